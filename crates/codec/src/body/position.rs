@@ -1,0 +1,205 @@
+//! Positions.
+//!
+//! ```text
+//! full        f32 x 32 | f32 y 32 | f32 z 32
+//! quantized   x 18 | y 18 | z 14
+//! affine      full 1 = 0 | x 21 | y 21 | z 21        differences
+//!             full 1 = 1 | x 25 | y 25 | z 21
+//! relative    relative 1 = 1 | x | y | z             each in ranges
+//!             relative 1 = 0 | x 18 | y 18 | z 14
+//! ```
+
+use bitstream_io::BitWrite;
+
+use super::Body;
+use crate::ledger::BitKind;
+use crate::predict::{CLASSES, Expected};
+use crate::quantize::affine::{
+    AFFINE_POSITION_XY, AFFINE_POSITION_Z, DIFFERENCE_BITS, DIFFERENCE_ZERO_POINT,
+};
+use crate::quantize::bounded::{Bounded, POSITION_XY, POSITION_Z};
+use crate::ranges::Ranges;
+use crate::sink::Sink;
+use crate::snapshot::QuantizedSnapshot;
+use crate::source::{DecodeError, Source};
+use crate::stages::{Position, RelativePosition};
+
+/// Ranges of the article for a component of a relative position.
+pub const POSITION_RANGES: Ranges<2> = Ranges::new([5, 9]);
+
+/// Ranges for a component of what a prediction missed by, by the cube's class.
+pub const PREDICTED_POSITION_RANGES: [Ranges<3>; CLASSES] = [
+    Ranges::new([3, 5, 8]),
+    Ranges::new([3, 5, 9]),
+    Ranges::new([4, 5, 9]),
+    Ranges::new([6, 6, 9]),
+    Ranges::new([7, 7, 10]),
+    Ranges::new([3, 7, 9]),
+];
+
+const QUANTIZED: [Bounded; 3] = [POSITION_XY, POSITION_XY, POSITION_Z];
+const AFFINE: [Bounded; 3] = [AFFINE_POSITION_XY, AFFINE_POSITION_XY, AFFINE_POSITION_Z];
+
+const KIND: BitKind = BitKind::Position;
+
+impl Body<'_> {
+    pub(super) fn put_position<W: BitWrite>(
+        &self,
+        sink: &mut Sink<'_, W>,
+        current: &QuantizedSnapshot,
+        cube: usize,
+        expected: Expected,
+    ) {
+        let position = current.positions[cube];
+        let before = self.baseline.snapshot.positions[cube];
+        match (self.stages.position, self.stages.relative_position) {
+            (Position::Full, _) => {
+                for word in position {
+                    sink.put(KIND, 32, word.cast_unsigned());
+                }
+            }
+            (Position::Affine, _) => put_affine(sink, position, before),
+            (Position::Quantized, RelativePosition::Off) => put_bounded(sink, QUANTIZED, position),
+            (Position::Quantized, RelativePosition::TwoRanges) => {
+                put_relative(sink, POSITION_RANGES, position, before);
+            }
+            (Position::Quantized, RelativePosition::Predicted) => {
+                let ranges = PREDICTED_POSITION_RANGES[expected.class];
+                put_relative(sink, ranges, position, expected.position);
+            }
+        }
+    }
+
+    pub(super) fn take_position(
+        &self,
+        source: &mut Source<'_>,
+        cube: usize,
+        expected: Expected,
+    ) -> Result<[i32; 3], DecodeError> {
+        let before = self.baseline.snapshot.positions[cube];
+        match (self.stages.position, self.stages.relative_position) {
+            (Position::Full, _) => take_floats(source, KIND),
+            (Position::Affine, _) => take_affine(source, before),
+            (Position::Quantized, RelativePosition::Off) => take_bounded(source, QUANTIZED),
+            (Position::Quantized, RelativePosition::TwoRanges) => {
+                take_relative(source, POSITION_RANGES, before)
+            }
+            (Position::Quantized, RelativePosition::Predicted) => {
+                let ranges = PREDICTED_POSITION_RANGES[expected.class];
+                take_relative(source, ranges, expected.position)
+            }
+        }
+    }
+}
+
+fn put_relative<const N: usize, W: BitWrite>(
+    sink: &mut Sink<'_, W>,
+    ranges: Ranges<N>,
+    position: [i32; 3],
+    reference: [i32; 3],
+) {
+    let difference: [i32; 3] = std::array::from_fn(|axis| position[axis] - reference[axis]);
+    let relative = difference
+        .iter()
+        .all(|&component| ranges.signed_bits(component).is_some());
+    sink.put_flag(KIND, relative);
+    if relative {
+        for component in difference {
+            ranges.put_signed(sink, KIND, component);
+        }
+    } else {
+        put_bounded(sink, QUANTIZED, position);
+    }
+}
+
+fn take_relative<const N: usize>(
+    source: &mut Source<'_>,
+    ranges: Ranges<N>,
+    reference: [i32; 3],
+) -> Result<[i32; 3], DecodeError> {
+    if !source.take_flag(KIND)? {
+        return take_bounded(source, QUANTIZED);
+    }
+    let mut position = [0; 3];
+    for (axis, bounds) in QUANTIZED.into_iter().enumerate() {
+        let difference = ranges.take_signed(source, KIND)?;
+        let value = i64::from(reference[axis]) + i64::from(difference);
+        position[axis] = source.in_range(KIND, value, bounds.min, bounds.max)?;
+    }
+    Ok(position)
+}
+
+fn put_bounded<W: BitWrite>(sink: &mut Sink<'_, W>, bounds: [Bounded; 3], position: [i32; 3]) {
+    for (value, bounds) in position.into_iter().zip(bounds) {
+        sink.put_between(KIND, bounds.min, bounds.max, value);
+    }
+}
+
+fn take_bounded(source: &mut Source<'_>, bounds: [Bounded; 3]) -> Result<[i32; 3], DecodeError> {
+    let mut position = [0; 3];
+    for (value, bounds) in position.iter_mut().zip(bounds) {
+        *value = source.take_between(KIND, bounds.min, bounds.max)?;
+    }
+    Ok(position)
+}
+
+fn put_affine<W: BitWrite>(sink: &mut Sink<'_, W>, position: [i32; 3], before: [i32; 3]) {
+    let codes: [i32; 3] =
+        std::array::from_fn(|axis| position[axis] - before[axis] + DIFFERENCE_ZERO_POINT);
+    let full = codes
+        .iter()
+        .any(|code| !(0..1 << DIFFERENCE_BITS).contains(code));
+    sink.put_flag(KIND, full);
+    if full {
+        put_bounded(sink, AFFINE, position);
+    } else {
+        for code in codes {
+            sink.put(KIND, DIFFERENCE_BITS, code.cast_unsigned());
+        }
+    }
+}
+
+fn take_affine(source: &mut Source<'_>, before: [i32; 3]) -> Result<[i32; 3], DecodeError> {
+    if source.take_flag(KIND)? {
+        return take_bounded(source, AFFINE);
+    }
+    let mut position = [0; 3];
+    for (axis, bounds) in AFFINE.into_iter().enumerate() {
+        position[axis] = take_affine_difference(source, KIND, before[axis], bounds)?;
+    }
+    Ok(position)
+}
+
+/// An affine-quantized difference, added to `before`.
+pub(super) fn take_affine_difference(
+    source: &mut Source<'_>,
+    kind: BitKind,
+    before: i32,
+    bounds: Bounded,
+) -> Result<i32, DecodeError> {
+    let code = source.take(kind, DIFFERENCE_BITS)?;
+    let value = i64::from(before) + i64::from(code) - i64::from(DIFFERENCE_ZERO_POINT);
+    source.in_range(kind, value, bounds.min, bounds.max)
+}
+
+/// Three f32 as words, all finite.
+pub(super) fn take_floats(source: &mut Source<'_>, kind: BitKind) -> Result<[i32; 3], DecodeError> {
+    let mut words = [0; 3];
+    for word in &mut words {
+        *word = take_float(source, kind)?.cast_signed();
+    }
+    Ok(words)
+}
+
+/// The bits of a finite f32.
+pub(super) fn take_float(source: &mut Source<'_>, kind: BitKind) -> Result<u32, DecodeError> {
+    let word = source.take(kind, 32)?;
+    if !f32::from_bits(word).is_finite() {
+        return Err(DecodeError::NotFinite {
+            at_bit: source.at_bit(),
+            field: kind,
+            cube: source.cube(),
+        });
+    }
+    Ok(word)
+}

@@ -1,0 +1,113 @@
+//! Packets to snapshots.
+
+use crate::InitialStateError;
+use crate::baseline::Baseline;
+use crate::body::Body;
+use crate::header::Header;
+use crate::initial::InitialState;
+use crate::limits::Limits;
+use crate::selection;
+use crate::sequence::Sequence;
+use crate::snapshot::{Precision, QuantizedSnapshot};
+use crate::source::{DecodeError, Source};
+use crate::stages::{Delta, Orientation, Position, Stages};
+use crate::state::Snapshot;
+
+/// Turns packets back into quantized snapshots.
+///
+/// It remembers nothing from one packet to the next: what a packet is relative to, the caller
+/// keeps. Allocates nothing once it has seen a packet of each precision.
+#[derive(Clone, Debug)]
+pub struct Decoder {
+    initial: InitialState,
+    decoded: QuantizedSnapshot,
+    chosen: Vec<u16>,
+}
+
+impl Decoder {
+    /// `initial` is the sender's initial state.
+    ///
+    /// # Errors
+    /// [`InitialStateError`] if it has more cubes than the limits allow, or a cube that cannot be
+    /// quantized.
+    pub fn new(initial: Snapshot, limits: Limits) -> Result<Self, InitialStateError> {
+        Ok(Self {
+            initial: InitialState::new(initial, limits)?,
+            decoded: QuantizedSnapshot::new(Precision {
+                orientation: Orientation::Full,
+                velocity: crate::VelocityPrecision::Omitted,
+                position: Position::Full,
+            }),
+            chosen: Vec::new(),
+        })
+    }
+
+    /// Decodes a packet into `out`. `held` looks up what was decoded from earlier packets.
+    ///
+    /// # Errors
+    /// [`DecodeError`] says what is wrong with the bytes and where. Nothing is changed then, `out`
+    /// included.
+    pub fn decode<'h>(
+        &mut self,
+        bytes: &[u8],
+        held: impl FnOnce(Sequence) -> Option<&'h Baseline>,
+        out: &mut Baseline,
+    ) -> Result<Header, DecodeError> {
+        let mut source = Source::new(bytes);
+        let header = Header::take(&mut source)?;
+        let named = match header.baseline {
+            Some(sequence) => Some(
+                held(sequence)
+                    .filter(|baseline| baseline.snapshot.len() == self.initial.cubes())
+                    .ok_or(DecodeError::UnknownBaseline(sequence))?,
+            ),
+            None => None,
+        };
+        let stages = match (header.stages, named) {
+            (Some(stages), _) => stages,
+            (None, Some(baseline)) => baseline.stages(),
+            (None, None) => unreachable!("a header without baseline brings its stages"),
+        };
+        if let Some(baseline) = named {
+            if !stages.uses_baseline() {
+                return Err(DecodeError::NeedlessBaseline(baseline.sequence()));
+            }
+            if !baseline.serves(stages.precision()) {
+                return Err(DecodeError::BaselinePrecision(baseline.sequence()));
+            }
+        }
+        self.take_cubes(&mut source, header.sequence, stages, named)?;
+        source.finish()?;
+
+        std::mem::swap(&mut out.snapshot, &mut self.decoded);
+        out.settle(header.sequence, stages, named);
+        Ok(header)
+    }
+
+    fn take_cubes(
+        &mut self,
+        source: &mut Source<'_>,
+        sequence: Sequence,
+        stages: Stages,
+        named: Option<&Baseline>,
+    ) -> Result<(), DecodeError> {
+        let baseline = named.unwrap_or_else(|| self.initial.at(stages.precision()));
+        let cubes = baseline.snapshot.len();
+        let body = Body::new(stages, sequence, baseline);
+        self.decoded.copy_from(&baseline.snapshot);
+        selection::take(source, stages.delta, &mut self.chosen, cubes)?;
+        let mut chosen = self.chosen.iter().copied().map(usize::from).peekable();
+        for cube in 0..cubes {
+            let named = chosen.next_if_eq(&cube).is_some();
+            let sent = match stages.delta {
+                Delta::Off => true,
+                Delta::PredictedIndices => named != baseline.motion.moved[cube],
+                Delta::ChangedBits | Delta::Indices | Delta::RelativeIndices => named,
+            };
+            if sent {
+                body.take(source, &mut self.decoded, cube)?;
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,161 @@
+//! Snapshots to packets.
+
+use crate::InitialStateError;
+use crate::baseline::Baseline;
+use crate::body::Body;
+use crate::header::Header;
+use crate::initial::InitialState;
+use crate::ledger::BitLedger;
+use crate::limits::Limits;
+use crate::selection;
+use crate::sequence::Sequence;
+use crate::sink::Sink;
+use crate::snapshot::{Precision, QuantizedSnapshot};
+use crate::stages::{Delta, IllegalStages, Stages};
+use crate::state::Snapshot;
+
+/// An encoded snapshot and the account of its bits.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Packet {
+    /// What to send.
+    pub bytes: Vec<u8>,
+    /// Where its bits went. Make it [`BitLedger::with_cubes`] to know that by cube as well.
+    pub ledger: BitLedger,
+}
+
+/// Turns quantized snapshots into packets.
+///
+/// Any number of receivers can share one, each with baselines of its own. Allocates nothing once
+/// it has seen a packet of each size and precision.
+#[derive(Clone, Debug)]
+pub struct Encoder {
+    initial: InitialState,
+    chosen: Vec<u16>,
+    scratch: BitLedger,
+}
+
+/// Why a snapshot cannot be encoded.
+#[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
+pub enum EncodeError {
+    /// The stages cannot be combined.
+    #[error(transparent)]
+    Stages(#[from] IllegalStages),
+    /// The snapshot was quantized for other stages.
+    #[error("the snapshot is quantized as {snapshot:?}, but the stages ask for {stages:?}")]
+    Precision {
+        /// Of the snapshot.
+        snapshot: Precision,
+        /// Of the stages.
+        stages: Precision,
+    },
+    /// The number of cubes differs from the initial state's.
+    #[error("the snapshot or its baseline has {cubes} cubes, but the initial state has {initial}")]
+    CubeCount {
+        /// In the snapshot or the baseline.
+        cubes: usize,
+        /// In the initial state.
+        initial: usize,
+    },
+}
+
+impl Encoder {
+    /// `initial` is the state that the first packets are relative to. The receiver must know it.
+    ///
+    /// # Errors
+    /// [`InitialStateError`] if it has more cubes than the limits allow, or a cube that cannot be
+    /// quantized.
+    pub fn new(initial: Snapshot, limits: Limits) -> Result<Self, InitialStateError> {
+        Ok(Self {
+            initial: InitialState::new(initial, limits)?,
+            chosen: Vec::new(),
+            scratch: BitLedger::new(),
+        })
+    }
+
+    /// Encodes `current`, which is quantized in the stages' precision, relative to `baseline`,
+    /// which the receiver is known to hold, or to the initial state. Replaces the contents of
+    /// `packet`.
+    ///
+    /// A baseline of another precision, or one that the stages have no use for, is passed over.
+    /// [`Baseline::record`] keeps what the receiver will have.
+    ///
+    /// # Errors
+    /// [`EncodeError`] if the arguments do not fit together. `packet` is unchanged then.
+    pub fn encode(
+        &mut self,
+        sequence: Sequence,
+        stages: Stages,
+        current: &QuantizedSnapshot,
+        baseline: Option<&Baseline>,
+        packet: &mut Packet,
+    ) -> Result<(), EncodeError> {
+        stages.check()?;
+        let precision = stages.precision();
+        if current.precision() != precision {
+            return Err(EncodeError::Precision {
+                snapshot: current.precision(),
+                stages: precision,
+            });
+        }
+        let named = Baseline::named(baseline, stages);
+        let cubes = self.initial.cubes();
+        for snapshot in [Some(current), named.map(Baseline::snapshot)] {
+            if let Some(snapshot) = snapshot
+                && snapshot.len() != cubes
+            {
+                return Err(EncodeError::CubeCount {
+                    cubes: snapshot.len(),
+                    initial: cubes,
+                });
+            }
+        }
+
+        packet.bytes.clear();
+        packet.ledger.reset(cubes);
+        let mut sink = Sink::writer(&mut packet.bytes, &mut packet.ledger);
+        Header {
+            sequence,
+            baseline: named.map(Baseline::sequence),
+            stages: match named {
+                Some(baseline) if baseline.stages() == stages => None,
+                _ => Some(stages),
+            },
+        }
+        .put(&mut sink);
+
+        let baseline = named.unwrap_or_else(|| self.initial.at(precision));
+        let body = Body::new(stages, sequence, baseline);
+        if stages.delta == Delta::Off {
+            for cube in 0..cubes {
+                body.put(&mut sink, current, cube);
+            }
+        } else {
+            self.scratch.reset(0);
+            choose(&mut self.chosen, stages.delta, current, baseline);
+            selection::put(
+                &mut sink,
+                &mut self.scratch,
+                stages.delta,
+                &self.chosen,
+                cubes,
+            );
+            for cube in (0..cubes).filter(|&cube| current.differs(&baseline.snapshot, cube)) {
+                body.put(&mut sink, current, cube);
+            }
+        }
+        sink.finish();
+        Ok(())
+    }
+}
+
+/// The cubes that the selection names: those that changed, or those that did other than expected.
+fn choose(chosen: &mut Vec<u16>, delta: Delta, current: &QuantizedSnapshot, baseline: &Baseline) {
+    chosen.clear();
+    for cube in 0..current.len() {
+        let changed = current.differs(&baseline.snapshot, cube);
+        let expected = delta == Delta::PredictedIndices && baseline.motion.moved[cube];
+        if changed != expected {
+            chosen.push(cube as u16);
+        }
+    }
+}

@@ -1,0 +1,197 @@
+//! Named combinations of stages: the article's steps in its order, then ours.
+
+use crate::stages::{
+    ChangedFlags, Delta, Orientation, Position, RelativeOrientation, RelativePosition, Stages,
+    Velocity,
+};
+
+/// A named combination of stages.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rung {
+    /// Name on the command line and in tables.
+    pub name: &'static str,
+    /// What it adds, in a phrase.
+    pub summary: &'static str,
+    /// What the codec does on this rung.
+    pub stages: Stages,
+}
+
+const NINE_BITS: Orientation = Orientation::SmallestThree { bits: 9 };
+
+const UNCOMPRESSED_STAGES: Stages = Stages {
+    orientation: Orientation::Full,
+    velocity: Velocity::Full,
+    position: Position::Full,
+    delta: Delta::Off,
+    relative_position: RelativePosition::Off,
+    relative_orientation: RelativeOrientation::Off,
+    changed_flags: ChangedFlags::Off,
+};
+
+/// 321 bits a cube.
+pub const UNCOMPRESSED: Rung = Rung {
+    name: "uncompressed",
+    summary: "every field of every cube as floats",
+    stages: UNCOMPRESSED_STAGES,
+};
+
+/// 222 bits a cube.
+pub const SMALLEST_THREE: Rung = Rung {
+    name: "smallest-three",
+    summary: "orientation as its three smallest components, 9 bits each",
+    stages: Stages {
+        orientation: NINE_BITS,
+        ..UNCOMPRESSED.stages
+    },
+};
+
+/// 159 bits a cube.
+pub const VELOCITY: Rung = Rung {
+    name: "velocity",
+    summary: "velocity bounded and quantized to 1/32 m/s",
+    stages: Stages {
+        velocity: Velocity::Quantized,
+        ..SMALLEST_THREE.stages
+    },
+};
+
+/// 127 bits a cube at rest, 160 moving.
+pub const AT_REST: Rung = Rung {
+    name: "at-rest",
+    summary: "one bit instead of a velocity of zero",
+    stages: Stages {
+        velocity: Velocity::AtRestFlag,
+        ..VELOCITY.stages
+    },
+};
+
+/// 126 bits a cube.
+pub const NO_VELOCITY: Rung = Rung {
+    name: "no-velocity",
+    summary: "no velocity: linear interpolation does without",
+    stages: Stages {
+        velocity: Velocity::Omitted,
+        ..AT_REST.stages
+    },
+};
+
+/// 80 bits a cube.
+pub const POSITION: Rung = Rung {
+    name: "position",
+    summary: "position bounded and quantized to 1/512 m",
+    stages: Stages {
+        position: Position::Quantized,
+        ..NO_VELOCITY.stages
+    },
+};
+
+/// One bit a cube, and 80 for each changed one.
+pub const DELTA: Rung = Rung {
+    name: "delta",
+    summary: "only cubes that differ from an acked baseline",
+    stages: Stages {
+        delta: Delta::ChangedBits,
+        ..POSITION.stages
+    },
+};
+
+/// An index for each changed cube where that is cheaper than changed bits.
+pub const INDEX: Rung = Rung {
+    name: "index",
+    summary: "indices instead of changed bits where cheaper",
+    stages: Stages {
+        delta: Delta::Indices,
+        ..DELTA.stages
+    },
+};
+
+/// The distance from the changed cube before instead of an index.
+pub const RELATIVE_INDEX: Rung = Rung {
+    name: "relative-index",
+    summary: "indices relative to the changed cube before",
+    stages: Stages {
+        delta: Delta::RelativeIndices,
+        ..INDEX.stages
+    },
+};
+
+/// Positions relative to the baseline's.
+pub const RELATIVE_POSITION: Rung = Rung {
+    name: "relative-position",
+    summary: "positions relative to the baseline in two ranges",
+    stages: Stages {
+        relative_position: RelativePosition::TwoRanges,
+        ..RELATIVE_INDEX.stages
+    },
+};
+
+/// Orientations relative to the baseline's.
+pub const RELATIVE_ORIENTATION: Rung = Rung {
+    name: "relative-orientation",
+    summary: "orientations relative to the baseline in two ranges",
+    stages: Stages {
+        relative_orientation: RelativeOrientation::TwoRanges,
+        ..RELATIVE_POSITION.stages
+    },
+};
+
+/// A changed cube says which of position and orientation changed.
+pub const CHANGED_FLAGS: Rung = Rung {
+    name: "changed-flags",
+    summary: "a flag each for position and orientation changed",
+    stages: Stages {
+        changed_flags: ChangedFlags::Separate,
+        ..RELATIVE_ORIENTATION.stages
+    },
+};
+
+/// Bit-packing that looks at the baseline's own motion.
+pub const PREDICTED_POSITION: Rung = Rung {
+    name: "predicted-position",
+    summary: "positions, changed cubes and ranges predicted from motion",
+    stages: Stages {
+        delta: Delta::PredictedIndices,
+        relative_position: RelativePosition::Predicted,
+        relative_orientation: RelativeOrientation::GrowingRanges,
+        changed_flags: ChangedFlags::Joint,
+        ..CHANGED_FLAGS.stages
+    },
+};
+
+/// Beside the ladder: the 20-byte state of [affine quantization](crate::quantize::affine).
+pub const AFFINE: Rung = Rung {
+    name: "affine",
+    summary: "beside the ladder: affine-quantized differences, 20 bytes a cube",
+    stages: Stages {
+        orientation: Orientation::SmallestThree { bits: 10 },
+        velocity: Velocity::Affine,
+        position: Position::Affine,
+        ..UNCOMPRESSED_STAGES
+    },
+};
+
+/// The rungs in order, each adding to the one before.
+pub const LADDER: [Rung; 13] = [
+    UNCOMPRESSED,
+    SMALLEST_THREE,
+    VELOCITY,
+    AT_REST,
+    NO_VELOCITY,
+    POSITION,
+    DELTA,
+    INDEX,
+    RELATIVE_INDEX,
+    RELATIVE_POSITION,
+    RELATIVE_ORIENTATION,
+    CHANGED_FLAGS,
+    PREDICTED_POSITION,
+];
+
+/// The rung of that name, on the ladder or beside it.
+#[must_use]
+pub fn rung(name: &str) -> Option<Rung> {
+    LADDER
+        .into_iter()
+        .chain([AFFINE])
+        .find(|rung| rung.name == name)
+}

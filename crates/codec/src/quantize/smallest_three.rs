@@ -1,0 +1,149 @@
+//! A unit quaternion as its three smallest components.
+//!
+//! The largest component follows from the other three, and since `q` and `−q` are one
+//! orientation it can always be made positive, so its sign is not needed. No other component can
+//! then lie outside ±1/√2. Source: Glenn Fiedler, *Snapshot Compression* (2015).
+
+use std::f64::consts::{FRAC_1_SQRT_2, SQRT_2};
+
+use glam::Quat;
+
+/// Fewest bits a component can have.
+pub const MIN_BITS: u8 = 2;
+/// Most bits a component can have.
+pub const MAX_BITS: u8 = 15;
+
+/// A quantized orientation. What a component means depends on its bit count, which the
+/// [`Precision`](crate::Precision) of the snapshot holds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct SmallestThree {
+    /// Index of the component that is left out: 0 = x, 1 = y, 2 = z, 3 = w.
+    pub largest: u8,
+    /// The other three in the order x, y, z, w: `0..=2^bits − 1` over [−1/√2, 1/√2].
+    pub components: [u16; 3],
+}
+
+impl SmallestThree {
+    /// The nearest quantized orientation with `bits` (2 to 15) a component, or `None` if the
+    /// quaternion is too near to zero to have a direction.
+    ///
+    /// Among components of equal magnitude the first is left out.
+    #[must_use]
+    pub fn quantize(orientation: Quat, bits: u8) -> Option<Self> {
+        let components = orientation.to_array().map(f64::from);
+        let length = components.iter().map(|c| c * c).sum::<f64>().sqrt();
+        if length < 1e-6 {
+            return None;
+        }
+        let mut largest = 0;
+        for index in 1..4 {
+            if components[index].abs() > components[largest].abs() {
+                largest = index;
+            }
+        }
+        let unit = 1.0 / length.copysign(components[largest]);
+        let max = f64::from(max_component(bits));
+        let mut small = [0; 3];
+        for (slot, index) in (0..4).filter(|&i| i != largest).enumerate() {
+            let fraction = (components[index] * unit * SQRT_2 + 1.0) / 2.0;
+            small[slot] = (fraction * max).round().clamp(0.0, max) as u16;
+        }
+        Some(Self {
+            largest: largest as u8,
+            components: small,
+        })
+    }
+
+    /// The unit quaternion that this stands for, its largest component positive.
+    #[must_use]
+    pub fn dequantize(self, bits: u8) -> Quat {
+        let max = f64::from(max_component(bits));
+        let small = self
+            .components
+            .map(|c| (f64::from(c) / max * 2.0 - 1.0) * FRAC_1_SQRT_2);
+        let sum: f64 = small.iter().map(|c| c * c).sum();
+        // Three components at their limit sum to more than 1: no quaternion gives those codes,
+        // but a packet may hold them.
+        let left_out = (1.0 - sum).max(0.0).sqrt();
+        let length = (sum + left_out * left_out).sqrt();
+        let mut components = [0.0; 4];
+        let mut rest = small.iter();
+        for (index, component) in components.iter_mut().enumerate() {
+            let value = if index == usize::from(self.largest) {
+                left_out
+            } else {
+                *rest
+                    .next()
+                    .expect("three of four indices are not the largest")
+            };
+            *component = (value / length) as f32;
+        }
+        Quat::from_array(components)
+    }
+}
+
+/// The largest integer that a component of `bits` can be.
+#[must_use]
+pub const fn max_component(bits: u8) -> u16 {
+    (1 << bits) - 1
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn any_rotation() -> impl Strategy<Value = Quat> {
+        prop::array::uniform4(-1.0_f32..1.0)
+            .prop_map(Quat::from_array)
+            .prop_filter("has a direction", |q| q.length() > 0.1)
+            .prop_map(Quat::normalize)
+    }
+
+    #[test]
+    fn the_identity_leaves_out_w() {
+        let identity = SmallestThree::quantize(Quat::IDENTITY, 9).unwrap();
+        assert_eq!((identity.largest, identity.components), (3, [256; 3]));
+    }
+
+    #[test]
+    fn a_quaternion_without_direction_is_refused() {
+        assert_eq!(
+            SmallestThree::quantize(Quat::from_xyzw(0.0, 0.0, 0.0, 0.0), 9),
+            None
+        );
+    }
+
+    #[test]
+    fn codes_that_no_quaternion_has_still_give_a_unit_quaternion() {
+        for bits in MIN_BITS..=MAX_BITS {
+            let corner = SmallestThree {
+                largest: 1,
+                components: [max_component(bits); 3],
+            };
+            assert!(corner.dequantize(bits).is_normalized());
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn q_and_its_negative_are_one_code(q in any_rotation(), bits in MIN_BITS..=MAX_BITS) {
+            prop_assert_eq!(
+                SmallestThree::quantize(q, bits),
+                SmallestThree::quantize(-q, bits)
+            );
+        }
+
+        #[test]
+        fn a_dequantized_rotation_is_near(q in any_rotation(), bits in MIN_BITS..=MAX_BITS) {
+            let back = SmallestThree::quantize(q, bits).unwrap().dequantize(bits);
+            prop_assert!(back.is_normalized());
+            let step = SQRT_2 / f64::from(max_component(bits));
+            // Each of three components is off by half a step at most; the fourth follows with a
+            // slope of at most √3, so that the whole is off by √12 half steps, and a little more
+            // where steps are coarse.
+            let chord = (back - q).length().min((back + q).length());
+            prop_assert!(f64::from(chord) <= step * 2.0 + 1e-6, "{chord} {step}");
+        }
+    }
+}

@@ -1,0 +1,191 @@
+//! Which cubes are in a packet.
+//!
+//! ```text
+//! changed bits       cubes × 1
+//! either-or          1 = 0 | cubes × 1
+//!                    1 = 1 | count | count × index
+//! ```
+//!
+//! The either-or form is used by every stage but changed bits. The encoder runs the index form
+//! against a sink that only counts, and takes it where it is smaller.
+
+use bitstream_io::BitWrite;
+
+use crate::ledger::{BitKind, BitLedger};
+use crate::ranges::Ranges;
+use crate::sink::Sink;
+use crate::source::{DecodeError, Source};
+use crate::stages::Delta;
+
+/// Bits of a relative index in its two small ranges: distances 1..=8 and 9..=40.
+pub const RELATIVE_INDEX_BITS: [u8; 2] = [3, 5];
+
+/// The same where indices name cubes that did other than expected, which are farther apart:
+/// distances 1..=32 and 33..=96.
+pub const PREDICTED_INDEX_BITS: [u8; 2] = [5, 6];
+
+/// Bits that hold any index of `cubes` cubes.
+#[must_use]
+pub const fn index_bits(cubes: usize) -> u32 {
+    usize::BITS - cubes.saturating_sub(1).leading_zeros()
+}
+
+/// Writes which of `cubes` cubes are in `chosen`, ascending.
+pub(crate) fn put<W: BitWrite>(
+    sink: &mut Sink<'_, W>,
+    scratch: &mut BitLedger,
+    delta: Delta,
+    chosen: &[u16],
+    cubes: usize,
+) {
+    let form = match delta {
+        Delta::Off => return,
+        Delta::ChangedBits => None,
+        Delta::Indices | Delta::RelativeIndices | Delta::PredictedIndices => {
+            let form = IndexForm::new(delta, cubes);
+            let smaller = form.is_smaller_than_bits(scratch, chosen, cubes);
+            sink.of_no_cube();
+            sink.put_flag(BitKind::Selection, smaller);
+            smaller.then_some(form)
+        }
+    };
+    match form {
+        Some(form) => form.put(sink, chosen),
+        None => put_bits(sink, chosen, cubes),
+    }
+}
+
+/// Reads what [`put`] wrote into `chosen`.
+pub(crate) fn take(
+    source: &mut Source<'_>,
+    delta: Delta,
+    chosen: &mut Vec<u16>,
+    cubes: usize,
+) -> Result<(), DecodeError> {
+    chosen.clear();
+    let indices = match delta {
+        Delta::Off => return Ok(()),
+        Delta::ChangedBits => false,
+        Delta::Indices | Delta::RelativeIndices | Delta::PredictedIndices => {
+            source.take_flag(BitKind::Selection)?
+        }
+    };
+    if indices {
+        IndexForm::new(delta, cubes).take(source, chosen, cubes)
+    } else {
+        take_bits(source, chosen, cubes)
+    }
+}
+
+fn put_bits<W: BitWrite>(sink: &mut Sink<'_, W>, chosen: &[u16], cubes: usize) {
+    let mut chosen = chosen.iter().copied().map(usize::from).peekable();
+    for cube in 0..cubes {
+        sink.of_cube(cube);
+        sink.put_flag(BitKind::Selection, chosen.next_if_eq(&cube).is_some());
+    }
+}
+
+fn take_bits(
+    source: &mut Source<'_>,
+    chosen: &mut Vec<u16>,
+    cubes: usize,
+) -> Result<(), DecodeError> {
+    for cube in 0..cubes {
+        source.of_cube(cube);
+        if source.take_flag(BitKind::Selection)? {
+            chosen.push(cube as u16);
+        }
+    }
+    Ok(())
+}
+
+/// A count and that many indices.
+#[derive(Clone, Copy)]
+struct IndexForm {
+    count_bits: u32,
+    max_count: usize,
+    index_bits: u32,
+    /// Ranges of a distance less 1, where indices are relative.
+    distance: Option<Ranges<3>>,
+}
+
+impl IndexForm {
+    fn new(delta: Delta, cubes: usize) -> Self {
+        let index_bits = index_bits(cubes);
+        let small_ranges = match delta {
+            Delta::PredictedIndices => Some(PREDICTED_INDEX_BITS),
+            Delta::RelativeIndices => Some(RELATIVE_INDEX_BITS),
+            Delta::Off | Delta::ChangedBits | Delta::Indices => None,
+        };
+        let distance =
+            small_ranges.map(|[near, far]| Ranges::new([near, far, (index_bits as u8).max(1)]));
+        let fewest_bits = small_ranges.map_or(index_bits, |[near, _]| 1 + u32::from(near));
+        // With more indices than this, changed bits are smaller whatever the indices are.
+        let max_count = cubes / fewest_bits.max(1) as usize;
+        Self {
+            count_bits: usize::BITS - max_count.leading_zeros(),
+            max_count,
+            index_bits,
+            distance,
+        }
+    }
+
+    fn is_smaller_than_bits(self, scratch: &mut BitLedger, chosen: &[u16], cubes: usize) -> bool {
+        if chosen.len() > self.max_count {
+            return false;
+        }
+        let mut counter = Sink::counter(scratch);
+        self.put(&mut counter, chosen);
+        (counter.counted_bits() as usize) < cubes
+    }
+
+    fn put<W: BitWrite>(self, sink: &mut Sink<'_, W>, chosen: &[u16]) {
+        sink.of_no_cube();
+        sink.put(BitKind::Selection, self.count_bits, chosen.len() as u32);
+        let mut least = 0;
+        for &index in chosen {
+            sink.of_cube(usize::from(index));
+            match &self.distance {
+                Some(ranges) => {
+                    ranges.put_unsigned(sink, BitKind::Selection, u32::from(index) - least);
+                }
+                None => sink.put(BitKind::Selection, self.index_bits, u32::from(index)),
+            }
+            least = u32::from(index) + 1;
+        }
+    }
+
+    fn take(
+        self,
+        source: &mut Source<'_>,
+        chosen: &mut Vec<u16>,
+        cubes: usize,
+    ) -> Result<(), DecodeError> {
+        let count = source.take(BitKind::Selection, self.count_bits)? as usize;
+        if count > cubes {
+            return Err(DecodeError::IndexCount {
+                at_bit: source.at_bit(),
+                count,
+                cubes,
+            });
+        }
+        let mut least = 0;
+        for _ in 0..count {
+            let index = match &self.distance {
+                Some(ranges) => least + ranges.take_unsigned(source, BitKind::Selection)? as usize,
+                None => source.take(BitKind::Selection, self.index_bits)? as usize,
+            };
+            if index < least || index >= cubes {
+                return Err(DecodeError::CubeIndex {
+                    at_bit: source.at_bit(),
+                    index,
+                    min: least,
+                    max: cubes.saturating_sub(1),
+                });
+            }
+            chosen.push(index as u16);
+            least = index + 1;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,69 @@
+//! Packet numbers that wrap.
+
+use std::fmt;
+
+/// The number of a snapshot: the sender's tick, modulo 2¹⁶.
+///
+/// Ticks are 1/60 s apart, so a sender of 30 snapshots a second uses every second number. The
+/// difference between two numbers is then a time, which [prediction](crate::predict) relies on.
+/// There is no `Ord`: an order that wraps is not transitive.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Sequence(pub u16);
+
+impl Sequence {
+    /// The number one tick later.
+    #[must_use]
+    pub const fn next(self) -> Self {
+        Self(self.0.wrapping_add(1))
+    }
+
+    /// Ticks from `earlier` to `self`, modulo 2¹⁶: 0 for the same number, 65 535 for one that is
+    /// a tick later than `self`.
+    #[must_use]
+    pub const fn ticks_since(self, earlier: Self) -> u16 {
+        self.0.wrapping_sub(earlier.0)
+    }
+
+    /// Whether `self` comes after `other`, taking the shorter way round. Two numbers exactly half
+    /// the range apart count as not newer, either way round.
+    #[must_use]
+    pub const fn is_newer_than(self, other: Self) -> bool {
+        let ticks = self.ticks_since(other);
+        ticks != 0 && ticks < 0x8000
+    }
+}
+
+impl fmt::Display for Sequence {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "#{}", self.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_number_after_the_last_is_zero_and_newer() {
+        let last = Sequence(u16::MAX);
+        assert_eq!(last.next(), Sequence(0));
+        assert!(last.next().is_newer_than(last));
+        assert!(!last.is_newer_than(last.next()));
+        assert_eq!(last.next().ticks_since(last), 1);
+    }
+
+    #[test]
+    fn newer_ends_at_half_the_range() {
+        let here = Sequence(1000);
+        for (ahead, newer) in [
+            (0, false),
+            (1, true),
+            (0x7fff, true),
+            (0x8000, false),
+            (0x8001, false),
+        ] {
+            let other = Sequence(here.0.wrapping_add(ahead));
+            assert_eq!(other.is_newer_than(here), newer, "{ahead} ahead");
+        }
+    }
+}

@@ -1,0 +1,401 @@
+//! Snapshots as integers: what is compared, sent and kept.
+
+use glam::{Quat, Vec3};
+
+use crate::ledger::BitKind;
+use crate::quantize::affine::{AFFINE_POSITION_XY, AFFINE_POSITION_Z, AFFINE_VELOCITY};
+use crate::quantize::bounded::{Bounded, POSITION_XY, POSITION_Z, VELOCITY};
+use crate::quantize::smallest_three::{SmallestThree, max_component};
+use crate::stages::{Orientation, Position};
+use crate::state::{CubeState, Snapshot};
+
+/// What the integers of a [`QuantizedSnapshot`] mean.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Precision {
+    /// Orientations.
+    pub orientation: Orientation,
+    /// Linear velocities.
+    pub velocity: VelocityPrecision,
+    /// Positions.
+    pub position: Position,
+}
+
+/// What the integers of a velocity mean.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum VelocityPrecision {
+    /// The bits of an f32.
+    Full,
+    /// 1/32 m/s.
+    Quantized,
+    /// Steps of [`AFFINE_VELOCITY`](crate::quantize::affine::AFFINE_VELOCITY).
+    Affine,
+    /// There are none.
+    Omitted,
+}
+
+/// A snapshot as integers. What they mean, its [`Precision`] says; two snapshots can be compared
+/// or sent as a difference only if theirs is the same.
+///
+/// One column a field. A field that the precision lacks has an empty column.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct QuantizedSnapshot {
+    precision: Precision,
+    pub(crate) positions: Vec<[i32; 3]>,
+    /// Bits of x, y, z, w, where orientations are full.
+    pub(crate) quaternions: Vec<[u32; 4]>,
+    /// Where they are not.
+    pub(crate) smallest_three: Vec<SmallestThree>,
+    pub(crate) velocities: Vec<[i32; 3]>,
+    pub(crate) interacting: Vec<bool>,
+}
+
+/// Why a snapshot has no integers.
+#[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
+pub enum QuantizeError {
+    /// A component is NaN or infinite.
+    #[error("cube {cube}: {field} has the component {value}, which is not a finite number")]
+    NotFinite {
+        /// Index of the cube.
+        cube: usize,
+        /// [`BitKind::Position`], [`BitKind::Orientation`] or [`BitKind::Velocity`].
+        field: BitKind,
+        /// The component.
+        value: f32,
+    },
+    /// A quaternion is too near to zero to have a direction.
+    #[error("cube {cube}: the orientation is a quaternion of length zero")]
+    NoDirection {
+        /// Index of the cube.
+        cube: usize,
+    },
+    /// An integer is outside the range of its precision.
+    #[error("cube {cube}: {field} {value} is outside {min}..={max}")]
+    OutOfRange {
+        /// Index of the cube.
+        cube: usize,
+        /// [`BitKind::Position`] or [`BitKind::Orientation`].
+        field: BitKind,
+        /// The integer.
+        value: i64,
+        /// Smallest integer allowed.
+        min: i64,
+        /// Largest integer allowed.
+        max: i64,
+    },
+}
+
+/// A cube as the integers of a recording: smallest-three orientation, position in 1/512 m.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct QuantizedCube {
+    /// Orientation, in the bits a component that go with it.
+    pub orientation: SmallestThree,
+    /// Position, 512 steps a metre.
+    pub position: [i32; 3],
+    /// Whether the cube is interacting.
+    pub interacting: bool,
+}
+
+impl QuantizedSnapshot {
+    /// A snapshot of no cubes.
+    #[must_use]
+    pub const fn new(precision: Precision) -> Self {
+        Self {
+            precision,
+            positions: Vec::new(),
+            quaternions: Vec::new(),
+            smallest_three: Vec::new(),
+            velocities: Vec::new(),
+            interacting: Vec::new(),
+        }
+    }
+
+    /// What the integers mean.
+    #[must_use]
+    pub const fn precision(&self) -> Precision {
+        self.precision
+    }
+
+    /// Number of cubes.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.positions.len()
+    }
+
+    /// Whether there are no cubes.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.positions.is_empty()
+    }
+
+    /// Position integers of every cube, by index.
+    #[must_use]
+    pub fn positions(&self) -> &[[i32; 3]] {
+        &self.positions
+    }
+
+    /// Orientation of every cube, by index; empty where orientations are full.
+    #[must_use]
+    pub fn smallest_three(&self) -> &[SmallestThree] {
+        &self.smallest_three
+    }
+
+    /// Whether each cube is interacting, by index.
+    #[must_use]
+    pub fn interacting(&self) -> &[bool] {
+        &self.interacting
+    }
+
+    /// Bytes of memory that the columns take up.
+    #[must_use]
+    pub fn memory_bytes(&self) -> usize {
+        size_of_val(&*self.positions)
+            + size_of_val(&*self.quaternions)
+            + size_of_val(&*self.smallest_three)
+            + size_of_val(&*self.velocities)
+            + size_of_val(&*self.interacting)
+    }
+
+    /// Becomes the quantization of `snapshot`: rounded to nearest, out-of-range values clamped.
+    /// Reuses its memory.
+    ///
+    /// # Errors
+    /// [`QuantizeError`] names the first cube and field with NaN, infinity, or a quaternion of
+    /// length zero, whether or not the precision holds that field. `self` then has no cubes.
+    pub fn quantize(
+        &mut self,
+        snapshot: &Snapshot,
+        precision: Precision,
+    ) -> Result<(), QuantizeError> {
+        self.clear(precision);
+        for (index, cube) in snapshot.cubes.iter().enumerate() {
+            if let Err(error) = self.push(index, cube) {
+                self.clear(precision);
+                return Err(error);
+            }
+        }
+        Ok(())
+    }
+
+    /// Becomes the given integers, with the smallest three in `component_bits`, positions in
+    /// 1/512 m, and no velocity. Reuses its memory.
+    ///
+    /// # Errors
+    /// [`QuantizeError::OutOfRange`] names the first integer that the precision cannot hold.
+    /// `self` then has no cubes.
+    pub fn assign(
+        &mut self,
+        component_bits: u8,
+        cubes: impl IntoIterator<Item = QuantizedCube>,
+    ) -> Result<(), QuantizeError> {
+        let precision = Precision {
+            orientation: Orientation::SmallestThree {
+                bits: component_bits,
+            },
+            velocity: VelocityPrecision::Omitted,
+            position: Position::Quantized,
+        };
+        self.clear(precision);
+        for (index, cube) in cubes.into_iter().enumerate() {
+            if let Err(error) = check_integers(index, &cube, component_bits) {
+                self.clear(precision);
+                return Err(error);
+            }
+            self.positions.push(cube.position);
+            self.smallest_three.push(cube.orientation);
+            self.interacting.push(cube.interacting);
+        }
+        Ok(())
+    }
+
+    /// Writes the floats that the integers stand for. Velocities are zero where the precision has
+    /// none. Reuses the memory of `snapshot`.
+    pub fn dequantize(&self, snapshot: &mut Snapshot) {
+        snapshot.cubes.clear();
+        snapshot
+            .cubes
+            .extend((0..self.len()).map(|index| self.cube(index)));
+    }
+
+    /// The floats that the integers of one cube stand for.
+    ///
+    /// # Panics
+    /// If there is no such cube.
+    #[must_use]
+    pub fn cube(&self, index: usize) -> CubeState {
+        CubeState {
+            position: match self.precision.position {
+                Position::Full => floats(self.positions[index]),
+                Position::Quantized => dequantize(
+                    self.positions[index],
+                    [&POSITION_XY, &POSITION_XY, &POSITION_Z],
+                ),
+                Position::Affine => dequantize(self.positions[index], AFFINE_POSITION),
+            },
+            orientation: match self.precision.orientation {
+                Orientation::Full => Quat::from_array(self.quaternions[index].map(f32::from_bits)),
+                Orientation::SmallestThree { bits } => self.smallest_three[index].dequantize(bits),
+            },
+            linear_velocity: match self.precision.velocity {
+                VelocityPrecision::Full => floats(self.velocities[index]),
+                VelocityPrecision::Quantized => dequantize(self.velocities[index], [&VELOCITY; 3]),
+                VelocityPrecision::Affine => {
+                    dequantize(self.velocities[index], [&AFFINE_VELOCITY; 3])
+                }
+                VelocityPrecision::Omitted => Vec3::ZERO,
+            },
+            interacting: self.interacting[index],
+        }
+    }
+
+    /// Becomes a copy of `other`, reusing its memory.
+    pub fn copy_from(&mut self, other: &Self) {
+        self.precision = other.precision;
+        self.positions.clone_from(&other.positions);
+        self.quaternions.clone_from(&other.quaternions);
+        self.smallest_three.clone_from(&other.smallest_three);
+        self.velocities.clone_from(&other.velocities);
+        self.interacting.clone_from(&other.interacting);
+    }
+
+    /// Whether any field of a cube differs from that of `other`, whose precision must be the same.
+    ///
+    /// # Panics
+    /// If either has no such cube.
+    #[must_use]
+    pub fn differs(&self, other: &Self, cube: usize) -> bool {
+        self.positions[cube] != other.positions[cube]
+            || self.orientation_differs(other, cube)
+            || self.velocities.get(cube) != other.velocities.get(cube)
+            || self.interacting[cube] != other.interacting[cube]
+    }
+
+    pub(crate) fn orientation_differs(&self, other: &Self, cube: usize) -> bool {
+        self.smallest_three.get(cube) != other.smallest_three.get(cube)
+            || self.quaternions.get(cube) != other.quaternions.get(cube)
+    }
+
+    fn clear(&mut self, precision: Precision) {
+        self.precision = precision;
+        self.positions.clear();
+        self.quaternions.clear();
+        self.smallest_three.clear();
+        self.velocities.clear();
+        self.interacting.clear();
+    }
+
+    fn push(&mut self, index: usize, cube: &CubeState) -> Result<(), QuantizeError> {
+        let finite = |field, components: &[f32]| match components
+            .iter()
+            .find(|component| !component.is_finite())
+        {
+            Some(&value) => Err(QuantizeError::NotFinite {
+                cube: index,
+                field,
+                value,
+            }),
+            None => Ok(()),
+        };
+        let position = cube.position.to_array();
+        let velocity = cube.linear_velocity.to_array();
+        finite(BitKind::Position, &position)?;
+        finite(BitKind::Orientation, &cube.orientation.to_array())?;
+        finite(BitKind::Velocity, &velocity)?;
+        // Nine bits stand for any count: a direction does not depend on how finely it is written.
+        let bits = match self.precision.orientation {
+            Orientation::Full => 9,
+            Orientation::SmallestThree { bits } => bits,
+        };
+        let smallest_three = SmallestThree::quantize(cube.orientation, bits)
+            .ok_or(QuantizeError::NoDirection { cube: index })?;
+
+        self.positions.push(match self.precision.position {
+            Position::Full => words(position),
+            Position::Quantized => quantize(position, [&POSITION_XY, &POSITION_XY, &POSITION_Z]),
+            Position::Affine => quantize(position, AFFINE_POSITION),
+        });
+        match self.precision.orientation {
+            Orientation::Full => {
+                let bits = cube.orientation.to_array().map(f32::to_bits);
+                self.quaternions.push(bits);
+            }
+            Orientation::SmallestThree { .. } => self.smallest_three.push(smallest_three),
+        }
+        match self.precision.velocity {
+            VelocityPrecision::Full => self.velocities.push(words(velocity)),
+            VelocityPrecision::Quantized => {
+                self.velocities.push(quantize(velocity, [&VELOCITY; 3]));
+            }
+            VelocityPrecision::Affine => {
+                self.velocities
+                    .push(quantize(velocity, [&AFFINE_VELOCITY; 3]));
+            }
+            VelocityPrecision::Omitted => {}
+        }
+        self.interacting.push(cube.interacting);
+        Ok(())
+    }
+}
+
+const AFFINE_POSITION: [&Bounded; 3] =
+    [&AFFINE_POSITION_XY, &AFFINE_POSITION_XY, &AFFINE_POSITION_Z];
+
+fn quantize(values: [f32; 3], bounds: [&Bounded; 3]) -> [i32; 3] {
+    std::array::from_fn(|axis| bounds[axis].quantize(values[axis]))
+}
+
+fn dequantize(integers: [i32; 3], bounds: [&Bounded; 3]) -> Vec3 {
+    Vec3::from_array(std::array::from_fn(|axis| {
+        bounds[axis].dequantize(integers[axis])
+    }))
+}
+
+/// The bits of f32, as integers that can be compared.
+fn words(values: [f32; 3]) -> [i32; 3] {
+    values.map(|value| value.to_bits().cast_signed())
+}
+
+fn floats(words: [i32; 3]) -> Vec3 {
+    Vec3::from_array(words.map(|word| f32::from_bits(word.cast_unsigned())))
+}
+
+fn check_integers(
+    index: usize,
+    cube: &QuantizedCube,
+    component_bits: u8,
+) -> Result<(), QuantizeError> {
+    let check = |field, value: i64, min: i64, max: i64| {
+        if (min..=max).contains(&value) {
+            return Ok(());
+        }
+        Err(QuantizeError::OutOfRange {
+            cube: index,
+            field,
+            value,
+            min,
+            max,
+        })
+    };
+    let max = i64::from(max_component(component_bits));
+    check(
+        BitKind::Orientation,
+        i64::from(cube.orientation.largest),
+        0,
+        3,
+    )?;
+    for component in cube.orientation.components {
+        check(BitKind::Orientation, i64::from(component), 0, max)?;
+    }
+    for (value, bounds) in cube
+        .position
+        .into_iter()
+        .zip([POSITION_XY, POSITION_XY, POSITION_Z])
+    {
+        check(
+            BitKind::Position,
+            i64::from(value),
+            i64::from(bounds.min),
+            i64::from(bounds.max),
+        )?;
+    }
+    Ok(())
+}

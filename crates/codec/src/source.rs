@@ -1,0 +1,197 @@
+//! Bits in, and what can be wrong with them.
+
+use bitstream_io::{BigEndian, BitRead, BitReader};
+
+use crate::ledger::BitKind;
+use crate::limits::TooManyCubes;
+use crate::sequence::Sequence;
+use crate::stages::IllegalStages;
+
+/// Why bytes are not a packet. Positions are in bits from the packet's first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages say what the fields are")]
+pub enum DecodeError {
+    /// The packet ends too early.
+    #[error("the packet ends at bit {at_bit}, inside {field}{}", of_cube(*cube))]
+    Truncated {
+        at_bit: u64,
+        field: BitKind,
+        cube: Option<usize>,
+    },
+    /// Whole bytes are left over.
+    #[error("{bytes} bytes are left over after bit {at_bit}, where the packet ends")]
+    TrailingBytes { at_bit: u64, bytes: u64 },
+    /// The bits up to a whole byte are not zero.
+    #[error("the padding from bit {at_bit} is not zero")]
+    Padding { at_bit: u64 },
+    /// A code of the stage descriptor means nothing.
+    #[error("the stage descriptor ending at bit {at_bit} has the unused code {code} for {stage}")]
+    UnusedCode {
+        at_bit: u64,
+        stage: &'static str,
+        code: u32,
+    },
+    /// The stages cannot be combined.
+    #[error("the packet's stages are not legal: {0}")]
+    Stages(#[from] IllegalStages),
+    /// The baseline is not held.
+    #[error("the packet is relative to {0}, which is not held")]
+    UnknownBaseline(Sequence),
+    /// The baseline's integers mean something else than the packet's.
+    #[error("the packet's precision differs from that of its baseline {0}")]
+    BaselinePrecision(Sequence),
+    /// A packet names a baseline although its stages use none.
+    #[error("the packet names the baseline {0}, but its stages use none")]
+    NeedlessBaseline(Sequence),
+    /// A cube index past the last cube, or not after the one before.
+    #[error("cube index {index} at bit {at_bit} is outside {min}..={max}")]
+    CubeIndex {
+        at_bit: u64,
+        index: usize,
+        min: usize,
+        max: usize,
+    },
+    /// More indices than there are cubes left.
+    #[error("{count} indices at bit {at_bit} are more than the {cubes} cubes")]
+    IndexCount {
+        at_bit: u64,
+        count: usize,
+        cubes: usize,
+    },
+    /// A number outside its range.
+    #[error("{field} {value}{} before bit {at_bit} is outside {min}..={max}", of_cube(*cube))]
+    OutOfRange {
+        at_bit: u64,
+        field: BitKind,
+        cube: Option<usize>,
+        value: i64,
+        min: i64,
+        max: i64,
+    },
+    /// A float that is NaN or infinite.
+    #[error("{field}{} before bit {at_bit} is not a finite number", of_cube(*cube))]
+    NotFinite {
+        at_bit: u64,
+        field: BitKind,
+        cube: Option<usize>,
+    },
+    /// A quaternion of length zero.
+    #[error("orientation{} before bit {at_bit} has no direction", of_cube(*cube))]
+    NoDirection { at_bit: u64, cube: Option<usize> },
+    /// The initial state has too many cubes.
+    #[error("initial state: {0}")]
+    TooManyCubes(#[from] TooManyCubes),
+}
+
+fn of_cube(cube: Option<usize>) -> String {
+    cube.map_or_else(String::new, |cube| format!(" of cube {cube}"))
+}
+
+/// Reads numbers from bits, most significant first, and knows the place for an error.
+pub(crate) struct Source<'a> {
+    reader: BitReader<&'a [u8], BigEndian>,
+    at_bit: u64,
+    bits: u64,
+    cube: Option<usize>,
+}
+
+impl<'a> Source<'a> {
+    pub(crate) fn new(bytes: &'a [u8]) -> Self {
+        Self {
+            reader: BitReader::new(bytes),
+            at_bit: 0,
+            bits: bytes.len() as u64 * 8,
+            cube: None,
+        }
+    }
+
+    pub(crate) const fn at_bit(&self) -> u64 {
+        self.at_bit
+    }
+
+    pub(crate) const fn bits_left(&self) -> u64 {
+        self.bits - self.at_bit
+    }
+
+    pub(crate) const fn cube(&self) -> Option<usize> {
+        self.cube
+    }
+
+    /// Errors from here on name this cube.
+    pub(crate) fn of_cube(&mut self, cube: usize) {
+        self.cube = Some(cube);
+    }
+
+    pub(crate) fn take(&mut self, field: BitKind, bits: u32) -> Result<u32, DecodeError> {
+        // The length is checked here, so that a failed read costs no error of the library's.
+        if u64::from(bits) > self.bits_left() {
+            return Err(self.truncated(field));
+        }
+        let value = self.reader.read_unsigned_var(bits);
+        self.at_bit += u64::from(bits);
+        value.map_err(|_| self.truncated(field))
+    }
+
+    pub(crate) fn take_flag(&mut self, field: BitKind) -> Result<bool, DecodeError> {
+        Ok(self.take(field, 1)? == 1)
+    }
+
+    /// A number that was written as its distance from `min`.
+    pub(crate) fn take_between(
+        &mut self,
+        field: BitKind,
+        min: i32,
+        max: i32,
+    ) -> Result<i32, DecodeError> {
+        let bits = u32::BITS - max.abs_diff(min).leading_zeros();
+        let value = i64::from(min) + i64::from(self.take(field, bits)?);
+        self.in_range(field, value, min, max)
+    }
+
+    /// `value` if it lies in `min..=max`.
+    pub(crate) fn in_range(
+        &self,
+        field: BitKind,
+        value: i64,
+        min: i32,
+        max: i32,
+    ) -> Result<i32, DecodeError> {
+        let (min, max) = (i64::from(min), i64::from(max));
+        if !(min..=max).contains(&value) {
+            return Err(DecodeError::OutOfRange {
+                at_bit: self.at_bit,
+                field,
+                cube: self.cube,
+                value,
+                min,
+                max,
+            });
+        }
+        Ok(value as i32)
+    }
+
+    /// Only zeros up to a whole byte may be left.
+    pub(crate) fn finish(mut self) -> Result<(), DecodeError> {
+        let at_bit = self.at_bit;
+        let left = self.bits_left();
+        self.cube = None;
+        if self.take(BitKind::Padding, (left % 8) as u32)? != 0 {
+            return Err(DecodeError::Padding { at_bit });
+        }
+        if left >= 8 {
+            return Err(DecodeError::TrailingBytes {
+                at_bit: self.at_bit,
+                bytes: left / 8,
+            });
+        }
+        Ok(())
+    }
+
+    const fn truncated(&self, field: BitKind) -> DecodeError {
+        DecodeError::Truncated {
+            at_bit: self.bits,
+            field,
+            cube: self.cube,
+        }
+    }
+}

@@ -1,0 +1,353 @@
+//! What the codec does to a snapshot, as one plain value.
+//!
+//! Each field is one switch of a panel. Source of all but the last variant of each enum: Glenn
+//! Fiedler, *Snapshot Compression* (2015).
+
+use crate::quantize::smallest_three::{MAX_BITS, MIN_BITS};
+use crate::snapshot::{Precision, VelocityPrecision};
+
+/// How orientations are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Orientation {
+    /// Four f32, 128 bits.
+    Full,
+    /// Index of the largest component and the other three: 2 + 3 × `bits`.
+    SmallestThree {
+        /// Bits a component, `2..=15`; the article uses 9.
+        bits: u8,
+    },
+}
+
+/// How linear velocities are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Velocity {
+    /// Three f32, 96 bits.
+    Full,
+    /// 32 steps per m/s inside [−32, 32): 33 bits.
+    Quantized,
+    /// 1 bit for a velocity of zero, 1 + 33 for any other.
+    AtRestFlag,
+    /// Left out. The receiver has zero.
+    Omitted,
+    /// Affine-quantized difference from the baseline's velocity: 63 bits.
+    Affine,
+}
+
+impl Velocity {
+    /// Every variant, in the order of its codes on the wire.
+    pub const ALL: [Self; 5] = [
+        Self::Full,
+        Self::Quantized,
+        Self::AtRestFlag,
+        Self::Omitted,
+        Self::Affine,
+    ];
+}
+
+/// How positions are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Position {
+    /// Three f32, 96 bits.
+    Full,
+    /// 512 steps a metre inside [−256, 256) × [−256, 256) × [0, 32): 50 bits.
+    Quantized,
+    /// 1 bit, then an affine-quantized difference from the baseline's position, 63 bits, or,
+    /// where that does not reach, the position itself, 71 bits.
+    Affine,
+}
+
+impl Position {
+    /// Every variant, in the order of its codes on the wire.
+    pub const ALL: [Self; 3] = [Self::Full, Self::Quantized, Self::Affine];
+}
+
+/// Which cubes are in a packet, and how it says so. "Changed" is always against the baseline.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Delta {
+    /// Every cube is sent.
+    Off,
+    /// One bit for each cube.
+    ChangedBits,
+    /// The index of each changed cube, where that is smaller than changed bits.
+    Indices,
+    /// The distance from each changed cube to the next, where that is smaller.
+    RelativeIndices,
+    /// The receiver expects what changed from the baseline's baseline to the baseline to change
+    /// again, and nothing else. Relative indices name the cubes for which that is wrong.
+    PredictedIndices,
+}
+
+impl Delta {
+    /// Every variant, in the order of its codes on the wire.
+    pub const ALL: [Self; 5] = [
+        Self::Off,
+        Self::ChangedBits,
+        Self::Indices,
+        Self::RelativeIndices,
+        Self::PredictedIndices,
+    ];
+}
+
+/// How the position of a changed cube makes use of the baseline.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum RelativePosition {
+    /// It does not.
+    Off,
+    /// Difference to the baseline's position, in a small or a large range.
+    TwoRanges,
+    /// Difference to where the baseline's own motion leads, in growing ranges that suit its speed.
+    Predicted,
+}
+
+impl RelativePosition {
+    /// Every variant, in the order of its codes on the wire.
+    pub const ALL: [Self; 3] = [Self::Off, Self::TwoRanges, Self::Predicted];
+}
+
+/// How the orientation of a changed cube makes use of the baseline.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum RelativeOrientation {
+    /// It does not.
+    Off,
+    /// Difference to the baseline's components, in a small or a large range.
+    TwoRanges,
+    /// The same difference, in growing ranges that suit the speed of the baseline's own motion.
+    GrowingRanges,
+}
+
+impl RelativeOrientation {
+    /// Every variant, in the order of its codes on the wire.
+    pub const ALL: [Self; 3] = [Self::Off, Self::TwoRanges, Self::GrowingRanges];
+}
+
+/// Whether a changed cube says which of its fields changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ChangedFlags {
+    /// It sends all of them.
+    Off,
+    /// One bit for the position, one for the orientation.
+    Separate,
+    /// One bit where position and orientation changed and interacting did not; otherwise that bit
+    /// and one for each of the three.
+    Joint,
+}
+
+impl ChangedFlags {
+    /// Every variant, in the order of its codes on the wire.
+    pub const ALL: [Self; 3] = [Self::Off, Self::Separate, Self::Joint];
+}
+
+/// What the codec does, stage by stage.
+///
+/// Not every combination makes sense: [`Stages::check`] says which do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Stages {
+    /// How orientations are written.
+    pub orientation: Orientation,
+    /// How linear velocities are written.
+    pub velocity: Velocity,
+    /// How positions are written.
+    pub position: Position,
+    /// Which cubes are sent.
+    pub delta: Delta,
+    /// How changed positions use the baseline.
+    pub relative_position: RelativePosition,
+    /// How changed orientations use the baseline.
+    pub relative_orientation: RelativeOrientation,
+    /// Whether changed cubes say which fields changed.
+    pub changed_flags: ChangedFlags,
+}
+
+/// Why a combination of stages is refused, in words fit for a tooltip.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum IllegalStages {
+    /// Smallest-three bits outside 2..=15.
+    #[error("a smallest-three component has {MIN_BITS} to {MAX_BITS} bits, not {bits}")]
+    ComponentBits {
+        /// Bits as given.
+        bits: u8,
+    },
+    /// Relative positions without delta encoding.
+    #[error(
+        "relative positions need delta encoding: without a baseline there is nothing to be relative to"
+    )]
+    RelativePositionWithoutDelta,
+    /// Relative positions of anything but steps of 1/512 m.
+    #[error(
+        "relative positions need quantized positions: they are differences between integers of 1/512 m"
+    )]
+    RelativePositionUnquantized,
+    /// Relative orientations without delta encoding.
+    #[error(
+        "relative orientations need delta encoding: without a baseline there is nothing to be relative to"
+    )]
+    RelativeOrientationWithoutDelta,
+    /// Relative orientations of full quaternions.
+    #[error(
+        "relative orientations need the smallest three: they are differences between its components"
+    )]
+    RelativeOrientationUnquantized,
+    /// Changed flags without delta encoding.
+    #[error(
+        "changed flags need delta encoding: without a baseline nothing is known to be unchanged"
+    )]
+    ChangedFlagsWithoutDelta,
+}
+
+impl Stages {
+    /// # Errors
+    /// The first reason found why this combination is not legal.
+    pub const fn check(&self) -> Result<(), IllegalStages> {
+        let delta = !matches!(self.delta, Delta::Off);
+        if let Orientation::SmallestThree { bits } = self.orientation
+            && (bits < MIN_BITS || bits > MAX_BITS)
+        {
+            return Err(IllegalStages::ComponentBits { bits });
+        }
+        if !matches!(self.relative_position, RelativePosition::Off) {
+            if !delta {
+                return Err(IllegalStages::RelativePositionWithoutDelta);
+            }
+            if !matches!(self.position, Position::Quantized) {
+                return Err(IllegalStages::RelativePositionUnquantized);
+            }
+        }
+        if !matches!(self.relative_orientation, RelativeOrientation::Off) {
+            if !delta {
+                return Err(IllegalStages::RelativeOrientationWithoutDelta);
+            }
+            if !matches!(self.orientation, Orientation::SmallestThree { .. }) {
+                return Err(IllegalStages::RelativeOrientationUnquantized);
+            }
+        }
+        if !matches!(self.changed_flags, ChangedFlags::Off) && !delta {
+            return Err(IllegalStages::ChangedFlagsWithoutDelta);
+        }
+        Ok(())
+    }
+
+    /// What the integers of a snapshot mean under these stages.
+    #[must_use]
+    pub const fn precision(&self) -> Precision {
+        Precision {
+            orientation: self.orientation,
+            velocity: match self.velocity {
+                Velocity::Full => VelocityPrecision::Full,
+                Velocity::Quantized | Velocity::AtRestFlag => VelocityPrecision::Quantized,
+                Velocity::Omitted => VelocityPrecision::Omitted,
+                Velocity::Affine => VelocityPrecision::Affine,
+            },
+            position: self.position,
+        }
+    }
+
+    /// Whether a packet of these stages means something only together with a baseline.
+    #[must_use]
+    pub const fn uses_baseline(&self) -> bool {
+        !matches!(self.delta, Delta::Off)
+            || matches!(self.position, Position::Affine)
+            || matches!(self.velocity, Velocity::Affine)
+    }
+
+    /// Every legal combination, with each of `component_bits` for the smallest three.
+    pub fn every_legal(component_bits: &[u8]) -> impl Iterator<Item = Self> {
+        let orientations = component_bits
+            .iter()
+            .map(|&bits| Orientation::SmallestThree { bits })
+            .chain([Orientation::Full]);
+        let mut legal = Vec::new();
+        for orientation in orientations {
+            for velocity in Velocity::ALL {
+                for position in Position::ALL {
+                    for delta in Delta::ALL {
+                        for relative_position in RelativePosition::ALL {
+                            for relative_orientation in RelativeOrientation::ALL {
+                                for changed_flags in ChangedFlags::ALL {
+                                    legal.push(Self {
+                                        orientation,
+                                        velocity,
+                                        position,
+                                        delta,
+                                        relative_position,
+                                        relative_orientation,
+                                        changed_flags,
+                                    });
+                                }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+        legal.into_iter().filter(|stages| stages.check().is_ok())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ladder;
+
+    #[test]
+    fn every_refusal_has_its_own_reason() {
+        let top = ladder::CHANGED_FLAGS.stages;
+        let refused = [
+            (
+                Stages {
+                    orientation: Orientation::SmallestThree { bits: 16 },
+                    ..top
+                },
+                IllegalStages::ComponentBits { bits: 16 },
+            ),
+            (
+                Stages {
+                    delta: Delta::Off,
+                    ..top
+                },
+                IllegalStages::RelativePositionWithoutDelta,
+            ),
+            (
+                Stages {
+                    position: Position::Affine,
+                    ..top
+                },
+                IllegalStages::RelativePositionUnquantized,
+            ),
+            (
+                Stages {
+                    delta: Delta::Off,
+                    relative_position: RelativePosition::Off,
+                    ..top
+                },
+                IllegalStages::RelativeOrientationWithoutDelta,
+            ),
+            (
+                Stages {
+                    orientation: Orientation::Full,
+                    ..top
+                },
+                IllegalStages::RelativeOrientationUnquantized,
+            ),
+            (
+                Stages {
+                    delta: Delta::Off,
+                    relative_position: RelativePosition::Off,
+                    relative_orientation: RelativeOrientation::Off,
+                    ..top
+                },
+                IllegalStages::ChangedFlagsWithoutDelta,
+            ),
+        ];
+        for (stages, reason) in refused {
+            assert_eq!(stages.check(), Err(reason));
+        }
+    }
+
+    #[test]
+    fn every_rung_is_among_the_legal_combinations() {
+        let legal: Vec<Stages> = Stages::every_legal(&[9, 10]).collect();
+        for rung in ladder::LADDER.iter().chain([&ladder::AFFINE]) {
+            assert!(legal.contains(&rung.stages), "{}", rung.name);
+        }
+    }
+}

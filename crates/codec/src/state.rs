@@ -1,0 +1,36 @@
+//! Snapshots as a simulation has them: floats in metres, seconds and radians.
+
+use glam::{Quat, Vec3};
+
+/// The state of one cube. World axes are z up.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct CubeState {
+    /// Centre of mass, metres. Quantized precisions hold it inside
+    /// [−256, 256) × [−256, 256) × [0, 32).
+    pub position: Vec3,
+    /// Unit quaternion, local to world. `q` and `−q` are the same orientation.
+    pub orientation: Quat,
+    /// Metres per second. Quantized precisions hold each component inside [−32, 32).
+    pub linear_velocity: Vec3,
+    /// Whether the cube has been touched, directly or through others, by the player.
+    pub interacting: bool,
+}
+
+impl Default for CubeState {
+    fn default() -> Self {
+        Self {
+            position: Vec3::ZERO,
+            orientation: Quat::IDENTITY,
+            linear_velocity: Vec3::ZERO,
+            interacting: false,
+        }
+    }
+}
+
+/// Every cube at one tick. A cube's index never changes; nor does the number of cubes during a
+/// session.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Snapshot {
+    /// At most 65 536 cubes.
+    pub cubes: Vec<CubeState>,
+}

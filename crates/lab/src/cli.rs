@@ -1,0 +1,136 @@
+//! The command line.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use cubewire_codec::ladder::{self, AFFINE, LADDER, Rung};
+
+/// Measures the codec on recordings of the cube scene.
+#[derive(Debug, Parser)]
+#[command(version, about)]
+pub(crate) struct Cli {
+    /// What to do.
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Encode and decode every frame, and print sizes and times for each rung
+    Walkoff(WalkoffArgs),
+    /// Print what changes from a baseline to a frame, and what that costs
+    Stats(StatsArgs),
+    /// Search for the ranges that encode a field in the fewest bits
+    Search(SearchArgs),
+    /// Write a field of each changed cube as text, one line a cube
+    Export(ExportArgs),
+}
+
+/// Arguments of `walkoff`.
+#[derive(Debug, Args)]
+pub(crate) struct WalkoffArgs {
+    /// Recording, `.bin` or `.bin.zst`
+    pub(crate) file: PathBuf,
+    /// Rung of the ladder, `affine`, or `all`
+    #[arg(long, default_value = "all", value_parser = parse_codecs)]
+    pub(crate) codec: Codecs,
+    /// Print one JSON object a line
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Fraction of packets and acks that the link loses
+    #[arg(long, value_name = "FRACTION", value_parser = parse_fraction)]
+    pub(crate) loss: Option<f64>,
+    /// Fraction of packets and acks that arrive one to four frames late
+    #[arg(long, value_name = "FRACTION", value_parser = parse_fraction)]
+    pub(crate) reorder: Option<f64>,
+    /// Seed of the link's accidents
+    #[arg(long, value_name = "N")]
+    pub(crate) seed: Option<u64>,
+    /// Frames from sending a packet to having its ack [default: 6]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=120))]
+    pub(crate) rtt_frames: Option<u32>,
+}
+
+/// Arguments of `stats`.
+#[derive(Debug, Args)]
+pub(crate) struct StatsArgs {
+    /// Recording, `.bin` or `.bin.zst`
+    pub(crate) file: PathBuf,
+    /// Also draw the distributions as PNG files in this folder
+    #[arg(long, value_name = "DIR")]
+    pub(crate) plot: Option<PathBuf>,
+}
+
+/// Arguments of `search`.
+#[derive(Debug, Args)]
+pub(crate) struct SearchArgs {
+    /// Recordings to search on, weighted alike
+    #[arg(required = true)]
+    pub(crate) files: Vec<PathBuf>,
+    /// What to encode
+    #[arg(long)]
+    pub(crate) field: SearchField,
+    /// Rows of each table
+    #[arg(long, value_name = "N", default_value_t = 5)]
+    pub(crate) top: usize,
+    /// Measure what was found on another recording too
+    #[arg(long, value_name = "FILE")]
+    pub(crate) measure: Option<PathBuf>,
+}
+
+/// What `search` encodes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum SearchField {
+    /// Components of a changed position
+    Position,
+    /// Components of a changed orientation
+    Orientation,
+    /// Distances from one named cube to the next
+    Index,
+}
+
+/// Arguments of `export`.
+#[derive(Debug, Args)]
+pub(crate) struct ExportArgs {
+    /// Recording, `.bin` or `.bin.zst`
+    pub(crate) file: PathBuf,
+    /// What to write
+    #[arg(long)]
+    pub(crate) field: ExportField,
+    /// Where to write it [default: standard output]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) out: Option<PathBuf>,
+}
+
+/// What `export` writes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ExportField {
+    /// x,y,z,base_x,base_y,base_z in 1/512 m
+    Position,
+    /// largest,a,b,c,base_largest,base_a,base_b,base_c
+    Orientation,
+}
+
+/// One rung or all of them.
+#[derive(Clone, Debug)]
+pub(crate) struct Codecs(pub(crate) Vec<Rung>);
+
+fn parse_codecs(name: &str) -> Result<Codecs, String> {
+    if name == "all" {
+        return Ok(Codecs(LADDER.into_iter().chain([AFFINE]).collect()));
+    }
+    ladder::rung(name)
+        .map(|rung| Codecs(vec![rung]))
+        .ok_or_else(|| {
+            let names: Vec<&str> = LADDER.iter().map(|rung| rung.name).collect();
+            format!("known are all, {}, {}", names.join(", "), AFFINE.name)
+        })
+}
+
+fn parse_fraction(text: &str) -> Result<f64, String> {
+    match text.parse() {
+        Ok(fraction) if (0.0..=1.0).contains(&fraction) => Ok(fraction),
+        _ => Err("a fraction lies between 0 and 1".to_owned()),
+    }
+}

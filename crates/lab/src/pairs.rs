@@ -1,0 +1,30 @@
+//! Every frame of a recording beside its baseline.
+
+use cubewire_codec::{Baseline, QuantizedSnapshot, Sequence, ladder};
+
+use crate::recording::{BASELINE_FRAMES, Recording};
+
+/// Calls `each` with every frame from the seventh on, its number, and the frame six before it,
+/// with what both sides know of that frame's own motion.
+pub(crate) fn for_each(
+    recording: &Recording,
+    mut each: impl FnMut(Sequence, &QuantizedSnapshot, &Baseline),
+) {
+    let stages = ladder::PREDICTED_POSITION.stages;
+    let mut ring: Vec<Baseline> = Vec::new();
+    for frame in &recording.frames[..BASELINE_FRAMES] {
+        let mut baseline = Baseline::new(stages);
+        baseline.record(Sequence(ring.len() as u16), stages, frame, None);
+        ring.push(baseline);
+    }
+    let mut next = Baseline::new(stages);
+    for (index, current) in recording.frames.iter().enumerate().skip(BASELINE_FRAMES) {
+        let sequence = Sequence(index as u16);
+        let baseline = &mut ring[index % BASELINE_FRAMES];
+        each(sequence, current, baseline);
+        // The first packets are relative to the initial state, not to a snapshot before.
+        let named = (index >= 2 * BASELINE_FRAMES).then_some(&*baseline);
+        next.record(sequence, stages, current, named);
+        std::mem::swap(baseline, &mut next);
+    }
+}

@@ -1,0 +1,31 @@
+//! Tables that read well in a terminal and are Markdown at once.
+
+use tabled::builder::Builder;
+use tabled::settings::object::Columns;
+use tabled::settings::{Alignment, Style};
+
+/// Rows under a header, the first column to the left and all others to the right.
+#[derive(Debug)]
+pub(crate) struct Table {
+    builder: Builder,
+}
+
+impl Table {
+    pub(crate) fn new<'a>(header: impl IntoIterator<Item = &'a str>) -> Self {
+        let mut builder = Builder::default();
+        builder.push_record(header);
+        Self { builder }
+    }
+
+    pub(crate) fn row(&mut self, cells: impl IntoIterator<Item = String>) {
+        self.builder.push_record(cells);
+    }
+
+    pub(crate) fn print(self) {
+        let mut table = self.builder.build();
+        table
+            .with(Style::markdown())
+            .modify(Columns::new(1..), Alignment::right());
+        println!("{table}");
+    }
+}

@@ -1,0 +1,224 @@
+//! Encodes and decodes a recording, rung by rung, under the contest's terms.
+//!
+//! A packet goes out every frame and is acked after a round trip; the baseline of the next is the
+//! newest acked one. On a perfect link of six frames that is frame n against frame n − 6. Each
+//! side has only what it has sent or received: a decoder sees the bytes of one packet and the
+//! baselines that it decoded itself.
+
+use std::time::{Duration, Instant};
+
+use cubewire_codec::ladder::Rung;
+use cubewire_codec::{
+    Baseline, BitKind, CubeState, Decoder, Encoder, Limits, Packet, QuantizedSnapshot, Sequence,
+    Snapshot,
+};
+use glam::Vec3;
+use serde::Serialize;
+
+use crate::history::History;
+use crate::link::{Conditions, Link};
+use crate::recording::{BASELINE_FRAMES, Recording};
+
+/// Frames and packets a second.
+const RATE: f64 = 60.0;
+
+/// Oldest baseline that the sender uses, in frames. Then it starts again from the initial state.
+const OLDEST_BASELINE: usize = 256;
+
+/// Snapshots that the receiver holds: the oldest baseline, and as long again under way.
+const RECEIVER_HISTORY: usize = 2 * OLDEST_BASELINE;
+
+/// What a rung made of a recording.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct Outcome {
+    /// Name of the rung.
+    pub(crate) codec: &'static str,
+    /// Packets sent.
+    pub(crate) packets: usize,
+    /// Mean size in whole bytes, header included.
+    pub(crate) bytes_per_packet: f64,
+    /// Mean size in whole bytes without the header's bits.
+    pub(crate) body_bytes_per_packet: f64,
+    /// Thousand bits a second at 60 packets a second.
+    pub(crate) kbps: f64,
+    /// Median time to encode a packet and keep what the receiver will have.
+    pub(crate) encode_us: f64,
+    /// Median time to decode a packet.
+    pub(crate) decode_us: f64,
+    /// Whether every delivered packet decoded to the exact frame.
+    pub(crate) lossless: bool,
+    /// Packets that arrived. Given only if the link was asked to be imperfect.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) delivered: Option<usize>,
+    /// Packets that decoded to the exact frame. Given only with `delivered`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) decoded: Option<usize>,
+}
+
+/// A packet under way, and what it must decode to.
+struct Sent {
+    bytes: Vec<u8>,
+    kept: Baseline,
+}
+
+/// Sends a recording through the link on one rung. `tick` is called after each frame.
+pub(crate) fn run(
+    recording: &Recording,
+    rung: &Rung,
+    conditions: Conditions,
+    tick: impl Fn(),
+) -> Outcome {
+    let mut frames = Frames::new(recording, rung);
+    let initial = frames.state(0);
+    let stages = rung.stages;
+    let limits = Limits::default();
+    let proven = "a recording's values are checked when it is read";
+    let mut encoder = Encoder::new(initial.clone(), limits).expect(proven);
+    let mut decoder = Decoder::new(initial, limits).expect(proven);
+    let (mut forth, mut back) = (Link::forth(conditions), Link::back(conditions));
+    let (mut held_by_sender, mut held_by_receiver) = (
+        History::new(OLDEST_BASELINE),
+        History::new(RECEIVER_HISTORY),
+    );
+    let mut packet = Packet::default();
+    let mut newest_acked = None;
+    let mut tally = Tally::default();
+
+    let mut frame = BASELINE_FRAMES;
+    while frame < recording.frames.len() || !forth.is_empty() {
+        while let Some(acked) = back.receive(frame as u64) {
+            newest_acked = newest_acked.max(Some(acked));
+        }
+        if frame < recording.frames.len() {
+            let current = frames.quantized(frame);
+            let sequence = Sequence(frame as u16);
+            let baseline = newest_acked
+                .filter(|acked| frame - acked < OLDEST_BASELINE)
+                .and_then(|acked: usize| held_by_sender.get(Sequence(acked as u16)));
+            let mut kept = Baseline::new(stages);
+            let start = Instant::now();
+            encoder
+                .encode(sequence, stages, current, baseline, &mut packet)
+                .expect("rungs are legal and frames quantized for them");
+            kept.record(sequence, stages, current, baseline);
+            tally.sent(&packet, start.elapsed());
+            let sent = Sent {
+                bytes: packet.bytes.clone(),
+                kept: kept.clone(),
+            };
+            held_by_sender.insert(kept);
+            forth.send(frame as u64, (frame, sent));
+        }
+        while let Some((sent_in, sent)) = forth.receive(frame as u64) {
+            tally.delivered += 1;
+            let mut received = held_by_receiver.take_slot(Sequence(sent_in as u16), stages);
+            let start = Instant::now();
+            let outcome = decoder.decode(
+                &sent.bytes,
+                |sequence| held_by_receiver.get(sequence),
+                &mut received,
+            );
+            tally.decode_times.push(start.elapsed());
+            if outcome.is_ok() && received == sent.kept {
+                tally.exact += 1;
+                held_by_receiver.insert(received);
+                back.send(frame as u64, sent_in);
+            }
+        }
+        frame += 1;
+        tick();
+    }
+    tally.outcome(rung.name)
+}
+
+/// The frames of a recording in the precision of a rung.
+struct Frames<'a> {
+    recording: &'a Recording,
+    rung: &'a Rung,
+    quantized: QuantizedSnapshot,
+}
+
+impl<'a> Frames<'a> {
+    fn new(recording: &'a Recording, rung: &'a Rung) -> Self {
+        Self {
+            recording,
+            rung,
+            quantized: QuantizedSnapshot::new(rung.stages.precision()),
+        }
+    }
+
+    fn quantized(&mut self, frame: usize) -> &QuantizedSnapshot {
+        let precision = self.rung.stages.precision();
+        let recorded = &self.recording.frames[frame];
+        if recorded.precision() == precision {
+            return recorded;
+        }
+        let state = self.state(frame);
+        self.quantized
+            .quantize(&state, precision)
+            .expect("a recording's values are finite");
+        &self.quantized
+    }
+
+    /// The floats that a frame stands for, with velocities from the frame before.
+    fn state(&self, frame: usize) -> Snapshot {
+        let now = &self.recording.frames[frame];
+        let before = &self.recording.frames[frame.saturating_sub(1)];
+        let cubes = (0..now.len()).map(|cube| {
+            let state = now.cube(cube);
+            let moved: Vec3 = state.position - before.cube(cube).position;
+            CubeState {
+                linear_velocity: moved * RATE as f32,
+                ..state
+            }
+        });
+        Snapshot {
+            cubes: cubes.collect(),
+        }
+    }
+}
+
+#[derive(Default)]
+struct Tally {
+    bytes: usize,
+    body_bytes: usize,
+    encode_times: Vec<Duration>,
+    decode_times: Vec<Duration>,
+    delivered: usize,
+    exact: usize,
+}
+
+impl Tally {
+    fn sent(&mut self, packet: &Packet, time: Duration) {
+        let ledger = &packet.ledger;
+        let body_bits =
+            ledger.total() - ledger.kind(BitKind::Header) - ledger.kind(BitKind::Padding);
+        self.bytes += packet.bytes.len();
+        self.body_bytes += (body_bits / 8.0).ceil() as usize;
+        self.encode_times.push(time);
+    }
+
+    fn outcome(mut self, codec: &'static str) -> Outcome {
+        let packets = self.encode_times.len();
+        let mean = |bytes: usize| bytes as f64 / packets as f64;
+        Outcome {
+            codec,
+            packets,
+            bytes_per_packet: mean(self.bytes),
+            body_bytes_per_packet: mean(self.body_bytes),
+            kbps: mean(self.bytes) * RATE * 8.0 / 1000.0,
+            encode_us: median_us(&mut self.encode_times),
+            decode_us: median_us(&mut self.decode_times),
+            lossless: self.exact == self.delivered,
+            delivered: Some(self.delivered),
+            decoded: Some(self.exact),
+        }
+    }
+}
+
+fn median_us(times: &mut [Duration]) -> f64 {
+    times.sort_unstable();
+    times
+        .get(times.len() / 2)
+        .map_or(0.0, |time| time.as_secs_f64() * 1e6)
+}
