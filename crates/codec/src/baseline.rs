@@ -71,7 +71,7 @@ impl Baseline {
         baseline: Option<&Self>,
     ) {
         self.snapshot.copy_from(current);
-        self.settle(sequence, stages, Self::named(baseline, stages));
+        self.settle(sequence, stages, Self::named(baseline, stages), None);
     }
 
     /// The baseline that a packet of these stages names, given the one on offer. None is named
@@ -87,8 +87,14 @@ impl Baseline {
     }
 
     /// Derives everything else from the snapshot that is already here and the baseline that its
-    /// packet named.
-    pub(crate) fn settle(&mut self, sequence: Sequence, stages: Stages, named: Option<&Self>) {
+    /// packet named. Only cubes among those `sent`, if given, can differ from it.
+    pub(crate) fn settle(
+        &mut self,
+        sequence: Sequence,
+        stages: Stages,
+        named: Option<&Self>,
+        sent: Option<&[bool]>,
+    ) {
         self.sequence = sequence;
         self.stages = stages;
         match named {
@@ -97,6 +103,7 @@ impl Baseline {
                 &baseline.snapshot,
                 &baseline.motion,
                 sequence.ticks_since(baseline.sequence),
+                sent,
             ),
             None => self.motion.forget(self.snapshot.len()),
         }

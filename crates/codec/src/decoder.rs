@@ -6,11 +6,12 @@ use crate::body::Body;
 use crate::header::Header;
 use crate::initial::InitialState;
 use crate::limits::Limits;
+use crate::marks::marked;
 use crate::selection;
 use crate::sequence::Sequence;
 use crate::snapshot::{Precision, QuantizedSnapshot};
 use crate::source::{DecodeError, Source};
-use crate::stages::{Delta, Orientation, Position, Stages};
+use crate::stages::{Orientation, Position, Stages};
 use crate::state::Snapshot;
 
 /// Turns packets back into quantized snapshots.
@@ -21,7 +22,7 @@ use crate::state::Snapshot;
 pub struct Decoder {
     initial: InitialState,
     decoded: QuantizedSnapshot,
-    chosen: Vec<u16>,
+    sent: Vec<bool>,
 }
 
 impl Decoder {
@@ -38,7 +39,7 @@ impl Decoder {
                 velocity: crate::VelocityPrecision::Omitted,
                 position: Position::Full,
             }),
-            chosen: Vec::new(),
+            sent: Vec::new(),
         })
     }
 
@@ -80,7 +81,7 @@ impl Decoder {
         source.finish()?;
 
         std::mem::swap(&mut out.snapshot, &mut self.decoded);
-        out.settle(header.sequence, stages, named);
+        out.settle(header.sequence, stages, named, Some(&self.sent));
         Ok(header)
     }
 
@@ -92,21 +93,11 @@ impl Decoder {
         named: Option<&Baseline>,
     ) -> Result<(), DecodeError> {
         let baseline = named.unwrap_or_else(|| self.initial.at(stages.precision()));
-        let cubes = baseline.snapshot.len();
         let body = Body::new(stages, sequence, baseline);
         self.decoded.copy_from(&baseline.snapshot);
-        selection::take(source, stages.delta, &mut self.chosen, cubes)?;
-        let mut chosen = self.chosen.iter().copied().map(usize::from).peekable();
-        for cube in 0..cubes {
-            let named = chosen.next_if_eq(&cube).is_some();
-            let sent = match stages.delta {
-                Delta::Off => true,
-                Delta::PredictedIndices => named != baseline.motion.moved[cube],
-                Delta::ChangedBits | Delta::Indices | Delta::RelativeIndices => named,
-            };
-            if sent {
-                body.take(source, &mut self.decoded, cube)?;
-            }
+        selection::take(source, stages.delta, &baseline.motion.moved, &mut self.sent)?;
+        for cube in marked(&self.sent) {
+            body.take(source, &mut self.decoded, cube)?;
         }
         Ok(())
     }

@@ -7,6 +7,7 @@ use crate::header::Header;
 use crate::initial::InitialState;
 use crate::ledger::BitLedger;
 use crate::limits::Limits;
+use crate::marks::marked;
 use crate::selection;
 use crate::sequence::Sequence;
 use crate::sink::Sink;
@@ -30,8 +31,8 @@ pub struct Packet {
 #[derive(Clone, Debug)]
 pub struct Encoder {
     initial: InitialState,
-    chosen: Vec<u16>,
-    scratch: BitLedger,
+    changed: Vec<bool>,
+    scratch: selection::Scratch,
 }
 
 /// Why a snapshot cannot be encoded.
@@ -67,8 +68,8 @@ impl Encoder {
     pub fn new(initial: Snapshot, limits: Limits) -> Result<Self, InitialStateError> {
         Ok(Self {
             initial: InitialState::new(initial, limits)?,
-            chosen: Vec::new(),
-            scratch: BitLedger::new(),
+            changed: Vec::new(),
+            scratch: selection::Scratch::default(),
         })
     }
 
@@ -130,32 +131,19 @@ impl Encoder {
                 body.put(&mut sink, current, cube);
             }
         } else {
-            self.scratch.reset(0);
-            choose(&mut self.chosen, stages.delta, current, baseline);
+            current.compare(&baseline.snapshot, &mut self.changed);
             selection::put(
                 &mut sink,
-                &mut self.scratch,
                 stages.delta,
-                &self.chosen,
-                cubes,
+                &self.changed,
+                &baseline.motion.moved,
+                &mut self.scratch,
             );
-            for cube in (0..cubes).filter(|&cube| current.differs(&baseline.snapshot, cube)) {
+            for cube in marked(&self.changed) {
                 body.put(&mut sink, current, cube);
             }
         }
         sink.finish();
         Ok(())
-    }
-}
-
-/// The cubes that the selection names: those that changed, or those that did other than expected.
-fn choose(chosen: &mut Vec<u16>, delta: Delta, current: &QuantizedSnapshot, baseline: &Baseline) {
-    chosen.clear();
-    for cube in 0..current.len() {
-        let changed = current.differs(&baseline.snapshot, cube);
-        let expected = delta == Delta::PredictedIndices && baseline.motion.moved[cube];
-        if changed != expected {
-            chosen.push(cube as u16);
-        }
     }
 }

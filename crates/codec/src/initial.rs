@@ -37,7 +37,7 @@ impl InitialState {
         baseline
             .snapshot
             .quantize(&snapshot, BLOCK_STAGES.precision())?;
-        baseline.settle(Sequence::default(), BLOCK_STAGES, None);
+        baseline.settle(Sequence::default(), BLOCK_STAGES, None, None);
         Ok(Self { snapshot, baseline })
     }
 

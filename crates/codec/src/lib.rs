@@ -60,6 +60,7 @@ mod initial;
 pub mod ladder;
 mod ledger;
 mod limits;
+mod marks;
 pub mod motion;
 pub mod predict;
 pub mod quantize;

@@ -4,6 +4,7 @@
 //! whoever holds the snapshot, whatever was lost before or since, so it can be used to foresee the
 //! next one. It is integer arithmetic, so that both sides get the same result.
 
+use crate::marks::marked;
 use crate::snapshot::QuantizedSnapshot;
 use crate::stages::Position;
 
@@ -45,36 +46,40 @@ impl Motion {
     }
 
     /// Becomes the motion that led from `baseline`, which itself had `before`, to `current`,
-    /// `ticks` later. Reuses its memory.
+    /// `ticks` later. Only cubes among `candidates`, if given, can have moved. Reuses its memory.
     pub(crate) fn observe(
         &mut self,
         current: &QuantizedSnapshot,
         baseline: &QuantizedSnapshot,
         before: &Self,
         ticks: u16,
+        candidates: Option<&[bool]>,
     ) {
         self.forget(current.len());
         if ticks == 0 || ticks > MAX_TICKS {
             return;
         }
         self.ticks = ticks;
-        for (cube, moved) in self.moved.iter_mut().enumerate() {
-            *moved = current.differs(baseline, cube);
+        match candidates {
+            Some(candidates) => {
+                for cube in marked(candidates) {
+                    self.moved[cube] = current.differs(baseline, cube);
+                }
+            }
+            None => current.compare(baseline, &mut self.moved),
         }
         if current.precision().position != Position::Quantized {
             return;
         }
-        for cube in 0..current.len() {
-            if self.moved[cube] {
-                let (now, then) = (current.positions[cube], baseline.positions[cube]);
-                self.displacements[cube] = std::array::from_fn(|axis| now[axis] - then[axis]);
-                self.falling[cube] = now[2] > FALL_HEIGHT
-                    && before.ticks != 0
-                    && gained_fall(
-                        (self.displacements[cube][2], ticks),
-                        (before.displacements[cube][2], before.ticks),
-                    );
-            }
+        for cube in marked(&self.moved) {
+            let (now, then) = (current.positions[cube], baseline.positions[cube]);
+            self.displacements[cube] = std::array::from_fn(|axis| now[axis] - then[axis]);
+            self.falling[cube] = now[2] > FALL_HEIGHT
+                && before.ticks != 0
+                && gained_fall(
+                    (self.displacements[cube][2], ticks),
+                    (before.displacements[cube][2], before.ticks),
+                );
         }
     }
 

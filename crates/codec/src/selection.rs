@@ -12,6 +12,7 @@
 use bitstream_io::BitWrite;
 
 use crate::ledger::{BitKind, BitLedger};
+use crate::marks::{mark_differing, marked};
 use crate::ranges::Ranges;
 use crate::sink::Sink;
 use crate::source::{DecodeError, Source};
@@ -30,71 +31,88 @@ pub const fn index_bits(cubes: usize) -> u32 {
     usize::BITS - cubes.saturating_sub(1).leading_zeros()
 }
 
-/// Writes which of `cubes` cubes are in `chosen`, ascending.
+/// Memory that is reused from packet to packet.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Scratch {
+    named: Vec<bool>,
+    indices: Vec<u16>,
+    never_sent: BitLedger,
+}
+
+/// Writes which cubes are in the packet: those that `changed`. `moved` are those that are expected
+/// to.
 pub(crate) fn put<W: BitWrite>(
     sink: &mut Sink<'_, W>,
-    scratch: &mut BitLedger,
     delta: Delta,
-    chosen: &[u16],
-    cubes: usize,
+    changed: &[bool],
+    moved: &[bool],
+    scratch: &mut Scratch,
 ) {
+    let Scratch {
+        named,
+        indices,
+        never_sent,
+    } = scratch;
+    named.clear();
+    named.resize(changed.len(), false);
+    match delta {
+        Delta::PredictedIndices => mark_differing(named, changed, moved),
+        _ => named.copy_from_slice(changed),
+    }
     let form = match delta {
         Delta::Off => return,
         Delta::ChangedBits => None,
         Delta::Indices | Delta::RelativeIndices | Delta::PredictedIndices => {
-            let form = IndexForm::new(delta, cubes);
-            let smaller = form.is_smaller_than_bits(scratch, chosen, cubes);
-            sink.of_no_cube();
+            indices.clear();
+            indices.extend(marked(named).map(|cube| cube as u16));
+            let form = IndexForm::new(delta, changed.len());
+            let smaller = form.is_smaller_than_bits(never_sent, indices, changed.len());
             sink.put_flag(BitKind::Selection, smaller);
             smaller.then_some(form)
         }
     };
     match form {
-        Some(form) => form.put(sink, chosen),
-        None => put_bits(sink, chosen, cubes),
+        Some(form) => form.put(sink, indices),
+        None => put_bits(sink, named),
     }
 }
 
-/// Reads what [`put`] wrote into `chosen`.
+/// Reads what [`put`] wrote, into a mark for each cube that is `sent`.
 pub(crate) fn take(
     source: &mut Source<'_>,
     delta: Delta,
-    chosen: &mut Vec<u16>,
-    cubes: usize,
+    moved: &[bool],
+    sent: &mut Vec<bool>,
 ) -> Result<(), DecodeError> {
-    chosen.clear();
-    let indices = match delta {
-        Delta::Off => return Ok(()),
-        Delta::ChangedBits => false,
-        Delta::Indices | Delta::RelativeIndices | Delta::PredictedIndices => {
-            source.take_flag(BitKind::Selection)?
+    sent.clear();
+    match delta {
+        Delta::Off => {
+            sent.resize(moved.len(), true);
+            return Ok(());
         }
-    };
-    if indices {
-        IndexForm::new(delta, cubes).take(source, chosen, cubes)
+        Delta::PredictedIndices => sent.extend_from_slice(moved),
+        Delta::ChangedBits | Delta::Indices | Delta::RelativeIndices => {
+            sent.resize(moved.len(), false);
+        }
+    }
+    if delta != Delta::ChangedBits && source.take_flag(BitKind::Selection)? {
+        IndexForm::new(delta, sent.len()).take(source, sent)
     } else {
-        take_bits(source, chosen, cubes)
+        take_bits(source, sent)
     }
 }
 
-fn put_bits<W: BitWrite>(sink: &mut Sink<'_, W>, chosen: &[u16], cubes: usize) {
-    let mut chosen = chosen.iter().copied().map(usize::from).peekable();
-    for cube in 0..cubes {
+fn put_bits<W: BitWrite>(sink: &mut Sink<'_, W>, named: &[bool]) {
+    for (cube, &named) in named.iter().enumerate() {
         sink.of_cube(cube);
-        sink.put_flag(BitKind::Selection, chosen.next_if_eq(&cube).is_some());
+        sink.put_flag(BitKind::Selection, named);
     }
 }
 
-fn take_bits(
-    source: &mut Source<'_>,
-    chosen: &mut Vec<u16>,
-    cubes: usize,
-) -> Result<(), DecodeError> {
-    for cube in 0..cubes {
+fn take_bits(source: &mut Source<'_>, sent: &mut [bool]) -> Result<(), DecodeError> {
+    for (cube, sent) in sent.iter_mut().enumerate() {
         source.of_cube(cube);
-        if source.take_flag(BitKind::Selection)? {
-            chosen.push(cube as u16);
-        }
+        *sent ^= source.take_flag(BitKind::Selection)?;
     }
     Ok(())
 }
@@ -130,20 +148,26 @@ impl IndexForm {
         }
     }
 
-    fn is_smaller_than_bits(self, scratch: &mut BitLedger, chosen: &[u16], cubes: usize) -> bool {
-        if chosen.len() > self.max_count {
+    fn is_smaller_than_bits(
+        self,
+        never_sent: &mut BitLedger,
+        indices: &[u16],
+        cubes: usize,
+    ) -> bool {
+        if indices.len() > self.max_count {
             return false;
         }
-        let mut counter = Sink::counter(scratch);
-        self.put(&mut counter, chosen);
+        never_sent.reset(0);
+        let mut counter = Sink::counter(never_sent);
+        self.put(&mut counter, indices);
         (counter.counted_bits() as usize) < cubes
     }
 
-    fn put<W: BitWrite>(self, sink: &mut Sink<'_, W>, chosen: &[u16]) {
+    fn put<W: BitWrite>(self, sink: &mut Sink<'_, W>, indices: &[u16]) {
         sink.of_no_cube();
-        sink.put(BitKind::Selection, self.count_bits, chosen.len() as u32);
+        sink.put(BitKind::Selection, self.count_bits, indices.len() as u32);
         let mut least = 0;
-        for &index in chosen {
+        for &index in indices {
             sink.of_cube(usize::from(index));
             match &self.distance {
                 Some(ranges) => {
@@ -155,12 +179,8 @@ impl IndexForm {
         }
     }
 
-    fn take(
-        self,
-        source: &mut Source<'_>,
-        chosen: &mut Vec<u16>,
-        cubes: usize,
-    ) -> Result<(), DecodeError> {
+    fn take(self, source: &mut Source<'_>, sent: &mut [bool]) -> Result<(), DecodeError> {
+        let cubes = sent.len();
         let count = source.take(BitKind::Selection, self.count_bits)? as usize;
         if count > cubes {
             return Err(DecodeError::IndexCount {
@@ -183,7 +203,7 @@ impl IndexForm {
                     max: cubes.saturating_sub(1),
                 });
             }
-            chosen.push(index as u16);
+            sent[index] ^= true;
             least = index + 1;
         }
         Ok(())

@@ -3,6 +3,7 @@
 use glam::{Quat, Vec3};
 
 use crate::ledger::BitKind;
+use crate::marks::mark_differing;
 use crate::quantize::affine::{AFFINE_POSITION_XY, AFFINE_POSITION_Z, AFFINE_VELOCITY};
 use crate::quantize::bounded::{Bounded, POSITION_XY, POSITION_Z, VELOCITY};
 use crate::quantize::smallest_three::{SmallestThree, max_component};
@@ -43,8 +44,8 @@ pub struct QuantizedSnapshot {
     pub(crate) positions: Vec<[i32; 3]>,
     /// Bits of x, y, z, w, where orientations are full.
     pub(crate) quaternions: Vec<[u32; 4]>,
-    /// Where they are not.
-    pub(crate) smallest_three: Vec<SmallestThree>,
+    /// [`SmallestThree`] as words, where they are not.
+    smallest_three: Vec<u64>,
     pub(crate) velocities: Vec<[i32; 3]>,
     pub(crate) interacting: Vec<bool>,
 }
@@ -133,10 +134,23 @@ impl QuantizedSnapshot {
         &self.positions
     }
 
-    /// Orientation of every cube, by index; empty where orientations are full.
+    /// Orientation of a cube.
+    ///
+    /// # Panics
+    /// If there is no such cube, or if orientations are full.
     #[must_use]
-    pub fn smallest_three(&self) -> &[SmallestThree] {
-        &self.smallest_three
+    pub fn smallest_three(&self, cube: usize) -> SmallestThree {
+        SmallestThree::from_word(self.smallest_three[cube])
+    }
+
+    pub(crate) fn set_smallest_three(&mut self, cube: usize, orientation: SmallestThree) {
+        self.smallest_three[cube] = orientation.to_word();
+    }
+
+    /// Velocity integers of every cube, by index; empty where velocities are omitted.
+    #[must_use]
+    pub fn velocities(&self) -> &[[i32; 3]] {
+        &self.velocities
     }
 
     /// Whether each cube is interacting, by index.
@@ -201,7 +215,7 @@ impl QuantizedSnapshot {
                 return Err(error);
             }
             self.positions.push(cube.position);
-            self.smallest_three.push(cube.orientation);
+            self.smallest_three.push(cube.orientation.to_word());
             self.interacting.push(cube.interacting);
         }
         Ok(())
@@ -233,7 +247,7 @@ impl QuantizedSnapshot {
             },
             orientation: match self.precision.orientation {
                 Orientation::Full => Quat::from_array(self.quaternions[index].map(f32::from_bits)),
-                Orientation::SmallestThree { bits } => self.smallest_three[index].dequantize(bits),
+                Orientation::SmallestThree { bits } => self.smallest_three(index).dequantize(bits),
             },
             linear_velocity: match self.precision.velocity {
                 VelocityPrecision::Full => floats(self.velocities[index]),
@@ -257,12 +271,20 @@ impl QuantizedSnapshot {
         self.interacting.clone_from(&other.interacting);
     }
 
-    /// Whether any field of a cube differs from that of `other`, whose precision must be the same.
-    ///
-    /// # Panics
-    /// If either has no such cube.
-    #[must_use]
-    pub fn differs(&self, other: &Self, cube: usize) -> bool {
+    /// Writes, for each cube, whether any field differs from that of `other`, whose precision and
+    /// number of cubes must be the same. Reuses the memory of `changed`.
+    pub fn compare(&self, other: &Self, changed: &mut Vec<bool>) {
+        changed.clear();
+        changed.resize(self.len(), false);
+        mark_differing(changed, &self.positions, &other.positions);
+        mark_differing(changed, &self.smallest_three, &other.smallest_three);
+        mark_differing(changed, &self.quaternions, &other.quaternions);
+        mark_differing(changed, &self.velocities, &other.velocities);
+        mark_differing(changed, &self.interacting, &other.interacting);
+    }
+
+    /// Whether any field of a cube differs from that of `other`, whose precision is the same.
+    pub(crate) fn differs(&self, other: &Self, cube: usize) -> bool {
         self.positions[cube] != other.positions[cube]
             || self.orientation_differs(other, cube)
             || self.velocities.get(cube) != other.velocities.get(cube)
@@ -318,7 +340,9 @@ impl QuantizedSnapshot {
                 let bits = cube.orientation.to_array().map(f32::to_bits);
                 self.quaternions.push(bits);
             }
-            Orientation::SmallestThree { .. } => self.smallest_three.push(smallest_three),
+            Orientation::SmallestThree { .. } => {
+                self.smallest_three.push(smallest_three.to_word());
+            }
         }
         match self.precision.velocity {
             VelocityPrecision::Full => self.velocities.push(words(velocity)),

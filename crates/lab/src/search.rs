@@ -278,16 +278,17 @@ fn orientation_differences(recording: &Recording, class: Option<usize>) -> Sampl
     let mut differences = Vec::new();
     pairs::for_each(recording, |sequence, current, baseline| {
         let predictor = Predictor::new(baseline, sequence);
-        let before = baseline.snapshot().smallest_three();
-        for (cube, orientation) in current.smallest_three().iter().enumerate() {
+        for cube in 0..current.len() {
+            let orientation = current.smallest_three(cube);
+            let before = baseline.snapshot().smallest_three(cube);
             let wanted = class.is_none_or(|class| predictor.expect(cube).class == class);
-            if *orientation == before[cube] || !wanted {
+            if orientation == before || !wanted {
                 continue;
             }
             let difference = std::array::from_fn(|slot| {
-                i32::from(orientation.components[slot]) - i32::from(before[cube].components[slot])
+                i32::from(orientation.components[slot]) - i32::from(before.components[slot])
             });
-            differences.push((orientation.largest == before[cube].largest).then_some(difference));
+            differences.push((orientation.largest == before.largest).then_some(difference));
         }
     });
     Samples::Vectors {
@@ -300,11 +301,12 @@ fn orientation_differences(recording: &Recording, class: Option<usize>) -> Sampl
 /// lets expect.
 fn distances(recording: &Recording, predicted: bool) -> Samples {
     let mut packets = Vec::new();
+    let mut changed = Vec::new();
     pairs::for_each(recording, |_, current, baseline| {
         let mut least = 0;
         let mut packet = Vec::new();
-        for cube in 0..current.len() {
-            let changed = current.differs(baseline.snapshot(), cube);
+        current.compare(baseline.snapshot(), &mut changed);
+        for (cube, &changed) in changed.iter().enumerate() {
             if changed != (predicted && baseline.moved()[cube]) {
                 packet.push(cube as u32 - least);
                 least = cube as u32 + 1;

@@ -51,8 +51,8 @@ impl Body<'_> {
             }
             return;
         };
-        let orientation = current.smallest_three[cube];
-        let before = || self.baseline.snapshot.smallest_three[cube];
+        let orientation = current.smallest_three(cube);
+        let before = || self.baseline.snapshot.smallest_three(cube);
         match self.stages.relative_orientation {
             RelativeOrientation::Off => put_absolute(sink, bits, orientation),
             RelativeOrientation::TwoRanges => {
@@ -77,8 +77,8 @@ impl Body<'_> {
             decoded.quaternions[cube] = take_quaternion(source)?;
             return Ok(());
         };
-        let before = || self.baseline.snapshot.smallest_three[cube];
-        decoded.smallest_three[cube] = match self.stages.relative_orientation {
+        let before = || self.baseline.snapshot.smallest_three(cube);
+        let orientation = match self.stages.relative_orientation {
             RelativeOrientation::Off => take_absolute(source, bits)?,
             RelativeOrientation::TwoRanges => {
                 let ranges = at_precision(ORIENTATION_RANGES, bits);
@@ -89,6 +89,7 @@ impl Body<'_> {
                 take_relative(source, ranges, bits, before())?
             }
         };
+        decoded.set_smallest_three(cube, orientation);
         Ok(())
     }
 }

@@ -54,6 +54,19 @@ impl SmallestThree {
         })
     }
 
+    /// The integers in one word, which is quicker to compare.
+    pub(crate) fn to_word(self) -> u64 {
+        let [a, b, c] = self.components.map(u64::from);
+        u64::from(self.largest) << 48 | a << 32 | b << 16 | c
+    }
+
+    pub(crate) const fn from_word(word: u64) -> Self {
+        Self {
+            largest: (word >> 48) as u8,
+            components: [(word >> 32) as u16, (word >> 16) as u16, word as u16],
+        }
+    }
+
     /// The unit quaternion that this stands for, its largest component positive.
     #[must_use]
     pub fn dequantize(self, bits: u8) -> Quat {

@@ -1,0 +1,257 @@
+//! No bytes make a decoder panic or lose what it has.
+
+use cubewire_codec::ladder::{AFFINE, LADDER};
+use cubewire_codec::{
+    Baseline, BitLedger, DecodeError, Decoder, Header, Limits, Sequence, Snapshot, decode_initial,
+    encode_initial,
+};
+use proptest::prelude::*;
+use proptest::strategy::ValueTree;
+use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+use crate::scene::{Lane, scenes};
+
+/// Mutated packets a run, shared out among the rungs.
+const MUTATIONS: usize = 200_000;
+
+/// A packet, the receiver that it was for, and what that receiver held.
+struct Victim {
+    bytes: Vec<u8>,
+    decoder: Decoder,
+    held: Vec<Baseline>,
+    name: &'static str,
+}
+
+/// Packets of every rung, from scenes that the seed chooses.
+fn victims(seed: u64) -> Vec<Victim> {
+    let mut bytes = [0; 32];
+    bytes[..8].copy_from_slice(&seed.to_le_bytes());
+    let rng = TestRng::from_seed(RngAlgorithm::ChaCha, &bytes);
+    let mut runner = TestRunner::new_with_rng(Config::default(), rng);
+    let mut victims = Vec::new();
+    for rung in LADDER.into_iter().chain([AFFINE]) {
+        for _ in 0..4 {
+            let scene = scenes(60, 4).new_tree(&mut runner).unwrap().current();
+            let mut lane = Lane::new(&scene.initial, BitLedger::new());
+            let mut before = None;
+            for (sequence, snapshot) in scene.play() {
+                let held = lane.received.values().cloned().collect();
+                lane.send(sequence, rung.stages, &snapshot, before);
+                before = Some(sequence);
+                victims.push(Victim {
+                    bytes: lane.packet.bytes.clone(),
+                    decoder: lane.decoder.clone(),
+                    held,
+                    name: rung.name,
+                });
+            }
+        }
+    }
+    victims
+}
+
+fn mutate(rng: &mut ChaCha8Rng, bytes: &mut Vec<u8>) {
+    for _ in 0..rng.random_range(1..=4) {
+        match rng.random_range(0..5) {
+            0 => {
+                let length = rng.random_range(0..=bytes.len());
+                bytes.truncate(length);
+            }
+            1 => bytes.extend((0..rng.random_range(1..20)).map(|_| rng.random::<u8>())),
+            2 if !bytes.is_empty() => {
+                let place = rng.random_range(0..bytes.len());
+                bytes[place] = rng.random();
+            }
+            3 => *bytes = (0..rng.random_range(0..80)).map(|_| rng.random()).collect(),
+            _ if !bytes.is_empty() => {
+                let bit = rng.random_range(0..bytes.len() * 8);
+                bytes[bit / 8] ^= 0x80 >> (bit % 8);
+            }
+            _ => {}
+        }
+    }
+}
+
+#[test]
+fn mutated_packets_give_a_snapshot_or_an_error() {
+    let seed = std::env::var("CUBEWIRE_SEED").map_or_else(
+        |_| rand::random(),
+        |seed| seed.parse().expect("CUBEWIRE_SEED is a number"),
+    );
+    println!("CUBEWIRE_SEED={seed}");
+    let mut rng = ChaCha8Rng::seed_from_u64(seed);
+    let mut victims = victims(seed);
+    let count = victims.len();
+    let (mut refused, mut accepted) = (0, 0);
+    for round in 0..MUTATIONS {
+        let victim = &mut victims[round % count];
+        let mut bytes = victim.bytes.clone();
+        mutate(&mut rng, &mut bytes);
+        let mut out = victim
+            .held
+            .first()
+            .cloned()
+            .unwrap_or_else(|| Baseline::new(cubewire_codec::ladder::UNCOMPRESSED.stages));
+        let before = out.clone();
+        // A header that names any number finds a baseline: what follows is then reached as well.
+        let any = rng.random_bool(0.5);
+        let held = &victim.held;
+        let lookup = |sequence: Sequence| {
+            held.iter()
+                .find(|baseline| baseline.sequence() == sequence)
+                .or_else(|| held.last().filter(|_| any))
+        };
+        match victim.decoder.decode(&bytes, lookup, &mut out) {
+            Ok(header) => {
+                accepted += 1;
+                assert_eq!(out.sequence(), header.sequence);
+                assert!(out.stages().check().is_ok(), "{}", victim.name);
+            }
+            Err(error) => {
+                refused += 1;
+                assert_eq!(out, before, "{}: {error}", victim.name);
+                assert!(!error.to_string().is_empty());
+            }
+        }
+    }
+    assert!(
+        refused > MUTATIONS / 4 && accepted > MUTATIONS / 100,
+        "{refused} {accepted}"
+    );
+
+    // The same receivers still decode what they were sent.
+    for victim in &mut victims {
+        let held = &victim.held;
+        let lookup = |sequence| held.iter().find(|baseline| baseline.sequence() == sequence);
+        let mut out = Baseline::new(cubewire_codec::ladder::UNCOMPRESSED.stages);
+        victim
+            .decoder
+            .decode(&victim.bytes, lookup, &mut out)
+            .unwrap();
+    }
+}
+
+#[test]
+fn every_truncation_and_every_extension_is_refused() {
+    for mut victim in victims(1) {
+        let held = &victim.held;
+        let lookup = |sequence| held.iter().find(|baseline| baseline.sequence() == sequence);
+        let mut out = Baseline::new(cubewire_codec::ladder::UNCOMPRESSED.stages);
+        for length in 0..victim.bytes.len() {
+            let error = victim
+                .decoder
+                .decode(&victim.bytes[..length], lookup, &mut out)
+                .unwrap_err();
+            assert!(
+                matches!(error, DecodeError::Truncated { at_bit, .. } if at_bit == length as u64 * 8),
+                "{}: {error}",
+                victim.name
+            );
+        }
+        victim.bytes.push(0);
+        let error = victim
+            .decoder
+            .decode(&victim.bytes, lookup, &mut out)
+            .unwrap_err();
+        assert!(matches!(error, DecodeError::TrailingBytes { bytes: 1, .. }));
+    }
+}
+
+#[test]
+fn errors_name_the_thing_and_the_place() {
+    let state = Snapshot {
+        cubes: vec![Default::default(); 5],
+    };
+    let mut decoder = Decoder::new(state, Limits::default()).unwrap();
+    let mut message = |bytes: &[u8]| {
+        let mut out = Baseline::new(cubewire_codec::ladder::DELTA.stages);
+        decoder
+            .decode(bytes, |_| None, &mut out)
+            .unwrap_err()
+            .to_string()
+    };
+    assert_eq!(message(&[]), "the packet ends at bit 0, inside header");
+    assert_eq!(
+        message(&[0, 7, 0, 2, 0x40]),
+        "the packet is relative to #4, which is not held"
+    );
+    // Orientation 9 bits, velocity code 7.
+    assert_eq!(
+        message(&[0, 7, 0b1100_1111, 0, 0, 0]),
+        "the stage descriptor ending at bit 24 has the unused code 7 for velocity"
+    );
+    // Full orientation, velocity, position, no delta: floats follow, the third of them a NaN.
+    let mut floats = vec![0, 7, 0x80, 0, 0];
+    floats.extend([0x00; 4]);
+    floats.extend([0xff; 8]);
+    assert_eq!(
+        message(&floats),
+        "position of cube 0 before bit 132 is not a finite number"
+    );
+}
+
+#[test]
+fn an_initial_state_comes_back_bit_for_bit_and_nothing_else_does() {
+    let mut runner = TestRunner::deterministic();
+    for _ in 0..50 {
+        let scene = scenes(20, 1).new_tree(&mut runner).unwrap().current();
+        let mut bytes = Vec::new();
+        encode_initial(&scene.initial, &mut bytes).unwrap();
+        assert_eq!(
+            bytes.len(),
+            (17 + scene.initial.cubes.len() * 321).div_ceil(8)
+        );
+        assert_eq!(
+            decode_initial(&bytes, Limits::default()).as_ref(),
+            Ok(&scene.initial)
+        );
+        for length in 0..bytes.len() {
+            assert!(decode_initial(&bytes[..length], Limits::default()).is_err());
+        }
+        bytes.push(0);
+        assert!(decode_initial(&bytes, Limits::default()).is_err());
+    }
+}
+
+#[test]
+fn an_initial_state_larger_than_its_bytes_or_the_limits_is_refused() {
+    // 131 071 cubes.
+    let huge = [0xff; 40];
+    assert!(matches!(
+        decode_initial(&huge, Limits::default()),
+        Err(DecodeError::TooManyCubes(_))
+    ));
+    // 65 536 cubes, but no bytes for them.
+    assert!(matches!(
+        decode_initial(&[0x80, 0, 0, 0], Limits::default()),
+        Err(DecodeError::Truncated { .. })
+    ));
+    let limits = Limits { max_cubes: 2 };
+    let mut bytes = Vec::new();
+    let three = Snapshot {
+        cubes: vec![Default::default(); 3],
+    };
+    encode_initial(&three, &mut bytes).unwrap();
+    let error = decode_initial(&bytes, limits).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "initial state: 3 cubes are more than the limit of 2"
+    );
+    assert!(Decoder::new(three, limits).is_err());
+}
+
+proptest! {
+    #[test]
+    fn any_bytes_are_a_header_or_an_error(bytes in prop::collection::vec(any::<u8>(), 0..12)) {
+        let _ = Header::decode(&bytes);
+    }
+
+    #[test]
+    fn any_bytes_are_an_initial_state_or_an_error(
+        bytes in prop::collection::vec(any::<u8>(), 0..200),
+    ) {
+        let _ = decode_initial(&bytes, Limits::default());
+    }
+}

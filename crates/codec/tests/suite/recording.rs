@@ -1,0 +1,36 @@
+//! Frames of the recordings in `assets/recordings`, for tests and benches.
+
+use std::path::Path;
+
+use cubewire_codec::quantize::SmallestThree;
+use cubewire_codec::{QuantizedCube, QuantizedSnapshot, ladder};
+
+const CUBES: usize = 901;
+
+/// Every frame of the recording of that name.
+pub(crate) fn frames(name: &str) -> Vec<QuantizedSnapshot> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../../assets/recordings")
+        .join(format!("{name}.bin.zst"));
+    let bytes = zstd::decode_all(std::fs::File::open(path).unwrap()).unwrap();
+    let words: Vec<i32> = bytes
+        .chunks_exact(4)
+        .map(|word| i32::from_le_bytes(word.try_into().unwrap()))
+        .collect();
+    words
+        .chunks_exact(CUBES * 8)
+        .map(|frame| {
+            let cubes = frame.chunks_exact(8).map(|cube| QuantizedCube {
+                orientation: SmallestThree {
+                    largest: cube[0] as u8,
+                    components: [cube[1] as u16, cube[2] as u16, cube[3] as u16],
+                },
+                position: [cube[4], cube[5], cube[6]],
+                interacting: cube[7] == 1,
+            });
+            let mut snapshot = QuantizedSnapshot::new(ladder::POSITION.stages.precision());
+            snapshot.assign(9, cubes).unwrap();
+            snapshot
+        })
+        .collect()
+}

@@ -1,0 +1,120 @@
+//! Every legal combination of stages brings every snapshot across, and accounts for every bit.
+
+use cubewire_codec::ladder::LADDER;
+use cubewire_codec::{BitKind, BitLedger, Sequence, Snapshot, Stages};
+use proptest::prelude::*;
+use proptest::strategy::ValueTree;
+use proptest::test_runner::TestRunner;
+
+use crate::scene::{Lane, Scene, scenes};
+
+const ALL_COMPONENT_BITS: [u8; 14] = [2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15];
+
+fn assert_accounted(lane: &Lane, cubes: usize) {
+    let ledger = &lane.packet.ledger;
+    let bits = lane.packet.bytes.len() as f64 * 8.0;
+    assert_eq!(ledger.total(), bits);
+    let kinds: f64 = BitKind::ALL.iter().map(|&kind| ledger.kind(kind)).sum();
+    assert_eq!(kinds, bits);
+    let by_cube = ledger.cubes().unwrap();
+    assert_eq!(by_cube.len(), cubes);
+    let shared = ledger.kind(BitKind::Header) + ledger.kind(BitKind::Padding);
+    let of_cubes: f64 = by_cube.iter().sum();
+    // What is neither a cube's nor shared is the form and the count of the selection.
+    let form_and_count = bits - shared - of_cubes;
+    assert!((0.0..=17.0).contains(&form_and_count), "{form_and_count}");
+}
+
+/// Sends the frames of a scene, each relative to the one before, one after another of `stages`.
+fn send_all(scene: &Scene, stages: &[Stages]) {
+    let mut lane = Lane::new(&scene.initial, BitLedger::with_cubes());
+    let mut before = None;
+    for ((sequence, snapshot), stages) in scene.play().into_iter().zip(stages.iter().cycle()) {
+        lane.send(sequence, *stages, &snapshot, before);
+        assert_accounted(&lane, snapshot.cubes.len());
+        before = Some(sequence);
+    }
+}
+
+fn any_scene(cubes: usize, frames: usize) -> Scene {
+    let mut runner = TestRunner::deterministic();
+    loop {
+        let scene = scenes(cubes, frames)
+            .new_tree(&mut runner)
+            .unwrap()
+            .current();
+        if scene.initial.cubes.len() >= cubes / 2 {
+            return scene;
+        }
+    }
+}
+
+#[test]
+fn every_legal_combination_brings_a_scene_across() {
+    let scene = any_scene(24, 4);
+    let mut combinations = 0;
+    for stages in Stages::every_legal(&ALL_COMPONENT_BITS) {
+        send_all(&scene, &[stages]);
+        combinations += 1;
+    }
+    assert_eq!(combinations, 13_125);
+}
+
+#[test]
+fn any_number_of_cubes_works() {
+    for cubes in [0, 1, 2, 5, 40, 41, 64, 65, 255, 256, 257, 1000] {
+        let scene = Scene {
+            initial: Snapshot {
+                cubes: vec![Default::default(); cubes],
+            },
+            ..any_scene(1, 4)
+        };
+        for rung in LADDER {
+            send_all(&scene, &[rung.stages]);
+        }
+    }
+}
+
+#[test]
+fn the_most_cubes_work() {
+    let mut state = Snapshot {
+        cubes: vec![Default::default(); cubewire_codec::MAX_CUBES],
+    };
+    let mut lane = Lane::new(&state, BitLedger::new());
+    state.cubes[65_535].position.x = 3.0;
+    for (tick, rung) in LADDER.iter().enumerate() {
+        state.cubes[40_000].position.z += 0.1;
+        let before = (tick as u16).checked_sub(1).map(Sequence);
+        lane.send(Sequence(tick as u16), rung.stages, &state, before);
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2_000))]
+
+    #[test]
+    fn stages_can_change_from_packet_to_packet(
+        scene in scenes(40, 6),
+        stages in prop::collection::vec(
+            prop::sample::select(Stages::every_legal(&[2, 9, 15]).collect::<Vec<_>>()),
+            1..4,
+        ),
+    ) {
+        send_all(&scene, &stages);
+    }
+
+    #[test]
+    fn any_held_baseline_can_be_named(
+        scene in scenes(40, 8),
+        rung in prop::sample::select(LADDER.to_vec()),
+        ages in prop::collection::vec(1_usize..6, 8),
+    ) {
+        let mut lane = Lane::new(&scene.initial, BitLedger::with_cubes());
+        let played = scene.play();
+        for (index, (sequence, snapshot)) in played.iter().enumerate() {
+            let baseline = index.checked_sub(ages[index]).map(|before| played[before].0);
+            lane.send(*sequence, rung.stages, snapshot, baseline);
+            assert_accounted(&lane, snapshot.cubes.len());
+        }
+    }
+}

@@ -1,0 +1,567 @@
+//! A second decoder, written from `WIRE.md` alone. It shares no code with the crate, so that what the
+//! two agree on is what the text says, and it favours plainness over speed: it reads a bit at a time.
+//!
+//! Section numbers in comments are those of `WIRE.md`.
+
+use std::collections::HashMap;
+use std::f64::consts::SQRT_2;
+use std::ops::RangeInclusive;
+
+/// A cube of the initial state, in floats (section 3).
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct FloatCube {
+    pub(crate) interacting: bool,
+    pub(crate) position: [f32; 3],
+    /// x, y, z, w.
+    pub(crate) orientation: [f32; 4],
+    pub(crate) velocity: [f32; 3],
+}
+
+/// A cube as integers (section 2).
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Cube {
+    pub(crate) interacting: bool,
+    pub(crate) position: [i64; 3],
+    /// Full: the four words x, y, z, w. Smallest three: *largest* and the three components.
+    pub(crate) orientation: [i64; 4],
+    /// Nothing where velocity is omitted.
+    pub(crate) velocity: Option<[i64; 3]>,
+}
+
+/// What a receiver keeps of a packet (section 3).
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Kept {
+    pub(crate) sequence: u16,
+    /// The seven codes, in the order of section 5.
+    pub(crate) stages: [u8; 7],
+    pub(crate) cubes: Vec<Cube>,
+    /// Motion (section 9): the ticks since the baseline, 0 for unknown motion.
+    pub(crate) ticks: i64,
+    pub(crate) moved: Vec<bool>,
+    pub(crate) displacement: Vec<[i64; 3]>,
+    pub(crate) falling: Vec<bool>,
+}
+
+// The codes of section 5 that the text below names.
+const FULL: u8 = 0;
+const OFF: u8 = 0;
+const POSITION_QUANTIZED: u8 = 1;
+const POSITION_AFFINE: u8 = 2;
+const VELOCITY_QUANTIZED: u8 = 1;
+const VELOCITY_AT_REST_FLAG: u8 = 2;
+const VELOCITY_OMITTED: u8 = 3;
+const VELOCITY_AFFINE: u8 = 4;
+
+// The ranges of section 12.
+const QUANTIZED_POSITION: [RangeInclusive<i64>; 3] =
+    [-131072..=131071, -131072..=131071, 0..=16383];
+const AFFINE_POSITION: [RangeInclusive<i64>; 3] =
+    [-16777208..=16777208, -16777208..=16777208, 0..=2097151];
+const QUANTIZED_VELOCITY: RangeInclusive<i64> = -1024..=1023;
+const AFFINE_VELOCITY: RangeInclusive<i64> = -524287..=524287;
+
+/// The growing ranges of relative positions and orientations, by class (section 9).
+const CLASSES: [([u32; 3], [u32; 3]); 6] = [
+    ([3, 5, 8], [2, 4, 7]),
+    ([3, 5, 9], [2, 3, 6]),
+    ([4, 5, 9], [3, 4, 6]),
+    ([6, 6, 9], [5, 5, 7]),
+    ([7, 7, 10], [6, 6, 7]),
+    ([3, 7, 9], [6, 6, 7]),
+];
+
+/// Decodes one packet (section 4). `held` are the snapshots kept so far, by sequence.
+pub(crate) fn decode(
+    bytes: &[u8],
+    initial: &[FloatCube],
+    held: &HashMap<u16, Kept>,
+) -> Result<Kept, String> {
+    let mut bits = Bits { bytes, at: 0 };
+    let (sequence, baseline, stages) = read_header(&mut bits, held)?;
+    let mut cubes: Vec<Cube> = match baseline {
+        Some(kept) => kept.cubes.clone(),
+        None => initial.iter().map(|cube| quantize(cube, stages)).collect(),
+    };
+    let count = initial.len();
+    check(cubes.len() == count, "a baseline of other cubes")?;
+    let follows = read_selection(&mut bits, stages[3], count, baseline)?;
+    let (factor, fall) = prediction(sequence, baseline);
+    for index in (0..count).filter(|index| follows[*index]) {
+        let (expected, class) = match baseline {
+            Some(kept) if kept.moved[index] => expect(kept, index, factor, fall),
+            _ => (cubes[index].position, 0),
+        };
+        read_cube(&mut bits, stages, &mut cubes[index], expected, class)?;
+    }
+    bits.finish()?;
+    Ok(keep(sequence, stages, cubes, baseline))
+}
+
+/// Decodes the initial state from its block (section 10).
+pub(crate) fn decode_block(bytes: &[u8]) -> Result<Vec<FloatCube>, String> {
+    let mut bits = Bits { bytes, at: 0 };
+    let count = bits.number(17)? as usize;
+    check(count <= 65536, "more than the most cubes")?;
+    let length = 17 + count * (1 + 96 + 128 + 96);
+    check(bytes.len() == length.div_ceil(8), "a wrong length")?;
+    let mut cubes = Vec::with_capacity(count);
+    for _ in 0..count {
+        cubes.push(FloatCube {
+            interacting: bits.bit()?,
+            position: bits.singles::<3>()?.map(single),
+            orientation: bits.quaternion()?.map(single),
+            velocity: bits.singles::<3>()?.map(single),
+        });
+    }
+    bits.finish()?;
+    Ok(cubes)
+}
+
+/// Refuses the input unless `holds` (section 11).
+fn check(holds: bool, otherwise: &str) -> Result<(), String> {
+    if holds { Ok(()) } else { Err(otherwise.into()) }
+}
+
+/// The single of 32 bits.
+fn single(word: i64) -> f32 {
+    f32::from_bits(word as u32)
+}
+
+/// The bits of a packet, read one after the other (section 1).
+struct Bits<'a> {
+    bytes: &'a [u8],
+    /// The number of the next bit.
+    at: usize,
+}
+
+impl Bits<'_> {
+    fn bit(&mut self) -> Result<bool, String> {
+        let byte = self
+            .bytes
+            .get(self.at / 8)
+            .ok_or("it ends before the last field")?;
+        let bit = (byte >> (7 - self.at % 8)) & 1;
+        self.at += 1;
+        Ok(bit == 1)
+    }
+
+    /// An unsigned number, most significant bit first. No field is wider than 32 bits.
+    fn number(&mut self, width: u32) -> Result<i64, String> {
+        let mut number = 0;
+        for _ in 0..width {
+            number = 2 * number + i64::from(self.bit()?);
+        }
+        Ok(number)
+    }
+
+    /// Which of the growing ranges the number is in (section 8).
+    fn range(&mut self, widths: &[u32]) -> Result<usize, String> {
+        let mut range = 0;
+        while range + 1 < widths.len() && !self.bit()? {
+            range += 1;
+        }
+        Ok(range)
+    }
+
+    /// An unsigned number in growing ranges (section 8).
+    fn unsigned_in(&mut self, widths: &[u32]) -> Result<i64, String> {
+        let range = self.range(widths)?;
+        let start: i64 = widths[..range].iter().map(|width| 1 << width).sum();
+        Ok(start + self.number(widths[range])?)
+    }
+
+    /// A signed number in growing ranges (section 8).
+    fn signed_in(&mut self, widths: &[u32]) -> Result<i64, String> {
+        let range = self.range(widths)?;
+        let start: i64 = widths[..range].iter().map(|width| 1 << (width - 1)).sum();
+        let half = 1 << (widths[range] - 1);
+        let number = self.number(widths[range])?;
+        Ok(if number >= half {
+            start + (number - half)
+        } else {
+            let magnitude = start + (half - 1 - number);
+            -magnitude - 1
+        })
+    }
+
+    /// The words of finite singles (sections 2 and 11).
+    fn singles<const COUNT: usize>(&mut self) -> Result<[i64; COUNT], String> {
+        let mut words = [0; COUNT];
+        for word in &mut words {
+            *word = self.number(32)?;
+            check(single(*word).is_finite(), "a single is NaN or infinite")?;
+        }
+        Ok(words)
+    }
+
+    /// The words of a quaternion that has a direction (sections 2 and 11).
+    fn quaternion(&mut self) -> Result<[i64; 4], String> {
+        let words = self.singles()?;
+        let length = length(words.map(|word| f64::from(single(word))));
+        check(length >= 1e-6, "a quaternion has no direction")?;
+        Ok(words)
+    }
+
+    /// The padding, and nothing after it (section 4).
+    fn finish(&mut self) -> Result<(), String> {
+        while !self.at.is_multiple_of(8) {
+            check(!self.bit()?, "the padding is not zeros")?;
+        }
+        check(self.at / 8 == self.bytes.len(), "it goes on")
+    }
+}
+
+/// The header (section 5): the sequence, the baseline that it names, and the stages.
+fn read_header<'a>(
+    bits: &mut Bits,
+    held: &'a HashMap<u16, Kept>,
+) -> Result<(u16, Option<&'a Kept>, [u8; 7]), String> {
+    let sequence = bits.number(16)? as u16;
+    if bits.bit()? {
+        return Ok((sequence, None, read_stages(bits)?));
+    }
+    let name = bits.number(16)? as u16;
+    let baseline = held.get(&name).ok_or("the baseline is not held")?;
+    let same = bits.bit()?;
+    let stages = if same {
+        baseline.stages
+    } else {
+        read_stages(bits)?
+    };
+    let same_precision = precision(stages) == precision(baseline.stages);
+    check(same_precision, "the baseline has another precision")?;
+    let affine = stages[2] == POSITION_AFFINE || stages[1] == VELOCITY_AFFINE;
+    check(stages[3] != OFF || affine, "a baseline of no use")?;
+    Ok((sequence, Some(baseline), stages))
+}
+
+/// The stages (section 5).
+fn read_stages(bits: &mut Bits) -> Result<[u8; 7], String> {
+    let mut stages = [0; 7];
+    for (stage, width) in stages.iter_mut().zip([4, 3, 2, 3, 2, 2, 2]) {
+        *stage = bits.number(width)? as u8;
+    }
+    let last_codes = [15, 4, 2, 4, 2, 2, 2];
+    for (code, last) in stages.iter().zip(last_codes) {
+        check(*code <= last, "an unused code")?;
+    }
+    let [orientation, _, position, delta, ..] = stages;
+    let [.., relative_position, relative_orientation, flags] = stages;
+    check(orientation != 1, "an unused code of orientation")?;
+    let legal = (relative_position == OFF || delta != OFF && position == POSITION_QUANTIZED)
+        && (relative_orientation == OFF || delta != OFF && orientation != FULL)
+        && (flags == OFF || delta != OFF);
+    check(legal, "stages that are not legal together")?;
+    Ok(stages)
+}
+
+/// The precision that follows from the stages (section 2): orientation, velocity and position.
+fn precision(stages: [u8; 7]) -> [u8; 3] {
+    let [orientation, mut velocity, position, ..] = stages;
+    if velocity == VELOCITY_AT_REST_FLAG {
+        velocity = VELOCITY_QUANTIZED;
+    }
+    [orientation, velocity, position]
+}
+
+/// A cube of the initial state in the precision of a packet (sections 2 and 3).
+fn quantize(cube: &FloatCube, stages: [u8; 7]) -> Cube {
+    let word = |single: f32| i64::from(single.to_bits());
+    // Steps a metre, not metres a step: 32/(2²¹ − 1) is no double, but (2²¹ − 1)/32 is.
+    let round = |value: f32, steps: f64, range: &RangeInclusive<i64>| {
+        ((f64::from(value) * steps).round() as i64).clamp(*range.start(), *range.end())
+    };
+    let position = |steps: f64, ranges: [RangeInclusive<i64>; 3]| {
+        [0, 1, 2].map(|axis| round(cube.position[axis], steps, &ranges[axis]))
+    };
+    let velocity = |steps: f64, range: RangeInclusive<i64>| {
+        Some(cube.velocity.map(|value| round(value, steps, &range)))
+    };
+    Cube {
+        interacting: cube.interacting,
+        position: match stages[2] {
+            POSITION_QUANTIZED => position(512.0, QUANTIZED_POSITION),
+            POSITION_AFFINE => position(2097151.0 / 32.0, AFFINE_POSITION),
+            _ => cube.position.map(word),
+        },
+        orientation: match stages[0] {
+            FULL => cube.orientation.map(word),
+            width => smallest_three(cube.orientation.map(f64::from), width),
+        },
+        velocity: match stages[1] {
+            VELOCITY_QUANTIZED | VELOCITY_AT_REST_FLAG => velocity(32.0, QUANTIZED_VELOCITY),
+            VELOCITY_AFFINE => velocity(2097151.0 / 128.0, AFFINE_VELOCITY),
+            VELOCITY_OMITTED => None,
+            _ => Some(cube.velocity.map(word)),
+        },
+    }
+}
+
+/// The smallest three of a quaternion, of `width` bits a component (section 2).
+fn smallest_three(quaternion: [f64; 4], width: u8) -> [i64; 4] {
+    let length = length(quaternion);
+    let unit = quaternion.map(|component| component / length);
+    let mut largest = 0;
+    for index in 1..4 {
+        if unit[index].abs() > unit[largest].abs() {
+            largest = index;
+        }
+    }
+    let sign = if unit[largest] < 0.0 { -1.0 } else { 1.0 };
+    let steps = f64::from((1 << width) - 1);
+    let mut integers = [largest as i64; 4];
+    let others = (0..4).filter(|index| *index != largest);
+    for (integer, index) in integers[1..].iter_mut().zip(others) {
+        *integer = ((sign * unit[index] * SQRT_2 + 1.0) / 2.0 * steps).round() as i64;
+    }
+    integers
+}
+
+fn length(quaternion: [f64; 4]) -> f64 {
+    let [x, y, z, w] = quaternion;
+    (x * x + y * y + z * z + w * w).sqrt()
+}
+
+/// *bits(n)*: the number of binary digits (section 1).
+fn binary_digits(n: u64) -> u32 {
+    u64::BITS - n.leading_zeros()
+}
+
+/// The selection (section 6): for each cube, whether it follows.
+fn read_selection(
+    bits: &mut Bits,
+    delta: u8,
+    cubes: usize,
+    baseline: Option<&Kept>,
+) -> Result<Vec<bool>, String> {
+    let index_width = binary_digits(cubes.saturating_sub(1) as u64);
+    let widest = index_width.max(1);
+    let (most, ranges) = match delta {
+        OFF => return Ok(vec![true; cubes]),
+        1 => return (0..cubes).map(|_| bits.bit()).collect(), // changed bits
+        2 => (cubes / widest as usize, None),                 // indices
+        3 => (cubes / 4, Some([3, 5, widest])),               // relative indices
+        _ => (cubes / 6, Some([5, 6, widest])),               // predicted indices
+    };
+    let mut written = vec![false; cubes];
+    if bits.bit()? {
+        let count = bits.number(binary_digits(most as u64))?;
+        check(count <= cubes as i64, "more indices than cubes")?;
+        let mut previous = -1;
+        for _ in 0..count {
+            let index = match ranges {
+                None => bits.number(index_width)?,
+                Some(widths) => previous + 1 + bits.unsigned_in(&widths)?,
+            };
+            check(index > previous, "indices that do not ascend")?;
+            check(index < cubes as i64, "an index of no cube")?;
+            written[index as usize] = true;
+            previous = index;
+        }
+    } else {
+        for bit in &mut written {
+            *bit = bits.bit()?;
+        }
+    }
+    // Predicted indices: what is written is where it is wrong that just what moved changes.
+    if let (4, Some(kept)) = (delta, baseline) {
+        for (bit, moved) in written.iter_mut().zip(&kept.moved) {
+            *bit ^= moved;
+        }
+    }
+    Ok(written)
+}
+
+/// A cube that follows (section 7). `cube` is the reference's; what is read replaces its fields.
+fn read_cube(
+    bits: &mut Bits,
+    stages: [u8; 7],
+    cube: &mut Cube,
+    expected: [i64; 3],
+    class: usize,
+) -> Result<(), String> {
+    let (position, orientation) = read_flags(bits, stages[6], &mut cube.interacting)?;
+    if position {
+        read_position(bits, stages, &mut cube.position, expected, class)?;
+    }
+    if orientation {
+        read_orientation(bits, stages, &mut cube.orientation, class)?;
+    }
+    // A velocity that is omitted is also none in the reference, which has the same precision.
+    if let Some(velocity) = &mut cube.velocity {
+        read_velocity(bits, stages[1], velocity)?;
+    }
+    Ok(())
+}
+
+/// The flags (section 7): whether position and orientation follow.
+fn read_flags(bits: &mut Bits, flags: u8, interacting: &mut bool) -> Result<(bool, bool), String> {
+    let joint = flags == 2;
+    if !joint {
+        *interacting = bits.bit()?;
+    } else if bits.bit()? {
+        return Ok((true, true)); // usual
+    } else {
+        *interacting ^= bits.bit()?;
+    }
+    if flags == OFF {
+        return Ok((true, true));
+    }
+    Ok((bits.bit()?, bits.bit()?))
+}
+
+/// A position (section 7). `position` is the reference's.
+fn read_position(
+    bits: &mut Bits,
+    stages: [u8; 7],
+    position: &mut [i64; 3],
+    expected: [i64; 3],
+    class: usize,
+) -> Result<(), String> {
+    let [_, _, precision, _, relative, ..] = stages;
+    let (ranges, widths) = match precision {
+        POSITION_QUANTIZED => (QUANTIZED_POSITION, [18, 18, 14]),
+        POSITION_AFFINE => (AFFINE_POSITION, [25, 25, 21]),
+        _ => {
+            *position = bits.singles()?;
+            return Ok(());
+        }
+    };
+    let is_difference = precision == POSITION_AFFINE && !bits.bit()?;
+    let is_relative = relative != OFF && bits.bit()?;
+    for axis in 0..3 {
+        let range = &ranges[axis];
+        position[axis] = if is_difference {
+            position[axis] + bits.number(21)? - 1048576
+        } else if is_relative && relative == 1 {
+            position[axis] + bits.signed_in(&[5, 9])?
+        } else if is_relative {
+            expected[axis] + bits.signed_in(&CLASSES[class].0)?
+        } else {
+            range.start() + bits.number(widths[axis])?
+        };
+        check(range.contains(&position[axis]), "a position out of range")?;
+    }
+    Ok(())
+}
+
+/// An orientation (section 7). `orientation` is the reference's.
+fn read_orientation(
+    bits: &mut Bits,
+    stages: [u8; 7],
+    orientation: &mut [i64; 4],
+    class: usize,
+) -> Result<(), String> {
+    let [width, .., relative, _] = stages.map(u32::from);
+    if stages[0] == FULL {
+        *orientation = bits.quaternion()?;
+    } else if relative == 0 || !bits.bit()? {
+        orientation[0] = bits.number(2)?;
+        for component in &mut orientation[1..] {
+            *component = bits.number(width)?;
+        }
+    } else {
+        let class = &CLASSES[class].1;
+        let at_nine_bits: &[u32] = if relative == 1 { &[5, 8] } else { class };
+        // Larger by width − 9, but at least 1.
+        let wider = |bits: &u32| (bits + width).saturating_sub(9).max(1);
+        let widths: Vec<u32> = at_nine_bits.iter().map(wider).collect();
+        let range = 0..1 << width;
+        for component in &mut orientation[1..] {
+            *component += bits.signed_in(&widths)?;
+            check(range.contains(component), "a component out of range")?;
+        }
+    }
+    Ok(())
+}
+
+/// A velocity that is not omitted (section 7). `velocity` is the reference's.
+fn read_velocity(bits: &mut Bits, stage: u8, velocity: &mut [i64; 3]) -> Result<(), String> {
+    match stage {
+        FULL => *velocity = bits.singles()?,
+        VELOCITY_AT_REST_FLAG if bits.bit()? => *velocity = [0; 3],
+        VELOCITY_AFFINE => {
+            for axis in velocity {
+                *axis += bits.number(21)? - 1048576;
+                let fits = AFFINE_VELOCITY.contains(axis);
+                check(fits, "a velocity out of range")?;
+            }
+        }
+        _ => {
+            for axis in velocity {
+                *axis = bits.number(11)? - 1024;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// *factor* and *fall* of a packet (section 9).
+fn prediction(sequence: u16, baseline: Option<&Kept>) -> (i64, i64) {
+    let Some(kept) = baseline else { return (0, 0) };
+    let ticks = i64::from(sequence.wrapping_sub(kept.sequence));
+    if kept.ticks == 0 || ticks > 64 {
+        return (0, 0);
+    }
+    let mut drag = 65536;
+    for _ in 0..(ticks + kept.ticks) / 2 {
+        drag = (drag * 64841 + 32768) >> 16;
+    }
+    let fall = 25 * ticks * (ticks + kept.ticks) / 18;
+    (drag * ticks / kept.ticks, fall)
+}
+
+/// The expected position and the class of a cube that has moved (section 9).
+fn expect(kept: &Kept, index: usize, factor: i64, fall: i64) -> ([i64; 3], usize) {
+    let position = kept.cubes[index].position;
+    let step = kept.displacement[index].map(|along| (along * factor + 32768) >> 16);
+    let mut expected = [0, 1, 2].map(|axis| position[axis] + step[axis]);
+    if kept.falling[index] {
+        expected[2] -= fall;
+    }
+    expected[2] = expected[2].max(position[2].min(102));
+    let largest = step.map(i64::unsigned_abs).into_iter().fold(0, u64::max);
+    let class = if kept.falling[index] {
+        5
+    } else {
+        (binary_digits(largest) / 2).min(4)
+    };
+    (expected, class as usize)
+}
+
+/// The snapshot and its motion (section 9).
+fn keep(sequence: u16, stages: [u8; 7], cubes: Vec<Cube>, baseline: Option<&Kept>) -> Kept {
+    let mut kept = Kept {
+        sequence,
+        stages,
+        ticks: 0,
+        moved: vec![false; cubes.len()],
+        displacement: vec![[0; 3]; cubes.len()],
+        falling: vec![false; cubes.len()],
+        cubes,
+    };
+    let Some(baseline) = baseline else {
+        return kept;
+    };
+    let ticks = i64::from(sequence.wrapping_sub(baseline.sequence));
+    if ticks == 0 || ticks > 64 {
+        return kept;
+    }
+    kept.ticks = ticks;
+    let ticks_before = baseline.ticks;
+    for (index, (now, before)) in kept.cubes.iter().zip(&baseline.cubes).enumerate() {
+        kept.moved[index] = now != before;
+        if stages[2] != POSITION_QUANTIZED {
+            continue;
+        }
+        let displacement = [0, 1, 2].map(|axis| now.position[axis] - before.position[axis]);
+        let (dz, dz_before) = (displacement[2], baseline.displacement[index][2]);
+        kept.displacement[index] = displacement;
+        kept.falling[index] = now != before
+            && now.position[2] > 250
+            && ticks_before != 0
+            && (dz * ticks_before - dz_before * ticks) * 36
+                < -25 * (ticks + ticks_before) * ticks * ticks_before;
+    }
+    kept
+}

@@ -1,0 +1,102 @@
+//! Sizes to the bit, from the article's layouts.
+
+use cubewire_codec::ladder::{self, LADDER, Rung};
+use cubewire_codec::{BitKind, BitLedger, CubeState, Sequence, Snapshot};
+use glam::Vec3;
+
+use crate::scene::Lane;
+
+/// A grid of cubes at rest, as the demo starts.
+fn grid() -> Snapshot {
+    let cubes = (0..901).map(|index| CubeState {
+        position: Vec3::new((index % 30) as f32 - 14.5, (index / 30) as f32 - 14.5, 0.2),
+        ..CubeState::default()
+    });
+    Snapshot {
+        cubes: cubes.collect(),
+    }
+}
+
+/// Bits of everything but header and padding, with every cube moving at `velocity`.
+fn body_bits(rung: Rung, velocity: Vec3) -> f64 {
+    let mut state = grid();
+    for cube in &mut state.cubes {
+        cube.linear_velocity = velocity;
+    }
+    let mut lane = Lane::new(&grid(), BitLedger::new());
+    lane.send(Sequence(1), rung.stages, &state, None);
+    let ledger = &lane.packet.ledger;
+    ledger.total() - ledger.kind(BitKind::Header) - ledger.kind(BitKind::Padding)
+}
+
+#[test]
+fn cubes_take_the_articles_bits() {
+    let (rest, moving) = (Vec3::ZERO, Vec3::new(1.0, -2.0, 0.5));
+    for (rung, velocity, bits) in [
+        (ladder::UNCOMPRESSED, rest, 321.0),
+        (ladder::SMALLEST_THREE, rest, 222.0),
+        (ladder::VELOCITY, rest, 159.0),
+        (ladder::AT_REST, rest, 127.0),
+        (ladder::AT_REST, moving, 160.0),
+        (ladder::NO_VELOCITY, moving, 126.0),
+        (ladder::POSITION, moving, 80.0),
+        (ladder::AFFINE, moving, 160.0),
+    ] {
+        assert_eq!(body_bits(rung, velocity), 901.0 * bits, "{}", rung.name);
+    }
+    // 36 152.625 bytes: the article's snapshot.
+    assert_eq!(body_bits(ladder::UNCOMPRESSED, rest) / 8.0, 36_152.625);
+}
+
+/// The packet of a state at rest against an equal baseline.
+fn at_rest(rung: Rung) -> Lane {
+    let mut lane = Lane::new(&grid(), BitLedger::new());
+    for tick in [6, 12, 18] {
+        let baseline = (tick > 6).then(|| Sequence(tick - 6));
+        lane.send(Sequence(tick), rung.stages, &grid(), baseline);
+    }
+    lane
+}
+
+#[test]
+fn at_rest_changed_bits_take_a_bit_a_cube() {
+    let lane = at_rest(ladder::DELTA);
+    assert_eq!(lane.packet.ledger.kind(BitKind::Header), 34.0);
+    assert_eq!(lane.packet.ledger.kind(BitKind::Selection), 901.0);
+}
+
+#[test]
+fn at_rest_indices_leave_little_but_the_header() {
+    let from_index = LADDER.iter().skip_while(|rung| **rung != ladder::INDEX);
+    for rung in from_index {
+        let lane = at_rest(*rung);
+        assert!(lane.packet.bytes.len() <= 7, "{}", rung.name);
+        // The article's 15 kbps: with 28 bytes of IP and UDP, 60 times a second.
+        let kbps = (lane.packet.bytes.len() + 28) as f64 * 60.0 * 8.0 / 1000.0;
+        assert!((15.0..17.0).contains(&kbps), "{}: {kbps}", rung.name);
+    }
+}
+
+#[test]
+fn indices_are_chosen_where_they_are_cheaper() {
+    for rung in [ladder::INDEX, ladder::RELATIVE_INDEX] {
+        let mut sizes = Vec::new();
+        for changed in 0..=901 {
+            let mut state = grid();
+            for cube in 0..changed {
+                state.cubes[cube * 901 / changed.max(1)].position.z = 1.0;
+            }
+            let mut lane = Lane::new(&grid(), BitLedger::new());
+            lane.send(Sequence(6), rung.stages, &state, None);
+            sizes.push(lane.packet.ledger.kind(BitKind::Selection));
+        }
+        // One bit says which form it is.
+        assert!(sizes.iter().all(|&bits| bits <= 902.0));
+        if rung == ladder::INDEX {
+            // Ten bits an index and seven for the count: 89 cubes, one fewer than if the receiver
+            // knew the count.
+            assert_eq!(sizes[89], 1.0 + 7.0 + 89.0 * 10.0);
+            assert_eq!(sizes[90], 902.0);
+        }
+    }
+}
