@@ -106,9 +106,9 @@ pub(crate) struct ExportArgs {
 /// What `export` writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ExportField {
-    /// x,y,z,base_x,base_y,base_z in 1/512 m
+    /// `x,y,z,base_x,base_y,base_z` in 1/512 m
     Position,
-    /// largest,a,b,c,base_largest,base_a,base_b,base_c
+    /// `largest,a,b,c,base_largest,base_a,base_b,base_c`
     Orientation,
 }
 

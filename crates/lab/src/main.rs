@@ -1,43 +1,82 @@
 //! `cubewire-lab`: measures the codec on recordings.
+//!
+//! | module | |
+//! | --- | --- |
+//! | `cli` | the command line |
+//! | `recording` | the files it reads |
+//! | `walkoff` | every rung, encoded and decoded, over [`link`] with [`history`] |
+//! | `stats` | what changes, and what that costs, drawn by `plot` |
+//! | `search` | which ranges would be best |
+//! | `export` | fields as text |
 
 mod cli;
+mod error;
+mod export;
 mod history;
 mod link;
 mod pairs;
+mod plot;
 mod recording;
 mod search;
+mod stats;
 mod table;
 mod walkoff;
 
-fn main() {
-    let cli::Cli { command } = clap::Parser::parse();
-    if let cli::Command::Search(args) = &command {
-        let rs: Vec<_> = args
-            .files
-            .iter()
-            .map(|f| recording::Recording::read(f).unwrap())
-            .collect();
-        let m = args
-            .measure
-            .as_ref()
-            .map(|f| recording::Recording::read(f).unwrap());
-        search::run(args.field, &rs, m.as_ref(), args.top);
-    }
-    if let cli::Command::Walkoff(args) = command {
-        let r = recording::Recording::read(&args.file).unwrap();
-        for c in args.codec.0 {
-            let o = walkoff::run(
-                &r,
-                &c,
-                link::Conditions {
-                    loss: args.loss.unwrap_or(0.),
-                    reorder: args.reorder.unwrap_or(0.),
-                    rtt_frames: args.rtt_frames.unwrap_or(6),
-                    seed: args.seed.unwrap_or(0),
-                },
-                || {},
-            );
-            println!("{}", serde_json::to_string(&o).unwrap());
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+use clap::Parser;
+use indicatif::{ProgressBar, ProgressStyle};
+
+use crate::cli::{Cli, Command};
+use crate::error::LabError;
+use crate::recording::Recording;
+
+fn main() -> ExitCode {
+    let outcome = run(Cli::parse().command, &mut io::stdout().lock());
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) if error.is_closed_pipe() => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error}");
+            ExitCode::from(2)
         }
     }
+}
+
+fn run(command: Command, out: &mut impl Write) -> Result<(), LabError> {
+    match command {
+        Command::Walkoff(args) => walkoff::print(&args, out),
+        Command::Stats(args) => {
+            let recording = Recording::read(&args.file)?;
+            let stats = stats::Stats::collect(&recording);
+            stats.print(out)?;
+            if let Some(folder) = &args.plot {
+                plot::draw(&stats, folder)?;
+            }
+            Ok(())
+        }
+        Command::Search(args) => {
+            let recordings = args
+                .files
+                .iter()
+                .map(|file| Recording::read(file))
+                .collect::<Result<Vec<_>, _>>()?;
+            let measure = args.measure.as_deref().map(Recording::read).transpose()?;
+            search::run(args.field, &recordings, measure.as_ref(), args.top, out)
+        }
+        Command::Export(args) => {
+            let recording = Recording::read(&args.file)?;
+            export::run(&recording, args.field, args.out.as_deref(), out)
+        }
+    }
+}
+
+/// A bar on standard error, hidden where that is no terminal.
+fn progress(steps: usize, what: &str) -> ProgressBar {
+    let style = ProgressStyle::with_template("{msg} {wide_bar} {pos}/{len} {eta}")
+        .expect("the template is well formed");
+    ProgressBar::new(steps as u64)
+        .with_style(style)
+        .with_message(what.to_owned())
 }

@@ -1,5 +1,7 @@
 //! Tables that read well in a terminal and are Markdown at once.
 
+use std::io::{self, Write};
+
 use tabled::builder::Builder;
 use tabled::settings::object::Columns;
 use tabled::settings::{Alignment, Style};
@@ -21,11 +23,11 @@ impl Table {
         self.builder.push_record(cells);
     }
 
-    pub(crate) fn print(self) {
+    pub(crate) fn print(self, out: &mut impl Write) -> io::Result<()> {
         let mut table = self.builder.build();
         table
             .with(Style::markdown())
             .modify(Columns::new(1..), Alignment::right());
-        println!("{table}");
+        writeln!(out, "{table}")
     }
 }

@@ -5,6 +5,7 @@
 //! side has only what it has sent or received: a decoder sees the bytes of one packet and the
 //! baselines that it decoded itself.
 
+use std::io::Write;
 use std::time::{Duration, Instant};
 
 use cubewire_codec::ladder::Rung;
@@ -15,9 +16,13 @@ use cubewire_codec::{
 use glam::Vec3;
 use serde::Serialize;
 
+use crate::cli::{Codecs, WalkoffArgs};
+use crate::error::LabError;
 use crate::history::History;
 use crate::link::{Conditions, Link};
+use crate::progress;
 use crate::recording::{BASELINE_FRAMES, Recording};
+use crate::table::Table;
 
 /// Frames and packets a second.
 const RATE: f64 = 60.0;
@@ -55,13 +60,90 @@ pub(crate) struct Outcome {
     pub(crate) decoded: Option<usize>,
 }
 
+/// Runs what the command line asks for and prints a row for each rung.
+pub(crate) fn print(args: &WalkoffArgs, out: &mut impl Write) -> Result<(), LabError> {
+    let recording = Recording::read(&args.file)?;
+    let conditions = Conditions {
+        loss: args.loss.unwrap_or(0.0),
+        reorder: args.reorder.unwrap_or(0.0),
+        rtt_frames: args.rtt_frames.unwrap_or(BASELINE_FRAMES as u32),
+        seed: args.seed.unwrap_or(0),
+    };
+    // The keys of the link are there if any of its conditions was named.
+    let linked = args.loss.is_some()
+        || args.reorder.is_some()
+        || args.rtt_frames.is_some()
+        || args.seed.is_some();
+    let mut header = vec![
+        "codec",
+        "bytes a packet",
+        "without header",
+        "kbps",
+        "encode µs",
+        "decode µs",
+        "lossless",
+    ];
+    if linked {
+        header.extend(["delivered", "decoded"]);
+    }
+    let mut table = Table::new(header);
+    let Codecs(rungs) = &args.codec;
+    let bar = progress(rungs.len() * recording.packets(), "packets");
+    let mut lossy = None;
+    for rung in rungs {
+        let mut outcome = run(&recording, rung, conditions, || bar.inc(1));
+        if !linked {
+            (outcome.delivered, outcome.decoded) = (None, None);
+        }
+        if !outcome.lossless {
+            lossy = Some(rung.name);
+        }
+        if args.json {
+            bar.suspend(|| -> Result<(), LabError> {
+                serde_json::to_writer(&mut *out, &outcome)?;
+                Ok(writeln!(out)?)
+            })?;
+        } else {
+            table.row(outcome.cells());
+        }
+    }
+    bar.finish_and_clear();
+    if !args.json {
+        writeln!(
+            out,
+            "{}: {} packets\n",
+            args.file.display(),
+            recording.packets()
+        )?;
+        table.print(out)?;
+    }
+    lossy.map_or(Ok(()), |codec| Err(LabError::Lossy { codec }))
+}
+
+impl Outcome {
+    fn cells(&self) -> Vec<String> {
+        let mut cells = vec![
+            self.codec.to_owned(),
+            format!("{:.1}", self.bytes_per_packet),
+            format!("{:.1}", self.body_bytes_per_packet),
+            format!("{:.1}", self.kbps),
+            format!("{:.1}", self.encode_us),
+            format!("{:.1}", self.decode_us),
+            if self.lossless { "yes" } else { "NO" }.to_owned(),
+        ];
+        cells.extend(self.delivered.map(|count| count.to_string()));
+        cells.extend(self.decoded.map(|count| count.to_string()));
+        cells
+    }
+}
+
 /// A packet under way, and what it must decode to.
 struct Sent {
     bytes: Vec<u8>,
     kept: Baseline,
 }
 
-/// Sends a recording through the link on one rung. `tick` is called after each frame.
+/// Sends a recording through the link on one rung. `tick` is called after each packet.
 pub(crate) fn run(
     recording: &Recording,
     rung: &Rung,
@@ -125,8 +207,10 @@ pub(crate) fn run(
                 back.send(frame as u64, sent_in);
             }
         }
+        if frame < recording.frames.len() {
+            tick();
+        }
         frame += 1;
-        tick();
     }
     tally.outcome(rung.name)
 }

@@ -13,6 +13,9 @@ pub const MIN_BITS: u8 = 2;
 /// Most bits a component can have.
 pub const MAX_BITS: u8 = 15;
 
+/// A quaternion shorter than this has no direction.
+pub const MIN_LENGTH: f64 = 1e-6;
+
 /// A quantized orientation. What a component means depends on its bit count, which the
 /// [`Precision`](crate::Precision) of the snapshot holds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -32,21 +35,22 @@ impl SmallestThree {
     pub fn quantize(orientation: Quat, bits: u8) -> Option<Self> {
         let components = orientation.to_array().map(f64::from);
         let length = components.iter().map(|c| c * c).sum::<f64>().sqrt();
-        if length < 1e-6 {
+        if length < MIN_LENGTH {
             return None;
         }
+        let unit = components.map(|component| component / length);
         let mut largest = 0;
         for index in 1..4 {
-            if components[index].abs() > components[largest].abs() {
+            if unit[index].abs() > unit[largest].abs() {
                 largest = index;
             }
         }
-        let unit = 1.0 / length.copysign(components[largest]);
+        let sign = 1.0_f64.copysign(unit[largest]);
         let max = f64::from(max_component(bits));
         let mut small = [0; 3];
         for (slot, index) in (0..4).filter(|&i| i != largest).enumerate() {
-            let fraction = (components[index] * unit * SQRT_2 + 1.0) / 2.0;
-            small[slot] = (fraction * max).round().clamp(0.0, max) as u16;
+            let scaled = (unit[index] * sign * SQRT_2 + 1.0) / 2.0 * max;
+            small[slot] = scaled.round().clamp(0.0, max) as u16;
         }
         Some(Self {
             largest: largest as u8,

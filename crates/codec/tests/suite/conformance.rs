@@ -5,7 +5,8 @@ use std::collections::HashMap;
 use cubewire_codec::ladder::{AFFINE, LADDER};
 use cubewire_codec::stages::{Orientation, Position};
 use cubewire_codec::{
-    Baseline, BitLedger, Sequence, Snapshot, Stages, VelocityPrecision, encode_initial,
+    Baseline, BitLedger, Decoder, Limits, QuantizedSnapshot, Sequence, Snapshot, Stages,
+    VelocityPrecision, encode_initial,
 };
 use proptest::prelude::*;
 
@@ -87,20 +88,26 @@ fn send_to_both(initial: &Snapshot, frames: &[(Sequence, Snapshot)], stages: &[S
 
 #[test]
 fn both_read_the_examples_of_the_document() {
-    let [initial, first, second] = example_states();
-    let frames = [(Sequence(1000), first), (Sequence(1006), second)];
-    for (name, packets) in example_packets() {
+    let (initial, states) = example_states();
+    let examples = example_packets();
+    assert_eq!(examples.len(), LADDER.len() + 1);
+    for (name, packets) in examples {
         let stages = cubewire_codec::ladder::rung(name).unwrap().stages;
-        send_to_both(&initial, &frames, &[stages]);
-        let mut held = HashMap::new();
-        for packet in packets {
-            let kept = decode(&packet, &float_cubes(&initial), &held).unwrap();
-            held.insert(kept.sequence, kept);
+        let mut decoder = Decoder::new(initial.clone(), Limits::default()).unwrap();
+        let (mut held_by_first, mut held) = (HashMap::new(), HashMap::new());
+        assert_eq!(packets.len(), states.len());
+        for (packet, (sequence, state)) in packets.iter().zip(&states) {
+            let mut first = Baseline::new(stages);
+            let lookup = |sequence: Sequence| held_by_first.get(&sequence.0);
+            decoder.decode(packet, lookup, &mut first).unwrap();
+            let second = decode(packet, &float_cubes(&initial), &held).unwrap();
+            assert_agree(&first, &second);
+            let mut quantized = QuantizedSnapshot::new(stages.precision());
+            quantized.quantize(state, stages.precision()).unwrap();
+            assert_eq!(first.snapshot(), &quantized);
+            held_by_first.insert(sequence.0, first);
+            held.insert(sequence.0, second);
         }
-        assert!(
-            held.contains_key(&1000) && held.contains_key(&1006),
-            "{name}"
-        );
     }
 }
 
@@ -121,7 +128,7 @@ fn both_read_real_play() {
 
 #[test]
 fn both_read_the_initial_state() {
-    let [_, first, _] = example_states();
+    let (_, [(_, first), ..]) = example_states();
     let mut bytes = Vec::new();
     encode_initial(&first, &mut bytes).unwrap();
     assert_eq!(decode_block(&bytes), Ok(float_cubes(&first)));

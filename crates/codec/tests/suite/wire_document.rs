@@ -7,10 +7,14 @@ use cubewire_codec::quantize::affine::{
     AFFINE_POSITION_XY, AFFINE_POSITION_Z, AFFINE_VELOCITY, DIFFERENCE_BITS, DIFFERENCE_ZERO_POINT,
 };
 use cubewire_codec::quantize::bounded::{Bounded, POSITION_XY, POSITION_Z, VELOCITY};
+use cubewire_codec::stages::{
+    ChangedFlags, Delta, Orientation, Position, RelativeOrientation, RelativePosition, Stages,
+    Velocity,
+};
 use cubewire_codec::{
     BitLedger, CubeState, GROWING_ORIENTATION_RANGES, MAX_CUBES, ORIENTATION_RANGES,
     POSITION_RANGES, PREDICTED_INDEX_BITS, PREDICTED_POSITION_RANGES, RELATIVE_INDEX_BITS,
-    Sequence, Snapshot,
+    Sequence, Snapshot, encode_initial,
 };
 use glam::{Quat, Vec3};
 
@@ -81,7 +85,9 @@ fn the_constants_are_those_of_the_code() {
 
 #[test]
 fn the_ranges_of_each_class_are_those_of_the_code() {
-    let start = DOCUMENT.find("| class | position | orientation |").unwrap();
+    let start = DOCUMENT
+        .find("| class | position | orientation (b = 9) |")
+        .unwrap();
     let rows = DOCUMENT[start..].lines().skip(2).take(CLASSES);
     for (class, row) in rows.enumerate() {
         let position = widths(&PREDICTED_POSITION_RANGES[class].bits);
@@ -90,71 +96,73 @@ fn the_ranges_of_each_class_are_those_of_the_code() {
     }
 }
 
-/// The three states of section 13.
-pub(crate) fn example_states() -> [Snapshot; 3] {
+/// The initial state and the four others of section 13.
+pub(crate) fn example_states() -> (Snapshot, [(Sequence, Snapshot); 4]) {
+    let cubes = [
+        Vec3::new(0.0, 0.0, 4.0),
+        Vec3::new(2.0, 0.0, 0.5),
+        Vec3::new(4.0, 0.0, 0.5),
+    ];
     let initial = Snapshot {
-        cubes: [0.0, 2.0, 4.0]
-            .map(|x| CubeState {
-                position: Vec3::new(x, 0.0, 0.5),
+        cubes: cubes
+            .map(|position| CubeState {
+                position,
                 ..CubeState::default()
             })
             .into(),
     };
-    let mut first = initial.clone();
-    first.cubes[0] = CubeState {
-        position: Vec3::new(0.25, -0.5, 1.0),
-        orientation: Quat::from_xyzw(0.6, 0.0, 0.0, 0.8),
-        linear_velocity: Vec3::new(2.5, -5.0, 5.0),
-        interacting: true,
-    };
-    first.cubes[2].interacting = true;
-    let mut second = first.clone();
-    second.cubes[0] = CubeState {
-        position: Vec3::new(0.5, -1.0, 1.25),
-        orientation: Quat::from_xyzw(0.48, 0.36, 0.0, 0.8),
-        linear_velocity: Vec3::new(2.5, -5.0, 2.5),
-        interacting: true,
-    };
-    second.cubes[1].position.x += 1.0 / 64.0;
-    second.cubes[1].interacting = true;
-    [initial, first, second]
+    let mut states = [1000, 1006, 1012, 1018].map(|tick| (Sequence(tick), initial.clone()));
+    let flown = [
+        (Vec3::new(0.25, -0.5, 4.0), 0.0),
+        (Vec3::new(0.5, -1.0, 3.875), -2.0),
+        (Vec3::new(0.75, -1.5, 3.5), -4.0),
+        (Vec3::new(1.0, -2.0, 2.9375), -6.0),
+    ];
+    for (turn, ((_, state), (position, fall))) in states.iter_mut().zip(flown).enumerate() {
+        state.cubes[0] = CubeState {
+            position,
+            orientation: match turn {
+                0 => Quat::from_xyzw(0.6, 0.0, 0.0, 0.8),
+                _ => Quat::from_xyzw(0.48, 0.36, 0.0, 0.8),
+            },
+            linear_velocity: Vec3::new(2.5, -5.0, fall),
+            interacting: true,
+        };
+        state.cubes[1].position.x = [2.0, 2.25, 2.5, 2.5][turn];
+        state.cubes[1].linear_velocity.x = [0.0, 2.5, 2.5, 0.0][turn];
+        state.cubes[1].interacting = turn > 0;
+        state.cubes[2].interacting = true;
+    }
+    (initial, states)
 }
 
 /// The packets of section 13, by rung.
-pub(crate) fn example_packets() -> Vec<(&'static str, [Vec<u8>; 2])> {
-    LADDER
-        .into_iter()
-        .chain([AFFINE])
-        .map(|rung| {
-            let title = format!("\n**{}**\n\n```text\n", rung.name);
-            let start = DOCUMENT
-                .find(&title)
-                .unwrap_or_else(|| panic!("no example of {}", rung.name));
-            let block = &DOCUMENT[start + title.len()..];
-            let block = &block[..block.find("```").unwrap()];
-            let mut packets = block.split("#1006").map(from_hex);
-            (
-                rung.name,
-                [packets.next().unwrap(), packets.next().unwrap()],
-            )
-        })
-        .collect()
+pub(crate) fn example_packets() -> Vec<(&'static str, Vec<Vec<u8>>)> {
+    let start = DOCUMENT.find("## 13 Examples").unwrap();
+    let end = DOCUMENT.find("\nThe initial state as a block").unwrap();
+    let mut examples: Vec<(&str, Vec<Vec<u8>>)> = Vec::new();
+    for line in DOCUMENT[start..end].lines() {
+        let hex = |digits: &str| -> Vec<u8> {
+            let digits: Vec<u32> = digits.chars().filter_map(|c| c.to_digit(16)).collect();
+            digits
+                .chunks(2)
+                .map(|pair| (pair[0] << 4 | pair[1]) as u8)
+                .collect()
+        };
+        if let Some(title) = line.strip_prefix("**") {
+            examples.push((title.split("**").next().unwrap(), Vec::new()));
+        } else if let Some((_, packets)) = examples.last_mut() {
+            if line.starts_with('#') {
+                packets.push(hex(line.split_once(' ').unwrap().1));
+            } else if let Some(more) = line.strip_prefix("      ") {
+                packets.last_mut().unwrap().extend(hex(more));
+            }
+        }
+    }
+    examples
 }
 
-fn from_hex(text: &str) -> Vec<u8> {
-    let digits: Vec<u8> = text
-        .trim_start_matches("#1000")
-        .chars()
-        .filter(|c| !c.is_whitespace())
-        .map(|c| c.to_digit(16).expect("hexadecimal digits") as u8)
-        .collect();
-    digits
-        .chunks(2)
-        .map(|pair| pair[0] << 4 | pair[1])
-        .collect()
-}
-
-fn to_hex(label: &str, bytes: &[u8]) -> String {
+fn to_hex(label: Sequence, bytes: &[u8]) -> String {
     let lines: Vec<String> = bytes
         .chunks(32)
         .map(|line| line.iter().map(|byte| format!("{byte:02x}")).collect())
@@ -162,23 +170,49 @@ fn to_hex(label: &str, bytes: &[u8]) -> String {
     format!("{label} {}\n", lines.join("\n      "))
 }
 
+/// The seven codes of section 5.
+fn codes(stages: &Stages) -> String {
+    fn place<T: PartialEq>(all: &[T], stage: T) -> usize {
+        all.iter().position(|other| *other == stage).unwrap()
+    }
+    let codes = [
+        match stages.orientation {
+            Orientation::Full => 0,
+            Orientation::SmallestThree { bits } => usize::from(bits),
+        },
+        place(&Velocity::ALL, stages.velocity),
+        place(&Position::ALL, stages.position),
+        place(&Delta::ALL, stages.delta),
+        place(&RelativePosition::ALL, stages.relative_position),
+        place(&RelativeOrientation::ALL, stages.relative_orientation),
+        place(&ChangedFlags::ALL, stages.changed_flags),
+    ];
+    codes.map(|code| code.to_string()).join(" ")
+}
+
 #[test]
 fn the_examples_are_what_the_code_writes_and_reads() {
-    let [initial, first, second] = example_states();
+    let (initial, states) = example_states();
     let mut examples = String::new();
     for rung in LADDER.into_iter().chain([AFFINE]) {
         let mut lane = Lane::new(&initial, BitLedger::new());
-        lane.send(Sequence(1000), rung.stages, &first, None);
-        let first = to_hex("#1000", &lane.packet.bytes);
-        // Decoded, too: the lane checks what arrives.
-        lane.send(Sequence(1006), rung.stages, &second, Some(Sequence(1000)));
-        let second = to_hex("#1006", &lane.packet.bytes);
-        let name = rung.name;
-        examples += &format!("\n**{name}**\n\n```text\n{first}{second}```\n");
+        examples += &format!("\n**{}** {}\n\n```text\n", rung.name, codes(&rung.stages));
+        let mut before = None;
+        for (sequence, state) in &states {
+            // The lane decodes it, too, and checks what arrives.
+            lane.send(*sequence, rung.stages, state, before);
+            examples += &to_hex(*sequence, &lane.packet.bytes);
+            before = Some(*sequence);
+        }
+        examples += "```\n";
     }
+    let mut block = Vec::new();
+    encode_initial(&initial, &mut block).unwrap();
+    examples += "\nThe initial state as a block:\n\n```text\n";
+    examples += &to_hex(Sequence(0), &block).replace("#0", "block");
+    examples += "```\n";
     assert!(
         DOCUMENT.ends_with(&examples),
         "the examples should be:\n{examples}"
     );
-    assert_eq!(example_packets().len(), LADDER.len() + 1);
 }

@@ -1,0 +1,265 @@
+//! What is searched: which values there are, and what they cost in given ranges.
+
+use cubewire_codec::predict::{CLASSES, Predictor};
+use cubewire_codec::ranges::Ranges;
+use cubewire_codec::{
+    GROWING_ORIENTATION_RANGES, ORIENTATION_RANGES, POSITION_RANGES, PREDICTED_INDEX_BITS,
+    PREDICTED_POSITION_RANGES, RELATIVE_INDEX_BITS, index_bits,
+};
+
+use crate::cli::SearchField;
+use crate::pairs;
+use crate::recording::{CUBES, Recording};
+
+/// Bits of a position that is not relative.
+const ABSOLUTE_POSITION_BITS: u32 = 50;
+
+/// Bits of an orientation that is not relative.
+const ABSOLUTE_ORIENTATION_BITS: u32 = 29;
+
+/// Bits that say how many indices follow.
+const INDEX_COUNT_BITS: u32 = 8;
+
+/// Every table about a field.
+pub(super) fn about(field: SearchField) -> Vec<Question> {
+    match field {
+        SearchField::Position => positions(),
+        SearchField::Orientation => orientations(),
+        SearchField::Index => indices(),
+    }
+}
+
+/// One table: values of one sort, and today's ranges for them.
+pub(super) struct Question {
+    pub(super) title: String,
+    pub(super) unit: &'static str,
+    pub(super) today: Vec<u8>,
+    widest: u8,
+    /// Whether it is one of the classes that share the values among them.
+    pub(super) is_a_class: bool,
+    pub(super) samples: Box<dyn Fn(&Recording) -> Samples>,
+}
+
+impl Question {
+    /// Every set of as many ranges as today's, each at least as wide as the one before. (The third
+    /// range of an index must reach the last cube and is not searched.)
+    pub(super) fn sets(&self) -> Vec<Vec<u8>> {
+        let count = self.today.len();
+        let mut sets = vec![vec![]];
+        for _ in 0..count {
+            sets = sets
+                .into_iter()
+                .flat_map(|set: Vec<u8>| {
+                    let least = set.last().copied().unwrap_or(1);
+                    (least..=self.widest).map(move |bits| [&set[..], &[bits]].concat())
+                })
+                .collect();
+        }
+        sets
+    }
+}
+
+/// The values of one recording.
+pub(super) enum Samples {
+    /// Differences of three components; `None` where they cannot be relative.
+    Vectors {
+        differences: Vec<Option<[i32; 3]>>,
+        absolute_bits: u32,
+    },
+    /// Distances less 1 to the cube named before, packet by packet.
+    Distances(Vec<Vec<u32>>),
+}
+
+impl Samples {
+    /// Number of values, or of packets.
+    pub(super) fn len(&self) -> usize {
+        match self {
+            Self::Vectors { differences, .. } => differences.len(),
+            Self::Distances(packets) => packets.len(),
+        }
+    }
+
+    pub(super) fn mean_bits(&self, bits: &[u8]) -> f64 {
+        match (self, bits) {
+            (
+                Self::Vectors {
+                    differences,
+                    absolute_bits,
+                },
+                &[a, b],
+            ) => mean_vector_bits(Ranges::new([a, b]), differences, *absolute_bits),
+            (
+                Self::Vectors {
+                    differences,
+                    absolute_bits,
+                },
+                &[a, b, c],
+            ) => mean_vector_bits(Ranges::new([a, b, c]), differences, *absolute_bits),
+            (Self::Distances(packets), &[a, b]) => {
+                mean_selection_bits([a, b, index_bits(CUBES) as u8], packets)
+            }
+            _ => unreachable!("questions have two or three ranges, and indices two"),
+        }
+    }
+}
+
+fn mean_vector_bits<const N: usize>(
+    ranges: Ranges<N>,
+    differences: &[Option<[i32; 3]>],
+    absolute_bits: u32,
+) -> f64 {
+    let relative = |difference: [i32; 3]| -> Option<u32> {
+        difference
+            .into_iter()
+            .map(|component| ranges.signed_bits(component))
+            .sum()
+    };
+    let bits: u64 = differences
+        .iter()
+        .map(|difference| u64::from(1 + difference.and_then(relative).unwrap_or(absolute_bits)))
+        .sum();
+    bits as f64 / differences.len().max(1) as f64
+}
+
+fn mean_selection_bits(bits: [u8; 3], packets: &[Vec<u32>]) -> f64 {
+    let ranges = Ranges::new(bits);
+    let selection = |distances: &Vec<u32>| {
+        let indices: u32 = distances
+            .iter()
+            .map(|&distance| ranges.unsigned_bits(distance).unwrap_or(u32::MAX / 1024))
+            .sum();
+        u64::from(1 + (INDEX_COUNT_BITS + indices).min(CUBES as u32))
+    };
+    let bits: u64 = packets.iter().map(selection).sum();
+    bits as f64 / packets.len().max(1) as f64
+}
+
+fn positions() -> Vec<Question> {
+    let two = Question {
+        title: "Positions relative to the baseline, two ranges".to_owned(),
+        unit: "bits a changed position",
+        today: POSITION_RANGES.bits.to_vec(),
+        widest: 14,
+        is_a_class: false,
+        samples: Box::new(|recording| position_differences(recording, None)),
+    };
+    let growing = (0..CLASSES).map(|class| Question {
+        title: format!("Positions relative to the prediction, three ranges, class {class}"),
+        unit: "bits a changed position",
+        today: PREDICTED_POSITION_RANGES[class].bits.to_vec(),
+        widest: 14,
+        is_a_class: true,
+        samples: Box::new(move |recording| position_differences(recording, Some(class))),
+    });
+    std::iter::once(two).chain(growing).collect()
+}
+
+fn orientations() -> Vec<Question> {
+    let two = Question {
+        title: "Orientations relative to the baseline, two ranges".to_owned(),
+        unit: "bits a changed orientation",
+        today: ORIENTATION_RANGES.bits.to_vec(),
+        widest: 9,
+        is_a_class: false,
+        samples: Box::new(|recording| orientation_differences(recording, None)),
+    };
+    let growing = (0..CLASSES).map(|class| Question {
+        title: format!("Orientations relative to the baseline, three ranges, class {class}"),
+        unit: "bits a changed orientation",
+        today: GROWING_ORIENTATION_RANGES[class].bits.to_vec(),
+        widest: 9,
+        is_a_class: true,
+        samples: Box::new(move |recording| orientation_differences(recording, Some(class))),
+    });
+    std::iter::once(two).chain(growing).collect()
+}
+
+fn indices() -> Vec<Question> {
+    [
+        (false, "changed cubes", RELATIVE_INDEX_BITS),
+        (true, "wrongly expected cubes", PREDICTED_INDEX_BITS),
+    ]
+    .map(|(predicted, what, today)| Question {
+        title: format!("Relative indices of {what}; a third range reaches every cube"),
+        unit: "bits of selection a packet",
+        today: today.to_vec(),
+        widest: 8,
+        is_a_class: false,
+        samples: Box::new(move |recording| distances(recording, predicted)),
+    })
+    .into()
+}
+
+/// Differences of changed positions to the baseline, or, for one class, to the prediction.
+fn position_differences(recording: &Recording, class: Option<usize>) -> Samples {
+    let mut differences = Vec::new();
+    pairs::for_each(recording, |sequence, current, baseline| {
+        let predictor = Predictor::new(baseline, sequence);
+        let before = baseline.snapshot().positions();
+        for (cube, position) in current.positions().iter().enumerate() {
+            if *position == before[cube] {
+                continue;
+            }
+            let reference = match class {
+                None => before[cube],
+                Some(class) => {
+                    let expected = predictor.expect(cube);
+                    if expected.class != class {
+                        continue;
+                    }
+                    expected.position
+                }
+            };
+            let difference = std::array::from_fn(|axis| position[axis] - reference[axis]);
+            differences.push(Some(difference));
+        }
+    });
+    Samples::Vectors {
+        differences,
+        absolute_bits: ABSOLUTE_POSITION_BITS,
+    }
+}
+
+/// Differences of changed orientations to the baseline, of one class or of all.
+fn orientation_differences(recording: &Recording, class: Option<usize>) -> Samples {
+    let mut differences = Vec::new();
+    pairs::for_each(recording, |sequence, current, baseline| {
+        let predictor = Predictor::new(baseline, sequence);
+        for cube in 0..current.len() {
+            let orientation = current.smallest_three(cube);
+            let before = baseline.snapshot().smallest_three(cube);
+            let wanted = class.is_none_or(|class| predictor.expect(cube).class == class);
+            if orientation == before || !wanted {
+                continue;
+            }
+            let difference = std::array::from_fn(|slot| {
+                i32::from(orientation.components[slot]) - i32::from(before.components[slot])
+            });
+            differences.push((orientation.largest == before.largest).then_some(difference));
+        }
+    });
+    Samples::Vectors {
+        differences,
+        absolute_bits: ABSOLUTE_ORIENTATION_BITS,
+    }
+}
+
+/// Distances between changed cubes, or between those that did not do as the baseline's motion
+/// lets expect.
+fn distances(recording: &Recording, predicted: bool) -> Samples {
+    let mut packets = Vec::new();
+    let mut changed = Vec::new();
+    pairs::for_each(recording, |_, current, baseline| {
+        let mut least = 0;
+        let mut packet = Vec::new();
+        current.compare(baseline.snapshot(), &mut changed);
+        for (cube, &changed) in changed.iter().enumerate() {
+            if changed != (predicted && baseline.moved()[cube]) {
+                packet.push(cube as u32 - least);
+                least = cube as u32 + 1;
+            }
+        }
+        packets.push(packet);
+    });
+    Samples::Distances(packets)
+}

@@ -1,0 +1,276 @@
+//! What changes from a baseline to a frame, and what that costs on each rung.
+//!
+//! The questions are those of Glenn Fiedler, *Snapshot Compression* (2015).
+
+use std::io::{self, Write};
+
+use cubewire_codec::ladder::{self, LADDER, Rung};
+use cubewire_codec::stages::ChangedFlags;
+use cubewire_codec::{BitKind, BitLedger, Encoder, Limits, Packet, Snapshot};
+
+use crate::pairs;
+use crate::progress;
+use crate::recording::Recording;
+use crate::table::Table;
+
+/// Largest difference that has a count of its own; larger ones are counted together.
+pub(crate) const MAX_DIFFERENCE: usize = 1024;
+
+/// What was counted over a recording.
+#[derive(Debug)]
+pub(crate) struct Stats {
+    /// Changed cubes, frame by frame.
+    pub(crate) changed: Vec<u32>,
+    /// How many changed positions have this largest component of their difference, in 1/512 m.
+    pub(crate) position_differences: Differences,
+    /// The same of changed orientations with an unchanged largest component.
+    pub(crate) orientation_differences: Differences,
+    /// Bits on each rung that has a baseline.
+    pub(crate) costs: Vec<Cost>,
+    counts: Counts,
+}
+
+#[derive(Debug, Default)]
+struct Counts {
+    changed: u64,
+    positions: u64,
+    orientations: u64,
+    same_largest: u64,
+    only_position: u64,
+    only_orientation: u64,
+    only_interacting: u64,
+}
+
+/// A histogram of magnitudes.
+#[derive(Debug)]
+pub(crate) struct Differences {
+    counts: Vec<u64>,
+}
+
+/// What the fields of changed cubes cost on one rung.
+#[derive(Debug)]
+pub(crate) struct Cost {
+    pub(crate) rung: Rung,
+    /// Bits over the whole recording.
+    pub(crate) ledger: BitLedger,
+    /// Positions and orientations in the packets.
+    sent: [u64; 2],
+}
+
+impl Differences {
+    fn new() -> Self {
+        Self {
+            counts: vec![0; MAX_DIFFERENCE + 1],
+        }
+    }
+
+    fn count(&mut self, difference: [i32; 3]) {
+        let largest = difference.map(i32::unsigned_abs).into_iter().max();
+        let place = largest.unwrap_or(0).min(MAX_DIFFERENCE as u32);
+        self.counts[place as usize] += 1;
+    }
+
+    /// The fraction that is at most `magnitude`, which is below [`MAX_DIFFERENCE`].
+    pub(crate) fn fraction_up_to(&self, magnitude: usize) -> f64 {
+        let within: u64 = self.counts[..=magnitude].iter().sum();
+        within as f64 / self.counts.iter().sum::<u64>().max(1) as f64
+    }
+}
+
+impl Stats {
+    pub(crate) fn collect(recording: &Recording) -> Self {
+        let mut stats = Self {
+            changed: Vec::new(),
+            position_differences: Differences::new(),
+            orientation_differences: Differences::new(),
+            costs: LADDER
+                .into_iter()
+                .skip_while(|rung| *rung != ladder::DELTA)
+                .map(|rung| Cost {
+                    rung,
+                    ledger: BitLedger::new(),
+                    sent: [0; 2],
+                })
+                .collect(),
+            counts: Counts::default(),
+        };
+        let mut initial = Snapshot::default();
+        recording.frames[0].dequantize(&mut initial);
+        let mut encoder = Encoder::new(initial, Limits::default())
+            .expect("a recording's values are checked when it is read");
+        let mut packet = Packet::default();
+        let mut changed = Vec::new();
+
+        let bar = progress(recording.packets(), "frames");
+        pairs::for_each(recording, |sequence, current, baseline| {
+            let before = baseline.snapshot();
+            current.compare(before, &mut changed);
+            let frame = stats.count_frame(current, before, &changed);
+            for cost in &mut stats.costs {
+                encoder
+                    .encode(
+                        sequence,
+                        cost.rung.stages,
+                        current,
+                        Some(baseline),
+                        &mut packet,
+                    )
+                    .expect("rungs from `delta` on have a recording's precision");
+                cost.ledger.add(&packet.ledger);
+                let sent = if cost.rung.stages.changed_flags == ChangedFlags::Off {
+                    [frame.changed; 2]
+                } else {
+                    [frame.positions, frame.orientations]
+                };
+                cost.sent[0] += sent[0];
+                cost.sent[1] += sent[1];
+            }
+            stats.changed.push(frame.changed as u32);
+            stats.counts.add(&frame);
+            bar.inc(1);
+        });
+        bar.finish_and_clear();
+        stats
+    }
+
+    fn count_frame(
+        &mut self,
+        current: &cubewire_codec::QuantizedSnapshot,
+        before: &cubewire_codec::QuantizedSnapshot,
+        changed: &[bool],
+    ) -> Counts {
+        let mut counts = Counts::default();
+        for cube in (0..current.len()).filter(|&cube| changed[cube]) {
+            counts.changed += 1;
+            let (position, was_at) = (current.positions()[cube], before.positions()[cube]);
+            let (turned, was_turned) = (current.smallest_three(cube), before.smallest_three(cube));
+            match (position != was_at, turned != was_turned) {
+                (true, false) => counts.only_position += 1,
+                (false, true) => counts.only_orientation += 1,
+                (false, false) => counts.only_interacting += 1,
+                (true, true) => {}
+            }
+            if position != was_at {
+                counts.positions += 1;
+                let difference = std::array::from_fn(|axis| position[axis] - was_at[axis]);
+                self.position_differences.count(difference);
+            }
+            if turned != was_turned {
+                counts.orientations += 1;
+                if turned.largest == was_turned.largest {
+                    counts.same_largest += 1;
+                    let [now, then] = [turned, was_turned].map(|q| q.components.map(i32::from));
+                    let difference = std::array::from_fn(|slot| now[slot] - then[slot]);
+                    self.orientation_differences.count(difference);
+                }
+            }
+        }
+        counts
+    }
+
+    pub(crate) fn print(&self, out: &mut impl Write) -> io::Result<()> {
+        self.print_changes(out)?;
+        self.print_distributions(out)?;
+        self.print_costs(out)
+    }
+
+    fn print_changes(&self, out: &mut impl Write) -> io::Result<()> {
+        let counts = &self.counts;
+        let percent = |part: u64, whole: u64| {
+            let fraction = part as f64 / whole.max(1) as f64;
+            format!("{:.1} %", fraction * 100.0)
+        };
+        let mean = counts.changed as f64 / self.changed.len().max(1) as f64;
+        let extreme = |value: Option<&u32>| value.copied().unwrap_or(0).to_string();
+        let mut table = Table::new(["against the baseline of six frames before", ""]);
+        let rows = [
+            ("frames", self.changed.len().to_string()),
+            ("changed cubes a frame, mean", format!("{mean:.1}")),
+            (
+                "changed cubes a frame, least",
+                extreme(self.changed.iter().min()),
+            ),
+            (
+                "changed cubes a frame, most",
+                extreme(self.changed.iter().max()),
+            ),
+            (
+                "changed orientations with the same largest component",
+                percent(counts.same_largest, counts.orientations),
+            ),
+            (
+                "changed cubes with position alone changed",
+                percent(counts.only_position, counts.changed),
+            ),
+            (
+                "changed cubes with orientation alone changed",
+                percent(counts.only_orientation, counts.changed),
+            ),
+            (
+                "changed cubes with interacting alone changed",
+                percent(counts.only_interacting, counts.changed),
+            ),
+        ];
+        for (name, value) in rows {
+            table.row([name.to_owned(), value]);
+        }
+        table.print(out)
+    }
+
+    fn print_distributions(&self, out: &mut impl Write) -> io::Result<()> {
+        let mut table = Table::new([
+            "largest component of the difference, at most",
+            "positions (1/512 m)",
+            "smallest three (9 bits)",
+        ]);
+        for magnitude in [0, 1, 3, 7, 15, 31, 63, 127, 255, 511, 1023] {
+            let percent = |differences: &Differences| {
+                format!("{:.1} %", differences.fraction_up_to(magnitude) * 100.0)
+            };
+            table.row([
+                magnitude.to_string(),
+                percent(&self.position_differences),
+                percent(&self.orientation_differences),
+            ]);
+        }
+        writeln!(out)?;
+        table.print(out)
+    }
+
+    fn print_costs(&self, out: &mut impl Write) -> io::Result<()> {
+        let mut table = Table::new([
+            "mean bits",
+            "index, per changed cube",
+            "position, each sent",
+            "orientation, each sent",
+            "changed cube, all told",
+        ]);
+        let per = |bits: f64, count: u64| format!("{:.1}", bits / count.max(1) as f64);
+        for cost in &self.costs {
+            let ledger = &cost.ledger;
+            let all_told =
+                ledger.total() - ledger.kind(BitKind::Header) - ledger.kind(BitKind::Padding);
+            table.row([
+                cost.rung.name.to_owned(),
+                per(ledger.kind(BitKind::Selection), self.counts.changed),
+                per(ledger.kind(BitKind::Position), cost.sent[0]),
+                per(ledger.kind(BitKind::Orientation), cost.sent[1]),
+                per(all_told, self.counts.changed),
+            ]);
+        }
+        writeln!(out)?;
+        table.print(out)
+    }
+}
+
+impl Counts {
+    fn add(&mut self, other: &Self) {
+        self.changed += other.changed;
+        self.positions += other.positions;
+        self.orientations += other.orientations;
+        self.same_largest += other.same_largest;
+        self.only_position += other.only_position;
+        self.only_orientation += other.only_orientation;
+        self.only_interacting += other.only_interacting;
+    }
+}
