@@ -12,13 +12,11 @@
 //!                                   0 0 | 10 bits    40..=1063
 //! ```
 
-use bitstream_io::BitWrite;
-
 use crate::ledger::BitKind;
-use crate::sink::Sink;
+use crate::sink::Word;
 use crate::source::{DecodeError, Source};
 
-/// `N` growing ranges, by their bits: `1..=20` each.
+/// `N` growing ranges, by their bits: `1..=18` each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ranges<const N: usize> {
     /// Bits of a number in each range, without the prefix.
@@ -34,64 +32,43 @@ impl<const N: usize> Ranges<N> {
 
     /// Bits of a signed number with its prefix, or `None` if it is beyond the last range.
     #[must_use]
-    pub const fn signed_bits(&self, value: i32) -> Option<u32> {
-        match self.locate(magnitude(value), 1) {
-            Some((range, _)) => Some(prefix_bits::<N>(range) + self.bits[range] as u32),
-            None => None,
-        }
+    pub fn signed_bits(&self, value: i32) -> Option<u32> {
+        self.signed(value).map(|word| word.bits)
     }
 
     /// Bits of an unsigned number with its prefix, or `None` if it is beyond the last range.
     #[must_use]
-    pub const fn unsigned_bits(&self, value: u32) -> Option<u32> {
-        match self.locate(value, 0) {
-            Some((range, _)) => Some(prefix_bits::<N>(range) + self.bits[range] as u32),
-            None => None,
-        }
+    pub fn unsigned_bits(&self, value: u32) -> Option<u32> {
+        self.unsigned(value).map(|word| word.bits)
     }
 
-    /// The range that holds `magnitude` and where that range starts. A range of `b` bits is
-    /// 2^(b − `sign_bits`) magnitudes wide.
-    const fn locate(&self, magnitude: u32, sign_bits: u8) -> Option<(usize, u32)> {
-        let mut start = 0;
-        let mut range = 0;
-        while range < N {
-            let width = 1 << (self.bits[range] - sign_bits);
-            if magnitude - start < width {
-                return Some((range, start));
-            }
-            start += width;
-            range += 1;
-        }
-        None
-    }
-
-    fn start_of(&self, range: usize, sign_bits: u8) -> u32 {
-        self.bits[..range]
-            .iter()
-            .map(|bits| 1 << (bits - sign_bits))
-            .sum()
-    }
-
-    /// `value` must have [`signed_bits`](Self::signed_bits).
-    pub(crate) fn put_signed<W: BitWrite>(
-        &self,
-        sink: &mut Sink<'_, W>,
-        kind: BitKind,
-        value: i32,
-    ) {
-        let (range, start) = self
-            .locate(magnitude(value), 1)
-            .expect("callers ask first whether the value has a code");
-        let bits = u32::from(self.bits[range]);
-        let inward = magnitude(value) - start;
-        let half = 1 << (bits - 1);
+    /// The code of a signed number, or `None` if it is beyond the last range.
+    pub(crate) fn signed(&self, value: i32) -> Option<Word> {
+        // Distance from the innermost number of the same sign: 0 and −1 are both innermost.
+        let size = (if value < 0 { !value } else { value }).cast_unsigned();
+        let (range, start) = self.locate(size, 1)?;
+        let half = 1 << (self.bits[range] - 1);
+        let inward = size - start;
         let code = if value < 0 {
             half - 1 - inward
         } else {
             half + inward
         };
-        put_prefixed::<N, W>(sink, kind, range, bits, code);
+        Some(self.word(range, code))
+    }
+
+    /// The codes of three signed numbers, one after another, or `None` if any is beyond the last
+    /// range.
+    pub(crate) fn signed_vector(&self, components: [i32; 3]) -> Option<Word> {
+        let [x, y, z] = components;
+        let word = self.signed(x)?.then(self.signed(y)?);
+        Some(word.then(self.signed(z)?))
+    }
+
+    /// The code of an unsigned number, or `None` if it is beyond the last range.
+    pub(crate) fn unsigned(&self, value: u32) -> Option<Word> {
+        let (range, start) = self.locate(value, 0)?;
+        Some(self.word(range, value - start))
     }
 
     pub(crate) fn take_signed(
@@ -101,33 +78,14 @@ impl<const N: usize> Ranges<N> {
     ) -> Result<i32, DecodeError> {
         let range = take_prefix::<N>(source, field)?;
         let bits = u32::from(self.bits[range]);
-        let code = source.take(field, bits)? as i32;
-        let start = self.start_of(range, 1) as i32;
+        let code = source.take(field, bits)?.cast_signed();
+        let start = self.start_of(range, 1).cast_signed();
         let half = 1 << (bits - 1);
         Ok(if code < half {
             code - half - start
         } else {
             code - half + start
         })
-    }
-
-    /// `value` must lie inside the last range.
-    pub(crate) fn put_unsigned<W: BitWrite>(
-        &self,
-        sink: &mut Sink<'_, W>,
-        kind: BitKind,
-        value: u32,
-    ) {
-        let (range, start) = self
-            .locate(value, 0)
-            .expect("callers size the last range for their largest value");
-        put_prefixed::<N, W>(
-            sink,
-            kind,
-            range,
-            u32::from(self.bits[range]),
-            value - start,
-        );
     }
 
     pub(crate) fn take_unsigned(
@@ -138,30 +96,35 @@ impl<const N: usize> Ranges<N> {
         let range = take_prefix::<N>(source, field)?;
         Ok(self.start_of(range, 0) + source.take(field, u32::from(self.bits[range]))?)
     }
-}
 
-/// Distance from the innermost number of the same sign: 0 and −1 are both innermost.
-const fn magnitude(value: i32) -> u32 {
-    (if value < 0 { !value } else { value }) as u32
-}
-
-const fn prefix_bits<const N: usize>(range: usize) -> u32 {
-    if range + 1 < N {
-        range as u32 + 1
-    } else {
-        N as u32 - 1
+    /// The range that holds `size` and where that range starts. A range of `b` bits is
+    /// 2^(b − `sign_bits`) sizes wide.
+    fn locate(&self, size: u32, sign_bits: u8) -> Option<(usize, u32)> {
+        let mut start = 0;
+        for (range, bits) in self.bits.into_iter().enumerate() {
+            let width = 1 << (bits - sign_bits);
+            if size - start < width {
+                return Some((range, start));
+            }
+            start += width;
+        }
+        None
     }
-}
 
-fn put_prefixed<const N: usize, W: BitWrite>(
-    sink: &mut Sink<'_, W>,
-    kind: BitKind,
-    range: usize,
-    bits: u32,
-    code: u32,
-) {
-    let stop = u32::from(range + 1 < N);
-    sink.put(kind, prefix_bits::<N>(range) + bits, stop << bits | code);
+    fn start_of(&self, range: usize, sign_bits: u8) -> u32 {
+        let before = self.bits[..range].iter();
+        before.map(|bits| 1 << (bits - sign_bits)).sum()
+    }
+
+    /// Prefix and code.
+    fn word(&self, range: usize, code: u32) -> Word {
+        let prefix = if range + 1 < N {
+            Word::new(range as u32 + 1, 1)
+        } else {
+            Word::new(N as u32 - 1, 0)
+        };
+        prefix.then(Word::new(u32::from(self.bits[range]), code))
+    }
 }
 
 fn take_prefix<const N: usize>(
@@ -180,11 +143,12 @@ fn take_prefix<const N: usize>(
 mod tests {
     use super::*;
     use crate::ledger::BitLedger;
+    use crate::sink::Sink;
 
     fn round_trip<const N: usize>(ranges: Ranges<N>, value: i32) -> (Vec<u8>, u32, i32) {
         let (mut bytes, mut ledger) = (Vec::new(), BitLedger::new());
         let mut sink = Sink::writer(&mut bytes, &mut ledger);
-        ranges.put_signed(&mut sink, BitKind::Position, value);
+        sink.put_word(BitKind::Position, ranges.signed(value).unwrap());
         sink.finish();
         let bits = ledger.kind(BitKind::Position) as u32;
         let back = ranges
@@ -237,7 +201,7 @@ mod tests {
         for value in 0..1064 {
             let (mut bytes, mut ledger) = (Vec::new(), BitLedger::new());
             let mut sink = Sink::writer(&mut bytes, &mut ledger);
-            ranges.put_unsigned(&mut sink, BitKind::Selection, value);
+            sink.put_word(BitKind::Selection, ranges.unsigned(value).unwrap());
             sink.finish();
             let mut source = Source::new(&bytes);
             let back = ranges.take_unsigned(&mut source, BitKind::Selection);

@@ -171,7 +171,9 @@ impl IndexForm {
             sink.of_cube(usize::from(index));
             match &self.distance {
                 Some(ranges) => {
-                    ranges.put_unsigned(sink, BitKind::Selection, u32::from(index) - least);
+                    let distance = ranges.unsigned(u32::from(index) - least);
+                    let word = distance.expect("the last range reaches every cube");
+                    sink.put_word(BitKind::Selection, word);
                 }
                 None => sink.put(BitKind::Selection, self.index_bits, u32::from(index)),
             }

@@ -4,6 +4,37 @@ use bitstream_io::{BigEndian, BitWrite, BitWriter, BitsWritten};
 
 use crate::ledger::{BitKind, BitLedger};
 
+/// Bits that are written in one go: at most 64 of them, the first the most significant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Word {
+    pub(crate) bits: u32,
+    pub(crate) value: u64,
+}
+
+impl Word {
+    /// `value` in `bits`, which must hold it.
+    pub(crate) const fn new(bits: u32, value: u32) -> Self {
+        Self {
+            bits,
+            value: value as u64,
+        }
+    }
+
+    /// `value`, which lies in `min..=max`, as its distance from `min`.
+    pub(crate) const fn between(min: i32, max: i32, value: i32) -> Self {
+        let bits = u32::BITS - max.abs_diff(min).leading_zeros();
+        Self::new(bits, value.abs_diff(min))
+    }
+
+    /// These bits and then those of `next`.
+    pub(crate) const fn then(self, next: Self) -> Self {
+        Self {
+            bits: self.bits + next.bits,
+            value: self.value << next.bits | next.value,
+        }
+    }
+}
+
 /// Writes numbers as bits, most significant first, and keeps the account.
 ///
 /// The same encoder runs on a [`writer`](Sink::writer) and on a [`counter`](Sink::counter), which
@@ -59,12 +90,16 @@ impl<W: BitWrite> Sink<'_, W> {
         self.cube = None;
     }
 
+    pub(crate) fn put_word(&mut self, kind: BitKind, word: Word) {
+        self.bits
+            .write_unsigned_var(word.bits, word.value)
+            .expect("memory takes any number of bits, and every word's value fits its width");
+        self.ledger.record(kind, self.cube, f64::from(word.bits));
+    }
+
     /// `value` in `bits`, which must hold it.
     pub(crate) fn put(&mut self, kind: BitKind, bits: u32, value: u32) {
-        self.bits
-            .write_unsigned_var(bits, value)
-            .expect("memory takes any number of bits, and every caller's value fits its width");
-        self.ledger.record(kind, self.cube, f64::from(bits));
+        self.put_word(kind, Word::new(bits, value));
     }
 
     pub(crate) fn put_flag(&mut self, kind: BitKind, flag: bool) {
@@ -72,11 +107,5 @@ impl<W: BitWrite> Sink<'_, W> {
             .write_bit(flag)
             .expect("memory takes any number of bits");
         self.ledger.record(kind, self.cube, 1.0);
-    }
-
-    /// `value`, which lies in `min..=max`, as its distance from `min`.
-    pub(crate) fn put_between(&mut self, kind: BitKind, min: i32, max: i32, value: i32) {
-        let bits = u32::BITS - max.abs_diff(min).leading_zeros();
-        self.put(kind, bits, value.abs_diff(min));
     }
 }

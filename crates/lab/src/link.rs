@@ -115,7 +115,9 @@ mod tests {
             newest = newest.max(frame);
         }
         assert!((6_800..7_200).contains(&arrived), "{arrived}");
-        // A late packet is overtaken unless all within its delay are lost or late too.
-        assert!((1_000..1_400).contains(&out_of_order), "{out_of_order}");
+        // Of 7 000 that arrive a fifth is late. A packet that is one frame late still comes before
+        // the next; two, three or four frames late, it is overtaken if any of the one, two or
+        // three after it is neither lost nor late, which has odds of 0.56, 0.81 and 0.91.
+        assert!((730..870).contains(&out_of_order), "{out_of_order}");
     }
 }

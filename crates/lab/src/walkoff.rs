@@ -174,10 +174,10 @@ pub(crate) fn run(
         if frame < recording.frames.len() {
             let current = frames.quantized(frame);
             let sequence = Sequence(frame as u16);
+            let mut kept = held_by_sender.take_slot(sequence, stages);
             let baseline = newest_acked
                 .filter(|acked| frame - acked < OLDEST_BASELINE)
                 .and_then(|acked: usize| held_by_sender.get(Sequence(acked as u16)));
-            let mut kept = Baseline::new(stages);
             let start = Instant::now();
             encoder
                 .encode(sequence, stages, current, baseline, &mut packet)

@@ -17,7 +17,7 @@ use crate::ledger::BitKind;
 use crate::predict::CLASSES;
 use crate::quantize::smallest_three::{SmallestThree, max_component};
 use crate::ranges::Ranges;
-use crate::sink::Sink;
+use crate::sink::{Sink, Word};
 use crate::snapshot::QuantizedSnapshot;
 use crate::source::{DecodeError, Source};
 use crate::stages::{Orientation, RelativeOrientation};
@@ -105,10 +105,12 @@ fn at_precision<const N: usize>(ranges: Ranges<N>, component_bits: u8) -> Ranges
 }
 
 fn put_absolute<W: BitWrite>(sink: &mut Sink<'_, W>, bits: u8, orientation: SmallestThree) {
-    sink.put(KIND, 2, u32::from(orientation.largest));
-    for component in orientation.components {
-        sink.put(KIND, u32::from(bits), u32::from(component));
-    }
+    let word = orientation
+        .components
+        .into_iter()
+        .map(|component| Word::new(u32::from(bits), u32::from(component)))
+        .fold(Word::new(2, u32::from(orientation.largest)), Word::then);
+    sink.put_word(KIND, word);
 }
 
 fn take_absolute(source: &mut Source<'_>, bits: u8) -> Result<SmallestThree, DecodeError> {
@@ -129,20 +131,18 @@ fn put_relative<const N: usize, W: BitWrite>(
     orientation: SmallestThree,
     before: SmallestThree,
 ) {
-    let difference: [i32; 3] = std::array::from_fn(|slot| {
+    let difference = std::array::from_fn(|slot| {
         i32::from(orientation.components[slot]) - i32::from(before.components[slot])
     });
-    let relative = orientation.largest == before.largest
-        && difference
-            .iter()
-            .all(|&component| ranges.signed_bits(component).is_some());
-    sink.put_flag(KIND, relative);
-    if relative {
-        for component in difference {
-            ranges.put_signed(sink, KIND, component);
+    let relative = ranges
+        .signed_vector(difference)
+        .filter(|_| orientation.largest == before.largest);
+    match relative {
+        Some(word) => sink.put_word(KIND, Word::new(1, 1).then(word)),
+        None => {
+            sink.put_flag(KIND, false);
+            put_absolute(sink, bits, orientation);
         }
-    } else {
-        put_absolute(sink, bits, orientation);
     }
 }
 

@@ -19,7 +19,7 @@ use crate::quantize::affine::{
 };
 use crate::quantize::bounded::{Bounded, POSITION_XY, POSITION_Z};
 use crate::ranges::Ranges;
-use crate::sink::Sink;
+use crate::sink::{Sink, Word};
 use crate::snapshot::QuantizedSnapshot;
 use crate::source::{DecodeError, Source};
 use crate::stages::{Position, RelativePosition};
@@ -98,17 +98,13 @@ fn put_relative<const N: usize, W: BitWrite>(
     position: [i32; 3],
     reference: [i32; 3],
 ) {
-    let difference: [i32; 3] = std::array::from_fn(|axis| position[axis] - reference[axis]);
-    let relative = difference
-        .iter()
-        .all(|&component| ranges.signed_bits(component).is_some());
-    sink.put_flag(KIND, relative);
-    if relative {
-        for component in difference {
-            ranges.put_signed(sink, KIND, component);
+    let difference = std::array::from_fn(|axis| position[axis] - reference[axis]);
+    match ranges.signed_vector(difference) {
+        Some(word) => sink.put_word(KIND, Word::new(1, 1).then(word)),
+        None => {
+            sink.put_flag(KIND, false);
+            put_bounded(sink, QUANTIZED, position);
         }
-    } else {
-        put_bounded(sink, QUANTIZED, position);
     }
 }
 
@@ -130,8 +126,13 @@ fn take_relative<const N: usize>(
 }
 
 fn put_bounded<W: BitWrite>(sink: &mut Sink<'_, W>, bounds: [Bounded; 3], position: [i32; 3]) {
-    for (value, bounds) in position.into_iter().zip(bounds) {
-        sink.put_between(KIND, bounds.min, bounds.max, value);
+    let words = position
+        .into_iter()
+        .zip(bounds)
+        .map(|(value, bounds)| Word::between(bounds.min, bounds.max, value));
+    // 25, 25 and 21 bits do not fit one word.
+    for word in words {
+        sink.put_word(KIND, word);
     }
 }
 

@@ -15,7 +15,7 @@ use super::position::{take_affine_difference, take_floats};
 use crate::ledger::BitKind;
 use crate::quantize::affine::{AFFINE_VELOCITY, DIFFERENCE_BITS, DIFFERENCE_ZERO_POINT};
 use crate::quantize::bounded::VELOCITY;
-use crate::sink::Sink;
+use crate::sink::{Sink, Word};
 use crate::snapshot::QuantizedSnapshot;
 use crate::source::{DecodeError, Source};
 use crate::stages::Velocity;
@@ -84,7 +84,7 @@ impl Body<'_> {
 
 fn put_quantized<W: BitWrite>(sink: &mut Sink<'_, W>, velocity: [i32; 3]) {
     for value in velocity {
-        sink.put_between(KIND, VELOCITY.min, VELOCITY.max, value);
+        sink.put_word(KIND, Word::between(VELOCITY.min, VELOCITY.max, value));
     }
 }
 

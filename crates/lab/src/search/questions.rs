@@ -139,7 +139,7 @@ fn positions() -> Vec<Question> {
         title: "Positions relative to the baseline, two ranges".to_owned(),
         unit: "bits a changed position",
         today: POSITION_RANGES.bits.to_vec(),
-        widest: 14,
+        widest: 12,
         is_a_class: false,
         samples: Box::new(|recording| position_differences(recording, None)),
     };
@@ -147,7 +147,7 @@ fn positions() -> Vec<Question> {
         title: format!("Positions relative to the prediction, three ranges, class {class}"),
         unit: "bits a changed position",
         today: PREDICTED_POSITION_RANGES[class].bits.to_vec(),
-        widest: 14,
+        widest: 12,
         is_a_class: true,
         samples: Box::new(move |recording| position_differences(recording, Some(class))),
     });

@@ -1,0 +1,98 @@
+//! `stats`, `search` and `export`.
+
+use std::fs;
+
+use crate::{output, recording};
+
+#[test]
+fn export_writes_a_line_for_every_change() {
+    let text = output(&["export", &recording("dev-mix"), "--field", "position"]);
+    // 43.3 changed cubes a frame, of which 91.7 % moved.
+    assert_eq!(text.lines().count(), 112_411);
+    for line in text.lines() {
+        let numbers: Vec<i32> = line.split(',').map(|n| n.parse().unwrap()).collect();
+        let [x, y, z, base_x, base_y, base_z] = numbers[..] else {
+            panic!("{line}");
+        };
+        assert_ne!([x, y, z], [base_x, base_y, base_z]);
+    }
+
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("orientations.txt");
+    let out = path.to_str().unwrap();
+    output(&[
+        "export",
+        &recording("dev-mix"),
+        "--field",
+        "orientation",
+        "--out",
+        out,
+    ]);
+    let text = fs::read_to_string(path).unwrap();
+    assert_eq!(text.lines().count(), 111_044);
+    assert!(text.lines().all(|line| line.split(',').count() == 8));
+}
+
+#[test]
+fn stats_prints_three_tables_and_draws_four_pictures() {
+    let folder = tempfile::tempdir().unwrap();
+    let plots = folder.path().join("made/plots");
+    let text = output(&[
+        "stats",
+        &recording("dev-push"),
+        "--plot",
+        plots.to_str().unwrap(),
+    ]);
+    for row in [
+        "changed cubes a frame, mean",
+        "same largest component",
+        "position alone changed",
+        "orientation alone changed",
+        "| 1023 ",
+        "| relative-orientation ",
+    ] {
+        assert!(text.contains(row), "{row}:\n{text}");
+    }
+    for name in [
+        "position-differences",
+        "orientation-differences",
+        "changed-cubes",
+        "bits",
+    ] {
+        let png = fs::read(plots.join(format!("{name}.png"))).unwrap();
+        assert_eq!(&png[..8], b"\x89PNG\r\n\x1a\n");
+        // An empty picture of this size compresses to a few kilobytes.
+        assert!(png.len() > 8_000, "{name}: {} bytes", png.len());
+    }
+}
+
+#[test]
+fn search_ranks_the_sets_and_marks_todays() {
+    for field in ["position", "orientation", "index"] {
+        let text = output(&[
+            "search",
+            &recording("dev-push"),
+            "--field",
+            field,
+            "--top",
+            "3",
+            "--measure",
+            &recording("dev-pull"),
+        ]);
+        let tables = text.split("| rank").skip(1);
+        let mut count = 0;
+        for table in tables {
+            count += 1;
+            let means: Vec<f64> = table
+                .lines()
+                .skip(2)
+                .take_while(|line| line.starts_with('|'))
+                .map(|line| line.split('|').nth(3).unwrap().trim().parse().unwrap())
+                .collect();
+            assert!(means.len() == 3 || means.len() == 4, "{table}");
+            assert!(means.is_sorted(), "{table}");
+            assert!(table.contains(", today"), "{table}");
+        }
+        assert_eq!(count, if field == "index" { 2 } else { 7 });
+    }
+}

@@ -1,0 +1,107 @@
+//! Sends snapshots of moving cubes over a link with a round trip of 100 ms, and shows what each
+//! stage of compression makes of them.
+//!
+//! This is all that a game needs from `cubewire-codec`: quantize, encode against the newest
+//! acknowledged snapshot, keep what was sent; decode against what is held, keep that.
+//!
+//! ```text
+//! cargo run --example send_snapshots
+//! ```
+
+use std::collections::{HashMap, VecDeque};
+use std::error::Error;
+use std::f32::consts::PI;
+
+use cubewire_codec::ladder::LADDER;
+use cubewire_codec::{
+    Baseline, CubeState, Decoder, Encoder, Limits, Packet, QuantizedSnapshot, Sequence, Snapshot,
+    Stages,
+};
+use glam::{Quat, Vec3};
+
+/// Snapshots sent: ten seconds.
+const TICKS: u16 = 600;
+
+/// From sending a packet to having its ack.
+const ROUND_TRIP_TICKS: usize = 6;
+
+fn main() -> Result<(), Box<dyn Error>> {
+    println!("{:<22}{:>10}", "rung", "kbit/s");
+    for rung in LADDER {
+        let bytes = send_all(rung.stages)?;
+        let kbps = bytes as f64 * 8.0 / 1000.0 / (f64::from(TICKS) / 60.0);
+        println!("{:<22}{kbps:>10.1}", rung.name);
+    }
+    Ok(())
+}
+
+/// Sends ten seconds of play and returns the bytes it took.
+fn send_all(stages: Stages) -> Result<usize, Box<dyn Error>> {
+    // Both sides know the initial state. Where the receiver does not, `encode_initial` sends it.
+    let initial = play(0);
+    let mut encoder = Encoder::new(initial.clone(), Limits::default())?;
+    let mut decoder = Decoder::new(initial, Limits::default())?;
+
+    // What each side keeps, by sequence. A real program forgets what is too old to be named.
+    let mut sent: HashMap<u16, Baseline> = HashMap::new();
+    let mut received: HashMap<u16, Baseline> = HashMap::new();
+    let mut acks = VecDeque::new();
+    let mut newest_acked = None;
+
+    let mut packet = Packet::default();
+    let mut quantized = QuantizedSnapshot::new(stages.precision());
+    let mut bytes = 0;
+    for tick in 1..=TICKS {
+        let sequence = Sequence(tick);
+
+        // The sender.
+        quantized.quantize(&play(tick), stages.precision())?;
+        let baseline = newest_acked.and_then(|acked: Sequence| sent.get(&acked.0));
+        encoder.encode(sequence, stages, &quantized, baseline, &mut packet)?;
+        let mut kept = Baseline::new(stages);
+        kept.record(sequence, stages, &quantized, baseline);
+        sent.insert(tick, kept);
+        bytes += packet.bytes.len();
+
+        // The receiver.
+        let mut snapshot = Baseline::new(stages);
+        decoder.decode(
+            &packet.bytes,
+            |sequence| received.get(&sequence.0),
+            &mut snapshot,
+        )?;
+        assert_eq!(snapshot.snapshot(), &quantized, "decoding is exact");
+        received.insert(tick, snapshot);
+
+        // Its ack arrives a round trip later.
+        acks.push_back(sequence);
+        if acks.len() == ROUND_TRIP_TICKS {
+            newest_acked = acks.pop_front();
+        }
+    }
+    Ok(bytes)
+}
+
+/// A hundred cubes in a row, of which a wave takes hold as it passes.
+fn play(tick: u16) -> Snapshot {
+    let seconds = f32::from(tick) / 60.0;
+    let cubes = (0..100).map(|index| {
+        let x = index as f32 - 50.0;
+        let phase = seconds * 2.0 - index as f32 * 0.2;
+        let (lift, rise) = if (0.0..1.0).contains(&phase) {
+            let (sin, cos) = (phase * PI).sin_cos();
+            (sin, cos * PI * 2.0)
+        } else {
+            (0.0, 0.0)
+        };
+        CubeState {
+            position: Vec3::new(x, 0.0, 0.2 + lift),
+            orientation: Quat::from_rotation_x(lift),
+            linear_velocity: Vec3::new(0.0, 0.0, rise),
+            interacting: lift > 0.0,
+        }
+    });
+    Snapshot {
+        cubes: cubes.collect(),
+    }
+}
