@@ -57,9 +57,15 @@ fn send_all(stages: Stages) -> Result<usize, Box<dyn Error>> {
         // The sender.
         quantized.quantize(&play(tick), stages.precision())?;
         let baseline = newest_acked.and_then(|acked: Sequence| sent.get(&acked.0));
-        encoder.encode(sequence, stages, &quantized, baseline, &mut packet)?;
         let mut kept = Baseline::new(stages);
-        kept.record(sequence, stages, &quantized, baseline);
+        encoder.encode(
+            sequence,
+            stages,
+            &quantized,
+            baseline,
+            &mut packet,
+            Some(&mut kept),
+        )?;
         sent.insert(tick, kept);
         bytes += packet.bytes.len();
 

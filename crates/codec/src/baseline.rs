@@ -7,8 +7,8 @@ use crate::stages::Stages;
 
 /// A snapshot as the receiver has it after decoding, with what a later packet may refer to.
 ///
-/// The receiver keeps what [`Decoder::decode`](crate::Decoder::decode) gives it. The sender keeps
-/// what it has [recorded](Self::record) of the same packet: the two are equal.
+/// The receiver keeps what [`Decoder::decode`](crate::Decoder::decode) gives it, the sender what
+/// [`Encoder::encode`](crate::Encoder::encode) gives it of the same packet: the two are equal.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Baseline {
     sequence: Sequence,
@@ -60,9 +60,11 @@ impl Baseline {
         self.snapshot.memory_bytes() + self.motion.memory_bytes()
     }
 
-    /// Becomes what the receiver has after decoding the packet of `current`, reusing its memory.
-    /// `baseline` is what was given to [`Encoder::encode`](crate::Encoder::encode), together with
-    /// the same sequence and stages.
+    /// Becomes what [`Encoder::encode`](crate::Encoder::encode) would make of the same arguments,
+    /// without a packet: for tools that follow a recording. Reuses its memory.
+    ///
+    /// # Panics
+    /// If the baseline has another number of cubes.
     pub fn record(
         &mut self,
         sequence: Sequence,

@@ -3,7 +3,7 @@
 use crate::InitialStateError;
 use crate::baseline::Baseline;
 use crate::body::Body;
-use crate::header::Header;
+use crate::header::{Header, Reference};
 use crate::initial::InitialState;
 use crate::limits::Limits;
 use crate::marks::marked;
@@ -17,7 +17,7 @@ use crate::state::Snapshot;
 /// Turns packets back into quantized snapshots.
 ///
 /// It remembers nothing from one packet to the next: what a packet is relative to, the caller
-/// keeps. Allocates nothing once it has seen a packet of each precision.
+/// keeps. Allocates nothing once it and `out` have been through a packet of each precision.
 #[derive(Clone, Debug)]
 pub struct Decoder {
     initial: InitialState,
@@ -43,7 +43,8 @@ impl Decoder {
         })
     }
 
-    /// Decodes a packet into `out`. `held` looks up what was decoded from earlier packets.
+    /// Decodes a packet into `out`. `held` looks up what was decoded from an earlier packet by its
+    /// sequence; a snapshot of another sequence or number of cubes counts as not held.
     ///
     /// # Errors
     /// [`DecodeError`] says what is wrong with the bytes and where. Nothing is changed then, `out`
@@ -56,27 +57,23 @@ impl Decoder {
     ) -> Result<Header, DecodeError> {
         let mut source = Source::new(bytes);
         let header = Header::take(&mut source)?;
-        let named = match header.baseline {
-            Some(sequence) => Some(
-                held(sequence)
+        let (named, stages) = match header.reference {
+            Reference::Initial { stages } => (None, stages),
+            Reference::Baseline { sequence, stages } => {
+                let baseline = held(sequence)
+                    .filter(|baseline| baseline.sequence() == sequence)
                     .filter(|baseline| baseline.snapshot.len() == self.initial.cubes())
-                    .ok_or(DecodeError::UnknownBaseline(sequence))?,
-            ),
-            None => None,
-        };
-        let stages = match (header.stages, named) {
-            (Some(stages), _) => stages,
-            (None, Some(baseline)) => baseline.stages(),
-            (None, None) => unreachable!("a header without baseline brings its stages"),
-        };
-        if let Some(baseline) = named {
-            if !stages.uses_baseline() {
-                return Err(DecodeError::NeedlessBaseline(baseline.sequence()));
+                    .ok_or(DecodeError::UnknownBaseline(sequence))?;
+                let stages = stages.unwrap_or_else(|| baseline.stages());
+                if !stages.uses_baseline() {
+                    return Err(DecodeError::NeedlessBaseline(sequence));
+                }
+                if !baseline.serves(stages.precision()) {
+                    return Err(DecodeError::BaselinePrecision(sequence));
+                }
+                (Some(baseline), stages)
             }
-            if !baseline.serves(stages.precision()) {
-                return Err(DecodeError::BaselinePrecision(baseline.sequence()));
-            }
-        }
+        };
         self.take_cubes(&mut source, header.sequence, stages, named)?;
         source.finish()?;
 

@@ -3,7 +3,7 @@
 use crate::InitialStateError;
 use crate::baseline::Baseline;
 use crate::body::Body;
-use crate::header::Header;
+use crate::header::{Header, Reference};
 use crate::initial::InitialState;
 use crate::ledger::BitLedger;
 use crate::limits::Limits;
@@ -27,7 +27,7 @@ pub struct Packet {
 /// Turns quantized snapshots into packets.
 ///
 /// Any number of receivers can share one, each with baselines of its own. Allocates nothing once
-/// it has seen a packet of each size and precision.
+/// it, `packet` and `kept` have been through packets of that size and precision.
 #[derive(Clone, Debug)]
 pub struct Encoder {
     initial: InitialState,
@@ -77,11 +77,13 @@ impl Encoder {
     /// which the receiver is known to hold, or to the initial state. Replaces the contents of
     /// `packet`.
     ///
+    /// `kept`, if given, becomes what the receiver will have, for later packets to be relative to;
+    /// it is equal to what [`Decoder::decode`](crate::Decoder::decode) makes of the packet.
+    ///
     /// A baseline of another precision, or one that the stages have no use for, is passed over.
-    /// [`Baseline::record`] keeps what the receiver will have.
     ///
     /// # Errors
-    /// [`EncodeError`] if the arguments do not fit together. `packet` is unchanged then.
+    /// [`EncodeError`] if the arguments do not fit together. `packet` and `kept` are unchanged then.
     pub fn encode(
         &mut self,
         sequence: Sequence,
@@ -89,6 +91,7 @@ impl Encoder {
         current: &QuantizedSnapshot,
         baseline: Option<&Baseline>,
         packet: &mut Packet,
+        kept: Option<&mut Baseline>,
     ) -> Result<(), EncodeError> {
         stages.check()?;
         let precision = stages.precision();
@@ -114,13 +117,16 @@ impl Encoder {
         packet.bytes.clear();
         packet.ledger.reset(cubes);
         let mut sink = Sink::writer(&mut packet.bytes, &mut packet.ledger);
+        let reference = match named {
+            Some(baseline) => Reference::Baseline {
+                sequence: baseline.sequence(),
+                stages: (baseline.stages() != stages).then_some(stages),
+            },
+            None => Reference::Initial { stages },
+        };
         Header {
             sequence,
-            baseline: named.map(Baseline::sequence),
-            stages: match named {
-                Some(baseline) if baseline.stages() == stages => None,
-                _ => Some(stages),
-            },
+            reference,
         }
         .put(&mut sink);
 
@@ -144,6 +150,12 @@ impl Encoder {
             }
         }
         sink.finish();
+
+        if let Some(kept) = kept {
+            let changed = (stages.delta != Delta::Off).then_some(&*self.changed);
+            kept.snapshot.copy_from(current);
+            kept.settle(sequence, stages, named, changed);
+        }
         Ok(())
     }
 }

@@ -25,10 +25,25 @@ use crate::stages::{
 pub struct Header {
     /// The snapshot's number.
     pub sequence: Sequence,
-    /// The snapshot that this one is relative to; `None` for the initial state, or for nothing.
-    pub baseline: Option<Sequence>,
-    /// The packet's stages; `None` if they are those of the baseline's packet.
-    pub stages: Option<Stages>,
+    /// What the snapshot is relative to.
+    pub reference: Reference,
+}
+
+/// What a packet is relative to, and its stages.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reference {
+    /// The initial state, or nothing.
+    Initial {
+        /// The packet's stages.
+        stages: Stages,
+    },
+    /// A snapshot that the receiver holds.
+    Baseline {
+        /// Its number.
+        sequence: Sequence,
+        /// The packet's stages; `None` if they are those of the packet that brought the baseline.
+        stages: Option<Stages>,
+    },
 }
 
 impl Header {
@@ -43,35 +58,42 @@ impl Header {
 
     pub(crate) fn put<W: BitWrite>(&self, sink: &mut Sink<'_, W>) {
         sink.put(BitKind::Header, 16, u32::from(self.sequence.0));
-        sink.put_flag(BitKind::Header, self.baseline.is_none());
-        if let Some(baseline) = self.baseline {
-            sink.put(BitKind::Header, 16, u32::from(baseline.0));
-            sink.put_flag(BitKind::Header, self.stages.is_none());
-        }
-        if let Some(stages) = &self.stages {
+        let stages = match self.reference {
+            Reference::Initial { stages } => {
+                sink.put_flag(BitKind::Header, true);
+                Some(stages)
+            }
+            Reference::Baseline { sequence, stages } => {
+                sink.put_flag(BitKind::Header, false);
+                sink.put(BitKind::Header, 16, u32::from(sequence.0));
+                sink.put_flag(BitKind::Header, stages.is_none());
+                stages
+            }
+        };
+        if let Some(stages) = &stages {
             put_stages(sink, stages);
         }
     }
 
     pub(crate) fn take(source: &mut Source<'_>) -> Result<Self, DecodeError> {
         let sequence = Sequence(source.take(BitKind::Header, 16)? as u16);
-        let (baseline, same) = if source.take_flag(BitKind::Header)? {
-            (None, false)
-        } else {
-            let baseline = Sequence(source.take(BitKind::Header, 16)? as u16);
-            (Some(baseline), source.take_flag(BitKind::Header)?)
-        };
-        let stages = if same {
-            None
-        } else {
+        let initial = source.take_flag(BitKind::Header)?;
+        let reference = if initial {
             let stages = take_stages(source)?;
-            stages.check()?;
-            Some(stages)
+            Reference::Initial { stages }
+        } else {
+            let sequence = Sequence(source.take(BitKind::Header, 16)? as u16);
+            let same = source.take_flag(BitKind::Header)?;
+            let stages = if same {
+                None
+            } else {
+                Some(take_stages(source)?)
+            };
+            Reference::Baseline { sequence, stages }
         };
         Ok(Self {
             sequence,
-            baseline,
-            stages,
+            reference,
         })
     }
 }
@@ -105,7 +127,7 @@ fn put_stages<W: BitWrite>(sink: &mut Sink<'_, W>, stages: &Stages) {
 }
 
 fn take_stages(source: &mut Source<'_>) -> Result<Stages, DecodeError> {
-    Ok(Stages {
+    let stages = Stages {
         orientation: match source.take(BitKind::Header, 4)? {
             FULL_ORIENTATION => Orientation::Full,
             bits => Orientation::SmallestThree { bits: bits as u8 },
@@ -121,7 +143,9 @@ fn take_stages(source: &mut Source<'_>) -> Result<Stages, DecodeError> {
             &RelativeOrientation::ALL,
         )?,
         changed_flags: take_code(source, 2, "changed flags", &ChangedFlags::ALL)?,
-    })
+    };
+    stages.check()?;
+    Ok(stages)
 }
 
 fn place_in<T: PartialEq>(codes: &[T], stage: T) -> u32 {
@@ -158,8 +182,7 @@ mod tests {
         for stages in Stages::every_legal(&bits) {
             let header = Header {
                 sequence: Sequence(7),
-                baseline: None,
-                stages: Some(stages),
+                reference: Reference::Initial { stages },
             };
             let (mut bytes, mut ledger) = (Vec::new(), BitLedger::new());
             let mut sink = Sink::writer(&mut bytes, &mut ledger);

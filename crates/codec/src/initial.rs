@@ -10,7 +10,7 @@ use crate::sink::Sink;
 use crate::snapshot::{Precision, QuantizeError};
 use crate::source::{DecodeError, Source};
 use crate::stages::Stages;
-use crate::state::Snapshot;
+use crate::state::{CubeState, Snapshot};
 
 /// Why a state cannot serve as the initial one.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
@@ -23,22 +23,30 @@ pub enum InitialStateError {
     Quantize(#[from] QuantizeError),
 }
 
-/// The initial state in floats, and as a baseline in the precision that was last asked for.
+/// Precisions in which the initial state is kept at once: those of the ladder, and some more.
+const MAX_KEPT: usize = 8;
+
+/// The initial state in floats, and as a baseline in the precisions that were asked for.
+///
+/// Both sides quantize it for themselves, and must get the same integers. They do: f64 has one
+/// result for each addition, multiplication, division, root and rounding that this takes.
 #[derive(Clone, Debug)]
 pub(crate) struct InitialState {
     snapshot: Snapshot,
-    baseline: Baseline,
+    baselines: Vec<Baseline>,
+    /// The place in `baselines` that is next to be used again.
+    oldest: usize,
 }
 
 impl InitialState {
     pub(crate) fn new(snapshot: Snapshot, limits: Limits) -> Result<Self, InitialStateError> {
         limits.check(snapshot.cubes.len())?;
-        let mut baseline = Baseline::new(BLOCK_STAGES);
-        baseline
-            .snapshot
-            .quantize(&snapshot, BLOCK_STAGES.precision())?;
-        baseline.settle(Sequence::default(), BLOCK_STAGES, None, None);
-        Ok(Self { snapshot, baseline })
+        let first = quantized(&snapshot, BLOCK_STAGES.precision())?;
+        Ok(Self {
+            snapshot,
+            baselines: vec![first],
+            oldest: 0,
+        })
     }
 
     pub(crate) fn cubes(&self) -> usize {
@@ -47,14 +55,32 @@ impl InitialState {
 
     /// The initial state in this precision. Nothing is known to have moved.
     pub(crate) fn at(&mut self, precision: Precision) -> &Baseline {
-        if !self.baseline.serves(precision) {
-            self.baseline
-                .snapshot
-                .quantize(&self.snapshot, precision)
+        let kept = self.baselines.iter();
+        let place = kept
+            .enumerate()
+            .find(|(_, baseline)| baseline.serves(precision))
+            .map(|(place, _)| place);
+        let place = place.unwrap_or_else(|| {
+            let baseline = quantized(&self.snapshot, precision)
                 .expect("what the constructor could quantize has integers in any precision");
-        }
-        &self.baseline
+            if self.baselines.len() < MAX_KEPT {
+                self.baselines.push(baseline);
+                self.baselines.len() - 1
+            } else {
+                self.oldest = (self.oldest + 1) % MAX_KEPT;
+                self.baselines[self.oldest] = baseline;
+                self.oldest
+            }
+        });
+        &self.baselines[place]
     }
+}
+
+fn quantized(snapshot: &Snapshot, precision: Precision) -> Result<Baseline, QuantizeError> {
+    let mut baseline = Baseline::new(BLOCK_STAGES);
+    baseline.snapshot.quantize(snapshot, precision)?;
+    baseline.settle(Sequence::default(), BLOCK_STAGES, None, None);
+    Ok(baseline)
 }
 
 /// Cubes in the block are written as on the first rung.
@@ -73,15 +99,15 @@ const COUNT_BITS: u32 = 17;
 /// # Errors
 /// [`InitialStateError`] as [`Encoder::new`](crate::Encoder::new).
 pub fn encode_initial(snapshot: &Snapshot, bytes: &mut Vec<u8>) -> Result<(), InitialStateError> {
-    let mut initial = InitialState::new(snapshot.clone(), Limits::default())?;
-    let baseline = initial.at(BLOCK_STAGES.precision());
+    Limits::default().check(snapshot.cubes.len())?;
+    let initial = quantized(snapshot, BLOCK_STAGES.precision())?;
     bytes.clear();
     let mut ledger = BitLedger::new();
     let mut sink = Sink::writer(bytes, &mut ledger);
     sink.put(BitKind::Header, COUNT_BITS, snapshot.cubes.len() as u32);
-    let body = Body::new(BLOCK_STAGES, Sequence::default(), baseline);
+    let body = Body::new(BLOCK_STAGES, Sequence::default(), &initial);
     for cube in 0..snapshot.cubes.len() {
-        body.put(&mut sink, &baseline.snapshot, cube);
+        body.put(&mut sink, &initial.snapshot, cube);
     }
     sink.finish();
     Ok(())
@@ -96,23 +122,16 @@ pub fn decode_initial(bytes: &[u8], limits: Limits) -> Result<Snapshot, DecodeEr
     let mut source = Source::new(bytes);
     let cubes = source.take(BitKind::Header, COUNT_BITS)? as usize;
     limits.check(cubes)?;
-    let needed = cubes as u64 * BLOCK_CUBE_BITS;
-    if needed > source.bits_left() {
-        return Err(DecodeError::Truncated {
-            at_bit: bytes.len() as u64 * 8,
-            field: BitKind::Position,
-            cube: Some((source.bits_left() / BLOCK_CUBE_BITS) as usize),
-        });
-    }
+    // Where the bytes end too early, one cube more than they hold is enough to say in which field.
+    let room = cubes.min((source.bits_left() / BLOCK_CUBE_BITS) as usize + 1);
     let mut snapshot = Snapshot {
-        cubes: vec![Default::default(); cubes],
+        cubes: vec![CubeState::default(); room],
     };
-    let mut initial = InitialState::new(snapshot.clone(), limits)
-        .expect("cubes at the origin can be quantized and were counted above");
-    let baseline = initial.at(BLOCK_STAGES.precision());
-    let body = Body::new(BLOCK_STAGES, Sequence::default(), baseline);
-    let mut decoded = baseline.snapshot.clone();
-    for cube in 0..cubes {
+    let blank = quantized(&snapshot, BLOCK_STAGES.precision())
+        .expect("cubes at the origin can be quantized");
+    let body = Body::new(BLOCK_STAGES, Sequence::default(), &blank);
+    let mut decoded = blank.snapshot.clone();
+    for cube in 0..room {
         body.take(&mut source, &mut decoded, cube)?;
     }
     source.finish()?;

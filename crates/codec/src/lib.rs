@@ -28,7 +28,8 @@
 //! let mut quantized = QuantizedSnapshot::new(stages.precision());
 //! quantized.quantize(&now, stages.precision())?;
 //! let mut packet = Packet::default();
-//! encoder.encode(Sequence(1), stages, &quantized, None, &mut packet)?;
+//! let mut kept = Baseline::new(stages);
+//! encoder.encode(Sequence(1), stages, &quantized, None, &mut packet, Some(&mut kept))?;
 //! assert_eq!(packet.ledger.total(), packet.bytes.len() as f64 * 8.0);
 //!
 //! // The receiver looks up baselines among what it has decoded before: nothing yet.
@@ -36,9 +37,7 @@
 //! decoder.decode(&packet.bytes, |_| None, &mut received)?;
 //! assert_eq!(received.snapshot(), &quantized);
 //!
-//! // The sender keeps the same, to encode against once it is acknowledged.
-//! let mut kept = Baseline::new(stages);
-//! kept.record(Sequence(1), stages, &quantized, None);
+//! // The sender has kept the same, to encode against once it is acknowledged.
 //! assert_eq!(kept, received);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
@@ -79,11 +78,11 @@ pub use body::{
 };
 pub use decoder::Decoder;
 pub use encoder::{EncodeError, Encoder, Packet};
-pub use header::Header;
+pub use header::{Header, Reference};
 pub use initial::{InitialStateError, decode_initial, encode_initial};
 pub use ledger::{BitKind, BitLedger};
 pub use limits::{Limits, MAX_CUBES, TooManyCubes};
-pub use selection::{PREDICTED_INDEX_BITS, RELATIVE_INDEX_BITS, index_bits};
+pub use selection::{PREDICTED_INDEX_BITS, RELATIVE_INDEX_BITS, index_bits, index_count_bits};
 pub use sequence::Sequence;
 pub use snapshot::{Precision, QuantizeError, QuantizedCube, QuantizedSnapshot, VelocityPrecision};
 pub use source::DecodeError;

@@ -20,6 +20,8 @@ impl Default for Limits {
 }
 
 impl Limits {
+    /// Whether a snapshot of so many cubes is allowed.
+    ///
     /// # Errors
     /// [`TooManyCubes`] if `cubes` is above the limit.
     pub fn check(&self, cubes: usize) -> Result<(), TooManyCubes> {

@@ -11,7 +11,8 @@ use crate::stages::Position;
 /// Longest time between two snapshots, in ticks, over which a motion is taken to say anything.
 pub const MAX_TICKS: u16 = 64;
 
-/// Gravity in 1/512 m per tick²: 20 m/s², less the drag on what it adds over twelve ticks.
+/// Gravity in 1/512 m per tick², as a numerator and a denominator: 20 m/s², less the drag on what
+/// it adds over twelve ticks.
 pub const GRAVITY: (i64, i64) = (25, 9);
 
 /// Height in 1/512 m above which a cube can fall freely: half a metre less a little.

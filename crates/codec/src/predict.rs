@@ -36,7 +36,8 @@ pub struct Expected {
 }
 
 impl<'a> Predictor<'a> {
-    /// For the snapshot `sequence`, given a baseline with quantized positions.
+    /// For the snapshot `sequence`, given a baseline. Positions that are not quantized are expected
+    /// to stay what they are.
     #[must_use]
     pub fn new(baseline: &'a Baseline, sequence: Sequence) -> Self {
         let ticks = sequence.ticks_since(baseline.sequence());

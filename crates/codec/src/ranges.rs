@@ -16,18 +16,33 @@ use crate::ledger::BitKind;
 use crate::sink::Word;
 use crate::source::{DecodeError, Source};
 
-/// `N` growing ranges, by their bits: `1..=18` each.
+/// `N` growing ranges, up to three, by their bits, up to 18.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ranges<const N: usize> {
-    /// Bits of a number in each range, without the prefix.
-    pub bits: [u8; N],
+    bits: [u8; N],
 }
 
 impl<const N: usize> Ranges<N> {
-    /// Ranges of these widths.
+    /// Ranges with so many bits for a number, the prefix not counted.
+    ///
+    /// # Panics
+    /// If a range has 0 bits or more than 18, or if there are none or more than three ranges: the
+    /// codes of three numbers must fit 64 bits.
     #[must_use]
     pub const fn new(bits: [u8; N]) -> Self {
+        assert!(1 <= N && N <= 3, "one to three ranges");
+        let mut range = 0;
+        while range < N {
+            assert!(1 <= bits[range] && bits[range] <= 18, "1 to 18 bits");
+            range += 1;
+        }
         Self { bits }
+    }
+
+    /// Bits of a number in each range, without the prefix.
+    #[must_use]
+    pub const fn bits(&self) -> [u8; N] {
+        self.bits
     }
 
     /// Bits of a signed number with its prefix, or `None` if it is beyond the last range.

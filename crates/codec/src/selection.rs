@@ -39,6 +39,18 @@ pub(crate) struct Scratch {
     never_sent: BitLedger,
 }
 
+/// The most indices that can be smaller than changed bits if the shortest takes `fewest_bits`.
+const fn max_index_count(cubes: usize, fewest_bits: u32) -> usize {
+    let divisor = if fewest_bits == 0 { 1 } else { fewest_bits };
+    cubes / divisor as usize
+}
+
+/// Bits of the count before indices of which the shortest takes `fewest_bits`.
+#[must_use]
+pub const fn index_count_bits(cubes: usize, fewest_bits: u32) -> u32 {
+    usize::BITS - max_index_count(cubes, fewest_bits).leading_zeros()
+}
+
 /// Writes which cubes are in the packet: those that `changed`. `moved` are those that are expected
 /// to.
 pub(crate) fn put<W: BitWrite>(
@@ -138,11 +150,9 @@ impl IndexForm {
         let distance =
             small_ranges.map(|[near, far]| Ranges::new([near, far, (index_bits as u8).max(1)]));
         let fewest_bits = small_ranges.map_or(index_bits, |[near, _]| 1 + u32::from(near));
-        // With more indices than this, changed bits are smaller whatever the indices are.
-        let max_count = cubes / fewest_bits.max(1) as usize;
         Self {
-            count_bits: usize::BITS - max_count.leading_zeros(),
-            max_count,
+            count_bits: index_count_bits(cubes, fewest_bits),
+            max_count: max_index_count(cubes, fewest_bits),
             index_bits,
             distance,
         }
@@ -184,13 +194,6 @@ impl IndexForm {
     fn take(self, source: &mut Source<'_>, sent: &mut [bool]) -> Result<(), DecodeError> {
         let cubes = sent.len();
         let count = source.take(BitKind::Selection, self.count_bits)? as usize;
-        if count > cubes {
-            return Err(DecodeError::IndexCount {
-                at_bit: source.at_bit(),
-                count,
-                cubes,
-            });
-        }
         let mut least = 0;
         for _ in 0..count {
             let index = match &self.distance {
@@ -202,7 +205,7 @@ impl IndexForm {
                     at_bit: source.at_bit(),
                     index,
                     min: least,
-                    max: cubes.saturating_sub(1),
+                    cubes,
                 });
             }
             sent[index] ^= true;

@@ -14,6 +14,7 @@ pub(crate) struct Word {
 impl Word {
     /// `value` in `bits`, which must hold it.
     pub(crate) const fn new(bits: u32, value: u32) -> Self {
+        debug_assert!(bits >= 32 || value >> bits == 0, "the value fits its width");
         Self {
             bits,
             value: value as u64,
@@ -28,6 +29,7 @@ impl Word {
 
     /// These bits and then those of `next`.
     pub(crate) const fn then(self, next: Self) -> Self {
+        debug_assert!(self.bits + next.bits <= 64, "the bits fit one word");
         Self {
             bits: self.bits + next.bits,
             value: self.value << next.bits | next.value,
@@ -43,6 +45,7 @@ pub(crate) struct Sink<'a, W> {
     bits: W,
     ledger: &'a mut BitLedger,
     cube: Option<usize>,
+    written: u64,
 }
 
 impl<'a> Sink<'a, BitWriter<&'a mut Vec<u8>, BigEndian>> {
@@ -51,13 +54,14 @@ impl<'a> Sink<'a, BitWriter<&'a mut Vec<u8>, BigEndian>> {
             bits: BitWriter::new(bytes),
             ledger,
             cube: None,
+            written: 0,
         }
     }
 
     /// Zeros up to a whole byte.
     pub(crate) fn finish(mut self) {
-        let over = self.ledger.total() % 8.0;
-        if over > 0.0 {
+        let over = self.written % 8;
+        if over > 0 {
             self.of_no_cube();
             self.put(BitKind::Padding, 8 - over as u32, 0);
         }
@@ -71,6 +75,7 @@ impl<'a> Sink<'a, BitsWritten<u32>> {
             bits: BitsWritten::new(),
             ledger: scratch,
             cube: None,
+            written: 0,
         }
     }
 
@@ -94,6 +99,7 @@ impl<W: BitWrite> Sink<'_, W> {
         self.bits
             .write_unsigned_var(word.bits, word.value)
             .expect("memory takes any number of bits, and every word's value fits its width");
+        self.written += u64::from(word.bits);
         self.ledger.record(kind, self.cube, f64::from(word.bits));
     }
 
@@ -106,6 +112,7 @@ impl<W: BitWrite> Sink<'_, W> {
         self.bits
             .write_bit(flag)
             .expect("memory takes any number of bits");
+        self.written += 1;
         self.ledger.record(kind, self.cube, 1.0);
     }
 }

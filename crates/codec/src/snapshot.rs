@@ -7,7 +7,7 @@ use crate::marks::mark_differing;
 use crate::quantize::affine::{AFFINE_POSITION_XY, AFFINE_POSITION_Z, AFFINE_VELOCITY};
 use crate::quantize::bounded::{Bounded, POSITION_XY, POSITION_Z, VELOCITY};
 use crate::quantize::smallest_three::{SmallestThree, max_component};
-use crate::stages::{Orientation, Position};
+use crate::stages::{IllegalStages, Orientation, Position};
 use crate::state::{CubeState, Snapshot};
 
 /// What the integers of a [`QuantizedSnapshot`] mean.
@@ -21,6 +21,12 @@ pub struct Precision {
     pub position: Position,
 }
 
+impl Precision {
+    const fn check(&self) -> Result<(), IllegalStages> {
+        self.orientation.check()
+    }
+}
+
 /// What the integers of a velocity mean.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum VelocityPrecision {
@@ -28,7 +34,7 @@ pub enum VelocityPrecision {
     Full,
     /// 1/32 m/s.
     Quantized,
-    /// Steps of [`AFFINE_VELOCITY`](crate::quantize::affine::AFFINE_VELOCITY).
+    /// Steps of [`AFFINE_VELOCITY`].
     Affine,
     /// There are none.
     Omitted,
@@ -53,6 +59,9 @@ pub struct QuantizedSnapshot {
 /// Why a snapshot has no integers.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 pub enum QuantizeError {
+    /// The bits of a smallest-three component are outside 2..=15.
+    #[error(transparent)]
+    ComponentBits(#[from] IllegalStages),
     /// A component is NaN or infinite.
     #[error("cube {cube}: {field} has the component {value}, which is not a finite number")]
     NotFinite {
@@ -174,13 +183,15 @@ impl QuantizedSnapshot {
     ///
     /// # Errors
     /// [`QuantizeError`] names the first cube and field with NaN, infinity, or a quaternion of
-    /// length zero, whether or not the precision holds that field. `self` then has no cubes.
+    /// length zero, whether or not the precision holds that field, or says that the precision has
+    /// an illegal number of bits. `self` then has no cubes.
     pub fn quantize(
         &mut self,
         snapshot: &Snapshot,
         precision: Precision,
     ) -> Result<(), QuantizeError> {
         self.clear(precision);
+        precision.check()?;
         for (index, cube) in snapshot.cubes.iter().enumerate() {
             if let Err(error) = self.push(index, cube) {
                 self.clear(precision);
@@ -194,8 +205,8 @@ impl QuantizedSnapshot {
     /// 1/512 m, and no velocity. Reuses its memory.
     ///
     /// # Errors
-    /// [`QuantizeError::OutOfRange`] names the first integer that the precision cannot hold.
-    /// `self` then has no cubes.
+    /// [`QuantizeError`] names the first integer that the precision cannot hold, or says that
+    /// `component_bits` is illegal. `self` then has no cubes.
     pub fn assign(
         &mut self,
         component_bits: u8,
@@ -209,6 +220,7 @@ impl QuantizedSnapshot {
             position: Position::Quantized,
         };
         self.clear(precision);
+        precision.check()?;
         for (index, cube) in cubes.into_iter().enumerate() {
             if let Err(error) = check_integers(index, &cube, component_bits) {
                 self.clear(precision);
@@ -271,9 +283,14 @@ impl QuantizedSnapshot {
         self.interacting.clone_from(&other.interacting);
     }
 
-    /// Writes, for each cube, whether any field differs from that of `other`, whose precision and
-    /// number of cubes must be the same. Reuses the memory of `changed`.
+    /// Writes, for each cube, whether any field differs from that of `other`. Reuses the memory of
+    /// `changed`.
+    ///
+    /// # Panics
+    /// If the precision or the number of cubes of the two differs.
     pub fn compare(&self, other: &Self, changed: &mut Vec<bool>) {
+        assert_eq!(self.precision, other.precision, "integers of one meaning");
+        assert_eq!(self.len(), other.len(), "a cube for each cube");
         changed.clear();
         changed.resize(self.len(), false);
         mark_differing(changed, &self.positions, &other.positions);

@@ -9,32 +9,45 @@ use crate::stages::IllegalStages;
 
 /// Why bytes are not a packet. Positions are in bits from the packet's first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[expect(missing_docs, reason = "the messages say what the fields are")]
 pub enum DecodeError {
     /// The packet ends too early.
     #[error("the packet ends at bit {at_bit}, inside {field}{}", of_cube(*cube))]
     Truncated {
+        /// Bits read up to here, or where the packet ends.
         at_bit: u64,
+        /// What was being read.
         field: BitKind,
+        /// The cube it belongs to, if any.
         cube: Option<usize>,
     },
     /// Whole bytes are left over.
     #[error("{bytes} bytes are left over after bit {at_bit}, where the packet ends")]
-    TrailingBytes { at_bit: u64, bytes: u64 },
+    TrailingBytes {
+        /// Bits read up to here, or where the packet ends.
+        at_bit: u64,
+        /// Whole bytes left over.
+        bytes: u64,
+    },
     /// The bits up to a whole byte are not zero.
     #[error("the padding from bit {at_bit} is not zero")]
-    Padding { at_bit: u64 },
+    Padding {
+        /// Bits read up to here, or where the packet ends.
+        at_bit: u64,
+    },
     /// A code of the stage descriptor means nothing.
     #[error("the stage descriptor ending at bit {at_bit} has the unused code {code} for {stage}")]
     UnusedCode {
+        /// Bits read up to here, or where the packet ends.
         at_bit: u64,
+        /// The stage it is for.
         stage: &'static str,
+        /// The code.
         code: u32,
     },
     /// The stages cannot be combined.
     #[error("the packet's stages are not legal: {0}")]
     Stages(#[from] IllegalStages),
-    /// The baseline is not held.
+    /// The baseline is not held, or has another number of cubes.
     #[error("the packet is relative to {0}, which is not held")]
     UnknownBaseline(Sequence),
     /// The baseline's integers mean something else than the packet's.
@@ -44,40 +57,51 @@ pub enum DecodeError {
     #[error("the packet names the baseline {0}, but its stages use none")]
     NeedlessBaseline(Sequence),
     /// A cube index past the last cube, or not after the one before.
-    #[error("cube index {index} at bit {at_bit} is outside {min}..={max}")]
+    #[error("cube index {index} before bit {at_bit} is outside {min}..{cubes}")]
     CubeIndex {
+        /// Bits read up to here, or where the packet ends.
         at_bit: u64,
+        /// The index.
         index: usize,
+        /// The smallest index allowed.
         min: usize,
-        max: usize,
-    },
-    /// More indices than there are cubes left.
-    #[error("{count} indices at bit {at_bit} are more than the {cubes} cubes")]
-    IndexCount {
-        at_bit: u64,
-        count: usize,
+        /// Number of cubes.
         cubes: usize,
     },
     /// A number outside its range.
     #[error("{field} {value}{} before bit {at_bit} is outside {min}..={max}", of_cube(*cube))]
     OutOfRange {
+        /// Bits read up to here, or where the packet ends.
         at_bit: u64,
+        /// What was being read.
         field: BitKind,
+        /// The cube it belongs to, if any.
         cube: Option<usize>,
+        /// The number.
         value: i64,
+        /// Smallest allowed.
         min: i64,
+        /// Largest allowed.
         max: i64,
     },
     /// A float that is NaN or infinite.
     #[error("{field}{} before bit {at_bit} is not a finite number", of_cube(*cube))]
     NotFinite {
+        /// Bits read up to here, or where the packet ends.
         at_bit: u64,
+        /// What was being read.
         field: BitKind,
+        /// The cube it belongs to, if any.
         cube: Option<usize>,
     },
     /// A quaternion of length zero.
     #[error("orientation{} before bit {at_bit} has no direction", of_cube(*cube))]
-    NoDirection { at_bit: u64, cube: Option<usize> },
+    NoDirection {
+        /// Bits read up to here, or where the packet ends.
+        at_bit: u64,
+        /// The cube it belongs to, if any.
+        cube: Option<usize>,
+    },
     /// The initial state has too many cubes.
     #[error("initial state: {0}")]
     TooManyCubes(#[from] TooManyCubes),

@@ -1,7 +1,8 @@
 //! What the codec does to a snapshot, as one plain value.
 //!
-//! Each field is one switch of a panel. Source of all but the last variant of each enum: Glenn
-//! Fiedler, *Snapshot Compression* (2015).
+//! Each field is one switch of a panel. Sources: Glenn Fiedler, *Snapshot Compression* (2015); for
+//! the affine variants *Data Quantization and Networking* (2025). Predicted indices, predicted
+//! positions, growing ranges and joint flags are ours.
 
 use crate::quantize::smallest_three::{MAX_BITS, MIN_BITS};
 use crate::snapshot::{Precision, VelocityPrecision};
@@ -16,6 +17,17 @@ pub enum Orientation {
         /// Bits a component, `2..=15`; the article uses 9.
         bits: u8,
     },
+}
+
+impl Orientation {
+    pub(crate) const fn check(&self) -> Result<(), IllegalStages> {
+        match *self {
+            Self::SmallestThree { bits } if bits < MIN_BITS || bits > MAX_BITS => {
+                Err(IllegalStages::ComponentBits { bits })
+            }
+            _ => Ok(()),
+        }
+    }
 }
 
 /// How linear velocities are written.
@@ -195,14 +207,14 @@ pub enum IllegalStages {
 }
 
 impl Stages {
+    /// Whether this combination is legal.
+    ///
     /// # Errors
-    /// The first reason found why this combination is not legal.
+    /// The first reason found why it is not.
     pub const fn check(&self) -> Result<(), IllegalStages> {
         let delta = !matches!(self.delta, Delta::Off);
-        if let Orientation::SmallestThree { bits } = self.orientation
-            && (bits < MIN_BITS || bits > MAX_BITS)
-        {
-            return Err(IllegalStages::ComponentBits { bits });
+        if let Err(illegal) = self.orientation.check() {
+            return Err(illegal);
         }
         if !matches!(self.relative_position, RelativePosition::Off) {
             if !delta {

@@ -4,6 +4,9 @@ use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
+use cubewire_codec::ladder;
+use cubewire_codec::quantize::SmallestThree;
+
 use crate::cli::ExportField;
 use crate::error::LabError;
 use crate::pairs;
@@ -17,44 +20,46 @@ pub(crate) fn run(
     out: &mut impl Write,
 ) -> Result<(), LabError> {
     let Some(path) = path else {
-        return Ok(write(recording, field, &mut BufWriter::new(out))?);
+        return Ok(write(recording, field, BufWriter::new(out))?);
     };
-    let written = File::create(path).and_then(|file| {
-        let mut file = BufWriter::new(file);
-        write(recording, field, &mut file)?;
-        file.flush()
-    });
+    let written = File::create(path).and_then(|file| write(recording, field, BufWriter::new(file)));
     written.map_err(|source| LabError::Unwritable {
         path: path.to_owned(),
         source,
     })
 }
 
-fn write(recording: &Recording, field: ExportField, out: &mut impl Write) -> io::Result<()> {
+fn write(recording: &Recording, field: ExportField, mut out: impl Write) -> io::Result<()> {
     let mut outcome = Ok(());
-    pairs::for_each(recording, |_, current, baseline| {
-        let before = baseline.snapshot();
-        for cube in 0..current.len() {
-            if outcome.is_err() {
-                return;
+    pairs::for_each(
+        recording,
+        ladder::POSITION.stages,
+        |_, current, baseline| {
+            let before = baseline.snapshot();
+            for cube in 0..current.len() {
+                if outcome.is_err() {
+                    return;
+                }
+                outcome = match field {
+                    ExportField::Position => {
+                        let (now, then) = (current.positions()[cube], before.positions()[cube]);
+                        write_changed(&mut out, &now, &then)
+                    }
+                    ExportField::Orientation => {
+                        let (now, then) =
+                            (current.smallest_three(cube), before.smallest_three(cube));
+                        let numbers = |q: SmallestThree| {
+                            let [a, b, c] = q.components.map(i32::from);
+                            [i32::from(q.largest), a, b, c]
+                        };
+                        write_changed(&mut out, &numbers(now), &numbers(then))
+                    }
+                };
             }
-            outcome = match field {
-                ExportField::Position => {
-                    let (now, then) = (current.positions()[cube], before.positions()[cube]);
-                    write_changed(out, &now, &then)
-                }
-                ExportField::Orientation => {
-                    let (now, then) = (current.smallest_three(cube), before.smallest_three(cube));
-                    let numbers = |q: cubewire_codec::quantize::SmallestThree| {
-                        let [a, b, c] = q.components.map(i32::from);
-                        [i32::from(q.largest), a, b, c]
-                    };
-                    write_changed(out, &numbers(now), &numbers(then))
-                }
-            };
-        }
-    });
-    outcome
+        },
+    );
+    outcome?;
+    out.flush()
 }
 
 fn write_changed(out: &mut impl Write, now: &[i32], then: &[i32]) -> io::Result<()> {

@@ -1,16 +1,16 @@
 //! Every frame of a recording beside its baseline.
 
-use cubewire_codec::{Baseline, QuantizedSnapshot, Sequence, ladder};
+use cubewire_codec::{Baseline, QuantizedSnapshot, Sequence, Stages};
 
 use crate::recording::{BASELINE_FRAMES, Recording};
 
-/// Calls `each` with every frame from the seventh on, its number, and the frame six before it,
-/// with what both sides know of that frame's own motion.
+/// Calls `each` with every frame from the seventh on, its number, and the frame six before it, as
+/// both sides keep it with these stages. They have the recording's precision.
 pub(crate) fn for_each(
     recording: &Recording,
+    stages: Stages,
     mut each: impl FnMut(Sequence, &QuantizedSnapshot, &Baseline),
 ) {
-    let stages = ladder::PREDICTED_POSITION.stages;
     let mut ring: Vec<Baseline> = Vec::new();
     for frame in &recording.frames[..BASELINE_FRAMES] {
         let mut baseline = Baseline::new(stages);

@@ -16,13 +16,14 @@ const SIZE: (u32, u32) = (960, 540);
 const FONT: &str = "sans-serif";
 
 /// Colours that also differ for the colour-blind (Okabe and Ito).
-const COLOURS: [RGBColor; 6] = [
+const COLOURS: [RGBColor; 7] = [
     RGBColor(0, 114, 178),
     RGBColor(230, 159, 0),
     RGBColor(0, 158, 115),
     RGBColor(204, 121, 167),
     RGBColor(86, 180, 233),
     RGBColor(213, 94, 0),
+    RGBColor(120, 120, 120),
 ];
 
 type Drawn = Result<(), Box<dyn std::error::Error>>;
@@ -156,6 +157,7 @@ fn bits(area: &Area<'_>, stats: &Stats) -> Drawn {
         BitKind::Flags,
         BitKind::Position,
         BitKind::Orientation,
+        BitKind::Padding,
     ];
     let mut tops = vec![0.0; rungs];
     for (kind, colour) in kinds.into_iter().zip(COLOURS) {

@@ -1,11 +1,10 @@
 //! Recordings of the cube scene, as `assets/recordings/README.md` describes them.
 
 use std::fs::File;
-use std::io::{self, Read};
+use std::io::{self, BufReader, Read};
 use std::path::{Path, PathBuf};
 
 use cubewire_codec::quantize::SmallestThree;
-use cubewire_codec::quantize::bounded::{POSITION_XY, POSITION_Z};
 use cubewire_codec::quantize::smallest_three::max_component;
 use cubewire_codec::{QuantizedCube, QuantizedSnapshot, ladder};
 
@@ -31,8 +30,12 @@ const FIELDS: [&str; 8] = [
 const RECORD_BYTES: usize = FIELDS.len() * size_of::<i32>();
 const FRAME_BYTES: usize = CUBES * RECORD_BYTES;
 
-/// More than this is no recording: six hours of play.
-const MAX_BYTES: u64 = 6 * 3600 * 60 * FRAME_BYTES as u64;
+/// More frames than this do not fit a machine's memory: 28 minutes of play, 2 GB.
+const MAX_FRAMES: usize = 100_000;
+
+/// Positions of the format, in 1/512 m. The codec's own range is wider.
+const POSITION_XY: (i32, i32) = (-16_383, 16_383);
+const POSITION_Z: (i32, i32) = (0, 8191);
 
 /// The frames of a recording, with the initial state in the first six.
 #[derive(Debug)]
@@ -45,40 +48,48 @@ pub(crate) struct Recording {
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum RecordingError {
     /// It cannot be opened or read.
-    #[error("{path}: cannot be read: {source}")]
+    #[error("{path}: cannot be read at offset {offset}: {source}")]
     Unreadable {
         /// The file.
         path: PathBuf,
-        /// What the system says.
+        /// Bytes read before, decompressed.
+        offset: usize,
+        /// What the system or the decompressor says.
         source: io::Error,
     },
-    /// It is longer than any recording.
-    #[error("{path}: holds more than {MAX_BYTES} bytes, which is longer than six hours of play")]
+    /// It is longer than what fits memory.
+    #[error(
+        "{path}: goes on at offset {offset}, after {MAX_FRAMES} frames, the most that are read"
+    )]
     TooLong {
         /// The file.
         path: PathBuf,
+        /// Bytes read, decompressed.
+        offset: usize,
     },
     /// There is nothing to encode.
     #[error(
-        "{path}: holds {frames} whole frames in {bytes} bytes, but the six copies of the initial state and one more are needed"
+        "{path}: ends at offset {offset}, after {frames} frames, but six copies of the initial state and one frame more are needed"
     )]
     TooShort {
         /// The file.
         path: PathBuf,
-        /// Whole frames in it.
+        /// Frames in it.
         frames: usize,
         /// Bytes in it, decompressed.
-        bytes: usize,
+        offset: usize,
     },
     /// It ends inside a frame.
-    #[error("{path}: ends inside frame {frame}, at offset {bytes}: a frame is {FRAME_BYTES} bytes")]
+    #[error(
+        "{path}: ends inside frame {frame}, at offset {offset}: a frame is {FRAME_BYTES} bytes"
+    )]
     PartialFrame {
         /// The file.
         path: PathBuf,
         /// The frame that is cut off.
         frame: usize,
         /// Bytes in the file, decompressed.
-        bytes: usize,
+        offset: usize,
     },
     /// A value is outside its range.
     #[error(
@@ -103,12 +114,16 @@ pub(crate) enum RecordingError {
         max: i32,
     },
     /// The first six frames differ.
-    #[error("{path}: frame {frame} is not a copy of the initial state, as the first six must be")]
+    #[error(
+        "{path}: frame {frame}, at offset {offset}, is not a copy of the initial state, as the first six must be"
+    )]
     InitialFrames {
         /// The file.
         path: PathBuf,
         /// The first frame that differs.
         frame: usize,
+        /// Where it starts, decompressed.
+        offset: usize,
     },
 }
 
@@ -118,16 +133,17 @@ impl Recording {
     /// # Errors
     /// [`RecordingError`] names the file and the offset at fault.
     pub(crate) fn read(path: &Path) -> Result<Self, RecordingError> {
-        let bytes = read_bytes(path).map_err(|source| RecordingError::Unreadable {
+        let unreadable = |source| RecordingError::Unreadable {
             path: path.to_owned(),
+            offset: 0,
             source,
-        })?;
-        if bytes.len() as u64 > MAX_BYTES {
-            return Err(RecordingError::TooLong {
-                path: path.to_owned(),
-            });
+        };
+        let file = BufReader::new(File::open(path).map_err(unreadable)?);
+        if path.extension().is_some_and(|extension| extension == "zst") {
+            Self::parse(zstd::Decoder::with_buffer(file).map_err(unreadable)?, path)
+        } else {
+            Self::parse(file, path)
         }
-        Self::parse(&bytes, path)
     }
 
     /// Frames that are encoded: all but the six copies of the initial state.
@@ -135,50 +151,56 @@ impl Recording {
         self.frames.len() - BASELINE_FRAMES
     }
 
-    fn parse(bytes: &[u8], path: &Path) -> Result<Self, RecordingError> {
-        let whole = bytes.len() / FRAME_BYTES;
-        if !bytes.is_empty() && !bytes.len().is_multiple_of(FRAME_BYTES) {
-            return Err(RecordingError::PartialFrame {
-                path: path.to_owned(),
-                frame: whole,
-                bytes: bytes.len(),
-            });
-        }
-        if whole <= BASELINE_FRAMES {
-            return Err(RecordingError::TooShort {
-                path: path.to_owned(),
-                frames: whole,
-                bytes: bytes.len(),
-            });
-        }
-        let mut frames = Vec::with_capacity(whole);
-        for (index, frame) in bytes.chunks_exact(FRAME_BYTES).enumerate() {
-            frames.push(parse_frame(frame, index, path)?);
-        }
-        for frame in 1..BASELINE_FRAMES {
-            if frames[frame] != frames[0] {
+    fn parse(mut reader: impl Read, path: &Path) -> Result<Self, RecordingError> {
+        let mut frames: Vec<QuantizedSnapshot> = Vec::new();
+        let mut bytes = Vec::with_capacity(FRAME_BYTES);
+        loop {
+            let (frame, start) = (frames.len(), frames.len() * FRAME_BYTES);
+            bytes.clear();
+            let mut one = reader.by_ref().take(FRAME_BYTES as u64);
+            let read = one.read_to_end(&mut bytes);
+            let offset = start + bytes.len();
+            let path = || path.to_owned();
+            match read {
+                Err(source) => {
+                    return Err(RecordingError::Unreadable {
+                        path: path(),
+                        offset,
+                        source,
+                    });
+                }
+                Ok(0) if frame <= BASELINE_FRAMES => {
+                    return Err(RecordingError::TooShort {
+                        path: path(),
+                        frames: frame,
+                        offset,
+                    });
+                }
+                Ok(0) => return Ok(Self { frames }),
+                Ok(1..FRAME_BYTES) => {
+                    return Err(RecordingError::PartialFrame {
+                        path: path(),
+                        frame,
+                        offset,
+                    });
+                }
+                Ok(_) if frame == MAX_FRAMES => {
+                    return Err(RecordingError::TooLong {
+                        path: path(),
+                        offset: start,
+                    });
+                }
+                Ok(_) => frames.push(parse_frame(&bytes, frame, &path())?),
+            }
+            if frame < BASELINE_FRAMES && frames[frame] != frames[0] {
                 return Err(RecordingError::InitialFrames {
-                    path: path.to_owned(),
+                    path: path(),
                     frame,
+                    offset: start,
                 });
             }
         }
-        Ok(Self { frames })
     }
-}
-
-fn read_bytes(path: &Path) -> io::Result<Vec<u8>> {
-    let file = File::open(path)?;
-    let mut bytes = Vec::new();
-    let compressed = path.extension().is_some_and(|extension| extension == "zst");
-    let reader: Box<dyn Read> = if compressed {
-        Box::new(zstd::Decoder::new(file)?)
-    } else {
-        Box::new(file)
-    };
-    // A small compressed file can stand for any number of bytes.
-    reader.take(MAX_BYTES + 1).read_to_end(&mut bytes)?;
-    Ok(bytes)
 }
 
 fn parse_frame(
@@ -187,9 +209,16 @@ fn parse_frame(
     path: &Path,
 ) -> Result<QuantizedSnapshot, RecordingError> {
     let component = (0, i32::from(max_component(COMPONENT_BITS)));
-    let xy = (POSITION_XY.min, POSITION_XY.max);
-    let z = (POSITION_Z.min, POSITION_Z.max);
-    let ranges = [(0, 3), component, component, component, xy, xy, z, (0, 1)];
+    let ranges = [
+        (0, 3),
+        component,
+        component,
+        component,
+        POSITION_XY,
+        POSITION_XY,
+        POSITION_Z,
+        (0, 1),
+    ];
 
     let mut cubes = Vec::with_capacity(CUBES);
     for (cube, record) in bytes.chunks_exact(RECORD_BYTES).enumerate() {
@@ -224,7 +253,7 @@ fn parse_frame(
     let mut snapshot = QuantizedSnapshot::new(ladder::POSITION.stages.precision());
     snapshot
         .assign(COMPONENT_BITS, cubes)
-        .expect("the ranges checked above are the codec's");
+        .expect("the ranges checked above lie inside the codec's");
     Ok(snapshot)
 }
 
@@ -260,8 +289,8 @@ mod tests {
         let whole = frame(1).repeat(7);
         let message = |bytes: &[u8]| parse(bytes).unwrap_err().to_string();
 
-        assert!(message(&[]).contains("holds 0 whole frames in 0 bytes"));
-        assert!(message(&whole[..FRAME_BYTES * 6]).contains("holds 6 whole frames"));
+        assert!(message(&[]).contains("ends at offset 0, after 0 frames"));
+        assert!(message(&whole[..FRAME_BYTES * 6]).contains("after 6 frames"));
         let cut = message(&whole[..whole.len() - 1]);
         assert!(
             cut.contains("ends inside frame 6, at offset 201823"),
@@ -281,6 +310,6 @@ mod tests {
 
         let mut differs = frame(1).repeat(3);
         differs.extend(frame(2).repeat(4));
-        assert!(message(&differs).contains("frame 3 is not a copy"));
+        assert!(message(&differs).contains("frame 3, at offset 86496, is not a copy"));
     }
 }

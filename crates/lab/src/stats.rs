@@ -6,7 +6,7 @@ use std::io::{self, Write};
 
 use cubewire_codec::ladder::{self, LADDER, Rung};
 use cubewire_codec::stages::ChangedFlags;
-use cubewire_codec::{BitKind, BitLedger, Encoder, Limits, Packet, Snapshot};
+use cubewire_codec::{BitKind, BitLedger, Encoder, Limits, Packet, QuantizedSnapshot, Snapshot};
 
 use crate::pairs;
 use crate::progress;
@@ -53,8 +53,34 @@ pub(crate) struct Cost {
     pub(crate) rung: Rung,
     /// Bits over the whole recording.
     pub(crate) ledger: BitLedger,
-    /// Positions and orientations in the packets.
-    sent: [u64; 2],
+    /// Positions in the packets.
+    positions: u64,
+    /// Orientations in the packets.
+    orientations: u64,
+}
+
+impl Cost {
+    /// Encodes the whole recording. `counts` are of the whole recording, too.
+    fn count(&mut self, recording: &Recording, counts: &Counts, tick: impl Fn()) {
+        let mut initial = Snapshot::default();
+        recording.frames[0].dequantize(&mut initial);
+        let mut encoder = Encoder::new(initial, Limits::default())
+            .expect("a recording's values are checked when it is read");
+        let mut packet = Packet::default();
+        let stages = self.rung.stages;
+        pairs::for_each(recording, stages, |sequence, current, baseline| {
+            let baseline = Some(baseline);
+            encoder
+                .encode(sequence, stages, current, baseline, &mut packet, None)
+                .expect("rungs from `delta` on have a recording's precision");
+            self.ledger.add(&packet.ledger);
+            tick();
+        });
+        (self.positions, self.orientations) = match stages.changed_flags {
+            ChangedFlags::Off => (counts.changed, counts.changed),
+            ChangedFlags::Separate | ChangedFlags::Joint => (counts.positions, counts.orientations),
+        };
+    }
 }
 
 impl Differences {
@@ -89,54 +115,36 @@ impl Stats {
                 .map(|rung| Cost {
                     rung,
                     ledger: BitLedger::new(),
-                    sent: [0; 2],
+                    positions: 0,
+                    orientations: 0,
                 })
                 .collect(),
             counts: Counts::default(),
         };
-        let mut initial = Snapshot::default();
-        recording.frames[0].dequantize(&mut initial);
-        let mut encoder = Encoder::new(initial, Limits::default())
-            .expect("a recording's values are checked when it is read");
-        let mut packet = Packet::default();
+        let bar = progress(recording.packets() * (1 + stats.costs.len()), "frames");
         let mut changed = Vec::new();
-
-        let bar = progress(recording.packets(), "frames");
-        pairs::for_each(recording, |sequence, current, baseline| {
-            let before = baseline.snapshot();
-            current.compare(before, &mut changed);
-            let frame = stats.count_frame(current, before, &changed);
-            for cost in &mut stats.costs {
-                encoder
-                    .encode(
-                        sequence,
-                        cost.rung.stages,
-                        current,
-                        Some(baseline),
-                        &mut packet,
-                    )
-                    .expect("rungs from `delta` on have a recording's precision");
-                cost.ledger.add(&packet.ledger);
-                let sent = if cost.rung.stages.changed_flags == ChangedFlags::Off {
-                    [frame.changed; 2]
-                } else {
-                    [frame.positions, frame.orientations]
-                };
-                cost.sent[0] += sent[0];
-                cost.sent[1] += sent[1];
-            }
-            stats.changed.push(frame.changed as u32);
-            stats.counts.add(&frame);
-            bar.inc(1);
-        });
+        pairs::for_each(
+            recording,
+            ladder::POSITION.stages,
+            |_, current, baseline| {
+                current.compare(baseline.snapshot(), &mut changed);
+                let frame = stats.count_frame(current, baseline.snapshot(), &changed);
+                stats.changed.push(frame.changed as u32);
+                stats.counts.add(&frame);
+                bar.inc(1);
+            },
+        );
+        for cost in &mut stats.costs {
+            cost.count(recording, &stats.counts, || bar.inc(1));
+        }
         bar.finish_and_clear();
         stats
     }
 
     fn count_frame(
         &mut self,
-        current: &cubewire_codec::QuantizedSnapshot,
-        before: &cubewire_codec::QuantizedSnapshot,
+        current: &QuantizedSnapshot,
+        before: &QuantizedSnapshot,
         changed: &[bool],
     ) -> Counts {
         let mut counts = Counts::default();
@@ -253,8 +261,8 @@ impl Stats {
             table.row([
                 cost.rung.name.to_owned(),
                 per(ledger.kind(BitKind::Selection), self.counts.changed),
-                per(ledger.kind(BitKind::Position), cost.sent[0]),
-                per(ledger.kind(BitKind::Orientation), cost.sent[1]),
+                per(ledger.kind(BitKind::Position), cost.positions),
+                per(ledger.kind(BitKind::Orientation), cost.orientations),
                 per(all_told, self.counts.changed),
             ]);
         }

@@ -52,12 +52,18 @@ pub(crate) struct Outcome {
     pub(crate) decode_us: f64,
     /// Whether every delivered packet decoded to the exact frame.
     pub(crate) lossless: bool,
-    /// Packets that arrived. Given only if the link was asked to be imperfect.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) delivered: Option<usize>,
-    /// Packets that decoded to the exact frame. Given only with `delivered`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) decoded: Option<usize>,
+    /// What came through. Given only if the link's conditions were named.
+    #[serde(flatten)]
+    pub(crate) link: Option<Received>,
+}
+
+/// What came through the link.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub(crate) struct Received {
+    /// Packets that arrived.
+    delivered: usize,
+    /// Packets that decoded to the exact frame.
+    decoded: usize,
 }
 
 /// Runs what the command line asks for and prints a row for each rung.
@@ -93,7 +99,7 @@ pub(crate) fn print(args: &WalkoffArgs, out: &mut impl Write) -> Result<(), LabE
     for rung in rungs {
         let mut outcome = run(&recording, rung, conditions, || bar.inc(1));
         if !linked {
-            (outcome.delivered, outcome.decoded) = (None, None);
+            outcome.link = None;
         }
         if !outcome.lossless {
             lossy = Some(rung.name);
@@ -131,8 +137,9 @@ impl Outcome {
             format!("{:.1}", self.decode_us),
             if self.lossless { "yes" } else { "NO" }.to_owned(),
         ];
-        cells.extend(self.delivered.map(|count| count.to_string()));
-        cells.extend(self.decoded.map(|count| count.to_string()));
+        if let Some(Received { delivered, decoded }) = self.link {
+            cells.extend([delivered.to_string(), decoded.to_string()]);
+        }
         cells
     }
 }
@@ -180,9 +187,15 @@ pub(crate) fn run(
                 .and_then(|acked: usize| held_by_sender.get(Sequence(acked as u16)));
             let start = Instant::now();
             encoder
-                .encode(sequence, stages, current, baseline, &mut packet)
+                .encode(
+                    sequence,
+                    stages,
+                    current,
+                    baseline,
+                    &mut packet,
+                    Some(&mut kept),
+                )
                 .expect("rungs are legal and frames quantized for them");
-            kept.record(sequence, stages, current, baseline);
             tally.sent(&packet, start.elapsed());
             let sent = Sent {
                 bytes: packet.bytes.clone(),
@@ -294,8 +307,10 @@ impl Tally {
             encode_us: median_us(&mut self.encode_times),
             decode_us: median_us(&mut self.decode_times),
             lossless: self.exact == self.delivered,
-            delivered: Some(self.delivered),
-            decoded: Some(self.exact),
+            link: Some(Received {
+                delivered: self.delivered,
+                decoded: self.exact,
+            }),
         }
     }
 }

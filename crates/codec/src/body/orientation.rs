@@ -99,7 +99,7 @@ impl Body<'_> {
 fn at_precision<const N: usize>(ranges: Ranges<N>, component_bits: u8) -> Ranges<N> {
     Ranges::new(
         ranges
-            .bits
+            .bits()
             .map(|bits| (bits + component_bits).saturating_sub(9).max(1)),
     )
 }

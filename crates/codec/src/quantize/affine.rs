@@ -31,8 +31,8 @@ pub struct Affine {
 /// The range or the width given to [`Affine::new`] is of no use.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 pub enum AffineError {
-    /// The range is empty, reversed or not finite.
-    #[error("the range {min}..{max} is empty or not finite")]
+    /// The range is empty, reversed, not finite, or too narrow for where it lies.
+    #[error("the range {min}..{max} is empty, not finite, or too narrow for where it lies")]
     Range {
         /// Lower end as given.
         min: f64,
@@ -48,9 +48,11 @@ pub enum AffineError {
 }
 
 impl Affine {
+    /// The map from `min..=max` onto `0..=2^bits − 1`.
+    ///
     /// # Errors
-    /// [`AffineError`] if `min` is not below `max`, if either is not finite, or if `bits` is
-    /// outside `1..=32`.
+    /// [`AffineError`] if `min` is not below `max`, if either is not finite, if the steps between
+    /// them are too small to tell from one another in f64, or if `bits` is outside `1..=32`.
     pub fn new(min: f64, max: f64, bits: u32) -> Result<Self, AffineError> {
         let width = max - min;
         if !(min.is_finite() && max.is_finite() && width.is_finite() && width > 0.0) {
@@ -61,9 +63,14 @@ impl Affine {
         }
         let max_integer = (1_i64 << bits) - 1;
         let scale = width / max_integer as f64;
+        let zero_point = (-min / scale).round();
+        // Beyond this, neighbouring integers are one f64.
+        if zero_point.abs() >= EXACT_INTEGERS {
+            return Err(AffineError::Range { min, max });
+        }
         Ok(Self {
             scale,
-            zero_point: (-min / scale).round() as i64,
+            zero_point: zero_point as i64,
             max_integer,
         })
     }
@@ -93,6 +100,9 @@ impl Affine {
         (i64::from(integer) - self.zero_point) as f64 * self.scale
     }
 }
+
+/// All integers up to here are exact in f64.
+const EXACT_INTEGERS: f64 = (1_u64 << 53) as f64;
 
 /// Width of an affine-quantized difference, per component.
 pub const DIFFERENCE_BITS: u32 = 21;
@@ -168,6 +178,10 @@ mod tests {
         ));
         assert!(matches!(
             Affine::new(f64::MIN, f64::MAX, 8),
+            Err(AffineError::Range { .. })
+        ));
+        assert!(matches!(
+            Affine::new(1.0, 1.0 + f64::EPSILON, 32),
             Err(AffineError::Range { .. })
         ));
         assert_eq!(

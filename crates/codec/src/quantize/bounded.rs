@@ -31,12 +31,12 @@ impl Bounded {
         }
     }
 
-    /// The nearest integer in the range. NaN gives `min`: callers check for it first.
+    /// The nearest integer in the range. NaN counts as 0: callers check for it first.
     #[must_use]
     pub fn quantize(&self, value: f32) -> i32 {
         // f64 holds every f32 times a step count exactly enough for the nearest step.
         let steps = (f64::from(value) * self.steps_per_unit).round();
-        steps.clamp(f64::from(self.min), f64::from(self.max)) as i32
+        (steps as i32).clamp(self.min, self.max)
     }
 
     /// The value that `integer` stands for.

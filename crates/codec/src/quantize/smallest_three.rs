@@ -27,15 +27,18 @@ pub struct SmallestThree {
 }
 
 impl SmallestThree {
-    /// The nearest quantized orientation with `bits` (2 to 15) a component, or `None` if the
-    /// quaternion is too near to zero to have a direction.
+    /// The nearest quantized orientation with `bits` a component, or `None` if the quaternion has
+    /// no direction: it is shorter than [`MIN_LENGTH`], or not finite.
     ///
     /// Among components of equal magnitude the first is left out.
+    ///
+    /// # Panics
+    /// If `bits` is outside [`MIN_BITS`]`..=`[`MAX_BITS`].
     #[must_use]
     pub fn quantize(orientation: Quat, bits: u8) -> Option<Self> {
         let components = orientation.to_array().map(f64::from);
         let length = components.iter().map(|c| c * c).sum::<f64>().sqrt();
-        if length < MIN_LENGTH {
+        if !(MIN_LENGTH..f64::INFINITY).contains(&length) {
             return None;
         }
         let unit = components.map(|component| component / length);
@@ -71,13 +74,18 @@ impl SmallestThree {
         }
     }
 
-    /// The unit quaternion that this stands for, its largest component positive.
+    /// The unit quaternion that this stands for, its largest component positive. A component above
+    /// 2^bits − 1 counts as that.
+    ///
+    /// # Panics
+    /// If `bits` is outside [`MIN_BITS`]`..=`[`MAX_BITS`], or `largest` above 3.
     #[must_use]
     pub fn dequantize(self, bits: u8) -> Quat {
-        let max = f64::from(max_component(bits));
+        assert!(self.largest < 4, "a quaternion has four components");
+        let max = max_component(bits);
         let small = self
             .components
-            .map(|c| (f64::from(c) / max * 2.0 - 1.0) * FRAC_1_SQRT_2);
+            .map(|c| (f64::from(c.min(max)) / f64::from(max) * 2.0 - 1.0) * FRAC_1_SQRT_2);
         let sum: f64 = small.iter().map(|c| c * c).sum();
         // Three components at their limit sum to more than 1: no quaternion gives those codes,
         // but a packet may hold them.
@@ -100,8 +108,12 @@ impl SmallestThree {
 }
 
 /// The largest integer that a component of `bits` can be.
+///
+/// # Panics
+/// If `bits` is outside [`MIN_BITS`]`..=`[`MAX_BITS`].
 #[must_use]
 pub const fn max_component(bits: u8) -> u16 {
+    assert!(MIN_BITS <= bits && bits <= MAX_BITS, "2 to 15 bits");
     (1 << bits) - 1
 }
 

@@ -1,12 +1,15 @@
 //! Once warm, a packet costs no allocation.
 
 use allocation_counter::measure;
-use cubewire_codec::ladder::LADDER;
+use cubewire_codec::ladder::{AFFINE, LADDER};
 use cubewire_codec::{
     Baseline, BitLedger, Decoder, Encoder, Limits, Packet, QuantizedSnapshot, Sequence, Snapshot,
 };
 
 use crate::recording;
+
+/// Snapshots that each side keeps; the baseline is this many packets old.
+const RING: usize = 8;
 
 #[test]
 fn encoding_and_decoding_allocate_nothing_once_warm() {
@@ -19,30 +22,35 @@ fn encoding_and_decoding_allocate_nothing_once_warm() {
     }
     let mut encoder = Encoder::new(states[0].clone(), Limits::default()).unwrap();
     let mut decoder = Decoder::new(states[0].clone(), Limits::default()).unwrap();
-    for rung in LADDER {
+    for rung in LADDER.into_iter().chain([AFFINE]) {
         let stages = rung.stages;
         let mut packet = Packet {
             bytes: Vec::new(),
             ledger: BitLedger::with_cubes(),
         };
         let mut current = QuantizedSnapshot::new(stages.precision());
-        let [mut kept, mut next, mut received, mut next_received] =
-            [const { None }; 4].map(|_: Option<()>| Baseline::new(stages));
+        let ring = || -> Vec<Baseline> { (0..RING).map(|_| Baseline::new(stages)).collect() };
+        let (mut sent, mut received) = (ring(), ring());
+        let [mut kept, mut decoded] = [Baseline::new(stages), Baseline::new(stages)];
         let mut run = |states: &[Snapshot]| {
             for (tick, state) in states.iter().enumerate() {
-                let sequence = Sequence(tick as u16);
-                let first = tick == 0;
+                let (sequence, slot) = (Sequence(tick as u16), tick % RING);
                 current.quantize(state, stages.precision()).unwrap();
-                let baseline = (!first).then_some(&kept);
                 encoder
-                    .encode(sequence, stages, &current, baseline, &mut packet)
+                    .encode(
+                        sequence,
+                        stages,
+                        &current,
+                        (tick >= RING).then_some(&sent[slot]),
+                        &mut packet,
+                        Some(&mut kept),
+                    )
                     .unwrap();
-                next.record(sequence, stages, &current, baseline);
                 decoder
-                    .decode(&packet.bytes, |_| Some(&received), &mut next_received)
+                    .decode(&packet.bytes, |_| Some(&received[slot]), &mut decoded)
                     .unwrap();
-                std::mem::swap(&mut kept, &mut next);
-                std::mem::swap(&mut received, &mut next_received);
+                std::mem::swap(&mut sent[slot], &mut kept);
+                std::mem::swap(&mut received[slot], &mut decoded);
             }
         };
         run(&states);

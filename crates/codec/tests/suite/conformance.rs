@@ -138,7 +138,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(1_000))]
 
     #[test]
-    fn both_read_every_legal_combination(
+    fn both_read_any_legal_combination(
         scene in scenes(30, 5),
         stages in prop::collection::vec(
             prop::sample::select(Stages::every_legal(&[2, 8, 9, 10, 15]).collect::<Vec<_>>()),

@@ -5,8 +5,20 @@ mod conformance;
 mod hostile;
 mod recording;
 mod recordings;
+mod replay;
 mod round_trip;
 mod scene;
 mod second_decoder;
 mod sizes;
 mod wire_document;
+
+/// A seed for what should differ from run to run: printed, and taken from `CUBEWIRE_SEED` if that
+/// is set, to repeat a run.
+fn seed() -> u64 {
+    let seed = std::env::var("CUBEWIRE_SEED").map_or_else(
+        |_| rand::random(),
+        |seed| seed.parse().expect("CUBEWIRE_SEED is a number"),
+    );
+    println!("CUBEWIRE_SEED={seed}");
+    seed
+}

@@ -1,36 +1,25 @@
 //! Sizes on play that this project did not simulate.
 
 use cubewire_codec::ladder::{self, Rung};
-use cubewire_codec::{
-    Baseline, BitKind, Encoder, Limits, Packet, QuantizedSnapshot, Sequence, Snapshot,
-};
+use cubewire_codec::{BitKind, QuantizedSnapshot};
 
 use crate::recording;
+use crate::replay::{AGE, Replay};
 
 /// Mean whole bytes a packet with and without the header, frame n against frame n − 6.
 fn mean_bytes(frames: &[QuantizedSnapshot], rung: &Rung) -> (f64, f64) {
-    let mut initial = Snapshot::default();
-    frames[0].dequantize(&mut initial);
-    let mut encoder = Encoder::new(initial, Limits::default()).unwrap();
-    let mut packet = Packet::default();
-    let mut ring: Vec<Option<Baseline>> = vec![None; 6];
-    let (mut bytes, mut body_bytes) = (0, 0.0);
-    for (index, current) in frames.iter().enumerate().skip(6) {
-        let (sequence, slot) = (Sequence(index as u16), index % 6);
-        let baseline = ring[slot].as_ref();
-        encoder
-            .encode(sequence, rung.stages, current, baseline, &mut packet)
-            .unwrap();
-        let mut kept = Baseline::new(rung.stages);
-        kept.record(sequence, rung.stages, current, baseline);
-        ring[slot] = Some(kept);
-        let ledger = &packet.ledger;
+    let mut replay = Replay::new(*rung, frames);
+    let (mut bytes, mut body_bytes) = (0.0, 0.0);
+    while !replay.is_over() {
+        replay.step();
+        let ledger = &replay.packet.ledger;
         let body = ledger.total() - ledger.kind(BitKind::Header) - ledger.kind(BitKind::Padding);
-        bytes += packet.bytes.len();
+        assert_eq!(ledger.total(), replay.packet.bytes.len() as f64 * 8.0);
+        bytes += ledger.total() / 8.0;
         body_bytes += (body / 8.0).ceil();
     }
-    let packets = (frames.len() - 6) as f64;
-    (bytes as f64 / packets, body_bytes / packets)
+    let packets = (frames.len() - AGE) as f64;
+    (bytes / packets, body_bytes / packets)
 }
 
 /// Sizes counted from the article's layouts alone, independently of any codec, and the body sizes
@@ -76,4 +65,15 @@ fn prediction_beats_the_bit_packed_reference() {
         let (_, body) = mean_bytes(&frames, &ladder::PREDICTED_POSITION);
         assert!(body < reference * 0.91, "{name}: {body:.1}");
     }
+}
+
+#[test]
+fn a_ring_of_snapshots_is_small() {
+    let frames = recording::frames("dev-mix");
+    let mut replay = Replay::new(ladder::PREDICTED_POSITION, &frames[..20]);
+    while !replay.is_over() {
+        replay.step();
+    }
+    // Position 12 bytes, orientation 8, interacting 1, displacement 12, moved and falling 2.
+    assert_eq!(replay.ring_bytes(256), 256 * 901 * 35);
 }

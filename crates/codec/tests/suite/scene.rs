@@ -157,11 +157,22 @@ impl Lane {
         let mut current = QuantizedSnapshot::new(stages.precision());
         current.quantize(snapshot, stages.precision()).unwrap();
         let baseline = baseline.and_then(|sequence| self.sent.get(&sequence.0));
-        self.encoder
-            .encode(sequence, stages, &current, baseline, &mut self.packet)
-            .unwrap();
         let mut kept = Baseline::new(stages);
-        kept.record(sequence, stages, &current, baseline);
+        self.encoder
+            .encode(
+                sequence,
+                stages,
+                &current,
+                baseline,
+                &mut self.packet,
+                Some(&mut kept),
+            )
+            .unwrap();
+        let bits = self.packet.bytes.len() as f64 * 8.0;
+        assert_eq!(self.packet.ledger.total(), bits, "{stages:?}");
+        let mut recorded = Baseline::new(stages);
+        recorded.record(sequence, stages, &current, baseline);
+        assert_eq!(recorded, kept, "{stages:?}");
 
         let mut received = Baseline::new(stages);
         let held = |sequence: Sequence| self.received.get(&sequence.0);

@@ -62,10 +62,10 @@ fn the_constants_are_those_of_the_code() {
         ),
         ("relative index: ranges", widths(&RELATIVE_INDEX_BITS)),
         ("predicted index: ranges", widths(&PREDICTED_INDEX_BITS)),
-        ("relative position: ranges", widths(&POSITION_RANGES.bits)),
+        ("relative position: ranges", widths(&POSITION_RANGES.bits())),
         (
             "relative orientation: ranges at 9 bits",
-            widths(&ORIENTATION_RANGES.bits),
+            widths(&ORIENTATION_RANGES.bits()),
         ),
         ("longest known motion: ticks", MAX_TICKS.to_string()),
         (
@@ -90,8 +90,8 @@ fn the_ranges_of_each_class_are_those_of_the_code() {
         .unwrap();
     let rows = DOCUMENT[start..].lines().skip(2).take(CLASSES);
     for (class, row) in rows.enumerate() {
-        let position = widths(&PREDICTED_POSITION_RANGES[class].bits);
-        let orientation = widths(&GROWING_ORIENTATION_RANGES[class].bits);
+        let position = widths(&PREDICTED_POSITION_RANGES[class].bits());
+        let orientation = widths(&GROWING_ORIENTATION_RANGES[class].bits());
         assert_eq!(row, format!("| {class} | {position} | {orientation} |"));
     }
 }

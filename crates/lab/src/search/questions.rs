@@ -4,7 +4,7 @@ use cubewire_codec::predict::{CLASSES, Predictor};
 use cubewire_codec::ranges::Ranges;
 use cubewire_codec::{
     GROWING_ORIENTATION_RANGES, ORIENTATION_RANGES, POSITION_RANGES, PREDICTED_INDEX_BITS,
-    PREDICTED_POSITION_RANGES, RELATIVE_INDEX_BITS, index_bits,
+    PREDICTED_POSITION_RANGES, RELATIVE_INDEX_BITS, Stages, index_bits, index_count_bits, ladder,
 };
 
 use crate::cli::SearchField;
@@ -17,8 +17,8 @@ const ABSOLUTE_POSITION_BITS: u32 = 50;
 /// Bits of an orientation that is not relative.
 const ABSOLUTE_ORIENTATION_BITS: u32 = 29;
 
-/// Bits that say how many indices follow.
-const INDEX_COUNT_BITS: u32 = 8;
+/// Those that look at motion.
+const STAGES: Stages = ladder::PREDICTED_POSITION.stages;
 
 /// Every table about a field.
 pub(super) fn about(field: SearchField) -> Vec<Question> {
@@ -123,22 +123,25 @@ fn mean_vector_bits<const N: usize>(
 
 fn mean_selection_bits(bits: [u8; 3], packets: &[Vec<u32>]) -> f64 {
     let ranges = Ranges::new(bits);
+    let count_bits = index_count_bits(CUBES, 1 + u32::from(bits[0]));
     let selection = |distances: &Vec<u32>| {
-        let indices: u32 = distances
+        let each = distances
             .iter()
-            .map(|&distance| ranges.unsigned_bits(distance).unwrap_or(u32::MAX / 1024))
-            .sum();
-        u64::from(1 + (INDEX_COUNT_BITS + indices).min(CUBES as u32))
+            .map(|&distance| ranges.unsigned_bits(distance));
+        let indices: Option<u32> = each.sum();
+        let as_indices = indices.map_or(u32::MAX, |bits| count_bits + bits);
+        u64::from(1 + as_indices.min(CUBES as u32))
     };
     let bits: u64 = packets.iter().map(selection).sum();
-    bits as f64 / packets.len().max(1) as f64
+    let indices: usize = packets.iter().map(Vec::len).sum();
+    bits as f64 / indices.max(1) as f64
 }
 
 fn positions() -> Vec<Question> {
     let two = Question {
         title: "Positions relative to the baseline, two ranges".to_owned(),
         unit: "bits a changed position",
-        today: POSITION_RANGES.bits.to_vec(),
+        today: POSITION_RANGES.bits().to_vec(),
         widest: 12,
         is_a_class: false,
         samples: Box::new(|recording| position_differences(recording, None)),
@@ -146,7 +149,7 @@ fn positions() -> Vec<Question> {
     let growing = (0..CLASSES).map(|class| Question {
         title: format!("Positions relative to the prediction, three ranges, class {class}"),
         unit: "bits a changed position",
-        today: PREDICTED_POSITION_RANGES[class].bits.to_vec(),
+        today: PREDICTED_POSITION_RANGES[class].bits().to_vec(),
         widest: 12,
         is_a_class: true,
         samples: Box::new(move |recording| position_differences(recording, Some(class))),
@@ -158,7 +161,7 @@ fn orientations() -> Vec<Question> {
     let two = Question {
         title: "Orientations relative to the baseline, two ranges".to_owned(),
         unit: "bits a changed orientation",
-        today: ORIENTATION_RANGES.bits.to_vec(),
+        today: ORIENTATION_RANGES.bits().to_vec(),
         widest: 9,
         is_a_class: false,
         samples: Box::new(|recording| orientation_differences(recording, None)),
@@ -166,7 +169,7 @@ fn orientations() -> Vec<Question> {
     let growing = (0..CLASSES).map(|class| Question {
         title: format!("Orientations relative to the baseline, three ranges, class {class}"),
         unit: "bits a changed orientation",
-        today: GROWING_ORIENTATION_RANGES[class].bits.to_vec(),
+        today: GROWING_ORIENTATION_RANGES[class].bits().to_vec(),
         widest: 9,
         is_a_class: true,
         samples: Box::new(move |recording| orientation_differences(recording, Some(class))),
@@ -181,7 +184,7 @@ fn indices() -> Vec<Question> {
     ]
     .map(|(predicted, what, today)| Question {
         title: format!("Relative indices of {what}; a third range reaches every cube"),
-        unit: "bits of selection a packet",
+        unit: "bits an index, all told",
         today: today.to_vec(),
         widest: 8,
         is_a_class: false,
@@ -193,7 +196,7 @@ fn indices() -> Vec<Question> {
 /// Differences of changed positions to the baseline, or, for one class, to the prediction.
 fn position_differences(recording: &Recording, class: Option<usize>) -> Samples {
     let mut differences = Vec::new();
-    pairs::for_each(recording, |sequence, current, baseline| {
+    pairs::for_each(recording, STAGES, |sequence, current, baseline| {
         let predictor = Predictor::new(baseline, sequence);
         let before = baseline.snapshot().positions();
         for (cube, position) in current.positions().iter().enumerate() {
@@ -223,7 +226,7 @@ fn position_differences(recording: &Recording, class: Option<usize>) -> Samples 
 /// Differences of changed orientations to the baseline, of one class or of all.
 fn orientation_differences(recording: &Recording, class: Option<usize>) -> Samples {
     let mut differences = Vec::new();
-    pairs::for_each(recording, |sequence, current, baseline| {
+    pairs::for_each(recording, STAGES, |sequence, current, baseline| {
         let predictor = Predictor::new(baseline, sequence);
         for cube in 0..current.len() {
             let orientation = current.smallest_three(cube);
@@ -249,7 +252,7 @@ fn orientation_differences(recording: &Recording, class: Option<usize>) -> Sampl
 fn distances(recording: &Recording, predicted: bool) -> Samples {
     let mut packets = Vec::new();
     let mut changed = Vec::new();
-    pairs::for_each(recording, |_, current, baseline| {
+    pairs::for_each(recording, STAGES, |_, current, baseline| {
         let mut least = 0;
         let mut packet = Vec::new();
         current.compare(baseline.snapshot(), &mut changed);

@@ -96,3 +96,17 @@ fn search_ranks_the_sets_and_marks_todays() {
         assert_eq!(count, if field == "index" { 2 } else { 7 });
     }
 }
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_full_disk_is_not_silent() {
+    let export = ["export", &recording("dev-mix"), "--field", "position"];
+    let full = fs::File::options().write(true).open("/dev/full").unwrap();
+    let status = std::process::Command::new(env!("CARGO_BIN_EXE_cubewire-lab"))
+        .args(export)
+        .stdout(full)
+        .stderr(std::process::Stdio::null())
+        .status()
+        .unwrap();
+    assert_eq!(status.code(), Some(2));
+}

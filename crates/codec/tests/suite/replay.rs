@@ -1,0 +1,93 @@
+//! A recording sent from one end to the other, for tests and benches.
+
+use std::time::{Duration, Instant};
+
+use cubewire_codec::ladder::Rung;
+use cubewire_codec::{
+    Baseline, Decoder, Encoder, Limits, Packet, QuantizedSnapshot, Sequence, Snapshot,
+};
+
+/// Frames that a baseline is old.
+pub(crate) const AGE: usize = 6;
+
+/// Both ends of a lane over a perfect link, with what each keeps.
+pub(crate) struct Replay<'a> {
+    rung: Rung,
+    frames: &'a [QuantizedSnapshot],
+    encoder: Encoder,
+    decoder: Decoder,
+    current: QuantizedSnapshot,
+    /// What was sent last.
+    pub(crate) packet: Packet,
+    sent: Vec<Baseline>,
+    received: Vec<Baseline>,
+    spare: [Baseline; 2],
+    frame: usize,
+}
+
+impl<'a> Replay<'a> {
+    /// Starts before frame 6, the first that is sent. The rung has the recording's precision.
+    pub(crate) fn new(rung: Rung, frames: &'a [QuantizedSnapshot]) -> Self {
+        let mut initial = Snapshot::default();
+        frames[0].dequantize(&mut initial);
+        let blank = || Baseline::new(rung.stages);
+        Self {
+            rung,
+            frames,
+            encoder: Encoder::new(initial.clone(), Limits::default()).unwrap(),
+            decoder: Decoder::new(initial, Limits::default()).unwrap(),
+            current: frames[0].clone(),
+            packet: Packet::default(),
+            sent: vec![blank(); AGE],
+            received: vec![blank(); AGE],
+            spare: [blank(), blank()],
+            frame: AGE,
+        }
+    }
+
+    pub(crate) fn is_over(&self) -> bool {
+        self.frame == self.frames.len()
+    }
+
+    /// Sends the next frame, checks what arrives, and gives the time that each end took.
+    pub(crate) fn step(&mut self) -> [Duration; 2] {
+        // In play a snapshot has just been quantized: it is in the cache.
+        self.current.copy_from(&self.frames[self.frame]);
+        let (sequence, slot) = (Sequence(self.frame as u16), self.frame % AGE);
+        // The first packets are relative to the initial state.
+        let named = self.frame >= 2 * AGE;
+        let [kept, decoded] = &mut self.spare;
+
+        let start = Instant::now();
+        self.encoder
+            .encode(
+                sequence,
+                self.rung.stages,
+                &self.current,
+                named.then_some(&self.sent[slot]),
+                &mut self.packet,
+                Some(kept),
+            )
+            .unwrap();
+        let encode = start.elapsed();
+
+        let start = Instant::now();
+        let held = named.then_some(&self.received[slot]);
+        self.decoder
+            .decode(&self.packet.bytes, |_| held, decoded)
+            .unwrap();
+        let decode = start.elapsed();
+
+        assert_eq!(decoded.snapshot(), &self.current);
+        assert_eq!(decoded, kept);
+        std::mem::swap(&mut self.sent[slot], kept);
+        std::mem::swap(&mut self.received[slot], decoded);
+        self.frame += 1;
+        [encode, decode]
+    }
+
+    /// Bytes that a ring of so many snapshots takes up.
+    pub(crate) fn ring_bytes(&self, snapshots: usize) -> usize {
+        self.sent[0].memory_bytes() * snapshots
+    }
+}
