@@ -1,8 +1,9 @@
 //! Snapshots that a later packet can be relative to.
 
 use crate::motion::Motion;
+use crate::precision::Precision;
 use crate::sequence::Sequence;
-use crate::snapshot::{Precision, QuantizedSnapshot};
+use crate::snapshot::QuantizedSnapshot;
 use crate::stages::Stages;
 
 /// A snapshot as the receiver has it after decoding, with what a later packet may refer to.

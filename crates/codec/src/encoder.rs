@@ -8,10 +8,11 @@ use crate::initial::InitialState;
 use crate::ledger::BitLedger;
 use crate::limits::Limits;
 use crate::marks::marked;
+use crate::precision::Precision;
 use crate::selection;
 use crate::sequence::Sequence;
 use crate::sink::Sink;
-use crate::snapshot::{Precision, QuantizedSnapshot};
+use crate::snapshot::QuantizedSnapshot;
 use crate::stages::{Delta, IllegalStages, Stages};
 use crate::state::Snapshot;
 

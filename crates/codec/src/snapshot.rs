@@ -4,41 +4,12 @@ use glam::{Quat, Vec3};
 
 use crate::ledger::BitKind;
 use crate::marks::mark_differing;
+use crate::precision::{Precision, VelocityPrecision};
 use crate::quantize::affine::{AFFINE_POSITION_XY, AFFINE_POSITION_Z, AFFINE_VELOCITY};
 use crate::quantize::bounded::{Bounded, POSITION_XY, POSITION_Z, VELOCITY};
 use crate::quantize::smallest_three::{SmallestThree, max_component};
 use crate::stages::{IllegalStages, Orientation, Position};
 use crate::state::{CubeState, Snapshot};
-
-/// What the integers of a [`QuantizedSnapshot`] mean.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Precision {
-    /// Orientations.
-    pub orientation: Orientation,
-    /// Linear velocities.
-    pub velocity: VelocityPrecision,
-    /// Positions.
-    pub position: Position,
-}
-
-impl Precision {
-    const fn check(&self) -> Result<(), IllegalStages> {
-        self.orientation.check()
-    }
-}
-
-/// What the integers of a velocity mean.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum VelocityPrecision {
-    /// The bits of an f32.
-    Full,
-    /// 1/32 m/s.
-    Quantized,
-    /// Steps of [`AFFINE_VELOCITY`].
-    Affine,
-    /// There are none.
-    Omitted,
-}
 
 /// A snapshot as integers. What they mean, its [`Precision`] says; two snapshots can be compared
 /// or sent as a difference only if theirs is the same.

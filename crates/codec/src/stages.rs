@@ -4,8 +4,8 @@
 //! the affine variants *Data Quantization and Networking* (2025). Predicted indices, predicted
 //! positions, growing ranges and joint flags are ours.
 
+use crate::precision::{Precision, VelocityPrecision};
 use crate::quantize::smallest_three::{MAX_BITS, MIN_BITS};
-use crate::snapshot::{Precision, VelocityPrecision};
 
 /// How orientations are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

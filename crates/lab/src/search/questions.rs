@@ -138,43 +138,58 @@ fn mean_selection_bits(bits: [u8; 3], packets: &[Vec<u32>]) -> f64 {
 }
 
 fn positions() -> Vec<Question> {
-    let two = Question {
-        title: "Positions relative to the baseline, two ranges".to_owned(),
-        unit: "bits a changed position",
-        today: POSITION_RANGES.bits().to_vec(),
-        widest: 12,
-        is_a_class: false,
-        samples: Box::new(|recording| position_differences(recording, None)),
-    };
-    let growing = (0..CLASSES).map(|class| Question {
-        title: format!("Positions relative to the prediction, three ranges, class {class}"),
-        unit: "bits a changed position",
-        today: PREDICTED_POSITION_RANGES[class].bits().to_vec(),
-        widest: 12,
-        is_a_class: true,
-        samples: Box::new(move |recording| position_differences(recording, Some(class))),
-    });
-    std::iter::once(two).chain(growing).collect()
+    vectors(
+        "Positions",
+        "the prediction",
+        "bits a changed position",
+        (POSITION_RANGES, PREDICTED_POSITION_RANGES),
+        12,
+        position_differences,
+    )
 }
 
 fn orientations() -> Vec<Question> {
-    let two = Question {
-        title: "Orientations relative to the baseline, two ranges".to_owned(),
-        unit: "bits a changed orientation",
-        today: ORIENTATION_RANGES.bits().to_vec(),
-        widest: 9,
-        is_a_class: false,
-        samples: Box::new(|recording| orientation_differences(recording, None)),
+    vectors(
+        "Orientations",
+        "the baseline",
+        "bits a changed orientation",
+        (ORIENTATION_RANGES, GROWING_ORIENTATION_RANGES),
+        9,
+        orientation_differences,
+    )
+}
+
+/// One table for two ranges and the difference to the baseline, and one for each class with three
+/// ranges and the difference to `reference`.
+fn vectors(
+    field: &str,
+    reference: &str,
+    unit: &'static str,
+    (two, three): (Ranges<2>, [Ranges<3>; CLASSES]),
+    widest: u8,
+    differences: fn(&Recording, Option<usize>) -> Samples,
+) -> Vec<Question> {
+    let question = |title, today, class: Option<usize>| Question {
+        title,
+        unit,
+        today,
+        widest,
+        is_a_class: class.is_some(),
+        samples: Box::new(move |recording| differences(recording, class)),
     };
-    let growing = (0..CLASSES).map(|class| Question {
-        title: format!("Orientations relative to the baseline, three ranges, class {class}"),
-        unit: "bits a changed orientation",
-        today: GROWING_ORIENTATION_RANGES[class].bits().to_vec(),
-        widest: 9,
-        is_a_class: true,
-        samples: Box::new(move |recording| orientation_differences(recording, Some(class))),
+    let all = question(
+        format!("{field} relative to the baseline, two ranges"),
+        two.bits().to_vec(),
+        None,
+    );
+    let classes = three.into_iter().enumerate().map(|(class, today)| {
+        question(
+            format!("{field} relative to {reference}, three ranges, class {class}"),
+            today.bits().to_vec(),
+            Some(class),
+        )
     });
-    std::iter::once(two).chain(growing).collect()
+    std::iter::once(all).chain(classes).collect()
 }
 
 fn indices() -> Vec<Question> {
