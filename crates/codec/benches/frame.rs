@@ -10,10 +10,11 @@ mod recording;
 #[path = "../tests/suite/replay.rs"]
 mod replay;
 
+use std::hint::black_box;
 use std::time::Duration;
 
 use criterion::{Criterion, criterion_group, criterion_main};
-use cubewire_codec::ladder;
+use cubewire_codec::{QuantizedSnapshot, Snapshot, ladder};
 
 use self::replay::{AGE, Replay};
 
@@ -69,5 +70,17 @@ fn frame(criterion: &mut Criterion) {
     }
 }
 
-criterion_group!(benches, frame);
+/// What a sender does before it encodes: 901 cubes from floats to integers.
+fn quantize(criterion: &mut Criterion) {
+    let frame = &recording::frames("dev-mix")[600];
+    let mut state = Snapshot::default();
+    frame.dequantize(&mut state);
+    let mut quantized = QuantizedSnapshot::new(frame.precision());
+    criterion.bench_function("quantize", |bencher| {
+        bencher.iter(|| quantized.quantize(black_box(&state), frame.precision()));
+    });
+    assert_eq!(quantized.positions(), frame.positions());
+}
+
+criterion_group!(benches, frame, quantize);
 criterion_main!(benches);

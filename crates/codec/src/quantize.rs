@@ -4,6 +4,14 @@ pub mod affine;
 pub mod bounded;
 pub mod smallest_three;
 
+/// The nearest integer, halves away from zero, held inside i32. NaN gives 0.
+///
+/// `f64::round` is a call into the math library on processors without an instruction for it, and
+/// this runs for every number of every cube.
+pub(crate) fn nearest(value: f64) -> i32 {
+    (value + 0.5_f64.copysign(value)) as i32
+}
+
 pub use affine::{Affine, AffineError};
 pub use bounded::Bounded;
 pub use smallest_three::SmallestThree;

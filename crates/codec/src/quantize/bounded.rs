@@ -1,5 +1,7 @@
 //! A bounded number as an integer: so many steps a unit, inside a range.
 
+use super::nearest;
+
 /// Maps a number to the nearest of evenly spaced steps and holds it inside a range.
 ///
 /// ```text
@@ -35,8 +37,7 @@ impl Bounded {
     #[must_use]
     pub fn quantize(&self, value: f32) -> i32 {
         // f64 holds every f32 times a step count exactly enough for the nearest step.
-        let steps = (f64::from(value) * self.steps_per_unit).round();
-        (steps as i32).clamp(self.min, self.max)
+        nearest(f64::from(value) * self.steps_per_unit).clamp(self.min, self.max)
     }
 
     /// The value that `integer` stands for.

@@ -8,6 +8,8 @@ use std::f64::consts::{FRAC_1_SQRT_2, SQRT_2};
 
 use glam::Quat;
 
+use super::nearest;
+
 /// Fewest bits a component can have.
 pub const MIN_BITS: u8 = 2;
 /// Most bits a component can have.
@@ -49,11 +51,11 @@ impl SmallestThree {
             }
         }
         let sign = 1.0_f64.copysign(unit[largest]);
-        let max = f64::from(max_component(bits));
+        let max = max_component(bits);
         let mut small = [0; 3];
         for (slot, index) in (0..4).filter(|&i| i != largest).enumerate() {
-            let scaled = (unit[index] * sign * SQRT_2 + 1.0) / 2.0 * max;
-            small[slot] = scaled.round().clamp(0.0, max) as u16;
+            let scaled = (unit[index] * sign * SQRT_2 + 1.0) / 2.0 * f64::from(max);
+            small[slot] = nearest(scaled).clamp(0, i32::from(max)) as u16;
         }
         Some(Self {
             largest: largest as u8,

@@ -269,7 +269,7 @@ fn quantize(cube: &FloatCube, stages: [u8; 7]) -> Cube {
     let word = |single: f32| i64::from(single.to_bits());
     // Steps a metre, not metres a step: 32/(2²¹ − 1) is no double, but (2²¹ − 1)/32 is.
     let round = |value: f32, steps: f64, range: &RangeInclusive<i64>| {
-        ((f64::from(value) * steps).round() as i64).clamp(*range.start(), *range.end())
+        nearest(f64::from(value) * steps).clamp(*range.start(), *range.end())
     };
     let position = |steps: f64, ranges: [RangeInclusive<i64>; 3]| {
         [0, 1, 2].map(|axis| round(cube.position[axis], steps, &ranges[axis]))
@@ -312,9 +312,16 @@ fn smallest_three(quaternion: [f64; 4], width: u8) -> [i64; 4] {
     let mut integers = [largest as i64; 4];
     let others = (0..4).filter(|index| *index != largest);
     for (integer, index) in integers[1..].iter_mut().zip(others) {
-        *integer = ((sign * unit[index] * SQRT_2 + 1.0) / 2.0 * steps).round() as i64;
+        let scaled = (sign * unit[index] * SQRT_2 + 1.0) / 2.0 * steps;
+        *integer = nearest(scaled).clamp(0, steps as i64);
     }
     integers
+}
+
+/// round(v) (section 3).
+fn nearest(value: f64) -> i64 {
+    let half = if value < 0.0 { -0.5 } else { 0.5 };
+    (value + half) as i64
 }
 
 fn length(quaternion: [f64; 4]) -> f64 {

@@ -89,3 +89,26 @@ fn the_cross_check_is_what_search_prints() {
         }
     }
 }
+
+#[test]
+fn the_figures_under_loss_are_what_walkoff_prints() {
+    let figures = fs::read_to_string(repository("crates/lab/FIGURES.md")).unwrap();
+    let documented = section(&figures, "## Loss");
+    let mix = recording("dev-mix");
+    for codec in ["changed-flags", "predicted-position"] {
+        for fraction in ["0", "0.05", "0.3"] {
+            let conditions = ["--loss", fraction, "--reorder", fraction, "--seed", "1"];
+            let args = [&["walkoff", &mix, "--codec", codec][..], &conditions].concat();
+            let printed = output(&args);
+            let line = printed.lines().last().unwrap().trim_matches('|');
+            let cells: Vec<&str> = line.split('|').map(str::trim).collect();
+            let [_, bytes, _, kbps, .., delivered, decoded] = cells[..] else {
+                panic!("{line}");
+            };
+            let row = format!(
+                "| {codec} | {fraction} | {fraction} | {bytes} | {kbps} | {delivered} | {decoded} |"
+            );
+            assert!(documented.contains(&row), "missing: {row}");
+        }
+    }
+}
