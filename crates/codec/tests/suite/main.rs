@@ -3,6 +3,7 @@
 mod allocation;
 mod conformance;
 mod hostile;
+mod misuse;
 mod recording;
 mod recordings;
 mod replay;

@@ -1,0 +1,168 @@
+//! What cannot be quantized or encoded is named, and nothing is lost.
+
+use cubewire_codec::ladder;
+use cubewire_codec::quantize::SmallestThree;
+use cubewire_codec::stages::{Delta, Orientation};
+use cubewire_codec::{
+    Baseline, EncodeError, Encoder, Limits, Packet, Precision, QuantizedCube, QuantizedSnapshot,
+    Sequence, Snapshot, Stages,
+};
+use glam::{Quat, Vec3};
+
+fn cubes(count: usize) -> Snapshot {
+    Snapshot {
+        cubes: vec![Default::default(); count],
+    }
+}
+
+fn quantized(snapshot: &Snapshot, stages: Stages) -> QuantizedSnapshot {
+    let mut quantized = QuantizedSnapshot::new(stages.precision());
+    quantized.quantize(snapshot, stages.precision()).unwrap();
+    quantized
+}
+
+#[test]
+fn a_number_that_is_none_is_named_with_cube_and_field() {
+    let spoil: [(fn(&mut Snapshot), &str); 4] = [
+        (
+            |state| state.cubes[2].position.y = f32::NAN,
+            "cube 2: position has the component NaN, which is not a finite number",
+        ),
+        (
+            |state| state.cubes[1].linear_velocity.x = f32::NEG_INFINITY,
+            "cube 1: velocity has the component -inf, which is not a finite number",
+        ),
+        (
+            |state| state.cubes[0].orientation = Quat::from_xyzw(0.0, f32::NAN, 0.0, 1.0),
+            "cube 0: orientation has the component NaN, which is not a finite number",
+        ),
+        (
+            |state| state.cubes[2].orientation = Quat::from_xyzw(0.0, 0.0, 0.0, 0.0),
+            "cube 2: the orientation is a quaternion of length zero",
+        ),
+    ];
+    for (spoil, message) in spoil {
+        let mut state = cubes(3);
+        spoil(&mut state);
+        // Whether or not the rung sends that field.
+        for rung in ladder::LADDER {
+            let precision = rung.stages.precision();
+            let mut snapshot = quantized(&cubes(3), rung.stages);
+            let error = snapshot.quantize(&state, precision).unwrap_err();
+            assert_eq!(error.to_string(), message);
+            assert!(snapshot.is_empty());
+        }
+        let error = Encoder::new(state, Limits::default()).unwrap_err();
+        assert_eq!(error.to_string(), message);
+    }
+}
+
+#[test]
+fn numbers_out_of_range_become_the_nearest_in_range() {
+    let mut state = cubes(1);
+    state.cubes[0].position = Vec3::new(-1e30, 300.0, 33.0);
+    state.cubes[0].linear_velocity = Vec3::new(40.0, -40.0, f32::MAX);
+    let snapshot = quantized(
+        &state,
+        Stages {
+            position: ladder::POSITION.stages.position,
+            ..ladder::AT_REST.stages
+        },
+    );
+    assert_eq!(snapshot.positions(), [[-131_072, 131_071, 16_383]]);
+    assert_eq!(snapshot.velocities(), [[1023, -1024, 1023]]);
+    let cube = snapshot.cube(0);
+    assert_eq!(cube.position.x, -256.0);
+    assert_eq!(cube.linear_velocity.y, -32.0);
+}
+
+#[test]
+fn integers_out_of_range_and_illegal_precisions_are_refused() {
+    let mut snapshot = QuantizedSnapshot::new(ladder::POSITION.stages.precision());
+    let cube = QuantizedCube {
+        orientation: SmallestThree {
+            largest: 3,
+            components: [256; 3],
+        },
+        position: [0, 0, 102],
+        interacting: false,
+    };
+    snapshot.assign(9, [cube]).unwrap();
+    let far = QuantizedCube {
+        position: [0, 131_072, 0],
+        ..cube
+    };
+    assert_eq!(
+        snapshot.assign(9, [cube, far]).unwrap_err().to_string(),
+        "cube 1: position 131072 is outside -131072..=131071"
+    );
+    assert_eq!(
+        snapshot.assign(8, [cube]).unwrap_err().to_string(),
+        "cube 0: orientation 256 is outside 0..=255"
+    );
+    for bits in [0, 1, 16, 255] {
+        let message = format!("a smallest-three component has 2 to 15 bits, not {bits}");
+        assert_eq!(snapshot.assign(bits, []).unwrap_err().to_string(), message);
+        let precision = Precision {
+            orientation: Orientation::SmallestThree { bits },
+            ..snapshot.precision()
+        };
+        let error = snapshot.quantize(&cubes(1), precision).unwrap_err();
+        assert_eq!(error.to_string(), message);
+    }
+}
+
+#[test]
+fn what_does_not_fit_together_is_not_encoded() {
+    let mut encoder = Encoder::new(cubes(3), Limits::default()).unwrap();
+    let delta = ladder::DELTA.stages;
+    let mut packet = Packet::default();
+    let mut kept = Baseline::new(delta);
+    let current = quantized(&cubes(3), delta);
+    encoder
+        .encode(
+            Sequence(1),
+            delta,
+            &current,
+            None,
+            &mut packet,
+            Some(&mut kept),
+        )
+        .unwrap();
+    let before = (packet.clone(), kept.clone());
+
+    let mut other_count = Baseline::new(delta);
+    other_count.record(Sequence(1), delta, &quantized(&cubes(2), delta), None);
+    let illegal = Stages {
+        delta: Delta::Off,
+        ..ladder::CHANGED_FLAGS.stages
+    };
+    let attempts = [
+        (illegal, current.clone(), None),
+        (ladder::NO_VELOCITY.stages, current.clone(), None),
+        (delta, quantized(&cubes(4), delta), None),
+        (delta, current, Some(&other_count)),
+    ];
+    let mut errors = Vec::new();
+    for (stages, snapshot, baseline) in attempts {
+        let kept = Some(&mut kept);
+        let outcome = encoder.encode(Sequence(2), stages, &snapshot, baseline, &mut packet, kept);
+        errors.push(outcome.unwrap_err());
+    }
+    assert!(matches!(
+        errors[..],
+        [
+            EncodeError::Stages(_),
+            EncodeError::Precision { .. },
+            EncodeError::CubeCount {
+                cubes: 4,
+                initial: 3
+            },
+            EncodeError::CubeCount {
+                cubes: 2,
+                initial: 3
+            },
+        ]
+    ));
+    assert_eq!((packet, kept), before);
+}
