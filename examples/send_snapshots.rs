@@ -57,7 +57,7 @@ fn send_all(stages: Stages) -> Result<usize, Box<dyn Error>> {
         // The sender.
         quantized.quantize(&play(tick), stages.precision())?;
         let baseline = newest_acked.and_then(|acked: Sequence| sent.get(&acked.0));
-        let mut kept = Baseline::new(stages);
+        let mut kept = Baseline::default();
         encoder.encode(
             sequence,
             stages,
@@ -70,7 +70,7 @@ fn send_all(stages: Stages) -> Result<usize, Box<dyn Error>> {
         bytes += packet.bytes.len();
 
         // The receiver.
-        let mut snapshot = Baseline::new(stages);
+        let mut snapshot = Baseline::default();
         decoder.decode(
             &packet.bytes,
             |sequence| received.get(&sequence.0),

@@ -1,12 +1,23 @@
 //! Snapshots that a later packet can be relative to.
 
+use crate::ladder;
 use crate::motion::Motion;
 use crate::precision::Precision;
 use crate::sequence::Sequence;
 use crate::snapshot::QuantizedSnapshot;
 use crate::stages::Stages;
 
-/// A snapshot as the receiver has it after decoding, with what a later packet may refer to.
+/// A snapshot as one receiver has it after decoding one packet, with what a later packet may refer
+/// to. A default one has no cubes yet: a place for the encoder or the decoder to fill.
+///
+/// Keep a store of them for each receiver. Two receivers of the same snapshot have different ones,
+/// because the stages and the motion in them are those of the packet that each was sent; an encoder
+/// that is given another receiver's makes packets that are refused, or decoded wrongly.
+///
+/// A receiver can only acknowledge what it can decode. So it must hold on to snapshots for longer
+/// than the sender goes on naming them, with the time that packets are under way on top: if the
+/// sender names none older than `n` ticks and starts again from the initial state instead, `2 × n`
+/// are ample. Otherwise one long gap in the acks ends the conversation for good.
 ///
 /// The receiver keeps what [`Decoder::decode`](crate::Decoder::decode) gives it, the sender what
 /// [`Encoder::encode`](crate::Encoder::encode) gives it of the same packet: the two are equal.
@@ -18,10 +29,9 @@ pub struct Baseline {
     pub(crate) motion: Motion,
 }
 
-impl Baseline {
-    /// A place to record a snapshot in, with no cubes yet.
-    #[must_use]
-    pub fn new(stages: Stages) -> Self {
+impl Default for Baseline {
+    fn default() -> Self {
+        let stages = ladder::UNCOMPRESSED.stages;
         Self {
             sequence: Sequence::default(),
             stages,
@@ -29,7 +39,9 @@ impl Baseline {
             motion: Motion::default(),
         }
     }
+}
 
+impl Baseline {
     /// The snapshot's number.
     #[must_use]
     pub const fn sequence(&self) -> Sequence {

@@ -27,7 +27,8 @@ pub struct Decoder {
 }
 
 impl Decoder {
-    /// `initial` is the sender's initial state.
+    /// `initial` is the sender's initial state, bit for bit: with another, packets decode to wrong
+    /// cubes without an error.
     ///
     /// # Errors
     /// [`InitialStateError`] if it has more cubes than the limits allow, or a cube that cannot be

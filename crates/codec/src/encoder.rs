@@ -27,7 +27,7 @@ pub struct Packet {
 
 /// Turns quantized snapshots into packets.
 ///
-/// Any number of receivers can share one, each with baselines of its own. Allocates nothing once
+/// Any number of receivers can share one, each with a store of [`Baseline`]s of its own. Allocates nothing once
 /// it, `packet` and `kept` have been through packets of that size and precision.
 #[derive(Clone, Debug)]
 pub struct Encoder {
@@ -61,7 +61,9 @@ pub enum EncodeError {
 }
 
 impl Encoder {
-    /// `initial` is the state that the first packets are relative to. The receiver must know it.
+    /// `initial` is the state that the first packets are relative to. The receiver must know the very
+    /// same, bit for bit: nothing in a packet would tell. [`encode_initial`](crate::encode_initial)
+    /// sends it.
     ///
     /// # Errors
     /// [`InitialStateError`] if it has more cubes than the limits allow, or a cube that cannot be
@@ -75,13 +77,18 @@ impl Encoder {
     }
 
     /// Encodes `current`, which is quantized in the stages' precision, relative to `baseline`,
-    /// which the receiver is known to hold, or to the initial state. Replaces the contents of
-    /// `packet`.
+    /// which this receiver is known to hold, or to the initial state. Replaces the contents of
+    /// `packet`, and returns its header, which says what it is relative to.
+    ///
+    /// `sequence` is the tick, and belongs to one packet: a snapshot that is sent to one receiver
+    /// twice takes a number of its own each time.
     ///
     /// `kept`, if given, becomes what the receiver will have, for later packets to be relative to;
     /// it is equal to what [`Decoder::decode`](crate::Decoder::decode) makes of the packet.
     ///
     /// A baseline of another precision, or one that the stages have no use for, is passed over.
+    /// After a change of precision, packets are relative to the initial state, and larger, until one
+    /// of them is acknowledged.
     ///
     /// # Errors
     /// [`EncodeError`] if the arguments do not fit together. `packet` and `kept` are unchanged then.
@@ -93,7 +100,7 @@ impl Encoder {
         baseline: Option<&Baseline>,
         packet: &mut Packet,
         kept: Option<&mut Baseline>,
-    ) -> Result<(), EncodeError> {
+    ) -> Result<Header, EncodeError> {
         stages.check()?;
         let precision = stages.precision();
         if current.precision() != precision {
@@ -125,11 +132,11 @@ impl Encoder {
             },
             None => Reference::Initial { stages },
         };
-        Header {
+        let header = Header {
             sequence,
             reference,
-        }
-        .put(&mut sink);
+        };
+        header.put(&mut sink);
 
         let baseline = named.unwrap_or_else(|| self.initial.at(precision));
         let body = Body::new(stages, sequence, baseline);
@@ -157,6 +164,6 @@ impl Encoder {
             kept.snapshot.copy_from(current);
             kept.settle(sequence, stages, named, changed);
         }
-        Ok(())
+        Ok(header)
     }
 }

@@ -28,12 +28,12 @@
 //! let mut quantized = QuantizedSnapshot::new(stages.precision());
 //! quantized.quantize(&now, stages.precision())?;
 //! let mut packet = Packet::default();
-//! let mut kept = Baseline::new(stages);
+//! let mut kept = Baseline::default();
 //! encoder.encode(Sequence(1), stages, &quantized, None, &mut packet, Some(&mut kept))?;
 //! assert_eq!(packet.ledger.total(), packet.bytes.len() as f64 * 8.0);
 //!
 //! // The receiver looks up baselines among what it has decoded before: nothing yet.
-//! let mut received = Baseline::new(stages);
+//! let mut received = Baseline::default();
 //! decoder.decode(&packet.bytes, |_| None, &mut received)?;
 //! assert_eq!(received.snapshot(), &quantized);
 //!
@@ -42,6 +42,9 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
+//! A packet is as long as it is: up to 36 KB for 901 cubes uncompressed. Cutting it into datagrams
+//! is the transport's work, as are acknowledgements.
+//!
 //! # Invariants
 //!
 //! - **Lossless.** The decoded integers equal the quantization of the input.
@@ -49,6 +52,9 @@
 //! - **Accounted.** The sum of a [`BitLedger`] is the packet's size in bits.
 //! - **Bounded.** Decoding any bytes gives a snapshot or an error; it does not panic, and it
 //!   allocates for no more cubes than [`Limits`] allow.
+
+/// The vectors and quaternions of [`CubeState`], in the version that this crate uses.
+pub use glam;
 
 mod baseline;
 mod body;

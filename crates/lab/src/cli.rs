@@ -7,12 +7,23 @@ use cubewire_codec::ladder::{self, AFFINE, LADDER, Rung};
 
 /// Measures the codec on recordings of the cube scene.
 #[derive(Debug, Parser)]
-#[command(version, about)]
+#[command(version)]
 pub(crate) struct Cli {
     /// What to do.
     #[command(subcommand)]
     pub(crate) command: Command,
 }
+
+/// What `walkoff --help` ends with.
+const AFTER_WALKOFF: &str = "\
+Prints, for each rung, the mean size of a packet in whole bytes, with and without its header, the
+thousand bits a second at 60 packets a second, the median times to encode and to decode a packet,
+and whether every packet that arrived decoded to the exact frame. If any of --loss, --reorder, --seed
+and --rtt-frames is given, also how many packets arrived and how many of them decoded exactly.
+
+The rungs are uncompressed, smallest-three, velocity, at-rest, no-velocity, position, delta, index,
+relative-index, relative-position, relative-orientation, changed-flags, predicted-position, and,
+beside the ladder, affine.";
 
 /// What to do.
 #[derive(Debug, Subcommand)]
@@ -29,6 +40,7 @@ pub(crate) enum Command {
 
 /// Arguments of `walkoff`.
 #[derive(Debug, Args)]
+#[command(after_help = AFTER_WALKOFF)]
 pub(crate) struct WalkoffArgs {
     /// Recording, `.bin` or `.bin.zst`
     pub(crate) file: PathBuf,
@@ -38,17 +50,17 @@ pub(crate) struct WalkoffArgs {
     /// Print one JSON object a line
     #[arg(long)]
     pub(crate) json: bool,
-    /// Fraction of packets and acks that the link loses
-    #[arg(long, value_name = "FRACTION", value_parser = parse_fraction)]
+    /// Fraction of packets and acks that the link loses [default: 0]
+    #[arg(long, value_name = "FRACTION", value_parser = parse_fraction, allow_negative_numbers = true)]
     pub(crate) loss: Option<f64>,
-    /// Fraction of packets and acks that arrive one to four frames late
-    #[arg(long, value_name = "FRACTION", value_parser = parse_fraction)]
+    /// Fraction of packets and acks that arrive one to four frames late [default: 0]
+    #[arg(long, value_name = "FRACTION", value_parser = parse_fraction, allow_negative_numbers = true)]
     pub(crate) reorder: Option<f64>,
-    /// Seed of the link's accidents
-    #[arg(long, value_name = "N")]
+    /// Seed of the link's accidents [default: 0]
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub(crate) seed: Option<u64>,
-    /// Frames from sending a packet to having its ack [default: 6]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=120))]
+    /// Frames from sending a packet to having its ack, 1 to 120 [default: 6]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=120), allow_negative_numbers = true)]
     pub(crate) rtt_frames: Option<u32>,
 }
 
@@ -65,15 +77,15 @@ pub(crate) struct StatsArgs {
 /// Arguments of `search`.
 #[derive(Debug, Args)]
 pub(crate) struct SearchArgs {
-    /// Recordings to search on, weighted alike
+    /// Recordings to search on; each counts the same, however long it is
     #[arg(required = true)]
     pub(crate) files: Vec<PathBuf>,
     /// What to encode
     #[arg(long)]
     pub(crate) field: SearchField,
     /// Rows of each table
-    #[arg(long, value_name = "N", default_value_t = 5)]
-    pub(crate) top: usize,
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u16).range(1..), allow_negative_numbers = true)]
+    pub(crate) top: u16,
     /// Measure what was found on another recording too
     #[arg(long, value_name = "FILE")]
     pub(crate) measure: Option<PathBuf>,

@@ -1,13 +1,13 @@
 //! Fields as text, for tools that are not ours.
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
 use cubewire_codec::ladder;
 use cubewire_codec::quantize::SmallestThree;
 
-use crate::cli::ExportField;
+use crate::cli::{ExportArgs, ExportField};
 use crate::error::LabError;
 use crate::pairs;
 use crate::recording::Recording;
@@ -15,18 +15,34 @@ use crate::recording::Recording;
 /// Writes the field of every cube in which it changed, with that of the baseline, a line each.
 pub(crate) fn run(
     recording: &Recording,
-    field: ExportField,
-    path: Option<&Path>,
+    args: &ExportArgs,
     out: &mut impl Write,
 ) -> Result<(), LabError> {
-    let Some(path) = path else {
-        return Ok(write(recording, field, BufWriter::new(out))?);
+    let Some(path) = &args.out else {
+        return Ok(write(recording, args.field, BufWriter::new(out))?);
     };
-    let written = File::create(path).and_then(|file| write(recording, field, BufWriter::new(file)));
-    written.map_err(|source| LabError::Unwritable {
-        path: path.to_owned(),
+    write_file(recording, args, path).map_err(|source| LabError::Unwritable {
+        path: path.clone(),
         source,
     })
+}
+
+/// Writes under another name first: a file of the final name is whole.
+fn write_file(recording: &Recording, args: &ExportArgs, path: &Path) -> io::Result<()> {
+    if fs::canonicalize(path).is_ok_and(|out| fs::canonicalize(&args.file).is_ok_and(|f| f == out))
+    {
+        return Err(io::Error::other("it is the recording itself"));
+    }
+    let mut partial = path.as_os_str().to_owned();
+    partial.push(".partial");
+    let written = File::create(&partial)
+        .and_then(|file| write(recording, args.field, BufWriter::new(file)))
+        .and_then(|()| fs::rename(&partial, path));
+    if written.is_err() {
+        // The first error is the one to report.
+        let _ = fs::remove_file(&partial);
+    }
+    written
 }
 
 fn write(recording: &Recording, field: ExportField, mut out: impl Write) -> io::Result<()> {

@@ -1,6 +1,6 @@
 //! Baselines by sequence, on either side of the link.
 
-use cubewire_codec::{Baseline, Sequence, Stages};
+use cubewire_codec::{Baseline, Sequence};
 
 /// The last few snapshots that were sent or received. The place of a snapshot is reused when one
 /// comes whose number is a multiple of the capacity later.
@@ -27,11 +27,9 @@ impl History {
     }
 
     /// Takes out the place for a snapshot of that number, with whatever was in it.
-    pub(crate) fn take_slot(&mut self, sequence: Sequence, stages: Stages) -> Baseline {
+    pub(crate) fn take_slot(&mut self, sequence: Sequence) -> Baseline {
         let slot = usize::from(sequence.0) % self.slots.len();
-        self.slots[slot]
-            .take()
-            .unwrap_or_else(|| Baseline::new(stages))
+        self.slots[slot].take().unwrap_or_default()
     }
 
     /// Puts a snapshot in its place.

@@ -38,7 +38,8 @@ fn main() -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) if error.is_closed_pipe() => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("error: {error}");
+            // If even that cannot be written, the exit code says enough.
+            let _ = writeln!(io::stderr(), "error: {error}");
             ExitCode::from(2)
         }
     }
@@ -49,6 +50,9 @@ fn run(command: Command, out: &mut impl Write) -> Result<(), LabError> {
         Command::Walkoff(args) => walkoff::print(&args, out),
         Command::Stats(args) => {
             let recording = Recording::read(&args.file)?;
+            if let Some(folder) = &args.plot {
+                plot::make_folder(folder)?;
+            }
             let stats = stats::Stats::collect(&recording);
             stats.print(out)?;
             if let Some(folder) = &args.plot {
@@ -63,11 +67,17 @@ fn run(command: Command, out: &mut impl Write) -> Result<(), LabError> {
                 .map(|file| Recording::read(file))
                 .collect::<Result<Vec<_>, _>>()?;
             let measure = args.measure.as_deref().map(Recording::read).transpose()?;
-            search::run(args.field, &recordings, measure.as_ref(), args.top, out)
+            search::run(
+                args.field,
+                &recordings,
+                measure.as_ref(),
+                usize::from(args.top),
+                out,
+            )
         }
         Command::Export(args) => {
             let recording = Recording::read(&args.file)?;
-            export::run(&recording, args.field, args.out.as_deref(), out)
+            export::run(&recording, &args, out)
         }
     }
 }

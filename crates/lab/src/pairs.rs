@@ -13,11 +13,11 @@ pub(crate) fn for_each(
 ) {
     let mut ring: Vec<Baseline> = Vec::new();
     for frame in &recording.frames[..BASELINE_FRAMES] {
-        let mut baseline = Baseline::new(stages);
+        let mut baseline = Baseline::default();
         baseline.record(Sequence(ring.len() as u16), stages, frame, None);
         ring.push(baseline);
     }
-    let mut next = Baseline::new(stages);
+    let mut next = Baseline::default();
     for (index, current) in recording.frames.iter().enumerate().skip(BASELINE_FRAMES) {
         let sequence = Sequence(index as u16);
         let baseline = &mut ring[index % BASELINE_FRAMES];

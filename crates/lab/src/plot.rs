@@ -1,6 +1,7 @@
 //! The distributions of [`Stats`] as pictures.
 
-use std::fs;
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Write};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
@@ -29,13 +30,17 @@ const COLOURS: [RGBColor; 7] = [
 type Drawn = Result<(), Box<dyn std::error::Error>>;
 type Area<'a> = DrawingArea<BitMapBackend<'a>, Shift>;
 
-/// Draws `position-differences.png`, `orientation-differences.png`, `changed-cubes.png` and
-/// `bits.png` in `folder`, which is made if need be.
-pub(crate) fn draw(stats: &Stats, folder: &Path) -> Result<(), LabError> {
+/// Makes the folder for the pictures, if need be.
+pub(crate) fn make_folder(folder: &Path) -> Result<(), LabError> {
     fs::create_dir_all(folder).map_err(|source| LabError::Unwritable {
         path: folder.to_owned(),
         source,
-    })?;
+    })
+}
+
+/// Draws `position-differences.png`, `orientation-differences.png`, `changed-cubes.png` and
+/// `bits.png` in `folder`.
+pub(crate) fn draw(stats: &Stats, folder: &Path) -> Result<(), LabError> {
     let font = register_font(FONT, FontStyle::Normal, epaint_default_fonts::UBUNTU_LIGHT);
     font.unwrap_or_else(|_| unreachable!("the font is a valid one"));
 
@@ -59,17 +64,27 @@ pub(crate) fn draw(stats: &Stats, folder: &Path) -> Result<(), LabError> {
 }
 
 fn draw_file(path: PathBuf, draw: impl FnOnce(&Area<'_>) -> Drawn) -> Result<(), LabError> {
-    let area = BitMapBackend::new(&path, SIZE).into_drawing_area();
-    let drawn = area
-        .fill(&WHITE)
-        .map_err(Into::into)
-        .and_then(|()| draw(&area))
-        .and_then(|()| area.present().map_err(Into::into));
+    let mut pixels = vec![255; SIZE.0 as usize * SIZE.1 as usize * 3];
+    let area = BitMapBackend::with_buffer(&mut pixels, SIZE).into_drawing_area();
+    let drawn = draw(&area).and_then(|()| area.present().map_err(Into::into));
     drop(area);
-    drawn.map_err(|error| LabError::Plot {
-        reason: error.to_string(),
-        path,
-    })
+    if let Err(error) = drawn {
+        return Err(LabError::Plot {
+            reason: error.to_string(),
+            path,
+        });
+    }
+    write_png(&path, &pixels).map_err(|source| LabError::Unwritable { path, source })
+}
+
+fn write_png(path: &Path, pixels: &[u8]) -> io::Result<()> {
+    let mut file = BufWriter::new(File::create(path)?);
+    let mut encoder = png::Encoder::new(&mut file, SIZE.0, SIZE.1);
+    encoder.set_color(png::ColorType::Rgb);
+    let mut writer = encoder.write_header()?;
+    writer.write_image_data(pixels)?;
+    writer.finish()?;
+    file.flush()
 }
 
 fn cumulative(area: &Area<'_>, title: &str, unit: &str, differences: &Differences) -> Drawn {
@@ -84,6 +99,7 @@ fn cumulative(area: &Area<'_>, title: &str, unit: &str, differences: &Difference
         .x_desc(format!("at most ({unit})"))
         .y_desc("percent")
         .x_label_formatter(&|x| format!("{x:.0}"))
+        .y_label_formatter(&|y| format!("{y:.0}"))
         .light_line_style(TRANSPARENT)
         .label_style((FONT, 16))
         .draw()?;
@@ -105,7 +121,13 @@ fn changed_cubes(area: &Area<'_>, changed: &[u32]) -> Drawn {
         .configure_mesh()
         .x_desc("seconds")
         .y_desc("cubes")
-        .x_label_formatter(&|x| format!("{x:.0}"))
+        .x_label_formatter(&|x| {
+            if changed.len() < 600 {
+                format!("{x:.1}")
+            } else {
+                format!("{x:.0}")
+            }
+        })
         .y_label_formatter(&|y| format!("{y:.0}"))
         .light_line_style(TRANSPARENT)
         .label_style((FONT, 16))

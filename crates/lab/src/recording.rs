@@ -1,7 +1,7 @@
 //! Recordings of the cube scene, as `assets/recordings/README.md` describes them.
 
 use std::fs::File;
-use std::io::{self, BufReader, Read};
+use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 
 use cubewire_codec::quantize::SmallestThree;
@@ -30,6 +30,9 @@ const FIELDS: [&str; 8] = [
 const RECORD_BYTES: usize = FIELDS.len() * size_of::<i32>();
 const FRAME_BYTES: usize = CUBES * RECORD_BYTES;
 
+/// The first bytes of every zstd file (RFC 8878, section 3.1.1).
+const ZSTD_MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
+
 /// More frames than this do not fit a machine's memory: 28 minutes of play, 2 GB.
 const MAX_FRAMES: usize = 100_000;
 
@@ -47,8 +50,16 @@ pub(crate) struct Recording {
 /// Why a file is not a recording.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum RecordingError {
-    /// It cannot be opened or read.
-    #[error("{path}: cannot be read at offset {offset}: {source}")]
+    /// It cannot be opened.
+    #[error("{path}: cannot be opened: {source}")]
+    Unopenable {
+        /// The file.
+        path: PathBuf,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// It cannot be read on.
+    #[error("{path}: cannot be read at offset {offset} of its contents: {source}")]
     Unreadable {
         /// The file.
         path: PathBuf,
@@ -113,6 +124,19 @@ pub(crate) enum RecordingError {
         /// Largest value allowed.
         max: i32,
     },
+    /// An orientation of the initial state is none that a quaternion is quantized to, so that sender
+    /// and receiver could not start from the same floats.
+    #[error(
+        "{path}: orientation of cube {cube} in frame 0, at offset {offset}, is a code that no quaternion has"
+    )]
+    InitialCode {
+        /// The file.
+        path: PathBuf,
+        /// Index of the cube.
+        cube: usize,
+        /// Offset of the orientation in the contents, in bytes.
+        offset: usize,
+    },
     /// The first six frames differ.
     #[error(
         "{path}: frame {frame}, at offset {offset}, is not a copy of the initial state, as the first six must be"
@@ -128,19 +152,21 @@ pub(crate) enum RecordingError {
 }
 
 impl Recording {
-    /// Reads `path`, which is compressed if its name ends in `.zst`.
+    /// Reads `path`, which is compressed if it begins as zstd does or its name ends in `.zst`.
     ///
     /// # Errors
     /// [`RecordingError`] names the file and the offset at fault.
     pub(crate) fn read(path: &Path) -> Result<Self, RecordingError> {
-        let unreadable = |source| RecordingError::Unreadable {
+        let unopenable = |source| RecordingError::Unopenable {
             path: path.to_owned(),
-            offset: 0,
             source,
         };
-        let file = BufReader::new(File::open(path).map_err(unreadable)?);
-        if path.extension().is_some_and(|extension| extension == "zst") {
-            Self::parse(zstd::Decoder::with_buffer(file).map_err(unreadable)?, path)
+        let mut file = BufReader::new(File::open(path).map_err(unopenable)?);
+        let start = file.fill_buf().map_err(unopenable)?;
+        let named = path.extension().is_some_and(|extension| extension == "zst");
+        if named || start.starts_with(&ZSTD_MAGIC) {
+            let contents = zstd::Decoder::with_buffer(file).map_err(unopenable)?;
+            Self::parse(Unpacked(contents), path)
         } else {
             Self::parse(file, path)
         }
@@ -192,6 +218,15 @@ impl Recording {
                 }
                 Ok(_) => frames.push(parse_frame(&bytes, frame, &path())?),
             }
+            if frame == 0
+                && let Some(cube) = unquantizable(&frames[0])
+            {
+                return Err(RecordingError::InitialCode {
+                    path: path(),
+                    cube,
+                    offset: cube * RECORD_BYTES,
+                });
+            }
             if frame < BASELINE_FRAMES && frames[frame] != frames[0] {
                 return Err(RecordingError::InitialFrames {
                     path: path(),
@@ -200,6 +235,24 @@ impl Recording {
                 });
             }
         }
+    }
+}
+
+/// The first cube whose orientation is another code after it has been a quaternion.
+fn unquantizable(snapshot: &QuantizedSnapshot) -> Option<usize> {
+    (0..snapshot.len()).find(|&cube| {
+        let code = snapshot.smallest_three(cube);
+        SmallestThree::quantize(code.dequantize(COMPONENT_BITS), COMPONENT_BITS) != Some(code)
+    })
+}
+
+/// Says in its errors that they are the decompressor's.
+struct Unpacked<R>(R);
+
+impl<R: Read> Read for Unpacked<R> {
+    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+        let read = self.0.read(bytes);
+        read.map_err(|error| io::Error::new(error.kind(), format!("zstd: {error}")))
     }
 }
 

@@ -32,6 +32,11 @@ pub(crate) fn run(
             .map(|recording| (question.samples)(recording))
             .collect();
         let measured = measure.map(|recording| (question.samples)(recording));
+        if searched.iter().all(|samples| samples.len() == 0) {
+            bar.inc(question.sets().len() as u64);
+            bar.suspend(|| writeln!(out, "\n{}: none to search on", question.title))?;
+            continue;
+        }
         let mut ranked: Vec<Ranked> = question
             .sets()
             .into_iter()
@@ -53,7 +58,7 @@ pub(crate) fn run(
         bar.suspend(|| question.print(&ranked, top, out))?;
     }
     bar.finish_and_clear();
-    if questions.iter().any(|question| question.is_a_class) {
+    if !classes.searched.is_empty() {
         classes.print(questions[0].unit, out)?;
     }
     Ok(())

@@ -253,7 +253,10 @@ impl Stats {
             "orientation, each sent",
             "changed cube, all told",
         ]);
-        let per = |bits: f64, count: u64| format!("{:.1}", bits / count.max(1) as f64);
+        let per = |bits: f64, count: u64| match count {
+            0 => "–".to_owned(),
+            _ => format!("{:.1}", bits / count as f64),
+        };
         for cost in &self.costs {
             let ledger = &cost.ledger;
             let all_told =

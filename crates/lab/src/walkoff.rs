@@ -181,7 +181,7 @@ pub(crate) fn run(
         if frame < recording.frames.len() {
             let current = frames.quantized(frame);
             let sequence = Sequence(frame as u16);
-            let mut kept = held_by_sender.take_slot(sequence, stages);
+            let mut kept = held_by_sender.take_slot(sequence);
             let baseline = newest_acked
                 .filter(|acked| frame - acked < OLDEST_BASELINE)
                 .and_then(|acked: usize| held_by_sender.get(Sequence(acked as u16)));
@@ -206,7 +206,7 @@ pub(crate) fn run(
         }
         while let Some((sent_in, sent)) = forth.receive(frame as u64) {
             tally.delivered += 1;
-            let mut received = held_by_receiver.take_slot(Sequence(sent_in as u16), stages);
+            let mut received = held_by_receiver.take_slot(Sequence(sent_in as u16));
             let start = Instant::now();
             let outcome = decoder.decode(
                 &sent.bytes,

@@ -48,7 +48,7 @@ impl Receiver {
                     .quantize(&state(step * 6), stages.precision())
                     .unwrap();
                 let named = (step > 0).then(|| held.last().unwrap());
-                let mut baseline = Baseline::new(stages);
+                let mut baseline = Baseline::default();
                 baseline.record(sequence, stages, &snapshot, named);
                 held.push(baseline);
             }

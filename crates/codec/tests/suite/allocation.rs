@@ -29,9 +29,9 @@ fn encoding_and_decoding_allocate_nothing_once_warm() {
             ledger: BitLedger::with_cubes(),
         };
         let mut current = QuantizedSnapshot::new(stages.precision());
-        let ring = || -> Vec<Baseline> { (0..RING).map(|_| Baseline::new(stages)).collect() };
+        let ring = || -> Vec<Baseline> { (0..RING).map(|_| Baseline::default()).collect() };
         let (mut sent, mut received) = (ring(), ring());
-        let [mut kept, mut decoded] = [Baseline::new(stages), Baseline::new(stages)];
+        let [mut kept, mut decoded] = [Baseline::default(), Baseline::default()];
         let mut run = |states: &[Snapshot]| {
             for (tick, state) in states.iter().enumerate() {
                 let (sequence, slot) = (Sequence(tick as u16), tick % RING);

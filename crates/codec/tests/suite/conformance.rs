@@ -97,7 +97,7 @@ fn both_read_the_examples_of_the_document() {
         let (mut held_by_first, mut held) = (HashMap::new(), HashMap::new());
         assert_eq!(packets.len(), states.len());
         for (packet, (sequence, state)) in packets.iter().zip(&states) {
-            let mut first = Baseline::new(stages);
+            let mut first = Baseline::default();
             let lookup = |sequence: Sequence| held_by_first.get(&sequence.0);
             decoder.decode(packet, lookup, &mut first).unwrap();
             let second = decode(packet, &float_cubes(&initial), &held).unwrap();
@@ -168,7 +168,7 @@ proptest! {
                 let bit = flip.index(bytes.len() * 8);
                 bytes[bit / 8] ^= 0x80 >> (bit % 8);
             }
-            let mut first = Baseline::new(stages);
+            let mut first = Baseline::default();
             let lookup = |sequence: Sequence| held_by_first.get(&sequence.0);
             let by_first = lane.decoder.decode(&bytes, lookup, &mut first);
             match (by_first, decode(&bytes, &float_initial, &held)) {

@@ -85,11 +85,7 @@ fn mutated_packets_give_a_snapshot_or_an_error() {
         let victim = &mut victims[round % count];
         let mut bytes = victim.bytes.clone();
         mutate(&mut rng, &mut bytes);
-        let mut out = victim
-            .held
-            .first()
-            .cloned()
-            .unwrap_or_else(|| Baseline::new(cubewire_codec::ladder::UNCOMPRESSED.stages));
+        let mut out = victim.held.first().cloned().unwrap_or_default();
         let before = out.clone();
         let held = &victim.held;
         let lookup = |sequence| held.iter().find(|baseline| baseline.sequence() == sequence);
@@ -115,7 +111,7 @@ fn mutated_packets_give_a_snapshot_or_an_error() {
     for victim in &mut victims {
         let held = &victim.held;
         let lookup = |sequence| held.iter().find(|baseline| baseline.sequence() == sequence);
-        let mut out = Baseline::new(cubewire_codec::ladder::UNCOMPRESSED.stages);
+        let mut out = Baseline::default();
         victim
             .decoder
             .decode(&victim.bytes, lookup, &mut out)
@@ -128,7 +124,7 @@ fn every_truncation_and_every_extension_is_refused() {
     for mut victim in victims(1) {
         let held = &victim.held;
         let lookup = |sequence| held.iter().find(|baseline| baseline.sequence() == sequence);
-        let mut out = Baseline::new(cubewire_codec::ladder::UNCOMPRESSED.stages);
+        let mut out = Baseline::default();
         for length in 0..victim.bytes.len() {
             let error = victim
                 .decoder
@@ -156,7 +152,7 @@ fn errors_name_the_thing_and_the_place() {
     };
     let mut decoder = Decoder::new(state, Limits::default()).unwrap();
     let mut message = |bytes: &[u8]| {
-        let mut out = Baseline::new(cubewire_codec::ladder::DELTA.stages);
+        let mut out = Baseline::default();
         decoder
             .decode(bytes, |_| None, &mut out)
             .unwrap_err()

@@ -23,7 +23,8 @@ fn quantized(snapshot: &Snapshot, stages: Stages) -> QuantizedSnapshot {
 
 #[test]
 fn a_number_that_is_none_is_named_with_cube_and_field() {
-    let spoil: [(fn(&mut Snapshot), &str); 4] = [
+    type Spoil = fn(&mut Snapshot);
+    let spoil: [(Spoil, &str); 4] = [
         (
             |state| state.cubes[2].position.y = f32::NAN,
             "cube 2: position has the component NaN, which is not a finite number",
@@ -117,7 +118,7 @@ fn what_does_not_fit_together_is_not_encoded() {
     let mut encoder = Encoder::new(cubes(3), Limits::default()).unwrap();
     let delta = ladder::DELTA.stages;
     let mut packet = Packet::default();
-    let mut kept = Baseline::new(delta);
+    let mut kept = Baseline::default();
     let current = quantized(&cubes(3), delta);
     encoder
         .encode(
@@ -131,7 +132,7 @@ fn what_does_not_fit_together_is_not_encoded() {
         .unwrap();
     let before = (packet.clone(), kept.clone());
 
-    let mut other_count = Baseline::new(delta);
+    let mut other_count = Baseline::default();
     other_count.record(Sequence(1), delta, &quantized(&cubes(2), delta), None);
     let illegal = Stages {
         delta: Delta::Off,

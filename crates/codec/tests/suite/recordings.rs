@@ -53,7 +53,7 @@ fn the_articles_rungs_cost_what_their_layouts_say() {
         for (rung, expected) in rungs.iter().zip(expected) {
             let (bytes, _) = mean_bytes(&frames, rung);
             let off = bytes / expected - 1.0;
-            assert!(off.abs() < 0.015, "{name}, {}: {bytes:.1}", rung.name);
+            assert!(off.abs() < 0.005, "{name}, {}: {bytes:.1}", rung.name);
         }
     }
 }

@@ -30,7 +30,7 @@ impl<'a> Replay<'a> {
     pub(crate) fn new(rung: Rung, frames: &'a [QuantizedSnapshot]) -> Self {
         let mut initial = Snapshot::default();
         frames[0].dequantize(&mut initial);
-        let blank = || Baseline::new(rung.stages);
+        let blank = || Baseline::default();
         Self {
             rung,
             frames,

@@ -157,7 +157,7 @@ impl Lane {
         let mut current = QuantizedSnapshot::new(stages.precision());
         current.quantize(snapshot, stages.precision()).unwrap();
         let baseline = baseline.and_then(|sequence| self.sent.get(&sequence.0));
-        let mut kept = Baseline::new(stages);
+        let mut kept = Baseline::default();
         self.encoder
             .encode(
                 sequence,
@@ -170,11 +170,11 @@ impl Lane {
             .unwrap();
         let bits = self.packet.bytes.len() as f64 * 8.0;
         assert_eq!(self.packet.ledger.total(), bits, "{stages:?}");
-        let mut recorded = Baseline::new(stages);
+        let mut recorded = Baseline::default();
         recorded.record(sequence, stages, &current, baseline);
         assert_eq!(recorded, kept, "{stages:?}");
 
-        let mut received = Baseline::new(stages);
+        let mut received = Baseline::default();
         let held = |sequence: Sequence| self.received.get(&sequence.0);
         self.decoder
             .decode(&self.packet.bytes, held, &mut received)

@@ -71,11 +71,11 @@ pub(super) enum Samples {
 }
 
 impl Samples {
-    /// Number of values, or of packets.
+    /// Number of values.
     pub(super) fn len(&self) -> usize {
         match self {
             Self::Vectors { differences, .. } => differences.len(),
-            Self::Distances(packets) => packets.len(),
+            Self::Distances(packets) => packets.iter().map(Vec::len).sum(),
         }
     }
 

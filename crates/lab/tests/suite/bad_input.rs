@@ -1,6 +1,7 @@
 //! Bad input ends with one clear line and exit code 2.
 
 use std::fs;
+use std::io::Write;
 use std::path::Path;
 
 use crate::{lab, recording};
@@ -49,12 +50,9 @@ fn each_bad_file_is_named_with_the_place() {
     };
 
     let missing = complaint(&folder.path().join("missing.bin"));
-    assert!(missing.contains("cannot be read at offset 0"), "{missing}");
+    assert!(missing.contains("cannot be opened"), "{missing}");
     let directory = complaint(folder.path());
-    assert!(
-        directory.contains("cannot be read at offset 0"),
-        "{directory}"
-    );
+    assert!(directory.contains("cannot be opened"), "{directory}");
     let empty = complaint(&write("empty.bin", &[]));
     assert!(
         empty.contains("ends at offset 0, after 0 frames"),
@@ -90,6 +88,12 @@ fn each_bad_file_is_named_with_the_place() {
 
     let plain = complaint(&write("plain.bin.zst", &frames()));
     assert!(plain.contains("cannot be read at offset 0"), "{plain}");
+    assert!(plain.contains("zstd: "), "{plain}");
+    let zeros = complaint(&write("zeros.bin", &[0; FRAME_BYTES * 8]));
+    assert!(
+        zeros.contains("orientation of cube 0 in frame 0, at offset 0, is a code"),
+        "{zeros}"
+    );
     let compressed = fs::read(recording("dev-push")).unwrap();
     let damaged = complaint(&write("damaged.bin.zst", &compressed[..50_000]));
     assert!(damaged.contains("cannot be read at offset "), "{damaged}");
@@ -102,11 +106,10 @@ fn an_archive_is_checked_as_it_unfolds() {
     let path = folder.path().join("zeros.bin.zst");
     let mut encoder = zstd::Encoder::new(fs::File::create(&path).unwrap(), 1).unwrap();
     // Read frame by frame: what is wrong is found without the whole in memory.
-    std::io::copy(
-        &mut std::io::Read::take(std::io::repeat(0), FRAME_BYTES as u64 * 200 + 3),
-        &mut encoder,
-    )
-    .unwrap();
+    for _ in 0..25 {
+        encoder.write_all(&frames()).unwrap();
+    }
+    encoder.write_all(&[0; 3]).unwrap();
     encoder.finish().unwrap();
     assert!(complaint(&path).contains("ends inside frame 200"));
 }
@@ -118,6 +121,8 @@ fn arguments_out_of_range_are_refused() {
         &["walkoff", &mix, "--codec", "no-such-rung"][..],
         &["walkoff", &mix, "--loss", "1.5"],
         &["walkoff", &mix, "--loss", "NaN"],
+        &["walkoff", &mix, "--loss", "-0.1"],
+        &["search", &mix, "--field", "index", "--top", "0"],
         &["walkoff", &mix, "--rtt-frames", "0"],
         &["search", &mix, "--field", "colour"],
         &["walkoff"],
@@ -143,6 +148,7 @@ fn a_place_that_cannot_be_written_is_named() {
             "/no/such/folder/x.txt",
         ][..],
         &["stats", &mix, "--plot", "/dev/null/plots"],
+        &["export", &mix, "--field", "position", "--out", &mix],
     ] {
         let assert = lab(args).assert().code(2);
         let stderr = String::from_utf8_lossy(&assert.get_output().stderr);

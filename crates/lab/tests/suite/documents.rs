@@ -112,3 +112,44 @@ fn the_figures_under_loss_are_what_walkoff_prints() {
         }
     }
 }
+
+/// Rows that start with a recording's name, its cells after that.
+fn rows<'a>(section: &'a str, name: &str) -> Vec<&'a str> {
+    let start = format!("| {name} |");
+    let row = section.lines().find(|line| line.starts_with(&start));
+    let row = row.unwrap_or_else(|| panic!("no row {name}"));
+    row.trim_matches('|')
+        .split('|')
+        .map(str::trim)
+        .skip(1)
+        .collect()
+}
+
+#[test]
+fn the_comparisons_quote_the_sizes_that_walkoff_prints() {
+    let figures = fs::read_to_string(repository("crates/lab/FIGURES.md")).unwrap();
+    for name in ["dev-mix", "dev-push", "dev-pull"] {
+        let printed = sizes(&output(&["walkoff", &recording(name)]));
+        let layouts = section(&figures, "## Against the article's layouts");
+        let rungs = [
+            "delta",
+            "index",
+            "relative-index",
+            "relative-position",
+            "relative-orientation",
+            "changed-flags",
+        ];
+        for (cell, rung) in rows(layouts, name).into_iter().zip(rungs) {
+            let [bytes, _, _] = &printed[rung];
+            assert!(
+                cell.starts_with(&format!("{bytes} (")),
+                "{name}, {rung}: {cell}"
+            );
+        }
+        let contest = rows(section(&figures, "## Against the contest"), name);
+        let [_, body, _] = &printed["predicted-position"];
+        assert_eq!(contest[1], body);
+        let ratio = body.parse::<f64>().unwrap() / contest[0].parse::<f64>().unwrap();
+        assert_eq!(contest[2], format!("{ratio:.3}"));
+    }
+}
