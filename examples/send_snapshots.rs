@@ -42,7 +42,9 @@ fn send_all(stages: Stages) -> Result<usize, Box<dyn Error>> {
     let mut encoder = Encoder::new(initial.clone(), Limits::default())?;
     let mut decoder = Decoder::new(initial, Limits::default())?;
 
-    // What each side keeps, by sequence. A real program forgets what is too old to be named.
+    // What each side keeps, by sequence; the sender has one such store for each receiver. A real
+    // program forgets: the sender names nothing older than some number of ticks, and the receiver
+    // holds on to snapshots for twice as long.
     let mut sent: HashMap<u16, Baseline> = HashMap::new();
     let mut received: HashMap<u16, Baseline> = HashMap::new();
     let mut acks = VecDeque::new();
