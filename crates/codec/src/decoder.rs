@@ -7,12 +7,11 @@ use crate::header::{Header, Reference};
 use crate::initial::InitialState;
 use crate::limits::Limits;
 use crate::marks::marked;
-use crate::precision::Precision;
 use crate::selection;
 use crate::sequence::Sequence;
 use crate::snapshot::QuantizedSnapshot;
 use crate::source::{DecodeError, Source};
-use crate::stages::{Orientation, Position, Stages};
+use crate::stages::Stages;
 use crate::state::Snapshot;
 
 /// Turns packets back into quantized snapshots.
@@ -36,11 +35,7 @@ impl Decoder {
     pub fn new(initial: Snapshot, limits: Limits) -> Result<Self, InitialStateError> {
         Ok(Self {
             initial: InitialState::new(initial, limits)?,
-            decoded: QuantizedSnapshot::new(Precision {
-                orientation: Orientation::Full,
-                velocity: crate::VelocityPrecision::Omitted,
-                position: Position::Full,
-            }),
+            decoded: Baseline::default().snapshot,
             sent: Vec::new(),
         })
     }

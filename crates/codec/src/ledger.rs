@@ -102,6 +102,12 @@ impl BitLedger {
         self.kinds.iter().sum()
     }
 
+    /// Bits of everything but the header and the padding.
+    #[must_use]
+    pub fn body(&self) -> f64 {
+        self.total() - self.kind(BitKind::Header) - self.kind(BitKind::Padding)
+    }
+
     /// Empties the account and makes room for `cubes` cubes.
     pub fn reset(&mut self, cubes: usize) {
         self.kinds = Default::default();

@@ -1,6 +1,6 @@
 //! What the integers of a snapshot mean.
 
-use crate::stages::{IllegalStages, Orientation, Position};
+use crate::stages::{Orientation, Position};
 
 /// What the integers of a [`QuantizedSnapshot`](crate::QuantizedSnapshot) mean.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -11,13 +11,6 @@ pub struct Precision {
     pub velocity: VelocityPrecision,
     /// Positions.
     pub position: Position,
-}
-
-impl Precision {
-    /// Whether integers can mean this at all.
-    pub(crate) const fn check(&self) -> Result<(), IllegalStages> {
-        self.orientation.check()
-    }
 }
 
 /// What the integers of a velocity mean.

@@ -170,7 +170,7 @@ impl IndexForm {
         never_sent.reset(0);
         let mut counter = Sink::counter(never_sent);
         self.put(&mut counter, indices);
-        (counter.counted_bits() as usize) < cubes
+        counter.counted_bits() < cubes as u64
     }
 
     fn put<W: BitWrite>(self, sink: &mut Sink<'_, W>, indices: &[u16]) {

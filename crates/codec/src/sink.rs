@@ -3,6 +3,7 @@
 use bitstream_io::{BigEndian, BitWrite, BitWriter, BitsWritten};
 
 use crate::ledger::{BitKind, BitLedger};
+use crate::quantize::Bounded;
 
 /// Bits that are written in one go: at most 64 of them, the first the most significant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,10 +22,9 @@ impl Word {
         }
     }
 
-    /// `value`, which lies in `min..=max`, as its distance from `min`.
-    pub(crate) const fn between(min: i32, max: i32, value: i32) -> Self {
-        let bits = u32::BITS - max.abs_diff(min).leading_zeros();
-        Self::new(bits, value.abs_diff(min))
+    /// `value`, which lies inside the bounds, as its distance from the smallest.
+    pub(crate) const fn bounded(bounds: &Bounded, value: i32) -> Self {
+        Self::new(bounds.bits(), value.abs_diff(bounds.min))
     }
 
     /// These bits and then those of `next`.
@@ -79,8 +79,8 @@ impl<'a> Sink<'a, BitsWritten<u32>> {
         }
     }
 
-    pub(crate) fn counted_bits(&self) -> u32 {
-        self.bits.written()
+    pub(crate) const fn counted_bits(&self) -> u64 {
+        self.written
     }
 }
 

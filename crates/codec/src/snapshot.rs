@@ -5,8 +5,8 @@ use glam::{Quat, Vec3};
 use crate::ledger::BitKind;
 use crate::marks::mark_differing;
 use crate::precision::{Precision, VelocityPrecision};
-use crate::quantize::affine::{AFFINE_POSITION_XY, AFFINE_POSITION_Z, AFFINE_VELOCITY};
-use crate::quantize::bounded::{Bounded, POSITION_XY, POSITION_Z, VELOCITY};
+use crate::quantize::affine::{AFFINE_POSITION, AFFINE_VELOCITY};
+use crate::quantize::bounded::{Bounded, POSITION, VELOCITY};
 use crate::quantize::smallest_three::{SmallestThree, max_component};
 use crate::stages::{IllegalStages, Orientation, Position};
 use crate::state::{CubeState, Snapshot};
@@ -162,7 +162,7 @@ impl QuantizedSnapshot {
         precision: Precision,
     ) -> Result<(), QuantizeError> {
         self.clear(precision);
-        precision.check()?;
+        precision.orientation.check()?;
         for (index, cube) in snapshot.cubes.iter().enumerate() {
             if let Err(error) = self.push(index, cube) {
                 self.clear(precision);
@@ -191,7 +191,7 @@ impl QuantizedSnapshot {
             position: Position::Quantized,
         };
         self.clear(precision);
-        precision.check()?;
+        precision.orientation.check()?;
         for (index, cube) in cubes.into_iter().enumerate() {
             if let Err(error) = check_integers(index, &cube, component_bits) {
                 self.clear(precision);
@@ -222,11 +222,8 @@ impl QuantizedSnapshot {
         CubeState {
             position: match self.precision.position {
                 Position::Full => floats(self.positions[index]),
-                Position::Quantized => dequantize(
-                    self.positions[index],
-                    [&POSITION_XY, &POSITION_XY, &POSITION_Z],
-                ),
-                Position::Affine => dequantize(self.positions[index], AFFINE_POSITION),
+                Position::Quantized => dequantize(self.positions[index], &POSITION),
+                Position::Affine => dequantize(self.positions[index], &AFFINE_POSITION),
             },
             orientation: match self.precision.orientation {
                 Orientation::Full => Quat::from_array(self.quaternions[index].map(f32::from_bits)),
@@ -234,9 +231,9 @@ impl QuantizedSnapshot {
             },
             linear_velocity: match self.precision.velocity {
                 VelocityPrecision::Full => floats(self.velocities[index]),
-                VelocityPrecision::Quantized => dequantize(self.velocities[index], [&VELOCITY; 3]),
+                VelocityPrecision::Quantized => dequantize(self.velocities[index], &[VELOCITY; 3]),
                 VelocityPrecision::Affine => {
-                    dequantize(self.velocities[index], [&AFFINE_VELOCITY; 3])
+                    dequantize(self.velocities[index], &[AFFINE_VELOCITY; 3])
                 }
                 VelocityPrecision::Omitted => Vec3::ZERO,
             },
@@ -320,8 +317,8 @@ impl QuantizedSnapshot {
 
         self.positions.push(match self.precision.position {
             Position::Full => words(position),
-            Position::Quantized => quantize(position, [&POSITION_XY, &POSITION_XY, &POSITION_Z]),
-            Position::Affine => quantize(position, AFFINE_POSITION),
+            Position::Quantized => quantize(position, &POSITION),
+            Position::Affine => quantize(position, &AFFINE_POSITION),
         });
         match self.precision.orientation {
             Orientation::Full => {
@@ -335,11 +332,11 @@ impl QuantizedSnapshot {
         match self.precision.velocity {
             VelocityPrecision::Full => self.velocities.push(words(velocity)),
             VelocityPrecision::Quantized => {
-                self.velocities.push(quantize(velocity, [&VELOCITY; 3]));
+                self.velocities.push(quantize(velocity, &[VELOCITY; 3]));
             }
             VelocityPrecision::Affine => {
                 self.velocities
-                    .push(quantize(velocity, [&AFFINE_VELOCITY; 3]));
+                    .push(quantize(velocity, &[AFFINE_VELOCITY; 3]));
             }
             VelocityPrecision::Omitted => {}
         }
@@ -348,14 +345,11 @@ impl QuantizedSnapshot {
     }
 }
 
-const AFFINE_POSITION: [&Bounded; 3] =
-    [&AFFINE_POSITION_XY, &AFFINE_POSITION_XY, &AFFINE_POSITION_Z];
-
-fn quantize(values: [f32; 3], bounds: [&Bounded; 3]) -> [i32; 3] {
+fn quantize(values: [f32; 3], bounds: &[Bounded; 3]) -> [i32; 3] {
     std::array::from_fn(|axis| bounds[axis].quantize(values[axis]))
 }
 
-fn dequantize(integers: [i32; 3], bounds: [&Bounded; 3]) -> Vec3 {
+fn dequantize(integers: [i32; 3], bounds: &[Bounded; 3]) -> Vec3 {
     Vec3::from_array(std::array::from_fn(|axis| {
         bounds[axis].dequantize(integers[axis])
     }))
@@ -397,11 +391,7 @@ fn check_integers(
     for component in cube.orientation.components {
         check(BitKind::Orientation, i64::from(component), 0, max)?;
     }
-    for (value, bounds) in cube
-        .position
-        .into_iter()
-        .zip([POSITION_XY, POSITION_XY, POSITION_Z])
-    {
+    for (value, bounds) in cube.position.into_iter().zip(POSITION) {
         check(
             BitKind::Position,
             i64::from(value),

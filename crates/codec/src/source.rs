@@ -4,6 +4,7 @@ use bitstream_io::{BigEndian, BitRead, BitReader};
 
 use crate::ledger::BitKind;
 use crate::limits::TooManyCubes;
+use crate::quantize::Bounded;
 use crate::sequence::Sequence;
 use crate::stages::IllegalStages;
 
@@ -160,16 +161,27 @@ impl<'a> Source<'a> {
         Ok(self.take(field, 1)? == 1)
     }
 
-    /// A number that was written as its distance from `min`.
-    pub(crate) fn take_between(
+    /// A number that was written as its distance from the smallest inside the bounds.
+    pub(crate) fn take_bounded(
         &mut self,
         field: BitKind,
-        min: i32,
-        max: i32,
+        bounds: &Bounded,
     ) -> Result<i32, DecodeError> {
-        let bits = u32::BITS - max.abs_diff(min).leading_zeros();
-        let value = i64::from(min) + i64::from(self.take(field, bits)?);
-        self.in_range(field, value, min, max)
+        let value = i64::from(bounds.min) + i64::from(self.take(field, bounds.bits())?);
+        self.in_range(field, value, bounds.min, bounds.max)
+    }
+
+    /// The bits of a finite f32.
+    pub(crate) fn take_float(&mut self, field: BitKind) -> Result<u32, DecodeError> {
+        let word = self.take(field, 32)?;
+        if !f32::from_bits(word).is_finite() {
+            return Err(DecodeError::NotFinite {
+                at_bit: self.at_bit,
+                field,
+                cube: self.cube,
+            });
+        }
+        Ok(word)
     }
 
     /// `value` if it lies in `min..=max`.

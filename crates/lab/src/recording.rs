@@ -186,18 +186,18 @@ impl Recording {
             let mut one = reader.by_ref().take(FRAME_BYTES as u64);
             let read = one.read_to_end(&mut bytes);
             let offset = start + bytes.len();
-            let path = || path.to_owned();
+            let owned = || path.to_owned();
             match read {
                 Err(source) => {
                     return Err(RecordingError::Unreadable {
-                        path: path(),
+                        path: owned(),
                         offset,
                         source,
                     });
                 }
                 Ok(0) if frame <= BASELINE_FRAMES => {
                     return Err(RecordingError::TooShort {
-                        path: path(),
+                        path: owned(),
                         frames: frame,
                         offset,
                     });
@@ -205,31 +205,31 @@ impl Recording {
                 Ok(0) => return Ok(Self { frames }),
                 Ok(1..FRAME_BYTES) => {
                     return Err(RecordingError::PartialFrame {
-                        path: path(),
+                        path: owned(),
                         frame,
                         offset,
                     });
                 }
                 Ok(_) if frame == MAX_FRAMES => {
                     return Err(RecordingError::TooLong {
-                        path: path(),
+                        path: owned(),
                         offset: start,
                     });
                 }
-                Ok(_) => frames.push(parse_frame(&bytes, frame, &path())?),
+                Ok(_) => frames.push(parse_frame(&bytes, frame, path)?),
             }
             if frame == 0
                 && let Some(cube) = unquantizable(&frames[0])
             {
                 return Err(RecordingError::InitialCode {
-                    path: path(),
+                    path: owned(),
                     cube,
                     offset: cube * RECORD_BYTES,
                 });
             }
             if frame < BASELINE_FRAMES && frames[frame] != frames[0] {
                 return Err(RecordingError::InitialFrames {
-                    path: path(),
+                    path: owned(),
                     frame,
                     offset: start,
                 });

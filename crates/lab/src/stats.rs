@@ -259,14 +259,12 @@ impl Stats {
         };
         for cost in &self.costs {
             let ledger = &cost.ledger;
-            let all_told =
-                ledger.total() - ledger.kind(BitKind::Header) - ledger.kind(BitKind::Padding);
             table.row([
                 cost.rung.name.to_owned(),
                 per(ledger.kind(BitKind::Selection), self.counts.changed),
                 per(ledger.kind(BitKind::Position), cost.positions),
                 per(ledger.kind(BitKind::Orientation), cost.orientations),
-                per(all_told, self.counts.changed),
+                per(ledger.body(), self.counts.changed),
             ]);
         }
         writeln!(out)?;

@@ -10,8 +10,7 @@ use std::time::{Duration, Instant};
 
 use cubewire_codec::ladder::Rung;
 use cubewire_codec::{
-    Baseline, BitKind, CubeState, Decoder, Encoder, Limits, Packet, QuantizedSnapshot, Sequence,
-    Snapshot,
+    Baseline, CubeState, Decoder, Encoder, Limits, Packet, QuantizedSnapshot, Sequence, Snapshot,
 };
 use glam::Vec3;
 use serde::Serialize;
@@ -97,10 +96,8 @@ pub(crate) fn print(args: &WalkoffArgs, out: &mut impl Write) -> Result<(), LabE
     let bar = progress(rungs.len() * recording.packets(), "packets");
     let mut lossy = None;
     for rung in rungs {
-        let mut outcome = run(&recording, rung, conditions, || bar.inc(1));
-        if !linked {
-            outcome.link = None;
-        }
+        let tally = run(&recording, rung, conditions, || bar.inc(1));
+        let outcome = tally.outcome(rung.name, linked);
         if !outcome.lossless {
             lossy = Some(rung.name);
         }
@@ -151,12 +148,7 @@ struct Sent {
 }
 
 /// Sends a recording through the link on one rung. `tick` is called after each packet.
-pub(crate) fn run(
-    recording: &Recording,
-    rung: &Rung,
-    conditions: Conditions,
-    tick: impl Fn(),
-) -> Outcome {
+fn run(recording: &Recording, rung: &Rung, conditions: Conditions, tick: impl Fn()) -> Tally {
     let mut frames = Frames::new(recording, rung);
     let initial = frames.state(0);
     let stages = rung.stages;
@@ -225,7 +217,7 @@ pub(crate) fn run(
         }
         frame += 1;
     }
-    tally.outcome(rung.name)
+    tally
 }
 
 /// The frames of a recording in the precision of a rung.
@@ -287,15 +279,12 @@ struct Tally {
 
 impl Tally {
     fn sent(&mut self, packet: &Packet, time: Duration) {
-        let ledger = &packet.ledger;
-        let body_bits =
-            ledger.total() - ledger.kind(BitKind::Header) - ledger.kind(BitKind::Padding);
         self.bytes += packet.bytes.len();
-        self.body_bytes += (body_bits / 8.0).ceil() as usize;
+        self.body_bytes += (packet.ledger.body() / 8.0).ceil() as usize;
         self.encode_times.push(time);
     }
 
-    fn outcome(mut self, codec: &'static str) -> Outcome {
+    fn outcome(mut self, codec: &'static str, linked: bool) -> Outcome {
         let packets = self.encode_times.len();
         let mean = |bytes: usize| bytes as f64 / packets as f64;
         Outcome {
@@ -307,7 +296,7 @@ impl Tally {
             encode_us: median_us(&mut self.encode_times),
             decode_us: median_us(&mut self.decode_times),
             lossless: self.exact == self.delivered,
-            link: Some(Received {
+            link: linked.then_some(Received {
                 delivered: self.delivered,
                 decoded: self.exact,
             }),

@@ -12,7 +12,6 @@
 use bitstream_io::BitWrite;
 
 use super::Body;
-use super::position::take_float;
 use crate::ledger::BitKind;
 use crate::predict::CLASSES;
 use crate::quantize::smallest_three::{SmallestThree, max_component};
@@ -166,7 +165,7 @@ fn take_relative<const N: usize>(
 fn take_quaternion(source: &mut Source<'_>) -> Result<[u32; 4], DecodeError> {
     let mut words = [0; 4];
     for word in &mut words {
-        *word = take_float(source, KIND)?;
+        *word = source.take_float(KIND)?;
     }
     if SmallestThree::quantize(glam::Quat::from_array(words.map(f32::from_bits)), 9).is_none() {
         return Err(DecodeError::NoDirection {

@@ -14,10 +14,8 @@ use bitstream_io::BitWrite;
 use super::Body;
 use crate::ledger::BitKind;
 use crate::predict::{CLASSES, Expected};
-use crate::quantize::affine::{
-    AFFINE_POSITION_XY, AFFINE_POSITION_Z, DIFFERENCE_BITS, DIFFERENCE_ZERO_POINT,
-};
-use crate::quantize::bounded::{Bounded, POSITION_XY, POSITION_Z};
+use crate::quantize::affine::{AFFINE_POSITION, DIFFERENCE_BITS, DIFFERENCE_ZERO_POINT};
+use crate::quantize::bounded::{Bounded, POSITION};
 use crate::ranges::Ranges;
 use crate::sink::{Sink, Word};
 use crate::snapshot::QuantizedSnapshot;
@@ -36,9 +34,6 @@ pub const PREDICTED_POSITION_RANGES: [Ranges<3>; CLASSES] = [
     Ranges::new([7, 7, 10]),
     Ranges::new([3, 7, 9]),
 ];
-
-const QUANTIZED: [Bounded; 3] = [POSITION_XY, POSITION_XY, POSITION_Z];
-const AFFINE: [Bounded; 3] = [AFFINE_POSITION_XY, AFFINE_POSITION_XY, AFFINE_POSITION_Z];
 
 const KIND: BitKind = BitKind::Position;
 
@@ -59,7 +54,7 @@ impl Body<'_> {
                 }
             }
             (Position::Affine, _) => put_affine(sink, position, before),
-            (Position::Quantized, RelativePosition::Off) => put_bounded(sink, QUANTIZED, position),
+            (Position::Quantized, RelativePosition::Off) => put_bounded(sink, POSITION, position),
             (Position::Quantized, RelativePosition::TwoRanges) => {
                 put_relative(sink, POSITION_RANGES, position, before);
             }
@@ -80,7 +75,7 @@ impl Body<'_> {
         match (self.stages.position, self.stages.relative_position) {
             (Position::Full, _) => take_floats(source, KIND),
             (Position::Affine, _) => take_affine(source, before),
-            (Position::Quantized, RelativePosition::Off) => take_bounded(source, QUANTIZED),
+            (Position::Quantized, RelativePosition::Off) => take_bounded(source, POSITION),
             (Position::Quantized, RelativePosition::TwoRanges) => {
                 take_relative(source, POSITION_RANGES, before)
             }
@@ -103,7 +98,7 @@ fn put_relative<const N: usize, W: BitWrite>(
         Some(word) => sink.put_word(KIND, Word::new(1, 1).then(word)),
         None => {
             sink.put_flag(KIND, false);
-            put_bounded(sink, QUANTIZED, position);
+            put_bounded(sink, POSITION, position);
         }
     }
 }
@@ -114,10 +109,10 @@ fn take_relative<const N: usize>(
     reference: [i32; 3],
 ) -> Result<[i32; 3], DecodeError> {
     if !source.take_flag(KIND)? {
-        return take_bounded(source, QUANTIZED);
+        return take_bounded(source, POSITION);
     }
     let mut position = [0; 3];
-    for (axis, bounds) in QUANTIZED.into_iter().enumerate() {
+    for (axis, bounds) in POSITION.into_iter().enumerate() {
         let difference = ranges.take_signed(source, KIND)?;
         let value = i64::from(reference[axis]) + i64::from(difference);
         position[axis] = source.in_range(KIND, value, bounds.min, bounds.max)?;
@@ -126,20 +121,16 @@ fn take_relative<const N: usize>(
 }
 
 fn put_bounded<W: BitWrite>(sink: &mut Sink<'_, W>, bounds: [Bounded; 3], position: [i32; 3]) {
-    let words = position
-        .into_iter()
-        .zip(bounds)
-        .map(|(value, bounds)| Word::between(bounds.min, bounds.max, value));
-    // 25, 25 and 21 bits do not fit one word.
-    for word in words {
-        sink.put_word(KIND, word);
+    // One by one: 25, 25 and 21 bits do not fit one word.
+    for (value, bounds) in position.into_iter().zip(bounds) {
+        sink.put_word(KIND, Word::bounded(&bounds, value));
     }
 }
 
 fn take_bounded(source: &mut Source<'_>, bounds: [Bounded; 3]) -> Result<[i32; 3], DecodeError> {
     let mut position = [0; 3];
     for (value, bounds) in position.iter_mut().zip(bounds) {
-        *value = source.take_between(KIND, bounds.min, bounds.max)?;
+        *value = source.take_bounded(KIND, &bounds)?;
     }
     Ok(position)
 }
@@ -152,7 +143,7 @@ fn put_affine<W: BitWrite>(sink: &mut Sink<'_, W>, position: [i32; 3], before: [
         .any(|code| !(0..1 << DIFFERENCE_BITS).contains(code));
     sink.put_flag(KIND, full);
     if full {
-        put_bounded(sink, AFFINE, position);
+        put_bounded(sink, AFFINE_POSITION, position);
     } else {
         for code in codes {
             sink.put(KIND, DIFFERENCE_BITS, code.cast_unsigned());
@@ -162,10 +153,10 @@ fn put_affine<W: BitWrite>(sink: &mut Sink<'_, W>, position: [i32; 3], before: [
 
 fn take_affine(source: &mut Source<'_>, before: [i32; 3]) -> Result<[i32; 3], DecodeError> {
     if source.take_flag(KIND)? {
-        return take_bounded(source, AFFINE);
+        return take_bounded(source, AFFINE_POSITION);
     }
     let mut position = [0; 3];
-    for (axis, bounds) in AFFINE.into_iter().enumerate() {
+    for (axis, bounds) in AFFINE_POSITION.into_iter().enumerate() {
         position[axis] = take_affine_difference(source, KIND, before[axis], bounds)?;
     }
     Ok(position)
@@ -187,20 +178,7 @@ pub(super) fn take_affine_difference(
 pub(super) fn take_floats(source: &mut Source<'_>, kind: BitKind) -> Result<[i32; 3], DecodeError> {
     let mut words = [0; 3];
     for word in &mut words {
-        *word = take_float(source, kind)?.cast_signed();
+        *word = source.take_float(kind)?.cast_signed();
     }
     Ok(words)
-}
-
-/// The bits of a finite f32.
-pub(super) fn take_float(source: &mut Source<'_>, kind: BitKind) -> Result<u32, DecodeError> {
-    let word = source.take(kind, 32)?;
-    if !f32::from_bits(word).is_finite() {
-        return Err(DecodeError::NotFinite {
-            at_bit: source.at_bit(),
-            field: kind,
-            cube: source.cube(),
-        });
-    }
-    Ok(word)
 }

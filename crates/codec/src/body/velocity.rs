@@ -84,14 +84,14 @@ impl Body<'_> {
 
 fn put_quantized<W: BitWrite>(sink: &mut Sink<'_, W>, velocity: [i32; 3]) {
     for value in velocity {
-        sink.put_word(KIND, Word::between(VELOCITY.min, VELOCITY.max, value));
+        sink.put_word(KIND, Word::bounded(&VELOCITY, value));
     }
 }
 
 fn take_quantized(source: &mut Source<'_>) -> Result<[i32; 3], DecodeError> {
     let mut velocity = [0; 3];
     for value in &mut velocity {
-        *value = source.take_between(KIND, VELOCITY.min, VELOCITY.max)?;
+        *value = source.take_bounded(KIND, &VELOCITY)?;
     }
     Ok(velocity)
 }

@@ -127,6 +127,10 @@ pub const AFFINE_POSITION_Z: Bounded = Bounded {
     max: 2_097_151,
 };
 
+/// Position along each axis in those steps.
+pub const AFFINE_POSITION: [Bounded; 3] =
+    [AFFINE_POSITION_XY, AFFINE_POSITION_XY, AFFINE_POSITION_Z];
+
 /// A component of velocity in steps of the affine scale for differences of ±64 m/s: 61 µm/s.
 /// Every difference of two such integers has a code.
 pub const AFFINE_VELOCITY: Bounded = Bounded {

@@ -21,6 +21,8 @@ pub struct Bounded {
 pub const POSITION_XY: Bounded = Bounded::new(512.0, -131_072, 131_071);
 /// Position along z: 512 steps a metre over [0, 32) m, 14 bits.
 pub const POSITION_Z: Bounded = Bounded::new(512.0, 0, 16_383);
+/// Position along each axis.
+pub const POSITION: [Bounded; 3] = [POSITION_XY, POSITION_XY, POSITION_Z];
 /// A component of linear velocity: 32 steps per m/s over [−32, 32) m/s, 11 bits.
 pub const VELOCITY: Bounded = Bounded::new(32.0, -1024, 1023);
 

@@ -1,7 +1,7 @@
 //! Sizes on play that this project did not simulate.
 
+use cubewire_codec::QuantizedSnapshot;
 use cubewire_codec::ladder::{self, Rung};
-use cubewire_codec::{BitKind, QuantizedSnapshot};
 
 use crate::recording;
 use crate::replay::{AGE, Replay};
@@ -13,10 +13,9 @@ fn mean_bytes(frames: &[QuantizedSnapshot], rung: &Rung) -> (f64, f64) {
     while !replay.is_over() {
         replay.step();
         let ledger = &replay.packet.ledger;
-        let body = ledger.total() - ledger.kind(BitKind::Header) - ledger.kind(BitKind::Padding);
         assert_eq!(ledger.total(), replay.packet.bytes.len() as f64 * 8.0);
         bytes += ledger.total() / 8.0;
-        body_bytes += (body / 8.0).ceil();
+        body_bytes += (ledger.body() / 8.0).ceil();
     }
     let packets = (frames.len() - AGE) as f64;
     (bytes / packets, body_bytes / packets)

@@ -25,8 +25,7 @@ fn body_bits(rung: Rung, velocity: Vec3) -> f64 {
     }
     let mut lane = Lane::new(&grid(), BitLedger::new());
     lane.send(Sequence(1), rung.stages, &state, None);
-    let ledger = &lane.packet.ledger;
-    ledger.total() - ledger.kind(BitKind::Header) - ledger.kind(BitKind::Padding)
+    lane.packet.ledger.body()
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! What is searched: which values there are, and what they cost in given ranges.
 
 use cubewire_codec::predict::{CLASSES, Predictor};
+use cubewire_codec::quantize::bounded::POSITION;
 use cubewire_codec::ranges::Ranges;
 use cubewire_codec::{
     GROWING_ORIENTATION_RANGES, ORIENTATION_RANGES, POSITION_RANGES, PREDICTED_INDEX_BITS,
@@ -9,13 +10,13 @@ use cubewire_codec::{
 
 use crate::cli::SearchField;
 use crate::pairs;
-use crate::recording::{CUBES, Recording};
+use crate::recording::{COMPONENT_BITS, CUBES, Recording};
 
 /// Bits of a position that is not relative.
-const ABSOLUTE_POSITION_BITS: u32 = 50;
+const ABSOLUTE_POSITION_BITS: u32 = POSITION[0].bits() + POSITION[1].bits() + POSITION[2].bits();
 
 /// Bits of an orientation that is not relative.
-const ABSOLUTE_ORIENTATION_BITS: u32 = 29;
+const ABSOLUTE_ORIENTATION_BITS: u32 = 2 + 3 * COMPONENT_BITS as u32;
 
 /// Those that look at motion.
 const STAGES: Stages = ladder::PREDICTED_POSITION.stages;
