@@ -1,43 +1,47 @@
 //! Cubewire: play Glenn Fiedler's cube demo, and watch where every bit of its network traffic goes.
 //!
-//! The house:
+//! The house, from the ground up:
 //!
 //! | | |
 //! | --- | --- |
 //! | `crates/codec` | snapshots to bits and back, one stage of compression at a time |
+//! | `crates/link` | a network link in memory |
+//! | `crates/scene` | the rules of the demo: where cubes stand, what keys do, who is interacting |
+//! | `crates/protocol` | baselines by sequence, acks, the playout buffer |
 //! | `crates/lab` | measures the codec on recordings, from the command line |
+//! | [`simulation`] | the authoritative world: bodies, player forces, 60 Hz step |
+//! | [`replication`] | lanes: capture → quantize → encode → renet → link → decode → playout |
+//! | [`recording`] | input scripts |
+//! | [`view`] | the picture: both worlds, cameras, colours, overlays |
+//! | [`panel`] | egui: switches and graphs; reads samples, writes lane settings, nothing else |
+//! | [`controls`] | keys |
+//! | [`window`] | all of that in a window |
+//! | [`headless`] | the same game without a window, measured |
+//! | [`cli`] | the command line |
 //! | `examples` | one small program for each thing that a game developer would take away |
-//! | `assets/recordings` | play of another simulation, to measure on |
-//!
-//! The window is not here yet: the program lists the rungs of the ladder that the codec climbs.
 
-use std::io::{self, Write};
+pub mod cli;
+pub mod controls;
+mod files;
+pub mod headless;
+pub mod panel;
+pub mod recording;
+pub mod replication;
+pub mod simulation;
+pub mod view;
+pub mod window;
 
-use cubewire_codec::ladder::{AFFINE, LADDER};
+use bevy::app::{PluginGroup, PluginGroupBuilder};
 
-/// Prints every rung of the ladder with what it adds.
-///
-/// # Errors
-/// Whatever writing to `out` gives.
-pub fn print_ladder(out: &mut impl Write) -> io::Result<()> {
-    for (step, rung) in LADDER.iter().enumerate() {
-        writeln!(out, "{:>3}  {:<21} {}", step + 1, rung.name, rung.summary)?;
-    }
-    writeln!(out, "  -  {:<21} {}", AFFINE.name, AFFINE.summary)
-}
+/// The game without its window: [`simulation`], [`replication`] and [`recording`].
+#[derive(Debug)]
+pub struct GamePlugins;
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_rung_is_listed() {
-        let mut out = Vec::new();
-        print_ladder(&mut out).unwrap();
-        let text = String::from_utf8(out).unwrap();
-        assert_eq!(text.lines().count(), LADDER.len() + 1);
-        for rung in LADDER {
-            assert!(text.contains(rung.name));
-        }
+impl PluginGroup for GamePlugins {
+    fn build(self) -> PluginGroupBuilder {
+        PluginGroupBuilder::start::<Self>()
+            .add(simulation::SimulationPlugin)
+            .add(replication::ReplicationPlugin)
+            .add(recording::ScriptPlugin)
     }
 }

@@ -4,7 +4,7 @@
 //! | --- | --- |
 //! | `cli` | the command line |
 //! | `recording` | the files it reads |
-//! | `walkoff` | every rung, encoded and decoded, over [`link`] with [`history`] |
+//! | `walkoff` | every rung, encoded and decoded, over [`link`] |
 //! | `stats` | what changes, and what that costs, drawn by `plot` |
 //! | `search` | which ranges would be best |
 //! | `export` | fields as text |
@@ -12,7 +12,6 @@
 mod cli;
 mod error;
 mod export;
-mod history;
 mod link;
 mod pairs;
 mod plot;

@@ -5,6 +5,7 @@ use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 
 use cubewire_codec::quantize::SmallestThree;
+use cubewire_codec::quantize::bounded::{POSITION_XY, POSITION_Z};
 use cubewire_codec::quantize::smallest_three::max_component;
 use cubewire_codec::{QuantizedCube, QuantizedSnapshot, ladder};
 
@@ -35,10 +36,6 @@ const ZSTD_MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
 
 /// More frames than this do not fit a machine's memory: 28 minutes of play, 2 GB.
 const MAX_FRAMES: usize = 100_000;
-
-/// Positions of the format, in 1/512 m. The codec's own range is wider.
-const POSITION_XY: (i32, i32) = (-16_383, 16_383);
-const POSITION_Z: (i32, i32) = (0, 8191);
 
 /// The frames of a recording, with the initial state in the first six.
 #[derive(Debug)]
@@ -267,9 +264,10 @@ fn parse_frame(
         component,
         component,
         component,
-        POSITION_XY,
-        POSITION_XY,
-        POSITION_Z,
+        // The contest's own stay within a 32 m square; play goes as far as the codec's range.
+        (POSITION_XY.min, POSITION_XY.max),
+        (POSITION_XY.min, POSITION_XY.max),
+        (POSITION_Z.min, POSITION_Z.max),
         (0, 1),
     ];
 

@@ -12,12 +12,12 @@ use cubewire_codec::ladder::Rung;
 use cubewire_codec::{
     Baseline, CubeState, Decoder, Encoder, Limits, Packet, QuantizedSnapshot, Sequence, Snapshot,
 };
+use cubewire_protocol::BaselineRing;
 use glam::Vec3;
 use serde::Serialize;
 
 use crate::cli::{Codecs, WalkoffArgs};
 use crate::error::LabError;
-use crate::history::History;
 use crate::link::{Conditions, Link};
 use crate::progress;
 use crate::recording::{BASELINE_FRAMES, Recording};
@@ -158,8 +158,8 @@ fn run(recording: &Recording, rung: &Rung, conditions: Conditions, tick: impl Fn
     let mut decoder = Decoder::new(initial, limits).expect(proven);
     let (mut forth, mut back) = (Link::forth(conditions), Link::back(conditions));
     let (mut held_by_sender, mut held_by_receiver) = (
-        History::new(OLDEST_BASELINE),
-        History::new(RECEIVER_HISTORY),
+        BaselineRing::new(OLDEST_BASELINE),
+        BaselineRing::new(RECEIVER_HISTORY),
     );
     let mut packet = Packet::default();
     let mut newest_acked = None;

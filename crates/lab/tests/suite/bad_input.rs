@@ -79,10 +79,10 @@ fn each_bad_file_is_named_with_the_place() {
 
     let mut far = frames();
     let offset = FRAME_BYTES * 6 + 16;
-    far[offset..offset + 4].copy_from_slice(&16_384_i32.to_le_bytes());
+    far[offset..offset + 4].copy_from_slice(&131_072_i32.to_le_bytes());
     let far = complaint(&write("far.bin", &far));
     assert!(
-        far.contains("position_x of cube 0 in frame 6, at offset 173008, is 16384"),
+        far.contains("position_x of cube 0 in frame 6, at offset 173008, is 131072"),
         "{far}"
     );
 

@@ -1,0 +1,253 @@
+//! What the keys do to the cubes.
+//!
+//! Newtons and newton metres at the centre of mass, for one tick.
+
+use glam::{Quat, Vec3};
+
+use crate::{GRAVITY, Keys};
+
+/// Newtons along each axis that an arrow key points.
+const ROLL_FORCE: f32 = 120.0;
+
+/// Metres per second along an axis from which on an arrow key pushes less, and at which it no
+/// longer does. A cube that rolls faster than this hops rather than rolls, and a katamari ball
+/// falls apart.
+const FULL_FORCE_SPEED: f32 = 6.0;
+const TOP_SPEED: f32 = 13.0;
+
+/// Metres that the player's centre hovers above the ground, on average.
+const HOVER_HEIGHT: f32 = 2.6;
+
+/// Metres and radians per second of the bobbing.
+const BOB: f32 = 0.15;
+const BOB_RATE: f32 = 5.0;
+
+/// The hover's spring and its damping: acceleration by metre, and by metre per second.
+const SPRING: f32 = 60.0;
+const SPRING_DAMPING: f32 = 10.0;
+
+/// Deceleration in the air by metre per second, so that a hovering player can be steered.
+const AIR_DRAG: f32 = 1.2;
+
+/// The upright spring and its damping: angular acceleration by radian, and by radian per second.
+const UPRIGHT: f32 = 120.0;
+const UPRIGHT_DAMPING: f32 = 14.0;
+
+/// Radians of lean by metre per second, and the most.
+const LEAN: f32 = 0.04;
+const MAX_LEAN: f32 = 0.45;
+
+/// Reach of blow and gather in metres, from the point below the player and from its centre.
+const BLOW_REACH: f32 = 2.0;
+const GATHER_REACH: f32 = 1.8;
+
+/// Acceleration at a metre's distance; it falls with the square.
+const STRENGTH: f32 = 200.0;
+const MAX_BLOW: f32 = 500.0;
+const MAX_GATHER: f32 = 2000.0;
+
+/// What the rules need to know of a cube.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Body {
+    /// Centre, metres.
+    pub position: Vec3,
+    /// Local to world.
+    pub orientation: Quat,
+    /// Metres per second.
+    pub linear_velocity: Vec3,
+    /// Radians per second, about world axes.
+    pub angular_velocity: Vec3,
+    /// Kilograms.
+    pub mass: f32,
+    /// Length of the edges, metres.
+    pub side: f32,
+}
+
+/// A force and a torque.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Push {
+    /// Newtons.
+    pub force: Vec3,
+    /// Newton metres, about world axes.
+    pub torque: Vec3,
+}
+
+/// The arrow keys' force on the player: doubled along an axis on which it opposes the motion, so
+/// that turning is brisk, and fading out towards the speed at which a cube still rolls.
+#[must_use]
+pub fn roll(keys: Keys, velocity: Vec3) -> Vec3 {
+    let [x, y] = keys.direction();
+    let along = |direction: f32, speed: f32| {
+        let forwards = direction * speed;
+        let share = if forwards < 0.0 {
+            2.0
+        } else {
+            ((TOP_SPEED - forwards) / (TOP_SPEED - FULL_FORCE_SPEED)).clamp(0.0, 1.0)
+        };
+        direction * ROLL_FORCE * share
+    };
+    Vec3::new(along(x, velocity.x), along(y, velocity.y), 0.0)
+}
+
+/// What holds the player above the ground while it blows: a damped spring on its height, with a
+/// little bobbing, and another that keeps one of its faces up, leaning into the way it moves.
+///
+/// `ground` is the height of the floor below it; `seconds` is the time, for the bobbing.
+#[must_use]
+pub fn hover(player: &Body, ground: f32, seconds: f32) -> Push {
+    let height = player.position.z - ground;
+    let target = HOVER_HEIGHT + BOB * (BOB_RATE * seconds).sin();
+    let velocity = player.linear_velocity;
+    let lift = GRAVITY + SPRING * (target - height) - SPRING_DAMPING * velocity.z;
+    let acceleration = Vec3::new(
+        -AIR_DRAG * velocity.x,
+        -AIR_DRAG * velocity.y,
+        lift.max(0.0),
+    );
+
+    let flat = Vec3::new(velocity.x, velocity.y, 0.0);
+    let lean = (flat * LEAN).clamp_length_max(MAX_LEAN);
+    let up = (Vec3::Z + lean).normalize();
+    let tilt = upmost_face(player.orientation).cross(up);
+    let spin = UPRIGHT * tilt - UPRIGHT_DAMPING * player.angular_velocity;
+    Push {
+        force: acceleration * player.mass,
+        torque: spin * moment_of_inertia(player),
+    }
+}
+
+/// The push that a cube gets away from `point`, the ground below the blowing player; none out of
+/// reach.
+#[must_use]
+pub fn blow(point: Vec3, cube: &Body) -> Option<Vec3> {
+    let away = cube.position - point;
+    inverse_square(away, BLOW_REACH, MAX_BLOW).map(|acceleration| acceleration * cube.mass)
+}
+
+/// The pull that a cube gets towards the gathering player's `centre`; none out of reach.
+#[must_use]
+pub fn gather(centre: Vec3, cube: &Body) -> Option<Vec3> {
+    let towards = centre - cube.position;
+    inverse_square(towards, GATHER_REACH, MAX_GATHER).map(|acceleration| acceleration * cube.mass)
+}
+
+/// An acceleration along `offset`, stronger the shorter that is.
+fn inverse_square(offset: Vec3, reach: f32, max: f32) -> Option<Vec3> {
+    let distance = offset.length();
+    // At the very point there is no direction to push in.
+    if distance > reach || distance < 1e-3 {
+        return None;
+    }
+    Some(offset / distance * (STRENGTH / (distance * distance)).min(max))
+}
+
+/// The outward direction of the face that points up most, in the world.
+fn upmost_face(orientation: Quat) -> Vec3 {
+    [Vec3::X, Vec3::Y, Vec3::Z]
+        .map(|axis| {
+            let axis = orientation * axis;
+            if axis.z < 0.0 { -axis } else { axis }
+        })
+        .into_iter()
+        .max_by(|a, b| a.z.total_cmp(&b.z))
+        .expect("there are three axes")
+}
+
+fn moment_of_inertia(body: &Body) -> f32 {
+    body.mass * body.side * body.side / 6.0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{PLAYER, mass, side};
+
+    fn player_at(position: Vec3) -> Body {
+        Body {
+            position,
+            orientation: Quat::IDENTITY,
+            linear_velocity: Vec3::ZERO,
+            angular_velocity: Vec3::ZERO,
+            mass: mass(PLAYER),
+            side: side(PLAYER),
+        }
+    }
+
+    #[test]
+    fn a_force_against_the_motion_is_doubled_on_that_axis_alone() {
+        let keys = Keys {
+            right: true,
+            up: true,
+            ..Keys::default()
+        };
+        let force = roll(keys, Vec3::new(-3.0, 3.0, 0.0));
+        assert_eq!(force, Vec3::new(240.0, 120.0, 0.0));
+    }
+
+    #[test]
+    fn the_force_fades_out_towards_the_top_speed() {
+        let keys = Keys {
+            left: true,
+            ..Keys::default()
+        };
+        let at = |speed: f32| roll(keys, Vec3::new(-speed, 0.0, 0.0)).x;
+        assert_eq!(at(FULL_FORCE_SPEED), -ROLL_FORCE);
+        assert_eq!(at((FULL_FORCE_SPEED + TOP_SPEED) / 2.0), -ROLL_FORCE / 2.0);
+        assert_eq!(at(TOP_SPEED + 1.0), 0.0);
+    }
+
+    #[test]
+    fn hovering_settles_at_its_height() {
+        let mut body = player_at(Vec3::new(0.0, 0.0, 0.75));
+        let (mut low, mut high) = (f32::MAX, 0.0_f32);
+        for tick in 0..600 {
+            let push = hover(&body, 0.0, tick as f32 / 60.0);
+            let acceleration = push.force / body.mass - Vec3::Z * GRAVITY;
+            body.linear_velocity += acceleration / 60.0;
+            body.position += body.linear_velocity / 60.0;
+            if tick > 300 {
+                low = low.min(body.position.z);
+                high = high.max(body.position.z);
+            }
+        }
+        assert!(low > HOVER_HEIGHT - 2.0 * BOB && high < HOVER_HEIGHT + 2.0 * BOB);
+        assert!(high - low > BOB, "it bobs");
+    }
+
+    #[test]
+    fn a_tilted_player_is_turned_upright_by_the_shorter_way() {
+        // 80° about x: the y axis is 10° from up, and goes the rest of the way.
+        let mut body = player_at(Vec3::ZERO);
+        body.orientation = Quat::from_rotation_x(80_f32.to_radians());
+        assert!(hover(&body, 0.0, 0.0).torque.x > 0.0);
+        body.orientation = Quat::from_rotation_x(30_f32.to_radians());
+        assert!(hover(&body, 0.0, 0.0).torque.x < 0.0);
+    }
+
+    #[test]
+    fn a_moving_player_leans_forward() {
+        let mut body = player_at(Vec3::ZERO);
+        body.linear_velocity = Vec3::new(5.0, 0.0, 0.0);
+        assert!(
+            hover(&body, 0.0, 0.0).torque.y > 0.0,
+            "about y, z turns to x"
+        );
+    }
+
+    #[test]
+    fn pushes_grow_towards_their_centre_and_end_at_their_reach() {
+        let cube = |x: f32| Body {
+            position: Vec3::new(x, 0.0, 0.0),
+            mass: 0.064,
+            ..player_at(Vec3::ZERO)
+        };
+        let blown = |x: f32| blow(Vec3::ZERO, &cube(x)).map(|force| force.x / 0.064);
+        assert!((blown(1.0).unwrap() - 200.0).abs() < 1e-3);
+        assert!((blown(0.1).unwrap() - MAX_BLOW).abs() < 1e-3);
+        assert_eq!(blown(2.01), None);
+        assert_eq!(blown(0.0), None);
+        let gathered = |x: f32| gather(Vec3::ZERO, &cube(x)).map(|force| force.x / 0.064);
+        assert!((gathered(1.0).unwrap() + 200.0).abs() < 1e-3);
+        assert_eq!(gathered(1.81), None);
+    }
+}

@@ -1,0 +1,153 @@
+//! Who is interacting: red cubes, and how they turn grey again.
+
+use crate::PLAYER;
+
+/// Ticks of rest after which a cube is no longer interacting.
+pub const GREY_AFTER_TICKS: u16 = 100;
+
+/// The interacting cubes. The player always is; what touches an interacting cube becomes
+/// interacting too, through a whole pile in one step; what has rested for long enough no longer is.
+#[derive(Clone, Debug)]
+pub struct Interaction {
+    interacting: Vec<bool>,
+    rest_ticks: Vec<u16>,
+    neighbours: Vec<Vec<u16>>,
+    to_visit: Vec<u16>,
+}
+
+impl Interaction {
+    /// At the start, only the player is interacting.
+    ///
+    /// # Panics
+    /// If there are no cubes or more than 65 536.
+    #[must_use]
+    pub fn new(cubes: usize) -> Self {
+        assert!((1..=65_536).contains(&cubes), "{cubes} cubes");
+        let mut interacting = vec![false; cubes];
+        interacting[PLAYER] = true;
+        Self {
+            interacting,
+            rest_ticks: vec![0; cubes],
+            neighbours: vec![Vec::new(); cubes],
+            to_visit: Vec::new(),
+        }
+    }
+
+    /// By cube.
+    #[must_use]
+    pub fn interacting(&self) -> &[bool] {
+        &self.interacting
+    }
+
+    /// One tick: `contacts` are the pairs of cubes that touch, in any order; `at_rest` says by
+    /// cube whether the physics engine has put it to sleep.
+    ///
+    /// # Panics
+    /// If a contact names a cube that is not there, or `at_rest` has another length.
+    pub fn step(&mut self, contacts: impl IntoIterator<Item = (u16, u16)>, at_rest: &[bool]) {
+        assert_eq!(at_rest.len(), self.interacting.len(), "one flag a cube");
+        for (cube, &rests) in at_rest.iter().enumerate() {
+            let ticks = &mut self.rest_ticks[cube];
+            *ticks = if rests { ticks.saturating_add(1) } else { 0 };
+            if *ticks >= GREY_AFTER_TICKS && cube != PLAYER {
+                self.interacting[cube] = false;
+            }
+        }
+
+        for neighbours in &mut self.neighbours {
+            neighbours.clear();
+        }
+        for (a, b) in contacts {
+            self.neighbours[usize::from(a)].push(b);
+            self.neighbours[usize::from(b)].push(a);
+        }
+        self.to_visit.extend(
+            (0..=u16::MAX)
+                .zip(&self.interacting)
+                .filter_map(|(cube, &is)| is.then_some(cube)),
+        );
+        while let Some(cube) = self.to_visit.pop() {
+            for &other in &self.neighbours[usize::from(cube)] {
+                let (from, to) = (usize::from(cube), usize::from(other));
+                // Two cubes at rest leave each other alone, or a pile would never turn grey.
+                if !self.interacting[to] && !(at_rest[from] && at_rest[to]) {
+                    self.interacting[to] = true;
+                    self.to_visit.push(other);
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const AWAKE: [bool; 5] = [false; 5];
+
+    #[test]
+    fn one_touch_fans_out_over_a_pile_in_one_step() {
+        let mut interaction = Interaction::new(5);
+        assert_eq!(
+            interaction.interacting(),
+            [true, false, false, false, false]
+        );
+        interaction.step([(3, 2), (1, 2), (1, 0)], &AWAKE);
+        assert_eq!(interaction.interacting(), [true, true, true, true, false]);
+    }
+
+    #[test]
+    fn touching_something_grey_changes_nothing() {
+        let mut interaction = Interaction::new(5);
+        interaction.step([(3, 2), (1, 2)], &AWAKE);
+        assert_eq!(
+            interaction.interacting(),
+            [true, false, false, false, false]
+        );
+    }
+
+    #[test]
+    fn a_cube_turns_grey_once_it_has_rested_long_enough() {
+        let mut interaction = Interaction::new(5);
+        interaction.step([(0, 1)], &AWAKE);
+        let rests = [false, true, false, false, false];
+        for _ in 1..GREY_AFTER_TICKS {
+            interaction.step([], &rests);
+            assert!(interaction.interacting()[1]);
+        }
+        interaction.step([], &rests);
+        assert!(!interaction.interacting()[1]);
+    }
+
+    #[test]
+    fn moving_starts_the_wait_again() {
+        let mut interaction = Interaction::new(5);
+        interaction.step([(0, 1)], &AWAKE);
+        let rests = [false, true, false, false, false];
+        for _ in 1..GREY_AFTER_TICKS {
+            interaction.step([], &rests);
+        }
+        interaction.step([], &AWAKE);
+        interaction.step([], &rests);
+        assert!(interaction.interacting()[1]);
+    }
+
+    #[test]
+    fn resting_neighbours_do_not_colour_each_other_but_a_moving_one_does() {
+        let mut interaction = Interaction::new(5);
+        interaction.step([(0, 1)], &AWAKE);
+        interaction.step([(1, 2)], &[false, true, true, false, false]);
+        assert!(!interaction.interacting()[2]);
+        interaction.step([(1, 2)], &[false, false, true, false, false]);
+        assert!(interaction.interacting()[2]);
+    }
+
+    #[test]
+    fn the_player_never_turns_grey() {
+        let mut interaction = Interaction::new(5);
+        for _ in 0..2 * GREY_AFTER_TICKS {
+            interaction.step([], &[true; 5]);
+        }
+        assert!(interaction.interacting()[PLAYER]);
+    }
+}

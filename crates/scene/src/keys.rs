@@ -1,0 +1,43 @@
+//! What the player holds down.
+
+/// The keys held during one tick.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Keys {
+    /// Rolls towards −x.
+    pub left: bool,
+    /// Rolls towards +x.
+    pub right: bool,
+    /// Rolls towards +y, away from the camera.
+    pub up: bool,
+    /// Rolls towards −y.
+    pub down: bool,
+    /// Hovers, and blows cubes away from below.
+    pub blow: bool,
+    /// Katamari: pulls cubes in.
+    pub gather: bool,
+}
+
+impl Keys {
+    /// Where the arrow keys point, each component −1, 0 or 1: opposite keys cancel out.
+    #[must_use]
+    pub fn direction(self) -> [f32; 2] {
+        let axis = |minus: bool, plus: bool| f32::from(i8::from(plus) - i8::from(minus));
+        [axis(self.left, self.right), axis(self.down, self.up)]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn opposite_keys_cancel_out() {
+        let keys = Keys {
+            left: true,
+            right: true,
+            up: true,
+            ..Keys::default()
+        };
+        assert_eq!(keys.direction(), [0.0, 1.0]);
+    }
+}

@@ -1,0 +1,278 @@
+//! The command line.
+
+use std::io::{self, Write};
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand};
+use cubewire_codec::ladder::{self, Rung};
+
+use crate::headless;
+use crate::panel::PanelPlugin;
+use crate::recording::{Script, ScriptError};
+use crate::replication::LaneSettings;
+use crate::window::{self, WindowSettings};
+
+/// Play Glenn Fiedler's cube demo, and watch where every bit of its network traffic goes.
+#[derive(Debug, Parser)]
+#[command(
+    version,
+    about,
+    max_term_width = 100,
+    args_conflicts_with_subcommands = true
+)]
+#[command(after_help = KEYS)]
+pub struct Cli {
+    #[command(subcommand)]
+    command: Option<Command>,
+    #[command(flatten)]
+    window: WindowArgs,
+}
+
+const KEYS: &str = "\
+Without a command, opens the window and plays:
+  arrows  roll            R  reset          PageUp, PageDown  climb the ladder
+  Space   blow            P  pause          1-9, 0, -, =, Backspace  choose a rung
+  Z       katamari        N  one tick       L  cut the link
+  drag    orbit           V  next view      F1 panel
+  wheel   zoom";
+
+/// `cubewire`
+#[derive(Clone, Debug, Args)]
+pub struct WindowArgs {
+    /// Rung of the ladder to start with, by name
+    #[arg(long, value_name = "NAME", default_value = "changed-flags")]
+    pub rung: String,
+    /// Script of keys by tick (RON) to play instead of the keyboard
+    #[arg(long, value_name = "FILE")]
+    pub script: Option<PathBuf>,
+    /// Close the window after so many seconds
+    #[arg(long)]
+    pub seconds: Option<f64>,
+    /// Size of the window
+    #[arg(long, value_name = "WxH", default_value = "1280x720")]
+    pub size: String,
+    /// Write what was seen to this file, as JSON, every second and at the end
+    #[arg(long, value_name = "FILE")]
+    pub report: Option<PathBuf>,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Play a script without a window, as fast as it goes, and print what one rung costs
+    Headless(HeadlessArgs),
+    /// Play a script once and print what every rung of the ladder costs on that same play
+    Ladder(LadderArgs),
+}
+
+/// What to play, for how long, and when to start counting.
+#[derive(Clone, Debug, Args)]
+pub struct PlayArgs {
+    /// Script of keys by tick (RON), such as assets/scripts/mix.ron; without one, nobody plays
+    #[arg(long, value_name = "FILE")]
+    pub script: Option<PathBuf>,
+    /// Seconds to play [default: the script's length, or 30]
+    #[arg(long)]
+    pub seconds: Option<f64>,
+    /// Seconds at the start that are played but not counted
+    #[arg(long, value_name = "SECONDS", default_value_t = 0.0)]
+    pub skip: f64,
+}
+
+/// `cubewire headless`
+#[derive(Clone, Debug, Args)]
+pub struct HeadlessArgs {
+    /// What to play.
+    #[command(flatten)]
+    pub play: PlayArgs,
+    /// Rung of the ladder to send with, by name
+    #[arg(long, value_name = "NAME", default_value = "changed-flags")]
+    pub rung: String,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+    /// Time each part of a frame
+    #[arg(long)]
+    pub profile: bool,
+    /// Write the play as a recording that cubewire-lab reads (zstd if the name ends in .zst)
+    #[arg(long, value_name = "FILE")]
+    pub capture: Option<PathBuf>,
+}
+
+/// `cubewire ladder`
+#[derive(Clone, Debug, Args)]
+pub struct LadderArgs {
+    /// What to play.
+    #[command(flatten)]
+    pub play: PlayArgs,
+    /// Where to draw the ladder
+    #[arg(long, value_name = "FILE", default_value = "ladder.png")]
+    pub png: PathBuf,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Why a command failed.
+#[derive(Debug, thiserror::Error)]
+pub enum CommandError {
+    /// The script is not one.
+    #[error(transparent)]
+    Script(#[from] ScriptError),
+    /// There is no such rung.
+    #[error("--rung: no rung is called `{name}`; there are {}", rung_names())]
+    UnknownRung {
+        /// The name that was given.
+        name: String,
+    },
+    /// A number is of no use.
+    #[error("--{option}: {value} is not {wanted}")]
+    Number {
+        /// Which option.
+        option: &'static str,
+        /// What was given.
+        value: f64,
+        /// What it should be.
+        wanted: &'static str,
+    },
+    /// A size is none.
+    #[error("--size: {given} is not a width and a height from 64 to 16384, as in 1280x720")]
+    Size {
+        /// What was given.
+        given: String,
+    },
+    /// A file cannot be written.
+    #[error("{}: {source}", path.display())]
+    Unwritable {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// A picture cannot be drawn.
+    #[error("{}: {reason}", path.display())]
+    Picture {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        reason: String,
+    },
+    /// The lane could not be set up, or a system failed.
+    #[error("{0}")]
+    Game(String),
+    /// Standard output is closed or full.
+    #[error("standard output: {0}")]
+    Output(#[from] io::Error),
+}
+
+fn rung_names() -> String {
+    let names: Vec<_> = ladder::LADDER.iter().map(|rung| rung.name).collect();
+    format!("{} and {}", names.join(", "), ladder::AFFINE.name)
+}
+
+impl CommandError {
+    /// Whether whoever read standard output has had enough.
+    #[must_use]
+    pub fn is_closed_pipe(&self) -> bool {
+        matches!(self, Self::Output(error) if error.kind() == io::ErrorKind::BrokenPipe)
+    }
+}
+
+impl Cli {
+    /// Runs the command; what it prints goes to `out`.
+    ///
+    /// # Errors
+    /// [`CommandError`], one line that names the thing and the place.
+    pub fn run(self, out: &mut impl Write) -> Result<(), CommandError> {
+        match self.command {
+            Some(Command::Headless(args)) => headless::run(&args, out),
+            Some(Command::Ladder(args)) => headless::ladder::run(&args, out),
+            None => self.window.run(out),
+        }
+    }
+}
+
+impl WindowArgs {
+    /// Opens the window; where there is nothing to open one on, says so and prints the ladder.
+    fn run(self, out: &mut impl Write) -> Result<(), CommandError> {
+        let settings = WindowSettings {
+            lane: LaneSettings {
+                stages: rung(&self.rung)?.stages,
+                ..LaneSettings::default()
+            },
+            script: self.script.as_deref().map(Script::load).transpose()?,
+            seconds: check_seconds(self.seconds)?,
+            size: size(&self.size)?,
+            report: self.report,
+            panel: PanelPlugin::default_settings_path(),
+        };
+        let Some(missing) = window::missing() else {
+            return window::run(settings);
+        };
+        writeln!(
+            out,
+            "Cubewire opens no window, because {missing}; this is what a few seconds of play \
+             cost on each rung.\n"
+        )?;
+        headless::ladder::print_demo(settings.script, out)
+    }
+}
+
+/// Width and height in pixels.
+fn size(text: &str) -> Result<(u32, u32), CommandError> {
+    const SIDES: std::ops::RangeInclusive<u32> = 64..=16_384;
+    let sides = text.split_once('x').and_then(|(width, height)| {
+        let side = |text: &str| text.parse().ok().filter(|side| SIDES.contains(side));
+        Some((side(width)?, side(height)?))
+    });
+    sides.ok_or_else(|| CommandError::Size {
+        given: text.to_owned(),
+    })
+}
+
+/// A length of play that is one.
+fn check_seconds(seconds: Option<f64>) -> Result<Option<f64>, CommandError> {
+    match seconds {
+        Some(value) if !(value > 0.0 && value <= MAX_SECONDS) => Err(CommandError::Number {
+            option: "seconds",
+            value,
+            wanted: "more than 0 and at most a day",
+        }),
+        seconds => Ok(seconds),
+    }
+}
+
+/// Longest play: a day.
+const MAX_SECONDS: f64 = 86_400.0;
+
+/// The rung of that name.
+pub(crate) fn rung(name: &str) -> Result<Rung, CommandError> {
+    ladder::rung(name).ok_or_else(|| CommandError::UnknownRung {
+        name: name.to_owned(),
+    })
+}
+
+impl PlayArgs {
+    pub(crate) fn script(&self) -> Result<Option<Script>, CommandError> {
+        let script = self.script.as_deref().map(Script::load).transpose()?;
+        Ok(script)
+    }
+
+    /// Ticks to play, and how many of these are not counted.
+    pub(crate) fn ticks(&self, script: Option<&Script>) -> Result<(usize, usize), CommandError> {
+        let rate = f64::from(cubewire_scene::TICKS_PER_SECOND);
+        let ticks = match (check_seconds(self.seconds)?, script) {
+            (Some(seconds), _) => ((seconds * rate).round() as usize).max(1),
+            (None, Some(script)) => script.ticks as usize,
+            (None, None) => 30 * cubewire_scene::TICKS_PER_SECOND as usize,
+        };
+        let skip = self.skip * rate;
+        if !(0.0..ticks as f64).contains(&skip) {
+            return Err(CommandError::Number {
+                option: "skip",
+                value: self.skip,
+                wanted: "at least 0 and less than the seconds that are played",
+            });
+        }
+        Ok((ticks, skip.round() as usize))
+    }
+}

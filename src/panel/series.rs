@@ -1,0 +1,208 @@
+//! The line of the bandwidth graph: samples to kilobits a second, smoothed and thinned out.
+
+use cubewire_codec::Stages;
+use cubewire_scene::TICKS_PER_SECOND;
+
+use crate::replication::{Accounting, Sample, kbps};
+
+/// Ticks that a value of the line is the mean of: the tick itself and those before it.
+pub(super) const SMOOTHING_TICKS: usize = 15;
+
+/// What the graph needs of a sample.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Point {
+    pub(super) tick: u64,
+    pub(super) stages: Stages,
+    article_bytes: usize,
+    wire_bytes: usize,
+}
+
+impl Point {
+    const fn bytes(&self, accounting: Accounting) -> usize {
+        match accounting {
+            Accounting::Article => self.article_bytes,
+            Accounting::Wire => self.wire_bytes,
+        }
+    }
+}
+
+impl From<&Sample> for Point {
+    fn from(sample: &Sample) -> Self {
+        Self {
+            tick: sample.tick,
+            stages: sample.stages,
+            article_bytes: sample.bytes(Accounting::Article),
+            wire_bytes: sample.bytes(Accounting::Wire),
+        }
+    }
+}
+
+/// The newest points, each with its smoothed rate. Places count from the oldest.
+#[derive(Clone, Debug)]
+pub(super) struct Series<'a> {
+    points: &'a [Point],
+    kbps: Vec<f64>,
+}
+
+impl<'a> Series<'a> {
+    /// The newest `ticks` of `points`. The points before these only go into the smoothing.
+    pub(super) fn new(points: &'a [Point], ticks: usize, accounting: Accounting) -> Self {
+        let bytes: Vec<usize> = points.iter().map(|point| point.bytes(accounting)).collect();
+        let mut kbps = smooth(&bytes);
+        let before = points.len().saturating_sub(ticks);
+        kbps.drain(..before);
+        Self {
+            points: &points[before..],
+            kbps,
+        }
+    }
+
+    pub(super) fn tick(&self, place: usize) -> u64 {
+        self.points[place].tick
+    }
+
+    pub(super) fn kbps(&self, place: usize) -> f64 {
+        self.kbps[place]
+    }
+
+    /// Smallest and largest rate.
+    pub(super) fn range(&self) -> Option<(f64, f64)> {
+        let smallest = self.kbps.iter().copied().reduce(f64::min)?;
+        let largest = self.kbps.iter().copied().reduce(f64::max)?;
+        Some((smallest, largest))
+    }
+
+    /// When a point was, in seconds after the newest: 0 or less.
+    pub(super) fn seconds(&self, place: usize) -> f64 {
+        let back = self.points.len() - 1 - place;
+        -(back as f64) / f64::from(TICKS_PER_SECOND)
+    }
+
+    /// The point nearest to that time, if the series goes back that far.
+    pub(super) fn place_at(&self, seconds: f64) -> Option<usize> {
+        let back = (-seconds * f64::from(TICKS_PER_SECOND)).round().max(0.0);
+        let newest = self.points.len().checked_sub(1)?;
+        newest.checked_sub(back as usize)
+    }
+
+    /// At most [`MAX_PLACES`] places and the newest. Which, hangs on their ticks, so that the
+    /// line does not flicker as it moves on.
+    pub(super) fn thinned(&self) -> impl Iterator<Item = usize> {
+        let stride = self.points.len().div_ceil(MAX_PLACES).max(1) as u64;
+        let newest = self.points.len().saturating_sub(1);
+        let kept =
+            move |&place: &usize| place == newest || self.points[place].tick.is_multiple_of(stride);
+        (0..self.points.len()).filter(kept)
+    }
+
+    /// The points that were sent with other stages than the one before.
+    pub(super) fn switches(&self) -> impl Iterator<Item = usize> {
+        let pairs = self.points.windows(2).enumerate();
+        pairs
+            .filter(|(_, pair)| pair[0].stages != pair[1].stages)
+            .map(|(place, _)| place + 1)
+    }
+}
+
+/// The mean over the [`SMOOTHING_TICKS`] up to each tick, or over as many as there are.
+fn smooth(bytes: &[usize]) -> Vec<f64> {
+    let mut sum = 0;
+    let smoothed = bytes.iter().enumerate().map(|(place, &now)| {
+        sum += now;
+        if place >= SMOOTHING_TICKS {
+            sum -= bytes[place - SMOOTHING_TICKS];
+        }
+        kbps(sum, SMOOTHING_TICKS.min(place + 1))
+    });
+    smoothed.collect()
+}
+
+/// A line of more is no finer on the screen.
+const MAX_PLACES: usize = 600;
+
+#[cfg(test)]
+mod tests {
+    use cubewire_codec::ladder;
+
+    use super::*;
+
+    fn points(ticks: u64) -> Vec<Point> {
+        let samples = (0..ticks).map(|tick| Sample {
+            tick: 1_000 + tick,
+            article_bytes: 125,
+            wire_bytes: 250,
+            ..Sample::default()
+        });
+        samples.map(|sample| Point::from(&sample)).collect()
+    }
+
+    #[test]
+    fn a_steady_rate_stays_as_it_is() {
+        let points = points(100);
+        let article = Series::new(&points, 60, Accounting::Article);
+        assert_eq!(article.kbps.len(), 60);
+        assert!(article.kbps.iter().all(|kbps| (kbps - 60.0).abs() < 1e-9));
+        let wire = Series::new(&points, 60, Accounting::Wire);
+        assert_eq!(wire.range(), Some((120.0, 120.0)));
+    }
+
+    #[test]
+    fn a_single_large_packet_is_spread_over_the_window() {
+        let mut bytes = vec![0; 40];
+        bytes[10] = 1_500;
+        let smoothed = smooth(&bytes);
+        assert_eq!(smoothed[9], 0.0);
+        assert!((smoothed[15] - kbps(100, 1)).abs() < 1e-9);
+        assert!((smoothed[24] - kbps(100, 1)).abs() < 1e-9);
+        assert_eq!(smoothed[25], 0.0);
+        // So early, the window is shorter.
+        assert!((smoothed[10] - kbps(1_500, 11)).abs() < 1e-9);
+    }
+
+    #[test]
+    fn a_long_series_is_thinned_and_keeps_its_newest() {
+        let points = points(3_600);
+        let series = Series::new(&points, 3_600, Accounting::Article);
+        let places: Vec<usize> = series.thinned().collect();
+        assert!((599..=601).contains(&places.len()), "{}", places.len());
+        assert_eq!(places.last(), Some(&3_599));
+
+        let later = Series::new(&points[1..], 3_599, Accounting::Article);
+        let ticks = |series: &Series<'_>| -> Vec<u64> {
+            series.thinned().map(|place| series.tick(place)).collect()
+        };
+        assert_eq!(ticks(&series)[10..500], ticks(&later)[10..500]);
+    }
+
+    #[test]
+    fn a_short_series_is_drawn_whole() {
+        let points = points(30);
+        let series = Series::new(&points, 600, Accounting::Article);
+        assert_eq!(series.thinned().count(), 30);
+        let nothing = Series::new(&[], 600, Accounting::Article);
+        assert_eq!(nothing.thinned().count(), 0);
+        assert_eq!(nothing.range(), None);
+        assert_eq!(nothing.place_at(0.0), None);
+    }
+
+    #[test]
+    fn a_time_finds_its_tick() {
+        let points = points(120);
+        let series = Series::new(&points, 120, Accounting::Article);
+        for place in [0, 1, 60, 119] {
+            assert_eq!(series.place_at(series.seconds(place)), Some(place));
+        }
+        assert_eq!(series.place_at(0.5), Some(119));
+        assert_eq!(series.place_at(-2.1), None);
+    }
+
+    #[test]
+    fn a_switch_is_where_the_stages_differ() {
+        let mut points = points(20);
+        for point in &mut points[7..] {
+            point.stages = ladder::DELTA.stages;
+        }
+        let series = Series::new(&points, 20, Accounting::Article);
+        assert_eq!(series.switches().collect::<Vec<_>>(), [7]);
+    }
+}

@@ -1,0 +1,299 @@
+//! What the panel remembers between runs, and its RON file.
+//!
+//! The file is a convenience: if it is missing or no good, the panel starts with its defaults.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use bevy::log::warn;
+use bevy::prelude::*;
+use serde::{Deserialize, Serialize};
+
+use super::series::Point;
+use crate::replication::Accounting;
+
+/// What the panel remembers. Everything but a paused graph outlasts the program.
+#[derive(Resource, Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct PanelState {
+    /// Whether it is shown.
+    pub visible: bool,
+    /// Width in logical points.
+    pub width: f32,
+    /// The sections that are unfolded.
+    pub open: OpenSections,
+    /// Seconds that the graph goes back, 10 to 60.
+    pub graph_seconds: u32,
+    /// Whether the graph's vertical axis is logarithmic.
+    pub logarithmic: bool,
+    /// How the graph counts bytes.
+    pub accounting: Accounting,
+    /// Place on the ladder of the last stages that were a rung's.
+    pub last_rung: usize,
+    /// What a paused graph shows.
+    #[serde(skip)]
+    pub(super) frozen: Option<Arc<[Point]>>,
+}
+
+impl Default for PanelState {
+    fn default() -> Self {
+        Self {
+            visible: true,
+            width: 380.0,
+            open: OpenSections::default(),
+            graph_seconds: 20,
+            logarithmic: false,
+            accounting: Accounting::default(),
+            last_rung: 0,
+            frozen: None,
+        }
+    }
+}
+
+impl PanelState {
+    /// With every number inside its range, whatever the file said.
+    fn bounded(mut self) -> Self {
+        let default = Self::default();
+        if !(1.0..=10_000.0).contains(&self.width) {
+            self.width = default.width;
+        }
+        self.graph_seconds = self
+            .graph_seconds
+            .clamp(SHORTEST_GRAPH_SECONDS, LONGEST_GRAPH_SECONDS);
+        self
+    }
+}
+
+/// Which sections of the panel are unfolded. By default all but the keys.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct OpenSections {
+    /// The rungs.
+    pub ladder: bool,
+    /// The switches.
+    pub stages: bool,
+    /// The graph.
+    pub bandwidth: bool,
+    /// Where the bits go.
+    pub ledger: bool,
+    /// Acks and the link.
+    pub acks: bool,
+    /// The keys.
+    pub keys: bool,
+}
+
+impl Default for OpenSections {
+    fn default() -> Self {
+        Self {
+            ladder: true,
+            stages: true,
+            bandwidth: true,
+            ledger: true,
+            acks: true,
+            keys: false,
+        }
+    }
+}
+
+/// Why settings cannot be loaded or saved.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum SettingsError {
+    #[error("{}: {source}", path.display())]
+    File { path: PathBuf, source: io::Error },
+    #[error("{}: {source}", path.display())]
+    NoSettings {
+        path: PathBuf,
+        source: Box<ron::error::SpannedError>,
+    },
+    #[error("the panel's settings cannot be written as RON: {0}")]
+    Unwritable(#[from] ron::Error),
+}
+
+/// Where the settings are saved, and what was last saved there.
+#[derive(Resource, Debug)]
+pub(super) struct SettingsFile {
+    path: PathBuf,
+    saved: String,
+    /// Whether [`PanelState`] was written to since.
+    touched: bool,
+    /// By the real clock.
+    tried_at: Duration,
+    complained: bool,
+}
+
+impl SettingsFile {
+    pub(super) fn new(path: PathBuf, loaded: &PanelState) -> Self {
+        Self {
+            path,
+            saved: text(loaded).unwrap_or_default(),
+            touched: false,
+            tried_at: Duration::ZERO,
+            complained: false,
+        }
+    }
+
+    fn save(&mut self, state: &PanelState) -> Result<(), SettingsError> {
+        let text = text(state)?;
+        if text != self.saved {
+            store(&self.path, &text)?;
+            self.saved = text;
+        }
+        Ok(())
+    }
+}
+
+/// The settings in a file; the defaults, with a warning unless the file is merely missing, if
+/// there are none.
+pub(super) fn load_or_default(path: &Path) -> PanelState {
+    match load(path) {
+        Ok(state) => state,
+        Err(SettingsError::File { source, .. }) if source.kind() == io::ErrorKind::NotFound => {
+            PanelState::default()
+        }
+        Err(error) => {
+            warn!("the panel starts with its defaults: {error}");
+            PanelState::default()
+        }
+    }
+}
+
+/// Saves what has changed, at most once in [`SAVE_INTERVAL`], and on leaving.
+pub(super) fn save(
+    state: Res<PanelState>,
+    mut file: ResMut<SettingsFile>,
+    time: Res<Time<Real>>,
+    mut exits: MessageReader<AppExit>,
+) {
+    let leaving = exits.read().count() > 0;
+    if state.is_changed() {
+        file.touched = true;
+    }
+    let now = time.elapsed();
+    if !file.touched || !(leaving || now >= file.tried_at + SAVE_INTERVAL) {
+        return;
+    }
+    file.touched = false;
+    file.tried_at = now;
+    if let Err(error) = file.save(&state)
+        && !file.complained
+    {
+        warn!("the panel's settings are not saved: {error}");
+        file.complained = true;
+    }
+}
+
+fn load(path: &Path) -> Result<PanelState, SettingsError> {
+    let text = fs::read_to_string(path).map_err(|source| SettingsError::File {
+        path: path.to_owned(),
+        source,
+    })?;
+    let state: PanelState = ron::from_str(&text).map_err(|source| SettingsError::NoSettings {
+        path: path.to_owned(),
+        source: Box::new(source),
+    })?;
+    Ok(state.bounded())
+}
+
+fn text(state: &PanelState) -> Result<String, SettingsError> {
+    let text = ron::ser::to_string_pretty(state, ron::ser::PrettyConfig::default())?;
+    Ok(text)
+}
+
+/// Goes through a second file, so that no half-written one is left behind.
+fn store(path: &Path, text: &str) -> Result<(), SettingsError> {
+    let written = path.with_extension("ron.new");
+    let store = || {
+        if let Some(directory) = path.parent() {
+            fs::create_dir_all(directory)?;
+        }
+        fs::write(&written, text)?;
+        fs::rename(&written, path)
+    };
+    store().map_err(|source| SettingsError::File {
+        path: path.to_owned(),
+        source,
+    })
+}
+
+/// See [`PanelState::graph_seconds`].
+pub(super) const SHORTEST_GRAPH_SECONDS: u32 = 10;
+
+/// See [`PanelState::graph_seconds`].
+pub(super) const LONGEST_GRAPH_SECONDS: u32 = 60;
+
+/// Between two attempts to save.
+const SAVE_INTERVAL: Duration = Duration::from_secs(1);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_saved_is_loaded_again() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("deep/inside/panel.ron");
+        let mut state = PanelState::default();
+        let mut file = SettingsFile::new(path.clone(), &state);
+        file.save(&state).unwrap();
+        assert!(!path.exists(), "nothing has changed");
+
+        state.visible = false;
+        state.width = 412.5;
+        state.open.stages = false;
+        state.graph_seconds = 60;
+        state.logarithmic = true;
+        state.accounting = Accounting::Wire;
+        state.last_rung = 11;
+        file.save(&state).unwrap();
+        assert_eq!(load_or_default(&path), state);
+    }
+
+    #[test]
+    fn a_missing_or_garbled_file_gives_the_defaults() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("panel.ron");
+        assert_eq!(load_or_default(&path), PanelState::default());
+        for garbage in ["", "(visible: perhaps)", "\u{0}\u{1}", "(((((("] {
+            fs::write(&path, garbage).unwrap();
+            assert_eq!(load_or_default(&path), PanelState::default());
+        }
+        assert_eq!(load_or_default(directory.path()), PanelState::default());
+    }
+
+    #[test]
+    fn what_a_file_leaves_out_or_overdoes_is_put_right() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("panel.ron");
+        fs::write(
+            &path,
+            "(width: NaN, graph_seconds: 4000000000, logarithmic: true)",
+        )
+        .unwrap();
+        let state = load_or_default(&path);
+        assert_eq!(state.width, PanelState::default().width);
+        assert_eq!(state.graph_seconds, 60);
+        assert!(state.logarithmic && state.visible);
+    }
+
+    #[test]
+    fn changes_are_saved_on_leaving() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("panel.ron");
+        let mut app = App::new();
+        app.add_plugins((
+            MinimalPlugins,
+            super::super::PanelPlugin {
+                settings: Some(path.clone()),
+            },
+        ))
+        .init_resource::<ButtonInput<KeyCode>>();
+        app.update();
+        app.world_mut().resource_mut::<PanelState>().graph_seconds = 33;
+        app.world_mut().write_message(AppExit::Success);
+        app.update();
+        assert_eq!(load_or_default(&path).graph_seconds, 33);
+    }
+}

@@ -1,0 +1,162 @@
+//! Every stage as a switch of its own. What the codec refuses is greyed out, with its reason.
+
+use bevy_egui::egui;
+use cubewire_codec::Stages;
+use cubewire_codec::quantize::smallest_three::{MAX_BITS, MIN_BITS};
+use cubewire_codec::stages::{
+    ChangedFlags, Delta, Orientation, Position, RelativeOrientation, RelativePosition, Velocity,
+};
+
+use super::tooltips::{self, Tooltip};
+
+pub(super) fn draw(ui: &mut egui::Ui, stages: &mut Stages) {
+    orientation(ui, stages);
+    switch(
+        ui,
+        "Velocity",
+        stages,
+        Velocity::ALL,
+        |stages, velocity| Stages { velocity, ..stages },
+        tooltips::velocity,
+    );
+    switch(
+        ui,
+        "Position",
+        stages,
+        Position::ALL,
+        |stages, position| Stages { position, ..stages },
+        tooltips::position,
+    );
+    switch(
+        ui,
+        "Delta",
+        stages,
+        Delta::ALL,
+        |stages, delta| Stages { delta, ..stages },
+        tooltips::delta,
+    );
+    switch(
+        ui,
+        "Relative position",
+        stages,
+        RelativePosition::ALL,
+        |stages, relative_position| Stages {
+            relative_position,
+            ..stages
+        },
+        tooltips::relative_position,
+    );
+    switch(
+        ui,
+        "Relative orientation",
+        stages,
+        RelativeOrientation::ALL,
+        |stages, relative_orientation| Stages {
+            relative_orientation,
+            ..stages
+        },
+        tooltips::relative_orientation,
+    );
+    switch(
+        ui,
+        "Changed flags",
+        stages,
+        ChangedFlags::ALL,
+        |stages, changed_flags| Stages {
+            changed_flags,
+            ..stages
+        },
+        tooltips::changed_flags,
+    );
+}
+
+fn orientation(ui: &mut egui::Ui, stages: &mut Stages) {
+    let with = |stages: Stages, orientation: Orientation| Stages {
+        orientation,
+        ..stages
+    };
+    let bits = match stages.orientation {
+        Orientation::SmallestThree { bits } => bits,
+        Orientation::Full => ARTICLE_BITS,
+    };
+    let variants = [Orientation::Full, Orientation::SmallestThree { bits }];
+    switch(
+        ui,
+        "Orientation",
+        stages,
+        variants,
+        with,
+        tooltips::orientation,
+    );
+    let smallest_three = stages.orientation != Orientation::Full;
+    let mut bits = bits;
+    let slider = egui::Slider::new(&mut bits, MIN_BITS..=MAX_BITS).text("bits a component");
+    let slider = ui
+        .add_enabled(smallest_three, slider)
+        .on_hover_text(tooltips::COMPONENT_BITS)
+        .on_disabled_hover_text(tooltips::NO_COMPONENT_BITS);
+    let candidate = with(*stages, Orientation::SmallestThree { bits });
+    if slider.changed() && refusal(candidate).is_none() {
+        *stages = candidate;
+    }
+}
+
+/// One option for each variant of a stage.
+fn switch<T: Copy, const VARIANTS: usize>(
+    ui: &mut egui::Ui,
+    title: &str,
+    stages: &mut Stages,
+    variants: [T; VARIANTS],
+    with: impl Fn(Stages, T) -> Stages,
+    tooltip: impl Fn(T) -> Tooltip,
+) {
+    ui.label(title);
+    ui.horizontal_wrapped(|ui| {
+        for variant in variants {
+            let candidate = with(*stages, variant);
+            let Tooltip { name, text } = tooltip(variant);
+            let button = egui::Button::selectable(candidate == *stages, name);
+            let response = match refusal(candidate) {
+                Some(reason) => ui.add_enabled(false, button).on_disabled_hover_text(reason),
+                None => ui.add(button).on_hover_text(text),
+            };
+            if response.clicked() {
+                *stages = candidate;
+            }
+        }
+    });
+}
+
+/// Why the codec does not do this, if it does not.
+fn refusal(candidate: Stages) -> Option<String> {
+    candidate.check().err().map(|illegal| illegal.to_string())
+}
+
+/// Bits a component that the article uses.
+const ARTICLE_BITS: u8 = 9;
+
+#[cfg(test)]
+mod tests {
+    use cubewire_codec::{IllegalStages, ladder};
+
+    use super::*;
+
+    #[test]
+    fn an_illegal_option_gives_the_codecs_reason() {
+        let candidate = Stages {
+            changed_flags: ChangedFlags::Separate,
+            ..ladder::POSITION.stages
+        };
+        assert_eq!(
+            refusal(candidate),
+            Some(IllegalStages::ChangedFlagsWithoutDelta.to_string())
+        );
+    }
+
+    #[test]
+    fn no_rung_is_refused() {
+        for rung in ladder::LADDER {
+            assert_eq!(refusal(rung.stages), None, "{}", rung.name);
+        }
+    }
+}

@@ -1,0 +1,26 @@
+//! Compares what a lane decoded with what was sent: possible because both ends are in one process.
+
+use bevy::prelude::*;
+
+use super::receive::Receiver;
+use super::send::Sender;
+
+/// What comparing has shown since the component was added to a lane.
+#[derive(Component, Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LaneCheck {
+    /// Snapshots compared, cube by cube.
+    pub compared: u64,
+    /// Of these, how many were not what was sent.
+    pub wrong: u64,
+}
+
+pub(super) fn check(mut lanes: Query<(&Sender, &Receiver, &mut LaneCheck)>) {
+    for (sender, receiver, mut check) in &mut lanes {
+        for &sequence in &receiver.decoded_now {
+            let sent = sender.sent.get(sequence).map(|sent| sent.snapshot());
+            let received = receiver.received.get(sequence).map(|held| held.snapshot());
+            check.compared += 1;
+            check.wrong += u64::from(sent.is_none() || sent != received);
+        }
+    }
+}

@@ -1,0 +1,140 @@
+//! renet in one process: a server, and a client for each lane, with a link between the two.
+
+use std::time::Duration;
+
+use bevy::prelude::*;
+use cubewire_link::{Conditions, Link};
+use cubewire_scene::TICKS_PER_SECOND;
+use renet::{ChannelConfig, ClientId, ConnectionConfig, RenetClient, RenetServer, SendType};
+
+use super::{HEADER_BYTES, LaneMeter, LaneSettings};
+
+/// Snapshots go down it, acks up.
+pub(super) const CHANNEL: u8 = 0;
+
+/// Room for the pieces of uncompressed snapshots, which renet holds for 3 s when one is lost.
+const CHANNEL_BYTES: usize = 16 << 20;
+
+/// renet drops what goes beyond this in one flush; two uncompressed snapshots fit.
+const BYTES_PER_TICK: u64 = 160_000;
+
+/// First byte of renet's own ack packets.
+const RENET_ACK: u8 = 4;
+
+/// The simulation's side of every lane.
+#[derive(Resource, Debug)]
+pub(super) struct Server {
+    pub(super) renet: RenetServer,
+    clients: ClientId,
+}
+
+/// The other side of one lane, and the link to it.
+#[derive(Component, Debug)]
+pub(super) struct Connection {
+    pub(super) id: ClientId,
+    pub(super) client: RenetClient,
+    down: Link<Vec<u8>>,
+    up: Link<Vec<u8>>,
+}
+
+fn config() -> ConnectionConfig {
+    let channels = vec![ChannelConfig {
+        channel_id: CHANNEL,
+        max_memory_usage_bytes: CHANNEL_BYTES,
+        send_type: SendType::Unreliable,
+    }];
+    ConnectionConfig {
+        available_bytes_per_tick: BYTES_PER_TICK,
+        server_channels_config: channels.clone(),
+        client_channels_config: channels,
+    }
+}
+
+impl Default for Server {
+    fn default() -> Self {
+        Self {
+            renet: RenetServer::new(config()),
+            clients: 0,
+        }
+    }
+}
+
+impl Server {
+    /// Admits one more client, by memory.
+    pub(super) fn connect(&mut self, conditions: Conditions) -> Connection {
+        let id = self.clients;
+        self.clients += 1;
+        self.renet.add_connection(id);
+        let mut client = RenetClient::new(config());
+        client.set_connected();
+        Connection {
+            id,
+            client,
+            down: Link::new(conditions),
+            up: Link::new(conditions),
+        }
+    }
+}
+
+/// One tick, as renet counts time.
+const TICK: Duration = Duration::from_nanos(1_000_000_000 / TICKS_PER_SECOND as u64);
+
+pub(super) fn to_server(
+    time: Res<Time>,
+    mut server: ResMut<Server>,
+    mut lanes: Query<(&mut Connection, &LaneSettings)>,
+) -> Result {
+    server.renet.update(TICK);
+    for (mut connection, settings) in &mut lanes {
+        connection.down.set_conditions(settings.link);
+        connection.up.set_conditions(settings.link);
+        while let Some(packet) = connection.up.receive(time.elapsed()) {
+            server.renet.process_packet_from(&packet, connection.id)?;
+        }
+    }
+    Ok(())
+}
+
+pub(super) fn from_server(
+    time: Res<Time>,
+    mut server: ResMut<Server>,
+    mut lanes: Query<(&mut Connection, &mut LaneMeter)>,
+) -> Result {
+    for (mut connection, mut meter) in &mut lanes {
+        for packet in server.renet.get_packets_to_send(connection.id)? {
+            let sample = meter.current();
+            if packet.first() == Some(&RENET_ACK) {
+                sample.renet_ack_bytes += packet.len() + HEADER_BYTES;
+            } else {
+                sample.wire_bytes += packet.len() + HEADER_BYTES;
+                sample.packets += 1;
+            }
+            connection.down.send(time.elapsed(), packet);
+        }
+    }
+    Ok(())
+}
+
+pub(super) fn to_client(time: Res<Time>, mut lanes: Query<&mut Connection>) {
+    for mut connection in &mut lanes {
+        connection.client.update(TICK);
+        while let Some(packet) = connection.down.receive(time.elapsed()) {
+            connection.client.process_packet(&packet);
+        }
+    }
+}
+
+pub(super) fn from_client(time: Res<Time>, mut lanes: Query<(&mut Connection, &mut LaneMeter)>) {
+    for (mut connection, mut meter) in &mut lanes {
+        for packet in connection.client.get_packets_to_send() {
+            let bytes = packet.len() + HEADER_BYTES;
+            let sample = meter.current();
+            if packet.first() == Some(&RENET_ACK) {
+                sample.renet_ack_bytes += bytes;
+            } else {
+                sample.ack_bytes += bytes;
+            }
+            connection.up.send(time.elapsed(), packet);
+        }
+    }
+}

@@ -1,0 +1,248 @@
+//! Two cameras that follow the player the same way, one in each world.
+
+use bevy::camera::visibility::RenderLayers;
+use bevy::camera::{CameraOutputMode, Viewport};
+use bevy::core_pipeline::tonemapping::Tonemapping;
+use bevy::input::mouse::{AccumulatedMouseMotion, AccumulatedMouseScroll, MouseScrollUnit};
+use bevy::prelude::*;
+use bevy::render::render_resource::BlendState;
+use bevy::window::PrimaryWindow;
+use bevy_egui::{EguiGlobalSettings, PrimaryEguiContext};
+use cubewire_scene::PLAYER;
+
+use super::{Side, ViewCube, ViewMode};
+use crate::panel::PanelWidth;
+
+/// Where the reference's camera is, from the point that it looks at: 1 m below the player.
+const OFFSET: Vec3 = Vec3::new(0.0, -11.0, 6.0);
+const LOOK_BELOW: f32 = 1.0;
+
+/// Seconds in which the camera closes most of the distance to where it should be.
+const EASE_SECONDS: f32 = 0.1;
+
+/// Radians by pixel of mouse drag; metres' factor by step of the wheel.
+const DRAG: f32 = 0.006;
+const ZOOM: f32 = 0.9;
+const PIXELS_A_STEP: f32 = 40.0;
+const DISTANCE: std::ops::RangeInclusive<f32> = 3.0..=80.0;
+const PITCH: std::ops::RangeInclusive<f32> = 0.05..=1.5;
+
+/// Pixels between the halves.
+pub(super) const GAP: u32 = 4;
+
+/// The layer of each world; [`SHARED`] is drawn in both.
+pub(super) const SHARED: usize = 0;
+
+impl Side {
+    /// What only this side's camera sees.
+    pub(super) const fn layer(self) -> usize {
+        match self {
+            Self::Simulation => 1,
+            Self::Replica => 2,
+        }
+    }
+}
+
+/// How both cameras look at their player.
+#[derive(Resource, Clone, Copy, Debug)]
+pub(super) struct Orbit {
+    yaw: f32,
+    pitch: f32,
+    distance: f32,
+}
+
+impl Default for Orbit {
+    fn default() -> Self {
+        Self {
+            yaw: 0.0,
+            pitch: OFFSET.z.atan2(-OFFSET.y),
+            distance: OFFSET.length(),
+        }
+    }
+}
+
+impl Orbit {
+    fn offset(self) -> Vec3 {
+        let flat = Quat::from_rotation_z(self.yaw) * Vec3::NEG_Y;
+        (flat * self.pitch.cos() + Vec3::Z * self.pitch.sin()) * self.distance
+    }
+}
+
+/// Marks the camera of a world; holds the point that it looks at.
+#[derive(Component, Clone, Copy, Debug, Default)]
+pub(super) struct Follow {
+    focus: Option<Vec3>,
+}
+
+/// Marks the camera that draws the labels and the panel over everything.
+#[derive(Component, Clone, Copy, Debug)]
+pub(super) struct OverlayCamera;
+
+pub(super) fn spawn(
+    mut commands: Commands,
+    mut egui: ResMut<EguiGlobalSettings>,
+    sky: Res<ClearColor>,
+) {
+    egui.auto_create_primary_context = false;
+    for (order, side) in (0..).zip(Side::ALL) {
+        commands.spawn((
+            side,
+            Follow::default(),
+            Camera3d::default(),
+            Camera { order, ..default() },
+            // The default needs tables that are left out of the build.
+            Tonemapping::ReinhardLuminance,
+            Projection::Perspective(PerspectiveProjection {
+                fov: 60_f32.to_radians(),
+                far: 400.0,
+                ..default()
+            }),
+            DistanceFog {
+                color: sky.0,
+                falloff: FogFalloff::Linear {
+                    start: 60.0,
+                    end: 200.0,
+                },
+                ..default()
+            },
+            Transform::from_translation(OFFSET),
+            RenderLayers::layer(SHARED).with(side.layer()),
+        ));
+    }
+    commands.spawn((
+        OverlayCamera,
+        PrimaryEguiContext,
+        IsDefaultUiCamera,
+        Camera2d,
+        Tonemapping::None,
+        RenderLayers::none(),
+        Camera {
+            order: 2,
+            // A picture of its own, transparent, and laid over what is there: the cameras share
+            // one texture, in which only the last one's half is left by now.
+            clear_color: ClearColorConfig::Custom(Color::NONE),
+            output_mode: CameraOutputMode::Write {
+                blend_state: Some(BlendState::ALPHA_BLENDING),
+                clear_color: ClearColorConfig::None,
+            },
+            ..default()
+        },
+    ));
+}
+
+/// Drag to orbit, wheel to zoom, both sides together; not where the panel is.
+pub(super) fn orbit(
+    buttons: Res<ButtonInput<MouseButton>>,
+    motion: Res<AccumulatedMouseMotion>,
+    scroll: Res<AccumulatedMouseScroll>,
+    panel: Res<PanelWidth>,
+    window: Single<&Window, With<PrimaryWindow>>,
+    mut dragging: Local<bool>,
+    mut orbit: ResMut<Orbit>,
+) {
+    let over_view = window
+        .cursor_position()
+        .is_some_and(|pointer| !panel.covers(pointer.x, window.width()));
+    let pressed = [MouseButton::Left, MouseButton::Right];
+    if buttons.any_just_pressed(pressed) {
+        *dragging = over_view;
+    }
+    if !buttons.any_pressed(pressed) {
+        *dragging = false;
+    }
+    if *dragging && motion.delta != Vec2::ZERO {
+        orbit.yaw -= motion.delta.x * DRAG;
+        orbit.pitch = (orbit.pitch + motion.delta.y * DRAG).clamp(*PITCH.start(), *PITCH.end());
+    }
+    if over_view && scroll.delta.y != 0.0 {
+        let steps = match scroll.unit {
+            MouseScrollUnit::Line => scroll.delta.y,
+            MouseScrollUnit::Pixel => scroll.delta.y / PIXELS_A_STEP,
+        };
+        let distance = orbit.distance * ZOOM.powf(steps);
+        orbit.distance = distance.clamp(*DISTANCE.start(), *DISTANCE.end());
+    }
+}
+
+pub(super) fn follow(
+    time: Res<Time<Real>>,
+    orbit: Res<Orbit>,
+    cubes: Query<(&Side, &ViewCube, &Transform), Without<Follow>>,
+    mut cameras: Query<(&Side, &mut Follow, &mut Transform)>,
+) {
+    let closed = 1.0 - (-time.delta_secs() / EASE_SECONDS).exp();
+    for (side, mut follow, mut transform) in &mut cameras {
+        let Some((_, _, player)) = cubes
+            .iter()
+            .find(|(other, cube, _)| *other == side && cube.index == PLAYER)
+        else {
+            continue;
+        };
+        let target = player.translation - Vec3::Z * LOOK_BELOW;
+        let focus = match follow.focus {
+            Some(focus) => focus.lerp(target, closed),
+            None => target,
+        };
+        follow.focus = Some(focus);
+        *transform = Transform::from_translation(focus + orbit.offset()).looking_at(focus, Vec3::Z);
+    }
+}
+
+/// Gives each camera its part of the window, left of the panel.
+pub(super) fn place(
+    mode: Res<ViewMode>,
+    panel: Res<PanelWidth>,
+    window: Single<&Window, With<PrimaryWindow>>,
+    mut cameras: Query<(&Side, &mut Camera, &mut RenderLayers), With<Follow>>,
+) {
+    let window = window.into_inner();
+    let panel = (panel.0 * window.scale_factor()).round() as u32;
+    let size = window.physical_size();
+    let width = size.x.saturating_sub(panel);
+    for (&side, mut camera, mut layers) in &mut cameras {
+        let (x, width) = match (*mode, side) {
+            (ViewMode::Split, Side::Simulation) => (0, (width / 2).saturating_sub(GAP / 2)),
+            (ViewMode::Split, Side::Replica) => {
+                let x = width / 2 + GAP / 2;
+                (x, width.saturating_sub(x))
+            }
+            _ => (0, width),
+        };
+        // A window may be narrower than the panel, or minimized.
+        camera.is_active = mode.shows(side) && width > 0 && size.y > 0;
+        let viewport = camera.is_active.then(|| Viewport {
+            physical_position: UVec2::new(x, 0),
+            physical_size: UVec2::new(width, size.y),
+            ..default()
+        });
+        let unchanged = match (&camera.viewport, &viewport) {
+            (Some(old), Some(new)) => {
+                old.physical_position == new.physical_position
+                    && old.physical_size == new.physical_size
+            }
+            (old, new) => old.is_none() && new.is_none(),
+        };
+        if !unchanged {
+            camera.viewport = viewport;
+        }
+        let seen = match *mode {
+            ViewMode::Difference => RenderLayers::from_layers(&[
+                SHARED,
+                Side::Simulation.layer(),
+                Side::Replica.layer(),
+            ]),
+            _ => RenderLayers::from_layers(&[SHARED, side.layer()]),
+        };
+        layers.set_if_neq(seen);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_orbit_starts_where_the_references_camera_is() {
+        assert!(Orbit::default().offset().distance(OFFSET) < 1e-4);
+    }
+}

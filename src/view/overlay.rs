@@ -1,0 +1,172 @@
+//! Text over the picture: what each half shows, and the lane's bandwidth in large type.
+
+use bevy::prelude::*;
+use bevy::window::PrimaryWindow;
+use cubewire_codec::Stages;
+use cubewire_codec::ladder;
+
+use super::{Side, ViewMode};
+use crate::panel::PanelWidth;
+use crate::replication::{Accounting, LaneMeter, LaneSettings};
+
+const CYAN: Color = Color::srgb(0.0, 0.62, 0.75);
+const INK: Color = Color::srgb(0.16, 0.18, 0.22);
+
+/// Covers the picture, as far as the panel.
+#[derive(Component, Clone, Copy, Debug)]
+pub(super) struct Picture;
+
+/// A piece of text.
+#[derive(Component, Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Label {
+    /// What a half shows.
+    Of(Side),
+    /// The lane's bandwidth.
+    Bandwidth,
+    /// Pause, cut link, and the like.
+    Notice,
+}
+
+pub(super) fn spawn(mut commands: Commands) {
+    let label = |label: Label, size: f32, colour: Color| {
+        (
+            label,
+            Text::default(),
+            TextFont {
+                font_size: FontSize::Px(size),
+                ..default()
+            },
+            TextColor(colour),
+        )
+    };
+    let half = |side: Side| {
+        (
+            side,
+            Node {
+                width: percent(50),
+                height: percent(100),
+                justify_content: JustifyContent::FlexStart,
+                align_items: AlignItems::FlexEnd,
+                padding: UiRect::all(px(10)),
+                ..default()
+            },
+            children![label(Label::Of(side), 18.0, INK)],
+        )
+    };
+    commands.spawn((
+        Picture,
+        Node {
+            height: percent(100),
+            ..default()
+        },
+        children![
+            half(Side::Simulation),
+            half(Side::Replica),
+            (
+                Node {
+                    position_type: PositionType::Absolute,
+                    width: percent(100),
+                    flex_direction: FlexDirection::Column,
+                    align_items: AlignItems::Center,
+                    padding: UiRect::all(px(4)),
+                    ..default()
+                },
+                children![
+                    label(Label::Bandwidth, 44.0, CYAN),
+                    label(Label::Notice, 18.0, INK),
+                ],
+            ),
+        ],
+    ));
+}
+
+/// Ends the picture where the panel begins, and hides the label of a half that is not shown.
+pub(super) fn arrange(
+    mode: Res<ViewMode>,
+    panel: Res<PanelWidth>,
+    window: Single<&Window, With<PrimaryWindow>>,
+    mut picture: Single<&mut Node, With<Picture>>,
+    mut halves: Query<(&Side, &mut Node), (Without<Picture>, Without<Label>)>,
+) {
+    let width = px((window.width() - panel.0).max(0.0));
+    if picture.width != width {
+        picture.width = width;
+    }
+    for (&side, mut node) in &mut halves {
+        let (display, width) = match *mode {
+            ViewMode::Split => (Display::Flex, percent(50)),
+            // Both labels stand side by side where both worlds are seen.
+            ViewMode::Difference => (Display::Flex, percent(50)),
+            mode if mode.shows(side) => (Display::Flex, percent(100)),
+            _ => (Display::None, percent(0)),
+        };
+        if node.display != display || node.width != width {
+            node.display = display;
+            node.width = width;
+        }
+    }
+}
+
+pub(super) fn write(
+    mode: Res<ViewMode>,
+    time: Res<Time<Virtual>>,
+    lanes: Query<(&LaneSettings, &LaneMeter)>,
+    mut labels: Query<(&Label, &mut Text)>,
+) {
+    let Some((settings, meter)) = lanes.iter().next() else {
+        return;
+    };
+    for (label, mut text) in &mut labels {
+        let wanted = match label {
+            Label::Of(Side::Simulation) => "simulation".to_owned(),
+            Label::Of(Side::Replica) => {
+                let how = if *mode == ViewMode::Difference {
+                    "replica over it, translucent"
+                } else {
+                    "replica"
+                };
+                format!("{how}: {}", name(settings.stages))
+            }
+            Label::Bandwidth => bandwidth(meter.kbps(Accounting::Article)),
+            Label::Notice => {
+                let paused = time
+                    .is_paused()
+                    .then_some("paused: P goes on, N steps a tick");
+                let cut = settings.link.cut.then_some("the link is cut: L joins it");
+                let notices: Vec<_> = paused.into_iter().chain(cut).collect();
+                notices.join("\n")
+            }
+        };
+        if text.0 != wanted {
+            text.0 = wanted;
+        }
+    }
+}
+
+/// The rung that these stages are, if they are one.
+fn name(stages: Stages) -> &'static str {
+    ladder::LADDER
+        .iter()
+        .chain([&ladder::AFFINE])
+        .find(|rung| rung.stages == stages)
+        .map_or("stages of your own", |rung| rung.name)
+}
+
+fn bandwidth(kbps: f64) -> String {
+    if kbps < 100.0 {
+        format!("{kbps:.1} kbps")
+    } else {
+        format!("{kbps:.0} kbps")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn small_figures_have_a_decimal_and_large_ones_none() {
+        assert_eq!(bandwidth(15.84), "15.8 kbps");
+        assert_eq!(bandwidth(17_368.8), "17369 kbps");
+    }
+}

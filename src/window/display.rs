@@ -1,0 +1,25 @@
+//! Whether there is anything to open a window on. Bevy panics if there is not.
+
+use std::env;
+
+use bevy::tasks::block_on;
+use wgpu::{Backends, DeviceType, Instance, InstanceDescriptor};
+
+/// What is missing for a window; `None` if nothing is.
+#[must_use]
+pub fn missing() -> Option<&'static str> {
+    if cfg!(target_os = "linux") && !has_display() {
+        return Some("there is no display");
+    }
+    let instance = Instance::new(InstanceDescriptor::new_without_display_handle_from_env());
+    let adapters = block_on(instance.enumerate_adapters(Backends::PRIMARY | Backends::GL));
+    let usable = adapters
+        .iter()
+        .any(|adapter| adapter.get_info().device_type != DeviceType::Other);
+    (!usable).then_some("there is no graphics driver: Vulkan, also in software, is needed")
+}
+
+fn has_display() -> bool {
+    let wayland = cfg!(feature = "wayland") && env::var_os("WAYLAND_DISPLAY").is_some();
+    wayland || x11rb::connect(None).is_ok()
+}

@@ -1,0 +1,200 @@
+//! The program as a user types it.
+
+use std::fs;
+use std::path::Path;
+
+use assert_cmd::Command;
+use serde_json::Value;
+
+use crate::common::script_path;
+
+fn cubewire(arguments: &[&str]) -> Command {
+    let mut command = Command::cargo_bin("cubewire").unwrap();
+    command
+        .args(arguments)
+        .env_remove("DISPLAY")
+        .env_remove("WAYLAND_DISPLAY");
+    command
+}
+
+/// Runs it, wants exit code 2, and gives the one line that it says.
+fn complaint(arguments: &[&str]) -> String {
+    let output = cubewire(arguments).output().unwrap();
+    assert_eq!(output.status.code(), Some(2), "{arguments:?}: {output:?}");
+    assert!(output.stdout.is_empty(), "{arguments:?}: {output:?}");
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(said.lines().count(), 1, "{said}");
+    said
+}
+
+#[test]
+fn headless_prints_figures_for_programs() {
+    let script = script_path("katamari");
+    let script = script.to_str().unwrap();
+    let output = cubewire(&["headless", "--script", script, "--seconds", "3", "--json"])
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{output:?}");
+    let figures: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(figures["rung"], "changed-flags");
+    assert_eq!(figures["snapshots"], 180);
+    assert_eq!(figures["wrong"], 0);
+    let bits: f64 = figures["bits"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|kind| kind["bits_per_snapshot"].as_f64().unwrap())
+        .sum();
+    let bytes = figures["payload_bytes"].as_f64().unwrap();
+    assert!(
+        (bits - bytes * 8.0).abs() < 1e-6,
+        "the ledger is the payload"
+    );
+    let article = figures["article"]["mean_kbps"].as_f64().unwrap();
+    assert!((article - (bytes + 28.0) * 60.0 * 8.0 / 1000.0).abs() < 1e-6);
+}
+
+#[test]
+fn the_ladder_is_printed_and_drawn() {
+    let folder = tempfile::tempdir().unwrap();
+    let png = folder.path().join("ladder.png");
+    let script = script_path("rolling");
+    let arguments = [
+        "ladder",
+        "--script",
+        script.to_str().unwrap(),
+        "--seconds",
+        "2",
+        "--png",
+    ];
+    let output = cubewire(&arguments).arg(&png).output().unwrap();
+    assert!(output.status.success(), "{output:?}");
+    let table = String::from_utf8(output.stdout).unwrap();
+    for rung in cubewire_codec::ladder::LADDER {
+        assert!(table.contains(&format!("| {} ", rung.name)), "{table}");
+    }
+    assert_eq!(&fs::read(png).unwrap()[1..4], b"PNG");
+}
+
+#[test]
+fn a_captured_play_is_a_recording_that_the_lab_can_read() {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, bytes) in [("play.bin", 906 * 901 * 32), ("play.bin.zst", 0)] {
+        let path = folder.path().join(name);
+        let script = script_path("katamari");
+        let arguments = [
+            "headless",
+            "--script",
+            script.to_str().unwrap(),
+            "--seconds",
+            "15",
+        ];
+        let output = cubewire(&arguments)
+            .arg("--capture")
+            .arg(&path)
+            .output()
+            .unwrap();
+        assert!(output.status.success(), "{output:?}");
+        let written = fs::metadata(&path).unwrap().len();
+        assert!(bytes == 0 || written == bytes, "{written}");
+    }
+    let play = fs::read(folder.path().join("play.bin")).unwrap();
+    let packed = fs::File::open(folder.path().join("play.bin.zst")).unwrap();
+    assert_eq!(zstd::decode_all(packed).unwrap(), play);
+    // Six copies of the initial state come first.
+    let frame = 901 * 32;
+    assert_eq!(play[..frame], play[5 * frame..6 * frame]);
+    assert_ne!(play[..frame], play[300 * frame..301 * frame]);
+    assert!(leftovers(folder.path()).is_empty());
+}
+
+fn leftovers(folder: &Path) -> Vec<String> {
+    let names = fs::read_dir(folder).unwrap();
+    names
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .filter(|name| name.ends_with(".part"))
+        .collect()
+}
+
+#[test]
+fn without_a_display_it_says_so_and_prints_the_ladder() {
+    let output = cubewire(&[]).output().unwrap();
+    assert!(output.status.success(), "{output:?}");
+    let said = String::from_utf8(output.stdout).unwrap();
+    let first = said.lines().next().unwrap();
+    assert!(
+        first.contains("no window, because there is no display"),
+        "{said}"
+    );
+    assert!(said.contains("| predicted-position "), "{said}");
+}
+
+#[test]
+fn mistakes_get_one_line_that_names_the_place() {
+    let said = complaint(&["headless", "--rung", "indexx"]);
+    assert!(
+        said.contains("--rung: no rung is called `indexx`"),
+        "{said}"
+    );
+    assert!(said.contains("relative-index"), "{said}");
+    assert!(complaint(&["--rung", "indexx"]).contains("indexx"));
+
+    let said = complaint(&["headless", "--script", "nowhere.ron"]);
+    assert!(said.contains("nowhere.ron: "), "{said}");
+
+    let folder = tempfile::tempdir().unwrap();
+    let write = |name: &str, text: &str| {
+        let path = folder.path().join(name);
+        fs::write(&path, text).unwrap();
+        path.to_str().unwrap().to_owned()
+    };
+    let unknown_key = write("a.ron", "(ticks: 9,\n steps: [(at: 1, hold: [Jump])])");
+    let said = complaint(&["ladder", "--script", &unknown_key]);
+    assert!(said.contains("a.ron:2:") && said.contains("Jump"), "{said}");
+    let order = write(
+        "b.ron",
+        "(ticks: 9, steps: [(at: 3, hold: []), (at: 2, hold: [])])",
+    );
+    let said = complaint(&["headless", "--script", &order]);
+    assert!(
+        said.contains("b.ron: step 2: tick 2 does not come after tick 3"),
+        "{said}"
+    );
+    let not_ron = write("c.ron", "ticks = 9");
+    assert!(complaint(&["--script", &not_ron]).contains("c.ron:1:"));
+    fs::write(folder.path().join("d.ron"), [0xff, 0xfe]).unwrap();
+    let binary = folder.path().join("d.ron");
+    assert!(complaint(&["headless", "--script", binary.to_str().unwrap()]).contains("d.ron: "));
+
+    for seconds in ["0", "-1", "NaN", "1e9"] {
+        let option = format!("--seconds={seconds}");
+        assert!(complaint(&["headless", &option]).contains("--seconds: "));
+    }
+    assert!(complaint(&["headless", "--seconds", "1", "--skip", "1"]).contains("--skip: 1 "));
+    assert!(complaint(&["--size", "12"]).contains("--size: 12 "));
+
+    let said = complaint(&[
+        "headless",
+        "--seconds",
+        "1",
+        "--capture",
+        "/nowhere/play.bin",
+    ]);
+    assert!(said.contains("/nowhere/play.bin: "), "{said}");
+    let said = complaint(&["ladder", "--seconds", "1", "--png", "/nowhere/ladder.png"]);
+    assert!(said.contains("/nowhere/ladder.png: "), "{said}");
+}
+
+#[test]
+fn help_names_the_keys_and_the_commands() {
+    for arguments in [
+        &["--help"][..],
+        &["headless", "--help"],
+        &["ladder", "--help"],
+    ] {
+        let output = cubewire(arguments).output().unwrap();
+        assert!(output.status.success());
+        let help = String::from_utf8(output.stdout).unwrap();
+        assert!(help.contains("--script <FILE>"), "{help}");
+    }
+}

@@ -1,0 +1,8 @@
+//! Behaviour of the app, through its real plugins, on a manual clock.
+
+mod command_line;
+mod common;
+mod figures;
+mod play;
+mod replica;
+mod window;

@@ -1,0 +1,170 @@
+//! The simulation, played by scripts.
+
+use cubewire::headless::HeadlessGame;
+use cubewire::replication::LaneSettings;
+use cubewire::simulation::{ResetSimulation, state_hash};
+use cubewire_codec::CubeState;
+use cubewire_scene::{CEILING, CUBES, PLAYER, WALL, side};
+
+use crate::common::{game, script};
+
+const HALF_A_MINUTE: usize = 1800;
+
+/// Hash of every state of the next ticks.
+fn hash(game: &mut HeadlessGame, ticks: usize) -> u64 {
+    (0..ticks).fold(0, |hash, _| {
+        game.step();
+        state_hash(hash, game.cubes().current())
+    })
+}
+
+#[test]
+fn the_same_keys_give_the_same_states_bit_for_bit() {
+    let mut hashes = [0; 2];
+    for hash_of_run in &mut hashes {
+        *hash_of_run = hash(&mut game("mix", "changed-flags"), HALF_A_MINUTE);
+    }
+    println!("{:016x}", hashes[0]);
+    assert_eq!(hashes[0], hashes[1]);
+    // What is sent, and how, is no matter to the simulation.
+    assert_eq!(
+        hash(&mut game("mix", "uncompressed"), HALF_A_MINUTE),
+        hashes[0]
+    );
+    // Other keys are.
+    assert_ne!(
+        hash(&mut game("katamari", "changed-flags"), HALF_A_MINUTE),
+        hashes[0]
+    );
+}
+
+#[test]
+fn after_a_reset_the_game_goes_as_from_a_cold_start() {
+    let cold = hash(&mut game("katamari", "changed-flags"), 900);
+
+    // Nobody plays, then the scene is disturbed by playing another script, then reset.
+    let mut game = game("blow", "changed-flags");
+    for _ in 0..700 {
+        game.step();
+    }
+    game.app.world_mut().write_message(ResetSimulation);
+    let playing = cubewire::recording::Playing::new(script("katamari"));
+    game.app.insert_resource(playing);
+    assert_eq!(hash(&mut game, 900), cold);
+}
+
+#[test]
+fn the_scripts_are_lively() {
+    // Cubes changed against the baseline, six ticks older, as a mean.
+    for (name, least) in [("mix", 45.0), ("katamari", 80.0)] {
+        let mut game = game(name, "changed-flags");
+        let ticks = script(name).ticks;
+        let mut changed = 0;
+        for _ in 0..ticks {
+            game.step();
+            let sample = game.meter().newest(1).next().unwrap();
+            changed += sample.changed_cubes;
+            assert!(sample.baseline_age_ticks.is_none_or(|age| age == 6));
+        }
+        let mean = changed as f64 / ticks as f64;
+        println!("{name}: {mean:.1} cubes changed over six ticks");
+        assert!(mean >= least, "{name}: {mean:.1}");
+    }
+}
+
+#[test]
+fn nothing_sinks_through_the_floor_or_flies_away() {
+    for name in ["mix", "katamari", "blow", "rolling", "calm"] {
+        let mut game = game(name, "changed-flags");
+        for tick in 0..HALF_A_MINUTE {
+            game.step();
+            for (cube, state) in game.cubes().current().cubes.iter().enumerate() {
+                let CubeState { position, .. } = state;
+                let place = format!("{name}, tick {tick}, cube {cube}: {state:?}");
+                assert!(
+                    position.is_finite() && state.orientation.is_normalized(),
+                    "{place}"
+                );
+                // A cube may be pressed in by a third of its side when the player lands on it.
+                assert!(position.z > side(cube) / 6.0, "{place}");
+                assert!(position.z < CEILING, "{place}");
+                assert!(
+                    position.x.abs() < WALL && position.y.abs() < WALL,
+                    "{place}"
+                );
+                assert!(state.linear_velocity.length() < 32.01, "{place}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_katamari_ball_holds_together_while_it_rolls_and_lets_go_after() {
+    let mut game = game("katamari", "changed-flags");
+    let near = |game: &HeadlessGame| {
+        let cubes = &game.cubes().current().cubes;
+        let player = cubes[PLAYER].position;
+        let distance = |cube: &&CubeState| cube.position.distance(player) < 2.0;
+        cubes[1..].iter().filter(distance).count()
+    };
+    let mut fastest = 0.0_f32;
+    for tick in 0..1480 {
+        game.step();
+        if tick > 900 {
+            fastest = fastest.max(
+                game.cubes().current().cubes[PLAYER]
+                    .linear_velocity
+                    .length(),
+            );
+            assert!(near(&game) > 60, "{} cubes at tick {tick}", near(&game));
+        }
+    }
+    assert!(fastest > 7.0, "it rolls at {fastest} m/s");
+    for _ in 1480..1745 {
+        game.step();
+    }
+    assert!(near(&game) < 30, "{} cubes still there", near(&game));
+}
+
+#[test]
+fn touched_cubes_turn_red_and_go_grey_again_at_rest() {
+    let red = |game: &HeadlessGame| {
+        let cubes = &game.cubes().current().cubes;
+        cubes.iter().filter(|cube| cube.interacting).count()
+    };
+    let mut game = game("calm", "changed-flags");
+    game.step();
+    assert_eq!(red(&game), 1);
+    let mut most = 0;
+    for _ in 0..400 {
+        game.step();
+        most = most.max(red(&game));
+    }
+    assert!(most > 3, "the player landed on {most} cubes");
+    assert_eq!(red(&game), 1, "only the player is left");
+    assert_eq!(game.cubes().current().cubes.len(), CUBES);
+}
+
+#[test]
+fn hovering_blows_cubes_away() {
+    let settings = LaneSettings::default();
+    let mut game = HeadlessGame::new(Some(script("blow")), settings).unwrap();
+    let mut heights = Vec::new();
+    for tick in 0..600 {
+        game.step();
+        if tick > 120 {
+            heights.push(game.cubes().current().cubes[PLAYER].position.z);
+        }
+    }
+    let (low, high) = heights
+        .iter()
+        .fold((f32::MAX, 0.0_f32), |(low, high), &height| {
+            (low.min(height), high.max(height))
+        });
+    assert!(low > 2.0 && high < 3.2, "it hovers at {low} to {high} m");
+    let cubes = &game.cubes().current().cubes;
+    let start = cubewire_scene::initial_position;
+    let moved = |&cube: &usize| cubes[cube].position.distance(start(cube)) > 0.5;
+    let moved = (1..CUBES).filter(moved).count();
+    assert!(moved > 60, "{moved} cubes were blown away");
+}

@@ -1,0 +1,195 @@
+//! The lane: what arrives is what was sent, whatever is switched meanwhile.
+
+use std::time::Duration;
+
+use bevy::prelude::*;
+use cubewire::headless::HeadlessGame;
+use cubewire::replication::{Accounting, LaneSettings, Replica};
+use cubewire::view::{ReplicaPicture, Side, ViewCube, ViewPlugin};
+use cubewire_codec::{Snapshot, Stages, ladder};
+use cubewire_link::Conditions;
+use rand::rngs::StdRng;
+use rand::{RngExt, SeedableRng};
+
+use crate::common::{game, script};
+
+fn settings(game: &mut HeadlessGame) -> Mut<'_, LaneSettings> {
+    let lane = game.lane;
+    game.app.world_mut().get_mut::<LaneSettings>(lane).unwrap()
+}
+
+#[test]
+fn every_legal_combination_can_be_switched_to_at_any_tick() {
+    let every: Vec<Stages> = Stages::every_legal(&[2, 9, 15]).collect();
+    let seed = std::env::var("CUBEWIRE_SEED")
+        .ok()
+        .and_then(|seed| seed.parse().ok())
+        .unwrap_or_else(rand::random);
+    println!("CUBEWIRE_SEED={seed}");
+    let mut random = StdRng::seed_from_u64(seed);
+
+    let mut game = game("mix", "changed-flags");
+    let mut switches = 0;
+    for _ in 0..2_000 {
+        // Often at once, often only after the packets before have been acknowledged.
+        if random.random_bool(0.3) {
+            settings(&mut game).stages = every[random.random_range(0..every.len())];
+            switches += 1;
+        }
+        game.step();
+    }
+    let check = game.check();
+    println!("{switches} switches, {check:?}");
+    assert_eq!(game.meter().refused, 0, "{:?}", game.meter().last_refusal);
+    assert_eq!(check.wrong, 0);
+    assert_eq!(check.compared, 2_000 - 3, "all but the three under way");
+}
+
+#[test]
+fn illegal_stages_change_nothing() {
+    let mut game = game("calm", "changed-flags");
+    game.step();
+    settings(&mut game).stages.position = cubewire_codec::stages::Position::Full;
+    assert!(settings(&mut game).stages.check().is_err());
+    game.step();
+    let sample = game.meter().newest(1).next().unwrap();
+    assert_eq!(sample.stages, ladder::CHANGED_FLAGS.stages);
+}
+
+#[test]
+fn an_uncompressed_snapshot_is_fragmented_and_lost_with_one_fragment() {
+    let mut game = game("calm", "uncompressed");
+    for _ in 0..10 {
+        game.step();
+    }
+    let sample = game.meter().newest(1).next().unwrap().clone();
+    assert_eq!(sample.payload_bytes, 36_157);
+    assert_eq!(sample.packets, 31);
+    assert!(sample.bytes(Accounting::Wire) > sample.bytes(Accounting::Article) + 30 * 28);
+}
+
+#[test]
+fn snapshots_survive_a_cut_link_and_the_lane_recovers() {
+    let mut game = game("mix", "changed-flags");
+    for _ in 0..300 {
+        game.step();
+    }
+    for cut_ticks in [5, 60, 700] {
+        settings(&mut game).link.cut = true;
+        for _ in 0..cut_ticks {
+            game.step();
+        }
+        let before = game.meter().received;
+        settings(&mut game).link.cut = false;
+        for _ in 0..60 {
+            game.step();
+        }
+        let arrived = game.meter().received - before;
+        assert_eq!(arrived, 57, "after {cut_ticks} ticks without a link");
+    }
+    assert_eq!(game.meter().refused, 0, "{:?}", game.meter().last_refusal);
+    assert_eq!(game.check().wrong, 0);
+}
+
+#[test]
+fn a_longer_round_trip_means_older_baselines() {
+    let mut game = game("katamari", "changed-flags");
+    settings(&mut game).link = Conditions {
+        latency: Duration::from_millis(250),
+        cut: false,
+    };
+    for _ in 0..200 {
+        game.step();
+    }
+    let sample = game.meter().newest(1).next().unwrap();
+    assert_eq!(sample.baseline_age_ticks, Some(30));
+    assert_eq!(game.check().wrong, 0);
+}
+
+/// A game with the view's cubes, drawn nowhere.
+fn game_with_view(name: &str) -> HeadlessGame {
+    HeadlessGame::with_plugins(Some(script(name)), LaneSettings::default(), ViewPlugin).unwrap()
+}
+
+fn shown(game: &mut HeadlessGame, wanted: Side) -> Vec<Transform> {
+    let world = game.app.world_mut();
+    let mut cubes = world.query::<(&Side, &ViewCube, &Transform)>();
+    let mut found: Vec<_> = cubes
+        .iter(world)
+        .filter(|(side, ..)| **side == wanted)
+        .map(|(_, cube, transform)| (cube.index, *transform))
+        .collect();
+    found.sort_by_key(|(index, _)| *index);
+    found.into_iter().map(|(_, transform)| transform).collect()
+}
+
+#[test]
+fn the_replica_shows_what_the_simulation_was_at_its_playout_time() {
+    let mut game = game_with_view("katamari");
+    let mut history: Vec<Snapshot> = vec![game.cubes().current().clone()];
+    let mut worst = 0.0_f32;
+    for _ in 0..600 {
+        game.step();
+        history.push(game.cubes().current().clone());
+        let tick = game.app.world().resource::<ReplicaPicture>().tick;
+        let Some(tick) = tick.filter(|&tick| tick >= 1.0) else {
+            continue;
+        };
+        let (from, to) = (
+            &history[tick.floor() as usize],
+            &history[tick.ceil() as usize],
+        );
+        let replica = shown(&mut game, Side::Replica);
+        for (index, shown) in replica.iter().enumerate() {
+            let (from, to) = (from.cubes[index].position, to.cubes[index].position);
+            let wanted = from.lerp(to, tick.fract() as f32);
+            worst = worst.max(shown.translation.distance(wanted));
+        }
+    }
+    println!("farthest off: {:.2} mm", worst * 1000.0);
+    // Half a step on each axis, with a little for the arithmetic of floats.
+    assert!(worst <= 0.5 / 512.0 * 3.0_f32.sqrt() + 1e-5);
+    let last = game.app.world().resource::<ReplicaPicture>().tick.unwrap();
+    let late_ms = (game.cubes().tick() as f64 - last) / 60.0 * 1000.0;
+    assert!(
+        (134.0..137.0).contains(&late_ms),
+        "50 ms under way, 85 ms of playout: {late_ms}"
+    );
+}
+
+#[test]
+fn a_stopped_link_freezes_the_replica_while_the_simulation_goes_on() {
+    let mut game = game_with_view("katamari");
+    for _ in 0..300 {
+        game.step();
+    }
+    settings(&mut game).link.cut = true;
+    for _ in 0..30 {
+        game.step();
+    }
+    let (left, right) = (
+        shown(&mut game, Side::Simulation),
+        shown(&mut game, Side::Replica),
+    );
+    for _ in 0..60 {
+        game.step();
+    }
+    assert_ne!(shown(&mut game, Side::Simulation), left);
+    assert_eq!(shown(&mut game, Side::Replica), right);
+
+    settings(&mut game).link.cut = false;
+    for _ in 0..60 {
+        game.step();
+    }
+    assert_ne!(shown(&mut game, Side::Replica), right);
+}
+
+#[test]
+fn the_playout_buffer_stays_small() {
+    let mut game = game("katamari", "changed-flags");
+    for _ in 0..600 {
+        game.step();
+    }
+    let replica = game.app.world().get::<Replica>(game.lane).unwrap();
+    assert!(replica.buffer.len() < 12, "{}", replica.buffer.len());
+}

@@ -1,0 +1,354 @@
+//! The real window: under Xvfb, with software Vulkan and real key events.
+//!
+//! Needs `Xvfb`, `xdotool` and Mesa's Vulkan drivers, so it runs when asked for:
+//! `cargo test --workspace -- --ignored`.
+
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use cubewire_codec::ladder::LADDER;
+use serde_json::Value;
+use x11rb::connection::Connection;
+use x11rb::protocol::xproto::{ConnectionExt, ImageFormat};
+
+const WIDTH: u16 = 800;
+const HEIGHT: u16 = 450;
+
+/// Rows at the top that hold the bandwidth, and at the bottom that hold the labels.
+const TOP: usize = 60;
+const BOTTOM: usize = 40;
+
+/// Software rendering makes a few frames a second.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+/// The bound of an interpolated position: a quantization step of 1/512 m.
+const STEP_M: f64 = 1.0 / 512.0;
+
+struct Killed(Child);
+
+impl Drop for Killed {
+    fn drop(&mut self) {
+        // It may be gone already.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// The app, on a display of its own.
+struct Window {
+    display: String,
+    report: PathBuf,
+    _app: Killed,
+    _server: Killed,
+    folder: tempfile::TempDir,
+}
+
+impl Window {
+    fn open() -> Self {
+        let screen = format!("{WIDTH}x{HEIGHT}x24");
+        let mut server = Command::new("Xvfb")
+            .args(["-displayfd", "1", "-screen", "0", &screen])
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("Xvfb is installed");
+        let mut number = String::new();
+        BufReader::new(server.stdout.take().unwrap())
+            .read_line(&mut number)
+            .unwrap();
+        let display = format!(":{}", number.trim());
+        let server = Killed(server);
+
+        let folder = tempfile::tempdir().unwrap();
+        let report = folder.path().join("report.json");
+        let app = Command::new(assert_cmd::cargo::cargo_bin("cubewire"))
+            .args(["--size", &format!("{WIDTH}x{HEIGHT}"), "--report"])
+            .arg(&report)
+            .env("DISPLAY", &display)
+            .env_remove("WAYLAND_DISPLAY")
+            .env("XDG_CONFIG_HOME", folder.path())
+            .env("XDG_RUNTIME_DIR", folder.path())
+            .stdout(Stdio::null())
+            .stderr(fs::File::create(folder.path().join("log")).unwrap())
+            .spawn()
+            .unwrap();
+        let window = Self {
+            display,
+            report,
+            _app: Killed(app),
+            _server: server,
+            folder,
+        };
+        window.wait("the first frames", |report| {
+            report["frames"].as_u64() >= Some(5)
+        });
+        window.xdotool(&["search", "--sync", "--name", "Cubewire", "windowfocus"]);
+        window
+    }
+
+    fn xdotool(&self, arguments: &[&str]) {
+        let status = Command::new("xdotool")
+            .args(arguments)
+            .env("DISPLAY", &self.display)
+            .stdout(Stdio::null())
+            .status()
+            .expect("xdotool is installed");
+        assert!(status.success(), "xdotool {arguments:?}");
+    }
+
+    fn report(&self) -> Value {
+        serde_json::from_slice(&fs::read(&self.report).unwrap()).unwrap()
+    }
+
+    /// Waits until the report says so.
+    fn wait(&self, what: &str, done: impl Fn(&Value) -> bool) -> Value {
+        let start = Instant::now();
+        loop {
+            if self.report.exists() {
+                let report = self.report();
+                if done(&report) {
+                    return report;
+                }
+            }
+            let log = || fs::read_to_string(self.folder.path().join("log")).unwrap_or_default();
+            assert!(start.elapsed() < PATIENCE, "waited for {what}\n{}", log());
+            sleep(Duration::from_millis(200));
+        }
+    }
+
+    /// Lets some frames go by.
+    fn frames(&self, frames: u64) -> Value {
+        let now = self.report()["frames"].as_u64().unwrap();
+        self.wait("frames", |report| {
+            report["frames"].as_u64() >= Some(now + frames)
+        })
+    }
+
+    /// Holds keys over several frames, then lets go.
+    fn hold(&self, keys: &[&str], frames: u64) -> Value {
+        for key in keys {
+            self.xdotool(&["keydown", key]);
+        }
+        let report = self.frames(frames);
+        for key in keys {
+            self.xdotool(&["keyup", key]);
+        }
+        report
+    }
+
+    /// Presses a key so long that a frame sees it.
+    fn press(&self, key: &str) {
+        self.hold(&[key], 2);
+        self.frames(1);
+    }
+
+    /// What is on the screen: rows of red, green and blue. Kept as PNG in `CUBEWIRE_SCREENSHOTS`,
+    /// if that is set.
+    fn screenshot(&self, name: &str) -> Picture {
+        let (connection, screen) = x11rb::connect(Some(&self.display)).unwrap();
+        let root = connection.setup().roots[screen].root;
+        let image = connection
+            .get_image(ImageFormat::Z_PIXMAP, root, 0, 0, WIDTH, HEIGHT, !0)
+            .unwrap()
+            .reply()
+            .unwrap();
+        let pixels: Vec<[u8; 3]> = image
+            .data
+            .chunks_exact(4)
+            .map(|pixel| [pixel[2], pixel[1], pixel[0]])
+            .collect();
+        assert_eq!(pixels.len(), usize::from(WIDTH) * usize::from(HEIGHT));
+        let picture = Picture(pixels);
+        if let Some(folder) = std::env::var_os("CUBEWIRE_SCREENSHOTS") {
+            picture.save(&Path::new(&folder).join(name).with_extension("png"));
+        }
+        picture
+    }
+}
+
+struct Picture(Vec<[u8; 3]>);
+
+impl Picture {
+    fn save(&self, path: &Path) {
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        let file = fs::File::create(path).unwrap();
+        let mut encoder = png::Encoder::new(file, WIDTH.into(), HEIGHT.into());
+        encoder.set_color(png::ColorType::Rgb);
+        let mut writer = encoder.write_header().unwrap();
+        writer.write_image_data(self.0.as_flattened()).unwrap();
+    }
+
+    /// The pixels of one half that are neither figures nor labels. The panel must be hidden.
+    fn half(&self, right: bool) -> Vec<[u8; 3]> {
+        let width = usize::from(WIDTH);
+        let columns = if right {
+            width / 2 + 4..width
+        } else {
+            0..width / 2 - 4
+        };
+        let rows = self
+            .0
+            .chunks_exact(width)
+            .take(usize::from(HEIGHT) - BOTTOM);
+        rows.skip(TOP)
+            .flat_map(|row| row[columns.clone()].to_vec())
+            .collect()
+    }
+
+    fn count(&self, right: bool, is: impl Fn(i32, i32, i32) -> bool) -> usize {
+        let half = self.half(right);
+        let is = |pixel: &&[u8; 3]| {
+            let [red, green, blue] = pixel.map(i32::from);
+            is(red, green, blue)
+        };
+        half.iter().filter(is).count()
+    }
+
+    fn player(&self, right: bool) -> usize {
+        self.count(right, |red, _, blue| blue > red + 50)
+    }
+
+    fn red_cubes(&self, right: bool) -> usize {
+        self.count(right, |red, green, blue| {
+            red > green + 60 && red > blue + 60
+        })
+    }
+
+    /// Cubes cast shadows and have dark sides; floor and sky are bright.
+    fn shade(&self, right: bool) -> usize {
+        self.count(right, |red, green, blue| red + green + blue < 400)
+    }
+}
+
+#[test]
+#[ignore = "needs Xvfb, xdotool and a software Vulkan driver"]
+fn the_window_is_played_with_real_keys() {
+    let window = Window::open();
+    let with_panel = window.screenshot("panel");
+    // The panel is dark, and covers most of the right half of so small a window.
+    assert!(
+        with_panel.shade(true) > 30_000,
+        "{}",
+        with_panel.shade(true)
+    );
+    window.press("F1");
+
+    // Both halves show the cubes.
+    window.wait("the player to land", |report| {
+        report["simulation_tick"].as_u64() >= Some(150)
+    });
+    window.frames(2);
+    let start = window.screenshot("start");
+    for right in [false, true] {
+        assert!(
+            start.player(right) > 500,
+            "the player: {}",
+            start.player(right)
+        );
+        assert!(start.shade(right) > 500, "cubes: {}", start.shade(right));
+    }
+
+    // Arrow keys move the player, Space lifts it, Z gathers cubes.
+    let report = window.hold(&["Right"], 6);
+    let travelled = report["player_travelled_m"].as_f64().unwrap();
+    assert!(travelled > 1.0, "{travelled} m");
+    window.hold(&["Left", "space"], 4);
+    window.hold(&["Left", "z"], 8);
+    window.hold(&["Up", "z"], 8);
+    window.xdotool(&["keydown", "z"]);
+    let report = window.wait("a few cubes to be gathered", |report| {
+        report["interacting"].as_u64() >= Some(15)
+    });
+    assert_eq!(report["wrong"], 0);
+    window.frames(3);
+    let gathered = window.screenshot("gathered");
+    window.xdotool(&["keyup", "z"]);
+    for right in [false, true] {
+        assert!(
+            gathered.red_cubes(right) > 300,
+            "red: {}",
+            gathered.red_cubes(right)
+        );
+    }
+
+    // The whole ladder: the first rung by its digit, the rest one by one; the player is kept busy.
+    window.press("1");
+    window.wait("the first rung", |report| report["rung"] == LADDER[0].name);
+    for rung in &LADDER[1..] {
+        window.xdotool(&["keydown", "Up"]);
+        window.press("Prior");
+        window.xdotool(&["keyup", "Up"]);
+        window.wait(rung.name, |report| report["rung"] == rung.name);
+        window.screenshot(rung.name);
+    }
+    let report = window.frames(4);
+    assert_eq!(report["rungs_seen"].as_array().unwrap().len(), LADDER.len());
+    check_replica(&report);
+    check_ladder(&report);
+
+    // V goes through the views and back.
+    for view in ["simulation", "replica", "difference"] {
+        window.press("v");
+        let picture = window.screenshot(view);
+        assert!(picture.shade(false) + picture.shade(true) > 1_000, "{view}");
+    }
+    window.press("v");
+
+    // Without a link the right half stands still, and the left goes on.
+    window.press("l");
+    let cut = window.wait("the link to be cut", |report| report["link_cut"] == true);
+    window.xdotool(&["keydown", "Down"]);
+    window.frames(6);
+    let (first, at_first) = (window.screenshot("cut-1"), window.report());
+    window.frames(6);
+    let (second, at_second) = (window.screenshot("cut-2"), window.report());
+    window.xdotool(&["keyup", "Down"]);
+    assert_eq!(at_first["replica_tick"], at_second["replica_tick"]);
+    let ticks = |report: &Value| report["simulation_tick"].as_u64().unwrap();
+    assert!(ticks(&at_second) > ticks(&cut) + 30);
+    assert!(
+        first.half(true) == second.half(true),
+        "the replica is frozen"
+    );
+    assert!(
+        first.half(false) != second.half(false),
+        "the simulation is not"
+    );
+}
+
+/// The replica's cubes stood where the simulation's states put them, in every frame.
+fn check_replica(report: &Value) {
+    assert!(report["compared_frames"].as_u64() > Some(20), "{report}");
+    assert_eq!(report["wrong"], 0, "{report}");
+    assert_eq!(report["refused"], 0, "{report}");
+    let position = report["worst_position_error_m"].as_f64().unwrap();
+    assert!(position <= STEP_M, "{report}");
+    // Three components of 9 bits each are off by half a step of √2/511, and the fourth with them.
+    let orientation = report["worst_orientation_error_degrees"].as_f64().unwrap();
+    assert!(orientation <= 0.6, "{report}");
+}
+
+/// On the snapshots of this play, no rung from `position` on costs more than 1 % more than the one
+/// before.
+fn check_ladder(report: &Value) {
+    let ladder = report["ladder"].as_array().unwrap();
+    let rungs: Vec<(&str, f64)> = ladder
+        .iter()
+        .map(|rung| {
+            (
+                rung["rung"].as_str().unwrap(),
+                rung["bytes"].as_f64().unwrap(),
+            )
+        })
+        .skip_while(|(rung, _)| *rung != "position")
+        .take_while(|(rung, _)| *rung != "changed-flags")
+        .collect();
+    assert_eq!(rungs.len(), 6);
+    for pair in rungs.windows(2) {
+        assert!(pair[1].1 <= pair[0].1 * 1.01, "{pair:?}");
+    }
+}
