@@ -49,7 +49,7 @@ pub struct WindowArgs {
     #[arg(long)]
     pub seconds: Option<f64>,
     /// Size of the window
-    #[arg(long, value_name = "WxH", default_value = "1280x720")]
+    #[arg(long, value_name = "WxH", default_value = "1440x900")]
     pub size: String,
     /// Write what was seen to this file, as JSON, every second and at the end
     #[arg(long, value_name = "FILE")]

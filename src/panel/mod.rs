@@ -131,14 +131,14 @@ fn sections(ui: &mut egui::Ui, state: &mut PanelState, lane: LaneView<'_>) {
     section(ui, "Ladder", &mut open.ladder, |ui| {
         ladder::draw(ui, &mut settings.stages, shadow);
     });
-    section(ui, "Stages", &mut open.stages, |ui| {
-        stages::draw(ui, &mut settings.stages);
-    });
     section(ui, "Bandwidth", &mut open.bandwidth, |ui| {
         graph::draw(ui, state, meter);
     });
     section(ui, "Where the bits go", &mut open.ledger, |ui| {
         ledger::draw(ui, meter);
+    });
+    section(ui, "Stages", &mut open.stages, |ui| {
+        stages::draw(ui, &mut settings.stages);
     });
     section(ui, "Acks", &mut open.acks, |ui| {
         acks::draw(ui, &mut settings.link, meter);

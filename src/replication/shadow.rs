@@ -156,10 +156,13 @@ pub(super) fn encode(
                 let acked = Sequence(sequence.0.wrapping_sub(age));
                 rung.sent.get(acked)
             });
-            let kept_here = Some(&mut kept);
+            // Nothing is ever encoded against what these rungs send.
+            let kept_here = stages.uses_baseline().then_some(&mut kept);
             rung.encoder
                 .encode(sequence, stages, current, baseline, packet, kept_here)?;
-            rung.sent.insert(kept);
+            if stages.uses_baseline() {
+                rung.sent.insert(kept);
+            }
             rung.count(packet);
         }
     }

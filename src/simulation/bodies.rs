@@ -140,9 +140,10 @@ fn walls() -> [(Vec3, Vec3); 5] {
 
 /// Notes the handles of new bodies, and tells Rapier when they rest.
 pub(super) fn adopt(
+    mut commands: Commands,
     mut bodies: ResMut<Bodies>,
     mut sets: Query<&mut RapierRigidBodySet>,
-    added: Query<(&SimulatedCube, &RapierRigidBodyHandle), Added<RapierRigidBodyHandle>>,
+    added: Query<(Entity, &SimulatedCube, &RapierRigidBodyHandle), Added<RapierRigidBodyHandle>>,
 ) -> Result {
     if added.is_empty() {
         return Ok(());
@@ -150,7 +151,11 @@ pub(super) fn adopt(
     let mut set = sets.single_mut()?;
     bodies.handles = vec![RigidBodyHandle::invalid(); CUBES];
     bodies.cubes.clear();
-    for (&SimulatedCube(cube), &RapierRigidBodyHandle(handle)) in &added {
+    for (entity, &SimulatedCube(cube), &RapierRigidBodyHandle(handle)) in &added {
+        // It was there to say where the body starts; nobody reads it from now on.
+        commands
+            .entity(entity)
+            .remove::<(Transform, GlobalTransform)>();
         bodies.handles[cube] = handle;
         let index = handle.into_raw_parts().0 as usize;
         if bodies.cubes.len() <= index {

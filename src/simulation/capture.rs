@@ -24,16 +24,19 @@ pub(super) fn capture(
     std::mem::swap(&mut world.current, &mut world.previous);
 
     for (cube, &handle) in bodies.handles.iter().enumerate() {
-        let body = set.bodies.get_mut(handle).ok_or("a cube has no body")?;
+        // Asking for a body to change it makes Rapier look at it again: for those that need it.
+        let body = set.bodies.get(handle).ok_or("a cube has no body")?;
+        let (mut linear, angular) = (body.linvel(), body.angvel());
         // Rapier caps neither exactly: the solver works on after its cap, and spin has none.
-        let linear = body.linvel();
-        if linear.length_squared() > MAX_LINEAR_SPEED * MAX_LINEAR_SPEED {
-            body.set_linvel(linear.clamp_length_max(MAX_LINEAR_SPEED), false);
-        }
-        let angular = body.angvel();
-        if angular.length_squared() > MAX_ANGULAR_SPEED * MAX_ANGULAR_SPEED {
+        if linear.length_squared() > MAX_LINEAR_SPEED * MAX_LINEAR_SPEED
+            || angular.length_squared() > MAX_ANGULAR_SPEED * MAX_ANGULAR_SPEED
+        {
+            linear = linear.clamp_length_max(MAX_LINEAR_SPEED);
+            let body = set.bodies.get_mut(handle).ok_or("a cube has no body")?;
+            body.set_linvel(linear, false);
             body.set_angvel(angular.clamp_length_max(MAX_ANGULAR_SPEED), false);
         }
+        let body = &set.bodies[handle];
         let state = &mut world.current.cubes[cube];
         state.position = body.translation();
         state.orientation = *body.rotation();
@@ -42,7 +45,7 @@ pub(super) fn capture(
         state.linear_velocity = if body.is_sleeping() {
             Vec3::ZERO
         } else {
-            body.linvel()
+            linear
         };
     }
 

@@ -66,7 +66,7 @@ pub(super) fn tile() -> Image {
 fn shade(pixel: usize) -> f32 {
     let metres = (pixel as f32 + 0.5) / TILE_PIXELS as f32 * TILE_METRES;
     let to_line = (metres - metres.round()).abs();
-    let on_edge = metres.round() as u32 % TILE_METRES as u32 == 0;
+    let on_edge = (metres.round() as u32).is_multiple_of(TILE_METRES as u32);
     match (on_edge, to_line) {
         (true, distance) if distance < BOLD => BOLD_LINE,
         (false, distance) if distance < FINE => FINE_LINE,

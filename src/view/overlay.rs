@@ -12,7 +12,7 @@ use crate::replication::{Accounting, LaneMeter, LaneSettings};
 const CYAN: Color = Color::srgb(0.0, 0.62, 0.75);
 const INK: Color = Color::srgb(0.16, 0.18, 0.22);
 
-/// Covers the picture, as far as the panel.
+/// Covers the picture, as far as the panel; or one half of it, which has a [`Side`].
 #[derive(Component, Clone, Copy, Debug)]
 pub(super) struct Picture;
 
@@ -41,6 +41,7 @@ pub(super) fn spawn(mut commands: Commands) {
     };
     let half = |side: Side| {
         (
+            Picture,
             side,
             Node {
                 width: percent(50),
@@ -85,19 +86,14 @@ pub(super) fn arrange(
     mode: Res<ViewMode>,
     panel: Res<PanelWidth>,
     window: Single<&Window, With<PrimaryWindow>>,
-    mut picture: Single<&mut Node, With<Picture>>,
-    mut halves: Query<(&Side, &mut Node), (Without<Picture>, Without<Label>)>,
+    mut pictures: Query<(Option<&Side>, &mut Node), With<Picture>>,
 ) {
-    let width = px((window.width() - panel.0).max(0.0));
-    if picture.width != width {
-        picture.width = width;
-    }
-    for (&side, mut node) in &mut halves {
-        let (display, width) = match *mode {
-            ViewMode::Split => (Display::Flex, percent(50)),
+    for (side, mut node) in &mut pictures {
+        let (display, width) = match (*mode, side) {
+            (_, None) => (Display::Flex, px((window.width() - panel.0).max(0.0))),
             // Both labels stand side by side where both worlds are seen.
-            ViewMode::Difference => (Display::Flex, percent(50)),
-            mode if mode.shows(side) => (Display::Flex, percent(100)),
+            (ViewMode::Split | ViewMode::Difference, _) => (Display::Flex, percent(50)),
+            (mode, Some(&side)) if mode.shows(side) => (Display::Flex, percent(100)),
             _ => (Display::None, percent(0)),
         };
         if node.display != display || node.width != width {
@@ -121,7 +117,7 @@ pub(super) fn write(
             Label::Of(Side::Simulation) => "simulation".to_owned(),
             Label::Of(Side::Replica) => {
                 let how = if *mode == ViewMode::Difference {
-                    "replica over it, translucent"
+                    "replica over it"
                 } else {
                     "replica"
                 };

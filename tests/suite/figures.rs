@@ -1,5 +1,8 @@
 //! What play costs.
 
+use std::fs;
+use std::path::Path;
+
 use cubewire::headless::HeadlessGame;
 use cubewire::headless::ladder::{RungCost, measure};
 use cubewire::replication::{Accounting, LaneSettings, kbps};
@@ -45,6 +48,43 @@ fn five_minutes_of_play_stay_below_the_target() {
     let kbps = mean_kbps(game("mix", "changed-flags"), ticks, 0);
     println!("mix at changed-flags: {kbps:.1} kbps");
     assert!(kbps < 256.0, "{kbps}");
+    let documented = documented("changed-flags", "mix");
+    assert!(agree(kbps, documented), "{kbps} {documented}");
+}
+
+/// A figure of the README's table.
+fn documented(rung: &str, script: &str) -> f64 {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let readme = fs::read_to_string(root.join("README.md")).unwrap();
+    let cells = |line: &str| -> Vec<String> {
+        let cells = line.trim_matches('|').split('|');
+        cells.map(|cell| cell.trim().to_owned()).collect()
+    };
+    let mut lines = readme.lines().filter(|line| line.starts_with("| rung"));
+    let header = cells(lines.next().unwrap());
+    let column = header.iter().position(|name| name == script).unwrap();
+    let mut rows = readme
+        .lines()
+        .skip_while(|line| !line.starts_with("| rung"));
+    let row = rows.find(|line| cells(line)[0] == rung).unwrap();
+    cells(row)[column].parse().unwrap()
+}
+
+/// Play is the same bit for bit on one machine and build, and nearly so on others.
+fn agree(measured: f64, documented: f64) -> bool {
+    (measured / documented - 1.0).abs() < 0.05
+}
+
+#[test]
+fn the_readmes_figures_are_what_play_costs() {
+    for (name, skip) in [("katamari", 0), ("blow", 0), ("rolling", 0), ("calm", 600)] {
+        let game = HeadlessGame::new(Some(script(name)), LaneSettings::default()).unwrap();
+        for cost in measure(game, script(name).ticks as usize, skip).unwrap() {
+            let documented = documented(cost.rung, name);
+            let place = format!("{name} {}: {} {documented}", cost.rung, cost.mean_kbps);
+            assert!(agree(cost.mean_kbps, documented), "{place}");
+        }
+    }
 }
 
 #[test]

@@ -70,7 +70,8 @@ impl Interaction {
             for &other in &self.neighbours[usize::from(cube)] {
                 let (from, to) = (usize::from(cube), usize::from(other));
                 // Two cubes at rest leave each other alone, or a pile would never turn grey.
-                if !self.interacting[to] && !(at_rest[from] && at_rest[to]) {
+                let both_rest = at_rest[from] && at_rest[to];
+                if !self.interacting[to] && !both_rest {
                     self.interacting[to] = true;
                     self.to_visit.push(other);
                 }
