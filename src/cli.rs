@@ -156,7 +156,7 @@ pub enum CommandError {
         /// Why.
         reason: String,
     },
-    /// The lane could not be set up, or a system failed.
+    /// The game could not be set up.
     #[error("{0}")]
     Game(String),
     /// Standard output is closed or full.
@@ -213,7 +213,7 @@ impl WindowArgs {
             "Cubewire opens no window, because {missing}; this is what a few seconds of play \
              cost on each rung.\n"
         )?;
-        headless::ladder::print_demo(settings.script, out)
+        headless::ladder::print_demo(settings.script, settings.seconds, out)
     }
 }
 
@@ -265,7 +265,7 @@ impl PlayArgs {
             (None, Some(script)) => script.ticks as usize,
             (None, None) => 30 * cubewire_scene::TICKS_PER_SECOND as usize,
         };
-        let skip = self.skip * rate;
+        let skip = (self.skip * rate).round();
         if !(0.0..ticks as f64).contains(&skip) {
             return Err(CommandError::Number {
                 option: "skip",
@@ -273,6 +273,6 @@ impl PlayArgs {
                 wanted: "at least 0 and less than the seconds that are played",
             });
         }
-        Ok((ticks, skip.round() as usize))
+        Ok((ticks, skip as usize))
     }
 }

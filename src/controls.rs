@@ -1,11 +1,14 @@
 //! Keys: what the player holds down, and what stops, steps and resets the game.
 
+use std::time::Duration;
+
+use bevy::ecs::message::{MessageRegistry, ShouldUpdateMessages};
 use bevy::prelude::*;
 use bevy_egui::input::EguiWantsInput;
 use cubewire_scene::Keys;
 
 use crate::recording::Playing;
-use crate::simulation::{HeldKeys, ResetSimulation, SimulationSystems};
+use crate::simulation::{HeldKeys, ResetSimulation};
 use crate::view::ViewMode;
 
 /// Reads the keyboard. Keys that the panel has use for do not reach the game.
@@ -20,7 +23,7 @@ impl Plugin for ControlsPlugin {
                 .chain()
                 .in_set(RunFixedMainLoopSystems::BeforeFixedMainLoop),
         )
-        .configure_sets(FixedUpdate, SimulationSystems::Control);
+        .add_systems(Last, forget_messages);
     }
 }
 
@@ -49,8 +52,12 @@ fn press(
     if egui.wants_any_keyboard_input() {
         return;
     }
+    let tick = ticks.timestep();
     if keys.just_pressed(KeyCode::KeyR) {
         resets.write(ResetSimulation);
+        if clock.is_paused() {
+            ticks.accumulate_overstep(tick);
+        }
     }
     if keys.just_pressed(KeyCode::KeyV) {
         *mode = mode.next();
@@ -59,12 +66,24 @@ fn press(
         if clock.is_paused() {
             clock.unpause();
         } else {
-            clock.pause();
+            stop(&mut clock);
         }
     }
     if keys.just_pressed(KeyCode::KeyN) {
-        clock.pause();
-        let tick = ticks.timestep();
+        stop(&mut clock);
         ticks.accumulate_overstep(tick);
+    }
+}
+
+/// Pauses, and leaves out what of this frame's time has not been played yet.
+fn stop(clock: &mut Time<Virtual>) {
+    clock.pause();
+    clock.advance_by(Duration::ZERO);
+}
+
+/// Bevy keeps messages for the next fixed tick, which does not come during a pause.
+fn forget_messages(clock: Res<Time<Virtual>>, mut registry: ResMut<MessageRegistry>) {
+    if clock.is_paused() {
+        registry.should_update = ShouldUpdateMessages::Ready;
     }
 }

@@ -1,25 +1,57 @@
 //! Files that appear whole or not at all.
 
-use std::io::{self, Write};
-use std::path::Path;
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
 
 use tempfile::NamedTempFile;
 
-/// Writes a file under its name only once it is complete; whatever stood there before stays until
-/// then.
-///
-/// # Errors
-/// What the file system says. No half file is left.
+/// A file that is being written. It gets its name when it is [finished](Self::finish); until then,
+/// whatever stood there before stays, and if it is dropped nothing is left of it.
+#[derive(Debug)]
+pub(crate) struct NewFile {
+    path: PathBuf,
+    file: BufWriter<NamedTempFile>,
+}
+
+impl NewFile {
+    /// Begins a file, in the folder where it will be.
+    pub(crate) fn create(path: &Path) -> io::Result<Self> {
+        let folder = match path.parent() {
+            Some(folder) if !folder.as_os_str().is_empty() => folder,
+            _ => Path::new("."),
+        };
+        // The error's own text names the temporary file.
+        let file = NamedTempFile::new_in(folder).map_err(|error| error.kind())?;
+        make_readable(&file)?;
+        Ok(Self {
+            path: path.to_owned(),
+            file: BufWriter::new(file),
+        })
+    }
+
+    /// Puts the file in its place.
+    pub(crate) fn finish(self) -> io::Result<()> {
+        let file = self.file.into_inner().map_err(|error| error.into_error())?;
+        file.persist(self.path).map_err(|error| error.error)?;
+        Ok(())
+    }
+}
+
+impl Write for NewFile {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.file.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
+    }
+}
+
+/// Writes a file at once.
 pub(crate) fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let folder = match path.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => folder,
-        _ => Path::new("."),
-    };
-    let mut file = NamedTempFile::new_in(folder).map_err(|error| error.kind())?;
-    make_readable(&file)?;
+    let mut file = NewFile::create(path)?;
     file.write_all(bytes)?;
-    file.persist(path).map_err(|error| error.error)?;
-    Ok(())
+    file.finish()
 }
 
 /// Temporary files are their owner's alone.
@@ -43,12 +75,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_file_is_replaced_and_nothing_else_is_left() {
+    fn a_file_is_replaced_when_it_is_finished_and_nothing_else_is_left() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a");
         write_whole(&path, b"old").unwrap();
-        write_whole(&path, b"new").unwrap();
+        let mut file = NewFile::create(&path).unwrap();
+        file.write_all(b"new").unwrap();
+        assert_eq!(fs::read(&path).unwrap(), b"old");
+        file.finish().unwrap();
         assert_eq!(fs::read(&path).unwrap(), b"new");
+        drop(NewFile::create(&path).unwrap());
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
         assert!(write_whole(&folder.path().join("no/folder"), b"").is_err());
     }

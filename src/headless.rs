@@ -126,7 +126,7 @@ pub fn run(args: &HeadlessArgs, out: &mut impl Write) -> Result<(), CommandError
         stages: rung.stages,
         ..LaneSettings::default()
     };
-    let mut capture = args.capture.as_deref().map(Capture::new);
+    let mut capture = args.capture.as_deref().map(Capture::create).transpose()?;
     let mut game = if args.profile {
         let mut game = HeadlessGame::with_plugins(script, settings, ViewPlugin)?;
         game.add_shadow()?;
@@ -141,7 +141,7 @@ pub fn run(args: &HeadlessArgs, out: &mut impl Write) -> Result<(), CommandError
     for tick in 0..ticks {
         game.step();
         if let Some(capture) = &mut capture {
-            capture.add(game.cubes())?;
+            capture.add(game.cubes().current())?;
         }
         totals.hash(game.cubes().current());
         if tick >= skip
@@ -154,7 +154,7 @@ pub fn run(args: &HeadlessArgs, out: &mut impl Write) -> Result<(), CommandError
     progress.finish_and_clear();
 
     if let Some(capture) = capture {
-        capture.write()?;
+        capture.finish()?;
     }
     let summary = totals.summary(args, rung.name, game.meter(), game.check());
     if args.json {

@@ -46,7 +46,7 @@ const LOG_FILTER: &str = "wgpu=error,naga=warn,renet=error";
 /// Opens the window and plays until it is closed.
 ///
 /// # Errors
-/// If the lane cannot be set up, the report cannot be written, or the game fails.
+/// If the lane cannot be set up, the report's file cannot be created, or the game fails.
 pub fn run(settings: WindowSettings) -> Result<(), CommandError> {
     let (width, height) = settings.size;
     let mut app = App::new();

@@ -4,6 +4,7 @@ use std::io::Write;
 use std::path::Path;
 
 use cubewire_codec::BitKind;
+use cubewire_scene::TICKS_PER_SECOND;
 use serde::Serialize;
 use tabled::builder::Builder;
 use tabled::settings::object::Columns;
@@ -99,20 +100,26 @@ pub fn run(args: &LadderArgs, out: &mut impl Write) -> Result<(), CommandError> 
 ///
 /// # Errors
 /// See [`CommandError`].
-pub fn print_demo(script: Option<Script>, out: &mut impl Write) -> Result<(), CommandError> {
+pub fn print_demo(
+    script: Option<Script>,
+    seconds: Option<f64>,
+    out: &mut impl Write,
+) -> Result<(), CommandError> {
     let script = match script {
         Some(script) => script,
         None => Script::parse(DEMO, Path::new("assets/scripts/katamari.ron"))?,
     };
     let game = HeadlessGame::new(Some(script), LaneSettings::default())?;
-    let costs = measure(game, DEMO_TICKS, 0)?;
+    let seconds = seconds.unwrap_or(DEMO_SECONDS);
+    let ticks = (seconds * f64::from(TICKS_PER_SECOND)).ceil() as usize;
+    let costs = measure(game, ticks, 0)?;
     writeln!(out, "{}", table(&costs))?;
     Ok(())
 }
 
 /// Played where there is no window.
 const DEMO: &str = include_str!("../../assets/scripts/katamari.ron");
-const DEMO_TICKS: usize = 600;
+const DEMO_SECONDS: f64 = 10.0;
 
 fn table(costs: &[RungCost]) -> String {
     let mut builder = Builder::default();

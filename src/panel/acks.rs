@@ -11,8 +11,11 @@ use crate::replication::LaneMeter;
 
 pub(super) fn draw(ui: &mut egui::Ui, link: &mut Conditions, meter: &LaneMeter) {
     let newest = meter.samples().back();
-    let age = newest.map(|sample| sample.baseline_age_ticks);
-    figure(ui, "baseline", age.map_or_else(|| "–".to_owned(), baseline));
+    let age = |age: Option<Option<u16>>| age.map_or_else(|| "–".to_owned(), baseline);
+    let acked = newest.map(|sample| sample.baseline_age_ticks);
+    figure(ui, "newest ack", age(acked));
+    let named = newest.map(|sample| sample.reference_age_ticks);
+    figure(ui, "baseline of the packet", age(named));
     figure(ui, "received", format!("{} snapshots", meter.received));
     figure(ui, "refused", format!("{} packets", meter.refused));
     if let Some(refusal) = &meter.last_refusal {
@@ -39,7 +42,7 @@ fn baseline(age_ticks: Option<u16>) -> String {
             let ms = 1_000 * u32::from(ticks) / TICKS_PER_SECOND;
             format!("{ticks} ticks, {ms} ms old")
         }
-        None => "initial state".to_owned(),
+        None => "none: initial state".to_owned(),
     }
 }
 
@@ -70,6 +73,6 @@ mod tests {
     #[test]
     fn a_baseline_is_as_old_as_its_ticks() {
         assert_eq!(baseline(Some(6)), "6 ticks, 100 ms old");
-        assert_eq!(baseline(None), "initial state");
+        assert_eq!(baseline(None), "none: initial state");
     }
 }

@@ -26,6 +26,7 @@ struct Sums {
     samples: usize,
     ledger: BitLedger,
     changed_cubes: usize,
+    sent_cubes: usize,
     payload_bytes: usize,
     peak_bytes: usize,
     packets: usize,
@@ -42,6 +43,7 @@ impl Sums {
             sums.samples += 1;
             sums.ledger.add(&sample.ledger);
             sums.changed_cubes += sample.changed_cubes;
+            sums.sent_cubes += sample.sent_cubes;
             sums.payload_bytes += sample.payload_bytes;
             sums.peak_bytes = sums.peak_bytes.max(sample.payload_bytes);
             sums.packets += sample.packets;
@@ -62,9 +64,9 @@ impl Sums {
         sum / self.samples as f64
     }
 
-    /// None if no cube changed.
-    fn bits_per_changed_cube(&self) -> Option<f64> {
-        (self.changed_cubes > 0).then(|| self.ledger.body() / self.changed_cubes as f64)
+    /// None if no cube was sent.
+    fn bits_per_sent_cube(&self) -> Option<f64> {
+        (self.sent_cubes > 0).then(|| self.ledger.body() / self.sent_cubes as f64)
     }
 
     fn packets_per_second(&self) -> f64 {
@@ -120,10 +122,14 @@ fn legend(ui: &mut egui::Ui, sums: &Sums) {
 }
 
 fn figures(ui: &mut egui::Ui, sums: &Sums) {
-    let per_cube = sums.bits_per_changed_cube();
+    let per_cube = sums.bits_per_sent_cube();
     figure(
         ui,
-        "per changed cube",
+        if sums.sent_cubes == sums.changed_cubes {
+            "per changed cube"
+        } else {
+            "per cube sent, changed or not"
+        },
         per_cube.map_or_else(|| "–".to_owned(), |bits| format!("{bits:.1} bits")),
     );
     let changed = sums.mean(sums.changed_cubes as f64);
@@ -179,6 +185,7 @@ mod tests {
             wire_bytes: payload_bytes + 40,
             packets: 2,
             changed_cubes: 5,
+            sent_cubes: 5,
             ..Sample::default()
         }
     }
@@ -192,17 +199,18 @@ mod tests {
         assert_eq!(sums.mean(sums.payload_bytes as f64), 200.0);
         assert_eq!(sums.packets_per_second(), 120.0);
         assert!((sums.kbps(sums.article_bytes) - 109.44).abs() < 1e-9);
-        assert_eq!(sums.bits_per_changed_cube(), Some(0.0));
+        assert_eq!(sums.bits_per_sent_cube(), Some(0.0));
     }
 
     #[test]
     fn without_changed_cubes_there_is_no_mean_of_them() {
         let still = Sample {
             changed_cubes: 0,
+            sent_cubes: 0,
             ..sample(7)
         };
         let sums = Sums::of([still].iter());
-        assert_eq!(sums.bits_per_changed_cube(), None);
+        assert_eq!(sums.bits_per_sent_cube(), None);
         assert_eq!(sums.fraction(BitKind::Header), 0.0);
     }
 

@@ -100,6 +100,10 @@ pub fn draw(ctx: &egui::Context, state: &mut PanelState, lane: LaneView<'_>) -> 
         return 0.0;
     }
     let window = ctx.viewport_rect();
+    // A minimized window may have no size.
+    if window.width() < 1.0 || window.height() < 1.0 {
+        return 0.0;
+    }
     let widest = (window.width() * WIDEST_FRACTION).max(1.0);
     let mut root = egui::Ui::new(
         ctx.clone(),
@@ -117,8 +121,12 @@ pub fn draw(ctx: &egui::Context, state: &mut PanelState, lane: LaneView<'_>) -> 
                 .auto_shrink(false)
                 .show(ui, |ui| sections(ui, state, lane));
         });
-    state.width = panel.response.rect.width();
-    state.width
+    let width = panel.response.rect.width();
+    // What a small window leaves is not what the user chose.
+    if width < widest {
+        state.width = width;
+    }
+    width
 }
 
 fn sections(ui: &mut egui::Ui, state: &mut PanelState, lane: LaneView<'_>) {

@@ -13,9 +13,10 @@ use bevy::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::series::Point;
+use crate::files::write_whole;
 use crate::replication::Accounting;
 
-/// What the panel remembers. Everything but a paused graph outlasts the program.
+/// What the panel remembers. All of it but the last two outlasts the program.
 #[derive(Resource, Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct PanelState {
@@ -32,6 +33,7 @@ pub struct PanelState {
     /// How the graph counts bytes.
     pub accounting: Accounting,
     /// Place on the ladder of the last stages that were a rung's.
+    #[serde(skip)]
     pub last_rung: usize,
     /// What a paused graph shows.
     #[serde(skip)]
@@ -202,15 +204,12 @@ fn text(state: &PanelState) -> Result<String, SettingsError> {
     Ok(text)
 }
 
-/// Goes through a second file, so that no half-written one is left behind.
 fn store(path: &Path, text: &str) -> Result<(), SettingsError> {
-    let written = path.with_extension("ron.new");
     let store = || {
         if let Some(directory) = path.parent() {
             fs::create_dir_all(directory)?;
         }
-        fs::write(&written, text)?;
-        fs::rename(&written, path)
+        write_whole(path, text.as_bytes())
     };
     store().map_err(|source| SettingsError::File {
         path: path.to_owned(),
@@ -246,7 +245,6 @@ mod tests {
         state.graph_seconds = 60;
         state.logarithmic = true;
         state.accounting = Accounting::Wire;
-        state.last_rung = 11;
         file.save(&state).unwrap();
         assert_eq!(load_or_default(&path), state);
     }

@@ -58,8 +58,13 @@ pub struct Sample {
     pub ledger: BitLedger,
     /// Cubes that differ from the baseline, or from the initial state if there is none.
     pub changed_cubes: usize,
+    /// Cubes that the packet carries: those, or all where the stages send every cube.
+    pub sent_cubes: usize,
     /// How old the newest acked baseline is; none before the first ack.
     pub baseline_age_ticks: Option<u16>,
+    /// How old the baseline is that the packet names; none if it is relative to the initial state,
+    /// or to nothing.
+    pub reference_age_ticks: Option<u16>,
 }
 
 impl Default for Sample {
@@ -75,7 +80,9 @@ impl Default for Sample {
             renet_ack_bytes: 0,
             ledger: BitLedger::new(),
             changed_cubes: 0,
+            sent_cubes: 0,
             baseline_age_ticks: None,
+            reference_age_ticks: None,
         }
     }
 }
@@ -99,6 +106,8 @@ pub struct LaneMeter {
     pub received: u64,
     /// Packets that the decoder refused since the start.
     pub refused: u64,
+    /// Acks that were none, since the start.
+    pub refused_acks: u64,
     /// Why, the last time.
     pub last_refusal: Option<DecodeError>,
 }

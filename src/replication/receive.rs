@@ -14,7 +14,8 @@ pub(super) struct Receiver {
     pub(super) received: BaselineRing,
     /// Numbers of what was decoded in this tick.
     pub(super) decoded_now: Vec<Sequence>,
-    newest: Option<Sequence>,
+    /// Tick and number of the newest.
+    newest: Option<(u64, Sequence)>,
     /// Where the next packet is decoded to.
     next: Baseline,
     /// Memory of snapshots that were played.
@@ -61,20 +62,18 @@ pub(super) fn receive(
             receiver.decoded_now.push(sequence);
             meter.received += 1;
 
+            let tick = replica.buffer.tick(now, sequence);
             let mut snapshot = receiver.spare.pop().unwrap_or_default();
             receiver.next.snapshot().dequantize(&mut snapshot);
             receiver
                 .spare
-                .extend(replica.buffer.insert(now, sequence, snapshot));
+                .extend(replica.buffer.insert(now, tick, snapshot));
             let decoded = std::mem::take(&mut receiver.next);
             receiver.next = receiver.received.insert(decoded).unwrap_or_default();
-            if receiver
-                .newest
-                .is_none_or(|newest| sequence.is_newer_than(newest))
-            {
-                receiver.newest = Some(sequence);
+            if receiver.newest.is_none_or(|(newest, _)| tick > newest) {
+                receiver.newest = Some((tick, sequence));
             }
-            if let Some(newest) = receiver.newest {
+            if let Some((_, newest)) = receiver.newest {
                 connection
                     .client
                     .send_message(CHANNEL, Ack { newest }.encode().to_vec());

@@ -1,8 +1,10 @@
 //! The sending half of a lane.
 
 use bevy::prelude::*;
+use cubewire_codec::stages::Delta;
 use cubewire_codec::{
-    Encoder, InitialStateError, Limits, Packet, QuantizedSnapshot, Sequence, Snapshot, Stages,
+    Encoder, InitialStateError, Limits, Packet, QuantizedSnapshot, Reference, Sequence, Snapshot,
+    Stages,
 };
 use cubewire_protocol::{Ack, SentBaselines};
 
@@ -58,14 +60,16 @@ impl Sender {
 
 pub(super) fn take_acks(
     mut server: ResMut<Server>,
-    mut lanes: Query<(&Connection, &mut Sender)>,
-) -> Result {
-    for (connection, mut sender) in &mut lanes {
+    mut lanes: Query<(&Connection, &mut Sender, &mut LaneMeter)>,
+) {
+    for (connection, mut sender, mut meter) in &mut lanes {
         while let Some(message) = server.renet.receive_message(connection.id, CHANNEL) {
-            sender.sent.on_ack(Ack::decode(&message)?);
+            match Ack::decode(&message) {
+                Ok(ack) => sender.sent.on_ack(ack),
+                Err(_) => meter.refused_acks += 1,
+            }
         }
     }
-    Ok(())
 }
 
 pub(super) fn send(
@@ -89,7 +93,7 @@ pub(super) fn send(
         let mut kept = sender.sent.take_slot(sequence);
         let baseline = sender.sent.baseline(sequence);
         let baseline_age_ticks = baseline.map(|baseline| sequence.ticks_since(baseline.sequence()));
-        sender.encoder.encode(
+        let header = sender.encoder.encode(
             sequence,
             stages,
             &sender.quantized,
@@ -106,7 +110,17 @@ pub(super) fn send(
             article_bytes: sender.packet.bytes.len() + HEADER_BYTES,
             ledger: sender.packet.ledger.clone(),
             changed_cubes,
+            sent_cubes: match stages.delta {
+                Delta::Off => sender.quantized.len(),
+                _ => changed_cubes,
+            },
             baseline_age_ticks,
+            reference_age_ticks: match header.reference {
+                Reference::Initial { .. } => None,
+                Reference::Baseline {
+                    sequence: named, ..
+                } => Some(sequence.ticks_since(named)),
+            },
             ..Sample::default()
         });
         server

@@ -6,19 +6,19 @@
 use std::collections::VecDeque;
 
 use bevy::prelude::*;
-use cubewire_codec::ladder::{LADDER, Rung};
+use cubewire_codec::ladder::{self, Rung};
 use cubewire_codec::{
     BitLedger, Encoder, InitialStateError, Limits, Packet, QuantizedSnapshot, Sequence, Snapshot,
 };
-use cubewire_protocol::BaselineRing;
+use cubewire_protocol::{BaselineRing, MAX_BASELINE_AGE_TICKS};
 use cubewire_scene::TICKS_PER_SECOND;
 
 use super::meter::kbps;
 use super::{HEADER_BYTES, LaneMeter};
 use crate::simulation::World as CubeWorld;
 
-/// Baselines that a shadow keeps; an older one counts as lost. A second's worth.
-const RING: usize = 64;
+/// Baselines that a shadow keeps: as many as the lane.
+const RING: usize = MAX_BASELINE_AGE_TICKS as usize + 1;
 
 /// Every rung of the ladder, beside one lane.
 #[derive(Component, Debug)]
@@ -55,7 +55,7 @@ impl ShadowLadder {
     pub fn new(initial: &Snapshot) -> Result<Self, InitialStateError> {
         let mut quantized: Vec<QuantizedSnapshot> = Vec::new();
         let mut rungs = Vec::new();
-        for rung in LADDER {
+        for rung in ladder::all() {
             let precision = rung.stages.precision();
             if quantized.iter().all(|other| other.precision() != precision) {
                 quantized.push(QuantizedSnapshot::new(precision));
@@ -78,7 +78,7 @@ impl ShadowLadder {
         })
     }
 
-    /// In the order of the ladder.
+    /// In the order of [`ladder::all`].
     #[must_use]
     pub fn rungs(&self) -> &[ShadowRung] {
         &self.rungs

@@ -138,3 +138,37 @@ pub(super) fn from_client(time: Res<Time>, mut lanes: Query<(&mut Connection, &m
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Hands the client every packet of a message but one.
+    fn deliver_all_but(lost: Option<usize>, server: &mut Server, to: &mut Connection) -> usize {
+        let packets = server.renet.get_packets_to_send(to.id).unwrap();
+        for (index, packet) in packets.iter().enumerate() {
+            if Some(index) != lost {
+                to.client.process_packet(packet);
+            }
+        }
+        packets.len()
+    }
+
+    #[test]
+    fn a_message_is_lost_with_one_of_its_fragments_and_the_next_one_arrives() {
+        let mut server = Server::default();
+        let mut connection = server.connect(Conditions::default());
+        server
+            .renet
+            .send_message(connection.id, CHANNEL, vec![1; 36_157]);
+        assert_eq!(deliver_all_but(Some(7), &mut server, &mut connection), 31);
+        assert_eq!(connection.client.receive_message(CHANNEL), None);
+
+        server
+            .renet
+            .send_message(connection.id, CHANNEL, vec![2; 36_157]);
+        deliver_all_but(None, &mut server, &mut connection);
+        let arrived = connection.client.receive_message(CHANNEL).unwrap();
+        assert_eq!(&arrived[..], &vec![2; 36_157][..]);
+    }
+}

@@ -21,7 +21,8 @@ const LOOK_AHEAD: f32 = scene::MAX_LINEAR_SPEED / scene::TICKS_PER_SECOND as f32
 /// A wall's thickness: more than anything moves in a tick.
 const THICKNESS: f32 = 8.0;
 
-/// Centres stay this far inside of what the codec can say, which is the player's reach.
+/// Walls and ceiling stand this far inside of what the codec can say, in case something is pressed
+/// into them.
 const MARGIN: f32 = 0.5;
 
 /// A cube in the physics world, by index.
@@ -119,8 +120,7 @@ pub(super) fn build(mut commands: Commands) {
     }
 }
 
-/// Centre and half extents of the four walls and the ceiling. Their inner faces are a player's
-/// half diagonal further out than its centre may go.
+/// Centre and half extents of the four walls and the ceiling.
 fn walls() -> [(Vec3, Vec3); 5] {
     let half = THICKNESS / 2.0;
     let middle = CEILING / 2.0;

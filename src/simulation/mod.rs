@@ -19,7 +19,7 @@ pub use capture::state_hash;
 /// When the simulation does what, in [`FixedUpdate`], in this order.
 #[derive(SystemSet, Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum SimulationSystems {
-    /// Whatever sets [`HeldKeys`] goes here.
+    /// Before anything else: what sets [`HeldKeys`] by the tick goes here.
     Control,
     /// Builds the bodies anew if that was asked for.
     Reset,

@@ -37,8 +37,13 @@ pub(super) fn push(
         on_player.torque += hover.torque;
     }
     let ground = player.position.with_z(0.0);
-    for (cube, &handle) in bodies.handles.iter().enumerate() {
-        if cube == PLAYER || !(keys.blow || keys.gather) {
+    let others: &[RigidBodyHandle] = if keys.blow || keys.gather {
+        &bodies.handles
+    } else {
+        &[]
+    };
+    for (cube, &handle) in others.iter().enumerate() {
+        if cube == PLAYER {
             continue;
         }
         let Some(body) = set.get(handle).map(|body| describe(cube, body)) else {
@@ -53,8 +58,11 @@ pub(super) fn push(
         // What pulls is pulled back, or the ball would push itself along.
         on_player.force -= gathered;
         let force = blown.unwrap_or_default() + gathered;
-        let torque = Vec3::ZERO;
-        apply(set.get_mut(handle), Push { force, torque });
+        // Asking for a body to change it makes Rapier look at it again.
+        if force != Vec3::ZERO {
+            let torque = Vec3::ZERO;
+            apply(set.get_mut(handle), Push { force, torque });
+        }
     }
     apply(set.get_mut(bodies.handles[PLAYER]), on_player);
     Ok(())

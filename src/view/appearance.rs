@@ -1,8 +1,10 @@
 //! What the worlds look like: cubes, floor, light.
 
+use bevy::camera::CameraUpdateSystems;
 use bevy::camera::visibility::{NoFrustumCulling, RenderLayers};
 use bevy::light::{CascadeShadowConfigBuilder, GlobalAmbientLight, NotShadowCaster};
 use bevy::prelude::*;
+use bevy::ui::UiSystems;
 use cubewire_scene::{PLAYER, WALL};
 
 use super::camera::{self, SHARED};
@@ -47,7 +49,9 @@ impl Plugin for AppearancePlugin {
                     overlay::arrange,
                     overlay::write,
                 )
-                    .in_set(ViewSystems::Follow),
+                    .in_set(ViewSystems::Follow)
+                    .before(CameraUpdateSystems)
+                    .before(UiSystems::Prepare),
             );
     }
 }
@@ -90,6 +94,8 @@ fn dress(
                 },
                 perceptual_roughness: 0.85,
                 reflectance: 0.2,
+                // Over the simulation's cube where both stand in one place.
+                depth_bias: if alpha < 1.0 { 8.0 } else { 0.0 },
                 ..default()
             })
         })

@@ -6,7 +6,7 @@ use cubewire_codec::Stages;
 use cubewire_codec::ladder;
 
 use super::{Side, ViewMode};
-use crate::panel::PanelWidth;
+use crate::panel::{PanelState, PanelWidth};
 use crate::replication::{Accounting, LaneMeter, LaneSettings};
 
 const CYAN: Color = Color::srgb(0.0, 0.62, 0.75);
@@ -23,6 +23,8 @@ pub(super) enum Label {
     Of(Side),
     /// The lane's bandwidth.
     Bandwidth,
+    /// How that is counted, and what it is counted otherwise.
+    Accounting,
     /// Pause, cut link, and the like.
     Notice,
 }
@@ -74,6 +76,7 @@ pub(super) fn spawn(mut commands: Commands) {
                 },
                 children![
                     label(Label::Bandwidth, 44.0, CYAN),
+                    label(Label::Accounting, 14.0, INK),
                     label(Label::Notice, 18.0, INK),
                 ],
             ),
@@ -106,6 +109,7 @@ pub(super) fn arrange(
 pub(super) fn write(
     mode: Res<ViewMode>,
     time: Res<Time<Virtual>>,
+    panel: Res<PanelState>,
     lanes: Query<(&LaneSettings, &LaneMeter)>,
     mut labels: Query<(&Label, &mut Text)>,
 ) {
@@ -124,12 +128,17 @@ pub(super) fn write(
                 format!("{how}: {}", name(settings.stages))
             }
             Label::Bandwidth => bandwidth(meter.kbps(Accounting::Article)),
+            Label::Accounting => {
+                let wire = bandwidth(meter.kbps(Accounting::Wire));
+                format!("article accounting; wire {wire}")
+            }
             Label::Notice => {
+                let hidden = (!panel.visible).then_some("F1 shows the panel");
                 let paused = time
                     .is_paused()
                     .then_some("paused: P goes on, N steps a tick");
                 let cut = settings.link.cut.then_some("the link is cut: L joins it");
-                let notices: Vec<_> = paused.into_iter().chain(cut).collect();
+                let notices: Vec<_> = paused.into_iter().chain(cut).chain(hidden).collect();
                 notices.join("\n")
             }
         };
@@ -139,13 +148,8 @@ pub(super) fn write(
     }
 }
 
-/// The rung that these stages are, if they are one.
 fn name(stages: Stages) -> &'static str {
-    ladder::LADDER
-        .iter()
-        .chain([&ladder::AFFINE])
-        .find(|rung| rung.stages == stages)
-        .map_or("stages of your own", |rung| rung.name)
+    ladder::rung_of(stages).map_or("stages of your own", |rung| rung.name)
 }
 
 fn bandwidth(kbps: f64) -> String {

@@ -22,6 +22,8 @@ pub struct ViewCube {
 pub struct ReplicaPicture {
     /// The tick that is shown, between two snapshots as a rule; none before the first arrives.
     pub tick: Option<f64>,
+    /// Ticks of the two snapshots that it lies between.
+    pub between: [u64; 2],
 }
 
 pub(super) fn spawn(mut commands: Commands) {
@@ -74,6 +76,7 @@ pub(super) fn show_replica(
     };
     picture.set_if_neq(ReplicaPicture {
         tick: Some(playout.tick),
+        between: [playout.from_tick, playout.to_tick],
     });
     let (from, to) = (&playout.from.cubes, &playout.to.cubes);
     for (&side, mut cube, mut transform) in &mut cubes {

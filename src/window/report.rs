@@ -17,13 +17,13 @@ use crate::replication::{
     Accounting, LaneCheck, LaneMeter, LaneSettings, ReplicationSystems, ShadowLadder,
 };
 use crate::simulation::World as CubeWorld;
-use crate::view::{ReplicaPicture, Side, ViewCube, ViewSystems};
+use crate::view::{ReplicaPicture, Side, ViewCube, ViewMode, ViewSystems};
 
 /// States of the simulation that are kept to compare with.
 const HISTORY_TICKS: usize = 512;
 
 /// Seconds between two writings.
-const WRITE_EVERY: f32 = 1.0;
+const WRITE_EVERY: f32 = 0.2;
 
 /// Figures of the run so far.
 #[derive(Resource, Clone, Debug, Default, Serialize)]
@@ -48,6 +48,8 @@ struct Report {
     article_kbps: f64,
     wire_kbps: f64,
     link_cut: bool,
+    /// [`ViewMode`], by name.
+    view: String,
     received: u64,
     refused: u64,
     compared: u64,
@@ -72,7 +74,7 @@ struct ReportFile {
     since_written: f32,
 }
 
-/// Writes a report to `path` every second, and at the end.
+/// Writes a report to `path` several times a second, and at the end.
 pub(super) fn install(app: &mut App, path: PathBuf) -> Result<(), CommandError> {
     write_file(&path, &Report::default())?;
     app.insert_resource(ReportFile {
@@ -112,10 +114,16 @@ fn compare(
     };
     report.replica_tick = tick;
     let at = |tick: u64| history.0.iter().find(|(other, _)| *other == tick);
-    let (Some((_, from)), Some((_, to))) = (at(tick.floor() as u64), at(tick.ceil() as u64)) else {
+    let [from_tick, to_tick] = picture.between;
+    let (Some((_, from)), Some((_, to))) = (at(from_tick), at(to_tick)) else {
         return;
     };
-    let fraction = tick.fract() as f32;
+    let span = to_tick - from_tick;
+    let fraction = if span > 0 {
+        ((tick - from_tick as f64) / span as f64) as f32
+    } else {
+        0.0
+    };
     report.compared_frames += 1;
     for (&side, cube, shown) in &cubes {
         let (from, to) = (&from[cube.index], &to[cube.index]);
@@ -135,9 +143,11 @@ fn compare(
 fn note(
     world: Res<CubeWorld>,
     lanes: Query<(&LaneSettings, &LaneMeter, &LaneCheck, &ShadowLadder)>,
+    mode: Res<ViewMode>,
     mut report: ResMut<Report>,
 ) {
     report.frames += 1;
+    report.view = format!("{:?}", *mode);
     report.simulation_tick = world.tick();
     let cubes = &world.current().cubes;
     let player = cubes[PLAYER].position.truncate().length();
@@ -148,9 +158,7 @@ fn note(
     let Some((settings, meter, check, shadow)) = lanes.iter().next() else {
         return;
     };
-    let rung = ladder::LADDER
-        .iter()
-        .find(|rung| rung.stages == settings.stages);
+    let rung = ladder::rung_of(settings.stages);
     report.rung = rung.map(|rung| rung.name);
     if let Some(rung) = rung
         && !report.rungs_seen.contains(&rung.name)

@@ -2,6 +2,7 @@
 
 mod command_line;
 mod common;
+mod controls;
 mod figures;
 mod play;
 mod replica;

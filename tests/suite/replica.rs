@@ -57,7 +57,7 @@ fn illegal_stages_change_nothing() {
 }
 
 #[test]
-fn an_uncompressed_snapshot_is_fragmented_and_lost_with_one_fragment() {
+fn an_uncompressed_snapshot_goes_out_in_fragments() {
     let mut game = game("calm", "uncompressed");
     for _ in 0..10 {
         game.step();

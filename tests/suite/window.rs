@@ -19,7 +19,7 @@ const WIDTH: u16 = 800;
 const HEIGHT: u16 = 450;
 
 /// Rows at the top that hold the bandwidth, and at the bottom that hold the labels.
-const TOP: usize = 60;
+const TOP: usize = 120;
 const BOTTOM: usize = 40;
 
 /// Software rendering makes a few frames a second.
@@ -122,7 +122,12 @@ impl Window {
 
     /// Lets some frames go by.
     fn frames(&self, frames: u64) -> Value {
-        let now = self.report()["frames"].as_u64().unwrap();
+        // The report lags behind: what it says next is of now.
+        let old = self.report()["frames"].as_u64().unwrap();
+        let fresh = self.wait("a fresh report", |report| {
+            report["frames"].as_u64() > Some(old)
+        });
+        let now = fresh["frames"].as_u64().unwrap();
         self.wait("frames", |report| {
             report["frames"].as_u64() >= Some(now + frames)
         })
@@ -197,6 +202,17 @@ impl Picture {
         rows.skip(TOP)
             .flat_map(|row| row[columns.clone()].to_vec())
             .collect()
+    }
+
+    /// Whether the halves are apart: a line of one colour runs down the middle.
+    fn has_gap(&self) -> bool {
+        let width = usize::from(WIDTH);
+        let rows = self
+            .0
+            .chunks_exact(width)
+            .take(usize::from(HEIGHT) - BOTTOM);
+        let middle: Vec<_> = rows.skip(TOP).map(|row| row[width / 2]).collect();
+        middle.iter().all(|pixel| *pixel == middle[0])
     }
 
     fn count(&self, right: bool, is: impl Fn(i32, i32, i32) -> bool) -> usize {
@@ -291,12 +307,17 @@ fn the_window_is_played_with_real_keys() {
     check_ladder(&report);
 
     // V goes through the views and back.
-    for view in ["simulation", "replica", "difference"] {
+    assert!(window.screenshot("split").has_gap());
+    for view in ["Simulation", "Replica", "Difference"] {
         window.press("v");
+        window.wait(view, |report| report["view"] == view);
+        window.frames(1);
         let picture = window.screenshot(view);
+        assert!(!picture.has_gap(), "{view}: one picture");
         assert!(picture.shade(false) + picture.shade(true) > 1_000, "{view}");
     }
     window.press("v");
+    window.wait("both halves", |report| report["view"] == "Split");
 
     // Without a link the right half stands still, and the left goes on.
     window.press("l");

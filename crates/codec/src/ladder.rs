@@ -190,8 +190,16 @@ pub const LADDER: [Rung; 13] = [
 /// The rung of that name, on the ladder or beside it.
 #[must_use]
 pub fn rung(name: &str) -> Option<Rung> {
-    LADDER
-        .into_iter()
-        .chain([AFFINE])
-        .find(|rung| rung.name == name)
+    all().find(|rung| rung.name == name)
+}
+
+/// The rung, or [`AFFINE`], that these stages are, if they are one.
+#[must_use]
+pub fn rung_of(stages: Stages) -> Option<Rung> {
+    all().find(|rung| rung.stages == stages)
+}
+
+/// The ladder, and [`AFFINE`] beside it.
+pub fn all() -> impl Iterator<Item = Rung> {
+    LADDER.into_iter().chain([AFFINE])
 }

@@ -18,18 +18,33 @@ pub struct PlayoutBuffer<T> {
     delay: Duration,
     /// Ascending ticks.
     snapshots: VecDeque<(u64, T)>,
-    newest: Option<(Sequence, u64)>,
-    /// Sender's time minus ours, seconds, by the packet that was quickest.
-    offset_seconds: Option<f64>,
+    /// Sender's time minus ours, seconds, by the packet that was quickest in each of the last few
+    /// stretches of time.
+    offsets: VecDeque<Stretch>,
 }
+
+#[derive(Clone, Copy, Debug)]
+struct Stretch {
+    start: Duration,
+    best_offset_seconds: f64,
+}
+
+/// A packet sets the clock for two seconds at least: if they take longer from now on, or shorter,
+/// playout follows.
+const STRETCH: Duration = Duration::from_millis(500);
+const STRETCHES: usize = 5;
 
 /// Where playout stands: between two snapshots, or at one.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Playout<'a, T> {
     /// The sender's tick that is shown.
     pub tick: f64,
-    /// The newest snapshot not after `tick`, or the oldest there is.
+    /// Tick of the newest snapshot not after `tick`, or of the oldest there is; and the snapshot.
+    pub from_tick: u64,
+    /// See `from_tick`.
     pub from: &'a T,
+    /// Tick of `to`.
+    pub to_tick: u64,
     /// The next one; `from` again if there is none yet.
     pub to: &'a T,
     /// How far between the two, 0..=1.
@@ -44,8 +59,7 @@ impl<T> PlayoutBuffer<T> {
             tick_seconds: 1.0 / f64::from(ticks_per_second),
             delay,
             snapshots: VecDeque::new(),
-            newest: None,
-            offset_seconds: None,
+            offsets: VecDeque::new(),
         }
     }
 
@@ -67,29 +81,29 @@ impl<T> PlayoutBuffer<T> {
         self.snapshots.is_empty()
     }
 
-    /// The full tick of a sequence number: the one nearest to the newest that has arrived.
+    /// The full tick of a sequence number that arrives `now`: of those that wrap to it, the one
+    /// nearest to what the sender's clock must show.
     #[must_use]
-    pub fn tick(&self, sequence: Sequence) -> u64 {
-        let Some((newest, tick)) = self.newest else {
+    pub fn tick(&self, now: Duration, sequence: Sequence) -> u64 {
+        let Some(offset) = self.offset_seconds() else {
             return u64::from(sequence.0);
         };
-        if sequence.is_newer_than(newest) {
-            tick + u64::from(sequence.ticks_since(newest))
+        let expected = ((now.as_secs_f64() + offset) / self.tick_seconds).round() as u64;
+        let expected_sequence = Sequence(expected as u16);
+        let ahead = u64::from(sequence.ticks_since(expected_sequence));
+        if sequence == expected_sequence || sequence.is_newer_than(expected_sequence) {
+            expected + ahead
         } else {
-            tick.saturating_sub(u64::from(newest.ticks_since(sequence)))
+            let behind = u64::from(expected_sequence.ticks_since(sequence));
+            // Before the first wrap there is nothing to go back to.
+            expected.checked_sub(behind).unwrap_or(expected + ahead)
         }
     }
 
-    /// Takes in a snapshot that arrived `now`; gives one back whose memory can be reused: the
+    /// Takes in the snapshot of a [tick](Self::tick) that arrived `now`; gives one back whose memory can be reused: the
     /// oldest if the buffer is full, or this one if it is there already.
-    pub fn insert(&mut self, now: Duration, sequence: Sequence, snapshot: T) -> Option<T> {
-        let tick = self.tick(sequence);
-        if self.newest.is_none_or(|(_, newest)| tick > newest) {
-            self.newest = Some((sequence, tick));
-        }
-        let ahead = tick as f64 * self.tick_seconds - now.as_secs_f64();
-        self.offset_seconds = Some(self.offset_seconds.map_or(ahead, |best| best.max(ahead)));
-
+    pub fn insert(&mut self, now: Duration, tick: u64, snapshot: T) -> Option<T> {
+        self.set_clock(now, tick as f64 * self.tick_seconds - now.as_secs_f64());
         let place = self.snapshots.partition_point(|&(held, _)| held < tick);
         if self
             .snapshots
@@ -126,7 +140,9 @@ impl<T> PlayoutBuffer<T> {
         };
         Some(Playout {
             tick: start + fraction * span,
+            from_tick: *from_tick,
             from,
+            to_tick: *to_tick,
             to,
             fraction: fraction as f32,
         })
@@ -142,8 +158,31 @@ impl<T> PlayoutBuffer<T> {
         next_is_played.then(|| self.snapshots.pop_front().expect("there are two").1)
     }
 
+    fn set_clock(&mut self, now: Duration, offset_seconds: f64) {
+        match self.offsets.back_mut() {
+            Some(stretch) if now < stretch.start + STRETCH => {
+                stretch.best_offset_seconds = stretch.best_offset_seconds.max(offset_seconds);
+            }
+            _ => self.offsets.push_back(Stretch {
+                start: now,
+                best_offset_seconds: offset_seconds,
+            }),
+        }
+        if self.offsets.len() > STRETCHES {
+            self.offsets.pop_front();
+        }
+    }
+
+    fn offset_seconds(&self) -> Option<f64> {
+        let offsets = self
+            .offsets
+            .iter()
+            .map(|stretch| stretch.best_offset_seconds);
+        offsets.reduce(f64::max)
+    }
+
     fn due_tick(&self, now: Duration) -> Option<f64> {
-        let seconds = now.as_secs_f64() + self.offset_seconds? - self.delay.as_secs_f64();
+        let seconds = now.as_secs_f64() + self.offset_seconds()? - self.delay.as_secs_f64();
         Some(seconds / self.tick_seconds)
     }
 }
@@ -160,7 +199,7 @@ mod tests {
     fn buffer(ticks: impl IntoIterator<Item = u16>) -> PlayoutBuffer<u16> {
         let mut buffer = PlayoutBuffer::new(100, ms(30));
         for tick in ticks {
-            buffer.insert(ms(50 + 10 * u64::from(tick)), Sequence(tick), tick);
+            buffer.insert(ms(50 + 10 * u64::from(tick)), u64::from(tick), tick);
         }
         buffer
     }
@@ -200,8 +239,8 @@ mod tests {
     #[test]
     fn late_and_repeated_packets_find_their_place_and_do_not_set_the_clock() {
         let mut buffer = buffer([0, 1, 3]);
-        assert_eq!(buffer.insert(ms(90), Sequence(2), 2), None);
-        assert_eq!(buffer.insert(ms(95), Sequence(2), 2), Some(2));
+        assert_eq!(buffer.insert(ms(90), 2, 2), None);
+        assert_eq!(buffer.insert(ms(95), 2, 2), Some(2));
         let playout = buffer.sample(ms(50 + 20 + 30)).unwrap();
         assert_eq!((*playout.from, *playout.to), (2, 3));
     }
@@ -209,10 +248,40 @@ mod tests {
     #[test]
     fn ticks_go_on_where_sequence_numbers_wrap() {
         let mut buffer = PlayoutBuffer::new(60, ms(0));
-        buffer.insert(ms(0), Sequence(65_535), 'a');
-        buffer.insert(ms(17), Sequence(0), 'b');
-        assert_eq!(buffer.tick(Sequence(1)), 65_537);
-        assert_eq!(buffer.tick(Sequence(65_534)), 65_534);
+        assert_eq!(buffer.tick(ms(0), Sequence(65_535)), 65_535);
+        buffer.insert(ms(0), 65_535, 'a');
+        assert_eq!(buffer.tick(ms(17), Sequence(0)), 65_536);
+        assert_eq!(buffer.tick(ms(17), Sequence(65_534)), 65_534);
+        // Before the first wrap there is no earlier one to take a number for.
+        let mut buffer = PlayoutBuffer::new(60, ms(0));
+        buffer.insert(ms(0), 3, 'a');
+        assert_eq!(buffer.tick(ms(17), Sequence(65_534)), 65_534);
+    }
+
+    #[test]
+    fn after_a_silence_of_any_length_ticks_go_on() {
+        let mut buffer = PlayoutBuffer::new(60, ms(0));
+        buffer.insert(ms(0), 100, 'a');
+        for silent_ticks in [30_000_u64, 40_000, 70_000, 200_000] {
+            let tick = 100 + silent_ticks;
+            let now = Duration::from_secs_f64(silent_ticks as f64 / 60.0 + 0.02);
+            assert_eq!(buffer.tick(now, Sequence(tick as u16)), tick);
+        }
+    }
+
+    #[test]
+    fn playout_follows_a_link_that_becomes_slower() {
+        let mut buffer = buffer(0..10);
+        for tick in 10..500 {
+            buffer.insert(ms(250 + 10 * tick), tick, tick as u16);
+        }
+        let now = ms(250 + 10 * 499 + 5);
+        let playout = buffer.sample(now).unwrap();
+        assert!(
+            (playout.tick - (499.5 - 3.0)).abs() < 1e-6,
+            "{}",
+            playout.tick
+        );
     }
 
     #[test]
@@ -227,10 +296,7 @@ mod tests {
     #[test]
     fn the_buffer_is_bounded() {
         let mut buffer = buffer(0..CAPACITY as u16);
-        assert_eq!(
-            buffer.insert(ms(9000), Sequence(CAPACITY as u16), 0),
-            Some(0)
-        );
+        assert_eq!(buffer.insert(ms(9000), CAPACITY as u64, 0), Some(0));
         assert_eq!(buffer.len(), CAPACITY);
     }
 }

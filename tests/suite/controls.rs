@@ -1,0 +1,135 @@
+//! Keys that stop, step and reset the game, and those that play it.
+
+use bevy::input::ButtonState;
+use bevy::input::InputPlugin;
+use bevy::input::keyboard::{Key, KeyboardInput, NativeKey};
+use bevy::prelude::*;
+use bevy_egui::input::EguiWantsInput;
+use cubewire::controls::ControlsPlugin;
+use cubewire::headless::HeadlessGame;
+use cubewire::replication::LaneSettings;
+use cubewire::view::{ViewMode, ViewPlugin};
+use cubewire_scene::{PLAYER, initial_position};
+
+/// A game that is played by keys.
+fn game() -> HeadlessGame {
+    struct Egui;
+    impl Plugin for Egui {
+        fn build(&self, app: &mut App) {
+            app.init_resource::<EguiWantsInput>();
+        }
+    }
+    let plugins = (InputPlugin, Egui, ViewPlugin, ControlsPlugin);
+    HeadlessGame::with_plugins(None, LaneSettings::default(), plugins).unwrap()
+}
+
+fn key(game: &mut HeadlessGame, key_code: KeyCode, state: ButtonState) {
+    game.app.world_mut().write_message(KeyboardInput {
+        key_code,
+        logical_key: Key::Unidentified(NativeKey::Unidentified),
+        state,
+        text: None,
+        repeat: false,
+        window: Entity::PLACEHOLDER,
+    });
+}
+
+/// Presses a key for one frame.
+fn tap(game: &mut HeadlessGame, code: KeyCode) {
+    key(game, code, ButtonState::Pressed);
+    game.step();
+    key(game, code, ButtonState::Released);
+    game.step();
+}
+
+fn player(game: &HeadlessGame) -> Vec3 {
+    game.cubes().current().cubes[PLAYER].position
+}
+
+#[test]
+fn arrow_keys_roll_the_player_until_they_are_let_go() {
+    let mut game = game();
+    for _ in 0..120 {
+        game.step();
+    }
+    let start = player(&game);
+    key(&mut game, KeyCode::ArrowRight, ButtonState::Pressed);
+    for _ in 0..60 {
+        game.step();
+    }
+    let rolled = player(&game).x - start.x;
+    assert!(rolled > 3.0, "{rolled} m");
+    key(&mut game, KeyCode::ArrowRight, ButtonState::Released);
+    for _ in 0..240 {
+        game.step();
+    }
+    let rest = player(&game);
+    game.step();
+    assert_eq!(player(&game), rest, "it rolls to a stop");
+}
+
+#[test]
+fn p_pauses_at_once_and_goes_on() {
+    let mut game = game();
+    game.step();
+    let tick = game.cubes().tick();
+    tap(&mut game, KeyCode::KeyP);
+    for _ in 0..10 {
+        game.step();
+    }
+    assert_eq!(game.cubes().tick(), tick);
+    tap(&mut game, KeyCode::KeyP);
+    assert!(game.cubes().tick() > tick);
+}
+
+#[test]
+fn n_steps_exactly_one_tick_whether_paused_or_not() {
+    let mut game = game();
+    game.step();
+    let tick = game.cubes().tick();
+    for step in 1..4 {
+        tap(&mut game, KeyCode::KeyN);
+        assert_eq!(game.cubes().tick(), tick + step);
+    }
+}
+
+#[test]
+fn r_puts_everything_back_also_during_a_pause() {
+    let mut game = game();
+    for _ in 0..200 {
+        game.step();
+    }
+    tap(&mut game, KeyCode::KeyP);
+    assert!(player(&game).distance(initial_position(PLAYER)) > 5.0);
+    tap(&mut game, KeyCode::KeyR);
+    assert!(player(&game).distance(initial_position(PLAYER)) < 0.1);
+}
+
+#[test]
+fn v_goes_through_the_views() {
+    let mut game = game();
+    let mut seen = Vec::new();
+    for _ in 0..4 {
+        tap(&mut game, KeyCode::KeyV);
+        seen.push(*game.app.world().resource::<ViewMode>());
+    }
+    let modes = [
+        ViewMode::Simulation,
+        ViewMode::Replica,
+        ViewMode::Difference,
+        ViewMode::Split,
+    ];
+    assert_eq!(seen, modes);
+}
+
+#[test]
+fn a_pause_forgets_messages_as_play_does() {
+    let mut game = game();
+    tap(&mut game, KeyCode::KeyP);
+    for _ in 0..100 {
+        key(&mut game, KeyCode::KeyX, ButtonState::Pressed);
+        game.step();
+    }
+    let kept = game.app.world().resource::<Messages<KeyboardInput>>();
+    assert!(kept.len() < 5, "{} messages", kept.len());
+}
