@@ -12,6 +12,9 @@ use crate::replication::{Accounting, LaneMeter, LaneSettings};
 const CYAN: Color = Color::srgb(0.0, 0.62, 0.75);
 const INK: Color = Color::srgb(0.16, 0.18, 0.22);
 
+/// How long it says how to get the panel back: after that, the picture is left alone.
+const HINT_SECONDS: f32 = 5.0;
+
 /// Covers the picture, as far as the panel; or one half of it, which has a [`Side`].
 #[derive(Component, Clone, Copy, Debug)]
 pub(super) struct Picture;
@@ -39,6 +42,7 @@ pub(super) fn spawn(mut commands: Commands) {
                 ..default()
             },
             TextColor(colour),
+            TextLayout::justify(Justify::Center),
         )
     };
     let half = |side: Side| {
@@ -109,10 +113,17 @@ pub(super) fn arrange(
 pub(super) fn write(
     mode: Res<ViewMode>,
     time: Res<Time<Virtual>>,
+    clock: Res<Time<Real>>,
     panel: Res<PanelState>,
+    mut hidden_seconds: Local<f32>,
     lanes: Query<(&LaneSettings, &LaneMeter)>,
     mut labels: Query<(&Label, &mut Text)>,
 ) {
+    *hidden_seconds = if panel.visible {
+        0.0
+    } else {
+        *hidden_seconds + clock.delta_secs()
+    };
     let Some((settings, meter)) = lanes.iter().next() else {
         return;
     };
@@ -133,7 +144,8 @@ pub(super) fn write(
                 format!("article accounting; wire {wire}")
             }
             Label::Notice => {
-                let hidden = (!panel.visible).then_some("F1 shows the panel");
+                let hidden = (*hidden_seconds < HINT_SECONDS && !panel.visible)
+                    .then_some("F1 shows the panel");
                 let paused = time
                     .is_paused()
                     .then_some("paused: P goes on, N steps a tick");
