@@ -35,7 +35,9 @@ struct Report {
     replica_tick: f64,
     /// Metres that the player was from the origin, on the floor, at most.
     player_travelled_m: f32,
-    /// Cubes interacting at the same time, at most.
+    /// Height of the player's centre above the floor, metres.
+    player_height_m: f32,
+    /// Cubes that are interacting.
     interacting: usize,
     /// Frames in which the replica was compared with the simulation.
     compared_frames: u64,
@@ -152,8 +154,8 @@ fn note(
     let cubes = &world.current().cubes;
     let player = cubes[PLAYER].position.truncate().length();
     report.player_travelled_m = report.player_travelled_m.max(player);
-    let interacting = cubes.iter().filter(|cube| cube.interacting).count();
-    report.interacting = report.interacting.max(interacting);
+    report.player_height_m = cubes[PLAYER].position.z;
+    report.interacting = cubes.iter().filter(|cube| cube.interacting).count();
 
     let Some((settings, meter, check, shadow)) = lanes.iter().next() else {
         return;

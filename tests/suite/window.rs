@@ -25,6 +25,9 @@ const BOTTOM: usize = 40;
 /// Software rendering makes a few frames a second.
 const PATIENCE: Duration = Duration::from_secs(120);
 
+/// Higher than the player's centre is on the floor.
+const HOVER_M: f64 = 1.5;
+
 /// The bound of an interpolated position: a quantization step of 1/512 m.
 const STEP_M: f64 = 1.0 / 512.0;
 
@@ -120,25 +123,26 @@ impl Window {
         }
     }
 
-    /// Lets some frames go by.
-    fn frames(&self, frames: u64) -> Value {
+    /// Lets some ticks of play go by, and two frames at least.
+    fn ticks(&self, ticks: u64) -> Value {
         // The report lags behind: what it says next is of now.
         let old = self.report()["frames"].as_u64().unwrap();
-        let fresh = self.wait("a fresh report", |report| {
+        let now = self.wait("a fresh report", |report| {
             report["frames"].as_u64() > Some(old)
         });
-        let now = fresh["frames"].as_u64().unwrap();
-        self.wait("frames", |report| {
-            report["frames"].as_u64() >= Some(now + frames)
+        let at = |report: &Value, counter: &str| report[counter].as_u64().unwrap();
+        self.wait("ticks", |report| {
+            at(report, "frames") >= at(&now, "frames") + 2
+                && at(report, "simulation_tick") >= at(&now, "simulation_tick") + ticks
         })
     }
 
-    /// Holds keys over several frames, then lets go.
-    fn hold(&self, keys: &[&str], frames: u64) -> Value {
+    /// Holds keys over several ticks, then lets go.
+    fn hold(&self, keys: &[&str], ticks: u64) -> Value {
         for key in keys {
             self.xdotool(&["keydown", key]);
         }
-        let report = self.frames(frames);
+        let report = self.ticks(ticks);
         for key in keys {
             self.xdotool(&["keyup", key]);
         }
@@ -147,8 +151,21 @@ impl Window {
 
     /// Presses a key so long that a frame sees it.
     fn press(&self, key: &str) {
-        self.hold(&[key], 2);
-        self.frames(1);
+        self.hold(&[key], 1);
+        self.ticks(1);
+    }
+
+    /// Waits until the screen shows it.
+    fn see(&self, what: &str, shows: impl Fn(&Picture) -> bool) -> Picture {
+        let start = Instant::now();
+        loop {
+            let picture = self.screenshot(what);
+            if shows(&picture) {
+                return picture;
+            }
+            assert!(start.elapsed() < PATIENCE, "looked for {what}");
+            sleep(Duration::from_millis(200));
+        }
     }
 
     /// What is on the screen: rows of red, green and blue. Kept as PNG in `CUBEWIRE_SCREENSHOTS`,
@@ -244,52 +261,39 @@ impl Picture {
 #[ignore = "needs Xvfb, xdotool and a software Vulkan driver"]
 fn the_window_is_played_with_real_keys() {
     let window = Window::open();
-    let with_panel = window.screenshot("panel");
     // The panel is dark, and covers most of the right half of so small a window.
-    assert!(
-        with_panel.shade(true) > 30_000,
-        "{}",
-        with_panel.shade(true)
-    );
+    window.see("panel", |picture| picture.shade(true) > 30_000);
     window.press("F1");
 
-    // Both halves show the cubes.
+    // Both halves show the player and the cubes.
     window.wait("the player to land", |report| {
         report["simulation_tick"].as_u64() >= Some(150)
     });
-    window.frames(2);
-    let start = window.screenshot("start");
-    for right in [false, true] {
-        assert!(
-            start.player(right) > 500,
-            "the player: {}",
-            start.player(right)
-        );
-        assert!(start.shade(right) > 500, "cubes: {}", start.shade(right));
-    }
+    window.see("start", |picture| {
+        [false, true]
+            .iter()
+            .all(|&right| picture.player(right) > 500 && picture.shade(right) > 500)
+    });
 
     // Arrow keys move the player, Space lifts it, Z gathers cubes.
-    let report = window.hold(&["Right"], 6);
+    let report = window.hold(&["Right"], 60);
     let travelled = report["player_travelled_m"].as_f64().unwrap();
     assert!(travelled > 1.0, "{travelled} m");
-    window.hold(&["Left", "space"], 4);
-    window.hold(&["Left", "z"], 8);
-    window.hold(&["Up", "z"], 8);
+    let height = |report: &Value| report["player_height_m"].as_f64().unwrap();
+    window.xdotool(&["keydown", "space"]);
+    window.wait("the player to hover", |report| height(report) > HOVER_M);
+    window.xdotool(&["keyup", "space"]);
+    window.hold(&["Left", "z"], 90);
+    window.hold(&["Up", "z"], 60);
     window.xdotool(&["keydown", "z"]);
     let report = window.wait("a few cubes to be gathered", |report| {
         report["interacting"].as_u64() >= Some(15)
     });
     assert_eq!(report["wrong"], 0);
-    window.frames(3);
-    let gathered = window.screenshot("gathered");
+    window.see("gathered", |picture| {
+        picture.red_cubes(false) > 300 && picture.red_cubes(true) > 300
+    });
     window.xdotool(&["keyup", "z"]);
-    for right in [false, true] {
-        assert!(
-            gathered.red_cubes(right) > 300,
-            "red: {}",
-            gathered.red_cubes(right)
-        );
-    }
 
     // The whole ladder: the first rung by its digit, the rest one by one; the player is kept busy.
     window.press("1");
@@ -301,7 +305,7 @@ fn the_window_is_played_with_real_keys() {
         window.wait(rung.name, |report| report["rung"] == rung.name);
         window.screenshot(rung.name);
     }
-    let report = window.frames(4);
+    let report = window.ticks(60);
     assert_eq!(report["rungs_seen"].as_array().unwrap().len(), LADDER.len());
     check_replica(&report);
     check_ladder(&report);
@@ -311,7 +315,7 @@ fn the_window_is_played_with_real_keys() {
     for view in ["Simulation", "Replica", "Difference"] {
         window.press("v");
         window.wait(view, |report| report["view"] == view);
-        window.frames(1);
+        window.ticks(1);
         let picture = window.screenshot(view);
         assert!(!picture.has_gap(), "{view}: one picture");
         assert!(picture.shade(false) + picture.shade(true) > 1_000, "{view}");
@@ -323,9 +327,9 @@ fn the_window_is_played_with_real_keys() {
     window.press("l");
     let cut = window.wait("the link to be cut", |report| report["link_cut"] == true);
     window.xdotool(&["keydown", "Down"]);
-    window.frames(6);
+    window.ticks(60);
     let (first, at_first) = (window.screenshot("cut-1"), window.report());
-    window.frames(6);
+    window.ticks(60);
     let (second, at_second) = (window.screenshot("cut-2"), window.report());
     window.xdotool(&["keyup", "Down"]);
     assert_eq!(at_first["replica_tick"], at_second["replica_tick"]);
