@@ -89,11 +89,11 @@ fn plot(ui: &mut egui::Ui, state: &PanelState, series: &Series<'_>) {
 
     let seconds_axis = AxisHints::new_x()
         .label("seconds before now")
-        .label_spacing(LABEL_SPACING)
+        .label_spacing(SECONDS_SPACING)
         .formatter(|mark, _| format!("{:.0}", mark.value.abs()));
     let kbps_axis = AxisHints::new_y()
         .label("kbps")
-        .label_spacing(LABEL_SPACING)
+        .label_spacing(KBPS_SPACING)
         .min_thickness(AXIS_THICKNESS)
         .formatter(move |mark, _| format!("{:.0}", scale.kbps(mark.value)));
 
@@ -225,8 +225,9 @@ const HEIGHT: f32 = 220.0;
 /// Logical points: room for five digits, so that the plot does not jump as they come and go.
 const AXIS_THICKNESS: f32 = 48.0;
 
-/// Logical points between which labels fade in.
-const LABEL_SPACING: RangeInclusive<f32> = 14.0..=20.0;
+/// Logical points from one label to the next, between which they fade in.
+const KBPS_SPACING: RangeInclusive<f32> = 14.0..=20.0;
+const SECONDS_SPACING: RangeInclusive<f32> = 20.0..=28.0;
 
 // Sky blue, vermilion and the stand-in for black of the palette of Okabe and Ito.
 const LINE_COLOR: egui::Color32 = egui::Color32::from_rgb(0x56, 0xB4, 0xE9);

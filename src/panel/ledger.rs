@@ -107,7 +107,8 @@ fn bar(ui: &mut egui::Ui, sums: &Sums) {
 }
 
 fn legend(ui: &mut egui::Ui, sums: &Sums) {
-    egui::Grid::new("bit_kinds").num_columns(4).show(ui, |ui| {
+    let legend = egui::Grid::new("bit_kinds").num_columns(4);
+    legend.min_col_width(0.0).show(ui, |ui| {
         for kind in BitKind::ALL {
             let side = ui.text_style_height(&egui::TextStyle::Body) * 0.7;
             let (rect, _) = ui.allocate_exact_size(egui::vec2(side, side), egui::Sense::hover());

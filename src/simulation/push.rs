@@ -30,13 +30,14 @@ pub(super) fn push(
         force: scene::roll(keys, player.linear_velocity),
         torque: Vec3::ZERO,
     };
+    // Where a ray down from the player meets the floor, which is flat.
+    let ground = player.position.with_z(0.0);
     if keys.blow {
         let seconds = world.ticks_since_reset as f32 / TICKS_PER_SECOND as f32;
-        let hover = scene::hover(&player, 0.0, seconds);
+        let hover = scene::hover(&player, ground.z, seconds);
         on_player.force += hover.force;
         on_player.torque += hover.torque;
     }
-    let ground = player.position.with_z(0.0);
     let others: &[RigidBodyHandle] = if keys.blow || keys.gather {
         &bodies.handles
     } else {
