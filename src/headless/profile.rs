@@ -128,7 +128,7 @@ fn lay_out_panel(
     let Some((mut settings, meter, shadow)) = lanes.iter_mut().next() else {
         return;
     };
-    let mut shown = *settings;
+    let mut shown = settings.clone();
     let window = egui::Rect::from_min_size(egui::Pos2::ZERO, egui::vec2(1280.0, 720.0));
     let input = egui::RawInput {
         screen_rect: Some(window),

@@ -30,7 +30,7 @@ pub(super) fn press(
         if let Some(rung) = chosen(&keys, place(settings.stages), state.last_rung) {
             let climbed = LaneSettings {
                 stages: LADDER[rung].stages,
-                ..*settings
+                ..settings.clone()
             };
             settings.set_if_neq(climbed);
         }
@@ -120,7 +120,7 @@ mod tests {
     }
 
     fn settings(app: &App, lane: Entity) -> LaneSettings {
-        *app.world().get::<LaneSettings>(lane).unwrap()
+        app.world().get::<LaneSettings>(lane).unwrap().clone()
     }
 
     #[test]

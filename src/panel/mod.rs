@@ -191,7 +191,7 @@ fn draw_lane(
     };
     // Drawn on copies: what is written to counts as changed.
     let mut new_state = PanelState::clone(&state);
-    let mut new_settings = *settings;
+    let mut new_settings = settings.clone();
     let lane = LaneView {
         settings: &mut new_settings,
         meter,

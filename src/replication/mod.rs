@@ -96,7 +96,7 @@ impl Plugin for ReplicationPlugin {
 }
 
 /// How a lane sends. Write to it at any time; the next snapshot follows it.
-#[derive(Component, Clone, Copy, Debug, PartialEq)]
+#[derive(Component, Clone, Debug, PartialEq)]
 pub struct LaneSettings {
     /// What the codec does. Illegal stages are refused: the lane keeps to the last legal ones.
     pub stages: Stages,
@@ -110,7 +110,7 @@ impl Default for LaneSettings {
             stages: ladder::CHANGED_FLAGS.stages,
             link: Conditions {
                 latency: ROUND_TRIP / 2,
-                cut: false,
+                ..Conditions::PERFECT
             },
         }
     }
@@ -131,11 +131,12 @@ pub fn spawn_lane(world: &mut World, settings: LaneSettings) -> Result<Entity> {
     let initial = world.resource::<CubeWorld>().current().clone();
     let connection = world
         .resource_mut::<transport::Server>()
-        .connect(settings.link);
+        .connect(&settings.link);
+    let sender = send::Sender::new(initial.clone(), settings.stages)?;
     let lane = world.spawn((
         settings,
         connection,
-        send::Sender::new(initial.clone(), settings.stages)?,
+        sender,
         receive::Receiver::new(initial)?,
         Replica {
             buffer: PlayoutBuffer::new(TICKS_PER_SECOND, PLAYOUT_DELAY),

@@ -61,8 +61,9 @@ impl Default for Server {
 
 impl Server {
     /// Admits one more client, by memory.
-    pub(super) fn connect(&mut self, conditions: Conditions) -> Connection {
+    pub(super) fn connect(&mut self, conditions: &Conditions) -> Connection {
         let id = self.clients;
+        let link = |direction| Link::new(conditions.clone(), 2 * id + direction);
         self.clients += 1;
         self.renet.add_connection(id);
         let mut client = RenetClient::new(config());
@@ -70,8 +71,8 @@ impl Server {
         Connection {
             id,
             client,
-            down: Link::new(conditions),
-            up: Link::new(conditions),
+            down: link(0),
+            up: link(1),
         }
     }
 }
@@ -86,8 +87,12 @@ pub(super) fn to_server(
 ) -> Result {
     server.renet.update(TICK);
     for (mut connection, settings) in &mut lanes {
-        connection.down.set_conditions(settings.link);
-        connection.up.set_conditions(settings.link);
+        let connection = &mut *connection;
+        for link in [&mut connection.down, &mut connection.up] {
+            if *link.conditions() != settings.link {
+                link.set_conditions(settings.link.clone());
+            }
+        }
         while let Some(packet) = connection.up.receive(time.elapsed()) {
             server.renet.process_packet_from(&packet, connection.id)?;
         }
@@ -109,7 +114,8 @@ pub(super) fn from_server(
                 sample.wire_bytes += packet.len() + HEADER_BYTES;
                 sample.packets += 1;
             }
-            connection.down.send(time.elapsed(), packet);
+            let bytes = packet.len() + HEADER_BYTES;
+            connection.down.send(time.elapsed(), bytes, packet);
         }
     }
     Ok(())
@@ -134,7 +140,7 @@ pub(super) fn from_client(time: Res<Time>, mut lanes: Query<(&mut Connection, &m
             } else {
                 sample.ack_bytes += bytes;
             }
-            connection.up.send(time.elapsed(), packet);
+            connection.up.send(time.elapsed(), bytes, packet);
         }
     }
 }
@@ -157,7 +163,7 @@ mod tests {
     #[test]
     fn a_message_is_lost_with_one_of_its_fragments_and_the_next_one_arrives() {
         let mut server = Server::default();
-        let mut connection = server.connect(Conditions::default());
+        let mut connection = server.connect(&Conditions::default());
         server
             .renet
             .send_message(connection.id, CHANNEL, vec![1; 36_157]);

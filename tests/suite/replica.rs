@@ -96,7 +96,7 @@ fn a_longer_round_trip_means_older_baselines() {
     let mut game = game("katamari", "changed-flags");
     settings(&mut game).link = Conditions {
         latency: Duration::from_millis(250),
-        cut: false,
+        ..Conditions::PERFECT
     };
     for _ in 0..200 {
         game.step();

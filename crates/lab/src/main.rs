@@ -12,8 +12,8 @@
 mod cli;
 mod error;
 mod export;
-mod link;
 mod pairs;
+mod path;
 mod plot;
 mod recording;
 mod search;

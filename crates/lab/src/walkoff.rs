@@ -18,7 +18,7 @@ use serde::Serialize;
 
 use crate::cli::{Codecs, WalkoffArgs};
 use crate::error::LabError;
-use crate::link::{Conditions, Link};
+use crate::path::{Path, time};
 use crate::progress;
 use crate::recording::{BASELINE_FRAMES, Recording};
 use crate::table::Table;
@@ -28,6 +28,9 @@ const RATE: f64 = 60.0;
 
 /// Oldest baseline that the sender uses, in frames. Then it starts again from the initial state.
 const OLDEST_BASELINE: usize = 256;
+
+/// Size of an ack. The bandwidth has no limit, so that sizes do not count.
+const ACK_BYTES: usize = 2;
 
 /// Snapshots that the receiver holds: the oldest baseline, and as long again under way.
 const RECEIVER_HISTORY: usize = 2 * OLDEST_BASELINE;
@@ -68,10 +71,12 @@ pub(crate) struct Received {
 /// Runs what the command line asks for and prints a row for each rung.
 pub(crate) fn print(args: &WalkoffArgs, out: &mut impl Write) -> Result<(), LabError> {
     let recording = Recording::read(&args.file)?;
-    let conditions = Conditions {
+    let path = Path {
         loss: args.loss.unwrap_or(0.0),
         reorder: args.reorder.unwrap_or(0.0),
-        rtt_frames: args.rtt_frames.unwrap_or(BASELINE_FRAMES as u32),
+        rtt_frames: args
+            .rtt_frames
+            .map_or(BASELINE_FRAMES, |frames| frames as usize),
         seed: args.seed.unwrap_or(0),
     };
     // The keys of the link are there if any of its conditions was named.
@@ -96,7 +101,7 @@ pub(crate) fn print(args: &WalkoffArgs, out: &mut impl Write) -> Result<(), LabE
     let bar = progress(rungs.len() * recording.packets(), "packets");
     let mut lossy = None;
     for rung in rungs {
-        let tally = run(&recording, rung, conditions, || bar.inc(1));
+        let tally = run(&recording, rung, path, || bar.inc(1));
         let outcome = tally.outcome(rung.name, linked);
         if !outcome.lossless {
             lossy = Some(rung.name);
@@ -142,13 +147,14 @@ impl Outcome {
 }
 
 /// A packet under way, and what it must decode to.
+#[derive(Clone)]
 struct Sent {
     bytes: Vec<u8>,
     kept: Baseline,
 }
 
 /// Sends a recording through the link on one rung. `tick` is called after each packet.
-fn run(recording: &Recording, rung: &Rung, conditions: Conditions, tick: impl Fn()) -> Tally {
+fn run(recording: &Recording, rung: &Rung, path: Path, tick: impl Fn()) -> Tally {
     let mut frames = Frames::new(recording, rung);
     let initial = frames.state(0);
     let stages = rung.stages;
@@ -156,7 +162,7 @@ fn run(recording: &Recording, rung: &Rung, conditions: Conditions, tick: impl Fn
     let proven = "a recording's values are checked when it is read";
     let mut encoder = Encoder::new(initial.clone(), limits).expect(proven);
     let mut decoder = Decoder::new(initial, limits).expect(proven);
-    let (mut forth, mut back) = (Link::forth(conditions), Link::back(conditions));
+    let (mut forth, mut back) = (path.forth(), path.back());
     let (mut held_by_sender, mut held_by_receiver) = (
         BaselineRing::new(OLDEST_BASELINE),
         BaselineRing::new(RECEIVER_HISTORY),
@@ -166,8 +172,9 @@ fn run(recording: &Recording, rung: &Rung, conditions: Conditions, tick: impl Fn
     let mut tally = Tally::default();
 
     let mut frame = BASELINE_FRAMES;
-    while frame < recording.frames.len() || !forth.is_empty() {
-        while let Some(acked) = back.receive(frame as u64) {
+    while frame < recording.frames.len() || forth.under_way() > 0 {
+        let now = time(frame);
+        while let Some(acked) = back.receive(now) {
             newest_acked = newest_acked.max(Some(acked));
         }
         if frame < recording.frames.len() {
@@ -194,9 +201,9 @@ fn run(recording: &Recording, rung: &Rung, conditions: Conditions, tick: impl Fn
                 kept: kept.clone(),
             };
             held_by_sender.insert(kept);
-            forth.send(frame as u64, (frame, sent));
+            forth.send(now, sent.bytes.len(), (frame, sent));
         }
-        while let Some((sent_in, sent)) = forth.receive(frame as u64) {
+        while let Some((sent_in, sent)) = forth.receive(now) {
             tally.delivered += 1;
             let mut received = held_by_receiver.take_slot(Sequence(sent_in as u16));
             let start = Instant::now();
@@ -209,7 +216,7 @@ fn run(recording: &Recording, rung: &Rung, conditions: Conditions, tick: impl Fn
             if outcome.is_ok() && received == sent.kept {
                 tally.exact += 1;
                 held_by_receiver.insert(received);
-                back.send(frame as u64, sent_in);
+                back.send(now, ACK_BYTES, sent_in);
             }
         }
         if frame < recording.frames.len() {

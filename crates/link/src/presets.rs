@@ -1,0 +1,249 @@
+//! Conditions to choose from.
+//!
+//! The figures are round and stand for a typical link of the kind; none was measured. Each holds one
+//! way, and both ways are alike, so that a round trip takes twice the latency and twice the jitter.
+//! Where a kind of link is commonly faster down than up, the bandwidth lies in between.
+//!
+//! | preset | round trip, ms | jitter one way, ms | loss | Mbit/s | queue, kB |
+//! |---|---|---|---|---|---|
+//! | Perfect | 0 | none | none | no limit | |
+//! | LAN | 0.4 | 0.05 median, 0.16 in 1 of 100 | none | 1000 | 256 |
+//! | Wi-Fi | 4 | 1 median, 10 in 1 of 100 | 0.1 %, 2 in a row | 50 | 256 |
+//! | Wi-Fi bad | 6 | 8 median, 130 in 1 of 100 | 3 %, 4 in a row | 5 | 128 |
+//! | Cable | 20 | 1 median, 5 in 1 of 100 | 0.05 % | 20 | 256 |
+//! | 4G | 50 | 5 median, 32 in 1 of 100 | 0.3 %, 3 in a row | 10 | 512 |
+//! | 3G | 120 | 20 median, 130 in 1 of 100 | 1 %, 3 in a row | 1.5 | 256 |
+//! | Satellite | 590 | 5 median, 20 in 1 of 100 | 0.5 %, 5 in a row | 10 | 512 |
+//! | The article | 100 | ± 33 | 5 % | no limit | |
+//! | Hostile | 150 | ± 67 | 20 %, 4 in a row | no limit | |
+//!
+//! The round trip is without jitter. Up to a geostationary satellite and down again, there and back, are
+//! four times 35 786 km, which takes light 477 ms. The queue of 3G takes 1.4 s to empty, which is called
+//! bufferbloat (J. Gettys and K. Nichols, *Bufferbloat: Dark Buffers in the Internet*, ACM Queue 9(11),
+//! 2011). The article is of Glenn Fiedler's series *Networked Physics* (gafferongames.com): a round trip
+//! of six frames at 60 Hz, two frames of jitter, and one packet in twenty lost. Hostile has twice the
+//! jitter, four times the loss, and all the rest of what a network can do.
+
+use std::time::Duration;
+
+use crate::{Bandwidth, Conditions, Jitter, Loss, Reordering};
+
+/// Conditions with a name.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Preset {
+    /// For a command line: lower case, with hyphens.
+    pub name: &'static str,
+    /// For a button.
+    pub title: &'static str,
+    /// One sentence.
+    pub summary: &'static str,
+    /// Of each direction.
+    pub conditions: Conditions,
+}
+
+impl Preset {
+    /// The preset of that [name](Self::name).
+    #[must_use]
+    pub fn by_name(name: &str) -> Option<&'static Self> {
+        PRESETS.iter().find(|preset| preset.name == name)
+    }
+}
+
+/// From a perfect link to a hostile one.
+pub static PRESETS: [Preset; 10] = [
+    Preset {
+        name: "perfect",
+        title: "Perfect",
+        summary: "No delay, and nothing is lost.",
+        conditions: Conditions::PERFECT,
+    },
+    Preset {
+        name: "lan",
+        title: "LAN",
+        summary: "A wired network in one building: hardly any delay, 1 Gbit/s.",
+        conditions: Conditions {
+            latency: Duration::from_micros(200),
+            jitter: log_normal(50, 0.5),
+            bandwidth: bandwidth(1_000_000_000, 256_000),
+            ..Conditions::PERFECT
+        },
+    },
+    Preset {
+        name: "wi-fi",
+        title: "Wi-Fi",
+        summary: "A good wireless network: a few milliseconds, now and then ten.",
+        conditions: Conditions {
+            latency: Duration::from_millis(2),
+            jitter: log_normal(1_000, 1.0),
+            loss: Loss::bursts(0.001, 2.0),
+            bandwidth: bandwidth(50_000_000, 256_000),
+            ..Conditions::PERFECT
+        },
+    },
+    Preset {
+        name: "wi-fi-bad",
+        title: "Wi-Fi bad",
+        summary: "A wireless network three walls away: quick at times, with long stalls and bursts of loss.",
+        conditions: Conditions {
+            latency: Duration::from_millis(3),
+            jitter: log_normal(8_000, 1.2),
+            loss: Loss::bursts(0.03, 4.0),
+            bandwidth: bandwidth(5_000_000, 128_000),
+            ..Conditions::PERFECT
+        },
+    },
+    Preset {
+        name: "cable",
+        title: "Cable",
+        summary: "A home connection to a server in the same country: 20 ms there and back, steady.",
+        conditions: Conditions {
+            latency: Duration::from_millis(10),
+            jitter: log_normal(1_000, 0.7),
+            loss: Loss::Independent {
+                probability: 0.0005,
+            },
+            bandwidth: bandwidth(20_000_000, 256_000),
+            ..Conditions::PERFECT
+        },
+    },
+    Preset {
+        name: "4g",
+        title: "4G",
+        summary: "A mobile network: 60 ms there and back, with some jitter.",
+        conditions: Conditions {
+            latency: Duration::from_millis(25),
+            jitter: log_normal(5_000, 0.8),
+            loss: Loss::bursts(0.003, 3.0),
+            bandwidth: bandwidth(10_000_000, 512_000),
+            ..Conditions::PERFECT
+        },
+    },
+    Preset {
+        name: "3g",
+        title: "3G",
+        summary: "An older mobile network: 160 ms there and back, and a long queue before 1.5 Mbit/s.",
+        conditions: Conditions {
+            latency: Duration::from_millis(60),
+            jitter: log_normal(20_000, 0.8),
+            loss: Loss::bursts(0.01, 3.0),
+            bandwidth: bandwidth(1_500_000, 256_000),
+            ..Conditions::PERFECT
+        },
+    },
+    Preset {
+        name: "satellite",
+        title: "Satellite",
+        summary: "By way of a geostationary satellite: 600 ms there and back.",
+        conditions: Conditions {
+            latency: Duration::from_millis(295),
+            jitter: log_normal(5_000, 0.6),
+            loss: Loss::bursts(0.005, 5.0),
+            bandwidth: bandwidth(10_000_000, 512_000),
+            ..Conditions::PERFECT
+        },
+    },
+    Preset {
+        name: "article",
+        title: "The article",
+        summary: "100 ms there and back, two frames of jitter either way, and 5 % lost.",
+        conditions: Conditions {
+            latency: Duration::from_millis(50),
+            jitter: Jitter::Uniform {
+                spread: Duration::from_micros(33_333),
+            },
+            loss: Loss::Independent { probability: 0.05 },
+            ..Conditions::PERFECT
+        },
+    },
+    Preset {
+        name: "hostile",
+        title: "Hostile",
+        summary: "One packet in five lost, in bursts; four frames of jitter, copies, and packets held back.",
+        conditions: Conditions {
+            latency: Duration::from_millis(75),
+            jitter: Jitter::Uniform {
+                spread: Duration::from_micros(66_667),
+            },
+            loss: Loss::bursts(0.2, 4.0),
+            duplicate_probability: 0.05,
+            reordering: Some(Reordering {
+                probability: 0.05,
+                min_delay: Duration::from_millis(20),
+                max_delay: Duration::from_millis(200),
+            }),
+            ..Conditions::PERFECT
+        },
+    },
+];
+
+const fn log_normal(median_us: u64, sigma: f64) -> Jitter {
+    Jitter::LogNormal {
+        median: Duration::from_micros(median_us),
+        sigma,
+    }
+}
+
+const fn bandwidth(bits_per_second: u64, queue_bytes: usize) -> Option<Bandwidth> {
+    Some(Bandwidth {
+        bits_per_second,
+        queue_bytes,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_preset_is_in_range_and_has_a_name_of_its_own() {
+        for preset in &PRESETS {
+            assert_eq!(preset.conditions.check(), Ok(()), "{}", preset.name);
+            assert_eq!(Preset::by_name(preset.name), Some(preset));
+            let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
+            assert!(preset.name.chars().all(plain), "{}", preset.name);
+            assert!(preset.summary.ends_with('.'), "{}", preset.summary);
+        }
+        assert_eq!(Preset::by_name("Perfect"), None);
+    }
+
+    #[test]
+    fn the_presets_are_the_ones_that_the_table_above_lists() {
+        let table = include_str!("presets.rs");
+        let rows: Vec<Vec<&str>> = table
+            .lines()
+            .filter_map(|line| line.strip_prefix("//! | "))
+            .skip(1)
+            .map(|row| row.split('|').map(str::trim).collect())
+            .collect();
+        assert_eq!(rows.len(), PRESETS.len());
+        for (row, preset) in rows.iter().zip(&PRESETS) {
+            let conditions = &preset.conditions;
+            assert_eq!(row[0], preset.title);
+            let round_trip_ms = 2.0 * conditions.latency.as_secs_f64() * 1e3;
+            assert_eq!(row[1], round_trip_ms.to_string());
+            let percent = format!("{:.2}", 100.0 * conditions.loss.mean_fraction());
+            let percent = percent.trim_end_matches('0').trim_end_matches('.');
+            let loss = if percent == "0" {
+                "none".to_owned()
+            } else {
+                format!("{percent} %")
+            };
+            assert!(row[3].starts_with(&loss), "{}: {loss}", preset.title);
+            let rate = conditions
+                .bandwidth
+                .map_or("no limit".to_owned(), |bandwidth| {
+                    (bandwidth.bits_per_second as f64 / 1e6).to_string()
+                });
+            assert_eq!(row[4], rate);
+        }
+    }
+
+    #[test]
+    fn no_preset_cuts_its_jitter_off_at_zero() {
+        for preset in &PRESETS {
+            if let Jitter::Uniform { spread } = preset.conditions.jitter {
+                assert!(spread < preset.conditions.latency, "{}", preset.name);
+            }
+        }
+    }
+}

@@ -1,0 +1,77 @@
+//! How fast a bottleneck is, how long packets wait before it, and what it drops.
+
+use std::time::Duration;
+
+use cubewire_link::{Bandwidth, Conditions, Link, LinkStats, Loss};
+
+use crate::{arrivals, assert_near, ms, sorted_delays_ms};
+
+/// 1 Mbit/s and 25 kB, which take 200 ms to send.
+fn bottleneck() -> Conditions {
+    Conditions {
+        latency: ms(20),
+        bandwidth: Some(Bandwidth {
+            bits_per_second: 1_000_000,
+            queue_bytes: 25_000,
+        }),
+        ..Conditions::PERFECT
+    }
+}
+
+#[test]
+fn a_link_below_its_capacity_adds_the_time_to_send_and_nothing_else() {
+    // 100 bytes each 16 ms are 50 kbit/s, and take 0.8 ms.
+    let delays = sorted_delays_ms(&arrivals(&bottleneck(), 1, 1_000, ms(16)));
+    assert_eq!(delays.len(), 1_000);
+    assert!(delays.iter().all(|delay| (delay - 20.8).abs() < 1e-6));
+}
+
+#[test]
+fn a_link_above_its_capacity_runs_at_its_rate_with_a_full_queue() {
+    // 2 Mbit/s for ten seconds.
+    let packets = 25_000;
+    let arrivals = arrivals(&bottleneck(), 2, packets, Duration::from_micros(400));
+    // Half of them, and at the end what waits.
+    assert_near(arrivals.len() as f64, 12_500.0 + 250.0, 0.001);
+    assert!(arrivals.is_sorted_by_key(|arrival| arrival.number));
+    let settled = &arrivals[1_000..];
+    let [first, last] = [settled[0], settled[settled.len() - 1]];
+    let at_ms = |arrival: crate::Arrival| 0.4 * arrival.number as f64 + arrival.delay_ms;
+    let bits = 800.0 * (settled.len() - 1) as f64;
+    assert_near(bits / (at_ms(last) - at_ms(first)), 1_000.0, 1e-6);
+    // 20 ms of latency, 200 ms of queue, and what is left of the packet that is being sent.
+    for arrival in settled {
+        assert!((219.9..221.7).contains(&arrival.delay_ms), "{arrival:?}");
+    }
+}
+
+#[test]
+fn a_burst_fills_the_queue_and_loses_its_tail() {
+    let mut link = Link::new(bottleneck(), 3);
+    for number in 0..300 {
+        link.send(ms(0), 100, number);
+    }
+    assert_eq!(link.queued_bytes(), 25_000);
+    let arrived: Vec<u32> = std::iter::from_fn(|| link.receive(Duration::MAX)).collect();
+    // One is being sent, and 250 wait.
+    assert_eq!(arrived, (0..251).collect::<Vec<_>>());
+    let expected = LinkStats {
+        sent: 300,
+        queue_dropped: 49,
+        delivered: 251,
+        ..LinkStats::default()
+    };
+    assert_eq!(link.stats(), expected);
+}
+
+#[test]
+fn what_is_lost_behind_the_queue_takes_its_time_in_it() {
+    let mut conditions = bottleneck();
+    conditions.loss = Loss::Independent { probability: 0.5 };
+    let arrivals = arrivals(&conditions, 4, 10, ms(0));
+    assert!(arrivals.len() < 10);
+    for arrival in arrivals {
+        let expected = 20.0 + 0.8 * (arrival.number + 1) as f64;
+        assert!((arrival.delay_ms - expected).abs() < 1e-6, "{arrival:?}");
+    }
+}
