@@ -1,10 +1,13 @@
 //! The command line.
 
+use std::fs::File;
 use std::io::{self, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use clap::{Args, Parser, Subcommand};
 use cubewire_codec::ladder::{self, Rung};
+use cubewire_link::{PRESETS, Preset, Trace, TraceError};
 
 use crate::headless;
 use crate::panel::PanelPlugin;
@@ -42,6 +45,13 @@ pub struct WindowArgs {
     /// Rung of the ladder to start with, by name
     #[arg(long, value_name = "NAME", default_value = "changed-flags")]
     pub rung: String,
+    /// Network to start with, by name: perfect, lan, wi-fi, wi-fi-bad, cable, 4g, 3g, satellite,
+    /// article, hostile [default: 100 ms there and back, and nothing is lost]
+    #[arg(long, value_name = "NAME")]
+    pub network: Option<String>,
+    /// File of delays (CSV with a header of `sent_ms,delay_ms`) to play as the network
+    #[arg(long, value_name = "FILE", conflicts_with = "network")]
+    pub trace: Option<PathBuf>,
     /// Script of keys by tick (RON) to play instead of the keyboard
     #[arg(long, value_name = "FILE")]
     pub script: Option<PathBuf>,
@@ -62,6 +72,9 @@ enum Command {
     Headless(HeadlessArgs),
     /// Play a script once and print what every rung of the ladder costs on that same play
     Ladder(LadderArgs),
+    /// Play a script once and send it with every rung over several kinds of network; everything
+    /// that arrives is compared with what was sent
+    Network(NetworkArgs),
 }
 
 /// What to play, for how long, and when to start counting.
@@ -112,6 +125,33 @@ pub struct LadderArgs {
     pub json: bool,
 }
 
+/// `cubewire network`
+#[derive(Clone, Debug, Args)]
+pub struct NetworkArgs {
+    /// What to play.
+    #[command(flatten)]
+    pub play: PlayArgs,
+    /// Networks by name, with commas between them, or `all`
+    #[arg(
+        long,
+        value_name = "NAMES",
+        value_delimiter = ',',
+        default_value = "perfect,article,3g"
+    )]
+    pub networks: Vec<String>,
+    /// Rungs by name, with commas between them, or `all`
+    #[arg(
+        long,
+        value_name = "NAMES",
+        value_delimiter = ',',
+        default_value = "all"
+    )]
+    pub rungs: Vec<String>,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
 /// Why a command failed.
 #[derive(Debug, thiserror::Error)]
 pub enum CommandError {
@@ -123,6 +163,20 @@ pub enum CommandError {
     UnknownRung {
         /// The name that was given.
         name: String,
+    },
+    /// There is no such network.
+    #[error("no network is called `{name}`; there are {}", network_names())]
+    UnknownNetwork {
+        /// The name that was given.
+        name: String,
+    },
+    /// A trace of delays is none.
+    #[error("{}: {source}", path.display())]
+    Trace {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: TraceError,
     },
     /// A number is of no use.
     #[error("--{option}: {value} is not {wanted}")]
@@ -169,6 +223,11 @@ fn rung_names() -> String {
     format!("{} and {}", names.join(", "), ladder::AFFINE.name)
 }
 
+fn network_names() -> String {
+    let names: Vec<_> = PRESETS.iter().map(|preset| preset.name).collect();
+    names.join(", ")
+}
+
 impl CommandError {
     /// Whether whoever read standard output has had enough.
     #[must_use]
@@ -186,6 +245,7 @@ impl Cli {
         match self.command {
             Some(Command::Headless(args)) => headless::run(&args, out),
             Some(Command::Ladder(args)) => headless::ladder::run(&args, out),
+            Some(Command::Network(args)) => headless::network::run(&args, out),
             None => self.window.run(out),
         }
     }
@@ -194,11 +254,18 @@ impl Cli {
 impl WindowArgs {
     /// Opens the window; where there is nothing to open one on, says so and prints the ladder.
     fn run(self, out: &mut impl Write) -> Result<(), CommandError> {
+        let mut lane = LaneSettings {
+            stages: rung(&self.rung)?.stages,
+            ..LaneSettings::default()
+        };
+        if let Some(name) = &self.network {
+            lane.link = preset(name)?.conditions.clone();
+        }
+        if let Some(path) = &self.trace {
+            lane.link.trace = Some(Arc::new(trace(path)?));
+        }
         let settings = WindowSettings {
-            lane: LaneSettings {
-                stages: rung(&self.rung)?.stages,
-                ..LaneSettings::default()
-            },
+            lane,
             script: self.script.as_deref().map(Script::load).transpose()?,
             seconds: check_seconds(self.seconds)?,
             size: size(&self.size)?,
@@ -215,6 +282,15 @@ impl WindowArgs {
         )?;
         headless::ladder::print_demo(settings.script, settings.seconds, out)
     }
+}
+
+fn trace(path: &Path) -> Result<Trace, CommandError> {
+    let unreadable = |source| CommandError::Trace {
+        path: path.to_owned(),
+        source,
+    };
+    let file = File::open(path).map_err(|error| unreadable(error.into()))?;
+    Trace::from_csv(file).map_err(unreadable)
 }
 
 /// Width and height in pixels.
@@ -247,6 +323,13 @@ const MAX_SECONDS: f64 = 86_400.0;
 /// The rung of that name.
 pub(crate) fn rung(name: &str) -> Result<Rung, CommandError> {
     ladder::rung(name).ok_or_else(|| CommandError::UnknownRung {
+        name: name.to_owned(),
+    })
+}
+
+/// The network of that name.
+pub(crate) fn preset(name: &str) -> Result<&'static Preset, CommandError> {
+    Preset::by_name(name).ok_or_else(|| CommandError::UnknownNetwork {
         name: name.to_owned(),
     })
 }

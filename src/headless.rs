@@ -2,6 +2,7 @@
 
 mod capture;
 pub mod ladder;
+pub mod network;
 mod profile;
 mod summary;
 

@@ -5,9 +5,9 @@
 //! | | |
 //! | --- | --- |
 //! | `crates/codec` | snapshots to bits and back, one stage of compression at a time |
-//! | `crates/link` | a network link in memory |
+//! | `crates/link` | a network link in memory that delays, loses, repeats and reorders |
 //! | `crates/scene` | the rules of the demo: where cubes stand, what keys do, who is interacting |
-//! | `crates/protocol` | baselines by sequence, acks, the playout buffer |
+//! | `crates/protocol` | sender and receiver: acks, baselines, jitter buffer, interpolation |
 //! | `crates/lab` | measures the codec on recordings, from the command line |
 //! | [`simulation`] | the authoritative world: bodies, player forces, 60 Hz step |
 //! | [`replication`] | lanes: capture → quantize → encode → renet → link → decode → playout |

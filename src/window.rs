@@ -16,7 +16,7 @@ use crate::cli::CommandError;
 use crate::controls::ControlsPlugin;
 use crate::panel::PanelPlugin;
 use crate::recording::{Playing, Script};
-use crate::replication::{LaneCheck, LaneSettings, ShadowLadder, spawn_lane};
+use crate::replication::{LaneCheck, LaneSettings, PictureError, ShadowLadder, spawn_lane};
 use crate::simulation::World as CubeWorld;
 use crate::view::{AppearancePlugin, ViewPlugin};
 
@@ -81,9 +81,11 @@ pub fn run(settings: WindowSettings) -> Result<(), CommandError> {
         .map_err(|error| CommandError::Game(error.to_string()))?;
     let lane = spawn_lane(app.world_mut(), settings.lane)
         .map_err(|error| CommandError::Game(error.to_string()))?;
-    app.world_mut()
-        .entity_mut(lane)
-        .insert((shadow, LaneCheck::default()));
+    app.world_mut().entity_mut(lane).insert((
+        shadow,
+        LaneCheck::default(),
+        PictureError::default(),
+    ));
     if let Some(path) = settings.report {
         report::install(&mut app, path)?;
     }

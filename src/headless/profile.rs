@@ -7,7 +7,7 @@ use bevy::prelude::*;
 use bevy_egui::egui;
 
 use crate::panel::{LaneView, PanelState, draw};
-use crate::replication::{LaneMeter, LaneSettings, ReplicationSystems, ShadowLadder};
+use crate::replication::{LaneMeter, LaneSettings, PictureError, ReplicationSystems, ShadowLadder};
 use crate::simulation::SimulationSystems;
 use crate::view::ViewSystems;
 
@@ -122,10 +122,15 @@ fn end_part(name: &'static str) -> impl Fn(ResMut<Profile>) {
 /// What egui does in a frame of the window, up to the triangles.
 fn lay_out_panel(
     mut profile: ResMut<Profile>,
-    mut lanes: Query<(&mut LaneSettings, &LaneMeter, Option<&ShadowLadder>)>,
+    mut lanes: Query<(
+        &mut LaneSettings,
+        &LaneMeter,
+        Option<&ShadowLadder>,
+        Option<&PictureError>,
+    )>,
 ) {
     let Profile { egui, panel, .. } = &mut *profile;
-    let Some((mut settings, meter, shadow)) = lanes.iter_mut().next() else {
+    let Some((mut settings, meter, shadow, error)) = lanes.iter_mut().next() else {
         return;
     };
     let mut shown = settings.clone();
@@ -139,6 +144,7 @@ fn lay_out_panel(
             settings: &mut shown,
             meter,
             shadow,
+            error,
         };
         draw(ui.ctx(), panel, lane);
     });

@@ -15,6 +15,7 @@ use crate::simulation::state_hash;
 #[derive(Debug, Default)]
 pub(super) struct Totals {
     samples: usize,
+    snapshots: usize,
     bytes: [usize; Accounting::ALL.len()],
     /// Bytes of each tick of the newest second, and the most that a second had.
     second: [VecDeque<usize>; Accounting::ALL.len()],
@@ -94,6 +95,7 @@ impl Totals {
     /// Counts a tick.
     pub(super) fn add(&mut self, sample: &Sample) {
         self.samples += 1;
+        self.snapshots += sample.snapshots;
         for (index, accounting) in Accounting::ALL.into_iter().enumerate() {
             let bytes = sample.bytes(accounting);
             self.bytes[index] += bytes;
@@ -122,7 +124,7 @@ impl Totals {
         meter: &LaneMeter,
         check: LaneCheck,
     ) -> Summary {
-        let per_snapshot = |sum: f64| sum / self.samples.max(1) as f64;
+        let per_snapshot = |sum: f64| sum / self.snapshots.max(1) as f64;
         let rate = |accounting: Accounting| {
             let mean_kbps = kbps(self.bytes[accounting as usize], self.samples);
             Rate {
@@ -145,7 +147,7 @@ impl Totals {
                 .as_ref()
                 .map(|path| path.display().to_string()),
             rung,
-            snapshots: self.samples,
+            snapshots: self.snapshots,
             seconds: self.samples as f64 / f64::from(TICKS_PER_SECOND),
             article: rate(Accounting::Article),
             wire: rate(Accounting::Wire),

@@ -28,11 +28,10 @@ pub(super) fn press(
             settings.link.cut = !settings.link.cut;
         }
         if let Some(rung) = chosen(&keys, place(settings.stages), state.last_rung) {
-            let climbed = LaneSettings {
-                stages: LADDER[rung].stages,
-                ..settings.clone()
-            };
-            settings.set_if_neq(climbed);
+            let stages = LADDER[rung].stages;
+            if settings.stages != stages {
+                settings.stages = stages;
+            }
         }
     }
     if let Some(rung) = place(settings.stages)

@@ -9,7 +9,7 @@ use crate::replication::{LaneMeter, Sample, kbps};
 
 pub(super) fn draw(ui: &mut egui::Ui, meter: &LaneMeter) {
     let sums = Sums::of(meter.newest(TICKS_PER_SECOND as usize));
-    if sums.samples == 0 {
+    if sums.snapshots == 0 {
         ui.weak("Nothing has been sent yet.");
         return;
     }
@@ -24,6 +24,7 @@ pub(super) fn draw(ui: &mut egui::Ui, meter: &LaneMeter) {
 #[derive(Clone, Debug, Default, PartialEq)]
 struct Sums {
     samples: usize,
+    snapshots: usize,
     ledger: BitLedger,
     changed_cubes: usize,
     sent_cubes: usize,
@@ -41,6 +42,7 @@ impl Sums {
         let mut sums = Self::default();
         for sample in samples {
             sums.samples += 1;
+            sums.snapshots += sample.snapshots;
             sums.ledger.add(&sample.ledger);
             sums.changed_cubes += sample.changed_cubes;
             sums.sent_cubes += sample.sent_cubes;
@@ -59,9 +61,9 @@ impl Sums {
         kbps(bytes, self.samples)
     }
 
-    /// Mean over the samples; there must be some.
+    /// Mean over the snapshots; there must be some.
     fn mean(&self, sum: f64) -> f64 {
-        sum / self.samples as f64
+        sum / self.snapshots as f64
     }
 
     /// None if no cube was sent.
@@ -70,7 +72,7 @@ impl Sums {
     }
 
     fn packets_per_second(&self) -> f64 {
-        self.mean(self.packets as f64) * f64::from(TICKS_PER_SECOND)
+        self.packets as f64 / self.samples as f64 * f64::from(TICKS_PER_SECOND)
     }
 
     /// Part of all bits, 0 to 1.
@@ -181,6 +183,7 @@ mod tests {
 
     fn sample(payload_bytes: usize) -> Sample {
         Sample {
+            snapshots: 1,
             payload_bytes,
             article_bytes: payload_bytes + 28,
             wire_bytes: payload_bytes + 40,
@@ -201,6 +204,16 @@ mod tests {
         assert_eq!(sums.packets_per_second(), 120.0);
         assert!((sums.kbps(sums.article_bytes) - 109.44).abs() < 1e-9);
         assert_eq!(sums.bits_per_sent_cube(), Some(0.0));
+    }
+
+    #[test]
+    fn ticks_between_snapshots_count_as_time_and_not_as_packets() {
+        let between = Sample::default();
+        let samples = [sample(100), between.clone(), sample(300), between];
+        let sums = Sums::of(samples.iter());
+        assert_eq!(sums.mean(sums.payload_bytes as f64), 200.0);
+        assert_eq!(sums.packets_per_second(), 60.0);
+        assert!((sums.kbps(sums.article_bytes) - 54.72).abs() < 1e-9);
     }
 
     #[test]

@@ -10,6 +10,8 @@ mod graph;
 mod keys;
 mod ladder;
 mod ledger;
+mod network;
+mod playout;
 mod series;
 mod settings;
 mod stages;
@@ -20,7 +22,7 @@ use std::path::PathBuf;
 use bevy::prelude::*;
 use bevy_egui::{EguiContexts, EguiPrimaryContextPass, egui};
 
-use crate::replication::{LaneMeter, LaneSettings, ShadowLadder};
+use crate::replication::{LaneMeter, LaneSettings, PictureError, ShadowLadder};
 
 pub use settings::{OpenSections, PanelState};
 
@@ -91,6 +93,8 @@ pub struct LaneView<'a> {
     pub meter: &'a LaneMeter,
     /// What every rung would cost; without it the ladder shows no figures.
     pub shadow: Option<&'a ShadowLadder>,
+    /// How far the picture is off, if that is measured.
+    pub error: Option<&'a PictureError>,
 }
 
 /// Draws the panel at the right of `ctx`, inside a running pass. Gives its width in logical
@@ -134,6 +138,7 @@ fn sections(ui: &mut egui::Ui, state: &mut PanelState, lane: LaneView<'_>) {
         settings,
         meter,
         shadow,
+        error,
     } = lane;
     let mut open = state.open;
     section(ui, "Ladder", &mut open.ladder, |ui| {
@@ -149,7 +154,13 @@ fn sections(ui: &mut egui::Ui, state: &mut PanelState, lane: LaneView<'_>) {
         stages::draw(ui, &mut settings.stages);
     });
     section(ui, "Acks", &mut open.acks, |ui| {
-        acks::draw(ui, &mut settings.link, meter);
+        acks::draw(ui, meter);
+    });
+    section(ui, "Network", &mut open.network, |ui| {
+        network::draw(ui, settings, meter);
+    });
+    section(ui, "Playout", &mut open.playout, |ui| {
+        playout::draw(ui, settings, state.graph_seconds, meter, error);
     });
     section(ui, "Keys", &mut open.keys, keys::draw);
     state.open = open;
@@ -180,12 +191,17 @@ fn draw_lane(
     mut contexts: EguiContexts,
     mut state: ResMut<PanelState>,
     mut width: ResMut<PanelWidth>,
-    mut lanes: Query<(&mut LaneSettings, &LaneMeter, Option<&ShadowLadder>)>,
+    mut lanes: Query<(
+        &mut LaneSettings,
+        &LaneMeter,
+        Option<&ShadowLadder>,
+        Option<&PictureError>,
+    )>,
 ) {
     let Ok(ctx) = contexts.ctx_mut() else {
         return;
     };
-    let Some((mut settings, meter, shadow)) = lanes.iter_mut().next() else {
+    let Some((mut settings, meter, shadow, error)) = lanes.iter_mut().next() else {
         width.set_if_neq(PanelWidth(0.0));
         return;
     };
@@ -196,6 +212,7 @@ fn draw_lane(
         settings: &mut new_settings,
         meter,
         shadow,
+        error,
     };
     let drawn = draw(ctx, &mut new_state, lane);
     width.set_if_neq(PanelWidth(drawn));
@@ -217,6 +234,7 @@ mod tests {
     fn meter() -> LaneMeter {
         LaneMeter::from_samples((0..400).map(|tick| Sample {
             tick,
+            snapshots: 1,
             payload_bytes: 500,
             article_bytes: 528 + tick as usize % 40,
             wire_bytes: 540,
@@ -239,6 +257,7 @@ mod tests {
                 settings: &mut *settings,
                 meter: &meter,
                 shadow: None,
+                error: None,
             };
             let width = draw(ui.ctx(), state, lane);
             assert_eq!(width > 0.0, state.visible);

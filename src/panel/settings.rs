@@ -81,8 +81,12 @@ pub struct OpenSections {
     pub bandwidth: bool,
     /// Where the bits go.
     pub ledger: bool,
-    /// Acks and the link.
+    /// Acks.
     pub acks: bool,
+    /// The link and the send rate.
+    pub network: bool,
+    /// Interpolation and the jitter buffer.
+    pub playout: bool,
     /// The keys.
     pub keys: bool,
 }
@@ -95,6 +99,8 @@ impl Default for OpenSections {
             bandwidth: true,
             ledger: true,
             acks: true,
+            network: true,
+            playout: true,
             keys: false,
         }
     }

@@ -2,7 +2,8 @@
 
 use bevy::prelude::*;
 
-use super::receive::Receiver;
+use super::Replica;
+use super::receive::Decoded;
 use super::send::Sender;
 
 /// What comparing has shown since the component was added to a lane.
@@ -14,11 +15,11 @@ pub struct LaneCheck {
     pub wrong: u64,
 }
 
-pub(super) fn check(mut lanes: Query<(&Sender, &Receiver, &mut LaneCheck)>) {
-    for (sender, receiver, mut check) in &mut lanes {
-        for &sequence in &receiver.decoded_now {
-            let sent = sender.sent.get(sequence).map(|sent| sent.snapshot());
-            let received = receiver.received.get(sequence).map(|held| held.snapshot());
+pub(super) fn check(mut lanes: Query<(&Sender, &Replica, &Decoded, &mut LaneCheck)>) {
+    for (sender, replica, decoded, mut check) in &mut lanes {
+        for &tick in &decoded.0 {
+            let sent = sender.protocol.get(tick).map(|sent| sent.snapshot());
+            let received = replica.0.get(tick).map(|held| held.snapshot());
             check.compared += 1;
             check.wrong += u64::from(sent.is_none() || sent != received);
         }

@@ -1,9 +1,11 @@
 //! What was measured of a lane, tick by tick. Panels and reports read it.
 
 use std::collections::VecDeque;
+use std::time::Duration;
 
 use bevy::prelude::*;
 use cubewire_codec::{BitLedger, DecodeError, Stages};
+use cubewire_link::LinkStats;
 use cubewire_scene::TICKS_PER_SECOND;
 
 /// Samples that a meter keeps: a minute.
@@ -38,8 +40,11 @@ impl Accounting {
 /// One tick of a lane.
 #[derive(Clone, Debug)]
 pub struct Sample {
-    /// The tick whose snapshot was sent.
+    /// The simulation's tick.
     pub tick: u64,
+    /// Snapshots sent in it: 1, or 0 between two at a lower send rate. What is of the snapshot
+    /// below is 0 then.
+    pub snapshots: usize,
     /// What it was sent with.
     pub stages: Stages,
     /// The encoded snapshot.
@@ -65,12 +70,21 @@ pub struct Sample {
     /// How old the baseline is that the packet names; none if it is relative to the initial state,
     /// or to nothing.
     pub reference_age_ticks: Option<u16>,
+    /// Snapshots that arrived in this tick, but too late to be shown.
+    pub late: usize,
+    /// Snapshots in the receiver's playout buffer that are still to be shown.
+    pub buffered: usize,
+    /// How long they wait, on top of the quickest time under way.
+    pub playout_delay: Duration,
+    /// Whether the picture stood still, because the next snapshot had not come.
+    pub starved: bool,
 }
 
 impl Default for Sample {
     fn default() -> Self {
         Self {
             tick: 0,
+            snapshots: 0,
             stages: cubewire_codec::ladder::UNCOMPRESSED.stages,
             payload_bytes: 0,
             article_bytes: 0,
@@ -83,6 +97,10 @@ impl Default for Sample {
             sent_cubes: 0,
             baseline_age_ticks: None,
             reference_age_ticks: None,
+            late: 0,
+            buffered: 0,
+            playout_delay: Duration::ZERO,
+            starved: false,
         }
     }
 }
@@ -102,8 +120,16 @@ impl Sample {
 #[derive(Component, Debug, Default)]
 pub struct LaneMeter {
     samples: VecDeque<Sample>,
+    /// What the link has done with the packets that carry snapshots, since the start.
+    pub link: LinkStats,
     /// Snapshots decoded since the start.
     pub received: u64,
+    /// Snapshots that arrived again, since the start.
+    pub duplicates: u64,
+    /// Snapshots that arrived after their place was taken by newer ones, since the start.
+    pub too_old: u64,
+    /// Times that the picture stopped because the next snapshot had not come, since the start.
+    pub hitches: u64,
     /// Packets that the decoder refused since the start.
     pub refused: u64,
     /// Acks that were none, since the start.

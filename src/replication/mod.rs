@@ -12,7 +12,9 @@
 //! [`LaneMeter`] holds what was measured, [`Replica`] what arrived.
 
 mod check;
+mod error;
 mod meter;
+mod playout;
 mod receive;
 mod send;
 mod shadow;
@@ -21,14 +23,15 @@ mod transport;
 use std::time::Duration;
 
 use bevy::prelude::*;
-use cubewire_codec::{Snapshot, Stages, ladder};
+use cubewire_codec::{Limits, Stages, ladder};
 use cubewire_link::Conditions;
-use cubewire_protocol::PlayoutBuffer;
+use cubewire_protocol::{BaselineChoice, Interpolation, SnapshotReceiver, Welcome, playout_delay};
 use cubewire_scene::TICKS_PER_SECOND;
 
 use crate::simulation::{SimulationSystems, World as CubeWorld};
 
 pub use check::LaneCheck;
+pub use error::PictureError;
 pub use meter::{Accounting, LaneMeter, METER_TICKS, Sample, kbps};
 pub use shadow::{ShadowLadder, ShadowRung};
 
@@ -38,9 +41,8 @@ pub const HEADER_BYTES: usize = 28;
 /// Time there and back on the usual link: "otherwise delta compression is too easy".
 pub const ROUND_TRIP: Duration = Duration::from_millis(100);
 
-/// At 60 snapshots a second: three send intervals, so that two packets in a row may be lost, and
-/// two frames for jitter, as in the article.
-pub const PLAYOUT_DELAY: Duration = Duration::from_millis(85);
+/// Ticks from one snapshot to the next that can be chosen: 60, 30, 20 and 10 a second.
+pub const SEND_INTERVALS: [u32; 4] = [1, 2, 3, 6];
 
 /// When the lanes do what, in [`FixedUpdate`], after [`SimulationSystems::Capture`], in this order.
 #[derive(SystemSet, Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -62,6 +64,7 @@ pub struct ReplicationPlugin;
 impl Plugin for ReplicationPlugin {
     fn build(&self, app: &mut App) {
         app.init_resource::<transport::Server>()
+            .init_resource::<error::History>()
             .configure_sets(
                 FixedUpdate,
                 (
@@ -76,7 +79,7 @@ impl Plugin for ReplicationPlugin {
             .add_systems(
                 FixedUpdate,
                 (
-                    (transport::to_server, send::take_acks)
+                    (transport::to_server, send::take_feedback)
                         .chain()
                         .in_set(ReplicationSystems::Acks),
                     (send::send, transport::from_server)
@@ -86,41 +89,109 @@ impl Plugin for ReplicationPlugin {
                         transport::to_client,
                         receive::receive,
                         transport::from_client,
+                        playout::set_delay,
                     )
                         .chain()
                         .in_set(ReplicationSystems::Receive),
-                    (check::check, shadow::encode).in_set(ReplicationSystems::Observe),
+                    (
+                        check::check,
+                        shadow::encode,
+                        (playout::note, error::remember, error::compare).chain(),
+                    )
+                        .in_set(ReplicationSystems::Observe),
                 ),
             );
     }
 }
 
-/// How a lane sends. Write to it at any time; the next snapshot follows it.
+/// How a lane sends and plays back. Write to it at any time; the next snapshot follows it.
 #[derive(Component, Clone, Debug, PartialEq)]
 pub struct LaneSettings {
     /// What the codec does. Illegal stages are refused: the lane keeps to the last legal ones.
     pub stages: Stages,
+    /// Which of the snapshots that the receiver holds the packets are relative to.
+    pub baseline: BaselineChoice,
+    /// Ticks from one snapshot to the next, one of [`SEND_INTERVALS`] as a rule.
+    pub send_interval_ticks: u32,
     /// The link, one way; the way back is the same.
     pub link: Conditions,
+    /// How the picture between two snapshots is made.
+    pub interpolation: Interpolation,
+    /// How long snapshots wait to be shown.
+    pub playout: PlayoutChoice,
+}
+
+/// How a lane's playout delay comes about.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum PlayoutChoice {
+    /// By the send rate: see [`playout_delay`].
+    #[default]
+    Rule,
+    /// As given.
+    Fixed(Duration),
+    /// As much as the packets of the last few seconds needed.
+    Adaptive,
 }
 
 impl Default for LaneSettings {
     fn default() -> Self {
         Self {
             stages: ladder::CHANGED_FLAGS.stages,
+            baseline: BaselineChoice::default(),
+            send_interval_ticks: 1,
             link: Conditions {
                 latency: ROUND_TRIP / 2,
-                ..Conditions::PERFECT
+                ..Conditions::default()
             },
+            interpolation: Interpolation::default(),
+            playout: PlayoutChoice::default(),
+        }
+    }
+}
+
+impl LaneSettings {
+    /// Snapshots a second, at most as many as ticks.
+    #[must_use]
+    pub const fn snapshots_per_second(&self) -> u32 {
+        match self.send_interval_ticks {
+            0 => TICKS_PER_SECOND,
+            ticks => match TICKS_PER_SECOND / ticks {
+                0 => 1,
+                rate => rate,
+            },
+        }
+    }
+
+    /// The delay of [`PlayoutChoice::Rule`]: none where nothing waits to be shown.
+    #[must_use]
+    pub fn ruled_delay(&self) -> Duration {
+        if self.interpolation.waits() {
+            playout_delay(self.snapshots_per_second())
+        } else {
+            Duration::ZERO
+        }
+    }
+
+    /// Whether a snapshot is sent in this tick.
+    #[must_use]
+    pub const fn sends_at(&self, tick: u64) -> bool {
+        match self.send_interval_ticks {
+            0 => true,
+            ticks => tick.is_multiple_of(ticks as u64),
         }
     }
 }
 
 /// What a lane's receiver has: snapshots to play back.
 #[derive(Component, Debug)]
-pub struct Replica {
-    /// Decoded snapshots, by tick.
-    pub buffer: PlayoutBuffer<Snapshot>,
+pub struct Replica(pub(crate) SnapshotReceiver);
+
+impl Replica {
+    /// The receiver.
+    #[must_use]
+    pub const fn receiver(&self) -> &SnapshotReceiver {
+        &self.0
+    }
 }
 
 /// Spawns a lane.
@@ -128,19 +199,25 @@ pub struct Replica {
 /// # Errors
 /// If the codec refuses the initial state, or renet the connection.
 pub fn spawn_lane(world: &mut World, settings: LaneSettings) -> Result<Entity> {
-    let initial = world.resource::<CubeWorld>().current().clone();
+    let cubes = world.resource::<CubeWorld>();
+    let welcome = Welcome {
+        ticks_per_second: TICKS_PER_SECOND as u16,
+        tick: cubes.tick(),
+        initial: cubes.current().clone(),
+    };
     let connection = world
         .resource_mut::<transport::Server>()
         .connect(&settings.link);
-    let sender = send::Sender::new(initial.clone(), settings.stages)?;
+    let sender = send::Sender::new(welcome.initial.clone(), settings.stages)?;
+    let delay = settings.ruled_delay();
+    let receiver = SnapshotReceiver::new(welcome, Limits::default(), delay)?;
     let lane = world.spawn((
         settings,
         connection,
         sender,
-        receive::Receiver::new(initial)?,
-        Replica {
-            buffer: PlayoutBuffer::new(TICKS_PER_SECOND, PLAYOUT_DELAY),
-        },
+        Replica(receiver),
+        receive::Decoded::default(),
+        playout::Playback::new(delay),
         LaneMeter::default(),
     ));
     Ok(lane.id())

@@ -1,83 +1,46 @@
 //! The receiving half of a lane.
 
 use bevy::prelude::*;
-use cubewire_codec::{Baseline, Decoder, InitialStateError, Limits, Sequence, Snapshot};
-use cubewire_protocol::{Ack, BaselineRing, RECEIVER_RING};
+use cubewire_protocol::Arrival;
 
+use super::playout::Playback;
 use super::transport::{CHANNEL, Connection};
 use super::{LaneMeter, Replica};
 
-/// What the receiver of one lane knows.
-#[derive(Component, Debug)]
-pub(super) struct Receiver {
-    decoder: Decoder,
-    pub(super) received: BaselineRing,
-    /// Numbers of what was decoded in this tick.
-    pub(super) decoded_now: Vec<Sequence>,
-    /// Tick and number of the newest.
-    newest: Option<(u64, Sequence)>,
-    /// Where the next packet is decoded to.
-    next: Baseline,
-    /// Memory of snapshots that were played.
-    spare: Vec<Snapshot>,
-}
+/// Ticks of the snapshots that were decoded in this tick.
+#[derive(Component, Debug, Default)]
+pub(super) struct Decoded(pub(super) Vec<u64>);
 
-impl Receiver {
-    pub(super) fn new(initial: Snapshot) -> Result<Self, InitialStateError> {
-        Ok(Self {
-            decoder: Decoder::new(initial, Limits::default())?,
-            received: BaselineRing::new(RECEIVER_RING),
-            decoded_now: Vec::new(),
-            newest: None,
-            next: Baseline::default(),
-            spare: Vec::new(),
-        })
-    }
-}
+type Receivers<'a> = (
+    &'a mut Connection,
+    &'a mut Replica,
+    &'a mut Decoded,
+    &'a mut Playback,
+    &'a mut LaneMeter,
+);
 
-pub(super) fn receive(
-    time: Res<Time>,
-    mut lanes: Query<(&mut Connection, &mut Receiver, &mut Replica, &mut LaneMeter)>,
-) {
+pub(super) fn receive(time: Res<Time>, mut lanes: Query<Receivers<'_>>) {
     let now = time.elapsed();
-    for (mut connection, mut receiver, mut replica, mut meter) in &mut lanes {
-        let receiver = &mut *receiver;
-        while let Some(played) = replica.buffer.discard_played(now) {
-            receiver.spare.push(played);
-        }
-        receiver.decoded_now.clear();
+    for (mut connection, mut replica, mut decoded, mut playback, mut meter) in &mut lanes {
+        let receiver = &mut replica.0;
+        decoded.0.clear();
         while let Some(message) = connection.client.receive_message(CHANNEL) {
-            let result = receiver.decoder.decode(
-                &message,
-                |sequence| receiver.received.get(sequence),
-                &mut receiver.next,
-            );
-            let sequence = match result {
-                Ok(header) => header.sequence,
-                Err(error) => {
-                    meter.refuse(error);
-                    continue;
+            match receiver.on_packet(now, &message) {
+                Ok(Arrival::Decoded { tick, late, .. }) => {
+                    decoded.0.push(tick);
+                    meter.received += 1;
+                    meter.current().late += usize::from(late);
+                    let lateness = receiver.playout().clock().lateness(now, tick);
+                    playback.adaptive.arrived(now, tick, lateness);
                 }
-            };
-            receiver.decoded_now.push(sequence);
-            meter.received += 1;
-
-            let tick = replica.buffer.tick(now, sequence);
-            let mut snapshot = receiver.spare.pop().unwrap_or_default();
-            receiver.next.snapshot().dequantize(&mut snapshot);
-            receiver
-                .spare
-                .extend(replica.buffer.insert(now, tick, snapshot));
-            let decoded = std::mem::take(&mut receiver.next);
-            receiver.next = receiver.received.insert(decoded).unwrap_or_default();
-            if receiver.newest.is_none_or(|(newest, _)| tick > newest) {
-                receiver.newest = Some((tick, sequence));
+                Ok(Arrival::Duplicate { .. }) => meter.duplicates += 1,
+                Ok(Arrival::TooOld { .. }) => meter.too_old += 1,
+                Err(error) => meter.refuse(error),
             }
-            if let Some((_, newest)) = receiver.newest {
-                connection
-                    .client
-                    .send_message(CHANNEL, Ack { newest }.encode().to_vec());
-            }
+        }
+        while let Some(feedback) = receiver.poll_feedback() {
+            let message = feedback.encode();
+            connection.client.send_message(CHANNEL, message);
         }
     }
 }

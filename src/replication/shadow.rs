@@ -43,8 +43,10 @@ pub struct ShadowRung {
     pub total_bytes: usize,
     /// See `total_bytes`.
     pub peak_bytes: usize,
-    /// Packets since then.
+    /// Packets since then, and ticks.
     pub packets: usize,
+    /// See `packets`.
+    pub ticks: usize,
 }
 
 impl ShadowLadder {
@@ -69,6 +71,7 @@ impl ShadowLadder {
                 total_bytes: 0,
                 peak_bytes: 0,
                 packets: 0,
+                ticks: 0,
             });
         }
         Ok(Self {
@@ -91,6 +94,7 @@ impl ShadowLadder {
             rung.total_bytes = 0;
             rung.peak_bytes = 0;
             rung.packets = 0;
+            rung.ticks = 0;
         }
     }
 }
@@ -111,19 +115,23 @@ impl ShadowRung {
     /// Mean since the start, likewise.
     #[must_use]
     pub fn mean_kbps(&self) -> f64 {
-        kbps(self.total_bytes, self.packets)
+        kbps(self.total_bytes, self.ticks)
     }
 
-    fn count(&mut self, packet: &Packet) {
-        let bytes = packet.bytes.len() + HEADER_BYTES;
+    /// Counts a tick, with what was sent in it.
+    fn count(&mut self, packet: Option<&Packet>) {
+        let bytes = packet.map_or(0, |packet| packet.bytes.len() + HEADER_BYTES);
+        self.ticks += 1;
         if self.bytes.len() == TICKS_PER_SECOND as usize {
             self.bytes.pop_front();
         }
         self.bytes.push_back(bytes);
-        self.total.add(&packet.ledger);
         self.total_bytes += bytes;
         self.peak_bytes = self.peak_bytes.max(bytes);
-        self.packets += 1;
+        if let Some(packet) = packet {
+            self.total.add(&packet.ledger);
+            self.packets += 1;
+        }
     }
 }
 
@@ -131,39 +139,39 @@ pub(super) fn encode(
     world: Res<CubeWorld>,
     mut lanes: Query<(&mut ShadowLadder, &LaneMeter)>,
 ) -> Result {
-    let sequence = Sequence(world.tick() as u16);
+    let tick = world.tick();
+    let sequence = Sequence(tick as u16);
     for (mut shadow, meter) in &mut lanes {
         let ShadowLadder {
             rungs,
             quantized,
             packet,
         } = &mut *shadow;
+        let now = meter.newest(1).next();
+        if now.is_none_or(|now| now.snapshots == 0) {
+            rungs.iter_mut().for_each(|rung| rung.count(None));
+            continue;
+        }
+        let age = now.and_then(|now| now.baseline_age_ticks);
         for snapshot in quantized.iter_mut() {
             snapshot.quantize(world.current(), snapshot.precision())?;
         }
-        let age = meter
-            .newest(1)
-            .next()
-            .and_then(|now| now.baseline_age_ticks);
         for rung in rungs {
             let stages = rung.rung.stages;
             let current = quantized
                 .iter()
                 .find(|snapshot| snapshot.precision() == stages.precision())
                 .ok_or("every precision is quantized")?;
-            let mut kept = rung.sent.take_slot(sequence);
-            let baseline = age.and_then(|age| {
-                let acked = Sequence(sequence.0.wrapping_sub(age));
-                rung.sent.get(acked)
-            });
+            let mut kept = rung.sent.take_slot(tick);
+            let baseline = age.and_then(|age| rung.sent.get(tick.checked_sub(age.into())?));
             // Nothing is ever encoded against what these rungs send.
             let kept_here = stages.uses_baseline().then_some(&mut kept);
             rung.encoder
                 .encode(sequence, stages, current, baseline, packet, kept_here)?;
             if stages.uses_baseline() {
-                rung.sent.insert(kept);
+                rung.sent.insert(tick, kept);
             }
-            rung.count(packet);
+            rung.count(Some(packet));
         }
     }
     Ok(())

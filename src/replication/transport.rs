@@ -108,25 +108,26 @@ pub(super) fn from_server(
     for (mut connection, mut meter) in &mut lanes {
         for packet in server.renet.get_packets_to_send(connection.id)? {
             let sample = meter.current();
+            let bytes = packet.len() + HEADER_BYTES;
             if packet.first() == Some(&RENET_ACK) {
-                sample.renet_ack_bytes += packet.len() + HEADER_BYTES;
+                sample.renet_ack_bytes += bytes;
             } else {
-                sample.wire_bytes += packet.len() + HEADER_BYTES;
+                sample.wire_bytes += bytes;
                 sample.packets += 1;
             }
-            let bytes = packet.len() + HEADER_BYTES;
             connection.down.send(time.elapsed(), bytes, packet);
         }
     }
     Ok(())
 }
 
-pub(super) fn to_client(time: Res<Time>, mut lanes: Query<&mut Connection>) {
-    for mut connection in &mut lanes {
+pub(super) fn to_client(time: Res<Time>, mut lanes: Query<(&mut Connection, &mut LaneMeter)>) {
+    for (mut connection, mut meter) in &mut lanes {
         connection.client.update(TICK);
         while let Some(packet) = connection.down.receive(time.elapsed()) {
             connection.client.process_packet(&packet);
         }
+        meter.link = connection.down.stats();
     }
 }
 

@@ -5,7 +5,7 @@ use cubewire_codec::CubeState;
 use cubewire_scene::{CUBES, PLAYER, TICKS_PER_SECOND, initial_position, side};
 
 use super::Side;
-use crate::replication::Replica;
+use crate::replication::{LaneSettings, Replica};
 use crate::simulation::World as CubeWorld;
 
 /// A cube of the view.
@@ -47,14 +47,17 @@ pub(super) fn show_simulation(
     let (from, to) = (&world.previous().cubes, &world.current().cubes);
     for (&side, mut cube, mut transform) in &mut cubes {
         if side == Side::Simulation {
-            let index = cube.index;
-            show(
-                &mut cube,
-                &mut transform,
-                &from[index],
-                &to[index],
-                fraction,
-            );
+            let (from, to) = (&from[cube.index], &to[cube.index]);
+            let shown = if is_jump(from, to, TICK_SECONDS) {
+                *to
+            } else {
+                CubeState {
+                    position: from.position.lerp(to.position, fraction),
+                    orientation: from.orientation.slerp(to.orientation, fraction),
+                    ..*to
+                }
+            };
+            show(&mut cube, &mut transform, &shown);
         }
     }
 }
@@ -62,58 +65,52 @@ pub(super) fn show_simulation(
 /// Reads decoded snapshots and the clock, nothing of the simulation.
 pub(super) fn show_replica(
     time: Res<Time<Fixed>>,
-    replicas: Query<&Replica>,
+    lanes: Query<(&LaneSettings, &Replica)>,
     mut picture: ResMut<ReplicaPicture>,
     mut cubes: Query<(&Side, &mut ViewCube, &mut Transform)>,
 ) {
     let now = time.elapsed() + time.overstep();
-    let Some(playout) = replicas
-        .iter()
-        .next()
-        .and_then(|replica| replica.buffer.sample(now))
-    else {
+    let Some((settings, replica)) = lanes.iter().next() else {
+        return;
+    };
+    let kind = settings.interpolation;
+    let Some(playout) = kind.playout(replica.receiver().playout(), now) else {
         return;
     };
     picture.set_if_neq(ReplicaPicture {
         tick: Some(playout.tick),
         between: [playout.from_tick, playout.to_tick],
     });
-    let (from, to) = (&playout.from.cubes, &playout.to.cubes);
+    let (from, to) = (&playout.from.snapshot.cubes, &playout.to.snapshot.cubes);
     for (&side, mut cube, mut transform) in &mut cubes {
         if side == Side::Replica {
             let index = cube.index;
-            let (from, to) = (&from[index], &to[index]);
-            show(&mut cube, &mut transform, from, to, playout.fraction);
+            let shown = if is_jump(&from[index], &to[index], playout.span_seconds) {
+                to[index]
+            } else {
+                kind.cube(&playout, index)
+            };
+            show(&mut cube, &mut transform, &shown);
         }
     }
 }
 
-/// Linear interpolation. Cubes that stand still are left alone, so that nothing is done for them.
-fn show(
-    cube: &mut Mut<ViewCube>,
-    transform: &mut Mut<Transform>,
-    from: &CubeState,
-    to: &CubeState,
-    fraction: f32,
-) {
-    let position = if is_jump(from.position, to.position) {
-        to.position
-    } else {
-        from.position.lerp(to.position, fraction)
-    };
-    let rotation = from.orientation.slerp(to.orientation, fraction);
-    if transform.translation != position || transform.rotation != rotation {
-        transform.translation = position;
-        transform.rotation = rotation;
+/// Cubes that stand still are left alone, so that nothing is done for them.
+fn show(cube: &mut Mut<ViewCube>, transform: &mut Mut<Transform>, shown: &CubeState) {
+    if transform.translation != shown.position || transform.rotation != shown.orientation {
+        transform.translation = shown.position;
+        transform.rotation = shown.orientation;
     }
-    if cube.interacting != to.interacting {
-        cube.interacting = to.interacting;
+    if cube.interacting != shown.interacting {
+        cube.interacting = shown.interacting;
     }
 }
 
-/// Whether a cube went further than it can move in a few ticks: it was put back to its start.
-fn is_jump(from: Vec3, to: Vec3) -> bool {
-    const FEW_TICKS: f32 = 6.0 / TICKS_PER_SECOND as f32;
-    let reach = cubewire_scene::MAX_LINEAR_SPEED * FEW_TICKS;
-    from.distance_squared(to) > reach * reach
+/// Whether a cube went further than it can move in that time: it was put back to its start.
+fn is_jump(from: &CubeState, to: &CubeState, span_seconds: f32) -> bool {
+    // The solver may push a cube a little further than its speed.
+    let reach = cubewire_scene::MAX_LINEAR_SPEED * (span_seconds + 5.0 * TICK_SECONDS);
+    from.position.distance_squared(to.position) > reach * reach
 }
+
+const TICK_SECONDS: f32 = 1.0 / TICKS_PER_SECOND as f32;

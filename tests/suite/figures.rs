@@ -5,8 +5,10 @@ use std::path::Path;
 
 use cubewire::headless::HeadlessGame;
 use cubewire::headless::ladder::{RungCost, measure};
+use cubewire::headless::network;
 use cubewire::replication::{Accounting, LaneSettings, kbps};
 use cubewire_codec::ladder;
+use cubewire_link::Preset;
 
 use crate::common::{game, script};
 
@@ -52,21 +54,20 @@ fn five_minutes_of_play_stay_below_the_target() {
     assert!(agree(kbps, documented), "{kbps} {documented}");
 }
 
-/// A figure of the README's table.
-fn documented(rung: &str, script: &str) -> f64 {
+/// A figure of the README's table that has this column.
+fn documented(rung: &str, column: &str) -> f64 {
+    let name = column.to_owned();
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let readme = fs::read_to_string(root.join("README.md")).unwrap();
     let cells = |line: &str| -> Vec<String> {
         let cells = line.trim_matches('|').split('|');
         cells.map(|cell| cell.trim().to_owned()).collect()
     };
-    let mut lines = readme.lines().filter(|line| line.starts_with("| rung"));
-    let header = cells(lines.next().unwrap());
-    let column = header.iter().position(|name| name == script).unwrap();
-    let mut rows = readme
-        .lines()
-        .skip_while(|line| !line.starts_with("| rung"));
-    let row = rows.find(|line| cells(line)[0] == rung).unwrap();
+    let mut lines = readme.lines();
+    let is_header = |line: &str| line.starts_with("| rung") && cells(line).contains(&name);
+    let header = lines.find(|line| is_header(line)).unwrap();
+    let column = cells(header).iter().position(|cell| *cell == name).unwrap();
+    let row = lines.find(|line| cells(line)[0] == rung).unwrap();
     cells(row)[column].parse().unwrap()
 }
 
@@ -84,6 +85,20 @@ fn the_readmes_figures_are_what_play_costs() {
             let place = format!("{name} {}: {} {documented}", cost.rung, cost.mean_kbps);
             assert!(agree(cost.mean_kbps, documented), "{place}");
         }
+    }
+}
+
+#[test]
+fn the_readmes_figures_are_what_networks_cost() {
+    let networks = ["perfect", "article", "3g"].map(|name| Preset::by_name(name).unwrap());
+    let rungs = ["relative-index", "changed-flags", "predicted-position"];
+    let rungs = rungs.map(|name| ladder::rung(name).unwrap());
+    let game = HeadlessGame::new(Some(script("katamari")), LaneSettings::default()).unwrap();
+    let ticks = script("katamari").ticks as usize;
+    for crossing in network::measure(game, ticks, &networks, &rungs).unwrap() {
+        let title = Preset::by_name(crossing.network).unwrap().title;
+        let documented = documented(crossing.rung, title);
+        assert!(agree(crossing.article_kbps, documented), "{crossing:?}");
     }
 }
 

@@ -4,6 +4,7 @@ mod command_line;
 mod common;
 mod controls;
 mod figures;
+mod network;
 mod play;
 mod replica;
 mod window;

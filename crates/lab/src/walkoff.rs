@@ -169,6 +169,8 @@ fn run(recording: &Recording, rung: &Rung, path: Path, tick: impl Fn()) -> Tally
     );
     let mut packet = Packet::default();
     let mut newest_acked = None;
+    // Memory to decode to.
+    let mut spare: Option<Baseline> = None;
     let mut tally = Tally::default();
 
     let mut frame = BASELINE_FRAMES;
@@ -180,10 +182,10 @@ fn run(recording: &Recording, rung: &Rung, path: Path, tick: impl Fn()) -> Tally
         if frame < recording.frames.len() {
             let current = frames.quantized(frame);
             let sequence = Sequence(frame as u16);
-            let mut kept = held_by_sender.take_slot(sequence);
+            let mut kept = held_by_sender.take_slot(frame as u64);
             let baseline = newest_acked
                 .filter(|acked| frame - acked < OLDEST_BASELINE)
-                .and_then(|acked: usize| held_by_sender.get(Sequence(acked as u16)));
+                .and_then(|acked: usize| held_by_sender.get(acked as u64));
             let start = Instant::now();
             encoder
                 .encode(
@@ -200,22 +202,23 @@ fn run(recording: &Recording, rung: &Rung, path: Path, tick: impl Fn()) -> Tally
                 bytes: packet.bytes.clone(),
                 kept: kept.clone(),
             };
-            held_by_sender.insert(kept);
+            held_by_sender.insert(frame as u64, kept);
             forth.send(now, sent.bytes.len(), (frame, sent));
         }
         while let Some((sent_in, sent)) = forth.receive(now) {
             tally.delivered += 1;
-            let mut received = held_by_receiver.take_slot(Sequence(sent_in as u16));
+            let tick = sent_in as u64;
+            let held = |baseline| {
+                let age = Sequence(sent_in as u16).ticks_since(baseline);
+                held_by_receiver.get(tick.checked_sub(age.into())?)
+            };
+            let mut received = spare.take().unwrap_or_default();
             let start = Instant::now();
-            let outcome = decoder.decode(
-                &sent.bytes,
-                |sequence| held_by_receiver.get(sequence),
-                &mut received,
-            );
+            let outcome = decoder.decode(&sent.bytes, held, &mut received);
             tally.decode_times.push(start.elapsed());
             if outcome.is_ok() && received == sent.kept {
                 tally.exact += 1;
-                held_by_receiver.insert(received);
+                spare = held_by_receiver.insert(tick, received);
                 back.send(now, ACK_BYTES, sent_in);
             }
         }

@@ -1,13 +1,34 @@
 //! Snapshot replication between the codec and the transport, without sockets, threads or clocks:
 //! time is an argument.
 //!
-//! The sender keeps [`SentBaselines`], the receiver a [`BaselineRing`] and a [`PlayoutBuffer`], and
-//! [`Ack`]s go back. Encoding is the codec's; moving bytes is the caller's.
+//! ```text
+//! snapshot ─▶ SnapshotSender ─▶ packet ── any link ──▶ SnapshotReceiver ─▶ PlayoutBuffer ─▶ picture
+//!                    ▲                                        │
+//!                    └───────────── Feedback ◀────────────────┘
+//! ```
+//!
+//! Packets may be lost, late, repeated or out of order, and so may feedback. A packet is relative
+//! to a snapshot that the receiver has acknowledged, or to the [`Welcome`]'s initial state, so none
+//! needs any other to arrive. Moving bytes is the caller's work.
 
-mod ack;
-mod baselines;
+mod clock;
+mod delay;
+mod feedback;
+mod interpolation;
 mod playout;
+mod receiver;
+mod ring;
+mod sender;
+mod welcome;
 
-pub use ack::{Ack, AckError};
-pub use baselines::{BaselineRing, MAX_BASELINE_AGE_TICKS, RECEIVER_RING, SentBaselines};
+pub use clock::SenderClock;
+pub use delay::{AdaptiveDelay, playout_delay};
+pub use feedback::{Ack, Feedback, FeedbackError};
+pub use interpolation::{Interpolation, MAX_EXTRAPOLATION_SECONDS};
 pub use playout::{Playout, PlayoutBuffer};
+pub use receiver::{Arrival, RECEIVER_RING, Received, SnapshotReceiver};
+pub use ring::BaselineRing;
+pub use sender::{
+    BaselineChoice, CANDIDATES, MAX_BASELINE_AGE_TICKS, SendError, Sent, SnapshotSender,
+};
+pub use welcome::{PROTOCOL_VERSION, Welcome, WelcomeError};

@@ -8,31 +8,19 @@ use std::time::Duration;
 
 use cubewire_codec::Sequence;
 
+use crate::SenderClock;
+
 /// Snapshots that a buffer holds at most; the oldest make room.
 const CAPACITY: usize = 256;
 
 /// What has arrived, by tick.
 #[derive(Clone, Debug)]
 pub struct PlayoutBuffer<T> {
-    tick_seconds: f64,
+    clock: SenderClock,
     delay: Duration,
     /// Ascending ticks.
     snapshots: VecDeque<(u64, T)>,
-    /// Sender's time minus ours, seconds, by the packet that was quickest in each of the last few
-    /// stretches of time.
-    offsets: VecDeque<Stretch>,
 }
-
-#[derive(Clone, Copy, Debug)]
-struct Stretch {
-    start: Duration,
-    best_offset_seconds: f64,
-}
-
-/// A packet sets the clock for two seconds at least: if they take longer from now on, or shorter,
-/// playout follows.
-const STRETCH: Duration = Duration::from_millis(500);
-const STRETCHES: usize = 5;
 
 /// Where playout stands: between two snapshots, or at one.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -49,17 +37,21 @@ pub struct Playout<'a, T> {
     pub to: &'a T,
     /// How far between the two, 0..=1.
     pub fraction: f32,
+    /// Time between the two, seconds.
+    pub span_seconds: f32,
+    /// Time for which playout has been waiting at the newest snapshot because the next one has not
+    /// arrived, seconds; 0 if there is a next one.
+    pub starved_seconds: f32,
 }
 
 impl<T> PlayoutBuffer<T> {
-    /// An empty buffer for a sender of that many ticks a second.
+    /// An empty buffer that plays a sender back by its clock, so much later.
     #[must_use]
-    pub fn new(ticks_per_second: u32, delay: Duration) -> Self {
+    pub const fn new(clock: SenderClock, delay: Duration) -> Self {
         Self {
-            tick_seconds: 1.0 / f64::from(ticks_per_second),
+            clock,
             delay,
             snapshots: VecDeque::new(),
-            offsets: VecDeque::new(),
         }
     }
 
@@ -81,29 +73,43 @@ impl<T> PlayoutBuffer<T> {
         self.snapshots.is_empty()
     }
 
-    /// The full tick of a sequence number that arrives `now`: of those that wrap to it, the one
-    /// nearest to what the sender's clock must show.
-    #[must_use]
-    pub fn tick(&self, now: Duration, sequence: Sequence) -> u64 {
-        let Some(offset) = self.offset_seconds() else {
-            return u64::from(sequence.0);
-        };
-        let expected = ((now.as_secs_f64() + offset) / self.tick_seconds).round() as u64;
-        let expected_sequence = Sequence(expected as u16);
-        let ahead = u64::from(sequence.ticks_since(expected_sequence));
-        if sequence == expected_sequence || sequence.is_newer_than(expected_sequence) {
-            expected + ahead
-        } else {
-            let behind = u64::from(expected_sequence.ticks_since(sequence));
-            // Before the first wrap there is nothing to go back to.
-            expected.checked_sub(behind).unwrap_or(expected + ahead)
-        }
+    /// Changes it: playout jumps there.
+    pub const fn set_delay(&mut self, delay: Duration) {
+        self.delay = delay;
     }
 
-    /// Takes in the snapshot of a [tick](Self::tick) that arrived `now`; gives one back whose memory can be reused: the
-    /// oldest if the buffer is full, or this one if it is there already.
+    /// The sender's clock.
+    #[must_use]
+    pub const fn clock(&self) -> &SenderClock {
+        &self.clock
+    }
+
+    /// The full tick of a sequence number that arrives `now`. See [`SenderClock::tick_of`].
+    #[must_use]
+    pub fn tick(&self, now: Duration, sequence: Sequence) -> u64 {
+        self.clock.tick_of(now, sequence)
+    }
+
+    /// Snapshots that are still to come in playout.
+    #[must_use]
+    pub fn ahead(&self, now: Duration) -> usize {
+        let due = self.due_tick(now).unwrap_or(0.0);
+        let played = self
+            .snapshots
+            .partition_point(|&(tick, _)| tick as f64 <= due);
+        self.snapshots.len() - played
+    }
+
+    /// Whether the snapshot of that tick comes too late `now` to be played.
+    #[must_use]
+    pub fn is_late(&self, now: Duration, tick: u64) -> bool {
+        self.due_tick(now).is_some_and(|due| (tick as f64) < due)
+    }
+
+    /// Takes in the snapshot of a [tick](Self::tick) that arrived `now`; gives one back whose memory
+    /// can be reused: the oldest if the buffer is full, or this one if it is there already.
     pub fn insert(&mut self, now: Duration, tick: u64, snapshot: T) -> Option<T> {
-        self.set_clock(now, tick as f64 * self.tick_seconds - now.as_secs_f64());
+        self.clock.arrived(now, tick);
         let place = self.snapshots.partition_point(|&(held, _)| held < tick);
         if self
             .snapshots
@@ -117,6 +123,22 @@ impl<T> PlayoutBuffer<T> {
             return self.snapshots.pop_front().map(|(_, snapshot)| snapshot);
         }
         None
+    }
+
+    /// The newest snapshot, due or not.
+    #[must_use]
+    pub fn newest(&self) -> Option<Playout<'_, T>> {
+        let (tick, newest) = self.snapshots.back()?;
+        Some(Playout {
+            tick: *tick as f64,
+            from_tick: *tick,
+            from: newest,
+            to_tick: *tick,
+            to: newest,
+            fraction: 0.0,
+            span_seconds: 0.0,
+            starved_seconds: 0.0,
+        })
     }
 
     /// What is due `now`. Past the newest snapshot, playout waits at it; before the oldest, there.
@@ -138,6 +160,12 @@ impl<T> PlayoutBuffer<T> {
         } else {
             0.0
         };
+        let seconds = self.clock.tick_seconds();
+        let starved_ticks = if span > 0.0 {
+            0.0
+        } else {
+            (due - start).max(0.0)
+        };
         Some(Playout {
             tick: start + fraction * span,
             from_tick: *from_tick,
@@ -145,6 +173,8 @@ impl<T> PlayoutBuffer<T> {
             to_tick: *to_tick,
             to,
             fraction: fraction as f32,
+            span_seconds: (span * seconds) as f32,
+            starved_seconds: (starved_ticks * seconds) as f32,
         })
     }
 
@@ -158,32 +188,9 @@ impl<T> PlayoutBuffer<T> {
         next_is_played.then(|| self.snapshots.pop_front().expect("there are two").1)
     }
 
-    fn set_clock(&mut self, now: Duration, offset_seconds: f64) {
-        match self.offsets.back_mut() {
-            Some(stretch) if now < stretch.start + STRETCH => {
-                stretch.best_offset_seconds = stretch.best_offset_seconds.max(offset_seconds);
-            }
-            _ => self.offsets.push_back(Stretch {
-                start: now,
-                best_offset_seconds: offset_seconds,
-            }),
-        }
-        if self.offsets.len() > STRETCHES {
-            self.offsets.pop_front();
-        }
-    }
-
-    fn offset_seconds(&self) -> Option<f64> {
-        let offsets = self
-            .offsets
-            .iter()
-            .map(|stretch| stretch.best_offset_seconds);
-        offsets.reduce(f64::max)
-    }
-
     fn due_tick(&self, now: Duration) -> Option<f64> {
-        let seconds = now.as_secs_f64() + self.offset_seconds()? - self.delay.as_secs_f64();
-        Some(seconds / self.tick_seconds)
+        let due = self.clock.tick_at(now)? - self.delay.as_secs_f64() / self.clock.tick_seconds();
+        Some(due)
     }
 }
 
@@ -197,7 +204,7 @@ mod tests {
 
     /// 100 ticks a second, shown 30 ms late; ticks take 50 ms to arrive.
     fn buffer(ticks: impl IntoIterator<Item = u16>) -> PlayoutBuffer<u16> {
-        let mut buffer = PlayoutBuffer::new(100, ms(30));
+        let mut buffer = PlayoutBuffer::new(SenderClock::new(100, 0), ms(30));
         for tick in ticks {
             buffer.insert(ms(50 + 10 * u64::from(tick)), u64::from(tick), tick);
         }
@@ -230,7 +237,7 @@ mod tests {
         let late = buffer.sample(ms(1000)).unwrap();
         assert_eq!((late.tick, *late.from, *late.to), (5.0, 5, 5));
         assert!(
-            PlayoutBuffer::<u16>::new(60, ms(85))
+            PlayoutBuffer::<u16>::new(SenderClock::new(60, 0), ms(85))
                 .sample(ms(0))
                 .is_none()
         );
@@ -246,27 +253,15 @@ mod tests {
     }
 
     #[test]
-    fn ticks_go_on_where_sequence_numbers_wrap() {
-        let mut buffer = PlayoutBuffer::new(60, ms(0));
-        assert_eq!(buffer.tick(ms(0), Sequence(65_535)), 65_535);
-        buffer.insert(ms(0), 65_535, 'a');
-        assert_eq!(buffer.tick(ms(17), Sequence(0)), 65_536);
-        assert_eq!(buffer.tick(ms(17), Sequence(65_534)), 65_534);
-        // Before the first wrap there is no earlier one to take a number for.
-        let mut buffer = PlayoutBuffer::new(60, ms(0));
-        buffer.insert(ms(0), 3, 'a');
-        assert_eq!(buffer.tick(ms(17), Sequence(65_534)), 65_534);
-    }
-
-    #[test]
-    fn after_a_silence_of_any_length_ticks_go_on() {
-        let mut buffer = PlayoutBuffer::new(60, ms(0));
-        buffer.insert(ms(0), 100, 'a');
-        for silent_ticks in [30_000_u64, 40_000, 70_000, 200_000] {
-            let tick = 100 + silent_ticks;
-            let now = Duration::from_secs_f64(silent_ticks as f64 / 60.0 + 0.02);
-            assert_eq!(buffer.tick(now, Sequence(tick as u16)), tick);
-        }
+    fn what_waits_and_what_is_late_is_known() {
+        let buffer = buffer(0..10);
+        let now = ms(50 + 45 + 30);
+        assert_eq!(buffer.ahead(now), 5);
+        assert!(buffer.is_late(now, 4));
+        assert!(!buffer.is_late(now, 5));
+        assert_eq!(buffer.sample(now).unwrap().starved_seconds, 0.0);
+        let later = buffer.sample(ms(50 + 90 + 30 + 20)).unwrap();
+        assert!((later.starved_seconds - 0.02).abs() < 1e-6);
     }
 
     #[test]

@@ -1,0 +1,210 @@
+//! From snapshots to the picture in between.
+
+use std::time::Duration;
+
+use cubewire_codec::CubeState;
+use cubewire_codec::glam::Vec3;
+
+use crate::{Playout, PlayoutBuffer, Received};
+
+/// How the picture between two snapshots is made. After Fiedler, *Snapshot Interpolation* (2014).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Interpolation {
+    /// The newest snapshot, as it arrives and when it arrives.
+    None,
+    /// Positions along a straight line, orientations at an even pace along the shortest arc.
+    #[default]
+    Linear,
+    /// Positions along a cubic spline through both positions and both velocities; orientations as
+    /// in `Linear`. Needs velocities.
+    Hermite,
+    /// As `Hermite`, without waiting: past the newest snapshot, cubes go on in a straight line, up
+    /// to [`MAX_EXTRAPOLATION_SECONDS`]. Instructive: nothing stops them at the floor or at each
+    /// other, and they snap back when the next snapshot comes. Needs velocities.
+    Extrapolate,
+}
+
+/// Cubes stand still after going on for so long.
+pub const MAX_EXTRAPOLATION_SECONDS: f32 = 0.25;
+
+impl Interpolation {
+    /// All, from plain to clever.
+    pub const ALL: [Self; 4] = [Self::None, Self::Linear, Self::Hermite, Self::Extrapolate];
+
+    /// Its name, in lower case with hyphens.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::None => "none",
+            Self::Linear => "linear",
+            Self::Hermite => "hermite",
+            Self::Extrapolate => "extrapolate",
+        }
+    }
+
+    /// The kind of that name.
+    #[must_use]
+    pub fn by_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.name() == name)
+    }
+
+    /// Whether it needs velocities. Where snapshots have none, it does what `Linear` does.
+    #[must_use]
+    pub const fn needs_velocity(self) -> bool {
+        matches!(self, Self::Hermite | Self::Extrapolate)
+    }
+
+    /// Whether there is a use for a playout delay: whether snapshots wait to be shown between
+    /// their neighbours.
+    #[must_use]
+    pub const fn waits(self) -> bool {
+        matches!(self, Self::Linear | Self::Hermite)
+    }
+
+    /// What is to be shown `now`.
+    #[must_use]
+    pub fn playout(
+        self,
+        buffer: &PlayoutBuffer<Received>,
+        now: Duration,
+    ) -> Option<Playout<'_, Received>> {
+        match self {
+            Self::None => buffer.newest(),
+            _ => buffer.sample(now),
+        }
+    }
+
+    /// Where a cube is in the picture.
+    ///
+    /// # Panics
+    /// If the snapshots have no such cube.
+    #[must_use]
+    pub fn cube(self, playout: &Playout<'_, Received>, cube: usize) -> CubeState {
+        let from = playout.from.snapshot.cubes[cube];
+        let to = playout.to.snapshot.cubes[cube];
+        let fraction = playout.fraction;
+        let has_velocity = playout.from.has_velocity && playout.to.has_velocity;
+        let kind = if has_velocity || !self.needs_velocity() {
+            self
+        } else {
+            Self::Linear
+        };
+        let position = match kind {
+            Self::None => from.position,
+            Self::Linear => from.position.lerp(to.position, fraction),
+            Self::Hermite => spline(&from, &to, playout),
+            Self::Extrapolate => {
+                let seconds = playout.starved_seconds.min(MAX_EXTRAPOLATION_SECONDS);
+                spline(&from, &to, playout) + to.linear_velocity * seconds
+            }
+        };
+        CubeState {
+            position,
+            orientation: from.orientation.slerp(to.orientation, fraction),
+            linear_velocity: from.linear_velocity.lerp(to.linear_velocity, fraction),
+            interacting: to.interacting,
+        }
+    }
+}
+
+/// The cubic Hermite spline.
+fn spline(from: &CubeState, to: &CubeState, playout: &Playout<'_, Received>) -> Vec3 {
+    let (t, span) = (playout.fraction, playout.span_seconds);
+    let (t2, t3) = (t * t, t * t * t);
+    from.position * (2.0 * t3 - 3.0 * t2 + 1.0)
+        + from.linear_velocity * (span * (t3 - 2.0 * t2 + t))
+        + to.position * (3.0 * t2 - 2.0 * t3)
+        + to.linear_velocity * (span * (t3 - t2))
+}
+
+#[cfg(test)]
+mod tests {
+    use cubewire_codec::Snapshot;
+
+    use super::*;
+    use crate::SenderClock;
+
+    /// A cube on the parabola z = 4 t − t², at t = 0 s and t = 2 s, t ticks of a second each.
+    fn thrown(has_velocity: bool) -> PlayoutBuffer<Received> {
+        let mut buffer = PlayoutBuffer::new(SenderClock::new(1, 0), Duration::ZERO);
+        for tick in [0, 2] {
+            let t = tick as f32;
+            let cube = CubeState {
+                position: Vec3::new(0.0, 0.0, 4.0 * t - t * t),
+                linear_velocity: Vec3::new(
+                    0.0,
+                    0.0,
+                    if has_velocity { 4.0 - 2.0 * t } else { 0.0 },
+                ),
+                ..CubeState::default()
+            };
+            let snapshot = Snapshot { cubes: vec![cube] };
+            let received = Received {
+                snapshot,
+                has_velocity,
+            };
+            buffer.insert(Duration::from_secs(tick), tick, received);
+        }
+        buffer
+    }
+
+    fn height(kind: Interpolation, has_velocity: bool, seconds: f64) -> f32 {
+        let buffer = thrown(has_velocity);
+        let playout = kind.playout(&buffer, Duration::from_secs_f64(seconds));
+        kind.cube(&playout.unwrap(), 0).position.z
+    }
+
+    #[test]
+    fn a_line_cuts_the_corner_and_a_spline_follows_the_throw() {
+        assert!((height(Interpolation::Linear, true, 1.0) - 2.0).abs() < 1e-6);
+        assert!((height(Interpolation::Hermite, true, 1.0) - 3.0).abs() < 1e-6);
+        assert!((height(Interpolation::Extrapolate, true, 1.0) - 3.0).abs() < 1e-6);
+        assert!((height(Interpolation::None, true, 1.0) - 4.0).abs() < 1e-6);
+    }
+
+    #[test]
+    fn only_extrapolation_goes_past_the_newest_and_not_for_long() {
+        for kind in [
+            Interpolation::None,
+            Interpolation::Linear,
+            Interpolation::Hermite,
+        ] {
+            assert!((height(kind, true, 2.1) - 4.0).abs() < 1e-6, "{kind:?}");
+        }
+        // At rest at the top of the throw; carried on by the velocity there, 0.
+        assert!((height(Interpolation::Extrapolate, true, 2.1) - 4.0).abs() < 1e-5);
+        let mut buffer = thrown(true);
+        let falling = CubeState {
+            position: Vec3::new(0.0, 0.0, 3.0),
+            linear_velocity: Vec3::new(0.0, 0.0, -2.0),
+            ..CubeState::default()
+        };
+        let received = Received {
+            snapshot: Snapshot {
+                cubes: vec![falling],
+            },
+            has_velocity: true,
+        };
+        buffer.insert(Duration::from_secs(3), 3, received);
+        for (seconds, height) in [(3.1, 2.8), (3.25, 2.5), (9.0, 2.5)] {
+            let kind = Interpolation::Extrapolate;
+            let playout = kind.playout(&buffer, Duration::from_secs_f64(seconds));
+            let z = kind.cube(&playout.unwrap(), 0).position.z;
+            assert!((z - height).abs() < 1e-5, "{z} at {seconds}");
+        }
+    }
+
+    #[test]
+    fn without_velocities_all_that_wait_are_linear() {
+        assert!((height(Interpolation::Hermite, false, 1.0) - 2.0).abs() < 1e-6);
+        assert!((height(Interpolation::Extrapolate, false, 1.0) - 2.0).abs() < 1e-6);
+    }
+
+    #[test]
+    fn every_kind_is_found_by_its_name() {
+        for kind in Interpolation::ALL {
+            assert_eq!(Interpolation::by_name(kind.name()), Some(kind));
+        }
+        assert_eq!(Interpolation::by_name("cubic"), None);
+    }
+}

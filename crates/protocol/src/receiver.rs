@@ -1,0 +1,187 @@
+//! The receiver's side: packets in, snapshots to play back and feedback out.
+
+use std::time::Duration;
+
+use cubewire_codec::stages::Velocity;
+use cubewire_codec::{Baseline, DecodeError, Decoder, Header, InitialStateError, Limits, Snapshot};
+
+use crate::{Ack, BaselineRing, Feedback, PlayoutBuffer, SenderClock, Welcome};
+
+/// Snapshots that a receiver keeps: twice the sender's, so that it still holds whatever a packet
+/// that was up to four seconds under way names.
+pub const RECEIVER_RING: usize = 512;
+
+/// Decodes packets, keeps what later ones may be relative to, and plays the snapshots back.
+///
+/// Memory is bounded: [`RECEIVER_RING`] snapshots to decode with, and those of the playout buffer.
+#[derive(Debug)]
+pub struct SnapshotReceiver {
+    decoder: Decoder,
+    received: BaselineRing,
+    playout: PlayoutBuffer<Received>,
+    newest: Option<u64>,
+    ack_due: bool,
+    missing: Option<Feedback>,
+    /// Where the next packet is decoded to.
+    next: Baseline,
+    /// Memory of snapshots that were played.
+    spare: Vec<Received>,
+}
+
+/// A snapshot to play back.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Received {
+    /// The cubes.
+    pub snapshot: Snapshot,
+    /// Whether their velocities were sent; they are zero if not.
+    pub has_velocity: bool,
+}
+
+/// What became of a packet that is in order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Arrival {
+    /// Decoded.
+    Decoded {
+        /// The sender's tick.
+        tick: u64,
+        /// The packet's header.
+        header: Header,
+        /// Whether it came too late to be played.
+        late: bool,
+    },
+    /// The snapshot is here already.
+    Duplicate {
+        /// The sender's tick.
+        tick: u64,
+    },
+    /// So old that its place is taken by a newer one.
+    TooOld {
+        /// The sender's tick.
+        tick: u64,
+    },
+}
+
+impl SnapshotReceiver {
+    /// Nothing received yet.
+    ///
+    /// # Errors
+    /// [`InitialStateError`] as [`Decoder::new`].
+    pub fn new(
+        welcome: Welcome,
+        limits: Limits,
+        playout_delay: Duration,
+    ) -> Result<Self, InitialStateError> {
+        let clock = SenderClock::new(welcome.ticks_per_second.into(), welcome.tick);
+        Ok(Self {
+            decoder: Decoder::new(welcome.initial, limits)?,
+            received: BaselineRing::new(RECEIVER_RING),
+            playout: PlayoutBuffer::new(clock, playout_delay),
+            newest: None,
+            ack_due: false,
+            missing: None,
+            next: Baseline::default(),
+            spare: Vec::new(),
+        })
+    }
+
+    /// Takes in a packet that arrives `now`.
+    ///
+    /// # Errors
+    /// [`DecodeError`] if it cannot be decoded; nothing is changed then. If that is because its
+    /// baseline is not held, the sender will be told.
+    pub fn on_packet(&mut self, now: Duration, bytes: &[u8]) -> Result<Arrival, DecodeError> {
+        let sequence = Header::decode(bytes)?.sequence;
+        let tick = self.playout.tick(now, sequence);
+        if self.received.get(tick).is_some() {
+            // The ack of it may have been lost.
+            self.ack_due = true;
+            return Ok(Arrival::Duplicate { tick });
+        }
+        if self
+            .newest
+            .is_some_and(|newest| tick + RECEIVER_RING as u64 <= newest)
+        {
+            return Ok(Arrival::TooOld { tick });
+        }
+
+        let Self {
+            decoder,
+            received,
+            next,
+            missing,
+            ..
+        } = &mut *self;
+        let held = |baseline: cubewire_codec::Sequence| {
+            received.get(tick.checked_sub(sequence.ticks_since(baseline).into())?)
+        };
+        let header = decoder.decode(bytes, held, next).inspect_err(|error| {
+            if let DecodeError::UnknownBaseline(baseline) = *error {
+                *missing = Some(Feedback::MissingBaseline(baseline));
+            }
+        })?;
+
+        let late = self.playout.is_late(now, tick);
+        while let Some(played) = self.playout.discard_played(now) {
+            self.spare.push(played);
+        }
+        let mut snapshot = self.spare.pop().unwrap_or_default();
+        self.next.snapshot().dequantize(&mut snapshot.snapshot);
+        snapshot.has_velocity = self.next.stages().velocity != Velocity::Omitted;
+        self.spare.extend(self.playout.insert(now, tick, snapshot));
+        let decoded = std::mem::take(&mut self.next);
+        self.next = self.received.insert(tick, decoded).unwrap_or_default();
+        self.newest = self.newest.max(Some(tick));
+        self.ack_due = true;
+        Ok(Arrival::Decoded { tick, header, late })
+    }
+
+    /// The next message for the sender; call it until there is none. However many packets have
+    /// arrived since the last time, one ack covers them.
+    pub fn poll_feedback(&mut self) -> Option<Feedback> {
+        if let Some(missing) = self.missing.take() {
+            return Some(missing);
+        }
+        if !std::mem::take(&mut self.ack_due) {
+            return None;
+        }
+        let newest = self.newest?;
+        let holds = |bit: &u32| {
+            let tick = newest.checked_sub(u64::from(*bit) + 1);
+            tick.is_some_and(|tick| self.received.get(tick).is_some())
+        };
+        let earlier = (0..u32::BITS)
+            .filter(holds)
+            .fold(0, |earlier, bit| earlier | 1 << bit);
+        let newest = crate::sender::sequence(newest);
+        Some(Feedback::Ack(Ack { newest, earlier }))
+    }
+
+    /// What is to be shown.
+    #[must_use]
+    pub const fn playout(&self) -> &PlayoutBuffer<Received> {
+        &self.playout
+    }
+
+    /// See [`PlayoutBuffer::set_delay`].
+    pub const fn set_playout_delay(&mut self, delay: Duration) {
+        self.playout.set_delay(delay);
+    }
+
+    /// A snapshot that was decoded, if it is still held.
+    #[must_use]
+    pub fn get(&self, tick: u64) -> Option<&Baseline> {
+        self.received.get(tick)
+    }
+
+    /// Tick of the newest snapshot that was decoded.
+    #[must_use]
+    pub const fn newest(&self) -> Option<u64> {
+        self.newest
+    }
+
+    /// Bytes of memory that the snapshots to decode with take up.
+    #[must_use]
+    pub fn memory_bytes(&self) -> usize {
+        self.received.memory_bytes()
+    }
+}

@@ -1,0 +1,375 @@
+//! The sender's side for one receiver.
+
+use std::collections::BTreeSet;
+
+use cubewire_codec::{
+    Baseline, EncodeError, Encoder, Header, InitialStateError, Limits, Packet, QuantizedSnapshot,
+    Reference, Sequence, Snapshot, Stages,
+};
+
+use crate::{Ack, BaselineRing, Feedback, FeedbackError};
+
+/// The sender names no baseline older than this; after a longer gap in the acks it starts again
+/// from the initial state. Just above four seconds at 60 Hz.
+pub const MAX_BASELINE_AGE_TICKS: u16 = 255;
+
+/// Acked snapshots that [`BaselineChoice::Smallest`] tries at most, newest first.
+pub const CANDIDATES: usize = 8;
+
+/// Which of the snapshots that the receiver is known to hold a packet is relative to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum BaselineChoice {
+    /// The newest.
+    #[default]
+    Newest,
+    /// Of the newest [`CANDIDATES`], the one that makes the smallest packet. Costs an encoding
+    /// each.
+    Smallest,
+}
+
+/// Encodes snapshots for one receiver, and knows what that receiver holds.
+///
+/// Memory is bounded: 256 snapshots, whatever the receiver does. A receiver that is silent for
+/// longer than they reach back is sent packets relative to the initial state until it is heard of
+/// again.
+#[derive(Debug)]
+pub struct SnapshotSender {
+    encoder: Encoder,
+    sent: BaselineRing,
+    newest_sent: Option<u64>,
+    /// Ticks of snapshots that the receiver is known to hold.
+    acked: BTreeSet<u64>,
+    packet: Packet,
+    missing_baselines: u64,
+}
+
+/// What was sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sent {
+    /// The packet's header.
+    pub header: Header,
+    /// Tick of the baseline that the packet was offered: the newest acked one, or the chosen. The
+    /// stages may have had no use for it. `None` while no snapshot is known to be held.
+    pub baseline: Option<u64>,
+}
+
+impl Sent {
+    /// Tick of the snapshot that the packet names; `None` if it is relative to the initial state,
+    /// or to nothing.
+    #[must_use]
+    pub const fn named(&self) -> Option<u64> {
+        match self.header.reference {
+            Reference::Baseline { .. } => self.baseline,
+            Reference::Initial { .. } => None,
+        }
+    }
+}
+
+/// Why a snapshot was not sent.
+#[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
+pub enum SendError {
+    /// Ticks only grow.
+    #[error("tick {tick} does not come after tick {newest}, which was sent")]
+    Tick {
+        /// Of the snapshot.
+        tick: u64,
+        /// Of the one before.
+        newest: u64,
+    },
+    /// The codec refuses it.
+    #[error(transparent)]
+    Encode(#[from] EncodeError),
+}
+
+impl SnapshotSender {
+    /// Nothing sent yet. `initial` is what the receiver knows before the first packet.
+    ///
+    /// # Errors
+    /// [`InitialStateError`] as [`Encoder::new`].
+    pub fn new(initial: Snapshot, limits: Limits) -> Result<Self, InitialStateError> {
+        Ok(Self {
+            encoder: Encoder::new(initial, limits)?,
+            sent: BaselineRing::new(usize::from(MAX_BASELINE_AGE_TICKS) + 1),
+            newest_sent: None,
+            acked: BTreeSet::new(),
+            packet: Packet::default(),
+            missing_baselines: 0,
+        })
+    }
+
+    /// Encodes the snapshot of `tick`, quantized in the stages' precision, into
+    /// [`packet`](Self::packet), and keeps what the receiver will have of it.
+    ///
+    /// # Errors
+    /// [`SendError`]; nothing is sent then, and the next tick may be.
+    pub fn send(
+        &mut self,
+        tick: u64,
+        stages: Stages,
+        snapshot: &QuantizedSnapshot,
+        choice: BaselineChoice,
+    ) -> Result<Sent, SendError> {
+        if let Some(newest) = self.newest_sent
+            && tick <= newest
+        {
+            return Err(SendError::Tick { tick, newest });
+        }
+        self.forget_old(tick);
+        let mut baseline = self.newest_acked();
+        if choice == BaselineChoice::Smallest && stages.uses_baseline() {
+            baseline = self.smallest(tick, stages, snapshot)?;
+        }
+        let mut kept = self.sent.take_slot(tick);
+        let header = self.encoder.encode(
+            sequence(tick),
+            stages,
+            snapshot,
+            baseline.and_then(|tick| self.sent.get(tick)),
+            &mut self.packet,
+            Some(&mut kept),
+        )?;
+        self.sent.insert(tick, kept);
+        self.newest_sent = Some(tick);
+        Ok(Sent { header, baseline })
+    }
+
+    /// The newest packet.
+    #[must_use]
+    pub const fn packet(&self) -> &Packet {
+        &self.packet
+    }
+
+    /// Takes in a message of the receiver. Acks of snapshots that were never sent, or are gone, are
+    /// ignored.
+    ///
+    /// # Errors
+    /// [`FeedbackError`] if the bytes are none.
+    pub fn on_message(&mut self, bytes: &[u8]) -> Result<Feedback, FeedbackError> {
+        let feedback = Feedback::decode(bytes)?;
+        match feedback {
+            Feedback::Ack(ack) => self.on_ack(ack),
+            // What it said that it holds was not so, or is no more: believe nothing of it.
+            Feedback::MissingBaseline(_) => {
+                self.missing_baselines += 1;
+                self.acked.clear();
+            }
+        }
+        Ok(feedback)
+    }
+
+    /// Tick of the newest snapshot that the receiver is known to hold.
+    #[must_use]
+    pub fn newest_acked(&self) -> Option<u64> {
+        self.acked.last().copied()
+    }
+
+    /// A snapshot that was sent, as the receiver has it if it arrived; for some four seconds.
+    #[must_use]
+    pub fn get(&self, tick: u64) -> Option<&Baseline> {
+        self.sent.get(tick)
+    }
+
+    /// How often the receiver did not hold what a packet was relative to.
+    #[must_use]
+    pub const fn missing_baselines(&self) -> u64 {
+        self.missing_baselines
+    }
+
+    /// Bytes of memory that the snapshots take up.
+    #[must_use]
+    pub fn memory_bytes(&self) -> usize {
+        self.sent.memory_bytes()
+    }
+
+    fn on_ack(&mut self, ack: Ack) {
+        let Some(newest_sent) = self.newest_sent else {
+            return;
+        };
+        let age = sequence(newest_sent).ticks_since(ack.newest);
+        let Some(newest) = newest_sent.checked_sub(age.into()) else {
+            return;
+        };
+        let earlier = (0..u32::BITS)
+            .filter(|bit| ack.earlier >> bit & 1 == 1)
+            .filter_map(|bit| newest.checked_sub(u64::from(bit) + 1));
+        for tick in std::iter::once(newest).chain(earlier) {
+            let is_recent = newest_sent - tick <= MAX_BASELINE_AGE_TICKS.into();
+            if is_recent && self.sent.get(tick).is_some() {
+                self.acked.insert(tick);
+            }
+        }
+    }
+
+    /// Forgets what is too old for the packet of `tick`.
+    fn forget_old(&mut self, tick: u64) {
+        let oldest = tick.saturating_sub(MAX_BASELINE_AGE_TICKS.into());
+        self.acked = self.acked.split_off(&oldest);
+    }
+
+    fn smallest(
+        &mut self,
+        tick: u64,
+        stages: Stages,
+        snapshot: &QuantizedSnapshot,
+    ) -> Result<Option<u64>, EncodeError> {
+        let candidates = self.acked.iter().rev().take(CANDIDATES);
+        let mut best: Option<(usize, u64)> = None;
+        for &candidate in candidates {
+            self.encoder.encode(
+                sequence(tick),
+                stages,
+                snapshot,
+                self.sent.get(candidate),
+                &mut self.packet,
+                None,
+            )?;
+            let bytes = self.packet.bytes.len();
+            if best.is_none_or(|(smallest, _)| bytes < smallest) {
+                best = Some((bytes, candidate));
+            }
+        }
+        Ok(best.map(|(_, candidate)| candidate))
+    }
+}
+
+/// A sequence number is the tick, modulo 2¹⁶.
+pub(crate) const fn sequence(tick: u64) -> Sequence {
+    Sequence(tick as u16)
+}
+
+#[cfg(test)]
+mod tests {
+    use cubewire_codec::CubeState;
+    use cubewire_codec::ladder::{CHANGED_FLAGS, UNCOMPRESSED};
+
+    use super::*;
+
+    fn sender() -> (SnapshotSender, QuantizedSnapshot) {
+        let initial = Snapshot {
+            cubes: vec![CubeState::default(); 3],
+        };
+        let precision = CHANGED_FLAGS.stages.precision();
+        let mut quantized = QuantizedSnapshot::new(precision);
+        quantized.quantize(&initial, precision).unwrap();
+        let sender = SnapshotSender::new(initial, Limits::default()).unwrap();
+        (sender, quantized)
+    }
+
+    fn send(sender: &mut SnapshotSender, snapshot: &QuantizedSnapshot, tick: u64) -> Sent {
+        let stages = CHANGED_FLAGS.stages;
+        sender
+            .send(tick, stages, snapshot, BaselineChoice::Newest)
+            .unwrap()
+    }
+
+    fn ack(sender: &mut SnapshotSender, newest: u64, earlier: u32) {
+        let newest = sequence(newest);
+        let ack = Feedback::Ack(Ack { newest, earlier });
+        sender.on_message(&ack.encode()).unwrap();
+    }
+
+    #[test]
+    fn nothing_serves_as_a_baseline_before_its_ack() {
+        let (mut sender, snapshot) = sender();
+        assert_eq!(send(&mut sender, &snapshot, 1).named(), None);
+        assert_eq!(send(&mut sender, &snapshot, 2).named(), None);
+        ack(&mut sender, 1, 0);
+        assert_eq!(send(&mut sender, &snapshot, 3).named(), Some(1));
+    }
+
+    #[test]
+    fn the_field_of_earlier_ones_acks_them() {
+        let (mut sender, snapshot) = sender();
+        for tick in 1..=40 {
+            send(&mut sender, &snapshot, tick);
+        }
+        // 40 itself, 38, and 8; 41 was never sent.
+        ack(&mut sender, 40, 1 << 1 | 1 << 31);
+        ack(&mut sender, 41, 0);
+        assert_eq!(
+            sender.acked.iter().copied().collect::<Vec<_>>(),
+            [8, 38, 40]
+        );
+    }
+
+    #[test]
+    fn late_acks_do_not_lead_back() {
+        let (mut sender, snapshot) = sender();
+        for tick in 65_530..65_540 {
+            send(&mut sender, &snapshot, tick);
+        }
+        ack(&mut sender, 65_538, 0);
+        ack(&mut sender, 65_531, 0);
+        assert_eq!(sender.newest_acked(), Some(65_538));
+    }
+
+    #[test]
+    fn after_a_long_silence_there_is_no_baseline_until_a_new_ack() {
+        let (mut sender, snapshot) = sender();
+        send(&mut sender, &snapshot, 1);
+        ack(&mut sender, 1, 0);
+        let oldest = 1 + u64::from(MAX_BASELINE_AGE_TICKS);
+        assert_eq!(send(&mut sender, &snapshot, oldest).named(), Some(1));
+        assert_eq!(send(&mut sender, &snapshot, oldest + 1).named(), None);
+        ack(&mut sender, oldest + 1, 0);
+        let next = send(&mut sender, &snapshot, oldest + 2);
+        assert_eq!(next.named(), Some(oldest + 1));
+    }
+
+    #[test]
+    fn an_ack_of_the_same_number_one_wrap_ago_is_not_believed() {
+        let (mut sender, snapshot) = sender();
+        send(&mut sender, &snapshot, 5);
+        send(&mut sender, &snapshot, 5 + 65_536 + 1);
+        ack(&mut sender, 5 + 65_536, 0);
+        assert_eq!(sender.newest_acked(), None);
+    }
+
+    #[test]
+    fn a_missing_baseline_leads_back_to_the_initial_state() {
+        let (mut sender, snapshot) = sender();
+        send(&mut sender, &snapshot, 1);
+        ack(&mut sender, 1, 0);
+        let missing = Feedback::MissingBaseline(sequence(1));
+        sender.on_message(&missing.encode()).unwrap();
+        assert_eq!(send(&mut sender, &snapshot, 2).named(), None);
+        assert_eq!(sender.missing_baselines(), 1);
+    }
+
+    #[test]
+    fn ticks_only_grow_and_a_refused_snapshot_changes_nothing() {
+        let (mut sender, snapshot) = sender();
+        send(&mut sender, &snapshot, 7);
+        let stages = CHANGED_FLAGS.stages;
+        let error = sender
+            .send(7, stages, &snapshot, BaselineChoice::Newest)
+            .unwrap_err();
+        assert_eq!(error, SendError::Tick { tick: 7, newest: 7 });
+        let other = UNCOMPRESSED.stages;
+        assert!(
+            sender
+                .send(8, other, &snapshot, BaselineChoice::Newest)
+                .is_err()
+        );
+        send(&mut sender, &snapshot, 8);
+    }
+
+    #[test]
+    fn the_smallest_choice_finds_the_baseline_that_the_snapshot_repeats() {
+        let (mut sender, mut snapshot) = sender();
+        let precision = snapshot.precision();
+        for (tick, height) in [(1, 0.0), (2, 3.0), (3, 7.0)] {
+            let mut cubes = vec![CubeState::default(); 3];
+            cubes[1].position.z = height;
+            snapshot.quantize(&Snapshot { cubes }, precision).unwrap();
+            send(&mut sender, &snapshot, tick);
+        }
+        ack(&mut sender, 3, 0b11);
+        let cubes = vec![CubeState::default(); 3];
+        snapshot.quantize(&Snapshot { cubes }, precision).unwrap();
+        let sent = sender
+            .send(4, CHANGED_FLAGS.stages, &snapshot, BaselineChoice::Smallest)
+            .unwrap();
+        assert_eq!(sent.named(), Some(1));
+    }
+}

@@ -1,0 +1,152 @@
+//! The first message, which makes a stranger a receiver.
+
+use cubewire_codec::{
+    DecodeError, InitialStateError, Limits, Snapshot, decode_initial, encode_initial,
+};
+
+/// Version of everything that this crate and the codec put on the wire.
+pub const PROTOCOL_VERSION: u16 = 1;
+
+/// What a receiver has to know before the first packet, however late it comes. Sent reliably:
+///
+/// ```text
+/// version 16 | ticks a second 16 | tick 64 | initial state, as the codec writes it
+/// ```
+///
+/// Big endian.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Welcome {
+    /// Ticks a second, 1 or more.
+    pub ticks_per_second: u16,
+    /// The sender's tick when this was written. Sequence numbers are those of the ticks near it.
+    pub tick: u64,
+    /// What the first packets are relative to.
+    pub initial: Snapshot,
+}
+
+/// Why bytes are no welcome.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum WelcomeError {
+    /// They end too early.
+    #[error("the welcome has {0} bytes, fewer than its first {HEAD}")]
+    Truncated(usize),
+    /// The two sides cannot talk.
+    #[error(
+        "the server speaks version {theirs} of the protocol, and this program version {PROTOCOL_VERSION}"
+    )]
+    Version {
+        /// The sender's.
+        theirs: u16,
+    },
+    /// Time would stand still.
+    #[error("the welcome says 0 ticks a second")]
+    NoTicks,
+    /// No sender runs for so long.
+    #[error("the welcome says tick {0}, past the last, {MAX_TICK}")]
+    Tick(u64),
+    /// The initial state is damaged.
+    #[error("the initial state in the welcome: {0}")]
+    Initial(#[from] DecodeError),
+}
+
+impl Welcome {
+    /// The message to send.
+    ///
+    /// # Errors
+    /// [`InitialStateError`] as [`encode_initial`].
+    pub fn encode(&self) -> Result<Vec<u8>, InitialStateError> {
+        let mut initial = Vec::new();
+        encode_initial(&self.initial, &mut initial)?;
+        let mut bytes = Vec::with_capacity(HEAD + initial.len());
+        bytes.extend(PROTOCOL_VERSION.to_be_bytes());
+        bytes.extend(self.ticks_per_second.to_be_bytes());
+        bytes.extend(self.tick.to_be_bytes());
+        bytes.extend(initial);
+        Ok(bytes)
+    }
+
+    /// Reads a message.
+    ///
+    /// # Errors
+    /// [`WelcomeError`] if it is none, or one of another version.
+    pub fn decode(bytes: &[u8], limits: Limits) -> Result<Self, WelcomeError> {
+        let truncated = WelcomeError::Truncated(bytes.len());
+        let (version, rest) = bytes.split_first_chunk().ok_or(truncated.clone())?;
+        let theirs = u16::from_be_bytes(*version);
+        if theirs != PROTOCOL_VERSION {
+            return Err(WelcomeError::Version { theirs });
+        }
+        let (rate, rest) = rest.split_first_chunk().ok_or(truncated.clone())?;
+        let (tick, rest) = rest.split_first_chunk().ok_or(truncated)?;
+        let ticks_per_second = u16::from_be_bytes(*rate);
+        if ticks_per_second == 0 {
+            return Err(WelcomeError::NoTicks);
+        }
+        let tick = u64::from_be_bytes(*tick);
+        if tick > MAX_TICK {
+            return Err(WelcomeError::Tick(tick));
+        }
+        Ok(Self {
+            ticks_per_second,
+            tick,
+            initial: decode_initial(rest, limits)?,
+        })
+    }
+}
+
+/// A hundred thousand years of 60 a second; far from where ticks would overflow.
+const MAX_TICK: u64 = 1 << 48;
+
+/// Bytes before the initial state.
+const HEAD: usize = 12;
+
+#[cfg(test)]
+mod tests {
+    use cubewire_codec::CubeState;
+
+    use super::*;
+
+    fn welcome() -> Welcome {
+        Welcome {
+            ticks_per_second: 60,
+            tick: 0x1_0000_0002,
+            initial: Snapshot {
+                cubes: vec![CubeState::default(); 2],
+            },
+        }
+    }
+
+    #[test]
+    fn a_welcome_is_what_the_layout_says_and_comes_back() {
+        let bytes = welcome().encode().unwrap();
+        assert_eq!(bytes[..HEAD], [0, 1, 0, 60, 0, 0, 0, 1, 0, 0, 0, 2]);
+        let limits = Limits::default();
+        assert_eq!(Welcome::decode(&bytes, limits), Ok(welcome()));
+    }
+
+    #[test]
+    fn another_version_is_told_first() {
+        let mut bytes = welcome().encode().unwrap();
+        bytes[1] = 9;
+        let error = Welcome::decode(&bytes[..2], Limits::default()).unwrap_err();
+        assert_eq!(error, WelcomeError::Version { theirs: 9 });
+    }
+
+    #[test]
+    fn damaged_bytes_are_refused_at_any_length() {
+        let bytes = welcome().encode().unwrap();
+        for length in 0..bytes.len() {
+            assert!(Welcome::decode(&bytes[..length], Limits::default()).is_err());
+        }
+        let small = Limits { max_cubes: 1 };
+        assert!(Welcome::decode(&bytes, small).is_err());
+        let mut far = bytes.clone();
+        far[4] = 0xFF;
+        let error = Welcome::decode(&far, Limits::default()).unwrap_err();
+        assert_eq!(error, WelcomeError::Tick(0xFF00_0001_0000_0002));
+        let mut stopped = bytes;
+        stopped[3] = 0;
+        let error = Welcome::decode(&stopped, Limits::default()).unwrap_err();
+        assert_eq!(error, WelcomeError::NoTicks);
+    }
+}

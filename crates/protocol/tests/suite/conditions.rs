@@ -1,0 +1,89 @@
+//! Whatever the link does: what arrives is what was sent.
+
+use cubewire_codec::ladder;
+use cubewire_link::{Conditions, Loss, PRESETS};
+use cubewire_protocol::BaselineChoice;
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+use crate::pair::Pair;
+
+#[test]
+fn every_rung_crosses_every_kind_of_network() {
+    for (seed, preset) in PRESETS.iter().enumerate() {
+        for rung in ladder::all() {
+            let mut pair = Pair::new(preset.conditions.clone(), seed as u64);
+            pair.stages = rung.stages;
+            pair.run(900);
+            let place = format!("{} over {}", rung.name, preset.name);
+            assert!(pair.decoded > 400, "{place}: {}", pair.decoded);
+            assert_eq!(pair.refused, [], "{place}");
+        }
+    }
+}
+
+#[test]
+fn loss_takes_snapshots_away_and_never_changes_one() {
+    for percent in (0..=95).step_by(5) {
+        let probability = f64::from(percent) / 100.0;
+        let conditions = Conditions {
+            latency: std::time::Duration::from_millis(50),
+            loss: Loss::Independent { probability },
+            ..Conditions::default()
+        };
+        let mut pair = Pair::new(conditions, percent as u64);
+        pair.run(2_000);
+        let share = pair.decoded as f64 / 2_000.0;
+        let expected = 1.0 - probability;
+        assert!((share - expected).abs() < 0.04, "{share} at {percent} %");
+        assert_eq!(pair.refused, [], "at {percent} %");
+    }
+}
+
+#[test]
+fn an_hour_across_three_wraps_of_the_sequence_with_everything_switched() {
+    const TICKS: u64 = 220_000;
+    let start = 65_536 - 200;
+    let mut random = ChaCha8Rng::seed_from_u64(7);
+    let stages: Vec<_> = cubewire_codec::Stages::every_legal(&[2, 9, 15]).collect();
+    let mut pair = Pair::starting_at(start, PRESETS[0].conditions.clone(), 7);
+    while pair.tick < start + TICKS {
+        pair.stages = stages[random.random_range(0..stages.len())];
+        pair.send_interval_ticks = [1, 1, 2, 3, 6][random.random_range(0..5)];
+        pair.choice = match random.random_range(0..4) {
+            0 => BaselineChoice::Smallest,
+            _ => BaselineChoice::Newest,
+        };
+        if random.random_bool(0.3) {
+            let preset = &PRESETS[random.random_range(0..PRESETS.len())];
+            pair.set_conditions(&preset.conditions);
+        }
+        if random.random_bool(0.05) {
+            pair.reconnect();
+        }
+        pair.run(random.random_range(1..300));
+    }
+    assert!(pair.tick / 65_536 >= 4);
+    assert!(pair.decoded > TICKS / 4, "{}", pair.decoded);
+    assert_eq!(pair.refused, []);
+}
+
+#[test]
+fn the_smallest_choice_never_makes_larger_packets() {
+    let conditions = &PRESETS[8].conditions;
+    let total = |choice| {
+        let mut pair = Pair::new(conditions.clone(), 3);
+        pair.choice = choice;
+        (0..2_000)
+            .map(|_| {
+                pair.step();
+                pair.bytes
+            })
+            .sum::<usize>()
+    };
+    let (newest, smallest) = (
+        total(BaselineChoice::Newest),
+        total(BaselineChoice::Smallest),
+    );
+    assert!(smallest <= newest, "{smallest} and {newest} bytes");
+}

@@ -1,0 +1,78 @@
+//! Anything that can happen, in any order.
+
+use cubewire_codec::{DecodeError, Stages, ladder};
+use cubewire_link::{Conditions, PRESETS};
+use cubewire_protocol::BaselineChoice;
+use proptest::collection::vec;
+use proptest::prelude::*;
+
+use crate::pair::Pair;
+
+#[derive(Clone, Debug)]
+enum Operation {
+    Run(u64),
+    Stages(Stages),
+    Network(usize),
+    Cut(bool),
+    SendInterval(u64),
+    Choice(BaselineChoice),
+    Reconnect,
+    Forget,
+}
+
+fn operation() -> impl Strategy<Value = Operation> {
+    let rungs: Vec<Stages> = ladder::all().map(|rung| rung.stages).collect();
+    prop_oneof![
+        6 => (1_u64..80).prop_map(Operation::Run),
+        1 => (200_u64..700).prop_map(Operation::Run),
+        3 => prop::sample::select(rungs).prop_map(Operation::Stages),
+        2 => (0..PRESETS.len()).prop_map(Operation::Network),
+        2 => any::<bool>().prop_map(Operation::Cut),
+        1 => prop::sample::select(vec![1, 2, 3, 6]).prop_map(Operation::SendInterval),
+        1 => prop_oneof![Just(BaselineChoice::Newest), Just(BaselineChoice::Smallest)]
+            .prop_map(Operation::Choice),
+        1 => Just(Operation::Reconnect),
+        1 => Just(Operation::Forget),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(60))]
+
+    #[test]
+    fn what_is_decoded_is_what_was_sent_after_any_operations(
+        start in prop_oneof![Just(0), 65_000_u64..65_600, Just(3 * 65_536 - 50)],
+        operations in vec(operation(), 1..25),
+        seed in any::<u32>(),
+    ) {
+        let mut pair = Pair::starting_at(start, Conditions::default(), seed.into());
+        let mut forgot = false;
+        for operation in operations {
+            match operation {
+                Operation::Run(ticks) => pair.run(ticks),
+                Operation::Stages(stages) => pair.stages = stages,
+                Operation::Network(preset) => pair.set_conditions(&PRESETS[preset].conditions),
+                Operation::Cut(cut) => pair.cut(cut),
+                Operation::SendInterval(ticks) => pair.send_interval_ticks = ticks,
+                Operation::Choice(choice) => pair.choice = choice,
+                Operation::Reconnect => pair.reconnect(),
+                Operation::Forget => {
+                    pair.forget();
+                    forgot = true;
+                }
+            }
+        }
+        // Only a receiver that forgot lacks what it has acknowledged.
+        let missing = |error: &DecodeError| matches!(error, DecodeError::UnknownBaseline(_));
+        prop_assert!(forgot || pair.refused.is_empty(), "{:?}", pair.refused);
+        prop_assert!(pair.refused.iter().all(missing), "{:?}", pair.refused);
+
+        // And with a link again, the two are in step before long.
+        pair.set_conditions(&Conditions::default());
+        pair.send_interval_ticks = 1;
+        pair.run(200);
+        let before = pair.decoded;
+        pair.run(20);
+        prop_assert_eq!(pair.decoded - before, 20);
+    }
+}

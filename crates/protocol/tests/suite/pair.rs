@@ -1,0 +1,180 @@
+//! A sender, a receiver, and a link each way.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use cubewire_codec::glam::{Quat, Vec3};
+use cubewire_codec::{CubeState, DecodeError, Limits, QuantizedSnapshot, Snapshot, Stages, ladder};
+use cubewire_link::{Conditions, Link};
+use cubewire_protocol::{Arrival, BaselineChoice, SnapshotReceiver, SnapshotSender, Welcome};
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+pub(crate) const TICKS_PER_SECOND: u32 = 60;
+
+/// Headers of UDP and IPv4.
+const HEADER_BYTES: usize = 28;
+
+/// Every snapshot that is decoded is compared with what was sent, in every tick.
+pub(crate) struct Pair {
+    pub(crate) tick: u64,
+    pub(crate) sender: SnapshotSender,
+    pub(crate) receiver: SnapshotReceiver,
+    pub(crate) stages: Stages,
+    pub(crate) choice: BaselineChoice,
+    pub(crate) send_interval_ticks: u64,
+    pub(crate) down: Link<Vec<u8>>,
+    pub(crate) up: Link<Vec<u8>>,
+    pub(crate) decoded: u64,
+    pub(crate) refused: Vec<DecodeError>,
+    /// Bytes of the newest packet.
+    pub(crate) bytes: usize,
+    initial: Snapshot,
+    cubes: Snapshot,
+    random: ChaCha8Rng,
+    /// What was sent, by tick; as far back as a packet can be under way.
+    sent: BTreeMap<u64, QuantizedSnapshot>,
+}
+
+impl Pair {
+    pub(crate) fn new(conditions: Conditions, seed: u64) -> Self {
+        Self::starting_at(0, conditions, seed)
+    }
+
+    pub(crate) fn starting_at(tick: u64, conditions: Conditions, seed: u64) -> Self {
+        let initial = Snapshot {
+            cubes: vec![CubeState::default(); 12],
+        };
+        let (sender, receiver) = ends(tick, &initial);
+        Self {
+            tick,
+            sender,
+            receiver,
+            stages: ladder::CHANGED_FLAGS.stages,
+            choice: BaselineChoice::Newest,
+            send_interval_ticks: 1,
+            down: Link::new(conditions.clone(), 2 * seed),
+            up: Link::new(conditions, 2 * seed + 1),
+            decoded: 0,
+            refused: Vec::new(),
+            bytes: 0,
+            cubes: initial.clone(),
+            initial,
+            random: ChaCha8Rng::seed_from_u64(seed),
+            sent: BTreeMap::new(),
+        }
+    }
+
+    pub(crate) fn now(&self) -> Duration {
+        Duration::from_secs_f64(self.tick as f64 / f64::from(TICKS_PER_SECOND))
+    }
+
+    pub(crate) fn set_conditions(&mut self, conditions: &Conditions) {
+        self.down.set_conditions(conditions.clone());
+        self.up.set_conditions(conditions.clone());
+    }
+
+    pub(crate) fn cut(&mut self, cut: bool) {
+        let conditions = Conditions {
+            cut,
+            ..self.down.conditions().clone()
+        };
+        self.set_conditions(&conditions);
+    }
+
+    /// The viewer leaves, and one comes who knows nothing.
+    pub(crate) fn reconnect(&mut self) {
+        (self.sender, self.receiver) = ends(self.tick, &self.initial);
+        let now = self.now() + Duration::from_secs(3600);
+        while self.down.receive(now).is_some() {}
+        while self.up.receive(now).is_some() {}
+    }
+
+    /// The receiver loses its memory, and the sender does not know.
+    pub(crate) fn forget(&mut self) {
+        self.receiver = ends(self.tick, &self.initial).1;
+    }
+
+    pub(crate) fn run(&mut self, ticks: u64) {
+        for _ in 0..ticks {
+            self.step();
+        }
+    }
+
+    pub(crate) fn step(&mut self) {
+        self.tick += 1;
+        self.move_cubes();
+        let now = self.now();
+        while let Some(message) = self.up.receive(now) {
+            self.sender.on_message(&message).unwrap();
+        }
+        if self.tick.is_multiple_of(self.send_interval_ticks) {
+            let precision = self.stages.precision();
+            let mut quantized = QuantizedSnapshot::new(precision);
+            quantized.quantize(&self.cubes, precision).unwrap();
+            let sent = self
+                .sender
+                .send(self.tick, self.stages, &quantized, self.choice);
+            sent.unwrap();
+            self.sent.insert(self.tick, quantized);
+            let oldest = self.tick.saturating_sub(6000);
+            self.sent = self.sent.split_off(&oldest);
+            let packet = self.sender.packet().bytes.clone();
+            self.bytes = packet.len();
+            self.down.send(now, packet.len() + HEADER_BYTES, packet);
+        }
+        while let Some(packet) = self.down.receive(now) {
+            self.take(now, &packet);
+        }
+        while let Some(feedback) = self.receiver.poll_feedback() {
+            let message = feedback.encode();
+            self.up.send(now, message.len() + HEADER_BYTES, message);
+        }
+    }
+
+    fn take(&mut self, now: Duration, packet: &[u8]) {
+        match self.receiver.on_packet(now, packet) {
+            Ok(Arrival::Decoded { tick, .. }) => {
+                self.decoded += 1;
+                let held = self.receiver.get(tick).expect("it was just decoded");
+                let sent = self.sent.get(&tick).expect("only what was sent arrives");
+                assert_eq!(held.snapshot(), sent, "tick {tick}");
+            }
+            Ok(Arrival::Duplicate { .. } | Arrival::TooOld { .. }) => {}
+            Err(error) => self.refused.push(error),
+        }
+    }
+
+    /// A third of the cubes walk about, and now and then all of them rest.
+    fn move_cubes(&mut self) {
+        if self.tick / 100 % 5 == 4 {
+            return;
+        }
+        for cube in self.cubes.cubes.iter_mut().step_by(3) {
+            let mut step = || self.random.random_range(-0.05..0.05_f32);
+            let (shift, turn) = (
+                Vec3::new(step(), step(), step()),
+                Vec3::new(step(), step(), step()),
+            );
+            let bounds = Vec3::new(200.0, 200.0, 16.0);
+            cube.position = (cube.position + shift).clamp(-bounds.with_z(0.0), bounds);
+            cube.orientation = (Quat::from_scaled_axis(turn) * cube.orientation).normalize();
+            cube.linear_velocity = shift * TICKS_PER_SECOND as f32;
+            cube.interacting = self.tick % 50 < 25;
+        }
+    }
+}
+
+fn ends(tick: u64, initial: &Snapshot) -> (SnapshotSender, SnapshotReceiver) {
+    let limits = Limits::default();
+    let sender = SnapshotSender::new(initial.clone(), limits).unwrap();
+    let welcome = Welcome {
+        ticks_per_second: TICKS_PER_SECOND as u16,
+        tick,
+        initial: initial.clone(),
+    };
+    let welcome = Welcome::decode(&welcome.encode().unwrap(), limits).unwrap();
+    let delay = Duration::from_millis(85);
+    let receiver = SnapshotReceiver::new(welcome, limits, delay).unwrap();
+    (sender, receiver)
+}

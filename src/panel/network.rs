@@ -1,0 +1,272 @@
+//! The link that a lane goes over, and how it sends.
+
+use std::time::Duration;
+
+use bevy_egui::egui::{self, Slider, SliderClamping};
+use cubewire_link::{Bandwidth, Conditions, Jitter, Loss, PRESETS, Preset, Reordering};
+use cubewire_protocol::{BaselineChoice, CANDIDATES};
+use cubewire_scene::TICKS_PER_SECOND;
+
+use super::figure;
+use crate::replication::{LaneMeter, LaneSettings, SEND_INTERVALS};
+
+pub(super) fn draw(ui: &mut egui::Ui, settings: &mut LaneSettings, meter: &LaneMeter) {
+    presets(ui, &mut settings.link);
+    ui.checkbox(&mut settings.link.cut, "Cut the link")
+        .on_hover_text("What is sent from now on is lost, both ways. What is under way arrives.");
+    ui.weak("Each way:");
+    if settings.link.trace.is_some() {
+        ui.weak("Delays and losses are those of a recorded trace.");
+    } else {
+        delays(ui, &mut settings.link);
+        losses(ui, &mut settings.link);
+    }
+    bandwidth(ui, &mut settings.link);
+    ui.separator();
+    send_rate(ui, settings);
+    baseline(ui, settings);
+    ui.separator();
+    let link = meter.link;
+    let of_sent = |count: u64| {
+        let percent = 100.0 * count as f64 / link.sent.max(1) as f64;
+        format!("{count} ({percent:.1} %)")
+    };
+    figure(ui, "packets sent", link.sent.to_string());
+    figure(ui, "lost", of_sent(link.lost));
+    figure(ui, "dropped by the queue", of_sent(link.queue_dropped));
+    figure(ui, "duplicated", of_sent(link.duplicated));
+    figure(ui, "overtaken", of_sent(link.reordered));
+}
+
+/// The preset that these conditions are, cut or not.
+fn preset(link: &Conditions) -> Option<&'static Preset> {
+    let whole = Conditions {
+        cut: false,
+        ..link.clone()
+    };
+    PRESETS.iter().find(|preset| preset.conditions == whole)
+}
+
+fn presets(ui: &mut egui::Ui, link: &mut Conditions) {
+    let chosen = preset(link);
+    let title = chosen.map_or("as set below", |preset| preset.title);
+    let combo = egui::ComboBox::from_label("network").selected_text(title);
+    combo.show_ui(ui, |ui| {
+        for preset in &PRESETS {
+            let is_chosen = chosen.is_some_and(|chosen| chosen.name == preset.name);
+            let label = ui.selectable_label(is_chosen, preset.title);
+            if label.on_hover_text(preset.summary).clicked() {
+                *link = Conditions {
+                    cut: link.cut,
+                    ..preset.conditions.clone()
+                };
+            }
+        }
+    });
+    if let Some(preset) = chosen {
+        ui.weak(preset.summary);
+    }
+}
+
+fn delays(ui: &mut egui::Ui, link: &mut Conditions) {
+    millis(ui, &mut link.latency, MAX_LATENCY_MS, "latency")
+        .on_hover_text("One way. The article uses 100 ms there and back.");
+    ui.horizontal(|ui| {
+        let (none, uniform, tailed) = match link.jitter {
+            Jitter::None => (true, false, false),
+            Jitter::Uniform { .. } => (false, true, false),
+            Jitter::LogNormal { .. } => (false, false, true),
+        };
+        if ui.selectable_label(none, "no jitter").clicked() {
+            link.jitter = Jitter::None;
+        }
+        let label = ui.selectable_label(uniform, "even");
+        if label.on_hover_text("As much more as less.").clicked() && !uniform {
+            link.jitter = Jitter::Uniform { spread: TWO_TICKS };
+        }
+        let label = ui.selectable_label(tailed, "with a tail");
+        let hint = "Mostly a little more, now and then a lot: log-normal.";
+        if label.on_hover_text(hint).clicked() && !tailed {
+            link.jitter = Jitter::LogNormal {
+                median: Duration::from_millis(5),
+                sigma: 1.0,
+            };
+        }
+    });
+    match &mut link.jitter {
+        Jitter::None => {}
+        Jitter::Uniform { spread } => {
+            millis(ui, spread, MAX_JITTER_MS, "jitter, more or less");
+        }
+        Jitter::LogNormal { median, sigma } => {
+            millis(ui, median, MAX_JITTER_MS, "jitter, median");
+            let slider = Slider::new(sigma, 0.0..=2.0).clamping(SliderClamping::Edits);
+            ui.add(slider.text("jitter, length of the tail"));
+        }
+    }
+}
+
+fn losses(ui: &mut egui::Ui, link: &mut Conditions) {
+    let mut loss = link.loss.mean_fraction();
+    let mut burst = burst_packets(link.loss);
+    let changed = percent(ui, &mut loss, 95.0, "lost").changed();
+    let slider = Slider::new(&mut burst, 1.0..=20.0).clamping(SliderClamping::Edits);
+    let hint = "Mean number of packets that are lost in a row; 1 loses each by itself.";
+    let burst_changed = ui.add(slider.text("in a row")).on_hover_text(hint);
+    if changed || burst_changed.changed() {
+        link.loss = loss_of(loss, burst);
+    }
+    percent(ui, &mut link.duplicate_probability, 50.0, "twice");
+    let mut held_back = link.reordering.map_or(0.0, |held| held.probability);
+    if percent(ui, &mut held_back, 50.0, "held back").changed() {
+        link.reordering = (held_back > 0.0).then(|| Reordering {
+            probability: held_back,
+            ..link.reordering.unwrap_or(Reordering {
+                probability: held_back,
+                min_delay: TWO_TICKS / 2,
+                max_delay: 2 * TWO_TICKS,
+            })
+        });
+    }
+}
+
+fn loss_of(fraction: f64, burst_packets: f64) -> Loss {
+    if fraction <= 0.0 {
+        Loss::None
+    } else if burst_packets <= 1.0 {
+        Loss::Independent {
+            probability: fraction,
+        }
+    } else {
+        Loss::bursts(fraction, burst_packets)
+    }
+}
+
+/// Mean number of packets lost in a row, as far as the slider goes by it.
+fn burst_packets(loss: Loss) -> f64 {
+    match loss {
+        Loss::GilbertElliott { to_good, .. } if to_good > 0.0 => 1.0 / to_good,
+        _ => 1.0,
+    }
+}
+
+fn bandwidth(ui: &mut egui::Ui, link: &mut Conditions) {
+    let mut is_limited = link.bandwidth.is_some();
+    if ui.checkbox(&mut is_limited, "Limited bandwidth").changed() {
+        link.bandwidth = is_limited.then_some(Bandwidth {
+            bits_per_second: 256_000,
+            queue_bytes: 16_000,
+        });
+    }
+    if let Some(bandwidth) = &mut link.bandwidth {
+        let mut kbps = bandwidth.bits_per_second as f64 / 1000.0;
+        let slider = Slider::new(&mut kbps, 16.0..=100_000.0)
+            .logarithmic(true)
+            .clamping(SliderClamping::Edits);
+        if ui.add(slider.suffix(" kbps").text("bandwidth")).changed() {
+            bandwidth.bits_per_second = (kbps * 1000.0).round() as u64;
+        }
+        let slider = Slider::new(&mut bandwidth.queue_bytes, 1_500..=1_000_000)
+            .logarithmic(true)
+            .clamping(SliderClamping::Edits);
+        ui.add(slider.suffix(" bytes").text("queue"))
+            .on_hover_text("What does not fit into it is dropped.");
+    }
+}
+
+fn send_rate(ui: &mut egui::Ui, settings: &mut LaneSettings) {
+    ui.horizontal(|ui| {
+        for ticks in SEND_INTERVALS {
+            let rate = TICKS_PER_SECOND / ticks;
+            let interval = &mut settings.send_interval_ticks;
+            ui.selectable_value(interval, ticks, rate.to_string());
+        }
+        ui.label("snapshots a second");
+    });
+}
+
+fn baseline(ui: &mut egui::Ui, settings: &mut LaneSettings) {
+    ui.horizontal(|ui| {
+        ui.label("baseline");
+        let choice = &mut settings.baseline;
+        ui.selectable_value(choice, BaselineChoice::Newest, "newest")
+            .on_hover_text("The newest snapshot that the receiver has acknowledged.");
+        let hint = format!(
+            "Of the newest {CANDIDATES} that the receiver has acknowledged, the one against which \
+             the packet is smallest. Each is tried."
+        );
+        ui.selectable_value(choice, BaselineChoice::Smallest, "smallest")
+            .on_hover_text(hint);
+    });
+}
+
+pub(super) fn millis(
+    ui: &mut egui::Ui,
+    value: &mut Duration,
+    longest: f64,
+    text: &str,
+) -> egui::Response {
+    let mut ms = value.as_secs_f64() * 1000.0;
+    let slider = Slider::new(&mut ms, 0.0..=longest)
+        .clamping(SliderClamping::Edits)
+        .max_decimals(1)
+        .suffix(" ms")
+        .text(text);
+    let slider = ui.add(slider);
+    if slider.changed() {
+        *value = Duration::from_secs_f64(ms.max(0.0) / 1000.0);
+    }
+    slider
+}
+
+fn percent(ui: &mut egui::Ui, fraction: &mut f64, most: f64, text: &str) -> egui::Response {
+    let mut percent = *fraction * 100.0;
+    let slider = Slider::new(&mut percent, 0.0..=most)
+        .clamping(SliderClamping::Edits)
+        .max_decimals(1)
+        .suffix(" %")
+        .text(text);
+    let slider = ui.add(slider);
+    if slider.changed() {
+        *fraction = percent / 100.0;
+    }
+    slider
+}
+
+// Sliders need an end; what is typed may go further.
+const MAX_LATENCY_MS: f64 = 400.0;
+const MAX_JITTER_MS: f64 = 150.0;
+
+/// The article's jitter.
+const TWO_TICKS: Duration = Duration::from_nanos(2 * 1_000_000_000 / TICKS_PER_SECOND as u64);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_preset_is_known_again_even_if_it_is_cut() {
+        for known in &PRESETS {
+            let link = Conditions {
+                cut: true,
+                ..known.conditions.clone()
+            };
+            assert_eq!(preset(&link).map(|preset| preset.name), Some(known.name));
+        }
+        let other = Conditions {
+            latency: Duration::from_millis(49),
+            ..Conditions::default()
+        };
+        assert!(preset(&other).is_none());
+    }
+
+    #[test]
+    fn losses_lead_back_to_where_their_sliders_stand() {
+        for (fraction, burst) in [(0.05, 1.0), (0.2, 4.0), (0.5, 10.0)] {
+            let loss = loss_of(fraction, burst);
+            assert!((loss.mean_fraction() - fraction).abs() < 1e-9);
+            assert!((burst_packets(loss) - burst).abs() < 1e-9);
+        }
+        assert_eq!(loss_of(0.0, 3.0), Loss::None);
+    }
+}

@@ -1,0 +1,196 @@
+//! How the picture is made from snapshots, what waits to be shown, and how far off the picture is.
+
+use bevy_egui::egui::{self, Color32};
+use cubewire_codec::Stages;
+use cubewire_codec::stages::Velocity;
+use cubewire_protocol::Interpolation;
+use cubewire_scene::TICKS_PER_SECOND;
+use egui_plot::{AxisHints, Bar, BarChart, MarkerShape, Plot, Points, uniform_grid_spacer};
+
+use super::figure;
+use super::network::millis;
+use crate::replication::{LaneMeter, LaneSettings, PictureError, PlayoutChoice};
+
+pub(super) fn draw(
+    ui: &mut egui::Ui,
+    settings: &mut LaneSettings,
+    seconds: u32,
+    meter: &LaneMeter,
+    error: Option<&PictureError>,
+) {
+    kinds(ui, settings);
+    delay(ui, settings, meter);
+    ui.weak("Snapshots that wait to be shown. Red: none. Orange: one came too late.");
+    plot(ui, meter, seconds);
+    figure(ui, "hitches", meter.hitches.to_string());
+    let newest = meter.newest(TICKS_PER_SECOND as usize);
+    let late: usize = newest.map(|sample| sample.late).sum();
+    figure(ui, "too late, in the newest second", late.to_string());
+    if let Some(error) = error {
+        ui.separator();
+        ui.weak("Picture against the simulation at the same tick:");
+        let mm = |metres: f32| format!("{:.1} mm", metres * 1000.0);
+        figure(ui, "position, red cubes' mean", mm(error.mean_m));
+        figure(ui, "position, worst", mm(error.worst_m));
+        let degrees = |degrees: f32| format!("{degrees:.2}°");
+        figure(
+            ui,
+            "orientation, red cubes' mean",
+            degrees(error.mean_degrees),
+        );
+        figure(ui, "orientation, worst", degrees(error.worst_degrees));
+    }
+}
+
+fn kinds(ui: &mut egui::Ui, settings: &mut LaneSettings) {
+    ui.horizontal(|ui| {
+        for kind in Interpolation::ALL {
+            ui.selectable_value(&mut settings.interpolation, kind, kind.name())
+                .on_hover_text(tooltip(kind));
+        }
+    });
+    if lacks_velocity(settings.interpolation, settings.stages) {
+        ui.weak(
+            "It needs velocities, and these stages leave them out: the picture is linear. The \
+             rungs up to at-rest send them.",
+        );
+    }
+}
+
+const fn lacks_velocity(kind: Interpolation, stages: Stages) -> bool {
+    kind.needs_velocity() && matches!(stages.velocity, Velocity::Omitted)
+}
+
+const fn tooltip(kind: Interpolation) -> &'static str {
+    match kind {
+        Interpolation::None => {
+            "The newest snapshot as it arrives. Jitter shows, and so does every loss."
+        }
+        Interpolation::Linear => {
+            "Straight from one snapshot to the next. Good enough at 60 a second; at 10, corners \
+             show."
+        }
+        Interpolation::Hermite => {
+            "A curve through both snapshots that follows their velocities. It makes 10 a second \
+             look right, for the price of the velocity."
+        }
+        Interpolation::Extrapolate => {
+            "Goes on along the velocity instead of waiting for the next snapshot. Cubes sink into \
+             the floor and snap back: physics is not a straight line."
+        }
+    }
+}
+
+fn delay(ui: &mut egui::Ui, settings: &mut LaneSettings, meter: &LaneMeter) {
+    let now = meter.samples().back().map(|sample| sample.playout_delay);
+    let now = now.unwrap_or_else(|| settings.ruled_delay());
+    ui.horizontal(|ui| {
+        let choice = &mut settings.playout;
+        ui.selectable_value(choice, PlayoutChoice::Rule, "by rule")
+            .on_hover_text("Three snapshots and a few ticks: two may be lost in a row.");
+        let by_hand = matches!(choice, PlayoutChoice::Fixed(_));
+        if ui.selectable_label(by_hand, "by hand").clicked() && !by_hand {
+            *choice = PlayoutChoice::Fixed(now);
+        }
+        ui.selectable_value(choice, PlayoutChoice::Adaptive, "adaptive")
+            .on_hover_text("As much as the packets of the newest five seconds needed.");
+    });
+    if let PlayoutChoice::Fixed(delay) = &mut settings.playout {
+        millis(ui, delay, MAX_DELAY_MS, "playout delay");
+    } else {
+        figure(ui, "playout delay", format!("{} ms", now.as_millis()));
+    }
+}
+
+fn plot(ui: &mut egui::Ui, meter: &LaneMeter, seconds: u32) {
+    let ticks = seconds as usize * TICKS_PER_SECOND as usize;
+    let samples = meter.newest(ticks);
+    let newest = samples.len().saturating_sub(1);
+    let at = |place: usize| {
+        let back = newest - place;
+        -(back as f64) / f64::from(TICKS_PER_SECOND)
+    };
+    let mut bars = Vec::new();
+    let (mut starved, mut late) = (Vec::new(), Vec::new());
+    for (place, sample) in samples.enumerate() {
+        let seconds = at(place);
+        bars.push(Bar::new(seconds, sample.buffered as f64));
+        if sample.starved {
+            starved.push([seconds, MARKS_AT]);
+        } else if sample.late > 0 {
+            late.push([seconds, MARKS_AT]);
+        }
+    }
+    let tick = 1.0 / f64::from(TICKS_PER_SECOND);
+    let bars = BarChart::new("buffered", bars).width(tick).color(BAR_COLOR);
+    let count = AxisHints::new_y()
+        .label("snapshots")
+        .label_spacing(12.0..=18.0)
+        .formatter(|mark, _| match mark.value {
+            count if count < 0.0 => String::new(),
+            count => format!("{count:.0}"),
+        });
+    let time = AxisHints::new_x()
+        .label_spacing(20.0..=28.0)
+        .formatter(|mark, _| format!("{:.0}", mark.value.abs()));
+    Plot::new("playout")
+        .height(HEIGHT)
+        .sense(egui::Sense::hover())
+        .allow_drag(false)
+        .allow_zoom(false)
+        .allow_scroll(false)
+        .allow_boxed_zoom(false)
+        .allow_axis_zoom_drag(false)
+        .allow_double_click_reset(false)
+        .show_x(false)
+        .show_y(false)
+        .custom_x_axes(vec![time])
+        .custom_y_axes(vec![count])
+        .include_y(2.0 * MARKS_AT)
+        .include_y(8.0)
+        .x_grid_spacer(uniform_grid_spacer(|_| [1.0, 5.0, 10.0]))
+        .y_grid_spacer(uniform_grid_spacer(|_| [1.0, 4.0, 8.0]))
+        .show(ui, |plot| {
+            plot.set_plot_bounds_x(-f64::from(seconds)..=0.0);
+            plot.bar_chart(bars.allow_hover(false));
+            for (name, marks, color) in [
+                ("starved", starved, STARVED_COLOR),
+                ("late", late, LATE_COLOR),
+            ] {
+                let marks = Points::new(name, marks).color(color).radius(2.0);
+                plot.points(marks.shape(MarkerShape::Square).allow_hover(false));
+            }
+        });
+}
+
+/// A slider needs an end; the buffer holds four seconds.
+const MAX_DELAY_MS: f64 = 1000.0;
+
+/// Height at which the marks are, below the bars.
+const MARKS_AT: f64 = -0.7;
+
+/// Logical points.
+const HEIGHT: f32 = 90.0;
+
+// Sky blue, vermilion and orange of the palette of Okabe and Ito.
+const BAR_COLOR: Color32 = Color32::from_rgb(0x56, 0xB4, 0xE9);
+const STARVED_COLOR: Color32 = Color32::from_rgb(0xD5, 0x5E, 0x00);
+const LATE_COLOR: Color32 = Color32::from_rgb(0xE6, 0x9F, 0x00);
+
+#[cfg(test)]
+mod tests {
+    use cubewire_codec::ladder;
+
+    use super::*;
+
+    #[test]
+    fn the_panel_says_where_velocities_are_missing() {
+        let kind = Interpolation::Hermite;
+        let with = ["uncompressed", "smallest-three", "velocity", "at-rest"];
+        for rung in ladder::LADDER {
+            let lacks = lacks_velocity(kind, rung.stages);
+            assert_eq!(lacks, !with.contains(&rung.name), "{}", rung.name);
+            assert!(!lacks_velocity(Interpolation::Linear, rung.stages));
+        }
+    }
+}

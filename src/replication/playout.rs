@@ -1,0 +1,62 @@
+//! When a lane's snapshots are shown, and whether that goes smoothly.
+
+use std::time::Duration;
+
+use bevy::prelude::*;
+use cubewire_protocol::AdaptiveDelay;
+use cubewire_scene::TICKS_PER_SECOND;
+
+use super::{LaneMeter, LaneSettings, PlayoutChoice, Replica};
+
+/// What a lane's playout remembers from tick to tick.
+#[derive(Component, Debug)]
+pub(super) struct Playback {
+    pub(super) adaptive: AdaptiveDelay,
+    starved: bool,
+}
+
+impl Playback {
+    pub(super) fn new(delay: Duration) -> Self {
+        Self {
+            adaptive: AdaptiveDelay::new(TICKS_PER_SECOND, delay),
+            starved: false,
+        }
+    }
+}
+
+pub(super) fn set_delay(
+    time: Res<Time>,
+    mut lanes: Query<(&LaneSettings, &mut Playback, &mut Replica)>,
+) {
+    for (settings, mut playback, mut replica) in &mut lanes {
+        let adapted = playback.adaptive.update(time.elapsed());
+        let delay = match settings.playout {
+            PlayoutChoice::Rule => settings.ruled_delay(),
+            PlayoutChoice::Fixed(delay) => delay,
+            PlayoutChoice::Adaptive => adapted,
+        };
+        replica.0.set_playout_delay(delay);
+    }
+}
+
+/// Writes down how full the buffer is, and counts a hitch where playout runs dry.
+pub(super) fn note(
+    time: Res<Time>,
+    mut lanes: Query<(&LaneSettings, &Replica, &mut Playback, &mut LaneMeter)>,
+) {
+    let now = time.elapsed();
+    for (settings, replica, mut playback, mut meter) in &mut lanes {
+        let buffer = replica.0.playout();
+        let playout = buffer.sample(now);
+        let starved = settings.interpolation.waits()
+            && playout.is_some_and(|playout| playout.starved_seconds > 0.0);
+        let sample = meter.current();
+        sample.buffered = buffer.ahead(now);
+        sample.playout_delay = buffer.delay();
+        sample.starved = starved;
+        if starved && !playback.starved {
+            meter.hitches += 1;
+        }
+        playback.starved = starved;
+    }
+}
