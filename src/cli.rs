@@ -75,6 +75,9 @@ enum Command {
     /// Play a script once and send it with every rung over several kinds of network; everything
     /// that arrives is compared with what was sent
     Network(NetworkArgs),
+    /// Play for long to viewers that come and go, with stages and networks that change every few
+    /// seconds; everything that arrives is compared with what was sent
+    Soak(SoakArgs),
 }
 
 /// What to play, for how long, and when to start counting.
@@ -150,6 +153,20 @@ pub struct NetworkArgs {
     /// Print JSON
     #[arg(long)]
     pub json: bool,
+}
+
+/// `cubewire soak`
+#[derive(Clone, Debug, Args)]
+pub struct SoakArgs {
+    /// What to play.
+    #[command(flatten)]
+    pub play: PlayArgs,
+    /// Number of the first tick; sequence numbers wrap at every 65536th
+    #[arg(long, value_name = "TICK", default_value_t = 65_000)]
+    pub first_tick: u64,
+    /// Seed of everything that happens at random
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
 }
 
 /// Why a command failed.
@@ -246,6 +263,7 @@ impl Cli {
             Some(Command::Headless(args)) => headless::run(&args, out),
             Some(Command::Ladder(args)) => headless::ladder::run(&args, out),
             Some(Command::Network(args)) => headless::network::run(&args, out),
+            Some(Command::Soak(args)) => headless::soak::run(&args, out),
             None => self.window.run(out),
         }
     }

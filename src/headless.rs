@@ -4,6 +4,7 @@ mod capture;
 pub mod ladder;
 pub mod network;
 mod profile;
+pub mod soak;
 mod summary;
 
 use std::io::Write;

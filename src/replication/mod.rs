@@ -63,7 +63,8 @@ pub struct ReplicationPlugin;
 
 impl Plugin for ReplicationPlugin {
     fn build(&self, app: &mut App) {
-        app.init_resource::<transport::Server>()
+        app.add_observer(transport::disconnect)
+            .init_resource::<transport::Server>()
             .init_resource::<error::History>()
             .configure_sets(
                 FixedUpdate,

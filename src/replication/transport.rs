@@ -77,6 +77,17 @@ impl Server {
     }
 }
 
+/// A lane that is gone leaves nothing on the server.
+pub(super) fn disconnect(
+    removed: On<Remove, Connection>,
+    lanes: Query<&Connection>,
+    mut server: ResMut<Server>,
+) {
+    if let Ok(connection) = lanes.get(removed.entity) {
+        server.renet.remove_connection(connection.id);
+    }
+}
+
 /// One tick, as renet counts time.
 const TICK: Duration = Duration::from_nanos(1_000_000_000 / TICKS_PER_SECOND as u64);
 

@@ -107,10 +107,17 @@ pub struct World {
 }
 
 impl World {
-    /// Ticks stepped since the program started. Resets do not set it back.
+    /// Ticks stepped since the program started, unless it [counts](Self::count_from) otherwise.
+    /// Resets do not set it back.
     #[must_use]
     pub const fn tick(&self) -> u64 {
         self.tick
+    }
+
+    /// Counts on from another tick: to see what happens where sequence numbers wrap. Lanes that are
+    /// there already would be at a loss.
+    pub const fn count_from(&mut self, tick: u64) {
+        self.tick = tick;
     }
 
     /// Every cube as it is after tick [`Self::tick`].

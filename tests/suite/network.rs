@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use cubewire::headless::HeadlessGame;
 use cubewire::headless::network::measure;
+use cubewire::headless::soak::Soaking;
 use cubewire::replication::{LaneSettings, PictureError, PlayoutChoice, SEND_INTERVALS};
 use cubewire_codec::ladder;
 use cubewire_link::{Conditions, Loss, PRESETS, Preset};
@@ -66,6 +67,23 @@ fn every_rung_crosses_every_network_for_a_minute() {
             assert!(crossing.decoded > 2_000, "{crossing:?}");
         }
     }
+}
+
+#[test]
+fn viewers_come_and_go_across_the_wrap_and_no_cube_is_ever_wrong() {
+    const TICKS: u64 = 3_600;
+    let game = HeadlessGame::new(Some(script("mix")), LaneSettings::default()).unwrap();
+    let mut soaking = Soaking::new(game, 65_536 - 600, 1);
+    for _ in 0..TICKS {
+        soaking.step().unwrap();
+    }
+    let soak = soaking.finish();
+    assert_eq!(soak.wraps, 1, "{soak:?}");
+    assert_eq!(soak.wrong, 0, "{soak:?}");
+    assert_eq!(soak.refused, 0, "{soak:?}");
+    assert_eq!(soak.compared, soak.decoded, "{soak:?}");
+    assert!(soak.decoded > TICKS, "{soak:?}");
+    assert!(soak.joined > 4 && soak.switches > 50, "{soak:?}");
 }
 
 #[test]
