@@ -8,11 +8,13 @@ use std::sync::Arc;
 use clap::{Args, Parser, Subcommand};
 use cubewire_codec::ladder::{self, Rung};
 use cubewire_link::{PRESETS, Preset, Trace, TraceError};
+use cubewire_protocol::Interpolation;
+use cubewire_scene::TICKS_PER_SECOND;
 
 use crate::headless;
 use crate::panel::PanelPlugin;
 use crate::recording::{Script, ScriptError};
-use crate::replication::LaneSettings;
+use crate::replication::{LaneSettings, SEND_INTERVALS};
 use crate::window::{self, WindowSettings};
 
 /// Play Glenn Fiedler's cube demo, and watch where every bit of its network traffic goes.
@@ -52,6 +54,16 @@ pub struct WindowArgs {
     /// File of delays (CSV with a header of `sent_ms,delay_ms`) to play as the network
     #[arg(long, value_name = "FILE", conflicts_with = "network")]
     pub trace: Option<PathBuf>,
+    /// Snapshots a second to start with
+    #[arg(long, value_name = "60|30|20|10", default_value_t = 60)]
+    pub rate: u32,
+    /// Interpolation to start with
+    #[arg(
+        long,
+        value_name = "none|linear|hermite|extrapolate",
+        default_value = "linear"
+    )]
+    pub interpolation: String,
     /// Script of keys by tick (RON) to play instead of the keyboard
     #[arg(long, value_name = "FILE")]
     pub script: Option<PathBuf>,
@@ -187,6 +199,15 @@ pub enum CommandError {
         /// The name that was given.
         name: String,
     },
+    /// There is no such interpolation.
+    #[error(
+        "--interpolation: none is called `{name}`; there are {}",
+        interpolation_names()
+    )]
+    UnknownInterpolation {
+        /// The name that was given.
+        name: String,
+    },
     /// A trace of delays is none.
     #[error("{}: {source}", path.display())]
     Trace {
@@ -240,6 +261,10 @@ fn rung_names() -> String {
     format!("{} and {}", names.join(", "), ladder::AFFINE.name)
 }
 
+fn interpolation_names() -> String {
+    Interpolation::ALL.map(Interpolation::name).join(", ")
+}
+
 fn network_names() -> String {
     let names: Vec<_> = PRESETS.iter().map(|preset| preset.name).collect();
     names.join(", ")
@@ -274,6 +299,8 @@ impl WindowArgs {
     fn run(self, out: &mut impl Write) -> Result<(), CommandError> {
         let mut lane = LaneSettings {
             stages: rung(&self.rung)?.stages,
+            send_interval_ticks: send_interval(self.rate)?,
+            interpolation: interpolation(&self.interpolation)?,
             ..LaneSettings::default()
         };
         if let Some(name) = &self.network {
@@ -309,6 +336,23 @@ fn trace(path: &Path) -> Result<Trace, CommandError> {
     };
     let file = File::open(path).map_err(|error| unreadable(error.into()))?;
     Trace::from_csv(file).map_err(unreadable)
+}
+
+fn send_interval(rate: u32) -> Result<u32, CommandError> {
+    let mut intervals = SEND_INTERVALS.into_iter();
+    intervals
+        .find(|ticks| TICKS_PER_SECOND / ticks == rate)
+        .ok_or(CommandError::Number {
+            option: "rate",
+            value: rate.into(),
+            wanted: "60, 30, 20 or 10",
+        })
+}
+
+fn interpolation(name: &str) -> Result<Interpolation, CommandError> {
+    Interpolation::by_name(name).ok_or_else(|| CommandError::UnknownInterpolation {
+        name: name.to_owned(),
+    })
 }
 
 /// Width and height in pixels.
@@ -360,11 +404,11 @@ impl PlayArgs {
 
     /// Ticks to play, and how many of these are not counted.
     pub(crate) fn ticks(&self, script: Option<&Script>) -> Result<(usize, usize), CommandError> {
-        let rate = f64::from(cubewire_scene::TICKS_PER_SECOND);
+        let rate = f64::from(TICKS_PER_SECOND);
         let ticks = match (check_seconds(self.seconds)?, script) {
             (Some(seconds), _) => ((seconds * rate).round() as usize).max(1),
             (None, Some(script)) => script.ticks as usize,
-            (None, None) => 30 * cubewire_scene::TICKS_PER_SECOND as usize,
+            (None, None) => 30 * TICKS_PER_SECOND as usize,
         };
         let skip = (self.skip * rate).round();
         if !(0.0..ticks as f64).contains(&skip) {

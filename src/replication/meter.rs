@@ -134,7 +134,9 @@ pub struct LaneMeter {
     pub refused: u64,
     /// Acks that were none, since the start.
     pub refused_acks: u64,
-    /// Why, the last time.
+    /// Packets that did not even reach the transport, since the start.
+    pub hostile: u64,
+    /// Why the decoder refused, the last time.
     pub last_refusal: Option<DecodeError>,
 }
 
@@ -183,6 +185,14 @@ impl LaneMeter {
             self.samples.push_back(Sample::default());
         }
         self.samples.back_mut().expect("one was just put in")
+    }
+
+    /// Logs the first.
+    pub(super) fn refuse_packet(&mut self, why: &dyn std::error::Error) {
+        self.hostile += 1;
+        if self.hostile == 1 {
+            warn!("a hostile packet, and perhaps more: {why}");
+        }
     }
 
     pub(super) fn refuse(&mut self, error: DecodeError) {

@@ -1,5 +1,7 @@
 //! renet in one process: a server, and a client for each lane, with a link between the two.
 
+mod slices;
+
 use std::time::Duration;
 
 use bevy::prelude::*;
@@ -8,6 +10,7 @@ use cubewire_scene::TICKS_PER_SECOND;
 use renet::{ChannelConfig, ClientId, ConnectionConfig, RenetClient, RenetServer, SendType};
 
 use super::{HEADER_BYTES, LaneMeter, LaneSettings};
+use slices::SliceGuard;
 
 /// Snapshots go down it, acks up.
 pub(super) const CHANNEL: u8 = 0;
@@ -35,6 +38,8 @@ pub(super) struct Connection {
     pub(super) client: RenetClient,
     down: Link<Vec<u8>>,
     up: Link<Vec<u8>>,
+    down_guard: SliceGuard,
+    up_guard: SliceGuard,
 }
 
 fn config() -> ConnectionConfig {
@@ -73,6 +78,8 @@ impl Server {
             client,
             down: link(0),
             up: link(1),
+            down_guard: SliceGuard::default(),
+            up_guard: SliceGuard::default(),
         }
     }
 }
@@ -94,10 +101,10 @@ const TICK: Duration = Duration::from_nanos(1_000_000_000 / TICKS_PER_SECOND as 
 pub(super) fn to_server(
     time: Res<Time>,
     mut server: ResMut<Server>,
-    mut lanes: Query<(&mut Connection, &LaneSettings)>,
+    mut lanes: Query<(&mut Connection, &LaneSettings, &mut LaneMeter)>,
 ) -> Result {
     server.renet.update(TICK);
-    for (mut connection, settings) in &mut lanes {
+    for (mut connection, settings, mut meter) in &mut lanes {
         let connection = &mut *connection;
         for link in [&mut connection.down, &mut connection.up] {
             if *link.conditions() != settings.link {
@@ -105,7 +112,10 @@ pub(super) fn to_server(
             }
         }
         while let Some(packet) = connection.up.receive(time.elapsed()) {
-            server.renet.process_packet_from(&packet, connection.id)?;
+            match connection.up_guard.admit(&packet) {
+                Ok(()) => server.renet.process_packet_from(&packet, connection.id)?,
+                Err(hostile) => meter.refuse_packet(&hostile),
+            }
         }
     }
     Ok(())
@@ -134,9 +144,13 @@ pub(super) fn from_server(
 
 pub(super) fn to_client(time: Res<Time>, mut lanes: Query<(&mut Connection, &mut LaneMeter)>) {
     for (mut connection, mut meter) in &mut lanes {
+        let connection = &mut *connection;
         connection.client.update(TICK);
         while let Some(packet) = connection.down.receive(time.elapsed()) {
-            connection.client.process_packet(&packet);
+            match connection.down_guard.admit(&packet) {
+                Ok(()) => connection.client.process_packet(&packet),
+                Err(hostile) => meter.refuse_packet(&hostile),
+            }
         }
         meter.link = connection.down.stats();
     }

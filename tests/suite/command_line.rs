@@ -176,6 +176,23 @@ fn mistakes_get_one_line_that_names_the_place() {
     assert!(complaint(&["headless", "--seconds", "1", "--skip", "1"]).contains("--skip: 1 "));
     assert!(complaint(&["--size", "12"]).contains("--size: 12 "));
 
+    let said = complaint(&["network", "--networks", "perfect,5g"]);
+    assert!(said.contains("no network is called `5g`"), "{said}");
+    assert!(said.contains("wi-fi-bad, cable"), "{said}");
+    assert!(complaint(&["--network", "5g"]).contains("`5g`"));
+    assert!(complaint(&["--rate", "25"]).contains("--rate: 25 is not 60, 30, 20 or 10"));
+    let said = complaint(&["--interpolation", "cubic"]);
+    assert!(
+        said.contains("`cubic`") && said.contains("hermite"),
+        "{said}"
+    );
+    let trace = write("e.csv", "sent_ms,delay_ms\n0,20\n16,soon\n");
+    let said = complaint(&["--trace", &trace]);
+    assert!(
+        said.contains("e.csv: line 3: delay_ms is \"soon\""),
+        "{said}"
+    );
+
     let said = complaint(&[
         "headless",
         "--seconds",
@@ -194,6 +211,8 @@ fn help_names_the_keys_and_the_commands() {
         &["--help"][..],
         &["headless", "--help"],
         &["ladder", "--help"],
+        &["network", "--help"],
+        &["soak", "--help"],
     ] {
         let output = cubewire(arguments).output().unwrap();
         assert!(output.status.success());
