@@ -26,9 +26,9 @@ pub struct PictureError {
     pub worst_degrees: f32,
 }
 
-/// States of the simulation, by tick; empty while no lane is compared.
+/// States of the simulation in the newest four seconds, by tick; empty while no lane is compared.
 #[derive(Resource, Debug, Default)]
-pub(super) struct History(VecDeque<(u64, Vec<CubeState>)>);
+pub(crate) struct History(VecDeque<(u64, Vec<CubeState>)>);
 
 /// Longer than any picture lags behind.
 const HISTORY_TICKS: usize = 4 * TICKS_PER_SECOND as usize;
@@ -109,7 +109,8 @@ fn measure(
 }
 
 impl History {
-    fn at(&self, tick: u64) -> Option<&[CubeState]> {
+    /// Every cube as it was after that tick.
+    pub(crate) fn at(&self, tick: u64) -> Option<&[CubeState]> {
         let (oldest, _) = self.0.front()?;
         let place = usize::try_from(tick.checked_sub(*oldest)?).ok()?;
         let (found, states) = self.0.get(place)?;

@@ -31,6 +31,7 @@ use cubewire_scene::TICKS_PER_SECOND;
 use crate::simulation::{SimulationSystems, World as CubeWorld};
 
 pub use check::LaneCheck;
+pub(crate) use error::History;
 pub use error::PictureError;
 pub use meter::{Accounting, LaneMeter, METER_TICKS, Sample, kbps};
 pub use shadow::{ShadowLadder, ShadowRung};
@@ -65,7 +66,7 @@ impl Plugin for ReplicationPlugin {
     fn build(&self, app: &mut App) {
         app.add_observer(transport::disconnect)
             .init_resource::<transport::Server>()
-            .init_resource::<error::History>()
+            .init_resource::<History>()
             .configure_sets(
                 FixedUpdate,
                 (
@@ -97,8 +98,11 @@ impl Plugin for ReplicationPlugin {
                     (
                         check::check,
                         shadow::encode,
-                        (playout::note, error::remember, error::compare).chain(),
+                        playout::note,
+                        error::remember,
+                        error::compare,
                     )
+                        .chain()
                         .in_set(ReplicationSystems::Observe),
                 ),
             );

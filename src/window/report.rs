@@ -3,24 +3,18 @@
 //! The one place that reads both worlds: it compares the replica's cubes on the screen with where
 //! the simulation's states, interpolated at the tick that the replica shows, put them.
 
-use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
 
 use bevy::prelude::*;
-use cubewire_codec::{CubeState, ladder};
+use cubewire_codec::ladder;
 use cubewire_scene::PLAYER;
 use serde::Serialize;
 
 use crate::cli::CommandError;
 use crate::files::write_whole;
-use crate::replication::{
-    Accounting, LaneCheck, LaneMeter, LaneSettings, ReplicationSystems, ShadowLadder,
-};
+use crate::replication::{Accounting, History, LaneCheck, LaneMeter, LaneSettings, ShadowLadder};
 use crate::simulation::World as CubeWorld;
 use crate::view::{ReplicaPicture, Side, ViewCube, ViewMode, ViewSystems};
-
-/// States of the simulation that are kept to compare with.
-const HISTORY_TICKS: usize = 512;
 
 /// Seconds between two writings.
 const WRITE_EVERY: f32 = 0.2;
@@ -66,10 +60,6 @@ struct RungBytes {
     bytes: usize,
 }
 
-/// The simulation's states by tick.
-#[derive(Resource, Debug, Default)]
-struct History(VecDeque<(u64, Vec<CubeState>)>);
-
 #[derive(Resource, Debug)]
 struct ReportFile {
     path: PathBuf,
@@ -84,25 +74,12 @@ pub(super) fn install(app: &mut App, path: PathBuf) -> Result<(), CommandError> 
         since_written: 0.0,
     })
     .init_resource::<Report>()
-    .init_resource::<History>()
-    .add_systems(FixedUpdate, remember.in_set(ReplicationSystems::Observe))
     .add_systems(
         PostUpdate,
         (compare, note).chain().after(ViewSystems::Cubes),
     )
     .add_systems(Last, write);
     Ok(())
-}
-
-fn remember(world: Res<CubeWorld>, mut history: ResMut<History>) {
-    let mut states = if history.0.len() == HISTORY_TICKS {
-        history.0.pop_front().map(|(_, states)| states)
-    } else {
-        None
-    }
-    .unwrap_or_default();
-    states.clone_from(&world.current().cubes);
-    history.0.push_back((world.tick(), states));
 }
 
 fn compare(
@@ -115,9 +92,8 @@ fn compare(
         return;
     };
     report.replica_tick = tick;
-    let at = |tick: u64| history.0.iter().find(|(other, _)| *other == tick);
     let [from_tick, to_tick] = picture.between;
-    let (Some((_, from)), Some((_, to))) = (at(from_tick), at(to_tick)) else {
+    let (Some(from), Some(to)) = (history.at(from_tick), history.at(to_tick)) else {
         return;
     };
     let span = to_tick - from_tick;

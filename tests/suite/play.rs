@@ -1,8 +1,16 @@
 //! The simulation, played by scripts.
 
+use bevy::ecs::schedule::{LogLevel, ScheduleBuildSettings, ScheduleLabel};
+use bevy::prelude::*;
+use bevy::time::TimeUpdateStrategy;
+use bevy_egui::input::EguiWantsInput;
+use cubewire::GamePlugins;
+use cubewire::controls::ControlsPlugin;
 use cubewire::headless::HeadlessGame;
+use cubewire::panel::PanelPlugin;
 use cubewire::replication::LaneSettings;
-use cubewire::simulation::{ResetSimulation, state_hash};
+use cubewire::simulation::{ResetSimulation, World as CubeWorld, state_hash};
+use cubewire::view::ViewPlugin;
 use cubewire_codec::CubeState;
 use cubewire_scene::{CEILING, CUBES, PLAYER, WALL, side};
 
@@ -167,4 +175,33 @@ fn hovering_blows_cubes_away() {
     let moved = |&cube: &usize| cubes[cube].position.distance(start(cube)) > 0.5;
     let moved = (1..CUBES).filter(moved).count();
     assert!(moved > 60, "{moved} cubes were blown away");
+}
+
+#[test]
+fn no_two_of_our_systems_run_in_an_order_that_is_left_open() {
+    fn check(app: &mut App, label: impl ScheduleLabel) {
+        app.edit_schedule(label, |schedule| {
+            schedule.set_build_settings(ScheduleBuildSettings {
+                ambiguity_detection: LogLevel::Error,
+                ..ScheduleBuildSettings::default()
+            });
+        });
+    }
+    let mut app = App::new();
+    app.add_plugins((MinimalPlugins, TransformPlugin, GamePlugins, ViewPlugin))
+        .add_plugins((PanelPlugin::default(), ControlsPlugin))
+        .init_resource::<ButtonInput<KeyCode>>()
+        .init_resource::<EguiWantsInput>()
+        .insert_resource(TimeUpdateStrategy::FixedTimesteps(1));
+    check(&mut app, FixedUpdate);
+    check(&mut app, RunFixedMainLoop);
+    check(&mut app, Update);
+    check(&mut app, PostUpdate);
+    check(&mut app, Last);
+    app.finish();
+    app.cleanup();
+    // A schedule is built, or panics, when it first runs; fixed ticks start with the second update.
+    app.update();
+    app.update();
+    assert_eq!(app.world().resource::<CubeWorld>().tick(), 1);
 }

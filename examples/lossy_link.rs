@@ -1,0 +1,118 @@
+//! Replicates moving cubes over a bad network, and shows each second how that went.
+//!
+//! This is all that a game needs from `cubewire-protocol`: a sender for each receiver, which knows
+//! what that one holds; a receiver, which decodes, acknowledges and plays back. Both are told the
+//! time and handed bytes. Here the bytes go over a `cubewire-link`; in a game, over a socket.
+//!
+//! ```text
+//! cargo run --example lossy_link hostile
+//! ```
+
+use std::error::Error;
+use std::f32::consts::PI;
+use std::time::Duration;
+
+use cubewire_codec::{CubeState, Limits, QuantizedSnapshot, Snapshot, ladder};
+use cubewire_link::{Link, Preset};
+use cubewire_protocol::{
+    Arrival, BaselineChoice, Interpolation, SnapshotReceiver, SnapshotSender, Welcome,
+};
+use glam::{Quat, Vec3};
+
+const TICKS_PER_SECOND: u16 = 60;
+
+/// Headers of IPv4 and UDP.
+const HEADER_BYTES: usize = 28;
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let name = std::env::args().nth(1).unwrap_or_else(|| "hostile".into());
+    let preset = Preset::by_name(&name).ok_or(format!("no network is called `{name}`"))?;
+    println!("{}: {}\n", preset.title, preset.summary);
+    let mut down: Link<Vec<u8>> = Link::new(preset.conditions.clone(), 1);
+    let mut up: Link<Vec<u8>> = Link::new(preset.conditions.clone(), 2);
+
+    // The welcome is what a receiver must be told first, reliably: the initial state and the tick.
+    let stages = ladder::PREDICTED_POSITION.stages;
+    let welcome = Welcome {
+        ticks_per_second: TICKS_PER_SECOND,
+        tick: 0,
+        initial: play(0),
+    };
+    let limits = Limits { max_cubes: 901 };
+    let mut sender = SnapshotSender::new(welcome.initial.clone(), limits)?;
+    let welcome = Welcome::decode(&welcome.encode()?, limits)?;
+    let mut receiver = SnapshotReceiver::new(welcome, limits, Duration::from_millis(150))?;
+
+    let mut quantized = QuantizedSnapshot::new(stages.precision());
+    let (mut bytes, mut decoded, mut late, mut worst) = (0, 0, 0, 0.0_f32);
+    println!("second  kbps  decoded  late  oldest baseline  picture off by");
+    let mut oldest = 0;
+    for tick in 1..=10 * u64::from(TICKS_PER_SECOND) {
+        let now = Duration::from_secs(tick) / TICKS_PER_SECOND.into();
+
+        // The sender: take in what came back, encode, send.
+        while let Some(message) = up.receive(now) {
+            sender.on_message(&message)?;
+        }
+        quantized.quantize(&play(tick), stages.precision())?;
+        let sent = sender.send(tick, stages, &quantized, BaselineChoice::Newest)?;
+        oldest = oldest.max(sent.named().map_or(0, |baseline| tick - baseline));
+        let packet = sender.packet().bytes.clone();
+        bytes += packet.len() + HEADER_BYTES;
+        down.send(now, packet.len() + HEADER_BYTES, packet);
+
+        // The receiver: take in packets, say what it has.
+        while let Some(packet) = down.receive(now) {
+            if let Arrival::Decoded { late: is_late, .. } = receiver.on_packet(now, &packet)? {
+                decoded += 1;
+                late += u32::from(is_late);
+            }
+        }
+        while let Some(feedback) = receiver.poll_feedback() {
+            let message = feedback.encode();
+            up.send(now, message.len() + HEADER_BYTES, message);
+        }
+
+        // The picture, at any frame rate: here once a tick.
+        let kind = Interpolation::Linear;
+        if let Some(playout) = kind.playout(receiver.playout(), now) {
+            let truth = play_at(playout.tick);
+            for (cube, truth) in truth.cubes.iter().enumerate() {
+                let shown = kind.cube(&playout, cube);
+                worst = worst.max(shown.position.distance(truth.position));
+            }
+        }
+
+        if tick % u64::from(TICKS_PER_SECOND) == 0 {
+            let kbps = bytes as f64 * 8.0 / 1000.0;
+            println!(
+                "{:>6} {kbps:>5.1} {decoded:>8} {late:>5} {oldest:>10} ticks {:>12.1} mm",
+                tick / u64::from(TICKS_PER_SECOND),
+                worst * 1000.0
+            );
+            (bytes, decoded, late, worst, oldest) = (0, 0, 0, 0.0, 0);
+        }
+    }
+    Ok(())
+}
+
+fn play(tick: u64) -> Snapshot {
+    play_at(tick as f64)
+}
+
+/// A hundred cubes, of which ten run in a circle and turn.
+fn play_at(tick: f64) -> Snapshot {
+    let seconds = tick as f32 / f32::from(TICKS_PER_SECOND);
+    let cube = |index: usize| {
+        let place = Vec3::new((index % 10) as f32, (index / 10) as f32, 0.2);
+        let angle = if index.is_multiple_of(10) { seconds * PI } else { 0.0 };
+        CubeState {
+            position: place + 0.5 * Vec3::new(angle.cos(), angle.sin(), 0.0),
+            orientation: Quat::from_rotation_z(angle),
+            ..CubeState::default()
+        }
+    };
+    Snapshot {
+        cubes: (0..100).map(cube).collect(),
+    }
+}
