@@ -41,7 +41,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     let limits = Limits { max_cubes: 901 };
     let mut sender = SnapshotSender::new(welcome.initial.clone(), limits)?;
     let welcome = Welcome::decode(&welcome.encode()?, limits)?;
-    let mut receiver = SnapshotReceiver::new(welcome, limits, Duration::from_millis(150))?;
+    let mut receiver =
+        SnapshotReceiver::new(welcome, limits, Duration::from_millis(150), Duration::ZERO)?;
 
     let mut quantized = QuantizedSnapshot::new(stages.precision());
     let (mut bytes, mut decoded, mut late, mut worst) = (0, 0, 0, 0.0_f32);
@@ -105,7 +106,11 @@ fn play_at(tick: f64) -> Snapshot {
     let seconds = tick as f32 / f32::from(TICKS_PER_SECOND);
     let cube = |index: usize| {
         let place = Vec3::new((index % 10) as f32, (index / 10) as f32, 0.2);
-        let angle = if index.is_multiple_of(10) { seconds * PI } else { 0.0 };
+        let angle = if index.is_multiple_of(10) {
+            seconds * PI
+        } else {
+            0.0
+        };
         CubeState {
             position: place + 0.5 * Vec3::new(angle.cos(), angle.sin(), 0.0),
             orientation: Quat::from_rotation_z(angle),

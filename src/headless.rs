@@ -176,6 +176,16 @@ pub fn run(args: &HeadlessArgs, out: &mut impl Write) -> Result<(), CommandError
     Ok(())
 }
 
+/// Fails if snapshots were decoded wrongly or refused: nobody is hostile here.
+fn faultless(wrong: u64, refused: u64) -> Result<(), CommandError> {
+    if wrong + refused == 0 {
+        return Ok(());
+    }
+    Err(CommandError::Game(format!(
+        "{wrong} snapshots were decoded to something else than what was sent, and {refused} refused"
+    )))
+}
+
 /// A bar on standard error, hidden where that is no terminal.
 fn progress(steps: usize, what: &'static str) -> ProgressBar {
     let style = ProgressStyle::with_template("{msg} {wide_bar} {pos}/{len} {eta}")

@@ -39,10 +39,11 @@ pub struct Crossing {
     pub refused: u64,
     /// See `refused`.
     pub last_refusal: Option<String>,
-    /// Snapshots that came again, and that came after their place was taken.
+    /// Snapshots that came again, and packets that were not decoded because they came after their
+    /// place was taken.
     pub duplicates: u64,
     /// See `duplicates`.
-    pub too_old: u64,
+    pub out_of_window: u64,
     /// Snapshots that came too late to be shown.
     pub late: usize,
     /// Times that the picture stopped.
@@ -160,7 +161,7 @@ impl Running {
             refused: meter.refused,
             last_refusal: meter.last_refusal.as_ref().map(ToString::to_string),
             duplicates: meter.duplicates,
-            too_old: meter.too_old,
+            out_of_window: meter.out_of_window,
             late: self.late,
             hitches: meter.hitches,
             position_error_mm: self.error_mm / compared_ticks,
@@ -172,7 +173,8 @@ impl Running {
 /// `cubewire network`
 ///
 /// # Errors
-/// See [`CommandError`]; also if a decoded snapshot was not what was sent.
+/// See [`CommandError`]; also if a snapshot was refused, or decoded to something else than what was
+/// sent.
 pub fn run(args: &NetworkArgs, out: &mut impl Write) -> Result<(), CommandError> {
     let script = args.play.script()?;
     let (ticks, skip) = args.play.ticks(script.as_ref())?;
@@ -198,13 +200,11 @@ pub fn run(args: &NetworkArgs, out: &mut impl Write) -> Result<(), CommandError>
         writeln!(out, "{}", grid(&presets, &rungs, &crossings, arrived))?;
         writeln!(out, "\n{}", verdict(&crossings))?;
     }
-    let wrong: u64 = crossings.iter().map(|crossing| crossing.wrong).sum();
-    if wrong > 0 {
-        return Err(CommandError::Game(format!(
-            "{wrong} snapshots were decoded to something else than what was sent"
-        )));
-    }
-    Ok(())
+    let sum = |count: fn(&Crossing) -> u64| crossings.iter().map(count).sum();
+    super::faultless(
+        sum(|crossing| crossing.wrong),
+        sum(|crossing| crossing.refused),
+    )
 }
 
 fn presets(names: &[String]) -> Result<Vec<&'static Preset>, CommandError> {
@@ -257,7 +257,7 @@ fn verdict(crossings: &[Crossing]) -> String {
         sum(|crossing| crossing.wrong),
         sum(|crossing| crossing.refused),
         sum(|crossing| crossing.duplicates),
-        sum(|crossing| crossing.too_old),
+        sum(|crossing| crossing.out_of_window),
     );
     for crossing in crossings {
         if let Some(refusal) = &crossing.last_refusal {

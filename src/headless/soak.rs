@@ -171,6 +171,7 @@ impl Soaking {
             stages: pick(random, &self.every),
             baseline: pick(random, &[BaselineChoice::Newest, BaselineChoice::Smallest]),
             send_interval_ticks: pick(random, &SEND_INTERVALS),
+            link_seed: random.random(),
             link: PRESETS[random.random_range(0..PRESETS.len())]
                 .conditions
                 .clone(),
@@ -189,7 +190,8 @@ fn pick<T: Copy>(random: &mut ChaCha8Rng, from: &[T]) -> T {
 /// `cubewire soak`
 ///
 /// # Errors
-/// See [`CommandError`]; also if a decoded snapshot was not what was sent.
+/// See [`CommandError`]; also if a snapshot was refused, or decoded to something else than what was
+/// sent.
 pub fn run(args: &SoakArgs, out: &mut impl Write) -> Result<(), CommandError> {
     let script = args.play.script()?;
     let (ticks, _) = args.play.ticks(script.as_ref())?;
@@ -204,11 +206,5 @@ pub fn run(args: &SoakArgs, out: &mut impl Write) -> Result<(), CommandError> {
     let soak = soaking.finish();
     let json = serde_json::to_string_pretty(&soak).expect("a soak is plain data");
     writeln!(out, "{json}")?;
-    if soak.wrong > 0 {
-        return Err(CommandError::Game(format!(
-            "{} snapshots were decoded to something else than what was sent",
-            soak.wrong
-        )));
-    }
-    Ok(())
+    super::faultless(soak.wrong, soak.refused)
 }

@@ -151,7 +151,8 @@ impl Totals {
             seconds: self.samples as f64 / f64::from(TICKS_PER_SECOND),
             article: rate(Accounting::Article),
             wire: rate(Accounting::Wire),
-            packets_per_second: per_snapshot(self.packets as f64) * f64::from(TICKS_PER_SECOND),
+            packets_per_second: self.packets as f64 / self.samples.max(1) as f64
+                * f64::from(TICKS_PER_SECOND),
             acks_kbps: kbps(self.ack_bytes, self.samples),
             transport_acks_kbps: kbps(self.renet_ack_bytes, self.samples),
             changed_cubes: per_snapshot(self.changed_cubes as f64),

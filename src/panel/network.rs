@@ -138,7 +138,9 @@ fn loss_of(fraction: f64, burst_packets: f64) -> Loss {
             probability: fraction,
         }
     } else {
-        Loss::bursts(fraction, burst_packets)
+        // Between two bursts a packet arrives; a little less, for what floats round.
+        let most = burst_packets / (burst_packets + 1.0) - 1e-9;
+        Loss::bursts(fraction.min(most), burst_packets)
     }
 }
 
@@ -233,7 +235,7 @@ fn percent(ui: &mut egui::Ui, fraction: &mut f64, most: f64, text: &str) -> egui
     slider
 }
 
-// Sliders need an end; what is typed may go further.
+// Sliders need an end.
 const MAX_LATENCY_MS: f64 = 400.0;
 const MAX_JITTER_MS: f64 = 150.0;
 
@@ -268,5 +270,12 @@ mod tests {
             assert!((burst_packets(loss) - burst).abs() < 1e-9);
         }
         assert_eq!(loss_of(0.0, 3.0), Loss::None);
+        let most = loss_of(0.95, 4.0);
+        assert!((most.mean_fraction() - 0.8).abs() < 1e-6);
+        let link = Conditions {
+            loss: most,
+            ..Conditions::default()
+        };
+        assert!(link.check().is_ok());
     }
 }

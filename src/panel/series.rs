@@ -6,7 +6,8 @@ use cubewire_scene::TICKS_PER_SECOND;
 use crate::replication::{Accounting, Sample, kbps};
 
 /// Ticks that a value of the line is the mean of: the tick itself and those before it.
-pub(super) const SMOOTHING_TICKS: usize = 15;
+/// A multiple of every interval between snapshots, so that a steady rate is a level line.
+pub(super) const SMOOTHING_TICKS: usize = 18;
 
 /// What the graph needs of a sample.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -125,6 +126,7 @@ mod tests {
     use cubewire_codec::ladder;
 
     use super::*;
+    use crate::replication::SEND_INTERVALS;
 
     fn points(ticks: u64) -> Vec<Point> {
         let samples = (0..ticks).map(|tick| Sample {
@@ -149,14 +151,31 @@ mod tests {
     #[test]
     fn a_single_large_packet_is_spread_over_the_window() {
         let mut bytes = vec![0; 40];
-        bytes[10] = 1_500;
+        bytes[10] = 1_800;
         let smoothed = smooth(&bytes);
         assert_eq!(smoothed[9], 0.0);
-        assert!((smoothed[15] - kbps(100, 1)).abs() < 1e-9);
-        assert!((smoothed[24] - kbps(100, 1)).abs() < 1e-9);
-        assert_eq!(smoothed[25], 0.0);
+        assert!((smoothed[17] - kbps(100, 1)).abs() < 1e-9);
+        assert!((smoothed[27] - kbps(100, 1)).abs() < 1e-9);
+        assert_eq!(smoothed[28], 0.0);
         // So early, the window is shorter.
-        assert!((smoothed[10] - kbps(1_500, 11)).abs() < 1e-9);
+        assert!((smoothed[10] - kbps(1_800, 11)).abs() < 1e-9);
+    }
+
+    #[test]
+    fn a_steady_rate_is_a_level_line_however_often_snapshots_go_out() {
+        for interval in SEND_INTERVALS {
+            let sent = |tick: usize| {
+                if tick.is_multiple_of(interval as usize) {
+                    100
+                } else {
+                    0
+                }
+            };
+            let bytes: Vec<usize> = (0..100).map(sent).collect();
+            let level = kbps(100, interval as usize);
+            let smoothed = &smooth(&bytes)[SMOOTHING_TICKS..];
+            assert!(smoothed.iter().all(|kbps| (kbps - level).abs() < 1e-9));
+        }
     }
 
     #[test]

@@ -1,20 +1,22 @@
-//! How far the picture of a lane is from what the simulation was at the tick that it shows:
+//! How far the picture of a lane is from what the simulation was at the tick that it ought to show:
 //! possible because both ends are in one process.
 
 use std::collections::VecDeque;
 
 use bevy::prelude::*;
 use cubewire_codec::CubeState;
-use cubewire_protocol::{Interpolation, MAX_EXTRAPOLATION_SECONDS, Playout, Received};
+use cubewire_protocol::{Interpolation, Playout, Received};
 use cubewire_scene::TICKS_PER_SECOND;
 
-use super::{LaneSettings, Replica};
+use super::{LaneSettings, Replica, is_jump, shown_cube};
 use crate::simulation::World as CubeWorld;
 
-/// The picture of this tick against the simulation, measured for lanes that have this component.
+/// The picture of this tick against the simulation, measured for lanes that have this component. A
+/// picture that stands still is compared with what it should have moved on to.
 #[derive(Component, Clone, Copy, Debug, Default, PartialEq)]
 pub struct PictureError {
-    /// Tick that the picture shows; none before the first.
+    /// Tick that the picture ought to show; none before the first snapshot, and while the link has
+    /// been silent for so long that there is nothing to compare with.
     pub tick: Option<f64>,
     /// Distance of the cubes that are interacting, mean, metres; 0 if there are none.
     pub mean_m: f32,
@@ -30,7 +32,7 @@ pub struct PictureError {
 #[derive(Resource, Debug, Default)]
 pub(crate) struct History(VecDeque<(u64, Vec<CubeState>)>);
 
-/// Longer than any picture lags behind.
+/// Longer than a picture lags behind unless its link is cut.
 const HISTORY_TICKS: usize = 4 * TICKS_PER_SECOND as usize;
 
 pub(super) fn remember(
@@ -39,6 +41,7 @@ pub(super) fn remember(
     mut history: ResMut<History>,
 ) {
     if compared.is_empty() {
+        history.0.clear();
         return;
     }
     let mut states = if history.0.len() == HISTORY_TICKS {
@@ -59,12 +62,9 @@ pub(super) fn compare(
     for (settings, replica, mut error) in &mut lanes {
         let kind = settings.interpolation;
         let buffer = replica.0.playout();
-        let Some(playout) = kind.playout(buffer, time.elapsed()) else {
-            continue;
-        };
-        if let Some(measured) = measure(&history, kind, &playout) {
-            *error = measured;
-        }
+        let playout = kind.playout(buffer, time.elapsed());
+        let measured = playout.and_then(|playout| measure(&history, kind, &playout));
+        *error = measured.unwrap_or_default();
     }
 }
 
@@ -73,13 +73,9 @@ fn measure(
     kind: Interpolation,
     playout: &Playout<'_, Received>,
 ) -> Option<PictureError> {
-    let mut tick = playout.tick;
-    if kind == Interpolation::Extrapolate {
-        let seconds = playout.starved_seconds.min(MAX_EXTRAPOLATION_SECONDS);
-        tick += f64::from(seconds) * f64::from(TICKS_PER_SECOND);
-    }
-    let before = tick.floor() as u64;
     let newest = history.0.back()?.0;
+    let tick = playout.due_tick.clamp(0.0, newest as f64);
+    let before = tick.floor() as u64;
     let from = history.at(before)?;
     let to = history.at((before + 1).min(newest))?;
     let fraction = tick.fract() as f32;
@@ -90,7 +86,9 @@ fn measure(
     };
     let mut interacting = 0;
     for (cube, (from, to)) in from.iter().zip(to).enumerate() {
-        let shown = kind.cube(playout, cube);
+        let shown = shown_cube(kind, playout, cube);
+        let is_reset = is_jump(from, to, 1.0 / TICKS_PER_SECOND as f32);
+        let fraction = if is_reset { 1.0 } else { fraction };
         let position = from.position.lerp(to.position, fraction);
         let orientation = from.orientation.slerp(to.orientation, fraction);
         let distance = shown.position.distance(position);

@@ -126,8 +126,9 @@ pub struct LaneMeter {
     pub received: u64,
     /// Snapshots that arrived again, since the start.
     pub duplicates: u64,
-    /// Snapshots that arrived after their place was taken by newer ones, since the start.
-    pub too_old: u64,
+    /// Packets that were not decoded because their place was taken by newer ones, or because they
+    /// were numbered far ahead, since the start.
+    pub out_of_window: u64,
     /// Times that the picture stopped because the next snapshot had not come, since the start.
     pub hitches: u64,
     /// Packets that the decoder refused since the start.

@@ -23,6 +23,7 @@ mod transport;
 use std::time::Duration;
 
 use bevy::prelude::*;
+use cubewire_codec::stages::Velocity;
 use cubewire_codec::{Limits, Stages, ladder};
 use cubewire_link::Conditions;
 use cubewire_protocol::{BaselineChoice, Interpolation, SnapshotReceiver, Welcome, playout_delay};
@@ -34,6 +35,7 @@ pub use check::LaneCheck;
 pub(crate) use error::History;
 pub use error::PictureError;
 pub use meter::{Accounting, LaneMeter, METER_TICKS, Sample, kbps};
+pub(crate) use playout::{is_jump, shown_cube};
 pub use shadow::{ShadowLadder, ShadowRung};
 
 /// Bytes of the IPv4 and UDP headers that each packet is charged with.
@@ -120,6 +122,9 @@ pub struct LaneSettings {
     pub send_interval_ticks: u32,
     /// The link, one way; the way back is the same.
     pub link: Conditions,
+    /// Seed of the link's accidents, used when the lane is spawned: lanes of one seed suffer the same,
+    /// packet by packet.
+    pub link_seed: u64,
     /// How the picture between two snapshots is made.
     pub interpolation: Interpolation,
     /// How long snapshots wait to be shown.
@@ -148,6 +153,7 @@ impl Default for LaneSettings {
                 latency: ROUND_TRIP / 2,
                 ..Conditions::default()
             },
+            link_seed: 0,
             interpolation: Interpolation::default(),
             playout: PlayoutChoice::default(),
         }
@@ -170,11 +176,18 @@ impl LaneSettings {
     /// The delay of [`PlayoutChoice::Rule`]: none where nothing waits to be shown.
     #[must_use]
     pub fn ruled_delay(&self) -> Duration {
-        if self.interpolation.waits() {
+        if self.shown_interpolation().waits() {
             playout_delay(self.snapshots_per_second())
         } else {
             Duration::ZERO
         }
+    }
+
+    /// What the interpolation comes to with these stages.
+    #[must_use]
+    pub fn shown_interpolation(&self) -> Interpolation {
+        let has_velocity = self.stages.velocity != Velocity::Omitted;
+        self.interpolation.effective(has_velocity)
     }
 
     /// Whether a snapshot is sent in this tick.
@@ -204,6 +217,7 @@ impl Replica {
 /// # Errors
 /// If the codec refuses the initial state, or renet the connection.
 pub fn spawn_lane(world: &mut World, settings: LaneSettings) -> Result<Entity> {
+    let now = world.resource::<Time<Fixed>>().elapsed();
     let cubes = world.resource::<CubeWorld>();
     let welcome = Welcome {
         ticks_per_second: TICKS_PER_SECOND as u16,
@@ -212,10 +226,10 @@ pub fn spawn_lane(world: &mut World, settings: LaneSettings) -> Result<Entity> {
     };
     let connection = world
         .resource_mut::<transport::Server>()
-        .connect(&settings.link);
+        .connect(&settings.link, settings.link_seed);
     let sender = send::Sender::new(welcome.initial.clone(), settings.stages)?;
     let delay = settings.ruled_delay();
-    let receiver = SnapshotReceiver::new(welcome, Limits::default(), delay)?;
+    let receiver = SnapshotReceiver::new(welcome, Limits::default(), delay, now)?;
     let lane = world.spawn((
         settings,
         connection,

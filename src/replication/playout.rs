@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use bevy::prelude::*;
-use cubewire_protocol::AdaptiveDelay;
+use cubewire_codec::CubeState;
+use cubewire_protocol::{AdaptiveDelay, Interpolation, Playout, Received};
 use cubewire_scene::TICKS_PER_SECOND;
 
 use super::{LaneMeter, LaneSettings, PlayoutChoice, Replica};
@@ -48,7 +49,7 @@ pub(super) fn note(
     for (settings, replica, mut playback, mut meter) in &mut lanes {
         let buffer = replica.0.playout();
         let playout = buffer.sample(now);
-        let starved = settings.interpolation.waits()
+        let starved = settings.shown_interpolation().waits()
             && playout.is_some_and(|playout| playout.starved_seconds > 0.0);
         let sample = meter.current();
         sample.buffered = buffer.ahead(now);
@@ -60,3 +61,27 @@ pub(super) fn note(
         playback.starved = starved;
     }
 }
+
+/// Where a cube is in the picture. One that was put back to its start does not fly there.
+pub(crate) fn shown_cube(
+    kind: Interpolation,
+    playout: &Playout<'_, Received>,
+    cube: usize,
+) -> CubeState {
+    let from = &playout.from.snapshot.cubes[cube];
+    let to = &playout.to.snapshot.cubes[cube];
+    if is_jump(from, to, playout.span_seconds) {
+        *to
+    } else {
+        kind.cube(playout, cube)
+    }
+}
+
+/// Whether a cube went further than it can move in that time.
+pub(crate) fn is_jump(from: &CubeState, to: &CubeState, span_seconds: f32) -> bool {
+    // The solver may push a cube a little further than its speed.
+    let reach = cubewire_scene::MAX_LINEAR_SPEED * (span_seconds + 5.0 * TICK_SECONDS);
+    from.position.distance_squared(to.position) > reach * reach
+}
+
+const TICK_SECONDS: f32 = 1.0 / TICKS_PER_SECOND as f32;

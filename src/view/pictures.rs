@@ -5,7 +5,7 @@ use cubewire_codec::CubeState;
 use cubewire_scene::{CUBES, PLAYER, TICKS_PER_SECOND, initial_position, side};
 
 use super::Side;
-use crate::replication::{LaneSettings, Replica};
+use crate::replication::{LaneSettings, Replica, is_jump, shown_cube};
 use crate::simulation::World as CubeWorld;
 
 /// A cube of the view.
@@ -81,15 +81,9 @@ pub(super) fn show_replica(
         tick: Some(playout.tick),
         between: [playout.from_tick, playout.to_tick],
     });
-    let (from, to) = (&playout.from.snapshot.cubes, &playout.to.snapshot.cubes);
     for (&side, mut cube, mut transform) in &mut cubes {
         if side == Side::Replica {
-            let index = cube.index;
-            let shown = if is_jump(&from[index], &to[index], playout.span_seconds) {
-                to[index]
-            } else {
-                kind.cube(&playout, index)
-            };
+            let shown = shown_cube(kind, &playout, cube.index);
             show(&mut cube, &mut transform, &shown);
         }
     }
@@ -104,13 +98,6 @@ fn show(cube: &mut Mut<ViewCube>, transform: &mut Mut<Transform>, shown: &CubeSt
     if cube.interacting != shown.interacting {
         cube.interacting = shown.interacting;
     }
-}
-
-/// Whether a cube went further than it can move in that time: it was put back to its start.
-fn is_jump(from: &CubeState, to: &CubeState, span_seconds: f32) -> bool {
-    // The solver may push a cube a little further than its speed.
-    let reach = cubewire_scene::MAX_LINEAR_SPEED * (span_seconds + 5.0 * TICK_SECONDS);
-    from.position.distance_squared(to.position) > reach * reach
 }
 
 const TICK_SECONDS: f32 = 1.0 / TICKS_PER_SECOND as f32;

@@ -10,7 +10,8 @@ use cubewire_codec::Sequence;
 #[derive(Clone, Debug)]
 pub struct SenderClock {
     tick_seconds: f64,
-    start_tick: u64,
+    /// A tick of the sender, and when it was.
+    start: (u64, Duration),
     /// Sender's time minus ours, seconds, by the packet that was quickest in each of the last few
     /// stretches of time.
     offsets: VecDeque<Stretch>,
@@ -28,12 +29,12 @@ const STRETCH: Duration = Duration::from_millis(500);
 const STRETCHES: usize = 5;
 
 impl SenderClock {
-    /// A clock for a sender of that many ticks a second, which is near `start_tick` now.
+    /// A clock for a sender of that many ticks a second, which is near `start_tick` `now`.
     #[must_use]
-    pub fn new(ticks_per_second: u32, start_tick: u64) -> Self {
+    pub fn new(ticks_per_second: u32, start_tick: u64, now: Duration) -> Self {
         Self {
             tick_seconds: 1.0 / f64::from(ticks_per_second),
-            start_tick,
+            start: (start_tick, now),
             offsets: VecDeque::new(),
         }
     }
@@ -55,9 +56,7 @@ impl SenderClock {
     /// nearest to what the sender's clock must show.
     #[must_use]
     pub fn tick_of(&self, now: Duration, sequence: Sequence) -> u64 {
-        let expected = self
-            .tick_at(now)
-            .map_or(self.start_tick, |tick| tick.round() as u64);
+        let expected = self.expected(now).round() as u64;
         let expected_sequence = Sequence(expected as u16);
         let ahead = u64::from(sequence.ticks_since(expected_sequence));
         if sequence == expected_sequence || sequence.is_newer_than(expected_sequence) {
@@ -67,6 +66,14 @@ impl SenderClock {
             // Before the first wrap there is nothing to go back to.
             expected.checked_sub(behind).unwrap_or(expected + ahead)
         }
+    }
+
+    /// The sender's tick `now`, if need be going by the tick at the start alone.
+    pub(crate) fn expected(&self, now: Duration) -> f64 {
+        self.tick_at(now).unwrap_or_else(|| {
+            let (tick, at) = self.start;
+            tick as f64 + now.saturating_sub(at).as_secs_f64() / self.tick_seconds
+        })
     }
 
     /// The packet of that tick has arrived.
@@ -116,27 +123,37 @@ mod tests {
 
     #[test]
     fn ticks_go_on_where_sequence_numbers_wrap() {
-        let mut clock = SenderClock::new(60, 65_530);
+        let mut clock = SenderClock::new(60, 65_530, ms(0));
         assert_eq!(clock.tick_of(ms(0), Sequence(65_535)), 65_535);
         clock.arrived(ms(0), 65_535);
         assert_eq!(clock.tick_of(ms(17), Sequence(0)), 65_536);
         assert_eq!(clock.tick_of(ms(17), Sequence(65_534)), 65_534);
         // Before the first wrap there is no earlier one to take a number for.
-        let mut clock = SenderClock::new(60, 0);
+        let mut clock = SenderClock::new(60, 0, ms(0));
         clock.arrived(ms(0), 3);
         assert_eq!(clock.tick_of(ms(17), Sequence(65_534)), 65_534);
     }
 
     #[test]
     fn one_who_comes_late_starts_at_the_right_tick() {
-        let clock = SenderClock::new(60, 3 * 65_536 + 2);
+        let clock = SenderClock::new(60, 3 * 65_536 + 2, ms(0));
         assert_eq!(clock.tick_of(ms(0), Sequence(7)), 3 * 65_536 + 7);
         assert_eq!(clock.tick_of(ms(0), Sequence(65_535)), 3 * 65_536 - 1);
     }
 
     #[test]
+    fn the_first_packet_may_come_at_any_time() {
+        let clock = SenderClock::new(60, 100, ms(5_000));
+        for silent_ticks in [10_u64, 40_000, 200_000] {
+            let tick = 100 + silent_ticks;
+            let now = ms(5_000) + Duration::from_secs(silent_ticks) / 60;
+            assert_eq!(clock.tick_of(now, Sequence(tick as u16)), tick);
+        }
+    }
+
+    #[test]
     fn after_a_silence_of_any_length_ticks_go_on() {
-        let mut clock = SenderClock::new(60, 0);
+        let mut clock = SenderClock::new(60, 0, ms(0));
         clock.arrived(ms(0), 100);
         for silent_ticks in [30_000_u64, 40_000, 70_000, 200_000] {
             let tick = 100 + silent_ticks;
@@ -147,7 +164,7 @@ mod tests {
 
     #[test]
     fn lateness_is_against_the_quickest() {
-        let mut clock = SenderClock::new(100, 0);
+        let mut clock = SenderClock::new(100, 0, ms(0));
         clock.arrived(ms(50), 0);
         clock.arrived(ms(85), 1);
         assert_eq!(clock.lateness(ms(85), 1), ms(25));

@@ -27,7 +27,7 @@ pub struct AdaptiveDelay {
     needs: VecDeque<(Duration, Duration)>,
     newest: Option<u64>,
     delay: Duration,
-    updated: Duration,
+    updated: Option<Duration>,
 }
 
 /// What a packet needed counts for so long.
@@ -50,7 +50,7 @@ impl AdaptiveDelay {
             needs: VecDeque::new(),
             newest: None,
             delay: start.min(MAX_DELAY),
-            updated: Duration::ZERO,
+            updated: None,
         }
     }
 
@@ -69,8 +69,8 @@ impl AdaptiveDelay {
         while self.needs.front().is_some_and(|&(at, _)| at < expired) {
             self.needs.pop_front();
         }
-        let passed = now.saturating_sub(self.updated).as_secs_f64();
-        self.updated = now;
+        let updated = self.updated.replace(now).unwrap_or(now);
+        let passed = now.saturating_sub(updated).as_secs_f64();
         if let Some(need) = self.needs.iter().map(|&(_, need)| need).max() {
             // A tick more, as arrivals are only seen once a tick.
             let target = (need + self.tick).as_secs_f64();

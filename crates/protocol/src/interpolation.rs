@@ -61,6 +61,16 @@ impl Interpolation {
         matches!(self, Self::Linear | Self::Hermite)
     }
 
+    /// What it comes to for snapshots with velocities, or without.
+    #[must_use]
+    pub const fn effective(self, has_velocity: bool) -> Self {
+        if self.needs_velocity() && !has_velocity {
+            Self::Linear
+        } else {
+            self
+        }
+    }
+
     /// What is to be shown `now`.
     #[must_use]
     pub fn playout(
@@ -69,7 +79,7 @@ impl Interpolation {
         now: Duration,
     ) -> Option<Playout<'_, Received>> {
         match self {
-            Self::None => buffer.newest(),
+            Self::None => buffer.newest(now),
             _ => buffer.sample(now),
         }
     }
@@ -84,12 +94,7 @@ impl Interpolation {
         let to = playout.to.snapshot.cubes[cube];
         let fraction = playout.fraction;
         let has_velocity = playout.from.has_velocity && playout.to.has_velocity;
-        let kind = if has_velocity || !self.needs_velocity() {
-            self
-        } else {
-            Self::Linear
-        };
-        let position = match kind {
+        let position = match self.effective(has_velocity) {
             Self::None => from.position,
             Self::Linear => from.position.lerp(to.position, fraction),
             Self::Hermite => spline(&from, &to, playout),
@@ -126,7 +131,7 @@ mod tests {
 
     /// A cube on the parabola z = 4 t − t², at t = 0 s and t = 2 s, t ticks of a second each.
     fn thrown(has_velocity: bool) -> PlayoutBuffer<Received> {
-        let mut buffer = PlayoutBuffer::new(SenderClock::new(1, 0), Duration::ZERO);
+        let mut buffer = PlayoutBuffer::new(SenderClock::new(1, 0, Duration::ZERO), Duration::ZERO);
         for tick in [0, 2] {
             let t = tick as f32;
             let cube = CubeState {

@@ -27,6 +27,9 @@ pub struct PlayoutBuffer<T> {
 pub struct Playout<'a, T> {
     /// The sender's tick that is shown.
     pub tick: f64,
+    /// The sender's tick that would be shown if every snapshot had come: past `tick` where playout
+    /// waits.
+    pub due_tick: f64,
     /// Tick of the newest snapshot not after `tick`, or of the oldest there is; and the snapshot.
     pub from_tick: u64,
     /// See `from_tick`.
@@ -103,7 +106,10 @@ impl<T> PlayoutBuffer<T> {
     /// Whether the snapshot of that tick comes too late `now` to be played.
     #[must_use]
     pub fn is_late(&self, now: Duration, tick: u64) -> bool {
-        self.due_tick(now).is_some_and(|due| (tick as f64) < due)
+        // Not by what floats round away.
+        const SLACK_TICKS: f64 = 1e-6;
+        self.due_tick(now)
+            .is_some_and(|due| tick as f64 + SLACK_TICKS < due)
     }
 
     /// Takes in the snapshot of a [tick](Self::tick) that arrived `now`; gives one back whose memory
@@ -127,10 +133,11 @@ impl<T> PlayoutBuffer<T> {
 
     /// The newest snapshot, due or not.
     #[must_use]
-    pub fn newest(&self) -> Option<Playout<'_, T>> {
+    pub fn newest(&self, now: Duration) -> Option<Playout<'_, T>> {
         let (tick, newest) = self.snapshots.back()?;
         Some(Playout {
             tick: *tick as f64,
+            due_tick: self.clock.tick_at(now)?,
             from_tick: *tick,
             from: newest,
             to_tick: *tick,
@@ -168,6 +175,7 @@ impl<T> PlayoutBuffer<T> {
         };
         Some(Playout {
             tick: start + fraction * span,
+            due_tick: due,
             from_tick: *from_tick,
             from,
             to_tick: *to_tick,
@@ -204,7 +212,7 @@ mod tests {
 
     /// 100 ticks a second, shown 30 ms late; ticks take 50 ms to arrive.
     fn buffer(ticks: impl IntoIterator<Item = u16>) -> PlayoutBuffer<u16> {
-        let mut buffer = PlayoutBuffer::new(SenderClock::new(100, 0), ms(30));
+        let mut buffer = PlayoutBuffer::new(SenderClock::new(100, 0, ms(0)), ms(30));
         for tick in ticks {
             buffer.insert(ms(50 + 10 * u64::from(tick)), u64::from(tick), tick);
         }
@@ -237,7 +245,7 @@ mod tests {
         let late = buffer.sample(ms(1000)).unwrap();
         assert_eq!((late.tick, *late.from, *late.to), (5.0, 5, 5));
         assert!(
-            PlayoutBuffer::<u16>::new(SenderClock::new(60, 0), ms(85))
+            PlayoutBuffer::<u16>::new(SenderClock::new(60, 0, ms(0)), ms(85))
                 .sample(ms(0))
                 .is_none()
         );

@@ -20,6 +20,8 @@ pub struct SnapshotReceiver {
     received: BaselineRing,
     playout: PlayoutBuffer<Received>,
     newest: Option<u64>,
+    /// Packets in a row from far ahead.
+    far_ahead: u32,
     ack_due: bool,
     missing: Option<Feedback>,
     /// Where the next packet is decoded to.
@@ -54,15 +56,16 @@ pub enum Arrival {
         /// The sender's tick.
         tick: u64,
     },
-    /// So old that its place is taken by a newer one.
-    TooOld {
+    /// Not decoded: so old that its place is taken by a newer one, or from so far ahead of the
+    /// sender's clock that its number must be wrong.
+    OutOfWindow {
         /// The sender's tick.
         tick: u64,
     },
 }
 
 impl SnapshotReceiver {
-    /// Nothing received yet.
+    /// Nothing received yet, and the welcome has come `now`.
     ///
     /// # Errors
     /// [`InitialStateError`] as [`Decoder::new`].
@@ -70,13 +73,15 @@ impl SnapshotReceiver {
         welcome: Welcome,
         limits: Limits,
         playout_delay: Duration,
+        now: Duration,
     ) -> Result<Self, InitialStateError> {
-        let clock = SenderClock::new(welcome.ticks_per_second.into(), welcome.tick);
+        let clock = SenderClock::new(welcome.ticks_per_second.into(), welcome.tick, now);
         Ok(Self {
             decoder: Decoder::new(welcome.initial, limits)?,
             received: BaselineRing::new(RECEIVER_RING),
             playout: PlayoutBuffer::new(clock, playout_delay),
             newest: None,
+            far_ahead: 0,
             ack_due: false,
             missing: None,
             next: Baseline::default(),
@@ -97,11 +102,8 @@ impl SnapshotReceiver {
             self.ack_due = true;
             return Ok(Arrival::Duplicate { tick });
         }
-        if self
-            .newest
-            .is_some_and(|newest| tick + RECEIVER_RING as u64 <= newest)
-        {
-            return Ok(Arrival::TooOld { tick });
+        if self.is_outside(now, tick) {
+            return Ok(Arrival::OutOfWindow { tick });
         }
 
         let Self {
@@ -133,6 +135,19 @@ impl SnapshotReceiver {
         self.newest = self.newest.max(Some(tick));
         self.ack_due = true;
         Ok(Arrival::Decoded { tick, header, late })
+    }
+
+    /// Whether a tick is too old, or too far ahead. A single packet whose number is wrong must not
+    /// move the clock; but if all of them are far ahead, the clock is what is wrong.
+    fn is_outside(&mut self, now: Duration, tick: u64) -> bool {
+        let expected = self.playout.clock().expected(now);
+        if tick as f64 > expected + MAX_AHEAD_TICKS && self.far_ahead < FAR_AHEAD_PATIENCE {
+            self.far_ahead += 1;
+            return true;
+        }
+        self.far_ahead = 0;
+        let newest = self.newest.unwrap_or(0);
+        tick + RECEIVER_RING as u64 <= newest
     }
 
     /// The next message for the sender; call it until there is none. However many packets have
@@ -185,3 +200,10 @@ impl SnapshotReceiver {
         self.received.memory_bytes()
     }
 }
+
+/// Packets may have become quicker by so much, a little over four seconds at 60 Hz, and no more: the
+/// clock must not be led astray.
+const MAX_AHEAD_TICKS: f64 = 255.0;
+
+/// Packets in a row from far ahead that are not believed.
+const FAR_AHEAD_PATIENCE: u32 = 60;

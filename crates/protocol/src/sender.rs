@@ -148,10 +148,12 @@ impl SnapshotSender {
         let feedback = Feedback::decode(bytes)?;
         match feedback {
             Feedback::Ack(ack) => self.on_ack(ack),
-            // What it said that it holds was not so, or is no more: believe nothing of it.
-            Feedback::MissingBaseline(_) => {
+            // What it said that it holds was not so, or is no more: believe nothing of it up to
+            // then.
+            Feedback::MissingBaseline(baseline) => {
                 self.missing_baselines += 1;
-                self.acked.clear();
+                let newest_doubted = self.tick_of(baseline).unwrap_or(u64::MAX - 1);
+                self.acked = self.acked.split_off(&(newest_doubted + 1));
             }
         }
         Ok(feedback)
@@ -182,11 +184,7 @@ impl SnapshotSender {
     }
 
     fn on_ack(&mut self, ack: Ack) {
-        let Some(newest_sent) = self.newest_sent else {
-            return;
-        };
-        let age = sequence(newest_sent).ticks_since(ack.newest);
-        let Some(newest) = newest_sent.checked_sub(age.into()) else {
+        let (Some(newest_sent), Some(newest)) = (self.newest_sent, self.tick_of(ack.newest)) else {
             return;
         };
         let earlier = (0..u32::BITS)
@@ -198,6 +196,13 @@ impl SnapshotSender {
                 self.acked.insert(tick);
             }
         }
+    }
+
+    /// The tick of a number that was sent, the newest if there are several.
+    fn tick_of(&self, number: Sequence) -> Option<u64> {
+        let newest_sent = self.newest_sent?;
+        let age = sequence(newest_sent).ticks_since(number);
+        newest_sent.checked_sub(age.into())
     }
 
     /// Forgets what is too old for the packet of `tick`.

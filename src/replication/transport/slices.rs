@@ -4,7 +4,7 @@
 //! number from whichever slice of a message comes first and uses the place of every slice as an
 //! index, unchecked: a peer that sends a place past the end, or two slices that disagree on their
 //! number, makes it panic (`channel/slice_constructor.rs` and `channel/unreliable.rs`). It also
-//! makes room for as many slices as a packet says, up to a million.
+//! makes room for as many slices as a packet says, as far as the channel's memory goes.
 
 use std::collections::BTreeMap;
 

@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use cubewire_codec::Limits;
-use cubewire_link::Conditions;
-use cubewire_protocol::{Feedback, Welcome};
+use cubewire_codec::{Limits, Sequence};
+use cubewire_link::{Conditions, Loss};
+use cubewire_protocol::{Ack, Arrival, Feedback, Welcome};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
@@ -28,7 +28,8 @@ proptest! {
     fn a_sender_that_is_told_anything_goes_on(
         messages in vec((any::<bool>(), any::<u16>(), any::<u32>()), 1..60),
     ) {
-        let mut pair = Pair::new(Conditions::default(), 5);
+        // Half of what it sends is lost, so that much of what it is told is not so.
+        let mut pair = Pair::new(rough(), 5);
         for (is_ack, sequence, earlier) in messages {
             let mut message = vec![u8::from(!is_ack)];
             message.extend(sequence.to_be_bytes());
@@ -38,8 +39,9 @@ proptest! {
             pair.sender.on_message(&message).unwrap();
             pair.step();
         }
-        // It named what the receiver never had at worst, was told, and is believed again.
-        pair.run(20);
+        // At worst it names what the receiver never had, is told so, and starts again.
+        pair.set_conditions(&Conditions::default());
+        pair.run(60);
         let before = pair.decoded;
         pair.run(20);
         prop_assert_eq!(pair.decoded - before, 20);
@@ -63,5 +65,65 @@ proptest! {
             let _ = pair.receiver.on_packet(now, &packet);
         }
         prop_assert_eq!(pair.receiver.get(newest).cloned(), held);
+        // Nor does it lose step: not even where the number was damaged.
+        pair.run(300);
+        let before = pair.decoded;
+        pair.run(20);
+        prop_assert_eq!(pair.decoded - before, 20);
     }
+}
+
+fn rough() -> Conditions {
+    Conditions {
+        latency: Duration::from_millis(40),
+        loss: Loss::Independent { probability: 0.5 },
+        ..Conditions::default()
+    }
+}
+
+#[test]
+fn a_sender_that_was_lied_to_hears_of_it_and_recovers() {
+    let mut pair = Pair::new(Conditions::default(), 7);
+    pair.cut(true);
+    pair.run(5);
+    let lie = Feedback::Ack(Ack {
+        newest: Sequence(5),
+        earlier: 0,
+    });
+    pair.sender.on_message(&lie.encode()).unwrap();
+    pair.cut(false);
+    pair.run(3);
+    assert!(pair.sender.missing_baselines() > 0);
+    assert!(!pair.refused.is_empty());
+    let before = pair.decoded;
+    pair.run(20);
+    assert_eq!(pair.decoded - before, 20);
+}
+
+#[test]
+fn a_number_from_far_ahead_does_not_lead_the_clock_astray() {
+    let mut pair = Pair::new(Conditions::default(), 8);
+    pair.run(100);
+    let mut packet = pair.sender.packet().bytes.clone();
+    packet[0] ^= 0x40;
+    let now = pair.now();
+    let arrival = pair.receiver.on_packet(now, &packet);
+    assert!(
+        matches!(arrival, Ok(Arrival::OutOfWindow { .. })),
+        "{arrival:?}"
+    );
+    let before = pair.decoded;
+    pair.run(20);
+    assert_eq!(pair.decoded - before, 20);
+}
+
+#[test]
+fn a_clock_that_stood_still_is_set_again() {
+    let mut pair = Pair::new(Conditions::default(), 9);
+    pair.run(100);
+    // The receiver's machine slept for a minute, and its clock with it.
+    pair.skip(3_600);
+    let before = pair.decoded;
+    pair.run(100);
+    assert_eq!(pair.decoded - before, 40, "after a second of doubt");
 }
