@@ -4,7 +4,7 @@
 //! | --- | --- |
 //! | `cli` | the command line |
 //! | `recording` | the files it reads |
-//! | `walkoff` | every rung, encoded and decoded, over [`link`] |
+//! | `walkoff` | every rung, encoded and decoded, over a link: [`path`] |
 //! | `stats` | what changes, and what that costs, drawn by `plot` |
 //! | `search` | which ranges would be best |
 //! | `export` | fields as text |
