@@ -1,5 +1,7 @@
 //! The command line.
 
+pub mod serve;
+
 use std::fs::File;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -7,15 +9,15 @@ use std::sync::Arc;
 
 use clap::{Args, Parser, Subcommand};
 use cubewire_codec::ladder::{self, Rung};
-use cubewire_link::{PRESETS, Preset, Trace, TraceError};
+use cubewire_link::{Conditions, PRESETS, Preset, Trace, TraceError};
 use cubewire_protocol::Interpolation;
 use cubewire_scene::TICKS_PER_SECOND;
 
 use crate::headless;
 use crate::panel::PanelPlugin;
 use crate::recording::{Script, ScriptError};
-use crate::replication::{LaneSettings, SEND_INTERVALS};
-use crate::window::{self, WindowSettings};
+use crate::replication::{Key, LaneSettings, SEND_INTERVALS, ServeError, ViewError};
+use crate::window::{self, Role, WindowSettings};
 
 /// Play Glenn Fiedler's cube demo, and watch where every bit of its network traffic goes.
 #[derive(Debug, Parser)]
@@ -41,14 +43,15 @@ Without a command, opens the window and plays:
   drag    orbit           V  next view      F1 panel
   wheel   zoom";
 
-/// `cubewire`
+/// How a lane is set up at first.
 #[derive(Clone, Debug, Args)]
-pub struct WindowArgs {
+pub struct LaneArgs {
     /// Rung of the ladder to start with, by name
     #[arg(long, value_name = "NAME", default_value = "changed-flags")]
     pub rung: String,
     /// Network to start with, by name: perfect, lan, wi-fi, wi-fi-bad, cable, 4g, 3g, satellite,
-    /// article, hostile [default: 100 ms there and back, and nothing is lost]
+    /// article, hostile [default: 100 ms there and back, and nothing is lost; for `view`, perfect,
+    /// as there is a real one]
     #[arg(long, value_name = "NAME")]
     pub network: Option<String>,
     /// File of delays (CSV with a header of `sent_ms,delay_ms`) to play as the network
@@ -64,10 +67,18 @@ pub struct WindowArgs {
         default_value = "linear"
     )]
     pub interpolation: String,
+}
+
+/// `cubewire`
+#[derive(Clone, Debug, Args)]
+pub struct WindowArgs {
+    /// The lane.
+    #[command(flatten)]
+    pub lane: LaneArgs,
     /// Script of keys by tick (RON) to play instead of the keyboard
     #[arg(long, value_name = "FILE")]
     pub script: Option<PathBuf>,
-    /// Close the window after so many seconds
+    /// Stop after so many seconds
     #[arg(long)]
     pub seconds: Option<f64>,
     /// Size of the window
@@ -87,6 +98,12 @@ enum Command {
     /// Play a script once and send it with every rung over several kinds of network; everything
     /// that arrives is compared with what was sent
     Network(NetworkArgs),
+    /// Play, and admit viewers from other processes and machines
+    Serve(serve::ServeArgs),
+    /// Show what a server plays
+    View(serve::ViewArgs),
+    /// Print a new key for `serve` and `view`
+    Key,
     /// Play for long to viewers that come and go, with stages and networks that change every few
     /// seconds; everything that arrives is compared with what was sent
     Soak(SoakArgs),
@@ -248,6 +265,25 @@ pub enum CommandError {
         /// Why.
         reason: String,
     },
+    /// A key is missing or none.
+    #[error(transparent)]
+    Key(#[from] serve::NoKey),
+    /// An address is none.
+    #[error("--{option}: {given}: {reason}")]
+    Address {
+        /// Which option.
+        option: &'static str,
+        /// What was given.
+        given: String,
+        /// Why.
+        reason: String,
+    },
+    /// Viewers cannot be admitted.
+    #[error(transparent)]
+    Serve(#[from] ServeError),
+    /// There is nothing to view.
+    #[error(transparent)]
+    View(#[from] ViewError),
     /// The game could not be set up.
     #[error("{0}")]
     Game(String),
@@ -289,6 +325,9 @@ impl Cli {
             Some(Command::Ladder(args)) => headless::ladder::run(&args, out),
             Some(Command::Network(args)) => headless::network::run(&args, out),
             Some(Command::Soak(args)) => headless::soak::run(&args, out),
+            Some(Command::Serve(args)) => args.run(out),
+            Some(Command::View(args)) => args.run(out),
+            Some(Command::Key) => Ok(writeln!(out, "{}", Key::random().to_hex())?),
             None => self.window.run(out),
         }
     }
@@ -297,26 +336,7 @@ impl Cli {
 impl WindowArgs {
     /// Opens the window; where there is nothing to open one on, says so and prints the ladder.
     fn run(self, out: &mut impl Write) -> Result<(), CommandError> {
-        let mut lane = LaneSettings {
-            stages: rung(&self.rung)?.stages,
-            send_interval_ticks: send_interval(self.rate)?,
-            interpolation: interpolation(&self.interpolation)?,
-            ..LaneSettings::default()
-        };
-        if let Some(name) = &self.network {
-            lane.link = preset(name)?.conditions.clone();
-        }
-        if let Some(path) = &self.trace {
-            lane.link.trace = Some(Arc::new(trace(path)?));
-        }
-        let settings = WindowSettings {
-            lane,
-            script: self.script.as_deref().map(Script::load).transpose()?,
-            seconds: check_seconds(self.seconds)?,
-            size: size(&self.size)?,
-            report: self.report,
-            panel: PanelPlugin::default_settings_path(),
-        };
+        let settings = self.settings(Role::Play)?;
         let Some(missing) = window::missing() else {
             return window::run(settings);
         };
@@ -326,6 +346,38 @@ impl WindowArgs {
              cost on each rung.\n"
         )?;
         headless::ladder::print_demo(settings.script, settings.seconds, out)
+    }
+
+    fn settings(&self, role: Role) -> Result<WindowSettings, CommandError> {
+        Ok(WindowSettings {
+            role,
+            lane: self.lane.settings(LaneSettings::default().link)?,
+            script: self.script.as_deref().map(Script::load).transpose()?,
+            seconds: check_seconds(self.seconds)?,
+            size: size(&self.size)?,
+            report: self.report.clone(),
+            panel: PanelPlugin::default_settings_path(),
+        })
+    }
+}
+
+impl LaneArgs {
+    /// What they say, over `link` if they name no network.
+    fn settings(&self, link: Conditions) -> Result<LaneSettings, CommandError> {
+        let mut lane = LaneSettings {
+            stages: rung(&self.rung)?.stages,
+            send_interval_ticks: send_interval(self.rate)?,
+            interpolation: interpolation(&self.interpolation)?,
+            link,
+            ..LaneSettings::default()
+        };
+        if let Some(name) = &self.network {
+            lane.link = preset(name)?.conditions.clone();
+        }
+        if let Some(path) = &self.trace {
+            lane.link.trace = Some(Arc::new(trace(path)?));
+        }
+        Ok(lane)
     }
 }
 

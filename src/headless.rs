@@ -4,8 +4,11 @@ mod capture;
 pub mod ladder;
 pub mod network;
 mod profile;
+mod real_time;
+pub mod serve;
 pub mod soak;
 mod summary;
+pub mod view;
 
 use std::io::Write;
 
@@ -17,7 +20,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use crate::GamePlugins;
 use crate::cli::{self, CommandError, HeadlessArgs};
 use crate::recording::{Playing, Script};
-use crate::replication::{LaneCheck, LaneMeter, LaneSettings, ShadowLadder, spawn_lane};
+use crate::replication::{LaneCheck, LaneMeter, LaneSettings, ShadowLadder, Shown, spawn_lane};
 use crate::simulation::World as CubeWorld;
 use crate::view::ViewPlugin;
 
@@ -67,7 +70,7 @@ impl HeadlessGame {
             .map_err(|error| CommandError::Game(error.to_string()))?;
         app.world_mut()
             .entity_mut(lane)
-            .insert(LaneCheck::default());
+            .insert((LaneCheck::default(), Shown));
         // The first update only starts the clock.
         app.update();
         Ok(Self { app, lane })

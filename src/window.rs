@@ -10,21 +10,38 @@ use bevy::log::LogPlugin;
 use bevy::prelude::*;
 use bevy::window::WindowResolution;
 use bevy_egui::EguiPlugin;
+use bevy_egui::input::EguiWantsInput;
 
 use crate::GamePlugins;
 use crate::cli::CommandError;
 use crate::controls::ControlsPlugin;
 use crate::panel::PanelPlugin;
 use crate::recording::{Playing, Script};
-use crate::replication::{LaneCheck, LaneSettings, PictureError, ShadowLadder, spawn_lane};
+use crate::replication::{
+    LaneCheck, LaneSettings, PictureError, ReceptionPlugin, ServingPlugin, ShadowLadder, Shown,
+    UdpServer, UdpViewer, spawn_lane, spawn_reception,
+};
 use crate::simulation::World as CubeWorld;
-use crate::view::{AppearancePlugin, ViewPlugin};
+use crate::view::{AppearancePlugin, ViewMode, ViewPlugin};
 
 pub use display::missing;
 
+/// What the window shows.
+#[derive(Debug)]
+pub enum Role {
+    /// The game, and its replica.
+    Play,
+    /// The same, and others watch.
+    Serve(Box<UdpServer>),
+    /// What a server plays.
+    View(Box<UdpViewer>),
+}
+
 /// How to open the window.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct WindowSettings {
+    /// What it shows.
+    pub role: Role,
     /// How the lane sends at first.
     pub lane: LaneSettings,
     /// Played instead of the keyboard.
@@ -39,9 +56,9 @@ pub struct WindowSettings {
     pub panel: Option<PathBuf>,
 }
 
-/// What the log leaves out: renet warns of every snapshot in more than 20 fragments, and graphics
-/// drivers chat.
-const LOG_FILTER: &str = "wgpu=error,naga=warn,renet=error";
+/// What the log leaves out: renet warns of every snapshot in more than 20 fragments, netcode of every
+/// datagram that is none of its own, and graphics drivers chat.
+pub(crate) const LOG_FILTER: &str = "wgpu=error,naga=warn,renet=error,renetcode=off";
 
 /// Opens the window and plays until it is closed.
 ///
@@ -66,38 +83,75 @@ pub fn run(settings: WindowSettings) -> Result<(), CommandError> {
                 ..default()
             }),
         EguiPlugin::default(),
-        GamePlugins,
         ViewPlugin,
         AppearancePlugin,
         PanelPlugin {
             settings: settings.panel,
         },
-        ControlsPlugin,
     ));
-    if let Some(script) = settings.script {
-        app.insert_resource(Playing::new(script));
+    match settings.role {
+        Role::Play => play(&mut app, settings.script, settings.lane)?,
+        Role::Serve(server) => {
+            play(&mut app, settings.script, settings.lane)?;
+            app.add_plugins(ServingPlugin).insert_resource(*server);
+        }
+        Role::View(viewer) => view(&mut app, *viewer, settings.lane),
     }
-    let shadow = ShadowLadder::new(app.world().resource::<CubeWorld>().current())
-        .map_err(|error| CommandError::Game(error.to_string()))?;
-    let lane = spawn_lane(app.world_mut(), settings.lane)
-        .map_err(|error| CommandError::Game(error.to_string()))?;
-    app.world_mut().entity_mut(lane).insert((
-        shadow,
-        LaneCheck::default(),
-        PictureError::default(),
-    ));
     if let Some(path) = settings.report {
         report::install(&mut app, path)?;
     }
     if let Some(seconds) = settings.seconds {
         app.insert_resource(CloseAfter(Duration::from_secs_f64(seconds)))
-            .add_systems(Last, close);
+            .add_systems(PostUpdate, close);
     }
     match app.run() {
         AppExit::Success => Ok(()),
+        AppExit::Error(code) if code.get() == CTRL_C => Ok(()),
         AppExit::Error(code) => Err(CommandError::Game(format!("the game ended with {code}"))),
     }
 }
+
+/// The simulation, and a lane beside it.
+fn play(app: &mut App, script: Option<Script>, lane: LaneSettings) -> Result<(), CommandError> {
+    app.add_plugins((GamePlugins, ControlsPlugin));
+    if let Some(script) = script {
+        app.insert_resource(Playing::new(script));
+    }
+    let shadow = ShadowLadder::new(app.world().resource::<CubeWorld>().current())
+        .map_err(|error| CommandError::Game(error.to_string()))?;
+    let lane =
+        spawn_lane(app.world_mut(), lane).map_err(|error| CommandError::Game(error.to_string()))?;
+    app.world_mut().entity_mut(lane).insert((
+        Shown,
+        shadow,
+        LaneCheck::default(),
+        PictureError::default(),
+    ));
+    Ok(())
+}
+
+/// What a server sends, and nothing else.
+fn view(app: &mut App, viewer: UdpViewer, lane: LaneSettings) {
+    app.add_plugins(ReceptionPlugin)
+        .insert_resource(viewer)
+        .insert_resource(ViewMode::Replica)
+        .add_systems(Update, reconnect);
+    spawn_reception(app.world_mut(), lane);
+}
+
+/// Enter connects again.
+fn reconnect(
+    keys: Res<ButtonInput<KeyCode>>,
+    egui: Res<EguiWantsInput>,
+    mut viewer: ResMut<UdpViewer>,
+) {
+    if keys.just_pressed(KeyCode::Enter) && !egui.wants_any_keyboard_input() {
+        viewer.reconnect();
+    }
+}
+
+/// How Bevy ends when Ctrl-C is pressed in the terminal.
+const CTRL_C: u8 = 130;
 
 #[derive(Resource, Debug)]
 struct CloseAfter(Duration);

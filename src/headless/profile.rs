@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use bevy::prelude::*;
 use bevy_egui::egui;
 
-use crate::panel::{LaneView, PanelState, draw};
+use crate::panel::{LaneView, PanelState, Peers, draw};
 use crate::replication::{LaneMeter, LaneSettings, PictureError, ReplicationSystems, ShadowLadder};
 use crate::simulation::SimulationSystems;
 use crate::view::ViewSystems;
@@ -145,6 +145,7 @@ fn lay_out_panel(
             meter,
             shadow,
             error,
+            peers: Peers::None,
         };
         draw(ui.ctx(), panel, lane);
     });

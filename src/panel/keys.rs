@@ -7,20 +7,20 @@ use cubewire_codec::ladder::LADDER;
 
 use super::PanelState;
 use super::ladder::{Step, place, step};
-use crate::replication::LaneSettings;
+use crate::replication::{LaneSettings, Shown};
 
-/// F1 shows and hides the panel, whoever has the keyboard; the other keys work for the first
+/// F1 shows and hides the panel, whoever has the keyboard; the other keys work for the shown
 /// lane, unless egui wants the keyboard.
 pub(super) fn press(
     keys: Res<ButtonInput<KeyCode>>,
     wants: Option<Res<EguiWantsInput>>,
     mut state: ResMut<PanelState>,
-    mut lanes: Query<&mut LaneSettings>,
+    lane: Option<Single<&mut LaneSettings, With<Shown>>>,
 ) {
     if keys.just_pressed(KeyCode::F1) {
         state.visible = !state.visible;
     }
-    let Some(mut settings) = lanes.iter_mut().next() else {
+    let Some(mut settings) = lane.map(Single::into_inner) else {
         return;
     };
     if wants.is_none_or(|egui| !egui.wants_any_keyboard_input()) {
@@ -107,7 +107,7 @@ mod tests {
         let mut app = App::new();
         app.add_plugins((MinimalPlugins, super::super::PanelPlugin::default()))
             .init_resource::<ButtonInput<KeyCode>>();
-        let lane = app.world_mut().spawn(LaneSettings::default()).id();
+        let lane = app.world_mut().spawn((LaneSettings::default(), Shown)).id();
         (app, lane)
     }
 

@@ -32,7 +32,11 @@ pub(super) fn step(current: Option<usize>, last_rung: usize, step: Step) -> usiz
 }
 
 pub(super) fn draw(ui: &mut egui::Ui, stages: &mut Stages, shadow: Option<&ShadowLadder>) {
-    ui.weak("Now, in article accounting, on the same snapshots:");
+    ui.weak(if shadow.is_some() {
+        "Now, in article accounting, on the same snapshots:"
+    } else {
+        "What to ask the server for:"
+    });
     for (place, rung) in LADDER.iter().enumerate() {
         row(
             ui,
@@ -59,7 +63,7 @@ fn row(
             rungs.find(|shadowed| shadowed.rung().name == rung.name)
         })
         .map(ShadowRung::kbps);
-    let figure = kbps.map_or_else(|| "–".to_owned(), |kbps| format!("{kbps:.1} kbps"));
+    let figure = kbps.map_or_else(String::new, |kbps| format!("{kbps:.1} kbps"));
     let button = egui::Button::selectable(*stages == rung.stages, name)
         .right_text(egui::RichText::new(figure).monospace())
         .min_size(egui::vec2(ui.available_width(), 0.0));

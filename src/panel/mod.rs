@@ -11,6 +11,7 @@ mod keys;
 mod ladder;
 mod ledger;
 mod network;
+mod peers;
 mod playout;
 mod series;
 mod settings;
@@ -22,8 +23,12 @@ use std::path::PathBuf;
 use bevy::prelude::*;
 use bevy_egui::{EguiContexts, EguiPrimaryContextPass, egui};
 
-use crate::replication::{LaneMeter, LaneSettings, PictureError, ShadowLadder};
+use crate::replication::{
+    LaneMeter, LaneSettings, PictureError, RemoteViewer, ShadowLadder, Shown, UdpServer, UdpViewer,
+};
 
+pub use peers::Peers;
+pub(crate) use peers::sentence;
 pub use settings::{OpenSections, PanelState};
 
 /// When the panel does what.
@@ -37,7 +42,7 @@ pub enum PanelSystems {
     Save,
 }
 
-/// Shows the panel of the first lane. Needs a primary egui context to draw in.
+/// Shows the panel of the [`Shown`] lane. Needs a primary egui context to draw in.
 #[derive(Clone, Debug, Default)]
 pub struct PanelPlugin {
     /// The file that [`PanelState`] is loaded from and saved to; `None`, the default, does
@@ -95,6 +100,8 @@ pub struct LaneView<'a> {
     pub shadow: Option<&'a ShadowLadder>,
     /// How far the picture is off, if that is measured.
     pub error: Option<&'a PictureError>,
+    /// Who is at the other end of a real network.
+    pub peers: Peers<'a>,
 }
 
 /// Draws the panel at the right of `ctx`, inside a running pass. Gives its width in logical
@@ -139,8 +146,13 @@ fn sections(ui: &mut egui::Ui, state: &mut PanelState, lane: LaneView<'_>) {
         meter,
         shadow,
         error,
+        peers,
     } = lane;
+    let is_remote = peers.is_server();
     let mut open = state.open;
+    if let Some(title) = peers.title() {
+        section(ui, title, &mut open.peers, |ui| peers::draw(ui, peers));
+    }
     section(ui, "Ladder", &mut open.ladder, |ui| {
         ladder::draw(ui, &mut settings.stages, shadow);
     });
@@ -157,6 +169,9 @@ fn sections(ui: &mut egui::Ui, state: &mut PanelState, lane: LaneView<'_>) {
         acks::draw(ui, meter);
     });
     section(ui, "Network", &mut open.network, |ui| {
+        if is_remote {
+            ui.weak("Added to the real network:");
+        }
         network::draw(ui, settings, meter);
     });
     section(ui, "Playout", &mut open.playout, |ui| {
@@ -191,34 +206,60 @@ fn draw_lane(
     mut contexts: EguiContexts,
     mut state: ResMut<PanelState>,
     mut width: ResMut<PanelWidth>,
-    mut lanes: Query<(
-        &mut LaneSettings,
-        &LaneMeter,
-        Option<&ShadowLadder>,
-        Option<&PictureError>,
-    )>,
+    lane: Option<Single<ShownLane<'_>, With<Shown>>>,
+    server: Option<Res<UdpServer>>,
+    viewers: Query<(&RemoteViewer, &LaneSettings, &LaneMeter), Without<Shown>>,
+    mut viewer: Option<ResMut<UdpViewer>>,
 ) {
     let Ok(ctx) = contexts.ctx_mut() else {
         return;
     };
-    let Some((mut settings, meter, shadow, error)) = lanes.iter_mut().next() else {
+    let Some((mut settings, meter, shadow, error)) = lane.map(Single::into_inner) else {
         width.set_if_neq(PanelWidth(0.0));
         return;
     };
     // Drawn on copies: what is written to counts as changed.
     let mut new_state = PanelState::clone(&state);
     let mut new_settings = settings.clone();
+    let mut reconnect = false;
+    let peers = match (server, &viewer) {
+        (Some(server), _) => Peers::Viewers {
+            address: server.address(),
+            traffic: server.traffic(),
+            viewers: viewers.iter().collect(),
+        },
+        (None, Some(viewer)) => Peers::Server {
+            address: viewer.server(),
+            status: viewer.status(),
+            round_trip: viewer.round_trip(),
+            reconnect: &mut reconnect,
+        },
+        (None, None) => Peers::None,
+    };
     let lane = LaneView {
         settings: &mut new_settings,
         meter,
         shadow,
         error,
+        peers,
     };
     let drawn = draw(ctx, &mut new_state, lane);
     width.set_if_neq(PanelWidth(drawn));
     state.set_if_neq(new_state);
     settings.set_if_neq(new_settings);
+    if let Some(viewer) = &mut viewer
+        && reconnect
+    {
+        viewer.reconnect();
+    }
 }
+
+type ShownLane<'a> = (
+    &'a mut LaneSettings,
+    &'a LaneMeter,
+    Option<&'a ShadowLadder>,
+    Option<&'a PictureError>,
+);
 
 /// Logical points in which everything is still readable.
 const NARROWEST: f32 = 300.0;
@@ -258,6 +299,7 @@ mod tests {
                 meter: &meter,
                 shadow: None,
                 error: None,
+                peers: Peers::None,
             };
             let width = draw(ui.ctx(), state, lane);
             assert_eq!(width > 0.0, state.visible);

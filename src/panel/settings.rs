@@ -73,6 +73,8 @@ impl PanelState {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct OpenSections {
+    /// Viewers, or the server.
+    pub peers: bool,
     /// The rungs.
     pub ladder: bool,
     /// The switches.
@@ -94,6 +96,7 @@ pub struct OpenSections {
 impl Default for OpenSections {
     fn default() -> Self {
         Self {
+            peers: true,
             ladder: true,
             stages: true,
             bandwidth: true,

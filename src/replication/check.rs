@@ -3,7 +3,7 @@
 use bevy::prelude::*;
 
 use super::Replica;
-use super::receive::Decoded;
+use super::receive::{Decoded, DecodedPacket};
 use super::send::Sender;
 
 /// What comparing has shown since the component was added to a lane.
@@ -19,7 +19,7 @@ pub struct LaneCheck {
 
 pub(super) fn check(mut lanes: Query<(&Sender, &Replica, &Decoded, &mut LaneCheck)>) {
     for (sender, replica, decoded, mut check) in &mut lanes {
-        for &tick in &decoded.0 {
+        for &DecodedPacket { tick, .. } in &decoded.0 {
             let Some(sent) = sender.protocol.get(tick) else {
                 check.uncompared += 1;
                 continue;

@@ -8,6 +8,8 @@ use cubewire_codec::{BitLedger, DecodeError, Stages};
 use cubewire_link::LinkStats;
 use cubewire_scene::TICKS_PER_SECOND;
 
+use super::transport::Purpose;
+
 /// Samples that a meter keeps: a minute.
 pub const METER_TICKS: usize = 60 * TICKS_PER_SECOND as usize;
 
@@ -59,6 +61,9 @@ pub struct Sample {
     pub ack_bytes: usize,
     /// The transport's own acks, both ways, in wire accounting.
     pub renet_ack_bytes: usize,
+    /// What makes and keeps a connection, both ways, in wire accounting: the handshake, the welcome,
+    /// requests, grants, keep-alives. Only between processes.
+    pub control_bytes: usize,
     /// Where the payload's bits went.
     pub ledger: BitLedger,
     /// Cubes that differ from the baseline, or from the initial state if there is none.
@@ -92,6 +97,7 @@ impl Default for Sample {
             packets: 0,
             ack_bytes: 0,
             renet_ack_bytes: 0,
+            control_bytes: 0,
             ledger: BitLedger::new(),
             changed_cubes: 0,
             sent_cubes: 0,
@@ -112,6 +118,36 @@ impl Sample {
         match accounting {
             Accounting::Article => self.article_bytes,
             Accounting::Wire => self.wire_bytes,
+        }
+    }
+
+    /// Adds what went over the wire in another sample.
+    pub(super) const fn add_traffic(&mut self, other: &Self) {
+        self.wire_bytes += other.wire_bytes;
+        self.packets += other.packets;
+        self.ack_bytes += other.ack_bytes;
+        self.renet_ack_bytes += other.renet_ack_bytes;
+        self.control_bytes += other.control_bytes;
+    }
+
+    /// Counts a packet from the sender to the receiver, with its IP and UDP headers.
+    pub(super) const fn count_down(&mut self, purpose: Purpose, bytes: usize) {
+        match purpose {
+            Purpose::Snapshots => {
+                self.wire_bytes += bytes;
+                self.packets += 1;
+            }
+            Purpose::RenetAck => self.renet_ack_bytes += bytes,
+            Purpose::Control => self.control_bytes += bytes,
+        }
+    }
+
+    /// Counts a packet the other way.
+    pub(super) const fn count_up(&mut self, purpose: Purpose, bytes: usize) {
+        match purpose {
+            Purpose::Snapshots => self.ack_bytes += bytes,
+            Purpose::RenetAck => self.renet_ack_bytes += bytes,
+            Purpose::Control => self.control_bytes += bytes,
         }
     }
 }

@@ -12,11 +12,14 @@
 //! [`LaneMeter`] holds what was measured, [`Replica`] what arrived.
 
 mod check;
+mod digest;
 mod error;
 mod meter;
 mod playout;
 mod receive;
+mod reception;
 mod send;
+mod serving;
 mod shadow;
 mod transport;
 
@@ -31,12 +34,21 @@ use cubewire_scene::TICKS_PER_SECOND;
 
 use crate::simulation::{SimulationSystems, World as CubeWorld};
 
+use transport::{ReceiverMail, SenderMail, memory};
+
 pub use check::LaneCheck;
+pub use digest::Digest;
 pub(crate) use error::History;
 pub use error::PictureError;
 pub use meter::{Accounting, LaneMeter, METER_TICKS, Sample, kbps};
 pub(crate) use playout::{is_jump, shown_cube};
+pub use reception::{ReceptionPlugin, spawn_reception};
+pub use serving::{ServingPlugin, ServingSystems};
 pub use shadow::{ShadowLadder, ShadowRung};
+pub use transport::udp::{
+    Key, KeyError, RemoteViewer, Security, ServeError, ServerSettings, Traffic, UdpServer,
+    UdpViewer, ViewError, ViewerSettings, ViewerStatus,
+};
 
 /// Bytes of the IPv4 and UDP headers that each packet is charged with.
 pub const HEADER_BYTES: usize = 28;
@@ -66,8 +78,8 @@ pub struct ReplicationPlugin;
 
 impl Plugin for ReplicationPlugin {
     fn build(&self, app: &mut App) {
-        app.add_observer(transport::disconnect)
-            .init_resource::<transport::Server>()
+        app.add_observer(memory::disconnect)
+            .init_resource::<memory::Server>()
             .init_resource::<History>()
             .configure_sets(
                 FixedUpdate,
@@ -83,16 +95,16 @@ impl Plugin for ReplicationPlugin {
             .add_systems(
                 FixedUpdate,
                 (
-                    (transport::to_server, send::take_feedback)
+                    (memory::to_server, send::take_feedback)
                         .chain()
                         .in_set(ReplicationSystems::Acks),
-                    (send::send, transport::from_server)
+                    (send::send, memory::from_server)
                         .chain()
                         .in_set(ReplicationSystems::Send),
                     (
-                        transport::to_client,
+                        memory::to_client,
                         receive::receive,
-                        transport::from_client,
+                        memory::from_client,
                         playout::set_delay,
                     )
                         .chain()
@@ -200,6 +212,10 @@ impl LaneSettings {
     }
 }
 
+/// The lane whose picture is shown, and which the panel and the keys are about.
+#[derive(Component, Clone, Copy, Debug, Default)]
+pub struct Shown;
+
 /// What a lane's receiver has: snapshots to play back.
 #[derive(Component, Debug)]
 pub struct Replica(pub(crate) SnapshotReceiver);
@@ -225,7 +241,7 @@ pub fn spawn_lane(world: &mut World, settings: LaneSettings) -> Result<Entity> {
         initial: cubes.current().clone(),
     };
     let connection = world
-        .resource_mut::<transport::Server>()
+        .resource_mut::<memory::Server>()
         .connect(&settings.link, settings.link_seed);
     let sender = send::Sender::new(welcome.initial.clone(), settings.stages)?;
     let delay = settings.ruled_delay();
@@ -234,9 +250,10 @@ pub fn spawn_lane(world: &mut World, settings: LaneSettings) -> Result<Entity> {
         settings,
         connection,
         sender,
+        SenderMail::default(),
+        ReceiverMail::default(),
         Replica(receiver),
-        receive::Decoded::default(),
-        playout::Playback::new(delay),
+        reception::Receiving::new(delay),
         LaneMeter::default(),
     ));
     Ok(lane.id())

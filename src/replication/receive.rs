@@ -1,19 +1,31 @@
 //! The receiving half of a lane.
 
 use bevy::prelude::*;
+use cubewire_codec::Header;
 use cubewire_protocol::Arrival;
+use renet::Bytes;
 
 use super::playout::Playback;
-use super::transport::{CHANNEL, Connection};
+use super::transport::ReceiverMail;
 use super::{LaneMeter, LaneSettings, Replica};
 
-/// Ticks of the snapshots that were decoded in this tick.
+/// The snapshots that were decoded in this tick.
 #[derive(Component, Debug, Default)]
-pub(super) struct Decoded(pub(super) Vec<u64>);
+pub(super) struct Decoded(pub(super) Vec<DecodedPacket>);
+
+/// One of them.
+#[derive(Debug)]
+pub(super) struct DecodedPacket {
+    /// The sender's tick.
+    pub(super) tick: u64,
+    pub(super) header: Header,
+    /// The packet.
+    pub(super) bytes: Bytes,
+}
 
 type Receivers<'a> = (
     &'a LaneSettings,
-    &'a mut Connection,
+    &'a mut ReceiverMail,
     &'a mut Replica,
     &'a mut Decoded,
     &'a mut Playback,
@@ -22,16 +34,19 @@ type Receivers<'a> = (
 
 pub(super) fn receive(time: Res<Time>, mut lanes: Query<Receivers<'_>>) {
     let now = time.elapsed();
-    for (settings, mut connection, mut replica, mut decoded, mut playback, mut meter) in &mut lanes
-    {
+    for (settings, mut mail, mut replica, mut decoded, mut playback, mut meter) in &mut lanes {
         let waits = settings.shown_interpolation().waits();
         let receiver = &mut replica.0;
         decoded.0.clear();
-        while let Some(message) = connection.client.receive_message(CHANNEL) {
+        while let Some(message) = mail.0.take() {
             let newest = receiver.newest();
             match receiver.on_packet(now, &message) {
-                Ok(Arrival::Decoded { tick, late, .. }) => {
-                    decoded.0.push(tick);
+                Ok(Arrival::Decoded { tick, header, late }) => {
+                    decoded.0.push(DecodedPacket {
+                        tick,
+                        header,
+                        bytes: message,
+                    });
                     meter.received += 1;
                     // Where nothing waits, what is newer is shown.
                     let is_late = if waits { late } else { Some(tick) < newest };
@@ -45,8 +60,7 @@ pub(super) fn receive(time: Res<Time>, mut lanes: Query<Receivers<'_>>) {
             }
         }
         while let Some(feedback) = receiver.poll_feedback() {
-            let message = feedback.encode();
-            connection.client.send_message(CHANNEL, message);
+            mail.0.outgoing.push(feedback.encode().into());
         }
     }
 }

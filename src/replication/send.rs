@@ -6,7 +6,7 @@ use cubewire_codec::{InitialStateError, Limits, QuantizedSnapshot, Snapshot, Sta
 use cubewire_protocol::SnapshotSender;
 
 use super::meter::Sample;
-use super::transport::{CHANNEL, Connection, Server};
+use super::transport::SenderMail;
 use super::{HEADER_BYTES, LaneMeter, LaneSettings};
 use crate::simulation::World as CubeWorld;
 
@@ -51,12 +51,9 @@ impl Sender {
     }
 }
 
-pub(super) fn take_feedback(
-    mut server: ResMut<Server>,
-    mut lanes: Query<(&Connection, &mut Sender, &mut LaneMeter)>,
-) {
-    for (connection, mut sender, mut meter) in &mut lanes {
-        while let Some(message) = server.renet.receive_message(connection.id, CHANNEL) {
+pub(super) fn take_feedback(mut lanes: Query<(&mut SenderMail, &mut Sender, &mut LaneMeter)>) {
+    for (mut mail, mut sender, mut meter) in &mut lanes {
+        while let Some(message) = mail.0.take() {
             if sender.protocol.on_message(&message).is_err() {
                 meter.refused_acks += 1;
             }
@@ -66,12 +63,11 @@ pub(super) fn take_feedback(
 
 pub(super) fn send(
     world: Res<CubeWorld>,
-    mut server: ResMut<Server>,
-    mut lanes: Query<(&LaneSettings, &Connection, &mut Sender, &mut LaneMeter)>,
+    mut lanes: Query<(&LaneSettings, &mut SenderMail, &mut Sender, &mut LaneMeter)>,
 ) -> Result {
     let tick = world.tick();
     let age = |baseline: Option<u64>| baseline.map(|baseline| (tick - baseline) as u16);
-    for (settings, connection, mut sender, mut meter) in &mut lanes {
+    for (settings, mut mail, mut sender, mut meter) in &mut lanes {
         let sender = &mut *sender;
         if settings.stages.check().is_ok() {
             sender.stages = settings.stages;
@@ -111,8 +107,7 @@ pub(super) fn send(
             reference_age_ticks: age(sent.named()),
             ..Sample::default()
         });
-        let bytes = packet.bytes.clone();
-        server.renet.send_message(connection.id, CHANNEL, bytes);
+        mail.0.outgoing.push(packet.bytes.clone().into());
     }
     Ok(())
 }

@@ -13,6 +13,8 @@ mod pictures;
 use bevy::prelude::*;
 use bevy::transform::TransformSystems;
 
+use crate::simulation::World as CubeWorld;
+
 pub use appearance::AppearancePlugin;
 pub use pictures::{ReplicaPicture, ViewCube};
 
@@ -42,7 +44,10 @@ impl Plugin for ViewPlugin {
             .add_systems(Startup, pictures::spawn)
             .add_systems(
                 PostUpdate,
-                (pictures::show_simulation, pictures::show_replica)
+                (
+                    pictures::show_simulation.run_if(resource_exists::<CubeWorld>),
+                    pictures::show_replica,
+                )
                     .chain()
                     .in_set(ViewSystems::Cubes),
             );

@@ -6,8 +6,8 @@ use cubewire_codec::Stages;
 use cubewire_codec::ladder;
 
 use super::{Side, ViewMode};
-use crate::panel::{PanelState, PanelWidth};
-use crate::replication::{Accounting, LaneMeter, LaneSettings};
+use crate::panel::{PanelState, PanelWidth, sentence};
+use crate::replication::{Accounting, LaneMeter, LaneSettings, Shown, UdpViewer, ViewerStatus};
 
 const CYAN: Color = Color::srgb(0.0, 0.62, 0.75);
 const INK: Color = Color::srgb(0.16, 0.18, 0.22);
@@ -116,7 +116,8 @@ pub(super) fn write(
     clock: Res<Time<Real>>,
     panel: Res<PanelState>,
     mut hidden_seconds: Local<f32>,
-    lanes: Query<(&LaneSettings, &LaneMeter)>,
+    lane: Option<Single<(&LaneSettings, &LaneMeter), With<Shown>>>,
+    viewer: Option<Res<UdpViewer>>,
     mut labels: Query<(&Label, &mut Text)>,
 ) {
     *hidden_seconds = if panel.visible {
@@ -124,7 +125,7 @@ pub(super) fn write(
     } else {
         *hidden_seconds + clock.delta_secs()
     };
-    let Some((settings, meter)) = lanes.iter().next() else {
+    let Some((settings, meter)) = lane.map(Single::into_inner) else {
         return;
     };
     for (label, mut text) in &mut labels {
@@ -150,13 +151,24 @@ pub(super) fn write(
                     .is_paused()
                     .then_some("paused: P goes on, N steps a tick");
                 let cut = settings.link.cut.then_some("the link is cut: L joins it");
-                let notices: Vec<_> = paused.into_iter().chain(cut).chain(hidden).collect();
+                let connection = viewer.as_ref().and_then(|viewer| connection(viewer));
+                let notices = [connection.as_deref(), paused, cut, hidden];
+                let notices: Vec<_> = notices.into_iter().flatten().collect();
                 notices.join("\n")
             }
         };
         if text.0 != wanted {
             text.0 = wanted;
         }
+    }
+}
+
+/// What there is to say of a connection that does not do its work.
+fn connection(viewer: &UdpViewer) -> Option<String> {
+    match viewer.status() {
+        ViewerStatus::Connected => None,
+        ViewerStatus::Connecting => Some(format!("connecting to {} …", viewer.server())),
+        lost @ ViewerStatus::Lost(_) => Some(format!("{}\nEnter connects again.", sentence(&lost))),
     }
 }
 

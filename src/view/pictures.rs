@@ -5,7 +5,7 @@ use cubewire_codec::CubeState;
 use cubewire_scene::{CUBES, PLAYER, TICKS_PER_SECOND, initial_position, side};
 
 use super::Side;
-use crate::replication::{LaneSettings, Replica, is_jump, shown_cube};
+use crate::replication::{LaneSettings, Replica, Shown, is_jump, shown_cube};
 use crate::simulation::World as CubeWorld;
 
 /// A cube of the view.
@@ -65,12 +65,12 @@ pub(super) fn show_simulation(
 /// Reads decoded snapshots and the clock, nothing of the simulation.
 pub(super) fn show_replica(
     time: Res<Time<Fixed>>,
-    lanes: Query<(&LaneSettings, &Replica)>,
+    lane: Option<Single<(&LaneSettings, &Replica), With<Shown>>>,
     mut picture: ResMut<ReplicaPicture>,
     mut cubes: Query<(&Side, &mut ViewCube, &mut Transform)>,
 ) {
     let now = time.elapsed() + time.overstep();
-    let Some((settings, replica)) = lanes.iter().next() else {
+    let Some((settings, replica)) = lane.map(Single::into_inner) else {
         return;
     };
     let kind = settings.interpolation;

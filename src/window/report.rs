@@ -12,7 +12,9 @@ use serde::Serialize;
 
 use crate::cli::CommandError;
 use crate::files::write_whole;
-use crate::replication::{Accounting, History, LaneCheck, LaneMeter, LaneSettings, ShadowLadder};
+use crate::replication::{
+    Accounting, History, LaneCheck, LaneMeter, LaneSettings, ShadowLadder, Shown,
+};
 use crate::simulation::World as CubeWorld;
 use crate::view::{ReplicaPicture, Side, ViewCube, ViewMode, ViewSystems};
 
@@ -120,7 +122,7 @@ fn compare(
 
 fn note(
     world: Res<CubeWorld>,
-    lanes: Query<(&LaneSettings, &LaneMeter, &LaneCheck, &ShadowLadder)>,
+    lanes: Query<(&LaneSettings, &LaneMeter, &LaneCheck, &ShadowLadder), With<Shown>>,
     mode: Res<ViewMode>,
     mut report: ResMut<Report>,
 ) {

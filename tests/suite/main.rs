@@ -7,4 +7,5 @@ mod figures;
 mod network;
 mod play;
 mod replica;
+mod udp;
 mod window;

@@ -11,7 +11,7 @@
 
 use bitstream_io::BitWrite;
 
-use crate::ledger::BitKind;
+use crate::ledger::{BitKind, BitLedger};
 use crate::sequence::Sequence;
 use crate::sink::Sink;
 use crate::source::{DecodeError, Source};
@@ -54,6 +54,16 @@ impl Header {
     /// illegal.
     pub fn decode(bytes: &[u8]) -> Result<Self, DecodeError> {
         Self::take(&mut Source::new(bytes))
+    }
+
+    /// Writes the header alone, padded with zeros to whole bytes.
+    #[must_use]
+    pub fn encode(&self) -> Vec<u8> {
+        let (mut bytes, mut ledger) = (Vec::new(), BitLedger::new());
+        let mut sink = Sink::writer(&mut bytes, &mut ledger);
+        self.put(&mut sink);
+        sink.finish();
+        bytes
     }
 
     pub(crate) fn put<W: BitWrite>(&self, sink: &mut Sink<'_, W>) {
@@ -173,7 +183,6 @@ fn take_code<T: Copy>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ledger::BitLedger;
 
     #[test]
     fn every_legal_combination_has_a_descriptor_of_its_own() {
@@ -184,11 +193,8 @@ mod tests {
                 sequence: Sequence(7),
                 reference: Reference::Initial { stages },
             };
-            let (mut bytes, mut ledger) = (Vec::new(), BitLedger::new());
-            let mut sink = Sink::writer(&mut bytes, &mut ledger);
-            header.put(&mut sink);
-            sink.finish();
-            assert_eq!(ledger.kind(BitKind::Header), 35.0);
+            let bytes = header.encode();
+            assert_eq!(bytes.len(), 5);
             assert_eq!(Header::decode(&bytes), Ok(header));
             assert!(seen.insert(bytes));
         }

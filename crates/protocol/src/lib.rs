@@ -17,6 +17,7 @@ mod feedback;
 mod interpolation;
 mod playout;
 mod receiver;
+mod request;
 mod ring;
 mod sender;
 mod welcome;
@@ -27,6 +28,7 @@ pub use feedback::{Ack, Feedback, FeedbackError};
 pub use interpolation::{Interpolation, MAX_EXTRAPOLATION_SECONDS};
 pub use playout::{Playout, PlayoutBuffer};
 pub use receiver::{Arrival, RECEIVER_RING, Received, SnapshotReceiver};
+pub use request::{Grant, GrantError, Request, RequestError};
 pub use ring::BaselineRing;
 pub use sender::{
     BaselineChoice, CANDIDATES, MAX_BASELINE_AGE_TICKS, SendError, Sent, SnapshotSender,
