@@ -47,7 +47,7 @@ impl Plugin for AppearancePlugin {
                     colour,
                     light,
                     overlay::arrange,
-                    overlay::write,
+                    (overlay::write, overlay::notice).chain(),
                 )
                     .in_set(ViewSystems::Follow)
                     .before(CameraUpdateSystems)

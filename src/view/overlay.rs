@@ -112,19 +112,9 @@ pub(super) fn arrange(
 
 pub(super) fn write(
     mode: Res<ViewMode>,
-    time: Res<Time<Virtual>>,
-    clock: Res<Time<Real>>,
-    panel: Res<PanelState>,
-    mut hidden_seconds: Local<f32>,
     lane: Option<Single<(&LaneSettings, &LaneMeter), With<Shown>>>,
-    viewer: Option<Res<UdpViewer>>,
     mut labels: Query<(&Label, &mut Text)>,
 ) {
-    *hidden_seconds = if panel.visible {
-        0.0
-    } else {
-        *hidden_seconds + clock.delta_secs()
-    };
     let Some((settings, meter)) = lane.map(Single::into_inner) else {
         return;
     };
@@ -144,21 +134,40 @@ pub(super) fn write(
                 let wire = bandwidth(meter.kbps(Accounting::Wire));
                 format!("article accounting; wire {wire}")
             }
-            Label::Notice => {
-                let hidden = (*hidden_seconds < HINT_SECONDS && !panel.visible)
-                    .then_some("F1 shows the panel");
-                let paused = time
-                    .is_paused()
-                    .then_some("paused: P goes on, N steps a tick");
-                let cut = settings.link.cut.then_some("the link is cut: L joins it");
-                let connection = viewer.as_ref().and_then(|viewer| connection(viewer));
-                let notices = [connection.as_deref(), paused, cut, hidden];
-                let notices: Vec<_> = notices.into_iter().flatten().collect();
-                notices.join("\n")
-            }
+            Label::Notice => continue,
         };
         if text.0 != wanted {
             text.0 = wanted;
+        }
+    }
+}
+
+pub(super) fn notice(
+    time: Res<Time<Virtual>>,
+    clock: Res<Time<Real>>,
+    panel: Res<PanelState>,
+    mut hidden_seconds: Local<f32>,
+    lane: Option<Single<&LaneSettings, With<Shown>>>,
+    viewer: Option<Res<UdpViewer>>,
+    mut labels: Query<(&Label, &mut Text)>,
+) {
+    *hidden_seconds = if panel.visible {
+        0.0
+    } else {
+        *hidden_seconds + clock.delta_secs()
+    };
+    let connection = viewer.and_then(|viewer| connection(&viewer));
+    let paused = time
+        .is_paused()
+        .then_some("paused: P goes on, N steps a tick");
+    let is_cut = lane.is_some_and(|settings| settings.link.cut);
+    let cut = is_cut.then_some("the link is cut: L joins it");
+    let hidden = (*hidden_seconds < HINT_SECONDS && !panel.visible).then_some("F1 shows the panel");
+    let notices = [connection.as_deref(), paused, cut, hidden];
+    let wanted = notices.into_iter().flatten().collect::<Vec<_>>().join("\n");
+    for (&label, mut text) in &mut labels {
+        if label == Label::Notice && text.0 != wanted {
+            text.0.clone_from(&wanted);
         }
     }
 }
