@@ -6,6 +6,7 @@ mod controls;
 mod figures;
 mod network;
 mod play;
+mod processes;
 mod replica;
 mod udp;
 mod window;

@@ -16,7 +16,7 @@ use cubewire::replication::{
 };
 use cubewire_codec::{Sequence, ladder};
 use cubewire_link::Conditions;
-use cubewire_protocol::{BaselineChoice, Request};
+use cubewire_protocol::{BaselineChoice, PROTOCOL_VERSION, Request};
 use rand::{Rng, RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use renetcode::{ClientAuthentication, ConnectToken, NetcodeClient};
@@ -428,7 +428,7 @@ struct Rogue {
 }
 
 impl Rogue {
-    fn new(server: SocketAddr) -> Self {
+    fn new(server: SocketAddr, version: u16) -> Self {
         let socket = UdpSocket::bind(LOOPBACK).unwrap();
         socket.set_nonblocking(true).unwrap();
         socket.connect(server).unwrap();
@@ -436,6 +436,8 @@ impl Rogue {
             .duration_since(SystemTime::UNIX_EPOCH)
             .unwrap();
         let protocol = u64::from_be_bytes(*b"cubewire");
+        let mut data = [0; 256];
+        data[..2].copy_from_slice(&version.to_be_bytes());
         let connect_token = ConnectToken::generate(
             now,
             protocol,
@@ -443,7 +445,7 @@ impl Rogue {
             rand::random(),
             5,
             vec![server],
-            None,
+            Some(&data),
             &[0; 32],
         )
         .unwrap();
@@ -467,8 +469,8 @@ impl Rogue {
         }
     }
 
-    fn connect(game: &mut HeadlessGame, others: &mut [&mut HeadlessViewer]) -> Self {
-        let mut rogue = Self::new(address(game));
+    fn connect(game: &mut HeadlessGame, others: &mut [&mut HeadlessViewer], version: u16) -> Self {
+        let mut rogue = Self::new(address(game), version);
         let before = udp(game).connected();
         for _ in 0..20 {
             rogue.step();
@@ -522,7 +524,7 @@ fn who_sends_garbage_is_sent_away_and_nothing_else_changes() {
         ("a request that is none", 2, &[0, 1, 2]),
     ];
     for (what, channel, bytes) in garbage {
-        let mut rogue = Rogue::connect(&mut game, &mut [&mut bystander]);
+        let mut rogue = Rogue::connect(&mut game, &mut [&mut bystander], PROTOCOL_VERSION);
         if channel == 255 {
             rogue.say(bytes);
         } else {
@@ -532,7 +534,7 @@ fn who_sends_garbage_is_sent_away_and_nothing_else_changes() {
         assert_eq!(udp(&game).connected(), 1, "{what}");
     }
     // Acks that are none are counted, on a lane that goes on.
-    let mut rogue = Rogue::connect(&mut game, &mut [&mut bystander]);
+    let mut rogue = Rogue::connect(&mut game, &mut [&mut bystander], PROTOCOL_VERSION);
     rogue.message(2, &request().encode());
     step(&mut game, &mut [&mut bystander], 2);
     rogue.message(0, &[77, 1, 2]);
@@ -570,11 +572,9 @@ fn who_sends_garbage_is_sent_away_and_nothing_else_changes() {
 #[test]
 fn another_version_gets_the_welcome_that_says_so_and_no_snapshots() {
     let mut game = server(Security::Insecure, 8);
-    let mut rogue = Rogue::connect(&mut game, &mut []);
-    let mut asked = request().encode();
-    asked[1] += 1;
+    let mut rogue = Rogue::connect(&mut game, &mut [], PROTOCOL_VERSION + 1);
     for _ in 0..60 {
-        rogue.message(2, &asked);
+        rogue.message(2, &request().encode());
         rogue.step();
         game.step();
     }
@@ -585,4 +585,5 @@ fn another_version_gets_the_welcome_that_says_so_and_no_snapshots() {
         game.step();
     }
     assert_eq!(udp(&game).connected(), 0, "and is sent away if it stays");
+    assert_eq!(udp(&game).admitted(), 0);
 }

@@ -11,7 +11,7 @@ use std::fmt;
 use std::str::FromStr;
 use std::time::Duration;
 
-use renetcode::NETCODE_KEY_BYTES;
+use renetcode::{NETCODE_KEY_BYTES, NETCODE_USER_DATA_BYTES};
 
 pub use server::{RemoteViewer, ServeError, ServerSettings, Traffic, UdpServer};
 pub(in crate::replication) use server::{
@@ -89,6 +89,17 @@ impl Security {
             Self::Insecure => [0; NETCODE_KEY_BYTES],
         }
     }
+}
+
+/// What a connect token holds beside addresses and keys: the version that its maker speaks.
+fn token_data(version: u16) -> [u8; NETCODE_USER_DATA_BYTES] {
+    let mut data = [0; NETCODE_USER_DATA_BYTES];
+    data[..2].copy_from_slice(&version.to_be_bytes());
+    data
+}
+
+fn token_version(data: &[u8; NETCODE_USER_DATA_BYTES]) -> u16 {
+    u16::from_be_bytes([data[0], data[1]])
 }
 
 /// netcode's clock, by which tokens expire.

@@ -8,7 +8,7 @@ use std::time::Duration;
 use bevy::prelude::*;
 use cubewire_codec::{Sequence, Snapshot};
 use cubewire_link::Conditions;
-use cubewire_protocol::{Grant, Request, RequestError, Welcome};
+use cubewire_protocol::{Grant, PROTOCOL_VERSION, Request, Welcome};
 use cubewire_scene::TICKS_PER_SECOND;
 use renet::{ClientId, RenetServer};
 use renetcode::{
@@ -17,7 +17,7 @@ use renetcode::{
 
 use super::super::guard::Guard;
 use super::super::{Purpose, REQUESTS, SNAPSHOTS, SenderMail, TICK, WELCOME, config};
-use super::{PROTOCOL_ID, Security, since_1970};
+use super::{PROTOCOL_ID, Security, since_1970, token_version};
 use crate::replication::send::Sender;
 use crate::replication::{HEADER_BYTES, LaneMeter, LaneSettings, SEND_INTERVALS, Sample};
 use crate::simulation::World as CubeWorld;
@@ -271,12 +271,12 @@ impl UdpServer {
             ServerResult::ClientConnected {
                 client_id,
                 addr,
+                user_data,
                 payload,
-                ..
             } => {
                 let answer = self.socket.send(payload, addr);
                 self.socket.unassigned(bytes + answer);
-                self.admit(client_id, addr, world);
+                self.admit(client_id, addr, token_version(&user_data), world);
             }
             ServerResult::ClientDisconnected { client_id, .. } => {
                 self.socket.unassigned(bytes);
@@ -306,7 +306,7 @@ impl UdpServer {
         }
     }
 
-    fn admit(&mut self, client: ClientId, address: SocketAddr, world: &CubeWorld) {
+    fn admit(&mut self, client: ClientId, address: SocketAddr, version: u16, world: &CubeWorld) {
         let welcome = Welcome {
             ticks_per_second: TICKS_PER_SECOND as u16,
             tick: world.tick(),
@@ -323,12 +323,20 @@ impl UdpServer {
             initial: welcome.initial,
             lane: None,
             connected_for: Duration::ZERO,
-            is_refused: false,
+            is_refused: version != PROTOCOL_VERSION,
             traffic: Sample::default(),
         };
+        if guest.is_refused {
+            // The welcome tells it the version that is wanted here.
+            warn!(
+                "viewer {address} is refused: it speaks version {version} of the protocol, and this \
+                 program version {PROTOCOL_VERSION}"
+            );
+        } else {
+            self.admitted += 1;
+            info!("viewer {address} has come");
+        }
         self.guests.insert(client, guest);
-        self.admitted += 1;
-        info!("viewer {address} has come");
     }
 
     /// Lets one go, whatever the reason, and tells it unless it went by itself.
@@ -433,6 +441,7 @@ pub(in crate::replication) fn receive(
     for (&client, guest) in &mut server.guests {
         while let Some(message) = server.renet.receive_message(client, REQUESTS) {
             match Request::decode(&message) {
+                _ if guest.is_refused => {}
                 Ok(request) if is_supported(&request) => {
                     grant(client, guest, request, &mut lanes, &mut commands);
                     let grant = Grant(request.number).encode();
@@ -444,13 +453,6 @@ pub(in crate::replication) fn receive(
                         client,
                         format!("a snapshot every {ticks} ticks is not offered"),
                     ));
-                }
-                // Its welcome tells it the version that is wanted here, and it goes by itself.
-                Err(error @ RequestError::Version { .. }) => {
-                    if !guest.is_refused {
-                        warn!("viewer {} is refused: {error}", guest.address);
-                        guest.is_refused = true;
-                    }
                 }
                 Err(error) => unwelcome.push((client, error.to_string())),
             }

@@ -7,7 +7,9 @@ use std::time::Duration;
 use bevy::prelude::*;
 use cubewire_codec::{Limits, Sequence};
 use cubewire_link::{Conditions, Link};
-use cubewire_protocol::{Grant, Request, SnapshotReceiver, Welcome, WelcomeError};
+use cubewire_protocol::{
+    Grant, PROTOCOL_VERSION, Request, SnapshotReceiver, Welcome, WelcomeError,
+};
 use cubewire_scene::{CUBES, TICKS_PER_SECOND};
 use renet::RenetClient;
 use renetcode::{
@@ -16,7 +18,7 @@ use renetcode::{
 
 use super::super::guard::Guard;
 use super::super::{Purpose, REQUESTS, ReceiverMail, SNAPSHOTS, TICK, WELCOME, config};
-use super::{PROTOCOL_ID, Security, since_1970};
+use super::{PROTOCOL_ID, Security, since_1970, token_data};
 use crate::replication::reception::{Accountant, Receiving};
 use crate::replication::{HEADER_BYTES, LaneMeter, LaneSettings, Replica, Sample};
 
@@ -229,7 +231,7 @@ impl Session {
             rand::random(),
             settings.timeout.as_secs().clamp(1, LONGEST_TIMEOUT_SECONDS) as i32,
             vec![server],
-            None,
+            Some(&token_data(PROTOCOL_VERSION)),
             &settings.security.private_key(),
         )
         .map_err(|error| no_token(error.to_string()))?;
@@ -452,10 +454,10 @@ pub(in crate::replication) fn receive(
             .insert((Replica(receiver), receiving, accountant));
         *meter = LaneMeter::default();
     }
-    if session.netcode.is_connected() {
+    // Before the welcome, nothing could be decoded.
+    if session.is_welcomed {
         session.ask(settings, time.delta());
     }
-    // Before the welcome, nothing can be decoded.
     let is_ready = session.is_welcomed && has_replica;
     while let Some(message) = session.renet.receive_message(SNAPSHOTS) {
         if is_ready {

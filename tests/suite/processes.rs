@@ -1,0 +1,273 @@
+//! A server and viewers as processes of their own: what either side writes down of every snapshot
+//! must agree.
+
+use std::collections::HashSet;
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+use std::process::{Child, Command, Output, Stdio};
+
+use tempfile::TempDir;
+
+use crate::common::script_path;
+
+/// How long the server plays.
+const SECONDS: &str = "8";
+
+/// How long viewers watch, so that they leave before the server does.
+const VIEW_SECONDS: &str = "5";
+
+/// The program, in a network namespace if one is named.
+fn cubewire(namespace: Option<&str>) -> Command {
+    let program = assert_cmd::cargo::cargo_bin!("cubewire");
+    match namespace {
+        None => Command::new(program),
+        Some(namespace) => {
+            let mut command = Command::new("ip");
+            command.args(["netns", "exec", namespace]).arg(program);
+            command
+        }
+    }
+}
+
+struct Server {
+    process: Child,
+    address: String,
+}
+
+/// Starts a server, and waits until it listens.
+fn serve(mut command: Command, bind: &str, security: &[&str], digest: &Path) -> Server {
+    let mut process = command
+        .args(["serve", "--headless", "--bind", bind, "--seconds", SECONDS])
+        .args(security)
+        .arg("--script")
+        .arg(script_path("mix"))
+        .arg("--digest")
+        .arg(digest)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut line = String::new();
+    let mut out = BufReader::new(process.stdout.take().unwrap());
+    out.read_line(&mut line).unwrap();
+    process.stdout = Some(out.into_inner());
+    let address = line
+        .strip_prefix("Serving at ")
+        .and_then(|rest| rest.split_once(": "));
+    let (address, _) = address.unwrap_or_else(|| panic!("the server says: {line}"));
+    Server {
+        process,
+        address: address.to_owned(),
+    }
+}
+
+fn view(
+    mut command: Command,
+    server: &str,
+    security: &[&str],
+    more: &[&str],
+    digest: &Path,
+) -> Child {
+    command
+        .args([
+            "view",
+            "--headless",
+            "--connect",
+            server,
+            "--seconds",
+            VIEW_SECONDS,
+        ])
+        .args(security)
+        .args(more)
+        .arg("--digest")
+        .arg(digest)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap()
+}
+
+fn succeeded(child: Child) -> String {
+    let Output {
+        status,
+        stdout,
+        stderr,
+    } = child.wait_with_output().unwrap();
+    let [stdout, stderr] = [stdout, stderr].map(|bytes| String::from_utf8(bytes).unwrap());
+    assert!(status.success(), "{stdout}\n{stderr}");
+    stdout
+}
+
+fn lines(path: &Path) -> HashSet<String> {
+    let text = fs::read_to_string(path).unwrap();
+    text.lines().skip(1).map(str::to_owned).collect()
+}
+
+/// Of all snapshots sent to a viewer while it was there, how many it decoded; panics over one that
+/// was decoded to something else than what was sent.
+fn decoded_and_sent(sent: &HashSet<String>, decoded: &HashSet<String>) -> (usize, usize) {
+    let mut wrong = decoded.difference(sent);
+    assert_eq!(wrong.next(), None, "decoded, but not sent");
+    let viewer = |line: &String| line.split(',').next().unwrap().to_owned();
+    let this = viewer(decoded.iter().next().expect("something was decoded"));
+    let sent = sent.iter().filter(|line| viewer(line) == this).count();
+    (decoded.len(), sent)
+}
+
+#[test]
+fn processes_on_loopback_agree_on_every_snapshot() {
+    let folder = TempDir::new().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    let insecure = ["--insecure"];
+    let server = serve(cubewire(None), "127.0.0.1:0", &insecure, &at("sent.csv"));
+    let options = [
+        &["--rung", "relative-orientation"][..],
+        &[
+            "--rung",
+            "at-rest",
+            "--rate",
+            "20",
+            "--interpolation",
+            "hermite",
+        ],
+        &["--network", "hostile"],
+    ];
+    let viewers: Vec<_> = options
+        .iter()
+        .enumerate()
+        .map(|(place, more)| {
+            let digest = at(&format!("decoded-{place}.csv"));
+            let viewer = view(cubewire(None), &server.address, &insecure, more, &digest);
+            (viewer, digest)
+        })
+        .collect();
+    let digests: Vec<_> = viewers
+        .into_iter()
+        .map(|(viewer, digest)| {
+            let viewed: serde_json::Value = serde_json::from_str(&succeeded(viewer)).unwrap();
+            assert_eq!(viewed["refused"], 0);
+            lines(&digest)
+        })
+        .collect();
+    let served = succeeded(server.process);
+    assert!(served.contains("\"viewers\": 3"), "{served}");
+    let sent = lines(&at("sent.csv"));
+    let counts: Vec<_> = digests
+        .iter()
+        .map(|decoded| decoded_and_sent(&sent, decoded))
+        .collect();
+    println!("decoded of sent: {counts:?}");
+    // At 60 a second and at 20: a slow machine may start late, and nothing is lost on loopback.
+    assert!(counts[0].0 > 200 && counts[0].1 - counts[0].0 < 30);
+    assert!(counts[1].0 > 66 && counts[1].0 < 110);
+    assert!(counts[2].0 < counts[2].1, "the hostile network loses some");
+}
+
+/// Two network namespaces and a cable between them; gone when dropped.
+struct Namespaces {
+    names: [String; 2],
+}
+
+impl Namespaces {
+    /// None where the machine does not allow it.
+    fn new() -> Option<Self> {
+        let names = ["a", "b"].map(|side| format!("cubewire-{}-{side}", std::process::id()));
+        let this = Self { names };
+        let [a, b] = &this.names;
+        let cable = [
+            "link", "add", "cable", "netns", a, "type", "veth", "peer", "name", "cable", "netns", b,
+        ];
+        let made = ip(&["netns", "add", a]) && ip(&["netns", "add", b]) && ip(&cable);
+        let up = made
+            && [(a, SERVER), (b, "10.77.0.2")]
+                .iter()
+                .all(|(name, address)| {
+                    ip(&[
+                        "-n",
+                        name,
+                        "address",
+                        "add",
+                        &format!("{address}/24"),
+                        "dev",
+                        "cable",
+                    ]) && ip(&["-n", name, "link", "set", "cable", "up"])
+                });
+        up.then_some(this)
+    }
+
+    /// Makes the way from the server bad: by netem, or where the kernel has none, by a bottleneck
+    /// that drops what does not fit. What it was is told.
+    fn spoil(&self) -> &'static str {
+        let tc = |discipline: &[&str]| {
+            let mut command = Command::new("ip");
+            command.args([
+                "netns",
+                "exec",
+                &self.names[0],
+                "tc",
+                "qdisc",
+                "add",
+                "dev",
+                "cable",
+                "root",
+            ]);
+            command
+                .args(discipline)
+                .output()
+                .is_ok_and(|output| output.status.success())
+        };
+        if tc(&["netem", "loss", "5%", "delay", "40ms", "15ms"]) {
+            "netem, 5 % loss, 40 ± 15 ms"
+        } else if tc(&["tbf", "rate", "200kbit", "burst", "3kb", "limit", "6kb"]) {
+            "a bottleneck of 200 kbit/s, as the kernel has no netem"
+        } else {
+            "nothing, as the kernel has neither netem nor tbf"
+        }
+    }
+}
+
+impl Drop for Namespaces {
+    fn drop(&mut self) {
+        for name in &self.names {
+            ip(&["netns", "delete", name]);
+        }
+    }
+}
+
+fn ip(args: &[&str]) -> bool {
+    let output = Command::new("ip").args(args).output();
+    output.is_ok_and(|output| output.status.success())
+}
+
+const SERVER: &str = "10.77.0.1";
+
+#[test]
+fn processes_in_two_network_namespaces_agree_over_a_bad_network() {
+    let Some(namespaces) = Namespaces::new() else {
+        println!("not run: this machine allows no network namespaces");
+        return;
+    };
+    let spoiled_by = namespaces.spoil();
+    let folder = TempDir::new().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    let key = at("key");
+    let output = cubewire(None).arg("key").output().unwrap();
+    fs::write(&key, output.stdout).unwrap();
+    let secure = ["--key-file", key.to_str().unwrap()];
+    let [a, b] = namespaces.names.each_ref().map(|name| Some(name.as_str()));
+    let bind = format!("{SERVER}:0");
+    let server = serve(cubewire(a), &bind, &secure, &at("sent.csv"));
+    let digest = at("decoded.csv");
+    let more = ["--rung", "delta"];
+    let viewer = view(cubewire(b), &server.address, &secure, &more, &digest);
+    let viewed: serde_json::Value = serde_json::from_str(&succeeded(viewer)).unwrap();
+    assert_eq!(viewed["refused"], 0);
+    succeeded(server.process);
+    let (decoded, sent) = decoded_and_sent(&lines(&at("sent.csv")), &lines(&digest));
+    println!("over {spoiled_by}: {decoded} of {sent} decoded");
+    assert!(decoded > 50);
+    if !spoiled_by.starts_with("nothing") {
+        assert!(decoded < sent, "something was lost");
+    }
+}
