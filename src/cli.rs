@@ -102,6 +102,8 @@ enum Command {
     Serve(serve::ServeArgs),
     /// Show what a server plays
     View(serve::ViewArgs),
+    /// Play to more and more viewers on this machine, and print what each costs the server
+    Viewers(ViewersArgs),
     /// Print a new key for `serve` and `view`
     Key,
     /// Play for long to viewers that come and go, with stages and networks that change every few
@@ -196,6 +198,20 @@ pub struct SoakArgs {
     /// Seed of everything that happens at random
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
+}
+
+/// `cubewire viewers`
+#[derive(Clone, Debug, Args)]
+pub struct ViewersArgs {
+    /// What to play.
+    #[command(flatten)]
+    pub play: PlayArgs,
+    /// Viewers, at most
+    #[arg(long, value_name = "N", default_value_t = 4)]
+    pub most: usize,
+    /// Rung of the ladder to send with, by name
+    #[arg(long, value_name = "NAME", default_value = "changed-flags")]
+    pub rung: String,
 }
 
 /// Why a command failed.
@@ -327,6 +343,7 @@ impl Cli {
             Some(Command::Soak(args)) => headless::soak::run(&args, out),
             Some(Command::Serve(args)) => args.run(out),
             Some(Command::View(args)) => args.run(out),
+            Some(Command::Viewers(args)) => headless::viewers::run(&args, out),
             Some(Command::Key) => Ok(writeln!(out, "{}", Key::random().to_hex())?),
             None => self.window.run(out),
         }

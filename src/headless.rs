@@ -9,6 +9,7 @@ pub mod serve;
 pub mod soak;
 mod summary;
 pub mod view;
+pub mod viewers;
 
 use std::io::Write;
 

@@ -10,7 +10,7 @@ use crate::replication::{LaneMeter, Sample, kbps};
 pub(super) fn draw(ui: &mut egui::Ui, meter: &LaneMeter) {
     let sums = Sums::of(meter.newest(TICKS_PER_SECOND as usize));
     if sums.snapshots == 0 {
-        ui.weak("Nothing has been sent yet.");
+        ui.weak("Nothing was sent in the newest second.");
         return;
     }
     ui.weak("Payload of the newest second:");

@@ -48,14 +48,8 @@ impl Plugin for ReceptionPlugin {
                         .in_set(ReplicationSystems::Observe),
                 ),
             )
-            .add_systems(
-                Last,
-                (
-                    udp::flush_viewer,
-                    udp::close_viewer.run_if(on_message::<AppExit>),
-                )
-                    .chain(),
-            );
+            .add_systems(Update, udp::flush_viewer)
+            .add_systems(Last, udp::close_viewer.run_if(on_message::<AppExit>));
         // A frame may take long where it is rendered in software; ticks here are cheap.
         if let Some(mut time) = app.world_mut().get_resource_mut::<Time<Virtual>>() {
             time.set_max_delta(LONGEST_FRAME);
@@ -176,8 +170,11 @@ impl Accountant {
 fn begin(mut tick: Local<u64>, mut lanes: Query<&mut LaneMeter>) {
     *tick += 1;
     for mut meter in &mut lanes {
+        let last = meter.samples().back();
+        let stages = last.map_or(Sample::default().stages, |sample| sample.stages);
         meter.begin(Sample {
             tick: *tick,
+            stages,
             ..Sample::default()
         });
     }

@@ -19,7 +19,7 @@ pub struct ServingPlugin;
 pub enum ServingSystems {
     /// What came from viewers is taken in, in [`PreUpdate`].
     Receive,
-    /// What goes to them is handed to the socket, in [`Last`].
+    /// What goes to them is handed to the socket, in [`Update`]: right after the ticks of a frame.
     Flush,
 }
 
@@ -30,7 +30,7 @@ impl Plugin for ServingPlugin {
             ServingSystems::Receive.run_if(resource_exists::<UdpServer>),
         )
         .configure_sets(
-            Last,
+            Update,
             ServingSystems::Flush.run_if(resource_exists::<UdpServer>),
         )
         .add_systems(
@@ -41,16 +41,15 @@ impl Plugin for ServingPlugin {
             FixedUpdate,
             digest::of_sent
                 .run_if(resource_exists::<Digest>)
-                .in_set(ReplicationSystems::Observe),
+                .after(ReplicationSystems::Send)
+                .before(ReplicationSystems::Receive),
         )
+        .add_systems(Update, udp::flush_server.in_set(ServingSystems::Flush))
         .add_systems(
             Last,
-            (
-                udp::flush_server,
-                udp::close_server.run_if(on_message::<AppExit>),
-            )
-                .chain()
-                .in_set(ServingSystems::Flush),
+            udp::close_server
+                .run_if(resource_exists::<UdpServer>)
+                .run_if(on_message::<AppExit>),
         );
     }
 }

@@ -1,5 +1,7 @@
 //! The simulation, played by scripts.
 
+use std::time::Duration;
+
 use bevy::ecs::schedule::{LogLevel, ScheduleBuildSettings, ScheduleLabel};
 use bevy::prelude::*;
 use bevy::time::TimeUpdateStrategy;
@@ -8,7 +10,10 @@ use cubewire::GamePlugins;
 use cubewire::controls::ControlsPlugin;
 use cubewire::headless::HeadlessGame;
 use cubewire::panel::PanelPlugin;
-use cubewire::replication::LaneSettings;
+use cubewire::replication::{
+    Digest, LaneMeter, LaneSettings, ReceptionPlugin, Security, ServerSettings, ServingPlugin,
+    UdpServer, UdpViewer, ViewerSettings, spawn_reception,
+};
 use cubewire::simulation::{ResetSimulation, World as CubeWorld, state_hash};
 use cubewire::view::ViewPlugin;
 use cubewire_codec::CubeState;
@@ -177,8 +182,8 @@ fn hovering_blows_cubes_away() {
     assert!(moved > 60, "{moved} cubes were blown away");
 }
 
-#[test]
-fn no_two_of_our_systems_run_in_an_order_that_is_left_open() {
+/// An app that panics over two systems whose order is open but matters.
+fn strict_app() -> App {
     fn check(app: &mut App, label: impl ScheduleLabel) {
         app.edit_schedule(label, |schedule| {
             schedule.set_build_settings(ScheduleBuildSettings {
@@ -188,20 +193,56 @@ fn no_two_of_our_systems_run_in_an_order_that_is_left_open() {
         });
     }
     let mut app = App::new();
-    app.add_plugins((MinimalPlugins, TransformPlugin, GamePlugins, ViewPlugin))
-        .add_plugins((PanelPlugin::default(), ControlsPlugin))
+    app.add_plugins((MinimalPlugins, TransformPlugin, ViewPlugin))
+        .add_plugins(PanelPlugin::default())
         .init_resource::<ButtonInput<KeyCode>>()
         .init_resource::<EguiWantsInput>()
         .insert_resource(TimeUpdateStrategy::FixedTimesteps(1));
+    check(&mut app, PreUpdate);
     check(&mut app, FixedUpdate);
     check(&mut app, RunFixedMainLoop);
     check(&mut app, Update);
     check(&mut app, PostUpdate);
     check(&mut app, Last);
+    app
+}
+
+/// A schedule is built, or panics, when it first runs; fixed ticks start with the second update.
+fn run(app: &mut App) {
     app.finish();
     app.cleanup();
-    // A schedule is built, or panics, when it first runs; fixed ticks start with the second update.
     app.update();
     app.update();
+}
+
+#[test]
+fn no_two_of_our_systems_run_in_an_order_that_is_left_open() {
+    let server = UdpServer::new(&ServerSettings {
+        bind: ([127, 0, 0, 1], 0).into(),
+        public: Vec::new(),
+        security: Security::Insecure,
+        max_viewers: 1,
+    })
+    .unwrap();
+    let viewer = UdpViewer::new(ViewerSettings {
+        server: server.address(),
+        security: Security::Insecure,
+        timeout: Duration::from_secs(1),
+    })
+    .unwrap();
+    let mut app = strict_app();
+    app.add_plugins((GamePlugins, ServingPlugin, ControlsPlugin))
+        .insert_resource(server)
+        .init_resource::<Digest>();
+    run(&mut app);
     assert_eq!(app.world().resource::<CubeWorld>().tick(), 1);
+
+    let mut app = strict_app();
+    app.add_plugins(ReceptionPlugin)
+        .insert_resource(viewer)
+        .init_resource::<Digest>();
+    let lane = spawn_reception(app.world_mut(), LaneSettings::default());
+    run(&mut app);
+    let meter = app.world().get::<LaneMeter>(lane).unwrap();
+    assert!(!meter.samples().is_empty());
 }

@@ -409,16 +409,8 @@ impl UdpServer {
     }
 }
 
-type Lanes<'world, 'state, 'a> = Query<
-    'world,
-    'state,
-    (
-        &'a mut SenderMail,
-        &'a mut LaneSettings,
-        &'a mut LaneMeter,
-        &'a mut RemoteViewer,
-    ),
->;
+type Lanes<'world, 'state, 'a> =
+    Query<'world, 'state, (&'a mut SenderMail, &'a mut LaneSettings), With<RemoteViewer>>;
 
 pub(in crate::replication) fn receive(
     time: Res<Time<Real>>,
@@ -458,7 +450,7 @@ pub(in crate::replication) fn receive(
             }
         }
         let lane = guest.lane.and_then(|(lane, _)| lanes.get_mut(lane).ok());
-        let mut mail = lane.map(|(mail, ..)| mail);
+        let mut mail = lane.map(|(mail, _)| mail);
         while let Some(message) = server.renet.receive_message(client, SNAPSHOTS) {
             if let Some(mail) = &mut mail {
                 mail.0.deliver(message);
@@ -491,7 +483,7 @@ fn grant(
     match &mut guest.lane {
         Some((lane, number)) => {
             if request.number.is_newer_than(*number)
-                && let Ok((_, mut settings, ..)) = lanes.get_mut(*lane)
+                && let Ok((_, mut settings)) = lanes.get_mut(*lane)
             {
                 *number = request.number;
                 *settings = asked(settings.clone());
@@ -524,7 +516,10 @@ fn grant(
 }
 
 /// Sends what waits, once a tick.
-pub(in crate::replication) fn flush(mut server: ResMut<UdpServer>, mut lanes: Lanes<'_, '_, '_>) {
+pub(in crate::replication) fn flush(
+    mut server: ResMut<UdpServer>,
+    mut lanes: Query<(&mut SenderMail, &mut LaneMeter, &mut RemoteViewer)>,
+) {
     let server = &mut *server;
     let waiting = lanes.iter().any(|(mail, ..)| !mail.0.outgoing.is_empty());
     if !waiting && server.since_flush < TICK {
@@ -544,7 +539,7 @@ pub(in crate::replication) fn flush(mut server: ResMut<UdpServer>, mut lanes: La
                 guest.traffic.count_down(Purpose::of(&packet), bytes);
             }
         }
-        if let Some((_, _, meter, viewer)) = &mut lane {
+        if let Some((_, meter, viewer)) = &mut lane {
             let traffic = std::mem::take(&mut guest.traffic);
             meter.current().add_traffic(&traffic);
             viewer.round_trip = Duration::from_secs_f64(server.renet.rtt(client).max(0.0));
