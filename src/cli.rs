@@ -41,7 +41,7 @@ Without a command, opens the window and plays:
   Space   blow            P  pause          1-9, 0, -, =, Backspace  choose a rung
   Z       katamari        N  one tick       L  cut the link
   drag    orbit           V  next view      F1 panel
-  wheel   zoom";
+  wheel   zoom            T  trails";
 
 /// How a lane is set up at first.
 #[derive(Clone, Debug, Args)]

@@ -10,7 +10,7 @@
 //! | `crates/protocol` | sender and receiver: acks, baselines, jitter buffer, interpolation |
 //! | `crates/lab` | measures the codec on recordings, from the command line |
 //! | [`simulation`] | the authoritative world: bodies, player forces, 60 Hz step |
-//! | [`replication`] | lanes: capture → quantize → encode → renet → link → decode → playout |
+//! | [`replication`] | lanes: capture → quantize → encode → renet → link or UDP → decode → playout |
 //! | [`recording`] | input scripts |
 //! | [`view`] | the picture: both worlds, cameras, colours, overlays |
 //! | [`panel`] | egui: switches and graphs; reads samples, writes lane settings, nothing else |

@@ -8,6 +8,7 @@ use cubewire_codec::ladder::LADDER;
 use super::PanelState;
 use super::ladder::{Step, place, step};
 use crate::replication::{LaneSettings, Shown};
+use crate::view::Trails;
 
 /// F1 shows and hides the panel, whoever has the keyboard; the other keys work for the shown
 /// lane, unless egui wants the keyboard.
@@ -15,6 +16,7 @@ pub(super) fn press(
     keys: Res<ButtonInput<KeyCode>>,
     wants: Option<Res<EguiWantsInput>>,
     mut state: ResMut<PanelState>,
+    mut trails: Option<ResMut<Trails>>,
     lane: Option<Single<&mut LaneSettings, With<Shown>>>,
 ) {
     if keys.just_pressed(KeyCode::F1) {
@@ -24,6 +26,11 @@ pub(super) fn press(
         return;
     };
     if wants.is_none_or(|egui| !egui.wants_any_keyboard_input()) {
+        if keys.just_pressed(KeyCode::KeyT)
+            && let Some(trails) = &mut trails
+        {
+            trails.shown = !trails.shown;
+        }
         if keys.just_pressed(KeyCode::KeyL) {
             settings.link.cut = !settings.link.cut;
         }
@@ -79,7 +86,7 @@ const RUNG_KEYS: [KeyCode; LADDER.len()] = [
     KeyCode::Backspace,
 ];
 
-const KEYS: [(&str, &str); 17] = [
+const KEYS: [(&str, &str); 18] = [
     ("arrows", "roll"),
     ("Space", "blow"),
     ("Z", "katamari"),
@@ -87,6 +94,7 @@ const KEYS: [(&str, &str); 17] = [
     ("P", "pause"),
     ("N", "one tick"),
     ("V", "view"),
+    ("T", "trails"),
     ("F1", "show or hide the panel"),
     ("PageUp", "climb to the next rung"),
     ("PageDown", "back down a rung"),

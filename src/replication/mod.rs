@@ -8,6 +8,9 @@
 //!     newest acked baseline ◄─ renet server ◄─ link ◄─ renet client ◄┘ ack
 //! ```
 //!
+//! With a [`UdpServer`], viewers in other processes have lanes as well, whose receiving half is there:
+//! [`ServingPlugin`] here and [`ReceptionPlugin`] there put sockets in the place of the link.
+//!
 //! A lane is an entity: [`LaneSettings`] say how it sends and can change at any tick,
 //! [`LaneMeter`] holds what was measured, [`Replica`] what arrived.
 
@@ -105,7 +108,7 @@ impl Plugin for ReplicationPlugin {
                         memory::to_client,
                         receive::receive,
                         memory::from_client,
-                        playout::set_delay,
+                        playout::advance,
                     )
                         .chain()
                         .in_set(ReplicationSystems::Receive),

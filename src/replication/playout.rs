@@ -25,18 +25,19 @@ impl Playback {
     }
 }
 
-pub(super) fn set_delay(
+pub(super) fn advance(
     time: Res<Time>,
     mut lanes: Query<(&LaneSettings, &mut Playback, &mut Replica)>,
 ) {
     for (settings, mut playback, mut replica) in &mut lanes {
-        let adapted = playback.adaptive.update(time.elapsed());
+        let now = time.elapsed();
+        let adapted = playback.adaptive.update(now);
         let delay = match settings.playout {
             PlayoutChoice::Rule => settings.ruled_delay(),
             PlayoutChoice::Fixed(delay) => delay,
             PlayoutChoice::Adaptive => adapted,
         };
-        replica.0.set_playout_delay(delay);
+        replica.0.advance_playout(now, delay);
     }
 }
 

@@ -36,7 +36,7 @@ impl Plugin for ReceptionPlugin {
             .add_systems(
                 FixedUpdate,
                 (
-                    (begin, receive::receive, playout::set_delay)
+                    (begin, receive::receive, playout::advance)
                         .chain()
                         .in_set(ReplicationSystems::Receive),
                     (

@@ -9,7 +9,7 @@ use cubewire_scene::{PLAYER, WALL};
 
 use super::camera::{self, SHARED};
 use super::floor::{self, TILE_METRES};
-use super::{Side, ViewCube, ViewMode, ViewSystems, overlay};
+use super::{Side, ViewCube, ViewMode, ViewSystems, overlay, trails};
 
 /// The sun shines from this direction.
 const SUN: Vec3 = Vec3::new(25.0, -50.0, 100.0);
@@ -36,7 +36,10 @@ impl Plugin for AppearancePlugin {
                 ..default()
             })
             .init_resource::<camera::Orbit>()
-            .add_systems(Startup, (camera::spawn, overlay::spawn).chain())
+            .add_systems(
+                Startup,
+                (camera::spawn, overlay::spawn, trails::spawn).chain(),
+            )
             .add_systems(PostStartup, dress)
             .add_systems(Update, camera::orbit)
             .add_systems(
@@ -46,6 +49,7 @@ impl Plugin for AppearancePlugin {
                     camera::place,
                     colour,
                     light,
+                    trails::show,
                     overlay::arrange,
                     (overlay::write, overlay::notice).chain(),
                 )

@@ -9,14 +9,17 @@ mod camera;
 mod floor;
 mod overlay;
 mod pictures;
+mod trails;
 
 use bevy::prelude::*;
 use bevy::transform::TransformSystems;
 
+use crate::replication::ReplicationSystems;
 use crate::simulation::World as CubeWorld;
 
 pub use appearance::AppearancePlugin;
 pub use pictures::{ReplicaPicture, ViewCube};
+pub use trails::Trails;
 
 /// When the view does what, in [`PostUpdate`], before transforms are propagated.
 #[derive(SystemSet, Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -35,6 +38,7 @@ impl Plugin for ViewPlugin {
     fn build(&self, app: &mut App) {
         app.init_resource::<ReplicaPicture>()
             .init_resource::<ViewMode>()
+            .init_resource::<Trails>()
             .configure_sets(
                 PostUpdate,
                 (ViewSystems::Cubes, ViewSystems::Follow)
@@ -42,6 +46,10 @@ impl Plugin for ViewPlugin {
                     .before(TransformSystems::Propagate),
             )
             .add_systems(Startup, pictures::spawn)
+            .add_systems(
+                FixedUpdate,
+                trails::record.after(ReplicationSystems::Observe),
+            )
             .add_systems(
                 PostUpdate,
                 (

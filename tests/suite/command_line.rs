@@ -220,3 +220,74 @@ fn help_names_the_keys_and_the_commands() {
         assert!(help.contains("--script <FILE>"), "{help}");
     }
 }
+
+#[test]
+fn serving_and_viewing_say_what_they_lack() {
+    let without_key = |arguments: &[&str]| {
+        let output = cubewire(arguments).env_remove("CUBEWIRE_KEY").output();
+        let output = output.unwrap();
+        assert_eq!(output.status.code(), Some(2), "{output:?}");
+        String::from_utf8(output.stderr).unwrap()
+    };
+    for command in [&["serve", "--bind"], &["view", "--connect"]] {
+        let said = without_key(&[command[0], command[1], "127.0.0.1:0"]);
+        assert!(
+            said.contains("--key-file") && said.contains("--insecure"),
+            "{said}"
+        );
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let key = folder.path().join("key");
+    let key = key.to_str().unwrap();
+    let serve = ["serve", "--headless", "--bind", "127.0.0.1:0"];
+    let said = complaint(&[&serve[..], &["--key-file", key]].concat());
+    assert!(
+        said.contains("--key-file: ") && said.contains(key),
+        "{said}"
+    );
+    fs::write(key, "open sesame").unwrap();
+    let said = complaint(&[&serve[..], &["--key-file", key]].concat());
+    assert!(said.contains("64 hexadecimal digits"), "{said}");
+    assert!(
+        complaint(&[&serve[..], &["--insecure", "--viewers", "0"]].concat())
+            .contains("--viewers: 0")
+    );
+    let said = complaint(&["serve", "--headless", "--bind", "0.0.0.0:0", "--insecure"]);
+    assert!(said.contains("needs a key"), "{said}");
+    let said = complaint(&["view", "--headless", "--connect", "nowhere", "--insecure"]);
+    assert!(said.contains("--connect: nowhere: "), "{said}");
+    // The key in the environment; nobody is there.
+    let output = cubewire(&["key"]).output().unwrap();
+    let key = String::from_utf8(output.stdout).unwrap();
+    let view = [
+        "view",
+        "--headless",
+        "--connect",
+        "127.0.0.1:1",
+        "--timeout",
+        "1",
+    ];
+    let output = cubewire(&view).env("CUBEWIRE_KEY", key).output().unwrap();
+    assert_eq!(output.status.code(), Some(2), "{output:?}");
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(said, "error: nothing listens at 127.0.0.1:1\n");
+}
+
+#[test]
+fn what_viewers_cost_is_a_table() {
+    let output = cubewire(&["viewers", "--seconds", "1", "--most", "2"])
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{output:?}");
+    let table = String::from_utf8(output.stdout).unwrap();
+    let kbps: Vec<f64> = table
+        .lines()
+        .skip(2)
+        .map(|line| line.split('|').nth(4).unwrap().trim().parse().unwrap())
+        .collect();
+    assert_eq!(kbps.len(), 3);
+    assert!(
+        kbps[1] > 10.0 && (kbps[2] - 2.0 * kbps[1]).abs() < 1.0,
+        "{table}"
+    );
+}

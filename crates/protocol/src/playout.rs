@@ -18,8 +18,17 @@ const CAPACITY: usize = 256;
 pub struct PlayoutBuffer<T> {
     clock: SenderClock,
     delay: Duration,
+    /// What playout goes by since the last [`advance`](Self::advance).
+    pace: Option<Pace>,
     /// Ascending ticks.
     snapshots: VecDeque<(u64, T)>,
+}
+
+/// The tick that is due at a time; later, one tick more with each tick of time.
+#[derive(Clone, Copy, Debug)]
+struct Pace {
+    at: Duration,
+    due_tick: f64,
 }
 
 /// Where playout stands: between two snapshots, or at one.
@@ -54,6 +63,7 @@ impl<T> PlayoutBuffer<T> {
         Self {
             clock,
             delay,
+            pace: None,
             snapshots: VecDeque::new(),
         }
     }
@@ -76,9 +86,39 @@ impl<T> PlayoutBuffer<T> {
         self.snapshots.is_empty()
     }
 
-    /// Changes it: playout jumps there.
+    /// Changes it. Playout goes there as [`advance`](Self::advance) says, or at once if that was
+    /// never called.
     pub const fn set_delay(&mut self, delay: Duration) {
         self.delay = delay;
+    }
+
+    /// Moves playout on to `now`. Where the delay has changed, or packets take longer than before or
+    /// less long, it plays slower or faster until it is where it should be, and never backwards;
+    /// only if it is off by more than a second, it jumps. Call it many times a second.
+    pub fn advance(&mut self, now: Duration) {
+        let Some(target) = self.target_tick(now) else {
+            return;
+        };
+        let Some(pace) = self.pace else {
+            self.pace = Some(Pace {
+                at: now,
+                due_tick: target,
+            });
+            return;
+        };
+        let tick_seconds = self.clock.tick_seconds();
+        let elapsed_seconds = now.saturating_sub(pace.at).as_secs_f64();
+        let steady = pace.due_tick + elapsed_seconds / tick_seconds;
+        let off_seconds = (target - steady) * tick_seconds;
+        let due_tick = if off_seconds.abs() > JUMP_SECONDS {
+            target
+        } else {
+            let part = (elapsed_seconds / SETTLING_SECONDS).min(1.0);
+            let most_seconds = MAX_PACE_CHANGE * elapsed_seconds;
+            let step_seconds = (off_seconds * part).clamp(-most_seconds, most_seconds);
+            steady + step_seconds / tick_seconds
+        };
+        self.pace = Some(Pace { at: now, due_tick });
     }
 
     /// The sender's clock.
@@ -197,10 +237,27 @@ impl<T> PlayoutBuffer<T> {
     }
 
     fn due_tick(&self, now: Duration) -> Option<f64> {
-        let due = self.clock.tick_at(now)? - self.delay.as_secs_f64() / self.clock.tick_seconds();
-        Some(due)
+        let Some(pace) = self.pace else {
+            return self.target_tick(now);
+        };
+        let elapsed_seconds = now.saturating_sub(pace.at).as_secs_f64();
+        Some(pace.due_tick + elapsed_seconds / self.clock.tick_seconds())
+    }
+
+    /// What ought to be due by the quickest packets and the delay.
+    fn target_tick(&self, now: Duration) -> Option<f64> {
+        Some(self.clock.tick_at(now)? - self.delay.as_secs_f64() / self.clock.tick_seconds())
     }
 }
+
+/// Time in which playout makes up for most of what it is off by.
+const SETTLING_SECONDS: f64 = 0.5;
+
+/// By how much it plays slower or faster than the sender at most: half.
+const MAX_PACE_CHANGE: f64 = 0.5;
+
+/// Farther off than this, playout jumps: nobody wants to watch it catch up.
+const JUMP_SECONDS: f64 = 1.0;
 
 #[cfg(test)]
 mod tests {
@@ -301,5 +358,44 @@ mod tests {
         let mut buffer = buffer(0..CAPACITY as u16);
         assert_eq!(buffer.insert(ms(9000), CAPACITY as u64, 0), Some(0));
         assert_eq!(buffer.len(), CAPACITY);
+    }
+
+    #[test]
+    fn playout_slows_down_for_slower_packets_and_never_goes_back() {
+        // From 2 s on, ticks take 150 ms instead of 50.
+        let mut buffer = PlayoutBuffer::new(SenderClock::new(100, 0, ms(0)), ms(30));
+        let mut last = f64::MIN;
+        let mut slowest = f64::MAX;
+        for tick in 0..1_000 {
+            let now = ms(150 + 10 * tick);
+            // What arrives in this tick of the receiver: sent 50 ms before, or 150.
+            let sent = if tick < 200 { tick + 10 } else { tick };
+            buffer.insert(now, sent, sent);
+            buffer.advance(now);
+            let due = buffer.sample(now).unwrap().due_tick;
+            if tick > 0 {
+                slowest = slowest.min(due - last);
+            }
+            last = due;
+        }
+        assert!((0.75..0.85).contains(&slowest), "{slowest}");
+        // 30 ms after the arrival of what takes 150 ms.
+        assert!((last - (999.0 - 3.0)).abs() < 0.05, "{last}");
+    }
+
+    #[test]
+    fn playout_follows_a_new_delay_and_jumps_a_long_way() {
+        let mut buffer = buffer(0..10);
+        let due = |buffer: &PlayoutBuffer<u16>, now| buffer.sample(now).unwrap().due_tick;
+        buffer.advance(ms(140));
+        assert!((due(&buffer, ms(140)) - 6.0).abs() < 1e-6);
+        buffer.set_delay(ms(130));
+        buffer.advance(ms(150));
+        // A fiftieth of the 100 ms in the first 10.
+        assert!((due(&buffer, ms(150)) - 6.8).abs() < 1e-6);
+        assert!((due(&buffer, ms(160)) - 7.8).abs() < 1e-6);
+        buffer.set_delay(ms(5_000));
+        buffer.advance(ms(160));
+        assert!((due(&buffer, ms(160)) - (11.0 - 500.0)).abs() < 1e-6);
     }
 }

@@ -177,9 +177,10 @@ impl SnapshotReceiver {
         &self.playout
     }
 
-    /// See [`PlayoutBuffer::set_delay`].
-    pub const fn set_playout_delay(&mut self, delay: Duration) {
+    /// Sets the playout delay and moves playout on to `now`. See [`PlayoutBuffer::advance`].
+    pub fn advance_playout(&mut self, now: Duration, delay: Duration) {
         self.playout.set_delay(delay);
+        self.playout.advance(now);
     }
 
     /// A snapshot that was decoded, if it is still held.

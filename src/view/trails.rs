@@ -1,0 +1,214 @@
+//! Trails: where a few cubes were in the newest second, tick by tick, in both halves. They show what
+//! interpolation makes of a path.
+
+use std::collections::VecDeque;
+
+use bevy::camera::visibility::RenderLayers;
+use bevy::light::NotShadowCaster;
+use bevy::prelude::*;
+use cubewire_codec::CubeState;
+use cubewire_scene::{PLAYER, TICKS_PER_SECOND};
+
+use super::Side;
+use crate::replication::{LaneSettings, Replica, Shown, shown_cube};
+use crate::simulation::World as CubeWorld;
+
+/// The cubes that leave trails, while any do: the player, and those that were farthest from it among
+/// the interacting ones. T switches them on and off.
+#[derive(Resource, Clone, Debug, Default)]
+pub struct Trails {
+    /// Whether there are trails.
+    pub shown: bool,
+    cubes: Vec<usize>,
+    /// Newest last, by side and cube.
+    points: [Vec<VecDeque<Vec3>>; Side::ALL.len()],
+}
+
+impl Trails {
+    /// Where the cubes were at the newest ticks, oldest first, a list for each cube.
+    #[must_use]
+    pub fn points(&self, side: Side) -> &[VecDeque<Vec3>] {
+        &self.points[side as usize]
+    }
+
+    /// Adds where the cubes are in this tick.
+    fn add(&mut self, side: Side, place: impl Fn(usize) -> Vec3) {
+        let points = &mut self.points[side as usize];
+        points.resize_with(self.cubes.len(), VecDeque::new);
+        for (points, &cube) in points.iter_mut().zip(&self.cubes) {
+            if points.len() == TRAIL_TICKS {
+                points.pop_front();
+            }
+            points.push_back(place(cube));
+        }
+    }
+
+    /// Picks the cubes, unless some of those that were picked are interacting still and there are no
+    /// more to be had.
+    fn pick(&mut self, cubes: &[CubeState]) {
+        let followed = self.cubes.len().saturating_sub(1);
+        let is_stale = |&cube: &usize| cube == PLAYER || !cubes[cube].interacting;
+        let is_stale = self.cubes.iter().all(is_stale);
+        if followed == OTHERS && !is_stale {
+            return;
+        }
+        let player = cubes[PLAYER].position;
+        let mut others: Vec<_> = (0..cubes.len())
+            .filter(|&cube| cube != PLAYER && cubes[cube].interacting)
+            .collect();
+        let distance = |&cube: &usize| cubes[cube].position.distance_squared(player);
+        others.sort_by(|a, b| distance(b).total_cmp(&distance(a)));
+        others.truncate(OTHERS);
+        let is_better = others.len() > followed || (is_stale && !others.is_empty());
+        if self.cubes.is_empty() || is_better {
+            self.cubes = [PLAYER].into_iter().chain(others).collect();
+            self.points = Default::default();
+        }
+    }
+}
+
+/// A second.
+const TRAIL_TICKS: usize = TICKS_PER_SECOND as usize;
+
+/// Cubes that are followed beside the player.
+const OTHERS: usize = 3;
+
+/// Metres.
+const BEAD_SIZE: f32 = 0.09;
+
+/// A piece of a trail.
+#[derive(Component, Clone, Copy, Debug)]
+pub(super) struct Bead {
+    side: Side,
+    trail: usize,
+    /// Counted from the oldest.
+    place: usize,
+}
+
+/// Writes down where the cubes are, once a tick.
+pub(super) fn record(
+    time: Res<Time>,
+    world: Option<Res<CubeWorld>>,
+    lane: Option<Single<(&LaneSettings, &Replica), With<Shown>>>,
+    mut trails: ResMut<Trails>,
+) {
+    if !trails.shown {
+        if !trails.cubes.is_empty() {
+            *trails = Trails::default();
+        }
+        return;
+    }
+    let Some((settings, replica)) = lane.map(Single::into_inner) else {
+        return;
+    };
+    let kind = settings.interpolation;
+    let Some(playout) = kind.playout(replica.receiver().playout(), time.elapsed()) else {
+        return;
+    };
+    trails.pick(&playout.from.snapshot.cubes);
+    trails.add(Side::Replica, |cube| {
+        shown_cube(kind, &playout, cube).position
+    });
+    if let Some(world) = world {
+        trails.add(Side::Simulation, |cube| {
+            world.current().cubes[cube].position
+        });
+    }
+}
+
+/// Strings beads for all trails, out of sight.
+pub(super) fn spawn(
+    mut commands: Commands,
+    mut meshes: ResMut<Assets<Mesh>>,
+    mut materials: ResMut<Assets<StandardMaterial>>,
+) {
+    let mesh = meshes.add(Cuboid::from_length(BEAD_SIZE));
+    for (side, colour) in [
+        (Side::Simulation, Color::srgb(0.10, 0.35, 0.15)),
+        (Side::Replica, Color::srgb(0.95, 0.55, 0.0)),
+    ] {
+        let material = materials.add(StandardMaterial {
+            base_color: colour,
+            unlit: true,
+            ..default()
+        });
+        for trail in 0..=OTHERS {
+            for place in 0..TRAIL_TICKS {
+                commands.spawn((
+                    Bead { side, trail, place },
+                    Mesh3d(mesh.clone()),
+                    MeshMaterial3d(material.clone()),
+                    RenderLayers::layer(side.layer()),
+                    NotShadowCaster,
+                    Visibility::Hidden,
+                    Transform::default(),
+                ));
+            }
+        }
+    }
+}
+
+/// Puts the beads where the cubes were.
+pub(super) fn show(
+    trails: Res<Trails>,
+    mut beads: Query<(&Bead, &mut Visibility, &mut Transform)>,
+) {
+    if !trails.is_changed() {
+        return;
+    }
+    for (bead, mut visibility, mut transform) in &mut beads {
+        let points = trails.points(bead.side).get(bead.trail);
+        let point = points.and_then(|points| points.get(bead.place));
+        visibility.set_if_neq(match point {
+            Some(_) => Visibility::Inherited,
+            None => Visibility::Hidden,
+        });
+        if let Some(&point) = point {
+            transform.translation = point;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn cubes(interacting: &[usize]) -> Vec<CubeState> {
+        (0..10)
+            .map(|cube| CubeState {
+                position: Vec3::X * cube as f32,
+                interacting: interacting.contains(&cube),
+                ..CubeState::default()
+            })
+            .collect()
+    }
+
+    #[test]
+    fn the_farthest_cubes_are_followed_until_they_all_come_to_rest() {
+        let mut trails = Trails::default();
+        trails.pick(&cubes(&[]));
+        assert_eq!(trails.cubes, [PLAYER]);
+        trails.pick(&cubes(&[2, 5, 7, 8]));
+        assert_eq!(trails.cubes, [PLAYER, 8, 7, 5]);
+        trails.pick(&cubes(&[2, 5]));
+        assert_eq!(trails.cubes, [PLAYER, 8, 7, 5]);
+        trails.pick(&cubes(&[2]));
+        assert_eq!(trails.cubes, [PLAYER, 2]);
+        trails.pick(&cubes(&[2, 4]));
+        assert_eq!(trails.cubes, [PLAYER, 4, 2]);
+        trails.pick(&cubes(&[]));
+        assert_eq!(trails.cubes, [PLAYER, 4, 2]);
+    }
+
+    #[test]
+    fn a_trail_is_a_second_long() {
+        let mut trails = Trails::default();
+        trails.pick(&cubes(&[1]));
+        for tick in 0..100 {
+            trails.add(Side::Replica, |_| Vec3::X * tick as f32);
+        }
+        let points = &trails.points(Side::Replica)[1];
+        assert_eq!((points.len(), points[0].x), (TRAIL_TICKS, 40.0));
+        assert!(trails.points(Side::Simulation).is_empty());
+    }
+}
