@@ -160,14 +160,7 @@ impl ServeArgs {
         })?;
         let address = server.address();
         let settings = self.window.settings(Role::Serve(Box::new(server)))?;
-        let missing = if self.headless {
-            None
-        } else {
-            window::missing()
-        };
-        if let Some(missing) = missing {
-            writeln!(out, "Cubewire opens no window, because {missing}.")?;
-        }
+        let opens_window = opens_window(self.headless, out)?;
         let who = match security {
             Security::Key(_) => "whoever has the key",
             Security::Insecure => "whoever is on this machine",
@@ -178,7 +171,7 @@ impl ServeArgs {
             self.viewers
         )?;
         out.flush()?;
-        if !self.headless && missing.is_none() {
+        if opens_window {
             return window::run(settings);
         }
         let Role::Serve(server) = settings.role else {
@@ -192,11 +185,12 @@ impl ServeArgs {
 impl ViewArgs {
     /// Shows the replica, in a window if there is anything to open one on.
     pub(super) fn run(self, out: &mut impl Write) -> Result<(), CommandError> {
-        if !(1..=60).contains(&self.timeout) {
+        let longest = ViewerSettings::LONGEST_TIMEOUT.as_secs();
+        if !(1..=longest).contains(&self.timeout) {
             return Err(CommandError::Number {
                 option: "timeout",
                 value: self.timeout as f64,
-                wanted: "from 1 to 60",
+                wanted: "from 1 to 30",
             });
         }
         let seconds = check_seconds(self.seconds)?;
@@ -207,15 +201,7 @@ impl ViewArgs {
             security: self.security.security()?,
             timeout: Duration::from_secs(self.timeout),
         })?;
-        let missing = if self.headless {
-            None
-        } else {
-            window::missing()
-        };
-        if let Some(missing) = missing {
-            writeln!(out, "Cubewire opens no window, because {missing}.")?;
-        }
-        if self.headless || missing.is_some() {
+        if !opens_window(self.headless, out)? {
             return headless::view::run(viewer, lane, seconds, self.digest.as_deref(), out);
         }
         window::run(WindowSettings {
@@ -228,6 +214,18 @@ impl ViewArgs {
             panel: PanelPlugin::default_settings_path(),
         })
     }
+}
+
+/// Whether there is a window to be; says so if there can be none.
+fn opens_window(headless: bool, out: &mut impl Write) -> Result<bool, CommandError> {
+    if headless {
+        return Ok(false);
+    }
+    let missing = window::missing();
+    if let Some(missing) = missing {
+        writeln!(out, "Cubewire opens no window, because {missing}.")?;
+    }
+    Ok(missing.is_none())
 }
 
 /// The first address that a name and a port stand for.

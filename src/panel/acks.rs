@@ -6,11 +6,14 @@ use cubewire_scene::TICKS_PER_SECOND;
 use super::figure;
 use crate::replication::LaneMeter;
 
-pub(super) fn draw(ui: &mut egui::Ui, meter: &LaneMeter) {
+pub(super) fn draw(ui: &mut egui::Ui, meter: &LaneMeter, is_remote: bool) {
     let age = |age: Option<Option<u16>>| age.map_or_else(|| "–".to_owned(), baseline);
     let newest = meter.samples().back();
     let acked = newest.map(|sample| sample.baseline_age_ticks);
-    figure(ui, "newest ack", age(acked));
+    // Which acks have arrived, the server alone knows.
+    if !is_remote {
+        figure(ui, "newest ack", age(acked));
+    }
     let mut sent = meter.samples().iter().rev();
     let sent = sent.find(|sample| sample.snapshots > 0);
     let named = sent.map(|sample| sample.reference_age_ticks);

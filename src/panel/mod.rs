@@ -166,7 +166,7 @@ fn sections(ui: &mut egui::Ui, state: &mut PanelState, lane: LaneView<'_>) {
         stages::draw(ui, &mut settings.stages);
     });
     section(ui, "Acks", &mut open.acks, |ui| {
-        acks::draw(ui, meter);
+        acks::draw(ui, meter, is_remote);
     });
     section(ui, "Network", &mut open.network, |ui| {
         if is_remote {

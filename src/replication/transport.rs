@@ -30,8 +30,10 @@ const CHANNEL_BYTES: usize = 16 << 20;
 /// renet drops what goes beyond this in one flush: as much as a slow frame of many ticks needs.
 const BYTES_PER_FLUSH: u64 = CHANNEL_BYTES as u64;
 
-/// How long renet waits before it sends a piece of the welcome again.
-const RESEND_TIME: Duration = Duration::from_millis(200);
+/// How long renet waits before it sends a piece of the welcome again. A viewer counts as connected
+/// with netcode's first keep-alive; if that is lost, the next comes when nothing else was sent for
+/// 250 ms, and the welcome must not prevent it.
+const RESEND_TIME: Duration = Duration::from_millis(300);
 
 /// One tick, as renet counts time.
 const TICK: Duration = Duration::from_nanos(1_000_000_000 / TICKS_PER_SECOND as u64);

@@ -14,12 +14,16 @@ use cubewire::replication::{
     Security, ServeError, ServerSettings, Traffic, UdpServer, UdpViewer, ViewError, ViewerSettings,
     ViewerStatus,
 };
-use cubewire_codec::{Sequence, ladder};
+use cubewire_codec::{CubeState, Sequence, Snapshot, ladder};
 use cubewire_link::Conditions;
-use cubewire_protocol::{BaselineChoice, PROTOCOL_VERSION, Request};
+use cubewire_protocol::{BaselineChoice, PROTOCOL_VERSION, Request, Welcome};
+use octets::OctetsMut;
 use rand::{Rng, RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
-use renetcode::{ClientAuthentication, ConnectToken, NetcodeClient};
+use renetcode::{
+    ClientAuthentication, ConnectToken, NetcodeClient, NetcodeServer, ServerAuthentication,
+    ServerConfig, ServerResult,
+};
 
 use crate::common::script;
 
@@ -206,6 +210,8 @@ struct Relay {
     /// The server is dialled from this one.
     back: UdpSocket,
     seen: Traffic,
+    /// Which datagram of the server's is lost, counted from 1.
+    loses: Option<u64>,
     /// Datagrams and bytes that went up the last time.
     last_up: (u64, u64),
 }
@@ -223,6 +229,7 @@ impl Relay {
             front: socket(),
             back: socket(),
             seen: Traffic::default(),
+            loses: None,
             last_up: (0, 0),
         }
     }
@@ -243,9 +250,11 @@ impl Relay {
         self.seen.received += self.last_up.0;
         self.seen.received_bytes += self.last_up.1;
         while let Some((length, _)) = receive(&self.back, &mut buffer) {
-            let viewer = self.viewer.unwrap();
-            self.front.send_to(&buffer[..length], viewer).unwrap();
             self.seen.sent += 1;
+            if self.loses != Some(self.seen.sent) {
+                let viewer = self.viewer.unwrap();
+                self.front.send_to(&buffer[..length], viewer).unwrap();
+            }
             self.seen.sent_bytes += (length + HEADER_BYTES) as u64;
         }
     }
@@ -258,6 +267,24 @@ fn receive(socket: &UdpSocket, buffer: &mut [u8]) -> Option<(usize, SocketAddr)>
             assert_eq!(error.kind(), ErrorKind::WouldBlock);
             None
         }
+    }
+}
+
+#[test]
+fn any_datagram_of_the_handshake_may_be_lost() {
+    for loses in 1..=6 {
+        let mut game = server(Security::Insecure, 8);
+        let mut relay = Relay::new(address(&game));
+        relay.loses = Some(loses);
+        let mut viewer = viewer_at(relay.address(), Security::Insecure, "delta");
+        for _ in 0..60 * (TIMEOUT_SECONDS - 2) {
+            game.step();
+            relay.forward();
+            viewer.app.update();
+            relay.forward();
+        }
+        assert_eq!(viewer.status(), ViewerStatus::Connected, "{loses}");
+        assert!(viewer.meter().received > 60, "{loses}");
     }
 }
 
@@ -381,11 +408,8 @@ fn a_pause_keeps_viewers_and_lets_new_ones_in() {
     };
     pause(&mut game, true);
     let mut second = viewer_at(at, Security::Insecure, "delta");
-    step(
-        &mut game,
-        &mut [&mut first, &mut second],
-        60 * (TIMEOUT_SECONDS + 5),
-    );
+    // Longer than half the range of sequence numbers.
+    step(&mut game, &mut [&mut first, &mut second], 60 * 600);
     assert_eq!(first.status(), ViewerStatus::Connected);
     assert_eq!(second.status(), ViewerStatus::Connected);
     let received = first.meter().received;
@@ -393,6 +417,10 @@ fn a_pause_keeps_viewers_and_lets_new_ones_in() {
     step(&mut game, &mut [&mut first, &mut second], 60);
     assert!(first.meter().received > received + 50);
     assert!(second.meter().received > 50);
+    for viewer in [&first, &second] {
+        assert_eq!(viewer.meter().out_of_window, 0);
+        agreeing(&game, viewer);
+    }
 }
 
 #[test]
@@ -511,7 +539,9 @@ fn who_sends_garbage_is_sent_away_and_nothing_else_changes() {
     step(&mut game, &mut [&mut bystander], 60);
     let mut wild = request().encode();
     wild[2] = 7;
-    let garbage: [(&str, u8, &[u8]); 6] = [
+    let many = [&[1, 1, 2, 0xFF, 0][..], &[0; 1200]].concat();
+    let garbage: [(&str, u8, &[u8]); 7] = [
+        ("thousands of empty messages", 255, &many),
         ("a packet of no kind", 255, &[9, 1, 0, 0]),
         ("an empty packet", 255, &[]),
         (
@@ -533,6 +563,34 @@ fn who_sends_garbage_is_sent_away_and_nothing_else_changes() {
         step(&mut game, &mut [&mut bystander], 3);
         assert_eq!(udp(&game).connected(), 1, "{what}");
     }
+    // What never gets to renet: netcode's own header.
+    let raw: [&[u8]; 4] = [
+        &[0x95; 40],
+        &[0x25; 18],
+        &[0xF5; 18],
+        &[
+            0x85, 255, 255, 255, 255, 255, 255, 255, 255, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
+            0, 0,
+        ],
+    ];
+    let rogue = Rogue::connect(&mut game, &mut [&mut bystander], PROTOCOL_VERSION);
+    for datagram in raw {
+        rogue.socket.send(datagram).unwrap();
+    }
+    let mut random = ChaCha8Rng::seed_from_u64(rand::random());
+    for _ in 0..2_000 {
+        let mut datagram = [0; 40];
+        let length = random.random_range(0..=datagram.len());
+        random.fill_bytes(&mut datagram[..length]);
+        rogue.socket.send(&datagram[..length]).unwrap();
+        if random.random_bool(0.1) {
+            step(&mut game, &mut [&mut bystander], 1);
+        }
+    }
+    drop(rogue);
+    step(&mut game, &mut [&mut bystander], 60 * (TIMEOUT_SECONDS + 1));
+    assert_eq!(udp(&game).connected(), 1);
+
     // Acks that are none are counted, on a lane that goes on.
     let mut rogue = Rogue::connect(&mut game, &mut [&mut bystander], PROTOCOL_VERSION);
     rogue.message(2, &request().encode());
@@ -587,4 +645,181 @@ fn another_version_gets_the_welcome_that_says_so_and_no_snapshots() {
     }
     assert_eq!(udp(&game).connected(), 0, "and is sent away if it stays");
     assert_eq!(udp(&game).admitted(), 0);
+}
+
+#[test]
+fn two_requests_in_one_frame_end_with_the_second() {
+    let mut game = server(Security::Insecure, 8);
+    let mut rogue = Rogue::connect(&mut game, &mut [], PROTOCOL_VERSION);
+    let first = request();
+    let second = Request {
+        number: Sequence(2),
+        stages: ladder::POSITION.stages,
+        ..first
+    };
+    for _ in 0..3 {
+        rogue.message(2, &first.encode());
+        rogue.message(2, &second.encode());
+        game.step();
+    }
+    assert_eq!(lanes(&mut game)[0].1.stages, ladder::POSITION.stages);
+}
+
+/// A server that lets everybody in and says what it likes.
+struct RogueServer {
+    socket: UdpSocket,
+    netcode: NetcodeServer,
+    client: Option<u64>,
+    viewer: Option<SocketAddr>,
+}
+
+impl RogueServer {
+    fn new() -> Self {
+        let socket = UdpSocket::bind(LOOPBACK).unwrap();
+        socket.set_nonblocking(true).unwrap();
+        let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+        let netcode = NetcodeServer::new(ServerConfig {
+            current_time: now.unwrap(),
+            max_clients: 1,
+            protocol_id: u64::from_be_bytes(*b"cubewire"),
+            public_addresses: vec![socket.local_addr().unwrap()],
+            authentication: ServerAuthentication::Unsecure,
+        });
+        Self {
+            socket,
+            netcode,
+            client: None,
+            viewer: None,
+        }
+    }
+
+    /// A viewer that has connected to it.
+    fn meet(&mut self) -> HeadlessViewer {
+        let at = self.socket.local_addr().unwrap();
+        let mut viewer = viewer_at(at, Security::Insecure, "delta");
+        for _ in 0..20 {
+            viewer.app.update();
+            self.step();
+        }
+        viewer.app.update();
+        assert_eq!(viewer.status(), ViewerStatus::Connecting);
+        assert!(self.client.is_some());
+        viewer
+    }
+
+    fn step(&mut self) {
+        let mut buffer = [0; 1400];
+        self.netcode.update(Duration::from_secs(1) / 60);
+        while let Some((length, from)) = receive(&self.socket, &mut buffer) {
+            self.viewer = Some(from);
+            match self.netcode.process_packet(from, &mut buffer[..length]) {
+                ServerResult::PacketToSend { addr, payload } => {
+                    self.socket.send_to(payload, addr).unwrap();
+                }
+                ServerResult::ClientConnected {
+                    client_id,
+                    addr,
+                    payload,
+                    ..
+                } => {
+                    self.socket.send_to(payload, addr).unwrap();
+                    self.client = Some(client_id);
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn say(&mut self, payload: &[u8]) {
+        let client = self.client.unwrap();
+        let (to, datagram) = self
+            .netcode
+            .generate_payload_packet(client, payload)
+            .unwrap();
+        self.socket.send_to(datagram, to).unwrap();
+    }
+
+    /// Sends a welcome as renet would: in slices, reliably.
+    fn welcome(&mut self, message: &[u8]) {
+        let slices = message.chunks(1200);
+        let count = slices.len();
+        for (place, slice) in slices.enumerate() {
+            let mut packet = [0; 1300];
+            let mut bytes = OctetsMut::with_slice(&mut packet);
+            bytes.put_u8(2).unwrap();
+            bytes.put_varint(place as u64).unwrap();
+            bytes.put_u8(1).unwrap();
+            for value in [0, place, count, slice.len()] {
+                bytes.put_varint(value as u64).unwrap();
+            }
+            bytes.put_bytes(slice).unwrap();
+            let length = bytes.off();
+            self.say(&packet[..length]);
+        }
+    }
+}
+
+fn welcome(cubes: usize, ticks_per_second: u16) -> Vec<u8> {
+    let welcome = Welcome {
+        ticks_per_second,
+        tick: 5,
+        initial: Snapshot {
+            cubes: vec![CubeState::default(); cubes],
+        },
+    };
+    welcome.encode().unwrap()
+}
+
+#[test]
+fn a_viewer_says_what_is_wrong_with_its_server() {
+    let mut version = welcome(901, 60);
+    version[1] += 1;
+    let mut damaged = welcome(901, 60);
+    damaged.truncate(20_000);
+    for (welcome, why) in [
+        (version, "the server speaks version"),
+        (damaged, "the initial state in the welcome"),
+        (welcome(900, 60), "shows 900 cubes at 60 ticks a second"),
+        (welcome(901, 50), "shows 901 cubes at 50 ticks a second"),
+    ] {
+        let mut server = RogueServer::new();
+        let mut viewer = server.meet();
+        server.welcome(&welcome);
+        viewer.app.update();
+        assert!(lost(&viewer).contains(why), "{}", lost(&viewer));
+    }
+    let hostile: [&[u8]; 5] = [
+        &[9, 1, 0, 0],
+        &[],
+        &[3, 1, 0, 1, 9, 3, 1, 7],
+        &[2, 1, 1, 9, 0, 3, 1, 7],
+        &[0, 1, 1, 0, 1, 5, 0],
+    ];
+    for payload in hostile {
+        let mut server = RogueServer::new();
+        let mut viewer = server.meet();
+        server.say(payload);
+        viewer.app.update();
+        let why = lost(&viewer);
+        assert!(why.contains("is not what Cubewire sends"), "{why}");
+    }
+    // Datagrams that are none are passed over, whatever they look like.
+    let mut server = RogueServer::new();
+    let mut viewer = server.meet();
+    let seed = rand::random();
+    println!("seed {seed}");
+    let mut random = ChaCha8Rng::seed_from_u64(seed);
+    for _ in 0..2_000 {
+        let mut datagram = [0; 40];
+        let length = random.random_range(0..=datagram.len());
+        random.fill_bytes(&mut datagram[..length]);
+        server
+            .socket
+            .send_to(&datagram[..length], server.viewer.unwrap())
+            .unwrap();
+        if random.random_bool(0.1) {
+            viewer.app.update();
+        }
+    }
+    assert!(!matches!(viewer.status(), ViewerStatus::Lost(why) if why.contains("Cubewire")));
 }

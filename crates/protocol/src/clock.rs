@@ -76,6 +76,19 @@ impl SenderClock {
         })
     }
 
+    /// The sender has said that it is at `tick`. If that is more than a second from what was thought,
+    /// the clock starts anew.
+    pub fn hear_of_tick(&mut self, now: Duration, tick: u64) {
+        let off_seconds = (self.expected(now) - tick as f64) * self.tick_seconds;
+        if off_seconds.abs() > 1.0 {
+            *self = Self {
+                tick_seconds: self.tick_seconds,
+                start: (tick, now),
+                offsets: VecDeque::new(),
+            };
+        }
+    }
+
     /// The packet of that tick has arrived.
     pub fn arrived(&mut self, now: Duration, tick: u64) {
         let offset_seconds = tick as f64 * self.tick_seconds - now.as_secs_f64();
@@ -159,6 +172,25 @@ mod tests {
             let tick = 100 + silent_ticks;
             let now = Duration::from_secs_f64(silent_ticks as f64 / 60.0 + 0.02);
             assert_eq!(clock.tick_of(now, Sequence(tick as u16)), tick);
+        }
+    }
+
+    #[test]
+    fn a_pause_of_any_length_is_told() {
+        for paused_seconds in [2_u64, 600, 1_100, 86_400] {
+            let mut clock = SenderClock::new(60, 0, ms(0));
+            clock.arrived(ms(50), 100);
+            let mut now = ms(50);
+            for _ in 0..paused_seconds {
+                now += ms(1_000);
+                clock.hear_of_tick(now, 100);
+            }
+            now += ms(500);
+            assert_eq!(clock.tick_of(now, Sequence(101)), 101);
+            clock.arrived(now, 101);
+            // A word that is late, as packets are, changes nothing.
+            clock.hear_of_tick(now + ms(900), 101);
+            assert!((clock.tick_at(now).unwrap() - 101.0).abs() < 1e-9);
         }
     }
 

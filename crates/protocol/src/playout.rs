@@ -121,6 +121,11 @@ impl<T> PlayoutBuffer<T> {
         self.pace = Some(Pace { at: now, due_tick });
     }
 
+    /// See [`SenderClock::hear_of_tick`].
+    pub fn hear_of_tick(&mut self, now: Duration, tick: u64) {
+        self.clock.hear_of_tick(now, tick);
+    }
+
     /// The sender's clock.
     #[must_use]
     pub const fn clock(&self) -> &SenderClock {

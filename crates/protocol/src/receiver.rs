@@ -171,6 +171,15 @@ impl SnapshotReceiver {
         Some(Feedback::Ack(Ack { newest, earlier }))
     }
 
+    /// Takes in that the sender has said, by other means than a packet, that it is at `tick`. If that
+    /// is more than a second from where it was thought to be, it has paused or leapt, and the clock
+    /// starts again from there: sequence numbers alone would be mistaken after half their range.
+    pub fn hear_of_tick(&mut self, now: Duration, tick: u64) {
+        if tick < MAX_HEARD_TICK {
+            self.playout.hear_of_tick(now, tick);
+        }
+    }
+
     /// What is to be shown.
     #[must_use]
     pub const fn playout(&self) -> &PlayoutBuffer<Received> {
@@ -201,6 +210,9 @@ impl SnapshotReceiver {
         self.received.memory_bytes()
     }
 }
+
+/// As for the welcome: far from where ticks would overflow.
+const MAX_HEARD_TICK: u64 = 1 << 48;
 
 /// Packets may have become quicker by so much, a little over four seconds at 60 Hz, and no more: the
 /// clock must not be led astray.

@@ -113,20 +113,34 @@ impl Request {
     }
 }
 
-/// The sender's word that it does what the request of that number asks for: `number 16`, big endian.
+/// The sender's word that it does what a request asks for, and the tick at which it says so:
+///
+/// ```text
+/// number 16 | tick 64
+/// ```
+///
+/// Big endian. Said again now and then, it tells the receiver where the sender's clock stands after a
+/// pause: see [`SnapshotReceiver::hear_of_tick`](crate::SnapshotReceiver::hear_of_tick).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Grant(pub Sequence);
+pub struct Grant {
+    /// The request's.
+    pub number: Sequence,
+    /// The sender's tick.
+    pub tick: u64,
+}
 
 /// Why bytes are no grant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("a grant has 2 bytes, not {0}")]
+#[error("a grant has {GRANT_BYTES} bytes, not {0}")]
 pub struct GrantError(usize);
 
 impl Grant {
     /// The message to send.
     #[must_use]
     pub fn encode(self) -> Vec<u8> {
-        self.0.0.to_be_bytes().to_vec()
+        let mut bytes = self.number.0.to_be_bytes().to_vec();
+        bytes.extend(self.tick.to_be_bytes());
+        bytes
     }
 
     /// Reads a message.
@@ -134,12 +148,19 @@ impl Grant {
     /// # Errors
     /// [`GrantError`] if it is none.
     pub fn decode(bytes: &[u8]) -> Result<Self, GrantError> {
-        let number = bytes.try_into().map_err(|_| GrantError(bytes.len()))?;
-        Ok(Self(Sequence(u16::from_be_bytes(number))))
+        let &[a, b, ref tick @ ..] = bytes else {
+            return Err(GrantError(bytes.len()));
+        };
+        let tick = tick.try_into().map_err(|_| GrantError(bytes.len()))?;
+        Ok(Self {
+            number: Sequence(u16::from_be_bytes([a, b])),
+            tick: u64::from_be_bytes(tick),
+        })
     }
 }
 
 const REQUEST_BYTES: usize = 9;
+const GRANT_BYTES: usize = 10;
 // Codes of `baseline`.
 const NEWEST: u8 = 0;
 const SMALLEST: u8 = 1;
@@ -202,9 +223,16 @@ mod tests {
 
     #[test]
     fn a_grant_comes_back() {
-        let grant = Grant(Sequence(0xFF01));
-        assert_eq!(grant.encode(), [0xFF, 1]);
-        assert_eq!(Grant::decode(&[0xFF, 1]), Ok(grant));
-        assert_eq!(Grant::decode(&[0xFF]), Err(GrantError(1)));
+        let grant = Grant {
+            number: Sequence(0xFF01),
+            tick: 258,
+        };
+        let bytes = grant.encode();
+        assert_eq!(bytes, [0xFF, 1, 0, 0, 0, 0, 0, 0, 1, 2]);
+        assert_eq!(Grant::decode(&bytes), Ok(grant));
+        for length in 0..bytes.len() {
+            let error = Grant::decode(&bytes[..length]);
+            assert_eq!(error, Err(GrantError(length)));
+        }
     }
 }

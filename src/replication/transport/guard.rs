@@ -63,8 +63,11 @@ pub(super) enum HostilePacket {
     /// There is one welcome.
     #[error("a second welcome, message {0}")]
     SecondWelcome(u64),
-    /// The slice's header is not complete.
-    #[error("the packet ends inside the header of a slice")]
+    /// Empty messages cost a sender nothing, and each takes up memory.
+    #[error("{0} messages in a packet, more than {MAX_SMALL_MESSAGES}")]
+    Many(u16),
+    /// The packet's or the slice's header is not complete.
+    #[error("the packet ends inside a header")]
     Truncated,
 }
 
@@ -97,7 +100,11 @@ impl Guard {
     pub(super) fn admit(&mut self, packet: &[u8]) -> Result<(), HostilePacket> {
         let (kind, channel) = kind_and_channel(packet).ok_or(HostilePacket::Truncated)?;
         match (kind, channel) {
-            (ACK | SMALL_UNRELIABLE, _) => Ok(()),
+            (ACK, _) => Ok(()),
+            (SMALL_UNRELIABLE, _) => match small_messages(packet)? {
+                count if count > MAX_SMALL_MESSAGES => Err(HostilePacket::Many(count)),
+                _ => Ok(()),
+            },
             (UNRELIABLE_SLICE, Some(SNAPSHOTS)) if self.is_receiver => {
                 let (message, slices) = slice(packet)?;
                 self.snapshots.agree(message, slices)
@@ -127,6 +134,15 @@ pub(super) fn kind_and_channel(packet: &[u8]) -> Option<(u8, Option<u8>)> {
         _ => Some(bytes.get_u8().ok()?),
     };
     Some((kind, channel))
+}
+
+/// How many messages a packet of small ones holds.
+fn small_messages(packet: &[u8]) -> Result<u16, HostilePacket> {
+    let mut bytes = Octets::with_slice(packet);
+    let _kind = bytes.get_u8()?;
+    let _sequence = bytes.get_varint()?;
+    let _channel = bytes.get_u8()?;
+    Ok(bytes.get_u16()?)
 }
 
 /// A slice's message, and the number of its slices.
@@ -181,6 +197,9 @@ pub(super) const ACK: u8 = 4;
 
 /// An uncompressed snapshot of 901 cubes takes 31, and so does the welcome.
 const MAX_SLICES: u64 = 64;
+
+/// A snapshot at rest takes 6 bytes, so a packet has room for 170 of them.
+const MAX_SMALL_MESSAGES: u16 = 200;
 
 /// Messages whose slices are remembered: a minute of them, and renet gives one up after three
 /// seconds.

@@ -4,6 +4,7 @@
 //! made with the server's private key. Here whoever has the key makes a token for himself; a game
 //! would keep the key on its servers and hand out tokens.
 
+mod datagram;
 mod server;
 mod viewer;
 
@@ -101,6 +102,9 @@ fn token_data(version: u16) -> [u8; NETCODE_USER_DATA_BYTES] {
 fn token_version(data: &[u8; NETCODE_USER_DATA_BYTES]) -> u16 {
     u16::from_be_bytes([data[0], data[1]])
 }
+
+/// How long a connect token is good for: to connect with, not to stay. Clocks may differ by as much.
+const TOKEN_SECONDS: u64 = 3600;
 
 /// netcode's clock, by which tokens expire.
 fn since_1970() -> Duration {

@@ -1,6 +1,7 @@
 //! Admits viewers: each is a lane, whose other half is in another process.
 
 use std::collections::{BTreeMap, HashSet};
+use std::fmt;
 use std::io;
 use std::net::{SocketAddr, UdpSocket};
 use std::time::Duration;
@@ -17,7 +18,8 @@ use renetcode::{
 
 use super::super::guard::Guard;
 use super::super::{Purpose, REQUESTS, SNAPSHOTS, SenderMail, TICK, WELCOME, config};
-use super::{PROTOCOL_ID, Security, since_1970, token_version};
+use super::datagram::is_fit_for_server;
+use super::{PROTOCOL_ID, Security, ViewerSettings, since_1970, token_version};
 use crate::replication::send::Sender;
 use crate::replication::{HEADER_BYTES, LaneMeter, LaneSettings, SEND_INTERVALS, Sample};
 use crate::simulation::World as CubeWorld;
@@ -59,7 +61,7 @@ pub enum ServeError {
     NoPublicAddress(SocketAddr),
 }
 
-/// What went through the socket since the start, with IP and UDP headers.
+/// What went through the socket since the start, with 28 bytes of IP and UDP headers each, as of IPv4.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
 pub struct Traffic {
     /// Datagrams that were sent.
@@ -79,7 +81,7 @@ pub struct Traffic {
 }
 
 /// The server's end of every viewer's connection.
-#[derive(Resource, Debug)]
+#[derive(Resource)]
 pub struct UdpServer {
     socket: Socket,
     address: SocketAddr,
@@ -91,6 +93,16 @@ pub struct UdpServer {
     /// Strangers that the log has told of.
     reported: HashSet<SocketAddr>,
     since_flush: Duration,
+}
+
+/// netcode's own would show the key.
+impl fmt::Debug for UdpServer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("UdpServer")
+            .field("address", &self.address)
+            .field("guests", &self.guests)
+            .finish_non_exhaustive()
+    }
 }
 
 /// A lane whose receiver is in another process.
@@ -116,6 +128,8 @@ struct Guest {
     /// Its lane, once it has said what it wants, and the number of what it said last.
     lane: Option<(Entity, Sequence)>,
     connected_for: Duration,
+    /// Since it was last told what it is granted, and the tick.
+    since_word: Duration,
     /// It speaks another version.
     is_refused: bool,
     /// Packets that its lane's meter does not have yet.
@@ -237,6 +251,11 @@ impl UdpServer {
                     let bytes = length + HEADER_BYTES;
                     self.socket.traffic.received += 1;
                     self.socket.traffic.received_bytes += bytes as u64;
+                    if !is_fit_for_server(&buffer[..length]) {
+                        self.socket.unassigned(bytes);
+                        self.ignore(from);
+                        continue;
+                    }
                     self.datagram(&mut buffer[..length], from, world, commands);
                 }
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
@@ -276,7 +295,11 @@ impl UdpServer {
             } => {
                 let answer = self.socket.send(payload, addr);
                 self.socket.unassigned(bytes + answer);
-                self.admit(client_id, addr, token_version(&user_data), world);
+                if self.guests.contains_key(&client_id) {
+                    self.leave(client_id, "another has come by the same number", commands);
+                } else {
+                    self.admit(client_id, addr, token_version(&user_data), world);
+                }
             }
             ServerResult::ClientDisconnected { client_id, .. } => {
                 self.socket.unassigned(bytes);
@@ -323,6 +346,7 @@ impl UdpServer {
             initial: welcome.initial,
             lane: None,
             connected_for: Duration::ZERO,
+            since_word: Duration::ZERO,
             is_refused: version != PROTOCOL_VERSION,
             traffic: Sample::default(),
         };
@@ -341,18 +365,24 @@ impl UdpServer {
 
     /// Lets one go, whatever the reason, and tells it unless it went by itself.
     fn leave(&mut self, client: ClientId, why: &str, commands: &mut Commands<'_, '_>) {
-        if let ServerResult::ClientDisconnected {
-            addr,
-            payload: Some(payload),
-            ..
-        } = self.netcode.disconnect(client)
+        // netcode can be made to hold two by one number.
+        while let ServerResult::ClientDisconnected { addr, payload, .. } =
+            self.netcode.disconnect(client)
         {
-            let goodbye = self.socket.send(payload, addr);
-            self.socket.unassigned(goodbye);
+            if let Some(payload) = payload {
+                let goodbye = self.socket.send(payload, addr);
+                self.socket.unassigned(goodbye);
+            }
         }
         self.renet.remove_connection(client);
         if let Some(guest) = self.guests.remove(&client) {
             info!("viewer {} has left: {why}", guest.address);
+            let traffic = &guest.traffic;
+            let bytes = traffic.wire_bytes
+                + traffic.ack_bytes
+                + traffic.renet_ack_bytes
+                + traffic.control_bytes;
+            self.socket.unassigned(bytes);
             if let Some((lane, _)) = guest.lane {
                 commands.entity(lane).despawn();
             }
@@ -362,6 +392,10 @@ impl UdpServer {
     /// Keeps connections alive, and lets those go that are not.
     fn keep_up(&mut self, commands: &mut Commands<'_, '_>) {
         for client in self.netcode.clients_id() {
+            if !self.guests.contains_key(&client) {
+                self.leave(client, "", commands);
+                continue;
+            }
             match self.netcode.update_client(client) {
                 ServerResult::PacketToSend { addr, payload } => {
                     let bytes = self.socket.send(payload, addr);
@@ -435,19 +469,30 @@ pub(in crate::replication) fn receive(
             match Request::decode(&message) {
                 _ if guest.is_refused => {}
                 Ok(request) if is_supported(&request) => {
-                    grant(client, guest, request, &mut lanes, &mut commands);
-                    let grant = Grant(request.number).encode();
-                    server.renet.send_message(client, REQUESTS, grant);
+                    if grant(client, guest, request, &mut lanes, &mut commands) {
+                        guest.since_word = LONGEST_WORDLESS;
+                    }
                 }
                 Ok(request) => {
                     let ticks = request.send_interval_ticks;
-                    unwelcome.push((
-                        client,
-                        format!("a snapshot every {ticks} ticks is not offered"),
-                    ));
+                    let why = format!("a snapshot every {ticks} ticks is not offered");
+                    unwelcome.push((client, why));
+                    break;
                 }
-                Err(error) => unwelcome.push((client, error.to_string())),
+                Err(error) => {
+                    unwelcome.push((client, error.to_string()));
+                    break;
+                }
             }
+        }
+        guest.since_word += time.delta();
+        if let Some((_, number)) = guest.lane
+            && guest.since_word >= LONGEST_WORDLESS
+        {
+            guest.since_word = Duration::ZERO;
+            let tick = world.tick();
+            let grant = Grant { number, tick }.encode();
+            server.renet.send_message(client, REQUESTS, grant);
         }
         let lane = guest.lane.and_then(|(lane, _)| lanes.get_mut(lane).ok());
         let mut mail = lane.map(|(mail, _)| mail);
@@ -466,14 +511,14 @@ fn is_supported(request: &Request) -> bool {
     SEND_INTERVALS.contains(&request.send_interval_ticks.into())
 }
 
-/// Does what a viewer asks for; the first time, gives it a lane.
+/// Does what a viewer asks for, unless that is not possible yet; the first time, gives it a lane.
 fn grant(
     client: ClientId,
     guest: &mut Guest,
     request: Request,
     lanes: &mut Lanes<'_, '_, '_>,
     commands: &mut Commands<'_, '_>,
-) {
+) -> bool {
     let asked = |settings: LaneSettings| LaneSettings {
         stages: request.stages,
         send_interval_ticks: request.send_interval_ticks.into(),
@@ -482,9 +527,11 @@ fn grant(
     };
     match &mut guest.lane {
         Some((lane, number)) => {
-            if request.number.is_newer_than(*number)
-                && let Ok((_, mut settings)) = lanes.get_mut(*lane)
-            {
+            // Not there before the end of the frame in which it was spawned.
+            let Ok((_, mut settings)) = lanes.get_mut(*lane) else {
+                return false;
+            };
+            if request.number.is_newer_than(*number) {
                 *number = request.number;
                 *settings = asked(settings.clone());
             }
@@ -513,6 +560,7 @@ fn grant(
             guest.lane = Some((lane.id(), request.number));
         }
     }
+    true
 }
 
 /// Sends what waits, once a tick.
@@ -564,4 +612,7 @@ const MAX_DATAGRAMS: usize = 4096;
 const MAX_REPORTED: usize = 64;
 
 /// Who says nothing for so long is gone, whatever its token says.
-const LONGEST_SILENCE: Duration = Duration::from_secs(30);
+const LONGEST_SILENCE: Duration = ViewerSettings::LONGEST_TIMEOUT;
+
+/// How often a viewer is told the tick, so that it knows it after a pause of any length.
+const LONGEST_WORDLESS: Duration = Duration::from_secs(1);

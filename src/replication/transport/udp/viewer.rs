@@ -1,5 +1,6 @@
 //! Connects to a server, asks for snapshots and hands them to the one lane that there is.
 
+use std::fmt;
 use std::io;
 use std::net::{SocketAddr, UdpSocket};
 use std::time::Duration;
@@ -18,7 +19,8 @@ use renetcode::{
 
 use super::super::guard::Guard;
 use super::super::{Purpose, REQUESTS, ReceiverMail, SNAPSHOTS, TICK, WELCOME, config};
-use super::{PROTOCOL_ID, Security, since_1970, token_data};
+use super::datagram::is_fit_for_viewer;
+use super::{PROTOCOL_ID, Security, TOKEN_SECONDS, since_1970, token_data};
 use crate::replication::reception::{Accountant, Receiving};
 use crate::replication::{HEADER_BYTES, LaneMeter, LaneSettings, Replica, Sample};
 
@@ -29,8 +31,14 @@ pub struct ViewerSettings {
     pub server: SocketAddr,
     /// How it admits us.
     pub security: Security,
-    /// Silence after which the connection is given up, whole seconds, 1 or more.
+    /// Silence after which the connection is given up: whole seconds, from one to
+    /// [`LONGEST_TIMEOUT`](Self::LONGEST_TIMEOUT).
     pub timeout: Duration,
+}
+
+impl ViewerSettings {
+    /// After that, the server gives up in any case.
+    pub const LONGEST_TIMEOUT: Duration = Duration::from_secs(30);
 }
 
 /// Why there is no connection (any more).
@@ -61,7 +69,8 @@ pub enum ViewError {
     /// The server never answered.
     #[error(
         "no answer from {server} for {seconds} s: it is not there, UDP does not get through, it was \
-         started with another key, or it is dialled at another address than its --public"
+         started with another key, it is dialled at another address than its --public, or the two \
+         clocks are an hour apart"
     )]
     NoAnswer {
         /// The server.
@@ -127,7 +136,6 @@ pub enum ViewerStatus {
     Lost(String),
 }
 
-#[derive(Debug)]
 struct Session {
     socket: UdpSocket,
     netcode: NetcodeClient,
@@ -143,6 +151,16 @@ struct Session {
     /// Packets that the meter does not have yet.
     traffic: Sample,
     since_flush: Duration,
+}
+
+/// netcode's own would show the keys.
+impl fmt::Debug for Session {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Session")
+            .field("is_welcomed", &self.is_welcomed)
+            .field("asked", &self.asked)
+            .finish_non_exhaustive()
+    }
 }
 
 /// What the server was asked for last.
@@ -229,7 +247,11 @@ impl Session {
             PROTOCOL_ID,
             TOKEN_SECONDS,
             rand::random(),
-            settings.timeout.as_secs().clamp(1, LONGEST_TIMEOUT_SECONDS) as i32,
+            settings
+                .timeout
+                .min(ViewerSettings::LONGEST_TIMEOUT)
+                .as_secs()
+                .max(1) as i32,
             vec![server],
             Some(&token_data(PROTOCOL_VERSION)),
             &settings.security.private_key(),
@@ -269,6 +291,10 @@ impl Session {
                 Ok(length) => {
                     self.is_unreachable = false;
                     let bytes = length + HEADER_BYTES;
+                    if !is_fit_for_viewer(&buffer[..length]) {
+                        self.traffic.control_bytes += bytes;
+                        continue;
+                    }
                     match self.netcode.process_packet(&mut buffer[..length]) {
                         Some(payload) => {
                             self.traffic.count_down(Purpose::of(payload), bytes);
@@ -346,13 +372,20 @@ impl Session {
         Ok(Some(welcome))
     }
 
-    /// Says what the lane's settings ask for, until the server has granted it.
-    fn ask(&mut self, settings: &LaneSettings, delta: Duration) {
+    /// Takes in what the server has granted, and gives the tick that it told of last.
+    fn granted(&mut self) -> Option<u64> {
+        let mut newest = None;
         while let Some(message) = self.renet.receive_message(REQUESTS) {
-            if let (Ok(Grant(number)), Some(asked)) = (Grant::decode(&message), &mut self.asked) {
-                asked.is_granted |= number == asked.request.number;
+            if let (Ok(grant), Some(asked)) = (Grant::decode(&message), &mut self.asked) {
+                asked.is_granted |= grant.number == asked.request.number;
+                newest = Some(grant.tick);
             }
         }
+        newest
+    }
+
+    /// Says what the lane's settings ask for, until the server has granted it.
+    fn ask(&mut self, settings: &LaneSettings, delta: Duration) {
         let last = self.asked.map(|asked| asked.request);
         let number = last.map_or(Sequence(0), |last| last.number);
         let stages = match settings.stages.check() {
@@ -390,6 +423,13 @@ impl Session {
         }
     }
 
+    fn say_goodbye(&mut self) {
+        if let Ok((_, datagram)) = self.netcode.disconnect() {
+            // Whether it arrives or not.
+            drop(self.socket.send(datagram));
+        }
+    }
+
     fn flush(&mut self, now: Duration) {
         for packet in self.renet.get_packets_to_send() {
             self.up.send(now, packet.len() + HEADER_BYTES, packet);
@@ -410,7 +450,7 @@ type Lane<'a> = (
     &'a LaneSettings,
     &'a mut ReceiverMail,
     &'a mut LaneMeter,
-    Has<Replica>,
+    Option<&'a mut Replica>,
 );
 
 pub(in crate::replication) fn receive(
@@ -420,7 +460,8 @@ pub(in crate::replication) fn receive(
     lane: Single<Lane<'_>>,
     mut commands: Commands,
 ) -> Result {
-    let (lane, settings, mut mail, mut meter, has_replica) = lane.into_inner();
+    let (lane, settings, mut mail, mut meter, replica) = lane.into_inner();
+    let has_replica = replica.is_some();
     let viewer = &mut *viewer;
     let server = viewer.settings.server;
     let Ok(session) = &mut viewer.session else {
@@ -436,10 +477,7 @@ pub(in crate::replication) fn receive(
     let welcome = match received.and_then(|()| session.welcome(server)) {
         Ok(welcome) => welcome,
         Err(error) => {
-            if let Ok((_, datagram)) = session.netcode.disconnect() {
-                // Whether it arrives or not.
-                drop(session.socket.send(datagram));
-            }
+            session.say_goodbye();
             viewer.session = Err(error);
             return Ok(());
         }
@@ -453,6 +491,10 @@ pub(in crate::replication) fn receive(
             .entity(lane)
             .insert((Replica(receiver), receiving, accountant));
         *meter = LaneMeter::default();
+    }
+    let tick = session.granted();
+    if let (Some(tick), Some(mut replica)) = (tick, replica) {
+        replica.0.hear_of_tick(ticks.elapsed(), tick);
     }
     // Before the welcome, nothing could be decoded.
     if session.is_welcomed {
@@ -494,22 +536,13 @@ pub(in crate::replication) fn flush(
 
 /// Tells the server that the program ends.
 pub(in crate::replication) fn close(mut viewer: ResMut<UdpViewer>) {
-    if let Ok(session) = &mut viewer.session
-        && let Ok((_, datagram)) = session.netcode.disconnect()
-    {
-        // Whether it arrives or not.
-        drop(session.socket.send(datagram));
+    if let Ok(session) = &mut viewer.session {
+        session.say_goodbye();
     }
 }
 
 /// Datagrams taken in at a time: a second of uncompressed snapshots.
 const MAX_DATAGRAMS: usize = 4096;
 
-/// How long a connect token is good for: to connect with, not to stay. Clocks may differ by as much.
-const TOKEN_SECONDS: u64 = 3600;
-
 /// Between two requests, as long as none is granted.
 const ASK_AGAIN: Duration = Duration::from_millis(100);
-
-/// The server gives up sooner.
-const LONGEST_TIMEOUT_SECONDS: u64 = 60;
