@@ -1,5 +1,6 @@
 //! Snapshots that a later packet can be relative to.
 
+use crate::entropy::Learned;
 use crate::ladder;
 use crate::motion::Motion;
 use crate::precision::Precision;
@@ -27,6 +28,8 @@ pub struct Baseline {
     stages: Stages,
     pub(crate) snapshot: QuantizedSnapshot,
     pub(crate) motion: Motion,
+    /// If the packet was coded arithmetically.
+    pub(crate) learned: Option<Box<Learned>>,
 }
 
 impl Default for Baseline {
@@ -37,6 +40,7 @@ impl Default for Baseline {
             stages,
             snapshot: QuantizedSnapshot::new(stages.precision()),
             motion: Motion::default(),
+            learned: None,
         }
     }
 }
@@ -67,14 +71,18 @@ impl Baseline {
         &self.motion.moved
     }
 
-    /// Bytes of memory that the cubes and their motion take up.
+    /// Bytes of memory that the cubes, their motion and what was learned take up.
     #[must_use]
     pub fn memory_bytes(&self) -> usize {
-        self.snapshot.memory_bytes() + self.motion.memory_bytes()
+        let learned = self.learned.as_ref();
+        self.snapshot.memory_bytes()
+            + self.motion.memory_bytes()
+            + learned.map_or(0, |learned| learned.memory_bytes())
     }
 
     /// Becomes what [`Encoder::encode`](crate::Encoder::encode) would make of the same arguments,
-    /// without a packet: for tools that follow a recording. Reuses its memory.
+    /// without a packet and without what arithmetic coding would learn from it: for tools that follow a
+    /// recording. Reuses its memory.
     ///
     /// # Panics
     /// If the baseline has another number of cubes.
@@ -87,6 +95,7 @@ impl Baseline {
     ) {
         self.snapshot.copy_from(current);
         self.settle(sequence, stages, Self::named(baseline, stages), None);
+        self.learned = None;
     }
 
     /// The baseline that a packet of these stages names, given the one on offer. None is named

@@ -1,10 +1,15 @@
 //! Packets to snapshots.
 
+use std::sync::Arc;
+
 use crate::InitialStateError;
 use crate::baseline::Baseline;
 use crate::body::Body;
+use crate::entropy::{self, Against, Learned, Prior, Undecodable, Way};
 use crate::header::{Header, Reference};
 use crate::initial::InitialState;
+use crate::ladder;
+use crate::ledger::BitKind;
 use crate::limits::Limits;
 use crate::marks::marked;
 use crate::selection;
@@ -23,6 +28,10 @@ pub struct Decoder {
     initial: InitialState,
     decoded: QuantizedSnapshot,
     sent: Vec<bool>,
+    prior: Arc<Prior>,
+    entropy: entropy::Scratch,
+    /// Memory to use again.
+    spare: Option<Box<Learned>>,
 }
 
 impl Decoder {
@@ -37,7 +46,17 @@ impl Decoder {
             initial: InitialState::new(initial, limits)?,
             decoded: Baseline::default().snapshot,
             sent: Vec::new(),
+            prior: Prior::shipped(),
+            entropy: entropy::Scratch::default(),
+            spare: None,
         })
+    }
+
+    /// Decodes arithmetic coding with another prior: the sender's.
+    #[must_use]
+    pub fn with_prior(mut self, prior: Arc<Prior>) -> Self {
+        self.prior = prior;
+        self
     }
 
     /// Decodes a packet into `out`. `held` looks up what was decoded from an earlier packet by its
@@ -49,7 +68,7 @@ impl Decoder {
     pub fn decode<'h>(
         &mut self,
         bytes: &[u8],
-        held: impl FnOnce(Sequence) -> Option<&'h Baseline>,
+        held: impl Fn(Sequence) -> Option<&'h Baseline>,
         out: &mut Baseline,
     ) -> Result<Header, DecodeError> {
         let mut source = Source::new(bytes);
@@ -71,12 +90,70 @@ impl Decoder {
                 (Some(baseline), stages)
             }
         };
-        self.take_cubes(&mut source, header.sequence, stages, named)?;
-        source.finish()?;
+        let learned = match Way::of(stages.delta) {
+            Some(way) => {
+                let learned =
+                    self.take_decisions(source, bytes, way, header.sequence, named, held)?;
+                Some(learned)
+            }
+            None => {
+                self.take_cubes(&mut source, header.sequence, stages, named)?;
+                source.finish()?;
+                None
+            }
+        };
 
         std::mem::swap(&mut out.snapshot, &mut self.decoded);
         out.settle(header.sequence, stages, named, Some(&self.sent));
+        self.spare = std::mem::replace(&mut out.learned, learned);
         Ok(header)
+    }
+
+    fn take_decisions<'h>(
+        &mut self,
+        mut source: Source<'_>,
+        bytes: &[u8],
+        way: Way,
+        sequence: Sequence,
+        named: Option<&Baseline>,
+        held: impl Fn(Sequence) -> Option<&'h Baseline>,
+    ) -> Result<Box<Learned>, DecodeError> {
+        let check = source.take(BitKind::Check, entropy::CHECK_BITS)?;
+        let head = source.skip_padding()?;
+        let precision = ladder::ARITHMETIC.stages.precision();
+        let baseline = named.unwrap_or_else(|| self.initial.at(precision));
+        let ticks = named.map(|named| sequence.ticks_since(named.sequence()));
+        self.decoded.copy_from(&baseline.snapshot);
+        let learned = entropy::decode(
+            &self.prior,
+            way,
+            Against { baseline, ticks },
+            held,
+            &bytes[head..],
+            &mut self.decoded,
+            &mut self.sent,
+            &mut self.entropy,
+            self.spare.take(),
+        );
+        let at_bit = |byte: usize| (head + byte) as u64 * 8;
+        let learned = learned.map_err(|error| match error {
+            Undecodable::Unknown(sequence) => DecodeError::UnknownBaseline(sequence),
+            Undecodable::Inexact { byte } => DecodeError::Inexact {
+                at_bit: at_bit(byte),
+            },
+            Undecodable::OutOfRange { byte, what } => DecodeError::OutOfRange {
+                at_bit: at_bit(byte),
+                field: what.what,
+                cube: Some(what.cube),
+                value: what.value,
+                min: what.min,
+                max: what.max,
+            },
+        })?;
+        if entropy::check(&self.decoded, sequence) != check {
+            return Err(DecodeError::Check(sequence));
+        }
+        Ok(learned)
     }
 
     fn take_cubes(

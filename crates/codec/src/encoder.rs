@@ -1,11 +1,14 @@
 //! Snapshots to packets.
 
+use std::sync::Arc;
+
 use crate::InitialStateError;
 use crate::baseline::Baseline;
 use crate::body::Body;
+use crate::entropy::{self, Accounts, Against, Learned, Prior, Way};
 use crate::header::{Header, Reference};
 use crate::initial::InitialState;
-use crate::ledger::BitLedger;
+use crate::ledger::{BitKind, BitLedger};
 use crate::limits::Limits;
 use crate::marks::marked;
 use crate::precision::Precision;
@@ -25,6 +28,25 @@ pub struct Packet {
     pub ledger: BitLedger,
 }
 
+/// What a receiver is known to hold, for a packet to be relative to.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct References<'a> {
+    /// The baseline; the initial state if there is none.
+    pub baseline: Option<&'a Baseline>,
+    /// Two more that are a little older than the baseline, up to fifteen ticks, best the two just before
+    /// it. Stages that foresee where cubes are going make use of them; others pass them over.
+    pub earlier: [Option<&'a Baseline>; 2],
+}
+
+impl<'a> From<Option<&'a Baseline>> for References<'a> {
+    fn from(baseline: Option<&'a Baseline>) -> Self {
+        Self {
+            baseline,
+            earlier: [None, None],
+        }
+    }
+}
+
 /// Turns quantized snapshots into packets.
 ///
 /// Any number of receivers can share one, each with a store of [`Baseline`]s of its own. Allocates nothing once
@@ -34,6 +56,10 @@ pub struct Encoder {
     initial: InitialState,
     changed: Vec<bool>,
     scratch: selection::Scratch,
+    prior: Arc<Prior>,
+    entropy: entropy::Scratch,
+    /// Memory to use again.
+    spare: Option<Box<Learned>>,
 }
 
 /// Why a snapshot cannot be encoded.
@@ -73,11 +99,21 @@ impl Encoder {
             initial: InitialState::new(initial, limits)?,
             changed: Vec::new(),
             scratch: selection::Scratch::default(),
+            prior: Prior::shipped(),
+            entropy: entropy::Scratch::default(),
+            spare: None,
         })
     }
 
-    /// Encodes `current`, which is quantized in the stages' precision, relative to `baseline`,
-    /// which this receiver is known to hold, or to the initial state. Replaces the contents of
+    /// Codes arithmetically with another prior. The receiver must do the same.
+    #[must_use]
+    pub fn with_prior(mut self, prior: Arc<Prior>) -> Self {
+        self.prior = prior;
+        self
+    }
+
+    /// Encodes `current`, which is quantized in the stages' precision, relative to a baseline that this
+    /// receiver is known to hold, or to the initial state. Replaces the contents of
     /// `packet`, and returns its header, which says what it is relative to.
     ///
     /// `sequence` is the tick, and belongs to one packet: a snapshot that is sent to one receiver
@@ -92,12 +128,12 @@ impl Encoder {
     ///
     /// # Errors
     /// [`EncodeError`] if the arguments do not fit together. `packet` and `kept` are unchanged then.
-    pub fn encode(
+    pub fn encode<'b>(
         &mut self,
         sequence: Sequence,
         stages: Stages,
         current: &QuantizedSnapshot,
-        baseline: Option<&Baseline>,
+        references: impl Into<References<'b>>,
         packet: &mut Packet,
         kept: Option<&mut Baseline>,
     ) -> Result<Header, EncodeError> {
@@ -109,6 +145,7 @@ impl Encoder {
                 stages: precision,
             });
         }
+        let References { baseline, earlier } = references.into();
         let named = Baseline::named(baseline, stages);
         let cubes = self.initial.cubes();
         for snapshot in [Some(current), named.map(Baseline::snapshot)] {
@@ -138,6 +175,39 @@ impl Encoder {
         };
         header.put(&mut sink);
 
+        if let Some(way) = Way::of(stages.delta) {
+            let check = entropy::check(current, sequence);
+            sink.put(BitKind::Check, entropy::CHECK_BITS, check);
+            sink.finish();
+            let baseline = named.unwrap_or_else(|| self.initial.at(precision));
+            let ticks = named.map(|named| sequence.ticks_since(named.sequence()));
+            let head = packet.bytes.len();
+            let before = packet.ledger.total();
+            let learned = entropy::encode(
+                &self.prior,
+                way,
+                Against { baseline, ticks },
+                entropy::earlier_of(way, named, earlier),
+                current,
+                &mut packet.bytes,
+                &mut self.changed,
+                &mut self.entropy,
+                self.spare.take(),
+                Accounts::new(&mut packet.ledger),
+            );
+            let bits = (packet.bytes.len() - head) as f64 * 8.0;
+            let counted = packet.ledger.total() - before;
+            packet.ledger.record(BitKind::Check, None, bits - counted);
+            if let Some(kept) = kept {
+                kept.snapshot.copy_from(current);
+                kept.settle(sequence, stages, named, Some(&self.changed));
+                self.spare = kept.learned.replace(learned);
+            } else {
+                self.spare = Some(learned);
+            }
+            return Ok(header);
+        }
+
         let baseline = named.unwrap_or_else(|| self.initial.at(precision));
         let body = Body::new(stages, sequence, baseline);
         if stages.delta == Delta::Off {
@@ -163,6 +233,7 @@ impl Encoder {
             let changed = (stages.delta != Delta::Off).then_some(&*self.changed);
             kept.snapshot.copy_from(current);
             kept.settle(sequence, stages, named, changed);
+            kept.learned = None;
         }
         Ok(header)
     }

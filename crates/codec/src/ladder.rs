@@ -158,6 +158,26 @@ pub const PREDICTED_POSITION: Rung = Rung {
     },
 };
 
+/// Entropy coding of the article's differences.
+pub const ARITHMETIC: Rung = Rung {
+    name: "arithmetic",
+    summary: "differences from the baseline, coded arithmetically",
+    stages: Stages {
+        delta: Delta::Arithmetic,
+        ..DELTA.stages
+    },
+};
+
+/// Everything that is known beforehand.
+pub const PREDICTED: Rung = Rung {
+    name: "predicted",
+    summary: "differences from where cubes are expected, coded arithmetically",
+    stages: Stages {
+        delta: Delta::ArithmeticPredicted,
+        ..DELTA.stages
+    },
+};
+
 /// Beside the ladder: the 20-byte state of [affine quantization](crate::quantize::affine).
 pub const AFFINE: Rung = Rung {
     name: "affine",
@@ -190,8 +210,11 @@ pub const LADDER: [Rung; 13] = [
 /// The rung of that name, on the ladder or beside it.
 #[must_use]
 pub fn rung(name: &str) -> Option<Rung> {
-    all().find(|rung| rung.name == name)
+    all().chain(ENTROPY).find(|rung| rung.name == name)
 }
+
+/// Rungs that are not on the ladder yet.
+const ENTROPY: [Rung; 2] = [ARITHMETIC, PREDICTED];
 
 /// The rung, or [`AFFINE`], that these stages are, if they are one.
 #[must_use]

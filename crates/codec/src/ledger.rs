@@ -19,13 +19,16 @@ pub enum BitKind {
     Orientation,
     /// Linear velocities.
     Velocity,
+    /// Whether both sides agree, where packets are coded arithmetically; and what the coder needs to
+    /// end with whole bytes.
+    Check,
     /// Zeros up to a whole byte.
     Padding,
 }
 
 impl BitKind {
     /// Every kind, in the order of a packet.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::Header,
         Self::Selection,
         Self::Interacting,
@@ -33,6 +36,7 @@ impl BitKind {
         Self::Position,
         Self::Orientation,
         Self::Velocity,
+        Self::Check,
         Self::Padding,
     ];
 
@@ -47,6 +51,7 @@ impl BitKind {
             Self::Position => "position",
             Self::Orientation => "orientation",
             Self::Velocity => "velocity",
+            Self::Check => "check",
             Self::Padding => "padding",
         }
     }

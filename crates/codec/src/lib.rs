@@ -60,6 +60,7 @@ mod baseline;
 mod body;
 mod decoder;
 mod encoder;
+pub mod entropy;
 mod header;
 mod initial;
 pub mod ladder;
@@ -84,7 +85,7 @@ pub use body::{
     GROWING_ORIENTATION_RANGES, ORIENTATION_RANGES, POSITION_RANGES, PREDICTED_POSITION_RANGES,
 };
 pub use decoder::Decoder;
-pub use encoder::{EncodeError, Encoder, Packet};
+pub use encoder::{EncodeError, Encoder, Packet, References};
 pub use header::{Header, Reference};
 pub use initial::{InitialStateError, decode_initial, encode_initial};
 pub use ledger::{BitKind, BitLedger};

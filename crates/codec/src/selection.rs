@@ -72,7 +72,7 @@ pub(crate) fn put<W: BitWrite>(
         _ => named.copy_from_slice(changed),
     }
     let form = match delta {
-        Delta::Off => return,
+        Delta::Off | Delta::Arithmetic | Delta::ArithmeticPredicted => return,
         Delta::ChangedBits => None,
         Delta::Indices | Delta::RelativeIndices | Delta::PredictedIndices => {
             indices.clear();
@@ -98,7 +98,7 @@ pub(crate) fn take(
 ) -> Result<(), DecodeError> {
     sent.clear();
     match delta {
-        Delta::Off => {
+        Delta::Off | Delta::Arithmetic | Delta::ArithmeticPredicted => {
             sent.resize(moved.len(), true);
             return Ok(());
         }
@@ -145,7 +145,7 @@ impl IndexForm {
         let small_ranges = match delta {
             Delta::PredictedIndices => Some(PREDICTED_INDEX_BITS),
             Delta::RelativeIndices => Some(RELATIVE_INDEX_BITS),
-            Delta::Off | Delta::ChangedBits | Delta::Indices => None,
+            _ => None,
         };
         let distance =
             small_ranges.map(|[near, far]| Ranges::new([near, far, (index_bits as u8).max(1)]));

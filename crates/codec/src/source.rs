@@ -95,6 +95,16 @@ pub enum DecodeError {
         /// The cube it belongs to, if any.
         cube: Option<usize>,
     },
+    /// Arithmetic coding that the encoder would have ended otherwise.
+    #[error("the decisions after bit {at_bit} do not end as they should")]
+    Inexact {
+        /// Bits that were needed up to here.
+        at_bit: u64,
+    },
+    /// The two sides do not agree on what came before: they started from different states, or have
+    /// learned different things.
+    #[error("{0} does not match its check: the two sides do not agree on what it goes on from")]
+    Check(Sequence),
     /// A quaternion of length zero.
     #[error("orientation{} before bit {at_bit} has no direction", of_cube(*cube))]
     NoDirection {
@@ -206,14 +216,20 @@ impl<'a> Source<'a> {
         Ok(value as i32)
     }
 
-    /// Only zeros up to a whole byte may be left.
-    pub(crate) fn finish(mut self) -> Result<(), DecodeError> {
+    /// Passes over zeros up to a whole byte, and gives the place of that byte.
+    pub(crate) fn skip_padding(&mut self) -> Result<usize, DecodeError> {
         let at_bit = self.at_bit;
-        let left = self.bits_left();
-        self.cube = None;
-        if self.take(BitKind::Padding, (left % 8) as u32)? != 0 {
+        if self.take(BitKind::Padding, (self.bits_left() % 8) as u32)? != 0 {
             return Err(DecodeError::Padding { at_bit });
         }
+        Ok((self.at_bit / 8) as usize)
+    }
+
+    /// Only zeros up to a whole byte may be left.
+    pub(crate) fn finish(mut self) -> Result<(), DecodeError> {
+        let left = self.bits_left();
+        self.cube = None;
+        self.skip_padding()?;
         if left >= 8 {
             return Err(DecodeError::TrailingBytes {
                 at_bit: self.at_bit,

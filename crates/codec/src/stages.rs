@@ -87,17 +87,31 @@ pub enum Delta {
     /// The receiver expects what changed from the baseline's baseline to the baseline to change
     /// again, and nothing else. Relative indices name the cubes for which that is wrong.
     PredictedIndices,
+    /// Everything by [arithmetic coding](crate::entropy): which cubes changed, and how they differ from
+    /// the baseline.
+    Arithmetic,
+    /// The same, with differences from where cubes are expected to be. A packet may name two more
+    /// baselines.
+    ArithmeticPredicted,
 }
 
 impl Delta {
     /// Every variant, in the order of its codes on the wire.
-    pub const ALL: [Self; 5] = [
+    pub const ALL: [Self; 7] = [
         Self::Off,
         Self::ChangedBits,
         Self::Indices,
         Self::RelativeIndices,
         Self::PredictedIndices,
+        Self::Arithmetic,
+        Self::ArithmeticPredicted,
     ];
+
+    /// Whether packets are coded arithmetically.
+    #[must_use]
+    pub const fn is_arithmetic(self) -> bool {
+        matches!(self, Self::Arithmetic | Self::ArithmeticPredicted)
+    }
 }
 
 /// How the position of a changed cube makes use of the baseline.
@@ -199,6 +213,12 @@ pub enum IllegalStages {
         "relative orientations need the smallest three: they are differences between its components"
     )]
     RelativeOrientationUnquantized,
+    /// Arithmetic coding of other integers, or beside other ways to write differences.
+    #[error(
+        "arithmetic coding goes with orientations in nine bits, quantized positions and no velocity, \
+         and takes the place of relative positions, relative orientations and changed flags"
+    )]
+    ArithmeticNotAlone,
     /// Changed flags without delta encoding.
     #[error(
         "changed flags need delta encoding: without a baseline nothing is known to be unchanged"
@@ -215,6 +235,9 @@ impl Stages {
         let delta = !matches!(self.delta, Delta::Off);
         if let Err(illegal) = self.orientation.check() {
             return Err(illegal);
+        }
+        if self.delta.is_arithmetic() && !self.suits_arithmetic() {
+            return Err(IllegalStages::ArithmeticNotAlone);
         }
         if !matches!(self.relative_position, RelativePosition::Off) {
             if !delta {
@@ -236,6 +259,21 @@ impl Stages {
             return Err(IllegalStages::ChangedFlagsWithoutDelta);
         }
         Ok(())
+    }
+
+    const fn suits_arithmetic(&self) -> bool {
+        matches!(
+            self,
+            Self {
+                orientation: Orientation::SmallestThree { bits: 9 },
+                velocity: Velocity::Omitted,
+                position: Position::Quantized,
+                relative_position: RelativePosition::Off,
+                relative_orientation: RelativeOrientation::Off,
+                changed_flags: ChangedFlags::Off,
+                ..
+            }
+        )
     }
 
     /// What the integers of a snapshot mean under these stages.

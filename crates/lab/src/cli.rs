@@ -34,6 +34,8 @@ pub(crate) enum Command {
     Stats(StatsArgs),
     /// Search for the ranges that encode a field in the fewest bits
     Search(SearchArgs),
+    /// Train a prior for arithmetic coding
+    Train(TrainArgs),
     /// Write a field of each changed cube as text, one line a cube
     Export(ExportArgs),
 }
@@ -62,6 +64,23 @@ pub(crate) struct WalkoffArgs {
     /// Frames from sending a packet to having its ack, 1 to 120 [default: 6]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=120), allow_negative_numbers = true)]
     pub(crate) rtt_frames: Option<u32>,
+    /// Prior for arithmetic coding, as `train` writes them [default: the one that the codec comes with]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) prior: Option<PathBuf>,
+    /// Measure even if the prior was trained on this recording
+    #[arg(long)]
+    pub(crate) allow_trained: bool,
+}
+
+/// Arguments of `train`.
+#[derive(Debug, Args)]
+pub(crate) struct TrainArgs {
+    /// Recordings to learn from; what is to be measured must not be among them
+    #[arg(required = true)]
+    pub(crate) files: Vec<PathBuf>,
+    /// Where to write the prior
+    #[arg(long, value_name = "FILE")]
+    pub(crate) out: PathBuf,
 }
 
 /// Arguments of `stats`.

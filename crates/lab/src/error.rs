@@ -14,6 +14,13 @@ pub(crate) enum LabError {
     Unwritable { path: PathBuf, source: io::Error },
     #[error("{path}: cannot be drawn: {reason}")]
     Plot { path: PathBuf, reason: String },
+    #[error("{path}: {reason}")]
+    Prior { path: PathBuf, reason: String },
+    #[error(
+        "{path}: the prior was trained on this recording: measure it with another --prior, or say \
+         --allow-trained"
+    )]
+    Trained { path: PathBuf },
     #[error("standard output: {0}")]
     Output(#[from] io::Error),
     #[error("standard output: {0}")]

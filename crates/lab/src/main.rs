@@ -7,6 +7,7 @@
 //! | `walkoff` | every rung, encoded and decoded, over a link: [`path`] |
 //! | `stats` | what changes, and what that costs, drawn by `plot` |
 //! | `search` | which ranges would be best |
+//! | `train` | a prior for arithmetic coding |
 //! | `export` | fields as text |
 
 mod cli;
@@ -19,6 +20,7 @@ mod recording;
 mod search;
 mod stats;
 mod table;
+mod train;
 mod walkoff;
 
 use std::io::{self, Write};
@@ -74,6 +76,7 @@ fn run(command: Command, out: &mut impl Write) -> Result<(), LabError> {
                 out,
             )
         }
+        Command::Train(args) => train::run(&args, out),
         Command::Export(args) => {
             let recording = Recording::read(&args.file)?;
             export::run(&recording, &args, out)

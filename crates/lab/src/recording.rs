@@ -174,6 +174,28 @@ impl Recording {
         self.frames.len() - BASELINE_FRAMES
     }
 
+    /// Tells recordings apart: FNV-1a of every integer.
+    pub(crate) fn hash(&self) -> u64 {
+        let mut hash = 0xcbf2_9ce4_8422_2325_u64;
+        let mut add = |value: u64| hash = (hash ^ value).wrapping_mul(0x0000_0100_0000_01b3);
+        for frame in &self.frames {
+            for cube in 0..frame.len() {
+                let orientation = frame.smallest_three(cube);
+                add(orientation.largest.into());
+                orientation
+                    .components
+                    .iter()
+                    .for_each(|&word| add(word.into()));
+                let place = frame.positions()[cube];
+                place
+                    .iter()
+                    .for_each(|axis| add(u64::from(axis.cast_unsigned())));
+                add(frame.interacting()[cube].into());
+            }
+        }
+        hash
+    }
+
     fn parse(mut reader: impl Read, path: &Path) -> Result<Self, RecordingError> {
         let mut frames: Vec<QuantizedSnapshot> = Vec::new();
         let mut bytes = Vec::with_capacity(FRAME_BYTES);

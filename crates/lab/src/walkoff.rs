@@ -5,12 +5,16 @@
 //! side has only what it has sent or received: a decoder sees the bytes of one packet and the
 //! baselines that it decoded itself.
 
+use std::collections::BTreeSet;
 use std::io::Write;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use cubewire_codec::entropy::Prior;
 use cubewire_codec::ladder::Rung;
 use cubewire_codec::{
-    Baseline, CubeState, Decoder, Encoder, Limits, Packet, QuantizedSnapshot, Sequence, Snapshot,
+    Baseline, CubeState, Decoder, Encoder, Limits, Packet, QuantizedSnapshot, References, Sequence,
+    Snapshot,
 };
 use cubewire_protocol::BaselineRing;
 use glam::Vec3;
@@ -22,6 +26,7 @@ use crate::path::{Path, time};
 use crate::progress;
 use crate::recording::{BASELINE_FRAMES, Recording};
 use crate::table::Table;
+use crate::train::read_prior;
 
 /// Frames and packets a second.
 const RATE: f64 = 60.0;
@@ -98,10 +103,20 @@ pub(crate) fn print(args: &WalkoffArgs, out: &mut impl Write) -> Result<(), LabE
     }
     let mut table = Table::new(header);
     let Codecs(rungs) = &args.codec;
+    let prior = match &args.prior {
+        Some(path) => Arc::new(read_prior(path)?),
+        None => Prior::shipped(),
+    };
+    let uses_prior = rungs.iter().any(|rung| rung.stages.delta.is_arithmetic());
+    if uses_prior && !args.allow_trained && prior.trained_on().contains(&recording.hash()) {
+        return Err(LabError::Trained {
+            path: args.file.clone(),
+        });
+    }
     let bar = progress(rungs.len() * recording.packets(), "packets");
     let mut lossy = None;
     for rung in rungs {
-        let tally = run(&recording, rung, path, || bar.inc(1));
+        let tally = run(&recording, rung, path, &prior, || bar.inc(1));
         let outcome = tally.outcome(rung.name, linked);
         if !outcome.lossless {
             lossy = Some(rung.name);
@@ -154,21 +169,29 @@ struct Sent {
 }
 
 /// Sends a recording through the link on one rung. `tick` is called after each packet.
-fn run(recording: &Recording, rung: &Rung, path: Path, tick: impl Fn()) -> Tally {
+fn run(
+    recording: &Recording,
+    rung: &Rung,
+    path: Path,
+    prior: &Arc<Prior>,
+    tick: impl Fn(),
+) -> Tally {
     let mut frames = Frames::new(recording, rung);
     let initial = frames.state(0);
     let stages = rung.stages;
     let limits = Limits::default();
     let proven = "a recording's values are checked when it is read";
-    let mut encoder = Encoder::new(initial.clone(), limits).expect(proven);
-    let mut decoder = Decoder::new(initial, limits).expect(proven);
+    let encoder = Encoder::new(initial.clone(), limits).expect(proven);
+    let mut encoder = encoder.with_prior(Arc::clone(prior));
+    let decoder = Decoder::new(initial, limits).expect(proven);
+    let mut decoder = decoder.with_prior(Arc::clone(prior));
     let (mut forth, mut back) = (path.forth(), path.back());
     let (mut held_by_sender, mut held_by_receiver) = (
         BaselineRing::new(OLDEST_BASELINE),
         BaselineRing::new(RECEIVER_HISTORY),
     );
     let mut packet = Packet::default();
-    let mut newest_acked = None;
+    let mut acked = BTreeSet::new();
     // Memory to decode to.
     let mut spare: Option<Baseline> = None;
     let mut tally = Tally::default();
@@ -176,23 +199,28 @@ fn run(recording: &Recording, rung: &Rung, path: Path, tick: impl Fn()) -> Tally
     let mut frame = BASELINE_FRAMES;
     while frame < recording.frames.len() || forth.under_way() > 0 {
         let now = time(frame);
-        while let Some(acked) = back.receive(now) {
-            newest_acked = newest_acked.max(Some(acked));
+        while let Some(frame) = back.receive(now) {
+            acked.insert(frame);
         }
         if frame < recording.frames.len() {
             let current = frames.quantized(frame);
             let sequence = Sequence(frame as u16);
             let mut kept = held_by_sender.take_slot(frame as u64);
-            let baseline = newest_acked
-                .filter(|acked| frame - acked < OLDEST_BASELINE)
-                .and_then(|acked: usize| held_by_sender.get(acked as u64));
+            let mut held = acked
+                .range(frame.saturating_sub(OLDEST_BASELINE - 1)..)
+                .rev()
+                .filter_map(|&acked: &usize| held_by_sender.get(acked as u64));
+            let references = References {
+                baseline: held.next(),
+                earlier: [held.next(), held.next()],
+            };
             let start = Instant::now();
             encoder
                 .encode(
                     sequence,
                     stages,
                     current,
-                    baseline,
+                    references,
                     &mut packet,
                     Some(&mut kept),
                 )

@@ -3,7 +3,9 @@
 use std::time::Duration;
 
 use cubewire_codec::stages::Velocity;
-use cubewire_codec::{Baseline, DecodeError, Decoder, Header, InitialStateError, Limits, Snapshot};
+use cubewire_codec::{
+    Baseline, DecodeError, Decoder, Header, InitialStateError, Limits, Reference, Snapshot,
+};
 
 use crate::{Ack, BaselineRing, Feedback, PlayoutBuffer, SenderClock, Welcome};
 
@@ -95,7 +97,8 @@ impl SnapshotReceiver {
     /// [`DecodeError`] if it cannot be decoded; nothing is changed then. If that is because its
     /// baseline is not held, the sender will be told.
     pub fn on_packet(&mut self, now: Duration, bytes: &[u8]) -> Result<Arrival, DecodeError> {
-        let sequence = Header::decode(bytes)?.sequence;
+        let header = Header::decode(bytes)?;
+        let sequence = header.sequence;
         let tick = self.playout.tick(now, sequence);
         if self.received.get(tick).is_some() {
             // The ack of it may have been lost.
@@ -117,9 +120,18 @@ impl SnapshotReceiver {
             received.get(tick.checked_sub(sequence.ticks_since(baseline).into())?)
         };
         let header = decoder.decode(bytes, held, next).inspect_err(|error| {
-            if let DecodeError::UnknownBaseline(baseline) = *error {
-                *missing = Some(Feedback::MissingBaseline(baseline));
+            *missing = match (*error, header.reference) {
+                (DecodeError::UnknownBaseline(baseline), _) => Some(baseline),
+                // What the two sides know of it differs: the sender must not go on from it.
+                (
+                    DecodeError::Check(_)
+                    | DecodeError::Inexact { .. }
+                    | DecodeError::OutOfRange { .. },
+                    Reference::Baseline { sequence, .. },
+                ) => Some(sequence),
+                _ => return,
             }
+            .map(Feedback::MissingBaseline);
         })?;
 
         let late = self.playout.is_late(now, tick);

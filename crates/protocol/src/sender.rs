@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use cubewire_codec::{
     Baseline, EncodeError, Encoder, Header, InitialStateError, Limits, Packet, QuantizedSnapshot,
-    Reference, Sequence, Snapshot, Stages,
+    Reference, References, Sequence, Snapshot, Stages,
 };
 
 use crate::{Ack, BaselineRing, Feedback, FeedbackError};
@@ -120,11 +120,17 @@ impl SnapshotSender {
             baseline = self.smallest(tick, stages, snapshot)?;
         }
         let mut kept = self.sent.take_slot(tick);
+        let mut older = self.acked.range(..baseline.unwrap_or(0)).rev();
+        let mut earlier = || self.sent.get(*older.next()?);
+        let references = References {
+            baseline: baseline.and_then(|tick| self.sent.get(tick)),
+            earlier: [earlier(), earlier()],
+        };
         let header = self.encoder.encode(
             sequence(tick),
             stages,
             snapshot,
-            baseline.and_then(|tick| self.sent.get(tick)),
+            references,
             &mut self.packet,
             Some(&mut kept),
         )?;

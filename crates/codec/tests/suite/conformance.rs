@@ -134,6 +134,13 @@ fn both_read_the_initial_state() {
     assert_eq!(decode_block(&bytes), Ok(float_cubes(&first)));
 }
 
+/// Stages whose packets the document specifies to the last bit.
+fn documented(component_bits: &[u8]) -> Vec<Stages> {
+    Stages::every_legal(component_bits)
+        .filter(|stages| !stages.delta.is_arithmetic())
+        .collect()
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(1_000))]
 
@@ -141,7 +148,7 @@ proptest! {
     fn both_read_any_legal_combination(
         scene in scenes(30, 5),
         stages in prop::collection::vec(
-            prop::sample::select(Stages::every_legal(&[2, 8, 9, 10, 15]).collect::<Vec<_>>()),
+            prop::sample::select(documented(&[2, 8, 9, 10, 15])),
             1..3,
         ),
     ) {
@@ -152,7 +159,7 @@ proptest! {
     #[test]
     fn both_refuse_the_same_packets(
         scene in scenes(8, 3),
-        stages in prop::sample::select(Stages::every_legal(&[2, 9]).collect::<Vec<_>>()),
+        stages in prop::sample::select(documented(&[2, 9])),
         flips in prop::collection::vec(any::<prop::sample::Index>(), 1..4),
     ) {
         let mut lane = Lane::new(&scene.initial, BitLedger::new());

@@ -2,6 +2,7 @@
 
 mod allocation;
 mod conformance;
+mod entropy;
 mod hostile;
 mod misuse;
 mod recording;

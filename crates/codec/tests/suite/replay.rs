@@ -4,11 +4,14 @@ use std::time::{Duration, Instant};
 
 use cubewire_codec::ladder::Rung;
 use cubewire_codec::{
-    Baseline, Decoder, Encoder, Limits, Packet, QuantizedSnapshot, Sequence, Snapshot,
+    Baseline, Decoder, Encoder, Limits, Packet, QuantizedSnapshot, References, Sequence, Snapshot,
 };
 
 /// Frames that a baseline is old.
 pub(crate) const AGE: usize = 6;
+
+/// Snapshots that either end keeps: the baseline, and the two before it.
+const KEPT: usize = AGE + 2;
 
 /// Both ends of a lane over a perfect link, with what each keeps.
 pub(crate) struct Replay<'a> {
@@ -38,8 +41,8 @@ impl<'a> Replay<'a> {
             decoder: Decoder::new(initial, Limits::default()).unwrap(),
             current: frames[0].clone(),
             packet: Packet::default(),
-            sent: vec![blank(); AGE],
-            received: vec![blank(); AGE],
+            sent: vec![blank(); KEPT],
+            received: vec![blank(); KEPT],
             spare: [blank(), blank()],
             frame: AGE,
         }
@@ -53,9 +56,16 @@ impl<'a> Replay<'a> {
     pub(crate) fn step(&mut self) -> [Duration; 2] {
         // In play a snapshot has just been quantized: it is in the cache.
         self.current.copy_from(&self.frames[self.frame]);
-        let (sequence, slot) = (Sequence(self.frame as u16), self.frame % AGE);
-        // The first packets are relative to the initial state.
-        let named = self.frame >= 2 * AGE;
+        let (sequence, slot) = (Sequence(self.frame as u16), self.frame % KEPT);
+        // The first packets are relative to the initial state: what was sent begins with frame 6.
+        let at = |age: usize| {
+            let frame = self.frame.checked_sub(age).filter(|&frame| frame >= AGE)?;
+            Some(&self.sent[frame % KEPT])
+        };
+        let references = References {
+            baseline: at(AGE),
+            earlier: [at(AGE + 1), at(AGE + 2)],
+        };
         let [kept, decoded] = &mut self.spare;
 
         let start = Instant::now();
@@ -64,7 +74,7 @@ impl<'a> Replay<'a> {
                 sequence,
                 self.rung.stages,
                 &self.current,
-                named.then_some(&self.sent[slot]),
+                references,
                 &mut self.packet,
                 Some(kept),
             )
@@ -72,9 +82,9 @@ impl<'a> Replay<'a> {
         let encode = start.elapsed();
 
         let start = Instant::now();
-        let held = named.then_some(&self.received[slot]);
+        let held = |named: Sequence| Some(&self.received[usize::from(named.0) % KEPT]);
         self.decoder
-            .decode(&self.packet.bytes, |_| held, decoded)
+            .decode(&self.packet.bytes, held, decoded)
             .unwrap();
         let decode = start.elapsed();
 

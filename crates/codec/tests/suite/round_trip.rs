@@ -14,14 +14,16 @@ fn assert_accounted(lane: &Lane, cubes: usize) {
     let ledger = &lane.packet.ledger;
     let bits = lane.packet.bytes.len() as f64 * 8.0;
     let kinds: f64 = BitKind::ALL.iter().map(|&kind| ledger.kind(kind)).sum();
-    assert_eq!(kinds, bits);
+    assert!((kinds - bits).abs() < 1e-6);
     let by_cube = ledger.cubes().unwrap();
     assert_eq!(by_cube.len(), cubes);
-    let shared = ledger.kind(BitKind::Header) + ledger.kind(BitKind::Padding);
+    let shared = [BitKind::Header, BitKind::Check, BitKind::Padding];
+    let shared: f64 = shared.iter().map(|&kind| ledger.kind(kind)).sum();
     let of_cubes: f64 = by_cube.iter().sum();
     // What is neither a cube's nor shared is the form and the count of the selection.
     let form_and_count = bits - shared - of_cubes;
-    assert!((0.0..=17.0).contains(&form_and_count), "{form_and_count}");
+    // Or, with arithmetic coding, which earlier baselines are named.
+    assert!((-1e-6..=25.0).contains(&form_and_count), "{form_and_count}");
 }
 
 /// Sends the frames of a scene, each relative to the one before, one after another of `stages`.
@@ -64,7 +66,7 @@ fn every_legal_combination_brings_a_scene_across() {
         send_all(&scene, &[stages]);
         combinations += 1;
     }
-    assert_eq!(combinations, 13_125);
+    assert_eq!(combinations, 13_127);
 }
 
 #[test]

@@ -1,0 +1,110 @@
+//! What a chain of packets has taught: the part of a baseline that entropy coding goes on from.
+
+use std::fmt;
+
+use super::Way;
+use super::expect::{Mark, Snapshots};
+use super::layout::{
+    ADAPTIVE_OF_A_WAY, CLASSES, ERRORS_OF_A_WAY, EXPECTATIONS, WEIGHT_SETS_OF_A_WAY,
+};
+use super::mixing::Eight;
+use super::prior::Prior;
+use crate::snapshot::QuantizedSnapshot;
+
+/// A function of the baseline's own and of the packet that brought the snapshot; of the prior, where
+/// the baseline has none of this way.
+#[derive(Clone, PartialEq, Eq)]
+pub(crate) struct Learned {
+    pub(crate) way: Way,
+    pub(crate) weights: Vec<Eight>,
+    pub(crate) adaptive: Vec<u16>,
+    pub(crate) errors: Vec<u16>,
+    /// How well each cube was foreseen.
+    pub(crate) marks: Vec<Mark>,
+    /// The baseline of the packet, and how much older it was; 0 if there was none.
+    pub(crate) before: QuantizedSnapshot,
+    pub(crate) before_ticks: u16,
+}
+
+/// There is too much of it to read.
+impl fmt::Debug for Learned {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Learned")
+            .field("way", &self.way)
+            .field("before_ticks", &self.before_ticks)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Learned {
+    /// What a chain starts with.
+    pub(crate) fn first(prior: &Prior, way: Way, snapshot: &QuantizedSnapshot) -> Self {
+        let part = |size: usize| way as usize * size..(way as usize + 1) * size;
+        Self {
+            way,
+            weights: prior.weights[part(WEIGHT_SETS_OF_A_WAY)].to_vec(),
+            adaptive: prior.adaptive[part(ADAPTIVE_OF_A_WAY)].to_vec(),
+            errors: prior.errors[part(ERRORS_OF_A_WAY)].to_vec(),
+            marks: vec![Mark::default(); snapshot.len()],
+            before: snapshot.clone(),
+            before_ticks: 0,
+        }
+    }
+
+    /// Becomes a copy of what will be replaced in any case left aside.
+    pub(crate) fn become_next(&mut self, other: &Self) {
+        self.way = other.way;
+        self.weights.clone_from(&other.weights);
+        self.adaptive.clone_from(&other.adaptive);
+        self.errors.clone_from(&other.errors);
+        self.marks.resize(other.marks.len(), Mark::default());
+    }
+
+    pub(crate) fn memory_bytes(&self) -> usize {
+        size_of_val(&*self.weights)
+            + size_of_val(&*self.adaptive)
+            + size_of_val(&*self.errors)
+            + size_of_val(&*self.marks)
+            + self.before.memory_bytes()
+    }
+
+    /// The two expectations of a class that have missed by least of late.
+    pub(crate) fn best(&self, what: usize, class: usize, count: usize) -> [usize; 2] {
+        let errors = &self.errors[(what * CLASSES + class) * EXPECTATIONS..][..count];
+        let mut best = [0, 0];
+        for (place, error) in errors.iter().enumerate().skip(1) {
+            if *error < errors[best[0]] {
+                best = [place, best[0]];
+            } else if best[1] == best[0] || *error < errors[best[1]] {
+                best[1] = place;
+            }
+        }
+        best
+    }
+
+    /// How much an expectation of a class misses by, in sixteenths.
+    pub(crate) fn error(&self, what: usize, class: usize, expectation: usize) -> u16 {
+        self.errors[(what * CLASSES + class) * EXPECTATIONS + expectation]
+    }
+
+    /// An expectation of a class has missed by so much.
+    pub(crate) fn missed(&mut self, what: usize, class: usize, expectation: usize, by: u32) {
+        let error = &mut self.errors[(what * CLASSES + class) * EXPECTATIONS + expectation];
+        let step = ((by.min(MAX_ERROR) * 16) as i32 - i32::from(*error)) >> 5;
+        *error = (i32::from(*error) + step) as u16;
+    }
+}
+
+const MAX_ERROR: u32 = 2000;
+
+/// Orientations, as what expectations are of.
+pub(crate) const OF_ORIENTATION: usize = 0;
+/// Positions.
+pub(crate) const OF_POSITION: usize = 1;
+
+/// What a snapshot was encoded against, beside what was learned.
+pub(crate) fn before<'a>(learned: &'a Learned, snapshots: &mut Snapshots<'a>) {
+    if learned.before_ticks > 0 {
+        snapshots.before = Some((&learned.before, i32::from(learned.before_ticks)));
+    }
+}

@@ -1,0 +1,204 @@
+//! Arithmetic coding: its sizes, its priors, and what it notices.
+
+use std::sync::Arc;
+
+use cubewire_codec::entropy::Prior;
+use cubewire_codec::entropy::training::Trainer;
+use cubewire_codec::ladder::{ARITHMETIC, PREDICTED, Rung};
+use cubewire_codec::{
+    Baseline, DecodeError, Decoder, Encoder, Limits, Packet, QuantizedSnapshot, References,
+    Sequence, Snapshot,
+};
+
+use crate::recording;
+
+/// Frames between a snapshot and its baseline.
+const AGE: usize = 6;
+
+/// Both ends, and what they keep.
+struct Ends {
+    encoder: Encoder,
+    decoder: Decoder,
+    sent: Vec<Baseline>,
+    received: Vec<Baseline>,
+    packet: Packet,
+}
+
+impl Ends {
+    fn new(initial: &Snapshot, prior: &Arc<Prior>) -> Self {
+        let encoder = Encoder::new(initial.clone(), Limits::default()).unwrap();
+        let decoder = Decoder::new(initial.clone(), Limits::default()).unwrap();
+        Self {
+            encoder: encoder.with_prior(Arc::clone(prior)),
+            decoder: decoder.with_prior(Arc::clone(prior)),
+            sent: Vec::new(),
+            received: Vec::new(),
+            packet: Packet::default(),
+        }
+    }
+
+    /// Encodes the next frame, relative to the one six before it and, if allowed, the two before that.
+    fn encode(&mut self, rung: Rung, current: &QuantizedSnapshot, may_name_more: bool) {
+        let frame = self.sent.len();
+        let at = |age: usize| Some(&self.sent[frame.checked_sub(age)?]);
+        let references = References {
+            baseline: at(AGE),
+            earlier: [AGE + 1, AGE + 2].map(|age| at(age).filter(|_| may_name_more)),
+        };
+        let mut kept = Baseline::default();
+        let sequence = Sequence(frame as u16);
+        let (stages, packet) = (rung.stages, &mut self.packet);
+        self.encoder
+            .encode(
+                sequence,
+                stages,
+                current,
+                references,
+                packet,
+                Some(&mut kept),
+            )
+            .unwrap();
+        self.sent.push(kept);
+    }
+
+    fn decode(&mut self) -> Result<Baseline, DecodeError> {
+        let mut received = Baseline::default();
+        let held = |sequence: Sequence| self.received.get(usize::from(sequence.0));
+        self.decoder
+            .decode(&self.packet.bytes, held, &mut received)?;
+        Ok(received)
+    }
+
+    fn send(&mut self, rung: Rung, current: &QuantizedSnapshot, may_name_more: bool) {
+        self.encode(rung, current, may_name_more);
+        let received = self.decode().unwrap();
+        assert_eq!(&received, self.sent.last().unwrap());
+        assert_eq!(received.snapshot(), current);
+        self.received.push(received);
+    }
+}
+
+fn floats(snapshot: &QuantizedSnapshot) -> Snapshot {
+    let mut floats = Snapshot::default();
+    snapshot.dequantize(&mut floats);
+    floats
+}
+
+/// A prior that has seen so many frames.
+fn trained(frames: &[QuantizedSnapshot]) -> Arc<Prior> {
+    let mut trainer = Trainer::default();
+    for _ in 0..2 {
+        for rung in [ARITHMETIC, PREDICTED] {
+            let mut kept: Vec<Baseline> = Vec::new();
+            for (frame, current) in frames.iter().enumerate() {
+                let mut next = Baseline::default();
+                let baseline = frame.checked_sub(AGE).map(|frame| &kept[frame]);
+                next.record(Sequence(frame as u16), rung.stages, current, baseline);
+                if let Some(baseline) = baseline {
+                    let earlier = [1, 2].map(|more| Some(&kept[frame.checked_sub(AGE + more)?]));
+                    trainer.learn(rung.stages, current, baseline, AGE as u16, earlier);
+                    trainer.teach(rung.stages.delta, &mut next);
+                }
+                kept.push(next);
+            }
+        }
+        trainer.end_pass();
+    }
+    Arc::new(trainer.finish(Vec::new()))
+}
+
+/// Mean bytes of the packets of some frames, and the memory of 256 baselines with their states.
+fn mean_bytes(frames: &[QuantizedSnapshot], rung: Rung, prior: &Arc<Prior>, more: bool) -> f64 {
+    let mut ends = Ends::new(&floats(&frames[0]), prior);
+    let mut bytes = 0;
+    for frame in frames {
+        ends.send(rung, frame, more);
+        bytes += ends.packet.bytes.len();
+        let ledger = &ends.packet.ledger;
+        assert!((ledger.total() - ends.packet.bytes.len() as f64 * 8.0).abs() < 1e-6);
+    }
+    let memory: usize = ends
+        .sent
+        .iter()
+        .rev()
+        .take(256)
+        .map(Baseline::memory_bytes)
+        .sum();
+    assert!(memory < 64 << 20, "{memory} bytes for 256 baselines");
+    bytes as f64 / frames.len() as f64
+}
+
+#[test]
+fn what_is_learned_from_one_recording_serves_another() {
+    let pull = recording::frames("dev-pull");
+    let mix = recording::frames("dev-mix");
+    let (pull, mix) = (&pull[300..900], &mix[300..900]);
+    let blank = Arc::new(Prior::blank());
+    let prior = trained(pull);
+    let blank_arithmetic = mean_bytes(mix, ARITHMETIC, &blank, true);
+    let arithmetic = mean_bytes(mix, ARITHMETIC, &prior, true);
+    let alone = mean_bytes(mix, PREDICTED, &prior, false);
+    let predicted = mean_bytes(mix, PREDICTED, &prior, true);
+    println!("{blank_arithmetic:.1} {arithmetic:.1} {alone:.1} {predicted:.1}");
+    assert!(arithmetic < 0.95 * blank_arithmetic);
+    assert!(alone < arithmetic);
+    assert!(
+        predicted < 0.97 * alone,
+        "two more baselines say more of the motion"
+    );
+}
+
+#[test]
+fn a_world_at_rest_costs_next_to_nothing() {
+    let frames = recording::frames("dev-mix");
+    let still = vec![frames[0].clone(); 40];
+    for rung in [ARITHMETIC, PREDICTED] {
+        let mut ends = Ends::new(&floats(&frames[0]), &Prior::shipped());
+        for frame in &still {
+            ends.send(rung, frame, true);
+        }
+        let bytes = ends.packet.bytes.len();
+        assert!(bytes <= 8, "{}: {bytes} bytes", rung.name);
+    }
+}
+
+#[test]
+fn other_initial_states_and_priors_are_noticed() {
+    let frames = recording::frames("dev-mix");
+    let initial = floats(&frames[0]);
+    let mut other = initial.clone();
+    other.cubes[500].position.x += 0.1;
+    for rung in [ARITHMETIC, PREDICTED] {
+        let mut ends = Ends::new(&initial, &Prior::shipped());
+        let decoder = Decoder::new(other.clone(), Limits::default()).unwrap();
+        ends.decoder = decoder;
+        ends.encode(rung, &frames[400], true);
+        assert!(ends.decode().is_err());
+
+        let mut ends = Ends::new(&initial, &Prior::shipped());
+        let decoder = Decoder::new(initial.clone(), Limits::default()).unwrap();
+        ends.decoder = decoder.with_prior(trained(&frames[400..420]));
+        ends.encode(rung, &frames[400], true);
+        assert!(ends.decode().is_err());
+    }
+}
+
+#[test]
+fn a_state_that_has_drifted_is_noticed() {
+    let frames = recording::frames("dev-mix");
+    for rung in [ARITHMETIC, PREDICTED] {
+        let mut ends = Ends::new(&floats(&frames[0]), &Prior::shipped());
+        for frame in &frames[400..420] {
+            ends.send(rung, frame, true);
+        }
+        // The receiver has the right cubes, but they came by another chain.
+        let last = ends.received.len() - AGE;
+        let stages = rung.stages;
+        let mut drifted = Baseline::default();
+        let (sequence, snapshot) = (ends.sent[last].sequence(), ends.sent[last].snapshot());
+        drifted.record(sequence, stages, snapshot, None);
+        ends.received[last] = drifted;
+        ends.encode(rung, &frames[420], true);
+        assert!(ends.decode().is_err(), "{}", rung.name);
+    }
+}
