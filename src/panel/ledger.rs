@@ -170,6 +170,7 @@ const fn color(kind: BitKind) -> Color32 {
         BitKind::Position => Color32::from_rgb(0x56, 0xB4, 0xE9),
         BitKind::Orientation => Color32::from_rgb(0x00, 0x9E, 0x73),
         BitKind::Velocity => Color32::from_rgb(0x00, 0x72, 0xB2),
+        BitKind::Check => Color32::from_rgb(0xE8, 0xE8, 0xE8),
         BitKind::Padding => Color32::from_rgb(0x99, 0x99, 0x99),
     }
 }

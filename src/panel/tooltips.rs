@@ -122,6 +122,17 @@ pub(super) const fn delta(delta: Delta) -> Tooltip {
              named. It goes beyond the article, whose relative indices take 5.5 bits for every \
              changed cube.",
         ),
+        Delta::Arithmetic => tooltip(
+            "arithmetic",
+            "Every decision, from which cubes changed to the last digit, costs as much as it is \
+             improbable. On the contest's kind of play that takes a quarter off the best that the \
+             article's bit-packing does.",
+        ),
+        Delta::ArithmeticPredicted => tooltip(
+            "arithmetic, predicted",
+            "The same with differences from where cubes are expected: rolling on a corner, falling, \
+             carried along in a ball. Packets may name two more baselines.",
+        ),
     }
 }
 

@@ -213,13 +213,13 @@ pub fn rung(name: &str) -> Option<Rung> {
     all().chain(ENTROPY).find(|rung| rung.name == name)
 }
 
-/// Rungs that are not on the ladder yet.
+/// Beside the ladder as well: what comes after bit-packing.
 const ENTROPY: [Rung; 2] = [ARITHMETIC, PREDICTED];
 
-/// The rung, or [`AFFINE`], that these stages are, if they are one.
+/// The rung, on the ladder or beside it, that these stages are, if they are one.
 #[must_use]
 pub fn rung_of(stages: Stages) -> Option<Rung> {
-    all().find(|rung| rung.stages == stages)
+    all().chain(ENTROPY).find(|rung| rung.stages == stages)
 }
 
 /// The ladder, and [`AFFINE`] beside it.

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use cubewire_codec::ladder::{self, AFFINE, LADDER, Rung};
+use cubewire_codec::ladder::{self, AFFINE, ARITHMETIC, LADDER, PREDICTED, Rung};
 
 /// Measures the codec on recordings of the cube scene.
 #[derive(Debug, Parser)]
@@ -23,7 +23,8 @@ and --rtt-frames is given, also how many packets arrived and how many of them de
 
 The rungs are uncompressed, smallest-three, velocity, at-rest, no-velocity, position, delta, index,
 relative-index, relative-position, relative-orientation, changed-flags, predicted-position, and,
-beside the ladder, affine.";
+beside the ladder, affine, arithmetic and predicted. The last two go by a prior that was trained on
+recordings; others than these are to be measured.";
 
 /// What to do.
 #[derive(Debug, Subcommand)]
@@ -154,8 +155,9 @@ fn parse_codecs(name: &str) -> Result<Codecs, String> {
     ladder::rung(name)
         .map(|rung| Codecs(vec![rung]))
         .ok_or_else(|| {
-            let names: Vec<&str> = LADDER.iter().map(|rung| rung.name).collect();
-            format!("known are all, {}, {}", names.join(", "), AFFINE.name)
+            let beside = [ARITHMETIC, PREDICTED, AFFINE];
+            let names: Vec<&str> = LADDER.iter().chain(&beside).map(|rung| rung.name).collect();
+            format!("known are all, {}", names.join(", "))
         })
 }
 

@@ -240,9 +240,7 @@ impl<B: Bits, W: Witness> Walk<'_, B, W> {
                 long * 16 + long_turn,
                 (short * 16 + short_turn) * 2 + is_set,
                 missed * 2 + usize::from(mark.seen),
-                apart * 8 + clearance,
                 usize::from(changed_before) * 16 + long,
-                (short * 16 + long) * 2 + is_set,
             ];
             let kind = BitKind::Selection;
             if !self.at_site(
@@ -278,7 +276,6 @@ impl<B: Bits, W: Witness> Walk<'_, B, W> {
             trace,
             mark,
             is_set,
-            apart: if cube == 0 { 15 } else { apart.min(14) },
             long,
             short,
             long_turn,
@@ -289,14 +286,8 @@ impl<B: Bits, W: Witness> Walk<'_, B, W> {
         let (words, turn, turn_missed, best_turn) = self.orientation(&moving, around.turn, words);
         cubes.set_smallest_three(cube, words);
         let wanted = target.map(|target| target.positions[cube]);
-        let (now, missed, best_place) = self.position(
-            &moving,
-            words,
-            turn_missed,
-            around.place,
-            around.missed,
-            wanted,
-        )?;
+        let (now, missed, best_place) =
+            self.position(&moving, words, turn_missed, around.place, wanted)?;
         cubes.positions[cube] = now;
         self.next.marks[cube] = Mark {
             seen: true,
@@ -410,9 +401,7 @@ impl<B: Bits, W: Witness> Walk<'_, B, W> {
                 before * 16 + missed,
                 clearance * 16 + speed,
                 signed_magnitude(hint) * 8 + clearance,
-                long_turn * 16 + short_turn,
                 missed * 16 + moving.short,
-                before * 16 + moving.apart,
             ];
             let wanted =
                 target.map_or(0, |target| i32::from(target.components[axis]) - guess[axis]);
@@ -448,7 +437,6 @@ impl<B: Bits, W: Witness> Walk<'_, B, W> {
         words: SmallestThree,
         turn_missed: usize,
         nearby: Place,
-        nearby_missed: i32,
         target: Option<Place>,
     ) -> Result<(Place, usize, usize), OutOfRange> {
         let Moving {
@@ -470,7 +458,6 @@ impl<B: Bits, W: Witness> Walk<'_, B, W> {
         let places = trace.places(&matrix(unpack(words)), nearby);
         let count = if predicts { places.len() } else { 1 };
         let [best, second] = self.next.best(OF_POSITION, class, count);
-        let level = magnitude(i32::from(self.next.error(OF_POSITION, class, best)) / 16);
         let (guess, other) = (places[best], places[second]);
         let before = mark_context(mark.seen, mark.position);
         let jerk: Place = std::array::from_fn(|axis| 6 * trace.short[0][axis] - trace.long[axis]);
@@ -487,9 +474,7 @@ impl<B: Bits, W: Witness> Walk<'_, B, W> {
                 before * 16 + missed,
                 moving.long * 16 + jerk,
                 signed_magnitude(hint) * 8 + clearance,
-                magnitude(nearby_missed) * 16 + level,
                 missed * 16 + turn_missed,
-                moving.short_turn * 16 + moving.apart,
             ];
             let wanted = target.map_or(0, |target| target[axis] - guess[axis]);
             let component = Component::position(axis);
@@ -589,8 +574,6 @@ struct Moving {
     trace: Trace,
     mark: Mark,
     is_set: usize,
-    /// From the player, in eighths of a metre up to 14; 15 is the player itself.
-    apart: usize,
     /// Magnitudes of motion.
     long: usize,
     short: usize,

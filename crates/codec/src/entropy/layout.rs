@@ -7,7 +7,7 @@ pub(crate) const NODES: usize = 48;
 const RESIDUAL_CONTEXTS: usize = 256;
 
 /// Predictions of a residual's decisions.
-pub(crate) const RESIDUAL_INPUTS: usize = 6;
+pub(crate) const RESIDUAL_INPUTS: usize = 4;
 
 /// Slots of one prediction of one component's residual.
 const RESIDUAL_SLOTS: usize = RESIDUAL_CONTEXTS * NODES;

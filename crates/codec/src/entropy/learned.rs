@@ -82,11 +82,6 @@ impl Learned {
         best
     }
 
-    /// How much an expectation of a class misses by, in sixteenths.
-    pub(crate) fn error(&self, what: usize, class: usize, expectation: usize) -> u16 {
-        self.errors[(what * CLASSES + class) * EXPECTATIONS + expectation]
-    }
-
     /// An expectation of a class has missed by so much.
     pub(crate) fn missed(&mut self, what: usize, class: usize, expectation: usize, by: u32) {
         let error = &mut self.errors[(what * CLASSES + class) * EXPECTATIONS + expectation];

@@ -14,8 +14,6 @@ pub(crate) struct Nearby {
 pub(crate) struct Around {
     pub(crate) place: Place,
     pub(crate) turn: Turn,
-    /// Mean size of a component of `place`, 1/512 m.
-    pub(crate) missed: i32,
 }
 
 /// 1/512 m: who is farther away says nothing.
@@ -37,7 +35,7 @@ impl Nearby {
     pub(crate) fn around(&self, here: Place) -> Around {
         let mut moved = [0_i64; 3];
         let mut turned = [0.0_f32; 3];
-        let (mut missed, mut weights) = (0, 0);
+        let mut weights = 0;
         for (place, more, turn) in &self.coded {
             let apart = squared(*place, here);
             if apart >= REACH * REACH {
@@ -49,13 +47,11 @@ impl Nearby {
             for axis in 0..3 {
                 moved[axis] += weight * i64::from(more[axis]);
                 turned[axis] += weight as f32 * turn[axis];
-                missed += weight * i64::from(more[axis].abs());
             }
         }
         Around {
             place: moved.map(|moved| (moved / (weights + NOBODY)) as i32),
             turn: turned.map(|turned| turned / (weights + NOBODY) as f32),
-            missed: (missed / (3 * weights + NOBODY)) as i32,
         }
     }
 }

@@ -2,6 +2,7 @@
 
 mod bad_input;
 mod documents;
+mod entropy;
 mod reports;
 mod walkoff;
 
