@@ -9,4 +9,5 @@ mod play;
 mod processes;
 mod replica;
 mod udp;
+mod udp_hostile;
 mod window;

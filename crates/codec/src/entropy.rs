@@ -14,6 +14,7 @@
 mod coder;
 mod cubes;
 mod expect;
+mod fields;
 mod layout;
 mod learned;
 mod mixing;

@@ -16,6 +16,10 @@ pub(crate) struct Around {
     pub(crate) turn: Turn,
 }
 
+/// Cubes that are looked at for those that follow: more would be work that grows with the square of
+/// their number, which no sender may choose.
+const MOST: usize = 512;
+
 /// 1/512 m: who is farther away says nothing.
 const REACH: i64 = 350;
 /// Weight of one in the same place.
@@ -28,8 +32,13 @@ impl Nearby {
         self.coded.clear();
     }
 
-    pub(crate) fn add(&mut self, place: Place, more: Place, turned: Turn) {
-        self.coded.push((place, more, turned));
+    /// Adds a cube, unless there are [`MOST`] already; gives whether there was room.
+    pub(crate) fn add(&mut self, place: Place, more: Place, turned: Turn) -> bool {
+        let has_room = self.coded.len() < MOST;
+        if has_room {
+            self.coded.push((place, more, turned));
+        }
+        has_room
     }
 
     pub(crate) fn around(&self, here: Place) -> Around {

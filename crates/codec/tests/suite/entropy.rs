@@ -6,8 +6,8 @@ use cubewire_codec::entropy::Prior;
 use cubewire_codec::entropy::training::Trainer;
 use cubewire_codec::ladder::{ARITHMETIC, PREDICTED, Rung};
 use cubewire_codec::{
-    Baseline, DecodeError, Decoder, Encoder, Limits, Packet, QuantizedSnapshot, References,
-    Sequence, Snapshot,
+    Baseline, CubeState, DecodeError, Decoder, Encoder, Limits, Packet, QuantizedSnapshot,
+    References, Sequence, Snapshot,
 };
 
 use crate::recording;
@@ -201,4 +201,23 @@ fn a_state_that_has_drifted_is_noticed() {
         ends.encode(rung, &frames[420], true);
         assert!(ends.decode().is_err(), "{}", rung.name);
     }
+}
+
+#[test]
+fn work_does_not_grow_with_the_square_of_the_cubes() {
+    // All in one place, and all of them move: a hundred times the cubes of the demo.
+    let cube = CubeState::default();
+    let initial = Snapshot {
+        cubes: vec![cube; 65_536],
+    };
+    let mut moved = initial.clone();
+    for cube in &mut moved.cubes {
+        cube.position.z = 1.0;
+    }
+    let mut quantized = QuantizedSnapshot::new(PREDICTED.stages.precision());
+    quantized
+        .quantize(&moved, PREDICTED.stages.precision())
+        .unwrap();
+    let mut ends = Ends::new(&initial, &Prior::shipped());
+    ends.send(PREDICTED, &quantized, true);
 }
