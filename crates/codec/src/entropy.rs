@@ -5,7 +5,7 @@
 //! was trained on recordings and never changes; how they are mixed, and a few probabilities, are
 //! learned along the chain of packets and kept with each baseline, so that a packet needs no more than
 //! the baselines that it names. There are two ways: differences from the baseline, with its own motion
-//! as context; and differences from where cubes are [expected](expect) to be.
+//! as context; and differences from where cubes are expected to be.
 //!
 //! ```text
 //! header | check 14 | zeros to a whole byte | decisions

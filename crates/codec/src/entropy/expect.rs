@@ -5,6 +5,7 @@
 //! roots: IEEE 754 leaves those one result on every machine, and no math library is asked. What is
 //! decoded is checked besides.
 
+use crate::quantize::bounded::POSITION;
 use crate::quantize::smallest_three::SmallestThree;
 use crate::snapshot::QuantizedSnapshot;
 
@@ -172,6 +173,7 @@ impl Trace {
             self.pivoted(now, now),
             above_floor(pushed),
         ]
+        .map(in_range)
     }
 
     /// Going on as before.
@@ -204,6 +206,12 @@ impl Trace {
     pub(crate) fn turned(&self, turn: Turn) -> Quaternion {
         multiply(rotation(turn), self.orientation)
     }
+}
+
+/// The nearest place that there is: who was put elsewhere between two snapshots seems to move beyond
+/// all measure.
+fn in_range(place: Place) -> Place {
+    std::array::from_fn(|axis| place[axis].clamp(POSITION[axis].min, POSITION[axis].max))
 }
 
 fn dot(a: [f32; 3], b: [f32; 3]) -> f32 {

@@ -221,3 +221,29 @@ fn work_does_not_grow_with_the_square_of_the_cubes() {
     let mut ends = Ends::new(&initial, &Prior::shipped());
     ends.send(PREDICTED, &quantized, true);
 }
+
+#[test]
+fn cubes_that_are_put_elsewhere_come_across() {
+    // From corner to corner of the world, so that whatever is expected of them is far outside.
+    let mut initial = floats(&recording::frames("dev-mix")[0]);
+    for rung in [ARITHMETIC, PREDICTED] {
+        let mut ends = Ends::new(&initial, &Prior::shipped());
+        let mut quantized = QuantizedSnapshot::new(rung.stages.precision());
+        for frame in 0..60 {
+            for (place, cube) in initial.cubes.iter_mut().enumerate().take(40) {
+                let corner = if (frame / (1 + place % 7)) % 2 == 0 {
+                    -255.9
+                } else {
+                    255.9
+                };
+                cube.position.x = corner;
+                cube.position.y = -corner;
+                cube.position.z = 16.0 + corner / 17.0;
+            }
+            quantized
+                .quantize(&initial, rung.stages.precision())
+                .unwrap();
+            ends.send(rung, &quantized, true);
+        }
+    }
+}
