@@ -312,3 +312,43 @@ fn rotation(turn: Turn) -> Quaternion {
     let cosine = 1.0 - half * (0.5 - half * (1.0 / 24.0 - half / 720.0));
     [turn[0] * sine, turn[1] * sine, turn[2] * sine, cosine]
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::QuantizedCube;
+    use crate::ladder::ARITHMETIC;
+
+    fn at(position: Place) -> QuantizedSnapshot {
+        let cube = QuantizedCube {
+            orientation: SmallestThree::default(),
+            position,
+            interacting: false,
+        };
+        let mut snapshot = QuantizedSnapshot::new(ARITHMETIC.stages.precision());
+        snapshot.assign(9, [cube]).unwrap();
+        snapshot
+    }
+
+    #[test]
+    fn whoever_is_put_elsewhere_is_still_expected_within_the_world() {
+        let corners = POSITION.map(|bounds| [bounds.min, bounds.max]);
+        for [from, to] in [[0, 1], [1, 0]] {
+            let before = at(corners.map(|ends| ends[from]));
+            let baseline = at(corners.map(|ends| ends[to]));
+            let snapshots = Snapshots {
+                baseline: &baseline,
+                moved: &[true],
+                ticks: 64,
+                before: Some((&before, 1)),
+                earlier: [Some((&before, 1)); 2],
+            };
+            let trace = snapshots.trace(0);
+            for place in trace.places(&trace.matrix, [0; 3]) {
+                for (axis, bounds) in place.into_iter().zip(POSITION) {
+                    assert!((bounds.min..=bounds.max).contains(&axis), "{place:?}");
+                }
+            }
+        }
+    }
+}
