@@ -36,7 +36,7 @@ pub struct Decoder {
 
 impl Decoder {
     /// `initial` is the sender's initial state, bit for bit: with another, packets decode to wrong
-    /// cubes without an error.
+    /// cubes without an error, unless they are coded arithmetically and have a check.
     ///
     /// # Errors
     /// [`InitialStateError`] if it has more cubes than the limits allow, or a cube that cannot be

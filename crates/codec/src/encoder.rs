@@ -88,8 +88,8 @@ pub enum EncodeError {
 
 impl Encoder {
     /// `initial` is the state that the first packets are relative to. The receiver must know the very
-    /// same, bit for bit: nothing in a packet would tell. [`encode_initial`](crate::encode_initial)
-    /// sends it.
+    /// same, bit for bit: only packets that are coded arithmetically would tell.
+    /// [`encode_initial`](crate::encode_initial) sends it.
     ///
     /// # Errors
     /// [`InitialStateError`] if it has more cubes than the limits allow, or a cube that cannot be

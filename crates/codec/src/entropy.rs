@@ -81,19 +81,17 @@ pub(crate) const MAX_EARLIER_TICKS: u16 = 15;
 impl<'a> Against<'a> {
     fn snapshots(self, learned: &'a Learned, earlier: [Option<&'a Baseline>; 2]) -> Snapshots<'a> {
         let ticks = self.ticks.unwrap_or(USUAL_TICKS).clamp(1, LONGEST_TICKS);
-        let mut snapshots = Snapshots {
+        Snapshots {
             baseline: &self.baseline.snapshot,
             moved: self.baseline.moved(),
             ticks: ticks.into(),
-            before: None,
+            before: learned.before(),
             earlier: earlier.map(|earlier| {
                 let earlier = earlier?;
                 let ticks = self.baseline.sequence().ticks_since(earlier.sequence());
                 Some((&earlier.snapshot, ticks.into()))
             }),
-        };
-        learned::before(learned, &mut snapshots);
-        snapshots
+        }
     }
 
     /// What the chain has taught so far.

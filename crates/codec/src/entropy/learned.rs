@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::Way;
-use super::expect::{Mark, Snapshots};
+use super::expect::Mark;
 use super::layout::{
     ADAPTIVE_OF_A_WAY, CLASSES, ERRORS_OF_A_WAY, EXPECTATIONS, WEIGHT_SETS_OF_A_WAY,
 };
@@ -51,7 +51,7 @@ impl Learned {
         }
     }
 
-    /// Becomes a copy of what will be replaced in any case left aside.
+    /// Becomes a copy of `other`, but for what each packet brings anew: the marks and the baseline.
     pub(crate) fn become_next(&mut self, other: &Self) {
         self.way = other.way;
         self.weights.clone_from(&other.weights);
@@ -66,6 +66,11 @@ impl Learned {
             + size_of_val(&*self.errors)
             + size_of_val(&*self.marks)
             + self.before.memory_bytes()
+    }
+
+    /// The baseline of the packet, if there was one, and how much older it was.
+    pub(crate) fn before(&self) -> Option<(&QuantizedSnapshot, i32)> {
+        (self.before_ticks > 0).then(|| (&self.before, self.before_ticks.into()))
     }
 
     /// The two expectations of a class that have missed by least of late.
@@ -96,10 +101,3 @@ const MAX_ERROR: u32 = 2000;
 pub(crate) const OF_ORIENTATION: usize = 0;
 /// Positions.
 pub(crate) const OF_POSITION: usize = 1;
-
-/// What a snapshot was encoded against, beside what was learned.
-pub(crate) fn before<'a>(learned: &'a Learned, snapshots: &mut Snapshots<'a>) {
-    if learned.before_ticks > 0 {
-        snapshots.before = Some((&learned.before, i32::from(learned.before_ticks)));
-    }
-}
