@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::InitialStateError;
 use crate::baseline::Baseline;
 use crate::body::Body;
-use crate::entropy::{self, Against, Learned, Prior, Undecodable, Way};
+use crate::entropy::{self, Against, Coder, Learned, Prior, Undecodable, Way};
 use crate::header::{Header, Reference};
 use crate::initial::InitialState;
 use crate::ladder;
@@ -28,10 +28,7 @@ pub struct Decoder {
     initial: InitialState,
     decoded: QuantizedSnapshot,
     sent: Vec<bool>,
-    prior: Arc<Prior>,
-    entropy: entropy::Scratch,
-    /// Memory to use again.
-    spare: Option<Box<Learned>>,
+    coder: Coder,
 }
 
 impl Decoder {
@@ -46,16 +43,14 @@ impl Decoder {
             initial: InitialState::new(initial, limits)?,
             decoded: Baseline::default().snapshot,
             sent: Vec::new(),
-            prior: Prior::shipped(),
-            entropy: entropy::Scratch::default(),
-            spare: None,
+            coder: Coder::default(),
         })
     }
 
     /// Decodes arithmetic coding with another prior: the sender's.
     #[must_use]
     pub fn with_prior(mut self, prior: Arc<Prior>) -> Self {
-        self.prior = prior;
+        self.coder = Coder::new(prior);
         self
     }
 
@@ -105,7 +100,8 @@ impl Decoder {
 
         std::mem::swap(&mut out.snapshot, &mut self.decoded);
         out.settle(header.sequence, stages, named, Some(&self.sent));
-        self.spare = std::mem::replace(&mut out.learned, learned);
+        self.coder
+            .recycle(std::mem::replace(&mut out.learned, learned));
         Ok(header)
     }
 
@@ -123,17 +119,13 @@ impl Decoder {
         let precision = ladder::ARITHMETIC.stages.precision();
         let baseline = named.unwrap_or_else(|| self.initial.at(precision));
         let ticks = named.map(|named| sequence.ticks_since(named.sequence()));
-        self.decoded.copy_from(&baseline.snapshot);
-        let learned = entropy::decode(
-            &self.prior,
+        let learned = self.coder.decode(
             way,
             Against { baseline, ticks },
             held,
             &bytes[head..],
             &mut self.decoded,
             &mut self.sent,
-            &mut self.entropy,
-            self.spare.take(),
         );
         let at_bit = |byte: usize| (head + byte) as u64 * 8;
         let learned = learned.map_err(|error| match error {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::InitialStateError;
 use crate::baseline::Baseline;
 use crate::body::Body;
-use crate::entropy::{self, Accounts, Against, Learned, Prior, Way};
+use crate::entropy::{self, Accounts, Against, Coder, Prior, Way};
 use crate::header::{Header, Reference};
 use crate::initial::InitialState;
 use crate::ledger::{BitKind, BitLedger};
@@ -56,10 +56,7 @@ pub struct Encoder {
     initial: InitialState,
     changed: Vec<bool>,
     scratch: selection::Scratch,
-    prior: Arc<Prior>,
-    entropy: entropy::Scratch,
-    /// Memory to use again.
-    spare: Option<Box<Learned>>,
+    coder: Coder,
 }
 
 /// Why a snapshot cannot be encoded.
@@ -99,16 +96,14 @@ impl Encoder {
             initial: InitialState::new(initial, limits)?,
             changed: Vec::new(),
             scratch: selection::Scratch::default(),
-            prior: Prior::shipped(),
-            entropy: entropy::Scratch::default(),
-            spare: None,
+            coder: Coder::default(),
         })
     }
 
     /// Codes arithmetically with another prior. The receiver must do the same.
     #[must_use]
     pub fn with_prior(mut self, prior: Arc<Prior>) -> Self {
-        self.prior = prior;
+        self.coder = Coder::new(prior);
         self
     }
 
@@ -183,16 +178,13 @@ impl Encoder {
             let ticks = named.map(|named| sequence.ticks_since(named.sequence()));
             let head = packet.bytes.len();
             let before = packet.ledger.total();
-            let learned = entropy::encode(
-                &self.prior,
+            let learned = self.coder.encode(
                 way,
                 Against { baseline, ticks },
-                entropy::earlier_of(way, named, earlier),
+                earlier,
                 current,
                 &mut packet.bytes,
                 &mut self.changed,
-                &mut self.entropy,
-                self.spare.take(),
                 Accounts::new(&mut packet.ledger),
             );
             let bits = (packet.bytes.len() - head) as f64 * 8.0;
@@ -201,9 +193,9 @@ impl Encoder {
             if let Some(kept) = kept {
                 kept.snapshot.copy_from(current);
                 kept.settle(sequence, stages, named, Some(&self.changed));
-                self.spare = kept.learned.replace(learned);
+                self.coder.recycle(kept.learned.replace(learned));
             } else {
-                self.spare = Some(learned);
+                self.coder.recycle(Some(learned));
             }
             return Ok(header);
         }

@@ -13,49 +13,34 @@
 
 mod coder;
 mod cubes;
-mod expect;
 mod fields;
+mod foresee;
 mod layout;
 mod learned;
 mod mixing;
-mod nearby;
 mod prior;
 mod residual;
+mod resting;
+mod rotation;
+mod trace;
 pub mod training;
+mod tumble;
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use coder::{BitsIn, BitsOut};
-pub(crate) use cubes::Scratch;
-use cubes::{OutOfRange, Walk, Witness};
-use expect::Snapshots;
-pub(crate) use learned::Learned;
+use cubes::{Cubes, OutOfRange, Scratch, Walk, Witness};
+use foresee::{Motion, Move, Stay};
+use learned::Mark;
+pub(crate) use learned::{Learned, Way};
 pub use prior::{Prior, PriorError};
+use trace::Snapshots;
 
 use crate::baseline::Baseline;
 use crate::ledger::{BitKind, BitLedger};
 use crate::sequence::Sequence;
 use crate::snapshot::QuantizedSnapshot;
-use crate::stages::Delta;
-
-/// What is coded.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Way {
-    /// Differences from the baseline.
-    Plain = 0,
-    /// Differences from what is expected.
-    Predicted = 1,
-}
-
-impl Way {
-    pub(crate) const fn of(delta: Delta) -> Option<Self> {
-        match delta {
-            Delta::Arithmetic => Some(Self::Plain),
-            Delta::ArithmeticPredicted => Some(Self::Predicted),
-            _ => None,
-        }
-    }
-}
 
 /// Bits of the check. With a header that names a baseline, whole bytes.
 pub(crate) const CHECK_BITS: u32 = 14;
@@ -88,8 +73,7 @@ impl<'a> Against<'a> {
             before: learned.before(),
             earlier: earlier.map(|earlier| {
                 let earlier = earlier?;
-                let ticks = self.baseline.sequence().ticks_since(earlier.sequence());
-                Some((&earlier.snapshot, ticks.into()))
+                Some((&earlier.snapshot, age(self.baseline, earlier).into()))
             }),
         }
     }
@@ -112,88 +96,48 @@ impl<'a> Against<'a> {
             }
             None => Box::new(learned.clone()),
         };
-        next.marks.fill(expect::Mark::default());
+        next.marks.fill(Mark::default());
         next.before.copy_from(&self.baseline.snapshot);
         next.before_ticks = self.ticks.unwrap_or(0).min(LONGEST_TICKS);
         next
     }
+
+    /// Whether the packet names earlier baselines.
+    const fn names_earlier(self, way: Way) -> bool {
+        matches!(way, Way::Predicted) && self.ticks.is_some()
+    }
+}
+
+/// Ticks by which `earlier` is older.
+fn age(baseline: &Baseline, earlier: &Baseline) -> u16 {
+    baseline.sequence().ticks_since(earlier.sequence())
+}
+
+/// Whether a packet can name `earlier` beside its baseline.
+fn fits(baseline: &Baseline, earlier: &Baseline) -> bool {
+    (1..=MAX_EARLIER_TICKS).contains(&age(baseline, earlier))
+        && earlier.serves(baseline.snapshot.precision())
+        && earlier.snapshot.len() == baseline.snapshot.len()
 }
 
 /// Those of the offered baselines that a packet can name beside its own, newest first.
-pub(crate) fn earlier_of<'a>(
+fn earlier_of<'a>(
     way: Way,
-    named: Option<&Baseline>,
+    against: Against<'_>,
     offered: [Option<&'a Baseline>; 2],
 ) -> [Option<&'a Baseline>; 2] {
-    let Some(named) = named.filter(|_| way == Way::Predicted) else {
+    if !against.names_earlier(way) {
         return [None, None];
-    };
-    let age = |earlier: &&Baseline| named.sequence().ticks_since(earlier.sequence());
-    let fits = |earlier: &&Baseline| {
-        (1..=MAX_EARLIER_TICKS).contains(&age(earlier))
-            && earlier.serves(named.snapshot.precision())
-            && earlier.snapshot.len() == named.snapshot.len()
-    };
+    }
+    let age = |earlier: &Baseline| age(against.baseline, earlier);
+    let fits = |earlier: &&Baseline| fits(against.baseline, earlier);
     let [first, second] = offered.map(|earlier| earlier.filter(fits));
     match (first, second) {
-        (Some(a), Some(b)) if age(&a) < age(&b) => [Some(a), Some(b)],
+        (Some(a), Some(b)) if age(a) < age(b) => [Some(a), Some(b)],
         (Some(a), _) => [Some(a), None],
         (None, second) => [second, None],
     }
 }
-
-/// Writes decisions behind `bytes`, and gives what the packet has taught.
-#[expect(clippy::too_many_arguments, reason = "a packet is made of these")]
-pub(crate) fn encode<W: Witness>(
-    prior: &Prior,
-    way: Way,
-    against: Against<'_>,
-    earlier: [Option<&Baseline>; 2],
-    current: &QuantizedSnapshot,
-    bytes: &mut Vec<u8>,
-    changed: &mut Vec<bool>,
-    scratch: &mut Scratch,
-    memory: Option<Box<Learned>>,
-    witness: W,
-) -> Box<Learned> {
-    let learned = against.learned(prior, way);
-    let mut next = against.next(&learned, memory);
-    let mut walk = Walk {
-        bits: BitsOut::new(bytes),
-        witness,
-        prior,
-        snapshots: against.snapshots(&learned, earlier),
-        learned: &learned,
-        next: &mut next,
-        scratch,
-    };
-    if way == Way::Predicted && against.ticks.is_some() {
-        let age = |earlier: Option<&Baseline>| {
-            let earlier = earlier?;
-            Some(against.baseline.sequence().ticks_since(earlier.sequence()))
-        };
-        let ages = earlier.map(age);
-        let usual = ages == USUAL_AGES;
-        if !walk.usual_references(usual) {
-            for age in ages {
-                walk.nibble(age.unwrap_or(0).into());
-            }
-        }
-    }
-    changed.clear();
-    changed.resize(current.len(), false);
-    let mut cubes = std::mem::take(&mut walk.scratch.cubes);
-    let cubes_now = cubes.get_or_insert_with(|| current.clone());
-    cubes_now.copy_from(&against.baseline.snapshot);
-    walk.cubes(Some(current), cubes_now, changed)
-        .expect("what is written is in range");
-    debug_assert_eq!(cubes_now, current);
-    walk.scratch.cubes = cubes;
-    walk.bits.finish();
-    next
-}
-
-const USUAL_AGES: [Option<u16>; 2] = [Some(1), Some(2)];
 
 /// Why decisions are no packet.
 pub(crate) enum Undecodable {
@@ -205,74 +149,184 @@ pub(crate) enum Undecodable {
     Inexact { byte: usize },
 }
 
-/// Reads decisions into `cubes`, and gives what the packet has taught.
-#[expect(clippy::too_many_arguments, reason = "a packet is made of these")]
-pub(crate) fn decode<'h>(
-    prior: &Prior,
-    way: Way,
-    against: Against<'_>,
-    held: impl Fn(Sequence) -> Option<&'h Baseline>,
-    bytes: &[u8],
-    cubes: &mut QuantizedSnapshot,
-    changed: &mut Vec<bool>,
-    scratch: &mut Scratch,
-    memory: Option<Box<Learned>>,
-) -> Result<Box<Learned>, Undecodable> {
-    let learned = against.learned(prior, way);
-    let mut next = against.next(&learned, memory);
-    let mut walk = Walk {
-        bits: BitsIn::new(bytes),
-        witness: (),
-        prior,
-        snapshots: against.snapshots(&learned, [None, None]),
-        learned: &learned,
-        next: &mut next,
-        scratch,
-    };
-    if way == Way::Predicted && against.ticks.is_some() {
-        let mut ages = USUAL_AGES;
-        if !walk.usual_references(false) {
-            ages = [0; 2].map(|_| Some(walk.nibble(0) as u16).filter(|&age| age > 0));
+/// A prior, and memory that is used again.
+#[derive(Clone, Debug)]
+pub(crate) struct Coder {
+    pub(crate) prior: Arc<Prior>,
+    scratch: Scratch,
+    moved: Vec<Motion>,
+    /// What the reader will have, as far as it is written.
+    cubes: Option<QuantizedSnapshot>,
+    spare: Option<Box<Learned>>,
+}
+
+impl Default for Coder {
+    fn default() -> Self {
+        Self::new(Prior::shipped())
+    }
+}
+
+impl Coder {
+    pub(crate) fn new(prior: Arc<Prior>) -> Self {
+        Self {
+            prior,
+            scratch: Scratch::default(),
+            moved: Vec::new(),
+            cubes: None,
+            spare: None,
         }
-        let mut earlier = [None, None];
-        for (earlier, age) in earlier.iter_mut().zip(ages) {
-            if let Some(age) = age {
-                let own = against.baseline.sequence();
-                let sequence = Sequence(own.0.wrapping_sub(age));
-                let fits = |found: &&Baseline| {
-                    found.sequence() == sequence
-                        && found.serves(against.baseline.snapshot.precision())
-                        && found.snapshot.len() == against.baseline.snapshot.len()
+    }
+
+    /// Takes memory to use again.
+    pub(crate) fn recycle(&mut self, spare: Option<Box<Learned>>) {
+        if spare.is_some() {
+            self.spare = spare;
+        }
+    }
+
+    /// Writes decisions behind `bytes`, and gives what the packet has taught.
+    #[expect(clippy::too_many_arguments, reason = "a packet is made of these")]
+    pub(crate) fn encode<W: Witness>(
+        &mut self,
+        way: Way,
+        against: Against<'_>,
+        earlier: [Option<&Baseline>; 2],
+        current: &QuantizedSnapshot,
+        bytes: &mut Vec<u8>,
+        changed: &mut Vec<bool>,
+        witness: W,
+    ) -> Box<Learned> {
+        let earlier = earlier_of(way, against, earlier);
+        let learned = against.learned(&self.prior, way);
+        let mut next = against.next(&learned, self.spare.take());
+        let mut walk = Walk {
+            bits: BitsOut::new(bytes),
+            witness,
+            prior: &self.prior,
+            snapshots: against.snapshots(&learned, earlier),
+            learned: &learned,
+            next: &mut next,
+        };
+        if against.names_earlier(way) {
+            let ages = earlier.map(|earlier| age(against.baseline, earlier?).into());
+            walk.earlier_ages(ages);
+        }
+        let cubes = self.cubes.get_or_insert_with(|| current.clone());
+        cubes.copy_from(&against.baseline.snapshot);
+        current.compare(&against.baseline.snapshot, changed);
+        let outcome = match way {
+            Way::Plain => walk.cubes(
+                &mut self.scratch,
+                Cubes {
+                    foresight: &mut Stay,
+                    target: Some(current),
+                    now: cubes,
+                    changed,
+                    changed_before: false,
+                },
+            ),
+            Way::Predicted => walk.cubes(
+                &mut self.scratch,
+                Cubes {
+                    foresight: &mut Move::new(&mut self.moved, &against.baseline.snapshot),
+                    target: Some(current),
+                    now: cubes,
+                    changed,
+                    changed_before: false,
+                },
+            ),
+        };
+        outcome.expect("what is written is in range");
+        walk.bits.finish();
+        debug_assert_eq!(cubes, current);
+        next
+    }
+
+    /// Reads decisions into `cubes`, and gives what the packet has taught.
+    pub(crate) fn decode<'h>(
+        &mut self,
+        way: Way,
+        against: Against<'_>,
+        held: impl Fn(Sequence) -> Option<&'h Baseline>,
+        bytes: &[u8],
+        cubes: &mut QuantizedSnapshot,
+        changed: &mut Vec<bool>,
+    ) -> Result<Box<Learned>, Undecodable> {
+        let learned = against.learned(&self.prior, way);
+        let mut next = against.next(&learned, self.spare.take());
+        let mut walk = Walk {
+            bits: BitsIn::new(bytes),
+            witness: (),
+            prior: &self.prior,
+            snapshots: against.snapshots(&learned, [None, None]),
+            learned: &learned,
+            next: &mut next,
+        };
+        if against.names_earlier(way) {
+            let own = against.baseline.sequence();
+            let mut earlier = [None, None];
+            for (earlier, age) in earlier.iter_mut().zip(walk.earlier_ages([None, None])) {
+                let Some(age) = age else {
+                    continue;
                 };
-                let found = held(sequence).filter(fits);
+                let sequence = Sequence(own.0.wrapping_sub(age));
+                let found = held(sequence)
+                    .filter(|found| found.sequence() == sequence && fits(against.baseline, found));
                 *earlier = Some(found.ok_or(Undecodable::Unknown(sequence))?);
             }
+            walk.snapshots = against.snapshots(&learned, earlier);
         }
-        walk.snapshots = against.snapshots(&learned, earlier);
+        cubes.copy_from(&against.baseline.snapshot);
+        changed.clear();
+        changed.resize(cubes.len(), false);
+        let outcome = match way {
+            Way::Plain => walk.cubes(
+                &mut self.scratch,
+                Cubes {
+                    foresight: &mut Stay,
+                    target: None,
+                    now: cubes,
+                    changed,
+                    changed_before: false,
+                },
+            ),
+            Way::Predicted => walk.cubes(
+                &mut self.scratch,
+                Cubes {
+                    foresight: &mut Move::new(&mut self.moved, &against.baseline.snapshot),
+                    target: None,
+                    now: cubes,
+                    changed,
+                    changed_before: false,
+                },
+            ),
+        };
+        let byte = walk.bits.settled();
+        outcome.map_err(|what| Undecodable::OutOfRange { byte, what })?;
+        if !walk.bits.is_exact() {
+            return Err(Undecodable::Inexact { byte });
+        }
+        Ok(next)
     }
-    changed.clear();
-    changed.resize(cubes.len(), false);
-    let outcome = walk.cubes(None, cubes, changed);
-    let byte = walk.bits.settled();
-    outcome.map_err(|what| Undecodable::OutOfRange { byte, what })?;
-    if !walk.bits.is_exact() {
-        return Err(Undecodable::Inexact { byte });
-    }
-    Ok(next)
 }
 
 /// Tells whether a snapshot is the one that was sent: also where the two sides started from different
 /// states, or have learned different things.
+///
+/// Four sums at once, of a quarter of the cubes each, as a processor can multiply several numbers
+/// at a time.
 pub(crate) fn check(snapshot: &QuantizedSnapshot, sequence: Sequence) -> u32 {
     const FACTOR: u64 = 0x9E37_79B9_7F4A_7C15;
-    let mut hash = u64::from(sequence.0) + 1;
+    let mix = |hash: u64, value: u64| (hash.rotate_left(29) ^ value).wrapping_mul(FACTOR);
+    let mut sums = [1, 2, 3, 4].map(|lane| u64::from(sequence.0) << 3 | lane);
     for cube in 0..snapshot.len() {
         let [x, y, z] = snapshot.positions[cube].map(|axis| u64::from(axis.cast_unsigned()));
         let place = x ^ y << 21 ^ z << 42 ^ u64::from(snapshot.interacting[cube]) << 63;
         let words = snapshot.smallest_three(cube).to_word();
-        hash = (hash ^ place).wrapping_mul(FACTOR);
-        hash = (hash.rotate_left(29) ^ words).wrapping_mul(FACTOR);
+        let sum = &mut sums[cube % 4];
+        *sum = mix(mix(*sum, place), words);
     }
+    let hash = sums.into_iter().fold(0, mix);
     (hash >> (64 - CHECK_BITS)) as u32
 }
 

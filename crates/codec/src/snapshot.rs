@@ -261,6 +261,12 @@ impl QuantizedSnapshot {
         assert_eq!(self.len(), other.len(), "a cube for each cube");
         changed.clear();
         changed.resize(self.len(), false);
+        self.mark_differing(other, changed);
+    }
+
+    /// Sets the mark of each cube of which a field differs from that of `other`, whose precision and
+    /// number of cubes are the same.
+    pub(crate) fn mark_differing(&self, other: &Self, changed: &mut [bool]) {
         mark_differing(changed, &self.positions, &other.positions);
         mark_differing(changed, &self.smallest_three, &other.smallest_three);
         mark_differing(changed, &self.quaternions, &other.quaternions);

@@ -6,15 +6,16 @@
 //! near.
 
 use super::coder::{Bits, ONE};
-use super::expect::{Mark, Place, Snapshots, Trace};
+use super::foresee::Foresee;
 use super::layout::{
     ACTIVE_CHANGES, ANY_UNTOUCHED, RESTING_CHANGES, SLOTS_OF_A_WAY, Site, TOGGLES, USUAL_REFERENCES,
 };
-use super::learned::Learned;
+use super::learned::{Learned, Mark};
 use super::mixing::{adapt, learn, mix};
-use super::nearby::{Nearby, Resting, UNTOUCHED};
 use super::prior::Prior;
 use super::residual::magnitude;
+use super::resting::{Resting, UNTOUCHED};
+use super::trace::{Place, Snapshots, Trace};
 use crate::ledger::BitKind;
 use crate::snapshot::QuantizedSnapshot;
 
@@ -54,18 +55,28 @@ pub(crate) struct Walk<'a, B, W> {
     /// What the baseline has taught; what this packet adds goes to `next`.
     pub(crate) learned: &'a Learned,
     pub(crate) next: &'a mut Learned,
-    pub(crate) scratch: &'a mut Scratch,
 }
 
 /// Memory that is used again.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Scratch {
+    active: Vec<bool>,
     order: Vec<(i64, usize)>,
     resting: Resting,
     untouched: Vec<usize>,
-    nearby: Nearby,
-    /// What the reader will have, as far as it is written.
-    pub(crate) cubes: Option<QuantizedSnapshot>,
+}
+
+/// The cubes of a packet, and where they are thought to be going.
+pub(crate) struct Cubes<'c, F> {
+    pub(crate) foresight: &'c mut F,
+    /// What is to be written.
+    pub(crate) target: Option<&'c QuantizedSnapshot>,
+    /// What is read, or what the reader will have; the baseline's to begin with.
+    pub(crate) now: &'c mut QuantizedSnapshot,
+    /// By cube: whether it differs from the baseline's.
+    pub(crate) changed: &'c mut [bool],
+    /// Of the cube that was coded last.
+    pub(crate) changed_before: bool,
 }
 
 /// One decision's surroundings, beside its contexts.
@@ -115,71 +126,57 @@ impl<B: Bits, W: Witness> Walk<'_, B, W> {
         self.decide(asked, slots, bit)
     }
 
-    /// Says, or is told, whether the earlier baselines are the two next to the baseline.
-    pub(crate) fn usual_references(&mut self, usual: bool) -> bool {
-        self.at_site(USUAL_REFERENCES, BitKind::Selection, None, [], 0, usual)
+    /// By how many ticks each of two earlier baselines is older than the baseline; below sixteen.
+    pub(crate) fn earlier_ages(&mut self, ages: [Option<u16>; 2]) -> [Option<u16>; 2] {
+        const USUAL: [Option<u16>; 2] = [Some(1), Some(2)];
+        let kind = BitKind::Selection;
+        if self.at_site(USUAL_REFERENCES, kind, None, [], 0, ages == USUAL) {
+            return USUAL;
+        }
+        ages.map(|age| Some(self.nibble(age.unwrap_or(0))).filter(|&age| age > 0))
     }
 
     /// A number below 16 of which nothing is known.
-    pub(crate) fn nibble(&mut self, value: u32) -> u32 {
+    fn nibble(&mut self, value: u16) -> u16 {
         (0..4).rev().fold(0, |number, place| {
             let bit = self.bits.bit(value >> place & 1 == 1, ONE / 2);
             self.witness
                 .decided(BitKind::Selection, None, &[], bit, ONE / 2);
-            number << 1 | u32::from(bit)
+            number << 1 | u16::from(bit)
         })
     }
 
-    /// Codes every cube. To write, `target` is given and `cubes` becomes it; to read, `cubes` is what
-    /// was read. It comes in as the baseline's.
-    pub(crate) fn cubes(
-        &mut self,
-        target: Option<&QuantizedSnapshot>,
-        cubes: &mut QuantizedSnapshot,
-        changed: &mut [bool],
-    ) -> Result<(), OutOfRange> {
-        let mut scratch = std::mem::take(self.scratch);
-        let outcome = self.cubes_with(&mut scratch, target, cubes, changed);
-        *self.scratch = scratch;
-        outcome
-    }
-
-    fn cubes_with(
+    /// Codes every cube. To write, `cubes` has its target, and `changed` says which cubes differ from the
+    /// baseline's; to read, it has none and `changed` becomes that.
+    pub(crate) fn cubes<F: Foresee>(
         &mut self,
         scratch: &mut Scratch,
-        target: Option<&QuantizedSnapshot>,
-        cubes: &mut QuantizedSnapshot,
-        changed: &mut [bool],
+        mut cubes: Cubes<'_, F>,
     ) -> Result<(), OutOfRange> {
         let Scratch {
+            active,
             order,
             resting,
             untouched,
-            nearby,
-            ..
         } = scratch;
         let baseline = self.snapshots.baseline;
-        let count = baseline.len();
         let Some(&player) = baseline.positions.first() else {
             return Ok(());
         };
-        nearby.clear();
+        self.snapshots.mark_active(active);
         order.clear();
-        resting.clear(count);
-        for cube in 1..count {
-            let place = baseline.positions[cube];
-            if self.snapshots.is_active(cube) {
+        resting.clear(baseline.len());
+        for (cube, &place) in baseline.positions.iter().enumerate().skip(1) {
+            if active[cube] {
                 order.push((distance_squared(place, player), cube));
             } else {
                 resting.add(cube, place);
             }
         }
         order.sort_unstable();
-        let active = std::iter::once((0, 0)).chain(order.iter().copied());
-        let mut before = false;
-        for (apart, cube) in active {
-            before = self.cube(cube, Some(apart), before, resting, nearby, target, cubes)?;
-            changed[cube] = before;
+        self.cube(0, Some(0), resting, &mut cubes)?;
+        for &(apart, cube) in &*order {
+            self.cube(cube, Some(apart), resting, &mut cubes)?;
         }
         untouched.clear();
         let mut place = 0;
@@ -187,50 +184,43 @@ impl<B: Bits, W: Witness> Walk<'_, B, W> {
             place += 1;
             if resting.nearest(cube) == UNTOUCHED {
                 untouched.push(cube);
-                continue;
+            } else {
+                self.cube(cube, None, resting, &mut cubes)?;
             }
-            before = self.cube(cube, None, before, resting, nearby, target, cubes)?;
-            changed[cube] = before;
         }
-        let stirs = |&cube: &usize| target.is_some_and(|target| target.differs(baseline, cube));
-        let any = untouched.iter().any(stirs);
-        if !self.at_site(ANY_UNTOUCHED, BitKind::Selection, None, [], 0, any) {
-            return Ok(());
-        }
-        for &cube in &*untouched {
-            before = self.cube(cube, None, before, resting, nearby, target, cubes)?;
-            changed[cube] = before;
+        let any = untouched.iter().any(|&cube| cubes.changed[cube]);
+        if self.at_site(ANY_UNTOUCHED, BitKind::Selection, None, [], 0, any) {
+            for &cube in &*untouched {
+                self.cube(cube, None, resting, &mut cubes)?;
+            }
         }
         Ok(())
     }
 
-    #[expect(clippy::too_many_arguments, reason = "the state of one loop")]
-    fn cube(
+    fn cube<F: Foresee>(
         &mut self,
         cube: usize,
         active: Option<i64>,
-        changed_before: bool,
         resting: &mut Resting,
-        nearby: &mut Nearby,
-        target: Option<&QuantizedSnapshot>,
-        cubes: &mut QuantizedSnapshot,
-    ) -> Result<bool, OutOfRange> {
+        cubes: &mut Cubes<'_, F>,
+    ) -> Result<(), OutOfRange> {
         let baseline = self.snapshots.baseline;
+        let target = cubes.target;
         let mark = self.learned.marks[cube];
         let interacting = baseline.interacting[cube];
         let is_set = usize::from(interacting);
         let place = baseline.positions[cube];
         let touched = resting.nearest(cube);
-        let wants_change = target.is_some_and(|target| target.differs(baseline, cube));
+        let wants_change = std::mem::take(&mut cubes.changed[cube]);
+        let changed_before = std::mem::take(&mut cubes.changed_before);
         if active.is_none() && !self.is_set_off(cube, place, touched, is_set, wants_change) {
-            return Ok(false);
+            return Ok(());
         }
         let apart = active.unwrap_or_else(|| distance_squared(place, baseline.positions[0]));
-        // In eighths of a metre.
-        let apart = (apart.isqrt() / 64).min(15) as usize;
+        let apart = ((apart as f32).sqrt() / 64.0).min(15.0) as usize;
         let trace = self.snapshots.trace(cube);
         let long = largest(trace.long);
-        let short = largest(trace.short[0]);
+        let short = largest(trace.short);
         let [long_turn, short_turn] = [trace.long_turn, trace.short_turn].map(magnitude);
         let clearance = clearance_class(trace.clearance());
         if active.is_some() {
@@ -250,7 +240,7 @@ impl<B: Bits, W: Witness> Walk<'_, B, W> {
                 long,
                 wants_change,
             ) {
-                return Ok(false);
+                return Ok(());
             }
         }
         let wants_toggle = target.is_some_and(|target| target.interacting[cube] != interacting);
@@ -267,40 +257,39 @@ impl<B: Bits, W: Witness> Walk<'_, B, W> {
             is_set,
             wants_toggle,
         );
-        cubes.interacting[cube] = interacting ^ toggles;
+        let now = &mut *cubes.now;
+        now.interacting[cube] = interacting ^ toggles;
 
-        let around = nearby.around(place);
         let moving = Moving {
             cube,
             trace,
             mark,
-            is_set,
             long,
             short,
             long_turn,
             short_turn,
             clearance,
+            apart,
         };
         let words = target.map(|target| target.smallest_three(cube));
-        let (words, turn, turn_missed, best_turn) = self.orientation(&moving, around.turn, words);
-        cubes.set_smallest_three(cube, words);
+        let orientation = self.orientation(&moving, cubes.foresight, words);
+        now.set_smallest_three(cube, orientation.value);
         let wanted = target.map(|target| target.positions[cube]);
-        let (now, missed, best_place) =
-            self.position(&moving, words, turn_missed, around.place, wanted)?;
-        cubes.positions[cube] = now;
+        let position = self.position(&moving, cubes.foresight, orientation, wanted)?;
+        now.positions[cube] = position.value;
         self.next.marks[cube] = Mark {
             seen: true,
-            position: missed as u8,
-            orientation: turn_missed as u8,
-            best_turn: best_turn as u8,
-            best_place: best_place as u8,
+            position: position.missed as u8,
+            orientation: orientation.missed as u8,
+            best_orientation: orientation.best as u8,
+            best_position: position.best as u8,
         };
-        let straight = moving.trace.straight();
-        let more: Place = std::array::from_fn(|axis| now[axis] - straight[axis]);
-        if nearby.add(place, more, turn) {
-            resting.approach(now, cube == 0);
-        }
-        Ok(true)
+        cubes
+            .foresight
+            .became(&moving.trace, orientation.value, position.value);
+        resting.approach(position.value, cube == 0);
+        (cubes.changed[cube], cubes.changed_before) = (true, true);
+        Ok(())
     }
 
     /// Whether a cube that lay still changes.
@@ -339,13 +328,14 @@ pub(super) struct Moving {
     pub(super) cube: usize,
     pub(super) trace: Trace,
     pub(super) mark: Mark,
-    pub(super) is_set: usize,
     /// Magnitudes of motion.
     pub(super) long: usize,
     pub(super) short: usize,
     pub(super) long_turn: usize,
     pub(super) short_turn: usize,
     pub(super) clearance: usize,
+    /// From the player, in eighths of a metre.
+    pub(super) apart: usize,
 }
 
 pub(super) fn largest(place: Place) -> usize {

@@ -1,195 +1,241 @@
 //! The fields of one cube: the orientation, and then the position, which it says much of.
 
-use super::Way;
 use super::coder::{Bits, ONE};
 use super::cubes::{Asked, Moving, OutOfRange, Walk, Witness, largest};
-use super::expect::{Place, Turn, by_size, matrix, pack, turn_between, unpack};
-use super::layout::{CLASSES, Component, NEXT_LARGEST, NODES, RESIDUAL_INPUTS, SAME_LARGEST};
+use super::foresee::Foresee;
+use super::layout::{
+    Component, NEXT_LARGEST, NODES, RESIDUAL_INPUTS, SAME_LARGEST, SAME_ORIENTATION, SAME_POSITION,
+};
 use super::learned::{OF_ORIENTATION, OF_POSITION};
 use super::residual::{self, Decide, magnitude, signed_magnitude};
+use super::rotation::{by_size, pack, turn, unpack};
+use super::trace::Place;
 use crate::ledger::BitKind;
 use crate::quantize::bounded::POSITION;
 use crate::quantize::smallest_three::SmallestThree;
 
+/// What became of one field of a cube.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Coded<T> {
+    pub(super) value: T,
+    /// Magnitude of the largest residual.
+    pub(super) missed: usize,
+    /// The guess that would have been best.
+    pub(super) best: usize,
+}
+
 impl<B: Bits, W: Witness> Walk<'_, B, W> {
-    /// Codes an orientation: gives it, by how much it turned more than the mixed guess, the magnitude
-    /// of the largest residual, and the best guess.
-    pub(super) fn orientation(
+    pub(super) fn orientation<F: Foresee>(
         &mut self,
         moving: &Moving,
-        nearby: Turn,
+        foresight: &mut F,
         target: Option<SmallestThree>,
-    ) -> (SmallestThree, Turn, usize, usize) {
+    ) -> Coded<SmallestThree> {
         let Moving {
             cube,
             trace,
             mark,
             clearance,
+            apart,
             long_turn,
             short_turn,
             ..
         } = moving;
-        let predicts = self.next.way == Way::Predicted;
-        let class = ((clearance * 5 + usize::from(mark.best_turn)) * 2 + moving.is_set) % CLASSES;
-        let turns = trace.turns(nearby);
-        let count = if predicts { turns.len() } else { 1 };
-        let [best, second] = self.next.best(OF_ORIENTATION, class, count);
-        let expected = trace.turned(turns[best]);
+        let kind = BitKind::Orientation;
+        let guesses = foresight.orientations(trace);
+        let guesses = guesses.as_ref();
+        let was_best = usize::from(mark.best_orientation);
+        let class = (clearance * 2 + was_best) * 16 + apart;
+        let [chosen, other] = self.choice::<F>(OF_ORIENTATION, class, guesses.len());
+        let same = [
+            long_turn * 16 + short_turn,
+            mark.orientation() * 8 + clearance,
+            moving.short * 16 + moving.long,
+            clearance * 16 + chosen,
+        ];
+        let wants_same = target == Some(trace.words);
+        let mut words = trace.words;
+        let mut missed = 0;
+        if !self.at_site(
+            SAME_ORIENTATION,
+            kind,
+            Some(*cube),
+            same,
+            *clearance,
+            wants_same,
+        ) {
+            let expected = guesses[chosen];
+            let largest = self.largest_component(moving, expected, target);
+            let guess = pack(expected, largest);
+            let hint = pack(guesses[other], largest);
+            let speed = spread(guess, pack(trace.orientation, largest));
+            words.largest = largest as u8;
+            for axis in 0..3 {
+                let contexts = [
+                    mark.orientation() * 16 + missed,
+                    apart * 16 + speed,
+                    signed_magnitude(hint[axis] - guess[axis]) * 8 + clearance,
+                    missed * 16 + moving.short,
+                ];
+                let wanted =
+                    target.map_or(0, |target| i32::from(target.components[axis]) - guess[axis]);
+                let component = Component::orientation(axis);
+                let difference = self.residual(kind, *cube, component, contexts, missed, wanted);
+                // Whatever was read, a word is a word.
+                words.components[axis] = (guess[axis] + difference).clamp(0, 511) as u16;
+                missed = missed.max(magnitude(difference));
+            }
+        }
+        let now = unpack(words);
+        let best = self.review::<F, _>(OF_ORIENTATION, class, guesses, |guess| {
+            let off = turn(now, guess).map(|angle| angle.abs());
+            ((off[0] + off[1] + off[2]) * STEPS_PER_RADIAN) as u32
+        });
+        Coded {
+            value: words,
+            missed,
+            best,
+        }
+    }
+
+    /// Codes which component is left out, by its rank among those of the guess.
+    fn largest_component(
+        &mut self,
+        moving: &Moving,
+        expected: [f32; 4],
+        target: Option<SmallestThree>,
+    ) -> usize {
+        let kind = BitKind::Orientation;
+        let cube = Some(moving.cube);
         let sizes = by_size(expected);
         let gap = expected[sizes[0]].abs() - expected[sizes[1]].abs();
         let gap = ((gap * 40.0) as usize).min(15);
-        let place_of = |largest: u8| {
-            sizes
-                .iter()
-                .position(|&place| place == usize::from(largest))
-        };
-        let wanted = target
-            .and_then(|target| place_of(target.largest))
-            .unwrap_or(0);
-        let kind = BitKind::Orientation;
-        let mut rank = 0;
-        let same = [gap * 16 + long_turn, gap * 16 + short_turn];
-        if !self.at_site(SAME_LARGEST, kind, Some(*cube), same, gap, wanted == 0) {
-            rank = 1;
-            for step in [0, 1] {
-                let context = step * 16 + gap;
-                let found = wanted == rank;
-                if self.at_site(NEXT_LARGEST, kind, Some(*cube), [context], step, found) {
-                    break;
-                }
-                rank += 1;
+        let wanted = target.map_or(0, |target| {
+            let largest = usize::from(target.largest);
+            let rank = sizes.iter().position(|&place| place == largest);
+            rank.unwrap_or(0)
+        });
+        let same = [gap * 16 + moving.long_turn, gap * 16 + moving.short_turn];
+        if self.at_site(SAME_LARGEST, kind, cube, same, gap, wanted == 0) {
+            return sizes[0];
+        }
+        for rank in [1, 2] {
+            let context = (rank - 1) * 16 + gap;
+            let found = wanted == rank;
+            if self.at_site(NEXT_LARGEST, kind, cube, [context], rank - 1, found) {
+                return sizes[rank];
             }
         }
-        let left_out = sizes[rank.min(3)];
-        let guess = pack(expected, left_out);
-        let other = pack(trace.turned(turns[second]), left_out);
-        let before = mark_context(mark.seen, mark.orientation);
-        let speed = magnitude((largest_angle(turns[best]) * TURN_STEPS) as i32);
-        let mut words = SmallestThree {
-            largest: left_out as u8,
-            components: [0; 3],
-        };
-        let mut missed = 0;
-        for axis in 0..3 {
-            let hint = if predicts {
-                other[axis] - guess[axis]
-            } else {
-                0
-            };
-            let contexts = [
-                before * 16 + missed,
-                clearance * 16 + speed,
-                signed_magnitude(hint) * 8 + clearance,
-                missed * 16 + moving.short,
-            ];
-            let wanted =
-                target.map_or(0, |target| i32::from(target.components[axis]) - guess[axis]);
-            let component = Component::orientation(axis);
-            let difference = self.residual(kind, *cube, component, contexts, missed, wanted);
-            // Whatever was read, a word is a word.
-            let difference = difference.unwrap_or(0);
-            let word = (guess[axis] + difference).clamp(0, 511);
-            words.components[axis] = word as u16;
-            missed = missed.max(magnitude(difference));
-        }
-        if !predicts {
-            return (words, [0.0; 3], missed, 0);
-        }
-        let now = unpack(words);
-        let mut best = (0, u32::MAX);
-        for (guess, &turn) in turns.iter().enumerate() {
-            let off = turn_between(now, trace.turned(turn));
-            let off = (off.iter().map(|angle| angle.abs()).sum::<f32>() * TURN_STEPS) as u32;
-            self.next.missed(OF_ORIENTATION, class, guess, off);
-            if off < best.1 {
-                best = (guess, off);
-            }
-        }
-        let more = turn_between(now, trace.turned(turns[MIXED_TURN]));
-        (words, more, missed, best.0)
+        sizes[3]
     }
 
-    /// Codes a position: gives it, the magnitude of the largest residual, and the best guess.
-    pub(super) fn position(
+    pub(super) fn position<F: Foresee>(
         &mut self,
         moving: &Moving,
-        words: SmallestThree,
-        turn_missed: usize,
-        nearby: Place,
+        foresight: &mut F,
+        orientation: Coded<SmallestThree>,
         target: Option<Place>,
-    ) -> Result<(Place, usize, usize), OutOfRange> {
+    ) -> Result<Coded<Place>, OutOfRange> {
         let Moving {
             cube,
             trace,
             mark,
             clearance,
+            apart,
             ..
         } = moving;
-        let predicts = self.next.way == Way::Predicted;
-        let gained = 2 * trace.short[0][2] - trace.short[1][2];
-        let falls = match gained {
-            ..=-6 => 0,
-            -5..=-1 => 1,
-            0.. => 2,
-        };
-        let guessed = usize::from(mark.best_place);
-        let class = (((clearance * 6 + guessed) * 3 + falls) * 2 + moving.is_set) % CLASSES;
-        let places = trace.places(&matrix(unpack(words)), nearby);
-        let count = if predicts { places.len() } else { 1 };
-        let [best, second] = self.next.best(OF_POSITION, class, count);
-        let (guess, other) = (places[best], places[second]);
-        let before = mark_context(mark.seen, mark.position);
-        let jerk: Place = std::array::from_fn(|axis| 6 * trace.short[0][axis] - trace.long[axis]);
-        let jerk = largest(jerk);
-        let mut position = [0; 3];
+        let kind = BitKind::Position;
+        let guesses = foresight.places(trace, orientation.value);
+        let guesses = guesses.as_ref();
+        let was_best = usize::from(mark.best_position);
+        let class = (clearance * 5 + was_best) * 16 + apart;
+        let [chosen, other] = self.choice::<F>(OF_POSITION, class, guesses.len());
+        let turned = usize::from(orientation.value != trace.words);
+        let same = [
+            (moving.short * 16 + moving.long) * 2 + turned,
+            (mark.position() * 8 + clearance) * 2 + turned,
+            (orientation.missed * 16 + moving.short) * 2 + turned,
+            (clearance * 16 + chosen) * 2 + turned,
+        ];
+        let wants_same = target == Some(trace.place);
+        let mut position = trace.place;
         let mut missed = 0;
-        for axis in [2, 0, 1] {
-            let hint = if predicts {
-                other[axis] - guess[axis]
-            } else {
-                trace.long[axis]
-            };
-            let contexts = [
-                before * 16 + missed,
-                moving.long * 16 + jerk,
-                signed_magnitude(hint) * 8 + clearance,
-                missed * 16 + turn_missed,
-            ];
-            let wanted = target.map_or(0, |target| target[axis] - guess[axis]);
-            let component = Component::position(axis);
-            let kind = BitKind::Position;
-            let difference = self.residual(kind, *cube, component, contexts, missed, wanted);
-            let bounds = POSITION[axis];
-            let value = difference.map(|difference| i64::from(guess[axis]) + i64::from(difference));
-            let (min, max) = (i64::from(bounds.min), i64::from(bounds.max));
-            position[axis] = match value {
-                Some(value) if (min..=max).contains(&value) => value as i32,
-                value => {
+        if !self.at_site(
+            SAME_POSITION,
+            kind,
+            Some(*cube),
+            same,
+            *clearance,
+            wants_same,
+        ) {
+            let (guess, hint) = (guesses[chosen], guesses[other]);
+            let jerk: Place = std::array::from_fn(|axis| 6 * trace.short[axis] - trace.long[axis]);
+            let jerk = largest(jerk);
+            for axis in [2, 0, 1] {
+                let contexts = [
+                    mark.position() * 16 + missed,
+                    moving.long * 16 + jerk,
+                    signed_magnitude(hint[axis] - guess[axis]) * 8 + clearance,
+                    missed * 16 + orientation.missed,
+                ];
+                let wanted = target.map_or(0, |target| target[axis] - guess[axis]);
+                let component = Component::position(axis);
+                let difference = self.residual(kind, *cube, component, contexts, missed, wanted);
+                position[axis] = guess[axis] + difference;
+                let bounds = POSITION[axis];
+                if !(bounds.min..=bounds.max).contains(&position[axis]) {
                     return Err(OutOfRange {
                         what: kind,
                         cube: *cube,
-                        value: value.unwrap_or(i64::MAX),
-                        min,
-                        max,
+                        value: position[axis].into(),
+                        min: bounds.min.into(),
+                        max: bounds.max.into(),
                     });
                 }
-            };
-            missed = missed.max(magnitude(difference.unwrap_or(0)));
-        }
-        if !predicts {
-            return Ok((position, missed, 0));
-        }
-        let mut best = (0, u32::MAX);
-        for (guess, place) in places.iter().enumerate() {
-            let off = (0..3)
-                .map(|axis| position[axis].abs_diff(place[axis]))
-                .sum();
-            self.next.missed(OF_POSITION, class, guess, off);
-            if off < best.1 {
-                best = (guess, off);
+                missed = missed.max(magnitude(difference));
             }
         }
-        Ok((position, missed, best.0))
+        let best = self.review::<F, _>(OF_POSITION, class, guesses, |guess| {
+            (0..3)
+                .map(|axis| position[axis].abs_diff(guess[axis]))
+                .sum()
+        });
+        Ok(Coded {
+            value: position,
+            missed,
+            best,
+        })
+    }
+
+    /// Which guess is coded against, and which other says how sure it is.
+    fn choice<F: Foresee>(&self, what: usize, class: usize, guesses: usize) -> [usize; 2] {
+        if F::CHOOSES {
+            self.next.best(what, class, guesses)
+        } else {
+            [0, 1]
+        }
+    }
+
+    /// Learns what each guess missed by; gives the one that missed by least.
+    fn review<F: Foresee, T: Copy>(
+        &mut self,
+        what: usize,
+        class: usize,
+        guesses: &[T],
+        missed_by: impl Fn(T) -> u32,
+    ) -> usize {
+        if !F::CHOOSES {
+            return 0;
+        }
+        let mut best = (0, u32::MAX);
+        for (guess, &value) in guesses.iter().enumerate() {
+            let by = missed_by(value);
+            self.next.missed(what, class, guess, by);
+            if by < best.1 {
+                best = (guess, by);
+            }
+        }
+        best.0
     }
 
     fn residual(
@@ -200,7 +246,7 @@ impl<B: Bits, W: Witness> Walk<'_, B, W> {
         contexts: [usize; RESIDUAL_INPUTS],
         adaptive: usize,
         value: i32,
-    ) -> Option<i32> {
+    ) -> i32 {
         let slots = std::array::from_fn(|input| component.slot(input, contexts[input]));
         let mut deciding = Deciding {
             walk: self,
@@ -247,17 +293,11 @@ impl<B: Bits, W: Witness> Decide for Deciding<'_, '_, B, W> {
     }
 }
 
-/// The guess whose errors tell of the neighbours'.
-const MIXED_TURN: usize = 2;
-
 /// Steps of a component to a radian, about.
-const TURN_STEPS: f32 = 181.0;
+const STEPS_PER_RADIAN: f32 = 181.0;
 
-fn mark_context(seen: bool, magnitude: u8) -> usize {
-    if seen { usize::from(magnitude) + 1 } else { 0 }
-}
-
-fn largest_angle(turn: Turn) -> f32 {
-    turn.iter()
-        .fold(0.0, |largest, angle| angle.abs().max(largest))
+/// Magnitude of the largest difference of two orientations' components.
+fn spread(a: [i32; 3], b: [i32; 3]) -> usize {
+    let differences = a.into_iter().zip(b).map(|(a, b)| (a - b).abs());
+    magnitude(differences.max().unwrap_or(0))
 }

@@ -1,6 +1,6 @@
 //! Where the contexts of each kind of decision are in the tables.
 
-/// Decisions that tell a residual: whether it is zero, its sign, its size, its leading digits.
+/// Decisions that tell a residual.
 pub(crate) const NODES: usize = 48;
 
 /// Contexts of a component's residual, for each of its predictions.
@@ -39,9 +39,9 @@ impl Site {
 }
 
 const ADAPTIVE_CONTEXTS: usize = 16;
-const SITE_INPUTS: usize = 6;
+const SITE_INPUTS: usize = 4;
 const SITE_SIZE: usize = 1024;
-const SITES: usize = 7;
+const SITES: usize = 9;
 
 const fn site(place: usize) -> Site {
     Site {
@@ -67,6 +67,11 @@ pub(crate) const USUAL_REFERENCES: Site = site(5);
 
 /// Whether any cube changes that lay still and that nothing came near.
 pub(crate) const ANY_UNTOUCHED: Site = site(6);
+
+/// Whether the orientation is the baseline's.
+pub(crate) const SAME_ORIENTATION: Site = site(7);
+/// Whether the position is.
+pub(crate) const SAME_POSITION: Site = site(8);
 
 /// A component whose residual is sent.
 #[derive(Clone, Copy, Debug)]
@@ -110,15 +115,15 @@ pub(crate) const WEIGHT_SETS_OF_A_WAY: usize = SITES + COMPONENTS * NODES;
 pub(crate) const ADAPTIVE_OF_A_WAY: usize =
     SITES * ADAPTIVE_CONTEXTS + COMPONENTS * ADAPTIVE_CONTEXTS * NODES;
 
-/// Classes of cubes that expectations are compared in.
-pub(crate) const CLASSES: usize = 256;
-/// Expectations of one thing at most.
-pub(crate) const EXPECTATIONS: usize = 8;
-pub(crate) const ERRORS_OF_A_WAY: usize = 2 * CLASSES * EXPECTATIONS;
+/// Classes of cubes that guesses are compared in.
+pub(crate) const CLASSES: usize = 512;
+/// Guesses of one thing at most.
+pub(crate) const GUESSES: usize = 5;
 
 /// Differences from the baseline; and from what was predicted.
 const WAYS: usize = 2;
 pub(crate) const CONTEXT_SLOTS: usize = WAYS * SLOTS_OF_A_WAY;
 pub(crate) const WEIGHT_SETS: usize = WAYS * WEIGHT_SETS_OF_A_WAY;
 pub(crate) const ADAPTIVE_SLOTS: usize = WAYS * ADAPTIVE_OF_A_WAY;
-pub(crate) const ERROR_SLOTS: usize = WAYS * ERRORS_OF_A_WAY;
+/// Only what is foreseen is chosen among guesses.
+pub(crate) const ERROR_SLOTS: usize = 2 * CLASSES * GUESSES;

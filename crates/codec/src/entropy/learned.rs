@@ -2,14 +2,62 @@
 
 use std::fmt;
 
-use super::Way;
-use super::expect::Mark;
-use super::layout::{
-    ADAPTIVE_OF_A_WAY, CLASSES, ERRORS_OF_A_WAY, EXPECTATIONS, WEIGHT_SETS_OF_A_WAY,
-};
+use super::layout::{ADAPTIVE_OF_A_WAY, CLASSES, GUESSES, WEIGHT_SETS_OF_A_WAY};
 use super::mixing::Eight;
 use super::prior::Prior;
 use crate::snapshot::QuantizedSnapshot;
+use crate::stages::Delta;
+
+/// What is coded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Way {
+    /// Differences from the baseline.
+    Plain = 0,
+    /// Differences from what is foreseen.
+    Predicted = 1,
+}
+
+impl Way {
+    pub(crate) const fn of(delta: Delta) -> Option<Self> {
+        match delta {
+            Delta::Arithmetic => Some(Self::Plain),
+            Delta::ArithmeticPredicted => Some(Self::Predicted),
+            _ => None,
+        }
+    }
+}
+
+/// How a cube was foreseen in a packet.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Mark {
+    /// Whether it was in the packet.
+    pub(crate) seen: bool,
+    /// [Magnitudes](super::residual::magnitude) of the largest residuals.
+    pub(crate) position: u8,
+    pub(crate) orientation: u8,
+    /// The guesses that would have been best.
+    pub(crate) best_orientation: u8,
+    pub(crate) best_position: u8,
+}
+
+impl Mark {
+    /// As a context: below 17.
+    pub(crate) fn orientation(self) -> usize {
+        self.context(self.orientation)
+    }
+
+    pub(crate) fn position(self) -> usize {
+        self.context(self.position)
+    }
+
+    fn context(self, magnitude: u8) -> usize {
+        if self.seen {
+            usize::from(magnitude) + 1
+        } else {
+            0
+        }
+    }
+}
 
 /// A function of the baseline's own and of the packet that brought the snapshot; of the prior, where
 /// the baseline has none of this way.
@@ -44,7 +92,10 @@ impl Learned {
             way,
             weights: prior.weights[part(WEIGHT_SETS_OF_A_WAY)].to_vec(),
             adaptive: prior.adaptive[part(ADAPTIVE_OF_A_WAY)].to_vec(),
-            errors: prior.errors[part(ERRORS_OF_A_WAY)].to_vec(),
+            errors: match way {
+                Way::Plain => Vec::new(),
+                Way::Predicted => prior.errors.clone(),
+            },
             marks: vec![Mark::default(); snapshot.len()],
             before: snapshot.clone(),
             before_ticks: 0,
@@ -73,9 +124,9 @@ impl Learned {
         (self.before_ticks > 0).then(|| (&self.before, self.before_ticks.into()))
     }
 
-    /// The two expectations of a class that have missed by least of late.
+    /// The two guesses of a class that have missed by least of late.
     pub(crate) fn best(&self, what: usize, class: usize, count: usize) -> [usize; 2] {
-        let errors = &self.errors[(what * CLASSES + class) * EXPECTATIONS..][..count];
+        let errors = &self.errors[(what * CLASSES + class) * GUESSES..][..count];
         let mut best = [0, 0];
         for (place, error) in errors.iter().enumerate().skip(1) {
             if *error < errors[best[0]] {
@@ -87,9 +138,9 @@ impl Learned {
         best
     }
 
-    /// An expectation of a class has missed by so much.
-    pub(crate) fn missed(&mut self, what: usize, class: usize, expectation: usize, by: u32) {
-        let error = &mut self.errors[(what * CLASSES + class) * EXPECTATIONS + expectation];
+    /// A guess of a class has missed by so much.
+    pub(crate) fn missed(&mut self, what: usize, class: usize, guess: usize, by: u32) {
+        let error = &mut self.errors[(what * CLASSES + class) * GUESSES + guess];
         let step = ((by.min(MAX_ERROR) * 16) as i32 - i32::from(*error)) >> 5;
         *error = (i32::from(*error) + step) as u16;
     }
@@ -97,7 +148,7 @@ impl Learned {
 
 const MAX_ERROR: u32 = 2000;
 
-/// Orientations, as what expectations are of.
+/// Orientations, as what guesses are of.
 pub(crate) const OF_ORIENTATION: usize = 0;
 /// Positions.
 pub(crate) const OF_POSITION: usize = 1;

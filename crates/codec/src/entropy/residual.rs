@@ -1,10 +1,11 @@
-//! A signed number as decisions: zero or not, sign, how many digits, and the digits.
+//! A signed number as decisions.
 //!
 //! ```text
-//! digits, as four decisions of a tree | negative? | first digit after the leading 1 | second | others, evenly
+//! digits, as three decisions of a tree; from seven on, whether there is one more | negative? |
+//! first digit after the leading 1 | second | others, evenly
 //! ```
 //!
-//! Zero has no digits, and the tree's last leaf stands for fifteen and more.
+//! Zero has no digits and no sign.
 
 use super::layout::NODES;
 
@@ -14,45 +15,45 @@ pub(crate) trait Decide {
     fn even(&mut self, bit: bool) -> bool;
 }
 
-/// Node 0 and those of the tree, by its path from 1 on.
 const NEGATIVE: usize = 0;
-const TREE: usize = 1;
+/// By the path from 1 on.
+const TREE: usize = 0;
+const MORE: usize = 8;
 const FIRST: usize = 16;
 const SECOND: usize = 27;
 
-/// Digit counts that have leading digits of their own.
-const COUNTED: u32 = 12;
-
 /// Decisions of the tree.
-const TREE_DEPTH: u32 = 4;
+const TREE_DEPTH: u32 = 3;
 
-/// The last leaf.
+/// The last leaf: so many digits or more.
 const MANY_DIGITS: u32 = (1 << TREE_DEPTH) - 1;
+
+/// Digit counts above it have leading digits in common.
+const COUNTED: u32 = 12;
 
 /// No number that is coded has more: differences of positions have 19.
 const MOST_DIGITS: u32 = 20;
 
-/// Codes `value`, or reads one in its place. None if what was read is out of all range.
-pub(crate) fn code(decide: &mut impl Decide, value: i32) -> Option<i32> {
+/// Codes `value`, or reads one in its place.
+pub(crate) fn code(decide: &mut impl Decide, value: i32) -> i32 {
     let size = value.unsigned_abs();
     let wanted = u32::BITS - size.leading_zeros();
     let leaf = wanted.min(MANY_DIGITS);
     let mut path = 1;
     for place in (0..TREE_DEPTH).rev() {
-        let bit = decide.node(TREE + path as usize - 1, leaf >> place & 1 == 1);
+        let bit = decide.node(TREE + path as usize, leaf >> place & 1 == 1);
         path = path << 1 | u32::from(bit);
     }
     let mut digits = path - (1 << TREE_DEPTH);
     if digits == 0 {
-        return Some(0);
+        return 0;
     }
-    if digits == MANY_DIGITS {
-        while decide.even(digits < wanted) {
-            digits += 1;
-            if digits > MOST_DIGITS {
-                return None;
-            }
+    while (MANY_DIGITS..MOST_DIGITS).contains(&digits) {
+        let node = MORE + (digits - MANY_DIGITS).min(7) as usize;
+        if !decide.node(node, digits < wanted) {
+            break;
         }
+        digits += 1;
     }
     let negative = decide.node(NEGATIVE, value < 0);
     let mut number = 1;
@@ -67,7 +68,7 @@ pub(crate) fn code(decide: &mut impl Decide, value: i32) -> Option<i32> {
         number = number << 1 | u32::from(bit);
     }
     let number = number.cast_signed();
-    Some(if negative { -number } else { number })
+    if negative { -number } else { number }
 }
 
 const _: () = assert!(SECOND + 2 * (COUNTED as usize - 3) + 2 <= NODES);
@@ -117,15 +118,15 @@ mod tests {
         let ends = [-262_143, -131_072, 131_071, 262_143];
         for value in (-5000..=5000).chain(ends) {
             let mut tape = Tape::default();
-            assert_eq!(code(&mut tape, value), Some(value));
+            assert_eq!(code(&mut tape, value), value);
             tape.replays = true;
-            assert_eq!(code(&mut tape, 0), Some(value));
+            assert_eq!(code(&mut tape, 0), value);
             assert!(tape.bits.is_empty());
         }
     }
 
     #[test]
-    fn a_number_without_end_is_refused() {
+    fn a_number_without_end_ends() {
         struct Always;
         impl Decide for Always {
             fn node(&mut self, _: usize, _: bool) -> bool {
@@ -135,7 +136,7 @@ mod tests {
                 true
             }
         }
-        assert_eq!(code(&mut Always, 0), None);
+        assert_eq!(code(&mut Always, 0), -((1 << 20) - 1));
     }
 
     #[test]

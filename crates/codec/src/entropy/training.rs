@@ -7,10 +7,10 @@
 use std::sync::Arc;
 
 use super::cubes::Witness;
-use super::layout::{ADAPTIVE_OF_A_WAY, CONTEXT_SLOTS, ERRORS_OF_A_WAY, WEIGHT_SETS_OF_A_WAY};
+use super::layout::{ADAPTIVE_OF_A_WAY, CONTEXT_SLOTS, WEIGHT_SETS_OF_A_WAY};
 use super::mixing::MAX_ODDS;
 use super::prior::{Prior, STATIC_STEP};
-use super::{Against, Learned, Scratch, Way};
+use super::{Against, Coder, Learned, Way};
 use crate::baseline::Baseline;
 use crate::ledger::BitKind;
 use crate::snapshot::QuantizedSnapshot;
@@ -19,12 +19,11 @@ use crate::stages::{Delta, Stages};
 /// Counts decisions and keeps what was learned.
 #[derive(Debug)]
 pub struct Trainer {
-    prior: Arc<Prior>,
+    coder: Coder,
     /// How often each decision was yes, and no.
     counts: Vec<[u32; 2]>,
     changed: Vec<bool>,
     bytes: Vec<u8>,
-    scratch: Scratch,
     /// The newest of each way.
     learned: [Option<Box<Learned>>; 2],
 }
@@ -32,11 +31,10 @@ pub struct Trainer {
 impl Default for Trainer {
     fn default() -> Self {
         Self {
-            prior: Arc::new(Prior::blank()),
+            coder: Coder::new(Arc::new(Prior::blank())),
             counts: vec![[0; 2]; CONTEXT_SLOTS],
             changed: Vec::new(),
             bytes: Vec::new(),
-            scratch: Scratch::default(),
             learned: [None, None],
         }
     }
@@ -68,11 +66,10 @@ impl Trainer {
             return 0;
         };
         let Self {
-            prior,
+            coder,
             counts,
             changed,
             bytes,
-            scratch,
             learned,
         } = self;
         // A chain that goes on from whatever was learned last.
@@ -85,7 +82,7 @@ impl Trainer {
                 newest.before = own.before;
                 newest.before_ticks = own.before_ticks;
             } else {
-                newest.marks.fill(super::expect::Mark::default());
+                newest.marks.fill(super::learned::Mark::default());
                 newest.before_ticks = 0;
             }
             baseline.learned = Some(newest);
@@ -95,11 +92,8 @@ impl Trainer {
             ticks: Some(ticks),
         };
         bytes.clear();
-        let earlier = super::earlier_of(way, Some(&baseline), earlier);
         let witness = Counter(counts);
-        let next = super::encode(
-            prior, way, against, earlier, current, bytes, changed, scratch, None, witness,
-        );
+        let next = coder.encode(way, against, earlier, current, bytes, changed, witness);
         learned[way as usize] = Some(next);
         bytes.len()
     }
@@ -114,7 +108,7 @@ impl Trainer {
     /// Ends a pass: the table is made from the counts, and what was learned last becomes what chains
     /// begin with.
     pub fn end_pass(&mut self) {
-        let mut prior = Prior::clone(&self.prior);
+        let mut prior = Prior::clone(&self.coder.prior);
         for (odds, counts) in prior.table.iter_mut().zip(&self.counts) {
             *odds = log_odds(*counts);
         }
@@ -125,16 +119,18 @@ impl Trainer {
             let part = |size: usize| way as usize * size..(way as usize + 1) * size;
             prior.weights[part(WEIGHT_SETS_OF_A_WAY)].copy_from_slice(&learned.weights);
             prior.adaptive[part(ADAPTIVE_OF_A_WAY)].copy_from_slice(&learned.adaptive);
-            prior.errors[part(ERRORS_OF_A_WAY)].copy_from_slice(&learned.errors);
+            if way == Way::Predicted {
+                prior.errors.clone_from(&learned.errors);
+            }
         }
-        self.prior = Arc::new(prior);
+        self.coder.prior = Arc::new(prior);
         self.counts.fill([0; 2]);
     }
 
     /// What was made of the passes.
     #[must_use]
     pub fn finish(self, trained_on: Vec<u64>) -> Prior {
-        let mut prior = Prior::clone(&self.prior);
+        let mut prior = Prior::clone(&self.coder.prior);
         prior.set_trained_on(trained_on);
         prior
     }

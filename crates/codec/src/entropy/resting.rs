@@ -1,69 +1,6 @@
-//! What cubes that were coded before in the same packet say of those that follow.
+//! Cubes that lay still, and what comes near them.
 
-use super::expect::{Place, Turn};
-
-/// Cubes that were coded: where they were, and how much more they moved than by going on as before.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Nearby {
-    coded: Vec<(Place, Place, Turn)>,
-}
-
-/// Means over the cubes around a place, nearer ones counting for more, and for nothing where there are
-/// none.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Around {
-    pub(crate) place: Place,
-    pub(crate) turn: Turn,
-}
-
-/// Cubes that are looked at for those that follow: more would be work that grows with the square of
-/// their number, which no sender may choose.
-const MOST: usize = 512;
-
-/// 1/512 m: who is farther away says nothing.
-const REACH: i64 = 350;
-/// Weight of one in the same place.
-const FULL: i64 = 1024;
-/// Weight of there being nobody.
-const NOBODY: i64 = 300;
-
-impl Nearby {
-    pub(crate) fn clear(&mut self) {
-        self.coded.clear();
-    }
-
-    /// Adds a cube, unless there are [`MOST`] already; gives whether there was room.
-    pub(crate) fn add(&mut self, place: Place, more: Place, turned: Turn) -> bool {
-        let has_room = self.coded.len() < MOST;
-        if has_room {
-            self.coded.push((place, more, turned));
-        }
-        has_room
-    }
-
-    pub(crate) fn around(&self, here: Place) -> Around {
-        let mut moved = [0_i64; 3];
-        let mut turned = [0.0_f32; 3];
-        let mut weights = 0;
-        for (place, more, turn) in &self.coded {
-            let apart = squared(*place, here);
-            if apart >= REACH * REACH {
-                continue;
-            }
-            let near = FULL - apart * FULL / (REACH * REACH);
-            let weight = near * near / FULL;
-            weights += weight;
-            for axis in 0..3 {
-                moved[axis] += weight * i64::from(more[axis]);
-                turned[axis] += weight as f32 * turn[axis];
-            }
-        }
-        Around {
-            place: moved.map(|moved| (moved / (weights + NOBODY)) as i32),
-            turn: turned.map(|turned| turned / (weights + NOBODY) as f32),
-        }
-    }
-}
+use super::trace::Place;
 
 /// Cubes that lay still, and how near anything has come to each.
 #[derive(Clone, Debug, Default)]
@@ -74,14 +11,19 @@ pub(crate) struct Resting {
     next: Vec<u32>,
     /// By cube: squared distance of the nearest, 1/512 m.
     nearest: Vec<i64>,
+    /// How often something has come to a place.
+    approached: usize,
 }
+
+/// Cubes that are looked at: more would be work that no sender may choose.
+const MOST: usize = 512;
 
 /// Nothing has come near.
 pub(crate) const UNTOUCHED: usize = 15;
 
 const NONE: u32 = u32::MAX;
 /// Cells of a metre's side, wrapped around so often in either direction.
-const CELLS: i32 = 64;
+const CELLS: i32 = 32;
 
 impl Resting {
     pub(crate) fn clear(&mut self, count: usize) {
@@ -91,6 +33,7 @@ impl Resting {
         self.cells.resize((CELLS * CELLS) as usize, NONE);
         self.nearest.clear();
         self.nearest.resize(count, i64::MAX);
+        self.approached = 0;
     }
 
     pub(crate) fn add(&mut self, cube: usize, place: Place) {
@@ -106,6 +49,10 @@ impl Resting {
 
     /// Something is now at `place`; the player is larger.
     pub(crate) fn approach(&mut self, place: Place, is_player: bool) {
+        if self.approached == MOST {
+            return;
+        }
+        self.approached += 1;
         let (reach, margin) = if is_player {
             (2, PLAYER_MARGIN)
         } else {
@@ -118,7 +65,7 @@ impl Resting {
                     let (cube, there) = self.cubes[at as usize];
                     let mut apart = squared(place, there);
                     if is_player {
-                        let gap = (apart.isqrt() - margin).max(0);
+                        let gap = ((apart as f32).sqrt() as i64 - margin).max(0);
                         apart = gap * gap;
                     }
                     self.nearest[cube] = self.nearest[cube].min(apart);
@@ -132,7 +79,7 @@ impl Resting {
     pub(crate) fn nearest(&self, cube: usize) -> usize {
         match self.nearest[cube] {
             i64::MAX => UNTOUCHED,
-            apart => (apart.isqrt() / 24).min(14) as usize,
+            apart => ((apart as f32).sqrt() / 24.0).min(14.0) as usize,
         }
     }
 }
