@@ -310,9 +310,7 @@ pub enum CommandError {
 
 fn rung_names() -> String {
     let names: Vec<_> = ladder::LADDER.iter().map(|rung| rung.name).collect();
-    let beside = [&ladder::ARITHMETIC, &ladder::PREDICTED].map(|rung| rung.name);
-    let (names, beside) = (names.join(", "), beside.join(", "));
-    format!("{names}, {beside} and {}", ladder::AFFINE.name)
+    format!("{} and {}", names.join(", "), ladder::AFFINE.name)
 }
 
 fn interpolation_names() -> String {

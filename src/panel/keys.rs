@@ -69,7 +69,7 @@ fn chosen(keys: &ButtonInput<KeyCode>, current: Option<usize>, last_rung: usize)
     RUNG_KEYS.into_iter().position(|key| keys.just_pressed(key))
 }
 
-/// One for each rung, in the order of the number row.
+/// One for each rung, in the order of the number row and the end of the one below.
 const RUNG_KEYS: [KeyCode; LADDER.len()] = [
     KeyCode::Digit1,
     KeyCode::Digit2,
@@ -84,6 +84,8 @@ const RUNG_KEYS: [KeyCode; LADDER.len()] = [
     KeyCode::Minus,
     KeyCode::Equal,
     KeyCode::Backspace,
+    KeyCode::BracketLeft,
+    KeyCode::BracketRight,
 ];
 
 const KEYS: [(&str, &str); 18] = [
@@ -99,7 +101,7 @@ const KEYS: [(&str, &str); 18] = [
     ("PageUp", "climb to the next rung"),
     ("PageDown", "back down a rung"),
     ("1 … 9", "rungs 1 to 9"),
-    ("0 - = Backspace", "rungs 10 to 13"),
+    ("0 - = Backspace [ ]", "rungs 10 to 15"),
     ("L", "cut the link"),
     ("mouse drag", "orbit"),
     ("wheel", "zoom"),

@@ -2,7 +2,7 @@
 
 use bevy_egui::egui;
 use cubewire_codec::Stages;
-use cubewire_codec::ladder::{AFFINE, ARITHMETIC, LADDER, PREDICTED, Rung};
+use cubewire_codec::ladder::{AFFINE, LADDER, Rung};
 
 use crate::replication::{ShadowLadder, ShadowRung};
 
@@ -47,9 +47,7 @@ pub(super) fn draw(ui: &mut egui::Ui, stages: &mut Stages, shadow: Option<&Shado
         );
     }
     ui.separator();
-    for rung in [&ARITHMETIC, &PREDICTED, &AFFINE] {
-        row(ui, stages, rung.name.to_owned(), rung, shadow);
-    }
+    row(ui, stages, AFFINE.name.to_owned(), &AFFINE, shadow);
 }
 
 fn row(

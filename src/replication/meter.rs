@@ -72,6 +72,8 @@ pub struct Sample {
     pub sent_cubes: usize,
     /// How old the newest acked baseline is; none before the first ack.
     pub baseline_age_ticks: Option<u16>,
+    /// How old the two are that were acked before it.
+    pub earlier_age_ticks: [Option<u16>; 2],
     /// How old the baseline is that the packet names; none if it is relative to the initial state,
     /// or to nothing.
     pub reference_age_ticks: Option<u16>,
@@ -102,6 +104,7 @@ impl Default for Sample {
             changed_cubes: 0,
             sent_cubes: 0,
             baseline_age_ticks: None,
+            earlier_age_ticks: [None, None],
             reference_age_ticks: None,
             late: 0,
             buffered: 0,

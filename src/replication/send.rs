@@ -88,6 +88,8 @@ pub(super) fn send(
         let (quantized, choice) = (&sender.quantized, settings.baseline);
         let sent = sender.protocol.send(tick, stages, quantized, choice)?;
         let newest_acked = sender.protocol.newest_acked();
+        let earlier = sender.protocol.acked_before(newest_acked.unwrap_or(0));
+        let earlier_age_ticks = earlier.map(age);
         let changed_cubes = sender.changed_cubes(sent.baseline)?;
 
         let packet = sender.protocol.packet();
@@ -104,6 +106,7 @@ pub(super) fn send(
                 _ => changed_cubes,
             },
             baseline_age_ticks: age(newest_acked),
+            earlier_age_ticks,
             reference_age_ticks: age(sent.named()),
             ..Sample::default()
         });

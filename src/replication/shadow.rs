@@ -8,7 +8,8 @@ use std::collections::VecDeque;
 use bevy::prelude::*;
 use cubewire_codec::ladder::{self, Rung};
 use cubewire_codec::{
-    BitLedger, Encoder, InitialStateError, Limits, Packet, QuantizedSnapshot, Sequence, Snapshot,
+    BitLedger, Encoder, InitialStateError, Limits, Packet, QuantizedSnapshot, References, Sequence,
+    Snapshot,
 };
 use cubewire_protocol::{BaselineRing, MAX_BASELINE_AGE_TICKS};
 use cubewire_scene::TICKS_PER_SECOND;
@@ -152,7 +153,9 @@ pub(super) fn encode(
             rungs.iter_mut().for_each(|rung| rung.count(None));
             continue;
         }
-        let age = now.and_then(|now| now.baseline_age_ticks);
+        let (age, earlier) = now.map_or((None, [None, None]), |now| {
+            (now.baseline_age_ticks, now.earlier_age_ticks)
+        });
         for snapshot in quantized.iter_mut() {
             snapshot.quantize(world.current(), snapshot.precision())?;
         }
@@ -163,11 +166,15 @@ pub(super) fn encode(
                 .find(|snapshot| snapshot.precision() == stages.precision())
                 .ok_or("every precision is quantized")?;
             let mut kept = rung.sent.take_slot(tick);
-            let baseline = age.and_then(|age| rung.sent.get(tick.checked_sub(age.into())?));
+            let held = |age: Option<u16>| rung.sent.get(tick.checked_sub(age?.into())?);
+            let references = References {
+                baseline: held(age),
+                earlier: earlier.map(held),
+            };
             // Nothing is ever encoded against what these rungs send.
             let kept_here = stages.uses_baseline().then_some(&mut kept);
             rung.encoder
-                .encode(sequence, stages, current, baseline, packet, kept_here)?;
+                .encode(sequence, stages, current, references, packet, kept_here)?;
             if stages.uses_baseline() {
                 rung.sent.insert(tick, kept);
             }

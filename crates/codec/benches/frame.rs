@@ -26,8 +26,8 @@ fn frame(criterion: &mut Criterion) {
     for (rung, mean_bytes) in [
         (ladder::CHANGED_FLAGS, 339.1),
         (ladder::PREDICTED_POSITION, 263.9),
-        (ladder::ARITHMETIC, 231.6),
-        (ladder::PREDICTED, 180.9),
+        (ladder::ARITHMETIC, 231.1),
+        (ladder::PREDICTED, 179.5),
     ] {
         let mut replay = Replay::new(rung, &frames);
         let mut bytes = 0;

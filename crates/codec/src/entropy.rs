@@ -11,8 +11,9 @@
 //! header | check 14 | zeros to a whole byte | decisions
 //! ```
 
-mod coder;
+pub mod coder;
 mod cubes;
+mod features;
 mod fields;
 mod foresee;
 mod layout;
@@ -222,7 +223,6 @@ impl Coder {
                     target: Some(current),
                     now: cubes,
                     changed,
-                    changed_before: false,
                 },
             ),
             Way::Predicted => walk.cubes(
@@ -232,7 +232,6 @@ impl Coder {
                     target: Some(current),
                     now: cubes,
                     changed,
-                    changed_before: false,
                 },
             ),
         };
@@ -287,7 +286,6 @@ impl Coder {
                     target: None,
                     now: cubes,
                     changed,
-                    changed_before: false,
                 },
             ),
             Way::Predicted => walk.cubes(
@@ -297,7 +295,6 @@ impl Coder {
                     target: None,
                     now: cubes,
                     changed,
-                    changed_before: false,
                 },
             ),
         };

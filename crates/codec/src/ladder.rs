@@ -191,7 +191,7 @@ pub const AFFINE: Rung = Rung {
 };
 
 /// The rungs in order, each adding to the one before.
-pub const LADDER: [Rung; 13] = [
+pub const LADDER: [Rung; 15] = [
     UNCOMPRESSED,
     SMALLEST_THREE,
     VELOCITY,
@@ -205,21 +205,20 @@ pub const LADDER: [Rung; 13] = [
     RELATIVE_ORIENTATION,
     CHANGED_FLAGS,
     PREDICTED_POSITION,
+    ARITHMETIC,
+    PREDICTED,
 ];
 
 /// The rung of that name, on the ladder or beside it.
 #[must_use]
 pub fn rung(name: &str) -> Option<Rung> {
-    all().chain(ENTROPY).find(|rung| rung.name == name)
+    all().find(|rung| rung.name == name)
 }
-
-/// Beside the ladder as well: what comes after bit-packing.
-const ENTROPY: [Rung; 2] = [ARITHMETIC, PREDICTED];
 
 /// The rung, on the ladder or beside it, that these stages are, if they are one.
 #[must_use]
 pub fn rung_of(stages: Stages) -> Option<Rung> {
-    all().chain(ENTROPY).find(|rung| rung.stages == stages)
+    all().find(|rung| rung.stages == stages)
 }
 
 /// The ladder, and [`AFFINE`] beside it.

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use cubewire_codec::ladder::{self, AFFINE, ARITHMETIC, LADDER, PREDICTED, Rung};
+use cubewire_codec::ladder::{self, Rung};
 
 /// Measures the codec on recordings of the cube scene.
 #[derive(Debug, Parser)]
@@ -37,6 +37,8 @@ pub(crate) enum Command {
     Search(SearchArgs),
     /// Train a prior for arithmetic coding
     Train(TrainArgs),
+    /// Print what each context and guess of arithmetic coding is worth: trained and measured without it
+    Ablate(AblateArgs),
     /// Write a field of each changed cube as text, one line a cube
     Export(ExportArgs),
 }
@@ -82,6 +84,19 @@ pub(crate) struct TrainArgs {
     /// Where to write the prior
     #[arg(long, value_name = "FILE")]
     pub(crate) out: PathBuf,
+}
+
+/// Arguments of `ablate`.
+#[derive(Debug, Args)]
+pub(crate) struct AblateArgs {
+    /// Recording to measure on
+    pub(crate) file: PathBuf,
+    /// Recordings to learn from
+    #[arg(long, value_name = "FILE", required = true, num_args = 1..)]
+    pub(crate) train: Vec<PathBuf>,
+    /// Print JSON, a line for each
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 /// Arguments of `stats`.
@@ -150,13 +165,12 @@ pub(crate) struct Codecs(pub(crate) Vec<Rung>);
 
 fn parse_codecs(name: &str) -> Result<Codecs, String> {
     if name == "all" {
-        return Ok(Codecs(LADDER.into_iter().chain([AFFINE]).collect()));
+        return Ok(Codecs(ladder::all().collect()));
     }
     ladder::rung(name)
         .map(|rung| Codecs(vec![rung]))
         .ok_or_else(|| {
-            let beside = [ARITHMETIC, PREDICTED, AFFINE];
-            let names: Vec<&str> = LADDER.iter().chain(&beside).map(|rung| rung.name).collect();
+            let names: Vec<&str> = ladder::all().map(|rung| rung.name).collect();
             format!("known are all, {}", names.join(", "))
         })
 }

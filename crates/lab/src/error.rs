@@ -21,6 +21,8 @@ pub(crate) enum LabError {
          --allow-trained"
     )]
     Trained { path: PathBuf },
+    #[error("{path}: the same recording cannot be learned from and measured")]
+    TrainedAndMeasured { path: PathBuf },
     #[error("standard output: {0}")]
     Output(#[from] io::Error),
     #[error("standard output: {0}")]

@@ -10,6 +10,7 @@
 //! | `train` | a prior for arithmetic coding |
 //! | `export` | fields as text |
 
+mod ablate;
 mod cli;
 mod error;
 mod export;
@@ -77,6 +78,7 @@ fn run(command: Command, out: &mut impl Write) -> Result<(), LabError> {
             )
         }
         Command::Train(args) => train::run(&args, out),
+        Command::Ablate(args) => ablate::run(&args, out),
         Command::Export(args) => {
             let recording = Recording::read(&args.file)?;
             export::run(&recording, &args, out)

@@ -4,6 +4,8 @@ use std::time::Duration;
 
 use cubewire_link::{Conditions, Link, Loss, Reordering};
 
+use crate::recording::BASELINE_FRAMES;
+
 /// The link there and back.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Path {
@@ -18,6 +20,14 @@ pub(crate) struct Path {
 }
 
 impl Path {
+    /// Nothing is lost, and the baseline is the contest's.
+    pub(crate) const PERFECT: Self = Self {
+        loss: 0.0,
+        reorder: 0.0,
+        rtt_frames: BASELINE_FRAMES,
+        seed: 0,
+    };
+
     /// The way there, `rtt_frames / 2` long.
     pub(crate) fn forth<T>(self) -> Link<T> {
         Link::new(self.conditions(self.rtt_frames / 2), self.seed)

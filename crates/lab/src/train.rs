@@ -6,7 +6,7 @@ use std::path::Path;
 
 use cubewire_codec::entropy::Prior;
 use cubewire_codec::entropy::training::Trainer;
-use cubewire_codec::ladder::{ARITHMETIC, PREDICTED};
+use cubewire_codec::ladder::{ARITHMETIC, PREDICTED, Rung};
 use cubewire_codec::{Baseline, Sequence, Stages};
 
 use crate::cli::TrainArgs;
@@ -27,29 +27,40 @@ pub(crate) fn run(args: &TrainArgs, out: &mut impl Write) -> Result<(), LabError
         .iter()
         .map(|file| Recording::read(file))
         .collect::<Result<Vec<_>, _>>()?;
-    let mut trainer = Trainer::default();
     let frames: usize = recordings.iter().map(Recording::packets).sum();
     let bar = progress(PASSES * 2 * frames, "packets");
-    for _ in 0..PASSES {
-        for rung in [ARITHMETIC, PREDICTED] {
-            for recording in &recordings {
-                let bytes = pass(&mut trainer, rung.stages, recording, || bar.inc(1));
-                let mean = bytes as f64 / recording.packets() as f64;
-                bar.suspend(|| writeln!(out, "{}: {mean:.1} bytes a packet", rung.name))?;
-            }
-        }
-        trainer.end_pass();
-    }
+    let prior = train(Trainer::default(), &recordings, |rung, bytes, packets| {
+        bar.inc(packets as u64);
+        let mean = bytes as f64 / packets as f64;
+        bar.suspend(|| writeln!(out, "{}: {mean:.1} bytes a packet", rung.name))
+    })?;
     bar.finish_and_clear();
-    let prior = trainer.finish(recordings.iter().map(Recording::hash).collect());
     fs::write(&args.out, prior.to_bytes()).map_err(|source| LabError::Unwritable {
         path: args.out.clone(),
         source,
     })
 }
 
+/// Trains on recordings. `each` is told after each pass over one what its packets took.
+pub(crate) fn train<E>(
+    mut trainer: Trainer,
+    recordings: &[Recording],
+    mut each: impl FnMut(Rung, usize, usize) -> Result<(), E>,
+) -> Result<Prior, E> {
+    for _ in 0..PASSES {
+        for rung in [ARITHMETIC, PREDICTED] {
+            for recording in recordings {
+                let bytes = pass(&mut trainer, rung.stages, recording);
+                each(rung, bytes, recording.packets())?;
+            }
+        }
+        trainer.end_pass();
+    }
+    Ok(trainer.finish(recordings.iter().map(Recording::hash).collect()))
+}
+
 /// Sends a recording once. Gives the bytes of all packets.
-fn pass(trainer: &mut Trainer, stages: Stages, recording: &Recording, tick: impl Fn()) -> usize {
+fn pass(trainer: &mut Trainer, stages: Stages, recording: &Recording) -> usize {
     let mut kept: Vec<Baseline> = vec![Baseline::default(); KEPT];
     let mut bytes = 0;
     for (frame, current) in recording.frames.iter().enumerate() {
@@ -67,7 +78,6 @@ fn pass(trainer: &mut Trainer, stages: Stages, recording: &Recording, tick: impl
             let ticks = BASELINE_FRAMES as u16;
             bytes += trainer.learn(stages, current, baseline, ticks, earlier);
             trainer.teach(stages.delta, &mut next);
-            tick();
         }
         kept[frame % KEPT] = next;
     }

@@ -168,6 +168,16 @@ struct Sent {
     kept: Baseline,
 }
 
+/// What a rung makes of a recording on a path.
+pub(crate) fn measure(
+    recording: &Recording,
+    rung: &Rung,
+    path: Path,
+    prior: &Arc<Prior>,
+) -> Outcome {
+    run(recording, rung, path, prior, || ()).outcome(rung.name, false)
+}
+
 /// Sends a recording through the link on one rung. `tick` is called after each packet.
 fn run(
     recording: &Recording,

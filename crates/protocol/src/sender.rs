@@ -120,11 +120,10 @@ impl SnapshotSender {
             baseline = self.smallest(tick, stages, snapshot)?;
         }
         let mut kept = self.sent.take_slot(tick);
-        let mut older = self.acked.range(..baseline.unwrap_or(0)).rev();
-        let mut earlier = || self.sent.get(*older.next()?);
+        let held = |tick: Option<u64>| self.sent.get(tick?);
         let references = References {
-            baseline: baseline.and_then(|tick| self.sent.get(tick)),
-            earlier: [earlier(), earlier()],
+            baseline: held(baseline),
+            earlier: self.acked_before(baseline.unwrap_or(0)).map(held),
         };
         let header = self.encoder.encode(
             sequence(tick),
@@ -169,6 +168,13 @@ impl SnapshotSender {
     #[must_use]
     pub fn newest_acked(&self) -> Option<u64> {
         self.acked.last().copied()
+    }
+
+    /// Ticks of the two newest such snapshots before `tick`, the newer one first.
+    #[must_use]
+    pub fn acked_before(&self, tick: u64) -> [Option<u64>; 2] {
+        let mut before = self.acked.range(..tick).rev().copied();
+        [before.next(), before.next()]
     }
 
     /// A snapshot that was sent, as the receiver has it if it arrived; for some four seconds.

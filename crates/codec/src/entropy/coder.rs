@@ -5,11 +5,26 @@
 //! zeros, so that zeros at the end need not be sent. After Matt Mahoney, *lpaq1* (2007), which has it
 //! from the tradition of carryless range coders.
 
+//!
+//! It stands beside the range coders of the [`constriction`](https://docs.rs/constriction) crate, given the
+//! same decisions with the same probabilities: those of `predicted` on dev-mix, 2317 a packet. `cargo bench -p
+//! cubewire-codec --bench coder` prints the sizes and times all three.
+//!
+//! | coder | bytes a packet | encode | decode |
+//! | --- | ---: | ---: | ---: |
+//! | this one | 170.5 | 6.5 µs | 7.1 µs |
+//! | `constriction`, 32-bit words | 172.3 | 4.4 µs | 5.2 µs |
+//! | `constriction`, 16-bit words | 183.3 | 4.3 µs | 4.4 µs |
+//!
+//! A packet takes some 100 µs either way, most of it for the probabilities: a hundredth of its size is worth more
+//! than a fiftieth of its time, so this one stays. It is smaller because it ends in the fewest bytes that tell
+//! all, and with whole words a packet cannot.
+
 /// Probabilities are fractions of this; both sides of a decision have at least 1.
-pub(crate) const ONE: u32 = 1 << 16;
+pub const ONE: u32 = 1 << 16;
 
 /// What writes or reads decisions. One walk over the cubes serves both.
-pub(crate) trait Bits {
+pub trait Bits {
     /// Writes `bit`, or reads one in its place; `one` is how probable it is that it is set, out of
     /// [`ONE`].
     fn bit(&mut self, bit: bool, one: u32) -> bool;
@@ -70,7 +85,7 @@ impl Interval {
 
 /// Writes decisions.
 #[derive(Debug)]
-pub(crate) struct BitsOut<'a> {
+pub struct BitsOut<'a> {
     bytes: &'a mut Vec<u8>,
     interval: Interval,
     start: usize,
@@ -78,7 +93,7 @@ pub(crate) struct BitsOut<'a> {
 
 impl<'a> BitsOut<'a> {
     /// Appends to `bytes`.
-    pub(crate) const fn new(bytes: &'a mut Vec<u8>) -> Self {
+    pub const fn new(bytes: &'a mut Vec<u8>) -> Self {
         let start = bytes.len();
         Self {
             bytes,
@@ -88,7 +103,7 @@ impl<'a> BitsOut<'a> {
     }
 
     /// Writes what is still needed to tell all decisions.
-    pub(crate) fn finish(self) {
+    pub fn finish(self) {
         self.bytes.extend(self.interval.roundest().to_be_bytes());
         while self.bytes.len() > self.start && self.bytes.last() == Some(&0) {
             self.bytes.pop();
@@ -111,7 +126,7 @@ impl Bits for BitsOut<'_> {
 
 /// Reads decisions. Past the end of the bytes it reads zeros, for as long as it is asked.
 #[derive(Debug)]
-pub(crate) struct BitsIn<'a> {
+pub struct BitsIn<'a> {
     bytes: &'a [u8],
     interval: Interval,
     /// The bytes from `settled` on, as a number.
@@ -120,7 +135,9 @@ pub(crate) struct BitsIn<'a> {
 }
 
 impl<'a> BitsIn<'a> {
-    pub(crate) fn new(bytes: &'a [u8]) -> Self {
+    /// Reads from the start of `bytes`.
+    #[must_use]
+    pub fn new(bytes: &'a [u8]) -> Self {
         let value = (0..4).fold(0, |value, place| value << 8 | byte_at(bytes, place));
         Self {
             bytes,
@@ -131,12 +148,14 @@ impl<'a> BitsIn<'a> {
     }
 
     /// Bytes that were needed so far, but for the last few.
-    pub(crate) const fn settled(&self) -> usize {
+    #[must_use]
+    pub const fn settled(&self) -> usize {
         self.settled
     }
 
     /// Whether the bytes are what [`BitsOut`] writes for these decisions, no more and no less.
-    pub(crate) fn is_exact(&self) -> bool {
+    #[must_use]
+    pub fn is_exact(&self) -> bool {
         let ends_in_zero = self.bytes.last() == Some(&0);
         !ends_in_zero
             && self.bytes.len() <= self.settled + 4

@@ -75,8 +75,6 @@ pub(crate) struct Cubes<'c, F> {
     pub(crate) now: &'c mut QuantizedSnapshot,
     /// By cube: whether it differs from the baseline's.
     pub(crate) changed: &'c mut [bool],
-    /// Of the cube that was coded last.
-    pub(crate) changed_before: bool,
 }
 
 /// One decision's surroundings, beside its contexts.
@@ -212,8 +210,7 @@ impl<B: Bits, W: Witness> Walk<'_, B, W> {
         let place = baseline.positions[cube];
         let touched = resting.nearest(cube);
         let wants_change = std::mem::take(&mut cubes.changed[cube]);
-        let changed_before = std::mem::take(&mut cubes.changed_before);
-        if active.is_none() && !self.is_set_off(cube, place, touched, is_set, wants_change) {
+        if active.is_none() && !self.is_set_off(cube, touched, is_set, wants_change) {
             return Ok(());
         }
         let apart = active.unwrap_or_else(|| distance_squared(place, baseline.positions[0]));
@@ -224,12 +221,9 @@ impl<B: Bits, W: Witness> Walk<'_, B, W> {
         let [long_turn, short_turn] = [trace.long_turn, trace.short_turn].map(magnitude);
         let clearance = clearance_class(trace.clearance());
         if active.is_some() {
-            let missed = usize::from(mark.position) * 16 + usize::from(mark.orientation);
             let contexts = [
                 long * 16 + long_turn,
                 (short * 16 + short_turn) * 2 + is_set,
-                missed * 2 + usize::from(mark.seen),
-                usize::from(changed_before) * 16 + long,
             ];
             let kind = BitKind::Selection;
             if !self.at_site(
@@ -248,12 +242,7 @@ impl<B: Bits, W: Witness> Walk<'_, B, W> {
             TOGGLES,
             BitKind::Interacting,
             Some(cube),
-            [
-                is_set * 2 + usize::from(active.is_some()),
-                (is_set * 16 + touched) * 16 + long,
-                is_set * 16 + apart,
-                (short * 16 + long) * 2 + is_set,
-            ],
+            [(is_set * 16 + touched) * 16 + long, is_set * 16 + apart],
             is_set,
             wants_toggle,
         );
@@ -288,25 +277,12 @@ impl<B: Bits, W: Witness> Walk<'_, B, W> {
             .foresight
             .became(&moving.trace, orientation.value, position.value);
         resting.approach(position.value, cube == 0);
-        (cubes.changed[cube], cubes.changed_before) = (true, true);
+        cubes.changed[cube] = true;
         Ok(())
     }
 
     /// Whether a cube that lay still changes.
-    fn is_set_off(
-        &mut self,
-        cube: usize,
-        place: Place,
-        touched: usize,
-        is_set: usize,
-        wanted: bool,
-    ) -> bool {
-        let height = match place[2] {
-            ..=102 => 0,
-            103..=106 => 1,
-            107..=250 => 2,
-            251.. => 3,
-        };
+    fn is_set_off(&mut self, cube: usize, touched: usize, is_set: usize, wanted: bool) -> bool {
         let kind = BitKind::Selection;
         if touched == UNTOUCHED {
             // Hundreds of these at once, and hardly any is set.
@@ -317,8 +293,7 @@ impl<B: Bits, W: Witness> Walk<'_, B, W> {
             self.witness.decided(kind, Some(cube), &[], bit, one);
             return bit;
         }
-        let near = touched * 2 + is_set;
-        let contexts = [near, near * 4 + height];
+        let contexts = [touched * 2 + is_set];
         self.at_site(RESTING_CHANGES, kind, Some(cube), contexts, touched, wanted)
     }
 }

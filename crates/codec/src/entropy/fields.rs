@@ -47,12 +47,7 @@ impl<B: Bits, W: Witness> Walk<'_, B, W> {
         let was_best = usize::from(mark.best_orientation);
         let class = (clearance * 2 + was_best) * 16 + apart;
         let [chosen, other] = self.choice::<F>(OF_ORIENTATION, class, guesses.len());
-        let same = [
-            long_turn * 16 + short_turn,
-            mark.orientation() * 8 + clearance,
-            moving.short * 16 + moving.long,
-            clearance * 16 + chosen,
-        ];
+        let same = [long_turn * 16 + short_turn, clearance * 16 + chosen];
         let wants_same = target == Some(trace.words);
         let mut words = trace.words;
         let mut missed = 0;
@@ -68,12 +63,12 @@ impl<B: Bits, W: Witness> Walk<'_, B, W> {
             let largest = self.largest_component(moving, expected, target);
             let guess = pack(expected, largest);
             let hint = pack(guesses[other], largest);
-            let speed = spread(guess, pack(trace.orientation, largest));
+            let still = pack(trace.orientation, largest);
             words.largest = largest as u8;
             for axis in 0..3 {
                 let contexts = [
                     mark.orientation() * 16 + missed,
-                    apart * 16 + speed,
+                    signed_magnitude(still[axis] - guess[axis]) * 8 + clearance,
                     signed_magnitude(hint[axis] - guess[axis]) * 8 + clearance,
                     missed * 16 + moving.short,
                 ];
@@ -115,7 +110,7 @@ impl<B: Bits, W: Witness> Walk<'_, B, W> {
             let rank = sizes.iter().position(|&place| place == largest);
             rank.unwrap_or(0)
         });
-        let same = [gap * 16 + moving.long_turn, gap * 16 + moving.short_turn];
+        let same = [gap * 16 + moving.long_turn];
         if self.at_site(SAME_LARGEST, kind, cube, same, gap, wanted == 0) {
             return sizes[0];
         }
@@ -148,14 +143,12 @@ impl<B: Bits, W: Witness> Walk<'_, B, W> {
         let guesses = foresight.places(trace, orientation.value);
         let guesses = guesses.as_ref();
         let was_best = usize::from(mark.best_position);
-        let class = (clearance * 5 + was_best) * 16 + apart;
+        let class = (clearance * 4 + was_best) * 16 + apart;
         let [chosen, other] = self.choice::<F>(OF_POSITION, class, guesses.len());
         let turned = usize::from(orientation.value != trace.words);
         let same = [
             (moving.short * 16 + moving.long) * 2 + turned,
-            (mark.position() * 8 + clearance) * 2 + turned,
             (orientation.missed * 16 + moving.short) * 2 + turned,
-            (clearance * 16 + chosen) * 2 + turned,
         ];
         let wants_same = target == Some(trace.place);
         let mut position = trace.place;
@@ -174,7 +167,7 @@ impl<B: Bits, W: Witness> Walk<'_, B, W> {
             for axis in [2, 0, 1] {
                 let contexts = [
                     mark.position() * 16 + missed,
-                    moving.long * 16 + jerk,
+                    signed_magnitude(trace.place[axis] - guess[axis]) * 8 + jerk.min(7),
                     signed_magnitude(hint[axis] - guess[axis]) * 8 + clearance,
                     missed * 16 + orientation.missed,
                 ];
@@ -295,9 +288,3 @@ impl<B: Bits, W: Witness> Decide for Deciding<'_, '_, B, W> {
 
 /// Steps of a component to a radian, about.
 const STEPS_PER_RADIAN: f32 = 181.0;
-
-/// Magnitude of the largest difference of two orientations' components.
-fn spread(a: [i32; 3], b: [i32; 3]) -> usize {
-    let differences = a.into_iter().zip(b).map(|(a, b)| (a - b).abs());
-    magnitude(differences.max().unwrap_or(0))
-}

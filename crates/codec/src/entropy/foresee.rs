@@ -78,6 +78,18 @@ pub(crate) struct Move<'a> {
     body: Body,
 }
 
+/// What [`Move`] guesses, in its order.
+pub(crate) const ORIENTATION_GUESSES: [&str; 2] = [
+    "turning with the player; far from it, turning on as before",
+    "by itself: flying, falling, tumbling",
+];
+pub(crate) const POSITION_GUESSES: [&str; 4] = [
+    "rolling on the lowest corner",
+    "carried by the player; far from it, straight on",
+    "carried by those around it",
+    "by itself: flying, falling, tumbling",
+];
+
 /// Cubes that are looked at for those that follow: more would be work that grows with the square of
 /// their number, which no sender may choose.
 const MOST: usize = 512;
@@ -142,8 +154,8 @@ impl<'a> Move<'a> {
 
 impl Foresee for Move<'_> {
     const CHOOSES: bool = true;
-    type Orientations = [Quaternion; 2];
-    type Places = [Place; 5];
+    type Orientations = [Quaternion; ORIENTATION_GUESSES.len()];
+    type Places = [Place; POSITION_GUESSES.len()];
 
     fn orientations(&mut self, trace: &Trace) -> [Quaternion; 2] {
         self.body = Body {
@@ -162,14 +174,13 @@ impl Foresee for Move<'_> {
         [other, self.body.orientation]
     }
 
-    fn places(&mut self, trace: &Trace, orientation: SmallestThree) -> [Place; 5] {
+    fn places(&mut self, trace: &Trace, orientation: SmallestThree) -> [Place; 4] {
         let start = trace.place.map(|axis| axis as f32);
-        let before = matrix(trace.orientation);
         let now = matrix(unpack(orientation));
-        // What rolls over a corner leaves it where it is.
-        let over = |place: Vector, turned: &Matrix, lowest: &Matrix| {
+        // What rolls over its lowest corner leaves it where it is.
+        let over = |place: Vector, turned: &Matrix| {
             let half = trace.half_side;
-            let corner = lowest[2].map(|height| if height < 0.0 { half } else { -half });
+            let corner = turned[2].map(|height| if height < 0.0 { half } else { -half });
             let (from, to) = (transform(turned, corner), transform(&now, corner));
             std::array::from_fn(|axis| place[axis] + from[axis] - to[axis])
         };
@@ -177,7 +188,7 @@ impl Foresee for Move<'_> {
         let then = matrix(self.body.orientation);
         let reach = trace.half_side * then[2].iter().map(|height| height.abs()).sum::<f32>();
         if alone[2] < reach + ON_FLOOR {
-            alone = over(alone, &then, &then);
+            alone = over(alone, &then);
         }
         let other = if self.is_near_player(trace) {
             self.player.carries(trace.place)
@@ -185,8 +196,7 @@ impl Foresee for Move<'_> {
             add(start, trace.velocity(), trace.ticks as f32)
         };
         [
-            over(start, &before, &before),
-            over(start, &before, &now),
+            over(start, &matrix(trace.orientation)),
             other,
             self.carried(trace.place).unwrap_or(alone),
             alone,
@@ -311,7 +321,7 @@ mod tests {
         let places = foresight.places(&stuck, quarter);
         for axis in 0..3 {
             assert!(
-                places[2][axis].abs_diff([512, 400, 600][axis]) <= 3,
+                places[1][axis].abs_diff([512, 400, 600][axis]) <= 3,
                 "{places:?}"
             );
         }

@@ -1,5 +1,7 @@
 //! Where the contexts of each kind of decision are in the tables.
 
+use std::ops::Range;
+
 /// Decisions that tell a residual.
 pub(crate) const NODES: usize = 48;
 
@@ -31,6 +33,12 @@ impl Site {
         self.first + input * self.size + context
     }
 
+    /// Slots of one of the predictions.
+    pub(crate) const fn slots(self, input: usize) -> Range<usize> {
+        let first = self.first + input * self.size;
+        first..first + self.size
+    }
+
     /// The slot of an adaptive probability, one of sixteen.
     pub(crate) const fn adaptive(self, context: usize) -> usize {
         debug_assert!(context < ADAPTIVE_CONTEXTS);
@@ -39,7 +47,7 @@ impl Site {
 }
 
 const ADAPTIVE_CONTEXTS: usize = 16;
-const SITE_INPUTS: usize = 4;
+const SITE_INPUTS: usize = 2;
 const SITE_SIZE: usize = 1024;
 const SITES: usize = 9;
 
@@ -94,6 +102,12 @@ impl Component {
         RESIDUALS + (self.place * RESIDUAL_INPUTS + input) * RESIDUAL_SLOTS + context * NODES
     }
 
+    /// Slots of one of the predictions.
+    pub(crate) const fn slots(self, input: usize) -> Range<usize> {
+        let first = self.slot(input, 0);
+        first..first + RESIDUAL_SLOTS
+    }
+
     /// The adaptive probability of the first node, in one of sixteen contexts.
     pub(crate) const fn adaptive(self, context: usize) -> usize {
         debug_assert!(context < ADAPTIVE_CONTEXTS);
@@ -118,7 +132,7 @@ pub(crate) const ADAPTIVE_OF_A_WAY: usize =
 /// Classes of cubes that guesses are compared in.
 pub(crate) const CLASSES: usize = 512;
 /// Guesses of one thing at most.
-pub(crate) const GUESSES: usize = 5;
+pub(crate) const GUESSES: usize = 4;
 
 /// Differences from the baseline; and from what was predicted.
 const WAYS: usize = 2;

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use super::features::NEVER;
 use super::layout::{ADAPTIVE_OF_A_WAY, CLASSES, GUESSES, WEIGHT_SETS_OF_A_WAY};
 use super::mixing::Eight;
 use super::prior::Prior;
@@ -141,6 +142,9 @@ impl Learned {
     /// A guess of a class has missed by so much.
     pub(crate) fn missed(&mut self, what: usize, class: usize, guess: usize, by: u32) {
         let error = &mut self.errors[(what * CLASSES + class) * GUESSES + guess];
+        if *error == NEVER {
+            return;
+        }
         let step = ((by.min(MAX_ERROR) * 16) as i32 - i32::from(*error)) >> 5;
         *error = (i32::from(*error) + step) as u16;
     }

@@ -22,8 +22,10 @@ const MOST: usize = 512;
 pub(crate) const UNTOUCHED: usize = 15;
 
 const NONE: u32 = u32::MAX;
-/// Cells of a metre's side, wrapped around so often in either direction.
+/// Cells, which are wrapped around, in either direction.
 const CELLS: i32 = 32;
+/// 1/512 m: side of a cell.
+const CELL: i32 = 512;
 
 impl Resting {
     pub(crate) fn clear(&mut self, count: usize) {
@@ -47,7 +49,7 @@ impl Resting {
         self.cubes.get(place).map(|&(cube, _)| cube)
     }
 
-    /// Something is now at `place`; the player is larger.
+    /// Something is now at `place`: within a metre of it cubes are touched, of the player within two.
     pub(crate) fn approach(&mut self, place: Place, is_player: bool) {
         if self.approached == MOST {
             return;
@@ -58,17 +60,20 @@ impl Resting {
         } else {
             (1, 0)
         };
+        let limit = i64::from(reach * CELL) * i64::from(reach * CELL);
         for x in -reach..=reach {
             for y in -reach..=reach {
                 let mut at = self.cells[cell((place[0] >> 9) + x, (place[1] >> 9) + y)];
                 while at != NONE {
                     let (cube, there) = self.cubes[at as usize];
                     let mut apart = squared(place, there);
-                    if is_player {
-                        let gap = ((apart as f32).sqrt() as i64 - margin).max(0);
-                        apart = gap * gap;
+                    if apart < limit {
+                        if is_player {
+                            let gap = ((apart as f32).sqrt() as i64 - margin).max(0);
+                            apart = gap * gap;
+                        }
+                        self.nearest[cube] = self.nearest[cube].min(apart);
                     }
-                    self.nearest[cube] = self.nearest[cube].min(apart);
                     at = self.next[at as usize];
                 }
             }

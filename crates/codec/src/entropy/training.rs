@@ -7,6 +7,7 @@
 use std::sync::Arc;
 
 use super::cubes::Witness;
+pub use super::features::Feature;
 use super::layout::{ADAPTIVE_OF_A_WAY, CONTEXT_SLOTS, WEIGHT_SETS_OF_A_WAY};
 use super::mixing::MAX_ODDS;
 use super::prior::{Prior, STATIC_STEP};
@@ -24,8 +25,10 @@ pub struct Trainer {
     counts: Vec<[u32; 2]>,
     changed: Vec<bool>,
     bytes: Vec<u8>,
+    decisions: Vec<(bool, u32)>,
     /// The newest of each way.
     learned: [Option<Box<Learned>>; 2],
+    without: Vec<Feature>,
 }
 
 impl Default for Trainer {
@@ -35,22 +38,51 @@ impl Default for Trainer {
             counts: vec![[0; 2]; CONTEXT_SLOTS],
             changed: Vec::new(),
             bytes: Vec::new(),
+            decisions: Vec::new(),
             learned: [None, None],
+            without: Vec::new(),
         }
     }
 }
 
-struct Counter<'a>(&'a mut [[u32; 2]]);
+struct Counter<'a> {
+    counts: &'a mut [[u32; 2]],
+    decisions: &'a mut Vec<(bool, u32)>,
+}
 
 impl Witness for Counter<'_> {
-    fn decided(&mut self, _: BitKind, _: Option<usize>, contexts: &[usize], bit: bool, _: u32) {
+    fn decided(&mut self, _: BitKind, _: Option<usize>, contexts: &[usize], bit: bool, one: u32) {
         for &context in contexts {
-            self.0[context][usize::from(bit)] += 1;
+            self.counts[context][usize::from(bit)] += 1;
         }
+        self.decisions.push((bit, one));
     }
 }
 
 impl Trainer {
+    /// Starts from a prior instead of from nothing.
+    #[must_use]
+    pub fn starting_from(mut self, prior: Arc<Prior>) -> Self {
+        self.coder.prior = prior;
+        self
+    }
+
+    /// Leaves a feature out, to see what it is worth.
+    #[must_use]
+    pub fn without(mut self, feature: Feature) -> Self {
+        self.without.push(feature);
+        let mut prior = Prior::blank();
+        self.silence(&mut prior);
+        self.coder.prior = Arc::new(prior);
+        self
+    }
+
+    fn silence(&self, prior: &mut Prior) {
+        for feature in &self.without {
+            feature.silence(prior);
+        }
+    }
+
     /// Learns from the packet that would be sent of `current`; the arguments are as for
     /// [`Encoder::encode`](crate::Encoder::encode). Gives the bytes that the packet would have, header and
     /// check left aside. Packets of other stages teach nothing.
@@ -70,7 +102,9 @@ impl Trainer {
             counts,
             changed,
             bytes,
+            decisions,
             learned,
+            ..
         } = self;
         // A chain that goes on from whatever was learned last.
         let mut baseline = baseline.clone();
@@ -92,10 +126,18 @@ impl Trainer {
             ticks: Some(ticks),
         };
         bytes.clear();
-        let witness = Counter(counts);
+        decisions.clear();
+        let witness = Counter { counts, decisions };
         let next = coder.encode(way, against, earlier, current, bytes, changed, witness);
         learned[way as usize] = Some(next);
         bytes.len()
+    }
+
+    /// The decisions of the last packet, each with how probable it was to be yes, out of
+    /// [`ONE`](super::coder::ONE).
+    #[must_use]
+    pub fn decisions(&self) -> &[(bool, u32)] {
+        &self.decisions
     }
 
     /// What the last packet of a way has taught, for the caller's own chain of baselines.
@@ -123,6 +165,7 @@ impl Trainer {
                 prior.errors.clone_from(&learned.errors);
             }
         }
+        self.silence(&mut prior);
         self.coder.prior = Arc::new(prior);
         self.counts.fill([0; 2]);
     }

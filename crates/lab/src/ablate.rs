@@ -1,0 +1,98 @@
+//! What each context and each guess of arithmetic coding is worth: trained and measured without it.
+
+use std::io::Write;
+use std::sync::Arc;
+
+use cubewire_codec::entropy::training::{Feature, Trainer};
+use cubewire_codec::ladder::{ARITHMETIC, PREDICTED};
+use serde::Serialize;
+
+use crate::cli::AblateArgs;
+use crate::error::LabError;
+use crate::path::Path;
+use crate::progress;
+use crate::recording::Recording;
+use crate::table::Table;
+use crate::train::train;
+use crate::walkoff;
+
+/// One line of the table.
+#[derive(Clone, Debug, Serialize)]
+struct Row {
+    decision: &'static str,
+    without: &'static str,
+    /// Bytes a packet without the header.
+    arithmetic: f64,
+    predicted: f64,
+}
+
+/// Runs what the command line asks for.
+pub(crate) fn run(args: &AblateArgs, out: &mut impl Write) -> Result<(), LabError> {
+    let measured = Recording::read(&args.file)?;
+    let mut trained = Vec::new();
+    for file in &args.train {
+        let recording = Recording::read(file)?;
+        if recording.hash() == measured.hash() {
+            return Err(LabError::TrainedAndMeasured { path: file.clone() });
+        }
+        trained.push(recording);
+    }
+    let features: Vec<Feature> = Feature::all().collect();
+    let bar = progress(features.len() + 1, "features");
+    let measure = |trainer: Trainer| -> Result<[f64; 2], LabError> {
+        let prior = train(trainer, &trained, |_, _, _| Ok::<_, LabError>(()))?;
+        let prior = Arc::new(prior);
+        let mut bytes = [0.0; 2];
+        for (bytes, rung) in bytes.iter_mut().zip([ARITHMETIC, PREDICTED]) {
+            let outcome = walkoff::measure(&measured, &rung, Path::PERFECT, &prior);
+            if !outcome.lossless {
+                return Err(LabError::Lossy { codec: rung.name });
+            }
+            *bytes = outcome.body_bytes_per_packet;
+        }
+        bar.inc(1);
+        Ok(bytes)
+    };
+    let whole = measure(Trainer::default())?;
+    let mut rows = vec![Row {
+        decision: "",
+        without: "nothing",
+        arithmetic: whole[0],
+        predicted: whole[1],
+    }];
+    for feature in features {
+        let [arithmetic, predicted] = measure(Trainer::default().without(feature))?;
+        rows.push(Row {
+            decision: feature.decision,
+            without: feature.name,
+            arithmetic,
+            predicted,
+        });
+    }
+    bar.finish_and_clear();
+    if args.json {
+        for row in &rows {
+            serde_json::to_writer(&mut *out, row)?;
+            writeln!(out)?;
+        }
+        return Ok(());
+    }
+    let mut table = Table::new(["decision", "without", "arithmetic", "%", "predicted", "%"]);
+    for row in rows {
+        let more = |bytes: f64, whole: f64| format!("{:+.2}", (bytes / whole - 1.0) * 100.0);
+        table.row([
+            row.decision.to_owned(),
+            row.without.to_owned(),
+            format!("{:.1}", row.arithmetic),
+            more(row.arithmetic, whole[0]),
+            format!("{:.1}", row.predicted),
+            more(row.predicted, whole[1]),
+        ]);
+    }
+    writeln!(
+        out,
+        "{}: bytes a packet without the header\n",
+        args.file.display()
+    )?;
+    Ok(table.print(out)?)
+}
