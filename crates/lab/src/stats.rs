@@ -112,6 +112,8 @@ impl Stats {
             costs: LADDER
                 .into_iter()
                 .skip_while(|rung| *rung != ladder::DELTA)
+                // What those take depends on a whole chain of packets.
+                .filter(|rung| !rung.stages.delta.is_arithmetic())
                 .map(|rung| Cost {
                     rung,
                     ledger: BitLedger::new(),

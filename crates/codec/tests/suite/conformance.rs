@@ -2,12 +2,13 @@
 
 use std::collections::HashMap;
 
-use cubewire_codec::ladder::{AFFINE, LADDER};
+use cubewire_codec::ladder::{AFFINE, ARITHMETIC, CHANGED_FLAGS, LADDER, PREDICTED, rung};
 use cubewire_codec::stages::{Orientation, Position};
 use cubewire_codec::{
     Baseline, BitLedger, Decoder, Limits, QuantizedSnapshot, Sequence, Snapshot, Stages,
     VelocityPrecision, encode_initial,
 };
+use glam::Vec3;
 use proptest::prelude::*;
 
 use crate::recording;
@@ -70,19 +71,96 @@ fn assert_agree(first: &Baseline, second: &Kept) {
     assert_eq!(first.moved(), second.moved);
 }
 
-/// Sends the frames through the first decoder and the second.
-fn send_to_both(initial: &Snapshot, frames: &[(Sequence, Snapshot)], stages: &[Stages]) {
-    let mut lane = Lane::new(initial, BitLedger::new());
-    let float_initial = float_cubes(initial);
-    let mut held = HashMap::new();
-    let mut before = None;
-    for ((sequence, snapshot), stages) in frames.iter().zip(stages.iter().cycle()) {
-        lane.send(*sequence, *stages, snapshot, before);
-        let second = decode(&lane.packet.bytes, &float_initial, &held)
-            .unwrap_or_else(|error| panic!("{stages:?}: {error}"));
+/// Both decoders, and what they hold.
+struct Pair {
+    lane: Lane,
+    initial: Vec<FloatCube>,
+    held: HashMap<u16, Kept>,
+}
+
+impl Pair {
+    fn new(initial: &Snapshot) -> Self {
+        Self {
+            lane: Lane::new(initial, BitLedger::new()),
+            initial: float_cubes(initial),
+            held: HashMap::new(),
+        }
+    }
+
+    /// Sends a snapshot through both, relative to the baseline and naming two more, as far as they
+    /// were sent.
+    fn send(
+        &mut self,
+        (sequence, snapshot): &(Sequence, Snapshot),
+        stages: Stages,
+        baseline: Option<Sequence>,
+        earlier: [Option<Sequence>; 2],
+    ) {
+        let lane = &mut self.lane;
+        lane.send_naming(*sequence, stages, snapshot, baseline, earlier);
+        let second = decode(&lane.packet.bytes, &self.initial, &self.held)
+            .unwrap_or_else(|error| panic!("{sequence} of {stages:?}: {error}"));
         assert_agree(&lane.received[&sequence.0], &second);
-        held.insert(sequence.0, second);
-        before = Some(*sequence);
+        self.held.insert(sequence.0, second);
+    }
+
+    /// Whether both read the bytes; they must not differ in it.
+    fn reads(&mut self, bytes: &[u8]) -> bool {
+        let received = &self.lane.received;
+        let lookup = |sequence: Sequence| received.get(&sequence.0);
+        let mut first = Baseline::default();
+        let by_first = self.lane.decoder.decode(bytes, lookup, &mut first);
+        match (by_first, decode(bytes, &self.initial, &self.held)) {
+            (Ok(_), Ok(second)) => {
+                assert_agree(&first, &second);
+                true
+            }
+            (Err(_), Err(_)) => false,
+            (first, second) => panic!("{first:?}, but {:?}", second.map(|_| ())),
+        }
+    }
+
+    /// Whether both read the last packet with that bit flipped.
+    fn reads_flipped(&mut self, flips: &[usize]) -> bool {
+        let mut bytes = self.lane.packet.bytes.clone();
+        for bit in flips {
+            bytes[bit / 8] ^= 0x80 >> (bit % 8);
+        }
+        self.reads(&bytes)
+    }
+}
+
+/// Sends the frames through the first decoder and the second, each relative to the one before.
+fn send_to_both(initial: &Snapshot, frames: &[(Sequence, Snapshot)], stages: &[Stages]) {
+    let mut pair = Pair::new(initial);
+    let mut before = None;
+    for (frame, stages) in frames.iter().zip(stages.iter().cycle()) {
+        pair.send(frame, *stages, before, [None; 2]);
+        before = Some(frame.0);
+    }
+}
+
+/// Some frames of a recording. Their sequences are consecutive.
+fn real_play(frames: usize) -> Vec<(Sequence, Snapshot)> {
+    let recording = recording::frames("dev-pull");
+    let frames = recording.iter().enumerate().skip(600).take(frames);
+    let state = |(index, frame): (usize, &QuantizedSnapshot)| {
+        let mut state = Snapshot::default();
+        frame.dequantize(&mut state);
+        (Sequence(index as u16), state)
+    };
+    frames.map(state).collect()
+}
+
+/// Sends frames relative to the one six before. The others named are, by turns, older than that by
+/// `older`; what was not sent, or is 0 older, is not named.
+fn send_by_age(frames: &[(Sequence, Snapshot)], stages: &[Stages], older: &[[u16; 2]]) {
+    let mut pair = Pair::new(&frames[0].1);
+    let turns = stages.iter().cycle().zip(older.iter().cycle());
+    for (frame, (stages, older)) in frames.iter().zip(turns) {
+        let at = |age: u16| Some(Sequence(frame.0.0.wrapping_sub(age)));
+        let earlier = older.map(|older| at(6 + older).filter(|_| older > 0));
+        pair.send(frame, *stages, at(6), earlier);
     }
 }
 
@@ -92,7 +170,7 @@ fn both_read_the_examples_of_the_document() {
     let examples = example_packets();
     assert_eq!(examples.len(), LADDER.len() + 1);
     for (name, packets) in examples {
-        let stages = cubewire_codec::ladder::rung(name).unwrap().stages;
+        let stages = rung(name).unwrap().stages;
         let mut decoder = Decoder::new(initial.clone(), Limits::default()).unwrap();
         let (mut held_by_first, mut held) = (HashMap::new(), HashMap::new());
         assert_eq!(packets.len(), states.len());
@@ -113,16 +191,100 @@ fn both_read_the_examples_of_the_document() {
 
 #[test]
 fn both_read_real_play() {
-    let frames = recording::frames("dev-pull");
-    let mut states = Vec::new();
-    for (index, frame) in frames.iter().enumerate().skip(600).take(30) {
-        let mut state = Snapshot::default();
-        frame.dequantize(&mut state);
-        states.push((Sequence(index as u16), state));
-    }
-    let initial = states[0].1.clone();
+    let states = real_play(30);
     for rung in LADDER.into_iter().chain([AFFINE]) {
-        send_to_both(&initial, &states, &[rung.stages]);
+        send_to_both(&states[0].1, &states, &[rung.stages]);
+    }
+}
+
+#[test]
+fn both_read_real_play_that_names_the_usual_baselines() {
+    for rung in [ARITHMETIC, PREDICTED] {
+        send_by_age(&real_play(40), &[rung.stages], &[[1, 2]]);
+    }
+}
+
+#[test]
+fn both_read_real_play_that_names_unusual_baselines() {
+    let older = [
+        [3, 9],
+        [1, 0],
+        [0, 5],
+        [15, 14],
+        [2, 1],
+        [4, 4],
+        [0, 0],
+        [1, 2],
+        [7, 2],
+    ];
+    send_by_age(&real_play(60), &[PREDICTED.stages], &older);
+}
+
+#[test]
+fn both_read_play_whose_stages_change() {
+    let flags = rung("changed-flags").expect("it is a rung").stages;
+    let (arithmetic, predicted) = (ARITHMETIC.stages, PREDICTED.stages);
+    let frames = real_play(60);
+    for stages in [
+        [predicted, predicted, arithmetic, flags, predicted],
+        [arithmetic, flags, arithmetic, predicted, arithmetic],
+    ] {
+        for older in [[1, 2], [3, 9]] {
+            send_by_age(&frames, &stages, &[older]);
+        }
+    }
+}
+
+#[test]
+fn both_read_worlds_that_move_as_a_whole() {
+    let mut frames = real_play(12);
+    for (frame, (_, state)) in frames.iter_mut().enumerate() {
+        for (n, cube) in state.cubes.iter_mut().enumerate() {
+            cube.position.x += 0.01 * (frame * (1 + n % 5)) as f32;
+        }
+    }
+    for rung in [ARITHMETIC, PREDICTED] {
+        send_by_age(&frames, &[rung.stages], &[[1, 2]]);
+    }
+}
+
+#[test]
+fn both_read_cubes_that_are_put_elsewhere() {
+    // From corner to corner of the world, so that whatever is expected of them is far outside.
+    let mut frames = real_play(30);
+    for (frame, (_, state)) in frames.iter_mut().enumerate() {
+        for (n, cube) in state.cubes.iter_mut().enumerate().take(40) {
+            let side = (frame / (1 + n % 7)) % 2;
+            let corner = [-255.9, 255.9][side];
+            cube.position = Vec3::new(corner, -corner, 16.0 + corner / 17.0);
+        }
+    }
+    for rung in [ARITHMETIC, PREDICTED] {
+        send_by_age(&frames, &[rung.stages], &[[1, 2]]);
+    }
+}
+
+#[test]
+fn both_refuse_flipped_bits_of_real_play() {
+    let frames = real_play(12);
+    let baseline = |frame: usize| Some(frames[frame.checked_sub(6)?].0);
+    for rung in [ARITHMETIC, PREDICTED] {
+        let mut pair = Pair::new(&frames[0].1);
+        let (mut tried, mut read) = (0, 0);
+        for (n, frame) in frames.iter().enumerate() {
+            let earlier = [n.checked_sub(7), n.checked_sub(8)].map(|n| Some(frames[n?].0));
+            pair.send(frame, rung.stages, baseline(n), earlier);
+            let bits = pair.lane.packet.bytes.len() * 8;
+            // All of the header and of the check, then some of the decisions to the last.
+            for bit in (0..bits.min(80))
+                .chain((80..bits).step_by(201))
+                .chain([bits - 1])
+            {
+                read += usize::from(pair.reads_flipped(&[bit]));
+                tried += 1;
+            }
+        }
+        assert!(read * 100 < tried, "{read} of {tried} read");
     }
 }
 
@@ -134,13 +296,6 @@ fn both_read_the_initial_state() {
     assert_eq!(decode_block(&bytes), Ok(float_cubes(&first)));
 }
 
-/// Stages whose packets the document specifies to the last bit.
-fn documented(component_bits: &[u8]) -> Vec<Stages> {
-    Stages::every_legal(component_bits)
-        .filter(|stages| !stages.delta.is_arithmetic())
-        .collect()
-}
-
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(1_000))]
 
@@ -148,43 +303,52 @@ proptest! {
     fn both_read_any_legal_combination(
         scene in scenes(30, 5),
         stages in prop::collection::vec(
-            prop::sample::select(documented(&[2, 8, 9, 10, 15])),
+            prop::sample::select(Stages::every_legal(&[2, 8, 9, 10, 15]).collect::<Vec<_>>()),
             1..3,
         ),
     ) {
         send_to_both(&scene.initial, &scene.play(), &stages);
     }
 
+    /// Arithmetic coding learns from packet to packet, and may name three baselines.
+    #[test]
+    fn both_read_what_arithmetic_coding_makes_of_any_baselines(
+        scene in scenes(20, 8),
+        choices in prop::collection::vec(
+            (
+                prop::sample::select(vec![ARITHMETIC, PREDICTED, PREDICTED, CHANGED_FLAGS]),
+                0_usize..4,
+                prop::option::of(0_usize..4),
+                prop::option::of(0_usize..4),
+            ),
+            8,
+        ),
+    ) {
+        let mut pair = Pair::new(&scene.initial);
+        let frames = scene.play();
+        for (frame, (rung, age, first, second)) in choices.into_iter().enumerate() {
+            let at = |age: usize| Some(frames[frame.checked_sub(age)?].0);
+            let baseline = at(age).filter(|_| age > 0);
+            let earlier = [first, second].map(|more| at(age + more?));
+            pair.send(&frames[frame], rung.stages, baseline, earlier);
+        }
+    }
+
     /// Whatever one refuses, the other does too.
     #[test]
     fn both_refuse_the_same_packets(
         scene in scenes(8, 3),
-        stages in prop::sample::select(documented(&[2, 9])),
+        stages in prop::sample::select(Stages::every_legal(&[2, 9]).collect::<Vec<_>>()),
         flips in prop::collection::vec(any::<prop::sample::Index>(), 1..4),
     ) {
-        let mut lane = Lane::new(&scene.initial, BitLedger::new());
-        let float_initial = float_cubes(&scene.initial);
-        let mut held = HashMap::new();
+        let mut pair = Pair::new(&scene.initial);
         let mut before = None;
-        for (sequence, snapshot) in scene.play() {
-            let held_by_first = lane.received.clone();
-            lane.send(sequence, stages, &snapshot, before);
-            let kept = decode(&lane.packet.bytes, &float_initial, &held).unwrap();
-            let mut bytes = lane.packet.bytes.clone();
-            for flip in &flips {
-                let bit = flip.index(bytes.len() * 8);
-                bytes[bit / 8] ^= 0x80 >> (bit % 8);
-            }
-            let mut first = Baseline::default();
-            let lookup = |sequence: Sequence| held_by_first.get(&sequence.0);
-            let by_first = lane.decoder.decode(&bytes, lookup, &mut first);
-            match (by_first, decode(&bytes, &float_initial, &held)) {
-                (Ok(_), Ok(second)) => assert_agree(&first, &second),
-                (Err(_), Err(_)) => {}
-                (first, second) => panic!("{stages:?}: {first:?}, but {second:?}"),
-            }
-            held.insert(sequence.0, kept);
-            before = Some(sequence);
+        for frame in scene.play() {
+            pair.send(&frame, stages, before, [None; 2]);
+            let bits = pair.lane.packet.bytes.len() * 8;
+            let flips: Vec<usize> = flips.iter().map(|flip| flip.index(bits)).collect();
+            pair.reads_flipped(&flips);
+            before = Some(frame.0);
         }
     }
 }

@@ -10,7 +10,10 @@ mod recordings;
 mod replay;
 mod round_trip;
 mod scene;
+mod second_coder;
+mod second_decisions;
 mod second_decoder;
+mod second_foresight;
 mod sizes;
 mod wire_document;
 

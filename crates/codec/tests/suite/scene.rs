@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 
 use cubewire_codec::{
-    Baseline, CubeState, Decoder, Encoder, Limits, Packet, QuantizedSnapshot, Sequence, Snapshot,
-    Stages,
+    Baseline, CubeState, Decoder, Encoder, Limits, Packet, QuantizedSnapshot, References, Sequence,
+    Snapshot, Stages,
 };
 use glam::{Quat, Vec3};
 use proptest::prelude::*;
@@ -154,16 +154,33 @@ impl Lane {
         snapshot: &Snapshot,
         baseline: Option<Sequence>,
     ) {
+        self.send_naming(sequence, stages, snapshot, baseline, [None; 2]);
+    }
+
+    /// Likewise, and two more baselines may be named.
+    pub(crate) fn send_naming(
+        &mut self,
+        sequence: Sequence,
+        stages: Stages,
+        snapshot: &Snapshot,
+        baseline: Option<Sequence>,
+        earlier: [Option<Sequence>; 2],
+    ) {
         let mut current = QuantizedSnapshot::new(stages.precision());
         current.quantize(snapshot, stages.precision()).unwrap();
-        let baseline = baseline.and_then(|sequence| self.sent.get(&sequence.0));
+        let sent = |sequence: Sequence| self.sent.get(&sequence.0);
+        let baseline = baseline.and_then(sent);
+        let references = References {
+            baseline,
+            earlier: earlier.map(|sequence| sequence.and_then(sent)),
+        };
         let mut kept = Baseline::default();
         self.encoder
             .encode(
                 sequence,
                 stages,
                 &current,
-                baseline,
+                references,
                 &mut self.packet,
                 Some(&mut kept),
             )

@@ -1,11 +1,14 @@
-//! A second decoder, written from `WIRE.md` alone. It shares no code with the crate, so that what the
-//! two agree on is what the text says, and it favours plainness over speed: it reads a bit at a time.
+//! A second decoder, written from `WIRE.md` and `DECISIONS.md` alone. It shares no code with the crate,
+//! so that what the two agree on is what the texts say, and it favours plainness over speed: it reads
+//! a bit at a time.
 //!
 //! Section numbers in comments are those of `WIRE.md`.
 
 use std::collections::HashMap;
 use std::f64::consts::SQRT_2;
 use std::ops::RangeInclusive;
+
+use crate::second_decisions::{self, Learned, check_number};
 
 /// A cube of the initial state, in floats (section 3).
 #[derive(Clone, Debug, PartialEq)]
@@ -40,6 +43,8 @@ pub(crate) struct Kept {
     pub(crate) moved: Vec<bool>,
     pub(crate) displacement: Vec<[i64; 3]>,
     pub(crate) falling: Vec<bool>,
+    /// Of packets that are coded arithmetically (`DECISIONS.md`, section 5).
+    pub(crate) learned: Option<Learned>,
 }
 
 // The codes of section 5 that the text below names.
@@ -51,9 +56,10 @@ const VELOCITY_QUANTIZED: u8 = 1;
 const VELOCITY_AT_REST_FLAG: u8 = 2;
 const VELOCITY_OMITTED: u8 = 3;
 const VELOCITY_AFFINE: u8 = 4;
+const ARITHMETIC: u8 = 5;
 
 // The ranges of section 12.
-const QUANTIZED_POSITION: [RangeInclusive<i64>; 3] =
+pub(crate) const QUANTIZED_POSITION: [RangeInclusive<i64>; 3] =
     [-131072..=131071, -131072..=131071, 0..=16383];
 const AFFINE_POSITION: [RangeInclusive<i64>; 3] =
     [-16777208..=16777208, -16777208..=16777208, 0..=2097151];
@@ -84,6 +90,17 @@ pub(crate) fn decode(
     };
     let count = initial.len();
     check(cubes.len() == count, "a baseline of other cubes")?;
+    if stages[3] >= ARITHMETIC {
+        let way = usize::from(stages[3] - ARITHMETIC);
+        let sent = bits.number(14)?;
+        let decisions = bits.after_padding()?;
+        let (cubes, learned) =
+            second_decisions::read(decisions, way, sequence, &cubes, baseline, held)?;
+        check(check_number(sequence, &cubes) == sent, "the check differs")?;
+        let mut kept = keep(sequence, stages, cubes, baseline);
+        kept.learned = Some(learned);
+        return Ok(kept);
+    }
     let follows = read_selection(&mut bits, stages[3], count, baseline)?;
     let (factor, fall) = prediction(sequence, baseline);
     for index in (0..count).filter(|index| follows[*index]) {
@@ -118,7 +135,7 @@ pub(crate) fn decode_block(bytes: &[u8]) -> Result<Vec<FloatCube>, String> {
 }
 
 /// Refuses the input unless `holds` (section 11).
-fn check(holds: bool, otherwise: &str) -> Result<(), String> {
+pub(crate) fn check(holds: bool, otherwise: &str) -> Result<(), String> {
     if holds { Ok(()) } else { Err(otherwise.into()) }
 }
 
@@ -134,7 +151,7 @@ struct Bits<'a> {
     at: usize,
 }
 
-impl Bits<'_> {
+impl<'a> Bits<'a> {
     fn bit(&mut self) -> Result<bool, String> {
         let byte = self
             .bytes
@@ -202,12 +219,17 @@ impl Bits<'_> {
         Ok(words)
     }
 
-    /// The padding, and nothing after it (section 4).
-    fn finish(&mut self) -> Result<(), String> {
+    /// The bytes after the padding (section 4).
+    fn after_padding(&mut self) -> Result<&'a [u8], String> {
         while !self.at.is_multiple_of(8) {
             check(!self.bit()?, "the padding is not zeros")?;
         }
-        check(self.at / 8 == self.bytes.len(), "it goes on")
+        Ok(&self.bytes[self.at / 8..])
+    }
+
+    /// The padding, and nothing after it (section 4).
+    fn finish(&mut self) -> Result<(), String> {
+        check(self.after_padding()?.is_empty(), "it goes on")
     }
 }
 
@@ -241,7 +263,7 @@ fn read_stages(bits: &mut Bits) -> Result<[u8; 7], String> {
     for (stage, width) in stages.iter_mut().zip([4, 3, 2, 3, 2, 2, 2]) {
         *stage = bits.number(width)? as u8;
     }
-    let last_codes = [15, 4, 2, 4, 2, 2, 2];
+    let last_codes = [15, 4, 2, 6, 2, 2, 2];
     for (code, last) in stages.iter().zip(last_codes) {
         check(*code <= last, "an unused code")?;
     }
@@ -250,13 +272,15 @@ fn read_stages(bits: &mut Bits) -> Result<[u8; 7], String> {
     check(orientation != 1, "an unused code of orientation")?;
     let legal = (relative_position == OFF || delta != OFF && position == POSITION_QUANTIZED)
         && (relative_orientation == OFF || delta != OFF && orientation != FULL)
-        && (flags == OFF || delta != OFF);
+        && (flags == OFF || delta != OFF)
+        && (delta < ARITHMETIC
+            || stages == [9, VELOCITY_OMITTED, POSITION_QUANTIZED, delta, 0, 0, 0]);
     check(legal, "stages that are not legal together")?;
     Ok(stages)
 }
 
 /// The precision that follows from the stages (section 2): orientation, velocity and position.
-fn precision(stages: [u8; 7]) -> [u8; 3] {
+pub(crate) fn precision(stages: [u8; 7]) -> [u8; 3] {
     let [orientation, mut velocity, position, ..] = stages;
     if velocity == VELOCITY_AT_REST_FLAG {
         velocity = VELOCITY_QUANTIZED;
@@ -545,6 +569,7 @@ fn keep(sequence: u16, stages: [u8; 7], cubes: Vec<Cube>, baseline: Option<&Kept
         moved: vec![false; cubes.len()],
         displacement: vec![[0; 3]; cubes.len()],
         falling: vec![false; cubes.len()],
+        learned: None,
         cubes,
     };
     let Some(baseline) = baseline else {

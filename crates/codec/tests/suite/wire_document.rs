@@ -1,5 +1,6 @@
-//! WIRE.md and the code say the same: its tables, and its examples in both directions.
+//! WIRE.md, DECISIONS.md and the code say the same: their tables, and the examples in both directions.
 
+use cubewire_codec::entropy::Prior;
 use cubewire_codec::ladder::{AFFINE, LADDER};
 use cubewire_codec::motion::{FALL_HEIGHT, GRAVITY, MAX_TICKS};
 use cubewire_codec::predict::{CLASSES, DRAG_PER_TICK, REST_HEIGHT};
@@ -21,14 +22,20 @@ use glam::{Quat, Vec3};
 use crate::scene::Lane;
 
 const DOCUMENT: &str = include_str!("../../WIRE.md");
+const DECISIONS: &str = include_str!("../../DECISIONS.md");
+const PRIOR: &[u8] = include_bytes!("../../prior.bin");
 
-/// Cells of the table rows that start with `first`.
-fn row(first: &str) -> Vec<&'static str> {
+/// Cells of the table rows of a document that start with `first`.
+fn row_of(document: &'static str, first: &str) -> Vec<&'static str> {
     let start = format!("| {first} |");
-    let mut rows = DOCUMENT.lines().filter(|line| line.starts_with(&start));
+    let mut rows = document.lines().filter(|line| line.starts_with(&start));
     let row = rows.next().unwrap_or_else(|| panic!("no row {first}"));
     assert_eq!(rows.next(), None, "two rows {first}");
     row.trim_matches('|').split('|').map(str::trim).collect()
+}
+
+fn row(first: &str) -> Vec<&'static str> {
+    row_of(DOCUMENT, first)
 }
 
 fn widths(bits: &[u8]) -> String {
@@ -94,6 +101,68 @@ fn the_ranges_of_each_class_are_those_of_the_code() {
         let orientation = widths(&GROWING_ORIENTATION_RANGES[class].bits());
         assert_eq!(row, format!("| {class} | {position} | {orientation} |"));
     }
+}
+
+/// What section 4 of DECISIONS.md says of a part of the prior: its numbers, and of how many ways.
+fn part(what: &str) -> (usize, usize) {
+    let cells = row_of(DECISIONS, what);
+    let ways = cells[2].split(',').next().unwrap();
+    (cells[1].parse().unwrap(), ways.parse().unwrap())
+}
+
+#[test]
+fn the_prior_is_as_long_as_its_parts_say() {
+    let bytes: usize = [
+        ("sets of weights", 8 * 2),
+        ("adaptive probabilities", 2),
+        ("errors", 2),
+        ("table", 1),
+    ]
+    .into_iter()
+    .map(|(what, bytes)| {
+        let (numbers, ways) = part(what);
+        numbers * ways * bytes
+    })
+    .sum();
+    for (prior, recordings) in [
+        (PRIOR, Prior::shipped().trained_on().len()),
+        (&Prior::blank().to_bytes(), 0),
+    ] {
+        assert_eq!(&prior[..8], b"CWPRIOR1");
+        assert_eq!(usize::from(prior[8]), recordings);
+        assert_eq!(prior.len(), 8 + 1 + recordings * 8 + bytes);
+    }
+    let hashes = PRIOR[9..].as_chunks::<8>().0.iter();
+    let hashes: Vec<u64> = hashes.map(|hash| u64::from_le_bytes(*hash)).collect();
+    let trained_on = Prior::shipped().trained_on().to_vec();
+    assert_eq!(hashes[..trained_on.len()], trained_on);
+}
+
+#[test]
+fn the_parts_of_the_prior_have_room_for_every_site_component_and_class() {
+    // Sites, components, the nodes of a residual, and what section 4 gives to each.
+    let sites = (0..).take_while(|site| {
+        let start = format!("| {site} | ");
+        section_4().lines().any(|line| line.starts_with(&start))
+    });
+    let (sites, components, nodes, adaptive_contexts) = (sites.count(), 6, 48, 16);
+    assert_eq!(part("sets of weights").0, sites + components * nodes);
+    assert_eq!(
+        part("adaptive probabilities").0,
+        adaptive_contexts * (sites + components * nodes)
+    );
+    assert_eq!(
+        part("table").0,
+        sites * 2 * 1024 + components * 4 * 256 * nodes
+    );
+    assert_eq!(part("errors").0, 2 * 512 * 4);
+}
+
+/// The text of section 4 of DECISIONS.md.
+fn section_4() -> &'static str {
+    let start = DECISIONS.find("## 4 Prior").unwrap();
+    let end = DECISIONS.find("## 5 ").unwrap();
+    &DECISIONS[start..end]
 }
 
 /// The initial state and the four others of section 13.

@@ -33,7 +33,7 @@ fn the_readmes_ladder_is_what_walkoff_prints() {
     let readme = fs::read_to_string(repository("README.md")).unwrap();
     let printed = output(&["walkoff", &recording("dev-mix"), "--codec", "all"]);
     let documented = sizes(section(&readme, "## The ladder"));
-    assert_eq!(documented.len(), 14);
+    assert_eq!(documented.len(), 16);
     assert_eq!(documented, sizes(&printed));
 }
 
@@ -95,7 +95,12 @@ fn the_figures_under_loss_are_what_walkoff_prints() {
     let figures = fs::read_to_string(repository("crates/lab/FIGURES.md")).unwrap();
     let documented = section(&figures, "## Loss");
     let mix = recording("dev-mix");
-    for codec in ["changed-flags", "predicted-position"] {
+    for codec in [
+        "changed-flags",
+        "predicted-position",
+        "arithmetic",
+        "predicted",
+    ] {
         for fraction in ["0", "0.05", "0.3"] {
             let conditions = ["--loss", fraction, "--reorder", fraction, "--seed", "1"];
             let args = [&["walkoff", &mix, "--codec", codec][..], &conditions].concat();

@@ -3,6 +3,7 @@
 use std::fs;
 use std::fs::File;
 
+use cubewire_codec::entropy::training::Feature;
 use serde_json::Value;
 
 use crate::{lab, output, recording};
@@ -79,4 +80,44 @@ fn the_contest_is_won_on_a_recording_that_nothing_was_learned_from() {
     let lossy = ["--loss", "0.05", "--reorder", "0.05"];
     assert!(body("arithmetic", &lossy) < 1.06 * arithmetic);
     assert!(body("predicted", &lossy) < 1.06 * predicted);
+}
+
+#[test]
+fn everything_is_tried_without() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let frames = zstd::decode_all(File::open(recording("dev-pull")).unwrap()).unwrap();
+    let initial = &frames[..6 * FRAME_BYTES];
+    let clip = |from: usize| [initial, &frames[from * FRAME_BYTES..][..40 * FRAME_BYTES]].concat();
+    let (learned, measured) = (at("learned.bin"), at("measured.bin"));
+    fs::write(&learned, clip(400)).unwrap();
+    fs::write(&measured, clip(900)).unwrap();
+
+    let printed = output(&["ablate", &measured, "--train", &learned, "--json"]);
+    let rows: Vec<Value> = printed
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    assert_eq!(rows.len(), 1 + Feature::all().count());
+    assert_eq!(rows[0]["without"], "nothing");
+    let bytes = |row: &Value, rung: &str| row[rung].as_f64().unwrap();
+    // Guesses are no part of `arithmetic`, and at least one of them is worth something.
+    let guesses = rows
+        .iter()
+        .filter(|row| row["decision"].as_str().unwrap().starts_with("guess"));
+    let worth = guesses.map(|row| {
+        assert_eq!(bytes(row, "arithmetic"), bytes(&rows[0], "arithmetic"));
+        bytes(row, "predicted") - bytes(&rows[0], "predicted")
+    });
+    assert!(worth.fold(0.0, f64::max) > 0.0);
+
+    let refused = lab(&["ablate", &learned, "--train", &learned])
+        .assert()
+        .code(2);
+    let said = String::from_utf8(refused.get_output().stderr.clone()).unwrap();
+    assert!(
+        said.contains("learned.bin: the same recording cannot be"),
+        "{said}"
+    );
+    lab(&["ablate", &learned]).assert().code(2);
 }

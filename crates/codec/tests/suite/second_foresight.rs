@@ -1,0 +1,369 @@
+//! Sections 1, 14 and 15 of `DECISIONS.md`, written from the text alone: what is computed in floats.
+//!
+//! Every operation is rounded by itself, in the order written.
+
+use std::f32::consts::FRAC_1_SQRT_2;
+
+pub(crate) type Vector = [f32; 3];
+/// x, y, z, w.
+pub(crate) type Quaternion = [f32; 4];
+/// Three rows.
+pub(crate) type Matrix = [Vector; 3];
+
+// Section 1.
+
+pub(crate) const IDENTITY: Quaternion = [0.0, 0.0, 0.0, 1.0];
+
+pub(crate) fn floats(integers: [i64; 3]) -> Vector {
+    integers.map(|integer| integer as f32)
+}
+
+/// *round(f)*.
+fn round(value: f32) -> i64 {
+    let half = if value >= 0.0 { 0.5 } else { -0.5 };
+    (value + half) as i64
+}
+
+pub(crate) fn dot(a: Vector, b: Vector) -> f32 {
+    a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
+}
+
+fn cross(a: Vector, b: Vector) -> Vector {
+    [
+        a[1] * b[2] - a[2] * b[1],
+        a[2] * b[0] - a[0] * b[2],
+        a[0] * b[1] - a[1] * b[0],
+    ]
+}
+
+pub(crate) fn plus(a: Vector, b: Vector) -> Vector {
+    [a[0] + b[0], a[1] + b[1], a[2] + b[2]]
+}
+
+pub(crate) fn minus(a: Vector, b: Vector) -> Vector {
+    [a[0] - b[0], a[1] - b[1], a[2] - b[2]]
+}
+
+pub(crate) fn times(a: Vector, factor: f32) -> Vector {
+    a.map(|part| part * factor)
+}
+
+pub(crate) fn over(a: Vector, divisor: f32) -> Vector {
+    a.map(|part| part / divisor)
+}
+
+/// matrix × v.
+fn apply(matrix: Matrix, v: Vector) -> Vector {
+    matrix.map(|row| dot(row, v))
+}
+
+/// |x| + |y| + |z|.
+pub(crate) fn reach(v: Vector) -> f32 {
+    v[0].abs() + v[1].abs() + v[2].abs()
+}
+
+/// a ∗ b.
+fn product(a: Quaternion, b: Quaternion) -> Quaternion {
+    let ([ax, ay, az, aw], [bx, by, bz, bw]) = (a, b);
+    [
+        aw * bx + ax * bw + ay * bz - az * by,
+        aw * by - ax * bz + ay * bw + az * bx,
+        aw * bz + ax * by - ay * bx + az * bw,
+        aw * bw - ax * bx - ay * by - az * bz,
+    ]
+}
+
+pub(crate) fn matrix([x, y, z, w]: Quaternion) -> Matrix {
+    [
+        [
+            1.0 - 2.0 * (y * y + z * z),
+            2.0 * (x * y - z * w),
+            2.0 * (x * z + y * w),
+        ],
+        [
+            2.0 * (x * y + z * w),
+            1.0 - 2.0 * (x * x + z * z),
+            2.0 * (y * z - x * w),
+        ],
+        [
+            2.0 * (x * z - y * w),
+            2.0 * (y * z + x * w),
+            1.0 - 2.0 * (x * x + y * y),
+        ],
+    ]
+}
+
+fn step(to: Quaternion, from: Quaternion) -> Quaternion {
+    product(to, [-from[0], -from[1], -from[2], from[3]])
+}
+
+pub(crate) fn turn(to: Quaternion, from: Quaternion) -> Vector {
+    let [x, y, z, w] = step(to, from);
+    let s = x * x + y * y + z * z;
+    let series = 1.0 + s * (1.0 / 6.0 + s * (3.0 / 40.0 + s * (5.0 / 112.0)));
+    let factor = if w < 0.0 { -2.0 } else { 2.0 } * series;
+    times([x, y, z], factor)
+}
+
+fn turned(q: Quaternion, angles: Vector) -> Quaternion {
+    let half = times(angles, 0.5);
+    let s = dot(half, half);
+    let [x, y, z] = times(half, 1.0 - s / 6.0);
+    let r = product([x, y, z, 1.0 - s / 2.0], q);
+    let length = (r[0] * r[0] + r[1] * r[1] + r[2] * r[2] + r[3] * r[3]).sqrt();
+    r.map(|part| part / length)
+}
+
+/// The quaternion of *largest* and a, b, c.
+pub(crate) fn unpack(words: [i64; 4]) -> Quaternion {
+    let [largest, components @ ..] = words;
+    let [a, b, c] = components.map(|word| (word as f32 / 511.0 * 2.0 - 1.0) * FRAC_1_SQRT_2);
+    let rest = (1.0 - (a * a + b * b + c * c)).max(0.0).sqrt();
+    match largest {
+        0 => [rest, a, b, c],
+        1 => [a, rest, b, c],
+        2 => [a, b, rest, c],
+        _ => [a, b, c, rest],
+    }
+}
+
+pub(crate) fn pack(q: Quaternion, largest: usize) -> [i64; 3] {
+    let sign = if q[largest] < 0.0 { -1.0 } else { 1.0 };
+    let word = |place: usize| {
+        let word = (q[place] * sign / FRAC_1_SQRT_2 * 0.5 + 0.5) * 511.0;
+        ((word + 0.5) as i64).clamp(0, 511)
+    };
+    match largest {
+        0 => [1, 2, 3].map(word),
+        1 => [0, 2, 3].map(word),
+        2 => [0, 1, 3].map(word),
+        _ => [0, 1, 2].map(word),
+    }
+}
+
+/// A body of section 15.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Body {
+    pub(crate) half: f32,
+    pub(crate) place: Vector,
+    pub(crate) orientation: Quaternion,
+    pub(crate) velocity: Vector,
+    pub(crate) spin: Vector,
+}
+
+impl Body {
+    /// The height of the lowest corner.
+    pub(crate) fn clearance(&self) -> f32 {
+        let last = matrix(self.orientation)[2];
+        self.place[2] - self.half * reach(last)
+    }
+
+    /// Section 15.
+    fn tumble(&mut self, ticks: i64) {
+        let most_velocity = 32.0 * 512.0 / 60.0;
+        let most_spin = 16.0 / 60.0;
+        for _ in 0..ticks {
+            self.velocity[2] -= 20.0 * 512.0 / 3600.0;
+            self.touch_ground();
+            let hold = |part: f32, most: f32| part.clamp(-most, most);
+            self.velocity = self.velocity.map(|part| hold(part, most_velocity));
+            self.spin = self.spin.map(|part| hold(part, most_spin));
+            self.place = plus(self.place, self.velocity);
+            self.orientation = turned(self.orientation, self.spin);
+        }
+    }
+
+    /// The contacts of section 15.
+    fn touch_ground(&mut self) {
+        if self.clearance() > 44.0 {
+            return;
+        }
+        let rotation = matrix(self.orientation);
+        let half = self.half;
+        let corners = (0..8).map(|n| {
+            let signed = |bit: u32| if n >> bit & 1 == 1 { half } else { -half };
+            apply(rotation, [0, 1, 2].map(signed))
+        });
+        let height = self.place[2];
+        let low: Vec<Vector> = corners.filter(|arm| height + arm[2] < 44.0).collect();
+        let inertia = half * half * (2.0 / 3.0);
+        for arm in low.iter().chain(&low) {
+            let gap = height + arm[2];
+            let moves = plus(self.velocity, cross(self.spin, *arm));
+            let lowest = -gap.max(0.0);
+            if moves[2] >= lowest {
+                continue;
+            }
+            let wanted = [-moves[0], -moves[1], lowest - moves[2]];
+            let whole = 1.0 + dot(*arm, *arm) / inertia;
+            let along = dot(*arm, wanted) / inertia;
+            let impulse = over(plus(wanted, times(*arm, along)), whole);
+            self.velocity = plus(self.velocity, impulse);
+            self.spin = plus(self.spin, times(cross(*arm, impulse), 1.0 / inertia));
+        }
+    }
+}
+
+/// A cube that has changed, and what it carries (section 14).
+struct Carrier {
+    from: Vector,
+    to: Vector,
+    rotation: Matrix,
+}
+
+impl Carrier {
+    fn carry(&self, place: Vector) -> Vector {
+        plus(self.to, apply(self.rotation, minus(place, self.from)))
+    }
+}
+
+/// The most carriers.
+pub(crate) const CARRIERS: usize = 512;
+
+/// The carriers, in the order of the walk, and what cube 0 does.
+pub(crate) struct Carriers {
+    all: Vec<Carrier>,
+    first: Carrier,
+    first_turn: Quaternion,
+}
+
+impl Carriers {
+    /// None yet. Cube 0 stands at `from`.
+    pub(crate) fn new(from: [i64; 3]) -> Self {
+        let from = floats(from);
+        let rotation = matrix(IDENTITY);
+        let to = from;
+        Self {
+            all: Vec::new(),
+            first: Carrier { from, to, rotation },
+            first_turn: IDENTITY,
+        }
+    }
+
+    /// A cube changed, with position and words at the reference and now.
+    pub(crate) fn add(
+        &mut self,
+        is_first: bool,
+        from: ([i64; 3], [i64; 4]),
+        to: ([i64; 3], [i64; 4]),
+    ) {
+        let step = step(unpack(to.1), unpack(from.1));
+        let carrier = || Carrier {
+            from: floats(from.0),
+            to: floats(to.0),
+            rotation: matrix(step),
+        };
+        if self.all.len() < CARRIERS {
+            self.all.push(carrier());
+        }
+        if is_first {
+            self.first = carrier();
+            self.first_turn = step;
+        }
+    }
+}
+
+/// The guesses of way 1 for one cube (section 14).
+pub(crate) struct Foresight<'a> {
+    body: &'a Body,
+    long_spin: Vector,
+    ticks: f32,
+    carriers: &'a Carriers,
+    is_near: bool,
+    tumbled: Body,
+}
+
+impl<'a> Foresight<'a> {
+    pub(crate) fn new(
+        body: &'a Body,
+        long_spin: Vector,
+        ticks: i64,
+        carriers: &'a Carriers,
+        is_first: bool,
+    ) -> Self {
+        let mut tumbled = *body;
+        tumbled.tumble(ticks.min(24));
+        let apart = minus(body.place, carriers.first.from);
+        Self {
+            body,
+            long_spin,
+            ticks: ticks as f32,
+            carriers,
+            is_near: !is_first && dot(apart, apart) < 810_000.0,
+            tumbled,
+        }
+    }
+
+    pub(crate) fn orientations(&self) -> [Quaternion; 2] {
+        let q = self.body.orientation;
+        let first = if self.is_near {
+            product(self.carriers.first_turn, q)
+        } else {
+            let spin = plus(self.body.spin, self.long_spin);
+            let angles = spin.map(|part| part * 0.5 * 0.87 * self.ticks / 4.0);
+            (0..4).fold(q, |q, _| turned(q, angles))
+        };
+        [first, self.tumbled.orientation]
+    }
+
+    /// Positions, once the new words are known.
+    pub(crate) fn positions(&self, words: [i64; 4]) -> [[i64; 3]; 4] {
+        let new = matrix(unpack(words));
+        let half = self.body.half;
+        let over_edge = |v: Vector, from: Matrix| {
+            let edge = from[2].map(|part| if part < 0.0 { half } else { -half });
+            minus(plus(v, apply(from, edge)), apply(new, edge))
+        };
+        let place = self.body.place;
+        let fourth = {
+            let (b, e) = (self.tumbled.place, matrix(self.tumbled.orientation));
+            if b[2] < half * reach(e[2]) + 8.0 {
+                over_edge(b, e)
+            } else {
+                b
+            }
+        };
+        let second = if self.is_near {
+            self.carriers.first.carry(place)
+        } else {
+            plus(place, times(self.body.velocity, self.ticks))
+        };
+        [
+            over_edge(place, matrix(self.body.orientation)),
+            second,
+            self.carried(place).unwrap_or(fourth),
+            fourth,
+        ]
+        .map(in_range)
+    }
+
+    /// The third guess of the position.
+    fn carried(&self, place: Vector) -> Option<Vector> {
+        let (mut sum, mut weight) = ([0.0; 3], 0.0);
+        for carrier in &self.carriers.all {
+            let apart = minus(carrier.from, place);
+            let s = dot(apart, apart);
+            if s < 122_500.0 {
+                let n = 1.0 - s / 122_500.0;
+                let w = n * n;
+                sum = plus(sum, times(carrier.carry(place), w));
+                weight += w;
+            }
+        }
+        (weight > 0.0).then(|| over(sum, weight))
+    }
+}
+
+/// Rounded, and held inside the range of a position.
+fn in_range([x, y, z]: Vector) -> [i64; 3] {
+    hold([round(x), round(y), round(z)])
+}
+
+/// A position held inside its range (WIRE.md, section 12).
+pub(crate) fn hold([x, y, z]: [i64; 3]) -> [i64; 3] {
+    [
+        x.clamp(-131_072, 131_071),
+        y.clamp(-131_072, 131_071),
+        z.clamp(0, 16_383),
+    ]
+}
