@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::InitialStateError;
 use crate::baseline::Baseline;
 use crate::body::Body;
-use crate::entropy::{self, Against, Coder, Learned, Prior, Undecodable, Way};
+use crate::entropy::{self, Against, Coder, Learned, Prior, Undecodable, Unwritten, Way};
 use crate::header::{Header, Reference};
 use crate::initial::InitialState;
 use crate::ladder;
@@ -127,20 +127,28 @@ impl Decoder {
             &mut self.decoded,
             &mut self.sent,
         );
-        let at_bit = |byte: usize| (head + byte) as u64 * 8;
         let learned = learned.map_err(|error| match error {
             Undecodable::Unknown(sequence) => DecodeError::UnknownBaseline(sequence),
-            Undecodable::Inexact { byte } => DecodeError::Inexact {
-                at_bit: at_bit(byte),
-            },
-            Undecodable::OutOfRange { byte, what } => DecodeError::OutOfRange {
-                at_bit: at_bit(byte),
-                field: what.what,
-                cube: Some(what.cube),
-                value: what.value,
-                min: what.min,
-                max: what.max,
-            },
+            Undecodable::Unwritten { byte, why } => {
+                let at_bit = (head + byte) as u64 * 8;
+                match why {
+                    Unwritten::Redundant => DecodeError::Inexact { at_bit },
+                    Unwritten::OutOfRange {
+                        what,
+                        cube,
+                        value,
+                        min,
+                        max,
+                    } => DecodeError::OutOfRange {
+                        at_bit,
+                        field: what,
+                        cube: Some(cube),
+                        value,
+                        min,
+                        max,
+                    },
+                }
+            }
         })?;
         if entropy::check(&self.decoded, sequence) != check {
             return Err(DecodeError::Check(sequence));

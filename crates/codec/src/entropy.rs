@@ -27,11 +27,11 @@ mod trace;
 pub mod training;
 mod tumble;
 
-use std::borrow::Cow;
 use std::sync::Arc;
 
 use coder::{BitsIn, BitsOut};
-use cubes::{Cubes, OutOfRange, Scratch, Walk, Witness};
+pub(crate) use cubes::Unwritten;
+use cubes::{Cubes, Scratch, Walk, Witness};
 use foresee::{Motion, Move, Stay};
 use learned::Mark;
 pub(crate) use learned::{Learned, Way};
@@ -79,11 +79,11 @@ impl<'a> Against<'a> {
         }
     }
 
-    /// What the chain has taught so far.
-    fn learned(self, prior: &Prior, way: Way) -> Cow<'a, Learned> {
+    /// What the chain has taught so far; what all begin with, if nothing.
+    fn learned(self, way: Way, first: &'a [Learned; 2]) -> &'a Learned {
         match &self.baseline.learned {
-            Some(learned) if learned.way == way => Cow::Borrowed(learned),
-            _ => Cow::Owned(Learned::first(prior, way, &self.baseline.snapshot)),
+            Some(learned) if learned.way == way => learned,
+            _ => &first[way as usize],
         }
     }
 
@@ -97,7 +97,9 @@ impl<'a> Against<'a> {
             }
             None => Box::new(learned.clone()),
         };
-        next.marks.fill(Mark::default());
+        next.marks.clear();
+        next.marks
+            .resize(self.baseline.snapshot.len(), Mark::default());
         next.before.copy_from(&self.baseline.snapshot);
         next.before_ticks = self.ticks.unwrap_or(0).min(LONGEST_TICKS);
         next
@@ -144,16 +146,16 @@ fn earlier_of<'a>(
 pub(crate) enum Undecodable {
     /// An earlier baseline is not held.
     Unknown(Sequence),
-    /// A number is out of range.
-    OutOfRange { byte: usize, what: OutOfRange },
-    /// The bytes are not as the encoder writes them.
-    Inexact { byte: usize },
+    /// The bytes up to there, or the last few after, are not as the encoder writes them.
+    Unwritten { byte: usize, why: Unwritten },
 }
 
 /// A prior, and memory that is used again.
 #[derive(Clone, Debug)]
 pub(crate) struct Coder {
     pub(crate) prior: Arc<Prior>,
+    /// What chains of either way begin with.
+    first: [Learned; 2],
     scratch: Scratch,
     moved: Vec<Motion>,
     /// What the reader will have, as far as it is written.
@@ -170,6 +172,7 @@ impl Default for Coder {
 impl Coder {
     pub(crate) fn new(prior: Arc<Prior>) -> Self {
         Self {
+            first: [Way::Plain, Way::Predicted].map(|way| Learned::first(&prior, way)),
             prior,
             scratch: Scratch::default(),
             moved: Vec::new(),
@@ -198,19 +201,20 @@ impl Coder {
         witness: W,
     ) -> Box<Learned> {
         let earlier = earlier_of(way, against, earlier);
-        let learned = against.learned(&self.prior, way);
-        let mut next = against.next(&learned, self.spare.take());
+        let learned = against.learned(way, &self.first);
+        let mut next = against.next(learned, self.spare.take());
         let mut walk = Walk {
             bits: BitsOut::new(bytes),
             witness,
             prior: &self.prior,
-            snapshots: against.snapshots(&learned, earlier),
-            learned: &learned,
+            snapshots: against.snapshots(learned, earlier),
+            learned,
             next: &mut next,
         };
         if against.names_earlier(way) {
             let ages = earlier.map(|earlier| age(against.baseline, earlier?).into());
-            walk.earlier_ages(ages);
+            walk.earlier_ages(ages)
+                .expect("what is written is the shortest");
         }
         let cubes = self.cubes.get_or_insert_with(|| current.clone());
         cubes.copy_from(&against.baseline.snapshot);
@@ -235,7 +239,7 @@ impl Coder {
                 },
             ),
         };
-        outcome.expect("what is written is in range");
+        outcome.expect("what is written is in range, and the shortest");
         walk.bits.finish();
         debug_assert_eq!(cubes, current);
         next
@@ -251,20 +255,22 @@ impl Coder {
         cubes: &mut QuantizedSnapshot,
         changed: &mut Vec<bool>,
     ) -> Result<Box<Learned>, Undecodable> {
-        let learned = against.learned(&self.prior, way);
-        let mut next = against.next(&learned, self.spare.take());
+        let learned = against.learned(way, &self.first);
+        let mut next = against.next(learned, self.spare.take());
         let mut walk = Walk {
             bits: BitsIn::new(bytes),
             witness: (),
             prior: &self.prior,
-            snapshots: against.snapshots(&learned, [None, None]),
-            learned: &learned,
+            snapshots: against.snapshots(learned, [None, None]),
+            learned,
             next: &mut next,
         };
         if against.names_earlier(way) {
             let own = against.baseline.sequence();
             let mut earlier = [None, None];
-            for (earlier, age) in earlier.iter_mut().zip(walk.earlier_ages([None, None])) {
+            let ages = walk.earlier_ages([None, None]);
+            let ages = ages.map_err(|why| Undecodable::Unwritten { byte: 0, why })?;
+            for (earlier, age) in earlier.iter_mut().zip(ages) {
                 let Some(age) = age else {
                     continue;
                 };
@@ -273,7 +279,7 @@ impl Coder {
                     .filter(|found| found.sequence() == sequence && fits(against.baseline, found));
                 *earlier = Some(found.ok_or(Undecodable::Unknown(sequence))?);
             }
-            walk.snapshots = against.snapshots(&learned, earlier);
+            walk.snapshots = against.snapshots(learned, earlier);
         }
         cubes.copy_from(&against.baseline.snapshot);
         changed.clear();
@@ -299,10 +305,12 @@ impl Coder {
             ),
         };
         let byte = walk.bits.settled();
-        outcome.map_err(|what| Undecodable::OutOfRange { byte, what })?;
-        if !walk.bits.is_exact() {
-            return Err(Undecodable::Inexact { byte });
-        }
+        outcome
+            .and_then(|()| match walk.bits.is_exact() {
+                true => Ok(()),
+                false => Err(Unwritten::Redundant),
+            })
+            .map_err(|why| Undecodable::Unwritten { byte, why })?;
         Ok(next)
     }
 }

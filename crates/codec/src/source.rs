@@ -95,8 +95,8 @@ pub enum DecodeError {
         /// The cube it belongs to, if any.
         cube: Option<usize>,
     },
-    /// Arithmetic coding that the encoder would have ended otherwise.
-    #[error("the decisions after bit {at_bit} do not end as they should")]
+    /// Decisions that the encoder would have written otherwise.
+    #[error("the decisions up to about bit {at_bit} are not as an encoder writes them")]
     Inexact {
         /// Bits that were needed up to here.
         at_bit: u64,

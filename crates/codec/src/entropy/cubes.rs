@@ -8,7 +8,7 @@
 use super::coder::{Bits, ONE};
 use super::foresee::Foresee;
 use super::layout::{
-    ACTIVE_CHANGES, ANY_UNTOUCHED, RESTING_CHANGES, SLOTS_OF_A_WAY, Site, TOGGLES, USUAL_REFERENCES,
+    ACTIVE_CHANGES, ANY_UNTOUCHED, RESTING_CHANGES, SLOTS_OF_A_WAY, Site, TOGGLES,
 };
 use super::learned::{Learned, Mark};
 use super::mixing::{adapt, learn, mix};
@@ -36,14 +36,19 @@ impl Witness for () {
     fn decided(&mut self, _: BitKind, _: Option<usize>, _: &[usize], _: bool, _: u32) {}
 }
 
-/// What was read is out of range.
+/// Why what was read is none of the encoder's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct OutOfRange {
-    pub(crate) what: BitKind,
-    pub(crate) cube: usize,
-    pub(crate) value: i64,
-    pub(crate) min: i64,
-    pub(crate) max: i64,
+pub(crate) enum Unwritten {
+    /// A number is out of range.
+    OutOfRange {
+        what: BitKind,
+        cube: usize,
+        value: i64,
+        min: i64,
+        max: i64,
+    },
+    /// The same could have been said in fewer decisions, and would have been.
+    Redundant,
 }
 
 /// Everything that a packet is coded with.
@@ -125,23 +130,37 @@ impl<B: Bits, W: Witness> Walk<'_, B, W> {
     }
 
     /// By how many ticks each of two earlier baselines is older than the baseline; below sixteen.
-    pub(crate) fn earlier_ages(&mut self, ages: [Option<u16>; 2]) -> [Option<u16>; 2] {
+    pub(crate) fn earlier_ages(
+        &mut self,
+        ages: [Option<u16>; 2],
+    ) -> Result<[Option<u16>; 2], Unwritten> {
         const USUAL: [Option<u16>; 2] = [Some(1), Some(2)];
-        let kind = BitKind::Selection;
-        if self.at_site(USUAL_REFERENCES, kind, None, [], 0, ages == USUAL) {
-            return USUAL;
+        const NONE: [Option<u16>; 2] = [None, None];
+        if self.fixed(ages == USUAL, ONE / 16 * 15) {
+            return Ok(USUAL);
         }
-        ages.map(|age| Some(self.nibble(age.unwrap_or(0))).filter(|&age| age > 0))
+        if self.fixed(ages == NONE, ONE / 2) {
+            return Ok(NONE);
+        }
+        let ages = ages.map(|age| {
+            let age = age.unwrap_or(0);
+            let read = (0..4).rev().fold(0, |read, place| {
+                read << 1 | u16::from(self.fixed(age >> place & 1 == 1, ONE / 2))
+            });
+            Some(read).filter(|&age| age > 0)
+        });
+        if ages == USUAL || ages == NONE {
+            return Err(Unwritten::Redundant);
+        }
+        Ok(ages)
     }
 
-    /// A number below 16 of which nothing is known.
-    fn nibble(&mut self, value: u16) -> u16 {
-        (0..4).rev().fold(0, |number, place| {
-            let bit = self.bits.bit(value >> place & 1 == 1, ONE / 2);
-            self.witness
-                .decided(BitKind::Selection, None, &[], bit, ONE / 2);
-            number << 1 | u16::from(bit)
-        })
+    /// A decision of no cube's, from which nothing is learned: how often it is yes depends on the network.
+    fn fixed(&mut self, bit: bool, one: u32) -> bool {
+        let bit = self.bits.bit(bit, one);
+        self.witness
+            .decided(BitKind::Selection, None, &[], bit, one);
+        bit
     }
 
     /// Codes every cube. To write, `cubes` has its target, and `changed` says which cubes differ from the
@@ -150,7 +169,7 @@ impl<B: Bits, W: Witness> Walk<'_, B, W> {
         &mut self,
         scratch: &mut Scratch,
         mut cubes: Cubes<'_, F>,
-    ) -> Result<(), OutOfRange> {
+    ) -> Result<(), Unwritten> {
         let Scratch {
             active,
             order,
@@ -191,6 +210,9 @@ impl<B: Bits, W: Witness> Walk<'_, B, W> {
             for &cube in &*untouched {
                 self.cube(cube, None, resting, &mut cubes)?;
             }
+            if !untouched.iter().any(|&cube| cubes.changed[cube]) {
+                return Err(Unwritten::Redundant);
+            }
         }
         Ok(())
     }
@@ -201,10 +223,10 @@ impl<B: Bits, W: Witness> Walk<'_, B, W> {
         active: Option<i64>,
         resting: &mut Resting,
         cubes: &mut Cubes<'_, F>,
-    ) -> Result<(), OutOfRange> {
+    ) -> Result<(), Unwritten> {
         let baseline = self.snapshots.baseline;
         let target = cubes.target;
-        let mark = self.learned.marks[cube];
+        let mark = self.learned.mark(cube);
         let interacting = baseline.interacting[cube];
         let is_set = usize::from(interacting);
         let place = baseline.positions[cube];
@@ -261,11 +283,14 @@ impl<B: Bits, W: Witness> Walk<'_, B, W> {
             apart,
         };
         let words = target.map(|target| target.smallest_three(cube));
-        let orientation = self.orientation(&moving, cubes.foresight, words);
+        let orientation = self.orientation(&moving, cubes.foresight, words)?;
         now.set_smallest_three(cube, orientation.value);
         let wanted = target.map(|target| target.positions[cube]);
         let position = self.position(&moving, cubes.foresight, orientation, wanted)?;
         now.positions[cube] = position.value;
+        if !toggles && orientation.value == moving.trace.words && position.value == place {
+            return Err(Unwritten::Redundant);
+        }
         self.next.marks[cube] = Mark {
             seen: true,
             position: position.missed as u8,

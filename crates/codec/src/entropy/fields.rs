@@ -1,7 +1,9 @@
 //! The fields of one cube: the orientation, and then the position, which it says much of.
 
+use std::ops::RangeInclusive;
+
 use super::coder::{Bits, ONE};
-use super::cubes::{Asked, Moving, OutOfRange, Walk, Witness, largest};
+use super::cubes::{Asked, Moving, Unwritten, Walk, Witness, largest};
 use super::foresee::Foresee;
 use super::layout::{
     Component, NEXT_LARGEST, NODES, RESIDUAL_INPUTS, SAME_LARGEST, SAME_ORIENTATION, SAME_POSITION,
@@ -30,7 +32,7 @@ impl<B: Bits, W: Witness> Walk<'_, B, W> {
         moving: &Moving,
         foresight: &mut F,
         target: Option<SmallestThree>,
-    ) -> Coded<SmallestThree> {
+    ) -> Result<Coded<SmallestThree>, Unwritten> {
         let Moving {
             cube,
             trace,
@@ -76,9 +78,12 @@ impl<B: Bits, W: Witness> Walk<'_, B, W> {
                     target.map_or(0, |target| i32::from(target.components[axis]) - guess[axis]);
                 let component = Component::orientation(axis);
                 let difference = self.residual(kind, *cube, component, contexts, missed, wanted);
-                // Whatever was read, a word is a word.
-                words.components[axis] = (guess[axis] + difference).clamp(0, 511) as u16;
+                let word = within(guess[axis] + difference, COMPONENT, kind, *cube)?;
+                words.components[axis] = word as u16;
                 missed = missed.max(magnitude(difference));
+            }
+            if words == trace.words {
+                return Err(Unwritten::Redundant);
             }
         }
         let now = unpack(words);
@@ -86,11 +91,11 @@ impl<B: Bits, W: Witness> Walk<'_, B, W> {
             let off = turn(now, guess).map(|angle| angle.abs());
             ((off[0] + off[1] + off[2]) * STEPS_PER_RADIAN) as u32
         });
-        Coded {
+        Ok(Coded {
             value: words,
             missed,
             best,
-        }
+        })
     }
 
     /// Codes which component is left out, by its rank among those of the guess.
@@ -130,7 +135,7 @@ impl<B: Bits, W: Witness> Walk<'_, B, W> {
         foresight: &mut F,
         orientation: Coded<SmallestThree>,
         target: Option<Place>,
-    ) -> Result<Coded<Place>, OutOfRange> {
+    ) -> Result<Coded<Place>, Unwritten> {
         let Moving {
             cube,
             trace,
@@ -174,18 +179,13 @@ impl<B: Bits, W: Witness> Walk<'_, B, W> {
                 let wanted = target.map_or(0, |target| target[axis] - guess[axis]);
                 let component = Component::position(axis);
                 let difference = self.residual(kind, *cube, component, contexts, missed, wanted);
-                position[axis] = guess[axis] + difference;
+                let value = guess[axis] + difference;
                 let bounds = POSITION[axis];
-                if !(bounds.min..=bounds.max).contains(&position[axis]) {
-                    return Err(OutOfRange {
-                        what: kind,
-                        cube: *cube,
-                        value: position[axis].into(),
-                        min: bounds.min.into(),
-                        max: bounds.max.into(),
-                    });
-                }
+                position[axis] = within(value, bounds.min..=bounds.max, kind, *cube)?;
                 missed = missed.max(magnitude(difference));
+            }
+            if position == trace.place {
+                return Err(Unwritten::Redundant);
             }
         }
         let best = self.review::<F, _>(OF_POSITION, class, guesses, |guess| {
@@ -288,3 +288,24 @@ impl<B: Bits, W: Witness> Decide for Deciding<'_, '_, B, W> {
 
 /// Steps of a component to a radian, about.
 const STEPS_PER_RADIAN: f32 = 181.0;
+
+/// Of a component of nine bits.
+const COMPONENT: RangeInclusive<i32> = 0..=511;
+
+fn within(
+    value: i32,
+    range: RangeInclusive<i32>,
+    what: BitKind,
+    cube: usize,
+) -> Result<i32, Unwritten> {
+    if range.contains(&value) {
+        return Ok(value);
+    }
+    Err(Unwritten::OutOfRange {
+        what,
+        cube,
+        value: value.into(),
+        min: (*range.start()).into(),
+        max: (*range.end()).into(),
+    })
+}

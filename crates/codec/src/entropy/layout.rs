@@ -49,7 +49,7 @@ impl Site {
 const ADAPTIVE_CONTEXTS: usize = 16;
 const SITE_INPUTS: usize = 2;
 const SITE_SIZE: usize = 1024;
-const SITES: usize = 9;
+const SITES: usize = 8;
 
 const fn site(place: usize) -> Site {
     Site {
@@ -70,16 +70,13 @@ pub(crate) const TOGGLES: Site = site(2);
 pub(crate) const SAME_LARGEST: Site = site(3);
 /// Whether it leaves out the next likely one instead; and then the next.
 pub(crate) const NEXT_LARGEST: Site = site(4);
-/// Whether the earlier baselines are those next to the baseline.
-pub(crate) const USUAL_REFERENCES: Site = site(5);
-
 /// Whether any cube changes that lay still and that nothing came near.
-pub(crate) const ANY_UNTOUCHED: Site = site(6);
+pub(crate) const ANY_UNTOUCHED: Site = site(5);
 
 /// Whether the orientation is the baseline's.
-pub(crate) const SAME_ORIENTATION: Site = site(7);
+pub(crate) const SAME_ORIENTATION: Site = site(6);
 /// Whether the position is.
-pub(crate) const SAME_POSITION: Site = site(8);
+pub(crate) const SAME_POSITION: Site = site(7);
 
 /// A component whose residual is sent.
 #[derive(Clone, Copy, Debug)]

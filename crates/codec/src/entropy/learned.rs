@@ -6,6 +6,7 @@ use super::features::NEVER;
 use super::layout::{ADAPTIVE_OF_A_WAY, CLASSES, GUESSES, WEIGHT_SETS_OF_A_WAY};
 use super::mixing::Eight;
 use super::prior::Prior;
+use crate::baseline::Baseline;
 use crate::snapshot::QuantizedSnapshot;
 use crate::stages::Delta;
 
@@ -68,7 +69,7 @@ pub(crate) struct Learned {
     pub(crate) weights: Vec<Eight>,
     pub(crate) adaptive: Vec<u16>,
     pub(crate) errors: Vec<u16>,
-    /// How well each cube was foreseen.
+    /// How well each cube was foreseen; empty if none was.
     pub(crate) marks: Vec<Mark>,
     /// The baseline of the packet, and how much older it was; 0 if there was none.
     pub(crate) before: QuantizedSnapshot,
@@ -87,7 +88,7 @@ impl fmt::Debug for Learned {
 
 impl Learned {
     /// What a chain starts with.
-    pub(crate) fn first(prior: &Prior, way: Way, snapshot: &QuantizedSnapshot) -> Self {
+    pub(crate) fn first(prior: &Prior, way: Way) -> Self {
         let part = |size: usize| way as usize * size..(way as usize + 1) * size;
         Self {
             way,
@@ -97,8 +98,8 @@ impl Learned {
                 Way::Plain => Vec::new(),
                 Way::Predicted => prior.errors.clone(),
             },
-            marks: vec![Mark::default(); snapshot.len()],
-            before: snapshot.clone(),
+            marks: Vec::new(),
+            before: Baseline::default().snapshot,
             before_ticks: 0,
         }
     }
@@ -109,7 +110,6 @@ impl Learned {
         self.weights.clone_from(&other.weights);
         self.adaptive.clone_from(&other.adaptive);
         self.errors.clone_from(&other.errors);
-        self.marks.resize(other.marks.len(), Mark::default());
     }
 
     pub(crate) fn memory_bytes(&self) -> usize {
@@ -118,6 +118,11 @@ impl Learned {
             + size_of_val(&*self.errors)
             + size_of_val(&*self.marks)
             + self.before.memory_bytes()
+    }
+
+    /// How well a cube was foreseen.
+    pub(crate) fn mark(&self, cube: usize) -> Mark {
+        self.marks.get(cube).copied().unwrap_or_default()
     }
 
     /// The baseline of the packet, if there was one, and how much older it was.

@@ -63,7 +63,7 @@ impl Trainer {
     /// Starts from a prior instead of from nothing.
     #[must_use]
     pub fn starting_from(mut self, prior: Arc<Prior>) -> Self {
-        self.coder.prior = prior;
+        self.coder = Coder::new(prior);
         self
     }
 
@@ -73,7 +73,7 @@ impl Trainer {
         self.without.push(feature);
         let mut prior = Prior::blank();
         self.silence(&mut prior);
-        self.coder.prior = Arc::new(prior);
+        self.coder = Coder::new(Arc::new(prior));
         self
     }
 
@@ -116,7 +116,7 @@ impl Trainer {
                 newest.before = own.before;
                 newest.before_ticks = own.before_ticks;
             } else {
-                newest.marks.fill(super::learned::Mark::default());
+                newest.marks.clear();
                 newest.before_ticks = 0;
             }
             baseline.learned = Some(newest);
@@ -166,7 +166,7 @@ impl Trainer {
             }
         }
         self.silence(&mut prior);
-        self.coder.prior = Arc::new(prior);
+        self.coder = Coder::new(Arc::new(prior));
         self.counts.fill([0; 2]);
     }
 
