@@ -80,10 +80,10 @@ struct Prior {
     table: [Vec<i64>; 2],
 }
 
-const WEIGHTS: usize = 297;
-const ADAPTIVE: usize = 4752;
+const WEIGHTS: usize = 296;
+const ADAPTIVE: usize = 4736;
 const ERRORS: usize = 4096;
-const TABLE: usize = 313_344;
+const TABLE: usize = 311_296;
 
 static PRIOR: LazyLock<Prior> = LazyLock::new(|| {
     let bytes = include_bytes!("../../prior.bin");
@@ -159,10 +159,9 @@ pub(crate) const LYING_CHANGES: usize = 1;
 pub(crate) const TOGGLES: usize = 2;
 pub(crate) const LARGEST_IS_THE_GUESSES: usize = 3;
 pub(crate) const LARGEST_IS_THE_NEXT: usize = 4;
-pub(crate) const USUAL_EARLIER: usize = 5;
-pub(crate) const ANY_UNTOUCHED: usize = 6;
-pub(crate) const SAME_ORIENTATION: usize = 7;
-pub(crate) const SAME_POSITION: usize = 8;
+pub(crate) const ANY_UNTOUCHED: usize = 5;
+pub(crate) const SAME_ORIENTATION: usize = 6;
+pub(crate) const SAME_POSITION: usize = 7;
 
 /// The component of a residual, with its contexts (section 4).
 pub(crate) struct Residual {
@@ -236,7 +235,12 @@ impl<'a> Decisions<'a> {
 
     /// A bit of an even decision (section 3).
     pub(crate) fn even(&mut self) -> i64 {
-        i64::from(self.coder.decide(32768))
+        i64::from(self.fixed(32768))
+    }
+
+    /// A decision that teaches nothing.
+    pub(crate) fn fixed(&mut self, one: i64) -> bool {
+        self.coder.decide(one)
     }
 
     fn adapt(&mut self, adaptive: usize, outcome: bool) {
@@ -264,10 +268,10 @@ impl<'a> Decisions<'a> {
     /// A node of a residual (section 4).
     fn node(&mut self, of: &Residual, n: usize) -> usize {
         let c = of.component;
-        let place = |input: usize| 18432 + (4 * c + input) * 12288 + 48 * of.contexts[input] + n;
+        let place = |input: usize| 16384 + (4 * c + input) * 12288 + 48 * of.contexts[input] + n;
         let places = [0, 1, 2, 3].map(place);
-        let adaptive = 144 + (16 * c + of.adaptive) * 48 + n;
-        usize::from(self.decide(9 + 48 * c + n, adaptive, &places))
+        let adaptive = 128 + (16 * c + of.adaptive) * 48 + n;
+        usize::from(self.decide(8 + 48 * c + n, adaptive, &places))
     }
 
     /// A residual (section 13).

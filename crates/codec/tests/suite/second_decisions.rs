@@ -8,7 +8,6 @@ use std::collections::HashMap;
 use crate::second_coder::{
     ANY_UNTOUCHED, Decisions, LARGEST_IS_THE_GUESSES, LARGEST_IS_THE_NEXT, LYING_CHANGES,
     MOVED_CHANGES, Probabilities, Residual, SAME_ORIENTATION, SAME_POSITION, TOGGLES,
-    USUAL_EARLIER,
 };
 use crate::second_decoder::{Cube, Kept, QUANTIZED_POSITION, check, precision};
 use crate::second_foresight::{
@@ -181,6 +180,9 @@ fn largest_mag(vector: [i64; 3]) -> usize {
     mag(largest.min(1 << 20))
 }
 
+/// Section 16.
+const REDUNDANT: &str = "fewer decisions could say it";
+
 /// The walk over the cubes (section 9).
 struct Walk<'a> {
     decisions: Decisions<'a>,
@@ -191,6 +193,8 @@ struct Walk<'a> {
     /// The square of the least distance at which a cube was touched.
     touched: Vec<Option<i64>>,
     touching: usize,
+    /// Cubes that changed.
+    changes: usize,
     carriers: Carriers,
     cubes: Vec<Cube>,
     marks: Vec<Mark>,
@@ -216,9 +220,11 @@ impl Walk<'_> {
             }
         }
         if self.decisions.site(ANY_UNTOUCHED, 0, &[]) {
+            let count = self.changes;
             for n in untouched {
                 self.cube(n)?;
             }
+            check(self.changes > count, REDUNDANT)?;
         }
         Ok(())
     }
@@ -273,8 +279,10 @@ impl Walk<'_> {
         let contexts = [16 * (16 * i + t) + l, 16 * i + a];
         self.cubes[n].interacting ^= self.decisions.site(TOGGLES, i, &contexts);
         let mut mark = Mark::of_seen();
-        self.orientation(n, &mut mark);
+        self.orientation(n, &mut mark)?;
         self.position(n, &mut mark)?;
+        check(self.cubes[n] != self.reference[n], REDUNDANT)?;
+        self.changes += 1;
         self.marks[n] = mark;
         self.touch(n);
         let place = |cube: &Cube| (cube.position, cube.orientation);
@@ -290,7 +298,7 @@ impl Walk<'_> {
     }
 
     /// An orientation (section 11).
-    fn orientation(&mut self, n: usize, mark: &mut Mark) {
+    fn orientation(&mut self, n: usize, mark: &mut Mark) -> Result<(), String> {
         let guesses: [Quaternion; 2] = if self.decisions.way() == 1 {
             self.foresight(n).orientations()
         } else {
@@ -325,9 +333,13 @@ impl Walk<'_> {
                         16 * missed + s,
                     ],
                 });
-                words[1 + component] = (guess + residual).clamp(0, 511);
+                let word = guess + residual;
+                check((0..=511).contains(&word), "a component out of range")?;
+                words[1 + component] = word;
                 mark.orientation = missed.max(mag(residual));
             }
+            let told = self.cubes[n].orientation;
+            check(told != self.reference[n].orientation, REDUNDANT)?;
         }
         let now = unpack(self.cubes[n].orientation);
         let off = guesses.map(|guess| {
@@ -335,6 +347,7 @@ impl Walk<'_> {
             ((x.abs() + y.abs() + z.abs()) * 181.0) as i64
         });
         mark.best_orientation = self.decisions.learn_errors(errors, &off);
+        Ok(())
     }
 
     /// *largest*, after the chosen guess (section 11).
@@ -398,6 +411,7 @@ impl Walk<'_> {
                 self.cubes[n].position[axis] = number;
                 mark.position = missed.max(mag(residual));
             }
+            check(self.cubes[n].position != p, REDUNDANT)?;
         }
         let now = self.cubes[n].position;
         let off: Vec<i64> = guesses
@@ -415,10 +429,14 @@ fn earlier(
     baseline: &Kept,
     held: &HashMap<u16, Kept>,
 ) -> Result<[Option<Earlier>; 2], String> {
-    let older = if decisions.site(USUAL_EARLIER, 0, &[]) {
+    let older = if decisions.fixed(61440) {
         [1, 2]
+    } else if decisions.even() == 1 {
+        [0, 0]
     } else {
-        [(); 2].map(|()| (0..4).fold(0, |number, _| 2 * number + decisions.even()))
+        let older = [(); 2].map(|()| (0..4).fold(0, |number, _| 2 * number + decisions.even()));
+        check(older != [1, 2] && older != [0, 0], REDUNDANT)?;
+        older
     };
     let mut earlier = [None, None];
     for (earlier, ticks) in earlier.iter_mut().zip(older) {
@@ -473,6 +491,7 @@ pub(crate) fn read(
         traces: (0..cubes.len()).map(|n| past.trace(n)).collect(),
         touched: vec![None; cubes.len()],
         touching: 0,
+        changes: 0,
         carriers: Carriers::new(cubes.first().map_or([0; 3], |cube| cube.position)),
         cubes: cubes.to_vec(),
         marks: unmarked,
