@@ -5,15 +5,17 @@ use std::collections::HashMap;
 use cubewire_codec::ladder::{AFFINE, ARITHMETIC, CHANGED_FLAGS, LADDER, PREDICTED, rung};
 use cubewire_codec::stages::{Orientation, Position};
 use cubewire_codec::{
-    Baseline, BitLedger, Decoder, Limits, QuantizedSnapshot, Sequence, Snapshot, Stages,
+    Baseline, BitLedger, CubeState, Decoder, Limits, QuantizedSnapshot, Sequence, Snapshot, Stages,
     VelocityPrecision, encode_initial,
 };
 use glam::Vec3;
 use proptest::prelude::*;
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
 
 use crate::recording;
 use crate::scene::{Lane, scenes};
-use crate::second_decoder::{Cube, FloatCube, Kept, decode, decode_block};
+use crate::second_decoder::{Cube, FloatCube, Kept, choose, decode, decode_block};
 use crate::wire_document::{example_packets, example_states};
 
 fn float_cubes(snapshot: &Snapshot) -> Vec<FloatCube> {
@@ -106,6 +108,11 @@ impl Pair {
 
     /// Whether both read the bytes; they must not differ in it.
     fn reads(&mut self, bytes: &[u8]) -> bool {
+        self.read(bytes).is_some()
+    }
+
+    /// What each reads, unless both refuse.
+    fn read(&mut self, bytes: &[u8]) -> Option<(Baseline, Kept)> {
         let received = &self.lane.received;
         let lookup = |sequence: Sequence| received.get(&sequence.0);
         let mut first = Baseline::default();
@@ -113,9 +120,9 @@ impl Pair {
         match (by_first, decode(bytes, &self.initial, &self.held)) {
             (Ok(_), Ok(second)) => {
                 assert_agree(&first, &second);
-                true
+                Some((first, second))
             }
-            (Err(_), Err(_)) => false,
+            (Err(_), Err(_)) => None,
             (first, second) => panic!("{first:?}, but {:?}", second.map(|_| ())),
         }
     }
@@ -229,7 +236,7 @@ fn both_read_play_whose_stages_change() {
         [predicted, predicted, arithmetic, flags, predicted],
         [arithmetic, flags, arithmetic, predicted, arithmetic],
     ] {
-        for older in [[1, 2], [3, 9]] {
+        for older in [[1, 2], [3, 9], [0, 5]] {
             send_by_age(&frames, &stages, &[older]);
         }
     }
@@ -237,9 +244,12 @@ fn both_read_play_whose_stages_change() {
 
 #[test]
 fn both_read_worlds_that_move_as_a_whole() {
+    // More cubes change than touch or carry others, and they stand close enough to.
     let mut frames = real_play(12);
     for (frame, (_, state)) in frames.iter_mut().enumerate() {
         for (n, cube) in state.cubes.iter_mut().enumerate() {
+            cube.position.x *= 0.2;
+            cube.position.y *= 0.2;
             cube.position.x += 0.01 * (frame * (1 + n % 5)) as f32;
         }
     }
@@ -296,6 +306,13 @@ fn both_read_the_initial_state() {
     assert_eq!(decode_block(&bytes), Ok(float_cubes(&first)));
 }
 
+/// A place on a lattice of the distances at which cubes touch, carry and are near.
+fn limit_place() -> impl Strategy<Value = Vec3> {
+    let along = || prop::sample::select(vec![0, 0, 0, 350, 512, 900, 1024]);
+    let place = |(x, y, z): (i32, i32, i32)| Vec3::new(x as f32, y as f32, (z + 102) as f32);
+    (along(), along(), along()).prop_map(move |parts| place(parts) / 512.0)
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(1_000))]
 
@@ -332,6 +349,63 @@ proptest! {
             let earlier = [first, second].map(|more| at(age + more?));
             pair.send(&frames[frame], rung.stages, baseline, earlier);
         }
+    }
+
+    /// Decisions by chance, with the right check: whatever one refuses, the other does too.
+    #[test]
+    fn both_read_or_refuse_any_decisions(
+        scene in scenes(12, 6),
+        seed in any::<u64>(),
+        strange in prop::sample::select(vec![0.0, 0.001, 0.02, 0.3]),
+        choices in prop::collection::vec((0_u8..2, 0_usize..4), 12),
+    ) {
+        let mut rng = ChaCha8Rng::seed_from_u64(seed);
+        let mut choice = |one: i64| {
+            let likely = rng.random_range(0..65536) < one;
+            if rng.random_bool(strange) { !likely } else { likely }
+        };
+        let mut pair = Pair::new(&scene.initial);
+        let mut sent: Vec<Sequence> = Vec::new();
+        for (frame, (way, age)) in scene.play().iter().zip(choices) {
+            let at = |sent: &[Sequence]| Some(sent[sent.len().checked_sub(age)?..].first()?.0);
+            let stages = [ARITHMETIC, PREDICTED][usize::from(way)].stages;
+            pair.send(frame, stages, at(&sent).map(Sequence), [None; 2]);
+            sent.push(frame.0);
+            // The first of them has the number of the frame, and may name it.
+            for more in 0..4 {
+                let sequence = Sequence(frame.0.0.wrapping_add(more));
+                let header = (sequence.0, way);
+                let bytes = choose(&mut choice, header, at(&sent), &pair.initial, &pair.held);
+                if let Some((first, second)) = pair.read(&bytes) {
+                    pair.lane.received.insert(sequence.0, first.clone());
+                    pair.lane.sent.insert(sequence.0, first);
+                    pair.held.insert(sequence.0, second);
+                    sent.push(sequence);
+                }
+            }
+        }
+    }
+
+    /// Cubes at distances that are limits of the document.
+    #[test]
+    fn both_read_cubes_at_limits(
+        places in prop::collection::vec(prop::collection::vec(limit_place(), 8), 6),
+        moves in prop::collection::vec(prop::collection::vec(any::<bool>(), 8), 6),
+        way in 0_usize..2,
+    ) {
+        let cube = |position: &Vec3| CubeState { position: *position, ..CubeState::default() };
+        let mut state = Snapshot { cubes: places[0].iter().map(cube).collect() };
+        let initial = state.clone();
+        let mut frames = Vec::new();
+        for (frame, (places, moves)) in places.iter().zip(&moves).enumerate() {
+            for ((cube, place), moves) in state.cubes.iter_mut().zip(places).zip(moves) {
+                if *moves {
+                    cube.position = *place;
+                }
+            }
+            frames.push((Sequence(6 * frame as u16), state.clone()));
+        }
+        send_to_both(&initial, &frames, &[[ARITHMETIC, PREDICTED][way].stages]);
     }
 
     /// Whatever one refuses, the other does too.

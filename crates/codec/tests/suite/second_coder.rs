@@ -5,9 +5,13 @@ use std::sync::LazyLock;
 
 use crate::second_decoder::check;
 
+/// What chooses outcomes where none are read, from *one*.
+pub(crate) type Choice<'a> = &'a mut dyn FnMut(i64) -> bool;
+
 /// The arithmetic decoder, which also writes what the encoder would (sections 3 and 16).
 struct Coder<'a> {
     bytes: &'a [u8],
+    choice: Option<Choice<'a>>,
     at: usize,
     low: u32,
     high: u32,
@@ -17,9 +21,10 @@ struct Coder<'a> {
 }
 
 impl<'a> Coder<'a> {
-    fn new(bytes: &'a [u8]) -> Self {
+    fn new(bytes: &'a [u8], choice: Option<Choice<'a>>) -> Self {
         let mut coder = Self {
             bytes,
+            choice,
             at: 0,
             low: 0,
             high: u32::MAX,
@@ -39,10 +44,11 @@ impl<'a> Coder<'a> {
     }
 
     fn decide(&mut self, one: i64) -> bool {
+        let chosen = self.choice.as_mut().map(|choose| choose(one));
         let one = one as u32;
         let range = self.high - self.low;
         let middle = self.low + (range >> 16) * one + (((range & 65535) * one) >> 16);
-        let outcome = self.value <= middle;
+        let outcome = chosen.unwrap_or(self.value <= middle);
         if outcome {
             self.high = middle;
         } else {
@@ -57,7 +63,7 @@ impl<'a> Coder<'a> {
         outcome
     }
 
-    /// What the encoder writes for the outcomes read.
+    /// What the encoder writes for the outcomes.
     fn end(mut self) -> Vec<u8> {
         let (low, high) = (u64::from(self.low), u64::from(self.high));
         let ending_in = |zero_bytes: u32| low.next_multiple_of(1 << (8 * zero_bytes));
@@ -195,12 +201,38 @@ impl Probabilities {
 pub(crate) struct Decisions<'a> {
     coder: Coder<'a>,
     learned: Probabilities,
+    refusal: Option<&'static str>,
 }
 
 impl<'a> Decisions<'a> {
-    pub(crate) fn new(bytes: &'a [u8], learned: Probabilities) -> Self {
-        let coder = Coder::new(bytes);
-        Self { coder, learned }
+    /// Those of a packet.
+    pub(crate) fn read(bytes: &'a [u8], learned: Probabilities) -> Self {
+        Self {
+            coder: Coder::new(bytes, None),
+            learned,
+            refusal: None,
+        }
+    }
+
+    /// Those that `choice` takes.
+    pub(crate) fn choose(choice: Choice<'a>, learned: Probabilities) -> Self {
+        Self {
+            coder: Coder::new(&[], Some(choice)),
+            learned,
+            refusal: None,
+        }
+    }
+
+    /// Refuses the packet, in the end, unless `holds` (section 16).
+    pub(crate) fn require(&mut self, holds: bool, otherwise: &'static str) {
+        if !holds {
+            self.refusal = self.refusal.or(Some(otherwise));
+        }
+    }
+
+    /// What is written for those that were chosen.
+    pub(crate) fn written(self) -> Vec<u8> {
+        self.coder.end()
     }
 
     pub(crate) fn way(&self) -> usize {
@@ -209,6 +241,7 @@ impl<'a> Decisions<'a> {
 
     /// What is learned, if the bytes are what an encoder writes (section 16).
     pub(crate) fn end(self) -> Result<Probabilities, String> {
+        check(self.refusal.is_none(), self.refusal.unwrap_or_default())?;
         let bytes = self.coder.bytes;
         check(self.coder.end() == bytes, "not an encoder's decisions")?;
         Ok(self.learned)
@@ -306,7 +339,7 @@ impl<'a> Decisions<'a> {
     }
 
     /// The guesses of a class that are chosen and other (section 11).
-    pub(crate) fn choose(&self, errors: usize, guesses: usize) -> (usize, usize) {
+    pub(crate) fn best_guesses(&self, errors: usize, guesses: usize) -> (usize, usize) {
         if self.learned.way == 0 {
             return (0, 1);
         }

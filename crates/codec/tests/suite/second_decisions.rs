@@ -6,10 +6,10 @@
 use std::collections::HashMap;
 
 use crate::second_coder::{
-    ANY_UNTOUCHED, Decisions, LARGEST_IS_THE_GUESSES, LARGEST_IS_THE_NEXT, LYING_CHANGES,
+    ANY_UNTOUCHED, Choice, Decisions, LARGEST_IS_THE_GUESSES, LARGEST_IS_THE_NEXT, LYING_CHANGES,
     MOVED_CHANGES, Probabilities, Residual, SAME_ORIENTATION, SAME_POSITION, TOGGLES,
 };
-use crate::second_decoder::{Cube, Kept, QUANTIZED_POSITION, check, precision};
+use crate::second_decoder::{Cube, Kept, QUANTIZED_POSITION, precision};
 use crate::second_foresight::{
     Body, CARRIERS, Carriers, Foresight, Quaternion, Vector, floats, over, pack, plus, times, turn,
     unpack,
@@ -135,7 +135,11 @@ impl Past<'_> {
                 apart.fold(0, i64::max)
             })
         };
-        let speed = |since: &Earlier| over(floats(moved(since)), since.ticks as f32);
+        let speed = |since: Option<&Earlier>| {
+            since.map_or([0.0; 3], |since| {
+                over(floats(moved(since)), since.ticks as f32)
+            })
+        };
         let spin = |since: Option<&Earlier>| {
             since.map_or([0.0; 3], |since| {
                 let then = unpack(since.cubes[n].orientation);
@@ -143,14 +147,12 @@ impl Past<'_> {
             })
         };
         let newer = first.or(before);
-        let velocity = newer.map_or([0.0; 3], |newer| {
-            times(plus(speed(newer), speed(second.unwrap_or(newer))), 0.5)
-        });
+        let velocity = plus(speed(newer), speed(second.or(newer)));
         let body = Body {
             half: if n == 0 { 384.0 } else { 102.4 },
             place: floats(p),
             orientation: q,
-            velocity,
+            velocity: times(velocity, 0.5),
             spin: spin(newer),
         };
         let clearance = body.clearance() as i64;
@@ -201,20 +203,20 @@ struct Walk<'a> {
 }
 
 impl Walk<'_> {
-    fn walk(&mut self) -> Result<(), String> {
-        self.cube(0)?;
+    fn walk(&mut self) {
+        self.cube(0);
         let all = 1..self.reference.len();
         let (mut active, others): (Vec<usize>, Vec<usize>) =
             all.partition(|n| self.traces[*n].is_active);
         let first = self.reference[0].position;
         active.sort_by_key(|n| squared_distance(self.reference[*n].position, first));
         for n in active {
-            self.cube(n)?;
+            self.cube(n);
         }
         let mut untouched = Vec::new();
         for n in others {
             if self.touched[n].is_some() {
-                self.cube(n)?;
+                self.cube(n);
             } else {
                 untouched.push(n);
             }
@@ -222,11 +224,10 @@ impl Walk<'_> {
         if self.decisions.site(ANY_UNTOUCHED, 0, &[]) {
             let count = self.changes;
             for n in untouched {
-                self.cube(n)?;
+                self.cube(n);
             }
-            check(self.changes > count, REDUNDANT)?;
+            self.decisions.require(self.changes > count, REDUNDANT);
         }
-        Ok(())
     }
 
     /// *T* (section 9).
@@ -259,7 +260,7 @@ impl Walk<'_> {
     }
 
     /// One cube (section 10).
-    fn cube(&mut self, n: usize) -> Result<(), String> {
+    fn cube(&mut self, n: usize) {
         let trace = &self.traces[n];
         let (l, s, lt, st) = (trace.l, trace.s, trace.lt, trace.st);
         let (a, i) = (trace.a, trace.i);
@@ -274,21 +275,21 @@ impl Walk<'_> {
             self.decisions.site(LYING_CHANGES, t, &[2 * t + i])
         };
         if !changes {
-            return Ok(());
+            return;
         }
         let contexts = [16 * (16 * i + t) + l, 16 * i + a];
         self.cubes[n].interacting ^= self.decisions.site(TOGGLES, i, &contexts);
         let mut mark = Mark::of_seen();
-        self.orientation(n, &mut mark)?;
-        self.position(n, &mut mark)?;
-        check(self.cubes[n] != self.reference[n], REDUNDANT)?;
+        self.orientation(n, &mut mark);
+        self.position(n, &mut mark);
+        let differs = self.cubes[n] != self.reference[n];
+        self.decisions.require(differs, REDUNDANT);
         self.changes += 1;
         self.marks[n] = mark;
         self.touch(n);
         let place = |cube: &Cube| (cube.position, cube.orientation);
         let (from, to) = (place(&self.reference[n]), place(&self.cubes[n]));
         self.carriers.add(n == 0, from, to);
-        Ok(())
     }
 
     fn foresight(&self, n: usize) -> Foresight<'_> {
@@ -298,7 +299,7 @@ impl Walk<'_> {
     }
 
     /// An orientation (section 11).
-    fn orientation(&mut self, n: usize, mark: &mut Mark) -> Result<(), String> {
+    fn orientation(&mut self, n: usize, mark: &mut Mark) {
         let guesses: [Quaternion; 2] = if self.decisions.way() == 1 {
             self.foresight(n).orientations()
         } else {
@@ -310,7 +311,7 @@ impl Walk<'_> {
         let old = self.old_marks[n];
         let class = 16 * (2 * c + old.best_orientation) + a;
         let errors = 4 * class;
-        let (chosen, other) = self.decisions.choose(errors, guesses.len());
+        let (chosen, other) = self.decisions.best_guesses(errors, guesses.len());
         let contexts = [16 * lt + st, 16 * c + chosen];
         if !self.decisions.site(SAME_ORIENTATION, c, &contexts) {
             let largest = self.largest(guesses[chosen], lt);
@@ -334,12 +335,13 @@ impl Walk<'_> {
                     ],
                 });
                 let word = guess + residual;
-                check((0..=511).contains(&word), "a component out of range")?;
-                words[1 + component] = word;
+                let fits = (0..=511).contains(&word);
+                self.decisions.require(fits, "a component out of range");
+                words[1 + component] = word.clamp(0, 511);
                 mark.orientation = missed.max(mag(residual));
             }
-            let told = self.cubes[n].orientation;
-            check(told != self.reference[n].orientation, REDUNDANT)?;
+            let differs = *words != self.reference[n].orientation;
+            self.decisions.require(differs, REDUNDANT);
         }
         let now = unpack(self.cubes[n].orientation);
         let off = guesses.map(|guess| {
@@ -347,7 +349,6 @@ impl Walk<'_> {
             ((x.abs() + y.abs() + z.abs()) * 181.0) as i64
         });
         mark.best_orientation = self.decisions.learn_errors(errors, &off);
-        Ok(())
     }
 
     /// *largest*, after the chosen guess (section 11).
@@ -371,7 +372,7 @@ impl Walk<'_> {
     }
 
     /// A position (section 12).
-    fn position(&mut self, n: usize, mark: &mut Mark) -> Result<(), String> {
+    fn position(&mut self, n: usize, mark: &mut Mark) {
         let p = self.reference[n].position;
         let words = self.cubes[n].orientation;
         let guesses: Vec<[i64; 3]> = if self.decisions.way() == 1 {
@@ -385,7 +386,7 @@ impl Walk<'_> {
         let old = self.old_marks[n];
         let class = 16 * (4 * c + old.best_position) + a;
         let errors = 4 * (512 + class);
-        let (chosen, other) = self.decisions.choose(errors, guesses.len());
+        let (chosen, other) = self.decisions.best_guesses(errors, guesses.len());
         let turns = usize::from(words != self.reference[n].orientation);
         let missed_o = mark.orientation;
         let contexts = [2 * (16 * s + l) + turns, 2 * (16 * missed_o + s) + turns];
@@ -406,12 +407,15 @@ impl Walk<'_> {
                     ],
                 });
                 let number = guess + residual;
-                let fits = QUANTIZED_POSITION[axis].contains(&number);
-                check(fits, "a position out of range")?;
+                let range = &QUANTIZED_POSITION[axis];
+                let fits = range.contains(&number);
+                self.decisions.require(fits, "a position out of range");
+                let number = number.clamp(*range.start(), *range.end());
                 self.cubes[n].position[axis] = number;
                 mark.position = missed.max(mag(residual));
             }
-            check(self.cubes[n].position != p, REDUNDANT)?;
+            let differs = self.cubes[n].position != p;
+            self.decisions.require(differs, REDUNDANT);
         }
         let now = self.cubes[n].position;
         let off: Vec<i64> = guesses
@@ -419,94 +423,110 @@ impl Walk<'_> {
             .map(|guess| difference(now, *guess).iter().map(|part| part.abs()).sum())
             .collect();
         mark.best_position = self.decisions.learn_errors(errors, &off);
-        Ok(())
     }
 }
 
-/// The earlier baselines (section 7).
-fn earlier(
-    decisions: &mut Decisions,
-    baseline: &Kept,
-    held: &HashMap<u16, Kept>,
-) -> Result<[Option<Earlier>; 2], String> {
-    let older = if decisions.fixed(61440) {
-        [1, 2]
-    } else if decisions.even() == 1 {
-        [0, 0]
-    } else {
-        let older = [(); 2].map(|()| (0..4).fold(0, |number, _| 2 * number + decisions.even()));
-        check(older != [1, 2] && older != [0, 0], REDUNDANT)?;
-        older
-    };
-    let mut earlier = [None, None];
-    for (earlier, ticks) in earlier.iter_mut().zip(older) {
-        if ticks == 0 {
-            continue;
+/// A packet up to its decisions. `cubes` are the reference's.
+pub(crate) struct Packet<'a> {
+    pub(crate) way: usize,
+    pub(crate) sequence: u16,
+    pub(crate) cubes: &'a [Cube],
+    pub(crate) baseline: Option<&'a Kept>,
+    pub(crate) held: &'a HashMap<u16, Kept>,
+}
+
+impl<'a> Packet<'a> {
+    /// Reads the decisions: the cubes, and what they teach.
+    pub(crate) fn read(&self, bytes: &'a [u8]) -> Result<(Vec<Cube>, Learned), String> {
+        let walk = self.walk(|learned| Decisions::read(bytes, learned));
+        let learned = Learned {
+            probabilities: walk.decisions.end()?,
+            marks: walk.marks,
+            before: self
+                .ticks()
+                .filter(|ticks| *ticks > 0)
+                .map(|ticks| Earlier {
+                    cubes: self.cubes.to_vec(),
+                    ticks: ticks.min(64),
+                }),
+        };
+        Ok((walk.cubes, learned))
+    }
+
+    /// Takes the decisions by choice: their bytes and the cubes, whether or not they are refused.
+    pub(crate) fn choose(&self, choice: Choice<'a>) -> (Vec<u8>, Vec<Cube>) {
+        let walk = self.walk(|learned| Decisions::choose(choice, learned));
+        (walk.decisions.written(), walk.cubes)
+    }
+
+    fn walk(&self, decisions: impl FnOnce(Probabilities) -> Decisions<'a>) -> Walk<'a> {
+        // Section 5.
+        let known = self.baseline.and_then(|kept| kept.learned.as_ref());
+        let known = known.filter(|known| known.probabilities.way == self.way);
+        let unmarked = vec![Mark::default(); self.cubes.len()];
+        let (probabilities, old_marks, before) = match known.cloned() {
+            Some(known) => (known.probabilities, known.marks, known.before),
+            None => (Probabilities::of_prior(self.way), unmarked.clone(), None),
+        };
+        let mut decisions = decisions(probabilities);
+        let earlier = match self.baseline {
+            Some(baseline) if self.way == 1 => self.earlier(&mut decisions, baseline),
+            _ => [None, None],
+        };
+        let cubes = self.cubes;
+        let past = Past {
+            cubes,
+            moved: self.baseline.map(|kept| &kept.moved[..]),
+            before,
+            earlier,
+        };
+        let mut walk = Walk {
+            decisions,
+            ticks: self.ticks().map_or(6, |ticks| ticks.clamp(1, 64)),
+            reference: cubes,
+            old_marks,
+            traces: (0..cubes.len()).map(|n| past.trace(n)).collect(),
+            touched: vec![None; cubes.len()],
+            touching: 0,
+            changes: 0,
+            carriers: Carriers::new(cubes.first().map_or([0; 3], |cube| cube.position)),
+            cubes: cubes.to_vec(),
+            marks: unmarked,
+        };
+        if !cubes.is_empty() {
+            walk.walk();
         }
-        let name = baseline.sequence.wrapping_sub(ticks as u16);
-        let kept = held.get(&name).ok_or("an earlier baseline is not held")?;
-        let fits = precision(kept.stages) == precision(baseline.stages)
-            && kept.cubes.len() == baseline.cubes.len();
-        check(fits, "an earlier baseline does not fit")?;
-        let cubes = kept.cubes.clone();
-        *earlier = Some(Earlier { cubes, ticks });
+        walk
     }
-    Ok(earlier)
-}
 
-/// Reads the decisions of a packet: its cubes, and what they teach. `cubes` are the reference's.
-pub(crate) fn read(
-    bytes: &[u8],
-    way: usize,
-    sequence: u16,
-    cubes: &[Cube],
-    baseline: Option<&Kept>,
-    held: &HashMap<u16, Kept>,
-) -> Result<(Vec<Cube>, Learned), String> {
-    // Section 5.
-    let known = baseline.and_then(|kept| kept.learned.as_ref());
-    let known = known.filter(|known| known.probabilities.way == way);
-    let unmarked = vec![Mark::default(); cubes.len()];
-    let (probabilities, old_marks, before) = match known.cloned() {
-        Some(known) => (known.probabilities, known.marks, known.before),
-        None => (Probabilities::of_prior(way), unmarked.clone(), None),
-    };
-    let mut decisions = Decisions::new(bytes, probabilities);
-    let earlier = match baseline {
-        Some(baseline) if way == 1 => earlier(&mut decisions, baseline, held)?,
-        _ => [None, None],
-    };
-    let past = Past {
-        cubes,
-        moved: baseline.map(|kept| &kept.moved[..]),
-        before,
-        earlier,
-    };
-    let ticks = baseline.map(|kept| i64::from(sequence.wrapping_sub(kept.sequence)));
-    let mut walk = Walk {
-        decisions,
-        ticks: ticks.map_or(6, |ticks| ticks.clamp(1, 64)),
-        reference: cubes,
-        old_marks,
-        traces: (0..cubes.len()).map(|n| past.trace(n)).collect(),
-        touched: vec![None; cubes.len()],
-        touching: 0,
-        changes: 0,
-        carriers: Carriers::new(cubes.first().map_or([0; 3], |cube| cube.position)),
-        cubes: cubes.to_vec(),
-        marks: unmarked,
-    };
-    if !cubes.is_empty() {
-        walk.walk()?;
+    /// The ticks since the baseline.
+    fn ticks(&self) -> Option<i64> {
+        let since = |kept: &Kept| i64::from(self.sequence.wrapping_sub(kept.sequence));
+        self.baseline.map(since)
     }
-    let before = ticks.filter(|ticks| *ticks > 0).map(|ticks| Earlier {
-        cubes: cubes.to_vec(),
-        ticks: ticks.min(64),
-    });
-    let learned = Learned {
-        probabilities: walk.decisions.end()?,
-        marks: walk.marks,
-        before,
-    };
-    Ok((walk.cubes, learned))
+
+    /// The earlier baselines (section 7).
+    fn earlier(&self, decisions: &mut Decisions, baseline: &Kept) -> [Option<Earlier>; 2] {
+        let older = if decisions.fixed(61440) {
+            [1, 2]
+        } else if decisions.even() == 1 {
+            [0, 0]
+        } else {
+            let older = [(); 2].map(|()| (0..4).fold(0, |number, _| 2 * number + decisions.even()));
+            decisions.require(older != [1, 2] && older != [0, 0], REDUNDANT);
+            older
+        };
+        older.map(|ticks| {
+            let name = baseline.sequence.wrapping_sub(ticks as u16);
+            let fits = |kept: &&Kept| {
+                precision(kept.stages) == precision(baseline.stages)
+                    && kept.cubes.len() == baseline.cubes.len()
+            };
+            let kept = self.held.get(&name).filter(fits).filter(|_| ticks > 0);
+            let is_there = ticks == 0 || kept.is_some();
+            decisions.require(is_there, "an earlier baseline is not held, or does not fit");
+            let cubes = kept?.cubes.clone();
+            Some(Earlier { cubes, ticks })
+        })
+    }
 }

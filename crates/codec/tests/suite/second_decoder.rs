@@ -8,7 +8,8 @@ use std::collections::HashMap;
 use std::f64::consts::SQRT_2;
 use std::ops::RangeInclusive;
 
-use crate::second_decisions::{self, Learned, check_number};
+use crate::second_coder::Choice;
+use crate::second_decisions::{Learned, Packet, check_number};
 
 /// A cube of the initial state, in floats (section 3).
 #[derive(Clone, Debug, PartialEq)]
@@ -66,6 +67,9 @@ const AFFINE_POSITION: [RangeInclusive<i64>; 3] =
 const QUANTIZED_VELOCITY: RangeInclusive<i64> = -1024..=1023;
 const AFFINE_VELOCITY: RangeInclusive<i64> = -524287..=524287;
 
+/// The widths of the seven codes (section 5).
+const STAGE_BITS: [usize; 7] = [4, 3, 2, 3, 2, 2, 2];
+
 /// The growing ranges of relative positions and orientations, by class (section 9).
 const CLASSES: [([u32; 3], [u32; 3]); 6] = [
     ([3, 5, 8], [2, 4, 7]),
@@ -94,8 +98,14 @@ pub(crate) fn decode(
         let way = usize::from(stages[3] - ARITHMETIC);
         let sent = bits.number(14)?;
         let decisions = bits.after_padding()?;
-        let (cubes, learned) =
-            second_decisions::read(decisions, way, sequence, &cubes, baseline, held)?;
+        let packet = Packet {
+            way,
+            sequence,
+            cubes: &cubes,
+            baseline,
+            held,
+        };
+        let (cubes, learned) = packet.read(decisions)?;
         check(check_number(sequence, &cubes) == sent, "the check differs")?;
         let mut kept = keep(sequence, stages, cubes, baseline);
         kept.learned = Some(learned);
@@ -112,6 +122,52 @@ pub(crate) fn decode(
     }
     bits.finish()?;
     Ok(keep(sequence, stages, cubes, baseline))
+}
+
+/// A packet that is coded arithmetically and whose decisions are taken by choice, with the right
+/// check. It may have to be refused.
+pub(crate) fn choose(
+    choice: Choice,
+    (sequence, way): (u16, u8),
+    baseline: Option<u16>,
+    initial: &[FloatCube],
+    held: &HashMap<u16, Kept>,
+) -> Vec<u8> {
+    let stages = [
+        9,
+        VELOCITY_OMITTED,
+        POSITION_QUANTIZED,
+        ARITHMETIC + way,
+        0,
+        0,
+        0,
+    ];
+    let baseline = baseline.map(|name| &held[&name]);
+    let quantized = || initial.iter().map(|cube| quantize(cube, stages)).collect();
+    let cubes: Vec<Cube> = baseline.map_or_else(quantized, |kept| kept.cubes.clone());
+    let packet = Packet {
+        way: usize::from(way),
+        sequence,
+        cubes: &cubes,
+        baseline,
+        held,
+    };
+    let (decisions, chosen) = packet.choose(choice);
+    let name = baseline.map(|kept| format!("0{:016b}0", kept.sequence));
+    let codes = stages.iter().zip(STAGE_BITS);
+    let codes: String = codes
+        .map(|(code, bits)| format!("{code:0bits$b}"))
+        .collect();
+    let mut bits = format!("{sequence:016b}{}{codes}", name.unwrap_or("1".into()));
+    bits += &format!("{:014b}", check_number(sequence, &chosen));
+    let byte = |bits: &[u8]| {
+        let bits = bits.iter().map(|digit| digit - b'0');
+        bits.chain([0; 8])
+            .take(8)
+            .fold(0, |byte, bit| 2 * byte + bit)
+    };
+    let header = bits.as_bytes().chunks(8).map(byte);
+    header.chain(decisions).collect()
 }
 
 /// Decodes the initial state from its block (section 10).
@@ -260,8 +316,8 @@ fn read_header<'a>(
 /// The stages (section 5).
 fn read_stages(bits: &mut Bits) -> Result<[u8; 7], String> {
     let mut stages = [0; 7];
-    for (stage, width) in stages.iter_mut().zip([4, 3, 2, 3, 2, 2, 2]) {
-        *stage = bits.number(width)? as u8;
+    for (stage, width) in stages.iter_mut().zip(STAGE_BITS) {
+        *stage = bits.number(width as u32)? as u8;
     }
     let last_codes = [15, 4, 2, 6, 2, 2, 2];
     for (code, last) in stages.iter().zip(last_codes) {
