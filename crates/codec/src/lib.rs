@@ -2,8 +2,8 @@
 //!
 //! The stages are those of Glenn Fiedler's *Snapshot Compression* (gafferongames.com, 2015), and
 //! some of ours. Each can be switched on its own, from one packet to the next; the [`ladder`]
-//! names the combinations that build on one another. `WIRE.md` beside this crate's manifest
-//! specifies every bit.
+//! names the combinations that build on one another, and any combination has a
+//! [text](stages::text). `WIRE.md` beside this crate's manifest specifies every bit.
 //!
 //! This crate knows no engine, sockets, threads, clocks or files. Sequence numbers come in, and
 //! what a receiver has acknowledged is for others to find out.
@@ -95,5 +95,6 @@ pub use selection::{PREDICTED_INDEX_BITS, RELATIVE_INDEX_BITS, index_bits, index
 pub use sequence::Sequence;
 pub use snapshot::{QuantizeError, QuantizedCube, QuantizedSnapshot};
 pub use source::DecodeError;
+pub use stages::text::StagesTextError;
 pub use stages::{IllegalStages, Stages};
 pub use state::{CubeState, Snapshot};

@@ -4,6 +4,8 @@
 //! the affine variants *Data Quantization and Networking* (2025). Predicted indices, predicted
 //! positions, growing ranges and joint flags are ours.
 
+pub mod text;
+
 use crate::precision::{Precision, VelocityPrecision};
 use crate::quantize::smallest_three::{MAX_BITS, MIN_BITS};
 
@@ -165,7 +167,7 @@ impl ChangedFlags {
 
 /// What the codec does, stage by stage.
 ///
-/// Not every combination makes sense: [`Stages::check`] says which do.
+/// Not every combination makes sense: [`Stages::check`] says which do. Any that does has a [`text`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Stages {
     /// How orientations are written.
