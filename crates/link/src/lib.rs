@@ -3,7 +3,7 @@
 //!
 //! A [`Link`] is one direction, and [`Conditions`] say what it does: latency, jitter, loss in bursts or
 //! one by one, duplicates, reordering, a bottleneck with a queue, a cut cable, or a recorded [`Trace`].
-//! [`PRESETS`] has conditions to choose from.
+//! [`PRESETS`] has conditions to choose from, and [`text`] is how to write others on a command line.
 //!
 //! Everything follows from the arguments: time is passed in, and accidents come from a seed. There are
 //! no engine, sockets, threads or clocks. Cutting messages into packets is left to the caller; one thing
@@ -36,6 +36,7 @@ mod link;
 mod loss;
 mod presets;
 mod queue;
+pub mod text;
 mod trace;
 
 pub use conditions::{
@@ -45,4 +46,5 @@ pub use conditions::{
 pub use link::{Link, LinkStats};
 pub use loss::Loss;
 pub use presets::{PRESETS, Preset};
+pub use text::ConditionsTextError;
 pub use trace::{Trace, TraceError};

@@ -5,6 +5,7 @@ mod delays;
 mod losses;
 mod operations;
 mod queue;
+mod text;
 
 use std::time::Duration;
 

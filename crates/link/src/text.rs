@@ -1,0 +1,266 @@
+//! [`Conditions`] as text, for a command line.
+//!
+//! Parts are joined by `+`. The first may be the name of a [preset](crate::PRESETS), from which the
+//! others differ; without it they differ from [`Conditions::PERFECT`]:
+//!
+//! ```text
+//! text   = ( preset | part ) *( "+" part )
+//! part   = "latency="    time
+//!        | "jitter="     ( "none" | "uniform/" spread | "log-normal/" median "/" sigma )
+//!        | "loss="       ( "none" | probability | "bursts/" mean-fraction "/" mean-packets
+//!                        | "gilbert-elliott/" to-bad "/" to-good "/" loss-in-good "/" loss-in-bad )
+//!        | "duplicate="  probability
+//!        | "reordering=" ( "none" | probability "/" min-delay "/" max-delay )
+//!        | "bandwidth="  ( "none" | bits-per-second "/" queue-bytes )
+//!        | "cut"
+//! time   = number "ms"                  ; six decimals at most, so that it is exact
+//! number = 1*digit [ "." 1*digit ]
+//! ```
+//!
+//! Spread, median and the two delays are times; bits per second and bytes are whole numbers; all
+//! others are numbers. `bursts` is [`Loss::bursts`](crate::Loss::bursts). Parts come in any order, each at most once. There
+//! is never a comma, a colon or a space, so that these can part it from other text.
+//!
+//! ```
+//! use cubewire_link::{Conditions, Loss};
+//!
+//! let conditions: Conditions = "4g+loss=0.05".parse()?;
+//! assert_eq!(conditions.loss, Loss::Independent { probability: 0.05 });
+//! assert_eq!(
+//!     conditions.to_text().as_deref(),
+//!     Some("latency=25ms+jitter=log-normal/5ms/0.8+loss=0.05+bandwidth=10000000/512000")
+//! );
+//! # Ok::<(), cubewire_link::ConditionsTextError>(())
+//! ```
+
+mod parts;
+
+use std::str::FromStr;
+
+use crate::{Conditions, ConditionsError, PRESETS, Preset};
+use parts::PARTS;
+
+/// Why a text is no [`Conditions`].
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum ConditionsTextError {
+    /// A part has no value and is nothing that does without.
+    #[error(
+        "`{part}` is neither `{CUT}` nor a name and a value with `=` between them, nor, as the first \
+         part, a preset; there are {}",
+        preset_names()
+    )]
+    NoValue {
+        /// As given.
+        part: String,
+    },
+    /// A preset comes after something else.
+    #[error("`{part}` is a preset, and can only be the first part")]
+    LatePreset {
+        /// As given.
+        part: String,
+    },
+    /// There is no such name.
+    #[error(
+        "`{part}` begins with the name of no condition; there are {}",
+        part_names()
+    )]
+    UnknownName {
+        /// As given.
+        part: String,
+    },
+    /// The value is not one of those that the name can have.
+    #[error("`{part}` is not written like {like}")]
+    Value {
+        /// As given.
+        part: String,
+        /// Examples of all ways.
+        like: &'static str,
+    },
+    /// A condition is there twice.
+    #[error("`{part}` sets a condition that an earlier part has set")]
+    Twice {
+        /// The second of them, as given.
+        part: String,
+    },
+    /// A value is out of its range.
+    #[error(transparent)]
+    OutOfRange(#[from] ConditionsError),
+}
+
+impl Conditions {
+    /// Their [text](crate::text), from which they come back exactly (a negative zero as zero); none if
+    /// they have a trace.
+    ///
+    /// It is the name of the preset that they are, cut or not. Of others it has the parts that are not
+    /// as in [`PERFECT`](Self::PERFECT), in the order of the fields. What [`check`](Self::check) refuses
+    /// has a text that cannot be read.
+    #[must_use]
+    pub fn to_text(&self) -> Option<String> {
+        if self.trace.is_some() {
+            return None;
+        }
+        let whole = Self {
+            cut: false,
+            ..self.clone()
+        };
+        let preset = PRESETS.iter().find(|preset| preset.conditions == whole);
+        let mut written = match preset {
+            Some(preset) => vec![preset.name.to_owned()],
+            None => PARTS
+                .iter()
+                .map(|part| (part.name, (part.write)(self), (part.write)(&Self::PERFECT)))
+                .filter(|(_, value, perfect)| value != perfect)
+                .map(|(name, value, _)| format!("{name}={value}"))
+                .collect(),
+        };
+        if self.cut {
+            written.push(CUT.to_owned());
+        }
+        Some(written.join("+"))
+    }
+}
+
+impl FromStr for Conditions {
+    type Err = ConditionsTextError;
+
+    /// Conditions in range from their [text](crate::text).
+    fn from_str(text: &str) -> Result<Self, ConditionsTextError> {
+        let mut conditions = Self::PERFECT;
+        let mut set = Vec::new();
+        for (place, given) in text.split('+').enumerate() {
+            let part = || given.to_owned();
+            let (name, value) = match given.split_once('=') {
+                Some((name, value)) => (name, Some(value)),
+                None => (given, None),
+            };
+            if set.contains(&name) {
+                return Err(ConditionsTextError::Twice { part: part() });
+            }
+            set.push(name);
+            match (value, Preset::by_name(given)) {
+                (Some(value), _) => {
+                    let Some(known) = PARTS.iter().find(|known| known.name == name) else {
+                        return Err(ConditionsTextError::UnknownName { part: part() });
+                    };
+                    let Some(()) = (known.read)(&mut conditions, value) else {
+                        let like = known.like;
+                        return Err(ConditionsTextError::Value { part: part(), like });
+                    };
+                }
+                (None, Some(preset)) if place == 0 => conditions = preset.conditions.clone(),
+                (None, Some(_)) => return Err(ConditionsTextError::LatePreset { part: part() }),
+                (None, None) if given == CUT => conditions.cut = true,
+                (None, None) => return Err(ConditionsTextError::NoValue { part: part() }),
+            }
+        }
+        conditions.check()?;
+        Ok(conditions)
+    }
+}
+
+/// The part that has no value.
+const CUT: &str = "cut";
+
+fn preset_names() -> String {
+    PRESETS.each_ref().map(|preset| preset.name).join(", ")
+}
+
+fn part_names() -> String {
+    format!("{}, {CUT}", PARTS.map(|part| part.name).join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Loss;
+
+    #[test]
+    fn a_preset_is_its_name_cut_or_not() {
+        for preset in &PRESETS {
+            let mut conditions = preset.conditions.clone();
+            assert_eq!(conditions.to_text().as_deref(), Some(preset.name));
+            assert_eq!(preset.name.parse(), Ok(conditions.clone()));
+            conditions.cut = true;
+            let text = conditions.to_text().unwrap();
+            assert_eq!(text, format!("{}+cut", preset.name));
+            assert_eq!(text.parse(), Ok(conditions));
+        }
+    }
+
+    #[test]
+    fn what_has_no_name_is_the_parts_that_are_not_perfect() {
+        let everything = "latency=0.2ms+jitter=log-normal/33.333ms/1.5\
+             +loss=gilbert-elliott/0.01/0.5/0/1+duplicate=0.05+reordering=0.1/20ms/59999.999999ms\
+             +bandwidth=1500000/64000+cut";
+        for text in ["latency=50ms", "jitter=uniform/20ms", "loss=0", everything] {
+            let conditions: Conditions = text.parse().unwrap();
+            assert_eq!(conditions.to_text().as_deref(), Some(text));
+        }
+    }
+
+    #[test]
+    fn parts_change_the_preset_before_them() {
+        let text = "hostile+reordering=none+jitter=none+loss=none+duplicate=0+latency=0ms";
+        assert_eq!(text.parse(), Ok(Conditions::PERFECT));
+        assert_eq!(
+            "4g+bandwidth=none".parse::<Conditions>().unwrap().bandwidth,
+            None
+        );
+        let bursts: Conditions = "loss=bursts/0.05/3".parse().unwrap();
+        assert_eq!(bursts.loss, Loss::bursts(0.05, 3.0));
+    }
+
+    #[test]
+    fn a_trace_has_no_text() {
+        let trace = crate::Trace::from_csv("sent_ms,delay_ms\n0,1\n".as_bytes()).unwrap();
+        let conditions = Conditions {
+            trace: Some(trace.into()),
+            ..Conditions::PERFECT
+        };
+        assert_eq!(conditions.to_text(), None);
+    }
+
+    #[test]
+    fn negative_zero_is_written_as_zero() {
+        let conditions = Conditions {
+            loss: Loss::Independent { probability: -0.0 },
+            ..Conditions::PERFECT
+        };
+        assert_eq!(conditions.to_text().as_deref(), Some("loss=0"));
+    }
+
+    #[test]
+    fn an_error_names_the_part_and_what_there_is_instead() {
+        let no_value = "is neither `cut` nor a name and a value with `=` between them, nor, as the \
+             first part, a preset; there are perfect, lan, wi-fi, wi-fi-bad, cable, 4g, 3g, satellite, \
+             article, hostile";
+        for (text, message) in [
+            ("", format!("`` {no_value}")),
+            ("5g", format!("`5g` {no_value}")),
+            ("4g+latency", format!("`latency` {no_value}")),
+            ("cut+4g", "`4g` is a preset, and can only be the first part".into()),
+            (
+                "cut=yes",
+                "`cut=yes` begins with the name of no condition; there are latency, jitter, loss, \
+                 duplicate, reordering, bandwidth, cut"
+                    .into(),
+            ),
+            ("latency=50", "`latency=50` is not written like `latency=50ms`".into()),
+            (
+                "jitter=normal/20ms/5ms",
+                "`jitter=normal/20ms/5ms` is not written like `jitter=none`, `jitter=uniform/20ms` \
+                 or `jitter=log-normal/5ms/0.8`"
+                    .into(),
+            ),
+            (
+                "cut+loss=none+cut",
+                "`cut` sets a condition that an earlier part has set".into(),
+            ),
+            ("loss=1.5", "loss.probability is 1.5, outside 0..=1".into()),
+            ("loss=bursts/1/3", "loss.to_bad is inf, outside 0..=1".into()),
+        ] {
+            let error = text.parse::<Conditions>().unwrap_err();
+            assert_eq!(error.to_string(), message);
+        }
+    }
+}
