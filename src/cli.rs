@@ -1,5 +1,7 @@
 //! The command line.
 
+pub mod play;
+pub mod record;
 pub mod serve;
 
 use std::fs::File;
@@ -8,15 +10,18 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::{Args, Parser, Subcommand};
-use cubewire_codec::ladder::{self, Rung};
+use cubewire_codec::ladder::Rung;
 use cubewire_link::{Conditions, PRESETS, Preset, Trace, TraceError};
 use cubewire_protocol::Interpolation;
 use cubewire_scene::TICKS_PER_SECOND;
 
 use crate::headless;
 use crate::panel::PanelPlugin;
-use crate::recording::{Script, ScriptError};
-use crate::replication::{Key, LaneSettings, SEND_INTERVALS, ServeError, ViewError};
+use crate::recording::series::SeriesError;
+use crate::recording::{Difference, RecordError, Script, ScriptError, SwitchError};
+use crate::replication::{
+    self, Half, Key, LaneSettings, LaneTextError, SEND_INTERVALS, ServeError, ViewError,
+};
 use crate::window::{self, Role, WindowSettings};
 
 /// Play Glenn Fiedler's cube demo, and watch where every bit of its network traffic goes.
@@ -41,7 +46,7 @@ Without a command, opens the window and plays:
   Space   blow            P  pause          1-9, 0, -, =, Backspace  choose a rung
   Z       katamari        N  one tick       L  cut the link
   drag    orbit           V  next view      F1 panel
-  wheel   zoom            T  trails";
+  wheel   zoom            T  trails         F9 replay, F10 video: start and stop";
 
 /// How a lane is set up at first.
 #[derive(Clone, Debug, Args)]
@@ -75,9 +80,23 @@ pub struct WindowArgs {
     /// The lane.
     #[command(flatten)]
     pub lane: LaneArgs,
+    /// What the left half shows: `simulation`, or a lane to compare with
+    #[arg(long, value_name = "simulation|LANE")]
+    pub left: Option<String>,
+    /// The lane in the right half, in one word: `rung:delta,link:4g,interpolation:hermite,rate:10`, or
+    /// with `stages:…` instead of `rung:…`
+    #[arg(
+        long,
+        value_name = "LANE",
+        conflicts_with_all = ["rung", "network", "trace", "rate", "interpolation"]
+    )]
+    pub right: Option<String>,
     /// Script of keys by tick (RON) to play instead of the keyboard
     #[arg(long, value_name = "FILE")]
     pub script: Option<PathBuf>,
+    /// Folder for what F9 and F10 record
+    #[arg(long, value_name = "DIR", default_value = ".")]
+    pub recordings: PathBuf,
     /// Stop after so many seconds
     #[arg(long)]
     pub seconds: Option<f64>,
@@ -104,6 +123,10 @@ enum Command {
     View(serve::ViewArgs),
     /// Play to more and more viewers on this machine, and print what each costs the server
     Viewers(ViewersArgs),
+    /// Play a replay that F9 wrote, and say whether every state is as it was
+    Play(play::PlayReplayArgs),
+    /// Film a script or a replay: every frame of it, however long that takes, without a window
+    Record(record::RecordArgs),
     /// Print a new key for `serve` and `view`
     Key,
     /// Play for long to viewers that come and go, with stages and networks that change every few
@@ -220,12 +243,6 @@ pub enum CommandError {
     /// The script is not one.
     #[error(transparent)]
     Script(#[from] ScriptError),
-    /// There is no such rung.
-    #[error("--rung: no rung is called `{name}`; there are {}", rung_names())]
-    UnknownRung {
-        /// The name that was given.
-        name: String,
-    },
     /// There is no such network.
     #[error("no network is called `{name}`; there are {}", network_names())]
     UnknownNetwork {
@@ -281,6 +298,35 @@ pub enum CommandError {
         /// Why.
         reason: String,
     },
+    /// A text is no lane.
+    #[error("--{option}: {source}")]
+    Lane {
+        /// Which option.
+        option: &'static str,
+        /// Why.
+        source: LaneTextError,
+    },
+    /// A text is no switch.
+    #[error("--at: {0}")]
+    Switch(#[from] SwitchError),
+    /// The right half is to show the simulation.
+    #[error("--right: the right half shows a lane; the simulation is for the left one")]
+    RightIsNoLane,
+    /// A script is no replay.
+    #[error("{}: this is a script, which nobody recorded; play it with --script", path.display())]
+    NoReplay {
+        /// The file.
+        path: PathBuf,
+    },
+    /// A replay was played, and other states came of it.
+    #[error(transparent)]
+    Replay(#[from] Difference),
+    /// Nothing was recorded.
+    #[error(transparent)]
+    Record(#[from] RecordError),
+    /// A series was not, or not all of it.
+    #[error(transparent)]
+    Series(#[from] SeriesError),
     /// A key is missing or none.
     #[error(transparent)]
     Key(#[from] serve::NoKey),
@@ -306,11 +352,6 @@ pub enum CommandError {
     /// Standard output is closed or full.
     #[error("standard output: {0}")]
     Output(#[from] io::Error),
-}
-
-fn rung_names() -> String {
-    let names: Vec<_> = ladder::LADDER.iter().map(|rung| rung.name).collect();
-    format!("{} and {}", names.join(", "), ladder::AFFINE.name)
 }
 
 fn interpolation_names() -> String {
@@ -344,6 +385,8 @@ impl Cli {
             Some(Command::Serve(args)) => args.run(out),
             Some(Command::View(args)) => args.run(out),
             Some(Command::Viewers(args)) => headless::viewers::run(&args, out),
+            Some(Command::Play(args)) => args.run(out),
+            Some(Command::Record(args)) => args.run(out),
             Some(Command::Key) => Ok(writeln!(out, "{}", Key::random().to_hex())?),
             None => self.window.run(out),
         }
@@ -366,10 +409,21 @@ impl WindowArgs {
     }
 
     fn settings(&self, role: Role) -> Result<WindowSettings, CommandError> {
+        let script = self.script.as_deref().map(Script::load).transpose()?;
+        let right = match &self.right {
+            Some(text) => lane("right", text)?,
+            None => self.lane.settings(LaneSettings::default().link)?,
+        };
+        let left = match &self.left {
+            Some(text) => half("left", text)?,
+            None => Half::Simulation,
+        };
         Ok(WindowSettings {
             role,
-            lane: self.lane.settings(LaneSettings::default().link)?,
-            script: self.script.as_deref().map(Script::load).transpose()?,
+            left,
+            right,
+            script,
+            recordings: self.recordings.clone(),
             seconds: check_seconds(self.seconds)?,
             size: size(&self.size)?,
             report: self.report.clone(),
@@ -395,6 +449,20 @@ impl LaneArgs {
             lane.link.trace = Some(Arc::new(trace(path)?));
         }
         Ok(lane)
+    }
+}
+
+/// What a half shows.
+fn half(option: &'static str, text: &str) -> Result<Half, CommandError> {
+    let half = text.parse();
+    half.map_err(|source| CommandError::Lane { option, source })
+}
+
+/// What the right half shows.
+fn lane(option: &'static str, text: &str) -> Result<LaneSettings, CommandError> {
+    match half(option, text)? {
+        Half::Lane(lane) => Ok(lane),
+        Half::Simulation => Err(CommandError::RightIsNoLane),
     }
 }
 
@@ -453,8 +521,9 @@ const MAX_SECONDS: f64 = 86_400.0;
 
 /// The rung of that name.
 pub(crate) fn rung(name: &str) -> Result<Rung, CommandError> {
-    ladder::rung(name).ok_or_else(|| CommandError::UnknownRung {
-        name: name.to_owned(),
+    replication::rung(name).map_err(|source| CommandError::Lane {
+        option: "rung",
+        source,
     })
 }
 

@@ -1,16 +1,19 @@
 //! Files that appear whole or not at all.
 
-use std::io::{self, BufWriter, Write};
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
-use tempfile::NamedTempFile;
+use tempfile::{NamedTempFile, TempPath};
 
 /// A file that is being written. It gets its name when it is [finished](Self::finish); until then,
 /// whatever stood there before stays, and if it is dropped nothing is left of it.
 #[derive(Debug)]
 pub(crate) struct NewFile {
     path: PathBuf,
-    file: BufWriter<NamedTempFile>,
+    // Not a `NamedTempFile`, whose errors name the temporary file. Closed before `temporary` is removed.
+    file: BufWriter<File>,
+    temporary: TempPath,
 }
 
 impl NewFile {
@@ -20,20 +23,25 @@ impl NewFile {
             Some(folder) if !folder.as_os_str().is_empty() => folder,
             _ => Path::new("."),
         };
-        // The error's own text names the temporary file.
+        // In the words of the system, as far as it goes: the error of what follows names the temporary
+        // file.
+        fs::metadata(folder)?;
         let file = NamedTempFile::new_in(folder).map_err(|error| error.kind())?;
+        let (file, temporary) = file.into_parts();
         make_readable(&file)?;
         Ok(Self {
             path: path.to_owned(),
             file: BufWriter::new(file),
+            temporary,
         })
     }
 
     /// Puts the file in its place.
     pub(crate) fn finish(self) -> io::Result<()> {
-        let file = self.file.into_inner().map_err(|error| error.into_error())?;
-        file.persist(self.path).map_err(|error| error.error)?;
-        Ok(())
+        drop(self.file.into_inner().map_err(|error| error.into_error())?);
+        self.temporary
+            .persist(self.path)
+            .map_err(|error| error.error)
     }
 }
 
@@ -47,6 +55,12 @@ impl Write for NewFile {
     }
 }
 
+impl Seek for NewFile {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        self.file.seek(to)
+    }
+}
+
 /// Writes a file at once.
 pub(crate) fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let mut file = NewFile::create(path)?;
@@ -56,22 +70,19 @@ pub(crate) fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
 
 /// Temporary files are their owner's alone.
 #[cfg(unix)]
-fn make_readable(file: &NamedTempFile) -> io::Result<()> {
+fn make_readable(file: &File) -> io::Result<()> {
     use std::fs::Permissions;
     use std::os::unix::fs::PermissionsExt;
-    file.as_file()
-        .set_permissions(Permissions::from_mode(0o644))
+    file.set_permissions(Permissions::from_mode(0o644))
 }
 
 #[cfg(not(unix))]
-fn make_readable(_: &NamedTempFile) -> io::Result<()> {
+fn make_readable(_: &File) -> io::Result<()> {
     Ok(())
 }
 
 #[cfg(test)]
 mod tests {
-    use std::fs;
-
     use super::*;
 
     #[test]

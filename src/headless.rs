@@ -5,6 +5,7 @@ pub mod ladder;
 pub mod network;
 mod profile;
 mod real_time;
+pub mod replay;
 pub mod serve;
 pub mod soak;
 mod summary;
@@ -21,7 +22,9 @@ use indicatif::{ProgressBar, ProgressStyle};
 use crate::GamePlugins;
 use crate::cli::{self, CommandError, HeadlessArgs};
 use crate::recording::{Playing, Script};
-use crate::replication::{LaneCheck, LaneMeter, LaneSettings, ShadowLadder, Shown, spawn_lane};
+use crate::replication::{
+    LaneCheck, LaneMeter, LaneSettings, Selected, ShadowLadder, Side, spawn_lane,
+};
 use crate::simulation::World as CubeWorld;
 use crate::view::ViewPlugin;
 
@@ -71,7 +74,7 @@ impl HeadlessGame {
             .map_err(|error| CommandError::Game(error.to_string()))?;
         app.world_mut()
             .entity_mut(lane)
-            .insert((LaneCheck::default(), Shown));
+            .insert((LaneCheck::default(), Side::Right, Selected));
         // The first update only starts the clock.
         app.update();
         Ok(Self { app, lane })

@@ -1,6 +1,7 @@
 //! The game in a window.
 
 mod display;
+mod replay;
 mod report;
 
 use std::path::PathBuf;
@@ -16,15 +17,15 @@ use crate::GamePlugins;
 use crate::cli::CommandError;
 use crate::controls::ControlsPlugin;
 use crate::panel::PanelPlugin;
-use crate::recording::{Playing, Script};
+use crate::recording::{InputLogPlugin, LivePlugin, RecordingFolder, Script};
 use crate::replication::{
-    LaneCheck, LaneSettings, PictureError, ReceptionPlugin, ServingPlugin, ShadowLadder, Shown,
-    UdpServer, UdpViewer, spawn_lane, spawn_reception,
+    Half, LaneSettings, ReceptionPlugin, Selected, ServingPlugin, ShadowLadder, Side, UdpServer,
+    UdpViewer, spawn_reception,
 };
 use crate::simulation::World as CubeWorld;
-use crate::view::{AppearancePlugin, ViewMode, ViewPlugin};
+use crate::view::{self, AppearancePlugin, ViewMode, ViewPlugin};
 
-pub use display::missing;
+pub use display::{missing, no_adapter_off_screen};
 
 /// What the window shows.
 #[derive(Debug)]
@@ -42,10 +43,14 @@ pub enum Role {
 pub struct WindowSettings {
     /// What it shows.
     pub role: Role,
-    /// How the lane sends at first.
-    pub lane: LaneSettings,
-    /// Played instead of the keyboard.
+    /// What the left half shows at first.
+    pub left: Half,
+    /// The lane in the right half at first.
+    pub right: LaneSettings,
+    /// Played instead of the keyboard; a replay is played once.
     pub script: Option<Script>,
+    /// Where F9 and F10 put what they record.
+    pub recordings: PathBuf,
     /// When to close it again.
     pub seconds: Option<f64>,
     /// Logical pixels.
@@ -89,13 +94,15 @@ pub fn run(settings: WindowSettings) -> Result<(), CommandError> {
             settings: settings.panel,
         },
     ));
+    app.add_plugins(LivePlugin)
+        .insert_resource(RecordingFolder(settings.recordings));
     match settings.role {
-        Role::Play => play(&mut app, settings.script, settings.lane)?,
+        Role::Play => play(&mut app, settings.script, settings.left, settings.right)?,
         Role::Serve(server) => {
-            play(&mut app, settings.script, settings.lane)?;
+            play(&mut app, settings.script, settings.left, settings.right)?;
             app.add_plugins(ServingPlugin).insert_resource(*server);
         }
-        Role::View(viewer) => view(&mut app, *viewer, settings.lane),
+        Role::View(viewer) => view(&mut app, *viewer, settings.right),
     }
     if let Some(path) = settings.report {
         report::install(&mut app, path)?;
@@ -111,22 +118,27 @@ pub fn run(settings: WindowSettings) -> Result<(), CommandError> {
     }
 }
 
-/// The simulation, and a lane beside it.
-fn play(app: &mut App, script: Option<Script>, lane: LaneSettings) -> Result<(), CommandError> {
-    app.add_plugins((GamePlugins, ControlsPlugin));
+/// The simulation or a lane, and a lane beside it.
+fn play(
+    app: &mut App,
+    script: Option<Script>,
+    left: Half,
+    right: LaneSettings,
+) -> Result<(), CommandError> {
+    app.add_plugins((GamePlugins, ControlsPlugin, InputLogPlugin));
     if let Some(script) = script {
-        app.insert_resource(Playing::new(script));
+        replay::play(app, script);
     }
-    let shadow = ShadowLadder::new(app.world().resource::<CubeWorld>().current())
+    let world = app.world_mut();
+    let failed = |error: BevyError| CommandError::Game(error.to_string());
+    view::show(world, Side::Right, Half::Lane(right)).map_err(failed)?;
+    view::show(world, Side::Left, left).map_err(failed)?;
+    let shadow = ShadowLadder::new(world.resource::<CubeWorld>().current())
         .map_err(|error| CommandError::Game(error.to_string()))?;
-    let lane =
-        spawn_lane(app.world_mut(), lane).map_err(|error| CommandError::Game(error.to_string()))?;
-    app.world_mut().entity_mut(lane).insert((
-        Shown,
-        shadow,
-        LaneCheck::default(),
-        PictureError::default(),
-    ));
+    let mut selected = world.query_filtered::<Entity, With<Selected>>();
+    if let Ok(lane) = selected.single(world) {
+        world.entity_mut(lane).insert(shadow);
+    }
     Ok(())
 }
 
@@ -134,9 +146,12 @@ fn play(app: &mut App, script: Option<Script>, lane: LaneSettings) -> Result<(),
 fn view(app: &mut App, viewer: UdpViewer, lane: LaneSettings) {
     app.add_plugins(ReceptionPlugin)
         .insert_resource(viewer)
-        .insert_resource(ViewMode::Replica)
+        .insert_resource(ViewMode::Right)
         .add_systems(Update, reconnect);
-    spawn_reception(app.world_mut(), lane);
+    let lane = spawn_reception(app.world_mut(), lane);
+    app.world_mut()
+        .entity_mut(lane)
+        .insert((Side::Right, Selected));
 }
 
 /// Enter connects again.

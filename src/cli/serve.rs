@@ -14,7 +14,7 @@ use super::{CommandError, LaneArgs, WindowArgs, check_seconds, size};
 use crate::headless;
 use crate::panel::PanelPlugin;
 use crate::replication::{
-    Key, KeyError, Security, ServerSettings, UdpServer, UdpViewer, ViewerSettings,
+    Half, Key, KeyError, Security, ServerSettings, UdpServer, UdpViewer, ViewerSettings,
 };
 use crate::window::{self, Role, WindowSettings};
 
@@ -80,6 +80,9 @@ pub struct ViewArgs {
     /// Stop after so many seconds
     #[arg(long)]
     pub seconds: Option<f64>,
+    /// Folder for what F10 records
+    #[arg(long, value_name = "DIR", default_value = ".")]
+    pub recordings: PathBuf,
     /// Size of the window
     #[arg(long, value_name = "WxH", default_value = "1440x900")]
     pub size: String,
@@ -206,8 +209,10 @@ impl ViewArgs {
         }
         window::run(WindowSettings {
             role: Role::View(Box::new(viewer)),
-            lane,
+            left: Half::Simulation,
+            right: lane,
             script: None,
+            recordings: self.recordings,
             seconds,
             size,
             report: None,
@@ -217,7 +222,7 @@ impl ViewArgs {
 }
 
 /// Whether there is a window to be; says so if there can be none.
-fn opens_window(headless: bool, out: &mut impl Write) -> Result<bool, CommandError> {
+pub(super) fn opens_window(headless: bool, out: &mut impl Write) -> Result<bool, CommandError> {
     if headless {
         return Ok(false);
     }

@@ -6,8 +6,10 @@ use std::time::{Duration, Instant};
 use bevy::prelude::*;
 use bevy_egui::egui;
 
-use crate::panel::{LaneView, PanelState, Peers, draw};
-use crate::replication::{LaneMeter, LaneSettings, PictureError, ReplicationSystems, ShadowLadder};
+use crate::panel::{LaneView, Measured, PanelState, Peers, draw};
+use crate::replication::{
+    LaneMeter, LaneSettings, PictureError, ReplicationSystems, ShadowLadder, Side,
+};
 use crate::simulation::SimulationSystems;
 use crate::view::ViewSystems;
 
@@ -140,12 +142,19 @@ fn lay_out_panel(
         ..egui::RawInput::default()
     };
     let mut output = egui.run_ui(input, |ui| {
+        let lanes = vec![Measured {
+            side: Side::Right,
+            meter,
+            text: None,
+        }];
         let lane = LaneView {
             settings: &mut shown,
             meter,
             shadow,
             error,
             peers: Peers::None,
+            shown: lanes,
+            halves: None,
         };
         draw(ui.ctx(), panel, lane);
     });

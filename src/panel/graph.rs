@@ -1,6 +1,7 @@
 //! The bandwidth graph: kilobits a second over the newest seconds.
 
 use std::ops::RangeInclusive;
+use std::sync::Arc;
 
 use bevy_egui::egui;
 use cubewire_scene::TICKS_PER_SECOND;
@@ -9,29 +10,63 @@ use egui_plot::{
     PlotPoints, VLine, uniform_grid_spacer,
 };
 
-use super::PanelState;
 use super::series::{Point, SMOOTHING_TICKS, Series};
 use super::settings::{LONGEST_GRAPH_SECONDS, SHORTEST_GRAPH_SECONDS};
 use super::tooltips;
-use crate::replication::{Accounting, LaneMeter};
+use super::{Measured, PanelState};
+use crate::replication::{Accounting, Side};
 
-pub(super) fn draw(ui: &mut egui::Ui, state: &mut PanelState, meter: &LaneMeter) {
-    controls(ui, state, meter);
+/// The samples of a lane, as the graph keeps them.
+pub(super) type Points = Arc<[Point]>;
+
+pub(super) fn draw(ui: &mut egui::Ui, state: &mut PanelState, lanes: &[Measured<'_>]) {
+    controls(ui, state, lanes);
     let ticks = state.graph_seconds as usize * TICKS_PER_SECOND as usize;
     let wanted = ticks + SMOOTHING_TICKS - 1;
-    let live: Vec<Point>;
-    let points: &[Point] = match &state.frozen {
-        Some(frozen) => &frozen[frozen.len().saturating_sub(wanted)..],
-        None => {
-            live = meter.newest(wanted).map(Point::from).collect();
-            &live
-        }
+    let lines: Vec<_> = match &state.frozen {
+        Some(frozen) => frozen
+            .iter()
+            .map(|(side, points)| {
+                let newest = points.len().saturating_sub(wanted);
+                (*side, points[newest..].to_vec())
+            })
+            .collect(),
+        None => newest(lanes, wanted),
     };
-    let series = Series::new(points, ticks, state.accounting);
-    plot(ui, state, &series);
+    let style = Style {
+        height: HEIGHT,
+        seconds: state.graph_seconds,
+        logarithmic: state.logarithmic,
+        accounting: state.accounting,
+        is_small: false,
+    };
+    plot(ui, style, &lines);
 }
 
-fn controls(ui: &mut egui::Ui, state: &mut PanelState, meter: &LaneMeter) {
+/// The graph by itself: a few seconds in little room.
+pub(super) fn draw_small(ui: &mut egui::Ui, seconds: u32, height: f32, lanes: &[Measured<'_>]) {
+    let ticks = seconds as usize * TICKS_PER_SECOND as usize;
+    let lines = newest(lanes, ticks + SMOOTHING_TICKS - 1);
+    let style = Style {
+        height,
+        seconds,
+        // Between the rungs of two halves there may be three decades.
+        logarithmic: lanes.len() > 1,
+        accounting: Accounting::Article,
+        is_small: true,
+    };
+    plot(ui, style, &lines);
+}
+
+fn newest(lanes: &[Measured<'_>], ticks: usize) -> Vec<(Side, Vec<Point>)> {
+    let lines = lanes.iter().map(|lane| {
+        let points = lane.meter.newest(ticks).map(Point::from);
+        (lane.side, points.collect())
+    });
+    lines.collect()
+}
+
+fn controls(ui: &mut egui::Ui, state: &mut PanelState, lanes: &[Measured<'_>]) {
     ui.horizontal_wrapped(|ui| {
         for accounting in Accounting::ALL {
             ui.selectable_value(&mut state.accounting, accounting, accounting.name())
@@ -51,7 +86,11 @@ fn controls(ui: &mut egui::Ui, state: &mut PanelState, meter: &LaneMeter) {
             state.frozen = if paused {
                 None
             } else {
-                Some(meter.samples().iter().map(Point::from).collect())
+                let points = |lane: &Measured<'_>| -> Points {
+                    lane.meter.samples().iter().map(Point::from).collect()
+                };
+                let lanes = lanes.iter().map(|lane| (lane.side, points(lane)));
+                Some(lanes.collect())
             };
         }
     });
@@ -60,45 +99,77 @@ fn controls(ui: &mut egui::Ui, state: &mut PanelState, meter: &LaneMeter) {
         .on_hover_text("How far the graph goes back.");
 }
 
-fn plot(ui: &mut egui::Ui, state: &PanelState, series: &Series<'_>) {
-    let scale = Scale {
-        logarithmic: state.logarithmic,
-    };
-    let (smallest, largest) = series.range().unwrap_or((TARGET_KBPS, TARGET_KBPS));
-    let heights = scale.heights(smallest.min(TARGET_KBPS), largest.max(TARGET_KBPS));
-    let oldest = -f64::from(state.graph_seconds);
+/// How a graph looks.
+#[derive(Clone, Copy, Debug)]
+struct Style {
+    /// Logical points.
+    height: f32,
+    seconds: u32,
+    logarithmic: bool,
+    accounting: Accounting,
+    /// Without titles and legend.
+    is_small: bool,
+}
 
-    let line: PlotPoints<'_> = series
-        .thinned()
-        .map(|place| [series.seconds(place), scale.height(series.kbps(place))])
+fn plot(ui: &mut egui::Ui, style: Style, lanes: &[(Side, Vec<Point>)]) {
+    let ticks = style.seconds as usize * TICKS_PER_SECOND as usize;
+    let series: Vec<_> = lanes
+        .iter()
+        .map(|(side, points)| (*side, Series::new(points, ticks, style.accounting)))
         .collect();
-    let line = Line::new("lane", line)
-        .name(format!(
+    let scale = Scale {
+        logarithmic: style.logarithmic,
+    };
+    let range = series.iter().filter_map(|(_, series)| series.range());
+    let (smallest, largest) = range.fold((TARGET_KBPS, TARGET_KBPS), |(low, high), range| {
+        (range.0.min(low), range.1.max(high))
+    });
+    let heights = scale.heights(smallest, largest);
+    let oldest = -f64::from(style.seconds);
+
+    let is_compared = series.len() > 1;
+    let lines = series.iter().map(|(side, series)| {
+        let line: PlotPoints<'_> = series
+            .thinned()
+            .map(|place| [series.seconds(place), scale.height(series.kbps(place))])
+            .collect();
+        let what = format!(
             "kbps, {}, mean of {SMOOTHING_TICKS} ticks",
-            state.accounting.name()
-        ))
-        .color(LINE_COLOR);
+            style.accounting.name()
+        );
+        let name = if is_compared {
+            format!("{}: {what}", side.name())
+        } else {
+            what
+        };
+        Line::new(side.name(), line)
+            .name(name)
+            .color(line_color(*side))
+    });
+    let lines: Vec<_> = lines.collect();
     let target = HLine::new("target", scale.height(TARGET_KBPS))
         .name(format!("target {TARGET_KBPS} kbps"))
         .color(TARGET_COLOR)
         .style(LineStyle::dashed_dense());
-    let switches: Vec<VLine> = series
-        .switches()
-        .map(|place| VLine::new("stages switched", series.seconds(place)).color(SWITCH_COLOR))
-        .collect();
+    let switches = series.iter().flat_map(|(_, series)| {
+        let line = |place| VLine::new("stages switched", series.seconds(place)).color(SWITCH_COLOR);
+        series.switches().map(line)
+    });
+    let switches: Vec<VLine> = switches.collect();
 
-    let seconds_axis = AxisHints::new_x()
-        .label("seconds before now")
+    let mut seconds_axis = AxisHints::new_x()
         .label_spacing(SECONDS_SPACING)
         .formatter(|mark, _| format!("{:.0}", mark.value.abs()));
-    let kbps_axis = AxisHints::new_y()
-        .label("kbps")
+    let mut kbps_axis = AxisHints::new_y()
         .label_spacing(KBPS_SPACING)
         .min_thickness(AXIS_THICKNESS)
         .formatter(move |mark, _| format!("{:.0}", scale.kbps(mark.value)));
-
-    Plot::new("bandwidth")
-        .height(HEIGHT)
+    if !style.is_small {
+        seconds_axis = seconds_axis.label("seconds before now");
+        kbps_axis = kbps_axis.label("kbps");
+    }
+    let mut plot = Plot::new("bandwidth")
+        .height(style.height)
         .sense(egui::Sense::hover())
         .allow_drag(false)
         .allow_zoom(false)
@@ -111,31 +182,57 @@ fn plot(ui: &mut egui::Ui, state: &PanelState, series: &Series<'_>) {
         .custom_y_axes(vec![kbps_axis])
         .x_grid_spacer(uniform_grid_spacer(|_| [1.0, 5.0, 10.0]))
         .y_grid_spacer(move |input| scale.marks(input))
-        .legend(
-            Legend::default()
-                .position(Corner::LeftTop)
-                .text_style(egui::TextStyle::Small)
-                .background_alpha(0.6),
-        )
-        .label_formatter(move |hover| label(series, hover))
-        .show(ui, move |plot| {
-            plot.set_plot_bounds_x(oldest..=0.0);
-            plot.set_plot_bounds_y(heights);
-            for switch in switches {
-                plot.vline(switch.allow_hover(false));
-            }
-            plot.hline(target.allow_hover(false));
+        .label_formatter(|hover| label(&series, hover));
+    plot = if style.is_small {
+        plot.show_background(false)
+            .show_x(false)
+            .show_axes([false, true])
+    } else {
+        let legend = Legend::default()
+            .position(Corner::LeftTop)
+            .text_style(egui::TextStyle::Small)
+            .background_alpha(0.6);
+        plot.legend(legend)
+    };
+    plot.show(ui, move |plot| {
+        plot.set_plot_bounds_x(oldest..=0.0);
+        plot.set_plot_bounds_y(heights);
+        for switch in switches {
+            plot.vline(switch.allow_hover(false));
+        }
+        plot.hline(target.allow_hover(false));
+        for line in lines {
             plot.line(line.allow_hover(false));
-        });
+        }
+    });
 }
 
-/// The lane's rate at the tick under the pointer, however far the line is from it.
-fn label(series: &Series<'_>, hover: &HoverPosition<'_>) -> Option<String> {
+/// The lanes' rates at the tick under the pointer, however far the lines are from it.
+fn label(lanes: &[(Side, Series<'_>)], hover: &HoverPosition<'_>) -> Option<String> {
     let (HoverPosition::NearDataPoint { position, .. } | HoverPosition::Elsewhere { position }) =
         hover;
-    let place = series.place_at(position.x)?;
-    let (tick, kbps) = (series.tick(place), series.kbps(place));
-    Some(format!("tick {tick}: {kbps:.1} kbps"))
+    let mut tick = None;
+    let mut rates = Vec::new();
+    for (side, series) in lanes {
+        let Some(place) = series.place_at(position.x) else {
+            continue;
+        };
+        tick = Some(series.tick(place));
+        let kbps = series.kbps(place);
+        rates.push(if lanes.len() > 1 {
+            format!("{} {kbps:.1} kbps", side.name())
+        } else {
+            format!("{kbps:.1} kbps")
+        });
+    }
+    Some(format!("tick {}: {}", tick?, rates.join(", ")))
+}
+
+const fn line_color(side: Side) -> egui::Color32 {
+    match side {
+        Side::Left => LEFT_COLOR,
+        Side::Right => RIGHT_COLOR,
+    }
 }
 
 /// How rates become heights on the plot: as they are, or as their common logarithm.
@@ -229,8 +326,9 @@ const AXIS_THICKNESS: f32 = 48.0;
 const KBPS_SPACING: RangeInclusive<f32> = 14.0..=20.0;
 const SECONDS_SPACING: RangeInclusive<f32> = 20.0..=28.0;
 
-// Sky blue, vermilion and the stand-in for black of the palette of Okabe and Ito.
-const LINE_COLOR: egui::Color32 = egui::Color32::from_rgb(0x56, 0xB4, 0xE9);
+// Orange, sky blue, vermilion and the stand-in for black of the palette of Okabe and Ito.
+const LEFT_COLOR: egui::Color32 = egui::Color32::from_rgb(0xE6, 0x9F, 0x00);
+const RIGHT_COLOR: egui::Color32 = egui::Color32::from_rgb(0x56, 0xB4, 0xE9);
 const TARGET_COLOR: egui::Color32 = egui::Color32::from_rgb(0xD5, 0x5E, 0x00);
 const SWITCH_COLOR: egui::Color32 = egui::Color32::from_rgb(0x99, 0x99, 0x99);
 
@@ -291,12 +389,16 @@ mod tests {
                 })
             })
             .collect();
-        let series = Series::new(&points, 120, Accounting::Article);
-        let over = |x: f64| {
+        let series = || Series::new(&points, 120, Accounting::Article);
+        let mut lanes = vec![(Side::Right, series())];
+        let over = |lanes: &[(Side, Series<'_>)], x: f64| {
             let position = egui_plot::PlotPoint::new(x, 3.0);
-            label(&series, &HoverPosition::Elsewhere { position })
+            label(lanes, &HoverPosition::Elsewhere { position })
         };
-        assert_eq!(over(-1.0).as_deref(), Some("tick 559: 60.0 kbps"));
-        assert_eq!(over(-5.0), None);
+        assert_eq!(over(&lanes, -1.0).as_deref(), Some("tick 559: 60.0 kbps"));
+        assert_eq!(over(&lanes, -5.0), None);
+        lanes.push((Side::Left, series()));
+        let both = "tick 559: right 60.0 kbps, left 60.0 kbps";
+        assert_eq!(over(&lanes, -1.0).as_deref(), Some(both));
     }
 }

@@ -7,7 +7,7 @@ use cubewire_codec::ladder::LADDER;
 
 use super::PanelState;
 use super::ladder::{Step, place, step};
-use crate::replication::{LaneSettings, Shown};
+use crate::replication::{LaneSettings, Selected};
 use crate::view::Trails;
 
 /// F1 shows and hides the panel, whoever has the keyboard; the other keys work for the shown
@@ -17,7 +17,7 @@ pub(super) fn press(
     wants: Option<Res<EguiWantsInput>>,
     mut state: ResMut<PanelState>,
     mut trails: Option<ResMut<Trails>>,
-    lane: Option<Single<&mut LaneSettings, With<Shown>>>,
+    lane: Option<Single<&mut LaneSettings, With<Selected>>>,
 ) {
     if keys.just_pressed(KeyCode::F1) {
         state.visible = !state.visible;
@@ -117,7 +117,10 @@ mod tests {
         let mut app = App::new();
         app.add_plugins((MinimalPlugins, super::super::PanelPlugin::default()))
             .init_resource::<ButtonInput<KeyCode>>();
-        let lane = app.world_mut().spawn((LaneSettings::default(), Shown)).id();
+        let lane = app
+            .world_mut()
+            .spawn((LaneSettings::default(), Selected))
+            .id();
         (app, lane)
     }
 

@@ -1,12 +1,13 @@
-//! The panel at the right of the window: switches and graphs of one lane.
+//! The panel at the right of the window: switches and graphs of the selected lane.
 //!
-//! It reads a lane's samples and its shadow, and writes [`LaneSettings`] and its own
-//! [`PanelState`], nothing else. Of the protocol it computes nothing: only sums and means over
+//! It reads samples of lanes and a shadow, and writes [`LaneSettings`], what the halves show and its
+//! own [`PanelState`], nothing else. Of the protocol it computes nothing: only sums and means over
 //! samples. [`draw`] needs no more than an [`egui::Context`], so that it can be run and timed
 //! without a window; the app's plugin calls it in [`EguiPrimaryContextPass`].
 
 mod acks;
 mod graph;
+mod halves;
 mod keys;
 mod ladder;
 mod ledger;
@@ -15,6 +16,7 @@ mod peers;
 mod playout;
 mod series;
 mod settings;
+mod small;
 mod stages;
 mod tooltips;
 
@@ -24,12 +26,15 @@ use bevy::prelude::*;
 use bevy_egui::{EguiContexts, EguiPrimaryContextPass, egui};
 
 use crate::replication::{
-    LaneMeter, LaneSettings, PictureError, RemoteViewer, ShadowLadder, Shown, UdpServer, UdpViewer,
+    Half, LaneMeter, LaneSettings, PictureError, RemoteViewer, Selected, ShadowLadder, Side,
+    UdpServer, UdpViewer,
 };
+use crate::view;
 
 pub use peers::Peers;
 pub(crate) use peers::sentence;
 pub use settings::{OpenSections, PanelState};
+pub use small::SmallGraphPlugin;
 
 /// When the panel does what.
 #[derive(SystemSet, Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -42,7 +47,7 @@ pub enum PanelSystems {
     Save,
 }
 
-/// Shows the panel of the [`Shown`] lane. Needs a primary egui context to draw in.
+/// Shows the panel of the [`Selected`] lane. Needs a primary egui context to draw in.
 #[derive(Clone, Debug, Default)]
 pub struct PanelPlugin {
     /// The file that [`PanelState`] is loaded from and saved to; `None`, the default, does
@@ -102,6 +107,30 @@ pub struct LaneView<'a> {
     pub error: Option<&'a PictureError>,
     /// Who is at the other end of a real network.
     pub peers: Peers<'a>,
+    /// Every lane that is shown, this one too, the left one first.
+    pub shown: Vec<Measured<'a>>,
+    /// What the halves show; none where there is no choice.
+    pub halves: Option<&'a mut Halves>,
+}
+
+/// A lane in one half of the screen.
+#[derive(Clone, Debug)]
+pub struct Measured<'a> {
+    /// Which half.
+    pub side: Side,
+    /// What was measured.
+    pub meter: &'a LaneMeter,
+    /// Its settings as a text, if they have one.
+    pub text: Option<String>,
+}
+
+/// What the halves show.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Halves {
+    /// Whether the left half shows a lane instead of the simulation.
+    pub left_is_lane: bool,
+    /// The half whose lane the panel is about.
+    pub selected: Side,
 }
 
 /// Draws the panel at the right of `ctx`, inside a running pass. Gives its width in logical
@@ -147,17 +176,24 @@ fn sections(ui: &mut egui::Ui, state: &mut PanelState, lane: LaneView<'_>) {
         shadow,
         error,
         peers,
+        shown,
+        halves,
     } = lane;
     let is_remote = peers.is_server();
     let mut open = state.open;
     if let Some(title) = peers.title() {
         section(ui, title, &mut open.peers, |ui| peers::draw(ui, peers));
     }
+    if let Some(halves) = halves {
+        section(ui, "Halves", &mut open.halves, |ui| {
+            halves::draw(ui, halves, &shown);
+        });
+    }
     section(ui, "Ladder", &mut open.ladder, |ui| {
         ladder::draw(ui, &mut settings.stages, shadow);
     });
     section(ui, "Bandwidth", &mut open.bandwidth, |ui| {
-        graph::draw(ui, state, meter);
+        graph::draw(ui, state, &shown);
     });
     section(ui, "Where the bits go", &mut open.ledger, |ui| {
         ledger::draw(ui, meter);
@@ -202,19 +238,35 @@ fn figure(ui: &mut egui::Ui, name: &str, value: String) {
     );
 }
 
+type Lanes<'w, 's> = Query<
+    'w,
+    's,
+    (
+        Entity,
+        &'static mut LaneSettings,
+        &'static LaneMeter,
+        Option<&'static Side>,
+        Has<Selected>,
+        Option<&'static ShadowLadder>,
+        Option<&'static PictureError>,
+        Option<&'static RemoteViewer>,
+    ),
+>;
+
 fn draw_lane(
+    mut commands: Commands,
     mut contexts: EguiContexts,
     mut state: ResMut<PanelState>,
     mut width: ResMut<PanelWidth>,
-    lane: Option<Single<ShownLane<'_>, With<Shown>>>,
+    mut lanes: Lanes<'_, '_>,
     server: Option<Res<UdpServer>>,
-    viewers: Query<(&RemoteViewer, &LaneSettings, &LaneMeter), Without<Shown>>,
     mut viewer: Option<ResMut<UdpViewer>>,
 ) {
     let Ok(ctx) = contexts.ctx_mut() else {
         return;
     };
-    let Some((mut settings, meter, shadow, error)) = lane.map(Single::into_inner) else {
+    let selected = lanes.iter().find(|&(_, _, _, _, selected, ..)| selected);
+    let Some((entity, settings, meter, side, _, shadow, error, _)) = selected else {
         width.set_if_neq(PanelWidth(0.0));
         return;
     };
@@ -226,7 +278,10 @@ fn draw_lane(
         (Some(server), _) => Peers::Viewers {
             address: server.address(),
             traffic: server.traffic(),
-            viewers: viewers.iter().collect(),
+            viewers: lanes
+                .iter()
+                .filter_map(|(_, settings, meter, .., viewer)| Some((viewer?, settings, meter)))
+                .collect(),
         },
         (None, Some(viewer)) => Peers::Server {
             address: viewer.server(),
@@ -236,30 +291,55 @@ fn draw_lane(
         },
         (None, None) => Peers::None,
     };
+    let mut shown: Vec<_> = lanes
+        .iter()
+        .filter_map(|(_, settings, meter, side, ..)| {
+            Some(Measured {
+                side: *side?,
+                meter,
+                text: settings.to_text(),
+            })
+        })
+        .collect();
+    shown.sort_by_key(|lane| lane.side);
+    let halves = Halves {
+        left_is_lane: shown.iter().any(|lane| lane.side == Side::Left),
+        selected: side.copied().unwrap_or(Side::Right),
+    };
+    let mut new_halves = halves;
+    let is_remote = peers.is_server();
     let lane = LaneView {
         settings: &mut new_settings,
         meter,
         shadow,
         error,
         peers,
+        shown,
+        halves: (!is_remote).then_some(&mut new_halves),
     };
     let drawn = draw(ctx, &mut new_state, lane);
+    if halves.left_is_lane != new_halves.left_is_lane {
+        let left = if new_halves.left_is_lane {
+            Half::Lane(new_settings.clone())
+        } else {
+            Half::Simulation
+        };
+        commands.queue(move |world: &mut World| view::show(world, Side::Left, left));
+    }
+    if halves.selected != new_halves.selected {
+        commands.queue(move |world: &mut World| view::select(world, new_halves.selected));
+    }
     width.set_if_neq(PanelWidth(drawn));
     state.set_if_neq(new_state);
-    settings.set_if_neq(new_settings);
+    if let Ok((_, mut settings, ..)) = lanes.get_mut(entity) {
+        settings.set_if_neq(new_settings);
+    }
     if let Some(viewer) = &mut viewer
         && reconnect
     {
         viewer.reconnect();
     }
 }
-
-type ShownLane<'a> = (
-    &'a mut LaneSettings,
-    &'a LaneMeter,
-    Option<&'a ShadowLadder>,
-    Option<&'a PictureError>,
-);
 
 /// Logical points in which everything is still readable.
 const NARROWEST: f32 = 300.0;
@@ -293,6 +373,11 @@ mod tests {
             screen_rect: Some(window),
             ..egui::RawInput::default()
         };
+        let settings_text = settings.to_text();
+        let mut halves = Halves {
+            left_is_lane: false,
+            selected: Side::Right,
+        };
         let output = ctx.run_ui(input, |ui| {
             let lane = LaneView {
                 settings: &mut *settings,
@@ -300,6 +385,12 @@ mod tests {
                 shadow: None,
                 error: None,
                 peers: Peers::None,
+                shown: vec![Measured {
+                    side: Side::Right,
+                    meter: &meter,
+                    text: settings_text.clone(),
+                }],
+                halves: Some(&mut halves),
             };
             let width = draw(ui.ctx(), state, lane);
             assert_eq!(width > 0.0, state.visible);

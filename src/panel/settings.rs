@@ -5,16 +5,15 @@
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::time::Duration;
 
 use bevy::log::warn;
 use bevy::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use super::series::Point;
+use super::graph::Points;
 use crate::files::write_whole;
-use crate::replication::Accounting;
+use crate::replication::{Accounting, Side};
 
 /// What the panel remembers. All of it but the last two outlasts the program.
 #[derive(Resource, Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -37,7 +36,7 @@ pub struct PanelState {
     pub last_rung: usize,
     /// What a paused graph shows.
     #[serde(skip)]
-    pub(super) frozen: Option<Arc<[Point]>>,
+    pub(super) frozen: Option<Vec<(Side, Points)>>,
 }
 
 impl Default for PanelState {
@@ -75,6 +74,8 @@ impl PanelState {
 pub struct OpenSections {
     /// Viewers, or the server.
     pub peers: bool,
+    /// What the halves show.
+    pub halves: bool,
     /// The rungs.
     pub ladder: bool,
     /// The switches.
@@ -97,6 +98,7 @@ impl Default for OpenSections {
     fn default() -> Self {
         Self {
             peers: true,
+            halves: true,
             ladder: true,
             stages: true,
             bandwidth: true,

@@ -1,11 +1,13 @@
-//! Scripts of keys by tick, as RON files.
+//! Scripts of keys by tick, as RON files; a replay is a script that was written down while somebody
+//! played.
 //!
 //! ```ron
 //! (
 //!     ticks: 240, // four seconds, then it starts again
+//!     right: "rung:uncompressed", // what the halves show; may be left out
 //!     steps: [
 //!         (at: 60, hold: [Right]),
-//!         (at: 120, hold: [Right, Gather]),
+//!         (at: 120, hold: [Right, Gather], right: "rung:delta"),
 //!         (at: 180, hold: []),
 //!     ],
 //! )
@@ -18,27 +20,56 @@ use std::path::{Path, PathBuf};
 use cubewire_scene::Keys;
 use serde::{Deserialize, Serialize};
 
+use super::replay::{self, FORMAT, Recorded, ron_options};
+use crate::replication::{Half, Side};
+
+/// Bytes: many hours of play.
+const LONGEST_FILE: u64 = 16 << 20;
+
 /// What is held from when on.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Script {
     /// Length in ticks; after that it starts again. At least 1.
     pub ticks: u64,
+    /// Ticks at the start that lead up to what is to be seen.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub lead_in: u64,
+    /// What the left half shows at the start.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub left: Option<Half>,
+    /// What the right half shows at the start: a lane.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub right: Option<Half>,
     /// In the order of their ticks.
     pub steps: Vec<Step>,
+    /// What a replay says of the play that it was written down from.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub recorded: Option<Recorded>,
 }
 
-/// A change of what is held.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+/// A change of what is held, or of what is shown.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Step {
     /// The tick, counted from 0, at which it happens.
     pub at: u64,
-    /// Held from then on until the next step.
-    pub hold: Vec<Key>,
+    /// Held from then on until another step says otherwise.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub hold: Option<Vec<Key>>,
     /// Whether R is pressed.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub reset: bool,
+    /// What the left half shows from then on.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub left: Option<Half>,
+    /// What the right half shows from then on: a lane.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub right: Option<Half>,
+}
+
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
 }
 
 /// A key that can be held.
@@ -56,6 +87,22 @@ pub enum Key {
     Blow,
     /// Z: katamari.
     Gather,
+}
+
+impl Key {
+    /// Those that are held.
+    pub(super) fn of(held: Keys) -> Vec<Self> {
+        let keys = [
+            (held.left, Self::Left),
+            (held.right, Self::Right),
+            (held.up, Self::Up),
+            (held.down, Self::Down),
+            (held.blow, Self::Blow),
+            (held.gather, Self::Gather),
+        ];
+        let held = keys.into_iter().filter(|(is_held, _)| *is_held);
+        held.map(|(_, key)| key).collect()
+    }
 }
 
 /// Why a file is no script.
@@ -101,6 +148,55 @@ pub enum ScriptError {
         /// Length of the script.
         ticks: u64,
     },
+    /// The right half shows no lane.
+    #[error("{}: the right half shows a lane, not the simulation", path.display())]
+    NoLane {
+        /// The file.
+        path: PathBuf,
+    },
+    /// More than a script ever is.
+    #[error("{}: {bytes} bytes are too many for a script; it may have {LONGEST_FILE}", path.display())]
+    TooLong {
+        /// The file.
+        path: PathBuf,
+        /// Its length.
+        bytes: u64,
+    },
+    /// A replay is not what was written down.
+    #[error("{}: the replay is damaged: its checksum is {found:08x} and should be {wanted:08x}", path.display())]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// Of the contents.
+        found: u32,
+        /// As the file says.
+        wanted: u32,
+    },
+    /// A replay was written down by another version, in another way.
+    #[error(
+        "{}: the replay was recorded by cubewire {cubewire}, in format {format}; this is \
+         cubewire {} and plays format {FORMAT}",
+        path.display(),
+        env!("CARGO_PKG_VERSION")
+    )]
+    OtherFormat {
+        /// The file.
+        path: PathBuf,
+        /// Which version.
+        cubewire: String,
+        /// Which format.
+        format: u32,
+    },
+    /// There is nothing to be seen.
+    #[error("{}: lead_in: {lead_in} ticks of {ticks} leave none", path.display())]
+    LeadIn {
+        /// The file.
+        path: PathBuf,
+        /// Ticks.
+        lead_in: u64,
+        /// Length of the script.
+        ticks: u64,
+    },
     /// It has no length.
     #[error("{}: ticks must be at least 1", path.display())]
     Empty {
@@ -115,10 +211,18 @@ impl Script {
     /// # Errors
     /// [`ScriptError`], naming the file and the place.
     pub fn load(path: &Path) -> Result<Self, ScriptError> {
-        let text = fs::read_to_string(path).map_err(|source| ScriptError::Unreadable {
+        let unreadable = |source| ScriptError::Unreadable {
             path: path.to_owned(),
             source,
-        })?;
+        };
+        let bytes = fs::metadata(path).map_err(unreadable)?.len();
+        if bytes > LONGEST_FILE {
+            return Err(ScriptError::TooLong {
+                path: path.to_owned(),
+                bytes,
+            });
+        }
+        let text = fs::read_to_string(path).map_err(unreadable)?;
         Self::parse(&text, path)
     }
 
@@ -127,11 +231,19 @@ impl Script {
     /// # Errors
     /// [`ScriptError`], naming the file and the place.
     pub fn parse(text: &str, path: &Path) -> Result<Self, ScriptError> {
-        let script: Self = ron::from_str(text).map_err(|source| ScriptError::Syntax {
-            path: path.to_owned(),
-            source: Box::new(source),
-        })?;
+        replay::check_format(text, path)?;
+        let script: Self = ron_options()
+            .from_str(text)
+            .map_err(|source| ScriptError::Syntax {
+                path: path.to_owned(),
+                source: Box::new(source),
+            })?;
+        script.check_sum(path)?;
         let path = || path.to_owned();
+        let mut right = script.steps.iter().map(|step| &step.right);
+        if script.right == Some(Half::Simulation) || right.any(|it| *it == Some(Half::Simulation)) {
+            return Err(ScriptError::NoLane { path: path() });
+        }
         if script.ticks == 0 {
             return Err(ScriptError::Empty { path: path() });
         }
@@ -156,6 +268,13 @@ impl Script {
             }
             before = Some(at);
         }
+        if script.lead_in >= script.ticks {
+            return Err(ScriptError::LeadIn {
+                path: path(),
+                lead_in: script.lead_in,
+                ticks: script.ticks,
+            });
+        }
         Ok(script)
     }
 
@@ -163,10 +282,8 @@ impl Script {
     #[must_use]
     pub fn keys_at(&self, tick: u64) -> Keys {
         let after = self.steps.partition_point(|step| step.at <= tick);
-        let held: &[Key] = match after.checked_sub(1) {
-            Some(step) => &self.steps[step].hold,
-            None => &[],
-        };
+        let mut before = self.steps[..after].iter().rev();
+        let held: &[Key] = before.find_map(|step| step.hold.as_deref()).unwrap_or(&[]);
         Keys {
             left: held.contains(&Key::Left),
             right: held.contains(&Key::Right),
@@ -180,8 +297,22 @@ impl Script {
     /// Whether R is pressed at this tick.
     #[must_use]
     pub fn resets_at(&self, tick: u64) -> bool {
+        self.step_at(tick).is_some_and(|step| step.reset)
+    }
+
+    /// What a half changes to at this tick.
+    #[must_use]
+    pub fn half_at(&self, tick: u64, side: Side) -> Option<&Half> {
+        let step = self.step_at(tick)?;
+        match side {
+            Side::Left => step.left.as_ref(),
+            Side::Right => step.right.as_ref(),
+        }
+    }
+
+    fn step_at(&self, tick: u64) -> Option<&Step> {
         let step = self.steps.binary_search_by_key(&tick, |step| step.at);
-        step.is_ok_and(|step| self.steps[step].reset)
+        Some(&self.steps[step.ok()?])
     }
 }
 

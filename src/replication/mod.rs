@@ -24,6 +24,7 @@ mod reception;
 mod send;
 mod serving;
 mod shadow;
+mod text;
 mod transport;
 
 use std::time::Duration;
@@ -48,6 +49,7 @@ pub(crate) use playout::{is_jump, shown_cube};
 pub use reception::{ReceptionPlugin, spawn_reception};
 pub use serving::{ServingPlugin, ServingSystems};
 pub use shadow::{ShadowLadder, ShadowRung};
+pub use text::{Half, LaneTextError, rung};
 pub use transport::udp::{
     Key, KeyError, RemoteViewer, Security, ServeError, ServerSettings, Traffic, UdpServer,
     UdpViewer, ViewError, ViewerSettings, ViewerStatus,
@@ -215,9 +217,32 @@ impl LaneSettings {
     }
 }
 
-/// The lane whose picture is shown, and which the panel and the keys are about.
+/// A half of the screen. A lane that has one is shown there; where no lane is, the simulation is.
+#[derive(Component, Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Side {
+    /// Usually the simulation's.
+    Left,
+    /// Always a lane's.
+    Right,
+}
+
+impl Side {
+    /// Both.
+    pub const ALL: [Self; 2] = [Self::Left, Self::Right];
+
+    /// Its name on the screen.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Left => "left",
+            Self::Right => "right",
+        }
+    }
+}
+
+/// The lane that the panel and the keys are about: one of those that are shown.
 #[derive(Component, Clone, Copy, Debug, Default)]
-pub struct Shown;
+pub struct Selected;
 
 /// What a lane's receiver has: snapshots to play back.
 #[derive(Component, Debug)]

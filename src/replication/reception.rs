@@ -19,7 +19,7 @@ use super::meter::Sample;
 use super::playout::{self, Playback};
 use super::receive::{self, Decoded, DecodedPacket};
 use super::transport::{ReceiverMail, udp};
-use super::{HEADER_BYTES, LaneMeter, LaneSettings, Replica, ReplicationSystems, Shown};
+use super::{HEADER_BYTES, LaneMeter, LaneSettings, Replica, ReplicationSystems};
 
 /// Shows what a server sends. Needs a [`UdpViewer`](super::UdpViewer).
 #[derive(Debug)]
@@ -68,7 +68,6 @@ pub fn spawn_reception(world: &mut World, settings: LaneSettings) -> Entity {
         ReceiverMail::default(),
         receiving,
         LaneMeter::default(),
-        Shown,
     ));
     lane.id()
 }

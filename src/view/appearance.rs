@@ -9,7 +9,9 @@ use cubewire_scene::{PLAYER, WALL};
 
 use super::camera::{self, SHARED};
 use super::floor::{self, TILE_METRES};
-use super::{Side, ViewCube, ViewMode, ViewSystems, overlay, trails};
+use super::{Canvas, Notices, ViewCube, ViewMode, ViewSystems, canvas, overlay, trails};
+use crate::panel::PanelWidth;
+use crate::replication::Side;
 
 /// The sun shines from this direction.
 const SUN: Vec3 = Vec3::new(25.0, -50.0, 100.0);
@@ -24,7 +26,7 @@ const PLAYER_COLOUR: Color = Color::srgb(0.06, 0.32, 0.72);
 /// How much of the replica hides the simulation in the difference view.
 const TRANSLUCENT: f32 = 0.45;
 
-/// Shows what [`super::ViewPlugin`] moves, in the primary window.
+/// Shows what [`super::ViewPlugin`] moves, on the [`Canvas`].
 #[derive(Debug)]
 pub struct AppearancePlugin;
 
@@ -36,6 +38,10 @@ impl Plugin for AppearancePlugin {
                 ..default()
             })
             .init_resource::<camera::Orbit>()
+            .init_resource::<Canvas>()
+            .init_resource::<overlay::Overlay>()
+            .init_resource::<Notices>()
+            .init_resource::<PanelWidth>()
             .add_systems(
                 Startup,
                 (camera::spawn, overlay::spawn, trails::spawn).chain(),
@@ -46,12 +52,17 @@ impl Plugin for AppearancePlugin {
                 PostUpdate,
                 (
                     camera::follow,
-                    camera::place,
+                    (canvas::follow_window, (camera::place, overlay::arrange)).chain(),
                     colour,
                     light,
                     trails::show,
-                    overlay::arrange,
-                    (overlay::write, overlay::notice).chain(),
+                    (
+                        overlay::write,
+                        overlay::hint,
+                        overlay::notice,
+                        overlay::record,
+                    )
+                        .chain(),
                 )
                     .in_set(ViewSystems::Follow)
                     .before(CameraUpdateSystems)
@@ -178,7 +189,7 @@ fn colour(
     let all = mode.is_changed();
     for (&side, cube, mut material) in &mut cubes {
         if all || cube.is_changed() {
-            let translucent = *mode == ViewMode::Difference && side == Side::Replica;
+            let translucent = *mode == ViewMode::Difference && side == Side::Right;
             let wanted = paint.of(&cube, translucent);
             if material.0 != *wanted {
                 material.0 = wanted.clone();

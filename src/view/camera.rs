@@ -10,8 +10,9 @@ use bevy::window::PrimaryWindow;
 use bevy_egui::{EguiGlobalSettings, PrimaryEguiContext};
 use cubewire_scene::PLAYER;
 
-use super::{Side, ViewCube, ViewMode};
+use super::{Canvas, ViewCube, ViewMode};
 use crate::panel::PanelWidth;
+use crate::replication::Side;
 
 /// Where the reference's camera is, from the point that it looks at: 1 m below the player.
 const OFFSET: Vec3 = Vec3::new(0.0, -11.0, 6.0);
@@ -19,6 +20,9 @@ const LOOK_BELOW: f32 = 1.0;
 
 /// Seconds in which the camera closes most of the distance to where it should be.
 const EASE_SECONDS: f32 = 0.1;
+
+/// Metres that the camera lags behind at most; farther than that, the player was put elsewhere.
+const FARTHEST: f32 = 8.0;
 
 /// Radians by pixel of mouse drag; metres' factor by step of the wheel.
 const DRAG: f32 = 0.006;
@@ -37,8 +41,8 @@ impl Side {
     /// What only this side's camera sees.
     pub(super) const fn layer(self) -> usize {
         match self {
-            Self::Simulation => 1,
-            Self::Replica => 2,
+            Self::Left => 1,
+            Self::Right => 2,
         }
     }
 }
@@ -82,6 +86,7 @@ pub(super) fn spawn(
     mut commands: Commands,
     mut egui: ResMut<EguiGlobalSettings>,
     sky: Res<ClearColor>,
+    canvas: Res<Canvas>,
 ) {
     egui.auto_create_primary_context = false;
     for (order, side) in (0..).zip(Side::ALL) {
@@ -90,6 +95,7 @@ pub(super) fn spawn(
             Follow::default(),
             Camera3d::default(),
             Camera { order, ..default() },
+            canvas.target.clone(),
             // The default needs tables that are left out of the build.
             Tonemapping::ReinhardLuminance,
             Projection::Perspective(PerspectiveProjection {
@@ -111,6 +117,7 @@ pub(super) fn spawn(
     }
     commands.spawn((
         OverlayCamera,
+        canvas.target.clone(),
         PrimaryEguiContext,
         IsDefaultUiCamera,
         Camera2d,
@@ -180,29 +187,28 @@ pub(super) fn follow(
         };
         let target = player.translation - Vec3::Z * LOOK_BELOW;
         let focus = match follow.focus {
-            Some(focus) => focus.lerp(target, closed),
-            None => target,
+            Some(focus) if focus.distance(target) < FARTHEST => focus.lerp(target, closed),
+            _ => target,
         };
         follow.focus = Some(focus);
         *transform = Transform::from_translation(focus + orbit.offset()).looking_at(focus, Vec3::Z);
     }
 }
 
-/// Gives each camera its part of the window, left of the panel.
+/// Gives each camera its part of the canvas, left of the panel.
 pub(super) fn place(
     mode: Res<ViewMode>,
     panel: Res<PanelWidth>,
-    window: Single<&Window, With<PrimaryWindow>>,
+    canvas: Res<Canvas>,
     mut cameras: Query<(&Side, &mut Camera, &mut RenderLayers), With<Follow>>,
 ) {
-    let window = window.into_inner();
-    let panel = (panel.0 * window.scale_factor()).round() as u32;
-    let size = window.physical_size();
+    let panel = (panel.0 * canvas.scale_factor).round() as u32;
+    let size = canvas.size;
     let width = size.x.saturating_sub(panel);
     for (&side, mut camera, mut layers) in &mut cameras {
         let (x, width) = match (*mode, side) {
-            (ViewMode::Split, Side::Simulation) => (0, (width / 2).saturating_sub(GAP / 2)),
-            (ViewMode::Split, Side::Replica) => {
+            (ViewMode::Split, Side::Left) => (0, (width / 2).saturating_sub(GAP / 2)),
+            (ViewMode::Split, Side::Right) => {
                 let x = width / 2 + GAP / 2;
                 (x, width.saturating_sub(x))
             }
@@ -226,11 +232,9 @@ pub(super) fn place(
             camera.viewport = viewport;
         }
         let seen = match *mode {
-            ViewMode::Difference => RenderLayers::from_layers(&[
-                SHARED,
-                Side::Simulation.layer(),
-                Side::Replica.layer(),
-            ]),
+            ViewMode::Difference => {
+                RenderLayers::from_layers(&[SHARED, Side::Left.layer(), Side::Right.layer()])
+            }
             _ => RenderLayers::from_layers(&[SHARED, side.layer()]),
         };
         layers.set_if_neq(seen);

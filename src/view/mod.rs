@@ -1,12 +1,16 @@
-//! The picture: the simulation at the left, the replica of a lane at the right.
+//! The picture: the simulation at the left, or a lane's replica; a lane's replica at the right.
 //!
-//! The view has cubes of its own, two sets of them. [`ViewPlugin`] moves them, the simulation's
-//! after its states, the replica's after decoded snapshots alone, and needs no window.
-//! [`AppearancePlugin`] gives them meshes, cameras, light and labels.
+//! The view has cubes of its own, a set for each half. [`ViewPlugin`] moves them, the simulation's
+//! after its states, a replica's after decoded snapshots alone, and needs no window.
+//! [`AppearancePlugin`] gives them meshes, cameras, light and labels, on a [`Canvas`]: a window or an
+//! image.
 
 mod appearance;
 mod camera;
+mod canvas;
 mod floor;
+mod halves;
+mod notices;
 mod overlay;
 mod pictures;
 mod trails;
@@ -14,10 +18,14 @@ mod trails;
 use bevy::prelude::*;
 use bevy::transform::TransformSystems;
 
-use crate::replication::ReplicationSystems;
+use crate::replication::{ReplicationSystems, Side};
 use crate::simulation::World as CubeWorld;
 
 pub use appearance::AppearancePlugin;
+pub use canvas::Canvas;
+pub use halves::{select, show};
+pub use notices::Notices;
+pub use overlay::{Overlay, Part};
 pub use pictures::{ReplicaPicture, ViewCube};
 pub use trails::Trails;
 
@@ -36,8 +44,7 @@ pub struct ViewPlugin;
 
 impl Plugin for ViewPlugin {
     fn build(&self, app: &mut App) {
-        app.init_resource::<ReplicaPicture>()
-            .init_resource::<ViewMode>()
+        app.init_resource::<ViewMode>()
             .init_resource::<Trails>()
             .configure_sets(
                 PostUpdate,
@@ -54,26 +61,12 @@ impl Plugin for ViewPlugin {
                 PostUpdate,
                 (
                     pictures::show_simulation.run_if(resource_exists::<CubeWorld>),
-                    pictures::show_replica,
+                    pictures::show_replicas,
                 )
                     .chain()
                     .in_set(ViewSystems::Cubes),
             );
     }
-}
-
-/// Which of the two worlds a thing of the view belongs to.
-#[derive(Component, Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Side {
-    /// The simulation, usually at the left.
-    Simulation,
-    /// The replica, usually at the right.
-    Replica,
-}
-
-impl Side {
-    /// Both.
-    pub const ALL: [Self; 2] = [Self::Simulation, Self::Replica];
 }
 
 /// What the window shows. V goes on to the next.
@@ -82,11 +75,11 @@ pub enum ViewMode {
     /// Both halves.
     #[default]
     Split,
-    /// The simulation alone.
-    Simulation,
-    /// The replica alone.
-    Replica,
-    /// One over the other, the replica translucent.
+    /// The left half alone.
+    Left,
+    /// The right half alone.
+    Right,
+    /// One over the other, the right one translucent.
     Difference,
 }
 
@@ -95,9 +88,9 @@ impl ViewMode {
     #[must_use]
     pub const fn next(self) -> Self {
         match self {
-            Self::Split => Self::Simulation,
-            Self::Simulation => Self::Replica,
-            Self::Replica => Self::Difference,
+            Self::Split => Self::Left,
+            Self::Left => Self::Right,
+            Self::Right => Self::Difference,
             Self::Difference => Self::Split,
         }
     }
@@ -106,8 +99,8 @@ impl ViewMode {
     #[must_use]
     pub const fn shows(self, side: Side) -> bool {
         match side {
-            Side::Simulation => !matches!(self, Self::Replica),
-            Side::Replica => matches!(self, Self::Split | Self::Replica),
+            Side::Left => !matches!(self, Self::Right),
+            Side::Right => matches!(self, Self::Split | Self::Right),
         }
     }
 }

@@ -1,39 +1,126 @@
-//! Text over the picture: what each half shows, and the lane's bandwidth in large type.
+//! Text over the picture: what each half shows, and the bandwidth of its lane in large type.
+
+use std::time::Duration;
 
 use bevy::prelude::*;
-use bevy::window::PrimaryWindow;
-use cubewire_codec::Stages;
-use cubewire_codec::ladder;
+use clap::ValueEnum;
 
-use super::{Side, ViewMode};
+use super::{Canvas, Notices, ViewMode};
 use crate::panel::{PanelState, PanelWidth, sentence};
-use crate::replication::{Accounting, LaneMeter, LaneSettings, Shown, UdpViewer, ViewerStatus};
+use crate::replication::{
+    Accounting, LaneMeter, LaneSettings, Selected, Side, UdpViewer, ViewerStatus,
+};
 
 const CYAN: Color = Color::srgb(0.0, 0.62, 0.75);
 const INK: Color = Color::srgb(0.16, 0.18, 0.22);
+const RED: Color = Color::srgb(0.85, 0.1, 0.1);
+const VEIL: Color = Color::srgba(0.95, 0.96, 0.97, 0.6);
 
 /// How long it says how to get the panel back: after that, the picture is left alone.
 const HINT_SECONDS: f32 = 5.0;
 
-/// Covers the picture, as far as the panel; or one half of it, which has a [`Side`].
+/// How long it says what was switched.
+const TITLE_TIME: Duration = Duration::from_secs(2);
+
+/// Points at the top that the figures take.
+const FIGURES_END: f32 = 80.0;
+
+/// What is written over the picture.
+#[derive(Resource, Clone, Debug, Default)]
+pub struct Overlay {
+    /// What is left out.
+    pub hidden: Vec<Part>,
+    /// What each half is called, instead of `simulation` and `replica`.
+    pub names: [Option<String>; Side::ALL.len()],
+    /// In large type, in the middle, until the simulation's clock shows that time.
+    pub title: Option<(String, Duration)>,
+}
+
+/// A part of what is written over the picture.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Part {
+    /// What a half is called.
+    Labels,
+    /// Kilobits a second in large type.
+    Figures,
+    /// Kilobits a second over the newest seconds.
+    Graph,
+    /// The rung that a lane sends with.
+    Rung,
+    /// The network of a lane, its send rate and its interpolation.
+    Link,
+    /// What was switched just now.
+    Titles,
+}
+
+impl Overlay {
+    /// Shows a title for a while; `now` is by the simulation's clock.
+    pub fn announce(&mut self, title: String, now: Duration) {
+        self.title = Some((title, now + TITLE_TIME));
+    }
+
+    /// Whether that part is there.
+    #[must_use]
+    pub fn shows(&self, part: Part) -> bool {
+        !self.hidden.contains(&part)
+    }
+
+    /// What a half is called, and what its lane does.
+    fn caption(&self, mode: ViewMode, side: Side, lane: Option<&LaneSettings>) -> String {
+        let usual = match (lane, mode, side) {
+            (None, ..) => "simulation",
+            (Some(_), ViewMode::Difference, Side::Right) => "replica over it",
+            _ => "replica",
+        };
+        let label = self.names[side as usize].as_deref().unwrap_or(usual);
+        let label = self.shows(Part::Labels).then_some(label);
+        let rung = lane.filter(|_| self.shows(Part::Rung));
+        let rung = rung.map(LaneSettings::rung_name);
+        let first = [label, rung].into_iter().flatten().collect::<Vec<_>>();
+        let link = lane.filter(|_| self.shows(Part::Link));
+        let link = link.map(LaneSettings::in_words);
+        let lines = [Some(first.join(": ")), link].into_iter().flatten();
+        let lines: Vec<_> = lines.filter(|line| !line.is_empty()).collect();
+        lines.join("\n")
+    }
+}
+
+/// Covers the picture, as far as the panel.
 #[derive(Component, Clone, Copy, Debug)]
 pub(super) struct Picture;
+
+/// Covers one half of it, which has a [`Side`].
+#[derive(Component, Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum HalfNode {
+    /// Holds what the half is called, at the bottom.
+    Caption,
+    /// Holds the figures of its lane, at the top; of the whole picture, if it is the only one.
+    Figures,
+}
 
 /// A piece of text.
 #[derive(Component, Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Label {
     /// What a half shows.
     Of(Side),
-    /// The lane's bandwidth.
-    Bandwidth,
+    /// The bandwidth of its lane.
+    Bandwidth(Side),
     /// How that is counted, and what it is counted otherwise.
-    Accounting,
+    Accounting(Side),
     /// Pause, cut link, and the like.
     Notice,
+    /// What was switched.
+    Title,
+    /// What is being recorded.
+    Recording,
 }
 
+/// The red dot beside it.
+#[derive(Component, Clone, Copy, Debug)]
+pub(super) struct Dot;
+
 pub(super) fn spawn(mut commands: Commands) {
-    let label = |label: Label, size: f32, colour: Color| {
+    let label = |label: Label, size: f32, colour: Color, justify: Justify| {
         (
             label,
             Text::default(),
@@ -42,22 +129,55 @@ pub(super) fn spawn(mut commands: Commands) {
                 ..default()
             },
             TextColor(colour),
-            TextLayout::justify(Justify::Center),
+            TextLayout::justify(justify),
         )
     };
-    let half = |side: Side| {
+    let column = |top: f32| Node {
+        position_type: PositionType::Absolute,
+        width: percent(100),
+        flex_direction: FlexDirection::Column,
+        align_items: AlignItems::Center,
+        padding: UiRect::all(px(4)).with_top(px(top)),
+        ..default()
+    };
+    // At the outer edges, so that there is room between them.
+    let caption = |side: Side| {
+        let (outside, justify) = match side {
+            Side::Left => (JustifyContent::FlexStart, Justify::Left),
+            Side::Right => (JustifyContent::FlexEnd, Justify::Right),
+        };
         (
-            Picture,
+            HalfNode::Caption,
             side,
             Node {
                 width: percent(50),
                 height: percent(100),
-                justify_content: JustifyContent::FlexStart,
+                justify_content: outside,
                 align_items: AlignItems::FlexEnd,
                 padding: UiRect::all(px(10)),
                 ..default()
             },
-            children![label(Label::Of(side), 18.0, INK)],
+            children![(
+                label(Label::Of(side), 18.0, INK, justify),
+                BackgroundColor(VEIL),
+                Node {
+                    // Between the two there is a graph in videos.
+                    max_width: percent(72),
+                    padding: UiRect::horizontal(px(4)),
+                    ..default()
+                },
+            )],
+        )
+    };
+    let figures = |side: Side| {
+        (
+            HalfNode::Figures,
+            side,
+            column(4.0),
+            children![
+                label(Label::Bandwidth(side), 44.0, CYAN, Justify::Center),
+                label(Label::Accounting(side), 14.0, INK, Justify::Center),
+            ],
         )
     };
     commands.spawn((
@@ -67,74 +187,124 @@ pub(super) fn spawn(mut commands: Commands) {
             ..default()
         },
         children![
-            half(Side::Simulation),
-            half(Side::Replica),
+            caption(Side::Left),
+            caption(Side::Right),
+            figures(Side::Left),
+            figures(Side::Right),
             (
                 Node {
                     position_type: PositionType::Absolute,
-                    width: percent(100),
-                    flex_direction: FlexDirection::Column,
                     align_items: AlignItems::Center,
-                    padding: UiRect::all(px(4)),
+                    padding: UiRect::all(px(10)),
+                    column_gap: px(8),
                     ..default()
                 },
                 children![
-                    label(Label::Bandwidth, 44.0, CYAN),
-                    label(Label::Accounting, 14.0, INK),
-                    label(Label::Notice, 18.0, INK),
+                    (
+                        Dot,
+                        Visibility::Hidden,
+                        BackgroundColor(RED),
+                        Node {
+                            width: px(14),
+                            height: px(14),
+                            border_radius: BorderRadius::MAX,
+                            ..default()
+                        },
+                    ),
+                    label(Label::Recording, 16.0, INK, Justify::Left),
                 ],
+            ),
+            (
+                column(FIGURES_END),
+                children![label(Label::Notice, 18.0, INK, Justify::Center)],
+            ),
+            (
+                Node {
+                    height: percent(60),
+                    justify_content: JustifyContent::Center,
+                    ..column(FIGURES_END)
+                },
+                children![(
+                    label(Label::Title, 30.0, INK, Justify::Center),
+                    BackgroundColor(VEIL),
+                )],
             ),
         ],
     ));
 }
 
-/// Ends the picture where the panel begins, and hides the label of a half that is not shown.
+/// Ends the picture where the panel begins, and gives each half its part.
 pub(super) fn arrange(
     mode: Res<ViewMode>,
     panel: Res<PanelWidth>,
-    window: Single<&Window, With<PrimaryWindow>>,
-    mut pictures: Query<(Option<&Side>, &mut Node), With<Picture>>,
+    canvas: Res<Canvas>,
+    lanes: Query<&Side, With<LaneSettings>>,
+    mut picture: Single<&mut Node, (With<Picture>, Without<HalfNode>)>,
+    mut halves: Query<(&HalfNode, &Side, &mut Node)>,
 ) {
-    for (side, mut node) in &mut pictures {
-        let (display, width) = match (*mode, side) {
-            (_, None) => (Display::Flex, px((window.width() - panel.0).max(0.0))),
+    let width = px((canvas.logical_size().x - panel.0).max(0.0));
+    if picture.width != width {
+        picture.width = width;
+    }
+    let is_compared = lanes.iter().any(|&side| side == Side::Left);
+    for (half, &side, mut node) in &mut halves {
+        let beside = match half {
             // Both labels stand side by side where both worlds are seen.
-            (ViewMode::Split | ViewMode::Difference, _) => (Display::Flex, percent(50)),
-            (mode, Some(&side)) if mode.shows(side) => (Display::Flex, percent(100)),
-            _ => (Display::None, percent(0)),
+            HalfNode::Caption => matches!(*mode, ViewMode::Split | ViewMode::Difference),
+            HalfNode::Figures => is_compared && !matches!(*mode, ViewMode::Left | ViewMode::Right),
         };
-        if node.display != display || node.width != width {
+        let is_shown = match half {
+            HalfNode::Caption => beside || mode.shows(side),
+            HalfNode::Figures => match side {
+                Side::Left => is_compared && *mode != ViewMode::Right,
+                Side::Right => !is_compared || *mode != ViewMode::Left,
+            },
+        };
+        let (display, left, width) = match (is_shown, beside, side) {
+            (false, ..) => (Display::None, percent(0), percent(0)),
+            (true, true, Side::Right) if *half == HalfNode::Figures => {
+                (Display::Flex, percent(50), percent(50))
+            }
+            (true, true, _) => (Display::Flex, percent(0), percent(50)),
+            (true, false, _) => (Display::Flex, percent(0), percent(100)),
+        };
+        if node.display != display || node.left != left || node.width != width {
             node.display = display;
+            node.left = left;
             node.width = width;
         }
     }
 }
 
 pub(super) fn write(
+    time: Res<Time<Fixed>>,
     mode: Res<ViewMode>,
-    lane: Option<Single<(&LaneSettings, &LaneMeter), With<Shown>>>,
+    overlay: Res<Overlay>,
+    lanes: Query<(&Side, &LaneSettings, &LaneMeter)>,
     mut labels: Query<(&Label, &mut Text)>,
 ) {
-    let Some((settings, meter)) = lane.map(Single::into_inner) else {
-        return;
+    let lane = |side: Side| lanes.iter().find(|&(&other, ..)| other == side);
+    let kbps = |side: Side, accounting| {
+        let (.., meter) = lane(side).filter(|_| overlay.shows(Part::Figures))?;
+        Some(bandwidth(meter.kbps(accounting)))
     };
-    for (label, mut text) in &mut labels {
+    for (&label, mut text) in &mut labels {
         let wanted = match label {
-            Label::Of(Side::Simulation) => "simulation".to_owned(),
-            Label::Of(Side::Replica) => {
-                let how = if *mode == ViewMode::Difference {
-                    "replica over it"
-                } else {
-                    "replica"
-                };
-                format!("{how}: {}", name(settings.stages))
+            Label::Of(side) => {
+                let lane = lane(side).map(|(_, settings, _)| settings);
+                overlay.caption(*mode, side, lane)
             }
-            Label::Bandwidth => bandwidth(meter.kbps(Accounting::Article)),
-            Label::Accounting => {
-                let wire = bandwidth(meter.kbps(Accounting::Wire));
-                format!("article accounting; wire {wire}")
+            Label::Bandwidth(side) => kbps(side, Accounting::Article).unwrap_or_default(),
+            Label::Accounting(side) => kbps(side, Accounting::Wire)
+                .map(|wire| format!("article accounting; wire {wire}"))
+                .unwrap_or_default(),
+            Label::Title => {
+                let title = overlay.title.as_ref();
+                let title = title.filter(|(_, until)| time.elapsed() < *until);
+                let title = title.filter(|_| overlay.shows(Part::Titles));
+                title.map_or_else(String::new, |(title, _)| title.clone())
             }
-            Label::Notice => continue,
+            Label::Notice | Label::Recording => continue,
         };
         if text.0 != wanted {
             text.0 = wanted;
@@ -142,31 +312,61 @@ pub(super) fn write(
     }
 }
 
+/// Says how to get the panel back.
+pub(super) fn hint(
+    clock: Res<Time<Real>>,
+    panel: Option<Res<PanelState>>,
+    mut hidden_seconds: Local<f32>,
+    mut notices: ResMut<Notices>,
+) {
+    let is_hidden = panel.is_some_and(|panel| !panel.visible);
+    *hidden_seconds = if is_hidden {
+        *hidden_seconds + clock.delta_secs()
+    } else {
+        0.0
+    };
+    notices.hint = (is_hidden && *hidden_seconds < HINT_SECONDS).then_some("F1 shows the panel");
+}
+
 pub(super) fn notice(
     time: Res<Time<Virtual>>,
     clock: Res<Time<Real>>,
-    panel: Res<PanelState>,
-    mut hidden_seconds: Local<f32>,
-    lane: Option<Single<&LaneSettings, With<Shown>>>,
+    lane: Option<Single<&LaneSettings, With<Selected>>>,
     viewer: Option<Res<UdpViewer>>,
+    mut said: ResMut<Notices>,
     mut labels: Query<(&Label, &mut Text)>,
 ) {
-    *hidden_seconds = if panel.visible {
-        0.0
-    } else {
-        *hidden_seconds + clock.delta_secs()
-    };
     let connection = viewer.and_then(|viewer| connection(&viewer));
     let paused = time
         .is_paused()
         .then_some("paused: P goes on, N steps a tick");
     let is_cut = lane.is_some_and(|settings| settings.link.cut);
     let cut = is_cut.then_some("the link is cut: L joins it");
-    let hidden = (*hidden_seconds < HINT_SECONDS && !panel.visible).then_some("F1 shows the panel");
-    let notices = [connection.as_deref(), paused, cut, hidden];
-    let wanted = notices.into_iter().flatten().collect::<Vec<_>>().join("\n");
+    let notices = [connection.as_deref(), paused, cut, said.hint];
+    let notices = notices.into_iter().flatten();
+    let said = said.bypass_change_detection().at(clock.elapsed());
+    let wanted = notices.chain(said).collect::<Vec<_>>().join("\n");
     for (&label, mut text) in &mut labels {
         if label == Label::Notice && text.0 != wanted {
+            text.0.clone_from(&wanted);
+        }
+    }
+}
+
+/// Shows what is being recorded.
+pub(super) fn record(
+    notices: Res<Notices>,
+    mut labels: Query<(&Label, &mut Text)>,
+    mut dot: Single<&mut Visibility, With<Dot>>,
+) {
+    let wanted = notices.recording();
+    dot.set_if_neq(if wanted.is_empty() {
+        Visibility::Hidden
+    } else {
+        Visibility::Inherited
+    });
+    for (&label, mut text) in &mut labels {
+        if label == Label::Recording && text.0 != wanted {
             text.0.clone_from(&wanted);
         }
     }
@@ -179,10 +379,6 @@ fn connection(viewer: &UdpViewer) -> Option<String> {
         ViewerStatus::Connecting => Some(format!("connecting to {} …", viewer.server())),
         lost @ ViewerStatus::Lost(_) => Some(format!("{}\nEnter connects again.", sentence(&lost))),
     }
-}
-
-fn name(stages: Stages) -> &'static str {
-    ladder::rung_of(stages).map_or("stages of your own", |rung| rung.name)
 }
 
 fn bandwidth(kbps: f64) -> String {

@@ -4,8 +4,7 @@ use bevy::prelude::*;
 use cubewire_codec::CubeState;
 use cubewire_scene::{CUBES, PLAYER, TICKS_PER_SECOND, initial_position, side};
 
-use super::Side;
-use crate::replication::{LaneSettings, Replica, Shown, is_jump, shown_cube};
+use crate::replication::{LaneSettings, Replica, Side, is_jump, shown_cube};
 use crate::simulation::World as CubeWorld;
 
 /// A cube of the view.
@@ -17,8 +16,8 @@ pub struct ViewCube {
     pub interacting: bool,
 }
 
-/// What the replica shows at present.
-#[derive(Resource, Clone, Copy, Debug, Default, PartialEq)]
+/// What a lane's half shows at present; kept up for lanes that have this component.
+#[derive(Component, Clone, Copy, Debug, Default, PartialEq)]
 pub struct ReplicaPicture {
     /// The tick that is shown, between two snapshots as a rule; none before the first arrives.
     pub tick: Option<f64>,
@@ -37,16 +36,21 @@ pub(super) fn spawn(mut commands: Commands) {
     }
 }
 
-/// The simulation is shown a part of a tick late, so that motion is smooth at any frame rate.
+/// The left half shows the simulation unless a lane is shown there. It is a part of a tick late, so
+/// that motion is smooth at any frame rate.
 pub(super) fn show_simulation(
     world: Res<CubeWorld>,
     time: Res<Time<Fixed>>,
+    lanes: Query<&Side, With<LaneSettings>>,
     mut cubes: Query<(&Side, &mut ViewCube, &mut Transform)>,
 ) {
+    if lanes.iter().any(|&side| side == Side::Left) {
+        return;
+    }
     let fraction = time.overstep_fraction();
     let (from, to) = (&world.previous().cubes, &world.current().cubes);
     for (&side, mut cube, mut transform) in &mut cubes {
-        if side == Side::Simulation {
+        if side == Side::Left {
             let (from, to) = (&from[cube.index], &to[cube.index]);
             let shown = if is_jump(from, to, TICK_SECONDS) {
                 *to
@@ -63,28 +67,28 @@ pub(super) fn show_simulation(
 }
 
 /// Reads decoded snapshots and the clock, nothing of the simulation.
-pub(super) fn show_replica(
+pub(super) fn show_replicas(
     time: Res<Time<Fixed>>,
-    lane: Option<Single<(&LaneSettings, &Replica), With<Shown>>>,
-    mut picture: ResMut<ReplicaPicture>,
+    mut lanes: Query<(&Side, &LaneSettings, &Replica, Option<&mut ReplicaPicture>)>,
     mut cubes: Query<(&Side, &mut ViewCube, &mut Transform)>,
 ) {
     let now = time.elapsed() + time.overstep();
-    let Some((settings, replica)) = lane.map(Single::into_inner) else {
-        return;
-    };
-    let kind = settings.interpolation;
-    let Some(playout) = kind.playout(replica.receiver().playout(), now) else {
-        return;
-    };
-    picture.set_if_neq(ReplicaPicture {
-        tick: Some(playout.tick),
-        between: [playout.from_tick, playout.to_tick],
-    });
-    for (&side, mut cube, mut transform) in &mut cubes {
-        if side == Side::Replica {
-            let shown = shown_cube(kind, &playout, cube.index);
-            show(&mut cube, &mut transform, &shown);
+    for (half, settings, replica, picture) in &mut lanes {
+        let kind = settings.interpolation;
+        let Some(playout) = kind.playout(replica.receiver().playout(), now) else {
+            continue;
+        };
+        if let Some(mut picture) = picture {
+            picture.set_if_neq(ReplicaPicture {
+                tick: Some(playout.tick),
+                between: [playout.from_tick, playout.to_tick],
+            });
+        }
+        for (side, mut cube, mut transform) in &mut cubes {
+            if side == half {
+                let shown = shown_cube(kind, &playout, cube.index);
+                show(&mut cube, &mut transform, &shown);
+            }
         }
     }
 }

@@ -9,8 +9,7 @@ use bevy::prelude::*;
 use cubewire_codec::CubeState;
 use cubewire_scene::{PLAYER, TICKS_PER_SECOND};
 
-use super::Side;
-use crate::replication::{LaneSettings, Replica, Shown, shown_cube};
+use crate::replication::{LaneSettings, Replica, Side, shown_cube};
 use crate::simulation::World as CubeWorld;
 
 /// The cubes that leave trails, while any do: the player, and those that were farthest from it among
@@ -89,7 +88,7 @@ pub(super) struct Bead {
 pub(super) fn record(
     time: Res<Time>,
     world: Option<Res<CubeWorld>>,
-    lane: Option<Single<(&LaneSettings, &Replica), With<Shown>>>,
+    lanes: Query<(&Side, &LaneSettings, &Replica)>,
     mut trails: ResMut<Trails>,
 ) {
     if !trails.shown {
@@ -98,21 +97,27 @@ pub(super) fn record(
         }
         return;
     }
-    let Some((settings, replica)) = lane.map(Single::into_inner) else {
-        return;
-    };
-    let kind = settings.interpolation;
-    let Some(playout) = kind.playout(replica.receiver().playout(), time.elapsed()) else {
-        return;
-    };
-    trails.pick(&playout.from.snapshot.cubes);
-    trails.add(Side::Replica, |cube| {
-        shown_cube(kind, &playout, cube).position
-    });
-    if let Some(world) = world {
-        trails.add(Side::Simulation, |cube| {
-            world.current().cubes[cube].position
-        });
+    // The right half's picture decides, so that both halves follow the same cubes.
+    let mut lanes: Vec<_> = lanes.iter().collect();
+    lanes.sort_by_key(|&(&side, ..)| std::cmp::Reverse(side));
+    let mut left_is_free = true;
+    for (&side, settings, replica) in lanes {
+        left_is_free &= side != Side::Left;
+        let kind = settings.interpolation;
+        let buffer = replica.receiver().playout();
+        let Some(playout) = kind.playout(buffer, time.elapsed()) else {
+            continue;
+        };
+        if side == Side::Right {
+            trails.pick(&playout.from.snapshot.cubes);
+        }
+        trails.add(side, |cube| shown_cube(kind, &playout, cube).position);
+    }
+    if let Some(world) = world
+        && left_is_free
+        && !trails.cubes.is_empty()
+    {
+        trails.add(Side::Left, |cube| world.current().cubes[cube].position);
     }
 }
 
@@ -124,8 +129,8 @@ pub(super) fn spawn(
 ) {
     let mesh = meshes.add(Cuboid::from_length(BEAD_SIZE));
     for (side, colour) in [
-        (Side::Simulation, Color::srgb(0.10, 0.35, 0.15)),
-        (Side::Replica, Color::srgb(0.95, 0.55, 0.0)),
+        (Side::Left, Color::srgb(0.10, 0.35, 0.15)),
+        (Side::Right, Color::srgb(0.95, 0.55, 0.0)),
     ] {
         let material = materials.add(StandardMaterial {
             base_color: colour,
@@ -205,10 +210,10 @@ mod tests {
         let mut trails = Trails::default();
         trails.pick(&cubes(&[1]));
         for tick in 0..100 {
-            trails.add(Side::Replica, |_| Vec3::X * tick as f32);
+            trails.add(Side::Right, |_| Vec3::X * tick as f32);
         }
-        let points = &trails.points(Side::Replica)[1];
+        let points = &trails.points(Side::Right)[1];
         assert_eq!((points.len(), points[0].x), (TRAIL_TICKS, 40.0));
-        assert!(trails.points(Side::Simulation).is_empty());
+        assert!(trails.points(Side::Left).is_empty());
     }
 }

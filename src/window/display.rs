@@ -11,8 +11,18 @@ pub fn missing() -> Option<&'static str> {
     if cfg!(target_os = "linux") && !has_display() {
         return Some("there is no display");
     }
+    no_adapter(Backends::PRIMARY | Backends::GL)
+}
+
+/// What is missing to draw off the screen; `None` if nothing is.
+#[must_use]
+pub fn no_adapter_off_screen() -> Option<&'static str> {
+    no_adapter(Backends::PRIMARY)
+}
+
+fn no_adapter(backends: Backends) -> Option<&'static str> {
     let instance = Instance::new(InstanceDescriptor::new_without_display_handle_from_env());
-    let adapters = block_on(instance.enumerate_adapters(Backends::PRIMARY | Backends::GL));
+    let adapters = block_on(instance.enumerate_adapters(backends));
     let usable = adapters
         .iter()
         .any(|adapter| adapter.get_info().device_type != DeviceType::Other);

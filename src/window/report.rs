@@ -13,10 +13,10 @@ use serde::Serialize;
 use crate::cli::CommandError;
 use crate::files::write_whole;
 use crate::replication::{
-    Accounting, History, LaneCheck, LaneMeter, LaneSettings, ShadowLadder, Shown,
+    Accounting, History, LaneCheck, LaneMeter, LaneSettings, Selected, ShadowLadder, Side,
 };
 use crate::simulation::World as CubeWorld;
-use crate::view::{ReplicaPicture, Side, ViewCube, ViewMode, ViewSystems};
+use crate::view::{ReplicaPicture, ViewCube, ViewMode, ViewSystems};
 
 /// Seconds between two writings.
 const WRITE_EVERY: f32 = 0.2;
@@ -86,11 +86,13 @@ pub(super) fn install(app: &mut App, path: PathBuf) -> Result<(), CommandError> 
 
 fn compare(
     history: Res<History>,
-    picture: Res<ReplicaPicture>,
+    pictures: Query<(&Side, &ReplicaPicture)>,
     cubes: Query<(&Side, &ViewCube, &Transform)>,
     mut report: ResMut<Report>,
 ) {
-    let Some(tick) = picture.tick else {
+    let right = pictures.iter().find(|&(&side, _)| side == Side::Right);
+    let Some((picture, tick)) = right.and_then(|(_, picture)| Some((picture, picture.tick?)))
+    else {
         return;
     };
     report.replica_tick = tick;
@@ -108,7 +110,7 @@ fn compare(
     for (&side, cube, shown) in &cubes {
         let (from, to) = (&from[cube.index], &to[cube.index]);
         // A reset puts cubes back at once, and nothing is interpolated there.
-        if side == Side::Simulation || from.position.distance(to.position) > 1.0 {
+        if side == Side::Left || from.position.distance(to.position) > 1.0 {
             continue;
         }
         let position = from.position.lerp(to.position, fraction);
@@ -122,7 +124,7 @@ fn compare(
 
 fn note(
     world: Res<CubeWorld>,
-    lanes: Query<(&LaneSettings, &LaneMeter, &LaneCheck, &ShadowLadder), With<Shown>>,
+    lanes: Query<(&LaneSettings, &LaneMeter, &LaneCheck, &ShadowLadder), With<Selected>>,
     mode: Res<ViewMode>,
     mut report: ResMut<Report>,
 ) {

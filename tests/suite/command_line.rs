@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::common::script_path;
 
-fn cubewire(arguments: &[&str]) -> Command {
+pub(crate) fn cubewire(arguments: &[&str]) -> Command {
     let mut command = Command::cargo_bin("cubewire").unwrap();
     command
         .args(arguments)
@@ -17,7 +17,7 @@ fn cubewire(arguments: &[&str]) -> Command {
 }
 
 /// Runs it, wants exit code 2, and gives the one line that it says.
-fn complaint(arguments: &[&str]) -> String {
+pub(crate) fn complaint(arguments: &[&str]) -> String {
     let output = cubewire(arguments).output().unwrap();
     assert_eq!(output.status.code(), Some(2), "{arguments:?}: {output:?}");
     assert!(output.stdout.is_empty(), "{arguments:?}: {output:?}");

@@ -114,8 +114,8 @@ fn v_goes_through_the_views() {
         seen.push(*game.app.world().resource::<ViewMode>());
     }
     let modes = [
-        ViewMode::Simulation,
-        ViewMode::Replica,
+        ViewMode::Left,
+        ViewMode::Right,
         ViewMode::Difference,
         ViewMode::Split,
     ];

@@ -3,11 +3,15 @@
 mod command_line;
 mod common;
 mod controls;
+mod decode;
 mod figures;
 mod network;
 mod play;
 mod processes;
+mod recording;
+mod replays;
 mod replica;
 mod udp;
 mod udp_hostile;
+mod video;
 mod window;

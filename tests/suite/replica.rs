@@ -4,8 +4,9 @@ use std::time::Duration;
 
 use bevy::prelude::*;
 use cubewire::headless::HeadlessGame;
-use cubewire::replication::{Accounting, LaneSettings, Replica};
-use cubewire::view::{ReplicaPicture, Side, ViewCube, ViewPlugin};
+use cubewire::replication::{Accounting, Half, LaneSettings, Replica, Side};
+use cubewire::simulation::World as CubeWorld;
+use cubewire::view::{self, ReplicaPicture, ViewCube, ViewPlugin};
 use cubewire_codec::{Snapshot, Stages, ladder};
 use cubewire_link::Conditions;
 use rand::rngs::StdRng;
@@ -108,7 +109,15 @@ fn a_longer_round_trip_means_older_baselines() {
 
 /// A game with the view's cubes, drawn nowhere.
 fn game_with_view(name: &str) -> HeadlessGame {
-    HeadlessGame::with_plugins(Some(script(name)), LaneSettings::default(), ViewPlugin).unwrap()
+    let script = Some(script(name));
+    let mut game = HeadlessGame::with_plugins(script, LaneSettings::default(), ViewPlugin).unwrap();
+    let mut lane = game.app.world_mut().entity_mut(game.lane);
+    lane.insert(ReplicaPicture::default());
+    game
+}
+
+fn picture(game: &HeadlessGame) -> ReplicaPicture {
+    *game.app.world().get(game.lane).unwrap()
 }
 
 fn shown(game: &mut HeadlessGame, wanted: Side) -> Vec<Transform> {
@@ -131,7 +140,7 @@ fn the_replica_shows_what_the_simulation_was_at_its_playout_time() {
     for _ in 0..600 {
         game.step();
         history.push(game.cubes().current().clone());
-        let tick = game.app.world().resource::<ReplicaPicture>().tick;
+        let tick = picture(&game).tick;
         let Some(tick) = tick.filter(|&tick| tick >= 1.0) else {
             continue;
         };
@@ -139,7 +148,7 @@ fn the_replica_shows_what_the_simulation_was_at_its_playout_time() {
             &history[tick.floor() as usize],
             &history[tick.ceil() as usize],
         );
-        let replica = shown(&mut game, Side::Replica);
+        let replica = shown(&mut game, Side::Right);
         for (index, shown) in replica.iter().enumerate() {
             let (from, to) = (from.cubes[index].position, to.cubes[index].position);
             let wanted = from.lerp(to, tick.fract() as f32);
@@ -149,7 +158,7 @@ fn the_replica_shows_what_the_simulation_was_at_its_playout_time() {
     println!("farthest off: {:.2} mm", worst * 1000.0);
     // Half a step on each axis, with a little for the arithmetic of floats.
     assert!(worst <= 0.5 / 512.0 * 3.0_f32.sqrt() + 1e-5);
-    let last = game.app.world().resource::<ReplicaPicture>().tick.unwrap();
+    let last = picture(&game).tick.unwrap();
     let late_ms = (game.cubes().tick() as f64 - last) / 60.0 * 1000.0;
     assert!(
         (134.0..137.0).contains(&late_ms),
@@ -167,21 +176,46 @@ fn a_stopped_link_freezes_the_replica_while_the_simulation_goes_on() {
     for _ in 0..30 {
         game.step();
     }
-    let (left, right) = (
-        shown(&mut game, Side::Simulation),
-        shown(&mut game, Side::Replica),
-    );
+    let (left, right) = (shown(&mut game, Side::Left), shown(&mut game, Side::Right));
     for _ in 0..60 {
         game.step();
     }
-    assert_ne!(shown(&mut game, Side::Simulation), left);
-    assert_eq!(shown(&mut game, Side::Replica), right);
+    assert_ne!(shown(&mut game, Side::Left), left);
+    assert_eq!(shown(&mut game, Side::Right), right);
 
     settings(&mut game).link.cut = false;
     for _ in 0..60 {
         game.step();
     }
-    assert_ne!(shown(&mut game, Side::Replica), right);
+    assert_ne!(shown(&mut game, Side::Right), right);
+}
+
+#[test]
+fn a_lane_in_the_left_half_shows_its_own_replica_there() {
+    let mut game = game_with_view("katamari");
+    let left = "rung:smallest-three,link:perfect+cut".parse().unwrap();
+    view::show(game.app.world_mut(), Side::Left, Half::Lane(left)).unwrap();
+    for _ in 0..240 {
+        game.step();
+    }
+    let (cut, right) = (shown(&mut game, Side::Left), shown(&mut game, Side::Right));
+    assert_ne!(cut, right);
+    let whole = "rung:smallest-three,link:perfect".parse().unwrap();
+    view::show(game.app.world_mut(), Side::Left, Half::Lane(whole)).unwrap();
+    for _ in 0..60 {
+        game.step();
+    }
+    let left = shown(&mut game, Side::Left);
+    assert_ne!(left, cut, "what is sent arrives");
+    let states = &game.cubes().current().cubes;
+    let is_behind = |cube: usize| left[cube].translation != states[cube].position;
+    assert!(is_behind(0), "it is a replica, not the simulation");
+
+    view::show(game.app.world_mut(), Side::Left, Half::Simulation).unwrap();
+    game.step();
+    let left = shown(&mut game, Side::Left);
+    let previous = game.app.world().resource::<CubeWorld>().previous();
+    assert_eq!(left[0].translation, previous.cubes[0].position);
 }
 
 #[test]

@@ -20,7 +20,7 @@ const HEIGHT: u16 = 450;
 
 /// Rows at the top that hold the bandwidth, and at the bottom that hold the labels.
 const TOP: usize = 120;
-const BOTTOM: usize = 40;
+const BOTTOM: usize = 70;
 
 /// Software rendering makes a few frames a second.
 const PATIENCE: Duration = Duration::from_secs(120);
@@ -312,7 +312,7 @@ fn the_window_is_played_with_real_keys() {
 
     // V goes through the views and back.
     assert!(window.screenshot("split").has_gap());
-    for view in ["Simulation", "Replica", "Difference"] {
+    for view in ["Left", "Right", "Difference"] {
         window.press("v");
         window.wait(view, |report| report["view"] == view);
         window.ticks(1);

@@ -1,0 +1,186 @@
+//! `cubewire record` and `cubewire play`: their command lines.
+
+use std::io::Write;
+use std::path::PathBuf;
+
+use bevy::math::UVec2;
+use clap::Args;
+use cubewire_scene::TICKS_PER_SECOND;
+
+use super::{CommandError, check_seconds, half, lane, size};
+use crate::recording::film::Film;
+use crate::recording::series::{Series, record_series};
+use crate::recording::{Script, Switch, progress, record};
+use crate::replication::{Half, LaneSettings};
+use crate::view::{Overlay, Part};
+
+/// `cubewire record`
+#[derive(Clone, Debug, Args)]
+pub struct RecordArgs {
+    /// Script of keys by tick (RON) to play; without one, nobody plays
+    #[arg(long, value_name = "FILE")]
+    script: Option<PathBuf>,
+    /// Replay to play, as F9 writes it: what leads up to it is not seen
+    #[arg(long, value_name = "FILE", conflicts_with = "script")]
+    replay: Option<PathBuf>,
+    /// What the left half shows: `simulation`, or a lane [default: as the script says, or simulation]
+    #[arg(long, value_name = "simulation|LANE")]
+    left: Option<String>,
+    /// The lane in the right half, as in `rung:delta,link:4g,interpolation:hermite,rate:10`, or with
+    /// `stages:…` instead of `rung:…` [default: as the script says, or rung:changed-flags]
+    #[arg(long, value_name = "LANE")]
+    right: Option<String>,
+    /// Seconds to film [default: what there is of the script, or 10]
+    #[arg(long)]
+    seconds: Option<f64>,
+    /// Seconds at the start that are played and not filmed
+    #[arg(long, value_name = "SECONDS", default_value_t = 0.0)]
+    skip: f64,
+    /// Pixels
+    #[arg(long, value_name = "WxH", default_value = "1280x720")]
+    size: String,
+    /// Frames a second; a GIF can have 50, 25, 20, 10, 5
+    #[arg(long, value_name = "N", default_value_t = 60)]
+    fps: u32,
+    /// File to write: .mp4, .gif, or .png for numbered pictures; for a series, the folder
+    #[arg(long, value_name = "FILE")]
+    out: PathBuf,
+    /// Many videos at once, and a page that plays them: each rung beside the one before it, and each
+    /// kind of interpolation
+    #[arg(long, value_name = "NAME", conflicts_with_all = OF_ONE_VIDEO)]
+    series: Option<Series>,
+    /// Switch in the middle, as in `4s:rung=delta` or `4s:left.link=4g`; may be given many times
+    #[arg(long, value_name = "SECONDSs:SETTING=VALUE")]
+    at: Vec<String>,
+    /// Leave out what is written over the picture
+    #[arg(long, value_name = "PARTS", value_delimiter = ',')]
+    hide: Vec<Part>,
+    /// What the left half is called [default: simulation, or replica]
+    #[arg(long, value_name = "TEXT")]
+    left_label: Option<String>,
+    /// What the right half is called [default: replica]
+    #[arg(long, value_name = "TEXT")]
+    right_label: Option<String>,
+}
+
+/// What a series decides by itself.
+const OF_ONE_VIDEO: [&str; 12] = [
+    "script",
+    "replay",
+    "left",
+    "right",
+    "seconds",
+    "skip",
+    "size",
+    "fps",
+    "at",
+    "hide",
+    "left_label",
+    "right_label",
+];
+
+/// Without a script and without `--seconds`.
+const DEFAULT_SECONDS: f64 = 10.0;
+
+impl RecordArgs {
+    /// Films.
+    pub(super) fn run(&self, out: &mut impl Write) -> Result<(), CommandError> {
+        if let Some(series) = self.series {
+            let report = |line: &str| writeln!(out, "{line}").and_then(|()| out.flush());
+            return Ok(record_series(series, &self.out, report)?);
+        }
+        let film = self.film()?;
+        let progress = progress(film.frames);
+        let take = record(&film, &self.out, &progress)?;
+        progress.finish_and_clear();
+        let seconds = take.frames as f64 / f64::from(film.frames_per_second);
+        writeln!(
+            out,
+            "{}: {} frames, {seconds:.2} s, {}x{}",
+            self.out.display(),
+            take.frames,
+            film.size.x,
+            film.size.y,
+        )?;
+        for (side, half) in [
+            ("left", &film.left),
+            ("right", &Half::Lane(film.right.clone())),
+        ] {
+            let text = half.to_text().unwrap_or_default();
+            let kbps = take.mean_kbps[usize::from(side == "right")];
+            let kbps = kbps.map_or_else(String::new, |kbps| format!(", {kbps:.1} kbps on average"));
+            writeln!(out, "{side}: {text}{kbps}")?;
+        }
+        writeln!(out, "CRC-32 of the frames: {:08x}", take.checksum)?;
+        match take.replay {
+            None => Ok(()),
+            Some(Ok(())) => Ok(writeln!(out, "every state is as it was recorded")?),
+            Some(Err(difference)) => Err(difference.into()),
+        }
+    }
+
+    fn film(&self) -> Result<Film, CommandError> {
+        let path = self.script.as_ref().or(self.replay.as_ref());
+        let script = path.map(|path| Script::load(path)).transpose()?;
+        if let (Some(path), Some(script)) = (&self.replay, &script)
+            && script.recorded.is_none()
+        {
+            return Err(CommandError::NoReplay { path: path.clone() });
+        }
+        let (width, height) = size(&self.size)?;
+        if !(1..=MOST_FRAMES_PER_SECOND).contains(&self.fps) {
+            return Err(CommandError::Number {
+                option: "fps",
+                value: self.fps.into(),
+                wanted: "from 1 to 240",
+            });
+        }
+        let rate = f64::from(TICKS_PER_SECOND);
+        let seconds = match (check_seconds(self.seconds)?, &script) {
+            (Some(seconds), _) => seconds,
+            (None, Some(script)) => (script.ticks - script.lead_in) as f64 / rate - self.skip,
+            (None, None) => DEFAULT_SECONDS,
+        };
+        let skipped_ticks = (self.skip * rate).round();
+        if !(0.0..=super::MAX_SECONDS * rate).contains(&skipped_ticks) || seconds <= 0.0 {
+            return Err(CommandError::Number {
+                option: "skip",
+                value: self.skip,
+                wanted: "at least 0 and less than what there is of the script",
+            });
+        }
+        let of_script =
+            |side: fn(&Script) -> &Option<Half>| script.as_ref().and_then(|it| side(it).clone());
+        let left = match &self.left {
+            Some(text) => Some(half("left", text)?),
+            None => of_script(|script| &script.left),
+        };
+        let right = match (&self.right, of_script(|script| &script.right)) {
+            (Some(text), _) => lane("right", text)?,
+            (None, Some(Half::Lane(lane))) => lane,
+            (None, _) => LaneSettings::default(),
+        };
+        let switches = self.at.iter().map(|text| text.parse::<Switch>());
+        let switches = switches
+            .collect::<Result<_, _>>()
+            .map_err(CommandError::Switch)?;
+        Ok(Film {
+            size: UVec2::new(width, height),
+            frames_per_second: self.fps,
+            frames: ((seconds * f64::from(self.fps)).round() as u64).max(1),
+            skipped_ticks: skipped_ticks as u64,
+            script,
+            left: left.unwrap_or(Half::Simulation),
+            right,
+            switches,
+            overlay: Overlay {
+                hidden: self.hide.clone(),
+                names: [self.left_label.clone(), self.right_label.clone()],
+                ..Overlay::default()
+            },
+        })
+    }
+}
+
+/// More than screens show.
+const MOST_FRAMES_PER_SECOND: u32 = 240;

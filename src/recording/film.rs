@@ -1,0 +1,150 @@
+//! Films play: the same frames on any machine, however long each of them takes.
+
+use bevy::prelude::*;
+use cubewire_scene::TICKS_PER_SECOND;
+
+use super::{
+    Difference, InputLog, OffScreen, OffScreenError, Playing, ReplayCheck, Script, Switch,
+};
+use crate::replication::{Accounting, Half, LaneMeter, LaneSettings, Side, kbps};
+use crate::simulation::World as CubeWorld;
+use crate::view::{self, Overlay};
+
+/// What to film, and how.
+#[derive(Clone, Debug)]
+pub struct Film {
+    /// Pixels.
+    pub size: UVec2,
+    /// From 1 on. At 60, 30, 20 and other divisors of 60, frames show whole ticks.
+    pub frames_per_second: u32,
+    /// How many.
+    pub frames: u64,
+    /// Ticks at the start that are played and not seen, on top of the script's own lead-in.
+    pub skipped_ticks: u64,
+    /// What is pressed; without it, nobody plays.
+    pub script: Option<Script>,
+    /// What the left half shows at the start.
+    pub left: Half,
+    /// The lane in the right half at the start.
+    pub right: LaneSettings,
+    /// What changes in between, by ticks since the start of what is seen.
+    pub switches: Vec<Switch>,
+    /// What is written over the picture.
+    pub overlay: Overlay,
+}
+
+/// What came of filming.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Take {
+    /// Frames that were taken.
+    pub frames: u64,
+    /// CRC-32 of all frames, byte by byte.
+    pub checksum: u32,
+    /// Mean over what was seen, in article accounting, kilobits a second, left and right; none where
+    /// the simulation is shown.
+    pub mean_kbps: [Option<f64>; Side::ALL.len()],
+    /// Whether the states are those that a replay recorded; none if there is no replay, or it was not
+    /// filmed to its end.
+    pub replay: Option<Result<(), Difference>>,
+}
+
+/// Why there is no film.
+#[derive(Debug, thiserror::Error)]
+pub enum FilmError {
+    /// Nothing can be drawn.
+    #[error(transparent)]
+    OffScreen(#[from] OffScreenError),
+    /// The game cannot be set up.
+    #[error("{0}")]
+    Game(BevyError),
+}
+
+impl Film {
+    /// Films, and hands over each frame: RGBA, a byte each, rows from the top. It ends early if
+    /// `frame` says that it does not go on, or if Ctrl-C is pressed.
+    ///
+    /// # Errors
+    /// [`FilmError`], or what `frame` returns.
+    pub fn shoot<E: From<FilmError>>(
+        &self,
+        mut frame: impl FnMut(Vec<u8>) -> Result<(), E>,
+    ) -> Result<Take, E> {
+        let mut stage = self.set_up()?;
+        let mut checksum = crc32fast::Hasher::new();
+        let mut bytes = [0_usize; Side::ALL.len()];
+        let first_tick = stage.app.world().resource::<CubeWorld>().tick();
+        let mut tick = first_tick;
+        let mut frames = 0;
+        while frames < self.frames && stage.app.should_exit().is_none() {
+            let pixels = stage.frame().map_err(FilmError::from)?;
+            checksum.update(&pixels);
+            frame(pixels)?;
+            frames += 1;
+            let now = stage.app.world().resource::<CubeWorld>().tick();
+            for (side, sent) in sent_in_newest(&mut stage.app, (now - tick) as usize) {
+                bytes[side as usize] += sent;
+            }
+            tick = now;
+        }
+        let ticks = (tick - first_tick) as usize;
+        let lanes: Vec<_> = sent_in_newest(&mut stage.app, 0).collect();
+        let mean = |side: Side| {
+            let has_lane = lanes.iter().any(|&(other, _)| other == side);
+            has_lane.then(|| kbps(bytes[side as usize], ticks))
+        };
+        let check = stage.app.world().get_resource::<ReplayCheck>();
+        Ok(Take {
+            frames,
+            checksum: checksum.finalize(),
+            mean_kbps: Side::ALL.map(mean),
+            replay: check.and_then(|check| check.outcome().cloned()),
+        })
+    }
+
+    fn set_up(&self) -> Result<OffScreen, FilmError> {
+        let mut stage = OffScreen::new(self.size)?;
+        let app = &mut stage.app;
+        app.insert_resource(self.overlay.clone());
+        let world = app.world_mut();
+        view::show(world, Side::Left, self.left.clone()).map_err(FilmError::Game)?;
+        view::show(world, Side::Right, Half::Lane(self.right.clone())).map_err(FilmError::Game)?;
+        let script = self.script.clone().unwrap_or_else(|| Script {
+            // Of no use to anybody: the switches need something to be played.
+            ticks: u64::from(TICKS_PER_SECOND),
+            ..Script::default()
+        });
+        let skipped = script.lead_in + self.skipped_ticks;
+        let is_replay = script.recorded.is_some();
+        let switches = self.switches.iter().cloned();
+        let switches = switches.map(|switch| switch.delayed(skipped));
+        let mut playing = Playing::new(script).showing_halves(switches.collect());
+        if is_replay {
+            playing = playing.once();
+        }
+        if let Some(check) = ReplayCheck::new(playing.script()) {
+            app.insert_resource(InputLog::that_keeps_resets())
+                .insert_resource(check);
+        }
+        app.insert_resource(playing);
+        stage.warm_up();
+        stage.skip(skipped);
+        stage.set_rate(self.frames_per_second);
+        Ok(stage)
+    }
+}
+
+/// Article bytes that each shown lane sent in the newest ticks.
+fn sent_in_newest(app: &mut App, ticks: usize) -> impl Iterator<Item = (Side, usize)> {
+    let world = app.world_mut();
+    let mut lanes = world.query::<(&Side, &LaneMeter)>();
+    let sent = lanes.iter(world).map(|(&side, meter)| {
+        let samples = meter.newest(ticks);
+        (
+            side,
+            samples
+                .map(|sample| sample.bytes(Accounting::Article))
+                .sum(),
+        )
+    });
+    sent.collect::<Vec<_>>().into_iter()
+}

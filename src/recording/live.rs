@@ -1,0 +1,361 @@
+//! F9 writes down a replay, F10 records what is on the screen at the pace of the play.
+
+use std::path::PathBuf;
+use std::sync::mpsc::{SyncSender, TrySendError, sync_channel};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+use bevy::prelude::*;
+use bevy::render::view::screenshot::{Screenshot, ScreenshotCaptured};
+use bevy::window::PrimaryWindow;
+use cubewire_scene::TICKS_PER_SECOND;
+
+use super::video::{FrameSink, Mp4, VideoError};
+use super::{InputLog, free_name};
+use crate::view::Notices;
+
+/// Frames a second, at most.
+const FRAMES_PER_SECOND: u32 = 60;
+
+/// A frame that comes a little early counts.
+const SHORTEST_FRAME: Duration = Duration::from_micros(900_000 / FRAMES_PER_SECOND as u64);
+
+/// Frames that may wait to be encoded; what comes beyond them is dropped.
+const WAITING_FRAMES: usize = 8;
+
+/// Where recordings go.
+#[derive(Resource, Clone, Debug)]
+pub struct RecordingFolder(pub PathBuf);
+
+/// Has the keys for recordings. Needs [`RecordingFolder`] and [`Notices`].
+#[derive(Debug)]
+pub struct LivePlugin;
+
+impl Plugin for LivePlugin {
+    fn build(&self, app: &mut App) {
+        app.init_resource::<Live>()
+            .add_systems(Update, (replay.run_if(resource_exists::<InputLog>), video))
+            .add_systems(
+                Last,
+                (capture, collect, end.run_if(on_message::<AppExit>)).chain(),
+            );
+    }
+}
+
+/// The video that is being recorded, and those that are being finished.
+#[derive(Resource, Debug, Default)]
+struct Live {
+    capture: Option<Capture>,
+    finishing: Vec<(Finished, Encoder)>,
+}
+
+type Encoder = JoinHandle<Result<(), VideoError>>;
+
+/// A frame and the time at which it was seen, or the end.
+type Message = Option<(Vec<u8>, Duration)>;
+
+#[derive(Debug)]
+struct Capture {
+    path: PathBuf,
+    /// Pixels of the window, and of the video, which has an even number each way.
+    window: UVec2,
+    size: UVec2,
+    /// By the real clock.
+    start: Duration,
+    newest: Option<Duration>,
+    frames: u64,
+    dropped: u64,
+    sender: SyncSender<Message>,
+    encoder: Encoder,
+}
+
+/// What there is to say of a video.
+#[derive(Clone, Debug)]
+struct Finished {
+    path: PathBuf,
+    seconds: f64,
+    frames: u64,
+    dropped: u64,
+}
+
+/// When a picture was asked for, since the start of the video.
+#[derive(Component, Clone, Copy, Debug)]
+struct AskedAt(Duration);
+
+impl Capture {
+    fn begin(path: PathBuf, window: UVec2, now: Duration) -> Result<Self, VideoError> {
+        let size = window / 2 * 2;
+        let mut video = Mp4::create(&path, size.into(), FRAMES_PER_SECOND)?;
+        let (sender, receiver) = sync_channel::<Message>(WAITING_FRAMES);
+        let encoder = thread::spawn(move || {
+            for message in receiver {
+                let Some((frame, at)) = message else {
+                    return Box::new(video).finish();
+                };
+                video.add_at(&frame, at)?;
+            }
+            Ok(())
+        });
+        Ok(Self {
+            path,
+            window,
+            size,
+            start: now,
+            newest: None,
+            frames: 0,
+            dropped: 0,
+            sender,
+            encoder,
+        })
+    }
+
+    /// Whether it is time for another frame.
+    fn is_due(&self, now: Duration) -> bool {
+        self.newest
+            .is_none_or(|newest| now >= newest + SHORTEST_FRAME)
+    }
+
+    /// Hands a picture of the window to the encoder, or drops it if that has enough to do.
+    fn add(&mut self, picture: &[u8], at: Duration) {
+        let row = self.window.x as usize * 4;
+        let kept = self.size.x as usize * 4;
+        let mut frame = Vec::with_capacity(kept * self.size.y as usize);
+        for row in picture.chunks_exact(row).take(self.size.y as usize) {
+            frame.extend_from_slice(&row[..kept]);
+        }
+        match self.sender.try_send(Some((frame, at))) {
+            Ok(()) => self.frames += 1,
+            // The encoder says itself why it is gone.
+            Err(TrySendError::Full(_) | TrySendError::Disconnected(_)) => self.dropped += 1,
+        }
+    }
+
+    fn finish(self, now: Duration) -> (Finished, Encoder) {
+        // If nobody takes it, the encoder has failed and says why.
+        let _ = self.sender.send(None);
+        let finished = Finished {
+            path: self.path,
+            seconds: (now - self.start).as_secs_f64(),
+            frames: self.frames,
+            dropped: self.dropped,
+        };
+        (finished, self.encoder)
+    }
+}
+
+impl Finished {
+    fn in_words(&self) -> String {
+        let dropped = match self.dropped {
+            0 => "none dropped".to_owned(),
+            1 => "one dropped: the encoder did not keep pace".to_owned(),
+            many => format!("{many} dropped: the encoder did not keep pace"),
+        };
+        format!(
+            "{}: {:.1} s, {} frames, {dropped}",
+            self.path.display(),
+            self.seconds,
+            self.frames
+        )
+    }
+}
+
+/// F9
+fn replay(
+    keys: Res<ButtonInput<KeyCode>>,
+    time: Res<Time<Real>>,
+    folder: Res<RecordingFolder>,
+    mut log: ResMut<InputLog>,
+    mut notices: ResMut<Notices>,
+) {
+    if keys.just_pressed(KeyCode::F9) {
+        if log.recorded_ticks().is_none() {
+            log.begin();
+        } else {
+            let path = free_name(&folder.0, "ron");
+            let said = match log.end() {
+                Some(script) => match script.save(&path) {
+                    Ok(()) => format!("{}: `cubewire play` shows it", path.display()),
+                    Err(error) => format!("{}: {error}", path.display()),
+                },
+                None => "nothing was played, so there is nothing to repeat".to_owned(),
+            };
+            notices.say(said, time.elapsed());
+        }
+    }
+    let ticks = log.recorded_ticks();
+    let seconds = ticks.map(|ticks| ticks as f64 / f64::from(TICKS_PER_SECOND));
+    notices.replay = seconds.map(|seconds| format!("replay {}", clock(seconds)));
+}
+
+/// F10
+fn video(
+    keys: Res<ButtonInput<KeyCode>>,
+    time: Res<Time<Real>>,
+    folder: Res<RecordingFolder>,
+    window: Single<&Window, With<PrimaryWindow>>,
+    mut live: ResMut<Live>,
+    mut notices: ResMut<Notices>,
+) {
+    let now = time.elapsed();
+    let size = window.physical_size();
+    let is_resized = (live.capture.as_ref()).is_some_and(|capture| capture.window != size);
+    if is_resized {
+        notices.say(
+            "the video ends, as the window has another size".to_owned(),
+            now,
+        );
+    }
+    if keys.just_pressed(KeyCode::F10) || is_resized {
+        if let Some(capture) = live.capture.take() {
+            live.finishing.push(capture.finish(now));
+        } else {
+            match Capture::begin(free_name(&folder.0, "mp4"), size, now) {
+                Ok(capture) => live.capture = Some(capture),
+                Err(error) => notices.say(error.to_string(), now),
+            }
+        }
+    }
+    notices.video = live.capture.as_ref().map(|capture| {
+        let time = clock((now - capture.start).as_secs_f64());
+        match capture.dropped {
+            0 => format!("video {time}"),
+            dropped => format!("video {time}, {dropped} dropped"),
+        }
+    });
+}
+
+/// Asks for a picture of what is drawn in this frame.
+fn capture(mut commands: Commands, time: Res<Time<Real>>, mut live: ResMut<Live>) {
+    let now = time.elapsed();
+    let Some(capture) = live.capture.as_mut().filter(|capture| capture.is_due(now)) else {
+        return;
+    };
+    capture.newest = Some(now);
+    let at = AskedAt(now - capture.start);
+    commands
+        .spawn((Screenshot::primary_window(), at))
+        .observe(take);
+}
+
+fn take(captured: On<ScreenshotCaptured>, asked: Query<&AskedAt>, mut live: ResMut<Live>) {
+    let (Some(capture), Ok(asked)) = (&mut live.capture, asked.get(captured.entity)) else {
+        return;
+    };
+    let image = &captured.image;
+    let rgba = image.clone().try_into_dynamic().ok();
+    let Some(rgba) = rgba.map(|image| image.into_rgba8()) else {
+        capture.dropped += 1;
+        return;
+    };
+    if rgba.dimensions() == (capture.window.x, capture.window.y) {
+        capture.add(rgba.as_raw(), asked.0);
+    }
+}
+
+/// Says what has become of videos that are finished.
+fn collect(time: Res<Time<Real>>, mut live: ResMut<Live>, mut notices: ResMut<Notices>) {
+    let now = time.elapsed();
+    // An encoder that failed does not wait for F10.
+    if let Some(capture) = live
+        .capture
+        .take_if(|capture| capture.encoder.is_finished())
+    {
+        live.finishing.push(capture.finish(now));
+    }
+    let done = live
+        .finishing
+        .extract_if(.., |(_, encoder)| encoder.is_finished());
+    for (finished, encoder) in done {
+        notices.say(outcome(&finished, encoder), now);
+    }
+}
+
+/// Leaves no video unfinished.
+fn end(time: Res<Time<Real>>, mut live: ResMut<Live>, mut notices: ResMut<Notices>) {
+    let now = time.elapsed();
+    if let Some(capture) = live.capture.take() {
+        live.finishing.push(capture.finish(now));
+    }
+    for (finished, encoder) in live.finishing.drain(..) {
+        notices.say(outcome(&finished, encoder), now);
+    }
+}
+
+fn outcome(finished: &Finished, encoder: Encoder) -> String {
+    match encoder.join() {
+        Ok(Ok(())) => finished.in_words(),
+        Ok(Err(error)) => error.to_string(),
+        Err(_) => format!("{}: the encoder failed", finished.path.display()),
+    }
+}
+
+/// Minutes, seconds and tenths.
+fn clock(seconds: f64) -> String {
+    let tenths = (seconds * 10.0).round() as u64;
+    format!("{}:{:02}.{}", tenths / 600, tenths / 10 % 60, tenths % 10)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_clock_shows_minutes_seconds_and_tenths() {
+        assert_eq!(clock(0.0), "0:00.0");
+        assert_eq!(clock(59.96), "1:00.0");
+        assert_eq!(clock(754.32), "12:34.3");
+    }
+
+    #[test]
+    fn what_the_encoder_has_no_time_for_is_dropped_and_counted() {
+        let (sender, receiver) = sync_channel(2);
+        let mut capture = Capture {
+            path: PathBuf::from("a.mp4"),
+            window: UVec2::new(3, 3),
+            size: UVec2::new(2, 2),
+            start: Duration::ZERO,
+            newest: None,
+            frames: 0,
+            dropped: 0,
+            sender,
+            encoder: thread::spawn(|| Ok(())),
+        };
+        let picture: Vec<u8> = (0..3 * 3 * 4).collect();
+        for frame in 0..5 {
+            capture.add(&picture, Duration::from_millis(frame));
+        }
+        let (first, at) = receiver.recv().unwrap().unwrap();
+        assert_eq!(at, Duration::ZERO);
+        assert_eq!(
+            first,
+            [0, 1, 2, 3, 4, 5, 6, 7, 12, 13, 14, 15, 16, 17, 18, 19]
+        );
+        let (finished, _) = capture.finish(Duration::from_secs(2));
+        let wanted = "a.mp4: 2.0 s, 2 frames, 3 dropped: the encoder did not keep pace";
+        assert_eq!(finished.in_words(), wanted);
+    }
+
+    #[test]
+    fn a_video_has_the_frames_that_it_was_given() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.mp4");
+        let window = UVec2::new(321, 201);
+        let mut capture = Capture::begin(path.clone(), window, Duration::ZERO).unwrap();
+        assert_eq!(capture.size, UVec2::new(320, 200));
+        capture.add(&vec![128; 321 * 201 * 4], Duration::ZERO);
+        let (finished, encoder) = capture.finish(Duration::from_secs(1));
+        let wanted = format!("{}: 1.0 s, 1 frames, none dropped", path.display());
+        assert_eq!(outcome(&finished, encoder), wanted);
+        assert!(path.exists());
+    }
+
+    #[test]
+    fn a_folder_that_is_not_there_is_said() {
+        let path = PathBuf::from("no/folder/a.mp4");
+        let error = Capture::begin(path, UVec2::new(320, 200), Duration::ZERO).unwrap_err();
+        assert!(
+            error.to_string().starts_with("no/folder/a.mp4: "),
+            "{error}"
+        );
+    }
+}

@@ -1,0 +1,257 @@
+//! The game drawn into an image, frame by frame: no window, no display server, no clock but our own.
+//!
+//! Nothing here waits for anything but the graphics adapter: a frame is the same however long it took.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use bevy::asset::RenderAssetUsages;
+use bevy::camera::{ImageRenderTarget, RenderTarget};
+use bevy::log::{Level, LogPlugin};
+use bevy::prelude::*;
+use bevy::render::pipelined_rendering::PipelinedRenderingPlugin;
+use bevy::render::render_asset::RenderAssets;
+use bevy::render::render_resource::{
+    Buffer, BufferDescriptor, BufferUsages, CommandEncoderDescriptor, Extent3d, MapMode, PollType,
+    TexelCopyBufferInfo, TexelCopyBufferLayout, TextureDimension, TextureFormat, TextureUsages,
+};
+use bevy::render::renderer::{RenderDevice, RenderQueue};
+use bevy::render::settings::{Backends, WgpuSettings};
+use bevy::render::texture::GpuImage;
+use bevy::render::{RenderApp, RenderPlugin};
+use bevy::time::TimeUpdateStrategy;
+use bevy::window::ExitCondition;
+use bevy::winit::WinitPlugin;
+use bevy_egui::EguiPlugin;
+use cubewire_scene::TICKS_PER_SECOND;
+
+use super::InputLogPlugin;
+use crate::GamePlugins;
+use crate::panel::SmallGraphPlugin;
+use crate::view::{AppearancePlugin, Canvas, ViewPlugin};
+use crate::window::LOG_FILTER;
+
+/// Height in pixels at which a logical point is a pixel.
+const USUAL_HEIGHT: f32 = 720.0;
+
+/// Type of less than half its usual size cannot be read.
+const SMALLEST_SCALE: f32 = 0.5;
+
+/// Updates until fonts and textures are where they belong.
+const WARM_UP: usize = 4;
+
+/// Whether there is a log: a process has one, however many games it draws.
+static LOGS: AtomicBool = AtomicBool::new(false);
+
+const BYTES_A_PIXEL: usize = 4;
+
+/// A game without a window, whose every frame can be had.
+#[derive(Debug)]
+pub struct OffScreen {
+    /// The app, for lanes and scripts to be put in.
+    pub app: App,
+    image: Handle<Image>,
+    buffer: Buffer,
+    size: UVec2,
+}
+
+/// Why a frame cannot be had.
+#[derive(Debug, thiserror::Error)]
+pub enum OffScreenError {
+    /// The adapter cannot draw as large.
+    #[error("{width}x{height}: this graphics adapter draws up to {most}x{most}")]
+    TooLarge {
+        /// Pixels.
+        width: u32,
+        /// Pixels.
+        height: u32,
+        /// Pixels.
+        most: u32,
+    },
+    /// The adapter failed.
+    #[error("the graphics adapter gave no picture: {0}")]
+    NoPicture(String),
+}
+
+impl OffScreen {
+    /// Sets up the simulation and the picture. Lanes are still to be put in; nothing has moved yet.
+    ///
+    /// There must be an adapter: see [`no_adapter_off_screen`](crate::window::no_adapter_off_screen).
+    ///
+    /// # Errors
+    /// If the adapter cannot draw a picture of `size` pixels.
+    pub fn new(size: UVec2) -> Result<Self, OffScreenError> {
+        let mut plugins = DefaultPlugins
+            .set(WindowPlugin {
+                primary_window: None,
+                exit_condition: ExitCondition::DontExit,
+                ..default()
+            })
+            .set(RenderPlugin {
+                // A frame that waits for a shader would lack what the shader draws.
+                synchronous_pipeline_compilation: true,
+                // What draws without a display.
+                render_creation: WgpuSettings {
+                    backends: Some(Backends::PRIMARY),
+                    ..default()
+                }
+                .into(),
+                ..default()
+            })
+            .set(LogPlugin {
+                filter: format!("{LOG_FILTER},bevy_render=error,bevy_egui=error"),
+                level: Level::WARN,
+                ..default()
+            })
+            .disable::<WinitPlugin>()
+            // With it, an update would draw the frame before.
+            .disable::<PipelinedRenderingPlugin>();
+        if LOGS.swap(true, Ordering::Relaxed) {
+            plugins = plugins.disable::<LogPlugin>();
+        }
+        let mut app = App::new();
+        app.add_plugins((
+            plugins,
+            EguiPlugin::default(),
+            GamePlugins,
+            InputLogPlugin,
+            ViewPlugin,
+            AppearancePlugin,
+            SmallGraphPlugin,
+        ))
+        .insert_resource(TimeUpdateStrategy::ManualDuration(Duration::ZERO));
+        app.finish();
+        app.cleanup();
+
+        let device = app.world().resource::<RenderDevice>();
+        let most = device.limits().max_texture_dimension_2d;
+        if size.max_element() > most {
+            return Err(OffScreenError::TooLarge {
+                width: size.x,
+                height: size.y,
+                most,
+            });
+        }
+        let row = RenderDevice::align_copy_bytes_per_row(size.x as usize * BYTES_A_PIXEL);
+        let buffer = device.create_buffer(&BufferDescriptor {
+            label: Some("frame"),
+            size: (row * size.y as usize) as u64,
+            usage: BufferUsages::MAP_READ | BufferUsages::COPY_DST,
+            mapped_at_creation: false,
+        });
+        let mut image = Image::new_uninit(
+            Extent3d {
+                width: size.x,
+                height: size.y,
+                depth_or_array_layers: 1,
+            },
+            TextureDimension::D2,
+            TextureFormat::Rgba8UnormSrgb,
+            RenderAssetUsages::RENDER_WORLD,
+        );
+        image.texture_descriptor.usage |=
+            TextureUsages::RENDER_ATTACHMENT | TextureUsages::COPY_SRC;
+        let image = app.world_mut().resource_mut::<Assets<Image>>().add(image);
+        let scale_factor = (size.y as f32 / USUAL_HEIGHT).max(SMALLEST_SCALE);
+        app.insert_resource(Canvas {
+            target: RenderTarget::Image(ImageRenderTarget {
+                handle: image.clone(),
+                scale_factor,
+            }),
+            size,
+            scale_factor,
+        });
+        Ok(Self {
+            app,
+            image,
+            buffer,
+            size,
+        })
+    }
+
+    /// Draws until everything is there; time stands still.
+    pub fn warm_up(&mut self) {
+        for _ in 0..WARM_UP {
+            self.app.update();
+        }
+    }
+
+    /// Plays that many ticks without drawing them.
+    pub fn skip(&mut self, ticks: u64) {
+        let mut clock = self.app.world_mut().resource_mut::<Time<Fixed>>();
+        let ticks = u32::try_from(ticks).unwrap_or(u32::MAX);
+        let duration = clock.timestep() * ticks;
+        clock.accumulate_overstep(duration);
+        self.app.update();
+    }
+
+    /// How far time goes with each update from now on: one frame of `frames_per_second`.
+    pub fn set_rate(&mut self, frames_per_second: u32) {
+        self.set_clock(if TICKS_PER_SECOND.is_multiple_of(frames_per_second) {
+            // Whole ticks, so that no frame falls a nanosecond short of one.
+            TimeUpdateStrategy::FixedTimesteps(TICKS_PER_SECOND / frames_per_second)
+        } else {
+            TimeUpdateStrategy::ManualDuration(Duration::from_secs(1) / frames_per_second)
+        });
+    }
+
+    fn set_clock(&mut self, clock: TimeUpdateStrategy) {
+        self.app.insert_resource(clock);
+    }
+
+    /// Goes on by a frame and reads it: RGBA, a byte each, rows from the top.
+    ///
+    /// # Errors
+    /// If the adapter fails.
+    pub fn frame(&mut self) -> Result<Vec<u8>, OffScreenError> {
+        self.app.update();
+        self.read()
+    }
+
+    fn read(&self) -> Result<Vec<u8>, OffScreenError> {
+        let no_picture = |why: String| OffScreenError::NoPicture(why);
+        let render = self.app.sub_app(RenderApp).world();
+        let device = render.resource::<RenderDevice>();
+        let queue = render.resource::<RenderQueue>();
+        let images = render.resource::<RenderAssets<GpuImage>>();
+        let image = images
+            .get(&self.image)
+            .ok_or_else(|| no_picture("nothing was drawn".to_owned()))?;
+        let row = RenderDevice::align_copy_bytes_per_row(self.size.x as usize * BYTES_A_PIXEL);
+        let mut encoder = device.create_command_encoder(&CommandEncoderDescriptor::default());
+        encoder.copy_texture_to_buffer(
+            image.texture.as_image_copy(),
+            TexelCopyBufferInfo {
+                buffer: &self.buffer,
+                layout: TexelCopyBufferLayout {
+                    offset: 0,
+                    bytes_per_row: Some(row as u32),
+                    rows_per_image: None,
+                },
+            },
+            image.texture_descriptor.size,
+        );
+        queue.submit([encoder.finish()]);
+        let slice = self.buffer.slice(..);
+        let (sender, receiver) = std::sync::mpsc::channel();
+        slice.map_async(MapMode::Read, move |result| {
+            // The receiver is there until it has got this.
+            let _ = sender.send(result);
+        });
+        device
+            .poll(PollType::wait_indefinitely())
+            .map_err(|error| no_picture(error.to_string()))?;
+        receiver
+            .recv()
+            .map_err(|error| no_picture(error.to_string()))?
+            .map_err(|error| no_picture(error.to_string()))?;
+        let padded = slice.get_mapped_range();
+        let mut frame = Vec::with_capacity(self.size.element_product() as usize * BYTES_A_PIXEL);
+        for row in padded.chunks_exact(row) {
+            frame.extend_from_slice(&row[..self.size.x as usize * BYTES_A_PIXEL]);
+        }
+        drop(padded);
+        self.buffer.unmap();
+        Ok(frame)
+    }
+}

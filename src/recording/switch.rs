@@ -1,0 +1,128 @@
+//! Switches in the middle of a video: `4s:rung=delta,link=4g`, or `4s:left.rung=delta`.
+
+use std::str::FromStr;
+
+use cubewire_scene::TICKS_PER_SECOND;
+
+use crate::replication::{LaneSettings, LaneTextError, Side};
+
+/// Settings of a lane that change at a tick.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Switch {
+    /// Ticks since the start of what is seen, or of the play: whoever plays it counts.
+    pub at: u64,
+    /// Which lane.
+    pub side: Side,
+    /// Names and values, as [`LaneSettings::set`] takes them.
+    settings: Vec<(String, String)>,
+}
+
+/// Why a text is no switch.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum SwitchError {
+    /// It does not look like one.
+    #[error("`{given}` is not of the form SECONDSs:SETTING=VALUE, as in `4s:rung=delta`")]
+    Form {
+        /// What was given.
+        given: String,
+    },
+    /// A time is none.
+    #[error("`{given}` is not a time from 0s to 86400s, as in `4s` or `2.5s`")]
+    Time {
+        /// What was given.
+        given: String,
+    },
+    /// The lane cannot be set so.
+    #[error(transparent)]
+    Lane(#[from] LaneTextError),
+}
+
+/// Longest play: a day.
+const MAX_SECONDS: f64 = 86_400.0;
+
+impl Switch {
+    /// The same, so many ticks later.
+    #[must_use]
+    pub fn delayed(mut self, ticks: u64) -> Self {
+        self.at += ticks;
+        self
+    }
+
+    /// Changes the settings.
+    ///
+    /// # Errors
+    /// Never, if the switch was read from a text.
+    pub fn apply(&self, settings: &mut LaneSettings) -> Result<(), LaneTextError> {
+        for (name, value) in &self.settings {
+            settings.set(name, value)?;
+        }
+        Ok(())
+    }
+}
+
+impl FromStr for Switch {
+    type Err = SwitchError;
+
+    fn from_str(text: &str) -> Result<Self, SwitchError> {
+        let form = || SwitchError::Form {
+            given: text.to_owned(),
+        };
+        let (time, rest) = text.split_once(':').ok_or_else(form)?;
+        let seconds = time.strip_suffix('s').and_then(|s| s.parse::<f64>().ok());
+        let seconds = seconds.filter(|seconds| (0.0..=MAX_SECONDS).contains(seconds));
+        let seconds = seconds.ok_or_else(|| SwitchError::Time {
+            given: time.to_owned(),
+        })?;
+        let (side, rest) = match rest.split_once('.') {
+            Some(("left", rest)) => (Side::Left, rest),
+            Some(("right", rest)) => (Side::Right, rest),
+            _ => (Side::Right, rest),
+        };
+        let mut settings = Vec::new();
+        for part in rest.split(',') {
+            let (name, value) = part.split_once('=').ok_or_else(form)?;
+            settings.push((name.to_owned(), value.to_owned()));
+        }
+        let switch = Self {
+            at: (seconds * f64::from(TICKS_PER_SECOND)).round() as u64,
+            side,
+            settings,
+        };
+        switch.apply(&mut LaneSettings::default())?;
+        Ok(switch)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_switch_changes_one_lane_at_one_tick() {
+        let switch: Switch = "2.5s:left.rung=delta,link=4g+loss=0.2".parse().unwrap();
+        assert_eq!((switch.at, switch.side), (150, Side::Left));
+        let mut lane = LaneSettings::default();
+        switch.apply(&mut lane).unwrap();
+        let text = lane.to_text().unwrap();
+        assert!(text.starts_with("rung:delta,link:"), "{text}");
+        assert_eq!("0s:rate=10".parse::<Switch>().unwrap().side, Side::Right);
+    }
+
+    #[test]
+    fn what_is_wrong_is_named() {
+        let error = |text: &str| text.parse::<Switch>().unwrap_err().to_string();
+        assert_eq!(
+            error("rung=delta"),
+            "`rung=delta` is not of the form SECONDSs:SETTING=VALUE, as in `4s:rung=delta`"
+        );
+        for time in ["4", "-1s", "NaNs", "1e9s", "s"] {
+            let wanted = "is not a time from 0s to 86400s, as in `4s` or `2.5s`";
+            assert_eq!(
+                error(&format!("{time}:rung=delta")),
+                format!("`{time}` {wanted}")
+            );
+        }
+        assert!(error("4s:rung=detla").starts_with("no rung is called `detla`"));
+        assert!(error("4s:middle.rung=delta").starts_with("no setting is called `middle.rung`"));
+    }
+}

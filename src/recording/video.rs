@@ -1,0 +1,237 @@
+//! Video files from raw frames: H.264 in MP4, GIF, or numbered PNGs.
+//!
+//! A video goes to disk frame by frame, so that its length costs no memory, and gets its name when it
+//! is [finished](FrameSink::finish). Equal frames make equal files: an encoder knows no clock, no seed
+//! and no threads.
+//!
+//! Left to others: where frames come from, and when.
+
+use std::path::Path;
+
+mod error;
+mod gif;
+mod mp4;
+mod png;
+
+pub use error::VideoError;
+pub use mp4::Mp4;
+
+/// Takes the frames of one video, in order.
+pub trait FrameSink: Send {
+    /// Appends a frame: RGBA, sRGB, a byte each, rows from the top, no padding: width × height × 4
+    /// bytes. Alpha is ignored.
+    ///
+    /// # Errors
+    ///
+    /// If the frame is of another length, which leaves the video as it was; or if it cannot be encoded
+    /// or written, which gives the video up.
+    fn add(&mut self, frame: &[u8]) -> Result<(), VideoError>;
+
+    /// Completes the file and gives it its name. Without it nothing is left of the video, except that
+    /// numbered PNGs stay as they are.
+    ///
+    /// # Errors
+    ///
+    /// If there was no frame, if an earlier error gave the video up, or if the file cannot be written.
+    fn finish(self: Box<Self>) -> Result<(), VideoError>;
+}
+
+/// Begins a video of the kind that the extension of `path` names: `.mp4`, `.gif`, or `.png`, which
+/// numbers its files: `a/cubes.png` gives `a/cubes-00000.png` and so on. `size` is width and height in
+/// pixels; `fps` counts frames a second, and means nothing to PNG.
+///
+/// # Errors
+///
+/// If the extension is another one, the format cannot hold this size or rate, or no file can be made.
+pub fn open(path: &Path, size: (u32, u32), fps: u32) -> Result<Box<dyn FrameSink>, VideoError> {
+    let extension = path.extension().unwrap_or_default();
+    if extension.eq_ignore_ascii_case("mp4") {
+        Ok(Box::new(Mp4::create(path, size, fps)?))
+    } else if extension.eq_ignore_ascii_case("gif") {
+        Ok(Box::new(gif::Gif::create(path, size, fps)?))
+    } else if extension.eq_ignore_ascii_case("png") {
+        Ok(Box::new(png::Pngs::create(path, size)?))
+    } else {
+        Err(VideoError::Extension { path: path.into() })
+    }
+}
+
+fn check_frame(path: &Path, (width, height): (u32, u32), frame: &[u8]) -> Result<(), VideoError> {
+    let expected = u64::from(width) * u64::from(height) * 4;
+    if frame.len() as u64 == expected {
+        return Ok(());
+    }
+    Err(VideoError::FrameLength {
+        path: path.into(),
+        expected,
+        actual: frame.len(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    /// A sky, boxes that move 4 pixels a frame, and detail as of text.
+    pub(super) fn scene((width, height): (u32, u32), n: u32) -> Vec<u8> {
+        let pixel = |x: u32, y: u32| {
+            if (x + 4 * n) % 96 < 32 && y % 64 > 40 {
+                [214, 41, 31, 255]
+            } else if y % 64 < 10 && x % 7 < 3 && (x / 3 + y).is_multiple_of(2) {
+                [20, 20, 24, 255]
+            } else {
+                [204, 214, (224 - y * 64 / height) as u8, 255]
+            }
+        };
+        let rows = (0..height).flat_map(|y| (0..width).map(move |x| (x, y)));
+        rows.flat_map(|(x, y)| pixel(x, y)).collect()
+    }
+
+    fn refusal(name: &str, size: (u32, u32), fps: u32) -> String {
+        let folder = tempfile::tempdir().unwrap();
+        let error = open(&folder.path().join(name), size, fps).err().unwrap();
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+        let text = error.to_string();
+        let (path, reason) = text.split_once(": ").unwrap();
+        assert!(path.ends_with(name), "{text}");
+        reason.to_owned()
+    }
+
+    #[test]
+    fn a_video_that_its_format_cannot_hold_is_refused_with_the_reason() {
+        let extension = "the name of a video must end in .mp4, .gif or .png";
+        assert_eq!(refusal("a.mkv", (64, 64), 60), extension);
+        assert_eq!(refusal("mp4", (64, 64), 60), extension);
+        let even = "an MP4 needs an even width and an even height, not ";
+        assert_eq!(refusal("a.mp4", (1281, 720), 60), format!("{even}1281x720"));
+        assert_eq!(refusal("a.mp4", (64, 65), 60), format!("{even}64x65"));
+        let size = "its size must be from 16x16 to 3840x2160 or 2160x3840 pixels, not ";
+        assert_eq!(
+            refusal("a.mp4", (2162, 2162), 60),
+            format!("{size}2162x2162")
+        );
+        assert_eq!(refusal("a.mp4", (0, 0), 60), format!("{size}0x0"));
+        let size = "its size must be from 1x1 to 65535x65535 pixels, not ";
+        assert_eq!(
+            refusal("a.gif", (65_536, 64), 50),
+            format!("{size}65536x64")
+        );
+        assert_eq!(refusal("a.png", (64, 0), 50), format!("{size}64x0"));
+        let rates = "a GIF counts time in hundredths of a second, so it must have \
+                     1, 2, 4, 5, 10, 20, 25 or 50 frames a second, not ";
+        assert_eq!(refusal("a.gif", (64, 64), 30), format!("{rates}30"));
+        assert_eq!(refusal("a.gif", (64, 64), 100), format!("{rates}100"));
+        let rates = "an MP4 must have 1 to 1000 frames a second, not ";
+        assert_eq!(refusal("a.mp4", (64, 64), 0), format!("{rates}0"));
+        assert_eq!(
+            refusal("a.mp4", (64, 64), u32::MAX),
+            format!("{rates}4294967295")
+        );
+    }
+
+    #[test]
+    fn a_folder_that_cannot_be_written_to_is_an_error() {
+        for name in ["no/folder/a.mp4", "no/folder/a.gif"] {
+            assert_eq!(
+                refusal(name, (64, 64), 50),
+                "No such file or directory (os error 2)"
+            );
+        }
+    }
+
+    #[test]
+    fn a_frame_of_another_size_is_refused_and_the_video_goes_on() {
+        let folder = tempfile::tempdir().unwrap();
+        for name in ["a.mp4", "a.gif", "a.png"] {
+            let mut video = open(&folder.path().join(name), (64, 32), 50).unwrap();
+            for length in [0, 64 * 32 * 3, 64 * 32 * 4 + 1] {
+                let error = video.add(&vec![0; length]).unwrap_err().to_string();
+                let text = format!("{name}: a frame must have 8192 bytes, not {length}");
+                assert!(error.ends_with(&text), "{error}");
+            }
+            video.add(&[0; 8192]).unwrap();
+            video.finish().unwrap();
+        }
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 3);
+    }
+
+    #[test]
+    fn a_video_that_is_not_finished_or_empty_leaves_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        for name in ["a.mp4", "a.gif", "a.png"] {
+            let path = folder.path().join(name);
+            let error = open(&path, (64, 64), 50).unwrap().finish().unwrap_err();
+            assert!(matches!(error, VideoError::Empty { .. }), "{error}");
+        }
+        for name in ["a.mp4", "a.gif"] {
+            let mut video = open(&folder.path().join(name), (64, 64), 50).unwrap();
+            video.add(&scene((64, 64), 0)).unwrap();
+            drop(video);
+        }
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn equal_frames_make_equal_files() {
+        let folder = tempfile::tempdir().unwrap();
+        for name in ["a.mp4", "a.gif", "a.png"] {
+            let files = ["1", "2"].map(|part| {
+                let folder = folder.path().join(part);
+                fs::create_dir_all(&folder).unwrap();
+                let mut video = open(&folder.join(name), (192, 128), 50).unwrap();
+                for n in 0..20 {
+                    video.add(&scene((192, 128), n)).unwrap();
+                }
+                video.finish().unwrap();
+                let name = if name == "a.png" { "a-00019.png" } else { name };
+                fs::read(folder.join(name)).unwrap()
+            });
+            assert!(files[0] == files[1], "{name}");
+        }
+    }
+
+    /// Runs itself again where no file may grow beyond a kilobyte or two.
+    #[cfg(unix)]
+    #[test]
+    fn a_write_that_fails_gives_the_video_up_and_leaves_nothing() {
+        const LIMITED: &str = "VIDEO_TEST_WITH_SMALL_FILES";
+        if std::env::var_os(LIMITED).is_none() {
+            let script = r#"trap '' XFSZ; ulimit -f 2; exec "$0" --exact "$1""#;
+            let name = std::thread::current().name().unwrap().to_owned();
+            let mut limited = std::process::Command::new("sh");
+            limited
+                .args(["-c", script])
+                .arg(std::env::current_exe().unwrap())
+                .arg(name);
+            let output = limited.env(LIMITED, "1").output().unwrap();
+            assert!(output.status.success(), "{output:?}");
+            assert!(
+                String::from_utf8_lossy(&output.stdout).contains("1 passed"),
+                "{output:?}"
+            );
+            return;
+        }
+        let folder = tempfile::tempdir().unwrap();
+        let names = ["a.mp4", "a.gif", "a.png"];
+        // The small ones stay in a buffer until they are finished.
+        for (side, name) in [56, 480]
+            .into_iter()
+            .flat_map(|side| names.map(|name| (side, name)))
+        {
+            let mut video = open(&folder.path().join(name), (side, side), 50).unwrap();
+            let noise = |n: u32| n.wrapping_mul(2_654_435_769).rotate_left(9) as u8;
+            let frame: Vec<u8> = (0..side * side * 4).map(noise).collect();
+            let error = if let Err(error) = video.add(&frame) {
+                assert!(video.add(&frame).is_err());
+                assert!(video.finish().is_err());
+                error.to_string()
+            } else {
+                video.finish().unwrap_err().to_string()
+            };
+            assert!(error.ends_with(": File too large (os error 27)"), "{error}");
+            assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+        }
+    }
+}

@@ -1,0 +1,250 @@
+//! GIF that loops for ever.
+//!
+//! A frame holds the rectangle in which it differs from what is on the screen, with the pixels that do
+//! not differ left transparent, and has a palette of its own, made of just the colours it draws: what
+//! comes later, such as the first red cube, is not known when the first frame is written. There is no
+//! dithering: flat faces stay flat, which is also what the compression likes.
+
+use std::fmt;
+use std::io;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+use ::gif::{Encoder, EncodingError, Frame, Repeat};
+
+use super::{FrameSink, VideoError, check_frame};
+use crate::files::NewFile;
+
+mod palette;
+
+use palette::Palette;
+
+/// A GIF that is being written.
+pub(super) struct Gif {
+    path: PathBuf,
+    size: (u16, u16),
+    /// Of each frame, in hundredths of a second.
+    delay: u16,
+    /// None after an error, so that a broken file is never finished.
+    encoder: Option<Encoder<NewFile>>,
+    /// What is on the screen after the frames so far; empty before the first.
+    shown: Vec<[u8; 3]>,
+}
+
+impl Gif {
+    pub(super) fn create(path: &Path, size: (u32, u32), fps: u32) -> Result<Self, VideoError> {
+        let sides = (u16::try_from(size.0), u16::try_from(size.1));
+        let (Ok(width @ 1..), Ok(height @ 1..)) = sides else {
+            return Err(VideoError::size(path, size, "1x1 to 65535x65535"));
+        };
+        // Players take a delay of 0 or 1 for a mistake, and show such a frame for longer.
+        let delay = match fps {
+            1 | 2 | 4 | 5 | 10 | 20 | 25 | 50 => (100 / fps) as u16,
+            _ => {
+                return Err(VideoError::Rate {
+                    path: path.into(),
+                    rule: "a GIF counts time in hundredths of a second, so it must have \
+                           1, 2, 4, 5, 10, 20, 25 or 50 frames a second",
+                    fps,
+                });
+            }
+        };
+        let begin = || {
+            let file = NewFile::create(path)?;
+            let mut encoder = Encoder::new(file, width, height, &[]).map_err(reason)?;
+            encoder.set_repeat(Repeat::Infinite).map_err(reason)?;
+            Ok(encoder)
+        };
+        Ok(Self {
+            path: path.to_owned(),
+            size: (width, height),
+            delay,
+            encoder: Some(begin().map_err(VideoError::io(path))?),
+            shown: Vec::new(),
+        })
+    }
+
+    fn draw(&mut self, pixels: &[[u8; 4]]) -> Frame<'static> {
+        let width = usize::from(self.size.0);
+        let stale: Vec<bool> = if self.shown.is_empty() {
+            self.shown = vec![[0; 3]; pixels.len()];
+            vec![true; pixels.len()]
+        } else {
+            let shown = self.shown.iter();
+            let differs = |(pixel, shown): (&[u8; 4], &[u8; 3])| {
+                let mut channels = pixel.iter().zip(shown);
+                channels.any(|(a, b)| a.abs_diff(*b) > TOLERANCE)
+            };
+            pixels.iter().zip(shown).map(differs).collect()
+        };
+        // A frame cannot be empty: it takes a pixel to show the same for longer.
+        let (columns, rows) = bounds(&stale, width).unwrap_or((0..1, 0..1));
+
+        let drawn = pixels.iter().zip(&stale).filter(|(_, stale)| **stale);
+        let palette = Palette::of(drawn.map(|(&[r, g, b, _], _)| [r, g, b]));
+        let mut indices = Vec::with_capacity(rows.len() * columns.len());
+        for row in rows.clone() {
+            for at in row * width + columns.start..row * width + columns.end {
+                let index = if stale[at] {
+                    let [r, g, b, _] = pixels[at];
+                    let index = palette.index([r, g, b]);
+                    self.shown[at] = palette.colours()[usize::from(index)];
+                    index
+                } else {
+                    palette.transparent()
+                };
+                indices.push(index);
+            }
+        }
+        let mut colours = palette.colours().to_vec();
+        colours.push([0; 3]);
+        Frame {
+            delay: self.delay,
+            transparent: Some(palette.transparent()),
+            // No larger than the picture, so they fit.
+            left: columns.start as u16,
+            top: rows.start as u16,
+            width: columns.len() as u16,
+            height: rows.len() as u16,
+            palette: Some(colours.into_flattened()),
+            buffer: indices.into(),
+            ..Frame::default()
+        }
+    }
+}
+
+impl FrameSink for Gif {
+    fn add(&mut self, frame: &[u8]) -> Result<(), VideoError> {
+        let (width, height) = self.size;
+        check_frame(&self.path, (width.into(), height.into()), frame)?;
+        let Some(mut encoder) = self.encoder.take() else {
+            return Err(VideoError::GivenUp {
+                path: self.path.clone(),
+            });
+        };
+        let (pixels, _) = frame.as_chunks();
+        let written = encoder.write_frame(&self.draw(pixels)).map_err(reason);
+        written.map_err(VideoError::io(&self.path))?;
+        self.encoder = Some(encoder);
+        Ok(())
+    }
+
+    fn finish(self: Box<Self>) -> Result<(), VideoError> {
+        let path = self.path;
+        let Some(encoder) = self.encoder else {
+            return Err(VideoError::GivenUp { path });
+        };
+        if self.shown.is_empty() {
+            return Err(VideoError::Empty { path });
+        }
+        let file = encoder.into_inner().map_err(reason);
+        file.and_then(NewFile::finish)
+            .map_err(VideoError::io(&path))
+    }
+}
+
+impl fmt::Debug for Gif {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Gif")
+            .field("path", &self.path)
+            .field("size", &self.size)
+            .field("delay", &self.delay)
+            .finish_non_exhaustive()
+    }
+}
+
+/// The columns and rows that hold all that is true.
+fn bounds(flags: &[bool], width: usize) -> Option<(Range<usize>, Range<usize>)> {
+    let mut found: Option<(Range<usize>, Range<usize>)> = None;
+    for (y, row) in flags.chunks_exact(width).enumerate() {
+        let first = row.iter().position(|flag| *flag);
+        let last = row.iter().rposition(|flag| *flag);
+        if let (Some(first), Some(last)) = (first, last) {
+            let (columns, rows) = found.get_or_insert((first..last + 1, y..y + 1));
+            *columns = columns.start.min(first)..columns.end.max(last + 1);
+            rows.end = y + 1;
+        }
+    }
+    found
+}
+
+/// So that a full disk is told as such.
+fn reason(error: EncodingError) -> io::Error {
+    match error {
+        EncodingError::Io(error) => error,
+        other => io::Error::other(other),
+    }
+}
+
+/// How far a pixel may be from what is shown, in each channel, before it is drawn again: as far as a
+/// rounded colour can be from its source when the palette is not short of colours.
+const TOLERANCE: u8 = palette::STEP;
+
+#[cfg(test)]
+mod tests {
+    use std::fs::File;
+
+    use ::gif::{ColorOutput, DecodeOptions, Decoder};
+
+    use super::*;
+    use crate::recording::video::open;
+    use crate::recording::video::tests::scene;
+
+    const SIZE: (u32, u32) = (192, 128);
+
+    fn written(frames: &[Vec<u8>]) -> (tempfile::TempDir, Decoder<File>) {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.gif");
+        let mut video = open(&path, SIZE, 25).unwrap();
+        for frame in frames {
+            video.add(frame).unwrap();
+        }
+        video.finish().unwrap();
+        let mut options = DecodeOptions::new();
+        options.set_color_output(ColorOutput::RGBA);
+        let decoder = options.read_info(File::open(path).unwrap()).unwrap();
+        (folder, decoder)
+    }
+
+    #[test]
+    fn what_a_viewer_sees_is_what_was_drawn() {
+        let frames: Vec<_> = (0..30).map(|n| scene(SIZE, n)).collect();
+        let (_folder, mut decoder) = written(&frames);
+        assert_eq!(decoder.repeat(), Repeat::Infinite);
+        assert_eq!((decoder.width(), decoder.height()), (192, 128));
+        let mut screen = vec![0; 192 * 128 * 4];
+        for source in &frames {
+            let frame = decoder.read_next_frame().unwrap().unwrap();
+            assert_eq!(frame.delay, 4);
+            let row = usize::from(frame.width) * 4;
+            for (y, pixels) in frame.buffer.chunks_exact(row).enumerate() {
+                let start = ((y + usize::from(frame.top)) * 192 + usize::from(frame.left)) * 4;
+                let seen = screen[start..start + row].as_chunks_mut::<4>().0;
+                for (seen, pixel) in seen.iter_mut().zip(pixels.as_chunks::<4>().0) {
+                    if pixel[3] == 255 {
+                        *seen = *pixel;
+                    }
+                }
+            }
+            let worst = screen.iter().zip(source).map(|(a, b)| a.abs_diff(*b)).max();
+            assert!(worst <= Some(TOLERANCE), "{worst:?}");
+        }
+        assert!(decoder.read_next_frame().unwrap().is_none());
+    }
+
+    #[test]
+    fn a_frame_holds_only_what_changed() {
+        let first = scene(SIZE, 0);
+        let mut second = first.clone();
+        let at = (20 * 192 + 30) * 4;
+        second[at..at + 3].copy_from_slice(&[0, 255, 0]);
+        let (_folder, mut decoder) = written(&[first.clone(), first, second]);
+        let mut next = || {
+            let frame = decoder.read_next_frame().unwrap().unwrap();
+            (frame.left, frame.top, frame.width, frame.height)
+        };
+        assert_eq!(next(), (0, 0, 192, 128));
+        assert_eq!(next(), (0, 0, 1, 1));
+        assert_eq!(next(), (30, 20, 1, 1));
+    }
+}

@@ -1,0 +1,134 @@
+//! From RGBA to the planes of H.264: BT.709, limited range, 4:2:0.
+//!
+//! `OpenH264`'s own conversion is BT.601, which players may take for BT.709 at these sizes, and it rounds
+//! all down, which tints grey faces green.
+
+use openh264::formats::YUVSource;
+
+/// A picture: a byte of luma for each pixel, and two of chroma for every four.
+pub(super) struct Yuv {
+    size: (usize, usize),
+    y: Vec<u8>,
+    u: Vec<u8>,
+    v: Vec<u8>,
+}
+
+impl Yuv {
+    /// Both sides must be even.
+    pub(super) fn new((width, height): (u32, u32)) -> Self {
+        let (width, height) = (width as usize, height as usize);
+        Self {
+            size: (width, height),
+            y: vec![0; width * height],
+            u: vec![0; width * height / 4],
+            v: vec![0; width * height / 4],
+        }
+    }
+
+    /// Takes a frame of width × height × 4 bytes.
+    pub(super) fn read(&mut self, rgba: &[u8]) {
+        let (pixels, _) = rgba.as_chunks::<4>();
+        for (y, pixel) in self.y.iter_mut().zip(pixels) {
+            *y = luma(*pixel);
+        }
+        let width = self.size.0;
+        let chroma = self
+            .u
+            .chunks_exact_mut(width / 2)
+            .zip(self.v.chunks_exact_mut(width / 2));
+        for (rows, (us, vs)) in pixels.chunks_exact(2 * width).zip(chroma) {
+            let (above, below) = rows.split_at(width);
+            let squares = above.as_chunks().0.iter().zip(below.as_chunks().0);
+            for ((above, below), (u, v)) in squares.zip(us.iter_mut().zip(vs)) {
+                (*u, *v) = chroma_of(above, below);
+            }
+        }
+    }
+}
+
+impl YUVSource for Yuv {
+    fn dimensions(&self) -> (usize, usize) {
+        self.size
+    }
+
+    fn strides(&self) -> (usize, usize, usize) {
+        let width = self.size.0;
+        (width, width / 2, width / 2)
+    }
+
+    fn y(&self) -> &[u8] {
+        &self.y
+    }
+
+    fn u(&self) -> &[u8] {
+        &self.u
+    }
+
+    fn v(&self) -> &[u8] {
+        &self.v
+    }
+}
+
+/// 16 to 235.
+fn luma([r, g, b, _]: [u8; 4]) -> u8 {
+    let sum = weigh(LUMA, [r.into(), g.into(), b.into()]);
+    ((sum + (16 << 16) + (1 << 15)) >> 16) as u8
+}
+
+/// Of a square of pixels: 16 to 240, twice.
+fn chroma_of(above: &[[u8; 4]; 2], below: &[[u8; 4]; 2]) -> (u8, u8) {
+    let sum = |channel: usize| {
+        [above[0], above[1], below[0], below[1]]
+            .map(|pixel| i32::from(pixel[channel]))
+            .iter()
+            .sum()
+    };
+    let rgb = [sum(0), sum(1), sum(2)];
+    // Two bits more, for the four pixels.
+    let round = |sum| ((sum + (128 << 18) + (1 << 17)) >> 18) as u8;
+    (round(weigh(BLUE, rgb)), round(weigh(RED, rgb)))
+}
+
+fn weigh([r, g, b]: [i32; 3], rgb: [i32; 3]) -> i32 {
+    r * rgb[0] + g * rgb[1] + b * rgb[2]
+}
+
+// The weights of BT.709, times 219 / 255 for luma and 224 / 255 for chroma, in 65536ths. Those of chroma
+// are rounded so that their sum is 0, and grey stays grey.
+const LUMA: [i32; 3] = [11_966, 40_254, 4_064];
+const BLUE: [i32; 3] = [-6_596, -22_189, 28_785];
+const RED: [i32; 3] = [28_785, -26_145, -2_640];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn planes(rgb: [u8; 3]) -> [u8; 3] {
+        let mut yuv = Yuv::new((2, 2));
+        let [r, g, b] = rgb;
+        yuv.read(&[r, g, b, 255].repeat(4));
+        [yuv.y[0], yuv.u[0], yuv.v[0]]
+    }
+
+    #[test]
+    fn colours_are_those_of_the_standard() {
+        assert_eq!(planes([0, 0, 0]), [16, 128, 128]);
+        assert_eq!(planes([255, 255, 255]), [235, 128, 128]);
+        assert_eq!(planes([255, 0, 0]), [63, 102, 240]);
+        assert_eq!(planes([0, 255, 0]), [173, 42, 26]);
+        assert_eq!(planes([0, 0, 255]), [32, 240, 118]);
+        for grey in 0..=255 {
+            assert_eq!(planes([grey; 3])[1..], [128, 128]);
+        }
+    }
+
+    #[test]
+    fn four_pixels_share_the_mean_of_their_colour() {
+        let mut yuv = Yuv::new((4, 2));
+        let (red, black) = ([255, 0, 0, 255], [0, 0, 0, 255]);
+        yuv.read(&[red, black, black, black, black, red, black, black].concat());
+        assert_eq!(yuv.y, [63, 16, 16, 16, 16, 63, 16, 16]);
+        assert_eq!((yuv.u[0], yuv.v[0]), (115, 184));
+        assert_eq!((yuv.u[1], yuv.v[1]), (128, 128));
+    }
+}

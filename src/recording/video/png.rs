@@ -1,0 +1,132 @@
+//! Frames as numbered PNG files, each of which appears whole or not at all.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use ::png::{BitDepth, ColorType, Compression, Encoder, EncodingError};
+
+use super::{FrameSink, VideoError, check_frame};
+use crate::files::NewFile;
+
+/// A folder of numbered PNGs: RGB, a byte each.
+#[derive(Debug)]
+pub(super) struct Pngs {
+    path: PathBuf,
+    size: (u32, u32),
+    written: u64,
+    rgb: Vec<u8>,
+}
+
+impl Pngs {
+    /// `path` is the name of the files without their numbers.
+    pub(super) fn create(path: &Path, size: (u32, u32)) -> Result<Self, VideoError> {
+        let sides = 1..=0xffff;
+        if !sides.contains(&size.0) || !sides.contains(&size.1) {
+            return Err(VideoError::size(path, size, "1x1 to 65535x65535"));
+        }
+        Ok(Self {
+            path: path.to_owned(),
+            size,
+            written: 0,
+            rgb: Vec::new(),
+        })
+    }
+
+    fn write(&self, path: &Path) -> io::Result<()> {
+        let mut file = NewFile::create(path)?;
+        let mut encoder = Encoder::new(&mut file, self.size.0, self.size.1);
+        encoder.set_color(ColorType::Rgb);
+        encoder.set_depth(BitDepth::Eight);
+        encoder.set_compression(Compression::Fast);
+        let mut writer = encoder.write_header().map_err(reason)?;
+        writer.write_image_data(&self.rgb).map_err(reason)?;
+        writer.finish().map_err(reason)?;
+        file.finish()
+    }
+}
+
+impl FrameSink for Pngs {
+    fn add(&mut self, frame: &[u8]) -> Result<(), VideoError> {
+        check_frame(&self.path, self.size, frame)?;
+        self.rgb.clear();
+        let (pixels, _) = frame.as_chunks::<4>();
+        self.rgb
+            .extend(pixels.iter().flat_map(|&[r, g, b, _]| [r, g, b]));
+        let path = numbered(&self.path, self.written);
+        self.write(&path).map_err(VideoError::io(&path))?;
+        self.written += 1;
+        Ok(())
+    }
+
+    fn finish(self: Box<Self>) -> Result<(), VideoError> {
+        if self.written == 0 {
+            return Err(VideoError::Empty { path: self.path });
+        }
+        Ok(())
+    }
+}
+
+/// Five digits, and more from the 100 000th file on.
+fn numbered(path: &Path, number: u64) -> PathBuf {
+    let mut name = path.file_stem().unwrap_or_default().to_owned();
+    name.push(format!("-{number:05}.png"));
+    path.with_file_name(name)
+}
+
+/// So that a full disk is told as such.
+fn reason(error: EncodingError) -> io::Error {
+    match error {
+        EncodingError::IoError(error) => error,
+        other => io::Error::other(other),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs::{self, File};
+    use std::io::BufReader;
+
+    use crate::recording::video::open;
+    use crate::recording::video::tests::scene;
+
+    #[test]
+    fn every_frame_is_a_numbered_file_that_decodes_to_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut video = open(&folder.path().join("a.cubes.PNG"), (96, 64), 0).unwrap();
+        for n in 0..3 {
+            video.add(&scene((96, 64), n)).unwrap();
+        }
+        video.finish().unwrap();
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 3);
+        for n in 0..3 {
+            let file = File::open(folder.path().join(format!("a.cubes-0000{n}.png"))).unwrap();
+            let mut reader = ::png::Decoder::new(BufReader::new(file))
+                .read_info()
+                .unwrap();
+            let mut rgb = vec![0; reader.output_buffer_size().unwrap()];
+            let info = reader.next_frame(&mut rgb).unwrap();
+            assert_eq!((info.width, info.height), (96, 64));
+            let source = scene((96, 64), n);
+            let rgba = source.as_chunks::<4>().0;
+            assert!(
+                rgb.as_chunks::<3>()
+                    .0
+                    .iter()
+                    .eq(rgba.iter().map(|[rgb @ .., _]| rgb))
+            );
+        }
+    }
+
+    #[test]
+    fn a_frame_that_cannot_be_written_does_not_use_up_its_number() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("later/a.png");
+        let mut video = open(&path, (16, 16), 1).unwrap();
+        let frame = scene((16, 16), 0);
+        let error = video.add(&frame).unwrap_err().to_string();
+        assert!(error.contains("later/a-00000.png: "), "{error}");
+        fs::create_dir(folder.path().join("later")).unwrap();
+        video.add(&frame).unwrap();
+        assert!(folder.path().join("later/a-00000.png").exists());
+    }
+}

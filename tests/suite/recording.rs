@@ -1,0 +1,388 @@
+//! Videos of play. Those tests that draw need a Vulkan driver, Mesa's in software will do, and run when
+//! asked for: `cargo test --workspace -- --ignored`.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use cubewire::recording::film::{Film, FilmError, Take};
+use cubewire::recording::series::{Series, episodes};
+use cubewire::replication::Half;
+use cubewire::view::{Overlay, Part};
+use cubewire_codec::ladder::LADDER;
+use cubewire_protocol::Interpolation;
+
+use crate::command_line::{complaint, cubewire};
+use crate::common::script_path;
+use crate::decode::{Frames, Mp4Info, read_mp4};
+
+/// Of the quick series.
+const WIDTH: usize = 320;
+const HEIGHT: usize = 180;
+const FRAMES: usize = 30;
+
+/// Rows at the top that hold the figures.
+const FIGURES: usize = 36;
+
+fn count(frame: &[u8], columns: std::ops::Range<usize>, is: impl Fn([i32; 3]) -> bool) -> usize {
+    let pixels = frame.as_chunks::<3>().0.iter().enumerate();
+    let is = |(place, pixel): (usize, &[u8; 3])| {
+        let [red, green, blue] = pixel.map(i32::from);
+        columns.contains(&(place % WIDTH)) && is([red, green, blue])
+    };
+    pixels.filter(|&it| is(it)).count()
+}
+
+/// Cubes of all three colours are in that half, and figures of a lane are where they should be.
+fn check_frame(name: &str, frame: &[u8]) {
+    for half in [0..WIDTH / 2, WIDTH / 2..WIDTH] {
+        let player = count(frame, half.clone(), |[red, _, blue]| blue > red + 60);
+        let red = count(frame, half.clone(), |[red, green, blue]| {
+            red > green + 60 && red > blue + 60
+        });
+        let dark = count(frame, half.clone(), |[red, green, blue]| {
+            red + green + blue < 420
+        });
+        assert!(
+            player > 40,
+            "{name}, {half:?}: {player} pixels of the player"
+        );
+        assert!(red > 40, "{name}, {half:?}: {red} pixels of red cubes");
+        assert!(dark > 200, "{name}, {half:?}: {dark} pixels of shade");
+    }
+    let figures = &frame[..FIGURES * WIDTH * 3];
+    let cyan = count(figures, 0..WIDTH, |[red, green, blue]| {
+        green > red + 50 && blue > red + 50
+    });
+    assert!(cyan > 100, "{name}: {cyan} pixels of figures");
+}
+
+/// What another reader makes of the file, if it is there to be asked.
+fn ask_ffprobe(path: &Path) {
+    let output = Command::new("ffprobe")
+        .args(["-v", "error", "-count_frames", "-select_streams", "v:0"])
+        .args(["-show_entries"])
+        .arg("stream=codec_name,r_frame_rate,avg_frame_rate,nb_read_frames,duration")
+        .args(["-of", "default=noprint_wrappers=1"])
+        .arg(path)
+        .output()
+        .expect("ffprobe is installed");
+    let said = String::from_utf8(output.stdout).unwrap();
+    for wanted in [
+        "codec_name=h264",
+        "r_frame_rate=60/1",
+        "avg_frame_rate=60/1",
+        "duration=0.500000",
+        "nb_read_frames=30",
+    ] {
+        let is_there = said.lines().any(|line| line == wanted);
+        assert!(is_there, "{}: no {wanted} in\n{said}", path.display());
+    }
+}
+
+fn checked(path: &Path) -> (Mp4Info, Frames) {
+    ask_ffprobe(path);
+    read_mp4(path).unwrap()
+}
+
+#[test]
+#[ignore = "needs a Vulkan driver and ffprobe"]
+fn the_quick_series_shows_every_rung_and_every_interpolation() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("series");
+    let start = Instant::now();
+    let output = cubewire(&["record", "--series", "quick", "--out"])
+        .arg(&out)
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{output:?}");
+    println!("the series took {} s", start.elapsed().as_secs());
+
+    let page = fs::read_to_string(out.join("index.html")).unwrap();
+    let mut names: Vec<String> = fs::read_dir(&out)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .filter(|name| name != "index.html")
+        .collect();
+    names.sort();
+    assert_eq!(names.len(), LADDER.len() + Interpolation::ALL.len());
+    for name in &names {
+        assert!(page.contains(&format!("src=\"{name}\"")), "{name}");
+        let (info, frames) = checked(&out.join(name));
+        assert_eq!(info.size, (WIDTH, HEIGHT), "{name}");
+        assert_eq!(info.duration, Duration::from_millis(500), "{name}");
+        assert_eq!(frames.len(), FRAMES, "{name}");
+        check_frame(name, &frames[0]);
+        check_frame(name, &frames[FRAMES - 1]);
+        // The camera moves with every frame.
+        let below = FIGURES * WIDTH * 3;
+        let still = frames
+            .windows(2)
+            .filter(|two| two[0][below..] == two[1][below..]);
+        assert_eq!(still.count(), 0, "{name}: frames that stand still");
+    }
+    // What is said of a rung is what it costs.
+    assert!(
+        page.contains("simulation | uncompressed 17368.8 kbps"),
+        "{page}"
+    );
+}
+
+/// A short piece of the series, in a small size.
+fn short_film() -> Film {
+    let episode = episodes(Series::Quick).unwrap().remove(LADDER.len() - 1);
+    Film {
+        size: (160, 90).into(),
+        frames: 12,
+        ..episode.film
+    }
+}
+
+fn shoot(film: &Film, slowness: Duration) -> (Take, Vec<Vec<u8>>) {
+    let mut frames = Vec::new();
+    let take = film.shoot(|frame| {
+        sleep(slowness);
+        frames.push(frame);
+        Ok::<_, FilmError>(())
+    });
+    (take.unwrap(), frames)
+}
+
+#[test]
+#[ignore = "needs a Vulkan driver"]
+fn a_slow_machine_films_the_same_frames_as_a_fast_one() {
+    let film = short_film();
+    let (fast, fast_frames) = shoot(&film, Duration::ZERO);
+    let (slow, slow_frames) = shoot(&film, Duration::from_millis(150));
+    assert_eq!(fast.checksum, slow.checksum);
+    assert!(fast_frames == slow_frames);
+    assert_eq!(fast, slow);
+    assert_eq!(fast.frames, 12);
+    let moved = fast_frames.windows(2).all(|two| two[0] != two[1]);
+    assert!(moved, "they are not all one frame");
+}
+
+#[test]
+#[ignore = "needs a Vulkan driver"]
+fn the_same_command_gives_the_same_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let runs = ["1.mp4", "2.mp4"].map(|name| {
+        let path = folder.path().join(name);
+        let output = cubewire(&["record", "--script"])
+            .arg(script_path("katamari"))
+            .args(["--left", "rung:changed-flags,link:4g"])
+            .args([
+                "--right",
+                "rung:delta,link:hostile,rate:20,interpolation:none",
+            ])
+            .args(["--skip", "4", "--seconds", "0.2", "--size", "160x90"])
+            .args(["--at", "0.1s:rung=predicted", "--out"])
+            .arg(&path)
+            .output()
+            .unwrap();
+        assert!(output.status.success(), "{output:?}");
+        let said = String::from_utf8(output.stdout).unwrap();
+        let checksum = said.lines().last().unwrap().to_owned();
+        assert!(checksum.starts_with("CRC-32 of the frames: "), "{said}");
+        (checksum, fs::read(path).unwrap())
+    });
+    assert_eq!(runs[0].0, runs[1].0);
+    assert!(runs[0].1 == runs[1].1);
+}
+
+#[test]
+#[ignore = "needs a Vulkan driver"]
+fn everything_over_the_picture_can_be_left_out() {
+    let size = (320, 180);
+    let film = |hidden: &[Part]| {
+        let film = Film {
+            size: size.into(),
+            frames: 1,
+            overlay: Overlay {
+                hidden: hidden.to_vec(),
+                ..Overlay::default()
+            },
+            switches: vec!["0s:rate=30".parse().unwrap()],
+            left: Half::Simulation,
+            ..short_film()
+        };
+        shoot(&film, Duration::ZERO).1.remove(0)
+    };
+    let all = film(&[]);
+    let parts = [
+        Part::Labels,
+        Part::Figures,
+        Part::Graph,
+        Part::Rung,
+        Part::Link,
+        Part::Titles,
+    ];
+    for part in parts {
+        assert!(
+            film(&[part]) != all,
+            "{part:?} is there, and can be left out"
+        );
+    }
+    // Where the figures are, there is sky now, and floor far away.
+    let nothing = film(&parts);
+    let top = &nothing[..40 * size.0 as usize * 4];
+    let dark = top.as_chunks::<4>().0.iter().filter(|pixel| pixel[0] < 120);
+    assert_eq!(dark.count(), 0);
+}
+
+#[test]
+#[ignore = "needs a Vulkan driver"]
+fn ctrl_c_finishes_the_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.mp4");
+    let mut recording = Command::new(assert_cmd::cargo::cargo_bin("cubewire"))
+        .args(["record", "--size", "320x180", "--seconds", "600", "--out"])
+        .arg(&path)
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let begun = |folder: &Path| {
+        let files = fs::read_dir(folder).unwrap();
+        let lengths = files.map(|file| file.unwrap().metadata().unwrap().len());
+        lengths.sum::<u64>() > 20_000
+    };
+    let start = Instant::now();
+    while !begun(folder.path()) {
+        assert!(start.elapsed() < Duration::from_secs(120), "no frames come");
+        sleep(Duration::from_millis(50));
+    }
+    assert!(!path.exists(), "it has no name yet");
+    let pid = recording.id().to_string();
+    assert!(
+        Command::new("kill")
+            .args(["-INT", &pid])
+            .status()
+            .unwrap()
+            .success()
+    );
+    assert!(recording.wait().unwrap().success());
+    let (info, frames) = read_mp4(&path).unwrap();
+    assert!(!frames.is_empty() && frames.len() < 36_000);
+    assert_eq!(info.starts.len(), frames.len());
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+}
+
+#[test]
+#[ignore = "needs a Vulkan driver"]
+fn a_gif_and_numbered_pictures_have_the_frames_of_the_play() {
+    let folder = tempfile::tempdir().unwrap();
+    let record = |name: &str, fps: &str| {
+        let out = folder.path().join(name);
+        let output = cubewire(&["record", "--seconds", "0.3", "--size", "160x90"])
+            .args(["--fps", fps, "--out"])
+            .arg(&out)
+            .output()
+            .unwrap();
+        assert!(output.status.success(), "{output:?}");
+        out
+    };
+    let gif = fs::File::open(record("a.gif", "20")).unwrap();
+    let mut decoder = gif::DecodeOptions::new().read_info(gif).unwrap();
+    let mut delays = Vec::new();
+    while let Some(frame) = decoder.read_next_frame().unwrap() {
+        delays.push(frame.delay);
+    }
+    assert_eq!(delays, [5; 6]);
+
+    record("cubes.png", "30");
+    let mut names: Vec<PathBuf> = fs::read_dir(folder.path())
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| path.extension().is_some_and(|extension| extension == "png"))
+        .collect();
+    names.sort();
+    assert_eq!(names.len(), 9);
+    assert!(names[8].ends_with("cubes-00008.png"));
+    for name in names {
+        let picture = png::Decoder::new(std::io::BufReader::new(fs::File::open(name).unwrap()));
+        let info = picture.read_info().unwrap();
+        assert_eq!(info.info().size(), (160, 90));
+    }
+}
+
+#[test]
+fn without_a_driver_nothing_is_recorded_and_one_sentence_says_why() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.mp4");
+    let output = cubewire(&["record", "--seconds", "1", "--out"])
+        .arg(&path)
+        .env("VK_DRIVER_FILES", "/nonexistent")
+        .env("VK_ICD_FILENAMES", "/nonexistent")
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(2), "{output:?}");
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(
+        said,
+        "error: nothing can be recorded, because there is no graphics driver: Vulkan, also in \
+         software, is needed\n"
+    );
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+}
+
+#[test]
+fn what_cannot_be_recorded_is_said_before_anything_is_drawn() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let refused = |arguments: &[&str], name: &str| {
+        let out = out(name);
+        let said = complaint(&[&["record", "--out", &out], arguments].concat());
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+        said.replace(&out, name).trim().to_owned()
+    };
+    assert_eq!(
+        refused(&["--size", "641x360"], "a.mp4"),
+        "error: a.mp4: an MP4 needs an even width and an even height, not 641x360"
+    );
+    assert_eq!(
+        refused(&["--size", "640"], "a.mp4"),
+        "error: --size: 640 is not a width and a height from 64 to 16384, as in 1280x720"
+    );
+    assert_eq!(
+        refused(&[], "no/folder/a.mp4"),
+        "error: no/folder/a.mp4: No such file or directory (os error 2)"
+    );
+    assert_eq!(
+        refused(&[], "a.avi"),
+        "error: a.avi: the name of a video must end in .mp4, .gif or .png"
+    );
+    assert_eq!(
+        refused(&["--fps", "0"], "a.mp4"),
+        "error: --fps: 0 is not from 1 to 240"
+    );
+    assert!(refused(&["--fps", "60"], "a.gif").contains("hundredths of a second"));
+    assert_eq!(
+        refused(&["--right", "simulation"], "a.mp4"),
+        "error: --right: the right half shows a lane; the simulation is for the left one"
+    );
+    let said = refused(&["--left", "rung:detla"], "a.mp4");
+    assert!(
+        said.starts_with("error: --left: no rung is called `detla`; there are uncompressed, "),
+        "{said}"
+    );
+    let illegal = "stages:changed-flags=separate";
+    assert_eq!(
+        refused(&["--right", illegal], "a.mp4"),
+        "error: --right: changed flags need delta encoding: without a baseline nothing is known to \
+         be unchanged"
+    );
+    let said = refused(&["--at", "4:rung=delta"], "a.mp4");
+    assert!(said.starts_with("error: --at: `4` is not a time"), "{said}");
+    let script = script_path("katamari");
+    let script = script.to_str().unwrap();
+    let said = refused(&["--replay", script], "a.mp4");
+    assert!(
+        said.ends_with("nobody recorded; play it with --script"),
+        "{said}"
+    );
+    let said = refused(&["--script", script, "--skip", "1000"], "a.mp4");
+    assert!(said.starts_with("error: --skip: 1000 is not "), "{said}");
+}

@@ -1,0 +1,303 @@
+//! Replays: what F9 writes down, and what comes of it when it is played.
+
+use std::fs;
+use std::path::Path;
+
+use bevy::prelude::*;
+use cubewire::headless::HeadlessGame;
+use cubewire::headless::replay::{Played, play};
+use cubewire::recording::{InputLog, InputLogPlugin, LivePlugin, Playing, RecordingFolder, Script};
+use cubewire::replication::{Half, LaneSettings, Selected, Side};
+use cubewire::simulation::{HeldKeys, ResetSimulation};
+use cubewire::view::{self, Notices, ViewPlugin};
+use cubewire_codec::ladder;
+use cubewire_scene::Keys;
+
+use crate::command_line::{complaint, cubewire};
+use crate::common::script;
+
+fn game(script: Option<Script>, folder: &Path) -> HeadlessGame {
+    let folder = RecordingFolder(folder.to_owned());
+    let resources = move |app: &mut App| {
+        app.init_resource::<ButtonInput<KeyCode>>()
+            .init_resource::<Notices>()
+            .insert_resource(folder.clone());
+    };
+    let plugins = (ViewPlugin, InputLogPlugin, LivePlugin, resources);
+    HeadlessGame::with_plugins(script, LaneSettings::default(), plugins).unwrap()
+}
+
+fn hold(game: &mut HeadlessGame, keys: Keys, ticks: usize) {
+    game.app.insert_resource(HeldKeys(keys));
+    for _ in 0..ticks {
+        game.step();
+    }
+}
+
+/// Takes effect in the update that comes next, before its tick.
+fn press_f9(game: &mut HeadlessGame) {
+    let world = game.app.world_mut();
+    let mut keys = world.resource_mut::<ButtonInput<KeyCode>>();
+    keys.press(KeyCode::F9);
+    // The keys are read after the ticks of an update: none is played in this one.
+    world.run_schedule(Update);
+    let mut keys = world.resource_mut::<ButtonInput<KeyCode>>();
+    keys.reset_all();
+}
+
+fn log(game: &HeadlessGame) -> &InputLog {
+    game.app.world().resource::<InputLog>()
+}
+
+const RIGHT: Keys = Keys {
+    right: true,
+    left: false,
+    up: false,
+    down: false,
+    blow: false,
+    gather: false,
+};
+
+const GATHER: Keys = Keys {
+    gather: true,
+    ..RIGHT
+};
+
+#[test]
+fn what_f9_wrote_down_is_repeated_bit_for_bit() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut game = game(None, folder.path());
+    hold(&mut game, RIGHT, 40);
+    // What was before a reset is of no use to the replay.
+    game.app.world_mut().write_message(ResetSimulation);
+    hold(&mut game, GATHER, 150);
+    press_f9(&mut game);
+    hold(&mut game, RIGHT, 100);
+    let lane = game.lane;
+    let mut settings = game.app.world_mut().get_mut::<LaneSettings>(lane).unwrap();
+    settings.stages = ladder::DELTA.stages;
+    hold(&mut game, Keys::default(), 400);
+    // A reset in the middle is part of it.
+    game.app.world_mut().write_message(ResetSimulation);
+    hold(&mut game, GATHER, 130);
+    assert_eq!(log(&game).recorded_ticks(), Some(630));
+    let hash = log(&game).hash();
+    press_f9(&mut game);
+    hold(&mut game, RIGHT, 10);
+
+    let path = folder.path().join("cubewire-1.ron");
+    assert!(fs::metadata(&path).unwrap().len() < 1_500, "it is small");
+    let replay = Script::load(&path).unwrap();
+    assert_eq!((replay.lead_in, replay.ticks), (150, 780));
+    let text = |half: &Option<Half>| half.as_ref().and_then(Half::to_text);
+    assert_eq!(text(&replay.left).as_deref(), Some("simulation"));
+    assert_eq!(text(&replay.right).as_deref(), Some("rung:changed-flags"));
+    let switch = replay.steps.iter().find(|step| step.at == 250).unwrap();
+    assert_eq!(text(&switch.right).as_deref(), Some("rung:delta"));
+    let played = play(replay).unwrap();
+    assert_eq!(
+        played,
+        Played {
+            hash,
+            outcome: Some(Ok(()))
+        }
+    );
+
+    // The next one gets a name of its own.
+    press_f9(&mut game);
+    hold(&mut game, RIGHT, 10);
+    press_f9(&mut game);
+    assert!(folder.path().join("cubewire-2.ron").exists());
+}
+
+/// A replay of some play, of `ticks` ticks.
+fn recorded(script_name: &str, ticks: usize, folder: &Path) -> (Script, u64) {
+    let mut game = game(Some(script(script_name)), folder);
+    press_f9(&mut game);
+    for _ in 0..ticks {
+        game.step();
+    }
+    let hash = log(&game).hash();
+    let replay = game.app.world_mut().resource_mut::<InputLog>().end();
+    (replay.unwrap(), hash)
+}
+
+#[test]
+#[ignore = "plays for ten minutes, as fast as it goes"]
+fn five_minutes_of_scripted_play_are_repeated() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("long.ron");
+    let (replay, hash) = recorded("mix", 5 * 60 * 60, folder.path());
+    replay.save(&path).unwrap();
+    println!("{} bytes", fs::metadata(&path).unwrap().len());
+    let output = cubewire(&["play", "--headless", path.to_str().unwrap()])
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{output:?}");
+    let said = String::from_utf8(output.stdout).unwrap();
+    let wanted = format!("18000 ticks, hash of every state: {hash:016x}\n");
+    assert!(said.contains(&wanted), "{said}");
+    assert!(
+        said.ends_with("Every state was as recorded, bit for bit.\n"),
+        "{said}"
+    );
+}
+
+#[test]
+fn a_replay_that_comes_out_otherwise_is_told_from_one_that_does_not() {
+    let folder = tempfile::tempdir().unwrap();
+    let (mut replay, _) = recorded("katamari", 1300, folder.path());
+    assert_eq!(play(replay.clone()).unwrap().outcome, Some(Ok(())));
+    // As if physics were another: a key that nobody held when it was recorded.
+    let step = replay.steps.iter_mut().find(|step| step.at > 650).unwrap();
+    step.hold = Some(Vec::new());
+    let at = step.at;
+    let difference = play(replay).unwrap().outcome.unwrap().unwrap_err();
+    assert!(difference.from <= at && at < difference.to, "{difference}");
+    assert_eq!((difference.from, difference.to), (600, 1200));
+    assert_eq!(
+        difference.to_string(),
+        "the states differ from the recorded ones between ticks 600 and 1200: it was recorded by \
+         another build, whose physics computes otherwise"
+    );
+}
+
+#[test]
+fn a_damaged_or_older_replay_is_refused_in_one_sentence() {
+    let folder = tempfile::tempdir().unwrap();
+    let (replay, _) = recorded("blow", 300, folder.path());
+    let path = folder.path().join("a.ron");
+    let name = path.to_str().unwrap();
+    replay.save(&path).unwrap();
+    assert_eq!(Script::load(&path).unwrap(), replay);
+    let text = fs::read_to_string(&path).unwrap();
+    let refused = |text: &str| {
+        fs::write(&path, text).unwrap();
+        let said = complaint(&["play", "--headless", name]);
+        said.trim().replace(name, "a.ron")
+    };
+
+    let ticks = refused(&text.replacen("ticks: 300", "ticks: 301", 1));
+    assert!(
+        ticks.starts_with("error: a.ron: the replay is damaged: its checksum is "),
+        "{ticks}"
+    );
+    let older = refused(&text.replacen("format: 1", "format: 0", 1));
+    assert_eq!(
+        older,
+        "error: a.ron: the replay was recorded by cubewire 0.1.0, in format 0; this is cubewire \
+         0.1.0 and plays format 1"
+    );
+    let half = refused(&text[..text.len() / 2]);
+    assert!(half.starts_with("error: a.ron:"), "{half}");
+
+    // Whatever digit or letter is another one: it is refused, or means the same.
+    let mut refusals = 0;
+    for (place, _) in text.match_indices(|c: char| c.is_ascii_alphanumeric()) {
+        let mut bytes = text.clone().into_bytes();
+        bytes[place] ^= 1;
+        fs::write(&path, bytes).unwrap();
+        match Script::load(&path) {
+            Ok(script) => assert_eq!(script, replay, "at {place}"),
+            Err(_) => refusals += 1,
+        }
+    }
+    assert!(refusals > text.len() / 3);
+}
+
+#[test]
+fn a_script_can_be_played_like_a_replay() {
+    let path = crate::common::script_path("blow");
+    let output = cubewire(&["play", "--headless", path.to_str().unwrap()])
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{output:?}");
+    let said = String::from_utf8(output.stdout).unwrap();
+    assert!(
+        said.contains("there is nothing recorded to compare with"),
+        "{said}"
+    );
+}
+
+fn settings(game: &mut HeadlessGame, wanted: Side) -> Option<LaneSettings> {
+    let world = game.app.world_mut();
+    let mut lanes = world.query::<(&Side, &LaneSettings)>();
+    let found = lanes.iter(world).find(|&(&side, _)| side == wanted);
+    found.map(|(_, settings)| settings.clone())
+}
+
+#[test]
+fn scripts_and_switches_change_what_the_halves_show_at_their_ticks() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut game = game(None, folder.path());
+    let text = r#"(ticks: 100, steps: [
+        (at: 10, hold: [Right]),
+        (at: 20, right: "rung:delta,rate:30"),
+        (at: 30, left: "rung:index"),
+        (at: 50, left: "simulation"),
+    ])"#;
+    let script = Script::parse(text, Path::new("a.ron")).unwrap();
+    let switches = vec!["1s:rung=predicted,link=4g".parse().unwrap()];
+    let playing = Playing::new(script).showing_halves(switches);
+    game.app.insert_resource(playing);
+    let mut seen = Vec::new();
+    for tick in 0..100 {
+        game.step();
+        let held = game.app.world().resource::<HeldKeys>().0.right;
+        assert_eq!(
+            held,
+            tick >= 10,
+            "{tick}: keys stay held where only a half changes"
+        );
+        let now = Side::ALL.map(|side| settings(&mut game, side));
+        let now = now.map(|lane| lane.and_then(|lane| lane.to_text()));
+        if seen.last().map(|(_, before)| before) != Some(&now) {
+            seen.push((tick, now));
+        }
+    }
+    let seen: Vec<_> = seen
+        .iter()
+        .map(|(tick, [left, right])| (*tick, left.as_deref(), right.as_deref()))
+        .collect();
+    let delta = Some("rung:delta,rate:30");
+    assert_eq!(
+        seen,
+        [
+            (0, None, Some("rung:changed-flags")),
+            (20, None, delta),
+            (30, Some("rung:index"), delta),
+            (50, None, delta),
+            (60, None, Some("rung:predicted,link:4g,rate:30")),
+        ]
+    );
+}
+
+#[test]
+fn the_panel_is_about_a_lane_that_is_there() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut game = game(None, folder.path());
+    game.add_shadow().unwrap();
+    game.step();
+    let world = game.app.world_mut();
+    let left = Half::Lane("rung:index".parse().unwrap());
+    view::show(world, Side::Left, left).unwrap();
+    let selected = |world: &mut World| {
+        let mut lanes = world.query_filtered::<&Side, With<Selected>>();
+        *lanes.single(world).unwrap()
+    };
+    assert_eq!(selected(world), Side::Right);
+    view::select(world, Side::Left);
+    assert_eq!(selected(world), Side::Left);
+    game.step();
+    let world = game.app.world_mut();
+    view::show(world, Side::Left, Half::Simulation).unwrap();
+    assert_eq!(selected(world), Side::Right);
+    // The right half keeps its lane.
+    view::show(world, Side::Right, Half::Simulation).unwrap();
+    assert_eq!(selected(world), Side::Right);
+    let shadow = game
+        .app
+        .world()
+        .get::<cubewire::replication::ShadowLadder>(game.lane);
+    assert!(shadow.is_some(), "the shadow came back with it");
+}

@@ -1,0 +1,118 @@
+//! What is in an MP4.
+
+use std::path::Path;
+use std::time::Duration;
+
+use cubewire::recording::video::{FrameSink, Mp4, open};
+
+use crate::decode::{Frames, Mp4Info, read_mp4};
+
+const SIZE: (u32, u32) = (320, 180);
+const COLOURS: [[u8; 3]; 4] = [
+    [214, 41, 31],
+    [15, 82, 184],
+    [128, 128, 128],
+    [204, 214, 224],
+];
+
+/// Four bands of colour; in the topmost, a white box that moves 3 pixels a frame.
+fn frame(n: usize) -> Vec<u8> {
+    let (width, height) = (SIZE.0 as usize, SIZE.1 as usize);
+    let mut rgba = Vec::new();
+    for (y, x) in (0..height).flat_map(|y| (0..width).map(move |x| (y, x))) {
+        let boxed = (8..24).contains(&y) && (3 * n..3 * n + 16).contains(&x);
+        let [r, g, b] = if boxed {
+            [255; 3]
+        } else {
+            COLOURS[y * 4 / height]
+        };
+        rgba.extend([r, g, b, 255]);
+    }
+    rgba
+}
+
+fn pixel(rgb: &[u8], x: usize, y: usize) -> [u8; 3] {
+    rgb.as_chunks().0[y * SIZE.0 as usize + x]
+}
+
+fn distance(a: [u8; 3], b: [u8; 3]) -> u8 {
+    a.iter().zip(b).map(|(a, b)| a.abs_diff(b)).max().unwrap()
+}
+
+fn made(fill: impl FnOnce(&Path)) -> (Mp4Info, Frames) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.mp4");
+    fill(&path);
+    read_mp4(&path).unwrap()
+}
+
+#[test]
+fn every_frame_is_there_at_its_time_with_its_colours() {
+    let (info, frames) = made(|path| {
+        let mut video = open(path, SIZE, 60).unwrap();
+        for n in 0..30 {
+            video.add(&frame(n)).unwrap();
+        }
+        video.finish().unwrap();
+    });
+    assert_eq!(info.size, (320, 180));
+    assert_eq!(info.duration, Duration::from_millis(500));
+    assert_eq!(info.keyframes, [0]);
+    let starts = (0..30).map(|n| Duration::from_secs_f64(f64::from(n) / 60.0));
+    assert!(info.starts.iter().copied().eq(starts), "{:?}", info.starts);
+    assert_eq!(frames.len(), 30);
+    for (n, rgb) in frames.iter().enumerate() {
+        for (band, colour) in COLOURS.iter().enumerate() {
+            let seen = pixel(rgb, 300, band * 45 + 35);
+            assert!(
+                distance(seen, *colour) <= 3,
+                "{seen:?} for {colour:?} in frame {n}"
+            );
+        }
+        for (x, colour) in [(3 * n + 8, [255; 3]), (3 * n + 24, COLOURS[0])] {
+            let seen = pixel(rgb, x, 16);
+            assert!(
+                distance(seen, colour) <= 8,
+                "{seen:?} for {colour:?} in frame {n}"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_player_has_to_go_back_two_seconds_at_most() {
+    let (info, frames) = made(|path| {
+        let mut video = open(path, SIZE, 10).unwrap();
+        for n in 0..45 {
+            video.add(&frame(n)).unwrap();
+        }
+        video.finish().unwrap();
+    });
+    assert_eq!(frames.len(), 45);
+    assert_eq!(info.keyframes, [0, 20, 40]);
+}
+
+#[test]
+fn a_captured_frame_is_shown_when_it_was_seen() {
+    // Late, again at the same time, earlier, after a pause.
+    let times_ms = [7, 40, 40, 30, 2500];
+    let (info, frames) = made(|path| {
+        let mut video = Mp4::create(path, SIZE, 60).unwrap();
+        for (n, ms) in times_ms.into_iter().enumerate() {
+            video.add_at(&frame(n), Duration::from_millis(ms)).unwrap();
+        }
+        Box::new(video).finish().unwrap();
+    });
+    assert_eq!(frames.len(), 5);
+    let ticks: Vec<f64> = info
+        .starts
+        .iter()
+        .map(|start| start.as_secs_f64() * 60_000.0)
+        .collect();
+    assert_eq!(
+        ticks.iter().map(|tick| tick.round()).collect::<Vec<_>>(),
+        [0.0, 2400.0, 2401.0, 2402.0, 150_000.0]
+    );
+    assert_eq!(info.duration, Duration::from_secs_f64(151_000.0 / 60_000.0));
+    assert_eq!(info.keyframes, [0, 4]);
+}
