@@ -1,28 +1,28 @@
 //! The command line.
 
+mod error;
 pub mod play;
 pub mod record;
 pub mod serve;
 
 use std::fs::File;
-use std::io::{self, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::{Args, Parser, Subcommand};
 use cubewire_codec::ladder::Rung;
-use cubewire_link::{Conditions, PRESETS, Preset, Trace, TraceError};
+use cubewire_link::{Conditions, Preset, Trace};
 use cubewire_protocol::Interpolation;
 use cubewire_scene::TICKS_PER_SECOND;
 
 use crate::headless;
 use crate::panel::PanelPlugin;
-use crate::recording::series::SeriesError;
-use crate::recording::{Difference, RecordError, Script, ScriptError, SwitchError};
-use crate::replication::{
-    self, Half, Key, LaneSettings, LaneTextError, SEND_INTERVALS, ServeError, ViewError,
-};
+use crate::recording::Script;
+use crate::replication::{self, Half, Key, LaneSettings, SEND_INTERVALS};
 use crate::window::{self, Role, WindowSettings};
+
+pub use error::CommandError;
 
 /// Play Glenn Fiedler's cube demo, and watch where every bit of its network traffic goes.
 #[derive(Debug, Parser)]
@@ -235,140 +235,6 @@ pub struct ViewersArgs {
     /// Rung of the ladder to send with, by name
     #[arg(long, value_name = "NAME", default_value = "changed-flags")]
     pub rung: String,
-}
-
-/// Why a command failed.
-#[derive(Debug, thiserror::Error)]
-pub enum CommandError {
-    /// The script is not one.
-    #[error(transparent)]
-    Script(#[from] ScriptError),
-    /// There is no such network.
-    #[error("no network is called `{name}`; there are {}", network_names())]
-    UnknownNetwork {
-        /// The name that was given.
-        name: String,
-    },
-    /// There is no such interpolation.
-    #[error(
-        "--interpolation: none is called `{name}`; there are {}",
-        interpolation_names()
-    )]
-    UnknownInterpolation {
-        /// The name that was given.
-        name: String,
-    },
-    /// A trace of delays is none.
-    #[error("{}: {source}", path.display())]
-    Trace {
-        /// The file.
-        path: PathBuf,
-        /// Why.
-        source: TraceError,
-    },
-    /// A number is of no use.
-    #[error("--{option}: {value} is not {wanted}")]
-    Number {
-        /// Which option.
-        option: &'static str,
-        /// What was given.
-        value: f64,
-        /// What it should be.
-        wanted: &'static str,
-    },
-    /// A size is none.
-    #[error("--size: {given} is not a width and a height from 64 to 16384, as in 1280x720")]
-    Size {
-        /// What was given.
-        given: String,
-    },
-    /// A file cannot be written.
-    #[error("{}: {source}", path.display())]
-    Unwritable {
-        /// The file.
-        path: PathBuf,
-        /// Why.
-        source: io::Error,
-    },
-    /// A picture cannot be drawn.
-    #[error("{}: {reason}", path.display())]
-    Picture {
-        /// The file.
-        path: PathBuf,
-        /// Why.
-        reason: String,
-    },
-    /// A text is no lane.
-    #[error("--{option}: {source}")]
-    Lane {
-        /// Which option.
-        option: &'static str,
-        /// Why.
-        source: LaneTextError,
-    },
-    /// A text is no switch.
-    #[error("--at: {0}")]
-    Switch(#[from] SwitchError),
-    /// The right half is to show the simulation.
-    #[error("--right: the right half shows a lane; the simulation is for the left one")]
-    RightIsNoLane,
-    /// A script is no replay.
-    #[error("{}: this is a script, which nobody recorded; play it with --script", path.display())]
-    NoReplay {
-        /// The file.
-        path: PathBuf,
-    },
-    /// A replay was played, and other states came of it.
-    #[error(transparent)]
-    Replay(#[from] Difference),
-    /// Nothing was recorded.
-    #[error(transparent)]
-    Record(#[from] RecordError),
-    /// A series was not, or not all of it.
-    #[error(transparent)]
-    Series(#[from] SeriesError),
-    /// A key is missing or none.
-    #[error(transparent)]
-    Key(#[from] serve::NoKey),
-    /// An address is none.
-    #[error("--{option}: {given}: {reason}")]
-    Address {
-        /// Which option.
-        option: &'static str,
-        /// What was given.
-        given: String,
-        /// Why.
-        reason: String,
-    },
-    /// Viewers cannot be admitted.
-    #[error(transparent)]
-    Serve(#[from] ServeError),
-    /// There is nothing to view.
-    #[error(transparent)]
-    View(#[from] ViewError),
-    /// The game could not be set up.
-    #[error("{0}")]
-    Game(String),
-    /// Standard output is closed or full.
-    #[error("standard output: {0}")]
-    Output(#[from] io::Error),
-}
-
-fn interpolation_names() -> String {
-    Interpolation::ALL.map(Interpolation::name).join(", ")
-}
-
-fn network_names() -> String {
-    let names: Vec<_> = PRESETS.iter().map(|preset| preset.name).collect();
-    names.join(", ")
-}
-
-impl CommandError {
-    /// Whether whoever read standard output has had enough.
-    #[must_use]
-    pub fn is_closed_pipe(&self) -> bool {
-        matches!(self, Self::Output(error) if error.kind() == io::ErrorKind::BrokenPipe)
-    }
 }
 
 impl Cli {

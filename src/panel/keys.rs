@@ -88,7 +88,7 @@ const RUNG_KEYS: [KeyCode; LADDER.len()] = [
     KeyCode::BracketRight,
 ];
 
-const KEYS: [(&str, &str); 18] = [
+const KEYS: [(&str, &str); 20] = [
     ("arrows", "roll"),
     ("Space", "blow"),
     ("Z", "katamari"),
@@ -98,6 +98,8 @@ const KEYS: [(&str, &str); 18] = [
     ("V", "view"),
     ("T", "trails"),
     ("F1", "show or hide the panel"),
+    ("F9", "write down a replay: start, stop"),
+    ("F10", "record what is seen: start, stop"),
     ("PageUp", "climb to the next rung"),
     ("PageDown", "back down a rung"),
     ("1 … 9", "rungs 1 to 9"),

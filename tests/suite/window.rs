@@ -15,6 +15,9 @@ use serde_json::Value;
 use x11rb::connection::Connection;
 use x11rb::protocol::xproto::{ConnectionExt, ImageFormat};
 
+use crate::command_line::cubewire;
+use crate::decode::read_mp4;
+
 const WIDTH: u16 = 800;
 const HEIGHT: u16 = 450;
 
@@ -51,7 +54,7 @@ struct Window {
 }
 
 impl Window {
-    fn open() -> Self {
+    fn open(arguments: &[&str]) -> Self {
         let screen = format!("{WIDTH}x{HEIGHT}x24");
         let mut server = Command::new("Xvfb")
             .args(["-displayfd", "1", "-screen", "0", &screen])
@@ -71,6 +74,8 @@ impl Window {
         let app = Command::new(assert_cmd::cargo::cargo_bin("cubewire"))
             .args(["--size", &format!("{WIDTH}x{HEIGHT}"), "--report"])
             .arg(&report)
+            .args(arguments)
+            .current_dir(folder.path())
             .env("DISPLAY", &display)
             .env_remove("WAYLAND_DISPLAY")
             .env("XDG_CONFIG_HOME", folder.path())
@@ -241,6 +246,34 @@ impl Picture {
         half.iter().filter(is).count()
     }
 
+    /// Pixels of large type at the top of a half.
+    fn figures(&self, right: bool) -> usize {
+        let width = usize::from(WIDTH);
+        let top = self.0.chunks_exact(width).take(TOP);
+        let half = |row: &[[u8; 3]]| {
+            let (left_half, right_half) = row.split_at(width / 2);
+            let half = if right { right_half } else { left_half };
+            let is_cyan = |pixel: &&[u8; 3]| {
+                let [red, green, blue] = pixel.map(i32::from);
+                green > red + 50 && blue > red + 50
+            };
+            half.iter().filter(is_cyan).count()
+        };
+        top.map(half).sum()
+    }
+
+    /// Pixels of the red dot in the corner.
+    fn dot(&self) -> usize {
+        let corner = self.0.chunks_exact(usize::from(WIDTH)).take(40);
+        let is_red = |pixel: &&[u8; 3]| {
+            let [red, green, blue] = pixel.map(i32::from);
+            red > green + 100 && red > blue + 100
+        };
+        corner
+            .map(|row| row[..40].iter().filter(is_red).count())
+            .sum()
+    }
+
     fn player(&self, right: bool) -> usize {
         self.count(right, |red, _, blue| blue > red + 50)
     }
@@ -260,7 +293,7 @@ impl Picture {
 #[test]
 #[ignore = "needs Xvfb, xdotool and a software Vulkan driver"]
 fn the_window_is_played_with_real_keys() {
-    let window = Window::open();
+    let window = Window::open(&[]);
     // The panel is dark, and covers most of the right half of so small a window.
     window.see("panel", |picture| picture.shade(true) > 30_000);
     window.press("F1");
@@ -343,6 +376,65 @@ fn the_window_is_played_with_real_keys() {
         first.half(false) != second.half(false),
         "the simulation is not"
     );
+}
+
+#[test]
+#[ignore = "needs Xvfb, xdotool and a software Vulkan driver"]
+fn two_lanes_are_compared_and_recorded() {
+    let window = Window::open(&[
+        "--left",
+        "rung:uncompressed",
+        "--right",
+        "rung:delta,link:lan",
+    ]);
+    window.press("F1");
+    let report = window.wait("the player to land", |report| {
+        report["simulation_tick"].as_u64() >= Some(150)
+    });
+    assert_eq!(report["rung"], "delta");
+    // Each half has figures of its own.
+    window.see("figures of both", |picture| {
+        [false, true]
+            .iter()
+            .all(|&right| picture.figures(right) > 200)
+    });
+
+    window.press("F9");
+    window.press("F10");
+    window.see("a red dot", |picture| picture.dot() > 40);
+    window.hold(&["Right", "z"], 90);
+    window.press("Prior");
+    window.ticks(60);
+    window.press("F10");
+    window.press("F9");
+    window.see("no red dot", |picture| picture.dot() == 0);
+    let folder = window.folder.path();
+    window.wait("the video", |_| folder.join("cubewire-1.mp4").exists());
+    let (info, frames) = read_mp4(&folder.join("cubewire-1.mp4")).unwrap();
+    assert_eq!(info.size, (usize::from(WIDTH), usize::from(HEIGHT)));
+    assert!(frames.len() >= 4, "{} frames", frames.len());
+    assert!(
+        info.duration > Duration::from_secs(2),
+        "{:?}",
+        info.duration
+    );
+    assert!(frames.windows(2).any(|two| two[0] != two[1]));
+
+    let replay = folder.join("cubewire-1.ron");
+    window.wait("the replay", |_| replay.exists());
+    let output = cubewire(&["play", "--headless", replay.to_str().unwrap()])
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{output:?}");
+    let text = fs::read_to_string(&replay).unwrap();
+    for part in [
+        "left: \"rung:uncompressed\"",
+        "right: \"rung:delta,link:lan\"",
+        "right: \"rung:index,link:lan\"",
+        "hold: [Right, Gather]",
+    ] {
+        assert!(text.contains(part), "no {part} in\n{text}");
+    }
 }
 
 /// The replica's cubes stood where the simulation's states put them, in every frame.
