@@ -276,13 +276,20 @@ impl WindowArgs {
 
     fn settings(&self, role: Role) -> Result<WindowSettings, CommandError> {
         let script = self.script.as_deref().map(Script::load).transpose()?;
+        let of_script = |half: fn(&Script) -> &Option<Half>| {
+            let script = script.as_ref()?;
+            half(script).clone()
+        };
         let right = match &self.right {
             Some(text) => lane("right", text)?,
-            None => self.lane.settings(LaneSettings::default().link)?,
+            None => match of_script(|script| &script.right) {
+                Some(Half::Lane(lane)) => lane,
+                _ => self.lane.settings(LaneSettings::default().link)?,
+            },
         };
         let left = match &self.left {
             Some(text) => half("left", text)?,
-            None => Half::Simulation,
+            None => of_script(|script| &script.left).unwrap_or(Half::Simulation),
         };
         Ok(WindowSettings {
             role,

@@ -54,8 +54,8 @@ pub(super) fn draw_small(ui: &mut egui::Ui, seconds: u32, height: f32, lanes: &[
     let style = Style {
         height,
         seconds,
-        // Between the rungs of two halves there may be three decades.
-        logarithmic: lanes.len() > 1,
+        // Between two rungs there may be three decades.
+        logarithmic: true,
         accounting: Accounting::Article,
         is_small: true,
     };
@@ -252,8 +252,8 @@ const AXIS_THICKNESS: f32 = 48.0;
 const KBPS_SPACING: RangeInclusive<f32> = 14.0..=20.0;
 const SECONDS_SPACING: RangeInclusive<f32> = 20.0..=28.0;
 
-// Orange, sky blue, vermilion and the stand-in for black of the palette of Okabe and Ito.
-const LEFT_COLOR: egui::Color32 = egui::Color32::from_rgb(0xE6, 0x9F, 0x00);
+// Bluish green, sky blue, vermilion and the stand-in for black of the palette of Okabe and Ito.
+const LEFT_COLOR: egui::Color32 = egui::Color32::from_rgb(0x00, 0x9E, 0x73);
 const RIGHT_COLOR: egui::Color32 = egui::Color32::from_rgb(0x56, 0xB4, 0xE9);
 const TARGET_COLOR: egui::Color32 = egui::Color32::from_rgb(0xD5, 0x5E, 0x00);
 const SWITCH_COLOR: egui::Color32 = egui::Color32::from_rgb(0x99, 0x99, 0x99);

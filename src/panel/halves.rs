@@ -3,7 +3,7 @@
 use bevy_egui::egui;
 
 use super::{Halves, Measured};
-use crate::replication::Side;
+use crate::replication::{Half, Side};
 
 pub(super) fn draw(ui: &mut egui::Ui, halves: &mut Halves, lanes: &[Measured<'_>]) {
     ui.horizontal(|ui| {
@@ -14,34 +14,121 @@ pub(super) fn draw(ui: &mut egui::Ui, halves: &mut Halves, lanes: &[Measured<'_>
     });
     if lanes.len() > 1 {
         ui.horizontal(|ui| {
-            ui.label("Below:");
+            ui.label("Panel and keys:");
             for side in Side::ALL {
                 ui.selectable_value(&mut halves.selected, side, side.name())
-                    .on_hover_text("Which of the two lanes the keys and the sections are about.");
+                    .on_hover_text("Which of the two lanes the sections below are about.");
             }
         });
     }
-    let text = |side: Side| {
-        let lane = lanes.iter().find(|lane| lane.side == side);
-        lane.map_or(Some("simulation".to_owned()), |lane| lane.text.clone())
-    };
-    let texts = (text(Side::Left), text(Side::Right));
-    let arguments = match &texts {
-        (Some(left), Some(right)) => Some(format!("--left {left} --right {right}")),
-        _ => None,
-    };
-    ui.horizontal(|ui| {
-        let copy = ui.add_enabled(arguments.is_some(), egui::Button::new("copy"));
-        let copy = copy
-            .on_hover_text(
-                "For the command line: `cubewire …` opens this, `cubewire record …` films it.",
-            )
-            .on_disabled_hover_text("A link that follows a recorded trace has no text.");
-        if let Some(arguments) = &arguments {
-            if copy.clicked() {
-                ui.ctx().copy_text(arguments.clone());
-            }
-            ui.add(egui::Label::new(egui::RichText::new(arguments).small().monospace()).wrap());
+    for lane in lanes {
+        if let Some(half) = field(ui, lane) {
+            halves.typed = Some((lane.side, half));
         }
-    });
+    }
+    let text = |side: Side| match lanes.iter().find(|lane| lane.side == side) {
+        Some(lane) => lane.text.clone(),
+        None => Half::Simulation.to_text(),
+    };
+    let arguments = text(Side::Left).zip(text(Side::Right));
+    let copy = egui::Button::new("copy for the command line");
+    let copy = ui
+        .add_enabled(arguments.is_some(), copy)
+        .on_hover_text("`cubewire …` opens the window like this, `cubewire record …` films it.")
+        .on_disabled_hover_text("A link that follows recorded delays has no text.");
+    if let Some((left, right)) = arguments
+        && copy.clicked()
+    {
+        ui.copy_text(format!("--left {left} --right {right}"));
+    }
+}
+
+fn field_id(side: Side) -> egui::Id {
+    egui::Id::new(("lane as text", side))
+}
+
+/// The text of a lane, to be edited; what was typed takes effect with Enter.
+fn field(ui: &mut egui::Ui, lane: &Measured<'_>) -> Option<Half> {
+    let current = lane.text.clone().unwrap_or_default();
+    let id = field_id(lane.side);
+    let mut text = ui.data(|data| data.get_temp(id)).unwrap_or_default();
+    if !ui.memory(|memory| memory.has_focus(id)) {
+        text = current;
+    }
+    let field = egui::TextEdit::singleline(&mut text)
+        .id(id)
+        .font(egui::TextStyle::Monospace)
+        .desired_width(f32::INFINITY)
+        .hint_text("recorded delays have no text");
+    let response = ui
+        .add(field)
+        .on_hover_text("The lane as a text. Type another, then Enter.");
+    let half = text.parse::<Half>();
+    if let Err(error) = &half
+        && (response.has_focus() || response.lost_focus())
+    {
+        ui.colored_label(ui.visuals().error_fg_color, error.to_string());
+    }
+    ui.data_mut(|data| data.insert_temp(id, text));
+    let is_entered = response.lost_focus() && ui.input(|input| input.key_pressed(egui::Key::Enter));
+    half.ok().filter(|_| is_entered)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::replication::LaneMeter;
+
+    /// Types into the field of the right lane; what was made of it.
+    fn typed(text: &str) -> Option<(Side, Half)> {
+        let ctx = egui::Context::default();
+        let meter = LaneMeter::default();
+        let key = |key, modifiers| egui::Event::Key {
+            key,
+            physical_key: None,
+            pressed: true,
+            repeat: false,
+            modifiers,
+        };
+        let mut halves = Halves {
+            left_is_lane: false,
+            selected: Side::Right,
+            typed: None,
+        };
+        let frames = [
+            vec![],
+            vec![],
+            vec![
+                key(egui::Key::A, egui::Modifiers::COMMAND),
+                egui::Event::Text(text.to_owned()),
+            ],
+            vec![key(egui::Key::Enter, egui::Modifiers::NONE)],
+        ];
+        for (frame, events) in frames.into_iter().enumerate() {
+            let input = egui::RawInput {
+                events,
+                ..egui::RawInput::default()
+            };
+            let output = ctx.run_ui(input, |ui| {
+                let lane = Measured {
+                    side: Side::Right,
+                    meter: &meter,
+                    text: Some("rung:delta".to_owned()),
+                };
+                draw(ui, &mut halves, &[lane]);
+            });
+            output.drop_without_applying_deltas();
+            if frame == 0 {
+                ctx.memory_mut(|memory| memory.request_focus(field_id(Side::Right)));
+            }
+        }
+        halves.typed
+    }
+
+    #[test]
+    fn a_lane_that_is_typed_takes_effect_with_enter() {
+        let lane = "rung:index,link:4g".parse().unwrap();
+        assert_eq!(typed("rung:index,link:4g"), Some((Side::Right, lane)));
+        assert_eq!(typed("rung:indxe"), None);
+    }
 }

@@ -125,12 +125,14 @@ pub struct Measured<'a> {
 }
 
 /// What the halves show.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Halves {
     /// Whether the left half shows a lane instead of the simulation.
     pub left_is_lane: bool,
     /// The half whose lane the panel is about.
     pub selected: Side,
+    /// What was typed for a half just now.
+    pub typed: Option<(Side, Half)>,
 }
 
 /// Draws the panel at the right of `ctx`, inside a running pass. Gives its width in logical
@@ -305,8 +307,9 @@ fn draw_lane(
     let halves = Halves {
         left_is_lane: shown.iter().any(|lane| lane.side == Side::Left),
         selected: side.copied().unwrap_or(Side::Right),
+        typed: None,
     };
-    let mut new_halves = halves;
+    let mut new_halves = halves.clone();
     let is_remote = peers.is_server();
     let lane = LaneView {
         settings: &mut new_settings,
@@ -326,11 +329,15 @@ fn draw_lane(
         };
         commands.queue(move |world: &mut World| view::show(world, Side::Left, left));
     }
+    if let Some((side, half)) = new_halves.typed {
+        commands.queue(move |world: &mut World| view::show(world, side, half));
+    }
     if halves.selected != new_halves.selected {
         commands.queue(move |world: &mut World| view::select(world, new_halves.selected));
     }
     width.set_if_neq(PanelWidth(drawn));
     state.set_if_neq(new_state);
+    // A lane that was typed comes after this.
     if let Ok((_, mut settings, ..)) = lanes.get_mut(entity) {
         settings.set_if_neq(new_settings);
     }
@@ -377,6 +384,7 @@ mod tests {
         let mut halves = Halves {
             left_is_lane: false,
             selected: Side::Right,
+            typed: None,
         };
         let output = ctx.run_ui(input, |ui| {
             let lane = LaneView {
