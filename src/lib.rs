@@ -11,7 +11,7 @@
 //! | `crates/lab` | measures the codec on recordings, from the command line |
 //! | [`simulation`] | the authoritative world: bodies, player forces, 60 Hz step |
 //! | [`replication`] | lanes: capture → quantize → encode → renet → link or UDP → decode → playout |
-//! | [`recording`] | input scripts |
+//! | [`recording`] | input scripts, replays, frame-exact videos, live capture |
 //! | [`view`] | the picture: both worlds, cameras, colours, overlays |
 //! | [`panel`] | egui: switches and graphs; reads samples, writes lane settings, nothing else |
 //! | [`controls`] | keys |

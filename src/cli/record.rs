@@ -14,8 +14,15 @@ use crate::recording::{Script, Switch, progress, record};
 use crate::replication::{Half, LaneSettings};
 use crate::view::{Overlay, Part};
 
+const LANES: &str = "\
+A LANE is `rung:NAME` or `stages:STAGE=VALUE+…`, and then, with commas between them, what is unlike the usual:
+  link:PRESET  rate:60|30|20|10  interpolation:none|linear|hermite|extrapolate
+  playout:rule|adaptive|150ms  baseline:newest|smallest  seed:N
+as in `rung:delta,link:4g,rate:20`. --at changes the same settings.";
+
 /// `cubewire record`
 #[derive(Clone, Debug, Args)]
+#[command(after_help = LANES)]
 pub struct RecordArgs {
     /// Script of keys by tick (RON) to play; without one, nobody plays
     #[arg(long, value_name = "FILE")]

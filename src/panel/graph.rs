@@ -146,9 +146,9 @@ fn plot(ui: &mut egui::Ui, style: Style, lanes: &[(Side, Vec<Point>)]) {
         } else {
             what
         };
-        Line::new(side.name(), line)
-            .name(name)
-            .color(line_color(*side))
+        let line = Line::new(side.name(), line).name(name);
+        let width = if style.is_small { 2.5 } else { 1.5 };
+        line.color(line_color(*side)).width(width)
     });
     let lines: Vec<_> = lines.collect();
     let target = HLine::new("target", scale.height(TARGET_KBPS))

@@ -59,6 +59,7 @@ fn draw(
                 .show(ui, |ui| {
                     let size = SIZE.min(ctx.viewport_rect().size() * MOST);
                     ui.set_width(size.x);
+                    ui.visuals_mut().override_text_color = Some(egui::Color32::BLACK);
                     graph::draw_small(ui, SECONDS, size.y, &lanes);
                 });
         });
