@@ -7,7 +7,7 @@ use bevy::prelude::*;
 use bevy_egui::input::EguiWantsInput;
 use cubewire_scene::Keys;
 
-use crate::recording::Playing;
+use crate::recording::{Playing, ReplayCheck};
 use crate::simulation::{HeldKeys, ResetSimulation};
 use crate::view::ViewMode;
 
@@ -48,12 +48,14 @@ fn press(
     mut ticks: ResMut<Time<Fixed>>,
     mut resets: MessageWriter<ResetSimulation>,
     mut mode: ResMut<ViewMode>,
+    replay: Option<Res<ReplayCheck>>,
 ) {
     if egui.wants_any_keyboard_input() {
         return;
     }
     let tick = ticks.timestep();
-    if keys.just_pressed(KeyCode::KeyR) {
+    // A replay presses R itself, where it was pressed.
+    if keys.just_pressed(KeyCode::KeyR) && replay.is_none() {
         resets.write(ResetSimulation);
         if clock.is_paused() {
             ticks.accumulate_overstep(tick);

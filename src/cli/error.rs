@@ -83,6 +83,20 @@ pub enum CommandError {
     /// A text is no switch.
     #[error("--at: {0}")]
     Switch(#[from] SwitchError),
+    /// A switch would never happen.
+    #[error("--at: {text}: the film is over after {seconds} s")]
+    LateSwitch {
+        /// The switch.
+        text: String,
+        /// Length of the film.
+        seconds: f64,
+    },
+    /// There is no lane to switch.
+    #[error("--at: {text}: the left half shows the simulation, which has nothing to switch")]
+    NoLeftLane {
+        /// The switch.
+        text: String,
+    },
     /// The right half is to show the simulation.
     #[error("--right: the right half shows a lane; the simulation is for the left one")]
     RightIsNoLane,

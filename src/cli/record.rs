@@ -11,7 +11,7 @@ use super::{CommandError, check_seconds, half, lane, size};
 use crate::recording::film::Film;
 use crate::recording::series::{Series, record_series};
 use crate::recording::{Script, Switch, progress, record};
-use crate::replication::{Half, LaneSettings};
+use crate::replication::{Half, LaneSettings, Side};
 use crate::view::{Overlay, Part};
 
 const LANES: &str = "\
@@ -46,9 +46,9 @@ pub struct RecordArgs {
     /// Pixels
     #[arg(long, value_name = "WxH", default_value = "1280x720")]
     size: String,
-    /// Frames a second; a GIF can have 50, 25, 20, 10, 5
-    #[arg(long, value_name = "N", default_value_t = 60)]
-    fps: u32,
+    /// Frames a second; a GIF can have 50, 25, 20, 10, 5 [default: 60; for a GIF, 20]
+    #[arg(long, value_name = "N")]
+    fps: Option<u32>,
     /// File to write: .mp4, .gif, or .png for numbered pictures; for a series, the folder
     #[arg(long, value_name = "FILE")]
     out: PathBuf,
@@ -135,10 +135,15 @@ impl RecordArgs {
             return Err(CommandError::NoReplay { path: path.clone() });
         }
         let (width, height) = size(&self.size)?;
-        if !(1..=MOST_FRAMES_PER_SECOND).contains(&self.fps) {
+        let is_gif = self
+            .out
+            .extension()
+            .is_some_and(|kind| kind.eq_ignore_ascii_case("gif"));
+        let fps = self.fps.unwrap_or(if is_gif { 20 } else { 60 });
+        if !(1..=MOST_FRAMES_PER_SECOND).contains(&fps) {
             return Err(CommandError::Number {
                 option: "fps",
-                value: self.fps.into(),
+                value: fps.into(),
                 wanted: "from 1 to 240",
             });
         }
@@ -167,17 +172,30 @@ impl RecordArgs {
             (None, Some(Half::Lane(lane))) => lane,
             (None, _) => LaneSettings::default(),
         };
-        let switches = self.at.iter().map(|text| text.parse::<Switch>());
-        let switches = switches
-            .collect::<Result<_, _>>()
-            .map_err(CommandError::Switch)?;
+        let left = left.unwrap_or(Half::Simulation);
+        let mut steps = script.iter().flat_map(|script| &script.steps);
+        let has_left_lane = left != Half::Simulation || steps.any(|step| step.left.is_some());
+        let mut switches = Vec::new();
+        for text in &self.at {
+            let switch: Switch = text.parse()?;
+            if switch.at as f64 >= seconds * rate {
+                return Err(CommandError::LateSwitch {
+                    text: text.clone(),
+                    seconds,
+                });
+            }
+            if switch.side == Side::Left && !has_left_lane {
+                return Err(CommandError::NoLeftLane { text: text.clone() });
+            }
+            switches.push(switch);
+        }
         Ok(Film {
             size: UVec2::new(width, height),
-            frames_per_second: self.fps,
-            frames: ((seconds * f64::from(self.fps)).round() as u64).max(1),
+            frames_per_second: fps,
+            frames: ((seconds * f64::from(fps)).round() as u64).max(1),
             skipped_ticks: skipped_ticks as u64,
             script,
-            left: left.unwrap_or(Half::Simulation),
+            left,
             right,
             switches,
             overlay: Overlay {

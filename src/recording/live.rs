@@ -51,15 +51,14 @@ struct Live {
 
 type Encoder = JoinHandle<Result<(), VideoError>>;
 
-/// A frame and the time at which it was seen, or the end.
-type Message = Option<(Vec<u8>, Duration)>;
+/// A picture of the window, and the time at which it was seen.
+type Message = (Image, Duration);
 
 #[derive(Debug)]
 struct Capture {
     path: PathBuf,
-    /// Pixels of the window, and of the video, which has an even number each way.
+    /// Pixels of the window; the video has an even number each way.
     window: UVec2,
-    size: UVec2,
     /// By the real clock.
     start: Duration,
     newest: Option<Duration>,
@@ -88,18 +87,16 @@ impl Capture {
         let mut video = Mp4::create(&path, size.into(), FRAMES_PER_SECOND)?;
         let (sender, receiver) = sync_channel::<Message>(WAITING_FRAMES);
         let encoder = thread::spawn(move || {
-            for message in receiver {
-                let Some((frame, at)) = message else {
-                    return Box::new(video).finish();
-                };
-                video.add_at(&frame, at)?;
+            for (picture, at) in receiver {
+                if let Some(frame) = frame(picture, window, size) {
+                    video.add_at(&frame, at)?;
+                }
             }
-            Ok(())
+            Box::new(video).finish()
         });
         Ok(Self {
             path,
             window,
-            size,
             start: now,
             newest: None,
             frames: 0,
@@ -115,15 +112,9 @@ impl Capture {
             .is_none_or(|newest| now >= newest + SHORTEST_FRAME)
     }
 
-    /// Hands a picture of the window to the encoder, or drops it if that has enough to do.
-    fn add(&mut self, picture: &[u8], at: Duration) {
-        let row = self.window.x as usize * 4;
-        let kept = self.size.x as usize * 4;
-        let mut frame = Vec::with_capacity(kept * self.size.y as usize);
-        for row in picture.chunks_exact(row).take(self.size.y as usize) {
-            frame.extend_from_slice(&row[..kept]);
-        }
-        match self.sender.try_send(Some((frame, at))) {
+    /// Hands a picture to the encoder, or drops it if that has enough to do.
+    fn add(&mut self, picture: Image, at: Duration) {
+        match self.sender.try_send((picture, at)) {
             Ok(()) => self.frames += 1,
             // The encoder says itself why it is gone.
             Err(TrySendError::Full(_) | TrySendError::Disconnected(_)) => self.dropped += 1,
@@ -131,8 +122,7 @@ impl Capture {
     }
 
     fn finish(self, now: Duration) -> (Finished, Encoder) {
-        // If nobody takes it, the encoder has failed and says why.
-        let _ = self.sender.send(None);
+        // Its sender is dropped here, by which the encoder knows that there is no more.
         let finished = Finished {
             path: self.path,
             seconds: (now - self.start).as_secs_f64(),
@@ -237,19 +227,25 @@ fn capture(mut commands: Commands, time: Res<Time<Real>>, mut live: ResMut<Live>
         .observe(take);
 }
 
-fn take(captured: On<ScreenshotCaptured>, asked: Query<&AskedAt>, mut live: ResMut<Live>) {
-    let (Some(capture), Ok(asked)) = (&mut live.capture, asked.get(captured.entity)) else {
-        return;
-    };
-    let image = &captured.image;
-    let rgba = image.clone().try_into_dynamic().ok();
-    let Some(rgba) = rgba.map(|image| image.into_rgba8()) else {
-        capture.dropped += 1;
-        return;
-    };
-    if rgba.dimensions() == (capture.window.x, capture.window.y) {
-        capture.add(rgba.as_raw(), asked.0);
+fn take(mut captured: On<ScreenshotCaptured>, asked: Query<&AskedAt>, mut live: ResMut<Live>) {
+    if let (Some(capture), Ok(asked)) = (&mut live.capture, asked.get(captured.entity)) {
+        capture.add(std::mem::take(&mut captured.image), asked.0);
     }
+}
+
+/// The pixels of a video, as far as the picture is one of a window of that size.
+fn frame(picture: Image, window: UVec2, size: UVec2) -> Option<Vec<u8>> {
+    let picture = picture.try_into_dynamic().ok()?.into_rgba8();
+    if picture.dimensions() != (window.x, window.y) {
+        return None;
+    }
+    let kept = size.x as usize * 4;
+    let mut frame = Vec::with_capacity(kept * size.y as usize);
+    let rows = picture.as_raw().chunks_exact(window.x as usize * 4);
+    for row in rows.take(size.y as usize) {
+        frame.extend_from_slice(&row[..kept]);
+    }
+    Some(frame)
 }
 
 /// Says what has become of videos that are finished.
@@ -297,6 +293,9 @@ fn clock(seconds: f64) -> String {
 
 #[cfg(test)]
 mod tests {
+    use bevy::asset::RenderAssetUsages;
+    use bevy::render::render_resource::{Extent3d, TextureDimension, TextureFormat};
+
     use super::*;
 
     #[test]
@@ -306,13 +305,34 @@ mod tests {
         assert_eq!(clock(754.32), "12:34.3");
     }
 
+    fn picture(size: UVec2, bytes: Vec<u8>) -> Image {
+        let size = Extent3d {
+            width: size.x,
+            height: size.y,
+            depth_or_array_layers: 1,
+        };
+        let (plane, format) = (TextureDimension::D2, TextureFormat::Rgba8UnormSrgb);
+        Image::new(size, plane, bytes, format, RenderAssetUsages::default())
+    }
+
+    #[test]
+    fn a_frame_has_an_even_number_of_pixels_each_way() {
+        let window = UVec2::new(3, 3);
+        let image = picture(window, (0..3 * 3 * 4).collect());
+        let kept = frame(image.clone(), window, UVec2::new(2, 2)).unwrap();
+        assert_eq!(
+            kept,
+            [0, 1, 2, 3, 4, 5, 6, 7, 12, 13, 14, 15, 16, 17, 18, 19]
+        );
+        assert_eq!(frame(image, UVec2::new(5, 3), UVec2::new(4, 2)), None);
+    }
+
     #[test]
     fn what_the_encoder_has_no_time_for_is_dropped_and_counted() {
         let (sender, receiver) = sync_channel(2);
         let mut capture = Capture {
             path: PathBuf::from("a.mp4"),
             window: UVec2::new(3, 3),
-            size: UVec2::new(2, 2),
             start: Duration::ZERO,
             newest: None,
             frames: 0,
@@ -320,16 +340,11 @@ mod tests {
             sender,
             encoder: thread::spawn(|| Ok(())),
         };
-        let picture: Vec<u8> = (0..3 * 3 * 4).collect();
         for frame in 0..5 {
-            capture.add(&picture, Duration::from_millis(frame));
+            capture.add(Image::default(), Duration::from_millis(frame));
         }
-        let (first, at) = receiver.recv().unwrap().unwrap();
-        assert_eq!(at, Duration::ZERO);
-        assert_eq!(
-            first,
-            [0, 1, 2, 3, 4, 5, 6, 7, 12, 13, 14, 15, 16, 17, 18, 19]
-        );
+        let times = receiver.try_iter().map(|(_, at)| at.as_millis());
+        assert!(times.eq([0, 1]));
         let (finished, _) = capture.finish(Duration::from_secs(2));
         let wanted = "a.mp4: 2.0 s, 2 frames, 3 dropped: the encoder did not keep pace";
         assert_eq!(finished.in_words(), wanted);
@@ -341,8 +356,8 @@ mod tests {
         let path = folder.path().join("a.mp4");
         let window = UVec2::new(321, 201);
         let mut capture = Capture::begin(path.clone(), window, Duration::ZERO).unwrap();
-        assert_eq!(capture.size, UVec2::new(320, 200));
-        capture.add(&vec![128; 321 * 201 * 4], Duration::ZERO);
+        let bytes = vec![128; 321 * 201 * 4];
+        capture.add(picture(window, bytes), Duration::ZERO);
         let (finished, encoder) = capture.finish(Duration::from_secs(1));
         let wanted = format!("{}: 1.0 s, 1 frames, none dropped", path.display());
         assert_eq!(outcome(&finished, encoder), wanted);

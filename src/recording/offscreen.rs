@@ -40,6 +40,9 @@ const SMALLEST_SCALE: f32 = 0.5;
 /// Updates until fonts and textures are where they belong.
 const WARM_UP: usize = 4;
 
+/// Ticks between two looks at whether Ctrl-C was pressed, each of which draws a picture.
+const SKIPPED_AT_ONCE: u32 = 600;
+
 /// Whether there is a log: a process has one, however many games it draws.
 static LOGS: AtomicBool = AtomicBool::new(false);
 
@@ -176,13 +179,17 @@ impl OffScreen {
         }
     }
 
-    /// Plays that many ticks without drawing them.
+    /// Plays that many ticks without drawing them, unless Ctrl-C is pressed.
     pub fn skip(&mut self, ticks: u64) {
-        let mut clock = self.app.world_mut().resource_mut::<Time<Fixed>>();
-        let ticks = u32::try_from(ticks).unwrap_or(u32::MAX);
-        let duration = clock.timestep() * ticks;
-        clock.accumulate_overstep(duration);
-        self.app.update();
+        let mut left = ticks;
+        while left > 0 && self.app.should_exit().is_none() {
+            let ticks = left.min(SKIPPED_AT_ONCE.into());
+            let mut clock = self.app.world_mut().resource_mut::<Time<Fixed>>();
+            let duration = clock.timestep() * ticks as u32;
+            clock.accumulate_overstep(duration);
+            self.app.update();
+            left -= ticks;
+        }
     }
 
     /// How far time goes with each update from now on: one frame of `frames_per_second`.

@@ -376,6 +376,15 @@ fn what_cannot_be_recorded_is_said_before_anything_is_drawn() {
     );
     let said = refused(&["--at", "4:rung=delta"], "a.mp4");
     assert!(said.starts_with("error: --at: `4` is not a time"), "{said}");
+    assert_eq!(
+        refused(&["--seconds", "4", "--at", "4s:rung=delta"], "a.mp4"),
+        "error: --at: 4s:rung=delta: the film is over after 4 s"
+    );
+    assert_eq!(
+        refused(&["--at", "1s:left.rung=delta"], "a.mp4"),
+        "error: --at: 1s:left.rung=delta: the left half shows the simulation, which has nothing to \
+         switch"
+    );
     let script = script_path("katamari");
     let script = script.to_str().unwrap();
     let said = refused(&["--replay", script], "a.mp4");
