@@ -5,21 +5,21 @@ pub mod play;
 pub mod record;
 pub mod serve;
 
-use std::fs::File;
-use std::io::Write;
+use std::fs::{self, File};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::{Args, Parser, Subcommand};
 use cubewire_codec::ladder::Rung;
-use cubewire_link::{Conditions, Preset, Trace};
-use cubewire_protocol::Interpolation;
+use cubewire_link::{Preset, Trace};
 use cubewire_scene::TICKS_PER_SECOND;
 
+use crate::display;
 use crate::headless;
 use crate::panel::PanelPlugin;
 use crate::recording::Script;
-use crate::replication::{self, Half, Key, LaneSettings, SEND_INTERVALS};
+use crate::replication::{self, Half, Key, LaneSettings, Side};
 use crate::window::{self, Role, WindowSettings};
 
 pub use error::CommandError;
@@ -51,9 +51,9 @@ Without a command, opens the window and plays:
 /// How a lane is set up at first.
 #[derive(Clone, Debug, Args)]
 pub struct LaneArgs {
-    /// Rung of the ladder to start with, by name
-    #[arg(long, value_name = "NAME", default_value = "changed-flags")]
-    pub rung: String,
+    /// Rung of the ladder to start with, by name [default: changed-flags]
+    #[arg(long, value_name = "NAME")]
+    pub rung: Option<String>,
     /// Network to start with, by name: perfect, lan, wi-fi, wi-fi-bad, cable, 4g, 3g, satellite,
     /// article, hostile [default: 100 ms there and back, and nothing is lost; for `view`, perfect,
     /// as there is a real one]
@@ -62,16 +62,12 @@ pub struct LaneArgs {
     /// File of delays (CSV with a header of `sent_ms,delay_ms`) to play as the network
     #[arg(long, value_name = "FILE", conflicts_with = "network")]
     pub trace: Option<PathBuf>,
-    /// Snapshots a second to start with
-    #[arg(long, value_name = "60|30|20|10", default_value_t = 60)]
-    pub rate: u32,
-    /// Interpolation to start with
-    #[arg(
-        long,
-        value_name = "none|linear|hermite|extrapolate",
-        default_value = "linear"
-    )]
-    pub interpolation: String,
+    /// Snapshots a second to start with [default: 60]
+    #[arg(long, value_name = "60|30|20|10")]
+    pub rate: Option<String>,
+    /// Interpolation to start with [default: linear]
+    #[arg(long, value_name = "none|linear|hermite|extrapolate")]
+    pub interpolation: Option<String>,
 }
 
 /// `cubewire`
@@ -263,7 +259,7 @@ impl WindowArgs {
     /// Opens the window; where there is nothing to open one on, says so and prints the ladder.
     fn run(self, out: &mut impl Write) -> Result<(), CommandError> {
         let settings = self.settings(Role::Play)?;
-        let Some(missing) = window::missing() else {
+        let Some(missing) = display::missing() else {
             return window::run(settings);
         };
         writeln!(
@@ -276,21 +272,10 @@ impl WindowArgs {
 
     fn settings(&self, role: Role) -> Result<WindowSettings, CommandError> {
         let script = self.script.as_deref().map(Script::load).transpose()?;
-        let of_script = |half: fn(&Script) -> &Option<Half>| {
-            let script = script.as_ref()?;
-            half(script).clone()
-        };
-        let right = match &self.right {
-            Some(text) => lane("right", text)?,
-            None => match of_script(|script| &script.right) {
-                Some(Half::Lane(lane)) => lane,
-                _ => self.lane.settings(LaneSettings::default().link)?,
-            },
-        };
-        let left = match &self.left {
-            Some(text) => half("left", text)?,
-            None => of_script(|script| &script.left).unwrap_or(Half::Simulation),
-        };
+        let given = (self.left.as_deref(), self.right.as_deref());
+        let (left, mut right) = halves(given.0, given.1, script.as_ref())?;
+        self.lane.apply(&mut right)?;
+        check_folder(&self.recordings)?;
         Ok(WindowSettings {
             role,
             left,
@@ -306,22 +291,49 @@ impl WindowArgs {
 }
 
 impl LaneArgs {
-    /// What they say, over `link` if they name no network.
-    fn settings(&self, link: Conditions) -> Result<LaneSettings, CommandError> {
-        let mut lane = LaneSettings {
-            stages: rung(&self.rung)?.stages,
-            send_interval_ticks: send_interval(self.rate)?,
-            interpolation: interpolation(&self.interpolation)?,
-            link,
-            ..LaneSettings::default()
-        };
+    /// Changes what they say.
+    fn apply(&self, lane: &mut LaneSettings) -> Result<(), CommandError> {
+        for (option, value) in [
+            ("rung", &self.rung),
+            ("rate", &self.rate),
+            ("interpolation", &self.interpolation),
+        ] {
+            if let Some(value) = value {
+                let set = lane.set(option, value);
+                set.map_err(|source| CommandError::Lane { option, source })?;
+            }
+        }
         if let Some(name) = &self.network {
             lane.link = preset(name)?.conditions.clone();
         }
         if let Some(path) = &self.trace {
             lane.link.trace = Some(Arc::new(trace(path)?));
         }
-        Ok(lane)
+        Ok(())
+    }
+}
+
+/// What the halves show at first: as the options say, or else the script, or else as usual.
+fn halves(
+    left: Option<&str>,
+    right: Option<&str>,
+    script: Option<&Script>,
+) -> Result<(Half, LaneSettings), CommandError> {
+    let of_script = |side: Side| script.and_then(|script| script.half_at_start(side).cloned());
+    let left = match left {
+        Some(text) => half("left", text)?,
+        None => of_script(Side::Left).unwrap_or(Half::Simulation),
+    };
+    let right = match right {
+        Some(text) => half("right", text)?,
+        None => {
+            let usual = || Half::Lane(LaneSettings::default());
+            of_script(Side::Right).unwrap_or_else(usual)
+        }
+    };
+    match right {
+        Half::Lane(right) => Ok((left, right)),
+        Half::Simulation => Err(CommandError::RightIsNoLane),
     }
 }
 
@@ -329,14 +341,6 @@ impl LaneArgs {
 fn half(option: &'static str, text: &str) -> Result<Half, CommandError> {
     let half = text.parse();
     half.map_err(|source| CommandError::Lane { option, source })
-}
-
-/// What the right half shows.
-fn lane(option: &'static str, text: &str) -> Result<LaneSettings, CommandError> {
-    match half(option, text)? {
-        Half::Lane(lane) => Ok(lane),
-        Half::Simulation => Err(CommandError::RightIsNoLane),
-    }
 }
 
 fn trace(path: &Path) -> Result<Trace, CommandError> {
@@ -348,20 +352,15 @@ fn trace(path: &Path) -> Result<Trace, CommandError> {
     Trace::from_csv(file).map_err(unreadable)
 }
 
-fn send_interval(rate: u32) -> Result<u32, CommandError> {
-    let mut intervals = SEND_INTERVALS.into_iter();
-    intervals
-        .find(|ticks| TICKS_PER_SECOND / ticks == rate)
-        .ok_or(CommandError::Number {
-            option: "rate",
-            value: rate.into(),
-            wanted: "60, 30, 20 or 10",
-        })
-}
-
-fn interpolation(name: &str) -> Result<Interpolation, CommandError> {
-    Interpolation::by_name(name).ok_or_else(|| CommandError::UnknownInterpolation {
-        name: name.to_owned(),
+/// What is recorded in it must not be lost for a slip of the pen.
+fn check_folder(path: &Path) -> Result<(), CommandError> {
+    let folder = fs::metadata(path).and_then(|found| match found.is_dir() {
+        true => Ok(()),
+        false => Err(io::ErrorKind::NotADirectory.into()),
+    });
+    folder.map_err(|source| CommandError::Unwritable {
+        path: path.to_owned(),
+        source,
     })
 }
 

@@ -23,6 +23,9 @@ impl NewFile {
             Some(folder) if !folder.as_os_str().is_empty() => folder,
             _ => Path::new("."),
         };
+        if path.is_dir() {
+            return Err(io::ErrorKind::IsADirectory.into());
+        }
         // In the words of the system, as far as it goes: the error of what follows names the temporary
         // file.
         fs::metadata(folder)?;
@@ -68,6 +71,20 @@ pub(crate) fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
     file.finish()
 }
 
+/// Takes the first free name of the kind `cubewire-1.mp4` in a folder, by an empty file: whoever else
+/// looks for one takes the next. To be replaced, or removed again.
+pub(crate) fn claim(folder: &Path, extension: &str) -> io::Result<PathBuf> {
+    let mut number = 1_u32;
+    loop {
+        let path = folder.join(format!("cubewire-{number}.{extension}"));
+        match File::create_new(&path) {
+            Ok(_) => return Ok(path),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => number += 1,
+            Err(error) => return Err(error),
+        }
+    }
+}
+
 /// Temporary files are their owner's alone.
 #[cfg(unix)]
 fn make_readable(file: &File) -> io::Result<()> {
@@ -98,5 +115,20 @@ mod tests {
         drop(NewFile::create(&path).unwrap());
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
         assert!(write_whole(&folder.path().join("no/folder"), b"").is_err());
+        let error = write_whole(folder.path(), b"").unwrap_err();
+        assert_eq!(error.to_string(), "is a directory");
+    }
+
+    #[test]
+    fn nobody_gets_a_name_twice() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join("cubewire-2.ron"), "").unwrap();
+        let names = [(); 3].map(|()| claim(folder.path(), "ron").unwrap());
+        let names = names.map(|path| path.file_name().unwrap().to_owned());
+        assert_eq!(
+            names,
+            ["cubewire-1.ron", "cubewire-3.ron", "cubewire-4.ron"]
+        );
+        assert!(claim(&folder.path().join("no"), "ron").is_err());
     }
 }

@@ -11,9 +11,9 @@
 //! | `crates/lab` | measures the codec on recordings, from the command line |
 //! | [`simulation`] | the authoritative world: bodies, player forces, 60 Hz step |
 //! | [`replication`] | lanes: capture → quantize → encode → renet → link or UDP → decode → playout |
-//! | [`recording`] | input scripts, replays, frame-exact videos, live capture |
 //! | [`view`] | the picture: both worlds, cameras, colours, overlays |
-//! | [`panel`] | egui: switches and graphs; reads samples, writes lane settings, nothing else |
+//! | [`panel`] | egui: switches and graphs; reads samples, writes lane settings and what the halves show |
+//! | [`recording`] | input scripts, replays, frame-exact videos, live capture |
 //! | [`controls`] | keys |
 //! | [`window`] | all of that in a window |
 //! | [`headless`] | the same game without a window, measured |
@@ -22,6 +22,7 @@
 
 pub mod cli;
 pub mod controls;
+mod display;
 mod files;
 pub mod headless;
 pub mod panel;

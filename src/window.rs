@@ -1,6 +1,5 @@
 //! The game in a window.
 
-mod display;
 mod replay;
 mod report;
 
@@ -16,6 +15,7 @@ use bevy_egui::input::EguiWantsInput;
 use crate::GamePlugins;
 use crate::cli::CommandError;
 use crate::controls::ControlsPlugin;
+use crate::display::LOG_FILTER;
 use crate::panel::PanelPlugin;
 use crate::recording::{InputLogPlugin, LivePlugin, RecordingFolder, Script};
 use crate::replication::{
@@ -24,8 +24,6 @@ use crate::replication::{
 };
 use crate::simulation::World as CubeWorld;
 use crate::view::{self, AppearancePlugin, ViewMode, ViewPlugin};
-
-pub use display::{missing, no_adapter_off_screen};
 
 /// What the window shows.
 #[derive(Debug)]
@@ -60,10 +58,6 @@ pub struct WindowSettings {
     /// Where the panel keeps its state.
     pub panel: Option<PathBuf>,
 }
-
-/// What the log leaves out: renet warns of every snapshot in more than 20 fragments, netcode of every
-/// datagram that is none of its own, and graphics drivers chat.
-pub(crate) const LOG_FILTER: &str = "wgpu=error,naga=warn,renet=error,renetcode=off";
 
 /// Opens the window and plays until it is closed.
 ///

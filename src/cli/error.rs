@@ -4,7 +4,6 @@ use std::io;
 use std::path::PathBuf;
 
 use cubewire_link::{PRESETS, TraceError};
-use cubewire_protocol::Interpolation;
 
 use super::serve;
 use crate::recording::series::SeriesError;
@@ -20,15 +19,6 @@ pub enum CommandError {
     /// There is no such network.
     #[error("no network is called `{name}`; there are {}", network_names())]
     UnknownNetwork {
-        /// The name that was given.
-        name: String,
-    },
-    /// There is no such interpolation.
-    #[error(
-        "--interpolation: none is called `{name}`; there are {}",
-        interpolation_names()
-    )]
-    UnknownInterpolation {
         /// The name that was given.
         name: String,
     },
@@ -142,10 +132,6 @@ pub enum CommandError {
     Output(#[from] io::Error),
 }
 
-fn interpolation_names() -> String {
-    Interpolation::ALL.map(Interpolation::name).join(", ")
-}
-
 fn network_names() -> String {
     let names: Vec<_> = PRESETS.iter().map(|preset| preset.name).collect();
     names.join(", ")
@@ -155,6 +141,9 @@ impl CommandError {
     /// Whether whoever read standard output has had enough.
     #[must_use]
     pub fn is_closed_pipe(&self) -> bool {
-        matches!(self, Self::Output(error) if error.kind() == io::ErrorKind::BrokenPipe)
+        let (Self::Output(error) | Self::Series(SeriesError::Output(error))) = self else {
+            return false;
+        };
+        error.kind() == io::ErrorKind::BrokenPipe
     }
 }

@@ -5,11 +5,10 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::{CommandError, check_seconds, size};
+use super::{CommandError, check_folder, check_seconds, halves, size};
 use crate::headless;
 use crate::panel::PanelPlugin;
 use crate::recording::Script;
-use crate::replication::{Half, LaneSettings};
 use crate::window::{self, Role, WindowSettings};
 
 /// `cubewire play`
@@ -38,16 +37,14 @@ impl PlayReplayArgs {
         let script = Script::load(&self.file)?;
         let seconds = check_seconds(self.seconds)?;
         let size = size(&self.size)?;
+        check_folder(&self.recordings)?;
         if !super::serve::opens_window(self.headless, out)? {
-            return headless::replay::run(&self.file, script, out);
+            return headless::replay::run(&self.file, script, seconds, out);
         }
-        let right = match &script.right {
-            Some(Half::Lane(lane)) => lane.clone(),
-            _ => LaneSettings::default(),
-        };
+        let (left, right) = halves(None, None, Some(&script))?;
         window::run(WindowSettings {
             role: Role::Play,
-            left: script.left.clone().unwrap_or(Half::Simulation),
+            left,
             right,
             script: Some(script),
             recordings: self.recordings,

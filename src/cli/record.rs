@@ -7,11 +7,11 @@ use bevy::math::UVec2;
 use clap::Args;
 use cubewire_scene::TICKS_PER_SECOND;
 
-use super::{CommandError, check_seconds, half, lane, size};
+use super::{CommandError, check_seconds, halves, size};
 use crate::recording::film::Film;
 use crate::recording::series::{Series, record_series};
-use crate::recording::{Script, Switch, progress, record};
-use crate::replication::{Half, LaneSettings, Side};
+use crate::recording::{Outcome, Script, Switch, progress, record};
+use crate::replication::{Half, Side};
 use crate::view::{Overlay, Part};
 
 const LANES: &str = "\
@@ -109,20 +109,23 @@ impl RecordArgs {
             film.size.x,
             film.size.y,
         )?;
-        for (side, half) in [
-            ("left", &film.left),
-            ("right", &Half::Lane(film.right.clone())),
-        ] {
-            let text = half.to_text().unwrap_or_default();
-            let kbps = take.mean_kbps[usize::from(side == "right")];
-            let kbps = kbps.map_or_else(String::new, |kbps| format!(", {kbps:.1} kbps on average"));
-            writeln!(out, "{side}: {text}{kbps}")?;
+        let halves = [film.left.to_text(), film.right.to_text()];
+        for (side, text) in Side::ALL.into_iter().zip(halves) {
+            let kbps = take.mean_kbps[side as usize];
+            let kbps = kbps.map_or_else(String::new, |kbps| format!("; {kbps:.1} kbps on average"));
+            let text = text.unwrap_or_default();
+            writeln!(out, "{}, at first: {text}{kbps}", side.name())?;
         }
         writeln!(out, "CRC-32 of the frames: {:08x}", take.checksum)?;
         match take.replay {
             None => Ok(()),
-            Some(Ok(())) => Ok(writeln!(out, "every state is as it was recorded")?),
-            Some(Err(difference)) => Err(difference.into()),
+            Some(Outcome::Same) => Ok(writeln!(out, "every state was as recorded")?),
+            Some(Outcome::Unfinished) => {
+                let said =
+                    "every state was as recorded so far; the replay was not played to its end";
+                Ok(writeln!(out, "{said}")?)
+            }
+            Some(Outcome::Different(difference)) => Err(difference.into()),
         }
     }
 
@@ -161,18 +164,8 @@ impl RecordArgs {
                 wanted: "at least 0 and less than what there is of the script",
             });
         }
-        let of_script =
-            |side: fn(&Script) -> &Option<Half>| script.as_ref().and_then(|it| side(it).clone());
-        let left = match &self.left {
-            Some(text) => Some(half("left", text)?),
-            None => of_script(|script| &script.left),
-        };
-        let right = match (&self.right, of_script(|script| &script.right)) {
-            (Some(text), _) => lane("right", text)?,
-            (None, Some(Half::Lane(lane))) => lane,
-            (None, _) => LaneSettings::default(),
-        };
-        let left = left.unwrap_or(Half::Simulation);
+        let given = (self.left.as_deref(), self.right.as_deref());
+        let (left, right) = halves(given.0, given.1, script.as_ref())?;
         let mut steps = script.iter().flat_map(|script| &script.steps);
         let has_left_lane = left != Half::Simulation || steps.any(|step| step.left.is_some());
         let mut switches = Vec::new();

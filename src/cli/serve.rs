@@ -10,11 +10,13 @@ use std::time::Duration;
 use clap::Args;
 use cubewire_link::Conditions;
 
-use super::{CommandError, LaneArgs, WindowArgs, check_seconds, size};
+use super::{CommandError, LaneArgs, WindowArgs, check_folder, check_seconds, size};
+use crate::display;
 use crate::headless;
 use crate::panel::PanelPlugin;
 use crate::replication::{
-    Half, Key, KeyError, Security, ServerSettings, UdpServer, UdpViewer, ViewerSettings,
+    Half, Key, KeyError, LaneSettings, Security, ServerSettings, UdpServer, UdpViewer,
+    ViewerSettings,
 };
 use crate::window::{self, Role, WindowSettings};
 
@@ -198,7 +200,12 @@ impl ViewArgs {
         }
         let seconds = check_seconds(self.seconds)?;
         let size = size(&self.size)?;
-        let lane = self.lane.settings(Conditions::PERFECT)?;
+        let mut lane = LaneSettings {
+            link: Conditions::PERFECT,
+            ..LaneSettings::default()
+        };
+        self.lane.apply(&mut lane)?;
+        check_folder(&self.recordings)?;
         let viewer = UdpViewer::new(ViewerSettings {
             server: resolve(&self.connect)?,
             security: self.security.security()?,
@@ -226,7 +233,7 @@ pub(super) fn opens_window(headless: bool, out: &mut impl Write) -> Result<bool,
     if headless {
         return Ok(false);
     }
-    let missing = window::missing();
+    let missing = display::missing();
     if let Some(missing) = missing {
         writeln!(out, "Cubewire opens no window, because {missing}.")?;
     }

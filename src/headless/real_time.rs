@@ -8,7 +8,7 @@ use bevy::log::LogPlugin;
 use bevy::prelude::*;
 use bevy::time::TimeUpdateStrategy;
 
-use crate::window::LOG_FILTER;
+use crate::display::LOG_FILTER;
 
 /// Between two looks at the socket.
 const NAP: Duration = Duration::from_millis(2);

@@ -3,9 +3,11 @@
 use std::io::Write;
 use std::path::Path;
 
+use cubewire_scene::TICKS_PER_SECOND;
+
 use super::{HeadlessGame, progress};
 use crate::cli::CommandError;
-use crate::recording::{Difference, InputLog, InputLogPlugin, Playing, ReplayCheck, Script};
+use crate::recording::{InputLog, InputLogPlugin, Outcome, Playing, ReplayCheck, Script};
 use crate::replication::LaneSettings;
 
 /// What came of a script that was played once.
@@ -14,15 +16,14 @@ pub struct Played {
     /// Hash over every state.
     pub hash: u64,
     /// Whether these were the states that were recorded; none if nobody recorded any.
-    pub outcome: Option<Result<(), Difference>>,
+    pub outcome: Option<Outcome>,
 }
 
-/// Plays a script once, from the first tick to the last.
+/// Plays so many ticks of a script, from the first.
 ///
 /// # Errors
 /// If the game cannot be set up.
-pub fn play(script: Script) -> Result<Played, CommandError> {
-    let ticks = script.ticks;
+pub fn play(script: Script, ticks: u64) -> Result<Played, CommandError> {
     let mut game = HeadlessGame::with_plugins(None, LaneSettings::default(), InputLogPlugin)?;
     game.app.insert_resource(InputLog::that_keeps_resets());
     if let Some(check) = ReplayCheck::new(&script) {
@@ -39,7 +40,7 @@ pub fn play(script: Script) -> Result<Played, CommandError> {
     let check = world.get_resource::<ReplayCheck>();
     Ok(Played {
         hash: world.resource::<InputLog>().hash(),
-        outcome: check.and_then(|check| check.outcome().cloned()),
+        outcome: check.map(|check| check.outcome().clone()),
     })
 }
 
@@ -47,9 +48,15 @@ pub fn play(script: Script) -> Result<Played, CommandError> {
 ///
 /// # Errors
 /// See [`CommandError`]; also if a replay did not go through the states that were recorded.
-pub(crate) fn run(path: &Path, script: Script, out: &mut impl Write) -> Result<(), CommandError> {
-    let ticks = script.ticks;
-    let played = play(script)?;
+pub(crate) fn run(
+    path: &Path,
+    script: Script,
+    seconds: Option<f64>,
+    out: &mut impl Write,
+) -> Result<(), CommandError> {
+    let most = seconds.map(|seconds| (seconds * f64::from(TICKS_PER_SECOND)).round() as u64);
+    let ticks = script.ticks.min(most.unwrap_or(u64::MAX));
+    let played = play(script, ticks)?;
     let name = path.display();
     writeln!(
         out,
@@ -61,8 +68,12 @@ pub(crate) fn run(path: &Path, script: Script, out: &mut impl Write) -> Result<(
             out,
             "This is a script: there is nothing recorded to compare with."
         )?,
-        Some(Ok(())) => writeln!(out, "Every state was as recorded, bit for bit.")?,
-        Some(Err(difference)) => return Err(difference.into()),
+        Some(Outcome::Same) => writeln!(out, "Every state was as recorded, bit for bit.")?,
+        Some(Outcome::Unfinished) => writeln!(
+            out,
+            "Every state was as recorded so far; this is not the end of the replay."
+        )?,
+        Some(Outcome::Different(difference)) => return Err(difference.into()),
     }
     Ok(())
 }

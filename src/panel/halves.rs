@@ -63,7 +63,10 @@ fn field(ui: &mut egui::Ui, lane: &Measured<'_>) -> Option<Half> {
     let response = ui
         .add(field)
         .on_hover_text("The lane as a text. Type another, then Enter.");
-    let half = text.parse::<Half>();
+    let half = match lane.side {
+        Side::Left => text.parse::<Half>(),
+        Side::Right => text.parse().map(Half::Lane),
+    };
     if let Err(error) = &half
         && (response.has_focus() || response.lost_focus())
     {

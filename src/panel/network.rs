@@ -39,16 +39,8 @@ pub(super) fn draw(ui: &mut egui::Ui, settings: &mut LaneSettings, meter: &LaneM
 }
 
 /// The preset that these conditions are, cut or not.
-fn preset(link: &Conditions) -> Option<&'static Preset> {
-    let whole = Conditions {
-        cut: false,
-        ..link.clone()
-    };
-    PRESETS.iter().find(|preset| preset.conditions == whole)
-}
-
 fn presets(ui: &mut egui::Ui, link: &mut Conditions) {
-    let chosen = preset(link);
+    let chosen = Preset::of(link);
     let title = chosen.map_or("as set below", |preset| preset.title);
     let combo = egui::ComboBox::from_label("network").selected_text(title);
     combo.show_ui(ui, |ui| {
@@ -253,13 +245,16 @@ mod tests {
                 cut: true,
                 ..known.conditions.clone()
             };
-            assert_eq!(preset(&link).map(|preset| preset.name), Some(known.name));
+            assert_eq!(
+                Preset::of(&link).map(|preset| preset.name),
+                Some(known.name)
+            );
         }
         let other = Conditions {
             latency: Duration::from_millis(49),
             ..Conditions::default()
         };
-        assert!(preset(&other).is_none());
+        assert!(Preset::of(&other).is_none());
     }
 
     #[test]

@@ -51,6 +51,8 @@ fn draw(
     egui::Area::new(egui::Id::new("small graph"))
         .anchor(egui::Align2::CENTER_BOTTOM, [0.0, -MARGIN])
         .interactable(false)
+        // It is there from the first frame on.
+        .fade_in(false)
         .show(ctx, |ui| {
             let veil = egui::Color32::from_rgba_unmultiplied(248, 250, 252, 215);
             egui::Frame::new()

@@ -1,21 +1,17 @@
 //! Films play: the same frames on any machine, however long each of them takes.
 
-use bevy::prelude::*;
-use cubewire_scene::TICKS_PER_SECOND;
-
-use super::{
-    Difference, InputLog, OffScreen, OffScreenError, Playing, ReplayCheck, Script, Switch,
-};
+use super::{InputLog, OffScreen, OffScreenError, Outcome, Playing, ReplayCheck, Script, Switch};
 use crate::replication::{Accounting, Half, LaneMeter, LaneSettings, Side, kbps};
 use crate::simulation::World as CubeWorld;
 use crate::view::{self, Overlay};
+use bevy::prelude::*;
 
 /// What to film, and how.
 #[derive(Clone, Debug)]
 pub struct Film {
     /// Pixels.
     pub size: UVec2,
-    /// From 1 on. At 60, 30, 20 and other divisors of 60, frames show whole ticks.
+    /// From 1 on. At 60, 30, 20 and other divisors of 60, each frame is of a whole tick.
     pub frames_per_second: u32,
     /// How many.
     pub frames: u64,
@@ -40,12 +36,11 @@ pub struct Take {
     pub frames: u64,
     /// CRC-32 of all frames, byte by byte.
     pub checksum: u32,
-    /// Mean over what was seen, in article accounting, kilobits a second, left and right; none where
-    /// the simulation is shown.
+    /// Mean over the ticks in which a lane was seen, in article accounting, kilobits a second, left
+    /// and right; none where there never was one.
     pub mean_kbps: [Option<f64>; Side::ALL.len()],
-    /// Whether the states are those that a replay recorded; none if there is no replay, or it was not
-    /// filmed to its end.
-    pub replay: Option<Result<(), Difference>>,
+    /// Whether the states are those that a replay recorded; none if there is no replay.
+    pub replay: Option<Outcome>,
 }
 
 /// Why there is no film.
@@ -71,49 +66,36 @@ impl Film {
     ) -> Result<Take, E> {
         let mut stage = self.set_up()?;
         let mut checksum = crc32fast::Hasher::new();
-        let mut bytes = [0_usize; Side::ALL.len()];
-        let first_tick = stage.app.world().resource::<CubeWorld>().tick();
-        let mut tick = first_tick;
+        let mut sent = [Sent::default(); Side::ALL.len()];
+        let mut tick = stage.app.world().resource::<CubeWorld>().tick();
         let mut frames = 0;
         while frames < self.frames && stage.app.should_exit().is_none() {
             let pixels = stage.frame().map_err(FilmError::from)?;
             checksum.update(&pixels);
             frame(pixels)?;
             frames += 1;
-            let now = stage.app.world().resource::<CubeWorld>().tick();
-            for (side, sent) in sent_in_newest(&mut stage.app, (now - tick) as usize) {
-                bytes[side as usize] += sent;
-            }
-            tick = now;
+            let before = tick;
+            tick = stage.app.world().resource::<CubeWorld>().tick();
+            count_newest(&mut stage.app, (tick - before) as usize, &mut sent);
         }
-        let ticks = (tick - first_tick) as usize;
-        let lanes: Vec<_> = sent_in_newest(&mut stage.app, 0).collect();
-        let mean = |side: Side| {
-            let has_lane = lanes.iter().any(|&(other, _)| other == side);
-            has_lane.then(|| kbps(bytes[side as usize], ticks))
-        };
         let check = stage.app.world().get_resource::<ReplayCheck>();
         Ok(Take {
             frames,
             checksum: checksum.finalize(),
-            mean_kbps: Side::ALL.map(mean),
-            replay: check.and_then(|check| check.outcome().cloned()),
+            mean_kbps: sent.map(|sent| (sent.ticks > 0).then(|| kbps(sent.bytes, sent.ticks))),
+            replay: check.map(|check| check.outcome().clone()),
         })
     }
 
     fn set_up(&self) -> Result<OffScreen, FilmError> {
-        let mut stage = OffScreen::new(self.size)?;
+        let mut stage = OffScreen::new(self.size, self.frames_per_second)?;
         let app = &mut stage.app;
         app.insert_resource(self.overlay.clone());
         let world = app.world_mut();
         view::show(world, Side::Left, self.left.clone()).map_err(FilmError::Game)?;
         view::show(world, Side::Right, Half::Lane(self.right.clone())).map_err(FilmError::Game)?;
-        let script = self.script.clone().unwrap_or_else(|| Script {
-            // Of no use to anybody: the switches need something to be played.
-            ticks: u64::from(TICKS_PER_SECOND),
-            ..Script::default()
-        });
-        let skipped = script.lead_in + self.skipped_ticks;
+        let script = self.script.clone().unwrap_or_default();
+        let skipped = script.lead_in.saturating_add(self.skipped_ticks);
         let is_replay = script.recorded.is_some();
         let switches = self.switches.iter().cloned();
         let switches = switches.map(|switch| switch.delayed(skipped));
@@ -126,25 +108,27 @@ impl Film {
                 .insert_resource(check);
         }
         app.insert_resource(playing);
-        stage.warm_up();
         stage.skip(skipped);
-        stage.set_rate(self.frames_per_second);
+        stage.warm_up()?;
         Ok(stage)
     }
 }
 
-/// Article bytes that each shown lane sent in the newest ticks.
-fn sent_in_newest(app: &mut App, ticks: usize) -> impl Iterator<Item = (Side, usize)> {
+/// What a half's lane sent, in article accounting, and in how many ticks.
+#[derive(Clone, Copy, Debug, Default)]
+struct Sent {
+    bytes: usize,
+    ticks: usize,
+}
+
+fn count_newest(app: &mut App, ticks: usize, sent: &mut [Sent; Side::ALL.len()]) {
     let world = app.world_mut();
     let mut lanes = world.query::<(&Side, &LaneMeter)>();
-    let sent = lanes.iter(world).map(|(&side, meter)| {
-        let samples = meter.newest(ticks);
-        (
-            side,
-            samples
-                .map(|sample| sample.bytes(Accounting::Article))
-                .sum(),
-        )
-    });
-    sent.collect::<Vec<_>>().into_iter()
+    for (&side, meter) in lanes.iter(world) {
+        let sent = &mut sent[side as usize];
+        for sample in meter.newest(ticks) {
+            sent.bytes += sample.bytes(Accounting::Article);
+            sent.ticks += 1;
+        }
+    }
 }

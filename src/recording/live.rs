@@ -1,6 +1,8 @@
 //! F9 writes down a replay, F10 records what is on the screen at the pace of the play.
 
-use std::path::PathBuf;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
 use std::sync::mpsc::{SyncSender, TrySendError, sync_channel};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
@@ -11,7 +13,8 @@ use bevy::window::PrimaryWindow;
 use cubewire_scene::TICKS_PER_SECOND;
 
 use super::video::{FrameSink, Mp4, VideoError};
-use super::{InputLog, free_name};
+use super::{InputLog, Script};
+use crate::files::claim;
 use crate::view::Notices;
 
 /// Frames a second, at most.
@@ -34,7 +37,15 @@ pub struct LivePlugin;
 impl Plugin for LivePlugin {
     fn build(&self, app: &mut App) {
         app.init_resource::<Live>()
-            .add_systems(Update, (replay.run_if(resource_exists::<InputLog>), video))
+            .add_systems(
+                Update,
+                (
+                    replay.run_if(resource_exists::<InputLog>),
+                    no_replay.run_if(not(resource_exists::<InputLog>)),
+                    video,
+                )
+                    .chain(),
+            )
             .add_systems(
                 Last,
                 (capture, collect, end.run_if(on_message::<AppExit>)).chain(),
@@ -46,6 +57,8 @@ impl Plugin for LivePlugin {
 #[derive(Resource, Debug, Default)]
 struct Live {
     capture: Option<Capture>,
+    /// How many there were.
+    captures: u64,
     finishing: Vec<(Finished, Encoder)>,
 }
 
@@ -56,6 +69,7 @@ type Message = (Image, Duration);
 
 #[derive(Debug)]
 struct Capture {
+    number: u64,
     path: PathBuf,
     /// Pixels of the window; the video has an even number each way.
     window: UVec2,
@@ -77,14 +91,22 @@ struct Finished {
     dropped: u64,
 }
 
-/// When a picture was asked for, since the start of the video.
+/// For which video a picture was asked for, and when, since its start.
 #[derive(Component, Clone, Copy, Debug)]
-struct AskedAt(Duration);
+struct Asked {
+    capture: u64,
+    at: Duration,
+}
 
 impl Capture {
-    fn begin(path: PathBuf, window: UVec2, now: Duration) -> Result<Self, VideoError> {
+    fn begin(folder: &Path, number: u64, window: UVec2, now: Duration) -> Result<Self, VideoError> {
+        let path = claim(folder, "mp4").map_err(|source| VideoError::Io {
+            path: folder.to_owned(),
+            source,
+        })?;
         let size = window / 2 * 2;
-        let mut video = Mp4::create(&path, size.into(), FRAMES_PER_SECOND)?;
+        let mut video =
+            Mp4::create(&path, size.into(), FRAMES_PER_SECOND).inspect_err(|_| release(&path))?;
         let (sender, receiver) = sync_channel::<Message>(WAITING_FRAMES);
         let encoder = thread::spawn(move || {
             for (picture, at) in receiver {
@@ -95,6 +117,7 @@ impl Capture {
             Box::new(video).finish()
         });
         Ok(Self {
+            number,
             path,
             window,
             start: now,
@@ -161,13 +184,19 @@ fn replay(
         if log.recorded_ticks().is_none() {
             log.begin();
         } else {
-            let path = free_name(&folder.0, "ron");
-            let said = match log.end() {
-                Some(script) => match script.save(&path) {
-                    Ok(()) => format!("{}: `cubewire play` shows it", path.display()),
-                    Err(error) => format!("{}: {error}", path.display()),
+            let said = match log.replay() {
+                None => {
+                    log.end();
+                    "nothing was played, so there is nothing to repeat".to_owned()
+                }
+                Some(script) => match save(&script, &folder.0) {
+                    Ok(path) => {
+                        log.end();
+                        format!("{}: `cubewire play` shows it", path.display())
+                    }
+                    // Nothing is lost: F9 tries again.
+                    Err(error) => format!("{}: {error}; F9 tries again", folder.0.display()),
                 },
-                None => "nothing was played, so there is nothing to repeat".to_owned(),
             };
             notices.say(said, time.elapsed());
         }
@@ -175,6 +204,32 @@ fn replay(
     let ticks = log.recorded_ticks();
     let seconds = ticks.map(|ticks| ticks as f64 / f64::from(TICKS_PER_SECOND));
     notices.replay = seconds.map(|seconds| format!("replay {}", clock(seconds)));
+}
+
+fn save(script: &Script, folder: &Path) -> io::Result<PathBuf> {
+    let path = claim(folder, "ron")?;
+    match script.save(&path) {
+        Ok(()) => Ok(path),
+        Err(error) => {
+            release(&path);
+            Err(error)
+        }
+    }
+}
+
+/// Gives a name back that was claimed.
+fn release(path: &Path) {
+    if let Err(error) = fs::remove_file(path) {
+        warn!("{}: {error}", path.display());
+    }
+}
+
+/// F9 where somebody else plays.
+fn no_replay(keys: Res<ButtonInput<KeyCode>>, time: Res<Time<Real>>, mut notices: ResMut<Notices>) {
+    if keys.just_pressed(KeyCode::F9) {
+        let said = "a replay is written down where the game is played; F10 records what is seen";
+        notices.say(said.to_owned(), time.elapsed());
+    }
 }
 
 /// F10
@@ -199,7 +254,8 @@ fn video(
         if let Some(capture) = live.capture.take() {
             live.finishing.push(capture.finish(now));
         } else {
-            match Capture::begin(free_name(&folder.0, "mp4"), size, now) {
+            live.captures += 1;
+            match Capture::begin(&folder.0, live.captures, size, now) {
                 Ok(capture) => live.capture = Some(capture),
                 Err(error) => notices.say(error.to_string(), now),
             }
@@ -221,15 +277,20 @@ fn capture(mut commands: Commands, time: Res<Time<Real>>, mut live: ResMut<Live>
         return;
     };
     capture.newest = Some(now);
-    let at = AskedAt(now - capture.start);
+    let asked = Asked {
+        capture: capture.number,
+        at: now - capture.start,
+    };
     commands
-        .spawn((Screenshot::primary_window(), at))
+        .spawn((Screenshot::primary_window(), asked))
         .observe(take);
 }
 
-fn take(mut captured: On<ScreenshotCaptured>, asked: Query<&AskedAt>, mut live: ResMut<Live>) {
-    if let (Some(capture), Ok(asked)) = (&mut live.capture, asked.get(captured.entity)) {
-        capture.add(std::mem::take(&mut captured.image), asked.0);
+fn take(mut captured: On<ScreenshotCaptured>, asked: Query<&Asked>, mut live: ResMut<Live>) {
+    if let (Some(capture), Ok(asked)) = (&mut live.capture, asked.get(captured.entity))
+        && capture.number == asked.capture
+    {
+        capture.add(std::mem::take(&mut captured.image), asked.at);
     }
 }
 
@@ -280,7 +341,10 @@ fn end(time: Res<Time<Real>>, mut live: ResMut<Live>, mut notices: ResMut<Notice
 fn outcome(finished: &Finished, encoder: Encoder) -> String {
     match encoder.join() {
         Ok(Ok(())) => finished.in_words(),
-        Ok(Err(error)) => error.to_string(),
+        Ok(Err(error)) => {
+            release(&finished.path);
+            error.to_string()
+        }
         Err(_) => format!("{}: the encoder failed", finished.path.display()),
     }
 }
@@ -331,6 +395,7 @@ mod tests {
     fn what_the_encoder_has_no_time_for_is_dropped_and_counted() {
         let (sender, receiver) = sync_channel(2);
         let mut capture = Capture {
+            number: 1,
             path: PathBuf::from("a.mp4"),
             window: UVec2::new(3, 3),
             start: Duration::ZERO,
@@ -353,24 +418,29 @@ mod tests {
     #[test]
     fn a_video_has_the_frames_that_it_was_given() {
         let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("a.mp4");
         let window = UVec2::new(321, 201);
-        let mut capture = Capture::begin(path.clone(), window, Duration::ZERO).unwrap();
+        let mut capture = Capture::begin(folder.path(), 1, window, Duration::ZERO).unwrap();
+        let path = capture.path.clone();
         let bytes = vec![128; 321 * 201 * 4];
         capture.add(picture(window, bytes), Duration::ZERO);
         let (finished, encoder) = capture.finish(Duration::from_secs(1));
         let wanted = format!("{}: 1.0 s, 1 frames, none dropped", path.display());
         assert_eq!(outcome(&finished, encoder), wanted);
-        assert!(path.exists());
+        assert!(fs::metadata(&path).unwrap().len() > 0);
+
+        // Without a frame there is no video, and its name is free again.
+        let empty = Capture::begin(folder.path(), 2, window, Duration::ZERO).unwrap();
+        assert!(empty.path.ends_with("cubewire-2.mp4"));
+        let (finished, encoder) = empty.finish(Duration::from_secs(1));
+        assert!(outcome(&finished, encoder).ends_with("a video must have at least one frame"));
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
     }
 
     #[test]
     fn a_folder_that_is_not_there_is_said() {
-        let path = PathBuf::from("no/folder/a.mp4");
-        let error = Capture::begin(path, UVec2::new(320, 200), Duration::ZERO).unwrap_err();
-        assert!(
-            error.to_string().starts_with("no/folder/a.mp4: "),
-            "{error}"
-        );
+        let window = UVec2::new(320, 200);
+        let error = Capture::begin(Path::new("no/folder"), 1, window, Duration::ZERO);
+        let said = error.unwrap_err().to_string();
+        assert_eq!(said, "no/folder: No such file or directory (os error 2)");
     }
 }

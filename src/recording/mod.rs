@@ -21,8 +21,6 @@ pub use live::{LivePlugin, RecordingFolder};
 pub use offscreen::{OffScreen, OffScreenError};
 pub use play::{Playing, ScriptPlugin};
 pub use record::{RecordError, progress, record};
-pub use replay::{
-    Difference, HASH_EVERY, InputLog, InputLogPlugin, Recorded, ReplayCheck, free_name,
-};
+pub use replay::{Difference, InputLog, InputLogPlugin, Outcome, Recorded, ReplayCheck};
 pub use script::{Key, Script, ScriptError, Step};
 pub use switch::{Switch, SwitchError};

@@ -3,7 +3,8 @@
 //! Nothing here waits for anything but the graphics adapter: a frame is the same however long it took.
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use bevy::asset::RenderAssetUsages;
 use bevy::camera::{ImageRenderTarget, RenderTarget};
@@ -12,8 +13,9 @@ use bevy::prelude::*;
 use bevy::render::pipelined_rendering::PipelinedRenderingPlugin;
 use bevy::render::render_asset::RenderAssets;
 use bevy::render::render_resource::{
-    Buffer, BufferDescriptor, BufferUsages, CommandEncoderDescriptor, Extent3d, MapMode, PollType,
-    TexelCopyBufferInfo, TexelCopyBufferLayout, TextureDimension, TextureFormat, TextureUsages,
+    Buffer, BufferDescriptor, BufferUsages, CommandEncoderDescriptor, Extent3d, MapMode,
+    PipelineCache, PollType, TexelCopyBufferInfo, TexelCopyBufferLayout, TextureDimension,
+    TextureFormat, TextureUsages,
 };
 use bevy::render::renderer::{RenderDevice, RenderQueue};
 use bevy::render::settings::{Backends, WgpuSettings};
@@ -27,9 +29,9 @@ use cubewire_scene::TICKS_PER_SECOND;
 
 use super::InputLogPlugin;
 use crate::GamePlugins;
+use crate::display::LOG_FILTER;
 use crate::panel::SmallGraphPlugin;
 use crate::view::{AppearancePlugin, Canvas, ViewPlugin};
-use crate::window::LOG_FILTER;
 
 /// Height in pixels at which a logical point is a pixel.
 const USUAL_HEIGHT: f32 = 720.0;
@@ -37,8 +39,14 @@ const USUAL_HEIGHT: f32 = 720.0;
 /// Type of less than half its usual size cannot be read.
 const SMALLEST_SCALE: f32 = 0.5;
 
-/// Updates until fonts and textures are where they belong.
+/// Updates in a row that must have found every shader in its place.
 const WARM_UP: usize = 4;
+
+/// How long shaders may take to be read and compiled.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+/// Between two looks at whether they are.
+const NAP: Duration = Duration::from_millis(5);
 
 /// Ticks between two looks at whether Ctrl-C was pressed, each of which draws a picture.
 const SKIPPED_AT_ONCE: u32 = 600;
@@ -56,6 +64,9 @@ pub struct OffScreen {
     image: Handle<Image>,
     buffer: Buffer,
     size: UVec2,
+    frames_per_second: u32,
+    /// Frames so far.
+    frames: u64,
 }
 
 /// Why a frame cannot be had.
@@ -71,19 +82,22 @@ pub enum OffScreenError {
         /// Pixels.
         most: u32,
     },
+    /// Nothing can be drawn yet.
+    #[error("the shaders are not ready after {} s", PATIENCE.as_secs())]
+    NotReady,
     /// The adapter failed.
     #[error("the graphics adapter gave no picture: {0}")]
     NoPicture(String),
 }
 
 impl OffScreen {
-    /// Sets up the simulation and the picture. Lanes are still to be put in; nothing has moved yet.
+    /// Sets up the simulation and the picture, of `frames_per_second`, at least 1. Lanes are still to be put in; nothing has moved yet.
     ///
-    /// There must be an adapter: see [`no_adapter_off_screen`](crate::window::no_adapter_off_screen).
+    /// There must be an adapter: Bevy panics without one.
     ///
     /// # Errors
     /// If the adapter cannot draw a picture of `size` pixels.
-    pub fn new(size: UVec2) -> Result<Self, OffScreenError> {
+    pub fn new(size: UVec2, frames_per_second: u32) -> Result<Self, OffScreenError> {
         let mut plugins = DefaultPlugins
             .set(WindowPlugin {
                 primary_window: None,
@@ -123,6 +137,9 @@ impl OffScreen {
             SmallGraphPlugin,
         ))
         .insert_resource(TimeUpdateStrategy::ManualDuration(Duration::ZERO));
+        // A frame may take as long as it is: at one a second, sixty ticks.
+        let mut clock = app.world_mut().resource_mut::<Time<Virtual>>();
+        clock.set_max_delta(Duration::MAX);
         app.finish();
         app.cleanup();
 
@@ -136,9 +153,15 @@ impl OffScreen {
             });
         }
         let row = RenderDevice::align_copy_bytes_per_row(size.x as usize * BYTES_A_PIXEL);
+        let bytes = (row * size.y as usize) as u64;
+        if bytes > device.limits().max_buffer_size {
+            return Err(OffScreenError::NoPicture(format!(
+                "{bytes} bytes are too many to be read at once"
+            )));
+        }
         let buffer = device.create_buffer(&BufferDescriptor {
             label: Some("frame"),
-            size: (row * size.y as usize) as u64,
+            size: bytes,
             usage: BufferUsages::MAP_READ | BufferUsages::COPY_DST,
             mapped_at_creation: false,
         });
@@ -169,41 +192,46 @@ impl OffScreen {
             image,
             buffer,
             size,
+            frames_per_second,
+            frames: 0,
         })
     }
 
-    /// Draws until everything is there; time stands still.
-    pub fn warm_up(&mut self) {
-        for _ in 0..WARM_UP {
-            self.app.update();
-        }
-    }
-
-    /// Plays that many ticks without drawing them, unless Ctrl-C is pressed.
+    /// Plays that many ticks, which are not to be seen, unless Ctrl-C is pressed.
     pub fn skip(&mut self, ticks: u64) {
         let mut left = ticks;
         while left > 0 && self.app.should_exit().is_none() {
-            let ticks = left.min(SKIPPED_AT_ONCE.into());
+            let now = left.min(SKIPPED_AT_ONCE.into());
             let mut clock = self.app.world_mut().resource_mut::<Time<Fixed>>();
-            let duration = clock.timestep() * ticks as u32;
+            let duration = clock.timestep() * now as u32;
             clock.accumulate_overstep(duration);
             self.app.update();
-            left -= ticks;
+            left -= now;
         }
     }
 
-    /// How far time goes with each update from now on: one frame of `frames_per_second`.
-    pub fn set_rate(&mut self, frames_per_second: u32) {
-        self.set_clock(if TICKS_PER_SECOND.is_multiple_of(frames_per_second) {
-            // Whole ticks, so that no frame falls a nanosecond short of one.
-            TimeUpdateStrategy::FixedTimesteps(TICKS_PER_SECOND / frames_per_second)
-        } else {
-            TimeUpdateStrategy::ManualDuration(Duration::from_secs(1) / frames_per_second)
-        });
-    }
-
-    fn set_clock(&mut self, clock: TimeUpdateStrategy) {
-        self.app.insert_resource(clock);
+    /// Draws until everything is there; time stands still.
+    ///
+    /// # Errors
+    /// If the shaders are not read and compiled in two minutes.
+    pub fn warm_up(&mut self) -> Result<(), OffScreenError> {
+        let start = Instant::now();
+        let mut ready = 0;
+        while ready < WARM_UP {
+            self.app.update();
+            let render = self.app.sub_app(RenderApp).world();
+            let mut waiting = render.resource::<PipelineCache>().waiting_pipelines();
+            // A shader that is still being read is no error, and what it draws is left out.
+            if waiting.next().is_none() {
+                ready += 1;
+            } else if start.elapsed() > PATIENCE {
+                return Err(OffScreenError::NotReady);
+            } else {
+                ready = 0;
+                thread::sleep(NAP);
+            }
+        }
+        Ok(())
     }
 
     /// Goes on by a frame and reads it: RGBA, a byte each, rows from the top.
@@ -211,6 +239,12 @@ impl OffScreen {
     /// # Errors
     /// If the adapter fails.
     pub fn frame(&mut self) -> Result<Vec<u8>, OffScreenError> {
+        let tick = self.app.world().resource::<Time<Fixed>>().timestep();
+        let due = |frame| due(frame, self.frames_per_second, tick);
+        let step = due(self.frames + 1) - due(self.frames);
+        self.frames += 1;
+        self.app
+            .insert_resource(TimeUpdateStrategy::ManualDuration(step));
         self.app.update();
         self.read()
     }
@@ -260,5 +294,38 @@ impl OffScreen {
         drop(padded);
         self.buffer.unmap();
         Ok(frame)
+    }
+}
+
+/// When a frame is due: at 60 a second each of them is a tick later, and at any rate a second has
+/// sixty ticks, none of which is missed by what a tick's length is rounded by.
+fn due(frame: u64, frames_per_second: u32, tick: Duration) -> Duration {
+    let ticks = u128::from(frame) * u128::from(TICKS_PER_SECOND);
+    let nanos = (ticks * tick.as_nanos()).div_ceil(frames_per_second.max(1).into());
+    Duration::from_nanos_u128(nanos)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_rate_has_sixty_ticks_a_second() {
+        let tick = Duration::from_nanos(16_666_667);
+        for rate in 1..=240 {
+            for second in [1, 10, 3_600] {
+                let due = due(second * u64::from(rate), rate, tick);
+                assert_eq!(
+                    due.as_nanos() / tick.as_nanos(),
+                    60 * u128::from(second),
+                    "{rate}"
+                );
+                assert_eq!(due.as_nanos() % tick.as_nanos(), 0, "{rate}");
+            }
+        }
+        for frame in 0..100 {
+            assert_eq!(due(frame, 60, tick), tick * frame as u32);
+            assert_eq!(due(frame, 20, tick), tick * 3 * frame as u32);
+        }
     }
 }

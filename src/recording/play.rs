@@ -84,7 +84,7 @@ fn play(
     mut resets: MessageWriter<ResetSimulation>,
 ) {
     let played = world.tick() - *playing.start.get_or_insert(world.tick());
-    let tick = played % playing.script.ticks;
+    let tick = played % playing.script.ticks.max(1);
     if playing.is_over(&world) {
         held.0 = cubewire_scene::Keys::default();
     } else {
@@ -98,7 +98,13 @@ fn play(
     }
     if !playing.is_over(&world) {
         for side in Side::ALL {
-            if let Some(half) = playing.script.half_at(tick, side).cloned() {
+            let half = playing.script.half_at(tick, side);
+            // When a script starts again, so does what it shows.
+            let half = half.or_else(|| {
+                let is_again = tick == 0 && played > 0;
+                playing.script.half_at_start(side).filter(|_| is_again)
+            });
+            if let Some(half) = half.cloned() {
                 commands.queue(move |world: &mut World| show(world, side, half));
             }
         }
@@ -113,7 +119,7 @@ fn play(
 
 /// Changes the settings of a lane that is there, and says so.
 fn make(world: &mut World, switch: &Switch) -> Result {
-    let Some(mut settings) = lane_in(world, switch.side) else {
+    let Some(mut settings) = settings_in(world, switch.side) else {
         return Ok(());
     };
     switch.apply(&mut settings)?;
@@ -122,8 +128,8 @@ fn make(world: &mut World, switch: &Switch) -> Result {
 
 /// Changes what a half shows, and says so over the picture.
 fn show(world: &mut World, side: Side, half: Half) -> Result {
-    let is_compared = lane_in(world, Side::Left).is_some();
-    let title = match (lane_in(world, side), &half) {
+    let is_compared = view::lane_in(world, Side::Left).is_some();
+    let title = match (settings_in(world, side), &half) {
         (Some(old), Half::Lane(new)) => old.change_in_words(new),
         (None, Half::Lane(new)) => Some(new.rung_name().to_owned()),
         (Some(_), Half::Simulation) => Some("simulation".to_owned()),
@@ -141,8 +147,7 @@ fn show(world: &mut World, side: Side, half: Half) -> Result {
     view::show(world, side, half)
 }
 
-fn lane_in(world: &mut World, side: Side) -> Option<LaneSettings> {
-    let mut lanes = world.query::<(&Side, &LaneSettings)>();
-    let found = lanes.iter(world).find(|&(&other, _)| other == side);
-    found.map(|(_, settings)| settings.clone())
+fn settings_in(world: &mut World, side: Side) -> Option<LaneSettings> {
+    let lane = view::lane_in(world, side)?;
+    world.get(lane).cloned()
 }

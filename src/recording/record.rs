@@ -1,14 +1,14 @@
 //! Films into files.
 
 use std::path::Path;
-use std::sync::mpsc::{SendError, sync_channel};
+use std::sync::mpsc::sync_channel;
 use std::thread;
 
 use indicatif::{ProgressBar, ProgressStyle};
 
 use super::film::{Film, FilmError, Take};
 use super::video::{self, VideoError};
-use crate::window::no_adapter_off_screen;
+use crate::display::no_adapter_off_screen;
 
 /// Frames that may wait to be encoded.
 const WAITING_FRAMES: usize = 4;
@@ -22,6 +22,9 @@ pub enum RecordError {
     /// The play cannot be filmed.
     #[error(transparent)]
     Film(#[from] FilmError),
+    /// Ctrl-C was pressed before there was a frame.
+    #[error("it was stopped before the first frame")]
+    Stopped,
     /// Nothing can be drawn at all.
     #[error("nothing can be recorded, because {0}")]
     NoAdapter(&'static str),
@@ -34,47 +37,49 @@ pub enum RecordError {
 /// [`RecordError`]
 pub fn record(film: &Film, path: &Path, progress: &ProgressBar) -> Result<Take, RecordError> {
     let mut sink = video::open(path, film.size.into(), film.frames_per_second)?;
-    if let Some(missing) = no_adapter_off_screen() {
-        return Err(RecordError::NoAdapter(missing));
-    }
+    check_adapter()?;
     thread::scope(|scope| {
-        // A frame, or the end. Without an end, nothing is finished.
-        let (sender, receiver) = sync_channel::<Option<Vec<u8>>>(WAITING_FRAMES);
+        let (sender, receiver) = sync_channel::<Vec<u8>>(WAITING_FRAMES);
         let encoder = scope.spawn(move || {
             for frame in receiver {
-                match frame {
-                    Some(frame) => sink.add(&frame)?,
-                    None => return sink.finish(),
-                }
+                sink.add(&frame)?;
             }
-            Ok(())
+            Ok(sink)
         });
         let filmed = film.shoot(|frame| {
             progress.inc(1);
-            sender.send(Some(frame)).map_err(Stop::Encoder)
+            sender.send(frame).map_err(|_| Stop::Encoder)
         });
-        if filmed.is_ok() {
-            // If nobody takes it, the encoder says why.
-            let _ = sender.send(None);
-        }
         drop(sender);
-        let encoded = encoder.join().expect("encoding does not panic");
+        let sink = encoder.join().expect("encoding does not panic");
         match filmed {
-            Ok(take) => encoded.map(|()| take).map_err(RecordError::from),
-            Err(Stop::Film(error)) => Err(error.into()),
-            Err(Stop::Encoder(gone)) => {
-                encoded?;
-                unreachable!("an encoder that gave up says why: {gone}")
+            Ok(take) if take.frames == 0 => Err(RecordError::Stopped),
+            Ok(take) => {
+                sink?.finish()?;
+                Ok(take)
             }
+            Err(Stop::Film(error)) => Err(error.into()),
+            Err(Stop::Encoder) => match sink {
+                Err(error) => Err(VideoError::into(error)),
+                Ok(_) => unreachable!("it takes frames until there are no more"),
+            },
         }
     })
+}
+
+/// Bevy panics where nothing can be drawn.
+pub(super) fn check_adapter() -> Result<(), RecordError> {
+    match no_adapter_off_screen() {
+        Some(missing) => Err(RecordError::NoAdapter(missing)),
+        None => Ok(()),
+    }
 }
 
 /// Why filming ended early.
 enum Stop {
     Film(FilmError),
-    /// The encoder takes no more.
-    Encoder(SendError<Option<Vec<u8>>>),
+    /// It failed, and says why itself.
+    Encoder,
 }
 
 impl From<FilmError> for Stop {

@@ -13,8 +13,8 @@
 //! )
 //! ```
 
-use std::fs;
-use std::io;
+use std::fs::File;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use cubewire_scene::Keys;
@@ -24,23 +24,24 @@ use super::replay::{self, FORMAT, Recorded, ron_options};
 use crate::replication::{Half, Side};
 
 /// Bytes: many hours of play.
-const LONGEST_FILE: u64 = 16 << 20;
+pub(super) const LONGEST_FILE: u64 = 16 << 20;
 
 /// What is held from when on.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Script {
-    /// Length in ticks; after that it starts again. At least 1.
+    /// Length in ticks; after that it starts again. At least 1 in a file; nobody presses anything in
+    /// the default, which has none.
     pub ticks: u64,
     /// Ticks at the start that lead up to what is to be seen.
     #[serde(default, skip_serializing_if = "is_default")]
     pub lead_in: u64,
     /// What the left half shows at the start.
     #[serde(default, skip_serializing_if = "is_default")]
-    pub left: Option<Half>,
+    pub left: Option<Box<Half>>,
     /// What the right half shows at the start: a lane.
     #[serde(default, skip_serializing_if = "is_default")]
-    pub right: Option<Half>,
+    pub right: Option<Box<Half>>,
     /// In the order of their ticks.
     pub steps: Vec<Step>,
     /// What a replay says of the play that it was written down from.
@@ -62,10 +63,10 @@ pub struct Step {
     pub reset: bool,
     /// What the left half shows from then on.
     #[serde(default, skip_serializing_if = "is_default")]
-    pub left: Option<Half>,
+    pub left: Option<Box<Half>>,
     /// What the right half shows from then on: a lane.
     #[serde(default, skip_serializing_if = "is_default")]
-    pub right: Option<Half>,
+    pub right: Option<Box<Half>>,
 }
 
 fn is_default<T: Default + PartialEq>(value: &T) -> bool {
@@ -155,12 +156,10 @@ pub enum ScriptError {
         path: PathBuf,
     },
     /// More than a script ever is.
-    #[error("{}: {bytes} bytes are too many for a script; it may have {LONGEST_FILE}", path.display())]
+    #[error("{}: a script has {LONGEST_FILE} bytes at most, and this is longer", path.display())]
     TooLong {
         /// The file.
         path: PathBuf,
-        /// Its length.
-        bytes: u64,
     },
     /// A replay is not what was written down.
     #[error("{}: the replay is damaged: its checksum is {found:08x} and should be {wanted:08x}", path.display())]
@@ -215,14 +214,15 @@ impl Script {
             path: path.to_owned(),
             source,
         };
-        let bytes = fs::metadata(path).map_err(unreadable)?.len();
-        if bytes > LONGEST_FILE {
+        // Whatever a file says of its length, it may be a device.
+        let mut file = File::open(path).map_err(unreadable)?.take(LONGEST_FILE + 1);
+        let mut text = String::new();
+        file.read_to_string(&mut text).map_err(unreadable)?;
+        if text.len() as u64 > LONGEST_FILE {
             return Err(ScriptError::TooLong {
                 path: path.to_owned(),
-                bytes,
             });
         }
-        let text = fs::read_to_string(path).map_err(unreadable)?;
         Self::parse(&text, path)
     }
 
@@ -241,7 +241,8 @@ impl Script {
         script.check_sum(path)?;
         let path = || path.to_owned();
         let mut right = script.steps.iter().map(|step| &step.right);
-        if script.right == Some(Half::Simulation) || right.any(|it| *it == Some(Half::Simulation)) {
+        let is_lane = |half: &Option<Box<Half>>| half.as_deref() != Some(&Half::Simulation);
+        if !is_lane(&script.right) || !right.all(is_lane) {
             return Err(ScriptError::NoLane { path: path() });
         }
         if script.ticks == 0 {
@@ -305,8 +306,17 @@ impl Script {
     pub fn half_at(&self, tick: u64, side: Side) -> Option<&Half> {
         let step = self.step_at(tick)?;
         match side {
-            Side::Left => step.left.as_ref(),
-            Side::Right => step.right.as_ref(),
+            Side::Left => step.left.as_deref(),
+            Side::Right => step.right.as_deref(),
+        }
+    }
+
+    /// What a half shows at the start, if the script says.
+    #[must_use]
+    pub fn half_at_start(&self, side: Side) -> Option<&Half> {
+        match side {
+            Side::Left => self.left.as_deref(),
+            Side::Right => self.right.as_deref(),
         }
     }
 

@@ -13,6 +13,7 @@ use cubewire_protocol::Interpolation;
 use cubewire_scene::TICKS_PER_SECOND;
 
 use super::film::{Film, Take};
+use super::record::check_adapter;
 use super::{RecordError, Script, ScriptError, progress, record};
 use crate::files::write_whole;
 use crate::replication::{Half, LaneSettings, Side};
@@ -76,6 +77,9 @@ pub enum SeriesError {
         /// Why.
         source: io::Error,
     },
+    /// What there is to say of a video cannot be said.
+    #[error("standard output: {0}")]
+    Output(io::Error),
     /// A script that comes with the program is none.
     #[error(transparent)]
     Script(#[from] ScriptError),
@@ -164,6 +168,7 @@ pub fn record_series(
         let path = path.to_owned();
         move |source| SeriesError::Unwritable { path, source }
     };
+    check_adapter()?;
     fs::create_dir_all(folder).map_err(unwritable(folder))?;
     let episodes = episodes(series)?;
     let frames = episodes.iter().map(|episode| episode.film.frames).sum();
@@ -172,11 +177,15 @@ pub fn record_series(
     for episode in &episodes {
         bar.set_message(episode.name.clone());
         let file = format!("{}.mp4", episode.name);
-        let take = record(&episode.film, &folder.join(&file), &bar)?;
+        let take = match record(&episode.film, &folder.join(&file), &bar) {
+            // The page is of those that there are.
+            Err(RecordError::Stopped) if !page.is_empty() => break,
+            take => take?,
+        };
         let line = figures(&episode.film, &take);
         page.add(&file, episode, &line);
         bar.suspend(|| report(&format!("{file}: {} frames; {line}", take.frames)))
-            .map_err(unwritable(Path::new("standard output")))?;
+            .map_err(SeriesError::Output)?;
         if take.frames < episode.film.frames {
             // Ctrl-C
             break;
@@ -224,6 +233,10 @@ impl Page {
         );
     }
 
+    const fn is_empty(&self) -> bool {
+        self.figures.is_empty()
+    }
+
     fn html(&self) -> String {
         format!("{HEAD}{}</main>\n</html>\n", self.figures)
     }
@@ -242,8 +255,10 @@ video { max-width: 100%; height: auto }
 </style>
 <main>
 <h1>Snapshot compression, rung by rung</h1>
-<p>901 cubes, the same play in every video: left before, right after. Kilobits a second are means over
-the video in article accounting: whole bytes of payload and 28 of IP and UDP a snapshot.</p>
+<p>901 cubes. For each rung, the rung before it at the left and the rung at the right send the same play;
+the first is beside the simulation itself. Then another play, ten snapshots a second: the simulation, and
+what each kind of interpolation makes of it. Kilobits a second are means over the video in article
+accounting: whole bytes of payload and 28 of IP and UDP a snapshot.</p>
 ";
 
 fn escape(text: &str) -> String {

@@ -16,7 +16,7 @@ use std::time::Duration;
 
 use cubewire_codec::ladder::{self, Rung};
 use cubewire_codec::{Stages, StagesTextError};
-use cubewire_link::{Conditions, ConditionsTextError, Loss, PRESETS};
+use cubewire_link::{Conditions, ConditionsTextError, Loss, Preset};
 use cubewire_protocol::{BaselineChoice, Interpolation};
 use cubewire_scene::TICKS_PER_SECOND;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de, ser};
@@ -72,7 +72,7 @@ pub enum LaneTextError {
         name: String,
     },
     /// A value is none of those that there are.
-    #[error("{setting}: `{given}` is not {wanted}")]
+    #[error("`{given}` is no {setting}; it must be {wanted}")]
     Value {
         /// Of which setting.
         setting: &'static str,
@@ -289,12 +289,7 @@ impl LaneSettings {
 }
 
 fn link_in_words(link: &Conditions) -> String {
-    let whole = Conditions {
-        cut: false,
-        ..link.clone()
-    };
-    let preset = PRESETS.iter().find(|preset| preset.conditions == whole);
-    let mut words = match (preset, &link.trace) {
+    let mut words = match (Preset::of(link), &link.trace) {
         (Some(preset), _) => preset.title.to_owned(),
         (None, Some(_)) => "recorded delays".to_owned(),
         (None, None) => {
@@ -400,12 +395,12 @@ mod tests {
         assert_eq!(error("rung:delta,stages:delta=indices"), neither);
         assert_eq!(
             error("rung:delta,rate:25"),
-            "rate: `25` is not 60, 30, 20 or 10"
+            "`25` is no rate; it must be 60, 30, 20 or 10"
         );
         for delay in ["-1ms", "NaNms", "1e9ms", "3"] {
-            let wanted = "is not rule, adaptive, or from 0ms to 4000ms";
+            let wanted = "it must be rule, adaptive, or from 0ms to 4000ms";
             let said = error(&format!("rung:delta,playout:{delay}"));
-            assert_eq!(said, format!("playout: `{delay}` {wanted}"));
+            assert_eq!(said, format!("`{delay}` is no playout; {wanted}"));
         }
     }
 

@@ -177,7 +177,11 @@ pub(super) fn follow(
     cubes: Query<(&Side, &ViewCube, &Transform), Without<Follow>>,
     mut cameras: Query<(&Side, &mut Follow, &mut Transform)>,
 ) {
-    let closed = 1.0 - (-time.delta_secs() / EASE_SECONDS).exp();
+    // Where no time goes by, there is nothing to be smoothed.
+    let closed = match time.delta_secs() {
+        0.0 => 1.0,
+        seconds => 1.0 - (-seconds / EASE_SECONDS).exp(),
+    };
     for (side, mut follow, mut transform) in &mut cameras {
         let Some((_, _, player)) = cubes
             .iter()

@@ -23,6 +23,7 @@ use crate::simulation::World as CubeWorld;
 
 pub use appearance::AppearancePlugin;
 pub use canvas::Canvas;
+pub(crate) use halves::lane_in;
 pub use halves::{select, show};
 pub use notices::Notices;
 pub use overlay::{Overlay, Part};

@@ -2,7 +2,7 @@
 
 use bevy::prelude::*;
 
-use crate::recording::{InputLog, Playing, ReplayCheck, Script};
+use crate::recording::{InputLog, Outcome, Playing, ReplayCheck, Script};
 use crate::simulation::World as CubeWorld;
 use crate::view::Notices;
 
@@ -22,7 +22,13 @@ pub(super) fn play(app: &mut App, script: Script) {
     }
     app.insert_resource(playing)
         .insert_resource(LeadIn(lead_in))
-        .add_systems(First, hurry);
+        .add_systems(
+            RunFixedMainLoop,
+            hurry.in_set(RunFixedMainLoopSystems::BeforeFixedMainLoop),
+        );
+    if lead_in > 0 {
+        app.add_systems(PostStartup, say_lead_in);
+    }
 }
 
 /// The tick at which there is something to be seen.
@@ -30,12 +36,22 @@ pub(super) fn play(app: &mut App, script: Script) {
 struct LeadIn(u64);
 
 /// Plays what leads up to a replay faster than it was.
-fn hurry(world: Res<CubeWorld>, lead_in: Res<LeadIn>, mut clock: ResMut<Time<Fixed>>) {
+fn hurry(
+    world: Res<CubeWorld>,
+    lead_in: Res<LeadIn>,
+    virtual_clock: Res<Time<Virtual>>,
+    mut clock: ResMut<Time<Fixed>>,
+) {
     let left = lead_in.0.saturating_sub(world.tick()).min(LEAD_IN_TICKS);
-    if left > 0 {
+    if left > 0 && !virtual_clock.is_paused() {
         let time = clock.timestep() * left as u32;
         clock.accumulate_overstep(time);
     }
+}
+
+fn say_lead_in(time: Res<Time<Real>>, mut notices: ResMut<Notices>) {
+    let said = "what led up to the replay is played first, in quick motion";
+    notices.say(said.to_owned(), time.elapsed());
 }
 
 fn say_outcome(
@@ -44,13 +60,14 @@ fn say_outcome(
     mut is_said: Local<bool>,
     mut notices: ResMut<Notices>,
 ) {
-    let Some(outcome) = check.outcome().filter(|_| !*is_said) else {
+    let said = match check.outcome() {
+        Outcome::Same => "the replay is over: every state was as recorded".to_owned(),
+        Outcome::Different(difference) => difference.to_string(),
+        Outcome::Unfinished => return,
+    };
+    if *is_said {
         return;
-    };
+    }
     *is_said = true;
-    let said = match outcome {
-        Ok(()) => "the replay is over: every state was as recorded".to_owned(),
-        Err(difference) => difference.to_string(),
-    };
     notices.say(said, time.elapsed());
 }

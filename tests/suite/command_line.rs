@@ -180,7 +180,10 @@ fn mistakes_get_one_line_that_names_the_place() {
     assert!(said.contains("no network is called `5g`"), "{said}");
     assert!(said.contains("wi-fi-bad, cable"), "{said}");
     assert!(complaint(&["--network", "5g"]).contains("`5g`"));
-    assert!(complaint(&["--rate", "25"]).contains("--rate: 25 is not 60, 30, 20 or 10"));
+    assert!(
+        complaint(&["--rate", "25"])
+            .contains("--rate: `25` is no rate; it must be 60, 30, 20 or 10")
+    );
     let said = complaint(&["--interpolation", "cubic"]);
     assert!(
         said.contains("`cubic`") && said.contains("hermite"),

@@ -10,12 +10,13 @@ use cubewire::GamePlugins;
 use cubewire::controls::ControlsPlugin;
 use cubewire::headless::HeadlessGame;
 use cubewire::panel::PanelPlugin;
+use cubewire::recording::{InputLogPlugin, LivePlugin, RecordingFolder};
 use cubewire::replication::{
     Digest, LaneMeter, LaneSettings, ReceptionPlugin, Security, ServerSettings, ServingPlugin,
     UdpServer, UdpViewer, ViewerSettings, spawn_reception,
 };
 use cubewire::simulation::{ResetSimulation, World as CubeWorld, state_hash};
-use cubewire::view::ViewPlugin;
+use cubewire::view::{Notices, ViewPlugin};
 use cubewire_codec::CubeState;
 use cubewire_scene::{CEILING, CUBES, PLAYER, WALL, side};
 
@@ -232,6 +233,9 @@ fn no_two_of_our_systems_run_in_an_order_that_is_left_open() {
     .unwrap();
     let mut app = strict_app();
     app.add_plugins((GamePlugins, ServingPlugin, ControlsPlugin))
+        .add_plugins((InputLogPlugin, LivePlugin))
+        .insert_resource(RecordingFolder(".".into()))
+        .init_resource::<Notices>()
         .insert_resource(server)
         .init_resource::<Digest>();
     run(&mut app);

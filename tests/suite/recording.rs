@@ -7,15 +7,17 @@ use std::process::{Command, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
+use cubewire::headless::HeadlessGame;
 use cubewire::recording::film::{Film, FilmError, Take};
 use cubewire::recording::series::{Series, episodes};
-use cubewire::replication::Half;
+use cubewire::recording::{InputLog, InputLogPlugin, Outcome, Script};
+use cubewire::replication::{Half, LaneSettings};
 use cubewire::view::{Overlay, Part};
 use cubewire_codec::ladder::LADDER;
 use cubewire_protocol::Interpolation;
 
 use crate::command_line::{complaint, cubewire};
-use crate::common::script_path;
+use crate::common::{script, script_path};
 use crate::decode::{Frames, Mp4Info, read_mp4};
 
 /// Of the quick series.
@@ -162,6 +164,80 @@ fn a_slow_machine_films_the_same_frames_as_a_fast_one() {
     assert_eq!(fast.frames, 12);
     let moved = fast_frames.windows(2).all(|two| two[0] != two[1]);
     assert!(moved, "they are not all one frame");
+}
+
+/// A short play, as F9 would have written it down, of which the first second is lead-in.
+fn replay(ticks: usize) -> Script {
+    let mut game = HeadlessGame::with_plugins(
+        Some(script("katamari")),
+        LaneSettings::default(),
+        InputLogPlugin,
+    )
+    .unwrap();
+    for tick in 0..ticks {
+        if tick == 60 {
+            game.app.world_mut().resource_mut::<InputLog>().begin();
+        }
+        game.step();
+    }
+    game.app.world().resource::<InputLog>().replay().unwrap()
+}
+
+#[test]
+#[ignore = "needs a Vulkan driver"]
+fn a_replay_is_filmed_to_its_last_tick_at_any_rate() {
+    let replay = replay(180);
+    for frames_per_second in [1, 4, 7, 50, 60, 144] {
+        let film = Film {
+            size: (64, 64).into(),
+            frames_per_second,
+            frames: 2 * u64::from(frames_per_second),
+            skipped_ticks: 0,
+            script: Some(replay.clone()),
+            ..short_film()
+        };
+        let (take, _) = shoot(&film, Duration::ZERO);
+        assert_eq!(take.replay, Some(Outcome::Same), "{frames_per_second}");
+        let film = Film {
+            frames: film.frames - 1,
+            ..film
+        };
+        let (take, _) = shoot(&film, Duration::ZERO);
+        assert_eq!(
+            take.replay,
+            Some(Outcome::Unfinished),
+            "{frames_per_second}"
+        );
+    }
+    let mut other = replay;
+    other.steps.clear();
+    let film = Film {
+        frames: 120,
+        size: (64, 64).into(),
+        script: Some(other),
+        skipped_ticks: 0,
+        ..short_film()
+    };
+    let (take, _) = shoot(&film, Duration::ZERO);
+    assert!(matches!(take.replay, Some(Outcome::Different(_))));
+}
+
+#[test]
+#[ignore = "needs a Vulkan driver"]
+fn a_mean_is_of_the_ticks_in_which_there_was_a_lane() {
+    let text = r#"(ticks: 60, steps: [(at: 30, left: "rung:uncompressed")])"#;
+    let film = Film {
+        size: (64, 64).into(),
+        frames: 60,
+        skipped_ticks: 0,
+        script: Some(Script::parse(text, Path::new("a.ron")).unwrap()),
+        left: Half::Simulation,
+        right: "rung:smallest-three".parse().unwrap(),
+        ..short_film()
+    };
+    let (take, _) = shoot(&film, Duration::ZERO);
+    let [left, right] = take.mean_kbps.map(|kbps| kbps.unwrap().round());
+    assert_eq!((left, right), (17_369.0, 12_017.0));
 }
 
 #[test]

@@ -6,8 +6,10 @@ use std::path::Path;
 use bevy::prelude::*;
 use cubewire::headless::HeadlessGame;
 use cubewire::headless::replay::{Played, play};
-use cubewire::recording::{InputLog, InputLogPlugin, LivePlugin, Playing, RecordingFolder, Script};
-use cubewire::replication::{Half, LaneSettings, Selected, Side};
+use cubewire::recording::{
+    InputLog, InputLogPlugin, LivePlugin, Outcome, Playing, RecordingFolder, Script,
+};
+use cubewire::replication::{Half, LaneSettings, Selected, ShadowLadder, Side};
 use cubewire::simulation::{HeldKeys, ResetSimulation};
 use cubewire::view::{self, Notices, ViewPlugin};
 use cubewire_codec::ladder;
@@ -89,19 +91,14 @@ fn what_f9_wrote_down_is_repeated_bit_for_bit() {
     assert!(fs::metadata(&path).unwrap().len() < 1_500, "it is small");
     let replay = Script::load(&path).unwrap();
     assert_eq!((replay.lead_in, replay.ticks), (150, 780));
-    let text = |half: &Option<Half>| half.as_ref().and_then(Half::to_text);
+    let text = |half: &Option<Box<Half>>| half.as_ref().and_then(|half| half.to_text());
     assert_eq!(text(&replay.left).as_deref(), Some("simulation"));
     assert_eq!(text(&replay.right).as_deref(), Some("rung:changed-flags"));
     let switch = replay.steps.iter().find(|step| step.at == 250).unwrap();
     assert_eq!(text(&switch.right).as_deref(), Some("rung:delta"));
-    let played = play(replay).unwrap();
-    assert_eq!(
-        played,
-        Played {
-            hash,
-            outcome: Some(Ok(()))
-        }
-    );
+    let played = play(replay, 780).unwrap();
+    let outcome = Some(Outcome::Same);
+    assert_eq!(played, Played { hash, outcome });
 
     // The next one gets a name of its own.
     press_f9(&mut game);
@@ -117,9 +114,8 @@ fn recorded(script_name: &str, ticks: usize, folder: &Path) -> (Script, u64) {
     for _ in 0..ticks {
         game.step();
     }
-    let hash = log(&game).hash();
-    let replay = game.app.world_mut().resource_mut::<InputLog>().end();
-    (replay.unwrap(), hash)
+    let log = log(&game);
+    (log.replay().unwrap(), log.hash())
 }
 
 #[test]
@@ -147,18 +143,22 @@ fn five_minutes_of_scripted_play_are_repeated() {
 fn a_replay_that_comes_out_otherwise_is_told_from_one_that_does_not() {
     let folder = tempfile::tempdir().unwrap();
     let (mut replay, _) = recorded("katamari", 1300, folder.path());
-    assert_eq!(play(replay.clone()).unwrap().outcome, Some(Ok(())));
+    let outcome = |replay: &Script, ticks| play(replay.clone(), ticks).unwrap().outcome.unwrap();
+    assert_eq!(outcome(&replay, 1300), Outcome::Same);
+    assert_eq!(outcome(&replay, 700), Outcome::Unfinished);
     // As if physics were another: a key that nobody held when it was recorded.
     let step = replay.steps.iter_mut().find(|step| step.at > 650).unwrap();
     step.hold = Some(Vec::new());
     let at = step.at;
-    let difference = play(replay).unwrap().outcome.unwrap().unwrap_err();
+    let Outcome::Different(difference) = outcome(&replay, 1300) else {
+        panic!("other keys lead elsewhere");
+    };
     assert!(difference.from <= at && at < difference.to, "{difference}");
     assert_eq!((difference.from, difference.to), (600, 1200));
     assert_eq!(
         difference.to_string(),
-        "the states differ from the recorded ones between ticks 600 and 1200: it was recorded by \
-         another build, whose physics computes otherwise"
+        "the states differ from the recorded ones between ticks 600 and 1200: another build may \
+         have recorded it, whose physics computes otherwise"
     );
 }
 
@@ -230,7 +230,7 @@ fn settings(game: &mut HeadlessGame, wanted: Side) -> Option<LaneSettings> {
 fn scripts_and_switches_change_what_the_halves_show_at_their_ticks() {
     let folder = tempfile::tempdir().unwrap();
     let mut game = game(None, folder.path());
-    let text = r#"(ticks: 100, steps: [
+    let text = r#"(ticks: 100, right: "rung:changed-flags", steps: [
         (at: 10, hold: [Right]),
         (at: 20, right: "rung:delta,rate:30"),
         (at: 30, left: "rung:index"),
@@ -241,12 +241,12 @@ fn scripts_and_switches_change_what_the_halves_show_at_their_ticks() {
     let playing = Playing::new(script).showing_halves(switches);
     game.app.insert_resource(playing);
     let mut seen = Vec::new();
-    for tick in 0..100 {
+    for tick in 0..125 {
         game.step();
         let held = game.app.world().resource::<HeldKeys>().0.right;
         assert_eq!(
             held,
-            tick >= 10,
+            tick % 100 >= 10,
             "{tick}: keys stay held where only a half changes"
         );
         let now = Side::ALL.map(|side| settings(&mut game, side));
@@ -268,8 +268,32 @@ fn scripts_and_switches_change_what_the_halves_show_at_their_ticks() {
             (30, Some("rung:index"), delta),
             (50, None, delta),
             (60, None, Some("rung:predicted,link:4g,rate:30")),
+            // It starts again, with what it shows at the start.
+            (100, None, Some("rung:changed-flags")),
+            (120, None, delta),
         ]
     );
+}
+
+#[test]
+fn a_lane_with_another_seed_is_another_lane() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut game = game(None, folder.path());
+    game.add_shadow().unwrap();
+    let world = game.app.world_mut();
+    let lane = |text: &str| Half::Lane(text.parse().unwrap());
+    view::show(world, Side::Right, lane("rung:index,link:4g")).unwrap();
+    assert!(
+        world.get_entity(game.lane).is_ok(),
+        "it only has other settings"
+    );
+    view::show(world, Side::Right, lane("rung:index,link:4g,seed:3")).unwrap();
+    assert!(world.get_entity(game.lane).is_err());
+    let mut lanes = world.query_filtered::<&LaneSettings, (With<Selected>, With<ShadowLadder>)>();
+    assert_eq!(lanes.single(world).unwrap().link_seed, 3);
+    for _ in 0..60 {
+        game.step();
+    }
 }
 
 #[test]
@@ -295,9 +319,6 @@ fn the_panel_is_about_a_lane_that_is_there() {
     // The right half keeps its lane.
     view::show(world, Side::Right, Half::Simulation).unwrap();
     assert_eq!(selected(world), Side::Right);
-    let shadow = game
-        .app
-        .world()
-        .get::<cubewire::replication::ShadowLadder>(game.lane);
+    let shadow = game.app.world().get::<ShadowLadder>(game.lane);
     assert!(shadow.is_some(), "the shadow came back with it");
 }

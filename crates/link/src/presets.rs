@@ -47,6 +47,16 @@ impl Preset {
     pub fn by_name(name: &str) -> Option<&'static Self> {
         PRESETS.iter().find(|preset| preset.name == name)
     }
+
+    /// The preset that these conditions are, cut or not.
+    #[must_use]
+    pub fn of(conditions: &Conditions) -> Option<&'static Self> {
+        let whole = Conditions {
+            cut: false,
+            ..conditions.clone()
+        };
+        PRESETS.iter().find(|preset| preset.conditions == whole)
+    }
 }
 
 /// From a perfect link to a hostile one.

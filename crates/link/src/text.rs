@@ -99,12 +99,7 @@ impl Conditions {
         if self.trace.is_some() {
             return None;
         }
-        let whole = Self {
-            cut: false,
-            ..self.clone()
-        };
-        let preset = PRESETS.iter().find(|preset| preset.conditions == whole);
-        let mut written = match preset {
+        let mut written = match Preset::of(self) {
             Some(preset) => vec![preset.name.to_owned()],
             None => PARTS
                 .iter()

@@ -1,13 +1,17 @@
-//! Whether there is anything to open a window on. Bevy panics if there is not.
+//! Whether there is anything to draw on. Bevy panics if there is not.
 
 use std::env;
 
 use bevy::tasks::block_on;
 use wgpu::{Backends, DeviceType, Instance, InstanceDescriptor};
 
+/// What the log leaves out: renet warns of every snapshot in more than 20 fragments, netcode of every
+/// datagram that is none of its own, and graphics drivers chat.
+pub(crate) const LOG_FILTER: &str = "wgpu=error,naga=warn,renet=error,renetcode=off";
+
 /// What is missing for a window; `None` if nothing is.
 #[must_use]
-pub fn missing() -> Option<&'static str> {
+pub(crate) fn missing() -> Option<&'static str> {
     if cfg!(target_os = "linux") && !has_display() {
         return Some("there is no display");
     }
@@ -16,7 +20,7 @@ pub fn missing() -> Option<&'static str> {
 
 /// What is missing to draw off the screen; `None` if nothing is.
 #[must_use]
-pub fn no_adapter_off_screen() -> Option<&'static str> {
+pub(crate) fn no_adapter_off_screen() -> Option<&'static str> {
     no_adapter(Backends::PRIMARY)
 }
 

@@ -1,0 +1,202 @@
+//! Writes down what is pressed and shown.
+
+use bevy::prelude::*;
+use cubewire_scene::Keys;
+
+use super::{HASH_EVERY, Recorded, ReplayCheck, check};
+use crate::recording::{Key, Script, Step};
+use crate::replication::{Half, LaneSettings, Side};
+use crate::simulation::{
+    HeldKeys, ResetSimulation, SimulationSystems, World as CubeWorld, state_hash,
+};
+
+/// Keeps the [`InputLog`], and runs the [`ReplayCheck`] if there is one.
+#[derive(Debug)]
+pub struct InputLogPlugin;
+
+impl Plugin for InputLogPlugin {
+    fn build(&self, app: &mut App) {
+        app.init_resource::<InputLog>().add_systems(
+            FixedUpdate,
+            (
+                note_input
+                    .after(SimulationSystems::Control)
+                    .before(SimulationSystems::Reset),
+                (
+                    note_state,
+                    check::check.run_if(resource_exists::<ReplayCheck>),
+                )
+                    .chain()
+                    .after(SimulationSystems::Capture),
+            ),
+        );
+    }
+}
+
+/// What was pressed and shown since the world was built, and what came of it.
+#[derive(Resource, Clone, Debug, Default)]
+pub struct InputLog {
+    has_begun: bool,
+    script: Script,
+    held: Keys,
+    shown: [Shown; Side::ALL.len()],
+    hash: u64,
+    states: Vec<u64>,
+    /// The tick, counted from the start, at which the recording begins.
+    recording: Option<u64>,
+    keeps_resets: bool,
+}
+
+/// What a half showed in the tick before.
+#[derive(Clone, Debug, Default, PartialEq)]
+enum Shown {
+    /// Not even the simulation.
+    #[default]
+    Nothing,
+    Simulation,
+    Lane(Box<LaneSettings>),
+}
+
+impl InputLog {
+    /// A log that goes on when the world is built anew, as that of a script that does it.
+    #[must_use]
+    pub fn that_keeps_resets() -> Self {
+        Self {
+            keeps_resets: true,
+            ..Self::default()
+        }
+    }
+
+    /// Ticks since the start.
+    pub(super) const fn ticks(&self) -> u64 {
+        self.script.ticks
+    }
+
+    /// Ticks recorded so far; none if there is no recording.
+    #[must_use]
+    pub fn recorded_ticks(&self) -> Option<u64> {
+        self.recording.map(|from| self.script.ticks - from)
+    }
+
+    /// Begins a recording with the next tick.
+    pub const fn begin(&mut self) {
+        self.recording = Some(self.script.ticks);
+    }
+
+    /// What has been recorded; none if not even a tick was played.
+    #[must_use]
+    pub fn replay(&self) -> Option<Script> {
+        let lead_in = self.recording?;
+        if lead_in == self.script.ticks {
+            return None;
+        }
+        let mut states = self.states.clone();
+        if !self.script.ticks.is_multiple_of(HASH_EVERY) {
+            states.push(self.hash);
+        }
+        let mut script = Script {
+            lead_in,
+            recorded: Some(Recorded::by_this_program(states)),
+            ..self.script.clone()
+        };
+        let checksum = script.checksum();
+        if let Some(recorded) = &mut script.recorded {
+            recorded.checksum = checksum;
+        }
+        Some(script)
+    }
+
+    /// Ends the recording.
+    pub const fn end(&mut self) {
+        self.recording = None;
+    }
+
+    /// Hash of all states so far.
+    #[must_use]
+    pub const fn hash(&self) -> u64 {
+        self.hash
+    }
+
+    fn restart(&mut self) {
+        *self = Self {
+            has_begun: true,
+            recording: self.recording.map(|_| 0),
+            keeps_resets: self.keeps_resets,
+            ..Self::default()
+        };
+    }
+
+    /// Notes what a half shows; what that has changed to, if it has. A replay goes without what has no
+    /// text.
+    fn note_half(&mut self, side: Side, lane: Option<&LaneSettings>) -> Option<Box<Half>> {
+        let shown = &mut self.shown[side as usize];
+        let is_same = match (&*shown, lane) {
+            (Shown::Lane(before), Some(now)) => **before == *now,
+            (Shown::Simulation, None) => true,
+            _ => false,
+        };
+        if is_same {
+            return None;
+        }
+        *shown = lane.map_or(Shown::Simulation, |lane| {
+            Shown::Lane(Box::new(lane.clone()))
+        });
+        let half = match lane {
+            Some(lane) => Half::Lane(lane.clone()),
+            None if side == Side::Left => Half::Simulation,
+            None => return None,
+        };
+        half.to_text().map(|_| Box::new(half))
+    }
+}
+
+fn note_input(
+    held: Res<HeldKeys>,
+    lanes: Query<(&Side, &LaneSettings)>,
+    mut resets: MessageReader<ResetSimulation>,
+    mut log: ResMut<InputLog>,
+) {
+    let is_reset = resets.read().count() > 0;
+    let keeps = log.keeps_resets || log.recording.is_some();
+    if !log.has_begun || (is_reset && !keeps) {
+        log.restart();
+    }
+    let at = log.script.ticks;
+    let [left, right] = Side::ALL.map(|side| {
+        let lane = lanes.iter().find(|&(&other, _)| other == side);
+        log.note_half(side, lane.map(|(_, settings)| settings))
+    });
+    let mut step = Step {
+        at,
+        reset: is_reset && at > 0,
+        ..Step::default()
+    };
+    if at == 0 {
+        log.script.left = left;
+        log.script.right = right;
+    } else {
+        step.left = left;
+        step.right = right;
+    }
+    if held.0 != log.held {
+        step.hold = Some(Key::of(held.0));
+        log.held = held.0;
+    }
+    if step
+        != (Step {
+            at,
+            ..Step::default()
+        })
+    {
+        log.script.steps.push(step);
+    }
+}
+
+fn note_state(world: Res<CubeWorld>, mut log: ResMut<InputLog>) {
+    log.script.ticks += 1;
+    log.hash = state_hash(log.hash, world.current());
+    if log.script.ticks.is_multiple_of(HASH_EVERY) {
+        let hash = log.hash;
+        log.states.push(hash);
+    }
+}
