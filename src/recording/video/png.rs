@@ -24,6 +24,9 @@ impl Pngs {
         if !sides.contains(&size.0) || !sides.contains(&size.1) {
             return Err(VideoError::size(path, size, "1x1 to 65535x65535"));
         }
+        // To learn now what would go wrong with the first.
+        let first = numbered(path, 0);
+        NewFile::create(&first).map_err(VideoError::io(&first))?;
         Ok(Self {
             path: path.to_owned(),
             size,
