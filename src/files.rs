@@ -74,6 +74,8 @@ pub(crate) fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
 /// Takes the first free name of the kind `cubewire-1.mp4` in a folder, by an empty file: whoever else
 /// looks for one takes the next. To be replaced, or removed again.
 pub(crate) fn claim(folder: &Path, extension: &str) -> io::Result<PathBuf> {
+    // `./cubewire-1.mp4` is read as well without the first half.
+    let folder = folder.strip_prefix(".").unwrap_or(folder);
     let mut number = 1_u32;
     loop {
         let path = folder.join(format!("cubewire-{number}.{extension}"));

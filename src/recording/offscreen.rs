@@ -33,8 +33,8 @@ use crate::display::LOG_FILTER;
 use crate::panel::SmallGraphPlugin;
 use crate::view::{AppearancePlugin, Canvas, ViewPlugin};
 
-/// Height in pixels at which a logical point is a pixel.
-const USUAL_HEIGHT: f32 = 720.0;
+/// Pixels at which a logical point is one.
+const USUAL_SIZE: Vec2 = Vec2::new(1280.0, 720.0);
 
 /// Type of less than half its usual size cannot be read.
 const SMALLEST_SCALE: f32 = 0.5;
@@ -178,7 +178,8 @@ impl OffScreen {
         image.texture_descriptor.usage |=
             TextureUsages::RENDER_ATTACHMENT | TextureUsages::COPY_SRC;
         let image = app.world_mut().resource_mut::<Assets<Image>>().add(image);
-        let scale_factor = (size.y as f32 / USUAL_HEIGHT).max(SMALLEST_SCALE);
+        let scale_factor = (size.as_vec2() / USUAL_SIZE).min_element();
+        let scale_factor = scale_factor.max(SMALLEST_SCALE);
         app.insert_resource(Canvas {
             target: RenderTarget::Image(ImageRenderTarget {
                 handle: image.clone(),
