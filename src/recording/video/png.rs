@@ -123,13 +123,17 @@ mod tests {
     #[test]
     fn a_frame_that_cannot_be_written_does_not_use_up_its_number() {
         let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("later/a.png");
+        let later = folder.path().join("later");
+        let path = later.join("a.png");
+        assert!(open(&path, (16, 16), 1).is_err());
+        fs::create_dir(&later).unwrap();
         let mut video = open(&path, (16, 16), 1).unwrap();
+        fs::remove_dir(&later).unwrap();
         let frame = scene((16, 16), 0);
         let error = video.add(&frame).unwrap_err().to_string();
         assert!(error.contains("later/a-00000.png: "), "{error}");
-        fs::create_dir(folder.path().join("later")).unwrap();
+        fs::create_dir(&later).unwrap();
         video.add(&frame).unwrap();
-        assert!(folder.path().join("later/a-00000.png").exists());
+        assert!(later.join("a-00000.png").exists());
     }
 }
