@@ -1,10 +1,11 @@
 //! Films play: the same frames on any machine, however long each of them takes.
 
+use bevy::prelude::*;
+
 use super::{InputLog, OffScreen, OffScreenError, Outcome, Playing, ReplayCheck, Script, Switch};
 use crate::replication::{Accounting, Half, LaneMeter, LaneSettings, Side, kbps};
 use crate::simulation::World as CubeWorld;
 use crate::view::{self, Overlay};
-use bevy::prelude::*;
 
 /// What to film, and how.
 #[derive(Clone, Debug)]
