@@ -133,7 +133,8 @@ enum Command {
 /// What to play, for how long, and when to start counting.
 #[derive(Clone, Debug, Args)]
 pub struct PlayArgs {
-    /// Script of keys by tick (RON), such as assets/scripts/mix.ron; without one, nobody plays
+    /// Script of keys by tick (RON), such as assets/scripts/mix.ron; without one, nobody plays. What
+    /// it shows does not count: every command says itself what it measures
     #[arg(long, value_name = "FILE")]
     pub script: Option<PathBuf>,
     /// Seconds to play [default: the script's length, or 30]

@@ -43,7 +43,7 @@ pub struct RecordArgs {
     /// Seconds at the start that are played and not filmed
     #[arg(long, value_name = "SECONDS", default_value_t = 0.0)]
     skip: f64,
-    /// Pixels
+    /// Pixels; for an MP4 an even number each way, and 3840x2160 at most
     #[arg(long, value_name = "WxH", default_value = "1280x720")]
     size: String,
     /// Frames a second; a GIF can have 50, 25, 20, 10, 5 [default: 60; for a GIF, 20]
@@ -56,7 +56,8 @@ pub struct RecordArgs {
     /// kind of interpolation
     #[arg(long, value_name = "NAME", conflicts_with_all = OF_ONE_VIDEO)]
     series: Option<Series>,
-    /// Switch in the middle, as in `4s:rung=delta` or `4s:left.link=4g`; may be given many times
+    /// Switch in the middle, as in `4s:rung=delta` for the right lane or `4s:left.link=4g` for the left
+    /// one, in seconds of what is seen; may be given many times
     #[arg(long, value_name = "SECONDSs:SETTING=VALUE")]
     at: Vec<String>,
     /// Leave out what is written over the picture
@@ -109,6 +110,9 @@ impl RecordArgs {
             film.size.x,
             film.size.y,
         )?;
+        if take.frames < film.frames {
+            writeln!(out, "stopped early: it was to have {} frames", film.frames)?;
+        }
         let halves = [film.left.to_text(), film.right.to_text()];
         for (side, text) in Side::ALL.into_iter().zip(halves) {
             let kbps = take.mean_kbps[side as usize];

@@ -12,7 +12,7 @@ use bevy::render::view::screenshot::{Screenshot, ScreenshotCaptured};
 use bevy::window::PrimaryWindow;
 use cubewire_scene::TICKS_PER_SECOND;
 
-use super::video::{FrameSink, Mp4, VideoError};
+use super::video::{Mp4, VideoError};
 use super::{InputLog, Script};
 use crate::files::claim;
 use crate::view::Notices;
@@ -62,7 +62,7 @@ struct Live {
     finishing: Vec<(Finished, Encoder)>,
 }
 
-type Encoder = JoinHandle<Result<(), VideoError>>;
+type Encoder = JoinHandle<Result<Mp4, VideoError>>;
 
 /// A picture of the window, and the time at which it was seen.
 type Message = (Image, Duration);
@@ -86,7 +86,7 @@ struct Capture {
 #[derive(Clone, Debug)]
 struct Finished {
     path: PathBuf,
-    seconds: f64,
+    length: Duration,
     frames: u64,
     dropped: u64,
 }
@@ -114,7 +114,7 @@ impl Capture {
                     video.add_at(&frame, at)?;
                 }
             }
-            Box::new(video).finish()
+            Ok(video)
         });
         Ok(Self {
             number,
@@ -148,7 +148,7 @@ impl Capture {
         // Its sender is dropped here, by which the encoder knows that there is no more.
         let finished = Finished {
             path: self.path,
-            seconds: (now - self.start).as_secs_f64(),
+            length: now - self.start,
             frames: self.frames,
             dropped: self.dropped,
         };
@@ -166,7 +166,7 @@ impl Finished {
         format!(
             "{}: {:.1} s, {} frames, {dropped}",
             self.path.display(),
-            self.seconds,
+            self.length.as_secs_f64(),
             self.frames
         )
     }
@@ -184,26 +184,29 @@ fn replay(
         if log.recorded_ticks().is_none() {
             log.begin();
         } else {
-            let said = match log.replay() {
-                None => {
-                    log.end();
-                    "nothing was played, so there is nothing to repeat".to_owned()
-                }
-                Some(script) => match save(&script, &folder.0) {
-                    Ok(path) => {
-                        log.end();
-                        format!("{}: `cubewire play` shows it", path.display())
-                    }
-                    // Nothing is lost: F9 tries again.
-                    Err(error) => format!("{}: {error}; F9 tries again", folder.0.display()),
-                },
-            };
+            let said = end_replay(&mut log, &folder.0);
             notices.say(said, time.elapsed());
         }
     }
     let ticks = log.recorded_ticks();
     let seconds = ticks.map(|ticks| ticks as f64 / f64::from(TICKS_PER_SECOND));
     notices.replay = seconds.map(|seconds| format!("replay {}", clock(seconds)));
+}
+
+/// Ends the recording and saves it; what came of that.
+fn end_replay(log: &mut InputLog, folder: &Path) -> String {
+    let Some(script) = log.replay() else {
+        log.end();
+        return "nothing was played, so there is nothing to repeat".to_owned();
+    };
+    match save(&script, folder) {
+        Ok(path) => {
+            log.end();
+            format!("{}: `cubewire play` shows it", path.display())
+        }
+        // Nothing is lost yet.
+        Err(error) => format!("{}: {error}; F9 tries again", folder.display()),
+    }
 }
 
 fn save(script: &Script, folder: &Path) -> io::Result<PathBuf> {
@@ -327,9 +330,20 @@ fn collect(time: Res<Time<Real>>, mut live: ResMut<Live>, mut notices: ResMut<No
     }
 }
 
-/// Leaves no video unfinished.
-fn end(time: Res<Time<Real>>, mut live: ResMut<Live>, mut notices: ResMut<Notices>) {
+/// Leaves no recording unfinished.
+fn end(
+    time: Res<Time<Real>>,
+    folder: Res<RecordingFolder>,
+    log: Option<ResMut<InputLog>>,
+    mut live: ResMut<Live>,
+    mut notices: ResMut<Notices>,
+) {
     let now = time.elapsed();
+    if let Some(mut log) = log
+        && log.recorded_ticks().is_some()
+    {
+        notices.say(end_replay(&mut log, &folder.0), now);
+    }
     if let Some(capture) = live.capture.take() {
         live.finishing.push(capture.finish(now));
     }
@@ -339,13 +353,15 @@ fn end(time: Res<Time<Real>>, mut live: ResMut<Live>, mut notices: ResMut<Notice
 }
 
 fn outcome(finished: &Finished, encoder: Encoder) -> String {
-    match encoder.join() {
-        Ok(Ok(())) => finished.in_words(),
-        Ok(Err(error)) => {
+    let Ok(encoded) = encoder.join() else {
+        return format!("{}: the encoder failed", finished.path.display());
+    };
+    match encoded.and_then(|video| video.finish_at(finished.length)) {
+        Ok(()) => finished.in_words(),
+        Err(error) => {
             release(&finished.path);
             error.to_string()
         }
-        Err(_) => format!("{}: the encoder failed", finished.path.display()),
     }
 }
 
@@ -367,6 +383,11 @@ mod tests {
         assert_eq!(clock(0.0), "0:00.0");
         assert_eq!(clock(59.96), "1:00.0");
         assert_eq!(clock(754.32), "12:34.3");
+    }
+
+    fn gone() -> VideoError {
+        let path = PathBuf::from("a.mp4");
+        VideoError::GivenUp { path }
     }
 
     fn picture(size: UVec2, bytes: Vec<u8>) -> Image {
@@ -403,7 +424,7 @@ mod tests {
             frames: 0,
             dropped: 0,
             sender,
-            encoder: thread::spawn(|| Ok(())),
+            encoder: thread::spawn(|| Err(gone())),
         };
         for frame in 0..5 {
             capture.add(Image::default(), Duration::from_millis(frame));

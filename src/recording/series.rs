@@ -191,6 +191,10 @@ pub fn record_series(
             break;
         }
     }
+    if bar.position() < frames {
+        bar.suspend(|| report("stopped: the series is not whole"))
+            .map_err(SeriesError::Output)?;
+    }
     bar.finish_and_clear();
     let path = folder.join("index.html");
     write_whole(&path, page.html().as_bytes()).map_err(unwritable(&path))

@@ -55,7 +55,12 @@ pub enum Part {
 impl Overlay {
     /// Shows a title for a while; `now` is by the simulation's clock.
     pub fn announce(&mut self, title: String, now: Duration) {
-        self.title = Some((title, now + TITLE_TIME));
+        let until = now + TITLE_TIME;
+        let title = match self.title.take() {
+            Some((before, ends)) if ends == until => format!("{before}\n{title}"),
+            _ => title,
+        };
+        self.title = Some((title, until));
     }
 
     /// Whether that part is there.
@@ -193,6 +198,7 @@ pub(super) fn spawn(mut commands: Commands) {
             (
                 Node {
                     position_type: PositionType::Absolute,
+                    top: px(FIGURES_END),
                     align_items: AlignItems::Center,
                     padding: UiRect::all(px(10)),
                     column_gap: px(8),
@@ -322,6 +328,18 @@ fn bandwidth(kbps: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn titles_of_one_moment_stand_together() {
+        let title = |overlay: &Overlay| overlay.title.as_ref().unwrap().0.clone();
+        let mut overlay = Overlay::default();
+        let second = Duration::from_secs(1);
+        overlay.announce("delta".to_owned(), second);
+        overlay.announce("left: 4G".to_owned(), second);
+        assert_eq!(title(&overlay), "delta\nleft: 4G");
+        overlay.announce("index".to_owned(), second * 2);
+        assert_eq!(title(&overlay), "index");
+    }
 
     #[test]
     fn small_figures_have_a_decimal_and_large_ones_none() {

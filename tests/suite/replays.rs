@@ -100,11 +100,13 @@ fn what_f9_wrote_down_is_repeated_bit_for_bit() {
     let outcome = Some(Outcome::Same);
     assert_eq!(played, Played { hash, outcome });
 
-    // The next one gets a name of its own.
+    // The next one gets a name of its own, and is written also if the game ends before.
     press_f9(&mut game);
     hold(&mut game, RIGHT, 10);
-    press_f9(&mut game);
-    assert!(folder.path().join("cubewire-2.ron").exists());
+    game.app.world_mut().write_message(AppExit::Success);
+    game.step();
+    let next = Script::load(&folder.path().join("cubewire-2.ron")).unwrap();
+    assert_eq!(next.ticks - next.lead_in, 11);
 }
 
 /// A replay of some play, of `ticks` ticks.

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use cubewire::recording::video::{FrameSink, Mp4, open};
+use cubewire::recording::video::{Mp4, open};
 
 use crate::decode::{Frames, Mp4Info, read_mp4};
 
@@ -101,7 +101,7 @@ fn a_captured_frame_is_shown_when_it_was_seen() {
         for (n, ms) in times_ms.into_iter().enumerate() {
             video.add_at(&frame(n), Duration::from_millis(ms)).unwrap();
         }
-        Box::new(video).finish().unwrap();
+        video.finish_at(Duration::from_millis(3_500)).unwrap();
     });
     assert_eq!(frames.len(), 5);
     let ticks: Vec<f64> = info
@@ -113,6 +113,6 @@ fn a_captured_frame_is_shown_when_it_was_seen() {
         ticks.iter().map(|tick| tick.round()).collect::<Vec<_>>(),
         [0.0, 2400.0, 2401.0, 2402.0, 150_000.0]
     );
-    assert_eq!(info.duration, Duration::from_secs_f64(151_000.0 / 60_000.0));
+    assert_eq!(info.duration, Duration::from_millis(3_500));
     assert_eq!(info.keyframes, [0, 4]);
 }

@@ -88,9 +88,34 @@ impl Mp4 {
     ///
     /// As [`FrameSink::add`].
     pub fn add_at(&mut self, frame: &[u8], at: Duration) -> Result<(), VideoError> {
-        let ticks =
-            (at.as_nanos() * u128::from(self.timescale.get()) + 500_000_000) / 1_000_000_000;
-        self.add_at_tick(frame, u64::try_from(ticks).unwrap_or(u64::MAX))
+        self.add_at_tick(frame, self.tick(at))
+    }
+
+    /// Finishes as [`FrameSink::finish`] does; the last frame is shown until `end` after the start of
+    /// the video.
+    ///
+    /// # Errors
+    ///
+    /// As [`FrameSink::finish`].
+    pub fn finish_at(self, end: Duration) -> Result<(), VideoError> {
+        let tick = self.tick(end);
+        self.finish_at_tick(Some(tick))
+    }
+
+    fn tick(&self, time: Duration) -> u64 {
+        let ticks = time.as_nanos() * u128::from(self.timescale.get());
+        u64::try_from((ticks + 500_000_000) / 1_000_000_000).unwrap_or(u64::MAX)
+    }
+
+    fn finish_at_tick(self, end: Option<u64>) -> Result<(), VideoError> {
+        let path = self.path;
+        let Some(writing) = self.writing else {
+            return Err(VideoError::GivenUp { path });
+        };
+        if self.frames == 0 {
+            return Err(VideoError::Empty { path });
+        }
+        writing.finish(end).map_err(VideoError::io(&path))
     }
 
     fn add_at_tick(&mut self, frame: &[u8], tick: u64) -> Result<(), VideoError> {
@@ -115,14 +140,7 @@ impl FrameSink for Mp4 {
     }
 
     fn finish(self: Box<Self>) -> Result<(), VideoError> {
-        let path = self.path;
-        let Some(writing) = self.writing else {
-            return Err(VideoError::GivenUp { path });
-        };
-        if self.frames == 0 {
-            return Err(VideoError::Empty { path });
-        }
-        writing.finish().map_err(VideoError::io(&path))
+        self.finish_at_tick(None)
     }
 }
 
@@ -228,9 +246,10 @@ impl Writing {
         Ok(())
     }
 
-    fn finish(mut self) -> io::Result<()> {
+    fn finish(mut self, end: Option<u64>) -> io::Result<()> {
         if let Some((_, newest)) = self.newest {
-            self.end_newest(newest + u64::from(TICKS_PER_FRAME))?;
+            let end = end.map(|end| end.max(newest + 1));
+            self.end_newest(end.unwrap_or(newest + u64::from(TICKS_PER_FRAME)))?;
         }
         let boxes = self.muxer.finalize().map_err(io::Error::other)?;
         for (offset, bytes) in boxes.offset_and_bytes_pairs() {
