@@ -19,6 +19,7 @@ use cubewire_protocol::Interpolation;
 use crate::command_line::{complaint, cubewire};
 use crate::common::{script, script_path};
 use crate::decode::{Frames, Mp4Info, read_mp4};
+use crate::window::Killed;
 
 /// Of the quick series.
 const WIDTH: usize = 320;
@@ -313,13 +314,17 @@ fn everything_over_the_picture_can_be_left_out() {
 fn ctrl_c_finishes_the_file() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.mp4");
-    let mut recording = Command::new(assert_cmd::cargo::cargo_bin("cubewire"))
+    // Whoever runs the tests in the background may have them ignore it.
+    let recording = Command::new("env")
+        .arg("--default-signal=INT")
+        .arg(assert_cmd::cargo::cargo_bin("cubewire"))
         .args(["record", "--size", "320x180", "--seconds", "600", "--out"])
         .arg(&path)
         .stdout(Stdio::null())
         .stderr(Stdio::null())
         .spawn()
         .unwrap();
+    let mut recording = Killed(recording);
     let begun = |folder: &Path| {
         let files = fs::read_dir(folder).unwrap();
         let lengths = files.map(|file| file.unwrap().metadata().unwrap().len());
@@ -331,7 +336,7 @@ fn ctrl_c_finishes_the_file() {
         sleep(Duration::from_millis(50));
     }
     assert!(!path.exists(), "it has no name yet");
-    let pid = recording.id().to_string();
+    let pid = recording.0.id().to_string();
     assert!(
         Command::new("kill")
             .args(["-INT", &pid])
@@ -339,7 +344,15 @@ fn ctrl_c_finishes_the_file() {
             .unwrap()
             .success()
     );
-    assert!(recording.wait().unwrap().success());
+    let start = Instant::now();
+    let status = loop {
+        if let Some(status) = recording.0.try_wait().unwrap() {
+            break status;
+        }
+        assert!(start.elapsed() < Duration::from_secs(60), "it goes on");
+        sleep(Duration::from_millis(50));
+    };
+    assert!(status.success());
     let (info, frames) = read_mp4(&path).unwrap();
     assert!(!frames.is_empty() && frames.len() < 36_000);
     assert_eq!(info.starts.len(), frames.len());

@@ -34,7 +34,8 @@ const HOVER_M: f64 = 1.5;
 /// The bound of an interpolated position: a quantization step of 1/512 m.
 const STEP_M: f64 = 1.0 / 512.0;
 
-struct Killed(Child);
+/// A process that does not outlive its test.
+pub(crate) struct Killed(pub(crate) Child);
 
 impl Drop for Killed {
     fn drop(&mut self) {
