@@ -1,4 +1,4 @@
-//! `cubewire record` and `cubewire play`: their command lines.
+//! `cubewire record`: its command line.
 
 use std::io::Write;
 use std::path::PathBuf;

@@ -7,7 +7,7 @@ use cubewire_scene::TICKS_PER_SECOND;
 
 use super::{HeadlessGame, progress};
 use crate::cli::CommandError;
-use crate::recording::{InputLog, InputLogPlugin, Outcome, Playing, ReplayCheck, Script};
+use crate::recording::{InputLog, InputLogPlugin, Outcome, Playing, ReplayCheck, Script, begin};
 use crate::replication::LaneSettings;
 
 /// What came of a script that was played once.
@@ -25,11 +25,9 @@ pub struct Played {
 /// If the game cannot be set up.
 pub fn play(script: Script, ticks: u64) -> Result<Played, CommandError> {
     let mut game = HeadlessGame::with_plugins(None, LaneSettings::default(), InputLogPlugin)?;
+    // A script's resets are part of it as well.
     game.app.insert_resource(InputLog::that_keeps_resets());
-    if let Some(check) = ReplayCheck::new(&script) {
-        game.app.insert_resource(check);
-    }
-    game.app.insert_resource(Playing::new(script).once());
+    begin(game.app.world_mut(), Playing::new(script).once());
     let progress = progress(ticks as usize, "ticks");
     for _ in 0..ticks {
         game.step();

@@ -2,7 +2,7 @@
 
 use bevy::prelude::*;
 
-use super::{InputLog, OffScreen, OffScreenError, Outcome, Playing, ReplayCheck, Script, Switch};
+use super::{OffScreen, OffScreenError, Outcome, Playing, ReplayCheck, Script, Switch, begin};
 use crate::replication::{Accounting, Half, LaneMeter, LaneSettings, Side, kbps};
 use crate::simulation::World as CubeWorld;
 use crate::view::{self, Overlay};
@@ -97,18 +97,10 @@ impl Film {
         view::show(world, Side::Right, Half::Lane(self.right.clone())).map_err(FilmError::Game)?;
         let script = self.script.clone().unwrap_or_default();
         let skipped = script.lead_in.saturating_add(self.skipped_ticks);
-        let is_replay = script.recorded.is_some();
         let switches = self.switches.iter().cloned();
         let switches = switches.map(|switch| switch.delayed(skipped));
-        let mut playing = Playing::new(script).showing_halves(switches.collect());
-        if is_replay {
-            playing = playing.once();
-        }
-        if let Some(check) = ReplayCheck::new(playing.script()) {
-            app.insert_resource(InputLog::that_keeps_resets())
-                .insert_resource(check);
-        }
-        app.insert_resource(playing);
+        let playing = Playing::new(script).showing_halves(switches.collect());
+        begin(world, playing);
         stage.skip(skipped);
         stage.warm_up()?;
         Ok(stage)

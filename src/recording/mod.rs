@@ -19,7 +19,7 @@ pub mod video;
 
 pub use live::{LivePlugin, RecordingFolder};
 pub use offscreen::{OffScreen, OffScreenError};
-pub use play::{Playing, ScriptPlugin};
+pub use play::{Playing, ScriptPlugin, begin};
 pub use record::{RecordError, progress, record};
 pub use replay::{Difference, InputLog, InputLogPlugin, Outcome, Recorded, ReplayCheck};
 pub use script::{Key, Script, ScriptError, Step};

@@ -4,6 +4,7 @@ use bevy::prelude::*;
 
 use super::script::Script;
 use super::switch::Switch;
+use super::{InputLog, ReplayCheck};
 use crate::replication::{Half, LaneSettings, Side};
 use crate::simulation::{HeldKeys, ResetSimulation, SimulationSystems, World as CubeWorld};
 use crate::view::{self, Overlay};
@@ -74,6 +75,21 @@ impl Playing {
         let played = self.start.map_or(0, |start| world.tick() - start);
         !self.repeats && played >= self.script.ticks
     }
+}
+
+/// Plays from the next tick on, in an app with the [`InputLogPlugin`](super::InputLogPlugin); a replay
+/// once, and compared with what was recorded.
+pub fn begin(world: &mut World, playing: Playing) {
+    let check = ReplayCheck::new(playing.script());
+    let playing = match check {
+        Some(check) => {
+            world.insert_resource(InputLog::that_keeps_resets());
+            world.insert_resource(check);
+            playing.once()
+        }
+        None => playing,
+    };
+    world.insert_resource(playing);
 }
 
 fn play(

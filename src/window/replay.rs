@@ -2,7 +2,7 @@
 
 use bevy::prelude::*;
 
-use crate::recording::{InputLog, Outcome, Playing, ReplayCheck, Script};
+use crate::recording::{Outcome, Playing, ReplayCheck, Script, begin};
 use crate::simulation::World as CubeWorld;
 use crate::view::Notices;
 
@@ -12,20 +12,13 @@ const LEAD_IN_TICKS: u64 = 120;
 /// Plays from the first tick on.
 pub(super) fn play(app: &mut App, script: Script) {
     let lead_in = script.lead_in;
-    let check = ReplayCheck::new(&script);
-    let mut playing = Playing::new(script).showing_halves(Vec::new());
-    if let Some(check) = check {
-        playing = playing.once();
-        app.insert_resource(InputLog::that_keeps_resets())
-            .insert_resource(check)
-            .add_systems(Update, say_outcome);
-    }
-    app.insert_resource(playing)
-        .insert_resource(LeadIn(lead_in))
-        .add_systems(
-            RunFixedMainLoop,
-            hurry.in_set(RunFixedMainLoopSystems::BeforeFixedMainLoop),
-        );
+    let playing = Playing::new(script).showing_halves(Vec::new());
+    begin(app.world_mut(), playing);
+    app.add_systems(Update, say_outcome.run_if(resource_exists::<ReplayCheck>));
+    app.insert_resource(LeadIn(lead_in)).add_systems(
+        RunFixedMainLoop,
+        hurry.in_set(RunFixedMainLoopSystems::BeforeFixedMainLoop),
+    );
     if lead_in > 0 {
         app.add_systems(PostStartup, say_lead_in);
     }
