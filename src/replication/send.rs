@@ -3,10 +3,10 @@
 use bevy::prelude::*;
 use cubewire_codec::stages::Delta;
 use cubewire_codec::{InitialStateError, Limits, QuantizedSnapshot, Snapshot, Stages};
-use cubewire_protocol::SnapshotSender;
+use cubewire_protocol::{Pacing, SnapshotSender};
 
 use super::meter::Sample;
-use super::transport::SenderMail;
+use super::transport::{SLICE_BYTES, SenderMail};
 use super::{HEADER_BYTES, LaneMeter, LaneSettings};
 use crate::simulation::World as CubeWorld;
 
@@ -21,6 +21,11 @@ pub(super) struct Sender {
     initial: Snapshot,
     changed: Vec<bool>,
 }
+
+/// Lanes that have it spare a way that may be too narrow: a real one. Over a [link](LaneSettings::link)
+/// of our own, which is there to show what stages cost, every snapshot is sent.
+#[derive(Component, Debug, Default)]
+pub(super) struct Paced(pub(super) Pacing);
 
 impl Sender {
     pub(super) fn new(initial: Snapshot, stages: Stages) -> Result<Self, InitialStateError> {
@@ -51,29 +56,48 @@ impl Sender {
     }
 }
 
-pub(super) fn take_feedback(mut lanes: Query<(&mut SenderMail, &mut Sender, &mut LaneMeter)>) {
-    for (mut mail, mut sender, mut meter) in &mut lanes {
+type FeedbackEnd<'a> = (
+    &'a mut SenderMail,
+    &'a mut Sender,
+    &'a mut LaneMeter,
+    Option<&'a mut Paced>,
+);
+
+pub(super) fn take_feedback(world: Res<CubeWorld>, mut lanes: Query<FeedbackEnd<'_>>) {
+    for (mut mail, mut sender, mut meter, paced) in &mut lanes {
+        let acked = sender.protocol.newest_acked();
         while let Some(message) = mail.0.take() {
             if sender.protocol.on_message(&message).is_err() {
                 meter.refused_acks += 1;
             }
         }
+        if let Some(mut paced) = paced
+            && sender.protocol.newest_acked() != acked
+        {
+            paced.0.on_ack(world.tick());
+        }
     }
 }
 
-pub(super) fn send(
-    world: Res<CubeWorld>,
-    mut lanes: Query<(&LaneSettings, &mut SenderMail, &mut Sender, &mut LaneMeter)>,
-) -> Result {
+type SendingEnd<'a> = (
+    &'a LaneSettings,
+    &'a mut SenderMail,
+    &'a mut Sender,
+    &'a mut LaneMeter,
+    Option<&'a mut Paced>,
+);
+
+pub(super) fn send(world: Res<CubeWorld>, mut lanes: Query<SendingEnd<'_>>) -> Result {
     let tick = world.tick();
     let age = |baseline: Option<u64>| baseline.map(|baseline| (tick - baseline) as u16);
-    for (settings, mut mail, mut sender, mut meter) in &mut lanes {
+    for (settings, mut mail, mut sender, mut meter, paced) in &mut lanes {
         let sender = &mut *sender;
         if settings.stages.check().is_ok() {
             sender.stages = settings.stages;
         }
         let stages = sender.stages;
-        if !settings.sends_at(tick) {
+        let is_due = paced.as_ref().is_none_or(|paced| paced.0.is_due(tick));
+        if !(settings.sends_at(tick) && is_due) {
             meter.begin(Sample {
                 tick,
                 stages,
@@ -93,6 +117,9 @@ pub(super) fn send(
         let changed_cubes = sender.changed_cubes(sent.baseline)?;
 
         let packet = sender.protocol.packet();
+        if let Some(mut paced) = paced {
+            paced.0.on_sent(tick, packet.bytes.len() > SLICE_BYTES);
+        }
         meter.begin(Sample {
             tick,
             stages,

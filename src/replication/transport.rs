@@ -24,6 +24,9 @@ const WELCOME: u8 = 1;
 /// Requests go up it, grants down.
 const REQUESTS: u8 = 2;
 
+/// renet cuts a message that is longer into slices of so many bytes, each a packet.
+pub(super) const SLICE_BYTES: usize = 1200;
+
 /// Room for the pieces of uncompressed snapshots, which renet holds for 3 s when one is lost.
 const CHANNEL_BYTES: usize = 16 << 20;
 

@@ -12,10 +12,11 @@ use tempfile::TempDir;
 use crate::common::script_path;
 
 /// How long the server plays.
-const SECONDS: &str = "8";
+const SECONDS: &str = "13";
 
-/// How long viewers watch, so that they leave before the server does.
-const VIEW_SECONDS: &str = "5";
+/// How long viewers watch, so that they leave before the server does, and so that one that starts late
+/// on a busy machine still sees enough.
+const VIEW_SECONDS: &str = "10";
 
 /// The program, in a network namespace if one is named.
 fn cubewire(namespace: Option<&str>) -> Command {
@@ -160,7 +161,7 @@ fn processes_on_loopback_agree_on_every_snapshot() {
     println!("decoded of sent: {counts:?}");
     // At 60 a second and at 20: a slow machine may start late, and nothing is lost on loopback.
     assert!(counts[0].0 > 200 && counts[0].1 - counts[0].0 < 30);
-    assert!(counts[1].0 > 66 && counts[1].0 < 110);
+    assert!(counts[1].0 > 66 && counts[1].0 < 210);
     assert!(counts[2].0 < counts[2].1, "the hostile network loses some");
 }
 

@@ -15,7 +15,7 @@ use cubewire::replication::{
     ViewerStatus,
 };
 use cubewire_codec::ladder;
-use cubewire_link::Conditions;
+use cubewire_link::{Bandwidth, Conditions};
 
 use crate::common::script;
 
@@ -438,4 +438,59 @@ fn where_it_may_not_listen_or_dial_it_says_so() {
     };
     let error = UdpViewer::new(abroad).unwrap_err();
     assert!(matches!(error, ViewError::InsecureInPublic(_)), "{error}");
+}
+
+/// A snapshot that is relative to an old baseline takes eight datagrams, more than its queue holds; one
+/// that is relative to a recent baseline takes one.
+fn narrow() -> Conditions {
+    Conditions {
+        bandwidth: Some(Bandwidth {
+            bits_per_second: 200_000,
+            queue_bytes: 6_000,
+        }),
+        ..Conditions::PERFECT
+    }
+}
+
+fn set_link(viewer: &mut HeadlessViewer, link: Conditions) {
+    let mut lane = viewer.app.world_mut().entity_mut(viewer.lane);
+    lane.get_mut::<LaneSettings>().unwrap().link = link;
+}
+
+/// Of each second, the snapshots that were decoded, and the kilobits that were sent.
+fn seconds(
+    game: &mut HeadlessGame,
+    viewer: &mut HeadlessViewer,
+    count: usize,
+) -> Vec<(u64, usize)> {
+    let mut decoded = viewer.meter().received;
+    let each = |_| {
+        step(game, &mut [viewer], 60);
+        let before = std::mem::replace(&mut decoded, viewer.meter().received);
+        let (_, _, samples) = lanes(game).remove(0);
+        let bytes: usize = samples.iter().rev().take(60).map(|s| s.wire_bytes).sum();
+        (decoded.saturating_sub(before), bytes * 8 / 1000)
+    };
+    (0..count).map(each).collect()
+}
+
+#[test]
+fn after_a_cut_a_narrow_way_is_not_choked_with_snapshots_that_never_arrive_whole() {
+    let mut game = server(Security::Insecure, 8);
+    let mut viewer = viewer_at(address(&game), Security::Insecure, "delta");
+    step(&mut game, &mut [&mut viewer], 60);
+    let cut = Conditions {
+        cut: true,
+        ..Conditions::PERFECT
+    };
+    set_link(&mut viewer, cut);
+    // So long that every baseline is too old, and less than either end's patience.
+    step(&mut game, &mut [&mut viewer], 280);
+    set_link(&mut viewer, narrow());
+    let recovering = seconds(&mut game, &mut viewer, 4);
+    let recovered = seconds(&mut game, &mut viewer, 3);
+    println!("decoded, and kbit sent, in each second: {recovering:?}, then {recovered:?}");
+    assert!(recovering[..2].iter().all(|&(_, kbits)| kbits < 200));
+    assert!(recovered.iter().all(|&(decoded, _)| decoded > 15));
+    agreeing(&game, &viewer);
 }

@@ -6,6 +6,7 @@
 
 mod datagram;
 mod server;
+mod spread;
 mod viewer;
 
 use std::fmt;

@@ -19,8 +19,9 @@ use renetcode::{
 use super::super::guard::Guard;
 use super::super::{Purpose, REQUESTS, SNAPSHOTS, SenderMail, TICK, WELCOME, config};
 use super::datagram::is_fit_for_server;
+use super::spread::Spread;
 use super::{PROTOCOL_ID, Security, ViewerSettings, since_1970, token_version};
-use crate::replication::send::Sender;
+use crate::replication::send::{Paced, Sender};
 use crate::replication::{HEADER_BYTES, LaneMeter, LaneSettings, SEND_INTERVALS, Sample};
 use crate::simulation::World as CubeWorld;
 
@@ -132,6 +133,8 @@ struct Guest {
     since_word: Duration,
     /// It speaks another version.
     is_refused: bool,
+    /// Packets of snapshots.
+    spread: Spread,
     /// Packets that its lane's meter does not have yet.
     traffic: Sample,
 }
@@ -348,6 +351,7 @@ impl UdpServer {
             connected_for: Duration::ZERO,
             since_word: Duration::ZERO,
             is_refused: version != PROTOCOL_VERSION,
+            spread: Spread::default(),
             traffic: Sample::default(),
         };
         if guest.is_refused {
@@ -555,6 +559,7 @@ fn grant(
                 sender,
                 SenderMail::default(),
                 LaneMeter::default(),
+                Paced::default(),
                 viewer,
             ));
             guest.lane = Some((lane.id(), request.number));
@@ -566,13 +571,14 @@ fn grant(
 /// Sends what waits, once a tick.
 pub(in crate::replication) fn flush(
     mut server: ResMut<UdpServer>,
-    mut lanes: Query<(&mut SenderMail, &mut LaneMeter, &mut RemoteViewer)>,
+    mut lanes: Query<(&mut SenderMail, &Paced, &mut LaneMeter, &mut RemoteViewer)>,
 ) {
     let server = &mut *server;
     let waiting = lanes.iter().any(|(mail, ..)| !mail.0.outgoing.is_empty());
     if !waiting && server.since_flush < TICK {
         return;
     }
+    let ticks = server.since_flush.div_duration_f64(TICK).round().max(1.0) as u32;
     server.since_flush = Duration::ZERO;
     for (&client, guest) in &mut server.guests {
         let mut lane = guest.lane.and_then(|(lane, _)| lanes.get_mut(lane).ok());
@@ -581,13 +587,21 @@ pub(in crate::replication) fn flush(
                 server.renet.send_message(client, SNAPSHOTS, message);
             }
         }
-        for packet in server.renet.get_packets_to_send(client).unwrap_or_default() {
+        let interval = lane
+            .as_ref()
+            .map_or(1, |(_, paced, ..)| paced.0.interval_ticks());
+        let packets = server.renet.get_packets_to_send(client).unwrap_or_default();
+        let (snapshots, others): (Vec<_>, Vec<_>) = packets
+            .into_iter()
+            .partition(|packet| Purpose::of(packet) == Purpose::Snapshots);
+        guest.spread.put(snapshots, interval);
+        for packet in others.into_iter().chain(guest.spread.take(ticks)) {
             if let Ok((to, datagram)) = server.netcode.generate_payload_packet(client, &packet) {
                 let bytes = server.socket.send(datagram, to);
                 guest.traffic.count_down(Purpose::of(&packet), bytes);
             }
         }
-        if let Some((_, meter, viewer)) = &mut lane {
+        if let Some((_, _, meter, viewer)) = &mut lane {
             let traffic = std::mem::take(&mut guest.traffic);
             meter.current().add_traffic(&traffic);
             viewer.round_trip = Duration::from_secs_f64(server.renet.rtt(client).max(0.0));
