@@ -43,9 +43,10 @@ pub struct RecordArgs {
     /// Seconds at the start that are played and not filmed
     #[arg(long, value_name = "SECONDS", default_value_t = 0.0)]
     skip: f64,
-    /// Pixels; for an MP4 an even number each way, and 3840x2160 at most
-    #[arg(long, value_name = "WxH", default_value = "1280x720")]
-    size: String,
+    /// Pixels; for an MP4 an even number each way, and 3840x2160 at most [default: 1280x720, and
+    /// 320x180 for the quick series]
+    #[arg(long, value_name = "WxH")]
+    size: Option<String>,
     /// Frames a second; a GIF can have 50, 25, 20, 10, 5 [default: 60; for a GIF, 20]
     #[arg(long, value_name = "N")]
     fps: Option<u32>,
@@ -72,14 +73,13 @@ pub struct RecordArgs {
 }
 
 /// What a series decides by itself.
-const OF_ONE_VIDEO: [&str; 12] = [
+const OF_ONE_VIDEO: [&str; 11] = [
     "script",
     "replay",
     "left",
     "right",
     "seconds",
     "skip",
-    "size",
     "fps",
     "at",
     "hide",
@@ -87,17 +87,25 @@ const OF_ONE_VIDEO: [&str; 12] = [
     "right_label",
 ];
 
+/// Without `--size`.
+const DEFAULT_SIZE: UVec2 = UVec2::new(1280, 720);
+
 /// Without a script and without `--seconds`.
 const DEFAULT_SECONDS: f64 = 10.0;
 
 impl RecordArgs {
     /// Films.
     pub(super) fn run(&self, out: &mut impl Write) -> Result<(), CommandError> {
+        let size = match &self.size {
+            Some(text) => Some(UVec2::from(size(text)?)),
+            None => None,
+        };
         if let Some(series) = self.series {
             let report = |line: &str| writeln!(out, "{line}").and_then(|()| out.flush());
-            return Ok(record_series(series, &self.out, report)?);
+            let size = size.unwrap_or_else(|| series.size());
+            return Ok(record_series(series, size, &self.out, report)?);
         }
-        let film = self.film()?;
+        let film = self.film(size.unwrap_or(DEFAULT_SIZE))?;
         let progress = progress(film.frames);
         let take = record(&film, &self.out, &progress)?;
         progress.finish_and_clear();
@@ -133,7 +141,7 @@ impl RecordArgs {
         }
     }
 
-    fn film(&self) -> Result<Film, CommandError> {
+    fn film(&self, size: UVec2) -> Result<Film, CommandError> {
         let path = self.script.as_ref().or(self.replay.as_ref());
         let script = path.map(|path| Script::load(path)).transpose()?;
         if let (Some(path), Some(script)) = (&self.replay, &script)
@@ -141,7 +149,6 @@ impl RecordArgs {
         {
             return Err(CommandError::NoReplay { path: path.clone() });
         }
-        let (width, height) = size(&self.size)?;
         let is_gif = self
             .out
             .extension()
@@ -187,7 +194,7 @@ impl RecordArgs {
             switches.push(switch);
         }
         Ok(Film {
-            size: UVec2::new(width, height),
+            size,
             frames_per_second: fps,
             frames: ((seconds * f64::from(fps)).round() as u64).max(1),
             skipped_ticks: skipped_ticks as u64,

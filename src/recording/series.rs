@@ -22,14 +22,16 @@ use crate::view::Overlay;
 /// Which videos.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Series {
-    /// As in the article: eight seconds each, 1280 × 720 pixels.
+    /// As in the article: eight seconds each.
     Article,
-    /// The same in small, half a second each: to see whether it works.
+    /// The same, half a second each: to see whether it works.
     Quick,
 }
 
 impl Series {
-    const fn size(self) -> UVec2 {
+    /// Pixels of each video, unless others are wanted.
+    #[must_use]
+    pub const fn size(self) -> UVec2 {
         match self {
             Self::Article => UVec2::new(1280, 720),
             Self::Quick => UVec2::new(320, 180),
@@ -85,15 +87,15 @@ pub enum SeriesError {
     Script(#[from] ScriptError),
 }
 
-/// The videos of a series, in their order.
+/// The videos of a series, in their order, of so many pixels each.
 ///
 /// # Errors
 /// If a script that comes with the program is none.
-pub fn episodes(series: Series) -> Result<Vec<Episode>, ScriptError> {
+pub fn episodes(series: Series, size: UVec2) -> Result<Vec<Episode>, ScriptError> {
     let katamari = Script::parse(KATAMARI, Path::new("katamari.ron"))?;
     let ball = Script::parse(BALL, Path::new("ball.ron"))?;
     let film = |script: &Script, left: Half, right: LaneSettings| Film {
-        size: series.size(),
+        size,
         frames_per_second: FRAMES_PER_SECOND,
         frames: series.frames(),
         skipped_ticks: SKIPPED_TICKS,
@@ -161,6 +163,7 @@ pub fn episodes(series: Series) -> Result<Vec<Episode>, ScriptError> {
 /// [`SeriesError`]; the videos that were finished before stay.
 pub fn record_series(
     series: Series,
+    size: UVec2,
     folder: &Path,
     mut report: impl FnMut(&str) -> Result<(), io::Error>,
 ) -> Result<(), SeriesError> {
@@ -170,7 +173,7 @@ pub fn record_series(
     };
     check_adapter()?;
     fs::create_dir_all(folder).map_err(unwritable(folder))?;
-    let episodes = episodes(series)?;
+    let episodes = episodes(series, size)?;
     let frames = episodes.iter().map(|episode| episode.film.frames).sum();
     let bar = progress(frames);
     let mut page = Page::default();
@@ -276,7 +279,7 @@ mod tests {
 
     #[test]
     fn every_rung_and_every_interpolation_has_its_video() {
-        let episodes = episodes(Series::Article).unwrap();
+        let episodes = episodes(Series::Article, UVec2::new(640, 360)).unwrap();
         assert_eq!(episodes.len(), LADDER.len() + Interpolation::ALL.len());
         let last = &episodes[LADDER.len() - 1].film;
         assert_eq!(last.right.stages, LADDER[LADDER.len() - 1].stages);
@@ -295,7 +298,10 @@ mod tests {
         let episode = Episode {
             name: "a&b".to_owned(),
             caption: "1 < 2".to_owned(),
-            film: episodes(Series::Quick).unwrap().remove(0).film,
+            film: episodes(Series::Quick, Series::Quick.size())
+                .unwrap()
+                .remove(0)
+                .film,
         };
         let mut page = Page::default();
         page.add("a.mp4", &episode, "simulation | \"x\" 3.0 kbps");

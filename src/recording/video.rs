@@ -37,7 +37,8 @@ pub trait FrameSink: Send {
 }
 
 /// Begins a video of the kind that the extension of `path` names: `.mp4`, `.gif`, or `.png`, which
-/// numbers its files: `a/cubes.png` gives `a/cubes-00000.png` and so on. `size` is width and height in
+/// numbers its files: `a/cubes.png` gives `a/cubes-00000.png` and so on, and takes the place of all
+/// that are there by such names. `size` is width and height in
 /// pixels; `fps` counts frames a second, and means nothing to PNG.
 ///
 /// # Errors

@@ -1,5 +1,6 @@
 //! Frames as numbered PNG files, each of which appears whole or not at all.
 
+use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -65,6 +66,14 @@ impl FrameSink for Pngs {
         if self.written == 0 {
             return Err(VideoError::Empty { path: self.path });
         }
+        // The rest of a longer film that was here before.
+        for number in self.written.. {
+            let path = numbered(&self.path, number);
+            match fs::remove_file(&path) {
+                Err(error) if error.kind() == io::ErrorKind::NotFound => break,
+                removed => removed.map_err(VideoError::io(&path))?,
+            }
+        }
         Ok(())
     }
 }
@@ -118,6 +127,26 @@ mod tests {
                     .eq(rgba.iter().map(|[rgb @ .., _]| rgb))
             );
         }
+    }
+
+    #[test]
+    fn nothing_is_left_of_a_longer_film_by_that_name() {
+        let folder = tempfile::tempdir().unwrap();
+        let names = || {
+            let files = fs::read_dir(folder.path()).unwrap();
+            let mut names: Vec<_> = files.map(|file| file.unwrap().file_name()).collect();
+            names.sort();
+            names
+        };
+        fs::write(folder.path().join("a-1.png"), "of somebody else").unwrap();
+        for frames in [4, 2] {
+            let mut video = open(&folder.path().join("a.png"), (16, 16), 1).unwrap();
+            for n in 0..frames {
+                video.add(&scene((16, 16), n)).unwrap();
+            }
+            video.finish().unwrap();
+        }
+        assert_eq!(names(), ["a-00000.png", "a-00001.png", "a-1.png"]);
     }
 
     #[test]
