@@ -295,8 +295,8 @@ fn sample_entry(annex_b: &[u8]) -> io::Result<SampleEntry> {
 const TICKS_PER_FRAME: u32 = 1000;
 /// How far a player may have to go back.
 const KEYFRAME_SECONDS: u64 = 2;
-/// 0 to 51. At 20 small type and thin lines are as sharp as in the source: 45 dB where dithering leaves
-/// no face flat, 54 dB where faces are.
+/// 0 to 51. At 20 small type and thin lines are as sharp as in the source: 45 dB where all that there is
+/// moves, 54 dB where little does. Three more would make files a third smaller, and cost 2 dB.
 const QUANTIZER: u8 = 20;
 
 /// BT.709 as [`yuv`] has it, but with the transfer function of the frames.
