@@ -14,16 +14,12 @@
 pub struct Pacing {
     interval_ticks: u32,
     heard_at: Option<u64>,
-    newest: Option<Newest>,
+    /// Tick of the newest snapshot, if that is a long one.
+    newest_long: Option<u64>,
 }
 
-#[derive(Clone, Copy, Debug)]
-struct Newest {
-    tick: u64,
-    is_long: bool,
-}
-
-/// So much silence may be of delay and loss: twice the round trip by way of a satellite. 1 s at 60 Hz.
+/// So much silence may be of delay and loss: a round trip by way of a satellite takes 0.6 s. 1 s at
+/// 60 Hz.
 pub const PATIENCE_TICKS: u32 = 60;
 
 /// The longest [interval](Pacing::interval_ticks), with which acknowledgements still come before
@@ -34,20 +30,16 @@ impl Pacing {
     /// Whether a snapshot may be sent in this tick.
     #[must_use]
     pub fn is_due(&self, tick: u64) -> bool {
-        self.newest.is_none_or(|newest| {
-            !newest.is_long || tick >= newest.tick.saturating_add(self.interval_ticks().into())
-        })
+        let interval = self.interval_ticks().into();
+        self.newest_long
+            .is_none_or(|newest| tick >= newest.saturating_add(interval))
     }
 
     /// Ticks from a long snapshot to the next, and to spread its datagrams over: 1, which is all at
     /// once, to [`MAX_INTERVAL_TICKS`].
     #[must_use]
-    pub const fn interval_ticks(&self) -> u32 {
-        if self.interval_ticks == 0 {
-            1
-        } else {
-            self.interval_ticks
-        }
+    pub fn interval_ticks(&self) -> u32 {
+        self.interval_ticks.max(1)
     }
 
     /// A snapshot was sent, in one datagram or, if it `is_long`, in several.
@@ -57,7 +49,7 @@ impl Pacing {
         let beyond_patience = silence.saturating_sub(PATIENCE_TICKS.into());
         let interval = (beyond_patience / 2).min(MAX_INTERVAL_TICKS.into()) as u32;
         self.interval_ticks = self.interval_ticks.max(interval);
-        self.newest = Some(Newest { tick, is_long });
+        self.newest_long = is_long.then_some(tick);
     }
 
     /// The receiver has acknowledged something that it had not before.
