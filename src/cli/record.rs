@@ -96,10 +96,7 @@ const DEFAULT_SECONDS: f64 = 10.0;
 impl RecordArgs {
     /// Films.
     pub(super) fn run(&self, out: &mut impl Write) -> Result<(), CommandError> {
-        let size = match &self.size {
-            Some(text) => Some(UVec2::from(size(text)?)),
-            None => None,
-        };
+        let size = self.size.as_deref().map(size).transpose()?.map(UVec2::from);
         if let Some(series) = self.series {
             let report = |line: &str| writeln!(out, "{line}").and_then(|()| out.flush());
             let size = size.unwrap_or_else(|| series.size());

@@ -91,7 +91,8 @@ pub enum OffScreenError {
 }
 
 impl OffScreen {
-    /// Sets up the simulation and the picture, of `frames_per_second`, at least 1. Lanes are still to be put in; nothing has moved yet.
+    /// Sets up the simulation and the picture, of `frames_per_second`, at least 1. Lanes are still to be
+    /// put in; nothing has moved yet.
     ///
     /// There must be an adapter: Bevy panics without one.
     ///

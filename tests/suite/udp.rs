@@ -469,7 +469,7 @@ fn seconds(
         let before = std::mem::replace(&mut decoded, viewer.meter().received);
         let (_, _, samples) = lanes(game).remove(0);
         let bytes: usize = samples.iter().rev().take(60).map(|s| s.wire_bytes).sum();
-        (decoded.saturating_sub(before), bytes * 8 / 1000)
+        (decoded - before, bytes * 8 / 1000)
     };
     (0..count).map(each).collect()
 }
