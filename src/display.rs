@@ -1,15 +1,15 @@
-//! Whether there is anything to draw on. Bevy panics if there is not.
+//! Checks for a display and a graphics adapter, without which Bevy panics.
 
 use std::env;
 
 use bevy::tasks::block_on;
 use wgpu::{Backends, DeviceType, Instance, InstanceDescriptor};
 
-/// What the log leaves out: renet warns of every snapshot in more than 20 fragments, netcode of every
-/// datagram that is none of its own, and graphics drivers chat.
+/// The log filter. renet warns about every snapshot of more than 20 fragments, netcode about every datagram
+/// of another program, and graphics drivers log at every level.
 pub(crate) const LOG_FILTER: &str = "wgpu=error,naga=warn,renet=error,renetcode=off";
 
-/// What is missing for a window; `None` if nothing is.
+/// What is missing to open a window; `None` if nothing is.
 #[must_use]
 pub(crate) fn missing() -> Option<&'static str> {
     if cfg!(target_os = "linux") && !has_display() {
@@ -18,7 +18,7 @@ pub(crate) fn missing() -> Option<&'static str> {
     no_adapter(Backends::PRIMARY | Backends::GL)
 }
 
-/// What is missing to draw off the screen; `None` if nothing is.
+/// What is missing to render off screen; `None` if nothing is.
 #[must_use]
 pub(crate) fn no_adapter_off_screen() -> Option<&'static str> {
     no_adapter(Backends::PRIMARY)

@@ -1,4 +1,4 @@
-//! Files that appear whole or not at all.
+//! Files that are written atomically: they appear complete or not at all.
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Seek, SeekFrom, Write};
@@ -6,18 +6,19 @@ use std::path::{Path, PathBuf};
 
 use tempfile::{NamedTempFile, TempPath};
 
-/// A file that is being written. It gets its name when it is [finished](Self::finish); until then,
-/// whatever stood there before stays, and if it is dropped nothing is left of it.
+/// A file that is being written under a temporary name. [`finish`](Self::finish) renames it; until then an
+/// existing file of its name is unchanged. If it is dropped before, the temporary file is removed.
 #[derive(Debug)]
 pub(crate) struct NewFile {
     path: PathBuf,
-    // Not a `NamedTempFile`, whose errors name the temporary file. Closed before `temporary` is removed.
+    // Not a `NamedTempFile`: its errors name the temporary file. This field is dropped, and thus closed,
+    // before `temporary` is removed.
     file: BufWriter<File>,
     temporary: TempPath,
 }
 
 impl NewFile {
-    /// Begins a file, in the folder where it will be.
+    /// Creates the temporary file in the folder of `path`.
     pub(crate) fn create(path: &Path) -> io::Result<Self> {
         let folder = match path.parent() {
             Some(folder) if !folder.as_os_str().is_empty() => folder,
@@ -26,7 +27,7 @@ impl NewFile {
         if path.is_dir() {
             return Err(io::ErrorKind::IsADirectory.into());
         }
-        // In the words of the system, as far as it goes: the error of what follows names the temporary
+        // A missing folder is reported with the system's message: the errors below name the temporary
         // file.
         fs::metadata(folder)?;
         let file = NamedTempFile::new_in(folder).map_err(|error| error.kind())?;
@@ -39,7 +40,7 @@ impl NewFile {
         })
     }
 
-    /// Puts the file in its place.
+    /// Renames the file to its final name.
     pub(crate) fn finish(self) -> io::Result<()> {
         drop(self.file.into_inner().map_err(|error| error.into_error())?);
         self.temporary
@@ -64,17 +65,17 @@ impl Seek for NewFile {
     }
 }
 
-/// Writes a file at once.
+/// Writes a complete file.
 pub(crate) fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let mut file = NewFile::create(path)?;
     file.write_all(bytes)?;
     file.finish()
 }
 
-/// Takes the first free name of the kind `cubewire-1.mp4` in a folder, by an empty file: whoever else
-/// looks for one takes the next. To be replaced, or removed again.
+/// Creates an empty file under the first free name of the form `cubewire-1.mp4` in a folder, so that no
+/// other process takes the same name. The caller replaces or removes the file.
 pub(crate) fn claim(folder: &Path, extension: &str) -> io::Result<PathBuf> {
-    // `./cubewire-1.mp4` is read as well without the first half.
+    // `cubewire-1.mp4` is easier to read than `./cubewire-1.mp4`.
     let folder = folder.strip_prefix(".").unwrap_or(folder);
     let mut number = 1_u32;
     loop {
@@ -87,7 +88,7 @@ pub(crate) fn claim(folder: &Path, extension: &str) -> io::Result<PathBuf> {
     }
 }
 
-/// Temporary files are their owner's alone.
+/// Sets the permissions of an ordinary file: temporary files are readable by their owner only.
 #[cfg(unix)]
 fn make_readable(file: &File) -> io::Result<()> {
     use std::fs::Permissions;
@@ -105,7 +106,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_file_is_replaced_when_it_is_finished_and_nothing_else_is_left() {
+    fn finishing_replaces_the_file_and_leaves_no_temporary_file() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a");
         write_whole(&path, b"old").unwrap();
@@ -122,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_gets_a_name_twice() {
+    fn each_name_is_claimed_once() {
         let folder = tempfile::tempdir().unwrap();
         fs::write(folder.path().join("cubewire-2.ron"), "").unwrap();
         let names = [(); 3].map(|()| claim(folder.path(), "ron").unwrap());

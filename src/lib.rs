@@ -10,39 +10,26 @@
 //! | `crates/protocol` | sender and receiver: acks, baselines, jitter buffer, interpolation |
 //! | `crates/lab` | measures the codec on recordings, from the command line |
 //! | [`simulation`] | the authoritative world: bodies, player forces, 60 Hz step |
-//! | [`replication`] | lanes: capture → quantize → encode → renet → link or UDP → decode → playout |
-//! | [`view`] | the picture: both worlds, cameras, colours, overlays |
-//! | [`panel`] | egui: switches and graphs; reads samples, writes lane settings and what the halves show |
-//! | [`recording`] | input scripts, replays, frame-exact videos, live capture |
-//! | [`controls`] | keys |
-//! | [`window`] | all of that in a window |
-//! | [`headless`] | the same game without a window, measured |
-//! | [`cli`] | the command line |
+//! | [`replication`] | lanes: capture → quantize → encode → transport → decode → playout |
+//! | [`transport`] | how a lane's messages travel: by memory over a simulated link, or by UDP |
+//! | [`controls`] | the table of keys |
+//! | [`view`] | the picture: both worlds, cameras, colours, text over them |
+//! | [`panel`] | egui: switches and graphs; reads samples, triggers events |
+//! | [`recording`] | scripts, replays, the keyboard, videos of the screen |
+//! | [`game`] | the harnesses: in a window, on a manual clock, drawn into an image |
+//! | [`commands`] | the command line: a file for each subcommand |
 //! | `examples` | one small program for each thing that a game developer would take away |
+//!
+//! Imports point upwards in this table alone: `tests/suite/layers.rs` checks it.
 
-pub mod cli;
+pub mod commands;
 pub mod controls;
 mod display;
 mod files;
-pub mod headless;
+pub mod game;
 pub mod panel;
 pub mod recording;
 pub mod replication;
 pub mod simulation;
+pub mod transport;
 pub mod view;
-pub mod window;
-
-use bevy::app::{PluginGroup, PluginGroupBuilder};
-
-/// The game without its window: [`simulation`], [`replication`] and [`recording`].
-#[derive(Debug)]
-pub struct GamePlugins;
-
-impl PluginGroup for GamePlugins {
-    fn build(self) -> PluginGroupBuilder {
-        PluginGroupBuilder::start::<Self>()
-            .add(simulation::SimulationPlugin)
-            .add(replication::ReplicationPlugin)
-            .add(recording::ScriptPlugin)
-    }
-}

@@ -1,19 +1,29 @@
 //! The program: reads the command line and runs one command.
 
+use std::fmt::Display;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
 use clap::Parser;
-use cubewire::cli::Cli;
+use cubewire::commands::{Cli, describe_bad_value};
 
 fn main() -> ExitCode {
-    match Cli::parse().run(&mut io::stdout().lock()) {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => match describe_bad_value(&error) {
+            Some(line) => return fail(line),
+            None => error.exit(),
+        },
+    };
+    match cli.run(&mut io::stdout().lock()) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) if error.is_closed_pipe() => ExitCode::SUCCESS,
-        Err(error) => {
-            // If even that cannot be written, the exit code says enough.
-            let _ = writeln!(io::stderr(), "error: {error}");
-            ExitCode::from(2)
-        }
+        Err(error) => fail(error),
     }
+}
+
+fn fail(error: impl Display) -> ExitCode {
+    // If even that cannot be written, the exit code says enough.
+    let _ = writeln!(io::stderr(), "error: {error}");
+    ExitCode::from(2)
 }

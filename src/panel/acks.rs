@@ -1,4 +1,4 @@
-//! What has come back.
+//! Acks that came back, and what the receiver got.
 
 use bevy_egui::egui;
 use cubewire_scene::TICKS_PER_SECOND;
@@ -9,20 +9,20 @@ use crate::replication::LaneMeter;
 pub(super) fn draw(ui: &mut egui::Ui, meter: &LaneMeter, is_remote: bool) {
     let age = |age: Option<Option<u16>>| age.map_or_else(|| "–".to_owned(), baseline);
     let newest = meter.samples().back();
-    let acked = newest.map(|sample| sample.baseline_age_ticks);
-    // Which acks have arrived, the server alone knows.
+    let acked = newest.map(|sample| sample.acked_age_ticks);
+    // Only the server knows which acks have arrived.
     if !is_remote {
         figure(ui, "newest ack", age(acked));
     }
-    let mut sent = meter.samples().iter().rev();
-    let sent = sent.find(|sample| sample.snapshots > 0);
-    let named = sent.map(|sample| sample.reference_age_ticks);
-    figure(ui, "baseline of the packet", age(named));
+    let sent = meter.samples().iter().rev();
+    let newest = sent.flat_map(|sample| &sample.snapshots).next();
+    let named = newest.map(|packet| packet.reference_age_ticks);
+    figure(ui, "baseline of the newest packet", age(named));
     figure(ui, "received", format!("{} snapshots", meter.received));
-    figure(ui, "received again", meter.duplicates.to_string());
-    figure(ui, "refused", format!("{} packets", meter.refused));
+    figure(ui, "duplicates", meter.duplicates.to_string());
+    figure(ui, "rejected", format!("{} packets", meter.refused));
     if let Some(refusal) = &meter.last_refusal {
-        ui.weak(format!("The last because {refusal}."));
+        ui.weak(format!("Last rejection: {refusal}."));
     }
 }
 
@@ -41,7 +41,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_baseline_is_as_old_as_its_ticks() {
+    fn the_age_of_a_baseline_is_shown_in_ticks_and_milliseconds() {
         assert_eq!(baseline(Some(6)), "6 ticks, 100 ms old");
         assert_eq!(baseline(None), "none: initial state");
     }

@@ -1,9 +1,8 @@
-//! The bandwidth graph: kilobits a second over the newest seconds.
+//! The bandwidth graph: kilobits a second over the last seconds.
 
 mod scale;
 
 use std::ops::RangeInclusive;
-use std::sync::Arc;
 
 use bevy_egui::egui;
 use cubewire_scene::TICKS_PER_SECOND;
@@ -12,16 +11,14 @@ use egui_plot::{
     uniform_grid_spacer,
 };
 
-use super::series::{Point, SMOOTHING_TICKS, Series};
-use super::settings::{LONGEST_GRAPH_SECONDS, SHORTEST_GRAPH_SECONDS};
+use super::series::{Point, Points, SMOOTHING_TICKS, Series};
+use super::settings::{MAX_GRAPH_SECONDS, MIN_GRAPH_SECONDS};
 use super::tooltips;
 use scale::Scale;
 
 use super::{Measured, PanelState};
-use crate::replication::{Accounting, Side};
-
-/// The samples of a lane, as the graph keeps them.
-pub(super) type Points = Arc<[Point]>;
+use crate::replication::{Accounting, TARGET_KBPS};
+use crate::view::Side;
 
 pub(super) fn draw(ui: &mut egui::Ui, state: &mut PanelState, lanes: &[Measured<'_>]) {
     controls(ui, state, lanes);
@@ -47,14 +44,14 @@ pub(super) fn draw(ui: &mut egui::Ui, state: &mut PanelState, lanes: &[Measured<
     plot(ui, style, &lines);
 }
 
-/// The graph by itself: a few seconds in little room.
+/// Draws a small graph of a few seconds, without controls.
 pub(super) fn draw_small(ui: &mut egui::Ui, seconds: u32, height: f32, lanes: &[Measured<'_>]) {
     let ticks = seconds as usize * TICKS_PER_SECOND as usize;
     let lines = newest(lanes, ticks + SMOOTHING_TICKS - 1);
     let style = Style {
         height,
         seconds,
-        // Between two rungs there may be three decades.
+        // Rungs may differ by three decades.
         logarithmic: true,
         accounting: Accounting::Article,
         is_small: true,
@@ -79,13 +76,13 @@ fn controls(ui: &mut egui::Ui, state: &mut PanelState, lanes: &[Measured<'_>]) {
         ui.separator();
         for (logarithmic, name) in [(false, "linear"), (true, "logarithmic")] {
             ui.selectable_value(&mut state.logarithmic, logarithmic, name)
-                .on_hover_text("How the vertical axis is divided.");
+                .on_hover_text("Scale of the vertical axis.");
         }
         ui.separator();
         let paused = state.frozen.is_some();
         let pause = ui
             .selectable_label(paused, "pause")
-            .on_hover_text("Holds the graph still. The lane goes on.");
+            .on_hover_text("Freezes the graph. The lane keeps running.");
         if pause.clicked() {
             state.frozen = if paused {
                 None
@@ -98,12 +95,12 @@ fn controls(ui: &mut egui::Ui, state: &mut PanelState, lanes: &[Measured<'_>]) {
             };
         }
     });
-    let seconds = SHORTEST_GRAPH_SECONDS..=LONGEST_GRAPH_SECONDS;
+    let seconds = MIN_GRAPH_SECONDS..=MAX_GRAPH_SECONDS;
     ui.add(egui::Slider::new(&mut state.graph_seconds, seconds).suffix(" s"))
-        .on_hover_text("How far the graph goes back.");
+        .on_hover_text("Time span of the graph.");
 }
 
-/// How a graph looks.
+/// The appearance of a graph.
 #[derive(Clone, Copy, Debug)]
 struct Style {
     /// Logical points.
@@ -211,7 +208,7 @@ fn plot(ui: &mut egui::Ui, style: Style, lanes: &[(Side, Vec<Point>)]) {
     });
 }
 
-/// The lanes' rates at the tick under the pointer, however far the lines are from it.
+/// The lanes' rates at the tick under the pointer, at any distance from the lines.
 fn label(lanes: &[(Side, Series<'_>)], hover: &HoverPosition<'_>) -> Option<String> {
     let (HoverPosition::NearDataPoint { position, .. } | HoverPosition::Elsewhere { position }) =
         hover;
@@ -239,20 +236,17 @@ const fn line_color(side: Side) -> egui::Color32 {
     }
 }
 
-/// The article's target.
-const TARGET_KBPS: f64 = 256.0;
-
 /// Logical points.
 const HEIGHT: f32 = 220.0;
 
-/// Logical points: room for five digits, so that the plot does not jump as they come and go.
+/// Logical points: wide enough for five digits, so that the plot does not shift with their number.
 const AXIS_THICKNESS: f32 = 48.0;
 
-/// Logical points from one label to the next, between which they fade in.
+/// Logical points between two axis labels: invisible at the first value, opaque at the second.
 const KBPS_SPACING: RangeInclusive<f32> = 14.0..=20.0;
 const SECONDS_SPACING: RangeInclusive<f32> = 20.0..=28.0;
 
-// Bluish green, sky blue, vermilion and the stand-in for black of the palette of Okabe and Ito.
+// Bluish green, sky blue and vermilion of the palette of Okabe and Ito, and grey in place of its black.
 const LEFT_COLOR: egui::Color32 = egui::Color32::from_rgb(0x00, 0x9E, 0x73);
 const RIGHT_COLOR: egui::Color32 = egui::Color32::from_rgb(0x56, 0xB4, 0xE9);
 const TARGET_COLOR: egui::Color32 = egui::Color32::from_rgb(0xD5, 0x5E, 0x00);
@@ -261,15 +255,18 @@ const SWITCH_COLOR: egui::Color32 = egui::Color32::from_rgb(0x99, 0x99, 0x99);
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::replication::Sample;
+    use crate::replication::{PacketRecord, Sample};
 
     #[test]
-    fn hovering_gives_the_tick_and_its_rate() {
+    fn hovering_shows_the_tick_and_its_rate() {
         let points: Vec<Point> = (500..620)
             .map(|tick| {
                 Point::from(&Sample {
                     tick,
-                    article_bytes: 125,
+                    snapshots: vec![PacketRecord {
+                        payload_bytes: 97,
+                        ..PacketRecord::default()
+                    }],
                     ..Sample::default()
                 })
             })

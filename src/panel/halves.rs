@@ -1,23 +1,25 @@
-//! What each half of the screen shows, and the text that says so on the command line.
+//! What each half of the screen shows, also as text for the command line.
 
 use bevy_egui::egui;
 
 use super::{Halves, Measured};
-use crate::replication::{Half, Side};
+use crate::view::{Half, Side};
 
 pub(super) fn draw(ui: &mut egui::Ui, halves: &mut Halves, lanes: &[Measured<'_>]) {
     ui.horizontal(|ui| {
         ui.label("Left:");
         ui.selectable_value(&mut halves.left_is_lane, false, "simulation");
         ui.selectable_value(&mut halves.left_is_lane, true, "a lane")
-            .on_hover_text("A second lane, to compare: it starts as the right one is now.");
+            .on_hover_text(
+                "A second lane to compare with. It starts with the settings of the right one.",
+            );
     });
     if lanes.len() > 1 {
         ui.horizontal(|ui| {
             ui.label("Panel and keys:");
             for side in Side::ALL {
                 ui.selectable_value(&mut halves.selected, side, side.name())
-                    .on_hover_text("Which of the two lanes the sections below are about.");
+                    .on_hover_text("The lane that the sections below and the keys apply to.");
             }
         });
     }
@@ -34,8 +36,10 @@ pub(super) fn draw(ui: &mut egui::Ui, halves: &mut Halves, lanes: &[Measured<'_>
     let copy = egui::Button::new("copy for the command line");
     let copy = ui
         .add_enabled(arguments.is_some(), copy)
-        .on_hover_text("`cubewire …` opens the window like this, `cubewire record …` films it.")
-        .on_disabled_hover_text("A link that follows recorded delays has no text.");
+        .on_hover_text(
+            "Arguments for `cubewire`, which opens the window like this, and `cubewire record`.",
+        )
+        .on_disabled_hover_text("A link that replays recorded delays has no text form.");
     if let Some((left, right)) = arguments
         && copy.clicked()
     {
@@ -47,7 +51,7 @@ fn field_id(side: Side) -> egui::Id {
     egui::Id::new(("lane as text", side))
 }
 
-/// The text of a lane, to be edited; what was typed takes effect with Enter.
+/// An editable field with the text of a lane. Returns what was typed, once the user presses Enter.
 fn field(ui: &mut egui::Ui, lane: &Measured<'_>) -> Option<Half> {
     let current = lane.text.clone().unwrap_or_default();
     let id = field_id(lane.side);
@@ -59,10 +63,10 @@ fn field(ui: &mut egui::Ui, lane: &Measured<'_>) -> Option<Half> {
         .id(id)
         .font(egui::TextStyle::Monospace)
         .desired_width(f32::INFINITY)
-        .hint_text("recorded delays have no text");
+        .hint_text("recorded delays have no text form");
     let response = ui
         .add(field)
-        .on_hover_text("The lane as a text. Type another, then Enter.");
+        .on_hover_text("The settings of this lane as text. Edit, then press Enter.");
     let half = match lane.side {
         Side::Left => text.parse::<Half>(),
         Side::Right => text.parse().map(Half::Lane),
@@ -82,7 +86,7 @@ mod tests {
     use super::*;
     use crate::replication::LaneMeter;
 
-    /// Types into the field of the right lane; what was made of it.
+    /// Types into the field of the right lane and presses Enter; returns what was entered.
     fn typed(text: &str) -> Option<(Side, Half)> {
         let ctx = egui::Context::default();
         let meter = LaneMeter::default();
@@ -129,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn a_lane_that_is_typed_takes_effect_with_enter() {
+    fn typed_lane_text_takes_effect_on_enter() {
         let lane = "rung:index,link:4g".parse().unwrap();
         assert_eq!(typed("rung:index,link:4g"), Some((Side::Right, lane)));
         assert_eq!(typed("rung:indxe"), None);

@@ -1,47 +1,53 @@
-//! The keys that the panel listens to, and the list of all keys.
+//! The actions of keys on the panel and its lane, and the list of all keys.
 
 use bevy::prelude::*;
 use bevy_egui::egui;
-use bevy_egui::input::EguiWantsInput;
 use cubewire_codec::ladder::LADDER;
 
 use super::PanelState;
 use super::ladder::{Step, place, step};
-use crate::replication::{LaneSettings, Selected};
-use crate::view::Trails;
+use crate::controls::{Action, BINDINGS};
+use crate::replication::{LinkSettings, Reconnect, SenderSettings};
+use crate::view::Selected;
 
-/// F1 shows and hides the panel, whoever has the keyboard; the other keys work for the shown
-/// lane, unless egui wants the keyboard.
-pub(super) fn press(
-    keys: Res<ButtonInput<KeyCode>>,
-    wants: Option<Res<EguiWantsInput>>,
+pub(super) fn on_action(
+    action: On<Action>,
     mut state: ResMut<PanelState>,
-    mut trails: Option<ResMut<Trails>>,
-    lane: Option<Single<&mut LaneSettings, With<Selected>>>,
+    lane: Option<Single<(&mut SenderSettings, &mut LinkSettings), With<Selected>>>,
+    mut commands: Commands,
 ) {
-    if keys.just_pressed(KeyCode::F1) {
-        state.visible = !state.visible;
+    match *action {
+        Action::Panel => state.visible = !state.visible,
+        Action::Reconnect => commands.trigger(Reconnect),
+        _ => {}
     }
-    let Some(mut settings) = lane.map(Single::into_inner) else {
+    let Some((mut sender, mut link)) = lane.map(Single::into_inner) else {
         return;
     };
-    if wants.is_none_or(|egui| !egui.wants_any_keyboard_input()) {
-        if keys.just_pressed(KeyCode::KeyT)
-            && let Some(trails) = &mut trails
-        {
-            trails.shown = !trails.shown;
+    let current = place(sender.stages);
+    let rung = match *action {
+        Action::RungUp => Some(step(current, state.last_rung, Step::Up)),
+        Action::RungDown => Some(step(current, state.last_rung, Step::Down)),
+        Action::Rung(rung) => Some(rung),
+        Action::CutLink => {
+            link.conditions.cut = !link.conditions.cut;
+            None
         }
-        if keys.just_pressed(KeyCode::KeyL) {
-            settings.link.cut = !settings.link.cut;
-        }
-        if let Some(rung) = chosen(&keys, place(settings.stages), state.last_rung) {
-            let stages = LADDER[rung].stages;
-            if settings.stages != stages {
-                settings.stages = stages;
-            }
-        }
+        _ => None,
+    };
+    if let Some(rung) = rung.and_then(|rung| LADDER.get(rung))
+        && sender.stages != rung.stages
+    {
+        sender.stages = rung.stages;
     }
-    if let Some(rung) = place(settings.stages)
+}
+
+/// Remembers the last rung, to return to from stages that are not on the ladder.
+pub(super) fn note_rung(
+    mut state: ResMut<PanelState>,
+    lane: Option<Single<&SenderSettings, With<Selected>>>,
+) {
+    if let Some(rung) = lane.and_then(|sender| place(sender.stages))
         && rung != state.last_rung
     {
         state.last_rung = rung;
@@ -50,74 +56,27 @@ pub(super) fn press(
 
 pub(super) fn draw(ui: &mut egui::Ui) {
     egui::Grid::new("keys").num_columns(2).show(ui, |ui| {
-        for (keys, what) in KEYS {
-            ui.monospace(keys);
-            ui.label(what);
+        for row in &BINDINGS {
+            ui.monospace(row.keys);
+            ui.label(row.about);
             ui.end_row();
         }
     });
 }
 
-/// The place on the ladder that a key pressed just now asks for.
-fn chosen(keys: &ButtonInput<KeyCode>, current: Option<usize>, last_rung: usize) -> Option<usize> {
-    if keys.just_pressed(KeyCode::PageUp) {
-        return Some(step(current, last_rung, Step::Up));
-    }
-    if keys.just_pressed(KeyCode::PageDown) {
-        return Some(step(current, last_rung, Step::Down));
-    }
-    RUNG_KEYS.into_iter().position(|key| keys.just_pressed(key))
-}
-
-/// One for each rung, in the order of the number row and the end of the one below.
-const RUNG_KEYS: [KeyCode; LADDER.len()] = [
-    KeyCode::Digit1,
-    KeyCode::Digit2,
-    KeyCode::Digit3,
-    KeyCode::Digit4,
-    KeyCode::Digit5,
-    KeyCode::Digit6,
-    KeyCode::Digit7,
-    KeyCode::Digit8,
-    KeyCode::Digit9,
-    KeyCode::Digit0,
-    KeyCode::Minus,
-    KeyCode::Equal,
-    KeyCode::Backspace,
-    KeyCode::BracketLeft,
-    KeyCode::BracketRight,
-];
-
-const KEYS: [(&str, &str); 20] = [
-    ("arrows", "roll"),
-    ("Space", "blow"),
-    ("Z", "katamari"),
-    ("R", "reset"),
-    ("P", "pause"),
-    ("N", "one tick"),
-    ("V", "view"),
-    ("T", "trails"),
-    ("F1", "show or hide the panel"),
-    ("F9", "write down a replay: start, stop"),
-    ("F10", "record what is seen: start, stop"),
-    ("PageUp", "climb to the next rung"),
-    ("PageDown", "back down a rung"),
-    ("1 … 9", "rungs 1 to 9"),
-    ("0 - = Backspace [ ]", "rungs 10 to 15"),
-    ("L", "cut the link"),
-    ("mouse drag", "orbit"),
-    ("wheel", "zoom"),
-    ("Tab", "walk through the panel"),
-    ("Esc", "give the keys back to the game"),
-];
-
 #[cfg(test)]
 mod tests {
+    use bevy::input::ButtonInput;
+    use cubewire_codec::Stages;
+
     use super::*;
+    use crate::controls::ControlsPlugin;
+    use crate::replication::LaneSettings;
 
     fn app() -> (App, Entity) {
         let mut app = App::new();
-        app.add_plugins((MinimalPlugins, super::super::PanelPlugin::default()))
+        let panel = super::super::PanelPlugin::default();
+        app.add_plugins((MinimalPlugins, ControlsPlugin, panel))
             .init_resource::<ButtonInput<KeyCode>>();
         let lane = app
             .world_mut()
@@ -133,16 +92,24 @@ mod tests {
         app.update();
     }
 
-    fn settings(app: &App, lane: Entity) -> LaneSettings {
-        app.world().get::<LaneSettings>(lane).unwrap().clone()
+    fn stages(app: &App, lane: Entity) -> Stages {
+        app.world().get::<SenderSettings>(lane).unwrap().stages
+    }
+
+    fn is_cut(app: &App, lane: Entity) -> bool {
+        let link = app.world().get::<LinkSettings>(lane).unwrap();
+        link.conditions.cut
     }
 
     #[test]
-    fn every_rung_has_a_key() {
+    fn the_key_of_every_rung_selects_it() {
         let (mut app, lane) = app();
-        for (rung, key) in LADDER.iter().zip(RUNG_KEYS) {
-            tap(&mut app, key);
-            assert_eq!(settings(&app, lane).stages, rung.stages, "{}", rung.name);
+        let presses = BINDINGS.iter().flat_map(|row| row.presses());
+        for (key, action) in presses {
+            if let Action::Rung(rung) = *action {
+                tap(&mut app, *key);
+                assert_eq!(stages(&app, lane), LADDER[rung].stages, "{key:?}");
+            }
         }
     }
 
@@ -151,10 +118,10 @@ mod tests {
         let (mut app, lane) = app();
         tap(&mut app, KeyCode::Digit3);
         tap(&mut app, KeyCode::PageUp);
-        assert_eq!(settings(&app, lane).stages, LADDER[3].stages);
+        assert_eq!(stages(&app, lane), LADDER[3].stages);
         tap(&mut app, KeyCode::PageDown);
         tap(&mut app, KeyCode::PageDown);
-        assert_eq!(settings(&app, lane).stages, LADDER[1].stages);
+        assert_eq!(stages(&app, lane), LADDER[1].stages);
         assert_eq!(app.world().resource::<PanelState>().last_rung, 1);
     }
 
@@ -162,9 +129,9 @@ mod tests {
     fn l_cuts_the_link_and_f1_hides_the_panel() {
         let (mut app, lane) = app();
         tap(&mut app, KeyCode::KeyL);
-        assert!(settings(&app, lane).link.cut);
+        assert!(is_cut(&app, lane));
         tap(&mut app, KeyCode::KeyL);
-        assert!(!settings(&app, lane).link.cut);
+        assert!(!is_cut(&app, lane));
         tap(&mut app, KeyCode::F1);
         assert!(!app.world().resource::<PanelState>().visible);
     }

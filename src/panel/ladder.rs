@@ -1,4 +1,4 @@
-//! The ladder: one click takes the lane to a rung.
+//! The ladder: a list of rungs, one click each to select.
 
 use bevy_egui::egui;
 use cubewire_codec::Stages;
@@ -6,22 +6,22 @@ use cubewire_codec::ladder::{AFFINE, LADDER, Rung};
 
 use crate::replication::{ShadowLadder, ShadowRung};
 
-/// Which way along the ladder.
+/// A direction on the ladder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Step {
     /// Towards more compression.
     Up,
-    /// Back.
+    /// Towards less compression.
     Down,
 }
 
-/// The place of these stages on the ladder, if they are a rung's.
+/// The index of the rung with these stages, if there is one.
 pub(super) fn place(stages: Stages) -> Option<usize> {
     LADDER.iter().position(|rung| rung.stages == stages)
 }
 
-/// The place a step leads to. From stages that are no rung's, either way leads back to the last
-/// rung.
+/// The index of the rung that a step leads to. From stages that are not on the ladder, either direction
+/// leads to the last rung.
 pub(super) fn step(current: Option<usize>, last_rung: usize, step: Step) -> usize {
     let rung = match (current, step) {
         (Some(rung), Step::Up) => rung + 1,
@@ -33,9 +33,10 @@ pub(super) fn step(current: Option<usize>, last_rung: usize, step: Step) -> usiz
 
 pub(super) fn draw(ui: &mut egui::Ui, stages: &mut Stages, shadow: Option<&ShadowLadder>) {
     ui.weak(if shadow.is_some() {
-        "Now, in article accounting, on the same snapshots:"
+        "Each rung adds a stage of compression. Its bandwidth for the same snapshots, in article \
+         accounting:"
     } else {
-        "What to ask the server for:"
+        "Each rung adds a stage of compression. Requested from the server:"
     });
     for (place, rung) in LADDER.iter().enumerate() {
         row(
@@ -79,7 +80,7 @@ mod tests {
     const TOP: usize = LADDER.len() - 1;
 
     #[test]
-    fn every_rung_is_found_at_its_place() {
+    fn every_rung_is_found_at_its_index() {
         for (at, rung) in LADDER.iter().enumerate() {
             assert_eq!(place(rung.stages), Some(at), "{}", rung.name);
         }
@@ -95,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn steps_from_beside_the_ladder_lead_to_the_last_rung() {
+    fn steps_from_custom_stages_lead_to_the_last_rung() {
         assert_eq!(step(None, 7, Step::Up), 7);
         assert_eq!(step(None, 7, Step::Down), 7);
         assert_eq!(step(None, usize::MAX, Step::Down), TOP);

@@ -1,4 +1,4 @@
-//! The link that a lane goes over, and how it sends.
+//! The simulated link of a lane, its send rate and its choice of baseline.
 
 use std::time::Duration;
 
@@ -8,23 +8,24 @@ use cubewire_protocol::{BaselineChoice, CANDIDATES};
 use cubewire_scene::TICKS_PER_SECOND;
 
 use super::figure;
-use crate::replication::{LaneMeter, LaneSettings, SEND_INTERVALS};
+use crate::replication::{LaneMeter, LaneSettings, SEND_INTERVALS, SenderSettings};
 
 pub(super) fn draw(ui: &mut egui::Ui, settings: &mut LaneSettings, meter: &LaneMeter) {
-    presets(ui, &mut settings.link);
-    ui.checkbox(&mut settings.link.cut, "Cut the link")
-        .on_hover_text("What is sent from now on is lost, both ways. What is under way arrives.");
-    ui.weak("Each way:");
-    if settings.link.trace.is_some() {
-        ui.weak("Delays and losses are those of a recorded trace.");
+    let link = &mut settings.link.conditions;
+    presets(ui, link);
+    ui.checkbox(&mut link.cut, "Cut the link")
+        .on_hover_text("Drops packets in both directions. Those already in transit still arrive.");
+    ui.weak("In each direction:");
+    if link.trace.is_some() {
+        ui.weak("Delay and loss are replayed from a recorded trace.");
     } else {
-        delays(ui, &mut settings.link);
-        losses(ui, &mut settings.link);
+        delays(ui, link);
+        losses(ui, link);
     }
-    bandwidth(ui, &mut settings.link);
+    bandwidth(ui, link);
     ui.separator();
-    send_rate(ui, settings);
-    baseline(ui, settings);
+    send_rate(ui, &mut settings.sender);
+    baseline(ui, &mut settings.sender);
     ui.separator();
     let link = meter.link;
     let of_sent = |count: u64| {
@@ -33,15 +34,15 @@ pub(super) fn draw(ui: &mut egui::Ui, settings: &mut LaneSettings, meter: &LaneM
     };
     figure(ui, "packets sent", link.sent.to_string());
     figure(ui, "lost", of_sent(link.lost));
-    figure(ui, "dropped by the queue", of_sent(link.queue_dropped));
+    figure(ui, "dropped, queue full", of_sent(link.queue_dropped));
     figure(ui, "duplicated", of_sent(link.duplicated));
-    figure(ui, "overtaken", of_sent(link.reordered));
+    figure(ui, "reordered", of_sent(link.reordered));
 }
 
-/// The preset that these conditions are, cut or not.
+/// A menu of presets, which shows the one that matches, whether the link is cut or not.
 fn presets(ui: &mut egui::Ui, link: &mut Conditions) {
     let chosen = Preset::of(link);
-    let title = chosen.map_or("as set below", |preset| preset.title);
+    let title = chosen.map_or("custom", |preset| preset.title);
     let combo = egui::ComboBox::from_label("network").selected_text(title);
     combo.show_ui(ui, |ui| {
         for preset in &PRESETS {
@@ -62,7 +63,7 @@ fn presets(ui: &mut egui::Ui, link: &mut Conditions) {
 
 fn delays(ui: &mut egui::Ui, link: &mut Conditions) {
     millis(ui, &mut link.latency, MAX_LATENCY_MS, "latency")
-        .on_hover_text("One way. The article uses 100 ms there and back.");
+        .on_hover_text("One way. The article uses a round-trip time of 100 ms.");
     ui.horizontal(|ui| {
         let (none, uniform, tailed) = match link.jitter {
             Jitter::None => (true, false, false),
@@ -72,12 +73,16 @@ fn delays(ui: &mut egui::Ui, link: &mut Conditions) {
         if ui.selectable_label(none, "no jitter").clicked() {
             link.jitter = Jitter::None;
         }
-        let label = ui.selectable_label(uniform, "even");
-        if label.on_hover_text("As much more as less.").clicked() && !uniform {
+        let label = ui.selectable_label(uniform, "uniform");
+        if label
+            .on_hover_text("Uniformly distributed around the latency.")
+            .clicked()
+            && !uniform
+        {
             link.jitter = Jitter::Uniform { spread: TWO_TICKS };
         }
-        let label = ui.selectable_label(tailed, "with a tail");
-        let hint = "Mostly a little more, now and then a lot: log-normal.";
+        let label = ui.selectable_label(tailed, "log-normal");
+        let hint = "Usually a small extra delay, occasionally a long one.";
         if label.on_hover_text(hint).clicked() && !tailed {
             link.jitter = Jitter::LogNormal {
                 median: Duration::from_millis(5),
@@ -88,12 +93,12 @@ fn delays(ui: &mut egui::Ui, link: &mut Conditions) {
     match &mut link.jitter {
         Jitter::None => {}
         Jitter::Uniform { spread } => {
-            millis(ui, spread, MAX_JITTER_MS, "jitter, more or less");
+            millis(ui, spread, MAX_JITTER_MS, "jitter, ±");
         }
         Jitter::LogNormal { median, sigma } => {
             millis(ui, median, MAX_JITTER_MS, "jitter, median");
             let slider = Slider::new(sigma, 0.0..=2.0).clamping(SliderClamping::Edits);
-            ui.add(slider.text("jitter, length of the tail"));
+            ui.add(slider.text("jitter, sigma (length of the tail)"));
         }
     }
 }
@@ -101,16 +106,18 @@ fn delays(ui: &mut egui::Ui, link: &mut Conditions) {
 fn losses(ui: &mut egui::Ui, link: &mut Conditions) {
     let mut loss = link.loss.mean_fraction();
     let mut burst = burst_packets(link.loss);
-    let changed = percent(ui, &mut loss, 95.0, "lost").changed();
+    let changed = percent(ui, &mut loss, 95.0, "loss").changed();
     let slider = Slider::new(&mut burst, 1.0..=20.0).clamping(SliderClamping::Edits);
-    let hint = "Mean number of packets that are lost in a row; 1 loses each by itself.";
-    let burst_changed = ui.add(slider.text("in a row")).on_hover_text(hint);
+    let hint = "Mean number of packets lost in a row. At 1, losses are independent.";
+    let burst_changed = ui
+        .add(slider.text("packets per loss burst"))
+        .on_hover_text(hint);
     if changed || burst_changed.changed() {
         link.loss = loss_of(loss, burst);
     }
-    percent(ui, &mut link.duplicate_probability, 50.0, "twice");
+    percent(ui, &mut link.duplicate_probability, 50.0, "duplicated");
     let mut held_back = link.reordering.map_or(0.0, |held| held.probability);
-    if percent(ui, &mut held_back, 50.0, "held back").changed() {
+    if percent(ui, &mut held_back, 50.0, "reordered").changed() {
         link.reordering = (held_back > 0.0).then(|| Reordering {
             probability: held_back,
             ..link.reordering.unwrap_or(Reordering {
@@ -130,13 +137,13 @@ fn loss_of(fraction: f64, burst_packets: f64) -> Loss {
             probability: fraction,
         }
     } else {
-        // Between two bursts a packet arrives; a little less, for what floats round.
-        let most = burst_packets / (burst_packets + 1.0) - 1e-9;
-        Loss::bursts(fraction.min(most), burst_packets)
+        // At least one packet arrives between two bursts; slightly less, against rounding.
+        let max = burst_packets / (burst_packets + 1.0) - 1e-9;
+        Loss::bursts(fraction.min(max), burst_packets)
     }
 }
 
-/// Mean number of packets lost in a row, as far as the slider goes by it.
+/// Mean number of packets lost in a row, as the slider shows it; 1 for independent losses.
 fn burst_packets(loss: Loss) -> f64 {
     match loss {
         Loss::GilbertElliott { to_good, .. } if to_good > 0.0 => 1.0 / to_good,
@@ -164,11 +171,11 @@ fn bandwidth(ui: &mut egui::Ui, link: &mut Conditions) {
             .logarithmic(true)
             .clamping(SliderClamping::Edits);
         ui.add(slider.suffix(" bytes").text("queue"))
-            .on_hover_text("What does not fit into it is dropped.");
+            .on_hover_text("Packets that do not fit into the queue are dropped.");
     }
 }
 
-fn send_rate(ui: &mut egui::Ui, settings: &mut LaneSettings) {
+fn send_rate(ui: &mut egui::Ui, settings: &mut SenderSettings) {
     ui.horizontal(|ui| {
         for ticks in SEND_INTERVALS {
             let rate = TICKS_PER_SECOND / ticks;
@@ -179,15 +186,15 @@ fn send_rate(ui: &mut egui::Ui, settings: &mut LaneSettings) {
     });
 }
 
-fn baseline(ui: &mut egui::Ui, settings: &mut LaneSettings) {
+fn baseline(ui: &mut egui::Ui, settings: &mut SenderSettings) {
     ui.horizontal(|ui| {
         ui.label("baseline");
         let choice = &mut settings.baseline;
         ui.selectable_value(choice, BaselineChoice::Newest, "newest")
-            .on_hover_text("The newest snapshot that the receiver has acknowledged.");
+            .on_hover_text("The newest acknowledged snapshot.");
         let hint = format!(
-            "Of the newest {CANDIDATES} that the receiver has acknowledged, the one against which \
-             the packet is smallest. Each is tried."
+            "The one of the newest {CANDIDATES} acknowledged snapshots that gives the smallest packet. \
+             The sender encodes against each of them."
         );
         ui.selectable_value(choice, BaselineChoice::Smallest, "smallest")
             .on_hover_text(hint);
@@ -197,11 +204,11 @@ fn baseline(ui: &mut egui::Ui, settings: &mut LaneSettings) {
 pub(super) fn millis(
     ui: &mut egui::Ui,
     value: &mut Duration,
-    longest: f64,
+    max_ms: f64,
     text: &str,
 ) -> egui::Response {
     let mut ms = value.as_secs_f64() * 1000.0;
-    let slider = Slider::new(&mut ms, 0.0..=longest)
+    let slider = Slider::new(&mut ms, 0.0..=max_ms)
         .clamping(SliderClamping::Edits)
         .max_decimals(1)
         .suffix(" ms")
@@ -213,9 +220,9 @@ pub(super) fn millis(
     slider
 }
 
-fn percent(ui: &mut egui::Ui, fraction: &mut f64, most: f64, text: &str) -> egui::Response {
+fn percent(ui: &mut egui::Ui, fraction: &mut f64, max: f64, text: &str) -> egui::Response {
     let mut percent = *fraction * 100.0;
-    let slider = Slider::new(&mut percent, 0.0..=most)
+    let slider = Slider::new(&mut percent, 0.0..=max)
         .clamping(SliderClamping::Edits)
         .max_decimals(1)
         .suffix(" %")
@@ -227,7 +234,7 @@ fn percent(ui: &mut egui::Ui, fraction: &mut f64, most: f64, text: &str) -> egui
     slider
 }
 
-// Sliders need an end.
+// Upper ends of the sliders.
 const MAX_LATENCY_MS: f64 = 400.0;
 const MAX_JITTER_MS: f64 = 150.0;
 
@@ -239,7 +246,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_preset_is_known_again_even_if_it_is_cut() {
+    fn a_preset_is_recognised_even_if_the_link_is_cut() {
         for known in &PRESETS {
             let link = Conditions {
                 cut: true,
@@ -258,17 +265,17 @@ mod tests {
     }
 
     #[test]
-    fn losses_lead_back_to_where_their_sliders_stand() {
+    fn losses_convert_back_to_the_slider_values() {
         for (fraction, burst) in [(0.05, 1.0), (0.2, 4.0), (0.5, 10.0)] {
             let loss = loss_of(fraction, burst);
             assert!((loss.mean_fraction() - fraction).abs() < 1e-9);
             assert!((burst_packets(loss) - burst).abs() < 1e-9);
         }
         assert_eq!(loss_of(0.0, 3.0), Loss::None);
-        let most = loss_of(0.95, 4.0);
-        assert!((most.mean_fraction() - 0.8).abs() < 1e-6);
+        let max = loss_of(0.95, 4.0);
+        assert!((max.mean_fraction() - 0.8).abs() < 1e-6);
         let link = Conditions {
-            loss: most,
+            loss: max,
             ..Conditions::default()
         };
         assert!(link.check().is_ok());

@@ -1,41 +1,36 @@
-//! Who is at the other end of the real network: the viewers of a server, or the server of a viewer.
+//! The other ends of a real network: the viewers of a server, or the server of a viewer.
 
-use std::net::SocketAddr;
 use std::time::Duration;
 
+use bevy::prelude::{Res, ResMut};
 use bevy_egui::egui;
 use cubewire_codec::ladder;
 use cubewire_scene::TICKS_PER_SECOND;
 
 use super::figure;
 use crate::replication::{
-    Accounting, LaneMeter, LaneSettings, RemoteViewer, Traffic, ViewerStatus,
+    Accounting, ConnectionStatus, LaneMeter, Peer, SenderSettings, ServerConnection, Serving,
 };
+use crate::view::Notices;
 
-/// The other ends, in as much as there are any.
+/// The other ends of a real network.
 #[derive(Debug, Default)]
 pub enum Peers<'a> {
-    /// Nobody: everything is in this process.
+    /// None: both ends are in this process.
     #[default]
     None,
-    /// We serve them.
+    /// The viewers of this server.
     Viewers {
-        /// Where they find us.
-        address: SocketAddr,
-        /// What went through the socket.
-        traffic: Traffic,
-        /// Who they are and what each is sent.
-        viewers: Vec<(&'a RemoteViewer, &'a LaneSettings, &'a LaneMeter)>,
+        /// The address that they connect to, and the socket's traffic.
+        serving: &'a Serving,
+        /// Each viewer, with the settings and the measurements of its lane.
+        viewers: Vec<(&'a Peer, &'a SenderSettings, &'a LaneMeter)>,
     },
-    /// It serves us.
+    /// The server of this viewer.
     Server {
-        /// Where it is.
-        address: SocketAddr,
-        /// How the connection fares.
-        status: ViewerStatus,
-        /// There and back.
-        round_trip: Option<Duration>,
-        /// Set if the connection is to be made again.
+        /// The state of the connection.
+        connection: &'a ServerConnection,
+        /// Set when the user requests a new connection.
         reconnect: &'a mut bool,
     },
 }
@@ -58,52 +53,47 @@ impl Peers<'_> {
 pub(super) fn draw(ui: &mut egui::Ui, peers: Peers<'_>) {
     match peers {
         Peers::None => {}
-        Peers::Viewers {
-            address,
-            traffic,
-            viewers,
-        } => {
-            figure(ui, "serving at", address.to_string());
-            for (viewer, settings, meter) in &viewers {
+        Peers::Viewers { serving, viewers } => {
+            figure(ui, "serving at", serving.address.clone());
+            for (peer, settings, meter) in &viewers {
                 ui.separator();
-                draw_viewer(ui, viewer, settings, meter);
+                draw_viewer(ui, peer, settings, meter);
             }
             ui.separator();
             let count = viewers.len();
             figure(ui, "viewers", count.to_string());
             let megabytes = |bytes: u64| format!("{:.2} MB", bytes as f64 / 1e6);
-            figure(ui, "sent by the socket", megabytes(traffic.sent_bytes));
+            let traffic = serving.traffic;
+            figure(ui, "sent", megabytes(traffic.sent_bytes));
             figure(ui, "received", megabytes(traffic.received_bytes));
-            figure(ui, "ignored, from strangers", traffic.ignored.to_string());
+            figure(
+                ui,
+                "ignored, unknown senders",
+                format!("{} datagrams", traffic.ignored),
+            );
         }
         Peers::Server {
-            address,
-            status,
-            round_trip,
+            connection,
             reconnect,
         } => {
-            figure(ui, "server", address.to_string());
-            if let Some(round_trip) = round_trip {
-                figure(ui, "there and back", millis(round_trip));
+            figure(ui, "server", connection.server.clone());
+            if let Some(round_trip) = connection.round_trip {
+                figure(ui, "round-trip time", millis(round_trip));
             }
-            ui.label(sentence(&status));
-            if matches!(status, ViewerStatus::Lost(_)) && ui.button("Connect again").clicked() {
+            let status = &connection.status;
+            ui.label(sentence(status));
+            if matches!(status, ConnectionStatus::Lost(_)) && ui.button("Reconnect").clicked() {
                 *reconnect = true;
             }
         }
     }
 }
 
-fn draw_viewer(
-    ui: &mut egui::Ui,
-    viewer: &RemoteViewer,
-    settings: &LaneSettings,
-    meter: &LaneMeter,
-) {
-    let rung = ladder::rung_of(settings.stages).map_or("stages of its own", |rung| rung.name);
+fn draw_viewer(ui: &mut egui::Ui, peer: &Peer, settings: &SenderSettings, meter: &LaneMeter) {
+    let rung = ladder::rung_of(settings.stages).map_or("custom stages", |rung| rung.name);
     figure(
         ui,
-        &viewer.address.to_string(),
+        &peer.address,
         format!("{rung}, {} a second", settings.snapshots_per_second()),
     );
     let [article, wire] = [Accounting::Article, Accounting::Wire].map(|by| meter.kbps(by));
@@ -113,29 +103,46 @@ fn draw_viewer(
         format!("{article:.1} kbps, {wire:.1} kbps"),
     );
     let newest = meter.samples().back();
-    let age = newest.and_then(|sample| sample.baseline_age_ticks);
+    let age = newest.and_then(|sample| sample.acked_age_ticks);
     let acked = age.map_or_else(
-        || "nothing yet".to_owned(),
+        || "none yet".to_owned(),
         |ticks| {
             let ticks = u32::from(ticks);
             format!("{} ms ago", 1_000 * ticks / TICKS_PER_SECOND)
         },
     );
-    figure(ui, "newest ack is of", acked);
-    let loss = 100.0 * viewer.loss;
+    figure(ui, "newest acked snapshot", acked);
+    let loss = 100.0 * peer.loss_fraction;
     figure(
         ui,
-        "there and back, lost",
-        format!("{}, {loss:.1} %", millis(viewer.round_trip)),
+        "round-trip time, loss",
+        format!("{}, {loss:.1} %", millis(peer.round_trip)),
     );
 }
 
-/// What there is to say of a connection.
-pub(crate) fn sentence(status: &ViewerStatus) -> String {
+/// Updates the notice about a connection that is not established.
+pub(super) fn show_connection(
+    connection: Option<Res<ServerConnection>>,
+    mut notices: ResMut<Notices>,
+) {
+    let notice = connection.and_then(|connection| match &connection.status {
+        ConnectionStatus::Connected => None,
+        ConnectionStatus::Connecting => Some(format!("connecting to {} …", connection.server)),
+        lost @ ConnectionStatus::Lost(_) => {
+            Some(format!("{}\nPress Enter to reconnect.", sentence(lost)))
+        }
+    });
+    if notices.connection != notice {
+        notices.connection = notice;
+    }
+}
+
+/// The state of a connection, as a sentence.
+fn sentence(status: &ConnectionStatus) -> String {
     match status {
-        ViewerStatus::Connecting => "Connecting …".to_owned(),
-        ViewerStatus::Connected => "Connected.".to_owned(),
-        ViewerStatus::Lost(why) => {
+        ConnectionStatus::Connecting => "Connecting …".to_owned(),
+        ConnectionStatus::Connected => "Connected.".to_owned(),
+        ConnectionStatus::Lost(why) => {
             let mut letters = why.chars();
             let first = letters.next().map(|first| first.to_uppercase().to_string());
             format!("{}{}.", first.unwrap_or_default(), letters.as_str())
@@ -152,8 +159,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn why_a_connection_is_lost_is_a_sentence() {
-        let lost = ViewerStatus::Lost("the server at 10.0.0.1:7000 is full".to_owned());
+    fn the_reason_for_a_lost_connection_is_shown_as_a_sentence() {
+        let lost = ConnectionStatus::Lost("the server at 10.0.0.1:7000 is full".to_owned());
         assert_eq!(sentence(&lost), "The server at 10.0.0.1:7000 is full.");
     }
 }

@@ -1,4 +1,4 @@
-//! How the picture is made from snapshots, what waits to be shown, and how far off the picture is.
+//! Interpolation, playout delay and jitter buffer, and how far the picture is from the simulation.
 
 use bevy_egui::egui::{self, Color32};
 use cubewire_codec::Stages;
@@ -9,50 +9,51 @@ use egui_plot::{AxisHints, Bar, BarChart, MarkerShape, Plot, Points, uniform_gri
 
 use super::figure;
 use super::network::millis;
-use crate::replication::{LaneMeter, LaneSettings, PictureError, PlayoutChoice};
+use crate::replication::{Divergence, LaneMeter, LaneSettings, PlayoutDelay, Totals};
 
 pub(super) fn draw(
     ui: &mut egui::Ui,
     settings: &mut LaneSettings,
     seconds: u32,
     meter: &LaneMeter,
-    error: Option<&PictureError>,
+    divergence: Option<&Divergence>,
 ) {
     kinds(ui, settings);
     delay(ui, settings, meter);
-    ui.weak("Snapshots that wait to be shown. Red: none. Orange: one came too late.");
+    ui.weak(
+        "Snapshots in the jitter buffer. Red: it ran empty. Orange: a snapshot arrived too late.",
+    );
     plot(ui, meter, seconds);
     figure(ui, "hitches", meter.hitches.to_string());
-    let newest = meter.newest(TICKS_PER_SECOND as usize);
-    let late: usize = newest.map(|sample| sample.late).sum();
-    figure(ui, "too late, in the newest second", late.to_string());
-    if let Some(error) = error {
+    let second = Totals::of(meter.newest(TICKS_PER_SECOND as usize));
+    figure(ui, "late, in the last second", second.late.to_string());
+    if let Some(divergence) = divergence {
         ui.separator();
-        ui.weak("Picture against the simulation at the same tick:");
+        ui.weak("Difference between picture and simulation at the same tick:");
         let mm = |metres: f32| format!("{:.1} mm", metres * 1000.0);
-        figure(ui, "position, red cubes' mean", mm(error.mean_m));
-        figure(ui, "position, worst", mm(error.worst_m));
+        figure(ui, "position, mean of red cubes", mm(divergence.mean_m));
+        figure(ui, "position, maximum", mm(divergence.max_m));
         let degrees = |degrees: f32| format!("{degrees:.2}°");
         figure(
             ui,
-            "orientation, red cubes' mean",
-            degrees(error.mean_degrees),
+            "orientation, mean of red cubes",
+            degrees(divergence.mean_degrees),
         );
-        figure(ui, "orientation, worst", degrees(error.worst_degrees));
+        figure(ui, "orientation, maximum", degrees(divergence.max_degrees));
     }
 }
 
 fn kinds(ui: &mut egui::Ui, settings: &mut LaneSettings) {
     ui.horizontal(|ui| {
         for kind in Interpolation::ALL {
-            ui.selectable_value(&mut settings.interpolation, kind, kind.name())
+            ui.selectable_value(&mut settings.playout.interpolation, kind, kind.name())
                 .on_hover_text(tooltip(kind));
         }
     });
-    if lacks_velocity(settings.interpolation, settings.stages) {
+    if lacks_velocity(settings.playout.interpolation, settings.sender.stages) {
         ui.weak(
-            "It needs velocities, and these stages leave them out: the picture is linear. The \
-             rungs up to at-rest send them.",
+            "Needs velocities, which these stages do not send, so the picture uses linear \
+             interpolation. The rungs up to at-rest send them.",
         );
     }
 }
@@ -64,38 +65,38 @@ const fn lacks_velocity(kind: Interpolation, stages: Stages) -> bool {
 const fn tooltip(kind: Interpolation) -> &'static str {
     match kind {
         Interpolation::None => {
-            "The newest snapshot as it arrives. Jitter shows, and so does every loss."
+            "Shows the newest snapshot as it arrives. Jitter and losses are visible."
         }
         Interpolation::Linear => {
-            "Straight from one snapshot to the next. Good enough at 60 a second; at 10, corners \
-             show."
+            "Interpolates linearly between two snapshots. Good enough at 60 a second; at 10 a \
+             second, motion has visible corners."
         }
         Interpolation::Hermite => {
-            "A curve through both snapshots that follows their velocities. It makes 10 a second \
-             look right, for the price of the velocity."
+            "Interpolates along a cubic curve that matches position and velocity at both \
+             snapshots. Smooth at 10 a second, but needs velocities in the snapshots."
         }
         Interpolation::Extrapolate => {
-            "Goes on along the velocity instead of waiting for the next snapshot. Cubes sink into \
-             the floor and snap back: physics is not a straight line."
+            "Extrapolates along the velocity instead of waiting for the next snapshot. Cubes sink \
+             into the floor and snap back, because collisions are not predicted."
         }
     }
 }
 
 fn delay(ui: &mut egui::Ui, settings: &mut LaneSettings, meter: &LaneMeter) {
     let now = meter.samples().back().map(|sample| sample.playout_delay);
-    let now = now.unwrap_or_else(|| settings.ruled_delay());
+    let now = now.unwrap_or_else(|| settings.playout.rule_delay(&settings.sender));
     ui.horizontal(|ui| {
-        let choice = &mut settings.playout;
-        ui.selectable_value(choice, PlayoutChoice::Rule, "by rule")
-            .on_hover_text("Three snapshots and a few ticks: two may be lost in a row.");
-        let by_hand = matches!(choice, PlayoutChoice::Fixed(_));
-        if ui.selectable_label(by_hand, "by hand").clicked() && !by_hand {
-            *choice = PlayoutChoice::Fixed(now);
+        let choice = &mut settings.playout.delay;
+        ui.selectable_value(choice, PlayoutDelay::Rule, "rule")
+            .on_hover_text("Three snapshot intervals and a few ticks: covers two losses in a row.");
+        let is_fixed = matches!(choice, PlayoutDelay::Fixed(_));
+        if ui.selectable_label(is_fixed, "fixed").clicked() && !is_fixed {
+            *choice = PlayoutDelay::Fixed(now);
         }
-        ui.selectable_value(choice, PlayoutChoice::Adaptive, "adaptive")
-            .on_hover_text("As much as the packets of the newest five seconds needed.");
+        ui.selectable_value(choice, PlayoutDelay::Adaptive, "adaptive")
+            .on_hover_text("As long as the packets of the last five seconds needed.");
     });
-    if let PlayoutChoice::Fixed(delay) = &mut settings.playout {
+    if let PlayoutDelay::Fixed(delay) = &mut settings.playout.delay {
         millis(ui, delay, MAX_DELAY_MS, "playout delay");
     } else {
         figure(ui, "playout delay", format!("{} ms", now.as_millis()));
@@ -163,10 +164,10 @@ fn plot(ui: &mut egui::Ui, meter: &LaneMeter, seconds: u32) {
         });
 }
 
-/// A slider needs an end; the buffer holds four seconds.
+/// Upper end of the slider, milliseconds. The buffer holds four seconds.
 const MAX_DELAY_MS: f64 = 1000.0;
 
-/// Height at which the marks are, below the bars.
+/// Vertical position of the marks, below the bars.
 const MARKS_AT: f64 = -0.7;
 
 /// Logical points.
@@ -184,7 +185,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_panel_says_where_velocities_are_missing() {
+    fn rungs_after_at_rest_lack_velocities_for_hermite() {
         let kind = Interpolation::Hermite;
         let with = ["uncompressed", "smallest-three", "velocity", "at-rest"];
         for rung in ladder::LADDER {

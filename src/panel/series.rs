@@ -1,15 +1,20 @@
-//! The line of the bandwidth graph: samples to kilobits a second, smoothed and thinned out.
+//! The line of the bandwidth graph: samples in kilobits a second, smoothed and downsampled.
+
+use std::sync::Arc;
 
 use cubewire_codec::Stages;
 use cubewire_scene::TICKS_PER_SECOND;
 
 use crate::replication::{Accounting, Sample, kbps};
 
-/// Ticks that a value of the line is the mean of: the tick itself and those before it.
-/// A multiple of every interval between snapshots, so that a steady rate is a level line.
+/// Length of the moving average, in ticks up to and including the current one. A multiple of every send
+/// interval, so that a constant rate is a level line.
 pub(super) const SMOOTHING_TICKS: usize = 18;
 
-/// What the graph needs of a sample.
+/// The samples of a lane, reduced to what the graph needs.
+pub(super) type Points = Arc<[Point]>;
+
+/// A sample, reduced to what the graph needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Point {
     pub(super) tick: u64,
@@ -38,7 +43,7 @@ impl From<&Sample> for Point {
     }
 }
 
-/// The newest points, each with its smoothed rate. Places count from the oldest.
+/// The newest points with their smoothed rates, indexed from the oldest.
 #[derive(Clone, Debug)]
 pub(super) struct Series<'a> {
     points: &'a [Point],
@@ -46,7 +51,7 @@ pub(super) struct Series<'a> {
 }
 
 impl<'a> Series<'a> {
-    /// The newest `ticks` of `points`. The points before these only go into the smoothing.
+    /// The newest `ticks` of `points`. Older points are only used for smoothing.
     pub(super) fn new(points: &'a [Point], ticks: usize, accounting: Accounting) -> Self {
         let bytes: Vec<usize> = points.iter().map(|point| point.bytes(accounting)).collect();
         let mut kbps = smooth(&bytes);
@@ -66,37 +71,37 @@ impl<'a> Series<'a> {
         self.kbps[place]
     }
 
-    /// Smallest and largest rate.
+    /// Minimum and maximum rate, kbps; none if there are no points.
     pub(super) fn range(&self) -> Option<(f64, f64)> {
         let smallest = self.kbps.iter().copied().reduce(f64::min)?;
         let largest = self.kbps.iter().copied().reduce(f64::max)?;
         Some((smallest, largest))
     }
 
-    /// When a point was, in seconds after the newest: 0 or less.
+    /// Time of a point relative to the newest, seconds: 0 or less.
     pub(super) fn seconds(&self, place: usize) -> f64 {
         let back = self.points.len() - 1 - place;
         -(back as f64) / f64::from(TICKS_PER_SECOND)
     }
 
-    /// The point nearest to that time, if the series goes back that far.
+    /// The index of the point nearest to that time, if the series goes back that far.
     pub(super) fn place_at(&self, seconds: f64) -> Option<usize> {
         let back = (-seconds * f64::from(TICKS_PER_SECOND)).round().max(0.0);
         let newest = self.points.len().checked_sub(1)?;
         newest.checked_sub(back as usize)
     }
 
-    /// At most [`MAX_PLACES`] places and the newest. Which, hangs on their ticks, so that the
-    /// line does not flicker as it moves on.
+    /// The indices of at most [`MAX_POINTS`] points and the newest. They are chosen by tick, so that the
+    /// line does not flicker as it scrolls.
     pub(super) fn thinned(&self) -> impl Iterator<Item = usize> {
-        let stride = self.points.len().div_ceil(MAX_PLACES).max(1) as u64;
+        let stride = self.points.len().div_ceil(MAX_POINTS).max(1) as u64;
         let newest = self.points.len().saturating_sub(1);
         let kept =
             move |&place: &usize| place == newest || self.points[place].tick.is_multiple_of(stride);
         (0..self.points.len()).filter(kept)
     }
 
-    /// The points that were sent with other stages than the one before.
+    /// The indices of the points with other stages than the point before.
     pub(super) fn switches(&self) -> impl Iterator<Item = usize> {
         let pairs = self.points.windows(2).enumerate();
         pairs
@@ -105,7 +110,7 @@ impl<'a> Series<'a> {
     }
 }
 
-/// The mean over the [`SMOOTHING_TICKS`] up to each tick, or over as many as there are.
+/// The mean over the [`SMOOTHING_TICKS`] up to each tick, or over fewer near the start.
 fn smooth(bytes: &[usize]) -> Vec<f64> {
     let mut sum = 0;
     let smoothed = bytes.iter().enumerate().map(|(place, &now)| {
@@ -118,28 +123,34 @@ fn smooth(bytes: &[usize]) -> Vec<f64> {
     smoothed.collect()
 }
 
-/// A line of more is no finer on the screen.
-const MAX_PLACES: usize = 600;
+/// Points of a line, at most: more would not be visible on the screen.
+const MAX_POINTS: usize = 600;
 
 #[cfg(test)]
 mod tests {
     use cubewire_codec::ladder;
 
     use super::*;
-    use crate::replication::SEND_INTERVALS;
+    use crate::replication::{PacketRecord, SEND_INTERVALS, Traffic};
 
     fn points(ticks: u64) -> Vec<Point> {
         let samples = (0..ticks).map(|tick| Sample {
             tick: 1_000 + tick,
-            article_bytes: 125,
-            wire_bytes: 250,
+            snapshots: vec![PacketRecord {
+                payload_bytes: 97,
+                ..PacketRecord::default()
+            }],
+            traffic: Traffic {
+                wire_bytes: 250,
+                ..Traffic::default()
+            },
             ..Sample::default()
         });
         samples.map(|sample| Point::from(&sample)).collect()
     }
 
     #[test]
-    fn a_steady_rate_stays_as_it_is() {
+    fn smoothing_keeps_a_constant_rate() {
         let points = points(100);
         let article = Series::new(&points, 60, Accounting::Article);
         assert_eq!(article.kbps.len(), 60);
@@ -157,12 +168,12 @@ mod tests {
         assert!((smoothed[17] - kbps(100, 1)).abs() < 1e-9);
         assert!((smoothed[27] - kbps(100, 1)).abs() < 1e-9);
         assert_eq!(smoothed[28], 0.0);
-        // So early, the window is shorter.
+        // Near the start the window is shorter.
         assert!((smoothed[10] - kbps(1_800, 11)).abs() < 1e-9);
     }
 
     #[test]
-    fn a_steady_rate_is_a_level_line_however_often_snapshots_go_out() {
+    fn a_constant_rate_is_a_level_line_at_every_send_interval() {
         for interval in SEND_INTERVALS {
             let sent = |tick: usize| {
                 if tick.is_multiple_of(interval as usize) {
@@ -179,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_series_is_thinned_and_keeps_its_newest() {
+    fn a_long_series_is_downsampled_and_keeps_its_newest_point() {
         let points = points(3_600);
         let series = Series::new(&points, 3_600, Accounting::Article);
         let places: Vec<usize> = series.thinned().collect();
@@ -194,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn a_short_series_is_drawn_whole() {
+    fn a_short_series_keeps_every_point() {
         let points = points(30);
         let series = Series::new(&points, 600, Accounting::Article);
         assert_eq!(series.thinned().count(), 30);
@@ -205,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn a_time_finds_its_tick() {
+    fn a_time_maps_to_the_nearest_point() {
         let points = points(120);
         let series = Series::new(&points, 120, Accounting::Article);
         for place in [0, 1, 60, 119] {
@@ -216,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn a_switch_is_where_the_stages_differ() {
+    fn a_switch_is_reported_where_the_stages_differ() {
         let mut points = points(20);
         for point in &mut points[7..] {
             point.stages = ladder::DELTA.stages;

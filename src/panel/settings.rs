@@ -1,6 +1,6 @@
-//! What the panel remembers between runs, and its RON file.
+//! The state of the panel, and the RON file that keeps it between runs.
 //!
-//! The file is a convenience: if it is missing or no good, the panel starts with its defaults.
+//! The file is a convenience: if it is missing or invalid, the panel starts with its defaults.
 
 use std::fs;
 use std::io;
@@ -11,15 +11,16 @@ use bevy::log::warn;
 use bevy::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use super::graph::Points;
+use super::series::Points;
 use crate::files::write_whole;
-use crate::replication::{Accounting, Side};
+use crate::replication::Accounting;
+use crate::view::Side;
 
-/// What the panel remembers. All of it but the last two outlasts the program.
+/// The state of the panel. Every field but the last two is saved to the file.
 #[derive(Resource, Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct PanelState {
-    /// Whether it is shown.
+    /// Whether the panel is shown.
     pub visible: bool,
     /// Width in logical points.
     pub width: f32,
@@ -31,7 +32,7 @@ pub struct PanelState {
     pub logarithmic: bool,
     /// How the graph counts bytes.
     pub accounting: Accounting,
-    /// Place on the ladder of the last stages that were a rung's.
+    /// Index of the rung that was last selected.
     #[serde(skip)]
     pub last_rung: usize,
     /// What a paused graph shows.
@@ -55,7 +56,7 @@ impl Default for PanelState {
 }
 
 impl PanelState {
-    /// With every number inside its range, whatever the file said.
+    /// The same with every number inside its range; the file may contain anything.
     fn bounded(mut self) -> Self {
         let default = Self::default();
         if !(1.0..=10_000.0).contains(&self.width) {
@@ -63,7 +64,7 @@ impl PanelState {
         }
         self.graph_seconds = self
             .graph_seconds
-            .clamp(SHORTEST_GRAPH_SECONDS, LONGEST_GRAPH_SECONDS);
+            .clamp(MIN_GRAPH_SECONDS, MAX_GRAPH_SECONDS);
         self
     }
 }
@@ -117,7 +118,7 @@ pub(super) enum SettingsError {
     #[error("{}: {source}", path.display())]
     File { path: PathBuf, source: io::Error },
     #[error("{}: {source}", path.display())]
-    NoSettings {
+    Syntax {
         path: PathBuf,
         source: Box<ron::error::SpannedError>,
     },
@@ -130,11 +131,12 @@ pub(super) enum SettingsError {
 pub(super) struct SettingsFile {
     path: PathBuf,
     saved: String,
-    /// Whether [`PanelState`] was written to since.
+    /// Whether [`PanelState`] may have changed since then.
     touched: bool,
-    /// By the real clock.
+    /// Time of the last attempt to save, by the real clock.
     tried_at: Duration,
-    complained: bool,
+    /// Whether a failure was already logged.
+    warned: bool,
 }
 
 impl SettingsFile {
@@ -144,7 +146,7 @@ impl SettingsFile {
             saved: text(loaded).unwrap_or_default(),
             touched: false,
             tried_at: Duration::ZERO,
-            complained: false,
+            warned: false,
         }
     }
 
@@ -158,8 +160,8 @@ impl SettingsFile {
     }
 }
 
-/// The settings in a file; the defaults, with a warning unless the file is merely missing, if
-/// there are none.
+/// Loads the settings from a file. If it is missing or invalid, returns the defaults; if it is invalid,
+/// logs a warning.
 pub(super) fn load_or_default(path: &Path) -> PanelState {
     match load(path) {
         Ok(state) => state,
@@ -173,7 +175,7 @@ pub(super) fn load_or_default(path: &Path) -> PanelState {
     }
 }
 
-/// Saves what has changed, at most once in [`SAVE_INTERVAL`], and on leaving.
+/// Saves changes, at most once per [`SAVE_INTERVAL`], and when the app exits.
 pub(super) fn save(
     state: Res<PanelState>,
     mut file: ResMut<SettingsFile>,
@@ -191,10 +193,10 @@ pub(super) fn save(
     file.touched = false;
     file.tried_at = now;
     if let Err(error) = file.save(&state)
-        && !file.complained
+        && !file.warned
     {
         warn!("the panel's settings are not saved: {error}");
-        file.complained = true;
+        file.warned = true;
     }
 }
 
@@ -203,7 +205,7 @@ fn load(path: &Path) -> Result<PanelState, SettingsError> {
         path: path.to_owned(),
         source,
     })?;
-    let state: PanelState = ron::from_str(&text).map_err(|source| SettingsError::NoSettings {
+    let state: PanelState = ron::from_str(&text).map_err(|source| SettingsError::Syntax {
         path: path.to_owned(),
         source: Box::new(source),
     })?;
@@ -229,12 +231,12 @@ fn store(path: &Path, text: &str) -> Result<(), SettingsError> {
 }
 
 /// See [`PanelState::graph_seconds`].
-pub(super) const SHORTEST_GRAPH_SECONDS: u32 = 10;
+pub(super) const MIN_GRAPH_SECONDS: u32 = 10;
 
 /// See [`PanelState::graph_seconds`].
-pub(super) const LONGEST_GRAPH_SECONDS: u32 = 60;
+pub(super) const MAX_GRAPH_SECONDS: u32 = 60;
 
-/// Between two attempts to save.
+/// Minimum time between two attempts to save.
 const SAVE_INTERVAL: Duration = Duration::from_secs(1);
 
 #[cfg(test)]
@@ -242,7 +244,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_saved_is_loaded_again() {
+    fn saved_settings_are_loaded_again() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("deep/inside/panel.ron");
         let mut state = PanelState::default();
@@ -273,7 +275,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_file_leaves_out_or_overdoes_is_put_right() {
+    fn missing_and_out_of_range_values_are_replaced() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("panel.ron");
         fs::write(
@@ -288,7 +290,7 @@ mod tests {
     }
 
     #[test]
-    fn changes_are_saved_on_leaving() {
+    fn changes_are_saved_when_the_app_exits() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("panel.ron");
         let mut app = App::new();

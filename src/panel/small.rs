@@ -1,25 +1,25 @@
-//! The bandwidth graph in small, over the picture.
+//! The small bandwidth graph over the picture.
 
 use bevy::prelude::*;
 use bevy_egui::{EguiContexts, EguiPrimaryContextPass, egui};
 
 use super::{Measured, graph};
-use crate::replication::{LaneMeter, Side};
-use crate::view::{Overlay, Part};
+use crate::replication::{Lane, LaneMeter};
+use crate::view::{Overlay, Part, Side};
 
-/// Seconds that it goes back.
+/// Time span of the graph, seconds.
 const SECONDS: u32 = 5;
 
-/// Logical points, unless that is too much of the picture.
+/// Size of the graph in logical points, limited by [`MAX_FRACTION`].
 const SIZE: egui::Vec2 = egui::vec2(340.0, 110.0);
 
-/// Part of the picture that it may cover, each way.
-const MOST: egui::Vec2 = egui::vec2(0.27, 0.2);
+/// Fraction of the width and the height of the picture that the graph may cover.
+const MAX_FRACTION: egui::Vec2 = egui::vec2(0.27, 0.2);
 
-/// Logical points from the bottom.
+/// Distance from the bottom edge, logical points.
 const MARGIN: f32 = 8.0;
 
-/// Shows the graph of every lane that is shown, unless the [`Overlay`] leaves it out.
+/// Shows one graph of every lane in a half of the screen, unless the [`Overlay`] hides it.
 #[derive(Debug)]
 pub struct SmallGraphPlugin;
 
@@ -32,7 +32,7 @@ impl Plugin for SmallGraphPlugin {
 fn draw(
     mut contexts: EguiContexts,
     overlay: Res<Overlay>,
-    lanes: Query<(&Side, &LaneMeter)>,
+    lanes: Query<(&Side, &LaneMeter), With<Lane>>,
 ) -> Result {
     if !overlay.shows(Part::Graph) {
         return Ok(());
@@ -51,7 +51,7 @@ fn draw(
     egui::Area::new(egui::Id::new("small graph"))
         .anchor(egui::Align2::CENTER_BOTTOM, [0.0, -MARGIN])
         .interactable(false)
-        // It is there from the first frame on.
+        // Visible from the first frame.
         .fade_in(false)
         .show(ctx, |ui| {
             let veil = egui::Color32::from_rgba_unmultiplied(248, 250, 252, 215);
@@ -59,7 +59,7 @@ fn draw(
                 .fill(veil)
                 .inner_margin(4)
                 .show(ui, |ui| {
-                    let size = SIZE.min(ctx.viewport_rect().size() * MOST);
+                    let size = SIZE.min(ctx.viewport_rect().size() * MAX_FRACTION);
                     ui.set_width(size.x);
                     ui.visuals_mut().override_text_color = Some(egui::Color32::BLACK);
                     graph::draw_small(ui, SECONDS, size.y, &lanes);

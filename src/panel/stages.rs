@@ -1,4 +1,5 @@
-//! Every stage as a switch of its own. What the codec refuses is greyed out, with its reason.
+//! A switch for each stage of the codec. Options that the codec rejects are disabled, with the reason in
+//! their tooltip.
 
 use bevy_egui::egui;
 use cubewire_codec::Stages;
@@ -10,6 +11,7 @@ use cubewire_codec::stages::{
 use super::tooltips::{self, Tooltip};
 
 pub(super) fn draw(ui: &mut egui::Ui, stages: &mut Stages) {
+    ui.weak("Each stage of the codec by itself. Disabled options do not go with the others.");
     orientation(ui, stages);
     switch(
         ui,
@@ -90,7 +92,7 @@ fn orientation(ui: &mut egui::Ui, stages: &mut Stages) {
     );
     let smallest_three = stages.orientation != Orientation::Full;
     let mut bits = bits;
-    let slider = egui::Slider::new(&mut bits, MIN_BITS..=MAX_BITS).text("bits a component");
+    let slider = egui::Slider::new(&mut bits, MIN_BITS..=MAX_BITS).text("bits per component");
     let slider = ui
         .add_enabled(smallest_three, slider)
         .on_hover_text(tooltips::COMPONENT_BITS)
@@ -101,7 +103,7 @@ fn orientation(ui: &mut egui::Ui, stages: &mut Stages) {
     }
 }
 
-/// One option for each variant of a stage.
+/// A row of options, one for each variant of a stage.
 fn switch<T: Copy, const VARIANTS: usize>(
     ui: &mut egui::Ui,
     title: &str,
@@ -127,12 +129,12 @@ fn switch<T: Copy, const VARIANTS: usize>(
     });
 }
 
-/// Why the codec does not do this, if it does not.
+/// Why the codec rejects these stages; none if they are legal.
 fn refusal(candidate: Stages) -> Option<String> {
     candidate.check().err().map(|illegal| illegal.to_string())
 }
 
-/// Bits a component that the article uses.
+/// Bits per component in the article.
 const ARTICLE_BITS: u8 = 9;
 
 #[cfg(test)]

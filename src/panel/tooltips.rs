@@ -1,15 +1,16 @@
-//! Names and explanations of the switches.
+//! Names and explanations of stages, kinds of bits and accountings.
 //!
-//! Figures are those of Glenn Fiedler, *Snapshot Compression* (gafferongames.com, 2015); of the
-//! affine variants, those of *Data Quantization and Networking* (2025).
+//! Figures are from Glenn Fiedler, *Snapshot Compression* (gafferongames.com, 2015), "the
+//! article"; those of the affine variants from *Data Quantization and Networking* (2025).
 
+use cubewire_codec::BitKind;
 use cubewire_codec::stages::{
     ChangedFlags, Delta, Orientation, Position, RelativeOrientation, RelativePosition, Velocity,
 };
 
 use crate::replication::Accounting;
 
-/// An option's name, and what it does.
+/// The name of an option, and an explanation of at least two sentences.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Tooltip {
     pub(super) name: &'static str,
@@ -24,51 +25,50 @@ pub(super) const fn orientation(orientation: Orientation) -> Tooltip {
     match orientation {
         Orientation::Full => tooltip(
             "full",
-            "The quaternion goes out as four floats, 128 bits. \
-             That is two fifths of the 321 bits of an uncompressed cube.",
+            "The quaternion is sent as four 32-bit floats. \
+             That is 128 of the 321 bits of an uncompressed cube.",
         ),
         Orientation::SmallestThree { .. } => tooltip(
             "smallest three",
-            "The largest component is left out, since the others and the unit length give it back; \
-             2 bits say which it was. With the article's 9 bits for each of the other three that \
-             makes 29 bits instead of 128.",
+            "The largest component of the quaternion is dropped and reconstructed from the other \
+             three, as the length is 1. Two bits give its index; with 9 bits for each of the others, as \
+             in the article, an orientation takes 29 bits instead of 128.",
         ),
     }
 }
 
-pub(super) const COMPONENT_BITS: &str = "How finely each of the three is cut between −1/√2 and \
-     +1/√2; b bits make an orientation of 2 + 3 × b. The article settles for 9, which is 29 bits.";
+pub(super) const COMPONENT_BITS: &str = "Each of the three components is quantized between −1/√2 and \
+     +1/√2. With b bits per component, an orientation takes 2 + 3 × b bits; the article uses b = 9.";
 
 pub(super) const NO_COMPONENT_BITS: &str =
-    "A full orientation is sent as floats: there is nothing to cut.";
+    "Full orientations are sent as floats and are not quantized.";
 
 pub(super) const fn velocity(velocity: Velocity) -> Tooltip {
     match velocity {
         Velocity::Full => tooltip(
             "full",
-            "The linear velocity goes out as three floats. \
-             These are 96 bits of the 321 of an uncompressed cube.",
+            "The linear velocity is sent as three 32-bit floats. \
+             That is 96 of the 321 bits of an uncompressed cube.",
         ),
         Velocity::Quantized => tooltip(
             "quantized",
-            "Nothing moves faster than 32 m/s, so that steps of 1/32 m/s fit into 11 bits a \
-             component. The velocity shrinks from 96 bits to 33.",
+            "Speeds are bounded by 32 m/s and quantized to 1/32 m/s, 11 bits per component. \
+             The velocity takes 33 bits instead of 96.",
         ),
         Velocity::AtRestFlag => tooltip(
             "at-rest flag",
-            "One bit says that a cube stands still, and its velocity stays at home. \
+            "A flag marks cubes at rest, and their velocity is not sent. \
              On this rung a cube at rest takes 127 bits and a moving one 160.",
         ),
         Velocity::Omitted => tooltip(
-            "left out",
-            "At 60 snapshots a second, linear interpolation looks good enough without velocities. \
-             Leaving them out saves 33 bits of every moving cube, and the flag's bit of the others.",
+            "omitted",
+            "Linear interpolation of 60 snapshots a second looks good enough without velocities. \
+             This saves the flag's bit for every cube, and another 33 bits for a moving one.",
         ),
         Velocity::Affine => tooltip(
             "affine",
             "The difference from the baseline's velocity, mapped to integers by a scale and a zero \
-             point, in 63 bits. It stands beside the article: in its source a state of 64 bytes \
-             comes to 20.",
+             point, in 63 bits. Not in the article: its source reduces a state from 64 bytes to 20.",
         ),
     }
 }
@@ -77,19 +77,19 @@ pub(super) const fn position(position: Position) -> Tooltip {
     match position {
         Position::Full => tooltip(
             "full",
-            "The position goes out as three floats. \
-             These are 96 bits of the 321 of an uncompressed cube.",
+            "The position is sent as three 32-bit floats. \
+             That is 96 of the 321 bits of an uncompressed cube.",
         ),
         Position::Quantized => tooltip(
             "quantized",
-            "The world is bounded, so that steps of 1/512 m need 18 bits for x and y and 14 for z. \
-             That is 50 bits instead of 96, and brings a cube down to 80.",
+            "Positions are bounded and quantized to 1/512 m: 18 bits each for x and y, 14 for z. \
+             A position takes 50 bits instead of 96, and a cube 80 in all.",
         ),
         Position::Affine => tooltip(
             "affine",
             "The difference from the baseline's position, mapped to integers by a scale and a zero \
-             point, in 63 bits, or all of it in 71, with a bit that says which. It stands beside \
-             the article: in its source a state of 64 bytes comes to 20.",
+             point, in 63 bits; or the whole position in 71. One more bit selects the form. Not in \
+             the article: its source reduces a state from 64 bytes to 20.",
         ),
     }
 }
@@ -98,40 +98,39 @@ pub(super) const fn delta(delta: Delta) -> Tooltip {
     match delta {
         Delta::Off => tooltip(
             "off",
-            "Every cube is in every packet, whether it moved or not. \
-             Even at 80 bits a cube, 901 of them 60 times a second are 4.3 Mbit/s.",
+            "Every packet contains every cube, changed or not. \
+             Even at 80 bits per cube, 901 cubes 60 times a second take 4.3 Mbit/s.",
         ),
         Delta::ChangedBits => tooltip(
             "changed bits",
-            "Only cubes that differ from the newest acknowledged snapshot are sent, and one bit a \
-             cube says which those are. With all 901 at rest, these bits alone cost 54 kbps.",
+            "Only cubes that differ from the baseline, an acknowledged snapshot, are sent. One bit \
+             per cube marks them: with all 901 at rest, these bits alone take 54 kbps.",
         ),
         Delta::Indices => tooltip(
             "indices",
-            "Each changed cube is named by its index in 10 bits wherever that is cheaper than \
-             changed bits, which is up to 90 cubes. At rest only headers remain, about 15 kbps.",
+            "Changed cubes are listed by index, 10 bits each, if that is shorter than changed bits: \
+             up to 90 cubes. With all cubes at rest only headers remain, about 15 kbps.",
         ),
         Delta::RelativeIndices => tooltip(
             "relative indices",
-            "A changed cube is named by its distance from the one before, in 4, 7 or 12 bits. \
-             An index takes 5.5 bits on average in the article, instead of 10.",
+            "Each index is encoded as the distance from the previous one, in 4, 7 or 12 bits. \
+             In the article an index takes 5.5 bits on average, instead of 10.",
         ),
         Delta::PredictedIndices => tooltip(
             "predicted indices",
-            "What changed last time is expected to change again, and only the exceptions are \
-             named. It goes beyond the article, whose relative indices take 5.5 bits for every \
-             changed cube.",
+            "The set of changed cubes is predicted from the last one, and only the exceptions are \
+             sent. Not in the article, whose relative indices take 5.5 bits for every changed cube.",
         ),
         Delta::Arithmetic => tooltip(
             "arithmetic",
-            "Every decision, from which cubes changed to the last digit, costs as much as it is \
-             improbable. On the contest's kind of play that takes a quarter off the best that the \
-             article's bit-packing does.",
+            "Everything is arithmetic coded with adaptive probabilities: which cubes changed, and \
+             the residuals of their fields. On data like that of the article's compression contest, \
+             packets are a quarter smaller than with its best bit packing.",
         ),
         Delta::ArithmeticPredicted => tooltip(
             "arithmetic, predicted",
-            "The same with differences from where cubes are expected: rolling on a corner, falling, \
-             carried along in a ball. Packets may name two more baselines.",
+            "The same, with residuals against a predicted state: rolling over a corner, falling, or \
+             carried along in a ball. Packets may use two additional baselines.",
         ),
     }
 }
@@ -140,20 +139,20 @@ pub(super) const fn relative_position(relative_position: RelativePosition) -> To
     match relative_position {
         RelativePosition::Off => tooltip(
             "off",
-            "A changed position is sent whole, as if there were no baseline. \
-             A quantized one takes 50 bits.",
+            "The position of a changed cube is sent in full. \
+             A quantized position takes 50 bits.",
         ),
         RelativePosition::TwoRanges => tooltip(
             "two ranges",
-            "Only the difference from the baseline is sent: 5 bits a component for a small step, \
-             9 for a larger one, and the whole position where neither reaches. A changed position \
-             takes 26.1 bits on average in the article, instead of 50.",
+            "The difference from the baseline is sent with 5 bits per component if it is small, 9 if \
+             it is larger; beyond that, the full position. In the article a changed position takes \
+             26.1 bits on average, instead of 50.",
         ),
         RelativePosition::Predicted => tooltip(
             "predicted",
-            "The difference is taken from where the baseline's own motion leads, in ranges that \
-             grow with its speed. It goes a step past the article and its 26.1 bits, as the \
-             encoder of its compression contest did.",
+            "The difference is relative to a position extrapolated from the baseline, in ranges that \
+             grow with its speed. Not in the article, whose relative positions take 26.1 bits; an \
+             encoder of its compression contest predicted positions, too.",
         ),
     }
 }
@@ -162,19 +161,19 @@ pub(super) const fn relative_orientation(relative_orientation: RelativeOrientati
     match relative_orientation {
         RelativeOrientation::Off => tooltip(
             "off",
-            "A changed orientation is sent whole, as if there were no baseline. \
-             At 9 bits a component it takes 29 bits.",
+            "The orientation of a changed cube is sent in full. \
+             At 9 bits per component it takes 29 bits.",
         ),
         RelativeOrientation::TwoRanges => tooltip(
             "two ranges",
-            "As long as the largest component stays the same one, which it does 90 % of the time \
-             over 100 ms, only differences are sent, in 5 or 8 bits each. An orientation takes \
-             23.3 bits on average in the article, 80.3 % of a whole one.",
+            "If the largest component has the same index as in the baseline (over 100 ms, in 90 % of \
+             cases), only differences of the others are sent, in 5 or 8 bits each. In the article an \
+             orientation takes 23.3 bits on average, 80.3 % of a full one.",
         ),
         RelativeOrientation::GrowingRanges => tooltip(
             "growing ranges",
-            "The same differences, in ranges that suit how fast the baseline was turning. \
-             It goes a step past the article and its 23.3 bits.",
+            "The same differences, in ranges that grow with the angular speed of the baseline. \
+             Not in the article, whose relative orientations take 23.3 bits.",
         ),
     }
 }
@@ -183,21 +182,20 @@ pub(super) const fn changed_flags(changed_flags: ChangedFlags) -> Tooltip {
     match changed_flags {
         ChangedFlags::Off => tooltip(
             "off",
-            "A changed cube sends its position and its orientation, even if only one of them \
-             changed. In the article 5 % of changed cubes keep their position, and another 5 % \
-             their orientation.",
+            "Every changed cube has position and orientation in the packet, even if only one of them \
+             changed. In the article 5 % of changed cubes keep their position and another 5 % their \
+             orientation.",
         ),
         ChangedFlags::Separate => tooltip(
             "separate",
-            "One bit says whether the position changed and one whether the orientation did; what \
-             did not stays at home. It pays for the 5 % that keep their position and the 5 % that \
-             keep their orientation.",
+            "One flag each for position and orientation; an unchanged field is not sent. \
+             In the article 5 % of changed cubes keep their position and another 5 % their orientation.",
         ),
         ChangedFlags::Joint => tooltip(
             "joint",
-            "One bit covers the usual case that position and orientation both changed and \
-             interacting did not; three more sort out the rest. In the article about 90 % of changed \
-             cubes are such usual cases.",
+            "One bit for the usual case: position and orientation changed, interacting did not. In \
+             all other cases three more bits follow. In the article the usual case covers about 90 % \
+             of changed cubes.",
         ),
     }
 }
@@ -206,13 +204,36 @@ pub(super) const fn changed_flags(changed_flags: ChangedFlags) -> Tooltip {
 pub(super) const fn accounting(accounting: Accounting) -> &'static str {
     match accounting {
         Accounting::Article => {
-            "A snapshot's payload in whole bytes, and 28 bytes for the headers of IPv4 and UDP, \
-             however many datagrams it takes."
+            "As the article counts: the payload of each snapshot in whole bytes, plus 28 bytes of \
+             IPv4 and UDP headers once, even if the snapshot takes several datagrams."
         }
         Accounting::Wire => {
-            "What the transport hands to the socket: every fragment with the transport's own \
-             header, and 28 bytes for IPv4 and UDP each."
+            "Bytes on the wire: every datagram that carries snapshots, with the transport's headers \
+             and 28 bytes of IPv4 and UDP headers each."
         }
+    }
+}
+
+pub(super) const SNAPSHOT_ACKS: &str =
+    "Acks of snapshots, which the server needs to choose a baseline, counted as on the wire.";
+
+pub(super) const TRANSPORT_ACKS: &str = "Acks that the transport sends for its own packets, in both directions, counted as on the wire.";
+
+/// What the bits of a kind are for.
+pub(super) const fn bit_kind(kind: BitKind) -> &'static str {
+    match kind {
+        BitKind::Header => "Sequence, baseline and stages of the packet.",
+        BitKind::Selection => "Which cubes the packet contains: changed bits or indices.",
+        BitKind::Interacting => "Whether a cube is interacting, that is, drawn red.",
+        BitKind::Flags => "Which fields of a changed cube follow.",
+        BitKind::Position => "Positions, or their differences.",
+        BitKind::Orientation => "Orientations, or their differences.",
+        BitKind::Velocity => "Linear velocities, or their differences.",
+        BitKind::Check => {
+            "Arithmetic coding only: a 14-bit hash of the decoded cubes, which detects a decoder that \
+             differs from the encoder, and the bits that end the coder's output."
+        }
+        BitKind::Padding => "Zeros up to a whole byte.",
     }
 }
 

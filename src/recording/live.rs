@@ -1,4 +1,4 @@
-//! F9 writes down a replay, F10 records what is on the screen at the pace of the play.
+//! Records replays (F9), and videos of the screen in real time (F10).
 
 use std::fs;
 use std::io;
@@ -14,38 +14,32 @@ use cubewire_scene::TICKS_PER_SECOND;
 
 use super::video::{Mp4, VideoError};
 use super::{InputLog, Script};
+use crate::controls::Action;
 use crate::files::claim;
 use crate::view::Notices;
 
 /// Frames a second, at most.
 const FRAMES_PER_SECOND: u32 = 60;
 
-/// A frame that comes a little early counts.
-const SHORTEST_FRAME: Duration = Duration::from_micros(900_000 / FRAMES_PER_SECOND as u64);
+/// Minimum time between two frames: slightly less than a frame's time, as frames may come early.
+const MIN_FRAME_TIME: Duration = Duration::from_micros(900_000 / FRAMES_PER_SECOND as u64);
 
-/// Frames that may wait to be encoded; what comes beyond them is dropped.
-const WAITING_FRAMES: usize = 8;
+/// Frames that may wait to be encoded; more are dropped.
+const MAX_WAITING_FRAMES: usize = 8;
 
-/// Where recordings go.
+/// The folder for replays and videos.
 #[derive(Resource, Clone, Debug)]
 pub struct RecordingFolder(pub PathBuf);
 
-/// Has the keys for recordings. Needs [`RecordingFolder`] and [`Notices`].
+/// Records replays and videos at the press of a key. Needs [`RecordingFolder`] and [`Notices`].
 #[derive(Debug)]
 pub struct LivePlugin;
 
 impl Plugin for LivePlugin {
     fn build(&self, app: &mut App) {
         app.init_resource::<Live>()
-            .add_systems(
-                Update,
-                (
-                    replay.run_if(resource_exists::<InputLog>),
-                    no_replay.run_if(not(resource_exists::<InputLog>)),
-                    video,
-                )
-                    .chain(),
-            )
+            .add_observer(on_action)
+            .add_systems(Update, (end_if_resized, show_lengths).chain())
             .add_systems(
                 Last,
                 (capture, collect, end.run_if(on_message::<AppExit>)).chain(),
@@ -53,28 +47,29 @@ impl Plugin for LivePlugin {
     }
 }
 
-/// The video that is being recorded, and those that are being finished.
+/// The video that is being recorded, and those that are still being encoded.
 #[derive(Resource, Debug, Default)]
 struct Live {
     capture: Option<Capture>,
-    /// How many there were.
+    /// Number of videos so far.
     captures: u64,
     finishing: Vec<(Finished, Encoder)>,
 }
 
 type Encoder = JoinHandle<Result<Mp4, VideoError>>;
 
-/// A picture of the window, and the time at which it was seen.
+/// A picture of the window, and its time since the start of the video.
 type Message = (Image, Duration);
 
 #[derive(Debug)]
 struct Capture {
     number: u64,
     path: PathBuf,
-    /// Pixels of the window; the video has an even number each way.
+    /// Size of the window in pixels; that of the video is rounded down to even numbers.
     window: UVec2,
-    /// By the real clock.
+    /// Start, by the real clock.
     start: Duration,
+    /// Time of the last requested frame, by the real clock.
     newest: Option<Duration>,
     frames: u64,
     dropped: u64,
@@ -82,7 +77,7 @@ struct Capture {
     encoder: Encoder,
 }
 
-/// What there is to say of a video.
+/// The figures that are reported for a finished video.
 #[derive(Clone, Debug)]
 struct Finished {
     path: PathBuf,
@@ -91,9 +86,9 @@ struct Finished {
     dropped: u64,
 }
 
-/// For which video a picture was asked for, and when, since its start.
+/// The video for which a screenshot was requested, and the time since its start.
 #[derive(Component, Clone, Copy, Debug)]
-struct Asked {
+struct Requested {
     capture: u64,
     at: Duration,
 }
@@ -107,7 +102,7 @@ impl Capture {
         let size = window / 2 * 2;
         let mut video =
             Mp4::create(&path, size.into(), FRAMES_PER_SECOND).inspect_err(|_| release(&path))?;
-        let (sender, receiver) = sync_channel::<Message>(WAITING_FRAMES);
+        let (sender, receiver) = sync_channel::<Message>(MAX_WAITING_FRAMES);
         let encoder = thread::spawn(move || {
             for (picture, at) in receiver {
                 if let Some(frame) = frame(picture, window, size) {
@@ -129,23 +124,23 @@ impl Capture {
         })
     }
 
-    /// Whether it is time for another frame.
+    /// Whether another frame is due.
     fn is_due(&self, now: Duration) -> bool {
         self.newest
-            .is_none_or(|newest| now >= newest + SHORTEST_FRAME)
+            .is_none_or(|newest| now >= newest + MIN_FRAME_TIME)
     }
 
-    /// Hands a picture to the encoder, or drops it if that has enough to do.
+    /// Sends a picture to the encoder, or drops it if the queue is full.
     fn add(&mut self, picture: Image, at: Duration) {
         match self.sender.try_send((picture, at)) {
             Ok(()) => self.frames += 1,
-            // The encoder says itself why it is gone.
+            // If the encoder failed, it reports the reason itself.
             Err(TrySendError::Full(_) | TrySendError::Disconnected(_)) => self.dropped += 1,
         }
     }
 
     fn finish(self, now: Duration) -> (Finished, Encoder) {
-        // Its sender is dropped here, by which the encoder knows that there is no more.
+        // Dropping the sender ends the encoder.
         let finished = Finished {
             path: self.path,
             length: now - self.start,
@@ -157,11 +152,11 @@ impl Capture {
 }
 
 impl Finished {
-    fn in_words(&self) -> String {
+    fn describe(&self) -> String {
         let dropped = match self.dropped {
             0 => "none dropped".to_owned(),
-            1 => "one dropped: the encoder did not keep pace".to_owned(),
-            many => format!("{many} dropped: the encoder did not keep pace"),
+            1 => "one dropped: the encoder was too slow".to_owned(),
+            many => format!("{many} dropped: the encoder was too slow"),
         };
         format!(
             "{}: {:.1} s, {} frames, {dropped}",
@@ -172,39 +167,91 @@ impl Finished {
     }
 }
 
-/// F9
-fn replay(
-    keys: Res<ButtonInput<KeyCode>>,
+/// Handles F9 and F10.
+fn on_action(
+    action: On<Action>,
     time: Res<Time<Real>>,
     folder: Res<RecordingFolder>,
-    mut log: ResMut<InputLog>,
+    window: Single<&Window, With<PrimaryWindow>>,
+    log: Option<ResMut<InputLog>>,
+    mut live: ResMut<Live>,
     mut notices: ResMut<Notices>,
 ) {
-    if keys.just_pressed(KeyCode::F9) {
-        if log.recorded_ticks().is_none() {
-            log.begin();
-        } else {
-            let said = end_replay(&mut log, &folder.0);
-            notices.say(said, time.elapsed());
+    let now = time.elapsed();
+    match (*action, log) {
+        (Action::Replay, Some(mut log)) if log.recorded_ticks().is_none() => log.begin(),
+        (Action::Replay, Some(mut log)) => notices.show(end_replay(&mut log, &folder.0), now),
+        (Action::Replay, None) => {
+            let sentence = "a viewer cannot record replays; F10 records a video";
+            notices.show(sentence.to_owned(), now);
         }
+        (Action::Video, _) => {
+            if let Some(capture) = live.capture.take() {
+                live.finishing.push(capture.finish(now));
+            } else {
+                live.captures += 1;
+                let size = window.physical_size();
+                match Capture::begin(&folder.0, live.captures, size, now) {
+                    Ok(capture) => live.capture = Some(capture),
+                    Err(error) => notices.show(error.to_string(), now),
+                }
+            }
+        }
+        _ => {}
     }
-    let ticks = log.recorded_ticks();
-    let seconds = ticks.map(|ticks| ticks as f64 / f64::from(TICKS_PER_SECOND));
-    notices.replay = seconds.map(|seconds| format!("replay {}", clock(seconds)));
 }
 
-/// Ends the recording and saves it; what came of that.
+/// Ends the video if the window was resized: all frames of a video have the same size.
+fn end_if_resized(
+    time: Res<Time<Real>>,
+    window: Single<&Window, With<PrimaryWindow>>,
+    mut live: ResMut<Live>,
+    mut notices: ResMut<Notices>,
+) {
+    let size = window.physical_size();
+    let resized = live.capture.take_if(|capture| capture.window != size);
+    if let Some(capture) = resized {
+        let now = time.elapsed();
+        notices.show("the video was ended, as the window was resized".to_owned(), now);
+        live.finishing.push(capture.finish(now));
+    }
+}
+
+/// Shows the length of each recording so far.
+fn show_lengths(
+    time: Res<Time<Real>>,
+    log: Option<Res<InputLog>>,
+    live: Res<Live>,
+    mut notices: ResMut<Notices>,
+) {
+    let ticks = log.and_then(|log| log.recorded_ticks());
+    let seconds = ticks.map(|ticks| ticks as f64 / f64::from(TICKS_PER_SECOND));
+    let replay = seconds.map(|seconds| format!("replay {}", clock(seconds)));
+    let video = live.capture.as_ref().map(|capture| {
+        let length = clock((time.elapsed() - capture.start).as_secs_f64());
+        match capture.dropped {
+            0 => format!("video {length}"),
+            dropped => format!("video {length}, {dropped} dropped"),
+        }
+    });
+    if (&notices.replay, &notices.video) != (&replay, &video) {
+        notices.replay = replay;
+        notices.video = video;
+    }
+}
+
+/// Ends the recording and saves it. Returns a sentence about the result.
 fn end_replay(log: &mut InputLog, folder: &Path) -> String {
     let Some(script) = log.replay() else {
         log.end();
-        return "nothing was played, so there is nothing to repeat".to_owned();
+        return "no replay: no tick was played".to_owned();
     };
     match save(&script, folder) {
         Ok(path) => {
             log.end();
-            format!("{}: `cubewire play` shows it", path.display())
+            format!("{}: play it with `cubewire play`", path.display())
         }
-        // Nothing is lost yet.
+        // The recording continues, so nothing is lost.
         Err(error) => format!("{}: {error}; F9 tries again", folder.display()),
     }
 }
@@ -220,84 +267,42 @@ fn save(script: &Script, folder: &Path) -> io::Result<PathBuf> {
     }
 }
 
-/// Gives a name back that was claimed.
+/// Removes the placeholder of a claimed name.
 fn release(path: &Path) {
     if let Err(error) = fs::remove_file(path) {
         warn!("{}: {error}", path.display());
     }
 }
 
-/// F9 where somebody else plays.
-fn no_replay(keys: Res<ButtonInput<KeyCode>>, time: Res<Time<Real>>, mut notices: ResMut<Notices>) {
-    if keys.just_pressed(KeyCode::F9) {
-        let said = "a replay is written down where the game is played; F10 records what is seen";
-        notices.say(said.to_owned(), time.elapsed());
-    }
-}
-
-/// F10
-fn video(
-    keys: Res<ButtonInput<KeyCode>>,
-    time: Res<Time<Real>>,
-    folder: Res<RecordingFolder>,
-    window: Single<&Window, With<PrimaryWindow>>,
-    mut live: ResMut<Live>,
-    mut notices: ResMut<Notices>,
-) {
-    let now = time.elapsed();
-    let size = window.physical_size();
-    let is_resized = (live.capture.as_ref()).is_some_and(|capture| capture.window != size);
-    if is_resized {
-        notices.say(
-            "the video ends, as the window has another size".to_owned(),
-            now,
-        );
-    }
-    if keys.just_pressed(KeyCode::F10) || is_resized {
-        if let Some(capture) = live.capture.take() {
-            live.finishing.push(capture.finish(now));
-        } else {
-            live.captures += 1;
-            match Capture::begin(&folder.0, live.captures, size, now) {
-                Ok(capture) => live.capture = Some(capture),
-                Err(error) => notices.say(error.to_string(), now),
-            }
-        }
-    }
-    notices.video = live.capture.as_ref().map(|capture| {
-        let time = clock((now - capture.start).as_secs_f64());
-        match capture.dropped {
-            0 => format!("video {time}"),
-            dropped => format!("video {time}, {dropped} dropped"),
-        }
-    });
-}
-
-/// Asks for a picture of what is drawn in this frame.
+/// Requests a screenshot of this frame.
 fn capture(mut commands: Commands, time: Res<Time<Real>>, mut live: ResMut<Live>) {
     let now = time.elapsed();
     let Some(capture) = live.capture.as_mut().filter(|capture| capture.is_due(now)) else {
         return;
     };
     capture.newest = Some(now);
-    let asked = Asked {
+    let requested = Requested {
         capture: capture.number,
         at: now - capture.start,
     };
     commands
-        .spawn((Screenshot::primary_window(), asked))
+        .spawn((Screenshot::primary_window(), requested))
         .observe(take);
 }
 
-fn take(mut captured: On<ScreenshotCaptured>, asked: Query<&Asked>, mut live: ResMut<Live>) {
-    if let (Some(capture), Ok(asked)) = (&mut live.capture, asked.get(captured.entity))
-        && capture.number == asked.capture
+fn take(
+    mut captured: On<ScreenshotCaptured>,
+    requested: Query<&Requested>,
+    mut live: ResMut<Live>,
+) {
+    if let (Some(capture), Ok(requested)) = (&mut live.capture, requested.get(captured.entity))
+        && capture.number == requested.capture
     {
-        capture.add(std::mem::take(&mut captured.image), asked.at);
+        capture.add(std::mem::take(&mut captured.image), requested.at);
     }
 }
 
-/// The pixels of a video, as far as the picture is one of a window of that size.
+/// The pixels of a frame, cropped to `size`; none if the picture does not have the size of the window.
 fn frame(picture: Image, window: UVec2, size: UVec2) -> Option<Vec<u8>> {
     let picture = picture.try_into_dynamic().ok()?.into_rgba8();
     if picture.dimensions() != (window.x, window.y) {
@@ -312,10 +317,10 @@ fn frame(picture: Image, window: UVec2, size: UVec2) -> Option<Vec<u8>> {
     Some(frame)
 }
 
-/// Says what has become of videos that are finished.
+/// Reports videos that are finished.
 fn collect(time: Res<Time<Real>>, mut live: ResMut<Live>, mut notices: ResMut<Notices>) {
     let now = time.elapsed();
-    // An encoder that failed does not wait for F10.
+    // An encoder that failed ends the recording at once, without F10.
     if let Some(capture) = live
         .capture
         .take_if(|capture| capture.encoder.is_finished())
@@ -326,11 +331,11 @@ fn collect(time: Res<Time<Real>>, mut live: ResMut<Live>, mut notices: ResMut<No
         .finishing
         .extract_if(.., |(_, encoder)| encoder.is_finished());
     for (finished, encoder) in done {
-        notices.say(outcome(&finished, encoder), now);
+        notices.show(outcome(&finished, encoder), now);
     }
 }
 
-/// Leaves no recording unfinished.
+/// Finishes every recording when the app exits.
 fn end(
     time: Res<Time<Real>>,
     folder: Res<RecordingFolder>,
@@ -342,13 +347,13 @@ fn end(
     if let Some(mut log) = log
         && log.recorded_ticks().is_some()
     {
-        notices.say(end_replay(&mut log, &folder.0), now);
+        notices.show(end_replay(&mut log, &folder.0), now);
     }
     if let Some(capture) = live.capture.take() {
         live.finishing.push(capture.finish(now));
     }
     for (finished, encoder) in live.finishing.drain(..) {
-        notices.say(outcome(&finished, encoder), now);
+        notices.show(outcome(&finished, encoder), now);
     }
 }
 
@@ -357,7 +362,7 @@ fn outcome(finished: &Finished, encoder: Encoder) -> String {
         return format!("{}: the encoder failed", finished.path.display());
     };
     match encoded.and_then(|video| video.finish_at(finished.length)) {
-        Ok(()) => finished.in_words(),
+        Ok(()) => finished.describe(),
         Err(error) => {
             release(&finished.path);
             error.to_string()
@@ -401,7 +406,7 @@ mod tests {
     }
 
     #[test]
-    fn a_frame_has_an_even_number_of_pixels_each_way() {
+    fn a_frame_is_cropped_to_even_width_and_height() {
         let window = UVec2::new(3, 3);
         let image = picture(window, (0..3 * 3 * 4).collect());
         let kept = frame(image.clone(), window, UVec2::new(2, 2)).unwrap();
@@ -413,7 +418,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_encoder_has_no_time_for_is_dropped_and_counted() {
+    fn frames_that_exceed_the_queue_are_dropped_and_counted() {
         let (sender, receiver) = sync_channel(2);
         let mut capture = Capture {
             number: 1,
@@ -432,12 +437,12 @@ mod tests {
         let times = receiver.try_iter().map(|(_, at)| at.as_millis());
         assert!(times.eq([0, 1]));
         let (finished, _) = capture.finish(Duration::from_secs(2));
-        let wanted = "a.mp4: 2.0 s, 2 frames, 3 dropped: the encoder did not keep pace";
-        assert_eq!(finished.in_words(), wanted);
+        let wanted = "a.mp4: 2.0 s, 2 frames, 3 dropped: the encoder was too slow";
+        assert_eq!(finished.describe(), wanted);
     }
 
     #[test]
-    fn a_video_has_the_frames_that_it_was_given() {
+    fn a_video_reports_its_frames_and_an_empty_one_leaves_no_file() {
         let folder = tempfile::tempdir().unwrap();
         let window = UVec2::new(321, 201);
         let mut capture = Capture::begin(folder.path(), 1, window, Duration::ZERO).unwrap();
@@ -449,7 +454,7 @@ mod tests {
         assert_eq!(outcome(&finished, encoder), wanted);
         assert!(fs::metadata(&path).unwrap().len() > 0);
 
-        // Without a frame there is no video, and its name is free again.
+        // A video without frames is not saved, and its name becomes free again.
         let empty = Capture::begin(folder.path(), 2, window, Duration::ZERO).unwrap();
         assert!(empty.path.ends_with("cubewire-2.mp4"));
         let (finished, encoder) = empty.finish(Duration::from_secs(1));
@@ -458,10 +463,10 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_that_is_not_there_is_said() {
+    fn a_missing_folder_is_reported() {
         let window = UVec2::new(320, 200);
         let error = Capture::begin(Path::new("no/folder"), 1, window, Duration::ZERO);
-        let said = error.unwrap_err().to_string();
-        assert_eq!(said, "no/folder: No such file or directory (os error 2)");
+        let message = error.unwrap_err().to_string();
+        assert_eq!(message, "no/folder: No such file or directory (os error 2)");
     }
 }

@@ -5,38 +5,40 @@ use bevy::prelude::*;
 use super::script::Script;
 use super::switch::Switch;
 use super::{InputLog, ReplayCheck};
-use crate::replication::{Half, LaneSettings, Side};
-use crate::simulation::{HeldKeys, ResetSimulation, SimulationSystems, World as CubeWorld};
-use crate::view::{self, Overlay};
+use crate::replication::{LaneSettings, LaneSettingsQuery};
+use crate::simulation::{CubeWorld, HeldKeys, ResetSimulation, SimulationSystems};
+use crate::view::{Half, Overlay, ShowHalf, Side};
 
-/// Plays the script in [`Playing`] instead of the keyboard.
+/// Plays the script of the [`ScriptPlayback`], if that resource exists.
 #[derive(Debug)]
 pub struct ScriptPlugin;
 
 impl Plugin for ScriptPlugin {
     fn build(&self, app: &mut App) {
-        app.add_systems(
-            FixedUpdate,
-            play.in_set(SimulationSystems::Control)
-                .run_if(resource_exists::<Playing>),
-        );
+        app.add_observer(on_switch)
+            .add_observer(on_shown)
+            .add_systems(
+                FixedUpdate,
+                play.in_set(SimulationSystems::Control)
+                    .run_if(resource_exists::<ScriptPlayback>),
+            );
     }
 }
 
-/// The script that is being played.
+/// The script that is being played, and how.
 #[derive(Resource, Clone, Debug)]
-pub struct Playing {
+pub struct ScriptPlayback {
     script: Script,
-    /// The tick before its first.
+    /// The tick before the first one of the script; none before playback begins.
     start: Option<u64>,
     repeats: bool,
     shows_halves: bool,
     switches: Vec<Switch>,
 }
 
-impl Playing {
-    /// Plays `script` from the next tick on; it starts again when it is over. Only its keys are
-    /// played, not what it shows.
+impl ScriptPlayback {
+    /// Plays the keys of `script` from the next tick on, in a loop. What the script shows in the halves is
+    /// ignored.
     #[must_use]
     pub const fn new(script: Script) -> Self {
         Self {
@@ -48,14 +50,15 @@ impl Playing {
         }
     }
 
-    /// Plays it once; then nobody presses anything.
+    /// Plays the script once; afterwards no keys are held.
     #[must_use]
     pub const fn once(mut self) -> Self {
         self.repeats = false;
         self
     }
 
-    /// Changes what the halves show as well, as the script says and at these ticks.
+    /// Also changes what the halves show: as in the script, and by `switches`, whose ticks count from the
+    /// start of the script.
     #[must_use]
     pub fn showing_halves(mut self, switches: Vec<Switch>) -> Self {
         self.shows_halves = true;
@@ -69,7 +72,7 @@ impl Playing {
         &self.script
     }
 
-    /// Whether it was played to its end, and is not played again.
+    /// Whether the script was played to its end and does not repeat.
     #[must_use]
     pub fn is_over(&self, world: &CubeWorld) -> bool {
         let played = self.start.map_or(0, |start| world.tick() - start);
@@ -77,13 +80,13 @@ impl Playing {
     }
 }
 
-/// Plays from the next tick on, in an app with the [`InputLogPlugin`](super::InputLogPlugin); a replay
-/// once, and compared with what was recorded.
-pub fn begin(world: &mut World, playing: Playing) {
+/// Starts playback with the next tick, in an app with the [`InputLogPlugin`](super::InputLogPlugin). A
+/// replay is played once, and its states are compared with the recorded ones.
+pub fn begin(world: &mut World, playing: ScriptPlayback) {
     let check = ReplayCheck::new(playing.script());
     let playing = match check {
         Some(check) => {
-            world.insert_resource(InputLog::that_keeps_resets());
+            world.insert_resource(InputLog::across_resets());
             world.insert_resource(check);
             playing.once()
         }
@@ -95,13 +98,14 @@ pub fn begin(world: &mut World, playing: Playing) {
 fn play(
     mut commands: Commands,
     world: Res<CubeWorld>,
-    mut playing: ResMut<Playing>,
+    mut playing: ResMut<ScriptPlayback>,
     mut held: ResMut<HeldKeys>,
     mut resets: MessageWriter<ResetSimulation>,
 ) {
     let played = world.tick() - *playing.start.get_or_insert(world.tick());
     let tick = played % playing.script.ticks.max(1);
-    if playing.is_over(&world) {
+    let is_over = playing.is_over(&world);
+    if is_over {
         held.0 = cubewire_scene::Keys::default();
     } else {
         held.0 = playing.script.keys_at(tick);
@@ -112,58 +116,75 @@ fn play(
     if !playing.shows_halves {
         return;
     }
-    if !playing.is_over(&world) {
+    if !is_over {
         for side in Side::ALL {
             let half = playing.script.half_at(tick, side);
-            // When a script starts again, so does what it shows.
+            // When a script repeats, the halves show what they showed at its start.
             let half = half.or_else(|| {
-                let is_again = tick == 0 && played > 0;
-                playing.script.half_at_start(side).filter(|_| is_again)
+                let has_restarted = tick == 0 && played > 0;
+                playing.script.half_at_start(side).filter(|_| has_restarted)
             });
             if let Some(half) = half.cloned() {
-                commands.queue(move |world: &mut World| show(world, side, half));
+                commands.trigger(Shown(ShowHalf { side, half }));
             }
         }
     }
     for switch in &playing.switches {
         if switch.at == played {
-            let switch = switch.clone();
-            commands.queue(move |world: &mut World| make(world, &switch));
+            commands.trigger(switch.clone());
         }
     }
 }
 
-/// Changes the settings of a lane that is there, and says so.
-fn make(world: &mut World, switch: &Switch) -> Result {
-    let Some(mut settings) = settings_in(world, switch.side) else {
+/// The script changes what a half shows.
+#[derive(Event, Clone, Debug)]
+struct Shown(ShowHalf);
+
+type Lanes<'w, 's> = Query<'w, 's, (&'static Side, LaneSettingsQuery)>;
+
+fn settings_in(lanes: &Lanes<'_, '_>, side: Side) -> Option<LaneSettings> {
+    let mut lanes = lanes.iter();
+    let found = lanes.find(|(other, _)| **other == side);
+    found.map(|(_, settings)| settings.get())
+}
+
+/// Changes settings of the lane in a half, if there is one.
+fn on_switch(switch: On<Switch>, lanes: Lanes<'_, '_>, mut commands: Commands) -> Result {
+    let Some(mut settings) = settings_in(&lanes, switch.side) else {
         return Ok(());
     };
     switch.apply(&mut settings)?;
-    show(world, switch.side, Half::Lane(settings))
+    let (side, half) = (switch.side, Half::Lane(settings));
+    commands.trigger(Shown(ShowHalf { side, half }));
+    Ok(())
 }
 
-/// Changes what a half shows, and says so over the picture.
-fn show(world: &mut World, side: Side, half: Half) -> Result {
-    let is_compared = view::lane_in(world, Side::Left).is_some();
-    let title = match (settings_in(world, side), &half) {
-        (Some(old), Half::Lane(new)) => old.change_in_words(new),
+/// Changes what a half shows, and announces it over the picture.
+fn on_shown(
+    shown: On<Shown>,
+    time: Res<Time<Fixed>>,
+    lanes: Lanes<'_, '_>,
+    overlay: Option<ResMut<Overlay>>,
+    mut commands: Commands,
+) {
+    let Shown(ShowHalf { side, half }) = shown.event();
+    let is_compared = settings_in(&lanes, Side::Left).is_some();
+    let title = match (settings_in(&lanes, *side), half) {
+        (Some(old), Half::Lane(new)) => old.describe_change(new),
         (None, Half::Lane(new)) => Some(new.rung_name().to_owned()),
         (Some(_), Half::Simulation) => Some("simulation".to_owned()),
         (None, Half::Simulation) => None,
     };
-    let now = world.resource::<Time<Fixed>>().elapsed();
-    if let (Some(title), Some(mut overlay)) = (title, world.get_resource_mut::<Overlay>()) {
+    if let (Some(title), Some(mut overlay)) = (title, overlay) {
         let title = if is_compared {
             format!("{}: {title}", side.name())
         } else {
             title
         };
-        overlay.announce(title, now);
+        overlay.announce(title, time.elapsed());
     }
-    view::show(world, side, half)
-}
-
-fn settings_in(world: &mut World, side: Side) -> Option<LaneSettings> {
-    let lane = view::lane_in(world, side)?;
-    world.get(lane).cloned()
+    commands.trigger(ShowHalf {
+        side: *side,
+        half: half.clone(),
+    });
 }

@@ -1,10 +1,9 @@
-//! Scripts of keys by tick, as RON files; a replay is a script that was written down while somebody
-//! played.
+//! Scripts: keys by tick, as RON files. A replay is a script that was recorded during play.
 //!
 //! ```ron
 //! (
-//!     ticks: 240, // four seconds, then it starts again
-//!     right: "rung:uncompressed", // what the halves show; may be left out
+//!     ticks: 240, // length: four seconds; then the script repeats
+//!     right: "rung:uncompressed", // what the half shows at the start; optional
 //!     steps: [
 //!         (at: 60, hold: [Right]),
 //!         (at: 120, hold: [Right, Gather], right: "rung:delta"),
@@ -13,27 +12,25 @@
 //! )
 //! ```
 
-use std::fs::File;
-use std::io::{self, Read};
-use std::path::{Path, PathBuf};
+mod error;
+mod file;
 
 use cubewire_scene::Keys;
 use serde::{Deserialize, Serialize};
 
-use super::replay::{self, FORMAT, Recorded, ron_options};
-use crate::replication::{Half, Side};
+use crate::view::{Half, Side};
 
-/// Bytes: many hours of play.
-pub(super) const LONGEST_FILE: u64 = 16 << 20;
+pub use error::ScriptError;
+pub(super) use file::FORMAT;
 
-/// What is held from when on.
+/// The keys that are held and what the halves show, by tick.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Script {
-    /// Length in ticks; after that it starts again. At least 1 in a file; nobody presses anything in
-    /// the default, which has none.
+    /// Length in ticks, after which the script repeats. At least 1 in a file; 0 in the default, which
+    /// holds no keys.
     pub ticks: u64,
-    /// Ticks at the start that lead up to what is to be seen.
+    /// Ticks at the start that are played but not part of what was recorded or is shown.
     #[serde(default, skip_serializing_if = "is_default")]
     pub lead_in: u64,
     /// What the left half shows at the start.
@@ -42,29 +39,45 @@ pub struct Script {
     /// What the right half shows at the start: a lane.
     #[serde(default, skip_serializing_if = "is_default")]
     pub right: Option<Box<Half>>,
-    /// In the order of their ticks.
+    /// Changes, in ascending order of their ticks.
     pub steps: Vec<Step>,
-    /// What a replay says of the play that it was written down from.
+    /// For a replay: how it was recorded.
     #[serde(default, skip_serializing_if = "is_default")]
     pub recorded: Option<Recorded>,
 }
 
-/// A change of what is held, or of what is shown.
+/// How a replay was recorded, and the hashes to check it with.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Recorded {
+    /// Format of the file.
+    pub format: u32,
+    /// The version of cubewire that recorded it.
+    pub cubewire: String,
+    /// The version of the physics engine, the build profile, and the platform.
+    pub build: String,
+    /// Running hash of all states, after every 600 ticks and after the last tick.
+    pub states: Vec<u64>,
+    /// CRC-32 of the replay as RON without spaces, with 0 in this field.
+    pub checksum: u32,
+}
+
+/// A change of the held keys or of what a half shows.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Step {
-    /// The tick, counted from 0, at which it happens.
+    /// The tick of the change, counted from 0.
     pub at: u64,
-    /// Held from then on until another step says otherwise.
+    /// The keys held from this tick until another step changes them.
     #[serde(default, skip_serializing_if = "is_default")]
     pub hold: Option<Vec<Key>>,
     /// Whether R is pressed.
     #[serde(default, skip_serializing_if = "is_default")]
     pub reset: bool,
-    /// What the left half shows from then on.
+    /// What the left half shows from this tick on.
     #[serde(default, skip_serializing_if = "is_default")]
     pub left: Option<Box<Half>>,
-    /// What the right half shows from then on: a lane.
+    /// What the right half shows from this tick on: a lane.
     #[serde(default, skip_serializing_if = "is_default")]
     pub right: Option<Box<Half>>,
 }
@@ -91,7 +104,7 @@ pub enum Key {
 }
 
 impl Key {
-    /// Those that are held.
+    /// The keys that are held.
     pub(super) fn of(held: Keys) -> Vec<Self> {
         let keys = [
             (held.left, Self::Left),
@@ -106,180 +119,8 @@ impl Key {
     }
 }
 
-/// Why a file is no script.
-#[derive(Debug, thiserror::Error)]
-pub enum ScriptError {
-    /// It cannot be read.
-    #[error("{}: {source}", path.display())]
-    Unreadable {
-        /// The file.
-        path: PathBuf,
-        /// Why.
-        source: io::Error,
-    },
-    /// It is not RON, or has a key or a field that scripts do not have.
-    #[error("{}:{source}", path.display())]
-    Syntax {
-        /// The file.
-        path: PathBuf,
-        /// Why and where: `line:column: what`.
-        source: Box<ron::error::SpannedError>,
-    },
-    /// A step is not later than the one before it.
-    #[error("{}: step {step}: tick {at} does not come after tick {before}", path.display())]
-    Order {
-        /// The file.
-        path: PathBuf,
-        /// Which step, counted from 1.
-        step: usize,
-        /// Its tick.
-        at: u64,
-        /// The tick of the step before it.
-        before: u64,
-    },
-    /// A step would never happen.
-    #[error("{}: step {step}: tick {at} is not before the end, tick {ticks}", path.display())]
-    AfterEnd {
-        /// The file.
-        path: PathBuf,
-        /// Which step, counted from 1.
-        step: usize,
-        /// Its tick.
-        at: u64,
-        /// Length of the script.
-        ticks: u64,
-    },
-    /// The right half shows no lane.
-    #[error("{}: the right half shows a lane, not the simulation", path.display())]
-    NoLane {
-        /// The file.
-        path: PathBuf,
-    },
-    /// More than a script ever is.
-    #[error("{}: a script has {LONGEST_FILE} bytes at most, and this is longer", path.display())]
-    TooLong {
-        /// The file.
-        path: PathBuf,
-    },
-    /// A replay is not what was written down.
-    #[error("{}: the replay is damaged: its checksum is {found:08x} and should be {wanted:08x}", path.display())]
-    Damaged {
-        /// The file.
-        path: PathBuf,
-        /// Of the contents.
-        found: u32,
-        /// As the file says.
-        wanted: u32,
-    },
-    /// A replay was written down by another version, in another way.
-    #[error(
-        "{}: the replay was recorded by cubewire {cubewire}, in format {format}; this is \
-         cubewire {} and plays format {FORMAT}",
-        path.display(),
-        env!("CARGO_PKG_VERSION")
-    )]
-    OtherFormat {
-        /// The file.
-        path: PathBuf,
-        /// Which version.
-        cubewire: String,
-        /// Which format.
-        format: u32,
-    },
-    /// There is nothing to be seen.
-    #[error("{}: lead_in: {lead_in} ticks of {ticks} leave none", path.display())]
-    LeadIn {
-        /// The file.
-        path: PathBuf,
-        /// Ticks.
-        lead_in: u64,
-        /// Length of the script.
-        ticks: u64,
-    },
-    /// It has no length.
-    #[error("{}: ticks must be at least 1", path.display())]
-    Empty {
-        /// The file.
-        path: PathBuf,
-    },
-}
-
 impl Script {
-    /// Reads a file.
-    ///
-    /// # Errors
-    /// [`ScriptError`], naming the file and the place.
-    pub fn load(path: &Path) -> Result<Self, ScriptError> {
-        let unreadable = |source| ScriptError::Unreadable {
-            path: path.to_owned(),
-            source,
-        };
-        // Whatever a file says of its length, it may be a device.
-        let mut file = File::open(path).map_err(unreadable)?.take(LONGEST_FILE + 1);
-        let mut text = String::new();
-        file.read_to_string(&mut text).map_err(unreadable)?;
-        if text.len() as u64 > LONGEST_FILE {
-            return Err(ScriptError::TooLong {
-                path: path.to_owned(),
-            });
-        }
-        Self::parse(&text, path)
-    }
-
-    /// Reads the contents of a file; `path` is for the messages.
-    ///
-    /// # Errors
-    /// [`ScriptError`], naming the file and the place.
-    pub fn parse(text: &str, path: &Path) -> Result<Self, ScriptError> {
-        replay::check_format(text, path)?;
-        let script: Self = ron_options()
-            .from_str(text)
-            .map_err(|source| ScriptError::Syntax {
-                path: path.to_owned(),
-                source: Box::new(source),
-            })?;
-        script.check_sum(path)?;
-        let path = || path.to_owned();
-        let mut right = script.steps.iter().map(|step| &step.right);
-        let is_lane = |half: &Option<Box<Half>>| half.as_deref() != Some(&Half::Simulation);
-        if !is_lane(&script.right) || !right.all(is_lane) {
-            return Err(ScriptError::NoLane { path: path() });
-        }
-        if script.ticks == 0 {
-            return Err(ScriptError::Empty { path: path() });
-        }
-        let mut before = None;
-        for (index, &Step { at, .. }) in script.steps.iter().enumerate() {
-            let step = index + 1;
-            if let Some(before) = before.filter(|&before| at <= before) {
-                return Err(ScriptError::Order {
-                    path: path(),
-                    step,
-                    at,
-                    before,
-                });
-            }
-            if at >= script.ticks {
-                return Err(ScriptError::AfterEnd {
-                    path: path(),
-                    step,
-                    at,
-                    ticks: script.ticks,
-                });
-            }
-            before = Some(at);
-        }
-        if script.lead_in >= script.ticks {
-            return Err(ScriptError::LeadIn {
-                path: path(),
-                lead_in: script.lead_in,
-                ticks: script.ticks,
-            });
-        }
-        Ok(script)
-    }
-
-    /// What is held during a tick; nothing before the first step.
+    /// The keys held during a tick; none before the first step.
     #[must_use]
     pub fn keys_at(&self, tick: u64) -> Keys {
         let after = self.steps.partition_point(|step| step.at <= tick);
@@ -301,7 +142,7 @@ impl Script {
         self.step_at(tick).is_some_and(|step| step.reset)
     }
 
-    /// What a half changes to at this tick.
+    /// What a half changes to at this tick, if it does.
     #[must_use]
     pub fn half_at(&self, tick: u64, side: Side) -> Option<&Half> {
         let step = self.step_at(tick)?;
@@ -311,7 +152,7 @@ impl Script {
         }
     }
 
-    /// What a half shows at the start, if the script says.
+    /// What a half shows at the start, if the script sets it.
     #[must_use]
     pub fn half_at_start(&self, side: Side) -> Option<&Half> {
         match side {
@@ -328,6 +169,8 @@ impl Script {
 
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+
     use super::*;
 
     fn parse(text: &str) -> Result<Script, String> {
@@ -350,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reset_happens_at_its_tick_alone() {
+    fn a_reset_happens_only_at_its_tick() {
         let script = parse("(ticks: 9, steps: [(at: 2, hold: [], reset: true)])").unwrap();
         assert_eq!(
             [1, 2, 3].map(|tick| script.resets_at(tick)),
@@ -359,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn mistakes_are_named_with_their_place() {
+    fn errors_state_where_they_are() {
         let error = parse("(ticks: 9, steps: [\n  (at: 2, hold: [Rihgt]),\n])").unwrap_err();
         assert!(
             error.starts_with("a.ron:2:") && error.contains("Rihgt"),

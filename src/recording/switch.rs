@@ -1,57 +1,60 @@
-//! Switches in the middle of a video: `4s:rung=delta,link=4g`, or `4s:left.rung=delta`.
+//! Changes of settings during a video: `4s:rung:delta,link:4g`, or `4s:left.rung:delta`. Settings are written
+//! as in lanes.
 
 use std::str::FromStr;
 
+use bevy::prelude::Event;
 use cubewire_scene::TICKS_PER_SECOND;
 
-use crate::replication::{LaneSettings, LaneTextError, Side};
+use crate::replication::{LaneSettings, LaneTextError};
+use crate::view::Side;
 
 /// Settings of a lane that change at a tick.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Event, Clone, Debug, PartialEq, Eq)]
 pub struct Switch {
-    /// Ticks since the start of what is seen, or of the play: whoever plays it counts.
+    /// When, in ticks. The caller defines the start: the first visible frame, or the first tick.
     pub at: u64,
-    /// Which lane.
+    /// The half whose lane is changed.
     pub side: Side,
-    /// Names and values, as [`LaneSettings::set`] takes them.
+    /// Names and values for [`LaneSettings::set`].
     settings: Vec<(String, String)>,
 }
 
-/// Why a text is no switch.
+/// Why a text cannot be parsed as a switch.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum SwitchError {
-    /// It does not look like one.
-    #[error("`{given}` is not of the form SECONDSs:SETTING=VALUE, as in `4s:rung=delta`")]
+    /// It does not have the form of a switch.
+    #[error("`{given}` is not of the form SECONDSs:SETTING:VALUE, as in `4s:rung:delta`")]
     Form {
         /// What was given.
         given: String,
     },
-    /// A time is none.
+    /// The time cannot be parsed or is out of range.
     #[error("`{given}` is not a time from 0s to 86400s, as in `4s` or `2.5s`")]
     Time {
         /// What was given.
         given: String,
     },
-    /// The lane cannot be set so.
+    /// A setting is unknown, or its value is invalid.
     #[error(transparent)]
     Lane(#[from] LaneTextError),
 }
 
-/// Longest play: a day.
-const MAX_SECONDS: f64 = 86_400.0;
+/// The longest play: one day.
+pub const MAX_SECONDS: f64 = 86_400.0;
 
 impl Switch {
-    /// The same, so many ticks later.
+    /// The same switch, `ticks` later.
     #[must_use]
     pub fn delayed(mut self, ticks: u64) -> Self {
         self.at += ticks;
         self
     }
 
-    /// Changes the settings.
+    /// Applies the switch to `settings`.
     ///
     /// # Errors
-    /// Never, if the switch was read from a text.
+    /// Never for a switch that was parsed from a text: parsing checks the values.
     pub fn apply(&self, settings: &mut LaneSettings) -> Result<(), LaneTextError> {
         for (name, value) in &self.settings {
             settings.set(name, value)?;
@@ -80,7 +83,7 @@ impl FromStr for Switch {
         };
         let mut settings = Vec::new();
         for part in rest.split(',') {
-            let (name, value) = part.split_once('=').ok_or_else(form)?;
+            let (name, value) = part.split_once(':').ok_or_else(form)?;
             settings.push((name.to_owned(), value.to_owned()));
         }
         let switch = Self {
@@ -99,30 +102,30 @@ mod tests {
 
     #[test]
     fn a_switch_changes_one_lane_at_one_tick() {
-        let switch: Switch = "2.5s:left.rung=delta,link=4g+loss=0.2".parse().unwrap();
+        let switch: Switch = "2.5s:left.rung:delta,link:4g+loss=0.2".parse().unwrap();
         assert_eq!((switch.at, switch.side), (150, Side::Left));
         let mut lane = LaneSettings::default();
         switch.apply(&mut lane).unwrap();
         let text = lane.to_text().unwrap();
         assert!(text.starts_with("rung:delta,link:"), "{text}");
-        assert_eq!("0s:rate=10".parse::<Switch>().unwrap().side, Side::Right);
+        assert_eq!("0s:rate:10".parse::<Switch>().unwrap().side, Side::Right);
     }
 
     #[test]
-    fn what_is_wrong_is_named() {
+    fn errors_quote_the_part_that_is_wrong() {
         let error = |text: &str| text.parse::<Switch>().unwrap_err().to_string();
         assert_eq!(
-            error("rung=delta"),
-            "`rung=delta` is not of the form SECONDSs:SETTING=VALUE, as in `4s:rung=delta`"
+            error("4s:rung=delta"),
+            "`4s:rung=delta` is not of the form SECONDSs:SETTING:VALUE, as in `4s:rung:delta`"
         );
         for time in ["4", "-1s", "NaNs", "1e9s", "s"] {
             let wanted = "is not a time from 0s to 86400s, as in `4s` or `2.5s`";
             assert_eq!(
-                error(&format!("{time}:rung=delta")),
+                error(&format!("{time}:rung:delta")),
                 format!("`{time}` {wanted}")
             );
         }
-        assert!(error("4s:rung=detla").starts_with("no rung is called `detla`"));
-        assert!(error("4s:middle.rung=delta").starts_with("no setting is called `middle.rung`"));
+        assert!(error("4s:rung:detla").starts_with("unknown rung `detla`"));
+        assert!(error("4s:middle.rung:delta").starts_with("unknown setting `middle.rung`"));
     }
 }

@@ -1,10 +1,10 @@
 //! Video files from raw frames: H.264 in MP4, GIF, or numbered PNGs.
 //!
-//! A video goes to disk frame by frame, so that its length costs no memory, and gets its name when it
-//! is [finished](FrameSink::finish). Equal frames make equal files: an encoder knows no clock, no seed
-//! and no threads.
+//! A video is written to disk frame by frame, so memory use does not depend on its length, and gets its
+//! name when it is [finished](FrameSink::finish). Equal frames give equal files: encoders use no clock, no
+//! seed and no threads.
 //!
-//! Left to others: where frames come from, and when.
+//! Where frames come from, and when, is left to others.
 
 use std::path::Path;
 
@@ -16,19 +16,19 @@ mod png;
 pub use error::VideoError;
 pub use mp4::Mp4;
 
-/// Takes the frames of one video, in order.
+/// Writes the frames of one video, in order.
 pub trait FrameSink: Send {
-    /// Appends a frame: RGBA, sRGB, a byte each, rows from the top, no padding: width × height × 4
-    /// bytes. Alpha is ignored.
+    /// Appends a frame of width × height × 4 bytes: sRGB, RGBA with one byte per channel, rows from the
+    /// top, no padding. Alpha is ignored.
     ///
     /// # Errors
     ///
-    /// If the frame is of another length, which leaves the video as it was; or if it cannot be encoded
-    /// or written, which gives the video up.
+    /// If the frame has another length; the video is then unchanged. If it cannot be encoded or written;
+    /// the video is then given up.
     fn add(&mut self, frame: &[u8]) -> Result<(), VideoError>;
 
-    /// Completes the file and gives it its name. Without it nothing is left of the video, except that
-    /// numbered PNGs stay as they are.
+    /// Completes the file and gives it its name. A video that is dropped without this leaves no file,
+    /// except for numbered PNGs already written.
     ///
     /// # Errors
     ///
@@ -36,14 +36,14 @@ pub trait FrameSink: Send {
     fn finish(self: Box<Self>) -> Result<(), VideoError>;
 }
 
-/// Begins a video of the kind that the extension of `path` names: `.mp4`, `.gif`, or `.png`, which
-/// numbers its files: `a/cubes.png` gives `a/cubes-00000.png` and so on, and takes the place of all
-/// that are there by such names. `size` is width and height in
-/// pixels; `fps` counts frames a second, and means nothing to PNG.
+/// Begins a video. The extension of `path` selects the format: `.mp4`, `.gif` or `.png`. PNG files are
+/// numbered: `a/cubes.png` gives `a/cubes-00000.png` and so on, and replaces existing files of such names.
+/// `size` is width and height in pixels; `fps` is frames a second, ignored for PNG.
 ///
 /// # Errors
 ///
-/// If the extension is another one, the format cannot hold this size or rate, or no file can be made.
+/// If the extension is unknown, the format does not support the size or the rate, or the file cannot be
+/// created.
 pub fn open(path: &Path, size: (u32, u32), fps: u32) -> Result<Box<dyn FrameSink>, VideoError> {
     let extension = path.extension().unwrap_or_default();
     if extension.eq_ignore_ascii_case("mp4") {
@@ -75,7 +75,7 @@ mod tests {
 
     use super::*;
 
-    /// A sky, boxes that move 4 pixels a frame, and detail as of text.
+    /// A test picture: a sky, boxes that move 4 pixels a frame, and fine detail like text.
     pub(super) fn scene((width, height): (u32, u32), n: u32) -> Vec<u8> {
         let pixel = |x: u32, y: u32| {
             if (x + 4 * n) % 96 < 32 && y % 64 > 40 {
@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn a_video_that_its_format_cannot_hold_is_refused_with_the_reason() {
+    fn unsupported_extensions_sizes_and_rates_are_rejected_with_the_reason() {
         let extension = "the name of a video must end in .mp4, .gif or .png";
         assert_eq!(refusal("a.mkv", (64, 64), 60), extension);
         assert_eq!(refusal("mp4", (64, 64), 60), extension);
@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_that_cannot_be_written_to_is_an_error() {
+    fn a_missing_folder_is_an_error() {
         for name in ["no/folder/a.mp4", "no/folder/a.gif"] {
             assert_eq!(
                 refusal(name, (64, 64), 50),
@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn a_frame_of_another_size_is_refused_and_the_video_goes_on() {
+    fn a_frame_of_another_size_is_rejected_and_the_video_continues() {
         let folder = tempfile::tempdir().unwrap();
         for name in ["a.mp4", "a.gif", "a.png"] {
             let mut video = open(&folder.path().join(name), (64, 32), 50).unwrap();
@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn a_video_that_is_not_finished_or_empty_leaves_nothing() {
+    fn unfinished_and_empty_videos_leave_no_file() {
         let folder = tempfile::tempdir().unwrap();
         for name in ["a.mp4", "a.gif", "a.png"] {
             let path = folder.path().join(name);
@@ -193,10 +193,10 @@ mod tests {
         }
     }
 
-    /// Runs itself again where no file may grow beyond a kilobyte or two.
+    /// Runs itself again in a process whose files are limited to one or two kilobytes.
     #[cfg(unix)]
     #[test]
-    fn a_write_that_fails_gives_the_video_up_and_leaves_nothing() {
+    fn a_failed_write_gives_up_the_video_and_leaves_no_file() {
         const LIMITED: &str = "VIDEO_TEST_WITH_SMALL_FILES";
         if std::env::var_os(LIMITED).is_none() {
             let script = r#"trap '' XFSZ; ulimit -f 2; exec "$0" --exact "$1""#;
@@ -216,7 +216,7 @@ mod tests {
         }
         let folder = tempfile::tempdir().unwrap();
         let names = ["a.mp4", "a.gif", "a.png"];
-        // The small ones stay in a buffer until they are finished.
+        // Small videos stay in the write buffer until they are finished.
         for (side, name) in [56, 480]
             .into_iter()
             .flat_map(|side| names.map(|name| (side, name)))

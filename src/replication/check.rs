@@ -6,14 +6,14 @@ use super::Replica;
 use super::receive::{Decoded, DecodedPacket};
 use super::send::Sender;
 
-/// What comparing has shown since the component was added to a lane.
+/// Results of the comparison since the component was added to a lane.
 #[derive(Component, Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LaneCheck {
     /// Snapshots compared, cube by cube.
     pub compared: u64,
-    /// Of these, how many were not what was sent.
+    /// Of these, how many differed from what was sent.
     pub wrong: u64,
-    /// Snapshots that were under way for so long that the sender has forgotten them.
+    /// Snapshots that arrived so late that the sender no longer holds them.
     pub uncompared: u64,
 }
 

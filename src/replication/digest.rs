@@ -1,5 +1,5 @@
-//! A line for every snapshot that was sent to a viewer, or decoded by one: what either side had can
-//! be compared afterwards, wherever the two ran.
+//! A line for every snapshot that was sent to a viewer, or decoded by one, so that both sides can be
+//! compared afterwards, wherever they ran.
 
 use std::fmt::Write;
 
@@ -8,12 +8,11 @@ use cubewire_codec::{Baseline, Snapshot};
 
 use super::receive::Decoded;
 use super::send::Sender;
-use super::transport::udp::{RemoteViewer, UdpViewer};
-use super::{LaneMeter, Replica};
-use crate::simulation::{World as CubeWorld, state_hash};
+use super::{LaneMeter, Peer, Replica, ServerConnection};
+use crate::simulation::{CubeWorld, state_hash};
 
-/// Lines of `viewer,tick,hash`; where this resource is, snapshots are written down. The hash is of
-/// every cube as the receiver gets it.
+/// Lines of `viewer,tick,hash`. Snapshots are noted while this resource exists; the hash covers every
+/// cube as the receiver has it.
 #[derive(Resource, Clone, Debug)]
 pub struct Digest {
     lines: String,
@@ -30,7 +29,7 @@ impl Default for Digest {
 }
 
 impl Digest {
-    /// What was written down so far, as CSV with a header.
+    /// The lines so far, as CSV with a header.
     #[must_use]
     pub fn csv(&self) -> &str {
         &self.lines
@@ -39,31 +38,33 @@ impl Digest {
     fn add(&mut self, viewer: u64, tick: u64, kept: &Baseline) {
         kept.snapshot().dequantize(&mut self.snapshot);
         let hash = state_hash(0, &self.snapshot);
-        writeln!(self.lines, "{viewer},{tick},{hash:016x}").expect("a string has room");
+        writeln!(self.lines, "{viewer},{tick},{hash:016x}")
+            .expect("writing to a string cannot fail");
     }
 }
 
 pub(super) fn of_sent(
     world: Res<CubeWorld>,
     mut digest: ResMut<Digest>,
-    lanes: Query<(&Sender, &LaneMeter, &RemoteViewer)>,
+    lanes: Query<(&Sender, &LaneMeter, &Peer)>,
 ) {
-    for (sender, meter, viewer) in &lanes {
-        let has_sent = meter.samples().back().is_some_and(|now| now.snapshots > 0);
+    for (sender, meter, peer) in &lanes {
+        let sample = meter.samples().back();
+        let has_sent = sample.is_some_and(|sample| !sample.snapshots.is_empty());
         if has_sent && let Some(sent) = sender.protocol.get(world.tick()) {
-            digest.add(viewer.client, world.tick(), sent);
+            digest.add(peer.id, world.tick(), sent);
         }
     }
 }
 
 pub(super) fn of_decoded(
-    viewer: Res<UdpViewer>,
+    server: Res<ServerConnection>,
     mut digest: ResMut<Digest>,
     lanes: Query<(&Replica, &Decoded)>,
 ) {
     for (replica, decoded) in &lanes {
         for decoded in &decoded.0 {
-            if let (Some(kept), Some(client)) = (replica.0.get(decoded.tick), viewer.client()) {
+            if let (Some(kept), Some(client)) = (replica.0.get(decoded.tick), server.id) {
                 digest.add(client, decoded.tick, kept);
             }
         }

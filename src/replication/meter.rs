@@ -1,16 +1,20 @@
-//! What was measured of a lane, tick by tick. Panels and reports read it.
+//! What was measured of a lane, tick by tick. Read by panels and reports.
 
 use std::collections::VecDeque;
 use std::time::Duration;
 
 use bevy::prelude::*;
-use cubewire_codec::{BitLedger, DecodeError, Stages};
+use cubewire_codec::{DecodeError, Stages};
 use cubewire_link::LinkStats;
 use cubewire_scene::TICKS_PER_SECOND;
 
+use super::packet::PacketRecord;
 use super::transport::Purpose;
 
-/// Samples that a meter keeps: a minute.
+/// The article's target for a snapshot stream, kilobits a second.
+pub const TARGET_KBPS: f64 = 256.0;
+
+/// Samples that a meter keeps: one minute.
 pub const METER_TICKS: usize = 60 * TICKS_PER_SECOND as usize;
 
 /// How bytes are counted.
@@ -39,51 +43,81 @@ impl Accounting {
     }
 }
 
+/// Bytes that a transport sent and received for a lane, in [`Accounting::Wire`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Traffic {
+    /// Of packets that carry snapshots.
+    pub wire_bytes: usize,
+    /// Packets that carry snapshots: more than one for a snapshot that is fragmented.
+    pub packets: usize,
+    /// Of our acks.
+    pub ack_bytes: usize,
+    /// Of the transport's own acks, both ways.
+    pub transport_ack_bytes: usize,
+    /// Of what makes and keeps a connection, both ways: the handshake, the welcome, requests and their
+    /// acks, keep-alives. Only between processes.
+    pub control_bytes: usize,
+}
+
+impl Traffic {
+    /// Adds the other's bytes.
+    pub const fn add(&mut self, other: &Self) {
+        self.wire_bytes += other.wire_bytes;
+        self.packets += other.packets;
+        self.ack_bytes += other.ack_bytes;
+        self.transport_ack_bytes += other.transport_ack_bytes;
+        self.control_bytes += other.control_bytes;
+    }
+
+    /// All bytes.
+    #[must_use]
+    pub const fn total_bytes(&self) -> usize {
+        self.wire_bytes + self.ack_bytes + self.transport_ack_bytes + self.control_bytes
+    }
+
+    /// Counts a packet from the sender to the receiver, with its IP and UDP headers.
+    pub const fn count_downstream(&mut self, purpose: Purpose, bytes: usize) {
+        match purpose {
+            Purpose::Snapshots => {
+                self.wire_bytes += bytes;
+                self.packets += 1;
+            }
+            Purpose::TransportAck => self.transport_ack_bytes += bytes,
+            Purpose::Control => self.control_bytes += bytes,
+        }
+    }
+
+    /// Counts a packet from the receiver to the sender.
+    pub const fn count_upstream(&mut self, purpose: Purpose, bytes: usize) {
+        match purpose {
+            Purpose::Snapshots => self.ack_bytes += bytes,
+            Purpose::TransportAck => self.transport_ack_bytes += bytes,
+            Purpose::Control => self.control_bytes += bytes,
+        }
+    }
+}
+
 /// One tick of a lane.
 #[derive(Clone, Debug)]
 pub struct Sample {
-    /// The simulation's tick.
+    /// The simulation's tick; a viewer counts its own.
     pub tick: u64,
-    /// Snapshots sent in it: 1, or 0 between two at a lower send rate. What is of the snapshot
-    /// below is 0 then.
-    pub snapshots: usize,
-    /// What it was sent with.
+    /// What the lane is encoded with, whether a snapshot was sent in this tick or not.
     pub stages: Stages,
-    /// The encoded snapshot.
-    pub payload_bytes: usize,
-    /// By [`Accounting::Article`].
-    pub article_bytes: usize,
-    /// By [`Accounting::Wire`].
-    pub wire_bytes: usize,
-    /// Packets that the snapshot went out in: more than one if it was fragmented.
-    pub packets: usize,
-    /// Our acks, in wire accounting.
-    pub ack_bytes: usize,
-    /// The transport's own acks, both ways, in wire accounting.
-    pub renet_ack_bytes: usize,
-    /// What makes and keeps a connection, both ways, in wire accounting: the handshake, the welcome,
-    /// requests, grants, keep-alives. Only between processes.
-    pub control_bytes: usize,
-    /// Where the payload's bits went.
-    pub ledger: BitLedger,
-    /// Cubes that differ from the baseline, or from the initial state if there is none.
-    pub changed_cubes: usize,
-    /// Cubes that the packet carries: those, or all where the stages send every cube.
-    pub sent_cubes: usize,
-    /// How old the newest acked baseline is; none before the first ack.
-    pub baseline_age_ticks: Option<u16>,
-    /// How old the two are that were acked before it.
-    pub earlier_age_ticks: [Option<u16>; 2],
-    /// How old the baseline is that the packet names; none if it is relative to the initial state,
-    /// or to nothing.
-    pub reference_age_ticks: Option<u16>,
+    /// Snapshots that were sent in it: one, or none between two at a lower send rate. A viewer has
+    /// those that it received.
+    pub snapshots: Vec<PacketRecord>,
+    /// What the transport sent.
+    pub traffic: Traffic,
+    /// Age of the newest acked snapshot; none before the first ack.
+    pub acked_age_ticks: Option<u16>,
     /// Snapshots that arrived in this tick, but too late to be shown.
     pub late: usize,
-    /// Snapshots in the receiver's playout buffer that are still to be shown.
+    /// Snapshots in the jitter buffer that are still to be shown.
     pub buffered: usize,
-    /// How long they wait, on top of the quickest time under way.
+    /// The playout delay, on top of the shortest time in transit.
     pub playout_delay: Duration,
-    /// Whether the picture stood still, because the next snapshot had not come.
+    /// Whether playout stood still, because the next snapshot had not arrived.
     pub starved: bool,
 }
 
@@ -91,21 +125,10 @@ impl Default for Sample {
     fn default() -> Self {
         Self {
             tick: 0,
-            snapshots: 0,
             stages: cubewire_codec::ladder::UNCOMPRESSED.stages,
-            payload_bytes: 0,
-            article_bytes: 0,
-            wire_bytes: 0,
-            packets: 0,
-            ack_bytes: 0,
-            renet_ack_bytes: 0,
-            control_bytes: 0,
-            ledger: BitLedger::new(),
-            changed_cubes: 0,
-            sent_cubes: 0,
-            baseline_age_ticks: None,
-            earlier_age_ticks: [None, None],
-            reference_age_ticks: None,
+            snapshots: Vec::new(),
+            traffic: Traffic::default(),
+            acked_age_ticks: None,
             late: 0,
             buffered: 0,
             playout_delay: Duration::ZERO,
@@ -115,42 +138,19 @@ impl Default for Sample {
 }
 
 impl Sample {
-    /// Bytes of the snapshot.
+    /// Bytes of the encoded snapshots.
     #[must_use]
-    pub const fn bytes(&self, accounting: Accounting) -> usize {
+    pub fn payload_bytes(&self) -> usize {
+        let payloads = self.snapshots.iter().map(|packet| packet.payload_bytes);
+        payloads.sum()
+    }
+
+    /// Bytes of the snapshots.
+    #[must_use]
+    pub fn bytes(&self, accounting: Accounting) -> usize {
         match accounting {
-            Accounting::Article => self.article_bytes,
-            Accounting::Wire => self.wire_bytes,
-        }
-    }
-
-    /// Adds what went over the wire in another sample.
-    pub(super) const fn add_traffic(&mut self, other: &Self) {
-        self.wire_bytes += other.wire_bytes;
-        self.packets += other.packets;
-        self.ack_bytes += other.ack_bytes;
-        self.renet_ack_bytes += other.renet_ack_bytes;
-        self.control_bytes += other.control_bytes;
-    }
-
-    /// Counts a packet from the sender to the receiver, with its IP and UDP headers.
-    pub(super) const fn count_down(&mut self, purpose: Purpose, bytes: usize) {
-        match purpose {
-            Purpose::Snapshots => {
-                self.wire_bytes += bytes;
-                self.packets += 1;
-            }
-            Purpose::RenetAck => self.renet_ack_bytes += bytes,
-            Purpose::Control => self.control_bytes += bytes,
-        }
-    }
-
-    /// Counts a packet the other way.
-    pub(super) const fn count_up(&mut self, purpose: Purpose, bytes: usize) {
-        match purpose {
-            Purpose::Snapshots => self.ack_bytes += bytes,
-            Purpose::RenetAck => self.renet_ack_bytes += bytes,
-            Purpose::Control => self.control_bytes += bytes,
+            Accounting::Article => self.snapshots.iter().map(PacketRecord::article_bytes).sum(),
+            Accounting::Wire => self.traffic.wire_bytes,
         }
     }
 }
@@ -159,24 +159,23 @@ impl Sample {
 #[derive(Component, Debug, Default)]
 pub struct LaneMeter {
     samples: VecDeque<Sample>,
-    /// What the link has done with the packets that carry snapshots, since the start.
+    /// What the simulated link did to the packets that carry snapshots, since the start.
     pub link: LinkStats,
     /// Snapshots decoded since the start.
     pub received: u64,
-    /// Snapshots that arrived again, since the start.
+    /// Snapshots received more than once, since the start.
     pub duplicates: u64,
-    /// Packets that were not decoded because their place was taken by newer ones, or because they
-    /// were numbered far ahead, since the start.
+    /// Packets not decoded because they were too old, or numbered too far ahead, since the start.
     pub out_of_window: u64,
-    /// Times that the picture stopped because the next snapshot had not come, since the start.
+    /// Times that playout stopped because the next snapshot had not arrived, since the start.
     pub hitches: u64,
     /// Packets that the decoder refused since the start.
     pub refused: u64,
-    /// Acks that were none, since the start.
+    /// Malformed acks since the start.
     pub refused_acks: u64,
-    /// Packets that did not even reach the transport, since the start.
+    /// Packets that were dropped before they reached the transport, since the start.
     pub hostile: u64,
-    /// Why the decoder refused, the last time.
+    /// Why the decoder last refused a packet.
     pub last_refusal: Option<DecodeError>,
 }
 
@@ -198,8 +197,7 @@ impl LaneMeter {
     pub fn kbps(&self, accounting: Accounting) -> f64 {
         let second = self.newest(TICKS_PER_SECOND as usize);
         let ticks = second.len();
-        let bytes: usize = second.map(|sample| sample.bytes(accounting)).sum();
-        kbps(bytes, ticks)
+        kbps(second.map(|sample| sample.bytes(accounting)).sum(), ticks)
     }
 
     /// A meter that holds these samples, oldest first.
@@ -212,7 +210,7 @@ impl LaneMeter {
         meter
     }
 
-    pub(super) fn begin(&mut self, sample: Sample) {
+    pub(crate) fn begin(&mut self, sample: Sample) {
         if self.samples.len() == METER_TICKS {
             self.samples.pop_front();
         }
@@ -220,18 +218,18 @@ impl LaneMeter {
     }
 
     /// The sample of this tick.
-    pub(super) fn current(&mut self) -> &mut Sample {
+    pub(crate) fn current(&mut self) -> &mut Sample {
         if self.samples.is_empty() {
             self.samples.push_back(Sample::default());
         }
         self.samples.back_mut().expect("one was just put in")
     }
 
-    /// Logs the first.
-    pub(super) fn refuse_packet(&mut self, why: &dyn std::error::Error) {
+    /// Counts a packet that was dropped before it reached the transport; logs the first.
+    pub(crate) fn refuse_packet(&mut self, why: &dyn std::error::Error) {
         self.hostile += 1;
         if self.hostile == 1 {
-            warn!("a hostile packet, and perhaps more: {why}");
+            warn!("dropped a hostile packet; more are not logged: {why}");
         }
     }
 
@@ -241,7 +239,7 @@ impl LaneMeter {
     }
 }
 
-/// Kilobits a second of `bytes` sent in `ticks` ticks; 0 if there were none.
+/// Kilobits a second of `bytes` in `ticks` ticks; 0 if there were none.
 #[must_use]
 pub fn kbps(bytes: usize, ticks: usize) -> f64 {
     if ticks == 0 {
@@ -257,7 +255,7 @@ mod tests {
 
     #[test]
     fn a_kilobit_is_a_thousand_bits() {
-        // The facts' example: 36 152.625 + 32 bytes, 60 times a second.
+        // The article's example: 36 152.625 + 32 bytes, 60 times a second.
         assert!((kbps(36_185 * 60, 60) - 17_368.8).abs() < 0.05);
         assert_eq!(kbps(100, 0), 0.0);
     }
@@ -266,9 +264,13 @@ mod tests {
     fn a_meter_keeps_a_minute() {
         let mut meter = LaneMeter::default();
         for tick in 0..5_000 {
+            let packet = PacketRecord {
+                payload_bytes: 97,
+                ..PacketRecord::default()
+            };
             meter.begin(Sample {
                 tick,
-                article_bytes: 125,
+                snapshots: vec![packet],
                 ..Sample::default()
             });
         }

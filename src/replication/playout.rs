@@ -1,4 +1,4 @@
-//! When a lane's snapshots are shown, and whether that goes smoothly.
+//! When a lane's snapshots are shown, what is shown at each tick, and whether that goes smoothly.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use cubewire_codec::CubeState;
 use cubewire_protocol::{AdaptiveDelay, Interpolation, Playout, Received};
 use cubewire_scene::TICKS_PER_SECOND;
 
-use super::{LaneMeter, LaneSettings, PlayoutChoice, Replica};
+use super::{LaneMeter, PlayoutDelay, PlayoutSettings, Replica, SenderSettings};
 
 /// What a lane's playout remembers from tick to tick.
 #[derive(Component, Debug)]
@@ -25,33 +25,56 @@ impl Playback {
     }
 }
 
+/// What a lane shows at the fixed clock's time: computed once a tick, for lanes that have this component.
+#[derive(Component, Clone, Debug, Default, PartialEq)]
+pub struct TickPicture {
+    /// The tick that should be shown by now; none before the first snapshot.
+    pub due_tick: Option<f64>,
+    /// Every cube, as it is shown; empty before the first snapshot.
+    pub cubes: Vec<CubeState>,
+}
+
+/// Sets the playout delay, and gives up snapshots that are over.
 pub(super) fn advance(
     time: Res<Time>,
-    mut lanes: Query<(&LaneSettings, &mut Playback, &mut Replica)>,
+    mut lanes: Query<(
+        &SenderSettings,
+        &PlayoutSettings,
+        &mut Playback,
+        &mut Replica,
+    )>,
 ) {
-    for (settings, mut playback, mut replica) in &mut lanes {
+    for (sender, settings, mut playback, mut replica) in &mut lanes {
         let now = time.elapsed();
         let adapted = playback.adaptive.update(now);
-        let delay = match settings.playout {
-            PlayoutChoice::Rule => settings.ruled_delay(),
-            PlayoutChoice::Fixed(delay) => delay,
-            PlayoutChoice::Adaptive => adapted,
+        let delay = match settings.delay {
+            PlayoutDelay::Rule => settings.rule_delay(sender),
+            PlayoutDelay::Fixed(delay) => delay,
+            PlayoutDelay::Adaptive => adapted,
         };
         replica.0.advance_playout(now, delay);
     }
 }
 
-/// Writes down how full the buffer is, and counts a hitch where playout runs dry.
-pub(super) fn note(
-    time: Res<Time>,
-    mut lanes: Query<(&LaneSettings, &Replica, &mut Playback, &mut LaneMeter)>,
-) {
+type PlayedLane<'a> = (
+    &'a SenderSettings,
+    &'a PlayoutSettings,
+    &'a Replica,
+    &'a mut Playback,
+    &'a mut LaneMeter,
+    Option<&'a mut TickPicture>,
+);
+
+/// Samples the playout of this tick: the buffer's fill, hitches, and the picture.
+pub(super) fn sample(time: Res<Time>, mut lanes: Query<PlayedLane<'_>>) {
     let now = time.elapsed();
-    for (settings, replica, mut playback, mut meter) in &mut lanes {
+    for (sender, settings, replica, mut playback, mut meter, picture) in &mut lanes {
         let buffer = replica.0.playout();
-        let playout = buffer.sample(now);
-        let starved = settings.shown_interpolation().waits()
-            && playout.is_some_and(|playout| playout.starved_seconds > 0.0);
+        let waits = settings.effective_interpolation(sender.stages).waits();
+        let starved = waits
+            && buffer
+                .sample(now)
+                .is_some_and(|playout| playout.starved_seconds > 0.0);
         let sample = meter.current();
         sample.buffered = buffer.ahead(now);
         sample.playout_delay = buffer.delay();
@@ -60,10 +83,26 @@ pub(super) fn note(
             meter.hitches += 1;
         }
         playback.starved = starved;
+        if let Some(mut picture) = picture {
+            let kind = settings.interpolation;
+            picture.show(kind, kind.playout(buffer, now).as_ref());
+        }
     }
 }
 
-/// Where a cube is in the picture. One that was put back to its start does not fly there.
+impl TickPicture {
+    fn show(&mut self, kind: Interpolation, playout: Option<&Playout<'_, Received>>) {
+        self.due_tick = playout.map(|playout| playout.due_tick);
+        self.cubes.clear();
+        if let Some(playout) = playout {
+            let cubes = 0..playout.to.snapshot.cubes.len();
+            self.cubes
+                .extend(cubes.map(|cube| shown_cube(kind, playout, cube)));
+        }
+    }
+}
+
+/// State of a cube in the picture. A cube that was put back to its start does not fly there.
 pub(crate) fn shown_cube(
     kind: Interpolation,
     playout: &Playout<'_, Received>,
@@ -71,16 +110,16 @@ pub(crate) fn shown_cube(
 ) -> CubeState {
     let from = &playout.from.snapshot.cubes[cube];
     let to = &playout.to.snapshot.cubes[cube];
-    if is_jump(from, to, playout.span_seconds) {
+    if is_teleport(from, to, playout.span_seconds) {
         *to
     } else {
         kind.cube(playout, cube)
     }
 }
 
-/// Whether a cube went further than it can move in that time.
-pub(crate) fn is_jump(from: &CubeState, to: &CubeState, span_seconds: f32) -> bool {
-    // The solver may push a cube a little further than its speed.
+/// Whether a cube went farther than it can move in that time.
+pub(crate) fn is_teleport(from: &CubeState, to: &CubeState, span_seconds: f32) -> bool {
+    // The solver may push a cube a little farther than its speed allows.
     let reach = cubewire_scene::MAX_LINEAR_SPEED * (span_seconds + 5.0 * TICK_SECONDS);
     from.position.distance_squared(to.position) > reach * reach
 }

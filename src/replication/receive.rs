@@ -7,7 +7,7 @@ use renet::Bytes;
 
 use super::playout::Playback;
 use super::transport::ReceiverMail;
-use super::{LaneMeter, LaneSettings, Replica};
+use super::{LaneMeter, PlayoutSettings, Replica, SenderSettings};
 
 /// The snapshots that were decoded in this tick.
 #[derive(Component, Debug, Default)]
@@ -23,8 +23,9 @@ pub(super) struct DecodedPacket {
     pub(super) bytes: Bytes,
 }
 
-type Receivers<'a> = (
-    &'a LaneSettings,
+type ReceivingLane<'a> = (
+    &'a SenderSettings,
+    &'a PlayoutSettings,
     &'a mut ReceiverMail,
     &'a mut Replica,
     &'a mut Decoded,
@@ -32,10 +33,12 @@ type Receivers<'a> = (
     &'a mut LaneMeter,
 );
 
-pub(super) fn receive(time: Res<Time>, mut lanes: Query<Receivers<'_>>) {
+/// Decodes and acknowledges what has arrived.
+pub(super) fn receive(time: Res<Time>, mut lanes: Query<ReceivingLane<'_>>) {
     let now = time.elapsed();
-    for (settings, mut mail, mut replica, mut decoded, mut playback, mut meter) in &mut lanes {
-        let waits = settings.shown_interpolation().waits();
+    for (sender, playout, mut mail, mut replica, mut decoded, mut playback, mut meter) in &mut lanes
+    {
+        let waits = playout.effective_interpolation(sender.stages).waits();
         let receiver = &mut replica.0;
         decoded.0.clear();
         while let Some(message) = mail.0.take() {
@@ -48,7 +51,7 @@ pub(super) fn receive(time: Res<Time>, mut lanes: Query<Receivers<'_>>) {
                         bytes: message,
                     });
                     meter.received += 1;
-                    // Where nothing waits, what is newer is shown.
+                    // Without a playout delay, only what is newer is shown.
                     let is_late = if waits { late } else { Some(tick) < newest };
                     meter.current().late += usize::from(is_late);
                     let lateness = receiver.playout().clock().lateness(now, tick);

@@ -11,46 +11,45 @@ use cubewire_codec::{CubeState, Snapshot};
 use cubewire_scene as scene;
 use cubewire_scene::{CEILING, CUBES, PLAYER, WALL};
 
-use super::{ResetSimulation, World as CubeWorld};
+use super::{CubeWorld, ResetSimulation};
 
 const SOLVER_ITERATIONS: usize = 8;
 
-/// How far ahead Rapier looks for what a cube will run into: what it moves in a tick at top speed.
+/// Soft-CCD prediction distance, metres: the distance covered in one tick at the maximum speed.
 const LOOK_AHEAD: f32 = scene::MAX_LINEAR_SPEED / scene::TICKS_PER_SECOND as f32;
 
-/// A wall's thickness: more than anything moves in a tick.
+/// Thickness of the walls, metres: more than any body moves in one tick.
 const THICKNESS: f32 = 8.0;
 
-/// Walls and ceiling stand this far inside of what the codec can say, in case something is pressed
-/// into them.
+/// Distance of walls and ceiling inside the codec's bounds, metres, in case a body is pressed into them.
 const MARGIN: f32 = 0.5;
 
 /// A cube in the physics world, by index.
 #[derive(Component, Clone, Copy, Debug)]
 pub(super) struct SimulatedCube(usize);
 
-/// Everything that a reset removes.
+/// Marks the entities that a reset despawns.
 #[derive(Component, Clone, Copy, Debug)]
-pub(super) struct Rebuilt;
+pub(super) struct DespawnOnReset;
 
-/// Rapier's names of the cubes.
+/// Maps cubes to Rapier body handles and back.
 #[derive(Resource, Debug, Default)]
 pub(super) struct Bodies {
-    /// By cube.
+    /// Body handle by cube index.
     pub(super) handles: Vec<RigidBodyHandle>,
-    /// The cube of a body, by the index in its handle.
+    /// Cube index by the index part of its body handle.
     cubes: Vec<Option<u16>>,
 }
 
 impl Bodies {
-    /// The cube that this body is.
+    /// The index of the cube with this body; none if it is not a cube.
     pub(super) fn cube(&self, handle: RigidBodyHandle) -> Option<u16> {
         let (index, _) = handle.into_raw_parts();
         self.cubes.get(index as usize).copied().flatten()
     }
 }
 
-/// The cubes as they stand at the start.
+/// The state of every cube at the start.
 fn initial_snapshot() -> Snapshot {
     let cubes = (0..CUBES).map(|cube| CubeState {
         position: scene::initial_position(cube),
@@ -82,13 +81,18 @@ pub(super) fn build(mut commands: Commands) {
     let mut simulation = RapierContextSimulation::default();
     let parameters = &mut simulation.integration_parameters;
     parameters.normalized_max_linear_velocity = scene::MAX_LINEAR_SPEED;
-    // The player weighs as much as fifty cubes, and lands on them: with the usual four it presses
-    // them into the floor.
+    // The player is as heavy as fifty cubes and lands on them: with the default of four iterations it
+    // presses them into the floor.
     parameters.num_solver_iterations = SOLVER_ITERATIONS;
-    commands.spawn((Rebuilt, DefaultRapierContext, configuration, simulation));
+    commands.spawn((
+        DespawnOnReset,
+        DefaultRapierContext,
+        configuration,
+        simulation,
+    ));
 
     let surface = (
-        Rebuilt,
+        DespawnOnReset,
         Friction::coefficient(scene::FRICTION),
         Restitution::coefficient(0.0),
     );
@@ -138,8 +142,8 @@ fn walls() -> [(Vec3, Vec3); 5] {
     ]
 }
 
-/// Notes the handles of new bodies, and tells Rapier when they rest.
-pub(super) fn adopt(
+/// Records the handles of new bodies and sets their sleep thresholds.
+pub(super) fn register_bodies(
     mut commands: Commands,
     mut bodies: ResMut<Bodies>,
     mut sets: Query<&mut RapierRigidBodySet>,
@@ -152,7 +156,7 @@ pub(super) fn adopt(
     bodies.handles = vec![RigidBodyHandle::invalid(); CUBES];
     bodies.cubes.clear();
     for (entity, &SimulatedCube(cube), &RapierRigidBodyHandle(handle)) in &added {
-        // It was there to say where the body starts; nobody reads it from now on.
+        // The transform only sets the initial position of the body; nothing reads it afterwards.
         commands
             .entity(entity)
             .remove::<(Transform, GlobalTransform)>();
@@ -172,18 +176,18 @@ pub(super) fn adopt(
     Ok(())
 }
 
-/// Starts again, in a new physics world: the old one's memory of contacts would otherwise show.
+/// Restarts in a new physics world: cached contacts of the old one would affect the simulation.
 pub(super) fn reset(
     mut commands: Commands,
     mut resets: MessageReader<ResetSimulation>,
     mut world: ResMut<CubeWorld>,
-    rebuilt: Query<Entity, With<Rebuilt>>,
+    stale: Query<Entity, With<DespawnOnReset>>,
 ) {
     if resets.is_empty() {
         return;
     }
     resets.clear();
-    for entity in &rebuilt {
+    for entity in &stale {
         commands.entity(entity).despawn();
     }
     let tick = world.tick;

@@ -5,7 +5,7 @@ use bevy_rapier3d::prelude::{RapierContextColliders, RapierContextSimulation, Ra
 use cubewire_codec::Snapshot;
 use cubewire_scene::{MAX_ANGULAR_SPEED, MAX_LINEAR_SPEED};
 
-use super::World as CubeWorld;
+use super::CubeWorld;
 use super::bodies::Bodies;
 
 pub(super) fn capture(
@@ -24,10 +24,11 @@ pub(super) fn capture(
     std::mem::swap(&mut world.current, &mut world.previous);
 
     for (cube, &handle) in bodies.handles.iter().enumerate() {
-        // Asking for a body to change it makes Rapier look at it again: for those that need it.
+        // `get_mut` marks the body as modified, and Rapier then re-examines it: only where needed.
         let body = set.bodies.get(handle).ok_or("a cube has no body")?;
         let (mut linear, angular) = (body.linvel(), body.angvel());
-        // Rapier caps neither exactly: the solver works on after its cap, and spin has none.
+        // Rapier enforces neither limit exactly: the solver runs after its linear cap, and angular
+        // velocity has no cap.
         if linear.length_squared() > MAX_LINEAR_SPEED * MAX_LINEAR_SPEED
             || angular.length_squared() > MAX_ANGULAR_SPEED * MAX_ANGULAR_SPEED
         {
@@ -40,7 +41,7 @@ pub(super) fn capture(
         let state = &mut world.current.cubes[cube];
         state.position = body.translation();
         state.orientation = *body.rotation();
-        // Rapier leaves a sleeping body the speed at which it fell asleep.
+        // A sleeping body keeps the velocity that it had when it fell asleep.
         world.at_rest[cube] = body.is_sleeping();
         state.linear_velocity = if body.is_sleeping() {
             Vec3::ZERO
@@ -69,7 +70,7 @@ pub(super) fn capture(
     Ok(())
 }
 
-/// Takes every bit of a snapshot into a running hash (FNV-1a); start with 0.
+/// Extends a running hash (FNV-1a) with every bit of a snapshot; start with 0.
 #[must_use]
 pub fn state_hash(hash: u64, snapshot: &Snapshot) -> u64 {
     const OFFSET: u64 = 0xcbf2_9ce4_8422_2325;

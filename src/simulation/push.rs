@@ -1,4 +1,4 @@
-//! Gives the scene's forces to the bodies.
+//! Applies the scene's forces to the bodies.
 
 use bevy::prelude::*;
 use bevy_rapier3d::prelude::RapierRigidBodySet;
@@ -6,9 +6,9 @@ use bevy_rapier3d::rapier::dynamics::{RigidBody, RigidBodyHandle, RigidBodySet};
 use cubewire_scene::{self as scene, Body, PLAYER, Push, TICKS_PER_SECOND};
 
 use super::bodies::Bodies;
-use super::{HeldKeys, World as CubeWorld};
+use super::{CubeWorld, HeldKeys};
 
-/// What the keys do, for one tick.
+/// Applies the forces of the held keys for one tick.
 pub(super) fn push(
     keys: Res<HeldKeys>,
     world: Res<CubeWorld>,
@@ -30,7 +30,7 @@ pub(super) fn push(
         force: scene::roll(keys, player.linear_velocity),
         torque: Vec3::ZERO,
     };
-    // Where a ray down from the player meets the floor, which is flat.
+    // The floor is flat, so the point below the player needs no ray cast.
     let ground = player.position.with_z(0.0);
     if keys.blow {
         let seconds = world.ticks_since_reset as f32 / TICKS_PER_SECOND as f32;
@@ -56,10 +56,10 @@ pub(super) fn push(
             .then(|| scene::gather(player.position, &body))
             .flatten();
         let gathered = gathered.unwrap_or_default();
-        // What pulls is pulled back, or the ball would push itself along.
+        // Action and reaction: otherwise the ball would propel itself.
         on_player.force -= gathered;
         let force = blown.unwrap_or_default() + gathered;
-        // Asking for a body to change it makes Rapier look at it again.
+        // `get_mut` makes Rapier re-examine the body.
         if force != Vec3::ZERO {
             let torque = Vec3::ZERO;
             apply(set.get_mut(handle), Push { force, torque });
@@ -69,8 +69,8 @@ pub(super) fn push(
     Ok(())
 }
 
-/// Wakes what the player is about to run into. Rapier looks for the floor's contact with a cube only
-/// once the cube is awake: one that the player lands on in its sleep is pressed into the floor.
+/// Wakes the cubes that the player is about to hit. Rapier detects contact between a cube and the floor
+/// only while the cube is awake, so a sleeping cube that the player lands on is pressed into the floor.
 fn wake_ahead(set: &mut RigidBodySet, handles: &[RigidBodyHandle], player: &Body) {
     let speed = player.linear_velocity.length();
     if speed < FAST {
@@ -90,10 +90,10 @@ fn wake_ahead(set: &mut RigidBodySet, handles: &[RigidBodyHandle], player: &Body
     }
 }
 
-/// Metres per second from which on a player's impact is hard.
+/// Speed of the player from which sleeping cubes ahead of it are woken, metres per second.
 const FAST: f32 = 4.0;
 
-/// Impulses of a tick, rather than forces: a force stays on, and taking it off wakes the body.
+/// Applies one tick of force as an impulse: a force persists, and clearing it would wake the body.
 fn apply(body: Option<&mut RigidBody>, push: Push) {
     let seconds = 1.0 / TICKS_PER_SECOND as f32;
     if let Some(body) = body {

@@ -1,19 +1,17 @@
-//! What the worlds look like: cubes, floor, light.
+//! The appearance of both worlds: cubes, floor, light.
 
 use bevy::camera::CameraUpdateSystems;
 use bevy::camera::visibility::{NoFrustumCulling, RenderLayers};
 use bevy::light::{CascadeShadowConfigBuilder, GlobalAmbientLight, NotShadowCaster};
 use bevy::prelude::*;
-use bevy::ui::UiSystems;
+use bevy_egui::EguiPrimaryContextPass;
 use cubewire_scene::{PLAYER, WALL};
 
 use super::camera::{self, SHARED};
 use super::floor::{self, TILE_METRES};
-use super::{Canvas, Notices, ViewCube, ViewMode, ViewSystems, canvas, overlay, trails};
-use crate::panel::PanelWidth;
-use crate::replication::Side;
+use super::{Canvas, Notices, Side, ViewCube, ViewMode, ViewSystems, canvas, overlay, trails};
 
-/// The sun shines from this direction.
+/// Position of the sun, which shines towards the origin.
 const SUN: Vec3 = Vec3::new(25.0, -50.0, 100.0);
 const SUN_LUX: f32 = 9_000.0;
 const AMBIENT: f32 = 900.0;
@@ -23,10 +21,10 @@ const GREY: Color = Color::srgb(0.72, 0.73, 0.75);
 const RED: Color = Color::srgb(0.84, 0.16, 0.12);
 const PLAYER_COLOUR: Color = Color::srgb(0.06, 0.32, 0.72);
 
-/// How much of the replica hides the simulation in the difference view.
+/// Opacity of the replica in the difference view.
 const TRANSLUCENT: f32 = 0.45;
 
-/// Shows what [`super::ViewPlugin`] moves, on the [`Canvas`].
+/// Draws the cubes of [`super::ViewPlugin`] on the [`Canvas`].
 #[derive(Debug)]
 pub struct AppearancePlugin;
 
@@ -41,37 +39,29 @@ impl Plugin for AppearancePlugin {
             .init_resource::<Canvas>()
             .init_resource::<overlay::Overlay>()
             .init_resource::<Notices>()
-            .init_resource::<PanelWidth>()
-            .add_systems(
-                Startup,
-                (camera::spawn, overlay::spawn, trails::spawn).chain(),
-            )
-            .add_systems(PostStartup, dress)
+            .add_systems(Startup, (camera::spawn, trails::spawn).chain())
+            .add_systems(PostStartup, spawn_scene)
             .add_systems(Update, camera::orbit)
             .add_systems(
                 PostUpdate,
                 (
                     camera::follow,
-                    (canvas::follow_window, (camera::place, overlay::arrange)).chain(),
+                    (canvas::follow_window, camera::place).chain(),
                     colour,
-                    light,
-                    trails::show,
-                    (
-                        overlay::write,
-                        overlay::hint,
-                        overlay::notice,
-                        overlay::record,
-                    )
-                        .chain(),
+                    (light, trails::show).chain(),
+                    overlay::notice,
                 )
                     .in_set(ViewSystems::Follow)
-                    .before(CameraUpdateSystems)
-                    .before(UiSystems::Prepare),
+                    .before(CameraUpdateSystems),
+            )
+            .add_systems(
+                EguiPrimaryContextPass,
+                overlay::draw.in_set(ViewSystems::Overlay),
             );
     }
 }
 
-/// Materials of the cubes, of both sides, solid and translucent.
+/// Materials of the cubes: opaque, then translucent.
 #[derive(Resource, Debug)]
 struct Paint {
     grey: [Handle<StandardMaterial>; 2],
@@ -90,8 +80,8 @@ impl Paint {
     }
 }
 
-/// Gives the cubes their meshes, and puts floor and sun in place.
-fn dress(
+/// Gives the cubes their meshes, and spawns floor and sun.
+fn spawn_scene(
     mut commands: Commands,
     mut meshes: ResMut<Assets<Mesh>>,
     mut materials: ResMut<Assets<StandardMaterial>>,
@@ -109,7 +99,7 @@ fn dress(
                 },
                 perceptual_roughness: 0.85,
                 reflectance: 0.2,
-                // Over the simulation's cube where both stand in one place.
+                // Drawn in front of the simulation's cube if both are at the same place.
                 depth_bias: if alpha < 1.0 { 8.0 } else { 0.0 },
                 ..default()
             })
@@ -120,7 +110,7 @@ fn dress(
         red: paint(RED),
         player: paint(PLAYER_COLOUR),
     };
-    // Scale is the side's length.
+    // A unit cube: the transform scales it to the side length.
     let cube_mesh = meshes.add(Cuboid::from_length(1.0));
     for (entity, side, cube) in &cubes {
         commands.entity(entity).insert((
@@ -137,12 +127,12 @@ fn dress(
         plane.attribute_mut(Mesh::ATTRIBUTE_UV_0)
     {
         for uv in uvs {
-            // The middle of the floor is a corner of a tile.
+            // The centre of the floor is the corner of a tile.
             *uv = uv.map(|at| (at - 0.5) * size / TILE_METRES);
         }
     }
     if let Err(error) = plane.generate_tangents() {
-        debug!("the floor goes without tangents: {error}");
+        debug!("the floor has no tangents: {error}");
     }
     commands.spawn((
         Mesh3d(meshes.add(plane)),
@@ -177,7 +167,7 @@ fn dress(
     }
 }
 
-/// Paints cubes that changed colour, or all if the view mode changed.
+/// Sets the material of cubes that changed, or of all if the view mode changed.
 fn colour(
     mode: Res<ViewMode>,
     paint: Option<Res<Paint>>,
@@ -198,7 +188,7 @@ fn colour(
     }
 }
 
-/// One sun is enough where both worlds are seen by one camera.
+/// Hides the sun of a side without a camera: one sun is enough where one camera shows both worlds.
 fn light(mode: Res<ViewMode>, mut suns: Query<(&Side, &mut Visibility), With<DirectionalLight>>) {
     for (&side, mut visibility) in &mut suns {
         visibility.set_if_neq(if mode.shows(side) {

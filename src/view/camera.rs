@@ -1,4 +1,4 @@
-//! Two cameras that follow the player the same way, one in each world.
+//! Two cameras, one in each world, that follow the player in the same way.
 
 use bevy::camera::visibility::RenderLayers;
 use bevy::camera::{CameraOutputMode, Viewport};
@@ -10,35 +10,34 @@ use bevy::window::PrimaryWindow;
 use bevy_egui::{EguiGlobalSettings, PrimaryEguiContext};
 use cubewire_scene::PLAYER;
 
-use super::{Canvas, ViewCube, ViewMode};
-use crate::panel::PanelWidth;
-use crate::replication::Side;
+use super::{Canvas, Inset, Side, ViewCube, ViewMode};
 
-/// Where the reference's camera is, from the point that it looks at: 1 m below the player.
+/// Offset of the reference demo's camera from its focus, which is 1 m below the player.
 const OFFSET: Vec3 = Vec3::new(0.0, -11.0, 6.0);
 const LOOK_BELOW: f32 = 1.0;
 
-/// Seconds in which the camera closes most of the distance to where it should be.
+/// Time constant with which the camera approaches its target, seconds.
 const EASE_SECONDS: f32 = 0.1;
 
-/// Metres that the camera lags behind at most; farther than that, the player was put elsewhere.
-const FARTHEST: f32 = 8.0;
+/// Maximum lag of the camera, metres; farther than that, the player was teleported.
+const MAX_LAG: f32 = 8.0;
 
-/// Radians by pixel of mouse drag; metres' factor by step of the wheel.
+/// Radians per pixel of mouse drag.
 const DRAG: f32 = 0.006;
+/// Factor of the distance per step of the mouse wheel.
 const ZOOM: f32 = 0.9;
-const PIXELS_A_STEP: f32 = 40.0;
+const PIXELS_PER_STEP: f32 = 40.0;
 const DISTANCE: std::ops::RangeInclusive<f32> = 3.0..=80.0;
 const PITCH: std::ops::RangeInclusive<f32> = 0.05..=1.5;
 
 /// Pixels between the halves.
 pub(super) const GAP: u32 = 4;
 
-/// The layer of each world; [`SHARED`] is drawn in both.
+/// The render layer that both cameras see.
 pub(super) const SHARED: usize = 0;
 
 impl Side {
-    /// What only this side's camera sees.
+    /// The render layer that only this side's camera sees.
     pub(super) const fn layer(self) -> usize {
         match self {
             Self::Left => 1,
@@ -47,7 +46,7 @@ impl Side {
     }
 }
 
-/// How both cameras look at their player.
+/// Direction and distance of both cameras from the player: radians and metres.
 #[derive(Resource, Clone, Copy, Debug)]
 pub(super) struct Orbit {
     yaw: f32,
@@ -72,13 +71,13 @@ impl Orbit {
     }
 }
 
-/// Marks the camera of a world; holds the point that it looks at.
+/// Marks the camera of a world, and holds its focus.
 #[derive(Component, Clone, Copy, Debug, Default)]
 pub(super) struct Follow {
     focus: Option<Vec3>,
 }
 
-/// Marks the camera that draws the labels and the panel over everything.
+/// Marks the camera that draws text and panel over everything.
 #[derive(Component, Clone, Copy, Debug)]
 pub(super) struct OverlayCamera;
 
@@ -96,7 +95,7 @@ pub(super) fn spawn(
             Camera3d::default(),
             Camera { order, ..default() },
             canvas.target.clone(),
-            // The default needs tables that are left out of the build.
+            // The default needs lookup tables that are not compiled in.
             Tonemapping::ReinhardLuminance,
             Projection::Perspective(PerspectiveProjection {
                 fov: 60_f32.to_radians(),
@@ -119,14 +118,13 @@ pub(super) fn spawn(
         OverlayCamera,
         canvas.target.clone(),
         PrimaryEguiContext,
-        IsDefaultUiCamera,
         Camera2d,
         Tonemapping::None,
         RenderLayers::none(),
         Camera {
             order: 2,
-            // A picture of its own, transparent, and laid over what is there: the cameras share
-            // one texture, in which only the last one's half is left by now.
+            // Draws into a cleared transparent texture and blends it over the output: the cameras share
+            // one texture, which at this point holds only the half of the last one.
             clear_color: ClearColorConfig::Custom(Color::NONE),
             output_mode: CameraOutputMode::Write {
                 blend_state: Some(BlendState::ALPHA_BLENDING),
@@ -137,19 +135,19 @@ pub(super) fn spawn(
     ));
 }
 
-/// Drag to orbit, wheel to zoom, both sides together; not where the panel is.
+/// Drag to orbit, wheel to zoom. Applies to both cameras; ignored where the pointer is over the inset.
 pub(super) fn orbit(
     buttons: Res<ButtonInput<MouseButton>>,
     motion: Res<AccumulatedMouseMotion>,
     scroll: Res<AccumulatedMouseScroll>,
-    panel: Res<PanelWidth>,
+    inset: Res<Inset>,
     window: Single<&Window, With<PrimaryWindow>>,
     mut dragging: Local<bool>,
     mut orbit: ResMut<Orbit>,
 ) {
     let over_view = window
         .cursor_position()
-        .is_some_and(|pointer| !panel.covers(pointer.x, window.width()));
+        .is_some_and(|pointer| !inset.covers(pointer.x, window.width()));
     let pressed = [MouseButton::Left, MouseButton::Right];
     if buttons.any_just_pressed(pressed) {
         *dragging = over_view;
@@ -164,7 +162,7 @@ pub(super) fn orbit(
     if over_view && scroll.delta.y != 0.0 {
         let steps = match scroll.unit {
             MouseScrollUnit::Line => scroll.delta.y,
-            MouseScrollUnit::Pixel => scroll.delta.y / PIXELS_A_STEP,
+            MouseScrollUnit::Pixel => scroll.delta.y / PIXELS_PER_STEP,
         };
         let distance = orbit.distance * ZOOM.powf(steps);
         orbit.distance = distance.clamp(*DISTANCE.start(), *DISTANCE.end());
@@ -177,7 +175,7 @@ pub(super) fn follow(
     cubes: Query<(&Side, &ViewCube, &Transform), Without<Follow>>,
     mut cameras: Query<(&Side, &mut Follow, &mut Transform)>,
 ) {
-    // Where no time goes by, there is nothing to be smoothed.
+    // No smoothing while the clock stands still.
     let closed = match time.delta_secs() {
         0.0 => 1.0,
         seconds => 1.0 - (-seconds / EASE_SECONDS).exp(),
@@ -191,7 +189,7 @@ pub(super) fn follow(
         };
         let target = player.translation - Vec3::Z * LOOK_BELOW;
         let focus = match follow.focus {
-            Some(focus) if focus.distance(target) < FARTHEST => focus.lerp(target, closed),
+            Some(focus) if focus.distance(target) < MAX_LAG => focus.lerp(target, closed),
             _ => target,
         };
         follow.focus = Some(focus);
@@ -199,16 +197,16 @@ pub(super) fn follow(
     }
 }
 
-/// Gives each camera its part of the canvas, left of the panel.
+/// Gives each camera its part of the canvas.
 pub(super) fn place(
     mode: Res<ViewMode>,
-    panel: Res<PanelWidth>,
+    inset: Res<Inset>,
     canvas: Res<Canvas>,
     mut cameras: Query<(&Side, &mut Camera, &mut RenderLayers), With<Follow>>,
 ) {
-    let panel = (panel.0 * canvas.scale_factor).round() as u32;
+    let inset = (inset.right * canvas.scale_factor).round() as u32;
     let size = canvas.size;
-    let width = size.x.saturating_sub(panel);
+    let width = size.x.saturating_sub(inset);
     for (&side, mut camera, mut layers) in &mut cameras {
         let (x, width) = match (*mode, side) {
             (ViewMode::Split, Side::Left) => (0, (width / 2).saturating_sub(GAP / 2)),
@@ -250,7 +248,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_orbit_starts_where_the_references_camera_is() {
+    fn the_orbit_starts_at_the_offset_of_the_reference() {
         assert!(Orbit::default().offset().distance(OFFSET) < 1e-4);
     }
 }

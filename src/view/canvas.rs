@@ -1,30 +1,29 @@
-//! What the picture is drawn on.
+//! The render target of the picture.
 
 use bevy::camera::RenderTarget;
 use bevy::prelude::*;
 use bevy::window::PrimaryWindow;
 
-/// A window or an image. It is the primary window, if there is one, unless somebody put in another
-/// before the start.
+/// A window or an image: the primary window, unless another canvas was inserted before the start.
 #[derive(Resource, Clone, Debug, Default)]
 pub struct Canvas {
-    /// Where the cameras draw.
+    /// The render target of the cameras.
     pub target: RenderTarget,
-    /// Pixels.
+    /// Size in pixels.
     pub size: UVec2,
-    /// Pixels to a logical point.
+    /// Pixels per logical point.
     pub scale_factor: f32,
 }
 
 impl Canvas {
-    /// In logical points.
+    /// Size in logical points.
     #[must_use]
     pub fn logical_size(&self) -> Vec2 {
         self.size.as_vec2() / self.scale_factor.max(f32::MIN_POSITIVE)
     }
 }
 
-/// Windows change their size.
+/// Copies size and scale factor of the primary window.
 pub(super) fn follow_window(
     window: Option<Single<&Window, With<PrimaryWindow>>>,
     mut canvas: ResMut<Canvas>,

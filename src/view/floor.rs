@@ -1,12 +1,13 @@
-//! The floor: a grid of a metre, every fifth line bolder, so that motion can be judged.
+//! The floor: a grid of one metre, every fifth line bolder, as a reference for motion.
 
 use bevy::asset::RenderAssetUsages;
 use bevy::image::{ImageAddressMode, ImageFilterMode, ImageSampler, ImageSamplerDescriptor};
 use bevy::prelude::*;
 use bevy::render::render_resource::{Extent3d, TextureDimension, TextureFormat};
 
-/// Metres and pixels of one tile of the texture.
+/// Side of one tile of the texture, metres.
 pub(super) const TILE_METRES: f32 = 5.0;
+/// Likewise, pixels.
 const TILE_PIXELS: usize = 256;
 
 /// Half the thickness of the lines, metres.
@@ -17,7 +18,7 @@ const GROUND: f32 = 0.80;
 const FINE_LINE: f32 = 0.62;
 const BOLD_LINE: f32 = 0.45;
 
-/// A tile with all its smaller copies, so that the grid fades in the distance and does not flicker.
+/// A tile with all mip levels, so that the grid fades in the distance and does not flicker.
 pub(super) fn tile() -> Image {
     let mut level: Vec<f32> = (0..TILE_PIXELS * TILE_PIXELS)
         .map(|pixel| shade(pixel % TILE_PIXELS).min(shade(pixel / TILE_PIXELS)))
@@ -62,7 +63,7 @@ pub(super) fn tile() -> Image {
     image
 }
 
-/// How bright a row or a column of pixels is.
+/// Brightness of a row or a column of pixels, 0 to 1.
 fn shade(pixel: usize) -> f32 {
     let metres = (pixel as f32 + 0.5) / TILE_PIXELS as f32 * TILE_METRES;
     let to_line = (metres - metres.round()).abs();
@@ -74,6 +75,7 @@ fn shade(pixel: usize) -> f32 {
     }
 }
 
+/// The next mip level.
 fn halve(level: &[f32], size: usize) -> Vec<f32> {
     let half = size / 2;
     let pixel = |x: usize, y: usize| level[y * size + x];
@@ -90,7 +92,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_tile_holds_every_smaller_copy_of_itself() {
+    fn a_tile_has_all_mip_levels() {
         let tile = tile();
         let levels = tile.texture_descriptor.mip_level_count;
         assert_eq!(1 << (levels - 1), TILE_PIXELS);
@@ -102,7 +104,7 @@ mod tests {
     fn there_is_a_line_every_metre() {
         let lines = (0..TILE_PIXELS)
             .filter(|&pixel| shade(pixel) < GROUND && (pixel == 0 || shade(pixel - 1) == GROUND));
-        // Four between the edges, and the edge, whose line lies half at either end.
+        // Four inner lines, and the line at the edge, half of which is at either end.
         assert_eq!(lines.count(), TILE_METRES as usize + 1);
     }
 }

@@ -1,28 +1,51 @@
-//! What each half shows: the simulation, or a lane.
+//! Changes what each half shows: the simulation or a lane.
 
 use bevy::prelude::*;
 
-use super::ReplicaPicture;
+use super::{Half, ReplicaPicture, Selected, Side};
 use crate::replication::{
-    Half, LaneCheck, LaneSettings, PictureError, Selected, ShadowLadder, Side, spawn_lane,
+    Divergence, Lane, LaneCheck, LaneSettings, LaneSettingsQuery, LinkSettings, ShadowLadder,
+    spawn_lane,
 };
 
-/// Shows this in a half. A lane that is there already gets the new settings, unless they have another
-/// seed; otherwise one is spawned.
-/// The right half always has a lane, if it ever had one.
+/// Changes what a half shows: see [`show`].
+#[derive(Event, Clone, Debug)]
+pub struct ShowHalf {
+    /// Which half.
+    pub side: Side,
+    /// What it shows.
+    pub half: Half,
+}
+
+/// Selects the lane in this half, if there is one. The shadow ladder moves with the selection.
+#[derive(Event, Clone, Copy, Debug)]
+pub struct SelectHalf(pub Side);
+
+pub(super) fn on_show(shown: On<ShowHalf>, mut commands: Commands) {
+    let ShowHalf { side, half } = shown.event().clone();
+    // Spawning a lane needs exclusive access to the world.
+    commands.queue(move |world: &mut World| show(world, side, half));
+}
+
+pub(super) fn on_select(selected: On<SelectHalf>, mut commands: Commands) {
+    let SelectHalf(side) = *selected;
+    commands.queue(move |world: &mut World| select(world, side));
+}
+
+/// Shows the simulation or a lane in a half. An existing lane gets the new settings; if the seed differs,
+/// the lane is replaced. Only the left half can show the simulation; the right half keeps its lane.
 ///
 /// # Errors
 /// If a lane cannot be set up.
 pub fn show(world: &mut World, side: Side, half: Half) -> Result<()> {
     match (lane_in(world, side), half) {
         (Some(lane), Half::Lane(settings)) => {
-            let current = world.get::<LaneSettings>(lane);
-            if current.is_none_or(|current| current.link_seed == settings.link_seed) {
-                if let Some(mut current) = world.get_mut::<LaneSettings>(lane) {
-                    current.set_if_neq(settings);
-                }
+            let link = world.get::<LinkSettings>(lane);
+            if link.is_none_or(|link| link.seed == settings.link.seed) {
+                let mut lanes = world.query::<LaneSettingsQuery>();
+                lanes.get_mut(world, lane)?.set(settings);
             } else {
-                // A link draws from its seed from its first packet on.
+                // A link draws random numbers from its first packet on, so a new seed needs a new lane.
                 let was_selected = world.entity(lane).contains::<Selected>();
                 let shadow = world.entity_mut(lane).take::<ShadowLadder>();
                 world.despawn(lane);
@@ -51,22 +74,20 @@ pub fn show(world: &mut World, side: Side, half: Half) -> Result<()> {
     Ok(())
 }
 
-/// Makes the lane in that half, if there is one, the one that the panel and the keys are about. The
-/// shadow goes with it.
-pub fn select(world: &mut World, side: Side) {
+fn select(world: &mut World, side: Side) {
     let Some(lane) = lane_in(world, side) else {
         return;
     };
     let mut selected = world.query_filtered::<Entity, With<Selected>>();
-    let before: Vec<_> = selected
+    let others: Vec<_> = selected
         .iter(world)
         .filter(|&other| other != lane)
         .collect();
     world.entity_mut(lane).insert(Selected);
-    for before in before {
-        let mut before = world.entity_mut(before);
-        before.remove::<Selected>();
-        if let Some(shadow) = before.take::<ShadowLadder>() {
+    for other in others {
+        let mut other = world.entity_mut(other);
+        other.remove::<Selected>();
+        if let Some(shadow) = other.take::<ShadowLadder>() {
             world.entity_mut(lane).insert(shadow);
         }
     }
@@ -77,15 +98,16 @@ fn spawn(world: &mut World, side: Side, settings: LaneSettings) -> Result<Entity
     world.entity_mut(lane).insert((
         side,
         LaneCheck::default(),
-        PictureError::default(),
+        Divergence::default(),
         ReplicaPicture::default(),
     ));
     Ok(lane)
 }
 
-/// The lane that is shown in that half.
-pub(crate) fn lane_in(world: &mut World, side: Side) -> Option<Entity> {
-    let mut lanes = world.query_filtered::<(Entity, &Side), With<LaneSettings>>();
+/// The lane in this half, if there is one.
+#[must_use]
+pub fn lane_in(world: &mut World, side: Side) -> Option<Entity> {
+    let mut lanes = world.query_filtered::<(Entity, &Side), With<Lane>>();
     let found = lanes.iter(world).find(|&(_, &other)| other == side);
     found.map(|(lane, _)| lane)
 }

@@ -1,39 +1,52 @@
-//! What there is to say to the player.
+//! Messages to the user, shown over the picture.
 
 use std::time::Duration;
 
 use bevy::prelude::*;
 
-/// How long something stays on the screen.
+/// How long a sentence is shown.
 const SHOWN_FOR: Duration = Duration::from_secs(8);
 
-/// Sentences over the picture, and what is being recorded.
+/// Messages over the picture, and the state of recordings.
 #[derive(Resource, Clone, Debug, Default)]
 pub struct Notices {
-    /// Beside a red dot, while a replay is written down.
+    /// The length of the replay that is being recorded, beside a red dot.
     pub replay: Option<String>,
-    /// Likewise, while what is seen is recorded.
+    /// Likewise, of the video.
     pub video: Option<String>,
-    /// How to go on.
-    pub(super) hint: Option<&'static str>,
-    /// Until that time of the real clock.
-    said: Vec<(String, Duration)>,
+    /// The state of a connection that is not established.
+    pub connection: Option<String>,
+    /// How to bring back the hidden panel.
+    pub hint: Option<&'static str>,
+    /// Whether the game is paused or the link is cut, as sentences.
+    pub(super) state: Vec<&'static str>,
+    /// Each with the time of the real clock until which it is shown.
+    sentences: Vec<(String, Duration)>,
 }
 
 impl Notices {
-    /// Shows a sentence for a while, and writes it to the log; `now` is by the real clock.
-    pub fn say(&mut self, sentence: String, now: Duration) {
+    /// Shows a sentence for a while and logs it; `now` is by the real clock.
+    pub fn show(&mut self, sentence: String, now: Duration) {
         info!("{sentence}");
-        self.said.push((sentence, now + SHOWN_FOR));
+        self.sentences.push((sentence, now + SHOWN_FOR));
     }
 
-    /// What is to be read now.
-    pub(super) fn at(&mut self, now: Duration) -> impl Iterator<Item = &str> {
-        self.said.retain(|(_, until)| now < *until);
-        self.said.iter().map(|(sentence, _)| sentence.as_str())
+    /// Removes expired sentences; `now` is by the real clock.
+    pub(super) fn expire(&mut self, now: Duration) {
+        self.sentences.retain(|(_, until)| now < *until);
     }
 
-    /// What is being recorded now.
+    /// The text that is shown now, one line per message.
+    pub(super) fn text(&self) -> String {
+        let connection = self.connection.as_deref();
+        let state = self.state.iter().copied();
+        let sentences = self.sentences.iter().map(|(sentence, _)| sentence.as_str());
+        let lines = connection.into_iter().chain(state);
+        let lines = lines.chain(self.hint).chain(sentences);
+        lines.collect::<Vec<_>>().join("\n")
+    }
+
+    /// The recordings in progress; empty if there are none.
     pub(super) fn recording(&self) -> String {
         let both = [&self.replay, &self.video];
         let both: Vec<_> = both.into_iter().flatten().map(String::as_str).collect();

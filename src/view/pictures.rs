@@ -1,11 +1,12 @@
-//! Where the cubes of the view are.
+//! The cubes of the view, and how they are moved.
 
 use bevy::prelude::*;
 use cubewire_codec::CubeState;
 use cubewire_scene::{CUBES, PLAYER, TICKS_PER_SECOND, initial_position, side};
 
-use crate::replication::{LaneSettings, Replica, Side, is_jump, shown_cube};
-use crate::simulation::World as CubeWorld;
+use super::Side;
+use crate::replication::{Lane, PlayoutSettings, Replica, is_teleport, shown_cube};
+use crate::simulation::CubeWorld;
 
 /// A cube of the view.
 #[derive(Component, Clone, Copy, Debug)]
@@ -16,10 +17,10 @@ pub struct ViewCube {
     pub interacting: bool,
 }
 
-/// What a lane's half shows at present; kept up for lanes that have this component.
+/// The ticks that a lane's half shows in this frame; updated for lanes that have this component.
 #[derive(Component, Clone, Copy, Debug, Default, PartialEq)]
 pub struct ReplicaPicture {
-    /// The tick that is shown, between two snapshots as a rule; none before the first arrives.
+    /// The tick that is shown, usually between two snapshots; none before the first arrives.
     pub tick: Option<f64>,
     /// Ticks of the two snapshots that it lies between.
     pub between: [u64; 2],
@@ -36,12 +37,12 @@ pub(super) fn spawn(mut commands: Commands) {
     }
 }
 
-/// The left half shows the simulation unless a lane is shown there. It is a part of a tick late, so
-/// that motion is smooth at any frame rate.
+/// Shows the simulation in the left half, unless a lane is shown there. Interpolates between the last two
+/// ticks, so that motion is smooth at any frame rate; the picture is up to one tick late.
 pub(super) fn show_simulation(
     world: Res<CubeWorld>,
     time: Res<Time<Fixed>>,
-    lanes: Query<&Side, With<LaneSettings>>,
+    lanes: Query<&Side, With<Lane>>,
     mut cubes: Query<(&Side, &mut ViewCube, &mut Transform)>,
 ) {
     if lanes.iter().any(|&side| side == Side::Left) {
@@ -52,7 +53,7 @@ pub(super) fn show_simulation(
     for (&side, mut cube, mut transform) in &mut cubes {
         if side == Side::Left {
             let (from, to) = (&from[cube.index], &to[cube.index]);
-            let shown = if is_jump(from, to, TICK_SECONDS) {
+            let shown = if is_teleport(from, to, TICK_SECONDS) {
                 *to
             } else {
                 CubeState {
@@ -66,10 +67,15 @@ pub(super) fn show_simulation(
     }
 }
 
-/// Reads decoded snapshots and the clock, nothing of the simulation.
+/// Shows the replicas. Reads only decoded snapshots and the clock, never the simulation.
 pub(super) fn show_replicas(
     time: Res<Time<Fixed>>,
-    mut lanes: Query<(&Side, &LaneSettings, &Replica, Option<&mut ReplicaPicture>)>,
+    mut lanes: Query<(
+        &Side,
+        &PlayoutSettings,
+        &Replica,
+        Option<&mut ReplicaPicture>,
+    )>,
     mut cubes: Query<(&Side, &mut ViewCube, &mut Transform)>,
 ) {
     let now = time.elapsed() + time.overstep();
@@ -93,7 +99,7 @@ pub(super) fn show_replicas(
     }
 }
 
-/// Cubes that stand still are left alone, so that nothing is done for them.
+/// Writes only what differs, so that change detection skips cubes at rest.
 fn show(cube: &mut Mut<ViewCube>, transform: &mut Mut<Transform>, shown: &CubeState) {
     if transform.translation != shown.position || transform.rotation != shown.orientation {
         transform.translation = shown.position;

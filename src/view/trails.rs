@@ -1,5 +1,5 @@
-//! Trails: where a few cubes were in the newest second, tick by tick, in both halves. They show what
-//! interpolation makes of a path.
+//! Trails: the positions of a few cubes in the last second, tick by tick, in both halves. They show how
+//! interpolation changes a path.
 
 use std::collections::VecDeque;
 
@@ -9,28 +9,29 @@ use bevy::prelude::*;
 use cubewire_codec::CubeState;
 use cubewire_scene::{PLAYER, TICKS_PER_SECOND};
 
-use crate::replication::{LaneSettings, Replica, Side, shown_cube};
-use crate::simulation::World as CubeWorld;
+use super::Side;
+use crate::replication::{Lane, TickPicture};
+use crate::simulation::CubeWorld;
 
-/// The cubes that leave trails, while any do: the player, and those that were farthest from it among
-/// the interacting ones. T switches them on and off.
+/// The cubes with trails, while trails are shown: the player, and the interacting cubes that were
+/// farthest from it.
 #[derive(Resource, Clone, Debug, Default)]
 pub struct Trails {
-    /// Whether there are trails.
+    /// Whether trails are shown.
     pub shown: bool,
     cubes: Vec<usize>,
-    /// Newest last, by side and cube.
+    /// By side and cube, newest last.
     points: [Vec<VecDeque<Vec3>>; Side::ALL.len()],
 }
 
 impl Trails {
-    /// Where the cubes were at the newest ticks, oldest first, a list for each cube.
+    /// The positions of the last ticks, oldest first, one list for each cube.
     #[must_use]
     pub fn points(&self, side: Side) -> &[VecDeque<Vec3>] {
         &self.points[side as usize]
     }
 
-    /// Adds where the cubes are in this tick.
+    /// Adds the positions of the current tick.
     fn add(&mut self, side: Side, place: impl Fn(usize) -> Vec3) {
         let points = &mut self.points[side as usize];
         points.resize_with(self.cubes.len(), VecDeque::new);
@@ -42,8 +43,8 @@ impl Trails {
         }
     }
 
-    /// Picks the cubes, unless some of those that were picked are interacting still and there are no
-    /// more to be had.
+    /// Picks the cubes again if none of the current ones is interacting any more, or if more cubes can be
+    /// followed now.
     fn pick(&mut self, cubes: &[CubeState]) {
         let followed = self.cubes.len().saturating_sub(1);
         let is_stale = |&cube: &usize| cube == PLAYER || !cubes[cube].interacting;
@@ -66,29 +67,28 @@ impl Trails {
     }
 }
 
-/// A second.
+/// Length of a trail: one second.
 const TRAIL_TICKS: usize = TICKS_PER_SECOND as usize;
 
-/// Cubes that are followed beside the player.
+/// Cubes that are followed in addition to the player.
 const OTHERS: usize = 3;
 
-/// Metres.
+/// Side of a bead, metres.
 const BEAD_SIZE: f32 = 0.09;
 
-/// A piece of a trail.
+/// One point of a trail.
 #[derive(Component, Clone, Copy, Debug)]
 pub(super) struct Bead {
     side: Side,
     trail: usize,
-    /// Counted from the oldest.
+    /// Index from the oldest.
     place: usize,
 }
 
-/// Writes down where the cubes are, once a tick.
+/// Records the positions of the cubes once a tick.
 pub(super) fn record(
-    time: Res<Time>,
     world: Option<Res<CubeWorld>>,
-    lanes: Query<(&Side, &LaneSettings, &Replica)>,
+    lanes: Query<(&Side, &TickPicture), With<Lane>>,
     mut trails: ResMut<Trails>,
 ) {
     if !trails.shown {
@@ -97,21 +97,19 @@ pub(super) fn record(
         }
         return;
     }
-    // The right half's picture decides, so that both halves follow the same cubes.
+    // The right half chooses the cubes, so it goes first; the left half follows the same ones.
     let mut lanes: Vec<_> = lanes.iter().collect();
     lanes.sort_by_key(|&(&side, ..)| std::cmp::Reverse(side));
     let mut left_is_free = true;
-    for (&side, settings, replica) in lanes {
+    for (&side, picture) in lanes {
         left_is_free &= side != Side::Left;
-        let kind = settings.interpolation;
-        let buffer = replica.receiver().playout();
-        let Some(playout) = kind.playout(buffer, time.elapsed()) else {
+        if picture.cubes.is_empty() {
             continue;
-        };
-        if side == Side::Right {
-            trails.pick(&playout.from.snapshot.cubes);
         }
-        trails.add(side, |cube| shown_cube(kind, &playout, cube).position);
+        if side == Side::Right {
+            trails.pick(&picture.cubes);
+        }
+        trails.add(side, |cube| picture.cubes[cube].position);
     }
     if let Some(world) = world
         && left_is_free
@@ -121,7 +119,7 @@ pub(super) fn record(
     }
 }
 
-/// Strings beads for all trails, out of sight.
+/// Spawns the beads of all trails, hidden.
 pub(super) fn spawn(
     mut commands: Commands,
     mut meshes: ResMut<Assets<Mesh>>,
@@ -153,7 +151,7 @@ pub(super) fn spawn(
     }
 }
 
-/// Puts the beads where the cubes were.
+/// Moves the beads to the recorded positions.
 pub(super) fn show(
     trails: Res<Trails>,
     mut beads: Query<(&Bead, &mut Visibility, &mut Transform)>,

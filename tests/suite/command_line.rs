@@ -1,8 +1,13 @@
 //! The program as a user types it.
 
+use std::collections::HashSet;
 use std::fs;
+use std::path::Path;
 
 use assert_cmd::Command;
+use cubewire::controls::{BINDINGS, Binding};
+use cubewire_codec::ladder::{self, LADDER};
+use cubewire_link::PRESETS;
 use serde_json::Value;
 
 use crate::common::script_path;
@@ -69,7 +74,7 @@ fn the_ladder_is_printed_and_drawn() {
     let output = cubewire(&arguments).arg(&png).output().unwrap();
     assert!(output.status.success(), "{output:?}");
     let table = String::from_utf8(output.stdout).unwrap();
-    for rung in cubewire_codec::ladder::LADDER {
+    for rung in LADDER {
         assert!(table.contains(&format!("| {} ", rung.name)), "{table}");
     }
     assert_eq!(&fs::read(png).unwrap()[1..4], b"PNG");
@@ -136,7 +141,7 @@ fn without_a_display_it_says_so_and_prints_the_ladder() {
 fn mistakes_get_one_line_that_names_the_place() {
     let said = complaint(&["headless", "--rung", "indexx"]);
     assert!(
-        said.contains("--rung: no rung is called `indexx`"),
+        said.contains("--rung: unknown rung `indexx`; one of "),
         "{said}"
     );
     assert!(said.contains("relative-index"), "{said}");
@@ -177,13 +182,13 @@ fn mistakes_get_one_line_that_names_the_place() {
     assert!(complaint(&["--size", "12"]).contains("--size: 12 "));
 
     let said = complaint(&["network", "--networks", "perfect,5g"]);
-    assert!(said.contains("no network is called `5g`"), "{said}");
+    assert!(
+        said.contains("--networks: unknown network `5g`; one of "),
+        "{said}"
+    );
     assert!(said.contains("wi-fi-bad, cable"), "{said}");
     assert!(complaint(&["--network", "5g"]).contains("`5g`"));
-    assert!(
-        complaint(&["--rate", "25"])
-            .contains("--rate: `25` is no rate; it must be 60, 30, 20 or 10")
-    );
+    assert!(complaint(&["--rate", "25"]).contains("--rate: rate: `25` must be 60, 30, 20 or 10"));
     let said = complaint(&["--interpolation", "cubic"]);
     assert!(
         said.contains("`cubic`") && said.contains("hermite"),
@@ -208,20 +213,89 @@ fn mistakes_get_one_line_that_names_the_place() {
     assert!(said.contains("/nowhere/ladder.png: "), "{said}");
 }
 
+fn help(command: &[&str]) -> String {
+    let output = cubewire(&[command, &["--help"]].concat()).output().unwrap();
+    assert!(output.status.success(), "{command:?}: {output:?}");
+    String::from_utf8(output.stdout).unwrap()
+}
+
 #[test]
 fn help_names_the_keys_and_the_commands() {
-    for arguments in [
-        &["--help"][..],
-        &["headless", "--help"],
-        &["ladder", "--help"],
-        &["network", "--help"],
-        &["soak", "--help"],
-    ] {
-        let output = cubewire(arguments).output().unwrap();
-        assert!(output.status.success());
-        let help = String::from_utf8(output.stdout).unwrap();
+    for command in [&[][..], &["headless"], &["ladder"], &["network"], &["soak"]] {
+        let help = help(command);
         assert!(help.contains("--script <FILE>"), "{help}");
     }
+    let help = help(&[]);
+    for Binding { keys, about, .. } in BINDINGS {
+        let is_row = |line: &str| {
+            let about_here = line.trim().strip_prefix(keys);
+            about_here.is_some_and(|rest| rest.trim() == about && rest != about)
+        };
+        assert!(help.lines().any(is_row), "no `{keys}  {about}` in\n{help}");
+    }
+    let commands = "headless ladder network serve view viewers play record key soak";
+    for command in commands.split(' ') {
+        let is_row = |line: &str| line.trim_start().split(' ').next() == Some(command);
+        assert!(help.lines().any(is_row), "no `{command}` in\n{help}");
+    }
+}
+
+#[test]
+fn help_names_every_rung_and_every_network_where_one_is_chosen() {
+    let words = |help: &str| -> HashSet<String> {
+        let words = help.split(|c: char| c != '-' && !c.is_ascii_alphanumeric());
+        words.map(str::to_owned).collect()
+    };
+    for command in [
+        &[][..],
+        &["headless"],
+        &["network"],
+        &["record"],
+        &["serve"],
+        &["view"],
+        &["viewers"],
+    ] {
+        let words = words(&help(command));
+        for rung in ladder::all() {
+            assert!(
+                words.contains(rung.name),
+                "{command:?} --help: no {}",
+                rung.name
+            );
+        }
+    }
+    for command in [&[][..], &["network"], &["record"], &["serve"], &["view"]] {
+        let words = words(&help(command));
+        for preset in &PRESETS {
+            assert!(
+                words.contains(preset.name),
+                "{command:?} --help: no {}",
+                preset.name
+            );
+        }
+    }
+}
+
+#[test]
+fn the_readmes_table_of_keys_is_the_programs() {
+    let rows = BINDINGS.map(|Binding { keys, about, .. }| format!("| {keys} | {about} |"));
+    let readme = Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md");
+    let readme = fs::read_to_string(readme).unwrap();
+    let mut lines = readme.lines();
+    let header = lines.find(|line| line.starts_with("| keys | "));
+    assert!(
+        header.is_some(),
+        "README.md has no table that begins `| keys | `"
+    );
+    let table: Vec<_> = lines
+        .skip(1)
+        .take_while(|line| line.starts_with('|'))
+        .collect();
+    assert!(
+        table == rows,
+        "README.md's table of keys should have these rows:\n{}",
+        rows.join("\n")
+    );
 }
 
 #[test]

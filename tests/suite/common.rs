@@ -2,10 +2,12 @@
 
 use std::path::PathBuf;
 
-use cubewire::headless::HeadlessGame;
+use cubewire::game::headless::LaneGame;
 use cubewire::recording::Script;
 use cubewire::replication::LaneSettings;
 use cubewire_codec::ladder;
+use rand::SeedableRng;
+use rand_chacha::ChaCha8Rng;
 
 pub(crate) fn script_path(name: &str) -> PathBuf {
     let root = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
@@ -16,11 +18,22 @@ pub(crate) fn script(name: &str) -> Script {
     Script::load(&script_path(name)).unwrap()
 }
 
+/// Another one every run, or that of the seed in `CUBEWIRE_SEED`. The seed is printed.
+pub(crate) fn random() -> ChaCha8Rng {
+    let seed = std::env::var("CUBEWIRE_SEED").map_or_else(
+        |_| rand::random(),
+        |seed| seed.parse().expect("CUBEWIRE_SEED is a number"),
+    );
+    println!("CUBEWIRE_SEED={seed}");
+    ChaCha8Rng::seed_from_u64(seed)
+}
+
+/// The default lane, over one rung.
+pub(crate) fn lane(rung: &str) -> LaneSettings {
+    LaneSettings::with_stages(ladder::rung(rung).unwrap().stages)
+}
+
 /// A game that plays one of our scripts over one rung.
-pub(crate) fn game(script_name: &str, rung: &str) -> HeadlessGame {
-    let settings = LaneSettings {
-        stages: ladder::rung(rung).unwrap().stages,
-        ..LaneSettings::default()
-    };
-    HeadlessGame::new(Some(script(script_name)), settings).unwrap()
+pub(crate) fn game(script_name: &str, rung: &str) -> LaneGame {
+    LaneGame::new(Some(script(script_name)), lane(rung)).unwrap()
 }

@@ -5,25 +5,25 @@ use bevy::input::InputPlugin;
 use bevy::input::keyboard::{Key, KeyboardInput, NativeKey};
 use bevy::prelude::*;
 use bevy_egui::input::EguiWantsInput;
-use cubewire::controls::ControlsPlugin;
-use cubewire::headless::HeadlessGame;
+use cubewire::game::headless::LaneGame;
+use cubewire::recording::KeyboardPlugin;
 use cubewire::replication::LaneSettings;
 use cubewire::view::{ViewMode, ViewPlugin};
 use cubewire_scene::{PLAYER, initial_position};
 
 /// A game that is played by keys.
-fn game() -> HeadlessGame {
+fn game() -> LaneGame {
     struct Egui;
     impl Plugin for Egui {
         fn build(&self, app: &mut App) {
             app.init_resource::<EguiWantsInput>();
         }
     }
-    let plugins = (InputPlugin, Egui, ViewPlugin, ControlsPlugin);
-    HeadlessGame::with_plugins(None, LaneSettings::default(), plugins).unwrap()
+    let plugins = (InputPlugin, Egui, ViewPlugin, KeyboardPlugin);
+    LaneGame::with_plugins(None, LaneSettings::default(), plugins).unwrap()
 }
 
-fn key(game: &mut HeadlessGame, key_code: KeyCode, state: ButtonState) {
+fn key(game: &mut LaneGame, key_code: KeyCode, state: ButtonState) {
     game.app.world_mut().write_message(KeyboardInput {
         key_code,
         logical_key: Key::Unidentified(NativeKey::Unidentified),
@@ -35,14 +35,14 @@ fn key(game: &mut HeadlessGame, key_code: KeyCode, state: ButtonState) {
 }
 
 /// Presses a key for one frame.
-fn tap(game: &mut HeadlessGame, code: KeyCode) {
+fn tap(game: &mut LaneGame, code: KeyCode) {
     key(game, code, ButtonState::Pressed);
     game.step();
     key(game, code, ButtonState::Released);
     game.step();
 }
 
-fn player(game: &HeadlessGame) -> Vec3 {
+fn player(game: &LaneGame) -> Vec3 {
     game.cubes().current().cubes[PLAYER].position
 }
 

@@ -3,9 +3,9 @@
 use std::fs;
 use std::path::Path;
 
-use cubewire::headless::HeadlessGame;
-use cubewire::headless::ladder::{RungCost, measure};
-use cubewire::headless::network;
+use cubewire::commands::ladder::{RungCost, measure};
+use cubewire::commands::network;
+use cubewire::game::headless::{HeadlessGame, LaneGame};
 use cubewire::replication::{Accounting, LaneSettings, kbps};
 use cubewire_codec::ladder;
 use cubewire_link::Preset;
@@ -13,7 +13,7 @@ use cubewire_link::Preset;
 use crate::common::{game, script};
 
 /// Mean kbps of the ticks from `skip` on, in article accounting.
-fn mean_kbps(mut game: HeadlessGame, ticks: usize, skip: usize) -> f64 {
+fn mean_kbps(mut game: LaneGame, ticks: usize, skip: usize) -> f64 {
     let mut bytes = 0;
     for tick in 0..ticks {
         game.step();
@@ -79,7 +79,7 @@ fn agree(measured: f64, documented: f64) -> bool {
 #[test]
 fn the_readmes_figures_are_what_play_costs() {
     for (name, skip) in [("katamari", 0), ("blow", 0), ("rolling", 0), ("calm", 600)] {
-        let game = HeadlessGame::new(Some(script(name)), LaneSettings::default()).unwrap();
+        let game = LaneGame::new(Some(script(name)), LaneSettings::default()).unwrap();
         for cost in measure(game, script(name).ticks as usize, skip).unwrap() {
             let documented = documented(cost.rung, name);
             let place = format!("{name} {}: {} {documented}", cost.rung, cost.mean_kbps);
@@ -93,7 +93,7 @@ fn the_readmes_figures_are_what_networks_cost() {
     let networks = ["perfect", "article", "3g"].map(|name| Preset::by_name(name).unwrap());
     let rungs = ["relative-index", "changed-flags", "predicted-position"];
     let rungs = rungs.map(|name| ladder::rung(name).unwrap());
-    let game = HeadlessGame::new(Some(script("katamari")), LaneSettings::default()).unwrap();
+    let game = HeadlessGame::new(Some(script("katamari")));
     let ticks = script("katamari").ticks as usize;
     for crossing in network::measure(game, ticks, &networks, &rungs).unwrap() {
         let title = Preset::by_name(crossing.network).unwrap().title;
@@ -105,7 +105,7 @@ fn the_readmes_figures_are_what_networks_cost() {
 #[test]
 fn no_rung_from_position_to_relative_orientation_costs_more_than_the_one_before() {
     for name in ["mix", "katamari", "rolling", "calm"] {
-        let game = HeadlessGame::new(Some(script(name)), LaneSettings::default()).unwrap();
+        let game = LaneGame::new(Some(script(name)), LaneSettings::default()).unwrap();
         let costs = measure(game, 1800, 0).unwrap();
         let place = |wanted: &str| costs.iter().position(|cost| cost.rung == wanted).unwrap();
         let rungs: &[RungCost] = &costs[place("position")..=place("relative-orientation")];

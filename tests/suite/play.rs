@@ -1,22 +1,9 @@
 //! The simulation, played by scripts.
 
-use std::time::Duration;
-
-use bevy::ecs::schedule::{LogLevel, ScheduleBuildSettings, ScheduleLabel};
-use bevy::prelude::*;
-use bevy::time::TimeUpdateStrategy;
-use bevy_egui::input::EguiWantsInput;
-use cubewire::GamePlugins;
-use cubewire::controls::ControlsPlugin;
-use cubewire::headless::HeadlessGame;
-use cubewire::panel::PanelPlugin;
-use cubewire::recording::{InputLogPlugin, LivePlugin, RecordingFolder};
-use cubewire::replication::{
-    Digest, LaneMeter, LaneSettings, ReceptionPlugin, Security, ServerSettings, ServingPlugin,
-    UdpServer, UdpViewer, ViewerSettings, spawn_reception,
-};
-use cubewire::simulation::{ResetSimulation, World as CubeWorld, state_hash};
-use cubewire::view::{Notices, ViewPlugin};
+use cubewire::game::headless::LaneGame;
+use cubewire::recording::ScriptPlayback;
+use cubewire::replication::LaneSettings;
+use cubewire::simulation::{ResetSimulation, state_hash};
 use cubewire_codec::CubeState;
 use cubewire_scene::{CEILING, CUBES, PLAYER, WALL, side};
 
@@ -25,7 +12,7 @@ use crate::common::{game, script};
 const HALF_A_MINUTE: usize = 1800;
 
 /// Hash of every state of the next ticks.
-fn hash(game: &mut HeadlessGame, ticks: usize) -> u64 {
+fn hash(game: &mut LaneGame, ticks: usize) -> u64 {
     (0..ticks).fold(0, |hash, _| {
         game.step();
         state_hash(hash, game.cubes().current())
@@ -62,7 +49,7 @@ fn after_a_reset_the_game_goes_as_from_a_cold_start() {
         game.step();
     }
     game.app.world_mut().write_message(ResetSimulation);
-    let playing = cubewire::recording::Playing::new(script("katamari"));
+    let playing = cubewire::recording::ScriptPlayback::new(script("katamari"));
     game.app.insert_resource(playing);
     assert_eq!(hash(&mut game, 900), cold);
 }
@@ -77,8 +64,8 @@ fn the_scripts_are_lively() {
         for _ in 0..ticks {
             game.step();
             let sample = game.meter().newest(1).next().unwrap();
-            changed += sample.changed_cubes;
-            assert!(sample.baseline_age_ticks.is_none_or(|age| age == 6));
+            changed += sample.snapshots[0].changed_cubes;
+            assert!(sample.acked_age_ticks.is_none_or(|age| age == 6));
         }
         let mean = changed as f64 / ticks as f64;
         println!("{name}: {mean:.1} cubes changed over six ticks");
@@ -115,7 +102,7 @@ fn nothing_sinks_through_the_floor_or_flies_away() {
 #[test]
 fn a_katamari_ball_holds_together_while_it_rolls_and_lets_go_after() {
     let mut game = game("katamari", "changed-flags");
-    let near = |game: &HeadlessGame| {
+    let near = |game: &LaneGame| {
         let cubes = &game.cubes().current().cubes;
         let player = cubes[PLAYER].position;
         let distance = |cube: &&CubeState| cube.position.distance(player) < 2.0;
@@ -142,7 +129,7 @@ fn a_katamari_ball_holds_together_while_it_rolls_and_lets_go_after() {
 
 #[test]
 fn touched_cubes_turn_red_and_go_grey_again_at_rest() {
-    let red = |game: &HeadlessGame| {
+    let red = |game: &LaneGame| {
         let cubes = &game.cubes().current().cubes;
         cubes.iter().filter(|cube| cube.interacting).count()
     };
@@ -162,7 +149,7 @@ fn touched_cubes_turn_red_and_go_grey_again_at_rest() {
 #[test]
 fn hovering_blows_cubes_away() {
     let settings = LaneSettings::default();
-    let mut game = HeadlessGame::new(Some(script("blow")), settings).unwrap();
+    let mut game = LaneGame::new(Some(script("blow")), settings).unwrap();
     let mut heights = Vec::new();
     for tick in 0..600 {
         game.step();
@@ -181,72 +168,4 @@ fn hovering_blows_cubes_away() {
     let moved = |&cube: &usize| cubes[cube].position.distance(start(cube)) > 0.5;
     let moved = (1..CUBES).filter(moved).count();
     assert!(moved > 60, "{moved} cubes were blown away");
-}
-
-/// An app that panics over two systems whose order is open but matters.
-fn strict_app() -> App {
-    fn check(app: &mut App, label: impl ScheduleLabel) {
-        app.edit_schedule(label, |schedule| {
-            schedule.set_build_settings(ScheduleBuildSettings {
-                ambiguity_detection: LogLevel::Error,
-                ..ScheduleBuildSettings::default()
-            });
-        });
-    }
-    let mut app = App::new();
-    app.add_plugins((MinimalPlugins, TransformPlugin, ViewPlugin))
-        .add_plugins(PanelPlugin::default())
-        .init_resource::<ButtonInput<KeyCode>>()
-        .init_resource::<EguiWantsInput>()
-        .insert_resource(TimeUpdateStrategy::FixedTimesteps(1));
-    check(&mut app, PreUpdate);
-    check(&mut app, FixedUpdate);
-    check(&mut app, RunFixedMainLoop);
-    check(&mut app, Update);
-    check(&mut app, PostUpdate);
-    check(&mut app, Last);
-    app
-}
-
-/// A schedule is built, or panics, when it first runs; fixed ticks start with the second update.
-fn run(app: &mut App) {
-    app.finish();
-    app.cleanup();
-    app.update();
-    app.update();
-}
-
-#[test]
-fn no_two_of_our_systems_run_in_an_order_that_is_left_open() {
-    let server = UdpServer::new(&ServerSettings {
-        bind: ([127, 0, 0, 1], 0).into(),
-        public: Vec::new(),
-        security: Security::Insecure,
-        max_viewers: 1,
-    })
-    .unwrap();
-    let viewer = UdpViewer::new(ViewerSettings {
-        server: server.address(),
-        security: Security::Insecure,
-        timeout: Duration::from_secs(1),
-    })
-    .unwrap();
-    let mut app = strict_app();
-    app.add_plugins((GamePlugins, ServingPlugin, ControlsPlugin))
-        .add_plugins((InputLogPlugin, LivePlugin))
-        .insert_resource(RecordingFolder(".".into()))
-        .init_resource::<Notices>()
-        .insert_resource(server)
-        .init_resource::<Digest>();
-    run(&mut app);
-    assert_eq!(app.world().resource::<CubeWorld>().tick(), 1);
-
-    let mut app = strict_app();
-    app.add_plugins(ReceptionPlugin)
-        .insert_resource(viewer)
-        .init_resource::<Digest>();
-    let lane = spawn_reception(app.world_mut(), LaneSettings::default());
-    run(&mut app);
-    let meter = app.world().get::<LaneMeter>(lane).unwrap();
-    assert!(!meter.samples().is_empty());
 }

@@ -7,12 +7,12 @@ use std::process::{Command, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use cubewire::headless::HeadlessGame;
-use cubewire::recording::film::{Film, FilmError, Take};
-use cubewire::recording::series::{Series, episodes};
+use cubewire::game::film::{Film, FilmError, Take};
+use cubewire::game::headless::LaneGame;
+use cubewire::game::series::{Series, episodes};
 use cubewire::recording::{InputLog, InputLogPlugin, Outcome, Script};
-use cubewire::replication::{Half, LaneSettings};
-use cubewire::view::{Overlay, Part};
+use cubewire::replication::LaneSettings;
+use cubewire::view::{Half, Overlay, Part};
 use cubewire_codec::ladder::LADDER;
 use cubewire_protocol::Interpolation;
 
@@ -171,7 +171,7 @@ fn a_slow_machine_films_the_same_frames_as_a_fast_one() {
 
 /// A short play, as F9 would have written it down, of which the first second is lead-in.
 fn replay(ticks: usize) -> Script {
-    let mut game = HeadlessGame::with_plugins(
+    let mut game = LaneGame::with_plugins(
         Some(script("katamari")),
         LaneSettings::default(),
         InputLogPlugin,
@@ -257,7 +257,7 @@ fn the_same_command_gives_the_same_file() {
                 "rung:delta,link:hostile,rate:20,interpolation:none",
             ])
             .args(["--skip", "4", "--seconds", "0.2", "--size", "160x90"])
-            .args(["--at", "0.1s:rung=predicted", "--out"])
+            .args(["--at", "0.1s:rung:predicted", "--out"])
             .arg(&path)
             .output()
             .unwrap();
@@ -456,7 +456,7 @@ fn what_cannot_be_recorded_is_said_before_anything_is_drawn() {
     );
     let said = refused(&["--left", "rung:detla"], "a.mp4");
     assert!(
-        said.starts_with("error: --left: no rung is called `detla`; there are uncompressed, "),
+        said.starts_with("error: --left: unknown rung `detla`; one of uncompressed, "),
         "{said}"
     );
     let illegal = "stages:changed-flags=separate";
@@ -465,22 +465,22 @@ fn what_cannot_be_recorded_is_said_before_anything_is_drawn() {
         "error: --right: changed flags need delta encoding: without a baseline nothing is known to \
          be unchanged"
     );
-    let said = refused(&["--at", "4:rung=delta"], "a.mp4");
+    let said = refused(&["--at", "4:rung:delta"], "a.mp4");
     assert!(said.starts_with("error: --at: `4` is not a time"), "{said}");
     assert_eq!(
-        refused(&["--seconds", "4", "--at", "4s:rung=delta"], "a.mp4"),
-        "error: --at: 4s:rung=delta: the film is over after 4 s"
+        refused(&["--seconds", "4", "--at", "4s:rung:delta"], "a.mp4"),
+        "error: --at: 4s:rung:delta: the film is over after 4 s"
     );
     assert_eq!(
-        refused(&["--at", "1s:left.rung=delta"], "a.mp4"),
-        "error: --at: 1s:left.rung=delta: the left half shows the simulation, which has nothing to \
+        refused(&["--at", "1s:left.rung:delta"], "a.mp4"),
+        "error: --at: 1s:left.rung:delta: the left half shows the simulation, which has nothing to \
          switch"
     );
     let script = script_path("katamari");
     let script = script.to_str().unwrap();
     let said = refused(&["--replay", script], "a.mp4");
     assert!(
-        said.ends_with("nobody recorded; play it with --script"),
+        said.ends_with("this is a script, not a replay; play it with --script"),
         "{said}"
     );
     let said = refused(&["--script", script, "--skip", "1000"], "a.mp4");

@@ -4,50 +4,62 @@ use std::fs;
 use std::path::Path;
 
 use bevy::prelude::*;
-use cubewire::headless::HeadlessGame;
-use cubewire::headless::replay::{Played, play};
+use cubewire::commands::play::{Played, play};
+use cubewire::controls::ControlsPlugin;
+use cubewire::game::headless::LaneGame;
 use cubewire::recording::{
-    InputLog, InputLogPlugin, LivePlugin, Outcome, Playing, RecordingFolder, Script,
+    InputLog, InputLogPlugin, LivePlugin, Outcome, RecordingFolder, Script, ScriptPlayback,
 };
-use cubewire::replication::{Half, LaneSettings, Selected, ShadowLadder, Side};
+use cubewire::replication::{
+    LaneSettings, LaneSettingsQuery, LinkSettings, SenderSettings, ShadowLadder,
+};
 use cubewire::simulation::{HeldKeys, ResetSimulation};
-use cubewire::view::{self, Notices, ViewPlugin};
+use cubewire::view::{self, Half, Notices, SelectHalf, Selected, Side, ViewPlugin};
 use cubewire_codec::ladder;
 use cubewire_scene::Keys;
 
 use crate::command_line::{complaint, cubewire};
 use crate::common::script;
 
-fn game(script: Option<Script>, folder: &Path) -> HeadlessGame {
+fn game(script: Option<Script>, folder: &Path) -> LaneGame {
     let folder = RecordingFolder(folder.to_owned());
     let resources = move |app: &mut App| {
         app.init_resource::<ButtonInput<KeyCode>>()
             .init_resource::<Notices>()
             .insert_resource(folder.clone());
     };
-    let plugins = (ViewPlugin, InputLogPlugin, LivePlugin, resources);
-    HeadlessGame::with_plugins(script, LaneSettings::default(), plugins).unwrap()
+    let plugins = (
+        ViewPlugin,
+        ControlsPlugin,
+        InputLogPlugin,
+        LivePlugin,
+        resources,
+    );
+    LaneGame::with_plugins(script, LaneSettings::default(), plugins).unwrap()
 }
 
-fn hold(game: &mut HeadlessGame, keys: Keys, ticks: usize) {
+fn hold(game: &mut LaneGame, keys: Keys, ticks: usize) {
     game.app.insert_resource(HeldKeys(keys));
     for _ in 0..ticks {
-        game.step();
+        step(game);
     }
 }
 
+/// Plays one tick, and lets go of the keys that were pressed.
+fn step(game: &mut LaneGame) {
+    game.step();
+    let world = game.app.world_mut();
+    world.resource_mut::<ButtonInput<KeyCode>>().reset_all();
+}
+
 /// Takes effect in the update that comes next, before its tick.
-fn press_f9(game: &mut HeadlessGame) {
+fn press_f9(game: &mut LaneGame) {
     let world = game.app.world_mut();
     let mut keys = world.resource_mut::<ButtonInput<KeyCode>>();
     keys.press(KeyCode::F9);
-    // The keys are read after the ticks of an update: none is played in this one.
-    world.run_schedule(Update);
-    let mut keys = world.resource_mut::<ButtonInput<KeyCode>>();
-    keys.reset_all();
 }
 
-fn log(game: &HeadlessGame) -> &InputLog {
+fn log(game: &LaneGame) -> &InputLog {
     game.app.world().resource::<InputLog>()
 }
 
@@ -76,7 +88,11 @@ fn what_f9_wrote_down_is_repeated_bit_for_bit() {
     press_f9(&mut game);
     hold(&mut game, RIGHT, 100);
     let lane = game.lane;
-    let mut settings = game.app.world_mut().get_mut::<LaneSettings>(lane).unwrap();
+    let mut settings = game
+        .app
+        .world_mut()
+        .get_mut::<SenderSettings>(lane)
+        .unwrap();
     settings.stages = ladder::DELTA.stages;
     hold(&mut game, Keys::default(), 400);
     // A reset in the middle is part of it.
@@ -104,7 +120,7 @@ fn what_f9_wrote_down_is_repeated_bit_for_bit() {
     press_f9(&mut game);
     hold(&mut game, RIGHT, 10);
     game.app.world_mut().write_message(AppExit::Success);
-    game.step();
+    step(&mut game);
     let next = Script::load(&folder.path().join("cubewire-2.ron")).unwrap();
     assert_eq!(next.ticks - next.lead_in, 11);
 }
@@ -114,7 +130,7 @@ fn recorded(script_name: &str, ticks: usize, folder: &Path) -> (Script, u64) {
     let mut game = game(Some(script(script_name)), folder);
     press_f9(&mut game);
     for _ in 0..ticks {
-        game.step();
+        step(&mut game);
     }
     let log = log(&game);
     (log.replay().unwrap(), log.hash())
@@ -216,16 +232,16 @@ fn a_script_can_be_played_like_a_replay() {
     assert!(output.status.success(), "{output:?}");
     let said = String::from_utf8(output.stdout).unwrap();
     assert!(
-        said.contains("there is nothing recorded to compare with"),
+        said.contains("without recorded states to compare with"),
         "{said}"
     );
 }
 
-fn settings(game: &mut HeadlessGame, wanted: Side) -> Option<LaneSettings> {
+fn settings(game: &mut LaneGame, wanted: Side) -> Option<LaneSettings> {
     let world = game.app.world_mut();
-    let mut lanes = world.query::<(&Side, &LaneSettings)>();
-    let found = lanes.iter(world).find(|&(&side, _)| side == wanted);
-    found.map(|(_, settings)| settings.clone())
+    let mut lanes = world.query::<(&Side, LaneSettingsQuery)>();
+    let found = lanes.iter(world).find(|(side, _)| **side == wanted);
+    found.map(|(_, settings)| settings.get())
 }
 
 #[test]
@@ -239,8 +255,8 @@ fn scripts_and_switches_change_what_the_halves_show_at_their_ticks() {
         (at: 50, left: "simulation"),
     ])"#;
     let script = Script::parse(text, Path::new("a.ron")).unwrap();
-    let switches = vec!["1s:rung=predicted,link=4g".parse().unwrap()];
-    let playing = Playing::new(script).showing_halves(switches);
+    let switches = vec!["1s:rung:predicted,link:4g".parse().unwrap()];
+    let playing = ScriptPlayback::new(script).showing_halves(switches);
     game.app.insert_resource(playing);
     let mut seen = Vec::new();
     for tick in 0..125 {
@@ -282,17 +298,18 @@ fn a_lane_with_another_seed_is_another_lane() {
     let folder = tempfile::tempdir().unwrap();
     let mut game = game(None, folder.path());
     game.add_shadow().unwrap();
+    let first = game.lane;
     let world = game.app.world_mut();
     let lane = |text: &str| Half::Lane(text.parse().unwrap());
     view::show(world, Side::Right, lane("rung:index,link:4g")).unwrap();
     assert!(
-        world.get_entity(game.lane).is_ok(),
+        world.get_entity(first).is_ok(),
         "it only has other settings"
     );
     view::show(world, Side::Right, lane("rung:index,link:4g,seed:3")).unwrap();
-    assert!(world.get_entity(game.lane).is_err());
-    let mut lanes = world.query_filtered::<&LaneSettings, (With<Selected>, With<ShadowLadder>)>();
-    assert_eq!(lanes.single(world).unwrap().link_seed, 3);
+    assert!(world.get_entity(first).is_err());
+    let mut lanes = world.query_filtered::<&LinkSettings, (With<Selected>, With<ShadowLadder>)>();
+    assert_eq!(lanes.single(world).unwrap().seed, 3);
     for _ in 0..60 {
         game.step();
     }
@@ -312,7 +329,8 @@ fn the_panel_is_about_a_lane_that_is_there() {
         *lanes.single(world).unwrap()
     };
     assert_eq!(selected(world), Side::Right);
-    view::select(world, Side::Left);
+    world.trigger(SelectHalf(Side::Left));
+    world.flush();
     assert_eq!(selected(world), Side::Left);
     game.step();
     let world = game.app.world_mut();

@@ -2,39 +2,42 @@
 
 use std::time::Duration;
 
+use bevy::ecs::component::Mutable;
 use bevy::prelude::*;
-use cubewire::headless::HeadlessGame;
-use cubewire::replication::{Accounting, Half, LaneSettings, Replica, Side};
-use cubewire::simulation::World as CubeWorld;
-use cubewire::view::{self, ReplicaPicture, ViewCube, ViewPlugin};
+use cubewire::game::headless::LaneGame;
+use cubewire::replication::{Accounting, LaneSettings, LinkSettings, Replica, SenderSettings};
+use cubewire::simulation::CubeWorld;
+use cubewire::view::{self, Half, ReplicaPicture, Side, ViewCube, ViewPlugin};
 use cubewire_codec::{Snapshot, Stages, ladder};
 use cubewire_link::Conditions;
-use rand::rngs::StdRng;
-use rand::{RngExt, SeedableRng};
+use rand::RngExt;
 
-use crate::common::{game, script};
+use crate::common::{game, random, script};
 
-fn settings(game: &mut HeadlessGame) -> Mut<'_, LaneSettings> {
+fn component<T: Component<Mutability = Mutable>>(game: &mut LaneGame) -> Mut<'_, T> {
     let lane = game.lane;
-    game.app.world_mut().get_mut::<LaneSettings>(lane).unwrap()
+    game.app.world_mut().get_mut(lane).unwrap()
+}
+
+fn sender(game: &mut LaneGame) -> Mut<'_, SenderSettings> {
+    component(game)
+}
+
+fn link(game: &mut LaneGame) -> Mut<'_, LinkSettings> {
+    component(game)
 }
 
 #[test]
 fn every_legal_combination_can_be_switched_to_at_any_tick() {
     let every: Vec<Stages> = Stages::every_legal(&[2, 9, 15]).collect();
-    let seed = std::env::var("CUBEWIRE_SEED")
-        .ok()
-        .and_then(|seed| seed.parse().ok())
-        .unwrap_or_else(rand::random);
-    println!("CUBEWIRE_SEED={seed}");
-    let mut random = StdRng::seed_from_u64(seed);
+    let mut random = random();
 
     let mut game = game("mix", "changed-flags");
     let mut switches = 0;
     for _ in 0..2_000 {
         // Often at once, often only after the packets before have been acknowledged.
         if random.random_bool(0.3) {
-            settings(&mut game).stages = every[random.random_range(0..every.len())];
+            sender(&mut game).stages = every[random.random_range(0..every.len())];
             switches += 1;
         }
         game.step();
@@ -50,8 +53,8 @@ fn every_legal_combination_can_be_switched_to_at_any_tick() {
 fn illegal_stages_change_nothing() {
     let mut game = game("calm", "changed-flags");
     game.step();
-    settings(&mut game).stages.position = cubewire_codec::stages::Position::Full;
-    assert!(settings(&mut game).stages.check().is_err());
+    sender(&mut game).stages.position = cubewire_codec::stages::Position::Full;
+    assert!(sender(&mut game).stages.check().is_err());
     game.step();
     let sample = game.meter().newest(1).next().unwrap();
     assert_eq!(sample.stages, ladder::CHANGED_FLAGS.stages);
@@ -64,8 +67,8 @@ fn an_uncompressed_snapshot_goes_out_in_fragments() {
         game.step();
     }
     let sample = game.meter().newest(1).next().unwrap().clone();
-    assert_eq!(sample.payload_bytes, 36_157);
-    assert_eq!(sample.packets, 31);
+    assert_eq!(sample.payload_bytes(), 36_157);
+    assert_eq!(sample.traffic.packets, 31);
     assert!(sample.bytes(Accounting::Wire) > sample.bytes(Accounting::Article) + 30 * 28);
 }
 
@@ -76,12 +79,12 @@ fn snapshots_survive_a_cut_link_and_the_lane_recovers() {
         game.step();
     }
     for cut_ticks in [5, 60, 700] {
-        settings(&mut game).link.cut = true;
+        link(&mut game).conditions.cut = true;
         for _ in 0..cut_ticks {
             game.step();
         }
         let before = game.meter().received;
-        settings(&mut game).link.cut = false;
+        link(&mut game).conditions.cut = false;
         for _ in 0..60 {
             game.step();
         }
@@ -95,7 +98,7 @@ fn snapshots_survive_a_cut_link_and_the_lane_recovers() {
 #[test]
 fn a_longer_round_trip_means_older_baselines() {
     let mut game = game("katamari", "changed-flags");
-    settings(&mut game).link = Conditions {
+    link(&mut game).conditions = Conditions {
         latency: Duration::from_millis(250),
         ..Conditions::PERFECT
     };
@@ -103,24 +106,25 @@ fn a_longer_round_trip_means_older_baselines() {
         game.step();
     }
     let sample = game.meter().newest(1).next().unwrap();
-    assert_eq!(sample.baseline_age_ticks, Some(30));
+    assert_eq!(sample.acked_age_ticks, Some(30));
     assert_eq!(game.check().wrong, 0);
 }
 
 /// A game with the view's cubes, drawn nowhere.
-fn game_with_view(name: &str) -> HeadlessGame {
+fn game_with_view(name: &str) -> LaneGame {
     let script = Some(script(name));
-    let mut game = HeadlessGame::with_plugins(script, LaneSettings::default(), ViewPlugin).unwrap();
-    let mut lane = game.app.world_mut().entity_mut(game.lane);
+    let mut game = LaneGame::with_plugins(script, LaneSettings::default(), ViewPlugin).unwrap();
+    let lane = game.lane;
+    let mut lane = game.app.world_mut().entity_mut(lane);
     lane.insert(ReplicaPicture::default());
     game
 }
 
-fn picture(game: &HeadlessGame) -> ReplicaPicture {
+fn picture(game: &LaneGame) -> ReplicaPicture {
     *game.app.world().get(game.lane).unwrap()
 }
 
-fn shown(game: &mut HeadlessGame, wanted: Side) -> Vec<Transform> {
+fn shown(game: &mut LaneGame, wanted: Side) -> Vec<Transform> {
     let world = game.app.world_mut();
     let mut cubes = world.query::<(&Side, &ViewCube, &Transform)>();
     let mut found: Vec<_> = cubes
@@ -172,7 +176,7 @@ fn a_stopped_link_freezes_the_replica_while_the_simulation_goes_on() {
     for _ in 0..300 {
         game.step();
     }
-    settings(&mut game).link.cut = true;
+    link(&mut game).conditions.cut = true;
     for _ in 0..30 {
         game.step();
     }
@@ -183,7 +187,7 @@ fn a_stopped_link_freezes_the_replica_while_the_simulation_goes_on() {
     assert_ne!(shown(&mut game, Side::Left), left);
     assert_eq!(shown(&mut game, Side::Right), right);
 
-    settings(&mut game).link.cut = false;
+    link(&mut game).conditions.cut = false;
     for _ in 0..60 {
         game.step();
     }

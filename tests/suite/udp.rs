@@ -6,18 +6,20 @@ use std::io::ErrorKind;
 use std::net::{SocketAddr, UdpSocket};
 use std::time::Duration;
 
-use cubewire::headless::HeadlessGame;
-use cubewire::headless::serve;
-use cubewire::headless::view::HeadlessViewer;
+use cubewire::game::headless::HeadlessGame;
+use cubewire::game::viewer::HeadlessViewer;
 use cubewire::replication::{
-    Digest, HEADER_BYTES, Key, LaneMeter, LaneSettings, RemoteViewer, SEND_INTERVALS, Sample,
-    Security, ServeError, ServerSettings, Traffic, UdpServer, UdpViewer, ViewError, ViewerSettings,
-    ViewerStatus,
+    Accounting, ConnectionStatus, Digest, HEADER_BYTES, LaneMeter, LaneSettings, LinkSettings,
+    Peer, Reconnect, SEND_INTERVALS, Sample, SenderSettings, SocketTraffic,
+};
+use cubewire::transport::UdpServerPlugin;
+use cubewire::transport::udp::{
+    Key, Security, ServeError, ServerSettings, UdpServer, UdpViewer, ViewError, ViewerSettings,
 };
 use cubewire_codec::ladder;
 use cubewire_link::{Bandwidth, Conditions};
 
-use crate::common::script;
+use crate::common::{lane, script};
 
 pub(crate) const LOOPBACK: &str = "127.0.0.1:0";
 
@@ -32,8 +34,8 @@ pub(crate) fn server(security: Security, max_viewers: usize) -> HeadlessGame {
         max_viewers,
     };
     let server = UdpServer::new(&settings).unwrap();
-    let mut game = serve::game(Some(script("katamari")), server).unwrap();
-    game.app.init_resource::<Digest>();
+    let mut game = HeadlessGame::with_plugins(Some(script("katamari")), UdpServerPlugin);
+    game.app.insert_resource(server).init_resource::<Digest>();
     game
 }
 
@@ -52,9 +54,8 @@ pub(crate) fn viewer_at(server: SocketAddr, security: Security, rung: &str) -> H
         timeout: Duration::from_secs(TIMEOUT_SECONDS as u64),
     };
     let lane = LaneSettings {
-        stages: ladder::rung(rung).unwrap().stages,
-        link: Conditions::PERFECT,
-        ..LaneSettings::default()
+        link: LinkSettings::PERFECT,
+        ..lane(rung)
     };
     let mut viewer = HeadlessViewer::new(UdpViewer::new(settings).unwrap(), lane);
     viewer.app.init_resource::<Digest>();
@@ -70,14 +71,14 @@ pub(crate) fn step(game: &mut HeadlessGame, viewers: &mut [&mut HeadlessViewer],
     }
 }
 
-pub(crate) fn lanes(game: &mut HeadlessGame) -> Vec<(RemoteViewer, LaneSettings, Vec<Sample>)> {
+pub(crate) fn lanes(game: &mut HeadlessGame) -> Vec<(Peer, SenderSettings, Vec<Sample>)> {
     let world = game.app.world_mut();
-    let mut query = world.query::<(&RemoteViewer, &LaneSettings, &LaneMeter)>();
+    let mut query = world.query::<(&Peer, &SenderSettings, &LaneMeter)>();
     query
         .iter(world)
-        .map(|(viewer, settings, meter)| {
+        .map(|(peer, settings, meter)| {
             let samples = meter.samples().iter().cloned().collect();
-            (*viewer, settings.clone(), samples)
+            (peer.clone(), *settings, samples)
         })
         .collect()
 }
@@ -93,9 +94,13 @@ pub(crate) fn agreeing(game: &HeadlessGame, viewer: &HeadlessViewer) -> usize {
     decoded.lines().count() - 1
 }
 
+pub(crate) fn status(viewer: &HeadlessViewer) -> ConnectionStatus {
+    viewer.connection().status
+}
+
 pub(crate) fn lost(viewer: &HeadlessViewer) -> String {
-    match viewer.status() {
-        ViewerStatus::Lost(why) => why,
+    match status(viewer) {
+        ConnectionStatus::Lost(why) => why,
         status => panic!("the viewer is {status:?}"),
     }
 }
@@ -110,22 +115,23 @@ fn viewers_have_stages_of_their_own_and_decode_what_was_sent() {
     let mut served = lanes(&mut game);
     assert_eq!(served.len(), 4);
     for (viewer, rung) in viewers.iter().zip(rungs) {
-        assert_eq!(viewer.status(), ViewerStatus::Connected);
+        assert_eq!(status(&viewer), ConnectionStatus::Connected);
         assert!(agreeing(&game, viewer) > 280, "{rung}");
         assert_eq!(viewer.meter().refused, 0);
-        let client = viewer.app.world().resource::<UdpViewer>().client();
-        let place = served.iter().position(|lane| Some(lane.0.client) == client);
+        let client = viewer.connection().id;
+        let place = served.iter().position(|lane| Some(lane.0.id) == client);
         let (_, settings, samples) = served.remove(place.unwrap());
         assert_eq!(settings.stages, ladder::rung(rung).unwrap().stages);
         // The viewer's account is the sender's, made again.
         let newest = samples.last().unwrap();
         let seen = viewer.meter().samples().back().unwrap();
+        assert_eq!(seen.traffic.wire_bytes, newest.traffic.wire_bytes);
+        let [seen, newest] = [seen, newest].map(|sample| &sample.snapshots[0]);
         assert_eq!(seen.ledger.total(), newest.ledger.total(), "{rung}");
         assert_eq!(seen.payload_bytes, newest.payload_bytes);
         if seen.reference_age_ticks.is_some() {
             assert_eq!(seen.changed_cubes, newest.changed_cubes);
         }
-        assert_eq!(seen.wire_bytes, newest.wire_bytes);
     }
 }
 
@@ -139,7 +145,7 @@ fn a_viewer_changes_its_own_stages_and_rate_and_nobody_elses() {
     for (place, rung) in ladder::all().enumerate() {
         let interval = SEND_INTERVALS[place % SEND_INTERVALS.len()];
         let world = first.app.world_mut();
-        let mut settings = world.get_mut::<LaneSettings>(first.lane).unwrap();
+        let mut settings = world.get_mut::<SenderSettings>(first.lane).unwrap();
         settings.stages = rung.stages;
         settings.send_interval_ticks = interval;
         step(&mut game, &mut [&mut first, &mut second], 30);
@@ -166,7 +172,7 @@ fn the_meters_count_the_bytes_that_the_socket_sends() {
         viewer.app.update();
         relay.forward();
     }
-    assert_eq!(viewer.status(), ViewerStatus::Connected);
+    assert_eq!(status(&viewer), ConnectionStatus::Connected);
     // What the viewer has sent since the server's last look is still on its way.
     let mut seen = relay.seen;
     seen.received -= relay.last_up.0;
@@ -175,7 +181,7 @@ fn the_meters_count_the_bytes_that_the_socket_sends() {
     let unassigned_bytes = traffic.unassigned_bytes;
     assert_eq!(
         traffic,
-        Traffic {
+        SocketTraffic {
             unassigned_bytes,
             ..seen
         }
@@ -183,13 +189,13 @@ fn the_meters_count_the_bytes_that_the_socket_sends() {
 
     let served = lanes(&mut game);
     let sum = |bytes: fn(&Sample) -> usize| served[0].2.iter().map(bytes).sum::<usize>() as u64;
-    let (wire, acks) = (sum(|s| s.wire_bytes), sum(|s| s.ack_bytes));
-    let others = sum(|s| s.renet_ack_bytes + s.control_bytes);
+    let (wire, acks) = (sum(|s| s.traffic.wire_bytes), sum(|s| s.traffic.ack_bytes));
+    let others = sum(|s| s.traffic.transport_ack_bytes + s.traffic.control_bytes);
     let all = traffic.sent_bytes + traffic.received_bytes;
     assert_eq!(wire + acks + others + unassigned_bytes, all);
     // netcode and renet put some 30 bytes to each packet.
-    let article = sum(|s| s.article_bytes);
-    let packets = sum(|s| s.packets);
+    let article = sum(|s| s.bytes(Accounting::Article));
+    let packets = sum(|s| s.traffic.packets);
     assert!(wire > article + 20 * packets && wire < article + 60 * packets);
 }
 
@@ -201,7 +207,7 @@ struct Relay {
     front: UdpSocket,
     /// The server is dialled from this one.
     back: UdpSocket,
-    seen: Traffic,
+    seen: SocketTraffic,
     /// Which datagram of the server's is lost, counted from 1.
     loses: Option<u64>,
     /// Datagrams and bytes that went up the last time.
@@ -220,7 +226,7 @@ impl Relay {
             viewer: None,
             front: socket(),
             back: socket(),
-            seen: Traffic::default(),
+            seen: SocketTraffic::default(),
             loses: None,
             last_up: (0, 0),
         }
@@ -275,7 +281,7 @@ fn any_datagram_of_the_handshake_may_be_lost() {
             viewer.app.update();
             relay.forward();
         }
-        assert_eq!(viewer.status(), ViewerStatus::Connected, "{loses}");
+        assert_eq!(status(&viewer), ConnectionStatus::Connected, "{loses}");
         assert!(viewer.meter().received > 60, "{loses}");
     }
 }
@@ -294,7 +300,7 @@ fn with_a_key_only_who_has_it_gets_in() {
         &mut [&mut friend, &mut stranger, &mut without],
         ticks,
     );
-    assert_eq!(friend.status(), ViewerStatus::Connected);
+    assert_eq!(status(&friend), ConnectionStatus::Connected);
     assert!(agreeing(&game, &friend) > ticks - 20);
     for viewer in [&stranger, &without] {
         let why = lost(viewer);
@@ -317,7 +323,7 @@ fn a_full_server_says_so() {
     let mut second = viewer_at(at, Security::Insecure, "delta");
     step(&mut game, &mut [&mut first, &mut second], 60);
     assert_eq!(lost(&second), format!("the server at {at} is full"));
-    assert_eq!(first.status(), ViewerStatus::Connected);
+    assert_eq!(status(&first), ConnectionStatus::Connected);
 }
 
 #[test]
@@ -326,22 +332,21 @@ fn a_viewer_that_loses_its_server_says_so_and_connects_again() {
     let at = address(&game);
     let mut viewer = viewer_at(at, Security::Insecure, "delta");
     step(&mut game, &mut [&mut viewer], 100);
-    assert_eq!(viewer.status(), ViewerStatus::Connected);
+    assert_eq!(status(&viewer), ConnectionStatus::Connected);
     // The server hangs.
     for _ in 0..60 * (TIMEOUT_SECONDS + 1) {
         viewer.app.update();
     }
-    let silence = format!("lost the server at {at}: nothing came from it for 5 s");
+    let silence = format!("lost the server at {at}: nothing was received from it for 5 s");
     assert_eq!(lost(&viewer), silence);
     assert!(viewer.meter().hitches > 0);
 
     let reconnect = |viewer: &mut HeadlessViewer| {
-        let world = viewer.app.world_mut();
-        world.resource_mut::<UdpViewer>().reconnect();
+        viewer.app.world_mut().trigger(Reconnect);
     };
     reconnect(&mut viewer);
     step(&mut game, &mut [&mut viewer], 60 * (TIMEOUT_SECONDS + 1));
-    assert_eq!(viewer.status(), ViewerStatus::Connected);
+    assert_eq!(status(&viewer), ConnectionStatus::Connected);
     assert_eq!(
         udp(&game).connected(),
         1,
@@ -402,8 +407,8 @@ fn a_pause_keeps_viewers_and_lets_new_ones_in() {
     let mut second = viewer_at(at, Security::Insecure, "delta");
     // Longer than half the range of sequence numbers.
     step(&mut game, &mut [&mut first, &mut second], 60 * 600);
-    assert_eq!(first.status(), ViewerStatus::Connected);
-    assert_eq!(second.status(), ViewerStatus::Connected);
+    assert_eq!(status(&first), ConnectionStatus::Connected);
+    assert_eq!(status(&second), ConnectionStatus::Connected);
     let received = first.meter().received;
     pause(&mut game, false);
     step(&mut game, &mut [&mut first, &mut second], 60);
@@ -454,7 +459,7 @@ fn narrow() -> Conditions {
 
 fn set_link(viewer: &mut HeadlessViewer, link: Conditions) {
     let mut lane = viewer.app.world_mut().entity_mut(viewer.lane);
-    lane.get_mut::<LaneSettings>().unwrap().link = link;
+    lane.get_mut::<LinkSettings>().unwrap().conditions = link;
 }
 
 /// Of each second, the snapshots that were decoded, and the kilobits that were sent.
@@ -468,7 +473,12 @@ fn seconds(
         step(game, &mut [viewer], 60);
         let before = std::mem::replace(&mut decoded, viewer.meter().received);
         let (_, _, samples) = lanes(game).remove(0);
-        let bytes: usize = samples.iter().rev().take(60).map(|s| s.wire_bytes).sum();
+        let bytes: usize = samples
+            .iter()
+            .rev()
+            .take(60)
+            .map(|s| s.traffic.wire_bytes)
+            .sum();
         (decoded - before, bytes * 8 / 1000)
     };
     (0..count).map(each).collect()

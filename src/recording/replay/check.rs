@@ -1,11 +1,11 @@
-//! Whether a replay does again what was recorded.
+//! Checks whether a replay reproduces the recorded states.
 
 use bevy::prelude::*;
 
-use super::{HASH_EVERY, InputLog, Recorded};
-use crate::recording::Script;
+use super::{HASH_EVERY, InputLog};
+use crate::recording::{Recorded, Script};
 
-/// Compares a replay, while it is played, with what was recorded.
+/// Compares the states of a replay with the recorded ones while it is played.
 #[derive(Resource, Clone, Debug)]
 pub struct ReplayCheck {
     recorded: Recorded,
@@ -14,33 +14,33 @@ pub struct ReplayCheck {
     outcome: Outcome,
 }
 
-/// What comparing has shown.
+/// The result of the comparison.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Outcome {
-    /// Everything was the same so far, and there is more.
+    /// All states so far were equal, and the replay has not ended.
     #[default]
     Unfinished,
-    /// Every state was as recorded.
+    /// All states were equal.
     Same,
-    /// One was not.
+    /// A state differed.
     Different(Difference),
 }
 
-/// A replay went through other states than those that were recorded.
+/// Where a replay differed from the recorded states.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the states differ from the recorded ones between ticks {from} and {to}: {reason}")]
 pub struct Difference {
-    /// The last tick at which they were known to be the same.
+    /// The last tick at which the states were known to be equal.
     pub from: u64,
-    /// The tick at which they were found to differ.
+    /// The tick at which a difference was found.
     pub to: u64,
-    /// What the reason may be.
+    /// The probable reason.
     pub reason: String,
 }
 
 impl ReplayCheck {
-    /// To be put in before the first tick, with a log that [keeps resets](InputLog::that_keeps_resets);
-    /// none for a script that nobody recorded.
+    /// A check of `script`, to be inserted before the first tick, with a log that continues
+    /// [across resets](InputLog::across_resets). None if the script is not a replay.
     #[must_use]
     pub fn new(script: &Script) -> Option<Self> {
         Some(Self {
@@ -51,7 +51,7 @@ impl ReplayCheck {
         })
     }
 
-    /// What comparing has shown so far.
+    /// The result so far.
     #[must_use]
     pub const fn outcome(&self) -> &Outcome {
         &self.outcome
@@ -78,8 +78,8 @@ impl ReplayCheck {
 impl Difference {
     fn new(recorded: &Recorded, from: u64, to: u64) -> Self {
         let here = Recorded::by_this_program(Vec::new());
-        let is_alike = (&here.cubewire, &here.build) == (&recorded.cubewire, &recorded.build);
-        let reason = if is_alike {
+        let is_same_program = (&here.cubewire, &here.build) == (&recorded.cubewire, &recorded.build);
+        let reason = if is_same_program {
             "another build may have recorded it, whose physics computes otherwise".to_owned()
         } else {
             format!(

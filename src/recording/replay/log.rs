@@ -1,16 +1,15 @@
-//! Writes down what is pressed and shown.
+//! Records the held keys and what the halves show.
 
 use bevy::prelude::*;
 use cubewire_scene::Keys;
 
-use super::{HASH_EVERY, Recorded, ReplayCheck, check};
-use crate::recording::{Key, Script, Step};
-use crate::replication::{Half, LaneSettings, Side};
-use crate::simulation::{
-    HeldKeys, ResetSimulation, SimulationSystems, World as CubeWorld, state_hash,
-};
+use super::{HASH_EVERY, ReplayCheck, check};
+use crate::recording::{Key, Recorded, Script, Step};
+use crate::replication::{LaneSettings, LaneSettingsQuery};
+use crate::simulation::{CubeWorld, HeldKeys, ResetSimulation, SimulationSystems, state_hash};
+use crate::view::{Half, Side};
 
-/// Keeps the [`InputLog`], and runs the [`ReplayCheck`] if there is one.
+/// Updates the [`InputLog`], and the [`ReplayCheck`] if that resource exists.
 #[derive(Debug)]
 pub struct InputLogPlugin;
 
@@ -33,7 +32,7 @@ impl Plugin for InputLogPlugin {
     }
 }
 
-/// What was pressed and shown since the world was built, and what came of it.
+/// The held keys and what the halves showed since the physics world was built, with a hash of all states.
 #[derive(Resource, Clone, Debug, Default)]
 pub struct InputLog {
     has_begun: bool,
@@ -42,15 +41,15 @@ pub struct InputLog {
     shown: [Shown; Side::ALL.len()],
     hash: u64,
     states: Vec<u64>,
-    /// The tick, counted from the start, at which the recording begins.
+    /// The tick of the log at which the recording began; none if there is no recording.
     recording: Option<u64>,
     keeps_resets: bool,
 }
 
-/// What a half showed in the tick before.
+/// What a half showed in the previous tick.
 #[derive(Clone, Debug, Default, PartialEq)]
 enum Shown {
-    /// Not even the simulation.
+    /// Nothing was noted yet.
     #[default]
     Nothing,
     Simulation,
@@ -58,21 +57,21 @@ enum Shown {
 }
 
 impl InputLog {
-    /// A log that goes on when the world is built anew, as that of a script that does it.
+    /// A log that continues when the world is rebuilt, for scripts that contain resets.
     #[must_use]
-    pub fn that_keeps_resets() -> Self {
+    pub fn across_resets() -> Self {
         Self {
             keeps_resets: true,
             ..Self::default()
         }
     }
 
-    /// Ticks since the start.
+    /// Ticks in the log.
     pub(super) const fn ticks(&self) -> u64 {
         self.script.ticks
     }
 
-    /// Ticks recorded so far; none if there is no recording.
+    /// Length of the recording so far, ticks; none if there is no recording.
     #[must_use]
     pub fn recorded_ticks(&self) -> Option<u64> {
         self.recording.map(|from| self.script.ticks - from)
@@ -83,7 +82,7 @@ impl InputLog {
         self.recording = Some(self.script.ticks);
     }
 
-    /// What has been recorded; none if not even a tick was played.
+    /// The replay recorded so far; none before its first tick.
     #[must_use]
     pub fn replay(&self) -> Option<Script> {
         let lead_in = self.recording?;
@@ -111,7 +110,7 @@ impl InputLog {
         self.recording = None;
     }
 
-    /// Hash of all states so far.
+    /// Hash of all states in the log.
     #[must_use]
     pub const fn hash(&self) -> u64 {
         self.hash
@@ -126,8 +125,7 @@ impl InputLog {
         };
     }
 
-    /// Notes what a half shows; what that has changed to, if it has. A replay goes without what has no
-    /// text.
+    /// Records what a half shows, and returns it if it has changed. Lanes without a text form are omitted.
     fn note_half(&mut self, side: Side, lane: Option<&LaneSettings>) -> Option<Box<Half>> {
         let shown = &mut self.shown[side as usize];
         let is_same = match (&*shown, lane) {
@@ -152,7 +150,7 @@ impl InputLog {
 
 fn note_input(
     held: Res<HeldKeys>,
-    lanes: Query<(&Side, &LaneSettings)>,
+    lanes: Query<(&Side, LaneSettingsQuery)>,
     mut resets: MessageReader<ResetSimulation>,
     mut log: ResMut<InputLog>,
 ) {
@@ -163,8 +161,9 @@ fn note_input(
     }
     let at = log.script.ticks;
     let [left, right] = Side::ALL.map(|side| {
-        let lane = lanes.iter().find(|&(&other, _)| other == side);
-        log.note_half(side, lane.map(|(_, settings)| settings))
+        let lane = lanes.iter().find(|(other, _)| **other == side);
+        let settings = lane.map(|(_, settings)| settings.get());
+        log.note_half(side, settings.as_ref())
     });
     let mut step = Step {
         at,

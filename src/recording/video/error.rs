@@ -1,4 +1,4 @@
-//! What can go wrong, in a sentence each.
+//! The errors of video files.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -6,13 +6,13 @@ use std::path::{Path, PathBuf};
 /// Why a video cannot be written.
 #[derive(Debug, thiserror::Error)]
 pub enum VideoError {
-    /// Its kind is unknown.
+    /// The extension is unknown.
     #[error("{}: the name of a video must end in .mp4, .gif or .png", path.display())]
     Extension {
         /// The video.
         path: PathBuf,
     },
-    /// MP4 shares the colour of a pixel with the neighbours to its right and below.
+    /// Width or height is odd: H.264 in 4:2:0 has one chroma sample for each 2×2 pixels.
     #[error("{}: an MP4 needs an even width and an even height, not {width}x{height}", path.display())]
     OddSize {
         /// The video.
@@ -22,51 +22,51 @@ pub enum VideoError {
         /// In pixels.
         height: u32,
     },
-    /// The format has no room for such a picture.
+    /// The format does not support the size.
     #[error("{}: its size must be from {limits} pixels, not {width}x{height}", path.display())]
     Size {
         /// The video.
         path: PathBuf,
-        /// Smallest and largest.
+        /// Minimum and maximum size, as text.
         limits: &'static str,
         /// In pixels.
         width: u32,
         /// In pixels.
         height: u32,
     },
-    /// The format cannot time such frames.
+    /// The format does not support the frame rate.
     #[error("{}: {rule}, not {fps}", path.display())]
     Rate {
         /// The video.
         path: PathBuf,
-        /// What rates there are.
+        /// The supported rates, as text.
         rule: &'static str,
         /// Frames a second.
         fps: u32,
     },
-    /// A frame does not fit the size of the video.
+    /// The length of a frame does not match the size of the video.
     #[error("{}: a frame must have {expected} bytes, not {actual}", path.display())]
     FrameLength {
         /// The video.
         path: PathBuf,
         /// Width × height × 4.
         expected: u64,
-        /// What came.
+        /// Length of the frame.
         actual: usize,
     },
-    /// There is no video without frames.
+    /// The video has no frames.
     #[error("{}: a video must have at least one frame", path.display())]
     Empty {
         /// The video.
         path: PathBuf,
     },
-    /// There was an error before this one.
+    /// An earlier error made the video unusable.
     #[error("{}: the video was given up at an earlier error", path.display())]
     GivenUp {
         /// The video.
         path: PathBuf,
     },
-    /// It could not be written or encoded.
+    /// The video could not be encoded or written.
     #[error("{}: {source}", path.display())]
     Io {
         /// The file.
@@ -86,7 +86,7 @@ impl VideoError {
         }
     }
 
-    /// For `map_err`.
+    /// A closure for `map_err` that adds the path.
     pub(super) fn io(path: &Path) -> impl FnOnce(io::Error) -> Self {
         |source| Self::Io {
             path: path.into(),

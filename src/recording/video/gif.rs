@@ -1,9 +1,9 @@
-//! GIF that loops for ever.
+//! GIF in an endless loop.
 //!
-//! A frame holds the rectangle in which it differs from what is on the screen, with the pixels that do
-//! not differ left transparent, and has a palette of its own, made of just the colours it draws: what
-//! comes later, such as the first red cube, is not known when the first frame is written. There is no
-//! dithering: flat faces stay flat, which is also what the compression likes.
+//! Each frame holds the rectangle that changed, with unchanged pixels transparent, and a palette of the
+//! colours that it draws. A global palette is not possible: later colours, such as that of the first red
+//! cube, are not known when the first frame is written. There is no dithering: flat faces stay flat, which
+//! also compresses better.
 
 use std::fmt;
 use std::io;
@@ -23,11 +23,11 @@ use palette::Palette;
 pub(super) struct Gif {
     path: PathBuf,
     size: (u16, u16),
-    /// Of each frame, in hundredths of a second.
+    /// Duration of each frame, in hundredths of a second.
     delay: u16,
-    /// None after an error, so that a broken file is never finished.
+    /// None after an error, so that an incomplete file is never finished.
     encoder: Option<Encoder<NewFile>>,
-    /// What is on the screen after the frames so far; empty before the first.
+    /// The picture after the frames so far; empty before the first.
     shown: Vec<[u8; 3]>,
 }
 
@@ -37,7 +37,7 @@ impl Gif {
         let (Ok(width @ 1..), Ok(height @ 1..)) = sides else {
             return Err(VideoError::size(path, size, "1x1 to 65535x65535"));
         };
-        // Players take a delay of 0 or 1 for a mistake, and show such a frame for longer.
+        // Players treat a delay of 0 or 1 as a mistake and show such a frame for longer.
         let delay = match fps {
             1 | 2 | 4 | 5 | 10 | 20 | 25 | 50 => (100 / fps) as u16,
             _ => {
@@ -77,7 +77,7 @@ impl Gif {
             };
             pixels.iter().zip(shown).map(differs).collect()
         };
-        // A frame cannot be empty: it takes a pixel to show the same for longer.
+        // A frame cannot be empty: repeating a picture takes one pixel.
         let (columns, rows) = bounds(&stale, width).unwrap_or((0..1, 0..1));
 
         let drawn = pixels.iter().zip(&stale).filter(|(_, stale)| **stale);
@@ -101,7 +101,7 @@ impl Gif {
         Frame {
             delay: self.delay,
             transparent: Some(palette.transparent()),
-            // No larger than the picture, so they fit.
+            // At most the size of the picture, which fits in 16 bits.
             left: columns.start as u16,
             top: rows.start as u16,
             width: columns.len() as u16,
@@ -153,7 +153,7 @@ impl fmt::Debug for Gif {
     }
 }
 
-/// The columns and rows that hold all that is true.
+/// The columns and rows of the smallest rectangle that contains every true flag.
 fn bounds(flags: &[bool], width: usize) -> Option<(Range<usize>, Range<usize>)> {
     let mut found: Option<(Range<usize>, Range<usize>)> = None;
     for (y, row) in flags.chunks_exact(width).enumerate() {
@@ -168,7 +168,7 @@ fn bounds(flags: &[bool], width: usize) -> Option<(Range<usize>, Range<usize>)> 
     found
 }
 
-/// So that a full disk is told as such.
+/// Unwraps I/O errors, so that a full disk is reported as such.
 fn reason(error: EncodingError) -> io::Error {
     match error {
         EncodingError::Io(error) => error,
@@ -176,8 +176,8 @@ fn reason(error: EncodingError) -> io::Error {
     }
 }
 
-/// How far a pixel may be from what is shown, in each channel, before it is drawn again: as far as a
-/// rounded colour can be from its source when the palette is not short of colours.
+/// Difference in any channel above which a pixel is drawn again: the largest rounding error of a colour
+/// while the palette has enough colours.
 const TOLERANCE: u8 = palette::STEP;
 
 #[cfg(test)]
@@ -207,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_viewer_sees_is_what_was_drawn() {
+    fn decoded_frames_are_close_to_their_source() {
         let frames: Vec<_> = (0..30).map(|n| scene(SIZE, n)).collect();
         let (_folder, mut decoder) = written(&frames);
         assert_eq!(decoder.repeat(), Repeat::Infinite);
@@ -233,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn a_frame_holds_only_what_changed() {
+    fn a_frame_holds_only_the_rectangle_that_changed() {
         let first = scene(SIZE, 0);
         let mut second = first.clone();
         let at = (20 * 192 + 30) * 4;

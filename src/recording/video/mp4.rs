@@ -1,8 +1,8 @@
 //! H.264 in MP4.
 //!
-//! `OpenH264` gets a fixed quantizer instead of a bit rate, so a busy scene gets more bits, not worse
-//! pictures, and no frame is left out. The container is that of ISO/IEC 14496-12 and -15, with the
-//! table of samples at the end.
+//! `OpenH264` encodes with a fixed quantizer instead of a bit rate: a busy scene takes more bits at the same
+//! quality, and no frame is skipped. The container follows ISO/IEC 14496-12 and -15, with the sample table
+//! at the end.
 
 use std::fmt;
 use std::io::{self, Seek, SeekFrom, Write};
@@ -36,17 +36,17 @@ pub struct Mp4 {
     size: (u32, u32),
     frames: u64,
     timescale: NonZeroU32,
-    /// None after an error, so that a broken file is never finished.
-    writing: Option<Writing>,
+    /// None after an error, so that an incomplete file is never finished.
+    writer: Option<Mp4Writer>,
 }
 
 impl Mp4 {
-    /// Begins a video. `size` is width and height in pixels; `fps`, at most 1000, counts frames a second.
+    /// Begins a video. `size` is width and height in pixels; `fps` is frames a second, 1 to 1000.
     ///
     /// # Errors
     ///
-    /// If a side is odd or beyond what the encoder takes, the rate is 0 or above 1000, or no file can be
-    /// made.
+    /// If the width or the height is odd or not supported by the encoder, if the rate is out of range, or if
+    /// the file cannot be created.
     pub fn create(path: &Path, size: (u32, u32), fps: u32) -> Result<Self, VideoError> {
         let (width, height) = size;
         if width % 2 != 0 || height % 2 != 0 {
@@ -56,7 +56,7 @@ impl Mp4 {
                 height,
             });
         }
-        // The encoder's least; the most is what its crate allows.
+        // The minimum is that of the encoder, the maximum that of its crate.
         if width.min(height) < 16 || width.max(height) > 3840 || width.min(height) > 2160 {
             let limits = "16x16 to 3840x2160 or 2160x3840";
             return Err(VideoError::size(path, size, limits));
@@ -69,20 +69,20 @@ impl Mp4 {
                 fps,
             });
         };
-        let writing = Writing::begin(path, size, fps).map_err(VideoError::io(path))?;
+        let writer = Mp4Writer::begin(path, size, fps).map_err(VideoError::io(path))?;
         Ok(Self {
             path: path.to_owned(),
             size,
             frames: 0,
             timescale,
-            writing: Some(writing),
+            writer: Some(writer),
         })
     }
 
-    /// Appends a frame as [`FrameSink::add`] does, that is shown from `at` after the start of the video
-    /// on, until the next one. The first is shown from the start, whatever its time; a frame that is not
-    /// later than the one before comes a thousandth of a frame after it. The last is shown for the time
-    /// of one frame.
+    /// Appends a frame as [`FrameSink::add`] does. It is shown from `at`, counted from the start of the
+    /// video, until the next frame. The first frame is always shown from the start; a frame that is not
+    /// later than the previous one is shown a thousandth of a frame after it. The last is shown for the
+    /// duration of one frame.
     ///
     /// # Errors
     ///
@@ -91,7 +91,7 @@ impl Mp4 {
         self.add_at_tick(frame, self.tick(at))
     }
 
-    /// Finishes as [`FrameSink::finish`] does; the last frame is shown until `end` after the start of
+    /// Finishes as [`FrameSink::finish`] does. The last frame is shown until `end`, counted from the start of
     /// the video.
     ///
     /// # Errors
@@ -109,26 +109,26 @@ impl Mp4 {
 
     fn finish_at_tick(self, end: Option<u64>) -> Result<(), VideoError> {
         let path = self.path;
-        let Some(writing) = self.writing else {
+        let Some(writer) = self.writer else {
             return Err(VideoError::GivenUp { path });
         };
         if self.frames == 0 {
             return Err(VideoError::Empty { path });
         }
-        writing.finish(end).map_err(VideoError::io(&path))
+        writer.finish(end).map_err(VideoError::io(&path))
     }
 
     fn add_at_tick(&mut self, frame: &[u8], tick: u64) -> Result<(), VideoError> {
         check_frame(&self.path, self.size, frame)?;
-        let Some(mut writing) = self.writing.take() else {
+        let Some(mut writer) = self.writer.take() else {
             return Err(VideoError::GivenUp {
                 path: self.path.clone(),
             });
         };
-        writing
+        writer
             .add(frame, tick, self.timescale)
             .map_err(VideoError::io(&self.path))?;
-        self.writing = Some(writing);
+        self.writer = Some(writer);
         self.frames += 1;
         Ok(())
     }
@@ -154,21 +154,21 @@ impl fmt::Debug for Mp4 {
     }
 }
 
-/// What is lost at an error.
-struct Writing {
+/// Encodes frames and writes them to the file. Dropped at the first error.
+struct Mp4Writer {
     yuv: Yuv,
     encoder: Encoder,
     muxer: Mp4FileMuxer,
     file: NewFile,
-    /// The bytes in the file.
+    /// Length of the file so far, bytes.
     length: u64,
-    /// The newest sample, which is in the file but lasts until the next one, and its tick.
+    /// The newest sample and its tick. It is in the file, but its duration is known only with the next one.
     newest: Option<(Sample, u64)>,
-    /// The tick of the newest frame that can be sought.
+    /// The tick of the newest keyframe.
     keyframe: u64,
 }
 
-impl Writing {
+impl Mp4Writer {
     fn begin(path: &Path, size: (u32, u32), fps: u32) -> io::Result<Self> {
         let api = OpenH264API::from_source();
         let encoder = Encoder::with_api_config(api, config(fps)).map_err(io::Error::other)?;
@@ -204,7 +204,7 @@ impl Writing {
         let annex_b = encoded.to_vec();
         let mut data = Vec::with_capacity(annex_b.len());
         for unit in parse_annexb_nal_units(&annex_b).map_err(io::Error::other)? {
-            // In `avc1` these are in the sample entry alone.
+            // In `avc1` the parameter sets are only in the sample entry.
             if !matches!(
                 unit.nal_unit_type,
                 H264NalUnitType::Sps | H264NalUnitType::Pps
@@ -262,16 +262,16 @@ impl Writing {
 
 fn config(fps: u32) -> EncoderConfig {
     EncoderConfig::new()
-        // Of the modes with a rate, this is the one that minds nothing but the range of the quantizer,
-        // if a changed scene may not raise it. `Off` does not look at the range: it always has 26.
+        // With scene change detection off, this is the one mode that obeys only the range of the
+        // quantizer. `Off` ignores the range and always uses 26.
         .rate_control_mode(RateControlMode::Bufferbased)
         .qp(QpRange::new(QUANTIZER, QUANTIZER))
         .scene_change_detect(false)
         .skip_frames(false)
-        // Not kept to, but it has a part in the level that the file claims.
+        // Not enforced in this mode, but part of the level that the file declares.
         .bitrate(BitRate::from_bps(20_000_000))
         .max_frame_rate(FrameRate::from_hz(fps as f32))
-        // It takes slow changes for none.
+        // It would treat slow changes as static background.
         .background_detection(false)
         .adaptive_quantization(false)
         .num_threads(1)
@@ -291,15 +291,15 @@ fn sample_entry(annex_b: &[u8]) -> io::Result<SampleEntry> {
     Ok(SampleEntry::Avc1(avc1))
 }
 
-/// Of time: enough for a screen's frames to be put where they were seen.
+/// Resolution of time: fine enough for the actual times of a screen's frames.
 const TICKS_PER_FRAME: u32 = 1000;
-/// How far a player may have to go back.
+/// Time between two keyframes, which bounds how far a player decodes back when seeking.
 const KEYFRAME_SECONDS: u64 = 2;
-/// 0 to 51. At 20 small type and thin lines are as sharp as in the source: 45 dB where all that there is
-/// moves, 54 dB where little does. Three more would make files a third smaller, and cost 2 dB.
+/// 0 to 51. At 20, small type and thin lines are as sharp as in the source: 45 dB PSNR if the whole picture
+/// moves, 54 dB if little does. At 23, files are a third smaller and lose 2 dB.
 const QUANTIZER: u8 = 20;
 
-/// BT.709 as [`yuv`] has it, but with the transfer function of the frames.
+/// BT.709 as in [`yuv`], but with the transfer function of the frames.
 const VUI: VuiConfig = VuiConfig::bt709().transfer_characteristics(TransferCharacteristics::Srgb);
-/// The same for the container: primaries, transfer function, matrix, not the full range.
+/// The same for the container: primaries, transfer function, matrix, limited range.
 const COLR: &[u8] = b"nclx\0\x01\0\x0d\0\x01\0";

@@ -1,4 +1,4 @@
-//! Frames as numbered PNG files, each of which appears whole or not at all.
+//! Frames as numbered PNG files. Each is written atomically.
 
 use std::fs;
 use std::io;
@@ -9,7 +9,7 @@ use ::png::{BitDepth, ColorType, Compression, Encoder, EncodingError};
 use super::{FrameSink, VideoError, check_frame};
 use crate::files::NewFile;
 
-/// A folder of numbered PNGs: RGB, a byte each.
+/// Numbered PNGs: RGB, one byte per channel.
 #[derive(Debug)]
 pub(super) struct Pngs {
     path: PathBuf,
@@ -19,13 +19,13 @@ pub(super) struct Pngs {
 }
 
 impl Pngs {
-    /// `path` is the name of the files without their numbers.
+    /// `path` is the path of the files without their numbers.
     pub(super) fn create(path: &Path, size: (u32, u32)) -> Result<Self, VideoError> {
         let sides = 1..=0xffff;
         if !sides.contains(&size.0) || !sides.contains(&size.1) {
             return Err(VideoError::size(path, size, "1x1 to 65535x65535"));
         }
-        // To learn now what would go wrong with the first.
+        // Fail now rather than at the first frame.
         let first = numbered(path, 0);
         NewFile::create(&first).map_err(VideoError::io(&first))?;
         Ok(Self {
@@ -66,7 +66,7 @@ impl FrameSink for Pngs {
         if self.written == 0 {
             return Err(VideoError::Empty { path: self.path });
         }
-        // The rest of a longer film that was here before.
+        // Remove the remaining files of an earlier, longer video.
         for number in self.written.. {
             let path = numbered(&self.path, number);
             match fs::remove_file(&path) {
@@ -78,14 +78,14 @@ impl FrameSink for Pngs {
     }
 }
 
-/// Five digits, and more from the 100 000th file on.
+/// The path of a file: at least five digits.
 fn numbered(path: &Path, number: u64) -> PathBuf {
     let mut name = path.file_stem().unwrap_or_default().to_owned();
     name.push(format!("-{number:05}.png"));
     path.with_file_name(name)
 }
 
-/// So that a full disk is told as such.
+/// Unwraps I/O errors, so that a full disk is reported as such.
 fn reason(error: EncodingError) -> io::Error {
     match error {
         EncodingError::IoError(error) => error,
@@ -102,7 +102,7 @@ mod tests {
     use crate::recording::video::tests::scene;
 
     #[test]
-    fn every_frame_is_a_numbered_file_that_decodes_to_it() {
+    fn every_frame_is_a_numbered_file_that_decodes_to_the_same_pixels() {
         let folder = tempfile::tempdir().unwrap();
         let mut video = open(&folder.path().join("a.cubes.PNG"), (96, 64), 0).unwrap();
         for n in 0..3 {
@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_left_of_a_longer_film_by_that_name() {
+    fn files_of_an_earlier_longer_video_are_removed() {
         let folder = tempfile::tempdir().unwrap();
         let names = || {
             let files = fs::read_dir(folder.path()).unwrap();

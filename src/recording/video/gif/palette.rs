@@ -1,16 +1,16 @@
-//! The at most 255 colours of a frame.
+//! Chooses a palette of at most 255 colours for a frame.
 //!
-//! Colours are first rounded to a grid of [`STEP`]s. The cells of the grid that are in use are one
-//! region; then the region whose pixels are furthest from their mean is split at it, along the channel in which
-//! they are, until there are enough. (As in Wu, "Efficient statistical computations for optimal
-//! color quantization", Graphics Gems II, but splitting at the mean.) So a frame of few colours has
-//! just these, and a few pixels of text keep theirs beside a large sky.
+//! Colours are first rounded to a grid of [`STEP`]s. All used cells of the grid form one region. Then the
+//! region with the largest squared error is split at its mean, along the channel with the largest error,
+//! until there are enough regions. (As in Wu, "Efficient statistical computations for optimal color
+//! quantization", Graphics Gems II, but splitting at the mean.) A frame of few colours keeps them exactly,
+//! and a few pixels of text keep their colour beside a large sky.
 
-/// A palette, and the way to it.
+/// A palette, with the index of every colour that it was made from.
 #[derive(Debug)]
 pub(super) struct Palette {
     colours: Vec<[u8; 3]>,
-    /// By cell.
+    /// Index of the colour, by cell of the grid.
     indices: Vec<u8>,
 }
 
@@ -31,8 +31,8 @@ impl Palette {
         if !used.is_empty() {
             regions.push(Region::of(&mut used, &grid));
         }
-        while regions.len() < MOST_COLOURS {
-            // The last of equals, whatever the order: it is the same each time.
+        while regions.len() < MAX_COLOURS {
+            // Of equals the last one, so that the result is deterministic.
             let worst =
                 (0..regions.len()).max_by(|a, b| regions[*a].error.total_cmp(&regions[*b].error));
             let Some(worst) = worst.filter(|worst| regions[*worst].error > 0.0) else {
@@ -58,23 +58,23 @@ impl Palette {
         }
     }
 
-    /// At most 255.
+    /// The colours, at most 255.
     pub(super) fn colours(&self) -> &[[u8; 3]] {
         &self.colours
     }
 
-    /// Of the colour for one of the pixels that the palette was made of.
+    /// The index of the colour for a pixel, which must be one of those that the palette was made from.
     pub(super) fn index(&self, pixel: [u8; 3]) -> u8 {
         self.indices[cell(pixel)]
     }
 
-    /// The index after those of the colours.
+    /// The index of transparent pixels: the one after the last colour.
     pub(super) fn transparent(&self) -> u8 {
         self.colours.len() as u8
     }
 }
 
-/// The pixels of nearly one colour.
+/// The pixels in one cell of the grid.
 #[derive(Clone, Default)]
 struct Cell {
     pixels: u64,
@@ -91,9 +91,9 @@ impl Cell {
 struct Region<'a> {
     cells: &'a mut [usize],
     mean: [f64; 3],
-    /// The channel in which the cells differ most, and the sum of their squared distances from the
-    /// mean in it.
+    /// The channel with the largest error.
     channel: usize,
+    /// The sum of squared distances from the mean in that channel, by pixel.
     error: f64,
 }
 
@@ -119,7 +119,7 @@ impl<'a> Region<'a> {
         } else {
             2
         };
-        // A lone cell has none, whatever rounding says.
+        // A single cell cannot be split, so rounding must not give it an error.
         let error = if cells.len() == 1 {
             0.0
         } else {
@@ -133,7 +133,7 @@ impl<'a> Region<'a> {
         }
     }
 
-    /// There must be at least two cells.
+    /// Splits the region, which must have at least two cells.
     fn split(self, grid: &[Cell]) -> (Self, Self) {
         let value = |cell: &usize| grid[*cell].mean(self.channel);
         self.cells
@@ -141,7 +141,7 @@ impl<'a> Region<'a> {
         let below = self
             .cells
             .partition_point(|cell| value(cell) < self.mean[self.channel]);
-        // Rounding may put the mean beside equal values.
+        // Rounding may put the mean outside of the values if all are equal.
         let below = below.clamp(1, self.cells.len() - 1);
         let (low, high) = self.cells.split_at_mut(below);
         (Self::of(low, grid), Self::of(high, grid))
@@ -155,11 +155,11 @@ fn cell(pixel: [u8; 3]) -> usize {
 
 /// The width of a cell, in each channel.
 pub(super) const STEP: u8 = 4;
-/// How many of them there are in a channel.
+/// The number of cells in each channel.
 const SIDE: usize = 256 / STEP as usize;
 const CELLS: usize = SIDE * SIDE * SIDE;
-/// One of a GIF's 256 is for the transparent pixels.
-const MOST_COLOURS: usize = 255;
+/// A GIF has 256 indices; one is reserved for transparent pixels.
+const MAX_COLOURS: usize = 255;
 
 #[cfg(test)]
 mod tests {
@@ -193,12 +193,12 @@ mod tests {
             (0..1_000_000_u32).map(|n| [(n * 7 % 101) as u8, (n * 13 % 97) as u8, (n % 89) as u8]);
         let text = [250, 240, 30];
         let palette = Palette::of(noise.chain([text; 20]));
-        assert_eq!(palette.colours().len(), MOST_COLOURS);
+        assert_eq!(palette.colours().len(), MAX_COLOURS);
         assert_eq!(palette.colours()[usize::from(palette.index(text))], text);
     }
 
     #[test]
-    fn nothing_has_no_colours() {
+    fn the_palette_of_no_pixels_is_empty() {
         let palette = Palette::of(std::iter::empty());
         assert!(palette.colours().is_empty());
         assert_eq!(palette.transparent(), 0);

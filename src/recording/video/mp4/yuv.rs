@@ -1,11 +1,11 @@
-//! From RGBA to the planes of H.264: BT.709, limited range, 4:2:0.
+//! Converts RGBA to the planes of H.264: BT.709, limited range, 4:2:0.
 //!
-//! `OpenH264`'s own conversion is BT.601, which players may take for BT.709 at these sizes, and it rounds
-//! all down, which tints grey faces green.
+//! `OpenH264`'s own conversion uses BT.601, which players may interpret as BT.709 at these sizes, and rounds
+//! down, which tints grey faces green.
 
 use openh264::formats::YUVSource;
 
-/// A picture: a byte of luma for each pixel, and two of chroma for every four.
+/// A picture: one byte of luma per pixel, and two bytes of chroma per 2×2 pixels.
 pub(super) struct Yuv {
     size: (usize, usize),
     y: Vec<u8>,
@@ -14,7 +14,7 @@ pub(super) struct Yuv {
 }
 
 impl Yuv {
-    /// Both sides must be even.
+    /// A black picture of this width and height, both even.
     pub(super) fn new((width, height): (u32, u32)) -> Self {
         let (width, height) = (width as usize, height as usize);
         Self {
@@ -25,7 +25,7 @@ impl Yuv {
         }
     }
 
-    /// Takes a frame of width × height × 4 bytes.
+    /// Converts a frame of width × height × 4 bytes.
     pub(super) fn read(&mut self, rgba: &[u8]) {
         let (pixels, _) = rgba.as_chunks::<4>();
         for (y, pixel) in self.y.iter_mut().zip(pixels) {
@@ -69,13 +69,13 @@ impl YUVSource for Yuv {
     }
 }
 
-/// 16 to 235.
+/// Luma of a pixel, 16 to 235.
 fn luma([r, g, b, _]: [u8; 4]) -> u8 {
     let sum = weigh(LUMA, [r.into(), g.into(), b.into()]);
     ((sum + (16 << 16) + (1 << 15)) >> 16) as u8
 }
 
-/// Of a square of pixels: 16 to 240, twice.
+/// Chroma (blue, red) of 2×2 pixels, 16 to 240 each.
 fn chroma_of(above: &[[u8; 4]; 2], below: &[[u8; 4]; 2]) -> (u8, u8) {
     let sum = |channel: usize| {
         [above[0], above[1], below[0], below[1]]
@@ -84,7 +84,7 @@ fn chroma_of(above: &[[u8; 4]; 2], below: &[[u8; 4]; 2]) -> (u8, u8) {
             .sum()
     };
     let rgb = [sum(0), sum(1), sum(2)];
-    // Two bits more, for the four pixels.
+    // Two more bits, as the sum is over four pixels.
     let round = |sum| ((sum + (128 << 18) + (1 << 17)) >> 18) as u8;
     (round(weigh(BLUE, rgb)), round(weigh(RED, rgb)))
 }
@@ -93,8 +93,8 @@ fn weigh([r, g, b]: [i32; 3], rgb: [i32; 3]) -> i32 {
     r * rgb[0] + g * rgb[1] + b * rgb[2]
 }
 
-// The weights of BT.709, times 219 / 255 for luma and 224 / 255 for chroma, in 65536ths. Those of chroma
-// are rounded so that their sum is 0, and grey stays grey.
+// The weights of BT.709, times 219 / 255 for luma and 224 / 255 for chroma, in 65536ths. The weights of
+// chroma are rounded so that their sum is 0 and grey stays grey.
 const LUMA: [i32; 3] = [11_966, 40_254, 4_064];
 const BLUE: [i32; 3] = [-6_596, -22_189, 28_785];
 const RED: [i32; 3] = [28_785, -26_145, -2_640];
@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn colours_are_those_of_the_standard() {
+    fn colours_match_the_standard() {
         assert_eq!(planes([0, 0, 0]), [16, 128, 128]);
         assert_eq!(planes([255, 255, 255]), [235, 128, 128]);
         assert_eq!(planes([255, 0, 0]), [63, 102, 240]);
@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn four_pixels_share_the_mean_of_their_colour() {
+    fn chroma_is_the_mean_of_four_pixels() {
         let mut yuv = Yuv::new((4, 2));
         let (red, black) = ([255, 0, 0, 255], [0, 0, 0, 255]);
         yuv.read(&[red, black, black, black, black, red, black, black].concat());

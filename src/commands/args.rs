@@ -1,0 +1,323 @@
+//! Arguments that several commands share, and the values that they parse themselves.
+
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+use std::sync::Arc;
+
+use bevy::math::UVec2;
+use clap::Args;
+use cubewire_codec::ladder::{self, Rung};
+use cubewire_link::{PRESETS, Preset, Trace};
+use cubewire_protocol::Interpolation;
+use cubewire_scene::TICKS_PER_SECOND;
+
+use super::CommandError;
+use crate::recording::{MAX_SECONDS, Script};
+use crate::replication::{self, LaneSettings, LaneTextError, SEND_INTERVALS};
+use crate::view::{Half, Side};
+
+/// A length of play, more than 0 and at most [`MAX_SECONDS`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Seconds(pub f64);
+
+impl Seconds {
+    /// As a number of ticks, at least one.
+    #[must_use]
+    pub fn ticks(self) -> u64 {
+        ((self.0 * f64::from(TICKS_PER_SECOND)).round() as u64).max(1)
+    }
+}
+
+impl FromStr for Seconds {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let seconds = text.parse().ok();
+        let seconds = seconds.filter(|&seconds| seconds > 0.0 && seconds <= MAX_SECONDS);
+        let legal = "a number of seconds, more than 0 and at most a day";
+        Ok(Self(
+            seconds.ok_or_else(|| format!("{text} is not {legal}"))?,
+        ))
+    }
+}
+
+/// A width and a height in pixels.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Size(pub UVec2);
+
+impl Size {
+    const SIDES: std::ops::RangeInclusive<u32> = 64..=16_384;
+}
+
+impl FromStr for Size {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let side = |text: &str| text.parse().ok().filter(|side| Self::SIDES.contains(side));
+        let sides = text.split_once('x');
+        let sides = sides.and_then(|(width, height)| Some((side(width)?, side(height)?)));
+        let (width, height) = sides.ok_or_else(|| {
+            format!("{text} is not a width and a height from 64 to 16384, as in 1280x720")
+        })?;
+        Ok(Self(UVec2::new(width, height)))
+    }
+}
+
+/// One of the presets of the simulated network.
+///
+/// # Errors
+/// If there is none of that name.
+pub fn network(name: &str) -> Result<&'static Preset, String> {
+    Preset::by_name(name).ok_or_else(|| {
+        let names = names(PRESETS.iter().map(|preset| preset.name));
+        format!("unknown network `{name}`; one of {names}")
+    })
+}
+
+/// Names, or `all`.
+#[derive(Clone, Debug)]
+pub enum Choice<T> {
+    /// All that there are.
+    All,
+    /// This one.
+    One(T),
+}
+
+impl<T> Choice<T> {
+    /// The chosen ones, in the order of the choices.
+    pub fn expand(choices: &[Self], all: impl Iterator<Item = T>) -> Vec<T>
+    where
+        T: Clone,
+    {
+        if choices.iter().any(|choice| matches!(choice, Self::All)) {
+            return all.collect();
+        }
+        let one = |choice: &Self| match choice {
+            Self::All => None,
+            Self::One(one) => Some(one.clone()),
+        };
+        choices.iter().filter_map(one).collect()
+    }
+}
+
+/// Rungs by name, or `all`.
+///
+/// # Errors
+/// If there is no such rung.
+pub fn rung_or_all(name: &str) -> Result<Choice<Rung>, LaneTextError> {
+    match name {
+        ALL => Ok(Choice::All),
+        name => replication::rung(name).map(Choice::One),
+    }
+}
+
+/// Networks by name, or `all`.
+///
+/// # Errors
+/// If there is no such network.
+pub fn network_or_all(name: &str) -> Result<Choice<&'static Preset>, String> {
+    match name {
+        ALL => Ok(Choice::All),
+        name => network(name).map(Choice::One),
+    }
+}
+
+const ALL: &str = "all";
+
+fn names<'a>(names: impl Iterator<Item = &'a str>) -> String {
+    names.collect::<Vec<_>>().join(", ")
+}
+
+fn rates() -> String {
+    let rates = SEND_INTERVALS.map(|ticks| (TICKS_PER_SECOND / ticks).to_string());
+    rates.join(", ")
+}
+
+/// How a lane is set at first.
+#[derive(Clone, Debug, Args)]
+pub struct LaneArgs {
+    #[expect(missing_docs, reason = "the help says it")]
+    #[arg(long, value_name = "NAME", value_parser = replication::rung, help = format!(
+        "Rung of the ladder to start with: {} [default: changed-flags]",
+        names(ladder::all().map(|rung| rung.name))
+    ))]
+    pub rung: Option<Rung>,
+    #[expect(missing_docs, reason = "the help says it")]
+    #[arg(long, value_name = "NAME", value_parser = network, help = format!(
+        "Network to start with: {} [default: a round trip of 100 ms without loss; for `view`, perfect, \
+         as there is a real one]",
+        names(PRESETS.iter().map(|preset| preset.name))
+    ))]
+    pub network: Option<&'static Preset>,
+    /// File of delays (CSV with a header of `sent_ms,delay_ms`) to replay as the network
+    #[arg(long, value_name = "FILE", conflicts_with = "network")]
+    pub trace: Option<PathBuf>,
+    #[expect(missing_docs, reason = "the help says it")]
+    #[arg(long, value_name = "RATE", value_parser = checked("rate"), help = format!(
+        "Snapshots a second to start with: {} [default: 60]", rates()
+    ))]
+    pub rate: Option<String>,
+    #[expect(missing_docs, reason = "the help says it")]
+    #[arg(long, value_name = "NAME", value_parser = checked("interpolation"), help = format!(
+        "Interpolation to start with: {} [default: linear]",
+        names(Interpolation::ALL.map(Interpolation::name).into_iter())
+    ))]
+    pub interpolation: Option<String>,
+}
+
+/// Accepts what is legal for a setting of lanes.
+fn checked(
+    setting: &'static str,
+) -> impl Fn(&str) -> Result<String, LaneTextError> + Clone + Send + Sync {
+    move |value| {
+        LaneSettings::default().set(setting, value)?;
+        Ok(value.to_owned())
+    }
+}
+
+impl LaneArgs {
+    /// Changes the settings that are given.
+    ///
+    /// # Errors
+    /// If the trace cannot be read.
+    pub fn apply(&self, lane: &mut LaneSettings) -> Result<(), CommandError> {
+        if let Some(rung) = self.rung {
+            lane.sender.stages = rung.stages;
+        }
+        for (setting, value) in [("rate", &self.rate), ("interpolation", &self.interpolation)] {
+            if let Some(value) = value {
+                lane.set(setting, value)
+                    .expect("it was checked as an argument");
+            }
+        }
+        if let Some(network) = self.network {
+            lane.link.conditions = network.conditions.clone();
+        }
+        if let Some(path) = &self.trace {
+            lane.link.conditions.trace = Some(Arc::new(read_trace(path)?));
+        }
+        Ok(())
+    }
+}
+
+fn read_trace(path: &Path) -> Result<Trace, CommandError> {
+    let unreadable = |source| CommandError::Trace {
+        path: path.to_owned(),
+        source,
+    };
+    let file = File::open(path).map_err(|error| unreadable(error.into()))?;
+    Trace::from_csv(file).map_err(unreadable)
+}
+
+/// What is played, for how long, and from when on it counts.
+#[derive(Clone, Debug, Args)]
+pub struct PlayArgs {
+    /// Script of keys by tick (RON), such as assets/scripts/mix.ron; without one, no key is pressed. What
+    /// the script shows is ignored: each command has lanes of its own
+    #[arg(long, value_name = "FILE")]
+    pub script: Option<PathBuf>,
+    /// Seconds to play [default: the script's length, or 30]
+    #[arg(long, allow_hyphen_values = true)]
+    pub seconds: Option<Seconds>,
+    /// Seconds at the start that are played but not counted
+    #[arg(
+        long,
+        value_name = "SECONDS",
+        default_value_t = 0.0,
+        allow_hyphen_values = true
+    )]
+    pub skip: f64,
+}
+
+impl PlayArgs {
+    /// The script, if one is given.
+    ///
+    /// # Errors
+    /// If it cannot be read.
+    pub fn script(&self) -> Result<Option<Script>, CommandError> {
+        load_script(self.script.as_deref())
+    }
+
+    /// Ticks to play, and how many of these are not counted.
+    ///
+    /// # Errors
+    /// If nothing would be counted.
+    pub fn ticks(&self, script: Option<&Script>) -> Result<(usize, usize), CommandError> {
+        let ticks = match (self.seconds, script) {
+            (Some(seconds), _) => seconds.ticks() as usize,
+            (None, Some(script)) => script.ticks as usize,
+            (None, None) => 30 * TICKS_PER_SECOND as usize,
+        };
+        let skip = (self.skip * f64::from(TICKS_PER_SECOND)).round();
+        if !(0.0..ticks as f64).contains(&skip) {
+            return Err(CommandError::Skip {
+                value: self.skip,
+                legal: "at least 0 and less than the seconds that are played",
+            });
+        }
+        Ok((ticks, skip as usize))
+    }
+
+    /// The script's file, for people to read.
+    #[must_use]
+    pub fn name(&self) -> Option<String> {
+        let path = self.script.as_ref();
+        path.map(|path| path.display().to_string())
+    }
+}
+
+/// Reads a script, if a file is given.
+///
+/// # Errors
+/// If it cannot be read.
+pub fn load_script(path: Option<&Path>) -> Result<Option<Script>, CommandError> {
+    Ok(path.map(Script::load).transpose()?)
+}
+
+/// The lane of the right half: see [`Half`].
+///
+/// # Errors
+/// If the text is not a lane.
+pub fn right_lane(text: &str) -> Result<LaneSettings, String> {
+    match text.parse() {
+        Ok(Half::Lane(lane)) => Ok(lane),
+        Ok(Half::Simulation) => {
+            Err("the right half shows a lane; the simulation is for the left one".to_owned())
+        }
+        Err(error) => Err(error.to_string()),
+    }
+}
+
+/// What the halves show at first: as the arguments say, or else the script, or else the defaults.
+#[must_use]
+pub fn halves(
+    left: Option<Half>,
+    right: Option<LaneSettings>,
+    script: Option<&Script>,
+) -> (Half, LaneSettings) {
+    let of_script = |side: Side| script.and_then(|script| script.half_at_start(side).cloned());
+    let left = left.or_else(|| of_script(Side::Left));
+    let right = right.or_else(|| match of_script(Side::Right) {
+        Some(Half::Lane(lane)) => Some(lane),
+        // Scripts are refused that show the simulation there.
+        Some(Half::Simulation) | None => None,
+    });
+    (left.unwrap_or(Half::Simulation), right.unwrap_or_default())
+}
+
+/// Fails now rather than lose a recording to a mistyped path.
+///
+/// # Errors
+/// If there is no such folder.
+pub fn check_folder(path: &Path) -> Result<(), CommandError> {
+    let folder = fs::metadata(path).and_then(|found| match found.is_dir() {
+        true => Ok(()),
+        false => Err(io::ErrorKind::NotADirectory.into()),
+    });
+    folder.map_err(|source| CommandError::Unwritable {
+        path: path.to_owned(),
+        source,
+    })
+}

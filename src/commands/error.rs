@@ -1,0 +1,151 @@
+//! Why a command failed, in one line that names the thing and the place.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use cubewire_link::TraceError;
+
+use super::headless::CaptureError;
+use super::security::NoKey;
+use crate::game::GameError;
+use crate::game::record::RecordError;
+use crate::game::series::SeriesError;
+use crate::game::window::WindowError;
+use crate::recording::{Difference, ScriptError};
+use crate::transport::udp::{ServeError, ViewError};
+
+/// Why a command failed.
+#[derive(Debug, thiserror::Error)]
+pub enum CommandError {
+    /// A script cannot be read.
+    #[error(transparent)]
+    Script(#[from] ScriptError),
+    /// A trace of delays cannot be read.
+    #[error("{}: {source}", path.display())]
+    Trace {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: TraceError,
+    },
+    /// The skipped time does not fit the play.
+    #[error("--skip: {value} is not {legal}")]
+    Skip {
+        /// Seconds.
+        value: f64,
+        /// What is legal.
+        legal: &'static str,
+    },
+    /// A file cannot be written.
+    #[error("{}: {source}", path.display())]
+    Unwritable {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// The play cannot be captured.
+    #[error(transparent)]
+    Capture(#[from] CaptureError),
+    /// A plot cannot be drawn.
+    #[error("{}: {reason}", path.display())]
+    Plot {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        reason: String,
+    },
+    /// A switch would never happen.
+    #[error("--at: {text}: the film is over after {seconds} s")]
+    LateSwitch {
+        /// The switch.
+        text: String,
+        /// Length of the film.
+        seconds: f64,
+    },
+    /// There is no lane to switch.
+    #[error("--at: {text}: the left half shows the simulation, which has nothing to switch")]
+    NoLeftLane {
+        /// The switch.
+        text: String,
+    },
+    /// A script was given as a replay.
+    #[error("{}: this is a script, not a replay; play it with --script", path.display())]
+    NotAReplay {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The states of a replay differ from the recorded ones.
+    #[error(transparent)]
+    Replay(#[from] Difference),
+    /// Nothing was recorded.
+    #[error(transparent)]
+    Record(#[from] RecordError),
+    /// A series was not recorded, or not all of it.
+    #[error(transparent)]
+    Series(#[from] SeriesError),
+    /// There is no key.
+    #[error(transparent)]
+    Key(#[from] NoKey),
+    /// An address cannot be resolved.
+    #[error("--connect: {given}: {reason}")]
+    Address {
+        /// What was given.
+        given: String,
+        /// Why.
+        reason: String,
+    },
+    /// Viewers cannot be admitted.
+    #[error(transparent)]
+    Serve(#[from] ServeError),
+    /// The server cannot be viewed.
+    #[error(transparent)]
+    View(#[from] ViewError),
+    /// The connection to the server was lost.
+    #[error("{0}")]
+    ConnectionLost(String),
+    /// The game failed.
+    #[error(transparent)]
+    Game(#[from] GameError),
+    /// The window failed.
+    #[error(transparent)]
+    Window(#[from] WindowError),
+    /// Snapshots did not arrive as they were sent.
+    #[error(
+        "{wrong} snapshots were decoded to something other than what was sent, {refused} were refused"
+    )]
+    Faulty {
+        /// Snapshots.
+        wrong: u64,
+        /// Packets.
+        refused: u64,
+    },
+    /// Standard output is closed or full.
+    #[error("standard output: {0}")]
+    Output(#[from] io::Error),
+}
+
+impl CommandError {
+    /// An error in writing this file.
+    pub(super) fn unwritable(path: &Path) -> impl FnOnce(io::Error) -> Self {
+        let path = path.to_owned();
+        move |source| Self::Unwritable { path, source }
+    }
+
+    /// Fails if snapshots were decoded to something else, or refused, where no sender is hostile.
+    pub(super) fn check_faultless(wrong: u64, refused: u64) -> Result<(), Self> {
+        match wrong + refused {
+            0 => Ok(()),
+            _ => Err(Self::Faulty { wrong, refused }),
+        }
+    }
+
+    /// Whether the reader of standard output has closed it.
+    #[must_use]
+    pub fn is_closed_pipe(&self) -> bool {
+        let (Self::Output(error) | Self::Series(SeriesError::Output(error))) = self else {
+            return false;
+        };
+        error.kind() == io::ErrorKind::BrokenPipe
+    }
+}

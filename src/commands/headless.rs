@@ -1,0 +1,103 @@
+//! `cubewire headless`: plays a script and prints what one rung costs.
+
+mod capture;
+mod profile;
+mod summary;
+
+use std::io::Write;
+use std::path::PathBuf;
+
+use clap::Args;
+use cubewire_codec::ladder::Rung;
+
+use super::CommandError;
+use super::args::PlayArgs;
+use crate::game::headless::LaneGame;
+use crate::game::progress;
+use crate::replication::{self, LaneSettings};
+use crate::view::ViewPlugin;
+
+use capture::Capture;
+use profile::Profile;
+use summary::PlayTotals;
+
+pub use capture::CaptureError;
+pub use summary::Summary;
+
+/// `cubewire headless`
+#[derive(Clone, Debug, Args)]
+pub struct HeadlessArgs {
+    /// What to play.
+    #[command(flatten)]
+    pub play: PlayArgs,
+    /// Rung of the ladder to send with, by name
+    #[arg(long, value_name = "NAME", default_value = "changed-flags", value_parser = replication::rung)]
+    pub rung: Rung,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+    /// Time each part of a frame
+    #[arg(long)]
+    pub profile: bool,
+    /// Write the play as a recording that cubewire-lab reads (zstd if the name ends in .zst)
+    #[arg(long, value_name = "FILE")]
+    pub capture: Option<PathBuf>,
+}
+
+impl HeadlessArgs {
+    /// Plays and prints.
+    ///
+    /// # Errors
+    /// See [`CommandError`].
+    pub fn run(&self, out: &mut impl Write) -> Result<(), CommandError> {
+        let script = self.play.script()?;
+        let (ticks, skip) = self.play.ticks(script.as_ref())?;
+        let settings = LaneSettings::with_stages(self.rung.stages);
+        let mut capture = self.capture.as_deref().map(Capture::create).transpose()?;
+        let mut game = if self.profile {
+            let mut game = LaneGame::with_plugins(script, settings, ViewPlugin)?;
+            game.add_shadow()?;
+            Profile::install(&mut game.app);
+            game
+        } else {
+            LaneGame::new(script, settings)?
+        };
+
+        let mut totals = PlayTotals::default();
+        let progress = progress(ticks as u64, "ticks");
+        for tick in 0..ticks {
+            game.step();
+            if let Some(capture) = &mut capture {
+                capture.add(game.cubes().current())?;
+            }
+            totals.hash(game.cubes().current());
+            if tick >= skip
+                && let Some(sample) = game.meter().samples().back()
+            {
+                totals.add(sample);
+            }
+            progress.inc(1);
+        }
+        progress.finish_and_clear();
+
+        if let Some(capture) = capture {
+            capture.finish()?;
+        }
+        let summary = totals.summary(self, game.meter(), game.check());
+        if self.json {
+            let json = serde_json::to_string_pretty(&summary).expect("a summary is plain data");
+            writeln!(out, "{json}")?;
+        } else {
+            summary.print(out)?;
+        }
+        if let Some(profile) = game.app.world().get_resource::<Profile>() {
+            // Standard output stays JSON for programs that read it.
+            if self.json {
+                profile.print(&mut std::io::stderr())?;
+            } else {
+                profile.print(out)?;
+            }
+        }
+        Ok(())
+    }
+}

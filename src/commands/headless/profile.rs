@@ -1,0 +1,167 @@
+//! How long the parts of a frame take, without drawing.
+
+use std::io::{self, Write};
+use std::time::{Duration, Instant};
+
+use bevy::prelude::*;
+use bevy_egui::egui;
+
+use crate::panel::{LaneView, Measured, PanelState, Peers, draw};
+use crate::replication::transport::{End, TransportSystems};
+use crate::replication::{
+    Divergence, LaneMeter, LaneSettingsQuery, ReplicationSystems, ShadowLadder,
+};
+use crate::simulation::SimulationSystems;
+use crate::view::{Side, ViewSystems};
+
+/// Times of every frame, by part, and a panel that is laid out but not drawn.
+#[derive(Resource)]
+pub(super) struct Profile {
+    frame_start: Instant,
+    part_start: Instant,
+    parts: Vec<(&'static str, Vec<Duration>)>,
+    frames: Vec<Duration>,
+    egui: egui::Context,
+    panel: PanelState,
+}
+
+impl Profile {
+    /// Times every frame from now on.
+    pub(super) fn install(app: &mut App) {
+        app.insert_resource(Self {
+            frame_start: Instant::now(),
+            part_start: Instant::now(),
+            parts: Vec::new(),
+            frames: Vec::new(),
+            egui: egui::Context::default(),
+            panel: PanelState::default(),
+        })
+        .add_systems(First, start)
+        .add_systems(
+            FixedUpdate,
+            (
+                begin_part.before(SimulationSystems::Control),
+                end_part("simulation")
+                    .after(SimulationSystems::Capture)
+                    .before(TransportSystems::Receive(End::Sender)),
+                end_part("lane")
+                    .after(TransportSystems::Flush(End::Receiver))
+                    .before(ReplicationSystems::Observe),
+                end_part("shadow ladder").after(ReplicationSystems::Observe),
+            ),
+        )
+        .add_systems(
+            PostUpdate,
+            (
+                begin_part.before(ViewSystems::Cubes),
+                end_part("view cubes")
+                    .after(ViewSystems::Cubes)
+                    .before(ViewSystems::Follow),
+            ),
+        )
+        .add_systems(
+            Last,
+            (begin_part, lay_out_panel, end_part("panel"), end).chain(),
+        );
+    }
+
+    fn part(&mut self, name: &'static str, time: Duration) {
+        match self.parts.iter_mut().find(|(other, _)| *other == name) {
+            Some((_, times)) => times.push(time),
+            None => self.parts.push((name, vec![time])),
+        }
+    }
+
+    /// Prints mean, median, 99th percentile and worst, in milliseconds.
+    pub(super) fn print(&self, out: &mut impl Write) -> io::Result<()> {
+        writeln!(
+            out,
+            "  ms a frame          mean    median      99 %     worst"
+        )?;
+        let frames = ("whole frame", self.frames.clone());
+        for (name, times) in self.parts.iter().cloned().chain([frames]) {
+            let mut sorted = times;
+            sorted.sort_unstable();
+            let ms = |time: Duration| time.as_secs_f64() * 1000.0;
+            let at = |fraction: f64| {
+                let index = sorted.len().saturating_sub(1) as f64 * fraction;
+                sorted.get(index.round() as usize).copied().map_or(0.0, ms)
+            };
+            let mean = ms(sorted.iter().sum()) / sorted.len().max(1) as f64;
+            writeln!(
+                out,
+                "    {name:<16}{mean:>8.3}{:>10.3}{:>10.3}{:>10.3}",
+                at(0.5),
+                at(0.99),
+                at(1.0)
+            )?;
+        }
+        Ok(())
+    }
+}
+
+fn start(mut profile: ResMut<Profile>) {
+    profile.frame_start = Instant::now();
+}
+
+fn end(mut profile: ResMut<Profile>) {
+    let time = profile.frame_start.elapsed();
+    profile.frames.push(time);
+}
+
+fn begin_part(mut profile: ResMut<Profile>) {
+    profile.part_start = Instant::now();
+}
+
+fn end_part(name: &'static str) -> impl Fn(ResMut<Profile>) {
+    move |mut profile| {
+        let now = Instant::now();
+        let time = now - profile.part_start;
+        profile.part(name, time);
+        profile.part_start = now;
+    }
+}
+
+/// The work of egui in a frame of the window, up to the triangles.
+fn lay_out_panel(
+    mut profile: ResMut<Profile>,
+    mut lanes: Query<(
+        LaneSettingsQuery,
+        &LaneMeter,
+        Option<&ShadowLadder>,
+        Option<&Divergence>,
+    )>,
+) {
+    let Profile { egui, panel, .. } = &mut *profile;
+    let Some((mut settings, meter, shadow, divergence)) = lanes.iter_mut().next() else {
+        return;
+    };
+    let mut shown = settings.get();
+    let window = egui::Rect::from_min_size(egui::Pos2::ZERO, egui::vec2(1280.0, 720.0));
+    let input = egui::RawInput {
+        screen_rect: Some(window),
+        ..egui::RawInput::default()
+    };
+    let mut output = egui.run_ui(input, |ui| {
+        let lanes = vec![Measured {
+            side: Side::Right,
+            meter,
+            text: None,
+        }];
+        let lane = LaneView {
+            settings: &mut shown,
+            meter,
+            shadow,
+            divergence,
+            peers: Peers::None,
+            shown: lanes,
+            halves: None,
+        };
+        draw(ui.ctx(), panel, lane);
+    });
+    let shapes = std::mem::take(&mut output.shapes);
+    let triangles = egui.tessellate(shapes, output.pixels_per_point);
+    debug_assert!(!triangles.is_empty(), "there is a panel to draw");
+    output.drop_without_applying_deltas();
+    settings.set(shown);
+}

@@ -1,0 +1,194 @@
+//! What a play cost, for people and for programs.
+
+use std::collections::VecDeque;
+use std::io::{self, Write};
+
+use cubewire_codec::{BitKind, Snapshot};
+use cubewire_scene::TICKS_PER_SECOND;
+use serde::Serialize;
+
+use super::HeadlessArgs;
+use crate::replication::{Accounting, LaneCheck, LaneMeter, Sample, Totals, kbps};
+use crate::simulation::state_hash;
+
+/// Sums over the samples of a play, and what else is only known by the tick.
+#[derive(Debug, Default)]
+pub(super) struct PlayTotals {
+    sums: Totals,
+    /// Bytes of each tick of the last second, and the maximum over all seconds.
+    second: [VecDeque<usize>; Accounting::ALL.len()],
+    peak_kbps: [f64; Accounting::ALL.len()],
+    hash: u64,
+}
+
+/// Mean and peak of one way to count.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct Rate {
+    /// Mean, kilobits a second.
+    pub mean_kbps: f64,
+    /// The second in which most was sent, kilobits a second.
+    pub peak_kbps: f64,
+}
+
+/// Bits of one kind.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct KindBits {
+    /// Which.
+    pub kind: &'static str,
+    /// Mean over all snapshots.
+    pub bits_per_snapshot: f64,
+}
+
+/// Figures of one play, for people and, as JSON, for programs.
+#[derive(Clone, Debug, Serialize)]
+pub struct Summary {
+    /// The script's file, or null without one.
+    pub script: Option<String>,
+    /// Rung that was sent with.
+    pub rung: &'static str,
+    /// Snapshots counted.
+    pub snapshots: usize,
+    /// Seconds counted.
+    pub seconds: f64,
+    /// By [`Accounting::Article`].
+    pub article: Rate,
+    /// By [`Accounting::Wire`].
+    pub wire: Rate,
+    /// Packets a second, fragments counted one by one.
+    pub packets_per_second: f64,
+    /// Our acks, in wire accounting.
+    pub acks_kbps: f64,
+    /// The transport's own acks, in wire accounting.
+    pub transport_acks_kbps: f64,
+    /// Cubes that differed from the baseline, mean.
+    pub changed_cubes: f64,
+    /// Mean payload of a snapshot.
+    pub payload_bytes: f64,
+    /// Largest payload of a snapshot.
+    pub largest_payload_bytes: usize,
+    /// Where the payload's bits went; kinds that took none are left out.
+    pub bits: Vec<KindBits>,
+    /// Snapshots that arrived and were decoded, uncounted ones included.
+    pub received: u64,
+    /// Packets that the decoder refused.
+    pub refused: u64,
+    /// Decoded snapshots that were not, cube by cube, what was sent.
+    pub wrong: u64,
+    /// Hash of every state of the simulation, bit by bit.
+    pub state_hash: String,
+}
+
+impl PlayTotals {
+    /// Hashes the state of a tick.
+    pub(super) fn hash(&mut self, snapshot: &Snapshot) {
+        self.hash = state_hash(self.hash, snapshot);
+    }
+
+    /// Counts a tick.
+    pub(super) fn add(&mut self, sample: &Sample) {
+        self.sums.add(sample);
+        let seconds = self.second.iter_mut().zip(&mut self.peak_kbps);
+        for ((second, peak_kbps), accounting) in seconds.zip(Accounting::ALL) {
+            second.push_back(sample.bytes(accounting));
+            if second.len() > TICKS_PER_SECOND as usize {
+                second.pop_front();
+            }
+            if second.len() == TICKS_PER_SECOND as usize {
+                *peak_kbps = peak_kbps.max(kbps(second.iter().sum(), second.len()));
+            }
+        }
+    }
+
+    pub(super) fn summary(
+        &self,
+        args: &HeadlessArgs,
+        meter: &LaneMeter,
+        check: LaneCheck,
+    ) -> Summary {
+        let sums = &self.sums;
+        let rate = |accounting: Accounting| {
+            let mean_kbps = sums.kbps(accounting);
+            Rate {
+                mean_kbps,
+                // A play of less than a second has no other.
+                peak_kbps: self.peak_kbps[accounting as usize].max(mean_kbps),
+            }
+        };
+        let bits = BitKind::ALL
+            .into_iter()
+            .filter(|&kind| sums.ledger.kind(kind) > 0.0)
+            .map(|kind| KindBits {
+                kind: kind.name(),
+                bits_per_snapshot: sums.per_snapshot(sums.ledger.kind(kind)),
+            });
+        Summary {
+            script: args.play.name(),
+            rung: args.rung.name,
+            snapshots: sums.snapshots,
+            seconds: sums.ticks as f64 / f64::from(TICKS_PER_SECOND),
+            article: rate(Accounting::Article),
+            wire: rate(Accounting::Wire),
+            packets_per_second: sums.packets_per_second(),
+            acks_kbps: sums.kbps_of(sums.traffic.ack_bytes),
+            transport_acks_kbps: sums.kbps_of(sums.traffic.transport_ack_bytes),
+            changed_cubes: sums.per_snapshot(sums.changed_cubes as f64),
+            payload_bytes: sums.per_snapshot(sums.ledger.total() / 8.0),
+            largest_payload_bytes: sums.max_payload_bytes,
+            bits: bits.collect(),
+            received: meter.received,
+            refused: meter.refused,
+            wrong: check.wrong,
+            state_hash: format!("{:016x}", self.hash),
+        }
+    }
+}
+
+impl Summary {
+    /// Prints it for people.
+    ///
+    /// # Errors
+    /// Whatever writing to `out` gives.
+    pub fn print(&self, out: &mut impl Write) -> io::Result<()> {
+        let script = self.script.as_deref().unwrap_or("no script");
+        writeln!(
+            out,
+            "{script}, {}: {} snapshots, {:.1} s",
+            self.rung, self.snapshots, self.seconds
+        )?;
+        for (name, rate) in [("article", self.article), ("wire", self.wire)] {
+            writeln!(
+                out,
+                "  {name:<9}{:>10.1} kbps mean {:>10.1} kbps in the busiest second",
+                rate.mean_kbps, rate.peak_kbps
+            )?;
+        }
+        writeln!(
+            out,
+            "  payload  {:>10.1} bytes mean{:>10} bytes at most, {:.0} packets a second\n  \
+             acks     {:>10.1} kbps ours {:>10.1} kbps the transport's\n  \
+             changed  {:>10.1} cubes against the baseline, mean",
+            self.payload_bytes,
+            self.largest_payload_bytes,
+            self.packets_per_second,
+            self.acks_kbps,
+            self.transport_acks_kbps,
+            self.changed_cubes,
+        )?;
+        writeln!(out, "  bits a snapshot:")?;
+        let total: f64 = self.bits.iter().map(|kind| kind.bits_per_snapshot).sum();
+        for kind in &self.bits {
+            writeln!(
+                out,
+                "    {:<14}{:>10.1}{:>7.1} %",
+                kind.kind,
+                kind.bits_per_snapshot,
+                100.0 * kind.bits_per_snapshot / total
+            )?;
+        }
+        writeln!(
+            out,
+            "  {} snapshots decoded, {} refused, {} wrong; state hash {}",
+            self.received, self.refused, self.wrong, self.state_hash
+        )
+    }
+}

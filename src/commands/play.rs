@@ -1,0 +1,110 @@
+//! `cubewire play`: repeats a replay and compares its states with the recorded ones.
+
+use std::io::Write;
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::CommandError;
+use super::args::halves;
+use super::window::{FrameArgs, opens_window};
+use crate::game::GameError;
+use crate::game::headless::LaneGame;
+use crate::game::progress;
+use crate::game::window::{self, WindowSettings};
+use crate::recording::{
+    InputLog, InputLogPlugin, Outcome, ReplayCheck, Script, ScriptPlayback, begin,
+};
+use crate::replication::LaneSettings;
+
+/// `cubewire play`
+#[derive(Clone, Debug, Args)]
+pub struct PlayReplayArgs {
+    /// Replay recorded with F9, or a script
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+    /// Open no window, and play as fast as possible
+    #[arg(long)]
+    headless: bool,
+    /// Settings of the window.
+    #[command(flatten)]
+    frame: FrameArgs,
+}
+
+/// The result of a script that was played once.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Played {
+    /// Hash over every state.
+    pub hash: u64,
+    /// Whether the states are the recorded ones; none if the script is not a replay.
+    pub outcome: Option<Outcome>,
+}
+
+/// Plays so many ticks of a script, from the first.
+///
+/// # Errors
+/// If the game cannot be set up.
+pub fn play(script: Script, ticks: u64) -> Result<Played, GameError> {
+    let mut game = LaneGame::with_plugins(None, LaneSettings::default(), InputLogPlugin)?;
+    // A script's resets are part of it.
+    game.app.insert_resource(InputLog::across_resets());
+    begin(game.app.world_mut(), ScriptPlayback::new(script).once());
+    let progress = progress(ticks, "ticks");
+    for _ in 0..ticks {
+        game.step();
+        progress.inc(1);
+    }
+    progress.finish_and_clear();
+    let world = game.app.world();
+    let check = world.get_resource::<ReplayCheck>();
+    Ok(Played {
+        hash: world.resource::<InputLog>().hash(),
+        outcome: check.map(|check| check.outcome().clone()),
+    })
+}
+
+impl PlayReplayArgs {
+    /// Plays, in a window if there is a display.
+    ///
+    /// # Errors
+    /// See [`CommandError`]; also if the states differ from the recorded ones.
+    pub fn run(self, out: &mut impl Write) -> Result<(), CommandError> {
+        let script = Script::load(&self.file)?;
+        let settings = self.frame.settings()?;
+        if !opens_window(self.headless, out)? {
+            return self.play(script, out);
+        }
+        let (left, right) = halves(None, None, Some(&script));
+        Ok(window::run(WindowSettings {
+            left,
+            right,
+            script: Some(script),
+            ..settings
+        })?)
+    }
+
+    /// Without a window.
+    fn play(&self, script: Script, out: &mut impl Write) -> Result<(), CommandError> {
+        let max_ticks = self
+            .frame
+            .seconds
+            .map_or(u64::MAX, |seconds| seconds.ticks());
+        let ticks = script.ticks.min(max_ticks);
+        let played = play(script, ticks)?;
+        let name = self.file.display();
+        let hash = played.hash;
+        writeln!(
+            out,
+            "{name}: {ticks} ticks, hash of every state: {hash:016x}"
+        )?;
+        let sentence = match played.outcome {
+            None => "This is a script, without recorded states to compare with.",
+            Some(Outcome::Same) => "Every state was as recorded, bit for bit.",
+            Some(Outcome::Unfinished) => {
+                "Every state was as recorded so far; the replay was not played to its end."
+            }
+            Some(Outcome::Different(difference)) => return Err(difference.into()),
+        };
+        Ok(writeln!(out, "{sentence}")?)
+    }
+}

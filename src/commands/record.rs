@@ -1,0 +1,239 @@
+//! `cubewire record`: films a script or a replay.
+
+use std::io::Write;
+use std::path::PathBuf;
+
+use bevy::math::UVec2;
+use clap::Args;
+use cubewire_scene::TICKS_PER_SECOND;
+
+use super::CommandError;
+use super::args::{Seconds, Size, halves, load_script, right_lane};
+use crate::game::film::Film;
+use crate::game::progress;
+use crate::game::record::record;
+use crate::game::series::{Series, record_series};
+use crate::recording::{MAX_SECONDS, Outcome, Switch, SwitchError};
+use crate::replication::LaneSettings;
+use crate::view::{Half, Overlay, Part, Side};
+
+const LANES: &str = "\
+A LANE is `rung:NAME` or `stages:STAGE=VALUE+…`, then whatever differs from the defaults, with commas between:
+  link:PRESET  rate:60|30|20|10  interpolation:none|linear|hermite|extrapolate
+  playout:rule|adaptive|150ms  baseline:newest|smallest  seed:N
+as in `rung:delta,link:4g,rate:20`. --at changes the same settings.";
+
+/// `cubewire record`
+#[derive(Clone, Debug, Args)]
+#[command(after_help = LANES)]
+pub struct RecordArgs {
+    /// Script of keys by tick (RON) to play; without one, no key is pressed
+    #[arg(long, value_name = "FILE")]
+    script: Option<PathBuf>,
+    /// Replay to play, recorded with F9; its lead-in is not filmed
+    #[arg(long, value_name = "FILE", conflicts_with = "script")]
+    replay: Option<PathBuf>,
+    /// What the left half shows: `simulation`, or a lane [default: as the script says, or simulation]
+    #[arg(long, value_name = "simulation|LANE")]
+    left: Option<Half>,
+    /// The lane in the right half, as in `rung:delta,link:4g,interpolation:hermite,rate:10`, or with
+    /// `stages:…` instead of `rung:…` [default: as the script says, or rung:changed-flags]
+    #[arg(long, value_name = "LANE", value_parser = right_lane)]
+    right: Option<LaneSettings>,
+    /// Seconds to film [default: the rest of the script, or 10]
+    #[arg(long, allow_hyphen_values = true)]
+    seconds: Option<Seconds>,
+    /// Seconds at the start that are played but not filmed
+    #[arg(
+        long,
+        value_name = "SECONDS",
+        default_value_t = 0.0,
+        allow_hyphen_values = true
+    )]
+    skip: f64,
+    /// Pixels; for an MP4 an even number each way, and 3840x2160 at most [default: 1280x720, and
+    /// 320x180 for the quick series]
+    #[arg(long, value_name = "WxH")]
+    size: Option<Size>,
+    /// Frames a second; a GIF can have 50, 25, 20, 10, 5 [default: 60; for a GIF, 20]
+    #[arg(long, value_name = "N", value_parser = frames_per_second)]
+    fps: Option<u32>,
+    /// File to write: .mp4, .gif, or .png for numbered pictures; for a series, the folder
+    #[arg(long, value_name = "FILE")]
+    out: PathBuf,
+    /// Many videos at once, and a page that plays them: each rung beside the one before it, and each
+    /// kind of interpolation
+    #[arg(long, value_name = "NAME", conflicts_with_all = OF_ONE_VIDEO)]
+    series: Option<Series>,
+    /// Change settings during the film: `4s:rung:delta` for the right lane, `4s:left.link:4g` for the left
+    /// one; seconds count from the first visible frame; may be given many times
+    #[arg(long, value_name = "SECONDSs:SETTING:VALUE", value_parser = TimedSwitch::parse)]
+    at: Vec<TimedSwitch>,
+    /// Leave out parts of the text over the picture
+    #[arg(long, value_name = "PARTS", value_delimiter = ',')]
+    hide: Vec<Part>,
+    /// Name of the left half [default: simulation, or replica]
+    #[arg(long, value_name = "TEXT")]
+    left_label: Option<String>,
+    /// Name of the right half [default: replica]
+    #[arg(long, value_name = "TEXT")]
+    right_label: Option<String>,
+}
+
+/// Arguments that a series chooses itself.
+const OF_ONE_VIDEO: [&str; 11] = [
+    "script",
+    "replay",
+    "left",
+    "right",
+    "seconds",
+    "skip",
+    "fps",
+    "at",
+    "hide",
+    "left_label",
+    "right_label",
+];
+
+/// Without `--size`.
+const DEFAULT_SIZE: UVec2 = UVec2::new(1280, 720);
+
+/// Without a script and without `--seconds`.
+const DEFAULT_SECONDS: f64 = 10.0;
+
+impl RecordArgs {
+    /// Films.
+    ///
+    /// # Errors
+    /// See [`CommandError`].
+    pub fn run(&self, out: &mut impl Write) -> Result<(), CommandError> {
+        let size = self.size.map(|size| size.0);
+        if let Some(series) = self.series {
+            let report = |line: &str| writeln!(out, "{line}").and_then(|()| out.flush());
+            let size = size.unwrap_or_else(|| series.size());
+            return Ok(record_series(series, size, &self.out, report)?);
+        }
+        let film = self.film(size.unwrap_or(DEFAULT_SIZE))?;
+        let progress = progress(film.frames, "frames");
+        let take = record(&film, &self.out, &progress)?;
+        progress.finish_and_clear();
+        let seconds = take.frames as f64 / f64::from(film.frames_per_second);
+        writeln!(
+            out,
+            "{}: {} frames, {seconds:.2} s, {}x{}",
+            self.out.display(),
+            take.frames,
+            film.size.x,
+            film.size.y,
+        )?;
+        if take.frames < film.frames {
+            writeln!(
+                out,
+                "stopped early, after {} of {} frames",
+                take.frames, film.frames
+            )?;
+        }
+        let halves = [film.left.to_text(), film.right.to_text()];
+        for (side, text) in Side::ALL.into_iter().zip(halves) {
+            let kbps = take.mean_kbps[side as usize];
+            let kbps = kbps.map_or_else(String::new, |kbps| format!("; {kbps:.1} kbps on average"));
+            let text = text.unwrap_or_default();
+            writeln!(out, "{}, at first: {text}{kbps}", side.name())?;
+        }
+        writeln!(out, "CRC-32 of the frames: {:08x}", take.checksum)?;
+        match take.replay {
+            None => Ok(()),
+            Some(Outcome::Same) => Ok(writeln!(out, "every state was as recorded")?),
+            Some(Outcome::Unfinished) => {
+                let sentence =
+                    "every state was as recorded so far; the replay was not played to its end";
+                Ok(writeln!(out, "{sentence}")?)
+            }
+            Some(Outcome::Different(difference)) => Err(difference.into()),
+        }
+    }
+
+    fn film(&self, size: UVec2) -> Result<Film, CommandError> {
+        let path = self.script.as_ref().or(self.replay.as_ref());
+        let script = load_script(path.map(PathBuf::as_path))?;
+        if let (Some(path), Some(script)) = (&self.replay, &script)
+            && script.recorded.is_none()
+        {
+            return Err(CommandError::NotAReplay { path: path.clone() });
+        }
+        let is_gif = self
+            .out
+            .extension()
+            .is_some_and(|kind| kind.eq_ignore_ascii_case("gif"));
+        let fps = self.fps.unwrap_or(if is_gif { 20 } else { 60 });
+        let rate = f64::from(TICKS_PER_SECOND);
+        let seconds = match (self.seconds, &script) {
+            (Some(seconds), _) => seconds.0,
+            (None, Some(script)) => (script.ticks - script.lead_in) as f64 / rate - self.skip,
+            (None, None) => DEFAULT_SECONDS,
+        };
+        let skipped_ticks = (self.skip * rate).round();
+        if !(0.0..=MAX_SECONDS * rate).contains(&skipped_ticks) || seconds <= 0.0 {
+            return Err(CommandError::Skip {
+                value: self.skip,
+                legal: "at least 0 and less than the length of the script",
+            });
+        }
+        let (left, right) = halves(self.left.clone(), self.right.clone(), script.as_ref());
+        let mut steps = script.iter().flat_map(|script| &script.steps);
+        let has_left_lane = left != Half::Simulation || steps.any(|step| step.left.is_some());
+        let mut switches = Vec::new();
+        for TimedSwitch { text, switch } in &self.at {
+            if switch.at as f64 >= seconds * rate {
+                return Err(CommandError::LateSwitch {
+                    text: text.clone(),
+                    seconds,
+                });
+            }
+            if switch.side == Side::Left && !has_left_lane {
+                return Err(CommandError::NoLeftLane { text: text.clone() });
+            }
+            switches.push(switch.clone());
+        }
+        Ok(Film {
+            size,
+            frames_per_second: fps,
+            frames: ((seconds * f64::from(fps)).round() as u64).max(1),
+            skipped_ticks: skipped_ticks as u64,
+            script,
+            left,
+            right,
+            switches,
+            overlay: Overlay {
+                hidden: self.hide.clone(),
+                names: [self.left_label.clone(), self.right_label.clone()],
+                ..Overlay::default()
+            },
+        })
+    }
+}
+
+/// A switch, and the argument that it was parsed from.
+#[derive(Clone, Debug)]
+struct TimedSwitch {
+    text: String,
+    switch: Switch,
+}
+
+impl TimedSwitch {
+    fn parse(text: &str) -> Result<Self, SwitchError> {
+        Ok(Self {
+            text: text.to_owned(),
+            switch: text.parse()?,
+        })
+    }
+}
+
+fn frames_per_second(text: &str) -> Result<u32, String> {
+    let fps = text.parse().ok();
+    let fps = fps.filter(|fps| (1..=MAX_FRAMES_PER_SECOND).contains(fps));
+    fps.ok_or_else(|| format!("{text} is not from 1 to {MAX_FRAMES_PER_SECOND}"))
+}
+
+/// More than screens show.
+const MAX_FRAMES_PER_SECOND: u32 = 240;

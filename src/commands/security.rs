@@ -1,0 +1,80 @@
+//! Keys on the command line.
+
+use std::env;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+
+use crate::transport::udp::{Key, KeyError, Security};
+
+/// Who may connect.
+#[derive(Clone, Debug, Args)]
+pub struct SecurityArgs {
+    /// File with the key, as `cubewire key` prints it [default: the environment's `CUBEWIRE_KEY`]
+    #[arg(long, value_name = "FILE")]
+    pub key_file: Option<PathBuf>,
+    /// Without a key: every program on this machine may connect, and none from elsewhere
+    #[arg(long, conflicts_with = "key_file")]
+    pub insecure: bool,
+}
+
+/// There is no key to connect with.
+#[derive(Debug, thiserror::Error)]
+pub enum NoKey {
+    /// None was given.
+    #[error(
+        "a key is needed: name its file with --key-file or put it into {KEY_VARIABLE} (`cubewire \
+         key` makes one); or use --insecure, which works on this machine alone"
+    )]
+    Missing,
+    /// The file cannot be read.
+    #[error("--key-file: {}: {source}", path.display())]
+    Unreadable {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// The text is not a key.
+    #[error("{place}: {source}")]
+    NotAKey {
+        /// Where it was.
+        place: String,
+        /// Why.
+        source: KeyError,
+    },
+}
+
+/// Environment variable with the key, used if no file is given.
+const KEY_VARIABLE: &str = "CUBEWIRE_KEY";
+
+impl SecurityArgs {
+    /// Reads the key.
+    ///
+    /// # Errors
+    /// [`NoKey`]
+    pub fn security(&self) -> Result<Security, NoKey> {
+        if self.insecure {
+            return Ok(Security::Insecure);
+        }
+        let (place, text) = match &self.key_file {
+            Some(path) => (path.display().to_string(), read_key(path)?),
+            None => {
+                let text = env::var(KEY_VARIABLE).map_err(|_| NoKey::Missing)?;
+                (KEY_VARIABLE.to_owned(), text)
+            }
+        };
+        let key: Key = text
+            .parse()
+            .map_err(|source| NoKey::NotAKey { place, source })?;
+        Ok(Security::Key(key))
+    }
+}
+
+fn read_key(path: &Path) -> Result<String, NoKey> {
+    fs::read_to_string(path).map_err(|source| NoKey::Unreadable {
+        path: path.to_owned(),
+        source,
+    })
+}

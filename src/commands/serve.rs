@@ -1,0 +1,124 @@
+//! `cubewire serve`: the game, and viewers in other processes.
+
+use std::io::Write;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+use clap::Args;
+use serde::Serialize;
+
+use super::CommandError;
+use super::security::SecurityArgs;
+use super::window::{WindowArgs, opens_window};
+use crate::game::headless::HeadlessGame;
+use crate::game::real_time::{self, RealTimePlugin, write_digest};
+use crate::game::window::{self, Role};
+use crate::recording::Script;
+use crate::replication::{Digest, SocketTraffic};
+use crate::transport::UdpServerPlugin;
+use crate::transport::udp::{Security, ServerSettings, UdpServer};
+
+/// `cubewire serve`
+#[derive(Clone, Debug, Args)]
+pub struct ServeArgs {
+    /// Address to listen at, such as 192.168.1.5:7000
+    #[arg(long, value_name = "ADDR")]
+    pub bind: SocketAddr,
+    /// Addresses that viewers connect to, with commas between them [default: that of --bind]
+    #[arg(long, value_name = "ADDRS", value_delimiter = ',')]
+    pub public: Vec<SocketAddr>,
+    /// Who may connect.
+    #[command(flatten)]
+    pub security: SecurityArgs,
+    /// Viewers at the same time, at most
+    #[arg(long, value_name = "N", default_value_t = 32, value_parser = max_viewers)]
+    pub viewers: usize,
+    /// Open no window
+    #[arg(long)]
+    pub headless: bool,
+    /// At the end, write a hash of every snapshot that was sent to this file (CSV); without a window
+    #[arg(long, value_name = "FILE", requires = "headless")]
+    pub digest: Option<PathBuf>,
+    /// The game.
+    #[command(flatten)]
+    pub window: WindowArgs,
+}
+
+/// Figures of a run without a window.
+#[derive(Clone, Debug, Serialize)]
+struct Served {
+    /// Ticks played.
+    ticks: u64,
+    /// Viewers that were admitted.
+    viewers: u64,
+    traffic: SocketTraffic,
+}
+
+fn max_viewers(text: &str) -> Result<usize, String> {
+    let legal = 1..=ServerSettings::MAX_VIEWERS;
+    let viewers = text.parse().ok().filter(|viewers| legal.contains(viewers));
+    viewers.ok_or_else(|| format!("{text} is not from 1 to {}", ServerSettings::MAX_VIEWERS))
+}
+
+impl ServeArgs {
+    /// Plays and serves, in a window if there is a display.
+    ///
+    /// # Errors
+    /// See [`CommandError`].
+    pub fn run(self, out: &mut impl Write) -> Result<(), CommandError> {
+        let security = self.security.security()?;
+        let server = UdpServer::new(&ServerSettings {
+            bind: self.bind,
+            public: self.public.clone(),
+            security,
+            max_viewers: self.viewers,
+        })?;
+        let address = server.address();
+        let settings = self.window.settings(Role::Serve(Box::new(server)))?;
+        let opens_window = opens_window(self.headless, out)?;
+        let clients = match security {
+            Security::Key(_) => "clients with the key",
+            Security::Insecure => "clients on this machine",
+        };
+        writeln!(
+            out,
+            "Serving up to {} {clients} at {address}. Ctrl-C ends it.",
+            self.viewers
+        )?;
+        out.flush()?;
+        if opens_window {
+            return Ok(window::run(settings)?);
+        }
+        let Role::Serve(server) = settings.role else {
+            unreachable!("it was made so above");
+        };
+        self.serve(settings.script, *server, settings.seconds, out)
+    }
+
+    /// Without a window.
+    fn serve(
+        &self,
+        script: Option<Script>,
+        server: UdpServer,
+        seconds: Option<f64>,
+        out: &mut impl Write,
+    ) -> Result<(), CommandError> {
+        let mut game = HeadlessGame::with_plugins(script, (UdpServerPlugin, RealTimePlugin));
+        game.app.insert_resource(server);
+        if self.digest.is_some() {
+            game.app.init_resource::<Digest>();
+        }
+        real_time::play(&mut game.app, seconds, |_| true);
+        if let Some(path) = &self.digest {
+            write_digest(game.app.world(), path).map_err(CommandError::unwritable(path))?;
+        }
+        let server = game.app.world().resource::<UdpServer>();
+        let served = Served {
+            ticks: game.cubes().tick(),
+            viewers: server.admitted(),
+            traffic: server.traffic(),
+        };
+        let json = serde_json::to_string_pretty(&served).expect("figures are plain data");
+        Ok(writeln!(out, "{json}")?)
+    }
+}

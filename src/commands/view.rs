@@ -1,0 +1,157 @@
+//! `cubewire view`: the replica of a game that a server plays.
+
+use std::io::Write;
+use std::net::{SocketAddr, ToSocketAddrs};
+use std::path::PathBuf;
+use std::time::Duration;
+
+use bevy::prelude::*;
+use clap::Args;
+use serde::Serialize;
+
+use super::CommandError;
+use super::args::LaneArgs;
+use super::security::SecurityArgs;
+use super::window::{FrameArgs, opens_window};
+use crate::game::real_time::{self, RealTimePlugin, write_digest};
+use crate::game::viewer::HeadlessViewer;
+use crate::game::window::{self, Role, WindowSettings};
+use crate::replication::{
+    Accounting, ConnectionStatus, Digest, LaneSettings, LinkSettings, ServerConnection,
+};
+use crate::transport::udp::{UdpViewer, ViewerSettings};
+
+/// `cubewire view`
+#[derive(Clone, Debug, Args)]
+pub struct ViewArgs {
+    /// The server, such as 192.168.1.5:7000
+    #[arg(long, value_name = "ADDR")]
+    pub connect: String,
+    /// Who may connect.
+    #[command(flatten)]
+    pub security: SecurityArgs,
+    /// Seconds of silence after which the connection is closed
+    #[arg(long, value_name = "SECONDS", default_value_t = 10, value_parser = timeout)]
+    pub timeout: u64,
+    /// Open no window
+    #[arg(long)]
+    pub headless: bool,
+    /// At the end, write a hash of every snapshot that was decoded to this file (CSV); without a
+    /// window
+    #[arg(long, value_name = "FILE", requires = "headless")]
+    pub digest: Option<PathBuf>,
+    /// What to request, and what to add to the real network.
+    #[command(flatten)]
+    pub lane: LaneArgs,
+    /// Settings of the window.
+    #[command(flatten)]
+    pub frame: FrameArgs,
+}
+
+/// Figures of a run without a window.
+#[derive(Clone, Debug, Serialize)]
+struct Viewed {
+    /// The server's number of this viewer; none if the connection was lost.
+    viewer: Option<u64>,
+    /// Snapshots decoded.
+    snapshots: u64,
+    /// Snapshots received more than once.
+    duplicates: u64,
+    /// Packets that the decoder refused.
+    refused: u64,
+    /// Times that playout stopped.
+    hitches: u64,
+    /// Mean over the last second, kilobits a second.
+    article_kbps: f64,
+    /// Likewise.
+    wire_kbps: f64,
+}
+
+fn timeout(text: &str) -> Result<u64, String> {
+    let max = ViewerSettings::MAX_TIMEOUT.as_secs();
+    let seconds = text
+        .parse()
+        .ok()
+        .filter(|seconds| (1..=max).contains(seconds));
+    seconds.ok_or_else(|| format!("{text} is not from 1 to {max}"))
+}
+
+impl ViewArgs {
+    /// Shows the replica, in a window if there is a display.
+    ///
+    /// # Errors
+    /// See [`CommandError`].
+    pub fn run(self, out: &mut impl Write) -> Result<(), CommandError> {
+        let mut lane = LaneSettings {
+            link: LinkSettings::PERFECT,
+            ..LaneSettings::default()
+        };
+        self.lane.apply(&mut lane)?;
+        let settings = self.frame.settings()?;
+        let viewer = UdpViewer::new(ViewerSettings {
+            server: resolve(&self.connect)?,
+            security: self.security.security()?,
+            timeout: Duration::from_secs(self.timeout),
+        })?;
+        if !opens_window(self.headless, out)? {
+            return self.view(viewer, lane, out);
+        }
+        Ok(window::run(WindowSettings {
+            role: Role::View(Box::new(viewer)),
+            right: lane,
+            ..settings
+        })?)
+    }
+
+    /// Without a window: until the time is up, Ctrl-C is pressed or the connection is lost.
+    fn view(
+        &self,
+        viewer: UdpViewer,
+        lane: LaneSettings,
+        out: &mut impl Write,
+    ) -> Result<(), CommandError> {
+        let mut viewer = HeadlessViewer::with_plugins(viewer, lane, RealTimePlugin);
+        if self.digest.is_some() {
+            viewer.app.init_resource::<Digest>();
+        }
+        let is_connected = |app: &App| {
+            let connection = app.world().get_resource::<ServerConnection>();
+            !connection.is_some_and(|now| matches!(now.status, ConnectionStatus::Lost(_)))
+        };
+        let seconds = self.frame.seconds.map(|seconds| seconds.0);
+        real_time::play(&mut viewer.app, seconds, is_connected);
+        if let Some(path) = &self.digest {
+            write_digest(viewer.app.world(), path).map_err(CommandError::unwritable(path))?;
+        }
+        let (meter, connection) = (viewer.meter(), viewer.connection());
+        let viewed = Viewed {
+            viewer: connection.id,
+            snapshots: meter.received,
+            duplicates: meter.duplicates,
+            refused: meter.refused,
+            hitches: meter.hitches,
+            article_kbps: meter.kbps(Accounting::Article),
+            wire_kbps: meter.kbps(Accounting::Wire),
+        };
+        let json = serde_json::to_string_pretty(&viewed).expect("figures are plain data");
+        writeln!(out, "{json}")?;
+        match connection.status {
+            ConnectionStatus::Lost(why) => Err(CommandError::ConnectionLost(why)),
+            ConnectionStatus::Connecting | ConnectionStatus::Connected => Ok(()),
+        }
+    }
+}
+
+/// The first address of a host name and a port.
+fn resolve(given: &str) -> Result<SocketAddr, CommandError> {
+    let unknown = |reason: String| CommandError::Address {
+        given: given.to_owned(),
+        reason,
+    };
+    let mut addresses = given
+        .to_socket_addrs()
+        .map_err(|error| unknown(error.to_string()))?;
+    addresses
+        .next()
+        .ok_or_else(|| unknown("the name has no address".to_owned()))
+}

@@ -1,0 +1,130 @@
+//! `cubewire`: the game in a window.
+
+use std::io::Write;
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::args::{LaneArgs, Seconds, Size, check_folder, halves, load_script, right_lane};
+use super::{CommandError, ladder};
+use crate::display;
+use crate::game::window::{self, Role, WindowSettings};
+use crate::panel::PanelPlugin;
+use crate::replication::LaneSettings;
+use crate::view::Half;
+
+/// `cubewire`
+#[derive(Clone, Debug, Args)]
+pub struct WindowArgs {
+    /// The lane.
+    #[command(flatten)]
+    pub lane: LaneArgs,
+    /// What the left half shows: `simulation`, or a lane to compare with
+    #[arg(long, value_name = "simulation|LANE")]
+    pub left: Option<Half>,
+    /// The lane in the right half: `rung:delta,link:4g,interpolation:hermite,rate:10`, or with `stages:…`
+    /// instead of `rung:…`
+    #[arg(
+        long,
+        value_name = "LANE",
+        value_parser = right_lane,
+        conflicts_with_all = ["rung", "network", "trace", "rate", "interpolation"]
+    )]
+    pub right: Option<LaneSettings>,
+    /// Script of keys by tick (RON) to play instead of the keyboard
+    #[arg(long, value_name = "FILE")]
+    pub script: Option<PathBuf>,
+    /// Settings of the window.
+    #[command(flatten)]
+    pub frame: FrameArgs,
+    /// Write figures of the run to this file, as JSON, several times a second and at the end
+    #[arg(long, value_name = "FILE")]
+    pub report: Option<PathBuf>,
+}
+
+/// What every command that opens a window takes.
+#[derive(Clone, Debug, Args)]
+pub struct FrameArgs {
+    /// Folder for replays (F9) and videos (F10)
+    #[arg(long, value_name = "DIR", default_value = ".")]
+    pub recordings: PathBuf,
+    /// Stop after so many seconds
+    #[arg(long, allow_hyphen_values = true)]
+    pub seconds: Option<Seconds>,
+    /// Size of the window
+    #[arg(long, value_name = "WxH", default_value = "1440x900")]
+    pub size: Size,
+}
+
+impl WindowArgs {
+    /// Opens the window; without a display, says so and prints the ladder.
+    ///
+    /// # Errors
+    /// See [`CommandError`].
+    pub fn run(self, out: &mut impl Write) -> Result<(), CommandError> {
+        let settings = self.settings(Role::Play)?;
+        let Some(missing) = display::missing() else {
+            return Ok(window::run(settings)?);
+        };
+        writeln!(
+            out,
+            "Cubewire opens no window, because {missing}. This is what a few seconds of play cost on \
+             each rung.\n"
+        )?;
+        ladder::print_demo(settings.script, settings.seconds, out)
+    }
+
+    /// What the window is opened with.
+    ///
+    /// # Errors
+    /// If a file cannot be read, or there is no such folder.
+    pub fn settings(&self, role: Role) -> Result<WindowSettings, CommandError> {
+        let script = load_script(self.script.as_deref())?;
+        let (left, mut right) = halves(self.left.clone(), self.right.clone(), script.as_ref());
+        self.lane.apply(&mut right)?;
+        Ok(WindowSettings {
+            role,
+            left,
+            right,
+            script,
+            report: self.report.clone(),
+            ..self.frame.settings()?
+        })
+    }
+}
+
+impl FrameArgs {
+    /// The default window with these settings.
+    ///
+    /// # Errors
+    /// If there is no such folder.
+    pub fn settings(&self) -> Result<WindowSettings, CommandError> {
+        check_folder(&self.recordings)?;
+        Ok(WindowSettings {
+            role: Role::Play,
+            left: Half::Simulation,
+            right: LaneSettings::default(),
+            script: None,
+            recordings: self.recordings.clone(),
+            seconds: self.seconds.map(|seconds| seconds.0),
+            size: self.size.0,
+            report: None,
+            panel: PanelPlugin::default_settings_path(),
+        })
+    }
+}
+
+/// Whether there is anything to open a window on; says what is missing.
+///
+/// # Errors
+/// If that cannot be printed.
+pub fn opens_window(headless: bool, out: &mut impl Write) -> Result<bool, CommandError> {
+    if headless {
+        return Ok(false);
+    }
+    let missing = display::missing();
+    if let Some(missing) = missing {
+        writeln!(out, "Cubewire opens no window, because {missing}.")?;
+    }
+    Ok(missing.is_none())
+}

@@ -1,0 +1,122 @@
+//! Renders play frame by frame: the same frames on any machine, however long each takes to draw.
+
+use bevy::prelude::*;
+
+use super::GameError;
+use super::offscreen::{OffScreen, OffScreenError};
+use crate::recording::{Outcome, ReplayCheck, Script, ScriptPlayback, Switch, begin};
+use crate::replication::{Accounting, Lane, LaneMeter, LaneSettings, Totals};
+use crate::simulation::CubeWorld;
+use crate::view::{self, Half, Overlay, Side};
+
+/// What to render, and how.
+#[derive(Clone, Debug)]
+pub struct Film {
+    /// Size in pixels.
+    pub size: UVec2,
+    /// At least 1. At 60, 30, 20 and other divisors of 60, each frame shows a whole tick.
+    pub frames_per_second: u32,
+    /// Number of frames.
+    pub frames: u64,
+    /// Ticks at the start that are played but not shown, in addition to the script's lead-in.
+    pub skipped_ticks: u64,
+    /// The script that is played; without it, no keys are held.
+    pub script: Option<Script>,
+    /// What the left half shows at the start.
+    pub left: Half,
+    /// The lane in the right half at the start.
+    pub right: LaneSettings,
+    /// Changes of settings, in ticks since the first visible frame.
+    pub switches: Vec<Switch>,
+    /// Settings of the text over the picture.
+    pub overlay: Overlay,
+}
+
+/// The result of rendering a film.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Take {
+    /// Frames that were rendered.
+    pub frames: u64,
+    /// CRC-32 of all frames, byte by byte.
+    pub checksum: u32,
+    /// Mean bandwidth of the left and the right half in article accounting, kilobits a second, over the
+    /// ticks in which the half showed a lane; none if it never did.
+    pub mean_kbps: [Option<f64>; Side::ALL.len()],
+    /// Whether the states were those that a replay recorded; none without a replay.
+    pub replay: Option<Outcome>,
+}
+
+/// Why a film cannot be rendered.
+#[derive(Debug, thiserror::Error)]
+pub enum FilmError {
+    /// A frame cannot be drawn.
+    #[error(transparent)]
+    OffScreen(#[from] OffScreenError),
+    /// The game cannot be set up.
+    #[error(transparent)]
+    Game(#[from] GameError),
+}
+
+impl Film {
+    /// Renders the film and calls `frame` with each frame: RGBA, one byte per channel, rows from the top.
+    /// Ends early if `frame` returns an error, or if Ctrl-C is pressed.
+    ///
+    /// # Errors
+    /// [`FilmError`], or what `frame` returns.
+    pub fn shoot<E: From<FilmError>>(
+        &self,
+        mut frame: impl FnMut(Vec<u8>) -> Result<(), E>,
+    ) -> Result<Take, E> {
+        let mut renderer = self.set_up()?;
+        let mut checksum = crc32fast::Hasher::new();
+        let mut sent = [Totals::default(), Totals::default()];
+        let mut tick = renderer.app.world().resource::<CubeWorld>().tick();
+        let mut frames = 0;
+        while frames < self.frames && renderer.app.should_exit().is_none() {
+            let pixels = renderer.frame().map_err(FilmError::from)?;
+            checksum.update(&pixels);
+            frame(pixels)?;
+            frames += 1;
+            let before = tick;
+            tick = renderer.app.world().resource::<CubeWorld>().tick();
+            count_newest(&mut renderer.app, (tick - before) as usize, &mut sent);
+        }
+        let check = renderer.app.world().get_resource::<ReplayCheck>();
+        Ok(Take {
+            frames,
+            checksum: checksum.finalize(),
+            mean_kbps: sent.map(|sent| (sent.ticks > 0).then(|| sent.kbps(Accounting::Article))),
+            replay: check.map(|check| check.outcome().clone()),
+        })
+    }
+
+    fn set_up(&self) -> Result<OffScreen, FilmError> {
+        let mut renderer = OffScreen::new(self.size, self.frames_per_second)?;
+        let app = &mut renderer.app;
+        app.insert_resource(self.overlay.clone());
+        let world = app.world_mut();
+        view::show(world, Side::Left, self.left.clone()).map_err(GameError::from)?;
+        let right = Half::Lane(self.right.clone());
+        view::show(world, Side::Right, right).map_err(GameError::from)?;
+        let script = self.script.clone().unwrap_or_default();
+        let skipped = script.lead_in.saturating_add(self.skipped_ticks);
+        let switches = self.switches.iter().cloned();
+        let switches = switches.map(|switch| switch.delayed(skipped));
+        let playing = ScriptPlayback::new(script).showing_halves(switches.collect());
+        begin(world, playing);
+        renderer.skip(skipped);
+        renderer.warm_up()?;
+        Ok(renderer)
+    }
+}
+
+/// Adds the samples of the last `ticks` of the lane in each half.
+fn count_newest(app: &mut App, ticks: usize, sent: &mut [Totals; Side::ALL.len()]) {
+    let world = app.world_mut();
+    let mut lanes = world.query_filtered::<(&Side, &LaneMeter), With<Lane>>();
+    for (&side, meter) in lanes.iter(world) {
+        for sample in meter.newest(ticks) {
+            sent[side as usize].add(sample);
+        }
+    }
+}

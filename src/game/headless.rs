@@ -1,0 +1,153 @@
+//! The game without a window, on a manual clock: each update steps one tick.
+
+use std::ops::{Deref, DerefMut};
+
+use bevy::app::Plugins;
+use bevy::prelude::*;
+use bevy::time::TimeUpdateStrategy;
+
+use super::{GameError, GamePlugins};
+use crate::recording::{Script, ScriptPlayback};
+use crate::replication::{LaneCheck, LaneMeter, LaneSettings, ShadowLadder, spawn_lane};
+use crate::simulation::CubeWorld;
+use crate::view::{Selected, Side};
+
+/// A game without lanes.
+#[derive(Debug)]
+pub struct HeadlessGame {
+    /// The app, to add lanes and read resources.
+    pub app: App,
+}
+
+/// A game with one lane, whose decoded snapshots are checked.
+#[derive(Debug)]
+pub struct LaneGame {
+    game: HeadlessGame,
+    /// The lane.
+    pub lane: Entity,
+}
+
+impl HeadlessGame {
+    /// Sets up the game at tick 0, with a `script` that plays in a loop.
+    #[must_use]
+    pub fn new(script: Option<Script>) -> Self {
+        Self::with_plugins(script, ())
+    }
+
+    /// The same with additional plugins.
+    #[must_use]
+    pub fn with_plugins<M>(script: Option<Script>, plugins: impl Plugins<M>) -> Self {
+        let mut game = Self::build(script, plugins);
+        game.start();
+        game
+    }
+
+    fn build<M>(script: Option<Script>, plugins: impl Plugins<M>) -> Self {
+        let mut app = App::new();
+        app.add_plugins((MinimalPlugins, TransformPlugin, GamePlugins))
+            .add_plugins(plugins)
+            .insert_resource(TimeUpdateStrategy::FixedTimesteps(1));
+        if let Some(script) = script {
+            app.insert_resource(ScriptPlayback::new(script));
+        }
+        app.finish();
+        app.cleanup();
+        Self { app }
+    }
+
+    /// The first update only starts the clock.
+    fn start(&mut self) {
+        self.app.update();
+    }
+
+    /// Adds a lane with both halves.
+    ///
+    /// # Errors
+    /// If the lane cannot be set up.
+    pub fn spawn_lane(&mut self, settings: LaneSettings) -> Result<Entity, GameError> {
+        Ok(spawn_lane(self.app.world_mut(), settings)?)
+    }
+
+    /// Steps one tick.
+    pub fn step(&mut self) {
+        self.app.update();
+    }
+
+    /// The cubes.
+    #[must_use]
+    pub fn cubes(&self) -> &CubeWorld {
+        self.app.world().resource::<CubeWorld>()
+    }
+}
+
+impl LaneGame {
+    /// Sets up the game at tick 0, with a `script` that plays in a loop.
+    ///
+    /// # Errors
+    /// If the lane cannot be set up.
+    pub fn new(script: Option<Script>, settings: LaneSettings) -> Result<Self, GameError> {
+        Self::with_plugins(script, settings, ())
+    }
+
+    /// The same with additional plugins.
+    ///
+    /// # Errors
+    /// If the lane cannot be set up.
+    pub fn with_plugins<M>(
+        script: Option<Script>,
+        settings: LaneSettings,
+        plugins: impl Plugins<M>,
+    ) -> Result<Self, GameError> {
+        let mut game = HeadlessGame::build(script, plugins);
+        let lane = game.spawn_lane(settings)?;
+        let mut entity = game.app.world_mut().entity_mut(lane);
+        entity.insert((LaneCheck::default(), Side::Right, Selected));
+        game.start();
+        Ok(Self { game, lane })
+    }
+
+    /// Adds a shadow ladder to the lane, which measures every rung, as in the window.
+    ///
+    /// # Errors
+    /// If the codec refuses the initial state.
+    pub fn add_shadow(&mut self) -> Result<(), GameError> {
+        let shadow = ShadowLadder::new(CubeWorld::default().current())?;
+        let lane = self.lane;
+        self.app.world_mut().entity_mut(lane).insert(shadow);
+        Ok(())
+    }
+
+    /// Measurements of the lane.
+    ///
+    /// # Panics
+    /// If the lane was despawned.
+    #[must_use]
+    pub fn meter(&self) -> &LaneMeter {
+        let meter = self.app.world().get::<LaneMeter>(self.lane);
+        meter.expect("the lane has a meter")
+    }
+
+    /// Results of the lane's check.
+    ///
+    /// # Panics
+    /// If the lane was despawned.
+    #[must_use]
+    pub fn check(&self) -> LaneCheck {
+        let check = self.app.world().get::<LaneCheck>(self.lane);
+        *check.expect("the lane has a check")
+    }
+}
+
+impl Deref for LaneGame {
+    type Target = HeadlessGame;
+
+    fn deref(&self) -> &HeadlessGame {
+        &self.game
+    }
+}
+
+impl DerefMut for LaneGame {
+    fn deref_mut(&mut self) -> &mut HeadlessGame {
+        &mut self.game
+    }
+}

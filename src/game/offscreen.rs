@@ -1,0 +1,333 @@
+//! The game drawn into an image, frame by frame, without a window or a display server, on a manual clock.
+//!
+//! Nothing depends on the real clock, so a frame is the same however long it takes to draw.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use bevy::asset::RenderAssetUsages;
+use bevy::camera::{ImageRenderTarget, RenderTarget};
+use bevy::log::{Level, LogPlugin};
+use bevy::prelude::*;
+use bevy::render::pipelined_rendering::PipelinedRenderingPlugin;
+use bevy::render::render_asset::RenderAssets;
+use bevy::render::render_resource::{
+    Buffer, BufferDescriptor, BufferUsages, CommandEncoderDescriptor, Extent3d, MapMode,
+    PipelineCache, PollType, TexelCopyBufferInfo, TexelCopyBufferLayout, TextureDimension,
+    TextureFormat, TextureUsages,
+};
+use bevy::render::renderer::{RenderDevice, RenderQueue};
+use bevy::render::settings::{Backends, WgpuSettings};
+use bevy::render::texture::GpuImage;
+use bevy::render::{RenderApp, RenderPlugin};
+use bevy::time::TimeUpdateStrategy;
+use bevy::window::ExitCondition;
+use bevy::winit::WinitPlugin;
+use bevy_egui::EguiPlugin;
+use cubewire_scene::TICKS_PER_SECOND;
+
+use super::GamePlugins;
+use crate::display::LOG_FILTER;
+use crate::panel::SmallGraphPlugin;
+use crate::recording::InputLogPlugin;
+use crate::view::{AppearancePlugin, Canvas, ViewPlugin};
+
+/// The size at which the scale factor is 1, pixels.
+const REFERENCE_SIZE: Vec2 = Vec2::new(1280.0, 720.0);
+
+/// Minimum scale factor: smaller type is not readable.
+const MIN_SCALE: f32 = 0.5;
+
+/// Consecutive updates without a pending shader after which all are assumed ready.
+const WARM_UP_UPDATES: usize = 4;
+
+/// How long loading and compiling shaders may take.
+const SHADER_TIMEOUT: Duration = Duration::from_secs(120);
+
+/// Time between two updates while shaders are being compiled.
+const SHADER_POLL_INTERVAL: Duration = Duration::from_millis(5);
+
+/// Ticks skipped in one update, at most. Each update checks for Ctrl-C, but also draws a frame.
+const SKIPPED_PER_UPDATE: u32 = 600;
+
+/// Whether the log is set up, which a process does once for any number of games.
+static LOGS: AtomicBool = AtomicBool::new(false);
+
+const BYTES_PER_PIXEL: usize = 4;
+
+/// A game without a window, whose frames can be read.
+#[derive(Debug)]
+pub struct OffScreen {
+    /// The app, to add lanes and scripts.
+    pub app: App,
+    image: Handle<Image>,
+    buffer: Buffer,
+    size: UVec2,
+    frames_per_second: u32,
+    /// Number of frames so far.
+    frames: u64,
+}
+
+/// Why a frame cannot be drawn.
+#[derive(Debug, thiserror::Error)]
+pub enum OffScreenError {
+    /// The size exceeds the limit of the adapter.
+    #[error("{width}x{height}: this graphics adapter draws up to {max}x{max}")]
+    TooLarge {
+        /// Width, pixels.
+        width: u32,
+        /// Height, pixels.
+        height: u32,
+        /// Maximum of both, pixels.
+        max: u32,
+    },
+    /// The shaders were not ready in time.
+    #[error("the shaders are not ready after {} s", SHADER_TIMEOUT.as_secs())]
+    NotReady,
+    /// The adapter failed to draw or to copy a frame.
+    #[error("the graphics adapter gave no picture: {0}")]
+    NoPicture(String),
+}
+
+impl OffScreen {
+    /// Sets up the game at tick 0 without lanes, drawn at `size` pixels and `frames_per_second`, at least 1.
+    ///
+    /// # Errors
+    /// If the adapter does not support the size.
+    ///
+    /// # Panics
+    /// In Bevy, if there is no graphics adapter.
+    pub fn new(size: UVec2, frames_per_second: u32) -> Result<Self, OffScreenError> {
+        let mut plugins = DefaultPlugins
+            .set(WindowPlugin {
+                primary_window: None,
+                exit_condition: ExitCondition::DontExit,
+                ..default()
+            })
+            .set(RenderPlugin {
+                // Asynchronous compilation would leave out whatever a pending shader draws.
+                synchronous_pipeline_compilation: true,
+                // The backends that work without a display.
+                render_creation: WgpuSettings {
+                    backends: Some(Backends::PRIMARY),
+                    ..default()
+                }
+                .into(),
+                ..default()
+            })
+            .set(LogPlugin {
+                filter: format!("{LOG_FILTER},bevy_render=error,bevy_egui=error"),
+                level: Level::WARN,
+                ..default()
+            })
+            .disable::<WinitPlugin>()
+            // With pipelined rendering, an update would draw the previous frame.
+            .disable::<PipelinedRenderingPlugin>();
+        if LOGS.swap(true, Ordering::Relaxed) {
+            plugins = plugins.disable::<LogPlugin>();
+        }
+        let mut app = App::new();
+        app.add_plugins((
+            plugins,
+            EguiPlugin::default(),
+            GamePlugins,
+            InputLogPlugin,
+            ViewPlugin,
+            AppearancePlugin,
+            SmallGraphPlugin,
+        ))
+        .insert_resource(TimeUpdateStrategy::ManualDuration(Duration::ZERO));
+        // A frame may span any time: at one frame a second, sixty ticks.
+        let mut clock = app.world_mut().resource_mut::<Time<Virtual>>();
+        clock.set_max_delta(Duration::MAX);
+        app.finish();
+        app.cleanup();
+
+        let device = app.world().resource::<RenderDevice>();
+        let max = device.limits().max_texture_dimension_2d;
+        if size.max_element() > max {
+            return Err(OffScreenError::TooLarge {
+                width: size.x,
+                height: size.y,
+                max,
+            });
+        }
+        let row = RenderDevice::align_copy_bytes_per_row(size.x as usize * BYTES_PER_PIXEL);
+        let bytes = (row * size.y as usize) as u64;
+        if bytes > device.limits().max_buffer_size {
+            return Err(OffScreenError::NoPicture(format!(
+                "a frame of {bytes} bytes exceeds the adapter's buffer size"
+            )));
+        }
+        let buffer = device.create_buffer(&BufferDescriptor {
+            label: Some("frame"),
+            size: bytes,
+            usage: BufferUsages::MAP_READ | BufferUsages::COPY_DST,
+            mapped_at_creation: false,
+        });
+        let mut image = Image::new_uninit(
+            Extent3d {
+                width: size.x,
+                height: size.y,
+                depth_or_array_layers: 1,
+            },
+            TextureDimension::D2,
+            TextureFormat::Rgba8UnormSrgb,
+            RenderAssetUsages::RENDER_WORLD,
+        );
+        image.texture_descriptor.usage |=
+            TextureUsages::RENDER_ATTACHMENT | TextureUsages::COPY_SRC;
+        let image = app.world_mut().resource_mut::<Assets<Image>>().add(image);
+        let scale_factor = (size.as_vec2() / REFERENCE_SIZE).min_element();
+        let scale_factor = scale_factor.max(MIN_SCALE);
+        app.insert_resource(Canvas {
+            target: RenderTarget::Image(ImageRenderTarget {
+                handle: image.clone(),
+                scale_factor,
+            }),
+            size,
+            scale_factor,
+        });
+        Ok(Self {
+            app,
+            image,
+            buffer,
+            size,
+            frames_per_second,
+            frames: 0,
+        })
+    }
+
+    /// Plays `ticks` ticks that are not shown. Stops early if Ctrl-C is pressed.
+    pub fn skip(&mut self, ticks: u64) {
+        let mut left = ticks;
+        while left > 0 && self.app.should_exit().is_none() {
+            let now = left.min(SKIPPED_PER_UPDATE.into());
+            let mut clock = self.app.world_mut().resource_mut::<Time<Fixed>>();
+            let duration = clock.timestep() * now as u32;
+            clock.accumulate_overstep(duration);
+            self.app.update();
+            left -= now;
+        }
+    }
+
+    /// Draws until all shaders are ready, without advancing time.
+    ///
+    /// # Errors
+    /// If the shaders are not loaded and compiled within two minutes.
+    pub fn warm_up(&mut self) -> Result<(), OffScreenError> {
+        let start = Instant::now();
+        let mut ready = 0;
+        while ready < WARM_UP_UPDATES {
+            self.app.update();
+            let render = self.app.sub_app(RenderApp).world();
+            let mut waiting = render.resource::<PipelineCache>().waiting_pipelines();
+            // Bevy silently leaves out what a shader draws while it is being loaded.
+            if waiting.next().is_none() {
+                ready += 1;
+            } else if start.elapsed() > SHADER_TIMEOUT {
+                return Err(OffScreenError::NotReady);
+            } else {
+                ready = 0;
+                thread::sleep(SHADER_POLL_INTERVAL);
+            }
+        }
+        Ok(())
+    }
+
+    /// Advances by one frame and returns it: RGBA, one byte per channel, rows from the top.
+    ///
+    /// # Errors
+    /// If the adapter fails.
+    pub fn frame(&mut self) -> Result<Vec<u8>, OffScreenError> {
+        let tick = self.app.world().resource::<Time<Fixed>>().timestep();
+        let due = |frame| due(frame, self.frames_per_second, tick);
+        let step = due(self.frames + 1) - due(self.frames);
+        self.frames += 1;
+        self.app
+            .insert_resource(TimeUpdateStrategy::ManualDuration(step));
+        self.app.update();
+        self.read()
+    }
+
+    fn read(&self) -> Result<Vec<u8>, OffScreenError> {
+        let no_picture = |why: String| OffScreenError::NoPicture(why);
+        let render = self.app.sub_app(RenderApp).world();
+        let device = render.resource::<RenderDevice>();
+        let queue = render.resource::<RenderQueue>();
+        let images = render.resource::<RenderAssets<GpuImage>>();
+        let image = images
+            .get(&self.image)
+            .ok_or_else(|| no_picture("nothing was drawn".to_owned()))?;
+        let row = RenderDevice::align_copy_bytes_per_row(self.size.x as usize * BYTES_PER_PIXEL);
+        let mut encoder = device.create_command_encoder(&CommandEncoderDescriptor::default());
+        encoder.copy_texture_to_buffer(
+            image.texture.as_image_copy(),
+            TexelCopyBufferInfo {
+                buffer: &self.buffer,
+                layout: TexelCopyBufferLayout {
+                    offset: 0,
+                    bytes_per_row: Some(row as u32),
+                    rows_per_image: None,
+                },
+            },
+            image.texture_descriptor.size,
+        );
+        queue.submit([encoder.finish()]);
+        let slice = self.buffer.slice(..);
+        let (sender, receiver) = std::sync::mpsc::channel();
+        slice.map_async(MapMode::Read, move |result| {
+            // The receiver exists until it has received this.
+            let _ = sender.send(result);
+        });
+        device
+            .poll(PollType::wait_indefinitely())
+            .map_err(|error| no_picture(error.to_string()))?;
+        receiver
+            .recv()
+            .map_err(|error| no_picture(error.to_string()))?
+            .map_err(|error| no_picture(error.to_string()))?;
+        let padded = slice.get_mapped_range();
+        let mut frame = Vec::with_capacity(self.size.element_product() as usize * BYTES_PER_PIXEL);
+        for row in padded.chunks_exact(row) {
+            frame.extend_from_slice(&row[..self.size.x as usize * BYTES_PER_PIXEL]);
+        }
+        drop(padded);
+        self.buffer.unmap();
+        Ok(frame)
+    }
+}
+
+/// The time of a frame. It is a multiple of the tick's length, which is rounded: at 60 a second each frame is
+/// one tick later, and at any rate a second has exactly sixty ticks.
+fn due(frame: u64, frames_per_second: u32, tick: Duration) -> Duration {
+    let ticks = u128::from(frame) * u128::from(TICKS_PER_SECOND);
+    let nanos = (ticks * tick.as_nanos()).div_ceil(frames_per_second.max(1).into());
+    Duration::from_nanos_u128(nanos)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_rate_has_sixty_ticks_a_second() {
+        let tick = Duration::from_nanos(16_666_667);
+        for rate in 1..=240 {
+            for second in [1, 10, 3_600] {
+                let due = due(second * u64::from(rate), rate, tick);
+                assert_eq!(
+                    due.as_nanos() / tick.as_nanos(),
+                    60 * u128::from(second),
+                    "{rate}"
+                );
+                assert_eq!(due.as_nanos() % tick.as_nanos(), 0, "{rate}");
+            }
+        }
+        for frame in 0..100 {
+            assert_eq!(due(frame, 60, tick), tick * frame as u32);
+            assert_eq!(due(frame, 20, tick), tick * 3 * frame as u32);
+        }
+    }
+}

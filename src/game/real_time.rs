@@ -1,0 +1,62 @@
+//! Runs an app without a window in real time, until a time limit or a condition ends it.
+
+use std::io;
+use std::path::Path;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use bevy::app::TerminalCtrlCHandlerPlugin;
+use bevy::log::LogPlugin;
+use bevy::prelude::*;
+use bevy::time::TimeUpdateStrategy;
+
+use crate::display::LOG_FILTER;
+use crate::files::write_whole;
+use crate::replication::Digest;
+
+/// Time between two updates. Each update serves the socket.
+const UPDATE_INTERVAL: Duration = Duration::from_millis(2);
+
+/// Adds logging, and lets Ctrl-C end the app.
+#[derive(Debug)]
+pub struct RealTimePlugin;
+
+impl Plugin for RealTimePlugin {
+    fn build(&self, app: &mut App) {
+        app.add_plugins((
+            TerminalCtrlCHandlerPlugin,
+            LogPlugin {
+                filter: LOG_FILTER.to_owned(),
+                ..default()
+            },
+        ));
+    }
+}
+
+/// Updates the app until `seconds` have passed, Ctrl-C is pressed, or `should_continue` returns false. In
+/// each case the app has received [`AppExit`].
+pub fn play(app: &mut App, seconds: Option<f64>, should_continue: impl Fn(&App) -> bool) {
+    app.insert_resource(TimeUpdateStrategy::Automatic);
+    let start = Instant::now();
+    loop {
+        app.update();
+        if app.should_exit().is_some() {
+            return;
+        }
+        let is_over = seconds.is_some_and(|seconds| start.elapsed().as_secs_f64() >= seconds);
+        if is_over || !should_continue(app) {
+            app.world_mut().write_message(AppExit::Success);
+            app.update();
+            return;
+        }
+        thread::sleep(UPDATE_INTERVAL);
+    }
+}
+
+/// Writes the [`Digest`] of a run to a file.
+///
+/// # Errors
+/// If the file cannot be written.
+pub fn write_digest(world: &World, path: &Path) -> io::Result<()> {
+    write_whole(path, world.resource::<Digest>().csv().as_bytes())
+}

@@ -1,0 +1,323 @@
+//! A series of videos: one for each rung, compared with the previous rung, one for each kind of
+//! interpolation, and a page that plays them.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use bevy::math::UVec2;
+use clap::ValueEnum;
+use cubewire_codec::ladder::{self, LADDER, Rung};
+use cubewire_protocol::Interpolation;
+use cubewire_scene::TICKS_PER_SECOND;
+
+use super::film::{Film, Take};
+use super::progress;
+use super::record::{RecordError, check_adapter, record};
+use crate::files::write_whole;
+use crate::recording::{Script, ScriptError};
+use crate::replication::{LaneSettings, PlayoutSettings, SenderSettings};
+use crate::view::{Half, Overlay, Side};
+
+/// The length of the videos in a series.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Series {
+    /// As in the article: eight seconds each.
+    Article,
+    /// Half a second each, as a test.
+    Quick,
+}
+
+impl Series {
+    /// Default size of each video, pixels.
+    #[must_use]
+    pub const fn size(self) -> UVec2 {
+        match self {
+            Self::Article => UVec2::new(1280, 720),
+            Self::Quick => UVec2::new(320, 180),
+        }
+    }
+
+    /// Frames of each video, at 60 a second.
+    const fn frames(self) -> u64 {
+        match self {
+            Self::Article => 480,
+            Self::Quick => 30,
+        }
+    }
+}
+
+/// The scripts that are played.
+const KATAMARI: &str = include_str!("../../assets/scripts/katamari.ron");
+const BALL: &str = include_str!("../../assets/scripts/ball.ron");
+/// Uneventful ticks at the start of both scripts, which are not shown.
+const SKIPPED_TICKS: u64 = 4 * TICKS_PER_SECOND as u64;
+
+const FRAMES_PER_SECOND: u32 = 60;
+
+/// A video of a series.
+#[derive(Clone, Debug)]
+pub struct Episode {
+    /// Name of the file, without extension.
+    pub name: String,
+    /// A caption for the page.
+    pub caption: String,
+    /// What is recorded.
+    pub film: Film,
+}
+
+/// Why a series was not recorded.
+#[derive(Debug, thiserror::Error)]
+pub enum SeriesError {
+    /// A video could not be recorded.
+    #[error(transparent)]
+    Record(#[from] RecordError),
+    /// The folder or its page cannot be written.
+    #[error("{}: {source}", path.display())]
+    Unwritable {
+        /// The folder or file.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// The report of a video cannot be written.
+    #[error("standard output: {0}")]
+    Output(io::Error),
+    /// A built-in script is invalid.
+    #[error(transparent)]
+    Script(#[from] ScriptError),
+}
+
+/// The videos of a series in order, each of `size` pixels.
+///
+/// # Errors
+/// If a built-in script is invalid.
+pub fn episodes(series: Series, size: UVec2) -> Result<Vec<Episode>, ScriptError> {
+    let katamari = Script::parse(KATAMARI, Path::new("katamari.ron"))?;
+    let ball = Script::parse(BALL, Path::new("ball.ron"))?;
+    let film = |script: &Script, left: Half, right: LaneSettings| Film {
+        size,
+        frames_per_second: FRAMES_PER_SECOND,
+        frames: series.frames(),
+        skipped_ticks: SKIPPED_TICKS,
+        script: Some(script.clone()),
+        left,
+        right,
+        switches: Vec::new(),
+        overlay: Overlay::default(),
+    };
+    let lane = |rung: &Rung| LaneSettings::with_stages(rung.stages);
+    let mut episodes = Vec::new();
+    for (place, rung) in LADDER.iter().enumerate() {
+        let before = place.checked_sub(1).map(|before| &LADDER[before]);
+        let left = before.map_or(Half::Simulation, |before| Half::Lane(lane(before)));
+        let mut film = film(&katamari, left, lane(rung));
+        if before.is_some() {
+            film.overlay.names = ["before", "after"].map(|name| Some(name.to_owned()));
+        }
+        episodes.push(Episode {
+            name: format!("{:02}-{}", place + 1, rung.name),
+            caption: rung.summary.to_owned(),
+            film,
+        });
+    }
+    for (kind, caption) in [
+        (
+            Interpolation::None,
+            "Ten snapshots a second, without interpolation.",
+        ),
+        (
+            Interpolation::Linear,
+            "Ten a second, linear interpolation: motion has visible corners.",
+        ),
+        (
+            Interpolation::Hermite,
+            "Ten a second, Hermite interpolation with velocities.",
+        ),
+        (
+            Interpolation::Extrapolate,
+            "Ten a second, extrapolation along the velocity instead of waiting for the next snapshot.",
+        ),
+    ] {
+        let right = LaneSettings {
+            sender: SenderSettings {
+                // The last rung with velocities.
+                stages: ladder::AT_REST.stages,
+                send_interval_ticks: TICKS_PER_SECOND / 10,
+                ..SenderSettings::default()
+            },
+            playout: PlayoutSettings {
+                interpolation: kind,
+                ..PlayoutSettings::default()
+            },
+            ..LaneSettings::default()
+        };
+        episodes.push(Episode {
+            name: format!("interpolation-{}", kind.name()),
+            caption: caption.to_owned(),
+            film: film(&ball, Half::Simulation, right),
+        });
+    }
+    Ok(episodes)
+}
+
+/// Records the videos of a series into a folder, which is created if it does not exist, and writes a page
+/// that plays them. Calls `report` with a line about each video.
+///
+/// # Errors
+/// [`SeriesError`]. Videos that were finished before remain.
+pub fn record_series(
+    series: Series,
+    size: UVec2,
+    folder: &Path,
+    mut report: impl FnMut(&str) -> Result<(), io::Error>,
+) -> Result<(), SeriesError> {
+    let unwritable = |path: &Path| {
+        let path = path.to_owned();
+        move |source| SeriesError::Unwritable { path, source }
+    };
+    check_adapter()?;
+    fs::create_dir_all(folder).map_err(unwritable(folder))?;
+    let episodes = episodes(series, size)?;
+    let frames = episodes.iter().map(|episode| episode.film.frames).sum();
+    let bar = progress(frames, "frames");
+    let mut page = Page::default();
+    for episode in &episodes {
+        bar.set_message(episode.name.clone());
+        let file = format!("{}.mp4", episode.name);
+        let take = match record(&episode.film, &folder.join(&file), &bar) {
+            // Write the page for the videos finished so far.
+            Err(RecordError::Stopped) if !page.is_empty() => break,
+            take => take?,
+        };
+        let line = figures(&episode.film, &take);
+        page.add(&file, episode, &line);
+        bar.suspend(|| report(&format!("{file}: {} frames; {line}", take.frames)))
+            .map_err(SeriesError::Output)?;
+        if take.frames < episode.film.frames {
+            // Ctrl-C was pressed.
+            break;
+        }
+    }
+    if bar.position() < frames {
+        bar.suspend(|| report("stopped: the series is incomplete"))
+            .map_err(SeriesError::Output)?;
+    }
+    bar.finish_and_clear();
+    let path = folder.join("index.html");
+    write_whole(&path, page.html().as_bytes()).map_err(unwritable(&path))
+}
+
+/// What each half shows, with its bandwidth.
+fn figures(film: &Film, take: &Take) -> String {
+    let half = |side: Side| {
+        let what = match (side, &film.left) {
+            (Side::Left, Half::Simulation) => "simulation",
+            (Side::Left, Half::Lane(lane)) => lane.rung_name(),
+            (Side::Right, _) => film.right.rung_name(),
+        };
+        match take.mean_kbps[side as usize] {
+            Some(kbps) => format!("{what} {kbps:.1} kbps"),
+            None => what.to_owned(),
+        }
+    };
+    let [left, right] = Side::ALL.map(half);
+    format!("{left} | {right}")
+}
+
+/// A page of videos, as HTML.
+#[derive(Debug, Default)]
+struct Page {
+    figures: String,
+}
+
+impl Page {
+    fn add(&mut self, file: &str, episode: &Episode, figures: &str) {
+        let (name, caption) = (escape(&episode.name), escape(&episode.caption));
+        let UVec2 { x, y } = episode.film.size;
+        // Writing to a string cannot fail.
+        let _ = write!(
+            self.figures,
+            "<figure>\n<video src=\"{file}\" width=\"{x}\" height=\"{y}\" controls loop muted \
+             playsinline preload=\"metadata\"></video>\n<figcaption><b>{name}</b> {caption}<br>\
+             {}</figcaption>\n</figure>\n",
+            escape(figures)
+        );
+    }
+
+    const fn is_empty(&self) -> bool {
+        self.figures.is_empty()
+    }
+
+    fn html(&self) -> String {
+        format!("{HEAD}{}</main>\n</html>\n", self.figures)
+    }
+}
+
+const HEAD: &str = "\
+<!DOCTYPE html>
+<html lang=\"en\">
+<meta charset=\"utf-8\">
+<meta name=\"viewport\" content=\"width=device-width\">
+<title>Snapshot compression, rung by rung</title>
+<style>
+body { font: 16px/1.5 system-ui, sans-serif; margin: 2em auto; max-width: 82rem; padding: 0 1em }
+figure { margin: 0 0 3em }
+video { max-width: 100%; height: auto }
+</style>
+<main>
+<h1>Snapshot compression, rung by rung</h1>
+<p>901 cubes. Each video compares a rung, at the right, with the previous rung, at the left, for the same
+input; the first rung is compared with the simulation itself. Then other input at ten snapshots a second:
+the simulation at the left, and each kind of interpolation at the right. Bandwidths are means over the
+video in article accounting: the payload of each snapshot in whole bytes, plus 28 bytes of IP and UDP
+headers.</p>
+";
+
+fn escape(text: &str) -> String {
+    let text = text.replace('&', "&amp;").replace('<', "&lt;");
+    text.replace('>', "&gt;").replace('"', "&quot;")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_rung_and_every_interpolation_has_a_video() {
+        let episodes = episodes(Series::Article, UVec2::new(640, 360)).unwrap();
+        assert_eq!(episodes.len(), LADDER.len() + Interpolation::ALL.len());
+        let last = &episodes[LADDER.len() - 1].film;
+        assert_eq!(last.right.sender.stages, LADDER[LADDER.len() - 1].stages);
+        let Half::Lane(before) = &last.left else {
+            panic!("the left half shows the rung before");
+        };
+        assert_eq!(before.sender.stages, LADDER[LADDER.len() - 2].stages);
+        let mut names: Vec<_> = episodes.iter().map(|episode| &episode.name).collect();
+        names.sort();
+        names.dedup();
+        assert_eq!(names.len(), episodes.len());
+    }
+
+    #[test]
+    fn the_page_shows_name_caption_and_figures_of_a_video() {
+        let episode = Episode {
+            name: "a&b".to_owned(),
+            caption: "1 < 2".to_owned(),
+            film: episodes(Series::Quick, Series::Quick.size())
+                .unwrap()
+                .remove(0)
+                .film,
+        };
+        let mut page = Page::default();
+        page.add("a.mp4", &episode, "simulation | \"x\" 3.0 kbps");
+        let html = page.html();
+        for part in [
+            "src=\"a.mp4\" width=\"320\" height=\"180\"",
+            "<b>a&amp;b</b> 1 &lt; 2<br>simulation | &quot;x&quot; 3.0 kbps",
+        ] {
+            assert!(html.contains(part), "{html}");
+        }
+    }
+}

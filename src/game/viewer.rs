@@ -1,0 +1,64 @@
+//! A viewer without a window, on a manual clock.
+
+use bevy::app::Plugins;
+use bevy::prelude::*;
+use bevy::time::TimeUpdateStrategy;
+
+use crate::replication::{
+    LaneMeter, LaneSettings, ServerConnection, ViewerPlugin, spawn_receiving_lane,
+};
+use crate::transport::UdpViewerPlugin;
+use crate::transport::udp::UdpViewer;
+
+/// A viewer that steps one tick with each update.
+#[derive(Debug)]
+pub struct HeadlessViewer {
+    /// The app, to read and change in tests.
+    pub app: App,
+    /// The only lane of the viewer.
+    pub lane: Entity,
+}
+
+impl HeadlessViewer {
+    /// Sets up a viewer, which connects while it is updated.
+    #[must_use]
+    pub fn new(viewer: UdpViewer, settings: LaneSettings) -> Self {
+        Self::with_plugins(viewer, settings, ())
+    }
+
+    /// The same with additional plugins.
+    #[must_use]
+    pub fn with_plugins<M>(
+        viewer: UdpViewer,
+        settings: LaneSettings,
+        plugins: impl Plugins<M>,
+    ) -> Self {
+        let mut app = App::new();
+        app.add_plugins((MinimalPlugins, ViewerPlugin, UdpViewerPlugin))
+            .add_plugins(plugins)
+            .insert_resource(TimeUpdateStrategy::FixedTimesteps(1))
+            .insert_resource(viewer);
+        app.finish();
+        app.cleanup();
+        let lane = spawn_receiving_lane(app.world_mut(), settings);
+        // The first update only starts the clock.
+        app.update();
+        Self { app, lane }
+    }
+
+    /// The state of the connection.
+    #[must_use]
+    pub fn connection(&self) -> ServerConnection {
+        self.app.world().resource::<UdpViewer>().connection()
+    }
+
+    /// Measurements since the welcome.
+    ///
+    /// # Panics
+    /// If the lane was despawned.
+    #[must_use]
+    pub fn meter(&self) -> &LaneMeter {
+        let meter = self.app.world().get::<LaneMeter>(self.lane);
+        meter.expect("the lane has a meter")
+    }
+}

@@ -1,0 +1,190 @@
+//! The game in a window.
+
+mod replay;
+mod report;
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use bevy::log::LogPlugin;
+use bevy::prelude::*;
+use bevy::window::WindowResolution;
+use bevy_egui::EguiPlugin;
+
+use super::{GameError, GamePlugins};
+use crate::controls::ControlsPlugin;
+use crate::display::LOG_FILTER;
+use crate::panel::PanelPlugin;
+use crate::recording::{InputLogPlugin, KeyboardPlugin, LivePlugin, RecordingFolder, Script};
+use crate::replication::{
+    LaneSettings, ShadowLadder, TickPicture, ViewerPlugin, spawn_receiving_lane,
+};
+use crate::simulation::CubeWorld;
+use crate::transport::udp::{UdpServer, UdpViewer};
+use crate::transport::{UdpServerPlugin, UdpViewerPlugin};
+use crate::view::{self, AppearancePlugin, Half, Selected, Side, ViewMode, ViewPlugin};
+
+/// The role of the process.
+#[derive(Debug)]
+pub enum Role {
+    /// Plays the game, and shows its replica.
+    Play,
+    /// The same, and serves viewers in other processes.
+    Serve(Box<UdpServer>),
+    /// Views the game of a server.
+    View(Box<UdpViewer>),
+}
+
+/// How to open the window.
+#[derive(Debug)]
+pub struct WindowSettings {
+    /// The role of the process.
+    pub role: Role,
+    /// What the left half shows at the start.
+    pub left: Half,
+    /// The lane in the right half at the start.
+    pub right: LaneSettings,
+    /// A script to play instead of the keyboard. A replay is played once.
+    pub script: Option<Script>,
+    /// Folder for replays and videos.
+    pub recordings: PathBuf,
+    /// When to close the window, seconds after it opened.
+    pub seconds: Option<f64>,
+    /// Size in logical pixels.
+    pub size: UVec2,
+    /// File for figures of the run.
+    pub report: Option<PathBuf>,
+    /// File for the state of the panel.
+    pub panel: Option<PathBuf>,
+}
+
+/// Why the window closed, or did not open.
+#[derive(Debug, thiserror::Error)]
+pub enum WindowError {
+    /// The game cannot be set up.
+    #[error(transparent)]
+    Game(#[from] GameError),
+    /// The report cannot be written.
+    #[error("{}: {source}", path.display())]
+    Report {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// A system failed.
+    #[error("the game ended with {0}")]
+    Failed(std::num::NonZeroU8),
+}
+
+/// Opens the window and runs the app until it is closed.
+///
+/// # Errors
+/// [`WindowError`]
+pub fn run(settings: WindowSettings) -> Result<(), WindowError> {
+    let UVec2 {
+        x: width,
+        y: height,
+    } = settings.size;
+    let mut app = App::new();
+    app.add_plugins(
+        DefaultPlugins
+            .set(WindowPlugin {
+                primary_window: Some(Window {
+                    title: "Cubewire".to_owned(),
+                    name: Some("cubewire".to_owned()),
+                    resolution: WindowResolution::new(width, height),
+                    ..default()
+                }),
+                ..default()
+            })
+            .set(LogPlugin {
+                filter: LOG_FILTER.to_owned(),
+                ..default()
+            }),
+    );
+    add_game(&mut app, settings)?;
+    match app.run() {
+        AppExit::Success => Ok(()),
+        AppExit::Error(code) if code.get() == CTRL_C => Ok(()),
+        AppExit::Error(code) => Err(WindowError::Failed(code)),
+    }
+}
+
+/// Adds everything for the window except Bevy's default plugins, which must have been added before.
+///
+/// # Errors
+/// If a lane cannot be set up, or the report cannot be written.
+pub fn add_game(app: &mut App, settings: WindowSettings) -> Result<(), WindowError> {
+    app.add_plugins((
+        EguiPlugin::default(),
+        ViewPlugin,
+        AppearancePlugin,
+        PanelPlugin {
+            settings: settings.panel,
+        },
+    ));
+    app.add_plugins(LivePlugin)
+        .insert_resource(RecordingFolder(settings.recordings));
+    match settings.role {
+        Role::Play => play(app, settings.script, settings.left, settings.right)?,
+        Role::Serve(server) => {
+            play(app, settings.script, settings.left, settings.right)?;
+            app.add_plugins(UdpServerPlugin).insert_resource(*server);
+        }
+        Role::View(viewer) => view(app, *viewer, settings.right),
+    }
+    if let Some(path) = settings.report {
+        report::install(app, path)?;
+    }
+    if let Some(seconds) = settings.seconds {
+        app.insert_resource(CloseAfter(Duration::from_secs_f64(seconds)))
+            .add_systems(PostUpdate, close);
+    }
+    Ok(())
+}
+
+/// Adds the game, with the simulation or a lane in the left half and a lane in the right half.
+fn play(
+    app: &mut App,
+    script: Option<Script>,
+    left: Half,
+    right: LaneSettings,
+) -> Result<(), GameError> {
+    app.add_plugins((GamePlugins, KeyboardPlugin, InputLogPlugin));
+    if let Some(script) = script {
+        replay::play(app, script);
+    }
+    let world = app.world_mut();
+    view::show(world, Side::Right, Half::Lane(right))?;
+    view::show(world, Side::Left, left)?;
+    let shadow = ShadowLadder::new(world.resource::<CubeWorld>().current())?;
+    let mut selected = world.query_filtered::<Entity, With<Selected>>();
+    if let Ok(lane) = selected.single(world) {
+        world.entity_mut(lane).insert(shadow);
+    }
+    Ok(())
+}
+
+/// Adds a viewer, which shows only its lane.
+fn view(app: &mut App, viewer: UdpViewer, lane: LaneSettings) {
+    app.add_plugins((ViewerPlugin, UdpViewerPlugin, ControlsPlugin))
+        .insert_resource(viewer)
+        .insert_resource(ViewMode::Right);
+    let lane = spawn_receiving_lane(app.world_mut(), lane);
+    app.world_mut()
+        .entity_mut(lane)
+        .insert((Side::Right, Selected, TickPicture::default()));
+}
+
+/// The exit code of Bevy after Ctrl-C in the terminal.
+const CTRL_C: u8 = 130;
+
+#[derive(Resource, Debug)]
+struct CloseAfter(Duration);
+
+fn close(time: Res<Time<Real>>, after: Res<CloseAfter>, mut exit: MessageWriter<AppExit>) {
+    if time.elapsed() >= after.0 {
+        exit.write(AppExit::Success);
+    }
+}

@@ -1,0 +1,69 @@
+//! Plays a script in the window. A replay is compared with the recorded states.
+
+use bevy::prelude::*;
+
+use crate::controls::ControlsSystems;
+use crate::recording::{Outcome, ReplayCheck, Script, ScriptPlayback, begin};
+use crate::simulation::CubeWorld;
+use crate::view::Notices;
+
+/// Ticks of a lead-in that are played in each frame.
+const LEAD_IN_TICKS: u64 = 120;
+
+/// Plays `script` from the first tick on, its lead-in fast.
+pub(super) fn play(app: &mut App, script: Script) {
+    let lead_in = script.lead_in;
+    let playing = ScriptPlayback::new(script).showing_halves(Vec::new());
+    begin(app.world_mut(), playing);
+    app.add_systems(Update, show_outcome.run_if(resource_exists::<ReplayCheck>));
+    app.insert_resource(LeadIn(lead_in)).add_systems(
+        RunFixedMainLoop,
+        fast_forward
+            .after(ControlsSystems)
+            .in_set(RunFixedMainLoopSystems::BeforeFixedMainLoop),
+    );
+    if lead_in > 0 {
+        app.add_systems(PostStartup, show_lead_in);
+    }
+}
+
+/// The tick at which the replay itself begins.
+#[derive(Resource, Debug)]
+struct LeadIn(u64);
+
+/// Plays the lead-in of a replay at many ticks a frame.
+fn fast_forward(
+    world: Res<CubeWorld>,
+    lead_in: Res<LeadIn>,
+    virtual_clock: Res<Time<Virtual>>,
+    mut clock: ResMut<Time<Fixed>>,
+) {
+    let left = lead_in.0.saturating_sub(world.tick()).min(LEAD_IN_TICKS);
+    if left > 0 && !virtual_clock.is_paused() {
+        let time = clock.timestep() * left as u32;
+        clock.accumulate_overstep(time);
+    }
+}
+
+fn show_lead_in(time: Res<Time<Real>>, mut notices: ResMut<Notices>) {
+    let sentence = "playing the lead-in of the replay first, fast";
+    notices.show(sentence.to_owned(), time.elapsed());
+}
+
+fn show_outcome(
+    time: Res<Time<Real>>,
+    check: Res<ReplayCheck>,
+    mut is_shown: Local<bool>,
+    mut notices: ResMut<Notices>,
+) {
+    let sentence = match check.outcome() {
+        Outcome::Same => "the replay is over: every state matched the recording".to_owned(),
+        Outcome::Different(difference) => difference.to_string(),
+        Outcome::Unfinished => return,
+    };
+    if *is_shown {
+        return;
+    }
+    *is_shown = true;
+    notices.show(sentence, time.elapsed());
+}

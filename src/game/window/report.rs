@@ -1,0 +1,201 @@
+//! Figures of a run in the window, as JSON, for tests of the real app.
+//!
+//! Compares the replica's cubes on the screen with the simulation's states, interpolated at the tick that
+//! the replica shows.
+
+use std::path::{Path, PathBuf};
+
+use bevy::prelude::*;
+use cubewire_codec::ladder;
+use cubewire_scene::PLAYER;
+use serde::Serialize;
+
+use super::WindowError;
+use crate::files::write_whole;
+use crate::replication::{
+    Accounting, History, LaneCheck, LaneMeter, LinkSettings, SenderSettings, ShadowLadder,
+};
+use crate::simulation::CubeWorld;
+use crate::view::{ReplicaPicture, Selected, Side, ViewCube, ViewMode, ViewSystems};
+
+/// Interval at which the report is written, seconds.
+const WRITE_EVERY: f32 = 0.2;
+
+/// Figures of the run so far.
+#[derive(Resource, Clone, Debug, Default, Serialize)]
+struct Report {
+    /// Frames drawn.
+    frames: u64,
+    /// Newest tick of the simulation.
+    simulation_tick: u64,
+    /// The tick that the replica shows.
+    replica_tick: f64,
+    /// Maximum horizontal distance of the player from the origin, metres.
+    player_travelled_m: f32,
+    /// Height of the player's centre above the floor, metres.
+    player_height_m: f32,
+    /// Cubes that are interacting.
+    interacting: usize,
+    /// Frames in which the replica was compared with the simulation.
+    compared_frames: u64,
+    /// Maximum position error of a cube in the replica, metres.
+    worst_position_error_m: f32,
+    /// Maximum orientation error of a cube in the replica, degrees.
+    worst_orientation_error_degrees: f32,
+    /// Current rung of the lane.
+    rung: Option<&'static str>,
+    /// Every rung since the start.
+    rungs_seen: Vec<&'static str>,
+    article_kbps: f64,
+    wire_kbps: f64,
+    link_cut: bool,
+    /// [`ViewMode`], by name.
+    view: String,
+    received: u64,
+    refused: u64,
+    compared: u64,
+    wrong: u64,
+    /// Bytes of all snapshots since the start in article accounting, by rung of the shadow ladder.
+    ladder: Vec<RungBytes>,
+}
+
+#[derive(Clone, Debug, Serialize)]
+struct RungBytes {
+    rung: &'static str,
+    bytes: usize,
+}
+
+#[derive(Resource, Debug)]
+struct ReportFile {
+    path: PathBuf,
+    since_written: f32,
+}
+
+/// Writes a report to `path` several times a second, and when the app exits.
+pub(super) fn install(app: &mut App, path: PathBuf) -> Result<(), WindowError> {
+    write_file(&path, &Report::default())?;
+    app.insert_resource(ReportFile {
+        path,
+        since_written: 0.0,
+    })
+    .init_resource::<Report>()
+    .add_systems(
+        PostUpdate,
+        (compare, note).chain().after(ViewSystems::Cubes),
+    )
+    .add_systems(Last, write);
+    Ok(())
+}
+
+fn compare(
+    history: Res<History>,
+    pictures: Query<(&Side, &ReplicaPicture)>,
+    cubes: Query<(&Side, &ViewCube, &Transform)>,
+    mut report: ResMut<Report>,
+) {
+    let right = pictures.iter().find(|&(&side, _)| side == Side::Right);
+    let Some((picture, tick)) = right.and_then(|(_, picture)| Some((picture, picture.tick?)))
+    else {
+        return;
+    };
+    report.replica_tick = tick;
+    let [from_tick, to_tick] = picture.between;
+    let (Some(from), Some(to)) = (history.at(from_tick), history.at(to_tick)) else {
+        return;
+    };
+    let span = to_tick - from_tick;
+    let fraction = if span > 0 {
+        ((tick - from_tick as f64) / span as f64) as f32
+    } else {
+        0.0
+    };
+    report.compared_frames += 1;
+    for (&side, cube, shown) in &cubes {
+        let (from, to) = (&from[cube.index], &to[cube.index]);
+        // Cubes that a reset teleports are not interpolated.
+        if side == Side::Left || from.position.distance(to.position) > 1.0 {
+            continue;
+        }
+        let position = from.position.lerp(to.position, fraction);
+        let orientation = from.orientation.slerp(to.orientation, fraction);
+        let distance = shown.translation.distance(position);
+        let angle = shown.rotation.angle_between(orientation).to_degrees();
+        report.worst_position_error_m = report.worst_position_error_m.max(distance);
+        report.worst_orientation_error_degrees = report.worst_orientation_error_degrees.max(angle);
+    }
+}
+
+type SelectedLane<'a> = (
+    &'a SenderSettings,
+    &'a LinkSettings,
+    &'a LaneMeter,
+    &'a LaneCheck,
+    &'a ShadowLadder,
+);
+
+fn note(
+    world: Res<CubeWorld>,
+    lanes: Query<SelectedLane<'_>, With<Selected>>,
+    mode: Res<ViewMode>,
+    mut report: ResMut<Report>,
+) {
+    report.frames += 1;
+    report.view = format!("{:?}", *mode);
+    report.simulation_tick = world.tick();
+    let cubes = &world.current().cubes;
+    let player = cubes[PLAYER].position.truncate().length();
+    report.player_travelled_m = report.player_travelled_m.max(player);
+    report.player_height_m = cubes[PLAYER].position.z;
+    report.interacting = cubes.iter().filter(|cube| cube.interacting).count();
+
+    let Some((sender, link, meter, check, shadow)) = lanes.iter().next() else {
+        return;
+    };
+    let rung = ladder::rung_of(sender.stages);
+    report.rung = rung.map(|rung| rung.name);
+    if let Some(rung) = rung
+        && !report.rungs_seen.contains(&rung.name)
+    {
+        report.rungs_seen.push(rung.name);
+    }
+    report.article_kbps = meter.kbps(Accounting::Article);
+    report.wire_kbps = meter.kbps(Accounting::Wire);
+    report.link_cut = link.conditions.cut;
+    report.received = meter.received;
+    report.refused = meter.refused;
+    report.compared = check.compared;
+    report.wrong = check.wrong;
+    report.ladder.clear();
+    report
+        .ladder
+        .extend(shadow.rungs().iter().map(|rung| RungBytes {
+            rung: rung.rung().name,
+            bytes: rung.totals.article_bytes,
+        }));
+}
+
+fn write(
+    time: Res<Time<Real>>,
+    report: Res<Report>,
+    mut file: ResMut<ReportFile>,
+    mut exits: MessageReader<AppExit>,
+) {
+    file.since_written += time.delta_secs();
+    let exiting = exits.read().next().is_some();
+    if !exiting && file.since_written < WRITE_EVERY {
+        return;
+    }
+    file.since_written = 0.0;
+    if let Err(error) = write_file(&file.path, &report) {
+        error!("--report: {error}");
+    }
+}
+
+/// Writes atomically, so that readers never see a partial report.
+fn write_file(path: &Path, report: &Report) -> Result<(), WindowError> {
+    let json = serde_json::to_vec_pretty(report).expect("a report is plain data");
+    write_whole(path, &json).map_err(|source| WindowError::Report {
+        path: path.to_owned(),
+        source,
+    })
+}

@@ -1,0 +1,76 @@
+//! Keyboard input, unless a script is played; and pausing, stepping and resuming the clock.
+
+use std::time::Duration;
+
+use bevy::ecs::message::{MessageRegistry, ShouldUpdateMessages};
+use bevy::prelude::*;
+use bevy_egui::input::EguiWantsInput;
+
+use super::{ReplayCheck, ScriptPlayback};
+use crate::controls::{self, Action, ControlsPlugin, ControlsSystems};
+use crate::simulation::{HeldKeys, ResetSimulation};
+
+/// Holds the keys of the keyboard and handles reset, pause and step. Adds the [`ControlsPlugin`].
+#[derive(Debug)]
+pub struct KeyboardPlugin;
+
+impl Plugin for KeyboardPlugin {
+    fn build(&self, app: &mut App) {
+        app.add_plugins(ControlsPlugin)
+            .add_observer(on_action)
+            .add_systems(
+                RunFixedMainLoop,
+                hold.run_if(not(resource_exists::<ScriptPlayback>))
+                    .before(ControlsSystems)
+                    .in_set(RunFixedMainLoopSystems::BeforeFixedMainLoop),
+            )
+            .add_systems(Last, forget_messages);
+    }
+}
+
+fn hold(
+    keys: Res<ButtonInput<KeyCode>>,
+    egui: Option<Res<EguiWantsInput>>,
+    mut held: ResMut<HeldKeys>,
+) {
+    held.0 = controls::held(&keys, egui.as_deref());
+}
+
+fn on_action(
+    action: On<Action>,
+    mut clock: ResMut<Time<Virtual>>,
+    mut ticks: ResMut<Time<Fixed>>,
+    mut resets: MessageWriter<ResetSimulation>,
+    replay: Option<Res<ReplayCheck>>,
+) {
+    let tick = ticks.timestep();
+    match *action {
+        // A replay contains its own resets.
+        Action::Reset if replay.is_none() => {
+            resets.write(ResetSimulation);
+            if clock.is_paused() {
+                ticks.accumulate_overstep(tick);
+            }
+        }
+        Action::Pause if clock.is_paused() => clock.unpause(),
+        Action::Pause => pause(&mut clock),
+        Action::Step => {
+            pause(&mut clock);
+            ticks.accumulate_overstep(tick);
+        }
+        _ => {}
+    }
+}
+
+/// Pauses, and discards the part of this frame's time that was not simulated yet.
+fn pause(clock: &mut Time<Virtual>) {
+    clock.pause();
+    clock.advance_by(Duration::ZERO);
+}
+
+/// Bevy keeps messages until the next fixed tick, which never comes during a pause.
+fn forget_messages(clock: Res<Time<Virtual>>, mut registry: ResMut<MessageRegistry>) {
+    if clock.is_paused() {
+        registry.should_update = ShouldUpdateMessages::Ready;
+    }
+}

@@ -1,0 +1,174 @@
+//! Scripts and replays as RON files: reading, checking, writing.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::Path;
+
+use ron::extensions::Extensions;
+use ron::ser::PrettyConfig;
+use serde::Deserialize;
+
+use super::{Half, Script, ScriptError, Step};
+use crate::files::write_whole;
+
+/// Size of a file, at most: many hours of play.
+pub(super) const MAX_FILE_BYTES: u64 = 16 << 20;
+
+/// Format of replays. Incremented when older replays no longer reproduce the same states.
+pub(in crate::recording) const FORMAT: u32 = 1;
+
+impl Script {
+    /// Reads a file.
+    ///
+    /// # Errors
+    /// [`ScriptError`], with the file and the position in it.
+    pub fn load(path: &Path) -> Result<Self, ScriptError> {
+        let unreadable = |source| ScriptError::Unreadable {
+            path: path.to_owned(),
+            source,
+        };
+        // The length in the metadata is not reliable: the path may be a device.
+        let mut file = File::open(path)
+            .map_err(unreadable)?
+            .take(MAX_FILE_BYTES + 1);
+        let mut text = String::new();
+        file.read_to_string(&mut text).map_err(unreadable)?;
+        if text.len() as u64 > MAX_FILE_BYTES {
+            return Err(ScriptError::TooLong {
+                path: path.to_owned(),
+            });
+        }
+        Self::parse(&text, path)
+    }
+
+    /// Parses the contents of a file; `path` is only used in error messages.
+    ///
+    /// # Errors
+    /// [`ScriptError`], with the file and the position in it.
+    pub fn parse(text: &str, path: &Path) -> Result<Self, ScriptError> {
+        check_format(text, path)?;
+        let script: Self = ron_options()
+            .from_str(text)
+            .map_err(|source| ScriptError::Syntax {
+                path: path.to_owned(),
+                source: Box::new(source),
+            })?;
+        script.check_sum(path)?;
+        let path = || path.to_owned();
+        let mut right = script.steps.iter().map(|step| &step.right);
+        let is_lane = |half: &Option<Box<Half>>| half.as_deref() != Some(&Half::Simulation);
+        if !is_lane(&script.right) || !right.all(is_lane) {
+            return Err(ScriptError::NoLane { path: path() });
+        }
+        if script.ticks == 0 {
+            return Err(ScriptError::Empty { path: path() });
+        }
+        let mut before = None;
+        for (index, &Step { at, .. }) in script.steps.iter().enumerate() {
+            let step = index + 1;
+            if let Some(before) = before.filter(|&before| at <= before) {
+                return Err(ScriptError::Order {
+                    path: path(),
+                    step,
+                    at,
+                    before,
+                });
+            }
+            if at >= script.ticks {
+                return Err(ScriptError::AfterEnd {
+                    path: path(),
+                    step,
+                    at,
+                    ticks: script.ticks,
+                });
+            }
+            before = Some(at);
+        }
+        if script.lead_in >= script.ticks {
+            return Err(ScriptError::LeadIn {
+                path: path(),
+                lead_in: script.lead_in,
+                ticks: script.ticks,
+            });
+        }
+        Ok(script)
+    }
+}
+
+/// The RON dialect of scripts: `Some` may be omitted.
+fn ron_options() -> ron::Options {
+    ron::Options::default().with_default_extension(Extensions::IMPLICIT_SOME)
+}
+
+/// Rejects replays of another format, which may have other fields.
+fn check_format(text: &str, path: &Path) -> Result<(), ScriptError> {
+    #[derive(Deserialize)]
+    struct Versions {
+        recorded: Option<Version>,
+    }
+    #[derive(Deserialize)]
+    struct Version {
+        format: u32,
+        #[serde(default)]
+        cubewire: String,
+    }
+    // A syntax error is reported when the whole file is parsed.
+    let Ok(versions) = ron_options().from_str::<Versions>(text) else {
+        return Ok(());
+    };
+    match versions.recorded {
+        Some(Version { format, cubewire }) if format != FORMAT => Err(ScriptError::OtherFormat {
+            path: path.to_owned(),
+            cubewire,
+            format,
+        }),
+        _ => Ok(()),
+    }
+}
+
+impl Script {
+    /// CRC-32 of everything but the checksum.
+    pub(in crate::recording) fn checksum(&self) -> u32 {
+        let mut script = self.clone();
+        if let Some(recorded) = &mut script.recorded {
+            recorded.checksum = 0;
+        }
+        let text = ron_options().to_string(&script);
+        crc32fast::hash(text.unwrap_or_default().as_bytes())
+    }
+
+    /// Verifies the checksum of a replay.
+    fn check_sum(&self, path: &Path) -> Result<(), ScriptError> {
+        let Some(recorded) = &self.recorded else {
+            return Ok(());
+        };
+        let (wanted, found) = (recorded.checksum, self.checksum());
+        if wanted == found {
+            return Ok(());
+        }
+        Err(ScriptError::Damaged {
+            path: path.to_owned(),
+            found,
+            wanted,
+        })
+    }
+
+    /// Writes the script to a file, atomically.
+    ///
+    /// # Errors
+    /// If the file cannot be written, or would be longer than [`load`](Self::load) accepts.
+    pub fn save(&self, path: &Path) -> io::Result<()> {
+        let pretty = PrettyConfig::new()
+            .depth_limit(2)
+            .extensions(Extensions::empty());
+        let text = ron_options()
+            .to_string_pretty(self, pretty)
+            .map_err(io::Error::other)?;
+        let about = "// A replay of the cubes: `cubewire play FILE` shows it.\n";
+        let text = format!("{about}{text}\n");
+        if text.len() as u64 > MAX_FILE_BYTES {
+            return Err(io::ErrorKind::FileTooLarge.into());
+        }
+        write_whole(path, text.as_bytes())
+    }
+}

@@ -1,0 +1,141 @@
+//! Lanes: each takes every snapshot from the simulation to a replica.
+//!
+//! One tick of a lane, in [`FixedUpdate`] after the simulation's:
+//!
+//! ```text
+//! CubeWorld ─ quantize ─ encode ─ transport ─ decode ─ jitter buffer
+//!               against ▲                       │
+//!        newest acked baseline ◄─ transport ◄─ ack
+//! ```
+//!
+//! A [`Lane`] is an entity: its settings can change at any tick, [`LaneMeter`] holds what was measured,
+//! [`Replica`] what has arrived. Transports are plugins of their own, which move what is in the mailboxes
+//! of a lane: see [`transport`]. In one process both halves of a lane are on one entity; between processes
+//! the server has the sending half, under [`ReplicationPlugin`], and the viewer the receiving half, under
+//! [`ViewerPlugin`].
+
+mod check;
+mod digest;
+mod divergence;
+mod lane;
+mod meter;
+mod packet;
+mod peer;
+mod playout;
+mod quantized;
+mod receive;
+mod send;
+mod shadow;
+mod text;
+mod totals;
+pub mod transport;
+mod viewer;
+
+use bevy::prelude::*;
+use cubewire_protocol::SnapshotReceiver;
+
+use crate::simulation::SimulationSystems;
+
+use transport::{End, TransportSystems};
+
+pub use check::LaneCheck;
+pub use digest::Digest;
+pub use divergence::Divergence;
+pub(crate) use divergence::History;
+pub(crate) use lane::spawn_sending_lane;
+pub use lane::{
+    ChangeLane, Lane, LaneSettings, LaneSettingsQuery, LinkSettings, LocalLane, PlayoutDelay,
+    PlayoutSettings, ROUND_TRIP, SEND_INTERVALS, SenderSettings, spawn_lane, spawn_receiving_lane,
+};
+pub use meter::{Accounting, LaneMeter, METER_TICKS, Sample, TARGET_KBPS, Traffic, kbps};
+pub use packet::PacketRecord;
+pub use peer::{
+    ConnectionStatus, Peer, Reconnect, ServerConnection, Serving, SocketTraffic, Welcomed,
+};
+pub use playout::TickPicture;
+pub(crate) use playout::{is_teleport, shown_cube};
+pub(crate) use send::SendBackoff;
+pub use shadow::{ShadowLadder, ShadowRung};
+pub use text::{LaneTextError, rung};
+pub use totals::Totals;
+pub use viewer::ViewerPlugin;
+
+/// Bytes of the IPv4 and UDP headers that each packet is charged with.
+pub const HEADER_BYTES: usize = 28;
+
+/// When the lanes do what, in [`FixedUpdate`], after [`SimulationSystems::Capture`], in this order.
+#[derive(SystemSet, Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ReplicationSystems {
+    /// Acks that have arrived are processed.
+    Acks,
+    /// The newest snapshot is encoded and handed to the transport.
+    Send,
+    /// What has arrived is decoded and acknowledged.
+    Receive,
+    /// Playout is sampled; lanes that have a [`LaneCheck`], a [`Divergence`] or a [`ShadowLadder`] update
+    /// it.
+    Observe,
+}
+
+/// Runs the lanes that there are. Needs a transport.
+#[derive(Debug)]
+pub struct ReplicationPlugin;
+
+impl Plugin for ReplicationPlugin {
+    fn build(&self, app: &mut App) {
+        app.init_resource::<History>()
+            .init_resource::<quantized::QuantizedWorld>()
+            .add_observer(lane::change)
+            .configure_sets(
+                FixedUpdate,
+                (
+                    TransportSystems::Receive(End::Sender),
+                    ReplicationSystems::Acks,
+                    ReplicationSystems::Send,
+                    TransportSystems::Flush(End::Sender),
+                    TransportSystems::Receive(End::Receiver),
+                    ReplicationSystems::Receive,
+                    TransportSystems::Flush(End::Receiver),
+                    ReplicationSystems::Observe,
+                )
+                    .chain()
+                    .after(SimulationSystems::Capture),
+            )
+            .add_systems(
+                FixedUpdate,
+                (
+                    send::receive_acks.in_set(ReplicationSystems::Acks),
+                    (
+                        send::send,
+                        digest::of_sent.run_if(resource_exists::<Digest>),
+                    )
+                        .chain()
+                        .in_set(ReplicationSystems::Send),
+                    (receive::receive, playout::advance)
+                        .chain()
+                        .in_set(ReplicationSystems::Receive),
+                    (
+                        check::check,
+                        shadow::encode,
+                        playout::sample,
+                        divergence::remember,
+                        divergence::compare,
+                    )
+                        .chain()
+                        .in_set(ReplicationSystems::Observe),
+                ),
+            );
+    }
+}
+
+/// What a lane's receiver has: snapshots to play back.
+#[derive(Component, Debug)]
+pub struct Replica(pub(crate) SnapshotReceiver);
+
+impl Replica {
+    /// The receiver.
+    #[must_use]
+    pub const fn receiver(&self) -> &SnapshotReceiver {
+        &self.0
+    }
+}

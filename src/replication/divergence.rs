@@ -1,0 +1,104 @@
+//! How far a lane's picture is from the simulation at the tick that it should show: possible because
+//! both ends are in one process.
+
+use std::collections::VecDeque;
+
+use bevy::prelude::*;
+use cubewire_codec::CubeState;
+use cubewire_scene::TICKS_PER_SECOND;
+
+use super::playout::{TickPicture, is_teleport};
+use crate::simulation::CubeWorld;
+
+/// The picture of this tick compared with the simulation, for lanes that have this component. A picture
+/// that stands still is compared with the state that it should show by now.
+#[derive(Component, Clone, Copy, Debug, Default, PartialEq)]
+#[require(TickPicture)]
+pub struct Divergence {
+    /// Tick that the picture should show; none before the first snapshot, and once the link has been
+    /// silent for longer than the history reaches back.
+    pub tick: Option<f64>,
+    /// Mean distance of the interacting cubes, metres; 0 if there are none.
+    pub mean_m: f32,
+    /// Distance of the cube that is farthest off, metres.
+    pub max_m: f32,
+    /// Mean angle of the interacting cubes, degrees; 0 if there are none.
+    pub mean_degrees: f32,
+    /// Angle of the cube that is farthest off, degrees.
+    pub max_degrees: f32,
+}
+
+/// States of the simulation in the last four seconds, by tick; empty while no lane is compared.
+#[derive(Resource, Debug, Default)]
+pub(crate) struct History(VecDeque<(u64, Vec<CubeState>)>);
+
+/// Longer than a picture lags behind, unless its link is cut.
+const HISTORY_TICKS: usize = 4 * TICKS_PER_SECOND as usize;
+
+pub(super) fn remember(
+    world: Res<CubeWorld>,
+    compared: Query<(), With<Divergence>>,
+    mut history: ResMut<History>,
+) {
+    if compared.is_empty() {
+        history.0.clear();
+        return;
+    }
+    let mut states = if history.0.len() == HISTORY_TICKS {
+        history.0.pop_front().map(|(_, states)| states)
+    } else {
+        None
+    }
+    .unwrap_or_default();
+    states.clone_from(&world.current().cubes);
+    history.0.push_back((world.tick(), states));
+}
+
+pub(super) fn compare(history: Res<History>, mut lanes: Query<(&TickPicture, &mut Divergence)>) {
+    for (picture, mut divergence) in &mut lanes {
+        *divergence = measure(&history, picture).unwrap_or_default();
+    }
+}
+
+fn measure(history: &History, picture: &TickPicture) -> Option<Divergence> {
+    let newest = history.0.back()?.0;
+    let tick = picture.due_tick?.clamp(0.0, newest as f64);
+    let before = tick.floor() as u64;
+    let from = history.at(before)?;
+    let to = history.at((before + 1).min(newest))?;
+    let fraction = tick.fract() as f32;
+
+    let mut divergence = Divergence {
+        tick: Some(tick),
+        ..Divergence::default()
+    };
+    let mut interacting = 0;
+    for (shown, (from, to)) in picture.cubes.iter().zip(from.iter().zip(to)) {
+        let is_reset = is_teleport(from, to, 1.0 / TICKS_PER_SECOND as f32);
+        let fraction = if is_reset { 1.0 } else { fraction };
+        let position = from.position.lerp(to.position, fraction);
+        let orientation = from.orientation.slerp(to.orientation, fraction);
+        let distance = shown.position.distance(position);
+        let angle = shown.orientation.angle_between(orientation).to_degrees();
+        divergence.max_m = divergence.max_m.max(distance);
+        divergence.max_degrees = divergence.max_degrees.max(angle);
+        if from.interacting {
+            interacting += 1;
+            divergence.mean_m += distance;
+            divergence.mean_degrees += angle;
+        }
+    }
+    divergence.mean_m /= interacting.max(1) as f32;
+    divergence.mean_degrees /= interacting.max(1) as f32;
+    Some(divergence)
+}
+
+impl History {
+    /// Every cube as it was after that tick.
+    pub(crate) fn at(&self, tick: u64) -> Option<&[CubeState]> {
+        let (oldest, _) = self.0.front()?;
+        let place = usize::try_from(tick.checked_sub(*oldest)?).ok()?;
+        let (found, states) = self.0.get(place)?;
+        (*found == tick).then_some(states)
+    }
+}

@@ -1,0 +1,294 @@
+//! Lanes: what each is made of, and how it is set.
+//!
+//! A lane has a sending half, a receiving half, or both, and settings for what it has:
+//!
+//! | lane | sending half | link of our own | receiving half |
+//! | --- | --- | --- | --- |
+//! | [local](spawn_lane) | [`SenderSettings`] | [`LinkSettings`] | [`PlayoutSettings`] |
+//! | [of a server](spawn_sending_lane), for a viewer elsewhere | [`SenderSettings`] | | |
+//! | [of a viewer](spawn_receiving_lane), of a server elsewhere | asked of the server | added to the network | [`PlayoutSettings`] |
+
+use std::time::Duration;
+
+use bevy::ecs::query::QueryData;
+use bevy::prelude::*;
+use cubewire_codec::stages::Velocity;
+use cubewire_codec::{InitialStateError, Limits, Snapshot, Stages, ladder};
+use cubewire_link::Conditions;
+use cubewire_protocol::{BaselineChoice, Interpolation, SnapshotReceiver, Welcome, playout_delay};
+use cubewire_scene::TICKS_PER_SECOND;
+
+use super::playout::Playback;
+use super::receive::Decoded;
+use super::send::{SendBackoff, Sender};
+use super::transport::{ReceiverMail, SenderMail};
+use super::{LaneMeter, Replica};
+use crate::simulation::CubeWorld;
+
+/// Round-trip time of the default link: "otherwise delta compression is too easy".
+pub const ROUND_TRIP: Duration = Duration::from_millis(100);
+
+/// Ticks from one snapshot to the next that can be chosen: 60, 30, 20 and 10 a second.
+pub const SEND_INTERVALS: [u32; 4] = [1, 2, 3, 6];
+
+/// Marks a lane: a path of snapshots from a simulation to a replica, or the half of one that is in this
+/// process.
+#[derive(Component, Clone, Copy, Debug, Default)]
+#[require(LaneMeter)]
+pub struct Lane;
+
+/// Marks a lane whose two halves are both in this process. The in-memory transport connects them.
+#[derive(Component, Clone, Copy, Debug, Default)]
+#[require(Lane)]
+pub struct LocalLane;
+
+/// How a lane sends. Write to it at any time; the next snapshot follows it.
+#[derive(Component, Clone, Copy, Debug, PartialEq)]
+pub struct SenderSettings {
+    /// What the codec does. Illegal stages are refused: the lane keeps the last legal ones.
+    pub stages: Stages,
+    /// Which of the snapshots that the receiver holds the packets are relative to.
+    pub baseline: BaselineChoice,
+    /// Ticks from one snapshot to the next, usually one of [`SEND_INTERVALS`].
+    pub send_interval_ticks: u32,
+}
+
+/// The simulated link of a lane.
+#[derive(Component, Clone, Debug, PartialEq)]
+pub struct LinkSettings {
+    /// One way; the way back has the same.
+    pub conditions: Conditions,
+    /// Random seed of the link, read when the lane is spawned: links with the same seed lose and delay
+    /// the same packets.
+    pub seed: u64,
+}
+
+/// How a lane plays snapshots back.
+#[derive(Component, Clone, Copy, Debug, Default, PartialEq)]
+pub struct PlayoutSettings {
+    /// How states between two snapshots are computed.
+    pub interpolation: Interpolation,
+    /// How long snapshots wait in the jitter buffer.
+    pub delay: PlayoutDelay,
+}
+
+/// How a lane's playout delay is chosen.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum PlayoutDelay {
+    /// By the send rate: see [`playout_delay`].
+    #[default]
+    Rule,
+    /// As given.
+    Fixed(Duration),
+    /// As much as the packets of the last few seconds needed.
+    Adaptive,
+}
+
+/// All settings of a local lane, as one value: what its [text](super::text) says.
+#[derive(Bundle, Clone, Debug, Default, PartialEq)]
+pub struct LaneSettings {
+    /// How it sends.
+    pub sender: SenderSettings,
+    /// What its packets go through.
+    pub link: LinkSettings,
+    /// How it plays back.
+    pub playout: PlayoutSettings,
+}
+
+/// Reads and writes [`LaneSettings`] on a lane that has all of them.
+#[derive(QueryData, Debug)]
+#[query_data(mutable, derive(Debug))]
+pub struct LaneSettingsQuery {
+    sender: &'static mut SenderSettings,
+    link: &'static mut LinkSettings,
+    playout: &'static mut PlayoutSettings,
+}
+
+impl LaneSettingsQueryReadOnlyItem<'_, '_> {
+    /// The settings as one value.
+    #[must_use]
+    pub fn get(&self) -> LaneSettings {
+        LaneSettings {
+            sender: *self.sender,
+            link: self.link.clone(),
+            playout: *self.playout,
+        }
+    }
+}
+
+impl LaneSettingsQueryItem<'_, '_> {
+    /// The settings as one value.
+    #[must_use]
+    pub fn get(&self) -> LaneSettings {
+        LaneSettings {
+            sender: *self.sender,
+            link: self.link.clone(),
+            playout: *self.playout,
+        }
+    }
+
+    /// Writes what differs.
+    pub fn set(&mut self, settings: LaneSettings) {
+        self.sender.set_if_neq(settings.sender);
+        self.link.set_if_neq(settings.link);
+        self.playout.set_if_neq(settings.playout);
+    }
+}
+
+/// Asks for a lane to be set differently. The next snapshot follows it.
+#[derive(EntityEvent, Clone, Debug)]
+pub struct ChangeLane {
+    /// The lane.
+    pub entity: Entity,
+    /// What it is set to.
+    pub settings: LaneSettings,
+}
+
+pub(super) fn change(change: On<ChangeLane>, mut lanes: Query<LaneSettingsQuery>) {
+    if let Ok(mut lane) = lanes.get_mut(change.entity) {
+        lane.set(change.settings.clone());
+    }
+}
+
+impl Default for SenderSettings {
+    fn default() -> Self {
+        Self {
+            stages: ladder::CHANGED_FLAGS.stages,
+            baseline: BaselineChoice::default(),
+            send_interval_ticks: 1,
+        }
+    }
+}
+
+impl Default for LinkSettings {
+    fn default() -> Self {
+        Self {
+            conditions: Conditions {
+                latency: ROUND_TRIP / 2,
+                ..Conditions::default()
+            },
+            seed: 0,
+        }
+    }
+}
+
+impl LinkSettings {
+    /// Adds nothing to a real network.
+    pub const PERFECT: Self = Self {
+        conditions: Conditions::PERFECT,
+        seed: 0,
+    };
+}
+
+impl SenderSettings {
+    /// Snapshots a second, at most as many as ticks.
+    #[must_use]
+    pub const fn snapshots_per_second(&self) -> u32 {
+        match self.send_interval_ticks {
+            0 => TICKS_PER_SECOND,
+            ticks => match TICKS_PER_SECOND / ticks {
+                0 => 1,
+                rate => rate,
+            },
+        }
+    }
+
+    /// Whether a snapshot is sent in this tick.
+    #[must_use]
+    pub const fn sends_at(&self, tick: u64) -> bool {
+        match self.send_interval_ticks {
+            0 => true,
+            ticks => tick.is_multiple_of(ticks as u64),
+        }
+    }
+}
+
+impl PlayoutSettings {
+    /// The interpolation that is possible with these stages: without velocities, linear at most.
+    #[must_use]
+    pub fn effective_interpolation(&self, stages: Stages) -> Interpolation {
+        let has_velocity = stages.velocity != Velocity::Omitted;
+        self.interpolation.effective(has_velocity)
+    }
+
+    /// The delay of [`PlayoutDelay::Rule`]; zero where nothing waits for its neighbour.
+    #[must_use]
+    pub fn rule_delay(&self, sender: &SenderSettings) -> Duration {
+        if self.effective_interpolation(sender.stages).waits() {
+            playout_delay(sender.snapshots_per_second())
+        } else {
+            Duration::ZERO
+        }
+    }
+}
+
+impl LaneSettings {
+    /// The default lane with other stages.
+    #[must_use]
+    pub fn with_stages(stages: Stages) -> Self {
+        Self {
+            sender: SenderSettings {
+                stages,
+                ..SenderSettings::default()
+            },
+            ..Self::default()
+        }
+    }
+}
+
+/// What a sending half consists of beside its settings.
+fn sending_half(initial: Snapshot, stages: Stages) -> Result<impl Bundle, InitialStateError> {
+    Ok((Lane, Sender::new(initial, stages)?, SenderMail::default()))
+}
+
+/// What a receiving half consists of beside its settings; it has a [`Replica`] once there is an initial
+/// state.
+pub(super) fn receiving_half(delay: Duration) -> impl Bundle {
+    (
+        Lane,
+        ReceiverMail::default(),
+        Decoded::default(),
+        Playback::new(delay),
+    )
+}
+
+/// Spawns a lane with both halves in this process.
+///
+/// # Errors
+/// If the codec refuses the initial state.
+pub fn spawn_lane(world: &mut World, settings: LaneSettings) -> Result<Entity> {
+    let now = world.resource::<Time<Fixed>>().elapsed();
+    let cubes = world.resource::<CubeWorld>();
+    let welcome = Welcome {
+        ticks_per_second: TICKS_PER_SECOND as u16,
+        tick: cubes.tick(),
+        initial: cubes.current().clone(),
+    };
+    let sending = sending_half(welcome.initial.clone(), settings.sender.stages)?;
+    let delay = settings.playout.rule_delay(&settings.sender);
+    let receiver = SnapshotReceiver::new(welcome, Limits::default(), delay, now)?;
+    let receiving = (receiving_half(delay), Replica(receiver));
+    let lane = world.spawn((LocalLane, settings, sending, receiving));
+    Ok(lane.id())
+}
+
+/// Spawns the sending half of a lane, for a viewer in another process that has received `initial`. It
+/// backs off where long snapshots do not arrive.
+///
+/// # Errors
+/// If the codec refuses the initial state.
+pub(crate) fn spawn_sending_lane<'a>(
+    commands: &'a mut Commands<'_, '_>,
+    initial: Snapshot,
+    settings: SenderSettings,
+) -> Result<EntityCommands<'a>, InitialStateError> {
+    let sending = sending_half(initial, settings.stages)?;
+    Ok(commands.spawn((settings, sending, SendBackoff::default())))
+}
+
+/// Spawns the receiving half of a lane. Its [`SenderSettings`] are what the server is asked for. It
+/// shows nothing until it is [welcomed](super::welcome).
+pub fn spawn_receiving_lane(world: &mut World, settings: LaneSettings) -> Entity {
+    let delay = settings.playout.rule_delay(&settings.sender);
+    world.spawn((settings, receiving_half(delay))).id()
+}

@@ -1,0 +1,57 @@
+//! What is known of each packet: written by the end that encodes or decodes it, read by meters,
+//! panels, reports and the shadow ladder.
+
+use cubewire_codec::{BitLedger, Packet, Stages, ladder};
+
+use super::HEADER_BYTES;
+
+/// One encoded snapshot.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PacketRecord {
+    /// What it was encoded with.
+    pub stages: Stages,
+    /// Bytes of the encoded snapshot, without any transport's headers.
+    pub payload_bytes: usize,
+    /// Where its bits went. Empty where they cannot be known: see
+    /// [`ViewerPlugin`](super::ViewerPlugin).
+    pub ledger: BitLedger,
+    /// Cubes that differ from the baseline, or from the initial state if there is none.
+    pub changed_cubes: usize,
+    /// Cubes that the packet carries: those, or all where the stages send every cube.
+    pub sent_cubes: usize,
+    /// Age of the baseline that the packet names; none if it is relative to the initial state, or to
+    /// nothing.
+    pub reference_age_ticks: Option<u16>,
+    /// Ages of the three newest snapshots that were acked when it was encoded, newest first. Known to
+    /// the sender alone.
+    pub acked_ages_ticks: [Option<u16>; 3],
+}
+
+impl PacketRecord {
+    /// The record of a packet that was encoded just now.
+    #[must_use]
+    pub fn new(packet: &Packet, stages: Stages) -> Self {
+        Self {
+            stages,
+            payload_bytes: packet.bytes.len(),
+            ledger: packet.ledger.clone(),
+            changed_cubes: packet.changed_cubes,
+            sent_cubes: packet.sent_cubes,
+            reference_age_ticks: None,
+            acked_ages_ticks: [None; 3],
+        }
+    }
+
+    /// In article accounting: the payload and one IPv4 and UDP header.
+    #[must_use]
+    pub const fn article_bytes(&self) -> usize {
+        self.payload_bytes + HEADER_BYTES
+    }
+}
+
+/// An empty packet of uncompressed stages.
+impl Default for PacketRecord {
+    fn default() -> Self {
+        Self::new(&Packet::default(), ladder::UNCOMPRESSED.stages)
+    }
+}

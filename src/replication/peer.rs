@@ -1,0 +1,86 @@
+//! The other end of a real network, whatever transport carries it. Transports write these; panels and
+//! reports read them.
+
+use std::time::Duration;
+
+use bevy::prelude::*;
+use cubewire_protocol::Welcome;
+
+/// On a lane whose receiver is in another process: who that is.
+#[derive(Component, Clone, Debug, PartialEq)]
+pub struct Peer {
+    /// The transport's number of this connection.
+    pub id: u64,
+    /// Where it is, as the transport writes addresses.
+    pub address: String,
+    /// Round-trip time, measured by the transport.
+    pub round_trip: Duration,
+    /// Part of the packets that were lost, 0 to 1, measured by the transport.
+    pub loss_fraction: f64,
+}
+
+/// Exists where viewers from other processes are admitted.
+#[derive(Resource, Clone, Debug, PartialEq)]
+pub struct Serving {
+    /// Where they connect to.
+    pub address: String,
+    /// What went through the socket.
+    pub traffic: SocketTraffic,
+}
+
+/// What went through a socket since the start; bytes include 28 of IPv4 and UDP headers a datagram.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
+pub struct SocketTraffic {
+    /// Datagrams that were sent.
+    pub sent: u64,
+    /// Their bytes.
+    pub sent_bytes: u64,
+    /// Datagrams that were received.
+    pub received: u64,
+    /// Their bytes.
+    pub received_bytes: u64,
+    /// Of the bytes both ways, those that belong to no viewer's lane: handshakes, strangers,
+    /// disconnects.
+    pub unassigned_bytes: u64,
+    /// Datagrams from strangers that were ignored.
+    pub ignored: u64,
+    /// Datagrams that the operating system did not accept.
+    pub unsent: u64,
+}
+
+/// Exists where a server in another process is viewed: the state of the connection.
+#[derive(Resource, Clone, Debug, PartialEq)]
+pub struct ServerConnection {
+    /// The server's address.
+    pub server: String,
+    /// The state of the connection.
+    pub status: ConnectionStatus,
+    /// Round-trip time, measured by the transport; none without a connection.
+    pub round_trip: Option<Duration>,
+    /// The server's number of this viewer; none without a connection.
+    pub id: Option<u64>,
+}
+
+/// The state of a viewer's connection.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ConnectionStatus {
+    /// The welcome has not arrived yet.
+    Connecting,
+    /// Snapshots are arriving.
+    Connected,
+    /// There is no connection, for this reason.
+    Lost(String),
+}
+
+/// Connects again, if the connection is lost. The last picture stays until the new welcome.
+#[derive(Event, Clone, Copy, Debug, Default)]
+pub struct Reconnect;
+
+/// On a viewer's lane: the server has sent the initial state.
+#[derive(EntityEvent, Clone, Debug)]
+pub struct Welcomed {
+    /// The lane.
+    pub entity: Entity,
+    /// The initial state, and the tick that the server was at.
+    pub welcome: Welcome,
+}

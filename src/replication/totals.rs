@@ -1,0 +1,159 @@
+//! Sums over the samples of a lane, and the means that follow from them.
+
+use cubewire_codec::{BitKind, BitLedger};
+use cubewire_scene::TICKS_PER_SECOND;
+
+use super::meter::{Accounting, Sample, Traffic, kbps};
+use super::packet::PacketRecord;
+
+/// Sums over ticks.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Totals {
+    /// Ticks summed over.
+    pub ticks: usize,
+    /// Snapshots that were sent, or received, in them.
+    pub snapshots: usize,
+    /// Bytes of the encoded snapshots.
+    pub payload_bytes: usize,
+    /// Of the largest of them.
+    pub max_payload_bytes: usize,
+    /// Bytes in [`Accounting::Article`].
+    pub article_bytes: usize,
+    /// Where the payloads' bits went.
+    pub ledger: BitLedger,
+    /// See [`PacketRecord::changed_cubes`].
+    pub changed_cubes: usize,
+    /// See [`PacketRecord::sent_cubes`].
+    pub sent_cubes: usize,
+    /// Snapshots that arrived too late to be shown.
+    pub late: usize,
+    /// What the transport sent.
+    pub traffic: Traffic,
+}
+
+impl Totals {
+    /// Sums over some samples.
+    pub fn of<'a>(samples: impl IntoIterator<Item = &'a Sample>) -> Self {
+        let mut totals = Self::default();
+        for sample in samples {
+            totals.add(sample);
+        }
+        totals
+    }
+
+    /// Adds a tick.
+    pub fn add(&mut self, sample: &Sample) {
+        self.add_tick(&sample.snapshots);
+        self.late += sample.late;
+        self.traffic.add(&sample.traffic);
+    }
+
+    /// Adds a tick of which only the packets are known.
+    pub fn add_tick(&mut self, packets: &[PacketRecord]) {
+        self.ticks += 1;
+        for packet in packets {
+            self.snapshots += 1;
+            self.payload_bytes += packet.payload_bytes;
+            self.max_payload_bytes = self.max_payload_bytes.max(packet.payload_bytes);
+            self.article_bytes += packet.article_bytes();
+            self.ledger.add(&packet.ledger);
+            self.changed_cubes += packet.changed_cubes;
+            self.sent_cubes += packet.sent_cubes;
+        }
+    }
+
+    /// Mean rate of the snapshots, kilobits a second.
+    #[must_use]
+    pub fn kbps(&self, accounting: Accounting) -> f64 {
+        self.kbps_of(match accounting {
+            Accounting::Article => self.article_bytes,
+            Accounting::Wire => self.traffic.wire_bytes,
+        })
+    }
+
+    /// Kilobits a second that `bytes` over these ticks are.
+    #[must_use]
+    pub fn kbps_of(&self, bytes: usize) -> f64 {
+        kbps(bytes, self.ticks)
+    }
+
+    /// `sum` divided by the number of snapshots, or by 1 if there were none.
+    #[must_use]
+    pub fn per_snapshot(&self, sum: f64) -> f64 {
+        sum / self.snapshots.max(1) as f64
+    }
+
+    /// Packets a second, fragments counted one by one.
+    #[must_use]
+    pub fn packets_per_second(&self) -> f64 {
+        self.traffic.packets as f64 / self.ticks.max(1) as f64 * f64::from(TICKS_PER_SECOND)
+    }
+
+    /// Bits of a cube that was sent, without the packet's header; none if no cube was.
+    #[must_use]
+    pub fn bits_per_sent_cube(&self) -> Option<f64> {
+        (self.sent_cubes > 0).then(|| self.ledger.body() / self.sent_cubes as f64)
+    }
+
+    /// Part of all bits that `kind` took, 0 to 1.
+    #[must_use]
+    pub fn fraction(&self, kind: BitKind) -> f64 {
+        let total = self.ledger.total();
+        if total > 0.0 {
+            self.ledger.kind(kind) / total
+        } else {
+            0.0
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sample(payload_bytes: usize) -> Sample {
+        Sample {
+            snapshots: vec![PacketRecord {
+                payload_bytes,
+                changed_cubes: 5,
+                sent_cubes: 5,
+                ..PacketRecord::default()
+            }],
+            traffic: Traffic {
+                wire_bytes: payload_bytes + 40,
+                packets: 2,
+                ..Traffic::default()
+            },
+            ..Sample::default()
+        }
+    }
+
+    #[test]
+    fn sums_are_taken_over_all_samples() {
+        let totals = Totals::of(&[sample(100), sample(300)]);
+        assert_eq!(totals.ticks, 2);
+        assert_eq!(totals.max_payload_bytes, 300);
+        assert_eq!(totals.per_snapshot(totals.payload_bytes as f64), 200.0);
+        assert_eq!(totals.packets_per_second(), 120.0);
+        assert!((totals.kbps(Accounting::Article) - 109.44).abs() < 1e-9);
+        assert_eq!(totals.bits_per_sent_cube(), Some(0.0));
+    }
+
+    #[test]
+    fn ticks_between_snapshots_count_as_time_and_not_as_packets() {
+        let between = Sample::default();
+        let totals = Totals::of(&[sample(100), between.clone(), sample(300), between]);
+        assert_eq!(totals.per_snapshot(totals.payload_bytes as f64), 200.0);
+        assert_eq!(totals.packets_per_second(), 60.0);
+        assert!((totals.kbps(Accounting::Article) - 54.72).abs() < 1e-9);
+    }
+
+    #[test]
+    fn without_changed_cubes_there_is_no_mean_of_them() {
+        let mut still = sample(7);
+        still.snapshots[0].sent_cubes = 0;
+        let totals = Totals::of(&[still]);
+        assert_eq!(totals.bits_per_sent_cube(), None);
+        assert_eq!(totals.fraction(BitKind::Header), 0.0);
+    }
+}

@@ -1,0 +1,167 @@
+//! The receiving half alone: what a viewer of a server in another process runs.
+//!
+//! There is one lane. The server is asked for its sender's settings. The meter measures what arrives:
+//! each snapshot is encoded once more, to know where its bits went.
+
+use std::time::Duration;
+
+use bevy::prelude::*;
+use cubewire_codec::{BitLedger, Encoder, InitialStateError, Limits, Packet, Reference, Snapshot};
+use cubewire_protocol::SnapshotReceiver;
+use cubewire_scene::TICKS_PER_SECOND;
+
+use super::digest::{self, Digest};
+use super::meter::Sample;
+use super::packet::PacketRecord;
+use super::playout::{self, Playback};
+use super::receive::{self, Decoded, DecodedPacket};
+use super::transport::{End, TransportSystems};
+use super::{
+    LaneMeter, PlayoutSettings, Replica, ReplicationSystems, SenderSettings, Welcomed, lane,
+};
+
+/// Shows what a server sends. Needs a transport that receives it.
+#[derive(Debug)]
+pub struct ViewerPlugin;
+
+impl Plugin for ViewerPlugin {
+    fn build(&self, app: &mut App) {
+        app.insert_resource(Time::<Fixed>::from_hz(f64::from(TICKS_PER_SECOND)))
+            .add_observer(welcome)
+            .add_observer(lane::change)
+            .configure_sets(
+                FixedUpdate,
+                (
+                    TransportSystems::Receive(End::Receiver),
+                    ReplicationSystems::Receive,
+                    TransportSystems::Flush(End::Receiver),
+                    ReplicationSystems::Observe,
+                )
+                    .chain(),
+            )
+            .add_systems(
+                FixedUpdate,
+                (
+                    (begin, receive::receive, playout::advance)
+                        .chain()
+                        .in_set(ReplicationSystems::Receive),
+                    (
+                        account,
+                        playout::sample,
+                        digest::of_decoded.run_if(resource_exists::<Digest>),
+                    )
+                        .chain()
+                        .in_set(ReplicationSystems::Observe),
+                ),
+            );
+        // A frame may take long where it is rendered in software; ticks here are cheap.
+        if let Some(mut time) = app.world_mut().get_resource_mut::<Time<Virtual>>() {
+            time.set_max_delta(MAX_FRAME);
+        }
+    }
+}
+
+/// In frames up to this length, ticks keep pace with the sender's.
+const MAX_FRAME: Duration = Duration::from_secs(2);
+
+/// Begins anew from the state that the server has sent.
+fn welcome(
+    welcomed: On<Welcomed>,
+    time: Res<Time<Fixed>>,
+    mut lanes: Query<(&SenderSettings, &PlayoutSettings, &mut LaneMeter)>,
+    mut commands: Commands,
+) -> Result {
+    let Ok((sender, playout, mut meter)) = lanes.get_mut(welcomed.entity) else {
+        return Ok(());
+    };
+    let welcome = welcomed.welcome.clone();
+    let delay = playout.rule_delay(sender);
+    let accountant = Accountant::new(welcome.initial.clone())?;
+    let now = time.elapsed();
+    let receiver = SnapshotReceiver::new(welcome, Limits::default(), delay, now)?;
+    *meter = LaneMeter::default();
+    commands.entity(welcomed.entity).insert((
+        Decoded::default(),
+        Playback::new(delay),
+        Replica(receiver),
+        accountant,
+    ));
+    Ok(())
+}
+
+/// Encodes what was decoded, to know where its bits went.
+#[derive(Component, Debug)]
+struct Accountant {
+    encoder: Encoder,
+    packet: Packet,
+}
+
+impl Accountant {
+    fn new(initial: Snapshot) -> Result<Self, InitialStateError> {
+        Ok(Self {
+            encoder: Encoder::new(initial, Limits::default())?,
+            packet: Packet::default(),
+        })
+    }
+
+    /// The record of a snapshot that was decoded; none if it is no longer held.
+    fn record(
+        &mut self,
+        decoded: &DecodedPacket,
+        receiver: &SnapshotReceiver,
+    ) -> Result<Option<PacketRecord>> {
+        let Some(current) = receiver.get(decoded.tick) else {
+            return Ok(None);
+        };
+        let sequence = decoded.header.sequence;
+        let reference_age_ticks = match decoded.header.reference {
+            Reference::Initial { .. } => None,
+            Reference::Baseline { sequence: of, .. } => Some(sequence.ticks_since(of)),
+        };
+        let baseline_tick =
+            reference_age_ticks.and_then(|age| decoded.tick.checked_sub(age.into()));
+        let baseline = baseline_tick.and_then(|tick| receiver.get(tick));
+        let (stages, snapshot) = (current.stages(), current.snapshot());
+        let packet = &mut self.packet;
+        self.encoder
+            .encode(sequence, stages, snapshot, baseline, packet, None)?;
+        let mut record = PacketRecord {
+            payload_bytes: decoded.bytes.len(),
+            reference_age_ticks,
+            ..PacketRecord::new(packet, stages)
+        };
+        // The server may have encoded it differently, with more references than one: then its ledger
+        // is not ours.
+        if packet.bytes[..] != decoded.bytes[..] {
+            record.ledger = BitLedger::new();
+        }
+        Ok(Some(record))
+    }
+}
+
+/// Begins the sample of a tick, by the viewer's own count.
+fn begin(mut tick: Local<u64>, mut lanes: Query<&mut LaneMeter>) {
+    *tick += 1;
+    for mut meter in &mut lanes {
+        let last = meter.samples().back();
+        let stages = last.map_or(Sample::default().stages, |sample| sample.stages);
+        meter.begin(Sample {
+            tick: *tick,
+            stages,
+            ..Sample::default()
+        });
+    }
+}
+
+fn account(mut lanes: Query<(&Replica, &Decoded, &mut Accountant, &mut LaneMeter)>) -> Result {
+    for (replica, decoded, mut accountant, mut meter) in &mut lanes {
+        for decoded in &decoded.0 {
+            if let Some(record) = accountant.record(decoded, &replica.0)? {
+                let sample = meter.current();
+                sample.stages = record.stages;
+                sample.snapshots.push(record);
+            }
+        }
+    }
+    Ok(())
+}

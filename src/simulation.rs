@@ -1,0 +1,134 @@
+//! The authoritative world: 901 cubes in Rapier, one step a tick, 60 ticks a second.
+//!
+//! The rules are `cubewire-scene`'s; this module applies them to the physics engine and reads the
+//! resulting states back into [`CubeWorld`]. Sending and drawing are left to others, which read it.
+
+mod bodies;
+mod capture;
+mod push;
+
+use bevy::prelude::*;
+use bevy_rapier3d::prelude::{
+    NoUserData, PhysicsSet, RapierContextInitialization, RapierPhysicsPlugin, TimestepMode,
+};
+use cubewire_codec::Snapshot;
+use cubewire_scene::{Keys, TICKS_PER_SECOND};
+
+pub use capture::state_hash;
+
+/// The phases of a simulation tick, in [`FixedUpdate`], in this order.
+#[derive(SystemSet, Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum SimulationSystems {
+    /// Runs first: systems that set [`HeldKeys`] tick by tick go here.
+    Control,
+    /// The physics world is rebuilt if a reset was requested.
+    Reset,
+    /// Forces from the held keys are applied, and Rapier steps.
+    Step,
+    /// The states are read back into [`CubeWorld`].
+    Capture,
+}
+
+/// Simulates the cubes.
+#[derive(Debug)]
+pub struct SimulationPlugin;
+
+impl Plugin for SimulationPlugin {
+    fn build(&self, app: &mut App) {
+        let step = 1.0 / TICKS_PER_SECOND as f32;
+        app.insert_resource(Time::<Fixed>::from_hz(f64::from(TICKS_PER_SECOND)))
+            .insert_resource(TimestepMode::Fixed {
+                dt: step,
+                substeps: 1,
+            })
+            .add_plugins(
+                RapierPhysicsPlugin::<NoUserData>::default()
+                    .with_custom_initialization(
+                        RapierContextInitialization::NoAutomaticRapierContext,
+                    )
+                    .in_fixed_schedule(),
+            )
+            .init_resource::<HeldKeys>()
+            .init_resource::<CubeWorld>()
+            .init_resource::<bodies::Bodies>()
+            .add_message::<ResetSimulation>()
+            .configure_sets(
+                FixedUpdate,
+                (
+                    SimulationSystems::Control,
+                    SimulationSystems::Reset,
+                    SimulationSystems::Step,
+                    SimulationSystems::Capture,
+                )
+                    .chain(),
+            )
+            .configure_sets(
+                FixedUpdate,
+                (
+                    PhysicsSet::SyncBackend,
+                    PhysicsSet::StepSimulation,
+                    PhysicsSet::Writeback,
+                )
+                    .in_set(SimulationSystems::Step),
+            )
+            .add_systems(Startup, bodies::build)
+            .add_systems(
+                FixedUpdate,
+                (
+                    bodies::reset.in_set(SimulationSystems::Reset),
+                    (bodies::register_bodies, push::push)
+                        .chain()
+                        .after(PhysicsSet::SyncBackend)
+                        .before(PhysicsSet::StepSimulation)
+                        .in_set(SimulationSystems::Step),
+                    capture::capture.in_set(SimulationSystems::Capture),
+                ),
+            );
+    }
+}
+
+/// The keys held during the next tick.
+#[derive(Resource, Clone, Copy, Debug, Default)]
+pub struct HeldKeys(pub Keys);
+
+/// Puts every cube back where it started, in a new physics world.
+#[derive(Message, Clone, Copy, Debug, Default)]
+pub struct ResetSimulation;
+
+/// The cubes after the newest tick and the one before.
+#[derive(Resource, Debug)]
+pub struct CubeWorld {
+    tick: u64,
+    ticks_since_reset: u64,
+    current: Snapshot,
+    previous: Snapshot,
+    interaction: cubewire_scene::Interaction,
+    at_rest: Vec<bool>,
+}
+
+impl CubeWorld {
+    /// Ticks stepped since the program started, plus any offset set with
+    /// [`count_from`](Self::count_from). A reset does not change it.
+    #[must_use]
+    pub const fn tick(&self) -> u64 {
+        self.tick
+    }
+
+    /// Continues counting from another tick, to test where sequence numbers wrap. Call it before any
+    /// lane is spawned: existing lanes cannot follow the jump.
+    pub const fn count_from(&mut self, tick: u64) {
+        self.tick = tick;
+    }
+
+    /// Every cube after tick [`Self::tick`].
+    #[must_use]
+    pub const fn current(&self) -> &Snapshot {
+        &self.current
+    }
+
+    /// Every cube one tick earlier; equal to [`current`](Self::current) in the first tick after a reset.
+    #[must_use]
+    pub const fn previous(&self) -> &Snapshot {
+        &self.previous
+    }
+}

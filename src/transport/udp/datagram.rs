@@ -1,0 +1,93 @@
+//! Validates datagrams before they reach renetcode 2.0, which does not check some of their bytes.
+//!
+//! The lower half of the first byte is the kind, the upper half the length of the sequence number that
+//! follows. renetcode panics if that length is above 8 or if the datagram is too short for the signature
+//! behind it, and it adds to the sequence number, which may overflow. All of this happens before the
+//! signature is checked, so anyone can trigger it. renetcode also keeps an entry for each connect token
+//! until the token expires, at a time that the maker of the token chooses.
+
+use super::{TOKEN_SECONDS, since_1970};
+
+/// Whether a server may pass the datagram to netcode.
+pub(super) fn is_fit_for_server(datagram: &[u8]) -> bool {
+    match datagram.first().map(|prefix| prefix & 0x0F) {
+        Some(REQUEST) => {
+            let expiry = datagram.get(EXPIRY).and_then(|bytes| bytes.try_into().ok());
+            let latest = since_1970().as_secs() + 2 * TOKEN_SECONDS;
+            expiry.is_some_and(|expiry| u64::from_le_bytes(expiry) <= latest)
+        }
+        _ => is_well_formed(datagram),
+    }
+}
+
+/// Whether a viewer may pass the datagram to netcode. A viewer never receives connection requests.
+pub(super) fn is_fit_for_viewer(datagram: &[u8]) -> bool {
+    datagram
+        .first()
+        .is_some_and(|prefix| prefix & 0x0F != REQUEST)
+        && is_well_formed(datagram)
+}
+
+/// Whether an encrypted datagram is complete and its sequence number cannot overflow.
+fn is_well_formed(datagram: &[u8]) -> bool {
+    let Some((prefix, rest)) = datagram.split_first() else {
+        return false;
+    };
+    let length = usize::from(prefix >> 4);
+    let mut sequence = [0; 8];
+    if length > sequence.len() || rest.len() < length + SIGNATURE_BYTES {
+        return false;
+    }
+    sequence[..length].copy_from_slice(&rest[..length]);
+    u64::from_le_bytes(sequence) < LAST_SEQUENCE
+}
+
+/// The kind of a connection request, the only one that is not encrypted.
+const REQUEST: u8 = 0;
+
+/// The bytes of a connection request that hold the expiry time of its token.
+const EXPIRY: std::ops::Range<usize> = 22..30;
+
+const SIGNATURE_BYTES: usize = 16;
+
+/// Sequence numbers must be below this, far from where netcode's replay window of 256 overflows.
+const LAST_SEQUENCE: u64 = 1 << 63;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn datagrams_that_make_netcode_panic_are_rejected() {
+        // No room for the signature behind the sequence number.
+        let mut short = [0; 18];
+        short[0] = 0x25;
+        // A length above 8.
+        let mut long = [0; 100];
+        long[0] = 0x95;
+        // The last sequence number.
+        let mut last = [0xFF; 100];
+        last[0] = 0x85;
+        for datagram in [&short[..], &long, &last, &[]] {
+            assert!(!is_fit_for_server(datagram));
+            assert!(!is_fit_for_viewer(datagram));
+        }
+        let mut ordinary = [0; 19];
+        ordinary[0] = 0x25;
+        assert!(is_fit_for_server(&ordinary) && is_fit_for_viewer(&ordinary));
+    }
+
+    #[test]
+    fn only_servers_accept_requests_and_only_those_that_expire_soon() {
+        let mut request = [0; 1078];
+        let mut expiring = |seconds: u64| {
+            request[EXPIRY].copy_from_slice(&seconds.to_le_bytes());
+            (is_fit_for_server(&request), is_fit_for_viewer(&request))
+        };
+        let now = since_1970().as_secs();
+        assert_eq!(expiring(now + TOKEN_SECONDS), (true, false));
+        assert_eq!(expiring(now + 3 * TOKEN_SECONDS), (false, false));
+        assert_eq!(expiring(u64::MAX), (false, false));
+        assert!(!is_fit_for_server(&request[..25]));
+    }
+}

@@ -1,0 +1,68 @@
+//! Sends a long snapshot's packets one by one, not all at once.
+
+use std::collections::VecDeque;
+
+/// Packets that wait for their ticks.
+#[derive(Debug, Default)]
+pub(super) struct Pacer {
+    now: u64,
+    /// Each with the tick in which it is due.
+    waiting: VecDeque<(u64, Vec<u8>)>,
+}
+
+impl Pacer {
+    /// Queues packets, to be sent evenly over so many ticks from now on.
+    pub(super) fn put(&mut self, packets: Vec<Vec<u8>>, ticks: u32) {
+        let count = packets.len() as u64;
+        for (place, packet) in (0..).zip(packets) {
+            let due = self.now + place * u64::from(ticks) / count;
+            self.waiting.push_back((due, packet));
+        }
+    }
+
+    /// Takes out the packets that are due, and advances by so many ticks.
+    pub(super) fn take(&mut self, ticks: u32) -> impl Iterator<Item = Vec<u8>> {
+        let waiting = self.waiting.iter();
+        let due = waiting.take_while(|(due, _)| *due <= self.now).count();
+        self.now += u64::from(ticks);
+        self.waiting.drain(..due).map(|(_, packet)| packet)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn packets(count: u8) -> Vec<Vec<u8>> {
+        (0..count).map(|place| vec![place]).collect()
+    }
+
+    fn taken(pacer: &mut Pacer, ticks: u32, times: usize) -> Vec<usize> {
+        (0..times).map(|_| pacer.take(ticks).count()).collect()
+    }
+
+    #[test]
+    fn packets_go_out_evenly_the_first_at_once() {
+        let mut pacer = Pacer::default();
+        assert_eq!(taken(&mut pacer, 1, 2), [0, 0]);
+        pacer.put(packets(3), 8);
+        assert_eq!(taken(&mut pacer, 1, 8), [1, 0, 1, 0, 0, 1, 0, 0]);
+        pacer.put(packets(31), 4);
+        assert_eq!(taken(&mut pacer, 1, 5), [8, 8, 8, 7, 0]);
+        pacer.put(packets(8), 1);
+        assert_eq!(taken(&mut pacer, 1, 2), [8, 0]);
+        // Frames of several ticks.
+        pacer.put(packets(8), 8);
+        assert_eq!(taken(&mut pacer, 3, 4), [1, 3, 3, 1]);
+    }
+
+    #[test]
+    fn what_is_put_later_is_sent_later() {
+        let mut pacer = Pacer::default();
+        pacer.put(packets(2), 4);
+        assert_eq!(pacer.take(1).collect::<Vec<_>>(), [[0]]);
+        pacer.put(vec![vec![9]], 1);
+        assert_eq!(taken(&mut pacer, 1, 1), [0]);
+        assert_eq!(pacer.take(1).collect::<Vec<_>>(), [[1], [9]]);
+    }
+}

@@ -1,0 +1,179 @@
+//! The systems that run every frame.
+
+use std::time::Duration;
+
+use bevy::prelude::*;
+use cubewire_protocol::{Grant, Request};
+use renet::ClientId;
+
+use super::{Client, UdpServer};
+use crate::replication::transport::{Purpose, SenderMail};
+use crate::replication::{
+    LaneMeter, Peer, SEND_INTERVALS, SendBackoff, SenderSettings, spawn_sending_lane,
+};
+use crate::simulation::CubeWorld;
+use crate::transport::{REQUESTS, SNAPSHOTS, TICK, purpose};
+
+type Lanes<'world, 'state, 'a> =
+    Query<'world, 'state, (&'a mut SenderMail, &'a mut SenderSettings), With<Peer>>;
+
+/// Processes datagrams and requests, and delivers acks.
+pub(super) fn receive(
+    time: Res<Time<Real>>,
+    world: Res<CubeWorld>,
+    mut server: ResMut<UdpServer>,
+    mut lanes: Lanes<'_, '_, '_>,
+    mut commands: Commands,
+) {
+    let server = &mut *server;
+    server.netcode.update(time.delta());
+    server.renet.update(time.delta());
+    server.since_flush += time.delta();
+    for client in server.clients.values_mut() {
+        client.connected_for += time.delta();
+    }
+    server.receive(&world, &mut commands);
+    server.keep_alive(&mut commands);
+
+    let mut refused = Vec::new();
+    for (&id, client) in &mut server.clients {
+        while let Some(message) = server.renet.receive_message(id, REQUESTS) {
+            match Request::decode(&message) {
+                _ if client.is_refused => {}
+                Ok(request) if is_supported(&request) => {
+                    if apply(id, client, request, &mut lanes, &mut commands) {
+                        client.since_ack = REQUEST_ACK_INTERVAL;
+                    }
+                }
+                Ok(request) => {
+                    let ticks = request.send_interval_ticks;
+                    let why = format!("a snapshot every {ticks} ticks is not offered");
+                    refused.push((id, why));
+                    break;
+                }
+                Err(error) => {
+                    refused.push((id, error.to_string()));
+                    break;
+                }
+            }
+        }
+        client.since_ack += time.delta();
+        if let Some((_, number)) = client.lane
+            && client.since_ack >= REQUEST_ACK_INTERVAL
+        {
+            client.since_ack = Duration::ZERO;
+            let tick = world.tick();
+            let ack = Grant { number, tick }.encode();
+            server.renet.send_message(id, REQUESTS, ack);
+        }
+        let lane = client.lane.and_then(|(lane, _)| lanes.get_mut(lane).ok());
+        let mut mail = lane.map(|(mail, _)| mail);
+        while let Some(message) = server.renet.receive_message(id, SNAPSHOTS) {
+            if let Some(mail) = &mut mail {
+                mail.0.deliver(message);
+            }
+        }
+    }
+    for (id, why) in refused {
+        server.remove(id, &why, &mut commands);
+    }
+}
+
+fn is_supported(request: &Request) -> bool {
+    SEND_INTERVALS.contains(&request.send_interval_ticks.into())
+}
+
+/// Applies a viewer's request; the first one spawns its lane. Returns false if the lane does not exist yet:
+/// then nothing has been applied.
+fn apply(
+    id: ClientId,
+    client: &mut Client,
+    request: Request,
+    lanes: &mut Lanes<'_, '_, '_>,
+    commands: &mut Commands<'_, '_>,
+) -> bool {
+    let requested = SenderSettings {
+        stages: request.stages,
+        send_interval_ticks: request.send_interval_ticks.into(),
+        baseline: request.baseline,
+    };
+    match &mut client.lane {
+        Some((lane, number)) => {
+            // The lane exists from the end of the frame in which it was spawned.
+            let Ok((_, mut settings)) = lanes.get_mut(*lane) else {
+                return false;
+            };
+            if request.number.is_newer_than(*number) {
+                *number = request.number;
+                *settings = requested;
+            }
+        }
+        None => {
+            let mut lane = spawn_sending_lane(commands, client.initial.clone(), requested)
+                .expect("the welcome has been encoded from the same state");
+            lane.insert(Peer {
+                id,
+                address: client.address.to_string(),
+                round_trip: Duration::ZERO,
+                loss_fraction: 0.0,
+            });
+            client.lane = Some((lane.id(), request.number));
+        }
+    }
+    true
+}
+
+/// Sends the packets that are due, once a tick.
+pub(super) fn flush(
+    mut server: ResMut<UdpServer>,
+    mut lanes: Query<(&mut SenderMail, &SendBackoff, &mut LaneMeter, &mut Peer)>,
+) {
+    let server = &mut *server;
+    let waiting = lanes.iter().any(|(mail, ..)| !mail.0.outgoing.is_empty());
+    if !waiting && server.since_flush < TICK {
+        return;
+    }
+    let ticks = server.since_flush.div_duration_f64(TICK).round().max(1.0) as u32;
+    server.since_flush = Duration::ZERO;
+    for (&id, client) in &mut server.clients {
+        let mut lane = client.lane.and_then(|(lane, _)| lanes.get_mut(lane).ok());
+        if let Some((mail, ..)) = &mut lane {
+            for message in mail.0.outgoing.drain(..) {
+                server.renet.send_message(id, SNAPSHOTS, message);
+            }
+        }
+        let interval = lane
+            .as_ref()
+            .map_or(1, |(_, backoff, ..)| backoff.0.interval_ticks());
+        let packets = server.renet.get_packets_to_send(id).unwrap_or_default();
+        let (snapshots, others): (Vec<_>, Vec<_>) = packets
+            .into_iter()
+            .partition(|packet| purpose(packet) == Purpose::Snapshots);
+        client.pacer.put(snapshots, interval);
+        for packet in others.into_iter().chain(client.pacer.take(ticks)) {
+            if let Ok((to, datagram)) = server.netcode.generate_payload_packet(id, &packet) {
+                let bytes = server.socket.send(datagram, to);
+                let traffic = &mut client.traffic;
+                traffic.count_downstream(purpose(&packet), bytes);
+            }
+        }
+        if let Some((_, _, meter, peer)) = &mut lane {
+            let traffic = std::mem::take(&mut client.traffic);
+            meter.current().traffic.add(&traffic);
+            peer.round_trip = Duration::from_secs_f64(server.renet.rtt(id).max(0.0));
+            peer.loss_fraction = server.renet.packet_loss(id);
+        }
+    }
+}
+
+/// Disconnects all viewers before the app exits.
+pub(super) fn close(mut server: ResMut<UdpServer>, mut commands: Commands) {
+    let clients: Vec<_> = server.clients.keys().copied().collect();
+    for id in clients {
+        server.remove(id, "the server ends", &mut commands);
+    }
+}
+
+/// How often a viewer's last request is acked again. The ack carries the tick, so that the viewer learns it
+/// after a pause of any length.
+const REQUEST_ACK_INTERVAL: Duration = Duration::from_secs(1);

@@ -1,0 +1,289 @@
+//! One connection, from the connect token to the disconnect.
+
+use std::fmt;
+use std::io;
+use std::net::{SocketAddr, UdpSocket};
+use std::time::Duration;
+
+use cubewire_codec::{Limits, Sequence};
+use cubewire_link::{Conditions, Link};
+use cubewire_protocol::{Grant, PROTOCOL_VERSION, Request, Welcome};
+use cubewire_scene::{CUBES, TICKS_PER_SECOND};
+use renet::RenetClient;
+use renetcode::{
+    ClientAuthentication, ConnectToken, DisconnectReason, NETCODE_MAX_PACKET_BYTES, NetcodeClient,
+};
+
+use super::super::datagram::is_fit_for_viewer;
+use super::super::{PROTOCOL_ID, Security, TOKEN_SECONDS, since_1970, token_data};
+use super::{ViewError, ViewerSettings};
+use crate::replication::{HEADER_BYTES, SenderSettings, Traffic};
+use crate::transport::guard::Guard;
+use crate::transport::{REQUESTS, WELCOME, config, purpose};
+
+pub(super) struct Session {
+    socket: UdpSocket,
+    pub(super) netcode: NetcodeClient,
+    pub(super) renet: RenetClient,
+    guard: Guard,
+    /// The simulated link downstream, in addition to the real network.
+    pub(super) downstream: Link<Vec<u8>>,
+    /// Likewise, upstream.
+    pub(super) upstream: Link<Vec<u8>>,
+    pub(super) is_welcomed: bool,
+    requested: Option<Requested>,
+    /// Whether the server's machine last reported that no process listens at the address.
+    is_unreachable: bool,
+    /// Traffic that the meter has not counted yet.
+    pub(super) traffic: Traffic,
+    pub(super) since_flush: Duration,
+}
+
+/// The derived implementation would show the keys.
+impl fmt::Debug for Session {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Session")
+            .field("is_welcomed", &self.is_welcomed)
+            .field("requested", &self.requested)
+            .finish_non_exhaustive()
+    }
+}
+
+/// The last request.
+#[derive(Clone, Copy, Debug)]
+struct Requested {
+    request: Request,
+    is_acked: bool,
+    /// Time since it was last sent.
+    since: Duration,
+}
+
+impl Session {
+    pub(super) fn new(settings: &ViewerSettings) -> Result<Self, ViewError> {
+        let server = settings.server;
+        if settings.security == Security::Insecure && !server.ip().is_loopback() {
+            return Err(ViewError::InsecureInPublic(server));
+        }
+        let any = match server {
+            SocketAddr::V4(_) => "0.0.0.0:0",
+            SocketAddr::V6(_) => "[::]:0",
+        };
+        let socket = UdpSocket::bind(any).and_then(|socket| {
+            // A connected socket discards datagrams from other addresses.
+            socket.connect(server)?;
+            socket.set_nonblocking(true)?;
+            Ok(socket)
+        });
+        let socket = socket.map_err(|source| ViewError::Socket { server, source })?;
+        let now = since_1970();
+        let no_token = |reason: String| ViewError::Token { server, reason };
+        let connect_token = ConnectToken::generate(
+            now,
+            PROTOCOL_ID,
+            TOKEN_SECONDS,
+            rand::random(),
+            settings
+                .timeout
+                .min(ViewerSettings::MAX_TIMEOUT)
+                .as_secs()
+                .max(1) as i32,
+            vec![server],
+            Some(&token_data(PROTOCOL_VERSION)),
+            &settings.security.private_key(),
+        )
+        .map_err(|error| no_token(error.to_string()))?;
+        let netcode = NetcodeClient::new(now, ClientAuthentication::Secure { connect_token })
+            .map_err(|error| no_token(error.to_string()))?;
+        let mut renet = RenetClient::new(config());
+        renet.set_connected();
+        let seed = netcode.client_id();
+        let link = |direction| Link::new(Conditions::PERFECT, seed.wrapping_add(direction));
+        Ok(Self {
+            socket,
+            netcode,
+            renet,
+            guard: Guard::for_client(),
+            downstream: link(0),
+            upstream: link(1),
+            is_welcomed: false,
+            requested: None,
+            is_unreachable: false,
+            traffic: Traffic::default(),
+            since_flush: Duration::ZERO,
+        })
+    }
+
+    /// Processes the datagrams that have arrived, and keeps the connection alive.
+    pub(super) fn receive(
+        &mut self,
+        now: Duration,
+        delta: Duration,
+        server: SocketAddr,
+    ) -> Result<(), ViewError> {
+        let mut buffer = [0; NETCODE_MAX_PACKET_BYTES];
+        for _ in 0..MAX_DATAGRAMS {
+            match self.socket.recv(&mut buffer) {
+                Ok(length) => {
+                    self.is_unreachable = false;
+                    let bytes = length + HEADER_BYTES;
+                    if !is_fit_for_viewer(&buffer[..length]) {
+                        self.traffic.control_bytes += bytes;
+                        continue;
+                    }
+                    match self.netcode.process_packet(&mut buffer[..length]) {
+                        Some(payload) => {
+                            self.traffic.count_downstream(purpose(payload), bytes);
+                            self.downstream.send(now, bytes, payload.to_vec());
+                        }
+                        None => self.traffic.control_bytes += bytes,
+                    }
+                }
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
+                Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => {
+                    self.is_unreachable = true;
+                }
+                Err(_) => {}
+            }
+        }
+        self.renet.update(delta);
+        while let Some(packet) = self.downstream.receive(now) {
+            if let Err(hostile) = self.guard.admit(&packet) {
+                return Err(ViewError::Hostile {
+                    server,
+                    reason: hostile.to_string(),
+                });
+            }
+            self.renet.process_packet(&packet);
+        }
+        if let Some(reason) = self.renet.disconnect_reason() {
+            return Err(ViewError::Hostile {
+                server,
+                reason: reason.to_string(),
+            });
+        }
+        if let Some((datagram, _)) = self.netcode.update(delta)
+            && self.socket.send(datagram).is_ok()
+        {
+            self.traffic.control_bytes += datagram.len() + HEADER_BYTES;
+        }
+        Ok(())
+    }
+
+    /// Fails if netcode has closed the connection.
+    pub(super) fn check(&self, settings: &ViewerSettings) -> Result<(), ViewError> {
+        let server = settings.server;
+        let seconds = settings.timeout.as_secs();
+        let Some(reason) = self.netcode.disconnect_reason() else {
+            return Ok(());
+        };
+        Err(match reason {
+            _ if self.is_unreachable => ViewError::NothingListens(server),
+            DisconnectReason::ConnectionRequestTimedOut
+            | DisconnectReason::ConnectionResponseTimedOut
+            | DisconnectReason::ConnectTokenExpired => ViewError::NoAnswer { server, seconds },
+            DisconnectReason::ConnectionTimedOut => ViewError::Lost { server, seconds },
+            DisconnectReason::ConnectionDenied => ViewError::Full(server),
+            DisconnectReason::DisconnectedByClient | DisconnectReason::DisconnectedByServer => {
+                ViewError::Ended(server)
+            }
+        })
+    }
+
+    /// Takes the welcome, if it has just arrived.
+    pub(super) fn welcome(&mut self, server: SocketAddr) -> Result<Option<Welcome>, ViewError> {
+        let Some(message) = self.renet.receive_message(WELCOME) else {
+            return Ok(None);
+        };
+        let welcome = Welcome::decode(&message, Limits::default())?;
+        let cubes = welcome.initial.cubes.len();
+        if cubes != CUBES || u32::from(welcome.ticks_per_second) != TICKS_PER_SECOND {
+            return Err(ViewError::OtherGame {
+                server,
+                cubes,
+                ticks_per_second: welcome.ticks_per_second,
+            });
+        }
+        self.is_welcomed = true;
+        Ok(Some(welcome))
+    }
+
+    /// Processes request acks, and returns the tick in the last of them.
+    pub(super) fn receive_request_acks(&mut self) -> Option<u64> {
+        let mut newest = None;
+        while let Some(message) = self.renet.receive_message(REQUESTS) {
+            if let (Ok(ack), Some(last)) = (Grant::decode(&message), &mut self.requested) {
+                last.is_acked |= ack.number == last.request.number;
+                newest = Some(ack.tick);
+            }
+        }
+        newest
+    }
+
+    /// Requests the lane's sender settings, repeatedly until the server acks the request.
+    pub(super) fn request(&mut self, settings: &SenderSettings, delta: Duration) {
+        let last = self.requested.map(|requested| requested.request);
+        let number = last.map_or(Sequence(0), |last| last.number);
+        let stages = match settings.stages.check() {
+            Ok(()) => settings.stages,
+            Err(_) => last.map_or(SenderSettings::default().stages, |last| last.stages),
+        };
+        let wanted = Request {
+            number,
+            stages,
+            send_interval_ticks: settings.send_interval_ticks.clamp(1, 255) as u8,
+            baseline: settings.baseline,
+        };
+        let is_due = match &mut self.requested {
+            Some(last) if last.request == wanted => {
+                last.since += delta;
+                !last.is_acked && last.since >= REQUEST_INTERVAL
+            }
+            _ => {
+                self.requested = Some(Requested {
+                    request: Request {
+                        number: number.next(),
+                        ..wanted
+                    },
+                    is_acked: false,
+                    since: Duration::ZERO,
+                });
+                true
+            }
+        };
+        if let Some(last) = &mut self.requested
+            && is_due
+        {
+            last.since = Duration::ZERO;
+            self.renet.send_message(REQUESTS, last.request.encode());
+        }
+    }
+
+    /// Notifies the server that this viewer disconnects.
+    pub(super) fn disconnect(&mut self) {
+        if let Ok((_, datagram)) = self.netcode.disconnect() {
+            // If the datagram is lost, the server times this viewer out.
+            drop(self.socket.send(datagram));
+        }
+    }
+
+    /// Sends renet's outgoing packets over the simulated link, and those that leave it to the server.
+    pub(super) fn flush(&mut self, now: Duration) {
+        for packet in self.renet.get_packets_to_send() {
+            self.upstream.send(now, packet.len() + HEADER_BYTES, packet);
+        }
+        while let Some(packet) = self.upstream.receive(now) {
+            if let Ok((_, datagram)) = self.netcode.generate_payload_packet(&packet)
+                && self.socket.send(datagram).is_ok()
+            {
+                let bytes = datagram.len() + HEADER_BYTES;
+                self.traffic.count_upstream(purpose(&packet), bytes);
+            }
+        }
+    }
+}
+
+/// Datagrams processed in one frame, at most: two seconds of uncompressed snapshots.
+const MAX_DATAGRAMS: usize = 4096;
+
+/// Interval at which an unacked request is repeated.
+const REQUEST_INTERVAL: Duration = Duration::from_millis(100);

@@ -1,0 +1,101 @@
+//! The systems that run every frame.
+
+use std::time::Duration;
+
+use bevy::prelude::*;
+
+use super::UdpViewer;
+use crate::replication::transport::ReceiverMail;
+use crate::replication::{LaneMeter, LinkSettings, Replica, SenderSettings, Welcomed};
+use crate::transport::{SNAPSHOTS, TICK};
+
+type ViewedLane<'a> = (
+    Entity,
+    &'a SenderSettings,
+    &'a LinkSettings,
+    &'a mut ReceiverMail,
+    &'a mut LaneMeter,
+    Option<&'a mut Replica>,
+);
+
+/// Processes datagrams, requests the lane's sender settings, and delivers snapshots.
+pub(super) fn receive(
+    time: Res<Time<Real>>,
+    ticks: Res<Time<Fixed>>,
+    mut viewer: ResMut<UdpViewer>,
+    lane: Single<ViewedLane<'_>>,
+    mut commands: Commands,
+) {
+    let (lane, sender, link_settings, mut mail, mut meter, replica) = lane.into_inner();
+    let has_replica = replica.is_some();
+    let viewer = &mut *viewer;
+    let server = viewer.settings.server;
+    let Ok(session) = &mut viewer.session else {
+        return;
+    };
+    for link in [&mut session.downstream, &mut session.upstream] {
+        if *link.conditions() != link_settings.conditions {
+            link.set_conditions(link_settings.conditions.clone());
+        }
+    }
+    let received = session.receive(time.elapsed(), time.delta(), server);
+    let received = received.and_then(|()| session.check(&viewer.settings));
+    let welcome = match received.and_then(|()| session.welcome(server)) {
+        Ok(welcome) => welcome,
+        Err(error) => {
+            session.disconnect();
+            viewer.session = Err(error);
+            return;
+        }
+    };
+    if let Some(welcome) = welcome {
+        let entity = lane;
+        commands.trigger(Welcomed { entity, welcome });
+    }
+    let tick = session.receive_request_acks();
+    if let (Some(tick), Some(mut replica)) = (tick, replica) {
+        replica.0.hear_of_tick(ticks.elapsed(), tick);
+    }
+    // Snapshots cannot be decoded before the welcome has arrived.
+    if session.is_welcomed {
+        session.request(sender, time.delta());
+    }
+    let is_ready = session.is_welcomed && has_replica;
+    while let Some(message) = session.renet.receive_message(SNAPSHOTS) {
+        if is_ready {
+            mail.0.deliver(message);
+        }
+    }
+    meter.link = session.downstream.stats();
+}
+
+/// Sends the packets that are due, once a tick.
+pub(super) fn flush(
+    time: Res<Time<Real>>,
+    mut viewer: ResMut<UdpViewer>,
+    lane: Single<(&mut ReceiverMail, &mut LaneMeter)>,
+) {
+    let (mut mail, mut meter) = lane.into_inner();
+    let Ok(session) = &mut viewer.session else {
+        mail.0.outgoing.clear();
+        return;
+    };
+    session.since_flush += time.delta();
+    if mail.0.outgoing.is_empty() && session.since_flush < TICK {
+        return;
+    }
+    session.since_flush = Duration::ZERO;
+    for message in mail.0.outgoing.drain(..) {
+        session.renet.send_message(SNAPSHOTS, message);
+    }
+    session.flush(time.elapsed());
+    let traffic = std::mem::take(&mut session.traffic);
+    meter.current().traffic.add(&traffic);
+}
+
+/// Disconnects from the server before the app exits.
+pub(super) fn close(mut viewer: ResMut<UdpViewer>) {
+    if let Ok(session) = &mut viewer.session {
+        session.disconnect();
+    }
+}

@@ -1,0 +1,149 @@
+//! The picture: at the left the simulation or a lane's replica, at the right a lane's replica.
+//!
+//! The view has its own cubes, one set for each half. [`ViewPlugin`] moves them and needs no window: the
+//! simulation's cubes follow the simulation, a replica's only its decoded snapshots.
+//! [`AppearancePlugin`] adds meshes, cameras, light and labels, on a [`Canvas`]: a window or an image.
+
+mod appearance;
+mod camera;
+mod canvas;
+mod floor;
+mod halves;
+mod notices;
+mod overlay;
+mod pictures;
+mod side;
+mod trails;
+
+use bevy::prelude::*;
+use bevy::transform::TransformSystems;
+
+use crate::controls::Action;
+use crate::replication::ReplicationSystems;
+use crate::simulation::CubeWorld;
+
+pub use appearance::AppearancePlugin;
+pub use canvas::Canvas;
+pub use halves::{SelectHalf, ShowHalf, lane_in, show};
+pub use notices::Notices;
+pub use overlay::{Overlay, Part};
+pub use pictures::{ReplicaPicture, ViewCube};
+pub use side::{Half, Selected, Side};
+pub use trails::Trails;
+
+/// The phases of the view, in [`PostUpdate`], before transforms are propagated.
+#[derive(SystemSet, Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ViewSystems {
+    /// Cubes are moved.
+    Cubes,
+    /// Systems that depend on the positions of the cubes: cameras, colours, trails.
+    Follow,
+    /// Text is drawn over the picture, in [`EguiPrimaryContextPass`](bevy_egui::EguiPrimaryContextPass).
+    Overlay,
+}
+
+/// The part of the canvas, in logical points, that the picture leaves free for the panel.
+#[derive(Resource, Clone, Copy, Debug, Default, PartialEq)]
+pub struct Inset {
+    /// At the right edge.
+    pub right: f32,
+}
+
+impl Inset {
+    /// Whether the inset covers `x` in a canvas of this width, both in logical points.
+    #[must_use]
+    pub fn covers(self, x: f32, width: f32) -> bool {
+        x >= width - self.right
+    }
+}
+
+/// Moves the cubes of both halves.
+#[derive(Debug)]
+pub struct ViewPlugin;
+
+impl Plugin for ViewPlugin {
+    fn build(&self, app: &mut App) {
+        app.init_resource::<ViewMode>()
+            .init_resource::<Trails>()
+            .init_resource::<Inset>()
+            .add_observer(halves::on_show)
+            .add_observer(halves::on_select)
+            .add_observer(on_action)
+            .configure_sets(
+                PostUpdate,
+                (ViewSystems::Cubes, ViewSystems::Follow)
+                    .chain()
+                    .before(TransformSystems::Propagate),
+            )
+            .add_systems(Startup, pictures::spawn)
+            .add_systems(
+                FixedUpdate,
+                trails::record.after(ReplicationSystems::Observe),
+            )
+            .add_systems(
+                PostUpdate,
+                (
+                    pictures::show_simulation.run_if(resource_exists::<CubeWorld>),
+                    pictures::show_replicas,
+                )
+                    .chain()
+                    .in_set(ViewSystems::Cubes),
+            );
+    }
+}
+
+/// Which halves are shown.
+#[derive(Resource, Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ViewMode {
+    /// Both halves.
+    #[default]
+    Split,
+    /// The left half alone.
+    Left,
+    /// The right half alone.
+    Right,
+    /// Both over each other, the right one translucent.
+    Difference,
+}
+
+impl ViewMode {
+    /// The next mode, in a cycle.
+    #[must_use]
+    pub const fn next(self) -> Self {
+        match self {
+            Self::Split => Self::Left,
+            Self::Left => Self::Right,
+            Self::Right => Self::Difference,
+            Self::Difference => Self::Split,
+        }
+    }
+
+    /// Whether the camera of this side is active.
+    #[must_use]
+    pub const fn shows(self, side: Side) -> bool {
+        match side {
+            Side::Left => !matches!(self, Self::Right),
+            Side::Right => matches!(self, Self::Split | Self::Right),
+        }
+    }
+}
+
+fn on_action(action: On<Action>, mut mode: ResMut<ViewMode>, mut trails: ResMut<Trails>) {
+    match *action {
+        Action::NextView => *mode = mode.next(),
+        Action::Trails => trails.shown = !trails.shown,
+        _ => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_inset_covers_the_right_edge() {
+        assert!(Inset { right: 300.0 }.covers(980.0, 1280.0));
+        assert!(!Inset { right: 300.0 }.covers(979.0, 1280.0));
+        assert!(!Inset::default().covers(1279.0, 1280.0));
+    }
+}

@@ -1,0 +1,88 @@
+//! The two halves of the screen, and what each can show.
+
+use std::str::FromStr;
+
+use bevy::prelude::*;
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de, ser};
+
+use crate::replication::{LaneSettings, LaneTextError};
+
+/// A half of the screen. A lane with this component is shown in that half; without a lane, the half shows
+/// the simulation.
+#[derive(Component, Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Side {
+    /// The simulation, or a lane.
+    Left,
+    /// Always a lane.
+    Right,
+}
+
+impl Side {
+    /// Both halves, left to right.
+    pub const ALL: [Self; 2] = [Self::Left, Self::Right];
+
+    /// Its name on the screen.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Left => "left",
+            Self::Right => "right",
+        }
+    }
+}
+
+/// Marks the lane that the panel and the keys apply to, one of those in a half.
+#[derive(Component, Clone, Copy, Debug, Default)]
+pub struct Selected;
+
+/// What a half of the screen shows; as text, `simulation` or a lane.
+#[derive(Clone, Debug, PartialEq)]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "there are two of them, and a few in a script"
+)]
+pub enum Half {
+    /// The simulation itself.
+    Simulation,
+    /// A replica.
+    Lane(LaneSettings),
+}
+
+impl Half {
+    /// The text form; none for a lane that has no text form.
+    #[must_use]
+    pub fn to_text(&self) -> Option<String> {
+        match self {
+            Self::Simulation => Some(SIMULATION.to_owned()),
+            Self::Lane(lane) => lane.to_text(),
+        }
+    }
+}
+
+impl FromStr for Half {
+    type Err = LaneTextError;
+
+    fn from_str(text: &str) -> Result<Self, LaneTextError> {
+        match text {
+            SIMULATION => Ok(Self::Simulation),
+            lane => lane.parse().map(Self::Lane),
+        }
+    }
+}
+
+impl Serialize for Half {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let text = self.to_text();
+        let text = text.ok_or_else(|| ser::Error::custom("recorded delays have no text"))?;
+        serializer.serialize_str(&text)
+    }
+}
+
+impl<'de> Deserialize<'de> for Half {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        text.parse().map_err(de::Error::custom)
+    }
+}
+
+const SIMULATION: &str = "simulation";
