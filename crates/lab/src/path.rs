@@ -113,7 +113,7 @@ mod tests {
                 by_frames_late[now - 3 - frame] += 1;
             }
         }
-        assert_eq!(forth.under_way(), 0);
+        assert_eq!(forth.in_flight(), 0);
         let [on_time, late @ ..] = by_frames_late;
         assert!((55_300..56_700).contains(&on_time), "{on_time}");
         for late in late {

@@ -215,7 +215,7 @@ fn run(
     let mut tally = Tally::default();
 
     let mut frame = BASELINE_FRAMES;
-    while frame < recording.frames.len() || forth.under_way() > 0 {
+    while frame < recording.frames.len() || forth.in_flight() > 0 {
         let now = time(frame);
         while let Some(frame) = back.receive(now) {
             acked.insert(frame);

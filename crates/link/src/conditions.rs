@@ -1,111 +1,108 @@
-//! What a link does to what it carries, and the ranges in which that makes sense.
+//! The conditions of a link and their ranges.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use crate::{Loss, Trace};
 
-/// The longest of every delay that can be set: 60 s.
-pub const LONGEST_DELAY: Duration = Duration::from_secs(60);
+/// Upper bound of every delay in the conditions: 60 s.
+pub const MAX_DELAY: Duration = Duration::from_secs(60);
 
-/// The largest [`sigma`](Jitter::LogNormal): one packet in a hundred takes a thousand times the median.
+/// Upper bound of [`sigma`](Jitter::LogNormal): one packet in a hundred takes a thousand medians.
 pub const MAX_SIGMA: f64 = 3.0;
 
-/// The smallest [bandwidth](Bandwidth), so that no packet blocks a link for hours.
+/// Lower bound of the [bandwidth](Bandwidth), so that no packet blocks a link for hours.
 pub const MIN_BITS_PER_SECOND: u64 = 1_000;
 
-/// What one direction of a link does to what it carries. By default it does nothing: see
-/// [`PERFECT`](Self::PERFECT).
+/// The conditions of one direction of a link. The default is [`PERFECT`](Self::PERFECT).
 ///
-/// A packet first takes its place in the queue of the bandwidth, if that is limited; once it has left
-/// the queue, it may be lost, delayed, held back and duplicated.
+/// If the bandwidth is limited, a packet first waits in a queue. When it leaves the queue, it may be
+/// lost, delayed, held back and duplicated.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Conditions {
-    /// Time one way that every packet takes, `0..=60 s`.
+    /// One-way delay of every packet, `0..=60 s`.
     pub latency: Duration,
-    /// How the time differs from packet to packet. As on a real link, that alone makes packets
-    /// overtake each other.
+    /// Variation of the delay. As on a real link, it makes packets overtake each other.
     pub jitter: Jitter,
     /// Which packets are lost.
     pub loss: Loss,
-    /// Fraction of packets that arrive twice, `0..=1`. The copy has jitter of its own and is not held
-    /// back. A packet that is lost has no copy.
+    /// Fraction of packets that arrive twice, `0..=1`. The copy has its own jitter and is not held
+    /// back. A lost packet has no copy.
     pub duplicate_probability: f64,
     /// Which packets are held back, so that later ones overtake them.
     pub reordering: Option<Reordering>,
-    /// How much the link carries. Without a limit there is no queue.
+    /// Capacity of the link. Without a limit there is no queue.
     pub bandwidth: Option<Bandwidth>,
-    /// Whether the cable is cut: what is sent then is lost. What was under way still arrives.
+    /// Whether the link is cut: packets sent while it is cut are lost. Those in flight still arrive.
     pub cut: bool,
-    /// Recorded delays and losses, in place of `latency`, `jitter`, `loss` and `reordering`. The trace
-    /// begins with the first packet that is sent after it was set.
+    /// Recorded delays and losses, which replace `latency`, `jitter`, `loss` and `reordering`. The
+    /// trace starts at the first packet that is sent after it was set.
     pub trace: Option<Arc<Trace>>,
 }
 
-/// How the delay differs from packet to packet, each by itself.
+/// Variation of the delay, independent for each packet.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum Jitter {
-    /// Not at all.
+    /// No jitter.
     #[default]
     None,
-    /// The latency and up to `spread` more or less, evenly distributed. Never below zero.
+    /// The delay is uniform in latency ± `spread`, and never below zero.
     Uniform {
-        /// `0..=60 s`.
+        /// Largest deviation, `0..=60 s`.
         spread: Duration,
     },
-    /// More than the latency, by a log-normally distributed time: mostly little, now and then a lot.
-    /// Cut off at 60 s.
+    /// A log-normally distributed time is added to the latency: mostly short, with a long tail. Cut off
+    /// at 60 s.
     LogNormal {
-        /// Half of the packets take at most this much longer, `0..=60 s`.
+        /// Median of the added time, `0..=60 s`.
         median: Duration,
-        /// Standard deviation of the natural logarithm of the time, `0..=3`. One packet in a hundred
-        /// takes e^(2.33 sigma) medians or more: ten at 1.0.
+        /// Standard deviation of the natural logarithm of the added time, `0..=3`. For one packet in a
+        /// hundred the added time is e^(2.33 sigma) medians or more: ten at 1.0.
         sigma: f64,
     },
 }
 
-/// Packets that are held back at random, each by itself.
+/// Packets that are held back at random, independently of each other.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Reordering {
     /// Fraction of packets, `0..=1`.
     pub probability: f64,
-    /// They arrive at least this much later, `0..=60 s`.
+    /// Minimum of the extra delay, `0..=60 s`.
     pub min_delay: Duration,
-    /// They arrive at most this much later, `min_delay..=60 s`. In between, delays are evenly
-    /// distributed.
+    /// Maximum of the extra delay, `min_delay..=60 s`. Delays are uniform between the two.
     pub max_delay: Duration,
 }
 
-/// A bottleneck: packets go one after another, and wait in a drop-tail queue.
+/// A bottleneck: packets are sent one after another and wait in a drop-tail queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bandwidth {
     /// At least [`MIN_BITS_PER_SECOND`].
     pub bits_per_second: u64,
-    /// Bytes that can wait, at least 1. The packet that is being sent does not wait any more, so that
-    /// an idle link takes any packet. One that does not fit is dropped.
+    /// Capacity of the queue, at least 1. The packet that is being sent is not in the queue, so an idle
+    /// link accepts a packet of any size. A packet that does not fit is dropped.
     pub queue_bytes: usize,
 }
 
-/// A value of [`Conditions`] is out of its range.
+/// A value of [`Conditions`] that is out of range.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 pub enum ConditionsError {
-    /// A probability is not one.
+    /// A probability or fraction is outside `0..=1`.
     #[error("{field} is {value}, outside 0..=1")]
     Probability {
-        /// Its path.
+        /// Path of the field.
         field: &'static str,
-        /// What it is.
+        /// Its value.
         value: f64,
     },
     /// A delay is too long.
-    #[error("{field} is {value:?}, outside 0..={LONGEST_DELAY:?}")]
+    #[error("{field} is {value:?}, outside 0..={MAX_DELAY:?}")]
     Delay {
-        /// Its path.
+        /// Path of the field.
         field: &'static str,
-        /// What it is.
+        /// Its value.
         value: Duration,
     },
-    /// The delays of packets that are held back are the wrong way round.
+    /// The maximum delay of reordering is below the minimum.
     #[error("reordering.max_delay is {max:?}, below reordering.min_delay, {min:?}")]
     Reordering {
         /// The minimum.
@@ -113,25 +110,25 @@ pub enum ConditionsError {
         /// The maximum.
         max: Duration,
     },
-    /// The spread of log-normal jitter is out of range.
+    /// Sigma of log-normal jitter is out of range.
     #[error("jitter.sigma is {value}, outside 0..={MAX_SIGMA}")]
     Sigma {
-        /// What it is.
+        /// Its value.
         value: f64,
     },
     /// The bandwidth is too small.
     #[error("bandwidth.bits_per_second is {value}, below {MIN_BITS_PER_SECOND}")]
     BitsPerSecond {
-        /// What it is.
+        /// Its value.
         value: u64,
     },
-    /// The queue has no room.
+    /// The queue has no capacity.
     #[error("bandwidth.queue_bytes is 0, below 1")]
     QueueBytes,
 }
 
 impl Conditions {
-    /// No delay, and nothing is lost.
+    /// No delay and no loss.
     pub const PERFECT: Self = Self {
         latency: Duration::ZERO,
         jitter: Jitter::None,
@@ -143,10 +140,10 @@ impl Conditions {
         trace: None,
     };
 
-    /// Whether every value is in its range.
+    /// Checks that every value is in range.
     ///
     /// # Errors
-    /// [`ConditionsError`] for the first that is not.
+    /// [`ConditionsError`] for the first value that is not.
     pub fn check(&self) -> Result<(), ConditionsError> {
         delay("latency", self.latency)?;
         match self.jitter {
@@ -185,8 +182,8 @@ impl Conditions {
         Ok(())
     }
 
-    /// The same with every value at the nearest that is in range, and 0 for what is not a number. What
-    /// [`check`](Self::check) approves stays as it is.
+    /// Clamps every value to its range; NaN becomes 0. Conditions that pass [`check`](Self::check) are
+    /// returned unchanged.
     #[must_use]
     pub fn clamped(mut self) -> Self {
         clamp_delay(&mut self.latency);
@@ -230,26 +227,26 @@ fn probability(field: &'static str, value: f64) -> Result<(), ConditionsError> {
 }
 
 fn delay(field: &'static str, value: Duration) -> Result<(), ConditionsError> {
-    if value <= LONGEST_DELAY {
+    if value <= MAX_DELAY {
         return Ok(());
     }
     Err(ConditionsError::Delay { field, value })
 }
 
-/// Into `0..=most`; 0 if it is not a number.
-const fn clamp(value: &mut f64, most: f64) {
-    *value = value.max(0.0).min(most);
+/// Clamps to `0..=max`; NaN becomes 0.
+const fn clamp(value: &mut f64, max: f64) {
+    *value = value.max(0.0).min(max);
 }
 
 fn clamp_delay(value: &mut Duration) {
-    *value = (*value).min(LONGEST_DELAY);
+    *value = (*value).min(MAX_DELAY);
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// Conditions with one value out of range each, and what the error says.
+    /// Conditions with one value out of range, and the error message.
     fn out_of_range() -> [(Conditions, &'static str); 10] {
         let perfect = || Conditions::PERFECT;
         let reordering = |probability, min_delay, max_delay| Conditions {
@@ -322,7 +319,7 @@ mod tests {
     }
 
     #[test]
-    fn an_error_names_the_field_its_value_and_the_range() {
+    fn errors_name_the_field_its_value_and_the_range() {
         for (conditions, message) in out_of_range() {
             assert_eq!(conditions.check().unwrap_err().to_string(), message);
         }
@@ -336,19 +333,19 @@ mod tests {
     }
 
     #[test]
-    fn what_is_in_range_stays_as_it_is() {
+    fn clamping_keeps_conditions_that_are_in_range() {
         let limits = Conditions {
-            latency: LONGEST_DELAY,
+            latency: MAX_DELAY,
             jitter: Jitter::LogNormal {
-                median: LONGEST_DELAY,
+                median: MAX_DELAY,
                 sigma: MAX_SIGMA,
             },
             loss: Loss::Independent { probability: 1.0 },
             duplicate_probability: 1.0,
             reordering: Some(Reordering {
                 probability: 1.0,
-                min_delay: LONGEST_DELAY,
-                max_delay: LONGEST_DELAY,
+                min_delay: MAX_DELAY,
+                max_delay: MAX_DELAY,
             }),
             bandwidth: Some(Bandwidth {
                 bits_per_second: MIN_BITS_PER_SECOND,
