@@ -3,7 +3,7 @@
 use bevy::prelude::*;
 use cubewire_codec::stages::Delta;
 use cubewire_codec::{InitialStateError, Limits, QuantizedSnapshot, Snapshot, Stages};
-use cubewire_protocol::{Pacing, SnapshotSender};
+use cubewire_protocol::{SendBackoff, SnapshotSender};
 
 use super::meter::Sample;
 use super::transport::{SLICE_BYTES, SenderMail};
@@ -25,7 +25,7 @@ pub(super) struct Sender {
 /// Lanes that have it spare a way that may be too narrow: a real one. Over a [link](LaneSettings::link)
 /// of our own, which is there to show what stages cost, every snapshot is sent.
 #[derive(Component, Debug, Default)]
-pub(super) struct Paced(pub(super) Pacing);
+pub(super) struct Paced(pub(super) SendBackoff);
 
 impl Sender {
     pub(super) fn new(initial: Snapshot, stages: Stages) -> Result<Self, InitialStateError> {

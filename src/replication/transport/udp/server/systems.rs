@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use bevy::prelude::*;
 use cubewire_link::Conditions;
-use cubewire_protocol::{Grant, Request};
+use cubewire_protocol::{Request, RequestAck};
 use renet::ClientId;
 
 use super::{Guest, RemoteViewer, UdpServer};
@@ -61,8 +61,8 @@ pub(in crate::replication) fn receive(
         {
             guest.since_word = Duration::ZERO;
             let tick = world.tick();
-            let grant = Grant { number, tick }.encode();
-            server.renet.send_message(client, REQUESTS, grant);
+            let ack = RequestAck { number, tick }.encode();
+            server.renet.send_message(client, REQUESTS, ack);
         }
         let lane = guest.lane.and_then(|(lane, _)| lanes.get_mut(lane).ok());
         let mut mail = lane.map(|(mail, _)| mail);

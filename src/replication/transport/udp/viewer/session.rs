@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use cubewire_codec::{Limits, Sequence};
 use cubewire_link::{Conditions, Link};
-use cubewire_protocol::{Grant, PROTOCOL_VERSION, Request, Welcome};
+use cubewire_protocol::{PROTOCOL_VERSION, Request, RequestAck, Welcome};
 use cubewire_scene::{CUBES, TICKS_PER_SECOND};
 use renet::RenetClient;
 use renetcode::{
@@ -210,9 +210,9 @@ impl Session {
     pub(super) fn granted(&mut self) -> Option<u64> {
         let mut newest = None;
         while let Some(message) = self.renet.receive_message(REQUESTS) {
-            if let (Ok(grant), Some(asked)) = (Grant::decode(&message), &mut self.asked) {
-                asked.is_granted |= grant.number == asked.request.number;
-                newest = Some(grant.tick);
+            if let (Ok(ack), Some(asked)) = (RequestAck::decode(&message), &mut self.asked) {
+                asked.is_granted |= ack.number == asked.request.number;
+                newest = Some(ack.tick);
             }
         }
         newest

@@ -60,7 +60,7 @@ pub(in crate::replication) fn receive(
     }
     let tick = session.granted();
     if let (Some(tick), Some(mut replica)) = (tick, replica) {
-        replica.0.hear_of_tick(ticks.elapsed(), tick);
+        replica.0.sync_tick(ticks.elapsed(), tick);
     }
     // Before the welcome, nothing could be decoded.
     if session.is_welcomed {
