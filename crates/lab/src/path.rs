@@ -119,9 +119,15 @@ mod tests {
         }
         assert_eq!(forward.in_flight(), 0);
         let [on_time, late @ ..] = by_frames_late;
-        assert!((55_300..56_700).contains(&on_time), "{on_time}");
+        assert!(
+            (55_300..56_700).contains(&on_time),
+            "{on_time} with seed {SEED}"
+        );
         for late in late {
-            assert!((3_350..3_650).contains(&late), "{by_frames_late:?}");
+            assert!(
+                (3_350..3_650).contains(&late),
+                "{by_frames_late:?} with seed {SEED}"
+            );
         }
     }
 }

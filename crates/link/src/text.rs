@@ -119,7 +119,7 @@ impl FromStr for Conditions {
     fn from_str(text: &str) -> Result<Self, ConditionsTextError> {
         let mut conditions = Self::PERFECT;
         let mut set = Vec::new();
-        for (place, given) in text.split('+').enumerate() {
+        for (index, given) in text.split('+').enumerate() {
             let part = || given.to_owned();
             let (name, value) = match given.split_once('=') {
                 Some((name, value)) => (name, Some(value)),
@@ -142,7 +142,7 @@ impl FromStr for Conditions {
                         });
                     };
                 }
-                (None, Some(preset)) if place == 0 => conditions = preset.conditions.clone(),
+                (None, Some(preset)) if index == 0 => conditions = preset.conditions.clone(),
                 (None, Some(_)) => return Err(ConditionsTextError::LatePreset { part: part() }),
                 (None, None) if given == CUT => conditions.cut = true,
                 (None, None) => return Err(ConditionsTextError::NoValue { part: part() }),

@@ -3,11 +3,14 @@
 //! A snapshot is due a playout delay after its earliest possible arrival, which leaves time for packets
 //! that are late and bridges those that are lost.
 
+mod pace;
+
 use std::collections::VecDeque;
 use std::time::Duration;
 
 use cubewire_codec::Sequence;
 
+use self::pace::Pace;
 use crate::SenderClock;
 
 /// Maximum number of snapshots in a buffer; beyond it the oldest is dropped.
@@ -16,19 +19,9 @@ const CAPACITY: usize = 256;
 /// Received snapshots in the order of their ticks, and the clock that says which are due.
 #[derive(Clone, Debug)]
 pub struct PlayoutBuffer<T> {
-    clock: SenderClock,
-    delay: Duration,
-    /// Set by the last [`advance`](Self::advance).
-    position: Option<Position>,
+    pace: Pace,
     /// Ascending ticks.
     snapshots: VecDeque<(u64, T)>,
-}
-
-/// The tick that was due at a time. Since then, playout runs at the sender's tick rate.
-#[derive(Clone, Copy, Debug)]
-struct Position {
-    at: Duration,
-    due_tick: f64,
 }
 
 /// The state of playout: between two snapshots, or at one.
@@ -61,9 +54,7 @@ impl<T> PlayoutBuffer<T> {
     #[must_use]
     pub const fn new(clock: SenderClock, delay: Duration) -> Self {
         Self {
-            clock,
-            delay,
-            position: None,
+            pace: Pace::new(clock, delay),
             snapshots: VecDeque::new(),
         }
     }
@@ -71,7 +62,7 @@ impl<T> PlayoutBuffer<T> {
     /// Time from the earliest possible arrival of a snapshot until it is shown.
     #[must_use]
     pub const fn delay(&self) -> Duration {
-        self.delay
+        self.pace.delay
     }
 
     /// Number of snapshots held.
@@ -89,59 +80,37 @@ impl<T> PlayoutBuffer<T> {
     /// Sets the delay. Playout approaches it in [`advance`](Self::advance), or jumps to it if that is
     /// never called.
     pub const fn set_delay(&mut self, delay: Duration) {
-        self.delay = delay;
+        self.pace.delay = delay;
     }
 
     /// Advances playout to `now`. Where the delay has been set anew or the delay of the link has
     /// changed, playout runs slower or faster until it has caught up, and never backwards; only if it
     /// is off by more than a second, it jumps. Call this many times a second.
     pub fn advance(&mut self, now: Duration) {
-        let Some(target) = self.target_tick(now) else {
-            return;
-        };
-        let Some(position) = self.position else {
-            self.position = Some(Position {
-                at: now,
-                due_tick: target,
-            });
-            return;
-        };
-        let tick_seconds = self.clock.tick_seconds();
-        let elapsed_seconds = now.saturating_sub(position.at).as_secs_f64();
-        let steady = position.due_tick + elapsed_seconds / tick_seconds;
-        let off_seconds = (target - steady) * tick_seconds;
-        let due_tick = if off_seconds.abs() > JUMP_SECONDS {
-            target
-        } else {
-            let part = (elapsed_seconds / SETTLING_SECONDS).min(1.0);
-            let max_seconds = MAX_RATE_CHANGE * elapsed_seconds;
-            let step_seconds = (off_seconds * part).clamp(-max_seconds, max_seconds);
-            steady + step_seconds / tick_seconds
-        };
-        self.position = Some(Position { at: now, due_tick });
+        self.pace.advance(now);
     }
 
     /// See [`SenderClock::sync_tick`].
     pub fn sync_tick(&mut self, now: Duration, tick: u64) {
-        self.clock.sync_tick(now, tick);
+        self.pace.clock.sync_tick(now, tick);
     }
 
     /// The sender's clock.
     #[must_use]
     pub const fn clock(&self) -> &SenderClock {
-        &self.clock
+        &self.pace.clock
     }
 
     /// The full tick of a sequence number that arrives at `now`. See [`SenderClock::tick_of`].
     #[must_use]
     pub fn tick(&self, now: Duration, sequence: Sequence) -> u64 {
-        self.clock.tick_of(now, sequence)
+        self.clock().tick_of(now, sequence)
     }
 
     /// Number of snapshots that are not due yet.
     #[must_use]
     pub fn ahead(&self, now: Duration) -> usize {
-        let due = self.due_tick(now).unwrap_or(0.0);
+        let due = self.pace.due_tick(now).unwrap_or(0.0);
         let played = self
             .snapshots
             .partition_point(|&(tick, _)| tick as f64 <= due);
@@ -153,23 +122,24 @@ impl<T> PlayoutBuffer<T> {
     pub fn is_late(&self, now: Duration, tick: u64) -> bool {
         // Above the rounding errors of ticks as floats.
         const SLACK_TICKS: f64 = 1e-6;
-        self.due_tick(now)
+        self.pace
+            .due_tick(now)
             .is_some_and(|due| tick as f64 + SLACK_TICKS < due)
     }
 
     /// Inserts the snapshot of a [tick](Self::tick) that arrived at `now`. Returns one whose memory can
     /// be reused: the oldest if the buffer was full, or this one if its tick is already held.
     pub fn insert(&mut self, now: Duration, tick: u64, snapshot: T) -> Option<T> {
-        self.clock.arrived(now, tick);
-        let place = self.snapshots.partition_point(|&(held, _)| held < tick);
+        self.pace.clock.arrived(now, tick);
+        let index = self.snapshots.partition_point(|&(held, _)| held < tick);
         if self
             .snapshots
-            .get(place)
+            .get(index)
             .is_some_and(|&(held, _)| held == tick)
         {
             return Some(snapshot);
         }
-        self.snapshots.insert(place, (tick, snapshot));
+        self.snapshots.insert(index, (tick, snapshot));
         if self.snapshots.len() > CAPACITY {
             return self.snapshots.pop_front().map(|(_, snapshot)| snapshot);
         }
@@ -182,7 +152,7 @@ impl<T> PlayoutBuffer<T> {
         let (tick, newest) = self.snapshots.back()?;
         Some(Playout {
             tick: *tick as f64,
-            due_tick: self.clock.tick_at(now)?,
+            due_tick: self.clock().tick_at(now)?,
             from_tick: *tick,
             from: newest,
             to_tick: *tick,
@@ -197,7 +167,7 @@ impl<T> PlayoutBuffer<T> {
     /// before that is due. `None` before the first.
     #[must_use]
     pub fn sample(&self, now: Duration) -> Option<Playout<'_, T>> {
-        let due = self.due_tick(now)?;
+        let due = self.pace.due_tick(now)?;
         let after = self
             .snapshots
             .partition_point(|&(tick, _)| tick as f64 <= due);
@@ -212,7 +182,7 @@ impl<T> PlayoutBuffer<T> {
         } else {
             0.0
         };
-        let seconds = self.clock.tick_seconds();
+        let seconds = self.clock().tick_seconds();
         let starved_ticks = if span > 0.0 {
             0.0
         } else {
@@ -233,36 +203,14 @@ impl<T> PlayoutBuffer<T> {
 
     /// Removes and returns the oldest snapshot if playout has passed the one after it.
     pub fn discard_played(&mut self, now: Duration) -> Option<T> {
-        let due = self.due_tick(now)?;
+        let due = self.pace.due_tick(now)?;
         let next_is_played = self
             .snapshots
             .get(1)
             .is_some_and(|&(tick, _)| tick as f64 <= due);
         next_is_played.then(|| self.snapshots.pop_front().expect("there are two").1)
     }
-
-    fn due_tick(&self, now: Duration) -> Option<f64> {
-        let Some(position) = self.position else {
-            return self.target_tick(now);
-        };
-        let elapsed_seconds = now.saturating_sub(position.at).as_secs_f64();
-        Some(position.due_tick + elapsed_seconds / self.clock.tick_seconds())
-    }
-
-    /// The tick that should be due by the sender's clock and the delay.
-    fn target_tick(&self, now: Duration) -> Option<f64> {
-        Some(self.clock.tick_at(now)? - self.delay.as_secs_f64() / self.clock.tick_seconds())
-    }
 }
-
-/// Time constant with which playout approaches its target.
-const SETTLING_SECONDS: f64 = 0.5;
-
-/// Maximum change of the playout rate, as a fraction of the sender's.
-const MAX_RATE_CHANGE: f64 = 0.5;
-
-/// Beyond this error playout jumps, because catching up would take too long.
-const JUMP_SECONDS: f64 = 1.0;
 
 #[cfg(test)]
 mod tests {

@@ -208,9 +208,9 @@ mod tests {
             let error = RequestError::Length(length);
             assert_eq!(Request::decode(&bytes[..length]), Err(error));
         }
-        let with = |place: usize, byte: u8| {
+        let with = |index: usize, byte: u8| {
             let mut bytes = bytes.clone();
-            bytes[place] = byte;
+            bytes[index] = byte;
             Request::decode(&bytes)
         };
         assert_eq!(with(2, 0), Err(RequestError::NoTicks));

@@ -78,9 +78,10 @@ const BEYOND: u16 = 1 << 12;
 
 /// Bits of a component by its size.
 fn costs(bits: impl Fn(i32) -> Option<u32>) -> Vec<u16> {
-    (0..=i32::from(MAX_SIZE))
-        .map(|size| bits(size).map_or(BEYOND, |bits| bits as u16))
-        .collect()
+    let in_range = (0..).map_while(|size| Some(bits(size)? as u16));
+    let mut costs: Vec<u16> = in_range.collect();
+    costs.resize(usize::from(MAX_SIZE) + 1, BEYOND);
+    costs
 }
 
 impl Vectors {

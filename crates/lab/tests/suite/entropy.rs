@@ -69,8 +69,8 @@ fn arithmetic_rungs_beat_the_contest_on_a_recording_they_were_not_trained_on() {
 #[test]
 fn ablation_measures_without_every_feature() {
     let folder = tempfile::tempdir().unwrap();
-    let trained = clip(folder.path(), "trained.bin", "dev-pull", 400..420);
-    let measured = clip(folder.path(), "measured.bin", "dev-pull", 900..920);
+    let trained = clip(folder.path(), "trained.bin", "dev-mix", 400..412);
+    let measured = clip(folder.path(), "measured.bin", "dev-mix", 900..912);
 
     let printed = output(&["ablate", &measured, "--train", &trained, "--json"]);
     let rows: Vec<Value> = printed

@@ -20,6 +20,8 @@ const FRAME_BYTES: usize = 901 * 32;
 
 /// `cubewire-lab` with these arguments.
 fn lab(args: &[&str]) -> Command {
+    // Shown if the test fails, with the seed if there is one.
+    println!("cubewire-lab {}", args.join(" "));
     let mut command = Command::cargo_bin("cubewire-lab").unwrap();
     command.args(args);
     command

@@ -40,7 +40,7 @@ fn any_pieces_are_conditions_in_range_or_an_error() {
     assert!(legal.get() > 0, "no text was legal");
 }
 
-/// Pieces of texts, each of them legal or nearly so in some place.
+/// Pieces of texts, each of them legal or almost legal somewhere.
 fn piece() -> impl Strategy<Value = String> {
     let known = "+ + + = / / cut 4g latency=20ms jitter=uniform/1ms loss=bursts/0.1/2 reordering=none \
                  latency= jitter= loss= duplicate= reordering= bandwidth= none uniform/ log-normal/ \

@@ -56,11 +56,11 @@ proptest! {
         pair.run(ticks);
         let newest = pair.receiver.newest().unwrap();
         let held = pair.receiver.get(newest).cloned();
-        for (place, value) in damage {
+        for (index, value) in damage {
             let mut packet = pair.sender.packet().bytes.clone();
-            let place = place.index(packet.len());
-            packet[place] ^= value | 1;
-            packet.truncate(place + 7);
+            let index = index.index(packet.len());
+            packet[index] ^= value | 1;
+            packet.truncate(index + 7);
             let now = pair.now() + Duration::from_millis(1);
             let _ = pair.receiver.on_packet(now, &packet);
         }
