@@ -10,7 +10,7 @@ pub const MAX_DELAY: Duration = Duration::from_secs(60);
 /// Upper bound of [`sigma`](Jitter::LogNormal): one packet in a hundred takes a thousand medians.
 pub const MAX_SIGMA: f64 = 3.0;
 
-/// Lower bound of the [bandwidth](Bandwidth), so that no packet blocks a link for hours.
+/// Lower bound of the [bandwidth](crate::Bandwidth), so that no packet blocks a link for hours.
 pub const MIN_BITS_PER_SECOND: u64 = 1_000;
 
 /// A value of [`Conditions`] that is out of range.
