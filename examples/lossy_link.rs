@@ -1,8 +1,8 @@
-//! Replicates moving cubes over a bad network, and shows each second how that went.
+//! Replicates moving cubes over a bad network and prints statistics each second.
 //!
-//! This is all that a game needs from `cubewire-protocol`: a sender for each receiver, which knows
-//! what that one holds; a receiver, which decodes, acknowledges and plays back. Both are told the
-//! time and handed bytes. Here the bytes go over a `cubewire-link`; in a game, over a socket.
+//! This is all that a game needs from `cubewire-protocol`: a sender for each receiver, which tracks
+//! the snapshots that it holds; and a receiver, which decodes, acks and plays back. Time and bytes are
+//! arguments of both. Here the bytes go over a `cubewire-link`; in a game, over a socket.
 //!
 //! ```text
 //! cargo run --example lossy_link hostile
@@ -13,7 +13,7 @@ use std::f32::consts::PI;
 use std::time::Duration;
 
 use cubewire_codec::{CubeState, Limits, QuantizedSnapshot, Snapshot, ladder};
-use cubewire_link::{Link, Preset};
+use cubewire_link::{Link, PRESETS, Preset};
 use cubewire_protocol::{
     Arrival, BaselineChoice, Interpolation, SnapshotReceiver, SnapshotSender, Welcome,
 };
@@ -21,17 +21,20 @@ use glam::{Quat, Vec3};
 
 const TICKS_PER_SECOND: u16 = 60;
 
-/// Headers of IPv4 and UDP.
+/// Bytes of the IPv4 and UDP headers.
 const HEADER_BYTES: usize = 28;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let name = std::env::args().nth(1).unwrap_or_else(|| "hostile".into());
-    let preset = Preset::by_name(&name).ok_or(format!("no network is called `{name}`"))?;
+    let preset = Preset::by_name(&name).ok_or_else(|| {
+        let names = PRESETS.each_ref().map(|preset| preset.name).join(", ");
+        format!("unknown network `{name}`; use one of {names}")
+    })?;
     println!("{}: {}\n", preset.title, preset.summary);
     let mut down: Link<Vec<u8>> = Link::new(preset.conditions.clone(), 1);
     let mut up: Link<Vec<u8>> = Link::new(preset.conditions.clone(), 2);
 
-    // The welcome is what a receiver must be told first, reliably: the initial state and the tick.
+    // The welcome is sent first and reliably: it holds the initial state and the tick.
     let stages = ladder::PREDICTED_POSITION.stages;
     let welcome = Welcome {
         ticks_per_second: TICKS_PER_SECOND,
@@ -46,12 +49,12 @@ fn main() -> Result<(), Box<dyn Error>> {
 
     let mut quantized = QuantizedSnapshot::new(stages.precision());
     let (mut bytes, mut decoded, mut late, mut worst) = (0, 0, 0, 0.0_f32);
-    println!("second  kbps  decoded  late  oldest baseline  picture off by");
+    println!("second  kbps  decoded  late  oldest baseline  largest error");
     let mut oldest = 0;
     for tick in 1..=10 * u64::from(TICKS_PER_SECOND) {
         let now = Duration::from_secs(tick) / TICKS_PER_SECOND.into();
 
-        // The sender: take in what came back, encode, send.
+        // The sender: take in feedback, encode, send.
         while let Some(message) = up.receive(now) {
             sender.on_message(&message)?;
         }
@@ -62,7 +65,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         bytes += packet.len() + HEADER_BYTES;
         down.send(now, packet.len() + HEADER_BYTES, packet);
 
-        // The receiver: take in packets, say what it has.
+        // The receiver: take in packets, send feedback.
         while let Some(packet) = down.receive(now) {
             if let Arrival::Decoded { late: is_late, .. } = receiver.on_packet(now, &packet)? {
                 decoded += 1;
@@ -74,7 +77,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             up.send(now, message.len() + HEADER_BYTES, message);
         }
 
-        // The picture, at any frame rate: here once a tick.
+        // Playout, at any frame rate: here once a tick.
         let kind = Interpolation::Linear;
         if let Some(playout) = kind.playout(receiver.playout(), now) {
             let truth = play_at(playout.tick);
@@ -87,7 +90,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         if tick % u64::from(TICKS_PER_SECOND) == 0 {
             let kbps = bytes as f64 * 8.0 / 1000.0;
             println!(
-                "{:>6} {kbps:>5.1} {decoded:>8} {late:>5} {oldest:>10} ticks {:>12.1} mm",
+                "{:>6} {kbps:>5.1} {decoded:>8} {late:>5} {oldest:>10} ticks {:>11.1} mm",
                 tick / u64::from(TICKS_PER_SECOND),
                 worst * 1000.0
             );
@@ -101,18 +104,18 @@ fn play(tick: u64) -> Snapshot {
     play_at(tick as f64)
 }
 
-/// A hundred cubes, of which ten run in a circle and turn.
+/// A hundred cubes, ten of which circle and turn.
 fn play_at(tick: f64) -> Snapshot {
     let seconds = tick as f32 / f32::from(TICKS_PER_SECOND);
     let cube = |index: usize| {
-        let place = Vec3::new((index % 10) as f32, (index / 10) as f32, 0.2);
+        let centre = Vec3::new((index % 10) as f32, (index / 10) as f32, 0.2);
         let angle = if index.is_multiple_of(10) {
             seconds * PI
         } else {
             0.0
         };
         CubeState {
-            position: place + 0.5 * Vec3::new(angle.cos(), angle.sin(), 0.0),
+            position: centre + 0.5 * Vec3::new(angle.cos(), angle.sin(), 0.0),
             orientation: Quat::from_rotation_z(angle),
             ..CubeState::default()
         }

@@ -1,8 +1,8 @@
-//! Sends snapshots of moving cubes over a link with a round trip of 100 ms, and shows what each
-//! stage of compression makes of them.
+//! Sends snapshots of moving cubes over a link with a round trip of 100 ms, and prints the bandwidth
+//! of each rung of the compression ladder.
 //!
-//! This is all that a game needs from `cubewire-codec`: quantize, encode against the newest
-//! acknowledged snapshot, keep what was sent; decode against what is held, keep that.
+//! This is all that a game needs from `cubewire-codec`: quantize, encode against the newest acked
+//! snapshot and keep the result; decode against a held snapshot and keep the result.
 //!
 //! ```text
 //! cargo run --example send_snapshots
@@ -19,10 +19,10 @@ use cubewire_codec::{
 };
 use glam::{Quat, Vec3};
 
-/// Snapshots sent: ten seconds.
+/// Number of snapshots: ten seconds.
 const TICKS: u16 = 600;
 
-/// From sending a packet to having its ack.
+/// Ticks from sending a packet to receiving its ack.
 const ROUND_TRIP_TICKS: usize = 6;
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -35,16 +35,15 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Sends ten seconds of play and returns the bytes it took.
+/// Sends all snapshots and returns the size of all packets, bytes.
 fn send_all(stages: Stages) -> Result<usize, Box<dyn Error>> {
-    // Both sides know the initial state. Where the receiver does not, `encode_initial` sends it.
+    // Both sides have the initial state. If the receiver does not, `encode_initial` encodes it.
     let initial = play(0);
     let mut encoder = Encoder::new(initial.clone(), Limits::default())?;
     let mut decoder = Decoder::new(initial, Limits::default())?;
 
-    // What each side keeps, by sequence; the sender has one such store for each receiver. A real
-    // program forgets: the sender names nothing older than some number of ticks, and the receiver
-    // holds on to snapshots for twice as long.
+    // Snapshots by sequence; the sender has such a store for each receiver. A real program discards
+    // old ones: the sender after a maximum age, and the receiver after twice that.
     let mut sent: HashMap<u16, Baseline> = HashMap::new();
     let mut received: HashMap<u16, Baseline> = HashMap::new();
     let mut acks = VecDeque::new();
@@ -90,7 +89,7 @@ fn send_all(stages: Stages) -> Result<usize, Box<dyn Error>> {
     Ok(bytes)
 }
 
-/// A hundred cubes in a row, of which a wave takes hold as it passes.
+/// A hundred cubes in a row, lifted by a travelling wave.
 fn play(tick: u16) -> Snapshot {
     let seconds = f32::from(tick) / 60.0;
     let cubes = (0..100).map(|index| {

@@ -1,4 +1,4 @@
-//! Lanes: each takes every snapshot from the simulation to a replica.
+//! Lanes: each carries snapshots from the simulation to a replica.
 //!
 //! One tick of a lane, in [`FixedUpdate`] after the simulation's:
 //!
@@ -8,11 +8,11 @@
 //!        newest acked baseline ◄─ transport ◄─ ack
 //! ```
 //!
-//! A [`Lane`] is an entity: its settings can change at any tick, [`LaneMeter`] holds what was measured,
-//! [`Replica`] what has arrived. Transports are plugins of their own, which move what is in the mailboxes
-//! of a lane: see [`transport`]. In one process both halves of a lane are on one entity; between processes
-//! the server has the sending half, under [`ReplicationPlugin`], and the viewer the receiving half, under
-//! [`ViewerPlugin`].
+//! A [`Lane`] is an entity: its settings can change at any tick, [`LaneMeter`] holds its measurements,
+//! [`Replica`] the received snapshots. Transports are separate plugins, which move messages between the
+//! mailboxes of a lane: see [`transport`]. In one process both halves of a lane are on one entity; between
+//! processes the server has the sending half, under [`ReplicationPlugin`], and the viewer the receiving
+//! half, under [`ViewerPlugin`].
 
 mod check;
 mod digest;
@@ -54,7 +54,7 @@ pub use peer::{
 };
 pub use playout::TickPicture;
 pub(crate) use playout::{is_teleport, shown_cube};
-pub(crate) use send::SendBackoff;
+pub(crate) use send::LaneBackoff;
 pub use shadow::{ShadowLadder, ShadowRung};
 pub use text::{LaneTextError, rung};
 pub use totals::Totals;
@@ -63,21 +63,21 @@ pub use viewer::ViewerPlugin;
 /// Bytes of the IPv4 and UDP headers that each packet is charged with.
 pub const HEADER_BYTES: usize = 28;
 
-/// When the lanes do what, in [`FixedUpdate`], after [`SimulationSystems::Capture`], in this order.
+/// The phases of a lane's tick, in [`FixedUpdate`], after [`SimulationSystems::Capture`], in this order.
 #[derive(SystemSet, Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ReplicationSystems {
     /// Acks that have arrived are processed.
     Acks,
-    /// The newest snapshot is encoded and handed to the transport.
+    /// The newest snapshot is encoded and put in the mailbox.
     Send,
-    /// What has arrived is decoded and acknowledged.
+    /// Snapshots that have arrived are decoded and acknowledged.
     Receive,
     /// Playout is sampled; lanes that have a [`LaneCheck`], a [`Divergence`] or a [`ShadowLadder`] update
     /// it.
     Observe,
 }
 
-/// Runs the lanes that there are. Needs a transport.
+/// Runs all lanes. Needs a transport.
 #[derive(Debug)]
 pub struct ReplicationPlugin;
 
@@ -128,7 +128,7 @@ impl Plugin for ReplicationPlugin {
     }
 }
 
-/// What a lane's receiver has: snapshots to play back.
+/// The receiver of a lane, with the snapshots to play back.
 #[derive(Component, Debug)]
 pub struct Replica(pub(crate) SnapshotReceiver);
 

@@ -299,8 +299,8 @@ impl OffScreen {
     }
 }
 
-/// The time of a frame. It is a multiple of the tick's length, which is rounded: at 60 a second each frame is
-/// one tick later, and at any rate a second has exactly sixty ticks.
+/// The time of a frame, counted in ticks of rounded length instead of seconds: at 60 frames a second each is
+/// one tick later, and at any rate sixty ticks pass in what the film counts as a second.
 fn due(frame: u64, frames_per_second: u32, tick: Duration) -> Duration {
     let ticks = u128::from(frame) * u128::from(TICKS_PER_SECOND);
     let nanos = (ticks * tick.as_nanos()).div_ceil(frames_per_second.max(1).into());

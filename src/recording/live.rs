@@ -212,7 +212,10 @@ fn end_if_resized(
     let resized = live.capture.take_if(|capture| capture.window != size);
     if let Some(capture) = resized {
         let now = time.elapsed();
-        notices.show("the video was ended, as the window was resized".to_owned(), now);
+        notices.show(
+            "the video was ended, as the window was resized".to_owned(),
+            now,
+        );
         live.finishing.push(capture.finish(now));
     }
 }

@@ -1,4 +1,4 @@
-//! Compares what a lane decoded with what was sent: possible because both ends are in one process.
+//! Compares the snapshots that a lane decoded with those that were sent. Needs both ends in one process.
 
 use bevy::prelude::*;
 

@@ -1,5 +1,5 @@
-//! A line for every snapshot that was sent to a viewer, or decoded by one, so that both sides can be
-//! compared afterwards, wherever they ran.
+//! One line for every snapshot that was sent to a viewer, or decoded by one, so that both processes can be
+//! compared afterwards.
 
 use std::fmt::Write;
 
@@ -11,8 +11,8 @@ use super::send::Sender;
 use super::{LaneMeter, Peer, Replica, ServerConnection};
 use crate::simulation::{CubeWorld, state_hash};
 
-/// Lines of `viewer,tick,hash`. Snapshots are noted while this resource exists; the hash covers every
-/// cube as the receiver has it.
+/// Lines of `viewer,tick,hash`. Snapshots are recorded while this resource exists. The hash covers every
+/// cube as decoded.
 #[derive(Resource, Clone, Debug)]
 pub struct Digest {
     lines: String,

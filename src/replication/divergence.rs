@@ -1,5 +1,5 @@
-//! How far a lane's picture is from the simulation at the tick that it should show: possible because
-//! both ends are in one process.
+//! The difference between a lane's picture and the simulation at the tick that the picture should show.
+//! Needs both ends in one process.
 
 use std::collections::VecDeque;
 
@@ -10,8 +10,8 @@ use cubewire_scene::TICKS_PER_SECOND;
 use super::playout::{TickPicture, is_teleport};
 use crate::simulation::CubeWorld;
 
-/// The picture of this tick compared with the simulation, for lanes that have this component. A picture
-/// that stands still is compared with the state that it should show by now.
+/// The difference between the picture of this tick and the simulation, for lanes that have this component.
+/// A picture that is stalled is compared with the state that it should show by now.
 #[derive(Component, Clone, Copy, Debug, Default, PartialEq)]
 #[require(TickPicture)]
 pub struct Divergence {
@@ -32,7 +32,7 @@ pub struct Divergence {
 #[derive(Resource, Debug, Default)]
 pub(crate) struct History(VecDeque<(u64, Vec<CubeState>)>);
 
-/// Longer than a picture lags behind, unless its link is cut.
+/// Ticks of history: more than a picture lags behind, unless its link is cut.
 const HISTORY_TICKS: usize = 4 * TICKS_PER_SECOND as usize;
 
 pub(super) fn remember(

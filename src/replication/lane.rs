@@ -1,12 +1,12 @@
-//! Lanes: what each is made of, and how it is set.
+//! Lanes: their components and settings.
 //!
 //! A lane has a sending half, a receiving half, or both, and settings for what it has:
 //!
-//! | lane | sending half | link of our own | receiving half |
+//! | lane | sending half | simulated link | receiving half |
 //! | --- | --- | --- | --- |
 //! | [local](spawn_lane) | [`SenderSettings`] | [`LinkSettings`] | [`PlayoutSettings`] |
-//! | [of a server](spawn_sending_lane), for a viewer elsewhere | [`SenderSettings`] | | |
-//! | [of a viewer](spawn_receiving_lane), of a server elsewhere | asked of the server | added to the network | [`PlayoutSettings`] |
+//! | [of a server](spawn_sending_lane), for a remote viewer | [`SenderSettings`] | | |
+//! | [of a viewer](spawn_receiving_lane), of a remote server | requested from the server | in addition to the network | [`PlayoutSettings`] |
 
 use std::time::Duration;
 
@@ -20,7 +20,7 @@ use cubewire_scene::TICKS_PER_SECOND;
 
 use super::playout::Playback;
 use super::receive::Decoded;
-use super::send::{SendBackoff, Sender};
+use super::send::{LaneBackoff, Sender};
 use super::transport::{ReceiverMail, SenderMail};
 use super::{LaneMeter, Replica};
 use crate::simulation::CubeWorld;
@@ -45,9 +45,9 @@ pub struct LocalLane;
 /// How a lane sends. Write to it at any time; the next snapshot follows it.
 #[derive(Component, Clone, Copy, Debug, PartialEq)]
 pub struct SenderSettings {
-    /// What the codec does. Illegal stages are refused: the lane keeps the last legal ones.
+    /// The stages of the codec. Illegal stages are ignored: the lane keeps the last legal ones.
     pub stages: Stages,
-    /// Which of the snapshots that the receiver holds the packets are relative to.
+    /// Which of the acked snapshots is the baseline.
     pub baseline: BaselineChoice,
     /// Ticks from one snapshot to the next, usually one of [`SEND_INTERVALS`].
     pub send_interval_ticks: u32,
@@ -84,12 +84,12 @@ pub enum PlayoutDelay {
     Adaptive,
 }
 
-/// All settings of a local lane, as one value: what its [text](super::text) says.
+/// All settings of a local lane as one value, which has a text form: see [`to_text`](Self::to_text).
 #[derive(Bundle, Clone, Debug, Default, PartialEq)]
 pub struct LaneSettings {
     /// How it sends.
     pub sender: SenderSettings,
-    /// What its packets go through.
+    /// The link that its packets go through.
     pub link: LinkSettings,
     /// How it plays back.
     pub playout: PlayoutSettings,
@@ -135,12 +135,12 @@ impl LaneSettingsQueryItem<'_, '_> {
     }
 }
 
-/// Asks for a lane to be set differently. The next snapshot follows it.
+/// Changes the settings of a lane, from the next snapshot on.
 #[derive(EntityEvent, Clone, Debug)]
 pub struct ChangeLane {
     /// The lane.
     pub entity: Entity,
-    /// What it is set to.
+    /// The new settings.
     pub settings: LaneSettings,
 }
 
@@ -173,7 +173,7 @@ impl Default for LinkSettings {
 }
 
 impl LinkSettings {
-    /// Adds nothing to a real network.
+    /// A perfect link, which adds nothing to a real network.
     pub const PERFECT: Self = Self {
         conditions: Conditions::PERFECT,
         seed: 0,
@@ -236,12 +236,12 @@ impl LaneSettings {
     }
 }
 
-/// What a sending half consists of beside its settings.
+/// The components of a sending half in addition to its settings.
 fn sending_half(initial: Snapshot, stages: Stages) -> Result<impl Bundle, InitialStateError> {
     Ok((Lane, Sender::new(initial, stages)?, SenderMail::default()))
 }
 
-/// What a receiving half consists of beside its settings; it has a [`Replica`] once there is an initial
+/// The components of a receiving half in addition to its settings. It gets a [`Replica`] with the initial
 /// state.
 pub(super) fn receiving_half(delay: Duration) -> impl Bundle {
     (
@@ -283,11 +283,11 @@ pub(crate) fn spawn_sending_lane<'a>(
     settings: SenderSettings,
 ) -> Result<EntityCommands<'a>, InitialStateError> {
     let sending = sending_half(initial, settings.stages)?;
-    Ok(commands.spawn((settings, sending, SendBackoff::default())))
+    Ok(commands.spawn((settings, sending, LaneBackoff::default())))
 }
 
-/// Spawns the receiving half of a lane. Its [`SenderSettings`] are what the server is asked for. It
-/// shows nothing until it is [welcomed](super::welcome).
+/// Spawns the receiving half of a lane. Its [`SenderSettings`] are requested from the server. It shows
+/// nothing until it is [welcomed](super::Welcomed).
 pub fn spawn_receiving_lane(world: &mut World, settings: LaneSettings) -> Entity {
     let delay = settings.playout.rule_delay(&settings.sender);
     world.spawn((settings, receiving_half(delay))).id()

@@ -1,4 +1,4 @@
-//! What was measured of a lane, tick by tick. Read by panels and reports.
+//! Measurements of a lane, tick by tick. Read by panels and reports.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -25,7 +25,7 @@ pub enum Accounting {
     /// A snapshot's payload in whole bytes, plus 28 for IPv4 and UDP, as in the article.
     #[default]
     Article,
-    /// What the transport hands to the socket, every fragment with its header, plus 28 each.
+    /// Every datagram with the transport's headers, plus 28 bytes for IPv4 and UDP each.
     Wire,
 }
 
@@ -46,16 +46,16 @@ impl Accounting {
 /// Bytes that a transport sent and received for a lane, in [`Accounting::Wire`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Traffic {
-    /// Of packets that carry snapshots.
+    /// Bytes of packets that carry snapshots.
     pub wire_bytes: usize,
     /// Packets that carry snapshots: more than one for a snapshot that is fragmented.
     pub packets: usize,
-    /// Of our acks.
+    /// Bytes of snapshot acks.
     pub ack_bytes: usize,
-    /// Of the transport's own acks, both ways.
+    /// Bytes of the transport's own acks, in both directions.
     pub transport_ack_bytes: usize,
-    /// Of what makes and keeps a connection, both ways: the handshake, the welcome, requests and their
-    /// acks, keep-alives. Only between processes.
+    /// Bytes that establish and maintain the connection, in both directions: handshake, welcome, requests
+    /// and their acks, keep-alives. Only between processes.
     pub control_bytes: usize,
 }
 
@@ -102,16 +102,16 @@ impl Traffic {
 pub struct Sample {
     /// The simulation's tick; a viewer counts its own.
     pub tick: u64,
-    /// What the lane is encoded with, whether a snapshot was sent in this tick or not.
+    /// Stages of the lane, whether a snapshot was sent in this tick or not.
     pub stages: Stages,
-    /// Snapshots that were sent in it: one, or none between two at a lower send rate. A viewer has
-    /// those that it received.
+    /// Snapshots that were sent in this tick: one or, at a lower send rate, none. For a viewer, those that
+    /// it received.
     pub snapshots: Vec<PacketRecord>,
     /// What the transport sent.
     pub traffic: Traffic,
     /// Age of the newest acked snapshot; none before the first ack.
     pub acked_age_ticks: Option<u16>,
-    /// Snapshots that arrived in this tick, but too late to be shown.
+    /// Snapshots that arrived in this tick too late to be shown.
     pub late: usize,
     /// Snapshots in the jitter buffer that are still to be shown.
     pub buffered: usize,
@@ -169,13 +169,13 @@ pub struct LaneMeter {
     pub out_of_window: u64,
     /// Times that playout stopped because the next snapshot had not arrived, since the start.
     pub hitches: u64,
-    /// Packets that the decoder refused since the start.
+    /// Packets that the decoder rejected since the start.
     pub refused: u64,
     /// Malformed acks since the start.
     pub refused_acks: u64,
     /// Packets that were dropped before they reached the transport, since the start.
     pub hostile: u64,
-    /// Why the decoder last refused a packet.
+    /// Why the decoder last rejected a packet.
     pub last_refusal: Option<DecodeError>,
 }
 
@@ -222,7 +222,7 @@ impl LaneMeter {
         if self.samples.is_empty() {
             self.samples.push_back(Sample::default());
         }
-        self.samples.back_mut().expect("one was just put in")
+        self.samples.back_mut().expect("a sample was just pushed")
     }
 
     /// Counts a packet that was dropped before it reached the transport; logs the first.

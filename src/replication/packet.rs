@@ -1,5 +1,5 @@
-//! What is known of each packet: written by the end that encodes or decodes it, read by meters,
-//! panels, reports and the shadow ladder.
+//! The record of a packet: written by the end that encodes or decodes it, read by meters, panels, reports
+//! and the shadow ladder.
 
 use cubewire_codec::{BitLedger, Packet, Stages, ladder};
 
@@ -8,11 +8,11 @@ use super::HEADER_BYTES;
 /// One encoded snapshot.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PacketRecord {
-    /// What it was encoded with.
+    /// Stages that it was encoded with.
     pub stages: Stages,
     /// Bytes of the encoded snapshot, without any transport's headers.
     pub payload_bytes: usize,
-    /// Where its bits went. Empty where they cannot be known: see
+    /// Its bits by kind. Empty where this is unknown: see
     /// [`ViewerPlugin`](super::ViewerPlugin).
     pub ledger: BitLedger,
     /// Cubes that differ from the baseline, or from the initial state if there is none.

@@ -1,17 +1,17 @@
-//! The other end of a real network, whatever transport carries it. Transports write these; panels and
-//! reports read them.
+//! The other end of a real network, independent of the transport. Transports write these types; panels
+//! and reports read them.
 
 use std::time::Duration;
 
 use bevy::prelude::*;
 use cubewire_protocol::Welcome;
 
-/// On a lane whose receiver is in another process: who that is.
+/// On a lane whose receiver is in another process: that process.
 #[derive(Component, Clone, Debug, PartialEq)]
 pub struct Peer {
     /// The transport's number of this connection.
     pub id: u64,
-    /// Where it is, as the transport writes addresses.
+    /// Its address, as text.
     pub address: String,
     /// Round-trip time, measured by the transport.
     pub round_trip: Duration,
@@ -22,13 +22,13 @@ pub struct Peer {
 /// Exists where viewers from other processes are admitted.
 #[derive(Resource, Clone, Debug, PartialEq)]
 pub struct Serving {
-    /// Where they connect to.
+    /// The address that they connect to.
     pub address: String,
-    /// What went through the socket.
+    /// Traffic of the socket.
     pub traffic: SocketTraffic,
 }
 
-/// What went through a socket since the start; bytes include 28 of IPv4 and UDP headers a datagram.
+/// Traffic of a socket since the start. Bytes include 28 of IPv4 and UDP headers per datagram.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
 pub struct SocketTraffic {
     /// Datagrams that were sent.
@@ -39,10 +39,9 @@ pub struct SocketTraffic {
     pub received: u64,
     /// Their bytes.
     pub received_bytes: u64,
-    /// Of the bytes both ways, those that belong to no viewer's lane: handshakes, strangers,
-    /// disconnects.
+    /// Bytes in both directions that belong to no viewer's lane: handshakes, disconnects, unknown senders.
     pub unassigned_bytes: u64,
-    /// Datagrams from strangers that were ignored.
+    /// Datagrams from unknown senders, which were ignored.
     pub ignored: u64,
     /// Datagrams that the operating system did not accept.
     pub unsent: u64,
@@ -72,7 +71,7 @@ pub enum ConnectionStatus {
     Lost(String),
 }
 
-/// Connects again, if the connection is lost. The last picture stays until the new welcome.
+/// Requests a new connection, if the connection is lost. The last picture stays until the new welcome.
 #[derive(Event, Clone, Copy, Debug, Default)]
 pub struct Reconnect;
 

@@ -1,4 +1,4 @@
-//! When a lane's snapshots are shown, what is shown at each tick, and whether that goes smoothly.
+//! Playout: when snapshots are shown, the picture at each tick, and hitches.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use cubewire_scene::TICKS_PER_SECOND;
 
 use super::{LaneMeter, PlayoutDelay, PlayoutSettings, Replica, SenderSettings};
 
-/// What a lane's playout remembers from tick to tick.
+/// State of a lane's playout between ticks.
 #[derive(Component, Debug)]
 pub(super) struct Playback {
     pub(super) adaptive: AdaptiveDelay,
@@ -25,7 +25,8 @@ impl Playback {
     }
 }
 
-/// What a lane shows at the fixed clock's time: computed once a tick, for lanes that have this component.
+/// The picture of a lane at the time of the fixed clock, computed once a tick for lanes that have this
+/// component.
 #[derive(Component, Clone, Debug, Default, PartialEq)]
 pub struct TickPicture {
     /// The tick that should be shown by now; none before the first snapshot.
@@ -34,7 +35,7 @@ pub struct TickPicture {
     pub cubes: Vec<CubeState>,
 }
 
-/// Sets the playout delay, and gives up snapshots that are over.
+/// Sets the playout delay, and drops snapshots that have been played.
 pub(super) fn advance(
     time: Res<Time>,
     mut lanes: Query<(
@@ -102,7 +103,7 @@ impl TickPicture {
     }
 }
 
-/// State of a cube in the picture. A cube that was put back to its start does not fly there.
+/// State of a cube in the picture. A teleported cube is not interpolated.
 pub(crate) fn shown_cube(
     kind: Interpolation,
     playout: &Playout<'_, Received>,
@@ -117,7 +118,7 @@ pub(crate) fn shown_cube(
     }
 }
 
-/// Whether a cube went farther than it can move in that time.
+/// Whether a cube moved farther than it can in that time.
 pub(crate) fn is_teleport(from: &CubeState, to: &CubeState, span_seconds: f32) -> bool {
     // The solver may push a cube a little farther than its speed allows.
     let reach = cubewire_scene::MAX_LINEAR_SPEED * (span_seconds + 5.0 * TICK_SECONDS);

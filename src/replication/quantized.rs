@@ -1,12 +1,12 @@
-//! The newest snapshot as integers: quantized once a tick for each precision, whatever number of lanes and
-//! rungs uses it.
+//! The newest snapshot as integers, quantized once a tick for each precision and shared by all lanes and
+//! rungs.
 
 use bevy::prelude::*;
 use cubewire_codec::{Precision, QuantizeError, QuantizedSnapshot};
 
 use crate::simulation::CubeWorld;
 
-/// The newest snapshot, in each precision that was asked for.
+/// The newest snapshot, in each precision that was requested.
 #[derive(Resource, Debug, Default)]
 pub(super) struct QuantizedWorld {
     snapshots: Vec<Entry>,
@@ -14,7 +14,7 @@ pub(super) struct QuantizedWorld {
 
 #[derive(Debug)]
 struct Entry {
-    /// Of the simulation when it was quantized; none if it never was.
+    /// Tick of the quantized snapshot; none before the first.
     tick: Option<u64>,
     snapshot: QuantizedSnapshot,
 }
@@ -64,7 +64,7 @@ mod tests {
         let first = quantized.get(&world, coarse).unwrap().clone();
         assert_eq!(quantized.get(&world, full).unwrap().precision(), full);
         assert_eq!(quantized.snapshots.len(), 2);
-        // A later tick is quantized anew.
+        // A later tick is quantized again.
         world.count_from(7);
         assert_eq!(quantized.get(&world, coarse).unwrap(), &first);
         assert_eq!(quantized.snapshots.len(), 2);

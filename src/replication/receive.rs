@@ -33,7 +33,7 @@ type ReceivingLane<'a> = (
     &'a mut LaneMeter,
 );
 
-/// Decodes and acknowledges what has arrived.
+/// Decodes and acknowledges the snapshots that have arrived.
 pub(super) fn receive(time: Res<Time>, mut lanes: Query<ReceivingLane<'_>>) {
     let now = time.elapsed();
     for (sender, playout, mut mail, mut replica, mut decoded, mut playback, mut meter) in &mut lanes
@@ -51,7 +51,7 @@ pub(super) fn receive(time: Res<Time>, mut lanes: Query<ReceivingLane<'_>>) {
                         bytes: message,
                     });
                     meter.received += 1;
-                    // Without a playout delay, only what is newer is shown.
+                    // Without a playout delay, only newer snapshots are shown.
                     let is_late = if waits { late } else { Some(tick) < newest };
                     meter.current().late += usize::from(is_late);
                     let lateness = receiver.playout().clock().lateness(now, tick);

@@ -2,7 +2,7 @@
 
 use bevy::prelude::*;
 use cubewire_codec::{InitialStateError, Limits, Snapshot, Stages};
-use cubewire_protocol::{Pacing, SnapshotSender};
+use cubewire_protocol::{SendBackoff, SnapshotSender};
 
 use super::meter::Sample;
 use super::packet::PacketRecord;
@@ -19,11 +19,11 @@ pub(crate) struct Sender {
     stages: Stages,
 }
 
-/// Backs off while long snapshots do not arrive. For lanes over a real network, which may be too narrow
-/// for them; over a simulated [link](super::LinkSettings), which is there to show what stages cost,
-/// every snapshot is sent.
+/// Lowers the send rate while long snapshots do not arrive. Only for lanes over a real network, whose
+/// bandwidth may be too low for them; over a simulated [link](super::LinkSettings), which demonstrates the
+/// cost of stages, every snapshot is sent.
 #[derive(Component, Debug, Default)]
-pub(crate) struct SendBackoff(pub(crate) Pacing);
+pub(crate) struct LaneBackoff(pub(crate) SendBackoff);
 
 impl Sender {
     pub(super) fn new(initial: Snapshot, stages: Stages) -> Result<Self, InitialStateError> {
@@ -38,7 +38,7 @@ type AckedLane<'a> = (
     &'a mut SenderMail,
     &'a mut Sender,
     &'a mut LaneMeter,
-    Option<&'a mut SendBackoff>,
+    Option<&'a mut LaneBackoff>,
 );
 
 /// Processes the acks that have arrived.
@@ -63,10 +63,10 @@ type SendingLane<'a> = (
     &'a mut SenderMail,
     &'a mut Sender,
     &'a mut LaneMeter,
-    Option<&'a mut SendBackoff>,
+    Option<&'a mut LaneBackoff>,
 );
 
-/// Encodes the newest snapshot where one is due, and begins the meter's sample of this tick.
+/// Encodes the newest snapshot on lanes where one is due, and begins the meter's sample of this tick.
 pub(super) fn send(
     world: Res<CubeWorld>,
     mut quantized: ResMut<QuantizedWorld>,

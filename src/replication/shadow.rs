@@ -1,4 +1,4 @@
-//! What every rung would cost now: the ladder, encoded beside a lane without being sent.
+//! The bandwidth of every rung: the snapshots of a lane, also encoded by each rung, but not sent.
 //!
 //! Each rung encodes the lane's snapshots against baselines of the same ticks as the lane's, but in its
 //! own precision and as if its own packets had carried them.
@@ -20,14 +20,14 @@ use crate::simulation::CubeWorld;
 /// Baselines that a shadow keeps: as many as the lane.
 const RING: usize = MAX_BASELINE_AGE_TICKS as usize + 1;
 
-/// Every rung of the ladder, beside one lane.
+/// The encoders of all rungs, for one lane.
 #[derive(Component, Debug)]
 pub struct ShadowLadder {
     rungs: Vec<ShadowRung>,
     packet: Packet,
 }
 
-/// One rung of it.
+/// One rung of the shadow ladder.
 #[derive(Debug)]
 pub struct ShadowRung {
     rung: Rung,
@@ -95,7 +95,7 @@ impl ShadowRung {
         self.totals.kbps(Accounting::Article)
     }
 
-    /// Counts a tick, with what would have been sent in it.
+    /// Counts a tick, with the packet that would have been sent in it.
     fn count(&mut self, packet: Option<PacketRecord>) {
         let bytes = packet.as_ref().map_or(0, PacketRecord::article_bytes);
         if self.bytes.len() == TICKS_PER_SECOND as usize {

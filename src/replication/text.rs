@@ -34,13 +34,13 @@ pub enum LaneTextError {
         /// What was given.
         part: String,
     },
-    /// There is no such setting.
+    /// A setting is unknown.
     #[error("unknown setting `{name}`; one of {}", SETTINGS.join(", "))]
     UnknownSetting {
         /// The name that was given.
         name: String,
     },
-    /// A setting is there twice.
+    /// A setting is given twice.
     #[error("`{name}` is given twice")]
     Twice {
         /// Which.
@@ -205,7 +205,7 @@ impl LaneSettings {
         ladder::rung_of(self.sender.stages).map_or("custom stages", |rung| rung.name)
     }
 
-    /// What differs in `new`, for people to read; none if nothing does.
+    /// A description of what differs in `new`; none if nothing does.
     #[must_use]
     pub fn describe_change(&self, new: &Self) -> Option<String> {
         let is_new_rung = self.sender.stages != new.sender.stages;
@@ -216,7 +216,7 @@ impl LaneSettings {
         (!parts.is_empty()).then(|| parts.join(", "))
     }
 
-    /// The network, the send rate and the interpolation, for people to read.
+    /// A description of the network, the send rate and the interpolation.
     #[must_use]
     pub fn describe(&self) -> String {
         let rate = self.sender.snapshots_per_second();

@@ -1,4 +1,4 @@
-//! Sums over the samples of a lane, and the means that follow from them.
+//! Sums over the samples of a lane, and means computed from them.
 
 use cubewire_codec::{BitKind, BitLedger};
 use cubewire_scene::TICKS_PER_SECOND;
@@ -11,15 +11,15 @@ use super::packet::PacketRecord;
 pub struct Totals {
     /// Ticks summed over.
     pub ticks: usize,
-    /// Snapshots that were sent, or received, in them.
+    /// Snapshots that were sent in these ticks; for a viewer, received.
     pub snapshots: usize,
     /// Bytes of the encoded snapshots.
     pub payload_bytes: usize,
-    /// Of the largest of them.
+    /// Bytes of the largest encoded snapshot.
     pub max_payload_bytes: usize,
     /// Bytes in [`Accounting::Article`].
     pub article_bytes: usize,
-    /// Where the payloads' bits went.
+    /// Bits of the payloads by kind.
     pub ledger: BitLedger,
     /// See [`PacketRecord::changed_cubes`].
     pub changed_cubes: usize,
@@ -32,7 +32,7 @@ pub struct Totals {
 }
 
 impl Totals {
-    /// Sums over some samples.
+    /// The sums over `samples`.
     pub fn of<'a>(samples: impl IntoIterator<Item = &'a Sample>) -> Self {
         let mut totals = Self::default();
         for sample in samples {
@@ -41,14 +41,14 @@ impl Totals {
         totals
     }
 
-    /// Adds a tick.
+    /// Adds the sample of a tick.
     pub fn add(&mut self, sample: &Sample) {
         self.add_tick(&sample.snapshots);
         self.late += sample.late;
         self.traffic.add(&sample.traffic);
     }
 
-    /// Adds a tick of which only the packets are known.
+    /// Adds a tick for which only the packets are known.
     pub fn add_tick(&mut self, packets: &[PacketRecord]) {
         self.ticks += 1;
         for packet in packets {
@@ -71,7 +71,7 @@ impl Totals {
         })
     }
 
-    /// Kilobits a second that `bytes` over these ticks are.
+    /// The rate of `bytes` over these ticks, kilobits a second.
     #[must_use]
     pub fn kbps_of(&self, bytes: usize) -> f64 {
         kbps(bytes, self.ticks)

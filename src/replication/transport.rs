@@ -1,4 +1,4 @@
-//! What lanes and transports agree on.
+//! The interface between lanes and transports.
 //!
 //! A transport is a plugin. It moves messages, opaque bytes that may get lost, between the mailboxes of a
 //! lane's two ends:
@@ -19,14 +19,14 @@
 //!
 //! It counts what it sends in [`LaneMeter::current`](super::LaneMeter), and describes the other end by
 //! [`Peer`](super::Peer), [`Serving`](super::Serving) and [`ServerConnection`](super::ServerConnection).
-//! Nothing else in this room depends on which transport there is.
+//! Nothing else in [`replication`](super) depends on the transport.
 
 use std::collections::VecDeque;
 
 use bevy::prelude::*;
 use renet::Bytes;
 
-/// When transports do what.
+/// The phases of a transport.
 #[derive(SystemSet, Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum TransportSystems {
     /// Messages that have arrived are delivered to the mailboxes of this end.
@@ -55,7 +55,7 @@ pub(crate) struct Mailbox {
 }
 
 impl Mailbox {
-    /// Puts in a message that has arrived. If the lane does not take them out, the oldest are dropped.
+    /// Adds a message that has arrived. If the lane does not take messages, the oldest are dropped.
     pub(crate) fn deliver(&mut self, message: Bytes) {
         if self.incoming.len() == MAX_INCOMING {
             self.incoming.pop_front();
@@ -63,7 +63,7 @@ impl Mailbox {
         self.incoming.push_back(message);
     }
 
-    /// Takes a message out, oldest first.
+    /// Takes the oldest message.
     pub(crate) fn take(&mut self) -> Option<Bytes> {
         self.incoming.pop_front()
     }
@@ -80,13 +80,13 @@ pub(crate) struct SenderMail(pub(crate) Mailbox);
 #[derive(Component, Debug, Default)]
 pub(crate) struct ReceiverMail(pub(crate) Mailbox);
 
-/// What a transport's packet is for: decides in which row of the accounts its bytes are.
+/// The purpose of a transport's packet, by which its bytes are counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Purpose {
-    /// A snapshot downstream, our ack upstream, or a fragment of one.
+    /// A snapshot downstream, a snapshot ack upstream, or a fragment of one.
     Snapshots,
     /// The transport's own acks.
     TransportAck,
-    /// The welcome, requests and their acks, and what keeps the connection alive.
+    /// The welcome, requests and their acks, and keep-alives.
     Control,
 }

@@ -1,7 +1,7 @@
 //! The receiving half alone: what a viewer of a server in another process runs.
 //!
-//! There is one lane. The server is asked for its sender's settings. The meter measures what arrives:
-//! each snapshot is encoded once more, to know where its bits went.
+//! There is one lane. Its sender settings are requested from the server. The meter measures what arrives:
+//! each snapshot is encoded again to find its bits by kind.
 
 use std::time::Duration;
 
@@ -20,7 +20,7 @@ use super::{
     LaneMeter, PlayoutSettings, Replica, ReplicationSystems, SenderSettings, Welcomed, lane,
 };
 
-/// Shows what a server sends. Needs a transport that receives it.
+/// Runs the receiving lane. Needs a transport that receives from a server.
 #[derive(Debug)]
 pub struct ViewerPlugin;
 
@@ -54,17 +54,17 @@ impl Plugin for ViewerPlugin {
                         .in_set(ReplicationSystems::Observe),
                 ),
             );
-        // A frame may take long where it is rendered in software; ticks here are cheap.
+        // Frames may take long with a software renderer, and the ticks of a viewer are cheap.
         if let Some(mut time) = app.world_mut().get_resource_mut::<Time<Virtual>>() {
             time.set_max_delta(MAX_FRAME);
         }
     }
 }
 
-/// In frames up to this length, ticks keep pace with the sender's.
+/// Maximum length of a frame in which ticks keep pace with the sender's.
 const MAX_FRAME: Duration = Duration::from_secs(2);
 
-/// Begins anew from the state that the server has sent.
+/// Restarts from the initial state that the server has sent.
 fn welcome(
     welcomed: On<Welcomed>,
     time: Res<Time<Fixed>>,
@@ -89,7 +89,7 @@ fn welcome(
     Ok(())
 }
 
-/// Encodes what was decoded, to know where its bits went.
+/// Encodes decoded snapshots again to find their bits by kind.
 #[derive(Component, Debug)]
 struct Accountant {
     encoder: Encoder,
@@ -130,8 +130,8 @@ impl Accountant {
             reference_age_ticks,
             ..PacketRecord::new(packet, stages)
         };
-        // The server may have encoded it differently, with more references than one: then its ledger
-        // is not ours.
+        // The server may have encoded the snapshot differently, with more than one reference: then this
+        // ledger does not apply.
         if packet.bytes[..] != decoded.bytes[..] {
             record.ledger = BitLedger::new();
         }

@@ -80,7 +80,7 @@ impl Paint {
     }
 }
 
-/// Gives the cubes their meshes, and spawns floor and sun.
+/// Adds meshes to the cubes, and spawns floor and suns.
 fn spawn_scene(
     mut commands: Commands,
     mut meshes: ResMut<Assets<Mesh>>,

@@ -197,7 +197,7 @@ pub(super) fn follow(
     }
 }
 
-/// Gives each camera its part of the canvas.
+/// Sets the viewport of each camera.
 pub(super) fn place(
     mode: Res<ViewMode>,
     inset: Res<Inset>,

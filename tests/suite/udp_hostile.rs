@@ -348,8 +348,8 @@ fn a_viewer_says_what_is_wrong_with_its_server() {
     let mut damaged = welcome(901, 60);
     damaged.truncate(20_000);
     for (welcome, why) in [
-        (version, "the server speaks version"),
-        (damaged, "the initial state in the welcome"),
+        (version, "the server speaks protocol version"),
+        (damaged, "invalid initial state in the welcome"),
         (welcome(900, 60), "has 900 cubes at 60 ticks a second"),
         (welcome(901, 50), "has 901 cubes at 50 ticks a second"),
     ] {

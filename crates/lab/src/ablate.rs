@@ -1,4 +1,5 @@
-//! What each context and each guess of arithmetic coding is worth: trained and measured without it.
+//! The value of each context and each predictor of arithmetic coding: sizes with a model that was
+//! trained without it.
 
 use std::io::Write;
 use std::sync::Arc;
@@ -16,7 +17,7 @@ use crate::table::Table;
 use crate::train::train;
 use crate::walkoff;
 
-/// One line of the table.
+/// A row of the table.
 #[derive(Clone, Debug, Serialize)]
 struct Row {
     decision: &'static str,
@@ -26,7 +27,7 @@ struct Row {
     predicted: f64,
 }
 
-/// Runs what the command line asks for.
+/// Runs the command.
 pub(crate) fn run(args: &AblateArgs, out: &mut impl Write) -> Result<(), LabError> {
     let measured = Recording::read(&args.file)?;
     let mut trained = Vec::new();
@@ -40,11 +41,11 @@ pub(crate) fn run(args: &AblateArgs, out: &mut impl Write) -> Result<(), LabErro
     let features: Vec<Feature> = Feature::all().collect();
     let bar = progress(features.len() + 1, "features");
     let measure = |trainer: Trainer| -> Result<[f64; 2], LabError> {
-        let prior = train(trainer, &trained, |_, _, _| Ok::<_, LabError>(()))?;
-        let prior = Arc::new(prior);
+        let model = train(trainer, &trained, |_, _, _| Ok::<_, LabError>(()))?;
+        let model = Arc::new(model);
         let mut bytes = [0.0; 2];
         for (bytes, rung) in bytes.iter_mut().zip([ARITHMETIC, PREDICTED]) {
-            let outcome = walkoff::measure(&measured, &rung, Path::PERFECT, &prior);
+            let outcome = walkoff::measure(&measured, &rung, Path::PERFECT, &model);
             if !outcome.lossless {
                 return Err(LabError::Lossy { codec: rung.name });
             }

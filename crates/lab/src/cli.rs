@@ -1,87 +1,108 @@
 //! The command line.
 
 use std::path::PathBuf;
+use std::str::FromStr;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use cubewire_codec::ladder::{self, Rung};
+
+use crate::path::Path;
+use crate::recording::BASELINE_FRAMES;
 
 /// Measures the codec on recordings of the cube scene.
 #[derive(Debug, Parser)]
 #[command(version)]
 pub(crate) struct Cli {
-    /// What to do.
+    /// The command to run.
     #[command(subcommand)]
     pub(crate) command: Command,
 }
 
-/// What `walkoff --help` ends with.
-const AFTER_WALKOFF: &str = "\
-Prints, for each rung, the mean size of a packet in whole bytes, with and without its header, the
-thousand bits a second at 60 packets a second, the median times to encode and to decode a packet,
-and whether every packet that arrived decoded to the exact frame. If any of --loss, --reorder, --seed
-and --rtt-frames is given, also how many packets arrived and how many of them decoded exactly.
-
-The rungs are uncompressed, smallest-three, velocity, at-rest, no-velocity, position, delta, index,
-relative-index, relative-position, relative-orientation, changed-flags, predicted-position, and,
-beside the ladder, affine, arithmetic and predicted. The last two go by a prior that was trained on
-recordings; others than these are to be measured.";
-
-/// What to do.
+/// The subcommands.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Encode and decode every frame, and print sizes and times for each rung
     Walkoff(WalkoffArgs),
-    /// Print what changes from a baseline to a frame, and what that costs
+    /// Print how frames differ from their baselines, and the cost of the differences
     Stats(StatsArgs),
     /// Search for the ranges that encode a field in the fewest bits
     Search(SearchArgs),
-    /// Train a prior for arithmetic coding
+    /// Train a model for arithmetic coding
     Train(TrainArgs),
-    /// Print what each context and guess of arithmetic coding is worth: trained and measured without it
+    /// Train and measure arithmetic coding without each of its contexts and predictors
     Ablate(AblateArgs),
-    /// Write a field of each changed cube as text, one line a cube
+    /// Write a field of each changed cube as text, one line per cube
     Export(ExportArgs),
 }
 
 /// Arguments of `walkoff`.
 #[derive(Debug, Args)]
-#[command(after_help = AFTER_WALKOFF)]
+#[command(after_help = walkoff_notes())]
 pub(crate) struct WalkoffArgs {
     /// Recording, `.bin` or `.bin.zst`
     pub(crate) file: PathBuf,
-    /// Rung of the ladder, `affine`, or `all`
-    #[arg(long, default_value = "all", value_parser = parse_codecs)]
+    /// Name of a rung, or `all`
+    #[arg(long, default_value = ALL)]
     pub(crate) codec: Codecs,
-    /// Print one JSON object a line
+    /// Print one JSON object per line
     #[arg(long)]
     pub(crate) json: bool,
-    /// Fraction of packets and acks that the link loses [default: 0]
-    #[arg(long, value_name = "FRACTION", value_parser = parse_fraction, allow_negative_numbers = true)]
-    pub(crate) loss: Option<f64>,
-    /// Fraction of packets and acks that arrive one to four frames late [default: 0]
-    #[arg(long, value_name = "FRACTION", value_parser = parse_fraction, allow_negative_numbers = true)]
-    pub(crate) reorder: Option<f64>,
-    /// Seed of the link's accidents [default: 0]
-    #[arg(long, value_name = "N", allow_negative_numbers = true)]
-    pub(crate) seed: Option<u64>,
-    /// Frames from sending a packet to having its ack, 1 to 120 [default: 6]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=120), allow_negative_numbers = true)]
-    pub(crate) rtt_frames: Option<u32>,
-    /// Prior for arithmetic coding, as `train` writes them [default: the one that the codec comes with]
+    #[command(flatten)]
+    pub(crate) link: LinkArgs,
+    /// Model for arithmetic coding, as written by `train` [default: the codec's built-in model]
     #[arg(long, value_name = "FILE")]
-    pub(crate) prior: Option<PathBuf>,
-    /// Measure even if the prior was trained on this recording
+    pub(crate) model: Option<PathBuf>,
+    /// Measure even if the model was trained on this recording
     #[arg(long)]
     pub(crate) allow_trained: bool,
+}
+
+/// Conditions of the simulated link.
+#[derive(Debug, Args)]
+pub(crate) struct LinkArgs {
+    /// Fraction of packets and acks that the link loses [default: 0]
+    #[arg(long, value_name = "FRACTION", value_parser = fraction, allow_negative_numbers = true)]
+    loss: Option<f64>,
+    /// Fraction of packets and acks that arrive one to four frames late [default: 0]
+    #[arg(long, value_name = "FRACTION", value_parser = fraction, allow_negative_numbers = true)]
+    reorder: Option<f64>,
+    /// Random seed of the simulated link [default: 0]
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    seed: Option<u64>,
+    /// Frames from sending a packet to receiving its ack, 1 to 120 [default: 6]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=120), allow_negative_numbers = true)]
+    rtt_frames: Option<u32>,
+}
+
+impl LinkArgs {
+    /// The link, with defaults for conditions that were not given.
+    pub(crate) fn path(&self) -> Path {
+        Path {
+            loss: self.loss.unwrap_or(0.0),
+            reorder: self.reorder.unwrap_or(0.0),
+            rtt_frames: self
+                .rtt_frames
+                .map_or(BASELINE_FRAMES, |frames| frames as usize),
+            seed: self.seed.unwrap_or(0),
+        }
+    }
+
+    /// Whether any condition was given.
+    pub(crate) const fn is_given(&self) -> bool {
+        self.loss.is_some()
+            || self.reorder.is_some()
+            || self.rtt_frames.is_some()
+            || self.seed.is_some()
+    }
 }
 
 /// Arguments of `train`.
 #[derive(Debug, Args)]
 pub(crate) struct TrainArgs {
-    /// Recordings to learn from; what is to be measured must not be among them
+    /// Recordings to train on, which must not include those to be measured
     #[arg(required = true)]
     pub(crate) files: Vec<PathBuf>,
-    /// Where to write the prior
+    /// File to write the model to
     #[arg(long, value_name = "FILE")]
     pub(crate) out: PathBuf,
 }
@@ -89,12 +110,12 @@ pub(crate) struct TrainArgs {
 /// Arguments of `ablate`.
 #[derive(Debug, Args)]
 pub(crate) struct AblateArgs {
-    /// Recording to measure on
+    /// Recording to measure
     pub(crate) file: PathBuf,
-    /// Recordings to learn from
+    /// Recordings to train on
     #[arg(long, value_name = "FILE", required = true, num_args = 1..)]
     pub(crate) train: Vec<PathBuf>,
-    /// Print JSON, a line for each
+    /// Print one JSON object per line
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -112,28 +133,28 @@ pub(crate) struct StatsArgs {
 /// Arguments of `search`.
 #[derive(Debug, Args)]
 pub(crate) struct SearchArgs {
-    /// Recordings to search on; each counts the same, however long it is
+    /// Recordings to search, which have the same weight whatever their length
     #[arg(required = true)]
     pub(crate) files: Vec<PathBuf>,
-    /// What to encode
+    /// Field to encode
     #[arg(long)]
     pub(crate) field: SearchField,
-    /// Rows of each table
+    /// Number of rows in each table
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u16).range(1..), allow_negative_numbers = true)]
     pub(crate) top: u16,
-    /// Measure what was found on another recording too
+    /// Also measure the ranges on another recording
     #[arg(long, value_name = "FILE")]
     pub(crate) measure: Option<PathBuf>,
 }
 
-/// What `search` encodes.
+/// The fields that `search` can encode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum SearchField {
     /// Components of a changed position
     Position,
     /// Components of a changed orientation
     Orientation,
-    /// Distances from one named cube to the next
+    /// Distances between the indices of changed cubes
     Index,
 }
 
@@ -142,15 +163,15 @@ pub(crate) enum SearchField {
 pub(crate) struct ExportArgs {
     /// Recording, `.bin` or `.bin.zst`
     pub(crate) file: PathBuf,
-    /// What to write
+    /// Field to write
     #[arg(long)]
     pub(crate) field: ExportField,
-    /// Where to write it [default: standard output]
+    /// File to write to [default: standard output]
     #[arg(long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
 }
 
-/// What `export` writes.
+/// The fields that `export` can write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ExportField {
     /// `x,y,z,base_x,base_y,base_z` in 1/512 m
@@ -163,21 +184,55 @@ pub(crate) enum ExportField {
 #[derive(Clone, Debug)]
 pub(crate) struct Codecs(pub(crate) Vec<Rung>);
 
-fn parse_codecs(name: &str) -> Result<Codecs, String> {
-    if name == "all" {
-        return Ok(Codecs(ladder::all().collect()));
+/// The name of all rungs.
+const ALL: &str = "all";
+
+impl FromStr for Codecs {
+    type Err = String;
+
+    /// Parses the name of a rung, or `all`.
+    fn from_str(name: &str) -> Result<Self, String> {
+        if name == ALL {
+            return Ok(Self(ladder::all().collect()));
+        }
+        ladder::rung(name)
+            .map(|rung| Self(vec![rung]))
+            .ok_or_else(|| format!("must be {ALL}, {}", names(ladder::all())))
     }
-    ladder::rung(name)
-        .map(|rung| Codecs(vec![rung]))
-        .ok_or_else(|| {
-            let names: Vec<&str> = ladder::all().map(|rung| rung.name).collect();
-            format!("known are all, {}", names.join(", "))
-        })
 }
 
-fn parse_fraction(text: &str) -> Result<f64, String> {
+/// The text at the end of `walkoff --help`.
+fn walkoff_notes() -> String {
+    let rungs: String = ladder::all()
+        .map(|rung| {
+            let mark = if rung.stages.delta.is_arithmetic() {
+                " *"
+            } else {
+                ""
+            };
+            format!("\n  {:<22}{}{mark}", rung.name, rung.summary)
+        })
+        .collect();
+    format!(
+        "\
+Prints for each rung the mean size of a packet in whole bytes, with and without its header, the
+bandwidth in kbit/s at 60 packets per second, the median times to encode and to decode a packet, and
+whether every packet that arrived decoded to the exact frame. If any of --loss, --reorder, --seed and
+--rtt-frames is given, it also prints how many packets arrived and how many of them decoded exactly.
+
+Rungs:{rungs}
+
+* uses a trained model, and is not measured on recordings that the model was trained on"
+    )
+}
+
+fn names(rungs: impl Iterator<Item = Rung>) -> String {
+    rungs.map(|rung| rung.name).collect::<Vec<_>>().join(", ")
+}
+
+fn fraction(text: &str) -> Result<f64, String> {
     match text.parse() {
         Ok(fraction) if (0.0..=1.0).contains(&fraction) => Ok(fraction),
-        _ => Err("a fraction lies between 0 and 1".to_owned()),
+        _ => Err("must be a number in 0..=1".to_owned()),
     }
 }

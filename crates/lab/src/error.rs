@@ -1,11 +1,11 @@
-//! What can go wrong, in one line each.
+//! Errors of the commands, each with a message of one line.
 
 use std::io;
 use std::path::PathBuf;
 
 use crate::recording::RecordingError;
 
-/// Why a command could not do its work.
+/// Why a command failed.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum LabError {
     #[error(transparent)]
@@ -14,25 +14,25 @@ pub(crate) enum LabError {
     Unwritable { path: PathBuf, source: io::Error },
     #[error("{path}: cannot be drawn: {reason}")]
     Plot { path: PathBuf, reason: String },
-    #[error("{path}: {reason}")]
-    Prior { path: PathBuf, reason: String },
+    #[error("{path}: cannot be read as a model: {reason}")]
+    Model { path: PathBuf, reason: String },
     #[error(
-        "{path}: the prior was trained on this recording: measure it with another --prior, or say \
-         --allow-trained"
+        "{path}: the model was trained on this recording; choose another with --model, or allow it \
+         with --allow-trained"
     )]
     Trained { path: PathBuf },
-    #[error("{path}: the same recording cannot be learned from and measured")]
+    #[error("{path}: the recording to measure is also among those to train on")]
     TrainedAndMeasured { path: PathBuf },
     #[error("standard output: {0}")]
     Output(#[from] io::Error),
     #[error("standard output: {0}")]
     Json(#[from] serde_json::Error),
-    #[error("{codec}: a delivered packet did not decode to its frame")]
+    #[error("{codec}: a packet that arrived did not decode to its frame")]
     Lossy { codec: &'static str },
 }
 
 impl LabError {
-    /// Whether the reader of standard output has simply had enough.
+    /// Whether standard output was closed by its reader, which is not a failure.
     pub(crate) fn is_closed_pipe(&self) -> bool {
         let kind = match self {
             Self::Output(error) => Some(error.kind()),

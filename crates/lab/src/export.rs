@@ -1,4 +1,4 @@
-//! Fields as text, for tools that are not ours.
+//! Writes fields as text for other tools.
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
@@ -12,7 +12,7 @@ use crate::error::LabError;
 use crate::pairs;
 use crate::recording::Recording;
 
-/// Writes the field of every cube in which it changed, with that of the baseline, a line each.
+/// Writes a line for every change of the field: its value in the frame and in the baseline.
 pub(crate) fn run(
     recording: &Recording,
     args: &ExportArgs,
@@ -27,11 +27,11 @@ pub(crate) fn run(
     })
 }
 
-/// Writes under another name first: a file of the final name is whole.
+/// Writes under a temporary name first, so that a file with the final name is always complete.
 fn write_file(recording: &Recording, args: &ExportArgs, path: &Path) -> io::Result<()> {
     if fs::canonicalize(path).is_ok_and(|out| fs::canonicalize(&args.file).is_ok_and(|f| f == out))
     {
-        return Err(io::Error::other("it is the recording itself"));
+        return Err(io::Error::other("it is the recording that is being read"));
     }
     let mut partial = path.as_os_str().to_owned();
     partial.push(".partial");
@@ -39,7 +39,7 @@ fn write_file(recording: &Recording, args: &ExportArgs, path: &Path) -> io::Resu
         .and_then(|file| write(recording, args.field, BufWriter::new(file)))
         .and_then(|()| fs::rename(&partial, path));
     if written.is_err() {
-        // The first error is the one to report.
+        // The first error is reported.
         let _ = fs::remove_file(&partial);
     }
     written

@@ -3,12 +3,15 @@
 //! | module | |
 //! | --- | --- |
 //! | `cli` | the command line |
-//! | `recording` | the files it reads |
-//! | `walkoff` | every rung, encoded and decoded, over a link: [`path`] |
-//! | `stats` | what changes, and what that costs, drawn by `plot` |
-//! | `search` | which ranges would be best |
-//! | `train` | a prior for arithmetic coding |
-//! | `export` | fields as text |
+//! | `recording` | reads recordings |
+//! | `pairs` | the frames of a recording with their baselines |
+//! | `walkoff` | encodes and decodes every frame on each rung, over the link of `path` |
+//! | `stats` | differences between frames and their cost, drawn by `plot` |
+//! | `search` | searches for the best ranges |
+//! | `train` | trains a model for arithmetic coding |
+//! | `ablate` | trains and measures without each context and predictor |
+//! | `export` | writes fields as text |
+//! | `table` | prints tables |
 
 mod ablate;
 mod cli;
@@ -40,7 +43,7 @@ fn main() -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) if error.is_closed_pipe() => ExitCode::SUCCESS,
         Err(error) => {
-            // If even that cannot be written, the exit code says enough.
+            // If this fails too, the exit code still reports the error.
             let _ = writeln!(io::stderr(), "error: {error}");
             ExitCode::from(2)
         }
@@ -53,7 +56,7 @@ fn run(command: Command, out: &mut impl Write) -> Result<(), LabError> {
         Command::Stats(args) => {
             let recording = Recording::read(&args.file)?;
             if let Some(folder) = &args.plot {
-                plot::make_folder(folder)?;
+                plot::create_folder(folder)?;
             }
             let stats = stats::Stats::collect(&recording);
             stats.print(out)?;
@@ -62,21 +65,7 @@ fn run(command: Command, out: &mut impl Write) -> Result<(), LabError> {
             }
             Ok(())
         }
-        Command::Search(args) => {
-            let recordings = args
-                .files
-                .iter()
-                .map(|file| Recording::read(file))
-                .collect::<Result<Vec<_>, _>>()?;
-            let measure = args.measure.as_deref().map(Recording::read).transpose()?;
-            search::run(
-                args.field,
-                &recordings,
-                measure.as_ref(),
-                usize::from(args.top),
-                out,
-            )
-        }
+        Command::Search(args) => search::run(&args, out),
         Command::Train(args) => train::run(&args, out),
         Command::Ablate(args) => ablate::run(&args, out),
         Command::Export(args) => {
@@ -86,7 +75,7 @@ fn run(command: Command, out: &mut impl Write) -> Result<(), LabError> {
     }
 }
 
-/// A bar on standard error, hidden where that is no terminal.
+/// A progress bar on standard error, hidden if that is not a terminal.
 fn progress(steps: usize, what: &str) -> ProgressBar {
     let style = ProgressStyle::with_template("{msg} {wide_bar} {pos}/{len} {eta}")
         .expect("the template is well formed");

@@ -1,11 +1,11 @@
-//! Every frame of a recording beside its baseline.
+//! The frames of a recording with their baselines.
 
 use cubewire_codec::{Baseline, QuantizedSnapshot, Sequence, Stages};
 
 use crate::recording::{BASELINE_FRAMES, Recording};
 
-/// Calls `each` with every frame from the seventh on, its number, and the frame six before it, as
-/// both sides keep it with these stages. They have the recording's precision.
+/// Calls `each` with the number of every frame from the seventh on, the frame, and its baseline: the
+/// frame six before it as both sides keep it with these stages, in the recording's precision.
 pub(crate) fn for_each(
     recording: &Recording,
     stages: Stages,
@@ -22,7 +22,7 @@ pub(crate) fn for_each(
         let sequence = Sequence(index as u16);
         let baseline = &mut ring[index % BASELINE_FRAMES];
         each(sequence, current, baseline);
-        // The first packets are relative to the initial state, not to a snapshot before.
+        // The first packets are relative to the initial state rather than to a snapshot.
         let named = (index >= 2 * BASELINE_FRAMES).then_some(&*baseline);
         next.record(sequence, stages, current, named);
         std::mem::swap(baseline, &mut next);

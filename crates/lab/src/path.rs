@@ -1,4 +1,4 @@
-//! The link that a recording is sent through, in frames.
+//! The simulated link, in frames.
 
 use std::time::Duration;
 
@@ -6,21 +6,21 @@ use cubewire_link::{Conditions, Link, Loss, Reordering};
 
 use crate::recording::BASELINE_FRAMES;
 
-/// The link there and back.
+/// Conditions of the link in both directions.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Path {
-    /// Fraction lost, each way.
+    /// Fraction lost in each direction.
     pub(crate) loss: f64,
-    /// Fraction that arrives one to four frames late, each way.
+    /// Fraction that arrives one to four frames late in each direction.
     pub(crate) reorder: f64,
-    /// Frames there and back.
+    /// Round-trip time in frames.
     pub(crate) rtt_frames: usize,
-    /// Seed of the accidents.
+    /// Random seed.
     pub(crate) seed: u64,
 }
 
 impl Path {
-    /// Nothing is lost, and the baseline is the contest's.
+    /// No loss, and the contest's age of baselines as round-trip time.
     pub(crate) const PERFECT: Self = Self {
         loss: 0.0,
         reorder: 0.0,
@@ -28,17 +28,18 @@ impl Path {
         seed: 0,
     };
 
-    /// The way there, `rtt_frames / 2` long.
-    pub(crate) fn forth<T>(self) -> Link<T> {
+    /// The link for packets, with a latency of half the round trip, rounded down.
+    pub(crate) fn forward<T>(self) -> Link<T> {
         Link::new(self.conditions(self.rtt_frames / 2), self.seed)
     }
 
-    /// The way back, as long as the rest.
-    pub(crate) fn back<T>(self) -> Link<T> {
+    /// The link for acks, with the rest of the round trip as latency.
+    pub(crate) fn backward<T>(self) -> Link<T> {
         Link::new(self.conditions(self.rtt_frames.div_ceil(2)), !self.seed)
     }
 
-    /// A packet that is late by more than three frames and no more than four arrives in the fourth.
+    /// Extra delays are continuous; one of more than three and at most four frames takes effect in the
+    /// fourth.
     fn conditions(self, frames: usize) -> Conditions {
         Conditions {
             latency: time(frames),
@@ -48,21 +49,21 @@ impl Path {
             reordering: Some(Reordering {
                 probability: self.reorder,
                 min_delay: Duration::ZERO,
-                max_delay: time(LATEST_FRAMES),
+                max_delay: time(MAX_LATE_FRAMES),
             }),
             ..Conditions::PERFECT
         }
     }
 }
 
-/// When a frame is sent, and how long so many take. Rounded down: what takes m frames from frame n is
-/// there by frame n + m, and not by the one before.
+/// The time of a frame, or the length of that many. Rounded down, so a packet of frame n that takes m
+/// frames arrives in frame n + m and not before.
 pub(crate) const fn time(frames: usize) -> Duration {
     Duration::from_nanos(frames as u64 * 1_000_000_000 / FRAMES_PER_SECOND)
 }
 
-/// How late a packet is at most.
-const LATEST_FRAMES: usize = 4;
+/// Maximum extra delay of a packet.
+const MAX_LATE_FRAMES: usize = 4;
 
 const FRAMES_PER_SECOND: u64 = 60;
 
@@ -70,54 +71,63 @@ const FRAMES_PER_SECOND: u64 = 60;
 mod tests {
     use super::*;
 
+    /// Of every link in these tests.
+    const SEED: u64 = 1;
+
     fn path(loss: f64, reorder: f64, rtt_frames: usize) -> Path {
         Path {
             loss,
             reorder,
             rtt_frames,
-            seed: 1,
+            seed: SEED,
         }
     }
 
     #[test]
-    fn both_ways_together_take_the_round_trip_from_any_frame() {
+    fn both_directions_together_take_the_round_trip_from_any_frame() {
         for rtt_frames in [1, 2, 6, 7, 120] {
-            let (mut forth, mut back) = (
-                path(0.0, 0.0, rtt_frames).forth(),
-                path(0.0, 0.0, rtt_frames).back(),
+            let (mut forward, mut backward) = (
+                path(0.0, 0.0, rtt_frames).forward(),
+                path(0.0, 0.0, rtt_frames).backward(),
             );
             for frame in 10..200 {
                 let there = frame + rtt_frames / 2;
-                forth.send(time(frame), 1, frame);
+                forward.send(time(frame), 1, frame);
                 if rtt_frames > 1 {
-                    assert_eq!(forth.receive(time(there - 1)), None);
+                    assert_eq!(forward.receive(time(there - 1)), None);
                 }
-                assert_eq!(forth.receive(time(there)), Some(frame));
-                back.send(time(there), 1, frame);
-                assert_eq!(back.receive(time(frame + rtt_frames - 1)), None);
-                assert_eq!(back.receive(time(frame + rtt_frames)), Some(frame));
+                assert_eq!(forward.receive(time(there)), Some(frame));
+                backward.send(time(there), 1, frame);
+                assert_eq!(backward.receive(time(frame + rtt_frames - 1)), None);
+                assert_eq!(backward.receive(time(frame + rtt_frames)), Some(frame));
             }
         }
     }
 
     #[test]
-    fn packets_are_lost_and_late_as_often_as_asked_by_one_to_four_frames_alike() {
+    fn packets_are_lost_and_late_with_the_given_fractions() {
         const FRAMES: usize = 100_000;
-        let mut forth = path(0.3, 0.2, 6).forth();
+        let mut forward = path(0.3, 0.2, 6).forward();
         for frame in 0..FRAMES {
-            forth.send(time(frame), 1, frame);
+            forward.send(time(frame), 1, frame);
         }
-        let mut by_frames_late = [0_u32; LATEST_FRAMES + 1];
-        for now in 0..=FRAMES + 3 + LATEST_FRAMES {
-            while let Some(frame) = forth.receive(time(now)) {
+        let mut by_frames_late = [0_u32; MAX_LATE_FRAMES + 1];
+        for now in 0..=FRAMES + 3 + MAX_LATE_FRAMES {
+            while let Some(frame) = forward.receive(time(now)) {
                 by_frames_late[now - 3 - frame] += 1;
             }
         }
-        assert_eq!(forth.under_way(), 0);
+        assert_eq!(forward.in_flight(), 0);
         let [on_time, late @ ..] = by_frames_late;
-        assert!((55_300..56_700).contains(&on_time), "{on_time}");
+        assert!(
+            (55_300..56_700).contains(&on_time),
+            "{on_time} with seed {SEED}"
+        );
         for late in late {
-            assert!((3_350..3_650).contains(&late), "{by_frames_late:?}");
+            assert!(
+                (3_350..3_650).contains(&late),
+                "{by_frames_late:?} with seed {SEED}"
+            );
         }
     }
 }

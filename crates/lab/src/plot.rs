@@ -1,4 +1,4 @@
-//! The distributions of [`Stats`] as pictures.
+//! Draws the distributions of [`Stats`].
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
@@ -16,7 +16,7 @@ use crate::stats::{Differences, MAX_DIFFERENCE, Stats};
 const SIZE: (u32, u32) = (960, 540);
 const FONT: &str = "sans-serif";
 
-/// Colours that also differ for the colour-blind (Okabe and Ito).
+/// A palette for the colour-blind (Okabe and Ito).
 const COLOURS: [RGBColor; 7] = [
     RGBColor(0, 114, 178),
     RGBColor(230, 159, 0),
@@ -30,8 +30,8 @@ const COLOURS: [RGBColor; 7] = [
 type Drawn = Result<(), Box<dyn std::error::Error>>;
 type Area<'a> = DrawingArea<BitMapBackend<'a>, Shift>;
 
-/// Makes the folder for the pictures, if need be.
-pub(crate) fn make_folder(folder: &Path) -> Result<(), LabError> {
+/// Creates the folder for the pictures if it does not exist.
+pub(crate) fn create_folder(folder: &Path) -> Result<(), LabError> {
     fs::create_dir_all(folder).map_err(|source| LabError::Unwritable {
         path: folder.to_owned(),
         source,
@@ -42,7 +42,7 @@ pub(crate) fn make_folder(folder: &Path) -> Result<(), LabError> {
 /// `bits.png` in `folder`.
 pub(crate) fn draw(stats: &Stats, folder: &Path) -> Result<(), LabError> {
     let font = register_font(FONT, FontStyle::Normal, epaint_default_fonts::UBUNTU_LIGHT);
-    font.unwrap_or_else(|_| unreachable!("the font is a valid one"));
+    font.unwrap_or_else(|_| unreachable!("the bundled font is valid"));
 
     draw_file(folder.join("position-differences.png"), |area| {
         let title = "Changed positions: largest component of the difference";
@@ -109,14 +109,14 @@ fn cumulative(area: &Area<'_>, title: &str, unit: &str, differences: &Difference
 }
 
 fn changed_cubes(area: &Area<'_>, changed: &[u32]) -> Drawn {
-    let most = f64::from(changed.iter().copied().max().unwrap_or(1).max(1));
+    let max = f64::from(changed.iter().copied().max().unwrap_or(1).max(1));
     let seconds = |frame: usize| frame as f64 / 60.0;
     let mut chart = ChartBuilder::on(area)
-        .caption("Cubes that differ from six frames before", (FONT, 24))
+        .caption("Cubes that differ from the baseline", (FONT, 24))
         .margin(16)
         .x_label_area_size(44)
         .y_label_area_size(56)
-        .build_cartesian_2d(0_f64..seconds(changed.len()), 0_f64..most * 1.05)?;
+        .build_cartesian_2d(0_f64..seconds(changed.len()), 0_f64..max * 1.05)?;
     chart
         .configure_mesh()
         .x_desc("seconds")
@@ -140,11 +140,11 @@ fn changed_cubes(area: &Area<'_>, changed: &[u32]) -> Drawn {
     Ok(())
 }
 
-/// One bar for each rung, stacked by kind.
+/// One bar for each rung, stacked by kind of bit.
 fn bits(area: &Area<'_>, stats: &Stats) -> Drawn {
     let packets = stats.changed.len().max(1) as f64;
     let bytes = |bits: f64| bits / packets / 8.0;
-    let most = stats
+    let max = stats
         .costs
         .iter()
         .map(|cost| bytes(cost.ledger.total()))
@@ -152,11 +152,11 @@ fn bits(area: &Area<'_>, stats: &Stats) -> Drawn {
     let rungs = stats.costs.len();
     let x_range: Range<f64> = 0.0..rungs as f64;
     let mut chart = ChartBuilder::on(area)
-        .caption("Mean bytes a packet, by what they are for", (FONT, 24))
+        .caption("Mean bytes a packet, by kind", (FONT, 24))
         .margin(16)
         .x_label_area_size(44)
         .y_label_area_size(56)
-        .build_cartesian_2d(x_range, 0_f64..most * 1.05)?;
+        .build_cartesian_2d(x_range, 0_f64..max * 1.05)?;
     let names = |x: &f64| {
         let cost = stats.costs.get(*x as usize);
         cost.filter(|_| x.fract() > 0.4)
@@ -188,8 +188,8 @@ fn bits(area: &Area<'_>, stats: &Stats) -> Drawn {
             .iter()
             .zip(&mut tops)
             .enumerate()
-            .map(|(place, (cost, top))| {
-                let (left, bottom) = (place as f64, *top);
+            .map(|(column, (cost, top))| {
+                let (left, bottom) = (column as f64, *top);
                 *top += bytes(cost.ledger.kind(kind));
                 Rectangle::new(
                     [(left + 0.15, bottom), (left + 0.85, *top)],

@@ -1,4 +1,6 @@
-//! Recordings of the cube scene, as `assets/recordings/README.md` describes them.
+//! Recordings of the cube scene, in the format that `assets/recordings/README.md` describes.
+
+mod error;
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
@@ -9,13 +11,15 @@ use cubewire_codec::quantize::bounded::{POSITION_XY, POSITION_Z};
 use cubewire_codec::quantize::smallest_three::max_component;
 use cubewire_codec::{QuantizedCube, QuantizedSnapshot, ladder};
 
-/// Cubes in every frame.
+pub(crate) use self::error::RecordingError;
+
+/// Number of cubes in every frame.
 pub(crate) const CUBES: usize = 901;
 
 /// Bits of a smallest-three component.
 pub(crate) const COMPONENT_BITS: u8 = 9;
 
-/// Frames that a baseline is old: 100 ms.
+/// Age of a baseline in frames: 100 ms.
 pub(crate) const BASELINE_FRAMES: usize = 6;
 
 const FIELDS: [&str; 8] = [
@@ -34,125 +38,22 @@ const FRAME_BYTES: usize = CUBES * RECORD_BYTES;
 /// The first bytes of every zstd file (RFC 8878, section 3.1.1).
 const ZSTD_MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
 
-/// More frames than this do not fit a machine's memory: 28 minutes of play, 2 GB.
+/// Maximum number of frames, so that a recording fits in memory: 28 minutes of play, 2 GB.
 const MAX_FRAMES: usize = 100_000;
 
-/// The frames of a recording, with the initial state in the first six.
+/// The frames of a recording. The first six are the initial state.
 #[derive(Debug)]
 pub(crate) struct Recording {
-    /// One snapshot a frame, in the precision of the `position` rung.
+    /// One snapshot per frame, in the precision of the `position` rung.
     pub(crate) frames: Vec<QuantizedSnapshot>,
 }
 
-/// Why a file is not a recording.
-#[derive(Debug, thiserror::Error)]
-pub(crate) enum RecordingError {
-    /// It cannot be opened.
-    #[error("{path}: cannot be opened: {source}")]
-    Unopenable {
-        /// The file.
-        path: PathBuf,
-        /// What the system says.
-        source: io::Error,
-    },
-    /// It cannot be read on.
-    #[error("{path}: cannot be read at offset {offset} of its contents: {source}")]
-    Unreadable {
-        /// The file.
-        path: PathBuf,
-        /// Bytes read before, decompressed.
-        offset: usize,
-        /// What the system or the decompressor says.
-        source: io::Error,
-    },
-    /// It is longer than what fits memory.
-    #[error(
-        "{path}: goes on at offset {offset}, after {MAX_FRAMES} frames, the most that are read"
-    )]
-    TooLong {
-        /// The file.
-        path: PathBuf,
-        /// Bytes read, decompressed.
-        offset: usize,
-    },
-    /// There is nothing to encode.
-    #[error(
-        "{path}: ends at offset {offset}, after {frames} frames, but six copies of the initial state and one frame more are needed"
-    )]
-    TooShort {
-        /// The file.
-        path: PathBuf,
-        /// Frames in it.
-        frames: usize,
-        /// Bytes in it, decompressed.
-        offset: usize,
-    },
-    /// It ends inside a frame.
-    #[error(
-        "{path}: ends inside frame {frame}, at offset {offset}: a frame is {FRAME_BYTES} bytes"
-    )]
-    PartialFrame {
-        /// The file.
-        path: PathBuf,
-        /// The frame that is cut off.
-        frame: usize,
-        /// Bytes in the file, decompressed.
-        offset: usize,
-    },
-    /// A value is outside its range.
-    #[error(
-        "{path}: {field} of cube {cube} in frame {frame}, at offset {offset}, is {value}, outside {min}..={max}"
-    )]
-    OutOfRange {
-        /// The file.
-        path: PathBuf,
-        /// Name of the field.
-        field: &'static str,
-        /// Index of the cube.
-        cube: usize,
-        /// Index of the frame.
-        frame: usize,
-        /// Offset of the value in the decompressed file, in bytes.
-        offset: usize,
-        /// The value.
-        value: i32,
-        /// Smallest value allowed.
-        min: i32,
-        /// Largest value allowed.
-        max: i32,
-    },
-    /// An orientation of the initial state is none that a quaternion is quantized to, so that sender
-    /// and receiver could not start from the same floats.
-    #[error(
-        "{path}: orientation of cube {cube} in frame 0, at offset {offset}, is a code that no quaternion has"
-    )]
-    InitialCode {
-        /// The file.
-        path: PathBuf,
-        /// Index of the cube.
-        cube: usize,
-        /// Offset of the orientation in the contents, in bytes.
-        offset: usize,
-    },
-    /// The first six frames differ.
-    #[error(
-        "{path}: frame {frame}, at offset {offset}, is not a copy of the initial state, as the first six must be"
-    )]
-    InitialFrames {
-        /// The file.
-        path: PathBuf,
-        /// The first frame that differs.
-        frame: usize,
-        /// Where it starts, decompressed.
-        offset: usize,
-    },
-}
-
 impl Recording {
-    /// Reads `path`, which is compressed if it begins as zstd does or its name ends in `.zst`.
+    /// Reads a file, which is decompressed if it starts with zstd's magic number or its name ends in
+    /// `.zst`.
     ///
     /// # Errors
-    /// [`RecordingError`] names the file and the offset at fault.
+    /// [`RecordingError`] with the path and the offset of the fault.
     pub(crate) fn read(path: &Path) -> Result<Self, RecordingError> {
         let unopenable = |source| RecordingError::Unopenable {
             path: path.to_owned(),
@@ -169,12 +70,17 @@ impl Recording {
         }
     }
 
-    /// Frames that are encoded: all but the six copies of the initial state.
+    /// Reads several files.
+    pub(crate) fn read_all(paths: &[PathBuf]) -> Result<Vec<Self>, RecordingError> {
+        paths.iter().map(|path| Self::read(path)).collect()
+    }
+
+    /// Number of frames to encode: all but the six copies of the initial state.
     pub(crate) fn packets(&self) -> usize {
         self.frames.len() - BASELINE_FRAMES
     }
 
-    /// Tells recordings apart: FNV-1a of every integer.
+    /// Identifies the recording: FNV-1a of every integer.
     pub(crate) fn hash(&self) -> u64 {
         let mut hash = 0xcbf2_9ce4_8422_2325_u64;
         let mut add = |value: u64| hash = (hash ^ value).wrapping_mul(0x0000_0100_0000_01b3);
@@ -186,8 +92,8 @@ impl Recording {
                     .components
                     .iter()
                     .for_each(|&word| add(word.into()));
-                let place = frame.positions()[cube];
-                place
+                let position = frame.positions()[cube];
+                position
                     .iter()
                     .for_each(|axis| add(u64::from(axis.cast_unsigned())));
                 add(frame.interacting()[cube].into());
@@ -257,7 +163,7 @@ impl Recording {
     }
 }
 
-/// The first cube whose orientation is another code after it has been a quaternion.
+/// The first cube whose orientation changes when it is dequantized and quantized again.
 fn unquantizable(snapshot: &QuantizedSnapshot) -> Option<usize> {
     (0..snapshot.len()).find(|&cube| {
         let code = snapshot.smallest_three(cube);
@@ -265,7 +171,7 @@ fn unquantizable(snapshot: &QuantizedSnapshot) -> Option<usize> {
     })
 }
 
-/// Says in its errors that they are the decompressor's.
+/// Marks its errors as the decompressor's.
 struct Unpacked<R>(R);
 
 impl<R: Read> Read for Unpacked<R> {
@@ -286,7 +192,7 @@ fn parse_frame(
         component,
         component,
         component,
-        // The contest's own stay within a 32 m square; play goes as far as the codec's range.
+        // The contest's recordings stay within a 32 m square; others may use the codec's whole range.
         (POSITION_XY.min, POSITION_XY.max),
         (POSITION_XY.min, POSITION_XY.max),
         (POSITION_Z.min, POSITION_Z.max),
@@ -326,7 +232,7 @@ fn parse_frame(
     let mut snapshot = QuantizedSnapshot::new(ladder::POSITION.stages.precision());
     snapshot
         .assign(COMPONENT_BITS, cubes)
-        .expect("the ranges checked above lie inside the codec's");
+        .expect("the ranges checked above are within the codec's");
     Ok(snapshot)
 }
 
@@ -348,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn frames_come_out_in_order() {
+    fn frames_are_read_in_order() {
         let mut bytes = frame(1).repeat(6);
         bytes.extend(frame(2));
         let recording = parse(&bytes).unwrap();
@@ -358,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn each_fault_is_named_with_its_place() {
+    fn errors_name_the_fault_and_its_offset() {
         let whole = frame(1).repeat(7);
         let message = |bytes: &[u8]| parse(bytes).unwrap_err().to_string();
 
@@ -383,6 +289,6 @@ mod tests {
 
         let mut differs = frame(1).repeat(3);
         differs.extend(frame(2).repeat(4));
-        assert!(message(&differs).contains("frame 3, at offset 86496, is not a copy"));
+        assert!(message(&differs).contains("frame 3, at offset 86496, differs from frame 0"));
     }
 }

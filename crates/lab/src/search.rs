@@ -1,40 +1,45 @@
-//! Which ranges encode a field in the fewest bits.
+//! Searches for the ranges that encode a field in the fewest bits.
 //!
-//! Every set of two or three growing ranges is tried on every value; nothing is sampled. A set is
-//! judged by the mean over the recordings of its mean bits a value.
+//! The search is exhaustive: every set of two or three growing ranges on every value. Sets are ranked
+//! by their mean bits a value, averaged over the recordings.
 
 mod questions;
+mod samples;
 
 use std::io::{self, Write};
+use std::path::Path;
 
-use self::questions::{Question, Samples};
-use crate::cli::SearchField;
+use self::questions::{Question, questions};
+use self::samples::{Samples, samples};
+use crate::cli::SearchArgs;
 use crate::error::LabError;
 use crate::progress;
-use crate::recording::Recording;
+use crate::recording::{Recording, RecordingError};
 use crate::table::Table;
 
-/// Prints the best ranges for a field, searched on `recordings`, and what they make of `measure`.
-pub(crate) fn run(
-    field: SearchField,
-    recordings: &[Recording],
-    measure: Option<&Recording>,
-    top: usize,
-    out: &mut impl Write,
-) -> Result<(), LabError> {
-    let questions = questions::about(field);
+/// Runs the command: prints the best ranges for each kind of value.
+pub(crate) fn run(args: &SearchArgs, out: &mut impl Write) -> Result<(), LabError> {
+    // Recordings are read one at a time, to hold only the samples in memory.
+    let read = |path: &Path| -> Result<Vec<Samples>, RecordingError> {
+        Ok(samples(args.field, &Recording::read(path)?))
+    };
+    let searched = args
+        .files
+        .iter()
+        .map(|path| read(path))
+        .collect::<Result<Vec<_>, _>>()?;
+    let measured = args.measure.as_deref().map(read).transpose()?;
+
+    let questions = questions(args.field);
     let sets: usize = questions.iter().map(|question| question.sets().len()).sum();
     let bar = progress(sets, "sets of ranges");
     let mut classes = AllClasses::default();
-    for question in &questions {
-        let searched: Vec<Samples> = recordings
-            .iter()
-            .map(|recording| (question.samples)(recording))
-            .collect();
-        let measured = measure.map(|recording| (question.samples)(recording));
+    for (index, question) in questions.iter().enumerate() {
+        let searched: Vec<&Samples> = searched.iter().map(|samples| &samples[index]).collect();
+        let measured = measured.as_ref().map(|samples| &samples[index]);
         if searched.iter().all(|samples| samples.len() == 0) {
             bar.inc(question.sets().len() as u64);
-            bar.suspend(|| writeln!(out, "\n{}: none to search on", question.title))?;
+            bar.suspend(|| writeln!(out, "\n{}: no values", question.title))?;
             continue;
         }
         let mut ranked: Vec<Ranked> = question
@@ -45,17 +50,16 @@ pub(crate) fn run(
                 let each = searched.iter().map(|samples| samples.mean_bits(&bits));
                 Ranked {
                     mean: each.sum::<f64>() / searched.len() as f64,
-                    measured: measured.as_ref().map(|samples| samples.mean_bits(&bits)),
                     bits,
                 }
             })
             .collect();
         ranked.sort_by(|a, b| a.mean.total_cmp(&b.mean));
-        if question.is_a_class {
+        if question.is_class {
             let best = &ranked[0].bits;
-            classes.add(&searched, measured.as_ref(), [&question.today, best]);
+            classes.add(&searched, measured, [&question.current, best]);
         }
-        bar.suspend(|| question.print(&ranked, top, out))?;
+        bar.suspend(|| question.print(&ranked, usize::from(args.top), measured, out))?;
     }
     bar.finish_and_clear();
     if !classes.searched.is_empty() {
@@ -64,14 +68,13 @@ pub(crate) fn run(
     Ok(())
 }
 
-/// One set of ranges and what it costs.
+/// A set of ranges and its mean cost.
 struct Ranked {
     bits: Vec<u8>,
     mean: f64,
-    measured: Option<f64>,
 }
 
-/// Values and their bits in today's ranges and in the best ones found, over all classes.
+/// Number of values, and their bits in the current ranges and in the best ones, over all classes.
 #[derive(Default)]
 struct AllClasses {
     searched: Vec<Sums>,
@@ -99,7 +102,7 @@ impl Sums {
 }
 
 impl AllClasses {
-    fn add(&mut self, searched: &[Samples], measured: Option<&Samples>, ranges: [&[u8]; 2]) {
+    fn add(&mut self, searched: &[&Samples], measured: Option<&Samples>, ranges: [&[u8]; 2]) {
         self.searched.resize(searched.len(), Sums::default());
         for (sums, samples) in self.searched.iter_mut().zip(searched) {
             sums.add(samples, ranges);
@@ -114,7 +117,7 @@ impl AllClasses {
         let mut header = vec!["ranges", unit];
         header.extend(self.measured.as_ref().map(|_| MEASURED));
         let mut table = Table::new(header);
-        for (which, name) in ["today", "best found"].into_iter().enumerate() {
+        for (which, name) in ["current", "best found"].into_iter().enumerate() {
             let means = self.searched.iter().map(|sums| sums.mean(which));
             let mean = means.sum::<f64>() / self.searched.len() as f64;
             let mut cells = vec![name.to_owned(), format!("{mean:.3}")];
@@ -129,31 +132,34 @@ impl AllClasses {
     }
 }
 
-/// Heading of the column for the recording that was not searched.
+/// Header of the column for the recording that was not searched.
 const MEASURED: &str = "on --measure";
 
 impl Question {
-    fn print(&self, ranked: &[Ranked], top: usize, out: &mut impl Write) -> io::Result<()> {
+    fn print(
+        &self,
+        ranked: &[Ranked],
+        top: usize,
+        measured: Option<&Samples>,
+        out: &mut impl Write,
+    ) -> io::Result<()> {
         writeln!(out, "\n{}\n", self.title)?;
-        let measured = ranked.first().is_some_and(|row| row.measured.is_some());
         let mut header = vec!["rank", "ranges", self.unit];
-        if measured {
-            header.push(MEASURED);
-        }
+        header.extend(measured.map(|_| MEASURED));
         let mut table = Table::new(header);
-        let today = ranked.iter().position(|row| row.bits == self.today);
         for (rank, row) in ranked.iter().enumerate() {
-            if rank >= top && Some(rank) != today {
+            let is_current = row.bits == self.current;
+            if rank >= top && !is_current {
                 continue;
             }
-            let mark = if Some(rank) == today { ", today" } else { "" };
+            let mark = if is_current { ", current" } else { "" };
             let bits: Vec<String> = row.bits.iter().map(u8::to_string).collect();
             let mut cells = vec![
                 format!("{}{mark}", rank + 1),
                 bits.join(" "),
                 format!("{:.3}", row.mean),
             ];
-            cells.extend(row.measured.map(|bits| format!("{bits:.3}")));
+            cells.extend(measured.map(|samples| format!("{:.3}", samples.mean_bits(&row.bits))));
             table.row(cells);
         }
         table.print(out)

@@ -1,6 +1,6 @@
-//! What changes from a baseline to a frame, and what that costs on each rung.
+//! Differences between frames and their baselines, and their cost on each rung.
 //!
-//! The questions are those of Glenn Fiedler, *Snapshot Compression* (2015).
+//! The statistics are those of Glenn Fiedler, *Snapshot Compression* (2015).
 
 use std::io::{self, Write};
 
@@ -13,19 +13,20 @@ use crate::progress;
 use crate::recording::Recording;
 use crate::table::Table;
 
-/// Largest difference that has a count of its own; larger ones are counted together.
+/// Differences of this size and above are counted together.
 pub(crate) const MAX_DIFFERENCE: usize = 1024;
 
-/// What was counted over a recording.
+/// Statistics of a recording.
 #[derive(Debug)]
 pub(crate) struct Stats {
-    /// Changed cubes, frame by frame.
+    /// Number of changed cubes, for each frame.
     pub(crate) changed: Vec<u32>,
-    /// How many changed positions have this largest component of their difference, in 1/512 m.
+    /// Changed positions by the largest component of their difference, in 1/512 m.
     pub(crate) position_differences: Differences,
-    /// The same of changed orientations with an unchanged largest component.
+    /// Changed orientations with an unchanged largest component, by the largest difference of the other
+    /// three.
     pub(crate) orientation_differences: Differences,
-    /// Bits on each rung that has a baseline.
+    /// Cost on each rung with a baseline and without arithmetic coding.
     pub(crate) costs: Vec<Cost>,
     counts: Counts,
 }
@@ -47,7 +48,7 @@ pub(crate) struct Differences {
     counts: Vec<u64>,
 }
 
-/// What the fields of changed cubes cost on one rung.
+/// Cost of the fields of changed cubes on one rung.
 #[derive(Debug)]
 pub(crate) struct Cost {
     pub(crate) rung: Rung,
@@ -60,7 +61,7 @@ pub(crate) struct Cost {
 }
 
 impl Cost {
-    /// Encodes the whole recording. `counts` are of the whole recording, too.
+    /// Encodes the whole recording, of which `counts` are the counts.
     fn count(&mut self, recording: &Recording, counts: &Counts, tick: impl Fn()) {
         let mut initial = Snapshot::default();
         recording.frames[0].dequantize(&mut initial);
@@ -92,11 +93,11 @@ impl Differences {
 
     fn count(&mut self, difference: [i32; 3]) {
         let largest = difference.map(i32::unsigned_abs).into_iter().max();
-        let place = largest.unwrap_or(0).min(MAX_DIFFERENCE as u32);
-        self.counts[place as usize] += 1;
+        let magnitude = largest.unwrap_or(0).min(MAX_DIFFERENCE as u32);
+        self.counts[magnitude as usize] += 1;
     }
 
-    /// The fraction that is at most `magnitude`, which is below [`MAX_DIFFERENCE`].
+    /// The fraction that is at most `magnitude`, which must be below [`MAX_DIFFERENCE`].
     pub(crate) fn fraction_up_to(&self, magnitude: usize) -> f64 {
         let within: u64 = self.counts[..=magnitude].iter().sum();
         within as f64 / self.counts.iter().sum::<u64>().max(1) as f64
@@ -112,7 +113,7 @@ impl Stats {
             costs: LADDER
                 .into_iter()
                 .skip_while(|rung| *rung != ladder::DELTA)
-                // What those take depends on a whole chain of packets.
+                // Their sizes depend on the whole chain of packets before.
                 .filter(|rung| !rung.stages.delta.is_arithmetic())
                 .map(|rung| Cost {
                     rung,
@@ -192,16 +193,16 @@ impl Stats {
         };
         let mean = counts.changed as f64 / self.changed.len().max(1) as f64;
         let extreme = |value: Option<&u32>| value.copied().unwrap_or(0).to_string();
-        let mut table = Table::new(["against the baseline of six frames before", ""]);
+        let mut table = Table::new(["compared with the baseline, six frames before", ""]);
         let rows = [
             ("frames", self.changed.len().to_string()),
             ("changed cubes a frame, mean", format!("{mean:.1}")),
             (
-                "changed cubes a frame, least",
+                "changed cubes a frame, minimum",
                 extreme(self.changed.iter().min()),
             ),
             (
-                "changed cubes a frame, most",
+                "changed cubes a frame, maximum",
                 extreme(self.changed.iter().max()),
             ),
             (
@@ -209,15 +210,15 @@ impl Stats {
                 percent(counts.same_largest, counts.orientations),
             ),
             (
-                "changed cubes with position alone changed",
+                "changed cubes with only the position changed",
                 percent(counts.only_position, counts.changed),
             ),
             (
-                "changed cubes with orientation alone changed",
+                "changed cubes with only the orientation changed",
                 percent(counts.only_orientation, counts.changed),
             ),
             (
-                "changed cubes with interacting alone changed",
+                "changed cubes with only interacting changed",
                 percent(counts.only_interacting, counts.changed),
             ),
         ];
@@ -253,7 +254,7 @@ impl Stats {
             "index, per changed cube",
             "position, each sent",
             "orientation, each sent",
-            "changed cube, all told",
+            "changed cube, total",
         ]);
         let per = |bits: f64, count: u64| match count {
             0 => "–".to_owned(),

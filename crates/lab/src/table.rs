@@ -1,4 +1,4 @@
-//! Tables that read well in a terminal and are Markdown at once.
+//! Tables that are both readable in a terminal and valid Markdown.
 
 use std::io::{self, Write};
 
@@ -6,7 +6,7 @@ use tabled::builder::Builder;
 use tabled::settings::object::Columns;
 use tabled::settings::{Alignment, Style};
 
-/// Rows under a header, the first column to the left and all others to the right.
+/// Rows under a header. The first column is aligned left, all others right.
 #[derive(Debug)]
 pub(crate) struct Table {
     builder: Builder,

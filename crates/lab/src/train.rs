@@ -1,4 +1,4 @@
-//! Trains a prior for arithmetic coding.
+//! Trains a model for arithmetic coding.
 
 use std::fs;
 use std::io::Write;
@@ -14,44 +14,41 @@ use crate::error::LabError;
 use crate::progress;
 use crate::recording::{BASELINE_FRAMES, Recording};
 
-/// Frames that are kept: the baseline, the two before it, and one's own place.
+/// Frames that are kept: at least the baseline, the two before it, and the current one.
 const KEPT: usize = 16;
 
-/// Passes: the first counts, the others learn how to mix.
+/// Number of passes: the first counts, the others train the mixing weights.
 const PASSES: usize = 3;
 
-/// Runs what the command line asks for.
+/// Runs the command.
 pub(crate) fn run(args: &TrainArgs, out: &mut impl Write) -> Result<(), LabError> {
-    let recordings = args
-        .files
-        .iter()
-        .map(|file| Recording::read(file))
-        .collect::<Result<Vec<_>, _>>()?;
+    let recordings = Recording::read_all(&args.files)?;
     let frames: usize = recordings.iter().map(Recording::packets).sum();
     let bar = progress(PASSES * 2 * frames, "packets");
-    let prior = train(Trainer::default(), &recordings, |rung, bytes, packets| {
+    let model = train(Trainer::default(), &recordings, |rung, bytes, packets| {
         bar.inc(packets as u64);
         let mean = bytes as f64 / packets as f64;
         bar.suspend(|| writeln!(out, "{}: {mean:.1} bytes a packet", rung.name))
     })?;
     bar.finish_and_clear();
-    fs::write(&args.out, prior.to_bytes()).map_err(|source| LabError::Unwritable {
+    fs::write(&args.out, model.to_bytes()).map_err(|source| LabError::Unwritable {
         path: args.out.clone(),
         source,
     })
 }
 
-/// Trains on recordings. `each` is told after each pass over one what its packets took.
+/// Trains on recordings. After each pass over a recording, `report` gets the rung, and the size and
+/// number of its packets.
 pub(crate) fn train<E>(
     mut trainer: Trainer,
     recordings: &[Recording],
-    mut each: impl FnMut(Rung, usize, usize) -> Result<(), E>,
+    mut report: impl FnMut(Rung, usize, usize) -> Result<(), E>,
 ) -> Result<Prior, E> {
     for _ in 0..PASSES {
         for rung in [ARITHMETIC, PREDICTED] {
             for recording in recordings {
                 let bytes = pass(&mut trainer, rung.stages, recording);
-                each(rung, bytes, recording.packets())?;
+                report(rung, bytes, recording.packets())?;
             }
         }
         trainer.end_pass();
@@ -59,7 +56,7 @@ pub(crate) fn train<E>(
     Ok(trainer.finish(recordings.iter().map(Recording::hash).collect()))
 }
 
-/// Sends a recording once. Gives the bytes of all packets.
+/// Trains on every packet of a recording once. Returns the size of all packets, bytes.
 fn pass(trainer: &mut Trainer, stages: Stages, recording: &Recording) -> usize {
     let mut kept: Vec<Baseline> = vec![Baseline::default(); KEPT];
     let mut bytes = 0;
@@ -84,9 +81,9 @@ fn pass(trainer: &mut Trainer, stages: Stages, recording: &Recording) -> usize {
     bytes
 }
 
-/// Reads a prior.
-pub(crate) fn read_prior(path: &Path) -> Result<Prior, LabError> {
-    let unreadable = |reason: String| LabError::Prior {
+/// Reads a model from a file.
+pub(crate) fn read_model(path: &Path) -> Result<Prior, LabError> {
+    let unreadable = |reason: String| LabError::Model {
         path: path.to_owned(),
         reason,
     };

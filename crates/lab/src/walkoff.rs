@@ -1,46 +1,34 @@
-//! Encodes and decodes a recording, rung by rung, under the contest's terms.
+//! Encodes and decodes a recording on each rung, under the contest's terms.
 //!
-//! A packet goes out every frame and is acked after a round trip; the baseline of the next is the
-//! newest acked one. On a perfect link of six frames that is frame n against frame n − 6. Each
-//! side has only what it has sent or received: a decoder sees the bytes of one packet and the
-//! baselines that it decoded itself.
+//! A packet is sent every frame and acked after a round trip; its baseline is the newest acked frame.
+//! On a perfect link with a round trip of six frames that is frame n − 6 for frame n. Each side has
+//! only what it has sent or received: a decoder sees the bytes of one packet and the baselines that it
+//! decoded itself.
 
-use std::collections::BTreeSet;
+mod exchange;
+
 use std::io::{self, Write};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
+use cubewire_codec::Packet;
 use cubewire_codec::entropy::Prior;
 use cubewire_codec::ladder::Rung;
-use cubewire_codec::{
-    Baseline, CubeState, Decoder, Encoder, Limits, Packet, QuantizedSnapshot, References, Sequence,
-    Snapshot,
-};
-use cubewire_protocol::BaselineRing;
-use glam::Vec3;
 use serde::Serialize;
 
+use self::exchange::exchange;
 use crate::cli::{Codecs, WalkoffArgs};
 use crate::error::LabError;
-use crate::path::{Path, time};
+use crate::path::Path;
 use crate::progress;
-use crate::recording::{BASELINE_FRAMES, Recording};
+use crate::recording::Recording;
 use crate::table::Table;
-use crate::train::read_prior;
+use crate::train::read_model;
 
-/// Frames and packets a second.
+/// Frames and packets per second.
 const RATE: f64 = 60.0;
 
-/// Oldest baseline that the sender uses, in frames. Then it starts again from the initial state.
-const OLDEST_BASELINE: usize = 256;
-
-/// Size of an ack. The bandwidth has no limit, so that sizes do not count.
-const ACK_BYTES: usize = 2;
-
-/// Snapshots that the receiver holds: the oldest baseline, and as long again under way.
-const RECEIVER_HISTORY: usize = 2 * OLDEST_BASELINE;
-
-/// What a rung made of a recording.
+/// The result of a rung on a recording.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Outcome {
     /// Name of the rung.
@@ -51,20 +39,20 @@ pub(crate) struct Outcome {
     pub(crate) bytes_per_packet: f64,
     /// Mean size in whole bytes without the header's bits.
     pub(crate) body_bytes_per_packet: f64,
-    /// Thousand bits a second at 60 packets a second.
+    /// Bandwidth at 60 packets per second, kbit/s.
     pub(crate) kbps: f64,
-    /// Median time to encode a packet and keep what the receiver will have.
+    /// Median time to encode a packet and its baseline, µs.
     pub(crate) encode_us: f64,
-    /// Median time to decode a packet.
+    /// Median time to decode a packet, µs.
     pub(crate) decode_us: f64,
-    /// Whether every delivered packet decoded to the exact frame.
+    /// Whether every packet that arrived decoded to the exact frame.
     pub(crate) lossless: bool,
-    /// What came through. Given only if the link's conditions were named.
+    /// Present only if conditions of the link were given.
     #[serde(flatten)]
     pub(crate) link: Option<Received>,
 }
 
-/// What came through the link.
+/// Packets that came through the link.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub(crate) struct Received {
     /// Packets that arrived.
@@ -73,22 +61,16 @@ pub(crate) struct Received {
     decoded: usize,
 }
 
-/// Runs what the command line asks for and prints a row for each rung.
+/// Runs the command and prints a row for each rung.
 pub(crate) fn print(args: &WalkoffArgs, out: &mut impl Write) -> Result<(), LabError> {
     let recording = Recording::read(&args.file)?;
-    let path = Path {
-        loss: args.loss.unwrap_or(0.0),
-        reorder: args.reorder.unwrap_or(0.0),
-        rtt_frames: args
-            .rtt_frames
-            .map_or(BASELINE_FRAMES, |frames| frames as usize),
-        seed: args.seed.unwrap_or(0),
+    let path = args.link.path();
+    let model = match &args.model {
+        Some(path) => Arc::new(read_model(path)?),
+        None => Prior::shipped(),
     };
-    // The keys of the link are there if any of its conditions was named.
-    let linked = args.loss.is_some()
-        || args.reorder.is_some()
-        || args.rtt_frames.is_some()
-        || args.seed.is_some();
+    let rungs = untrained_rungs(args, &recording, &model)?;
+
     let mut header = vec![
         "codec",
         "bytes a packet",
@@ -98,34 +80,15 @@ pub(crate) fn print(args: &WalkoffArgs, out: &mut impl Write) -> Result<(), LabE
         "decode µs",
         "lossless",
     ];
-    if linked {
+    if args.link.is_given() {
         header.extend(["delivered", "decoded"]);
     }
     let mut table = Table::new(header);
-    let Codecs(mut rungs) = args.codec.clone();
-    let prior = match &args.prior {
-        Some(path) => Arc::new(read_prior(path)?),
-        None => Prior::shipped(),
-    };
-    if !args.allow_trained && prior.trained_on().contains(&recording.hash()) {
-        let trained = LabError::Trained {
-            path: args.file.clone(),
-        };
-        let asked = rungs.len();
-        rungs.retain(|rung| !rung.stages.delta.is_arithmetic());
-        if rungs.is_empty() {
-            return Err(trained);
-        }
-        if rungs.len() < asked {
-            // If that cannot be written, the table is still right.
-            let _ = writeln!(io::stderr(), "left out: {trained}");
-        }
-    }
     let bar = progress(rungs.len() * recording.packets(), "packets");
     let mut lossy = None;
     for rung in &rungs {
-        let tally = run(&recording, rung, path, &prior, || bar.inc(1));
-        let outcome = tally.outcome(rung.name, linked);
+        let tally = exchange(&recording, rung, path, &model, || bar.inc(1));
+        let outcome = tally.outcome(rung.name, args.link.is_given());
         if !outcome.lossless {
             lossy = Some(rung.name);
         }
@@ -151,6 +114,32 @@ pub(crate) fn print(args: &WalkoffArgs, out: &mut impl Write) -> Result<(), LabE
     lossy.map_or(Ok(()), |codec| Err(LabError::Lossy { codec }))
 }
 
+/// The rungs to measure: unless allowed, none that uses a model trained on this recording. Names the
+/// recording on standard error if some rungs are left out, and fails if all are.
+fn untrained_rungs(
+    args: &WalkoffArgs,
+    recording: &Recording,
+    model: &Prior,
+) -> Result<Vec<Rung>, LabError> {
+    let Codecs(mut rungs) = args.codec.clone();
+    if args.allow_trained || !model.trained_on().contains(&recording.hash()) {
+        return Ok(rungs);
+    }
+    let trained = LabError::Trained {
+        path: args.file.clone(),
+    };
+    let requested = rungs.len();
+    rungs.retain(|rung| !rung.stages.delta.is_arithmetic());
+    if rungs.is_empty() {
+        return Err(trained);
+    }
+    if rungs.len() < requested {
+        // The table is complete without this note, so a failure to write it is ignored.
+        let _ = writeln!(io::stderr(), "arithmetic rungs left out: {trained}");
+    }
+    Ok(rungs)
+}
+
 impl Outcome {
     fn cells(&self) -> Vec<String> {
         let mut cells = vec![
@@ -169,160 +158,17 @@ impl Outcome {
     }
 }
 
-/// A packet under way, and what it must decode to.
-#[derive(Clone)]
-struct Sent {
-    bytes: Vec<u8>,
-    kept: Baseline,
-}
-
-/// What a rung makes of a recording on a path.
+/// Measures a rung on a recording.
 pub(crate) fn measure(
     recording: &Recording,
     rung: &Rung,
     path: Path,
-    prior: &Arc<Prior>,
+    model: &Arc<Prior>,
 ) -> Outcome {
-    run(recording, rung, path, prior, || ()).outcome(rung.name, false)
+    exchange(recording, rung, path, model, || ()).outcome(rung.name, false)
 }
 
-/// Sends a recording through the link on one rung. `tick` is called after each packet.
-fn run(
-    recording: &Recording,
-    rung: &Rung,
-    path: Path,
-    prior: &Arc<Prior>,
-    tick: impl Fn(),
-) -> Tally {
-    let mut frames = Frames::new(recording, rung);
-    let initial = frames.state(0);
-    let stages = rung.stages;
-    let limits = Limits::default();
-    let proven = "a recording's values are checked when it is read";
-    let encoder = Encoder::new(initial.clone(), limits).expect(proven);
-    let mut encoder = encoder.with_prior(Arc::clone(prior));
-    let decoder = Decoder::new(initial, limits).expect(proven);
-    let mut decoder = decoder.with_prior(Arc::clone(prior));
-    let (mut forth, mut back) = (path.forth(), path.back());
-    let (mut held_by_sender, mut held_by_receiver) = (
-        BaselineRing::new(OLDEST_BASELINE),
-        BaselineRing::new(RECEIVER_HISTORY),
-    );
-    let mut packet = Packet::default();
-    let mut acked = BTreeSet::new();
-    // Memory to decode to.
-    let mut spare: Option<Baseline> = None;
-    let mut tally = Tally::default();
-
-    let mut frame = BASELINE_FRAMES;
-    while frame < recording.frames.len() || forth.under_way() > 0 {
-        let now = time(frame);
-        while let Some(frame) = back.receive(now) {
-            acked.insert(frame);
-        }
-        if frame < recording.frames.len() {
-            let current = frames.quantized(frame);
-            let sequence = Sequence(frame as u16);
-            let mut kept = held_by_sender.take_slot(frame as u64);
-            let mut held = acked
-                .range(frame.saturating_sub(OLDEST_BASELINE - 1)..)
-                .rev()
-                .filter_map(|&acked: &usize| held_by_sender.get(acked as u64));
-            let references = References {
-                baseline: held.next(),
-                earlier: [held.next(), held.next()],
-            };
-            let start = Instant::now();
-            encoder
-                .encode(
-                    sequence,
-                    stages,
-                    current,
-                    references,
-                    &mut packet,
-                    Some(&mut kept),
-                )
-                .expect("rungs are legal and frames quantized for them");
-            tally.sent(&packet, start.elapsed());
-            let sent = Sent {
-                bytes: packet.bytes.clone(),
-                kept: kept.clone(),
-            };
-            held_by_sender.insert(frame as u64, kept);
-            forth.send(now, sent.bytes.len(), (frame, sent));
-        }
-        while let Some((sent_in, sent)) = forth.receive(now) {
-            tally.delivered += 1;
-            let tick = sent_in as u64;
-            let held = |baseline| {
-                let age = Sequence(sent_in as u16).ticks_since(baseline);
-                held_by_receiver.get(tick.checked_sub(age.into())?)
-            };
-            let mut received = spare.take().unwrap_or_default();
-            let start = Instant::now();
-            let outcome = decoder.decode(&sent.bytes, held, &mut received);
-            tally.decode_times.push(start.elapsed());
-            if outcome.is_ok() && received == sent.kept {
-                tally.exact += 1;
-                spare = held_by_receiver.insert(tick, received);
-                back.send(now, ACK_BYTES, sent_in);
-            }
-        }
-        if frame < recording.frames.len() {
-            tick();
-        }
-        frame += 1;
-    }
-    tally
-}
-
-/// The frames of a recording in the precision of a rung.
-struct Frames<'a> {
-    recording: &'a Recording,
-    rung: &'a Rung,
-    quantized: QuantizedSnapshot,
-}
-
-impl<'a> Frames<'a> {
-    fn new(recording: &'a Recording, rung: &'a Rung) -> Self {
-        Self {
-            recording,
-            rung,
-            quantized: QuantizedSnapshot::new(rung.stages.precision()),
-        }
-    }
-
-    fn quantized(&mut self, frame: usize) -> &QuantizedSnapshot {
-        let precision = self.rung.stages.precision();
-        let recorded = &self.recording.frames[frame];
-        if recorded.precision() == precision {
-            return recorded;
-        }
-        let state = self.state(frame);
-        self.quantized
-            .quantize(&state, precision)
-            .expect("a recording's values are finite");
-        &self.quantized
-    }
-
-    /// The floats that a frame stands for, with velocities from the frame before.
-    fn state(&self, frame: usize) -> Snapshot {
-        let now = &self.recording.frames[frame];
-        let before = &self.recording.frames[frame.saturating_sub(1)];
-        let cubes = (0..now.len()).map(|cube| {
-            let state = now.cube(cube);
-            let moved: Vec3 = state.position - before.cube(cube).position;
-            CubeState {
-                linear_velocity: moved * RATE as f32,
-                ..state
-            }
-        });
-        Snapshot {
-            cubes: cubes.collect(),
-        }
-    }
-}
-
+/// Counters over the packets of one rung.
 #[derive(Default)]
 struct Tally {
     bytes: usize,
@@ -340,7 +186,13 @@ impl Tally {
         self.encode_times.push(time);
     }
 
-    fn outcome(mut self, codec: &'static str, linked: bool) -> Outcome {
+    fn received(&mut self, is_exact: bool, time: Duration) {
+        self.delivered += 1;
+        self.exact += usize::from(is_exact);
+        self.decode_times.push(time);
+    }
+
+    fn outcome(mut self, codec: &'static str, with_link: bool) -> Outcome {
         let packets = self.encode_times.len();
         let mean = |bytes: usize| bytes as f64 / packets as f64;
         Outcome {
@@ -352,7 +204,7 @@ impl Tally {
             encode_us: median_us(&mut self.encode_times),
             decode_us: median_us(&mut self.decode_times),
             lossless: self.exact == self.delivered,
-            link: linked.then_some(Received {
+            link: with_link.then_some(Received {
                 delivered: self.delivered,
                 decoded: self.exact,
             }),

@@ -1,13 +1,13 @@
-//! An imperfect network link in memory: what is sent at one end comes out at the other some time later,
-//! out of order, twice, or not at all.
+//! A network conditioner in memory: packets that are sent into a link come out delayed, out of order,
+//! duplicated, or not at all.
 //!
-//! A [`Link`] is one direction, and [`Conditions`] say what it does: latency, jitter, loss in bursts or
-//! one by one, duplicates, reordering, a bottleneck with a queue, a cut cable, or a recorded [`Trace`].
-//! [`PRESETS`] has conditions to choose from, and [`text`] is how to write others on a command line.
+//! A [`Link`] is one direction. Its [`Conditions`] set latency, jitter, independent or bursty loss,
+//! duplication, reordering, a bottleneck with a queue, a cut, or a recorded [`Trace`]. [`PRESETS`] are
+//! typical conditions, and [`text`] is the notation for a command line.
 //!
-//! Everything follows from the arguments: time is passed in, and accidents come from a seed. There are
-//! no engine, sockets, threads or clocks. Cutting messages into packets is left to the caller; one thing
-//! sent is one packet, and it is lost or arrives as a whole.
+//! A link is deterministic: the time is an argument and randomness comes from a seed. There are no
+//! sockets, threads or clocks. Splitting messages into packets is left to the caller; each item sent is
+//! one packet, which is lost or arrives as a whole.
 //!
 //! ```
 //! use std::time::Duration;
@@ -30,8 +30,8 @@
 //! # Ok::<(), cubewire_link::ConditionsError>(())
 //! ```
 
-mod chance;
 mod conditions;
+mod draw;
 mod link;
 mod loss;
 mod presets;
@@ -40,7 +40,7 @@ pub mod text;
 mod trace;
 
 pub use conditions::{
-    Bandwidth, Conditions, ConditionsError, Jitter, LONGEST_DELAY, MAX_SIGMA, MIN_BITS_PER_SECOND,
+    Bandwidth, Conditions, ConditionsError, Jitter, MAX_DELAY, MAX_SIGMA, MIN_BITS_PER_SECOND,
     Reordering,
 };
 pub use link::{Link, LinkStats};

@@ -1,64 +1,64 @@
-//! One direction of a link: a queue, and what is under way behind it.
+//! One direction of a link: a queue, followed by the packets in flight.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use crate::chance::{Chance, Draw};
+use crate::draw::{Draw, PacketRng};
 use crate::queue::Queue;
 use crate::{Conditions, Loss};
 
-/// One direction of a link that carries `T`s.
+/// One direction of a link that carries items of type `T`.
 ///
-/// Time is what the caller says: any clock that does not run backwards. What was sent comes out in the
-/// order of arrival, and in the order of sending where that is the same. The same seed, calls and
-/// conditions give the same deliveries; give the two directions of a link seeds of their own.
+/// The time is an argument, from any clock that does not run backwards. Packets come out in the order
+/// of arrival, and in the order of sending where they arrive at the same time. The same seed, calls and
+/// conditions give the same deliveries; use different seeds for the two directions.
 ///
-/// What happens to a packet is drawn by its number and the seed alone, and always the same numbers are
-/// drawn. So what happens to one does not shift the accidents of the next, and a packet that is lost
-/// at an independent loss of 5 % is lost at 10 %, too.
+/// The random numbers of a packet depend on its number and the seed alone, and the same ones are drawn
+/// for every packet. So the fate of a packet does not shift those of later ones, and a packet that is
+/// lost at an independent loss of 5 % is also lost at 10 %.
 #[derive(Clone, Debug)]
 pub struct Link<T> {
     conditions: Conditions,
-    chance: Chance,
-    /// Of the Gilbert–Elliott model.
+    rng: PacketRng,
+    /// State of the Gilbert–Elliott model.
     in_bad_state: bool,
-    /// When the first packet was sent since the trace was set.
+    /// Time of the first packet that was sent since the trace was set.
     trace_start: Option<Duration>,
-    queue: Queue<Numbered<T>>,
-    /// By time of delivery; then by number, the copy after the packet itself.
+    queue: Queue<Packet<T>>,
+    /// Packets in flight by time of arrival, then number, a copy after the packet itself.
     arriving: BTreeMap<(Duration, u64, bool), T>,
     /// The highest number delivered.
     newest_delivered: Option<u64>,
     stats: LinkStats,
 }
 
-/// What a link has done so far, in packets.
+/// Counters of a link, in packets.
 ///
-/// At any time sent + duplicated = lost + queue dropped + delivered + [under way](Link::under_way).
+/// Invariant: sent + duplicated = lost + queue dropped + delivered + [in flight](Link::in_flight).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LinkStats {
-    /// Given to [`Link::send`].
+    /// Passed to [`Link::send`].
     pub sent: u64,
-    /// Lost at random, by a trace or by a cut cable.
+    /// Lost at random, by a trace or while the link was cut.
     pub lost: u64,
     /// Dropped because the queue was full.
     pub queue_dropped: u64,
     /// Copies made.
     pub duplicated: u64,
-    /// Taken out of [`Link::receive`], copies included.
+    /// Returned by [`Link::receive`], copies included.
     pub delivered: u64,
-    /// Of those delivered, the ones that a packet sent later had overtaken (RFC 4737, section 3).
+    /// Delivered after a packet that was sent later (RFC 4737, section 3).
     pub reordered: u64,
 }
 
 #[derive(Clone, Debug)]
-struct Numbered<T> {
+struct Packet<T> {
     number: u64,
     fate: Fate,
-    what: T,
+    item: T,
 }
 
-/// What happens to a packet once it has left the queue.
+/// What happens to a packet when it leaves the queue.
 #[derive(Clone, Copy, Debug)]
 enum Fate {
     Lost,
@@ -69,13 +69,13 @@ enum Fate {
 }
 
 impl<T> Link<T> {
-    /// An empty link whose accidents come from a seed. Conditions out of range are
+    /// Creates an empty link with a random seed. Conditions out of range are
     /// [clamped](Conditions::clamped).
     #[must_use]
     pub fn new(conditions: Conditions, seed: u64) -> Self {
         Self {
             conditions: conditions.clamped(),
-            chance: Chance::new(seed),
+            rng: PacketRng::new(seed),
             in_bad_state: false,
             trace_start: None,
             queue: Queue::new(),
@@ -85,18 +85,18 @@ impl<T> Link<T> {
         }
     }
 
-    /// What it does to what it carries, clamped.
+    /// The current conditions, clamped.
     #[must_use]
     pub const fn conditions(&self) -> &Conditions {
         &self.conditions
     }
 
-    /// Changes the conditions for what is sent from now on. Those out of range are
+    /// Sets the conditions for packets that are sent from now on. Values out of range are
     /// [clamped](Conditions::clamped).
     ///
-    /// What was sent before keeps its fate and its delay. What waits in the queue stays there and goes
-    /// out at the new rate once the packet that is being sent is through. The state of bursty loss stays
-    /// as it is, unless the new loss has none: then the next that has one begins in the good state.
+    /// Packets sent before keep their fate and their delay. Queued packets stay queued, and leave at the
+    /// new rate once the packet that is being sent is through. The state of the Gilbert–Elliott model is
+    /// kept if the new loss is of that model too; otherwise it is reset to the good state.
     pub fn set_conditions(&mut self, conditions: Conditions) {
         let conditions = conditions.clamped();
         if !matches!(conditions.loss, Loss::GilbertElliott { .. }) {
@@ -108,25 +108,25 @@ impl<T> Link<T> {
         self.conditions = conditions;
     }
 
-    /// How many packets are under way, those in the queue and copies included.
+    /// Number of packets in flight, including queued ones and copies.
     #[must_use]
-    pub fn under_way(&self) -> usize {
+    pub fn in_flight(&self) -> usize {
         self.queue.len() + self.arriving.len()
     }
 
-    /// Bytes that wait in the queue, as of the last time that something was sent or received.
+    /// Bytes in the queue, as of the last call that sent or received.
     #[must_use]
     pub const fn queued_bytes(&self) -> usize {
         self.queue.bytes()
     }
 
-    /// What it has done so far.
+    /// The counters so far.
     #[must_use]
     pub const fn stats(&self) -> LinkStats {
         self.stats
     }
 
-    /// What happens to a packet that is sent now.
+    /// Decides what happens to a packet that is sent at `now`.
     fn fate(&mut self, now: Duration, draw: &Draw) -> Fate {
         let Conditions {
             latency,
@@ -137,7 +137,7 @@ impl<T> Link<T> {
             ref trace,
             ..
         } = self.conditions;
-        let is_duplicated = draw.duplicated < duplicate_probability;
+        let is_duplicated = draw.duplication < duplicate_probability;
         if let Some(trace) = trace {
             let start = *self.trace_start.get_or_insert(now);
             return trace
@@ -147,7 +147,7 @@ impl<T> Link<T> {
                     copy_delay: is_duplicated.then_some(delay),
                 });
         }
-        if loss.loses(&mut self.in_bad_state, draw.moves, draw.lost) {
+        if loss.loses(&mut self.in_bad_state, draw.transition, draw.loss) {
             return Fate::Lost;
         }
         let held_back = reordering.map_or(Duration::ZERO, |reordering| reordering.delay(draw));
@@ -159,35 +159,35 @@ impl<T> Link<T> {
 }
 
 impl<T: Clone> Link<T> {
-    /// Sends something of so many bytes, headers of IP and UDP included. The bytes count only if the
-    /// bandwidth is limited.
-    pub fn send(&mut self, now: Duration, bytes: usize, what: T) {
+    /// Sends an item in a packet of `bytes` bytes, IP and UDP headers included. The size matters only if
+    /// the bandwidth is limited.
+    pub fn send(&mut self, now: Duration, bytes: usize, item: T) {
         let number = self.stats.sent;
         self.stats.sent += 1;
-        let draw = self.chance.draw(number);
+        let draw = self.rng.draw(number);
         let fate = self.fate(now, &draw);
         if self.conditions.cut {
             self.stats.lost += 1;
             return;
         }
-        self.empty_queue(now);
-        let numbered = Numbered { number, fate, what };
+        self.drain_queue(now);
+        let packet = Packet { number, fate, item };
         let bandwidth = self.conditions.bandwidth;
-        if self.queue.push(now, bytes, bandwidth, numbered) {
-            self.empty_queue(now);
+        if self.queue.push(now, bytes, bandwidth, packet) {
+            self.drain_queue(now);
         } else {
             self.stats.queue_dropped += 1;
         }
     }
 
-    /// Takes out the next thing that has arrived by `now`; call it until there is none.
+    /// The next item that has arrived by `now`; call this until it returns `None`.
     pub fn receive(&mut self, now: Duration) -> Option<T> {
-        self.receive_timed(now).map(|(_, what)| what)
+        self.receive_timed(now).map(|(_, item)| item)
     }
 
-    /// Like [`receive`](Self::receive), with the time at which the thing arrived.
+    /// Like [`receive`](Self::receive), with the time of arrival.
     pub fn receive_timed(&mut self, now: Duration) -> Option<(Duration, T)> {
-        self.empty_queue(now);
+        self.drain_queue(now);
         let entry = self.arriving.first_entry()?;
         let (arrived_at, number, _) = *entry.key();
         if arrived_at > now {
@@ -201,10 +201,10 @@ impl<T: Clone> Link<T> {
         Some((arrived_at, entry.remove()))
     }
 
-    /// Puts under way what has had its turn by now.
-    fn empty_queue(&mut self, now: Duration) {
-        while let Some((sent_at, numbered)) = self.queue.pop(now, self.conditions.bandwidth) {
-            let Numbered { number, fate, what } = numbered;
+    /// Moves the packets that have left the queue by `now` to those in flight.
+    fn drain_queue(&mut self, now: Duration) {
+        while let Some((sent_at, packet)) = self.queue.pop(now, self.conditions.bandwidth) {
+            let Packet { number, fate, item } = packet;
             let Fate::Arrives { delay, copy_delay } = fate else {
                 self.stats.lost += 1;
                 continue;
@@ -213,10 +213,10 @@ impl<T: Clone> Link<T> {
                 self.stats.duplicated += 1;
                 let arrives_at = sent_at.saturating_add(copy_delay);
                 self.arriving
-                    .insert((arrives_at, number, true), what.clone());
+                    .insert((arrives_at, number, true), item.clone());
             }
             let arrives_at = sent_at.saturating_add(delay);
-            self.arriving.insert((arrives_at, number, false), what);
+            self.arriving.insert((arrives_at, number, false), item);
         }
     }
 }
@@ -250,15 +250,15 @@ mod tests {
         }
     }
 
-    /// What arrives, and when, in milliseconds.
+    /// The arrivals: time in milliseconds, and item.
     fn arrivals<T: Clone>(link: &mut Link<T>) -> Vec<(u128, T)> {
         std::iter::from_fn(|| link.receive_timed(Duration::MAX))
-            .map(|(at, what)| (at.as_millis(), what))
+            .map(|(at, item)| (at.as_millis(), item))
             .collect()
     }
 
     #[test]
-    fn things_arrive_after_the_latency_and_not_before() {
+    fn packets_arrive_after_the_latency_and_not_before() {
         let mut link = Link::new(latency(ms(50)), 0);
         link.send(ms(10), 100, "a");
         assert_eq!(link.receive(ms(59)), None);
@@ -267,10 +267,10 @@ mod tests {
     }
 
     #[test]
-    fn things_of_one_time_arrive_in_the_order_of_sending() {
+    fn packets_that_arrive_together_keep_the_order_of_sending() {
         let mut link = Link::new(latency(ms(50)), 0);
-        for what in ["a", "b", "c"] {
-            link.send(ms(0), 100, what);
+        for item in ["a", "b", "c"] {
+            link.send(ms(0), 100, item);
         }
         assert_eq!(arrivals(&mut link), [(50, "a"), (50, "b"), (50, "c")]);
     }
@@ -286,7 +286,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cut_link_loses_what_is_sent_but_not_what_was_under_way() {
+    fn a_cut_link_loses_new_packets_but_not_those_in_flight() {
         let mut link = Link::new(slow(), 0);
         link.send(ms(0), 10, "before");
         link.send(ms(0), 10, "queued");
@@ -295,12 +295,12 @@ mod tests {
             ..slow()
         });
         link.send(ms(1), 10, "during");
-        assert_eq!((link.under_way(), link.stats().lost), (2, 1));
+        assert_eq!((link.in_flight(), link.stats().lost), (2, 1));
         assert_eq!(arrivals(&mut link), [(60, "before"), (70, "queued")]);
     }
 
     #[test]
-    fn a_copy_comes_after_what_it_is_a_copy_of_if_they_take_as_long() {
+    fn a_copy_with_the_same_delay_arrives_after_its_original() {
         let mut link = Link::new(
             Conditions {
                 duplicate_probability: 1.0,
@@ -310,7 +310,7 @@ mod tests {
         );
         link.send(ms(0), 100, "a");
         link.send(ms(0), 100, "b");
-        assert_eq!(link.under_way(), 4);
+        assert_eq!(link.in_flight(), 4);
         assert_eq!(
             arrivals(&mut link),
             [(50, "a"), (50, "a"), (50, "b"), (50, "b")]
@@ -335,8 +335,8 @@ mod tests {
             },
             0,
         );
-        for (sent, what) in [(100, "first"), (110, "lost"), (120, "last"), (130, "again")] {
-            link.send(ms(sent), 1, what);
+        for (sent, item) in [(100, "first"), (110, "lost"), (120, "last"), (130, "again")] {
+            link.send(ms(sent), 1, item);
         }
         assert_eq!(
             arrivals(&mut link),
@@ -371,7 +371,7 @@ mod tests {
     }
 
     #[test]
-    fn the_bad_state_lasts_through_a_change_of_its_probabilities_but_not_of_the_model() {
+    fn the_bad_state_survives_new_probabilities_but_not_another_model() {
         let loses_all_if_bad = |to_bad| Conditions {
             loss: Loss::GilbertElliott {
                 to_bad,

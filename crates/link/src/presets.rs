@@ -1,8 +1,8 @@
-//! Conditions to choose from.
+//! Conditions of typical networks.
 //!
-//! The figures are round and stand for a typical link of the kind; none was measured. Each holds one
-//! way, and both ways are alike, so that a round trip takes twice the latency and twice the jitter.
-//! Where a kind of link is commonly faster down than up, the bandwidth lies in between.
+//! The figures are round numbers for a typical network of the kind; none was measured. They hold for
+//! each direction, so a round trip takes twice the latency and twice the jitter. Where downstream is
+//! usually faster than upstream, the bandwidth lies in between.
 //!
 //! | preset | round trip, ms | jitter one way, ms | loss | Mbit/s | queue, kB |
 //! |---|---|---|---|---|---|
@@ -17,12 +17,12 @@
 //! | The article | 100 | ± 33 | 5 % | no limit | |
 //! | Hostile | 150 | ± 67 | 20 %, 4 in a row | no limit | |
 //!
-//! The round trip is without jitter. Up to a geostationary satellite and down again, there and back, are
-//! four times 35 786 km, which takes light 477 ms. The queue of 3G takes 1.4 s to empty, which is called
-//! bufferbloat (J. Gettys and K. Nichols, *Bufferbloat: Dark Buffers in the Internet*, ACM Queue 9(11),
-//! 2011). The article is of Glenn Fiedler's series *Networked Physics* (gafferongames.com): a round trip
-//! of six frames at 60 Hz, two frames of jitter, and one packet in twenty lost. Hostile has twice the
-//! jitter, four times the loss, and all the rest of what a network can do.
+//! The round trip is without jitter. A round trip by geostationary satellite is four times 35 786 km,
+//! which takes light 477 ms. The queue of 3G takes 1.4 s to drain: bufferbloat (J. Gettys and
+//! K. Nichols, *Bufferbloat: Dark Buffers in the Internet*, ACM Queue 9(11), 2011). The article is Glenn
+//! Fiedler's series *Networked Physics* (gafferongames.com): a round trip of six frames at 60 Hz, two
+//! frames of jitter, and one packet in twenty lost. Hostile has twice the jitter and four times the
+//! loss, and adds duplication and reordering.
 
 use std::time::Duration;
 
@@ -31,24 +31,24 @@ use crate::{Bandwidth, Conditions, Jitter, Loss, Reordering};
 /// Conditions with a name.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Preset {
-    /// For a command line: lower case, with hyphens.
+    /// The name on a command line: lower case, with hyphens.
     pub name: &'static str,
-    /// For a button.
+    /// The name on a button.
     pub title: &'static str,
     /// One sentence.
     pub summary: &'static str,
-    /// Of each direction.
+    /// Conditions of each direction.
     pub conditions: Conditions,
 }
 
 impl Preset {
-    /// The preset of that [name](Self::name).
+    /// The preset with that [name](Self::name).
     #[must_use]
     pub fn by_name(name: &str) -> Option<&'static Self> {
         PRESETS.iter().find(|preset| preset.name == name)
     }
 
-    /// The preset that these conditions are, cut or not.
+    /// The preset that equals these conditions, cut or not.
     #[must_use]
     pub fn of(conditions: &Conditions) -> Option<&'static Self> {
         let whole = Conditions {
@@ -59,18 +59,18 @@ impl Preset {
     }
 }
 
-/// From a perfect link to a hostile one.
+/// All presets, from a perfect link to a hostile one.
 pub static PRESETS: [Preset; 10] = [
     Preset {
         name: "perfect",
         title: "Perfect",
-        summary: "No delay, and nothing is lost.",
+        summary: "No delay and no loss.",
         conditions: Conditions::PERFECT,
     },
     Preset {
         name: "lan",
         title: "LAN",
-        summary: "A wired network in one building: hardly any delay, 1 Gbit/s.",
+        summary: "A wired network in one building: almost no delay, 1 Gbit/s.",
         conditions: Conditions {
             latency: Duration::from_micros(200),
             jitter: log_normal(50, 0.5),
@@ -81,7 +81,7 @@ pub static PRESETS: [Preset; 10] = [
     Preset {
         name: "wi-fi",
         title: "Wi-Fi",
-        summary: "A good wireless network: a few milliseconds, now and then ten.",
+        summary: "A good wireless network: a few milliseconds, occasionally ten.",
         conditions: Conditions {
             latency: Duration::from_millis(2),
             jitter: log_normal(1_000, 1.0),
@@ -93,7 +93,7 @@ pub static PRESETS: [Preset; 10] = [
     Preset {
         name: "wi-fi-bad",
         title: "Wi-Fi bad",
-        summary: "A wireless network three walls away: quick at times, with long stalls and bursts of loss.",
+        summary: "A wireless network through three walls: long stalls and bursts of loss.",
         conditions: Conditions {
             latency: Duration::from_millis(3),
             jitter: log_normal(8_000, 1.2),
@@ -105,7 +105,7 @@ pub static PRESETS: [Preset; 10] = [
     Preset {
         name: "cable",
         title: "Cable",
-        summary: "A home connection to a server in the same country: 20 ms there and back, steady.",
+        summary: "A home connection to a server in the same country: a steady round trip of 20 ms.",
         conditions: Conditions {
             latency: Duration::from_millis(10),
             jitter: log_normal(1_000, 0.7),
@@ -119,7 +119,7 @@ pub static PRESETS: [Preset; 10] = [
     Preset {
         name: "4g",
         title: "4G",
-        summary: "A mobile network: 60 ms there and back, with some jitter.",
+        summary: "A mobile network: a round trip of 60 ms with some jitter.",
         conditions: Conditions {
             latency: Duration::from_millis(25),
             jitter: log_normal(5_000, 0.8),
@@ -131,7 +131,7 @@ pub static PRESETS: [Preset; 10] = [
     Preset {
         name: "3g",
         title: "3G",
-        summary: "An older mobile network: 160 ms there and back, and a long queue before 1.5 Mbit/s.",
+        summary: "An older mobile network: a round trip of 160 ms, and a long queue before 1.5 Mbit/s.",
         conditions: Conditions {
             latency: Duration::from_millis(60),
             jitter: log_normal(20_000, 0.8),
@@ -143,7 +143,7 @@ pub static PRESETS: [Preset; 10] = [
     Preset {
         name: "satellite",
         title: "Satellite",
-        summary: "By way of a geostationary satellite: 600 ms there and back.",
+        summary: "A geostationary satellite: a round trip of 600 ms.",
         conditions: Conditions {
             latency: Duration::from_millis(295),
             jitter: log_normal(5_000, 0.6),
@@ -155,7 +155,7 @@ pub static PRESETS: [Preset; 10] = [
     Preset {
         name: "article",
         title: "The article",
-        summary: "100 ms there and back, two frames of jitter either way, and 5 % lost.",
+        summary: "A round trip of 100 ms, two frames of jitter each way, and 5 % loss.",
         conditions: Conditions {
             latency: Duration::from_millis(50),
             jitter: Jitter::Uniform {
@@ -168,7 +168,7 @@ pub static PRESETS: [Preset; 10] = [
     Preset {
         name: "hostile",
         title: "Hostile",
-        summary: "One packet in five lost, in bursts; four frames of jitter, copies, and packets held back.",
+        summary: "20 % loss in bursts, four frames of jitter, duplication and reordering.",
         conditions: Conditions {
             latency: Duration::from_millis(75),
             jitter: Jitter::Uniform {
@@ -205,7 +205,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_preset_is_in_range_and_has_a_name_of_its_own() {
+    fn every_preset_is_in_range_and_has_a_unique_name() {
         for preset in &PRESETS {
             assert_eq!(preset.conditions.check(), Ok(()), "{}", preset.name);
             assert_eq!(Preset::by_name(preset.name), Some(preset));
@@ -217,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn the_presets_are_the_ones_that_the_table_above_lists() {
+    fn the_presets_match_the_table_in_the_module_docs() {
         let table = include_str!("presets.rs");
         let rows: Vec<Vec<&str>> = table
             .lines()
@@ -249,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn no_preset_cuts_its_jitter_off_at_zero() {
+    fn no_preset_clips_its_jitter_at_zero() {
         for preset in &PRESETS {
             if let Jitter::Uniform { spread } = preset.conditions.jitter {
                 assert!(spread < preset.conditions.latency, "{}", preset.name);

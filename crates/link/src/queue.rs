@@ -1,19 +1,18 @@
-//! The drop-tail queue before a bottleneck.
+//! The drop-tail queue of a bottleneck.
 
 use std::collections::VecDeque;
 use std::time::Duration;
 
 use crate::Bandwidth;
 
-/// What waits to be sent, first come, first served.
+/// Items that wait to be sent, first in, first out.
 ///
-/// Nothing waits longer than for what was there before it: if there is no bandwidth to limit it, what
-/// comes in goes straight out.
+/// An item waits only for those before it: without a bandwidth limit it leaves at once.
 #[derive(Clone, Debug)]
 pub(crate) struct Queue<T> {
     waiting: VecDeque<Waiting<T>>,
     bytes: usize,
-    /// When what left the queue last is sent to its last bit.
+    /// Time at which the last bit of the last item that left is sent.
     free_at: Duration,
 }
 
@@ -21,7 +20,7 @@ pub(crate) struct Queue<T> {
 struct Waiting<T> {
     since: Duration,
     bytes: usize,
-    what: T,
+    item: T,
 }
 
 impl<T> Queue<T> {
@@ -33,40 +32,41 @@ impl<T> Queue<T> {
         }
     }
 
-    /// How many wait.
+    /// Number of items.
     pub(crate) fn len(&self) -> usize {
         self.waiting.len()
     }
 
-    /// Bytes of those that wait.
+    /// Bytes of all items.
     pub(crate) const fn bytes(&self) -> usize {
         self.bytes
     }
 
-    /// Takes something in, and says whether there was room for it. What has left by now must have been
-    /// [popped](Self::pop).
+    /// Appends an item; returns false if it was dropped because the queue is full. Items that have left
+    /// by `now` must have been [popped](Self::pop).
     pub(crate) fn push(
         &mut self,
         now: Duration,
         bytes: usize,
         bandwidth: Option<Bandwidth>,
-        what: T,
+        item: T,
     ) -> bool {
         let is_idle = self.waiting.is_empty() && self.free_at <= now;
-        let bytes_then = self.bytes.saturating_add(bytes);
-        if !is_idle && bandwidth.is_some_and(|bandwidth| bytes_then > bandwidth.queue_bytes) {
+        let total = self.bytes.saturating_add(bytes);
+        if !is_idle && bandwidth.is_some_and(|bandwidth| total > bandwidth.queue_bytes) {
             return false;
         }
-        self.bytes = bytes_then;
+        self.bytes = total;
         self.waiting.push_back(Waiting {
             since: now,
             bytes,
-            what,
+            item,
         });
         true
     }
 
-    /// The next that has had its turn by now, and when it is sent to its last bit, which may be later.
+    /// The next item that has left the queue by `now`, and the time at which its last bit is sent, which
+    /// may be later.
     pub(crate) fn pop(
         &mut self,
         now: Duration,
@@ -76,16 +76,16 @@ impl<T> Queue<T> {
         if start > now {
             return None;
         }
-        let Waiting { bytes, what, .. } = self.waiting.pop_front()?;
+        let Waiting { bytes, item, .. } = self.waiting.pop_front()?;
         self.bytes = self.bytes.saturating_sub(bytes);
         let takes = bandwidth.map_or(Duration::ZERO, |bandwidth| bandwidth.time_for(bytes));
         self.free_at = start.saturating_add(takes);
-        Some((self.free_at, what))
+        Some((self.free_at, item))
     }
 }
 
 impl Bandwidth {
-    /// From the first bit to the last.
+    /// Time to send `bytes` bytes, rounded up to a nanosecond.
     fn time_for(self, bytes: usize) -> Duration {
         let bit_nanos = bytes as u128 * 8 * 1_000_000_000;
         let nanos = bit_nanos.div_ceil(u128::from(self.bits_per_second));
@@ -109,19 +109,19 @@ mod tests {
         })
     }
 
-    /// What leaves, and when it is sent, in milliseconds.
+    /// The items that leave: time at which each is sent, in milliseconds, and item.
     fn popped<T>(
         queue: &mut Queue<T>,
         now: Duration,
         bandwidth: Option<Bandwidth>,
     ) -> Vec<(u128, T)> {
         std::iter::from_fn(|| queue.pop(now, bandwidth))
-            .map(|(at, what)| (at.as_millis(), what))
+            .map(|(at, item)| (at.as_millis(), item))
             .collect()
     }
 
     #[test]
-    fn packets_wait_for_each_other_and_the_queue_drops_its_tail() {
+    fn items_wait_for_each_other_and_the_queue_drops_its_tail() {
         let bandwidth = slow(20);
         let mut queue = Queue::new();
         assert!(queue.push(ms(0), 10, bandwidth, "at once"));
@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn an_idle_link_takes_a_packet_that_is_larger_than_its_queue() {
+    fn an_idle_link_accepts_a_packet_larger_than_its_queue() {
         let bandwidth = slow(5);
         let mut queue = Queue::new();
         for sent in [0, 100] {
@@ -156,13 +156,13 @@ mod tests {
     }
 
     #[test]
-    fn what_waits_goes_out_at_the_rate_of_its_time() {
+    fn queued_items_leave_at_the_current_rate() {
         let mut queue = Queue::new();
-        for what in ["a", "b", "c"] {
-            queue.push(ms(0), 10, slow(1_000), what);
+        for item in ["a", "b", "c"] {
+            queue.push(ms(0), 10, slow(1_000), item);
         }
         assert_eq!(popped(&mut queue, ms(5), slow(1_000)), [(10, "a")]);
-        // Twice as fast, then without a limit. What is being sent goes on at its own rate.
+        // Twice as fast, then without a limit. The item that is being sent keeps its rate.
         let faster = Some(Bandwidth {
             bits_per_second: 16_000,
             queue_bytes: 1_000,
@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn the_time_to_send_is_rounded_up_and_has_no_largest_size() {
+    fn the_time_to_send_is_rounded_up_and_does_not_overflow() {
         let bandwidth = Bandwidth {
             bits_per_second: 3_000,
             queue_bytes: 1,

@@ -1,7 +1,7 @@
 //! [`Conditions`] as text, for a command line.
 //!
-//! Parts are joined by `+`. The first may be the name of a [preset](crate::PRESETS), from which the
-//! others differ; without it they differ from [`Conditions::PERFECT`]:
+//! Parts are joined by `+`. The first may be the name of a [preset](crate::PRESETS), which the others
+//! modify; without it they modify [`Conditions::PERFECT`]:
 //!
 //! ```text
 //! text   = ( preset | part ) *( "+" part )
@@ -13,13 +13,14 @@
 //!        | "reordering=" ( "none" | probability "/" min-delay "/" max-delay )
 //!        | "bandwidth="  ( "none" | bits-per-second "/" queue-bytes )
 //!        | "cut"
-//! time   = number "ms"                  ; six decimals at most, so that it is exact
+//! time   = number "ms"                  ; at most six decimals, so that it is exact
 //! number = 1*digit [ "." 1*digit ]
 //! ```
 //!
-//! Spread, median and the two delays are times; bits per second and bytes are whole numbers; all
-//! others are numbers. `bursts` is [`Loss::bursts`](crate::Loss::bursts). Parts come in any order, each at most once. There
-//! is never a comma, a colon or a space, so that these can part it from other text.
+//! Spread, median and the two delays are times; bits per second and bytes are whole numbers; all others
+//! are numbers. `bursts` is [`Loss::bursts`](crate::Loss::bursts). Parts may be in any order, each at
+//! most once. The text never contains a comma, a colon or a space, so these can separate it from other
+//! text.
 //!
 //! ```
 //! use cubewire_link::{Conditions, Loss};
@@ -40,60 +41,56 @@ use std::str::FromStr;
 use crate::{Conditions, ConditionsError, PRESETS, Preset};
 use parts::PARTS;
 
-/// Why a text is no [`Conditions`].
+/// Why a text cannot be parsed as [`Conditions`].
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum ConditionsTextError {
-    /// A part has no value and is nothing that does without.
+    /// A part has no value, and is neither a preset nor `cut`.
     #[error(
-        "`{part}` is neither `{CUT}` nor a name and a value with `=` between them, nor, as the first \
-         part, a preset; there are {}",
+        "`{part}` is neither `name=value` nor `{CUT}` nor a preset; the presets are {}",
         preset_names()
     )]
     NoValue {
-        /// As given.
+        /// The part as given.
         part: String,
     },
-    /// A preset comes after something else.
-    #[error("`{part}` is a preset, and can only be the first part")]
+    /// A preset is not the first part.
+    #[error("preset `{part}` must be the first part")]
     LatePreset {
-        /// As given.
+        /// The part as given.
         part: String,
     },
-    /// There is no such name.
-    #[error(
-        "`{part}` begins with the name of no condition; there are {}",
-        part_names()
-    )]
+    /// The name is unknown.
+    #[error("unknown condition in `{part}`; the conditions are {}", part_names())]
     UnknownName {
-        /// As given.
+        /// The part as given.
         part: String,
     },
-    /// The value is not one of those that the name can have.
-    #[error("`{part}` is not written like {like}")]
+    /// The value has the wrong form.
+    #[error("invalid value in `{part}`; examples are {examples}")]
     Value {
-        /// As given.
+        /// The part as given.
         part: String,
-        /// Examples of all ways.
-        like: &'static str,
+        /// An example of each form.
+        examples: &'static str,
     },
-    /// A condition is there twice.
+    /// A condition is set twice.
     #[error("`{part}` sets a condition that an earlier part has set")]
     Twice {
-        /// The second of them, as given.
+        /// The second part, as given.
         part: String,
     },
-    /// A value is out of its range.
+    /// A value is out of range.
     #[error(transparent)]
     OutOfRange(#[from] ConditionsError),
 }
 
 impl Conditions {
-    /// Their [text](crate::text), from which they come back exactly (a negative zero as zero); none if
-    /// they have a trace.
+    /// The [text](crate::text) of these conditions, which parses to the same conditions (negative zero
+    /// becomes zero); `None` if they have a trace.
     ///
-    /// It is the name of the preset that they are, cut or not. Of others it has the parts that are not
-    /// as in [`PERFECT`](Self::PERFECT), in the order of the fields. What [`check`](Self::check) refuses
-    /// has a text that cannot be read.
+    /// For a preset it is the preset's name, otherwise the parts that differ from
+    /// [`PERFECT`](Self::PERFECT), in the order of the fields. The text of conditions that
+    /// [`check`](Self::check) rejects does not parse.
     #[must_use]
     pub fn to_text(&self) -> Option<String> {
         if self.trace.is_some() {
@@ -118,11 +115,11 @@ impl Conditions {
 impl FromStr for Conditions {
     type Err = ConditionsTextError;
 
-    /// Conditions in range from their [text](crate::text).
+    /// Parses the [text](crate::text) of conditions and checks their ranges.
     fn from_str(text: &str) -> Result<Self, ConditionsTextError> {
         let mut conditions = Self::PERFECT;
         let mut set = Vec::new();
-        for (place, given) in text.split('+').enumerate() {
+        for (index, given) in text.split('+').enumerate() {
             let part = || given.to_owned();
             let (name, value) = match given.split_once('=') {
                 Some((name, value)) => (name, Some(value)),
@@ -138,11 +135,14 @@ impl FromStr for Conditions {
                         return Err(ConditionsTextError::UnknownName { part: part() });
                     };
                     let Some(()) = (known.read)(&mut conditions, value) else {
-                        let like = known.like;
-                        return Err(ConditionsTextError::Value { part: part(), like });
+                        let examples = known.examples;
+                        return Err(ConditionsTextError::Value {
+                            part: part(),
+                            examples,
+                        });
                     };
                 }
-                (None, Some(preset)) if place == 0 => conditions = preset.conditions.clone(),
+                (None, Some(preset)) if index == 0 => conditions = preset.conditions.clone(),
                 (None, Some(_)) => return Err(ConditionsTextError::LatePreset { part: part() }),
                 (None, None) if given == CUT => conditions.cut = true,
                 (None, None) => return Err(ConditionsTextError::NoValue { part: part() }),
@@ -153,7 +153,7 @@ impl FromStr for Conditions {
     }
 }
 
-/// The part that has no value.
+/// The part without a value.
 const CUT: &str = "cut";
 
 fn preset_names() -> String {
@@ -170,7 +170,7 @@ mod tests {
     use crate::Loss;
 
     #[test]
-    fn a_preset_is_its_name_cut_or_not() {
+    fn the_text_of_a_preset_is_its_name_cut_or_not() {
         for preset in &PRESETS {
             let mut conditions = preset.conditions.clone();
             assert_eq!(conditions.to_text().as_deref(), Some(preset.name));
@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_no_name_is_the_parts_that_are_not_perfect() {
+    fn the_text_of_other_conditions_is_the_parts_that_differ_from_perfect() {
         let everything = "latency=0.2ms+jitter=log-normal/33.333ms/1.5\
              +loss=gilbert-elliott/0.01/0.5/0/1+duplicate=0.05+reordering=0.1/20ms/59999.999999ms\
              +bandwidth=1500000/64000+cut";
@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn parts_change_the_preset_before_them() {
+    fn parts_modify_the_preset_before_them() {
         let text = "hostile+reordering=none+jitter=none+loss=none+duplicate=0+latency=0ms";
         assert_eq!(text.parse(), Ok(Conditions::PERFECT));
         assert_eq!(
@@ -225,26 +225,28 @@ mod tests {
     }
 
     #[test]
-    fn an_error_names_the_part_and_what_there_is_instead() {
-        let no_value = "is neither `cut` nor a name and a value with `=` between them, nor, as the \
-             first part, a preset; there are perfect, lan, wi-fi, wi-fi-bad, cable, 4g, 3g, satellite, \
-             article, hostile";
+    fn errors_name_the_part_and_the_legal_ones() {
+        let no_value = "is neither `name=value` nor `cut` nor a preset; the presets are perfect, lan, \
+             wi-fi, wi-fi-bad, cable, 4g, 3g, satellite, article, hostile";
         for (text, message) in [
             ("", format!("`` {no_value}")),
             ("5g", format!("`5g` {no_value}")),
             ("4g+latency", format!("`latency` {no_value}")),
-            ("cut+4g", "`4g` is a preset, and can only be the first part".into()),
+            ("cut+4g", "preset `4g` must be the first part".into()),
             (
                 "cut=yes",
-                "`cut=yes` begins with the name of no condition; there are latency, jitter, loss, \
-                 duplicate, reordering, bandwidth, cut"
+                "unknown condition in `cut=yes`; the conditions are latency, jitter, loss, duplicate, \
+                 reordering, bandwidth, cut"
                     .into(),
             ),
-            ("latency=50", "`latency=50` is not written like `latency=50ms`".into()),
+            (
+                "latency=50",
+                "invalid value in `latency=50`; examples are `latency=50ms`".into(),
+            ),
             (
                 "jitter=normal/20ms/5ms",
-                "`jitter=normal/20ms/5ms` is not written like `jitter=none`, `jitter=uniform/20ms` \
-                 or `jitter=log-normal/5ms/0.8`"
+                "invalid value in `jitter=normal/20ms/5ms`; examples are `jitter=none`, \
+                 `jitter=uniform/20ms`, `jitter=log-normal/5ms/0.8`"
                     .into(),
             ),
             (

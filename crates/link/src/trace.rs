@@ -1,4 +1,4 @@
-//! Delays that were recorded on a real link, to be played back.
+//! Recorded delays and losses of a real link, for playback.
 
 use std::fmt;
 use std::io::{self, Read};
@@ -6,11 +6,11 @@ use std::time::Duration;
 
 use csv::{ByteRecord, ReaderBuilder, Trim};
 
-use crate::conditions::LONGEST_DELAY;
+use crate::conditions::MAX_DELAY;
 
-/// A recording of what a link did: when a packet was sent, and how long it took or that it was lost.
+/// A recording of a link: for each packet the time of sending, and its delay or that it was lost.
 ///
-/// The text is CSV with a header. Blank lines and lines that begin with `#` are passed over.
+/// The text is CSV with a header. Blank lines and lines that begin with `#` are ignored.
 ///
 /// ```text
 /// sent_ms,delay_ms
@@ -20,17 +20,16 @@ use crate::conditions::LONGEST_DELAY;
 /// 50,49.9
 /// ```
 ///
-/// `sent_ms` ascends; only its differences count. `delay_ms` is the delay one way; where it is empty,
-/// the packet was lost. Both are decimal numbers of milliseconds.
+/// `sent_ms` must ascend; only differences matter. `delay_ms` is the one-way delay; it is empty if the
+/// packet was lost. Both are decimal numbers of milliseconds.
 ///
-/// A packet fares like the newest entry at or before its time of sending. After its end the trace
-/// begins again: the last entry holds for as long as the others do on average. A single entry holds
-/// for ever.
+/// The newest entry at or before a packet's time of sending applies to it. The trace repeats: the last
+/// entry lasts as long as the others on average. A single entry lasts for ever.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Trace {
-    /// Not empty; the first is at zero, and they ascend.
+    /// Not empty; the first entry is at zero, and times ascend.
     entries: Vec<Entry>,
-    /// Time after which the trace begins again. Zero if there is one entry alone.
+    /// Length of the trace, after which it repeats. Zero if there is only one entry.
     period: Duration,
 }
 
@@ -38,18 +37,18 @@ pub struct Trace {
 struct Entry {
     /// Since the first entry.
     sent: Duration,
-    /// None if the packet was lost.
+    /// `None` if the packet was lost.
     delay: Option<Duration>,
 }
 
 impl Trace {
-    /// Most entries: four and a half hours at 60 packets a second.
+    /// Maximum number of entries: four and a half hours at 60 packets a second.
     pub const MAX_ENTRIES: usize = 1_000_000;
 
-    /// Most bytes of text, 64 MiB.
+    /// Maximum size of the text, 64 MiB.
     pub const MAX_BYTES: u64 = 1 << 26;
 
-    /// Reads a trace from CSV text.
+    /// Parses a trace from CSV text.
     ///
     /// # Errors
     /// [`TraceError`] if the text cannot be read or is too long, if the header is not
@@ -74,8 +73,8 @@ impl Trace {
         let mut first = None;
         let (mut line, mut counted) = (1, 0);
         while reader.read_byte_record(&mut record)? {
-            // The reader's own count passes over blank lines and comments. Its place is behind the
-            // last byte of the record: the end of the line, if that has one.
+            // The reader's own count skips blank lines and comments. Its position is behind the last
+            // byte of the record, which is the line end if there is one.
             let end = (reader.position().byte() as usize).saturating_sub(1);
             line += text[counted..end]
                 .iter()
@@ -123,13 +122,13 @@ impl Trace {
         self.entries.len()
     }
 
-    /// Time after which the trace begins again. Zero if it has one entry alone.
+    /// Length of the trace, after which it repeats. Zero if it has only one entry.
     #[must_use]
     pub const fn period(&self) -> Duration {
         self.period
     }
 
-    /// How long a packet takes that is sent so long after the trace began; None if it is lost.
+    /// The delay of a packet that is sent at `since_start`; `None` if it is lost.
     #[must_use]
     pub fn delay(&self, since_start: Duration) -> Option<Duration> {
         let into = since_start
@@ -143,7 +142,7 @@ impl Trace {
     }
 }
 
-/// In short, since a trace may have a million entries.
+/// A summary, because a trace may have a million entries.
 impl fmt::Debug for Trace {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Trace")
@@ -153,79 +152,79 @@ impl fmt::Debug for Trace {
     }
 }
 
-/// Text that is no trace.
+/// Why a text cannot be parsed as a trace.
 #[derive(Debug, thiserror::Error)]
 pub enum TraceError {
-    /// It cannot be read.
+    /// Reading failed.
     #[error(transparent)]
     Read(#[from] io::Error),
-    /// It is no CSV.
+    /// The text is not CSV.
     #[error(transparent)]
     Csv(#[from] csv::Error),
-    /// The first line is another.
-    #[error("line 1: a trace begins with the header sent_ms,delay_ms")]
+    /// The header is wrong.
+    #[error("line 1: the header must be sent_ms,delay_ms")]
     Header,
-    /// A line has not two fields.
+    /// A line does not have two fields.
     #[error("line {line}: a trace has 2 fields, not {fields}")]
     Fields {
-        /// Counted from 1.
+        /// Line number, from 1.
         line: usize,
-        /// How many it has.
+        /// Number of fields in the line.
         fields: usize,
     },
-    /// A time of sending is not a number, or out of range.
+    /// A time of sending is not a number or out of range.
     #[error("line {line}: sent_ms is {value:?}, not a number in 0..={MAX_SENT_MS}")]
     Sent {
-        /// Counted from 1.
+        /// Line number, from 1.
         line: usize,
-        /// How the field begins.
+        /// The start of the field.
         value: String,
     },
-    /// A delay is not a number, or out of range.
+    /// A delay is not a number or out of range.
     #[error("line {line}: delay_ms is {value:?}, neither empty nor a number in 0..={MAX_DELAY_MS}")]
     Delay {
-        /// Counted from 1.
+        /// Line number, from 1.
         line: usize,
-        /// How the field begins.
+        /// The start of the field.
         value: String,
     },
-    /// A time of sending is not later than the one before.
-    #[error("line {line}: sent_ms is not above that of the entry before")]
+    /// A time of sending is not after the previous one.
+    #[error("line {line}: sent_ms is not above that of the previous entry")]
     NotAscending {
-        /// Counted from 1.
+        /// Line number, from 1.
         line: usize,
     },
-    /// There are more than [`Trace::MAX_ENTRIES`].
+    /// There are more entries than [`Trace::MAX_ENTRIES`].
     #[error("line {line}: a trace has at most {} entries", Trace::MAX_ENTRIES)]
     TooManyEntries {
-        /// Of the first that is too many, counted from 1.
+        /// Line number of the first entry beyond the limit, from 1.
         line: usize,
     },
     /// There are more bytes than [`Trace::MAX_BYTES`].
     #[error("a trace has at most {} bytes", Trace::MAX_BYTES)]
     TooLong,
-    /// Nothing follows the header.
-    #[error("a trace has at least one entry after its header")]
+    /// There is no entry after the header.
+    #[error("a trace must have at least one entry after its header")]
     Empty,
 }
 
-/// A number of milliseconds in `0..=most`.
-fn milliseconds(field: &[u8], most: f64) -> Option<Duration> {
+/// Parses a number of milliseconds in `0..=max`.
+fn milliseconds(field: &[u8], max: f64) -> Option<Duration> {
     let ms: f64 = str::from_utf8(field).ok()?.parse().ok()?;
-    (0.0..=most)
+    (0.0..=max)
         .contains(&ms)
         .then(|| Duration::from_secs_f64(ms / 1000.0))
 }
 
-/// As much of a field as an error message can take.
+/// The start of a field, for an error message.
 fn excerpt(field: &[u8]) -> String {
     String::from_utf8_lossy(&field[..field.len().min(40)]).into_owned()
 }
 
-/// Room for the milliseconds since 1970.
+/// Large enough for milliseconds since 1970.
 const MAX_SENT_MS: f64 = 1e13;
 
-const MAX_DELAY_MS: f64 = LONGEST_DELAY.as_millis() as f64;
+const MAX_DELAY_MS: f64 = MAX_DELAY.as_millis() as f64;
 
 #[cfg(test)]
 mod tests {
@@ -244,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn a_packet_fares_like_the_newest_entry_before_it() {
+    fn the_newest_entry_before_a_packet_applies_to_it() {
         let trace = trace("1000,50\n1010,\n1030,70.5\n").unwrap();
         assert_eq!(trace.entries(), 3);
         assert_eq!(trace.delay(ms(0)), Some(ms(50)));
@@ -255,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn a_trace_begins_again_after_the_mean_interval() {
+    fn a_trace_repeats_after_the_mean_interval() {
         let trace = trace("0,50\n10,60\n30,70\n").unwrap();
         assert_eq!(trace.period(), ms(45));
         assert_eq!(trace.delay(ms(44)), Some(ms(70)));
@@ -265,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn a_single_entry_holds_for_ever() {
+    fn a_single_entry_lasts_for_ever() {
         let trace = trace("7,50").unwrap();
         for since_start in [ms(0), ms(1), Duration::MAX] {
             assert_eq!(trace.delay(since_start), Some(ms(50)));
@@ -273,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn spaces_comments_and_line_ends_of_either_kind_do_no_harm() {
+    fn spaces_comments_and_both_kinds_of_line_ends_are_accepted() {
         let text = "# of the office\r\nsent_ms , delay_ms\r\n0, 50\r\n\r\n# lost\r\n10,\r\n";
         let trace = Trace::from_csv(text.as_bytes()).unwrap();
         assert_eq!(
@@ -283,7 +282,7 @@ mod tests {
     }
 
     #[test]
-    fn an_error_names_the_line_and_the_reason() {
+    fn errors_name_the_line_and_the_reason() {
         for (entries, line, reason) in [
             ("0,5\nsoon,5", 3, "sent_ms is \"soon\""),
             ("0,5\n,5", 3, "sent_ms is \"\""),
@@ -305,13 +304,13 @@ mod tests {
     }
 
     #[test]
-    fn bytes_that_are_no_text_are_refused() {
+    fn bytes_that_are_not_text_are_rejected() {
         let error = Trace::from_csv(&b"sent_ms,delay_ms\n0,5\n\xff,5\n"[..]).unwrap_err();
         assert!(matches!(error, TraceError::Sent { line: 3, .. }), "{error}");
     }
 
     #[test]
-    fn text_without_the_header_or_without_entries_is_refused() {
+    fn text_without_the_header_or_without_entries_is_rejected() {
         assert!(error("").starts_with("line 1"));
         assert!(error("0,5\n1,5\n").starts_with("line 1"));
         assert!(error("sent_ms,delay_ms\n").contains("at least one entry"));
@@ -334,7 +333,7 @@ mod tests {
     }
 
     #[test]
-    fn a_trace_shows_itself_in_short() {
+    fn the_debug_output_of_a_trace_is_short() {
         let trace = trace("0,50\n10,60\n").unwrap();
         assert_eq!(format!("{trace:?}"), "Trace { entries: 2, period: 20ms }");
     }

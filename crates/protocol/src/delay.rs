@@ -1,16 +1,17 @@
-//! How long snapshots wait before they are shown.
+//! The playout delay: how long snapshots wait before they are shown.
 
 use std::collections::VecDeque;
 use std::time::Duration;
 
-/// The playout delay for so many snapshots a second, long enough to lose two in a row: three send
-/// intervals and a few frames for jitter. At 60, 30 and 10 a second, Fiedler's figures.
+/// The playout delay for a send rate, long enough to bridge two lost snapshots in a row: three send
+/// intervals and a few frames for jitter. At 60, 30 and 10 snapshots a second these are Fiedler's
+/// figures (*Snapshot Interpolation*, 2014).
 ///
 /// # Panics
-/// If there are none a second.
+/// If `snapshots_per_second` is 0.
 #[must_use]
 pub fn playout_delay(snapshots_per_second: u32) -> Duration {
-    assert!(snapshots_per_second > 0, "no snapshots, no delay");
+    assert!(snapshots_per_second > 0, "the send rate must not be 0");
     let ms = match snapshots_per_second {
         60.. => 85,
         rate => 3000 / rate + 50,
@@ -18,31 +19,31 @@ pub fn playout_delay(snapshots_per_second: u32) -> Duration {
     Duration::from_millis(ms.into())
 }
 
-/// A playout delay that follows what the link does: as much as the packets of the last few seconds
-/// needed, whether they were late or followed a gap.
+/// A playout delay that adapts to the link: the largest that a packet of the last five seconds needed,
+/// because it was late or because it followed a gap.
 #[derive(Clone, Debug)]
 pub struct AdaptiveDelay {
     tick: Duration,
-    /// By time of arrival: what a packet needed.
+    /// Time of arrival and delay needed, in the order of arrival.
     needs: VecDeque<(Duration, Duration)>,
     newest: Option<u64>,
     delay: Duration,
     updated: Option<Duration>,
 }
 
-/// What a packet needed counts for so long.
+/// How long the need of a packet counts.
 const WINDOW: Duration = Duration::from_secs(5);
 
-/// More than this is the link's trouble, not playout's.
+/// Longer stalls are shown as such rather than delaying everything.
 const MAX_DELAY: Duration = Duration::from_secs(1);
 
-/// Seconds a second that the delay grows or shrinks by: the picture runs at half its speed, or a
-/// twentieth faster, until it is right.
+/// Seconds by which the delay grows or shrinks each second: playout runs at half speed, or a twentieth
+/// faster, until the delay is right.
 const GROWTH: f64 = 0.5;
 const SHRINKING: f64 = 0.05;
 
 impl AdaptiveDelay {
-    /// Starts from a delay.
+    /// Starts from the delay `start`, cut off at a second.
     #[must_use]
     pub fn new(ticks_per_second: u32, start: Duration) -> Self {
         Self {
@@ -54,7 +55,7 @@ impl AdaptiveDelay {
         }
     }
 
-    /// The packet of a tick has arrived, so much later than the quickest would have.
+    /// Takes in that the packet of `tick` has arrived, `lateness` after the fastest would have.
     pub fn arrived(&mut self, now: Duration, tick: u64, lateness: Duration) {
         let gap = self.newest.map_or(1, |newest| tick.saturating_sub(newest));
         self.newest = self.newest.max(Some(tick));
@@ -63,7 +64,7 @@ impl AdaptiveDelay {
         self.needs.push_back((now, need.min(MAX_DELAY)));
     }
 
-    /// The delay to use from now on; call it every tick.
+    /// Updates the delay and returns it. Call this every tick.
     pub fn update(&mut self, now: Duration) -> Duration {
         let expired = now.saturating_sub(WINDOW);
         while self.needs.front().is_some_and(|&(at, _)| at < expired) {
@@ -72,7 +73,7 @@ impl AdaptiveDelay {
         let updated = self.updated.replace(now).unwrap_or(now);
         let passed = now.saturating_sub(updated).as_secs_f64();
         if let Some(need) = self.needs.iter().map(|&(_, need)| need).max() {
-            // A tick more, as arrivals are only seen once a tick.
+            // A tick more, because arrivals are polled once a tick.
             let target = (need + self.tick).as_secs_f64();
             let delay = self.delay.as_secs_f64();
             let step = (target - delay).clamp(-SHRINKING * passed, GROWTH * passed);
@@ -96,7 +97,7 @@ mod tests {
         assert_eq!(delays, [ms(85), ms(150), ms(200), ms(350)]);
     }
 
-    /// The delay after 20 s of packets that are as late as said.
+    /// The delay after 20 s of packets with the given lateness, lost where it is `None`.
     fn settled(start: Duration, mut late: impl FnMut(u64) -> Option<Duration>) -> Duration {
         let mut delay = AdaptiveDelay::new(100, start);
         let mut last = start;
@@ -124,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn it_grows_within_the_second_and_is_bounded() {
+    fn the_delay_grows_within_a_second_and_is_bounded() {
         let mut delay = AdaptiveDelay::new(100, ms(20));
         delay.update(ms(0));
         delay.arrived(ms(0), u64::MAX, Duration::from_secs(100));

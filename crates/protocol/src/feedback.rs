@@ -1,4 +1,4 @@
-//! What the receiver says back.
+//! Messages from the receiver to the sender.
 
 use cubewire_codec::Sequence;
 
@@ -9,47 +9,47 @@ use cubewire_codec::Sequence;
 /// missing baseline  1 | baseline 16
 /// ```
 ///
-/// The first byte says which it is.
+/// The first byte is the kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Feedback {
-    /// What the receiver has decoded and holds.
+    /// Snapshots that the receiver has decoded and holds.
     Ack(Ack),
-    /// A packet was refused because it is relative to a snapshot that the receiver does not hold.
+    /// A packet was rejected because the receiver does not hold its baseline.
     MissingBaseline(Sequence),
 }
 
-/// The newest snapshot that was decoded, and which of those up to 32 ticks before it.
+/// The newest snapshot that was decoded, and a bit for each of the 32 ticks before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ack {
-    /// The newest's number.
+    /// Sequence number of the newest snapshot.
     pub newest: Sequence,
-    /// Bit `i`, counted from the lowest: number `newest − 1 − i` is held as well.
+    /// Bit `i`, counted from the lowest: `newest − 1 − i` is held as well.
     pub earlier: u32,
 }
 
-/// Why bytes are no feedback.
+/// Why a message is not valid feedback.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum FeedbackError {
-    /// There are none.
+    /// The message is empty.
     #[error("the message is empty")]
     Empty,
-    /// The first byte means nothing.
-    #[error("feedback of kind {0}; there are 0 and 1")]
+    /// The kind is unknown.
+    #[error("feedback kind {0} is outside 0..=1")]
     Kind(u8),
-    /// Too short or too long.
+    /// The message is too short or too long.
     #[error("feedback of kind {kind} has {expected} bytes, not {got}")]
     Length {
         /// The first byte.
         kind: u8,
-        /// As it should be.
+        /// Bytes of a message of that kind.
         expected: usize,
-        /// As it is.
+        /// Bytes of this one.
         got: usize,
     },
 }
 
 impl Feedback {
-    /// The message to send.
+    /// Encodes the message.
     #[must_use]
     pub fn encode(self) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(ACK_BYTES);
@@ -67,10 +67,10 @@ impl Feedback {
         bytes
     }
 
-    /// Reads a message.
+    /// Decodes a message.
     ///
     /// # Errors
-    /// [`FeedbackError`] if it is none.
+    /// [`FeedbackError`] if the kind is unknown or the length is wrong.
     pub fn decode(bytes: &[u8]) -> Result<Self, FeedbackError> {
         let (expected, kind) = match bytes.first() {
             None => return Err(FeedbackError::Empty),
@@ -103,7 +103,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn feedback_is_what_the_layout_says_in_both_directions() {
+    fn feedback_matches_the_layout_in_both_directions() {
         let ack = Feedback::Ack(Ack {
             newest: Sequence(0x1234),
             earlier: 0x8000_0001,
@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn anything_else_is_refused() {
+    fn anything_else_is_rejected() {
         assert_eq!(Feedback::decode(&[]), Err(FeedbackError::Empty));
         assert_eq!(Feedback::decode(&[2, 0]), Err(FeedbackError::Kind(2)));
         let error = Feedback::decode(&[0, 1, 2]).unwrap_err();

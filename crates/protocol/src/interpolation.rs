@@ -1,4 +1,4 @@
-//! From snapshots to the picture in between.
+//! Interpolation between snapshots.
 
 use std::time::Duration;
 
@@ -7,31 +7,32 @@ use cubewire_codec::glam::Vec3;
 
 use crate::{Playout, PlayoutBuffer, Received};
 
-/// How the picture between two snapshots is made. After Fiedler, *Snapshot Interpolation* (2014).
+/// How cubes move between two snapshots. After Fiedler, *Snapshot Interpolation* (2014).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Interpolation {
-    /// The newest snapshot, as it arrives and when it arrives.
+    /// Not at all: the newest snapshot is shown as soon as it arrives.
     None,
-    /// Positions along a straight line, orientations at an even pace along the shortest arc.
+    /// Positions along a straight line, orientations at constant speed along the shortest arc.
     #[default]
     Linear,
     /// Positions along a cubic spline through both positions and both velocities; orientations as
     /// in `Linear`. Needs velocities.
     Hermite,
-    /// As `Hermite`, without waiting: past the newest snapshot, cubes go on in a straight line, up
-    /// to [`MAX_EXTRAPOLATION_SECONDS`]. Instructive: nothing stops them at the floor or at each
-    /// other, and they snap back when the next snapshot comes. Needs velocities.
+    /// As `Hermite`, but without a playout delay: past the newest snapshot, cubes continue in a
+    /// straight line for up to [`MAX_EXTRAPOLATION_SECONDS`]. This shows why extrapolation fails here:
+    /// cubes pass through the floor and through each other, and snap back when the next snapshot
+    /// arrives. Needs velocities.
     Extrapolate,
 }
 
-/// Cubes stand still after going on for so long.
+/// Time after which extrapolated cubes stop.
 pub const MAX_EXTRAPOLATION_SECONDS: f32 = 0.25;
 
 impl Interpolation {
-    /// All, from plain to clever.
+    /// All kinds, the simplest first.
     pub const ALL: [Self; 4] = [Self::None, Self::Linear, Self::Hermite, Self::Extrapolate];
 
-    /// Its name, in lower case with hyphens.
+    /// The name on a command line, lower case.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -42,26 +43,25 @@ impl Interpolation {
         }
     }
 
-    /// The kind of that name.
+    /// The kind with that name.
     #[must_use]
     pub fn by_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| kind.name() == name)
     }
 
-    /// Whether it needs velocities. Where snapshots have none, it does what `Linear` does.
+    /// Whether it needs velocities. Without them it is the same as `Linear`.
     #[must_use]
     pub const fn needs_velocity(self) -> bool {
         matches!(self, Self::Hermite | Self::Extrapolate)
     }
 
-    /// Whether there is a use for a playout delay: whether snapshots wait to be shown between
-    /// their neighbours.
+    /// Whether it uses a playout delay: snapshots wait so that cubes can move between two of them.
     #[must_use]
     pub const fn waits(self) -> bool {
         matches!(self, Self::Linear | Self::Hermite)
     }
 
-    /// What it comes to for snapshots with velocities, or without.
+    /// The kind that is applied to snapshots with velocities, or to those without.
     #[must_use]
     pub const fn effective(self, has_velocity: bool) -> Self {
         if self.needs_velocity() && !has_velocity {
@@ -71,7 +71,7 @@ impl Interpolation {
         }
     }
 
-    /// What is to be shown `now`.
+    /// What to show at `now`; `None` before the first snapshot.
     #[must_use]
     pub fn playout(
         self,
@@ -84,10 +84,10 @@ impl Interpolation {
         }
     }
 
-    /// Where a cube is in the picture.
+    /// The interpolated state of a cube.
     ///
     /// # Panics
-    /// If the snapshots have no such cube.
+    /// If the index is out of range.
     #[must_use]
     pub fn cube(self, playout: &Playout<'_, Received>, cube: usize) -> CubeState {
         let from = playout.from.snapshot.cubes[cube];
@@ -112,7 +112,7 @@ impl Interpolation {
     }
 }
 
-/// The cubic Hermite spline.
+/// The cubic Hermite spline through both positions and both velocities.
 fn spline(from: &CubeState, to: &CubeState, playout: &Playout<'_, Received>) -> Vec3 {
     let (t, span) = (playout.fraction, playout.span_seconds);
     let (t2, t3) = (t * t, t * t * t);
@@ -129,7 +129,7 @@ mod tests {
     use super::*;
     use crate::SenderClock;
 
-    /// A cube on the parabola z = 4 t − t², at t = 0 s and t = 2 s, t ticks of a second each.
+    /// A cube on the parabola z = 4 t − t², at t = 0 s and t = 2 s, in ticks of a second.
     fn thrown(has_velocity: bool) -> PlayoutBuffer<Received> {
         let mut buffer = PlayoutBuffer::new(SenderClock::new(1, 0, Duration::ZERO), Duration::ZERO);
         for tick in [0, 2] {
@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_cuts_the_corner_and_a_spline_follows_the_throw() {
+    fn a_line_cuts_the_corner_and_a_spline_follows_the_parabola() {
         assert!((height(Interpolation::Linear, true, 1.0) - 2.0).abs() < 1e-6);
         assert!((height(Interpolation::Hermite, true, 1.0) - 3.0).abs() < 1e-6);
         assert!((height(Interpolation::Extrapolate, true, 1.0) - 3.0).abs() < 1e-6);
@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn only_extrapolation_goes_past_the_newest_and_not_for_long() {
+    fn only_extrapolation_goes_past_the_newest_snapshot_and_it_stops() {
         for kind in [
             Interpolation::None,
             Interpolation::Linear,
@@ -176,7 +176,7 @@ mod tests {
         ] {
             assert!((height(kind, true, 2.1) - 4.0).abs() < 1e-6, "{kind:?}");
         }
-        // At rest at the top of the throw; carried on by the velocity there, 0.
+        // At the top of the parabola the velocity is 0.
         assert!((height(Interpolation::Extrapolate, true, 2.1) - 4.0).abs() < 1e-5);
         let mut buffer = thrown(true);
         let falling = CubeState {
@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn without_velocities_all_that_wait_are_linear() {
+    fn without_velocities_interpolation_is_linear() {
         assert!((height(Interpolation::Hermite, false, 1.0) - 2.0).abs() < 1e-6);
         assert!((height(Interpolation::Extrapolate, false, 1.0) - 2.0).abs() < 1e-6);
     }

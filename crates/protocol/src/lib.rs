@@ -1,5 +1,5 @@
 //! Snapshot replication between the codec and the transport, without sockets, threads or clocks:
-//! time is an argument.
+//! the current time is an argument.
 //!
 //! ```text
 //! snapshot ─▶ SnapshotSender ─▶ packet ── any link ──▶ SnapshotReceiver ─▶ PlayoutBuffer ─▶ picture
@@ -7,16 +7,16 @@
 //!                    └───────────── Feedback ◀────────────────┘
 //! ```
 //!
-//! Packets may be lost, late, repeated or out of order, and so may feedback. A packet is relative
-//! to a snapshot that the receiver has acknowledged, or to the [`Welcome`]'s initial state, so none
-//! needs any other to arrive. [`Pacing`] says when the way is too narrow for long ones. Moving bytes is
-//! the caller's work.
+//! Packets and feedback may be lost, late, duplicated or reordered. Each packet is relative to a
+//! snapshot that the receiver has acknowledged, or to the initial state in the [`Welcome`], so it can
+//! be decoded whatever happens to the packets around it. [`SendBackoff`] reduces the rate of large
+//! snapshots when acks stop. The caller moves the bytes.
 
+mod backoff;
 mod clock;
 mod delay;
 mod feedback;
 mod interpolation;
-mod pacing;
 mod playout;
 mod receiver;
 mod request;
@@ -24,14 +24,14 @@ mod ring;
 mod sender;
 mod welcome;
 
+pub use backoff::{ACK_TIMEOUT_TICKS, MAX_INTERVAL_TICKS, SendBackoff};
 pub use clock::SenderClock;
 pub use delay::{AdaptiveDelay, playout_delay};
 pub use feedback::{Ack, Feedback, FeedbackError};
 pub use interpolation::{Interpolation, MAX_EXTRAPOLATION_SECONDS};
-pub use pacing::{MAX_INTERVAL_TICKS, PATIENCE_TICKS, Pacing};
 pub use playout::{Playout, PlayoutBuffer};
 pub use receiver::{Arrival, RECEIVER_RING, Received, SnapshotReceiver};
-pub use request::{Grant, GrantError, Request, RequestError};
+pub use request::{Request, RequestAck, RequestAckError, RequestError};
 pub use ring::BaselineRing;
 pub use sender::{
     BaselineChoice, CANDIDATES, MAX_BASELINE_AGE_TICKS, SendError, Sent, SnapshotSender,

@@ -1,188 +1,158 @@
-//! Plays snapshots back at the pace at which they were taken, some time after they arrive.
+//! The playout buffer (jitter buffer): plays snapshots back at the rate at which they were taken.
 //!
-//! The time at which a snapshot is due, `playout delay` after it could have arrived at best, leaves
-//! room for packets that come late or not at all.
+//! A snapshot is due a playout delay after its earliest possible arrival, which leaves time for packets
+//! that are late and bridges those that are lost.
+
+mod pace;
 
 use std::collections::VecDeque;
 use std::time::Duration;
 
 use cubewire_codec::Sequence;
 
+use self::pace::Pace;
 use crate::SenderClock;
 
-/// Snapshots that a buffer holds at most; the oldest make room.
+/// Maximum number of snapshots in a buffer; beyond it the oldest is dropped.
 const CAPACITY: usize = 256;
 
-/// What has arrived, by tick.
+/// Received snapshots in the order of their ticks, and the clock that says which are due.
 #[derive(Clone, Debug)]
 pub struct PlayoutBuffer<T> {
-    clock: SenderClock,
-    delay: Duration,
-    /// What playout goes by since the last [`advance`](Self::advance).
-    pace: Option<Pace>,
+    pace: Pace,
     /// Ascending ticks.
     snapshots: VecDeque<(u64, T)>,
 }
 
-/// The tick that is due at a time; later, one tick more with each tick of time.
-#[derive(Clone, Copy, Debug)]
-struct Pace {
-    at: Duration,
-    due_tick: f64,
-}
-
-/// Where playout stands: between two snapshots, or at one.
+/// The state of playout: between two snapshots, or at one.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Playout<'a, T> {
     /// The sender's tick that is shown.
     pub tick: f64,
-    /// The sender's tick that would be shown if every snapshot had come: past `tick` where playout
+    /// The sender's tick that would be shown if every snapshot had arrived: past `tick` where playout
     /// waits.
     pub due_tick: f64,
-    /// Tick of the newest snapshot not after `tick`, or of the oldest there is; and the snapshot.
+    /// Tick of `from`.
     pub from_tick: u64,
-    /// See `from_tick`.
+    /// The newest snapshot not after `tick`, or the oldest in the buffer.
     pub from: &'a T,
     /// Tick of `to`.
     pub to_tick: u64,
-    /// The next one; `from` again if there is none yet.
+    /// The snapshot after `from`; `from` itself if there is none yet.
     pub to: &'a T,
-    /// How far between the two, 0..=1.
+    /// Position between the two, 0..=1.
     pub fraction: f32,
     /// Time between the two, seconds.
     pub span_seconds: f32,
-    /// Time for which playout has been waiting at the newest snapshot because the next one has not
-    /// arrived, seconds; 0 if there is a next one.
+    /// Time for which playout has been waiting at the newest snapshot, seconds; 0 if there is a next
+    /// one.
     pub starved_seconds: f32,
 }
 
 impl<T> PlayoutBuffer<T> {
-    /// An empty buffer that plays a sender back by its clock, so much later.
+    /// Creates an empty buffer that plays `delay` behind the sender's clock.
     #[must_use]
     pub const fn new(clock: SenderClock, delay: Duration) -> Self {
         Self {
-            clock,
-            delay,
-            pace: None,
+            pace: Pace::new(clock, delay),
             snapshots: VecDeque::new(),
         }
     }
 
-    /// Time from the best possible arrival of a snapshot until it is shown.
+    /// Time from the earliest possible arrival of a snapshot until it is shown.
     #[must_use]
     pub const fn delay(&self) -> Duration {
-        self.delay
+        self.pace.delay
     }
 
-    /// Snapshots held.
+    /// Number of snapshots held.
     #[must_use]
     pub fn len(&self) -> usize {
         self.snapshots.len()
     }
 
-    /// Whether nothing is held.
+    /// Whether no snapshot is held.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.snapshots.is_empty()
     }
 
-    /// Changes it. Playout goes there as [`advance`](Self::advance) says, or at once if that was
+    /// Sets the delay. Playout approaches it in [`advance`](Self::advance), or jumps to it if that is
     /// never called.
     pub const fn set_delay(&mut self, delay: Duration) {
-        self.delay = delay;
+        self.pace.delay = delay;
     }
 
-    /// Moves playout on to `now`. Where the delay has changed, or packets take longer than before or
-    /// less long, it plays slower or faster until it is where it should be, and never backwards;
-    /// only if it is off by more than a second, it jumps. Call it many times a second.
+    /// Advances playout to `now`. Where the delay has been set anew or the delay of the link has
+    /// changed, playout runs slower or faster until it has caught up, and never backwards; only if it
+    /// is off by more than a second, it jumps. Call this many times a second.
     pub fn advance(&mut self, now: Duration) {
-        let Some(target) = self.target_tick(now) else {
-            return;
-        };
-        let Some(pace) = self.pace else {
-            self.pace = Some(Pace {
-                at: now,
-                due_tick: target,
-            });
-            return;
-        };
-        let tick_seconds = self.clock.tick_seconds();
-        let elapsed_seconds = now.saturating_sub(pace.at).as_secs_f64();
-        let steady = pace.due_tick + elapsed_seconds / tick_seconds;
-        let off_seconds = (target - steady) * tick_seconds;
-        let due_tick = if off_seconds.abs() > JUMP_SECONDS {
-            target
-        } else {
-            let part = (elapsed_seconds / SETTLING_SECONDS).min(1.0);
-            let most_seconds = MAX_PACE_CHANGE * elapsed_seconds;
-            let step_seconds = (off_seconds * part).clamp(-most_seconds, most_seconds);
-            steady + step_seconds / tick_seconds
-        };
-        self.pace = Some(Pace { at: now, due_tick });
+        self.pace.advance(now);
     }
 
-    /// See [`SenderClock::hear_of_tick`].
-    pub fn hear_of_tick(&mut self, now: Duration, tick: u64) {
-        self.clock.hear_of_tick(now, tick);
+    /// See [`SenderClock::sync_tick`].
+    pub fn sync_tick(&mut self, now: Duration, tick: u64) {
+        self.pace.clock.sync_tick(now, tick);
     }
 
     /// The sender's clock.
     #[must_use]
     pub const fn clock(&self) -> &SenderClock {
-        &self.clock
+        &self.pace.clock
     }
 
-    /// The full tick of a sequence number that arrives `now`. See [`SenderClock::tick_of`].
+    /// The full tick of a sequence number that arrives at `now`. See [`SenderClock::tick_of`].
     #[must_use]
     pub fn tick(&self, now: Duration, sequence: Sequence) -> u64 {
-        self.clock.tick_of(now, sequence)
+        self.clock().tick_of(now, sequence)
     }
 
-    /// Snapshots that are still to come in playout.
+    /// Number of snapshots that are not due yet.
     #[must_use]
     pub fn ahead(&self, now: Duration) -> usize {
-        let due = self.due_tick(now).unwrap_or(0.0);
+        let due = self.pace.due_tick(now).unwrap_or(0.0);
         let played = self
             .snapshots
             .partition_point(|&(tick, _)| tick as f64 <= due);
         self.snapshots.len() - played
     }
 
-    /// Whether the snapshot of that tick comes too late `now` to be played.
+    /// Whether a snapshot of `tick` that arrives at `now` is too late to be played.
     #[must_use]
     pub fn is_late(&self, now: Duration, tick: u64) -> bool {
-        // Not by what floats round away.
+        // Above the rounding errors of ticks as floats.
         const SLACK_TICKS: f64 = 1e-6;
-        self.due_tick(now)
+        self.pace
+            .due_tick(now)
             .is_some_and(|due| tick as f64 + SLACK_TICKS < due)
     }
 
-    /// Takes in the snapshot of a [tick](Self::tick) that arrived `now`; gives one back whose memory
-    /// can be reused: the oldest if the buffer is full, or this one if it is there already.
+    /// Inserts the snapshot of a [tick](Self::tick) that arrived at `now`. Returns one whose memory can
+    /// be reused: the oldest if the buffer was full, or this one if its tick is already held.
     pub fn insert(&mut self, now: Duration, tick: u64, snapshot: T) -> Option<T> {
-        self.clock.arrived(now, tick);
-        let place = self.snapshots.partition_point(|&(held, _)| held < tick);
+        self.pace.clock.arrived(now, tick);
+        let index = self.snapshots.partition_point(|&(held, _)| held < tick);
         if self
             .snapshots
-            .get(place)
+            .get(index)
             .is_some_and(|&(held, _)| held == tick)
         {
             return Some(snapshot);
         }
-        self.snapshots.insert(place, (tick, snapshot));
+        self.snapshots.insert(index, (tick, snapshot));
         if self.snapshots.len() > CAPACITY {
             return self.snapshots.pop_front().map(|(_, snapshot)| snapshot);
         }
         None
     }
 
-    /// The newest snapshot, due or not.
+    /// Playout at the newest snapshot, due or not; `None` before the first.
     #[must_use]
     pub fn newest(&self, now: Duration) -> Option<Playout<'_, T>> {
         let (tick, newest) = self.snapshots.back()?;
         Some(Playout {
             tick: *tick as f64,
-            due_tick: self.clock.tick_at(now)?,
+            due_tick: self.clock().tick_at(now)?,
             from_tick: *tick,
             from: newest,
             to_tick: *tick,
@@ -193,11 +163,11 @@ impl<T> PlayoutBuffer<T> {
         })
     }
 
-    /// What is due `now`. Past the newest snapshot, playout waits at it; before the oldest, there.
-    /// None before anything has arrived.
+    /// Playout at `now`. It waits at the newest snapshot when the next is missing, and at the oldest
+    /// before that is due. `None` before the first.
     #[must_use]
     pub fn sample(&self, now: Duration) -> Option<Playout<'_, T>> {
-        let due = self.due_tick(now)?;
+        let due = self.pace.due_tick(now)?;
         let after = self
             .snapshots
             .partition_point(|&(tick, _)| tick as f64 <= due);
@@ -212,7 +182,7 @@ impl<T> PlayoutBuffer<T> {
         } else {
             0.0
         };
-        let seconds = self.clock.tick_seconds();
+        let seconds = self.clock().tick_seconds();
         let starved_ticks = if span > 0.0 {
             0.0
         } else {
@@ -231,38 +201,16 @@ impl<T> PlayoutBuffer<T> {
         })
     }
 
-    /// Removes the oldest snapshot if it will not be needed any more, for its memory.
+    /// Removes and returns the oldest snapshot if playout has passed the one after it.
     pub fn discard_played(&mut self, now: Duration) -> Option<T> {
-        let due = self.due_tick(now)?;
+        let due = self.pace.due_tick(now)?;
         let next_is_played = self
             .snapshots
             .get(1)
             .is_some_and(|&(tick, _)| tick as f64 <= due);
         next_is_played.then(|| self.snapshots.pop_front().expect("there are two").1)
     }
-
-    fn due_tick(&self, now: Duration) -> Option<f64> {
-        let Some(pace) = self.pace else {
-            return self.target_tick(now);
-        };
-        let elapsed_seconds = now.saturating_sub(pace.at).as_secs_f64();
-        Some(pace.due_tick + elapsed_seconds / self.clock.tick_seconds())
-    }
-
-    /// What ought to be due by the quickest packets and the delay.
-    fn target_tick(&self, now: Duration) -> Option<f64> {
-        Some(self.clock.tick_at(now)? - self.delay.as_secs_f64() / self.clock.tick_seconds())
-    }
 }
-
-/// Time in which playout makes up for most of what it is off by.
-const SETTLING_SECONDS: f64 = 0.5;
-
-/// By how much it plays slower or faster than the sender at most: half.
-const MAX_PACE_CHANGE: f64 = 0.5;
-
-/// Farther off than this, playout jumps: nobody wants to watch it catch up.
-const JUMP_SECONDS: f64 = 1.0;
 
 #[cfg(test)]
 mod tests {
@@ -272,7 +220,7 @@ mod tests {
         Duration::from_millis(ms)
     }
 
-    /// 100 ticks a second, shown 30 ms late; ticks take 50 ms to arrive.
+    /// 100 ticks a second, a playout delay of 30 ms and a link delay of 50 ms.
     fn buffer(ticks: impl IntoIterator<Item = u16>) -> PlayoutBuffer<u16> {
         let mut buffer = PlayoutBuffer::new(SenderClock::new(100, 0, ms(0)), ms(30));
         for tick in ticks {
@@ -314,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn late_and_repeated_packets_find_their_place_and_do_not_set_the_clock() {
+    fn late_and_duplicate_packets_are_sorted_in_and_do_not_set_the_clock() {
         let mut buffer = buffer([0, 1, 3]);
         assert_eq!(buffer.insert(ms(90), 2, 2), None);
         assert_eq!(buffer.insert(ms(95), 2, 2), Some(2));
@@ -323,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn what_waits_and_what_is_late_is_known() {
+    fn waiting_late_and_missing_snapshots_are_reported() {
         let buffer = buffer(0..10);
         let now = ms(50 + 45 + 30);
         assert_eq!(buffer.ahead(now), 5);
@@ -350,7 +298,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_played_can_be_discarded_and_the_rest_stays() {
+    fn played_snapshots_can_be_discarded() {
         let mut buffer = buffer(0..10);
         let now = ms(50 + 45 + 30);
         let discarded: Vec<_> = std::iter::from_fn(|| buffer.discard_played(now)).collect();
@@ -366,14 +314,14 @@ mod tests {
     }
 
     #[test]
-    fn playout_slows_down_for_slower_packets_and_never_goes_back() {
-        // From 2 s on, ticks take 150 ms instead of 50.
+    fn playout_slows_down_for_slower_packets_and_never_runs_backwards() {
+        // From 2 s on, packets take 150 ms instead of 50.
         let mut buffer = PlayoutBuffer::new(SenderClock::new(100, 0, ms(0)), ms(30));
         let mut last = f64::MIN;
         let mut slowest = f64::MAX;
         for tick in 0..1_000 {
             let now = ms(150 + 10 * tick);
-            // What arrives in this tick of the receiver: sent 50 ms before, or 150.
+            // The packet that arrives in this tick was sent 50 ms before, or 150.
             let sent = if tick < 200 { tick + 10 } else { tick };
             buffer.insert(now, sent, sent);
             buffer.advance(now);
@@ -384,12 +332,12 @@ mod tests {
             last = due;
         }
         assert!((0.75..0.85).contains(&slowest), "{slowest}");
-        // 30 ms after the arrival of what takes 150 ms.
+        // 30 ms behind packets that take 150 ms.
         assert!((last - (999.0 - 3.0)).abs() < 0.05, "{last}");
     }
 
     #[test]
-    fn playout_follows_a_new_delay_and_jumps_a_long_way() {
+    fn playout_approaches_a_near_delay_and_jumps_to_a_far_one() {
         let mut buffer = buffer(0..10);
         let due = |buffer: &PlayoutBuffer<u16>, now| buffer.sample(now).unwrap().due_tick;
         buffer.advance(ms(140));

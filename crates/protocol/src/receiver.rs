@@ -1,4 +1,4 @@
-//! The receiver's side: packets in, snapshots to play back and feedback out.
+//! The receiver: takes packets in, gives snapshots to play back and feedback.
 
 use std::time::Duration;
 
@@ -7,28 +7,29 @@ use cubewire_codec::{
     Baseline, DecodeError, Decoder, Header, InitialStateError, Limits, Reference, Snapshot,
 };
 
+use crate::welcome::MAX_TICK;
 use crate::{Ack, BaselineRing, Feedback, PlayoutBuffer, SenderClock, Welcome};
 
-/// Snapshots that a receiver keeps: twice the sender's, so that it still holds whatever a packet
-/// that was up to four seconds under way names.
+/// Snapshots that a receiver keeps: twice the sender's, so that it still holds the baseline of a packet
+/// that took up to four seconds to arrive.
 pub const RECEIVER_RING: usize = 512;
 
-/// Decodes packets, keeps what later ones may be relative to, and plays the snapshots back.
+/// Decodes packets, keeps the snapshots as baselines for later packets, and plays them back.
 ///
-/// Memory is bounded: [`RECEIVER_RING`] snapshots to decode with, and those of the playout buffer.
+/// Memory is bounded: [`RECEIVER_RING`] baselines, and the snapshots of the playout buffer.
 #[derive(Debug)]
 pub struct SnapshotReceiver {
     decoder: Decoder,
     received: BaselineRing,
     playout: PlayoutBuffer<Received>,
     newest: Option<u64>,
-    /// Packets in a row from far ahead.
+    /// Consecutive packets from too far ahead.
     far_ahead: u32,
     ack_due: bool,
     missing: Option<Feedback>,
-    /// Where the next packet is decoded to.
+    /// The next packet is decoded into this.
     next: Baseline,
-    /// Memory of snapshots that were played.
+    /// Played snapshots, kept to reuse their memory.
     spare: Vec<Received>,
 }
 
@@ -37,28 +38,28 @@ pub struct SnapshotReceiver {
 pub struct Received {
     /// The cubes.
     pub snapshot: Snapshot,
-    /// Whether their velocities were sent; they are zero if not.
+    /// Whether velocities were sent; they are zero if not.
     pub has_velocity: bool,
 }
 
-/// What became of a packet that is in order.
+/// What happened to a valid packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Arrival {
-    /// Decoded.
+    /// It was decoded.
     Decoded {
         /// The sender's tick.
         tick: u64,
         /// The packet's header.
         header: Header,
-        /// Whether it came too late to be played.
+        /// Whether it arrived too late to be played.
         late: bool,
     },
-    /// The snapshot is here already.
+    /// The snapshot is already held.
     Duplicate {
         /// The sender's tick.
         tick: u64,
     },
-    /// Not decoded: so old that its place is taken by a newer one, or from so far ahead of the
+    /// It was not decoded: it is so old that a newer snapshot has its slot, or so far ahead of the
     /// sender's clock that its number must be wrong.
     OutOfWindow {
         /// The sender's tick.
@@ -67,10 +68,10 @@ pub enum Arrival {
 }
 
 impl SnapshotReceiver {
-    /// Nothing received yet, and the welcome has come `now`.
+    /// Creates a receiver whose welcome arrived at `now`.
     ///
     /// # Errors
-    /// [`InitialStateError`] as [`Decoder::new`].
+    /// [`InitialStateError`] as in [`Decoder::new`].
     pub fn new(
         welcome: Welcome,
         limits: Limits,
@@ -91,17 +92,17 @@ impl SnapshotReceiver {
         })
     }
 
-    /// Takes in a packet that arrives `now`.
+    /// Takes in a packet that arrives at `now`.
     ///
     /// # Errors
-    /// [`DecodeError`] if it cannot be decoded; nothing is changed then. If that is because its
-    /// baseline is not held, the sender will be told.
+    /// [`DecodeError`] if it cannot be decoded; no snapshot changes then. If its baseline is missing or
+    /// differs from the sender's, [`poll_feedback`](Self::poll_feedback) reports that.
     pub fn on_packet(&mut self, now: Duration, bytes: &[u8]) -> Result<Arrival, DecodeError> {
         let header = Header::decode(bytes)?;
         let sequence = header.sequence;
         let tick = self.playout.tick(now, sequence);
         if self.received.get(tick).is_some() {
-            // The ack of it may have been lost.
+            // Its ack may have been lost.
             self.ack_due = true;
             return Ok(Arrival::Duplicate { tick });
         }
@@ -122,7 +123,7 @@ impl SnapshotReceiver {
         let header = decoder.decode(bytes, held, next).inspect_err(|error| {
             *missing = match (*error, header.reference) {
                 (DecodeError::UnknownBaseline(baseline), _) => Some(baseline),
-                // What the two sides know of it differs: the sender must not go on from it.
+                // The baselines of the two sides differ: the sender must not use this one again.
                 (
                     DecodeError::Check(_)
                     | DecodeError::Inexact { .. }
@@ -149,11 +150,11 @@ impl SnapshotReceiver {
         Ok(Arrival::Decoded { tick, header, late })
     }
 
-    /// Whether a tick is too old, or too far ahead. A single packet whose number is wrong must not
-    /// move the clock; but if all of them are far ahead, the clock is what is wrong.
+    /// Whether a tick is too old or too far ahead. A single packet with a wrong number must not move
+    /// the clock; but if all packets are far ahead, the clock is wrong.
     fn is_outside(&mut self, now: Duration, tick: u64) -> bool {
         let expected = self.playout.clock().expected(now);
-        if tick as f64 > expected + MAX_AHEAD_TICKS && self.far_ahead < FAR_AHEAD_PATIENCE {
+        if tick as f64 > expected + MAX_AHEAD_TICKS && self.far_ahead < MAX_FAR_AHEAD {
             self.far_ahead += 1;
             return true;
         }
@@ -162,8 +163,8 @@ impl SnapshotReceiver {
         tick + RECEIVER_RING as u64 <= newest
     }
 
-    /// The next message for the sender; call it until there is none. However many packets have
-    /// arrived since the last time, one ack covers them.
+    /// The next message for the sender; call this until it returns `None`. One ack covers all packets
+    /// that arrived since the last one.
     pub fn poll_feedback(&mut self) -> Option<Feedback> {
         if let Some(missing) = self.missing.take() {
             return Some(missing);
@@ -183,28 +184,29 @@ impl SnapshotReceiver {
         Some(Feedback::Ack(Ack { newest, earlier }))
     }
 
-    /// Takes in that the sender has said, by other means than a packet, that it is at `tick`. If that
-    /// is more than a second from where it was thought to be, it has paused or leapt, and the clock
-    /// starts again from there: sequence numbers alone would be mistaken after half their range.
-    pub fn hear_of_tick(&mut self, now: Duration, tick: u64) {
-        if tick < MAX_HEARD_TICK {
-            self.playout.hear_of_tick(now, tick);
+    /// Takes in that the sender has reported, by other means than a packet, its current `tick`. If that
+    /// is more than a second from the estimate, the sender has paused or skipped ticks, and the clock
+    /// is reset: after half their range, sequence numbers alone would be resolved to the wrong tick.
+    /// Ticks above 2⁴⁸ are ignored.
+    pub fn sync_tick(&mut self, now: Duration, tick: u64) {
+        if tick <= MAX_TICK {
+            self.playout.sync_tick(now, tick);
         }
     }
 
-    /// What is to be shown.
+    /// The snapshots to show.
     #[must_use]
     pub const fn playout(&self) -> &PlayoutBuffer<Received> {
         &self.playout
     }
 
-    /// Sets the playout delay and moves playout on to `now`. See [`PlayoutBuffer::advance`].
+    /// Sets the playout delay and advances playout to `now`. See [`PlayoutBuffer::advance`].
     pub fn advance_playout(&mut self, now: Duration, delay: Duration) {
         self.playout.set_delay(delay);
         self.playout.advance(now);
     }
 
-    /// A snapshot that was decoded, if it is still held.
+    /// The decoded snapshot of `tick`, if it is still held.
     #[must_use]
     pub fn get(&self, tick: u64) -> Option<&Baseline> {
         self.received.get(tick)
@@ -216,19 +218,16 @@ impl SnapshotReceiver {
         self.newest
     }
 
-    /// Bytes of memory that the snapshots to decode with take up.
+    /// Memory held by the baselines, bytes.
     #[must_use]
     pub fn memory_bytes(&self) -> usize {
         self.received.memory_bytes()
     }
 }
 
-/// As for the welcome: far from where ticks would overflow.
-const MAX_HEARD_TICK: u64 = 1 << 48;
-
-/// Packets may have become quicker by so much, a little over four seconds at 60 Hz, and no more: the
-/// clock must not be led astray.
+/// How far ahead of the estimated clock a packet may be, as when the link has become faster: a little
+/// over four seconds at 60 Hz. One with a damaged number must not set the clock.
 const MAX_AHEAD_TICKS: f64 = 255.0;
 
-/// Packets in a row from far ahead that are not believed.
-const FAR_AHEAD_PATIENCE: u32 = 60;
+/// Consecutive packets from too far ahead that are ignored.
+const MAX_FAR_AHEAD: u32 = 60;

@@ -1,61 +1,59 @@
-//! What a receiver wants to be sent.
+//! Requests: the settings that a receiver wants its sender to use.
 
 use cubewire_codec::{DecodeError, Header, Reference, Sequence, Stages};
 
 use crate::{BaselineChoice, PROTOCOL_VERSION};
 
-/// A receiver's wish, the whole of it each time, so that only the newest counts. Repeat it until
-/// its [`Grant`] comes; nothing else makes it arrive.
+/// The settings that a receiver asks for. Each request holds all of them, so only the newest counts.
+/// The message may be lost: repeat it until its [`RequestAck`] arrives.
 ///
 /// ```text
 /// version 16 | ticks 8 | baseline 8 | header of a packet relative to nothing, 40
 /// ```
 ///
-/// Big endian. `ticks` are those from one snapshot to the next; `baseline` is 0 for the newest, 1
-/// for the one that makes the smallest packet. The header, as the codec writes it, holds the
-/// request's number and the stages.
+/// Big endian. `ticks` is the interval between snapshots; `baseline` is 0 for the newest, 1 for the
+/// one that makes the smallest packet. The header, as the codec writes it, holds the request's number
+/// and the stages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Request {
-    /// One more than the last one's.
+    /// One more than that of the previous request.
     pub number: Sequence,
-    /// What the codec is to do.
+    /// Stages of the codec.
     pub stages: Stages,
-    /// Ticks from one snapshot to the next, 1 or more.
+    /// Ticks from one snapshot to the next, at least 1.
     pub send_interval_ticks: u8,
-    /// What packets are to be relative to.
+    /// How the sender chooses baselines.
     pub baseline: BaselineChoice,
 }
 
-/// Why bytes are no request.
+/// Why a message is not a valid request.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 pub enum RequestError {
-    /// The two sides cannot talk.
-    #[error(
-        "it speaks version {theirs} of the protocol, and this program version {PROTOCOL_VERSION}"
-    )]
+    /// The protocol versions differ.
+    #[error("the peer speaks protocol version {theirs}, this program version {PROTOCOL_VERSION}")]
     Version {
-        /// The receiver's.
+        /// Version of the receiver.
         theirs: u16,
     },
-    /// Too short or too long.
+    /// The message is too short or too long.
     #[error("a request has {REQUEST_BYTES} bytes, not {0}")]
     Length(usize),
-    /// Snapshots without end.
-    #[error("a request for a snapshot every 0 ticks")]
+    /// The interval is zero.
+    #[error("the request has a send interval of 0 ticks")]
     NoTicks,
-    /// There is no such choice.
-    #[error("a request for baselines of kind {0}; there are 0 and 1")]
+    /// The baseline choice is unknown.
+    #[error("baseline choice {0} in the request is outside 0..=1")]
     Baseline(u8),
-    /// The stages are not there.
-    #[error("a request with the header of a packet that is relative to another")]
+    /// The header names a baseline, so it holds no stages.
+    #[error("the header in the request names a baseline")]
     Reference,
     /// The stages are unknown or illegal.
-    #[error("the stages of a request: {0}")]
+    #[error("invalid stages in the request: {0}")]
     Stages(#[from] DecodeError),
 }
 
 impl Request {
-    /// The message to send.
+    /// Encodes the message.
     #[must_use]
     pub fn encode(&self) -> Vec<u8> {
         let header = Header {
@@ -75,10 +73,10 @@ impl Request {
         bytes
     }
 
-    /// Reads a message.
+    /// Decodes a message.
     ///
     /// # Errors
-    /// [`RequestError`] if it is none, or one of another version.
+    /// [`RequestError`] if it is invalid or of another protocol version. The version is checked first.
     pub fn decode(bytes: &[u8]) -> Result<Self, RequestError> {
         let length = RequestError::Length(bytes.len());
         let (version, rest) = bytes.split_first_chunk().ok_or(length)?;
@@ -113,29 +111,29 @@ impl Request {
     }
 }
 
-/// The sender's word that it does what a request asks for, and the tick at which it says so:
+/// Confirms that the sender uses the settings of a request, and reports the sender's current tick:
 ///
 /// ```text
 /// number 16 | tick 64
 /// ```
 ///
-/// Big endian. Said again now and then, it tells the receiver where the sender's clock stands after a
-/// pause: see [`SnapshotReceiver::hear_of_tick`](crate::SnapshotReceiver::hear_of_tick).
+/// Big endian. The sender repeats it at intervals, so that the receiver's clock follows the sender's
+/// over a pause: see [`SnapshotReceiver::sync_tick`](crate::SnapshotReceiver::sync_tick).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Grant {
-    /// The request's.
+pub struct RequestAck {
+    /// Number of the request.
     pub number: Sequence,
     /// The sender's tick.
     pub tick: u64,
 }
 
-/// Why bytes are no grant.
+/// A request ack of the wrong length.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("a grant has {GRANT_BYTES} bytes, not {0}")]
-pub struct GrantError(usize);
+#[error("a request ack has {REQUEST_ACK_BYTES} bytes, not {0}")]
+pub struct RequestAckError(usize);
 
-impl Grant {
-    /// The message to send.
+impl RequestAck {
+    /// Encodes the message.
     #[must_use]
     pub fn encode(self) -> Vec<u8> {
         let mut bytes = self.number.0.to_be_bytes().to_vec();
@@ -143,15 +141,15 @@ impl Grant {
         bytes
     }
 
-    /// Reads a message.
+    /// Decodes a message.
     ///
     /// # Errors
-    /// [`GrantError`] if it is none.
-    pub fn decode(bytes: &[u8]) -> Result<Self, GrantError> {
+    /// [`RequestAckError`] if the length is wrong.
+    pub fn decode(bytes: &[u8]) -> Result<Self, RequestAckError> {
         let &[a, b, ref tick @ ..] = bytes else {
-            return Err(GrantError(bytes.len()));
+            return Err(RequestAckError(bytes.len()));
         };
-        let tick = tick.try_into().map_err(|_| GrantError(bytes.len()))?;
+        let tick = tick.try_into().map_err(|_| RequestAckError(bytes.len()))?;
         Ok(Self {
             number: Sequence(u16::from_be_bytes([a, b])),
             tick: u64::from_be_bytes(tick),
@@ -160,7 +158,7 @@ impl Grant {
 }
 
 const REQUEST_BYTES: usize = 9;
-const GRANT_BYTES: usize = 10;
+const REQUEST_ACK_BYTES: usize = 10;
 // Codes of `baseline`.
 const NEWEST: u8 = 0;
 const SMALLEST: u8 = 1;
@@ -181,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn a_request_is_what_the_layout_says_and_comes_back() {
+    fn requests_match_the_layout_and_round_trip() {
         let bytes = request().encode();
         assert_eq!(bytes, [0, 1, 6, 1, 0x12, 0x34, 0x80, 0, 0]);
         assert_eq!(Request::decode(&bytes), Ok(request()));
@@ -195,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn another_version_is_told_first() {
+    fn another_version_is_reported_first() {
         let mut bytes = request().encode();
         bytes[1] = 9;
         let error = RequestError::Version { theirs: 9 };
@@ -204,15 +202,15 @@ mod tests {
     }
 
     #[test]
-    fn damaged_bytes_are_refused() {
+    fn damaged_bytes_are_rejected() {
         let bytes = request().encode();
         for length in 0..bytes.len() {
             let error = RequestError::Length(length);
             assert_eq!(Request::decode(&bytes[..length]), Err(error));
         }
-        let with = |place: usize, byte: u8| {
+        let with = |index: usize, byte: u8| {
             let mut bytes = bytes.clone();
-            bytes[place] = byte;
+            bytes[index] = byte;
             Request::decode(&bytes)
         };
         assert_eq!(with(2, 0), Err(RequestError::NoTicks));
@@ -222,17 +220,17 @@ mod tests {
     }
 
     #[test]
-    fn a_grant_comes_back() {
-        let grant = Grant {
+    fn request_acks_round_trip() {
+        let ack = RequestAck {
             number: Sequence(0xFF01),
             tick: 258,
         };
-        let bytes = grant.encode();
+        let bytes = ack.encode();
         assert_eq!(bytes, [0xFF, 1, 0, 0, 0, 0, 0, 0, 1, 2]);
-        assert_eq!(Grant::decode(&bytes), Ok(grant));
+        assert_eq!(RequestAck::decode(&bytes), Ok(ack));
         for length in 0..bytes.len() {
-            let error = Grant::decode(&bytes[..length]);
-            assert_eq!(error, Err(GrantError(length)));
+            let error = RequestAck::decode(&bytes[..length]);
+            assert_eq!(error, Err(RequestAckError(length)));
         }
     }
 }

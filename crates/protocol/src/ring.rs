@@ -2,38 +2,38 @@
 
 use cubewire_codec::Baseline;
 
-/// The last few snapshots that were sent or received, by the sender's tick. The place of one is
-/// reused by the one whose tick is a multiple of the capacity later.
+/// A ring of the last snapshots that were sent or received, by the sender's tick. A tick's slot is its
+/// remainder modulo the capacity.
 ///
-/// Ticks do not wrap. Sequence numbers do, every 18 minutes at 60 Hz, and a snapshot that stayed
-/// through a silence as long must not be taken for another of the same number.
+/// Ticks do not wrap. Sequence numbers do, every 18 minutes at 60 Hz, and a snapshot held through so
+/// long a silence must not be confused with a newer one of the same number.
 #[derive(Clone, Debug)]
 pub struct BaselineRing {
     slots: Vec<Option<(u64, Baseline)>>,
 }
 
 impl BaselineRing {
-    /// Room for `capacity` snapshots.
+    /// Creates an empty ring for `capacity` snapshots.
     ///
     /// # Panics
-    /// If that is 0.
+    /// If `capacity` is 0.
     #[must_use]
     pub fn new(capacity: usize) -> Self {
-        assert!(capacity > 0, "a ring has places");
+        assert!(capacity > 0, "the capacity must not be 0");
         Self {
             slots: (0..capacity).map(|_| None).collect(),
         }
     }
 
-    /// The snapshot of that tick, if it is still here.
+    /// The snapshot of `tick`, if it is still held.
     #[must_use]
     pub fn get(&self, tick: u64) -> Option<&Baseline> {
         let (held, baseline) = self.slots[self.slot(tick)].as_ref()?;
         (*held == tick).then_some(baseline)
     }
 
-    /// Takes out the place for a snapshot of that tick, with whatever was in it: memory for the
-    /// encoder or decoder to fill.
+    /// Takes the old snapshot out of the slot for `tick`, so that its memory can be reused; an empty
+    /// one if the slot was free.
     #[must_use]
     pub fn take_slot(&mut self, tick: u64) -> Baseline {
         let slot = self.slot(tick);
@@ -41,14 +41,15 @@ impl BaselineRing {
         taken.map(|(_, baseline)| baseline).unwrap_or_default()
     }
 
-    /// Puts a snapshot in its place, and gives back what was there: memory to use again.
+    /// Puts a snapshot into its slot. Returns the one that it replaces, so that its memory can be
+    /// reused.
     pub fn insert(&mut self, tick: u64, baseline: Baseline) -> Option<Baseline> {
         let slot = self.slot(tick);
         let old = self.slots[slot].replace((tick, baseline));
         old.map(|(_, baseline)| baseline)
     }
 
-    /// Bytes of memory that the snapshots take up.
+    /// Memory held by the snapshots, bytes.
     #[must_use]
     pub fn memory_bytes(&self) -> usize {
         let held = self.slots.iter().flatten();
@@ -65,7 +66,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_place_is_reused_a_capacity_later() {
+    fn a_slot_is_reused_a_capacity_later() {
         let mut ring = BaselineRing::new(4);
         for tick in 0..4 {
             assert!(ring.insert(tick, Baseline::default()).is_none());
@@ -78,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn ticks_of_one_sequence_number_are_told_apart() {
+    fn ticks_with_the_same_sequence_number_are_distinguished() {
         let mut ring = BaselineRing::new(512);
         ring.insert(7, Baseline::default());
         assert!(ring.get(7 + 65_536).is_none());

@@ -1,4 +1,4 @@
-//! The sender's side for one receiver.
+//! The sender, one for each receiver.
 
 use std::collections::BTreeSet;
 
@@ -9,53 +9,51 @@ use cubewire_codec::{
 
 use crate::{Ack, BaselineRing, Feedback, FeedbackError};
 
-/// The sender names no baseline older than this; after a longer gap in the acks it starts again
-/// from the initial state. Just above four seconds at 60 Hz.
+/// Maximum age of a baseline; after a longer gap in the acks, packets are relative to the initial
+/// state. Just above four seconds at 60 Hz.
 pub const MAX_BASELINE_AGE_TICKS: u16 = 255;
 
-/// Acked snapshots that [`BaselineChoice::Smallest`] tries at most, newest first.
+/// Maximum number of acked snapshots that [`BaselineChoice::Smallest`] tries, newest first.
 pub const CANDIDATES: usize = 8;
 
-/// Which of the snapshots that the receiver is known to hold a packet is relative to.
+/// Which acked snapshot becomes the baseline of a packet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum BaselineChoice {
     /// The newest.
     #[default]
     Newest,
-    /// Of the newest [`CANDIDATES`], the one that makes the smallest packet. Costs an encoding
-    /// each.
+    /// The one of the newest [`CANDIDATES`] that makes the smallest packet. Encodes once for each.
     Smallest,
 }
 
-/// Encodes snapshots for one receiver, and knows what that receiver holds.
+/// Encodes snapshots for one receiver, and tracks which ones that receiver holds.
 ///
-/// Memory is bounded: 256 snapshots, whatever the receiver does. A receiver that is silent for
-/// longer than they reach back is sent packets relative to the initial state until it is heard of
-/// again.
+/// Memory is bounded: 256 snapshots, whatever the receiver does. If no ack arrives for longer than
+/// that, packets are relative to the initial state until the next ack.
 #[derive(Debug)]
 pub struct SnapshotSender {
     encoder: Encoder,
     sent: BaselineRing,
     newest_sent: Option<u64>,
-    /// Ticks of snapshots that the receiver is known to hold.
+    /// Ticks of the acked snapshots.
     acked: BTreeSet<u64>,
     packet: Packet,
     missing_baselines: u64,
 }
 
-/// What was sent.
+/// A snapshot that was sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sent {
     /// The packet's header.
     pub header: Header,
-    /// Tick of the baseline that the packet was offered: the newest acked one, or the chosen. The
-    /// stages may have had no use for it. `None` while no snapshot is known to be held.
+    /// Tick of the baseline that was chosen; stages without delta encoding do not use it. `None` while
+    /// no snapshot is acked.
     pub baseline: Option<u64>,
 }
 
 impl Sent {
-    /// Tick of the snapshot that the packet names; `None` if it is relative to the initial state,
-    /// or to nothing.
+    /// Tick of the baseline that the packet names; `None` if it is relative to the initial state or
+    /// not delta encoded.
     #[must_use]
     pub const fn named(&self) -> Option<u64> {
         match self.header.reference {
@@ -68,24 +66,24 @@ impl Sent {
 /// Why a snapshot was not sent.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 pub enum SendError {
-    /// Ticks only grow.
-    #[error("tick {tick} does not come after tick {newest}, which was sent")]
+    /// The tick is not newer than the last one sent.
+    #[error("tick {tick} is not after tick {newest}, the last one sent")]
     Tick {
-        /// Of the snapshot.
+        /// Tick of the snapshot.
         tick: u64,
-        /// Of the one before.
+        /// Tick of the last snapshot sent.
         newest: u64,
     },
-    /// The codec refuses it.
+    /// The codec cannot encode it.
     #[error(transparent)]
     Encode(#[from] EncodeError),
 }
 
 impl SnapshotSender {
-    /// Nothing sent yet. `initial` is what the receiver knows before the first packet.
+    /// Creates a sender. `initial` is the state that the receiver has before the first packet.
     ///
     /// # Errors
-    /// [`InitialStateError`] as [`Encoder::new`].
+    /// [`InitialStateError`] as in [`Encoder::new`].
     pub fn new(initial: Snapshot, limits: Limits) -> Result<Self, InitialStateError> {
         Ok(Self {
             encoder: Encoder::new(initial, limits)?,
@@ -98,10 +96,11 @@ impl SnapshotSender {
     }
 
     /// Encodes the snapshot of `tick`, quantized in the stages' precision, into
-    /// [`packet`](Self::packet), and keeps what the receiver will have of it.
+    /// [`packet`](Self::packet), and keeps it as the receiver will decode it.
     ///
     /// # Errors
-    /// [`SendError`]; nothing is sent then, and the next tick may be.
+    /// [`SendError`] if the tick is not newer than the last, or if the codec cannot encode the
+    /// snapshot. The sender can be used on.
     pub fn send(
         &mut self,
         tick: u64,
@@ -144,52 +143,51 @@ impl SnapshotSender {
         &self.packet
     }
 
-    /// Takes in a message of the receiver. Acks of snapshots that were never sent, or are gone, are
-    /// ignored.
+    /// Takes in a message of the receiver. Acks of snapshots that were never sent or are no longer held
+    /// are ignored.
     ///
     /// # Errors
-    /// [`FeedbackError`] if the bytes are none.
+    /// [`FeedbackError`] if the message is invalid.
     pub fn on_message(&mut self, bytes: &[u8]) -> Result<Feedback, FeedbackError> {
         let feedback = Feedback::decode(bytes)?;
         match feedback {
             Feedback::Ack(ack) => self.on_ack(ack),
-            // What it said that it holds was not so, or is no more: believe nothing of it up to
-            // then.
+            // Earlier acks were wrong or are out of date: discard all up to this baseline.
             Feedback::MissingBaseline(baseline) => {
                 self.missing_baselines += 1;
-                let newest_doubted = self.tick_of(baseline).unwrap_or(u64::MAX - 1);
-                self.acked = self.acked.split_off(&(newest_doubted + 1));
+                let newest_discarded = self.tick_of(baseline).unwrap_or(u64::MAX - 1);
+                self.acked = self.acked.split_off(&(newest_discarded + 1));
             }
         }
         Ok(feedback)
     }
 
-    /// Tick of the newest snapshot that the receiver is known to hold.
+    /// Tick of the newest acked snapshot.
     #[must_use]
     pub fn newest_acked(&self) -> Option<u64> {
         self.acked.last().copied()
     }
 
-    /// Ticks of the two newest such snapshots before `tick`, the newer one first.
+    /// Ticks of the two newest acked snapshots before `tick`, the newer one first.
     #[must_use]
     pub fn acked_before(&self, tick: u64) -> [Option<u64>; 2] {
         let mut before = self.acked.range(..tick).rev().copied();
         [before.next(), before.next()]
     }
 
-    /// A snapshot that was sent, as the receiver has it if it arrived; for some four seconds.
+    /// A snapshot as the receiver decodes it, kept for about four seconds after it was sent.
     #[must_use]
     pub fn get(&self, tick: u64) -> Option<&Baseline> {
         self.sent.get(tick)
     }
 
-    /// How often the receiver did not hold what a packet was relative to.
+    /// How often the receiver has reported a missing baseline.
     #[must_use]
     pub const fn missing_baselines(&self) -> u64 {
         self.missing_baselines
     }
 
-    /// Bytes of memory that the snapshots take up.
+    /// Memory held by the snapshots, bytes.
     #[must_use]
     pub fn memory_bytes(&self) -> usize {
         self.sent.memory_bytes()
@@ -210,14 +208,14 @@ impl SnapshotSender {
         }
     }
 
-    /// The tick of a number that was sent, the newest if there are several.
+    /// The newest tick with that number that may have been sent.
     fn tick_of(&self, number: Sequence) -> Option<u64> {
         let newest_sent = self.newest_sent?;
         let age = sequence(newest_sent).ticks_since(number);
         newest_sent.checked_sub(age.into())
     }
 
-    /// Forgets what is too old for the packet of `tick`.
+    /// Drops the acks that are too old for the packet of `tick`.
     fn forget_old(&mut self, tick: u64) {
         let oldest = tick.saturating_sub(MAX_BASELINE_AGE_TICKS.into());
         self.acked = self.acked.split_off(&oldest);
@@ -249,7 +247,7 @@ impl SnapshotSender {
     }
 }
 
-/// A sequence number is the tick, modulo 2¹⁶.
+/// The sequence number of a tick: the tick modulo 2¹⁶.
 pub(crate) const fn sequence(tick: u64) -> Sequence {
     Sequence(tick as u16)
 }
@@ -286,7 +284,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_serves_as_a_baseline_before_its_ack() {
+    fn a_snapshot_becomes_a_baseline_with_its_ack() {
         let (mut sender, snapshot) = sender();
         assert_eq!(send(&mut sender, &snapshot, 1).named(), None);
         assert_eq!(send(&mut sender, &snapshot, 2).named(), None);
@@ -295,7 +293,7 @@ mod tests {
     }
 
     #[test]
-    fn the_field_of_earlier_ones_acks_them() {
+    fn the_bit_field_acks_earlier_snapshots() {
         let (mut sender, snapshot) = sender();
         for tick in 1..=40 {
             send(&mut sender, &snapshot, tick);
@@ -310,7 +308,7 @@ mod tests {
     }
 
     #[test]
-    fn late_acks_do_not_lead_back() {
+    fn late_acks_do_not_replace_newer_ones() {
         let (mut sender, snapshot) = sender();
         for tick in 65_530..65_540 {
             send(&mut sender, &snapshot, tick);
@@ -334,7 +332,7 @@ mod tests {
     }
 
     #[test]
-    fn an_ack_of_the_same_number_one_wrap_ago_is_not_believed() {
+    fn an_ack_of_the_same_number_one_wrap_ago_is_ignored() {
         let (mut sender, snapshot) = sender();
         send(&mut sender, &snapshot, 5);
         send(&mut sender, &snapshot, 5 + 65_536 + 1);
@@ -343,7 +341,7 @@ mod tests {
     }
 
     #[test]
-    fn a_missing_baseline_leads_back_to_the_initial_state() {
+    fn after_a_missing_baseline_packets_are_relative_to_the_initial_state() {
         let (mut sender, snapshot) = sender();
         send(&mut sender, &snapshot, 1);
         ack(&mut sender, 1, 0);
@@ -354,7 +352,7 @@ mod tests {
     }
 
     #[test]
-    fn ticks_only_grow_and_a_refused_snapshot_changes_nothing() {
+    fn ticks_must_increase_and_a_rejected_snapshot_changes_nothing() {
         let (mut sender, snapshot) = sender();
         send(&mut sender, &snapshot, 7);
         let stages = CHANGED_FLAGS.stages;

@@ -1,56 +1,56 @@
-//! The first message, which makes a stranger a receiver.
+//! The welcome: the first message to a new receiver.
 
 use cubewire_codec::{
     DecodeError, InitialStateError, Limits, Snapshot, decode_initial, encode_initial,
 };
 
-/// Version of everything that this crate and the codec put on the wire.
+/// Version of the wire formats of this crate and the codec.
 pub const PROTOCOL_VERSION: u16 = 1;
 
-/// What a receiver has to know before the first packet, however late it comes. Sent reliably:
+/// What a receiver needs before it can decode the first packet, at whatever tick it joins. Sent
+/// reliably:
 ///
 /// ```text
-/// version 16 | ticks a second 16 | tick 64 | initial state, as the codec writes it
+/// version 16 | ticks per second 16 | tick 64 | initial state, as the codec writes it
 /// ```
 ///
 /// Big endian.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Welcome {
-    /// Ticks a second, 1 or more.
+    /// Tick rate of the sender, at least 1.
     pub ticks_per_second: u16,
-    /// The sender's tick when this was written. Sequence numbers are those of the ticks near it.
+    /// The sender's tick when this was written, at most 2⁴⁸. Sequence numbers are resolved to the
+    /// nearest tick.
     pub tick: u64,
-    /// What the first packets are relative to.
+    /// The snapshot that the first packets are relative to.
     pub initial: Snapshot,
 }
 
-/// Why bytes are no welcome.
+/// Why a message is not a valid welcome.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum WelcomeError {
-    /// They end too early.
-    #[error("the welcome has {0} bytes, fewer than its first {HEAD}")]
+    /// The message is too short.
+    #[error("the welcome has {0} bytes; its first fields alone take {HEAD}")]
     Truncated(usize),
-    /// The two sides cannot talk.
-    #[error(
-        "the server speaks version {theirs} of the protocol, and this program version {PROTOCOL_VERSION}"
-    )]
+    /// The protocol versions differ.
+    #[error("the server speaks protocol version {theirs}, this program version {PROTOCOL_VERSION}")]
     Version {
-        /// The sender's.
+        /// Version of the sender.
         theirs: u16,
     },
-    /// Time would stand still.
-    #[error("the welcome says 0 ticks a second")]
+    /// The tick rate is zero.
+    #[error("the welcome has a tick rate of 0")]
     NoTicks,
-    /// No sender runs for so long.
-    #[error("the welcome says tick {0}, past the last, {MAX_TICK}")]
+    /// The tick is out of range.
+    #[error("tick {0} in the welcome is above {MAX_TICK}")]
     Tick(u64),
     /// The initial state is damaged.
-    #[error("the initial state in the welcome: {0}")]
+    #[error("invalid initial state in the welcome: {0}")]
     Initial(#[from] DecodeError),
 }
 
 impl Welcome {
-    /// The message to send.
+    /// Encodes the message.
     ///
     /// # Errors
     /// [`InitialStateError`] as [`encode_initial`].
@@ -65,10 +65,10 @@ impl Welcome {
         Ok(bytes)
     }
 
-    /// Reads a message.
+    /// Decodes a message.
     ///
     /// # Errors
-    /// [`WelcomeError`] if it is none, or one of another version.
+    /// [`WelcomeError`] if it is invalid or of another protocol version. The version is checked first.
     pub fn decode(bytes: &[u8], limits: Limits) -> Result<Self, WelcomeError> {
         let truncated = WelcomeError::Truncated(bytes.len());
         let (version, rest) = bytes.split_first_chunk().ok_or(truncated.clone())?;
@@ -94,8 +94,8 @@ impl Welcome {
     }
 }
 
-/// A hundred thousand years of 60 a second; far from where ticks would overflow.
-const MAX_TICK: u64 = 1 << 48;
+/// More than a hundred thousand years at 60 Hz, and far from where arithmetic on ticks overflows.
+pub(crate) const MAX_TICK: u64 = 1 << 48;
 
 /// Bytes before the initial state.
 const HEAD: usize = 12;
@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn a_welcome_is_what_the_layout_says_and_comes_back() {
+    fn welcomes_match_the_layout_and_round_trip() {
         let bytes = welcome().encode().unwrap();
         assert_eq!(bytes[..HEAD], [0, 1, 0, 60, 0, 0, 0, 1, 0, 0, 0, 2]);
         let limits = Limits::default();
@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn another_version_is_told_first() {
+    fn another_version_is_reported_first() {
         let mut bytes = welcome().encode().unwrap();
         bytes[1] = 9;
         let error = Welcome::decode(&bytes[..2], Limits::default()).unwrap_err();
@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn damaged_bytes_are_refused_at_any_length() {
+    fn damaged_bytes_of_any_length_are_rejected() {
         let bytes = welcome().encode().unwrap();
         for length in 0..bytes.len() {
             assert!(Welcome::decode(&bytes[..length], Limits::default()).is_err());

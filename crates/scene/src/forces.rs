@@ -1,63 +1,64 @@
-//! What the keys do to the cubes.
+//! The forces of the player's keys on the cubes.
 //!
-//! Newtons and newton metres at the centre of mass, for one tick.
+//! Forces and torques apply at the centre of mass for one tick.
 
 use glam::{Quat, Vec3};
 
 use crate::{GRAVITY, Keys};
 
-/// Newtons along each axis that an arrow key points.
+/// Force along the axis of an arrow key, newtons.
 const ROLL_FORCE: f32 = 120.0;
 
-/// Metres per second along an axis from which on an arrow key pushes less, and at which it no
-/// longer does. A cube that rolls faster than this hops rather than rolls, and a katamari ball
-/// falls apart.
+/// Speeds along an axis, metres per second: above the first the force of an arrow key fades, and from
+/// the second on it is zero. Faster cubes hop instead of rolling, and a katamari ball falls apart.
 const FULL_FORCE_SPEED: f32 = 6.0;
 const TOP_SPEED: f32 = 13.0;
 
-/// Metres that the player's centre hovers above the ground, on average.
+/// Mean height of the hovering player's centre above the ground, metres.
 const HOVER_HEIGHT: f32 = 2.6;
 
-/// Metres and radians per second of the bobbing.
+/// Amplitude of the bobbing, metres, and its angular frequency, radians per second.
 const BOB: f32 = 0.15;
 const BOB_RATE: f32 = 5.0;
 
-/// The hover's spring and its damping: acceleration by metre, and by metre per second.
+/// Spring and damping of the hover: acceleration per metre, and per metre per second.
 const SPRING: f32 = 60.0;
 const SPRING_DAMPING: f32 = 10.0;
 
-/// Deceleration in the air by metre per second, so that a hovering player can be steered.
+/// Deceleration of the hovering player per metre per second, which makes it steerable.
 const AIR_DRAG: f32 = 1.2;
 
-/// The upright spring and its damping: angular acceleration by radian, and by radian per second.
+/// Spring and damping that keep the player upright: angular acceleration per radian, and per radian per
+/// second.
 const UPRIGHT: f32 = 120.0;
 const UPRIGHT_DAMPING: f32 = 14.0;
 
-/// Radians of lean by metre per second, and the most.
+/// Lean per metre per second and its maximum, radians.
 const LEAN: f32 = 0.04;
 const MAX_LEAN: f32 = 0.45;
 
-/// Reach of blow and gather in metres, from the point below the player and from its centre.
+/// Reach of blow, from the point below the player, and of gather, from its centre, metres.
 const BLOW_REACH: f32 = 2.0;
 const GATHER_REACH: f32 = 1.8;
 
-/// Acceleration at a metre's distance; it falls with the square.
+/// Acceleration of blow and gather at a distance of one metre, falling with the square of the distance,
+/// and their maxima, metres per second squared.
 const STRENGTH: f32 = 200.0;
 const MAX_BLOW: f32 = 500.0;
 const MAX_GATHER: f32 = 2000.0;
 
-/// What the rules need to know of a cube.
+/// The state of a cube that forces depend on.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Body {
     /// Centre, metres.
     pub position: Vec3,
-    /// Local to world.
+    /// Rotation from local to world axes.
     pub orientation: Quat,
-    /// Metres per second.
+    /// Linear velocity, metres per second.
     pub linear_velocity: Vec3,
-    /// Radians per second, about world axes.
+    /// Angular velocity about world axes, radians per second.
     pub angular_velocity: Vec3,
-    /// Kilograms.
+    /// Mass, kilograms.
     pub mass: f32,
     /// Length of the edges, metres.
     pub side: f32,
@@ -66,14 +67,14 @@ pub struct Body {
 /// A force and a torque.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Push {
-    /// Newtons.
+    /// Force, newtons.
     pub force: Vec3,
-    /// Newton metres, about world axes.
+    /// Torque about world axes, newton metres.
     pub torque: Vec3,
 }
 
-/// The arrow keys' force on the player: doubled along an axis on which it opposes the motion, so
-/// that turning is brisk, and fading out towards the speed at which a cube still rolls.
+/// The force of the arrow keys on the player, newtons: doubled along an axis on which it opposes the
+/// motion, for quick turns, and fading out towards the top speed of a rolling cube.
 #[must_use]
 pub fn roll(keys: Keys, velocity: Vec3) -> Vec3 {
     let [x, y] = keys.direction();
@@ -89,10 +90,10 @@ pub fn roll(keys: Keys, velocity: Vec3) -> Vec3 {
     Vec3::new(along(x, velocity.x), along(y, velocity.y), 0.0)
 }
 
-/// What holds the player above the ground while it blows: a damped spring on its height, with a
-/// little bobbing, and another that keeps one of its faces up, leaning into the way it moves.
+/// The force and torque that keep the blowing player above the ground: a damped spring on its height
+/// with some bobbing, and another that keeps one of its faces up and leans into the motion.
 ///
-/// `ground` is the height of the floor below it; `seconds` is the time, for the bobbing.
+/// `ground` is the height of the floor below it, metres; `seconds` is the time, for the bobbing.
 #[must_use]
 pub fn hover(player: &Body, ground: f32, seconds: f32) -> Push {
     let height = player.position.z - ground;
@@ -116,32 +117,31 @@ pub fn hover(player: &Body, ground: f32, seconds: f32) -> Push {
     }
 }
 
-/// The push that a cube gets away from `point`, the ground below the blowing player; none out of
-/// reach.
+/// The force on a cube away from `point`, on the ground below the blowing player; `None` out of reach.
 #[must_use]
 pub fn blow(point: Vec3, cube: &Body) -> Option<Vec3> {
     let away = cube.position - point;
     inverse_square(away, BLOW_REACH, MAX_BLOW).map(|acceleration| acceleration * cube.mass)
 }
 
-/// The pull that a cube gets towards the gathering player's `centre`; none out of reach.
+/// The force on a cube towards `centre`, that of the gathering player; `None` out of reach.
 #[must_use]
 pub fn gather(centre: Vec3, cube: &Body) -> Option<Vec3> {
     let towards = centre - cube.position;
     inverse_square(towards, GATHER_REACH, MAX_GATHER).map(|acceleration| acceleration * cube.mass)
 }
 
-/// An acceleration along `offset`, stronger the shorter that is.
+/// An acceleration along `offset` that falls with the square of its length, up to `max`.
 fn inverse_square(offset: Vec3, reach: f32, max: f32) -> Option<Vec3> {
     let distance = offset.length();
-    // At the very point there is no direction to push in.
+    // At the centre the direction is undefined.
     if distance > reach || distance < 1e-3 {
         return None;
     }
     Some(offset / distance * (STRENGTH / (distance * distance)).min(max))
 }
 
-/// The outward direction of the face that points up most, in the world.
+/// The outward normal of the face that points up most, in world axes.
 fn upmost_face(orientation: Quat) -> Vec3 {
     [Vec3::X, Vec3::Y, Vec3::Z]
         .map(|axis| {
@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn a_force_against_the_motion_is_doubled_on_that_axis_alone() {
+    fn a_force_against_the_motion_is_doubled_on_that_axis_only() {
         let keys = Keys {
             right: true,
             up: true,
@@ -216,7 +216,7 @@ mod tests {
 
     #[test]
     fn a_tilted_player_is_turned_upright_by_the_shorter_way() {
-        // 80° about x: the y axis is 10° from up, and goes the rest of the way.
+        // At 80° about x, the y axis is 10° from up and is turned the rest of the way.
         let mut body = player_at(Vec3::ZERO);
         body.orientation = Quat::from_rotation_x(80_f32.to_radians());
         assert!(hover(&body, 0.0, 0.0).torque.x > 0.0);
@@ -235,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn pushes_grow_towards_their_centre_and_end_at_their_reach() {
+    fn forces_grow_towards_their_centre_and_end_at_their_reach() {
         let cube = |x: f32| Body {
             position: Vec3::new(x, 0.0, 0.0),
             mass: 0.064,

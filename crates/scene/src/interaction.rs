@@ -1,12 +1,13 @@
-//! Who is interacting: red cubes, and how they turn grey again.
+//! Which cubes are interacting, shown in red, and when they turn grey again.
 
 use crate::PLAYER;
 
 /// Ticks of rest after which a cube is no longer interacting.
 pub const GREY_AFTER_TICKS: u16 = 100;
 
-/// The interacting cubes. The player always is; what touches an interacting cube becomes
-/// interacting too, through a whole pile in one step; what has rested for long enough no longer is.
+/// Tracks the interacting cubes. The player always is; a cube that touches an interacting one becomes
+/// interacting too, through a whole pile in one step; a cube that has rested for long enough no longer
+/// is.
 #[derive(Clone, Debug)]
 pub struct Interaction {
     interacting: Vec<bool>,
@@ -16,10 +17,10 @@ pub struct Interaction {
 }
 
 impl Interaction {
-    /// At the start, only the player is interacting.
+    /// Creates the state at tick 0, when only the player is interacting.
     ///
     /// # Panics
-    /// If there are no cubes or more than 65 536.
+    /// If `cubes` is outside 1..=65 536.
     #[must_use]
     pub fn new(cubes: usize) -> Self {
         assert!((1..=65_536).contains(&cubes), "{cubes} cubes");
@@ -33,19 +34,19 @@ impl Interaction {
         }
     }
 
-    /// By cube.
+    /// Whether each cube is interacting, by index.
     #[must_use]
     pub fn interacting(&self) -> &[bool] {
         &self.interacting
     }
 
-    /// One tick: `contacts` are the pairs of cubes that touch, in any order; `at_rest` says by
-    /// cube whether the physics engine has put it to sleep.
+    /// Advances by one tick. `contacts` are the pairs of cubes that touch, in any order; `at_rest` holds
+    /// for each cube whether the physics engine has put it to sleep.
     ///
     /// # Panics
-    /// If a contact names a cube that is not there, or `at_rest` has another length.
+    /// If a contact has an index out of range, or `at_rest` does not have one flag for each cube.
     pub fn step(&mut self, contacts: impl IntoIterator<Item = (u16, u16)>, at_rest: &[bool]) {
-        assert_eq!(at_rest.len(), self.interacting.len(), "one flag a cube");
+        assert_eq!(at_rest.len(), self.interacting.len(), "one flag per cube");
         for (cube, &rests) in at_rest.iter().enumerate() {
             let ticks = &mut self.rest_ticks[cube];
             *ticks = if rests { ticks.saturating_add(1) } else { 0 };
@@ -69,7 +70,7 @@ impl Interaction {
         while let Some(cube) = self.to_visit.pop() {
             for &other in &self.neighbours[usize::from(cube)] {
                 let (from, to) = (usize::from(cube), usize::from(other));
-                // Two cubes at rest leave each other alone, or a pile would never turn grey.
+                // Two cubes at rest do not affect each other, or a pile would never turn grey.
                 let both_rest = at_rest[from] && at_rest[to];
                 if !self.interacting[to] && !both_rest {
                     self.interacting[to] = true;
@@ -87,7 +88,7 @@ mod tests {
     const AWAKE: [bool; 5] = [false; 5];
 
     #[test]
-    fn one_touch_fans_out_over_a_pile_in_one_step() {
+    fn one_touch_spreads_over_a_pile_in_one_step() {
         let mut interaction = Interaction::new(5);
         assert_eq!(
             interaction.interacting(),
@@ -98,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn touching_something_grey_changes_nothing() {
+    fn contacts_between_grey_cubes_change_nothing() {
         let mut interaction = Interaction::new(5);
         interaction.step([(3, 2), (1, 2)], &AWAKE);
         assert_eq!(
@@ -121,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn moving_starts_the_wait_again() {
+    fn moving_restarts_the_rest_time() {
         let mut interaction = Interaction::new(5);
         interaction.step([(0, 1)], &AWAKE);
         let rests = [false, true, false, false, false];
@@ -134,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn resting_neighbours_do_not_colour_each_other_but_a_moving_one_does() {
+    fn a_moving_neighbour_spreads_interaction_and_a_resting_one_does_not() {
         let mut interaction = Interaction::new(5);
         interaction.step([(0, 1)], &AWAKE);
         interaction.step([(1, 2)], &[false, true, true, false, false]);

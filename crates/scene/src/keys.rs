@@ -1,4 +1,4 @@
-//! What the player holds down.
+//! The player's input.
 
 /// The keys held during one tick.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -18,7 +18,7 @@ pub struct Keys {
 }
 
 impl Keys {
-    /// Where the arrow keys point, each component −1, 0 or 1: opposite keys cancel out.
+    /// The direction of the arrow keys in x and y, each −1, 0 or 1; opposite keys cancel out.
     #[must_use]
     pub fn direction(self) -> [f32; 2] {
         let axis = |minus: bool, plus: bool| f32::from(i8::from(plus) - i8::from(minus));

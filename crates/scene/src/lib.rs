@@ -1,10 +1,10 @@
-//! The rules of the cube demo, free of any engine: where the cubes stand, how the keys push them,
-//! and who is interacting.
+//! The rules of the cube demo without a physics engine: the initial layout, the player's forces, and
+//! which cubes are interacting.
 //!
-//! Functions take positions, velocities, keys and contacts, and give forces and flags; a physics
-//! engine does the rest. The scene and its figures are those of Glenn Fiedler, *Introduction to
-//! Networked Physics* (gafferongames.com, 2014) and of the reference of *The Networked Physics Data
-//! Compression Challenge* (2015). World axes are z up; units are metres, seconds, kilograms.
+//! Functions map positions, velocities, keys and contacts to forces and flags; a physics engine
+//! integrates them. The scene and its constants follow Glenn Fiedler, *Introduction to Networked
+//! Physics* (gafferongames.com, 2014) and the reference of *The Networked Physics Data Compression
+//! Challenge* (2015). The z axis points up; units are metres, seconds and kilograms.
 
 mod forces;
 mod interaction;
@@ -16,37 +16,37 @@ pub use interaction::{GREY_AFTER_TICKS, Interaction};
 pub use keys::Keys;
 pub use layout::{CUBES, PLAYER, initial_position, mass, side};
 
-/// Ticks a second.
+/// Physics ticks per second.
 pub const TICKS_PER_SECOND: u32 = 60;
 
-/// Metres per second squared, downwards.
+/// Downward acceleration, metres per second squared.
 pub const GRAVITY: f32 = 20.0;
 
-/// Kilograms per cubic metre, of every cube.
+/// Density of every cube, kilograms per cubic metre.
 pub const DENSITY: f32 = 1.0;
 
-/// Coefficient of friction: cubes tumble, they do not slide.
+/// Coefficient of friction: high enough for cubes to tumble rather than slide.
 pub const FRICTION: f32 = 1.0;
 
-/// Metres per second, of any cube.
+/// Speed limit of every cube, metres per second.
 pub const MAX_LINEAR_SPEED: f32 = 32.0;
 
-/// Radians per second, of any cube.
+/// Angular speed limit of every cube, radians per second.
 pub const MAX_ANGULAR_SPEED: f32 = 16.0;
 
-/// Below this speed in metres per second, and [`REST_ANGULAR_SPEED`], for [`REST_SECONDS`], a
-/// cube comes to rest.
+/// A cube comes to rest after [`REST_SECONDS`] below this speed, metres per second, and below
+/// [`REST_ANGULAR_SPEED`].
 pub const REST_LINEAR_SPEED: f32 = 0.25;
 
-/// Radians per second; see [`REST_LINEAR_SPEED`].
+/// See [`REST_LINEAR_SPEED`]; radians per second.
 pub const REST_ANGULAR_SPEED: f32 = 0.25;
 
-/// See [`REST_LINEAR_SPEED`].
+/// See [`REST_LINEAR_SPEED`]; seconds.
 pub const REST_SECONDS: f32 = 0.1;
 
-/// Walls stand at this distance from the origin in x and y, and hold what the codec can say:
-/// positions in [−256, 256).
+/// Distance of the walls from the origin in x and y, metres. They keep positions in the codec's range,
+/// [−256, 256).
 pub const WALL: f32 = 256.0;
 
-/// Height of the ceiling: positions in [0, 32).
+/// Height of the ceiling, metres. It keeps positions in the codec's range, [0, 32).
 pub const CEILING: f32 = 32.0;

@@ -1,24 +1,26 @@
-//! The vertical axis of the bandwidth graph.
+//! The vertical axis of the bandwidth graph, linear or logarithmic.
 
 use std::ops::RangeInclusive;
 
 use egui_plot::{GridInput, GridMark, uniform_grid_spacer};
 
-/// How rates become heights on the plot: as they are, or as their common logarithm.
+/// Maps rates to heights on the plot: unchanged, or as their common logarithm.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Scale {
     pub(super) logarithmic: bool,
 }
 
 impl Scale {
+    /// The height of a rate.
     pub(super) fn height(self, kbps: f64) -> f64 {
         if self.logarithmic {
-            kbps.max(LOWEST_LOGARITHMIC_KBPS).log10()
+            kbps.max(MIN_LOGARITHMIC_KBPS).log10()
         } else {
             kbps
         }
     }
 
+    /// The rate at a height.
     pub(super) fn kbps(self, height: f64) -> f64 {
         if self.logarithmic {
             10_f64.powf(height)
@@ -27,8 +29,8 @@ impl Scale {
         }
     }
 
-    /// Heights from a round figure below the smallest rate, 0 unless the scale is logarithmic, to
-    /// one above the largest.
+    /// The range of the axis: from a round number below the smallest rate, 0 if the scale is linear, to a
+    /// round number above the largest.
     pub(super) fn heights(self, smallest_kbps: f64, largest_kbps: f64) -> RangeInclusive<f64> {
         if self.logarithmic {
             let bottom = self.height(smallest_kbps).floor();
@@ -63,7 +65,7 @@ impl Scale {
     }
 }
 
-/// A step of 1, 2 or 5 times a power of ten that goes two to five times into `largest`.
+/// A step of 1, 2 or 5 times a power of ten, such that `largest` is two to five steps.
 fn round_step(largest: f64) -> f64 {
     let power = 10_f64.powi(largest.max(1.0).log10().floor() as i32);
     let digits = largest.max(1.0) / power;
@@ -76,10 +78,10 @@ fn round_step(largest: f64) -> f64 {
     }
 }
 
-/// A logarithmic axis goes no lower.
-const LOWEST_LOGARITHMIC_KBPS: f64 = 1.0;
+/// The lower end of a logarithmic axis, at least.
+const MIN_LOGARITHMIC_KBPS: f64 = 1.0;
 
-/// Part of the largest rate that is left free above it.
+/// Factor of the largest rate that the axis reaches at least.
 const HEADROOM: f64 = 1.05;
 
 #[cfg(test)]
@@ -90,7 +92,7 @@ mod tests {
     const LOGARITHMIC: Scale = Scale { logarithmic: true };
 
     #[test]
-    fn heights_lead_back_to_rates() {
+    fn heights_convert_back_to_rates() {
         for kbps in [1.0, 15.0, 256.0, 17_368.8] {
             assert_eq!(LINEAR.kbps(LINEAR.height(kbps)), kbps);
             let back = LOGARITHMIC.kbps(LOGARITHMIC.height(kbps));
@@ -100,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn the_axis_ends_at_round_figures() {
+    fn the_axis_ends_at_round_numbers() {
         assert_eq!(LINEAR.heights(15.0, 256.0), 0.0..=300.0);
         assert_eq!(LINEAR.heights(15.0, 17_368.0), 0.0..=20_000.0);
         assert_eq!(LOGARITHMIC.heights(15.0, 256.0), 1.0..=3.0);
@@ -108,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn steps_divide_any_axis_into_few() {
+    fn an_axis_has_two_to_five_steps() {
         for largest in [1.0, 9.9, 10.0, 256.0, 300.0, 499.0, 999.0, 20_000.0] {
             let steps = largest / round_step(largest);
             assert!((2.0..6.0).contains(&steps), "{steps} steps to {largest}");

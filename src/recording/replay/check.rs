@@ -78,7 +78,8 @@ impl ReplayCheck {
 impl Difference {
     fn new(recorded: &Recorded, from: u64, to: u64) -> Self {
         let here = Recorded::by_this_program(Vec::new());
-        let is_same_program = (&here.cubewire, &here.build) == (&recorded.cubewire, &recorded.build);
+        let is_same_program =
+            (&here.cubewire, &here.build) == (&recorded.cubewire, &recorded.build);
         let reason = if is_same_program {
             "another build may have recorded it, whose physics computes otherwise".to_owned()
         } else {

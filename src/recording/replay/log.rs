@@ -49,7 +49,7 @@ pub struct InputLog {
 /// What a half showed in the previous tick.
 #[derive(Clone, Debug, Default, PartialEq)]
 enum Shown {
-    /// Nothing was noted yet.
+    /// Nothing was recorded yet.
     #[default]
     Nothing,
     Simulation,

@@ -138,7 +138,7 @@ mod tests {
             names.sort();
             names
         };
-        fs::write(folder.path().join("a-1.png"), "of somebody else").unwrap();
+        fs::write(folder.path().join("a-1.png"), "an unrelated file").unwrap();
         for frames in [4, 2] {
             let mut video = open(&folder.path().join("a.png"), (16, 16), 1).unwrap();
             for n in 0..frames {

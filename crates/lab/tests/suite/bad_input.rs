@@ -1,15 +1,13 @@
-//! Bad input ends with one clear line and exit code 2.
+//! Bad input gives an error of one line and exit code 2.
 
 use std::fs;
 use std::io::Write;
 use std::path::Path;
 
-use crate::{lab, recording};
+use crate::{FRAME_BYTES, clip, failure, lab, recording};
 
-const FRAME_BYTES: usize = 901 * 32;
-
-/// Runs every command on the file, and returns the one line that all of them print.
-fn complaint(path: &Path) -> String {
+/// Runs every command on the file, and returns the line that all of them print on standard error.
+fn error_line(path: &Path) -> String {
     let file = path.to_str().unwrap();
     let commands: [&[&str]; 4] = [
         &["walkoff", file],
@@ -25,7 +23,7 @@ fn complaint(path: &Path) -> String {
         .into();
     lines.dedup();
     let [line] = &lines[..] else {
-        panic!("different complaints: {lines:?}");
+        panic!("different errors: {lines:?}");
     };
     assert_eq!(line.lines().count(), 1, "{line}");
     assert!(line.contains(file), "{line}");
@@ -41,7 +39,7 @@ fn frames() -> Vec<u8> {
 }
 
 #[test]
-fn each_bad_file_is_named_with_the_place() {
+fn errors_name_the_file_and_the_offset() {
     let folder = tempfile::tempdir().unwrap();
     let write = |name: &str, bytes: &[u8]| {
         let path = folder.path().join(name);
@@ -49,27 +47,27 @@ fn each_bad_file_is_named_with_the_place() {
         path
     };
 
-    let missing = complaint(&folder.path().join("missing.bin"));
+    let missing = error_line(&folder.path().join("missing.bin"));
     assert!(missing.contains("cannot be opened"), "{missing}");
-    let directory = complaint(folder.path());
+    let directory = error_line(folder.path());
     assert!(directory.contains("cannot be opened"), "{directory}");
-    let empty = complaint(&write("empty.bin", &[]));
+    let empty = error_line(&write("empty.bin", &[]));
     assert!(
         empty.contains("ends at offset 0, after 0 frames"),
         "{empty}"
     );
-    let short = complaint(&write("short.bin", &frames()[..FRAME_BYTES * 6]));
+    let short = error_line(&write("short.bin", &frames()[..FRAME_BYTES * 6]));
     assert!(
         short.contains("ends at offset 172992, after 6 frames"),
         "{short}"
     );
-    let cut = complaint(&write("cut.bin", &frames()[..FRAME_BYTES * 7 + 5]));
+    let cut = error_line(&write("cut.bin", &frames()[..FRAME_BYTES * 7 + 5]));
     assert!(cut.contains("offset 201829"), "{cut}");
 
     let mut wrong = frames();
     let offset = FRAME_BYTES * 7 + 32 * 900 + 28;
     wrong[offset] = 2;
-    let wrong = complaint(&write("wrong.bin", &wrong));
+    let wrong = error_line(&write("wrong.bin", &wrong));
     assert!(
         wrong.contains(&format!(
             "interacting of cube 900 in frame 7, at offset {offset}, is 2, outside 0..=1"
@@ -80,42 +78,42 @@ fn each_bad_file_is_named_with_the_place() {
     let mut far = frames();
     let offset = FRAME_BYTES * 6 + 16;
     far[offset..offset + 4].copy_from_slice(&131_072_i32.to_le_bytes());
-    let far = complaint(&write("far.bin", &far));
+    let far = error_line(&write("far.bin", &far));
     assert!(
         far.contains("position_x of cube 0 in frame 6, at offset 173008, is 131072"),
         "{far}"
     );
 
-    let plain = complaint(&write("plain.bin.zst", &frames()));
+    let plain = error_line(&write("plain.bin.zst", &frames()));
     assert!(plain.contains("cannot be read at offset 0"), "{plain}");
     assert!(plain.contains("zstd: "), "{plain}");
-    let zeros = complaint(&write("zeros.bin", &[0; FRAME_BYTES * 8]));
+    let zeros = error_line(&write("zeros.bin", &[0; FRAME_BYTES * 8]));
     assert!(
-        zeros.contains("orientation of cube 0 in frame 0, at offset 0, is a code"),
+        zeros.contains("orientation of cube 0 in frame 0, at offset 0, is not the quantized form"),
         "{zeros}"
     );
     let compressed = fs::read(recording("dev-push")).unwrap();
-    let damaged = complaint(&write("damaged.bin.zst", &compressed[..50_000]));
+    let damaged = error_line(&write("damaged.bin.zst", &compressed[..50_000]));
     assert!(damaged.contains("cannot be read at offset "), "{damaged}");
     assert!(!damaged.contains("at offset 0:"), "{damaged}");
 }
 
 #[test]
-fn an_archive_is_checked_as_it_unfolds() {
+fn an_archive_is_checked_while_it_is_decompressed() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("zeros.bin.zst");
     let mut encoder = zstd::Encoder::new(fs::File::create(&path).unwrap(), 1).unwrap();
-    // Read frame by frame: what is wrong is found without the whole in memory.
+    // The file is read frame by frame, so the error is found without holding all of it in memory.
     for _ in 0..25 {
         encoder.write_all(&frames()).unwrap();
     }
     encoder.write_all(&[0; 3]).unwrap();
     encoder.finish().unwrap();
-    assert!(complaint(&path).contains("ends inside frame 200"));
+    assert!(error_line(&path).contains("ends inside frame 200"));
 }
 
 #[test]
-fn arguments_out_of_range_are_refused() {
+fn arguments_out_of_range_are_rejected() {
     let mix = recording("dev-mix");
     for args in [
         &["walkoff", &mix, "--codec", "no-such-rung"][..],
@@ -128,16 +126,20 @@ fn arguments_out_of_range_are_refused() {
         &["walkoff"],
         &["no-such-command"],
     ] {
-        let assert = lab(args).assert().code(2);
-        let stderr = String::from_utf8_lossy(&assert.get_output().stderr);
-        assert!(stderr.starts_with("error: "), "{stderr}");
-        assert!(!stderr.contains("panicked"), "{stderr}");
+        let error = failure(args);
+        assert!(error.starts_with("error: "), "{error}");
+        assert!(!error.contains("panicked"), "{error}");
+    }
+    let error = failure(&["walkoff", &mix, "--codec", "no-such-rung"]);
+    for rung in cubewire_codec::ladder::all() {
+        assert!(error.contains(rung.name), "{error}");
     }
 }
 
 #[test]
-fn a_place_that_cannot_be_written_is_named() {
-    let mix = recording("dev-mix");
+fn errors_name_a_path_that_cannot_be_written() {
+    let folder = tempfile::tempdir().unwrap();
+    let mix = clip(folder.path(), "mix.bin", "dev-mix", 6..26);
     for args in [
         &[
             "export",
@@ -150,9 +152,8 @@ fn a_place_that_cannot_be_written_is_named() {
         &["stats", &mix, "--plot", "/dev/null/plots"],
         &["export", &mix, "--field", "position", "--out", &mix],
     ] {
-        let assert = lab(args).assert().code(2);
-        let stderr = String::from_utf8_lossy(&assert.get_output().stderr);
-        assert!(stderr.contains(args.last().unwrap()), "{stderr}");
-        assert!(stderr.contains("cannot be written"), "{stderr}");
+        let error = failure(args);
+        assert!(error.contains(args.last().unwrap()), "{error}");
+        assert!(error.contains("cannot be written"), "{error}");
     }
 }

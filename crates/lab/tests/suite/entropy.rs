@@ -1,15 +1,12 @@
-//! Arithmetic coding on recordings: trained on one, measured on another.
+//! Arithmetic coding: models are trained on some recordings and measured on others.
 
 use std::fs;
-use std::fs::File;
 
 use cubewire_codec::entropy::training::Feature;
 use serde_json::Value;
 
-use crate::{lab, output, recording};
-
-/// Whole frames.
-const FRAME_BYTES: usize = 901 * 32;
+use crate::documents::{LinkedRow, linked_row, sizes};
+use crate::{clip, failure, lab, output, recording, shared_output};
 
 fn walkoff(args: &[&str]) -> Value {
     let line = output(&[&["walkoff", "--json"], args].concat());
@@ -17,83 +14,65 @@ fn walkoff(args: &[&str]) -> Value {
 }
 
 #[test]
-fn a_recording_is_not_measured_with_what_was_learned_from_it() {
+fn a_recording_is_not_measured_with_a_model_trained_on_it() {
     let folder = tempfile::tempdir().unwrap();
-    let at = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
-    let frames = zstd::decode_all(File::open(recording("dev-pull")).unwrap()).unwrap();
-    let (first, second) = (at("first.bin"), at("second.bin"));
-    fs::write(&first, &frames[..150 * FRAME_BYTES]).unwrap();
-    let initial = &frames[..6 * FRAME_BYTES];
-    let later = &frames[400 * FRAME_BYTES..500 * FRAME_BYTES];
-    fs::write(&second, [initial, later].concat()).unwrap();
-
-    let prior = at("prior.bin");
-    output(&["train", &first, "--out", &prior]);
+    let folder = folder.path();
+    let first = clip(folder, "first.bin", "dev-pull", 6..150);
+    let second = clip(folder, "second.bin", "dev-pull", 400..500);
+    let model = folder.join("model.bin").to_str().unwrap().to_owned();
+    output(&["train", &first, "--out", &model]);
     for codec in ["arithmetic", "predicted"] {
-        let args = [&first, "--codec", codec, "--prior", &prior];
-        let refused = lab(&[&["walkoff"], &args[..]].concat()).assert().code(2);
-        let said = String::from_utf8(refused.get_output().stderr.clone()).unwrap();
+        let args = [&first, "--codec", codec, "--model", &model];
+        let error = failure(&[&["walkoff"], &args[..]].concat());
         assert!(
-            said.contains("first.bin: the prior was trained on this"),
-            "{said}"
+            error.contains("first.bin: the model was trained on this"),
+            "{error}"
         );
         let row = walkoff(&[&args[..], &["--allow-trained"]].concat());
         assert_eq!(row["lossless"], true);
-        let row = walkoff(&[&second, "--codec", codec, "--prior", &prior]);
+        let row = walkoff(&[&second, "--codec", codec, "--model", &model]);
         assert_eq!(row["lossless"], true);
     }
-    // The one that comes with the codec knows two of the recordings.
-    for (name, code) in [("dev-push", 2), ("dev-pull", 2)] {
-        let path = recording(name);
-        lab(&["walkoff", &path, "--codec", "predicted"])
-            .assert()
-            .code(code);
+    // The built-in model was trained on two of the recordings.
+    for name in ["dev-push", "dev-pull"] {
+        failure(&["walkoff", &recording(name), "--codec", "predicted"]);
     }
-    fs::write(&prior, "no prior").unwrap();
-    let args = [
+    fs::write(&model, "not a model").unwrap();
+    let error = failure(&[
         "walkoff",
         &second,
         "--codec",
         "predicted",
-        "--prior",
-        &prior,
-    ];
-    let refused = lab(&args).assert().code(2);
-    let said = String::from_utf8(refused.get_output().stderr.clone()).unwrap();
-    assert!(said.contains("prior.bin: not a prior"), "{said}");
+        "--model",
+        &model,
+    ]);
+    assert!(
+        error.contains("model.bin: cannot be read as a model: "),
+        "{error}"
+    );
 }
 
 #[test]
-fn the_contest_is_won_on_a_recording_that_nothing_was_learned_from() {
-    // The reference packs bits in 301.3, the best coder that is robust to loss takes 232.0.
-    let path = recording("dev-mix");
-    let body = |codec: &str, more: &[&str]| {
-        let row = walkoff(&[&[path.as_str(), "--codec", codec], more].concat());
-        assert_eq!(row["lossless"], true, "{codec}");
-        row["body_bytes_per_packet"].as_f64().unwrap()
-    };
-    let arithmetic = body("arithmetic", &[]);
-    let predicted = body("predicted", &[]);
-    println!("{arithmetic:.1} {predicted:.1}");
-    assert!(arithmetic < 0.80 * 301.3);
-    assert!(predicted < 0.80 * 232.0);
-    let lossy = ["--loss", "0.05", "--reorder", "0.05"];
-    assert!(body("arithmetic", &lossy) < 1.06 * arithmetic);
-    assert!(body("predicted", &lossy) < 1.06 * predicted);
+fn arithmetic_rungs_beat_the_contest_on_a_recording_they_were_not_trained_on() {
+    // Bytes a packet without header: 301.3 for the bit-packed reference, 232.0 for the best coder that
+    // tolerates loss.
+    let printed = sizes(&shared_output(&["walkoff", &recording("dev-mix")]));
+    for (codec, reference) in [("arithmetic", 301.3), ("predicted", 232.0)] {
+        let bytes: f64 = printed[codec][1].parse().unwrap();
+        assert!(bytes < 0.80 * reference, "{codec}: {bytes}");
+        let LinkedRow { body_bytes, .. } = linked_row(codec, "0.05");
+        let lossy: f64 = body_bytes.parse().unwrap();
+        assert!(lossy < 1.06 * bytes, "{codec}: {lossy} with loss");
+    }
 }
 
 #[test]
-fn everything_is_tried_without() {
+fn ablation_measures_without_every_feature() {
     let folder = tempfile::tempdir().unwrap();
-    let at = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
-    let frames = zstd::decode_all(File::open(recording("dev-pull")).unwrap()).unwrap();
-    let initial = &frames[..6 * FRAME_BYTES];
-    let clip = |from: usize| [initial, &frames[from * FRAME_BYTES..][..40 * FRAME_BYTES]].concat();
-    let (learned, measured) = (at("learned.bin"), at("measured.bin"));
-    fs::write(&learned, clip(400)).unwrap();
-    fs::write(&measured, clip(900)).unwrap();
+    let trained = clip(folder.path(), "trained.bin", "dev-mix", 400..412);
+    let measured = clip(folder.path(), "measured.bin", "dev-mix", 900..912);
 
-    let printed = output(&["ablate", &measured, "--train", &learned, "--json"]);
+    let printed = output(&["ablate", &measured, "--train", &trained, "--json"]);
     let rows: Vec<Value> = printed
         .lines()
         .map(|line| serde_json::from_str(line).unwrap())
@@ -101,23 +80,20 @@ fn everything_is_tried_without() {
     assert_eq!(rows.len(), 1 + Feature::all().count());
     assert_eq!(rows[0]["without"], "nothing");
     let bytes = |row: &Value, rung: &str| row[rung].as_f64().unwrap();
-    // Guesses are no part of `arithmetic`, and at least one of them is worth something.
-    let guesses = rows
+    // `arithmetic` has no predictors, and at least one of them reduces the size of `predicted`.
+    let predictors = rows
         .iter()
         .filter(|row| row["decision"].as_str().unwrap().starts_with("guess"));
-    let worth = guesses.map(|row| {
+    let worth = predictors.map(|row| {
         assert_eq!(bytes(row, "arithmetic"), bytes(&rows[0], "arithmetic"));
         bytes(row, "predicted") - bytes(&rows[0], "predicted")
     });
     assert!(worth.fold(0.0, f64::max) > 0.0);
 
-    let refused = lab(&["ablate", &learned, "--train", &learned])
-        .assert()
-        .code(2);
-    let said = String::from_utf8(refused.get_output().stderr.clone()).unwrap();
+    let error = failure(&["ablate", &trained, "--train", &trained]);
     assert!(
-        said.contains("learned.bin: the same recording cannot be"),
-        "{said}"
+        error.contains("trained.bin: the recording to measure is also"),
+        "{error}"
     );
-    lab(&["ablate", &learned]).assert().code(2);
+    lab(&["ablate", &trained]).assert().code(2);
 }

@@ -1,4 +1,4 @@
-//! The lab's command line, run as a user would.
+//! Tests of the command line.
 
 mod bad_input;
 mod documents;
@@ -6,21 +6,48 @@ mod entropy;
 mod reports;
 mod walkoff;
 
-use std::path::PathBuf;
+use std::collections::HashMap;
+use std::fs::{self, File};
+use std::io::{self, Read};
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, LazyLock, Mutex, OnceLock};
 
 use assert_cmd::Command;
 
+/// Size of a frame in a recording.
+const FRAME_BYTES: usize = 901 * 32;
+
 /// `cubewire-lab` with these arguments.
 fn lab(args: &[&str]) -> Command {
+    // Shown if the test fails, with the seed if there is one.
+    println!("cubewire-lab {}", args.join(" "));
     let mut command = Command::cargo_bin("cubewire-lab").unwrap();
     command.args(args);
     command
 }
 
-/// Standard output of a run that succeeds.
+/// Standard output of a successful run.
 fn output(args: &[&str]) -> String {
     let assert = lab(args).assert().success();
     String::from_utf8(assert.get_output().stdout.clone()).unwrap()
+}
+
+/// Standard error of a run that fails with exit code 2.
+fn failure(args: &[&str]) -> String {
+    let assert = lab(args).assert().code(2);
+    String::from_utf8(assert.get_output().stderr.clone()).unwrap()
+}
+
+/// As [`output`], but runs each command only once in all tests.
+fn shared_output(args: &[&str]) -> String {
+    static OUTPUTS: LazyLock<Mutex<HashMap<String, Arc<OnceLock<String>>>>> =
+        LazyLock::new(Mutex::default);
+    let cell = {
+        let mut outputs = OUTPUTS.lock().unwrap();
+        Arc::clone(outputs.entry(args.join(" ")).or_default())
+    };
+    cell.get_or_init(|| output(args)).clone()
 }
 
 /// A file of the repository.
@@ -30,8 +57,24 @@ fn repository(path: &str) -> PathBuf {
         .join(path)
 }
 
-/// One of the recordings in `assets`.
+/// Path of a recording in `assets`.
 fn recording(name: &str) -> String {
     let path = repository(&format!("assets/recordings/{name}.bin.zst"));
+    path.to_str().unwrap().to_owned()
+}
+
+/// Writes a recording of the initial state and some frames of one in `assets`, and returns its path.
+fn clip(folder: &Path, file: &str, name: &str, frames: Range<usize>) -> String {
+    let mut reader = zstd::Decoder::new(File::open(recording(name)).unwrap()).unwrap();
+    let mut bytes = vec![0; 6 * FRAME_BYTES];
+    reader.read_exact(&mut bytes).unwrap();
+    let skipped = (frames.start - 6) * FRAME_BYTES;
+    let skipped = reader.by_ref().take(skipped as u64);
+    io::copy(&mut { skipped }, &mut io::sink()).unwrap();
+    let mut wanted = vec![0; frames.len() * FRAME_BYTES];
+    reader.read_exact(&mut wanted).unwrap();
+    bytes.append(&mut wanted);
+    let path = folder.join(file);
+    fs::write(&path, bytes).unwrap();
     path.to_str().unwrap().to_owned()
 }

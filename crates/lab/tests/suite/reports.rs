@@ -5,7 +5,7 @@ use std::fs;
 use crate::{output, recording};
 
 #[test]
-fn export_writes_a_line_for_every_change() {
+fn export_writes_a_line_for_each_change() {
     let text = output(&["export", &recording("dev-mix"), "--field", "position"]);
     // 43.3 changed cubes a frame, of which 91.7 % moved.
     assert_eq!(text.lines().count(), 112_411);
@@ -46,8 +46,8 @@ fn stats_prints_three_tables_and_draws_four_pictures() {
     for row in [
         "changed cubes a frame, mean",
         "same largest component",
-        "position alone changed",
-        "orientation alone changed",
+        "only the position changed",
+        "only the orientation changed",
         "| 1023 ",
         "| relative-orientation ",
     ] {
@@ -67,7 +67,7 @@ fn stats_prints_three_tables_and_draws_four_pictures() {
 }
 
 #[test]
-fn search_ranks_the_sets_and_marks_todays() {
+fn search_ranks_the_sets_and_marks_the_current_one() {
     for field in ["position", "orientation", "index"] {
         let text = output(&[
             "search",
@@ -91,7 +91,7 @@ fn search_ranks_the_sets_and_marks_todays() {
                 .collect();
             assert!(means.len() == 3 || means.len() == 4, "{table}");
             assert!(means.is_sorted(), "{table}");
-            assert!(table.contains(", today"), "{table}");
+            assert!(table.contains(", current"), "{table}");
         }
         assert_eq!(count, if field == "index" { 2 } else { 7 });
     }
@@ -99,7 +99,7 @@ fn search_ranks_the_sets_and_marks_todays() {
 
 #[test]
 #[cfg(target_os = "linux")]
-fn a_full_disk_is_not_silent() {
+fn a_full_disk_is_reported() {
     let export = ["export", &recording("dev-mix"), "--field", "position"];
     let full = fs::File::options().write(true).open("/dev/full").unwrap();
     let status = std::process::Command::new(env!("CARGO_BIN_EXE_cubewire-lab"))

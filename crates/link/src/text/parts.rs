@@ -1,4 +1,4 @@
-//! The conditions that have a value, and how each is written and read.
+//! The conditions that have a value, with their formatters and parsers.
 
 use std::time::Duration;
 
@@ -7,10 +7,10 @@ use crate::{Bandwidth, Conditions, Jitter, Loss, Reordering};
 /// A condition with a value.
 pub(super) struct Part {
     pub(super) name: &'static str,
-    /// Examples, for an error.
-    pub(super) like: &'static str,
+    /// An example of each form, for error messages.
+    pub(super) examples: &'static str,
     pub(super) write: fn(&Conditions) -> String,
-    /// Nothing if the text is no value of this condition.
+    /// Returns `None` if the text is not a value of this condition.
     pub(super) read: fn(&mut Conditions, &str) -> Option<()>,
 }
 
@@ -18,7 +18,7 @@ pub(super) struct Part {
 pub(super) const PARTS: [Part; 6] = [
     Part {
         name: "latency",
-        like: "`latency=50ms`",
+        examples: "`latency=50ms`",
         write: |conditions| time(conditions.latency),
         read: |conditions, text| {
             conditions.latency = read_time(text)?;
@@ -27,7 +27,7 @@ pub(super) const PARTS: [Part; 6] = [
     },
     Part {
         name: "jitter",
-        like: "`jitter=none`, `jitter=uniform/20ms` or `jitter=log-normal/5ms/0.8`",
+        examples: "`jitter=none`, `jitter=uniform/20ms`, `jitter=log-normal/5ms/0.8`",
         write: |conditions| match conditions.jitter {
             Jitter::None => NONE.to_owned(),
             Jitter::Uniform { spread } => format!("uniform/{}", time(spread)),
@@ -52,7 +52,7 @@ pub(super) const PARTS: [Part; 6] = [
     },
     Part {
         name: "loss",
-        like: "`loss=none`, `loss=0.05`, `loss=bursts/0.05/3` or `loss=gilbert-elliott/0.01/0.5/0/1`",
+        examples: "`loss=none`, `loss=0.05`, `loss=bursts/0.05/3`, `loss=gilbert-elliott/0.01/0.5/0/1`",
         write: |conditions| match conditions.loss {
             Loss::None => NONE.to_owned(),
             Loss::Independent { probability } => number(probability),
@@ -88,7 +88,7 @@ pub(super) const PARTS: [Part; 6] = [
     },
     Part {
         name: "duplicate",
-        like: "`duplicate=0.01`",
+        examples: "`duplicate=0.01`",
         write: |conditions| number(conditions.duplicate_probability),
         read: |conditions, text| {
             conditions.duplicate_probability = read_number(text)?;
@@ -97,7 +97,7 @@ pub(super) const PARTS: [Part; 6] = [
     },
     Part {
         name: "reordering",
-        like: "`reordering=none` or `reordering=0.05/20ms/200ms`",
+        examples: "`reordering=none`, `reordering=0.05/20ms/200ms`",
         write: |conditions| match conditions.reordering {
             None => NONE.to_owned(),
             Some(Reordering {
@@ -124,7 +124,7 @@ pub(super) const PARTS: [Part; 6] = [
     },
     Part {
         name: "bandwidth",
-        like: "`bandwidth=none` or `bandwidth=1500000/64000`",
+        examples: "`bandwidth=none`, `bandwidth=1500000/64000`",
         write: |conditions| match conditions.bandwidth {
             None => NONE.to_owned(),
             Some(Bandwidth {
@@ -146,14 +146,14 @@ pub(super) const PARTS: [Part; 6] = [
     },
 ];
 
-/// The value of a condition that is not there.
+/// The value of a condition that is off.
 const NONE: &str = "none";
 
 fn values(text: &str) -> Vec<&str> {
     text.split('/').collect()
 }
 
-/// Milliseconds, to the nanosecond.
+/// Formats a time in milliseconds, exact to the nanosecond.
 fn time(time: Duration) -> String {
     let nanos = time.as_nanos();
     let text = format!("{}.{:06}", nanos / NANOS_PER_MILLI, nanos % NANOS_PER_MILLI);
@@ -172,11 +172,11 @@ fn read_time(text: &str) -> Option<Duration> {
 
 const NANOS_PER_MILLI: u128 = 1_000_000;
 
-/// Digits behind the point of a millisecond until there are nanoseconds.
+/// Decimals of a millisecond down to nanoseconds.
 const DECIMALS: usize = 6;
 
 fn number(value: f64) -> String {
-    // Negative zero is in every range, and its sign would be refused; this takes it away.
+    // Adding zero removes the sign of negative zero, which is in range but would not parse.
     (value + 0.0).to_string()
 }
 
@@ -185,8 +185,8 @@ fn read_number(text: &str) -> Option<f64> {
     value.is_finite().then_some(value)
 }
 
-/// The text, if it is digits with points between. That leaves out signs, exponents and what is not a
-/// number or infinite, all of which the parsers of numbers would take.
+/// The text, if it consists of digits and points between digits. This excludes signs, exponents, NaN
+/// and infinity, which the standard library would parse.
 fn plain(text: &str) -> Option<&str> {
     let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     text.split('.').all(digits).then_some(text)
@@ -197,7 +197,7 @@ mod tests {
     use crate::{Conditions, ConditionsTextError};
 
     #[test]
-    fn numbers_that_are_none_are_refused() {
+    fn malformed_numbers_are_rejected() {
         let large = "9".repeat(400);
         for value in [
             "", "-0", "-1", "NaN", "inf", "1e-3", "1.", ".5", "0.1.2", "٣", &large,

@@ -1,4 +1,4 @@
-//! How long packets take, how often twice, and how many overtake each other.
+//! Delays, duplication and reordering.
 
 use cubewire_link::{Conditions, Jitter, Loss, Reordering};
 
@@ -15,7 +15,7 @@ fn jitter(jitter: Jitter) -> Conditions {
 }
 
 #[test]
-fn uniform_jitter_is_even_around_the_latency() {
+fn uniform_jitter_is_uniform_around_the_latency() {
     let conditions = jitter(Jitter::Uniform { spread: ms(30) });
     let delays = sorted_delays_ms(&arrivals(&conditions, 1, PACKETS, ms(16)));
     assert_eq!(delays.len(), PACKETS);
@@ -65,7 +65,7 @@ fn log_normal_jitter_has_its_median_mean_and_tail() {
 }
 
 #[test]
-fn log_normal_jitter_ends_at_a_minute() {
+fn log_normal_jitter_is_cut_off_at_a_minute() {
     let conditions = jitter(Jitter::LogNormal {
         median: ms(60_000),
         sigma: 3.0,
@@ -75,7 +75,7 @@ fn log_normal_jitter_ends_at_a_minute() {
 }
 
 #[test]
-fn packets_are_held_back_as_often_and_as_long_as_asked() {
+fn packets_are_held_back_with_the_given_probability_and_delay() {
     let conditions = Conditions {
         reordering: Some(Reordering {
             probability: 0.1,
@@ -91,8 +91,8 @@ fn packets_are_held_back_as_often_and_as_long_as_asked() {
     assert!(held_back[0] >= 70.0 && *held_back.last().unwrap() <= 110.0);
     assert_near(mean(held_back), 90.0, 0.01);
     assert_near(quantile(held_back, 0.25), 80.0, 0.01);
-    // A packet is overtaken unless the next, 16 ms later, is held back, too (1 in 10), and it is not
-    // held back for so long that another overtakes it (3 in 10, and hardly ever else).
+    // A packet that is held back is overtaken by the next, 16 ms later, unless that is held back too
+    // (1 in 10) and this one not long enough for a third to overtake it (3 in 10, rarely otherwise).
     let overtaken = arrivals
         .iter()
         .scan(0, |newest, arrival| {
@@ -105,7 +105,7 @@ fn packets_are_held_back_as_often_and_as_long_as_asked() {
 }
 
 #[test]
-fn copies_are_as_frequent_as_asked_and_have_jitter_of_their_own() {
+fn copies_have_the_given_probability_and_their_own_jitter() {
     let conditions = Conditions {
         duplicate_probability: 0.2,
         ..jitter(Jitter::Uniform { spread: ms(30) })
@@ -113,17 +113,17 @@ fn copies_are_as_frequent_as_asked_and_have_jitter_of_their_own() {
     let mut arrivals = arrivals(&conditions, 6, PACKETS, ms(16));
     assert_near(arrivals.len() as f64, 120_000.0, 0.01);
     arrivals.sort_by_key(|arrival| arrival.number);
-    let apart: Vec<f64> = arrivals
+    let differences: Vec<f64> = arrivals
         .windows(2)
         .filter(|pair| pair[0].number == pair[1].number)
         .map(|pair| (pair[0].delay_ms - pair[1].delay_ms).abs())
         .collect();
-    // Two points of a line are a third of it apart on average.
-    assert_near(mean(&apart), 20.0, 0.02);
+    // The mean distance of two random points of a line is a third of its length.
+    assert_near(mean(&differences), 20.0, 0.02);
 }
 
 #[test]
-fn arrivals_come_in_the_order_of_time() {
+fn packets_come_out_in_the_order_of_arrival() {
     let conditions = Conditions {
         duplicate_probability: 0.2,
         ..jitter(Jitter::Uniform { spread: ms(50) })
@@ -135,7 +135,7 @@ fn arrivals_come_in_the_order_of_time() {
 }
 
 #[test]
-fn the_seed_decides() {
+fn deliveries_depend_on_the_seed_alone() {
     let conditions = Conditions {
         loss: Loss::bursts(0.1, 3.0),
         ..jitter(Jitter::Uniform { spread: ms(30) })

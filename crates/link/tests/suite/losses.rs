@@ -1,4 +1,4 @@
-//! How many packets are lost, and how many in a row.
+//! Loss fractions and burst lengths.
 
 use cubewire_link::{Conditions, Jitter, Loss, PRESETS};
 
@@ -26,7 +26,7 @@ fn fraction(lost: &[bool]) -> f64 {
     lost.iter().filter(|lost| **lost).count() as f64 / lost.len() as f64
 }
 
-/// How long the runs of lost packets are.
+/// Lengths of the runs of lost packets.
 fn bursts(lost: &[bool]) -> Vec<usize> {
     lost.chunk_by(|a, b| a == b)
         .filter(|run| run[0])
@@ -40,14 +40,14 @@ fn mean_burst(lost: &[bool]) -> f64 {
 }
 
 #[test]
-fn independent_losses_are_as_many_as_asked_and_seldom_in_a_row() {
+fn independent_loss_has_the_given_fraction_and_no_bursts() {
     let lost = lost(&losing(Loss::Independent { probability: 0.05 }), 1);
     assert_near(fraction(&lost), 0.05, 0.03);
     assert_near(mean_burst(&lost), 1.0 / 0.95, 0.01);
 }
 
 #[test]
-fn bursts_are_as_many_and_as_long_as_asked() {
+fn bursts_have_the_given_loss_fraction_and_mean_length() {
     for (seed, loss_fraction, burst_packets) in [(2, 0.05, 3.0), (3, 0.2, 4.0), (4, 0.01, 10.0)] {
         let lost = lost(&losing(Loss::bursts(loss_fraction, burst_packets)), seed);
         assert_near(fraction(&lost), loss_fraction, 0.1);
@@ -56,7 +56,7 @@ fn bursts_are_as_many_and_as_long_as_asked() {
 }
 
 #[test]
-fn the_length_of_bursts_is_geometric() {
+fn burst_lengths_are_geometrically_distributed() {
     let lost = lost(&losing(Loss::bursts(0.2, 4.0)), 5);
     let bursts = bursts(&lost);
     for (packets, expected) in [(1, 0.25), (2, 0.75 * 0.25), (3, 0.75 * 0.75 * 0.25)] {
@@ -68,7 +68,7 @@ fn the_length_of_bursts_is_geometric() {
 }
 
 #[test]
-fn each_state_loses_what_it_should() {
+fn each_state_has_its_loss_fraction() {
     let loss = Loss::GilbertElliott {
         to_bad: 0.02,
         to_good: 0.08,
@@ -78,7 +78,7 @@ fn each_state_loses_what_it_should() {
     let lost = lost(&losing(loss), 6);
     assert_near(fraction(&lost), 0.8 * 0.01 + 0.2 * 0.5, 0.05);
     assert_near(fraction(&lost), loss.mean_fraction(), 0.05);
-    // After a lost packet the state is bad with 0.1 / 0.108, and stays so with 0.92.
+    // After a lost packet the state is bad with probability 0.1 / 0.108, and stays bad with 0.92.
     let pairs: Vec<bool> = lost
         .windows(2)
         .filter(|pair| pair[0])
@@ -91,7 +91,7 @@ fn each_state_loses_what_it_should() {
 }
 
 #[test]
-fn presets_lose_what_they_say() {
+fn presets_have_their_loss_fraction() {
     for preset in &PRESETS {
         let conditions = losing(preset.conditions.loss);
         let expected = conditions.loss.mean_fraction();
@@ -100,13 +100,13 @@ fn presets_lose_what_they_say() {
 }
 
 #[test]
-fn other_accidents_do_not_shift_what_is_lost() {
+fn other_conditions_do_not_change_which_packets_are_lost() {
     for loss in [
         Loss::Independent { probability: 0.1 },
         Loss::bursts(0.1, 4.0),
     ] {
         let alone = lost(&losing(loss), 8);
-        let among_others = lost(
+        let combined = lost(
             &Conditions {
                 latency: ms(50),
                 jitter: Jitter::LogNormal {
@@ -118,14 +118,15 @@ fn other_accidents_do_not_shift_what_is_lost() {
             },
             8,
         );
-        assert_eq!(alone, among_others);
+        assert_eq!(alone, combined);
     }
 }
 
 #[test]
-fn what_is_lost_at_a_small_loss_is_lost_at_a_larger_one() {
+fn packets_lost_at_a_small_loss_are_lost_at_a_larger_one() {
     let losing = |probability| lost(&losing(Loss::Independent { probability }), 9);
     let (small, large) = (losing(0.05), losing(0.1));
+    assert!(small.contains(&true));
     assert!(
         small
             .iter()

@@ -1,10 +1,11 @@
-//! What a link promises, tested from outside. Seeds are fixed, so that what is measured of a
-//! distribution is the same in every run.
+//! The public behaviour of a link. Seeds of statistical tests are fixed, so the measured values are the
+//! same in every run; each test prints its seeds if it fails.
 
 mod delays;
 mod losses;
 mod operations;
 mod queue;
+mod strategies;
 mod text;
 
 use std::time::Duration;
@@ -22,13 +23,14 @@ struct Arrival {
     delay_ms: f64,
 }
 
-/// Sends packets of 100 bytes at an interval, and lists them in the order of arrival.
+/// Sends packets of 100 bytes at an interval, and returns them in the order of arrival.
 fn arrivals(
     conditions: &Conditions,
     seed: u64,
     packets: usize,
     interval: Duration,
 ) -> Vec<Arrival> {
+    println!("seed {seed}: {conditions:?}");
     conditions.check().unwrap();
     let mut link = Link::new(conditions.clone(), seed);
     for number in 0..packets {
@@ -42,7 +44,7 @@ fn arrivals(
         .collect()
 }
 
-/// Whether a measured value is as expected, give or take a fraction of it.
+/// Asserts that a measured value is as expected, within a relative tolerance.
 fn assert_near(measured: f64, expected: f64, tolerance: f64) {
     assert!(
         (measured - expected).abs() <= tolerance * expected.abs(),
@@ -50,7 +52,7 @@ fn assert_near(measured: f64, expected: f64, tolerance: f64) {
     );
 }
 
-/// Delays in order.
+/// Delays in ascending order.
 fn sorted_delays_ms(arrivals: &[Arrival]) -> Vec<f64> {
     let mut delays: Vec<f64> = arrivals.iter().map(|arrival| arrival.delay_ms).collect();
     delays.sort_by(f64::total_cmp);

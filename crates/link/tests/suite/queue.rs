@@ -1,4 +1,4 @@
-//! How fast a bottleneck is, how long packets wait before it, and what it drops.
+//! Rate, queueing delay and drops of a bottleneck.
 
 use std::time::Duration;
 
@@ -19,7 +19,7 @@ fn bottleneck() -> Conditions {
 }
 
 #[test]
-fn a_link_below_its_capacity_adds_the_time_to_send_and_nothing_else() {
+fn below_its_capacity_a_link_adds_only_the_time_to_send() {
     // 100 bytes each 16 ms are 50 kbit/s, and take 0.8 ms.
     let delays = sorted_delays_ms(&arrivals(&bottleneck(), 1, 1_000, ms(16)));
     assert_eq!(delays.len(), 1_000);
@@ -27,33 +27,33 @@ fn a_link_below_its_capacity_adds_the_time_to_send_and_nothing_else() {
 }
 
 #[test]
-fn a_link_above_its_capacity_runs_at_its_rate_with_a_full_queue() {
+fn above_its_capacity_a_link_runs_at_its_rate_with_a_full_queue() {
     // 2 Mbit/s for ten seconds.
     let packets = 25_000;
     let arrivals = arrivals(&bottleneck(), 2, packets, Duration::from_micros(400));
-    // Half of them, and at the end what waits.
+    // Half of the packets, and those that are queued at the end.
     assert_near(arrivals.len() as f64, 12_500.0 + 250.0, 0.001);
     assert!(arrivals.is_sorted_by_key(|arrival| arrival.number));
-    let settled = &arrivals[1_000..];
-    let [first, last] = [settled[0], settled[settled.len() - 1]];
+    let steady = &arrivals[1_000..];
+    let [first, last] = [steady[0], steady[steady.len() - 1]];
     let at_ms = |arrival: crate::Arrival| 0.4 * arrival.number as f64 + arrival.delay_ms;
-    let bits = 800.0 * (settled.len() - 1) as f64;
+    let bits = 800.0 * (steady.len() - 1) as f64;
     assert_near(bits / (at_ms(last) - at_ms(first)), 1_000.0, 1e-6);
-    // 20 ms of latency, 200 ms of queue, and what is left of the packet that is being sent.
-    for arrival in settled {
+    // 20 ms of latency, 200 ms of queue, and the rest of the packet that is being sent.
+    for arrival in steady {
         assert!((219.9..221.7).contains(&arrival.delay_ms), "{arrival:?}");
     }
 }
 
 #[test]
-fn a_burst_fills_the_queue_and_loses_its_tail() {
+fn a_burst_fills_the_queue_and_its_tail_is_dropped() {
     let mut link = Link::new(bottleneck(), 3);
     for number in 0..300 {
         link.send(ms(0), 100, number);
     }
     assert_eq!(link.queued_bytes(), 25_000);
     let arrived: Vec<u32> = std::iter::from_fn(|| link.receive(Duration::MAX)).collect();
-    // One is being sent, and 250 wait.
+    // One is being sent, and 250 are queued.
     assert_eq!(arrived, (0..251).collect::<Vec<_>>());
     let expected = LinkStats {
         sent: 300,
@@ -65,11 +65,11 @@ fn a_burst_fills_the_queue_and_loses_its_tail() {
 }
 
 #[test]
-fn what_is_lost_behind_the_queue_takes_its_time_in_it() {
+fn lost_packets_take_time_in_the_queue() {
     let mut conditions = bottleneck();
     conditions.loss = Loss::Independent { probability: 0.5 };
     let arrivals = arrivals(&conditions, 4, 10, ms(0));
-    assert!(arrivals.len() < 10);
+    assert!((1..10).contains(&arrivals.len()));
     for arrival in arrivals {
         let expected = 20.0 + 0.8 * (arrival.number + 1) as f64;
         assert!((arrival.delay_ms - expected).abs() < 1e-6, "{arrival:?}");

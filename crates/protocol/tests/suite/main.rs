@@ -1,4 +1,4 @@
-//! Two ends, a link between them, and a clock that is set by hand.
+//! A sender and a receiver with a simulated link between them and a virtual clock.
 
 mod conditions;
 mod hostile;

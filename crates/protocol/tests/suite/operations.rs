@@ -1,4 +1,4 @@
-//! Anything that can happen, in any order.
+//! Random sequences of operations.
 
 use cubewire_codec::{DecodeError, Stages, ladder};
 use cubewire_link::{Conditions, PRESETS};
@@ -40,7 +40,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(60))]
 
     #[test]
-    fn what_is_decoded_is_what_was_sent_after_any_operations(
+    fn snapshots_are_exact_after_any_operations(
         start in prop_oneof![Just(0), 65_000_u64..65_600, Just(3 * 65_536 - 50)],
         operations in vec(operation(), 1..25),
         seed in any::<u32>(),
@@ -62,12 +62,12 @@ proptest! {
                 }
             }
         }
-        // Only a receiver that forgot lacks what it has acknowledged.
+        // Only a receiver that forgot can lack a baseline that it has acked.
         let missing = |error: &DecodeError| matches!(error, DecodeError::UnknownBaseline(_));
-        prop_assert!(forgot || pair.refused.is_empty(), "{:?}", pair.refused);
-        prop_assert!(pair.refused.iter().all(missing), "{:?}", pair.refused);
+        prop_assert!(forgot || pair.rejected.is_empty(), "{:?}", pair.rejected);
+        prop_assert!(pair.rejected.iter().all(missing), "{:?}", pair.rejected);
 
-        // And with a link again, the two are in step before long.
+        // Over a working link the two recover.
         pair.set_conditions(&Conditions::default());
         pair.send_interval_ticks = 1;
         pair.run(200);

@@ -1,4 +1,4 @@
-//! A sender, a receiver, and a link each way.
+//! A sender and a receiver with a link each way.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -12,11 +12,12 @@ use rand_chacha::ChaCha8Rng;
 
 pub(crate) const TICKS_PER_SECOND: u32 = 60;
 
-/// Headers of UDP and IPv4.
+/// Bytes of the IPv4 and UDP headers.
 const HEADER_BYTES: usize = 28;
 
-/// Every snapshot that is decoded is compared with what was sent, in every tick.
+/// Compares every decoded snapshot with the one that was sent.
 pub(crate) struct Pair {
+    seed: u64,
     pub(crate) tick: u64,
     pub(crate) sender: SnapshotSender,
     pub(crate) receiver: SnapshotReceiver,
@@ -26,16 +27,25 @@ pub(crate) struct Pair {
     pub(crate) down: Link<Vec<u8>>,
     pub(crate) up: Link<Vec<u8>>,
     pub(crate) decoded: u64,
-    pub(crate) refused: Vec<DecodeError>,
-    /// Bytes of the newest packet.
+    pub(crate) rejected: Vec<DecodeError>,
+    /// Size of the newest packet, bytes.
     pub(crate) bytes: usize,
-    /// Ticks for which the clock stood still.
+    /// Ticks for which the receiver's clock stood still.
     asleep: u64,
     initial: Snapshot,
     cubes: Snapshot,
     random: ChaCha8Rng,
-    /// What was sent, by tick; as far back as a packet can be under way.
+    /// Sent snapshots by tick, as far back as a packet can be in flight.
     sent: BTreeMap<u64, QuantizedSnapshot>,
+}
+
+/// Prints the seed of a test that fails.
+impl Drop for Pair {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            eprintln!("seed {}, failed at tick {}", self.seed, self.tick);
+        }
+    }
 }
 
 impl Pair {
@@ -49,6 +59,7 @@ impl Pair {
         };
         let (sender, receiver) = ends(tick, time(tick), &initial);
         Self {
+            seed,
             tick,
             sender,
             receiver,
@@ -58,7 +69,7 @@ impl Pair {
             down: Link::new(conditions.clone(), 2 * seed),
             up: Link::new(conditions, 2 * seed + 1),
             decoded: 0,
-            refused: Vec::new(),
+            rejected: Vec::new(),
             bytes: 0,
             asleep: 0,
             cubes: initial.clone(),
@@ -85,7 +96,7 @@ impl Pair {
         self.set_conditions(&conditions);
     }
 
-    /// The viewer leaves, and one comes who knows nothing.
+    /// Replaces both ends, as when a viewer leaves and another connects.
     pub(crate) fn reconnect(&mut self) {
         (self.sender, self.receiver) = ends(self.tick, self.now(), &self.initial);
         let now = self.now() + Duration::from_secs(3600);
@@ -93,12 +104,12 @@ impl Pair {
         while self.up.receive(now).is_some() {}
     }
 
-    /// The receiver loses its memory, and the sender does not know.
+    /// Replaces the receiver alone; the sender does not know that it holds nothing.
     pub(crate) fn forget(&mut self) {
         self.receiver = ends(self.tick, self.now(), &self.initial).1;
     }
 
-    /// The sender goes on by so many ticks, and nobody's clock does.
+    /// The sender advances by `ticks` while the receiver's clock stands still.
     pub(crate) fn skip(&mut self, ticks: u64) {
         self.tick += ticks;
         self.asleep += ticks;
@@ -133,7 +144,7 @@ impl Pair {
             self.down.send(now, packet.len() + HEADER_BYTES, packet);
         }
         while let Some(packet) = self.down.receive(now) {
-            self.take(now, &packet);
+            self.receive(now, &packet);
         }
         while let Some(feedback) = self.receiver.poll_feedback() {
             let message = feedback.encode();
@@ -141,7 +152,7 @@ impl Pair {
         }
     }
 
-    fn take(&mut self, now: Duration, packet: &[u8]) {
+    fn receive(&mut self, now: Duration, packet: &[u8]) {
         match self.receiver.on_packet(now, packet) {
             Ok(Arrival::Decoded { tick, .. }) => {
                 self.decoded += 1;
@@ -150,11 +161,11 @@ impl Pair {
                 assert_eq!(held.snapshot(), sent, "tick {tick}");
             }
             Ok(Arrival::Duplicate { .. } | Arrival::OutOfWindow { .. }) => {}
-            Err(error) => self.refused.push(error),
+            Err(error) => self.rejected.push(error),
         }
     }
 
-    /// A third of the cubes walk about, and now and then all of them rest.
+    /// Moves a third of the cubes at random; in every fifth period of 100 ticks all of them rest.
     fn move_cubes(&mut self) {
         if self.tick / 100 % 5 == 4 {
             return;

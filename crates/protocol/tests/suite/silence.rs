@@ -1,4 +1,4 @@
-//! Peers that go silent, leave, come back, or forget.
+//! Peers that go silent, reconnect or lose their state.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use cubewire_protocol::MAX_BASELINE_AGE_TICKS;
 
 use crate::pair::Pair;
 
-/// 100 ms there and back.
+/// A round trip of 100 ms.
 fn pair() -> Pair {
     let conditions = Conditions {
         latency: Duration::from_millis(50),
@@ -18,7 +18,7 @@ fn pair() -> Pair {
 }
 
 #[test]
-fn after_a_silence_of_any_length_the_two_go_on() {
+fn a_pair_recovers_from_a_silence_of_any_length() {
     let mut pair = pair();
     pair.run(100);
     for silence in [3, 30, 250, 256, 300, 512, 600, 65_536 - 6, 65_536, 70_000] {
@@ -29,11 +29,11 @@ fn after_a_silence_of_any_length_the_two_go_on() {
         pair.run(60);
         assert_eq!(pair.decoded - before, 57, "after {silence} ticks");
     }
-    assert_eq!(pair.refused, []);
+    assert_eq!(pair.rejected, []);
 }
 
 #[test]
-fn a_silent_receiver_is_sent_what_it_can_decode_alone() {
+fn a_silent_receiver_is_sent_packets_relative_to_the_initial_state() {
     let mut pair = pair();
     pair.run(100);
     let small = pair.bytes;
@@ -57,20 +57,24 @@ fn a_reconnecting_viewer_catches_up() {
         assert_eq!(pair.decoded - before, 57);
         assert_eq!(pair.sender.newest_acked(), Some(pair.tick - 6));
     }
-    assert_eq!(pair.refused, []);
+    assert_eq!(pair.rejected, []);
 }
 
 #[test]
-fn a_receiver_that_forgot_says_so_and_is_helped() {
+fn a_receiver_that_forgot_reports_it_and_recovers() {
     let mut pair = pair();
     pair.run(100);
     pair.forget();
     let before = pair.decoded;
     pair.run(60);
-    // Packets under way and those sent before its word arrives are refused.
+    // Packets sent before the report arrives are rejected.
     let missing = |error: &DecodeError| matches!(error, DecodeError::UnknownBaseline(Sequence(_)));
-    assert!(pair.refused.iter().all(missing), "{:?}", pair.refused);
-    assert!((3..=12).contains(&pair.refused.len()), "{:?}", pair.refused);
+    assert!(pair.rejected.iter().all(missing), "{:?}", pair.rejected);
+    assert!(
+        (3..=12).contains(&pair.rejected.len()),
+        "{:?}",
+        pair.rejected
+    );
     assert!(pair.sender.missing_baselines() > 0);
     assert!(pair.decoded - before >= 45, "{}", pair.decoded - before);
 }

@@ -3,13 +3,13 @@
 use std::time::Duration;
 
 use bevy::prelude::*;
-use cubewire_protocol::{Grant, Request};
+use cubewire_protocol::{Request, RequestAck};
 use renet::ClientId;
 
 use super::{Client, UdpServer};
 use crate::replication::transport::{Purpose, SenderMail};
 use crate::replication::{
-    LaneMeter, Peer, SEND_INTERVALS, SendBackoff, SenderSettings, spawn_sending_lane,
+    LaneBackoff, LaneMeter, Peer, SEND_INTERVALS, SenderSettings, spawn_sending_lane,
 };
 use crate::simulation::CubeWorld;
 use crate::transport::{REQUESTS, SNAPSHOTS, TICK, purpose};
@@ -63,7 +63,7 @@ pub(super) fn receive(
         {
             client.since_ack = Duration::ZERO;
             let tick = world.tick();
-            let ack = Grant { number, tick }.encode();
+            let ack = RequestAck { number, tick }.encode();
             server.renet.send_message(id, REQUESTS, ack);
         }
         let lane = client.lane.and_then(|(lane, _)| lanes.get_mut(lane).ok());
@@ -126,7 +126,7 @@ fn apply(
 /// Sends the packets that are due, once a tick.
 pub(super) fn flush(
     mut server: ResMut<UdpServer>,
-    mut lanes: Query<(&mut SenderMail, &SendBackoff, &mut LaneMeter, &mut Peer)>,
+    mut lanes: Query<(&mut SenderMail, &LaneBackoff, &mut LaneMeter, &mut Peer)>,
 ) {
     let server = &mut *server;
     let waiting = lanes.iter().any(|(mail, ..)| !mail.0.outgoing.is_empty());

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use cubewire_codec::{Limits, Sequence};
 use cubewire_link::{Conditions, Link};
-use cubewire_protocol::{Grant, PROTOCOL_VERSION, Request, Welcome};
+use cubewire_protocol::{PROTOCOL_VERSION, Request, RequestAck, Welcome};
 use cubewire_scene::{CUBES, TICKS_PER_SECOND};
 use renet::RenetClient;
 use renetcode::{
@@ -211,7 +211,7 @@ impl Session {
     pub(super) fn receive_request_acks(&mut self) -> Option<u64> {
         let mut newest = None;
         while let Some(message) = self.renet.receive_message(REQUESTS) {
-            if let (Ok(ack), Some(last)) = (Grant::decode(&message), &mut self.requested) {
+            if let (Ok(ack), Some(last)) = (RequestAck::decode(&message), &mut self.requested) {
                 last.is_acked |= ack.number == last.request.number;
                 newest = Some(ack.tick);
             }

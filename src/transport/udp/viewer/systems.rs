@@ -54,7 +54,7 @@ pub(super) fn receive(
     }
     let tick = session.receive_request_acks();
     if let (Some(tick), Some(mut replica)) = (tick, replica) {
-        replica.0.hear_of_tick(ticks.elapsed(), tick);
+        replica.0.sync_tick(ticks.elapsed(), tick);
     }
     // Snapshots cannot be decoded before the welcome has arrived.
     if session.is_welcomed {

@@ -1,0 +1,237 @@
+//! The values of a recording, and their cost in given ranges.
+
+use cubewire_codec::predict::{CLASSES, Predictor};
+use cubewire_codec::quantize::bounded::POSITION;
+use cubewire_codec::ranges::Ranges;
+use cubewire_codec::{Stages, index_bits, index_count_bits, ladder};
+
+use crate::cli::SearchField;
+use crate::pairs;
+use crate::recording::{COMPONENT_BITS, CUBES, Recording};
+
+/// Bits of a position that is not relative.
+const ABSOLUTE_POSITION_BITS: u32 = POSITION[0].bits() + POSITION[1].bits() + POSITION[2].bits();
+
+/// Bits of an orientation that is not relative.
+const ABSOLUTE_ORIENTATION_BITS: u32 = 2 + 3 * COMPONENT_BITS as u32;
+
+/// Stages that predict from motion.
+const STAGES: Stages = ladder::PREDICTED_POSITION.stages;
+
+/// The values of one table in one recording.
+pub(super) enum Samples {
+    Vectors(Vectors),
+    /// Distances, less 1, between the indices of consecutive cubes, for each packet.
+    Distances(Vec<Vec<u16>>),
+}
+
+/// The values of a recording for each table of a field, in the order of
+/// [`questions`](super::questions::questions).
+pub(super) fn samples(field: SearchField, recording: &Recording) -> Vec<Samples> {
+    match field {
+        SearchField::Position => position_differences(recording),
+        SearchField::Orientation => orientation_differences(recording),
+        SearchField::Index => index_distances(recording),
+    }
+}
+
+impl Samples {
+    /// Number of values.
+    pub(super) fn len(&self) -> usize {
+        match self {
+            Self::Vectors(vectors) => vectors.len(),
+            Self::Distances(packets) => packets.iter().map(Vec::len).sum(),
+        }
+    }
+
+    /// Mean bits of a value in ranges of these bits.
+    pub(super) fn mean_bits(&self, bits: &[u8]) -> f64 {
+        match (self, bits) {
+            (Self::Vectors(vectors), &[a, b]) => {
+                let ranges = Ranges::new([a, b]);
+                vectors.mean_bits(&costs(|size| ranges.signed_bits(size)))
+            }
+            (Self::Vectors(vectors), &[a, b, c]) => {
+                let ranges = Ranges::new([a, b, c]);
+                vectors.mean_bits(&costs(|size| ranges.signed_bits(size)))
+            }
+            (Self::Distances(packets), &[a, b]) => mean_selection_bits([a, b], packets),
+            _ => unreachable!("vectors have two or three ranges, and indices two"),
+        }
+    }
+}
+
+/// Differences of three components.
+pub(super) struct Vectors {
+    /// The sizes of the components: n for the numbers n and −1 − n, which take the same bits.
+    sizes: Vec<[u16; 3]>,
+    /// Number of values that cannot be encoded as differences.
+    absolute: usize,
+    absolute_bits: u32,
+}
+
+/// Greater than the size of any number in three ranges of up to 12 bits.
+const MAX_SIZE: u16 = 3 << 11;
+
+/// The cost of a component that is beyond the last range: more than that of three others.
+const BEYOND: u16 = 1 << 12;
+
+/// Bits of a component by its size.
+fn costs(bits: impl Fn(i32) -> Option<u32>) -> Vec<u16> {
+    let in_range = (0..).map_while(|size| Some(bits(size)? as u16));
+    let mut costs: Vec<u16> = in_range.collect();
+    costs.resize(usize::from(MAX_SIZE) + 1, BEYOND);
+    costs
+}
+
+impl Vectors {
+    const fn new(absolute_bits: u32) -> Self {
+        Self {
+            sizes: Vec::new(),
+            absolute: 0,
+            absolute_bits,
+        }
+    }
+
+    /// Adds a difference, or `None` for a value that cannot be encoded as one.
+    fn push(&mut self, difference: Option<[i32; 3]>) {
+        let Some(difference) = difference else {
+            self.absolute += 1;
+            return;
+        };
+        let size = |component: i32| {
+            let size = if component < 0 { !component } else { component };
+            size.min(MAX_SIZE.into()) as u16
+        };
+        self.sizes.push(difference.map(size));
+    }
+
+    const fn len(&self) -> usize {
+        self.sizes.len() + self.absolute
+    }
+
+    fn mean_bits(&self, costs: &[u16]) -> f64 {
+        let cost = |size: u16| costs[usize::from(size)];
+        let relative: u64 = self
+            .sizes
+            .iter()
+            .map(|&[x, y, z]| {
+                let bits = cost(x) + cost(y) + cost(z);
+                if bits < BEYOND {
+                    u64::from(bits)
+                } else {
+                    u64::from(self.absolute_bits)
+                }
+            })
+            .sum();
+        let absolute = self.absolute as u64 * u64::from(self.absolute_bits);
+        let flags = self.len() as u64;
+        (flags + relative + absolute) as f64 / self.len().max(1) as f64
+    }
+}
+
+/// Mean bits of an index, including its share of the flag and the count of each packet. A packet has a
+/// bit for every cube instead where that is smaller.
+fn mean_selection_bits([a, b]: [u8; 2], packets: &[Vec<u16>]) -> f64 {
+    let ranges = Ranges::new([a, b, index_bits(CUBES) as u8]);
+    let costs: Vec<u32> = (0..CUBES as u32)
+        .map(|distance| ranges.unsigned_bits(distance))
+        .collect::<Option<_>>()
+        .expect("the last range reaches every cube");
+    let count_bits = index_count_bits(CUBES, 1 + u32::from(a));
+    let selection = |distances: &Vec<u16>| {
+        let indices = distances
+            .iter()
+            .map(|&distance| costs[usize::from(distance)]);
+        let bits = count_bits + indices.sum::<u32>();
+        u64::from(1 + bits.min(CUBES as u32))
+    };
+    let bits: u64 = packets.iter().map(selection).sum();
+    let indices: usize = packets.iter().map(Vec::len).sum();
+    bits as f64 / indices.max(1) as f64
+}
+
+/// One table for all values and one for each class.
+fn by_class(absolute_bits: u32) -> (Vectors, [Vectors; CLASSES]) {
+    let new = || Vectors::new(absolute_bits);
+    (new(), std::array::from_fn(|_| new()))
+}
+
+fn into_samples((all, classes): (Vectors, [Vectors; CLASSES])) -> Vec<Samples> {
+    let tables = std::iter::once(all).chain(classes);
+    tables.map(Samples::Vectors).collect()
+}
+
+/// Differences of changed positions from the baseline, and for each class from the prediction.
+fn position_differences(recording: &Recording) -> Vec<Samples> {
+    let (mut all, mut classes) = by_class(ABSOLUTE_POSITION_BITS);
+    pairs::for_each(recording, STAGES, |sequence, current, baseline| {
+        let predictor = Predictor::new(baseline, sequence);
+        let before = baseline.snapshot().positions();
+        for (cube, position) in current.positions().iter().enumerate() {
+            if *position == before[cube] {
+                continue;
+            }
+            let difference =
+                |from: [i32; 3]| Some(std::array::from_fn(|axis| position[axis] - from[axis]));
+            let expected = predictor.expect(cube);
+            all.push(difference(before[cube]));
+            classes[expected.class].push(difference(expected.position));
+        }
+    });
+    into_samples((all, classes))
+}
+
+/// Differences of changed orientations from the baseline, of all cubes and of each class.
+fn orientation_differences(recording: &Recording) -> Vec<Samples> {
+    let (mut all, mut classes) = by_class(ABSOLUTE_ORIENTATION_BITS);
+    pairs::for_each(recording, STAGES, |sequence, current, baseline| {
+        let predictor = Predictor::new(baseline, sequence);
+        for cube in 0..current.len() {
+            let orientation = current.smallest_three(cube);
+            let before = baseline.snapshot().smallest_three(cube);
+            if orientation == before {
+                continue;
+            }
+            let difference = (orientation.largest == before.largest).then(|| {
+                std::array::from_fn(|slot| {
+                    i32::from(orientation.components[slot]) - i32::from(before.components[slot])
+                })
+            });
+            all.push(difference);
+            classes[predictor.expect(cube).class].push(difference);
+        }
+    });
+    into_samples((all, classes))
+}
+
+/// Distances between changed cubes, and between cubes that the baseline's motion mispredicts.
+fn index_distances(recording: &Recording) -> Vec<Samples> {
+    let (mut of_changed, mut of_mispredicted) = (Vec::new(), Vec::new());
+    let mut changed = Vec::new();
+    pairs::for_each(recording, STAGES, |_, current, baseline| {
+        current.compare(baseline.snapshot(), &mut changed);
+        of_changed.push(distances(changed.iter().copied()));
+        let moved = baseline.moved().iter();
+        of_mispredicted.push(distances(
+            changed
+                .iter()
+                .zip(moved)
+                .map(|(changed, moved)| changed != moved),
+        ));
+    });
+    [of_changed, of_mispredicted].map(Samples::Distances).into()
+}
+
+/// For each selected cube, how many unselected ones are between it and the selected one before.
+fn distances(selected: impl Iterator<Item = bool>) -> Vec<u16> {
+    let mut next = 0;
+    let indices = (0..).zip(selected).filter(|&(_, selected)| selected);
+    indices
+        .map(|(index, _)| {
+            let distance = index - next;
+            next = index + 1;
+            distance
+        })
+        .collect()
+}

@@ -1,0 +1,157 @@
+//! A sender and a receiver that exchange the packets and acks of a recording over a link.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::time::Instant;
+
+use cubewire_codec::entropy::Prior;
+use cubewire_codec::ladder::Rung;
+use cubewire_codec::{
+    CubeState, Decoder, Encoder, Limits, Packet, Precision, QuantizedSnapshot, References,
+    Sequence, Snapshot,
+};
+use cubewire_protocol::BaselineRing;
+use glam::Vec3;
+
+use super::{RATE, Tally};
+use crate::path::{Path, time};
+use crate::recording::{BASELINE_FRAMES, Recording};
+
+/// Maximum age of a baseline, frames. After that the sender uses the initial state.
+const MAX_BASELINE_AGE: usize = 256;
+
+/// Snapshots that the receiver holds: up to the oldest baseline of a packet that is as old itself.
+const RECEIVER_HISTORY: usize = 2 * MAX_BASELINE_AGE;
+
+/// Size of an ack. It has no effect, because the bandwidth is unlimited.
+const ACK_BYTES: usize = 2;
+
+/// Sends a recording through a link on one rung. Calls `tick` after each packet.
+pub(super) fn exchange(
+    recording: &Recording,
+    rung: &Rung,
+    path: Path,
+    model: &Arc<Prior>,
+    tick: impl Fn(),
+) -> Tally {
+    let mut frames = Frames::new(recording, rung.stages.precision());
+    let initial = frames.initial();
+    let limits = Limits::default();
+    let checked = "values are checked when a recording is read";
+    let encoder = Encoder::new(initial.clone(), limits).expect(checked);
+    let mut encoder = encoder.with_prior(Arc::clone(model));
+    let decoder = Decoder::new(initial, limits).expect(checked);
+    let mut decoder = decoder.with_prior(Arc::clone(model));
+    let (mut packets, mut acks) = (path.forward(), path.backward());
+    let mut sent = BaselineRing::new(MAX_BASELINE_AGE);
+    let mut received = BaselineRing::new(RECEIVER_HISTORY);
+    let mut acked = BTreeSet::new();
+    let mut tally = Tally::default();
+    let mut packet = Packet::default();
+    let mut spare = None;
+
+    let mut frame = BASELINE_FRAMES;
+    while frame < recording.frames.len() || packets.in_flight() > 0 {
+        let now = time(frame);
+        while let Some(frame) = acks.receive(now) {
+            acked.insert(frame);
+        }
+        if frame < recording.frames.len() {
+            let current = frames.quantize(frame);
+            let mut kept = sent.take_slot(frame as u64);
+            let mut held = acked
+                .range(frame.saturating_sub(MAX_BASELINE_AGE - 1)..)
+                .rev()
+                .filter_map(|&acked: &usize| sent.get(acked as u64));
+            let references = References {
+                baseline: held.next(),
+                earlier: [held.next(), held.next()],
+            };
+            let start = Instant::now();
+            encoder
+                .encode(
+                    Sequence(frame as u16),
+                    rung.stages,
+                    current,
+                    references,
+                    &mut packet,
+                    Some(&mut kept),
+                )
+                .expect("rungs are legal and frames are quantized for them");
+            tally.sent(&packet, start.elapsed());
+            sent.insert(frame as u64, kept);
+            packets.send(now, packet.bytes.len(), (frame, packet.bytes.clone()));
+        }
+        while let Some((sent_in, bytes)) = packets.receive(now) {
+            let tick = sent_in as u64;
+            let held = |baseline| {
+                let age = Sequence(sent_in as u16).ticks_since(baseline);
+                received.get(tick.checked_sub(age.into())?)
+            };
+            let mut decoded = spare.take().unwrap_or_default();
+            let start = Instant::now();
+            let outcome = decoder.decode(&bytes, held, &mut decoded);
+            let decode_time = start.elapsed();
+            let kept = sent.get(tick);
+            let kept = kept.expect("packets arrive before the sender discards their snapshots");
+            let is_exact = outcome.is_ok() && decoded == *kept;
+            tally.received(is_exact, decode_time);
+            if is_exact {
+                spare = received.insert(tick, decoded);
+                acks.send(now, ACK_BYTES, sent_in);
+            }
+        }
+        if frame < recording.frames.len() {
+            tick();
+        }
+        frame += 1;
+    }
+    tally
+}
+
+/// The frames of a recording, one after another, in the precision of a rung.
+struct Frames<'a> {
+    recording: &'a Recording,
+    precision: Precision,
+    /// The last frame, with velocities from the one before it.
+    state: Snapshot,
+    quantized: QuantizedSnapshot,
+}
+
+impl<'a> Frames<'a> {
+    fn new(recording: &'a Recording, precision: Precision) -> Self {
+        let mut state = Snapshot::default();
+        recording.frames[0].dequantize(&mut state);
+        Self {
+            recording,
+            precision,
+            state,
+            quantized: QuantizedSnapshot::new(precision),
+        }
+    }
+
+    /// The initial state.
+    fn initial(&self) -> Snapshot {
+        self.state.clone()
+    }
+
+    /// Quantizes a frame, whose predecessor must have been the last one or the initial state.
+    fn quantize(&mut self, frame: usize) -> &QuantizedSnapshot {
+        let recorded = &self.recording.frames[frame];
+        if recorded.precision() == self.precision {
+            return recorded;
+        }
+        for (cube, state) in self.state.cubes.iter_mut().enumerate() {
+            let next = recorded.cube(cube);
+            let moved: Vec3 = next.position - state.position;
+            *state = CubeState {
+                linear_velocity: moved * RATE as f32,
+                ..next
+            };
+        }
+        self.quantized
+            .quantize(&self.state, self.precision)
+            .expect("a recording's values are finite");
+        &self.quantized
+    }
+}

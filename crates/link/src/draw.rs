@@ -1,0 +1,128 @@
+//! The random numbers of a packet, and the delays that follow from them.
+
+use std::time::Duration;
+
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use rand_distr::StandardNormal;
+
+use crate::conditions::MAX_DELAY;
+use crate::{Jitter, Reordering};
+
+/// Draws random numbers for packets by packet number.
+///
+/// Packet n reads the generator's stream from word 64 n on, and the same numbers are drawn for every
+/// packet, whether they are used or not. So neither the fate of a packet nor a change of conditions
+/// shifts the random numbers of later packets.
+#[derive(Clone, Debug)]
+pub(crate) struct PacketRng {
+    rng: ChaCha8Rng,
+}
+
+/// The random numbers of one packet, uniform in `0..1` except where noted.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Draw {
+    /// For the transition between the good and the bad state.
+    pub(crate) transition: f64,
+    pub(crate) loss: f64,
+    pub(crate) duplication: f64,
+    pub(crate) reordering: f64,
+    /// For the extra delay of a reordered packet.
+    pub(crate) reordering_delay: f64,
+    pub(crate) jitter: JitterDraw,
+    /// For the jitter of the duplicate.
+    pub(crate) copy_jitter: JitterDraw,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct JitterDraw {
+    uniform: f64,
+    /// From the standard normal distribution.
+    normal: f64,
+}
+
+impl PacketRng {
+    pub(crate) fn new(seed: u64) -> Self {
+        Self {
+            rng: ChaCha8Rng::seed_from_u64(seed),
+        }
+    }
+
+    pub(crate) fn draw(&mut self, packet: u64) -> Draw {
+        self.rng.set_word_pos(u128::from(packet) * WORDS_PER_PACKET);
+        let mut uniform = || self.rng.random();
+        let [
+            transition,
+            loss,
+            duplication,
+            reordering,
+            reordering_delay,
+            uniform,
+            copy_uniform,
+        ] = std::array::from_fn(|_| uniform());
+        // These come last, because each takes at least two words and sometimes more.
+        let [normal, copy_normal] = std::array::from_fn(|_| self.rng.sample(StandardNormal));
+        Draw {
+            transition,
+            loss,
+            duplication,
+            reordering,
+            reordering_delay,
+            jitter: JitterDraw { uniform, normal },
+            copy_jitter: JitterDraw {
+                uniform: copy_uniform,
+                normal: copy_normal,
+            },
+        }
+    }
+}
+
+impl Jitter {
+    /// The delay of a packet: the latency with jitter.
+    ///
+    /// Log-normal jitter uses the platform's `exp`, so the last nanoseconds may differ between
+    /// platforms. A link runs on one platform, so its two ends need not agree.
+    pub(crate) fn delay(&self, latency: Duration, draw: JitterDraw) -> Duration {
+        match *self {
+            Self::None => latency,
+            Self::Uniform { spread } => {
+                (latency + spread.mul_f64(2.0 * draw.uniform)).saturating_sub(spread)
+            }
+            Self::LogNormal { median, sigma } => {
+                let seconds = median.as_secs_f64() * (sigma * draw.normal).exp();
+                latency + Duration::from_secs_f64(seconds.min(MAX_DELAY.as_secs_f64()))
+            }
+        }
+    }
+}
+
+impl Reordering {
+    /// The extra delay of a packet; zero if it is not held back.
+    pub(crate) fn delay(&self, draw: &Draw) -> Duration {
+        if draw.reordering < self.probability {
+            self.min_delay + (self.max_delay - self.min_delay).mul_f64(draw.reordering_delay)
+        } else {
+            Duration::ZERO
+        }
+    }
+}
+
+/// A packet takes 18 words, and more where the normal distribution rejects a draw, which happens once
+/// in eighty times.
+const WORDS_PER_PACKET: u128 = 64;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_draw_of_a_packet_does_not_depend_on_earlier_draws() {
+        let mut rng = PacketRng::new(7);
+        let draws: Vec<Draw> = (0..1_000).map(|packet| rng.draw(packet)).collect();
+        for packet in [999, 0, 500] {
+            assert_eq!(PacketRng::new(7).draw(packet), draws[packet as usize]);
+        }
+        assert_ne!(PacketRng::new(8).draw(0), draws[0]);
+        assert_ne!(draws[1], draws[0]);
+    }
+}
