@@ -7,8 +7,8 @@
 
 //!
 //! It stands beside the range coders of the [`constriction`](https://docs.rs/constriction) crate, given the
-//! same decisions with the same probabilities: those of `predicted` on dev-mix, 2317 a packet. `cargo bench -p
-//! cubewire-codec --bench coder` prints the sizes and times all three.
+//! same decisions with the same probabilities: those of `predicted` on dev-mix, 2317 a packet. `cargo bench
+//! --manifest-path crates/codec/compare/Cargo.toml` prints the sizes and times all three.
 //!
 //! | coder | bytes a packet | encode | decode |
 //! | --- | ---: | ---: | ---: |

@@ -9,9 +9,13 @@ const CUBES: usize = 901;
 
 /// Every frame of the recording of that name.
 pub(crate) fn frames(name: &str) -> Vec<QuantizedSnapshot> {
+    let file = format!("assets/recordings/{name}.bin.zst");
+    // Compiled from crates at different depths of the repository.
     let path = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("../../assets/recordings")
-        .join(format!("{name}.bin.zst"));
+        .ancestors()
+        .map(|folder| folder.join(&file))
+        .find(|path| path.exists())
+        .expect("the repository has its recordings");
     let bytes = zstd::decode_all(std::fs::File::open(path).unwrap()).unwrap();
     let words: Vec<i32> = bytes
         .chunks_exact(4)

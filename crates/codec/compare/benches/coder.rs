@@ -1,14 +1,11 @@
-//! Our arithmetic coder beside those of `constriction`, on the same decisions with the same probabilities: those
-//! of real play. Each packet is coded by itself; what is written is checked to come back.
+//! The codec's arithmetic coder against the range coders of `constriction`, on the same decisions with the same
+//! probabilities, recorded from real play. Each packet is coded on its own and checked to decode again.
 
-#[path = "../tests/suite/recording.rs"]
+#[path = "../../tests/suite/recording.rs"]
 mod recording;
 
-use std::borrow::Borrow;
 use std::hint::black_box;
-use std::num::NonZeroU16;
 
-use constriction::stream::model::{DecoderModel, EncoderModel, EntropyModel};
 use constriction::stream::queue::{
     DefaultRangeDecoder, DefaultRangeEncoder, SmallRangeDecoder, SmallRangeEncoder,
 };
@@ -19,6 +16,7 @@ use cubewire_codec::entropy::coder::{Bits, BitsIn, BitsOut};
 use cubewire_codec::entropy::training::Trainer;
 use cubewire_codec::ladder::PREDICTED;
 use cubewire_codec::{Baseline, Sequence};
+use cubewire_codec_compare::Model;
 
 /// A decision and how probable it was to be yes, out of 65536.
 type Decision = (bool, u32);
@@ -46,42 +44,6 @@ fn decisions() -> Vec<Vec<Decision>> {
     packets
 }
 
-/// A decision as `constriction` wants it: yes is the first of two symbols.
-struct Model(u16);
-
-impl EntropyModel<16> for Model {
-    type Symbol = bool;
-    type Probability = u16;
-}
-
-impl Model {
-    fn part(&self, bit: bool) -> (u16, NonZeroU16) {
-        let (start, size) = if bit {
-            (0, self.0)
-        } else {
-            (self.0, self.0.wrapping_neg())
-        };
-        (
-            start,
-            NonZeroU16::new(size).expect("neither side is impossible"),
-        )
-    }
-}
-
-impl EncoderModel<16> for Model {
-    fn left_cumulative_and_probability(&self, bit: impl Borrow<bool>) -> Option<(u16, NonZeroU16)> {
-        Some(self.part(*bit.borrow()))
-    }
-}
-
-impl DecoderModel<16> for Model {
-    fn quantile_function(&self, quantile: u16) -> (bool, u16, NonZeroU16) {
-        let bit = quantile < self.0;
-        let (start, size) = self.part(bit);
-        (bit, start, size)
-    }
-}
-
 fn encode(decisions: &[Decision], bytes: &mut Vec<u8>) {
     bytes.clear();
     let mut out = BitsOut::new(bytes);
@@ -99,7 +61,7 @@ fn decode(bytes: &[u8], decisions: &[Decision]) -> bool {
 }
 
 fn models(decisions: &[Decision]) -> impl Iterator<Item = (bool, Model)> {
-    decisions.iter().map(|&(bit, one)| (bit, Model(one as u16)))
+    decisions.iter().map(|&(bit, one)| (bit, Model::new(one)))
 }
 
 fn coder(criterion: &mut Criterion) {
