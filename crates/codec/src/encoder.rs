@@ -5,8 +5,8 @@ use std::sync::Arc;
 use crate::InitialStateError;
 use crate::baseline::Baseline;
 use crate::body::Body;
-use crate::entropy::{self, Accounts, Against, Coder, Prior, Way};
-use crate::header::{Header, Reference};
+use crate::entropy::{self, Accounts, Against, Coder, Learned, Prior, Way};
+use crate::header::Header;
 use crate::initial::InitialState;
 use crate::ledger::{BitKind, BitLedger};
 use crate::limits::Limits;
@@ -19,13 +19,18 @@ use crate::snapshot::QuantizedSnapshot;
 use crate::stages::{Delta, IllegalStages, Stages};
 use crate::state::Snapshot;
 
-/// An encoded snapshot and the account of its bits.
+/// An encoded snapshot, the account of its bits, and how many cubes it is about.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Packet {
     /// What to send.
     pub bytes: Vec<u8>,
     /// Where its bits went. Make it [`BitLedger::with_cubes`] to know that by cube as well.
     pub ledger: BitLedger,
+    /// Cubes that differ from the given baseline if its precision is the packet's, and otherwise from the
+    /// initial state. Counted also where the stages send every cube.
+    pub changed_cubes: usize,
+    /// Cubes that the packet carries: every cube with [`Delta::Off`], otherwise the changed ones.
+    pub sent_cubes: usize,
 }
 
 /// What a receiver is known to hold, for a packet to be relative to.
@@ -132,87 +137,101 @@ impl Encoder {
         packet: &mut Packet,
         kept: Option<&mut Baseline>,
     ) -> Result<Header, EncodeError> {
-        stages.check()?;
-        let precision = stages.precision();
-        if current.precision() != precision {
-            return Err(EncodeError::Precision {
-                snapshot: current.precision(),
-                stages: precision,
-            });
-        }
         let References { baseline, earlier } = references.into();
         let named = Baseline::named(baseline, stages);
-        let cubes = self.initial.cubes();
-        for snapshot in [Some(current), named.map(Baseline::snapshot)] {
-            if let Some(snapshot) = snapshot
-                && snapshot.len() != cubes
-            {
-                return Err(EncodeError::CubeCount {
-                    cubes: snapshot.len(),
-                    initial: cubes,
-                });
-            }
-        }
+        self.check(stages, current, named)?;
+        let header = Header::new(sequence, stages, named);
 
+        self.mark_changed(current, baseline);
+        let changed = self.changed.iter().filter(|&&changed| changed);
+        packet.changed_cubes = changed.count();
+        packet.sent_cubes = match stages.delta {
+            Delta::Off => current.len(),
+            _ => packet.changed_cubes,
+        };
         packet.bytes.clear();
-        packet.ledger.reset(cubes);
-        let mut sink = Sink::writer(&mut packet.bytes, &mut packet.ledger);
-        let reference = match named {
-            Some(baseline) => Reference::Baseline {
-                sequence: baseline.sequence(),
-                stages: (baseline.stages() != stages).then_some(stages),
-            },
-            None => Reference::Initial { stages },
-        };
-        let header = Header {
-            sequence,
-            reference,
-        };
-        header.put(&mut sink);
-
-        if let Some(way) = Way::of(stages.delta) {
-            let check = entropy::check(current, sequence);
-            sink.put(BitKind::Check, entropy::CHECK_BITS, check);
-            sink.finish();
-            let baseline = named.unwrap_or_else(|| self.initial.at(precision));
-            let ticks = named.map(|named| sequence.ticks_since(named.sequence()));
-            let head = packet.bytes.len();
-            let before = packet.ledger.total();
-            let learned = self.coder.encode(
-                way,
-                Against { baseline, ticks },
-                earlier,
-                current,
-                &mut packet.bytes,
-                &mut self.changed,
-                Accounts::new(&mut packet.ledger),
-            );
-            let bits = (packet.bytes.len() - head) as f64 * 8.0;
-            let counted = packet.ledger.total() - before;
-            packet.ledger.record(BitKind::Check, None, bits - counted);
-            if let Some(kept) = kept {
-                kept.snapshot.copy_from(current);
-                kept.settle(sequence, stages, named, Some(&self.changed));
-                self.coder.recycle(kept.learned.replace(learned));
-            } else {
-                self.coder.recycle(Some(learned));
+        packet.ledger.reset(current.len());
+        let learned = match Way::of(stages.delta) {
+            Some(way) => {
+                let earlier = References {
+                    baseline: named,
+                    earlier,
+                };
+                Some(self.put_decisions(header, way, current, earlier, packet))
             }
-            return Ok(header);
-        }
+            None => {
+                self.put_cubes(header, stages, current, named, packet);
+                None
+            }
+        };
 
-        let baseline = named.unwrap_or_else(|| self.initial.at(precision));
-        let body = Body::new(stages, sequence, baseline);
+        if let Some(kept) = kept {
+            kept.snapshot.copy_from(current);
+            kept.settle(sequence, stages, named, Some(&self.changed));
+            self.coder
+                .recycle(std::mem::replace(&mut kept.learned, learned));
+        } else {
+            self.coder.recycle(learned);
+        }
+        Ok(header)
+    }
+
+    fn check(
+        &self,
+        stages: Stages,
+        current: &QuantizedSnapshot,
+        named: Option<&Baseline>,
+    ) -> Result<(), EncodeError> {
+        stages.check()?;
+        if current.precision() != stages.precision() {
+            return Err(EncodeError::Precision {
+                snapshot: current.precision(),
+                stages: stages.precision(),
+            });
+        }
+        let initial = self.initial.cubes();
+        let counts = [Some(current), named.map(Baseline::snapshot)];
+        match counts.into_iter().flatten().find(|s| s.len() != initial) {
+            Some(other) => Err(EncodeError::CubeCount {
+                cubes: other.len(),
+                initial,
+            }),
+            None => Ok(()),
+        }
+    }
+
+    /// Marks the cubes that differ from `baseline`, or from the initial state if the baseline's precision or
+    /// number of cubes is another. Where a packet names a baseline, it is this one.
+    fn mark_changed(&mut self, current: &QuantizedSnapshot, baseline: Option<&Baseline>) {
+        let reference = baseline
+            .filter(|baseline| baseline.serves(current.precision()))
+            .filter(|baseline| baseline.snapshot.len() == current.len())
+            .unwrap_or_else(|| self.initial.at(current.precision()));
+        current.compare(&reference.snapshot, &mut self.changed);
+    }
+
+    fn put_cubes(
+        &mut self,
+        header: Header,
+        stages: Stages,
+        current: &QuantizedSnapshot,
+        named: Option<&Baseline>,
+        packet: &mut Packet,
+    ) {
+        let mut sink = Sink::writer(&mut packet.bytes, &mut packet.ledger);
+        header.put(&mut sink);
+        let reference = named.unwrap_or_else(|| self.initial.at(stages.precision()));
+        let body = Body::new(stages, header.sequence, reference);
         if stages.delta == Delta::Off {
-            for cube in 0..cubes {
+            for cube in 0..current.len() {
                 body.put(&mut sink, current, cube);
             }
         } else {
-            current.compare(&baseline.snapshot, &mut self.changed);
             selection::put(
                 &mut sink,
                 stages.delta,
                 &self.changed,
-                &baseline.motion.moved,
+                &reference.motion.moved,
                 &mut self.scratch,
             );
             for cube in marked(&self.changed) {
@@ -220,13 +239,39 @@ impl Encoder {
             }
         }
         sink.finish();
+    }
 
-        if let Some(kept) = kept {
-            let changed = (stages.delta != Delta::Off).then_some(&*self.changed);
-            kept.snapshot.copy_from(current);
-            kept.settle(sequence, stages, named, changed);
-            kept.learned = None;
-        }
-        Ok(header)
+    fn put_decisions(
+        &mut self,
+        header: Header,
+        way: Way,
+        current: &QuantizedSnapshot,
+        references: References<'_>,
+        packet: &mut Packet,
+    ) -> Box<Learned> {
+        let mut sink = Sink::writer(&mut packet.bytes, &mut packet.ledger);
+        header.put(&mut sink);
+        let check = entropy::check(current, header.sequence);
+        sink.put(BitKind::Check, entropy::CHECK_BITS, check);
+        sink.finish();
+
+        let References { baseline, earlier } = references;
+        let ticks = baseline.map(|named| header.sequence.ticks_since(named.sequence()));
+        let baseline = baseline.unwrap_or_else(|| self.initial.at(current.precision()));
+        let head_bytes = packet.bytes.len();
+        let head_bits = packet.ledger.total();
+        let learned = self.coder.encode(
+            way,
+            Against { baseline, ticks },
+            earlier,
+            current,
+            &mut packet.bytes,
+            &mut self.changed,
+            Accounts::new(&mut packet.ledger),
+        );
+        let bits = (packet.bytes.len() - head_bytes) as f64 * 8.0;
+        let counted = packet.ledger.total() - head_bits;
+        packet.ledger.record(BitKind::Check, None, bits - counted);
+        learned
     }
 }

@@ -188,7 +188,8 @@ impl Coder {
         }
     }
 
-    /// Writes decisions behind `bytes`, and gives what the packet has taught.
+    /// Writes decisions behind `bytes`, and gives what the packet has taught. `changed` says which cubes differ
+    /// from the baseline's.
     #[expect(clippy::too_many_arguments, reason = "a packet is made of these")]
     pub(crate) fn encode<W: Witness>(
         &mut self,
@@ -197,7 +198,7 @@ impl Coder {
         earlier: [Option<&Baseline>; 2],
         current: &QuantizedSnapshot,
         bytes: &mut Vec<u8>,
-        changed: &mut Vec<bool>,
+        changed: &mut [bool],
         witness: W,
     ) -> Box<Learned> {
         let earlier = earlier_of(way, against, earlier);
@@ -218,7 +219,6 @@ impl Coder {
         }
         let cubes = self.cubes.get_or_insert_with(|| current.clone());
         cubes.copy_from(&against.baseline.snapshot);
-        current.compare(&against.baseline.snapshot, changed);
         let outcome = match way {
             Way::Plain => walk.cubes(
                 &mut self.scratch,

@@ -11,6 +11,7 @@
 
 use bitstream_io::BitWrite;
 
+use crate::baseline::Baseline;
 use crate::ledger::{BitKind, BitLedger};
 use crate::sequence::Sequence;
 use crate::sink::Sink;
@@ -47,6 +48,21 @@ pub enum Reference {
 }
 
 impl Header {
+    /// `named` is the baseline that the packet is relative to.
+    pub(crate) fn new(sequence: Sequence, stages: Stages, named: Option<&Baseline>) -> Self {
+        let reference = match named {
+            Some(baseline) => Reference::Baseline {
+                sequence: baseline.sequence(),
+                stages: (baseline.stages() != stages).then_some(stages),
+            },
+            None => Reference::Initial { stages },
+        };
+        Self {
+            sequence,
+            reference,
+        }
+    }
+
     /// Reads the header alone, for a receiver that wants to know what it is dealing with.
     ///
     /// # Errors

@@ -127,6 +127,7 @@ impl Trainer {
         };
         bytes.clear();
         decisions.clear();
+        current.compare(&baseline.snapshot, changed);
         let witness = Counter { counts, decisions };
         let next = coder.encode(way, against, earlier, current, bytes, changed, witness);
         learned[way as usize] = Some(next);

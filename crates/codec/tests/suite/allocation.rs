@@ -25,8 +25,8 @@ fn encoding_and_decoding_allocate_nothing_once_warm() {
     for rung in LADDER.into_iter().chain([AFFINE]) {
         let stages = rung.stages;
         let mut packet = Packet {
-            bytes: Vec::new(),
             ledger: BitLedger::with_cubes(),
+            ..Packet::default()
         };
         let mut current = QuantizedSnapshot::new(stages.precision());
         let ring = || -> Vec<Baseline> { (0..RING).map(|_| Baseline::default()).collect() };

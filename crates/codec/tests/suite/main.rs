@@ -2,6 +2,7 @@
 
 mod allocation;
 mod conformance;
+mod counts;
 mod entropy;
 mod hostile;
 mod misuse;

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use cubewire_codec::stages::Delta;
 use cubewire_codec::{
     Baseline, CubeState, Decoder, Encoder, Limits, Packet, QuantizedSnapshot, References, Sequence,
     Snapshot, Stages,
@@ -130,6 +131,7 @@ pub(crate) struct Lane {
     pub(crate) sent: HashMap<u16, Baseline>,
     pub(crate) received: HashMap<u16, Baseline>,
     pub(crate) packet: Packet,
+    initial: Snapshot,
 }
 
 impl Lane {
@@ -140,9 +142,10 @@ impl Lane {
             sent: HashMap::new(),
             received: HashMap::new(),
             packet: Packet {
-                bytes: Vec::new(),
                 ledger,
+                ..Packet::default()
             },
+            initial: initial.clone(),
         }
     }
 
@@ -196,6 +199,15 @@ impl Lane {
             assert_eq!(recorded, kept, "{stages:?}");
         }
 
+        let changed = self.count_changed(&current, baseline);
+        assert_eq!(self.packet.changed_cubes, changed, "{stages:?}");
+        let carried = if stages.delta == Delta::Off {
+            current.len()
+        } else {
+            changed
+        };
+        assert_eq!(self.packet.sent_cubes, carried, "{stages:?}");
+
         let mut received = Baseline::default();
         let held = |sequence: Sequence| self.received.get(&sequence.0);
         self.decoder
@@ -205,5 +217,18 @@ impl Lane {
         assert_eq!(received, kept, "{stages:?}");
         self.sent.insert(sequence.0, kept);
         self.received.insert(sequence.0, received);
+    }
+
+    fn count_changed(&self, current: &QuantizedSnapshot, baseline: Option<&Baseline>) -> usize {
+        let precision = current.precision();
+        let mut initial = QuantizedSnapshot::new(precision);
+        initial.quantize(&self.initial, precision).unwrap();
+        let reference = baseline
+            .map(Baseline::snapshot)
+            .filter(|baseline| baseline.precision() == precision)
+            .unwrap_or(&initial);
+        let mut changed = Vec::new();
+        current.compare(reference, &mut changed);
+        changed.into_iter().filter(|&changed| changed).count()
     }
 }
