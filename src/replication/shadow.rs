@@ -169,7 +169,7 @@ pub(super) fn encode(
             let held = |age: Option<u16>| rung.sent.get(tick.checked_sub(age?.into())?);
             let references = References {
                 baseline: held(age),
-                earlier: earlier.map(held),
+                additional: earlier.map(held),
             };
             // Nothing is ever encoded against what these rungs send.
             let kept_here = stages.uses_baseline().then_some(&mut kept);

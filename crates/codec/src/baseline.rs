@@ -1,6 +1,6 @@
 //! Snapshots that a later packet can be relative to.
 
-use crate::entropy::Learned;
+use crate::entropy::{AdaptiveState, HeldSnapshot};
 use crate::ladder;
 use crate::motion::Motion;
 use crate::precision::Precision;
@@ -28,8 +28,8 @@ pub struct Baseline {
     stages: Stages,
     pub(crate) snapshot: QuantizedSnapshot,
     pub(crate) motion: Motion,
-    /// If the packet was coded arithmetically.
-    pub(crate) learned: Option<Box<Learned>>,
+    /// The adaptive state after the packet, if it was coded arithmetically.
+    pub(crate) state: Option<Box<AdaptiveState>>,
 }
 
 impl Default for Baseline {
@@ -40,7 +40,7 @@ impl Default for Baseline {
             stages,
             snapshot: QuantizedSnapshot::new(stages.precision()),
             motion: Motion::default(),
-            learned: None,
+            state: None,
         }
     }
 }
@@ -71,13 +71,23 @@ impl Baseline {
         &self.motion.moved
     }
 
-    /// Bytes of memory that the cubes, their motion and what was learned take up.
+    /// Bytes of memory that the cubes, their motion and the adaptive state take up.
     #[must_use]
     pub fn memory_bytes(&self) -> usize {
-        let learned = self.learned.as_ref();
+        let state = self.state.as_ref();
         self.snapshot.memory_bytes()
             + self.motion.memory_bytes()
-            + learned.map_or(0, |learned| learned.memory_bytes())
+            + state.map_or(0, |state| state.memory_bytes())
+    }
+
+    /// What the entropy coder uses of it.
+    pub(crate) fn held(&self) -> HeldSnapshot<'_> {
+        HeldSnapshot {
+            sequence: self.sequence,
+            snapshot: &self.snapshot,
+            moved: &self.motion.moved,
+            state: self.state.as_deref(),
+        }
     }
 
     /// Becomes what [`Encoder::encode`](crate::Encoder::encode) would make of the same arguments,
@@ -94,8 +104,8 @@ impl Baseline {
         baseline: Option<&Self>,
     ) {
         self.snapshot.copy_from(current);
-        self.settle(sequence, stages, Self::named(baseline, stages), None);
-        self.learned = None;
+        self.finalize(sequence, stages, Self::named(baseline, stages), None);
+        self.state = None;
     }
 
     /// The baseline that a packet of these stages names, given the one on offer. None is named
@@ -112,7 +122,7 @@ impl Baseline {
 
     /// Derives everything else from the snapshot that is already here and the baseline that its
     /// packet named. Only cubes among those `sent`, if given, can differ from it.
-    pub(crate) fn settle(
+    pub(crate) fn finalize(
         &mut self,
         sequence: Sequence,
         stages: Stages,

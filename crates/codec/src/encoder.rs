@@ -2,15 +2,14 @@
 
 use std::sync::Arc;
 
-use crate::InitialStateError;
 use crate::baseline::Baseline;
 use crate::body::Body;
-use crate::entropy::{self, Accounts, Against, Coder, Learned, Prior, Way};
+use crate::entropy::{self, Accounts, AdaptiveState, Basis, Coder, TrainedModel, Variant};
+use crate::flags::flagged;
 use crate::header::Header;
-use crate::initial::InitialState;
+use crate::initial::{InitialState, InitialStateError};
 use crate::ledger::{BitKind, BitLedger};
 use crate::limits::Limits;
-use crate::marks::marked;
 use crate::precision::Precision;
 use crate::selection;
 use crate::sequence::Sequence;
@@ -33,21 +32,21 @@ pub struct Packet {
     pub sent_cubes: usize,
 }
 
-/// What a receiver is known to hold, for a packet to be relative to.
+/// What a packet can be relative to: baselines that the receiver is known to hold.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct References<'a> {
-    /// The baseline; the initial state if there is none.
+    /// The baseline; `None` stands for the initial state.
     pub baseline: Option<&'a Baseline>,
-    /// Two more that are a little older than the baseline, up to fifteen ticks, best the two just before
-    /// it. Stages that foresee where cubes are going make use of them; others pass them over.
-    pub earlier: [Option<&'a Baseline>; 2],
+    /// Two more baselines, up to fifteen ticks older than the first; best the two just before it.
+    /// [`Delta::ArithmeticPredicted`] estimates velocities with them, other stages ignore them.
+    pub additional: [Option<&'a Baseline>; 2],
 }
 
 impl<'a> From<Option<&'a Baseline>> for References<'a> {
     fn from(baseline: Option<&'a Baseline>) -> Self {
         Self {
             baseline,
-            earlier: [None, None],
+            additional: [None, None],
         }
     }
 }
@@ -105,10 +104,10 @@ impl Encoder {
         })
     }
 
-    /// Codes arithmetically with another prior. The receiver must do the same.
+    /// Uses another trained model for arithmetic coding. The receiver must use the same.
     #[must_use]
-    pub fn with_prior(mut self, prior: Arc<Prior>) -> Self {
-        self.coder = Coder::new(prior);
+    pub fn with_model(mut self, model: Arc<TrainedModel>) -> Self {
+        self.coder = Coder::new(model);
         self
     }
 
@@ -137,7 +136,10 @@ impl Encoder {
         packet: &mut Packet,
         kept: Option<&mut Baseline>,
     ) -> Result<Header, EncodeError> {
-        let References { baseline, earlier } = references.into();
+        let References {
+            baseline,
+            additional,
+        } = references.into();
         let named = Baseline::named(baseline, stages);
         self.check(stages, current, named)?;
         let header = Header::new(sequence, stages, named);
@@ -151,13 +153,13 @@ impl Encoder {
         };
         packet.bytes.clear();
         packet.ledger.reset(current.len());
-        let learned = match Way::of(stages.delta) {
-            Some(way) => {
-                let earlier = References {
+        let state = match Variant::of(stages.delta) {
+            Some(variant) => {
+                let references = References {
                     baseline: named,
-                    earlier,
+                    additional,
                 };
-                Some(self.put_decisions(header, way, current, earlier, packet))
+                Some(self.put_bins(header, variant, current, references, packet))
             }
             None => {
                 self.put_cubes(header, stages, current, named, packet);
@@ -167,11 +169,11 @@ impl Encoder {
 
         if let Some(kept) = kept {
             kept.snapshot.copy_from(current);
-            kept.settle(sequence, stages, named, Some(&self.changed));
-            self.coder
-                .recycle(std::mem::replace(&mut kept.learned, learned));
+            kept.finalize(sequence, stages, named, Some(&self.changed));
+            let spare = std::mem::replace(&mut kept.state, state);
+            self.coder.recycle(spare);
         } else {
-            self.coder.recycle(learned);
+            self.coder.recycle(state);
         }
         Ok(header)
     }
@@ -234,44 +236,51 @@ impl Encoder {
                 &reference.motion.moved,
                 &mut self.scratch,
             );
-            for cube in marked(&self.changed) {
+            for cube in flagged(&self.changed) {
                 body.put(&mut sink, current, cube);
             }
         }
         sink.finish();
     }
 
-    fn put_decisions(
+    fn put_bins(
         &mut self,
         header: Header,
-        way: Way,
+        variant: Variant,
         current: &QuantizedSnapshot,
         references: References<'_>,
         packet: &mut Packet,
-    ) -> Box<Learned> {
+    ) -> Box<AdaptiveState> {
         let mut sink = Sink::writer(&mut packet.bytes, &mut packet.ledger);
         header.put(&mut sink);
         let check = entropy::check(current, header.sequence);
         sink.put(BitKind::Check, entropy::CHECK_BITS, check);
         sink.finish();
 
-        let References { baseline, earlier } = references;
+        let References {
+            baseline,
+            additional,
+        } = references;
         let ticks = baseline.map(|named| header.sequence.ticks_since(named.sequence()));
-        let baseline = baseline.unwrap_or_else(|| self.initial.at(current.precision()));
+        let reference = baseline.unwrap_or_else(|| self.initial.at(current.precision()));
         let head_bytes = packet.bytes.len();
         let head_bits = packet.ledger.total();
-        let learned = self.coder.encode(
-            way,
-            Against { baseline, ticks },
-            earlier,
+        let basis = Basis {
+            variant,
+            reference: reference.held(),
+            ticks,
+        };
+        let state = self.coder.encode(
+            basis,
+            additional.map(|baseline| Some(baseline?.held())),
             current,
-            &mut packet.bytes,
             &mut self.changed,
+            &mut packet.bytes,
             Accounts::new(&mut packet.ledger),
         );
         let bits = (packet.bytes.len() - head_bytes) as f64 * 8.0;
         let counted = packet.ledger.total() - head_bits;
         packet.ledger.record(BitKind::Check, None, bits - counted);
-        learned
+        state
     }
 }

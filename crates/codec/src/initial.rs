@@ -80,7 +80,7 @@ impl InitialState {
 fn quantized(snapshot: &Snapshot, precision: Precision) -> Result<Baseline, QuantizeError> {
     let mut baseline = Baseline::default();
     baseline.snapshot.quantize(snapshot, precision)?;
-    baseline.settle(Sequence::default(), BLOCK_STAGES, None, None);
+    baseline.finalize(Sequence::default(), BLOCK_STAGES, None, None);
     Ok(baseline)
 }
 

@@ -61,12 +61,12 @@ mod body;
 mod decoder;
 mod encoder;
 pub mod entropy;
+mod flags;
 mod header;
 mod initial;
 pub mod ladder;
 mod ledger;
 mod limits;
-mod marks;
 pub mod motion;
 mod precision;
 pub mod predict;
@@ -79,6 +79,7 @@ mod snapshot;
 mod source;
 pub mod stages;
 mod state;
+pub mod training;
 
 pub use baseline::Baseline;
 pub use body::{

@@ -4,9 +4,9 @@
 //! whoever holds the snapshot, whatever was lost before or since, so it can be used to foresee the
 //! next one. It is integer arithmetic, so that both sides get the same result.
 
-use crate::marks::marked;
+use crate::flags::flagged;
+use crate::precision::Position;
 use crate::snapshot::QuantizedSnapshot;
-use crate::stages::Position;
 
 /// Longest time between two snapshots, in ticks, over which a motion is taken to say anything.
 pub const MAX_TICKS: u16 = 64;
@@ -63,7 +63,7 @@ impl Motion {
         self.ticks = ticks;
         match candidates {
             Some(candidates) => {
-                for cube in marked(candidates) {
+                for cube in flagged(candidates) {
                     self.moved[cube] = current.differs(baseline, cube);
                 }
             }
@@ -72,7 +72,7 @@ impl Motion {
         if current.precision().position != Position::Quantized {
             return;
         }
-        for cube in marked(&self.moved) {
+        for cube in flagged(&self.moved) {
             let (now, then) = (current.positions[cube], baseline.positions[cube]);
             self.displacements[cube] = std::array::from_fn(|axis| now[axis] - then[axis]);
             self.falling[cube] = now[2] > FALL_HEIGHT

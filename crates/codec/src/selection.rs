@@ -11,8 +11,8 @@
 
 use bitstream_io::BitWrite;
 
+use crate::flags::{flag_differing, flagged};
 use crate::ledger::{BitKind, BitLedger};
-use crate::marks::{mark_differing, marked};
 use crate::ranges::Ranges;
 use crate::sink::Sink;
 use crate::source::{DecodeError, Source};
@@ -68,7 +68,7 @@ pub(crate) fn put<W: BitWrite>(
     named.clear();
     named.resize(changed.len(), false);
     match delta {
-        Delta::PredictedIndices => mark_differing(named, changed, moved),
+        Delta::PredictedIndices => flag_differing(named, changed, moved),
         _ => named.copy_from_slice(changed),
     }
     let form = match delta {
@@ -76,7 +76,7 @@ pub(crate) fn put<W: BitWrite>(
         Delta::ChangedBits => None,
         Delta::Indices | Delta::RelativeIndices | Delta::PredictedIndices => {
             indices.clear();
-            indices.extend(marked(named).map(|cube| cube as u16));
+            indices.extend(flagged(named).map(|cube| cube as u16));
             let form = IndexForm::new(delta, changed.len());
             let smaller = form.is_smaller_than_bits(never_sent, indices, changed.len());
             sink.put_flag(BitKind::Selection, smaller);

@@ -2,13 +2,12 @@
 
 use glam::{Quat, Vec3};
 
+use crate::flags::flag_differing;
 use crate::ledger::BitKind;
-use crate::marks::mark_differing;
-use crate::precision::{Precision, VelocityPrecision};
+use crate::precision::{Orientation, Position, Precision, VelocityPrecision};
 use crate::quantize::affine::{AFFINE_POSITION, AFFINE_VELOCITY};
 use crate::quantize::bounded::{Bounded, POSITION, VELOCITY};
-use crate::quantize::smallest_three::{SmallestThree, max_component};
-use crate::stages::{IllegalStages, Orientation, Position};
+use crate::quantize::smallest_three::{ComponentBitsError, SmallestThree, max_component};
 use crate::state::{CubeState, Snapshot};
 
 /// A snapshot as integers. What they mean, its [`Precision`] says; two snapshots can be compared
@@ -32,7 +31,7 @@ pub struct QuantizedSnapshot {
 pub enum QuantizeError {
     /// The bits of a smallest-three component are outside 2..=15.
     #[error(transparent)]
-    ComponentBits(#[from] IllegalStages),
+    ComponentBits(#[from] ComponentBitsError),
     /// A component is NaN or infinite.
     #[error("cube {cube}: {field} has the component {value}, which is not a finite number")]
     NotFinite {
@@ -261,17 +260,17 @@ impl QuantizedSnapshot {
         assert_eq!(self.len(), other.len(), "a cube for each cube");
         changed.clear();
         changed.resize(self.len(), false);
-        self.mark_differing(other, changed);
+        self.flag_differing(other, changed);
     }
 
     /// Sets the mark of each cube of which a field differs from that of `other`, whose precision and
     /// number of cubes are the same.
-    pub(crate) fn mark_differing(&self, other: &Self, changed: &mut [bool]) {
-        mark_differing(changed, &self.positions, &other.positions);
-        mark_differing(changed, &self.smallest_three, &other.smallest_three);
-        mark_differing(changed, &self.quaternions, &other.quaternions);
-        mark_differing(changed, &self.velocities, &other.velocities);
-        mark_differing(changed, &self.interacting, &other.interacting);
+    pub(crate) fn flag_differing(&self, other: &Self, changed: &mut [bool]) {
+        flag_differing(changed, &self.positions, &other.positions);
+        flag_differing(changed, &self.smallest_three, &other.smallest_three);
+        flag_differing(changed, &self.quaternions, &other.quaternions);
+        flag_differing(changed, &self.velocities, &other.velocities);
+        flag_differing(changed, &self.interacting, &other.interacting);
     }
 
     /// Whether any field of a cube differs from that of `other`, whose precision is the same.

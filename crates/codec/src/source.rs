@@ -95,15 +95,14 @@ pub enum DecodeError {
         /// The cube it belongs to, if any.
         cube: Option<usize>,
     },
-    /// Decisions that the encoder would have written otherwise.
-    #[error("the decisions up to about bit {at_bit} are not as an encoder writes them")]
-    Inexact {
-        /// Bits that were needed up to here.
+    /// Arithmetically coded bins in another form than the encoder's.
+    #[error("the bins up to about bit {at_bit} are not in the encoder's form")]
+    NonCanonical {
+        /// Bits read up to here, to within a few bytes.
         at_bit: u64,
     },
-    /// The two sides do not agree on what came before: they started from different states, or have
-    /// learned different things.
-    #[error("{0} does not match its check: the two sides do not agree on what it goes on from")]
+    /// The two sides have different initial states, trained models or adaptive states.
+    #[error("{0} does not match its check: the two sides coded it from different states")]
     Check(Sequence),
     /// A quaternion of length zero.
     #[error("orientation{} before bit {at_bit} has no direction", of_cube(*cube))]

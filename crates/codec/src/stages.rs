@@ -7,30 +7,9 @@
 pub mod text;
 
 use crate::precision::{Precision, VelocityPrecision};
-use crate::quantize::smallest_three::{MAX_BITS, MIN_BITS};
+use crate::quantize::smallest_three::ComponentBitsError;
 
-/// How orientations are written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Orientation {
-    /// Four f32, 128 bits.
-    Full,
-    /// Index of the largest component and the other three: 2 + 3 × `bits`.
-    SmallestThree {
-        /// Bits a component, `2..=15`; the article uses 9.
-        bits: u8,
-    },
-}
-
-impl Orientation {
-    pub(crate) const fn check(&self) -> Result<(), IllegalStages> {
-        match *self {
-            Self::SmallestThree { bits } if bits < MIN_BITS || bits > MAX_BITS => {
-                Err(IllegalStages::ComponentBits { bits })
-            }
-            _ => Ok(()),
-        }
-    }
-}
+pub use crate::precision::{Orientation, Position};
 
 /// How linear velocities are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -56,23 +35,6 @@ impl Velocity {
         Self::Omitted,
         Self::Affine,
     ];
-}
-
-/// How positions are written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Position {
-    /// Three f32, 96 bits.
-    Full,
-    /// 512 steps a metre inside [−256, 256) × [−256, 256) × [0, 32): 50 bits.
-    Quantized,
-    /// 1 bit, then an affine-quantized difference from the baseline's position, 63 bits, or,
-    /// where that does not reach, the position itself, 71 bits.
-    Affine,
-}
-
-impl Position {
-    /// Every variant, in the order of its codes on the wire.
-    pub const ALL: [Self; 3] = [Self::Full, Self::Quantized, Self::Affine];
 }
 
 /// Which cubes are in a packet, and how it says so. "Changed" is always against the baseline.
@@ -190,11 +152,8 @@ pub struct Stages {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum IllegalStages {
     /// Smallest-three bits outside 2..=15.
-    #[error("a smallest-three component has {MIN_BITS} to {MAX_BITS} bits, not {bits}")]
-    ComponentBits {
-        /// Bits as given.
-        bits: u8,
-    },
+    #[error(transparent)]
+    ComponentBits(#[from] ComponentBitsError),
     /// Relative positions without delta encoding.
     #[error(
         "relative positions need delta encoding: without a baseline there is nothing to be relative to"
@@ -235,8 +194,8 @@ impl Stages {
     /// The first reason found why it is not.
     pub const fn check(&self) -> Result<(), IllegalStages> {
         let delta = !matches!(self.delta, Delta::Off);
-        if let Err(illegal) = self.orientation.check() {
-            return Err(illegal);
+        if let Err(error) = self.orientation.check() {
+            return Err(IllegalStages::ComponentBits(error));
         }
         if self.delta.is_arithmetic() && !self.suits_arithmetic() {
             return Err(IllegalStages::ArithmeticNotAlone);
@@ -349,7 +308,7 @@ mod tests {
                     orientation: Orientation::SmallestThree { bits: 16 },
                     ..top
                 },
-                IllegalStages::ComponentBits { bits: 16 },
+                IllegalStages::ComponentBits(ComponentBitsError { bits: 16 }),
             ),
             (
                 Stages {

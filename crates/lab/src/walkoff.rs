@@ -10,7 +10,7 @@ use std::io::{self, Write};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use cubewire_codec::entropy::Prior;
+use cubewire_codec::entropy::TrainedModel;
 use cubewire_codec::ladder::Rung;
 use cubewire_codec::{
     Baseline, CubeState, Decoder, Encoder, Limits, Packet, QuantizedSnapshot, References, Sequence,
@@ -105,7 +105,7 @@ pub(crate) fn print(args: &WalkoffArgs, out: &mut impl Write) -> Result<(), LabE
     let Codecs(mut rungs) = args.codec.clone();
     let prior = match &args.prior {
         Some(path) => Arc::new(read_prior(path)?),
-        None => Prior::shipped(),
+        None => TrainedModel::shipped(),
     };
     if !args.allow_trained && prior.trained_on().contains(&recording.hash()) {
         let trained = LabError::Trained {
@@ -181,7 +181,7 @@ pub(crate) fn measure(
     recording: &Recording,
     rung: &Rung,
     path: Path,
-    prior: &Arc<Prior>,
+    prior: &Arc<TrainedModel>,
 ) -> Outcome {
     run(recording, rung, path, prior, || ()).outcome(rung.name, false)
 }
@@ -191,7 +191,7 @@ fn run(
     recording: &Recording,
     rung: &Rung,
     path: Path,
-    prior: &Arc<Prior>,
+    prior: &Arc<TrainedModel>,
     tick: impl Fn(),
 ) -> Tally {
     let mut frames = Frames::new(recording, rung);
@@ -200,9 +200,9 @@ fn run(
     let limits = Limits::default();
     let proven = "a recording's values are checked when it is read";
     let encoder = Encoder::new(initial.clone(), limits).expect(proven);
-    let mut encoder = encoder.with_prior(Arc::clone(prior));
+    let mut encoder = encoder.with_model(Arc::clone(prior));
     let decoder = Decoder::new(initial, limits).expect(proven);
-    let mut decoder = decoder.with_prior(Arc::clone(prior));
+    let mut decoder = decoder.with_model(Arc::clone(prior));
     let (mut forth, mut back) = (path.forth(), path.back());
     let (mut held_by_sender, mut held_by_receiver) = (
         BaselineRing::new(OLDEST_BASELINE),
@@ -230,7 +230,7 @@ fn run(
                 .filter_map(|&acked: &usize| held_by_sender.get(acked as u64));
             let references = References {
                 baseline: held.next(),
-                earlier: [held.next(), held.next()],
+                additional: [held.next(), held.next()],
             };
             let start = Instant::now();
             encoder

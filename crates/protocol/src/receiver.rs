@@ -125,7 +125,7 @@ impl SnapshotReceiver {
                 // What the two sides know of it differs: the sender must not go on from it.
                 (
                     DecodeError::Check(_)
-                    | DecodeError::Inexact { .. }
+                    | DecodeError::NonCanonical { .. }
                     | DecodeError::OutOfRange { .. },
                     Reference::Baseline { sequence, .. },
                 ) => Some(sequence),

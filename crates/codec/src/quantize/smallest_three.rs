@@ -15,6 +15,14 @@ pub const MIN_BITS: u8 = 2;
 /// Most bits a component can have.
 pub const MAX_BITS: u8 = 15;
 
+/// A component cannot have this many bits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("a smallest-three component has {MIN_BITS} to {MAX_BITS} bits, not {bits}")]
+pub struct ComponentBitsError {
+    /// The number of bits.
+    pub bits: u8,
+}
+
 /// A quaternion shorter than this has no direction.
 pub const MIN_LENGTH: f64 = 1e-6;
 

@@ -96,10 +96,10 @@ impl Pair {
         (sequence, snapshot): &(Sequence, Snapshot),
         stages: Stages,
         baseline: Option<Sequence>,
-        earlier: [Option<Sequence>; 2],
+        additional: [Option<Sequence>; 2],
     ) {
         let lane = &mut self.lane;
-        lane.send_naming(*sequence, stages, snapshot, baseline, earlier);
+        lane.send_naming(*sequence, stages, snapshot, baseline, additional);
         let second = decode(&lane.packet.bytes, &self.initial, &self.held)
             .unwrap_or_else(|error| panic!("{sequence} of {stages:?}: {error}"));
         assert_agree(&lane.received[&sequence.0], &second);
@@ -166,8 +166,8 @@ fn send_by_age(frames: &[(Sequence, Snapshot)], stages: &[Stages], older: &[[u16
     let turns = stages.iter().cycle().zip(older.iter().cycle());
     for (frame, (stages, older)) in frames.iter().zip(turns) {
         let at = |age: u16| Some(Sequence(frame.0.0.wrapping_sub(age)));
-        let earlier = older.map(|older| at(6 + older).filter(|_| older > 0));
-        pair.send(frame, *stages, at(6), earlier);
+        let additional = older.map(|older| at(6 + older).filter(|_| older > 0));
+        pair.send(frame, *stages, at(6), additional);
     }
 }
 
@@ -282,8 +282,8 @@ fn both_refuse_flipped_bits_of_real_play() {
         let mut pair = Pair::new(&frames[0].1);
         let (mut tried, mut read) = (0, 0);
         for (n, frame) in frames.iter().enumerate() {
-            let earlier = [n.checked_sub(7), n.checked_sub(8)].map(|n| Some(frames[n?].0));
-            pair.send(frame, rung.stages, baseline(n), earlier);
+            let additional = [n.checked_sub(7), n.checked_sub(8)].map(|n| Some(frames[n?].0));
+            pair.send(frame, rung.stages, baseline(n), additional);
             let bits = pair.lane.packet.bytes.len() * 8;
             // All of the header and of the check, then some of the decisions to the last.
             for bit in (0..bits.min(80))
@@ -346,8 +346,8 @@ proptest! {
         for (frame, (rung, age, first, second)) in choices.into_iter().enumerate() {
             let at = |age: usize| Some(frames[frame.checked_sub(age)?].0);
             let baseline = at(age).filter(|_| age > 0);
-            let earlier = [first, second].map(|more| at(age + more?));
-            pair.send(&frames[frame], rung.stages, baseline, earlier);
+            let additional = [first, second].map(|more| at(age + more?));
+            pair.send(&frames[frame], rung.stages, baseline, additional);
         }
     }
 

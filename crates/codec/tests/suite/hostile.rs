@@ -138,7 +138,7 @@ fn every_truncation_and_every_extension_is_refused() {
                     error,
                     DecodeError::Check(_)
                         | DecodeError::UnknownBaseline(_)
-                        | DecodeError::Inexact { .. }
+                        | DecodeError::NonCanonical { .. }
                         | DecodeError::OutOfRange { .. }
                 );
             assert!(
@@ -155,7 +155,7 @@ fn every_truncation_and_every_extension_is_refused() {
             .unwrap_err();
         assert!(matches!(
             error,
-            DecodeError::TrailingBytes { bytes: 1, .. } | DecodeError::Inexact { .. }
+            DecodeError::TrailingBytes { bytes: 1, .. } | DecodeError::NonCanonical { .. }
         ));
     }
 }

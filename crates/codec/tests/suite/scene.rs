@@ -167,7 +167,7 @@ impl Lane {
         stages: Stages,
         snapshot: &Snapshot,
         baseline: Option<Sequence>,
-        earlier: [Option<Sequence>; 2],
+        additional: [Option<Sequence>; 2],
     ) {
         let mut current = QuantizedSnapshot::new(stages.precision());
         current.quantize(snapshot, stages.precision()).unwrap();
@@ -175,7 +175,7 @@ impl Lane {
         let baseline = baseline.and_then(sent);
         let references = References {
             baseline,
-            earlier: earlier.map(|sequence| sequence.and_then(sent)),
+            additional: additional.map(|sequence| sequence.and_then(sent)),
         };
         let mut kept = Baseline::default();
         self.encoder

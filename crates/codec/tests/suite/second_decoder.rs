@@ -9,7 +9,7 @@ use std::f64::consts::SQRT_2;
 use std::ops::RangeInclusive;
 
 use crate::second_coder::Choice;
-use crate::second_decisions::{Learned, Packet, check_number};
+use crate::second_session::{AdaptiveState, Packet, check_number};
 
 /// A cube of the initial state, in floats (section 3).
 #[derive(Clone, Debug, PartialEq)]
@@ -45,7 +45,7 @@ pub(crate) struct Kept {
     pub(crate) displacement: Vec<[i64; 3]>,
     pub(crate) falling: Vec<bool>,
     /// Of packets that are coded arithmetically (`DECISIONS.md`, section 5).
-    pub(crate) learned: Option<Learned>,
+    pub(crate) state: Option<AdaptiveState>,
 }
 
 // The codes of section 5 that the text below names.
@@ -95,20 +95,20 @@ pub(crate) fn decode(
     let count = initial.len();
     check(cubes.len() == count, "a baseline of other cubes")?;
     if stages[3] >= ARITHMETIC {
-        let way = usize::from(stages[3] - ARITHMETIC);
+        let variant = usize::from(stages[3] - ARITHMETIC);
         let sent = bits.number(14)?;
-        let decisions = bits.after_padding()?;
+        let bins = bits.after_padding()?;
         let packet = Packet {
-            way,
+            variant,
             sequence,
             cubes: &cubes,
             baseline,
             held,
         };
-        let (cubes, learned) = packet.read(decisions)?;
+        let (cubes, state) = packet.read(bins)?;
         check(check_number(sequence, &cubes) == sent, "the check differs")?;
         let mut kept = keep(sequence, stages, cubes, baseline);
-        kept.learned = Some(learned);
+        kept.state = Some(state);
         return Ok(kept);
     }
     let follows = read_selection(&mut bits, stages[3], count, baseline)?;
@@ -124,11 +124,11 @@ pub(crate) fn decode(
     Ok(keep(sequence, stages, cubes, baseline))
 }
 
-/// A packet that is coded arithmetically and whose decisions are taken by choice, with the right
+/// A packet that is coded arithmetically and whose bins are taken by choice, with the right
 /// check. It may have to be refused.
 pub(crate) fn choose(
     choice: Choice,
-    (sequence, way): (u16, u8),
+    (sequence, variant): (u16, u8),
     baseline: Option<u16>,
     initial: &[FloatCube],
     held: &HashMap<u16, Kept>,
@@ -137,7 +137,7 @@ pub(crate) fn choose(
         9,
         VELOCITY_OMITTED,
         POSITION_QUANTIZED,
-        ARITHMETIC + way,
+        ARITHMETIC + variant,
         0,
         0,
         0,
@@ -146,13 +146,13 @@ pub(crate) fn choose(
     let quantized = || initial.iter().map(|cube| quantize(cube, stages)).collect();
     let cubes: Vec<Cube> = baseline.map_or_else(quantized, |kept| kept.cubes.clone());
     let packet = Packet {
-        way: usize::from(way),
+        variant: usize::from(variant),
         sequence,
         cubes: &cubes,
         baseline,
         held,
     };
-    let (decisions, chosen) = packet.choose(choice);
+    let (bins, chosen) = packet.choose(choice);
     let name = baseline.map(|kept| format!("0{:016b}0", kept.sequence));
     let codes = stages.iter().zip(STAGE_BITS);
     let codes: String = codes
@@ -167,7 +167,7 @@ pub(crate) fn choose(
             .fold(0, |byte, bit| 2 * byte + bit)
     };
     let header = bits.as_bytes().chunks(8).map(byte);
-    header.chain(decisions).collect()
+    header.chain(bins).collect()
 }
 
 /// Decodes the initial state from its block (section 10).
@@ -625,7 +625,7 @@ fn keep(sequence: u16, stages: [u8; 7], cubes: Vec<Cube>, baseline: Option<&Kept
         moved: vec![false; cubes.len()],
         displacement: vec![[0; 3]; cubes.len()],
         falling: vec![false; cubes.len()],
-        learned: None,
+        state: None,
         cubes,
     };
     let Some(baseline) = baseline else {

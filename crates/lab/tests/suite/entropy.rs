@@ -3,7 +3,7 @@
 use std::fs;
 use std::fs::File;
 
-use cubewire_codec::entropy::training::Feature;
+use cubewire_codec::training::Feature;
 use serde_json::Value;
 
 use crate::{lab, output, recording};
@@ -60,7 +60,7 @@ fn a_recording_is_not_measured_with_what_was_learned_from_it() {
     ];
     let refused = lab(&args).assert().code(2);
     let said = String::from_utf8(refused.get_output().stderr.clone()).unwrap();
-    assert!(said.contains("prior.bin: not a prior"), "{said}");
+    assert!(said.contains("prior.bin: not a trained model"), "{said}");
 }
 
 #[test]
@@ -101,11 +101,11 @@ fn everything_is_tried_without() {
     assert_eq!(rows.len(), 1 + Feature::all().count());
     assert_eq!(rows[0]["without"], "nothing");
     let bytes = |row: &Value, rung: &str| row[rung].as_f64().unwrap();
-    // Guesses are no part of `arithmetic`, and at least one of them is worth something.
-    let guesses = rows
+    // Candidates are no part of `arithmetic`, and at least one of them is worth something.
+    let candidates = rows
         .iter()
-        .filter(|row| row["decision"].as_str().unwrap().starts_with("guess"));
-    let worth = guesses.map(|row| {
+        .filter(|row| row["decision"].as_str().unwrap().starts_with("candidate"));
+    let worth = candidates.map(|row| {
         assert_eq!(bytes(row, "arithmetic"), bytes(&rows[0], "arithmetic"));
         bytes(row, "predicted") - bytes(&rows[0], "predicted")
     });
