@@ -47,9 +47,9 @@ fn widths(bits: &[u8]) -> String {
 fn the_constants_are_those_of_the_code() {
     let range = |bounded: Bounded| format!("{}..={}", bounded.min, bounded.max);
     for (constant, value) in [
-        ("most cubes", MAX_CUBES.to_string()),
+        ("maximum number of cubes", MAX_CUBES.to_string()),
         (
-            "position, quantized: steps a metre",
+            "position, quantized: steps per metre",
             POSITION_XY.steps_per_unit.to_string(),
         ),
         ("position, quantized: x and y", range(POSITION_XY)),
@@ -74,16 +74,16 @@ fn the_constants_are_those_of_the_code() {
             "relative orientation: ranges at 9 bits",
             widths(&ORIENTATION_RANGES.bits()),
         ),
-        ("longest known motion: ticks", MAX_TICKS.to_string()),
+        ("maximum ticks of a known motion", MAX_TICKS.to_string()),
         (
-            "drag: velocity kept a tick, in 1/65536",
+            "drag: velocity kept per tick, in 1/65536",
             DRAG_PER_TICK.to_string(),
         ),
         (
             "gravity: 1/512 m per tick²",
             format!("{}/{}", GRAVITY.0, GRAVITY.1),
         ),
-        ("least height of a falling cube: z", FALL_HEIGHT.to_string()),
+        ("minimum height of a falling cube: z", FALL_HEIGHT.to_string()),
         ("height of a cube at rest: z", REST_HEIGHT.to_string()),
     ] {
         assert_eq!(row(constant), [constant, &value]);
