@@ -1,4 +1,4 @@
-//! Packets to snapshots.
+//! Decodes packets to snapshots.
 
 use std::sync::Arc;
 
@@ -20,10 +20,10 @@ use crate::source::{DecodeError, Source};
 use crate::stages::Stages;
 use crate::state::Snapshot;
 
-/// Turns packets back into quantized snapshots.
+/// Decodes packets to quantized snapshots.
 ///
-/// It remembers nothing from one packet to the next: what a packet is relative to, the caller
-/// keeps. Allocates nothing once it and `out` have been through a packet of each precision.
+/// It keeps no state between packets: the caller keeps the baselines. Decoding does not allocate once the decoder
+/// and `out` have been used for a packet of each precision.
 #[derive(Clone, Debug)]
 pub struct Decoder {
     initial: InitialState,
@@ -33,8 +33,8 @@ pub struct Decoder {
 }
 
 impl Decoder {
-    /// `initial` is the sender's initial state, bit for bit: with another, packets decode to wrong
-    /// cubes without an error, unless they are coded arithmetically and have a check.
+    /// `initial` must be the sender's initial state, bit for bit. With another one, packets decode to wrong cubes
+    /// without an error, unless they are arithmetically coded, which have a check.
     ///
     /// # Errors
     /// [`InitialStateError`] if it has more cubes than the limits allow, or a cube that cannot be
@@ -55,12 +55,11 @@ impl Decoder {
         self
     }
 
-    /// Decodes a packet into `out`. `held` looks up what was decoded from an earlier packet by its
-    /// sequence; a snapshot of another sequence or number of cubes counts as not held.
+    /// Decodes a packet into `out`. `held` looks up decoded baselines by sequence; one of another sequence or
+    /// number of cubes counts as not held.
     ///
     /// # Errors
-    /// [`DecodeError`] says what is wrong with the bytes and where. Nothing is changed then, `out`
-    /// included.
+    /// [`DecodeError`] says what is wrong with the bytes and where. `out` is then unchanged.
     pub fn decode<'h>(
         &mut self,
         bytes: &[u8],
@@ -80,7 +79,7 @@ impl Decoder {
                 if !stages.uses_baseline() {
                     return Err(DecodeError::NeedlessBaseline(sequence));
                 }
-                if !baseline.serves(stages.precision()) {
+                if !baseline.has_precision(stages.precision()) {
                     return Err(DecodeError::BaselinePrecision(sequence));
                 }
                 (Some(baseline), stages)

@@ -1,4 +1,4 @@
-//! Snapshots to packets.
+//! Encodes snapshots as packets.
 
 use std::sync::Arc;
 
@@ -18,12 +18,12 @@ use crate::snapshot::QuantizedSnapshot;
 use crate::stages::{Delta, IllegalStages, Stages};
 use crate::state::Snapshot;
 
-/// An encoded snapshot, the account of its bits, and how many cubes it is about.
+/// An encoded snapshot, with the account of its bits and the number of its cubes.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Packet {
-    /// What to send.
+    /// The bytes to send.
     pub bytes: Vec<u8>,
-    /// Where its bits went. Make it [`BitLedger::with_cubes`] to know that by cube as well.
+    /// The account of its bits. Set it to [`BitLedger::with_cubes`] to have it by cube as well.
     pub ledger: BitLedger,
     /// Cubes that differ from the given baseline if its precision is the packet's, and otherwise from the
     /// initial state. Counted also where the stages send every cube.
@@ -53,8 +53,8 @@ impl<'a> From<Option<&'a Baseline>> for References<'a> {
 
 /// Turns quantized snapshots into packets.
 ///
-/// Any number of receivers can share one, each with a store of [`Baseline`]s of its own. Allocates nothing once
-/// it, `packet` and `kept` have been through packets of that size and precision.
+/// Any number of receivers can share an encoder, each with its own store of [`Baseline`]s. Encoding does not
+/// allocate once the encoder, `packet` and `kept` have been used for packets of that size and precision.
 #[derive(Clone, Debug)]
 pub struct Encoder {
     initial: InitialState,
@@ -88,9 +88,9 @@ pub enum EncodeError {
 }
 
 impl Encoder {
-    /// `initial` is the state that the first packets are relative to. The receiver must know the very
-    /// same, bit for bit: only packets that are coded arithmetically would tell.
-    /// [`encode_initial`](crate::encode_initial) sends it.
+    /// `initial` is the state that the first packets are relative to. The receiver's must be the same, bit for
+    /// bit; only arithmetically coded packets detect a difference. [`encode_initial`](crate::encode_initial)
+    /// writes it for a receiver.
     ///
     /// # Errors
     /// [`InitialStateError`] if it has more cubes than the limits allow, or a cube that cannot be
@@ -111,22 +111,21 @@ impl Encoder {
         self
     }
 
-    /// Encodes `current`, which is quantized in the stages' precision, relative to a baseline that this
-    /// receiver is known to hold, or to the initial state. Replaces the contents of
-    /// `packet`, and returns its header, which says what it is relative to.
+    /// Encodes `current`, quantized in the stages' precision, relative to baselines that the receiver is known to
+    /// hold, or to the initial state. Replaces the contents of `packet`, and returns its header, which names the
+    /// baseline.
     ///
-    /// `sequence` is the tick, and belongs to one packet: a snapshot that is sent to one receiver
-    /// twice takes a number of its own each time.
+    /// `sequence` is the tick. Each packet to one receiver has its own number, also if it carries the same
+    /// snapshot.
     ///
-    /// `kept`, if given, becomes what the receiver will have, for later packets to be relative to;
-    /// it is equal to what [`Decoder::decode`](crate::Decoder::decode) makes of the packet.
+    /// `kept`, if given, becomes the baseline that the receiver will have after decoding; it is equal to that of
+    /// [`Decoder::decode`](crate::Decoder::decode).
     ///
-    /// A baseline of another precision, or one that the stages have no use for, is passed over.
-    /// After a change of precision, packets are relative to the initial state, and larger, until one
-    /// of them is acknowledged.
+    /// A baseline of another precision, or one that the stages do not use, is ignored. After a change of
+    /// precision, packets are relative to the initial state, and larger, until one of them is acknowledged.
     ///
     /// # Errors
-    /// [`EncodeError`] if the arguments do not fit together. `packet` and `kept` are unchanged then.
+    /// [`EncodeError`] if the arguments do not fit together. `packet` and `kept` are then unchanged.
     pub fn encode<'b>(
         &mut self,
         sequence: Sequence,
@@ -144,7 +143,7 @@ impl Encoder {
         self.check(stages, current, named)?;
         let header = Header::new(sequence, stages, named);
 
-        self.mark_changed(current, baseline);
+        self.flag_changed(current, baseline);
         let changed = self.changed.iter().filter(|&&changed| changed);
         packet.changed_cubes = changed.count();
         packet.sent_cubes = match stages.delta {
@@ -202,11 +201,11 @@ impl Encoder {
         }
     }
 
-    /// Marks the cubes that differ from `baseline`, or from the initial state if the baseline's precision or
-    /// number of cubes is another. Where a packet names a baseline, it is this one.
-    fn mark_changed(&mut self, current: &QuantizedSnapshot, baseline: Option<&Baseline>) {
+    /// Flags the cubes that differ from `baseline`, or from the initial state if the baseline's precision or number
+    /// of cubes is another. If the packet names a baseline, it is this one.
+    fn flag_changed(&mut self, current: &QuantizedSnapshot, baseline: Option<&Baseline>) {
         let reference = baseline
-            .filter(|baseline| baseline.serves(current.precision()))
+            .filter(|baseline| baseline.has_precision(current.precision()))
             .filter(|baseline| baseline.snapshot.len() == current.len())
             .unwrap_or_else(|| self.initial.at(current.precision()));
         current.compare(&reference.snapshot, &mut self.changed);

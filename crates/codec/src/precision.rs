@@ -1,8 +1,8 @@
-//! What the integers of a snapshot mean.
+//! Precision: the meaning of the integers of a snapshot.
 
 use crate::quantize::smallest_three::{ComponentBitsError, MAX_BITS, MIN_BITS};
 
-/// What the integers of a [`QuantizedSnapshot`](crate::QuantizedSnapshot) mean.
+/// The meaning of the integers of a [`QuantizedSnapshot`](crate::QuantizedSnapshot).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Precision {
     /// Orientations.
@@ -33,7 +33,7 @@ pub enum Orientation {
     Full,
     /// Index of the largest component and the other three: 2 + 3 × `bits`.
     SmallestThree {
-        /// Bits a component, `2..=15`; the article uses 9.
+        /// Bits per component, `2..=15`; the article uses 9.
         bits: u8,
     },
 }
@@ -56,8 +56,8 @@ pub enum Position {
     Full,
     /// 512 steps a metre inside [−256, 256) × [−256, 256) × [0, 32): 50 bits.
     Quantized,
-    /// 1 bit, then an affine-quantized difference from the baseline's position, 63 bits, or,
-    /// where that does not reach, the position itself, 71 bits.
+    /// 1 bit, then an affine-quantized difference to the baseline's position, 63 bits, or, if that is out of
+    /// range, the position itself, 71 bits.
     Affine,
 }
 

@@ -1,8 +1,8 @@
-//! What the codec does to a snapshot, as one plain value.
+//! The stages of the codec, as one plain value.
 //!
-//! Each field is one switch of a panel. Sources: Glenn Fiedler, *Snapshot Compression* (2015); for
-//! the affine variants *Data Quantization and Networking* (2025). Predicted indices, predicted
-//! positions, growing ranges and joint flags are ours.
+//! Sources: Glenn Fiedler, *Snapshot Compression* (2015), and for the affine variants *Data Quantization and
+//! Networking* (2025). Predicted indices, predicted positions, growing ranges, joint flags and arithmetic coding
+//! are additions.
 
 pub mod text;
 
@@ -20,9 +20,9 @@ pub enum Velocity {
     Quantized,
     /// 1 bit for a velocity of zero, 1 + 33 for any other.
     AtRestFlag,
-    /// Left out. The receiver has zero.
+    /// Omitted; zero at the receiver.
     Omitted,
-    /// Affine-quantized difference from the baseline's velocity: 63 bits.
+    /// Affine-quantized difference to the baseline's velocity: 63 bits.
     Affine,
 }
 
@@ -37,25 +37,24 @@ impl Velocity {
     ];
 }
 
-/// Which cubes are in a packet, and how it says so. "Changed" is always against the baseline.
+/// Which cubes are in a packet, and how they are listed. "Changed" means different from the baseline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Delta {
     /// Every cube is sent.
     Off,
     /// One bit for each cube.
     ChangedBits,
-    /// The index of each changed cube, where that is smaller than changed bits.
+    /// The index of each changed cube, if that is smaller than changed bits.
     Indices,
-    /// The distance from each changed cube to the next, where that is smaller.
+    /// The distance from each changed cube to the next, if that is smaller than changed bits.
     RelativeIndices,
-    /// The receiver expects what changed from the baseline's baseline to the baseline to change
-    /// again, and nothing else. Relative indices name the cubes for which that is wrong.
+    /// The cubes that changed on the way to the baseline are predicted to change again, and no others. Relative
+    /// indices list the cubes for which that is wrong.
     PredictedIndices,
-    /// Everything by [arithmetic coding](crate::entropy): which cubes changed, and how they differ from
-    /// the baseline.
+    /// [Arithmetic coding](crate::entropy) of everything: which cubes changed, and their residuals to the
+    /// baseline.
     Arithmetic,
-    /// The same, with differences from where cubes are expected to be. A packet may name two more
-    /// baselines.
+    /// The same with residuals to predictions. A packet can name two additional references.
     ArithmeticPredicted,
 }
 
@@ -78,14 +77,14 @@ impl Delta {
     }
 }
 
-/// How the position of a changed cube makes use of the baseline.
+/// How the position of a changed cube uses the baseline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum RelativePosition {
     /// It does not.
     Off,
     /// Difference to the baseline's position, in a small or a large range.
     TwoRanges,
-    /// Difference to where the baseline's own motion leads, in growing ranges that suit its speed.
+    /// Difference to a [linear prediction](crate::predict), in growing ranges that depend on the speed.
     Predicted,
 }
 
@@ -94,14 +93,14 @@ impl RelativePosition {
     pub const ALL: [Self; 3] = [Self::Off, Self::TwoRanges, Self::Predicted];
 }
 
-/// How the orientation of a changed cube makes use of the baseline.
+/// How the orientation of a changed cube uses the baseline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum RelativeOrientation {
     /// It does not.
     Off,
     /// Difference to the baseline's components, in a small or a large range.
     TwoRanges,
-    /// The same difference, in growing ranges that suit the speed of the baseline's own motion.
+    /// The same difference, in growing ranges that depend on the speed of the baseline's motion.
     GrowingRanges,
 }
 
@@ -110,10 +109,10 @@ impl RelativeOrientation {
     pub const ALL: [Self; 3] = [Self::Off, Self::TwoRanges, Self::GrowingRanges];
 }
 
-/// Whether a changed cube says which of its fields changed.
+/// Whether a changed cube signals which of its fields changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ChangedFlags {
-    /// It sends all of them.
+    /// No: it sends all of them.
     Off,
     /// One bit for the position, one for the orientation.
     Separate,
@@ -129,7 +128,7 @@ impl ChangedFlags {
 
 /// What the codec does, stage by stage.
 ///
-/// Not every combination makes sense: [`Stages::check`] says which do. Any that does has a [`text`].
+/// [`Stages::check`] decides which combinations are legal. Every legal one has a [`text`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Stages {
     /// How orientations are written.
@@ -144,11 +143,11 @@ pub struct Stages {
     pub relative_position: RelativePosition,
     /// How changed orientations use the baseline.
     pub relative_orientation: RelativeOrientation,
-    /// Whether changed cubes say which fields changed.
+    /// Whether changed cubes signal which fields changed.
     pub changed_flags: ChangedFlags,
 }
 
-/// Why a combination of stages is refused, in words fit for a tooltip.
+/// Why a combination of stages is illegal. The messages suit a tooltip.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum IllegalStages {
     /// Smallest-three bits outside 2..=15.
@@ -174,7 +173,7 @@ pub enum IllegalStages {
         "relative orientations need the smallest three: they are differences between its components"
     )]
     RelativeOrientationUnquantized,
-    /// Arithmetic coding of other integers, or beside other ways to write differences.
+    /// Arithmetic coding of other integers, or together with stages that it replaces.
     #[error(
         "arithmetic coding goes with orientations in nine bits, quantized positions and no velocity, \
          and takes the place of relative positions, relative orientations and changed flags"
@@ -188,10 +187,10 @@ pub enum IllegalStages {
 }
 
 impl Stages {
-    /// Whether this combination is legal.
+    /// Checks whether this combination is legal.
     ///
     /// # Errors
-    /// The first reason found why it is not.
+    /// The first reason why it is not.
     pub const fn check(&self) -> Result<(), IllegalStages> {
         let delta = !matches!(self.delta, Delta::Off);
         if let Err(error) = self.orientation.check() {
@@ -237,7 +236,7 @@ impl Stages {
         )
     }
 
-    /// What the integers of a snapshot mean under these stages.
+    /// The precision of snapshots under these stages.
     #[must_use]
     pub const fn precision(&self) -> Precision {
         Precision {
@@ -252,7 +251,7 @@ impl Stages {
         }
     }
 
-    /// Whether a packet of these stages means something only together with a baseline.
+    /// Whether packets of these stages are relative to a baseline.
     #[must_use]
     pub const fn uses_baseline(&self) -> bool {
         !matches!(self.delta, Delta::Off)

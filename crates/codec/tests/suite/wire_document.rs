@@ -83,7 +83,10 @@ fn the_constants_are_those_of_the_code() {
             "gravity: 1/512 m per tick²",
             format!("{}/{}", GRAVITY.0, GRAVITY.1),
         ),
-        ("minimum height of a falling cube: z", FALL_HEIGHT.to_string()),
+        (
+            "minimum height of a falling cube: z",
+            FALL_HEIGHT.to_string(),
+        ),
         ("height of a cube at rest: z", REST_HEIGHT.to_string()),
     ] {
         assert_eq!(row(constant), [constant, &value]);
@@ -103,7 +106,7 @@ fn the_ranges_of_each_class_are_those_of_the_code() {
     }
 }
 
-/// What section 4 of DECISIONS.md says of a table: its entries, and for how many variants.
+/// What section 4 of DECISIONS.md says of a part of the trained model: its entries, and for how many variants.
 fn part(what: &str) -> (usize, usize) {
     let cells = row_of(DECISIONS, what);
     let variants = cells[2].split(',').next().unwrap();

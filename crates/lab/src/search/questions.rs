@@ -1,6 +1,6 @@
 //! What is searched: which values there are, and what they cost in given ranges.
 
-use cubewire_codec::predict::{CLASSES, Predictor};
+use cubewire_codec::predict::{CLASSES, LinearPredictor};
 use cubewire_codec::quantize::bounded::POSITION;
 use cubewire_codec::ranges::Ranges;
 use cubewire_codec::{
@@ -213,7 +213,7 @@ fn indices() -> Vec<Question> {
 fn position_differences(recording: &Recording, class: Option<usize>) -> Samples {
     let mut differences = Vec::new();
     pairs::for_each(recording, STAGES, |sequence, current, baseline| {
-        let predictor = Predictor::new(baseline, sequence);
+        let predictor = LinearPredictor::new(baseline, sequence);
         let before = baseline.snapshot().positions();
         for (cube, position) in current.positions().iter().enumerate() {
             if *position == before[cube] {
@@ -222,7 +222,7 @@ fn position_differences(recording: &Recording, class: Option<usize>) -> Samples 
             let reference = match class {
                 None => before[cube],
                 Some(class) => {
-                    let expected = predictor.expect(cube);
+                    let expected = predictor.predict(cube);
                     if expected.class != class {
                         continue;
                     }
@@ -243,11 +243,11 @@ fn position_differences(recording: &Recording, class: Option<usize>) -> Samples 
 fn orientation_differences(recording: &Recording, class: Option<usize>) -> Samples {
     let mut differences = Vec::new();
     pairs::for_each(recording, STAGES, |sequence, current, baseline| {
-        let predictor = Predictor::new(baseline, sequence);
+        let predictor = LinearPredictor::new(baseline, sequence);
         for cube in 0..current.len() {
             let orientation = current.smallest_three(cube);
             let before = baseline.snapshot().smallest_three(cube);
-            let wanted = class.is_none_or(|class| predictor.expect(cube).class == class);
+            let wanted = class.is_none_or(|class| predictor.predict(cube).class == class);
             if orientation == before || !wanted {
                 continue;
             }
