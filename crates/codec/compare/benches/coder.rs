@@ -13,8 +13,8 @@ use constriction::stream::{Decode, Encode};
 use criterion::{Criterion, criterion_group, criterion_main};
 use cubewire_codec::entropy::TrainedModel;
 use cubewire_codec::entropy::coder::{BinCoder, BinDecoder, BinEncoder};
-use cubewire_codec::training::Trainer;
 use cubewire_codec::ladder::PREDICTED;
+use cubewire_codec::training::Trainer;
 use cubewire_codec::{Baseline, Sequence};
 use cubewire_codec_compare::Model;
 

@@ -1,4 +1,4 @@
-//! Play that was never simulated: cubes that rest, roll, fly, tumble, jump and flicker.
+//! Synthetic play: cubes that rest, roll, fly, spin, jump and toggle.
 
 use std::collections::HashMap;
 
@@ -160,7 +160,7 @@ impl Lane {
         self.send_naming(sequence, stages, snapshot, baseline, [None; 2]);
     }
 
-    /// Likewise, and two more baselines may be named.
+    /// The same, with additional references.
     pub(crate) fn send_naming(
         &mut self,
         sequence: Sequence,
