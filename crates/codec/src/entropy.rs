@@ -13,7 +13,10 @@
 
 mod accounts;
 mod adaptive;
+mod basis;
 pub mod coder;
+mod components;
+mod cubes;
 mod extrapolation;
 mod features;
 mod fields;
@@ -33,118 +36,23 @@ use std::sync::Arc;
 
 pub(crate) use accounts::Accounts;
 pub(crate) use adaptive::AdaptiveState;
+pub(crate) use basis::{Basis, HeldSnapshot};
 use coder::{BinCoder, BinDecoder, BinEncoder};
+use cubes::{Cubes, Scratch};
 pub use features::Feature;
-use history::SnapshotHistory;
 pub(crate) use layout::{SLOTS, TABLE_UNIT, VARIANT_ADAPTIVE, VARIANT_WEIGHT_SETS, Variant};
 pub(crate) use logistic::MAX_STRETCHED;
 pub use model::{ModelError, TrainedModel};
 use predictor::HoldPredictor;
 use rigid_body::{RigidBodyPredictor, RigidMotion};
+use session::Session;
 pub(crate) use session::{CodingObserver, Element, NonCanonical};
-use session::{Cubes, Scratch, Session};
 
 use crate::sequence::Sequence;
 use crate::snapshot::QuantizedSnapshot;
 
 /// Bits of the check. Together with a header that names a baseline, whole bytes.
 pub(crate) const CHECK_BITS: u32 = 14;
-
-/// How many ticks older than the reference an additional reference can be.
-pub(crate) const MAX_ADDITIONAL_AGE: u16 = 15;
-
-/// Longer times since the reference count as this many ticks.
-const MAX_TICKS: u16 = 64;
-
-/// Ticks since the initial state, for the coder.
-const INITIAL_TICKS: u16 = 6;
-
-/// A snapshot that both sides hold, with what the coder uses of its packet.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct HeldSnapshot<'a> {
-    pub(crate) sequence: Sequence,
-    pub(crate) snapshot: &'a QuantizedSnapshot,
-    /// By cube: whether it differs from the packet's own reference.
-    pub(crate) moved: &'a [bool],
-    /// If its packet was coded arithmetically.
-    pub(crate) state: Option<&'a AdaptiveState>,
-}
-
-impl HeldSnapshot<'_> {
-    /// Ticks by which `other` is older.
-    fn age(&self, other: &Self) -> u16 {
-        self.sequence.ticks_since(other.sequence)
-    }
-
-    /// Whether a packet with this reference can name `other` as an additional one.
-    fn accepts(&self, other: &Self) -> bool {
-        (1..=MAX_ADDITIONAL_AGE).contains(&self.age(other))
-            && other.snapshot.precision() == self.snapshot.precision()
-            && other.snapshot.len() == self.snapshot.len()
-    }
-}
-
-/// What a packet is coded relative to.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Basis<'a> {
-    pub(crate) variant: Variant,
-    /// The named baseline, or the initial state.
-    pub(crate) reference: HeldSnapshot<'a>,
-    /// Ticks since the named baseline, if there is one.
-    pub(crate) ticks: Option<u16>,
-}
-
-impl<'a> Basis<'a> {
-    /// Whether the packet says which additional references it uses.
-    const fn has_additional(&self) -> bool {
-        matches!(self.variant, Variant::Predicted) && self.ticks.is_some()
-    }
-
-    /// The usable ones of the offered additional references, newest first.
-    fn usable<'b>(&self, offered: [Option<HeldSnapshot<'b>>; 2]) -> [Option<HeldSnapshot<'b>>; 2] {
-        if !self.has_additional() {
-            return [None, None];
-        }
-        let usable = offered.map(|held| held.filter(|held| self.reference.accepts(held)));
-        let age = |held: &HeldSnapshot<'_>| self.reference.age(held);
-        match usable {
-            [Some(a), Some(b)] if age(&a) < age(&b) => [Some(a), Some(b)],
-            [Some(a), _] => [Some(a), None],
-            [None, second] => [second, None],
-        }
-    }
-
-    /// The reference's adaptive state, or the initial one if it has none of this variant.
-    fn state(&self, initial: &'a [AdaptiveState; 2]) -> &'a AdaptiveState {
-        self.reference
-            .state
-            .filter(|state| state.variant == self.variant)
-            .unwrap_or(&initial[self.variant as usize])
-    }
-
-    /// The adaptive state of this packet, before its first bin. Reuses memory.
-    fn next_state(
-        &self,
-        state: &AdaptiveState,
-        memory: Option<Box<AdaptiveState>>,
-    ) -> Box<AdaptiveState> {
-        let mut next = memory.unwrap_or_else(|| Box::new(state.clone()));
-        let ticks = self.ticks.unwrap_or(0).min(MAX_TICKS);
-        next.follow(state, self.reference.snapshot, ticks);
-        next
-    }
-
-    fn snapshots(&self, state: &'a AdaptiveState) -> SnapshotHistory<'a> {
-        let ticks = self.ticks.unwrap_or(INITIAL_TICKS).clamp(1, MAX_TICKS);
-        SnapshotHistory {
-            reference: self.reference.snapshot,
-            moved: self.reference.moved,
-            ticks: ticks.into(),
-            previous: state.reference(),
-            additional: [None, None],
-        }
-    }
-}
 
 /// Why bins are not a packet.
 pub(crate) enum Undecodable {

@@ -1,21 +1,17 @@
 //! The fields of one changed cube: the orientation first, because the position depends on it.
 
-use std::ops::RangeInclusive;
-
-use super::coder::{BinCoder, ONE};
+use super::coder::BinCoder;
+use super::components::{Components, kind};
+use super::cubes::{CubeContext, largest};
 use super::history::Position;
 use super::layout::{
-    Field, FlagContexts, NEXT_LARGEST, RESIDUAL_BINS, RESIDUAL_INPUTS, ResidualContexts,
-    SAME_LARGEST, SAME_ORIENTATION, SAME_POSITION,
+    Field, FlagContexts, NEXT_LARGEST, SAME_LARGEST, SAME_ORIENTATION, SAME_POSITION,
 };
 use super::predictor::Predictor;
-use super::residual::{self, ResidualBins, magnitude, signed_magnitude};
+use super::residual::signed_magnitude;
 use super::rotation::{Quaternion, by_size, pack, turn, unpack};
-use super::session::{
-    Bin, CodingObserver, CubeContext, Element, Flag, NonCanonical, Session, largest,
-};
+use super::session::{CodingObserver, Flag, NonCanonical, Session};
 use crate::ledger::BitKind;
-use crate::quantize::bounded::POSITION;
 use crate::quantize::smallest_three::SmallestThree;
 
 /// A coded field.
@@ -36,15 +32,6 @@ struct FieldContext<'c, T, C> {
     class: usize,
     reference: T,
     target: Option<T>,
-}
-
-/// Three integers that are coded as residuals to a prediction.
-struct Components {
-    field: Field,
-    /// The order in which they are coded.
-    order: [usize; 3],
-    prediction: [i32; 3],
-    target: Option<[i32; 3]>,
 }
 
 impl<B: BinCoder, O: CodingObserver> Session<'_, B, O> {
@@ -112,7 +99,7 @@ impl<B: BinCoder, O: CodingObserver> Session<'_, B, O> {
             prediction,
             target: target.map(|target| target.components.map(i32::from)),
         };
-        let (values, residual) = self.components(context, &components, |axis, so_far| {
+        let (values, residual) = self.components(context.cube, &components, |axis, so_far| {
             [
                 context.prediction.orientation_context() * 16 + so_far,
                 signed_magnitude(reference[axis] - prediction[axis]) * 8 + clearance,
@@ -229,7 +216,7 @@ impl<B: BinCoder, O: CodingObserver> Session<'_, B, O> {
         let prediction = components.prediction;
         let jerk = std::array::from_fn(|axis| 6 * history.short[axis] - history.long[axis]);
         let jerk = largest(jerk).min(7);
-        let (value, residual) = self.components(context, components, |axis, so_far| {
+        let (value, residual) = self.components(context.cube, components, |axis, so_far| {
             [
                 context.prediction.position_context() * 16 + so_far,
                 signed_magnitude(history.position[axis] - prediction[axis]) * 8 + jerk,
@@ -291,108 +278,7 @@ impl<B: BinCoder, O: CodingObserver> Session<'_, B, O> {
         }
         best.0
     }
-
-    /// Codes three residuals. `contexts` are given the axis and the magnitude of the largest residual so far.
-    /// Returns the values and the magnitude of the largest residual.
-    fn components(
-        &mut self,
-        context: &CubeContext,
-        components: &Components,
-        contexts: impl Fn(usize, usize) -> [usize; RESIDUAL_INPUTS],
-    ) -> Result<([i32; 3], usize), NonCanonical> {
-        let Components {
-            field,
-            order,
-            prediction,
-            target,
-        } = *components;
-        let element = Element {
-            kind: kind(field),
-            cube: Some(context.cube),
-        };
-        let mut values = [0; 3];
-        let mut so_far = 0;
-        for axis in order {
-            let group = ResidualContexts::of(field, axis);
-            let contexts = contexts(axis, so_far);
-            let mut bins = ComponentBins {
-                group,
-                element,
-                slots: std::array::from_fn(|input| group.slot(input, contexts[input])),
-                adaptive: group.adaptive(so_far),
-                session: self,
-            };
-            let residual = target.map_or(0, |target| target[axis] - prediction[axis]);
-            let residual = residual::code(&mut bins, residual);
-            let value = prediction[axis] + residual;
-            values[axis] = within(value, range(field, axis), element.kind, context.cube)?;
-            so_far = so_far.max(magnitude(residual));
-        }
-        Ok((values, so_far))
-    }
-}
-
-/// The bins of one residual.
-struct ComponentBins<'s, 'a, B, O> {
-    session: &'s mut Session<'a, B, O>,
-    group: ResidualContexts,
-    element: Element,
-    /// Of the first bin.
-    slots: [usize; RESIDUAL_INPUTS],
-    adaptive: usize,
-}
-
-impl<B: BinCoder, O: CodingObserver> ResidualBins for ComponentBins<'_, '_, B, O> {
-    fn bin(&mut self, index: usize, value: bool) -> bool {
-        debug_assert!(index < RESIDUAL_BINS);
-        let bin = Bin {
-            element: self.element,
-            slots: self.slots.map(|slot| slot + index),
-            weights: self.group.weights(index),
-            adaptive: self.adaptive + index,
-        };
-        self.session.bin(bin, value)
-    }
-
-    fn bypass(&mut self, value: bool) -> bool {
-        self.session.fixed(self.element, ONE / 2, value)
-    }
 }
 
 /// Steps of a packed component per radian, about.
 const STEPS_PER_RADIAN: f32 = 181.0;
-
-/// Range of a packed component of nine bits.
-const COMPONENT: RangeInclusive<i32> = 0..=511;
-
-const fn kind(field: Field) -> BitKind {
-    match field {
-        Field::Orientation => BitKind::Orientation,
-        Field::Position => BitKind::Position,
-    }
-}
-
-fn range(field: Field, axis: usize) -> RangeInclusive<i32> {
-    match field {
-        Field::Orientation => COMPONENT,
-        Field::Position => POSITION[axis].min..=POSITION[axis].max,
-    }
-}
-
-fn within(
-    value: i32,
-    range: RangeInclusive<i32>,
-    field: BitKind,
-    cube: usize,
-) -> Result<i32, NonCanonical> {
-    if range.contains(&value) {
-        return Ok(value);
-    }
-    Err(NonCanonical::OutOfRange {
-        field,
-        cube,
-        value: value.into(),
-        min: (*range.start()).into(),
-        max: (*range.end()).into(),
-    })
-}
