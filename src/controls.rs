@@ -1,9 +1,8 @@
 //! Keys: one table of what each of them does.
 //!
 //! [`BINDINGS`] is the table. From it come the keys that are listened to, the panel's list, `--help` and
-//! the README's table. [`ControlsPlugin`] turns a key press into an [`Action`], an event; whoever the
-//! action concerns observes it: the view, the panel, the recording. Keys that are held go to
-//! [`held`] instead.
+//! the README's table. [`ControlsPlugin`] triggers an [`Action`], an event, for each key press; view, panel and
+//! recording observe the actions that concern them. Keys that are held are read by [`held`] instead.
 
 use bevy::prelude::*;
 use bevy_egui::input::EguiWantsInput;
@@ -265,9 +264,9 @@ mod tests {
 
     #[test]
     fn every_rung_has_a_key() {
-        for rung in 0..LADDER.len() {
-            let has_key = presses().any(|(_, action)| action == Action::Rung(rung));
-            assert!(has_key, "{}", LADDER[rung].name);
+        for (place, rung) in LADDER.iter().enumerate() {
+            let has_key = presses().any(|(_, action)| action == Action::Rung(place));
+            assert!(has_key, "{}", rung.name);
         }
         assert!(!presses().any(|(_, action)| action == Action::Rung(LADDER.len())));
     }

@@ -4,8 +4,8 @@
 //! [`UdpServerPlugin`] and [`UdpViewerPlugin`] connect processes. All of them keep the contract of
 //! [`replication::transport`](crate::replication::transport).
 //!
-//! Either way renet fragments messages into packets and reassembles them. What arrives has passed a
-//! [`guard::Guard`] before renet sees it.
+//! Either way renet fragments messages into packets and reassembles them. A guard checks
+//! every packet before renet sees it.
 
 mod guard;
 mod memory;

@@ -128,7 +128,7 @@ pub(super) fn encode(
             let held = |age: Option<u16>| rung.sent.get(tick.checked_sub(age?.into())?);
             let references = References {
                 baseline: held(age),
-                earlier: [second, third].map(held),
+                additional: [second, third].map(held),
             };
             // Nothing is encoded against the packets of rungs that use no baseline.
             let kept_here = stages.uses_baseline().then_some(&mut kept);

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use bevy::prelude::*;
 use cubewire::commands::network::{Crossing, measure};
 use cubewire::commands::soak::SoakTest;
 use cubewire::game::headless::{HeadlessGame, LaneGame};
@@ -23,30 +24,54 @@ fn preset(name: &str) -> LinkSettings {
     }
 }
 
-fn play(settings: LaneSettings, ticks: usize) -> LaneGame {
-    let mut game = LaneGame::new(Some(script("katamari")), settings).unwrap();
-    let lane = game.lane;
-    let error = Divergence::default();
-    game.app.world_mut().entity_mut(lane).insert(error);
-    for _ in 0..ticks {
-        game.step();
-    }
-    game
+/// A play with several lanes.
+struct Play {
+    game: HeadlessGame,
+    lanes: Vec<Entity>,
 }
 
-/// Means over the newest second of play: position error in metres.
-fn mean_error(game: &mut LaneGame, ticks: usize) -> f32 {
-    let mut sum = 0.0;
-    for _ in 0..ticks {
-        game.step();
-        sum += game
-            .app
-            .world()
-            .get::<Divergence>(game.lane)
-            .unwrap()
-            .mean_m;
+impl Play {
+    /// After so many ticks.
+    fn new(lanes: impl IntoIterator<Item = LaneSettings>, ticks: usize) -> Self {
+        let mut game = HeadlessGame::new(Some(script("katamari")));
+        let lanes = lanes.into_iter().map(|settings| {
+            let lane = game.spawn_lane(settings).unwrap();
+            let checks = (LaneCheck::default(), Divergence::default());
+            game.app.world_mut().entity_mut(lane).insert(checks);
+            lane
+        });
+        let lanes = lanes.collect();
+        for _ in 0..ticks {
+            game.step();
+        }
+        Self { game, lanes }
     }
-    sum / ticks as f32
+
+    /// Plays on: each lane's mean position error over these ticks, metres.
+    fn mean_errors(&mut self, ticks: usize) -> Vec<f32> {
+        let mut sums = vec![0.0; self.lanes.len()];
+        for _ in 0..ticks {
+            self.game.step();
+            for (sum, divergence) in sums.iter_mut().zip(self.each::<Divergence>()) {
+                *sum += divergence.mean_m;
+            }
+        }
+        sums.into_iter().map(|sum| sum / ticks as f32).collect()
+    }
+
+    /// A component of each lane.
+    fn each<T: Component>(&self) -> impl Iterator<Item = &T> {
+        let world = self.game.app.world();
+        self.lanes.iter().map(|&lane| world.get(lane).unwrap())
+    }
+
+    /// Every snapshot that was decoded is what was sent.
+    fn assert_faultless(&self) {
+        for (check, meter) in self.each::<LaneCheck>().zip(self.each::<LaneMeter>()) {
+            assert!(check.compared > 0);
+            assert_eq!((check.wrong, meter.refused), (0, 0), "{check:?}");
+        }
+    }
 }
 
 /// Sends with each rung over each network, and checks what arrives, and that it does.
@@ -139,19 +164,18 @@ fn viewers_come_and_go_across_the_wrap_and_no_cube_is_ever_wrong() {
 
 #[test]
 fn a_still_picture_of_moving_cubes_is_off() {
-    let mut settings = lane("changed-flags");
-    settings.sender.send_interval_ticks = 6;
-    settings.playout.interpolation = Interpolation::None;
-    let mut jerky = play(settings, 300);
-    let mut smooth = play(lane("changed-flags"), 300);
-    let (jerky, smooth) = (mean_error(&mut jerky, 300), mean_error(&mut smooth, 300));
-    assert!(jerky > 10.0 * smooth, "{jerky} m and {smooth} m");
+    let mut jerky = lane("changed-flags");
+    jerky.sender.send_interval_ticks = 6;
+    jerky.playout.interpolation = Interpolation::None;
+    let mut play = Play::new([jerky, lane("changed-flags")], 300);
+    let errors = play.mean_errors(300);
+    assert!(errors[0] > 10.0 * errors[1], "{errors:?} m");
 }
 
 #[test]
 fn with_more_loss_the_picture_gets_worse_and_the_data_does_not() {
-    let mut last = 0.0;
-    for percent in [0, 50, 80, 95] {
+    let percents = [0, 50, 80, 95];
+    let lanes = percents.map(|percent| {
         let mut settings = lane("changed-flags");
         settings.link.conditions.loss = match percent {
             0 => Loss::None,
@@ -159,46 +183,57 @@ fn with_more_loss_the_picture_gets_worse_and_the_data_does_not() {
                 probability: f64::from(percent) / 100.0,
             },
         };
-        let mut game = play(settings, 300);
-        let error = mean_error(&mut game, 600);
+        settings
+    });
+    let mut play = Play::new(lanes, 300);
+    let mut last = 0.0;
+    for (percent, error) in percents.into_iter().zip(play.mean_errors(600)) {
         println!("{percent} % lost: {:.1} mm off on average", error * 1000.0);
         assert!(error > last, "{error} m at {percent} %");
         last = error;
-        assert_eq!(game.check().wrong, 0);
-        assert_eq!(game.meter().refused, 0);
     }
+    play.assert_faultless();
 }
 
 #[test]
 fn fewer_snapshots_a_second_cost_less_and_show_less() {
-    let mut last = (f64::INFINITY, 0.0);
-    for ticks in SEND_INTERVALS {
+    let lanes = SEND_INTERVALS.map(|ticks| {
         let mut settings = lane("changed-flags");
         settings.sender.send_interval_ticks = ticks;
-        let mut game = play(settings, 300);
-        let error = mean_error(&mut game, 300);
-        let newest = game.meter().newest(600);
+        settings
+    });
+    let mut play = Play::new(lanes, 300);
+    let errors = play.mean_errors(300);
+    let mut last = (f64::INFINITY, 0.0);
+    let meters = play.each::<LaneMeter>().zip(SEND_INTERVALS);
+    for ((meter, ticks), error) in meters.zip(errors) {
+        let newest = meter.newest(600);
         let sent: usize = newest.map(|sample| sample.snapshots.len()).sum();
         assert_eq!(sent, 600 / ticks as usize);
-        let kbps = game.meter().kbps(Accounting::Article);
+        let kbps = meter.kbps(Accounting::Article);
         assert!(kbps < last.0 && error > last.1, "{kbps} kbps, {error} m");
         last = (kbps, error);
-        assert_eq!(game.check().wrong, 0);
     }
+    play.assert_faultless();
 }
 
 #[test]
 fn a_curve_through_velocities_beats_the_line_at_ten_a_second() {
-    let error = |interpolation| {
+    let interpolations = [
+        Interpolation::Linear,
+        Interpolation::Hermite,
+        Interpolation::Extrapolate,
+    ];
+    let lanes = interpolations.map(|interpolation| {
         let mut settings = lane("at-rest");
         settings.sender.send_interval_ticks = 6;
         settings.playout.interpolation = interpolation;
-        let mut game = play(settings, 200);
-        mean_error(&mut game, 300)
+        settings
+    });
+    let errors = Play::new(lanes, 200).mean_errors(300);
+    let [line, curve, beyond] = errors[..] else {
+        unreachable!("three lanes")
     };
-    let line = error(Interpolation::Linear);
-    let curve = error(Interpolation::Hermite);
-    let beyond = error(Interpolation::Extrapolate);
     println!("linear {line} m, hermite {curve} m, extrapolate {beyond} m");
     assert!(curve < 0.9 * line, "{curve} and {line}");
     assert!(beyond > curve, "{beyond} and {curve}");
@@ -206,67 +241,65 @@ fn a_curve_through_velocities_beats_the_line_at_ten_a_second() {
 
 #[test]
 fn the_playout_delay_is_by_rule_by_hand_or_adaptive() {
-    let delay = |delay, network: &str, interval| {
-        let settings = LaneSettings {
-            sender: SenderSettings {
-                send_interval_ticks: interval,
-                ..SenderSettings::default()
-            },
-            link: preset(network),
-            playout: PlayoutSettings {
-                delay,
-                ..PlayoutSettings::default()
-            },
-        };
-        let game = play(settings, 1_200);
-        let sample = game.meter().samples().back().unwrap();
-        sample.playout_delay.as_millis()
+    let lane = |delay, network: &str, interval| {
+        let mut settings = LaneSettings::default();
+        settings.sender.send_interval_ticks = interval;
+        settings.link = preset(network);
+        settings.playout.delay = delay;
+        settings
     };
-    let ruled = SEND_INTERVALS.map(|ticks| delay(PlayoutDelay::Rule, "perfect", ticks));
-    assert_eq!(ruled, [85, 150, 200, 350]);
+    let ruled = SEND_INTERVALS.map(|ticks| lane(PlayoutDelay::Rule, "perfect", ticks));
     let fixed = PlayoutDelay::Fixed(Duration::from_millis(120));
-    assert_eq!(delay(fixed, "perfect", 1), 120);
-    let calm = delay(PlayoutDelay::Adaptive, "perfect", 1);
-    let rough = delay(PlayoutDelay::Adaptive, "article", 1);
+    let others = [
+        lane(fixed, "perfect", 1),
+        lane(PlayoutDelay::Adaptive, "perfect", 1),
+        lane(PlayoutDelay::Adaptive, "article", 1),
+    ];
+    let play = Play::new(ruled.into_iter().chain(others), 1_200);
+    let delays = play.each::<LaneMeter>().map(|meter| {
+        let sample = meter.samples().back().unwrap();
+        sample.playout_delay.as_millis()
+    });
+    let delays: Vec<_> = delays.collect();
+    assert_eq!(delays[..5], [85, 150, 200, 350, 120]);
+    let (calm, rough) = (delays[5], delays[6]);
     assert!(calm < 60, "{calm} ms");
     assert!(rough > calm + 30, "{rough} ms and {calm} ms");
 }
 
 #[test]
 fn enough_delay_spares_hitches() {
-    let hitches = |ms| {
-        let settings = LaneSettings {
-            link: preset("article"),
-            playout: PlayoutSettings {
-                delay: PlayoutDelay::Fixed(Duration::from_millis(ms)),
-                ..PlayoutSettings::default()
-            },
-            ..LaneSettings::default()
-        };
-        play(settings, 1_200).meter().hitches
-    };
-    let (short, long) = (hitches(20), hitches(250));
-    assert!(short > 50, "{short} hitches");
-    assert_eq!(long, 0);
+    let lanes = [20, 250].map(|ms| {
+        let mut settings = LaneSettings::default();
+        settings.link = preset("article");
+        settings.playout.delay = PlayoutDelay::Fixed(Duration::from_millis(ms));
+        settings
+    });
+    let play = Play::new(lanes, 1_200);
+    let hitches: Vec<_> = play
+        .each::<LaneMeter>()
+        .map(|meter| meter.hitches)
+        .collect();
+    assert!(hitches[0] > 50, "{hitches:?} hitches");
+    assert_eq!(hitches[1], 0);
 }
 
 #[test]
 fn the_smallest_baseline_is_nearly_always_the_newest() {
-    let bytes = |baseline| {
+    let lanes = [BaselineChoice::Newest, BaselineChoice::Smallest].map(|baseline| {
         let mut settings = lane("predicted-position");
         settings.sender.baseline = baseline;
         settings.link = preset("article");
-        let game = play(settings, 900);
-        assert_eq!(game.check().wrong, 0);
-        let samples = game.meter().samples().iter();
-        samples
-            .map(|sample| sample.bytes(Accounting::Article))
-            .sum::<usize>()
-    };
-    let (newest, smallest) = (
-        bytes(BaselineChoice::Newest),
-        bytes(BaselineChoice::Smallest),
-    );
+        settings
+    });
+    let play = Play::new(lanes, 900);
+    play.assert_faultless();
+    let bytes = play.each::<LaneMeter>().map(|meter| {
+        let bytes = meter.samples().iter();
+        bytes.map(|sample| sample.bytes(Accounting::Article)).sum()
+    });
+    let bytes: Vec<usize> = bytes.collect();
+    let (newest, smallest) = (bytes[0], bytes[1]);
     println!("{newest} bytes against the newest, {smallest} against the smallest");
     assert!(smallest.abs_diff(newest) < newest / 100);
 }

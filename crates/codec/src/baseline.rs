@@ -1,6 +1,6 @@
-//! Snapshots that a later packet can be relative to.
+//! Baselines: snapshots that later packets can be relative to.
 
-use crate::entropy::Learned;
+use crate::entropy::{AdaptiveState, HeldSnapshot};
 use crate::ladder;
 use crate::motion::Motion;
 use crate::precision::Precision;
@@ -8,28 +8,28 @@ use crate::sequence::Sequence;
 use crate::snapshot::QuantizedSnapshot;
 use crate::stages::Stages;
 
-/// A snapshot as one receiver has it after decoding one packet, with what a later packet may refer
-/// to. A default one has no cubes yet: a place for the encoder or the decoder to fill.
+/// A snapshot as one receiver has it after decoding a packet, with the state that later packets refer to.
+/// The default has no cubes, and is filled by the encoder or the decoder.
 ///
-/// Keep a store of them for each receiver. Two receivers of the same snapshot have different ones,
-/// because the stages and the motion in them are those of the packet that each was sent; an encoder
-/// that is given another receiver's makes packets that are refused, or decoded wrongly.
+/// Keep a separate store of baselines for each receiver. Two receivers of the same snapshot have different
+/// baselines, because stages, motion and adaptive state depend on the packets that each was sent. With another
+/// receiver's baseline, an encoder writes packets that are refused or decoded wrongly.
 ///
-/// A receiver can only acknowledge what it can decode. So it must hold on to snapshots for longer
-/// than the sender goes on naming them, with the time that packets are under way on top: if the
-/// sender names none older than `n` ticks and starts again from the initial state instead, `2 × n`
-/// are ample. Otherwise one long gap in the acks ends the conversation for good.
+/// A receiver can only acknowledge packets that it can decode, so it must hold snapshots for longer than the
+/// sender names them, plus the time that packets are in flight. If the sender falls back to the initial state
+/// rather than name a baseline older than `n` ticks, `2 × n` ticks are enough. Otherwise, after one long gap in
+/// the acks, no packet can be decoded any more.
 ///
-/// The receiver keeps what [`Decoder::decode`](crate::Decoder::decode) gives it, the sender what
-/// [`Encoder::encode`](crate::Encoder::encode) gives it of the same packet: the two are equal.
+/// [`Encoder::encode`](crate::Encoder::encode) and [`Decoder::decode`](crate::Decoder::decode) fill equal
+/// baselines for the same packet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Baseline {
     sequence: Sequence,
     stages: Stages,
     pub(crate) snapshot: QuantizedSnapshot,
     pub(crate) motion: Motion,
-    /// If the packet was coded arithmetically.
-    pub(crate) learned: Option<Box<Learned>>,
+    /// The adaptive state after the packet, if it was coded arithmetically.
+    pub(crate) state: Option<Box<AdaptiveState>>,
 }
 
 impl Default for Baseline {
@@ -40,7 +40,7 @@ impl Default for Baseline {
             stages,
             snapshot: QuantizedSnapshot::new(stages.precision()),
             motion: Motion::default(),
-            learned: None,
+            state: None,
         }
     }
 }
@@ -52,7 +52,7 @@ impl Baseline {
         self.sequence
     }
 
-    /// The stages of the packet that brought it.
+    /// The stages of the packet that carried it.
     #[must_use]
     pub const fn stages(&self) -> Stages {
         self.stages
@@ -64,25 +64,34 @@ impl Baseline {
         &self.snapshot
     }
 
-    /// By cube: whether it differs from what it was in the snapshot's own baseline, as far as that
-    /// is [known](crate::motion).
+    /// By cube: whether it differs from the baseline of the packet that carried the snapshot; all false if the
+    /// [motion](crate::motion) is unknown.
     #[must_use]
     pub fn moved(&self) -> &[bool] {
         &self.motion.moved
     }
 
-    /// Bytes of memory that the cubes, their motion and what was learned take up.
+    /// Bytes of memory that the cubes, their motion and the adaptive state take up.
     #[must_use]
     pub fn memory_bytes(&self) -> usize {
-        let learned = self.learned.as_ref();
+        let state = self.state.as_ref();
         self.snapshot.memory_bytes()
             + self.motion.memory_bytes()
-            + learned.map_or(0, |learned| learned.memory_bytes())
+            + state.map_or(0, |state| state.memory_bytes())
     }
 
-    /// Becomes what [`Encoder::encode`](crate::Encoder::encode) would make of the same arguments,
-    /// without a packet and without what arithmetic coding would learn from it: for tools that follow a
-    /// recording. Reuses its memory.
+    /// What the entropy coder uses of it.
+    pub(crate) fn held(&self) -> HeldSnapshot<'_> {
+        HeldSnapshot {
+            sequence: self.sequence,
+            snapshot: &self.snapshot,
+            moved: &self.motion.moved,
+            state: self.state.as_deref(),
+        }
+    }
+
+    /// Becomes the baseline that [`Encoder::encode`](crate::Encoder::encode) would fill, without encoding a packet
+    /// and without an adaptive state: for tools that replay a recording. Reuses its memory.
     ///
     /// # Panics
     /// If the baseline has another number of cubes.
@@ -94,25 +103,26 @@ impl Baseline {
         baseline: Option<&Self>,
     ) {
         self.snapshot.copy_from(current);
-        self.settle(sequence, stages, Self::named(baseline, stages), None);
-        self.learned = None;
+        self.finalize(sequence, stages, Self::named(baseline, stages), None);
+        self.state = None;
     }
 
-    /// The baseline that a packet of these stages names, given the one on offer. None is named
-    /// where it would be of no use, or where its integers mean something else: after a change of
-    /// precision the packets start again from the initial state.
+    /// The baseline that a packet of these stages names, given the offered one: none if the stages do not use a
+    /// baseline, or if its precision differs. After a change of precision, packets are relative to the initial
+    /// state.
     pub(crate) fn named(baseline: Option<&Self>, stages: Stages) -> Option<&Self> {
-        baseline.filter(|baseline| stages.uses_baseline() && baseline.serves(stages.precision()))
+        baseline
+            .filter(|baseline| stages.uses_baseline() && baseline.has_precision(stages.precision()))
     }
 
-    /// Whether its integers mean the same as those of `precision`.
-    pub(crate) fn serves(&self, precision: Precision) -> bool {
+    /// Whether its integers are in `precision`.
+    pub(crate) fn has_precision(&self, precision: Precision) -> bool {
         self.snapshot.precision() == precision
     }
 
-    /// Derives everything else from the snapshot that is already here and the baseline that its
-    /// packet named. Only cubes among those `sent`, if given, can differ from it.
-    pub(crate) fn settle(
+    /// Derives everything else from the snapshot, which must be set already, and the baseline that its packet
+    /// named. If `sent` is given, only those cubes can differ from it.
+    pub(crate) fn finalize(
         &mut self,
         sequence: Sequence,
         stages: Stages,
@@ -129,7 +139,7 @@ impl Baseline {
                 sequence.ticks_since(baseline.sequence),
                 sent,
             ),
-            None => self.motion.forget(self.snapshot.len()),
+            None => self.motion.reset(self.snapshot.len()),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The cubes of a packet, one after another.
+//! The cubes of a bit-packed packet.
 //!
 //! ```text
 //! no flags          interacting 1                                        | position | orientation | velocity
@@ -15,7 +15,7 @@ use bitstream_io::BitWrite;
 
 use crate::baseline::Baseline;
 use crate::ledger::BitKind;
-use crate::predict::{Expected, Predictor};
+use crate::predict::{LinearPredictor, Prediction};
 use crate::sequence::Sequence;
 use crate::sink::Sink;
 use crate::snapshot::QuantizedSnapshot;
@@ -25,12 +25,12 @@ use crate::stages::{ChangedFlags, RelativeOrientation, RelativePosition, Stages}
 pub use orientation::{GROWING_ORIENTATION_RANGES, ORIENTATION_RANGES};
 pub use position::{POSITION_RANGES, PREDICTED_POSITION_RANGES};
 
-/// Writes and reads the fields of single cubes of one packet.
+/// Writes and reads the fields of the cubes of one packet.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Body<'a> {
     stages: Stages,
     baseline: &'a Baseline,
-    predictor: Predictor<'a>,
+    predictor: LinearPredictor<'a>,
 }
 
 /// Which fields of a cube are in the packet.
@@ -51,7 +51,7 @@ impl<'a> Body<'a> {
         Self {
             stages,
             baseline,
-            predictor: Predictor::new(baseline, sequence),
+            predictor: LinearPredictor::new(baseline, sequence),
         }
     }
 
@@ -63,17 +63,17 @@ impl<'a> Body<'a> {
     ) {
         sink.of_cube(cube);
         let sent = self.put_flags(sink, current, cube);
-        let expected = self.expected(cube);
+        let prediction = self.predict(cube);
         if sent.position {
-            self.put_position(sink, current, cube, expected);
+            self.put_position(sink, current, cube, prediction);
         }
         if sent.orientation {
-            self.put_orientation(sink, current, cube, expected.class);
+            self.put_orientation(sink, current, cube, prediction.class);
         }
         self.put_velocity(sink, current, cube);
     }
 
-    /// Reads a cube into `decoded`, which holds the baseline's state of it.
+    /// Reads a cube into `decoded`, which holds its state in the reference.
     pub(crate) fn take(
         &self,
         source: &mut Source<'_>,
@@ -82,12 +82,12 @@ impl<'a> Body<'a> {
     ) -> Result<(), DecodeError> {
         source.of_cube(cube);
         let sent = self.take_flags(source, decoded, cube)?;
-        let expected = self.expected(cube);
+        let prediction = self.predict(cube);
         if sent.position {
-            decoded.positions[cube] = self.take_position(source, cube, expected)?;
+            decoded.positions[cube] = self.take_position(source, cube, prediction)?;
         }
         if sent.orientation {
-            self.take_orientation(source, decoded, cube, expected.class)?;
+            self.take_orientation(source, decoded, cube, prediction.class)?;
         }
         self.take_velocity(source, decoded, cube)
     }
@@ -151,14 +151,14 @@ impl<'a> Body<'a> {
         })
     }
 
-    /// Where the cube is expected, for the stages that ask.
-    fn expected(&self, cube: usize) -> Expected {
-        let asked = self.stages.relative_position == RelativePosition::Predicted
+    /// The prediction of the cube, for the stages that use it.
+    fn predict(&self, cube: usize) -> Prediction {
+        let is_used = self.stages.relative_position == RelativePosition::Predicted
             || self.stages.relative_orientation == RelativeOrientation::GrowingRanges;
-        if asked {
-            self.predictor.expect(cube)
+        if is_used {
+            self.predictor.predict(cube)
         } else {
-            Expected {
+            Prediction {
                 position: self.baseline.snapshot.positions[cube],
                 class: 0,
             }

@@ -1,17 +1,18 @@
-//! Packets to snapshots.
+//! Decodes packets to snapshots.
 
 use std::sync::Arc;
 
-use crate::InitialStateError;
 use crate::baseline::Baseline;
 use crate::body::Body;
-use crate::entropy::{self, Against, Coder, Learned, Prior, Undecodable, Unwritten, Way};
+use crate::entropy::{
+    self, AdaptiveState, Basis, Coder, NonCanonical, TrainedModel, Undecodable, Variant,
+};
+use crate::flags::flagged;
 use crate::header::{Header, Reference};
-use crate::initial::InitialState;
+use crate::initial::{InitialState, InitialStateError};
 use crate::ladder;
 use crate::ledger::BitKind;
 use crate::limits::Limits;
-use crate::marks::marked;
 use crate::selection;
 use crate::sequence::Sequence;
 use crate::snapshot::QuantizedSnapshot;
@@ -19,10 +20,10 @@ use crate::source::{DecodeError, Source};
 use crate::stages::Stages;
 use crate::state::Snapshot;
 
-/// Turns packets back into quantized snapshots.
+/// Decodes packets to quantized snapshots.
 ///
-/// It remembers nothing from one packet to the next: what a packet is relative to, the caller
-/// keeps. Allocates nothing once it and `out` have been through a packet of each precision.
+/// It keeps no state between packets: the caller keeps the baselines. Decoding does not allocate once the decoder
+/// and `out` have been used for a packet of each precision.
 #[derive(Clone, Debug)]
 pub struct Decoder {
     initial: InitialState,
@@ -32,8 +33,8 @@ pub struct Decoder {
 }
 
 impl Decoder {
-    /// `initial` is the sender's initial state, bit for bit: with another, packets decode to wrong
-    /// cubes without an error, unless they are coded arithmetically and have a check.
+    /// `initial` must be the sender's initial state, bit for bit. With another one, packets decode to wrong cubes
+    /// without an error, unless they are arithmetically coded, which have a check.
     ///
     /// # Errors
     /// [`InitialStateError`] if it has more cubes than the limits allow, or a cube that cannot be
@@ -47,19 +48,18 @@ impl Decoder {
         })
     }
 
-    /// Decodes arithmetic coding with another prior: the sender's.
+    /// Uses another trained model for arithmetic coding. It must be the sender's.
     #[must_use]
-    pub fn with_prior(mut self, prior: Arc<Prior>) -> Self {
-        self.coder = Coder::new(prior);
+    pub fn with_model(mut self, model: Arc<TrainedModel>) -> Self {
+        self.coder = Coder::new(model);
         self
     }
 
-    /// Decodes a packet into `out`. `held` looks up what was decoded from an earlier packet by its
-    /// sequence; a snapshot of another sequence or number of cubes counts as not held.
+    /// Decodes a packet into `out`. `held` looks up decoded baselines by sequence; one of another sequence or
+    /// number of cubes counts as not held.
     ///
     /// # Errors
-    /// [`DecodeError`] says what is wrong with the bytes and where. Nothing is changed then, `out`
-    /// included.
+    /// [`DecodeError`] says what is wrong with the bytes and where. `out` is then unchanged.
     pub fn decode<'h>(
         &mut self,
         bytes: &[u8],
@@ -79,17 +79,15 @@ impl Decoder {
                 if !stages.uses_baseline() {
                     return Err(DecodeError::NeedlessBaseline(sequence));
                 }
-                if !baseline.serves(stages.precision()) {
+                if !baseline.has_precision(stages.precision()) {
                     return Err(DecodeError::BaselinePrecision(sequence));
                 }
                 (Some(baseline), stages)
             }
         };
-        let learned = match Way::of(stages.delta) {
-            Some(way) => {
-                let learned =
-                    self.take_decisions(source, bytes, way, header.sequence, named, held)?;
-                Some(learned)
+        let state = match Variant::of(stages.delta) {
+            Some(variant) => {
+                Some(self.take_bins(source, bytes, variant, header.sequence, named, held)?)
             }
             None => {
                 self.take_cubes(&mut source, header.sequence, stages, named)?;
@@ -99,61 +97,44 @@ impl Decoder {
         };
 
         std::mem::swap(&mut out.snapshot, &mut self.decoded);
-        out.settle(header.sequence, stages, named, Some(&self.sent));
-        self.coder
-            .recycle(std::mem::replace(&mut out.learned, learned));
+        out.finalize(header.sequence, stages, named, Some(&self.sent));
+        let spare = std::mem::replace(&mut out.state, state);
+        self.coder.recycle(spare);
         Ok(header)
     }
 
-    fn take_decisions<'h>(
+    fn take_bins<'h>(
         &mut self,
         mut source: Source<'_>,
         bytes: &[u8],
-        way: Way,
+        variant: Variant,
         sequence: Sequence,
         named: Option<&Baseline>,
         held: impl Fn(Sequence) -> Option<&'h Baseline>,
-    ) -> Result<Box<Learned>, DecodeError> {
+    ) -> Result<Box<AdaptiveState>, DecodeError> {
         let check = source.take(BitKind::Check, entropy::CHECK_BITS)?;
         let head = source.skip_padding()?;
         let precision = ladder::ARITHMETIC.stages.precision();
-        let baseline = named.unwrap_or_else(|| self.initial.at(precision));
-        let ticks = named.map(|named| sequence.ticks_since(named.sequence()));
-        let learned = self.coder.decode(
-            way,
-            Against { baseline, ticks },
-            held,
-            &bytes[head..],
-            &mut self.decoded,
-            &mut self.sent,
-        );
-        let learned = learned.map_err(|error| match error {
-            Undecodable::Unknown(sequence) => DecodeError::UnknownBaseline(sequence),
-            Undecodable::Unwritten { byte, why } => {
-                let at_bit = (head + byte) as u64 * 8;
-                match why {
-                    Unwritten::Redundant => DecodeError::Inexact { at_bit },
-                    Unwritten::OutOfRange {
-                        what,
-                        cube,
-                        value,
-                        min,
-                        max,
-                    } => DecodeError::OutOfRange {
-                        at_bit,
-                        field: what,
-                        cube: Some(cube),
-                        value,
-                        min,
-                        max,
-                    },
-                }
-            }
-        })?;
+        let reference = named.unwrap_or_else(|| self.initial.at(precision));
+        let basis = Basis {
+            variant,
+            reference: reference.held(),
+            ticks: named.map(|named| sequence.ticks_since(named.sequence())),
+        };
+        let state = self
+            .coder
+            .decode(
+                basis,
+                |sequence| held(sequence).map(Baseline::held),
+                &bytes[head..],
+                &mut self.decoded,
+                &mut self.sent,
+            )
+            .map_err(|error| undecodable(error, head))?;
         if entropy::check(&self.decoded, sequence) != check {
             return Err(DecodeError::Check(sequence));
         }
-        Ok(learned)
+        Ok(state)
     }
 
     fn take_cubes(
@@ -167,9 +148,35 @@ impl Decoder {
         let body = Body::new(stages, sequence, baseline);
         self.decoded.copy_from(&baseline.snapshot);
         selection::take(source, stages.delta, &baseline.motion.moved, &mut self.sent)?;
-        for cube in marked(&self.sent) {
+        for cube in flagged(&self.sent) {
             body.take(source, &mut self.decoded, cube)?;
         }
         Ok(())
+    }
+}
+
+/// `head` is the number of bytes before the bins.
+fn undecodable(error: Undecodable, head: usize) -> DecodeError {
+    let (byte, why) = match error {
+        Undecodable::UnknownReference(sequence) => return DecodeError::UnknownBaseline(sequence),
+        Undecodable::NonCanonical { byte, why } => (byte, why),
+    };
+    let at_bit = (head + byte) as u64 * 8;
+    match why {
+        NonCanonical::Redundant => DecodeError::NonCanonical { at_bit },
+        NonCanonical::OutOfRange {
+            field,
+            cube,
+            value,
+            min,
+            max,
+        } => DecodeError::OutOfRange {
+            at_bit,
+            field,
+            cube: Some(cube),
+            value,
+            min,
+            max,
+        },
     }
 }

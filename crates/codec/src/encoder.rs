@@ -1,16 +1,15 @@
-//! Snapshots to packets.
+//! Encodes snapshots as packets.
 
 use std::sync::Arc;
 
-use crate::InitialStateError;
 use crate::baseline::Baseline;
 use crate::body::Body;
-use crate::entropy::{self, Accounts, Against, Coder, Learned, Prior, Way};
+use crate::entropy::{self, Accounts, AdaptiveState, Basis, Coder, TrainedModel, Variant};
+use crate::flags::flagged;
 use crate::header::Header;
-use crate::initial::InitialState;
+use crate::initial::{InitialState, InitialStateError};
 use crate::ledger::{BitKind, BitLedger};
 use crate::limits::Limits;
-use crate::marks::marked;
 use crate::precision::Precision;
 use crate::selection;
 use crate::sequence::Sequence;
@@ -19,12 +18,12 @@ use crate::snapshot::QuantizedSnapshot;
 use crate::stages::{Delta, IllegalStages, Stages};
 use crate::state::Snapshot;
 
-/// An encoded snapshot, the account of its bits, and how many cubes it is about.
+/// An encoded snapshot, with the account of its bits and the number of its cubes.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Packet {
-    /// What to send.
+    /// The bytes to send.
     pub bytes: Vec<u8>,
-    /// Where its bits went. Make it [`BitLedger::with_cubes`] to know that by cube as well.
+    /// The account of its bits. Set it to [`BitLedger::with_cubes`] to have it by cube as well.
     pub ledger: BitLedger,
     /// Cubes that differ from the given baseline if its precision is the packet's, and otherwise from the
     /// initial state. Counted also where the stages send every cube.
@@ -33,29 +32,29 @@ pub struct Packet {
     pub sent_cubes: usize,
 }
 
-/// What a receiver is known to hold, for a packet to be relative to.
+/// What a packet can be relative to: baselines that the receiver is known to hold.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct References<'a> {
-    /// The baseline; the initial state if there is none.
+    /// The baseline; `None` stands for the initial state.
     pub baseline: Option<&'a Baseline>,
-    /// Two more that are a little older than the baseline, up to fifteen ticks, best the two just before
-    /// it. Stages that foresee where cubes are going make use of them; others pass them over.
-    pub earlier: [Option<&'a Baseline>; 2],
+    /// Two more baselines, up to fifteen ticks older than the first; best the two just before it.
+    /// [`Delta::ArithmeticPredicted`] estimates velocities with them, other stages ignore them.
+    pub additional: [Option<&'a Baseline>; 2],
 }
 
 impl<'a> From<Option<&'a Baseline>> for References<'a> {
     fn from(baseline: Option<&'a Baseline>) -> Self {
         Self {
             baseline,
-            earlier: [None, None],
+            additional: [None, None],
         }
     }
 }
 
 /// Turns quantized snapshots into packets.
 ///
-/// Any number of receivers can share one, each with a store of [`Baseline`]s of its own. Allocates nothing once
-/// it, `packet` and `kept` have been through packets of that size and precision.
+/// Any number of receivers can share an encoder, each with its own store of [`Baseline`]s. Encoding does not
+/// allocate once the encoder, `packet` and `kept` have been used for packets of that size and precision.
 #[derive(Clone, Debug)]
 pub struct Encoder {
     initial: InitialState,
@@ -89,9 +88,9 @@ pub enum EncodeError {
 }
 
 impl Encoder {
-    /// `initial` is the state that the first packets are relative to. The receiver must know the very
-    /// same, bit for bit: only packets that are coded arithmetically would tell.
-    /// [`encode_initial`](crate::encode_initial) sends it.
+    /// `initial` is the state that the first packets are relative to. The receiver's must be the same, bit for
+    /// bit; only arithmetically coded packets detect a difference. [`encode_initial`](crate::encode_initial)
+    /// writes it for a receiver.
     ///
     /// # Errors
     /// [`InitialStateError`] if it has more cubes than the limits allow, or a cube that cannot be
@@ -105,29 +104,28 @@ impl Encoder {
         })
     }
 
-    /// Codes arithmetically with another prior. The receiver must do the same.
+    /// Uses another trained model for arithmetic coding. The receiver must use the same.
     #[must_use]
-    pub fn with_prior(mut self, prior: Arc<Prior>) -> Self {
-        self.coder = Coder::new(prior);
+    pub fn with_model(mut self, model: Arc<TrainedModel>) -> Self {
+        self.coder = Coder::new(model);
         self
     }
 
-    /// Encodes `current`, which is quantized in the stages' precision, relative to a baseline that this
-    /// receiver is known to hold, or to the initial state. Replaces the contents of
-    /// `packet`, and returns its header, which says what it is relative to.
+    /// Encodes `current`, quantized in the stages' precision, relative to baselines that the receiver is known to
+    /// hold, or to the initial state. Replaces the contents of `packet`, and returns its header, which names the
+    /// baseline.
     ///
-    /// `sequence` is the tick, and belongs to one packet: a snapshot that is sent to one receiver
-    /// twice takes a number of its own each time.
+    /// `sequence` is the tick. Each packet to one receiver has its own number, also if it carries the same
+    /// snapshot.
     ///
-    /// `kept`, if given, becomes what the receiver will have, for later packets to be relative to;
-    /// it is equal to what [`Decoder::decode`](crate::Decoder::decode) makes of the packet.
+    /// `kept`, if given, becomes the baseline that the receiver will have after decoding; it is equal to that of
+    /// [`Decoder::decode`](crate::Decoder::decode).
     ///
-    /// A baseline of another precision, or one that the stages have no use for, is passed over.
-    /// After a change of precision, packets are relative to the initial state, and larger, until one
-    /// of them is acknowledged.
+    /// A baseline of another precision, or one that the stages do not use, is ignored. After a change of
+    /// precision, packets are relative to the initial state, and larger, until one of them is acknowledged.
     ///
     /// # Errors
-    /// [`EncodeError`] if the arguments do not fit together. `packet` and `kept` are unchanged then.
+    /// [`EncodeError`] if the arguments do not fit together. `packet` and `kept` are then unchanged.
     pub fn encode<'b>(
         &mut self,
         sequence: Sequence,
@@ -137,12 +135,15 @@ impl Encoder {
         packet: &mut Packet,
         kept: Option<&mut Baseline>,
     ) -> Result<Header, EncodeError> {
-        let References { baseline, earlier } = references.into();
+        let References {
+            baseline,
+            additional,
+        } = references.into();
         let named = Baseline::named(baseline, stages);
         self.check(stages, current, named)?;
         let header = Header::new(sequence, stages, named);
 
-        self.mark_changed(current, baseline);
+        self.flag_changed(current, baseline);
         let changed = self.changed.iter().filter(|&&changed| changed);
         packet.changed_cubes = changed.count();
         packet.sent_cubes = match stages.delta {
@@ -151,13 +152,13 @@ impl Encoder {
         };
         packet.bytes.clear();
         packet.ledger.reset(current.len());
-        let learned = match Way::of(stages.delta) {
-            Some(way) => {
-                let earlier = References {
+        let state = match Variant::of(stages.delta) {
+            Some(variant) => {
+                let references = References {
                     baseline: named,
-                    earlier,
+                    additional,
                 };
-                Some(self.put_decisions(header, way, current, earlier, packet))
+                Some(self.put_bins(header, variant, current, references, packet))
             }
             None => {
                 self.put_cubes(header, stages, current, named, packet);
@@ -167,11 +168,11 @@ impl Encoder {
 
         if let Some(kept) = kept {
             kept.snapshot.copy_from(current);
-            kept.settle(sequence, stages, named, Some(&self.changed));
-            self.coder
-                .recycle(std::mem::replace(&mut kept.learned, learned));
+            kept.finalize(sequence, stages, named, Some(&self.changed));
+            let spare = std::mem::replace(&mut kept.state, state);
+            self.coder.recycle(spare);
         } else {
-            self.coder.recycle(learned);
+            self.coder.recycle(state);
         }
         Ok(header)
     }
@@ -200,11 +201,11 @@ impl Encoder {
         }
     }
 
-    /// Marks the cubes that differ from `baseline`, or from the initial state if the baseline's precision or
-    /// number of cubes is another. Where a packet names a baseline, it is this one.
-    fn mark_changed(&mut self, current: &QuantizedSnapshot, baseline: Option<&Baseline>) {
+    /// Flags the cubes that differ from `baseline`, or from the initial state if the baseline's precision or number
+    /// of cubes is another. If the packet names a baseline, it is this one.
+    fn flag_changed(&mut self, current: &QuantizedSnapshot, baseline: Option<&Baseline>) {
         let reference = baseline
-            .filter(|baseline| baseline.serves(current.precision()))
+            .filter(|baseline| baseline.has_precision(current.precision()))
             .filter(|baseline| baseline.snapshot.len() == current.len())
             .unwrap_or_else(|| self.initial.at(current.precision()));
         current.compare(&reference.snapshot, &mut self.changed);
@@ -234,44 +235,51 @@ impl Encoder {
                 &reference.motion.moved,
                 &mut self.scratch,
             );
-            for cube in marked(&self.changed) {
+            for cube in flagged(&self.changed) {
                 body.put(&mut sink, current, cube);
             }
         }
         sink.finish();
     }
 
-    fn put_decisions(
+    fn put_bins(
         &mut self,
         header: Header,
-        way: Way,
+        variant: Variant,
         current: &QuantizedSnapshot,
         references: References<'_>,
         packet: &mut Packet,
-    ) -> Box<Learned> {
+    ) -> Box<AdaptiveState> {
         let mut sink = Sink::writer(&mut packet.bytes, &mut packet.ledger);
         header.put(&mut sink);
         let check = entropy::check(current, header.sequence);
         sink.put(BitKind::Check, entropy::CHECK_BITS, check);
         sink.finish();
 
-        let References { baseline, earlier } = references;
+        let References {
+            baseline,
+            additional,
+        } = references;
         let ticks = baseline.map(|named| header.sequence.ticks_since(named.sequence()));
-        let baseline = baseline.unwrap_or_else(|| self.initial.at(current.precision()));
+        let reference = baseline.unwrap_or_else(|| self.initial.at(current.precision()));
         let head_bytes = packet.bytes.len();
         let head_bits = packet.ledger.total();
-        let learned = self.coder.encode(
-            way,
-            Against { baseline, ticks },
-            earlier,
+        let basis = Basis {
+            variant,
+            reference: reference.held(),
+            ticks,
+        };
+        let state = self.coder.encode(
+            basis,
+            additional.map(|baseline| Some(baseline?.held())),
             current,
-            &mut packet.bytes,
             &mut self.changed,
+            &mut packet.bytes,
             Accounts::new(&mut packet.ledger),
         );
         let bits = (packet.bytes.len() - head_bytes) as f64 * 8.0;
         let counted = packet.ledger.total() - head_bits;
         packet.ledger.record(BitKind::Check, None, bits - counted);
-        learned
+        state
     }
 }

@@ -1,384 +1,278 @@
-//! Entropy coding: every decision of a packet, from which cubes changed to the last digit of a
-//! residual, at the price of its improbability.
+//! Entropy coding by context mixing: every decision of a packet, from which cubes changed to the last digit of a
+//! residual, is a bin of a binary arithmetic coder.
 //!
-//! Probabilities come from several predictions of each decision, mixed. Most are in a [`Prior`] that
-//! was trained on recordings and never changes; how they are mixed, and a few probabilities, are
-//! learned along the chain of packets and kept with each baseline, so that a packet needs no more than
-//! the baselines that it names. There are two ways: differences from the baseline, with its own motion
-//! as context; and differences from where cubes are expected to be.
+//! The probability of a bin is mixed from several inputs, in the manner of lpaq. Most inputs come from a
+//! [`TrainedModel`], which was trained on recordings and never changes; the weights of the mixer and a few
+//! probabilities adapt along the chain of packets. That adaptive state is kept with each baseline, so that a
+//! packet depends on the baselines that it names and on nothing else. There are two variants: residuals to the
+//! reference, with its motion as context; and residuals to predictions.
 //!
 //! ```text
-//! header | check 14 | zeros to a whole byte | decisions
+//! header | check 14 | zeros to a whole byte | bins
 //! ```
 
+mod accounts;
+mod adaptive;
+mod basis;
 pub mod coder;
+mod components;
 mod cubes;
+mod extrapolation;
 mod features;
 mod fields;
-mod foresee;
+mod history;
 mod layout;
-mod learned;
+mod logistic;
 mod mixing;
-mod prior;
+mod model;
+mod predictor;
 mod residual;
 mod resting;
+mod rigid_body;
 mod rotation;
-mod trace;
-pub mod training;
-mod tumble;
+mod session;
 
 use std::sync::Arc;
 
-use coder::{BitsIn, BitsOut};
-pub(crate) use cubes::Unwritten;
-use cubes::{Cubes, Scratch, Walk, Witness};
-use foresee::{Motion, Move, Stay};
-use learned::Mark;
-pub(crate) use learned::{Learned, Way};
-pub use prior::{Prior, PriorError};
-use trace::Snapshots;
+pub(crate) use accounts::Accounts;
+pub(crate) use adaptive::AdaptiveState;
+pub(crate) use basis::{Basis, HeldSnapshot};
+use coder::{BinCoder, BinDecoder, BinEncoder};
+use cubes::{Cubes, Scratch};
+pub use features::Feature;
+pub(crate) use layout::{SLOTS, TABLE_UNIT, VARIANT_ADAPTIVE, VARIANT_WEIGHT_SETS, Variant};
+pub(crate) use logistic::MAX_STRETCHED;
+pub use model::{ModelError, TrainedModel};
+use predictor::HoldPredictor;
+use rigid_body::{RigidBodyPredictor, RigidMotion};
+use session::Session;
+pub(crate) use session::{CodingObserver, Element, NonCanonical};
 
-use crate::baseline::Baseline;
-use crate::ledger::{BitKind, BitLedger};
 use crate::sequence::Sequence;
 use crate::snapshot::QuantizedSnapshot;
 
-/// Bits of the check. With a header that names a baseline, whole bytes.
+/// Bits of the check. Together with a header that names a baseline, whole bytes.
 pub(crate) const CHECK_BITS: u32 = 14;
 
-/// A packet's neighbours in time.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Against<'a> {
-    /// What cubes are compared with: the named baseline, or the initial state.
-    pub(crate) baseline: &'a Baseline,
-    /// Ticks from the named baseline; none if there is none.
-    pub(crate) ticks: Option<u16>,
-}
-
-/// Longer silences count as this long.
-const LONGEST_TICKS: u16 = 64;
-
-/// Without a baseline in time, cubes are taken to have moved for so long.
-const USUAL_TICKS: u16 = 6;
-
-/// How much older than the baseline an earlier one can be.
-pub(crate) const MAX_EARLIER_TICKS: u16 = 15;
-
-impl<'a> Against<'a> {
-    fn snapshots(self, learned: &'a Learned, earlier: [Option<&'a Baseline>; 2]) -> Snapshots<'a> {
-        let ticks = self.ticks.unwrap_or(USUAL_TICKS).clamp(1, LONGEST_TICKS);
-        Snapshots {
-            baseline: &self.baseline.snapshot,
-            moved: self.baseline.moved(),
-            ticks: ticks.into(),
-            before: learned.before(),
-            earlier: earlier.map(|earlier| {
-                let earlier = earlier?;
-                Some((&earlier.snapshot, age(self.baseline, earlier).into()))
-            }),
-        }
-    }
-
-    /// What the chain has taught so far; what all begin with, if nothing.
-    fn learned(self, way: Way, first: &'a [Learned; 2]) -> &'a Learned {
-        match &self.baseline.learned {
-            Some(learned) if learned.way == way => learned,
-            _ => &first[way as usize],
-        }
-    }
-
-    /// What the next packet of the chain goes on from, before this one has taught anything. Reuses
-    /// memory.
-    fn next(self, learned: &Learned, memory: Option<Box<Learned>>) -> Box<Learned> {
-        let mut next = match memory {
-            Some(mut memory) => {
-                memory.become_next(learned);
-                memory
-            }
-            None => Box::new(learned.clone()),
-        };
-        next.marks.clear();
-        next.marks
-            .resize(self.baseline.snapshot.len(), Mark::default());
-        next.before.copy_from(&self.baseline.snapshot);
-        next.before_ticks = self.ticks.unwrap_or(0).min(LONGEST_TICKS);
-        next
-    }
-
-    /// Whether the packet names earlier baselines.
-    const fn names_earlier(self, way: Way) -> bool {
-        matches!(way, Way::Predicted) && self.ticks.is_some()
-    }
-}
-
-/// Ticks by which `earlier` is older.
-fn age(baseline: &Baseline, earlier: &Baseline) -> u16 {
-    baseline.sequence().ticks_since(earlier.sequence())
-}
-
-/// Whether a packet can name `earlier` beside its baseline.
-fn fits(baseline: &Baseline, earlier: &Baseline) -> bool {
-    (1..=MAX_EARLIER_TICKS).contains(&age(baseline, earlier))
-        && earlier.serves(baseline.snapshot.precision())
-        && earlier.snapshot.len() == baseline.snapshot.len()
-}
-
-/// Those of the offered baselines that a packet can name beside its own, newest first.
-fn earlier_of<'a>(
-    way: Way,
-    against: Against<'_>,
-    offered: [Option<&'a Baseline>; 2],
-) -> [Option<&'a Baseline>; 2] {
-    if !against.names_earlier(way) {
-        return [None, None];
-    }
-    let age = |earlier: &Baseline| age(against.baseline, earlier);
-    let fits = |earlier: &&Baseline| fits(against.baseline, earlier);
-    let [first, second] = offered.map(|earlier| earlier.filter(fits));
-    match (first, second) {
-        (Some(a), Some(b)) if age(a) < age(b) => [Some(a), Some(b)],
-        (Some(a), _) => [Some(a), None],
-        (None, second) => [second, None],
-    }
-}
-
-/// Why decisions are no packet.
+/// Why bins are not a packet.
 pub(crate) enum Undecodable {
-    /// An earlier baseline is not held.
-    Unknown(Sequence),
-    /// The bytes up to there, or the last few after, are not as the encoder writes them.
-    Unwritten { byte: usize, why: Unwritten },
+    /// An additional reference is not held.
+    UnknownReference(Sequence),
+    /// The bins up to this byte, or the last few bytes after it, are not what the encoder writes.
+    NonCanonical { byte: usize, why: NonCanonical },
 }
 
-/// A prior, and memory that is used again.
+/// The same, before it is known where.
+#[derive(Debug)]
+enum Failure {
+    UnknownReference(Sequence),
+    NonCanonical(NonCanonical),
+}
+
+impl From<NonCanonical> for Failure {
+    fn from(why: NonCanonical) -> Self {
+        Self::NonCanonical(why)
+    }
+}
+
+/// A trained model, and memory that is reused from packet to packet.
 #[derive(Clone, Debug)]
 pub(crate) struct Coder {
-    pub(crate) prior: Arc<Prior>,
-    /// What chains of either way begin with.
-    first: [Learned; 2],
+    model: Arc<TrainedModel>,
+    /// Adaptive states at the start of a chain, by variant.
+    initial: [AdaptiveState; 2],
     scratch: Scratch,
-    moved: Vec<Motion>,
-    /// What the reader will have, as far as it is written.
-    cubes: Option<QuantizedSnapshot>,
-    spare: Option<Box<Learned>>,
+    motions: Vec<RigidMotion>,
+    /// The cubes as the decoder will have them, while encoding.
+    decoded: Option<QuantizedSnapshot>,
+    spare: Option<Box<AdaptiveState>>,
 }
 
 impl Default for Coder {
     fn default() -> Self {
-        Self::new(Prior::shipped())
+        Self::new(TrainedModel::shipped())
     }
 }
 
 impl Coder {
-    pub(crate) fn new(prior: Arc<Prior>) -> Self {
+    pub(crate) fn new(model: Arc<TrainedModel>) -> Self {
         Self {
-            first: [Way::Plain, Way::Predicted].map(|way| Learned::first(&prior, way)),
-            prior,
+            initial: Variant::ALL.map(|variant| AdaptiveState::initial(&model, variant)),
+            model,
             scratch: Scratch::default(),
-            moved: Vec::new(),
-            cubes: None,
+            motions: Vec::new(),
+            decoded: None,
             spare: None,
         }
     }
 
-    /// Takes memory to use again.
-    pub(crate) fn recycle(&mut self, spare: Option<Box<Learned>>) {
+    pub(crate) fn model(&self) -> &TrainedModel {
+        &self.model
+    }
+
+    /// Takes an adaptive state whose memory can be reused.
+    pub(crate) fn recycle(&mut self, spare: Option<Box<AdaptiveState>>) {
         if spare.is_some() {
             self.spare = spare;
         }
     }
 
-    /// Writes decisions behind `bytes`, and gives what the packet has taught. `changed` says which cubes differ
-    /// from the baseline's.
-    #[expect(clippy::too_many_arguments, reason = "a packet is made of these")]
-    pub(crate) fn encode<W: Witness>(
+    /// Appends the bins of `current` to `bytes` and returns the adaptive state after them. `changed` says which
+    /// cubes differ from the reference. Additional references are used if they fit.
+    pub(crate) fn encode<O: CodingObserver>(
         &mut self,
-        way: Way,
-        against: Against<'_>,
-        earlier: [Option<&Baseline>; 2],
+        basis: Basis<'_>,
+        offered: [Option<HeldSnapshot<'_>>; 2],
         current: &QuantizedSnapshot,
-        bytes: &mut Vec<u8>,
         changed: &mut [bool],
-        witness: W,
-    ) -> Box<Learned> {
-        let earlier = earlier_of(way, against, earlier);
-        let learned = against.learned(way, &self.first);
-        let mut next = against.next(learned, self.spare.take());
-        let mut walk = Walk {
-            bits: BitsOut::new(bytes),
-            witness,
-            prior: &self.prior,
-            snapshots: against.snapshots(learned, earlier),
-            learned,
-            next: &mut next,
+        bytes: &mut Vec<u8>,
+        observer: O,
+    ) -> Box<AdaptiveState> {
+        let additional = basis.usable(offered);
+        let ages = additional.map(|held| Some(basis.reference.age(&held?)));
+        let mut decoded = self.decoded.take().unwrap_or_else(|| current.clone());
+        let cubes = Cubes {
+            target: Some(current),
+            decoded: &mut decoded,
+            changed,
         };
-        if against.names_earlier(way) {
-            let ages = earlier.map(|earlier| age(against.baseline, earlier?).into());
-            walk.earlier_ages(ages)
-                .expect("what is written is the shortest");
-        }
-        let cubes = self.cubes.get_or_insert_with(|| current.clone());
-        cubes.copy_from(&against.baseline.snapshot);
-        let outcome = match way {
-            Way::Plain => walk.cubes(
-                &mut self.scratch,
-                Cubes {
-                    foresight: &mut Stay,
-                    target: Some(current),
-                    now: cubes,
-                    changed,
-                },
-            ),
-            Way::Predicted => walk.cubes(
-                &mut self.scratch,
-                Cubes {
-                    foresight: &mut Move::new(&mut self.moved, &against.baseline.snapshot),
-                    target: Some(current),
-                    now: cubes,
-                    changed,
-                },
-            ),
-        };
-        outcome.expect("what is written is in range, and the shortest");
-        walk.bits.finish();
-        debug_assert_eq!(cubes, current);
-        next
+        let (outcome, encoder) = self.code(
+            basis,
+            (BinEncoder::new(bytes), observer),
+            ages,
+            |_| Ok(additional),
+            cubes,
+        );
+        encoder.finish();
+        debug_assert_eq!(&decoded, current);
+        self.decoded = Some(decoded);
+        outcome.expect("the encoder's own bins are canonical and in range")
     }
 
-    /// Reads decisions into `cubes`, and gives what the packet has taught.
+    /// Decodes bins into `decoded`, and returns the adaptive state after them. `changed` becomes which cubes
+    /// differ from the reference. `held` looks up additional references.
     pub(crate) fn decode<'h>(
         &mut self,
-        way: Way,
-        against: Against<'_>,
-        held: impl Fn(Sequence) -> Option<&'h Baseline>,
+        basis: Basis<'_>,
+        held: impl Fn(Sequence) -> Option<HeldSnapshot<'h>>,
         bytes: &[u8],
-        cubes: &mut QuantizedSnapshot,
+        decoded: &mut QuantizedSnapshot,
         changed: &mut Vec<bool>,
-    ) -> Result<Box<Learned>, Undecodable> {
-        let learned = against.learned(way, &self.first);
-        let mut next = against.next(learned, self.spare.take());
-        let mut walk = Walk {
-            bits: BitsIn::new(bytes),
-            witness: (),
-            prior: &self.prior,
-            snapshots: against.snapshots(learned, [None, None]),
-            learned,
+    ) -> Result<Box<AdaptiveState>, Undecodable> {
+        changed.clear();
+        changed.resize(basis.reference.snapshot.len(), false);
+        let cubes = Cubes {
+            target: None,
+            decoded,
+            changed,
+        };
+        let reference = basis.reference;
+        let find = |age: u16| {
+            let sequence = Sequence(reference.sequence.0.wrapping_sub(age));
+            held(sequence)
+                .filter(|found| found.sequence == sequence && reference.accepts(found))
+                .ok_or(Failure::UnknownReference(sequence))
+        };
+        let (outcome, decoder) = self.code(
+            basis,
+            (BinDecoder::new(bytes), ()),
+            [None, None],
+            |[first, second]| Ok([first.map(find).transpose()?, second.map(find).transpose()?]),
+            cubes,
+        );
+        outcome
+            .and_then(|next| match decoder.is_canonical() {
+                true => Ok(next),
+                false => Err(NonCanonical::Redundant.into()),
+            })
+            .map_err(|failure| match failure {
+                Failure::UnknownReference(sequence) => Undecodable::UnknownReference(sequence),
+                Failure::NonCanonical(why) => Undecodable::NonCanonical {
+                    byte: decoder.consumed(),
+                    why,
+                },
+            })
+    }
+
+    /// Codes a packet in either direction. `find` looks up the additional references by their ages before the
+    /// reference, which are `ages` when encoding.
+    fn code<'a, B: BinCoder, O: CodingObserver>(
+        &'a mut self,
+        basis: Basis<'a>,
+        (bins, observer): (B, O),
+        ages: [Option<u16>; 2],
+        find: impl FnOnce([Option<u16>; 2]) -> Result<[Option<HeldSnapshot<'a>>; 2], Failure>,
+        cubes: Cubes<'_>,
+    ) -> (Result<Box<AdaptiveState>, Failure>, B) {
+        let state = basis.state(&self.initial);
+        let mut next = basis.next_state(state, self.spare.take());
+        let mut session = Session {
+            bins,
+            observer,
+            model: &self.model,
+            snapshots: basis.snapshots(state),
+            state,
             next: &mut next,
         };
-        if against.names_earlier(way) {
-            let own = against.baseline.sequence();
-            let mut earlier = [None, None];
-            let ages = walk.earlier_ages([None, None]);
-            let ages = ages.map_err(|why| Undecodable::Unwritten { byte: 0, why })?;
-            for (earlier, age) in earlier.iter_mut().zip(ages) {
-                let Some(age) = age else {
-                    continue;
-                };
-                let sequence = Sequence(own.0.wrapping_sub(age));
-                let found = held(sequence)
-                    .filter(|found| found.sequence() == sequence && fits(against.baseline, found));
-                *earlier = Some(found.ok_or(Undecodable::Unknown(sequence))?);
-            }
-            walk.snapshots = against.snapshots(learned, earlier);
-        }
-        cubes.copy_from(&against.baseline.snapshot);
-        changed.clear();
-        changed.resize(cubes.len(), false);
-        let outcome = match way {
-            Way::Plain => walk.cubes(
-                &mut self.scratch,
-                Cubes {
-                    foresight: &mut Stay,
-                    target: None,
-                    now: cubes,
-                    changed,
-                },
-            ),
-            Way::Predicted => walk.cubes(
-                &mut self.scratch,
-                Cubes {
-                    foresight: &mut Move::new(&mut self.moved, &against.baseline.snapshot),
-                    target: None,
-                    now: cubes,
-                    changed,
-                },
-            ),
-        };
-        let byte = walk.bits.settled();
-        outcome
-            .and_then(|()| match walk.bits.is_exact() {
-                true => Ok(()),
-                false => Err(Unwritten::Redundant),
-            })
-            .map_err(|why| Undecodable::Unwritten { byte, why })?;
-        Ok(next)
+        cubes.decoded.copy_from(basis.reference.snapshot);
+        let outcome = session
+            .references(&basis, ages, find)
+            .and_then(|()| session.run(&basis, &mut self.scratch, &mut self.motions, cubes));
+        let Session { bins, .. } = session;
+        (outcome.map(|()| next), bins)
     }
 }
 
-/// Tells whether a snapshot is the one that was sent: also where the two sides started from different
-/// states, or have learned different things.
+impl<'a, B: BinCoder, O: CodingObserver> Session<'a, B, O> {
+    fn references<'r: 'a>(
+        &mut self,
+        basis: &Basis<'r>,
+        ages: [Option<u16>; 2],
+        find: impl FnOnce([Option<u16>; 2]) -> Result<[Option<HeldSnapshot<'r>>; 2], Failure>,
+    ) -> Result<(), Failure> {
+        if basis.has_additional() {
+            let ages = self.additional_ages(ages)?;
+            self.snapshots.additional = find(ages)?.map(|held| {
+                let held = held?;
+                Some((held.snapshot, basis.reference.age(&held).into()))
+            });
+        }
+        Ok(())
+    }
+
+    fn run(
+        &mut self,
+        basis: &Basis<'_>,
+        scratch: &mut Scratch,
+        motions: &mut Vec<RigidMotion>,
+        cubes: Cubes<'_>,
+    ) -> Result<(), Failure> {
+        match basis.variant {
+            Variant::Plain => self.cubes(&mut HoldPredictor, scratch, cubes)?,
+            Variant::Predicted => {
+                let mut predictor = RigidBodyPredictor::new(motions, basis.reference.snapshot);
+                self.cubes(&mut predictor, scratch, cubes)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A hash of a snapshot and its sequence. It detects where the two sides started from different initial states,
+/// or have different models or adaptive states.
 ///
-/// Four sums at once, of a quarter of the cubes each, as a processor can multiply several numbers
-/// at a time.
+/// Four lanes, each over every fourth cube, so that a processor can multiply several numbers at a time.
 pub(crate) fn check(snapshot: &QuantizedSnapshot, sequence: Sequence) -> u32 {
     const FACTOR: u64 = 0x9E37_79B9_7F4A_7C15;
     let mix = |hash: u64, value: u64| (hash.rotate_left(29) ^ value).wrapping_mul(FACTOR);
-    let mut sums = [1, 2, 3, 4].map(|lane| u64::from(sequence.0) << 3 | lane);
+    let mut lanes = [1, 2, 3, 4].map(|lane| u64::from(sequence.0) << 3 | lane);
     for cube in 0..snapshot.len() {
         let [x, y, z] = snapshot.positions[cube].map(|axis| u64::from(axis.cast_unsigned()));
-        let place = x ^ y << 21 ^ z << 42 ^ u64::from(snapshot.interacting[cube]) << 63;
-        let words = snapshot.smallest_three(cube).to_word();
-        let sum = &mut sums[cube % 4];
-        *sum = mix(mix(*sum, place), words);
+        let position = x ^ y << 21 ^ z << 42 ^ u64::from(snapshot.interacting[cube]) << 63;
+        let orientation = snapshot.smallest_three(cube).to_word();
+        let lane = &mut lanes[cube % 4];
+        *lane = mix(mix(*lane, position), orientation);
     }
-    let hash = sums.into_iter().fold(0, mix);
+    let hash = lanes.into_iter().fold(0, mix);
     (hash >> (64 - CHECK_BITS)) as u32
 }
-
-/// Writes decisions down in a ledger.
-pub(crate) struct Accounts<'a> {
-    ledger: &'a mut BitLedger,
-    /// Those that belong together, and how probable all of them were.
-    what: BitKind,
-    cube: Option<usize>,
-    probability: f64,
-}
-
-impl<'a> Accounts<'a> {
-    pub(crate) const fn new(ledger: &'a mut BitLedger) -> Self {
-        Self {
-            ledger,
-            what: BitKind::Selection,
-            cube: None,
-            probability: 1.0,
-        }
-    }
-
-    fn settle(&mut self) {
-        let bits = -self.probability.log2();
-        self.ledger.record(self.what, self.cube, bits);
-        self.probability = 1.0;
-    }
-}
-
-impl Drop for Accounts<'_> {
-    fn drop(&mut self) {
-        self.settle();
-    }
-}
-
-impl Witness for Accounts<'_> {
-    fn decided(&mut self, what: BitKind, cube: Option<usize>, _: &[usize], bit: bool, one: u32) {
-        let cube = cube.filter(|_| self.ledger.cubes().is_some());
-        // A logarithm takes longer than a decision.
-        if what != self.what || cube != self.cube || self.probability < SMALLEST {
-            self.settle();
-            (self.what, self.cube) = (what, cube);
-        }
-        let likely = if bit { one } else { coder::ONE - one };
-        self.probability *= f64::from(likely) / f64::from(coder::ONE);
-    }
-}
-
-/// Far from where f64 loses its precision.
-const SMALLEST: f64 = 1e-250;

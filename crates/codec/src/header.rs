@@ -1,4 +1,4 @@
-//! The first bits of every packet.
+//! The header: the first bits of every packet.
 //!
 //! ```text
 //! sequence 16 | initial 1 = 1 |                             stages 18
@@ -6,8 +6,8 @@
 //! sequence 16 | initial 1 = 0 | baseline 16 | same 1 = 1
 //! ```
 //!
-//! `initial` says that the packet is relative to the initial state, or to nothing. `same` says
-//! that its stages are those of the packet that brought the baseline.
+//! `initial` means that the packet names no baseline. `same` means that its stages are those of the packet that
+//! carried the baseline.
 
 use bitstream_io::BitWrite;
 
@@ -21,19 +21,19 @@ use crate::stages::{
     Velocity,
 };
 
-/// What a packet says of itself.
+/// The header of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Header {
-    /// The snapshot's number.
+    /// The number of the snapshot.
     pub sequence: Sequence,
-    /// What the snapshot is relative to.
+    /// What the packet is relative to.
     pub reference: Reference,
 }
 
 /// What a packet is relative to, and its stages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reference {
-    /// The initial state, or nothing.
+    /// The initial state; or nothing, if the stages do not use a baseline.
     Initial {
         /// The packet's stages.
         stages: Stages,
@@ -42,7 +42,7 @@ pub enum Reference {
     Baseline {
         /// Its number.
         sequence: Sequence,
-        /// The packet's stages; `None` if they are those of the packet that brought the baseline.
+        /// The packet's stages; `None` if they are those of the packet that carried the baseline.
         stages: Option<Stages>,
     },
 }
@@ -63,7 +63,7 @@ impl Header {
         }
     }
 
-    /// Reads the header alone, for a receiver that wants to know what it is dealing with.
+    /// Reads only the header of a packet.
     ///
     /// # Errors
     /// [`DecodeError`] if the bytes end inside the header, or if its stages are unknown or
@@ -72,7 +72,7 @@ impl Header {
         Self::take(&mut Source::new(bytes))
     }
 
-    /// Writes the header alone, padded with zeros to whole bytes.
+    /// Writes only the header, padded with zeros to whole bytes.
     #[must_use]
     pub fn encode(&self) -> Vec<u8> {
         let (mut bytes, mut ledger) = (Vec::new(), BitLedger::new());

@@ -1,4 +1,4 @@
-//! The state that the first packets are relative to.
+//! The initial state, which the first packets are relative to.
 
 use crate::baseline::Baseline;
 use crate::body::Body;
@@ -13,29 +13,29 @@ use crate::source::{DecodeError, Source};
 use crate::stages::Stages;
 use crate::state::{CubeState, Snapshot};
 
-/// Why a state cannot serve as the initial one.
+/// Why a state cannot be the initial state.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 pub enum InitialStateError {
     /// It has more cubes than the limits allow.
     #[error(transparent)]
     TooManyCubes(#[from] TooManyCubes),
-    /// A cube has no integers.
+    /// A cube cannot be quantized.
     #[error(transparent)]
     Quantize(#[from] QuantizeError),
 }
 
-/// Precisions in which the initial state is kept at once: those of the ladder, and some more.
+/// Precisions in which the initial state is cached: enough for those of the ladder.
 const MAX_KEPT: usize = 8;
 
-/// The initial state in floats, and as a baseline in the precisions that were asked for.
+/// The initial state in floats, and as a baseline in the precisions that were used.
 ///
-/// Both sides quantize it for themselves, and must get the same integers. They do: f64 has one
-/// result for each addition, multiplication, division, root and rounding that this takes.
+/// Each side quantizes it, and both get the same integers: IEEE 754 defines one result for each of the
+/// additions, multiplications, divisions, square roots and roundings.
 #[derive(Clone, Debug)]
 pub(crate) struct InitialState {
     snapshot: Snapshot,
     baselines: Vec<Baseline>,
-    /// The place in `baselines` that is next to be used again.
+    /// Index in `baselines` of the next one to be replaced.
     oldest: usize,
 }
 
@@ -54,16 +54,16 @@ impl InitialState {
         self.snapshot.cubes.len()
     }
 
-    /// The initial state in this precision. Nothing is known to have moved.
+    /// The initial state in this precision, with unknown motion.
     pub(crate) fn at(&mut self, precision: Precision) -> &Baseline {
         let kept = self.baselines.iter();
         let place = kept
             .enumerate()
-            .find(|(_, baseline)| baseline.serves(precision))
+            .find(|(_, baseline)| baseline.has_precision(precision))
             .map(|(place, _)| place);
         let place = place.unwrap_or_else(|| {
             let baseline = quantized(&self.snapshot, precision)
-                .expect("what the constructor could quantize has integers in any precision");
+                .expect("the constructor has quantized it, and whether that works does not depend on the precision");
             if self.baselines.len() < MAX_KEPT {
                 self.baselines.push(baseline);
                 self.baselines.len() - 1
@@ -80,18 +80,17 @@ impl InitialState {
 fn quantized(snapshot: &Snapshot, precision: Precision) -> Result<Baseline, QuantizeError> {
     let mut baseline = Baseline::default();
     baseline.snapshot.quantize(snapshot, precision)?;
-    baseline.settle(Sequence::default(), BLOCK_STAGES, None, None);
+    baseline.finalize(Sequence::default(), BLOCK_STAGES, None, None);
     Ok(baseline)
 }
 
-/// Cubes in the block are written as on the first rung.
+/// The block has the layout of the first rung.
 const BLOCK_STAGES: Stages = ladder::UNCOMPRESSED.stages;
 
 /// Bits of the number of cubes: 0 to 65 536.
 const COUNT_BITS: u32 = 17;
 
-/// Writes an initial state as one block of data, for a receiver that does not know it. Replaces
-/// the contents of `bytes`.
+/// Writes an initial state as one block, for a receiver that does not know it. Replaces the contents of `bytes`.
 ///
 /// ```text
 /// cubes 17 | cubes × (interacting 1 | position 96 | orientation 128 | velocity 96) | padding
@@ -123,7 +122,7 @@ pub fn decode_initial(bytes: &[u8], limits: Limits) -> Result<Snapshot, DecodeEr
     let mut source = Source::new(bytes);
     let cubes = source.take(BitKind::Header, COUNT_BITS)? as usize;
     limits.check(cubes)?;
-    // Where the bytes end too early, one cube more than they hold is enough to say in which field.
+    // One cube more than the bytes can hold, so that the error names the field where they end.
     let room = cubes.min((source.bits_left() / BLOCK_CUBE_BITS) as usize + 1);
     let mut snapshot = Snapshot {
         cubes: vec![CubeState::default(); room],

@@ -1,4 +1,4 @@
-//! Named combinations of stages: the article's steps in its order, then ours.
+//! Named combinations of stages: the article's steps in its order, then further ones.
 
 use crate::stages::{
     ChangedFlags, Delta, Orientation, Position, RelativeOrientation, RelativePosition, Stages,
@@ -18,24 +18,14 @@ pub struct Rung {
 
 const NINE_BITS: Orientation = Orientation::SmallestThree { bits: 9 };
 
-const UNCOMPRESSED_STAGES: Stages = Stages {
-    orientation: Orientation::Full,
-    velocity: Velocity::Full,
-    position: Position::Full,
-    delta: Delta::Off,
-    relative_position: RelativePosition::Off,
-    relative_orientation: RelativeOrientation::Off,
-    changed_flags: ChangedFlags::Off,
-};
-
-/// 321 bits a cube.
+/// 321 bits per cube.
 pub const UNCOMPRESSED: Rung = Rung {
     name: "uncompressed",
     summary: "every field of every cube as floats",
-    stages: UNCOMPRESSED_STAGES,
+    stages: Stages::UNCOMPRESSED,
 };
 
-/// 222 bits a cube.
+/// 222 bits per cube.
 pub const SMALLEST_THREE: Rung = Rung {
     name: "smallest-three",
     summary: "orientation as its three smallest components, 9 bits each",
@@ -45,7 +35,7 @@ pub const SMALLEST_THREE: Rung = Rung {
     },
 };
 
-/// 159 bits a cube.
+/// 159 bits per cube.
 pub const VELOCITY: Rung = Rung {
     name: "velocity",
     summary: "velocity bounded and quantized to 1/32 m/s",
@@ -55,7 +45,7 @@ pub const VELOCITY: Rung = Rung {
     },
 };
 
-/// 127 bits a cube at rest, 160 moving.
+/// 127 bits per cube at rest, 160 moving.
 pub const AT_REST: Rung = Rung {
     name: "at-rest",
     summary: "one bit instead of a velocity of zero",
@@ -65,7 +55,7 @@ pub const AT_REST: Rung = Rung {
     },
 };
 
-/// 126 bits a cube.
+/// 126 bits per cube.
 pub const NO_VELOCITY: Rung = Rung {
     name: "no-velocity",
     summary: "no velocity: linear interpolation does without",
@@ -75,7 +65,7 @@ pub const NO_VELOCITY: Rung = Rung {
     },
 };
 
-/// 80 bits a cube.
+/// 80 bits per cube.
 pub const POSITION: Rung = Rung {
     name: "position",
     summary: "position bounded and quantized to 1/512 m",
@@ -85,7 +75,7 @@ pub const POSITION: Rung = Rung {
     },
 };
 
-/// One bit a cube, and 80 for each changed one.
+/// One bit per cube, and 80 for each changed one.
 pub const DELTA: Rung = Rung {
     name: "delta",
     summary: "only cubes that differ from an acked baseline",
@@ -105,10 +95,10 @@ pub const INDEX: Rung = Rung {
     },
 };
 
-/// The distance from the changed cube before instead of an index.
+/// The distance to the previous changed cube instead of an index.
 pub const RELATIVE_INDEX: Rung = Rung {
     name: "relative-index",
-    summary: "indices relative to the changed cube before",
+    summary: "indices relative to the previous changed cube",
     stages: Stages {
         delta: Delta::RelativeIndices,
         ..INDEX.stages
@@ -135,7 +125,7 @@ pub const RELATIVE_ORIENTATION: Rung = Rung {
     },
 };
 
-/// A changed cube says which of position and orientation changed.
+/// A flag each for whether position and orientation changed.
 pub const CHANGED_FLAGS: Rung = Rung {
     name: "changed-flags",
     summary: "a flag each for position and orientation changed",
@@ -145,7 +135,7 @@ pub const CHANGED_FLAGS: Rung = Rung {
     },
 };
 
-/// Bit-packing that looks at the baseline's own motion.
+/// Bit-packing with predictions from the baseline's motion.
 pub const PREDICTED_POSITION: Rung = Rung {
     name: "predicted-position",
     summary: "positions, changed cubes and ranges predicted from motion",
@@ -158,27 +148,27 @@ pub const PREDICTED_POSITION: Rung = Rung {
     },
 };
 
-/// Entropy coding of the article's differences.
+/// Arithmetic coding of the residuals to the baseline.
 pub const ARITHMETIC: Rung = Rung {
     name: "arithmetic",
-    summary: "differences from the baseline, coded arithmetically",
+    summary: "residuals to the baseline, coded arithmetically",
     stages: Stages {
         delta: Delta::Arithmetic,
         ..DELTA.stages
     },
 };
 
-/// Everything that is known beforehand.
+/// Arithmetic coding of the residuals to predictions.
 pub const PREDICTED: Rung = Rung {
     name: "predicted",
-    summary: "differences from where cubes are expected, coded arithmetically",
+    summary: "residuals to predictions, coded arithmetically",
     stages: Stages {
         delta: Delta::ArithmeticPredicted,
         ..DELTA.stages
     },
 };
 
-/// Beside the ladder: the 20-byte state of [affine quantization](crate::quantize::affine).
+/// Not on the ladder: the 20-byte state of [affine quantization](crate::quantize::affine).
 pub const AFFINE: Rung = Rung {
     name: "affine",
     summary: "beside the ladder: affine-quantized differences, 20 bytes a cube",
@@ -186,7 +176,7 @@ pub const AFFINE: Rung = Rung {
         orientation: Orientation::SmallestThree { bits: 10 },
         velocity: Velocity::Affine,
         position: Position::Affine,
-        ..UNCOMPRESSED_STAGES
+        ..Stages::UNCOMPRESSED
     },
 };
 
@@ -209,19 +199,19 @@ pub const LADDER: [Rung; 15] = [
     PREDICTED,
 ];
 
-/// The rung of that name, on the ladder or beside it.
+/// The rung of that name, including [`AFFINE`].
 #[must_use]
 pub fn rung(name: &str) -> Option<Rung> {
     all().find(|rung| rung.name == name)
 }
 
-/// The rung, on the ladder or beside it, that these stages are, if they are one.
+/// The rung with exactly these stages, including [`AFFINE`].
 #[must_use]
 pub fn rung_of(stages: Stages) -> Option<Rung> {
     all().find(|rung| rung.stages == stages)
 }
 
-/// The ladder, and [`AFFINE`] beside it.
+/// The ladder and [`AFFINE`].
 pub fn all() -> impl Iterator<Item = Rung> {
     LADDER.into_iter().chain([AFFINE])
 }

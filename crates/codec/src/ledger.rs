@@ -1,8 +1,8 @@
-//! Where the bits of a packet went.
+//! The account of the bits of a packet.
 
 use std::fmt;
 
-/// What a bit of a packet is for. The bits that say how a field is written count as that field's.
+/// What a bit of a packet is for. Bits that select the form of a field count as that field's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum BitKind {
     /// Sequence, baseline, stages.
@@ -19,8 +19,7 @@ pub enum BitKind {
     Orientation,
     /// Linear velocities.
     Velocity,
-    /// Whether both sides agree, where packets are coded arithmetically; and what the coder needs to
-    /// end with whole bytes.
+    /// The check of arithmetically coded packets, and the coder's overhead to end in whole bytes.
     Check,
     /// Zeros up to a whole byte.
     Padding,
@@ -63,10 +62,10 @@ impl fmt::Display for BitKind {
     }
 }
 
-/// The account of a packet's bits, by kind and, if asked for, by cube.
+/// The account of a packet's bits, by kind and, optionally, by cube.
 ///
-/// Entries are bits. They are whole numbers for bit-packed stages, and their sum is the size of
-/// the packet.
+/// Entries are bits, and their sum is the size of the packet. They are whole numbers unless the packet is
+/// arithmetically coded.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct BitLedger {
     kinds: [f64; BitKind::ALL.len()],
@@ -113,7 +112,7 @@ impl BitLedger {
         self.total() - self.kind(BitKind::Header) - self.kind(BitKind::Padding)
     }
 
-    /// Empties the account and makes room for `cubes` cubes.
+    /// Clears the account, for a packet of `cubes` cubes.
     pub fn reset(&mut self, cubes: usize) {
         self.kinds = Default::default();
         if let Some(entries) = &mut self.cubes {
@@ -122,8 +121,8 @@ impl BitLedger {
         }
     }
 
-    /// Adds another account to this one, for a total over several packets. Cubes that only one of
-    /// the two knows count as 0 in the other; an account without cubes stays without.
+    /// Adds another account to this one, for a total over several packets. Cubes that only one of them has count
+    /// as 0 in the other; an account without cubes stays without.
     pub fn add(&mut self, other: &Self) {
         for (entry, more) in self.kinds.iter_mut().zip(other.kinds) {
             *entry += more;
@@ -167,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn the_kinds_stand_at_their_own_places() {
+    fn kinds_are_listed_in_the_order_of_their_values() {
         for (place, kind) in BitKind::ALL.into_iter().enumerate() {
             assert_eq!(kind as usize, place);
         }

@@ -1,14 +1,14 @@
-//! Snapshots of many cubes to bits and back, one stage of compression at a time.
+//! Encodes snapshots of many cubes as bits and decodes them, one stage of compression at a time.
 //!
-//! The stages are those of Glenn Fiedler's *Snapshot Compression* (gafferongames.com, 2015), and
-//! some of ours. Each can be switched on its own, from one packet to the next; the [`ladder`]
-//! names the combinations that build on one another, and any combination has a
-//! [text](stages::text). `WIRE.md` beside this crate's manifest specifies every bit.
+//! The stages are those of Glenn Fiedler's *Snapshot Compression* (gafferongames.com, 2015), and some more.
+//! Each can be switched separately, from one packet to the next; the [`ladder`] names combinations that build
+//! on one another, and every combination has a [text](stages::text). `WIRE.md` and `DECISIONS.md`, beside this
+//! crate's manifest, specify every bit.
 //!
-//! This crate knows no engine, sockets, threads, clocks or files. Sequence numbers come in, and
-//! what a receiver has acknowledged is for others to find out.
+//! This crate depends on no engine, and uses no sockets, threads, clocks or files. The caller supplies sequence
+//! numbers and tracks which packets a receiver has acknowledged.
 //!
-//! # One way through it
+//! # Example
 //!
 //! ```
 //! use cubewire_codec::{
@@ -32,26 +32,26 @@
 //! encoder.encode(Sequence(1), stages, &quantized, None, &mut packet, Some(&mut kept))?;
 //! assert_eq!(packet.ledger.total(), packet.bytes.len() as f64 * 8.0);
 //!
-//! // The receiver looks up baselines among what it has decoded before: nothing yet.
+//! // The receiver looks up baselines among the snapshots it has decoded: none yet.
 //! let mut received = Baseline::default();
 //! decoder.decode(&packet.bytes, |_| None, &mut received)?;
 //! assert_eq!(received.snapshot(), &quantized);
 //!
-//! // The sender has kept the same, to encode against once it is acknowledged.
+//! // The sender keeps the same baseline, to encode against once it is acknowledged.
 //! assert_eq!(kept, received);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! A packet is as long as it is: up to 36 KB for 901 cubes uncompressed. Cutting it into datagrams
-//! is the transport's work, as are acknowledgements.
+//! Packets have no maximum size: uncompressed, 901 cubes take 36 KB. Fragmentation and acknowledgement are left
+//! to the transport.
 //!
 //! # Invariants
 //!
 //! - **Lossless.** The decoded integers equal the quantization of the input.
-//! - **Loss-robust.** A packet needs the baseline that it names, and nothing else.
-//! - **Accounted.** The sum of a [`BitLedger`] is the packet's size in bits.
-//! - **Bounded.** Decoding any bytes gives a snapshot or an error; it does not panic, and it
-//!   allocates for no more cubes than [`Limits`] allow.
+//! - **Robust to loss.** A packet depends on the baselines that it names, and on nothing else.
+//! - **Accounted for.** The sum of a [`BitLedger`] is the packet's size in bits.
+//! - **Bounded.** Decoding any bytes gives a snapshot or an error. It does not panic, and allocates for no more
+//!   cubes than [`Limits`] allow.
 
 /// The vectors and quaternions of [`CubeState`], in the version that this crate uses.
 pub use glam;
@@ -61,12 +61,12 @@ mod body;
 mod decoder;
 mod encoder;
 pub mod entropy;
+mod flags;
 mod header;
 mod initial;
 pub mod ladder;
 mod ledger;
 mod limits;
-mod marks;
 pub mod motion;
 mod precision;
 pub mod predict;
@@ -79,6 +79,7 @@ mod snapshot;
 mod source;
 pub mod stages;
 mod state;
+pub mod training;
 
 pub use baseline::Baseline;
 pub use body::{

@@ -1,4 +1,4 @@
-//! What a receiver is ready to hold, so that no sender can choose it.
+//! Bounds on what a receiver holds, so that no sender can choose them.
 
 /// The largest number of cubes that the format can index: 2¹⁶.
 pub const MAX_CUBES: usize = 65_536;
@@ -20,7 +20,7 @@ impl Default for Limits {
 }
 
 impl Limits {
-    /// Whether a snapshot of so many cubes is allowed.
+    /// Checks whether a snapshot of this many cubes is allowed.
     ///
     /// # Errors
     /// [`TooManyCubes`] if `cubes` is above the limit.

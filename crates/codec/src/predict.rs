@@ -1,10 +1,9 @@
-//! Where a baseline's own motion leads.
+//! Linear prediction from the motion of a baseline.
 //!
-//! The prediction is the reference encoder's of *The Networked Physics Data Compression
-//! Challenge* (Glenn Fiedler, 2015), carried over to any number of ticks: the cube keeps the
-//! velocity of its motion up to the baseline, less drag; if it was falling freely, gravity goes on
-//! pulling; it does not go through the floor. It is integer arithmetic, so that both sides get the
-//! same result.
+//! The prediction is that of the reference encoder of *The Networked Physics Data Compression Challenge* (Glenn
+//! Fiedler, 2015), generalized to any number of ticks: a cube keeps the velocity of its motion up to the
+//! baseline, with drag; if it was falling freely, gravity accelerates it; it does not go through the floor. All
+//! arithmetic is in integers, so that both sides get the same result.
 
 use crate::baseline::Baseline;
 use crate::motion::{GRAVITY, MAX_TICKS};
@@ -16,36 +15,35 @@ pub const DRAG_PER_TICK: i64 = 64_841;
 /// Height in 1/512 m of the centre of a cube of 0.4 m that lies on the floor.
 pub const REST_HEIGHT: i32 = 102;
 
-/// Foresees positions a fixed time after one baseline.
+/// Predicts positions at one tick from one baseline.
 #[derive(Clone, Copy, Debug)]
-pub struct Predictor<'a> {
+pub struct LinearPredictor<'a> {
     baseline: &'a Baseline,
-    /// Displacement expected, for one of the baseline's, in 1/65536.
+    /// Predicted displacement per displacement of the baseline's motion, in 1/65536.
     factor: i64,
-    /// Fall expected of a falling cube beyond what its displacement says, in 1/512 m.
+    /// Additional fall of a falling cube, in 1/512 m.
     fall: i32,
 }
 
-/// What is expected of one cube.
+/// The prediction of one cube.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Expected {
+pub struct Prediction {
     /// Position in 1/512 m.
     pub position: [i32; 3],
-    /// Which ranges suit what the prediction may miss by.
+    /// Selects the ranges for the prediction error, `0..CLASSES`.
     pub class: usize,
 }
 
-impl<'a> Predictor<'a> {
-    /// For the snapshot `sequence`, given a baseline. Positions that are not quantized are expected
-    /// to stay what they are.
+impl<'a> LinearPredictor<'a> {
+    /// Predicts the snapshot `sequence`. Positions that are not quantized are predicted to stay as they are.
     #[must_use]
     pub fn new(baseline: &'a Baseline, sequence: Sequence) -> Self {
         let ticks = sequence.ticks_since(baseline.sequence());
-        let before_ticks = baseline.motion.ticks;
-        let (factor, fall) = if before_ticks == 0 || ticks > MAX_TICKS {
+        let motion_ticks = baseline.motion.ticks;
+        let (factor, fall) = if motion_ticks == 0 || ticks > MAX_TICKS {
             (0, 0)
         } else {
-            extrapolation(i64::from(ticks), i64::from(before_ticks))
+            extrapolation(i64::from(ticks), i64::from(motion_ticks))
         };
         Self {
             baseline,
@@ -54,16 +52,16 @@ impl<'a> Predictor<'a> {
         }
     }
 
-    /// What is expected of `cube`.
+    /// The prediction of `cube`.
     ///
     /// # Panics
     /// If there is no such cube.
     #[must_use]
-    pub fn expect(&self, cube: usize) -> Expected {
+    pub fn predict(&self, cube: usize) -> Prediction {
         let motion = &self.baseline.motion;
         let from = self.baseline.snapshot.positions[cube];
         if !motion.moved[cube] {
-            return Expected {
+            return Prediction {
                 position: from,
                 class: 0,
             };
@@ -75,29 +73,29 @@ impl<'a> Predictor<'a> {
             position[2] -= self.fall;
         }
         position[2] = position[2].max(from[2].min(REST_HEIGHT));
-        Expected {
+        Prediction {
             position,
             class: class(step, motion.falling[cube]),
         }
     }
 }
 
-/// Displacement expected over `ticks` for one of 1 over the `before_ticks` before, in 1/65536,
-/// and what free fall takes off beyond that, in 1/512 m.
-fn extrapolation(ticks: i64, before_ticks: i64) -> (i64, i32) {
+/// Displacement over `ticks` per displacement over the `motion_ticks` before, in 1/65536, and the additional
+/// fall of a freely falling cube, in 1/512 m.
+fn extrapolation(ticks: i64, motion_ticks: i64) -> (i64, i32) {
     // The mean velocities of two spans are half of each span apart.
-    let drag = (0..(ticks + before_ticks) / 2)
+    let drag = (0..(ticks + motion_ticks) / 2)
         .fold(1 << 16, |kept, _| (kept * DRAG_PER_TICK + (1 << 15)) >> 16);
     let (numerator, denominator) = GRAVITY;
-    let fall = numerator * ticks * (ticks + before_ticks) / (2 * denominator);
-    (drag * ticks / before_ticks, fall as i32)
+    let fall = numerator * ticks * (ticks + motion_ticks) / (2 * denominator);
+    (drag * ticks / motion_ticks, fall as i32)
 }
 
-/// Number of classes that [`Expected::class`] tells apart.
+/// Number of classes of [`Prediction::class`].
 pub const CLASSES: usize = 6;
 
-/// Class of a cube by its largest expected step along an axis, in 1/512 m: 0 for 0 and 1, 1 from
-/// 2, 2 from 8, 3 from 32, 4 from 128, and 5 for a falling cube.
+/// Class of a cube by its largest predicted step along an axis, in 1/512 m: 0 for 0 and 1, 1 from 2, 2 from 8, 3
+/// from 32, 4 from 128; 5 for a falling cube.
 fn class(step: [i32; 3], falling: bool) -> usize {
     if falling {
         return CLASSES - 1;

@@ -1,13 +1,13 @@
-//! Floats to integers and back: bounded steps, affine maps, and the smallest three.
+//! Quantization: bounded steps, affine maps, and the smallest three.
 
 pub mod affine;
 pub mod bounded;
 pub mod smallest_three;
 
-/// The nearest integer, halves away from zero, held inside i32. NaN gives 0.
+/// The nearest integer, halves away from zero, clamped to i32. NaN gives 0.
 ///
-/// `f64::round` is a call into the math library on processors without an instruction for it, and
-/// this runs for every number of every cube.
+/// Not `f64::round`, which is a library call on processors without an instruction for it; this runs for every
+/// number of every cube.
 pub(crate) fn nearest(value: f64) -> i32 {
     (value + 0.5_f64.copysign(value)) as i32
 }

@@ -1,7 +1,7 @@
-//! Numbers in growing ranges: a short code for small ones, longer codes for larger ones.
+//! Growing ranges: a variable-length code with short codes for small numbers.
 //!
-//! Each range takes up where the one before ends, so that no two codes stand for one number.
-//! Range `k` of `N` is announced by `k` zeros and a one, the last range by `N − 1` zeros:
+//! Each range starts where the previous one ends, so that every number has one code. The prefix of range `k` of
+//! `N` is `k` zeros and a one; that of the last range is `N − 1` zeros:
 //!
 //! ```text
 //! two ranges, 5 and 9 bits          1 | 5 bits       −16..=15
@@ -16,14 +16,14 @@ use crate::ledger::BitKind;
 use crate::sink::Word;
 use crate::source::{DecodeError, Source};
 
-/// `N` growing ranges, up to three, by their bits, up to 18.
+/// Up to three growing ranges of up to 18 bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ranges<const N: usize> {
     bits: [u8; N],
 }
 
 impl<const N: usize> Ranges<N> {
-    /// Ranges with so many bits for a number, the prefix not counted.
+    /// Ranges of these widths in bits, without the prefix.
     ///
     /// # Panics
     /// If a range has 0 bits or more than 18, or if there are none or more than three ranges: the

@@ -1,4 +1,4 @@
-//! Which cubes are in a packet.
+//! The selection: which cubes are in a packet.
 //!
 //! ```text
 //! changed bits       cubes × 1
@@ -6,13 +6,13 @@
 //!                    1 = 1 | count | count × index
 //! ```
 //!
-//! The either-or form is used by every stage but changed bits. The encoder runs the index form
-//! against a sink that only counts, and takes it where it is smaller.
+//! Every stage except changed bits uses the either-or form. The encoder writes the indices to a sink that only
+//! counts, and uses them where they are smaller.
 
 use bitstream_io::BitWrite;
 
+use crate::flags::{flag_differing, flagged};
 use crate::ledger::{BitKind, BitLedger};
-use crate::marks::{mark_differing, marked};
 use crate::ranges::Ranges;
 use crate::sink::Sink;
 use crate::source::{DecodeError, Source};
@@ -21,8 +21,7 @@ use crate::stages::Delta;
 /// Bits of a relative index in its two small ranges: distances 1..=8 and 9..=40.
 pub const RELATIVE_INDEX_BITS: [u8; 2] = [3, 5];
 
-/// The same where indices name cubes that did other than expected, which are farther apart:
-/// distances 1..=32 and 33..=96.
+/// The same for indices of wrongly predicted cubes, which are farther apart: distances 1..=32 and 33..=96.
 pub const PREDICTED_INDEX_BITS: [u8; 2] = [5, 6];
 
 /// Bits that hold any index of `cubes` cubes.
@@ -36,23 +35,22 @@ pub const fn index_bits(cubes: usize) -> u32 {
 pub(crate) struct Scratch {
     named: Vec<bool>,
     indices: Vec<u16>,
-    never_sent: BitLedger,
+    counted: BitLedger,
 }
 
-/// The most indices that can be smaller than changed bits if the shortest takes `fewest_bits`.
-const fn max_index_count(cubes: usize, fewest_bits: u32) -> usize {
-    let divisor = if fewest_bits == 0 { 1 } else { fewest_bits };
+/// How many indices can be smaller than changed bits if the shortest takes `min_bits`.
+const fn max_index_count(cubes: usize, min_bits: u32) -> usize {
+    let divisor = if min_bits == 0 { 1 } else { min_bits };
     cubes / divisor as usize
 }
 
-/// Bits of the count before indices of which the shortest takes `fewest_bits`.
+/// Bits of the count before indices of which the shortest takes `min_bits`.
 #[must_use]
-pub const fn index_count_bits(cubes: usize, fewest_bits: u32) -> u32 {
-    usize::BITS - max_index_count(cubes, fewest_bits).leading_zeros()
+pub const fn index_count_bits(cubes: usize, min_bits: u32) -> u32 {
+    usize::BITS - max_index_count(cubes, min_bits).leading_zeros()
 }
 
-/// Writes which cubes are in the packet: those that `changed`. `moved` are those that are expected
-/// to.
+/// Writes which cubes are in the packet: those that `changed`. Those that `moved` are predicted to change.
 pub(crate) fn put<W: BitWrite>(
     sink: &mut Sink<'_, W>,
     delta: Delta,
@@ -63,12 +61,12 @@ pub(crate) fn put<W: BitWrite>(
     let Scratch {
         named,
         indices,
-        never_sent,
+        counted,
     } = scratch;
     named.clear();
     named.resize(changed.len(), false);
     match delta {
-        Delta::PredictedIndices => mark_differing(named, changed, moved),
+        Delta::PredictedIndices => flag_differing(named, changed, moved),
         _ => named.copy_from_slice(changed),
     }
     let form = match delta {
@@ -76,9 +74,9 @@ pub(crate) fn put<W: BitWrite>(
         Delta::ChangedBits => None,
         Delta::Indices | Delta::RelativeIndices | Delta::PredictedIndices => {
             indices.clear();
-            indices.extend(marked(named).map(|cube| cube as u16));
+            indices.extend(flagged(named).map(|cube| cube as u16));
             let form = IndexForm::new(delta, changed.len());
-            let smaller = form.is_smaller_than_bits(never_sent, indices, changed.len());
+            let smaller = form.is_smaller_than_bits(counted, indices, changed.len());
             sink.put_flag(BitKind::Selection, smaller);
             smaller.then_some(form)
         }
@@ -89,7 +87,7 @@ pub(crate) fn put<W: BitWrite>(
     }
 }
 
-/// Reads what [`put`] wrote, into a mark for each cube that is `sent`.
+/// Reads what [`put`] wrote, into a flag for each cube: whether it is `sent`.
 pub(crate) fn take(
     source: &mut Source<'_>,
     delta: Delta,
@@ -149,26 +147,21 @@ impl IndexForm {
         };
         let distance =
             small_ranges.map(|[near, far]| Ranges::new([near, far, (index_bits as u8).max(1)]));
-        let fewest_bits = small_ranges.map_or(index_bits, |[near, _]| 1 + u32::from(near));
+        let min_bits = small_ranges.map_or(index_bits, |[near, _]| 1 + u32::from(near));
         Self {
-            count_bits: index_count_bits(cubes, fewest_bits),
-            max_count: max_index_count(cubes, fewest_bits),
+            count_bits: index_count_bits(cubes, min_bits),
+            max_count: max_index_count(cubes, min_bits),
             index_bits,
             distance,
         }
     }
 
-    fn is_smaller_than_bits(
-        self,
-        never_sent: &mut BitLedger,
-        indices: &[u16],
-        cubes: usize,
-    ) -> bool {
+    fn is_smaller_than_bits(self, counted: &mut BitLedger, indices: &[u16], cubes: usize) -> bool {
         if indices.len() > self.max_count {
             return false;
         }
-        never_sent.reset(0);
-        let mut counter = Sink::counter(never_sent);
+        counted.reset(0);
+        let mut counter = Sink::counter(counted);
         self.put(&mut counter, indices);
         counter.counted_bits() < cubes as u64
     }

@@ -1,12 +1,12 @@
-//! Packet numbers that wrap.
+//! Sequence numbers, which wrap.
 
 use std::fmt;
 
 /// The number of a snapshot: the sender's tick, modulo 2¹⁶.
 ///
-/// Ticks are 1/60 s apart, so a sender of 30 snapshots a second uses every second number. The
-/// difference between two numbers is then a time, which [prediction](crate::predict) relies on.
-/// There is no `Ord`: an order that wraps is not transitive.
+/// A tick is 1/60 s, so that a sender of 30 snapshots per second uses every second number. The difference of two
+/// numbers is a time, which [prediction](crate::predict) relies on. There is no `Ord`, because an order that
+/// wraps is not transitive.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Sequence(pub u16);
 

@@ -27,7 +27,7 @@ impl Word {
         Self::new(bounds.bits(), value.abs_diff(bounds.min))
     }
 
-    /// These bits and then those of `next`.
+    /// These bits followed by those of `next`.
     pub(crate) const fn then(self, next: Self) -> Self {
         debug_assert!(self.bits + next.bits <= 64, "the bits fit one word");
         Self {
@@ -37,7 +37,7 @@ impl Word {
     }
 }
 
-/// Writes numbers as bits, most significant first, and keeps the account.
+/// Writes numbers as bits, most significant first, and records them in a ledger.
 ///
 /// The same encoder runs on a [`writer`](Sink::writer) and on a [`counter`](Sink::counter), which
 /// only counts.
@@ -69,7 +69,7 @@ impl<'a> Sink<'a, BitWriter<&'a mut Vec<u8>, BigEndian>> {
 }
 
 impl<'a> Sink<'a, BitsWritten<u32>> {
-    /// `scratch` takes the account of bits that are never sent.
+    /// `scratch` is the ledger of the counted bits.
     pub(crate) fn counter(scratch: &'a mut BitLedger) -> Self {
         Self {
             bits: BitsWritten::new(),
@@ -85,12 +85,12 @@ impl<'a> Sink<'a, BitsWritten<u32>> {
 }
 
 impl<W: BitWrite> Sink<'_, W> {
-    /// What follows belongs to this cube.
+    /// The following bits belong to this cube.
     pub(crate) fn of_cube(&mut self, cube: usize) {
         self.cube = Some(cube);
     }
 
-    /// What follows belongs to no cube.
+    /// The following bits belong to no cube.
     pub(crate) fn of_no_cube(&mut self) {
         self.cube = None;
     }
@@ -98,7 +98,7 @@ impl<W: BitWrite> Sink<'_, W> {
     pub(crate) fn put_word(&mut self, kind: BitKind, word: Word) {
         self.bits
             .write_unsigned_var(word.bits, word.value)
-            .expect("memory takes any number of bits, and every word's value fits its width");
+            .expect("writing to memory does not fail, and every value fits its width");
         self.written += u64::from(word.bits);
         self.ledger.record(kind, self.cube, f64::from(word.bits));
     }
@@ -111,7 +111,7 @@ impl<W: BitWrite> Sink<'_, W> {
     pub(crate) fn put_flag(&mut self, kind: BitKind, flag: bool) {
         self.bits
             .write_bit(flag)
-            .expect("memory takes any number of bits");
+            .expect("writing to memory does not fail");
         self.written += 1;
         self.ledger.record(kind, self.cube, 1.0);
     }

@@ -1,38 +1,37 @@
-//! Snapshots as integers: what is compared, sent and kept.
+//! Quantized snapshots, which are compared, sent and kept.
 
 use glam::{Quat, Vec3};
 
+use crate::flags::flag_differing;
 use crate::ledger::BitKind;
-use crate::marks::mark_differing;
-use crate::precision::{Precision, VelocityPrecision};
+use crate::precision::{Orientation, Position, Precision, VelocityPrecision};
 use crate::quantize::affine::{AFFINE_POSITION, AFFINE_VELOCITY};
 use crate::quantize::bounded::{Bounded, POSITION, VELOCITY};
-use crate::quantize::smallest_three::{SmallestThree, max_component};
-use crate::stages::{IllegalStages, Orientation, Position};
+use crate::quantize::smallest_three::{ComponentBitsError, SmallestThree, max_component};
 use crate::state::{CubeState, Snapshot};
 
-/// A snapshot as integers. What they mean, its [`Precision`] says; two snapshots can be compared
-/// or sent as a difference only if theirs is the same.
+/// A snapshot as integers, whose meaning is its [`Precision`]. Two snapshots can be compared, or one sent as a
+/// difference to the other, only if they have the same.
 ///
-/// One column a field. A field that the precision lacks has an empty column.
+/// Fields are stored as columns. A field that the precision lacks has an empty column.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct QuantizedSnapshot {
     precision: Precision,
     pub(crate) positions: Vec<[i32; 3]>,
     /// Bits of x, y, z, w, where orientations are full.
     pub(crate) quaternions: Vec<[u32; 4]>,
-    /// [`SmallestThree`] as words, where they are not.
+    /// [`SmallestThree`] as words, where orientations are not full.
     smallest_three: Vec<u64>,
     pub(crate) velocities: Vec<[i32; 3]>,
     pub(crate) interacting: Vec<bool>,
 }
 
-/// Why a snapshot has no integers.
+/// Why a snapshot cannot be quantized.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 pub enum QuantizeError {
     /// The bits of a smallest-three component are outside 2..=15.
     #[error(transparent)]
-    ComponentBits(#[from] IllegalStages),
+    ComponentBits(#[from] ComponentBitsError),
     /// A component is NaN or infinite.
     #[error("cube {cube}: {field} has the component {value}, which is not a finite number")]
     NotFinite {
@@ -43,7 +42,7 @@ pub enum QuantizeError {
         /// The component.
         value: f32,
     },
-    /// A quaternion is too near to zero to have a direction.
+    /// A quaternion is too short to have a direction.
     #[error("cube {cube}: the orientation is a quaternion of length zero")]
     NoDirection {
         /// Index of the cube.
@@ -68,9 +67,9 @@ pub enum QuantizeError {
 /// A cube as the integers of a recording: smallest-three orientation, position in 1/512 m.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct QuantizedCube {
-    /// Orientation, in the bits a component that go with it.
+    /// Orientation; the number of bits per component is given separately.
     pub orientation: SmallestThree,
-    /// Position, 512 steps a metre.
+    /// Position, in 1/512 m.
     pub position: [i32; 3],
     /// Whether the cube is interacting.
     pub interacting: bool,
@@ -90,7 +89,7 @@ impl QuantizedSnapshot {
         }
     }
 
-    /// What the integers mean.
+    /// The meaning of the integers.
     #[must_use]
     pub const fn precision(&self) -> Precision {
         self.precision
@@ -139,7 +138,7 @@ impl QuantizedSnapshot {
         &self.interacting
     }
 
-    /// Bytes of memory that the columns take up.
+    /// Bytes of memory of the columns.
     #[must_use]
     pub fn memory_bytes(&self) -> usize {
         size_of_val(&*self.positions)
@@ -153,9 +152,8 @@ impl QuantizedSnapshot {
     /// Reuses its memory.
     ///
     /// # Errors
-    /// [`QuantizeError`] names the first cube and field with NaN, infinity, or a quaternion of
-    /// length zero, whether or not the precision holds that field, or says that the precision has
-    /// an illegal number of bits. `self` then has no cubes.
+    /// [`QuantizeError`] for the first cube and field with NaN, infinity, or a quaternion of length zero, whether
+    /// or not the precision has that field, or for an illegal number of bits. `self` then has no cubes.
     pub fn quantize(
         &mut self,
         snapshot: &Snapshot,
@@ -176,8 +174,8 @@ impl QuantizedSnapshot {
     /// 1/512 m, and no velocity. Reuses its memory.
     ///
     /// # Errors
-    /// [`QuantizeError`] names the first integer that the precision cannot hold, or says that
-    /// `component_bits` is illegal. `self` then has no cubes.
+    /// [`QuantizeError`] for the first integer out of range, or for illegal `component_bits`. `self` then has no
+    /// cubes.
     pub fn assign(
         &mut self,
         component_bits: u8,
@@ -204,8 +202,8 @@ impl QuantizedSnapshot {
         Ok(())
     }
 
-    /// Writes the floats that the integers stand for. Velocities are zero where the precision has
-    /// none. Reuses the memory of `snapshot`.
+    /// Converts the integers back to floats. Velocities are zero where the precision has none. Reuses the memory
+    /// of `snapshot`.
     pub fn dequantize(&self, snapshot: &mut Snapshot) {
         snapshot.cubes.clear();
         snapshot
@@ -213,7 +211,7 @@ impl QuantizedSnapshot {
             .extend((0..self.len()).map(|index| self.cube(index)));
     }
 
-    /// The floats that the integers of one cube stand for.
+    /// One cube, converted back to floats.
     ///
     /// # Panics
     /// If there is no such cube.
@@ -257,21 +255,28 @@ impl QuantizedSnapshot {
     /// # Panics
     /// If the precision or the number of cubes of the two differs.
     pub fn compare(&self, other: &Self, changed: &mut Vec<bool>) {
-        assert_eq!(self.precision, other.precision, "integers of one meaning");
-        assert_eq!(self.len(), other.len(), "a cube for each cube");
+        assert_eq!(
+            self.precision, other.precision,
+            "both snapshots have the same precision"
+        );
+        assert_eq!(
+            self.len(),
+            other.len(),
+            "both snapshots have the same number of cubes"
+        );
         changed.clear();
         changed.resize(self.len(), false);
-        self.mark_differing(other, changed);
+        self.flag_differing(other, changed);
     }
 
-    /// Sets the mark of each cube of which a field differs from that of `other`, whose precision and
-    /// number of cubes are the same.
-    pub(crate) fn mark_differing(&self, other: &Self, changed: &mut [bool]) {
-        mark_differing(changed, &self.positions, &other.positions);
-        mark_differing(changed, &self.smallest_three, &other.smallest_three);
-        mark_differing(changed, &self.quaternions, &other.quaternions);
-        mark_differing(changed, &self.velocities, &other.velocities);
-        mark_differing(changed, &self.interacting, &other.interacting);
+    /// Sets the flag of each cube of which a field differs from that of `other`, whose precision and number of
+    /// cubes are the same.
+    pub(crate) fn flag_differing(&self, other: &Self, changed: &mut [bool]) {
+        flag_differing(changed, &self.positions, &other.positions);
+        flag_differing(changed, &self.smallest_three, &other.smallest_three);
+        flag_differing(changed, &self.quaternions, &other.quaternions);
+        flag_differing(changed, &self.velocities, &other.velocities);
+        flag_differing(changed, &self.interacting, &other.interacting);
     }
 
     /// Whether any field of a cube differs from that of `other`, whose precision is the same.
@@ -313,7 +318,7 @@ impl QuantizedSnapshot {
         finite(BitKind::Position, &position)?;
         finite(BitKind::Orientation, &cube.orientation.to_array())?;
         finite(BitKind::Velocity, &velocity)?;
-        // Nine bits stand for any count: a direction does not depend on how finely it is written.
+        // Whether a quaternion has a direction does not depend on the number of bits.
         let bits = match self.precision.orientation {
             Orientation::Full => 9,
             Orientation::SmallestThree { bits } => bits,

@@ -1,4 +1,4 @@
-//! Bits in, and what can be wrong with them.
+//! Reads bits, and reports what is wrong with them.
 
 use bitstream_io::{BigEndian, BitRead, BitReader};
 
@@ -35,7 +35,7 @@ pub enum DecodeError {
         /// Bits read up to here, or where the packet ends.
         at_bit: u64,
     },
-    /// A code of the stage descriptor means nothing.
+    /// A code of the stage descriptor is unused.
     #[error("the stage descriptor ending at bit {at_bit} has the unused code {code} for {stage}")]
     UnusedCode {
         /// Bits read up to here, or where the packet ends.
@@ -51,13 +51,13 @@ pub enum DecodeError {
     /// The baseline is not held, or has another number of cubes.
     #[error("the packet is relative to {0}, which is not held")]
     UnknownBaseline(Sequence),
-    /// The baseline's integers mean something else than the packet's.
+    /// The baseline's precision differs from the packet's.
     #[error("the packet's precision differs from that of its baseline {0}")]
     BaselinePrecision(Sequence),
-    /// A packet names a baseline although its stages use none.
+    /// The packet names a baseline although its stages do not use one.
     #[error("the packet names the baseline {0}, but its stages use none")]
     NeedlessBaseline(Sequence),
-    /// A cube index past the last cube, or not after the one before.
+    /// A cube index is past the last cube, or not after the previous one.
     #[error("cube index {index} before bit {at_bit} is outside {min}..{cubes}")]
     CubeIndex {
         /// Bits read up to here, or where the packet ends.
@@ -69,7 +69,7 @@ pub enum DecodeError {
         /// Number of cubes.
         cubes: usize,
     },
-    /// A number outside its range.
+    /// A number is outside its range.
     #[error("{field} {value}{} before bit {at_bit} is outside {min}..={max}", of_cube(*cube))]
     OutOfRange {
         /// Bits read up to here, or where the packet ends.
@@ -85,7 +85,7 @@ pub enum DecodeError {
         /// Largest allowed.
         max: i64,
     },
-    /// A float that is NaN or infinite.
+    /// A float is NaN or infinite.
     #[error("{field}{} before bit {at_bit} is not a finite number", of_cube(*cube))]
     NotFinite {
         /// Bits read up to here, or where the packet ends.
@@ -95,17 +95,16 @@ pub enum DecodeError {
         /// The cube it belongs to, if any.
         cube: Option<usize>,
     },
-    /// Decisions that the encoder would have written otherwise.
-    #[error("the decisions up to about bit {at_bit} are not as an encoder writes them")]
-    Inexact {
-        /// Bits that were needed up to here.
+    /// The arithmetically coded bins are not in the encoder's form.
+    #[error("the bins up to about bit {at_bit} are not in the encoder's form")]
+    NonCanonical {
+        /// Bits read up to here, to within a few bytes.
         at_bit: u64,
     },
-    /// The two sides do not agree on what came before: they started from different states, or have
-    /// learned different things.
-    #[error("{0} does not match its check: the two sides do not agree on what it goes on from")]
+    /// The two sides have different initial states, trained models or adaptive states.
+    #[error("{0} does not match its check: the two sides coded it from different states")]
     Check(Sequence),
-    /// A quaternion of length zero.
+    /// A quaternion has length zero.
     #[error("orientation{} before bit {at_bit} has no direction", of_cube(*cube))]
     NoDirection {
         /// Bits read up to here, or where the packet ends.
@@ -122,7 +121,7 @@ fn of_cube(cube: Option<usize>) -> String {
     cube.map_or_else(String::new, |cube| format!(" of cube {cube}"))
 }
 
-/// Reads numbers from bits, most significant first, and knows the place for an error.
+/// Reads numbers from bits, most significant first, and tracks the position for errors.
 pub(crate) struct Source<'a> {
     reader: BitReader<&'a [u8], BigEndian>,
     at_bit: u64,
@@ -152,13 +151,13 @@ impl<'a> Source<'a> {
         self.cube
     }
 
-    /// Errors from here on name this cube.
+    /// The following errors name this cube.
     pub(crate) fn of_cube(&mut self, cube: usize) {
         self.cube = Some(cube);
     }
 
     pub(crate) fn take(&mut self, field: BitKind, bits: u32) -> Result<u32, DecodeError> {
-        // The length is checked here, so that a failed read costs no error of the library's.
+        // Checked here because constructing the library's error is slow.
         if u64::from(bits) > self.bits_left() {
             return Err(self.truncated(field));
         }
@@ -171,7 +170,7 @@ impl<'a> Source<'a> {
         Ok(self.take(field, 1)? == 1)
     }
 
-    /// A number that was written as its distance from the smallest inside the bounds.
+    /// Reads a number that was written minus the minimum of its bounds.
     pub(crate) fn take_bounded(
         &mut self,
         field: BitKind,
@@ -181,7 +180,7 @@ impl<'a> Source<'a> {
         self.in_range(field, value, bounds.min, bounds.max)
     }
 
-    /// The bits of a finite f32.
+    /// Reads the bits of a finite f32.
     pub(crate) fn take_float(&mut self, field: BitKind) -> Result<u32, DecodeError> {
         let word = self.take(field, 32)?;
         if !f32::from_bits(word).is_finite() {
@@ -194,7 +193,7 @@ impl<'a> Source<'a> {
         Ok(word)
     }
 
-    /// `value` if it lies in `min..=max`.
+    /// Returns `value` if it is in `min..=max`.
     pub(crate) fn in_range(
         &self,
         field: BitKind,
@@ -216,7 +215,7 @@ impl<'a> Source<'a> {
         Ok(value as i32)
     }
 
-    /// Passes over zeros up to a whole byte, and gives the place of that byte.
+    /// Skips zeros up to a whole byte, and returns the index of that byte.
     pub(crate) fn skip_padding(&mut self) -> Result<usize, DecodeError> {
         let at_bit = self.at_bit;
         if self.take(BitKind::Padding, (self.bits_left() % 8) as u32)? != 0 {
@@ -225,7 +224,7 @@ impl<'a> Source<'a> {
         Ok((self.at_bit / 8) as usize)
     }
 
-    /// Only zeros up to a whole byte may be left.
+    /// Checks that only zeros up to a whole byte are left.
     pub(crate) fn finish(mut self) -> Result<(), DecodeError> {
         let left = self.bits_left();
         self.cube = None;

@@ -1,36 +1,15 @@
-//! What the codec does to a snapshot, as one plain value.
+//! The stages of the codec, as one plain value.
 //!
-//! Each field is one switch of a panel. Sources: Glenn Fiedler, *Snapshot Compression* (2015); for
-//! the affine variants *Data Quantization and Networking* (2025). Predicted indices, predicted
-//! positions, growing ranges and joint flags are ours.
+//! Sources: Glenn Fiedler, *Snapshot Compression* (2015), and for the affine variants *Data Quantization and
+//! Networking* (2025). Predicted indices, predicted positions, growing ranges, joint flags and arithmetic coding
+//! are additions.
 
 pub mod text;
 
 use crate::precision::{Precision, VelocityPrecision};
-use crate::quantize::smallest_three::{MAX_BITS, MIN_BITS};
+use crate::quantize::smallest_three::ComponentBitsError;
 
-/// How orientations are written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Orientation {
-    /// Four f32, 128 bits.
-    Full,
-    /// Index of the largest component and the other three: 2 + 3 × `bits`.
-    SmallestThree {
-        /// Bits a component, `2..=15`; the article uses 9.
-        bits: u8,
-    },
-}
-
-impl Orientation {
-    pub(crate) const fn check(&self) -> Result<(), IllegalStages> {
-        match *self {
-            Self::SmallestThree { bits } if bits < MIN_BITS || bits > MAX_BITS => {
-                Err(IllegalStages::ComponentBits { bits })
-            }
-            _ => Ok(()),
-        }
-    }
-}
+pub use crate::precision::{Orientation, Position};
 
 /// How linear velocities are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -41,9 +20,9 @@ pub enum Velocity {
     Quantized,
     /// 1 bit for a velocity of zero, 1 + 33 for any other.
     AtRestFlag,
-    /// Left out. The receiver has zero.
+    /// Omitted; zero at the receiver.
     Omitted,
-    /// Affine-quantized difference from the baseline's velocity: 63 bits.
+    /// Affine-quantized difference to the baseline's velocity: 63 bits.
     Affine,
 }
 
@@ -58,42 +37,24 @@ impl Velocity {
     ];
 }
 
-/// How positions are written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Position {
-    /// Three f32, 96 bits.
-    Full,
-    /// 512 steps a metre inside [−256, 256) × [−256, 256) × [0, 32): 50 bits.
-    Quantized,
-    /// 1 bit, then an affine-quantized difference from the baseline's position, 63 bits, or,
-    /// where that does not reach, the position itself, 71 bits.
-    Affine,
-}
-
-impl Position {
-    /// Every variant, in the order of its codes on the wire.
-    pub const ALL: [Self; 3] = [Self::Full, Self::Quantized, Self::Affine];
-}
-
-/// Which cubes are in a packet, and how it says so. "Changed" is always against the baseline.
+/// Which cubes are in a packet, and how they are listed. "Changed" means different from the baseline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Delta {
     /// Every cube is sent.
     Off,
     /// One bit for each cube.
     ChangedBits,
-    /// The index of each changed cube, where that is smaller than changed bits.
+    /// The index of each changed cube, if that is smaller than changed bits.
     Indices,
-    /// The distance from each changed cube to the next, where that is smaller.
+    /// The distance from each changed cube to the next, if that is smaller than changed bits.
     RelativeIndices,
-    /// The receiver expects what changed from the baseline's baseline to the baseline to change
-    /// again, and nothing else. Relative indices name the cubes for which that is wrong.
+    /// The cubes that changed on the way to the baseline are predicted to change again, and no others. Relative
+    /// indices list the cubes for which that is wrong.
     PredictedIndices,
-    /// Everything by [arithmetic coding](crate::entropy): which cubes changed, and how they differ from
-    /// the baseline.
+    /// [Arithmetic coding](crate::entropy) of everything: which cubes changed, and their residuals to the
+    /// baseline.
     Arithmetic,
-    /// The same, with differences from where cubes are expected to be. A packet may name two more
-    /// baselines.
+    /// The same with residuals to predictions. A packet can name two additional references.
     ArithmeticPredicted,
 }
 
@@ -116,14 +77,14 @@ impl Delta {
     }
 }
 
-/// How the position of a changed cube makes use of the baseline.
+/// How the position of a changed cube uses the baseline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum RelativePosition {
     /// It does not.
     Off,
     /// Difference to the baseline's position, in a small or a large range.
     TwoRanges,
-    /// Difference to where the baseline's own motion leads, in growing ranges that suit its speed.
+    /// Difference to a [linear prediction](crate::predict), in growing ranges that depend on the speed.
     Predicted,
 }
 
@@ -132,14 +93,14 @@ impl RelativePosition {
     pub const ALL: [Self; 3] = [Self::Off, Self::TwoRanges, Self::Predicted];
 }
 
-/// How the orientation of a changed cube makes use of the baseline.
+/// How the orientation of a changed cube uses the baseline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum RelativeOrientation {
     /// It does not.
     Off,
     /// Difference to the baseline's components, in a small or a large range.
     TwoRanges,
-    /// The same difference, in growing ranges that suit the speed of the baseline's own motion.
+    /// The same difference, in growing ranges that depend on the speed of the baseline's motion.
     GrowingRanges,
 }
 
@@ -148,10 +109,10 @@ impl RelativeOrientation {
     pub const ALL: [Self; 3] = [Self::Off, Self::TwoRanges, Self::GrowingRanges];
 }
 
-/// Whether a changed cube says which of its fields changed.
+/// Whether a changed cube signals which of its fields changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ChangedFlags {
-    /// It sends all of them.
+    /// No: it sends all of them.
     Off,
     /// One bit for the position, one for the orientation.
     Separate,
@@ -167,7 +128,7 @@ impl ChangedFlags {
 
 /// What the codec does, stage by stage.
 ///
-/// Not every combination makes sense: [`Stages::check`] says which do. Any that does has a [`text`].
+/// [`Stages::check`] decides which combinations are legal. Every legal one has a [`text`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Stages {
     /// How orientations are written.
@@ -182,19 +143,16 @@ pub struct Stages {
     pub relative_position: RelativePosition,
     /// How changed orientations use the baseline.
     pub relative_orientation: RelativeOrientation,
-    /// Whether changed cubes say which fields changed.
+    /// Whether changed cubes signal which fields changed.
     pub changed_flags: ChangedFlags,
 }
 
-/// Why a combination of stages is refused, in words fit for a tooltip.
+/// Why a combination of stages is illegal. The messages suit a tooltip.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum IllegalStages {
     /// Smallest-three bits outside 2..=15.
-    #[error("a smallest-three component has {MIN_BITS} to {MAX_BITS} bits, not {bits}")]
-    ComponentBits {
-        /// Bits as given.
-        bits: u8,
-    },
+    #[error(transparent)]
+    ComponentBits(#[from] ComponentBitsError),
     /// Relative positions without delta encoding.
     #[error(
         "relative positions need delta encoding: without a baseline there is nothing to be relative to"
@@ -215,7 +173,7 @@ pub enum IllegalStages {
         "relative orientations need the smallest three: they are differences between its components"
     )]
     RelativeOrientationUnquantized,
-    /// Arithmetic coding of other integers, or beside other ways to write differences.
+    /// Arithmetic coding of other integers, or together with stages that it replaces.
     #[error(
         "arithmetic coding goes with orientations in nine bits, quantized positions and no velocity, \
          and takes the place of relative positions, relative orientations and changed flags"
@@ -229,14 +187,25 @@ pub enum IllegalStages {
 }
 
 impl Stages {
-    /// Whether this combination is legal.
+    /// Every field of every cube as floats.
+    pub(crate) const UNCOMPRESSED: Self = Self {
+        orientation: Orientation::Full,
+        velocity: Velocity::Full,
+        position: Position::Full,
+        delta: Delta::Off,
+        relative_position: RelativePosition::Off,
+        relative_orientation: RelativeOrientation::Off,
+        changed_flags: ChangedFlags::Off,
+    };
+
+    /// Checks whether this combination is legal.
     ///
     /// # Errors
-    /// The first reason found why it is not.
+    /// The first reason why it is not.
     pub const fn check(&self) -> Result<(), IllegalStages> {
         let delta = !matches!(self.delta, Delta::Off);
-        if let Err(illegal) = self.orientation.check() {
-            return Err(illegal);
+        if let Err(error) = self.orientation.check() {
+            return Err(IllegalStages::ComponentBits(error));
         }
         if self.delta.is_arithmetic() && !self.suits_arithmetic() {
             return Err(IllegalStages::ArithmeticNotAlone);
@@ -278,7 +247,7 @@ impl Stages {
         )
     }
 
-    /// What the integers of a snapshot mean under these stages.
+    /// The precision of snapshots under these stages.
     #[must_use]
     pub const fn precision(&self) -> Precision {
         Precision {
@@ -293,7 +262,7 @@ impl Stages {
         }
     }
 
-    /// Whether a packet of these stages means something only together with a baseline.
+    /// Whether packets of these stages are relative to a baseline.
     #[must_use]
     pub const fn uses_baseline(&self) -> bool {
         !matches!(self.delta, Delta::Off)
@@ -349,7 +318,7 @@ mod tests {
                     orientation: Orientation::SmallestThree { bits: 16 },
                     ..top
                 },
-                IllegalStages::ComponentBits { bits: 16 },
+                IllegalStages::ComponentBits(ComponentBitsError { bits: 16 }),
             ),
             (
                 Stages {

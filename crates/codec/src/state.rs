@@ -1,16 +1,16 @@
-//! Snapshots as a simulation has them: floats in metres, seconds and radians.
+//! Snapshots of a simulation, in floats: metres, seconds and radians.
 
 use glam::{Quat, Vec3};
 
 /// The state of one cube. World axes are z up.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CubeState {
-    /// Centre of mass, metres. Quantized precisions hold it inside
+    /// Centre of mass, metres. Quantized precisions clamp it to
     /// [−256, 256) × [−256, 256) × [0, 32).
     pub position: Vec3,
     /// Unit quaternion, local to world. `q` and `−q` are the same orientation.
     pub orientation: Quat,
-    /// Metres per second. Quantized precisions hold each component inside [−32, 32).
+    /// Metres per second. Quantized precisions clamp each component to [−32, 32).
     pub linear_velocity: Vec3,
     /// Whether the cube has been touched, directly or through others, by the player.
     pub interacting: bool,

@@ -4,8 +4,8 @@
 use std::io::Write;
 use std::sync::Arc;
 
-use cubewire_codec::entropy::training::{Feature, Trainer};
 use cubewire_codec::ladder::{ARITHMETIC, PREDICTED};
+use cubewire_codec::training::{Feature, Trainer};
 use serde::Serialize;
 
 use crate::cli::AblateArgs;

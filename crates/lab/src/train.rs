@@ -4,9 +4,9 @@ use std::fs;
 use std::io::Write;
 use std::path::Path;
 
-use cubewire_codec::entropy::Prior;
-use cubewire_codec::entropy::training::Trainer;
+use cubewire_codec::entropy::TrainedModel;
 use cubewire_codec::ladder::{ARITHMETIC, PREDICTED, Rung};
+use cubewire_codec::training::Trainer;
 use cubewire_codec::{Baseline, Sequence, Stages};
 
 use crate::cli::TrainArgs;
@@ -43,7 +43,7 @@ pub(crate) fn train<E>(
     mut trainer: Trainer,
     recordings: &[Recording],
     mut report: impl FnMut(Rung, usize, usize) -> Result<(), E>,
-) -> Result<Prior, E> {
+) -> Result<TrainedModel, E> {
     for _ in 0..PASSES {
         for rung in [ARITHMETIC, PREDICTED] {
             for recording in recordings {
@@ -74,7 +74,7 @@ fn pass(trainer: &mut Trainer, stages: Stages, recording: &Recording) -> usize {
             });
             let ticks = BASELINE_FRAMES as u16;
             bytes += trainer.learn(stages, current, baseline, ticks, earlier);
-            trainer.teach(stages.delta, &mut next);
+            trainer.copy_state(stages.delta, &mut next);
         }
         kept[frame % KEPT] = next;
     }
@@ -82,11 +82,11 @@ fn pass(trainer: &mut Trainer, stages: Stages, recording: &Recording) -> usize {
 }
 
 /// Reads a model from a file.
-pub(crate) fn read_model(path: &Path) -> Result<Prior, LabError> {
+pub(crate) fn read_model(path: &Path) -> Result<TrainedModel, LabError> {
     let unreadable = |reason: String| LabError::Model {
         path: path.to_owned(),
         reason,
     };
     let bytes = fs::read(path).map_err(|error| unreadable(error.to_string()))?;
-    Prior::from_bytes(&bytes).map_err(|error| unreadable(error.to_string()))
+    TrainedModel::from_bytes(&bytes).map_err(|error| unreadable(error.to_string()))
 }

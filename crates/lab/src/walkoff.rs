@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use cubewire_codec::Packet;
-use cubewire_codec::entropy::Prior;
+use cubewire_codec::entropy::TrainedModel;
 use cubewire_codec::ladder::Rung;
 use serde::Serialize;
 
@@ -67,7 +67,7 @@ pub(crate) fn print(args: &WalkoffArgs, out: &mut impl Write) -> Result<(), LabE
     let path = args.link.path();
     let model = match &args.model {
         Some(path) => Arc::new(read_model(path)?),
-        None => Prior::shipped(),
+        None => TrainedModel::shipped(),
     };
     let rungs = untrained_rungs(args, &recording, &model)?;
 
@@ -119,7 +119,7 @@ pub(crate) fn print(args: &WalkoffArgs, out: &mut impl Write) -> Result<(), LabE
 fn untrained_rungs(
     args: &WalkoffArgs,
     recording: &Recording,
-    model: &Prior,
+    model: &TrainedModel,
 ) -> Result<Vec<Rung>, LabError> {
     let Codecs(mut rungs) = args.codec.clone();
     if args.allow_trained || !model.trained_on().contains(&recording.hash()) {
@@ -163,7 +163,7 @@ pub(crate) fn measure(
     recording: &Recording,
     rung: &Rung,
     path: Path,
-    model: &Arc<Prior>,
+    model: &Arc<TrainedModel>,
 ) -> Outcome {
     exchange(recording, rung, path, model, || ()).outcome(rung.name, false)
 }

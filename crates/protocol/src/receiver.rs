@@ -126,7 +126,7 @@ impl SnapshotReceiver {
                 // The baselines of the two sides differ: the sender must not use this one again.
                 (
                     DecodeError::Check(_)
-                    | DecodeError::Inexact { .. }
+                    | DecodeError::NonCanonical { .. }
                     | DecodeError::OutOfRange { .. },
                     Reference::Baseline { sequence, .. },
                 ) => Some(sequence),

@@ -122,7 +122,7 @@ impl SnapshotSender {
         let held = |tick: Option<u64>| self.sent.get(tick?);
         let references = References {
             baseline: held(baseline),
-            earlier: self.acked_before(baseline.unwrap_or(0)).map(held),
+            additional: self.acked_before(baseline.unwrap_or(0)).map(held),
         };
         let header = self.encoder.encode(
             sequence(tick),

@@ -1,4 +1,4 @@
-//! The codec's arithmetic coder against the range coders of `constriction`, on the same decisions with the same
+//! The codec's arithmetic coder against the range coders of `constriction`, on the same bins with the same
 //! probabilities, recorded from real play. Each packet is coded on its own and checked to decode again.
 
 #[path = "../../tests/suite/recording.rs"]
@@ -11,22 +11,22 @@ use constriction::stream::queue::{
 };
 use constriction::stream::{Decode, Encode};
 use criterion::{Criterion, criterion_group, criterion_main};
-use cubewire_codec::entropy::Prior;
-use cubewire_codec::entropy::coder::{Bits, BitsIn, BitsOut};
-use cubewire_codec::entropy::training::Trainer;
+use cubewire_codec::entropy::TrainedModel;
+use cubewire_codec::entropy::coder::{BinCoder, BinDecoder, BinEncoder};
 use cubewire_codec::ladder::PREDICTED;
+use cubewire_codec::training::Trainer;
 use cubewire_codec::{Baseline, Sequence};
 use cubewire_codec_compare::Model;
 
-/// A decision and how probable it was to be yes, out of 65536.
-type Decision = (bool, u32);
+/// A bin and the probability that it is set, out of 65536.
+type Bin = (bool, u32);
 
 /// Frames between a packet and its baseline.
 const AGE: usize = 6;
 
-fn decisions() -> Vec<Vec<Decision>> {
+fn recorded_bins() -> Vec<Vec<Bin>> {
     let frames = recording::frames("dev-mix");
-    let mut trainer = Trainer::default().starting_from(Prior::shipped());
+    let mut trainer = Trainer::default().starting_from(TrainedModel::shipped());
     let mut kept: Vec<Baseline> = Vec::new();
     let mut packets = Vec::new();
     for (index, frame) in frames.iter().enumerate() {
@@ -34,41 +34,40 @@ fn decisions() -> Vec<Vec<Decision>> {
         let mut next = Baseline::default();
         next.record(Sequence(index as u16), PREDICTED.stages, frame, baseline);
         if let Some(baseline) = baseline {
-            let earlier = [1, 2].map(|more| kept.get(index.checked_sub(AGE + more)?));
-            trainer.learn(PREDICTED.stages, frame, baseline, AGE as u16, earlier);
-            trainer.teach(PREDICTED.stages.delta, &mut next);
-            packets.push(trainer.decisions().to_vec());
+            let additional = [1, 2].map(|more| kept.get(index.checked_sub(AGE + more)?));
+            trainer.learn(PREDICTED.stages, frame, baseline, AGE as u16, additional);
+            trainer.copy_state(PREDICTED.stages.delta, &mut next);
+            packets.push(trainer.bins().to_vec());
         }
         kept.push(next);
     }
     packets
 }
 
-fn encode(decisions: &[Decision], bytes: &mut Vec<u8>) {
+fn encode(bins: &[Bin], bytes: &mut Vec<u8>) {
     bytes.clear();
-    let mut out = BitsOut::new(bytes);
-    for &(bit, one) in decisions {
-        out.bit(bit, one);
+    let mut encoder = BinEncoder::new(bytes);
+    for &(bin, one) in bins {
+        encoder.bin(bin, one);
     }
-    out.finish();
+    encoder.finish();
 }
 
-fn decode(bytes: &[u8], decisions: &[Decision]) -> bool {
-    let mut bits = BitsIn::new(bytes);
-    decisions
-        .iter()
-        .all(|&(bit, one)| bits.bit(false, one) == bit)
+fn decode(bytes: &[u8], bins: &[Bin]) -> bool {
+    let mut decoder = BinDecoder::new(bytes);
+    bins.iter()
+        .all(|&(bin, one)| decoder.bin(false, one) == bin)
 }
 
-fn models(decisions: &[Decision]) -> impl Iterator<Item = (bool, Model)> {
-    decisions.iter().map(|&(bit, one)| (bit, Model::new(one)))
+fn models(bins: &[Bin]) -> impl Iterator<Item = (bool, Model)> {
+    bins.iter().map(|&(bin, one)| (bin, Model::new(one)))
 }
 
 fn coder(criterion: &mut Criterion) {
-    let packets = decisions();
+    let packets = recorded_bins();
     let count = packets.len() as f64;
     let all: usize = packets.iter().map(Vec::len).sum();
-    println!("{:.0} decisions a packet", all as f64 / count);
+    println!("{:.0} bins a packet", all as f64 / count);
 
     let mut bytes = [0; 3];
     let mut ours = Vec::new();
@@ -114,8 +113,8 @@ fn coder(criterion: &mut Criterion) {
         bencher.iter(|| {
             let words = black_box(&words[..]);
             let mut decoder = DefaultRangeDecoder::from_compressed(words).expect("as written");
-            for (bit, model) in models(packet) {
-                assert!(decoder.decode_symbol(model).is_ok_and(|read| read == bit));
+            for (bin, model) in models(packet) {
+                assert!(decoder.decode_symbol(model).is_ok_and(|read| read == bin));
             }
         });
     });
@@ -131,8 +130,8 @@ fn coder(criterion: &mut Criterion) {
         bencher.iter(|| {
             let words = black_box(&words[..]);
             let mut decoder = SmallRangeDecoder::from_compressed(words).expect("as written");
-            for (bit, model) in models(packet) {
-                assert!(decoder.decode_symbol(model).is_ok_and(|read| read == bit));
+            for (bin, model) in models(packet) {
+                assert!(decoder.decode_symbol(model).is_ok_and(|read| read == bin));
             }
         });
     });

@@ -1,16 +1,16 @@
-//! Adapts the binary decisions of [`cubewire_codec::entropy::coder`] to the entropy models of `constriction`.
+//! Adapts the bins of [`cubewire_codec::entropy::coder`] to the entropy models of `constriction`.
 
 use std::borrow::Borrow;
 use std::num::NonZeroU16;
 
 use constriction::stream::model::{DecoderModel, EncoderModel, EntropyModel};
 
-/// The probability of a set bit, out of 65536: the first of two symbols.
+/// The probability of a set bin, out of 65536: the first of two symbols.
 #[derive(Clone, Copy, Debug)]
 pub struct Model(u16);
 
 impl Model {
-    /// `one` is the probability of a set bit, in `1..=65535`.
+    /// `one` is the probability of a set bin, in `1..=65535`.
     #[must_use]
     pub const fn new(one: u32) -> Self {
         Self(one as u16)

@@ -7,7 +7,7 @@
 //!                  relative 1 = 0 | largest 2 | a | b | c
 //! ```
 //!
-//! An orientation can be relative only if the baseline leaves out the same component.
+//! An orientation can be relative only if the reference omits the same component.
 
 use bitstream_io::BitWrite;
 
@@ -21,10 +21,10 @@ use crate::snapshot::QuantizedSnapshot;
 use crate::source::{DecodeError, Source};
 use crate::stages::{Orientation, RelativeOrientation};
 
-/// Ranges of the article for a component of a relative orientation, at 9 bits a component.
+/// The article's ranges for a component of a relative orientation at 9 bits per component.
 pub const ORIENTATION_RANGES: Ranges<2> = Ranges::new([5, 8]);
 
-/// Growing ranges for a component of a relative orientation at 9 bits, by the cube's class.
+/// Growing ranges for a component of a relative orientation at 9 bits per component, by class.
 pub const GROWING_ORIENTATION_RANGES: [Ranges<3>; CLASSES] = [
     Ranges::new([2, 4, 7]),
     Ranges::new([2, 3, 6]),
@@ -93,8 +93,8 @@ impl Body<'_> {
     }
 }
 
-/// Ranges chosen for 9 bits a component, for another count: a bit more where a component has one
-/// more, and at least 1.
+/// Ranges for another number of bits per component: as many more as the component has more than 9, and at
+/// least 1.
 fn at_precision<const N: usize>(ranges: Ranges<N>, component_bits: u8) -> Ranges<N> {
     Ranges::new(
         ranges

@@ -13,7 +13,7 @@ use bitstream_io::BitWrite;
 
 use super::Body;
 use crate::ledger::BitKind;
-use crate::predict::{CLASSES, Expected};
+use crate::predict::{CLASSES, Prediction};
 use crate::quantize::affine::{AFFINE_POSITION, DIFFERENCE_BITS, DIFFERENCE_ZERO_POINT};
 use crate::quantize::bounded::{Bounded, POSITION};
 use crate::ranges::Ranges;
@@ -22,10 +22,10 @@ use crate::snapshot::QuantizedSnapshot;
 use crate::source::{DecodeError, Source};
 use crate::stages::{Position, RelativePosition};
 
-/// Ranges of the article for a component of a relative position.
+/// The article's ranges for a component of a relative position.
 pub const POSITION_RANGES: Ranges<2> = Ranges::new([5, 9]);
 
-/// Ranges for a component of what a prediction missed by, by the cube's class.
+/// Ranges for a component of the difference to a predicted position, by class.
 pub const PREDICTED_POSITION_RANGES: [Ranges<3>; CLASSES] = [
     Ranges::new([3, 5, 8]),
     Ranges::new([3, 5, 9]),
@@ -43,7 +43,7 @@ impl Body<'_> {
         sink: &mut Sink<'_, W>,
         current: &QuantizedSnapshot,
         cube: usize,
-        expected: Expected,
+        prediction: Prediction,
     ) {
         let position = current.positions[cube];
         let before = self.baseline.snapshot.positions[cube];
@@ -59,8 +59,8 @@ impl Body<'_> {
                 put_relative(sink, POSITION_RANGES, position, before);
             }
             (Position::Quantized, RelativePosition::Predicted) => {
-                let ranges = PREDICTED_POSITION_RANGES[expected.class];
-                put_relative(sink, ranges, position, expected.position);
+                let ranges = PREDICTED_POSITION_RANGES[prediction.class];
+                put_relative(sink, ranges, position, prediction.position);
             }
         }
     }
@@ -69,7 +69,7 @@ impl Body<'_> {
         &self,
         source: &mut Source<'_>,
         cube: usize,
-        expected: Expected,
+        prediction: Prediction,
     ) -> Result<[i32; 3], DecodeError> {
         let before = self.baseline.snapshot.positions[cube];
         match (self.stages.position, self.stages.relative_position) {
@@ -80,8 +80,8 @@ impl Body<'_> {
                 take_relative(source, POSITION_RANGES, before)
             }
             (Position::Quantized, RelativePosition::Predicted) => {
-                let ranges = PREDICTED_POSITION_RANGES[expected.class];
-                take_relative(source, ranges, expected.position)
+                let ranges = PREDICTED_POSITION_RANGES[prediction.class];
+                take_relative(source, ranges, prediction.position)
             }
         }
     }

@@ -1,14 +1,13 @@
 //! Binary arithmetic coding.
 //!
-//! The coder keeps an interval of 32-bit numbers, cuts it in the proportion of the two probabilities at
-//! each decision, and writes the leading bytes on which both ends agree. Bytes after the end count as
-//! zeros, so that zeros at the end need not be sent. After Matt Mahoney, *lpaq1* (2007), which has it
-//! from the tradition of carryless range coders.
-
+//! The coder keeps an interval of 32-bit numbers. Each bin divides it in the proportion of the two
+//! probabilities, and the leading bytes on which both ends agree are written. Bytes after the end count as
+//! zeros, so that trailing zeros need not be sent. This is the carryless range coder of Matt Mahoney's *lpaq1*
+//! (2007).
 //!
-//! It stands beside the range coders of the [`constriction`](https://docs.rs/constriction) crate, given the
-//! same decisions with the same probabilities: those of `predicted` on dev-mix, 2317 a packet. `cargo bench
-//! --manifest-path crates/codec/compare/Cargo.toml` prints the sizes and times all three.
+//! `cargo bench --manifest-path crates/codec/compare/Cargo.toml` compares it with the range coders of the
+//! [`constriction`](https://docs.rs/constriction) crate, on the same bins with the same probabilities: those of
+//! `predicted` on dev-mix, 2317 a packet.
 //!
 //! | coder | bytes a packet | encode | decode |
 //! | --- | ---: | ---: | ---: |
@@ -16,18 +15,18 @@
 //! | `constriction`, 32-bit words | 172.3 | 4.4 µs | 5.2 µs |
 //! | `constriction`, 16-bit words | 183.3 | 4.3 µs | 4.4 µs |
 //!
-//! A packet takes some 100 µs either way, most of it for the probabilities: a hundredth of its size is worth more
-//! than a fiftieth of its time, so this one stays. It is smaller because it ends in the fewest bytes that tell
-//! all, and with whole words a packet cannot.
+//! A packet takes some 100 µs in either direction, most of it for the probabilities: one percent of its size is
+//! worth more than two percent of its time. This coder's packets are smaller because they end at the last byte
+//! that is needed, not at a whole word.
 
-/// Probabilities are fractions of this; both sides of a decision have at least 1.
+/// Probabilities are multiples of 1 / `ONE`, and those of both values of a bin are at least 1 / `ONE`.
 pub const ONE: u32 = 1 << 16;
 
-/// What writes or reads decisions. One walk over the cubes serves both.
-pub trait Bits {
-    /// Writes `bit`, or reads one in its place; `one` is how probable it is that it is set, out of
-    /// [`ONE`].
-    fn bit(&mut self, bit: bool, one: u32) -> bool;
+/// Encodes or decodes bins: binary decisions. One coding session serves both directions.
+pub trait BinCoder {
+    /// Encodes `bin` and returns it, or ignores it and returns a decoded one. `one` is the probability that it
+    /// is set, out of [`ONE`], in `1..ONE`.
+    fn bin(&mut self, bin: bool, one: u32) -> bool;
 }
 
 /// The interval, ends included.
@@ -43,22 +42,22 @@ impl Interval {
         high: u32::MAX,
     };
 
-    /// The last number of the part that stands for a set bit.
+    /// The last number of the part for a set bin.
     const fn middle(self, one: u32) -> u32 {
         let range = self.high - self.low;
         self.low + (range >> 16) * one + (((range & 0xFFFF) * one) >> 16)
     }
 
-    const fn cut(&mut self, bit: bool, middle: u32) {
-        if bit {
+    const fn narrow(&mut self, bin: bool, middle: u32) {
+        if bin {
             self.high = middle;
         } else {
             self.low = middle + 1;
         }
     }
 
-    /// The leading byte, if it is settled.
-    const fn settled(self) -> Option<u8> {
+    /// The leading byte, if both ends agree on it.
+    const fn leading_byte(self) -> Option<u8> {
         if (self.low ^ self.high) >> 24 == 0 {
             Some((self.high >> 24) as u8)
         } else {
@@ -71,7 +70,7 @@ impl Interval {
         self.high = self.high << 8 | 0xFF;
     }
 
-    /// The number in the interval that ends in the most zero bytes.
+    /// The number in the interval with the most trailing zero bytes.
     fn roundest(self) -> u32 {
         (0..=4)
             .find_map(|bytes| {
@@ -83,15 +82,15 @@ impl Interval {
     }
 }
 
-/// Writes decisions.
+/// Encodes bins.
 #[derive(Debug)]
-pub struct BitsOut<'a> {
+pub struct BinEncoder<'a> {
     bytes: &'a mut Vec<u8>,
     interval: Interval,
     start: usize,
 }
 
-impl<'a> BitsOut<'a> {
+impl<'a> BinEncoder<'a> {
     /// Appends to `bytes`.
     pub const fn new(bytes: &'a mut Vec<u8>) -> Self {
         let start = bytes.len();
@@ -102,7 +101,7 @@ impl<'a> BitsOut<'a> {
         }
     }
 
-    /// Writes what is still needed to tell all decisions.
+    /// Writes the last bytes that a decoder needs.
     pub fn finish(self) {
         self.bytes.extend(self.interval.roundest().to_be_bytes());
         while self.bytes.len() > self.start && self.bytes.last() == Some(&0) {
@@ -111,74 +110,74 @@ impl<'a> BitsOut<'a> {
     }
 }
 
-impl Bits for BitsOut<'_> {
+impl BinCoder for BinEncoder<'_> {
     #[inline]
-    fn bit(&mut self, bit: bool, one: u32) -> bool {
+    fn bin(&mut self, bin: bool, one: u32) -> bool {
         let middle = self.interval.middle(one);
-        self.interval.cut(bit, middle);
-        while let Some(byte) = self.interval.settled() {
+        self.interval.narrow(bin, middle);
+        while let Some(byte) = self.interval.leading_byte() {
             self.bytes.push(byte);
             self.interval.shift();
         }
-        bit
+        bin
     }
 }
 
-/// Reads decisions. Past the end of the bytes it reads zeros, for as long as it is asked.
+/// Decodes bins. Bytes past the end count as zeros, however many are read.
 #[derive(Debug)]
-pub struct BitsIn<'a> {
+pub struct BinDecoder<'a> {
     bytes: &'a [u8],
     interval: Interval,
-    /// The bytes from `settled` on, as a number.
+    /// The four bytes from `consumed` on, as a number.
     value: u32,
-    settled: usize,
+    consumed: usize,
 }
 
-impl<'a> BitsIn<'a> {
+impl<'a> BinDecoder<'a> {
     /// Reads from the start of `bytes`.
     #[must_use]
     pub fn new(bytes: &'a [u8]) -> Self {
-        let value = (0..4).fold(0, |value, place| value << 8 | byte_at(bytes, place));
+        let value = (0..4).fold(0, |value, index| value << 8 | byte_at(bytes, index));
         Self {
             bytes,
             interval: Interval::ALL,
             value,
-            settled: 0,
+            consumed: 0,
         }
     }
 
-    /// Bytes that were needed so far, but for the last few.
+    /// Bytes that were shifted out so far; the decoder has looked at up to four more.
     #[must_use]
-    pub const fn settled(&self) -> usize {
-        self.settled
+    pub const fn consumed(&self) -> usize {
+        self.consumed
     }
 
-    /// Whether the bytes are what [`BitsOut`] writes for these decisions, no more and no less.
+    /// Whether the bytes are exactly those that [`BinEncoder`] writes for the decoded bins.
     #[must_use]
-    pub fn is_exact(&self) -> bool {
+    pub fn is_canonical(&self) -> bool {
         let ends_in_zero = self.bytes.last() == Some(&0);
         !ends_in_zero
-            && self.bytes.len() <= self.settled + 4
+            && self.bytes.len() <= self.consumed + 4
             && self.value == self.interval.roundest()
     }
 }
 
-fn byte_at(bytes: &[u8], place: usize) -> u32 {
-    bytes.get(place).copied().unwrap_or(0).into()
+fn byte_at(bytes: &[u8], index: usize) -> u32 {
+    bytes.get(index).copied().unwrap_or(0).into()
 }
 
-impl Bits for BitsIn<'_> {
+impl BinCoder for BinDecoder<'_> {
     #[inline]
-    fn bit(&mut self, _: bool, one: u32) -> bool {
+    fn bin(&mut self, _: bool, one: u32) -> bool {
         let middle = self.interval.middle(one);
-        let bit = self.value <= middle;
-        self.interval.cut(bit, middle);
-        while self.interval.settled().is_some() {
+        let bin = self.value <= middle;
+        self.interval.narrow(bin, middle);
+        while self.interval.leading_byte().is_some() {
             self.interval.shift();
-            self.value = self.value << 8 | byte_at(self.bytes, self.settled + 4);
-            self.settled += 1;
+            self.value = self.value << 8 | byte_at(self.bytes, self.consumed + 4);
+            self.consumed += 1;
         }
-        bit
+        bin
     }
 }
 
@@ -189,8 +188,8 @@ mod tests {
 
     use super::*;
 
-    /// Decisions with probabilities from certain to even, mostly as probable as they say.
-    fn decisions(random: &mut ChaCha8Rng, count: usize) -> Vec<(bool, u32)> {
+    /// Bins with probabilities from near certain to even, drawn with those probabilities.
+    fn random_bins(random: &mut ChaCha8Rng, count: usize) -> Vec<(bool, u32)> {
         (0..count)
             .map(|_| {
                 let one = match random.random_range(0..3) {
@@ -204,59 +203,59 @@ mod tests {
             .collect()
     }
 
-    fn encode(decisions: &[(bool, u32)]) -> Vec<u8> {
+    fn encode(bins: &[(bool, u32)]) -> Vec<u8> {
         let mut bytes = Vec::new();
-        let mut out = BitsOut::new(&mut bytes);
-        for &(bit, one) in decisions {
-            out.bit(bit, one);
+        let mut encoder = BinEncoder::new(&mut bytes);
+        for &(bin, one) in bins {
+            encoder.bin(bin, one);
         }
-        out.finish();
+        encoder.finish();
         bytes
     }
 
     #[test]
-    fn decisions_come_back_and_cost_what_they_are_worth() {
+    fn bins_decode_and_cost_their_entropy() {
         let seed = rand::random();
         println!("seed {seed}");
         let mut random = ChaCha8Rng::seed_from_u64(seed);
         for count in (0..200).chain([10_000; 10]) {
-            let decisions = decisions(&mut random, count);
-            let bytes = encode(&decisions);
-            let mut bits = BitsIn::new(&bytes);
-            for &(bit, one) in &decisions {
-                assert_eq!(bits.bit(false, one), bit);
+            let bins = random_bins(&mut random, count);
+            let bytes = encode(&bins);
+            let mut decoder = BinDecoder::new(&bytes);
+            for &(bin, one) in &bins {
+                assert_eq!(decoder.bin(false, one), bin);
             }
-            assert!(bits.is_exact());
-            let worth: f64 = decisions
+            assert!(decoder.is_canonical());
+            let entropy: f64 = bins
                 .iter()
-                .map(|&(bit, one)| {
+                .map(|&(bin, one)| {
                     let one = f64::from(one) / f64::from(ONE);
-                    -(if bit { one } else { 1.0 - one }).log2()
+                    -(if bin { one } else { 1.0 - one }).log2()
                 })
                 .sum();
             let cost = bytes.len() as f64 * 8.0;
-            assert!(cost < worth * 1.001 + 9.0, "{cost} bits for {worth}");
+            assert!(cost < entropy * 1.001 + 9.0, "{cost} bits for {entropy}");
         }
     }
 
     #[test]
-    fn bytes_that_the_encoder_would_not_write_are_told() {
+    fn bytes_that_the_encoder_does_not_write_are_not_canonical() {
         let mut random = ChaCha8Rng::seed_from_u64(1);
-        let decisions = decisions(&mut random, 500);
-        let bytes = encode(&decisions);
-        let exact = |bytes: &[u8]| {
-            let mut bits = BitsIn::new(bytes);
-            for &(bit, one) in &decisions {
-                if bits.bit(false, one) != bit {
+        let bins = random_bins(&mut random, 500);
+        let bytes = encode(&bins);
+        let is_canonical = |bytes: &[u8]| {
+            let mut decoder = BinDecoder::new(bytes);
+            for &(bin, one) in &bins {
+                if decoder.bin(false, one) != bin {
                     return false;
                 }
             }
-            bits.is_exact()
+            decoder.is_canonical()
         };
-        assert!(exact(&bytes));
+        assert!(is_canonical(&bytes));
         for more in [&[0][..], &[1], &[0, 0, 1]] {
-            assert!(!exact(&[&bytes[..], more].concat()));
+            assert!(!is_canonical(&[&bytes[..], more].concat()));
         }
-        assert!(!exact(&bytes[..bytes.len() - 1]));
+        assert!(!is_canonical(&bytes[..bytes.len() - 1]));
     }
 }

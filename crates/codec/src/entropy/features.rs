@@ -1,160 +1,163 @@
-//! Contexts and guesses by name, to be tried without.
+//! The inputs and candidates of the models by name, each of which can be disabled to measure its worth.
 
 use std::ops::Range;
 
-use super::foresee::{ORIENTATION_GUESSES, POSITION_GUESSES};
 use super::layout::{
-    ACTIVE_CHANGES, CLASSES, Component, GUESSES, NEXT_LARGEST, RESTING_CHANGES, SAME_LARGEST,
-    SAME_ORIENTATION, SAME_POSITION, SLOTS_OF_A_WAY, Site, TOGGLES,
+    ACTIVE_CHANGES, CLASSES, DISABLED, Field, FlagContexts, NEXT_LARGEST, RESTING_CHANGES,
+    ResidualContexts, SAME_LARGEST, SAME_ORIENTATION, SAME_POSITION, TOGGLES, VARIANT_SLOTS,
+    Variant, error_index,
 };
-use super::learned::{OF_ORIENTATION, OF_POSITION};
-use super::prior::Prior;
+use super::model::TrainedModel;
+use super::rigid_body::{ORIENTATION_CANDIDATES, POSITION_CANDIDATES};
 
-/// Something that coding can be tried without.
+/// An input of the mixer, or a candidate prediction.
 #[derive(Clone, Copy, Debug)]
 pub struct Feature {
-    /// What is decided with it.
+    /// The decision that it is an input of, or the field that it predicts.
     pub decision: &'static str,
-    /// What it tells.
+    /// The context of the input, or what the candidate assumes.
     pub name: &'static str,
-    place: Place,
+    source: Source,
 }
 
 #[derive(Clone, Copy, Debug)]
-enum Place {
-    Site(Site, usize),
-    Orientation(usize),
-    Position(usize),
-    /// Of what, and which.
-    Guess(usize, usize),
+enum Source {
+    /// Input of a flag.
+    Flag(FlagContexts, usize),
+    /// Input of a field's residuals.
+    Residual(Field, usize),
+    Candidate(Field, usize),
 }
-
-/// Errors that make a guess the last that is chosen, and that it keeps.
-pub(crate) const NEVER: u16 = u16::MAX;
 
 impl Feature {
     /// All of them, in the order of a packet.
     pub fn all() -> impl Iterator<Item = Self> {
-        let site = |(decision, site, names): (_, Site, &'static [&'static str])| {
-            let inputs = names.iter().enumerate();
-            inputs.map(move |(input, &name)| Self {
-                decision,
-                name,
-                place: Place::Site(site, input),
+        let flags = FLAGS.into_iter().flat_map(|(decision, flag, names)| {
+            features(decision, names, move |input| Source::Flag(flag, input))
+        });
+        let residuals = RESIDUALS.into_iter().flat_map(|(decision, field, names)| {
+            features(decision, names, move |input| Source::Residual(field, input))
+        });
+        let candidates = CANDIDATES.into_iter().flat_map(|(decision, field, names)| {
+            features(decision, names, move |candidate| {
+                Source::Candidate(field, candidate)
             })
-        };
-        let residual = |decision, names: [&'static str; 4], place: fn(usize) -> Place| {
-            let inputs = names.into_iter().enumerate();
-            inputs.map(move |(input, name)| Self {
-                decision,
-                name,
-                place: place(input),
-            })
-        };
-        let guesses = |decision, what, names: &'static [&'static str]| {
-            let guesses = names.iter().enumerate();
-            guesses.map(move |(guess, &name)| Self {
-                decision,
-                name,
-                place: Place::Guess(what, guess),
-            })
-        };
-        SITES
-            .into_iter()
-            .flat_map(site)
-            .chain(residual("orientation", ORIENTATION, Place::Orientation))
-            .chain(residual("position", POSITION, Place::Position))
-            .chain(guesses(
-                "guess of the orientation",
-                OF_ORIENTATION,
-                &ORIENTATION_GUESSES,
-            ))
-            .chain(guesses(
-                "guess of the position",
-                OF_POSITION,
-                &POSITION_GUESSES,
-            ))
+        });
+        flags.chain(residuals).chain(candidates)
     }
 
-    /// Makes a prior say nothing of it.
-    pub(crate) fn silence(self, prior: &mut Prior) {
-        let clear = |prior: &mut Prior, slots: Range<usize>| {
-            for way in 0..2 {
-                let first = way * SLOTS_OF_A_WAY;
-                prior.table[first + slots.start..first + slots.end].fill(0);
-            }
-        };
-        match self.place {
-            Place::Site(site, input) => clear(prior, site.slots(input)),
-            Place::Orientation(input) => {
+    /// Removes what the model has learned of it.
+    pub(crate) fn disable(self, model: &mut TrainedModel) {
+        match self.source {
+            Source::Flag(flag, input) => clear(model, flag.slots(input)),
+            Source::Residual(field, input) => {
                 for axis in 0..3 {
-                    clear(prior, Component::orientation(axis).slots(input));
+                    clear(model, ResidualContexts::of(field, axis).slots(input));
                 }
             }
-            Place::Position(input) => {
-                for axis in 0..3 {
-                    clear(prior, Component::position(axis).slots(input));
-                }
-            }
-            Place::Guess(what, guess) => {
+            Source::Candidate(field, candidate) => {
                 for class in 0..CLASSES {
-                    prior.errors[(what * CLASSES + class) * GUESSES + guess] = NEVER;
+                    model.errors[error_index(field, class, candidate)] = DISABLED;
                 }
             }
         }
     }
 }
 
-const SITES: [(&str, Site, &[&str]); 7] = [
+fn features(
+    decision: &'static str,
+    names: &'static [&'static str],
+    source: impl Fn(usize) -> Source,
+) -> impl Iterator<Item = Feature> {
+    names.iter().enumerate().map(move |(index, name)| Feature {
+        decision,
+        name,
+        source: source(index),
+    })
+}
+
+/// Even odds in these slots of both variants.
+fn clear(model: &mut TrainedModel, slots: Range<usize>) {
+    for variant in Variant::ALL {
+        let table = &mut model.table[variant.part(VARIANT_SLOTS)];
+        table[slots.clone()].fill(0);
+    }
+}
+
+type Names = &'static [&'static str];
+
+const FLAGS: [(&str, FlagContexts, Names); 7] = [
     (
-        "which cubes that moved change",
+        "active cube changes",
         ACTIVE_CHANGES,
         &[
-            "motion and turn since the baseline's own",
-            "motion and turn since the earlier baseline",
+            "motion and turn since the reference's reference",
+            "motion and turn since the additional reference",
         ],
     ),
     (
-        "which cubes that lay change",
+        "resting cube changes",
         RESTING_CHANGES,
-        &["how near anything came"],
+        &["distance of the nearest coded cube"],
     ),
     (
         "interacting",
         TOGGLES,
         &[
-            "how near anything came, and motion",
+            "distance of the nearest coded cube, motion",
             "distance to the player",
         ],
     ),
     (
-        "the component that is left out",
+        "largest component",
         SAME_LARGEST,
-        &["how clear it is, and turn"],
+        &["margin over the second largest, turn"],
     ),
-    ("the next one", NEXT_LARGEST, &["how clear it is"]),
     (
-        "whether the orientation is the baseline's",
+        "next largest component",
+        NEXT_LARGEST,
+        &["margin over the second largest"],
+    ),
+    (
+        "orientation is unchanged",
         SAME_ORIENTATION,
-        &["both turns", "clearance and guess"],
+        &["both turns", "clearance, candidate"],
     ),
     (
-        "whether the position is the baseline's",
+        "position is unchanged",
         SAME_POSITION,
-        &["both motions", "the orientation's residual, and motion"],
+        &["both motions", "orientation residual, motion"],
     ),
 ];
 
-const ORIENTATION: [&str; 4] = [
-    "residual at the baseline, and so far",
-    "how far it would turn, and clearance",
-    "the other guess, and clearance",
-    "residual so far, and motion",
+const RESIDUALS: [(&str, Field, Names); 2] = [
+    (
+        "orientation residual",
+        Field::Orientation,
+        &[
+            "residuals in the reference's packet and so far",
+            "difference of the reference, clearance",
+            "difference of the secondary prediction, clearance",
+            "residuals so far, motion",
+        ],
+    ),
+    (
+        "position residual",
+        Field::Position,
+        &[
+            "residuals in the reference's packet and so far",
+            "difference of the reference, change of motion",
+            "difference of the secondary prediction, clearance",
+            "residuals so far and of the orientation",
+        ],
+    ),
 ];
 
-const POSITION: [&str; 4] = [
-    "residual at the baseline, and so far",
-    "how far it would move, and change of motion",
-    "the other guess, and clearance",
-    "residual so far, and the orientation's",
+const CANDIDATES: [(&str, Field, Names); 2] = [
+    (
+        "candidate orientation",
+        Field::Orientation,
+        &ORIENTATION_CANDIDATES,
+    ),
+    ("candidate position", Field::Position, &POSITION_CANDIDATES),
 ];

@@ -1,311 +1,284 @@
-//! The fields of one cube: the orientation, and then the position, which it says much of.
+//! The fields of one changed cube: the orientation first, because the position depends on it.
 
-use std::ops::RangeInclusive;
-
-use super::coder::{Bits, ONE};
-use super::cubes::{Asked, Moving, Unwritten, Walk, Witness, largest};
-use super::foresee::Foresee;
+use super::coder::BinCoder;
+use super::components::{Components, kind};
+use super::cubes::{CubeContext, largest};
+use super::history::Position;
 use super::layout::{
-    Component, NEXT_LARGEST, NODES, RESIDUAL_INPUTS, SAME_LARGEST, SAME_ORIENTATION, SAME_POSITION,
+    Field, FlagContexts, NEXT_LARGEST, SAME_LARGEST, SAME_ORIENTATION, SAME_POSITION,
 };
-use super::learned::{OF_ORIENTATION, OF_POSITION};
-use super::residual::{self, Decide, magnitude, signed_magnitude};
-use super::rotation::{by_size, pack, turn, unpack};
-use super::trace::Place;
+use super::predictor::Predictor;
+use super::residual::signed_magnitude;
+use super::rotation::{Quaternion, by_size, pack, turn, unpack};
+use super::session::{CodingObserver, Flag, NonCanonical, Session};
 use crate::ledger::BitKind;
-use crate::quantize::bounded::POSITION;
 use crate::quantize::smallest_three::SmallestThree;
 
-/// What became of one field of a cube.
+/// A coded field.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Coded<T> {
     pub(super) value: T,
     /// Magnitude of the largest residual.
-    pub(super) missed: usize,
-    /// The guess that would have been best.
+    pub(super) residual: usize,
+    /// The candidate that was nearest.
     pub(super) best: usize,
 }
 
-impl<B: Bits, W: Witness> Walk<'_, B, W> {
-    pub(super) fn orientation<F: Foresee>(
+/// A field before it is coded: its value in the reference `T`, and its candidates of type `C`.
+struct FieldContext<'c, T, C> {
+    field: Field,
+    candidates: &'c [C],
+    /// The class in which candidates compete.
+    class: usize,
+    reference: T,
+    target: Option<T>,
+}
+
+impl<B: BinCoder, O: CodingObserver> Session<'_, B, O> {
+    pub(super) fn orientation<P: Predictor>(
         &mut self,
-        moving: &Moving,
-        foresight: &mut F,
+        context: &CubeContext,
+        predictor: &mut P,
         target: Option<SmallestThree>,
-    ) -> Result<Coded<SmallestThree>, Unwritten> {
-        let Moving {
-            cube,
-            trace,
-            mark,
+    ) -> Result<Coded<SmallestThree>, NonCanonical> {
+        let CubeContext {
+            history,
             clearance,
-            apart,
-            long_turn,
-            short_turn,
+            distance,
             ..
-        } = moving;
-        let kind = BitKind::Orientation;
-        let guesses = foresight.orientations(trace);
-        let guesses = guesses.as_ref();
-        let was_best = usize::from(mark.best_orientation);
-        let class = (clearance * 2 + was_best) * 16 + apart;
-        let [chosen, other] = self.choice::<F>(OF_ORIENTATION, class, guesses.len());
-        let same = [long_turn * 16 + short_turn, clearance * 16 + chosen];
-        let wants_same = target == Some(trace.words);
-        let mut words = trace.words;
-        let mut missed = 0;
-        if !self.at_site(
-            SAME_ORIENTATION,
-            kind,
-            Some(*cube),
-            same,
-            *clearance,
-            wants_same,
-        ) {
-            let expected = guesses[chosen];
-            let largest = self.largest_component(moving, expected, target);
-            let guess = pack(expected, largest);
-            let hint = pack(guesses[other], largest);
-            let still = pack(trace.orientation, largest);
-            words.largest = largest as u8;
-            for axis in 0..3 {
-                let contexts = [
-                    mark.orientation() * 16 + missed,
-                    signed_magnitude(still[axis] - guess[axis]) * 8 + clearance,
-                    signed_magnitude(hint[axis] - guess[axis]) * 8 + clearance,
-                    missed * 16 + moving.short,
-                ];
-                let wanted =
-                    target.map_or(0, |target| i32::from(target.components[axis]) - guess[axis]);
-                let component = Component::orientation(axis);
-                let difference = self.residual(kind, *cube, component, contexts, missed, wanted);
-                let word = within(guess[axis] + difference, COMPONENT, kind, *cube)?;
-                words.components[axis] = word as u16;
-                missed = missed.max(magnitude(difference));
-            }
-            if words == trace.words {
-                return Err(Unwritten::Redundant);
-            }
-        }
-        let now = unpack(words);
-        let best = self.review::<F, _>(OF_ORIENTATION, class, guesses, |guess| {
-            let off = turn(now, guess).map(|angle| angle.abs());
-            ((off[0] + off[1] + off[2]) * STEPS_PER_RADIAN) as u32
+        } = context;
+        let candidates = predictor.orientations(history);
+        let was_best = usize::from(context.prediction.best_orientation);
+        let field = FieldContext {
+            field: Field::Orientation,
+            candidates: candidates.as_ref(),
+            class: (clearance * 2 + was_best) * 16 + distance,
+            reference: history.packed,
+            target,
+        };
+        let selected = self.select::<P, _, _>(&field);
+        let unchanged = [
+            context.long_turn * 16 + context.short_turn,
+            clearance * 16 + selected[0],
+        ];
+        let (value, residual) = if self.is_unchanged(context, &field, SAME_ORIENTATION, unchanged) {
+            (history.packed, 0)
+        } else {
+            let [prediction, secondary] = selected.map(|candidate| field.candidates[candidate]);
+            self.orientation_residual(context, prediction, secondary, target)?
+        };
+        let actual = unpack(value);
+        let best = self.update_errors::<P, _, _>(&field, |candidate| {
+            let [x, y, z] = turn(actual, candidate).map(f32::abs);
+            ((x + y + z) * STEPS_PER_RADIAN) as u32
         });
         Ok(Coded {
-            value: words,
-            missed,
+            value,
+            residual,
             best,
         })
     }
 
-    /// Codes which component is left out, by its rank among those of the guess.
+    fn orientation_residual(
+        &mut self,
+        context: &CubeContext,
+        prediction: Quaternion,
+        secondary: Quaternion,
+        target: Option<SmallestThree>,
+    ) -> Result<(SmallestThree, usize), NonCanonical> {
+        let CubeContext {
+            history, clearance, ..
+        } = context;
+        let largest = self.largest_component(context, prediction, target);
+        let prediction = pack(prediction, largest);
+        let secondary = pack(secondary, largest);
+        let reference = pack(history.orientation, largest);
+        let components = Components {
+            field: Field::Orientation,
+            order: [0, 1, 2],
+            prediction,
+            target: target.map(|target| target.components.map(i32::from)),
+        };
+        let (values, residual) = self.components(context.cube, &components, |axis, so_far| {
+            [
+                context.prediction.orientation_context() * 16 + so_far,
+                signed_magnitude(reference[axis] - prediction[axis]) * 8 + clearance,
+                signed_magnitude(secondary[axis] - prediction[axis]) * 8 + clearance,
+                so_far * 16 + context.short,
+            ]
+        })?;
+        let value = SmallestThree {
+            largest: largest as u8,
+            components: values.map(|value| value as u16),
+        };
+        if value == history.packed {
+            return Err(NonCanonical::Redundant);
+        }
+        Ok((value, residual))
+    }
+
+    /// Codes which component is omitted, by its rank among those of the prediction.
     fn largest_component(
         &mut self,
-        moving: &Moving,
-        expected: [f32; 4],
+        context: &CubeContext,
+        prediction: Quaternion,
         target: Option<SmallestThree>,
     ) -> usize {
-        let kind = BitKind::Orientation;
-        let cube = Some(moving.cube);
-        let sizes = by_size(expected);
-        let gap = expected[sizes[0]].abs() - expected[sizes[1]].abs();
-        let gap = ((gap * 40.0) as usize).min(15);
-        let wanted = target.map_or(0, |target| {
+        let ranks = by_size(prediction);
+        let margin = prediction[ranks[0]].abs() - prediction[ranks[1]].abs();
+        let margin = ((margin * 40.0) as usize).min(15);
+        let rank = target.map_or(0, |target| {
             let largest = usize::from(target.largest);
-            let rank = sizes.iter().position(|&place| place == largest);
+            let rank = ranks.iter().position(|&component| component == largest);
             rank.unwrap_or(0)
         });
-        let same = [gap * 16 + moving.long_turn];
-        if self.at_site(SAME_LARGEST, kind, cube, same, gap, wanted == 0) {
-            return sizes[0];
+        let flag = |group, context_value, adaptive| Flag {
+            kind: BitKind::Orientation,
+            cube: Some(context.cube),
+            group,
+            contexts: [context_value],
+            adaptive,
+        };
+        let same = flag(SAME_LARGEST, margin * 16 + context.long_turn, margin);
+        if self.flag(same, rank == 0) {
+            return ranks[0];
         }
-        for rank in [1, 2] {
-            let context = (rank - 1) * 16 + gap;
-            let found = wanted == rank;
-            if self.at_site(NEXT_LARGEST, kind, cube, [context], rank - 1, found) {
-                return sizes[rank];
+        for next in [1, 2] {
+            let found = flag(NEXT_LARGEST, (next - 1) * 16 + margin, next - 1);
+            if self.flag(found, rank == next) {
+                return ranks[next];
             }
         }
-        sizes[3]
+        ranks[3]
     }
 
-    pub(super) fn position<F: Foresee>(
+    pub(super) fn position<P: Predictor>(
         &mut self,
-        moving: &Moving,
-        foresight: &mut F,
+        context: &CubeContext,
+        predictor: &mut P,
         orientation: Coded<SmallestThree>,
-        target: Option<Place>,
-    ) -> Result<Coded<Place>, Unwritten> {
-        let Moving {
-            cube,
-            trace,
-            mark,
+        target: Option<Position>,
+    ) -> Result<Coded<Position>, NonCanonical> {
+        let CubeContext {
+            history,
             clearance,
-            apart,
+            distance,
             ..
-        } = moving;
-        let kind = BitKind::Position;
-        let guesses = foresight.places(trace, orientation.value);
-        let guesses = guesses.as_ref();
-        let was_best = usize::from(mark.best_position);
-        let class = (clearance * 4 + was_best) * 16 + apart;
-        let [chosen, other] = self.choice::<F>(OF_POSITION, class, guesses.len());
-        let turned = usize::from(orientation.value != trace.words);
-        let same = [
-            (moving.short * 16 + moving.long) * 2 + turned,
-            (orientation.missed * 16 + moving.short) * 2 + turned,
+        } = context;
+        let candidates = predictor.positions(history, orientation.value);
+        let was_best = usize::from(context.prediction.best_position);
+        let field = FieldContext {
+            field: Field::Position,
+            candidates: candidates.as_ref(),
+            class: (clearance * 4 + was_best) * 16 + distance,
+            reference: history.position,
+            target,
+        };
+        let selected = self.select::<P, _, _>(&field);
+        let turned = usize::from(orientation.value != history.packed);
+        let unchanged = [
+            (context.short * 16 + context.long) * 2 + turned,
+            (orientation.residual * 16 + context.short) * 2 + turned,
         ];
-        let wants_same = target == Some(trace.place);
-        let mut position = trace.place;
-        let mut missed = 0;
-        if !self.at_site(
-            SAME_POSITION,
-            kind,
-            Some(*cube),
-            same,
-            *clearance,
-            wants_same,
-        ) {
-            let (guess, hint) = (guesses[chosen], guesses[other]);
-            let jerk: Place = std::array::from_fn(|axis| 6 * trace.short[axis] - trace.long[axis]);
-            let jerk = largest(jerk);
-            for axis in [2, 0, 1] {
-                let contexts = [
-                    mark.position() * 16 + missed,
-                    signed_magnitude(trace.place[axis] - guess[axis]) * 8 + jerk.min(7),
-                    signed_magnitude(hint[axis] - guess[axis]) * 8 + clearance,
-                    missed * 16 + orientation.missed,
-                ];
-                let wanted = target.map_or(0, |target| target[axis] - guess[axis]);
-                let component = Component::position(axis);
-                let difference = self.residual(kind, *cube, component, contexts, missed, wanted);
-                let value = guess[axis] + difference;
-                let bounds = POSITION[axis];
-                position[axis] = within(value, bounds.min..=bounds.max, kind, *cube)?;
-                missed = missed.max(magnitude(difference));
-            }
-            if position == trace.place {
-                return Err(Unwritten::Redundant);
-            }
-        }
-        let best = self.review::<F, _>(OF_POSITION, class, guesses, |guess| {
-            (0..3)
-                .map(|axis| position[axis].abs_diff(guess[axis]))
-                .sum()
+        let (value, residual) = if self.is_unchanged(context, &field, SAME_POSITION, unchanged) {
+            (history.position, 0)
+        } else {
+            let [prediction, secondary] = selected.map(|candidate| field.candidates[candidate]);
+            let components = Components {
+                field: Field::Position,
+                order: [2, 0, 1],
+                prediction,
+                target,
+            };
+            self.position_residual(context, &components, secondary, orientation.residual)?
+        };
+        let best = self.update_errors::<P, _, _>(&field, |candidate| {
+            let axes = 0..3;
+            axes.map(|axis| value[axis].abs_diff(candidate[axis])).sum()
         });
         Ok(Coded {
-            value: position,
-            missed,
+            value,
+            residual,
             best,
         })
     }
 
-    /// Which guess is coded against, and which other says how sure it is.
-    fn choice<F: Foresee>(&self, what: usize, class: usize, guesses: usize) -> [usize; 2] {
-        if F::CHOOSES {
-            self.next.best(what, class, guesses)
+    fn position_residual(
+        &mut self,
+        context: &CubeContext,
+        components: &Components,
+        secondary: Position,
+        orientation_residual: usize,
+    ) -> Result<(Position, usize), NonCanonical> {
+        let CubeContext {
+            history, clearance, ..
+        } = context;
+        let prediction = components.prediction;
+        let jerk = std::array::from_fn(|axis| 6 * history.short[axis] - history.long[axis]);
+        let jerk = largest(jerk).min(7);
+        let (value, residual) = self.components(context.cube, components, |axis, so_far| {
+            [
+                context.prediction.position_context() * 16 + so_far,
+                signed_magnitude(history.position[axis] - prediction[axis]) * 8 + jerk,
+                signed_magnitude(secondary[axis] - prediction[axis]) * 8 + clearance,
+                so_far * 16 + orientation_residual,
+            ]
+        })?;
+        if value == history.position {
+            return Err(NonCanonical::Redundant);
+        }
+        Ok((value, residual))
+    }
+
+    fn is_unchanged<T: PartialEq, C>(
+        &mut self,
+        context: &CubeContext,
+        field: &FieldContext<'_, T, C>,
+        group: FlagContexts,
+        contexts: [usize; 2],
+    ) -> bool {
+        let flag = Flag {
+            kind: kind(field.field),
+            cube: Some(context.cube),
+            group,
+            contexts,
+            adaptive: context.clearance,
+        };
+        let unchanged = field.target.as_ref() == Some(&field.reference);
+        self.flag(flag, unchanged)
+    }
+
+    /// The candidates that serve as prediction and as secondary prediction.
+    fn select<P: Predictor, T, C>(&self, field: &FieldContext<'_, T, C>) -> [usize; 2] {
+        if P::SELECTS {
+            let count = field.candidates.len();
+            self.next.best_candidates(field.field, field.class, count)
         } else {
             [0, 1]
         }
     }
 
-    /// Learns what each guess missed by; gives the one that missed by least.
-    fn review<F: Foresee, T: Copy>(
+    /// Updates the mean error of each candidate, and returns the one that was nearest.
+    fn update_errors<P: Predictor, T, C: Copy>(
         &mut self,
-        what: usize,
-        class: usize,
-        guesses: &[T],
-        missed_by: impl Fn(T) -> u32,
+        field: &FieldContext<'_, T, C>,
+        error: impl Fn(C) -> u32,
     ) -> usize {
-        if !F::CHOOSES {
+        if !P::SELECTS {
             return 0;
         }
         let mut best = (0, u32::MAX);
-        for (guess, &value) in guesses.iter().enumerate() {
-            let by = missed_by(value);
-            self.next.missed(what, class, guess, by);
-            if by < best.1 {
-                best = (guess, by);
+        for (candidate, &value) in field.candidates.iter().enumerate() {
+            let error = error(value);
+            self.next
+                .record_error(field.field, field.class, candidate, error);
+            if error < best.1 {
+                best = (candidate, error);
             }
         }
         best.0
     }
-
-    fn residual(
-        &mut self,
-        what: BitKind,
-        cube: usize,
-        component: Component,
-        contexts: [usize; RESIDUAL_INPUTS],
-        adaptive: usize,
-        value: i32,
-    ) -> i32 {
-        let slots = std::array::from_fn(|input| component.slot(input, contexts[input]));
-        let mut deciding = Deciding {
-            walk: self,
-            what,
-            cube,
-            component,
-            slots,
-            adaptive: component.adaptive(adaptive),
-        };
-        residual::code(&mut deciding, value)
-    }
 }
 
-/// A residual's decisions.
-struct Deciding<'w, 'a, B, W> {
-    walk: &'w mut Walk<'a, B, W>,
-    what: BitKind,
-    cube: usize,
-    component: Component,
-    slots: [usize; RESIDUAL_INPUTS],
-    adaptive: usize,
-}
-
-impl<B: Bits, W: Witness> Decide for Deciding<'_, '_, B, W> {
-    fn node(&mut self, node: usize, bit: bool) -> bool {
-        debug_assert!(node < NODES);
-        let slots = self.slots.map(|slot| slot + node);
-        let asked = Asked {
-            what: self.what,
-            cube: Some(self.cube),
-            weights: self.component.weights(node),
-            adaptive: self.adaptive + node,
-        };
-        self.walk.decide(asked, slots, bit)
-    }
-
-    fn even(&mut self, bit: bool) -> bool {
-        let bit = self.walk.bits.bit(bit, ONE / 2);
-        let cube = Some(self.cube);
-        self.walk
-            .witness
-            .decided(self.what, cube, &[], bit, ONE / 2);
-        bit
-    }
-}
-
-/// Steps of a component to a radian, about.
+/// Steps of a packed component per radian, about.
 const STEPS_PER_RADIAN: f32 = 181.0;
-
-/// Of a component of nine bits.
-const COMPONENT: RangeInclusive<i32> = 0..=511;
-
-fn within(
-    value: i32,
-    range: RangeInclusive<i32>,
-    what: BitKind,
-    cube: usize,
-) -> Result<i32, Unwritten> {
-    if range.contains(&value) {
-        return Ok(value);
-    }
-    Err(Unwritten::OutOfRange {
-        what,
-        cube,
-        value: value.into(),
-        min: (*range.start()).into(),
-        max: (*range.end()).into(),
-    })
-}

@@ -1,69 +1,72 @@
-//! A signed number as decisions.
+//! Binarization of a signed residual.
 //!
 //! ```text
-//! digits, as three decisions of a tree; from seven on, whether there is one more | negative? |
-//! first digit after the leading 1 | second | others, evenly
+//! digits, as a binary tree of three bins; from seven on, one bin for each digit more | negative |
+//! first digit after the leading 1 | second | others, as bypass bins
 //! ```
 //!
 //! Zero has no digits and no sign.
 
-use super::layout::NODES;
+use super::layout::RESIDUAL_BINS;
 
-/// The walk's ways to decide one node, of the number that is being coded, and an even one.
-pub(crate) trait Decide {
-    fn node(&mut self, node: usize, bit: bool) -> bool;
-    fn even(&mut self, bit: bool) -> bool;
+/// Codes the bins of one residual.
+pub(crate) trait ResidualBins {
+    /// A bin with contexts; `index` is below [`RESIDUAL_BINS`].
+    fn bin(&mut self, index: usize, bin: bool) -> bool;
+    /// A bin of even odds.
+    fn bypass(&mut self, bin: bool) -> bool;
 }
 
+// First bins of each syntax element.
 const NEGATIVE: usize = 0;
-/// By the path from 1 on.
+/// Plus the path through the tree, which starts at 1.
 const TREE: usize = 0;
 const MORE: usize = 8;
 const FIRST: usize = 16;
 const SECOND: usize = 27;
 
-/// Decisions of the tree.
+/// Bins of the tree.
 const TREE_DEPTH: u32 = 3;
 
-/// The last leaf: so many digits or more.
+/// The last leaf stands for this many digits or more.
 const MANY_DIGITS: u32 = (1 << TREE_DEPTH) - 1;
 
-/// Digit counts above it have leading digits in common.
-const COUNTED: u32 = 12;
+/// Larger digit counts share the contexts of their leading digits.
+const MAX_CONTEXT_DIGITS: u32 = 12;
 
-/// No number that is coded has more: differences of positions have 19.
-const MOST_DIGITS: u32 = 20;
+/// Bounds what hostile bytes can decode to; differences of positions have at most 19 digits.
+const MAX_DIGITS: u32 = 20;
 
-/// Codes `value`, or reads one in its place.
-pub(crate) fn code(decide: &mut impl Decide, value: i32) -> i32 {
+/// Encodes `value`, or ignores it and decodes one.
+pub(crate) fn code(bins: &mut impl ResidualBins, value: i32) -> i32 {
     let size = value.unsigned_abs();
     let wanted = u32::BITS - size.leading_zeros();
     let leaf = wanted.min(MANY_DIGITS);
     let mut path = 1;
     for place in (0..TREE_DEPTH).rev() {
-        let bit = decide.node(TREE + path as usize, leaf >> place & 1 == 1);
-        path = path << 1 | u32::from(bit);
+        let bin = bins.bin(TREE + path as usize, leaf >> place & 1 == 1);
+        path = path << 1 | u32::from(bin);
     }
     let mut digits = path - (1 << TREE_DEPTH);
     if digits == 0 {
         return 0;
     }
-    while (MANY_DIGITS..MOST_DIGITS).contains(&digits) {
-        let node = MORE + (digits - MANY_DIGITS).min(7) as usize;
-        if !decide.node(node, digits < wanted) {
+    while (MANY_DIGITS..MAX_DIGITS).contains(&digits) {
+        let index = MORE + (digits - MANY_DIGITS).min(7) as usize;
+        if !bins.bin(index, digits < wanted) {
             break;
         }
         digits += 1;
     }
-    let negative = decide.node(NEGATIVE, value < 0);
+    let negative = bins.bin(NEGATIVE, value < 0);
     let mut number = 1;
     for place in (0..digits - 1).rev() {
         let bit = size >> place & 1 == 1;
-        let counted = digits.min(COUNTED) as usize;
+        let context = digits.min(MAX_CONTEXT_DIGITS) as usize;
         let bit = match digits - 2 - place {
-            0 => decide.node(FIRST + counted - 2, bit),
-            1 => decide.node(SECOND + 2 * (counted - 3) + (number as usize & 1), bit),
-            _ => decide.even(bit),
+            0 => bins.bin(FIRST + context - 2, bit),
+            1 => bins.bin(SECOND + 2 * (context - 3) + (number as usize & 1), bit),
+            _ => bins.bypass(bit),
         };
         number = number << 1 | u32::from(bit);
     }
@@ -71,15 +74,15 @@ pub(crate) fn code(decide: &mut impl Decide, value: i32) -> i32 {
     if negative { -number } else { number }
 }
 
-const _: () = assert!(SECOND + 2 * (COUNTED as usize - 3) + 2 <= NODES);
+const _: () = assert!(SECOND + 2 * (MAX_CONTEXT_DIGITS as usize - 3) + 2 <= RESIDUAL_BINS);
 
-/// How large a number is, in fifteen steps that grow.
+/// The magnitude of a number on a scale of fifteen growing steps: 0 to 14.
 pub(crate) fn magnitude(value: i32) -> usize {
     const STEPS: [u32; 14] = [1, 2, 3, 4, 6, 8, 12, 18, 27, 41, 65, 101, 171, 401];
     STEPS.partition_point(|&step| step <= value.unsigned_abs())
 }
 
-/// The same with its sign: below 32.
+/// The magnitude and the sign: below 30.
 pub(crate) fn signed_magnitude(value: i32) -> usize {
     let sign = if value < 0 { 15 } else { 0 };
     sign + magnitude(value)
@@ -89,50 +92,50 @@ pub(crate) fn signed_magnitude(value: i32) -> usize {
 mod tests {
     use super::*;
 
-    /// Remembers decisions, and makes the same ones again.
+    /// Records bins and replays them.
     #[derive(Default)]
     struct Tape {
-        bits: std::collections::VecDeque<(usize, bool)>,
+        bins: std::collections::VecDeque<(usize, bool)>,
         replays: bool,
     }
 
-    impl Decide for Tape {
-        fn node(&mut self, node: usize, bit: bool) -> bool {
-            assert!(node < NODES);
+    impl ResidualBins for Tape {
+        fn bin(&mut self, index: usize, bin: bool) -> bool {
+            assert!(index < RESIDUAL_BINS);
             if self.replays {
-                let (expected, bit) = self.bits.pop_front().unwrap();
-                assert_eq!(node, expected);
-                return bit;
+                let (expected, bin) = self.bins.pop_front().unwrap();
+                assert_eq!(index, expected);
+                return bin;
             }
-            self.bits.push_back((node, bit));
-            bit
+            self.bins.push_back((index, bin));
+            bin
         }
 
-        fn even(&mut self, bit: bool) -> bool {
-            self.node(NODES - 1, bit)
+        fn bypass(&mut self, bin: bool) -> bool {
+            self.bin(RESIDUAL_BINS - 1, bin)
         }
     }
 
     #[test]
-    fn numbers_come_back() {
+    fn decoding_undoes_encoding() {
         let ends = [-262_143, -131_072, 131_071, 262_143];
         for value in (-5000..=5000).chain(ends) {
             let mut tape = Tape::default();
             assert_eq!(code(&mut tape, value), value);
             tape.replays = true;
             assert_eq!(code(&mut tape, 0), value);
-            assert!(tape.bits.is_empty());
+            assert!(tape.bins.is_empty());
         }
     }
 
     #[test]
-    fn a_number_without_end_ends() {
+    fn endless_set_bins_decode_to_a_bounded_number() {
         struct Always;
-        impl Decide for Always {
-            fn node(&mut self, _: usize, _: bool) -> bool {
+        impl ResidualBins for Always {
+            fn bin(&mut self, _: usize, _: bool) -> bool {
                 true
             }
-            fn even(&mut self, _: bool) -> bool {
+            fn bypass(&mut self, _: bool) -> bool {
                 true
             }
         }

@@ -1,30 +1,30 @@
-//! Cubes that lay still, and what comes near them.
+//! Resting cubes, and how near the coded cubes come to them.
 
-use super::trace::Place;
+use super::history::Position;
 
-/// Cubes that lay still, and how near anything has come to each.
+/// The resting cubes in a grid, and the distance of the nearest coded cube to each.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Resting {
-    cubes: Vec<(usize, Place)>,
-    /// First of `cubes` in each cell, and the next in the same, by its place in `cubes`.
+    cubes: Vec<(usize, Position)>,
+    /// Linked lists through `cubes`, by index: the first of each cell, and the next in the same cell.
     cells: Vec<u32>,
     next: Vec<u32>,
-    /// By cube: squared distance of the nearest, 1/512 m.
+    /// By cube: squared distance of the nearest, in (1/512 m)².
     nearest: Vec<i64>,
-    /// How often something has come to a place.
+    /// Number of coded cubes that were compared.
     approached: usize,
 }
 
-/// Cubes that are looked at: more would be work that no sender may choose.
-const MOST: usize = 512;
+/// Bounds the work, which would otherwise grow with the square of the number of cubes that a sender chooses.
+const MAX_APPROACHED: usize = 512;
 
-/// Nothing has come near.
+/// The distance class of a cube that nothing came near.
 pub(crate) const UNTOUCHED: usize = 15;
 
 const NONE: u32 = u32::MAX;
-/// Cells, which are wrapped around, in either direction.
+/// Cells along each axis; the grid wraps around.
 const CELLS: i32 = 32;
-/// 1/512 m: side of a cell.
+/// Side of a cell, in 1/512 m.
 const CELL: i32 = 512;
 
 impl Resting {
@@ -38,20 +38,20 @@ impl Resting {
         self.approached = 0;
     }
 
-    pub(crate) fn add(&mut self, cube: usize, place: Place) {
-        let cell = cell(place[0] >> 9, place[1] >> 9);
+    pub(crate) fn add(&mut self, cube: usize, position: Position) {
+        let cell = cell(position[0] >> 9, position[1] >> 9);
         self.next.push(self.cells[cell]);
         self.cells[cell] = self.cubes.len() as u32;
-        self.cubes.push((cube, place));
+        self.cubes.push((cube, position));
     }
 
-    pub(crate) fn cube(&self, place: usize) -> Option<usize> {
-        self.cubes.get(place).map(|&(cube, _)| cube)
+    pub(crate) fn cube(&self, index: usize) -> Option<usize> {
+        self.cubes.get(index).map(|&(cube, _)| cube)
     }
 
-    /// Something is now at `place`: within a metre of it cubes are touched, of the player within two.
-    pub(crate) fn approach(&mut self, place: Place, is_player: bool) {
-        if self.approached == MOST {
+    /// A coded cube is at `position`. It touches resting cubes within a metre, the player within two.
+    pub(crate) fn approach(&mut self, position: Position, is_player: bool) {
+        if self.approached == MAX_APPROACHED {
             return;
         }
         self.approached += 1;
@@ -63,16 +63,16 @@ impl Resting {
         let limit = i64::from(reach * CELL) * i64::from(reach * CELL);
         for x in -reach..=reach {
             for y in -reach..=reach {
-                let mut at = self.cells[cell((place[0] >> 9) + x, (place[1] >> 9) + y)];
+                let mut at = self.cells[cell((position[0] >> 9) + x, (position[1] >> 9) + y)];
                 while at != NONE {
-                    let (cube, there) = self.cubes[at as usize];
-                    let mut apart = squared(place, there);
-                    if apart < limit {
+                    let (cube, resting) = self.cubes[at as usize];
+                    let mut distance = distance_squared(position, resting);
+                    if distance < limit {
                         if is_player {
-                            let gap = ((apart as f32).sqrt() as i64 - margin).max(0);
-                            apart = gap * gap;
+                            let gap = ((distance as f32).sqrt() as i64 - margin).max(0);
+                            distance = gap * gap;
                         }
-                        self.nearest[cube] = self.nearest[cube].min(apart);
+                        self.nearest[cube] = self.nearest[cube].min(distance);
                     }
                     at = self.next[at as usize];
                 }
@@ -80,23 +80,24 @@ impl Resting {
         }
     }
 
-    /// How near the nearest has come, in fourteen steps of 24/512 m; [`UNTOUCHED`] if nothing has.
+    /// Distance class of the nearest coded cube: 0 to 14 in steps of 24/512 m, or [`UNTOUCHED`].
     pub(crate) fn nearest(&self, cube: usize) -> usize {
         match self.nearest[cube] {
             i64::MAX => UNTOUCHED,
-            apart => ((apart as f32).sqrt() / 24.0).min(14.0) as usize,
+            distance => ((distance as f32).sqrt() / 24.0).min(14.0) as usize,
         }
     }
 }
 
-/// By so much the player's side reaches farther than a cube's, 1/512 m.
+/// How much farther the player's side reaches than a cube's, in 1/512 m.
 const PLAYER_MARGIN: i64 = 280;
 
 const fn cell(x: i32, y: i32) -> usize {
     (x.rem_euclid(CELLS) * CELLS + y.rem_euclid(CELLS)) as usize
 }
 
-fn squared(a: Place, b: Place) -> i64 {
+/// In (1/512 m)².
+pub(crate) fn distance_squared(a: Position, b: Position) -> i64 {
     (0..3)
         .map(|axis| i64::from(a[axis]) - i64::from(b[axis]))
         .map(|difference| difference * difference)

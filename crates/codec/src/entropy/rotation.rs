@@ -1,8 +1,8 @@
-//! Rotations.
+//! Rotations in f32.
 //!
-//! They are f32, and only added, multiplied, divided, compared and put through square roots: IEEE 754
-//! leaves those one result on every machine, and no math library is asked. What is decoded is checked
-//! besides.
+//! Only additions, multiplications, divisions, comparisons and square roots: IEEE 754 defines one result for
+//! each of them, so that both sides get the same. No math library is used. A check in the packet covers the
+//! rest.
 
 use crate::quantize::smallest_three::SmallestThree;
 
@@ -38,11 +38,12 @@ const HALF_ROOT: f32 = std::f32::consts::FRAC_1_SQRT_2;
 /// Components have nine bits.
 const MAX_COMPONENT: f32 = 511.0;
 
-pub(crate) fn unpack(words: SmallestThree) -> Quaternion {
-    let small = words.components;
-    let [a, b, c] = small.map(|word| (f32::from(word) / MAX_COMPONENT * 2.0 - 1.0) * HALF_ROOT);
+pub(crate) fn unpack(packed: SmallestThree) -> Quaternion {
+    let small = packed.components;
+    let [a, b, c] =
+        small.map(|component| (f32::from(component) / MAX_COMPONENT * 2.0 - 1.0) * HALF_ROOT);
     let rest = (1.0 - dot([a, b, c], [a, b, c])).max(0.0).sqrt();
-    match words.largest {
+    match packed.largest {
         0 => [rest, a, b, c],
         1 => [a, rest, b, c],
         2 => [a, b, rest, c],
@@ -50,7 +51,7 @@ pub(crate) fn unpack(words: SmallestThree) -> Quaternion {
     }
 }
 
-/// The nearest words that leave out `largest`.
+/// The nearest packed components, with `largest` omitted.
 pub(crate) fn pack(quaternion: Quaternion, largest: usize) -> [i32; 3] {
     let [x, y, z, w] = quaternion;
     let others = match largest {
@@ -61,24 +62,23 @@ pub(crate) fn pack(quaternion: Quaternion, largest: usize) -> [i32; 3] {
     };
     let sign = if quaternion[largest] < 0.0 { -1.0 } else { 1.0 };
     others.map(|component| {
-        let word = (component * sign / HALF_ROOT * 0.5 + 0.5) * MAX_COMPONENT;
-        ((word + 0.5) as i32).clamp(0, MAX_COMPONENT as i32)
+        let packed = (component * sign / HALF_ROOT * 0.5 + 0.5) * MAX_COMPONENT;
+        ((packed + 0.5) as i32).clamp(0, MAX_COMPONENT as i32)
     })
 }
 
-/// Places of the components, the largest first.
+/// Indices of the components, by magnitude, the largest first; of equals, the first in x, y, z, w.
 pub(crate) fn by_size(quaternion: Quaternion) -> [usize; 4] {
-    let mut places = [0, 1, 2, 3];
+    let mut indices = [0, 1, 2, 3];
     let larger = |a: usize, b: usize| quaternion[b].abs() > quaternion[a].abs();
-    // The first of equals stays first.
     for end in 1..4 {
-        for place in (0..end).rev() {
-            if larger(places[place], places[place + 1]) {
-                places.swap(place, place + 1);
+        for index in (0..end).rev() {
+            if larger(indices[index], indices[index + 1]) {
+                indices.swap(index, index + 1);
             }
         }
     }
-    places
+    indices
 }
 
 pub(crate) fn multiply(a: Quaternion, b: Quaternion) -> Quaternion {
@@ -90,12 +90,12 @@ pub(crate) fn multiply(a: Quaternion, b: Quaternion) -> Quaternion {
     ]
 }
 
-/// What leads from `from` to `to`.
+/// The rotation from `from` to `to`.
 pub(crate) fn step(to: Quaternion, from: Quaternion) -> Quaternion {
     multiply(to, [-from[0], -from[1], -from[2], from[3]])
 }
 
-/// The last row of the matrix: heights of the body's axes.
+/// The last row of the matrix: the heights of the body's axes.
 pub(crate) fn height_row([x, y, z, w]: Quaternion) -> Vector {
     [
         2.0 * (x * z - y * w),
@@ -121,8 +121,8 @@ pub(crate) fn matrix(quaternion: Quaternion) -> Matrix {
     ]
 }
 
-/// Axis times angle of what leads from `from` to `to`, radians, by the series of the arc sine: good to a
-/// hundredth up to a radian.
+/// The rotation from `from` to `to` as axis times angle, in radians, by the series of the arc sine. The error is
+/// below a hundredth for angles up to one radian.
 pub(crate) fn turn(to: Quaternion, from: Quaternion) -> Vector {
     let [x, y, z, w] = step(to, from);
     let sine = dot([x, y, z], [x, y, z]);
@@ -131,7 +131,7 @@ pub(crate) fn turn(to: Quaternion, from: Quaternion) -> Vector {
     [x, y, z].map(|component| component * factor)
 }
 
-/// The orientation after a small turn, by the series of sine and cosine, of unit length.
+/// The orientation after a small turn, by the series of sine and cosine; normalized.
 pub(crate) fn turned(orientation: Quaternion, turn: Vector) -> Quaternion {
     let half = turn.map(|angle| angle * 0.5);
     let square = dot(half, half);
@@ -147,21 +147,21 @@ mod tests {
 
     use super::*;
 
-    fn words(quaternion: Quaternion) -> SmallestThree {
+    fn packed(quaternion: Quaternion) -> SmallestThree {
         SmallestThree::quantize(Quat::from_array(quaternion), 9).unwrap()
     }
 
     #[test]
-    fn words_come_back() {
+    fn packed_orientations_survive_unpacking() {
         for largest in 0..4 {
             for components in [[10, 500, 255], [100, 120, 140], [300, 250, 511], [256; 3]] {
-                let words = SmallestThree {
+                let orientation = SmallestThree {
                     largest,
                     components,
                 };
-                let packed = pack(unpack(words), usize::from(largest));
+                let packed = pack(unpack(orientation), usize::from(largest));
                 assert_eq!(packed, components.map(i32::from));
-                let negated = unpack(words).map(|part| -part);
+                let negated = unpack(orientation).map(|part| -part);
                 assert_eq!(pack(negated, usize::from(largest)), packed);
             }
         }
@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn a_turn_is_what_glam_says() {
+    fn turns_agree_with_glam() {
         for angles in [[0.1, 0.0, 0.0], [0.0, -0.2, 0.05], [0.25, 0.1, -0.02]] {
             let start = Quat::from_euler(glam::EulerRot::XYZ, 0.4, -1.0, 2.0);
             let rotation = Quat::from_scaled_axis(angles.into());
@@ -186,8 +186,8 @@ mod tests {
             for (part, exact) in turn(end, start.to_array()).into_iter().zip(angles) {
                 assert!((part - exact).abs() < 1e-3, "{part} {exact}");
             }
-            let same = words(step(end, start.to_array()));
-            assert_eq!(same, words(rotation.to_array()));
+            let same = packed(step(end, start.to_array()));
+            assert_eq!(same, packed(rotation.to_array()));
             let arm = [1.0, -2.0, 3.0];
             let moved = transform(&matrix(rotation.to_array()), arm);
             let exact = rotation * glam::Vec3::from(arm);

@@ -2,11 +2,11 @@
 //!
 //! Source: *Data Quantization and Networking* (2025), which borrows it from machine learning. The
 //! source sends a 64-byte state in 20 bytes: an orientation in 32 bits, and position and velocity
-//! as affine-quantized differences from the frame before. It does not say how the other 128 bits
-//! are shared out; here a position and a velocity take 3 × 21 bits each, and the two bits left
-//! over are the interacting flag and the flag that marks a full position.
+//! as affine-quantized differences to the previous frame. It does not say how the other 128 bits are
+//! divided; here position and velocity take 3 × 21 bits each, and the remaining two bits are the
+//! interacting flag and the flag of a full position.
 //!
-//! A difference is taken between multiples of one step, so it is exact, and errors cannot pile up
+//! A difference is between multiples of one step, so that it is exact and errors do not accumulate
 //! from frame to frame.
 
 use super::Bounded;
@@ -20,7 +20,7 @@ use super::Bounded;
 /// value'     = (integer − zero_point) × scale
 /// ```
 ///
-/// The arithmetic is in f64: in f32 the last digit of the zero point can come out differently.
+/// The arithmetic is in f64, because in f32 the zero point can be off by one.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Affine {
     scale: f64,
@@ -28,21 +28,21 @@ pub struct Affine {
     max_integer: i64,
 }
 
-/// The range or the width given to [`Affine::new`] is of no use.
+/// The range or the width given to [`Affine::new`] is invalid.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 pub enum AffineError {
-    /// The range is empty, reversed, not finite, or too narrow for where it lies.
-    #[error("the range {min}..{max} is empty, not finite, or too narrow for where it lies")]
+    /// The range is empty, reversed, not finite, or too narrow for its magnitude.
+    #[error("the range {min}..{max} is empty, not finite, or too narrow for its magnitude")]
     Range {
-        /// Lower end as given.
+        /// Lower end.
         min: f64,
-        /// Upper end as given.
+        /// Upper end.
         max: f64,
     },
     /// The width is outside 1..=32 bits.
     #[error("{bits} bits are outside 1..=32")]
     Bits {
-        /// Width as given.
+        /// The width.
         bits: u32,
     },
 }
@@ -52,7 +52,7 @@ impl Affine {
     ///
     /// # Errors
     /// [`AffineError`] if `min` is not below `max`, if either is not finite, if the steps between
-    /// them are too small to tell from one another in f64, or if `bits` is outside `1..=32`.
+    /// them are too small for f64, or if `bits` is outside `1..=32`.
     pub fn new(min: f64, max: f64, bits: u32) -> Result<Self, AffineError> {
         let width = max - min;
         if !(min.is_finite() && max.is_finite() && width.is_finite() && width > 0.0) {
@@ -81,13 +81,13 @@ impl Affine {
         self.scale
     }
 
-    /// The integer that stands for 0.
+    /// The integer that represents 0.
     #[must_use]
     pub const fn zero_point(&self) -> i64 {
         self.zero_point
     }
 
-    /// The nearest integer, `0..=2^bits − 1`. NaN gives the zero point, held in that range.
+    /// The nearest integer, clamped to `0..=2^bits − 1`. NaN gives the zero point.
     #[must_use]
     pub fn quantize(&self, value: f64) -> u32 {
         let integer = ((value / self.scale).round() as i64).saturating_add(self.zero_point);
@@ -109,7 +109,7 @@ pub const DIFFERENCE_BITS: u32 = 21;
 
 const DIFFERENCE_STEPS: f64 = ((1_u32 << DIFFERENCE_BITS) - 1) as f64;
 
-/// The integer that stands for "no difference": the zero point of a range that is symmetric
+/// The integer that represents a difference of 0: the zero point of a range that is symmetric
 /// about 0.
 pub const DIFFERENCE_ZERO_POINT: i32 = 1 << (DIFFERENCE_BITS - 1);
 

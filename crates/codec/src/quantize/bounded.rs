@@ -1,8 +1,8 @@
-//! A bounded number as an integer: so many steps a unit, inside a range.
+//! Bounded quantization: a number as an integer number of steps, clamped to a range.
 
 use super::nearest;
 
-/// Maps a number to the nearest of evenly spaced steps and holds it inside a range.
+/// Maps a number to the nearest of evenly spaced steps, clamped to a range.
 ///
 /// ```text
 /// integer = clamp(round(value × steps_per_unit), min, max)
@@ -17,9 +17,9 @@ pub struct Bounded {
     pub max: i32,
 }
 
-/// Position along x and y: 512 steps a metre over [−256, 256) m, 18 bits.
+/// Position along x and y: 512 steps per metre over [−256, 256) m, 18 bits.
 pub const POSITION_XY: Bounded = Bounded::new(512.0, -131_072, 131_071);
-/// Position along z: 512 steps a metre over [0, 32) m, 14 bits.
+/// Position along z: 512 steps per metre over [0, 32) m, 14 bits.
 pub const POSITION_Z: Bounded = Bounded::new(512.0, 0, 16_383);
 /// Position along each axis.
 pub const POSITION: [Bounded; 3] = [POSITION_XY, POSITION_XY, POSITION_Z];
@@ -35,14 +35,14 @@ impl Bounded {
         }
     }
 
-    /// The nearest integer in the range. NaN counts as 0: callers check for it first.
+    /// The nearest integer in the range. NaN gives 0.
     #[must_use]
     pub fn quantize(&self, value: f32) -> i32 {
-        // f64 holds every f32 times a step count exactly enough for the nearest step.
+        // In f64 the product is precise enough for the nearest step.
         nearest(f64::from(value) * self.steps_per_unit).clamp(self.min, self.max)
     }
 
-    /// The value that `integer` stands for.
+    /// The value that `integer` represents.
     #[must_use]
     pub fn dequantize(&self, integer: i32) -> f32 {
         (f64::from(integer) / self.steps_per_unit) as f32
@@ -54,7 +54,7 @@ impl Bounded {
         self.min <= integer && integer <= self.max
     }
 
-    /// Bits that hold every integer of the range, less `min`.
+    /// Bits of every integer of the range minus `min`.
     #[must_use]
     pub const fn bits(&self) -> u32 {
         u32::BITS - self.max.abs_diff(self.min).leading_zeros()
@@ -85,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn every_integer_survives_the_way_there_and_back() {
+    fn every_integer_survives_a_round_trip() {
         for bounded in [POSITION_XY, POSITION_Z, VELOCITY] {
             for integer in bounded.min..=bounded.max {
                 assert_eq!(bounded.quantize(bounded.dequantize(integer)), integer);

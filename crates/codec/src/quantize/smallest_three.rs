@@ -1,8 +1,7 @@
 //! A unit quaternion as its three smallest components.
 //!
-//! The largest component follows from the other three, and since `q` and `−q` are one
-//! orientation it can always be made positive, so its sign is not needed. No other component can
-//! then lie outside ±1/√2. Source: Glenn Fiedler, *Snapshot Compression* (2015).
+//! The largest component follows from the other three. Since `q` and `−q` are the same orientation, it can be made
+//! positive, so that its sign is not needed. No other component is then outside ±1/√2. Source: Glenn Fiedler, *Snapshot Compression* (2015).
 
 use std::f64::consts::{FRAC_1_SQRT_2, SQRT_2};
 
@@ -10,10 +9,18 @@ use glam::Quat;
 
 use super::nearest;
 
-/// Fewest bits a component can have.
+/// Minimum bits of a component.
 pub const MIN_BITS: u8 = 2;
-/// Most bits a component can have.
+/// Maximum bits of a component.
 pub const MAX_BITS: u8 = 15;
+
+/// A component cannot have this many bits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("a smallest-three component has {MIN_BITS} to {MAX_BITS} bits, not {bits}")]
+pub struct ComponentBitsError {
+    /// The number of bits.
+    pub bits: u8,
+}
 
 /// A quaternion shorter than this has no direction.
 pub const MIN_LENGTH: f64 = 1e-6;
@@ -22,17 +29,17 @@ pub const MIN_LENGTH: f64 = 1e-6;
 /// [`Precision`](crate::Precision) of the snapshot holds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct SmallestThree {
-    /// Index of the component that is left out: 0 = x, 1 = y, 2 = z, 3 = w.
+    /// Index of the omitted component: 0 = x, 1 = y, 2 = z, 3 = w.
     pub largest: u8,
     /// The other three in the order x, y, z, w: `0..=2^bits − 1` over [−1/√2, 1/√2].
     pub components: [u16; 3],
 }
 
 impl SmallestThree {
-    /// The nearest quantized orientation with `bits` a component, or `None` if the quaternion has
-    /// no direction: it is shorter than [`MIN_LENGTH`], or not finite.
+    /// The nearest quantized orientation with `bits` per component, or `None` if the quaternion has no direction: it
+    /// is shorter than [`MIN_LENGTH`], or not finite.
     ///
-    /// Among components of equal magnitude the first is left out.
+    /// Of components of equal magnitude, the first is omitted.
     ///
     /// # Panics
     /// If `bits` is outside [`MIN_BITS`]`..=`[`MAX_BITS`].
@@ -63,7 +70,7 @@ impl SmallestThree {
         })
     }
 
-    /// The integers in one word, which is quicker to compare.
+    /// The integers in one word, which is faster to compare.
     pub(crate) fn to_word(self) -> u64 {
         let [a, b, c] = self.components.map(u64::from);
         u64::from(self.largest) << 48 | a << 32 | b << 16 | c
@@ -76,8 +83,7 @@ impl SmallestThree {
         }
     }
 
-    /// The unit quaternion that this stands for, its largest component positive. A component above
-    /// 2^bits − 1 counts as that.
+    /// The unit quaternion, with its largest component positive. Components above 2^bits − 1 are clamped.
     ///
     /// # Panics
     /// If `bits` is outside [`MIN_BITS`]`..=`[`MAX_BITS`], or `largest` above 3.
@@ -89,8 +95,8 @@ impl SmallestThree {
             .components
             .map(|c| (f64::from(c.min(max)) / f64::from(max) * 2.0 - 1.0) * FRAC_1_SQRT_2);
         let sum: f64 = small.iter().map(|c| c * c).sum();
-        // Three components at their limit sum to more than 1: no quaternion gives those codes,
-        // but a packet may hold them.
+        // The squares of three components at their limit sum to more than 1: no quaternion has those
+        // codes, but a packet may.
         let left_out = (1.0 - sum).max(0.0).sqrt();
         let length = (sum + left_out * left_out).sqrt();
         let mut components = [0.0; 4];
@@ -109,7 +115,7 @@ impl SmallestThree {
     }
 }
 
-/// The largest integer that a component of `bits` can be.
+/// The largest integer of a component of `bits`.
 ///
 /// # Panics
 /// If `bits` is outside [`MIN_BITS`]`..=`[`MAX_BITS`].

@@ -14,10 +14,9 @@
 //!       | "changed-flags="        ( "off" | "separate" | "joint" )
 //! ```
 //!
-//! Parts come in any order, each at most once. A stage without a part is as in
-//! [`UNCOMPRESSED`]; what is written leaves such stages out, and for
-//! that rung itself it is `orientation=full`. There is never a comma, a colon or a space, so that
-//! these can part it from other text.
+//! Parts can be in any order, each at most once. A missing stage is as in [`ladder::UNCOMPRESSED`](crate::ladder::UNCOMPRESSED). `Display` omits such
+//! stages, and writes `orientation=full` for that rung itself. The text has no comma, colon or space, so that
+//! these can separate it from other text.
 //!
 //! ```
 //! use cubewire_codec::{Stages, ladder};
@@ -37,49 +36,48 @@ use super::{
     ChangedFlags, Delta, IllegalStages, Orientation, Position, RelativeOrientation,
     RelativePosition, Stages, Velocity,
 };
-use crate::ladder::UNCOMPRESSED;
 use crate::quantize::smallest_three::{MAX_BITS, MIN_BITS};
 
-/// Why a text is no [`Stages`].
+/// Why a text is not the text of [`Stages`].
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum StagesTextError {
-    /// A part is not two things with `=` between them.
+    /// A part has no `=`.
     #[error("`{part}` has no `=` between a stage and its value")]
     NoValue {
-        /// As given.
+        /// The part.
         part: String,
     },
-    /// There is no such stage.
+    /// The stage does not exist.
     #[error(
-        "`{part}` begins with the name of no stage; there are {}",
+        "`{part}` does not begin with a stage; the stages are {}",
         stage_names()
     )]
     UnknownStage {
-        /// As given.
+        /// The part.
         part: String,
     },
-    /// The stage has no such value.
-    #[error("`{part}` ends with no value of that stage; there are {values}")]
+    /// The stage does not have this value.
+    #[error("`{part}` does not end with a value of that stage; the values are {values}")]
     UnknownValue {
-        /// As given.
+        /// The part.
         part: String,
-        /// All that there are.
+        /// The values of the stage.
         values: String,
     },
-    /// A stage is there twice.
+    /// A stage is set twice.
     #[error("`{part}` sets a stage that an earlier part has set")]
     Twice {
-        /// The second of them, as given.
+        /// The second part that sets it.
         part: String,
     },
-    /// Each part is right, and together they are not.
+    /// The combination is illegal.
     #[error(transparent)]
     Illegal(#[from] IllegalStages),
 }
 
 impl fmt::Display for Stages {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (mut stages, mut uncompressed) = (*self, UNCOMPRESSED.stages);
+        let (mut stages, mut uncompressed) = (*self, Self::UNCOMPRESSED);
         let parts = stages.parts_mut().into_iter();
         let mut written: Vec<String> = parts
             .zip(uncompressed.parts_mut())
@@ -98,9 +96,9 @@ impl fmt::Display for Stages {
 impl FromStr for Stages {
     type Err = StagesTextError;
 
-    /// Legal stages from their text.
+    /// Parses legal stages.
     fn from_str(text: &str) -> Result<Self, StagesTextError> {
-        let mut stages = UNCOMPRESSED.stages;
+        let mut stages = Self::UNCOMPRESSED;
         let mut set = Vec::new();
         for given in text.split('+') {
             let part = || given.to_owned();
@@ -142,18 +140,18 @@ impl Stages {
 }
 
 fn stage_names() -> String {
-    let mut stages = UNCOMPRESSED.stages;
+    let mut stages = Stages::UNCOMPRESSED;
     stages.parts_mut().map(|(name, _)| name).join(", ")
 }
 
-/// What a stage is set to.
+/// The value of a stage.
 trait Choice {
     fn text(&self) -> Cow<'static, str>;
 
-    /// Becomes what has that text, if anything does.
+    /// Parses a value; returns whether there is one of that text.
     fn read(&mut self, text: &str) -> bool;
 
-    /// Every text that there is.
+    /// The texts of all values, for an error message.
     fn listed(&self) -> String;
 }
 
@@ -173,12 +171,12 @@ impl Choice for Orientation {
     }
 
     fn listed(&self) -> String {
-        let [least, most] = [MIN_BITS, MAX_BITS].map(|bits| Self::SmallestThree { bits }.text());
-        format!("{} and {least} to {most}", Self::Full.text())
+        let [min, max] = [MIN_BITS, MAX_BITS].map(|bits| Self::SmallestThree { bits }.text());
+        format!("{} and {min} to {max}", Self::Full.text())
     }
 }
 
-/// Gives the variants of stages the names that both directions use.
+/// Names the variants of stages, for both directions.
 macro_rules! names {
     ($($stage:ident { $($variant:ident: $name:literal,)+ })+) => {$(
         impl $stage {
@@ -272,7 +270,7 @@ mod tests {
         for rung in ladder::all() {
             assert_eq!(rung.stages.to_string().parse(), Ok(rung.stages));
         }
-        assert_eq!(UNCOMPRESSED.stages.to_string(), "orientation=full");
+        assert_eq!(Stages::UNCOMPRESSED.to_string(), "orientation=full");
         assert_eq!(
             ladder::PREDICTED_POSITION.stages.to_string(),
             "orientation=smallest-three-9+velocity=omitted+position=quantized\
@@ -291,7 +289,7 @@ mod tests {
     fn illegal_stages_have_a_text_that_is_refused() {
         let bits = Stages {
             orientation: Orientation::SmallestThree { bits: 16 },
-            ..UNCOMPRESSED.stages
+            ..Stages::UNCOMPRESSED
         };
         assert_eq!(bits.to_string(), "orientation=smallest-three-16");
         assert!(bits.to_string().parse::<Stages>().is_err());
@@ -307,17 +305,17 @@ mod tests {
             ),
             (
                 "speed=omitted",
-                "`speed=omitted` begins with the name of no stage; there are orientation, velocity, \
+                "`speed=omitted` does not begin with a stage; the stages are orientation, velocity, \
                  position, delta, relative-position, relative-orientation, changed-flags",
             ),
             (
                 "velocity=none",
-                "`velocity=none` ends with no value of that stage; there are full, quantized, \
+                "`velocity=none` does not end with a value of that stage; the values are full, quantized, \
                  at-rest-flag, omitted, affine",
             ),
             (
                 "orientation=smallest-three-09",
-                "`orientation=smallest-three-09` ends with no value of that stage; there are full \
+                "`orientation=smallest-three-09` does not end with a value of that stage; the values are full \
                  and smallest-three-2 to smallest-three-15",
             ),
             (

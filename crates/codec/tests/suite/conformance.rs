@@ -89,29 +89,28 @@ impl Pair {
         }
     }
 
-    /// Sends a snapshot through both, relative to the baseline and naming two more, as far as they
-    /// were sent.
+    /// Sends a snapshot through both, relative to the baseline and two additional references, if they were sent.
     fn send(
         &mut self,
         (sequence, snapshot): &(Sequence, Snapshot),
         stages: Stages,
         baseline: Option<Sequence>,
-        earlier: [Option<Sequence>; 2],
+        additional: [Option<Sequence>; 2],
     ) {
         let lane = &mut self.lane;
-        lane.send_naming(*sequence, stages, snapshot, baseline, earlier);
+        lane.send_naming(*sequence, stages, snapshot, baseline, additional);
         let second = decode(&lane.packet.bytes, &self.initial, &self.held)
             .unwrap_or_else(|error| panic!("{sequence} of {stages:?}: {error}"));
         assert_agree(&lane.received[&sequence.0], &second);
         self.held.insert(sequence.0, second);
     }
 
-    /// Whether both read the bytes; they must not differ in it.
+    /// Whether both accept the bytes; they must agree.
     fn reads(&mut self, bytes: &[u8]) -> bool {
         self.read(bytes).is_some()
     }
 
-    /// What each reads, unless both refuse.
+    /// What each decodes, unless both refuse.
     fn read(&mut self, bytes: &[u8]) -> Option<(Baseline, Kept)> {
         let received = &self.lane.received;
         let lookup = |sequence: Sequence| received.get(&sequence.0);
@@ -127,7 +126,7 @@ impl Pair {
         }
     }
 
-    /// Whether both read the last packet with that bit flipped.
+    /// Whether both accept the last packet with that bit flipped.
     fn reads_flipped(&mut self, flips: &[usize]) -> bool {
         let mut bytes = self.lane.packet.bytes.clone();
         for bit in flips {
@@ -159,15 +158,15 @@ fn real_play(frames: usize) -> Vec<(Sequence, Snapshot)> {
     frames.map(state).collect()
 }
 
-/// Sends frames relative to the one six before. The others named are, by turns, older than that by
-/// `older`; what was not sent, or is 0 older, is not named.
+/// Sends frames relative to the sixth frame before. The additional references are older than that by `older`, in
+/// turn; what was not sent, or is 0 older, is not named.
 fn send_by_age(frames: &[(Sequence, Snapshot)], stages: &[Stages], older: &[[u16; 2]]) {
     let mut pair = Pair::new(&frames[0].1);
     let turns = stages.iter().cycle().zip(older.iter().cycle());
     for (frame, (stages, older)) in frames.iter().zip(turns) {
         let at = |age: u16| Some(Sequence(frame.0.0.wrapping_sub(age)));
-        let earlier = older.map(|older| at(6 + older).filter(|_| older > 0));
-        pair.send(frame, *stages, at(6), earlier);
+        let additional = older.map(|older| at(6 + older).filter(|_| older > 0));
+        pair.send(frame, *stages, at(6), additional);
     }
 }
 
@@ -244,7 +243,7 @@ fn both_read_play_whose_stages_change() {
 
 #[test]
 fn both_read_worlds_that_move_as_a_whole() {
-    // More cubes change than touch or carry others, and they stand close enough to.
+    // More cubes change than can touch or carry others, all close together.
     let mut frames = real_play(12);
     for (frame, (_, state)) in frames.iter_mut().enumerate() {
         for (n, cube) in state.cubes.iter_mut().enumerate() {
@@ -260,7 +259,7 @@ fn both_read_worlds_that_move_as_a_whole() {
 
 #[test]
 fn both_read_cubes_that_are_put_elsewhere() {
-    // From corner to corner of the world, so that whatever is expected of them is far outside.
+    // From corner to corner of the world, so that every prediction is far outside.
     let mut frames = real_play(30);
     for (frame, (_, state)) in frames.iter_mut().enumerate() {
         for (n, cube) in state.cubes.iter_mut().enumerate().take(40) {
@@ -282,10 +281,10 @@ fn both_refuse_flipped_bits_of_real_play() {
         let mut pair = Pair::new(&frames[0].1);
         let (mut tried, mut read) = (0, 0);
         for (n, frame) in frames.iter().enumerate() {
-            let earlier = [n.checked_sub(7), n.checked_sub(8)].map(|n| Some(frames[n?].0));
-            pair.send(frame, rung.stages, baseline(n), earlier);
+            let additional = [n.checked_sub(7), n.checked_sub(8)].map(|n| Some(frames[n?].0));
+            pair.send(frame, rung.stages, baseline(n), additional);
             let bits = pair.lane.packet.bytes.len() * 8;
-            // All of the header and of the check, then some of the decisions to the last.
+            // Every bit of the header and the check, then some of the bins to the last.
             for bit in (0..bits.min(80))
                 .chain((80..bits).step_by(201))
                 .chain([bits - 1])
@@ -327,7 +326,7 @@ proptest! {
         send_to_both(&scene.initial, &scene.play(), &stages);
     }
 
-    /// Arithmetic coding learns from packet to packet, and may name three baselines.
+    /// Arithmetic coding adapts from packet to packet, and can name three baselines.
     #[test]
     fn both_read_what_arithmetic_coding_makes_of_any_baselines(
         scene in scenes(20, 8),
@@ -346,12 +345,12 @@ proptest! {
         for (frame, (rung, age, first, second)) in choices.into_iter().enumerate() {
             let at = |age: usize| Some(frames[frame.checked_sub(age)?].0);
             let baseline = at(age).filter(|_| age > 0);
-            let earlier = [first, second].map(|more| at(age + more?));
-            pair.send(&frames[frame], rung.stages, baseline, earlier);
+            let additional = [first, second].map(|more| at(age + more?));
+            pair.send(&frames[frame], rung.stages, baseline, additional);
         }
     }
 
-    /// Decisions by chance, with the right check: whatever one refuses, the other does too.
+    /// Random bins with the right check: both decoders accept or refuse.
     #[test]
     fn both_read_or_refuse_any_decisions(
         scene in scenes(12, 6),
@@ -366,15 +365,15 @@ proptest! {
         };
         let mut pair = Pair::new(&scene.initial);
         let mut sent: Vec<Sequence> = Vec::new();
-        for (frame, (way, age)) in scene.play().iter().zip(choices) {
+        for (frame, (variant, age)) in scene.play().iter().zip(choices) {
             let at = |sent: &[Sequence]| Some(sent[sent.len().checked_sub(age)?..].first()?.0);
-            let stages = [ARITHMETIC, PREDICTED][usize::from(way)].stages;
+            let stages = [ARITHMETIC, PREDICTED][usize::from(variant)].stages;
             pair.send(frame, stages, at(&sent).map(Sequence), [None; 2]);
             sent.push(frame.0);
             // The first of them has the number of the frame, and may name it.
             for more in 0..4 {
                 let sequence = Sequence(frame.0.0.wrapping_add(more));
-                let header = (sequence.0, way);
+                let header = (sequence.0, variant);
                 let bytes = choose(&mut choice, header, at(&sent), &pair.initial, &pair.held);
                 if let Some((first, second)) = pair.read(&bytes) {
                     pair.lane.received.insert(sequence.0, first.clone());
@@ -391,7 +390,7 @@ proptest! {
     fn both_read_cubes_at_limits(
         places in prop::collection::vec(prop::collection::vec(limit_place(), 8), 6),
         moves in prop::collection::vec(prop::collection::vec(any::<bool>(), 8), 6),
-        way in 0_usize..2,
+        variant in 0_usize..2,
     ) {
         let cube = |position: &Vec3| CubeState { position: *position, ..CubeState::default() };
         let mut state = Snapshot { cubes: places[0].iter().map(cube).collect() };
@@ -405,10 +404,10 @@ proptest! {
             }
             frames.push((Sequence(6 * frame as u16), state.clone()));
         }
-        send_to_both(&initial, &frames, &[[ARITHMETIC, PREDICTED][way].stages]);
+        send_to_both(&initial, &frames, &[[ARITHMETIC, PREDICTED][variant].stages]);
     }
 
-    /// Whatever one refuses, the other does too.
+    /// Both decoders accept or refuse.
     #[test]
     fn both_refuse_the_same_packets(
         scene in scenes(8, 3),

@@ -1,10 +1,10 @@
-//! Arithmetic coding: its sizes, its priors, and what it notices.
+//! Arithmetic coding: its sizes, its trained models, and the differences that it detects.
 
 use std::sync::Arc;
 
-use cubewire_codec::entropy::Prior;
-use cubewire_codec::entropy::training::Trainer;
+use cubewire_codec::entropy::TrainedModel;
 use cubewire_codec::ladder::{ARITHMETIC, PREDICTED, Rung};
+use cubewire_codec::training::Trainer;
 use cubewire_codec::{
     Baseline, CubeState, DecodeError, Decoder, Encoder, Limits, Packet, QuantizedSnapshot,
     References, Sequence, Snapshot,
@@ -25,25 +25,25 @@ struct Ends {
 }
 
 impl Ends {
-    fn new(initial: &Snapshot, prior: &Arc<Prior>) -> Self {
+    fn new(initial: &Snapshot, model: &Arc<TrainedModel>) -> Self {
         let encoder = Encoder::new(initial.clone(), Limits::default()).unwrap();
         let decoder = Decoder::new(initial.clone(), Limits::default()).unwrap();
         Self {
-            encoder: encoder.with_prior(Arc::clone(prior)),
-            decoder: decoder.with_prior(Arc::clone(prior)),
+            encoder: encoder.with_model(Arc::clone(model)),
+            decoder: decoder.with_model(Arc::clone(model)),
             sent: Vec::new(),
             received: Vec::new(),
             packet: Packet::default(),
         }
     }
 
-    /// Encodes the next frame, relative to the one six before it and, if allowed, the two before that.
-    fn encode(&mut self, rung: Rung, current: &QuantizedSnapshot, may_name_more: bool) {
+    /// Encodes the next frame, relative to the one six before it and, if `additional`, to the two before that.
+    fn encode(&mut self, rung: Rung, current: &QuantizedSnapshot, additional: bool) {
         let frame = self.sent.len();
         let at = |age: usize| Some(&self.sent[frame.checked_sub(age)?]);
         let references = References {
             baseline: at(AGE),
-            earlier: [AGE + 1, AGE + 2].map(|age| at(age).filter(|_| may_name_more)),
+            additional: [AGE + 1, AGE + 2].map(|age| at(age).filter(|_| additional)),
         };
         let mut kept = Baseline::default();
         let sequence = Sequence(frame as u16);
@@ -69,8 +69,8 @@ impl Ends {
         Ok(received)
     }
 
-    fn send(&mut self, rung: Rung, current: &QuantizedSnapshot, may_name_more: bool) {
-        self.encode(rung, current, may_name_more);
+    fn send(&mut self, rung: Rung, current: &QuantizedSnapshot, additional: bool) {
+        self.encode(rung, current, additional);
         let received = self.decode().unwrap();
         assert_eq!(&received, self.sent.last().unwrap());
         assert_eq!(received.snapshot(), current);
@@ -84,8 +84,8 @@ fn floats(snapshot: &QuantizedSnapshot) -> Snapshot {
     floats
 }
 
-/// A prior that has seen so many frames.
-fn trained(frames: &[QuantizedSnapshot]) -> Arc<Prior> {
+/// A model trained on these frames.
+fn trained(frames: &[QuantizedSnapshot]) -> Arc<TrainedModel> {
     let mut trainer = Trainer::default();
     for _ in 0..2 {
         for rung in [ARITHMETIC, PREDICTED] {
@@ -95,9 +95,9 @@ fn trained(frames: &[QuantizedSnapshot]) -> Arc<Prior> {
                 let baseline = frame.checked_sub(AGE).map(|frame| &kept[frame]);
                 next.record(Sequence(frame as u16), rung.stages, current, baseline);
                 if let Some(baseline) = baseline {
-                    let earlier = [1, 2].map(|more| Some(&kept[frame.checked_sub(AGE + more)?]));
-                    trainer.learn(rung.stages, current, baseline, AGE as u16, earlier);
-                    trainer.teach(rung.stages.delta, &mut next);
+                    let additional = [1, 2].map(|more| Some(&kept[frame.checked_sub(AGE + more)?]));
+                    trainer.learn(rung.stages, current, baseline, AGE as u16, additional);
+                    trainer.copy_state(rung.stages.delta, &mut next);
                 }
                 kept.push(next);
             }
@@ -107,12 +107,17 @@ fn trained(frames: &[QuantizedSnapshot]) -> Arc<Prior> {
     Arc::new(trainer.finish(Vec::new()))
 }
 
-/// Mean bytes of the packets of some frames, and the memory of 256 baselines with their states.
-fn mean_bytes(frames: &[QuantizedSnapshot], rung: Rung, prior: &Arc<Prior>, more: bool) -> f64 {
-    let mut ends = Ends::new(&floats(&frames[0]), prior);
+/// Mean bytes of the packets of some frames. Checks the memory of 256 baselines.
+fn mean_bytes(
+    frames: &[QuantizedSnapshot],
+    rung: Rung,
+    model: &Arc<TrainedModel>,
+    additional: bool,
+) -> f64 {
+    let mut ends = Ends::new(&floats(&frames[0]), model);
     let mut bytes = 0;
     for frame in frames {
-        ends.send(rung, frame, more);
+        ends.send(rung, frame, additional);
         bytes += ends.packet.bytes.len();
         let ledger = &ends.packet.ledger;
         assert!((ledger.total() - ends.packet.bytes.len() as f64 * 8.0).abs() < 1e-6);
@@ -129,31 +134,31 @@ fn mean_bytes(frames: &[QuantizedSnapshot], rung: Rung, prior: &Arc<Prior>, more
 }
 
 #[test]
-fn what_is_learned_from_one_recording_serves_another() {
+fn a_model_trained_on_one_recording_improves_another() {
     let pull = recording::frames("dev-pull");
     let mix = recording::frames("dev-mix");
     let (pull, mix) = (&pull[300..900], &mix[300..900]);
-    let blank = Arc::new(Prior::blank());
-    let prior = trained(pull);
-    let blank_arithmetic = mean_bytes(mix, ARITHMETIC, &blank, true);
-    let arithmetic = mean_bytes(mix, ARITHMETIC, &prior, true);
-    let alone = mean_bytes(mix, PREDICTED, &prior, false);
-    let predicted = mean_bytes(mix, PREDICTED, &prior, true);
-    println!("{blank_arithmetic:.1} {arithmetic:.1} {alone:.1} {predicted:.1}");
-    assert!(arithmetic < 0.95 * blank_arithmetic);
-    assert!(alone < arithmetic);
+    let untrained = Arc::new(TrainedModel::untrained());
+    let model = trained(pull);
+    let untrained_arithmetic = mean_bytes(mix, ARITHMETIC, &untrained, true);
+    let arithmetic = mean_bytes(mix, ARITHMETIC, &model, true);
+    let without = mean_bytes(mix, PREDICTED, &model, false);
+    let predicted = mean_bytes(mix, PREDICTED, &model, true);
+    println!("{untrained_arithmetic:.1} {arithmetic:.1} {without:.1} {predicted:.1}");
+    assert!(arithmetic < 0.95 * untrained_arithmetic);
+    assert!(without < arithmetic);
     assert!(
-        predicted < 0.97 * alone,
-        "two more baselines say more of the motion"
+        predicted < 0.97 * without,
+        "additional references improve the predictions"
     );
 }
 
 #[test]
-fn a_world_at_rest_costs_next_to_nothing() {
+fn a_world_at_rest_takes_at_most_eight_bytes() {
     let frames = recording::frames("dev-mix");
     let still = vec![frames[0].clone(); 40];
     for rung in [ARITHMETIC, PREDICTED] {
-        let mut ends = Ends::new(&floats(&frames[0]), &Prior::shipped());
+        let mut ends = Ends::new(&floats(&frames[0]), &TrainedModel::shipped());
         for frame in &still {
             ends.send(rung, frame, true);
         }
@@ -163,35 +168,35 @@ fn a_world_at_rest_costs_next_to_nothing() {
 }
 
 #[test]
-fn other_initial_states_and_priors_are_noticed() {
+fn other_initial_states_and_models_are_detected() {
     let frames = recording::frames("dev-mix");
     let initial = floats(&frames[0]);
     let mut other = initial.clone();
     other.cubes[500].position.x += 0.1;
     for rung in [ARITHMETIC, PREDICTED] {
-        let mut ends = Ends::new(&initial, &Prior::shipped());
+        let mut ends = Ends::new(&initial, &TrainedModel::shipped());
         let decoder = Decoder::new(other.clone(), Limits::default()).unwrap();
         ends.decoder = decoder;
         ends.encode(rung, &frames[400], true);
         assert!(ends.decode().is_err());
 
-        let mut ends = Ends::new(&initial, &Prior::shipped());
+        let mut ends = Ends::new(&initial, &TrainedModel::shipped());
         let decoder = Decoder::new(initial.clone(), Limits::default()).unwrap();
-        ends.decoder = decoder.with_prior(trained(&frames[400..420]));
+        ends.decoder = decoder.with_model(trained(&frames[400..420]));
         ends.encode(rung, &frames[400], true);
         assert!(ends.decode().is_err());
     }
 }
 
 #[test]
-fn a_state_that_has_drifted_is_noticed() {
+fn a_drifted_adaptive_state_is_detected() {
     let frames = recording::frames("dev-mix");
     for rung in [ARITHMETIC, PREDICTED] {
-        let mut ends = Ends::new(&floats(&frames[0]), &Prior::shipped());
+        let mut ends = Ends::new(&floats(&frames[0]), &TrainedModel::shipped());
         for frame in &frames[400..420] {
             ends.send(rung, frame, true);
         }
-        // The receiver has the right cubes, but they came by another chain.
+        // The receiver has the right cubes, but from another chain of packets.
         let last = ends.received.len() - AGE;
         let stages = rung.stages;
         let mut drifted = Baseline::default();
@@ -218,16 +223,16 @@ fn work_does_not_grow_with_the_square_of_the_cubes() {
     quantized
         .quantize(&moved, PREDICTED.stages.precision())
         .unwrap();
-    let mut ends = Ends::new(&initial, &Prior::shipped());
+    let mut ends = Ends::new(&initial, &TrainedModel::shipped());
     ends.send(PREDICTED, &quantized, true);
 }
 
 #[test]
-fn cubes_that_are_put_elsewhere_come_across() {
-    // From corner to corner of the world, so that whatever is expected of them is far outside.
+fn teleported_cubes_are_coded() {
+    // From corner to corner of the world, so that every prediction is far outside.
     let mut initial = floats(&recording::frames("dev-mix")[0]);
     for rung in [ARITHMETIC, PREDICTED] {
-        let mut ends = Ends::new(&initial, &Prior::shipped());
+        let mut ends = Ends::new(&initial, &TrainedModel::shipped());
         let mut quantized = QuantizedSnapshot::new(rung.stages.precision());
         for frame in 0..60 {
             for (place, cube) in initial.cubes.iter_mut().enumerate().take(40) {

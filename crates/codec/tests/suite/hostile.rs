@@ -13,7 +13,7 @@ use rand_chacha::ChaCha8Rng;
 
 use crate::scene::{Lane, scenes};
 
-/// Mutated packets a run, shared out among the rungs.
+/// Mutated packets per run, divided among the rungs.
 const MUTATIONS: usize = 200_000;
 
 /// A packet, the receiver that it was for, and what that receiver held.
@@ -132,13 +132,13 @@ fn every_truncation_and_every_extension_is_refused() {
                 .decoder
                 .decode(&victim.bytes[..length], lookup, &mut out)
                 .unwrap_err();
-            // Arithmetic coding reads zeros after the end, and notices what comes of it.
+            // Arithmetic coding reads zeros after the end, and detects the wrong result.
             let is_noticed = victim.is_arithmetic
                 && matches!(
                     error,
                     DecodeError::Check(_)
                         | DecodeError::UnknownBaseline(_)
-                        | DecodeError::Inexact { .. }
+                        | DecodeError::NonCanonical { .. }
                         | DecodeError::OutOfRange { .. }
                 );
             assert!(
@@ -155,7 +155,7 @@ fn every_truncation_and_every_extension_is_refused() {
             .unwrap_err();
         assert!(matches!(
             error,
-            DecodeError::TrailingBytes { bytes: 1, .. } | DecodeError::Inexact { .. }
+            DecodeError::TrailingBytes { bytes: 1, .. } | DecodeError::NonCanonical { .. }
         ));
     }
 }
@@ -214,7 +214,7 @@ fn an_initial_state_comes_back_bit_for_bit_and_nothing_else_does() {
     }
 }
 
-/// Bits of every float, which tell −0 from 0.
+/// Bits of every float, which distinguish −0 from 0.
 fn words(snapshot: &Snapshot) -> Vec<u32> {
     let cubes = snapshot.cubes.iter();
     cubes

@@ -12,9 +12,9 @@ mod replay;
 mod round_trip;
 mod scene;
 mod second_coder;
-mod second_decisions;
 mod second_decoder;
-mod second_foresight;
+mod second_predictor;
+mod second_session;
 mod sizes;
 mod wire_document;
 

@@ -1,4 +1,4 @@
-//! What cannot be quantized or encoded is named, and nothing is lost.
+//! Errors name what cannot be quantized or encoded, and nothing is lost.
 
 use cubewire_codec::ladder;
 use cubewire_codec::quantize::SmallestThree;

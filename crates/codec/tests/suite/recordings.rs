@@ -1,4 +1,4 @@
-//! Sizes on play that this project did not simulate.
+//! Sizes on recordings from another simulation.
 
 use cubewire_codec::QuantizedSnapshot;
 use cubewire_codec::ladder::{self, Rung};

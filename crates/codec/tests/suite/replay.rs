@@ -64,7 +64,7 @@ impl<'a> Replay<'a> {
         };
         let references = References {
             baseline: at(AGE),
-            earlier: [at(AGE + 1), at(AGE + 2)],
+            additional: [at(AGE + 1), at(AGE + 2)],
         };
         let [kept, decoded] = &mut self.spare;
 

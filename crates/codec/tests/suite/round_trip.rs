@@ -22,7 +22,7 @@ fn assert_accounted(lane: &Lane, cubes: usize) {
     let of_cubes: f64 = by_cube.iter().sum();
     // What is neither a cube's nor shared is the form and the count of the selection.
     let form_and_count = bits - shared - of_cubes;
-    // Or, with arithmetic coding, which earlier baselines are named.
+    // Or, with arithmetic coding, which additional references are named.
     assert!((-1e-6..=25.0).contains(&form_and_count), "{form_and_count}");
 }
 

@@ -1,4 +1,4 @@
-//! Play that was never simulated: cubes that rest, roll, fly, tumble, jump and flicker.
+//! Synthetic play: cubes that rest, roll, fly, spin, jump and toggle.
 
 use std::collections::HashMap;
 
@@ -160,14 +160,14 @@ impl Lane {
         self.send_naming(sequence, stages, snapshot, baseline, [None; 2]);
     }
 
-    /// Likewise, and two more baselines may be named.
+    /// The same, with additional references.
     pub(crate) fn send_naming(
         &mut self,
         sequence: Sequence,
         stages: Stages,
         snapshot: &Snapshot,
         baseline: Option<Sequence>,
-        earlier: [Option<Sequence>; 2],
+        additional: [Option<Sequence>; 2],
     ) {
         let mut current = QuantizedSnapshot::new(stages.precision());
         current.quantize(snapshot, stages.precision()).unwrap();
@@ -175,7 +175,7 @@ impl Lane {
         let baseline = baseline.and_then(sent);
         let references = References {
             baseline,
-            earlier: earlier.map(|sequence| sequence.and_then(sent)),
+            additional: additional.map(|sequence| sequence.and_then(sent)),
         };
         let mut kept = Baseline::default();
         self.encoder

@@ -1,21 +1,21 @@
-//! Sections 3, 4, 6 and 13 of `DECISIONS.md`, written from the text alone: how a decision is read, and
-//! what it teaches.
+//! Sections 3, 4, 6 and 13 of `DECISIONS.md`, implemented from the text alone: how a bin is decoded, and what
+//! adapts after it.
 
 use std::sync::LazyLock;
 
 use crate::second_decoder::check;
 
-/// What chooses outcomes where none are read, from *one*.
+/// Chooses the values of bins from *one*, instead of decoding them.
 pub(crate) type Choice<'a> = &'a mut dyn FnMut(i64) -> bool;
 
-/// The arithmetic decoder, which also writes what the encoder would (sections 3 and 16).
+/// The arithmetic decoder, which also encodes what it decodes (sections 3 and 16).
 struct Coder<'a> {
     bytes: &'a [u8],
     choice: Option<Choice<'a>>,
     at: usize,
     low: u32,
     high: u32,
-    /// What was read, inside `low..=high`.
+    /// The bytes read, as a number inside `low..=high`.
     value: u32,
     written: Vec<u8>,
 }
@@ -43,13 +43,13 @@ impl<'a> Coder<'a> {
         self.at += 1;
     }
 
-    fn decide(&mut self, one: i64) -> bool {
+    fn bin(&mut self, one: i64) -> bool {
         let chosen = self.choice.as_mut().map(|choose| choose(one));
         let one = one as u32;
         let range = self.high - self.low;
         let middle = self.low + (range >> 16) * one + (((range & 65535) * one) >> 16);
-        let outcome = chosen.unwrap_or(self.value <= middle);
-        if outcome {
+        let bin = chosen.unwrap_or(self.value <= middle);
+        if bin {
             self.high = middle;
         } else {
             self.low = middle + 1;
@@ -60,10 +60,10 @@ impl<'a> Coder<'a> {
             self.high = self.high << 8 | 255;
             self.read_byte();
         }
-        outcome
+        bin
     }
 
-    /// What the encoder writes for the outcomes.
+    /// The encoder's bytes for these bins.
     fn end(mut self) -> Vec<u8> {
         let (low, high) = (u64::from(self.low), u64::from(self.high));
         let ending_in = |zero_bytes: u32| low.next_multiple_of(1 << (8 * zero_bytes));
@@ -78,8 +78,8 @@ impl<'a> Coder<'a> {
     }
 }
 
-/// The prior (section 4), each but the errors by way.
-struct Prior {
+/// The trained model (section 4), by variant except for the errors.
+struct Model {
     weights: [Vec<[i64; 8]>; 2],
     adaptive: [Vec<i64>; 2],
     errors: Vec<i64>,
@@ -91,11 +91,11 @@ const ADAPTIVE: usize = 4736;
 const ERRORS: usize = 4096;
 const TABLE: usize = 311_296;
 
-static PRIOR: LazyLock<Prior> = LazyLock::new(|| {
-    let bytes = include_bytes!("../../prior.bin");
+static MODEL: LazyLock<Model> = LazyLock::new(|| {
+    let bytes = include_bytes!("../../model.bin");
     let mut rest = bytes
         .strip_prefix(b"CWPRIOR1")
-        .expect("the file is a prior");
+        .expect("the file is a trained model");
     // Bytes that follow.
     let mut take = |length: usize| {
         let (taken, after) = rest.split_at(length);
@@ -123,8 +123,8 @@ static PRIOR: LazyLock<Prior> = LazyLock::new(|| {
         take(TABLE).iter().map(read).collect()
     };
     let table = [table(), table()];
-    assert!(rest.is_empty(), "the prior goes on");
-    Prior {
+    assert!(rest.is_empty(), "the model has more bytes");
+    Model {
         weights,
         adaptive,
         errors,
@@ -132,8 +132,8 @@ static PRIOR: LazyLock<Prior> = LazyLock::new(|| {
     }
 });
 
-/// *probability(n)* for n = −2048..=2048 (section 6).
-static PROBABILITY: LazyLock<Vec<i64>> = LazyLock::new(|| {
+/// *squash(n)* for n = −2048..=2048 (section 6).
+static SQUASH: LazyLock<Vec<i64>> = LazyLock::new(|| {
     let one: u128 = 1 << 32;
     let mut power = one;
     let mut upper = Vec::new();
@@ -146,25 +146,25 @@ static PROBABILITY: LazyLock<Vec<i64>> = LazyLock::new(|| {
     lower.chain(upper.iter().copied()).collect()
 });
 
-fn probability(n: i64) -> i64 {
-    PROBABILITY[(n + 2048) as usize]
+fn squash(n: i64) -> i64 {
+    SQUASH[(n + 2048) as usize]
 }
 
-/// *odds(p)* by p >> 4 (section 6).
-static ODDS: LazyLock<Vec<i64>> = LazyLock::new(|| {
-    let odds = |v: i64| {
-        let fits = |n: &i64| probability(*n) <= v;
+/// *stretch(p)* by p >> 4 (section 6).
+static STRETCH: LazyLock<Vec<i64>> = LazyLock::new(|| {
+    let stretch = |v: i64| {
+        let fits = |n: &i64| squash(*n) <= v;
         (-2047..=2047).rev().find(fits).unwrap_or(-2047)
     };
-    (0..4096).map(|p| odds(16 * p + 8)).collect()
+    (0..4096).map(|p| stretch(16 * p + 8)).collect()
 });
 
-// The sites of section 4.
-pub(crate) const MOVED_CHANGES: usize = 0;
-pub(crate) const LYING_CHANGES: usize = 1;
+// The flags of section 4.
+pub(crate) const ACTIVE_CHANGES: usize = 0;
+pub(crate) const RESTING_CHANGES: usize = 1;
 pub(crate) const TOGGLES: usize = 2;
-pub(crate) const LARGEST_IS_THE_GUESSES: usize = 3;
-pub(crate) const LARGEST_IS_THE_NEXT: usize = 4;
+pub(crate) const SAME_LARGEST: usize = 3;
+pub(crate) const NEXT_LARGEST: usize = 4;
 pub(crate) const ANY_UNTOUCHED: usize = 5;
 pub(crate) const SAME_ORIENTATION: usize = 6;
 pub(crate) const SAME_POSITION: usize = 7;
@@ -176,184 +176,187 @@ pub(crate) struct Residual {
     pub(crate) contexts: [usize; 4],
 }
 
-/// What decisions change (section 5).
+/// The adaptive tables (section 5).
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Probabilities {
-    pub(crate) way: usize,
+pub(crate) struct Tables {
+    pub(crate) variant: usize,
     weights: Vec<[i64; 8]>,
     adaptive: Vec<i64>,
     errors: Vec<i64>,
 }
 
-impl Probabilities {
-    /// The prior's part.
-    pub(crate) fn of_prior(way: usize) -> Self {
+impl Tables {
+    /// The initial tables of the trained model.
+    pub(crate) fn initial(variant: usize) -> Self {
         Self {
-            way,
-            weights: PRIOR.weights[way].clone(),
-            adaptive: PRIOR.adaptive[way].clone(),
-            errors: PRIOR.errors.clone(),
+            variant,
+            weights: MODEL.weights[variant].clone(),
+            adaptive: MODEL.adaptive[variant].clone(),
+            errors: MODEL.errors.clone(),
         }
     }
 }
 
-/// Decisions, and what is learned from them (section 6).
-pub(crate) struct Decisions<'a> {
+/// The bins of a packet, and the tables that adapt to them (section 6).
+pub(crate) struct Bins<'a> {
     coder: Coder<'a>,
-    learned: Probabilities,
+    tables: Tables,
     refusal: Option<&'static str>,
 }
 
-impl<'a> Decisions<'a> {
-    /// Those of a packet.
-    pub(crate) fn read(bytes: &'a [u8], learned: Probabilities) -> Self {
+impl<'a> Bins<'a> {
+    /// Decodes them from a packet.
+    pub(crate) fn decode(bytes: &'a [u8], tables: Tables) -> Self {
         Self {
             coder: Coder::new(bytes, None),
-            learned,
+            tables,
             refusal: None,
         }
     }
 
-    /// Those that `choice` takes.
-    pub(crate) fn choose(choice: Choice<'a>, learned: Probabilities) -> Self {
+    /// Takes those of `choice`.
+    pub(crate) fn choose(choice: Choice<'a>, tables: Tables) -> Self {
         Self {
             coder: Coder::new(&[], Some(choice)),
-            learned,
+            tables,
             refusal: None,
         }
     }
 
-    /// Refuses the packet, in the end, unless `holds` (section 16).
+    /// Refuses the packet at its end unless `holds` (section 16).
     pub(crate) fn require(&mut self, holds: bool, otherwise: &'static str) {
         if !holds {
             self.refusal = self.refusal.or(Some(otherwise));
         }
     }
 
-    /// What is written for those that were chosen.
-    pub(crate) fn written(self) -> Vec<u8> {
+    /// The bytes of the chosen bins.
+    pub(crate) fn encoded(self) -> Vec<u8> {
         self.coder.end()
     }
 
-    pub(crate) fn way(&self) -> usize {
-        self.learned.way
+    pub(crate) fn variant(&self) -> usize {
+        self.tables.variant
     }
 
-    /// What is learned, if the bytes are what an encoder writes (section 16).
-    pub(crate) fn end(self) -> Result<Probabilities, String> {
+    /// The adapted tables, if the bytes are canonical (section 16).
+    pub(crate) fn end(self) -> Result<Tables, String> {
         check(self.refusal.is_none(), self.refusal.unwrap_or_default())?;
         let bytes = self.coder.bytes;
-        check(self.coder.end() == bytes, "not an encoder's decisions")?;
-        Ok(self.learned)
+        check(self.coder.end() == bytes, "the bins are not canonical")?;
+        Ok(self.tables)
     }
 
-    fn decide(&mut self, weights: usize, adaptive: usize, places: &[usize]) -> bool {
-        let mut odds = [0; 8];
-        for (odds, place) in odds.iter_mut().zip(places) {
-            *odds = 16 * PRIOR.table[self.learned.way][*place];
+    fn bin(&mut self, weights: usize, adaptive: usize, slots: &[usize]) -> bool {
+        let mut inputs = [0; 8];
+        for (input, slot) in inputs.iter_mut().zip(slots) {
+            *input = 16 * MODEL.table[self.tables.variant][*slot];
         }
-        odds[places.len()] = ODDS[(self.learned.adaptive[adaptive] >> 4) as usize];
-        let weights = &mut self.learned.weights[weights];
-        let weighted = odds.iter().zip(weights.iter()).map(|(odds, w)| odds * w);
+        inputs[slots.len()] = STRETCH[(self.tables.adaptive[adaptive] >> 4) as usize];
+        let weights = &mut self.tables.weights[weights];
+        let weighted = inputs
+            .iter()
+            .zip(weights.iter())
+            .map(|(input, w)| input * w);
         let mixed = (weighted.sum::<i64>() >> 14).clamp(-2047, 2047);
-        let one = probability(mixed);
-        let outcome = self.coder.decide(one);
-        let error = i64::from(((i64::from(outcome) * 65536 - one) >> 1) as i16);
-        for (w, odds) in weights.iter_mut().zip(odds) {
-            *w = (*w + ((odds * 4 * error) >> 16)).clamp(-32768, 32767);
+        let one = squash(mixed);
+        let bin = self.coder.bin(one);
+        let error = i64::from(((i64::from(bin) * 65536 - one) >> 1) as i16);
+        for (w, input) in weights.iter_mut().zip(inputs) {
+            *w = (*w + ((input * 4 * error) >> 16)).clamp(-32768, 32767);
         }
-        self.adapt(adaptive, outcome);
-        outcome
+        self.adapt(adaptive, bin);
+        bin
     }
 
-    /// A bit of an even decision (section 3).
-    pub(crate) fn even(&mut self) -> i64 {
+    /// A bypass bin (section 3).
+    pub(crate) fn bypass(&mut self) -> i64 {
         i64::from(self.fixed(32768))
     }
 
-    /// A decision that teaches nothing.
+    /// A bin of constant probability.
     pub(crate) fn fixed(&mut self, one: i64) -> bool {
-        self.coder.decide(one)
+        self.coder.bin(one)
     }
 
-    fn adapt(&mut self, adaptive: usize, outcome: bool) {
-        let p = &mut self.learned.adaptive[adaptive];
-        *p = (*p + ((i64::from(outcome) * 65535 - *p) >> 5)).clamp(32, 65503);
+    fn adapt(&mut self, adaptive: usize, bin: bool) {
+        let p = &mut self.tables.adaptive[adaptive];
+        *p = (*p + ((i64::from(bin) * 65535 - *p) >> 5)).clamp(32, 65503);
     }
 
-    /// A decision of a site (section 4).
-    pub(crate) fn site(&mut self, site: usize, adaptive: usize, contexts: &[usize]) -> bool {
-        let places = contexts.iter().enumerate();
-        let places: Vec<usize> = places
-            .map(|(input, context)| 2048 * site + 1024 * input + context)
+    /// A flag (section 4).
+    pub(crate) fn flag(&mut self, flag: usize, adaptive: usize, contexts: &[usize]) -> bool {
+        let slots = contexts.iter().enumerate();
+        let slots: Vec<usize> = slots
+            .map(|(input, context)| 2048 * flag + 1024 * input + context)
             .collect();
-        self.decide(site, 16 * site + adaptive, &places)
+        self.bin(flag, 16 * flag + adaptive, &slots)
     }
 
     /// Whether an untouched cube changes (section 10).
     pub(crate) fn untouched_changes(&mut self) -> bool {
-        let adaptive = 16 * LYING_CHANGES + 15;
-        let outcome = self.coder.decide(self.learned.adaptive[adaptive]);
-        self.adapt(adaptive, outcome);
-        outcome
+        let adaptive = 16 * RESTING_CHANGES + 15;
+        let bin = self.coder.bin(self.tables.adaptive[adaptive]);
+        self.adapt(adaptive, bin);
+        bin
     }
 
-    /// A node of a residual (section 4).
-    fn node(&mut self, of: &Residual, n: usize) -> usize {
+    /// A bin of a residual (section 4).
+    fn residual_bin(&mut self, of: &Residual, n: usize) -> usize {
         let c = of.component;
-        let place = |input: usize| 16384 + (4 * c + input) * 12288 + 48 * of.contexts[input] + n;
-        let places = [0, 1, 2, 3].map(place);
+        let slot = |input: usize| 16384 + (4 * c + input) * 12288 + 48 * of.contexts[input] + n;
+        let slots = [0, 1, 2, 3].map(slot);
         let adaptive = 128 + (16 * c + of.adaptive) * 48 + n;
-        usize::from(self.decide(8 + 48 * c + n, adaptive, &places))
+        usize::from(self.bin(8 + 48 * c + n, adaptive, &slots))
     }
 
     /// A residual (section 13).
     pub(crate) fn residual(&mut self, of: &Residual) -> i64 {
         let mut path = 1;
         for _ in 0..3 {
-            path = 2 * path + self.node(of, path);
+            path = 2 * path + self.residual_bin(of, path);
         }
         let mut d = path - 8;
         if d == 0 {
             return 0;
         }
         if d == 7 {
-            while d < 20 && self.node(of, 8 + (d - 7).min(7)) == 1 {
+            while d < 20 && self.residual_bin(of, 8 + (d - 7).min(7)) == 1 {
                 d += 1;
             }
         }
-        let is_negative = self.node(of, 0) == 1;
+        let is_negative = self.residual_bin(of, 0) == 1;
         let m = d.min(12);
         let mut size = 1;
         if d >= 2 {
-            let first = self.node(of, 16 + m - 2);
+            let first = self.residual_bin(of, 16 + m - 2);
             size = 2 * size + first as i64;
             if d >= 3 {
-                size = 2 * size + self.node(of, 27 + 2 * (m - 3) + first) as i64;
+                size = 2 * size + self.residual_bin(of, 27 + 2 * (m - 3) + first) as i64;
             }
         }
         for _ in 3..d {
-            size = 2 * size + self.even();
+            size = 2 * size + self.bypass();
         }
         if is_negative { -size } else { size }
     }
 
-    /// The guesses of a class that are chosen and other (section 11).
-    pub(crate) fn best_guesses(&self, errors: usize, guesses: usize) -> (usize, usize) {
-        if self.learned.way == 0 {
+    /// The selected and the secondary candidate of a class (section 11).
+    pub(crate) fn best_candidates(&self, errors: usize, candidates: usize) -> (usize, usize) {
+        if self.tables.variant == 0 {
             return (0, 1);
         }
-        let mut order: Vec<usize> = (0..guesses).collect();
-        order.sort_by_key(|guess| self.learned.errors[errors + guess]);
+        let mut order: Vec<usize> = (0..candidates).collect();
+        order.sort_by_key(|candidate| self.tables.errors[errors + candidate]);
         (order[0], order[1])
     }
 
-    /// Learns how far each guess of a class was off, and gives the best (section 11).
-    pub(crate) fn learn_errors(&mut self, errors: usize, off: &[i64]) -> usize {
-        if self.learned.way == 0 {
+    /// Updates the mean error of each candidate of a class, and gives the best one (section 11).
+    pub(crate) fn update_errors(&mut self, errors: usize, off: &[i64]) -> usize {
+        if self.tables.variant == 0 {
             return 0;
         }
-        for (e, off) in self.learned.errors[errors..].iter_mut().zip(off) {
+        for (e, off) in self.tables.errors[errors..].iter_mut().zip(off) {
             if *e != 65535 {
                 *e += (16 * off.min(&2000) - *e) >> 5;
             }

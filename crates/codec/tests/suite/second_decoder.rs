@@ -1,6 +1,5 @@
-//! A second decoder, written from `WIRE.md` and `DECISIONS.md` alone. It shares no code with the crate,
-//! so that what the two agree on is what the texts say, and it favours plainness over speed: it reads
-//! a bit at a time.
+//! A second decoder, implemented from `WIRE.md` and `DECISIONS.md` alone. It shares no code with the crate, so that
+//! their agreement confirms the texts, and it prefers simplicity to speed: it reads one bit at a time.
 //!
 //! Section numbers in comments are those of `WIRE.md`.
 
@@ -9,7 +8,7 @@ use std::f64::consts::SQRT_2;
 use std::ops::RangeInclusive;
 
 use crate::second_coder::Choice;
-use crate::second_decisions::{Learned, Packet, check_number};
+use crate::second_session::{AdaptiveState, Packet, check_number};
 
 /// A cube of the initial state, in floats (section 3).
 #[derive(Clone, Debug, PartialEq)]
@@ -45,7 +44,7 @@ pub(crate) struct Kept {
     pub(crate) displacement: Vec<[i64; 3]>,
     pub(crate) falling: Vec<bool>,
     /// Of packets that are coded arithmetically (`DECISIONS.md`, section 5).
-    pub(crate) learned: Option<Learned>,
+    pub(crate) state: Option<AdaptiveState>,
 }
 
 // The codes of section 5 that the text below names.
@@ -95,40 +94,39 @@ pub(crate) fn decode(
     let count = initial.len();
     check(cubes.len() == count, "a baseline of other cubes")?;
     if stages[3] >= ARITHMETIC {
-        let way = usize::from(stages[3] - ARITHMETIC);
+        let variant = usize::from(stages[3] - ARITHMETIC);
         let sent = bits.number(14)?;
-        let decisions = bits.after_padding()?;
+        let bins = bits.after_padding()?;
         let packet = Packet {
-            way,
+            variant,
             sequence,
             cubes: &cubes,
             baseline,
             held,
         };
-        let (cubes, learned) = packet.read(decisions)?;
+        let (cubes, state) = packet.read(bins)?;
         check(check_number(sequence, &cubes) == sent, "the check differs")?;
         let mut kept = keep(sequence, stages, cubes, baseline);
-        kept.learned = Some(learned);
+        kept.state = Some(state);
         return Ok(kept);
     }
     let follows = read_selection(&mut bits, stages[3], count, baseline)?;
     let (factor, fall) = prediction(sequence, baseline);
     for index in (0..count).filter(|index| follows[*index]) {
-        let (expected, class) = match baseline {
-            Some(kept) if kept.moved[index] => expect(kept, index, factor, fall),
+        let (predicted, class) = match baseline {
+            Some(kept) if kept.moved[index] => predict(kept, index, factor, fall),
             _ => (cubes[index].position, 0),
         };
-        read_cube(&mut bits, stages, &mut cubes[index], expected, class)?;
+        read_cube(&mut bits, stages, &mut cubes[index], predicted, class)?;
     }
     bits.finish()?;
     Ok(keep(sequence, stages, cubes, baseline))
 }
 
-/// A packet that is coded arithmetically and whose decisions are taken by choice, with the right
-/// check. It may have to be refused.
+/// An arithmetically coded packet of chosen bins, with the right check. A decoder may have to refuse it.
 pub(crate) fn choose(
     choice: Choice,
-    (sequence, way): (u16, u8),
+    (sequence, variant): (u16, u8),
     baseline: Option<u16>,
     initial: &[FloatCube],
     held: &HashMap<u16, Kept>,
@@ -137,7 +135,7 @@ pub(crate) fn choose(
         9,
         VELOCITY_OMITTED,
         POSITION_QUANTIZED,
-        ARITHMETIC + way,
+        ARITHMETIC + variant,
         0,
         0,
         0,
@@ -146,13 +144,13 @@ pub(crate) fn choose(
     let quantized = || initial.iter().map(|cube| quantize(cube, stages)).collect();
     let cubes: Vec<Cube> = baseline.map_or_else(quantized, |kept| kept.cubes.clone());
     let packet = Packet {
-        way: usize::from(way),
+        variant: usize::from(variant),
         sequence,
         cubes: &cubes,
         baseline,
         held,
     };
-    let (decisions, chosen) = packet.choose(choice);
+    let (bins, chosen) = packet.choose(choice);
     let name = baseline.map(|kept| format!("0{:016b}0", kept.sequence));
     let codes = stages.iter().zip(STAGE_BITS);
     let codes: String = codes
@@ -167,7 +165,7 @@ pub(crate) fn choose(
             .fold(0, |byte, bit| 2 * byte + bit)
     };
     let header = bits.as_bytes().chunks(8).map(byte);
-    header.chain(decisions).collect()
+    header.chain(bins).collect()
 }
 
 /// Decodes the initial state from its block (section 10).
@@ -450,7 +448,7 @@ fn read_selection(
             *bit = bits.bit()?;
         }
     }
-    // Predicted indices: what is written is where it is wrong that just what moved changes.
+    // Predicted indices list the cubes for which the prediction is wrong.
     if let (4, Some(kept)) = (delta, baseline) {
         for (bit, moved) in written.iter_mut().zip(&kept.moved) {
             *bit ^= moved;
@@ -464,12 +462,12 @@ fn read_cube(
     bits: &mut Bits,
     stages: [u8; 7],
     cube: &mut Cube,
-    expected: [i64; 3],
+    predicted: [i64; 3],
     class: usize,
 ) -> Result<(), String> {
     let (position, orientation) = read_flags(bits, stages[6], &mut cube.interacting)?;
     if position {
-        read_position(bits, stages, &mut cube.position, expected, class)?;
+        read_position(bits, stages, &mut cube.position, predicted, class)?;
     }
     if orientation {
         read_orientation(bits, stages, &mut cube.orientation, class)?;
@@ -502,7 +500,7 @@ fn read_position(
     bits: &mut Bits,
     stages: [u8; 7],
     position: &mut [i64; 3],
-    expected: [i64; 3],
+    predicted: [i64; 3],
     class: usize,
 ) -> Result<(), String> {
     let [_, _, precision, _, relative, ..] = stages;
@@ -523,7 +521,7 @@ fn read_position(
         } else if is_relative && relative == 1 {
             position[axis] + bits.signed_in(&[5, 9])?
         } else if is_relative {
-            expected[axis] + bits.signed_in(&CLASSES[class].0)?
+            predicted[axis] + bits.signed_in(&CLASSES[class].0)?
         } else {
             range.start() + bits.number(widths[axis])?
         };
@@ -598,22 +596,22 @@ fn prediction(sequence: u16, baseline: Option<&Kept>) -> (i64, i64) {
     (drag * ticks / kept.ticks, fall)
 }
 
-/// The expected position and the class of a cube that has moved (section 9).
-fn expect(kept: &Kept, index: usize, factor: i64, fall: i64) -> ([i64; 3], usize) {
+/// The predicted position and the class of a cube that has moved (section 9).
+fn predict(kept: &Kept, index: usize, factor: i64, fall: i64) -> ([i64; 3], usize) {
     let position = kept.cubes[index].position;
     let step = kept.displacement[index].map(|along| (along * factor + 32768) >> 16);
-    let mut expected = [0, 1, 2].map(|axis| position[axis] + step[axis]);
+    let mut predicted = [0, 1, 2].map(|axis| position[axis] + step[axis]);
     if kept.falling[index] {
-        expected[2] -= fall;
+        predicted[2] -= fall;
     }
-    expected[2] = expected[2].max(position[2].min(102));
+    predicted[2] = predicted[2].max(position[2].min(102));
     let largest = step.map(i64::unsigned_abs).into_iter().fold(0, u64::max);
     let class = if kept.falling[index] {
         5
     } else {
         (binary_digits(largest) / 2).min(4)
     };
-    (expected, class as usize)
+    (predicted, class as usize)
 }
 
 /// The snapshot and its motion (section 9).
@@ -625,7 +623,7 @@ fn keep(sequence: u16, stages: [u8; 7], cubes: Vec<Cube>, baseline: Option<&Kept
         moved: vec![false; cubes.len()],
         displacement: vec![[0; 3]; cubes.len()],
         falling: vec![false; cubes.len()],
-        learned: None,
+        state: None,
         cubes,
     };
     let Some(baseline) = baseline else {

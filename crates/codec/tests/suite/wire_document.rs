@@ -1,6 +1,6 @@
-//! WIRE.md, DECISIONS.md and the code say the same: their tables, and the examples in both directions.
+//! The tables and examples of WIRE.md and DECISIONS.md agree with the code.
 
-use cubewire_codec::entropy::Prior;
+use cubewire_codec::entropy::TrainedModel;
 use cubewire_codec::ladder::{AFFINE, LADDER};
 use cubewire_codec::motion::{FALL_HEIGHT, GRAVITY, MAX_TICKS};
 use cubewire_codec::predict::{CLASSES, DRAG_PER_TICK, REST_HEIGHT};
@@ -23,7 +23,7 @@ use crate::scene::Lane;
 
 const DOCUMENT: &str = include_str!("../../WIRE.md");
 const DECISIONS: &str = include_str!("../../DECISIONS.md");
-const PRIOR: &[u8] = include_bytes!("../../prior.bin");
+const MODEL: &[u8] = include_bytes!("../../model.bin");
 
 /// Cells of the table rows of a document that start with `first`.
 fn row_of(document: &'static str, first: &str) -> Vec<&'static str> {
@@ -47,9 +47,9 @@ fn widths(bits: &[u8]) -> String {
 fn the_constants_are_those_of_the_code() {
     let range = |bounded: Bounded| format!("{}..={}", bounded.min, bounded.max);
     for (constant, value) in [
-        ("most cubes", MAX_CUBES.to_string()),
+        ("maximum number of cubes", MAX_CUBES.to_string()),
         (
-            "position, quantized: steps a metre",
+            "position, quantized: steps per metre",
             POSITION_XY.steps_per_unit.to_string(),
         ),
         ("position, quantized: x and y", range(POSITION_XY)),
@@ -74,16 +74,19 @@ fn the_constants_are_those_of_the_code() {
             "relative orientation: ranges at 9 bits",
             widths(&ORIENTATION_RANGES.bits()),
         ),
-        ("longest known motion: ticks", MAX_TICKS.to_string()),
+        ("maximum ticks of a known motion", MAX_TICKS.to_string()),
         (
-            "drag: velocity kept a tick, in 1/65536",
+            "drag: velocity kept per tick, in 1/65536",
             DRAG_PER_TICK.to_string(),
         ),
         (
             "gravity: 1/512 m per tick²",
             format!("{}/{}", GRAVITY.0, GRAVITY.1),
         ),
-        ("least height of a falling cube: z", FALL_HEIGHT.to_string()),
+        (
+            "minimum height of a falling cube: z",
+            FALL_HEIGHT.to_string(),
+        ),
         ("height of a cube at rest: z", REST_HEIGHT.to_string()),
     ] {
         assert_eq!(row(constant), [constant, &value]);
@@ -103,64 +106,64 @@ fn the_ranges_of_each_class_are_those_of_the_code() {
     }
 }
 
-/// What section 4 of DECISIONS.md says of a part of the prior: its numbers, and of how many ways.
+/// What section 4 of DECISIONS.md says of a part of the trained model: its entries, and for how many variants.
 fn part(what: &str) -> (usize, usize) {
     let cells = row_of(DECISIONS, what);
-    let ways = cells[2].split(',').next().unwrap();
-    (cells[1].parse().unwrap(), ways.parse().unwrap())
+    let variants = cells[2].split(',').next().unwrap();
+    (cells[1].parse().unwrap(), variants.parse().unwrap())
 }
 
 #[test]
-fn the_prior_is_as_long_as_its_parts_say() {
+fn the_trained_model_is_as_long_as_its_tables() {
     let bytes: usize = [
         ("sets of weights", 8 * 2),
         ("adaptive probabilities", 2),
-        ("errors", 2),
+        ("mean errors", 2),
         ("table", 1),
     ]
     .into_iter()
     .map(|(what, bytes)| {
-        let (numbers, ways) = part(what);
-        numbers * ways * bytes
+        let (entries, variants) = part(what);
+        entries * variants * bytes
     })
     .sum();
-    for (prior, recordings) in [
-        (PRIOR, Prior::shipped().trained_on().len()),
-        (&Prior::blank().to_bytes(), 0),
+    for (model, recordings) in [
+        (MODEL, TrainedModel::shipped().trained_on().len()),
+        (&TrainedModel::untrained().to_bytes(), 0),
     ] {
-        assert_eq!(&prior[..8], b"CWPRIOR1");
-        assert_eq!(usize::from(prior[8]), recordings);
-        assert_eq!(prior.len(), 8 + 1 + recordings * 8 + bytes);
+        assert_eq!(&model[..8], b"CWPRIOR1");
+        assert_eq!(usize::from(model[8]), recordings);
+        assert_eq!(model.len(), 8 + 1 + recordings * 8 + bytes);
     }
-    let hashes = PRIOR[9..].as_chunks::<8>().0.iter();
+    let hashes = MODEL[9..].as_chunks::<8>().0.iter();
     let hashes: Vec<u64> = hashes.map(|hash| u64::from_le_bytes(*hash)).collect();
-    let trained_on = Prior::shipped().trained_on().to_vec();
+    let trained_on = TrainedModel::shipped().trained_on().to_vec();
     assert_eq!(hashes[..trained_on.len()], trained_on);
 }
 
 #[test]
-fn the_parts_of_the_prior_have_room_for_every_site_component_and_class() {
-    // Sites, components, the nodes of a residual, and what section 4 gives to each.
-    let sites = (0..).take_while(|site| {
-        let start = format!("| {site} | ");
+fn the_tables_have_room_for_every_flag_component_and_class() {
+    // Flags, components, the bins of a residual, and their sizes in section 4.
+    let flags = (0..).take_while(|flag| {
+        let start = format!("| {flag} | ");
         section_4().lines().any(|line| line.starts_with(&start))
     });
-    let (sites, components, nodes, adaptive_contexts) = (sites.count(), 6, 48, 16);
-    assert_eq!(part("sets of weights").0, sites + components * nodes);
+    let (flags, components, bins, adaptive_contexts) = (flags.count(), 6, 48, 16);
+    assert_eq!(part("sets of weights").0, flags + components * bins);
     assert_eq!(
         part("adaptive probabilities").0,
-        adaptive_contexts * (sites + components * nodes)
+        adaptive_contexts * (flags + components * bins)
     );
     assert_eq!(
         part("table").0,
-        sites * 2 * 1024 + components * 4 * 256 * nodes
+        flags * 2 * 1024 + components * 4 * 256 * bins
     );
-    assert_eq!(part("errors").0, 2 * 512 * 4);
+    assert_eq!(part("mean errors").0, 2 * 512 * 4);
 }
 
 /// The text of section 4 of DECISIONS.md.
 fn section_4() -> &'static str {
-    let start = DECISIONS.find("## 4 Prior").unwrap();
+    let start = DECISIONS.find("## 4 Trained model").unwrap();
     let end = DECISIONS.find("## 5 ").unwrap();
     &DECISIONS[start..end]
 }

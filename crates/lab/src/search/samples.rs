@@ -1,6 +1,6 @@
 //! The values of a recording, and their cost in given ranges.
 
-use cubewire_codec::predict::{CLASSES, Predictor};
+use cubewire_codec::predict::{CLASSES, LinearPredictor};
 use cubewire_codec::quantize::bounded::POSITION;
 use cubewire_codec::ranges::Ranges;
 use cubewire_codec::{Stages, index_bits, index_count_bits, ladder};
@@ -166,7 +166,7 @@ fn into_samples((all, classes): (Vectors, [Vectors; CLASSES])) -> Vec<Samples> {
 fn position_differences(recording: &Recording) -> Vec<Samples> {
     let (mut all, mut classes) = by_class(ABSOLUTE_POSITION_BITS);
     pairs::for_each(recording, STAGES, |sequence, current, baseline| {
-        let predictor = Predictor::new(baseline, sequence);
+        let predictor = LinearPredictor::new(baseline, sequence);
         let before = baseline.snapshot().positions();
         for (cube, position) in current.positions().iter().enumerate() {
             if *position == before[cube] {
@@ -174,7 +174,7 @@ fn position_differences(recording: &Recording) -> Vec<Samples> {
             }
             let difference =
                 |from: [i32; 3]| Some(std::array::from_fn(|axis| position[axis] - from[axis]));
-            let expected = predictor.expect(cube);
+            let expected = predictor.predict(cube);
             all.push(difference(before[cube]));
             classes[expected.class].push(difference(expected.position));
         }
@@ -186,7 +186,7 @@ fn position_differences(recording: &Recording) -> Vec<Samples> {
 fn orientation_differences(recording: &Recording) -> Vec<Samples> {
     let (mut all, mut classes) = by_class(ABSOLUTE_ORIENTATION_BITS);
     pairs::for_each(recording, STAGES, |sequence, current, baseline| {
-        let predictor = Predictor::new(baseline, sequence);
+        let predictor = LinearPredictor::new(baseline, sequence);
         for cube in 0..current.len() {
             let orientation = current.smallest_three(cube);
             let before = baseline.snapshot().smallest_three(cube);
@@ -199,7 +199,7 @@ fn orientation_differences(recording: &Recording) -> Vec<Samples> {
                 })
             });
             all.push(difference);
-            classes[predictor.expect(cube).class].push(difference);
+            classes[predictor.predict(cube).class].push(difference);
         }
     });
     into_samples((all, classes))

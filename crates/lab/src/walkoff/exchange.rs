@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Instant;
 
-use cubewire_codec::entropy::Prior;
+use cubewire_codec::entropy::TrainedModel;
 use cubewire_codec::ladder::Rung;
 use cubewire_codec::{
     CubeState, Decoder, Encoder, Limits, Packet, Precision, QuantizedSnapshot, References,
@@ -31,7 +31,7 @@ pub(super) fn exchange(
     recording: &Recording,
     rung: &Rung,
     path: Path,
-    model: &Arc<Prior>,
+    model: &Arc<TrainedModel>,
     tick: impl Fn(),
 ) -> Tally {
     let mut frames = Frames::new(recording, rung.stages.precision());
@@ -39,9 +39,9 @@ pub(super) fn exchange(
     let limits = Limits::default();
     let checked = "values are checked when a recording is read";
     let encoder = Encoder::new(initial.clone(), limits).expect(checked);
-    let mut encoder = encoder.with_prior(Arc::clone(model));
+    let mut encoder = encoder.with_model(Arc::clone(model));
     let decoder = Decoder::new(initial, limits).expect(checked);
-    let mut decoder = decoder.with_prior(Arc::clone(model));
+    let mut decoder = decoder.with_model(Arc::clone(model));
     let (mut packets, mut acks) = (path.forward(), path.backward());
     let mut sent = BaselineRing::new(MAX_BASELINE_AGE);
     let mut received = BaselineRing::new(RECEIVER_HISTORY);
@@ -65,7 +65,7 @@ pub(super) fn exchange(
                 .filter_map(|&acked: &usize| sent.get(acked as u64));
             let references = References {
                 baseline: held.next(),
-                earlier: [held.next(), held.next()],
+                additional: [held.next(), held.next()],
             };
             let start = Instant::now();
             encoder

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use cubewire_codec::entropy::training::Feature;
+use cubewire_codec::training::Feature;
 use serde_json::Value;
 
 use crate::documents::{LinkedRow, linked_row, sizes};
@@ -83,7 +83,7 @@ fn ablation_measures_without_every_feature() {
     // `arithmetic` has no predictors, and at least one of them reduces the size of `predicted`.
     let predictors = rows
         .iter()
-        .filter(|row| row["decision"].as_str().unwrap().starts_with("guess"));
+        .filter(|row| row["decision"].as_str().unwrap().starts_with("candidate"));
     let worth = predictors.map(|row| {
         assert_eq!(bytes(row, "arithmetic"), bytes(&rows[0], "arithmetic"));
         bytes(row, "predicted") - bytes(&rows[0], "predicted")

@@ -1,16 +1,16 @@
-//! One cube by itself, as the scene's physics would have it: it flies, falls on the floor, and tumbles over
-//! its corners without slipping or bouncing.
+//! Rigid-body extrapolation of one cube with ground contact: it flies, falls, and rolls over its corners without
+//! slipping or bouncing.
 
 use super::rotation::{Quaternion, Vector, add, cross, dot, matrix, transform, turned};
 
-/// A cube and its motion; 1/512 m and ticks. Its mass is 1.
+/// A cube and its motion, in 1/512 m and ticks. Its mass is 1.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Body {
     pub(crate) half_side: f32,
-    pub(crate) place: Vector,
+    pub(crate) position: Vector,
     pub(crate) orientation: Quaternion,
     pub(crate) velocity: Vector,
-    /// Radians a tick.
+    /// Angular velocity, in radians per tick.
     pub(crate) spin: Vector,
 }
 
@@ -21,15 +21,14 @@ const MAX_VELOCITY: f32 = 32.0 * 512.0 / 60.0;
 /// 16 rad/s, about each axis.
 const MAX_SPIN: f32 = 16.0 / 60.0;
 
-/// Corners above this cannot reach the floor within a tick, at any speed that is worth foreseeing.
+/// Corners above this height do not reach the floor within a tick at the speeds that matter.
 const NEAR_FLOOR: f32 = 44.0;
 
-/// How often all corners are looked at: with one at a time held still, the others come to rest by
-/// and by.
-const ROUNDS: usize = 2;
+/// Iterations of the sequential contact solver.
+const ITERATIONS: usize = 2;
 
 impl Body {
-    /// Lets so many ticks pass.
+    /// Simulates this many ticks.
     pub(crate) fn run(&mut self, ticks: usize) {
         for _ in 0..ticks {
             self.step();
@@ -38,22 +37,22 @@ impl Body {
 
     fn step(&mut self) {
         self.velocity[2] -= GRAVITY;
-        self.hit_floor();
+        self.apply_contacts();
         self.velocity = self
             .velocity
             .map(|part| part.clamp(-MAX_VELOCITY, MAX_VELOCITY));
         self.spin = self.spin.map(|part| part.clamp(-MAX_SPIN, MAX_SPIN));
-        self.place = add(self.place, self.velocity, 1.0);
+        self.position = add(self.position, self.velocity, 1.0);
         self.orientation = turned(self.orientation, self.spin);
     }
 
-    /// Corners that would go through the floor in this tick are stopped where they touch it, by an
-    /// impulse that takes their whole velocity: friction is high and nothing bounces.
-    fn hit_floor(&mut self) {
+    /// Stops corners that would go through the floor in this tick where they touch it, by an impulse against
+    /// their whole velocity: friction is high and nothing bounces.
+    fn apply_contacts(&mut self) {
         let rows = matrix(self.orientation);
         let half = self.half_side;
         let reach = half * (rows[2][0].abs() + rows[2][1].abs() + rows[2][2].abs());
-        if self.place[2] - reach > NEAR_FLOOR {
+        if self.position[2] - reach > NEAR_FLOOR {
             return;
         }
         let mut corners = [([0.0; 3], 0.0); 8];
@@ -61,7 +60,7 @@ impl Body {
         for corner in 0..8 {
             let side = |axis: usize| if corner >> axis & 1 == 1 { half } else { -half };
             let arm = transform(&rows, [side(0), side(1), side(2)]);
-            let gap = self.place[2] + arm[2];
+            let gap = self.position[2] + arm[2];
             if gap < NEAR_FLOOR {
                 corners[count] = (arm, gap);
                 count += 1;
@@ -69,19 +68,18 @@ impl Body {
         }
         // Of a cube of mass 1, about its centre.
         let inertia = half * half * (2.0 / 3.0);
-        for _ in 0..ROUNDS {
+        for _ in 0..ITERATIONS {
             for &(arm, gap) in &corners[..count] {
-                let moves = add(self.velocity, cross(self.spin, arm), 1.0);
+                let motion = add(self.velocity, cross(self.spin, arm), 1.0);
                 let lowest = -gap.max(0.0);
-                if moves[2] >= lowest {
+                if motion[2] >= lowest {
                     continue;
                 }
-                let wanted = [-moves[0], -moves[1], lowest - moves[2]];
-                // An impulse J changes the corner's velocity by (1 + r²/I) J − r (r·J)/I; this is
-                // solved for J.
+                let change = [-motion[0], -motion[1], lowest - motion[2]];
+                // An impulse J changes the corner's velocity by (1 + r²/I) J − r (r·J)/I. Solved for J:
                 let whole = 1.0 + dot(arm, arm) / inertia;
-                let along = dot(arm, wanted) / inertia;
-                let impulse = add(wanted, arm, along).map(|part| part / whole);
+                let along = dot(arm, change) / inertia;
+                let impulse = add(change, arm, along).map(|part| part / whole);
                 self.velocity = add(self.velocity, impulse, 1.0);
                 self.spin = add(self.spin, cross(arm, impulse), 1.0 / inertia);
             }
@@ -98,7 +96,7 @@ mod tests {
     fn cube(height: f32, orientation: Quaternion) -> Body {
         Body {
             half_side: 102.4,
-            place: [0.0, 0.0, height],
+            position: [0.0, 0.0, height],
             orientation,
             velocity: [0.0; 3],
             spin: [0.0; 3],
@@ -106,19 +104,19 @@ mod tests {
     }
 
     #[test]
-    fn a_cube_that_is_let_go_falls_and_lies_flat() {
+    fn a_dropped_cube_falls_and_comes_to_rest() {
         let mut body = cube(512.0, UPRIGHT);
         body.run(6);
-        // Six ticks at 20 m/s², the speed before the move: 21 steps of gravity.
-        assert!((body.place[2] - (512.0 - 21.0 * GRAVITY)).abs() < 0.01);
+        // Six ticks at 20 m/s², velocity before position: 21 steps of gravity.
+        assert!((body.position[2] - (512.0 - 21.0 * GRAVITY)).abs() < 0.01);
         body.run(60);
-        assert!((body.place[2] - 102.4).abs() < 1.0, "{body:?}");
+        assert!((body.position[2] - 102.4).abs() < 1.0, "{body:?}");
         assert!(body.velocity.iter().all(|part| part.abs() < 0.1));
         assert!(body.spin.iter().all(|part| part.abs() < 0.001));
     }
 
     #[test]
-    fn a_cube_that_leans_falls_over_the_edge_that_it_leans_on() {
+    fn a_tilted_cube_rolls_over_its_lower_edge() {
         let lean = turned(turned(UPRIGHT, [0.25, 0.0, 0.0]), [0.25, 0.0, 0.0]);
         let rows = matrix(lean);
         let height = 102.4 * (rows[2][1].abs() + rows[2][2].abs());
@@ -128,16 +126,16 @@ mod tests {
         assert!(body.spin[0] < -0.01, "{body:?}");
         assert!(body.spin[1].abs() < 1e-3 && body.spin[2].abs() < 1e-3);
         body.run(60);
-        assert!((body.place[2] - 102.4).abs() < 1.0, "{body:?}");
+        assert!((body.position[2] - 102.4).abs() < 1.0, "{body:?}");
     }
 
     #[test]
-    fn no_motion_is_too_fast_for_it() {
+    fn any_motion_stays_finite() {
         let mut body = cube(0.0, [1.0, 1.0, 1.0, 1.0]);
         body.velocity = [262_143.0, -262_143.0, -262_143.0];
         body.spin = [3.0, -3.0, 3.0];
         body.run(64);
-        let all = [body.place, body.velocity, body.spin];
+        let all = [body.position, body.velocity, body.spin];
         assert!(all.iter().flatten().all(|part| part.is_finite()));
     }
 }

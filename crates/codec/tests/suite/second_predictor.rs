@@ -1,6 +1,6 @@
-//! Sections 1, 14 and 15 of `DECISIONS.md`, written from the text alone: what is computed in floats.
+//! Sections 1, 14 and 15 of `DECISIONS.md`, implemented from the text alone: the arithmetic in floats.
 //!
-//! Every operation is rounded by itself, in the order written.
+//! Every operation is rounded on its own, in the order of the text.
 
 use std::f32::consts::FRAC_1_SQRT_2;
 
@@ -115,8 +115,8 @@ fn turned(q: Quaternion, angles: Vector) -> Quaternion {
 }
 
 /// The quaternion of *largest* and a, b, c.
-pub(crate) fn unpack(words: [i64; 4]) -> Quaternion {
-    let [largest, components @ ..] = words;
+pub(crate) fn unpack(packed: [i64; 4]) -> Quaternion {
+    let [largest, components @ ..] = packed;
     let [a, b, c] = components.map(|word| (word as f32 / 511.0 * 2.0 - 1.0) * FRAC_1_SQRT_2);
     let rest = (1.0 - (a * a + b * b + c * c)).max(0.0).sqrt();
     match largest {
@@ -145,7 +145,7 @@ pub(crate) fn pack(q: Quaternion, largest: usize) -> [i64; 3] {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Body {
     pub(crate) half: f32,
-    pub(crate) place: Vector,
+    pub(crate) position: Vector,
     pub(crate) orientation: Quaternion,
     pub(crate) velocity: Vector,
     pub(crate) spin: Vector,
@@ -155,20 +155,20 @@ impl Body {
     /// The height of the lowest corner.
     pub(crate) fn clearance(&self) -> f32 {
         let last = matrix(self.orientation)[2];
-        self.place[2] - self.half * reach(last)
+        self.position[2] - self.half * reach(last)
     }
 
     /// Section 15.
-    fn tumble(&mut self, ticks: i64) {
-        let most_velocity = 32.0 * 512.0 / 60.0;
-        let most_spin = 16.0 / 60.0;
+    fn extrapolate(&mut self, ticks: i64) {
+        let max_velocity = 32.0 * 512.0 / 60.0;
+        let max_spin = 16.0 / 60.0;
         for _ in 0..ticks {
             self.velocity[2] -= 20.0 * 512.0 / 3600.0;
             self.touch_ground();
-            let hold = |part: f32, most: f32| part.clamp(-most, most);
-            self.velocity = self.velocity.map(|part| hold(part, most_velocity));
-            self.spin = self.spin.map(|part| hold(part, most_spin));
-            self.place = plus(self.place, self.velocity);
+            let hold = |part: f32, max: f32| part.clamp(-max, max);
+            self.velocity = self.velocity.map(|part| hold(part, max_velocity));
+            self.spin = self.spin.map(|part| hold(part, max_spin));
+            self.position = plus(self.position, self.velocity);
             self.orientation = turned(self.orientation, self.spin);
         }
     }
@@ -184,20 +184,20 @@ impl Body {
             let signed = |bit: u32| if n >> bit & 1 == 1 { half } else { -half };
             apply(rotation, [0, 1, 2].map(signed))
         });
-        let height = self.place[2];
+        let height = self.position[2];
         let low: Vec<Vector> = corners.filter(|arm| height + arm[2] < 44.0).collect();
         let inertia = half * half * (2.0 / 3.0);
         for arm in low.iter().chain(&low) {
             let gap = height + arm[2];
-            let moves = plus(self.velocity, cross(self.spin, *arm));
+            let motion = plus(self.velocity, cross(self.spin, *arm));
             let lowest = -gap.max(0.0);
-            if moves[2] >= lowest {
+            if motion[2] >= lowest {
                 continue;
             }
-            let wanted = [-moves[0], -moves[1], lowest - moves[2]];
+            let change = [-motion[0], -motion[1], lowest - motion[2]];
             let whole = 1.0 + dot(*arm, *arm) / inertia;
-            let along = dot(*arm, wanted) / inertia;
-            let impulse = over(plus(wanted, times(*arm, along)), whole);
+            let along = dot(*arm, change) / inertia;
+            let impulse = over(plus(change, times(*arm, along)), whole);
             self.velocity = plus(self.velocity, impulse);
             self.spin = plus(self.spin, times(cross(*arm, impulse), 1.0 / inertia));
         }
@@ -212,15 +212,15 @@ struct Carrier {
 }
 
 impl Carrier {
-    fn carry(&self, place: Vector) -> Vector {
-        plus(self.to, apply(self.rotation, minus(place, self.from)))
+    fn carry(&self, position: Vector) -> Vector {
+        plus(self.to, apply(self.rotation, minus(position, self.from)))
     }
 }
 
-/// The most carriers.
-pub(crate) const CARRIERS: usize = 512;
+/// How many cubes become carriers.
+pub(crate) const MAX_CARRIERS: usize = 512;
 
-/// The carriers, in the order of the walk, and what cube 0 does.
+/// The carriers, in coding order, and the motion of cube 0.
 pub(crate) struct Carriers {
     all: Vec<Carrier>,
     first: Carrier,
@@ -240,7 +240,7 @@ impl Carriers {
         }
     }
 
-    /// A cube changed, with position and words at the reference and now.
+    /// A cube changed, with position and packed at the reference and now.
     pub(crate) fn add(
         &mut self,
         is_first: bool,
@@ -253,7 +253,7 @@ impl Carriers {
             to: floats(to.0),
             rotation: matrix(step),
         };
-        if self.all.len() < CARRIERS {
+        if self.all.len() < MAX_CARRIERS {
             self.all.push(carrier());
         }
         if is_first {
@@ -263,17 +263,17 @@ impl Carriers {
     }
 }
 
-/// The guesses of way 1 for one cube (section 14).
-pub(crate) struct Foresight<'a> {
+/// The candidates of variant 1 for one cube (section 14).
+pub(crate) struct Predictor<'a> {
     body: &'a Body,
     long_spin: Vector,
     ticks: f32,
     carriers: &'a Carriers,
     is_near: bool,
-    tumbled: Body,
+    extrapolated: Body,
 }
 
-impl<'a> Foresight<'a> {
+impl<'a> Predictor<'a> {
     pub(crate) fn new(
         body: &'a Body,
         long_spin: Vector,
@@ -281,16 +281,16 @@ impl<'a> Foresight<'a> {
         carriers: &'a Carriers,
         is_first: bool,
     ) -> Self {
-        let mut tumbled = *body;
-        tumbled.tumble(ticks.min(24));
-        let apart = minus(body.place, carriers.first.from);
+        let mut extrapolated = *body;
+        extrapolated.extrapolate(ticks.min(24));
+        let distance = minus(body.position, carriers.first.from);
         Self {
             body,
             long_spin,
             ticks: ticks as f32,
             carriers,
-            is_near: !is_first && dot(apart, apart) < 810_000.0,
-            tumbled,
+            is_near: !is_first && dot(distance, distance) < 810_000.0,
+            extrapolated,
         }
     }
 
@@ -303,22 +303,25 @@ impl<'a> Foresight<'a> {
             let angles = spin.map(|part| part * 0.5 * 0.87 * self.ticks / 4.0);
             (0..4).fold(q, |q, _| turned(q, angles))
         };
-        [first, self.tumbled.orientation]
+        [first, self.extrapolated.orientation]
     }
 
-    /// Positions, once the new words are known.
-    pub(crate) fn positions(&self, words: [i64; 4]) -> [[i64; 3]; 4] {
-        let new = matrix(unpack(words));
+    /// Positions, once the new packed are known.
+    pub(crate) fn positions(&self, packed: [i64; 4]) -> [[i64; 3]; 4] {
+        let new = matrix(unpack(packed));
         let half = self.body.half;
-        let over_edge = |v: Vector, from: Matrix| {
+        let roll = |v: Vector, from: Matrix| {
             let edge = from[2].map(|part| if part < 0.0 { half } else { -half });
             minus(plus(v, apply(from, edge)), apply(new, edge))
         };
-        let place = self.body.place;
+        let place = self.body.position;
         let fourth = {
-            let (b, e) = (self.tumbled.place, matrix(self.tumbled.orientation));
+            let (b, e) = (
+                self.extrapolated.position,
+                matrix(self.extrapolated.orientation),
+            );
             if b[2] < half * reach(e[2]) + 8.0 {
-                over_edge(b, e)
+                roll(b, e)
             } else {
                 b
             }
@@ -329,7 +332,7 @@ impl<'a> Foresight<'a> {
             plus(place, times(self.body.velocity, self.ticks))
         };
         [
-            over_edge(place, matrix(self.body.orientation)),
+            roll(place, matrix(self.body.orientation)),
             second,
             self.carried(place).unwrap_or(fourth),
             fourth,
@@ -337,16 +340,16 @@ impl<'a> Foresight<'a> {
         .map(in_range)
     }
 
-    /// The third guess of the position.
-    fn carried(&self, place: Vector) -> Option<Vector> {
+    /// The third candidate of the position.
+    fn carried(&self, position: Vector) -> Option<Vector> {
         let (mut sum, mut weight) = ([0.0; 3], 0.0);
         for carrier in &self.carriers.all {
-            let apart = minus(carrier.from, place);
-            let s = dot(apart, apart);
+            let distance = minus(carrier.from, position);
+            let s = dot(distance, distance);
             if s < 122_500.0 {
                 let n = 1.0 - s / 122_500.0;
                 let w = n * n;
-                sum = plus(sum, times(carrier.carry(place), w));
+                sum = plus(sum, times(carrier.carry(position), w));
                 weight += w;
             }
         }

@@ -1,0 +1,56 @@
+//! The account of arithmetically coded bits.
+
+use super::coder::ONE;
+use super::session::{CodingObserver, Element};
+use crate::ledger::{BitKind, BitLedger};
+
+/// Records what every bin costs in a ledger.
+pub(crate) struct Accounts<'a> {
+    ledger: &'a mut BitLedger,
+    /// The current element, and the probability of all its bins so far.
+    element: Element,
+    probability: f64,
+}
+
+impl<'a> Accounts<'a> {
+    pub(crate) const fn new(ledger: &'a mut BitLedger) -> Self {
+        Self {
+            ledger,
+            element: Element {
+                kind: BitKind::Selection,
+                cube: None,
+            },
+            probability: 1.0,
+        }
+    }
+
+    fn record(&mut self) {
+        let bits = -self.probability.log2();
+        let Element { kind, cube } = self.element;
+        self.ledger.record(kind, cube, bits);
+        self.probability = 1.0;
+    }
+}
+
+impl Drop for Accounts<'_> {
+    fn drop(&mut self) {
+        self.record();
+    }
+}
+
+impl CodingObserver for Accounts<'_> {
+    fn coded(&mut self, element: Element, _: &[usize], bin: bool, one: u32) {
+        let cube = element.cube.filter(|_| self.ledger.cubes().is_some());
+        let element = Element { cube, ..element };
+        // One logarithm for many bins, because it takes longer than a bin.
+        if element != self.element || self.probability < MIN_PROBABILITY {
+            self.record();
+            self.element = element;
+        }
+        let probability = if bin { one } else { ONE - one };
+        self.probability *= f64::from(probability) / f64::from(ONE);
+    }
+}
+
+/// Far above where f64 loses precision.
+const MIN_PROBABILITY: f64 = 1e-250;

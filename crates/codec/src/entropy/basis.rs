@@ -1,0 +1,106 @@
+//! What a packet is coded relative to.
+
+use super::adaptive::AdaptiveState;
+use super::history::SnapshotHistory;
+use super::layout::Variant;
+use crate::sequence::Sequence;
+use crate::snapshot::QuantizedSnapshot;
+
+/// How many ticks older than the reference an additional reference can be.
+const MAX_ADDITIONAL_AGE: u16 = 15;
+
+/// Longer times since the reference count as this many ticks.
+const MAX_TICKS: u16 = 64;
+
+/// Ticks since the initial state, for the coder.
+const INITIAL_TICKS: u16 = 6;
+
+/// A snapshot that both sides hold, with what the coder uses of its packet.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct HeldSnapshot<'a> {
+    pub(crate) sequence: Sequence,
+    pub(crate) snapshot: &'a QuantizedSnapshot,
+    /// By cube: whether it differs from the packet's own reference.
+    pub(crate) moved: &'a [bool],
+    /// If its packet was coded arithmetically.
+    pub(crate) state: Option<&'a AdaptiveState>,
+}
+
+impl HeldSnapshot<'_> {
+    /// Ticks by which `other` is older.
+    pub(super) fn age(&self, other: &Self) -> u16 {
+        self.sequence.ticks_since(other.sequence)
+    }
+
+    /// Whether a packet with this reference can name `other` as an additional one.
+    pub(super) fn accepts(&self, other: &Self) -> bool {
+        (1..=MAX_ADDITIONAL_AGE).contains(&self.age(other))
+            && other.snapshot.precision() == self.snapshot.precision()
+            && other.snapshot.len() == self.snapshot.len()
+    }
+}
+
+/// What a packet is coded relative to.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Basis<'a> {
+    pub(crate) variant: Variant,
+    /// The named baseline, or the initial state.
+    pub(crate) reference: HeldSnapshot<'a>,
+    /// Ticks since the named baseline, if there is one.
+    pub(crate) ticks: Option<u16>,
+}
+
+impl<'a> Basis<'a> {
+    /// Whether the packet says which additional references it uses.
+    pub(super) const fn has_additional(&self) -> bool {
+        matches!(self.variant, Variant::Predicted) && self.ticks.is_some()
+    }
+
+    /// The usable ones of the offered additional references, newest first.
+    pub(super) fn usable<'b>(
+        &self,
+        offered: [Option<HeldSnapshot<'b>>; 2],
+    ) -> [Option<HeldSnapshot<'b>>; 2] {
+        if !self.has_additional() {
+            return [None, None];
+        }
+        let usable = offered.map(|held| held.filter(|held| self.reference.accepts(held)));
+        let age = |held: &HeldSnapshot<'_>| self.reference.age(held);
+        match usable {
+            [Some(a), Some(b)] if age(&a) < age(&b) => [Some(a), Some(b)],
+            [Some(a), _] => [Some(a), None],
+            [None, second] => [second, None],
+        }
+    }
+
+    /// The reference's adaptive state, or the initial one if it has none of this variant.
+    pub(super) fn state(&self, initial: &'a [AdaptiveState; 2]) -> &'a AdaptiveState {
+        self.reference
+            .state
+            .filter(|state| state.variant == self.variant)
+            .unwrap_or(&initial[self.variant as usize])
+    }
+
+    /// The adaptive state of this packet, before its first bin. Reuses memory.
+    pub(super) fn next_state(
+        &self,
+        state: &AdaptiveState,
+        memory: Option<Box<AdaptiveState>>,
+    ) -> Box<AdaptiveState> {
+        let mut next = memory.unwrap_or_else(|| Box::new(state.clone()));
+        let ticks = self.ticks.unwrap_or(0).min(MAX_TICKS);
+        next.follow(state, self.reference.snapshot, ticks);
+        next
+    }
+
+    pub(super) fn snapshots(&self, state: &'a AdaptiveState) -> SnapshotHistory<'a> {
+        let ticks = self.ticks.unwrap_or(INITIAL_TICKS).clamp(1, MAX_TICKS);
+        SnapshotHistory {
+            reference: self.reference.snapshot,
+            moved: self.reference.moved,
+            ticks: ticks.into(),
+            previous: state.reference(),
+            additional: [None, None],
+        }
+    }
+}

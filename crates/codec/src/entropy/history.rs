@@ -1,0 +1,153 @@
+//! Kinematic history: how cubes moved on the way to the reference.
+
+use super::rotation::{Quaternion, Vector, height_row, turn, unpack};
+use crate::quantize::smallest_three::SmallestThree;
+use crate::snapshot::QuantizedSnapshot;
+
+/// In 1/512 m.
+pub(crate) type Position = [i32; 3];
+
+/// A snapshot and how many ticks older than the reference it is.
+pub(crate) type OlderSnapshot<'a> = (&'a QuantizedSnapshot, i32);
+
+/// The snapshots that a packet is relative to.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct SnapshotHistory<'a> {
+    pub(crate) reference: &'a QuantizedSnapshot,
+    /// By cube: whether it differs from the reference's own reference.
+    pub(crate) moved: &'a [bool],
+    /// Ticks from the reference to the snapshot that is coded.
+    pub(crate) ticks: i32,
+    /// The reference's own reference.
+    pub(crate) previous: Option<OlderSnapshot<'a>>,
+    /// The additional references, the newer one first.
+    pub(crate) additional: [Option<OlderSnapshot<'a>>; 2],
+}
+
+/// The pose of a cube in a snapshot older than the reference.
+#[derive(Clone, Copy, Debug)]
+struct PastPose {
+    /// From there to the reference.
+    displacement: Position,
+    packed: SmallestThree,
+    ticks: i32,
+}
+
+/// The pose of a cube in the reference and how it got there.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct KinematicHistory {
+    pub(crate) cube: usize,
+    pub(crate) position: Position,
+    pub(crate) packed: SmallestThree,
+    pub(crate) orientation: Quaternion,
+    /// Displacement since the reference's own reference, scaled to six ticks.
+    pub(crate) long: Position,
+    /// Displacement per tick since the newer additional reference; without one, from `long`.
+    pub(crate) short: Position,
+    /// Largest change of a packed component over the same times.
+    pub(crate) long_turn: i32,
+    pub(crate) short_turn: i32,
+    /// Ticks from the reference to the snapshot that is coded.
+    pub(crate) ticks: i32,
+    pub(crate) half_side: f32,
+    previous: Option<PastPose>,
+    additional: [Option<PastPose>; 2],
+}
+
+/// Half a side in 1/512 m: 0.75 m for the player, 0.2 m for the others.
+const PLAYER_HALF: f32 = 384.0;
+const CUBE_HALF: f32 = 102.4;
+
+impl SnapshotHistory<'_> {
+    /// Flags the cubes that moved on the way to the reference. Reuses memory.
+    pub(crate) fn flag_active(&self, active: &mut Vec<bool>) {
+        active.clear();
+        active.extend(self.moved);
+        if let Some((older, _)) = self.additional[0] {
+            self.reference.flag_differing(older, active);
+        }
+    }
+
+    pub(crate) fn of(&self, cube: usize) -> KinematicHistory {
+        let position = self.reference.positions[cube];
+        let packed = self.reference.smallest_three(cube);
+        let pose = |older: Option<OlderSnapshot<'_>>| {
+            let (older, ticks) = older?;
+            let from = older.positions[cube];
+            Some(PastPose {
+                displacement: std::array::from_fn(|axis| position[axis] - from[axis]),
+                packed: older.smallest_three(cube),
+                ticks,
+            })
+        };
+        let previous = pose(self.previous);
+        let additional = self.additional.map(pose);
+        let long = previous.map_or([0; 3], |pose| {
+            pose.displacement.map(|axis| axis * 6 / pose.ticks)
+        });
+        let short = additional[0].map_or(long.map(|axis| axis / 6), |pose| {
+            pose.displacement.map(|axis| axis / pose.ticks)
+        });
+        let turn = |pose: Option<PastPose>| pose.map_or(0, |pose| change(packed, pose.packed));
+        KinematicHistory {
+            cube,
+            position,
+            packed,
+            orientation: unpack(packed),
+            long,
+            short,
+            long_turn: turn(previous),
+            short_turn: turn(additional[0]),
+            ticks: self.ticks,
+            half_side: if cube == 0 { PLAYER_HALF } else { CUBE_HALF },
+            previous,
+            additional,
+        }
+    }
+}
+
+impl KinematicHistory {
+    /// Height of the lowest corner, in 1/512 m.
+    pub(crate) fn clearance(&self) -> i32 {
+        let [x, y, z] = height_row(self.orientation).map(f32::abs);
+        (self.position[2] as f32 - self.half_side * (x + y + z)) as i32
+    }
+
+    /// In 1/512 m per tick.
+    pub(crate) fn velocity(&self) -> Vector {
+        let newer = self.additional[0].or(self.previous);
+        let older = self.additional[1].or(newer);
+        let [newer, older] = [newer, older].map(|pose| {
+            pose.map_or([0.0; 3], |pose| {
+                pose.displacement
+                    .map(|axis| axis as f32 / pose.ticks as f32)
+            })
+        });
+        std::array::from_fn(|axis| (newer[axis] + older[axis]) * 0.5)
+    }
+
+    /// Angular velocity, in radians per tick.
+    pub(crate) fn spin(&self) -> Vector {
+        self.spin_since(self.additional[0].or(self.previous))
+    }
+
+    /// Angular velocity since the reference's own reference, in radians per tick.
+    pub(crate) fn long_spin(&self) -> Vector {
+        self.spin_since(self.previous)
+    }
+
+    fn spin_since(&self, pose: Option<PastPose>) -> Vector {
+        pose.map_or([0.0; 3], |pose| {
+            let angles = turn(self.orientation, unpack(pose.packed));
+            angles.map(|angle| angle / pose.ticks as f32)
+        })
+    }
+}
+
+/// Largest difference between the integers of two packed orientations.
+fn change(a: SmallestThree, b: SmallestThree) -> i32 {
+    let components = a.components.into_iter().zip(b.components);
+    let difference = components.map(|(a, b)| (i32::from(a) - i32::from(b)).abs());
+    let largest = i32::from(a.largest.abs_diff(b.largest));
+    difference.max().unwrap_or(0).max(largest)
+}

@@ -1,0 +1,171 @@
+//! The trained model: what every chain of packets starts from. Both sides have the same one, and it never
+//! changes.
+
+use std::sync::{Arc, OnceLock};
+
+use super::layout::{ADAPTIVE, ERRORS, Inputs, MAX_INPUTS, SLOTS, WEIGHT_ONE, WEIGHT_SETS};
+
+/// A trained model, as `cubewire-lab train` makes them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TrainedModel {
+    /// Hashes of the recordings that it was trained on.
+    trained_on: Vec<u64>,
+    /// Log odds of bins by context slot, in units of [`TABLE_UNIT`](super::layout::TABLE_UNIT).
+    pub(crate) table: Vec<i8>,
+    /// Initial values of the adaptive state.
+    pub(crate) weights: Vec<Inputs>,
+    pub(crate) adaptive: Vec<u16>,
+    pub(crate) errors: Vec<u16>,
+}
+
+/// Why bytes are not a trained model.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ModelError {
+    /// The magic number is missing.
+    #[error("not a trained model: the first bytes are not {:?}", str::from_utf8(MAGIC).unwrap_or_default())]
+    Magic,
+    /// The bytes come from another version of this crate, or are damaged.
+    #[error("a model that was trained on {trained_on} recordings has {expected} bytes, not {got}")]
+    Length {
+        /// Number of recordings, according to the bytes.
+        trained_on: usize,
+        /// Length that follows from it.
+        expected: usize,
+        /// Actual length.
+        got: usize,
+    },
+}
+
+const MAGIC: &[u8; 8] = b"CWPRIOR1";
+
+/// Mean error of every candidate before training, in sixteenths.
+const INITIAL_ERROR: u16 = 1600;
+
+impl TrainedModel {
+    /// The model before any training: every bin has even odds.
+    #[must_use]
+    pub fn untrained() -> Self {
+        Self {
+            trained_on: Vec::new(),
+            table: vec![0; SLOTS],
+            weights: vec![[WEIGHT_ONE / 3; MAX_INPUTS]; WEIGHT_SETS],
+            adaptive: vec![1 << 15; ADAPTIVE],
+            errors: vec![INITIAL_ERROR; ERRORS],
+        }
+    }
+
+    /// The model that ships with this crate.
+    #[must_use]
+    pub fn shipped() -> Arc<Self> {
+        static SHIPPED: OnceLock<Arc<TrainedModel>> = OnceLock::new();
+        let shipped = SHIPPED.get_or_init(|| {
+            let bytes = include_bytes!("../../model.bin");
+            Arc::new(Self::from_bytes(bytes).expect("tests decode with the shipped model"))
+        });
+        Arc::clone(shipped)
+    }
+
+    /// Hashes of the recordings that it was trained on, as the trainer was given them.
+    #[must_use]
+    pub fn trained_on(&self) -> &[u64] {
+        &self.trained_on
+    }
+
+    pub(crate) fn set_trained_on(&mut self, hashes: Vec<u64>) {
+        self.trained_on = hashes;
+    }
+
+    /// Reads the format of [`Self::to_bytes`].
+    ///
+    /// # Errors
+    /// [`ModelError`] if the bytes are in another format.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self, ModelError> {
+        let rest = bytes.strip_prefix(MAGIC).ok_or(ModelError::Magic)?;
+        let count = rest.first().copied().unwrap_or(0) as usize;
+        let sizes = [
+            1,
+            8 * count,
+            2 * WEIGHT_SETS * MAX_INPUTS,
+            2 * ADAPTIVE,
+            2 * ERRORS,
+            SLOTS,
+        ];
+        let expected = MAGIC.len() + sizes.iter().sum::<usize>();
+        if bytes.len() != expected {
+            return Err(ModelError::Length {
+                trained_on: count,
+                expected,
+                got: bytes.len(),
+            });
+        }
+        let mut rest = rest;
+        let [_, hashes, weights, adaptive, errors, table] = sizes.map(|size| {
+            let (part, after) = rest.split_at(size);
+            rest = after;
+            part
+        });
+        let hashes = hashes.as_chunks().0.iter();
+        let weights = words(weights);
+        let weights = weights.as_chunks().0.iter();
+        Ok(Self {
+            trained_on: hashes.map(|hash| u64::from_le_bytes(*hash)).collect(),
+            weights: weights
+                .map(|set: &[u16; MAX_INPUTS]| set.map(u16::cast_signed))
+                .collect(),
+            adaptive: words(adaptive),
+            errors: words(errors),
+            table: table.iter().map(|entry| entry.cast_signed()).collect(),
+        })
+    }
+
+    /// The file format, little endian:
+    ///
+    /// ```text
+    /// "CWPRIOR1" | recordings 8 | hashes 64 each | weights 16 each | adaptive probabilities 16 each |
+    /// mean errors of candidates 16 each | log odds 8 each
+    /// ```
+    ///
+    /// At most 255 hashes are written.
+    #[must_use]
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let mut bytes = MAGIC.to_vec();
+        let count = self.trained_on.len().min(u8::MAX.into());
+        bytes.push(count as u8);
+        let hashes = self.trained_on[..count].iter();
+        bytes.extend(hashes.flat_map(|hash| hash.to_le_bytes()));
+        let weights = self.weights.iter().flatten();
+        bytes.extend(weights.flat_map(|weight| weight.to_le_bytes()));
+        bytes.extend(self.adaptive.iter().flat_map(|one| one.to_le_bytes()));
+        bytes.extend(self.errors.iter().flat_map(|error| error.to_le_bytes()));
+        bytes.extend(self.table.iter().map(|entry| entry.cast_unsigned()));
+        bytes
+    }
+}
+
+fn words(bytes: &[u8]) -> Vec<u16> {
+    let words = bytes.as_chunks().0.iter();
+    words.map(|word| u16::from_le_bytes(*word)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_model_survives_its_bytes_and_other_bytes_are_refused() {
+        let mut model = TrainedModel::untrained();
+        model.set_trained_on(vec![7, u64::MAX]);
+        model.table[5] = -9;
+        model.weights[3][1] = -7_000;
+        model.adaptive[1] = 9;
+        model.errors[2] = 77;
+        let bytes = model.to_bytes();
+        assert_eq!(TrainedModel::from_bytes(&bytes), Ok(model));
+        assert_eq!(TrainedModel::from_bytes(b"zstd"), Err(ModelError::Magic));
+        assert_eq!(TrainedModel::from_bytes(&[]), Err(ModelError::Magic));
+        for length in [8, 9, bytes.len() - 1] {
+            let error = TrainedModel::from_bytes(&bytes[..length]).unwrap_err();
+            assert!(matches!(error, ModelError::Length { .. }));
+        }
+    }
+}

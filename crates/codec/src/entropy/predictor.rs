@@ -1,0 +1,55 @@
+//! Predictors: where a packet's cubes are expected, given what was coded before.
+
+use super::history::{KinematicHistory, Position};
+use super::rotation::Quaternion;
+use crate::quantize::smallest_three::SmallestThree;
+
+/// Predicts one cube at a time, in the order of the packet: its orientation, then its position given the
+/// decoded orientation; [`update`](Self::update) then reports both actual values.
+///
+/// A predictor that simulates the whole scene from the reference would implement this trait.
+pub(crate) trait Predictor {
+    /// Whether residuals are to the candidate that has been best for similar cubes. Otherwise they are to the
+    /// first, and the second is only a context.
+    const SELECTS: bool;
+    /// Candidates; at least two.
+    type Orientations: AsRef<[Quaternion]>;
+    /// Candidates; at least two.
+    type Positions: AsRef<[Position]>;
+
+    fn orientations(&mut self, history: &KinematicHistory) -> Self::Orientations;
+    /// Called after [`orientations`](Self::orientations), for the same cube.
+    fn positions(
+        &mut self,
+        history: &KinematicHistory,
+        orientation: SmallestThree,
+    ) -> Self::Positions;
+    /// The actual values of that cube.
+    fn update(
+        &mut self,
+        history: &KinematicHistory,
+        orientation: SmallestThree,
+        position: Position,
+    );
+}
+
+/// Predicts that cubes stay where the reference has them. Constant velocity is the second candidate.
+#[derive(Debug)]
+pub(crate) struct HoldPredictor;
+
+impl Predictor for HoldPredictor {
+    const SELECTS: bool = false;
+    type Orientations = [Quaternion; 2];
+    type Positions = [Position; 2];
+
+    fn orientations(&mut self, history: &KinematicHistory) -> [Quaternion; 2] {
+        [history.orientation; 2]
+    }
+
+    fn positions(&mut self, history: &KinematicHistory, _: SmallestThree) -> [Position; 2] {
+        let moved = std::array::from_fn(|axis| history.position[axis] + history.long[axis]);
+        [history.position, moved]
+    }
+
+    fn update(&mut self, _: &KinematicHistory, _: SmallestThree, _: Position) {}
+}
