@@ -22,6 +22,7 @@ mod tooltips;
 
 use std::path::PathBuf;
 
+use bevy::ecs::system::SystemParam;
 use bevy::prelude::*;
 use bevy_egui::{EguiContexts, EguiPrimaryContextPass, egui};
 
@@ -233,7 +234,7 @@ fn figure(ui: &mut egui::Ui, name: &str, value: String) -> egui::Response {
     label
 }
 
-/// What [`draw_lane`] reads of the selected lane.
+/// The lane that is selected.
 type SelectedLane = (
     Entity,
     LaneSettingsQuery,
@@ -243,27 +244,34 @@ type SelectedLane = (
     Option<&'static Divergence>,
 );
 
-/// What it reads of every lane in a half of the screen.
+/// A lane in a half of the screen.
 type ShownLane = (&'static Side, LaneSettingsQuery, &'static LaneMeter);
 
-/// What it reads of every lane to a viewer in another process.
+/// A lane to a viewer in another process.
 type ViewerLane = (&'static Peer, &'static SenderSettings, &'static LaneMeter);
+
+/// Everything that the panel reads.
+#[derive(SystemParam)]
+struct Shown<'w, 's> {
+    selected: Query<'w, 's, SelectedLane, (With<Lane>, With<Selected>)>,
+    halves: Query<'w, 's, ShownLane, With<Lane>>,
+    viewers: Query<'w, 's, ViewerLane, With<Lane>>,
+    serving: Option<Res<'w, Serving>>,
+    connection: Option<Res<'w, ServerConnection>>,
+}
 
 fn draw_lane(
     mut commands: Commands,
     mut contexts: EguiContexts,
     mut state: ResMut<PanelState>,
     mut inset: ResMut<Inset>,
-    selected: Query<SelectedLane, (With<Lane>, With<Selected>)>,
-    shown: Query<ShownLane, With<Lane>>,
-    viewers: Query<ViewerLane, With<Lane>>,
-    serving: Option<Res<Serving>>,
-    connection: Option<Res<ServerConnection>>,
+    lanes: Shown<'_, '_>,
 ) {
     let Ok(ctx) = contexts.ctx_mut() else {
         return;
     };
-    let Some((entity, settings, meter, side, shadow, divergence)) = selected.iter().next() else {
+    let Some((entity, settings, meter, side, shadow, divergence)) = lanes.selected.iter().next()
+    else {
         inset.set_if_neq(Inset::default());
         return;
     };
@@ -272,10 +280,10 @@ fn draw_lane(
     let settings = settings.get();
     let mut new_settings = settings.clone();
     let mut reconnect = false;
-    let peers = match (&serving, &connection) {
+    let peers = match (&lanes.serving, &lanes.connection) {
         (Some(serving), _) => Peers::Viewers {
             serving,
-            viewers: viewers.iter().collect(),
+            viewers: lanes.viewers.iter().collect(),
         },
         (None, Some(connection)) => Peers::Server {
             connection,
@@ -283,7 +291,8 @@ fn draw_lane(
         },
         (None, None) => Peers::None,
     };
-    let mut shown: Vec<_> = shown
+    let mut shown: Vec<_> = lanes
+        .halves
         .iter()
         .map(|(&side, settings, meter)| Measured {
             side,

@@ -21,7 +21,6 @@ use cubewire_scene::TICKS_PER_SECOND;
 use super::playout::Playback;
 use super::receive::Decoded;
 use super::send::{LaneBackoff, Sender};
-use super::transport::{ReceiverMail, SenderMail};
 use super::{LaneMeter, Replica};
 use crate::simulation::CubeWorld;
 
@@ -236,20 +235,10 @@ impl LaneSettings {
     }
 }
 
-/// The components of a sending half in addition to its settings.
-fn sending_half(initial: Snapshot, stages: Stages) -> Result<impl Bundle, InitialStateError> {
-    Ok((Lane, Sender::new(initial, stages)?, SenderMail::default()))
-}
-
 /// The components of a receiving half in addition to its settings. It gets a [`Replica`] with the initial
 /// state.
-pub(super) fn receiving_half(delay: Duration) -> impl Bundle {
-    (
-        Lane,
-        ReceiverMail::default(),
-        Decoded::default(),
-        Playback::new(delay),
-    )
+fn receiving_half(delay: Duration) -> impl Bundle {
+    (Playback::new(delay), Decoded::default())
 }
 
 /// Spawns a lane with both halves in this process.
@@ -264,11 +253,11 @@ pub fn spawn_lane(world: &mut World, settings: LaneSettings) -> Result<Entity> {
         tick: cubes.tick(),
         initial: cubes.current().clone(),
     };
-    let sending = sending_half(welcome.initial.clone(), settings.sender.stages)?;
+    let sender = Sender::new(welcome.initial.clone(), settings.sender.stages)?;
     let delay = settings.playout.rule_delay(&settings.sender);
     let receiver = SnapshotReceiver::new(welcome, Limits::default(), delay, now)?;
     let receiving = (receiving_half(delay), Replica(receiver));
-    let lane = world.spawn((LocalLane, settings, sending, receiving));
+    let lane = world.spawn((LocalLane, settings, sender, receiving));
     Ok(lane.id())
 }
 
@@ -282,8 +271,8 @@ pub(crate) fn spawn_sending_lane<'a>(
     initial: Snapshot,
     settings: SenderSettings,
 ) -> Result<EntityCommands<'a>, InitialStateError> {
-    let sending = sending_half(initial, settings.stages)?;
-    Ok(commands.spawn((settings, sending, LaneBackoff::default())))
+    let sender = Sender::new(initial, settings.stages)?;
+    Ok(commands.spawn((settings, sender, LaneBackoff::default())))
 }
 
 /// Spawns the receiving half of a lane. Its [`SenderSettings`] are requested from the server. It shows

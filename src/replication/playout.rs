@@ -7,10 +7,12 @@ use cubewire_codec::CubeState;
 use cubewire_protocol::{AdaptiveDelay, Interpolation, Playout, Received};
 use cubewire_scene::TICKS_PER_SECOND;
 
-use super::{LaneMeter, PlayoutDelay, PlayoutSettings, Replica, SenderSettings};
+use super::transport::ReceiverMail;
+use super::{Lane, LaneMeter, PlayoutDelay, PlayoutSettings, Replica, SenderSettings};
 
 /// State of a lane's playout between ticks.
 #[derive(Component, Debug)]
+#[require(Lane, ReceiverMail)]
 pub(super) struct Playback {
     pub(super) adaptive: AdaptiveDelay,
     starved: bool,

@@ -8,11 +8,12 @@ use super::meter::Sample;
 use super::packet::PacketRecord;
 use super::quantized::QuantizedWorld;
 use super::transport::{SLICE_BYTES, SenderMail};
-use super::{LaneMeter, SenderSettings};
+use super::{Lane, LaneMeter, SenderSettings};
 use crate::simulation::CubeWorld;
 
 /// The sender's state of one lane.
 #[derive(Component, Debug)]
+#[require(Lane, SenderMail)]
 pub(crate) struct Sender {
     pub(super) protocol: SnapshotSender,
     /// The last legal stages, in case the settings become illegal.

@@ -5,10 +5,10 @@ use std::time::Duration;
 use bevy::prelude::*;
 use cubewire::commands::network::{Crossing, measure};
 use cubewire::commands::soak::SoakTest;
-use cubewire::game::headless::{HeadlessGame, LaneGame};
+use cubewire::game::headless::HeadlessGame;
 use cubewire::replication::{
-    Accounting, Divergence, HEADER_BYTES, LaneSettings, LinkSettings, PlayoutDelay,
-    PlayoutSettings, SEND_INTERVALS, SenderSettings,
+    Accounting, Divergence, HEADER_BYTES, LaneCheck, LaneMeter, LaneSettings, LinkSettings,
+    PlayoutDelay, SEND_INTERVALS,
 };
 use cubewire_codec::ladder::{self, Rung};
 use cubewire_link::{Bandwidth, Loss, PRESETS, Preset};

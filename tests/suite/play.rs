@@ -51,7 +51,7 @@ fn after_a_reset_the_game_goes_as_from_a_cold_start() {
         game.step();
     }
     game.app.world_mut().write_message(ResetSimulation);
-    let playing = cubewire::recording::ScriptPlayback::new(script("katamari"));
+    let playing = ScriptPlayback::new(script("katamari"));
     game.app.insert_resource(playing);
     assert_eq!(hash(&mut game, 900), cold);
 }
