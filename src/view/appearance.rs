@@ -1,10 +1,11 @@
 //! The appearance of both worlds: cubes, floor, light.
 
+use bevy::asset::AssetEventSystems;
 use bevy::camera::CameraUpdateSystems;
 use bevy::camera::visibility::{NoFrustumCulling, RenderLayers};
 use bevy::light::{CascadeShadowConfigBuilder, GlobalAmbientLight, NotShadowCaster};
 use bevy::prelude::*;
-use bevy_egui::EguiPrimaryContextPass;
+use bevy_egui::{EguiPostUpdateSet, EguiPrimaryContextPass};
 use cubewire_scene::{PLAYER, WALL};
 
 use super::camera::{self, SHARED};
@@ -53,6 +54,11 @@ impl Plugin for AppearancePlugin {
                 )
                     .in_set(ViewSystems::Follow)
                     .before(CameraUpdateSystems),
+            )
+            // Else a glyph is missing in the first frame that needs it.
+            .configure_sets(
+                PostUpdate,
+                EguiPostUpdateSet::PostProcessOutput.before(AssetEventSystems),
             )
             .add_systems(
                 EguiPrimaryContextPass,

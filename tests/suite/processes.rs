@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use std::env;
 use std::fs;
 use std::io::{BufRead, BufReader};
+use std::net::SocketAddr;
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 
@@ -54,10 +55,10 @@ fn serve(mut command: Command, bind: &str, security: &[&str], digest: &Path) -> 
     let mut out = BufReader::new(process.stdout.take().unwrap());
     out.read_line(&mut line).unwrap();
     process.stdout = Some(out.into_inner());
-    let address = line
-        .strip_prefix("Serving at ")
-        .and_then(|rest| rest.split_once(": "));
-    let (address, _) = address.unwrap_or_else(|| panic!("the server says: {line}"));
+    let words = line.split_whitespace();
+    let mut words = words.map(|word| word.trim_end_matches('.'));
+    let address = words.find(|word| word.parse::<SocketAddr>().is_ok());
+    let address = address.unwrap_or_else(|| panic!("the server says: {line}"));
     Server {
         process,
         address: address.to_owned(),

@@ -4,6 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use bevy::prelude::*;
+use bevy::window::PrimaryWindow;
 use cubewire::commands::play::{Played, play};
 use cubewire::controls::ControlsPlugin;
 use cubewire::game::headless::LaneGame;
@@ -27,6 +28,7 @@ fn game(script: Option<Script>, folder: &Path) -> LaneGame {
         app.init_resource::<ButtonInput<KeyCode>>()
             .init_resource::<Notices>()
             .insert_resource(folder.clone());
+        app.world_mut().spawn((Window::default(), PrimaryWindow));
     };
     let plugins = (
         ViewPlugin,

@@ -6,6 +6,8 @@ use std::io::ErrorKind;
 use std::net::{SocketAddr, UdpSocket};
 use std::time::Duration;
 
+use bevy::prelude::*;
+use bevy::time::TimeUpdateStrategy;
 use cubewire::game::headless::HeadlessGame;
 use cubewire::game::viewer::HeadlessViewer;
 use cubewire::replication::{
@@ -356,9 +358,7 @@ fn a_viewer_that_loses_its_server_says_so_and_connects_again() {
     agreeing(&game, &viewer);
 
     // The server ends.
-    game.app
-        .world_mut()
-        .write_message(bevy::app::AppExit::Success);
+    game.app.world_mut().write_message(AppExit::Success);
     step(&mut game, &mut [&mut viewer], 2);
     assert_eq!(
         lost(&viewer),
@@ -396,7 +396,7 @@ fn a_pause_keeps_viewers_and_lets_new_ones_in() {
     step(&mut game, &mut [&mut first], 60);
     let pause = |game: &mut HeadlessGame, paused: bool| {
         let world = game.app.world_mut();
-        let mut clock = world.resource_mut::<bevy::time::Time<bevy::time::Virtual>>();
+        let mut clock = world.resource_mut::<Time<Virtual>>();
         if paused {
             clock.pause();
         } else {
@@ -405,8 +405,16 @@ fn a_pause_keeps_viewers_and_lets_new_ones_in() {
     };
     pause(&mut game, true);
     let mut second = viewer_at(at, Security::Insecure, "delta");
-    // Longer than half the range of sequence numbers.
-    step(&mut game, &mut [&mut first, &mut second], 60 * 600);
+    // Longer than half the range of sequence numbers, at ten frames a second.
+    const TICKS_PER_FRAME: u32 = 6;
+    for app in [&mut game.app, &mut first.app, &mut second.app] {
+        app.insert_resource(TimeUpdateStrategy::FixedTimesteps(TICKS_PER_FRAME));
+    }
+    let frames = 60 * 600 / TICKS_PER_FRAME as usize;
+    step(&mut game, &mut [&mut first, &mut second], frames);
+    for app in [&mut game.app, &mut first.app, &mut second.app] {
+        app.insert_resource(TimeUpdateStrategy::FixedTimesteps(1));
+    }
     assert_eq!(status(&first), ConnectionStatus::Connected);
     assert_eq!(status(&second), ConnectionStatus::Connected);
     let received = first.meter().received;

@@ -8,8 +8,18 @@ use crate::view::Side;
 const CYAN: Color32 = Color32::from_rgb(0, 158, 191);
 const INK: Color32 = Color32::from_rgb(41, 46, 56);
 const RED: Color32 = Color32::from_rgb(217, 26, 26);
-/// Background of text over cubes: white, translucent, premultiplied.
-const VEIL: Color32 = Color32::from_rgba_premultiplied(145, 147, 148, 153);
+
+/// Background of text over cubes.
+fn veil() -> Color32 {
+    Color32::from_rgba_unmultiplied(250, 251, 252, 190)
+}
+
+/// Font sizes of the figures, the titles, captions and notices, recordings, and the accounting, points.
+const FIGURES_SIZE: f32 = 44.0;
+const TITLE_SIZE: f32 = 30.0;
+const TEXT_SIZE: f32 = 18.0;
+const RECORDING_SIZE: f32 = 16.0;
+const ACCOUNTING_SIZE: f32 = 14.0;
 
 /// Height of the figures at the top, points.
 const FIGURES_END: f32 = 80.0;
@@ -29,7 +39,7 @@ pub(super) fn caption(painter: &Painter, half: Rect, side: Side, text: &str) {
         Side::Left => (Align::Min, half.min.x + MARGIN + VEIL_MARGIN),
         Side::Right => (Align::Max, half.max.x - MARGIN - VEIL_MARGIN),
     };
-    let style = Style::new(18.0, INK).veiled();
+    let style = Style::new(TEXT_SIZE, INK).veiled();
     let wrap_width = half.width() * CAPTION_WIDTH - 2.0 * VEIL_MARGIN;
     let bottom = half.max.y - MARGIN;
     paint(painter, text, style, align, wrap_width, |size| {
@@ -40,13 +50,17 @@ pub(super) fn caption(painter: &Painter, half: Rect, side: Side, text: &str) {
 /// Paints the bandwidth of a lane at the top, with the accounting.
 pub(super) fn figures(painter: &Painter, over: Rect, article: &str, wire: &str) {
     let x = over.center().x;
-    let figures = Style::new(44.0, CYAN).monospace();
+    let figures = Style::new(FIGURES_SIZE, CYAN);
     let top = over.min.y + 4.0;
     let end = centred(painter, article, figures, over, |_| pos2(x, top));
     let accounting = format!("article accounting; wire {wire}");
-    centred(painter, &accounting, Style::new(14.0, INK), over, |_| {
-        pos2(x, end)
-    });
+    centred(
+        painter,
+        &accounting,
+        Style::new(ACCOUNTING_SIZE, INK),
+        over,
+        |_| pos2(x, end),
+    );
 }
 
 /// Paints the recordings in progress beside a red dot at the left.
@@ -57,7 +71,7 @@ pub(super) fn recording(painter: &Painter, picture: Rect, text: &str) {
     }
     let dot = picture.min + vec2(MARGIN + RADIUS, FIGURES_END + MARGIN + RADIUS);
     painter.circle_filled(dot, RADIUS, RED);
-    let style = Style::new(16.0, INK);
+    let style = Style::new(RECORDING_SIZE, INK);
     paint(painter, text, style, Align::Min, picture.width(), |size| {
         dot + vec2(RADIUS + 8.0, -size.y / 2.0)
     });
@@ -66,13 +80,13 @@ pub(super) fn recording(painter: &Painter, picture: Rect, text: &str) {
 /// Paints notices below the figures.
 pub(super) fn notices(painter: &Painter, picture: Rect, text: &str) {
     let at = pos2(picture.center().x, picture.min.y + FIGURES_END);
-    centred(painter, text, Style::new(18.0, INK), picture, |_| at);
+    centred(painter, text, Style::new(TEXT_SIZE, INK), picture, |_| at);
 }
 
 /// Paints what was switched in the upper half of the picture.
 pub(super) fn title(painter: &Painter, picture: Rect, text: &str) {
     let middle = picture.min.y + 0.3 * picture.height() + FIGURES_END / 2.0;
-    let style = Style::new(30.0, INK).veiled();
+    let style = Style::new(TITLE_SIZE, INK).veiled();
     centred(painter, text, style, picture, |size| {
         pos2(picture.center().x, middle - size.y / 2.0)
     });
@@ -80,7 +94,6 @@ pub(super) fn title(painter: &Painter, picture: Rect, text: &str) {
 
 #[derive(Clone, Copy, Debug)]
 struct Style {
-    font: fn(f32) -> FontId,
     /// Points.
     size: f32,
     colour: Color32,
@@ -90,16 +103,10 @@ struct Style {
 impl Style {
     const fn new(size: f32, colour: Color32) -> Self {
         Self {
-            font: FontId::proportional,
             size,
             colour,
             has_veil: false,
         }
-    }
-
-    const fn monospace(mut self) -> Self {
-        self.font = FontId::monospace;
-        self
     }
 
     const fn veiled(mut self) -> Self {
@@ -129,7 +136,7 @@ fn paint(
     wrap_width: f32,
     top: impl FnOnce(Vec2) -> Pos2,
 ) -> f32 {
-    let font = (style.font)(style.size);
+    let font = FontId::monospace(style.size);
     let mut job = LayoutJob::simple(text.to_owned(), font, style.colour, wrap_width.max(0.0));
     job.halign = align;
     let galley = painter.layout_job(job);
@@ -139,7 +146,7 @@ fn paint(
         return covered.min.y;
     }
     if style.has_veil {
-        painter.rect_filled(covered.expand2(vec2(VEIL_MARGIN, 0.0)), 0.0, VEIL);
+        painter.rect_filled(covered.expand2(vec2(VEIL_MARGIN, 0.0)), 0.0, veil());
     }
     painter.galley(at, galley, style.colour);
     covered.max.y
