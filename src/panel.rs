@@ -24,11 +24,12 @@ use std::path::PathBuf;
 
 use bevy::ecs::system::SystemParam;
 use bevy::prelude::*;
+use bevy::window::exit_on_all_closed;
 use bevy_egui::{EguiContexts, EguiPrimaryContextPass, egui};
 
 use crate::replication::{
-    ChangeLane, Divergence, Lane, LaneMeter, LaneSettings, LaneSettingsQuery, Peer, Reconnect,
-    SenderSettings, ServerConnection, Serving, ShadowLadder,
+    ChangeLane, Divergence, Lane, LaneMeter, LaneSettings, LaneSettingsQueryReadOnly, Peer,
+    Reconnect, SenderSettings, ServerConnection, Serving, ShadowLadder,
 };
 use crate::view::{Half, Inset, Notices, SelectHalf, Selected, ShowHalf, Side, ViewSystems};
 
@@ -39,6 +40,8 @@ pub use small::SmallGraphPlugin;
 /// The phases of the panel.
 #[derive(SystemSet, Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum PanelSystems {
+    /// Its notices over the picture are updated, in [`Update`].
+    Notices,
     /// The panel is drawn and its controls take effect, in [`EguiPrimaryContextPass`].
     Draw,
     /// A changed [`PanelState`] is saved to its file, in [`Last`].
@@ -68,7 +71,12 @@ impl Plugin for PanelPlugin {
         if let Some(path) = &self.settings {
             state = settings::load_or_default(path);
             app.insert_resource(settings::SettingsFile::new(path.clone(), &state))
-                .add_systems(Last, settings::save.in_set(PanelSystems::Save));
+                .add_systems(
+                    Last,
+                    settings::save
+                        .in_set(PanelSystems::Save)
+                        .after(exit_on_all_closed),
+                );
         }
         app.insert_resource(state)
             .init_resource::<Inset>()
@@ -76,7 +84,9 @@ impl Plugin for PanelPlugin {
             .add_observer(keys::on_action)
             .add_systems(
                 Update,
-                (keys::note_rung, show_hint, peers::show_connection).chain(),
+                (keys::note_rung, show_hint, peers::show_connection)
+                    .chain()
+                    .in_set(PanelSystems::Notices),
             )
             .add_systems(
                 EguiPrimaryContextPass,
@@ -237,7 +247,7 @@ fn figure(ui: &mut egui::Ui, name: &str, value: String) -> egui::Response {
 /// The lane that is selected.
 type SelectedLane = (
     Entity,
-    LaneSettingsQuery,
+    LaneSettingsQueryReadOnly,
     &'static LaneMeter,
     Option<&'static Side>,
     Option<&'static ShadowLadder>,
@@ -245,7 +255,7 @@ type SelectedLane = (
 );
 
 /// A lane in a half of the screen.
-type ShownLane = (&'static Side, LaneSettingsQuery, &'static LaneMeter);
+type ShownLane = (&'static Side, LaneSettingsQueryReadOnly, &'static LaneMeter);
 
 /// A lane to a viewer in another process.
 type ViewerLane = (&'static Peer, &'static SenderSettings, &'static LaneMeter);

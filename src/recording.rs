@@ -15,7 +15,7 @@ mod switch;
 pub mod video;
 
 pub use keyboard::KeyboardPlugin;
-pub use live::{LivePlugin, RecordingFolder};
+pub use live::{LivePlugin, LiveSystems, RecordingFolder};
 pub use play::{ScriptPlayback, ScriptPlugin, begin};
 pub use replay::{Difference, InputLog, InputLogPlugin, Outcome, ReplayCheck};
 pub use script::{Key, Recorded, Script, ScriptError, Step};

@@ -44,8 +44,9 @@ pub use divergence::Divergence;
 pub(crate) use divergence::History;
 pub(crate) use lane::spawn_sending_lane;
 pub use lane::{
-    ChangeLane, Lane, LaneSettings, LaneSettingsQuery, LinkSettings, LocalLane, PlayoutDelay,
-    PlayoutSettings, ROUND_TRIP, SEND_INTERVALS, SenderSettings, spawn_lane, spawn_receiving_lane,
+    ChangeLane, Lane, LaneSettings, LaneSettingsQuery, LaneSettingsQueryReadOnly, LinkSettings,
+    LocalLane, PlayoutDelay, PlayoutSettings, ROUND_TRIP, SEND_INTERVALS, SenderSettings,
+    spawn_lane, spawn_receiving_lane,
 };
 pub use meter::{Accounting, LaneMeter, METER_TICKS, Sample, TARGET_KBPS, Traffic, kbps};
 pub use packet::PacketRecord;

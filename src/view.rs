@@ -17,6 +17,7 @@ mod trails;
 
 use bevy::prelude::*;
 use bevy::transform::TransformSystems;
+use bevy_egui::EguiPostUpdateSet;
 
 use crate::controls::Action;
 use crate::replication::ReplicationSystems;
@@ -73,7 +74,8 @@ impl Plugin for ViewPlugin {
                 PostUpdate,
                 (ViewSystems::Cubes, ViewSystems::Follow)
                     .chain()
-                    .before(TransformSystems::Propagate),
+                    .before(TransformSystems::Propagate)
+                    .before(EguiPostUpdateSet::EndPass),
             )
             .add_systems(Startup, pictures::spawn)
             .add_systems(

@@ -70,10 +70,7 @@ impl FromStr for Size {
 /// # Errors
 /// If there is none of that name.
 pub fn network(name: &str) -> Result<&'static Preset, String> {
-    Preset::by_name(name).ok_or_else(|| {
-        let names = names(PRESETS.iter().map(|preset| preset.name));
-        format!("unknown network `{name}`; one of {names}")
-    })
+    Preset::by_name(name).ok_or_else(|| format!("unknown network `{name}`; one of {}", networks()))
 }
 
 /// Names, or `all`.
@@ -126,13 +123,29 @@ pub fn network_or_all(name: &str) -> Result<Choice<&'static Preset>, String> {
 
 const ALL: &str = "all";
 
-fn names<'a>(names: impl Iterator<Item = &'a str>) -> String {
-    names.collect::<Vec<_>>().join(", ")
+/// Names of all rungs, for the help.
+pub(super) fn rungs() -> String {
+    join(ladder::all().map(|rung| rung.name))
 }
 
-fn rates() -> String {
+/// Names of all networks, for the help.
+pub(super) fn networks() -> String {
+    join(PRESETS.iter().map(|preset| preset.name))
+}
+
+/// Names of all interpolations, for the help.
+pub(super) fn interpolations() -> String {
+    join(Interpolation::ALL.map(Interpolation::name).into_iter())
+}
+
+/// Snapshots a second, for the help.
+pub(super) fn rates() -> String {
     let rates = SEND_INTERVALS.map(|ticks| (TICKS_PER_SECOND / ticks).to_string());
     rates.join(", ")
+}
+
+fn join<'a>(names: impl Iterator<Item = &'a str>) -> String {
+    names.collect::<Vec<_>>().join(", ")
 }
 
 /// How a lane is set at first.
@@ -141,14 +154,14 @@ pub struct LaneArgs {
     #[expect(missing_docs, reason = "the help says it")]
     #[arg(long, value_name = "NAME", value_parser = replication::rung, help = format!(
         "Rung of the ladder to start with: {} [default: changed-flags]",
-        names(ladder::all().map(|rung| rung.name))
+        rungs()
     ))]
     pub rung: Option<Rung>,
     #[expect(missing_docs, reason = "the help says it")]
     #[arg(long, value_name = "NAME", value_parser = network, help = format!(
         "Network to start with: {} [default: a round trip of 100 ms without loss; for `view`, perfect, \
          as there is a real one]",
-        names(PRESETS.iter().map(|preset| preset.name))
+        networks()
     ))]
     pub network: Option<&'static Preset>,
     /// File of delays (CSV with a header of `sent_ms,delay_ms`) to replay as the network
@@ -162,7 +175,7 @@ pub struct LaneArgs {
     #[expect(missing_docs, reason = "the help says it")]
     #[arg(long, value_name = "NAME", value_parser = checked("interpolation"), help = format!(
         "Interpolation to start with: {} [default: linear]",
-        names(Interpolation::ALL.map(Interpolation::name).into_iter())
+        interpolations()
     ))]
     pub interpolation: Option<String>,
 }

@@ -11,7 +11,7 @@ use clap::Args;
 use cubewire_codec::ladder::Rung;
 
 use super::CommandError;
-use super::args::PlayArgs;
+use super::args::{PlayArgs, rungs};
 use crate::game::headless::LaneGame;
 use crate::game::progress;
 use crate::replication::{self, LaneSettings};
@@ -30,8 +30,14 @@ pub struct HeadlessArgs {
     /// What to play.
     #[command(flatten)]
     pub play: PlayArgs,
-    /// Rung of the ladder to send with, by name
-    #[arg(long, value_name = "NAME", default_value = "changed-flags", value_parser = replication::rung)]
+    #[expect(missing_docs, reason = "the help says it")]
+    #[arg(
+        long,
+        value_name = "NAME",
+        default_value = "changed-flags",
+        value_parser = replication::rung,
+        help = format!("Rung of the ladder to send with: {}", rungs())
+    )]
     pub rung: Rung,
     /// Print JSON
     #[arg(long)]

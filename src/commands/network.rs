@@ -9,7 +9,7 @@ use cubewire_link::{PRESETS, Preset};
 use serde::Serialize;
 
 use super::CommandError;
-use super::args::{Choice, PlayArgs, network_or_all, rung_or_all};
+use super::args::{Choice, PlayArgs, network_or_all, networks, rung_or_all, rungs};
 use super::table::markdown;
 use crate::game::GameError;
 use crate::game::headless::HeadlessGame;
@@ -24,22 +24,24 @@ pub struct NetworkArgs {
     /// What to play.
     #[command(flatten)]
     pub play: PlayArgs,
-    /// Networks by name, with commas between them, or `all`
+    #[expect(missing_docs, reason = "the help says it")]
     #[arg(
         long,
         value_name = "NAMES",
         value_delimiter = ',',
         value_parser = network_or_all,
-        default_value = "perfect,article,3g"
+        default_value = "perfect,article,3g",
+        help = format!("Networks, with commas between them, or `all`: {}", networks())
     )]
     pub networks: Vec<Choice<&'static Preset>>,
-    /// Rungs by name, with commas between them, or `all`
+    #[expect(missing_docs, reason = "the help says it")]
     #[arg(
         long,
         value_name = "NAMES",
         value_delimiter = ',',
         value_parser = rung_or_all,
-        default_value = "all"
+        default_value = "all",
+        help = format!("Rungs, with commas between them, or `all`: {}", rungs())
     )]
     pub rungs: Vec<Choice<Rung>>,
     /// Print JSON

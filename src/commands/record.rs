@@ -8,7 +8,9 @@ use clap::Args;
 use cubewire_scene::TICKS_PER_SECOND;
 
 use super::CommandError;
-use super::args::{Seconds, Size, halves, load_script, right_lane};
+use super::args::{
+    Seconds, Size, halves, interpolations, load_script, networks, rates, right_lane, rungs,
+};
 use crate::game::film::Film;
 use crate::game::progress;
 use crate::game::record::record;
@@ -17,15 +19,27 @@ use crate::recording::{MAX_SECONDS, Outcome, Switch, SwitchError};
 use crate::replication::LaneSettings;
 use crate::view::{Half, Overlay, Part, Side};
 
-const LANES: &str = "\
+fn lanes() -> String {
+    format!(
+        "\
 A LANE is `rung:NAME` or `stages:STAGE=VALUE+…`, then whatever differs from the defaults, with commas between:
-  link:PRESET  rate:60|30|20|10  interpolation:none|linear|hermite|extrapolate
-  playout:rule|adaptive|150ms  baseline:newest|smallest  seed:N
-as in `rung:delta,link:4g,rate:20`. --at changes the same settings.";
+  link:PRESET|CONDITIONS  rate:RATE  interpolation:NAME  playout:rule|adaptive|150ms
+  baseline:newest|smallest  seed:N
+as in `rung:delta,link:4g,rate:20`. --at changes the same settings.
+Rungs: {}
+Networks: {}
+Rates: {}
+Interpolations: {}",
+        rungs(),
+        networks(),
+        rates(),
+        interpolations()
+    )
+}
 
 /// `cubewire record`
 #[derive(Clone, Debug, Args)]
-#[command(after_help = LANES)]
+#[command(after_help = lanes())]
 pub struct RecordArgs {
     /// Script of keys by tick (RON) to play; without one, no key is pressed
     #[arg(long, value_name = "FILE")]

@@ -10,7 +10,7 @@ use cubewire_codec::ladder::Rung;
 use serde::Serialize;
 
 use super::CommandError;
-use super::args::PlayArgs;
+use super::args::{PlayArgs, rungs};
 use super::table::markdown;
 use crate::game::headless::HeadlessGame;
 use crate::game::progress;
@@ -31,8 +31,14 @@ pub struct ViewersArgs {
     /// Viewers, at most
     #[arg(long = "most", value_name = "N", default_value_t = 4, value_parser = max_viewers)]
     pub max: usize,
-    /// Rung of the ladder to send with, by name
-    #[arg(long, value_name = "NAME", default_value = "changed-flags", value_parser = replication::rung)]
+    #[expect(missing_docs, reason = "the help says it")]
+    #[arg(
+        long,
+        value_name = "NAME",
+        default_value = "changed-flags",
+        value_parser = replication::rung,
+        help = format!("Rung of the ladder to send with: {}", rungs())
+    )]
     pub rung: Rung,
 }
 

@@ -9,7 +9,7 @@ use std::time::Duration;
 use bevy::log::LogPlugin;
 use bevy::prelude::*;
 use bevy::window::WindowResolution;
-use bevy_egui::EguiPlugin;
+use bevy_egui::{EguiPlugin, EguiPostUpdateSet};
 
 use super::{GameError, GamePlugins};
 use crate::controls::ControlsPlugin;
@@ -139,7 +139,7 @@ pub fn add_game(app: &mut App, settings: WindowSettings) -> Result<(), WindowErr
     }
     if let Some(seconds) = settings.seconds {
         app.insert_resource(CloseAfter(Duration::from_secs_f64(seconds)))
-            .add_systems(PostUpdate, close);
+            .add_systems(PostUpdate, close.before(EguiPostUpdateSet::EndPass));
     }
     Ok(())
 }

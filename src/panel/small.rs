@@ -5,7 +5,7 @@ use bevy_egui::{EguiContexts, EguiPrimaryContextPass, egui};
 
 use super::{Measured, graph};
 use crate::replication::{Lane, LaneMeter};
-use crate::view::{Overlay, Part, Side};
+use crate::view::{Overlay, Part, Side, ViewSystems};
 
 /// Time span of the graph, seconds.
 const SECONDS: u32 = 5;
@@ -25,7 +25,7 @@ pub struct SmallGraphPlugin;
 
 impl Plugin for SmallGraphPlugin {
     fn build(&self, app: &mut App) {
-        app.add_systems(EguiPrimaryContextPass, draw);
+        app.add_systems(EguiPrimaryContextPass, draw.after(ViewSystems::Overlay));
     }
 }
 

@@ -16,6 +16,7 @@ use super::video::{Mp4, VideoError};
 use super::{InputLog, Script};
 use crate::controls::Action;
 use crate::files::claim;
+use crate::panel::PanelSystems;
 use crate::view::Notices;
 
 /// Frames a second, at most.
@@ -31,6 +32,10 @@ const MAX_WAITING_FRAMES: usize = 8;
 #[derive(Resource, Clone, Debug)]
 pub struct RecordingFolder(pub PathBuf);
 
+/// When the notices of recordings over the picture are updated, in [`Update`].
+#[derive(SystemSet, Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct LiveSystems;
+
 /// Records replays and videos at the press of a key. Needs [`RecordingFolder`] and [`Notices`].
 #[derive(Debug)]
 pub struct LivePlugin;
@@ -39,7 +44,13 @@ impl Plugin for LivePlugin {
     fn build(&self, app: &mut App) {
         app.init_resource::<Live>()
             .add_observer(on_action)
-            .add_systems(Update, (end_if_resized, show_lengths).chain())
+            .add_systems(
+                Update,
+                (end_if_resized, show_lengths)
+                    .chain()
+                    .in_set(LiveSystems)
+                    .after(PanelSystems::Notices),
+            )
             .add_systems(
                 Last,
                 (capture, collect, end.run_if(on_message::<AppExit>)).chain(),

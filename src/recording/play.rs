@@ -5,7 +5,7 @@ use bevy::prelude::*;
 use super::script::Script;
 use super::switch::Switch;
 use super::{InputLog, ReplayCheck};
-use crate::replication::{LaneSettings, LaneSettingsQuery};
+use crate::replication::{LaneSettings, LaneSettingsQueryReadOnly};
 use crate::simulation::{CubeWorld, HeldKeys, ResetSimulation, SimulationSystems};
 use crate::view::{Half, Overlay, ShowHalf, Side};
 
@@ -140,7 +140,7 @@ fn play(
 #[derive(Event, Clone, Debug)]
 struct Shown(ShowHalf);
 
-type Lanes<'w, 's> = Query<'w, 's, (&'static Side, LaneSettingsQuery)>;
+type Lanes<'w, 's> = Query<'w, 's, (&'static Side, LaneSettingsQueryReadOnly)>;
 
 fn settings_in(lanes: &Lanes<'_, '_>, side: Side) -> Option<LaneSettings> {
     let mut lanes = lanes.iter();

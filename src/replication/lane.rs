@@ -94,7 +94,7 @@ pub struct LaneSettings {
     pub playout: PlayoutSettings,
 }
 
-/// Reads and writes [`LaneSettings`] on a lane that has all of them.
+/// Reads and writes [`LaneSettings`] of a lane that has all of them; `LaneSettingsQueryReadOnly` reads them.
 #[derive(QueryData, Debug)]
 #[query_data(mutable, derive(Debug))]
 pub struct LaneSettingsQuery {

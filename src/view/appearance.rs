@@ -46,10 +46,11 @@ impl Plugin for AppearancePlugin {
             .add_systems(
                 PostUpdate,
                 (
-                    camera::follow,
                     (canvas::follow_window, camera::place).chain(),
                     colour,
-                    (light, trails::show).chain(),
+                    // Both move things, both hide things.
+                    (camera::follow, trails::show).chain(),
+                    light.before(trails::show),
                     overlay::notice,
                 )
                     .in_set(ViewSystems::Follow)

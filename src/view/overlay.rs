@@ -11,7 +11,7 @@ use bevy_egui::egui::{LayerId, Rect};
 use clap::ValueEnum;
 
 use super::{Inset, Notices, Side, ViewMode};
-use crate::replication::{Accounting, Lane, LaneMeter, LaneSettings, LaneSettingsQuery};
+use crate::replication::{Accounting, Lane, LaneMeter, LaneSettings, LaneSettingsQueryReadOnly};
 
 pub(super) use notice::notice;
 
@@ -84,7 +84,7 @@ impl Overlay {
 }
 
 type Lanes<'w, 's> =
-    Query<'w, 's, (&'static Side, LaneSettingsQuery, &'static LaneMeter), With<Lane>>;
+    Query<'w, 's, (&'static Side, LaneSettingsQueryReadOnly, &'static LaneMeter), With<Lane>>;
 
 /// Draws the text over the picture, below the panel.
 pub(super) fn draw(

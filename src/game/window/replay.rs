@@ -3,7 +3,7 @@
 use bevy::prelude::*;
 
 use crate::controls::ControlsSystems;
-use crate::recording::{Outcome, ReplayCheck, Script, ScriptPlayback, begin};
+use crate::recording::{LiveSystems, Outcome, ReplayCheck, Script, ScriptPlayback, begin};
 use crate::simulation::CubeWorld;
 use crate::view::Notices;
 
@@ -15,7 +15,12 @@ pub(super) fn play(app: &mut App, script: Script) {
     let lead_in = script.lead_in;
     let playing = ScriptPlayback::new(script).showing_halves(Vec::new());
     begin(app.world_mut(), playing);
-    app.add_systems(Update, show_outcome.run_if(resource_exists::<ReplayCheck>));
+    app.add_systems(
+        Update,
+        show_outcome
+            .after(LiveSystems)
+            .run_if(resource_exists::<ReplayCheck>),
+    );
     app.insert_resource(LeadIn(lead_in)).add_systems(
         RunFixedMainLoop,
         fast_forward

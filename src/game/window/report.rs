@@ -6,6 +6,8 @@
 use std::path::{Path, PathBuf};
 
 use bevy::prelude::*;
+use bevy::window::exit_on_all_closed;
+use bevy_egui::EguiPostUpdateSet;
 use cubewire_codec::ladder;
 use cubewire_scene::PLAYER;
 use serde::Serialize;
@@ -81,9 +83,12 @@ pub(super) fn install(app: &mut App, path: PathBuf) -> Result<(), WindowError> {
     .init_resource::<Report>()
     .add_systems(
         PostUpdate,
-        (compare, note).chain().after(ViewSystems::Cubes),
+        (compare, note)
+            .chain()
+            .after(ViewSystems::Follow)
+            .before(EguiPostUpdateSet::EndPass),
     )
-    .add_systems(Last, write);
+    .add_systems(Last, write.after(exit_on_all_closed));
     Ok(())
 }
 

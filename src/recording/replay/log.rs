@@ -5,7 +5,7 @@ use cubewire_scene::Keys;
 
 use super::{HASH_EVERY, ReplayCheck, check};
 use crate::recording::{Key, Recorded, Script, Step};
-use crate::replication::{LaneSettings, LaneSettingsQuery};
+use crate::replication::{LaneSettings, LaneSettingsQueryReadOnly};
 use crate::simulation::{CubeWorld, HeldKeys, ResetSimulation, SimulationSystems, state_hash};
 use crate::view::{Half, Side};
 
@@ -150,7 +150,7 @@ impl InputLog {
 
 fn note_input(
     held: Res<HeldKeys>,
-    lanes: Query<(&Side, LaneSettingsQuery)>,
+    lanes: Query<(&Side, LaneSettingsQueryReadOnly)>,
     mut resets: MessageReader<ResetSimulation>,
     mut log: ResMut<InputLog>,
 ) {
