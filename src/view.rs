@@ -130,9 +130,15 @@ impl ViewMode {
     }
 }
 
-fn on_action(action: On<Action>, mut mode: ResMut<ViewMode>, mut trails: ResMut<Trails>) {
+fn on_action(
+    action: On<Action>,
+    simulation: Option<Res<CubeWorld>>,
+    mut mode: ResMut<ViewMode>,
+    mut trails: ResMut<Trails>,
+) {
     match *action {
-        Action::NextView => *mode = mode.next(),
+        // A viewer of a server has nothing for the left half.
+        Action::NextView if simulation.is_some() => *mode = mode.next(),
         Action::Trails => trails.shown = !trails.shown,
         _ => {}
     }

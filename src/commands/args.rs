@@ -148,6 +148,20 @@ fn join<'a>(names: impl Iterator<Item = &'a str>) -> String {
     names.collect::<Vec<_>>().join(", ")
 }
 
+/// The rung that is sent with.
+#[derive(Clone, Copy, Debug, Args)]
+pub struct RungArg {
+    #[expect(missing_docs, reason = "the help says it")]
+    #[arg(
+        long,
+        value_name = "NAME",
+        default_value = "changed-flags",
+        value_parser = replication::rung,
+        help = format!("Rung of the ladder to send with: {}", rungs())
+    )]
+    pub rung: Rung,
+}
+
 /// How a lane is set at first.
 #[derive(Clone, Debug, Args)]
 pub struct LaneArgs {

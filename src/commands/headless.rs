@@ -8,13 +8,12 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use clap::Args;
-use cubewire_codec::ladder::Rung;
 
 use super::CommandError;
-use super::args::{PlayArgs, rungs};
+use super::args::{PlayArgs, RungArg};
 use crate::game::headless::LaneGame;
 use crate::game::progress;
-use crate::replication::{self, LaneSettings};
+use crate::replication::LaneSettings;
 use crate::view::ViewPlugin;
 
 use capture::Capture;
@@ -30,15 +29,9 @@ pub struct HeadlessArgs {
     /// What to play.
     #[command(flatten)]
     pub play: PlayArgs,
-    #[expect(missing_docs, reason = "the help says it")]
-    #[arg(
-        long,
-        value_name = "NAME",
-        default_value = "changed-flags",
-        value_parser = replication::rung,
-        help = format!("Rung of the ladder to send with: {}", rungs())
-    )]
-    pub rung: Rung,
+    /// What to send with.
+    #[command(flatten)]
+    pub rung: RungArg,
     /// Print JSON
     #[arg(long)]
     pub json: bool,
@@ -58,7 +51,7 @@ impl HeadlessArgs {
     pub fn run(&self, out: &mut impl Write) -> Result<(), CommandError> {
         let script = self.play.script()?;
         let (ticks, skip) = self.play.ticks(script.as_ref())?;
-        let settings = LaneSettings::with_stages(self.rung.stages);
+        let settings = LaneSettings::with_stages(self.rung.rung.stages);
         let mut capture = self.capture.as_deref().map(Capture::create).transpose()?;
         let mut game = if self.profile {
             let mut game = LaneGame::with_plugins(script, settings, ViewPlugin)?;

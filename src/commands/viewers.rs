@@ -6,11 +6,10 @@ use std::time::{Duration, Instant};
 use bevy::ecs::schedule::SingleThreadedExecutor;
 use bevy::prelude::*;
 use clap::Args;
-use cubewire_codec::ladder::Rung;
 use serde::Serialize;
 
 use super::CommandError;
-use super::args::{PlayArgs, rungs};
+use super::args::{PlayArgs, RungArg};
 use super::table::markdown;
 use crate::game::headless::HeadlessGame;
 use crate::game::progress;
@@ -31,15 +30,9 @@ pub struct ViewersArgs {
     /// Viewers, at most
     #[arg(long = "most", value_name = "N", default_value_t = 4, value_parser = max_viewers)]
     pub max: usize,
-    #[expect(missing_docs, reason = "the help says it")]
-    #[arg(
-        long,
-        value_name = "NAME",
-        default_value = "changed-flags",
-        value_parser = replication::rung,
-        help = format!("Rung of the ladder to send with: {}", rungs())
-    )]
-    pub rung: Rung,
+    /// What to send with.
+    #[command(flatten)]
+    pub rung: RungArg,
 }
 
 fn max_viewers(text: &str) -> Result<usize, String> {
@@ -203,7 +196,7 @@ impl ViewersArgs {
         let (ticks, _) = self.play.ticks(script.as_ref())?;
         let lane = LaneSettings {
             link: LinkSettings::PERFECT,
-            ..LaneSettings::with_stages(self.rung.stages)
+            ..LaneSettings::with_stages(self.rung.rung.stages)
         };
         let costs = measure(script.as_ref(), &lane, ticks, self.max)?;
         let titles = ["viewers", "µs a tick", "more than one fewer", "kbps"];

@@ -107,11 +107,7 @@ impl LaneSettingsQueryReadOnlyItem<'_, '_> {
     /// The settings as one value.
     #[must_use]
     pub fn get(&self) -> LaneSettings {
-        LaneSettings {
-            sender: *self.sender,
-            link: self.link.clone(),
-            playout: *self.playout,
-        }
+        LaneSettings::of(self.sender, self.link, self.playout)
     }
 }
 
@@ -119,11 +115,7 @@ impl LaneSettingsQueryItem<'_, '_> {
     /// The settings as one value.
     #[must_use]
     pub fn get(&self) -> LaneSettings {
-        LaneSettings {
-            sender: *self.sender,
-            link: self.link.clone(),
-            playout: *self.playout,
-        }
+        LaneSettings::of(&self.sender, &self.link, &self.playout)
     }
 
     /// Writes what differs.
@@ -222,6 +214,14 @@ impl PlayoutSettings {
 }
 
 impl LaneSettings {
+    fn of(sender: &SenderSettings, link: &LinkSettings, playout: &PlayoutSettings) -> Self {
+        Self {
+            sender: *sender,
+            link: link.clone(),
+            playout: *playout,
+        }
+    }
+
     /// The default lane with other stages.
     #[must_use]
     pub fn with_stages(stages: Stages) -> Self {

@@ -123,7 +123,7 @@ impl PlayTotals {
             });
         Summary {
             script: args.play.name(),
-            rung: args.rung.name,
+            rung: args.rung.rung.name,
             snapshots: sums.snapshots,
             seconds: sums.ticks as f64 / f64::from(TICKS_PER_SECOND),
             article: rate(Accounting::Article),
