@@ -57,7 +57,7 @@ pub use playout::TickPicture;
 pub(crate) use playout::{is_teleport, shown_cube};
 pub(crate) use send::LaneBackoff;
 pub use shadow::{ShadowLadder, ShadowRung};
-pub use text::{LaneTextError, rung};
+pub use text::{LaneTextError, interpolation, rung, send_interval};
 pub use totals::Totals;
 pub use viewer::ViewerPlugin;
 

@@ -182,26 +182,16 @@ pub struct LaneArgs {
     #[arg(long, value_name = "FILE", conflicts_with = "network")]
     pub trace: Option<PathBuf>,
     #[expect(missing_docs, reason = "the help says it")]
-    #[arg(long, value_name = "RATE", value_parser = checked("rate"), help = format!(
+    #[arg(id = "rate", long, value_name = "RATE", value_parser = replication::send_interval, help = format!(
         "Snapshots a second to start with: {} [default: 60]", rates()
     ))]
-    pub rate: Option<String>,
+    pub send_interval_ticks: Option<u32>,
     #[expect(missing_docs, reason = "the help says it")]
-    #[arg(long, value_name = "NAME", value_parser = checked("interpolation"), help = format!(
+    #[arg(long, value_name = "NAME", value_parser = replication::interpolation, help = format!(
         "Interpolation to start with: {} [default: linear]",
         interpolations()
     ))]
-    pub interpolation: Option<String>,
-}
-
-/// Accepts what is legal for a setting of lanes.
-fn checked(
-    setting: &'static str,
-) -> impl Fn(&str) -> Result<String, LaneTextError> + Clone + Send + Sync {
-    move |value| {
-        LaneSettings::default().set(setting, value)?;
-        Ok(value.to_owned())
-    }
+    pub interpolation: Option<Interpolation>,
 }
 
 impl LaneArgs {
@@ -213,11 +203,11 @@ impl LaneArgs {
         if let Some(rung) = self.rung {
             lane.sender.stages = rung.stages;
         }
-        for (setting, value) in [("rate", &self.rate), ("interpolation", &self.interpolation)] {
-            if let Some(value) = value {
-                lane.set(setting, value)
-                    .expect("it was checked as an argument");
-            }
+        if let Some(ticks) = self.send_interval_ticks {
+            lane.sender.send_interval_ticks = ticks;
+        }
+        if let Some(interpolation) = self.interpolation {
+            lane.playout.interpolation = interpolation;
         }
         if let Some(network) = self.network {
             lane.link.conditions = network.conditions.clone();

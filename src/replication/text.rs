@@ -109,6 +109,32 @@ pub fn rung(name: &str) -> Result<Rung, LaneTextError> {
     })
 }
 
+/// The interpolation of that name.
+///
+/// # Errors
+/// If there is none.
+pub fn interpolation(name: &str) -> Result<Interpolation, LaneTextError> {
+    Interpolation::by_name(name).ok_or_else(|| LaneTextError::UnknownInterpolation {
+        name: name.to_owned(),
+    })
+}
+
+/// The ticks between two snapshots at that rate: one of [`SEND_INTERVALS`].
+///
+/// # Errors
+/// If none of them gives that rate.
+pub fn send_interval(rate: &str) -> Result<u32, LaneTextError> {
+    let ticks = rate.parse().ok().and_then(|rate: u32| {
+        let mut intervals = SEND_INTERVALS.into_iter();
+        intervals.find(|ticks| TICKS_PER_SECOND / ticks == rate)
+    });
+    ticks.ok_or_else(|| LaneTextError::Value {
+        setting: "rate",
+        given: rate.to_owned(),
+        wanted: "60, 30, 20 or 10",
+    })
+}
+
 impl LaneSettings {
     /// Changes one setting, by name; see [`FromStr`].
     ///
@@ -124,19 +150,8 @@ impl LaneSettings {
             "rung" => self.sender.stages = rung(value)?.stages,
             "stages" => self.sender.stages = value.parse::<Stages>()?,
             "link" => self.link.conditions = value.parse::<Conditions>()?,
-            "interpolation" => {
-                self.playout.interpolation = Interpolation::by_name(value).ok_or_else(|| {
-                    LaneTextError::UnknownInterpolation {
-                        name: value.to_owned(),
-                    }
-                })?;
-            }
-            "rate" => {
-                let rate = value.parse::<u32>().ok();
-                let interval = rate.and_then(send_interval);
-                self.sender.send_interval_ticks =
-                    interval.ok_or_else(|| illegal("rate", "60, 30, 20 or 10"))?;
-            }
+            "interpolation" => self.playout.interpolation = interpolation(value)?,
+            "rate" => self.sender.send_interval_ticks = send_interval(value)?,
             "playout" => {
                 self.playout.delay = playout_delay(value)
                     .ok_or_else(|| illegal("playout", "rule, adaptive, or from 0ms to 4000ms"))?;
@@ -256,11 +271,6 @@ fn describe_link(link: &Conditions) -> String {
         text += ", cut";
     }
     text
-}
-
-fn send_interval(rate: u32) -> Option<u32> {
-    let mut intervals = SEND_INTERVALS.into_iter();
-    intervals.find(|ticks| TICKS_PER_SECOND / ticks == rate)
 }
 
 fn playout_delay(value: &str) -> Option<PlayoutDelay> {
