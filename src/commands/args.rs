@@ -182,7 +182,7 @@ pub struct LaneArgs {
     #[arg(long, value_name = "FILE", conflicts_with = "network")]
     pub trace: Option<PathBuf>,
     #[expect(missing_docs, reason = "the help says it")]
-    #[arg(id = "rate", long, value_name = "RATE", value_parser = replication::send_interval, help = format!(
+    #[arg(id = "rate", long = "rate", value_name = "RATE", value_parser = replication::send_interval, help = format!(
         "Snapshots a second to start with: {} [default: 60]", rates()
     ))]
     pub send_interval_ticks: Option<u32>,
