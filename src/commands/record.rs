@@ -15,6 +15,7 @@ use crate::game::film::Film;
 use crate::game::progress;
 use crate::game::record::record;
 use crate::game::series::{Series, record_series};
+use crate::recording::video::{FORMATS, Format, extensions};
 use crate::recording::{MAX_SECONDS, Outcome, Switch, SwitchError};
 use crate::replication::LaneSettings;
 use crate::view::{Half, Overlay, Part, Side};
@@ -72,8 +73,10 @@ pub struct RecordArgs {
     /// Frames a second; a GIF can have 50, 25, 20, 10, 5 [default: 60; for a GIF, 20]
     #[arg(long, value_name = "N", value_parser = frames_per_second)]
     fps: Option<u32>,
-    /// File to write: .mp4, .gif, or .png for numbered pictures; for a series, the folder
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help = format!(
+        "File to write: {}, where a .png is a numbered picture for each frame; for a series, the folder",
+        extensions()
+    ))]
     out: PathBuf,
     /// Many videos at once, and a page that plays them: each rung beside the one before it, and each
     /// kind of interpolation
@@ -175,11 +178,9 @@ impl RecordArgs {
         {
             return Err(CommandError::NotAReplay { path: path.clone() });
         }
-        let is_gif = self
-            .out
-            .extension()
-            .is_some_and(|kind| kind.eq_ignore_ascii_case("gif"));
-        let fps = self.fps.unwrap_or(if is_gif { 20 } else { 60 });
+        let format = Format::of(&self.out);
+        let default_fps = format.map_or(FORMATS[0].default_fps, |format| format.default_fps);
+        let fps = self.fps.unwrap_or(default_fps);
         let rate = f64::from(TICKS_PER_SECOND);
         let seconds = match (self.seconds, &script) {
             (Some(seconds), _) => seconds.0,

@@ -45,16 +45,55 @@ pub trait FrameSink: Send {
 /// If the extension is unknown, the format does not support the size or the rate, or the file cannot be
 /// created.
 pub fn open(path: &Path, size: (u32, u32), fps: u32) -> Result<Box<dyn FrameSink>, VideoError> {
-    let extension = path.extension().unwrap_or_default();
-    if extension.eq_ignore_ascii_case("mp4") {
-        Ok(Box::new(Mp4::create(path, size, fps)?))
-    } else if extension.eq_ignore_ascii_case("gif") {
-        Ok(Box::new(gif::Gif::create(path, size, fps)?))
-    } else if extension.eq_ignore_ascii_case("png") {
-        Ok(Box::new(png::Pngs::create(path, size)?))
-    } else {
-        Err(VideoError::Extension { path: path.into() })
+    let format = Format::of(path).ok_or_else(|| VideoError::Extension { path: path.into() })?;
+    (format.open)(path, size, fps)
+}
+
+/// A kind of video file.
+#[derive(Clone, Copy, Debug)]
+pub struct Format {
+    /// Of the file's name, without a dot.
+    pub extension: &'static str,
+    /// Frames a second, unless others are asked for.
+    pub default_fps: u32,
+    open: fn(&Path, (u32, u32), u32) -> Result<Box<dyn FrameSink>, VideoError>,
+}
+
+/// All kinds.
+pub const FORMATS: [Format; 3] = [
+    Format {
+        extension: "mp4",
+        default_fps: 60,
+        open: |path, size, fps| Ok(Box::new(Mp4::create(path, size, fps)?)),
+    },
+    Format {
+        extension: "gif",
+        default_fps: 20,
+        open: |path, size, fps| Ok(Box::new(gif::Gif::create(path, size, fps)?)),
+    },
+    Format {
+        extension: "png",
+        default_fps: 60,
+        open: |path, size, _| Ok(Box::new(png::Pngs::create(path, size)?)),
+    },
+];
+
+impl Format {
+    /// The format that the extension of `path` selects, in upper or lower case.
+    #[must_use]
+    pub fn of(path: &Path) -> Option<Self> {
+        let extension = path.extension()?;
+        let mut formats = FORMATS.into_iter();
+        formats.find(|format| extension.eq_ignore_ascii_case(format.extension))
     }
+}
+
+/// The extensions of all formats, for people to read: `.mp4, .gif or .png`.
+#[must_use]
+pub fn extensions() -> String {
+    let extensions = FORMATS.map(|format| format!(".{}", format.extension));
+    let (last, others) = extensions.split_last().expect("there are several");
+    format!("{} or {last}", others.join(", "))
 }
 
 fn check_frame(path: &Path, (width, height): (u32, u32), frame: &[u8]) -> Result<(), VideoError> {

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, thiserror::Error)]
 pub enum VideoError {
     /// The extension is unknown.
-    #[error("{}: the name of a video must end in .mp4, .gif or .png", path.display())]
+    #[error("{}: the name of a video must end in {}", path.display(), super::extensions())]
     Extension {
         /// The video.
         path: PathBuf,
