@@ -1,8 +1,9 @@
 //! Replicates moving cubes over a bad network and prints statistics each second.
 //!
-//! This is all that a game needs from `cubewire-protocol`: a sender for each receiver, which tracks
-//! the snapshots that it holds; and a receiver, which decodes, acks and plays back. Time and bytes are
-//! arguments of both. Here the bytes go over a `cubewire-link`; in a game, over a socket.
+//! It uses everything that a game needs from `cubewire-protocol`: a sender for each receiver, which
+//! tracks the snapshots that the receiver holds; and a receiver, which decodes, acks and plays back.
+//! Both get the time and the bytes as arguments. Here the bytes go over a simulated link
+//! (`cubewire-link`); in a game, over a socket.
 //!
 //! ```text
 //! cargo run --example lossy_link hostile
@@ -54,7 +55,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     for tick in 1..=10 * u64::from(TICKS_PER_SECOND) {
         let now = Duration::from_secs(tick) / TICKS_PER_SECOND.into();
 
-        // The sender: take in feedback, encode, send.
+        // The sender: process feedback, encode, send.
         while let Some(message) = up.receive(now) {
             sender.on_message(&message)?;
         }
@@ -65,7 +66,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         bytes += packet.len() + HEADER_BYTES;
         down.send(now, packet.len() + HEADER_BYTES, packet);
 
-        // The receiver: take in packets, send feedback.
+        // The receiver: process packets, send feedback.
         while let Some(packet) = down.receive(now) {
             if let Arrival::Decoded { late: is_late, .. } = receiver.on_packet(now, &packet)? {
                 decoded += 1;

@@ -1,8 +1,9 @@
 //! Sends snapshots of moving cubes over a link with a round trip of 100 ms, and prints the bandwidth
 //! of each rung of the compression ladder.
 //!
-//! This is all that a game needs from `cubewire-codec`: quantize, encode against the newest acked
-//! snapshot and keep the result; decode against a held snapshot and keep the result.
+//! It shows all that a game does with `cubewire-codec`. The sender quantizes a snapshot, encodes it
+//! against the newest acked snapshot, and keeps it as a baseline; the receiver decodes it and keeps it
+//! as a baseline.
 //!
 //! ```text
 //! cargo run --example send_snapshots

@@ -1,4 +1,4 @@
-//! The command line: each subcommand's arguments and its run are in one file.
+//! The command line. Each file has the arguments and the implementation of one subcommand.
 
 pub mod args;
 mod error;
@@ -26,7 +26,7 @@ use crate::controls;
 
 pub use error::CommandError;
 
-/// Play Glenn Fiedler's cube demo, and watch where every bit of its network traffic goes.
+/// Play Glenn Fiedler's cube demo, and see what every bit of its network traffic is for.
 #[derive(Debug, Parser)]
 #[command(
     version,
@@ -46,27 +46,27 @@ pub struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Play a script without a window, as fast as possible, and print what one rung costs
+    /// Play a script without a window, as fast as possible, and print the bandwidth of one rung
     Headless(headless::HeadlessArgs),
-    /// Play a script once and print what every rung of the ladder costs on that play
+    /// Play a script once, encode it with every rung of the ladder, and print the bandwidths
     Ladder(ladder::LadderArgs),
-    /// Play a script once and send it with every rung over several networks; everything that arrives is
-    /// compared with what was sent
+    /// Play a script once, send it with every rung over several simulated networks, and compare every
+    /// snapshot that arrives with the one that was sent
     Network(network::NetworkArgs),
-    /// Play, and admit viewers from other processes and machines
+    /// Play, and serve viewers in other processes or on other machines
     Serve(serve::ServeArgs),
-    /// Show what a server plays
+    /// Connect to a server and show its game
     View(view::ViewArgs),
-    /// Play to more and more viewers on this machine, and print what each costs the server
+    /// Serve an increasing number of viewers on this machine, and print the server's time for each number
     Viewers(viewers::ViewersArgs),
-    /// Play a replay recorded with F9, and report whether every state is as recorded
+    /// Play back a replay recorded with F9, and report whether every state matches the recorded one
     Play(play::PlayReplayArgs),
-    /// Film a script or a replay without a window: every frame, however long it takes
+    /// Render a script or a replay to a video file, without a window and without dropping frames
     Record(record::RecordArgs),
     /// Print a new key for `serve` and `view`
     Key,
-    /// Play to viewers that come and go, with stages and networks that change every few seconds;
-    /// everything that arrives is compared with what was sent
+    /// Run a soak test: viewers join, leave, and change stages and networks every few seconds, and every
+    /// snapshot that arrives is compared with the one that was sent
     Soak(soak::SoakArgs),
 }
 
@@ -74,7 +74,7 @@ impl Cli {
     /// Runs the command; it prints to `out`.
     ///
     /// # Errors
-    /// [`CommandError`], one line that names the thing and the place.
+    /// [`CommandError`], whose message is one line.
     pub fn run(self, out: &mut impl Write) -> Result<(), CommandError> {
         match self.command {
             Some(Command::Headless(args)) => args.run(out),

@@ -1,8 +1,8 @@
-//! Keys: one table of what each of them does.
+//! The key bindings.
 //!
-//! [`BINDINGS`] is the table. From it come the keys that are listened to, the panel's list, `--help` and
-//! the README's table. [`ControlsPlugin`] triggers an [`Action`], an event, for each key press; view, panel and
-//! recording observe the actions that concern them. Keys that are held are read by [`held`] instead.
+//! [`BINDINGS`] is the one table of all keys: for input handling, the panel's list, `--help` and the README.
+//! [`ControlsPlugin`] triggers an [`Action`], an event, for each key press; view, panel and recording observe
+//! the actions that they handle. Keys that have an effect while they are held are read by [`held`] instead.
 
 use bevy::prelude::*;
 use bevy_egui::input::EguiWantsInput;

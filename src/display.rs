@@ -1,4 +1,4 @@
-//! Checks for a display and a graphics adapter, without which Bevy panics.
+//! Checks for a display and a graphics adapter. Bevy panics without them.
 
 use std::env;
 

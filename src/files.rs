@@ -1,4 +1,4 @@
-//! Files that are written atomically: they appear complete or not at all.
+//! Writes files atomically: a file appears complete or not at all.
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Seek, SeekFrom, Write};

@@ -1,4 +1,4 @@
-//! The harnesses: the same plugins in a window, on a manual clock, or drawn into an image.
+//! Runs the same plugins in a window, without a window on a manual clock, or rendered offscreen.
 
 pub mod film;
 pub mod headless;

@@ -1,26 +1,26 @@
-//! Cubewire: play Glenn Fiedler's cube demo, and watch where every bit of its network traffic goes.
+//! Cubewire: play Glenn Fiedler's cube demo, and see what every bit of its network traffic is for.
 //!
-//! The house, from the ground up:
+//! The crates and modules, from the lowest layer up:
 //!
-//! | | |
+//! | crate or module | contents |
 //! | --- | --- |
-//! | `crates/codec` | snapshots to bits and back, one stage of compression at a time |
-//! | `crates/link` | a network link in memory that delays, loses, repeats and reorders |
-//! | `crates/scene` | the rules of the demo: where cubes stand, what keys do, who is interacting |
+//! | `crates/codec` | the codec: encodes snapshots as bits and decodes them |
+//! | `crates/link` | a simulated network link: delay, loss, duplication, reordering |
+//! | `crates/scene` | the rules of the demo: initial layout, the player's forces, interacting cubes |
 //! | `crates/protocol` | sender and receiver: acks, baselines, jitter buffer, interpolation |
 //! | `crates/lab` | measures the codec on recordings, from the command line |
 //! | [`simulation`] | the authoritative world: bodies, player forces, 60 Hz step |
 //! | [`replication`] | lanes: capture → quantize → encode → transport → decode → playout |
-//! | [`transport`] | how a lane's messages travel: by memory over a simulated link, or by UDP |
+//! | [`transport`] | transfers a lane's messages, in memory over a simulated link or over UDP |
 //! | [`controls`] | the table of keys |
-//! | [`view`] | the picture: both worlds, cameras, colours, text over them |
-//! | [`panel`] | egui: switches and graphs; reads samples, triggers events |
-//! | [`recording`] | scripts, replays, the keyboard, videos of the screen |
-//! | [`game`] | the harnesses: in a window, on a manual clock, drawn into an image |
-//! | [`commands`] | the command line: a file for each subcommand |
-//! | `examples` | one small program for each thing that a game developer would take away |
+//! | [`view`] | draws both worlds: cubes, cameras, colours, text overlays |
+//! | [`panel`] | the egui panel: switches and graphs; reads samples, triggers events |
+//! | [`recording`] | scripts, replays, keyboard input, videos of the screen |
+//! | [`game`] | runs the game: in a window, without one, or rendered offscreen |
+//! | [`commands`] | the command line: one file per subcommand |
+//! | `examples` | minimal programs that use the codec, and the protocol over a simulated link |
 //!
-//! Imports point upwards in this table alone: `tests/suite/layers.rs` checks it.
+//! A module imports only from rows above its own; `tests/suite/layers.rs` checks that.
 
 pub mod commands;
 pub mod controls;

@@ -1,7 +1,7 @@
 //! The authoritative world: 901 cubes in Rapier, one step a tick, 60 ticks a second.
 //!
-//! The rules are `cubewire-scene`'s; this module applies them to the physics engine and reads the
-//! resulting states back into [`CubeWorld`]. Sending and drawing are left to others, which read it.
+//! The rules are `cubewire-scene`'s. This module applies them to the physics engine and reads the resulting
+//! states back into [`CubeWorld`], from which other modules send and draw them.
 
 mod bodies;
 mod capture;

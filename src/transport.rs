@@ -1,11 +1,11 @@
-//! The transports: how messages get from one half of a lane to the other.
+//! The transports, which transfer messages between the two halves of a lane.
 //!
 //! [`MemoryTransportPlugin`] connects lanes with both halves in this process, over a simulated link.
-//! [`UdpServerPlugin`] and [`UdpViewerPlugin`] connect processes. All of them keep the contract of
+//! [`UdpServerPlugin`] and [`UdpViewerPlugin`] connect processes. All of them implement the interface of
 //! [`replication::transport`](crate::replication::transport).
 //!
-//! Either way renet fragments messages into packets and reassembles them. A guard checks
-//! every packet before renet sees it.
+//! In both cases renet fragments messages into packets and reassembles them. A guard validates every packet
+//! before it is passed to renet.
 
 mod guard;
 mod memory;

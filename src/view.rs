@@ -1,4 +1,4 @@
-//! The picture: at the left the simulation or a lane's replica, at the right a lane's replica.
+//! Draws the simulation or a lane's replica in the left half, and a lane's replica in the right half.
 //!
 //! The view has its own cubes, one set for each half. [`ViewPlugin`] moves them and needs no window: the
 //! simulation's cubes follow the simulation, a replica's only its decoded snapshots.

@@ -76,7 +76,7 @@ pub fn network(name: &str) -> Result<&'static Preset, String> {
 /// Names, or `all`.
 #[derive(Clone, Debug)]
 pub enum Choice<T> {
-    /// All that there are.
+    /// All of them.
     All,
     /// This one.
     One(T),
@@ -148,7 +148,7 @@ fn join<'a>(names: impl Iterator<Item = &'a str>) -> String {
     names.collect::<Vec<_>>().join(", ")
 }
 
-/// The rung that is sent with.
+/// The rung of the lanes.
 #[derive(Clone, Copy, Debug, Args)]
 pub struct RungArg {
     #[expect(missing_docs, reason = "the help says it")]
@@ -162,7 +162,7 @@ pub struct RungArg {
     pub rung: Rung,
 }
 
-/// How a lane is set at first.
+/// The initial settings of a lane.
 #[derive(Clone, Debug, Args)]
 pub struct LaneArgs {
     #[expect(missing_docs, reason = "the help says it")]
@@ -173,17 +173,17 @@ pub struct LaneArgs {
     pub rung: Option<Rung>,
     #[expect(missing_docs, reason = "the help says it")]
     #[arg(long, value_name = "NAME", value_parser = network, help = format!(
-        "Network to start with: {} [default: a round trip of 100 ms without loss; for `view`, perfect, \
-         as there is a real one]",
+        "Simulated network to start with: {} [default: a round trip of 100 ms without loss; for `view`, \
+         perfect, in addition to the real network]",
         networks()
     ))]
     pub network: Option<&'static Preset>,
-    /// File of delays (CSV with a header of `sent_ms,delay_ms`) to replay as the network
+    /// File of recorded delays (CSV with the header `sent_ms,delay_ms`) to replay as the simulated network
     #[arg(long, value_name = "FILE", conflicts_with = "network")]
     pub trace: Option<PathBuf>,
     #[expect(missing_docs, reason = "the help says it")]
     #[arg(id = "rate", long = "rate", value_name = "RATE", value_parser = replication::send_interval, help = format!(
-        "Snapshots a second to start with: {} [default: 60]", rates()
+        "Snapshots per second to start with: {} [default: 60]", rates()
     ))]
     pub send_interval_ticks: Option<u32>,
     #[expect(missing_docs, reason = "the help says it")]
@@ -228,17 +228,17 @@ fn read_trace(path: &Path) -> Result<Trace, CommandError> {
     Trace::from_csv(file).map_err(unreadable)
 }
 
-/// What is played, for how long, and from when on it counts.
+/// The script that is played, for how long, and how much of the start is not counted.
 #[derive(Clone, Debug, Args)]
 pub struct PlayArgs {
-    /// Script of keys by tick (RON), such as assets/scripts/mix.ron; without one, no key is pressed. What
-    /// the script shows is ignored: each command has lanes of its own
+    /// Script of key presses (RON), such as assets/scripts/mix.ron; without one, no key is pressed. The lanes
+    /// in the script are ignored, because each command has its own
     #[arg(long, value_name = "FILE")]
     pub script: Option<PathBuf>,
     /// Seconds to play [default: the script's length, or 30]
     #[arg(long, allow_hyphen_values = true)]
     pub seconds: Option<Seconds>,
-    /// Seconds at the start that are played but not counted
+    /// Seconds at the start that are played but not measured
     #[arg(
         long,
         value_name = "SECONDS",
@@ -277,7 +277,7 @@ impl PlayArgs {
         Ok((ticks, skip as usize))
     }
 
-    /// The script's file, for people to read.
+    /// The script's file, for display.
     #[must_use]
     pub fn name(&self) -> Option<String> {
         let path = self.script.as_ref();
@@ -307,7 +307,7 @@ pub fn right_lane(text: &str) -> Result<LaneSettings, String> {
     }
 }
 
-/// What the halves show at first: as the arguments say, or else the script, or else the defaults.
+/// What the halves show at first: set by the arguments, or else by the script, or else the defaults.
 #[must_use]
 pub fn halves(
     left: Option<Half>,
@@ -324,7 +324,7 @@ pub fn halves(
     (left.unwrap_or(Half::Simulation), right.unwrap_or_default())
 }
 
-/// Fails now rather than lose a recording to a mistyped path.
+/// Fails early, so that a mistyped path does not lose a recording.
 ///
 /// # Errors
 /// If there is no such folder.

@@ -1,4 +1,4 @@
-//! Why a command failed, in one line that names the thing and the place.
+//! Why a command failed, as a one-line message.
 
 use std::io;
 use std::path::{Path, PathBuf};

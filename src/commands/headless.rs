@@ -1,4 +1,4 @@
-//! `cubewire headless`: plays a script and prints what one rung costs.
+//! `cubewire headless`: plays a script and prints the bandwidth of one rung.
 
 mod capture;
 mod profile;
@@ -38,7 +38,7 @@ pub struct HeadlessArgs {
     /// Time each part of a frame
     #[arg(long)]
     pub profile: bool,
-    /// Write the play as a recording that cubewire-lab reads (zstd if the name ends in .zst)
+    /// Write the simulated states as a recording that cubewire-lab reads (zstd if the name ends in .zst)
     #[arg(long, value_name = "FILE")]
     pub capture: Option<PathBuf>,
 }

@@ -1,4 +1,4 @@
-//! `cubewire ladder`: every rung of the ladder on one and the same play.
+//! `cubewire ladder`: the bandwidth of every rung of the ladder, for the same run of a script.
 
 mod plot;
 
@@ -25,7 +25,7 @@ pub struct LadderArgs {
     /// What to play.
     #[command(flatten)]
     pub play: PlayArgs,
-    /// Where to draw the ladder
+    /// PNG file for the plot
     #[arg(long, value_name = "FILE", default_value = "ladder.png")]
     pub png: PathBuf,
     /// Print JSON
@@ -40,7 +40,7 @@ pub struct RungCost {
     pub rung: &'static str,
     /// Mean in article accounting, kilobits a second.
     pub mean_kbps: f64,
-    /// What the largest packet would make if all were like it, kilobits a second.
+    /// The bandwidth if every packet were as large as the largest, kilobits a second.
     pub peak_kbps: f64,
     /// Mean payload and headers of a packet, in article accounting.
     pub bytes: f64,
@@ -108,7 +108,7 @@ impl LadderArgs {
     }
 }
 
-/// Prints the ladder of a few seconds of `script`, or of a katamari ball.
+/// Prints the bandwidth of every rung for a few seconds of `script`, or of a katamari ball.
 ///
 /// # Errors
 /// See [`CommandError`].

@@ -1,4 +1,4 @@
-//! `cubewire network`: every rung over several networks, on one and the same play.
+//! `cubewire network`: every rung over several simulated networks, for the same run of a script.
 
 use std::io::Write;
 
@@ -31,7 +31,7 @@ pub struct NetworkArgs {
         value_delimiter = ',',
         value_parser = network_or_all,
         default_value = "perfect,article,3g",
-        help = format!("Networks, with commas between them, or `all`: {}", networks())
+        help = format!("Networks, separated by commas, or `all`: {}", networks())
     )]
     pub networks: Vec<Choice<&'static Preset>>,
     #[expect(missing_docs, reason = "the help says it")]
@@ -41,7 +41,7 @@ pub struct NetworkArgs {
         value_delimiter = ',',
         value_parser = rung_or_all,
         default_value = "all",
-        help = format!("Rungs, with commas between them, or `all`: {}", rungs())
+        help = format!("Rungs, separated by commas, or `all`: {}", rungs())
     )]
     pub rungs: Vec<Choice<Rung>>,
     /// Print JSON
@@ -68,7 +68,7 @@ pub struct Crossing {
     pub compared: u64,
     /// Of these, how many differed.
     pub wrong: u64,
-    /// Packets that the decoder refused, and why, the last time.
+    /// Packets that the decoder rejected, and the reason for the last one.
     pub refused: u64,
     /// See `refused`.
     pub last_refusal: Option<String>,
@@ -78,7 +78,7 @@ pub struct Crossing {
     pub out_of_window: u64,
     /// Snapshots that arrived too late to be shown.
     pub late: usize,
-    /// Times that playout stopped.
+    /// Times that playout stalled.
     pub hitches: u64,
     /// Mean over the ticks of the mean position error of the interacting cubes, millimetres.
     pub position_error_mm: f64,

@@ -1,4 +1,4 @@
-//! `cubewire play`: repeats a replay and compares its states with the recorded ones.
+//! `cubewire play`: plays back a replay and compares its states with the recorded ones.
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -23,7 +23,7 @@ pub struct PlayReplayArgs {
     /// Replay recorded with F9, or a script
     #[arg(value_name = "FILE")]
     file: PathBuf,
-    /// Open no window, and play as fast as possible
+    /// Run without a window, as fast as possible
     #[arg(long)]
     headless: bool,
     /// Settings of the window.
@@ -36,11 +36,11 @@ pub struct PlayReplayArgs {
 pub struct Played {
     /// Hash over every state.
     pub hash: u64,
-    /// Whether the states are the recorded ones; none if the script is not a replay.
+    /// Whether the states match the recorded ones; none if the script is not a replay.
     pub outcome: Option<Outcome>,
 }
 
-/// Plays so many ticks of a script, from the first.
+/// Plays this many ticks of a script, from the first.
 ///
 /// # Errors
 /// If the game cannot be set up.

@@ -1,4 +1,4 @@
-//! `cubewire record`: films a script or a replay.
+//! `cubewire record`: renders a script or a replay to a video file.
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -23,7 +23,7 @@ use crate::view::{Half, Overlay, Part, Side};
 fn lanes() -> String {
     format!(
         "\
-A LANE is `rung:NAME` or `stages:STAGE=VALUE+…`, then whatever differs from the defaults, with commas between:
+A LANE is `rung:NAME` or `stages:STAGE=VALUE+…`, then settings that differ from the defaults, separated by commas:
   link:PRESET|CONDITIONS  rate:RATE  interpolation:NAME  playout:rule|adaptive|150ms
   baseline:newest|smallest  seed:N
 as in `rung:delta,link:4g,rate:20`. --at changes the same settings.
@@ -42,23 +42,23 @@ Interpolations: {}",
 #[derive(Clone, Debug, Args)]
 #[command(after_help = lanes())]
 pub struct RecordArgs {
-    /// Script of keys by tick (RON) to play; without one, no key is pressed
+    /// Script of key presses (RON) to play; without one, no key is pressed
     #[arg(long, value_name = "FILE")]
     script: Option<PathBuf>,
-    /// Replay to play, recorded with F9; its lead-in is not filmed
+    /// Replay to play, recorded with F9; the ticks before the recording began are not rendered
     #[arg(long, value_name = "FILE", conflicts_with = "script")]
     replay: Option<PathBuf>,
-    /// What the left half shows: `simulation`, or a lane [default: as the script says, or simulation]
+    /// What the left half shows: `simulation`, or a lane [default: from the script, or simulation]
     #[arg(long, value_name = "simulation|LANE")]
     left: Option<Half>,
     /// The lane in the right half, as in `rung:delta,link:4g,interpolation:hermite,rate:10`, or with
-    /// `stages:…` instead of `rung:…` [default: as the script says, or rung:changed-flags]
+    /// `stages:…` instead of `rung:…` [default: from the script, or rung:changed-flags]
     #[arg(long, value_name = "LANE", value_parser = right_lane)]
     right: Option<LaneSettings>,
-    /// Seconds to film [default: the rest of the script, or 10]
+    /// Seconds to render [default: the rest of the script, or 10]
     #[arg(long, allow_hyphen_values = true)]
     seconds: Option<Seconds>,
-    /// Seconds at the start that are played but not filmed
+    /// Seconds at the start that are played but not rendered
     #[arg(
         long,
         value_name = "SECONDS",
@@ -66,27 +66,27 @@ pub struct RecordArgs {
         allow_hyphen_values = true
     )]
     skip: f64,
-    /// Pixels; for an MP4 an even number each way, and 3840x2160 at most [default: 1280x720, and
-    /// 320x180 for the quick series]
+    /// Width and height in pixels; for an MP4 both must be even, and at most 3840x2160 [default: 1280x720,
+    /// and 320x180 for the quick series]
     #[arg(long, value_name = "WxH")]
     size: Option<Size>,
-    /// Frames a second; a GIF can have 50, 25, 20, 10, 5 [default: 60; for a GIF, 20]
+    /// Frames per second; 50, 25, 20, 10 or 5 for a GIF [default: 60; for a GIF, 20]
     #[arg(long, value_name = "N", value_parser = frames_per_second)]
     fps: Option<u32>,
     #[arg(long, value_name = "FILE", help = format!(
-        "File to write: {}, where a .png is a numbered picture for each frame; for a series, the folder",
+        "File to write: {}, where .png writes a numbered image for each frame; for a series, the folder",
         extensions()
     ))]
     out: PathBuf,
-    /// Many videos at once, and a page that plays them: each rung beside the one before it, and each
-    /// kind of interpolation
+    /// Render a series of videos, and an HTML page that plays them: each rung beside the one before it, and
+    /// each kind of interpolation
     #[arg(long, value_name = "NAME", conflicts_with_all = OF_ONE_VIDEO)]
     series: Option<Series>,
-    /// Change settings during the film: `4s:rung:delta` for the right lane, `4s:left.link:4g` for the left
-    /// one; seconds count from the first visible frame; may be given many times
+    /// Change settings during the video: `4s:rung:delta` for the right lane, `4s:left.link:4g` for the left
+    /// one, in seconds from the first visible frame; can be repeated
     #[arg(long, value_name = "SECONDSs:SETTING:VALUE", value_parser = TimedSwitch::parse)]
     at: Vec<TimedSwitch>,
-    /// Leave out parts of the text over the picture
+    /// Hide these parts of the overlay
     #[arg(long, value_name = "PARTS", value_delimiter = ',')]
     hide: Vec<Part>,
     /// Name of the left half [default: simulation, or replica]

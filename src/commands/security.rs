@@ -11,10 +11,10 @@ use crate::transport::udp::{Key, KeyError, Security};
 /// Who may connect.
 #[derive(Clone, Debug, Args)]
 pub struct SecurityArgs {
-    /// File with the key, as `cubewire key` prints it [default: the environment's `CUBEWIRE_KEY`]
+    /// File with the key that `cubewire key` printed [default: the environment variable `CUBEWIRE_KEY`]
     #[arg(long, value_name = "FILE")]
     pub key_file: Option<PathBuf>,
-    /// Without a key: every program on this machine may connect, and none from elsewhere
+    /// Use no key: every program on this machine may connect, but no other machine
     #[arg(long, conflicts_with = "key_file")]
     pub insecure: bool,
 }

@@ -1,4 +1,4 @@
-//! `cubewire serve`: the game, and viewers in other processes.
+//! `cubewire serve`: plays the game, and serves viewers in other processes.
 
 use std::io::Write;
 use std::net::SocketAddr;
@@ -24,19 +24,19 @@ pub struct ServeArgs {
     /// Address to listen at, such as 192.168.1.5:7000
     #[arg(long, value_name = "ADDR")]
     pub bind: SocketAddr,
-    /// Addresses that viewers connect to, with commas between them [default: that of --bind]
+    /// Addresses that viewers connect to, separated by commas [default: that of --bind]
     #[arg(long, value_name = "ADDRS", value_delimiter = ',')]
     pub public: Vec<SocketAddr>,
     /// Who may connect.
     #[command(flatten)]
     pub security: SecurityArgs,
-    /// Viewers at the same time, at most
+    /// Maximum number of connected viewers
     #[arg(long, value_name = "N", default_value_t = 32, value_parser = max_viewers)]
     pub viewers: usize,
-    /// Open no window
+    /// Run without a window
     #[arg(long)]
     pub headless: bool,
-    /// At the end, write a hash of every snapshot that was sent to this file (CSV); without a window
+    /// Write a CSV file at the end with a hash of every snapshot that was sent; needs --headless
     #[arg(long, value_name = "FILE", requires = "headless")]
     pub digest: Option<PathBuf>,
     /// The game.

@@ -1,4 +1,4 @@
-//! `cubewire soak`: a long play to viewers that come, go and change their settings, over networks that
+//! `cubewire soak`: a long run with viewers that join, leave and change their settings, over networks that
 //! change as well.
 
 use std::io::Write;
@@ -30,10 +30,10 @@ pub struct SoakArgs {
     /// What to play.
     #[command(flatten)]
     pub play: PlayArgs,
-    /// Number of the first tick; sequence numbers wrap at every 65536th
+    /// Number of the first tick; sequence numbers wrap around every 65536 ticks
     #[arg(long, value_name = "TICK", default_value_t = 65_000)]
     pub first_tick: u64,
-    /// Seed of everything that is random
+    /// Random seed
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
 }
@@ -61,7 +61,7 @@ pub struct Soak {
     pub compared: u64,
     /// Of these, how many differed.
     pub wrong: u64,
-    /// Packets that a decoder refused, and why, the last time.
+    /// Packets that a decoder rejected, and the reason for the last one.
     pub refused: u64,
     /// See `refused`.
     pub last_refusal: Option<String>,

@@ -1,4 +1,4 @@
-//! Tables in Markdown, names at the left, figures at the right.
+//! Markdown tables: names are aligned left, figures right.
 
 use tabled::builder::Builder;
 use tabled::settings::object::Columns;

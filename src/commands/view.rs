@@ -1,4 +1,4 @@
-//! `cubewire view`: the replica of a game that a server plays.
+//! `cubewire view`: shows the replica of a server's game.
 
 use std::io::Write;
 use std::net::{SocketAddr, ToSocketAddrs};
@@ -30,14 +30,13 @@ pub struct ViewArgs {
     /// Who may connect.
     #[command(flatten)]
     pub security: SecurityArgs,
-    /// Seconds of silence after which the connection is closed
+    /// Close the connection after this many seconds without traffic
     #[arg(long, value_name = "SECONDS", default_value_t = 10, value_parser = timeout)]
     pub timeout: u64,
-    /// Open no window
+    /// Run without a window
     #[arg(long)]
     pub headless: bool,
-    /// At the end, write a hash of every snapshot that was decoded to this file (CSV); without a
-    /// window
+    /// Write a CSV file at the end with a hash of every snapshot that was decoded; needs --headless
     #[arg(long, value_name = "FILE", requires = "headless")]
     pub digest: Option<PathBuf>,
     /// What to request, and what to add to the real network.
@@ -57,9 +56,9 @@ struct Viewed {
     snapshots: u64,
     /// Snapshots received more than once.
     duplicates: u64,
-    /// Packets that the decoder refused.
+    /// Packets that the decoder rejected.
     refused: u64,
-    /// Times that playout stopped.
+    /// Times that playout stalled.
     hitches: u64,
     /// Mean over the last second, kilobits a second.
     article_kbps: f64,

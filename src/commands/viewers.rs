@@ -1,4 +1,4 @@
-//! `cubewire viewers`: what each viewer costs the server.
+//! `cubewire viewers`: measures the server's time for each number of viewers.
 
 use std::io::Write;
 use std::time::{Duration, Instant};
@@ -27,7 +27,7 @@ pub struct ViewersArgs {
     /// What to play.
     #[command(flatten)]
     pub play: PlayArgs,
-    /// Viewers, at most
+    /// Maximum number of viewers
     #[arg(long = "most", value_name = "N", default_value_t = 4, value_parser = max_viewers)]
     pub max: usize,
     /// What to send with.

@@ -22,8 +22,8 @@ pub struct WindowArgs {
     /// What the left half shows: `simulation`, or a lane to compare with
     #[arg(long, value_name = "simulation|LANE")]
     pub left: Option<Half>,
-    /// The lane in the right half: `rung:delta,link:4g,interpolation:hermite,rate:10`, or with `stages:…`
-    /// instead of `rung:…`
+    /// The lane in the right half, as in `rung:delta,link:4g,interpolation:hermite,rate:10`, or with
+    /// `stages:…` instead of `rung:…`
     #[arg(
         long,
         value_name = "LANE",
@@ -31,24 +31,24 @@ pub struct WindowArgs {
         conflicts_with_all = ["rung", "network", "trace", "rate", "interpolation"]
     )]
     pub right: Option<LaneSettings>,
-    /// Script of keys by tick (RON) to play instead of the keyboard
+    /// Script of key presses (RON) to play instead of the keyboard
     #[arg(long, value_name = "FILE")]
     pub script: Option<PathBuf>,
     /// Settings of the window.
     #[command(flatten)]
     pub frame: FrameArgs,
-    /// Write figures of the run to this file, as JSON, several times a second and at the end
+    /// Write statistics of the run to this file, as JSON, several times per second and at the end
     #[arg(long, value_name = "FILE")]
     pub report: Option<PathBuf>,
 }
 
-/// What every command that opens a window takes.
+/// Arguments of every command that opens a window.
 #[derive(Clone, Debug, Args)]
 pub struct FrameArgs {
     /// Folder for replays (F9) and videos (F10)
     #[arg(long, value_name = "DIR", default_value = ".")]
     pub recordings: PathBuf,
-    /// Stop after so many seconds
+    /// Stop after this many seconds
     #[arg(long, allow_hyphen_values = true)]
     pub seconds: Option<Seconds>,
     /// Size of the window
@@ -74,7 +74,7 @@ impl WindowArgs {
         ladder::print_demo(settings.script, settings.seconds, out)
     }
 
-    /// What the window is opened with.
+    /// The settings of the window.
     ///
     /// # Errors
     /// If a file cannot be read, or there is no such folder.
@@ -114,7 +114,7 @@ impl FrameArgs {
     }
 }
 
-/// Whether there is anything to open a window on; says what is missing.
+/// Whether a window can be opened; prints what is missing.
 ///
 /// # Errors
 /// If that cannot be printed.

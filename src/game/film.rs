@@ -1,4 +1,4 @@
-//! Renders play frame by frame: the same frames on any machine, however long each takes to draw.
+//! Renders a run frame by frame, offline: the same frames whatever the speed of the machine.
 
 use bevy::prelude::*;
 

@@ -1,6 +1,6 @@
-//! The game drawn into an image, frame by frame, without a window or a display server, on a manual clock.
+//! The game rendered offscreen, frame by frame, without a window or a display server, on a manual clock.
 //!
-//! Nothing depends on the real clock, so a frame is the same however long it takes to draw.
+//! Nothing depends on the real clock, so the frames do not depend on how long rendering takes.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;

@@ -1,4 +1,4 @@
-//! Records films into video files.
+//! Encodes a film as a video file.
 
 use std::path::Path;
 use std::sync::mpsc::sync_channel;

@@ -1,5 +1,5 @@
-//! A series of videos: one for each rung, compared with the previous rung, one for each kind of
-//! interpolation, and a page that plays them.
+//! A series of videos, one for each rung, beside the previous rung, and one for each kind of interpolation;
+//! and an HTML page that plays them.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -23,9 +23,9 @@ use crate::view::{Half, Overlay, Side};
 /// The length of the videos in a series.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Series {
-    /// As in the article: eight seconds each.
+    /// Eight seconds each.
     Article,
-    /// Half a second each, as a test.
+    /// Half a second each, for tests.
     Quick,
 }
 

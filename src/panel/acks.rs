@@ -1,4 +1,4 @@
-//! Acks that came back, and what the receiver got.
+//! The newest ack and baseline, and counts of what the receiver decoded and rejected.
 
 use bevy_egui::egui;
 use cubewire_scene::TICKS_PER_SECOND;

@@ -1,4 +1,4 @@
-//! What each half of the screen shows, also as text for the command line.
+//! What each half of the screen shows, with the lanes as editable text in the form of the command line.
 
 use bevy_egui::egui;
 

@@ -1,4 +1,4 @@
-//! The actions of keys on the panel and its lane, and the list of all keys.
+//! Handles the keys that act on the panel or on its lane, and lists all keys.
 
 use bevy::prelude::*;
 use bevy_egui::egui;

@@ -1,4 +1,4 @@
-//! The ladder: a list of rungs, one click each to select.
+//! The ladder: a list of buttons that select a rung.
 
 use bevy_egui::egui;
 use cubewire_codec::Stages;

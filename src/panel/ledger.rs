@@ -1,4 +1,4 @@
-//! Where the bits of the last second went: by kind of field, and as means.
+//! The payload of the last second by kind of bits, and mean sizes.
 
 use bevy_egui::egui::{self, Color32};
 use cubewire_codec::BitKind;

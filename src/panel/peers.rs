@@ -1,4 +1,4 @@
-//! The other ends of a real network: the viewers of a server, or the server of a viewer.
+//! The peers over a real network: a server's viewers, or a viewer's server.
 
 use std::time::Duration;
 

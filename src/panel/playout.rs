@@ -1,4 +1,4 @@
-//! Interpolation, playout delay and jitter buffer, and how far the picture is from the simulation.
+//! Interpolation, playout delay and jitter buffer, and the error of the displayed state.
 
 use bevy_egui::egui::{self, Color32};
 use cubewire_codec::Stages;

@@ -1,4 +1,4 @@
-//! The small bandwidth graph over the picture.
+//! The small bandwidth graph that is drawn over the scene.
 
 use bevy::prelude::*;
 use bevy_egui::{EguiContexts, EguiPrimaryContextPass, egui};

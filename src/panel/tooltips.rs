@@ -1,4 +1,4 @@
-//! Names and explanations of stages, kinds of bits and accountings.
+//! Names and explanations of stages, kinds of bits, and ways to count bytes.
 //!
 //! Figures are from Glenn Fiedler, *Snapshot Compression* (gafferongames.com, 2015), "the
 //! article"; those of the affine variants from *Data Quantization and Networking* (2025).
@@ -172,7 +172,7 @@ pub(super) const fn relative_orientation(relative_orientation: RelativeOrientati
         ),
         RelativeOrientation::GrowingRanges => tooltip(
             "growing ranges",
-            "The same differences, in ranges that grow with the angular speed of the baseline. \
+            "The same differences, in ranges that grow with the speed of the cube in the baseline. \
              Not in the article, whose relative orientations take 23.3 bits.",
         ),
     }

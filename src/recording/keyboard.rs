@@ -1,4 +1,4 @@
-//! Keyboard input, unless a script is played; and pausing, stepping and resuming the clock.
+//! Reads the keyboard unless a script is played, and pauses, steps and resumes the clock.
 
 use std::time::Duration;
 

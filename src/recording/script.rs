@@ -30,7 +30,7 @@ pub struct Script {
     /// Length in ticks, after which the script repeats. At least 1 in a file; 0 in the default, which
     /// holds no keys.
     pub ticks: u64,
-    /// Ticks at the start that are played but not part of what was recorded or is shown.
+    /// Lead-in: ticks at the start that are played, but precede the recording and are not shown.
     #[serde(default, skip_serializing_if = "is_default")]
     pub lead_in: u64,
     /// What the left half shows at the start.

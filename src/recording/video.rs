@@ -2,9 +2,7 @@
 //!
 //! A video is written to disk frame by frame, so memory use does not depend on its length, and gets its
 //! name when it is [finished](FrameSink::finish). Equal frames give equal files: encoders use no clock, no
-//! seed and no threads.
-//!
-//! Where frames come from, and when, is left to others.
+//! seed and no threads. The caller supplies the frames.
 
 use std::path::Path;
 

@@ -1,5 +1,5 @@
-//! One line for every snapshot that was sent to a viewer, or decoded by one, so that both processes can be
-//! compared afterwards.
+//! Writes a line with a hash for every snapshot that was sent to a viewer, or decoded by one, so that the
+//! files of both processes can be compared afterwards.
 
 use std::fmt::Write;
 

@@ -1,5 +1,5 @@
-//! The difference between a lane's picture and the simulation at the tick that the picture should show.
-//! Needs both ends in one process.
+//! The difference between the displayed state of a lane and the simulation at the tick that should be
+//! displayed. Needs both ends in one process.
 
 use std::collections::VecDeque;
 
@@ -10,8 +10,8 @@ use cubewire_scene::TICKS_PER_SECOND;
 use super::playout::{TickPicture, is_teleport};
 use crate::simulation::CubeWorld;
 
-/// The difference between the picture of this tick and the simulation, for lanes that have this component.
-/// A picture that is stalled is compared with the state that it should show by now.
+/// The difference between the displayed state of this tick and the simulation, for lanes that have this
+/// component. While playout is stalled, it is compared with the state that should be displayed by now.
 #[derive(Component, Clone, Copy, Debug, Default, PartialEq)]
 #[require(TickPicture)]
 pub struct Divergence {

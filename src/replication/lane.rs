@@ -41,7 +41,7 @@ pub struct Lane;
 #[require(Lane)]
 pub struct LocalLane;
 
-/// How a lane sends. Write to it at any time; the next snapshot follows it.
+/// How a lane sends. It can be changed at any time, and applies from the next snapshot on.
 #[derive(Component, Clone, Copy, Debug, PartialEq)]
 pub struct SenderSettings {
     /// The stages of the codec. Illegal stages are ignored: the lane keeps the last legal ones.
@@ -55,7 +55,7 @@ pub struct SenderSettings {
 /// The simulated link of a lane.
 #[derive(Component, Clone, Debug, PartialEq)]
 pub struct LinkSettings {
-    /// One way; the way back has the same.
+    /// The conditions of each direction.
     pub conditions: Conditions,
     /// Random seed of the link, read when the lane is spawned: links with the same seed lose and delay
     /// the same packets.
@@ -65,7 +65,7 @@ pub struct LinkSettings {
 /// How a lane plays snapshots back.
 #[derive(Component, Clone, Copy, Debug, Default, PartialEq)]
 pub struct PlayoutSettings {
-    /// How states between two snapshots are computed.
+    /// The interpolation between snapshots.
     pub interpolation: Interpolation,
     /// How long snapshots wait in the jitter buffer.
     pub delay: PlayoutDelay,
@@ -74,12 +74,12 @@ pub struct PlayoutSettings {
 /// How a lane's playout delay is chosen.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum PlayoutDelay {
-    /// By the send rate: see [`playout_delay`].
+    /// Derived from the send rate: see [`playout_delay`].
     #[default]
     Rule,
-    /// As given.
+    /// A fixed delay.
     Fixed(Duration),
-    /// As much as the packets of the last few seconds needed.
+    /// The delay that the packets of the last few seconds needed.
     Adaptive,
 }
 
@@ -118,7 +118,7 @@ impl LaneSettingsQueryItem<'_, '_> {
         LaneSettings::of(&self.sender, &self.link, &self.playout)
     }
 
-    /// Writes what differs.
+    /// Writes the settings that differ.
     pub fn set(&mut self, settings: LaneSettings) {
         self.sender.set_if_neq(settings.sender);
         self.link.set_if_neq(settings.link);
@@ -195,14 +195,14 @@ impl SenderSettings {
 }
 
 impl PlayoutSettings {
-    /// The interpolation that is possible with these stages: without velocities, linear at most.
+    /// The interpolation that is possible with these stages: at most linear if they send no velocities.
     #[must_use]
     pub fn effective_interpolation(&self, stages: Stages) -> Interpolation {
         let has_velocity = stages.velocity != Velocity::Omitted;
         self.interpolation.effective(has_velocity)
     }
 
-    /// The delay of [`PlayoutDelay::Rule`]; zero where nothing waits for its neighbour.
+    /// The delay of [`PlayoutDelay::Rule`]; zero if the interpolation needs no playout delay.
     #[must_use]
     pub fn rule_delay(&self, sender: &SenderSettings) -> Duration {
         if self.effective_interpolation(sender.stages).waits() {

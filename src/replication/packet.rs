@@ -1,5 +1,5 @@
-//! The record of a packet: written by the end that encodes or decodes it, read by meters, panels, reports
-//! and the shadow ladder.
+//! The record of a packet: made by the end that encodes or decodes it, used by meters, panels, reports and
+//! the shadow ladder.
 
 use cubewire_codec::{BitLedger, Packet, Stages, ladder};
 

@@ -1,5 +1,5 @@
-//! The other end of a real network, independent of the transport. Transports write these types; panels
-//! and reports read them.
+//! The peer over a real network, independent of the transport. Transports write these types; panels and
+//! reports read them.
 
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ pub struct Peer {
     pub address: String,
     /// Round-trip time, measured by the transport.
     pub round_trip: Duration,
-    /// Part of the packets that were lost, 0 to 1, measured by the transport.
+    /// Fraction of packets that were lost, 0 to 1, measured by the transport.
     pub loss_fraction: f64,
 }
 

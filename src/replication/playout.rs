@@ -1,4 +1,4 @@
-//! Playout: when snapshots are shown, the picture at each tick, and hitches.
+//! Playout: when snapshots are displayed, the displayed state at each tick, and hitches (stalls).
 
 use std::time::Duration;
 
@@ -27,8 +27,8 @@ impl Playback {
     }
 }
 
-/// The picture of a lane at the time of the fixed clock, computed once a tick for lanes that have this
-/// component.
+/// The displayed state of a lane at the time of the fixed clock, computed once a tick for lanes that have
+/// this component.
 #[derive(Component, Clone, Debug, Default, PartialEq)]
 pub struct TickPicture {
     /// The tick that should be shown by now; none before the first snapshot.

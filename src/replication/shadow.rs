@@ -1,7 +1,8 @@
-//! The bandwidth of every rung: the snapshots of a lane, also encoded by each rung, but not sent.
+//! The shadow ladder: encodes the snapshots of a lane with every rung, without sending them, to measure the
+//! bandwidth of each.
 //!
-//! Each rung encodes the lane's snapshots against baselines of the same ticks as the lane's, but in its
-//! own precision and as if its own packets had carried them.
+//! A rung uses baselines of the same ticks as the lane, but in its own precision, and as if they had been
+//! carried by its own packets.
 
 use std::collections::VecDeque;
 

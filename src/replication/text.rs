@@ -1,9 +1,9 @@
 //! A lane in one line: `rung:delta,link:4g,interpolation:hermite,rate:10`.
 //!
-//! | setting | value | without it |
+//! | setting | value | default |
 //! | --- | --- | --- |
-//! | `rung` | a rung's name | `stages` must be there |
-//! | `stages` | see [`Stages`](Stages#method.from_str) | `rung` must be there |
+//! | `rung` | a rung's name | none: `rung` or `stages` is required |
+//! | `stages` | see [`Stages`](Stages#method.from_str) | none: `rung` or `stages` is required |
 //! | `link` | a preset's name, or conditions: see [`Conditions`] | 50 ms each way |
 //! | `interpolation` | `none`, `linear`, `hermite`, `extrapolate` | `linear` |
 //! | `rate` | snapshots a second: 60, 30, 20, 10 | 60 |

@@ -95,7 +95,7 @@ impl Totals {
         (self.sent_cubes > 0).then(|| self.ledger.body() / self.sent_cubes as f64)
     }
 
-    /// Part of all bits that `kind` took, 0 to 1.
+    /// Fraction of all bits that are of this kind, 0 to 1.
     #[must_use]
     pub fn fraction(&self, kind: BitKind) -> f64 {
         let total = self.ledger.total();

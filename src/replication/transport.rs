@@ -9,15 +9,15 @@
 //! ```
 //!
 //! Its systems are in [`TransportSystems`]: in [`FixedUpdate`], where the order below is configured, if
-//! packets travel by the simulation's clock; in [`PreUpdate`] and [`Update`] if they go through a socket,
-//! which is served in every frame, also while the game is paused.
+//! packets are delayed by the simulation's clock; in [`PreUpdate`] and [`Update`] if they go through a
+//! socket, which is served in every frame, even while the game is paused.
 //!
 //! ```text
 //! Receive(Sender) → ReplicationSystems::{Acks, Send} → Flush(Sender)
 //! Receive(Receiver) → ReplicationSystems::Receive → Flush(Receiver) → ReplicationSystems::Observe
 //! ```
 //!
-//! It counts what it sends in [`LaneMeter::current`](super::LaneMeter), and describes the other end by
+//! It counts the bytes that it sends in [`LaneMeter::current`](super::LaneMeter), and describes the peer with
 //! [`Peer`](super::Peer), [`Serving`](super::Serving) and [`ServerConnection`](super::ServerConnection).
 //! Nothing else in [`replication`](super) depends on the transport.
 

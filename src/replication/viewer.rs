@@ -1,4 +1,4 @@
-//! The receiving half alone: what a viewer of a server in another process runs.
+//! The receiving half alone, as it runs in a viewer of a server in another process.
 //!
 //! There is one lane. Its sender settings are requested from the server. The meter measures what arrives:
 //! each snapshot is encoded again to find its bits by kind.

@@ -1,4 +1,4 @@
-//! The render target of the picture.
+//! The render target: a window or an image.
 
 use bevy::camera::RenderTarget;
 use bevy::prelude::*;

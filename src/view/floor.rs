@@ -1,4 +1,4 @@
-//! The floor: a grid of one metre, every fifth line bolder, as a reference for motion.
+//! The floor: a one-metre grid with every fifth line bolder, which makes motion visible.
 
 use bevy::asset::RenderAssetUsages;
 use bevy::image::{ImageAddressMode, ImageFilterMode, ImageSampler, ImageSamplerDescriptor};

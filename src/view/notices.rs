@@ -1,4 +1,4 @@
-//! Messages to the user, shown over the picture.
+//! Messages to the user, shown over the scene.
 
 use std::time::Duration;
 

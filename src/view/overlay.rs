@@ -1,4 +1,4 @@
-//! Text over the picture: what each half shows, and the bandwidth of its lane in large type.
+//! Text over the scene: what each half shows, and the bandwidth of its lane in large type.
 
 mod notice;
 mod text;
@@ -38,11 +38,11 @@ pub enum Part {
     Figures,
     /// A graph of the bandwidth over the last seconds.
     Graph,
-    /// The rung that a lane sends with.
+    /// The rung of a lane.
     Rung,
     /// The network of a lane, its send rate and its interpolation.
     Link,
-    /// What was just switched.
+    /// Titles that announce changed settings.
     Titles,
 }
 

@@ -269,7 +269,7 @@ fn the_playout_delay_is_by_rule_by_hand_or_adaptive() {
 #[test]
 fn enough_delay_spares_hitches() {
     let lanes = [20, 250].map(|ms| {
-        let mut settings = LaneSettings::default();
+        let mut settings = lane("changed-flags");
         settings.link = preset("article");
         settings.playout.delay = PlayoutDelay::Fixed(Duration::from_millis(ms));
         settings

@@ -283,7 +283,7 @@ fn everything_over_the_picture_can_be_left_out() {
                 hidden: hidden.to_vec(),
                 ..Overlay::default()
             },
-            switches: vec!["0s:rate=30".parse().unwrap()],
+            switches: vec!["0s:rate:30".parse().unwrap()],
             left: Half::Simulation,
             ..short_film()
         };

@@ -117,7 +117,7 @@ fn viewers_have_stages_of_their_own_and_decode_what_was_sent() {
     let mut served = lanes(&mut game);
     assert_eq!(served.len(), 4);
     for (viewer, rung) in viewers.iter().zip(rungs) {
-        assert_eq!(status(&viewer), ConnectionStatus::Connected);
+        assert_eq!(status(viewer), ConnectionStatus::Connected);
         assert!(agreeing(&game, viewer) > 280, "{rung}");
         assert_eq!(viewer.meter().refused, 0);
         let client = viewer.connection().id;

@@ -1,9 +1,9 @@
 //! Encode and decode of one frame of real play, frame n against frame n − 6.
 //!
-//! What is timed is what a sender and a receiver do for one packet, the account by kind and the
-//! keeping of the snapshot as a later baseline included, the account by cube not. Every packet is
-//! checked to decode to the frame that went in, and the mean sizes are checked as well, so that a
-//! faster time cannot come from a smaller job.
+//! The times are for all that a sender and a receiver do for one packet, including the ledger by kind
+//! and keeping the snapshot as a baseline, but not the ledger by cube. Every packet must decode to the
+//! frame that was encoded, and the mean sizes must be as expected, so that a faster time cannot come
+//! from doing less work.
 
 #[path = "../tests/suite/recording.rs"]
 mod recording;

@@ -12,13 +12,13 @@ use crate::stages::Stages;
 /// The default has no cubes, and is filled by the encoder or the decoder.
 ///
 /// Keep a separate store of baselines for each receiver. Two receivers of the same snapshot have different
-/// baselines, because stages, motion and adaptive state depend on the packets that each was sent. With another
-/// receiver's baseline, an encoder writes packets that are refused or decoded wrongly.
+/// baselines, because stages, motion and adaptive state depend on the packets that each was sent. With
+/// another receiver's baseline, an encoder writes packets that are refused or decoded wrongly.
 ///
 /// A receiver can only acknowledge packets that it can decode, so it must hold snapshots for longer than the
 /// sender names them, plus the time that packets are in flight. If the sender falls back to the initial state
-/// rather than name a baseline older than `n` ticks, `2 × n` ticks are enough. Otherwise, after one long gap in
-/// the acks, no packet can be decoded any more.
+/// rather than name a baseline older than `n` ticks, `2 × n` ticks are enough. Otherwise, after one long gap
+/// in the acks, no packet can be decoded any more.
 ///
 /// [`Encoder::encode`](crate::Encoder::encode) and [`Decoder::decode`](crate::Decoder::decode) fill equal
 /// baselines for the same packet.
@@ -64,8 +64,8 @@ impl Baseline {
         &self.snapshot
     }
 
-    /// By cube: whether it differs from the baseline of the packet that carried the snapshot; all false if the
-    /// [motion](crate::motion) is unknown.
+    /// By cube: whether it differs from the baseline of the packet that carried the snapshot; all false if
+    /// the [motion](crate::motion) is unknown.
     #[must_use]
     pub fn moved(&self) -> &[bool] {
         &self.motion.moved
@@ -80,7 +80,7 @@ impl Baseline {
             + state.map_or(0, |state| state.memory_bytes())
     }
 
-    /// What the entropy coder uses of it.
+    /// The parts that the entropy coder uses.
     pub(crate) fn held(&self) -> HeldSnapshot<'_> {
         HeldSnapshot {
             sequence: self.sequence,
@@ -90,8 +90,8 @@ impl Baseline {
         }
     }
 
-    /// Becomes the baseline that [`Encoder::encode`](crate::Encoder::encode) would fill, without encoding a packet
-    /// and without an adaptive state: for tools that replay a recording. Reuses its memory.
+    /// Sets this to the baseline that [`Encoder::encode`](crate::Encoder::encode) would fill, without
+    /// encoding a packet and without an adaptive state: for tools that replay a recording. Reuses its memory.
     ///
     /// # Panics
     /// If the baseline has another number of cubes.
@@ -107,9 +107,9 @@ impl Baseline {
         self.state = None;
     }
 
-    /// The baseline that a packet of these stages names, given the offered one: none if the stages do not use a
-    /// baseline, or if its precision differs. After a change of precision, packets are relative to the initial
-    /// state.
+    /// The baseline that a packet of these stages names, given the offered one: none if the stages do not use
+    /// a baseline, or if its precision differs. After a change of precision, packets are relative to the
+    /// initial state.
     pub(crate) fn named(baseline: Option<&Self>, stages: Stages) -> Option<&Self> {
         baseline
             .filter(|baseline| stages.uses_baseline() && baseline.has_precision(stages.precision()))

@@ -22,8 +22,8 @@ use crate::state::Snapshot;
 
 /// Decodes packets to quantized snapshots.
 ///
-/// It keeps no state between packets: the caller keeps the baselines. Decoding does not allocate once the decoder
-/// and `out` have been used for a packet of each precision.
+/// It keeps no state between packets: the caller keeps the baselines. Decoding does not allocate once the
+/// decoder and `out` have been used for a packet of each precision.
 #[derive(Clone, Debug)]
 pub struct Decoder {
     initial: InitialState,
@@ -33,8 +33,8 @@ pub struct Decoder {
 }
 
 impl Decoder {
-    /// `initial` must be the sender's initial state, bit for bit. With another one, packets decode to wrong cubes
-    /// without an error, unless they are arithmetically coded, which have a check.
+    /// `initial` must be the sender's initial state, bit for bit. With another one, packets decode to wrong
+    /// cubes without an error, unless they are arithmetically coded, which have a check.
     ///
     /// # Errors
     /// [`InitialStateError`] if it has more cubes than the limits allow, or a cube that cannot be

@@ -18,12 +18,12 @@ use crate::snapshot::QuantizedSnapshot;
 use crate::stages::{Delta, IllegalStages, Stages};
 use crate::state::Snapshot;
 
-/// An encoded snapshot, with the account of its bits and the number of its cubes.
+/// An encoded snapshot, with counts of its bits and cubes.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Packet {
     /// The bytes to send.
     pub bytes: Vec<u8>,
-    /// The account of its bits. Set it to [`BitLedger::with_cubes`] to have it by cube as well.
+    /// Its bits by kind. Set it to [`BitLedger::with_cubes`] to count them by cube as well.
     pub ledger: BitLedger,
     /// Cubes that differ from the given baseline if its precision is the packet's, and otherwise from the
     /// initial state. Counted also where the stages send every cube.
@@ -32,12 +32,12 @@ pub struct Packet {
     pub sent_cubes: usize,
 }
 
-/// What a packet can be relative to: baselines that the receiver is known to hold.
+/// The baselines that a packet can be relative to. The receiver must have acknowledged all of them.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct References<'a> {
     /// The baseline; `None` stands for the initial state.
     pub baseline: Option<&'a Baseline>,
-    /// Two more baselines, up to fifteen ticks older than the first; best the two just before it.
+    /// Two more baselines, up to fifteen ticks older than the first; preferably the two just before it.
     /// [`Delta::ArithmeticPredicted`] estimates velocities with them, other stages ignore them.
     pub additional: [Option<&'a Baseline>; 2],
 }
@@ -88,9 +88,9 @@ pub enum EncodeError {
 }
 
 impl Encoder {
-    /// `initial` is the state that the first packets are relative to. The receiver's must be the same, bit for
-    /// bit; only arithmetically coded packets detect a difference. [`encode_initial`](crate::encode_initial)
-    /// writes it for a receiver.
+    /// `initial` is the state that the first packets are relative to. The receiver's must be the same, bit
+    /// for bit; only arithmetically coded packets detect a difference.
+    /// [`encode_initial`](crate::encode_initial) writes it for a receiver.
     ///
     /// # Errors
     /// [`InitialStateError`] if it has more cubes than the limits allow, or a cube that cannot be
@@ -111,15 +111,15 @@ impl Encoder {
         self
     }
 
-    /// Encodes `current`, quantized in the stages' precision, relative to baselines that the receiver is known to
-    /// hold, or to the initial state. Replaces the contents of `packet`, and returns its header, which names the
-    /// baseline.
+    /// Encodes `current`, quantized in the stages' precision, relative to baselines that the receiver is
+    /// known to hold, or to the initial state. Replaces the contents of `packet`, and returns its header,
+    /// which names the baseline.
     ///
     /// `sequence` is the tick. Each packet to one receiver has its own number, also if it carries the same
     /// snapshot.
     ///
-    /// `kept`, if given, becomes the baseline that the receiver will have after decoding; it is equal to that of
-    /// [`Decoder::decode`](crate::Decoder::decode).
+    /// `kept`, if given, becomes the baseline that the receiver will have after decoding; it is equal to that
+    /// of [`Decoder::decode`](crate::Decoder::decode).
     ///
     /// A baseline of another precision, or one that the stages do not use, is ignored. After a change of
     /// precision, packets are relative to the initial state, and larger, until one of them is acknowledged.
@@ -201,8 +201,8 @@ impl Encoder {
         }
     }
 
-    /// Flags the cubes that differ from `baseline`, or from the initial state if the baseline's precision or number
-    /// of cubes is another. If the packet names a baseline, it is this one.
+    /// Flags the cubes that differ from `baseline`, or from the initial state if the baseline's precision or
+    /// number of cubes is another. If the packet names a baseline, it is this one.
     fn flag_changed(&mut self, current: &QuantizedSnapshot, baseline: Option<&Baseline>) {
         let reference = baseline
             .filter(|baseline| baseline.has_precision(current.precision()))

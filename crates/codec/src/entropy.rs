@@ -1,11 +1,11 @@
-//! Entropy coding by context mixing: every decision of a packet, from which cubes changed to the last digit of a
-//! residual, is a bin of a binary arithmetic coder.
+//! Entropy coding by context mixing: every decision of a packet, from which cubes changed to the last digit
+//! of a residual, is a bin of a binary arithmetic coder.
 //!
-//! The probability of a bin is mixed from several inputs, in the manner of lpaq. Most inputs come from a
+//! The probability of a bin is mixed from several inputs, as in lpaq. Most inputs come from a
 //! [`TrainedModel`], which was trained on recordings and never changes; the weights of the mixer and a few
-//! probabilities adapt along the chain of packets. That adaptive state is kept with each baseline, so that a
-//! packet depends on the baselines that it names and on nothing else. There are two variants: residuals to the
-//! reference, with its motion as context; and residuals to predictions.
+//! probabilities adapt from packet to packet. This adaptive state is kept with each baseline, so that a
+//! packet depends only on the baselines that it names. There are two variants: one codes residuals relative
+//! to the reference, with its motion as context; the other codes residuals relative to predictions.
 //!
 //! ```text
 //! header | check 14 | zeros to a whole byte | bins
@@ -117,8 +117,8 @@ impl Coder {
         }
     }
 
-    /// Appends the bins of `current` to `bytes` and returns the adaptive state after them. `changed` says which
-    /// cubes differ from the reference. Additional references are used if they fit.
+    /// Appends the bins of `current` to `bytes` and returns the adaptive state after them. `changed` says
+    /// which cubes differ from the reference. Additional references are used if they fit.
     pub(crate) fn encode<O: CodingObserver>(
         &mut self,
         basis: Basis<'_>,
@@ -258,8 +258,8 @@ impl<'a, B: BinCoder, O: CodingObserver> Session<'a, B, O> {
     }
 }
 
-/// A hash of a snapshot and its sequence. It detects where the two sides started from different initial states,
-/// or have different models or adaptive states.
+/// A hash of a snapshot and its sequence. It detects where the two sides started from different initial
+/// states, or have different models or adaptive states.
 ///
 /// Four lanes, each over every fourth cube, so that a processor can multiply several numbers at a time.
 pub(crate) fn check(snapshot: &QuantizedSnapshot, sequence: Sequence) -> u32 {

@@ -1,4 +1,4 @@
-//! Sets of cubes as a `bool` for each cube, with few of them set.
+//! Sets of cubes as one `bool` per cube, few of which are set.
 
 /// Flags that are compared at once: most cubes are at rest most of the time.
 const CHUNK: usize = 16;

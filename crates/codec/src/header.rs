@@ -6,8 +6,8 @@
 //! sequence 16 | initial 1 = 0 | baseline 16 | same 1 = 1
 //! ```
 //!
-//! `initial` means that the packet names no baseline. `same` means that its stages are those of the packet that
-//! carried the baseline.
+//! `initial` means that the packet names no baseline. `same` means that its stages are those of the packet
+//! that carried the baseline.
 
 use bitstream_io::BitWrite;
 

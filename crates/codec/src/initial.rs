@@ -90,7 +90,8 @@ const BLOCK_STAGES: Stages = ladder::UNCOMPRESSED.stages;
 /// Bits of the number of cubes: 0 to 65 536.
 const COUNT_BITS: u32 = 17;
 
-/// Writes an initial state as one block, for a receiver that does not know it. Replaces the contents of `bytes`.
+/// Writes an initial state as one block, for a receiver that does not know it. Replaces the contents of
+/// `bytes`.
 ///
 /// ```text
 /// cubes 17 | cubes × (interacting 1 | position 96 | orientation 128 | velocity 96) | padding

@@ -1,4 +1,4 @@
-//! Named combinations of stages: the article's steps in its order, then further ones.
+//! Named combinations of stages: those of the article, in its order, then further ones.
 
 use crate::stages::{
     ChangedFlags, Delta, Orientation, Position, RelativeOrientation, RelativePosition, Stages,
@@ -58,7 +58,7 @@ pub const AT_REST: Rung = Rung {
 /// 126 bits per cube.
 pub const NO_VELOCITY: Rung = Rung {
     name: "no-velocity",
-    summary: "no velocity: linear interpolation does without",
+    summary: "no velocity: linear interpolation does not need it",
     stages: Stages {
         velocity: Velocity::Omitted,
         ..AT_REST.stages
@@ -85,10 +85,10 @@ pub const DELTA: Rung = Rung {
     },
 };
 
-/// An index for each changed cube where that is cheaper than changed bits.
+/// An index for each changed cube if that is smaller than changed bits.
 pub const INDEX: Rung = Rung {
     name: "index",
-    summary: "indices instead of changed bits where cheaper",
+    summary: "indices instead of changed bits if they are smaller",
     stages: Stages {
         delta: Delta::Indices,
         ..DELTA.stages
@@ -125,10 +125,10 @@ pub const RELATIVE_ORIENTATION: Rung = Rung {
     },
 };
 
-/// A flag each for whether position and orientation changed.
+/// Flags for whether the position and the orientation of a changed cube changed.
 pub const CHANGED_FLAGS: Rung = Rung {
     name: "changed-flags",
-    summary: "a flag each for position and orientation changed",
+    summary: "one flag each for a changed position and orientation",
     stages: Stages {
         changed_flags: ChangedFlags::Separate,
         ..RELATIVE_ORIENTATION.stages
@@ -148,20 +148,20 @@ pub const PREDICTED_POSITION: Rung = Rung {
     },
 };
 
-/// Arithmetic coding of the residuals to the baseline.
+/// Arithmetic coding of residuals relative to the baseline.
 pub const ARITHMETIC: Rung = Rung {
     name: "arithmetic",
-    summary: "residuals to the baseline, coded arithmetically",
+    summary: "arithmetic coding of residuals relative to the baseline",
     stages: Stages {
         delta: Delta::Arithmetic,
         ..DELTA.stages
     },
 };
 
-/// Arithmetic coding of the residuals to predictions.
+/// Arithmetic coding of residuals relative to predictions.
 pub const PREDICTED: Rung = Rung {
     name: "predicted",
-    summary: "residuals to predictions, coded arithmetically",
+    summary: "arithmetic coding of residuals relative to predictions",
     stages: Stages {
         delta: Delta::ArithmeticPredicted,
         ..DELTA.stages
@@ -171,7 +171,7 @@ pub const PREDICTED: Rung = Rung {
 /// Not on the ladder: the 20-byte state of [affine quantization](crate::quantize::affine).
 pub const AFFINE: Rung = Rung {
     name: "affine",
-    summary: "beside the ladder: affine-quantized differences, 20 bytes a cube",
+    summary: "not on the ladder: affine-quantized differences, 20 bytes per cube",
     stages: Stages {
         orientation: Orientation::SmallestThree { bits: 10 },
         velocity: Velocity::Affine,

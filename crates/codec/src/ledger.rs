@@ -1,4 +1,4 @@
-//! The account of the bits of a packet.
+//! Counts the bits of a packet by purpose.
 
 use std::fmt;
 
@@ -62,7 +62,7 @@ impl fmt::Display for BitKind {
     }
 }
 
-/// The account of a packet's bits, by kind and, optionally, by cube.
+/// The bits of a packet by kind and, optionally, by cube.
 ///
 /// Entries are bits, and their sum is the size of the packet. They are whole numbers unless the packet is
 /// arithmetically coded.
@@ -73,13 +73,13 @@ pub struct BitLedger {
 }
 
 impl BitLedger {
-    /// An account by kind only.
+    /// A ledger by kind only.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// An account by kind and by cube. Costs one more addition for each field.
+    /// A ledger by kind and by cube. Costs one more addition per field.
     #[must_use]
     pub fn with_cubes() -> Self {
         Self {
@@ -112,7 +112,7 @@ impl BitLedger {
         self.total() - self.kind(BitKind::Header) - self.kind(BitKind::Padding)
     }
 
-    /// Clears the account, for a packet of `cubes` cubes.
+    /// Clears the ledger, for a packet of `cubes` cubes.
     pub fn reset(&mut self, cubes: usize) {
         self.kinds = Default::default();
         if let Some(entries) = &mut self.cubes {
@@ -121,8 +121,8 @@ impl BitLedger {
         }
     }
 
-    /// Adds another account to this one, for a total over several packets. Cubes that only one of them has count
-    /// as 0 in the other; an account without cubes stays without.
+    /// Adds another ledger to this one, for a total over several packets. Cubes that only one of them has
+    /// count as 0 in the other; a ledger without cubes stays without.
     pub fn add(&mut self, other: &Self) {
         for (entry, more) in self.kinds.iter_mut().zip(other.kinds) {
             *entry += more;

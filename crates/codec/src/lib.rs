@@ -1,12 +1,13 @@
 //! Encodes snapshots of many cubes as bits and decodes them, one stage of compression at a time.
 //!
-//! The stages are those of Glenn Fiedler's *Snapshot Compression* (gafferongames.com, 2015), and some more.
-//! Each can be switched separately, from one packet to the next; the [`ladder`] names combinations that build
-//! on one another, and every combination has a [text](stages::text). `WIRE.md` and `DECISIONS.md`, beside this
-//! crate's manifest, specify every bit.
+//! The stages are those of Glenn Fiedler's *Snapshot Compression* (gafferongames.com, 2015), "the article" in
+//! this documentation, and some more. Each can be switched separately, from one packet to the next. The
+//! [`ladder`] is a sequence of named combinations, each adding a stage to the one before; every legal
+//! combination has a [text form](stages::text). `WIRE.md` and `DECISIONS.md`, in the folder of this crate,
+//! specify every bit.
 //!
-//! This crate depends on no engine, and uses no sockets, threads, clocks or files. The caller supplies sequence
-//! numbers and tracks which packets a receiver has acknowledged.
+//! This crate depends on no engine, and uses no sockets, threads, clocks or files. The caller supplies
+//! sequence numbers and tracks which packets a receiver has acknowledged.
 //!
 //! # Example
 //!
@@ -42,16 +43,16 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! Packets have no maximum size: uncompressed, 901 cubes take 36 KB. Fragmentation and acknowledgement are left
-//! to the transport.
+//! Packets have no maximum size: uncompressed, 901 cubes take 36 KB. Fragmentation and acknowledgement are
+//! left to the transport.
 //!
 //! # Invariants
 //!
 //! - **Lossless.** The decoded integers equal the quantization of the input.
 //! - **Robust to loss.** A packet depends on the baselines that it names, and on nothing else.
-//! - **Accounted for.** The sum of a [`BitLedger`] is the packet's size in bits.
-//! - **Bounded.** Decoding any bytes gives a snapshot or an error. It does not panic, and allocates for no more
-//!   cubes than [`Limits`] allow.
+//! - **Accounted for.** The total of a packet's [`BitLedger`] is its size in bits.
+//! - **Bounded.** Decoding any bytes gives a snapshot or an error. It does not panic, and allocates for no
+//!   more cubes than [`Limits`] allow.
 
 /// The vectors and quaternions of [`CubeState`], in the version that this crate uses.
 pub use glam;

@@ -1,4 +1,4 @@
-//! Bounds on what a receiver holds, so that no sender can choose them.
+//! Bounds on what a receiver holds, which a sender cannot exceed.
 
 /// The largest number of cubes that the format can index: 2¹⁶.
 pub const MAX_CUBES: usize = 65_536;

@@ -1,7 +1,7 @@
 //! The motion of cubes on the way to a baseline.
 //!
-//! Both sides keep, with each snapshot, how it differs from its own baseline. Every holder of the snapshot knows
-//! that, whatever other packets were lost, so that it can serve to predict the next one. All arithmetic is in
+//! Both sides keep, with each snapshot, how it differs from its own baseline. Both know this motion whatever
+//! other packets were lost, so that it can be used to predict the next snapshot. All arithmetic is in
 //! integers, so that both sides get the same result.
 
 use crate::flags::flagged;
@@ -11,7 +11,8 @@ use crate::snapshot::QuantizedSnapshot;
 /// Maximum time between two snapshots, in ticks, for a known motion.
 pub const MAX_TICKS: u16 = 64;
 
-/// Gravity in 1/512 m per tick², as a numerator and a denominator: 20 m/s², reduced by the drag over twelve ticks.
+/// Gravity in 1/512 m per tick², as a numerator and a denominator: 20 m/s², reduced by the drag over twelve
+/// ticks.
 pub const GRAVITY: (i64, i64) = (25, 9);
 
 /// Height in 1/512 m above which a cube can fall freely: a little less than half a metre.
@@ -19,7 +20,8 @@ pub const FALL_HEIGHT: i32 = 250;
 
 /// The motion of the cubes of a snapshot since its baseline.
 ///
-/// It is known only if the packet named a baseline at most [`MAX_TICKS`] old; otherwise no cube counts as moved.
+/// It is known only if the packet named a baseline at most [`MAX_TICKS`] old; otherwise no cube counts as
+/// moved.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Motion {
     /// Ticks since the baseline, `1..=MAX_TICKS`; 0 if the motion is unknown.
@@ -33,7 +35,7 @@ pub(crate) struct Motion {
 }
 
 impl Motion {
-    /// Becomes the unknown motion. Reuses its memory.
+    /// Sets this to the unknown motion. Reuses its memory.
     pub(crate) fn reset(&mut self, cubes: usize) {
         self.ticks = 0;
         self.displacements.clear();
@@ -44,7 +46,7 @@ impl Motion {
         self.falling.resize(cubes, false);
     }
 
-    /// Becomes the motion from `baseline`, whose own motion is `before`, to `current`, `ticks` later. If
+    /// Sets this to the motion from `baseline`, whose own motion is `before`, to `current`, `ticks` later. If
     /// `candidates` is given, only those cubes can have moved. Reuses its memory.
     pub(crate) fn observe(
         &mut self,
@@ -88,8 +90,8 @@ impl Motion {
     }
 }
 
-/// Whether the downward acceleration between two vertical displacements, each over its ticks, is above half of
-/// gravity.
+/// Whether the downward acceleration between two vertical displacements, each over its ticks, is above half
+/// of gravity.
 fn is_falling((now, ticks): (i32, u16), (before, before_ticks): (i32, u16)) -> bool {
     let (now, before) = (i64::from(now), i64::from(before));
     let (ticks, before_ticks) = (i64::from(ticks), i64::from(before_ticks));

@@ -56,8 +56,8 @@ pub enum Position {
     Full,
     /// 512 steps a metre inside [−256, 256) × [−256, 256) × [0, 32): 50 bits.
     Quantized,
-    /// 1 bit, then an affine-quantized difference to the baseline's position, 63 bits, or, if that is out of
-    /// range, the position itself, 71 bits.
+    /// 1 bit, then an affine-quantized difference from the baseline's position, 63 bits, or, if that is out
+    /// of range, the position itself, 71 bits.
     Affine,
 }
 

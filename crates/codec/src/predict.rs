@@ -1,9 +1,9 @@
 //! Linear prediction from the motion of a baseline.
 //!
-//! The prediction is that of the reference encoder of *The Networked Physics Data Compression Challenge* (Glenn
-//! Fiedler, 2015), generalized to any number of ticks: a cube keeps the velocity of its motion up to the
-//! baseline, with drag; if it was falling freely, gravity accelerates it; it does not go through the floor. All
-//! arithmetic is in integers, so that both sides get the same result.
+//! The prediction is that of the reference encoder of *The Networked Physics Data Compression Challenge*
+//! (Glenn Fiedler, 2015), generalized to any number of ticks: a cube keeps the velocity of its motion up to
+//! the baseline, with drag; if it was falling freely, gravity accelerates it; it does not go through the
+//! floor. All arithmetic is in integers, so that both sides get the same result.
 
 use crate::baseline::Baseline;
 use crate::motion::{GRAVITY, MAX_TICKS};
@@ -94,8 +94,8 @@ fn extrapolation(ticks: i64, motion_ticks: i64) -> (i64, i32) {
 /// Number of classes of [`Prediction::class`].
 pub const CLASSES: usize = 6;
 
-/// Class of a cube by its largest predicted step along an axis, in 1/512 m: 0 for 0 and 1, 1 from 2, 2 from 8, 3
-/// from 32, 4 from 128; 5 for a falling cube.
+/// Class of a cube by its largest predicted step along an axis, in 1/512 m: 0 for 0 and 1, 1 from 2, 2 from
+/// 8, 3 from 32, 4 from 128; 5 for a falling cube.
 fn class(step: [i32; 3], falling: bool) -> usize {
     if falling {
         return CLASSES - 1;

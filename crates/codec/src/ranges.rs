@@ -1,7 +1,7 @@
 //! Growing ranges: a variable-length code with short codes for small numbers.
 //!
-//! Each range starts where the previous one ends, so that every number has one code. The prefix of range `k` of
-//! `N` is `k` zeros and a one; that of the last range is `N − 1` zeros:
+//! Each range starts where the previous one ends, so that every number has one code. The prefix of range `k`
+//! of `N` is `k` zeros and a one; that of the last range is `N − 1` zeros:
 //!
 //! ```text
 //! two ranges, 5 and 9 bits          1 | 5 bits       −16..=15

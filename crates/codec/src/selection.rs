@@ -2,12 +2,12 @@
 //!
 //! ```text
 //! changed bits       cubes × 1
-//! either-or          1 = 0 | cubes × 1
+//! indices            1 = 0 | cubes × 1
 //!                    1 = 1 | count | count × index
 //! ```
 //!
-//! Every stage except changed bits uses the either-or form. The encoder writes the indices to a sink that only
-//! counts, and uses them where they are smaller.
+//! Indices, relative indices and predicted indices use the second form. The encoder measures the size of the
+//! indices with a sink that only counts, and uses them if they are smaller than a bit for every cube.
 
 use bitstream_io::BitWrite;
 
@@ -21,7 +21,7 @@ use crate::stages::Delta;
 /// Bits of a relative index in its two small ranges: distances 1..=8 and 9..=40.
 pub const RELATIVE_INDEX_BITS: [u8; 2] = [3, 5];
 
-/// The same for indices of wrongly predicted cubes, which are farther apart: distances 1..=32 and 33..=96.
+/// The same for indices of mispredicted cubes, which are farther apart: distances 1..=32 and 33..=96.
 pub const PREDICTED_INDEX_BITS: [u8; 2] = [5, 6];
 
 /// Bits that hold any index of `cubes` cubes.

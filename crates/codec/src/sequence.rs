@@ -4,9 +4,9 @@ use std::fmt;
 
 /// The number of a snapshot: the sender's tick, modulo 2¹⁶.
 ///
-/// A tick is 1/60 s, so that a sender of 30 snapshots per second uses every second number. The difference of two
-/// numbers is a time, which [prediction](crate::predict) relies on. There is no `Ord`, because an order that
-/// wraps is not transitive.
+/// A tick is 1/60 s, so that a sender of 30 snapshots per second uses every second number. The difference of
+/// two numbers is a time, which [prediction](crate::predict) relies on. There is no `Ord`, because an order
+/// that wraps is not transitive.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Sequence(pub u16);
 

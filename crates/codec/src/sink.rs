@@ -1,4 +1,4 @@
-//! Bits out, each entered in a ledger.
+//! Writes bits, and records them in a ledger.
 
 use bitstream_io::{BigEndian, BitWrite, BitWriter, BitsWritten};
 

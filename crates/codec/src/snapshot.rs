@@ -10,8 +10,8 @@ use crate::quantize::bounded::{Bounded, POSITION, VELOCITY};
 use crate::quantize::smallest_three::{ComponentBitsError, SmallestThree, max_component};
 use crate::state::{CubeState, Snapshot};
 
-/// A snapshot as integers, whose meaning is its [`Precision`]. Two snapshots can be compared, or one sent as a
-/// difference to the other, only if they have the same.
+/// A snapshot as integers, whose meaning is given by its [`Precision`]. Two snapshots can be compared, or one
+/// sent relative to the other, only if they have the same precision.
 ///
 /// Fields are stored as columns. A field that the precision lacks has an empty column.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -148,12 +148,13 @@ impl QuantizedSnapshot {
             + size_of_val(&*self.interacting)
     }
 
-    /// Becomes the quantization of `snapshot`: rounded to nearest, out-of-range values clamped.
+    /// Quantizes `snapshot` into this: values are rounded to nearest, and clamped to their ranges.
     /// Reuses its memory.
     ///
     /// # Errors
-    /// [`QuantizeError`] for the first cube and field with NaN, infinity, or a quaternion of length zero, whether
-    /// or not the precision has that field, or for an illegal number of bits. `self` then has no cubes.
+    /// [`QuantizeError`] for the first cube and field with NaN, infinity, or a quaternion of length zero,
+    /// whether or not the precision has that field, or for an illegal number of bits. `self` then has no
+    /// cubes.
     pub fn quantize(
         &mut self,
         snapshot: &Snapshot,
@@ -170,12 +171,12 @@ impl QuantizedSnapshot {
         Ok(())
     }
 
-    /// Becomes the given integers, with the smallest three in `component_bits`, positions in
+    /// Sets this to the given integers, with the smallest three in `component_bits`, positions in
     /// 1/512 m, and no velocity. Reuses its memory.
     ///
     /// # Errors
-    /// [`QuantizeError`] for the first integer out of range, or for illegal `component_bits`. `self` then has no
-    /// cubes.
+    /// [`QuantizeError`] for the first integer out of range, or for illegal `component_bits`. `self` then has
+    /// no cubes.
     pub fn assign(
         &mut self,
         component_bits: u8,
@@ -202,8 +203,8 @@ impl QuantizedSnapshot {
         Ok(())
     }
 
-    /// Converts the integers back to floats. Velocities are zero where the precision has none. Reuses the memory
-    /// of `snapshot`.
+    /// Converts the integers back to floats. Velocities are zero where the precision has none. Reuses the
+    /// memory of `snapshot`.
     pub fn dequantize(&self, snapshot: &mut Snapshot) {
         snapshot.cubes.clear();
         snapshot
@@ -239,7 +240,7 @@ impl QuantizedSnapshot {
         }
     }
 
-    /// Becomes a copy of `other`, reusing its memory.
+    /// Copies `other` into this, reusing its memory.
     pub fn copy_from(&mut self, other: &Self) {
         self.precision = other.precision;
         self.positions.clone_from(&other.positions);
@@ -269,8 +270,8 @@ impl QuantizedSnapshot {
         self.flag_differing(other, changed);
     }
 
-    /// Sets the flag of each cube of which a field differs from that of `other`, whose precision and number of
-    /// cubes are the same.
+    /// Sets the flag of each cube of which a field differs from that of `other`, whose precision and number
+    /// of cubes are the same.
     pub(crate) fn flag_differing(&self, other: &Self, changed: &mut [bool]) {
         flag_differing(changed, &self.positions, &other.positions);
         flag_differing(changed, &self.smallest_three, &other.smallest_three);

@@ -1,8 +1,8 @@
-//! The stages of the codec, as one plain value.
+//! The stages of the codec, as a plain value.
 //!
 //! Sources: Glenn Fiedler, *Snapshot Compression* (2015), and for the affine variants *Data Quantization and
-//! Networking* (2025). Predicted indices, predicted positions, growing ranges, joint flags and arithmetic coding
-//! are additions.
+//! Networking* (2025). Predicted indices, predicted positions, growing ranges, joint flags and arithmetic
+//! coding are additions.
 
 pub mod text;
 
@@ -22,7 +22,7 @@ pub enum Velocity {
     AtRestFlag,
     /// Omitted; zero at the receiver.
     Omitted,
-    /// Affine-quantized difference to the baseline's velocity: 63 bits.
+    /// Affine-quantized difference from the baseline's velocity: 63 bits.
     Affine,
 }
 
@@ -48,13 +48,13 @@ pub enum Delta {
     Indices,
     /// The distance from each changed cube to the next, if that is smaller than changed bits.
     RelativeIndices,
-    /// The cubes that changed on the way to the baseline are predicted to change again, and no others. Relative
-    /// indices list the cubes for which that is wrong.
+    /// The cubes that changed between the baseline's own baseline and the baseline are predicted to change
+    /// again, and no others. Relative indices list the cubes for which the prediction is wrong.
     PredictedIndices,
-    /// [Arithmetic coding](crate::entropy) of everything: which cubes changed, and their residuals to the
-    /// baseline.
+    /// [Arithmetic coding](crate::entropy) of everything: which cubes changed, and their residuals relative
+    /// to the baseline.
     Arithmetic,
-    /// The same with residuals to predictions. A packet can name two additional references.
+    /// The same with residuals relative to predictions. A packet can name two additional references.
     ArithmeticPredicted,
 }
 
@@ -82,9 +82,9 @@ impl Delta {
 pub enum RelativePosition {
     /// It does not.
     Off,
-    /// Difference to the baseline's position, in a small or a large range.
+    /// Difference from the baseline's position, in a small or a large range.
     TwoRanges,
-    /// Difference to a [linear prediction](crate::predict), in growing ranges that depend on the speed.
+    /// Difference from a [linear prediction](crate::predict), in growing ranges that depend on the speed.
     Predicted,
 }
 
@@ -98,7 +98,7 @@ impl RelativePosition {
 pub enum RelativeOrientation {
     /// It does not.
     Off,
-    /// Difference to the baseline's components, in a small or a large range.
+    /// Difference from the baseline's components, in a small or a large range.
     TwoRanges,
     /// The same difference, in growing ranges that depend on the speed of the baseline's motion.
     GrowingRanges,
@@ -112,7 +112,7 @@ impl RelativeOrientation {
 /// Whether a changed cube signals which of its fields changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ChangedFlags {
-    /// No: it sends all of them.
+    /// No flags: all fields are sent.
     Off,
     /// One bit for the position, one for the orientation.
     Separate,

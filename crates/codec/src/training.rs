@@ -1,8 +1,8 @@
 //! Trains a [`TrainedModel`] on packets.
 //!
-//! The first pass over some recordings counts the values of every bin in each of its contexts; the counts become
-//! the model's static table. Further passes keep the table: the adaptive state at their end becomes the state
-//! that new chains start from.
+//! The first pass over the recordings counts the values of every bin in each of its contexts; the counts
+//! become the model's static table. Further passes keep the table, and the adaptive state at the end of the
+//! last pass becomes the model's initial state.
 
 use std::sync::Arc;
 
@@ -81,9 +81,9 @@ impl Trainer {
         }
     }
 
-    /// Learns from the packet that would be sent of `current`, `ticks` after `baseline`; the other arguments are
-    /// as for [`Encoder::encode`](crate::Encoder::encode). Returns the bytes that the packet would have without
-    /// header and check. Stages without arithmetic coding are ignored, and give 0.
+    /// Learns from the packet that would be sent of `current`, `ticks` after `baseline`; the other arguments
+    /// are as for [`Encoder::encode`](crate::Encoder::encode). Returns the bytes that the packet would have
+    /// without header and check. Stages without arithmetic coding are ignored, and give 0.
     pub fn learn(
         &mut self,
         stages: Stages,
@@ -124,7 +124,7 @@ impl Trainer {
         self.bytes.len()
     }
 
-    /// The newest adaptive state, as if it were the baseline's: with what is known of the baseline's own packet.
+    /// The newest adaptive state as if it were the baseline's, with the data about the baseline's own packet.
     fn continued_state(&self, variant: Variant, baseline: &Baseline) -> Option<Box<AdaptiveState>> {
         let mut state = self.states[variant as usize].clone()?;
         let own = baseline.state.as_ref();
@@ -183,7 +183,7 @@ impl Trainer {
     }
 }
 
-/// Log odds of the counts, nearer to even the fewer they are.
+/// Log odds of the counts, closer to even odds if the counts are small.
 fn log_odds([clear, set]: [u32; 2]) -> i8 {
     let (clear, set) = (f64::from(clear), f64::from(set));
     let odds = ((set + 0.4) / (clear + 0.4)).ln();

@@ -1,5 +1,5 @@
-//! The value of each context and each predictor of arithmetic coding: sizes with a model that was
-//! trained without it.
+//! Ablation of arithmetic coding: sizes with models that were trained without each context and each
+//! candidate prediction.
 
 use std::io::Write;
 use std::sync::Arc;

@@ -29,7 +29,7 @@ pub(crate) enum Command {
     Search(SearchArgs),
     /// Train a model for arithmetic coding
     Train(TrainArgs),
-    /// Train and measure arithmetic coding without each of its contexts and predictors
+    /// Train and measure arithmetic coding without each of its contexts and candidate predictions
     Ablate(AblateArgs),
     /// Write a field of each changed cube as text, one line per cube
     Export(ExportArgs),
@@ -99,7 +99,7 @@ impl LinkArgs {
 /// Arguments of `train`.
 #[derive(Debug, Args)]
 pub(crate) struct TrainArgs {
-    /// Recordings to train on, which must not include those to be measured
+    /// Recordings to train on, which must not include those that will be measured
     #[arg(required = true)]
     pub(crate) files: Vec<PathBuf>,
     /// File to write the model to
@@ -133,7 +133,7 @@ pub(crate) struct StatsArgs {
 /// Arguments of `search`.
 #[derive(Debug, Args)]
 pub(crate) struct SearchArgs {
-    /// Recordings to search, which have the same weight whatever their length
+    /// Recordings to search, with equal weights whatever their lengths
     #[arg(required = true)]
     pub(crate) files: Vec<PathBuf>,
     /// Field to encode

@@ -1,4 +1,4 @@
-//! Errors of the commands, each with a message of one line.
+//! Errors of the commands, each with a one-line message.
 
 use std::io;
 use std::path::PathBuf;

@@ -9,7 +9,7 @@
 //! | `stats` | differences between frames and their cost, drawn by `plot` |
 //! | `search` | searches for the best ranges |
 //! | `train` | trains a model for arithmetic coding |
-//! | `ablate` | trains and measures without each context and predictor |
+//! | `ablate` | trains and measures without each context and candidate prediction |
 //! | `export` | writes fields as text |
 //! | `table` | prints tables |
 

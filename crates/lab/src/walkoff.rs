@@ -1,4 +1,4 @@
-//! Encodes and decodes a recording on each rung, under the contest's terms.
+//! Encodes and decodes a recording on each rung, by the rules in `assets/recordings/README.md`.
 //!
 //! A packet is sent every frame and acked after a round trip; its baseline is the newest acked frame.
 //! On a perfect link with a round trip of six frames that is frame n − 6 for frame n. Each side has

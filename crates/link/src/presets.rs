@@ -1,6 +1,6 @@
 //! Conditions of typical networks.
 //!
-//! The figures are round numbers for a typical network of the kind; none was measured. They hold for
+//! The figures are round numbers for a typical network of each kind, not measurements. They apply to
 //! each direction, so a round trip takes twice the latency and twice the jitter. Where downstream is
 //! usually faster than upstream, the bandwidth lies in between.
 //!

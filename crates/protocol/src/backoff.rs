@@ -1,11 +1,11 @@
-//! Back-off for snapshots that need several datagrams.
+//! Backs off when snapshots that need several datagrams do not arrive.
 
 /// Sends large snapshots less often while no acks arrive, so that they do not choke a narrow link.
 ///
-/// A snapshot that is split into datagrams is lost if any one of them is lost. Where a bottleneck
-/// drops part of every snapshot, none arrives, nothing is acked, so no newer baseline makes the next
-/// ones smaller: without back-off this never ends. So once no ack has arrived for
-/// [`ACK_TIMEOUT_TICKS`], the interval between large snapshots grows with the silence; each ack
+/// A snapshot that is split into datagrams is lost if any one of them is lost. If a bottleneck drops
+/// part of every snapshot, none is acked, so there is no newer baseline that would make the next ones
+/// smaller: without back-off, the link never recovers. Therefore, once no ack has arrived for
+/// [`ACK_TIMEOUT_TICKS`], the interval between large snapshots grows with time; each ack
 /// shortens it by a quarter. The caller should also spread the datagrams of a snapshot over the
 /// interval. Snapshots that fit one datagram are never delayed; those with a recent baseline usually
 /// fit.

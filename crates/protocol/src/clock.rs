@@ -75,7 +75,7 @@ impl SenderClock {
         })
     }
 
-    /// Takes in that the sender has reported its current `tick`. If that is more than a second from
+    /// Records the current `tick` that the sender has reported. If it is more than a second from
     /// the estimate, the clock is reset to it.
     pub fn sync_tick(&mut self, now: Duration, tick: u64) {
         let off_seconds = (self.expected(now) - tick as f64) * self.tick_seconds;
@@ -88,7 +88,7 @@ impl SenderClock {
         }
     }
 
-    /// Takes in that the packet of `tick` has arrived.
+    /// Records the arrival of the packet of `tick`.
     pub fn arrived(&mut self, now: Duration, tick: u64) {
         let offset_seconds = tick as f64 * self.tick_seconds - now.as_secs_f64();
         match self.offsets.back_mut() {

@@ -31,10 +31,10 @@ pub struct AdaptiveDelay {
     updated: Option<Duration>,
 }
 
-/// How long the need of a packet counts.
+/// How long the delay that a packet needed is taken into account.
 const WINDOW: Duration = Duration::from_secs(5);
 
-/// Longer stalls are shown as such rather than delaying everything.
+/// Longer stalls interrupt playout instead of increasing the delay further.
 const MAX_DELAY: Duration = Duration::from_secs(1);
 
 /// Seconds by which the delay grows or shrinks each second: playout runs at half speed, or a twentieth
@@ -43,7 +43,7 @@ const GROWTH: f64 = 0.5;
 const SHRINKING: f64 = 0.05;
 
 impl AdaptiveDelay {
-    /// Starts from the delay `start`, cut off at a second.
+    /// Starts from the delay `start`, at most one second.
     #[must_use]
     pub fn new(ticks_per_second: u32, start: Duration) -> Self {
         Self {
@@ -55,7 +55,7 @@ impl AdaptiveDelay {
         }
     }
 
-    /// Takes in that the packet of `tick` has arrived, `lateness` after the fastest would have.
+    /// Records the arrival of the packet of `tick`, `lateness` after the fastest would have arrived.
     pub fn arrived(&mut self, now: Duration, tick: u64, lateness: Duration) {
         let gap = self.newest.map_or(1, |newest| tick.saturating_sub(newest));
         self.newest = self.newest.max(Some(tick));

@@ -10,7 +10,7 @@ use crate::{Playout, PlayoutBuffer, Received};
 /// How cubes move between two snapshots. After Fiedler, *Snapshot Interpolation* (2014).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Interpolation {
-    /// Not at all: the newest snapshot is shown as soon as it arrives.
+    /// No interpolation: the newest snapshot is shown as soon as it arrives.
     None,
     /// Positions along a straight line, orientations at constant speed along the shortest arc.
     #[default]
@@ -18,7 +18,7 @@ pub enum Interpolation {
     /// Positions along a cubic spline through both positions and both velocities; orientations as
     /// in `Linear`. Needs velocities.
     Hermite,
-    /// As `Hermite`, but without a playout delay: past the newest snapshot, cubes continue in a
+    /// Like `Hermite`, but without a playout delay: past the newest snapshot, cubes continue in a
     /// straight line for up to [`MAX_EXTRAPOLATION_SECONDS`]. This shows why extrapolation fails here:
     /// cubes pass through the floor and through each other, and snap back when the next snapshot
     /// arrives. Needs velocities.

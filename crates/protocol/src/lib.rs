@@ -2,15 +2,15 @@
 //! the current time is an argument.
 //!
 //! ```text
-//! snapshot ─▶ SnapshotSender ─▶ packet ── any link ──▶ SnapshotReceiver ─▶ PlayoutBuffer ─▶ picture
+//! snapshot ─▶ SnapshotSender ─▶ packet ── any link ──▶ SnapshotReceiver ─▶ PlayoutBuffer ─▶ displayed state
 //!                    ▲                                        │
 //!                    └───────────── Feedback ◀────────────────┘
 //! ```
 //!
 //! Packets and feedback may be lost, late, duplicated or reordered. Each packet is relative to a
 //! snapshot that the receiver has acknowledged, or to the initial state in the [`Welcome`], so it can
-//! be decoded whatever happens to the packets around it. [`SendBackoff`] reduces the rate of large
-//! snapshots when acks stop. The caller moves the bytes.
+//! be decoded whether or not other packets arrive. [`SendBackoff`] reduces the rate of large
+//! snapshots when acks stop. The caller transfers the bytes.
 
 mod backoff;
 mod clock;

@@ -1,7 +1,7 @@
 //! The playout buffer (jitter buffer): plays snapshots back at the rate at which they were taken.
 //!
-//! A snapshot is due a playout delay after its earliest possible arrival, which leaves time for packets
-//! that are late and bridges those that are lost.
+//! A snapshot is due one playout delay after its earliest possible arrival. The delay gives late
+//! packets time to arrive, and bridges lost ones.
 
 mod pace;
 

@@ -1,4 +1,4 @@
-//! The receiver: takes packets in, gives snapshots to play back and feedback.
+//! The receiver: decodes packets, plays snapshots back, and sends feedback.
 
 use std::time::Duration;
 
@@ -23,7 +23,7 @@ pub struct SnapshotReceiver {
     received: BaselineRing,
     playout: PlayoutBuffer<Received>,
     newest: Option<u64>,
-    /// Consecutive packets from too far ahead.
+    /// Consecutive packets that were too far ahead of the clock.
     far_ahead: u32,
     ack_due: bool,
     missing: Option<Feedback>,
@@ -92,7 +92,7 @@ impl SnapshotReceiver {
         })
     }
 
-    /// Takes in a packet that arrives at `now`.
+    /// Processes a packet that arrives at `now`.
     ///
     /// # Errors
     /// [`DecodeError`] if it cannot be decoded; no snapshot changes then. If its baseline is missing or
@@ -184,8 +184,8 @@ impl SnapshotReceiver {
         Some(Feedback::Ack(Ack { newest, earlier }))
     }
 
-    /// Takes in that the sender has reported, by other means than a packet, its current `tick`. If that
-    /// is more than a second from the estimate, the sender has paused or skipped ticks, and the clock
+    /// Records the sender's current `tick`, reported by other means than a packet. If it is more than a
+    /// second from the estimate, the sender has paused or skipped ticks, and the clock
     /// is reset: after half their range, sequence numbers alone would be resolved to the wrong tick.
     /// Ticks above 2⁴⁸ are ignored.
     pub fn sync_tick(&mut self, now: Duration, tick: u64) {
@@ -229,5 +229,5 @@ impl SnapshotReceiver {
 /// over four seconds at 60 Hz. One with a damaged number must not set the clock.
 const MAX_AHEAD_TICKS: f64 = 255.0;
 
-/// Consecutive packets from too far ahead that are ignored.
+/// Consecutive packets too far ahead of the clock that are ignored.
 const MAX_FAR_AHEAD: u32 = 60;

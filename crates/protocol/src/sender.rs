@@ -100,7 +100,7 @@ impl SnapshotSender {
     ///
     /// # Errors
     /// [`SendError`] if the tick is not newer than the last, or if the codec cannot encode the
-    /// snapshot. The sender can be used on.
+    /// snapshot. The sender remains usable.
     pub fn send(
         &mut self,
         tick: u64,
@@ -143,7 +143,7 @@ impl SnapshotSender {
         &self.packet
     }
 
-    /// Takes in a message of the receiver. Acks of snapshots that were never sent or are no longer held
+    /// Processes a message from the receiver. Acks of snapshots that were never sent or are no longer held
     /// are ignored.
     ///
     /// # Errors

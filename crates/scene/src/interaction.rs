@@ -1,4 +1,4 @@
-//! Which cubes are interacting, shown in red, and when they turn grey again.
+//! Tracks which cubes are interacting. They are drawn red, the others grey.
 
 use crate::PLAYER;
 

@@ -1,5 +1,5 @@
-//! Writes a play as a recording, in the layout of the data compression challenge: frames of 901
-//! records of eight little-endian i32, of which the first six are the initial state.
+//! Writes the simulated states as a recording, in the format of the data compression challenge: frames of
+//! 901 records of eight little-endian i32. The first six frames are the initial state.
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! How long the parts of a frame take, without drawing.
+//! Measures how long the parts of a frame take, without rendering.
 
 use std::io::{self, Write};
 use std::time::{Duration, Instant};

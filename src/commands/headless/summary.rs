@@ -1,4 +1,4 @@
-//! What a play cost, for people and for programs.
+//! The bandwidth of a run, as text and as JSON.
 
 use std::collections::VecDeque;
 use std::io::{self, Write};
@@ -44,7 +44,7 @@ pub struct KindBits {
 pub struct Summary {
     /// The script's file, or null without one.
     pub script: Option<String>,
-    /// Rung that was sent with.
+    /// The rung of the lane.
     pub rung: &'static str,
     /// Snapshots counted.
     pub snapshots: usize,

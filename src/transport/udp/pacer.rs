@@ -1,4 +1,4 @@
-//! Sends a long snapshot's packets one by one, not all at once.
+//! Spreads the packets of a large snapshot over several ticks.
 
 use std::collections::VecDeque;
 

@@ -1,4 +1,4 @@
-//! The state of the game, as notices over the picture.
+//! Shows the state of the game as notices over the scene.
 
 use bevy::prelude::*;
 

@@ -1,4 +1,4 @@
-//! Positions text over the picture and paints it.
+//! Lays out and paints text over the scene.
 
 use bevy_egui::egui::text::LayoutJob;
 use bevy_egui::egui::{Align, Color32, FontId, Painter, Pos2, Rect, Vec2, pos2, vec2};

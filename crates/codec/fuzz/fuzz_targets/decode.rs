@@ -1,4 +1,4 @@
-//! Any bytes are a packet or an error, whatever the receiver holds.
+//! Decoding any bytes gives a snapshot or an error, whatever baselines the receiver holds.
 //!
 //! ```text
 //! cargo +nightly fuzz run decode        (in crates/codec)

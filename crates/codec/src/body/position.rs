@@ -25,7 +25,7 @@ use crate::stages::{Position, RelativePosition};
 /// The article's ranges for a component of a relative position.
 pub const POSITION_RANGES: Ranges<2> = Ranges::new([5, 9]);
 
-/// Ranges for a component of the difference to a predicted position, by class.
+/// Ranges for a component of the difference from a predicted position, by class.
 pub const PREDICTED_POSITION_RANGES: [Ranges<3>; CLASSES] = [
     Ranges::new([3, 5, 8]),
     Ranges::new([3, 5, 9]),

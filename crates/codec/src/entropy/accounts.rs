@@ -1,4 +1,4 @@
-//! The account of arithmetically coded bits.
+//! Records the cost of arithmetically coded bins in a ledger.
 
 use super::coder::ONE;
 use super::session::{CodingObserver, Element};

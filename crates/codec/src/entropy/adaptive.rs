@@ -1,4 +1,4 @@
-//! What adapts along a chain of packets: the part of a baseline that the next packet's model starts from.
+//! The adaptive state: the part of a baseline from which the model of the next packet starts.
 
 use std::fmt;
 
@@ -9,7 +9,7 @@ use super::model::TrainedModel;
 use crate::ladder;
 use crate::snapshot::QuantizedSnapshot;
 
-/// How well a cube was predicted in the packet that brought the reference.
+/// How well a cube was predicted in the packet that carried the reference.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct PredictionHistory {
     /// Whether the packet carried the cube.
@@ -17,7 +17,7 @@ pub(crate) struct PredictionHistory {
     /// [Magnitudes](super::residual::magnitude) of the largest residuals.
     pub(crate) position: u8,
     pub(crate) orientation: u8,
-    /// The candidates that were nearest.
+    /// The candidates with the smallest errors.
     pub(crate) best_orientation: u8,
     pub(crate) best_position: u8,
 }
@@ -28,7 +28,7 @@ impl PredictionHistory {
         self.context(self.orientation)
     }
 
-    /// The same of the position.
+    /// The same for the position.
     pub(crate) fn position_context(self) -> usize {
         self.context(self.position)
     }
@@ -51,7 +51,7 @@ pub(crate) struct AdaptiveState {
     pub(crate) adaptive: Vec<u16>,
     /// Mean errors of candidates, in sixteenths, by [`error_index`]; empty for [`Variant::Plain`].
     pub(crate) errors: Vec<u16>,
-    /// By cube; empty if nothing is known.
+    /// By cube; empty if there is no previous packet.
     pub(crate) predictions: Vec<PredictionHistory>,
     /// The packet's reference.
     pub(crate) reference: QuantizedSnapshot,
@@ -86,7 +86,7 @@ impl AdaptiveState {
         }
     }
 
-    /// Becomes the state of the packet after `previous`, before its first bin. Reuses its memory.
+    /// Sets this to the state of the packet after `previous`, before its first bin. Reuses its memory.
     pub(crate) fn follow(
         &mut self,
         previous: &Self,

@@ -1,4 +1,4 @@
-//! What a packet is coded relative to.
+//! The snapshots that a packet is coded relative to.
 
 use super::adaptive::AdaptiveState;
 use super::history::SnapshotHistory;
@@ -15,7 +15,7 @@ const MAX_TICKS: u16 = 64;
 /// Ticks since the initial state, for the coder.
 const INITIAL_TICKS: u16 = 6;
 
-/// A snapshot that both sides hold, with what the coder uses of its packet.
+/// A snapshot that both sides hold, with the parts of its packet that the coder uses.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct HeldSnapshot<'a> {
     pub(crate) sequence: Sequence,
@@ -40,7 +40,7 @@ impl HeldSnapshot<'_> {
     }
 }
 
-/// What a packet is coded relative to.
+/// The snapshots that a packet is coded relative to.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Basis<'a> {
     pub(crate) variant: Variant,

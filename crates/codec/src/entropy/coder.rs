@@ -2,12 +2,12 @@
 //!
 //! The coder keeps an interval of 32-bit numbers. Each bin divides it in the proportion of the two
 //! probabilities, and the leading bytes on which both ends agree are written. Bytes after the end count as
-//! zeros, so that trailing zeros need not be sent. This is the carryless range coder of Matt Mahoney's *lpaq1*
-//! (2007).
+//! zeros, so that trailing zeros need not be sent. This is the carryless range coder of Matt Mahoney's
+//! *lpaq1* (2007).
 //!
 //! `cargo bench --manifest-path crates/codec/compare/Cargo.toml` compares it with the range coders of the
-//! [`constriction`](https://docs.rs/constriction) crate, on the same bins with the same probabilities: those of
-//! `predicted` on dev-mix, 2317 a packet.
+//! [`constriction`](https://docs.rs/constriction) crate, on the same bins with the same probabilities: those
+//! of `predicted` on dev-mix, 2317 a packet.
 //!
 //! | coder | bytes a packet | encode | decode |
 //! | --- | ---: | ---: | ---: |
@@ -15,17 +15,17 @@
 //! | `constriction`, 32-bit words | 172.3 | 4.4 µs | 5.2 µs |
 //! | `constriction`, 16-bit words | 183.3 | 4.3 µs | 4.4 µs |
 //!
-//! A packet takes some 100 µs in either direction, most of it for the probabilities: one percent of its size is
-//! worth more than two percent of its time. This coder's packets are smaller because they end at the last byte
-//! that is needed, not at a whole word.
+//! Coding a whole packet takes about 100 µs in either direction, most of it for the probabilities, so that
+//! packets smaller by 1 % are worth the 2 % of additional time. They are smaller because this coder's output
+//! ends at the last byte that is needed, not at a whole word.
 
 /// Probabilities are multiples of 1 / `ONE`, and those of both values of a bin are at least 1 / `ONE`.
 pub const ONE: u32 = 1 << 16;
 
 /// Encodes or decodes bins: binary decisions. One coding session serves both directions.
 pub trait BinCoder {
-    /// Encodes `bin` and returns it, or ignores it and returns a decoded one. `one` is the probability that it
-    /// is set, out of [`ONE`], in `1..ONE`.
+    /// Encodes `bin` and returns it, or ignores it and returns a decoded one. `one` is the probability that
+    /// it is set, out of [`ONE`], in `1..ONE`.
     fn bin(&mut self, bin: bool, one: u32) -> bool;
 }
 
@@ -42,7 +42,7 @@ impl Interval {
         high: u32::MAX,
     };
 
-    /// The last number of the part for a set bin.
+    /// The last number of the subinterval for a set bin.
     const fn middle(self, one: u32) -> u32 {
         let range = self.high - self.low;
         self.low + (range >> 16) * one + (((range & 0xFFFF) * one) >> 16)

@@ -9,7 +9,7 @@ use super::session::{Bin, CodingObserver, Element, NonCanonical, Session};
 use crate::ledger::BitKind;
 use crate::quantize::bounded::POSITION;
 
-/// Three integers that are coded as residuals to a prediction.
+/// Three integers that are coded as residuals relative to a prediction.
 pub(super) struct Components {
     pub(super) field: Field,
     /// The order in which they are coded.

@@ -52,8 +52,8 @@ pub(super) struct CubeContext {
 }
 
 impl Scratch {
-    /// Sorts the cubes into active ones, by distance to the player, and resting ones. The player, cube 0, is in
-    /// neither.
+    /// Sorts the cubes into active ones, by distance to the player, and resting ones. The player, cube 0, is
+    /// in neither.
     fn sort(&mut self, snapshots: &SnapshotHistory<'_>) {
         let positions = &snapshots.reference.positions;
         snapshots.flag_active(&mut self.active);

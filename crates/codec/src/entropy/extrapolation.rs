@@ -1,5 +1,5 @@
-//! Rigid-body extrapolation of one cube with ground contact: it flies, falls, and rolls over its corners without
-//! slipping or bouncing.
+//! Rigid-body extrapolation of one cube with ground contact: it flies, falls, and rolls over its corners
+//! without slipping or bouncing.
 
 use super::rotation::{Quaternion, Vector, add, cross, dot, matrix, transform, turned};
 

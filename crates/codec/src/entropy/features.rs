@@ -1,4 +1,4 @@
-//! The inputs and candidates of the models by name, each of which can be disabled to measure its worth.
+//! The inputs and candidates of the models by name. Each can be disabled for an ablation study.
 
 use std::ops::Range;
 
@@ -46,7 +46,7 @@ impl Feature {
         flags.chain(residuals).chain(candidates)
     }
 
-    /// Removes what the model has learned of it.
+    /// Removes what the model has learned about it.
     pub(crate) fn disable(self, model: &mut TrainedModel) {
         match self.source {
             Source::Flag(flag, input) => clear(model, flag.slots(input)),

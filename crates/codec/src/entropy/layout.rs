@@ -7,9 +7,9 @@ use crate::stages::Delta;
 /// Which of the two models codes a packet. Each has its own part of every table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Variant {
-    /// Residuals to the reference.
+    /// Residuals relative to the reference.
     Plain = 0,
-    /// Residuals to predictions.
+    /// Residuals relative to predictions.
     Predicted = 1,
 }
 

@@ -1,5 +1,5 @@
-//! The trained model: what every chain of packets starts from. Both sides have the same one, and it never
-//! changes.
+//! The trained model: static tables, and the initial adaptive state. Both sides have the same model, and it
+//! never changes.
 
 use std::sync::{Arc, OnceLock};
 

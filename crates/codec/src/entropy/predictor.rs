@@ -1,4 +1,4 @@
-//! Predictors: where a packet's cubes are expected, given what was coded before.
+//! Predictors: the expected states of a packet's cubes, given the cubes that were coded before.
 
 use super::history::{KinematicHistory, Position};
 use super::rotation::Quaternion;
@@ -9,8 +9,8 @@ use crate::quantize::smallest_three::SmallestThree;
 ///
 /// A predictor that simulates the whole scene from the reference would implement this trait.
 pub(crate) trait Predictor {
-    /// Whether residuals are to the candidate that has been best for similar cubes. Otherwise they are to the
-    /// first, and the second is only a context.
+    /// Whether the candidate that has been best for similar cubes is the prediction. Otherwise the first
+    /// candidate is the prediction, and the second is only a context.
     const SELECTS: bool;
     /// Candidates; at least two.
     type Orientations: AsRef<[Quaternion]>;

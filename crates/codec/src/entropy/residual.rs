@@ -1,8 +1,8 @@
 //! Binarization of a signed residual.
 //!
 //! ```text
-//! digits, as a binary tree of three bins; from seven on, one bin for each digit more | negative |
-//! first digit after the leading 1 | second | others, as bypass bins
+//! number of binary digits: a binary tree of three bins; from seven on, one more bin per digit |
+//! sign | first digit after the leading 1 | second | others, as bypass bins
 //! ```
 //!
 //! Zero has no digits and no sign.

@@ -1,4 +1,4 @@
-//! Resting cubes, and how near the coded cubes come to them.
+//! Resting cubes, and their distances to the coded cubes.
 
 use super::history::Position;
 
@@ -49,7 +49,7 @@ impl Resting {
         self.cubes.get(index).map(|&(cube, _)| cube)
     }
 
-    /// A coded cube is at `position`. It touches resting cubes within a metre, the player within two.
+    /// Adds a coded cube at `position`. It touches resting cubes within one metre; the player within two.
     pub(crate) fn approach(&mut self, position: Position, is_player: bool) {
         if self.approached == MAX_APPROACHED {
             return;

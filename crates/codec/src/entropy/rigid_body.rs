@@ -1,5 +1,5 @@
-//! The rigid-body predictor: cubes fly, fall and roll on their own, or move as if attached to the player or to
-//! the cubes around them.
+//! The rigid-body predictor: cubes fly, fall and roll on their own, or move as if attached to the player or
+//! to the cubes around them.
 
 use super::extrapolation::Body;
 use super::history::{KinematicHistory, Position};

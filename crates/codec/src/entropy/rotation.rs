@@ -121,8 +121,8 @@ pub(crate) fn matrix(quaternion: Quaternion) -> Matrix {
     ]
 }
 
-/// The rotation from `from` to `to` as axis times angle, in radians, by the series of the arc sine. The error is
-/// below a hundredth for angles up to one radian.
+/// The rotation from `from` to `to` as axis times angle, in radians, by the series of the arc sine. The error
+/// is below a hundredth for angles up to one radian.
 pub(crate) fn turn(to: Quaternion, from: Quaternion) -> Vector {
     let [x, y, z, w] = step(to, from);
     let sine = dot([x, y, z], [x, y, z]);

@@ -10,8 +10,8 @@ use crate::ledger::BitKind;
 
 /// Observes every bin, to account for it or to count it.
 pub(crate) trait CodingObserver {
-    /// `slots` are the slots of the static inputs, none for a bypass bin; `one` is the probability that the bin
-    /// is set.
+    /// `slots` are the slots of the static inputs, none for a bypass bin; `one` is the probability that the
+    /// bin is set.
     fn coded(&mut self, element: Element, slots: &[usize], bin: bool, one: u32);
 }
 
@@ -113,8 +113,8 @@ impl<B: BinCoder, O: CodingObserver> Session<'_, B, O> {
         value
     }
 
-    /// Codes the ages of the additional references: ticks before the reference, below sixteen. Nothing adapts,
-    /// because the ages depend on the network.
+    /// Codes the ages of the additional references: ticks before the reference, below sixteen. Nothing
+    /// adapts, because the ages depend on the network.
     pub(crate) fn additional_ages(
         &mut self,
         ages: [Option<u16>; 2],

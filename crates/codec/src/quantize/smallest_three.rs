@@ -1,7 +1,8 @@
 //! A unit quaternion as its three smallest components.
 //!
-//! The largest component follows from the other three. Since `q` and `−q` are the same orientation, it can be made
-//! positive, so that its sign is not needed. No other component is then outside ±1/√2. Source: Glenn Fiedler, *Snapshot Compression* (2015).
+//! The largest component follows from the other three. Since `q` and `−q` are the same orientation, it can be
+//! made positive, so that its sign is not needed. The other components are within ±1/√2. Source: Glenn
+//! Fiedler, *Snapshot Compression* (2015).
 
 use std::f64::consts::{FRAC_1_SQRT_2, SQRT_2};
 
@@ -36,8 +37,8 @@ pub struct SmallestThree {
 }
 
 impl SmallestThree {
-    /// The nearest quantized orientation with `bits` per component, or `None` if the quaternion has no direction: it
-    /// is shorter than [`MIN_LENGTH`], or not finite.
+    /// The nearest quantized orientation with `bits` per component, or `None` if the quaternion has no
+    /// direction: it is shorter than [`MIN_LENGTH`], or not finite.
     ///
     /// Of components of equal magnitude, the first is omitted.
     ///

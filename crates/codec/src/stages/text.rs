@@ -14,9 +14,10 @@
 //!       | "changed-flags="        ( "off" | "separate" | "joint" )
 //! ```
 //!
-//! Parts can be in any order, each at most once. A missing stage is as in [`ladder::UNCOMPRESSED`](crate::ladder::UNCOMPRESSED). `Display` omits such
-//! stages, and writes `orientation=full` for that rung itself. The text has no comma, colon or space, so that
-//! these can separate it from other text.
+//! Parts can be in any order, each at most once. A missing stage is as in
+//! [`ladder::UNCOMPRESSED`](crate::ladder::UNCOMPRESSED). `Display` omits such stages, and writes
+//! `orientation=full` for that rung itself. The text has no comma, colon or space, so that these can separate
+//! it from other text.
 //!
 //! ```
 //! use cubewire_codec::{Stages, ladder};

@@ -1,4 +1,4 @@
-//! The tables of a search: which ranges are searched for which values.
+//! The tables of a search: the kinds of values, and the ranges that are searched for each.
 
 use cubewire_codec::predict::CLASSES;
 use cubewire_codec::ranges::Ranges;

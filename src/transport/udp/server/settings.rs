@@ -1,4 +1,4 @@
-//! The settings of a server, and why it cannot be set up.
+//! The settings of a server, and the error if it cannot be set up.
 
 use std::io;
 use std::net::SocketAddr;
