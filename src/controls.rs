@@ -88,7 +88,7 @@ pub const BINDINGS: [Binding; 19] = {
         ),
         row(
             "PageUp, PageDown",
-            "climb the ladder of compression, or go back down",
+            "next or previous rung of the ladder",
             Press(&[
                 (KeyCode::PageUp, Action::RungUp),
                 (KeyCode::PageDown, Action::RungDown),
@@ -102,12 +102,12 @@ pub const BINDINGS: [Binding; 19] = {
         ),
         row(
             "V",
-            "both halves, the left one, the right one, or one over the other",
+            "show both halves, the left, the right, or one over the other",
             Press(&[(KeyCode::KeyV, Action::NextView)]),
         ),
         row(
             "L",
-            "cut the link, or restore it",
+            "cut or restore the link",
             Press(&[(KeyCode::KeyL, Action::CutLink)]),
         ),
         row(
@@ -137,7 +137,11 @@ pub const BINDINGS: [Binding; 19] = {
         ),
         row("drag", "orbit, both halves together", Elsewhere),
         row("wheel", "zoom", Elsewhere),
-        row("Tab, Esc", "walk through the panel; leave it", Elsewhere),
+        row(
+            "Tab, Esc",
+            "move the focus through the panel; leave the panel",
+            Elsewhere,
+        ),
     ]
 };
 

@@ -28,7 +28,7 @@ pub struct ViewersArgs {
     #[command(flatten)]
     pub play: PlayArgs,
     /// Maximum number of viewers
-    #[arg(long = "most", value_name = "N", default_value_t = 4, value_parser = max_viewers)]
+    #[arg(long = "max", value_name = "N", default_value_t = 4, value_parser = max_viewers)]
     pub max: usize,
     /// What to send with.
     #[command(flatten)]
@@ -199,7 +199,7 @@ impl ViewersArgs {
             ..LaneSettings::with_stages(self.rung.rung.stages)
         };
         let costs = measure(script.as_ref(), &lane, ticks, self.max)?;
-        let titles = ["viewers", "µs a tick", "more than one fewer", "kbps"];
+        let titles = ["viewers", "µs per tick", "added", "kbps"];
         let rows = costs.iter().enumerate().map(|(place, cost)| {
             let more = place.checked_sub(1).map_or_else(String::new, |before| {
                 format!("{:.1}", cost.us_per_tick - costs[before].us_per_tick)

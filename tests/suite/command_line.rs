@@ -352,7 +352,7 @@ fn serving_and_viewing_say_what_they_lack() {
 
 #[test]
 fn what_viewers_cost_is_a_table() {
-    let output = cubewire(&["viewers", "--seconds", "1", "--most", "2"])
+    let output = cubewire(&["viewers", "--seconds", "1", "--max", "2"])
         .output()
         .unwrap();
     assert!(output.status.success(), "{output:?}");
