@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use bevy::prelude::*;
 use bevy::render::view::screenshot::{Screenshot, ScreenshotCaptured};
-use bevy::window::PrimaryWindow;
+use bevy::window::{PrimaryWindow, exit_on_all_closed};
 use cubewire_scene::TICKS_PER_SECOND;
 
 use super::video::{Mp4, VideoError};
@@ -53,7 +53,12 @@ impl Plugin for LivePlugin {
             )
             .add_systems(
                 Last,
-                (capture, collect, end.run_if(on_message::<AppExit>)).chain(),
+                (
+                    capture,
+                    collect,
+                    end.after(exit_on_all_closed).run_if(on_message::<AppExit>),
+                )
+                    .chain(),
             );
     }
 }
@@ -183,7 +188,7 @@ fn on_action(
     action: On<Action>,
     time: Res<Time<Real>>,
     folder: Res<RecordingFolder>,
-    window: Single<&Window, With<PrimaryWindow>>,
+    window: Option<Single<&Window, With<PrimaryWindow>>>,
     log: Option<ResMut<InputLog>>,
     mut live: ResMut<Live>,
     mut notices: ResMut<Notices>,
@@ -199,7 +204,7 @@ fn on_action(
         (Action::Video, _) => {
             if let Some(capture) = live.capture.take() {
                 live.finishing.push(capture.finish(now));
-            } else {
+            } else if let Some(window) = window {
                 live.captures += 1;
                 let size = window.physical_size();
                 match Capture::begin(&folder.0, live.captures, size, now) {

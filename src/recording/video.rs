@@ -47,6 +47,9 @@ pub fn open(path: &Path, size: (u32, u32), fps: u32) -> Result<Box<dyn FrameSink
     (format.open)(path, size, fps)
 }
 
+/// Creates a file: its path, size in pixels, and frames per second.
+type Open = fn(&Path, (u32, u32), u32) -> Result<Box<dyn FrameSink>, VideoError>;
+
 /// A kind of video file.
 #[derive(Clone, Copy, Debug)]
 pub struct Format {
@@ -54,7 +57,7 @@ pub struct Format {
     pub extension: &'static str,
     /// Frames a second, unless others are asked for.
     pub default_fps: u32,
-    open: fn(&Path, (u32, u32), u32) -> Result<Box<dyn FrameSink>, VideoError>,
+    open: Open,
 }
 
 /// All kinds.

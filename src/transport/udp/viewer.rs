@@ -8,6 +8,7 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use bevy::prelude::*;
+use bevy::window::exit_on_all_closed;
 
 use super::Security;
 use crate::replication::transport::{End, TransportSystems};
@@ -58,7 +59,12 @@ impl Plugin for UdpViewerPlugin {
                 Update,
                 systems::flush.in_set(TransportSystems::Flush(End::Receiver)),
             )
-            .add_systems(Last, systems::close.run_if(on_message::<AppExit>));
+            .add_systems(
+                Last,
+                systems::close
+                    .after(exit_on_all_closed)
+                    .run_if(on_message::<AppExit>),
+            );
     }
 }
 

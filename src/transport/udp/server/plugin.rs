@@ -1,6 +1,7 @@
 //! Serves viewers in other processes, in addition to the local lanes.
 
 use bevy::prelude::*;
+use bevy::window::exit_on_all_closed;
 
 use super::{UdpServer, systems};
 use crate::replication::Serving;
@@ -32,6 +33,7 @@ impl Plugin for UdpServerPlugin {
         .add_systems(
             Last,
             systems::close
+                .after(exit_on_all_closed)
                 .run_if(is_serving)
                 .run_if(on_message::<AppExit>),
         );
