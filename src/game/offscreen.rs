@@ -128,16 +128,9 @@ impl OffScreen {
             plugins = plugins.disable::<LogPlugin>();
         }
         let mut app = App::new();
-        app.add_plugins((
-            plugins,
-            EguiPlugin::default(),
-            GamePlugins,
-            InputLogPlugin,
-            ViewPlugin,
-            AppearancePlugin,
-            SmallGraphPlugin,
-        ))
-        .insert_resource(TimeUpdateStrategy::ManualDuration(Duration::ZERO));
+        app.add_plugins(plugins)
+            .insert_resource(TimeUpdateStrategy::ManualDuration(Duration::ZERO));
+        add_game(&mut app);
         // A frame may span any time: at one frame a second, sixty ticks.
         let mut clock = app.world_mut().resource_mut::<Time<Virtual>>();
         clock.set_max_delta(Duration::MAX);
@@ -297,6 +290,18 @@ impl OffScreen {
         self.buffer.unmap();
         Ok(frame)
     }
+}
+
+/// Adds everything that is rendered off screen but Bevy's own plugins, which must be there already.
+pub fn add_game(app: &mut App) {
+    app.add_plugins((
+        EguiPlugin::default(),
+        GamePlugins,
+        InputLogPlugin,
+        ViewPlugin,
+        AppearancePlugin,
+        SmallGraphPlugin,
+    ));
 }
 
 /// The time of a frame, counted in ticks of rounded length instead of seconds: at 60 frames a second each is

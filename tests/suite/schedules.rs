@@ -10,18 +10,16 @@ use bevy::render::RenderPlugin;
 use bevy::render::settings::WgpuSettings;
 use bevy::time::TimeUpdateStrategy;
 use bevy::winit::WinitPlugin;
-use bevy_egui::EguiPlugin;
-use cubewire::game::GamePlugins;
 use cubewire::game::headless::LaneGame;
+use cubewire::game::offscreen;
 use cubewire::game::viewer::HeadlessViewer;
 use cubewire::game::window::{Role, WindowSettings, add_game};
-use cubewire::panel::SmallGraphPlugin;
-use cubewire::recording::{InputLogPlugin, Script};
+use cubewire::recording::Script;
 use cubewire::replication::{Digest, LaneMeter, LaneSettings};
 use cubewire::simulation::CubeWorld;
 use cubewire::transport::UdpServerPlugin;
 use cubewire::transport::udp::{Security, ServerSettings, UdpServer, UdpViewer, ViewerSettings};
-use cubewire::view::{AppearancePlugin, Half, Overlay, ViewPlugin};
+use cubewire::view::{Half, Overlay};
 
 use crate::common::{lane, script};
 
@@ -135,15 +133,8 @@ fn no_two_systems_of_a_viewers_window_run_in_an_order_that_is_left_open() {
 #[test]
 fn no_two_systems_of_a_film_run_in_an_order_that_is_left_open() {
     let mut app = bevy();
-    let plugins = (
-        EguiPlugin::default(),
-        GamePlugins,
-        InputLogPlugin,
-        ViewPlugin,
-        AppearancePlugin,
-        SmallGraphPlugin,
-    );
-    app.add_plugins(plugins).init_resource::<Overlay>();
+    offscreen::add_game(&mut app);
+    app.init_resource::<Overlay>();
     assert_no_ambiguities(&mut app);
 }
 
