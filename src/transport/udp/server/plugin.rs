@@ -41,14 +41,14 @@ impl Plugin for UdpServerPlugin {
 }
 
 fn publish(server: Res<UdpServer>, serving: Option<ResMut<Serving>>, mut commands: Commands) {
-    let now = Serving {
-        address: server.address().to_string(),
-        traffic: server.traffic(),
-    };
+    let traffic = server.traffic();
     match serving {
-        Some(mut serving) => {
-            serving.set_if_neq(now);
-        }
-        None => commands.insert_resource(now),
+        // The address stays.
+        Some(mut serving) if serving.traffic != traffic => serving.traffic = traffic,
+        Some(_) => {}
+        None => commands.insert_resource(Serving {
+            address: server.address().to_string(),
+            traffic,
+        }),
     }
 }
