@@ -6,6 +6,7 @@
 //! | --- | --- |
 //! | `crates/codec` | the codec: encodes snapshots as bits and decodes them |
 //! | `crates/link` | a simulated network link: delay, loss, duplication, reordering |
+//! | `crates/palette` | the colours of the panel, the view, films and plots |
 //! | `crates/scene` | the rules of the demo: initial layout, the player's forces, interacting cubes |
 //! | `crates/protocol` | sender and receiver: acks, baselines, jitter buffer, interpolation |
 //! | `crates/lab` | measures the codec on recordings, from the command line |

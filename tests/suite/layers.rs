@@ -29,11 +29,17 @@ const CRATES: &[(&str, &str, &[&str])] = &[
     ("cubewire-codec", "crates/codec", &[]),
     ("cubewire-link", "crates/link", &[]),
     ("cubewire-scene", "crates/scene", &[]),
+    ("cubewire-palette", "crates/palette", &["cubewire-codec"]),
     ("cubewire-protocol", "crates/protocol", &["cubewire-codec"]),
     (
         "cubewire-lab",
         "crates/lab",
-        &["cubewire-codec", "cubewire-link", "cubewire-protocol"],
+        &[
+            "cubewire-codec",
+            "cubewire-link",
+            "cubewire-palette",
+            "cubewire-protocol",
+        ],
     ),
     (
         "cubewire",
@@ -41,6 +47,7 @@ const CRATES: &[(&str, &str, &[&str])] = &[
         &[
             "cubewire-codec",
             "cubewire-link",
+            "cubewire-palette",
             "cubewire-protocol",
             "cubewire-scene",
         ],

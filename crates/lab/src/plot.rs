@@ -6,6 +6,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use cubewire_codec::BitKind;
+use cubewire_palette::{LIGHT, Rgb, bit_kind};
 use plotters::coord::Shift;
 use plotters::prelude::*;
 use plotters::style::{FontStyle, register_font};
@@ -16,16 +17,12 @@ use crate::stats::{Differences, MAX_DIFFERENCE, Stats};
 const SIZE: (u32, u32) = (960, 540);
 const FONT: &str = "sans-serif";
 
-/// A palette for the colour-blind (Okabe and Ito).
-const COLOURS: [RGBColor; 7] = [
-    RGBColor(0, 114, 178),
-    RGBColor(230, 159, 0),
-    RGBColor(0, 158, 115),
-    RGBColor(204, 121, 167),
-    RGBColor(86, 180, 233),
-    RGBColor(213, 94, 0),
-    RGBColor(120, 120, 120),
-];
+/// Of a single line.
+const LINE: RGBColor = rgb(LIGHT.ink);
+
+const fn rgb(Rgb(red, green, blue): Rgb) -> RGBColor {
+    RGBColor(red, green, blue)
+}
 
 type Drawn = Result<(), Box<dyn std::error::Error>>;
 type Area<'a> = DrawingArea<BitMapBackend<'a>, Shift>;
@@ -104,7 +101,7 @@ fn cumulative(area: &Area<'_>, title: &str, unit: &str, differences: &Difference
         .label_style((FONT, 16))
         .draw()?;
     let points = (1..MAX_DIFFERENCE).map(|x| (x as f64, differences.fraction_up_to(x) * 100.0));
-    chart.draw_series(LineSeries::new(points, COLOURS[0].stroke_width(2)))?;
+    chart.draw_series(LineSeries::new(points, LINE.stroke_width(2)))?;
     Ok(())
 }
 
@@ -136,7 +133,7 @@ fn changed_cubes(area: &Area<'_>, changed: &[u32]) -> Drawn {
         .iter()
         .enumerate()
         .map(|(frame, &cubes)| (seconds(frame), f64::from(cubes)));
-    chart.draw_series(LineSeries::new(points, &COLOURS[0]))?;
+    chart.draw_series(LineSeries::new(points, &LINE))?;
     Ok(())
 }
 
@@ -182,7 +179,8 @@ fn bits(area: &Area<'_>, stats: &Stats) -> Drawn {
         BitKind::Padding,
     ];
     let mut tops = vec![0.0; rungs];
-    for (kind, colour) in kinds.into_iter().zip(COLOURS) {
+    for kind in kinds {
+        let colour = rgb(bit_kind(kind));
         let bars: Vec<_> = stats
             .costs
             .iter()

@@ -1,0 +1,181 @@
+//! Contrast by WCAG 2.2, and distances by CIEDE2000, as seen with normal and with colour-blind eyes.
+
+use palette::color_difference::{Ciede2000, Wcag21RelativeContrast};
+use palette::convert::IntoColorUnclamped;
+use palette::{Lab, LinSrgb, Srgb};
+
+use super::*;
+
+const THEMES: [(&str, Colors); 2] = [("light", LIGHT), ("dark", DARK)];
+
+/// WCAG 2.2, success criterion 1.4.3: text.
+const TEXT_CONTRAST: f32 = 4.5;
+
+/// CIEDE2000 from which two filled areas are told apart at a glance; 1 is just noticeable.
+const DISTINCT: f32 = 10.0;
+
+/// Simulations of complete colour blindness on linear RGB, by row (Machado, Oliveira and Fernandes, *A
+/// Physiologically-based Model for Simulation of Color Vision Deficiency*, 2009, severity 1).
+const EYES: [(&str, [[f32; 3]; 3]); 4] = [
+    (
+        "normal",
+        [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]],
+    ),
+    (
+        "protanopia",
+        [
+            [0.152_286, 1.052_583, -0.204_868],
+            [0.114_503, 0.786_281, 0.099_216],
+            [-0.003_882, -0.048_116, 1.051_998],
+        ],
+    ),
+    (
+        "deuteranopia",
+        [
+            [0.367_322, 0.860_646, -0.227_968],
+            [0.280_085, 0.672_501, 0.047_413],
+            [-0.011_820, 0.042_940, 0.968_881],
+        ],
+    ),
+    (
+        "tritanopia",
+        [
+            [1.255_528, -0.076_749, -0.178_779],
+            [-0.078_411, 0.930_809, 0.147_602],
+            [0.004_733, 0.691_367, 0.303_900],
+        ],
+    ),
+];
+
+fn srgb(Rgb(red, green, blue): Rgb) -> Srgb<f32> {
+    Srgb::new(red, green, blue).into_format()
+}
+
+fn contrast(a: Rgb, b: Rgb) -> f32 {
+    srgb(a).relative_contrast(srgb(b))
+}
+
+fn seen(color: Rgb, eye: [[f32; 3]; 3]) -> Lab {
+    let linear: LinSrgb = srgb(color).into_linear();
+    let row = |[red, green, blue]: [f32; 3]| {
+        (red * linear.red + green * linear.green + blue * linear.blue).clamp(0.0, 1.0)
+    };
+    LinSrgb::new(row(eye[0]), row(eye[1]), row(eye[2])).into_color_unclamped()
+}
+
+/// Fails if any two of the colours are closer than `least`, with any eyes.
+fn assert_distinct(least: f32, colors: &[(&str, Rgb)]) {
+    for (eyes, matrix) in EYES {
+        for (place, &(name, color)) in colors.iter().enumerate() {
+            for &(other, second) in &colors[..place] {
+                let distance = seen(color, matrix).difference(seen(second, matrix));
+                assert!(
+                    distance >= least,
+                    "{name} and {other} are {distance:.1} apart with {eyes}"
+                );
+            }
+        }
+    }
+}
+
+fn halves(colors: &Colors) -> [(&'static str, Rgb); 2] {
+    [
+        ("left", colors.half(Half::Left)),
+        ("right", colors.half(Half::Right)),
+    ]
+}
+
+fn kinds() -> Vec<(&'static str, Rgb)> {
+    let kinds = BitKind::ALL.iter();
+    kinds.map(|kind| (kind.name(), bit_kind(*kind))).collect()
+}
+
+#[test]
+fn text_has_a_contrast_of_4_5_on_surface_and_sky() {
+    for (theme, colors) in THEMES {
+        let texts = [
+            ("ink", colors.ink),
+            ("muted", colors.muted),
+            ("error", colors.error),
+            ("warning", colors.warning),
+        ];
+        for (name, text) in texts.into_iter().chain(halves(&colors)) {
+            for (behind, background) in [("surface", colors.surface), ("sky", colors.sky)] {
+                let contrast = contrast(text, background);
+                assert!(
+                    contrast >= TEXT_CONTRAST,
+                    "{theme}: {name} on {behind} has a contrast of {contrast:.2}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn kinds_of_bits_are_distinct_with_any_eyes() {
+    assert_distinct(DISTINCT, &kinds());
+}
+
+#[test]
+fn the_halves_and_the_target_are_far_apart_with_any_eyes() {
+    for (_, colors) in THEMES {
+        assert_distinct(4.0 * DISTINCT, &halves(&colors));
+        let [left, right] = halves(&colors);
+        assert_distinct(2.0 * DISTINCT, &[left, right, ("target", colors.ink)]);
+    }
+}
+
+#[test]
+fn a_half_is_not_mistaken_for_a_kind_of_bits() {
+    for (_, colors) in THEMES {
+        for half in halves(&colors) {
+            for kind in kinds() {
+                assert_distinct(0.5 * DISTINCT, &[half, kind]);
+            }
+        }
+    }
+}
+
+#[test]
+fn the_cubes_are_far_apart_with_any_eyes() {
+    let cubes = [
+        ("grey", CUBE),
+        ("red", INTERACTING_CUBE),
+        ("player", PLAYER_CUBE),
+    ];
+    assert_distinct(2.0 * DISTINCT, &cubes);
+}
+
+/// The table in the documents is this one.
+#[test]
+fn the_readme_lists_every_color() {
+    let mut rows = Vec::new();
+    let hex = |Rgb(red, green, blue): Rgb| format!("`#{red:02X}{green:02X}{blue:02X}`");
+    for (name, color) in kinds() {
+        rows.push(format!("| {name} | {} |", hex(color)));
+    }
+    for (name, color) in [
+        ("cube", CUBE),
+        ("interacting cube", INTERACTING_CUBE),
+        ("player", PLAYER_CUBE),
+    ] {
+        rows.push(format!("| {name} | {} |", hex(color)));
+    }
+    for (name, color) in [
+        ("left half", (|colors| colors.left) as fn(Colors) -> Rgb),
+        ("right half", |colors| colors.right),
+        ("ink, target line", |colors| colors.ink),
+        ("muted text", |colors| colors.muted),
+        ("error", |colors| colors.error),
+        ("warning, loss", |colors| colors.warning),
+        ("surface", |colors| colors.surface),
+        ("sky", |colors| colors.sky),
+    ] {
+        let [light, dark] = [color(LIGHT), color(DARK)].map(hex);
+        rows.push(format!("| {name} | {light} | {dark} |"));
+    }
+    let readme = include_str!("../README.md");
+    for row in rows {
+        assert!(readme.lines().any(|line| line == row), "missing: {row}");
+    }
+}
