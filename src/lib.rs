@@ -10,6 +10,7 @@
 //! | `crates/scene` | the rules of the demo: initial layout, the player's forces, interacting cubes |
 //! | `crates/protocol` | sender and receiver: acks, baselines, jitter buffer, interpolation |
 //! | `crates/lab` | measures the codec on recordings, from the command line |
+//! | [`theme`] | light or dark, and colours for egui and Bevy |
 //! | [`simulation`] | the authoritative world: bodies, player forces, 60 Hz step |
 //! | [`replication`] | lanes: capture → quantize → encode → transport → decode → playout |
 //! | [`transport`] | transfers a lane's messages, in memory over a simulated link or over UDP |
@@ -32,5 +33,6 @@ pub mod panel;
 pub mod recording;
 pub mod replication;
 pub mod simulation;
+pub mod theme;
 pub mod transport;
 pub mod view;
