@@ -2,40 +2,43 @@
 //!
 //! It reads samples of lanes and the shadow ladder. It writes its own [`PanelState`] and the view's
 //! [`Inset`], and triggers events for everything else: [`ChangeLane`], [`ShowHalf`], [`SelectHalf`],
-//! [`Reconnect`]. [`draw`] needs only an [`egui::Context`], so that it can run and be timed without a
+//! [`Reconnect`], and [`Action`] for what keys do, too. [`draw`] needs only an [`egui::Context`], so that it can run and be timed without a
 //! window; [`PanelPlugin`] calls it in [`EguiPrimaryContextPass`].
 
-mod acks;
+mod actions;
+mod explain;
 mod graph;
-mod halves;
-mod keys;
-mod ladder;
-mod ledger;
-mod network;
-mod peers;
-mod playout;
-mod series;
+mod layout;
+mod scale;
 mod settings;
 mod small;
-mod stages;
-mod tooltips;
+mod style;
+mod tabs;
+mod terms;
+mod toolbar;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use bevy::ecs::system::SystemParam;
 use bevy::prelude::*;
 use bevy::window::exit_on_all_closed;
 use bevy_egui::{EguiContexts, EguiPrimaryContextPass, egui};
 
+use crate::controls::Action;
 use crate::replication::{
     ChangeLane, Divergence, Lane, LaneMeter, LaneSettings, LaneSettingsQueryReadOnly, Peer,
     Reconnect, SenderSettings, ServerConnection, Serving, ShadowLadder,
 };
-use crate::view::{Half, Inset, Notices, SelectHalf, Selected, ShowHalf, Side, ViewSystems};
+use crate::simulation::CubeWorld;
+use crate::theme::Theme;
+use crate::view::{
+    Half, Inset, Notices, SelectHalf, Selected, ShowHalf, Side, Trails, ViewMode, ViewSystems,
+};
 
-pub use peers::Peers;
-pub use settings::{OpenSections, PanelState};
+pub use layout::draw;
+pub use settings::{PanelSize, PanelState, Tab};
 pub use small::SmallGraphPlugin;
+pub use tabs::peers::Peers;
 
 /// The phases of the panel.
 #[derive(SystemSet, Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -70,6 +73,7 @@ impl Plugin for PanelPlugin {
         let mut state = PanelState::default();
         if let Some(path) = &self.settings {
             state = settings::load_or_default(path);
+            state.explaining = !state.explained;
             app.insert_resource(settings::SettingsFile::new(path.clone(), &state))
                 .add_systems(
                     Last,
@@ -81,10 +85,16 @@ impl Plugin for PanelPlugin {
         app.insert_resource(state)
             .init_resource::<Inset>()
             .init_resource::<Notices>()
-            .add_observer(keys::on_action)
+            .init_resource::<Theme>()
+            .add_observer(actions::on_action)
             .add_systems(
                 Update,
-                (keys::note_rung, show_hint, peers::show_connection)
+                (
+                    actions::note_rung,
+                    explain::end_with_first_input,
+                    show_hint,
+                    tabs::peers::show_connection,
+                )
                     .chain()
                     .in_set(PanelSystems::Notices),
             )
@@ -102,6 +112,8 @@ impl Plugin for PanelPlugin {
 pub struct LaneView<'a> {
     /// Settings of the selected lane.
     pub settings: &'a mut LaneSettings,
+    /// The half that it is shown in.
+    pub side: Side,
     /// Measurements of the selected lane.
     pub meter: &'a LaneMeter,
     /// Bandwidth of every rung; without it the ladder shows no figures.
@@ -114,6 +126,38 @@ pub struct LaneView<'a> {
     pub shown: Vec<Measured<'a>>,
     /// What the halves show; `None` where it cannot be changed.
     pub halves: Option<&'a mut Halves>,
+    /// The state of the game, for the buttons.
+    pub status: Status<'a>,
+}
+
+/// What the buttons of the panel show.
+#[derive(Clone, Debug, Default)]
+pub struct Status<'a> {
+    /// Whether the simulation runs here.
+    pub plays: bool,
+    /// Whether it is paused.
+    pub is_paused: bool,
+    /// What the halves show.
+    pub view: ViewMode,
+    /// Whether trails are shown.
+    pub has_trails: bool,
+    /// Whether a replay is being recorded.
+    pub records_replay: bool,
+    /// Whether a video is being recorded.
+    pub records_video: bool,
+    /// Whether the screen is being explained.
+    pub explains: bool,
+    /// Where the state of the panel is kept.
+    pub settings: Option<&'a Path>,
+}
+
+/// What [`draw`] covered, and what the user asked for.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Drawn {
+    /// The part of the window that the panel covers.
+    pub inset: Inset,
+    /// The action whose button was pressed.
+    pub action: Option<Action>,
 }
 
 /// A lane in one half of the screen.
@@ -123,8 +167,8 @@ pub struct Measured<'a> {
     pub side: Side,
     /// Measurements of the lane.
     pub meter: &'a LaneMeter,
-    /// Its settings as text, if they have a text form.
-    pub text: Option<String>,
+    /// Its settings, if they are shown.
+    pub settings: Option<LaneSettings>,
 }
 
 /// What the halves show.
@@ -134,104 +178,8 @@ pub struct Halves {
     pub left_is_lane: bool,
     /// The half whose lane the panel shows.
     pub selected: Side,
-    /// What the user just entered as text for a half.
+    /// What the user just entered for a half.
     pub typed: Option<(Side, Half)>,
-}
-
-/// Draws the panel at the right of `ctx`, inside a running pass. Returns its width in logical points, 0
-/// if it is hidden.
-pub fn draw(ctx: &egui::Context, state: &mut PanelState, lane: LaneView<'_>) -> f32 {
-    if !state.visible {
-        return 0.0;
-    }
-    let window = ctx.viewport_rect();
-    // A minimized window may have no size.
-    if window.width() < 1.0 || window.height() < 1.0 {
-        return 0.0;
-    }
-    let max_width = (window.width() * MAX_WIDTH_FRACTION).max(1.0);
-    let mut root = egui::Ui::new(
-        ctx.clone(),
-        egui::Id::new("panel_root"),
-        egui::UiBuilder::new()
-            .layer_id(egui::LayerId::background())
-            .max_rect(window),
-    );
-    let panel = egui::Panel::right(egui::Id::new("panel"))
-        .default_size(state.width)
-        .size_range(MIN_WIDTH.min(max_width)..=max_width)
-        .show(&mut root, |ui| {
-            ui.style_mut().interaction.selectable_labels = false;
-            egui::ScrollArea::vertical()
-                .auto_shrink(false)
-                .show(ui, |ui| sections(ui, state, lane));
-        });
-    let width = panel.response.rect.width();
-    // Do not save a width that was forced by a small window.
-    if width < max_width {
-        state.width = width;
-    }
-    width
-}
-
-fn sections(ui: &mut egui::Ui, state: &mut PanelState, lane: LaneView<'_>) {
-    let LaneView {
-        settings,
-        meter,
-        shadow,
-        divergence,
-        peers,
-        shown,
-        halves,
-    } = lane;
-    let is_remote = peers.is_server();
-    let mut open = state.open;
-    if let Some(title) = peers.title() {
-        section(ui, title, &mut open.peers, |ui| peers::draw(ui, peers));
-    }
-    if let Some(halves) = halves {
-        section(ui, "Halves", &mut open.halves, |ui| {
-            halves::draw(ui, halves, &shown);
-        });
-    }
-    section(ui, "Ladder", &mut open.ladder, |ui| {
-        ladder::draw(ui, &mut settings.sender.stages, shadow);
-    });
-    section(ui, "Bandwidth", &mut open.bandwidth, |ui| {
-        graph::draw(ui, state, &shown);
-    });
-    section(ui, "Where the bits go", &mut open.ledger, |ui| {
-        ledger::draw(ui, meter);
-    });
-    section(ui, "Stages", &mut open.stages, |ui| {
-        stages::draw(ui, &mut settings.sender.stages);
-    });
-    section(ui, "Acks", &mut open.acks, |ui| {
-        acks::draw(ui, meter, is_remote);
-    });
-    section(ui, "Network", &mut open.network, |ui| {
-        if is_remote {
-            ui.weak("Simulated, in addition to the real network:");
-        }
-        network::draw(ui, settings, meter);
-    });
-    section(ui, "Playout", &mut open.playout, |ui| {
-        playout::draw(ui, settings, state.graph_seconds, meter, divergence);
-    });
-    section(ui, "Keys", &mut open.keys, keys::draw);
-    state.open = open;
-}
-
-fn section(ui: &mut egui::Ui, title: &str, open: &mut bool, body: impl FnOnce(&mut egui::Ui)) {
-    let header = egui::CollapsingHeader::new(egui::RichText::new(title).strong())
-        .id_salt(title)
-        .default_open(*open)
-        .open(Some(*open))
-        .show_unindented(ui, body)
-        .header_response;
-    if header.clicked() {
-        *open = !*open;
-    }
 }
 
 /// Draws a name at the left and its value with unit at the right. Returns the response of the name.
@@ -268,6 +216,27 @@ struct Shown<'w, 's> {
     viewers: Query<'w, 's, ViewerLane, With<Lane>>,
     serving: Option<Res<'w, Serving>>,
     connection: Option<Res<'w, ServerConnection>>,
+    world: Option<Res<'w, CubeWorld>>,
+    clock: Res<'w, Time<Virtual>>,
+    view: Option<Res<'w, ViewMode>>,
+    trails: Option<Res<'w, Trails>>,
+    notices: Res<'w, Notices>,
+    file: Option<Res<'w, settings::SettingsFile>>,
+}
+
+impl Shown<'_, '_> {
+    fn status(&self, state: &PanelState) -> Status<'_> {
+        Status {
+            plays: self.world.is_some(),
+            is_paused: self.clock.is_paused(),
+            view: self.view.as_deref().copied().unwrap_or_default(),
+            has_trails: self.trails.as_ref().is_some_and(|trails| trails.shown),
+            records_replay: self.notices.replay.is_some(),
+            records_video: self.notices.video.is_some(),
+            explains: state.explaining,
+            settings: self.file.as_ref().map(|file| file.path()),
+        }
+    }
 }
 
 fn draw_lane(
@@ -275,6 +244,7 @@ fn draw_lane(
     mut contexts: EguiContexts,
     mut state: ResMut<PanelState>,
     mut inset: ResMut<Inset>,
+    mut theme: ResMut<Theme>,
     lanes: Shown<'_, '_>,
 ) {
     let Ok(ctx) = contexts.ctx_mut() else {
@@ -287,6 +257,7 @@ fn draw_lane(
     };
     // Drawn on copies: what differs afterwards was changed by the user.
     let mut new_state = PanelState::clone(&state);
+    scale::follow(ctx, &mut new_state);
     let settings = settings.get();
     let mut new_settings = settings.clone();
     let mut reconnect = false;
@@ -307,29 +278,36 @@ fn draw_lane(
         .map(|(&side, settings, meter)| Measured {
             side,
             meter,
-            text: settings.get().to_text(),
+            settings: Some(settings.get()),
         })
         .collect();
     shown.sort_by_key(|lane| lane.side);
+    let side = side.copied().unwrap_or(Side::Right);
     let halves = Halves {
         left_is_lane: shown.iter().any(|lane| lane.side == Side::Left),
-        selected: side.copied().unwrap_or(Side::Right),
+        selected: side,
         typed: None,
     };
     let mut new_halves = halves.clone();
     let is_remote = peers.is_server();
     let lane = LaneView {
         settings: &mut new_settings,
+        side,
         meter,
         shadow,
         divergence,
         peers,
         shown,
         halves: (!is_remote).then_some(&mut new_halves),
+        status: lanes.status(&state),
     };
-    let right = draw(ctx, &mut new_state, lane);
-    inset.set_if_neq(Inset { right });
+    let drawn = draw(ctx, &mut new_state, lane);
+    inset.set_if_neq(drawn.inset.scaled(ctx.zoom_factor()));
+    theme.set_if_neq(new_state.theme);
     state.set_if_neq(new_state);
+    if let Some(action) = drawn.action {
+        commands.trigger(action);
+    }
     if new_settings != settings {
         let settings = new_settings.clone();
         commands.trigger(ChangeLane { entity, settings });
@@ -361,104 +339,18 @@ fn show_hint(
     mut hidden_seconds: Local<f32>,
     mut notices: ResMut<Notices>,
 ) {
-    *hidden_seconds = if panel.visible {
+    let is_hidden = panel.size == PanelSize::Hidden;
+    *hidden_seconds = if !is_hidden {
         0.0
     } else {
         *hidden_seconds + clock.delta_secs()
     };
-    let is_due = !panel.visible && *hidden_seconds < HINT_SECONDS;
-    notices.hint = is_due.then_some("F1 shows the panel");
+    let is_due = is_hidden && *hidden_seconds < HINT_SECONDS;
+    notices.hint = is_due.then_some("F2 shows the panel");
 }
 
 /// How long the hint is shown, seconds.
 const HINT_SECONDS: f32 = 5.0;
 
-/// Logical points below which the panel is not readable.
-const MIN_WIDTH: f32 = 300.0;
-
-/// Fraction of the window's width that the panel may cover.
-const MAX_WIDTH_FRACTION: f32 = 0.6;
-
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::replication::{PacketRecord, Sample};
-
-    fn meter() -> LaneMeter {
-        LaneMeter::from_samples((0..400).map(|tick| Sample {
-            tick,
-            snapshots: vec![PacketRecord {
-                payload_bytes: 500 + tick as usize % 40,
-                changed_cubes: 70,
-                ..PacketRecord::default()
-            }],
-            acked_age_ticks: Some(6),
-            ..Sample::default()
-        }))
-    }
-
-    fn shapes(ctx: &egui::Context, state: &mut PanelState, settings: &mut LaneSettings) -> usize {
-        let meter = meter();
-        let window = egui::Rect::from_min_size(egui::Pos2::ZERO, egui::vec2(1280.0, 2400.0));
-        let input = egui::RawInput {
-            screen_rect: Some(window),
-            ..egui::RawInput::default()
-        };
-        let settings_text = settings.to_text();
-        let mut halves = Halves {
-            left_is_lane: false,
-            selected: Side::Right,
-            typed: None,
-        };
-        let output = ctx.run_ui(input, |ui| {
-            let lane = LaneView {
-                settings: &mut *settings,
-                meter: &meter,
-                shadow: None,
-                divergence: None,
-                peers: Peers::None,
-                shown: vec![Measured {
-                    side: Side::Right,
-                    meter: &meter,
-                    text: settings_text.clone(),
-                }],
-                halves: Some(&mut halves),
-            };
-            let width = draw(ui.ctx(), state, lane);
-            assert_eq!(width > 0.0, state.visible);
-        });
-        let shapes = output.shapes.len();
-        output.drop_without_applying_deltas();
-        shapes
-    }
-
-    #[test]
-    fn the_panel_draws_without_a_window_and_changes_no_settings() {
-        let ctx = egui::Context::default();
-        let mut settings = LaneSettings::default();
-        let mut state = PanelState::default();
-        let hidden = {
-            let mut state = PanelState {
-                visible: false,
-                ..PanelState::default()
-            };
-            shapes(&ctx, &mut state, &mut settings)
-        };
-        for _ in 0..2 {
-            assert!(shapes(&ctx, &mut state, &mut settings) > hidden + 50);
-        }
-        state.logarithmic = true;
-        assert!(shapes(&ctx, &mut state, &mut settings) > hidden + 50);
-        assert_eq!(settings, LaneSettings::default());
-        assert_eq!(state.open, OpenSections::default());
-    }
-
-    #[test]
-    fn a_closed_section_draws_less() {
-        let mut settings = LaneSettings::default();
-        let mut state = PanelState::default();
-        let all = shapes(&egui::Context::default(), &mut state, &mut settings);
-        state.open.bandwidth = false;
-        assert!(shapes(&egui::Context::default(), &mut state, &mut settings) < all);
-    }
-}
+mod tests;

@@ -43,18 +43,29 @@ pub enum ViewSystems {
     Overlay,
 }
 
-/// The part of the canvas, in logical points, that the picture leaves free for the panel.
+/// The part of the window, in its logical points, that the picture leaves free for the panel.
 #[derive(Resource, Clone, Copy, Debug, Default, PartialEq)]
 pub struct Inset {
     /// At the right edge.
     pub right: f32,
+    /// At the bottom.
+    pub bottom: f32,
 }
 
 impl Inset {
-    /// Whether the inset covers `x` in a canvas of this width, both in logical points.
+    /// Whether the inset covers a point of a window of this size, all in logical points.
     #[must_use]
-    pub fn covers(self, x: f32, width: f32) -> bool {
-        x >= width - self.right
+    pub fn covers(self, point: Vec2, window: Vec2) -> bool {
+        point.x >= window.x - self.right || point.y >= window.y - self.bottom
+    }
+
+    /// The same in other units, `factor` of which are one of the old.
+    #[must_use]
+    pub fn scaled(self, factor: f32) -> Self {
+        Self {
+            right: self.right * factor,
+            bottom: self.bottom * factor,
+        }
     }
 }
 
@@ -146,12 +157,25 @@ fn on_action(
 
 #[cfg(test)]
 mod tests {
+    use bevy::math::vec2;
+
     use super::*;
 
     #[test]
-    fn the_inset_covers_the_right_edge() {
-        assert!(Inset { right: 300.0 }.covers(980.0, 1280.0));
-        assert!(!Inset { right: 300.0 }.covers(979.0, 1280.0));
-        assert!(!Inset::default().covers(1279.0, 1280.0));
+    fn the_inset_covers_the_right_and_the_bottom_edge() {
+        let window = vec2(1280.0, 720.0);
+        let right = Inset {
+            right: 300.0,
+            bottom: 0.0,
+        };
+        assert!(right.covers(vec2(980.0, 10.0), window));
+        assert!(!right.covers(vec2(979.0, 719.0), window));
+        let bottom = Inset {
+            right: 0.0,
+            bottom: 50.0,
+        };
+        assert!(bottom.covers(vec2(10.0, 670.0), window));
+        assert!(!bottom.covers(vec2(1279.0, 669.0), window));
+        assert_eq!(bottom.scaled(2.0).bottom, 100.0);
     }
 }

@@ -1,30 +1,32 @@
 //! The bandwidth graph: kilobits a second over the last seconds.
 
 mod scale;
+mod series;
 
 use std::ops::RangeInclusive;
 
-use bevy_egui::egui;
+use bevy_egui::egui::{self, Align2, Color32, Sense, Shape, Stroke, TextStyle, pos2, vec2};
 use cubewire_scene::TICKS_PER_SECOND;
 use egui_plot::{
-    AxisHints, Corner, HLine, HoverPosition, Legend, Line, LineStyle, Plot, PlotPoints, VLine,
-    uniform_grid_spacer,
+    AxisHints, HLine, HoverPosition, Line, LineStyle, MarkerShape, Plot, PlotPoint, PlotPoints,
+    PlotUi, Text, VLine, uniform_grid_spacer,
 };
 
-use super::series::{Point, Points, SMOOTHING_TICKS, Series};
 use super::settings::{MAX_GRAPH_SECONDS, MIN_GRAPH_SECONDS};
-use super::tooltips;
-use scale::Scale;
-
-use super::{Measured, PanelState};
+use super::{Measured, PanelState, style, terms};
 use crate::replication::{Accounting, TARGET_KBPS};
+use crate::theme::{Theme, egui_color};
 use crate::view::Side;
+use scale::Scale;
+use series::{Point, SMOOTHING_TICKS, Series};
 
-pub(super) fn draw(ui: &mut egui::Ui, state: &mut PanelState, lanes: &[Measured<'_>]) {
-    controls(ui, state, lanes);
+pub(super) use series::Points;
+
+/// Draws the graph with its legend, `height` logical points high in all.
+pub(super) fn draw(ui: &mut egui::Ui, state: &PanelState, lanes: &[Measured<'_>], height: f32) {
     let ticks = state.graph_seconds as usize * TICKS_PER_SECOND as usize;
     let wanted = ticks + SMOOTHING_TICKS - 1;
-    let lines: Vec<_> = match &state.frozen {
+    let points: Vec<_> = match &state.frozen {
         Some(frozen) => frozen
             .iter()
             .map(|(side, points)| {
@@ -34,31 +36,57 @@ pub(super) fn draw(ui: &mut egui::Ui, state: &mut PanelState, lanes: &[Measured<
             .collect(),
         None => newest(lanes, wanted),
     };
-    let style = Style {
-        height: HEIGHT,
-        seconds: state.graph_seconds,
-        logarithmic: state.logarithmic,
-        accounting: state.accounting,
-        is_small: false,
-    };
-    plot(ui, style, &lines);
+    let lines = Lines::new(&points, ticks, state.accounting, state.logarithmic);
+    let spacing = std::mem::replace(&mut ui.spacing_mut().item_spacing.y, 0.0);
+    let rest = 2.0 * ROW_HEIGHT;
+    legend(ui, state.theme, &lines);
+    plot(ui, state, &lines, (height - rest).max(MIN_HEIGHT));
+    time(ui, state);
+    ui.spacing_mut().item_spacing.y = spacing;
 }
 
-/// Draws a small graph of a few seconds, without controls.
-pub(super) fn draw_small(ui: &mut egui::Ui, seconds: u32, height: f32, lanes: &[Measured<'_>]) {
+/// Draws the last seconds without axes, with the rate at the end of each line.
+pub(super) fn draw_small(
+    ui: &mut egui::Ui,
+    theme: Theme,
+    seconds: u32,
+    size: egui::Vec2,
+    lanes: &[Measured<'_>],
+) {
     let ticks = seconds as usize * TICKS_PER_SECOND as usize;
-    let lines = newest(lanes, ticks + SMOOTHING_TICKS - 1);
-    let style = Style {
-        height,
-        seconds,
-        // Rungs may differ by three decades.
-        logarithmic: true,
-        accounting: Accounting::Article,
-        is_small: true,
-    };
-    plot(ui, style, &lines);
+    let points = newest(lanes, ticks + SMOOTHING_TICKS - 1);
+    // Rungs may differ by three decades.
+    let lines = Lines::new(&points, ticks, Accounting::Article, true);
+    let ink = egui_color(theme.colors().ink);
+    let past = f64::from(seconds);
+    // Room for the labels.
+    let future = past * f64::from(LABEL_WIDTH / (size.x - LABEL_WIDTH).max(LABEL_WIDTH));
+    let labels = lines.labels(size.y);
+    base("small bandwidth", size.y)
+        .width(size.x)
+        .show_background(false)
+        .show_x(false)
+        .show_axes(false)
+        .show_grid(false)
+        .show(ui, |plot| {
+            plot.set_plot_bounds_x(-past..=future);
+            plot.set_plot_bounds_y(lines.heights.clone());
+            lines.draw(plot, theme, 2.5);
+            for (text, height, side) in labels {
+                let color = side.map_or(ink, |side| style::half(theme.colors(), side));
+                let at = PlotPoint::new(future * 0.1, height);
+                let text = egui::RichText::new(text).strong().size(LABEL_SIZE);
+                let text = Text::new("rate", at, text).color(color);
+                plot.text(text.anchor(Align2::LEFT_CENTER).allow_hover(false));
+            }
+            let corner = PlotPoint::new(-past, *lines.heights.end());
+            let unit = egui::RichText::new(" kbps").size(LABEL_SIZE);
+            let unit = Text::new("unit", corner, unit).color(ink);
+            plot.text(unit.anchor(Align2::LEFT_TOP).allow_hover(false));
+        });
 }
 
+/// The newest points of each lane.
 fn newest(lanes: &[Measured<'_>], ticks: usize) -> Vec<(Side, Vec<Point>)> {
     let lines = lanes.iter().map(|lane| {
         let points = lane.meter.newest(ticks).map(Point::from);
@@ -67,23 +95,31 @@ fn newest(lanes: &[Measured<'_>], ticks: usize) -> Vec<(Side, Vec<Point>)> {
     lines.collect()
 }
 
-fn controls(ui: &mut egui::Ui, state: &mut PanelState, lanes: &[Measured<'_>]) {
-    ui.horizontal_wrapped(|ui| {
+/// Switches for what the graph shows, in one row.
+pub(super) fn controls(ui: &mut egui::Ui, state: &mut PanelState, lanes: &[Measured<'_>]) {
+    ui.horizontal(|ui| {
+        ui.spacing_mut().item_spacing.x = 3.0;
         for accounting in Accounting::ALL {
             ui.selectable_value(&mut state.accounting, accounting, accounting.name())
-                .on_hover_text(tooltips::accounting(accounting));
+                .on_hover_text(terms::accounting(accounting));
         }
         ui.separator();
-        for (logarithmic, name) in [(false, "linear"), (true, "logarithmic")] {
+        for (logarithmic, name) in [(false, "linear"), (true, "log")] {
             ui.selectable_value(&mut state.logarithmic, logarithmic, name)
                 .on_hover_text("Scale of the vertical axis.");
         }
         ui.separator();
+        let seconds = MIN_GRAPH_SECONDS..=MAX_GRAPH_SECONDS;
+        let seconds = egui::DragValue::new(&mut state.graph_seconds)
+            .range(seconds)
+            .suffix(" s");
+        ui.add(seconds)
+            .on_hover_text("Time span of the graph. Drag, or click and type.");
         let paused = state.frozen.is_some();
-        let pause = ui
-            .selectable_label(paused, "pause")
-            .on_hover_text("Freezes the graph. The lane keeps running.");
-        if pause.clicked() {
+        let freeze = ui
+            .selectable_label(paused, "freeze")
+            .on_hover_text("Stops the graph. The game goes on.");
+        if freeze.clicked() {
             state.frozen = if paused {
                 None
             } else {
@@ -95,83 +131,97 @@ fn controls(ui: &mut egui::Ui, state: &mut PanelState, lanes: &[Measured<'_>]) {
             };
         }
     });
-    let seconds = MIN_GRAPH_SECONDS..=MAX_GRAPH_SECONDS;
-    ui.add(egui::Slider::new(&mut state.graph_seconds, seconds).suffix(" s"))
-        .on_hover_text("Time span of the graph.");
 }
 
-/// The appearance of a graph.
-#[derive(Clone, Copy, Debug)]
-struct Style {
-    /// Logical points.
-    height: f32,
-    seconds: u32,
-    logarithmic: bool,
-    accounting: Accounting,
-    /// Without titles and legend.
-    is_small: bool,
+/// The lines of all lanes, and the axis that they share.
+#[derive(Debug)]
+struct Lines<'a> {
+    series: Vec<(Side, Series<'a>)>,
+    scale: Scale,
+    heights: RangeInclusive<f64>,
 }
 
-fn plot(ui: &mut egui::Ui, style: Style, lanes: &[(Side, Vec<Point>)]) {
-    let ticks = style.seconds as usize * TICKS_PER_SECOND as usize;
-    let series: Vec<_> = lanes
-        .iter()
-        .map(|(side, points)| (*side, Series::new(points, ticks, style.accounting)))
-        .collect();
-    let scale = Scale {
-        logarithmic: style.logarithmic,
-    };
-    let range = series.iter().filter_map(|(_, series)| series.range());
-    let (smallest, largest) = range.fold((TARGET_KBPS, TARGET_KBPS), |(low, high), range| {
-        (range.0.min(low), range.1.max(high))
-    });
-    let heights = scale.heights(smallest, largest);
-    let oldest = -f64::from(style.seconds);
-
-    let is_compared = series.len() > 1;
-    let lines = series.iter().map(|(side, series)| {
-        let line: PlotPoints<'_> = series
-            .thinned()
-            .map(|place| [series.seconds(place), scale.height(series.kbps(place))])
+impl<'a> Lines<'a> {
+    fn new(
+        lanes: &'a [(Side, Vec<Point>)],
+        ticks: usize,
+        accounting: Accounting,
+        logarithmic: bool,
+    ) -> Self {
+        let series: Vec<_> = lanes
+            .iter()
+            .map(|(side, points)| (*side, Series::new(points, ticks, accounting)))
             .collect();
-        let what = format!(
-            "kbps, {}, mean of {SMOOTHING_TICKS} ticks",
-            style.accounting.name()
-        );
-        let name = if is_compared {
-            format!("{}: {what}", side.name())
-        } else {
-            what
-        };
-        let line = Line::new(side.name(), line).name(name);
-        let width = if style.is_small { 2.5 } else { 1.5 };
-        line.color(line_color(*side)).width(width)
-    });
-    let lines: Vec<_> = lines.collect();
-    let target = HLine::new("target", scale.height(TARGET_KBPS))
-        .name(format!("target {TARGET_KBPS} kbps"))
-        .color(TARGET_COLOR)
-        .style(LineStyle::dashed_dense());
-    let switches = series.iter().flat_map(|(_, series)| {
-        let line = |place| VLine::new("stages switched", series.seconds(place)).color(SWITCH_COLOR);
-        series.switches().map(line)
-    });
-    let switches: Vec<VLine> = switches.collect();
-
-    let mut seconds_axis = AxisHints::new_x()
-        .label_spacing(SECONDS_SPACING)
-        .formatter(|mark, _| format!("{:.0}", mark.value.abs()));
-    let mut kbps_axis = AxisHints::new_y()
-        .label_spacing(KBPS_SPACING)
-        .min_thickness(AXIS_THICKNESS)
-        .formatter(move |mark, _| format!("{:.0}", scale.kbps(mark.value)));
-    if !style.is_small {
-        seconds_axis = seconds_axis.label("seconds before now");
-        kbps_axis = kbps_axis.label("kbps");
+        let scale = Scale { logarithmic };
+        let range = series.iter().filter_map(|(_, series)| {
+            // A single packet, such as the first one of a lane, does not squash all others.
+            Some(if logarithmic {
+                series.range()?
+            } else {
+                series.range_without_peaks()?
+            })
+        });
+        let (smallest, largest) = range.fold((TARGET_KBPS, TARGET_KBPS), |(low, high), range| {
+            (range.0.min(low), range.1.max(high))
+        });
+        Self {
+            series,
+            scale,
+            heights: scale.heights(smallest, largest),
+        }
     }
-    let mut plot = Plot::new("bandwidth")
-        .height(style.height)
-        .sense(egui::Sense::hover())
+
+    fn draw(&self, plot: &mut PlotUi<'_>, theme: Theme, width: f32) {
+        let colors = theme.colors();
+        let muted = egui_color(colors.muted);
+        let target = HLine::new("target", self.scale.height(TARGET_KBPS))
+            .color(egui_color(colors.ink))
+            .style(LineStyle::dashed_dense());
+        plot.hline(target.allow_hover(false));
+        for (side, series) in &self.series {
+            for place in series.switches() {
+                let switch = VLine::new("stages switched", series.seconds(place)).color(muted);
+                plot.vline(switch.allow_hover(false));
+            }
+            let line: PlotPoints<'_> = series
+                .thinned()
+                .map(|place| [series.seconds(place), self.scale.height(series.kbps(place))])
+                .collect();
+            let line = Line::new(side.name(), line)
+                .color(style::half(colors, *side))
+                .width(width);
+            plot.line(line.allow_hover(false));
+        }
+    }
+
+    /// The rates at the ends of the lines, and the target, each with its height; far enough apart to be
+    /// read on a graph of `points` logical points.
+    fn labels(&self, points: f32) -> Vec<(String, f64, Option<Side>)> {
+        let mut labels = vec![(format!("{TARGET_KBPS:.0}"), TARGET_KBPS, None)];
+        for (side, series) in &self.series {
+            if let Some(kbps) = series.newest_kbps() {
+                labels.push((format!("{kbps:.0}"), kbps, Some(*side)));
+            }
+        }
+        for (_, height, _) in &mut labels {
+            *height = self.scale.height(*height);
+        }
+        labels.sort_by(|a, b| a.1.total_cmp(&b.1));
+        let span = self.heights.end() - self.heights.start();
+        let apart = span * f64::from(LABEL_SIZE / points);
+        let mut lowest = self.heights.start() + apart / 2.0;
+        for (_, height, _) in &mut labels {
+            *height = height.max(lowest);
+            lowest = *height + apart;
+        }
+        labels
+    }
+}
+
+fn base(id: &str, height: f32) -> Plot<'_> {
+    Plot::new(id)
+        .height(height)
+        .sense(Sense::hover())
         .allow_drag(false)
         .allow_zoom(false)
         .allow_scroll(false)
@@ -179,33 +229,108 @@ fn plot(ui: &mut egui::Ui, style: Style, lanes: &[(Side, Vec<Point>)]) {
         .allow_axis_zoom_drag(false)
         .allow_double_click_reset(false)
         .show_y(false)
-        .custom_x_axes(vec![seconds_axis])
+}
+
+fn plot(ui: &mut egui::Ui, state: &PanelState, lines: &Lines<'_>, height: f32) {
+    let scale = lines.scale;
+    let kbps_axis = AxisHints::new_y()
+        .label_spacing(KBPS_SPACING)
+        .min_thickness(AXIS_THICKNESS)
+        .formatter(move |mark, _| format!("{:.0}", scale.kbps(mark.value)));
+    let warning = egui_color(state.theme.colors().warning);
+    let ink = egui_color(state.theme.colors().ink);
+    base("bandwidth", height)
+        .show_axes([false, true])
         .custom_y_axes(vec![kbps_axis])
         .x_grid_spacer(uniform_grid_spacer(|_| [1.0, 5.0, 10.0]))
         .y_grid_spacer(move |input| scale.marks(input))
-        .label_formatter(|hover| label(&series, hover));
-    plot = if style.is_small {
-        plot.show_background(false)
-            .show_x(false)
-            .show_axes([false, true])
-    } else {
-        let legend = Legend::default()
-            .position(Corner::LeftTop)
-            .text_style(egui::TextStyle::Small)
-            .background_alpha(0.6);
-        plot.legend(legend)
+        .label_formatter(|hover| label(&lines.series, hover))
+        .show(ui, |plot| {
+            let (bottom, top) = (*lines.heights.start(), *lines.heights.end());
+            plot.set_plot_bounds_x(-f64::from(state.graph_seconds)..=0.0);
+            // The topmost label stays inside.
+            plot.set_plot_bounds_y(bottom..=top + HEADROOM * (top - bottom));
+            lines.draw(plot, state.theme, 1.5);
+            for (_, series) in &lines.series {
+                let lost: Vec<_> = series.losses().map(|seconds| [seconds, bottom]).collect();
+                let lost = egui_plot::Points::new("lost packets", lost)
+                    .color(warning)
+                    .shape(MarkerShape::Up)
+                    .radius(3.0);
+                plot.points(lost.allow_hover(false));
+                for (seconds, kbps) in series.peaks_above(scale.kbps(top)) {
+                    let text = egui::RichText::new(format!("⬆ {kbps:.0}")).small();
+                    let at = PlotPoint::new(seconds, top + HEADROOM * (top - bottom));
+                    let text = Text::new("peak", at, text).color(ink);
+                    plot.text(text.anchor(Align2::CENTER_TOP).allow_hover(false));
+                }
+            }
+        });
+}
+
+/// The names of the lines with their rates now, above the plot.
+fn legend(ui: &mut egui::Ui, theme: Theme, lines: &Lines<'_>) {
+    let size = vec2(ui.available_width(), ROW_HEIGHT);
+    let (rect, response) = ui.allocate_exact_size(size, Sense::hover());
+    let painter = ui.painter();
+    let mut x = rect.left();
+    let y = rect.center().y;
+    let mut entry = |text: String, color: Color32, is_dashed: bool| {
+        let line = [pos2(x, y), pos2(x + 16.0, y)];
+        let stroke = Stroke::new(2.0, color);
+        if is_dashed {
+            painter.extend(Shape::dashed_line(&line, stroke, 3.0, 3.0));
+        } else {
+            painter.line_segment(line, stroke);
+        }
+        let font = TextStyle::Small.resolve(ui.style());
+        let at = pos2(x + 20.0, y);
+        let text = painter.text(at, Align2::LEFT_CENTER, text, font, color);
+        x = text.right() + 10.0;
     };
-    plot.show(ui, move |plot| {
-        plot.set_plot_bounds_x(oldest..=0.0);
-        plot.set_plot_bounds_y(heights);
-        for switch in switches {
-            plot.vline(switch.allow_hover(false));
-        }
-        plot.hline(target.allow_hover(false));
-        for line in lines {
-            plot.line(line.allow_hover(false));
-        }
-    });
+    let colors = theme.colors();
+    for (side, series) in &lines.series {
+        let kbps = series.newest_kbps().unwrap_or(0.0);
+        let text = format!("{} {kbps:.1} kbps", side.name());
+        entry(text, style::half(colors, *side), false);
+    }
+    let target = format!("target {TARGET_KBPS:.0}");
+    entry(target, egui_color(colors.ink), true);
+    let lost = lines
+        .series
+        .iter()
+        .any(|(_, series)| series.losses().next().is_some());
+    if lost {
+        let font = TextStyle::Small.resolve(ui.style());
+        let color = egui_color(colors.warning);
+        painter.text(
+            rect.right_center(),
+            Align2::RIGHT_CENTER,
+            "⬆ lost",
+            font,
+            color,
+        );
+    }
+    response.on_hover_text(format!(
+        "Kilobits a second, mean of {SMOOTHING_TICKS} ticks. A vertical line: stages were switched. A \
+         triangle at the bottom: packets were lost. ⬆ with a number: a peak above the scale."
+    ));
+}
+
+/// The ends of the time axis, below the plot.
+fn time(ui: &mut egui::Ui, state: &PanelState) {
+    let size = vec2(ui.available_width(), ROW_HEIGHT);
+    let (rect, _) = ui.allocate_exact_size(size, Sense::hover());
+    let font = TextStyle::Small.resolve(ui.style());
+    let color = ui.visuals().weak_text_color();
+    let left = pos2(rect.left() + AXIS_THICKNESS, rect.center().y);
+    let (past, now) = match state.frozen {
+        Some(_) => (format!("{} s earlier", state.graph_seconds), "frozen"),
+        None => (format!("{} s ago", state.graph_seconds), "now"),
+    };
+    let painter = ui.painter();
+    painter.text(left, Align2::LEFT_CENTER, past, font.clone(), color);
+    painter.text(rect.right_center(), Align2::RIGHT_CENTER, now, font, color);
 }
 
 /// The lanes' rates at the tick under the pointer, at any distance from the lines.
@@ -229,28 +354,22 @@ fn label(lanes: &[(Side, Series<'_>)], hover: &HoverPosition<'_>) -> Option<Stri
     Some(format!("tick {}: {}", tick?, rates.join(", ")))
 }
 
-const fn line_color(side: Side) -> egui::Color32 {
-    match side {
-        Side::Left => LEFT_COLOR,
-        Side::Right => RIGHT_COLOR,
-    }
-}
-
 /// Logical points.
-const HEIGHT: f32 = 220.0;
+const ROW_HEIGHT: f32 = 15.0;
+const MIN_HEIGHT: f32 = 30.0;
 
 /// Logical points: wide enough for five digits, so that the plot does not shift with their number.
-const AXIS_THICKNESS: f32 = 48.0;
+const AXIS_THICKNESS: f32 = 40.0;
 
 /// Logical points between two axis labels: invisible at the first value, opaque at the second.
-const KBPS_SPACING: RangeInclusive<f32> = 14.0..=20.0;
-const SECONDS_SPACING: RangeInclusive<f32> = 20.0..=28.0;
+const KBPS_SPACING: RangeInclusive<f32> = 12.0..=16.0;
 
-// Bluish green, sky blue and vermilion of the palette of Okabe and Ito, and grey in place of its black.
-const LEFT_COLOR: egui::Color32 = egui::Color32::from_rgb(0x00, 0x9E, 0x73);
-const RIGHT_COLOR: egui::Color32 = egui::Color32::from_rgb(0x56, 0xB4, 0xE9);
-const TARGET_COLOR: egui::Color32 = egui::Color32::from_rgb(0xD5, 0x5E, 0x00);
-const SWITCH_COLOR: egui::Color32 = egui::Color32::from_rgb(0x99, 0x99, 0x99);
+/// Share of the axis above its largest label.
+const HEADROOM: f64 = 0.07;
+
+/// Font size of the labels of a small graph, and the width that they need, logical points.
+const LABEL_SIZE: f32 = 12.0;
+const LABEL_WIDTH: f32 = 40.0;
 
 #[cfg(test)]
 mod tests {
@@ -274,7 +393,7 @@ mod tests {
         let series = || Series::new(&points, 120, Accounting::Article);
         let mut lanes = vec![(Side::Right, series())];
         let over = |lanes: &[(Side, Series<'_>)], x: f64| {
-            let position = egui_plot::PlotPoint::new(x, 3.0);
+            let position = PlotPoint::new(x, 3.0);
             label(lanes, &HoverPosition::Elsewhere { position })
         };
         assert_eq!(over(&lanes, -1.0).as_deref(), Some("tick 559: 60.0 kbps"));

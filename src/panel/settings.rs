@@ -4,6 +4,7 @@
 
 use std::fs;
 use std::io;
+use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -11,27 +12,37 @@ use bevy::log::warn;
 use bevy::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use super::series::Points;
+use super::graph::Points;
 use crate::files::write_whole;
 use crate::replication::Accounting;
+use crate::theme::Theme;
 use crate::view::Side;
 
-/// The state of the panel. Every field but the last two is saved to the file.
+/// The state of the panel. Every field but the last three is saved to the file.
 #[derive(Resource, Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct PanelState {
-    /// Whether the panel is shown.
-    pub visible: bool,
-    /// Width in logical points.
+    /// How much of the panel is shown.
+    pub size: PanelSize,
+    /// Width of the whole panel in logical points.
     pub width: f32,
-    /// The sections that are unfolded.
-    pub open: OpenSections,
+    /// The tab that is open.
+    pub tab: Tab,
     /// Seconds that the graph goes back, 10 to 60.
     pub graph_seconds: u32,
     /// Whether the graph's vertical axis is logarithmic.
     pub logarithmic: bool,
     /// How the graph counts bytes.
     pub accounting: Accounting,
+    /// Light or dark.
+    pub theme: Theme,
+    /// Factor of the size of text and panel, 0.5 to 4; none follows the size of the window.
+    pub scale: Option<f32>,
+    /// Whether the screen has been explained once, and needs no explanation at the start.
+    pub explained: bool,
+    /// Whether the screen is being explained.
+    #[serde(skip)]
+    pub explaining: bool,
     /// Index of the rung that was last selected.
     #[serde(skip)]
     pub last_rung: usize,
@@ -40,15 +51,65 @@ pub struct PanelState {
     pub(super) frozen: Option<Vec<(Side, Points)>>,
 }
 
+/// How much of the panel is shown.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum PanelSize {
+    /// Everything, at the right.
+    #[default]
+    Whole,
+    /// A bar with the rung and the graph, at the bottom.
+    Slim,
+    /// Nothing.
+    Hidden,
+}
+
+impl PanelSize {
+    /// The next one, in a cycle.
+    #[must_use]
+    pub const fn next(self) -> Self {
+        match self {
+            Self::Whole => Self::Slim,
+            Self::Slim => Self::Hidden,
+            Self::Hidden => Self::Whole,
+        }
+    }
+}
+
+/// A page of the panel.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum Tab {
+    /// The rungs.
+    #[default]
+    Ladder,
+    /// A switch for each stage.
+    Stages,
+    /// Where the bits go.
+    Bits,
+    /// The link, the send rate and the baseline.
+    Network,
+    /// Interpolation, jitter buffer and the error of the picture.
+    Playout,
+    /// What the halves show.
+    Halves,
+    /// The keys, and the settings of the panel itself.
+    Keys,
+    /// The viewers of a server, or the server of a viewer.
+    Peers,
+}
+
 impl Default for PanelState {
     fn default() -> Self {
         Self {
-            visible: true,
-            width: 380.0,
-            open: OpenSections::default(),
+            size: PanelSize::default(),
+            width: 408.0,
+            tab: Tab::default(),
             graph_seconds: 20,
             logarithmic: false,
             accounting: Accounting::default(),
+            theme: Theme::default(),
+            scale: None,
+            explained: false,
+            explaining: false,
             last_rung: 0,
             frozen: None,
         }
@@ -65,50 +126,8 @@ impl PanelState {
         self.graph_seconds = self
             .graph_seconds
             .clamp(MIN_GRAPH_SECONDS, MAX_GRAPH_SECONDS);
+        self.scale = self.scale.filter(|scale| SCALES.contains(scale));
         self
-    }
-}
-
-/// Which sections of the panel are unfolded. By default all but the keys.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct OpenSections {
-    /// Viewers, or the server.
-    pub peers: bool,
-    /// What the halves show.
-    pub halves: bool,
-    /// The rungs.
-    pub ladder: bool,
-    /// The switches.
-    pub stages: bool,
-    /// The graph.
-    pub bandwidth: bool,
-    /// Where the bits go.
-    pub ledger: bool,
-    /// Acks.
-    pub acks: bool,
-    /// The link and the send rate.
-    pub network: bool,
-    /// Interpolation and the jitter buffer.
-    pub playout: bool,
-    /// The keys.
-    pub keys: bool,
-}
-
-impl Default for OpenSections {
-    fn default() -> Self {
-        Self {
-            peers: true,
-            halves: true,
-            ladder: true,
-            stages: true,
-            bandwidth: true,
-            ledger: true,
-            acks: true,
-            network: true,
-            playout: true,
-            keys: false,
-        }
     }
 }
 
@@ -140,6 +159,10 @@ pub(super) struct SettingsFile {
 }
 
 impl SettingsFile {
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
     pub(super) fn new(path: PathBuf, loaded: &PanelState) -> Self {
         Self {
             path,
@@ -236,6 +259,9 @@ pub(super) const MIN_GRAPH_SECONDS: u32 = 10;
 /// See [`PanelState::graph_seconds`].
 pub(super) const MAX_GRAPH_SECONDS: u32 = 60;
 
+/// See [`PanelState::scale`].
+pub(super) const SCALES: RangeInclusive<f32> = 0.5..=4.0;
+
 /// Minimum time between two attempts to save.
 const SAVE_INTERVAL: Duration = Duration::from_secs(1);
 
@@ -252,9 +278,12 @@ mod tests {
         file.save(&state).unwrap();
         assert!(!path.exists(), "nothing has changed");
 
-        state.visible = false;
+        state.size = PanelSize::Slim;
         state.width = 412.5;
-        state.open.stages = false;
+        state.tab = Tab::Network;
+        state.theme = Theme::Dark;
+        state.scale = Some(1.5);
+        state.explained = true;
         state.graph_seconds = 60;
         state.logarithmic = true;
         state.accounting = Accounting::Wire;
@@ -280,13 +309,14 @@ mod tests {
         let path = directory.path().join("panel.ron");
         fs::write(
             &path,
-            "(width: NaN, graph_seconds: 4000000000, logarithmic: true)",
+            "(width: NaN, graph_seconds: 4000000000, scale: Some(1e9), logarithmic: true)",
         )
         .unwrap();
         let state = load_or_default(&path);
         assert_eq!(state.width, PanelState::default().width);
         assert_eq!(state.graph_seconds, 60);
-        assert!(state.logarithmic && state.visible);
+        assert_eq!((state.scale, state.size), (None, PanelSize::Whole));
+        assert!(state.logarithmic);
     }
 
     #[test]

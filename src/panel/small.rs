@@ -5,6 +5,7 @@ use bevy_egui::{EguiContexts, EguiPrimaryContextPass, egui};
 
 use super::{Measured, graph};
 use crate::replication::{Lane, LaneMeter};
+use crate::theme::{Theme, egui_color};
 use crate::view::{Overlay, Part, Side, ViewSystems};
 
 /// Time span of the graph, seconds.
@@ -14,7 +15,10 @@ const SECONDS: u32 = 5;
 const SIZE: egui::Vec2 = egui::vec2(340.0, 110.0);
 
 /// Fraction of the width and the height of the picture that the graph may cover.
-const MAX_FRACTION: egui::Vec2 = egui::vec2(0.27, 0.2);
+const MAX_FRACTION: egui::Vec2 = egui::vec2(0.29, 0.24);
+
+/// Opacity of the background.
+const VEIL: f32 = 0.85;
 
 /// Distance from the bottom edge, logical points.
 const MARGIN: f32 = 8.0;
@@ -32,6 +36,7 @@ impl Plugin for SmallGraphPlugin {
 fn draw(
     mut contexts: EguiContexts,
     overlay: Res<Overlay>,
+    theme: Res<Theme>,
     lanes: Query<(&Side, &LaneMeter), With<Lane>>,
 ) -> Result {
     if !overlay.shows(Part::Graph) {
@@ -42,27 +47,24 @@ fn draw(
         .map(|(&side, meter)| Measured {
             side,
             meter,
-            text: None,
+            settings: None,
         })
         .collect();
     lanes.sort_by_key(|lane| lane.side);
     let ctx = contexts.ctx_mut()?;
-    ctx.set_theme(egui::Theme::Light);
     egui::Area::new(egui::Id::new("small graph"))
         .anchor(egui::Align2::CENTER_BOTTOM, [0.0, -MARGIN])
         .interactable(false)
         // Visible from the first frame.
         .fade_in(false)
         .show(ctx, |ui| {
-            let veil = egui::Color32::from_rgba_unmultiplied(248, 250, 252, 215);
+            let veil = egui_color(theme.colors().surface).gamma_multiply(VEIL);
             egui::Frame::new()
                 .fill(veil)
                 .inner_margin(4)
                 .show(ui, |ui| {
                     let size = SIZE.min(ctx.viewport_rect().size() * MAX_FRACTION);
-                    ui.set_width(size.x);
-                    ui.visuals_mut().override_text_color = Some(egui::Color32::BLACK);
-                    graph::draw_small(ui, SECONDS, size.y, &lanes);
+                    graph::draw_small(ui, *theme, SECONDS, size, &lanes);
                 });
         });
     Ok(())

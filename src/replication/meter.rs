@@ -111,6 +111,8 @@ pub struct Sample {
     pub traffic: Traffic,
     /// Age of the newest acked snapshot; none before the first ack.
     pub acked_age_ticks: Option<u16>,
+    /// Packets that the simulated link lost in this tick, on the way to the receiver.
+    pub lost: usize,
     /// Snapshots that arrived in this tick too late to be shown.
     pub late: usize,
     /// Snapshots in the jitter buffer that are still to be shown.
@@ -129,6 +131,7 @@ impl Default for Sample {
             snapshots: Vec::new(),
             traffic: Traffic::default(),
             acked_age_ticks: None,
+            lost: 0,
             late: 0,
             buffered: 0,
             playout_delay: Duration::ZERO,

@@ -1,7 +1,7 @@
 //! renet in one process: a server, and a client for each lane, with a simulated link between the two.
 
 use bevy::prelude::*;
-use cubewire_link::Link;
+use cubewire_link::{Link, LinkStats};
 use renet::{ClientId, RenetClient, RenetServer};
 
 use super::guard::Guard;
@@ -174,7 +174,10 @@ fn client_receive(
         while let Some(message) = connection.client.receive_message(SNAPSHOTS) {
             mail.0.deliver(message);
         }
-        meter.link = connection.downstream.stats();
+        let (link, before) = (connection.downstream.stats(), meter.link);
+        let lost = |link: LinkStats| link.lost + link.queue_dropped;
+        meter.current().lost = lost(link).saturating_sub(lost(before)) as usize;
+        meter.link = link;
     }
 }
 

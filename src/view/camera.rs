@@ -147,7 +147,7 @@ pub(super) fn orbit(
 ) {
     let over_view = window
         .cursor_position()
-        .is_some_and(|pointer| !inset.covers(pointer.x, window.width()));
+        .is_some_and(|pointer| !inset.covers(pointer, window.size()));
     let pressed = [MouseButton::Left, MouseButton::Right];
     if buttons.any_just_pressed(pressed) {
         *dragging = over_view;
@@ -204,9 +204,10 @@ pub(super) fn place(
     canvas: Res<Canvas>,
     mut cameras: Query<(&Side, &mut Camera, &mut RenderLayers), With<Follow>>,
 ) {
-    let inset = (inset.right * canvas.scale_factor).round() as u32;
+    let inset = inset.scaled(canvas.scale_factor);
     let size = canvas.size;
-    let width = size.x.saturating_sub(inset);
+    let width = size.x.saturating_sub(inset.right.round() as u32);
+    let height = size.y.saturating_sub(inset.bottom.round() as u32);
     for (&side, mut camera, mut layers) in &mut cameras {
         let (x, width) = match (*mode, side) {
             (ViewMode::Split, Side::Left) => (0, (width / 2).saturating_sub(GAP / 2)),
@@ -217,10 +218,10 @@ pub(super) fn place(
             _ => (0, width),
         };
         // A window may be narrower than the panel, or minimized.
-        camera.is_active = mode.shows(side) && width > 0 && size.y > 0;
+        camera.is_active = mode.shows(side) && width > 0 && height > 0;
         let viewport = camera.is_active.then(|| Viewport {
             physical_position: UVec2::new(x, 0),
-            physical_size: UVec2::new(width, size.y),
+            physical_size: UVec2::new(width, height),
             ..default()
         });
         let unchanged = match (&camera.viewport, &viewport) {

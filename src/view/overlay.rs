@@ -101,7 +101,9 @@ pub(super) fn draw(
         return;
     };
     let mut picture = ctx.viewport_rect();
+    let inset = inset.scaled(1.0 / ctx.zoom_factor());
     picture.max.x = (picture.max.x - inset.right).max(picture.min.x);
+    picture.max.y = (picture.max.y - inset.bottom).max(picture.min.y);
     let painter = ctx
         .layer_painter(LayerId::background())
         .with_clip_rect(picture);

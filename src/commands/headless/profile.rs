@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use bevy::prelude::*;
 use bevy_egui::egui;
 
-use crate::panel::{LaneView, Measured, PanelState, Peers, draw};
+use crate::panel::{LaneView, Measured, PanelState, Peers, Status, draw};
 use crate::replication::transport::{End, TransportSystems};
 use crate::replication::{
     Divergence, LaneMeter, LaneSettingsQuery, ReplicationSystems, ShadowLadder,
@@ -146,16 +146,18 @@ fn lay_out_panel(
         let lanes = vec![Measured {
             side: Side::Right,
             meter,
-            text: None,
+            settings: None,
         }];
         let lane = LaneView {
             settings: &mut shown,
+            side: Side::Right,
             meter,
             shadow,
             divergence,
             peers: Peers::None,
             shown: lanes,
             halves: None,
+            status: Status::default(),
         };
         draw(ui.ctx(), panel, lane);
     });

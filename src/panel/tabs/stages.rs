@@ -8,10 +8,10 @@ use cubewire_codec::stages::{
     ChangedFlags, Delta, Orientation, Position, RelativeOrientation, RelativePosition, Velocity,
 };
 
-use super::tooltips::{self, Tooltip};
+use crate::panel::terms::{self, Tooltip};
 
-pub(super) fn draw(ui: &mut egui::Ui, stages: &mut Stages) {
-    ui.weak("Each stage of the codec by itself. Disabled options do not go with the others.");
+pub(in crate::panel) fn draw(ui: &mut egui::Ui, stages: &mut Stages) {
+    ui.weak("A grey option does not go with the others: hover for why.");
     orientation(ui, stages);
     switch(
         ui,
@@ -19,7 +19,7 @@ pub(super) fn draw(ui: &mut egui::Ui, stages: &mut Stages) {
         stages,
         Velocity::ALL,
         |stages, velocity| Stages { velocity, ..stages },
-        tooltips::velocity,
+        terms::velocity,
     );
     switch(
         ui,
@@ -27,7 +27,7 @@ pub(super) fn draw(ui: &mut egui::Ui, stages: &mut Stages) {
         stages,
         Position::ALL,
         |stages, position| Stages { position, ..stages },
-        tooltips::position,
+        terms::position,
     );
     switch(
         ui,
@@ -35,7 +35,7 @@ pub(super) fn draw(ui: &mut egui::Ui, stages: &mut Stages) {
         stages,
         Delta::ALL,
         |stages, delta| Stages { delta, ..stages },
-        tooltips::delta,
+        terms::delta,
     );
     switch(
         ui,
@@ -46,7 +46,7 @@ pub(super) fn draw(ui: &mut egui::Ui, stages: &mut Stages) {
             relative_position,
             ..stages
         },
-        tooltips::relative_position,
+        terms::relative_position,
     );
     switch(
         ui,
@@ -57,7 +57,7 @@ pub(super) fn draw(ui: &mut egui::Ui, stages: &mut Stages) {
             relative_orientation,
             ..stages
         },
-        tooltips::relative_orientation,
+        terms::relative_orientation,
     );
     switch(
         ui,
@@ -68,7 +68,7 @@ pub(super) fn draw(ui: &mut egui::Ui, stages: &mut Stages) {
             changed_flags,
             ..stages
         },
-        tooltips::changed_flags,
+        terms::changed_flags,
     );
 }
 
@@ -88,15 +88,19 @@ fn orientation(ui: &mut egui::Ui, stages: &mut Stages) {
         stages,
         variants,
         with,
-        tooltips::orientation,
+        terms::orientation,
     );
     let smallest_three = stages.orientation != Orientation::Full;
     let mut bits = bits;
     let slider = egui::Slider::new(&mut bits, MIN_BITS..=MAX_BITS).text("bits per component");
     let slider = ui
-        .add_enabled(smallest_three, slider)
-        .on_hover_text(tooltips::COMPONENT_BITS)
-        .on_disabled_hover_text(tooltips::NO_COMPONENT_BITS);
+        .horizontal(|ui| {
+            ui.add_space(TITLE_WIDTH + ui.spacing().item_spacing.x);
+            ui.add_enabled(smallest_three, slider)
+        })
+        .inner
+        .on_hover_text(terms::COMPONENT_BITS)
+        .on_disabled_hover_text(terms::NO_COMPONENT_BITS);
     let candidate = with(*stages, Orientation::SmallestThree { bits });
     if slider.changed() && refusal(candidate).is_none() {
         *stages = candidate;
@@ -112,20 +116,27 @@ fn switch<T: Copy, const VARIANTS: usize>(
     with: impl Fn(Stages, T) -> Stages,
     tooltip: impl Fn(T) -> Tooltip,
 ) {
-    ui.label(title);
-    ui.horizontal_wrapped(|ui| {
-        for variant in variants {
-            let candidate = with(*stages, variant);
-            let Tooltip { name, text } = tooltip(variant);
-            let button = egui::Button::selectable(candidate == *stages, name);
-            let response = match refusal(candidate) {
-                Some(reason) => ui.add_enabled(false, button).on_disabled_hover_text(reason),
-                None => ui.add(button).on_hover_text(text),
-            };
-            if response.clicked() {
-                *stages = candidate;
+    ui.horizontal_top(|ui| {
+        let label = egui::vec2(TITLE_WIDTH, ui.spacing().interact_size.y);
+        ui.allocate_ui_with_layout(label, egui::Layout::left_to_right(egui::Align::Min), |ui| {
+            ui.set_min_width(TITLE_WIDTH);
+            ui.label(title);
+        });
+        ui.horizontal_wrapped(|ui| {
+            ui.spacing_mut().item_spacing = egui::vec2(3.0, 2.0);
+            for variant in variants {
+                let candidate = with(*stages, variant);
+                let Tooltip { name, text } = tooltip(variant);
+                let button = egui::Button::selectable(candidate == *stages, name);
+                let response = match refusal(candidate) {
+                    Some(reason) => ui.add_enabled(false, button).on_disabled_hover_text(reason),
+                    None => ui.add(button).on_hover_text(text),
+                };
+                if response.clicked() {
+                    *stages = candidate;
+                }
             }
-        }
+        });
     });
 }
 
@@ -133,6 +144,9 @@ fn switch<T: Copy, const VARIANTS: usize>(
 fn refusal(candidate: Stages) -> Option<String> {
     candidate.check().err().map(|illegal| illegal.to_string())
 }
+
+/// Logical points.
+const TITLE_WIDTH: f32 = 118.0;
 
 /// Bits per component in the article.
 const ARTICLE_BITS: u8 = 9;

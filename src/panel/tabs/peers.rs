@@ -7,7 +7,7 @@ use bevy_egui::egui;
 use cubewire_codec::ladder;
 use cubewire_scene::TICKS_PER_SECOND;
 
-use super::figure;
+use crate::panel::figure;
 use crate::replication::{
     Accounting, ConnectionStatus, LaneMeter, Peer, SenderSettings, ServerConnection, Serving,
 };
@@ -37,7 +37,7 @@ pub enum Peers<'a> {
 
 impl Peers<'_> {
     /// The title of the section, if there is one.
-    pub(super) const fn title(&self) -> Option<&'static str> {
+    pub(in crate::panel) const fn title(&self) -> Option<&'static str> {
         match self {
             Self::None => None,
             Self::Viewers { .. } => Some("Viewers"),
@@ -45,12 +45,12 @@ impl Peers<'_> {
         }
     }
 
-    pub(super) const fn is_server(&self) -> bool {
+    pub(in crate::panel) const fn is_server(&self) -> bool {
         matches!(self, Self::Server { .. })
     }
 }
 
-pub(super) fn draw(ui: &mut egui::Ui, peers: Peers<'_>) {
+pub(in crate::panel) fn draw(ui: &mut egui::Ui, peers: Peers<'_>) {
     match peers {
         Peers::None => {}
         Peers::Viewers { serving, viewers } => {
@@ -121,7 +121,7 @@ fn draw_viewer(ui: &mut egui::Ui, peer: &Peer, settings: &SenderSettings, meter:
 }
 
 /// Updates the notice about a connection that is not established.
-pub(super) fn show_connection(
+pub(in crate::panel) fn show_connection(
     connection: Option<Res<ServerConnection>>,
     mut notices: ResMut<Notices>,
 ) {

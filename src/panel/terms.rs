@@ -1,4 +1,4 @@
-//! Names and explanations of stages, kinds of bits, and ways to count bytes.
+//! The terms of the panel in plain words: stages, kinds of bits, ways to count bytes.
 //!
 //! Figures are from Glenn Fiedler, *Snapshot Compression* (gafferongames.com, 2015), "the
 //! article"; those of the affine variants from *Data Quantization and Networking* (2025).
@@ -219,11 +219,31 @@ pub(super) const SNAPSHOT_ACKS: &str =
 
 pub(super) const TRANSPORT_ACKS: &str = "Acks that the transport sends for its own packets, in both directions, counted as on the wire.";
 
+pub(super) const PAYLOAD: &str =
+    "The bytes of an encoded snapshot, without any headers of the transport, UDP or IP.";
+
+pub(super) const NEWEST_ACK: &str = "How long ago the newest snapshot was sent that the receiver is known to have: the way there, the \
+     way of the ack back, and what was lost in between.";
+
+pub(super) const BASELINE: &str = "The snapshot that a packet is encoded against: both ends have it, so only differences are sent. The \
+     older it is, the more has changed since, and the larger the packet.";
+
+pub(super) const HITCHES: &str =
+    "Times that the picture stood still because the next snapshot had not arrived.";
+
+pub(super) const JITTER_BUFFER: &str = "Snapshots that have arrived and wait to be shown. They even out delays that vary; the price is that \
+     the picture is later.";
+
+pub(super) const PLAYOUT_DELAY: &str = "How long a snapshot waits before it is shown, on top of its time on the way. Longer rides out more \
+     losses and jitter; shorter reacts sooner.";
+
 /// What the bits of a kind are for.
 pub(super) const fn bit_kind(kind: BitKind) -> &'static str {
     match kind {
         BitKind::Header => "Sequence, baseline and stages of the packet.",
-        BitKind::Selection => "Which cubes the packet contains: changed bits or indices.",
+        BitKind::Selection => {
+            "Which of the 901 cubes the packet contains: a bit for each, or their indices."
+        }
         BitKind::Interacting => "Whether a cube is interacting, that is, drawn red.",
         BitKind::Flags => "Which fields of a changed cube follow.",
         BitKind::Position => "Positions, or their differences.",

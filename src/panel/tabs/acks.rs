@@ -3,7 +3,7 @@
 use bevy_egui::egui;
 use cubewire_scene::TICKS_PER_SECOND;
 
-use super::figure;
+use crate::panel::{figure, terms};
 use crate::replication::LaneMeter;
 
 pub(super) fn draw(ui: &mut egui::Ui, meter: &LaneMeter, is_remote: bool) {
@@ -12,15 +12,18 @@ pub(super) fn draw(ui: &mut egui::Ui, meter: &LaneMeter, is_remote: bool) {
     let acked = newest.map(|sample| sample.acked_age_ticks);
     // Only the server knows which acks have arrived.
     if !is_remote {
-        figure(ui, "newest ack", age(acked));
+        figure(ui, "newest ack", age(acked)).on_hover_text(terms::NEWEST_ACK);
     }
     let sent = meter.samples().iter().rev();
     let newest = sent.flat_map(|sample| &sample.snapshots).next();
     let named = newest.map(|packet| packet.reference_age_ticks);
-    figure(ui, "baseline of the newest packet", age(named));
-    figure(ui, "received", format!("{} snapshots", meter.received));
-    figure(ui, "duplicates", meter.duplicates.to_string());
-    figure(ui, "rejected", format!("{} packets", meter.refused));
+    figure(ui, "baseline of the newest packet", age(named)).on_hover_text(terms::BASELINE);
+    figure(ui, "received", format!("{} snapshots", meter.received))
+        .on_hover_text("Decoded since the start.");
+    figure(ui, "duplicates", format!("{} snapshots", meter.duplicates))
+        .on_hover_text("Received more than once, and decoded once.");
+    figure(ui, "rejected", format!("{} packets  ", meter.refused))
+        .on_hover_text("Packets that could not be decoded, and changed nothing.");
     if let Some(refusal) = &meter.last_refusal {
         ui.weak(format!("Last rejection: {refusal}."));
     }

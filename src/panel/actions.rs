@@ -1,12 +1,11 @@
-//! Handles the keys that act on the panel or on its lane, and lists all keys.
+//! Handles the actions that change the panel or its lane.
 
 use bevy::prelude::*;
-use bevy_egui::egui;
 use cubewire_codec::ladder::LADDER;
 
 use super::PanelState;
-use super::ladder::{Step, place, step};
-use crate::controls::{Action, BINDINGS};
+use super::tabs::ladder::{Step, place, step};
+use crate::controls::Action;
 use crate::replication::{LinkSettings, Reconnect, SenderSettings};
 use crate::view::Selected;
 
@@ -17,7 +16,8 @@ pub(super) fn on_action(
     mut commands: Commands,
 ) {
     match *action {
-        Action::Panel => state.visible = !state.visible,
+        Action::Panel => state.size = state.size.next(),
+        Action::Help => state.explaining = !state.explaining,
         Action::Reconnect => commands.trigger(Reconnect),
         _ => {}
     }
@@ -54,23 +54,14 @@ pub(super) fn note_rung(
     }
 }
 
-pub(super) fn draw(ui: &mut egui::Ui) {
-    egui::Grid::new("keys").num_columns(2).show(ui, |ui| {
-        for row in &BINDINGS {
-            ui.monospace(row.keys);
-            ui.label(row.about);
-            ui.end_row();
-        }
-    });
-}
-
 #[cfg(test)]
 mod tests {
     use bevy::input::ButtonInput;
     use cubewire_codec::Stages;
 
+    use super::super::PanelSize;
     use super::*;
-    use crate::controls::ControlsPlugin;
+    use crate::controls::{BINDINGS, ControlsPlugin, Trigger};
     use crate::replication::LaneSettings;
 
     fn app() -> (App, Entity) {
@@ -106,8 +97,8 @@ mod tests {
         let (mut app, lane) = app();
         let presses = BINDINGS.iter().flat_map(|row| row.presses());
         for (key, action) in presses {
-            if let Action::Rung(rung) = *action {
-                tap(&mut app, *key);
+            if let (Trigger::Key(key), Action::Rung(rung)) = (*key, *action) {
+                tap(&mut app, key);
                 assert_eq!(stages(&app, lane), LADDER[rung].stages, "{key:?}");
             }
         }
@@ -126,13 +117,26 @@ mod tests {
     }
 
     #[test]
-    fn l_cuts_the_link_and_f1_hides_the_panel() {
+    fn l_cuts_the_link_and_f2_shrinks_the_panel() {
         let (mut app, lane) = app();
         tap(&mut app, KeyCode::KeyL);
         assert!(is_cut(&app, lane));
         tap(&mut app, KeyCode::KeyL);
         assert!(!is_cut(&app, lane));
-        tap(&mut app, KeyCode::F1);
-        assert!(!app.world().resource::<PanelState>().visible);
+        for size in [PanelSize::Slim, PanelSize::Hidden, PanelSize::Whole] {
+            tap(&mut app, KeyCode::F2);
+            assert_eq!(app.world().resource::<PanelState>().size, size);
+        }
+    }
+
+    #[test]
+    fn keys_held_with_ctrl_are_not_the_games() {
+        let (mut app, lane) = app();
+        let before = stages(&app, lane);
+        let mut keys = app.world_mut().resource_mut::<ButtonInput<KeyCode>>();
+        keys.press(KeyCode::ControlLeft);
+        keys.press(KeyCode::Minus);
+        app.update();
+        assert_eq!(stages(&app, lane), before);
     }
 }

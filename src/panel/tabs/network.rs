@@ -7,15 +7,42 @@ use cubewire_link::{Bandwidth, Conditions, Jitter, Loss, PRESETS, Preset, Reorde
 use cubewire_protocol::{BaselineChoice, CANDIDATES};
 use cubewire_scene::TICKS_PER_SECOND;
 
-use super::figure;
-use crate::replication::{LaneMeter, LaneSettings, SEND_INTERVALS, SenderSettings};
+use crate::panel::{figure, terms};
+use crate::replication::{LaneMeter, LaneSettings, LinkSettings, SEND_INTERVALS, SenderSettings};
 
-pub(super) fn draw(ui: &mut egui::Ui, settings: &mut LaneSettings, meter: &LaneMeter) {
+pub(in crate::panel) fn draw(
+    ui: &mut egui::Ui,
+    settings: &mut LaneSettings,
+    meter: &LaneMeter,
+    is_remote: bool,
+) {
+    if is_remote {
+        ui.weak("Simulated, in addition to the real network.");
+    }
     let link = &mut settings.link.conditions;
-    presets(ui, link);
-    ui.checkbox(&mut link.cut, "Cut the link")
-        .on_hover_text("Drops packets in both directions. Those already in transit still arrive.");
-    ui.weak("In each direction:");
+    ui.horizontal(|ui| {
+        ui.label("Network");
+        preset(ui, "preset", link);
+        ui.checkbox(&mut link.cut, "cut").on_hover_text(
+            "Drops packets in both directions. Those already on their way still arrive. Key: L.",
+        );
+        let usual = LinkSettings::default().conditions;
+        let reset = egui::Button::new("reset");
+        let reset = ui
+            .add_enabled(*link != usual, reset)
+            .on_hover_text("Back to 50 ms each way, without losses.");
+        if reset.clicked() {
+            *link = usual;
+        }
+    });
+    // Always two lines, so that nothing below jumps.
+    let about = Preset::of(link).map_or("Conditions of your own.", |preset| preset.summary);
+    let height = 2.0 * ui.text_style_height(&egui::TextStyle::Body);
+    let size = egui::vec2(ui.available_width(), height);
+    ui.allocate_ui(size, |ui| {
+        ui.set_min_height(height);
+        ui.weak(format!("{about} In each direction:"));
+    });
     if link.trace.is_some() {
         ui.weak("Delay and loss are replayed from a recorded trace.");
     } else {
@@ -24,27 +51,41 @@ pub(super) fn draw(ui: &mut egui::Ui, settings: &mut LaneSettings, meter: &LaneM
     }
     bandwidth(ui, link);
     ui.separator();
-    send_rate(ui, &mut settings.sender);
-    baseline(ui, &mut settings.sender);
+    ui.horizontal(|ui| {
+        send_rate(ui, &mut settings.sender);
+        ui.label("snapshots a second");
+    });
+    ui.horizontal(|ui| {
+        ui.label("baseline").on_hover_text(terms::BASELINE);
+        baseline(ui, &mut settings.sender);
+    });
     ui.separator();
     let link = meter.link;
     let of_sent = |count: u64| {
         let percent = 100.0 * count as f64 / link.sent.max(1) as f64;
-        format!("{count} ({percent:.1} %)")
+        format!("{count:8}  {percent:4.1} %")
     };
-    figure(ui, "packets sent", link.sent.to_string());
+    figure(
+        ui,
+        "datagrams with snapshots, sent",
+        format!("{:8}        ", link.sent),
+    );
     figure(ui, "lost", of_sent(link.lost));
     figure(ui, "dropped, queue full", of_sent(link.queue_dropped));
     figure(ui, "duplicated", of_sent(link.duplicated));
-    figure(ui, "reordered", of_sent(link.reordered));
+    figure(ui, "arrived out of order", of_sent(link.reordered));
 }
 
 /// A menu of presets, which shows the one that matches, whether the link is cut or not.
-fn presets(ui: &mut egui::Ui, link: &mut Conditions) {
+pub(super) fn preset(ui: &mut egui::Ui, id: &str, link: &mut Conditions) {
     let chosen = Preset::of(link);
-    let title = chosen.map_or("custom", |preset| preset.title);
-    let combo = egui::ComboBox::from_label("network").selected_text(title);
-    combo.show_ui(ui, |ui| {
+    let title = match chosen {
+        Some(preset) => preset.title,
+        None if *link == LinkSettings::default().conditions => "50 ms each way",
+        None => "custom",
+    };
+    let combo = egui::ComboBox::from_id_salt(id).selected_text(title);
+    combo.width(PRESET_WIDTH).show_ui(ui, |ui| {
         for preset in &PRESETS {
             let is_chosen = chosen.is_some_and(|chosen| chosen.name == preset.name);
             let label = ui.selectable_label(is_chosen, preset.title);
@@ -56,9 +97,6 @@ fn presets(ui: &mut egui::Ui, link: &mut Conditions) {
             }
         }
     });
-    if let Some(preset) = chosen {
-        ui.weak(preset.summary);
-    }
 }
 
 fn delays(ui: &mut egui::Ui, link: &mut Conditions) {
@@ -106,16 +144,16 @@ fn delays(ui: &mut egui::Ui, link: &mut Conditions) {
 fn losses(ui: &mut egui::Ui, link: &mut Conditions) {
     let mut loss = link.loss.mean_fraction();
     let mut burst = burst_packets(link.loss);
-    let changed = percent(ui, &mut loss, 95.0, "loss").changed();
+    let changed = percent(ui, &mut loss, 95.0, "lost").changed();
     let slider = Slider::new(&mut burst, 1.0..=20.0).clamping(SliderClamping::Edits);
     let hint = "Mean number of packets lost in a row. At 1, losses are independent.";
     let burst_changed = ui
-        .add(slider.text("packets per loss burst"))
+        .add(slider.text("length of a burst of losses, packets"))
         .on_hover_text(hint);
     if changed || burst_changed.changed() {
         link.loss = loss_of(loss, burst);
     }
-    percent(ui, &mut link.duplicate_probability, 50.0, "duplicated");
+    percent(ui, &mut link.duplicate_probability, 50.0, "duplicates");
     let mut held_back = link.reordering.map_or(0.0, |held| held.probability);
     if percent(ui, &mut held_back, 50.0, "reordered").changed() {
         link.reordering = (held_back > 0.0).then(|| Reordering {
@@ -175,30 +213,25 @@ fn bandwidth(ui: &mut egui::Ui, link: &mut Conditions) {
     }
 }
 
-fn send_rate(ui: &mut egui::Ui, settings: &mut SenderSettings) {
-    ui.horizontal(|ui| {
-        for ticks in SEND_INTERVALS {
-            let rate = TICKS_PER_SECOND / ticks;
-            let interval = &mut settings.send_interval_ticks;
-            ui.selectable_value(interval, ticks, rate.to_string());
-        }
-        ui.label("snapshots a second");
-    });
+pub(super) fn send_rate(ui: &mut egui::Ui, settings: &mut SenderSettings) {
+    for ticks in SEND_INTERVALS {
+        let rate = TICKS_PER_SECOND / ticks;
+        let interval = &mut settings.send_interval_ticks;
+        ui.selectable_value(interval, ticks, rate.to_string())
+            .on_hover_text("Snapshots a second.");
+    }
 }
 
-fn baseline(ui: &mut egui::Ui, settings: &mut SenderSettings) {
-    ui.horizontal(|ui| {
-        ui.label("baseline");
-        let choice = &mut settings.baseline;
-        ui.selectable_value(choice, BaselineChoice::Newest, "newest")
-            .on_hover_text("The newest acknowledged snapshot.");
-        let hint = format!(
-            "The one of the newest {CANDIDATES} acknowledged snapshots that gives the smallest packet. \
-             The sender encodes against each of them."
-        );
-        ui.selectable_value(choice, BaselineChoice::Smallest, "smallest")
-            .on_hover_text(hint);
-    });
+pub(super) fn baseline(ui: &mut egui::Ui, settings: &mut SenderSettings) {
+    let choice = &mut settings.baseline;
+    ui.selectable_value(choice, BaselineChoice::Newest, "newest")
+        .on_hover_text("The newest acknowledged snapshot.");
+    let hint = format!(
+        "The one of the newest {CANDIDATES} acknowledged snapshots that gives the smallest packet. The \
+         sender encodes against each of them."
+    );
+    ui.selectable_value(choice, BaselineChoice::Smallest, "smallest")
+        .on_hover_text(hint);
 }
 
 pub(super) fn millis(
@@ -233,6 +266,9 @@ fn percent(ui: &mut egui::Ui, fraction: &mut f64, max: f64, text: &str) -> egui:
     }
     slider
 }
+
+/// Logical points: every title fits.
+const PRESET_WIDTH: f32 = 130.0;
 
 // Upper ends of the sliders.
 const MAX_LATENCY_MS: f64 = 400.0;

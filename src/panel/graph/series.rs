@@ -12,15 +12,16 @@ use crate::replication::{Accounting, Sample, kbps};
 pub(super) const SMOOTHING_TICKS: usize = 18;
 
 /// The samples of a lane, reduced to what the graph needs.
-pub(super) type Points = Arc<[Point]>;
+pub(in crate::panel) type Points = Arc<[Point]>;
 
 /// A sample, reduced to what the graph needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Point {
+pub(in crate::panel) struct Point {
     pub(super) tick: u64,
     pub(super) stages: Stages,
     article_bytes: usize,
     wire_bytes: usize,
+    has_losses: bool,
 }
 
 impl Point {
@@ -39,6 +40,7 @@ impl From<&Sample> for Point {
             stages: sample.stages,
             article_bytes: sample.bytes(Accounting::Article),
             wire_bytes: sample.bytes(Accounting::Wire),
+            has_losses: sample.lost > 0,
         }
     }
 }
@@ -76,6 +78,43 @@ impl<'a> Series<'a> {
         let smallest = self.kbps.iter().copied().reduce(f64::min)?;
         let largest = self.kbps.iter().copied().reduce(f64::max)?;
         Some((smallest, largest))
+    }
+
+    /// The same without the largest rates of two smoothing windows, which a single packet may have caused.
+    pub(super) fn range_without_peaks(&self) -> Option<(f64, f64)> {
+        let (smallest, _) = self.range()?;
+        let mut sorted = self.kbps.clone();
+        let place = sorted.len().saturating_sub(1 + 2 * SMOOTHING_TICKS);
+        let (_, &mut largest, _) = sorted.select_nth_unstable_by(place, f64::total_cmp);
+        Some((smallest, largest))
+    }
+
+    /// Runs of points above a rate: the time and the rate of the largest of each.
+    pub(super) fn peaks_above(&self, kbps: f64) -> impl Iterator<Item = (f64, f64)> {
+        let places: Vec<usize> = (0..self.kbps.len()).collect();
+        let runs = places.chunk_by(|&a, &b| (self.kbps[a] > kbps) == (self.kbps[b] > kbps));
+        let largest = |run: &[usize]| {
+            let by_rate = |a: &&usize, b: &&usize| self.kbps[**a].total_cmp(&self.kbps[**b]);
+            run.iter().max_by(by_rate).copied()
+        };
+        let peaks: Vec<_> = runs
+            .filter_map(largest)
+            .filter(|&place| self.kbps[place] > kbps)
+            .map(|place| (self.seconds(place), self.kbps[place]))
+            .collect();
+        peaks.into_iter()
+    }
+
+    /// Times at which packets were lost.
+    pub(super) fn losses(&self) -> impl Iterator<Item = f64> {
+        let places = 0..self.points.len();
+        let lost = places.filter(|&place| self.points[place].has_losses);
+        lost.map(|place| self.seconds(place))
+    }
+
+    /// The newest rate.
+    pub(super) fn newest_kbps(&self) -> Option<f64> {
+        self.kbps.last().copied()
     }
 
     /// Time of a point relative to the newest, seconds: 0 or less.
@@ -234,5 +273,27 @@ mod tests {
         }
         let series = Series::new(&points, 20, Accounting::Article);
         assert_eq!(series.switches().collect::<Vec<_>>(), [7]);
+    }
+
+    #[test]
+    fn a_single_large_packet_does_not_set_the_scale_and_is_reported_as_a_peak() {
+        let mut points = points(200);
+        points[3].article_bytes = 40_000;
+        let series = Series::new(&points, 200, Accounting::Article);
+        let (_, largest) = series.range().unwrap();
+        assert!(largest > 1_000.0);
+        assert_eq!(series.range_without_peaks(), Some((60.0, 60.0)));
+        let peaks: Vec<_> = series.peaks_above(100.0).collect();
+        assert_eq!(peaks.len(), 1);
+        assert_eq!(peaks[0].1, largest);
+        assert_eq!(series.peaks_above(largest).count(), 0);
+    }
+
+    #[test]
+    fn losses_are_where_the_samples_have_them() {
+        let mut points = points(120);
+        points[59].has_losses = true;
+        let series = Series::new(&points, 120, Accounting::Article);
+        assert_eq!(series.losses().collect::<Vec<_>>(), [-1.0]);
     }
 }

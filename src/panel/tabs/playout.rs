@@ -1,60 +1,79 @@
 //! Interpolation, playout delay and jitter buffer, and the error of the displayed state.
 
-use bevy_egui::egui::{self, Color32};
+use bevy_egui::egui;
 use cubewire_codec::Stages;
 use cubewire_codec::stages::Velocity;
 use cubewire_protocol::Interpolation;
 use cubewire_scene::TICKS_PER_SECOND;
 use egui_plot::{AxisHints, Bar, BarChart, MarkerShape, Plot, Points, uniform_grid_spacer};
 
-use super::figure;
 use super::network::millis;
+use crate::panel::{PanelState, figure, style, terms};
 use crate::replication::{Divergence, LaneMeter, LaneSettings, PlayoutDelay, Totals};
+use crate::theme::egui_color;
 
-pub(super) fn draw(
+pub(in crate::panel) fn draw(
     ui: &mut egui::Ui,
+    state: &PanelState,
     settings: &mut LaneSettings,
-    seconds: u32,
     meter: &LaneMeter,
     divergence: Option<&Divergence>,
 ) {
-    kinds(ui, settings);
+    ui.horizontal(|ui| {
+        ui.label("Interpolation");
+        kinds(ui, settings);
+    });
+    // Always there, so that nothing below jumps.
+    if lacks_velocity(settings.playout.interpolation, settings.sender.stages) {
+        ui.colored_label(
+            ui.visuals().warn_fg_color,
+            format!(
+                "{} → linear: needs velocities, which only rungs 1 to 4 send",
+                settings.playout.interpolation.name()
+            ),
+        );
+    } else {
+        ui.weak(tooltip(settings.playout.interpolation).0);
+    }
     delay(ui, settings, meter);
-    ui.weak(
-        "Snapshots in the jitter buffer. Red: it ran empty. Orange: a snapshot arrived too late.",
-    );
-    plot(ui, meter, seconds);
-    figure(ui, "hitches", meter.hitches.to_string());
+    ui.separator();
+    ui.weak("Snapshots in the jitter buffer. Red: it ran empty. Yellow: one was late.")
+        .on_hover_text(terms::JITTER_BUFFER);
+    plot(ui, state, meter);
+    figure(
+        ui,
+        "hitches since the start",
+        format!("{}  ", meter.hitches),
+    )
+    .on_hover_text(terms::HITCHES);
     let second = Totals::of(meter.newest(TICKS_PER_SECOND as usize));
-    figure(ui, "late, in the last second", second.late.to_string());
+    figure(ui, "late in the last second", format!("{}  ", second.late))
+        .on_hover_text("Snapshots that arrived after their time had come.");
     if let Some(divergence) = divergence {
         ui.separator();
-        ui.weak("Difference between picture and simulation at the same tick:");
-        let mm = |metres: f32| format!("{:.1} mm", metres * 1000.0);
+        ui.weak("The picture against the simulation at the same tick");
+        let mm = |metres: f32| format!("{:8.1} mm", metres * 1000.0);
+        let degrees = |degrees: f32| format!("{degrees:8.2} ° ");
         figure(ui, "position, mean of red cubes", mm(divergence.mean_m));
-        figure(ui, "position, maximum", mm(divergence.max_m));
-        let degrees = |degrees: f32| format!("{degrees:.2}°");
+        figure(ui, "position, worst cube", mm(divergence.max_m));
         figure(
             ui,
             "orientation, mean of red cubes",
             degrees(divergence.mean_degrees),
         );
-        figure(ui, "orientation, maximum", degrees(divergence.max_degrees));
+        figure(
+            ui,
+            "orientation, worst cube",
+            degrees(divergence.max_degrees),
+        );
     }
 }
 
-fn kinds(ui: &mut egui::Ui, settings: &mut LaneSettings) {
-    ui.horizontal(|ui| {
-        for kind in Interpolation::ALL {
-            ui.selectable_value(&mut settings.playout.interpolation, kind, kind.name())
-                .on_hover_text(tooltip(kind));
-        }
-    });
-    if lacks_velocity(settings.playout.interpolation, settings.sender.stages) {
-        ui.weak(
-            "Needs velocities, which these stages do not send, so the picture uses linear \
-             interpolation. The rungs up to at-rest send them.",
-        );
+pub(super) fn kinds(ui: &mut egui::Ui, settings: &mut LaneSettings) {
+    for kind in Interpolation::ALL {
+        let (short, long) = tooltip(kind);
+        ui.selectable_value(&mut settings.playout.interpolation, kind, kind.name())
+            .on_hover_text(format!("{short} {long}"));
     }
 }
 
@@ -62,23 +81,25 @@ const fn lacks_velocity(kind: Interpolation, stages: Stages) -> bool {
     kind.needs_velocity() && matches!(stages.velocity, Velocity::Omitted)
 }
 
-const fn tooltip(kind: Interpolation) -> &'static str {
+/// In a line, and what follows from it.
+const fn tooltip(kind: Interpolation) -> (&'static str, &'static str) {
     match kind {
-        Interpolation::None => {
-            "Shows the newest snapshot as it arrives. Jitter and losses are visible."
-        }
-        Interpolation::Linear => {
-            "Interpolates linearly between two snapshots. Good enough at 60 a second; at 10 a \
-             second, motion has visible corners."
-        }
-        Interpolation::Hermite => {
-            "Interpolates along a cubic curve that matches position and velocity at both \
-             snapshots. Smooth at 10 a second, but needs velocities in the snapshots."
-        }
-        Interpolation::Extrapolate => {
-            "Extrapolates along the velocity instead of waiting for the next snapshot. Cubes sink \
-             into the floor and snap back, because collisions are not predicted."
-        }
+        Interpolation::None => (
+            "Shows the newest snapshot as it arrives.",
+            "Jitter and losses are visible.",
+        ),
+        Interpolation::Linear => (
+            "A straight line from one snapshot to the next.",
+            "Good enough at 60 a second; at 10 a second, motion has visible corners.",
+        ),
+        Interpolation::Hermite => (
+            "A curve that matches position and velocity at both snapshots.",
+            "Smooth at 10 a second, but needs velocities in the snapshots.",
+        ),
+        Interpolation::Extrapolate => (
+            "On along the velocity, without waiting for the next snapshot.",
+            "Cubes sink into the floor and snap back, because collisions are not predicted.",
+        ),
     }
 }
 
@@ -86,6 +107,8 @@ fn delay(ui: &mut egui::Ui, settings: &mut LaneSettings, meter: &LaneMeter) {
     let now = meter.samples().back().map(|sample| sample.playout_delay);
     let now = now.unwrap_or_else(|| settings.playout.rule_delay(&settings.sender));
     ui.horizontal(|ui| {
+        ui.label("Playout delay")
+            .on_hover_text(terms::PLAYOUT_DELAY);
         let choice = &mut settings.playout.delay;
         ui.selectable_value(choice, PlayoutDelay::Rule, "rule")
             .on_hover_text("Three snapshot intervals and a few ticks: covers two losses in a row.");
@@ -97,13 +120,16 @@ fn delay(ui: &mut egui::Ui, settings: &mut LaneSettings, meter: &LaneMeter) {
             .on_hover_text("As long as the packets of the last five seconds needed.");
     });
     if let PlayoutDelay::Fixed(delay) = &mut settings.playout.delay {
-        millis(ui, delay, MAX_DELAY_MS, "playout delay");
+        millis(ui, delay, MAX_DELAY_MS, "delay");
     } else {
-        figure(ui, "playout delay", format!("{} ms", now.as_millis()));
+        figure(ui, "delay now", format!("{} ms", now.as_millis()))
+            .on_hover_text(terms::PLAYOUT_DELAY);
     }
 }
 
-fn plot(ui: &mut egui::Ui, meter: &LaneMeter, seconds: u32) {
+fn plot(ui: &mut egui::Ui, state: &PanelState, meter: &LaneMeter) {
+    let seconds = state.graph_seconds;
+    let colors = state.theme.colors();
     let ticks = seconds as usize * TICKS_PER_SECOND as usize;
     let samples = meter.newest(ticks);
     let newest = samples.len().saturating_sub(1);
@@ -123,7 +149,9 @@ fn plot(ui: &mut egui::Ui, meter: &LaneMeter, seconds: u32) {
         }
     }
     let tick = 1.0 / f64::from(TICKS_PER_SECOND);
-    let bars = BarChart::new("buffered", bars).width(tick).color(BAR_COLOR);
+    let bars = BarChart::new("buffered", bars)
+        .width(tick)
+        .color(style::tint(colors, colors.ink, 0.35));
     let count = AxisHints::new_y()
         .label("snapshots")
         .label_spacing(12.0..=18.0)
@@ -155,8 +183,8 @@ fn plot(ui: &mut egui::Ui, meter: &LaneMeter, seconds: u32) {
             plot.set_plot_bounds_x(-f64::from(seconds)..=0.0);
             plot.bar_chart(bars.allow_hover(false));
             for (name, marks, color) in [
-                ("starved", starved, STARVED_COLOR),
-                ("late", late, LATE_COLOR),
+                ("starved", starved, egui_color(colors.error)),
+                ("late", late, egui_color(colors.warning)),
             ] {
                 let marks = Points::new(name, marks).color(color).radius(2.0);
                 plot.points(marks.shape(MarkerShape::Square).allow_hover(false));
@@ -172,11 +200,6 @@ const MARKS_AT: f64 = -0.7;
 
 /// Logical points.
 const HEIGHT: f32 = 90.0;
-
-// Sky blue, vermilion and orange of the palette of Okabe and Ito.
-const BAR_COLOR: Color32 = Color32::from_rgb(0x56, 0xB4, 0xE9);
-const STARVED_COLOR: Color32 = Color32::from_rgb(0xD5, 0x5E, 0x00);
-const LATE_COLOR: Color32 = Color32::from_rgb(0xE6, 0x9F, 0x00);
 
 #[cfg(test)]
 mod tests {

@@ -1,0 +1,240 @@
+//! The table of keys.
+
+use bevy::prelude::KeyCode;
+
+use super::Action;
+
+/// A row of the table.
+#[derive(Clone, Copy, Debug)]
+pub struct Binding {
+    /// The keys, as people read them.
+    pub keys: &'static str,
+    /// What they do, in a few words.
+    pub about: &'static str,
+    pub(super) effect: Effect,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Effect {
+    /// Keys that the player holds: see [`held`](super::held).
+    Hold,
+    /// A key press each, while the panel does not take text or keys.
+    Press(&'static [(Trigger, Action)]),
+    /// The same, whatever the panel does.
+    PressAlways(&'static [(Trigger, Action)]),
+    /// egui or the camera handles them.
+    Elsewhere,
+}
+
+/// What is pressed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Trigger {
+    /// A key, by its place on the keyboard, without Ctrl or Command.
+    Key(KeyCode),
+    /// A character, wherever the keyboard layout has it.
+    Character(&'static str),
+}
+
+/// Every key and mouse control.
+pub const BINDINGS: [Binding; 21] = {
+    use Effect::{Elsewhere, Hold, Press, PressAlways};
+    use Trigger::{Character, Key};
+    const fn row(keys: &'static str, about: &'static str, effect: Effect) -> Binding {
+        Binding {
+            keys,
+            about,
+            effect,
+        }
+    }
+    [
+        row("arrow keys", "roll", Hold),
+        row("Space", "blow: hover, and push cubes away", Hold),
+        row("Z", "katamari: pull cubes in, and roll them along", Hold),
+        row("R", "reset", Press(&[(Key(KeyCode::KeyR), Action::Reset)])),
+        row(
+            "P",
+            "pause, resume",
+            Press(&[(Key(KeyCode::KeyP), Action::Pause)]),
+        ),
+        row(
+            "N",
+            "step one tick",
+            Press(&[(Key(KeyCode::KeyN), Action::Step)]),
+        ),
+        row(
+            "PageUp, PageDown",
+            "next or previous rung of the ladder",
+            Press(&[
+                (Key(KeyCode::PageUp), Action::RungUp),
+                (Key(KeyCode::PageDown), Action::RungDown),
+            ]),
+        ),
+        row("1 to 9", "rungs 1 to 9 of the ladder", Press(&FIRST_RUNGS)),
+        row(
+            "0, -, =, Backspace, [, ]",
+            "rungs 10 to 15",
+            Press(&OTHER_RUNGS),
+        ),
+        row(
+            "V",
+            "show both halves, the left, the right, or one over the other",
+            Press(&[(Key(KeyCode::KeyV), Action::NextView)]),
+        ),
+        row(
+            "L",
+            "cut or restore the link",
+            Press(&[(Key(KeyCode::KeyL), Action::CutLink)]),
+        ),
+        row(
+            "T",
+            "trails: where a few cubes were in the last second",
+            Press(&[(Key(KeyCode::KeyT), Action::Trails)]),
+        ),
+        row(
+            "F1, ?",
+            "explain the screen",
+            Press(&[
+                (Key(KeyCode::F1), Action::Help),
+                (Character("?"), Action::Help),
+            ]),
+        ),
+        row(
+            "F2",
+            "the panel: whole, a slim bar, or hidden",
+            PressAlways(&[(Key(KeyCode::F2), Action::Panel)]),
+        ),
+        row(
+            "F9",
+            "start or stop recording a replay",
+            PressAlways(&[(Key(KeyCode::F9), Action::Replay)]),
+        ),
+        row(
+            "F10",
+            "start or stop recording a video of the screen",
+            PressAlways(&[(Key(KeyCode::F10), Action::Video)]),
+        ),
+        row(
+            "Enter",
+            "connect again (in `cubewire view`)",
+            Press(&[(Key(KeyCode::Enter), Action::Reconnect)]),
+        ),
+        row(
+            "Ctrl +, Ctrl -, Ctrl 0",
+            "size of text and panel",
+            Elsewhere,
+        ),
+        row("drag", "orbit, both halves together", Elsewhere),
+        row("wheel", "zoom", Elsewhere),
+        row(
+            "Tab, Esc",
+            "move the focus through the panel; leave the panel",
+            Elsewhere,
+        ),
+    ]
+};
+
+const FIRST_RUNGS: [(Trigger, Action); 9] = [
+    (Trigger::Key(KeyCode::Digit1), Action::Rung(0)),
+    (Trigger::Key(KeyCode::Digit2), Action::Rung(1)),
+    (Trigger::Key(KeyCode::Digit3), Action::Rung(2)),
+    (Trigger::Key(KeyCode::Digit4), Action::Rung(3)),
+    (Trigger::Key(KeyCode::Digit5), Action::Rung(4)),
+    (Trigger::Key(KeyCode::Digit6), Action::Rung(5)),
+    (Trigger::Key(KeyCode::Digit7), Action::Rung(6)),
+    (Trigger::Key(KeyCode::Digit8), Action::Rung(7)),
+    (Trigger::Key(KeyCode::Digit9), Action::Rung(8)),
+];
+
+const OTHER_RUNGS: [(Trigger, Action); 6] = [
+    (Trigger::Key(KeyCode::Digit0), Action::Rung(9)),
+    (Trigger::Key(KeyCode::Minus), Action::Rung(10)),
+    (Trigger::Key(KeyCode::Equal), Action::Rung(11)),
+    (Trigger::Key(KeyCode::Backspace), Action::Rung(12)),
+    (Trigger::Key(KeyCode::BracketLeft), Action::Rung(13)),
+    (Trigger::Key(KeyCode::BracketRight), Action::Rung(14)),
+];
+
+/// The key of each rung of the ladder, as people read it.
+pub const RUNG_KEYS: [&str; 15] = [
+    "1", "2", "3", "4", "5", "6", "7", "8", "9", "0", "-", "=", "Bksp", "[", "]",
+];
+
+impl Binding {
+    /// The keys of this row, each with what it asks for; none where nothing is pressed.
+    #[must_use]
+    pub const fn presses(&self) -> &'static [(Trigger, Action)] {
+        match self.effect {
+            Effect::Press(keys) | Effect::PressAlways(keys) => keys,
+            Effect::Hold | Effect::Elsewhere => &[],
+        }
+    }
+
+    pub(super) const fn works_while_typing(&self) -> bool {
+        matches!(self.effect, Effect::PressAlways(_))
+    }
+}
+
+/// The key of an action, as people read it: the first of its row. Empty if it shares its row with other
+/// actions.
+#[must_use]
+pub fn key_of(action: Action) -> &'static str {
+    let row = BINDINGS.iter().find(|row| {
+        let presses = row.presses();
+        !presses.is_empty() && presses.iter().all(|(_, other)| *other == action)
+    });
+    row.and_then(|row| row.keys.split(", ").next())
+        .unwrap_or("")
+}
+
+/// The table as aligned lines, for the command line.
+#[must_use]
+pub fn help() -> String {
+    let width = BINDINGS.iter().map(|row| row.keys.len()).max().unwrap_or(0);
+    let lines = BINDINGS.map(|Binding { keys, about, .. }| format!("  {keys:width$}  {about}\n"));
+    lines.concat()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use cubewire_codec::ladder::LADDER;
+
+    use super::*;
+
+    fn presses() -> impl Iterator<Item = (Trigger, Action)> {
+        BINDINGS
+            .iter()
+            .flat_map(|row| row.presses().iter().copied())
+    }
+
+    #[test]
+    fn no_key_is_there_twice_and_every_action_has_one_row() {
+        let keys: HashSet<_> = presses().map(|(key, _)| key).collect();
+        assert_eq!(keys.len(), presses().count());
+        for (_, action) in presses() {
+            let rows = BINDINGS.iter().filter(|row| {
+                let mut actions = row.presses().iter().map(|(_, action)| *action);
+                actions.any(|other| other == action)
+            });
+            assert_eq!(rows.count(), 1, "{action:?}");
+        }
+    }
+
+    #[test]
+    fn every_rung_has_a_key() {
+        for (place, rung) in LADDER.iter().enumerate() {
+            let has_key = presses().any(|(_, action)| action == Action::Rung(place));
+            assert!(has_key, "{}", rung.name);
+        }
+        assert!(!presses().any(|(_, action)| action == Action::Rung(LADDER.len())));
+        assert_eq!(RUNG_KEYS.len(), LADDER.len());
+    }
+
+    #[test]
+    fn a_button_can_name_its_key() {
+        assert_eq!(key_of(Action::Reset), "R");
+        assert_eq!(key_of(Action::Help), "F1");
+        assert_eq!(key_of(Action::RungUp), "");
+    }
+}

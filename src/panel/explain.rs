@@ -1,0 +1,207 @@
+//! Explains the screen: at the first start, and on request.
+
+use bevy::prelude::*;
+use bevy_egui::egui::{
+    Align2, Area, Color32, Context, Frame, Id, Margin, Order, Pos2, Rect, RichText, Stroke,
+    TextStyle, Vec2, pos2,
+};
+use bevy_egui::input::EguiWantsInput;
+
+use super::{LaneView, PanelSize, PanelState, style};
+use crate::controls::{Action, key_of};
+use crate::replication::Accounting;
+use crate::theme::egui_color;
+use crate::view::{Inset, Side, ViewMode};
+
+/// Ends the explanation with the first key, or with a click into the view.
+pub(super) fn end_with_first_input(
+    keys: Option<Res<ButtonInput<KeyCode>>>,
+    buttons: Option<Res<ButtonInput<MouseButton>>>,
+    egui: Option<Res<EguiWantsInput>>,
+    mut state: ResMut<PanelState>,
+    mut was_explaining: Local<bool>,
+) {
+    let was_explaining = std::mem::replace(&mut *was_explaining, state.explaining);
+    if !was_explaining {
+        return;
+    }
+    if state.explaining {
+        let pressed = keys.is_some_and(|keys| {
+            let mut pressed = keys.get_just_pressed();
+            pressed.any(|key| !MODIFIERS.contains(key))
+        });
+        let over_panel = egui.is_some_and(|egui| egui.wants_any_pointer_input());
+        let clicked = buttons.is_some_and(|buttons| buttons.get_just_pressed().next().is_some());
+        if !pressed && (!clicked || over_panel) {
+            return;
+        }
+    }
+    // It may also have been ended by its own key.
+    state.explaining = false;
+    state.explained = true;
+}
+
+const MODIFIERS: [KeyCode; 8] = [
+    KeyCode::ShiftLeft,
+    KeyCode::ShiftRight,
+    KeyCode::ControlLeft,
+    KeyCode::ControlRight,
+    KeyCode::AltLeft,
+    KeyCode::AltRight,
+    KeyCode::SuperLeft,
+    KeyCode::SuperRight,
+];
+
+/// What the explanation says.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Explained {
+    plays: bool,
+    view: ViewMode,
+    is_compared: bool,
+    /// How late the picture is, milliseconds.
+    late_ms: u128,
+    kbps: f64,
+}
+
+impl Explained {
+    pub(super) fn of(lane: &LaneView<'_>) -> Self {
+        let settings = &*lane.settings;
+        let late = settings.link.conditions.latency + settings.playout.rule_delay(&settings.sender);
+        Self {
+            plays: lane.status.plays,
+            view: lane.status.view,
+            is_compared: lane.shown.len() > 1,
+            late_ms: (late.as_millis() + 5) / 10 * 10,
+            kbps: lane.meter.kbps(Accounting::Article),
+        }
+    }
+
+    /// The boxes, for a picture of this size beside the panel.
+    fn callouts(&self, picture: Rect, state: &PanelState) -> Vec<Callout> {
+        let colors = state.theme.colors();
+        let ink = egui_color(colors.ink);
+        let is_split = self.view == ViewMode::Split;
+        let (left, right) = picture.split_left_right_at_fraction(0.5);
+        let y = picture.top() + 0.34 * picture.height();
+        let width = (0.5 * picture.width() - 40.0).clamp(120.0, 330.0);
+        let half = |side: Side, over: Rect, title: &'static str, text: String| Callout {
+            title,
+            text,
+            at: pos2(over.center().x, y),
+            align: Align2::CENTER_CENTER,
+            width,
+            color: style::half(colors, side),
+        };
+        let mut callouts = Vec::new();
+        if is_split && self.plays && self.is_compared {
+            let text = "The same snapshots, sent with other settings.".to_owned();
+            callouts.push(half(Side::Left, left, "Another replica", text));
+        } else if is_split && self.plays {
+            let text = "901 cubes in a physics engine, on this machine. You roll the blue one.";
+            callouts.push(half(Side::Left, left, "The simulation", text.to_owned()));
+        }
+        let text = format!(
+            "Rebuilt from network packets alone, some {} ms later. No keys and no physics get there, only \
+             snapshots.",
+            self.late_ms
+        );
+        let over = if is_split { right } else { picture };
+        callouts.push(half(Side::Right, over, "What another machine sees", text));
+
+        let (title, y, align) = match state.size {
+            PanelSize::Whole => ("What it costs  ➡", picture.top() + 8.0, Align2::RIGHT_TOP),
+            _ => (
+                "What it costs  ⬇",
+                picture.bottom() - 8.0,
+                Align2::RIGHT_BOTTOM,
+            ),
+        };
+        callouts.push(Callout {
+            title,
+            text: format!(
+                "{:.0} kilobits a second now, of 17 000 uncompressed. PageUp and PageDown, or a click on \
+                 the ladder, switch the compression while you play.",
+                self.kbps
+            ),
+            at: pos2(picture.right() - 8.0, y),
+            align,
+            width: width.min(300.0),
+            color: ink,
+        });
+        callouts.push(Callout {
+            title: if self.plays {
+                "arrow keys roll  ·  Space blow  ·  Z katamari  ·  PageUp compress"
+            } else {
+                "PageUp compress  ·  drag orbit  ·  T trails"
+            },
+            text: format!("Any key starts. {} explains again.", key_of(Action::Help)),
+            at: pos2(
+                picture.center().x,
+                picture.bottom() - 0.16 * picture.height(),
+            ),
+            align: Align2::CENTER_BOTTOM,
+            width: (picture.width() - 40.0).min(560.0),
+            color: ink,
+        });
+        callouts
+    }
+}
+
+/// Draws the explanation over the picture, beside the panel that covers `inset`.
+pub(super) fn draw(ctx: &Context, state: &PanelState, what: &Explained, inset: Inset) {
+    let mut picture = ctx.viewport_rect();
+    picture.max.x -= inset.right;
+    picture.max.y -= inset.bottom;
+    if picture.width() < 1.0 || picture.height() < 1.0 {
+        return;
+    }
+    for (place, callout) in what.callouts(picture, state).iter().enumerate() {
+        callout.show(ctx, state, place);
+    }
+}
+
+/// A box with a title and a text.
+#[derive(Clone, Debug)]
+struct Callout {
+    title: &'static str,
+    text: String,
+    /// The position of the corner or the middle that `align` names.
+    at: Pos2,
+    align: Align2,
+    /// At most, logical points.
+    width: f32,
+    /// Of the title and the frame.
+    color: Color32,
+}
+
+impl Callout {
+    fn show(&self, ctx: &Context, state: &PanelState, place: usize) {
+        let colors = state.theme.colors();
+        Area::new(Id::new(("explanation", place)))
+            .order(Order::Middle)
+            .pivot(self.align)
+            .fixed_pos(self.at)
+            .interactable(false)
+            .fade_in(false)
+            .show(ctx, |ui| {
+                Frame::new()
+                    .fill(egui_color(colors.surface).gamma_multiply(VEIL))
+                    .stroke(Stroke::new(2.0, self.color))
+                    .corner_radius(6.0)
+                    .inner_margin(Margin::symmetric(12, 8))
+                    .show(ui, |ui| {
+                        ui.set_max_width(self.width);
+                        ui.spacing_mut().item_spacing = Vec2::splat(3.0);
+                        let title = RichText::new(self.title)
+                            .text_style(TextStyle::Heading)
+                            .strong()
+                            .color(self.color);
+                        ui.label(title);
+                        ui.label(RichText::new(&self.text).color(egui_color(colors.ink)));
+                    });
+            });
+    }
+}
+
+/// Opacity of the boxes.
+const VEIL: f32 = 0.93;

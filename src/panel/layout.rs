@@ -1,0 +1,225 @@
+//! How the parts of the panel are laid out: whole at the right, or as a slim bar at the bottom.
+
+use bevy_egui::egui::{
+    self, Align, Frame, Layout, Margin, Panel, RichText, ScrollArea, TextStyle, Ui,
+};
+use cubewire_codec::ladder::{self, LADDER};
+
+use super::explain::{self, Explained};
+use super::style::SCROLL_BAR;
+use super::tabs::ladder::{factor, kbps_of};
+use super::{Drawn, LaneView, PanelSize, PanelState, graph, style, tabs, terms, toolbar};
+use crate::controls::{Action, key_of};
+use crate::replication::{Accounting, SenderSettings};
+use crate::theme::Theme;
+use crate::view::{Inset, Side};
+
+/// Draws the panel in `ctx`, inside a running pass, and the explanation of the screen if it is wanted.
+pub fn draw(ctx: &egui::Context, state: &mut PanelState, lane: LaneView<'_>) -> Drawn {
+    let window = ctx.viewport_rect();
+    // A minimized window may have no size.
+    if window.width() < 1.0 || window.height() < 1.0 {
+        return Drawn::default();
+    }
+    style::apply(ctx, state.theme);
+    let explained = state.explaining.then(|| Explained::of(&lane));
+    let mut root = Ui::new(
+        ctx.clone(),
+        egui::Id::new("panel_root"),
+        egui::UiBuilder::new()
+            .layer_id(egui::LayerId::background())
+            .max_rect(window),
+    );
+    style::select_with(&mut root, state.theme, lane.side);
+    let drawn = match state.size {
+        PanelSize::Whole => whole(&mut root, state, lane),
+        PanelSize::Slim => slim(&mut root, state, lane),
+        PanelSize::Hidden => Drawn::default(),
+    };
+    if let Some(explained) = explained {
+        explain::draw(ctx, state, &explained, drawn.inset);
+    }
+    drawn
+}
+
+fn whole(root: &mut Ui, state: &mut PanelState, mut lane: LaneView<'_>) -> Drawn {
+    let window = root.max_rect();
+    let max_width = (window.width() * MAX_WIDTH_FRACTION).max(1.0);
+    let frame = Frame::side_top_panel(root.style()).inner_margin(Margin {
+        left: 8,
+        right: 2,
+        top: 6,
+        bottom: 4,
+    });
+    let mut action = None;
+    let panel = Panel::right(egui::Id::new("panel"))
+        .default_size(state.width)
+        .size_range(MIN_WIDTH.min(max_width)..=max_width)
+        .frame(frame)
+        .show(root, |ui| {
+            let rest = ui.available_rect_before_wrap();
+            ui.set_max_width(rest.width() - SCROLL_BAR);
+            action = header(ui, state, &mut lane);
+            let height = GRAPH_HEIGHT.max(GRAPH_FRACTION * window.height());
+            graph::draw(ui, state, &lane.shown, height);
+            graph::controls(ui, state, &lane.shown);
+            ui.separator();
+            tabs::bar(ui, state, &lane);
+            ui.separator();
+            let buttons = toolbar::height(ui);
+            let page = ui.available_height() - buttons;
+            let status = lane.status.clone();
+            let link_is_cut = lane.settings.link.conditions.cut;
+            ui.allocate_ui_with_layout(
+                egui::vec2(rest.width(), page.max(1.0)),
+                Layout::top_down(Align::Min),
+                |ui| {
+                    ScrollArea::vertical()
+                        .id_salt(state.tab)
+                        .auto_shrink(false)
+                        .max_height(page.max(1.0))
+                        .show(ui, |ui| tabs::page(ui, state, lane));
+                },
+            );
+            let pressed = ui.scope(|ui| {
+                ui.set_max_width(rest.width() - SCROLL_BAR);
+                toolbar::draw(ui, &status, link_is_cut)
+            });
+            action = action.or(pressed.inner);
+        });
+    let width = panel.response.rect.width();
+    // Do not save a width that was forced by a small window.
+    if width < max_width {
+        state.width = width;
+    }
+    Drawn {
+        inset: Inset {
+            right: width,
+            bottom: 0.0,
+        },
+        action,
+    }
+}
+
+fn slim(root: &mut Ui, state: &mut PanelState, mut lane: LaneView<'_>) -> Drawn {
+    let mut action = None;
+    let panel = Panel::bottom(egui::Id::new("slim panel"))
+        .resizable(false)
+        .exact_size(SLIM_HEIGHT)
+        .show(root, |ui| {
+            ui.horizontal(|ui| {
+                ui.allocate_ui(egui::vec2(SLIM_WIDTH, SLIM_HEIGHT), |ui| {
+                    ui.vertical(|ui| action = header(ui, state, &mut lane));
+                });
+                ui.vertical(|ui| {
+                    graph::draw(ui, state, &lane.shown, ui.available_height());
+                });
+            });
+        });
+    Drawn {
+        inset: Inset {
+            right: 0.0,
+            bottom: panel.response.rect.height(),
+        },
+        action,
+    }
+}
+
+/// The lane, its rung, and what it costs.
+fn header(ui: &mut Ui, state: &mut PanelState, lane: &mut LaneView<'_>) -> Option<Action> {
+    let mut action = None;
+    let is_whole = state.size == PanelSize::Whole;
+    ui.horizontal(|ui| {
+        if let Some(halves) = &mut lane.halves
+            && halves.left_is_lane
+        {
+            for side in Side::ALL {
+                ui.selectable_value(&mut halves.selected, side, side.name())
+                    .on_hover_text("The lane that panel and keys apply to.");
+            }
+        }
+        rung(ui, &mut lane.settings.sender);
+        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+            let (icon, about, size) = if is_whole {
+                ("⬇", "Shrink the panel to a slim bar", PanelSize::Slim)
+            } else {
+                ("⬆", "Show the whole panel", PanelSize::Whole)
+            };
+            let about = format!("{about}: {}", key_of(Action::Panel));
+            if ui.button(icon).on_hover_text(about).clicked() {
+                state.size = size;
+            }
+            let about = format!("What am I looking at? {}", key_of(Action::Help));
+            if ui.button("?").on_hover_text(about).clicked() {
+                action = Some(Action::Help);
+            }
+            if is_whole {
+                cost(ui, state.theme, lane);
+            }
+        });
+    });
+    if !is_whole {
+        ui.horizontal(|ui| cost(ui, state.theme, lane));
+    }
+    action
+}
+
+fn rung(ui: &mut Ui, sender: &mut SenderSettings) {
+    let current = ladder::rung_of(sender.stages);
+    let title = current.map_or("custom stages", |rung| rung.name);
+    egui::ComboBox::from_id_salt("rung")
+        .selected_text(title)
+        .width(RUNG_WIDTH)
+        .show_ui(ui, |ui| {
+            for rung in LADDER {
+                ui.selectable_value(&mut sender.stages, rung.stages, rung.name)
+                    .on_hover_text(rung.summary);
+            }
+        })
+        .response
+        .on_hover_text("The stages of compression in use. PageUp and PageDown change the rung.");
+}
+
+/// The bandwidth of the lane, and how many times less than uncompressed it is.
+fn cost(ui: &mut Ui, theme: Theme, lane: &LaneView<'_>) {
+    let kbps = lane.meter.kbps(Accounting::Article);
+    let color = style::half(theme.colors(), lane.side);
+    let figure = RichText::new(format!("{kbps:7.1} kbps"))
+        .text_style(TextStyle::Monospace)
+        .size(15.0)
+        .color(color)
+        .strong();
+    let whole = lane
+        .shadow
+        .and_then(|shadow| kbps_of(shadow, &LADDER[0]))
+        .filter(|_| kbps > 0.0);
+    let factor = whole.map(|whole| factor(whole, kbps)).unwrap_or_default();
+    let factor = RichText::new(format!("{factor:>5}")).monospace().weak();
+    let about = format!(
+        "Bandwidth of this lane, mean of the last second, and how many times less than uncompressed. {}",
+        terms::accounting(Accounting::Article)
+    );
+    let is_reversed = ui.layout().prefer_right_to_left();
+    let mut texts = [figure, factor];
+    if is_reversed {
+        texts.reverse();
+    }
+    for text in texts {
+        ui.label(text).on_hover_text(&about);
+    }
+}
+
+/// Logical points below which the panel is not readable.
+const MIN_WIDTH: f32 = 360.0;
+
+/// Fraction of the window's width that the panel may cover.
+const MAX_WIDTH_FRACTION: f32 = 0.6;
+
+/// Height of the graph with its legend: at least, in logical points, and as a share of the window.
+const GRAPH_HEIGHT: f32 = 130.0;
+const GRAPH_FRACTION: f32 = 0.18;
+
+/// Logical points.
+const SLIM_HEIGHT: f32 = 84.0;
+const SLIM_WIDTH: f32 = 270.0;
+const RUNG_WIDTH: f32 = 140.0;

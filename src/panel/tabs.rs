@@ -1,0 +1,109 @@
+//! The pages of the panel.
+
+pub(super) mod halves;
+pub(super) mod ladder;
+
+mod acks;
+mod bits;
+mod keys;
+mod network;
+pub(super) mod peers;
+mod playout;
+mod stages;
+
+use bevy_egui::egui;
+
+use super::{LaneView, PanelState, Tab};
+
+impl Tab {
+    /// The pages that every panel has.
+    pub(super) const USUAL: [Self; 7] = [
+        Self::Ladder,
+        Self::Stages,
+        Self::Bits,
+        Self::Network,
+        Self::Playout,
+        Self::Halves,
+        Self::Keys,
+    ];
+
+    const fn about(self) -> &'static str {
+        match self {
+            Self::Ladder => "Named combinations of stages, and what each would cost now.",
+            Self::Stages => "Each stage of the compression by itself.",
+            Self::Bits => "What the bits of a packet are for.",
+            Self::Network => "The simulated link, and how often snapshots are sent.",
+            Self::Playout => "How snapshots become a smooth picture, and how wrong it is.",
+            Self::Halves => "What the two halves of the screen show.",
+            Self::Keys => "All keys; theme and size of the panel.",
+            Self::Peers => "The other ends of the real network.",
+        }
+    }
+
+    fn title(self, lane: &LaneView<'_>) -> &'static str {
+        match self {
+            Self::Ladder => "Ladder",
+            Self::Stages => "Stages",
+            Self::Bits => "Bits",
+            Self::Network => "Network",
+            Self::Playout => "Playout",
+            Self::Halves => "Halves",
+            Self::Keys => "Keys",
+            Self::Peers => lane.peers.title().unwrap_or("Peers"),
+        }
+    }
+
+    fn is_there(self, lane: &LaneView<'_>) -> bool {
+        match self {
+            Self::Halves => lane.halves.is_some(),
+            Self::Peers => lane.peers.title().is_some(),
+            _ => true,
+        }
+    }
+}
+
+/// The row of tabs.
+pub(super) fn bar(ui: &mut egui::Ui, state: &mut PanelState, lane: &LaneView<'_>) {
+    if !state.tab.is_there(lane) {
+        state.tab = Tab::Ladder;
+    }
+    ui.horizontal_wrapped(|ui| {
+        ui.spacing_mut().item_spacing.x = 1.0;
+        for tab in [Tab::Peers].into_iter().chain(Tab::USUAL) {
+            if tab.is_there(lane) {
+                ui.selectable_value(&mut state.tab, tab, tab.title(lane))
+                    .on_hover_text(tab.about());
+            }
+        }
+    });
+}
+
+/// The page that is open.
+pub(super) fn page(ui: &mut egui::Ui, state: &mut PanelState, lane: LaneView<'_>) {
+    let LaneView {
+        settings,
+        side,
+        meter,
+        shadow,
+        divergence,
+        peers,
+        shown,
+        halves,
+        status,
+    } = lane;
+    let is_remote = peers.is_server();
+    match state.tab {
+        Tab::Ladder => ladder::draw(ui, state.theme, side, &mut settings.sender, shadow),
+        Tab::Stages => stages::draw(ui, &mut settings.sender.stages),
+        Tab::Bits => bits::draw(ui, meter, is_remote),
+        Tab::Network => network::draw(ui, settings, meter, is_remote),
+        Tab::Playout => playout::draw(ui, state, settings, meter, divergence),
+        Tab::Halves => {
+            if let Some(halves) = halves {
+                halves::draw(ui, state.theme, halves, &shown);
+            }
+        }
+        Tab::Keys => keys::draw(ui, state, &status),
+        Tab::Peers => peers::draw(ui, peers),
+    }
+}

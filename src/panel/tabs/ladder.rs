@@ -1,0 +1,326 @@
+//! The ladder: a row for each rung with what it would cost now, which selects it.
+
+use bevy_egui::egui::{
+    self, Align2, Color32, Rect, Sense, Stroke, StrokeKind, TextStyle, WidgetInfo, WidgetType,
+    pos2, vec2,
+};
+use cubewire_codec::Stages;
+use cubewire_codec::ladder::{AFFINE, LADDER, Rung};
+
+use crate::controls::RUNG_KEYS;
+use crate::panel::{style, terms};
+use crate::replication::{Accounting, SenderSettings, ShadowLadder, ShadowRung, TARGET_KBPS};
+use crate::theme::{Theme, egui_color};
+use crate::view::Side;
+
+/// A direction on the ladder.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::panel) enum Step {
+    /// Towards more compression.
+    Up,
+    /// Towards less compression.
+    Down,
+}
+
+/// The index of the rung with these stages, if there is one.
+pub(in crate::panel) fn place(stages: Stages) -> Option<usize> {
+    LADDER.iter().position(|rung| rung.stages == stages)
+}
+
+/// The index of the rung that a step leads to. From stages that are not on the ladder, either direction
+/// leads to the last rung.
+pub(in crate::panel) fn step(current: Option<usize>, last_rung: usize, step: Step) -> usize {
+    let rung = match (current, step) {
+        (Some(rung), Step::Up) => rung + 1,
+        (Some(rung), Step::Down) => rung.saturating_sub(1),
+        (None, _) => last_rung,
+    };
+    rung.min(LADDER.len() - 1)
+}
+
+/// What a rung would cost now, in article accounting; none before it is known.
+pub(in crate::panel) fn kbps_of(shadow: &ShadowLadder, rung: &Rung) -> Option<f64> {
+    let mut rungs = shadow.rungs().iter();
+    let shadowed = rungs.find(|shadowed| shadowed.rung().name == rung.name);
+    shadowed.map(ShadowRung::kbps).filter(|&kbps| kbps > 0.0)
+}
+
+/// How many times less than `whole`, as text.
+pub(in crate::panel) fn factor(whole: f64, kbps: f64) -> String {
+    let factor = whole / kbps;
+    if factor < 9.95 {
+        format!("×{factor:.1}")
+    } else {
+        format!("×{factor:.0}")
+    }
+}
+
+pub(in crate::panel) fn draw(
+    ui: &mut egui::Ui,
+    theme: Theme,
+    side: Side,
+    sender: &mut SenderSettings,
+    shadow: Option<&ShadowLadder>,
+) {
+    let columns = Columns::of(ui.available_rect_before_wrap());
+    header(ui, &columns, sender, shadow.is_some());
+    let top = ui.cursor().min.y;
+    let whole = shadow.and_then(|shadow| kbps_of(shadow, &LADDER[0]));
+    let mut look = Look {
+        theme,
+        side,
+        columns,
+        whole,
+    };
+    ui.spacing_mut().item_spacing.y = 0.0;
+    for (rung, key) in LADDER.iter().zip(RUNG_KEYS) {
+        let kbps = shadow.and_then(|shadow| kbps_of(shadow, rung));
+        look.row(ui, &mut sender.stages, key, rung, kbps);
+    }
+    let rungs_end = ui.cursor().min.y;
+    ui.add_space(3.0);
+    let kbps = shadow.and_then(|shadow| kbps_of(shadow, &AFFINE));
+    look.row(ui, &mut sender.stages, "", &AFFINE, kbps);
+    if shadow.is_some() {
+        look.target(ui, top, rungs_end);
+    }
+}
+
+/// Horizontal positions, logical points.
+#[derive(Clone, Copy, Debug)]
+struct Columns {
+    left: f32,
+    name: f32,
+    bar: f32,
+    bar_end: f32,
+    kbps_end: f32,
+    right: f32,
+}
+
+impl Columns {
+    fn of(rect: Rect) -> Self {
+        let (left, right) = (rect.left(), rect.right());
+        Self {
+            left,
+            name: left + 28.0,
+            bar: left + 156.0,
+            bar_end: (right - 118.0).max(left + 166.0),
+            kbps_end: right - 52.0,
+            right,
+        }
+    }
+
+    /// The place of a bandwidth on the logarithmic scale.
+    fn at(&self, kbps: f64) -> f32 {
+        let decades = |kbps: f64| (kbps / SCALE_KBPS[0]).log10();
+        let fraction = decades(kbps.max(SCALE_KBPS[0])) / decades(SCALE_KBPS[1]);
+        self.bar + (self.bar_end - self.bar) * (fraction as f32).min(1.0)
+    }
+}
+
+/// The ends of the bars' scale.
+const SCALE_KBPS: [f64; 2] = [4.0, 20_000.0];
+
+fn header(ui: &mut egui::Ui, columns: &Columns, sender: &SenderSettings, is_measured: bool) {
+    let size = vec2(ui.available_width(), ROW_HEIGHT);
+    let (rect, response) = ui.allocate_exact_size(size, Sense::hover());
+    let font = TextStyle::Small.resolve(ui.style());
+    let color = ui.visuals().weak_text_color();
+    let text = |x: f32, align: Align2, text: &str| {
+        let at = pos2(x, rect.center().y);
+        ui.painter().text(at, align, text, font.clone(), color);
+    };
+    if !is_measured {
+        text(
+            columns.left,
+            Align2::LEFT_CENTER,
+            "Requested from the server.",
+        );
+        return;
+    }
+    text(columns.name, Align2::LEFT_CENTER, "rung");
+    let target = format!("{TARGET_KBPS:.0}");
+    text(columns.at(TARGET_KBPS), Align2::CENTER_CENTER, &target);
+    let rate = format!("kbps at {}/s", sender.snapshots_per_second());
+    text(columns.kbps_end, Align2::RIGHT_CENTER, &rate);
+    text(columns.right, Align2::RIGHT_CENTER, "factor");
+    response.on_hover_text(format!(
+        "What each rung would cost for the same snapshots: mean of the last second. {} The bars are on a \
+         logarithmic scale; the line through them is the target of the article, 256 kbps. The factor is \
+         against the first rung.",
+        terms::accounting(Accounting::Article)
+    ));
+}
+
+/// What the rows have in common.
+#[derive(Clone, Copy, Debug)]
+struct Look {
+    theme: Theme,
+    side: Side,
+    columns: Columns,
+    /// What the first rung costs, kbps.
+    whole: Option<f64>,
+}
+
+impl Look {
+    fn row(
+        &mut self,
+        ui: &mut egui::Ui,
+        stages: &mut Stages,
+        key: &str,
+        rung: &Rung,
+        kbps: Option<f64>,
+    ) {
+        let size = vec2(ui.available_width(), ROW_HEIGHT);
+        let (rect, response) = ui.allocate_exact_size(size, Sense::click());
+        let is_selected = *stages == rung.stages;
+        response.widget_info(|| {
+            let enabled = ui.is_enabled();
+            WidgetInfo::selected(WidgetType::SelectableLabel, enabled, is_selected, rung.name)
+        });
+        if response.clicked() {
+            *stages = rung.stages;
+        }
+        self.paint(ui, rect, &response, is_selected, (key, rung), kbps);
+        response.on_hover_text(rung.summary);
+    }
+
+    fn paint(
+        &self,
+        ui: &egui::Ui,
+        rect: Rect,
+        response: &egui::Response,
+        is_selected: bool,
+        (key, rung): (&str, &Rung),
+        kbps: Option<f64>,
+    ) {
+        let (painter, visuals, columns) = (ui.painter(), ui.visuals(), &self.columns);
+        if is_selected {
+            painter.rect_filled(rect, 3.0, visuals.selection.bg_fill);
+        } else if response.hovered() {
+            painter.rect_filled(rect, 3.0, visuals.widgets.hovered.weak_bg_fill);
+        }
+        if response.has_focus() {
+            let ring = visuals.selection.stroke;
+            painter.rect_stroke(rect, 3.0, ring, StrokeKind::Inside);
+        }
+        let text = |x: f32, align: Align2, text: String, style: TextStyle, color: Color32| {
+            let font = style.resolve(ui.style());
+            painter.text(pos2(x, rect.center().y), align, text, font, color);
+        };
+        let (ink, weak) = (visuals.text_color(), visuals.weak_text_color());
+        let key = key.to_owned();
+        text(
+            columns.left + 3.0,
+            Align2::LEFT_CENTER,
+            key,
+            TextStyle::Small,
+            weak,
+        );
+        let name = rung.name.to_owned();
+        text(
+            columns.name,
+            Align2::LEFT_CENTER,
+            name,
+            TextStyle::Body,
+            ink,
+        );
+        let Some(kbps) = kbps else {
+            return;
+        };
+        let colors = self.theme.colors();
+        let half = colors.half(match self.side {
+            Side::Left => cubewire_palette::Half::Left,
+            Side::Right => cubewire_palette::Half::Right,
+        });
+        let color = if kbps <= TARGET_KBPS {
+            egui_color(half)
+        } else {
+            style::tint(colors, half, ABOVE_TARGET)
+        };
+        let bar = Rect::from_min_max(
+            pos2(columns.bar, rect.top() + 4.0),
+            pos2(columns.at(kbps), rect.bottom() - 4.0),
+        );
+        painter.rect_filled(bar, 1.0, color);
+        let figure = format!("{kbps:.1}");
+        text(
+            columns.kbps_end,
+            Align2::RIGHT_CENTER,
+            figure,
+            TextStyle::Monospace,
+            ink,
+        );
+        if let Some(whole) = self.whole {
+            let factor = factor(whole, kbps);
+            text(
+                columns.right - 2.0,
+                Align2::RIGHT_CENTER,
+                factor,
+                TextStyle::Monospace,
+                weak,
+            );
+        }
+    }
+
+    /// The target, drawn through the bars.
+    fn target(&self, ui: &egui::Ui, top: f32, bottom: f32) {
+        let x = self.columns.at(TARGET_KBPS);
+        let stroke = Stroke::new(1.0, ui.visuals().text_color());
+        let line = [pos2(x, top), pos2(x, bottom)];
+        let dashes = egui::Shape::dashed_line(&line, stroke, 3.0, 3.0);
+        ui.painter().extend(dashes);
+    }
+}
+
+/// Logical points: all rungs are visible in a window of 1280 × 720.
+const ROW_HEIGHT: f32 = 20.0;
+
+/// Share of the half's colour in the bar of a rung above the target.
+const ABOVE_TARGET: f32 = 0.55;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TOP: usize = LADDER.len() - 1;
+
+    #[test]
+    fn every_rung_is_found_at_its_index() {
+        for (at, rung) in LADDER.iter().enumerate() {
+            assert_eq!(place(rung.stages), Some(at), "{}", rung.name);
+        }
+        assert_eq!(place(AFFINE.stages), None);
+    }
+
+    #[test]
+    fn steps_stay_on_the_ladder() {
+        assert_eq!(step(Some(4), 0, Step::Up), 5);
+        assert_eq!(step(Some(4), 0, Step::Down), 3);
+        assert_eq!(step(Some(TOP), 0, Step::Up), TOP);
+        assert_eq!(step(Some(0), 9, Step::Down), 0);
+    }
+
+    #[test]
+    fn steps_from_custom_stages_lead_to_the_last_rung() {
+        assert_eq!(step(None, 7, Step::Up), 7);
+        assert_eq!(step(None, 7, Step::Down), 7);
+        assert_eq!(step(None, usize::MAX, Step::Down), TOP);
+    }
+
+    #[test]
+    fn the_scale_of_the_bars_is_logarithmic() {
+        let columns = Columns::of(Rect::from_x_y_ranges(0.0..=380.0, 0.0..=20.0));
+        let decade = columns.at(400.0) - columns.at(40.0);
+        assert!((columns.at(4000.0) - columns.at(400.0) - decade).abs() < 0.01);
+        assert_eq!(columns.at(0.0), columns.bar);
+        assert_eq!(columns.at(1e9), columns.bar_end);
+    }
+
+    #[test]
+    fn a_factor_has_a_decimal_while_it_is_small() {
+        assert_eq!(factor(17_368.8, 17_368.8), "×1.0");
+        assert_eq!(factor(17_368.8, 4_340.6), "×4.0");
+        assert_eq!(factor(17_368.8, 144.5), "×120");
+    }
+}

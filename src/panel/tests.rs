@@ -1,0 +1,407 @@
+//! The panel as people use it: found by its labels, clicked and typed into, without a window.
+
+use bevy_egui::egui::{self, Modifiers};
+use cubewire_codec::ladder::{self, LADDER};
+use cubewire_link::Preset;
+use cubewire_protocol::{BaselineChoice, Interpolation};
+use egui_kittest::Harness;
+use egui_kittest::kittest::{NodeT as _, Queryable as _};
+
+use super::*;
+use crate::replication::{Accounting, PacketRecord, PlayoutDelay, Sample};
+
+/// What the panel works on.
+#[derive(Default)]
+struct Panel {
+    state: PanelState,
+    settings: LaneSettings,
+    meter: LaneMeter,
+    halves: Option<Halves>,
+    status: Status<'static>,
+    drawn: Drawn,
+    /// The actions of all buttons that were pressed.
+    actions: Vec<Action>,
+    typed: Vec<(Side, Half)>,
+}
+
+fn meter() -> LaneMeter {
+    LaneMeter::from_samples((0..400).map(|tick| Sample {
+        tick,
+        snapshots: vec![PacketRecord {
+            payload_bytes: 500 + tick as usize % 40,
+            changed_cubes: 70,
+            ..PacketRecord::default()
+        }],
+        acked_age_ticks: Some(6),
+        ..Sample::default()
+    }))
+}
+
+const SIZE: egui::Vec2 = egui::vec2(1280.0, 720.0);
+
+fn harness(tab: Tab) -> Harness<'static, Panel> {
+    let panel = Panel {
+        state: PanelState {
+            tab,
+            ..PanelState::default()
+        },
+        meter: meter(),
+        halves: Some(Halves {
+            left_is_lane: false,
+            selected: Side::Right,
+            typed: None,
+        }),
+        status: Status {
+            plays: true,
+            ..Status::default()
+        },
+        ..Panel::default()
+    };
+    let show = |ui: &mut egui::Ui, panel: &mut Panel| {
+        let Panel {
+            state,
+            settings,
+            meter,
+            halves,
+            status,
+            ..
+        } = panel;
+        let shown = vec![Measured {
+            side: Side::Right,
+            meter,
+            settings: Some(settings.clone()),
+        }];
+        let lane = LaneView {
+            settings,
+            side: Side::Right,
+            meter,
+            shadow: None,
+            divergence: None,
+            peers: Peers::None,
+            shown,
+            halves: halves.as_mut(),
+            status: status.clone(),
+        };
+        let drawn = draw(ui.ctx(), state, lane);
+        panel.drawn = drawn;
+        panel.actions.extend(drawn.action);
+        let typed = panel.halves.as_mut().and_then(|halves| halves.typed.take());
+        panel.typed.extend(typed);
+    };
+    let mut harness = Harness::builder()
+        .with_size(SIZE)
+        .build_ui_state(show, panel);
+    harness.run();
+    harness
+}
+
+fn click(harness: &mut Harness<'_, Panel>, label: &str) {
+    harness.get_by_label(label).click();
+    harness.run();
+}
+
+#[test]
+fn a_tab_opens_with_a_click_and_the_graph_stays() {
+    let mut harness = harness(Tab::Ladder);
+    for (title, tab) in [
+        ("Stages", Tab::Stages),
+        ("Bits", Tab::Bits),
+        ("Network", Tab::Network),
+        ("Playout", Tab::Playout),
+        ("Halves", Tab::Halves),
+        ("Keys", Tab::Keys),
+        ("Ladder", Tab::Ladder),
+    ] {
+        click(&mut harness, title);
+        assert_eq!(harness.state().state.tab, tab);
+        assert!(harness.query_by_label("freeze").is_some(), "{title}");
+        assert!(
+            harness.query_by_label_contains("Reset").is_some(),
+            "{title}"
+        );
+    }
+    assert_eq!(harness.state().settings, LaneSettings::default());
+}
+
+#[test]
+fn every_rung_is_in_sight_and_is_selected_by_a_click() {
+    let mut harness = harness(Tab::Ladder);
+    for rung in LADDER.iter().chain([&ladder::AFFINE]) {
+        let row = harness.get_all_by_label(rung.name).last().unwrap();
+        assert!(
+            row.rect().max.y < SIZE.y - 50.0,
+            "{} at {:?}",
+            rung.name,
+            row.rect()
+        );
+        row.click();
+        harness.run();
+        assert_eq!(harness.state().settings.sender.stages, rung.stages);
+    }
+}
+
+#[test]
+fn a_stage_is_switched_by_a_click_and_an_illegal_one_is_disabled() {
+    let mut harness = harness(Tab::Stages);
+    harness.state_mut().settings.sender.stages = ladder::POSITION.stages;
+    harness.run();
+    click(&mut harness, "changed bits");
+    let stages = harness.state().settings.sender.stages;
+    assert_eq!(ladder::rung_of(stages), Some(ladder::DELTA));
+    harness.state_mut().settings.sender.stages = ladder::POSITION.stages;
+    harness.run();
+    let separate = harness.get_by_label("separate");
+    assert!(separate.accesskit_node().is_disabled());
+}
+
+#[test]
+fn the_bits_tab_names_every_kind_and_both_accountings() {
+    let harness = harness(Tab::Bits);
+    for kind in cubewire_codec::BitKind::ALL {
+        assert!(harness.query_by_label(kind.name()).is_some(), "{kind}");
+    }
+    for name in [
+        "snapshots, article accounting",
+        "snapshots, on the wire",
+        "acks of snapshots, on the wire",
+        "the transport's own acks, on the wire",
+    ] {
+        assert!(harness.query_by_label(name).is_some(), "{name}");
+    }
+}
+
+#[test]
+fn the_network_tab_cuts_resets_and_sets_rate_and_baseline() {
+    let mut harness = harness(Tab::Network);
+    click(&mut harness, "cut");
+    assert!(harness.state().settings.link.conditions.cut);
+    click(&mut harness, "20");
+    click(&mut harness, "smallest");
+    let sender = harness.state().settings.sender;
+    assert_eq!(sender.snapshots_per_second(), 20);
+    assert_eq!(sender.baseline, BaselineChoice::Smallest);
+    click(&mut harness, "reset");
+    assert_eq!(harness.state().settings.link, LaneSettings::default().link);
+}
+
+#[test]
+fn every_preset_is_in_sight_in_its_list() {
+    let mut harness = harness(Tab::Network);
+    harness.get_by_value("50 ms each way").click();
+    harness.run();
+    for preset in &cubewire_link::PRESETS {
+        let entry = harness.get_by_label(preset.title);
+        assert!(entry.rect().max.y <= SIZE.y, "{}", preset.title);
+    }
+    click(&mut harness, "Satellite");
+    let conditions = &harness.state().settings.link.conditions;
+    assert_eq!(Preset::of(conditions).unwrap().name, "satellite");
+}
+
+#[test]
+fn the_playout_tab_sets_interpolation_and_delay_and_warns_of_missing_velocities() {
+    let mut harness = harness(Tab::Playout);
+    click(&mut harness, "hermite");
+    click(&mut harness, "adaptive");
+    let playout = harness.state().settings.playout;
+    assert_eq!(playout.interpolation, Interpolation::Hermite);
+    assert_eq!(playout.delay, PlayoutDelay::Adaptive);
+    assert!(
+        harness
+            .query_by_label_contains("hermite → linear")
+            .is_some()
+    );
+    harness.state_mut().settings.sender.stages = ladder::AT_REST.stages;
+    harness.run();
+    assert!(harness.query_by_label_contains("→ linear").is_none());
+}
+
+#[test]
+fn the_halves_tab_picks_a_second_lane_and_settings_of_each() {
+    let mut harness = harness(Tab::Halves);
+    click(&mut harness, "a lane");
+    assert!(harness.state().halves.as_ref().unwrap().left_is_lane);
+    click(&mut harness, "30");
+    let (side, half) = harness.state().typed[0].clone();
+    let Half::Lane(lane) = half else {
+        panic!("a lane was picked");
+    };
+    assert_eq!(side, Side::Right);
+    assert_eq!(lane.sender.snapshots_per_second(), 30);
+}
+
+#[test]
+fn typed_lane_text_takes_effect_on_enter_and_an_error_is_shown_without_a_tooltip() {
+    let mut harness = harness(Tab::Halves);
+    let type_text = |harness: &mut Harness<'_, Panel>, text: &str| {
+        harness
+            .get_by_role(egui::accesskit::Role::TextInput)
+            .focus();
+        harness.run();
+        harness.key_press_modifiers(Modifiers::COMMAND, egui::Key::A);
+        harness.event(egui::Event::Text(text.to_owned()));
+        harness.run();
+    };
+    type_text(&mut harness, "rung:indxe");
+    assert!(
+        harness
+            .query_by_label_contains("unknown rung `indxe`")
+            .is_some()
+    );
+    let field = harness.get_by_role(egui::accesskit::Role::TextInput);
+    field.hover();
+    harness.run_steps(90);
+    assert!(harness.query_by_label_contains("press Enter").is_none());
+    harness.key_press(egui::Key::Enter);
+    harness.run();
+    assert!(harness.state().typed.is_empty());
+
+    type_text(&mut harness, "rung:index,link:4g");
+    harness.key_press(egui::Key::Enter);
+    harness.run();
+    let lane = "rung:index,link:4g".parse().unwrap();
+    assert_eq!(harness.state().typed, [(Side::Right, lane)]);
+}
+
+#[test]
+fn the_copy_button_copies_and_says_so() {
+    let mut harness = harness(Tab::Halves);
+    harness.get_by_label("Copy for the command line").click();
+    harness.step();
+    let copied = harness
+        .output()
+        .platform_output
+        .commands
+        .iter()
+        .any(|command| {
+            matches!(command, egui::OutputCommand::CopyText(text)
+            if text == "--left simulation --right rung:changed-flags")
+        });
+    assert!(copied);
+    harness.step();
+    assert!(harness.query_by_label("Copied").is_some());
+}
+
+#[test]
+fn the_keys_tab_lists_every_key_and_sets_theme_and_size() {
+    let mut harness = harness(Tab::Keys);
+    for row in &crate::controls::BINDINGS {
+        assert!(harness.query_by_label(row.about).is_some(), "{}", row.about);
+    }
+    click(&mut harness, "dark");
+    assert_eq!(harness.state().state.theme, Theme::Dark);
+    let before = harness.ctx.zoom_factor();
+    harness.get_by_label("+").click();
+    harness.run_steps(3);
+    assert!(harness.ctx.zoom_factor() > before);
+}
+
+#[test]
+fn every_button_of_the_toolbar_asks_for_its_action() {
+    let mut harness = harness(Tab::Ladder);
+    for (name, action) in [
+        ("Pause", Action::Pause),
+        ("Reset", Action::Reset),
+        ("View: both", Action::NextView),
+        ("Trails", Action::Trails),
+        ("Cut link", Action::CutLink),
+        ("Replay", Action::Replay),
+        ("Video", Action::Video),
+        ("Help", Action::Help),
+    ] {
+        harness.state_mut().actions.clear();
+        harness.get_by_label_contains(name).click();
+        harness.run();
+        assert_eq!(harness.state().actions, [action], "{name}");
+    }
+}
+
+#[test]
+fn a_viewer_cannot_do_what_the_server_does() {
+    let mut harness = harness(Tab::Ladder);
+    harness.state_mut().status.plays = false;
+    harness.run();
+    for name in ["Pause", "Reset", "Replay"] {
+        let button = harness.get_by_label_contains(name);
+        assert!(button.accesskit_node().is_disabled(), "{name}");
+    }
+}
+
+#[test]
+fn the_panel_shrinks_to_a_bar_with_rung_and_graph_and_grows_again() {
+    let mut harness = harness(Tab::Ladder);
+    let whole = harness.state().drawn.inset;
+    assert!(whole.right > 300.0 && whole.bottom == 0.0);
+    click(&mut harness, "⬇");
+    let slim = harness.state().drawn.inset;
+    assert!(
+        slim.right == 0.0 && (50.0..120.0).contains(&slim.bottom),
+        "{slim:?}"
+    );
+    assert!(harness.query_by_label_contains("kbps").is_some());
+    assert!(harness.query_by_value("changed-flags").is_some());
+    click(&mut harness, "⬆");
+    assert_eq!(harness.state().state.size, PanelSize::Whole);
+    harness.state_mut().state.size = PanelSize::Hidden;
+    harness.run();
+    assert_eq!(harness.state().drawn.inset, Inset::default());
+}
+
+#[test]
+fn the_graph_switches_accounting_scale_and_freezes() {
+    let mut harness = harness(Tab::Ladder);
+    click(&mut harness, "wire");
+    click(&mut harness, "log");
+    click(&mut harness, "freeze");
+    let state = &harness.state().state;
+    assert_eq!(state.accounting, Accounting::Wire);
+    assert!(state.logarithmic && state.frozen.is_some());
+    click(&mut harness, "freeze");
+    assert!(harness.state().state.frozen.is_none());
+}
+
+#[test]
+fn no_tab_reaches_below_the_fold_with_what_matters() {
+    for tab in Tab::USUAL {
+        let harness = harness(tab);
+        let last = match tab {
+            Tab::Ladder => "affine",
+            Tab::Stages => "joint",
+            Tab::Bits => "the transport's own acks, on the wire",
+            Tab::Network => "smallest",
+            Tab::Playout => "late in the last second",
+            Tab::Halves => "Copy for the command line",
+            Tab::Keys => "reset",
+            Tab::Peers => continue,
+        };
+        let bottom = harness.get_all_by_label(last).last().unwrap().rect().max.y;
+        let toolbar = harness.get_by_label_contains("Pause").rect().min.y;
+        assert!(
+            bottom <= toolbar,
+            "{tab:?}: {last} ends at {bottom}, the toolbar begins at {toolbar}"
+        );
+    }
+}
+
+#[test]
+fn the_explanation_says_what_is_seen_and_which_keys_there_are() {
+    let mut harness = harness(Tab::Ladder);
+    let says =
+        |harness: &Harness<'_, Panel>, text: &str| harness.query_by_label_contains(text).is_some();
+    assert!(!says(&harness, "What another machine sees"));
+    harness.state_mut().state.explaining = true;
+    harness.run();
+    for text in [
+        "The simulation",
+        "What another machine sees",
+        "some 130 ms later",
+        "What it costs",
+        "arrow keys roll",
+        "F1 explains again",
+    ] {
+        assert!(says(&harness, text), "{text}");
+    }
+    harness.state_mut().status.view = ViewMode::Right;
+    harness.run();
+    assert!(!says(&harness, "The simulation"));
+}
