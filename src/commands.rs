@@ -8,6 +8,7 @@ pub mod ladder;
 pub mod network;
 pub mod play;
 pub mod record;
+pub mod screenshots;
 mod security;
 pub mod serve;
 pub mod soak;
@@ -63,6 +64,8 @@ enum Command {
     Play(play::PlayReplayArgs),
     /// Render a script or a replay to a video file, without a window and without dropping frames
     Record(record::RecordArgs),
+    /// Take pictures of the window's tabs and views, without a window
+    Screenshots(screenshots::ScreenshotsArgs),
     /// Print a new key for `serve` and `view`
     Key,
     /// Run a soak test: viewers join, leave, and change stages and networks every few seconds, and every
@@ -86,6 +89,7 @@ impl Cli {
             Some(Command::Viewers(args)) => args.run(out),
             Some(Command::Play(args)) => args.run(out),
             Some(Command::Record(args)) => args.run(out),
+            Some(Command::Screenshots(args)) => args.run(out),
             Some(Command::Key) => key::run(out),
             None => self.window.run(out),
         }

@@ -5,19 +5,26 @@ pub mod headless;
 pub mod offscreen;
 pub mod real_time;
 pub mod record;
+pub mod screenshots;
 pub mod series;
 pub mod viewer;
 pub mod window;
 
+use std::path::Path;
+
 use bevy::app::{PluginGroup, PluginGroupBuilder};
 use bevy::ecs::error::BevyError;
+use bevy::prelude::*;
 use cubewire_codec::InitialStateError;
 use indicatif::{ProgressBar, ProgressStyle};
 
-use crate::recording::ScriptPlugin;
-use crate::replication::ReplicationPlugin;
-use crate::simulation::SimulationPlugin;
+use crate::recording::{Script, ScriptPlugin};
+use crate::replication::{LaneSettings, ReplicationPlugin, ShadowLadder};
+use crate::simulation::{CubeWorld, SimulationPlugin};
 use crate::transport::MemoryTransportPlugin;
+use crate::view::{self, Half, Selected, Side};
+
+pub use record::RecordError;
 
 /// The game without a window: simulation, replication in this process, and scripts.
 #[derive(Debug)]
@@ -50,6 +57,28 @@ impl From<InitialStateError> for GameError {
     }
 }
 
+/// Shows the simulation or a lane in the left half and a lane in the right half, with the shadow ladder.
+///
+/// # Errors
+/// If a lane cannot be set up.
+pub fn show_halves(world: &mut World, left: Half, right: LaneSettings) -> Result<(), GameError> {
+    view::show(world, Side::Right, Half::Lane(right))?;
+    view::show(world, Side::Left, left)?;
+    let shadow = ShadowLadder::new(world.resource::<CubeWorld>().current())?;
+    let mut selected = world.query_filtered::<Entity, With<Selected>>();
+    if let Ok(lane) = selected.single(world) {
+        world.entity_mut(lane).insert(shadow);
+    }
+    Ok(())
+}
+
+/// The script that rolls up a ball of cubes, and rolls it through the grid.
+#[must_use]
+pub fn katamari() -> Script {
+    let text = include_str!("../assets/scripts/katamari.ron");
+    Script::parse(text, Path::new("katamari.ron")).expect("a test parses it")
+}
+
 /// A progress bar on standard error, hidden where that is not a terminal.
 #[must_use]
 pub fn progress(steps: u64, unit: &'static str) -> ProgressBar {
@@ -57,4 +86,14 @@ pub fn progress(steps: u64, unit: &'static str) -> ProgressBar {
         format!("{{msg}} {{wide_bar}} {{pos}}/{{len}} {unit}, {{per_sec}}, {{eta}} left");
     let style = ProgressStyle::with_template(&template).expect("the template is well formed");
     ProgressBar::new(steps).with_style(style)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_script_in_the_program_is_legal() {
+        assert!(katamari().ticks > 1_000);
+    }
 }

@@ -9,6 +9,7 @@ use super::headless::CaptureError;
 use super::security::NoKey;
 use crate::game::GameError;
 use crate::game::record::RecordError;
+use crate::game::screenshots::ScreenshotError;
 use crate::game::series::SeriesError;
 use crate::game::window::WindowError;
 use crate::recording::{Difference, ScriptError};
@@ -81,6 +82,9 @@ pub enum CommandError {
     /// Nothing was recorded.
     #[error(transparent)]
     Record(#[from] RecordError),
+    /// No pictures, or not all.
+    #[error(transparent)]
+    Screenshots(#[from] ScreenshotError),
     /// A series was not recorded, or not all of it.
     #[error(transparent)]
     Series(#[from] SeriesError),

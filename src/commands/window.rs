@@ -34,6 +34,9 @@ pub struct WindowArgs {
     /// Script of key presses (RON) to play instead of the keyboard
     #[arg(long, value_name = "FILE")]
     pub script: Option<PathBuf>,
+    /// Do not play by itself if no key is pressed for 20 seconds
+    #[arg(long)]
+    pub calm: bool,
     /// Settings of the window.
     #[command(flatten)]
     pub frame: FrameArgs,
@@ -87,6 +90,7 @@ impl WindowArgs {
             left,
             right,
             script,
+            calm: self.calm,
             report: self.report.clone(),
             ..self.frame.settings()?
         })
@@ -105,6 +109,7 @@ impl FrameArgs {
             left: Half::Simulation,
             right: LaneSettings::default(),
             script: None,
+            calm: false,
             recordings: self.recordings.clone(),
             seconds: self.seconds.map(|seconds| seconds.0),
             size: self.size.0,

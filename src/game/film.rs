@@ -3,7 +3,7 @@
 use bevy::prelude::*;
 
 use super::GameError;
-use super::offscreen::{OffScreen, OffScreenError};
+use super::offscreen::{Interface, OffScreen, OffScreenError};
 use crate::recording::{Outcome, ReplayCheck, Script, ScriptPlayback, Switch, begin};
 use crate::replication::{Accounting, Lane, LaneMeter, LaneSettings, Totals};
 use crate::simulation::CubeWorld;
@@ -91,7 +91,7 @@ impl Film {
     }
 
     fn set_up(&self) -> Result<OffScreen, FilmError> {
-        let mut renderer = OffScreen::new(self.size, self.frames_per_second)?;
+        let mut renderer = OffScreen::new(self.size, self.frames_per_second, Interface::Film)?;
         let app = &mut renderer.app;
         app.insert_resource(self.overlay.clone());
         let world = app.world_mut();

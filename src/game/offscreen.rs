@@ -29,7 +29,7 @@ use cubewire_scene::TICKS_PER_SECOND;
 
 use super::GamePlugins;
 use crate::display::LOG_FILTER;
-use crate::panel::SmallGraphPlugin;
+use crate::panel::{PanelPlugin, SmallGraphPlugin};
 use crate::recording::InputLogPlugin;
 use crate::view::{AppearancePlugin, Canvas, ViewPlugin};
 
@@ -91,14 +91,19 @@ pub enum OffScreenError {
 }
 
 impl OffScreen {
-    /// Sets up the game at tick 0 without lanes, drawn at `size` pixels and `frames_per_second`, at least 1.
+    /// Sets up the game at tick 0 without lanes, drawn at `size` pixels and `frames_per_second`, at least 1,
+    /// with an interface over it.
     ///
     /// # Errors
     /// If the adapter does not support the size.
     ///
     /// # Panics
     /// In Bevy, if there is no graphics adapter.
-    pub fn new(size: UVec2, frames_per_second: u32) -> Result<Self, OffScreenError> {
+    pub fn new(
+        size: UVec2,
+        frames_per_second: u32,
+        interface: Interface,
+    ) -> Result<Self, OffScreenError> {
         let mut plugins = DefaultPlugins
             .set(WindowPlugin {
                 primary_window: None,
@@ -130,7 +135,7 @@ impl OffScreen {
         let mut app = App::new();
         app.add_plugins(plugins)
             .insert_resource(TimeUpdateStrategy::ManualDuration(Duration::ZERO));
-        add_game(&mut app);
+        add_game(&mut app, interface);
         // A frame may span any time: at one frame a second, sixty ticks.
         let mut clock = app.world_mut().resource_mut::<Time<Virtual>>();
         clock.set_max_delta(Duration::MAX);
@@ -172,8 +177,13 @@ impl OffScreen {
         image.texture_descriptor.usage |=
             TextureUsages::RENDER_ATTACHMENT | TextureUsages::COPY_SRC;
         let image = app.world_mut().resource_mut::<Assets<Image>>().add(image);
-        let scale_factor = (size.as_vec2() / REFERENCE_SIZE).min_element();
-        let scale_factor = scale_factor.max(MIN_SCALE);
+        let scale_factor = match interface {
+            Interface::Film => (size.as_vec2() / REFERENCE_SIZE)
+                .min_element()
+                .max(MIN_SCALE),
+            // As a window's; the panel scales itself.
+            Interface::Panel => 1.0,
+        };
         app.insert_resource(Canvas {
             target: RenderTarget::Image(ImageRenderTarget {
                 handle: image.clone(),
@@ -292,16 +302,28 @@ impl OffScreen {
     }
 }
 
+/// What is drawn over the picture, besides its captions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Interface {
+    /// A small graph; everything is as large as the picture is.
+    Film,
+    /// The panel, as in the window.
+    Panel,
+}
+
 /// Adds everything that is rendered off screen but Bevy's own plugins, which must be there already.
-pub fn add_game(app: &mut App) {
+pub fn add_game(app: &mut App, interface: Interface) {
     app.add_plugins((
         EguiPlugin::default(),
         GamePlugins,
         InputLogPlugin,
         ViewPlugin,
         AppearancePlugin,
-        SmallGraphPlugin,
     ));
+    match interface {
+        Interface::Film => app.add_plugins(SmallGraphPlugin),
+        Interface::Panel => app.add_plugins(PanelPlugin::default()),
+    };
 }
 
 /// The time of a frame, counted in ticks of rounded length instead of seconds: at 60 frames a second each is

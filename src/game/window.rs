@@ -1,5 +1,6 @@
 //! The game in a window.
 
+mod autoplay;
 mod replay;
 mod report;
 
@@ -11,18 +12,15 @@ use bevy::prelude::*;
 use bevy::window::WindowResolution;
 use bevy_egui::{EguiPlugin, EguiPostUpdateSet};
 
-use super::{GameError, GamePlugins};
+use super::{GameError, GamePlugins, show_halves};
 use crate::controls::ControlsPlugin;
 use crate::display::LOG_FILTER;
 use crate::panel::PanelPlugin;
 use crate::recording::{InputLogPlugin, KeyboardPlugin, LivePlugin, RecordingFolder, Script};
-use crate::replication::{
-    LaneSettings, ShadowLadder, TickPicture, ViewerPlugin, spawn_receiving_lane,
-};
-use crate::simulation::CubeWorld;
+use crate::replication::{LaneSettings, TickPicture, ViewerPlugin, spawn_receiving_lane};
 use crate::transport::udp::{UdpServer, UdpViewer};
 use crate::transport::{UdpServerPlugin, UdpViewerPlugin};
-use crate::view::{self, AppearancePlugin, Half, Selected, Side, ViewMode, ViewPlugin};
+use crate::view::{AppearancePlugin, Half, Selected, Side, ViewMode, ViewPlugin};
 
 /// The role of the process.
 #[derive(Debug)]
@@ -46,6 +44,8 @@ pub struct WindowSettings {
     pub right: LaneSettings,
     /// A script to play instead of the keyboard. A replay is played once.
     pub script: Option<Script>,
+    /// Whether the game never plays by itself. With a script it never does.
+    pub calm: bool,
     /// Folder for replays and videos.
     pub recordings: PathBuf,
     /// When to close the window, seconds after it opened.
@@ -127,7 +127,12 @@ pub fn add_game(app: &mut App, settings: WindowSettings) -> Result<(), WindowErr
     app.add_plugins(LivePlugin)
         .insert_resource(RecordingFolder(settings.recordings));
     match settings.role {
-        Role::Play => play(app, settings.script, settings.left, settings.right)?,
+        Role::Play => {
+            if settings.script.is_none() && !settings.calm {
+                autoplay::install(app);
+            }
+            play(app, settings.script, settings.left, settings.right)?;
+        }
         Role::Serve(server) => {
             play(app, settings.script, settings.left, settings.right)?;
             app.add_plugins(UdpServerPlugin).insert_resource(*server);
@@ -155,15 +160,7 @@ fn play(
     if let Some(script) = script {
         replay::play(app, script);
     }
-    let world = app.world_mut();
-    view::show(world, Side::Right, Half::Lane(right))?;
-    view::show(world, Side::Left, left)?;
-    let shadow = ShadowLadder::new(world.resource::<CubeWorld>().current())?;
-    let mut selected = world.query_filtered::<Entity, With<Selected>>();
-    if let Ok(lane) = selected.single(world) {
-        world.entity_mut(lane).insert(shadow);
-    }
-    Ok(())
+    show_halves(app.world_mut(), left, right)
 }
 
 /// Adds a viewer, which shows only its lane.

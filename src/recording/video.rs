@@ -13,6 +13,7 @@ mod png;
 
 pub use error::VideoError;
 pub use mp4::Mp4;
+pub use png::write_png;
 
 /// Writes the frames of one video, in order.
 pub trait FrameSink: Send {

@@ -16,6 +16,8 @@ pub struct Notices {
     pub video: Option<String>,
     /// The state of a connection that is not established.
     pub connection: Option<String>,
+    /// That the game plays by itself.
+    pub autoplay: Option<&'static str>,
     /// How to bring back the hidden panel.
     pub hint: Option<&'static str>,
     /// Whether the game is paused or the link is cut, as sentences.
@@ -42,7 +44,8 @@ impl Notices {
         let state = self.state.iter().copied();
         let sentences = self.sentences.iter().map(|(sentence, _)| sentence.as_str());
         let lines = connection.into_iter().chain(state);
-        let lines = lines.chain(self.hint).chain(sentences);
+        let lines = lines.chain(self.autoplay).chain(self.hint);
+        let lines = lines.chain(sentences);
         lines.collect::<Vec<_>>().join("\n")
     }
 

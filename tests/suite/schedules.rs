@@ -11,7 +11,7 @@ use bevy::render::settings::WgpuSettings;
 use bevy::time::TimeUpdateStrategy;
 use bevy::winit::WinitPlugin;
 use cubewire::game::headless::LaneGame;
-use cubewire::game::offscreen;
+use cubewire::game::offscreen::{self, Interface};
 use cubewire::game::viewer::HeadlessViewer;
 use cubewire::game::window::{Role, WindowSettings, add_game};
 use cubewire::recording::Script;
@@ -84,6 +84,7 @@ fn window(role: Role, script: Option<Script>) -> App {
         left: Half::Lane(lane("delta")),
         right: LaneSettings::default(),
         script,
+        calm: false,
         recordings: folder.path().to_owned(),
         seconds: Some(1_000.0),
         size: UVec2::new(640, 360),
@@ -122,6 +123,8 @@ fn no_two_systems_of_the_window_run_in_an_order_that_is_left_open() {
     };
     let mut app = window(Role::Serve(Box::new(server())), Some(replay));
     assert_no_ambiguities(&mut app);
+    // Without a script, the game may play by itself.
+    assert_no_ambiguities(&mut window(Role::Play, None));
 }
 
 #[test]
@@ -132,10 +135,12 @@ fn no_two_systems_of_a_viewers_window_run_in_an_order_that_is_left_open() {
 
 #[test]
 fn no_two_systems_of_a_film_run_in_an_order_that_is_left_open() {
-    let mut app = bevy();
-    offscreen::add_game(&mut app);
-    app.init_resource::<Overlay>();
-    assert_no_ambiguities(&mut app);
+    for interface in [Interface::Film, Interface::Panel] {
+        let mut app = bevy();
+        offscreen::add_game(&mut app, interface);
+        app.init_resource::<Overlay>();
+        assert_no_ambiguities(&mut app);
+    }
 }
 
 #[test]

@@ -15,7 +15,6 @@ pub(super) struct Pngs {
     path: PathBuf,
     size: (u32, u32),
     written: u64,
-    rgb: Vec<u8>,
 }
 
 impl Pngs {
@@ -32,32 +31,38 @@ impl Pngs {
             path: path.to_owned(),
             size,
             written: 0,
-            rgb: Vec::new(),
         })
     }
+}
 
-    fn write(&self, path: &Path) -> io::Result<()> {
-        let mut file = NewFile::create(path)?;
-        let mut encoder = Encoder::new(&mut file, self.size.0, self.size.1);
-        encoder.set_color(ColorType::Rgb);
-        encoder.set_depth(BitDepth::Eight);
-        encoder.set_compression(Compression::Fast);
-        let mut writer = encoder.write_header().map_err(reason)?;
-        writer.write_image_data(&self.rgb).map_err(reason)?;
-        writer.finish().map_err(reason)?;
-        file.finish()
-    }
+/// Writes a picture as a PNG file: RGB, one byte per channel. `frame` is as for [`FrameSink::add`].
+///
+/// # Errors
+/// If the frame does not have this size, or the file cannot be written.
+pub fn write_png(path: &Path, size: (u32, u32), frame: &[u8]) -> Result<(), VideoError> {
+    check_frame(path, size, frame)?;
+    let (pixels, _) = frame.as_chunks::<4>();
+    let rgb: Vec<u8> = pixels.iter().flat_map(|&[r, g, b, _]| [r, g, b]).collect();
+    write(path, size, &rgb).map_err(VideoError::io(path))
+}
+
+fn write(path: &Path, (width, height): (u32, u32), rgb: &[u8]) -> io::Result<()> {
+    let mut file = NewFile::create(path)?;
+    let mut encoder = Encoder::new(&mut file, width, height);
+    encoder.set_color(ColorType::Rgb);
+    encoder.set_depth(BitDepth::Eight);
+    encoder.set_compression(Compression::Fast);
+    let mut writer = encoder.write_header().map_err(reason)?;
+    writer.write_image_data(rgb).map_err(reason)?;
+    writer.finish().map_err(reason)?;
+    file.finish()
 }
 
 impl FrameSink for Pngs {
     fn add(&mut self, frame: &[u8]) -> Result<(), VideoError> {
         check_frame(&self.path, self.size, frame)?;
-        self.rgb.clear();
-        let (pixels, _) = frame.as_chunks::<4>();
-        self.rgb
-            .extend(pixels.iter().flat_map(|&[r, g, b, _]| [r, g, b]));
         let path = numbered(&self.path, self.written);
-        self.write(&path).map_err(VideoError::io(&path))?;
+        write_png(&path, self.size, frame)?;
         self.written += 1;
         Ok(())
     }

@@ -1,0 +1,86 @@
+//! `cubewire screenshots`: pictures of the window's tabs and views.
+
+use std::io::Write;
+use std::path::PathBuf;
+
+use bevy::math::UVec2;
+use clap::Args;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use cubewire_scene::TICKS_PER_SECOND;
+
+use super::CommandError;
+use super::args::{Seconds, Size, check_folder, load_script};
+use crate::game::katamari;
+use crate::game::screenshots::{SHOTS, Shot, take};
+use crate::theme::Theme;
+
+/// `cubewire screenshots`
+#[derive(Clone, Debug, Args)]
+pub struct ScreenshotsArgs {
+    /// Folder to write to
+    #[arg(long, value_name = "DIR")]
+    out: PathBuf,
+    /// Picture to take; may be repeated [default: all]
+    #[arg(long, value_name = "NAME", value_parser = shot())]
+    only: Vec<Shot>,
+    /// Size in pixels; may be repeated [default: 1280x720, 1920x1080 and 3840x2160]
+    #[arg(long, value_name = "WxH")]
+    size: Vec<Size>,
+    /// Theme; may be repeated [default: both]
+    #[arg(long)]
+    theme: Vec<Theme>,
+    /// Script of key presses (RON) to play [default: katamari]
+    #[arg(long, value_name = "FILE")]
+    script: Option<PathBuf>,
+    /// Seconds of the script that are played before
+    #[arg(long, value_name = "SECONDS", default_value = "8")]
+    skip: Seconds,
+}
+
+fn shot() -> impl TypedValueParser<Value = Shot> {
+    PossibleValuesParser::new(SHOTS.map(|shot| shot.name)).map(|name| {
+        let named = SHOTS.iter().find(|shot| shot.name == name);
+        *named.expect("clap admits only these names")
+    })
+}
+
+impl ScreenshotsArgs {
+    /// Takes the pictures and prints their paths.
+    ///
+    /// # Errors
+    /// See [`CommandError`].
+    pub fn run(self, out: &mut impl Write) -> Result<(), CommandError> {
+        check_folder(&self.out)?;
+        let script = load_script(self.script.as_deref())?.unwrap_or_else(katamari);
+        let ticks = (self.skip.0 * f64::from(TICKS_PER_SECOND)).round() as u64;
+        let or_all = |chosen: Vec<Shot>| match chosen.is_empty() {
+            true => SHOTS.to_vec(),
+            false => chosen,
+        };
+        let shots = or_all(self.only);
+        let mut sizes: Vec<_> = self.size.iter().map(|size| size.0).collect();
+        if sizes.is_empty() {
+            sizes.extend(SIZES);
+        }
+        let mut themes = self.theme;
+        if themes.is_empty() {
+            themes.extend([Theme::Light, Theme::Dark]);
+        }
+        for size in sizes {
+            let mut printed = Ok(());
+            take(&shots, size, &themes, (&script, ticks), &self.out, |path| {
+                if printed.is_ok() {
+                    printed = writeln!(out, "{}", path.display());
+                }
+            })?;
+            printed?;
+        }
+        Ok(())
+    }
+}
+
+const SIZES: [UVec2; 3] = [
+    UVec2::new(1280, 720),
+    UVec2::new(1920, 1080),
+    UVec2::new(3840, 2160),
+];

@@ -1,0 +1,67 @@
+//! Plays by itself as long as nobody else does.
+
+use std::time::Duration;
+
+use bevy::prelude::*;
+
+use crate::controls::ControlsSystems;
+use crate::game::katamari;
+use crate::recording::ScriptPlayback;
+use crate::view::Notices;
+
+/// How long the game waits for a first key or click.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+const NOTICE: &str = "playing by itself: press any key to take over";
+
+/// Plays [`katamari`] if nobody has pressed anything after [`PATIENCE`], until somebody does.
+pub(super) fn install(app: &mut App) {
+    app.init_resource::<Autoplay>().add_systems(
+        RunFixedMainLoop,
+        autoplay
+            .before(ControlsSystems)
+            .in_set(RunFixedMainLoopSystems::BeforeFixedMainLoop),
+    );
+}
+
+/// Whether the game plays by itself.
+#[derive(Resource, Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Autoplay {
+    /// Not yet.
+    #[default]
+    Waiting,
+    /// Now.
+    Playing,
+    /// Never again: somebody is there.
+    Over,
+}
+
+fn autoplay(
+    time: Res<Time<Real>>,
+    keys: Res<ButtonInput<KeyCode>>,
+    buttons: Res<ButtonInput<MouseButton>>,
+    mut state: ResMut<Autoplay>,
+    mut notices: ResMut<Notices>,
+    mut commands: Commands,
+) {
+    if *state == Autoplay::Over {
+        return;
+    }
+    let somebody =
+        keys.get_just_pressed().next().is_some() || buttons.get_just_pressed().next().is_some();
+    match *state {
+        _ if somebody => {
+            if *state == Autoplay::Playing {
+                commands.remove_resource::<ScriptPlayback>();
+                notices.autoplay = None;
+            }
+            *state = Autoplay::Over;
+        }
+        Autoplay::Waiting if time.elapsed() >= PATIENCE => {
+            commands.insert_resource(ScriptPlayback::new(katamari()));
+            notices.autoplay = Some(NOTICE);
+            *state = Autoplay::Playing;
+        }
+        _ => {}
+    }
+}
