@@ -107,12 +107,13 @@ fn slim(root: &mut Ui, state: &mut PanelState, mut lane: LaneView<'_>) -> Drawn 
         .resizable(false)
         .exact_size(SLIM_HEIGHT)
         .show(root, |ui| {
-            ui.horizontal(|ui| {
-                ui.allocate_ui(egui::vec2(SLIM_WIDTH, SLIM_HEIGHT), |ui| {
+            let height = ui.available_height();
+            ui.horizontal_top(|ui| {
+                ui.allocate_ui(egui::vec2(SLIM_WIDTH, height), |ui| {
                     ui.vertical(|ui| action = header(ui, state, &mut lane));
                 });
                 ui.vertical(|ui| {
-                    graph::draw(ui, state, &lane.shown, ui.available_height());
+                    graph::draw(ui, state, &lane.shown, height);
                 });
             });
         });

@@ -1,5 +1,7 @@
 //! The ladder: a row for each rung with what it would cost now, which selects it.
 
+use std::ops::RangeInclusive;
+
 use bevy_egui::egui::{
     self, Align2, Color32, Rect, Sense, Stroke, StrokeKind, TextStyle, WidgetInfo, WidgetType,
     pos2, vec2,
@@ -63,6 +65,9 @@ pub(in crate::panel) fn draw(
     shadow: Option<&ShadowLadder>,
 ) {
     let columns = Columns::of(ui.available_rect_before_wrap());
+    let rows = LADDER.len() + 2;
+    let height = (ui.available_height() - AFFINE_GAP) / rows as f32;
+    let height = height.clamp(*ROW_HEIGHT.start(), *ROW_HEIGHT.end());
     header(ui, &columns, sender, shadow.is_some());
     let top = ui.cursor().min.y;
     let whole = shadow.and_then(|shadow| kbps_of(shadow, &LADDER[0]));
@@ -70,6 +75,7 @@ pub(in crate::panel) fn draw(
         theme,
         side,
         columns,
+        height,
         whole,
     };
     ui.spacing_mut().item_spacing.y = 0.0;
@@ -78,7 +84,7 @@ pub(in crate::panel) fn draw(
         look.row(ui, &mut sender.stages, key, rung, kbps);
     }
     let rungs_end = ui.cursor().min.y;
-    ui.add_space(3.0);
+    ui.add_space(AFFINE_GAP);
     let kbps = shadow.and_then(|shadow| kbps_of(shadow, &AFFINE));
     look.row(ui, &mut sender.stages, "", &AFFINE, kbps);
     if shadow.is_some() {
@@ -122,7 +128,7 @@ impl Columns {
 const SCALE_KBPS: [f64; 2] = [4.0, 20_000.0];
 
 fn header(ui: &mut egui::Ui, columns: &Columns, sender: &SenderSettings, is_measured: bool) {
-    let size = vec2(ui.available_width(), ROW_HEIGHT);
+    let size = vec2(ui.available_width(), *ROW_HEIGHT.start());
     let (rect, response) = ui.allocate_exact_size(size, Sense::hover());
     let font = TextStyle::Small.resolve(ui.style());
     let color = ui.visuals().weak_text_color();
@@ -158,6 +164,8 @@ struct Look {
     theme: Theme,
     side: Side,
     columns: Columns,
+    /// Of a row, logical points.
+    height: f32,
     /// What the first rung costs, kbps.
     whole: Option<f64>,
 }
@@ -171,7 +179,7 @@ impl Look {
         rung: &Rung,
         kbps: Option<f64>,
     ) {
-        let size = vec2(ui.available_width(), ROW_HEIGHT);
+        let size = vec2(ui.available_width(), self.height);
         let (rect, response) = ui.allocate_exact_size(size, Sense::click());
         let is_selected = *stages == rung.stages;
         response.widget_info(|| {
@@ -274,7 +282,10 @@ impl Look {
 }
 
 /// Logical points: all rungs are visible in a window of 1280 × 720.
-const ROW_HEIGHT: f32 = 20.0;
+const ROW_HEIGHT: RangeInclusive<f32> = 20.0..=28.0;
+
+/// Logical points between the ladder and the rung that is not part of it.
+const AFFINE_GAP: f32 = 3.0;
 
 /// Share of the half's colour in the bar of a rung above the target.
 const ABOVE_TARGET: f32 = 0.55;
