@@ -1,5 +1,6 @@
 //! Behaviour of the app, through its real plugins, on a manual clock.
 
+mod acks;
 mod command_line;
 mod common;
 mod controls;
