@@ -56,6 +56,7 @@ pub use peer::{
 pub use playout::TickPicture;
 pub(crate) use playout::{is_teleport, shown_cube};
 pub(crate) use send::LaneBackoff;
+pub(crate) use shadow::finish_shadows;
 pub use shadow::{ShadowLadder, ShadowRung};
 pub use text::{LaneTextError, interpolation, rung, send_interval};
 pub use totals::Totals;
@@ -73,9 +74,11 @@ pub enum ReplicationSystems {
     Send,
     /// Snapshots that have arrived are decoded and acknowledged.
     Receive,
-    /// Playout is sampled; lanes that have a [`LaneCheck`], a [`Divergence`] or a [`ShadowLadder`] update
-    /// it.
+    /// Playout is sampled; lanes that have a [`LaneCheck`] or a [`Divergence`] update it.
     Observe,
+    /// Lanes that have a [`ShadowLadder`] queue the snapshot that they have sent. In [`Last`], when the
+    /// frame is over, tasks start to encode it.
+    Shadow,
 }
 
 /// Runs all lanes. Needs a transport.
@@ -98,6 +101,7 @@ impl Plugin for ReplicationPlugin {
                     ReplicationSystems::Receive,
                     TransportSystems::Flush(End::Receiver),
                     ReplicationSystems::Observe,
+                    ReplicationSystems::Shadow,
                 )
                     .chain()
                     .after(SimulationSystems::Capture),
@@ -117,15 +121,16 @@ impl Plugin for ReplicationPlugin {
                         .in_set(ReplicationSystems::Receive),
                     (
                         check::check,
-                        shadow::encode,
                         playout::sample,
                         divergence::remember,
                         divergence::compare,
                     )
                         .chain()
                         .in_set(ReplicationSystems::Observe),
+                    shadow::queue.in_set(ReplicationSystems::Shadow),
                 ),
-            );
+            )
+            .add_systems(Last, shadow::start.in_set(ReplicationSystems::Shadow));
     }
 }
 

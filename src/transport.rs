@@ -5,8 +5,9 @@
 //! [`replication::transport`](crate::replication::transport).
 //!
 //! In both cases renet fragments messages into packets and reassembles them. A guard validates every packet
-//! before it is passed to renet.
+//! before it is passed to renet. renet's own acks travel in the datagrams of other packets: see [`acks`].
 
+mod acks;
 mod guard;
 mod memory;
 pub mod udp;
@@ -66,7 +67,7 @@ fn config() -> ConnectionConfig {
     }
 }
 
-/// What a packet that renet made is for, by its first bytes.
+/// What a packet that renet made is for, by its first bytes. A datagram may hold two: see [`acks::packets`].
 fn purpose(packet: &[u8]) -> Purpose {
     match guard::kind_and_channel(packet) {
         Some((guard::ACK, _)) => Purpose::TransportAck,

@@ -17,7 +17,7 @@ use crate::game::GameError;
 use crate::game::headless::LaneGame;
 use crate::game::progress;
 use crate::recording::Script;
-use crate::replication::{HEADER_BYTES, LaneSettings, ShadowLadder, kbps};
+use crate::replication::{HEADER_BYTES, LaneSettings, kbps};
 
 /// `cubewire ladder`
 #[derive(Clone, Debug, Args)]
@@ -55,20 +55,19 @@ pub struct RungCost {
 pub fn measure(mut game: LaneGame, ticks: usize, skip: usize) -> Result<Vec<RungCost>, GameError> {
     game.add_shadow()?;
     let progress = progress(ticks as u64, "ticks");
-    let lane = game.lane;
     for tick in 0..ticks {
         if tick == skip
-            && let Some(mut shadow) = game.app.world_mut().get_mut::<ShadowLadder>(lane)
+            && let Some(mut shadow) = game.shadow()?
         {
-            shadow.restart();
+            shadow.restart()?;
         }
         game.step();
         progress.inc(1);
     }
     progress.finish_and_clear();
 
-    let shadow = game.app.world().get::<ShadowLadder>(lane);
-    let rungs = shadow.map_or(&[][..], ShadowLadder::rungs);
+    let shadow = game.shadow()?;
+    let rungs = shadow.as_ref().map_or(&[][..], |shadow| shadow.rungs());
     let cost = rungs.iter().map(|rung| {
         let totals = &rung.totals;
         RungCost {

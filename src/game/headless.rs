@@ -117,6 +117,19 @@ impl LaneGame {
         Ok(())
     }
 
+    /// The shadow ladder, with figures up to the newest tick; none if the lane has no shadow.
+    ///
+    /// # Errors
+    /// If a snapshot could not be encoded.
+    pub fn shadow(&mut self) -> Result<Option<Mut<'_, ShadowLadder>>, GameError> {
+        let lane = self.lane;
+        let mut shadow = self.app.world_mut().get_mut::<ShadowLadder>(lane);
+        if let Some(shadow) = &mut shadow {
+            shadow.finish()?;
+        }
+        Ok(shadow)
+    }
+
     /// Measurements of the lane.
     ///
     /// # Panics

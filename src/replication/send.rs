@@ -92,7 +92,7 @@ pub(super) fn send(
             .is_none_or(|backoff| backoff.0.is_due(tick));
         if settings.sends_at(tick) && is_due {
             let protocol = &mut sender.protocol;
-            let quantized = quantized.get(&world, stages.precision())?;
+            let quantized = quantized.get(tick, world.current(), stages.precision())?;
             let sent = protocol.send(tick, stages, quantized, settings.baseline)?;
             let newest = protocol.newest_acked();
             let [second, third] = protocol.acked_before(newest.unwrap_or(0));

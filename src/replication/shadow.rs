@@ -3,37 +3,64 @@
 //!
 //! A rung uses baselines of the same ticks as the lane, but in its own precision, and as if they had been
 //! carried by its own packets.
+//!
+//! This takes longer than all else that a lane does, so a task does it, which starts when a frame is over:
+//!
+//! ```text
+//! frame  ── queue tick 7 ──┐           count ── queue tick 8 ──┐           count ──
+//! task                     └─ encode tick 7 ─┘                 └─ encode tick 8 ─┘
+//! ```
+//!
+//! Every tick is encoded, in order, so the figures are those that encoding in the frame would give, of a
+//! tick or a few [before](ShadowLadder::age_ticks). Without threads, in a browser, the frame encodes.
+
+mod encoders;
 
 use std::collections::VecDeque;
+use std::time::Duration;
 
 use bevy::prelude::*;
+use bevy::tasks::futures::check_ready;
+use bevy::tasks::{AsyncComputeTaskPool, Task, TaskPool, block_on};
 use cubewire_codec::ladder::{self, Rung};
-use cubewire_codec::{Encoder, InitialStateError, Limits, Packet, References, Sequence, Snapshot};
-use cubewire_protocol::{BaselineRing, MAX_BASELINE_AGE_TICKS};
+use cubewire_codec::{InitialStateError, Snapshot};
 use cubewire_scene::TICKS_PER_SECOND;
 
 use super::packet::PacketRecord;
-use super::quantized::QuantizedWorld;
 use super::totals::Totals;
 use super::{Accounting, LaneMeter, kbps};
 use crate::simulation::CubeWorld;
 
-/// Baselines that a shadow keeps: as many as the lane.
-const RING: usize = MAX_BASELINE_AGE_TICKS as usize + 1;
+use encoders::{Batch, Encoders, ShadowTick};
 
-/// The encoders of all rungs, for one lane.
+/// Ticks that may wait to be encoded: those of a frame that took a quarter of a second. If one more would
+/// have to, the frame waits for all of them, so that a slow machine has the same figures.
+const MAX_QUEUED: usize = 15;
+
+/// Whether a task makes progress while the frame does something else.
+const HAS_THREADS: bool = cfg!(not(target_arch = "wasm32"));
+
+/// The encoders of all rungs, for one lane. If it is moved to another lane, it continues with what that
+/// one sends.
 #[derive(Component, Debug)]
 pub struct ShadowLadder {
     rungs: Vec<ShadowRung>,
-    packet: Packet,
+    /// Ticks to encode, oldest first.
+    queue: Vec<ShadowTick>,
+    /// None while the task has them.
+    encoders: Option<Box<Encoders>>,
+    task: Option<Task<Batch>>,
+    /// The newest tick that the figures include.
+    newest: Option<u64>,
+    time_per_tick: Duration,
+    /// Snapshots that were encoded, kept to reuse their memory.
+    spare: Vec<Snapshot>,
 }
 
 /// One rung of the shadow ladder.
 #[derive(Debug)]
 pub struct ShadowRung {
     rung: Rung,
-    encoder: Encoder,
-    sent: BaselineRing,
     /// Article bytes of each tick of the last second.
     bytes: VecDeque<usize>,
     /// Sums since the start, or since [`ShadowLadder::restart`]. Nothing is sent, so the transport's
@@ -47,33 +74,127 @@ impl ShadowLadder {
     /// # Errors
     /// If the codec refuses the initial state.
     pub fn new(initial: &Snapshot) -> Result<Self, InitialStateError> {
-        let mut rungs = Vec::new();
-        for rung in ladder::all() {
-            rungs.push(ShadowRung {
-                rung,
-                encoder: Encoder::new(initial.clone(), Limits::default())?,
-                sent: BaselineRing::new(RING),
-                bytes: VecDeque::new(),
-                totals: Totals::default(),
-            });
-        }
+        let rungs = ladder::all().map(|rung| ShadowRung {
+            rung,
+            bytes: VecDeque::new(),
+            totals: Totals::default(),
+        });
         Ok(Self {
-            rungs,
-            packet: Packet::default(),
+            rungs: rungs.collect(),
+            queue: Vec::new(),
+            encoders: Some(Box::new(Encoders::new(initial)?)),
+            task: None,
+            newest: None,
+            time_per_tick: Duration::ZERO,
+            spare: Vec::new(),
         })
     }
 
-    /// In the order of [`ladder::all`].
+    /// The figures of every rung, in the order of [`ladder::all`]. They are complete up to a tick that is
+    /// [a few ticks old](Self::age_ticks).
     #[must_use]
     pub fn rungs(&self) -> &[ShadowRung] {
         &self.rungs
     }
 
-    /// Clears the totals; the baselines of the rungs stay.
-    pub fn restart(&mut self) {
+    /// How many ticks the figures are older than tick `now`; none before there are any.
+    #[must_use]
+    pub fn age_ticks(&self, now: u64) -> Option<u64> {
+        Some(now.saturating_sub(self.newest?))
+    }
+
+    /// How long it took to encode one tick with every rung, in the newest task.
+    #[must_use]
+    pub const fn time_per_tick(&self) -> Duration {
+        self.time_per_tick
+    }
+
+    /// Waits until every tick so far is encoded and counted.
+    ///
+    /// # Errors
+    /// If a snapshot cannot be encoded.
+    pub fn finish(&mut self) -> Result {
+        loop {
+            self.wait()?;
+            if self.queue.is_empty() {
+                return Ok(());
+            }
+            self.start()?;
+        }
+    }
+
+    /// Finishes, and clears the totals. The baselines of the rungs stay.
+    ///
+    /// # Errors
+    /// As [`finish`](Self::finish).
+    pub fn restart(&mut self) -> Result {
+        self.finish()?;
         for rung in &mut self.rungs {
             rung.totals = Totals::default();
         }
+        Ok(())
+    }
+
+    /// Queues what a lane has sent in the newest tick.
+    fn push(&mut self, world: &CubeWorld, sent: Option<&PacketRecord>) {
+        let mut snapshot = self.spare.pop().unwrap_or_default();
+        if sent.is_some() {
+            snapshot.cubes.clone_from(&world.current().cubes);
+        }
+        self.queue.push(ShadowTick {
+            tick: world.tick(),
+            acked_ages_ticks: sent.map(|sent| sent.acked_ages_ticks),
+            snapshot,
+        });
+    }
+
+    /// Lets a task encode the queue, unless one is at work.
+    fn start(&mut self) -> Result {
+        if self.queue.is_empty() {
+            return Ok(());
+        }
+        let Some(encoders) = self.encoders.take() else {
+            return Ok(());
+        };
+        let ticks = std::mem::take(&mut self.queue);
+        if !HAS_THREADS {
+            return self.count(encoders.encode_all(ticks));
+        }
+        let pool = AsyncComputeTaskPool::get_or_init(TaskPool::default);
+        self.task = Some(pool.spawn(async { encoders.encode_all(ticks) }));
+        Ok(())
+    }
+
+    /// Counts what the task has encoded, if it has ended.
+    fn poll(&mut self) -> Result {
+        let Some(batch) = self.task.as_mut().and_then(check_ready) else {
+            return Ok(());
+        };
+        self.task = None;
+        self.count(batch)
+    }
+
+    /// Waits until the task has ended, and counts what it has encoded.
+    fn wait(&mut self) -> Result {
+        match self.task.take() {
+            Some(task) => self.count(block_on(task)),
+            None => Ok(()),
+        }
+    }
+
+    fn count(&mut self, batch: Batch) -> Result {
+        self.encoders = Some(batch.encoders);
+        if let Ok(ticks @ 1..) = u32::try_from(batch.encoded.len()) {
+            self.time_per_tick = batch.time / ticks;
+        }
+        for (tick, packets) in batch.encoded {
+            for (place, rung) in self.rungs.iter_mut().enumerate() {
+                rung.count(packets.get(place));
+            }
+            self.newest = Some(tick.tick);
+            self.spare.push(tick.snapshot);
+        }
+        batch.result
     }
 }
 
@@ -97,49 +218,47 @@ impl ShadowRung {
     }
 
     /// Counts a tick, with the packet that would have been sent in it.
-    fn count(&mut self, packet: Option<PacketRecord>) {
-        let bytes = packet.as_ref().map_or(0, PacketRecord::article_bytes);
+    fn count(&mut self, packet: Option<&PacketRecord>) {
+        let bytes = packet.map_or(0, PacketRecord::article_bytes);
         if self.bytes.len() == TICKS_PER_SECOND as usize {
             self.bytes.pop_front();
         }
         self.bytes.push_back(bytes);
-        self.totals.add_tick(packet.as_slice());
+        self.totals
+            .add_tick(packet.map_or(&[], std::slice::from_ref));
     }
 }
 
-pub(super) fn encode(
+/// Queues the newest tick of every lane that has a shadow.
+pub(super) fn queue(
     world: Res<CubeWorld>,
-    mut quantized: ResMut<QuantizedWorld>,
     mut lanes: Query<(&mut ShadowLadder, &LaneMeter)>,
 ) -> Result {
-    let tick = world.tick();
-    let sequence = Sequence(tick as u16);
     for (mut shadow, meter) in &mut lanes {
-        let ShadowLadder { rungs, packet } = &mut *shadow;
         let sent = meter.samples().back();
-        let Some(sent) = sent.and_then(|sample| sample.snapshots.first()) else {
-            rungs.iter_mut().for_each(|rung| rung.count(None));
-            continue;
-        };
-        let [age, second, third] = sent.acked_ages_ticks;
-        for rung in rungs {
-            let stages = rung.rung.stages;
-            let current = quantized.get(&world, stages.precision())?;
-            let mut kept = rung.sent.take_slot(tick);
-            let held = |age: Option<u16>| rung.sent.get(tick.checked_sub(age?.into())?);
-            let references = References {
-                baseline: held(age),
-                additional: [second, third].map(held),
-            };
-            // Nothing is encoded against the packets of rungs that use no baseline.
-            let kept_here = stages.uses_baseline().then_some(&mut kept);
-            rung.encoder
-                .encode(sequence, stages, current, references, packet, kept_here)?;
-            if stages.uses_baseline() {
-                rung.sent.insert(tick, kept);
-            }
-            rung.count(Some(PacketRecord::new(packet, stages)));
+        let sent = sent.and_then(|sample| sample.snapshots.first());
+        shadow.poll()?;
+        shadow.push(&world, sent);
+        if shadow.queue.len() > MAX_QUEUED {
+            shadow.finish()?;
         }
+    }
+    Ok(())
+}
+
+/// Starts the tasks at the end of a frame: on one core, they would otherwise delay it.
+pub(super) fn start(mut shadows: Query<&mut ShadowLadder>) -> Result {
+    for mut shadow in &mut shadows {
+        shadow.poll()?;
+        shadow.start()?;
+    }
+    Ok(())
+}
+
+/// Waits for the shadows, so that pictures of their figures are the same in every run.
+pub(crate) fn finish_shadows(mut shadows: Query<&mut ShadowLadder>) -> Result {
+    for mut shadow in &mut shadows {
+        shadow.finish()?;
     }
     Ok(())
 }

@@ -4,8 +4,9 @@ use bevy::prelude::*;
 use cubewire_link::{Link, LinkStats};
 use renet::{ClientId, RenetClient, RenetServer};
 
+use super::acks::{Flush, bundle, packets, shares};
 use super::guard::Guard;
-use super::{SNAPSHOTS, TICK, config, purpose};
+use super::{SNAPSHOTS, TICK, config};
 use crate::replication::transport::{End, ReceiverMail, SenderMail, TransportSystems};
 use crate::replication::{HEADER_BYTES, LaneMeter, LinkSettings, LocalLane};
 
@@ -47,6 +48,8 @@ struct Connection {
     upstream: Link<Vec<u8>>,
     client_guard: Guard,
     server_guard: Guard,
+    client_flush: Flush,
+    server_flush: Flush,
 }
 
 impl Default for Server {
@@ -75,6 +78,8 @@ impl Server {
             upstream: link(1),
             client_guard: Guard::for_client(),
             server_guard: Guard::for_server(),
+            client_flush: Flush::default(),
+            server_flush: Flush::default(),
         }
     }
 }
@@ -124,10 +129,13 @@ fn server_receive(
                 link.set_conditions(settings.conditions.clone());
             }
         }
-        while let Some(packet) = connection.upstream.receive(time.elapsed()) {
-            match connection.server_guard.admit(&packet) {
-                Ok(()) => server.renet.process_packet_from(&packet, connection.id)?,
-                Err(hostile) => meter.refuse_packet(&hostile),
+        while let Some(datagram) = connection.upstream.receive(time.elapsed()) {
+            for packet in packets(&datagram) {
+                match connection.server_guard.admit(packet) {
+                    Ok(()) => server.renet.process_packet_from(packet, connection.id)?,
+                    Err(hostile) => meter.refuse_packet(&hostile),
+                }
+                connection.server_flush.received(packet);
             }
         }
         while let Some(message) = server.renet.receive_message(connection.id, SNAPSHOTS) {
@@ -146,12 +154,18 @@ fn server_flush(
     for (mut connection, mut mail, mut meter) in &mut lanes {
         for message in mail.0.outgoing.drain(..) {
             server.renet.send_message(connection.id, SNAPSHOTS, message);
+            connection.server_flush.sends();
         }
-        for packet in server.renet.get_packets_to_send(connection.id)? {
-            let bytes = packet.len() + HEADER_BYTES;
+        if !connection.server_flush.take(TICK) {
+            continue;
+        }
+        for datagram in bundle(server.renet.get_packets_to_send(connection.id)?) {
+            let bytes = datagram.len() + HEADER_BYTES;
             let traffic = &mut meter.current().traffic;
-            traffic.count_downstream(purpose(&packet), bytes);
-            connection.downstream.send(time.elapsed(), bytes, packet);
+            for (purpose, bytes) in shares(&datagram, bytes) {
+                traffic.count_downstream(purpose, bytes);
+            }
+            connection.downstream.send(time.elapsed(), bytes, datagram);
         }
     }
     Ok(())
@@ -165,10 +179,13 @@ fn client_receive(
     for (mut connection, mut mail, mut meter) in &mut lanes {
         let connection = &mut *connection;
         connection.client.update(TICK);
-        while let Some(packet) = connection.downstream.receive(time.elapsed()) {
-            match connection.client_guard.admit(&packet) {
-                Ok(()) => connection.client.process_packet(&packet),
-                Err(hostile) => meter.refuse_packet(&hostile),
+        while let Some(datagram) = connection.downstream.receive(time.elapsed()) {
+            for packet in packets(&datagram) {
+                match connection.client_guard.admit(packet) {
+                    Ok(()) => connection.client.process_packet(packet),
+                    Err(hostile) => meter.refuse_packet(&hostile),
+                }
+                connection.client_flush.received(packet);
             }
         }
         while let Some(message) = connection.client.receive_message(SNAPSHOTS) {
@@ -189,12 +206,18 @@ fn client_flush(
     for (mut connection, mut mail, mut meter) in &mut lanes {
         for message in mail.0.outgoing.drain(..) {
             connection.client.send_message(SNAPSHOTS, message);
+            connection.client_flush.sends();
         }
-        for packet in connection.client.get_packets_to_send() {
-            let bytes = packet.len() + HEADER_BYTES;
+        if !connection.client_flush.take(TICK) {
+            continue;
+        }
+        for datagram in bundle(connection.client.get_packets_to_send()) {
+            let bytes = datagram.len() + HEADER_BYTES;
             let traffic = &mut meter.current().traffic;
-            traffic.count_upstream(purpose(&packet), bytes);
-            connection.upstream.send(time.elapsed(), bytes, packet);
+            for (purpose, bytes) in shares(&datagram, bytes) {
+                traffic.count_upstream(purpose, bytes);
+            }
+            connection.upstream.send(time.elapsed(), bytes, datagram);
         }
     }
 }

@@ -6,9 +6,7 @@ use std::path::Path;
 use cubewire::commands::ladder::{RungCost, measure};
 use cubewire::commands::network;
 use cubewire::game::headless::{HeadlessGame, LaneGame};
-use cubewire::replication::{
-    Accounting, LaneCheck, LaneMeter, LaneSettings, ShadowLadder, ShadowRung, Totals,
-};
+use cubewire::replication::{Accounting, LaneCheck, LaneMeter, LaneSettings, ShadowRung, Totals};
 use cubewire_codec::ladder::{self, LADDER};
 use cubewire_link::Preset;
 
@@ -154,7 +152,7 @@ fn the_shadow_of_the_lanes_own_rung_costs_what_the_lane_does() {
         game.step();
     }
     let lane = Totals::of(game.meter().samples()).kbps(Accounting::Article);
-    let shadow = game.app.world().get::<ShadowLadder>(game.lane).unwrap();
+    let shadow = game.shadow().unwrap().unwrap();
     let is_own = |rung: &&ShadowRung| rung.rung().name == "changed-flags";
     let shadow = shadow.rungs().iter().find(is_own).unwrap().mean_kbps();
     assert!((lane - shadow).abs() < 1e-9, "{lane} {shadow}");

@@ -1,5 +1,6 @@
 //! Behaviour of the app, through its real plugins, on a manual clock.
 
+mod acks;
 mod command_line;
 mod common;
 mod controls;
@@ -13,6 +14,7 @@ mod recording;
 mod replays;
 mod replica;
 mod schedules;
+mod shadow;
 mod udp;
 mod udp_hostile;
 mod video;

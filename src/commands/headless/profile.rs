@@ -15,12 +15,17 @@ use crate::simulation::SimulationSystems;
 use crate::view::{Side, ViewSystems};
 
 /// Times of every frame, by part, and a panel that is laid out but not drawn.
+///
+/// In a window, the shadow ladder has the time until the next frame, and that in which the frame is drawn.
+/// Here a frame follows the other at once, and what the shadow's task takes is no part of either.
 #[derive(Resource)]
 pub(super) struct Profile {
     frame_start: Instant,
     part_start: Instant,
     parts: Vec<(&'static str, Vec<Duration>)>,
     frames: Vec<Duration>,
+    /// What the shadow ladder's task took.
+    shadow: Vec<Duration>,
     egui: egui::Context,
     panel: PanelState,
 }
@@ -33,6 +38,7 @@ impl Profile {
             part_start: Instant::now(),
             parts: Vec::new(),
             frames: Vec::new(),
+            shadow: Vec::new(),
             egui: egui::Context::default(),
             panel: PanelState::default(),
         })
@@ -47,7 +53,10 @@ impl Profile {
                 end_part("lane")
                     .after(TransportSystems::Flush(End::Receiver))
                     .before(ReplicationSystems::Observe),
-                end_part("shadow ladder").after(ReplicationSystems::Observe),
+                end_part("checks")
+                    .after(ReplicationSystems::Observe)
+                    .before(ReplicationSystems::Shadow),
+                end_part("shadow ladder").after(ReplicationSystems::Shadow),
             ),
         )
         .add_systems(
@@ -61,7 +70,9 @@ impl Profile {
         )
         .add_systems(
             Last,
-            (begin_part, lay_out_panel, end_part("panel"), end).chain(),
+            (begin_part, lay_out_panel, end_part("panel"), end)
+                .chain()
+                .before(ReplicationSystems::Shadow),
         );
     }
 
@@ -78,8 +89,11 @@ impl Profile {
             out,
             "  ms a frame          mean    median      99 %     worst"
         )?;
-        let frames = ("whole frame", self.frames.clone());
-        for (name, times) in self.parts.iter().cloned().chain([frames]) {
+        let sums = [
+            ("whole frame", self.frames.clone()),
+            ("beside: shadow", self.shadow.clone()),
+        ];
+        for (name, times) in self.parts.iter().cloned().chain(sums) {
             let mut sorted = times;
             sorted.sort_unstable();
             let ms = |time: Duration| time.as_secs_f64() * 1000.0;
@@ -100,8 +114,13 @@ impl Profile {
     }
 }
 
-fn start(mut profile: ResMut<Profile>) {
+fn start(mut profile: ResMut<Profile>, mut shadows: Query<&mut ShadowLadder>) -> Result {
+    for mut shadow in &mut shadows {
+        shadow.finish()?;
+        profile.shadow.push(shadow.time_per_tick());
+    }
     profile.frame_start = Instant::now();
+    Ok(())
 }
 
 fn end(mut profile: ResMut<Profile>) {

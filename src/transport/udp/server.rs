@@ -19,6 +19,7 @@ use renetcode::{NetcodeServer, ServerAuthentication, ServerConfig};
 use super::pacer::Pacer;
 use super::{PROTOCOL_ID, Security, since_1970};
 use crate::replication::{SocketTraffic, Traffic};
+use crate::transport::acks::Flush;
 use crate::transport::config;
 use crate::transport::guard::Guard;
 
@@ -69,6 +70,7 @@ struct Client {
     pacer: Pacer,
     /// Traffic that its lane's meter has not counted yet.
     traffic: Traffic,
+    renet_flush: Flush,
 }
 
 impl UdpServer {

@@ -16,8 +16,9 @@ use super::super::{ViewerSettings, token_version};
 use super::{Client, UdpServer};
 use crate::replication::{HEADER_BYTES, Traffic};
 use crate::simulation::CubeWorld;
+use crate::transport::WELCOME;
+use crate::transport::acks::{Flush, packets, shares};
 use crate::transport::guard::Guard;
-use crate::transport::{WELCOME, purpose};
 
 impl UdpServer {
     /// Processes the datagrams that have arrived, up to [`MAX_DATAGRAMS`].
@@ -58,11 +59,17 @@ impl UdpServer {
                 let Some(client) = known else {
                     return;
                 };
-                client.traffic.count_upstream(purpose(payload), bytes);
-                match client.guard.admit(payload) {
+                for (purpose, bytes) in shares(payload, bytes) {
+                    client.traffic.count_upstream(purpose, bytes);
+                }
+                for packet in packets(payload) {
+                    if let Err(hostile) = client.guard.admit(packet) {
+                        self.remove(client_id, &hostile.to_string(), commands);
+                        return;
+                    }
+                    client.renet_flush.received(packet);
                     // The client is connected, so renet knows its id.
-                    Ok(()) => drop(self.renet.process_packet_from(payload, client_id)),
-                    Err(hostile) => self.remove(client_id, &hostile.to_string(), commands),
+                    drop(self.renet.process_packet_from(packet, client_id));
                 }
             }
             ServerResult::ClientConnected {
@@ -123,7 +130,7 @@ impl UdpServer {
             .expect("the simulation's states are finite");
         self.renet.add_connection(id);
         self.renet.send_message(id, WELCOME, message);
-        let client = Client {
+        let mut client = Client {
             address,
             guard: Guard::for_server(),
             initial: welcome.initial,
@@ -133,7 +140,9 @@ impl UdpServer {
             is_refused: version != PROTOCOL_VERSION,
             pacer: Pacer::default(),
             traffic: Traffic::default(),
+            renet_flush: Flush::default(),
         };
+        client.renet_flush.sends();
         if client.is_refused {
             // The welcome carries the version of this program.
             warn!(

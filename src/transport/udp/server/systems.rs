@@ -12,6 +12,7 @@ use crate::replication::{
     LaneBackoff, LaneMeter, Peer, SEND_INTERVALS, SenderSettings, spawn_sending_lane,
 };
 use crate::simulation::CubeWorld;
+use crate::transport::acks::{bundle, shares};
 use crate::transport::{REQUESTS, SNAPSHOTS, TICK, purpose};
 
 type Lanes<'world, 'state, 'a> =
@@ -65,6 +66,7 @@ pub(super) fn receive(
             let tick = world.tick();
             let ack = RequestAck { number, tick }.encode();
             server.renet.send_message(id, REQUESTS, ack);
+            client.renet_flush.sends();
         }
         let lane = client.lane.and_then(|(lane, _)| lanes.get_mut(lane).ok());
         let mut mail = lane.map(|(mail, _)| mail);
@@ -133,28 +135,34 @@ pub(super) fn flush(
     if !waiting && server.since_flush < TICK {
         return;
     }
-    let ticks = server.since_flush.div_duration_f64(TICK).round().max(1.0) as u32;
-    server.since_flush = Duration::ZERO;
+    let passed = std::mem::take(&mut server.since_flush);
+    let ticks = passed.div_duration_f64(TICK).round().max(1.0) as u32;
     for (&id, client) in &mut server.clients {
         let mut lane = client.lane.and_then(|(lane, _)| lanes.get_mut(lane).ok());
         if let Some((mail, ..)) = &mut lane {
             for message in mail.0.outgoing.drain(..) {
                 server.renet.send_message(id, SNAPSHOTS, message);
+                client.renet_flush.sends();
             }
         }
         let interval = lane
             .as_ref()
             .map_or(1, |(_, backoff, ..)| backoff.0.interval_ticks());
-        let packets = server.renet.get_packets_to_send(id).unwrap_or_default();
+        let mut packets = Vec::new();
+        if client.renet_flush.take(passed) {
+            packets = server.renet.get_packets_to_send(id).unwrap_or_default();
+        }
         let (snapshots, others): (Vec<_>, Vec<_>) = packets
             .into_iter()
             .partition(|packet| purpose(packet) == Purpose::Snapshots);
         client.pacer.put(snapshots, interval);
-        for packet in others.into_iter().chain(client.pacer.take(ticks)) {
-            if let Ok((to, datagram)) = server.netcode.generate_payload_packet(id, &packet) {
+        let due = others.into_iter().chain(client.pacer.take(ticks));
+        for payload in bundle(due.collect()) {
+            if let Ok((to, datagram)) = server.netcode.generate_payload_packet(id, &payload) {
                 let bytes = server.socket.send(datagram, to);
-                let traffic = &mut client.traffic;
-                traffic.count_downstream(purpose(&packet), bytes);
+                for (purpose, bytes) in shares(&payload, bytes) {
+                    client.traffic.count_downstream(purpose, bytes);
+                }
             }
         }
         if let Some((_, _, meter, peer)) = &mut lane {

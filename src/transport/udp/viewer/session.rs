@@ -18,8 +18,9 @@ use super::super::datagram::is_fit_for_viewer;
 use super::super::{PROTOCOL_ID, Security, TOKEN_SECONDS, since_1970, token_data};
 use super::{ViewError, ViewerSettings};
 use crate::replication::{HEADER_BYTES, SenderSettings, Traffic};
+use crate::transport::acks::{Flush, bundle, packets, shares};
 use crate::transport::guard::Guard;
-use crate::transport::{REQUESTS, WELCOME, config, purpose};
+use crate::transport::{REQUESTS, WELCOME, config};
 
 pub(super) struct Session {
     socket: UdpSocket,
@@ -37,6 +38,7 @@ pub(super) struct Session {
     /// Traffic that the meter has not counted yet.
     pub(super) traffic: Traffic,
     pub(super) since_flush: Duration,
+    pub(super) renet_flush: Flush,
 }
 
 /// The derived implementation would show the keys.
@@ -110,6 +112,7 @@ impl Session {
             is_unreachable: false,
             traffic: Traffic::default(),
             since_flush: Duration::ZERO,
+            renet_flush: Flush::default(),
         })
     }
 
@@ -132,7 +135,9 @@ impl Session {
                     }
                     match self.netcode.process_packet(&mut buffer[..length]) {
                         Some(payload) => {
-                            self.traffic.count_downstream(purpose(payload), bytes);
+                            for (purpose, bytes) in shares(payload, bytes) {
+                                self.traffic.count_downstream(purpose, bytes);
+                            }
                             self.downstream.send(now, bytes, payload.to_vec());
                         }
                         None => self.traffic.control_bytes += bytes,
@@ -146,14 +151,17 @@ impl Session {
             }
         }
         self.renet.update(delta);
-        while let Some(packet) = self.downstream.receive(now) {
-            if let Err(hostile) = self.guard.admit(&packet) {
-                return Err(ViewError::Hostile {
-                    server,
-                    reason: hostile.to_string(),
-                });
+        while let Some(datagram) = self.downstream.receive(now) {
+            for packet in packets(&datagram) {
+                if let Err(hostile) = self.guard.admit(packet) {
+                    return Err(ViewError::Hostile {
+                        server,
+                        reason: hostile.to_string(),
+                    });
+                }
+                self.renet.process_packet(packet);
+                self.renet_flush.received(packet);
             }
-            self.renet.process_packet(&packet);
         }
         if let Some(reason) = self.renet.disconnect_reason() {
             return Err(ViewError::Hostile {
@@ -255,6 +263,7 @@ impl Session {
         {
             last.since = Duration::ZERO;
             self.renet.send_message(REQUESTS, last.request.encode());
+            self.renet_flush.sends();
         }
     }
 
@@ -266,17 +275,22 @@ impl Session {
         }
     }
 
-    /// Sends renet's outgoing packets over the simulated link, and those that leave it to the server.
-    pub(super) fn flush(&mut self, now: Duration) {
-        for packet in self.renet.get_packets_to_send() {
-            self.upstream.send(now, packet.len() + HEADER_BYTES, packet);
+    /// Sends renet's outgoing packets over the simulated link, and those that leave it to the server,
+    /// `passed` after the last flush.
+    pub(super) fn flush(&mut self, now: Duration, passed: Duration) {
+        if self.renet_flush.take(passed) {
+            for payload in bundle(self.renet.get_packets_to_send()) {
+                let bytes = payload.len() + HEADER_BYTES;
+                self.upstream.send(now, bytes, payload);
+            }
         }
-        while let Some(packet) = self.upstream.receive(now) {
-            if let Ok((_, datagram)) = self.netcode.generate_payload_packet(&packet)
+        while let Some(payload) = self.upstream.receive(now) {
+            if let Ok((_, datagram)) = self.netcode.generate_payload_packet(&payload)
                 && self.socket.send(datagram).is_ok()
             {
-                let bytes = datagram.len() + HEADER_BYTES;
-                self.traffic.count_upstream(purpose(&packet), bytes);
+                for (purpose, bytes) in shares(&payload, datagram.len() + HEADER_BYTES) {
+                    self.traffic.count_upstream(purpose, bytes);
+                }
             }
         }
     }

@@ -1,7 +1,5 @@
 //! The systems that run every frame.
 
-use std::time::Duration;
-
 use bevy::prelude::*;
 
 use super::UdpViewer;
@@ -84,11 +82,12 @@ pub(super) fn flush(
     if mail.0.outgoing.is_empty() && session.since_flush < TICK {
         return;
     }
-    session.since_flush = Duration::ZERO;
+    let passed = std::mem::take(&mut session.since_flush);
     for message in mail.0.outgoing.drain(..) {
         session.renet.send_message(SNAPSHOTS, message);
+        session.renet_flush.sends();
     }
-    session.flush(time.elapsed());
+    session.flush(time.elapsed(), passed);
     let traffic = std::mem::take(&mut session.traffic);
     meter.current().traffic.add(&traffic);
 }

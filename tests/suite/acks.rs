@@ -1,0 +1,112 @@
+//! What acks cost: our own of snapshots, and the transport's of its packets.
+
+use cubewire::game::headless::LaneGame;
+use cubewire::replication::{LinkSettings, Sample, Totals};
+use cubewire::transport::udp::Security;
+use cubewire_link::{Conditions, Loss, Preset};
+
+use crate::common::{lane, script};
+use crate::udp::{address, lanes, server, step, viewer_at};
+
+/// Kilobits a second.
+#[derive(Debug)]
+struct Acks {
+    ours: f64,
+    transports: f64,
+    /// Mean age of the baselines, ticks.
+    baseline_age: f64,
+}
+
+fn acks(samples: &[Sample]) -> Acks {
+    let totals = Totals::of(samples);
+    let packets = samples.iter().flat_map(|sample| &sample.snapshots);
+    let ages: Vec<_> = packets
+        .filter_map(|packet| packet.reference_age_ticks)
+        .map(f64::from)
+        .collect();
+    Acks {
+        ours: totals.kbps_of(totals.traffic.ack_bytes),
+        transports: totals.kbps_of(totals.traffic.transport_ack_bytes),
+        baseline_age: ages.iter().sum::<f64>() / ages.len() as f64,
+    }
+}
+
+/// Acks of the last five of ten seconds.
+fn acks_over(conditions: Conditions, send_interval_ticks: u32) -> Acks {
+    let mut settings = lane("changed-flags");
+    settings.sender.send_interval_ticks = send_interval_ticks;
+    settings.link.conditions = conditions;
+    let mut game = LaneGame::new(Some(script("katamari")), settings).unwrap();
+    for _ in 0..600 {
+        game.step();
+    }
+    assert_eq!((game.check().wrong, game.meter().refused), (0, 0));
+    acks(&game.meter().newest(300).cloned().collect::<Vec<_>>())
+}
+
+fn preset(name: &str) -> Conditions {
+    Preset::by_name(name).unwrap().conditions.clone()
+}
+
+#[test]
+fn the_transports_acks_cost_a_third_of_ours_and_baselines_are_a_round_trip_old() {
+    let default = acks_over(LinkSettings::default().conditions, 1);
+    assert_eq!(default.baseline_age, 6.0);
+    assert!((20.0..21.0).contains(&default.ours), "{default:?}");
+    assert!(default.transports < 7.0, "{default:?}");
+    let perfect = acks_over(preset("perfect"), 1);
+    assert_eq!(perfect.baseline_age, 1.0);
+    assert!(perfect.transports < 7.0, "{perfect:?}");
+    // Snapshots that arrive together are acknowledged together.
+    let article = acks_over(preset("article"), 1);
+    assert!(article.baseline_age < 7.0, "{article:?}");
+    assert!(article.ours < default.ours, "{article:?}");
+    assert!(article.transports < 7.0, "{article:?}");
+}
+
+#[test]
+fn fewer_snapshots_need_fewer_acks() {
+    let acks = acks_over(LinkSettings::default().conditions, 6);
+    assert_eq!(acks.baseline_age, 6.0);
+    assert!(acks.ours < 3.5 && acks.transports < 1.5, "{acks:?}");
+}
+
+#[test]
+fn a_lost_ack_costs_no_baseline_that_the_next_ack_does_not_give_back() {
+    let half = Conditions {
+        loss: Loss::Independent { probability: 0.5 },
+        ..LinkSettings::default().conditions
+    };
+    // A snapshot and its ack arrive in one of four cases: the newest acked is three ticks older.
+    let acks = acks_over(half, 1);
+    assert!((8.0..10.0).contains(&acks.baseline_age), "{acks:?}");
+}
+
+#[test]
+fn over_udp_acks_travel_with_snapshots_and_the_server_still_knows_the_network() {
+    let mut game = server(Security::Insecure, 2);
+    let at = address(&game);
+    let mut good = viewer_at(at, Security::Insecure, "changed-flags");
+    let mut bad = viewer_at(at, Security::Insecure, "changed-flags");
+    let lane = bad.lane;
+    let mut link = bad.app.world_mut().get_mut::<LinkSettings>(lane).unwrap();
+    link.conditions = Conditions {
+        loss: Loss::Independent { probability: 0.1 },
+        ..LinkSettings::default().conditions
+    };
+    step(&mut game, &mut [&mut good, &mut bad], 600);
+    let mut served = lanes(&mut game);
+    served.sort_by_key(|(peer, ..)| peer.round_trip);
+    let [(good, _, samples), (bad, ..)] = &served[..] else {
+        panic!("two viewers");
+    };
+    let acks = acks(&samples[samples.len() - 300..]);
+    // Alone, one would cost 28 bytes of IP and UDP headers, and 20 of netcode's.
+    assert!(acks.transports < 9.0, "{acks:?}");
+    assert!(good.loss_fraction < 0.01, "{good:?}");
+    assert!(good.round_trip.as_millis() < 40, "{good:?}");
+    // A packet counts as lost if its ack is, too, but the next ack repeats it.
+    assert!((0.05..0.2).contains(&bad.loss_fraction), "{bad:?}");
+    let round_trip = bad.round_trip.as_millis();
+    assert!((100..180).contains(&round_trip), "{bad:?}");
+}

@@ -1,0 +1,213 @@
+//! The shadow ladder, which encodes beside the frame.
+
+use std::collections::HashMap;
+
+use bevy::prelude::*;
+use cubewire::game::headless::LaneGame;
+use cubewire::replication::{
+    ChangeLane, LaneMeter, LaneSettings, LinkSettings, PacketRecord, SenderSettings, ShadowLadder,
+    ShadowRung, Totals, kbps,
+};
+use cubewire::simulation::{CubeWorld, ResetSimulation};
+use cubewire_codec::ladder::{self, Rung};
+use cubewire_codec::{
+    Baseline, Encoder, Limits, Packet, QuantizedSnapshot, References, Sequence, Snapshot,
+};
+use cubewire_link::{Conditions, Loss};
+
+use crate::common::{lane, script};
+
+/// Encodes every tick at once, with every rung, and keeps every baseline.
+struct InTheFrame {
+    rungs: Vec<(Rung, Encoder, HashMap<u64, Baseline>)>,
+    totals: Vec<Totals>,
+    bytes: Vec<Vec<usize>>,
+}
+
+impl InTheFrame {
+    fn new(initial: &Snapshot) -> Self {
+        let encoder = || Encoder::new(initial.clone(), Limits::default()).unwrap();
+        let rungs: Vec<_> = ladder::all()
+            .map(|rung| (rung, encoder(), HashMap::new()))
+            .collect();
+        Self {
+            totals: vec![Totals::default(); rungs.len()],
+            bytes: vec![Vec::new(); rungs.len()],
+            rungs,
+        }
+    }
+
+    fn encode(&mut self, game: &LaneGame, meter: &LaneMeter) {
+        let cubes = game.cubes();
+        let tick = cubes.tick();
+        let sent = meter.samples().back().unwrap().snapshots.first();
+        for (place, (rung, encoder, baselines)) in self.rungs.iter_mut().enumerate() {
+            let Some(sent) = sent else {
+                self.totals[place].add_tick(&[]);
+                self.bytes[place].push(0);
+                continue;
+            };
+            let stages = rung.stages;
+            let mut quantized = QuantizedSnapshot::new(stages.precision());
+            quantized
+                .quantize(cubes.current(), stages.precision())
+                .unwrap();
+            let ages = sent.acked_ages_ticks;
+            let [baseline, second, third] =
+                ages.map(|age| baselines.get(&(tick - u64::from(age?))));
+            let references = References {
+                baseline,
+                additional: [second, third],
+            };
+            let (mut packet, mut kept) = (Packet::default(), Baseline::default());
+            let keeps = stages.uses_baseline();
+            let kept_here = keeps.then_some(&mut kept);
+            encoder
+                .encode(
+                    Sequence(tick as u16),
+                    stages,
+                    &quantized,
+                    references,
+                    &mut packet,
+                    kept_here,
+                )
+                .unwrap();
+            if keeps {
+                baselines.insert(tick, kept);
+            }
+            let record = PacketRecord::new(&packet, stages);
+            self.bytes[place].push(record.article_bytes());
+            self.totals[place].add_tick(&[record]);
+        }
+    }
+
+    fn check(&self, rungs: &[ShadowRung]) {
+        assert_eq!(rungs.len(), self.rungs.len());
+        for (place, rung) in rungs.iter().enumerate() {
+            let name = rung.rung().name;
+            assert_eq!(name, self.rungs[place].0.name);
+            assert_eq!(rung.totals, self.totals[place], "{name}");
+            let second: Vec<_> = self.bytes[place].iter().rev().take(60).collect();
+            let expected = kbps(second.iter().copied().sum(), second.len());
+            assert_eq!(rung.kbps(), expected, "{name}");
+        }
+    }
+}
+
+fn shadowed(settings: LaneSettings) -> (LaneGame, InTheFrame) {
+    let mut game = LaneGame::new(Some(script("katamari")), settings).unwrap();
+    game.add_shadow().unwrap();
+    let expected = InTheFrame::new(CubeWorld::default().current());
+    (game, expected)
+}
+
+fn step(game: &mut LaneGame, expected: &mut InTheFrame) {
+    game.step();
+    expected.encode(game, game.meter());
+}
+
+fn lossy(rung: &str) -> LaneSettings {
+    let link = LinkSettings {
+        conditions: Conditions {
+            loss: Loss::Independent { probability: 0.2 },
+            ..LinkSettings::default().conditions
+        },
+        seed: 3,
+    };
+    LaneSettings { link, ..lane(rung) }
+}
+
+#[test]
+fn what_is_encoded_beside_the_frame_costs_what_it_would_in_the_frame() {
+    let (mut game, mut expected) = shadowed(lane("changed-flags"));
+    for tick in 0..300 {
+        let settings = match tick {
+            60 => Some(lane("predicted")),
+            120 => Some(lossy("uncompressed")),
+            180 => Some(LaneSettings {
+                sender: SenderSettings {
+                    send_interval_ticks: 3,
+                    ..lane("delta").sender
+                },
+                ..lossy("delta")
+            }),
+            _ => None,
+        };
+        if let Some(settings) = settings {
+            let entity = game.lane;
+            let world = game.app.world_mut();
+            world.trigger(ChangeLane { entity, settings });
+        }
+        if tick == 240 {
+            game.app.world_mut().write_message(ResetSimulation);
+        }
+        step(&mut game, &mut expected);
+    }
+    assert_eq!(expected.totals[0].ticks, 300);
+    assert_eq!(expected.totals[0].snapshots, 180 + 40);
+    expected.check(game.shadow().unwrap().unwrap().rungs());
+}
+
+#[test]
+fn the_figures_say_how_old_they_are() {
+    let (mut game, _) = shadowed(lane("delta"));
+    let shadow = game.app.world().get::<ShadowLadder>(game.lane).unwrap();
+    assert_eq!(shadow.age_ticks(game.cubes().tick()), None);
+    for _ in 0..120 {
+        game.step();
+        let now = game.cubes().tick();
+        let shadow = game.app.world().get::<ShadowLadder>(game.lane).unwrap();
+        let counted = shadow.rungs()[0].totals.ticks as u64;
+        assert_eq!(
+            shadow.age_ticks(now),
+            (counted > 0).then_some(now - counted)
+        );
+        // At most a queue is being encoded while another one fills.
+        assert!(now - counted <= 30);
+    }
+    let now = game.cubes().tick();
+    let shadow = game.shadow().unwrap().unwrap();
+    assert_eq!(shadow.age_ticks(now), Some(0));
+    assert!(!shadow.time_per_tick().is_zero());
+}
+
+#[test]
+fn a_restart_leaves_out_the_ticks_that_are_still_being_encoded() {
+    let (mut game, mut expected) = shadowed(lane("delta"));
+    for _ in 0..50 {
+        step(&mut game, &mut expected);
+    }
+    let lane = game.lane;
+    let mut shadow = game.app.world_mut().get_mut::<ShadowLadder>(lane).unwrap();
+    shadow.restart().unwrap();
+    expected.totals.fill(Totals::default());
+    for _ in 0..50 {
+        step(&mut game, &mut expected);
+    }
+    expected.check(game.shadow().unwrap().unwrap().rungs());
+}
+
+#[test]
+fn a_shadow_that_is_moved_to_another_lane_continues_there() {
+    let (mut game, mut expected) = shadowed(lane("delta"));
+    let second = game.spawn_lane(lossy("predicted")).unwrap();
+    for _ in 0..50 {
+        step(&mut game, &mut expected);
+    }
+    let first = game.lane;
+    let world = game.app.world_mut();
+    let shadow = world.entity_mut(first).take::<ShadowLadder>().unwrap();
+    world.entity_mut(second).insert(shadow);
+    for _ in 0..50 {
+        game.step();
+        let meter = game.app.world().get::<LaneMeter>(second).unwrap();
+        expected.encode(&game, meter);
+    }
+    let mut shadow = game
+        .app
+        .world_mut()
+        .get_mut::<ShadowLadder>(second)
+        .unwrap();
+    shadow.finish().unwrap();
+    expected.check(shadow.rungs());
+}
