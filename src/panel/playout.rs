@@ -1,8 +1,6 @@
 //! Interpolation, playout delay and jitter buffer, and the error of the displayed state.
 
 use bevy_egui::egui::{self, Color32};
-use cubewire_codec::Stages;
-use cubewire_codec::stages::Velocity;
 use cubewire_protocol::Interpolation;
 use cubewire_scene::TICKS_PER_SECOND;
 use egui_plot::{AxisHints, Bar, BarChart, MarkerShape, Plot, Points, uniform_grid_spacer};
@@ -50,16 +48,12 @@ fn kinds(ui: &mut egui::Ui, settings: &mut LaneSettings) {
                 .on_hover_text(tooltip(kind));
         }
     });
-    if lacks_velocity(settings.playout.interpolation, settings.sender.stages) {
+    if settings.lacks_velocity() {
         ui.weak(
             "Needs velocities, which these stages do not send, so the picture uses linear \
              interpolation. The rungs up to at-rest send them.",
         );
     }
-}
-
-const fn lacks_velocity(kind: Interpolation, stages: Stages) -> bool {
-    kind.needs_velocity() && matches!(stages.velocity, Velocity::Omitted)
 }
 
 const fn tooltip(kind: Interpolation) -> &'static str {
@@ -177,21 +171,3 @@ const HEIGHT: f32 = 90.0;
 const BAR_COLOR: Color32 = Color32::from_rgb(0x56, 0xB4, 0xE9);
 const STARVED_COLOR: Color32 = Color32::from_rgb(0xD5, 0x5E, 0x00);
 const LATE_COLOR: Color32 = Color32::from_rgb(0xE6, 0x9F, 0x00);
-
-#[cfg(test)]
-mod tests {
-    use cubewire_codec::ladder;
-
-    use super::*;
-
-    #[test]
-    fn rungs_after_at_rest_lack_velocities_for_hermite() {
-        let kind = Interpolation::Hermite;
-        let with = ["uncompressed", "smallest-three", "velocity", "at-rest"];
-        for rung in ladder::LADDER {
-            let lacks = lacks_velocity(kind, rung.stages);
-            assert_eq!(lacks, !with.contains(&rung.name), "{}", rung.name);
-            assert!(!lacks_velocity(Interpolation::Linear, rung.stages));
-        }
-    }
-}
