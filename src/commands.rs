@@ -14,6 +14,7 @@ pub mod soak;
 mod table;
 pub mod view;
 pub mod viewers;
+mod warning;
 pub mod window;
 
 use std::error::Error;
