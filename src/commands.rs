@@ -15,6 +15,7 @@ pub mod soak;
 mod table;
 pub mod view;
 pub mod viewers;
+mod warning;
 pub mod window;
 
 use std::error::Error;

@@ -118,6 +118,8 @@ pub struct LaneView<'a> {
     pub meter: &'a LaneMeter,
     /// Bandwidth of every rung; without it the ladder shows no figures.
     pub shadow: Option<&'a ShadowLadder>,
+    /// The tick of the simulation, if it runs here.
+    pub tick: Option<u64>,
     /// Difference between picture and simulation, if it is measured.
     pub divergence: Option<&'a Divergence>,
     /// The other ends of a real network.
@@ -232,7 +234,7 @@ impl Shown<'_, '_> {
             view: self.view.as_deref().copied().unwrap_or_default(),
             has_trails: self.trails.as_ref().is_some_and(|trails| trails.shown),
             records_replay: self.notices.replay.is_some(),
-            records_video: self.notices.video.is_some(),
+            records_video: self.notices.are_hidden(),
             explains: state.explaining,
             settings: self.file.as_ref().map(|file| file.path()),
         }
@@ -295,6 +297,7 @@ fn draw_lane(
         side,
         meter,
         shadow,
+        tick: lanes.world.as_ref().map(|world| world.tick()),
         divergence,
         peers,
         shown,

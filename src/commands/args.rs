@@ -1,7 +1,10 @@
 //! Arguments that several commands share, and the values that they parse themselves.
 
+use std::fmt::Display;
 use std::fs::{self, File};
 use std::io;
+use std::net::SocketAddr;
+use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::sync::Arc;
@@ -36,11 +39,58 @@ impl FromStr for Seconds {
     fn from_str(text: &str) -> Result<Self, String> {
         let seconds = text.parse().ok();
         let seconds = seconds.filter(|&seconds| seconds > 0.0 && seconds <= MAX_SECONDS);
-        let legal = "a number of seconds, more than 0 and at most a day";
+        let legal = "a number of seconds, more than 0 and at most a day, as in 2.5";
         Ok(Self(
             seconds.ok_or_else(|| format!("{text} is not {legal}"))?,
         ))
     }
+}
+
+/// A time at the start that is left out, from 0 to [`MAX_SECONDS`].
+///
+/// # Errors
+/// If it is not a number, or out of range.
+pub fn skipped_seconds(text: &str) -> Result<f64, String> {
+    let seconds = text.parse().ok();
+    let seconds = seconds.filter(|seconds| (0.0..=MAX_SECONDS).contains(seconds));
+    seconds.ok_or_else(|| format!("{text} is not a number of seconds, from 0 to a day"))
+}
+
+/// A whole number that is not negative.
+///
+/// # Errors
+/// If it is something else.
+pub fn whole_number(text: &str) -> Result<u64, String> {
+    let number = text.parse();
+    number.map_err(|_| format!("{text} is not a whole number from 0 to {}", u64::MAX))
+}
+
+/// A whole number in a range.
+///
+/// # Errors
+/// If it is something else, or out of range.
+pub fn number_within<T>(text: &str, legal: RangeInclusive<T>) -> Result<T, String>
+where
+    T: FromStr + PartialOrd + Display,
+{
+    let number = text.parse().ok();
+    number
+        .filter(|number| legal.contains(number))
+        .ok_or_else(|| {
+            let (min, max) = (legal.start(), legal.end());
+            format!("{text} is not a whole number from {min} to {max}")
+        })
+}
+
+/// An IP address and a port.
+///
+/// # Errors
+/// If it is something else.
+pub fn socket_address(text: &str) -> Result<SocketAddr, String> {
+    let address = text.parse();
+    address.map_err(|_| {
+        format!("{text} is not an IP address and a port, as in 192.168.1.5:7000 or [::1]:7000")
+    })
 }
 
 /// A width and a height in pixels.
@@ -48,7 +98,7 @@ impl FromStr for Seconds {
 pub struct Size(pub UVec2);
 
 impl Size {
-    const SIDES: std::ops::RangeInclusive<u32> = 64..=16_384;
+    const SIDES: RangeInclusive<u32> = 64..=16_384;
 }
 
 impl FromStr for Size {
@@ -182,7 +232,7 @@ pub struct LaneArgs {
     #[arg(long, value_name = "FILE", conflicts_with = "network")]
     pub trace: Option<PathBuf>,
     #[expect(missing_docs, reason = "the help says it")]
-    #[arg(id = "rate", long = "rate", value_name = "RATE", value_parser = replication::send_interval, help = format!(
+    #[arg(id = "rate", long = "rate", value_name = "RATE", allow_hyphen_values = true, value_parser = replication::send_interval, help = format!(
         "Snapshots per second to start with: {} [default: 60]", rates()
     ))]
     pub send_interval_ticks: Option<u32>,
@@ -243,6 +293,7 @@ pub struct PlayArgs {
         long,
         value_name = "SECONDS",
         default_value_t = 0.0,
+        value_parser = skipped_seconds,
         allow_hyphen_values = true
     )]
     pub skip: f64,

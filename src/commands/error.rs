@@ -105,6 +105,9 @@ pub enum CommandError {
     /// The server cannot be viewed.
     #[error(transparent)]
     View(#[from] ViewError),
+    /// The viewer was not admitted until it ended.
+    #[error("never connected: {0}")]
+    NeverConnected(String),
     /// The connection to the server was lost.
     #[error("{0}")]
     ConnectionLost(String),

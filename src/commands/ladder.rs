@@ -6,7 +6,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use cubewire_codec::BitKind;
+use cubewire_codec::{BitKind, ladder};
 use cubewire_scene::TICKS_PER_SECOND;
 use serde::Serialize;
 
@@ -17,7 +17,7 @@ use crate::game::GameError;
 use crate::game::headless::LaneGame;
 use crate::game::progress;
 use crate::recording::Script;
-use crate::replication::{HEADER_BYTES, LaneSettings, kbps};
+use crate::replication::{HEADER_BYTES, LaneSettings, ShadowRung, TARGET_KBPS, kbps};
 
 /// `cubewire ladder`
 #[derive(Clone, Debug, Args)]
@@ -28,8 +28,11 @@ pub struct LadderArgs {
     /// PNG file for the plot
     #[arg(long, value_name = "FILE", default_value = "ladder.png")]
     pub png: PathBuf,
-    /// Print JSON
+    /// Also print the largest packet, and the bits of each kind
     #[arg(long)]
+    pub bits: bool,
+    /// Print JSON
+    #[arg(long, conflicts_with = "bits")]
     pub json: bool,
 }
 
@@ -40,6 +43,8 @@ pub struct RungCost {
     pub rung: &'static str,
     /// Mean in article accounting, kilobits a second.
     pub mean_kbps: f64,
+    /// How many times less that is than uncompressed.
+    pub factor: f64,
     /// The bandwidth if every packet were as large as the largest, kilobits a second.
     pub peak_kbps: f64,
     /// Mean payload and headers of a packet, in article accounting.
@@ -68,11 +73,16 @@ pub fn measure(mut game: LaneGame, ticks: usize, skip: usize) -> Result<Vec<Rung
 
     let shadow = game.shadow()?;
     let rungs = shadow.as_ref().map_or(&[][..], |shadow| shadow.rungs());
+    let uncompressed = rungs
+        .iter()
+        .find(|rung| rung.rung().name == ladder::UNCOMPRESSED.name);
+    let uncompressed_kbps = uncompressed.map_or(0.0, ShadowRung::mean_kbps);
     let cost = rungs.iter().map(|rung| {
         let totals = &rung.totals;
         RungCost {
             rung: rung.rung().name,
             mean_kbps: rung.mean_kbps(),
+            factor: uncompressed_kbps / rung.mean_kbps(),
             peak_kbps: kbps(totals.max_payload_bytes + HEADER_BYTES, 1),
             bytes: totals.per_snapshot(totals.article_bytes as f64),
             bits: BitKind::ALL
@@ -94,13 +104,23 @@ impl LadderArgs {
         let game = LaneGame::new(script, LaneSettings::default())?;
         let costs = measure(game, ticks, skip)?;
         let played = self.play.name().unwrap_or_else(|| "no script".to_owned());
-        plot::draw(&costs, &played, &self.png)?;
+        let file_name = self.play.script.as_ref().and_then(|path| path.file_name());
+        let title = file_name.map_or("no script".into(), |name| name.to_string_lossy());
+        plot::draw(&costs, &title, &self.png)?;
         if self.json {
             let json = serde_json::to_string_pretty(&costs).expect("costs are plain data");
             writeln!(out, "{json}")?;
         } else {
-            writeln!(out, "{played}, {} snapshots\n", ticks - skip)?;
-            writeln!(out, "{}", table(&costs))?;
+            let seconds = (ticks - skip) as f64 / f64::from(TICKS_PER_SECOND);
+            writeln!(
+                out,
+                "{played}: {} snapshots in {seconds:.1} s, {TICKS_PER_SECOND} a second\n",
+                ticks - skip
+            )?;
+            writeln!(out, "{}", short(&costs))?;
+            if self.bits {
+                writeln!(out, "\n{}", details(&costs))?;
+            }
             writeln!(out, "\ndrawn in {}", self.png.display())?;
         }
         Ok(())
@@ -124,7 +144,7 @@ pub fn print_demo(
     let seconds = seconds.unwrap_or(DEMO_SECONDS);
     let ticks = (seconds * f64::from(TICKS_PER_SECOND)).ceil() as usize;
     let costs = measure(game, ticks, 0)?;
-    writeln!(out, "{}", table(&costs))?;
+    writeln!(out, "{}", short(&costs))?;
     Ok(())
 }
 
@@ -132,22 +152,122 @@ pub fn print_demo(
 const DEMO: &str = include_str!("../../assets/scripts/katamari.ron");
 const DEMO_SECONDS: f64 = 10.0;
 
-fn table(costs: &[RungCost]) -> String {
+/// The table, what its columns are, and where it crosses the target, in at most 100 columns.
+fn short(costs: &[RungCost]) -> String {
+    let header = ["rung", "kbps", "factor", "bytes a snapshot", "target"].map(str::to_owned);
+    let rows = costs.iter().map(|cost| {
+        let is_below = cost.mean_kbps < TARGET_KBPS;
+        [
+            cost.rung.to_owned(),
+            figure(cost.mean_kbps),
+            factor(cost.factor),
+            figure(cost.bytes),
+            if is_below { "below" } else { "" }.to_owned(),
+        ]
+    });
+    let table = markdown([header].into_iter().chain(rows), 1);
+    let below = costs.iter().find(|cost| cost.mean_kbps < TARGET_KBPS);
+    let crossing = match below {
+        Some(first) => format!("{} is the first rung below it", first.rung),
+        None => "no rung is below it".to_owned(),
+    };
+    format!(
+        "{table}\n\n\
+         kbps    kilobits per second, mean, in article accounting: the payload of each snapshot and\n        \
+         {HEADER_BYTES} bytes of IP and UDP headers\n\
+         factor  how many times less that is than uncompressed\n\
+         bytes   of a snapshot with these headers, mean\n\
+         target  that of the article, {TARGET_KBPS} kbps: {crossing}"
+    )
+}
+
+/// The largest packets, and the bits of each kind that any rung has.
+fn details(costs: &[RungCost]) -> String {
     let kinds = BitKind::ALL
         .into_iter()
         .enumerate()
         .filter(|&(index, _)| costs.iter().any(|cost| cost.bits[index] > 0.0));
     let kinds: Vec<_> = kinds.collect();
-    let titles = ["rung", "kbps", "peak", "bytes"].map(str::to_owned);
-    let names = kinds
-        .iter()
-        .map(|(_, kind)| format!("{} bits", kind.name()));
+    let titles = ["rung", "largest, kbps"].map(str::to_owned);
+    let names = kinds.iter().map(|(_, kind)| kind.name().to_owned());
     let header: Vec<_> = titles.into_iter().chain(names).collect();
     let rows = costs.iter().map(|cost| {
-        let figures = [cost.mean_kbps, cost.peak_kbps, cost.bytes];
         let bits = kinds.iter().map(|&(index, _)| cost.bits[index]);
-        let cells = figures.into_iter().chain(bits).map(|v| format!("{v:.1}"));
+        let cells = [cost.peak_kbps].into_iter().chain(bits).map(figure);
         [cost.rung.to_owned()].into_iter().chain(cells).collect()
     });
-    markdown([header].into_iter().chain(rows), 1)
+    let table = markdown([header].into_iter().chain(rows), 1);
+    format!(
+        "{table}\n\n\
+         largest  kbps if every snapshot were as large as the largest. From delta on, that is usually the\n         \
+         first one, which has no acked baseline yet\n\
+         others   bits of a snapshot, mean, by what they are for; without IP and UDP headers"
+    )
+}
+
+fn figure(value: f64) -> String {
+    format!("{value:.1}")
+}
+
+/// As in ×2.5, or ×150.
+fn factor(factor: f64) -> String {
+    if factor < 10.0 {
+        format!("×{factor:.1}")
+    } else {
+        format!("×{factor:.0}")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn cost(rung: &'static str, mean_kbps: f64) -> RungCost {
+        RungCost {
+            rung,
+            mean_kbps,
+            factor: 17_368.8 / mean_kbps,
+            peak_kbps: mean_kbps * 1.5,
+            bytes: mean_kbps * 1000.0 / 480.0,
+            bits: vec![115_328.0; BitKind::ALL.len()],
+        }
+    }
+
+    #[test]
+    fn the_short_table_fits_in_100_columns_and_says_where_it_crosses_the_target() {
+        let costs = [
+            cost("uncompressed", 17_368.8),
+            cost("relative-orientation", 324.2),
+            cost("predicted", 115.8),
+        ];
+        let text = short(&costs);
+        for line in text.lines() {
+            assert!(line.chars().count() <= 100, "{line}");
+        }
+        let row = |rung: &str| {
+            let is_row = |line: &&str| line.starts_with(&format!("| {rung} "));
+            let row = text.lines().find(is_row).unwrap();
+            row.split_whitespace().collect::<Vec<_>>().join(" ")
+        };
+        let wanted = "| uncompressed | 17368.8 | ×1.0 | 36185.0 | |";
+        assert_eq!(row("uncompressed"), wanted);
+        let wanted = "| predicted | 115.8 | ×150 | 241.2 | below |";
+        assert_eq!(row("predicted"), wanted);
+        assert!(
+            text.ends_with("256 kbps: predicted is the first rung below it"),
+            "{text}"
+        );
+        let above = short(&costs[..2]);
+        assert!(above.ends_with("256 kbps: no rung is below it"), "{above}");
+    }
+
+    #[test]
+    fn details_have_a_column_for_each_kind_of_bits() {
+        let text = details(&[cost("delta", 500.0)]);
+        let header = text.lines().next().unwrap();
+        for kind in BitKind::ALL {
+            assert!(header.contains(kind.name()), "{header}");
+        }
+        assert!(text.contains("| delta |         750.0 |"), "{text}");
+    }
 }

@@ -7,6 +7,7 @@ use clap::Args;
 
 use super::CommandError;
 use super::args::halves;
+use super::warning::warn;
 use super::window::{FrameArgs, opens_window};
 use crate::game::GameError;
 use crate::game::headless::LaneGame;
@@ -75,6 +76,7 @@ impl PlayReplayArgs {
             return self.play(script, out);
         }
         let (left, right) = halves(None, None, Some(&script));
+        warn(&left, &right, Some(&script), &[]);
         Ok(window::run(WindowSettings {
             left,
             right,

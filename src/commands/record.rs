@@ -9,8 +9,10 @@ use cubewire_scene::TICKS_PER_SECOND;
 
 use super::CommandError;
 use super::args::{
-    Seconds, Size, halves, interpolations, load_script, networks, rates, right_lane, rungs,
+    Seconds, Size, halves, interpolations, load_script, networks, number_within, rates, right_lane,
+    rungs, skipped_seconds,
 };
+use super::warning::warn;
 use crate::game::film::Film;
 use crate::game::progress;
 use crate::game::record::record;
@@ -63,15 +65,16 @@ pub struct RecordArgs {
         long,
         value_name = "SECONDS",
         default_value_t = 0.0,
+        value_parser = skipped_seconds,
         allow_hyphen_values = true
     )]
     skip: f64,
     /// Width and height in pixels; for an MP4 both must be even, and at most 3840x2160 [default: 1280x720,
     /// and 320x180 for the quick series]
-    #[arg(long, value_name = "WxH")]
+    #[arg(long, value_name = "WxH", allow_hyphen_values = true)]
     size: Option<Size>,
     /// Frames per second; 50, 25, 20, 10 or 5 for a GIF [default: 60; for a GIF, 20]
-    #[arg(long, value_name = "N", value_parser = frames_per_second)]
+    #[arg(long, value_name = "N", value_parser = frames_per_second, allow_hyphen_values = true)]
     fps: Option<u32>,
     #[arg(long, value_name = "FILE", help = format!(
         "File to write: {}, where .png writes a numbered image for each frame; for a series, the folder",
@@ -84,7 +87,7 @@ pub struct RecordArgs {
     series: Option<Series>,
     /// Change settings during the video: `4s:rung:delta` for the right lane, `4s:left.link:4g` for the left
     /// one, in seconds from the first visible frame; can be repeated
-    #[arg(long, value_name = "SECONDSs:SETTING:VALUE", value_parser = TimedSwitch::parse)]
+    #[arg(long, value_name = "SECONDSs:SETTING:VALUE", value_parser = TimedSwitch::parse, allow_hyphen_values = true)]
     at: Vec<TimedSwitch>,
     /// Hide these parts of the overlay
     #[arg(long, value_name = "PARTS", value_delimiter = ',')]
@@ -210,6 +213,11 @@ impl RecordArgs {
             }
             switches.push(switch.clone());
         }
+        let lead_in = script.as_ref().map_or(0, |script| script.lead_in);
+        let begin = lead_in.saturating_add(skipped_ticks as u64);
+        let delayed = switches.iter().map(|switch| switch.clone().delayed(begin));
+        let delayed: Vec<Switch> = delayed.collect();
+        warn(&left, &right, script.as_ref(), &delayed);
         Ok(Film {
             size,
             frames_per_second: fps,
@@ -236,18 +244,22 @@ struct TimedSwitch {
 }
 
 impl TimedSwitch {
-    fn parse(text: &str) -> Result<Self, SwitchError> {
+    fn parse(text: &str) -> Result<Self, String> {
+        let switch = text.parse();
+        let switch = switch.map_err(|error| match error {
+            // There may be several switches, and this does not quote which one it is about.
+            SwitchError::Lane(error) => format!("{text}: {error}"),
+            error => error.to_string(),
+        });
         Ok(Self {
             text: text.to_owned(),
-            switch: text.parse()?,
+            switch: switch?,
         })
     }
 }
 
 fn frames_per_second(text: &str) -> Result<u32, String> {
-    let fps = text.parse().ok();
-    let fps = fps.filter(|fps| (1..=MAX_FRAMES_PER_SECOND).contains(fps));
-    fps.ok_or_else(|| format!("{text} is not from 1 to {MAX_FRAMES_PER_SECOND}"))
+    number_within(text, 1..=MAX_FRAMES_PER_SECOND)
 }
 
 /// More than screens show.

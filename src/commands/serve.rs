@@ -8,6 +8,7 @@ use clap::Args;
 use serde::Serialize;
 
 use super::CommandError;
+use super::args::{number_within, socket_address};
 use super::security::SecurityArgs;
 use super::window::{WindowArgs, opens_window};
 use crate::game::headless::HeadlessGame;
@@ -22,16 +23,16 @@ use crate::transport::udp::{Security, ServerSettings, UdpServer};
 #[derive(Clone, Debug, Args)]
 pub struct ServeArgs {
     /// Address to listen at, such as 192.168.1.5:7000
-    #[arg(long, value_name = "ADDR")]
+    #[arg(long, value_name = "ADDR", value_parser = socket_address)]
     pub bind: SocketAddr,
     /// Addresses that viewers connect to, separated by commas [default: that of --bind]
-    #[arg(long, value_name = "ADDRS", value_delimiter = ',')]
+    #[arg(long, value_name = "ADDRS", value_delimiter = ',', value_parser = socket_address)]
     pub public: Vec<SocketAddr>,
     /// Who may connect.
     #[command(flatten)]
     pub security: SecurityArgs,
     /// Maximum number of connected viewers
-    #[arg(long, value_name = "N", default_value_t = 32, value_parser = max_viewers)]
+    #[arg(long, value_name = "N", default_value_t = 32, value_parser = max_viewers, allow_hyphen_values = true)]
     pub viewers: usize,
     /// Run without a window
     #[arg(long)]
@@ -55,9 +56,7 @@ struct Served {
 }
 
 fn max_viewers(text: &str) -> Result<usize, String> {
-    let legal = 1..=ServerSettings::MAX_VIEWERS;
-    let viewers = text.parse().ok().filter(|viewers| legal.contains(viewers));
-    viewers.ok_or_else(|| format!("{text} is not from 1 to {}", ServerSettings::MAX_VIEWERS))
+    number_within(text, 1..=ServerSettings::MAX_VIEWERS)
 }
 
 impl ServeArgs {

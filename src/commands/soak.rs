@@ -14,7 +14,7 @@ use rand_chacha::ChaCha8Rng;
 use serde::Serialize;
 
 use super::CommandError;
-use super::args::PlayArgs;
+use super::args::{PlayArgs, whole_number};
 use crate::game::GameError;
 use crate::game::headless::HeadlessGame;
 use crate::game::progress;
@@ -31,10 +31,10 @@ pub struct SoakArgs {
     #[command(flatten)]
     pub play: PlayArgs,
     /// Number of the first tick; sequence numbers wrap around every 65536 ticks
-    #[arg(long, value_name = "TICK", default_value_t = 65_000)]
+    #[arg(long, value_name = "TICK", default_value_t = 65_000, value_parser = whole_number, allow_hyphen_values = true)]
     pub first_tick: u64,
     /// Random seed
-    #[arg(long, default_value_t = 1)]
+    #[arg(long, default_value_t = 1, value_parser = whole_number, allow_hyphen_values = true)]
     pub seed: u64,
 }
 

@@ -1,17 +1,18 @@
 //! `cubewire view`: shows the replica of a server's game.
 
-use std::io::Write;
+use std::io::{self, Write};
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::path::PathBuf;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use bevy::prelude::*;
 use clap::Args;
 use serde::Serialize;
 
 use super::CommandError;
-use super::args::LaneArgs;
+use super::args::{LaneArgs, number_within};
 use super::security::SecurityArgs;
+use super::warning::warn;
 use super::window::{FrameArgs, opens_window};
 use crate::game::real_time::{self, RealTimePlugin, write_digest};
 use crate::game::viewer::HeadlessViewer;
@@ -19,7 +20,8 @@ use crate::game::window::{self, Role, WindowSettings};
 use crate::replication::{
     Accounting, ConnectionStatus, Digest, LaneSettings, LinkSettings, ServerConnection,
 };
-use crate::transport::udp::{UdpViewer, ViewerSettings};
+use crate::transport::udp::{UdpViewer, ViewError, ViewerSettings};
+use crate::view::Half;
 
 /// `cubewire view`
 #[derive(Clone, Debug, Args)]
@@ -31,7 +33,7 @@ pub struct ViewArgs {
     #[command(flatten)]
     pub security: SecurityArgs,
     /// Close the connection after this many seconds without traffic
-    #[arg(long, value_name = "SECONDS", default_value_t = 10, value_parser = timeout)]
+    #[arg(long, value_name = "SECONDS", default_value_t = 10, value_parser = timeout, allow_hyphen_values = true)]
     pub timeout: u64,
     /// Run without a window
     #[arg(long)]
@@ -67,12 +69,7 @@ struct Viewed {
 }
 
 fn timeout(text: &str) -> Result<u64, String> {
-    let max = ViewerSettings::MAX_TIMEOUT.as_secs();
-    let seconds = text
-        .parse()
-        .ok()
-        .filter(|seconds| (1..=max).contains(seconds));
-    seconds.ok_or_else(|| format!("{text} is not from 1 to {max}"))
+    number_within(text, 1..=ViewerSettings::MAX_TIMEOUT.as_secs())
 }
 
 impl ViewArgs {
@@ -86,14 +83,16 @@ impl ViewArgs {
             ..LaneSettings::default()
         };
         self.lane.apply(&mut lane)?;
+        warn(&Half::Simulation, &lane, None, &[]);
         let settings = self.frame.settings()?;
+        let server = resolve(&self.connect)?;
         let viewer = UdpViewer::new(ViewerSettings {
-            server: resolve(&self.connect)?,
+            server,
             security: self.security.security()?,
             timeout: Duration::from_secs(self.timeout),
         })?;
         if !opens_window(self.headless, out)? {
-            return self.view(viewer, lane, out);
+            return self.view(viewer, server, lane, out);
         }
         Ok(window::run(WindowSettings {
             role: Role::View(Box::new(viewer)),
@@ -102,10 +101,12 @@ impl ViewArgs {
         })?)
     }
 
-    /// Without a window: until the time is up, Ctrl-C is pressed or the connection is lost.
+    /// Without a window: until the time is up, Ctrl-C is pressed or the connection is lost. Prints nothing
+    /// to `out` if there never was a connection.
     fn view(
         &self,
         viewer: UdpViewer,
+        server: SocketAddr,
         lane: LaneSettings,
         out: &mut impl Write,
     ) -> Result<(), CommandError> {
@@ -113,12 +114,36 @@ impl ViewArgs {
         if self.digest.is_some() {
             viewer.app.init_resource::<Digest>();
         }
-        let is_connected = |app: &App| {
-            let connection = app.world().get_resource::<ServerConnection>();
-            !connection.is_some_and(|now| matches!(now.status, ConnectionStatus::Lost(_)))
+        let mut was_connected = false;
+        let goes_on = |app: &App| {
+            let Some(connection) = app.world().get_resource::<ServerConnection>() else {
+                return true;
+            };
+            if connection.status == ConnectionStatus::Connected && !was_connected {
+                was_connected = true;
+                let number = connection.id.unwrap_or_default();
+                // On standard error, as standard output is JSON. If it is closed, nobody waits for the line.
+                let _ = writeln!(
+                    io::stderr(),
+                    "connected to {} as viewer {number}",
+                    connection.server
+                );
+            }
+            !matches!(connection.status, ConnectionStatus::Lost(_))
         };
+        let start = Instant::now();
         let seconds = self.frame.seconds.map(|seconds| seconds.0);
-        real_time::play(&mut viewer.app, seconds, is_connected);
+        real_time::play(&mut viewer.app, seconds, goes_on);
+        if !was_connected {
+            let connection = viewer.connection();
+            return Err(CommandError::NeverConnected(match connection.status {
+                ConnectionStatus::Lost(why) => why,
+                ConnectionStatus::Connecting | ConnectionStatus::Connected => {
+                    let seconds = start.elapsed().as_secs_f64().round().max(1.0) as u64;
+                    ViewError::NoAnswer { server, seconds }.to_string()
+                }
+            }));
+        }
         if let Some(path) = &self.digest {
             write_digest(viewer.app.world(), path).map_err(CommandError::unwritable(path))?;
         }

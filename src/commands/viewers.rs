@@ -9,7 +9,7 @@ use clap::Args;
 use serde::Serialize;
 
 use super::CommandError;
-use super::args::{PlayArgs, RungArg};
+use super::args::{PlayArgs, RungArg, number_within};
 use super::table::markdown;
 use crate::game::headless::HeadlessGame;
 use crate::game::progress;
@@ -28,7 +28,7 @@ pub struct ViewersArgs {
     #[command(flatten)]
     pub play: PlayArgs,
     /// Maximum number of viewers
-    #[arg(long = "max", value_name = "N", default_value_t = 4, value_parser = max_viewers)]
+    #[arg(long = "max", value_name = "N", default_value_t = 4, value_parser = max_viewers, allow_hyphen_values = true)]
     pub max: usize,
     /// What to send with.
     #[command(flatten)]
@@ -36,9 +36,7 @@ pub struct ViewersArgs {
 }
 
 fn max_viewers(text: &str) -> Result<usize, String> {
-    let viewers = text.parse().ok();
-    let viewers = viewers.filter(|viewers| (1..=MAX_VIEWERS).contains(viewers));
-    viewers.ok_or_else(|| format!("{text} is not from 1 to {MAX_VIEWERS}"))
+    number_within(text, 1..=MAX_VIEWERS)
 }
 
 /// The server's work for a number of viewers.

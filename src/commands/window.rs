@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::args::{LaneArgs, Seconds, Size, check_folder, halves, load_script, right_lane};
+use super::warning::warn;
 use super::{CommandError, ladder};
 use crate::display;
 use crate::game::window::{self, Role, WindowSettings};
@@ -55,7 +56,12 @@ pub struct FrameArgs {
     #[arg(long, allow_hyphen_values = true)]
     pub seconds: Option<Seconds>,
     /// Size of the window
-    #[arg(long, value_name = "WxH", default_value = "1440x900")]
+    #[arg(
+        long,
+        value_name = "WxH",
+        default_value = "1440x900",
+        allow_hyphen_values = true
+    )]
     pub size: Size,
 }
 
@@ -85,6 +91,7 @@ impl WindowArgs {
         let script = load_script(self.script.as_deref())?;
         let (left, mut right) = halves(self.left.clone(), self.right.clone(), script.as_ref());
         self.lane.apply(&mut right)?;
+        warn(&left, &right, script.as_ref(), &[]);
         Ok(WindowSettings {
             role,
             left,

@@ -35,7 +35,7 @@ impl Plugin for RealTimePlugin {
 
 /// Updates the app until `seconds` have passed, Ctrl-C is pressed, or `should_continue` returns false. In
 /// each case the app has received [`AppExit`].
-pub fn play(app: &mut App, seconds: Option<f64>, should_continue: impl Fn(&App) -> bool) {
+pub fn play(app: &mut App, seconds: Option<f64>, mut should_continue: impl FnMut(&App) -> bool) {
     app.insert_resource(TimeUpdateStrategy::Automatic);
     let start = Instant::now();
     loop {

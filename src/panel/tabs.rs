@@ -85,6 +85,7 @@ pub(super) fn page(ui: &mut egui::Ui, state: &mut PanelState, lane: LaneView<'_>
         side,
         meter,
         shadow,
+        tick,
         divergence,
         peers,
         shown,
@@ -93,7 +94,7 @@ pub(super) fn page(ui: &mut egui::Ui, state: &mut PanelState, lane: LaneView<'_>
     } = lane;
     let is_remote = peers.is_server();
     match state.tab {
-        Tab::Ladder => ladder::draw(ui, state.theme, side, &mut settings.sender, shadow),
+        Tab::Ladder => ladder::draw(ui, state.theme, side, &mut settings.sender, shadow, tick),
         Tab::Stages => stages::draw(ui, &mut settings.sender.stages),
         Tab::Bits => bits::draw(ui, meter, is_remote),
         Tab::Network => network::draw(ui, settings, meter, is_remote),

@@ -76,6 +76,7 @@ fn harness(tab: Tab) -> Harness<'static, Panel> {
             side: Side::Right,
             meter,
             shadow: None,
+            tick: None,
             divergence: None,
             peers: Peers::None,
             shown,

@@ -1,32 +1,24 @@
-//! Records replays (F9), and videos of the screen in real time (F10).
+//! Records replays (F9), and videos of the window in real time (F10).
+//!
+//! While a video is recorded, the picture shows no notice and no red dot, since these would be in the video:
+//! its length is in the title of the window, together with that of a replay.
+
+mod replay;
+mod video;
 
 use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::mpsc::{SyncSender, TrySendError, sync_channel};
-use std::thread::{self, JoinHandle};
-use std::time::Duration;
 
 use bevy::prelude::*;
-use bevy::render::view::screenshot::{Screenshot, ScreenshotCaptured};
 use bevy::window::{PrimaryWindow, exit_on_all_closed};
 use cubewire_scene::TICKS_PER_SECOND;
 
-use super::video::{Mp4, VideoError};
-use super::{InputLog, Script};
+use super::InputLog;
 use crate::controls::Action;
-use crate::files::claim;
 use crate::panel::PanelSystems;
 use crate::view::Notices;
 
-/// Frames a second, at most.
-const FRAMES_PER_SECOND: u32 = 60;
-
-/// Minimum time between two frames: slightly less than a frame's time, as frames may come early.
-const MIN_FRAME_TIME: Duration = Duration::from_micros(900_000 / FRAMES_PER_SECOND as u64);
-
-/// Frames that may wait to be encoded; more are dropped.
-const MAX_WAITING_FRAMES: usize = 8;
+use video::{Progress, Videos};
 
 /// The folder for replays and videos.
 #[derive(Resource, Clone, Debug)]
@@ -42,11 +34,11 @@ pub struct LivePlugin;
 
 impl Plugin for LivePlugin {
     fn build(&self, app: &mut App) {
-        app.init_resource::<Live>()
+        app.init_resource::<Videos>()
             .add_observer(on_action)
             .add_systems(
                 Update,
-                (end_if_resized, show_lengths)
+                (video::end_if_resized, show_lengths)
                     .chain()
                     .in_set(LiveSystems)
                     .after(PanelSystems::Notices),
@@ -54,132 +46,12 @@ impl Plugin for LivePlugin {
             .add_systems(
                 Last,
                 (
-                    capture,
-                    collect,
+                    video::capture,
+                    video::collect,
                     end.after(exit_on_all_closed).run_if(on_message::<AppExit>),
                 )
                     .chain(),
             );
-    }
-}
-
-/// The video that is being recorded, and those that are still being encoded.
-#[derive(Resource, Debug, Default)]
-struct Live {
-    capture: Option<Capture>,
-    /// Number of videos so far.
-    captures: u64,
-    finishing: Vec<(Finished, Encoder)>,
-}
-
-type Encoder = JoinHandle<Result<Mp4, VideoError>>;
-
-/// A picture of the window, and its time since the start of the video.
-type Message = (Image, Duration);
-
-#[derive(Debug)]
-struct Capture {
-    number: u64,
-    path: PathBuf,
-    /// Size of the window in pixels; that of the video is rounded down to even numbers.
-    window: UVec2,
-    /// Start, by the real clock.
-    start: Duration,
-    /// Time of the last requested frame, by the real clock.
-    newest: Option<Duration>,
-    frames: u64,
-    dropped: u64,
-    sender: SyncSender<Message>,
-    encoder: Encoder,
-}
-
-/// The figures that are reported for a finished video.
-#[derive(Clone, Debug)]
-struct Finished {
-    path: PathBuf,
-    length: Duration,
-    frames: u64,
-    dropped: u64,
-}
-
-/// The video for which a screenshot was requested, and the time since its start.
-#[derive(Component, Clone, Copy, Debug)]
-struct Requested {
-    capture: u64,
-    at: Duration,
-}
-
-impl Capture {
-    fn begin(folder: &Path, number: u64, window: UVec2, now: Duration) -> Result<Self, VideoError> {
-        let path = claim(folder, "mp4").map_err(|source| VideoError::Io {
-            path: folder.to_owned(),
-            source,
-        })?;
-        let size = window / 2 * 2;
-        let mut video =
-            Mp4::create(&path, size.into(), FRAMES_PER_SECOND).inspect_err(|_| release(&path))?;
-        let (sender, receiver) = sync_channel::<Message>(MAX_WAITING_FRAMES);
-        let encoder = thread::spawn(move || {
-            for (picture, at) in receiver {
-                if let Some(frame) = frame(picture, window, size) {
-                    video.add_at(&frame, at)?;
-                }
-            }
-            Ok(video)
-        });
-        Ok(Self {
-            number,
-            path,
-            window,
-            start: now,
-            newest: None,
-            frames: 0,
-            dropped: 0,
-            sender,
-            encoder,
-        })
-    }
-
-    /// Whether another frame is due.
-    fn is_due(&self, now: Duration) -> bool {
-        self.newest
-            .is_none_or(|newest| now >= newest + MIN_FRAME_TIME)
-    }
-
-    /// Sends a picture to the encoder, or drops it if the queue is full.
-    fn add(&mut self, picture: Image, at: Duration) {
-        match self.sender.try_send((picture, at)) {
-            Ok(()) => self.frames += 1,
-            // If the encoder failed, it reports the reason itself.
-            Err(TrySendError::Full(_) | TrySendError::Disconnected(_)) => self.dropped += 1,
-        }
-    }
-
-    fn finish(self, now: Duration) -> (Finished, Encoder) {
-        // Dropping the sender ends the encoder.
-        let finished = Finished {
-            path: self.path,
-            length: now - self.start,
-            frames: self.frames,
-            dropped: self.dropped,
-        };
-        (finished, self.encoder)
-    }
-}
-
-impl Finished {
-    fn describe(&self) -> String {
-        let dropped = match self.dropped {
-            0 => "none dropped".to_owned(),
-            1 => "one dropped: the encoder was too slow".to_owned(),
-            many => format!("{many} dropped: the encoder was too slow"),
-        };
-        format!(
-            "{}: {:.1} s, {} frames, {dropped}",
-            self.path.display(),
-            self.length.as_secs_f64(),
-            self.frames
-        )
     }
 }
 
@@ -190,100 +62,90 @@ fn on_action(
     folder: Res<RecordingFolder>,
     window: Option<Single<&Window, With<PrimaryWindow>>>,
     log: Option<ResMut<InputLog>>,
-    mut live: ResMut<Live>,
+    mut videos: ResMut<Videos>,
     mut notices: ResMut<Notices>,
 ) {
     let now = time.elapsed();
     match (*action, log) {
         (Action::Replay, Some(mut log)) if log.recorded_ticks().is_none() => log.begin(),
-        (Action::Replay, Some(mut log)) => notices.show(end_replay(&mut log, &folder.0), now),
+        (Action::Replay, Some(mut log)) => notices.show(replay::end(&mut log, &folder.0), now),
         (Action::Replay, None) => {
             let sentence = "a viewer cannot record replays; F10 records a video";
             notices.show(sentence.to_owned(), now);
         }
         (Action::Video, _) => {
-            if let Some(capture) = live.capture.take() {
-                live.finishing.push(capture.finish(now));
-            } else if let Some(window) = window {
-                live.captures += 1;
-                let size = window.physical_size();
-                match Capture::begin(&folder.0, live.captures, size, now) {
-                    Ok(capture) => live.capture = Some(capture),
-                    Err(error) => notices.show(error.to_string(), now),
-                }
+            let window = window.map(Single::into_inner);
+            if let Err(error) = videos.toggle(&folder.0, window, now) {
+                notices.show(error.to_string(), now);
             }
         }
         _ => {}
     }
 }
 
-/// Ends the video if the window was resized: all frames of a video have the same size.
-fn end_if_resized(
-    time: Res<Time<Real>>,
-    window: Single<&Window, With<PrimaryWindow>>,
-    mut live: ResMut<Live>,
-    mut notices: ResMut<Notices>,
-) {
-    let size = window.physical_size();
-    let resized = live.capture.take_if(|capture| capture.window != size);
-    if let Some(capture) = resized {
-        let now = time.elapsed();
-        notices.show(
-            "the video was ended, as the window was resized".to_owned(),
-            now,
-        );
-        live.finishing.push(capture.finish(now));
-    }
-}
-
-/// Shows the length of each recording so far.
+/// Shows the length of each recording so far: over the picture, or in the title of the window while a video
+/// is recorded.
 fn show_lengths(
     time: Res<Time<Real>>,
     log: Option<Res<InputLog>>,
-    live: Res<Live>,
+    videos: Res<Videos>,
+    window: Option<Single<&mut Window, With<PrimaryWindow>>>,
+    mut usual_title: Local<Option<String>>,
     mut notices: ResMut<Notices>,
 ) {
+    let now = time.elapsed();
     let ticks = log.and_then(|log| log.recorded_ticks());
-    let seconds = ticks.map(|ticks| ticks as f64 / f64::from(TICKS_PER_SECOND));
-    let replay = seconds.map(|seconds| format!("replay {}", clock(seconds)));
-    let video = live.capture.as_ref().map(|capture| {
-        let length = clock((time.elapsed() - capture.start).as_secs_f64());
-        match capture.dropped {
-            0 => format!("video {length}"),
-            dropped => format!("video {length}, {dropped} dropped"),
-        }
-    });
-    if (&notices.replay, &notices.video) != (&replay, &video) {
-        notices.replay = replay;
-        notices.video = video;
+    let replay = ticks.map(|ticks| ticks as f64 / f64::from(TICKS_PER_SECOND));
+    let over_picture = replay.map(|seconds| format!("replay {}", clock(seconds, 1)));
+    if notices.replay != over_picture {
+        notices.replay = over_picture;
     }
-}
-
-/// Ends the recording and saves it. Returns a sentence about the result.
-fn end_replay(log: &mut InputLog, folder: &Path) -> String {
-    let Some(script) = log.replay() else {
-        log.end();
-        return "no replay: no tick was played".to_owned();
+    let video = videos.progress(now);
+    if notices.are_hidden() != video.is_some() {
+        notices.hide(video.is_some(), now);
+    }
+    let Some(mut window) = window else { return };
+    let wanted = match video {
+        Some(video) => {
+            let usual = usual_title.get_or_insert_with(|| window.title.clone());
+            Some(title(usual, video, replay))
+        }
+        None => usual_title.take(),
     };
-    match save(&script, folder) {
-        Ok(path) => {
-            log.end();
-            format!("{}: play it with `cubewire play`", path.display())
-        }
-        // The recording continues, so nothing is lost.
-        Err(error) => format!("{}: {error}; F9 tries again", folder.display()),
+    if let Some(wanted) = wanted
+        && window.title != wanted
+    {
+        window.title = wanted;
     }
 }
 
-fn save(script: &Script, folder: &Path) -> io::Result<PathBuf> {
-    let path = claim(folder, "ron")?;
-    match script.save(&path) {
-        Ok(()) => Ok(path),
-        Err(error) => {
-            release(&path);
-            Err(error)
-        }
+/// The title of the window during a video: the lengths, and the usual title.
+fn title(usual: &str, video: Progress, replay_seconds: Option<f64>) -> String {
+    let dropped = (video.dropped > 0).then(|| format!(", {} frames dropped", video.dropped));
+    let replay = replay_seconds.map(|seconds| format!(", {} replay", clock(seconds, 0)));
+    format!(
+        "● {} video{}{} — {usual}",
+        clock(video.length.as_secs_f64(), 0),
+        dropped.unwrap_or_default(),
+        replay.unwrap_or_default()
+    )
+}
+
+/// Finishes every recording when the app exits.
+fn end(
+    time: Res<Time<Real>>,
+    folder: Res<RecordingFolder>,
+    log: Option<ResMut<InputLog>>,
+    mut videos: ResMut<Videos>,
+    mut notices: ResMut<Notices>,
+) {
+    let now = time.elapsed();
+    if let Some(mut log) = log
+        && log.recorded_ticks().is_some()
+    {
+        notices.show(replay::end(&mut log, &folder.0), now);
     }
+    videos.finish(now, &mut notices);
 }
 
 /// Removes the placeholder of a claimed name.
@@ -293,199 +155,83 @@ fn release(path: &Path) {
     }
 }
 
-/// Requests a screenshot of this frame.
-fn capture(mut commands: Commands, time: Res<Time<Real>>, mut live: ResMut<Live>) {
-    let now = time.elapsed();
-    let Some(capture) = live.capture.as_mut().filter(|capture| capture.is_due(now)) else {
-        return;
+/// Minutes and seconds, with one decimal or none.
+fn clock(seconds: f64, decimals: usize) -> String {
+    let scale = 10_f64.powi(decimals as i32);
+    // What is not shown of a second is not rounded up.
+    let seconds = match decimals {
+        0 => seconds.floor(),
+        _ => (seconds * scale).round() / scale,
     };
-    capture.newest = Some(now);
-    let requested = Requested {
-        capture: capture.number,
-        at: now - capture.start,
-    };
-    commands
-        .spawn((Screenshot::primary_window(), requested))
-        .observe(take);
-}
-
-fn take(
-    mut captured: On<ScreenshotCaptured>,
-    requested: Query<&Requested>,
-    mut live: ResMut<Live>,
-) {
-    if let (Some(capture), Ok(requested)) = (&mut live.capture, requested.get(captured.entity))
-        && capture.number == requested.capture
-    {
-        capture.add(std::mem::take(&mut captured.image), requested.at);
-    }
-}
-
-/// The pixels of a frame, cropped to `size`; none if the picture does not have the size of the window.
-fn frame(picture: Image, window: UVec2, size: UVec2) -> Option<Vec<u8>> {
-    let picture = picture.try_into_dynamic().ok()?.into_rgba8();
-    if picture.dimensions() != (window.x, window.y) {
-        return None;
-    }
-    let kept = size.x as usize * 4;
-    let mut frame = Vec::with_capacity(kept * size.y as usize);
-    let rows = picture.as_raw().chunks_exact(window.x as usize * 4);
-    for row in rows.take(size.y as usize) {
-        frame.extend_from_slice(&row[..kept]);
-    }
-    Some(frame)
-}
-
-/// Reports videos that are finished.
-fn collect(time: Res<Time<Real>>, mut live: ResMut<Live>, mut notices: ResMut<Notices>) {
-    let now = time.elapsed();
-    // An encoder that failed ends the recording at once, without F10.
-    if let Some(capture) = live
-        .capture
-        .take_if(|capture| capture.encoder.is_finished())
-    {
-        live.finishing.push(capture.finish(now));
-    }
-    let done = live
-        .finishing
-        .extract_if(.., |(_, encoder)| encoder.is_finished());
-    for (finished, encoder) in done {
-        notices.show(outcome(&finished, encoder), now);
-    }
-}
-
-/// Finishes every recording when the app exits.
-fn end(
-    time: Res<Time<Real>>,
-    folder: Res<RecordingFolder>,
-    log: Option<ResMut<InputLog>>,
-    mut live: ResMut<Live>,
-    mut notices: ResMut<Notices>,
-) {
-    let now = time.elapsed();
-    if let Some(mut log) = log
-        && log.recorded_ticks().is_some()
-    {
-        notices.show(end_replay(&mut log, &folder.0), now);
-    }
-    if let Some(capture) = live.capture.take() {
-        live.finishing.push(capture.finish(now));
-    }
-    for (finished, encoder) in live.finishing.drain(..) {
-        notices.show(outcome(&finished, encoder), now);
-    }
-}
-
-fn outcome(finished: &Finished, encoder: Encoder) -> String {
-    let Ok(encoded) = encoder.join() else {
-        return format!("{}: the encoder failed", finished.path.display());
-    };
-    match encoded.and_then(|video| video.finish_at(finished.length)) {
-        Ok(()) => finished.describe(),
-        Err(error) => {
-            release(&finished.path);
-            error.to_string()
-        }
-    }
-}
-
-/// Minutes, seconds and tenths.
-fn clock(seconds: f64) -> String {
-    let tenths = (seconds * 10.0).round() as u64;
-    format!("{}:{:02}.{}", tenths / 600, tenths / 10 % 60, tenths % 10)
+    let width = if decimals == 0 { 2 } else { 3 + decimals };
+    let minutes = (seconds / 60.0).floor();
+    format!("{minutes}:{:0width$.decimals$}", seconds - minutes * 60.0)
 }
 
 #[cfg(test)]
 mod tests {
-    use bevy::asset::RenderAssetUsages;
-    use bevy::render::render_resource::{Extent3d, TextureDimension, TextureFormat};
+    use std::time::Duration;
+
+    use bevy::time::TimeUpdateStrategy;
 
     use super::*;
 
     #[test]
-    fn a_clock_shows_minutes_seconds_and_tenths() {
-        assert_eq!(clock(0.0), "0:00.0");
-        assert_eq!(clock(59.96), "1:00.0");
-        assert_eq!(clock(754.32), "12:34.3");
-    }
-
-    fn gone() -> VideoError {
-        let path = PathBuf::from("a.mp4");
-        VideoError::GivenUp { path }
-    }
-
-    fn picture(size: UVec2, bytes: Vec<u8>) -> Image {
-        let size = Extent3d {
-            width: size.x,
-            height: size.y,
-            depth_or_array_layers: 1,
-        };
-        let (plane, format) = (TextureDimension::D2, TextureFormat::Rgba8UnormSrgb);
-        Image::new(size, plane, bytes, format, RenderAssetUsages::default())
+    fn a_clock_shows_minutes_and_seconds() {
+        assert_eq!(clock(0.0, 1), "0:00.0");
+        assert_eq!(clock(59.96, 1), "1:00.0");
+        assert_eq!(clock(754.32, 1), "12:34.3");
+        assert_eq!(clock(59.96, 0), "0:59");
+        assert_eq!(clock(754.32, 0), "12:34");
     }
 
     #[test]
-    fn a_frame_is_cropped_to_even_width_and_height() {
-        let window = UVec2::new(3, 3);
-        let image = picture(window, (0..3 * 3 * 4).collect());
-        let kept = frame(image.clone(), window, UVec2::new(2, 2)).unwrap();
+    fn a_title_names_what_is_recorded_and_what_was_dropped() {
+        let video = |dropped| Progress {
+            length: Duration::from_millis(12_900),
+            dropped,
+        };
+        assert_eq!(title("Cubewire", video(0), None), "● 0:12 video — Cubewire");
         assert_eq!(
-            kept,
-            [0, 1, 2, 3, 4, 5, 6, 7, 12, 13, 14, 15, 16, 17, 18, 19]
+            title("Cubewire", video(3), Some(61.0)),
+            "● 0:12 video, 3 frames dropped, 1:01 replay — Cubewire"
         );
-        assert_eq!(frame(image, UVec2::new(5, 3), UVec2::new(4, 2)), None);
     }
 
     #[test]
-    fn frames_that_exceed_the_queue_are_dropped_and_counted() {
-        let (sender, receiver) = sync_channel(2);
-        let mut capture = Capture {
-            number: 1,
-            path: PathBuf::from("a.mp4"),
-            window: UVec2::new(3, 3),
-            start: Duration::ZERO,
-            newest: None,
-            frames: 0,
-            dropped: 0,
-            sender,
-            encoder: thread::spawn(|| Err(gone())),
-        };
-        for frame in 0..5 {
-            capture.add(Image::default(), Duration::from_millis(frame));
-        }
-        let times = receiver.try_iter().map(|(_, at)| at.as_millis());
-        assert!(times.eq([0, 1]));
-        let (finished, _) = capture.finish(Duration::from_secs(2));
-        let wanted = "a.mp4: 2.0 s, 2 frames, 3 dropped: the encoder was too slow";
-        assert_eq!(finished.describe(), wanted);
-    }
-
-    #[test]
-    fn a_video_reports_its_frames_and_an_empty_one_leaves_no_file() {
+    fn during_a_video_its_length_is_in_the_title_and_notices_are_hidden() {
         let folder = tempfile::tempdir().unwrap();
-        let window = UVec2::new(321, 201);
-        let mut capture = Capture::begin(folder.path(), 1, window, Duration::ZERO).unwrap();
-        let path = capture.path.clone();
-        let bytes = vec![128; 321 * 201 * 4];
-        capture.add(picture(window, bytes), Duration::ZERO);
-        let (finished, encoder) = capture.finish(Duration::from_secs(1));
-        let wanted = format!("{}: 1.0 s, 1 frames, none dropped", path.display());
-        assert_eq!(outcome(&finished, encoder), wanted);
-        assert!(fs::metadata(&path).unwrap().len() > 0);
-
-        // A video without frames is not saved, and its name becomes free again.
-        let empty = Capture::begin(folder.path(), 2, window, Duration::ZERO).unwrap();
-        assert!(empty.path.ends_with("cubewire-2.mp4"));
-        let (finished, encoder) = empty.finish(Duration::from_secs(1));
-        assert!(outcome(&finished, encoder).ends_with("a video must have at least one frame"));
-        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
-    }
-
-    #[test]
-    fn a_missing_folder_is_reported() {
-        let window = UVec2::new(320, 200);
-        let error = Capture::begin(Path::new("no/folder"), 1, window, Duration::ZERO);
-        let message = error.unwrap_err().to_string();
-        assert_eq!(message, "no/folder: No such file or directory (os error 2)");
+        let mut app = App::new();
+        app.add_plugins((MinimalPlugins, LivePlugin))
+            .init_resource::<Notices>()
+            .insert_resource(RecordingFolder(folder.path().to_owned()))
+            .insert_resource(TimeUpdateStrategy::ManualDuration(Duration::from_secs(1)));
+        let window = Window {
+            title: "Cubewire".to_owned(),
+            ..Window::default()
+        };
+        let window = app.world_mut().spawn((window, PrimaryWindow)).id();
+        let update = |app: &mut App| {
+            app.update();
+            let hidden = app.world().resource::<Notices>().are_hidden();
+            (
+                app.world().get::<Window>(window).unwrap().title.clone(),
+                hidden,
+            )
+        };
+        let usual = ("Cubewire".to_owned(), false);
+        assert_eq!(update(&mut app), usual);
+        app.world_mut().trigger(Action::Video);
+        assert_eq!(
+            update(&mut app),
+            ("● 0:01 video — Cubewire".to_owned(), true)
+        );
+        assert_eq!(
+            update(&mut app),
+            ("● 0:02 video — Cubewire".to_owned(), true)
+        );
+        app.world_mut().trigger(Action::Video);
+        assert_eq!(update(&mut app), usual);
+        assert_eq!(update(&mut app), usual);
     }
 }

@@ -168,7 +168,11 @@ fn on_shown(
     mut commands: Commands,
 ) {
     let Shown(ShowHalf { side, half }) = shown.event();
-    let is_compared = settings_in(&lanes, Side::Left).is_some();
+    // Afterwards.
+    let is_compared = match side {
+        Side::Left => *half != Half::Simulation,
+        Side::Right => settings_in(&lanes, Side::Left).is_some(),
+    };
     let title = match (settings_in(&lanes, *side), half) {
         (Some(old), Half::Lane(new)) => old.describe_change(new),
         (None, Half::Lane(new)) => Some(new.rung_name().to_owned()),

@@ -202,6 +202,29 @@ mod tests {
     }
 
     #[test]
+    fn files_that_are_no_scripts_are_told_from_scripts_with_mistakes() {
+        for text in [
+            "# Read me",
+            "",
+            "ticks = 9",
+            "{\"ticks\": 9}",
+            "// (",
+            "/* ( */",
+        ] {
+            assert_eq!(
+                parse(text).unwrap_err(),
+                "a.ron: this is no script: a script is a RON file, as in \
+                 `(ticks: 240, steps: [(at: 60, hold: [Right])])`"
+            );
+        }
+        let script = "/* a */ // b\n Script(ticks: 9, steps: [])";
+        assert_eq!(parse(script).unwrap().ticks, 9);
+        let attribute = "#![enable(implicit_some)]\n(ticks: 9, steps: [])";
+        assert_eq!(parse(attribute).unwrap().ticks, 9);
+        assert!(parse("(tick: 9)").unwrap_err().starts_with("a.ron:1:2: "));
+    }
+
+    #[test]
     fn errors_state_where_they_are() {
         let error = parse("(ticks: 9, steps: [\n  (at: 2, hold: [Rihgt]),\n])").unwrap_err();
         assert!(

@@ -233,6 +233,14 @@ impl LaneSettings {
             ..Self::default()
         }
     }
+
+    /// Whether the interpolation needs velocities that the stages do not send, so that the picture uses
+    /// the [effective](PlayoutSettings::effective_interpolation) one instead.
+    #[must_use]
+    pub fn lacks_velocity(&self) -> bool {
+        let wanted = self.playout.interpolation;
+        self.playout.effective_interpolation(self.sender.stages) != wanted
+    }
 }
 
 /// The components of a receiving half in addition to its settings. It gets a [`Replica`] with the initial
@@ -280,4 +288,22 @@ pub(crate) fn spawn_sending_lane<'a>(
 pub fn spawn_receiving_lane(world: &mut World, settings: LaneSettings) -> Entity {
     let delay = settings.playout.rule_delay(&settings.sender);
     world.spawn((settings, receiving_half(delay))).id()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rungs_after_at_rest_lack_velocities_for_hermite_and_extrapolation() {
+        let with = ["uncompressed", "smallest-three", "velocity", "at-rest"];
+        for rung in ladder::LADDER {
+            for kind in Interpolation::ALL {
+                let mut lane = LaneSettings::with_stages(rung.stages);
+                lane.playout.interpolation = kind;
+                let lacks = kind.needs_velocity() && !with.contains(&rung.name);
+                assert_eq!(lane.lacks_velocity(), lacks, "{} {kind:?}", rung.name);
+            }
+        }
+    }
 }

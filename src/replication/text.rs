@@ -11,12 +11,14 @@
 //! | `baseline` | `newest`, `smallest` | `newest` |
 //! | `seed` | random seed of the simulated link | 0 |
 
+mod describe;
+
 use std::str::FromStr;
 use std::time::Duration;
 
 use cubewire_codec::ladder::{self, Rung};
 use cubewire_codec::{Stages, StagesTextError};
-use cubewire_link::{Conditions, ConditionsTextError, Loss, Preset};
+use cubewire_link::{Conditions, ConditionsTextError};
 use cubewire_protocol::{BaselineChoice, Interpolation};
 use cubewire_scene::TICKS_PER_SECOND;
 
@@ -68,7 +70,7 @@ pub enum LaneTextError {
         name: String,
     },
     /// A value is not legal for its setting.
-    #[error("{setting}: `{given}` must be {wanted}")]
+    #[error("{setting} must be {wanted}, not `{given}`")]
     Value {
         /// Of which setting.
         setting: &'static str,
@@ -153,8 +155,12 @@ impl LaneSettings {
             "interpolation" => self.playout.interpolation = interpolation(value)?,
             "rate" => self.sender.send_interval_ticks = send_interval(value)?,
             "playout" => {
-                self.playout.delay = playout_delay(value)
-                    .ok_or_else(|| illegal("playout", "rule, adaptive, or from 0ms to 4000ms"))?;
+                self.playout.delay = playout_delay(value).ok_or_else(|| {
+                    illegal(
+                        "playout",
+                        "rule, adaptive, or from 0ms to 4000ms, as in 150ms",
+                    )
+                })?;
             }
             "baseline" => {
                 self.sender.baseline = match value {
@@ -165,7 +171,8 @@ impl LaneSettings {
             }
             "seed" => {
                 let seed = value.parse().ok();
-                self.link.seed = seed.ok_or_else(|| illegal("seed", "a whole number"))?;
+                self.link.seed =
+                    seed.ok_or_else(|| illegal("seed", "a whole number from 0 to 2^64 - 1"))?;
             }
             _ => {
                 return Err(LaneTextError::UnknownSetting {
@@ -213,64 +220,6 @@ impl LaneSettings {
         }
         Some(text)
     }
-
-    /// The name of the rung, or `custom stages`.
-    #[must_use]
-    pub fn rung_name(&self) -> &'static str {
-        ladder::rung_of(self.sender.stages).map_or("custom stages", |rung| rung.name)
-    }
-
-    /// A description of what differs in `new`; none if nothing does.
-    #[must_use]
-    pub fn describe_change(&self, new: &Self) -> Option<String> {
-        let is_new_rung = self.sender.stages != new.sender.stages;
-        let rung = is_new_rung.then(|| new.rung_name().to_owned());
-        let description = new.describe();
-        let others = (self.describe() != description).then_some(description);
-        let parts: Vec<_> = [rung, others].into_iter().flatten().collect();
-        (!parts.is_empty()).then(|| parts.join(", "))
-    }
-
-    /// A description of the network, the send rate and the interpolation.
-    #[must_use]
-    pub fn describe(&self) -> String {
-        let rate = self.sender.snapshots_per_second();
-        let rate = (rate != TICKS_PER_SECOND).then(|| format!("{rate} a second"));
-        let kind = self.playout.interpolation;
-        let interpolation = (kind != Interpolation::default()).then(|| {
-            match kind {
-                Interpolation::None => "no interpolation",
-                kind => kind.name(),
-            }
-            .to_owned()
-        });
-        let parts = [
-            Some(describe_link(&self.link.conditions)),
-            rate,
-            interpolation,
-        ];
-        parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
-    }
-}
-
-fn describe_link(link: &Conditions) -> String {
-    let mut text = match (Preset::of(link), &link.trace) {
-        (Some(preset), _) => preset.title.to_owned(),
-        (None, Some(_)) => "recorded delays".to_owned(),
-        (None, None) => {
-            let round_trip = link.latency * 2;
-            let mut text = format!("{} ms round trip", round_trip.as_millis());
-            if link.loss != Loss::None {
-                let percent = link.loss.mean_fraction() * 100.0;
-                text += &format!(", {percent:.1} % lost");
-            }
-            text
-        }
-    };
-    if link.cut {
-        text += ", cut";
-    }
-    text
 }
 
 fn playout_delay(value: &str) -> Option<PlayoutDelay> {
@@ -355,22 +304,12 @@ mod tests {
         assert_eq!(error("rung:delta,stages:delta=indices"), neither);
         assert_eq!(
             error("rung:delta,rate:25"),
-            "rate: `25` must be 60, 30, 20 or 10"
+            "rate must be 60, 30, 20 or 10, not `25`"
         );
         for delay in ["-1ms", "NaNms", "1e9ms", "3"] {
-            let wanted = "must be rule, adaptive, or from 0ms to 4000ms";
+            let wanted = "must be rule, adaptive, or from 0ms to 4000ms, as in 150ms";
             let message = error(&format!("rung:delta,playout:{delay}"));
-            assert_eq!(message, format!("playout: `{delay}` {wanted}"));
+            assert_eq!(message, format!("playout {wanted}, not `{delay}`"));
         }
-    }
-
-    #[test]
-    fn links_are_described() {
-        let describe = |text: &str| text.parse::<LaneSettings>().unwrap().describe();
-        assert_eq!(describe("rung:delta"), "100 ms round trip");
-        assert_eq!(
-            describe("rung:delta,link:4g,rate:10,interpolation:none"),
-            "4G, 10 a second, no interpolation"
-        );
     }
 }

@@ -11,7 +11,9 @@ use bevy_egui::egui::{LayerId, Rect};
 use clap::ValueEnum;
 
 use super::{Inset, Notices, Side, ViewMode};
-use crate::replication::{Accounting, Lane, LaneMeter, LaneSettings, LaneSettingsQueryReadOnly};
+use crate::replication::{
+    Accounting, Lane, LaneMeter, LaneSettings, LaneSettingsQueryReadOnly, LocalLane,
+};
 
 pub(super) use notice::notice;
 
@@ -63,8 +65,15 @@ impl Overlay {
         !self.hidden.contains(&part)
     }
 
-    /// The name of a half, with the rung and the link of its lane.
-    fn caption(&self, mode: ViewMode, side: Side, lane: Option<&LaneSettings>) -> String {
+    /// The name of a half, with the rung and the link of its lane, or with the real network that `is_remote`
+    /// lanes have in addition.
+    fn caption(
+        &self,
+        mode: ViewMode,
+        side: Side,
+        lane: Option<&LaneSettings>,
+        is_remote: bool,
+    ) -> String {
         let usual = match (lane, mode, side) {
             (None, ..) => "simulation",
             (Some(_), ViewMode::Difference, Side::Right) => "replica over it",
@@ -76,15 +85,23 @@ impl Overlay {
         let rung = rung.map(LaneSettings::rung_name);
         let first = [label, rung].into_iter().flatten().collect::<Vec<_>>();
         let link = lane.filter(|_| self.shows(Part::Link));
-        let link = link.map(LaneSettings::describe);
+        let link = link.map(|lane| match is_remote {
+            true => lane.describe_over_real_network(),
+            false => lane.describe(),
+        });
         let lines = [Some(first.join(": ")), link].into_iter().flatten();
         let lines: Vec<_> = lines.filter(|line| !line.is_empty()).collect();
         lines.join("\n")
     }
 }
 
-type Lanes<'w, 's> =
-    Query<'w, 's, (&'static Side, LaneSettingsQueryReadOnly, &'static LaneMeter), With<Lane>>;
+type ShownLane = (
+    &'static Side,
+    LaneSettingsQueryReadOnly,
+    Has<LocalLane>,
+    &'static LaneMeter,
+);
+type Lanes<'w, 's> = Query<'w, 's, ShownLane, With<Lane>>;
 
 /// Draws the text over the picture, below the panel.
 pub(super) fn draw(
@@ -113,8 +130,10 @@ pub(super) fn draw(
     for side in Side::ALL {
         let half = half_of(picture, side);
         if is_split || mode.shows(side) {
-            let settings = lane(side).map(|(_, settings, _)| settings.get());
-            let caption = overlay.caption(*mode, side, settings.as_ref());
+            let shown = lane(side);
+            let is_remote = shown.as_ref().is_some_and(|(.., is_local, _)| !is_local);
+            let settings = shown.map(|(_, settings, ..)| settings.get());
+            let caption = overlay.caption(*mode, side, settings.as_ref(), is_remote);
             text::caption(
                 &painter,
                 if is_split { half } else { picture },
@@ -175,6 +194,24 @@ mod tests {
         assert_eq!(title(&overlay), "delta\nleft: 4G");
         overlay.announce("index".to_owned(), second * 2);
         assert_eq!(title(&overlay), "index");
+    }
+
+    #[test]
+    fn a_caption_says_what_the_picture_is_and_whether_the_network_is_real() {
+        let lane: LaneSettings = "rung:predicted,link:perfect,interpolation:extrapolate"
+            .parse()
+            .unwrap();
+        let caption = |is_remote| {
+            Overlay::default().caption(ViewMode::Split, Side::Right, Some(&lane), is_remote)
+        };
+        assert_eq!(
+            caption(false),
+            "replica: predicted\nPerfect, extrapolate → linear: needs velocity"
+        );
+        assert_eq!(
+            caption(true),
+            "replica: predicted\nreal network, nothing added, extrapolate → linear: needs velocity"
+        );
     }
 
     #[test]

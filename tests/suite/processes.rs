@@ -184,6 +184,55 @@ fn agree_on_loopback() {
     assert!(counts[2].0 < counts[2].1, "the hostile network loses some");
 }
 
+#[test]
+fn a_viewer_without_a_window_says_when_it_is_connected_and_fails_if_it_never_was() {
+    let folder = TempDir::new().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    for name in ["key", "other-key"] {
+        let output = cubewire(None).arg("key").output().unwrap();
+        fs::write(at(name), output.stdout).unwrap();
+    }
+    let keys = ["key", "other-key"].map(|name| at(name).to_str().unwrap().to_owned());
+    let secure = keys.each_ref().map(|key| ["--key-file", key]);
+    let mut server = serve(cubewire(None), "127.0.0.1:0", &secure[0], &at("sent.csv"));
+    let watch = |security: &[&str], seconds: &str| {
+        let view = [
+            "view",
+            "--headless",
+            "--connect",
+            &server.address,
+            "--seconds",
+            seconds,
+        ];
+        let output = cubewire(None).args(view).args(security).output().unwrap();
+        let [stdout, stderr] =
+            [output.stdout, output.stderr].map(|bytes| String::from_utf8(bytes).unwrap());
+        (output.status.code(), stdout, stderr)
+    };
+    let (code, stdout, stderr) = watch(&secure[1], "1");
+    assert_eq!((code, stdout.as_str()), (Some(2), ""), "{stderr}");
+    let reason = format!(
+        "error: never connected: no answer from {} for ",
+        server.address
+    );
+    assert!(
+        stderr.starts_with(&reason) && stderr.contains("another key"),
+        "{stderr}"
+    );
+
+    let (code, stdout, stderr) = watch(&secure[0], "4");
+    assert_eq!(code, Some(0), "{stderr}");
+    let viewed: serde_json::Value = serde_json::from_str(&stdout).unwrap();
+    assert!(viewed["snapshots"].as_u64() > Some(0), "{stdout}");
+    let connected = format!(
+        "connected to {} as viewer {}\n",
+        server.address, viewed["viewer"]
+    );
+    assert_eq!(stderr, connected);
+    server.process.kill().unwrap();
+    server.process.wait().unwrap();
+}
+
 /// Two network namespaces and a cable between them; gone when dropped.
 struct Namespaces {
     names: [String; 2],

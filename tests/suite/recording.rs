@@ -447,7 +447,7 @@ fn what_cannot_be_recorded_is_said_before_anything_is_drawn() {
     );
     assert_eq!(
         refused(&["--fps", "0"], "a.mp4"),
-        "error: --fps: 0 is not from 1 to 240"
+        "error: --fps: 0 is not a whole number from 1 to 240"
     );
     assert!(refused(&["--fps", "60"], "a.gif").contains("hundredths of a second"));
     assert_eq!(

@@ -15,7 +15,7 @@ use cubewire::replication::{
     LaneSettings, LaneSettingsQuery, LinkSettings, SenderSettings, ShadowLadder,
 };
 use cubewire::simulation::{HeldKeys, ResetSimulation};
-use cubewire::view::{self, Half, Notices, SelectHalf, Selected, Side, ViewPlugin};
+use cubewire::view::{self, Half, Notices, Overlay, SelectHalf, Selected, Side, ViewPlugin};
 use cubewire_codec::ladder;
 use cubewire_scene::Keys;
 
@@ -291,6 +291,47 @@ fn scripts_and_switches_change_what_the_halves_show_at_their_ticks() {
             // It starts again, with what it shows at the start.
             (100, None, Some("rung:changed-flags")),
             (120, None, delta),
+        ]
+    );
+}
+
+#[test]
+fn titles_name_what_changed_and_the_half_only_where_two_lanes_are_shown() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut game = game(None, folder.path());
+    game.app.init_resource::<Overlay>();
+    let text = r#"(ticks: 100, right: "rung:changed-flags,link:4g", steps: [
+        (at: 20, right: "rung:delta,rate:30,link:4g"),
+        (at: 30, left: "rung:index"),
+        (at: 50, left: "simulation"),
+    ])"#;
+    let script = Script::parse(text, Path::new("a.ron")).unwrap();
+    let switches = [
+        "0.6s:link:4g+cut",
+        "0.7s:left.interpolation:hermite",
+        "1s:link:latency=20ms,rate:30",
+        "1.1s:rate:20",
+    ];
+    let switches = switches.map(|switch| switch.parse().unwrap());
+    let playing = ScriptPlayback::new(script).showing_halves(switches.into());
+    game.app.insert_resource(playing);
+    let mut titles = Vec::new();
+    for _ in 0..80 {
+        game.step();
+        let title = game.app.world_mut().resource_mut::<Overlay>().title.take();
+        titles.extend(title.map(|(title, _)| title));
+    }
+    assert_eq!(
+        titles,
+        [
+            "changed-flags, 4G",
+            "delta, 30 a second",
+            "left: index",
+            "right: link cut",
+            "left: hermite → linear: needs velocity",
+            "simulation",
+            "40 ms round trip, link restored",
+            "20 a second",
         ]
     );
 }

@@ -402,12 +402,22 @@ fn two_lanes_are_compared_and_recorded() {
     });
 
     window.press("F9");
-    window.press("F10");
     window.see("a red dot", |picture| picture.dot() > 40);
+    window.press("F10");
+    // The video shows no sign of itself, nor of the replay.
+    window.see("no red dot", |picture| picture.dot() == 0);
+    window.xdotool(&[
+        "search",
+        "--sync",
+        "--name",
+        "^● .* video, .* replay — Cubewire$",
+    ]);
     window.hold(&["Right", "z"], 90);
     window.press("Prior");
     window.ticks(60);
     window.press("F10");
+    window.see("the replay's red dot again", |picture| picture.dot() > 40);
+    window.xdotool(&["search", "--sync", "--name", "^Cubewire$"]);
     window.press("F9");
     window.see("no red dot", |picture| picture.dot() == 0);
     let folder = window.folder.path();
@@ -419,6 +429,10 @@ fn two_lanes_are_compared_and_recorded() {
     assert!(last > Duration::from_secs(2), "{last:?}");
     assert!(info.duration > last, "the last one is seen, too");
     assert!(frames.windows(2).any(|two| two[0] != two[1]));
+    for frame in &frames {
+        let frame = Picture(frame.as_chunks().0.to_vec());
+        assert_eq!(frame.dot(), 0, "the video shows that it is recorded");
+    }
 
     let replay = folder.join("cubewire-1.ron");
     window.wait("the replay", |_| replay.exists());

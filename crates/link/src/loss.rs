@@ -93,23 +93,21 @@ impl Loss {
         }
     }
 
-    /// Every probability with its path in the conditions.
+    /// Every probability with its name in the text form.
     pub(crate) fn probabilities_mut(&mut self) -> impl Iterator<Item = (&'static str, &mut f64)> {
         let values = match self {
             Self::None => [None, None, None, None],
-            Self::Independent { probability } => {
-                [Some(("loss.probability", probability)), None, None, None]
-            }
+            Self::Independent { probability } => [Some(("loss", probability)), None, None, None],
             Self::GilbertElliott {
                 to_bad,
                 to_good,
                 loss_in_good,
                 loss_in_bad,
             } => [
-                Some(("loss.to_bad", to_bad)),
-                Some(("loss.to_good", to_good)),
-                Some(("loss.loss_in_good", loss_in_good)),
-                Some(("loss.loss_in_bad", loss_in_bad)),
+                Some(("loss: to-bad", to_bad)),
+                Some(("loss: to-good", to_good)),
+                Some(("loss: loss-in-good", loss_in_good)),
+                Some(("loss: loss-in-bad", loss_in_bad)),
             ],
         };
         values.into_iter().flatten()

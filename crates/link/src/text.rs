@@ -41,6 +41,8 @@ use std::str::FromStr;
 use crate::{Conditions, ConditionsError, PRESETS, Preset};
 use parts::PARTS;
 
+pub(crate) use parts::time;
+
 /// Why a text cannot be parsed as [`Conditions`].
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum ConditionsTextError {
@@ -77,6 +79,15 @@ pub enum ConditionsTextError {
     #[error("`{part}` sets a condition that an earlier part has set")]
     Twice {
         /// The second part, as given.
+        part: String,
+    },
+    /// There is no loss with these bursts.
+    #[error(
+        "`{part}`: bursts have at least 1 packet on average, and bursts of n packets lose at most \
+         n/(n+1) of all, because a packet arrives between two bursts"
+    )]
+    Bursts {
+        /// The part as given.
         part: String,
     },
     /// A value is out of range.
@@ -148,7 +159,20 @@ impl FromStr for Conditions {
                 (None, None) => return Err(ConditionsTextError::NoValue { part: part() }),
             }
         }
-        conditions.check()?;
+        conditions.check().map_err(|error| {
+            // Bursts are a case of the general model, whose values the text does not contain.
+            let mut parts = text.split('+');
+            let bursts = parts.find(|part| part.starts_with("loss=bursts/"));
+            match (bursts, error) {
+                (Some(part), ConditionsError::Probability { field, .. })
+                    if field.starts_with("loss") =>
+                {
+                    let part = part.to_owned();
+                    ConditionsTextError::Bursts { part }
+                }
+                (_, error) => error.into(),
+            }
+        })?;
         Ok(conditions)
     }
 }
@@ -253,8 +277,25 @@ mod tests {
                 "cut+loss=none+cut",
                 "`cut` sets a condition that an earlier part has set".into(),
             ),
-            ("loss=1.5", "loss.probability is 1.5, outside 0..=1".into()),
-            ("loss=bursts/1/3", "loss.to_bad is inf, outside 0..=1".into()),
+            ("loss=1.5", "loss is 1.5; it must be between 0 and 1".into()),
+            (
+                "loss=gilbert-elliott/0.1/2/0/1",
+                "loss: to-good is 2; it must be between 0 and 1".into(),
+            ),
+            (
+                "4g+latency=1e5ms",
+                "invalid value in `latency=1e5ms`; examples are `latency=50ms`".into(),
+            ),
+            (
+                "latency=60000.5ms",
+                "latency is 60000.5ms; it must be at most 60000ms".into(),
+            ),
+            (
+                "loss=bursts/1/3",
+                "`loss=bursts/1/3`: bursts have at least 1 packet on average, and bursts of n packets \
+                 lose at most n/(n+1) of all, because a packet arrives between two bursts"
+                    .into(),
+            ),
         ] {
             let error = text.parse::<Conditions>().unwrap_err();
             assert_eq!(error.to_string(), message);

@@ -11,7 +11,7 @@ use crate::replication::transport::{End, TransportSystems};
 use crate::replication::{
     Divergence, LaneMeter, LaneSettingsQuery, ReplicationSystems, ShadowLadder,
 };
-use crate::simulation::SimulationSystems;
+use crate::simulation::{CubeWorld, SimulationSystems};
 use crate::view::{Side, ViewSystems};
 
 /// Times of every frame, by part, and a panel that is laid out but not drawn.
@@ -144,6 +144,7 @@ fn end_part(name: &'static str) -> impl Fn(ResMut<Profile>) {
 /// The work of egui in a frame of the window, up to the triangles.
 fn lay_out_panel(
     mut profile: ResMut<Profile>,
+    world: Res<CubeWorld>,
     mut lanes: Query<(
         LaneSettingsQuery,
         &LaneMeter,
@@ -172,6 +173,7 @@ fn lay_out_panel(
             side: Side::Right,
             meter,
             shadow,
+            tick: Some(world.tick()),
             divergence,
             peers: Peers::None,
             shown: lanes,

@@ -1,103 +1,238 @@
-//! The ladder as a plot: a bar for each rung, on a logarithmic scale.
+//! The ladder as a plot: a bar for each rung, on a logarithmic scale, beside its figures.
+
+mod text;
 
 use std::io;
 use std::path::Path;
 
+use cubewire_palette::{Half, LIGHT, Rgb};
+use plotters::coord::Shift;
 use plotters::prelude::*;
-use plotters::style::{FontStyle, register_font};
 
-use super::RungCost;
+use super::{RungCost, factor, figure};
 use crate::commands::CommandError;
 use crate::files::write_whole;
 use crate::replication::TARGET_KBPS;
+use text::{Align, Style, Writer};
 
-const SIZE: (u32, u32) = (1000, 560);
-const FONT: &str = "sans-serif";
+/// Width of the plot, and height without its bars, pixels.
+const WIDTH: u32 = 1200;
+const FRAME: i32 = HEADER + 40;
 
-const BAR: RGBColor = RGBColor(0, 114, 178);
-const BELOW_TARGET: RGBColor = RGBColor(0, 158, 115);
-const TARGET: RGBColor = RGBColor(213, 94, 0);
+/// Height of the title and the headings, and of a row, pixels.
+const HEADER: i32 = 96;
+const ROW: i32 = 32;
+/// Space above and below a bar, pixels.
+const GAP: i32 = 6;
 
-/// Draws the costs of a play into a PNG file.
+/// Right ends of the names and the two columns of figures; both ends of the bars, pixels.
+const NAMES_END: i32 = 196;
+const KBPS_END: i32 = 296;
+const FACTOR_END: i32 = 380;
+const BARS: (i32, i32) = (404, 1168);
+const MARGIN: i32 = 24;
+
+/// Sizes of text.
+const TITLE_SIZE: f32 = 26.0;
+const TEXT_SIZE: f32 = 17.0;
+const SMALL_SIZE: f32 = 15.0;
+
+const BAR: RGBColor = rgb(LIGHT.sky);
+const BELOW_TARGET: RGBColor = rgb(LIGHT.half(Half::Left));
+const INK: RGBColor = rgb(LIGHT.ink);
+const GRID: RGBColor = rgb(LIGHT.sky);
+const MUTED: RGBColor = rgb(LIGHT.muted);
+
+const fn rgb(Rgb(red, green, blue): Rgb) -> RGBColor {
+    RGBColor(red, green, blue)
+}
+
+type Drawn = Result<(), Box<dyn std::error::Error>>;
+type Area<'a> = DrawingArea<BitMapBackend<'a>, Shift>;
+
+/// Draws the costs of a play into a PNG file. `played` names the play.
 pub(super) fn draw(costs: &[RungCost], played: &str, path: &Path) -> Result<(), CommandError> {
-    let font = register_font(FONT, FontStyle::Normal, epaint_default_fonts::UBUNTU_LIGHT);
-    font.unwrap_or_else(|_| unreachable!("the font is a valid one"));
-    let mut pixels = vec![0; (SIZE.0 * SIZE.1 * 3) as usize];
-    draw_pixels(costs, played, &mut pixels).map_err(|error| CommandError::Plot {
+    let size = (WIDTH, (FRAME + costs.len() as i32 * ROW) as u32);
+    let mut pixels = vec![0; (size.0 * size.1 * 3) as usize];
+    draw_pixels(costs, played, &mut pixels, size).map_err(|error| CommandError::Plot {
         path: path.to_owned(),
         reason: error.to_string(),
     })?;
-    write_png(&pixels, path).map_err(CommandError::unwritable(path))
+    write_png(&pixels, size, path).map_err(CommandError::unwritable(path))
 }
 
-fn draw_pixels(
-    costs: &[RungCost],
-    played: &str,
-    pixels: &mut [u8],
-) -> Result<(), Box<dyn std::error::Error>> {
-    let area = BitMapBackend::with_buffer(pixels, SIZE).into_drawing_area();
-    area.fill(&WHITE)?;
-    let most = costs.iter().map(|cost| cost.mean_kbps).fold(1.0, f64::max);
-    let rows = costs.len() as i32;
-    let mut chart = ChartBuilder::on(&area)
-        .caption(format!("kbps of each rung: {played}"), (FONT, 20))
-        .margin(16)
-        .set_label_area_size(LabelAreaPosition::Left, 150)
-        .set_label_area_size(LabelAreaPosition::Bottom, 36)
-        .build_cartesian_2d(
-            (1.0..most * 4.0).log_scale(),
-            (0..rows - 1).into_segmented(),
-        )?;
-    let name = |row: &SegmentValue<i32>| match row {
-        SegmentValue::CenterOf(row) => costs
-            .get((rows - 1 - row).max(0) as usize)
-            .map_or(String::new(), |cost| cost.rung.to_owned()),
-        _ => String::new(),
+fn draw_pixels(costs: &[RungCost], played: &str, pixels: &mut [u8], size: (u32, u32)) -> Drawn {
+    let area = BitMapBackend::with_buffer(pixels, size).into_drawing_area();
+    area.fill(&rgb(LIGHT.surface))?;
+    let scale = Scale::of(costs);
+    let bottom = HEADER + costs.len() as i32 * ROW;
+
+    let mut writer = Writer::new();
+    let mut write = |text: &str, at: (i32, i32), size: f32, color: RGBColor, align: Align| {
+        writer.write(&area, text, at, Style { size, color, align })
     };
-    chart
-        .configure_mesh()
-        .disable_y_mesh()
-        .y_labels(costs.len())
-        .y_label_formatter(&name)
-        .x_desc("kilobits a second, article accounting, logarithmic")
-        .label_style((FONT, 14))
-        .draw()?;
-    for (row, cost) in (0..rows).rev().zip(costs) {
-        let colour = if cost.mean_kbps < TARGET_KBPS {
-            BELOW_TARGET
-        } else {
-            BAR
-        };
-        let from = (1.0, SegmentValue::Exact(row));
-        let to = (cost.mean_kbps, SegmentValue::Exact(row + 1));
-        let mut bar = Rectangle::new([from, to], colour.filled());
-        bar.set_margin(5, 5, 0, 0);
-        chart.draw_series([bar])?;
-        let at = (cost.mean_kbps * 1.05, SegmentValue::CenterOf(row));
-        let style = (FONT, 15).into_text_style(&area);
-        let label = Text::new(format!("{:.1}", cost.mean_kbps), at, style);
-        chart.draw_series([label])?;
+    let title = format!("Bandwidth of each rung: {played}");
+    write(&title, (MARGIN, 14), TITLE_SIZE, INK, Align::Left)?;
+    let about = "kilobits per second, mean, in article accounting; bars on a logarithmic scale";
+    write(about, (MARGIN, 46), SMALL_SIZE, MUTED, Align::Left)?;
+    let headings = HEADER - 24;
+    write(
+        "kbps",
+        (KBPS_END, headings),
+        SMALL_SIZE,
+        MUTED,
+        Align::Right,
+    )?;
+    write(
+        "factor",
+        (FACTOR_END, headings),
+        SMALL_SIZE,
+        MUTED,
+        Align::Right,
+    )?;
+    for kbps in scale.powers() {
+        let x = scale.x(kbps);
+        fill(&area, (x, HEADER), (x, bottom), &GRID)?;
+        write(
+            &kbps.to_string(),
+            (x, bottom + 8),
+            SMALL_SIZE,
+            MUTED,
+            Align::Center,
+        )?;
     }
-    let line = [
-        (TARGET_KBPS, SegmentValue::Exact(0)),
-        (TARGET_KBPS, SegmentValue::Exact(rows)),
-    ];
-    chart.draw_series([PathElement::new(line, TARGET.stroke_width(2))])?;
-    let style = (FONT, 15).into_text_style(&area).color(&TARGET);
-    let at = (TARGET_KBPS * 1.05, SegmentValue::Exact(rows));
-    chart.draw_series([Text::new("256 kbps, the article's target", at, style)])?;
-    drop(chart);
+    for (row, cost) in (0..).zip(costs) {
+        let top = HEADER + row * ROW;
+        let text = top + 5;
+        write(cost.rung, (NAMES_END, text), TEXT_SIZE, INK, Align::Right)?;
+        let kbps = figure(cost.mean_kbps);
+        write(&kbps, (KBPS_END, text), TEXT_SIZE, INK, Align::Right)?;
+        let factor = factor(cost.factor);
+        write(&factor, (FACTOR_END, text), TEXT_SIZE, MUTED, Align::Right)?;
+        let is_below = cost.mean_kbps < TARGET_KBPS;
+        let color = if is_below { BELOW_TARGET } else { BAR };
+        let end = (scale.x(cost.mean_kbps), top + ROW - GAP);
+        fill(&area, (BARS.0, top + GAP), end, &color)?;
+    }
+    // No figure stands beside the bars, so the line runs through none.
+    let x = scale.x(TARGET_KBPS);
+    fill(&area, (x - 1, HEADER - 2), (x, bottom), &INK)?;
+    let label = format!("the article's target, {TARGET_KBPS} kbps");
+    write(&label, (x, headings), SMALL_SIZE, INK, Align::Center)?;
     area.present()?;
     Ok(())
 }
 
-fn write_png(pixels: &[u8], path: &Path) -> io::Result<()> {
+/// The logarithmic scale of the bars.
+#[derive(Clone, Copy, Debug)]
+struct Scale {
+    /// Of the bars' ends, kilobits a second.
+    from: f64,
+    to: f64,
+}
+
+impl Scale {
+    /// From a power of ten below every rung and the target to the largest rung, or the target.
+    fn of(costs: &[RungCost]) -> Self {
+        let all = || costs.iter().map(|cost| cost.mean_kbps.max(1.0));
+        let least = all().fold(TARGET_KBPS, f64::min);
+        Self {
+            from: 10_f64.powf((least * 0.999).log10().floor()),
+            to: all().fold(TARGET_KBPS * 2.0, f64::max),
+        }
+    }
+
+    fn x(self, kbps: f64) -> i32 {
+        let along = (kbps.max(self.from) / self.from).ln() / (self.to / self.from).ln();
+        BARS.0 + (along * f64::from(BARS.1 - BARS.0)).round() as i32
+    }
+
+    /// The powers of ten on the scale.
+    fn powers(self) -> impl Iterator<Item = f64> {
+        std::iter::successors(Some(self.from), |kbps| Some(kbps * 10.0))
+            .take_while(move |kbps| *kbps <= self.to)
+    }
+}
+
+fn fill(area: &Area<'_>, from: (i32, i32), to: (i32, i32), color: &RGBColor) -> Drawn {
+    Ok(area.draw(&Rectangle::new([from, to], color.filled()))?)
+}
+
+fn write_png(pixels: &[u8], (width, height): (u32, u32), path: &Path) -> io::Result<()> {
     let mut file = Vec::new();
-    let mut encoder = png::Encoder::new(&mut file, SIZE.0, SIZE.1);
+    let mut encoder = png::Encoder::new(&mut file, width, height);
     encoder.set_color(png::ColorType::Rgb);
     encoder.set_depth(png::BitDepth::Eight);
     let mut writer = encoder.write_header()?;
     writer.write_image_data(pixels)?;
     writer.finish()?;
     write_whole(path, &file)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Rows of pixels.
+    fn drawn(costs: &[RungCost]) -> Vec<Vec<[u8; 3]>> {
+        let height = FRAME + costs.len() as i32 * ROW;
+        let mut pixels = vec![0; WIDTH as usize * height as usize * 3];
+        draw_pixels(costs, "a.ron", &mut pixels, (WIDTH, height as u32)).unwrap();
+        let rows = pixels.as_chunks::<3>().0.chunks(WIDTH as usize);
+        rows.map(<[_]>::to_vec).collect()
+    }
+
+    fn cost(mean_kbps: f64) -> RungCost {
+        RungCost {
+            rung: "delta",
+            mean_kbps,
+            factor: 1.0,
+            peak_kbps: mean_kbps,
+            bytes: 0.0,
+            bits: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn the_target_line_is_whole_and_crosses_bars_only() {
+        let costs = [cost(17_368.8), cost(300.0), cost(256.0), cost(15.8)];
+        let rows = drawn(&costs);
+        let scale = Scale::of(&costs);
+        let line = scale.x(TARGET_KBPS) as usize;
+        let pixel = |RGBColor(red, green, blue)| [red, green, blue];
+        let surface = pixel(rgb(LIGHT.surface));
+        let grid: Vec<_> = scale.powers().map(|kbps| scale.x(kbps) as usize).collect();
+        for (row, cost) in costs.iter().enumerate() {
+            let top = HEADER as usize + row * ROW as usize;
+            for (y, pixels) in rows.iter().enumerate().skip(top).take(ROW as usize) {
+                assert_eq!(pixels[line], pixel(INK), "row {y}");
+                // Beyond the bar there is nothing but the grid and the line.
+                let end = scale.x(cost.mean_kbps) as usize + 1;
+                let beyond = end..WIDTH as usize;
+                let mut beyond =
+                    beyond.filter(|x| !grid.contains(x) && !(line - 1..=line).contains(x));
+                assert!(beyond.all(|x| pixels[x] == surface), "row {y}");
+            }
+            let bar = &rows[top + ROW as usize / 2]
+                [BARS.0 as usize + 1..scale.x(cost.mean_kbps) as usize];
+            let color = if cost.mean_kbps < TARGET_KBPS {
+                BELOW_TARGET
+            } else {
+                BAR
+            };
+            assert!(bar.contains(&pixel(color)));
+        }
+    }
+
+    #[test]
+    fn the_scale_has_round_ends_and_contains_the_target() {
+        let scale = Scale::of(&[cost(17_368.8), cost(15.8)]);
+        assert_eq!(
+            scale.powers().collect::<Vec<_>>(),
+            [10.0, 100.0, 1000.0, 10_000.0]
+        );
+        assert_eq!((scale.x(10.0), scale.x(17_368.8)), BARS);
+        let scale = Scale::of(&[cost(20.0)]);
+        assert!(scale.x(TARGET_KBPS) < BARS.1);
+    }
 }

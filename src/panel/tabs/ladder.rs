@@ -63,9 +63,10 @@ pub(in crate::panel) fn draw(
     side: Side,
     sender: &mut SenderSettings,
     shadow: Option<&ShadowLadder>,
+    tick: Option<u64>,
 ) {
     let columns = Columns::of(ui.available_rect_before_wrap());
-    let rows = LADDER.len() + 2;
+    let rows = LADDER.len() + 3;
     let height = (ui.available_height() - AFFINE_GAP) / rows as f32;
     let height = height.clamp(*ROW_HEIGHT.start(), *ROW_HEIGHT.end());
     header(ui, &columns, sender, shadow.is_some());
@@ -87,8 +88,13 @@ pub(in crate::panel) fn draw(
     ui.add_space(AFFINE_GAP);
     let kbps = shadow.and_then(|shadow| kbps_of(shadow, &AFFINE));
     look.row(ui, &mut sender.stages, "", &AFFINE, kbps);
-    if shadow.is_some() {
-        look.target(ui, top, rungs_end);
+    let Some(shadow) = shadow else {
+        return;
+    };
+    look.target(ui, top, rungs_end);
+    if let Some(age) = tick.and_then(|tick| shadow.age_ticks(tick)) {
+        let text = format!("Encoded beside the game, for the same snapshots: {age} ticks behind.");
+        ui.label(egui::RichText::new(text).small().weak());
     }
 }
 

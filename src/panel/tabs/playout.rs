@@ -1,8 +1,6 @@
 //! Interpolation, playout delay and jitter buffer, and the error of the displayed state.
 
 use bevy_egui::egui;
-use cubewire_codec::Stages;
-use cubewire_codec::stages::Velocity;
 use cubewire_protocol::Interpolation;
 use cubewire_scene::TICKS_PER_SECOND;
 use egui_plot::{AxisHints, Bar, BarChart, MarkerShape, Plot, Points, uniform_grid_spacer};
@@ -24,7 +22,7 @@ pub(in crate::panel) fn draw(
         kinds(ui, settings);
     });
     // Always there, so that nothing below jumps.
-    if lacks_velocity(settings.playout.interpolation, settings.sender.stages) {
+    if settings.lacks_velocity() {
         ui.colored_label(
             ui.visuals().warn_fg_color,
             format!(
@@ -75,10 +73,6 @@ pub(super) fn kinds(ui: &mut egui::Ui, settings: &mut LaneSettings) {
         ui.selectable_value(&mut settings.playout.interpolation, kind, kind.name())
             .on_hover_text(format!("{short} {long}"));
     }
-}
-
-const fn lacks_velocity(kind: Interpolation, stages: Stages) -> bool {
-    kind.needs_velocity() && matches!(stages.velocity, Velocity::Omitted)
 }
 
 /// In a line, and what follows from it.
@@ -200,21 +194,3 @@ const MARKS_AT: f64 = -0.7;
 
 /// Logical points.
 const HEIGHT: f32 = 90.0;
-
-#[cfg(test)]
-mod tests {
-    use cubewire_codec::ladder;
-
-    use super::*;
-
-    #[test]
-    fn rungs_after_at_rest_lack_velocities_for_hermite() {
-        let kind = Interpolation::Hermite;
-        let with = ["uncompressed", "smallest-three", "velocity", "at-rest"];
-        for rung in ladder::LADDER {
-            let lacks = lacks_velocity(kind, rung.stages);
-            assert_eq!(lacks, !with.contains(&rung.name), "{}", rung.name);
-            assert!(!lacks_velocity(Interpolation::Linear, rung.stages));
-        }
-    }
-}

@@ -16,6 +16,16 @@ pub enum ScriptError {
         /// Why.
         source: io::Error,
     },
+    /// The file is something else.
+    #[error(
+        "{}: this is no script: a script is a RON file, as in \
+         `(ticks: 240, steps: [(at: 60, hold: [Right])])`",
+        path.display()
+    )]
+    NotAScript {
+        /// The file.
+        path: PathBuf,
+    },
     /// The file is not valid RON, or has an unknown key or field.
     #[error("{}:{source}", path.display())]
     Syntax {

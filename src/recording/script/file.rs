@@ -32,7 +32,14 @@ impl Script {
             .map_err(unreadable)?
             .take(MAX_FILE_BYTES + 1);
         let mut text = String::new();
-        file.read_to_string(&mut text).map_err(unreadable)?;
+        file.read_to_string(&mut text)
+            .map_err(|error| match error.kind() {
+                // Not UTF-8.
+                io::ErrorKind::InvalidData => ScriptError::NotAScript {
+                    path: path.to_owned(),
+                },
+                _ => unreadable(error),
+            })?;
         if text.len() as u64 > MAX_FILE_BYTES {
             return Err(ScriptError::TooLong {
                 path: path.to_owned(),
@@ -46,6 +53,10 @@ impl Script {
     /// # Errors
     /// [`ScriptError`], with the file and the position in it.
     pub fn parse(text: &str, path: &Path) -> Result<Self, ScriptError> {
+        if !begins_like_a_script(text) {
+            let path = path.to_owned();
+            return Err(ScriptError::NotAScript { path });
+        }
         check_format(text, path)?;
         let script: Self = ron_options()
             .from_str(text)
@@ -98,6 +109,22 @@ impl Script {
 /// The RON dialect of scripts: `Some` may be omitted.
 fn ron_options() -> ron::Options {
     ron::Options::default().with_default_extension(Extensions::IMPLICIT_SOME)
+}
+
+/// Whether the first mark after spaces and comments is the parenthesis of a RON struct, which may follow
+/// its name and attributes.
+fn begins_like_a_script(text: &str) -> bool {
+    let mut rest = text.trim_start();
+    loop {
+        let end = match rest {
+            _ if rest.starts_with("//") => rest.find('\n').unwrap_or(rest.len()),
+            _ if rest.starts_with("/*") => rest.find("*/").map_or(rest.len(), |end| end + 2),
+            _ => break,
+        };
+        rest = rest[end..].trim_start();
+    }
+    let rest = rest.strip_prefix("Script").unwrap_or(rest).trim_start();
+    rest.starts_with('(') || rest.starts_with("#![")
 }
 
 /// Rejects replays of another format, which may have other fields.

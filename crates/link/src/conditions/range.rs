@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use super::{Conditions, Jitter};
+use crate::text::time;
 
 /// Upper bound of every delay in the conditions: 60 s.
 pub const MAX_DELAY: Duration = Duration::from_secs(60);
@@ -17,23 +18,27 @@ pub const MIN_BITS_PER_SECOND: u64 = 1_000;
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 pub enum ConditionsError {
     /// A probability or fraction is outside `0..=1`.
-    #[error("{field} is {value}, outside 0..=1")]
+    #[error("{field} is {value}; it must be between 0 and 1")]
     Probability {
-        /// Path of the field.
+        /// Name of the value, in the words of the [text](crate::text) form.
         field: &'static str,
         /// Its value.
         value: f64,
     },
     /// A delay is too long.
-    #[error("{field} is {value:?}, outside 0..={MAX_DELAY:?}")]
+    #[error("{field} is {}; it must be at most {}", time(*value), time(MAX_DELAY))]
     Delay {
-        /// Path of the field.
+        /// Name of the value, in the words of the [text](crate::text) form.
         field: &'static str,
         /// Its value.
         value: Duration,
     },
     /// The maximum delay of reordering is below the minimum.
-    #[error("reordering.max_delay is {max:?}, below reordering.min_delay, {min:?}")]
+    #[error(
+        "reordering: the maximum delay is {}; it must be at least the minimum, {}",
+        time(*max),
+        time(*min)
+    )]
     Reordering {
         /// The minimum.
         min: Duration,
@@ -41,19 +46,19 @@ pub enum ConditionsError {
         max: Duration,
     },
     /// Sigma of log-normal jitter is out of range.
-    #[error("jitter.sigma is {value}, outside 0..={MAX_SIGMA}")]
+    #[error("jitter: sigma is {value}; it must be between 0 and {MAX_SIGMA}")]
     Sigma {
         /// Its value.
         value: f64,
     },
     /// The bandwidth is too small.
-    #[error("bandwidth.bits_per_second is {value}, below {MIN_BITS_PER_SECOND}")]
+    #[error("bandwidth is {value} bits per second; it must be at least {MIN_BITS_PER_SECOND}")]
     BitsPerSecond {
         /// Its value.
         value: u64,
     },
     /// The queue has no capacity.
-    #[error("bandwidth.queue_bytes is 0, below 1")]
+    #[error("bandwidth: the queue is 0 bytes; it must be at least 1")]
     QueueBytes,
 }
 
@@ -66,9 +71,9 @@ impl Conditions {
         delay("latency", self.latency)?;
         match self.jitter {
             Jitter::None => {}
-            Jitter::Uniform { spread } => delay("jitter.spread", spread)?,
+            Jitter::Uniform { spread } => delay("jitter: the spread", spread)?,
             Jitter::LogNormal { median, sigma } => {
-                delay("jitter.median", median)?;
+                delay("jitter: the median", median)?;
                 if !(0.0..=MAX_SIGMA).contains(&sigma) {
                     return Err(ConditionsError::Sigma { value: sigma });
                 }
@@ -78,12 +83,12 @@ impl Conditions {
         for (field, value) in loss.probabilities_mut() {
             probability(field, *value)?;
         }
-        probability("duplicate_probability", self.duplicate_probability)?;
+        probability("duplicate", self.duplicate_probability)?;
         if let Some(reordering) = self.reordering {
-            probability("reordering.probability", reordering.probability)?;
+            probability("reordering", reordering.probability)?;
             let (min, max) = (reordering.min_delay, reordering.max_delay);
-            delay("reordering.min_delay", min)?;
-            delay("reordering.max_delay", max)?;
+            delay("reordering: the minimum delay", min)?;
+            delay("reordering: the maximum delay", max)?;
             if max < min {
                 return Err(ConditionsError::Reordering { min, max });
             }
@@ -190,43 +195,49 @@ mod tests {
                     latency: Duration::from_secs(61),
                     ..perfect()
                 },
-                "latency is 61s, outside 0..=60s",
+                "latency is 61000ms; it must be at most 60000ms",
             ),
             (
                 Conditions {
                     loss: Loss::Independent { probability: 1.5 },
                     ..perfect()
                 },
-                "loss.probability is 1.5, outside 0..=1",
+                "loss is 1.5; it must be between 0 and 1",
             ),
             (
                 Conditions {
                     duplicate_probability: f64::NAN,
                     ..perfect()
                 },
-                "duplicate_probability is NaN, outside 0..=1",
+                "duplicate is NaN; it must be between 0 and 1",
             ),
             (
                 reordering(-0.1, 1, 2),
-                "reordering.probability is -0.1, outside 0..=1",
+                "reordering is -0.1; it must be between 0 and 1",
             ),
             (
                 reordering(0.1, 1, 100),
-                "reordering.max_delay is 100s, outside 0..=60s",
+                "reordering: the maximum delay is 100000ms; it must be at most 60000ms",
             ),
             (
                 reordering(0.1, 2, 1),
-                "reordering.max_delay is 1s, below reordering.min_delay, 2s",
+                "reordering: the maximum delay is 1000ms; it must be at least the minimum, 2000ms",
             ),
             (
                 bandwidth(0, 1),
-                "bandwidth.bits_per_second is 0, below 1000",
+                "bandwidth is 0 bits per second; it must be at least 1000",
             ),
-            (bandwidth(1_000, 0), "bandwidth.queue_bytes is 0, below 1"),
-            (log_normal(3.1), "jitter.sigma is 3.1, outside 0..=3"),
+            (
+                bandwidth(1_000, 0),
+                "bandwidth: the queue is 0 bytes; it must be at least 1",
+            ),
+            (
+                log_normal(3.1),
+                "jitter: sigma is 3.1; it must be between 0 and 3",
+            ),
             (
                 log_normal(f64::INFINITY),
-                "jitter.sigma is inf, outside 0..=3",
+                "jitter: sigma is inf; it must be between 0 and 3",
             ),
         ]
     }

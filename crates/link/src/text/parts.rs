@@ -154,7 +154,7 @@ fn values(text: &str) -> Vec<&str> {
 }
 
 /// Formats a time in milliseconds, exact to the nanosecond.
-fn time(time: Duration) -> String {
+pub(crate) fn time(time: Duration) -> String {
     let nanos = time.as_nanos();
     let text = format!("{}.{:06}", nanos / NANOS_PER_MILLI, nanos % NANOS_PER_MILLI);
     format!("{}ms", text.trim_end_matches('0').trim_end_matches('.'))

@@ -1,0 +1,130 @@
+//! Warnings on standard error about lanes whose picture is not what they ask for.
+
+use std::io::{self, Write};
+
+use crate::recording::{Script, Switch};
+use crate::replication::LaneSettings;
+use crate::view::{Half, Side};
+
+/// Prints a line for each sentence in [`sentences`].
+pub(super) fn warn(
+    left: &Half,
+    right: &LaneSettings,
+    script: Option<&Script>,
+    switches: &[Switch],
+) {
+    for sentence in sentences(left, right, script, switches) {
+        // The play goes on if nobody can read the warning.
+        let _ = writeln!(io::stderr(), "warning: {sentence}");
+    }
+}
+
+/// What is wrong with the lanes that are shown at the start, or after a step of the script or a switch,
+/// each once. The switches count from the start of the script.
+fn sentences(
+    left: &Half,
+    right: &LaneSettings,
+    script: Option<&Script>,
+    switches: &[Switch],
+) -> Vec<String> {
+    let mut halves = [left.clone(), Half::Lane(right.clone())];
+    let mut shown: Vec<(Side, Half)> = Side::ALL.into_iter().zip(halves.clone()).collect();
+    let steps = script.into_iter().flat_map(|script| &script.steps);
+    let steps = steps.flat_map(|step| {
+        let halves = [(Side::Left, &step.left), (Side::Right, &step.right)];
+        let set = halves.into_iter();
+        set.filter_map(|(side, half)| Some((step.at, side, Change::Set(half.as_deref()?))))
+    });
+    let switches = switches.iter();
+    let switches = switches.map(|switch| (switch.at, switch.side, Change::Switch(switch)));
+    let mut changes: Vec<_> = steps.chain(switches).collect();
+    // Stable: in the same tick the script comes first.
+    changes.sort_by_key(|(at, ..)| *at);
+    for (_, side, change) in changes {
+        let half = &mut halves[side as usize];
+        match (change, &mut *half) {
+            (Change::Set(new), half) => *half = new.clone(),
+            // Parsing has checked the values.
+            (Change::Switch(switch), Half::Lane(lane)) => drop(switch.apply(lane)),
+            (Change::Switch(_), Half::Simulation) => {}
+        }
+        shown.push((side, half.clone()));
+    }
+    let is_compared = shown
+        .iter()
+        .any(|(side, half)| *side == Side::Left && *half != Half::Simulation);
+    let mut sentences = Vec::new();
+    for (side, half) in shown {
+        let Half::Lane(lane) = half else { continue };
+        let warning = lane.velocity_warning().map(|warning| match is_compared {
+            true => format!("{} half: {warning}", side.name()),
+            false => warning,
+        });
+        sentences.extend(warning.filter(|warning| !sentences.contains(warning)));
+    }
+    sentences
+}
+
+enum Change<'a> {
+    Set(&'a Half),
+    Switch(&'a Switch),
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+
+    const WARNING: &str = "hermite → linear: hermite needs velocities, which delta does not send; the \
+                           rungs up to at-rest send them";
+
+    fn lane(text: &str) -> LaneSettings {
+        text.parse().unwrap()
+    }
+
+    #[test]
+    fn lanes_without_velocities_are_warned_of_once() {
+        let lacking = lane("rung:delta,interpolation:hermite");
+        let of = |right: &LaneSettings| sentences(&Half::Simulation, right, None, &[]);
+        assert_eq!(of(&lacking), [WARNING]);
+        assert_eq!(of(&lane("rung:at-rest,interpolation:hermite")), [""; 0]);
+        let both = sentences(&Half::Lane(lacking.clone()), &lacking, None, &[]);
+        assert_eq!(
+            both,
+            ["left", "right"].map(|side| format!("{side} half: {WARNING}"))
+        );
+    }
+
+    #[test]
+    fn switches_and_steps_of_a_script_are_followed() {
+        let start = lane("rung:at-rest,interpolation:hermite");
+        let switch = |text: &str| text.parse::<Switch>().unwrap();
+        let after = |switches: &[Switch]| sentences(&Half::Simulation, &start, None, switches);
+        assert_eq!(after(&[switch("2s:rung:delta")]), [WARNING]);
+        assert_eq!(
+            after(&[switch("2s:rung:delta,interpolation:linear")]),
+            [""; 0]
+        );
+        // By time, whatever the order of the arguments.
+        let later = [switch("2s:rung:delta"), switch("1s:interpolation:linear")];
+        assert_eq!(after(&later), [""; 0]);
+        // There is no left lane to switch.
+        assert_eq!(after(&[switch("1s:left.rung:delta")]), [""; 0]);
+        let script = "(ticks: 100, steps: [(at: 50, right: \"rung:delta,interpolation:hermite\")])";
+        let script = Script::parse(script, Path::new("a.ron")).unwrap();
+        let played = |switches: &[Switch]| {
+            sentences(
+                &Half::Simulation,
+                &lane("rung:delta"),
+                Some(&script),
+                switches,
+            )
+        };
+        assert_eq!(played(&[]), [WARNING]);
+        assert_eq!(
+            played(&[switch("1s:rung:index,interpolation:none")]),
+            [WARNING]
+        );
+    }
+}

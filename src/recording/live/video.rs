@@ -1,0 +1,386 @@
+//! Videos of the window in real time: screenshots, encoded on another thread.
+
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::{SyncSender, TrySendError, sync_channel};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+use bevy::prelude::*;
+use bevy::render::view::screenshot::{Screenshot, ScreenshotCaptured};
+use bevy::window::PrimaryWindow;
+
+use super::release;
+use crate::files::claim;
+use crate::recording::video::{Mp4, VideoError};
+use crate::view::Notices;
+
+/// Frames a second, at most.
+const FRAMES_PER_SECOND: u32 = 60;
+
+/// Minimum time between two frames: slightly less than a frame's time, as frames may come early.
+const MIN_FRAME_TIME: Duration = Duration::from_micros(900_000 / FRAMES_PER_SECOND as u64);
+
+/// Frames that may wait to be encoded; more are dropped.
+const MAX_WAITING_FRAMES: usize = 8;
+
+/// The video that is being recorded, and those that are still being encoded.
+#[derive(Resource, Debug, Default)]
+pub(super) struct Videos {
+    current: Option<Capture>,
+    /// Number of videos so far.
+    count: u64,
+    finishing: Vec<(Finished, Encoder)>,
+}
+
+/// The length of the video that is being recorded, and what was dropped of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Progress {
+    pub(super) length: Duration,
+    /// Frames.
+    pub(super) dropped: u64,
+}
+
+type Encoder = JoinHandle<Result<Mp4, VideoError>>;
+
+/// A picture of the window, and its time since the start of the video.
+type Message = (Image, Duration);
+
+#[derive(Debug)]
+struct Capture {
+    number: u64,
+    path: PathBuf,
+    /// Size of the window in pixels; that of the video is rounded down to even numbers.
+    window: UVec2,
+    /// Start, by the real clock.
+    start: Duration,
+    /// Time of the last requested frame, by the real clock.
+    newest: Option<Duration>,
+    frames: u64,
+    dropped: u64,
+    sender: SyncSender<Message>,
+    encoder: Encoder,
+}
+
+/// The figures that are reported for a finished video.
+#[derive(Clone, Debug)]
+struct Finished {
+    path: PathBuf,
+    length: Duration,
+    frames: u64,
+    dropped: u64,
+}
+
+/// The video for which a screenshot was requested, and the time since its start.
+#[derive(Component, Clone, Copy, Debug)]
+struct Requested {
+    capture: u64,
+    at: Duration,
+}
+
+impl Videos {
+    /// Begins a video, or ends the current one.
+    ///
+    /// # Errors
+    /// If a video cannot be begun.
+    pub(super) fn toggle(
+        &mut self,
+        folder: &Path,
+        window: Option<&Window>,
+        now: Duration,
+    ) -> Result<(), VideoError> {
+        match (self.current.take(), window) {
+            (Some(capture), _) => self.finishing.push(capture.finish(now)),
+            (None, Some(window)) => {
+                self.count += 1;
+                let size = window.physical_size();
+                self.current = Some(Capture::begin(folder, self.count, size, now)?);
+            }
+            (None, None) => {}
+        }
+        Ok(())
+    }
+
+    /// None if no video is being recorded.
+    pub(super) fn progress(&self, now: Duration) -> Option<Progress> {
+        let capture = self.current.as_ref()?;
+        Some(Progress {
+            length: now - capture.start,
+            dropped: capture.dropped,
+        })
+    }
+
+    /// Ends the current video, waits for every encoder, and reports.
+    pub(super) fn finish(&mut self, now: Duration, notices: &mut Notices) {
+        if let Some(capture) = self.current.take() {
+            self.finishing.push(capture.finish(now));
+        }
+        for (finished, encoder) in self.finishing.drain(..) {
+            notices.show(outcome(&finished, encoder), now);
+        }
+    }
+}
+
+impl Capture {
+    fn begin(folder: &Path, number: u64, window: UVec2, now: Duration) -> Result<Self, VideoError> {
+        let path = claim(folder, "mp4").map_err(|source| VideoError::Io {
+            path: folder.to_owned(),
+            source,
+        })?;
+        let size = window / 2 * 2;
+        let mut video =
+            Mp4::create(&path, size.into(), FRAMES_PER_SECOND).inspect_err(|_| release(&path))?;
+        let (sender, receiver) = sync_channel::<Message>(MAX_WAITING_FRAMES);
+        let encoder = thread::spawn(move || {
+            for (picture, at) in receiver {
+                if let Some(frame) = frame(picture, window, size) {
+                    video.add_at(&frame, at)?;
+                }
+            }
+            Ok(video)
+        });
+        Ok(Self {
+            number,
+            path,
+            window,
+            start: now,
+            newest: None,
+            frames: 0,
+            dropped: 0,
+            sender,
+            encoder,
+        })
+    }
+
+    /// Whether another frame is due.
+    fn is_due(&self, now: Duration) -> bool {
+        self.newest
+            .is_none_or(|newest| now >= newest + MIN_FRAME_TIME)
+    }
+
+    /// Sends a picture to the encoder, or drops it if the queue is full.
+    fn add(&mut self, picture: Image, at: Duration) {
+        match self.sender.try_send((picture, at)) {
+            Ok(()) => self.frames += 1,
+            // If the encoder failed, it reports the reason itself.
+            Err(TrySendError::Full(_) | TrySendError::Disconnected(_)) => self.dropped += 1,
+        }
+    }
+
+    fn finish(self, now: Duration) -> (Finished, Encoder) {
+        // Dropping the sender ends the encoder.
+        let finished = Finished {
+            path: self.path,
+            length: now - self.start,
+            frames: self.frames,
+            dropped: self.dropped,
+        };
+        (finished, self.encoder)
+    }
+}
+
+impl Finished {
+    fn describe(&self) -> String {
+        let dropped = match self.dropped {
+            0 => "none dropped".to_owned(),
+            1 => "one dropped: the encoder was too slow".to_owned(),
+            many => format!("{many} dropped: the encoder was too slow"),
+        };
+        format!(
+            "{}: {:.1} s, {} frames, {dropped}",
+            self.path.display(),
+            self.length.as_secs_f64(),
+            self.frames
+        )
+    }
+}
+
+/// Ends the video if the window was resized: all frames of a video have the same size.
+pub(super) fn end_if_resized(
+    time: Res<Time<Real>>,
+    window: Single<&Window, With<PrimaryWindow>>,
+    mut videos: ResMut<Videos>,
+    mut notices: ResMut<Notices>,
+) {
+    let size = window.physical_size();
+    let resized = videos.current.take_if(|capture| capture.window != size);
+    if let Some(capture) = resized {
+        let now = time.elapsed();
+        notices.show(
+            "the video was ended, as the window was resized".to_owned(),
+            now,
+        );
+        videos.finishing.push(capture.finish(now));
+    }
+}
+
+/// Requests a screenshot of this frame.
+pub(super) fn capture(mut commands: Commands, time: Res<Time<Real>>, mut videos: ResMut<Videos>) {
+    let now = time.elapsed();
+    let Some(capture) = videos
+        .current
+        .as_mut()
+        .filter(|capture| capture.is_due(now))
+    else {
+        return;
+    };
+    capture.newest = Some(now);
+    let requested = Requested {
+        capture: capture.number,
+        at: now - capture.start,
+    };
+    commands
+        .spawn((Screenshot::primary_window(), requested))
+        .observe(take);
+}
+
+fn take(
+    mut captured: On<ScreenshotCaptured>,
+    requested: Query<&Requested>,
+    mut videos: ResMut<Videos>,
+) {
+    if let (Some(capture), Ok(requested)) = (&mut videos.current, requested.get(captured.entity))
+        && capture.number == requested.capture
+    {
+        capture.add(std::mem::take(&mut captured.image), requested.at);
+    }
+}
+
+/// The pixels of a frame, cropped to `size`; none if the picture does not have the size of the window.
+fn frame(picture: Image, window: UVec2, size: UVec2) -> Option<Vec<u8>> {
+    let picture = picture.try_into_dynamic().ok()?.into_rgba8();
+    if picture.dimensions() != (window.x, window.y) {
+        return None;
+    }
+    let kept = size.x as usize * 4;
+    let mut frame = Vec::with_capacity(kept * size.y as usize);
+    let rows = picture.as_raw().chunks_exact(window.x as usize * 4);
+    for row in rows.take(size.y as usize) {
+        frame.extend_from_slice(&row[..kept]);
+    }
+    Some(frame)
+}
+
+/// Reports videos that are finished.
+pub(super) fn collect(
+    time: Res<Time<Real>>,
+    mut videos: ResMut<Videos>,
+    mut notices: ResMut<Notices>,
+) {
+    let now = time.elapsed();
+    // An encoder that failed ends the recording at once, without F10.
+    if let Some(capture) = videos
+        .current
+        .take_if(|capture| capture.encoder.is_finished())
+    {
+        videos.finishing.push(capture.finish(now));
+    }
+    let done = videos
+        .finishing
+        .extract_if(.., |(_, encoder)| encoder.is_finished());
+    for (finished, encoder) in done {
+        notices.show(outcome(&finished, encoder), now);
+    }
+}
+
+fn outcome(finished: &Finished, encoder: Encoder) -> String {
+    let Ok(encoded) = encoder.join() else {
+        return format!("{}: the encoder failed", finished.path.display());
+    };
+    match encoded.and_then(|video| video.finish_at(finished.length)) {
+        Ok(()) => finished.describe(),
+        Err(error) => {
+            release(&finished.path);
+            error.to_string()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use bevy::asset::RenderAssetUsages;
+    use bevy::render::render_resource::{Extent3d, TextureDimension, TextureFormat};
+
+    use super::*;
+
+    fn gone() -> VideoError {
+        let path = PathBuf::from("a.mp4");
+        VideoError::GivenUp { path }
+    }
+
+    fn picture(size: UVec2, bytes: Vec<u8>) -> Image {
+        let size = Extent3d {
+            width: size.x,
+            height: size.y,
+            depth_or_array_layers: 1,
+        };
+        let (plane, format) = (TextureDimension::D2, TextureFormat::Rgba8UnormSrgb);
+        Image::new(size, plane, bytes, format, RenderAssetUsages::default())
+    }
+
+    #[test]
+    fn a_frame_is_cropped_to_even_width_and_height() {
+        let window = UVec2::new(3, 3);
+        let image = picture(window, (0..3 * 3 * 4).collect());
+        let kept = frame(image.clone(), window, UVec2::new(2, 2)).unwrap();
+        assert_eq!(
+            kept,
+            [0, 1, 2, 3, 4, 5, 6, 7, 12, 13, 14, 15, 16, 17, 18, 19]
+        );
+        assert_eq!(frame(image, UVec2::new(5, 3), UVec2::new(4, 2)), None);
+    }
+
+    #[test]
+    fn frames_that_exceed_the_queue_are_dropped_and_counted() {
+        let (sender, receiver) = sync_channel(2);
+        let mut capture = Capture {
+            number: 1,
+            path: PathBuf::from("a.mp4"),
+            window: UVec2::new(3, 3),
+            start: Duration::ZERO,
+            newest: None,
+            frames: 0,
+            dropped: 0,
+            sender,
+            encoder: thread::spawn(|| Err(gone())),
+        };
+        for frame in 0..5 {
+            capture.add(Image::default(), Duration::from_millis(frame));
+        }
+        let times = receiver.try_iter().map(|(_, at)| at.as_millis());
+        assert!(times.eq([0, 1]));
+        let (finished, _) = capture.finish(Duration::from_secs(2));
+        let wanted = "a.mp4: 2.0 s, 2 frames, 3 dropped: the encoder was too slow";
+        assert_eq!(finished.describe(), wanted);
+    }
+
+    #[test]
+    fn a_video_reports_its_frames_and_an_empty_one_leaves_no_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let window = UVec2::new(321, 201);
+        let mut capture = Capture::begin(folder.path(), 1, window, Duration::ZERO).unwrap();
+        let path = capture.path.clone();
+        let bytes = vec![128; 321 * 201 * 4];
+        capture.add(picture(window, bytes), Duration::ZERO);
+        let (finished, encoder) = capture.finish(Duration::from_secs(1));
+        let wanted = format!("{}: 1.0 s, 1 frames, none dropped", path.display());
+        assert_eq!(outcome(&finished, encoder), wanted);
+        assert!(fs::metadata(&path).unwrap().len() > 0);
+
+        // A video without frames is not saved, and its name becomes free again.
+        let empty = Capture::begin(folder.path(), 2, window, Duration::ZERO).unwrap();
+        assert!(empty.path.ends_with("cubewire-2.mp4"));
+        let (finished, encoder) = empty.finish(Duration::from_secs(1));
+        assert!(outcome(&finished, encoder).ends_with("a video must have at least one frame"));
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn a_missing_folder_is_reported() {
+        let window = UVec2::new(320, 200);
+        let error = Capture::begin(Path::new("no/folder"), 1, window, Duration::ZERO);
+        let message = error.unwrap_err().to_string();
+        assert_eq!(message, "no/folder: No such file or directory (os error 2)");
+    }
+}

@@ -1,0 +1,404 @@
+//! Settings of a lane in words: for captions, titles of switches, and warnings.
+
+use std::time::Duration;
+
+use cubewire_codec::ladder;
+use cubewire_link::{Bandwidth, Conditions, Jitter, Loss, Preset};
+use cubewire_protocol::{BaselineChoice, Interpolation};
+
+use super::super::{LaneSettings, PlayoutDelay};
+
+impl LaneSettings {
+    /// The name of the rung, or `custom stages`.
+    #[must_use]
+    pub fn rung_name(&self) -> &'static str {
+        ladder::rung_of(self.sender.stages).map_or("custom stages", |rung| rung.name)
+    }
+
+    /// A description of the simulated network, the send rate and the interpolation. Of the network, every
+    /// condition is named that is not zero; of the others, what differs from the defaults.
+    #[must_use]
+    pub fn describe(&self) -> String {
+        self.describe_with(link(&self.link.conditions))
+    }
+
+    /// Likewise, of a lane over a real network, to which the simulated one is added.
+    #[must_use]
+    pub fn describe_over_real_network(&self) -> String {
+        let added = &self.link.conditions;
+        self.describe_with(match (is_perfect(added), added.cut) {
+            (true, false) => "real network, nothing added".to_owned(),
+            (true, true) => "real network, cut".to_owned(),
+            (false, _) => format!("real network, plus {}", link(added)),
+        })
+    }
+
+    fn describe_with(&self, network: String) -> String {
+        let usual = Self::default();
+        let rate = (self.sender.send_interval_ticks != usual.sender.send_interval_ticks)
+            .then(|| self.describe_rate());
+        let interpolation = (self.playout.interpolation != usual.playout.interpolation)
+            .then(|| self.describe_interpolation());
+        join([Some(network), rate, interpolation])
+    }
+
+    /// A description of what differs in `new`, and nothing else; none if nothing does.
+    #[must_use]
+    pub fn describe_change(&self, new: &Self) -> Option<String> {
+        let stages = self.sender.stages != new.sender.stages;
+        let rate = self.sender.snapshots_per_second() != new.sender.snapshots_per_second();
+        let interpolation = self.describe_interpolation() != new.describe_interpolation();
+        let description = join([
+            stages.then(|| new.rung_name().to_owned()),
+            link_change(&self.link.conditions, &new.link.conditions),
+            rate.then(|| new.describe_rate()),
+            interpolation.then(|| new.describe_interpolation()),
+            (self.playout.delay != new.playout.delay).then(|| delay(new.playout.delay)),
+            (self.sender.baseline != new.sender.baseline).then(|| {
+                match new.sender.baseline {
+                    BaselineChoice::Newest => "newest baseline",
+                    BaselineChoice::Smallest => "smallest baseline",
+                }
+                .to_owned()
+            }),
+            (self.link.seed != new.link.seed).then(|| format!("seed {}", new.link.seed)),
+        ]);
+        (!description.is_empty()).then_some(description)
+    }
+
+    fn describe_rate(&self) -> String {
+        format!("{} a second", self.sender.snapshots_per_second())
+    }
+
+    fn describe_interpolation(&self) -> String {
+        let name = |kind: Interpolation| match kind {
+            Interpolation::None => "no interpolation",
+            kind => kind.name(),
+        };
+        let wanted = self.playout.interpolation;
+        let shown = self.playout.effective_interpolation(self.sender.stages);
+        if wanted == shown {
+            name(wanted).to_owned()
+        } else {
+            format!("{} → {}: needs velocity", name(wanted), name(shown))
+        }
+    }
+
+    /// A sentence for lanes whose interpolation is not the one that they ask for; none for others.
+    #[must_use]
+    pub fn velocity_warning(&self) -> Option<String> {
+        let wanted = self.playout.interpolation.name();
+        let shown = self.playout.effective_interpolation(self.sender.stages);
+        self.lacks_velocity().then(|| {
+            format!(
+                "{wanted} → {}: {wanted} needs velocities, which {} does not send; the rungs up to {} \
+                 send them",
+                shown.name(),
+                self.rung_name(),
+                ladder::AT_REST.name
+            )
+        })
+    }
+}
+
+fn join<const N: usize>(parts: [Option<String>; N]) -> String {
+    parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
+}
+
+fn delay(delay: PlayoutDelay) -> String {
+    match delay {
+        PlayoutDelay::Rule => "playout delay by rule".to_owned(),
+        PlayoutDelay::Adaptive => "adaptive playout delay".to_owned(),
+        PlayoutDelay::Fixed(delay) => format!("playout delay {}", ms(delay)),
+    }
+}
+
+/// One condition of a link.
+struct Condition {
+    /// In words; none if it is zero.
+    text: Option<String>,
+    /// In words if it is zero.
+    zero: &'static str,
+}
+
+/// Every condition that has a value, in the order of the fields.
+fn conditions(link: &Conditions) -> [Condition; 6] {
+    let is_traced = link.trace.is_some();
+    // A trace replaces these.
+    let own = |text: Option<String>, zero| Condition {
+        text: text.filter(|_| !is_traced),
+        zero,
+    };
+    let latency = (link.latency > Duration::ZERO).then(|| ms(link.latency * 2) + " round trip");
+    let duplicate = link.duplicate_probability;
+    [
+        Condition {
+            text: if is_traced {
+                Some("recorded delays".to_owned())
+            } else {
+                latency
+            },
+            zero: "no delay",
+        },
+        own(jitter(link.jitter), "no jitter"),
+        own(loss(link.loss), "no loss"),
+        Condition {
+            text: (duplicate > 0.0).then(|| percent(duplicate) + " sent twice"),
+            zero: "no duplicates",
+        },
+        own(
+            link.reordering
+                .filter(|reordering| reordering.probability > 0.0)
+                .map(|reordering| percent(reordering.probability) + " reordered"),
+            "no reordering",
+        ),
+        Condition {
+            text: link.bandwidth.map(bandwidth),
+            zero: "no bandwidth limit",
+        },
+    ]
+}
+
+/// Whether nothing but a cut can happen to a packet.
+fn is_perfect(link: &Conditions) -> bool {
+    conditions(link)
+        .iter()
+        .all(|condition| condition.text.is_none())
+}
+
+/// A link without any condition.
+const PERFECT: &str = "Perfect";
+
+fn link(link: &Conditions) -> String {
+    let mut parts: Vec<String> = match Preset::of(link) {
+        Some(preset) => vec![preset.title.to_owned()],
+        None if is_perfect(link) => vec![PERFECT.to_owned()],
+        None => {
+            let conditions = conditions(link).into_iter();
+            conditions.filter_map(|condition| condition.text).collect()
+        }
+    };
+    if link.cut {
+        parts.push("cut".to_owned());
+    }
+    parts.join(", ")
+}
+
+/// What differs in `new`; none if nothing does.
+fn link_change(old: &Conditions, new: &Conditions) -> Option<String> {
+    let whole = |link: &Conditions| Conditions {
+        cut: false,
+        ..link.clone()
+    };
+    let mut parts: Vec<String> = match Preset::of(new) {
+        _ if whole(old) == whole(new) => Vec::new(),
+        Some(preset) => vec![preset.title.to_owned()],
+        // Conditions of a preset were never listed, so none of them is said to have ended.
+        None if Preset::of(old).is_some() => vec![link(&whole(new))],
+        None => {
+            let both = conditions(old).into_iter().zip(conditions(new));
+            let changed = both.filter(|(old, new)| old.text != new.text);
+            let changed = changed.map(|(_, new)| new.text.unwrap_or_else(|| new.zero.to_owned()));
+            changed.collect()
+        }
+    };
+    if old.cut != new.cut {
+        let text = if new.cut { "link cut" } else { "link restored" };
+        parts.push(text.to_owned());
+    }
+    (!parts.is_empty()).then(|| parts.join(", "))
+}
+
+fn jitter(jitter: Jitter) -> Option<String> {
+    match jitter {
+        Jitter::Uniform { spread } if spread > Duration::ZERO => {
+            Some(format!("±{} jitter", ms(spread)))
+        }
+        Jitter::LogNormal { median, .. } if median > Duration::ZERO => {
+            Some(format!("{} jitter", ms(median)))
+        }
+        _ => None,
+    }
+}
+
+fn loss(loss: Loss) -> Option<String> {
+    let mean = loss.mean_fraction();
+    if mean == 0.0 {
+        return None;
+    }
+    let is_in_bursts = matches!(loss, Loss::GilbertElliott { .. });
+    let how = if is_in_bursts {
+        "lost in bursts"
+    } else {
+        "lost"
+    };
+    Some(format!("{} {how}", percent(mean)))
+}
+
+fn bandwidth(bandwidth: Bandwidth) -> String {
+    let bits = bandwidth.bits_per_second as f64;
+    if bits < 1e6 {
+        format!("{} kbit/s", significant(bits / 1e3))
+    } else {
+        format!("{} Mbit/s", significant(bits / 1e6))
+    }
+}
+
+fn ms(time: Duration) -> String {
+    format!("{} ms", significant(time.as_secs_f64() * 1e3))
+}
+
+fn percent(fraction: f64) -> String {
+    format!("{} %", significant(fraction * 100.0))
+}
+
+/// At least the whole part, and two digits of what is small: 1000, 66.7, 0.05.
+fn significant(value: f64) -> String {
+    let decimals = match value {
+        100.0.. => 0,
+        1.0.. => 1,
+        0.1.. => 2,
+        _ => 3,
+    };
+    let text = format!("{value:.decimals$}");
+    if decimals == 0 {
+        return text;
+    }
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn lane(text: &str) -> LaneSettings {
+        text.parse().unwrap()
+    }
+
+    #[test]
+    fn every_condition_of_a_link_is_named() {
+        let describe = |text: &str| lane(&format!("rung:delta,{text}")).describe();
+        assert_eq!(lane("rung:delta").describe(), "100 ms round trip");
+        assert_eq!(
+            describe("link:4g,rate:10,interpolation:none"),
+            "4G, 10 a second, no interpolation"
+        );
+        assert_eq!(
+            describe(
+                "link:latency=25ms+jitter=uniform/33.333ms+loss=0.0005+duplicate=0.05\
+                 +reordering=0.01/20ms/200ms+bandwidth=1500000/64000+cut"
+            ),
+            "50 ms round trip, ±33.3 ms jitter, 0.05 % lost, 5 % sent twice, 1 % reordered, \
+             1.5 Mbit/s, cut"
+        );
+        assert_eq!(
+            describe("link:jitter=log-normal/5ms/0.8+loss=bursts/0.2/4+bandwidth=64000/9000"),
+            "5 ms jitter, 20 % lost in bursts, 64 kbit/s"
+        );
+        assert_eq!(describe("link:perfect+cut"), "Perfect, cut");
+        assert_eq!(describe("link:loss=0"), "Perfect");
+        assert_eq!(describe("link:latency=500ms"), "1000 ms round trip");
+    }
+
+    #[test]
+    fn a_trace_is_named_with_what_it_does_not_replace() {
+        let mut lane = lane("rung:delta,link:4g+duplicate=0.05+loss=0.5");
+        let trace = cubewire_link::Trace::from_csv("sent_ms,delay_ms\n0,1\n".as_bytes());
+        lane.link.conditions.trace = Some(trace.unwrap().into());
+        let wanted = "recorded delays, 5 % sent twice, 10 Mbit/s";
+        assert_eq!(lane.describe(), wanted);
+        let before = LaneSettings::default();
+        let change = LaneSettings {
+            sender: before.sender,
+            ..lane
+        };
+        assert_eq!(before.describe_change(&change).as_deref(), Some(wanted));
+    }
+
+    #[test]
+    fn over_a_real_network_only_what_is_added_is_simulated() {
+        let describe = |text: &str| lane(text).describe_over_real_network();
+        let nothing = describe("rung:delta,link:perfect,rate:20");
+        assert_eq!(nothing, "real network, nothing added, 20 a second");
+        let added = describe("rung:delta,link:4g");
+        assert_eq!(added, "real network, plus 4G");
+        let cut = describe("rung:delta,link:perfect+cut");
+        assert_eq!(cut, "real network, cut");
+    }
+
+    #[test]
+    fn an_interpolation_without_velocities_is_said_to_be_linear() {
+        let lacking = lane("rung:predicted,interpolation:hermite,rate:10");
+        assert_eq!(
+            lacking.describe(),
+            "100 ms round trip, 10 a second, hermite → linear: needs velocity"
+        );
+        assert_eq!(
+            lacking.velocity_warning().unwrap(),
+            "hermite → linear: hermite needs velocities, which predicted does not send; the rungs up \
+             to at-rest send them"
+        );
+        let sent = lane("rung:at-rest,interpolation:hermite");
+        assert_eq!(sent.describe(), "100 ms round trip, hermite");
+        assert_eq!(sent.velocity_warning(), None);
+        assert_eq!(
+            lane("rung:predicted,interpolation:none").velocity_warning(),
+            None
+        );
+    }
+
+    #[test]
+    fn a_change_names_what_changed_and_nothing_else() {
+        let change = |before: &str, after: &str| lane(before).describe_change(&lane(after));
+        let custom = "rung:delta,link:latency=25ms+loss=0.003,rate:20";
+        for (before, after, wanted) in [
+            ("rung:delta", "rung:index", "index"),
+            (
+                custom,
+                "rung:index,link:latency=25ms+loss=0.003,rate:20",
+                "index",
+            ),
+            (
+                custom,
+                "rung:delta,link:latency=25ms+loss=0.003+cut,rate:20",
+                "link cut",
+            ),
+            (
+                "rung:delta,link:4g+cut",
+                "rung:delta,link:4g",
+                "link restored",
+            ),
+            (custom, "rung:delta,link:latency=25ms,rate:20", "no loss"),
+            (
+                custom,
+                "rung:delta,link:latency=40ms+loss=0.003,rate:20",
+                "80 ms round trip",
+            ),
+            (custom, "rung:delta,link:article,rate:20", "The article"),
+            ("rung:delta,link:4g", "rung:delta", "100 ms round trip"),
+            (
+                custom,
+                "rung:delta,link:latency=25ms+loss=0.003,rate:60",
+                "60 a second",
+            ),
+            (
+                "rung:at-rest,interpolation:hermite",
+                "rung:delta,interpolation:hermite",
+                "delta, hermite → linear: needs velocity",
+            ),
+            (
+                "rung:delta",
+                "rung:delta,playout:150ms,baseline:smallest,seed:7",
+                "playout delay 150 ms, smallest baseline, seed 7",
+            ),
+            (
+                "rung:delta,playout:150ms,interpolation:none",
+                "rung:delta,playout:adaptive",
+                "linear, adaptive playout delay",
+            ),
+        ] {
+            assert_eq!(change(before, after).as_deref(), Some(wanted), "{after}");
+        }
+        assert_eq!(change(custom, custom), None);
+    }
+}
