@@ -1,8 +1,10 @@
-//! Light or dark, and the colours of `cubewire-palette` as egui and Bevy take them.
+//! Light or dark, the fonts, and the colours of `cubewire-palette` as egui and Bevy take them.
+
+use std::sync::Arc;
 
 use bevy::color::Color;
 use bevy::prelude::Resource;
-use bevy_egui::egui::Color32;
+use bevy_egui::egui::{Color32, FontData, FontDefinitions, FontFamily};
 use clap::ValueEnum;
 use cubewire_palette::{Colors, DARK, LIGHT, Rgb};
 use serde::{Deserialize, Serialize};
@@ -29,6 +31,19 @@ impl Theme {
         }
     }
 }
+
+/// The fonts of egui's, with one in front of them whose digits are of equal width: `assets/fonts`.
+#[must_use]
+pub fn fonts() -> FontDefinitions {
+    let mut fonts = FontDefinitions::default();
+    let inter = FontData::from_static(include_bytes!("../assets/fonts/Inter-Regular.otf"));
+    fonts.font_data.insert(INTER.to_owned(), Arc::new(inter));
+    let proportional = fonts.families.entry(FontFamily::Proportional).or_default();
+    proportional.insert(0, INTER.to_owned());
+    fonts
+}
+
+const INTER: &str = "Inter";
 
 /// A colour for egui.
 #[must_use]

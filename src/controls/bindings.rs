@@ -156,7 +156,7 @@ const OTHER_RUNGS: [(Trigger, Action); 6] = [
 
 /// The key of each rung of the ladder, as people read it.
 pub const RUNG_KEYS: [&str; 15] = [
-    "1", "2", "3", "4", "5", "6", "7", "8", "9", "0", "-", "=", "Bksp", "[", "]",
+    "1", "2", "3", "4", "5", "6", "7", "8", "9", "0", "-", "=", "⌫", "[", "]",
 ];
 
 impl Binding {

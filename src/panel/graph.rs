@@ -259,7 +259,7 @@ fn plot(ui: &mut egui::Ui, state: &PanelState, lines: &Lines<'_>, height: f32) {
                     .radius(3.0);
                 plot.points(lost.allow_hover(false));
                 for (seconds, kbps) in series.peaks_above(scale.kbps(top)) {
-                    let text = egui::RichText::new(format!("⬆ {kbps:.0}")).small();
+                    let text = egui::RichText::new(format!("▲ {kbps:.0}")).small();
                     let at = PlotPoint::new(seconds, top + HEADROOM * (top - bottom));
                     let text = Text::new("peak", at, text).color(ink);
                     plot.text(text.anchor(Align2::CENTER_TOP).allow_hover(false));
@@ -306,14 +306,14 @@ fn legend(ui: &mut egui::Ui, theme: Theme, lines: &Lines<'_>) {
         painter.text(
             rect.right_center(),
             Align2::RIGHT_CENTER,
-            "⬆ lost",
+            "▲ lost",
             font,
             color,
         );
     }
     response.on_hover_text(format!(
         "Kilobits a second, mean of {SMOOTHING_TICKS} ticks. A vertical line: stages were switched. A \
-         triangle at the bottom: packets were lost. ⬆ with a number: a peak above the scale."
+         triangle at the bottom: packets were lost. ▲ with a number: a peak above the scale."
     ));
 }
 

@@ -5,14 +5,18 @@ use bevy_egui::egui::{
 };
 use cubewire_palette::{Colors, Half, Rgb};
 
-use crate::theme::{Theme, egui_color};
+use crate::theme::{Theme, egui_color, fonts};
 use crate::view::Side;
 
 /// Gives `ctx` the style, once for each theme.
 pub(super) fn apply(ctx: &egui::Context, theme: Theme) {
     let id = Id::new("style of the panel");
-    if ctx.data(|data| data.get_temp(id)) == Some(theme) {
+    let applied = ctx.data(|data| data.get_temp(id));
+    if applied == Some(theme) {
         return;
+    }
+    if applied.is_none() {
+        ctx.set_fonts(fonts());
     }
     ctx.data_mut(|data| data.insert_temp(id, theme));
     let egui_theme = match theme {
@@ -26,9 +30,9 @@ pub(super) fn apply(ctx: &egui::Context, theme: Theme) {
             _ => FontFamily::Proportional,
         };
         for (text, size) in [
-            (TextStyle::Small, 11.0),
-            (TextStyle::Body, 13.0),
-            (TextStyle::Button, 13.0),
+            (TextStyle::Small, 10.5),
+            (TextStyle::Body, 12.5),
+            (TextStyle::Button, 12.5),
             (TextStyle::Monospace, 12.0),
             (TextStyle::Heading, 17.0),
         ] {
