@@ -1,5 +1,7 @@
 //! The panel as people use it: found by its labels, clicked and typed into, without a window.
 
+use std::time::Duration;
+
 use bevy_egui::egui::{self, Modifiers};
 use cubewire_codec::ladder::{self, LADDER};
 use cubewire_link::Preset;
@@ -8,7 +10,9 @@ use egui_kittest::Harness;
 use egui_kittest::kittest::{NodeT as _, Queryable as _};
 
 use super::*;
-use crate::replication::{Accounting, PacketRecord, PlayoutDelay, Sample};
+use crate::replication::{
+    Accounting, ConnectionStatus, PacketRecord, PlayoutDelay, Sample, SocketTraffic,
+};
 
 /// What the panel works on.
 #[derive(Default)]
@@ -18,6 +22,9 @@ struct Panel {
     meter: LaneMeter,
     halves: Option<Halves>,
     status: Status<'static>,
+    server: Option<ServerConnection>,
+    wants_reconnect: bool,
+    viewers: Option<(Serving, Peer)>,
     drawn: Drawn,
     /// The actions of all buttons that were pressed.
     actions: Vec<Action>,
@@ -64,8 +71,23 @@ fn harness(tab: Tab) -> Harness<'static, Panel> {
             meter,
             halves,
             status,
+            server,
+            wants_reconnect,
+            viewers,
             ..
         } = panel;
+        let sender = settings.sender;
+        let peers = match (server, viewers) {
+            (Some(connection), _) => Peers::Server {
+                connection,
+                reconnect: wants_reconnect,
+            },
+            (None, Some((serving, peer))) => Peers::Viewers {
+                serving,
+                viewers: vec![(peer, &sender, meter)],
+            },
+            (None, None) => Peers::None,
+        };
         let shown = vec![Measured {
             side: Side::Right,
             meter,
@@ -78,7 +100,7 @@ fn harness(tab: Tab) -> Harness<'static, Panel> {
             shadow: None,
             tick: None,
             divergence: None,
-            peers: Peers::None,
+            peers,
             shown,
             halves: halves.as_mut(),
             status: status.clone(),
@@ -405,4 +427,54 @@ fn the_explanation_says_what_is_seen_and_which_keys_there_are() {
     harness.state_mut().status.view = ViewMode::Right;
     harness.run();
     assert!(!says(&harness, "The simulation"));
+}
+
+#[test]
+fn a_server_lists_its_viewers() {
+    let mut harness = harness(Tab::Peers);
+    assert_eq!(
+        harness.state().state.tab,
+        Tab::Ladder,
+        "there are no peers yet"
+    );
+    harness.state_mut().viewers = Some((
+        Serving {
+            address: "192.168.1.5:7000".to_owned(),
+            traffic: SocketTraffic::default(),
+        },
+        Peer {
+            id: 1,
+            address: "192.168.1.9:41000".to_owned(),
+            round_trip: Duration::from_millis(31),
+            loss_fraction: 0.02,
+        },
+    ));
+    harness.run();
+    click(&mut harness, "Viewers");
+    for text in [
+        "192.168.1.9:41000",
+        "31 ms, 2.0 %",
+        "changed-flags, 60 a second",
+    ] {
+        assert!(harness.query_by_label_contains(text).is_some(), "{text}");
+    }
+}
+
+#[test]
+fn a_viewer_that_lost_its_server_reconnects_with_a_click() {
+    let mut harness = harness(Tab::Ladder);
+    harness.state_mut().halves = None;
+    harness.state_mut().server = Some(ServerConnection {
+        server: "192.168.1.5:7000".to_owned(),
+        status: ConnectionStatus::Lost("the server closed the connection".to_owned()),
+        round_trip: None,
+        id: None,
+    });
+    harness.run();
+    assert!(harness.query_by_label("Halves").is_none());
+    click(&mut harness, "Server");
+    let why = "The server closed the connection.";
+    assert!(harness.query_by_label(why).is_some());
+    click(&mut harness, "Reconnect");
+    assert!(harness.state().wants_reconnect);
 }

@@ -6,6 +6,7 @@ mod common;
 mod controls;
 mod decode;
 mod figures;
+mod first_minute;
 mod layers;
 mod network;
 mod play;

@@ -11,6 +11,7 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use cubewire_codec::ladder::LADDER;
+use cubewire_palette::{LIGHT, Rgb};
 use serde_json::Value;
 use x11rb::connection::Connection;
 use x11rb::protocol::xproto::{ConnectionExt, ImageFormat};
@@ -18,8 +19,8 @@ use x11rb::protocol::xproto::{ConnectionExt, ImageFormat};
 use crate::command_line::cubewire;
 use crate::decode::read_mp4;
 
-const WIDTH: u16 = 800;
-const HEIGHT: u16 = 450;
+pub(crate) const WIDTH: u16 = 800;
+pub(crate) const HEIGHT: u16 = 450;
 
 /// Rows at the top that hold the bandwidth, and at the bottom that hold the labels.
 const TOP: usize = 120;
@@ -46,7 +47,7 @@ impl Drop for Killed {
 }
 
 /// The app, on a display of its own.
-struct Window {
+pub(crate) struct Window {
     display: String,
     report: PathBuf,
     _app: Killed,
@@ -55,7 +56,7 @@ struct Window {
 }
 
 impl Window {
-    fn open(arguments: &[&str]) -> Self {
+    pub(crate) fn open(arguments: &[&str]) -> Self {
         let screen = format!("{WIDTH}x{HEIGHT}x24");
         let mut server = Command::new("Xvfb")
             .args(["-displayfd", "1", "-screen", "0", &screen])
@@ -99,7 +100,7 @@ impl Window {
         window
     }
 
-    fn xdotool(&self, arguments: &[&str]) {
+    pub(crate) fn xdotool(&self, arguments: &[&str]) {
         let status = Command::new("xdotool")
             .args(arguments)
             .env("DISPLAY", &self.display)
@@ -114,7 +115,7 @@ impl Window {
     }
 
     /// Waits until the report says so.
-    fn wait(&self, what: &str, done: impl Fn(&Value) -> bool) -> Value {
+    pub(crate) fn wait(&self, what: &str, done: impl Fn(&Value) -> bool) -> Value {
         let start = Instant::now();
         loop {
             if self.report.exists() {
@@ -130,7 +131,7 @@ impl Window {
     }
 
     /// Lets some ticks of play go by, and two frames at least.
-    fn ticks(&self, ticks: u64) -> Value {
+    pub(crate) fn ticks(&self, ticks: u64) -> Value {
         // The report lags behind: what it says next is of now.
         let old = self.report()["frames"].as_u64().unwrap();
         let now = self.wait("a fresh report", |report| {
@@ -156,9 +157,28 @@ impl Window {
     }
 
     /// Presses a key so long that a frame sees it.
-    fn press(&self, key: &str) {
+    pub(crate) fn press(&self, key: &str) {
         self.hold(&[key], 1);
         self.ticks(1);
+    }
+
+    /// Clicks, so slowly that each part is seen by a frame of its own.
+    pub(crate) fn click(&self, x: f32, y: f32) {
+        self.xdotool(&["mousemove", &x.to_string(), &y.to_string()]);
+        self.ticks(1);
+        self.xdotool(&["mousedown", "1"]);
+        self.ticks(1);
+        self.xdotool(&["mouseup", "1"]);
+        self.ticks(1);
+    }
+
+    /// Hides the panel.
+    fn hide_panel(&self) {
+        self.press("F2");
+        self.press("F2");
+        self.wait("the panel to hide", |report| {
+            report["panel"]["size"] == "Hidden"
+        });
     }
 
     /// Waits until the screen shows it.
@@ -176,7 +196,7 @@ impl Window {
 
     /// What is on the screen: rows of red, green and blue. Kept as PNG in `CUBEWIRE_SCREENSHOTS`,
     /// if that is set.
-    fn screenshot(&self, name: &str) -> Picture {
+    pub(crate) fn screenshot(&self, name: &str) -> Picture {
         let (connection, screen) = x11rb::connect(Some(&self.display)).unwrap();
         let root = connection.setup().roots[screen].root;
         let image = connection
@@ -198,7 +218,7 @@ impl Window {
     }
 }
 
-struct Picture(Vec<[u8; 3]>);
+pub(crate) struct Picture(Vec<[u8; 3]>);
 
 impl Picture {
     fn save(&self, path: &Path) {
@@ -245,6 +265,15 @@ impl Picture {
             is(red, green, blue)
         };
         half.iter().filter(is).count()
+    }
+
+    /// Pixels of the panel's background in the right half.
+    fn surface(&self) -> usize {
+        let Rgb(red, green, blue) = LIGHT.surface;
+        let half = self.half(true);
+        half.iter()
+            .filter(|&&pixel| pixel == [red, green, blue])
+            .count()
     }
 
     /// Pixels of large type at the top of a half.
@@ -296,9 +325,9 @@ impl Picture {
 #[ignore = "needs Xvfb, xdotool and a software Vulkan driver"]
 fn the_window_is_played_with_real_keys() {
     let window = Window::open(&[]);
-    // The panel is dark, and covers most of the right half of so small a window.
-    window.see("panel", |picture| picture.shade(true) > 30_000);
-    window.press("F1");
+    // The panel covers most of the right half of so small a window.
+    window.see("panel", |picture| picture.surface() > 30_000);
+    window.hide_panel();
 
     // Both halves show the player and the cubes.
     window.wait("the player to land", |report| {
@@ -389,7 +418,7 @@ fn two_lanes_are_compared_and_recorded() {
         "--right",
         "rung:delta,link:lan",
     ]);
-    window.press("F1");
+    window.hide_panel();
     let report = window.wait("the player to land", |report| {
         report["simulation_tick"].as_u64() >= Some(150)
     });

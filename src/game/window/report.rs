@@ -14,10 +14,13 @@ use serde::Serialize;
 
 use super::WindowError;
 use crate::files::write_whole;
+use crate::panel::{PanelSize, PanelState, Tab};
+use crate::recording::ScriptPlayback;
 use crate::replication::{
     Accounting, History, LaneCheck, LaneMeter, LinkSettings, SenderSettings, ShadowLadder,
 };
 use crate::simulation::CubeWorld;
+use crate::theme::Theme;
 use crate::view::{ReplicaPicture, Selected, Side, ViewCube, ViewMode, ViewSystems};
 
 /// Interval at which the report is written, seconds.
@@ -28,6 +31,8 @@ const WRITE_EVERY: f32 = 0.2;
 struct Report {
     /// Frames drawn.
     frames: u64,
+    /// Seconds since the start by the real clock, which a slow machine's simulation is behind.
+    seconds: f64,
     /// Newest tick of the simulation.
     simulation_tick: u64,
     /// The tick that the replica shows.
@@ -53,12 +58,26 @@ struct Report {
     link_cut: bool,
     /// [`ViewMode`], by name.
     view: String,
+    panel: Option<PanelReport>,
+    /// Whether a script plays instead of the keyboard.
+    plays_script: bool,
     received: u64,
     refused: u64,
     compared: u64,
     wrong: u64,
     /// Bytes of all snapshots since the start in article accounting, by rung of the shadow ladder.
     ladder: Vec<RungBytes>,
+}
+
+/// The state of the panel.
+#[derive(Clone, Debug, Serialize)]
+struct PanelReport {
+    size: PanelSize,
+    tab: Tab,
+    theme: Theme,
+    /// None if it follows the window.
+    scale: Option<f32>,
+    explaining: bool,
 }
 
 #[derive(Clone, Debug, Serialize)]
@@ -142,9 +161,21 @@ fn note(
     world: Res<CubeWorld>,
     lanes: Query<SelectedLane<'_>, With<Selected>>,
     mode: Res<ViewMode>,
+    time: Res<Time<Real>>,
+    panel: Res<PanelState>,
+    script: Option<Res<ScriptPlayback>>,
     mut report: ResMut<Report>,
 ) {
     report.frames += 1;
+    report.seconds = time.elapsed_secs_f64();
+    report.panel = Some(PanelReport {
+        size: panel.size,
+        tab: panel.tab,
+        theme: panel.theme,
+        scale: panel.scale,
+        explaining: panel.explaining,
+    });
+    report.plays_script = script.is_some();
     report.view = format!("{:?}", *mode);
     report.simulation_tick = world.tick();
     let cubes = &world.current().cubes;

@@ -1,0 +1,116 @@
+//! The first minute in the real window: what a newcomer sees, presses and clicks.
+//!
+//! Runs when asked for, as [`window`](crate::window) does.
+
+use serde_json::Value;
+
+use crate::window::{HEIGHT, WIDTH, Window};
+
+/// Width of the panel at its first start, points.
+const PANEL: f32 = 408.0;
+
+fn panel<'a>(report: &'a Value, what: &str) -> &'a Value {
+    &report["panel"][what]
+}
+
+/// Clicks at a distance from the panel's left edge and from the window's top, points.
+fn click(window: &Window, from_left: f32, from_top: f32) {
+    window.click(f32::from(WIDTH) - PANEL + from_left, from_top);
+}
+
+#[test]
+#[ignore = "needs Xvfb, xdotool and a software Vulkan driver"]
+fn the_screen_is_explained_until_the_first_key_and_again_on_request() {
+    let window = Window::open(&[]);
+    let explaining = |wanted: bool| {
+        let what = format!("explaining: {wanted}");
+        window.wait(&what, |report| panel(report, "explaining") == wanted);
+    };
+    explaining(true);
+    window.screenshot("explained");
+    window.press("Right");
+    explaining(false);
+    window.press("F1");
+    explaining(true);
+    window.press("question");
+    explaining(false);
+    window.press("question");
+    explaining(true);
+    window.press("space");
+    explaining(false);
+}
+
+#[test]
+#[ignore = "needs Xvfb, xdotool and a software Vulkan driver"]
+fn tabs_buttons_and_sizes_are_clicked_and_typed() {
+    let window = Window::open(&[]);
+    let wait = |what: &str, wanted: Value| {
+        window.wait(&format!("{what}: {wanted}"), |report| {
+            panel(report, what) == &wanted
+        });
+    };
+    const TABS: f32 = 203.0;
+    click(&window, 89.0, TABS);
+    wait("tab", "Stages".into());
+    click(&window, 179.0, TABS);
+    wait("tab", "Network".into());
+    click(&window, 54.0, TABS);
+    wait("tab", "Ladder".into());
+
+    // In the upper of two rows of buttons: the view. In the lower one: the link.
+    let height = f32::from(HEIGHT);
+    click(&window, 240.0, height - 36.0);
+    window.wait("the left view", |report| report["view"] == "Left");
+    click(&window, 50.0, height - 11.0);
+    window.wait("a cut link", |report| report["link_cut"] == true);
+    window.screenshot("buttons");
+
+    for (keys, scale) in [
+        ("ctrl+equal", 1.1),
+        ("ctrl+equal", 1.2),
+        ("ctrl+minus", 1.1),
+    ] {
+        window.xdotool(&["keydown", "ctrl"]);
+        window.press(keys.trim_start_matches("ctrl+"));
+        window.xdotool(&["keyup", "ctrl"]);
+        window.wait(&format!("scale {scale}"), |report| {
+            let now = panel(report, "scale").as_f64().unwrap_or(1.0);
+            (now - scale).abs() < 1e-3
+        });
+    }
+    // Neither key was taken for a rung.
+    let report = window.ticks(1);
+    assert_eq!(report["rungs_seen"].as_array().unwrap().len(), 1);
+
+    for size in ["Slim", "Hidden", "Whole"] {
+        window.press("F2");
+        wait("size", size.into());
+        window.screenshot(size);
+    }
+}
+
+#[test]
+#[ignore = "needs Xvfb, xdotool and a software Vulkan driver"]
+fn the_game_plays_by_itself_until_somebody_presses_a_key() {
+    let window = Window::open(&[]);
+    let report = window.wait("autoplay", |report| report["plays_script"] == true);
+    let seconds = report["seconds"].as_f64().unwrap();
+    assert!(seconds >= 20.0, "{seconds} s");
+    window.wait("a few cubes to be gathered", |report| {
+        report["interacting"].as_u64() >= Some(5)
+    });
+    window.screenshot("autoplay");
+    window.press("Left");
+    window.wait("the keyboard", |report| report["plays_script"] == false);
+}
+
+#[test]
+#[ignore = "needs Xvfb, xdotool and a software Vulkan driver"]
+fn a_calm_game_waits() {
+    let window = Window::open(&["--calm"]);
+    let report = window.wait("half a minute", |report| {
+        report["seconds"].as_f64() >= Some(25.0)
+    });
+    assert_eq!(report["plays_script"], false);
+    assert_eq!(report["interacting"], 1);
+}
