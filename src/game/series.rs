@@ -1,7 +1,8 @@
 //! A series of videos, one for each rung, beside the previous rung, and one for each kind of interpolation;
 //! and an HTML page that plays them.
 
-use std::fmt::Write as _;
+mod page;
+
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -19,6 +20,9 @@ use crate::files::write_whole;
 use crate::recording::{Script, ScriptError};
 use crate::replication::{LaneSettings, PlayoutSettings, SenderSettings};
 use crate::view::{Half, Overlay, Side};
+
+use page::Clip;
+pub use page::Section;
 
 /// The length of the videos in a series.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -59,8 +63,12 @@ const FRAMES_PER_SECOND: u32 = 60;
 /// A video of a series.
 #[derive(Clone, Debug)]
 pub struct Episode {
+    /// Where it is on the page.
+    pub section: Section,
     /// Name of the file, without extension.
     pub name: String,
+    /// What it is about: a rung, or a kind of interpolation.
+    pub title: &'static str,
     /// A caption for the page.
     pub caption: String,
     /// What is recorded.
@@ -117,6 +125,8 @@ pub fn episodes(series: Series, size: UVec2) -> Result<Vec<Episode>, ScriptError
             film.overlay.names = ["before", "after"].map(|name| Some(name.to_owned()));
         }
         episodes.push(Episode {
+            section: Section::Rungs,
+            title: rung.name,
             name: format!("{:02}-{}", place + 1, rung.name),
             caption: rung.summary.to_owned(),
             film,
@@ -125,19 +135,20 @@ pub fn episodes(series: Series, size: UVec2) -> Result<Vec<Episode>, ScriptError
     for (kind, caption) in [
         (
             Interpolation::None,
-            "Ten snapshots a second, without interpolation.",
+            "Without interpolation, each snapshot is shown as it arrives: the cubes jump.",
         ),
         (
             Interpolation::Linear,
-            "Ten a second, linear interpolation: motion has visible corners.",
+            "Linear interpolation: motion has visible corners.",
         ),
         (
             Interpolation::Hermite,
-            "Ten a second, Hermite interpolation with velocities.",
+            "Hermite interpolation, which also matches the velocities: motion is smooth.",
         ),
         (
             Interpolation::Extrapolate,
-            "Ten a second, extrapolation along the velocity instead of waiting for the next snapshot.",
+            "Extrapolation along the velocity instead of waiting for the next snapshot: cubes sink into the \
+             floor and snap back.",
         ),
     ] {
         let right = LaneSettings {
@@ -154,6 +165,11 @@ pub fn episodes(series: Series, size: UVec2) -> Result<Vec<Episode>, ScriptError
             ..LaneSettings::default()
         };
         episodes.push(Episode {
+            section: Section::Interpolation,
+            title: match kind {
+                Interpolation::None => "no interpolation",
+                kind => kind.name(),
+            },
             name: format!("interpolation-{}", kind.name()),
             caption: caption.to_owned(),
             film: film(&ball, Half::Simulation, right),
@@ -182,17 +198,24 @@ pub fn record_series(
     let episodes = episodes(series, size)?;
     let frames = episodes.iter().map(|episode| episode.film.frames).sum();
     let bar = progress(frames, "frames");
-    let mut page = Page::default();
+    let mut clips = Vec::new();
     for episode in &episodes {
         bar.set_message(episode.name.clone());
         let file = format!("{}.mp4", episode.name);
         let take = match record(&episode.film, &folder.join(&file), &bar) {
             // Write the page for the videos finished so far.
-            Err(RecordError::Stopped) if !page.is_empty() => break,
+            Err(RecordError::Stopped) if !clips.is_empty() => break,
             take => take?,
         };
         let line = figures(&episode.film, &take);
-        page.add(&file, episode, &line);
+        clips.push(Clip {
+            section: episode.section,
+            name: episode.name.clone(),
+            title: episode.title,
+            caption: episode.caption.clone(),
+            size,
+            mean_kbps: take.mean_kbps,
+        });
         bar.suspend(|| report(&format!("{file}: {} frames; {line}", take.frames)))
             .map_err(SeriesError::Output)?;
         if take.frames < episode.film.frames {
@@ -206,7 +229,7 @@ pub fn record_series(
     }
     bar.finish_and_clear();
     let path = folder.join("index.html");
-    write_whole(&path, page.html().as_bytes()).map_err(unwritable(&path))
+    write_whole(&path, page::html(&clips).as_bytes()).map_err(unwritable(&path))
 }
 
 /// What each half shows, with its bandwidth.
@@ -224,60 +247,6 @@ fn figures(film: &Film, take: &Take) -> String {
     };
     let [left, right] = Side::ALL.map(half);
     format!("{left} | {right}")
-}
-
-/// A page of videos, as HTML.
-#[derive(Debug, Default)]
-struct Page {
-    figures: String,
-}
-
-impl Page {
-    fn add(&mut self, file: &str, episode: &Episode, figures: &str) {
-        let (name, caption) = (escape(&episode.name), escape(&episode.caption));
-        let UVec2 { x, y } = episode.film.size;
-        // Writing to a string cannot fail.
-        let _ = write!(
-            self.figures,
-            "<figure>\n<video src=\"{file}\" width=\"{x}\" height=\"{y}\" controls loop muted \
-             playsinline preload=\"metadata\"></video>\n<figcaption><b>{name}</b> {caption}<br>\
-             {}</figcaption>\n</figure>\n",
-            escape(figures)
-        );
-    }
-
-    const fn is_empty(&self) -> bool {
-        self.figures.is_empty()
-    }
-
-    fn html(&self) -> String {
-        format!("{HEAD}{}</main>\n</html>\n", self.figures)
-    }
-}
-
-const HEAD: &str = "\
-<!DOCTYPE html>
-<html lang=\"en\">
-<meta charset=\"utf-8\">
-<meta name=\"viewport\" content=\"width=device-width\">
-<title>Snapshot compression, rung by rung</title>
-<style>
-body { font: 16px/1.5 system-ui, sans-serif; margin: 2em auto; max-width: 82rem; padding: 0 1em }
-figure { margin: 0 0 3em }
-video { max-width: 100%; height: auto }
-</style>
-<main>
-<h1>Snapshot compression, rung by rung</h1>
-<p>901 cubes. Each video compares a rung, at the right, with the previous rung, at the left, for the same
-input; the first rung is compared with the simulation itself. Then other input at ten snapshots a second:
-the simulation at the left, and each kind of interpolation at the right. Bandwidths are means over the
-video in article accounting: the payload of each snapshot in whole bytes, plus 28 bytes of IP and UDP
-headers.</p>
-";
-
-fn escape(text: &str) -> String {
-    let text = text.replace('&', "&amp;").replace('<', "&lt;");
-    text.replace('>', "&gt;").replace('"', "&quot;")
 }
 
 #[cfg(test)]
@@ -298,26 +267,5 @@ mod tests {
         names.sort();
         names.dedup();
         assert_eq!(names.len(), episodes.len());
-    }
-
-    #[test]
-    fn the_page_shows_name_caption_and_figures_of_a_video() {
-        let episode = Episode {
-            name: "a&b".to_owned(),
-            caption: "1 < 2".to_owned(),
-            film: episodes(Series::Quick, Series::Quick.size())
-                .unwrap()
-                .remove(0)
-                .film,
-        };
-        let mut page = Page::default();
-        page.add("a.mp4", &episode, "simulation | \"x\" 3.0 kbps");
-        let html = page.html();
-        for part in [
-            "src=\"a.mp4\" width=\"320\" height=\"180\"",
-            "<b>a&amp;b</b> 1 &lt; 2<br>simulation | &quot;x&quot; 3.0 kbps",
-        ] {
-            assert!(html.contains(part), "{html}");
-        }
     }
 }

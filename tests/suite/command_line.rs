@@ -77,7 +77,39 @@ fn the_ladder_is_printed_and_drawn() {
     for rung in LADDER {
         assert!(table.contains(&format!("| {} ", rung.name)), "{table}");
     }
-    assert_eq!(&fs::read(png).unwrap()[1..4], b"PNG");
+    assert_eq!(&fs::read(&png).unwrap()[1..4], b"PNG");
+    // Between the lines with the names of the two files.
+    let count = table.lines().count();
+    for line in table.lines().skip(1).take(count - 2) {
+        assert!(line.chars().count() <= 100, "{line}");
+    }
+    assert!(
+        table.contains("256 kbps: delta is the first rung below it"),
+        "{table}"
+    );
+    assert!(!table.contains("| position bits"), "{table}");
+
+    let output = cubewire(&arguments)
+        .arg(&png)
+        .arg("--bits")
+        .output()
+        .unwrap();
+    let details = String::from_utf8(output.stdout).unwrap();
+    let header = |line: &&str| line.contains(" largest, kbps | header |");
+    assert!(details.lines().any(|line| header(&line)), "{details}");
+
+    let output = cubewire(&arguments)
+        .arg(&png)
+        .arg("--json")
+        .output()
+        .unwrap();
+    let costs: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let costs = costs.as_array().unwrap();
+    assert_eq!(costs[0]["factor"], 1.0);
+    let mean = |place: usize| costs[place]["mean_kbps"].as_f64().unwrap();
+    let factor = costs[6]["factor"].as_f64().unwrap();
+    assert!((factor - mean(0) / mean(6)).abs() < 1e-9, "{costs:?}");
+    assert!(costs[6]["peak_kbps"].is_f64() && costs[6]["bits"].is_array());
 }
 
 #[test]

@@ -92,7 +92,7 @@ fn draw_pixels(costs: &[RungCost], played: &str, pixels: &mut [u8], size: (u32, 
     )?;
     for kbps in scale.powers() {
         let x = scale.x(kbps);
-        fill(&area, (x, HEADER), (x, bottom), &GRID)?;
+        fill(&area, (x, HEADER), (x + 1, bottom), &GRID)?;
         write(
             &kbps.to_string(),
             (x, bottom + 8),
@@ -116,7 +116,7 @@ fn draw_pixels(costs: &[RungCost], played: &str, pixels: &mut [u8], size: (u32, 
     }
     // No figure stands beside the bars, so the line runs through none.
     let x = scale.x(TARGET_KBPS);
-    fill(&area, (x - 1, HEADER - 2), (x, bottom), &INK)?;
+    fill(&area, (x - 1, HEADER - 2), (x + 1, bottom), &INK)?;
     let label = format!("the article's target, {TARGET_KBPS} kbps");
     write(&label, (x, headings), SMALL_SIZE, INK, Align::Center)?;
     area.present()?;
@@ -154,6 +154,7 @@ impl Scale {
     }
 }
 
+/// Fills from one corner to the other, which is outside.
 fn fill(area: &Area<'_>, from: (i32, i32), to: (i32, i32), color: &RGBColor) -> Drawn {
     Ok(area.draw(&Rectangle::new([from, to], color.filled()))?)
 }
@@ -194,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn the_target_line_is_whole_and_crosses_bars_only() {
+    fn the_target_line_is_whole_and_crosses_nothing_but_bars() {
         let costs = [cost(17_368.8), cost(300.0), cost(256.0), cost(15.8)];
         let rows = drawn(&costs);
         let scale = Scale::of(&costs);
