@@ -56,7 +56,6 @@ pub use peer::{
 pub use playout::TickPicture;
 pub(crate) use playout::{is_teleport, shown_cube};
 pub(crate) use send::LaneBackoff;
-pub(crate) use shadow::finish_shadows;
 pub use shadow::{ShadowLadder, ShadowRung};
 pub use text::{LaneTextError, interpolation, rung, send_interval};
 pub use totals::Totals;

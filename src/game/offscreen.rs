@@ -31,7 +31,6 @@ use super::GamePlugins;
 use crate::display::LOG_FILTER;
 use crate::panel::{PanelPlugin, SmallGraphPlugin};
 use crate::recording::InputLogPlugin;
-use crate::replication::finish_shadows;
 use crate::view::{AppearancePlugin, Canvas, ViewPlugin};
 
 /// The size at which the scale factor is 1, pixels.
@@ -135,11 +134,7 @@ impl OffScreen {
         }
         let mut app = App::new();
         app.add_plugins(plugins)
-            .insert_resource(TimeUpdateStrategy::ManualDuration(Duration::ZERO))
-            .add_systems(
-                RunFixedMainLoop,
-                finish_shadows.in_set(RunFixedMainLoopSystems::AfterFixedMainLoop),
-            );
+            .insert_resource(TimeUpdateStrategy::ManualDuration(Duration::ZERO));
         add_game(&mut app, interface);
         // A frame may span any time: at one frame a second, sixty ticks.
         let mut clock = app.world_mut().resource_mut::<Time<Virtual>>();

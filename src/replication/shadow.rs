@@ -254,11 +254,3 @@ pub(super) fn start(mut shadows: Query<&mut ShadowLadder>) -> Result {
     }
     Ok(())
 }
-
-/// Waits for the shadows, so that pictures of their figures are the same in every run.
-pub(crate) fn finish_shadows(mut shadows: Query<&mut ShadowLadder>) -> Result {
-    for mut shadow in &mut shadows {
-        shadow.finish()?;
-    }
-    Ok(())
-}
