@@ -3,11 +3,12 @@
 use bevy::color::Color;
 use bevy::prelude::Resource;
 use bevy_egui::egui::Color32;
+use clap::ValueEnum;
 use cubewire_palette::{Colors, DARK, LIGHT, Rgb};
 use serde::{Deserialize, Serialize};
 
 /// The theme of panel and view.
-#[derive(Resource, Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Resource, Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ValueEnum)]
 pub enum Theme {
     /// Dark text on light surfaces, and a sky by day.
     #[default]

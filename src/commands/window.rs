@@ -5,7 +5,9 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::args::{LaneArgs, Seconds, Size, check_folder, halves, load_script, right_lane};
+use super::args::{
+    LaneArgs, QualityArg, Seconds, Size, check_folder, halves, load_script, right_lane,
+};
 use super::{CommandError, ladder};
 use crate::display;
 use crate::game::window::{self, Role, WindowSettings};
@@ -54,6 +56,9 @@ pub struct FrameArgs {
     /// Size of the window
     #[arg(long, value_name = "WxH", default_value = "1440x900")]
     pub size: Size,
+    /// The quality of the picture.
+    #[command(flatten)]
+    pub quality: QualityArg,
 }
 
 impl WindowArgs {
@@ -108,6 +113,7 @@ impl FrameArgs {
             recordings: self.recordings.clone(),
             seconds: self.seconds.map(|seconds| seconds.0),
             size: self.size.0,
+            quality: self.quality.quality,
             report: None,
             panel: PanelPlugin::default_settings_path(),
         })

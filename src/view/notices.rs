@@ -18,8 +18,8 @@ pub struct Notices {
     pub connection: Option<String>,
     /// How to bring back the hidden panel.
     pub hint: Option<&'static str>,
-    /// Whether the game is paused or the link is cut, as sentences.
-    pub(super) state: Vec<&'static str>,
+    /// Whether the game is paused, as a sentence.
+    pub(super) state: Option<&'static str>,
     /// Each with the time of the real clock until which it is shown.
     sentences: Vec<(String, Duration)>,
 }
@@ -39,9 +39,8 @@ impl Notices {
     /// The text that is shown now, one line per message.
     pub(super) fn text(&self) -> String {
         let connection = self.connection.as_deref();
-        let state = self.state.iter().copied();
         let sentences = self.sentences.iter().map(|(sentence, _)| sentence.as_str());
-        let lines = connection.into_iter().chain(state);
+        let lines = connection.into_iter().chain(self.state);
         let lines = lines.chain(self.hint).chain(sentences);
         lines.collect::<Vec<_>>().join("\n")
     }
