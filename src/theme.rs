@@ -8,7 +8,9 @@ use cubewire_palette::{Colors, DARK, LIGHT, Rgb};
 use serde::{Deserialize, Serialize};
 
 /// The theme of panel and view.
-#[derive(Resource, Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ValueEnum)]
+#[derive(
+    Resource, Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ValueEnum,
+)]
 pub enum Theme {
     /// Dark text on light surfaces, and a sky by day.
     #[default]

@@ -6,7 +6,7 @@ use bevy::camera::visibility::RenderLayers;
 use bevy::prelude::*;
 use bevy_egui::{EguiPostUpdateSet, EguiPrimaryContextPass};
 use cubewire_palette::{CUBE, INTERACTING_CUBE};
-use cubewire_scene::PLAYER;
+use cubewire_scene::{PLAYER, side};
 
 use super::quality::{self, Detail, Quality};
 use super::{Canvas, Notices, Side, ViewCube, ViewMode, ViewSystems};
@@ -45,16 +45,22 @@ impl Plugin for AppearancePlugin {
                     .chain(),
             )
             .add_systems(PostStartup, dress_cubes)
+            .add_systems(PreUpdate, quality::lower)
             .add_systems(
                 Update,
                 (
                     camera::orbit,
                     quality::choose.run_if(resource_changed::<Quality>),
-                    quality::lower,
                     stage::set_detail.run_if(resource_changed::<Detail>),
-                    (stage::paint, floor::paint, trails::paint, paint_ghost)
+                    (
+                        stage::paint,
+                        floor::paint,
+                        player::paint,
+                        trails::paint,
+                        paint_ghost,
+                    )
                         .chain()
-                        .run_if(resource_changed::<Theme>),
+                        .run_if(resource_changed::<Theme>.or_eager(resource_changed::<Detail>)),
                 )
                     .chain(),
             )
@@ -62,9 +68,15 @@ impl Plugin for AppearancePlugin {
                 PostUpdate,
                 (
                     (canvas::follow_window, panes::place).chain(),
-                    colour,
                     // All of them move things, some hide things.
-                    (camera::follow, player::follow, stage::shine, trails::show).chain(),
+                    (
+                        colour,
+                        camera::follow,
+                        player::follow,
+                        stage::shine,
+                        trails::show,
+                    )
+                        .chain(),
                     overlay::notice,
                 )
                     .in_set(ViewSystems::Follow)
@@ -83,11 +95,9 @@ impl Plugin for AppearancePlugin {
     }
 }
 
-/// Meshes and materials of the cubes.
+/// Materials of the cubes.
 #[derive(Resource, Debug)]
 struct Paint {
-    solid: Handle<Mesh>,
-    ghostly: Handle<Mesh>,
     grey: Handle<StandardMaterial>,
     red: Handle<StandardMaterial>,
     player: Handle<StandardMaterial>,
@@ -95,12 +105,12 @@ struct Paint {
 }
 
 impl Paint {
-    fn of(&self, cube: &ViewCube, is_ghost: bool) -> (&Handle<Mesh>, &Handle<StandardMaterial>) {
+    fn of(&self, cube: &ViewCube, is_ghost: bool) -> &Handle<StandardMaterial> {
         match (is_ghost, cube.index, cube.interacting) {
-            (true, ..) => (&self.ghostly, &self.ghost),
-            (false, PLAYER, _) => (&self.solid, &self.player),
-            (false, _, true) => (&self.solid, &self.red),
-            (false, _, false) => (&self.solid, &self.grey),
+            (true, ..) => &self.ghost,
+            (false, PLAYER, _) => &self.player,
+            (false, _, true) => &self.red,
+            (false, _, false) => &self.grey,
         }
     }
 }
@@ -110,7 +120,6 @@ fn dress_cubes(
     mut commands: Commands,
     mut meshes: ResMut<Assets<Mesh>>,
     mut materials: ResMut<Assets<StandardMaterial>>,
-    mut images: ResMut<Assets<Image>>,
     cubes: Query<(Entity, &Side, &ViewCube)>,
 ) {
     let mut matt = |base_color: Color| {
@@ -122,12 +131,9 @@ fn dress_cubes(
         })
     };
     let paint = Paint {
-        // The transform scales them to the side length.
-        solid: meshes.add(bevel::cube(1.0)),
-        ghostly: meshes.add(bevel::cube(GHOST_SIZE)),
         grey: matt(bevy_color(CUBE)),
         red: matt(bevy_color(INTERACTING_CUBE)),
-        player: materials.add(player::material(&mut images)),
+        player: materials.add(player::material()),
         ghost: materials.add(StandardMaterial {
             alpha_mode: AlphaMode::Blend,
             perceptual_roughness: 1.0,
@@ -135,11 +141,15 @@ fn dress_cubes(
             ..default()
         }),
     };
+    // The transform scales them to the side length.
+    let mesh = meshes.add(bevel::cube());
+    let player_mesh = meshes.add(player::mesh());
     for (entity, side, cube) in &cubes {
-        let (mesh, material) = paint.of(cube, false);
+        let is_player = cube.index == PLAYER;
+        let mesh = if is_player { &player_mesh } else { &mesh };
         commands.entity(entity).insert((
             Mesh3d(mesh.clone()),
-            MeshMaterial3d(material.clone()),
+            MeshMaterial3d(paint.of(cube, false).clone()),
             RenderLayers::layer(side.layer()),
         ));
     }
@@ -160,14 +170,14 @@ fn paint_ghost(
     }
 }
 
-/// Sets mesh and material of cubes that changed, or of all if the view mode changed.
+/// Sets material and size of cubes that changed, or of all if the view mode changed.
 fn colour(
     mode: Res<ViewMode>,
     paint: Option<Res<Paint>>,
     mut cubes: Query<(
         &Side,
         Ref<ViewCube>,
-        &mut Mesh3d,
+        &mut Transform,
         &mut MeshMaterial3d<StandardMaterial>,
     )>,
 ) {
@@ -175,15 +185,16 @@ fn colour(
         return;
     };
     let all = mode.is_changed();
-    for (&side, cube, mut mesh, mut material) in &mut cubes {
+    for (&half, cube, mut transform, mut material) in &mut cubes {
         if all || cube.is_changed() {
-            let is_ghost = *mode == ViewMode::Difference && side == Side::Right;
-            let (wanted_mesh, wanted_material) = paint.of(&cube, is_ghost);
-            if mesh.0 != *wanted_mesh {
-                mesh.0 = wanted_mesh.clone();
+            let is_ghost = *mode == ViewMode::Difference && half == Side::Right;
+            let wanted = paint.of(&cube, is_ghost);
+            if material.0 != *wanted {
+                material.0 = wanted.clone();
             }
-            if material.0 != *wanted_material {
-                material.0 = wanted_material.clone();
+            let size = side(cube.index) * if is_ghost { GHOST_SIZE } else { 1.0 };
+            if transform.scale.x != size {
+                transform.scale = Vec3::splat(size);
             }
         }
     }

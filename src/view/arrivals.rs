@@ -72,3 +72,46 @@ pub(super) fn note(
     }
     arrivals.set_if_neq(noted);
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TICK: Duration = Duration::from_nanos(16_666_667);
+
+    fn arrivals(interval_ticks: u32) -> Arrivals {
+        let arrival = Arrival {
+            lane: Entity::PLACEHOLDER,
+            newest: Some(7),
+            at: Duration::from_secs(10),
+            interval: TICK * interval_ticks,
+        };
+        Arrivals([None, Some(arrival)])
+    }
+
+    fn age_ms(arrivals: Arrivals, after_ms: u64, frame: Duration) -> Option<u128> {
+        let now = Duration::from_secs(10) + Duration::from_millis(after_ms);
+        let stale = arrivals.stale(Side::Right, now, frame);
+        stale.map(|stale| stale.age.as_millis())
+    }
+
+    #[test]
+    fn a_half_is_stale_a_quarter_of_a_second_after_a_snapshot_was_due() {
+        assert_eq!(age_ms(arrivals(1), 280, TICK), None);
+        assert_eq!(age_ms(arrivals(1), 290, TICK), Some(290));
+        assert_eq!(age_ms(arrivals(6), 290, TICK), None);
+        assert_eq!(age_ms(arrivals(6), 370, TICK), Some(370));
+    }
+
+    #[test]
+    fn snapshots_that_arrived_in_a_long_frame_are_not_stale_at_its_end() {
+        let frame = Duration::from_millis(900);
+        assert_eq!(age_ms(arrivals(1), 900, frame), None);
+    }
+
+    #[test]
+    fn the_simulation_is_never_stale() {
+        let stale = arrivals(1).stale(Side::Left, Duration::MAX, TICK);
+        assert_eq!(stale, None);
+    }
+}

@@ -9,66 +9,115 @@ use bevy::mesh::{Indices, PrimitiveTopology};
 use bevy::prelude::*;
 
 /// Width of what is cut off an edge, as a fraction of the side.
-const BEVEL: f32 = 0.05;
+const BEVEL: f32 = 0.07;
 
-/// A cube of side `size` around the origin, with texture coordinates from 0 to 1 on each face.
-pub(super) fn cube(size: f32) -> Mesh {
-    let mut positions = Vec::new();
-    let mut normals = Vec::new();
-    let mut uvs = Vec::new();
-    for corner in 0..8 {
-        let signs = signs(corner);
-        for axis in 0..3 {
-            let mut position = signs * (0.5 - BEVEL);
-            position[axis] = signs[axis] * 0.5;
-            let mut normal = Vec3::ZERO;
-            normal[axis] = signs[axis];
-            positions.push(position * size);
-            normals.push(normal);
-            uvs.push(Vec2::new(
-                position[(axis + 1) % 3] + 0.5,
-                position[(axis + 2) % 3] + 0.5,
-            ));
-        }
+/// A cube of side 1 around the origin.
+pub(super) fn cube() -> Mesh {
+    let mut mesh = Builder::default();
+    mesh.add_corners(0.5, Color::WHITE);
+    for face in faces() {
+        mesh.add(&face);
     }
-    let mut indices = Vec::new();
-    let mut add = |corners: &[u16]| {
-        let [a, b, c] = [0, 1, 2].map(|place| positions[usize::from(corners[place])]);
+    mesh.add_bevels();
+    mesh.finish()
+}
+
+/// A cube of side 1 around the origin in the first of two colours, whose edges have the second one. The rim
+/// on each face is `rim` wide.
+pub(super) fn rimmed_cube(rim: f32, [inside, edges]: [Color; 2]) -> Mesh {
+    let mut mesh = Builder::default();
+    mesh.add_corners(0.5, edges);
+    mesh.add_bevels();
+    let outer_end = mesh.add_corners(0.5 - rim, edges);
+    let inner = mesh.add_corners(0.5 - rim, inside);
+    for face in faces() {
+        for side in 0..4 {
+            let (from, to) = (face[side], face[(side + 1) % 4]);
+            mesh.add(&[from, to, to + outer_end, from + outer_end]);
+        }
+        mesh.add(&face.map(|vertex| vertex + inner));
+    }
+    mesh.finish()
+}
+
+/// The vertices of each face, one after the other.
+fn faces() -> impl Iterator<Item = [u16; 4]> {
+    (0..3).flat_map(|axis| {
+        let (u, v) = ((axis + 1) % 3, (axis + 2) % 3);
+        let around = [0, 1 << u, (1 << u) | (1 << v), 1 << v];
+        [0, 1 << axis].map(|sign| around.map(|corner| vertex(sign | corner, axis)))
+    })
+}
+
+#[derive(Debug, Default)]
+struct Builder {
+    positions: Vec<Vec3>,
+    normals: Vec<Vec3>,
+    colors: Vec<[f32; 4]>,
+    indices: Vec<u16>,
+}
+
+impl Builder {
+    /// Adds the three vertices of each corner, and returns the first one's index. `reach` is the distance of
+    /// the sharp edges from the centre.
+    fn add_corners(&mut self, reach: f32, color: Color) -> u16 {
+        let first = self.positions.len() as u16;
+        for corner in 0..8 {
+            let signs = signs(corner);
+            for axis in 0..3 {
+                let mut position = signs * (reach - BEVEL);
+                position[axis] = signs[axis] * 0.5;
+                let mut normal = Vec3::ZERO;
+                normal[axis] = signs[axis];
+                self.positions.push(position);
+                self.normals.push(normal);
+                self.colors.push(color.to_linear().to_f32_array());
+            }
+        }
+        first
+    }
+
+    /// Adds a convex polygon, which faces out.
+    fn add(&mut self, corners: &[u16]) {
+        let position = |place: usize| self.positions[usize::from(corners[place])];
+        let [a, b, c] = [0, 1, 2].map(position);
         let faces_in = (b - a).cross(c - a).dot(a + b + c) < 0.0;
         for last in 2..corners.len() {
             let [a, b, c] = [corners[0], corners[last - 1], corners[last]];
-            indices.extend(if faces_in { [a, c, b] } else { [a, b, c] });
-        }
-    };
-    for axis in 0..3 {
-        let (u, v) = ((axis + 1) % 3, (axis + 2) % 3);
-        for sign in [0, 1 << axis] {
-            // A face, its corners one after the other.
-            let corners = [0, 1 << u, (1 << u) | (1 << v), 1 << v];
-            add(&corners.map(|corner| vertex(sign | corner, axis)));
-        }
-        for others in [0, 1 << u, 1 << v, (1 << u) | (1 << v)] {
-            // An edge along the axis, between two faces.
-            let (from, to) = (others, others | (1 << axis));
-            add(&[
-                vertex(from, u),
-                vertex(from, v),
-                vertex(to, v),
-                vertex(to, u),
-            ]);
+            self.indices
+                .extend(if faces_in { [a, c, b] } else { [a, b, c] });
         }
     }
-    for corner in 0..8 {
-        add(&[0, 1, 2].map(|axis| vertex(corner, axis)));
+
+    /// Adds edges and corners between the first vertices.
+    fn add_bevels(&mut self) {
+        for axis in 0..3 {
+            let (u, v) = ((axis + 1) % 3, (axis + 2) % 3);
+            for from in [0, 1 << u, 1 << v, (1 << u) | (1 << v)] {
+                let to = from | (1 << axis);
+                self.add(&[
+                    vertex(from, u),
+                    vertex(from, v),
+                    vertex(to, v),
+                    vertex(to, u),
+                ]);
+            }
+        }
+        for corner in 0..8 {
+            self.add(&[0, 1, 2].map(|axis| vertex(corner, axis)));
+        }
     }
-    Mesh::new(
-        PrimitiveTopology::TriangleList,
-        RenderAssetUsages::default(),
-    )
-    .with_inserted_attribute(Mesh::ATTRIBUTE_POSITION, positions)
-    .with_inserted_attribute(Mesh::ATTRIBUTE_NORMAL, normals)
-    .with_inserted_attribute(Mesh::ATTRIBUTE_UV_0, uvs)
-    .with_inserted_indices(Indices::U16(indices))
+
+    fn finish(self) -> Mesh {
+        Mesh::new(
+            PrimitiveTopology::TriangleList,
+            RenderAssetUsages::default(),
+        )
+        .with_inserted_attribute(Mesh::ATTRIBUTE_POSITION, self.positions)
+        .with_inserted_attribute(Mesh::ATTRIBUTE_NORMAL, self.normals)
+        .with_inserted_attribute(Mesh::ATTRIBUTE_COLOR, self.colors)
+        .with_inserted_indices(Indices::U16(self.indices))
+    }
 }
 
 /// The octant of a corner: bit 0 for x, bit 1 for y, bit 2 for z.
@@ -88,16 +137,15 @@ const fn vertex(corner: u16, axis: usize) -> u16 {
 mod tests {
     use std::collections::HashMap;
 
-    use bevy::mesh::VertexAttributeValues;
+    use bevy::mesh::{MeshVertexAttribute, VertexAttributeValues};
 
     use super::*;
 
-    fn vectors(mesh: &Mesh, normals: bool) -> Vec<Vec3> {
-        let attribute = if normals {
-            Mesh::ATTRIBUTE_NORMAL
-        } else {
-            Mesh::ATTRIBUTE_POSITION
-        };
+    fn rimmed() -> Mesh {
+        rimmed_cube(0.08, [Color::BLACK, Color::WHITE])
+    }
+
+    fn vectors(mesh: &Mesh, attribute: MeshVertexAttribute) -> Vec<Vec3> {
         match mesh.attribute(attribute) {
             Some(VertexAttributeValues::Float32x3(values)) => {
                 values.iter().copied().map(Vec3::from).collect()
@@ -113,38 +161,46 @@ mod tests {
     }
 
     #[test]
-    fn it_has_as_many_vertices_as_a_sharp_cube_and_lies_inside_it() {
-        let mesh = cube(1.0);
+    fn it_has_as_many_vertices_as_a_sharp_cube() {
         let sharp = Mesh::from(Cuboid::from_length(1.0));
-        assert_eq!(mesh.count_vertices(), sharp.count_vertices());
-        for position in vectors(&mesh, false) {
-            assert_eq!(position.abs().max_element(), 0.5);
-        }
-        for normal in vectors(&mesh, true) {
-            assert_eq!(normal.length(), 1.0);
+        assert_eq!(cube().count_vertices(), sharp.count_vertices());
+    }
+
+    #[test]
+    fn they_lie_inside_the_unit_cube_and_have_unit_normals() {
+        for mesh in [cube(), rimmed()] {
+            for position in vectors(&mesh, Mesh::ATTRIBUTE_POSITION) {
+                assert_eq!(position.abs().max_element(), 0.5);
+            }
+            for normal in vectors(&mesh, Mesh::ATTRIBUTE_NORMAL) {
+                assert_eq!(normal.length(), 1.0);
+            }
         }
     }
 
     #[test]
-    fn it_is_closed_and_every_triangle_faces_out() {
-        let mesh = cube(1.0);
-        let positions = vectors(&mesh, false);
-        let triangles = triangles(&mesh);
-        // Six faces and twelve edges of two triangles, eight corners.
-        assert_eq!(triangles.len(), 44);
-        let mut edges = HashMap::new();
-        for [a, b, c] in triangles {
-            let [p, q, r] = [a, b, c].map(|vertex| positions[vertex]);
-            let normal = (q - p).cross(r - p);
-            assert!(normal.length() > 1e-4, "{p} {q} {r}");
-            assert!(normal.dot(p + q + r) > 0.0, "{p} {q} {r}");
-            for edge in [(a, b), (b, c), (c, a)] {
-                *edges.entry(edge).or_insert(0) += 1;
+    fn they_are_closed_and_every_triangle_faces_out() {
+        // Six faces and twelve edges of two triangles, eight corners; and four more quads on each face.
+        for (mesh, count) in [(cube(), 44), (rimmed(), 44 + 6 * 8)] {
+            let positions = vectors(&mesh, Mesh::ATTRIBUTE_POSITION);
+            let triangles = triangles(&mesh);
+            assert_eq!(triangles.len(), count);
+            let mut edges = HashMap::new();
+            for corners in triangles {
+                let [a, b, c] = corners.map(|vertex| positions[vertex]);
+                let normal = (b - a).cross(c - a);
+                assert!(normal.length() > 1e-4, "{a} {b} {c}");
+                assert!(normal.dot(a + b + c) > 0.0, "{a} {b} {c}");
+                // By place: both colours meet in the same one.
+                let [a, b, c] = [a, b, c].map(|at| (at * 1000.0).round().as_ivec3());
+                for edge in [(a, b), (b, c), (c, a)] {
+                    *edges.entry(edge).or_insert(0) += 1;
+                }
             }
-        }
-        for (&(a, b), &count) in &edges {
-            assert_eq!(count, 1, "{a} to {b}");
-            assert_eq!(edges.get(&(b, a)), Some(&1), "{b} to {a}");
+            for (&(a, b), &count) in &edges {
+                assert_eq!(count, 1, "{a} to {b}");
+                assert_eq!(edges.get(&(b, a)), Some(&1), "{b} to {a}");
+            }
         }
     }
 }

@@ -30,8 +30,8 @@ const PIXELS_PER_STEP: f32 = 40.0;
 const DISTANCE: std::ops::RangeInclusive<f32> = 3.0..=80.0;
 const PITCH: std::ops::RangeInclusive<f32> = 0.05..=1.5;
 
-/// Visibility in the distance: nearly everything at 80 m, nothing at 400 m.
-const FOG_DENSITY: f32 = 0.0062;
+/// Density of the fog, per metre: half of the light comes through 92 m, nothing through 300 m.
+const FOG_DENSITY: f32 = 0.009;
 
 /// The render layer that both cameras see.
 pub(super) const SHARED: usize = 0;

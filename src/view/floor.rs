@@ -7,6 +7,7 @@ use bevy::mesh::VertexAttributeValues;
 use bevy::prelude::*;
 
 use super::camera::SHARED;
+use super::quality::Detail;
 use super::texture;
 use crate::theme::{Theme, bevy_color};
 
@@ -47,7 +48,8 @@ pub(super) fn spawn(
         debug!("the floor has no tangents: {error}");
     }
     let material = materials.add(StandardMaterial {
-        perceptual_roughness: 1.0,
+        // Rougher floors get brighter towards the horizon.
+        perceptual_roughness: 0.6,
         reflectance: 0.0,
         ..default()
     });
@@ -61,28 +63,28 @@ pub(super) fn spawn(
     commands.insert_resource(Floor(material));
 }
 
-/// Paints the floor in the colours of the theme.
+/// Paints the floor in the colours of the theme, as finely as the detail allows.
 pub(super) fn paint(
     theme: Res<Theme>,
+    detail: Res<Detail>,
     floor: Res<Floor>,
     mut materials: ResMut<Assets<StandardMaterial>>,
     mut images: ResMut<Assets<Image>>,
 ) {
     if let Some(mut material) = materials.get_mut(&floor.0) {
-        material.base_color_texture = Some(images.add(tile(*theme)));
+        material.base_color_texture = Some(images.add(tile(*theme, detail.anisotropy())));
     }
 }
 
-fn tile(theme: Theme) -> Image {
+fn tile(theme: Theme, anisotropy: u16) -> Image {
     let colors = theme.colors();
     let [sky, surface, ink] = [colors.sky, colors.surface, colors.ink].map(bevy_color);
     let (ground, line) = match theme {
         Theme::Light => (sky.mix(&surface, 0.35), sky.mix(&ink, 0.42)),
         Theme::Dark => (sky.mix(&ink, 0.12), sky.mix(&ink, 0.45)),
     };
-    texture::mixed(TILE_PIXELS, [ground, line], |row, column| {
-        share(row).max(share(column))
-    })
+    let mix = |row, column| share(row).max(share(column));
+    texture::mixed(TILE_PIXELS, anisotropy, [ground, line], mix)
 }
 
 /// Share of the lines' colour in a row or a column of pixels.

@@ -243,7 +243,7 @@ impl Shown<'_, '_> {
         });
         // A film has no keys.
         let key = if is_selected && self.window.is_some() {
-            ": L restores it"
+            "\nL restores it"
         } else {
             ""
         };

@@ -3,6 +3,7 @@
 //! Each camera draws an image of its own rather than a part of the canvas: Bevy's ambient occlusion and
 //! FXAA take a camera's image for all of its target. It can also have more pixels than it covers.
 
+use bevy::anti_alias::fxaa::Fxaa;
 use bevy::asset::RenderAssetUsages;
 use bevy::camera::visibility::RenderLayers;
 use bevy::camera::{ImageRenderTarget, RenderTarget};
@@ -62,7 +63,10 @@ fn picture(canvas: &Canvas, inset: Inset) -> UVec2 {
 
 /// The pixels of the picture that this side covers; empty if it is hidden.
 fn area(mode: ViewMode, side: Side, picture: UVec2) -> URect {
-    let UVec2 { x: width, y: height } = picture;
+    let UVec2 {
+        x: width,
+        y: height,
+    } = picture;
     if !mode.shows(side) {
         return URect::default();
     }
@@ -77,8 +81,8 @@ fn area(mode: ViewMode, side: Side, picture: UVec2) -> URect {
 /// Pixels of the image along each pixel that it covers.
 fn supersampling(detail: Detail, size: UVec2) -> u32 {
     let large = size * SUPERSAMPLING;
-    let fits = large.element_product() <= MAX_SUPERSAMPLED
-        && large.max_element() <= MAX_SUPERSAMPLED_SIDE;
+    let fits =
+        large.element_product() <= MAX_SUPERSAMPLED && large.max_element() <= MAX_SUPERSAMPLED_SIDE;
     match detail {
         Detail::High { .. } if fits => SUPERSAMPLING,
         _ => 1,
@@ -91,6 +95,7 @@ type Cameras<'a> = (
     &'a mut Camera,
     &'a mut Projection,
     &'a mut RenderLayers,
+    Option<&'a mut Fxaa>,
 );
 
 /// Sets what each camera draws: where, in how many pixels, and which worlds.
@@ -103,7 +108,7 @@ pub(super) fn place(
     mut cameras: Query<Cameras<'_>>,
 ) {
     let picture = picture(&canvas, *inset);
-    for (&side, mut pane, mut camera, mut projection, mut layers) in &mut cameras {
+    for (&side, mut pane, mut camera, mut projection, mut layers, fxaa) in &mut cameras {
         let area = area(*mode, side, picture);
         // A window may be narrower than the panel, or minimized.
         camera.is_active = !area.is_empty();
@@ -111,7 +116,13 @@ pub(super) fn place(
             pane.area = area;
         }
         if camera.is_active {
-            let size = area.size() * supersampling(*detail, area.size());
+            let factor = supersampling(*detail, area.size());
+            if let Some(mut fxaa) = fxaa
+                && fxaa.enabled != (factor == 1)
+            {
+                fxaa.enabled = factor == 1;
+            }
+            let size = area.size() * factor;
             let size = Extent3d {
                 width: size.x,
                 height: size.y,

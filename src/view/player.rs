@@ -6,40 +6,39 @@ use bevy::prelude::*;
 use cubewire_palette::{LIGHT, PLAYER_CUBE};
 use cubewire_scene::PLAYER;
 
-use super::{Side, ViewCube, texture};
-use crate::theme::bevy_color;
+use super::{Side, ViewCube, bevel};
+use crate::theme::{Theme, bevy_color};
 
 /// Inner and outer radius of the ring, metres.
-const RING: [f32; 2] = [1.55, 1.75];
+const RING: [f32; 2] = [1.6, 1.74];
+
+/// Share of the text's colour in the ring of the dark theme.
+const DARK_RING: f32 = 0.3;
 
 /// Height of the ring above the floor, metres.
 const RING_HEIGHT: f32 = 0.01;
 
-/// Side of the texture, pixels.
-const FACE_PIXELS: usize = 64;
+/// Width of the rim on each face beside its bevel, fraction of the side.
+const RIM: f32 = 0.04;
 
-/// Width of the rim, fraction of the side.
-const RIM: f32 = 0.09;
+/// Brightness of the player's cube in full shadow, as a fraction of its colour.
+const GLOW: f32 = 0.35;
 
 /// The ring below a side's player.
 #[derive(Component, Clone, Copy, Debug)]
 pub(super) struct Ring;
 
-/// The material of the player's cube.
-pub(super) fn material(images: &mut Assets<Image>) -> StandardMaterial {
+/// The mesh of the player's cube.
+pub(super) fn mesh() -> Mesh {
     let blue = bevy_color(PLAYER_CUBE);
-    let rim = bevy_color(LIGHT.surface);
-    let face = texture::mixed(FACE_PIXELS, [blue, rim], |row, column| {
-        let to_edge = |pixel: usize| pixel.min(FACE_PIXELS - 1 - pixel) as f32;
-        let is_rim = to_edge(row).min(to_edge(column)) < RIM * FACE_PIXELS as f32;
-        f32::from(u8::from(is_rim))
-    });
-    let face = images.add(face);
+    bevel::rimmed_cube(RIM, [blue, bevy_color(LIGHT.surface)])
+}
+
+/// Its material; the mesh has the colours.
+pub(super) fn material() -> StandardMaterial {
     StandardMaterial {
-        base_color_texture: Some(face.clone()),
         // Shadows do not hide it.
-        emissive: LinearRgba::gray(0.25),
-        emissive_texture: Some(face),
+        emissive: bevy_color(PLAYER_CUBE).to_linear() * GLOW,
         perceptual_roughness: 0.7,
         reflectance: 0.2,
         ..default()
@@ -55,7 +54,6 @@ pub(super) fn spawn(
     let [inner, outer] = RING;
     let mesh = meshes.add(Annulus::new(inner, outer).mesh().resolution(64));
     let material = materials.add(StandardMaterial {
-        base_color: bevy_color(PLAYER_CUBE),
         unlit: true,
         depth_bias: 4.0,
         ..default()
@@ -70,6 +68,26 @@ pub(super) fn spawn(
             NotShadowCaster,
             Transform::default(),
         ));
+    }
+    commands.insert_resource(RingMaterial(material));
+}
+
+/// The material of the rings.
+#[derive(Resource, Clone, Debug)]
+pub(super) struct RingMaterial(Handle<StandardMaterial>);
+
+/// Gives the rings a colour that stands out from the theme's floor.
+pub(super) fn paint(
+    theme: Res<Theme>,
+    ring: Res<RingMaterial>,
+    mut materials: ResMut<Assets<StandardMaterial>>,
+) {
+    let blue = bevy_color(PLAYER_CUBE);
+    if let Some(mut material) = materials.get_mut(&ring.0) {
+        material.base_color = match *theme {
+            Theme::Light => blue,
+            Theme::Dark => blue.mix(&bevy_color(theme.colors().ink), DARK_RING),
+        };
     }
 }
 

@@ -17,7 +17,7 @@ pub enum Quality {
     /// take too long
     #[default]
     Auto,
-    /// Multisampling, plain shadows
+    /// FXAA, plain shadows
     Low,
     /// Supersampling, soft shadows and ambient occlusion
     High,
@@ -40,6 +40,14 @@ impl Detail {
     /// Whether the adapter can do ambient occlusion.
     pub(super) const fn has_occlusion(self) -> bool {
         matches!(self, Self::High { occlusion: true })
+    }
+
+    /// Samples that a slanted texture may take. Drivers in software pay for each.
+    pub(super) const fn anisotropy(self) -> u16 {
+        match self {
+            Self::Low => 2,
+            Self::High { .. } => 16,
+        }
     }
 }
 

@@ -4,8 +4,10 @@ use bevy::anti_alias::fxaa::Fxaa;
 use bevy::asset::RenderAssetUsages;
 use bevy::camera::visibility::{NoFrustumCulling, RenderLayers};
 use bevy::core_pipeline::prepass::{DepthPrepass, NormalPrepass};
-use bevy::light::{CascadeShadowConfigBuilder, GlobalAmbientLight, NotShadowCaster, NotShadowReceiver};
-use bevy::light::{ShadowFilteringMethod, DirectionalLightShadowMap};
+use bevy::light::{
+    CascadeShadowConfigBuilder, GlobalAmbientLight, NotShadowCaster, NotShadowReceiver,
+};
+use bevy::light::{DirectionalLightShadowMap, ShadowFilteringMethod};
 use bevy::mesh::{Indices, PrimitiveTopology};
 use bevy::pbr::{ScreenSpaceAmbientOcclusion, ScreenSpaceAmbientOcclusionQualityLevel};
 use bevy::prelude::*;
@@ -22,6 +24,9 @@ const FILL: Vec3 = Vec3::new(70.0, -60.0, 30.0);
 
 /// The sky below this elevation has the colour of the fog, radians; at the zenith it is deeper.
 const HAZE: f32 = 0.05;
+
+/// Factor of the ambient light where there is no fill.
+const WITHOUT_FILL: f32 = 1.25;
 
 /// Radius of the sky, metres: so large that the camera is always near its centre.
 const SKY_RADIUS: f32 = 4_000.0;
@@ -42,17 +47,17 @@ impl Lights {
     const fn of(theme: Theme) -> Self {
         match theme {
             Theme::Light => Self {
-                sun_lux: 2_350.0,
+                sun_lux: 2_500.0,
                 sun: Color::srgb(1.0, 0.98, 0.94),
-                fill_lux: 420.0,
-                ambient: 400.0,
+                fill_lux: 550.0,
+                ambient: 560.0,
                 shade: Color::srgb(0.90, 0.95, 1.0),
             },
             Theme::Dark => Self {
-                sun_lux: 1_700.0,
+                sun_lux: 2_100.0,
                 sun: Color::srgb(0.93, 0.96, 1.0),
-                fill_lux: 300.0,
-                ambient: 260.0,
+                fill_lux: 380.0,
+                ambient: 400.0,
                 shade: Color::srgb(0.80, 0.88, 1.0),
             },
         }
@@ -108,15 +113,16 @@ pub(super) fn spawn(
     ));
 }
 
-/// Paints sky, fog and lights in the colours of the theme.
+/// Paints sky, fog and lights in the colours of the theme, with as many lights as the detail allows.
 pub(super) fn paint(
     theme: Res<Theme>,
+    detail: Res<Detail>,
     sky: Res<Sky>,
     mut meshes: ResMut<Assets<Mesh>>,
     mut clear: ResMut<ClearColor>,
     mut ambient: ResMut<GlobalAmbientLight>,
     mut fogs: Query<&mut DistanceFog>,
-    mut suns: Query<(&mut DirectionalLight, Has<Fill>)>,
+    mut suns: Query<(&mut DirectionalLight, &mut Visibility, Has<Fill>)>,
 ) {
     let colors = theme.colors();
     let haze = bevy_color(colors.sky);
@@ -131,13 +137,21 @@ pub(super) fn paint(
     }
     let lights = Lights::of(*theme);
     ambient.color = lights.shade;
-    ambient.brightness = lights.ambient;
-    for (mut light, is_fill) in &mut suns {
-        (light.illuminance, light.color) = if is_fill {
-            (lights.fill_lux, lights.shade)
+    ambient.brightness = match *detail {
+        Detail::Low => lights.ambient * WITHOUT_FILL,
+        Detail::High { .. } => lights.ambient,
+    };
+    for (mut light, mut visibility, is_fill) in &mut suns {
+        if is_fill {
+            (light.illuminance, light.color) = (lights.fill_lux, lights.shade);
+            // Each light costs time in every pixel.
+            visibility.set_if_neq(match *detail {
+                Detail::Low => Visibility::Hidden,
+                Detail::High { .. } => Visibility::Inherited,
+            });
         } else {
-            (lights.sun_lux, lights.sun)
-        };
+            (light.illuminance, light.color) = (lights.sun_lux, lights.sun);
+        }
     }
 }
 
@@ -156,28 +170,25 @@ pub(super) fn set_detail(
         if detail.has_occlusion() {
             camera.insert(ScreenSpaceAmbientOcclusion {
                 quality_level: ScreenSpaceAmbientOcclusionQualityLevel::Medium,
-                ..default()
+                constant_object_thickness: 0.5,
             });
         }
-        if is_high {
-            camera.insert((Msaa::Off, Fxaa::default(), ShadowFilteringMethod::Gaussian));
+        camera.insert((Msaa::Off, Fxaa::default()));
+        camera.insert(if is_high {
+            ShadowFilteringMethod::Gaussian
         } else {
-            camera
-                .remove::<Fxaa>()
-                .insert((Msaa::Sample4, ShadowFilteringMethod::Hardware2x2));
-        }
+            ShadowFilteringMethod::Hardware2x2
+        });
     }
     shadow_map.size = if is_high { 4096 } else { 2048 };
+    let cascades = CascadeShadowConfigBuilder {
+        num_cascades: if is_high { 2 } else { 1 },
+        first_cascade_far_bound: 22.0,
+        maximum_distance: if is_high { 90.0 } else { 50.0 },
+        ..default()
+    };
     for sun in &suns {
-        commands.entity(sun).insert(
-            CascadeShadowConfigBuilder {
-                num_cascades: 2,
-                first_cascade_far_bound: 22.0,
-                maximum_distance: 90.0,
-                ..default()
-            }
-            .build(),
-        );
+        commands.entity(sun).insert(cascades.build());
     }
 }
 

@@ -7,8 +7,13 @@ use bevy::render::render_resource::{Extent3d, TextureDimension, TextureFormat};
 
 /// A square texture that repeats, with all mip levels, so that lines fade in the distance and do not
 /// flicker. `mix` is 0 for the first colour and 1 for the second, by row and column; `size` is a power of
-/// two.
-pub(super) fn mixed(size: usize, colors: [Color; 2], mix: impl Fn(usize, usize) -> f32) -> Image {
+/// two. `anisotropy` is how many samples a slanted surface may take.
+pub(super) fn mixed(
+    size: usize,
+    anisotropy: u16,
+    colors: [Color; 2],
+    mix: impl Fn(usize, usize) -> f32,
+) -> Image {
     let [from, to] = colors.map(|color| color.to_srgba());
     let mut level: Vec<f32> = (0..size * size)
         .map(|pixel| mix(pixel / size, pixel % size))
@@ -46,7 +51,7 @@ pub(super) fn mixed(size: usize, colors: [Color; 2], mix: impl Fn(usize, usize) 
         mag_filter: ImageFilterMode::Linear,
         min_filter: ImageFilterMode::Linear,
         mipmap_filter: ImageFilterMode::Linear,
-        anisotropy_clamp: 8,
+        anisotropy_clamp: anisotropy,
         ..default()
     });
     image
@@ -71,7 +76,7 @@ mod tests {
     #[test]
     fn a_texture_has_all_mip_levels_down_to_its_mean() {
         let checkered = |row: usize, column: usize| ((row + column) % 2) as f32;
-        let image = mixed(8, [Color::BLACK, Color::WHITE], checkered);
+        let image = mixed(8, 1, [Color::BLACK, Color::WHITE], checkered);
         assert_eq!(image.texture_descriptor.mip_level_count, 4);
         let data = image.data.unwrap();
         assert_eq!(data.len(), (64 + 16 + 4 + 1) * 4);

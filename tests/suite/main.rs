@@ -13,6 +13,7 @@ mod recording;
 mod replays;
 mod replica;
 mod schedules;
+mod stale;
 mod udp;
 mod udp_hostile;
 mod video;
