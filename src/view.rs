@@ -5,14 +5,21 @@
 //! [`AppearancePlugin`] adds meshes, cameras, light and labels, on a [`Canvas`]: a window or an image.
 
 mod appearance;
+mod arrivals;
+mod bevel;
 mod camera;
 mod canvas;
 mod floor;
 mod halves;
 mod notices;
 mod overlay;
+mod panes;
 mod pictures;
+mod player;
+mod quality;
 mod side;
+mod stage;
+mod texture;
 mod trails;
 
 use bevy::prelude::*;
@@ -24,11 +31,13 @@ use crate::replication::ReplicationSystems;
 use crate::simulation::CubeWorld;
 
 pub use appearance::AppearancePlugin;
+pub use arrivals::{Arrivals, Stale};
 pub use canvas::Canvas;
 pub use halves::{SelectHalf, ShowHalf, lane_in, show};
 pub use notices::Notices;
 pub use overlay::{Overlay, Part};
 pub use pictures::{ReplicaPicture, ViewCube};
+pub use quality::Quality;
 pub use side::{Half, Selected, Side};
 pub use trails::Trails;
 
@@ -78,6 +87,7 @@ impl Plugin for ViewPlugin {
         app.init_resource::<ViewMode>()
             .init_resource::<Trails>()
             .init_resource::<Inset>()
+            .init_resource::<Arrivals>()
             .add_observer(halves::on_show)
             .add_observer(halves::on_select)
             .add_observer(on_action)
@@ -91,7 +101,7 @@ impl Plugin for ViewPlugin {
             .add_systems(Startup, pictures::spawn)
             .add_systems(
                 FixedUpdate,
-                trails::record.after(ReplicationSystems::Observe),
+                (trails::record, arrivals::note).after(ReplicationSystems::Observe),
             )
             .add_systems(
                 PostUpdate,
@@ -115,7 +125,7 @@ pub enum ViewMode {
     Left,
     /// The right half alone.
     Right,
-    /// Both over each other, the right one translucent.
+    /// Both over each other: the right one as a translucent ghost, which is seen where it differs.
     Difference,
 }
 

@@ -19,7 +19,7 @@ use cubewire_scene::TICKS_PER_SECOND;
 use super::CommandError;
 use crate::recording::{MAX_SECONDS, Script};
 use crate::replication::{self, LaneSettings, LaneTextError, SEND_INTERVALS};
-use crate::view::{Half, Side};
+use crate::view::{Half, Quality, Side};
 
 /// A length of play, more than 0 and at most [`MAX_SECONDS`].
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -210,6 +210,14 @@ pub struct RungArg {
         help = format!("Rung of the ladder to send with: {}", rungs())
     )]
     pub rung: Rung,
+}
+
+/// The quality of the picture.
+#[derive(Clone, Copy, Debug, Args)]
+pub struct QualityArg {
+    /// How much work goes into a frame
+    #[arg(long, value_enum, default_value_t)]
+    pub quality: Quality,
 }
 
 /// The initial settings of a lane.

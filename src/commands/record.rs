@@ -9,17 +9,18 @@ use cubewire_scene::TICKS_PER_SECOND;
 
 use super::CommandError;
 use super::args::{
-    Seconds, Size, halves, interpolations, load_script, networks, number_within, rates, right_lane,
-    rungs, skipped_seconds,
+    QualityArg, Seconds, Size, halves, interpolations, load_script, networks, number_within, rates,
+    right_lane, rungs, skipped_seconds,
 };
 use super::warning::warn;
-use crate::game::film::Film;
+use crate::game::film::{Film, Look};
 use crate::game::progress;
 use crate::game::record::record;
 use crate::game::series::{Series, record_series};
 use crate::recording::video::{FORMATS, Format, extensions};
 use crate::recording::{MAX_SECONDS, Outcome, Switch, SwitchError};
 use crate::replication::LaneSettings;
+use crate::theme::Theme;
 use crate::view::{Half, Overlay, Part, Side};
 
 fn lanes() -> String {
@@ -92,6 +93,11 @@ pub struct RecordArgs {
     /// Hide these parts of the overlay
     #[arg(long, value_name = "PARTS", value_delimiter = ',')]
     hide: Vec<Part>,
+    #[command(flatten)]
+    quality: QualityArg,
+    /// Colours of the picture
+    #[arg(long, value_enum, default_value_t)]
+    theme: Theme,
     /// Name of the left half [default: simulation, or replica]
     #[arg(long, value_name = "TEXT")]
     left_label: Option<String>,
@@ -131,7 +137,7 @@ impl RecordArgs {
         if let Some(series) = self.series {
             let report = |line: &str| writeln!(out, "{line}").and_then(|()| out.flush());
             let size = size.unwrap_or_else(|| series.size());
-            return Ok(record_series(series, size, &self.out, report)?);
+            return Ok(record_series(series, size, self.look(), &self.out, report)?);
         }
         let film = self.film(size.unwrap_or(DEFAULT_SIZE))?;
         let progress = progress(film.frames, "frames");
@@ -170,6 +176,13 @@ impl RecordArgs {
                 Ok(writeln!(out, "{sentence}")?)
             }
             Some(Outcome::Different(difference)) => Err(difference.into()),
+        }
+    }
+
+    const fn look(&self) -> Look {
+        Look {
+            quality: self.quality.quality,
+            theme: self.theme,
         }
     }
 
@@ -232,6 +245,7 @@ impl RecordArgs {
                 names: [self.left_label.clone(), self.right_label.clone()],
                 ..Overlay::default()
             },
+            look: self.look(),
         })
     }
 }

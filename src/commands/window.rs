@@ -5,7 +5,9 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::args::{LaneArgs, Seconds, Size, check_folder, halves, load_script, right_lane};
+use super::args::{
+    LaneArgs, QualityArg, Seconds, Size, check_folder, halves, load_script, right_lane,
+};
 use super::warning::warn;
 use super::{CommandError, ladder};
 use crate::display;
@@ -63,6 +65,9 @@ pub struct FrameArgs {
         allow_hyphen_values = true
     )]
     pub size: Size,
+    /// The quality of the picture.
+    #[command(flatten)]
+    pub quality: QualityArg,
 }
 
 impl WindowArgs {
@@ -120,6 +125,7 @@ impl FrameArgs {
             recordings: self.recordings.clone(),
             seconds: self.seconds.map(|seconds| seconds.0),
             size: self.size.0,
+            quality: self.quality.quality,
             report: None,
             panel: PanelPlugin::default_settings_path(),
         })

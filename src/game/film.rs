@@ -7,7 +7,8 @@ use super::offscreen::{Interface, OffScreen, OffScreenError};
 use crate::recording::{Outcome, ReplayCheck, Script, ScriptPlayback, Switch, begin};
 use crate::replication::{Accounting, Lane, LaneMeter, LaneSettings, Totals};
 use crate::simulation::CubeWorld;
-use crate::view::{self, Half, Overlay, Side};
+use crate::theme::Theme;
+use crate::view::{self, Half, Overlay, Quality, Side};
 
 /// What to render, and how.
 #[derive(Clone, Debug)]
@@ -30,6 +31,17 @@ pub struct Film {
     pub switches: Vec<Switch>,
     /// Settings of the text over the picture.
     pub overlay: Overlay,
+    /// How it is drawn.
+    pub look: Look,
+}
+
+/// How a film is drawn.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Look {
+    /// How much work goes into a frame; [`Quality::Auto`] depends on the adapter alone.
+    pub quality: Quality,
+    /// The colours.
+    pub theme: Theme,
 }
 
 /// The result of rendering a film.
@@ -93,7 +105,9 @@ impl Film {
     fn set_up(&self) -> Result<OffScreen, FilmError> {
         let mut renderer = OffScreen::new(self.size, self.frames_per_second, Interface::Film)?;
         let app = &mut renderer.app;
-        app.insert_resource(self.overlay.clone());
+        app.insert_resource(self.overlay.clone())
+            .insert_resource(self.look.quality)
+            .insert_resource(self.look.theme);
         let world = app.world_mut();
         view::show(world, Side::Left, self.left.clone()).map_err(GameError::from)?;
         let right = Half::Lane(self.right.clone());

@@ -13,7 +13,7 @@ use cubewire_codec::ladder::{self, LADDER, Rung};
 use cubewire_protocol::Interpolation;
 use cubewire_scene::TICKS_PER_SECOND;
 
-use super::film::{Film, Take};
+use super::film::{Film, Look, Take};
 use super::progress;
 use super::record::{RecordError, check_adapter, record};
 use crate::files::write_whole;
@@ -114,6 +114,7 @@ pub fn episodes(series: Series, size: UVec2) -> Result<Vec<Episode>, ScriptError
         right,
         switches: Vec::new(),
         overlay: Overlay::default(),
+        look: Look::default(),
     };
     let lane = |rung: &Rung| LaneSettings::with_stages(rung.stages);
     let mut episodes = Vec::new();
@@ -186,6 +187,7 @@ pub fn episodes(series: Series, size: UVec2) -> Result<Vec<Episode>, ScriptError
 pub fn record_series(
     series: Series,
     size: UVec2,
+    look: Look,
     folder: &Path,
     mut report: impl FnMut(&str) -> Result<(), io::Error>,
 ) -> Result<(), SeriesError> {
@@ -195,7 +197,10 @@ pub fn record_series(
     };
     check_adapter()?;
     fs::create_dir_all(folder).map_err(unwritable(folder))?;
-    let episodes = episodes(series, size)?;
+    let mut episodes = episodes(series, size)?;
+    for episode in &mut episodes {
+        episode.film.look = look;
+    }
     let frames = episodes.iter().map(|episode| episode.film.frames).sum();
     let bar = progress(frames, "frames");
     let mut clips = Vec::new();

@@ -20,7 +20,7 @@ use crate::recording::{InputLogPlugin, KeyboardPlugin, LivePlugin, RecordingFold
 use crate::replication::{LaneSettings, TickPicture, ViewerPlugin, spawn_receiving_lane};
 use crate::transport::udp::{UdpServer, UdpViewer};
 use crate::transport::{UdpServerPlugin, UdpViewerPlugin};
-use crate::view::{AppearancePlugin, Half, Selected, Side, ViewMode, ViewPlugin};
+use crate::view::{AppearancePlugin, Half, Quality, Selected, Side, ViewMode, ViewPlugin};
 
 /// The role of the process.
 #[derive(Debug)]
@@ -52,6 +52,8 @@ pub struct WindowSettings {
     pub seconds: Option<f64>,
     /// Size in logical pixels.
     pub size: UVec2,
+    /// How much work goes into a frame.
+    pub quality: Quality,
     /// File for figures of the run.
     pub report: Option<PathBuf>,
     /// File for the state of the panel.
@@ -125,7 +127,8 @@ pub fn add_game(app: &mut App, settings: WindowSettings) -> Result<(), WindowErr
         },
     ));
     app.add_plugins(LivePlugin)
-        .insert_resource(RecordingFolder(settings.recordings));
+        .insert_resource(RecordingFolder(settings.recordings))
+        .insert_resource(settings.quality);
     match settings.role {
         Role::Play => {
             if settings.script.is_none() && !settings.calm {

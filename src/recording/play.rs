@@ -168,11 +168,6 @@ fn on_shown(
     mut commands: Commands,
 ) {
     let Shown(ShowHalf { side, half }) = shown.event();
-    // Afterwards.
-    let is_compared = match side {
-        Side::Left => *half != Half::Simulation,
-        Side::Right => settings_in(&lanes, Side::Left).is_some(),
-    };
     let title = match (settings_in(&lanes, *side), half) {
         (Some(old), Half::Lane(new)) => old.describe_change(new),
         (None, Half::Lane(new)) => Some(new.rung_name().to_owned()),
@@ -180,12 +175,7 @@ fn on_shown(
         (None, Half::Simulation) => None,
     };
     if let (Some(title), Some(mut overlay)) = (title, overlay) {
-        let title = if is_compared {
-            format!("{}: {title}", side.name())
-        } else {
-            title
-        };
-        overlay.announce(title, time.elapsed());
+        overlay.announce(*side, title, time.elapsed());
     }
     commands.trigger(ShowHalf {
         side: *side,

@@ -1,16 +1,16 @@
-//! Two cameras, one in each world, that follow the player in the same way.
+//! Two cameras, one in each world, that follow the player in the same way; and one for what is on the
+//! canvas: their images, text, the panel.
 
 use bevy::camera::visibility::RenderLayers;
-use bevy::camera::{CameraOutputMode, Viewport};
 use bevy::core_pipeline::tonemapping::Tonemapping;
 use bevy::input::mouse::{AccumulatedMouseMotion, AccumulatedMouseScroll, MouseScrollUnit};
 use bevy::prelude::*;
-use bevy::render::render_resource::BlendState;
 use bevy::window::PrimaryWindow;
 use bevy_egui::{EguiGlobalSettings, PrimaryEguiContext};
 use cubewire_scene::PLAYER;
 
-use super::{Canvas, Inset, Side, ViewCube, ViewMode};
+use super::panes::Pane;
+use super::{Canvas, Inset, Side, ViewCube};
 
 /// Offset of the reference demo's camera from its focus, which is 1 m below the player.
 const OFFSET: Vec3 = Vec3::new(0.0, -11.0, 6.0);
@@ -30,8 +30,8 @@ const PIXELS_PER_STEP: f32 = 40.0;
 const DISTANCE: std::ops::RangeInclusive<f32> = 3.0..=80.0;
 const PITCH: std::ops::RangeInclusive<f32> = 0.05..=1.5;
 
-/// Pixels between the halves.
-pub(super) const GAP: u32 = 4;
+/// Density of the fog, per metre: half of the light comes through 92 m, nothing through 300 m.
+const FOG_DENSITY: f32 = 0.009;
 
 /// The render layer that both cameras see.
 pub(super) const SHARED: usize = 0;
@@ -77,14 +77,14 @@ pub(super) struct Follow {
     focus: Option<Vec3>,
 }
 
-/// Marks the camera that draws text and panel over everything.
+/// Marks the camera that draws the panes, text and the panel.
 #[derive(Component, Clone, Copy, Debug)]
 pub(super) struct OverlayCamera;
 
 pub(super) fn spawn(
     mut commands: Commands,
     mut egui: ResMut<EguiGlobalSettings>,
-    sky: Res<ClearColor>,
+    mut images: ResMut<Assets<Image>>,
     canvas: Res<Canvas>,
 ) {
     egui.auto_create_primary_context = false;
@@ -92,21 +92,19 @@ pub(super) fn spawn(
         commands.spawn((
             side,
             Follow::default(),
+            Pane::new(&mut images),
             Camera3d::default(),
             Camera { order, ..default() },
-            canvas.target.clone(),
-            // The default needs lookup tables that are not compiled in.
-            Tonemapping::ReinhardLuminance,
+            // What is fully lit has the colour of the palette.
+            Tonemapping::None,
             Projection::Perspective(PerspectiveProjection {
                 fov: 60_f32.to_radians(),
                 far: 400.0,
                 ..default()
             }),
             DistanceFog {
-                color: sky.0,
-                falloff: FogFalloff::Linear {
-                    start: 60.0,
-                    end: 200.0,
+                falloff: FogFalloff::ExponentialSquared {
+                    density: FOG_DENSITY,
                 },
                 ..default()
             },
@@ -119,17 +117,11 @@ pub(super) fn spawn(
         canvas.target.clone(),
         PrimaryEguiContext,
         Camera2d,
+        Msaa::Off,
         Tonemapping::None,
         RenderLayers::none(),
         Camera {
             order: 2,
-            // Draws into a cleared transparent texture and blends it over the output: the cameras share
-            // one texture, which at this point holds only the half of the last one.
-            clear_color: ClearColorConfig::Custom(Color::NONE),
-            output_mode: CameraOutputMode::Write {
-                blend_state: Some(BlendState::ALPHA_BLENDING),
-                clear_color: ClearColorConfig::None,
-            },
             ..default()
         },
     ));
@@ -194,53 +186,6 @@ pub(super) fn follow(
         };
         follow.focus = Some(focus);
         *transform = Transform::from_translation(focus + orbit.offset()).looking_at(focus, Vec3::Z);
-    }
-}
-
-/// Sets the viewport of each camera.
-pub(super) fn place(
-    mode: Res<ViewMode>,
-    inset: Res<Inset>,
-    canvas: Res<Canvas>,
-    mut cameras: Query<(&Side, &mut Camera, &mut RenderLayers), With<Follow>>,
-) {
-    let inset = inset.scaled(canvas.scale_factor);
-    let size = canvas.size;
-    let width = size.x.saturating_sub(inset.right.round() as u32);
-    let height = size.y.saturating_sub(inset.bottom.round() as u32);
-    for (&side, mut camera, mut layers) in &mut cameras {
-        let (x, width) = match (*mode, side) {
-            (ViewMode::Split, Side::Left) => (0, (width / 2).saturating_sub(GAP / 2)),
-            (ViewMode::Split, Side::Right) => {
-                let x = width / 2 + GAP / 2;
-                (x, width.saturating_sub(x))
-            }
-            _ => (0, width),
-        };
-        // A window may be narrower than the panel, or minimized.
-        camera.is_active = mode.shows(side) && width > 0 && height > 0;
-        let viewport = camera.is_active.then(|| Viewport {
-            physical_position: UVec2::new(x, 0),
-            physical_size: UVec2::new(width, height),
-            ..default()
-        });
-        let unchanged = match (&camera.viewport, &viewport) {
-            (Some(old), Some(new)) => {
-                old.physical_position == new.physical_position
-                    && old.physical_size == new.physical_size
-            }
-            (old, new) => old.is_none() && new.is_none(),
-        };
-        if !unchanged {
-            camera.viewport = viewport;
-        }
-        let seen = match *mode {
-            ViewMode::Difference => {
-                RenderLayers::from_layers(&[SHARED, Side::Left.layer(), Side::Right.layer()])
-            }
-            _ => RenderLayers::from_layers(&[SHARED, side.layer()]),
-        };
-        layers.set_if_neq(seen);
     }
 }
 

@@ -1,90 +1,102 @@
-//! The floor: a one-metre grid with every fifth line bolder, which makes motion visible.
+//! The floor: a one-metre grid with every fifth line bolder, which makes motion visible. It is so large
+//! that its edges lie beyond the fog.
 
-use bevy::asset::RenderAssetUsages;
-use bevy::image::{ImageAddressMode, ImageFilterMode, ImageSampler, ImageSamplerDescriptor};
+use bevy::camera::visibility::{NoFrustumCulling, RenderLayers};
+use bevy::light::NotShadowCaster;
+use bevy::mesh::VertexAttributeValues;
 use bevy::prelude::*;
-use bevy::render::render_resource::{Extent3d, TextureDimension, TextureFormat};
+
+use super::camera::SHARED;
+use super::quality::Detail;
+use super::texture;
+use crate::theme::{Theme, bevy_color};
 
 /// Side of one tile of the texture, metres.
-pub(super) const TILE_METRES: f32 = 5.0;
+const TILE_METRES: f32 = 5.0;
 /// Likewise, pixels.
 const TILE_PIXELS: usize = 256;
+
+/// Half the side of the floor, metres.
+const REACH: f32 = 1_000.0;
 
 /// Half the thickness of the lines, metres.
 const FINE: f32 = 0.012;
 const BOLD: f32 = 0.03;
 
-const GROUND: f32 = 0.80;
-const FINE_LINE: f32 = 0.62;
-const BOLD_LINE: f32 = 0.45;
+/// Share of the lines' colour.
+const FINE_SHARE: f32 = 0.5;
+const BOLD_SHARE: f32 = 1.0;
 
-/// A tile with all mip levels, so that the grid fades in the distance and does not flicker.
-pub(super) fn tile() -> Image {
-    let mut level: Vec<f32> = (0..TILE_PIXELS * TILE_PIXELS)
-        .map(|pixel| shade(pixel % TILE_PIXELS).min(shade(pixel / TILE_PIXELS)))
-        .collect();
-    let mut size = TILE_PIXELS;
-    let mut levels = 1;
-    let mut data = Vec::new();
-    loop {
-        data.extend(level.iter().flat_map(|&grey| {
-            let byte = (grey * 255.0).round() as u8;
-            [byte, byte, byte, 255]
-        }));
-        if size == 1 {
-            break;
+/// The material of the floor.
+#[derive(Resource, Clone, Debug)]
+pub(super) struct Floor(Handle<StandardMaterial>);
+
+/// Spawns the floor, without its texture.
+pub(super) fn spawn(
+    mut commands: Commands,
+    mut meshes: ResMut<Assets<Mesh>>,
+    mut materials: ResMut<Assets<StandardMaterial>>,
+) {
+    let mut plane = Plane3d::new(Vec3::Z, Vec2::splat(REACH)).mesh().build();
+    if let Some(VertexAttributeValues::Float32x2(uvs)) = plane.attribute_mut(Mesh::ATTRIBUTE_UV_0) {
+        for uv in uvs {
+            // The centre of the floor is the corner of a tile.
+            *uv = uv.map(|at| (at - 0.5) * 2.0 * REACH / TILE_METRES);
         }
-        level = halve(&level, size);
-        size /= 2;
-        levels += 1;
     }
-    let extent = Extent3d {
-        width: TILE_PIXELS as u32,
-        height: TILE_PIXELS as u32,
-        depth_or_array_layers: 1,
-    };
-    let mut image = Image::new_uninit(
-        extent,
-        TextureDimension::D2,
-        TextureFormat::Rgba8UnormSrgb,
-        RenderAssetUsages::RENDER_WORLD,
-    );
-    image.texture_descriptor.mip_level_count = levels;
-    image.data = Some(data);
-    image.sampler = ImageSampler::Descriptor(ImageSamplerDescriptor {
-        address_mode_u: ImageAddressMode::Repeat,
-        address_mode_v: ImageAddressMode::Repeat,
-        mag_filter: ImageFilterMode::Linear,
-        min_filter: ImageFilterMode::Linear,
-        mipmap_filter: ImageFilterMode::Linear,
-        anisotropy_clamp: 8,
+    if let Err(error) = plane.generate_tangents() {
+        debug!("the floor has no tangents: {error}");
+    }
+    let material = materials.add(StandardMaterial {
+        // Rougher floors get brighter towards the horizon.
+        perceptual_roughness: 0.6,
+        reflectance: 0.0,
         ..default()
     });
-    image
+    commands.spawn((
+        Mesh3d(meshes.add(plane)),
+        MeshMaterial3d(material.clone()),
+        NoFrustumCulling,
+        NotShadowCaster,
+        RenderLayers::layer(SHARED).with(1).with(2),
+    ));
+    commands.insert_resource(Floor(material));
 }
 
-/// Brightness of a row or a column of pixels, 0 to 1.
-fn shade(pixel: usize) -> f32 {
+/// Paints the floor in the colours of the theme, as finely as the detail allows.
+pub(super) fn paint(
+    theme: Res<Theme>,
+    detail: Res<Detail>,
+    floor: Res<Floor>,
+    mut materials: ResMut<Assets<StandardMaterial>>,
+    mut images: ResMut<Assets<Image>>,
+) {
+    if let Some(mut material) = materials.get_mut(&floor.0) {
+        material.base_color_texture = Some(images.add(tile(*theme, detail.anisotropy())));
+    }
+}
+
+fn tile(theme: Theme, anisotropy: u16) -> Image {
+    let colors = theme.colors();
+    let [sky, surface, ink] = [colors.sky, colors.surface, colors.ink].map(bevy_color);
+    let (ground, line) = match theme {
+        Theme::Light => (sky.mix(&surface, 0.35), sky.mix(&ink, 0.42)),
+        Theme::Dark => (sky.mix(&ink, 0.12), sky.mix(&ink, 0.45)),
+    };
+    let mix = |row, column| share(row).max(share(column));
+    texture::mixed(TILE_PIXELS, anisotropy, [ground, line], mix)
+}
+
+/// Share of the lines' colour in a row or a column of pixels.
+fn share(pixel: usize) -> f32 {
     let metres = (pixel as f32 + 0.5) / TILE_PIXELS as f32 * TILE_METRES;
     let to_line = (metres - metres.round()).abs();
     let on_edge = (metres.round() as u32).is_multiple_of(TILE_METRES as u32);
     match (on_edge, to_line) {
-        (true, distance) if distance < BOLD => BOLD_LINE,
-        (false, distance) if distance < FINE => FINE_LINE,
-        _ => GROUND,
+        (true, distance) if distance < BOLD => BOLD_SHARE,
+        (false, distance) if distance < FINE => FINE_SHARE,
+        _ => 0.0,
     }
-}
-
-/// The next mip level.
-fn halve(level: &[f32], size: usize) -> Vec<f32> {
-    let half = size / 2;
-    let pixel = |x: usize, y: usize| level[y * size + x];
-    (0..half * half)
-        .map(|index| {
-            let (x, y) = (index % half * 2, index / half * 2);
-            (pixel(x, y) + pixel(x + 1, y) + pixel(x, y + 1) + pixel(x + 1, y + 1)) / 4.0
-        })
-        .collect()
 }
 
 #[cfg(test)]
@@ -92,18 +104,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_tile_has_all_mip_levels() {
-        let tile = tile();
-        let levels = tile.texture_descriptor.mip_level_count;
-        assert_eq!(1 << (levels - 1), TILE_PIXELS);
-        let pixels: usize = (0..levels).map(|level| (TILE_PIXELS >> level).pow(2)).sum();
-        assert_eq!(tile.data.unwrap().len(), pixels * 4);
-    }
-
-    #[test]
     fn there_is_a_line_every_metre() {
         let lines = (0..TILE_PIXELS)
-            .filter(|&pixel| shade(pixel) < GROUND && (pixel == 0 || shade(pixel - 1) == GROUND));
+            .filter(|&pixel| share(pixel) > 0.0 && (pixel == 0 || share(pixel - 1) == 0.0));
         // Four inner lines, and the line at the edge, half of which is at either end.
         assert_eq!(lines.count(), TILE_METRES as usize + 1);
     }

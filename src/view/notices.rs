@@ -18,8 +18,8 @@ pub struct Notices {
     pub autoplay: Option<&'static str>,
     /// How to bring back the hidden panel.
     pub hint: Option<&'static str>,
-    /// Whether the game is paused or the link is cut, as sentences.
-    pub(super) state: Vec<&'static str>,
+    /// Whether the game is paused, as a sentence.
+    pub(super) state: Option<&'static str>,
     /// Each with the time of the real clock until which it is shown.
     sentences: Vec<(String, Duration)>,
     are_hidden: bool,
@@ -63,9 +63,8 @@ impl Notices {
             return String::new();
         }
         let connection = self.connection.as_deref();
-        let state = self.state.iter().copied();
         let sentences = self.sentences.iter().map(|(sentence, _)| sentence.as_str());
-        let lines = connection.into_iter().chain(state);
+        let lines = connection.into_iter().chain(self.state);
         let lines = lines.chain(self.autoplay).chain(self.hint);
         let lines = lines.chain(sentences);
         lines.collect::<Vec<_>>().join("\n")

@@ -2,18 +2,24 @@
 
 mod notice;
 mod text;
+mod wrap;
 
 use std::time::Duration;
 
+use bevy::ecs::system::SystemParam;
 use bevy::prelude::*;
-use bevy_egui::EguiContexts;
-use bevy_egui::egui::{LayerId, Rect};
+use bevy::window::PrimaryWindow;
+use bevy_egui::egui::{Color32, LayerId, Rect, pos2};
+use bevy_egui::{EguiContexts, EguiTextureHandle};
 use clap::ValueEnum;
 
-use super::{Inset, Notices, Side, ViewMode};
+use super::panes::Pane;
+use super::{Arrivals, Notices, Selected, Side, ViewMode};
 use crate::replication::{
     Accounting, Lane, LaneMeter, LaneSettings, LaneSettingsQueryReadOnly, LocalLane,
 };
+use crate::theme::Theme;
+use text::Pen;
 
 pub(super) use notice::notice;
 
@@ -27,8 +33,8 @@ pub struct Overlay {
     pub hidden: Vec<Part>,
     /// Names of the halves, instead of `simulation` and `replica`.
     pub names: [Option<String>; Side::ALL.len()],
-    /// A text in large type, shown until this time of the simulation's clock.
-    pub title: Option<(String, Duration)>,
+    /// What was switched in each half, and until when that is shown, by the simulation's clock.
+    pub titles: [Option<(String, Duration)>; Side::ALL.len()],
 }
 
 /// A part of the overlay.
@@ -49,14 +55,35 @@ pub enum Part {
 }
 
 impl Overlay {
-    /// Shows a title for a while; titles of the same tick are combined. `now` is by the simulation's clock.
-    pub fn announce(&mut self, title: String, now: Duration) {
+    /// Shows for a while what was switched in a half; titles of the same tick are combined. `now` is by the
+    /// simulation's clock.
+    pub fn announce(&mut self, side: Side, title: String, now: Duration) {
         let until = now + TITLE_TIME;
-        let title = match self.title.take() {
+        let shown = &mut self.titles[side as usize];
+        let title = match shown.take() {
             Some((before, ends)) if ends == until => format!("{before}\n{title}"),
             _ => title,
         };
-        self.title = Some((title, until));
+        *shown = Some((title, until));
+    }
+
+    /// The titles that are shown now, and what they are over: their half, or with its name the whole
+    /// picture if the half is hidden.
+    fn titles(
+        &self,
+        now: Duration,
+        picture: Rect,
+        halves: [Option<Rect>; Side::ALL.len()],
+    ) -> Vec<(String, Rect)> {
+        let titles = Side::ALL.into_iter().filter_map(|side| {
+            let (title, until) = self.titles[side as usize].as_ref()?;
+            let shown = match halves[side as usize] {
+                Some(half) => (title.clone(), half),
+                None => (format!("{}: {title}", side.name()), picture),
+            };
+            (now < *until).then_some(shown)
+        });
+        titles.collect()
     }
 
     /// Whether this part is shown.
@@ -65,25 +92,25 @@ impl Overlay {
         !self.hidden.contains(&part)
     }
 
-    /// The name of a half, with the rung and the link of its lane, or with the real network that `is_remote`
-    /// lanes have in addition.
+    /// The name of a half; and its caption, which starts with the name and adds the rung and the link of the
+    /// lane, or the real network that `is_remote` lanes have in addition.
     fn caption(
         &self,
         mode: ViewMode,
         side: Side,
         lane: Option<&LaneSettings>,
         is_remote: bool,
-    ) -> String {
+    ) -> (String, String) {
         let usual = match (lane, mode, side) {
             (None, ..) => "simulation",
             (Some(_), ViewMode::Difference, Side::Right) => "replica over it",
             _ => "replica",
         };
-        let label = self.names[side as usize].as_deref().unwrap_or(usual);
-        let label = self.shows(Part::Labels).then_some(label);
+        let name = self.names[side as usize].as_deref().unwrap_or(usual);
+        let name = self.shows(Part::Labels).then_some(name);
         let rung = lane.filter(|_| self.shows(Part::Rung));
         let rung = rung.map(LaneSettings::rung_name);
-        let first = [label, rung].into_iter().flatten().collect::<Vec<_>>();
+        let first = [name, rung].into_iter().flatten().collect::<Vec<_>>();
         let link = lane.filter(|_| self.shows(Part::Link));
         let link = link.map(|lane| match is_remote {
             true => lane.describe_over_real_network(),
@@ -91,84 +118,153 @@ impl Overlay {
         });
         let lines = [Some(first.join(": ")), link].into_iter().flatten();
         let lines: Vec<_> = lines.filter(|line| !line.is_empty()).collect();
-        lines.join("\n")
+        (name.unwrap_or_default().to_owned(), lines.join("\n"))
     }
 }
 
-type ShownLane = (
+/// A lane in a half.
+type LaneInHalf = (
     &'static Side,
     LaneSettingsQueryReadOnly,
     Has<LocalLane>,
     &'static LaneMeter,
+    Has<Selected>,
 );
-type Lanes<'w, 's> = Query<'w, 's, ShownLane, With<Lane>>;
 
-/// Draws the text over the picture, below the panel.
-pub(super) fn draw(
-    mut contexts: EguiContexts,
-    time: Res<Time<Fixed>>,
-    mode: Res<ViewMode>,
-    overlay: Res<Overlay>,
-    inset: Res<Inset>,
-    notices: Res<Notices>,
-    lanes: Lanes<'_, '_>,
-) {
+/// What the text is about.
+#[derive(SystemParam)]
+pub(super) struct Shown<'w, 's> {
+    ticks: Res<'w, Time<Fixed>>,
+    frames: Res<'w, Time<Virtual>>,
+    mode: Res<'w, ViewMode>,
+    theme: Res<'w, Theme>,
+    overlay: Res<'w, Overlay>,
+    notices: Res<'w, Notices>,
+    arrivals: Res<'w, Arrivals>,
+    window: Option<Single<'w, 's, (), With<PrimaryWindow>>>,
+    lanes: Query<'w, 's, LaneInHalf, With<Lane>>,
+}
+
+/// Draws the images of the cameras, and text over them, below the panel.
+pub(super) fn draw(mut contexts: EguiContexts, panes: Query<(&Side, &Pane)>, shown: Shown<'_, '_>) {
+    let images = panes.iter().map(|(&side, pane)| {
+        let handle = EguiTextureHandle::Strong(pane.image.clone());
+        (side, contexts.add_image(handle), pane.area)
+    });
+    let mut images: Vec<_> = images.collect();
+    images.retain(|(.., area)| !area.is_empty());
     let Ok(ctx) = contexts.ctx_mut() else {
         // No camera exists yet, or its window is minimized.
         return;
     };
-    let mut picture = ctx.viewport_rect();
-    let inset = inset.scaled(1.0 / ctx.zoom_factor());
-    picture.max.x = (picture.max.x - inset.right).max(picture.min.x);
-    picture.max.y = (picture.max.y - inset.bottom).max(picture.min.y);
-    let painter = ctx
-        .layer_painter(LayerId::background())
-        .with_clip_rect(picture);
-    let lane = |side: Side| lanes.iter().find(|(other, ..)| **other == side);
-    let is_split = matches!(*mode, ViewMode::Split | ViewMode::Difference);
-    let is_compared = lane(Side::Left).is_some();
-    for side in Side::ALL {
-        let half = half_of(picture, side);
-        if is_split || mode.shows(side) {
-            let shown = lane(side);
-            let is_remote = shown.as_ref().is_some_and(|(.., is_local, _)| !is_local);
-            let settings = shown.map(|(_, settings, ..)| settings.get());
-            let caption = overlay.caption(*mode, side, settings.as_ref(), is_remote);
-            text::caption(
-                &painter,
-                if is_split { half } else { picture },
-                side,
-                &caption,
-            );
-        }
-        if let Some((.., meter)) = lane(side)
-            && overlay.shows(Part::Figures)
-            && (is_split || mode.shows(side))
-        {
-            let over = if is_compared && is_split {
-                half
-            } else {
-                picture
-            };
-            let [article, wire] = Accounting::ALL.map(|accounting| meter.kbps(accounting));
-            text::figures(&painter, over, &bandwidth(article), &bandwidth(wire));
-        }
+    let in_points = |area: URect| {
+        let point = |pixel: UVec2| {
+            let at = pixel.as_vec2() / ctx.pixels_per_point();
+            pos2(at.x, at.y)
+        };
+        Rect::from_min_max(point(area.min), point(area.max))
+    };
+    let areas = images.iter().map(|&(.., area)| in_points(area));
+    let Some(picture) = areas.reduce(Rect::union) else {
+        return;
+    };
+    let painter = ctx.layer_painter(LayerId::background());
+    let painter = painter.with_clip_rect(picture);
+    for &(_, image, area) in &images {
+        let whole = Rect::from_min_max(pos2(0.0, 0.0), pos2(1.0, 1.0));
+        painter.image(image, in_points(area), whole, Color32::WHITE);
     }
-    text::recording(&painter, picture, &notices.recording());
-    text::notices(&painter, picture, &notices.text());
-    if let Some((title, until)) = &overlay.title
-        && time.elapsed() < *until
-        && overlay.shows(Part::Titles)
-    {
-        text::title(&painter, picture, title);
-    }
+    let (left, right) = picture.split_left_right_at_fraction(0.5);
+    let pane = |side: Side| {
+        let found = images.iter().find(|&&(other, ..)| other == side);
+        found.map(|&(.., area)| in_points(area))
+    };
+    let halves = match *shown.mode {
+        ViewMode::Split => Side::ALL.map(pane),
+        ViewMode::Left => [Some(picture), None],
+        ViewMode::Right => [None, Some(picture)],
+        ViewMode::Difference => [Some(left), Some(right)],
+    };
+    let pen = Pen {
+        painter: &painter,
+        theme: *shown.theme,
+    };
+    shown.draw(&pen, picture, halves);
 }
 
-fn half_of(picture: Rect, side: Side) -> Rect {
-    let (left, right) = picture.split_left_right_at_fraction(0.5);
-    match side {
-        Side::Left => left,
-        Side::Right => right,
+impl Shown<'_, '_> {
+    /// Draws the text over the picture. `halves` are the parts that captions and figures are over; none for
+    /// what is hidden.
+    fn draw(&self, pen: &Pen<'_>, picture: Rect, halves: [Option<Rect>; Side::ALL.len()]) {
+        let mut figures_end = picture.min.y;
+        for (side, half) in Side::ALL.into_iter().zip(halves) {
+            let Some(half) = half else {
+                continue;
+            };
+            let lane = self.lanes.iter().find(|(other, ..)| **other == side);
+            let settings = lane.as_ref().map(|(_, settings, ..)| settings.get());
+            let is_remote = lane.as_ref().is_some_and(|&(_, _, is_local, ..)| !is_local);
+            let (name, caption) =
+                self.overlay
+                    .caption(*self.mode, side, settings.as_ref(), is_remote);
+            // A ghost is all over the picture.
+            let framed = match *self.mode {
+                ViewMode::Difference => picture,
+                _ => half,
+            };
+            let warning = settings.as_ref().and_then(|settings| {
+                let is_selected = lane.as_ref().is_some_and(|&(.., selected)| selected);
+                self.warning(side, settings.link.conditions.cut, is_selected)
+            });
+            if warning.is_some() {
+                pen.frame(framed);
+            }
+            pen.caption(half, side, &name, &caption);
+            if let Some((.., meter, _)) = lane
+                && self.overlay.shows(Part::Figures)
+            {
+                let [article, wire] =
+                    Accounting::ALL.map(|accounting| bandwidth(meter.kbps(accounting)));
+                figures_end = figures_end.max(pen.figures(half, side, &article, &wire));
+            }
+            if let Some(warning) = warning {
+                pen.warning(half, figures_end, &warning);
+            }
+        }
+        pen.recording(picture, &self.notices.recording());
+        let mut end = pen.notice(picture, figures_end, &self.notices.text());
+        if !self.overlay.shows(Part::Titles) {
+            return;
+        }
+        for (title, over) in self.overlay.titles(self.ticks.elapsed(), picture, halves) {
+            let title_end = pen.notice(over, end, &title);
+            if over == picture {
+                end = title_end;
+            }
+        }
+    }
+
+    /// What is wrong with the link of a side's lane.
+    fn warning(&self, side: Side, is_cut: bool, is_selected: bool) -> Option<String> {
+        let frame = self.frames.delta();
+        let stale = self.arrivals.stale(side, self.ticks.elapsed(), frame);
+        let stale = stale.map(|stale| {
+            let seconds = stale.age.as_secs_f64();
+            if stale.has_any {
+                format!("last snapshot {seconds:.1} s ago")
+            } else {
+                format!("no snapshot for {seconds:.1} s")
+            }
+        });
+        // A film has no keys.
+        let key = if is_selected && self.window.is_some() {
+            "\nL restores it"
+        } else {
+            ""
+        };
+        let cut = is_cut.then(|| format!("the link of the {} lane is cut{key}", side.name()));
+        let lines: Vec<_> = [stale, cut].into_iter().flatten().collect();
+        (!lines.is_empty()).then(|| lines.join("\n"))
     }
 }
 
@@ -184,15 +280,23 @@ fn bandwidth(kbps: f64) -> String {
 mod tests {
     use super::*;
 
+    const SECOND: Duration = Duration::from_secs(1);
+
+    fn picture() -> (Rect, [Option<Rect>; 2]) {
+        let picture = Rect::from_min_max(pos2(0.0, 0.0), pos2(1280.0, 720.0));
+        let (left, right) = picture.split_left_right_at_fraction(0.5);
+        (picture, [Some(left), Some(right)])
+    }
+
     #[test]
     fn titles_of_one_tick_are_combined() {
-        let title = |overlay: &Overlay| overlay.title.as_ref().unwrap().0.clone();
+        let (picture, halves) = picture();
+        let title = |overlay: &Overlay| overlay.titles(SECOND, picture, halves)[0].0.clone();
         let mut overlay = Overlay::default();
-        let second = Duration::from_secs(1);
-        overlay.announce("delta".to_owned(), second);
-        overlay.announce("left: 4G".to_owned(), second);
-        assert_eq!(title(&overlay), "delta\nleft: 4G");
-        overlay.announce("index".to_owned(), second * 2);
+        overlay.announce(Side::Right, "delta".to_owned(), SECOND);
+        overlay.announce(Side::Right, "4G".to_owned(), SECOND);
+        assert_eq!(title(&overlay), "delta\n4G");
+        overlay.announce(Side::Right, "index".to_owned(), SECOND * 2);
         assert_eq!(title(&overlay), "index");
     }
 
@@ -202,7 +306,11 @@ mod tests {
             .parse()
             .unwrap();
         let caption = |is_remote| {
-            Overlay::default().caption(ViewMode::Split, Side::Right, Some(&lane), is_remote)
+            let overlay = Overlay::default();
+            let right = Side::Right;
+            overlay
+                .caption(ViewMode::Split, right, Some(&lane), is_remote)
+                .1
         };
         assert_eq!(
             caption(false),
@@ -212,6 +320,23 @@ mod tests {
             caption(true),
             "replica: predicted\nreal network, nothing added, extrapolate → linear: needs velocity"
         );
+    }
+
+    #[test]
+    fn a_title_is_over_its_half_until_its_time_is_up() {
+        let (picture, halves) = picture();
+        let mut overlay = Overlay::default();
+        overlay.announce(Side::Left, "delta".to_owned(), SECOND);
+        overlay.announce(Side::Right, "index".to_owned(), SECOND * 2);
+        let titles = |now, halves| overlay.titles(now, picture, halves);
+        let (left, right) = (halves[0].unwrap(), halves[1].unwrap());
+        let both = [("delta".to_owned(), left), ("index".to_owned(), right)];
+        assert_eq!(titles(SECOND * 2, halves), both);
+        assert_eq!(titles(SECOND * 3, halves), both[1..]);
+        assert_eq!(titles(SECOND * 4, halves), []);
+        // The left half alone: the title of the right one says whose it is.
+        let alone = titles(SECOND * 3, [Some(picture), None]);
+        assert_eq!(alone, [("right: index".to_owned(), picture)]);
     }
 
     #[test]

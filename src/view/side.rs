@@ -3,9 +3,11 @@
 use std::str::FromStr;
 
 use bevy::prelude::*;
+use cubewire_palette::Rgb;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de, ser};
 
 use crate::replication::{LaneSettings, LaneTextError};
+use crate::theme::Theme;
 
 /// A half of the screen. A lane with this component is shown in that half; without a lane, the half shows
 /// the simulation.
@@ -28,6 +30,15 @@ impl Side {
             Self::Left => "left",
             Self::Right => "right",
         }
+    }
+
+    /// The colour of everything that belongs to this half.
+    #[must_use]
+    pub const fn color(self, theme: Theme) -> Rgb {
+        theme.colors().half(match self {
+            Self::Left => cubewire_palette::Half::Left,
+            Self::Right => cubewire_palette::Half::Right,
+        })
     }
 }
 

@@ -12,6 +12,7 @@ use cubewire_scene::{PLAYER, TICKS_PER_SECOND};
 use super::Side;
 use crate::replication::{Lane, TickPicture};
 use crate::simulation::CubeWorld;
+use crate::theme::{Theme, bevy_color};
 
 /// The cubes with trails, while trails are shown: the player, and the interacting cubes that were
 /// farthest from it.
@@ -119,6 +120,10 @@ pub(super) fn record(
     }
 }
 
+/// The material of each side's beads.
+#[derive(Resource, Clone, Debug)]
+pub(super) struct BeadMaterials([Handle<StandardMaterial>; Side::ALL.len()]);
+
 /// Spawns the beads of all trails, hidden.
 pub(super) fn spawn(
     mut commands: Commands,
@@ -126,15 +131,13 @@ pub(super) fn spawn(
     mut materials: ResMut<Assets<StandardMaterial>>,
 ) {
     let mesh = meshes.add(Cuboid::from_length(BEAD_SIZE));
-    for (side, colour) in [
-        (Side::Left, Color::srgb(0.10, 0.35, 0.15)),
-        (Side::Right, Color::srgb(0.95, 0.55, 0.0)),
-    ] {
-        let material = materials.add(StandardMaterial {
-            base_color: colour,
+    let materials = Side::ALL.map(|_| {
+        materials.add(StandardMaterial {
             unlit: true,
             ..default()
-        });
+        })
+    });
+    for (side, material) in Side::ALL.into_iter().zip(&materials) {
         for trail in 0..=OTHERS {
             for place in 0..TRAIL_TICKS {
                 commands.spawn((
@@ -147,6 +150,20 @@ pub(super) fn spawn(
                     Transform::default(),
                 ));
             }
+        }
+    }
+    commands.insert_resource(BeadMaterials(materials));
+}
+
+/// Gives the beads the colours of their halves.
+pub(super) fn paint(
+    theme: Res<Theme>,
+    beads: Res<BeadMaterials>,
+    mut materials: ResMut<Assets<StandardMaterial>>,
+) {
+    for (side, material) in Side::ALL.into_iter().zip(&beads.0) {
+        if let Some(mut material) = materials.get_mut(material) {
+            material.base_color = bevy_color(side.color(*theme));
         }
     }
 }

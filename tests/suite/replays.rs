@@ -318,20 +318,23 @@ fn titles_name_what_changed_and_the_half_only_where_two_lanes_are_shown() {
     let mut titles = Vec::new();
     for _ in 0..80 {
         game.step();
-        let title = game.app.world_mut().resource_mut::<Overlay>().title.take();
-        titles.extend(title.map(|(title, _)| title));
+        let mut overlay = game.app.world_mut().resource_mut::<Overlay>();
+        for side in Side::ALL {
+            let title = overlay.titles[side as usize].take();
+            titles.extend(title.map(|(title, _)| format!("{}: {title}", side.name())));
+        }
     }
     assert_eq!(
         titles,
         [
-            "changed-flags, 4G",
-            "delta, 30 a second",
+            "right: changed-flags, 4G",
+            "right: delta, 30 a second",
             "left: index",
             "right: link cut",
             "left: hermite → linear: needs velocity",
-            "simulation",
-            "40 ms round trip, link restored",
-            "20 a second",
+            "left: simulation",
+            "right: 40 ms round trip, link restored",
+            "right: 20 a second",
         ]
     );
 }

@@ -19,7 +19,7 @@ use cubewire::replication::{Digest, LaneMeter, LaneSettings};
 use cubewire::simulation::CubeWorld;
 use cubewire::transport::UdpServerPlugin;
 use cubewire::transport::udp::{Security, ServerSettings, UdpServer, UdpViewer, ViewerSettings};
-use cubewire::view::{Half, Overlay};
+use cubewire::view::{Half, Overlay, Quality};
 
 use crate::common::{lane, script};
 
@@ -88,6 +88,7 @@ fn window(role: Role, script: Option<Script>) -> App {
         recordings: folder.path().to_owned(),
         seconds: Some(1_000.0),
         size: UVec2::new(640, 360),
+        quality: Quality::default(),
         report: Some(folder.path().join("report.json")),
         panel: Some(folder.path().join("panel.ron")),
     };

@@ -1,153 +1,208 @@
 //! Lays out and paints text over the scene.
 
-use bevy_egui::egui::text::LayoutJob;
-use bevy_egui::egui::{Align, Color32, FontId, Painter, Pos2, Rect, Vec2, pos2, vec2};
+use std::sync::Arc;
 
+use bevy_egui::egui::text::{LayoutJob, TextFormat};
+use bevy_egui::egui::{Align, Color32, FontId, Galley, Painter, Pos2, Rect, Vec2, pos2, vec2};
+use bevy_egui::egui::{Stroke, StrokeKind};
+
+use super::wrap::{longest_word, wrap};
+use crate::theme::{Theme, egui_color};
 use crate::view::Side;
 
-const CYAN: Color32 = Color32::from_rgb(0, 158, 191);
-const INK: Color32 = Color32::from_rgb(41, 46, 56);
-const RED: Color32 = Color32::from_rgb(217, 26, 26);
-
-/// Background of text over cubes.
-fn veil() -> Color32 {
-    Color32::from_rgba_unmultiplied(250, 251, 252, 190)
-}
-
-/// Font sizes of the figures, the titles, captions and notices, recordings, and the accounting, points.
-const FIGURES_SIZE: f32 = 44.0;
-const TITLE_SIZE: f32 = 30.0;
-const TEXT_SIZE: f32 = 18.0;
+/// Sizes of type, points. Figures and captions are smaller in narrow halves, and all of it is larger where
+/// it would have fewer than [`MIN_PIXELS`].
+const FIGURES_SIZE: (f32, f32) = (24.0, 44.0);
+const CAPTION_SIZE: (f32, f32) = (11.0, 18.0);
+const NOTICE_SIZE: f32 = 17.0;
 const RECORDING_SIZE: f32 = 16.0;
 const ACCOUNTING_SIZE: f32 = 14.0;
+
+/// Smallest readable type, physical pixels.
+const MIN_PIXELS: f32 = 9.0;
+
+/// Widths of a half in multiples of the type's size.
+const FIGURES_PER_HALF: f32 = 10.0;
+const CAPTIONS_PER_HALF: f32 = 34.0;
 
 /// Height of the figures at the top, points.
 const FIGURES_END: f32 = 80.0;
 
-/// Distance between text and the edge of the picture, points.
+/// Distance between text and the edge of the picture, and between texts, points.
 const MARGIN: f32 = 10.0;
 
-/// Width by which the background exceeds its text on either side, points.
-const VEIL_MARGIN: f32 = 4.0;
+/// Width by which the background exceeds its text, points.
+const VEIL_MARGIN: Vec2 = vec2(6.0, 3.0);
 
 /// Fraction of a half that its caption may take: videos have a graph between the two captions.
 const CAPTION_WIDTH: f32 = 0.72;
 
-/// Paints the caption of a half in its lower outer corner.
-pub(super) fn caption(painter: &Painter, half: Rect, side: Side, text: &str) {
-    let (align, x) = match side {
-        Side::Left => (Align::Min, half.min.x + MARGIN + VEIL_MARGIN),
-        Side::Right => (Align::Max, half.max.x - MARGIN - VEIL_MARGIN),
-    };
-    let style = Style::new(TEXT_SIZE, INK).veiled();
-    let wrap_width = half.width() * CAPTION_WIDTH - 2.0 * VEIL_MARGIN;
-    let bottom = half.max.y - MARGIN;
-    paint(painter, text, style, align, wrap_width, |size| {
-        pos2(x, bottom - size.y)
-    });
+/// Fraction of a half that other text may take.
+const TEXT_WIDTH: f32 = 0.94;
+
+/// Where a stale half says so, above the player: fraction of its height.
+const STALE_PLACE: f32 = 0.2;
+
+/// Width of the frame around a stale half, points.
+const FRAME: f32 = 4.0;
+
+/// Opacity of the veil over a stale half.
+const DIMMING: f32 = 0.12;
+
+/// Paints text in the colours of a theme.
+pub(super) struct Pen<'a> {
+    pub(super) painter: &'a Painter,
+    pub(super) theme: Theme,
 }
 
-/// Paints the bandwidth of a lane at the top, with the accounting.
-pub(super) fn figures(painter: &Painter, over: Rect, article: &str, wire: &str) {
-    let x = over.center().x;
-    let figures = Style::new(FIGURES_SIZE, CYAN);
-    let top = over.min.y + 4.0;
-    let end = centred(painter, article, figures, over, |_| pos2(x, top));
-    let accounting = format!("article accounting; wire {wire}");
-    centred(
-        painter,
-        &accounting,
-        Style::new(ACCOUNTING_SIZE, INK),
-        over,
-        |_| pos2(x, end),
-    );
-}
-
-/// Paints the recordings in progress beside a red dot at the left.
-pub(super) fn recording(painter: &Painter, picture: Rect, text: &str) {
-    const RADIUS: f32 = 7.0;
-    if text.is_empty() {
-        return;
-    }
-    let dot = picture.min + vec2(MARGIN + RADIUS, FIGURES_END + MARGIN + RADIUS);
-    painter.circle_filled(dot, RADIUS, RED);
-    let style = Style::new(RECORDING_SIZE, INK);
-    paint(painter, text, style, Align::Min, picture.width(), |size| {
-        dot + vec2(RADIUS + 8.0, -size.y / 2.0)
-    });
-}
-
-/// Paints notices below the figures.
-pub(super) fn notices(painter: &Painter, picture: Rect, text: &str) {
-    let at = pos2(picture.center().x, picture.min.y + FIGURES_END);
-    centred(painter, text, Style::new(TEXT_SIZE, INK), picture, |_| at);
-}
-
-/// Paints what was switched in the upper half of the picture.
-pub(super) fn title(painter: &Painter, picture: Rect, text: &str) {
-    let middle = picture.min.y + 0.3 * picture.height() + FIGURES_END / 2.0;
-    let style = Style::new(TITLE_SIZE, INK).veiled();
-    centred(painter, text, style, picture, |size| {
-        pos2(picture.center().x, middle - size.y / 2.0)
-    });
-}
-
+/// A text with a part in another colour.
 #[derive(Clone, Copy, Debug)]
-struct Style {
-    /// Points.
-    size: f32,
-    colour: Color32,
-    has_veil: bool,
+pub(super) struct Line<'a> {
+    text: &'a str,
+    color: Color32,
+    /// So many bytes at the start have this colour.
+    name: (usize, Color32),
 }
 
-impl Style {
-    const fn new(size: f32, colour: Color32) -> Self {
-        Self {
-            size,
-            colour,
-            has_veil: false,
+impl Pen<'_> {
+    /// Paints the caption of a half in its lower outer corner. It starts with `name`, in the half's colour.
+    pub(super) fn caption(&self, half: Rect, side: Side, name: &str, text: &str) {
+        let (align, x) = match side {
+            Side::Left => (Align::Min, half.min.x + MARGIN + VEIL_MARGIN.x),
+            Side::Right => (Align::Max, half.max.x - MARGIN - VEIL_MARGIN.x),
+        };
+        let line = Line {
+            name: (name.len(), egui_color(side.color(self.theme))),
+            ..self.plain(text)
+        };
+        let size = (half.width() / CAPTIONS_PER_HALF).clamp(CAPTION_SIZE.0, CAPTION_SIZE.1);
+        let width = half.width() * CAPTION_WIDTH;
+        let galley = self.layout(line, size, align, width);
+        let top = half.max.y - MARGIN - VEIL_MARGIN.y - galley.size().y;
+        self.paint(galley, pos2(x, top), true);
+    }
+
+    /// Paints the bandwidth of a side's lane at the top of its half, with the accounting. Returns its lower
+    /// end.
+    pub(super) fn figures(&self, over: Rect, side: Side, article: &str, wire: &str) -> f32 {
+        let size = (over.width() / FIGURES_PER_HALF).clamp(FIGURES_SIZE.0, FIGURES_SIZE.1);
+        let figures = Line {
+            color: egui_color(side.color(self.theme)),
+            ..self.plain(article)
+        };
+        let end = self.centred(figures, size, over, over.min.y + 4.0, false);
+        let accounting = format!("article accounting; wire {wire}");
+        self.centred(self.plain(&accounting), ACCOUNTING_SIZE, over, end, false)
+    }
+
+    /// Paints the recordings in progress beside a red dot at the left.
+    pub(super) fn recording(&self, picture: Rect, text: &str) {
+        const RADIUS: f32 = 7.0;
+        if text.is_empty() {
+            return;
+        }
+        let dot = picture.min + vec2(MARGIN + RADIUS, FIGURES_END + MARGIN + RADIUS);
+        let red = egui_color(self.theme.colors().error);
+        self.painter.circle_filled(dot, RADIUS, red);
+        let galley = self.layout(
+            self.plain(text),
+            RECORDING_SIZE,
+            Align::Min,
+            picture.width(),
+        );
+        let at = dot + vec2(RADIUS + 8.0, -galley.size().y / 2.0);
+        self.paint(galley, at, false);
+    }
+
+    /// Paints a notice or a title at the top of a half or the picture, and returns its lower end.
+    pub(super) fn notice(&self, over: Rect, top: f32, text: &str) -> f32 {
+        self.centred(self.plain(text), NOTICE_SIZE, over, top + MARGIN, true)
+    }
+
+    /// Dims a stale half and frames it.
+    pub(super) fn frame(&self, half: Rect) {
+        let warning = egui_color(self.theme.colors().warning);
+        self.painter
+            .rect_filled(half, 0.0, warning.gamma_multiply(DIMMING));
+        let stroke = Stroke::new(FRAME, warning);
+        self.painter
+            .rect_stroke(half, 0.0, stroke, StrokeKind::Inside);
+    }
+
+    /// Paints what is wrong with a half's link, below `top`.
+    pub(super) fn warning(&self, half: Rect, top: f32, text: &str) {
+        let line = Line {
+            color: egui_color(self.theme.colors().warning),
+            ..self.plain(text)
+        };
+        let place = half.min.y + STALE_PLACE * half.height();
+        self.centred(line, NOTICE_SIZE, half, place.max(top + MARGIN), true);
+    }
+
+    fn plain<'a>(&self, text: &'a str) -> Line<'a> {
+        let color = egui_color(self.theme.colors().ink);
+        Line {
+            text,
+            color,
+            name: (0, color),
         }
     }
 
-    const fn veiled(mut self) -> Self {
-        self.has_veil = true;
-        self
+    /// Paints centred text and returns its lower end, `top` if there is no text.
+    fn centred(&self, line: Line<'_>, size: f32, over: Rect, top: f32, has_veil: bool) -> f32 {
+        if line.text.is_empty() {
+            return top;
+        }
+        let galley = self.layout(line, size, Align::Center, over.width() * TEXT_WIDTH);
+        self.paint(galley, pos2(over.center().x, top), has_veil)
     }
-}
 
-fn centred(
-    painter: &Painter,
-    text: &str,
-    style: Style,
-    over: Rect,
-    top: impl FnOnce(Vec2) -> Pos2,
-) -> f32 {
-    let wrap_width = over.width() - 2.0 * VEIL_MARGIN;
-    paint(painter, text, style, Align::Center, wrap_width, top)
-}
+    /// Breaks the text into lines of at most `width` points. The type gets smaller if a word needs that.
+    fn layout(&self, line: Line<'_>, size: f32, align: Align, width: f32) -> Arc<Galley> {
+        let size = size.max(MIN_PIXELS / self.painter.pixels_per_point());
+        let advance = |size: f32| {
+            let font = FontId::monospace(size);
+            self.painter
+                .fonts_mut(|fonts| fonts.glyph_width(&font, 'x'))
+        };
+        let longest = longest_word(line.text) as f32 * advance(size);
+        let size = if longest > width {
+            size * width / longest
+        } else {
+            size
+        };
+        let columns = (width / advance(size)).floor() as usize;
+        let text = wrap(line.text, columns);
+        let (name, rest) = text.split_at(line.name.0);
+        let mut job = LayoutJob::default();
+        for (part, color) in [(name, line.name.1), (rest, line.color)] {
+            let format = TextFormat::simple(FontId::monospace(size), color);
+            job.append(part, 0.0, format);
+        }
+        job.halign = align;
+        self.painter.layout_job(job)
+    }
 
-/// Paints `text`, wrapped, and returns its bottom. `top` maps the size of the text to the anchor at its
-/// upper edge: the left end, the middle or the right end, by `align`.
-fn paint(
-    painter: &Painter,
-    text: &str,
-    style: Style,
-    align: Align,
-    wrap_width: f32,
-    top: impl FnOnce(Vec2) -> Pos2,
-) -> f32 {
-    let font = FontId::monospace(style.size);
-    let mut job = LayoutJob::simple(text.to_owned(), font, style.colour, wrap_width.max(0.0));
-    job.halign = align;
-    let galley = painter.layout_job(job);
-    let at = top(galley.size());
-    let covered = galley.rect.translate(at.to_vec2());
-    if text.is_empty() {
-        return covered.min.y;
+    /// Paints text, whose upper edge is at `at`: its left end, middle or right end, as it is aligned.
+    /// Returns its lower end.
+    fn paint(&self, galley: Arc<Galley>, at: Pos2, has_veil: bool) -> f32 {
+        let covered = galley.rect.translate(at.to_vec2());
+        if galley.is_empty() {
+            return at.y;
+        }
+        let mut end = covered.max.y;
+        if has_veil {
+            let veil = covered.expand2(VEIL_MARGIN);
+            self.painter.rect_filled(veil, 4.0, self.veil());
+            end = veil.max.y;
+        }
+        let ink = egui_color(self.theme.colors().ink);
+        self.painter.galley(at, galley, ink);
+        end
     }
-    if style.has_veil {
-        painter.rect_filled(covered.expand2(vec2(VEIL_MARGIN, 0.0)), 0.0, veil());
+
+    /// Background of text over cubes.
+    fn veil(&self) -> Color32 {
+        egui_color(self.theme.colors().surface).gamma_multiply(0.82)
     }
-    painter.galley(at, galley, style.colour);
-    covered.max.y
 }

@@ -1,0 +1,206 @@
+//! A cube whose edges and corners are cut off, so that they catch the light as it turns.
+//!
+//! Each corner has three vertices, one on each of its faces, with the normals of the faces. Edges and
+//! corners lie between them, so their normals are interpolated. That makes 24 vertices, as many as a cube
+//! with sharp edges has.
+
+use bevy::asset::RenderAssetUsages;
+use bevy::mesh::{Indices, PrimitiveTopology};
+use bevy::prelude::*;
+
+/// Width of what is cut off an edge, as a fraction of the side.
+const BEVEL: f32 = 0.07;
+
+/// A cube of side 1 around the origin.
+pub(super) fn cube() -> Mesh {
+    let mut mesh = Builder::default();
+    mesh.add_corners(0.5, Color::WHITE);
+    for face in faces() {
+        mesh.add(&face);
+    }
+    mesh.add_bevels();
+    mesh.finish()
+}
+
+/// A cube of side 1 around the origin in the first of two colours, whose edges have the second one. The rim
+/// on each face is `rim` wide.
+pub(super) fn rimmed_cube(rim: f32, [inside, edges]: [Color; 2]) -> Mesh {
+    let mut mesh = Builder::default();
+    mesh.add_corners(0.5, edges);
+    mesh.add_bevels();
+    let outer_end = mesh.add_corners(0.5 - rim, edges);
+    let inner = mesh.add_corners(0.5 - rim, inside);
+    for face in faces() {
+        for side in 0..4 {
+            let (from, to) = (face[side], face[(side + 1) % 4]);
+            mesh.add(&[from, to, to + outer_end, from + outer_end]);
+        }
+        mesh.add(&face.map(|vertex| vertex + inner));
+    }
+    mesh.finish()
+}
+
+/// The vertices of each face, one after the other.
+fn faces() -> impl Iterator<Item = [u16; 4]> {
+    (0..3).flat_map(|axis| {
+        let (u, v) = ((axis + 1) % 3, (axis + 2) % 3);
+        let around = [0, 1 << u, (1 << u) | (1 << v), 1 << v];
+        [0, 1 << axis].map(|sign| around.map(|corner| vertex(sign | corner, axis)))
+    })
+}
+
+#[derive(Debug, Default)]
+struct Builder {
+    positions: Vec<Vec3>,
+    normals: Vec<Vec3>,
+    colors: Vec<[f32; 4]>,
+    indices: Vec<u16>,
+}
+
+impl Builder {
+    /// Adds the three vertices of each corner, and returns the first one's index. `reach` is the distance of
+    /// the sharp edges from the centre.
+    fn add_corners(&mut self, reach: f32, color: Color) -> u16 {
+        let first = self.positions.len() as u16;
+        for corner in 0..8 {
+            let signs = signs(corner);
+            for axis in 0..3 {
+                let mut position = signs * (reach - BEVEL);
+                position[axis] = signs[axis] * 0.5;
+                let mut normal = Vec3::ZERO;
+                normal[axis] = signs[axis];
+                self.positions.push(position);
+                self.normals.push(normal);
+                self.colors.push(color.to_linear().to_f32_array());
+            }
+        }
+        first
+    }
+
+    /// Adds a convex polygon, which faces out.
+    fn add(&mut self, corners: &[u16]) {
+        let position = |place: usize| self.positions[usize::from(corners[place])];
+        let [a, b, c] = [0, 1, 2].map(position);
+        let faces_in = (b - a).cross(c - a).dot(a + b + c) < 0.0;
+        for last in 2..corners.len() {
+            let [a, b, c] = [corners[0], corners[last - 1], corners[last]];
+            self.indices
+                .extend(if faces_in { [a, c, b] } else { [a, b, c] });
+        }
+    }
+
+    /// Adds edges and corners between the first vertices.
+    fn add_bevels(&mut self) {
+        for axis in 0..3 {
+            let (u, v) = ((axis + 1) % 3, (axis + 2) % 3);
+            for from in [0, 1 << u, 1 << v, (1 << u) | (1 << v)] {
+                let to = from | (1 << axis);
+                self.add(&[
+                    vertex(from, u),
+                    vertex(from, v),
+                    vertex(to, v),
+                    vertex(to, u),
+                ]);
+            }
+        }
+        for corner in 0..8 {
+            self.add(&[0, 1, 2].map(|axis| vertex(corner, axis)));
+        }
+    }
+
+    fn finish(self) -> Mesh {
+        Mesh::new(
+            PrimitiveTopology::TriangleList,
+            RenderAssetUsages::default(),
+        )
+        .with_inserted_attribute(Mesh::ATTRIBUTE_POSITION, self.positions)
+        .with_inserted_attribute(Mesh::ATTRIBUTE_NORMAL, self.normals)
+        .with_inserted_attribute(Mesh::ATTRIBUTE_COLOR, self.colors)
+        .with_inserted_indices(Indices::U16(self.indices))
+    }
+}
+
+/// The octant of a corner: bit 0 for x, bit 1 for y, bit 2 for z.
+fn signs(corner: u16) -> Vec3 {
+    let sign = |axis: u16| {
+        if corner & (1 << axis) == 0 { -1.0 } else { 1.0 }
+    };
+    Vec3::new(sign(0), sign(1), sign(2))
+}
+
+/// The vertex of a corner on the face across an axis.
+const fn vertex(corner: u16, axis: usize) -> u16 {
+    corner * 3 + axis as u16
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashMap;
+
+    use bevy::mesh::{MeshVertexAttribute, VertexAttributeValues};
+
+    use super::*;
+
+    fn rimmed() -> Mesh {
+        rimmed_cube(0.08, [Color::BLACK, Color::WHITE])
+    }
+
+    fn vectors(mesh: &Mesh, attribute: MeshVertexAttribute) -> Vec<Vec3> {
+        match mesh.attribute(attribute) {
+            Some(VertexAttributeValues::Float32x3(values)) => {
+                values.iter().copied().map(Vec3::from).collect()
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+
+    fn triangles(mesh: &Mesh) -> Vec<[usize; 3]> {
+        let indices: Vec<_> = mesh.indices().unwrap().iter().collect();
+        let triangles = indices.chunks_exact(3);
+        triangles.map(|t| [t[0], t[1], t[2]]).collect()
+    }
+
+    #[test]
+    fn it_has_as_many_vertices_as_a_sharp_cube() {
+        let sharp = Mesh::from(Cuboid::from_length(1.0));
+        assert_eq!(cube().count_vertices(), sharp.count_vertices());
+    }
+
+    #[test]
+    fn they_lie_inside_the_unit_cube_and_have_unit_normals() {
+        for mesh in [cube(), rimmed()] {
+            for position in vectors(&mesh, Mesh::ATTRIBUTE_POSITION) {
+                assert_eq!(position.abs().max_element(), 0.5);
+            }
+            for normal in vectors(&mesh, Mesh::ATTRIBUTE_NORMAL) {
+                assert_eq!(normal.length(), 1.0);
+            }
+        }
+    }
+
+    #[test]
+    fn they_are_closed_and_every_triangle_faces_out() {
+        // Six faces and twelve edges of two triangles, eight corners; and four more quads on each face.
+        for (mesh, count) in [(cube(), 44), (rimmed(), 44 + 6 * 8)] {
+            let positions = vectors(&mesh, Mesh::ATTRIBUTE_POSITION);
+            let triangles = triangles(&mesh);
+            assert_eq!(triangles.len(), count);
+            let mut edges = HashMap::new();
+            for corners in triangles {
+                let [a, b, c] = corners.map(|vertex| positions[vertex]);
+                let normal = (b - a).cross(c - a);
+                assert!(normal.length() > 1e-4, "{a} {b} {c}");
+                assert!(normal.dot(a + b + c) > 0.0, "{a} {b} {c}");
+                // By place: both colours meet in the same one.
+                let [a, b, c] = [a, b, c].map(|at| (at * 1000.0).round().as_ivec3());
+                for edge in [(a, b), (b, c), (c, a)] {
+                    *edges.entry(edge).or_insert(0) += 1;
+                }
+            }
+            for (&(a, b), &count) in &edges {
+                assert_eq!(count, 1, "{a} to {b}");
+                assert_eq!(edges.get(&(b, a)), Some(&1), "{b} to {a}");
+            }
+        }
+    }
+}

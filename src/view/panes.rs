@@ -1,0 +1,189 @@
+//! The images that the cameras draw, and where they lie on the canvas.
+//!
+//! Each camera draws an image of its own rather than a part of the canvas: Bevy's ambient occlusion and
+//! FXAA take a camera's image for all of its target. It can also have more pixels than it covers.
+
+use bevy::anti_alias::fxaa::Fxaa;
+use bevy::asset::RenderAssetUsages;
+use bevy::camera::visibility::RenderLayers;
+use bevy::camera::{ImageRenderTarget, RenderTarget};
+use bevy::math::vec2;
+use bevy::prelude::*;
+use bevy::render::render_resource::{Extent3d, TextureDimension, TextureFormat, TextureUsages};
+
+use super::camera::SHARED;
+use super::quality::Detail;
+use super::{Canvas, Inset, Side, ViewMode};
+
+/// Pixels between the halves.
+pub(super) const GAP: u32 = 4;
+
+/// Pixels of an image along each pixel of the canvas, at high quality.
+const SUPERSAMPLING: u32 = 2;
+
+/// Pixels of a supersampled image, at most: half of a canvas of 3840 × 1600.
+const MAX_SUPERSAMPLED: u32 = 12_500_000;
+
+/// Width and height of a supersampled image, at most. Every adapter can draw that.
+const MAX_SUPERSAMPLED_SIDE: u32 = 8192;
+
+/// The image that a side's camera draws.
+#[derive(Component, Clone, Debug)]
+pub(super) struct Pane {
+    /// The image.
+    pub(super) image: Handle<Image>,
+    /// The pixels of the canvas that it covers; empty while it is hidden.
+    pub(super) area: URect,
+}
+
+impl Pane {
+    /// An image that is not drawn yet, and the target of its camera.
+    pub(super) fn new(images: &mut Assets<Image>) -> (Self, RenderTarget) {
+        let mut image = Image::new_uninit(
+            Extent3d::default(),
+            TextureDimension::D2,
+            TextureFormat::Rgba8UnormSrgb,
+            RenderAssetUsages::default(),
+        );
+        image.texture_descriptor.usage |= TextureUsages::RENDER_ATTACHMENT;
+        let image = images.add(image);
+        let target = RenderTarget::Image(ImageRenderTarget {
+            handle: image.clone(),
+            scale_factor: 1.0,
+        });
+        let area = URect::default();
+        (Self { image, area }, target)
+    }
+}
+
+/// The pixels of the canvas that the picture covers.
+fn picture(canvas: &Canvas, inset: Inset) -> UVec2 {
+    let inset = inset.scaled(canvas.scale_factor);
+    let inset = vec2(inset.right, inset.bottom).round().as_uvec2();
+    canvas.size.saturating_sub(inset)
+}
+
+/// The pixels of the picture that this side covers; empty if it is hidden.
+fn area(mode: ViewMode, side: Side, picture: UVec2) -> URect {
+    let UVec2 {
+        x: width,
+        y: height,
+    } = picture;
+    if !mode.shows(side) {
+        return URect::default();
+    }
+    let (from, to) = match (mode, side) {
+        (ViewMode::Split, Side::Left) => (0, (width / 2).saturating_sub(GAP / 2)),
+        (ViewMode::Split, Side::Right) => ((width / 2 + GAP / 2).min(width), width),
+        _ => (0, width),
+    };
+    URect::new(from, 0, to, height)
+}
+
+/// Pixels of the image along each pixel that it covers.
+fn supersampling(detail: Detail, size: UVec2) -> u32 {
+    let large = size * SUPERSAMPLING;
+    let fits =
+        large.element_product() <= MAX_SUPERSAMPLED && large.max_element() <= MAX_SUPERSAMPLED_SIDE;
+    match detail {
+        Detail::High { .. } if fits => SUPERSAMPLING,
+        _ => 1,
+    }
+}
+
+type Cameras<'a> = (
+    &'a Side,
+    &'a mut Pane,
+    &'a mut Camera,
+    &'a mut Projection,
+    &'a mut RenderLayers,
+    Option<&'a mut Fxaa>,
+);
+
+/// Sets what each camera draws: where, in how many pixels, and which worlds.
+pub(super) fn place(
+    mode: Res<ViewMode>,
+    inset: Res<Inset>,
+    canvas: Res<Canvas>,
+    detail: Res<Detail>,
+    mut images: ResMut<Assets<Image>>,
+    mut cameras: Query<Cameras<'_>>,
+) {
+    let picture = picture(&canvas, *inset);
+    for (&side, mut pane, mut camera, mut projection, mut layers, fxaa) in &mut cameras {
+        let area = area(*mode, side, picture);
+        // A window may be narrower than the panel, or minimized.
+        camera.is_active = !area.is_empty();
+        if pane.area != area {
+            pane.area = area;
+        }
+        if camera.is_active {
+            let factor = supersampling(*detail, area.size());
+            if let Some(mut fxaa) = fxaa
+                && fxaa.enabled != (factor == 1)
+            {
+                fxaa.enabled = factor == 1;
+            }
+            let size = area.size() * factor;
+            let size = Extent3d {
+                width: size.x,
+                height: size.y,
+                depth_or_array_layers: 1,
+            };
+            let has_size = |image: &Image| image.texture_descriptor.size == size;
+            if !images.get(&pane.image).is_some_and(has_size)
+                && let Some(mut image) = images.get_mut(&pane.image)
+            {
+                image.resize(size);
+                // Else the camera would learn of it in the next frame.
+                projection.set_changed();
+            }
+        }
+        let seen = match *mode {
+            ViewMode::Difference => {
+                RenderLayers::from_layers(&[SHARED, Side::Left.layer(), Side::Right.layer()])
+            }
+            _ => RenderLayers::from_layers(&[SHARED, side.layer()]),
+        };
+        layers.set_if_neq(seen);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const HIGH: Detail = Detail::High { occlusion: false };
+
+    #[test]
+    fn the_halves_leave_a_gap_and_cover_the_rest() {
+        let picture = UVec2::new(1281, 720);
+        let [left, right] = Side::ALL.map(|side| area(ViewMode::Split, side, picture));
+        assert_eq!((left.min, right.max), (UVec2::ZERO, picture));
+        assert_eq!(right.min.x - left.max.x, GAP);
+        for mode in [ViewMode::Left, ViewMode::Difference] {
+            let whole = URect::from_corners(UVec2::ZERO, picture);
+            assert_eq!(area(mode, Side::Left, picture), whole);
+            assert!(area(mode, Side::Right, picture).is_empty());
+        }
+    }
+
+    #[test]
+    fn a_window_of_any_size_has_an_area() {
+        for width in 0..8 {
+            for side in Side::ALL {
+                let area = area(ViewMode::Split, side, UVec2::new(width, 1));
+                assert!(area.max.x <= width, "{area:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn pictures_are_supersampled_at_high_quality_unless_they_are_huge() {
+        let size = UVec2::new(638, 720);
+        assert_eq!(supersampling(HIGH, size), 2);
+        assert_eq!(supersampling(Detail::Low, size), 1);
+        assert_eq!(supersampling(HIGH, UVec2::new(1918, 2160)), 1);
+        assert_eq!(supersampling(HIGH, UVec2::new(16_384, 64)), 1);
+    }
+}

@@ -1,0 +1,110 @@
+//! What makes the player's cube unmistakable: a bright rim on its faces, and a ring on the floor below it.
+
+use bevy::camera::visibility::RenderLayers;
+use bevy::light::NotShadowCaster;
+use bevy::prelude::*;
+use cubewire_palette::{LIGHT, PLAYER_CUBE};
+use cubewire_scene::PLAYER;
+
+use super::{Side, ViewCube, bevel};
+use crate::theme::{Theme, bevy_color};
+
+/// Inner and outer radius of the ring, metres.
+const RING: [f32; 2] = [1.6, 1.74];
+
+/// Share of the text's colour in the ring of the dark theme.
+const DARK_RING: f32 = 0.3;
+
+/// Height of the ring above the floor, metres.
+const RING_HEIGHT: f32 = 0.01;
+
+/// Width of the rim on each face beside its bevel, fraction of the side.
+const RIM: f32 = 0.04;
+
+/// Brightness of the player's cube in full shadow, as a fraction of its colour.
+const GLOW: f32 = 0.35;
+
+/// The ring below a side's player.
+#[derive(Component, Clone, Copy, Debug)]
+pub(super) struct Ring;
+
+/// The mesh of the player's cube.
+pub(super) fn mesh() -> Mesh {
+    let blue = bevy_color(PLAYER_CUBE);
+    bevel::rimmed_cube(RIM, [blue, bevy_color(LIGHT.surface)])
+}
+
+/// Its material; the mesh has the colours.
+pub(super) fn material() -> StandardMaterial {
+    StandardMaterial {
+        // Shadows do not hide it.
+        emissive: bevy_color(PLAYER_CUBE).to_linear() * GLOW,
+        perceptual_roughness: 0.7,
+        reflectance: 0.2,
+        ..default()
+    }
+}
+
+/// Spawns the rings.
+pub(super) fn spawn(
+    mut commands: Commands,
+    mut meshes: ResMut<Assets<Mesh>>,
+    mut materials: ResMut<Assets<StandardMaterial>>,
+) {
+    let [inner, outer] = RING;
+    let mesh = meshes.add(Annulus::new(inner, outer).mesh().resolution(64));
+    let material = materials.add(StandardMaterial {
+        unlit: true,
+        depth_bias: 4.0,
+        ..default()
+    });
+    for side in Side::ALL {
+        commands.spawn((
+            Ring,
+            side,
+            Mesh3d(mesh.clone()),
+            MeshMaterial3d(material.clone()),
+            RenderLayers::layer(side.layer()),
+            NotShadowCaster,
+            Transform::default(),
+        ));
+    }
+    commands.insert_resource(RingMaterial(material));
+}
+
+/// The material of the rings.
+#[derive(Resource, Clone, Debug)]
+pub(super) struct RingMaterial(Handle<StandardMaterial>);
+
+/// Gives the rings a colour that stands out from the theme's floor.
+pub(super) fn paint(
+    theme: Res<Theme>,
+    ring: Res<RingMaterial>,
+    mut materials: ResMut<Assets<StandardMaterial>>,
+) {
+    let blue = bevy_color(PLAYER_CUBE);
+    if let Some(mut material) = materials.get_mut(&ring.0) {
+        material.base_color = match *theme {
+            Theme::Light => blue,
+            Theme::Dark => blue.mix(&bevy_color(theme.colors().ink), DARK_RING),
+        };
+    }
+}
+
+/// Moves the rings below their players.
+pub(super) fn follow(
+    cubes: Query<(&Side, &ViewCube, &Transform), Without<Ring>>,
+    mut rings: Query<(&Side, &mut Transform), With<Ring>>,
+) {
+    for (side, mut ring) in &mut rings {
+        let player = cubes
+            .iter()
+            .find(|(other, cube, _)| *other == side && cube.index == PLAYER);
+        if let Some((_, _, player)) = player {
+            let place = player.translation.with_z(RING_HEIGHT);
+            if ring.translation != place {
+                ring.translation = place;
+            }
+        }
+    }
+}

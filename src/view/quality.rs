@@ -1,0 +1,188 @@
+//! How much work goes into a frame.
+
+use std::time::Duration;
+
+use bevy::prelude::*;
+use bevy::render::renderer::{RenderAdapterInfo, RenderDevice};
+use bevy::window::PrimaryWindow;
+use clap::ValueEnum;
+use wgpu::DeviceType;
+
+use super::Notices;
+
+/// How much work goes into a frame.
+#[derive(Resource, Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum Quality {
+    /// High on a graphics card, low where the driver draws in software; a window changes to low if frames
+    /// take too long
+    #[default]
+    Auto,
+    /// FXAA, plain shadows
+    Low,
+    /// Supersampling, soft shadows and ambient occlusion
+    High,
+}
+
+/// The quality that is drawn.
+#[derive(Resource, Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Detail {
+    /// Fast enough for software.
+    #[default]
+    Low,
+    /// For graphics cards.
+    High {
+        /// Whether the adapter can do ambient occlusion.
+        occlusion: bool,
+    },
+}
+
+impl Detail {
+    /// Whether the adapter can do ambient occlusion.
+    pub(super) const fn has_occlusion(self) -> bool {
+        matches!(self, Self::High { occlusion: true })
+    }
+
+    /// Samples that a slanted texture may take. Drivers in software pay for each.
+    pub(super) const fn anisotropy(self) -> u16 {
+        match self {
+            Self::Low => 2,
+            Self::High { .. } => 16,
+        }
+    }
+}
+
+/// Storage textures that Bevy's ambient occlusion writes to in one pass.
+const OCCLUSION_STORAGE_TEXTURES: u32 = 5;
+
+/// Chooses the detail. Without an adapter, it is low.
+pub(super) fn choose(
+    quality: Res<Quality>,
+    adapter: Option<Res<RenderAdapterInfo>>,
+    device: Option<Res<RenderDevice>>,
+    mut detail: ResMut<Detail>,
+) {
+    let is_software = adapter.is_none_or(|adapter| adapter.device_type == DeviceType::Cpu);
+    let is_high = match *quality {
+        Quality::Auto => !is_software,
+        Quality::Low => false,
+        Quality::High => true,
+    };
+    let occlusion = device.is_some_and(|device| {
+        device.limits().max_storage_textures_per_shader_stage >= OCCLUSION_STORAGE_TEXTURES
+    });
+    detail.set_if_neq(if is_high {
+        Detail::High { occlusion }
+    } else {
+        Detail::Low
+    });
+}
+
+/// Changes to low once frames took too long, if the quality is automatic. Never changes back.
+pub(super) fn lower(
+    quality: Res<Quality>,
+    time: Res<Time<Real>>,
+    window: Single<&Window, With<PrimaryWindow>>,
+    mut slow: Local<SlowFrames>,
+    mut detail: ResMut<Detail>,
+    mut notices: ResMut<Notices>,
+) {
+    // The system may slow down a window in the background.
+    if *quality != Quality::Auto || *detail == Detail::Low || !window.focused {
+        return;
+    }
+    if slow.add(time.delta()) {
+        *detail = Detail::Low;
+        let sentence = "low quality from now on: frames took too long (--quality high keeps it)";
+        notices.show(sentence.to_owned(), time.elapsed());
+    }
+}
+
+/// A tally that slow frames raise and fast ones lower.
+#[derive(Debug, Default)]
+pub(super) struct SlowFrames {
+    /// Time since the first frame.
+    seen: Duration,
+    /// The tally.
+    slow: Duration,
+}
+
+impl SlowFrames {
+    /// Longer frames are slow: half of 60 frames a second.
+    const SLOW: Duration = Duration::from_millis(34);
+
+    /// A frame counts at most as much: a single stall says nothing.
+    const MAX: Duration = Duration::from_millis(100);
+
+    /// Shaders are compiled in the first frames.
+    const SETTLING: Duration = Duration::from_secs(3);
+
+    /// The tally that is too much.
+    const LIMIT: Duration = Duration::from_secs(2);
+
+    /// Adds a frame. Whether there were too many slow ones.
+    fn add(&mut self, frame: Duration) -> bool {
+        self.seen += frame;
+        if self.seen < Self::SETTLING {
+            return false;
+        }
+        let frame_counts = frame.min(Self::MAX);
+        self.slow = if frame > Self::SLOW {
+            self.slow + frame_counts
+        } else {
+            self.slow.saturating_sub(frame_counts)
+        };
+        self.slow >= Self::LIMIT
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FAST: Duration = Duration::from_millis(16);
+    const SLOW: Duration = Duration::from_millis(50);
+
+    fn settled() -> SlowFrames {
+        let mut frames = SlowFrames::default();
+        for _ in 0..200 {
+            assert!(!frames.add(FAST));
+        }
+        frames
+    }
+
+    /// Slow frames until there are too many.
+    fn patience(frames: &mut SlowFrames) -> usize {
+        (1..1_000).find(|_| frames.add(SLOW)).unwrap()
+    }
+
+    #[test]
+    fn two_seconds_of_slow_frames_are_too_much() {
+        assert_eq!(patience(&mut settled()), 40);
+    }
+
+    #[test]
+    fn slow_frames_at_the_start_do_not_count() {
+        let mut frames = SlowFrames::default();
+        for _ in 0..59 {
+            assert!(!frames.add(SLOW));
+        }
+        assert_eq!(patience(&mut frames), 40);
+    }
+
+    #[test]
+    fn stalls_and_a_few_slow_frames_among_fast_ones_are_not_too_much() {
+        let mut frames = settled();
+        for _ in 0..100 {
+            assert!(!frames.add(Duration::from_secs(1)));
+            for _ in 0..10 {
+                assert!(!frames.add(FAST));
+            }
+        }
+        for _ in 0..1_000 {
+            assert!(!frames.add(SLOW));
+            for _ in 0..4 {
+                assert!(!frames.add(FAST));
+            }
+        }
+    }
+}

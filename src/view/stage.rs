@@ -1,0 +1,240 @@
+//! Sky and light, in the colours of the theme.
+
+use bevy::anti_alias::fxaa::Fxaa;
+use bevy::asset::RenderAssetUsages;
+use bevy::camera::visibility::{NoFrustumCulling, RenderLayers};
+use bevy::core_pipeline::prepass::{DepthPrepass, NormalPrepass};
+use bevy::light::{
+    CascadeShadowConfigBuilder, GlobalAmbientLight, NotShadowCaster, NotShadowReceiver,
+};
+use bevy::light::{DirectionalLightShadowMap, ShadowFilteringMethod};
+use bevy::mesh::{Indices, PrimitiveTopology};
+use bevy::pbr::{ScreenSpaceAmbientOcclusion, ScreenSpaceAmbientOcclusionQualityLevel};
+use bevy::prelude::*;
+
+use super::camera::SHARED;
+use super::panes::Pane;
+use super::quality::Detail;
+use super::{Side, ViewMode};
+use crate::theme::{Theme, bevy_color};
+
+/// Direction of the sun, which casts shadows, and of a weaker light that does not, from the origin.
+const SUN: Vec3 = Vec3::new(-40.0, -45.0, 90.0);
+const FILL: Vec3 = Vec3::new(70.0, -60.0, 30.0);
+
+/// The sky below this elevation has the colour of the fog, radians; at the zenith it is deeper.
+const HAZE: f32 = 0.05;
+
+/// Factor of the ambient light where there is no fill.
+const WITHOUT_FILL: f32 = 1.25;
+
+/// Radius of the sky, metres: so large that the camera is always near its centre.
+const SKY_RADIUS: f32 = 4_000.0;
+const SKY_SEGMENTS: u16 = 24;
+
+/// Brightness of sun, fill and ambient light.
+#[derive(Clone, Copy, Debug)]
+struct Lights {
+    sun_lux: f32,
+    sun: Color,
+    fill_lux: f32,
+    ambient: f32,
+    /// Of fill and ambient light.
+    shade: Color,
+}
+
+impl Lights {
+    const fn of(theme: Theme) -> Self {
+        match theme {
+            Theme::Light => Self {
+                sun_lux: 2_500.0,
+                sun: Color::srgb(1.0, 0.98, 0.94),
+                fill_lux: 550.0,
+                ambient: 560.0,
+                shade: Color::srgb(0.90, 0.95, 1.0),
+            },
+            Theme::Dark => Self {
+                sun_lux: 2_100.0,
+                sun: Color::srgb(0.93, 0.96, 1.0),
+                fill_lux: 380.0,
+                ambient: 400.0,
+                shade: Color::srgb(0.80, 0.88, 1.0),
+            },
+        }
+    }
+}
+
+/// Marks the light that fills the shadows.
+#[derive(Component, Clone, Copy, Debug)]
+pub(super) struct Fill;
+
+/// The mesh of the sky.
+#[derive(Resource, Clone, Debug)]
+pub(super) struct Sky(Handle<Mesh>);
+
+/// Spawns sky and lights, without their colours.
+pub(super) fn spawn(
+    mut commands: Commands,
+    mut meshes: ResMut<Assets<Mesh>>,
+    mut materials: ResMut<Assets<StandardMaterial>>,
+) {
+    let everywhere = RenderLayers::layer(SHARED).with(1).with(2);
+    let sky = meshes.add(dome([Color::WHITE; 2]));
+    commands.spawn((
+        Mesh3d(sky.clone()),
+        MeshMaterial3d(materials.add(StandardMaterial {
+            unlit: true,
+            fog_enabled: false,
+            cull_mode: None,
+            ..default()
+        })),
+        NoFrustumCulling,
+        NotShadowCaster,
+        NotShadowReceiver,
+        everywhere.clone(),
+    ));
+    commands.insert_resource(Sky(sky));
+    for side in Side::ALL {
+        commands.spawn((
+            side,
+            DirectionalLight {
+                shadow_maps_enabled: true,
+                ..default()
+            },
+            Transform::from_translation(SUN).looking_at(Vec3::ZERO, Vec3::Z),
+            RenderLayers::layer(side.layer()),
+        ));
+    }
+    commands.spawn((
+        Fill,
+        DirectionalLight::default(),
+        Transform::from_translation(FILL).looking_at(Vec3::ZERO, Vec3::Z),
+        everywhere,
+    ));
+}
+
+/// Paints sky, fog and lights in the colours of the theme, with as many lights as the detail allows.
+pub(super) fn paint(
+    theme: Res<Theme>,
+    detail: Res<Detail>,
+    sky: Res<Sky>,
+    mut meshes: ResMut<Assets<Mesh>>,
+    mut clear: ResMut<ClearColor>,
+    mut ambient: ResMut<GlobalAmbientLight>,
+    mut fogs: Query<&mut DistanceFog>,
+    mut suns: Query<(&mut DirectionalLight, &mut Visibility, Has<Fill>)>,
+) {
+    let colors = theme.colors();
+    let haze = bevy_color(colors.sky);
+    // The gap between the halves shows it.
+    clear.0 = bevy_color(colors.surface);
+    for mut fog in &mut fogs {
+        fog.color = haze;
+    }
+    if let Some(mut mesh) = meshes.get_mut(&sky.0) {
+        let deep = haze.to_linear().to_vec3() * Vec3::new(0.55, 0.72, 0.92);
+        *mesh = dome([haze, Color::linear_rgb(deep.x, deep.y, deep.z)]);
+    }
+    let lights = Lights::of(*theme);
+    ambient.color = lights.shade;
+    ambient.brightness = match *detail {
+        Detail::Low => lights.ambient * WITHOUT_FILL,
+        Detail::High { .. } => lights.ambient,
+    };
+    for (mut light, mut visibility, is_fill) in &mut suns {
+        if is_fill {
+            (light.illuminance, light.color) = (lights.fill_lux, lights.shade);
+            // Each light costs time in every pixel.
+            visibility.set_if_neq(match *detail {
+                Detail::Low => Visibility::Hidden,
+                Detail::High { .. } => Visibility::Inherited,
+            });
+        } else {
+            (light.illuminance, light.color) = (lights.sun_lux, lights.sun);
+        }
+    }
+}
+
+/// Sets up cameras and shadows for the quality.
+pub(super) fn set_detail(
+    detail: Res<Detail>,
+    mut commands: Commands,
+    cameras: Query<Entity, With<Pane>>,
+    suns: Query<Entity, (With<DirectionalLight>, Without<Fill>)>,
+    mut shadow_map: ResMut<DirectionalLightShadowMap>,
+) {
+    let is_high = *detail != Detail::Low;
+    for camera in &cameras {
+        let mut camera = commands.entity(camera);
+        camera.remove::<(ScreenSpaceAmbientOcclusion, DepthPrepass, NormalPrepass)>();
+        if detail.has_occlusion() {
+            camera.insert(ScreenSpaceAmbientOcclusion {
+                quality_level: ScreenSpaceAmbientOcclusionQualityLevel::Medium,
+                constant_object_thickness: 0.5,
+            });
+        }
+        camera.insert((Msaa::Off, Fxaa::default()));
+        camera.insert(if is_high {
+            ShadowFilteringMethod::Gaussian
+        } else {
+            ShadowFilteringMethod::Hardware2x2
+        });
+    }
+    shadow_map.size = if is_high { 4096 } else { 2048 };
+    let cascades = CascadeShadowConfigBuilder {
+        num_cascades: if is_high { 2 } else { 1 },
+        first_cascade_far_bound: 22.0,
+        maximum_distance: if is_high { 90.0 } else { 50.0 },
+        ..default()
+    };
+    for sun in &suns {
+        commands.entity(sun).insert(cascades.build());
+    }
+}
+
+/// Hides the sun of a side without a camera: one sun is enough where one camera shows both worlds.
+pub(super) fn shine(
+    mode: Res<ViewMode>,
+    mut suns: Query<(&Side, &mut Visibility), With<DirectionalLight>>,
+) {
+    for (&side, mut visibility) in &mut suns {
+        visibility.set_if_neq(if mode.shows(side) {
+            Visibility::Inherited
+        } else {
+            Visibility::Hidden
+        });
+    }
+}
+
+/// The sky: the first colour at the horizon and below it, the second at the zenith.
+fn dome(colors: [Color; 2]) -> Mesh {
+    let [haze, deep] = colors.map(|color| color.to_linear().to_f32_array());
+    let rings = [(-0.5, haze), (HAZE, haze), (0.9, deep), (1.57, deep)];
+    let mut positions = Vec::new();
+    let mut colors = Vec::new();
+    let mut indices = Vec::new();
+    for (ring, (elevation, color)) in (0..).zip(rings) {
+        for segment in 0..SKY_SEGMENTS {
+            let yaw = std::f32::consts::TAU * f32::from(segment) / f32::from(SKY_SEGMENTS);
+            let flat = Quat::from_rotation_z(yaw) * Vec3::X * f32::cos(elevation);
+            positions.push((flat + Vec3::Z * f32::sin(elevation)) * SKY_RADIUS);
+            colors.push(color);
+            if ring > 0 {
+                let below = (ring - 1) * SKY_SEGMENTS;
+                let here = ring * SKY_SEGMENTS;
+                let next = (segment + 1) % SKY_SEGMENTS;
+                let quad = [below + segment, below + next, here + next, here + segment];
+                indices.extend([0, 1, 2, 0, 2, 3].map(|corner| quad[corner]));
+            }
+        }
+    }
+    let normals = vec![Vec3::Z; positions.len()];
+    Mesh::new(
+        PrimitiveTopology::TriangleList,
+        RenderAssetUsages::default(),
+    )
+    .with_inserted_attribute(Mesh::ATTRIBUTE_POSITION, positions)
+    .with_inserted_attribute(Mesh::ATTRIBUTE_NORMAL, normals)
+    .with_inserted_attribute(Mesh::ATTRIBUTE_COLOR, colors)
+    .with_inserted_indices(Indices::U16(indices))
+}

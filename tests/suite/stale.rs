@@ -1,0 +1,116 @@
+//! Which halves are stale: those whose snapshots stopped arriving.
+
+use std::time::Duration;
+
+use bevy::prelude::*;
+use cubewire::game::headless::LaneGame;
+use cubewire::replication::LinkSettings;
+use cubewire::view::{Arrivals, Half, Side, ViewPlugin, lane_in, show};
+
+use crate::common::lane;
+
+fn game() -> LaneGame {
+    LaneGame::with_plugins(None, lane("changed-flags"), ViewPlugin).unwrap()
+}
+
+fn steps(game: &mut LaneGame, ticks: usize) {
+    for _ in 0..ticks {
+        game.step();
+    }
+}
+
+fn cut(game: &mut LaneGame, side: Side, cut: bool) {
+    let world = game.app.world_mut();
+    let lane = lane_in(world, side).unwrap();
+    let mut link = world.get_mut::<LinkSettings>(lane).unwrap();
+    link.conditions.cut = cut;
+}
+
+/// How old the newest snapshot of a stale half is.
+fn age(game: &LaneGame, side: Side) -> Option<Duration> {
+    let world = game.app.world();
+    let now = world.resource::<Time<Fixed>>().elapsed();
+    let frame = world.resource::<Time<Virtual>>().delta();
+    let stale = world.resource::<Arrivals>().stale(side, now, frame);
+    stale.map(|stale| stale.age)
+}
+
+#[test]
+fn a_half_is_stale_while_its_link_is_cut_and_no_longer() {
+    let mut game = game();
+    for _ in 0..120 {
+        game.step();
+        assert_eq!(age(&game, Side::Right), None);
+    }
+    cut(&mut game, Side::Right, true);
+    // What is in flight still arrives, for 50 ms.
+    steps(&mut game, 15);
+    assert_eq!(age(&game, Side::Right), None);
+    steps(&mut game, 60);
+    let at_first = age(&game, Side::Right).unwrap();
+    assert!(at_first > Duration::from_secs(1), "{at_first:?}");
+    steps(&mut game, 60);
+    let later = age(&game, Side::Right).unwrap();
+    let tick = game.app.world().resource::<Time<Fixed>>().timestep();
+    assert_eq!(later - at_first, tick * 60);
+    assert_eq!(age(&game, Side::Left), None, "the simulation");
+
+    cut(&mut game, Side::Right, false);
+    steps(&mut game, 10);
+    assert_eq!(age(&game, Side::Right), None);
+}
+
+#[test]
+fn a_pause_makes_nothing_stale() {
+    let mut game = game();
+    steps(&mut game, 60);
+    let pause = |game: &mut LaneGame| game.app.world_mut().resource_mut::<Time<Virtual>>().pause();
+    pause(&mut game);
+    steps(&mut game, 600);
+    assert_eq!(age(&game, Side::Right), None);
+
+    // A stale half does not get staler.
+    game.app
+        .world_mut()
+        .resource_mut::<Time<Virtual>>()
+        .unpause();
+    cut(&mut game, Side::Right, true);
+    steps(&mut game, 60);
+    pause(&mut game);
+    game.step();
+    let paused = age(&game, Side::Right);
+    steps(&mut game, 60);
+    assert!(paused.is_some());
+    assert_eq!(age(&game, Side::Right), paused);
+}
+
+#[test]
+fn of_two_lanes_only_the_cut_one_is_stale() {
+    let mut game = game();
+    let left = Half::Lane(lane("delta"));
+    show(game.app.world_mut(), Side::Left, left).unwrap();
+    steps(&mut game, 60);
+    cut(&mut game, Side::Left, true);
+    steps(&mut game, 60);
+    assert!(age(&game, Side::Left).is_some());
+    assert_eq!(age(&game, Side::Right), None);
+
+    // The simulation instead of the lane.
+    show(game.app.world_mut(), Side::Left, Half::Simulation).unwrap();
+    steps(&mut game, 2);
+    assert_eq!(age(&game, Side::Left), None);
+}
+
+#[test]
+fn a_lane_that_never_got_a_snapshot_is_stale() {
+    let mut settings = lane("delta");
+    settings.link.conditions.cut = true;
+    let mut game = LaneGame::with_plugins(None, settings, ViewPlugin).unwrap();
+    steps(&mut game, 60);
+    let world = game.app.world();
+    let now = world.resource::<Time<Fixed>>().elapsed();
+    let arrivals = world.resource::<Arrivals>();
+    let stale = arrivals.stale(Side::Right, now, Duration::ZERO).unwrap();
+    assert!(!stale.has_any);
+    assert!(stale.age > Duration::from_millis(900), "{stale:?}");
+}
