@@ -15,7 +15,8 @@ fn main() -> ExitCode {
             None => error.exit(),
         },
     };
-    match cli.run(&mut io::stdout().lock()) {
+    // Not locked: Bevy prints to it when a system panics, on another thread.
+    match cli.run(&mut io::stdout()) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) if error.is_closed_pipe() => ExitCode::SUCCESS,
         Err(error) => fail(error),

@@ -174,7 +174,12 @@ fn resolve(given: &str) -> Result<SocketAddr, CommandError> {
     };
     let mut addresses = given
         .to_socket_addrs()
-        .map_err(|error| unknown(error.to_string()))?;
+        .map_err(|error| match error.kind() {
+            io::ErrorKind::InvalidInput => {
+                unknown("not a host and a port, as in 192.168.1.5:7000".to_owned())
+            }
+            _ => unknown(error.to_string()),
+        })?;
     addresses
         .next()
         .ok_or_else(|| unknown("the name has no address".to_owned()))

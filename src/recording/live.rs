@@ -10,6 +10,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use bevy::prelude::*;
+use bevy::time::TimeSystems;
 use bevy::window::{PrimaryWindow, exit_on_all_closed};
 use cubewire_scene::TICKS_PER_SECOND;
 
@@ -36,6 +37,8 @@ impl Plugin for LivePlugin {
     fn build(&self, app: &mut App) {
         app.init_resource::<Videos>()
             .add_observer(on_action)
+            // Nothing else uses the window there.
+            .add_systems(First, show_title.after(TimeSystems))
             .add_systems(
                 Update,
                 (video::end_if_resized, show_lengths)
@@ -83,32 +86,37 @@ fn on_action(
     }
 }
 
-/// Shows the length of each recording so far: over the picture, or in the title of the window while a video
-/// is recorded.
+/// Shows the length of the replay so far over the picture, and nothing while a video is recorded.
 fn show_lengths(
     time: Res<Time<Real>>,
     log: Option<Res<InputLog>>,
     videos: Res<Videos>,
-    window: Option<Single<&mut Window, With<PrimaryWindow>>>,
-    mut usual_title: Local<Option<String>>,
     mut notices: ResMut<Notices>,
 ) {
     let now = time.elapsed();
-    let ticks = log.and_then(|log| log.recorded_ticks());
-    let replay = ticks.map(|ticks| ticks as f64 / f64::from(TICKS_PER_SECOND));
+    let replay = replay_seconds(log.as_deref());
     let over_picture = replay.map(|seconds| format!("replay {}", clock(seconds, 1)));
     if notices.replay != over_picture {
         notices.replay = over_picture;
     }
-    let video = videos.progress(now);
-    if notices.are_hidden() != video.is_some() {
-        notices.hide(video.is_some(), now);
+    let is_filmed = videos.progress(now).is_some();
+    if notices.are_hidden() != is_filmed {
+        notices.hide(is_filmed, now);
     }
-    let Some(mut window) = window else { return };
-    let wanted = match video {
+}
+
+/// Shows the lengths in the title of the window while a video is recorded.
+fn show_title(
+    time: Res<Time<Real>>,
+    log: Option<Res<InputLog>>,
+    videos: Res<Videos>,
+    mut window: Single<&mut Window, With<PrimaryWindow>>,
+    mut usual_title: Local<Option<String>>,
+) {
+    let wanted = match videos.progress(time.elapsed()) {
         Some(video) => {
             let usual = usual_title.get_or_insert_with(|| window.title.clone());
-            Some(title(usual, video, replay))
+            Some(title(usual, video, replay_seconds(log.as_deref())))
         }
         None => usual_title.take(),
     };
@@ -117,6 +125,12 @@ fn show_lengths(
     {
         window.title = wanted;
     }
+}
+
+/// The length of the replay that is being recorded.
+fn replay_seconds(log: Option<&InputLog>) -> Option<f64> {
+    let ticks = log?.recorded_ticks()?;
+    Some(ticks as f64 / f64::from(TICKS_PER_SECOND))
 }
 
 /// The title of the window during a video: the lengths, and the usual title.

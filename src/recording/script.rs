@@ -221,7 +221,7 @@ mod tests {
         assert_eq!(parse(script).unwrap().ticks, 9);
         let attribute = "#![enable(implicit_some)]\n(ticks: 9, steps: [])";
         assert_eq!(parse(attribute).unwrap().ticks, 9);
-        assert!(parse("(tick: 9)").unwrap_err().starts_with("a.ron:1:2: "));
+        assert!(parse("(tick: 9)").unwrap_err().starts_with("a.ron:1:"));
     }
 
     #[test]

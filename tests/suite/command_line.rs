@@ -84,7 +84,7 @@ fn the_ladder_is_printed_and_drawn() {
         assert!(line.chars().count() <= 100, "{line}");
     }
     assert!(
-        table.contains("256 kbps: delta is the first rung below it"),
+        table.contains("256 kbps: index is the first rung below it"),
         "{table}"
     );
     assert!(!table.contains("| position bits"), "{table}");
@@ -566,7 +566,8 @@ fn serving_and_viewing_say_what_they_lack() {
     let said = complaint(&["serve", "--headless", "--bind", "0.0.0.0:0", "--insecure"]);
     assert!(said.contains("needs a key"), "{said}");
     let said = complaint(&["view", "--headless", "--connect", "nowhere", "--insecure"]);
-    assert!(said.contains("--connect: nowhere: "), "{said}");
+    let wanted = "--connect: nowhere: not a host and a port, as in 192.168.1.5:7000";
+    assert!(said.contains(wanted), "{said}");
     // The key in the environment; nobody is there.
     let output = cubewire(&["key"]).output().unwrap();
     let key = String::from_utf8(output.stdout).unwrap();

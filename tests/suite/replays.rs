@@ -300,7 +300,7 @@ fn titles_name_what_changed_and_the_half_only_where_two_lanes_are_shown() {
     let folder = tempfile::tempdir().unwrap();
     let mut game = game(None, folder.path());
     game.app.init_resource::<Overlay>();
-    let text = r#"(ticks: 100, right: "rung:changed-flags,link:4g", steps: [
+    let text = r#"(ticks: 100, steps: [
         (at: 20, right: "rung:delta,rate:30,link:4g"),
         (at: 30, left: "rung:index"),
         (at: 50, left: "simulation"),
@@ -327,8 +327,7 @@ fn titles_name_what_changed_and_the_half_only_where_two_lanes_are_shown() {
     assert_eq!(
         titles,
         [
-            "right: changed-flags, 4G",
-            "right: delta, 30 a second",
+            "right: delta, 4G, 30 a second",
             "left: index",
             "right: link cut",
             "left: hermite → linear: needs velocity",
