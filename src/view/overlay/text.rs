@@ -10,13 +10,13 @@ use super::wrap::{longest_word, wrap};
 use crate::theme::{Theme, egui_color};
 use crate::view::Side;
 
-/// Sizes of type, points. Figures and captions are smaller in narrow halves, and all of it is larger where
-/// it would have fewer than [`MIN_PIXELS`].
+/// Sizes of type, points. The smaller ones are for narrow halves. All type is larger where it would have fewer
+/// than [`MIN_PIXELS`].
 const FIGURES_SIZE: (f32, f32) = (24.0, 44.0);
 const CAPTION_SIZE: (f32, f32) = (11.0, 18.0);
-const NOTICE_SIZE: f32 = 17.0;
+const NOTICE_SIZE: (f32, f32) = (11.0, 17.0);
 const RECORDING_SIZE: f32 = 16.0;
-const ACCOUNTING_SIZE: f32 = 14.0;
+const ACCOUNTING_SIZE: (f32, f32) = (10.0, 14.0);
 
 /// Smallest readable type, physical pixels.
 const MIN_PIXELS: f32 = 9.0;
@@ -24,6 +24,7 @@ const MIN_PIXELS: f32 = 9.0;
 /// Widths of a half in multiples of the type's size.
 const FIGURES_PER_HALF: f32 = 10.0;
 const CAPTIONS_PER_HALF: f32 = 34.0;
+const ACCOUNTINGS_PER_HALF: f32 = 24.0;
 
 /// Height of the figures at the top, points.
 const FIGURES_END: f32 = 80.0;
@@ -64,6 +65,11 @@ pub(super) struct Line<'a> {
     name: (usize, Color32),
 }
 
+/// The size of type that fits into a half so many times, between two bounds.
+fn fitting(half: Rect, per_half: f32, (min, max): (f32, f32)) -> f32 {
+    (half.width() / per_half).clamp(min, max)
+}
+
 impl Pen<'_> {
     /// Paints the caption of a half in its lower outer corner. It starts with `name`, in the half's colour.
     pub(super) fn caption(&self, half: Rect, side: Side, name: &str, text: &str) {
@@ -75,7 +81,7 @@ impl Pen<'_> {
             name: (name.len(), egui_color(side.color(self.theme))),
             ..self.plain(text)
         };
-        let size = (half.width() / CAPTIONS_PER_HALF).clamp(CAPTION_SIZE.0, CAPTION_SIZE.1);
+        let size = fitting(half, CAPTIONS_PER_HALF, CAPTION_SIZE);
         let width = half.width() * CAPTION_WIDTH;
         let galley = self.layout(line, size, align, width);
         let top = half.max.y - MARGIN - VEIL_MARGIN.y - galley.size().y;
@@ -85,14 +91,15 @@ impl Pen<'_> {
     /// Paints the bandwidth of a side's lane at the top of its half, with the accounting. Returns its lower
     /// end.
     pub(super) fn figures(&self, over: Rect, side: Side, article: &str, wire: &str) -> f32 {
-        let size = (over.width() / FIGURES_PER_HALF).clamp(FIGURES_SIZE.0, FIGURES_SIZE.1);
+        let size = fitting(over, FIGURES_PER_HALF, FIGURES_SIZE);
         let figures = Line {
             color: egui_color(side.color(self.theme)),
             ..self.plain(article)
         };
         let end = self.centred(figures, size, over, over.min.y + 4.0, false);
         let accounting = format!("article accounting; wire {wire}");
-        self.centred(self.plain(&accounting), ACCOUNTING_SIZE, over, end, false)
+        let size = fitting(over, ACCOUNTINGS_PER_HALF, ACCOUNTING_SIZE);
+        self.centred(self.plain(&accounting), size, over, end, false)
     }
 
     /// Paints the recordings in progress beside a red dot at the left.
@@ -116,7 +123,8 @@ impl Pen<'_> {
 
     /// Paints a notice or a title at the top of a half or the picture, and returns its lower end.
     pub(super) fn notice(&self, over: Rect, top: f32, text: &str) -> f32 {
-        self.centred(self.plain(text), NOTICE_SIZE, over, top + MARGIN, true)
+        let size = fitting(over, CAPTIONS_PER_HALF, NOTICE_SIZE);
+        self.centred(self.plain(text), size, over, top + MARGIN, true)
     }
 
     /// Dims a stale half and frames it.
@@ -136,7 +144,8 @@ impl Pen<'_> {
             ..self.plain(text)
         };
         let place = half.min.y + STALE_PLACE * half.height();
-        self.centred(line, NOTICE_SIZE, half, place.max(top + MARGIN), true);
+        let size = fitting(half, CAPTIONS_PER_HALF, NOTICE_SIZE);
+        self.centred(line, size, half, place.max(top + MARGIN), true);
     }
 
     fn plain<'a>(&self, text: &'a str) -> Line<'a> {
@@ -204,5 +213,60 @@ impl Pen<'_> {
     /// Background of text over cubes.
     fn veil(&self) -> Color32 {
         egui_color(self.theme.colors().surface).gamma_multiply(0.82)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use bevy_egui::egui::{Context, LayerId, RawInput};
+
+    use super::*;
+
+    /// The lines of a caption of this width, and whether its box is as high and as wide as they are.
+    fn lines(text: &str, width: f32) -> Vec<String> {
+        let ctx = Context::default();
+        let mut lines = Vec::new();
+        let _ = ctx.run_ui(RawInput::default(), |ui| {
+            let painter = ui.ctx().layer_painter(LayerId::background());
+            let pen = Pen {
+                painter: &painter,
+                theme: Theme::Light,
+            };
+            let galley = pen.layout(pen.plain(text), CAPTION_SIZE.1, Align::Max, width);
+            lines = galley.rows.iter().map(|row| row.text()).collect();
+            let rows = galley.rows.iter().map(|row| row.size);
+            let height: f32 = rows.clone().map(|size| size.y).sum();
+            let longest = rows.map(|size| size.x).fold(0.0, f32::max);
+            assert!((galley.rect.height() - height).abs() < 1.0, "{text}");
+            assert!((galley.rect.width() - longest).abs() < 1.0, "{text}");
+            assert!(galley.rect.width() <= width + 1.0, "{text}");
+        });
+        let lines = lines.iter().map(|line| line.trim_end().to_owned());
+        lines.collect()
+    }
+
+    #[test]
+    fn a_caption_breaks_between_words_and_its_box_fits_the_lines() {
+        let text = "replica: relative-orientation\n100 ms round trip, 10 a second";
+        assert_eq!(lines(text, 2_000.0).len(), 2);
+        for width in [400.0, 300.0, 200.0, 120.0, 60.0] {
+            let lines = lines(text, width);
+            let words = |text: &str| -> Vec<String> {
+                text.split_whitespace().map(ToOwned::to_owned).collect()
+            };
+            assert_eq!(words(&lines.join(" ")), words(text), "{width}");
+        }
+        assert_eq!(
+            lines(text, 300.0)[..2],
+            ["replica:", "relative-orientation"]
+        );
+    }
+
+    #[test]
+    fn type_is_smaller_in_narrow_halves() {
+        let half = |width: f32| Rect::from_min_size(Pos2::ZERO, vec2(width, 360.0));
+        let size = |width| fitting(half(width), CAPTIONS_PER_HALF, CAPTION_SIZE);
+        assert_eq!((size(100.0), size(1_000.0)), CAPTION_SIZE);
+        assert!(size(480.0) > size(400.0));
     }
 }
