@@ -9,6 +9,7 @@ mod video;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use bevy::ecs::message::MessageUpdateSystems;
 use bevy::prelude::*;
 use bevy::time::TimeSystems;
 use bevy::window::{PrimaryWindow, exit_on_all_closed};
@@ -38,7 +39,10 @@ impl Plugin for LivePlugin {
         app.init_resource::<Videos>()
             .add_observer(on_action)
             // Nothing else uses the window there.
-            .add_systems(First, show_title.after(TimeSystems))
+            .add_systems(
+                First,
+                show_title.after(TimeSystems).after(MessageUpdateSystems),
+            )
             .add_systems(
                 Update,
                 (video::end_if_resized, show_lengths)
