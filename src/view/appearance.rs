@@ -54,13 +54,15 @@ impl Plugin for AppearancePlugin {
                     stage::set_detail.run_if(resource_changed::<Detail>),
                     (
                         stage::paint,
+                        stage::light,
                         floor::paint,
-                        player::paint,
                         trails::paint,
                         paint_ghost,
                     )
                         .chain()
                         .run_if(resource_changed::<Theme>.or_eager(resource_changed::<Detail>)),
+                    player::paint
+                        .run_if(resource_changed::<Theme>.or_eager(resource_changed::<ViewMode>)),
                 )
                     .chain(),
             )

@@ -6,7 +6,7 @@ use bevy::prelude::*;
 use cubewire_palette::{LIGHT, PLAYER_CUBE};
 use cubewire_scene::PLAYER;
 
-use super::{Side, ViewCube, bevel};
+use super::{Side, ViewCube, ViewMode, bevel};
 use crate::theme::{Theme, bevy_color};
 
 /// Inner and outer radius of the ring, metres.
@@ -53,12 +53,14 @@ pub(super) fn spawn(
 ) {
     let [inner, outer] = RING;
     let mesh = meshes.add(Annulus::new(inner, outer).mesh().resolution(64));
-    let material = materials.add(StandardMaterial {
-        unlit: true,
-        depth_bias: 4.0,
-        ..default()
+    let materials = Side::ALL.map(|_| {
+        materials.add(StandardMaterial {
+            unlit: true,
+            depth_bias: 4.0,
+            ..default()
+        })
     });
-    for side in Side::ALL {
+    for (side, material) in Side::ALL.into_iter().zip(&materials) {
         commands.spawn((
             Ring,
             side,
@@ -69,25 +71,29 @@ pub(super) fn spawn(
             Transform::default(),
         ));
     }
-    commands.insert_resource(RingMaterial(material));
+    commands.insert_resource(RingMaterials(materials));
 }
 
-/// The material of the rings.
+/// The material of each side's ring.
 #[derive(Resource, Clone, Debug)]
-pub(super) struct RingMaterial(Handle<StandardMaterial>);
+pub(super) struct RingMaterials([Handle<StandardMaterial>; Side::ALL.len()]);
 
-/// Gives the rings a colour that stands out from the theme's floor.
+/// Gives the rings a colour that stands out from the theme's floor. The ghost's ring has the ghost's colour.
 pub(super) fn paint(
     theme: Res<Theme>,
-    ring: Res<RingMaterial>,
+    mode: Res<ViewMode>,
+    rings: Res<RingMaterials>,
     mut materials: ResMut<Assets<StandardMaterial>>,
 ) {
     let blue = bevy_color(PLAYER_CUBE);
-    if let Some(mut material) = materials.get_mut(&ring.0) {
-        material.base_color = match *theme {
-            Theme::Light => blue,
-            Theme::Dark => blue.mix(&bevy_color(theme.colors().ink), DARK_RING),
-        };
+    for (side, material) in Side::ALL.into_iter().zip(&rings.0) {
+        if let Some(mut material) = materials.get_mut(material) {
+            material.base_color = match (*mode, side, *theme) {
+                (ViewMode::Difference, Side::Right, theme) => bevy_color(side.color(theme)),
+                (.., Theme::Light) => blue,
+                (.., Theme::Dark) => blue.mix(&bevy_color(theme.colors().ink), DARK_RING),
+            };
+        }
     }
 }
 

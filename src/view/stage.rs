@@ -5,9 +5,9 @@ use bevy::asset::RenderAssetUsages;
 use bevy::camera::visibility::{NoFrustumCulling, RenderLayers};
 use bevy::core_pipeline::prepass::{DepthPrepass, NormalPrepass};
 use bevy::light::{
-    CascadeShadowConfigBuilder, GlobalAmbientLight, NotShadowCaster, NotShadowReceiver,
+    CascadeShadowConfigBuilder, DirectionalLightShadowMap, GlobalAmbientLight, NotShadowCaster,
+    NotShadowReceiver, ShadowFilteringMethod,
 };
-use bevy::light::{DirectionalLightShadowMap, ShadowFilteringMethod};
 use bevy::mesh::{Indices, PrimitiveTopology};
 use bevy::pbr::{ScreenSpaceAmbientOcclusion, ScreenSpaceAmbientOcclusionQualityLevel};
 use bevy::prelude::*;
@@ -24,6 +24,9 @@ const FILL: Vec3 = Vec3::new(70.0, -60.0, 30.0);
 
 /// The sky below this elevation has the colour of the fog, radians; at the zenith it is deeper.
 const HAZE: f32 = 0.05;
+
+/// The zenith's share of the horizon's red, green and blue light.
+const ZENITH: Vec3 = Vec3::new(0.55, 0.72, 0.92);
 
 /// Factor of the ambient light where there is no fill.
 const WITHOUT_FILL: f32 = 1.25;
@@ -113,16 +116,13 @@ pub(super) fn spawn(
     ));
 }
 
-/// Paints sky, fog and lights in the colours of the theme, with as many lights as the detail allows.
+/// Paints sky and fog in the colours of the theme.
 pub(super) fn paint(
     theme: Res<Theme>,
-    detail: Res<Detail>,
     sky: Res<Sky>,
     mut meshes: ResMut<Assets<Mesh>>,
     mut clear: ResMut<ClearColor>,
-    mut ambient: ResMut<GlobalAmbientLight>,
     mut fogs: Query<&mut DistanceFog>,
-    mut suns: Query<(&mut DirectionalLight, &mut Visibility, Has<Fill>)>,
 ) {
     let colors = theme.colors();
     let haze = bevy_color(colors.sky);
@@ -132,22 +132,34 @@ pub(super) fn paint(
         fog.color = haze;
     }
     if let Some(mut mesh) = meshes.get_mut(&sky.0) {
-        let deep = haze.to_linear().to_vec3() * Vec3::new(0.55, 0.72, 0.92);
+        let deep = haze.to_linear().to_vec3() * ZENITH;
         *mesh = dome([haze, Color::linear_rgb(deep.x, deep.y, deep.z)]);
     }
+}
+
+/// Sets the lights for the theme, as many as the detail allows.
+pub(super) fn light(
+    theme: Res<Theme>,
+    detail: Res<Detail>,
+    mut ambient: ResMut<GlobalAmbientLight>,
+    mut suns: Query<(&mut DirectionalLight, &mut Visibility, Has<Fill>)>,
+) {
     let lights = Lights::of(*theme);
+    let has_fill = *detail != Detail::Low;
     ambient.color = lights.shade;
-    ambient.brightness = match *detail {
-        Detail::Low => lights.ambient * WITHOUT_FILL,
-        Detail::High { .. } => lights.ambient,
+    ambient.brightness = if has_fill {
+        lights.ambient
+    } else {
+        lights.ambient * WITHOUT_FILL
     };
     for (mut light, mut visibility, is_fill) in &mut suns {
         if is_fill {
             (light.illuminance, light.color) = (lights.fill_lux, lights.shade);
             // Each light costs time in every pixel.
-            visibility.set_if_neq(match *detail {
-                Detail::Low => Visibility::Hidden,
-                Detail::High { .. } => Visibility::Inherited,
+            visibility.set_if_neq(if has_fill {
+                Visibility::Inherited
+            } else {
+                Visibility::Hidden
             });
         } else {
             (light.illuminance, light.color) = (lights.sun_lux, lights.sun);

@@ -81,6 +81,7 @@ mod tests {
         let data = image.data.unwrap();
         assert_eq!(data.len(), (64 + 16 + 4 + 1) * 4);
         assert_eq!(data[..8], [0, 0, 0, 255, 255, 255, 255, 255]);
-        assert_eq!(data[data.len() - 4..], [128, 128, 128, 255]);
+        let mean = data[data.len() - 4];
+        assert!((127..=128).contains(&mean), "{mean}");
     }
 }
