@@ -18,7 +18,7 @@ pub(super) fn draw(ui: &mut Ui, status: &Status<'_>, link_is_cut: bool) -> Optio
         ViewMode::Split => "View: both",
         ViewMode::Left => "View: left",
         ViewMode::Right => "View: right",
-        ViewMode::Difference => "View: overlay",
+        ViewMode::Difference => "View: over",
     };
     let either = |is_on: bool, on: &'static str, off: &'static str| if is_on { on } else { off };
     let buttons = [

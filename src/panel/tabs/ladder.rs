@@ -93,7 +93,9 @@ pub(in crate::panel) fn draw(
     };
     look.target(ui, top, rungs_end);
     if let Some(age) = tick.and_then(|tick| shadow.age_ticks(tick)) {
-        let text = format!("Encoded beside the game, for the same snapshots: {age} ticks behind.");
+        let ticks = if age == 1 { "tick" } else { "ticks" };
+        let text =
+            format!("Encoded beside the game, for the same snapshots: {age} {ticks} behind.");
         ui.label(egui::RichText::new(text).small().weak());
     }
 }

@@ -35,7 +35,7 @@ pub(in crate::panel) fn draw(
     }
     delay(ui, settings, meter);
     ui.separator();
-    ui.weak("Snapshots in the jitter buffer. Red: it ran empty. Yellow: one was late.")
+    ui.weak("In the jitter buffer. Red: it ran empty. Yellow: one was late.")
         .on_hover_text(terms::JITTER_BUFFER);
     plot(ui, state, meter);
     figure(
