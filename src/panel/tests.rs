@@ -417,7 +417,7 @@ fn the_explanation_says_what_is_seen_and_which_keys_there_are() {
     for text in [
         "The simulation",
         "What another machine sees",
-        "some 130 ms later",
+        "some 140 ms later",
         "What it costs",
         "arrow keys roll",
         "F1 explains again",
