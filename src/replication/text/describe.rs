@@ -197,9 +197,16 @@ fn link_change(old: &Conditions, new: &Conditions) -> Option<String> {
         None if Preset::of(old).is_some() => vec![link(&whole(new))],
         None => {
             let both = conditions(old).into_iter().zip(conditions(new));
-            let changed = both.filter(|(old, new)| old.text != new.text);
-            let changed = changed.map(|(_, new)| new.text.unwrap_or_else(|| new.zero.to_owned()));
-            changed.collect()
+            let changed: Vec<_> = both.filter(|(old, new)| old.text != new.text).collect();
+            let ended = changed.iter().filter(|(_, new)| new.text.is_none()).count();
+            // A list of what there is no longer would be long.
+            if ended > 1 {
+                vec![link(&whole(new))]
+            } else {
+                let texts = changed.into_iter();
+                let texts = texts.map(|(_, new)| new.text.unwrap_or_else(|| new.zero.to_owned()));
+                texts.collect()
+            }
         }
     };
     if old.cut != new.cut {
@@ -376,6 +383,11 @@ mod tests {
             ),
             (custom, "rung:delta,link:article,rate:20", "The article"),
             ("rung:delta,link:4g", "rung:delta", "100 ms round trip"),
+            (
+                "rung:delta,link:hostile+bandwidth=64000/9000",
+                "rung:delta,link:latency=25ms+loss=0.003+cut",
+                "50 ms round trip, 0.3 % lost, link cut",
+            ),
             (
                 custom,
                 "rung:delta,link:latency=25ms+loss=0.003,rate:60",
