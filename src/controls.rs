@@ -6,7 +6,7 @@
 
 mod bindings;
 
-use bevy::input::keyboard::Key;
+use bevy::input::keyboard::{Key, KeyboardInput};
 use bevy::prelude::*;
 use bevy_egui::input::EguiWantsInput;
 use cubewire_scene::Keys;
@@ -56,7 +56,7 @@ pub struct ControlsPlugin;
 
 impl Plugin for ControlsPlugin {
     fn build(&self, app: &mut App) {
-        app.add_systems(
+        app.add_message::<KeyboardInput>().add_systems(
             RunFixedMainLoop,
             press
                 .in_set(ControlsSystems)
@@ -67,18 +67,23 @@ impl Plugin for ControlsPlugin {
 
 fn press(
     keys: Res<ButtonInput<KeyCode>>,
-    characters: Option<Res<ButtonInput<Key>>>,
+    mut inputs: MessageReader<KeyboardInput>,
     egui: Option<Res<EguiWantsInput>>,
     mut commands: Commands,
 ) {
     let is_typing = egui.is_some_and(|egui| egui.wants_any_keyboard_input());
     let is_shortcut = has_modifier(&keys);
+    // Not from `ButtonInput<Key>`: a key that is released after Shift is released as another character, and
+    // would count as held for good.
+    let typed = inputs
+        .read()
+        .filter(|input| input.state.is_pressed() && !input.repeat);
+    let typed: Vec<_> = typed.map(|input| &input.logical_key).collect();
     let is_pressed = |trigger| match trigger {
         Trigger::Key(key) => keys.just_pressed(key) && !is_shortcut,
-        Trigger::Character(wanted) => characters.as_ref().is_some_and(|characters| {
-            let mut pressed = characters.get_just_pressed();
-            pressed.any(|key| matches!(key, Key::Character(found) if found == wanted))
-        }),
+        Trigger::Character(wanted) => typed
+            .iter()
+            .any(|key| matches!(key, Key::Character(found) if found == wanted)),
     };
     for binding in &BINDINGS {
         if is_typing && !binding.works_while_typing() {

@@ -147,6 +147,8 @@ pub struct Status<'a> {
     pub records_replay: bool,
     /// Whether a video is being recorded.
     pub records_video: bool,
+    /// Whether the game plays by itself.
+    pub plays_itself: bool,
     /// Whether the screen is being explained.
     pub explains: bool,
     /// Where the state of the panel is kept.
@@ -235,6 +237,7 @@ impl Shown<'_, '_> {
             has_trails: self.trails.as_ref().is_some_and(|trails| trails.shown),
             records_replay: self.notices.replay.is_some(),
             records_video: self.notices.are_hidden(),
+            plays_itself: self.notices.autoplay.is_some(),
             explains: state.explaining,
             settings: self.file.as_ref().map(|file| file.path()),
         }

@@ -56,6 +56,7 @@ const MODIFIERS: [KeyCode; 8] = [
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Explained {
     plays: bool,
+    plays_itself: bool,
     view: ViewMode,
     is_compared: bool,
     /// How late the picture is, milliseconds.
@@ -69,6 +70,7 @@ impl Explained {
         let late = settings.link.conditions.latency + settings.playout.rule_delay(&settings.sender);
         Self {
             plays: lane.status.plays,
+            plays_itself: lane.status.plays_itself,
             view: lane.status.view,
             is_compared: lane.shown.len() > 1,
             late_ms: (late.as_millis() + 5) / 10 * 10,
@@ -78,6 +80,38 @@ impl Explained {
 
     /// The boxes, for a picture of this size beside the panel.
     fn callouts(&self, picture: Rect, state: &PanelState) -> Vec<Callout> {
+        let mut callouts = vec![self.keys(picture, state)];
+        // What plays by itself is left in sight.
+        if !self.plays_itself {
+            callouts.extend(self.parts(picture, state));
+        }
+        callouts
+    }
+
+    /// The keys, at the bottom.
+    fn keys(&self, picture: Rect, state: &PanelState) -> Callout {
+        let again = key_of(Action::Help);
+        let bottom = picture.bottom() - 0.16 * picture.height();
+        Callout {
+            title: if self.plays {
+                "arrow keys roll  ·  Space blow  ·  Z katamari  ·  PageUp compress"
+            } else {
+                "PageUp compress  ·  drag orbit  ·  T trails"
+            },
+            text: if self.plays_itself {
+                format!("The game plays by itself: any key takes over. {again} explains again.")
+            } else {
+                format!("Any key starts. {again} explains again.")
+            },
+            at: pos2(picture.center().x, bottom),
+            align: Align2::CENTER_BOTTOM,
+            width: (picture.width() - 40.0).min(560.0),
+            color: egui_color(state.theme.colors().ink),
+        }
+    }
+
+    /// What the parts of the screen show.
+    fn parts(&self, picture: Rect, state: &PanelState) -> Vec<Callout> {
         let colors = state.theme.colors();
         let ink = egui_color(colors.ink);
         let is_split = self.view == ViewMode::Split;
@@ -101,8 +135,7 @@ impl Explained {
             callouts.push(half(Side::Left, left, "The simulation", text.to_owned()));
         }
         let text = format!(
-            "Rebuilt from network packets alone, some {} ms later. No keys and no physics get there, only \
-             snapshots.",
+            "Rebuilt from network packets alone, some {} ms later. No keys, no physics.",
             self.late_ms
         );
         let over = if is_split { right } else { picture };
@@ -119,28 +152,13 @@ impl Explained {
         callouts.push(Callout {
             title,
             text: format!(
-                "{:.0} kilobits a second now, of 17 000 uncompressed. PageUp and PageDown, or a click on \
-                 the ladder, switch the compression while you play.",
+                "{:.0} kilobits a second now; 17 000 uncompressed. PageUp or a click on the ladder switches \
+                 the compression.",
                 self.kbps
             ),
             at: pos2(picture.right() - 8.0, y),
             align,
             width: width.min(300.0),
-            color: ink,
-        });
-        callouts.push(Callout {
-            title: if self.plays {
-                "arrow keys roll  ·  Space blow  ·  Z katamari  ·  PageUp compress"
-            } else {
-                "PageUp compress  ·  drag orbit  ·  T trails"
-            },
-            text: format!("Any key starts. {} explains again.", key_of(Action::Help)),
-            at: pos2(
-                picture.center().x,
-                picture.bottom() - 0.16 * picture.height(),
-            ),
-            align: Align2::CENTER_BOTTOM,
-            width: (picture.width() - 40.0).min(560.0),
             color: ink,
         });
         callouts

@@ -427,6 +427,10 @@ fn the_explanation_says_what_is_seen_and_which_keys_there_are() {
     harness.state_mut().status.view = ViewMode::Right;
     harness.run();
     assert!(!says(&harness, "The simulation"));
+    harness.state_mut().status.plays_itself = true;
+    harness.run();
+    assert!(says(&harness, "any key takes over"));
+    assert!(!says(&harness, "What another machine sees"));
 }
 
 #[test]

@@ -5,6 +5,7 @@ use bevy::input::InputPlugin;
 use bevy::input::keyboard::{Key, KeyboardInput, NativeKey};
 use bevy::prelude::*;
 use bevy_egui::input::EguiWantsInput;
+use cubewire::controls::Action;
 use cubewire::game::headless::LaneGame;
 use cubewire::recording::KeyboardPlugin;
 use cubewire::replication::LaneSettings;
@@ -132,4 +133,30 @@ fn a_pause_forgets_messages_as_play_does() {
     }
     let kept = game.app.world().resource::<Messages<KeyboardInput>>();
     assert!(kept.len() < 5, "{} messages", kept.len());
+}
+
+#[test]
+fn a_question_mark_asks_for_help_again_and_again_even_if_shift_is_released_first() {
+    #[derive(Resource, Default)]
+    struct Asked(usize);
+    let mut game = game();
+    game.app.init_resource::<Asked>().add_observer(
+        |action: On<Action>, mut asked: ResMut<Asked>| {
+            asked.0 += usize::from(*action == Action::Help);
+        },
+    );
+    for times in 1..=2 {
+        for (character, state) in [("?", ButtonState::Pressed), ("/", ButtonState::Released)] {
+            game.app.world_mut().write_message(KeyboardInput {
+                key_code: KeyCode::Slash,
+                logical_key: Key::Character(character.into()),
+                state,
+                text: None,
+                repeat: false,
+                window: Entity::PLACEHOLDER,
+            });
+            game.step();
+        }
+        assert_eq!(game.app.world().resource::<Asked>().0, times);
+    }
 }

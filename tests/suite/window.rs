@@ -162,13 +162,11 @@ impl Window {
         self.ticks(1);
     }
 
-    /// Clicks, so slowly that each part is seen by a frame of its own.
+    /// Moves the pointer and clicks. A click that takes longer than 0.8 s is none for egui.
     pub(crate) fn click(&self, x: f32, y: f32) {
         self.xdotool(&["mousemove", &x.to_string(), &y.to_string()]);
         self.ticks(1);
-        self.xdotool(&["mousedown", "1"]);
-        self.ticks(1);
-        self.xdotool(&["mouseup", "1"]);
+        self.xdotool(&["click", "1"]);
         self.ticks(1);
     }
 
