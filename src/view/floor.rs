@@ -17,7 +17,7 @@ const TILE_METRES: f32 = 5.0;
 const TILE_PIXELS: usize = 256;
 
 /// Half the side of the floor, metres.
-const REACH: f32 = 1_000.0;
+const REACH: f32 = 600.0;
 
 /// Half the thickness of the lines, metres.
 const FINE: f32 = 0.012;

@@ -153,7 +153,10 @@ pub(super) fn place(
 mod tests {
     use super::*;
 
-    const HIGH: Detail = Detail::High { occlusion: false };
+    const HIGH: Detail = Detail::High {
+        occlusion: false,
+        is_software: false,
+    };
 
     #[test]
     fn the_halves_leave_a_gap_and_cover_the_rest() {

@@ -33,20 +33,31 @@ pub(super) enum Detail {
     High {
         /// Whether the adapter can do ambient occlusion.
         occlusion: bool,
+        /// Whether the driver draws in software after all.
+        is_software: bool,
     },
 }
 
 impl Detail {
     /// Whether the adapter can do ambient occlusion.
     pub(super) const fn has_occlusion(self) -> bool {
-        matches!(self, Self::High { occlusion: true })
+        matches!(
+            self,
+            Self::High {
+                occlusion: true,
+                ..
+            }
+        )
     }
 
-    /// Samples that a slanted texture may take. Drivers in software pay for each.
+    /// Samples that a slanted texture may take. With more than one, llvmpipe 15 takes minutes over some
+    /// pictures of a floor that reaches to the horizon.
     pub(super) const fn anisotropy(self) -> u16 {
         match self {
-            Self::Low => 2,
-            Self::High { .. } => 16,
+            Self::High {
+                is_software: false, ..
+            } => 8,
+            Self::High { .. } | Self::Low => 1,
         }
     }
 }
@@ -71,7 +82,10 @@ pub(super) fn choose(
         device.limits().max_storage_textures_per_shader_stage >= OCCLUSION_STORAGE_TEXTURES
     });
     detail.set_if_neq(if is_high {
-        Detail::High { occlusion }
+        Detail::High {
+            occlusion,
+            is_software,
+        }
     } else {
         Detail::Low
     });
