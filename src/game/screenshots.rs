@@ -13,7 +13,7 @@ use crate::recording::video::{VideoError, write_png};
 use crate::recording::{Script, ScriptPlayback};
 use crate::replication::LaneSettings;
 use crate::theme::Theme;
-use crate::view::{Half, ShowHalf, Side, ViewMode};
+use crate::view::{Half, ShowHalf, Side, Trails, ViewMode};
 
 /// A picture to take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,8 +24,12 @@ pub struct Shot {
     panel: PanelSize,
     view: ViewMode,
     is_explained: bool,
-    is_compared: bool,
+    has_trails: bool,
+    /// What the halves show, in the text form.
+    halves: [&'static str; Side::ALL.len()],
 }
+
+const USUAL_HALVES: [&str; Side::ALL.len()] = ["simulation", "rung:changed-flags"];
 
 const LADDER: Shot = Shot {
     name: "ladder",
@@ -33,7 +37,8 @@ const LADDER: Shot = Shot {
     panel: PanelSize::Whole,
     view: ViewMode::Split,
     is_explained: false,
-    is_compared: false,
+    has_trails: false,
+    halves: USUAL_HALVES,
 };
 
 const fn tab(name: &'static str, tab: Tab) -> Shot {
@@ -52,8 +57,19 @@ const fn view(name: &'static str, view: ViewMode) -> Shot {
     }
 }
 
+/// Two kinds of interpolation at ten snapshots a second, with trails.
+const fn interpolation(name: &'static str, halves: [&'static str; Side::ALL.len()]) -> Shot {
+    Shot {
+        name,
+        panel: PanelSize::Hidden,
+        has_trails: true,
+        halves,
+        ..LADDER
+    }
+}
+
 /// Every tab and every view.
-pub const SHOTS: [Shot; 14] = [
+pub const SHOTS: [Shot; 16] = [
     LADDER,
     tab("stages", Tab::Stages),
     tab("bits", Tab::Bits),
@@ -77,9 +93,23 @@ pub const SHOTS: [Shot; 14] = [
     view("right", ViewMode::Right),
     view("overlay", ViewMode::Difference),
     Shot {
-        is_compared: true,
+        halves: ["rung:delta", "rung:changed-flags"],
         ..tab("compared", Tab::Halves)
     },
+    interpolation(
+        "none-linear",
+        [
+            "rung:at-rest,rate:10,interpolation:none",
+            "rung:at-rest,rate:10,interpolation:linear",
+        ],
+    ),
+    interpolation(
+        "hermite-extrapolate",
+        [
+            "rung:at-rest,rate:10,interpolation:hermite",
+            "rung:at-rest,rate:10,interpolation:extrapolate",
+        ],
+    ),
 ];
 
 /// Why there are no pictures.
@@ -119,11 +149,12 @@ pub fn take(
     world.insert_resource(ScriptPlayback::new(script.clone()));
     renderer.skip(skipped_ticks);
     renderer.warm_up()?;
-    let mut is_compared = false;
+    let mut halves = USUAL_HALVES;
     for shot in shots {
-        if shot.is_compared != is_compared {
-            is_compared = shot.is_compared;
-            compare(&mut renderer, is_compared);
+        renderer.app.world_mut().resource_mut::<Trails>().shown = shot.has_trails;
+        if shot.halves != halves {
+            halves = shot.halves;
+            show(&mut renderer, halves);
         }
         for &theme in themes {
             let world = renderer.app.world_mut();
@@ -146,17 +177,13 @@ pub fn take(
     Ok(())
 }
 
-/// Shows a second lane in the left half, or the simulation again, and plays for a while.
-fn compare(renderer: &mut OffScreen, is_compared: bool) {
-    let half = if is_compared {
-        let stages = cubewire_codec::ladder::DELTA.stages;
-        Half::Lane(LaneSettings::with_stages(stages))
-    } else {
-        Half::Simulation
-    };
-    let side = Side::Left;
-    renderer.app.world_mut().trigger(ShowHalf { side, half });
-    renderer.skip(COMPARED_TICKS);
+/// Changes the halves, and plays for a while.
+fn show(renderer: &mut OffScreen, halves: [&str; Side::ALL.len()]) {
+    for (side, half) in Side::ALL.into_iter().zip(halves) {
+        let half = half.parse().expect("a test parses it");
+        renderer.app.world_mut().trigger(ShowHalf { side, half });
+    }
+    renderer.skip(SHOWN_TICKS);
 }
 
 fn path(folder: &Path, shot: &Shot, size: UVec2, theme: Theme) -> PathBuf {
@@ -170,4 +197,18 @@ fn path(folder: &Path, shot: &Shot, size: UVec2, theme: Theme) -> PathBuf {
 
 const FRAMES_PER_SECOND: u32 = 60;
 const SETTLING_FRAMES: usize = 2;
-const COMPARED_TICKS: u64 = 120;
+const SHOWN_TICKS: u64 = 120;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_half_has_the_text_form_of_one() {
+        for shot in SHOTS {
+            for half in shot.halves {
+                assert!(half.parse::<Half>().is_ok(), "{}: {half}", shot.name);
+            }
+        }
+    }
+}

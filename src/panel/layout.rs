@@ -139,7 +139,12 @@ fn header(ui: &mut Ui, state: &mut PanelState, lane: &mut LaneView<'_>) -> Optio
                     .on_hover_text("The lane that panel and keys apply to.");
             }
         }
-        rung(ui, &mut lane.settings.sender);
+        let is_compared = lane.shown.len() > 1;
+        rung(
+            ui,
+            &mut lane.settings.sender,
+            RUNG_WIDTHS[usize::from(is_compared)],
+        );
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             let (icon, about, size) = if is_whole {
                 ("⬇", "Shrink the panel to a slim bar", PanelSize::Slim)
@@ -165,12 +170,13 @@ fn header(ui: &mut Ui, state: &mut PanelState, lane: &mut LaneView<'_>) -> Optio
     action
 }
 
-fn rung(ui: &mut Ui, sender: &mut SenderSettings) {
+fn rung(ui: &mut Ui, sender: &mut SenderSettings, width: f32) {
     let current = ladder::rung_of(sender.stages);
     let title = current.map_or("custom stages", |rung| rung.name);
     egui::ComboBox::from_id_salt("rung")
         .selected_text(title)
-        .width(RUNG_WIDTH)
+        .width(width)
+        .truncate()
         .show_ui(ui, |ui| {
             for rung in LADDER {
                 ui.selectable_value(&mut sender.stages, rung.stages, rung.name)
@@ -211,7 +217,7 @@ fn cost(ui: &mut Ui, theme: Theme, lane: &LaneView<'_>) {
 }
 
 /// Logical points below which the panel is not readable.
-const MIN_WIDTH: f32 = 360.0;
+const MIN_WIDTH: f32 = 380.0;
 
 /// Fraction of the window's width that the panel may cover.
 const MAX_WIDTH_FRACTION: f32 = 0.6;
@@ -223,4 +229,5 @@ const GRAPH_FRACTION: f32 = 0.18;
 /// Logical points.
 const SLIM_HEIGHT: f32 = 84.0;
 const SLIM_WIDTH: f32 = 270.0;
-const RUNG_WIDTH: f32 = 140.0;
+/// With one lane, and with two, whose names stand beside it.
+const RUNG_WIDTHS: [f32; 2] = [140.0, 84.0];

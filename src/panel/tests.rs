@@ -47,7 +47,11 @@ fn meter() -> LaneMeter {
 const SIZE: egui::Vec2 = egui::vec2(1280.0, 720.0);
 
 fn harness(tab: Tab) -> Harness<'static, Panel> {
-    let panel = Panel {
+    open(panel(tab))
+}
+
+fn panel(tab: Tab) -> Panel {
+    Panel {
         state: PanelState {
             tab,
             ..PanelState::default()
@@ -63,7 +67,10 @@ fn harness(tab: Tab) -> Harness<'static, Panel> {
             ..Status::default()
         },
         ..Panel::default()
-    };
+    }
+}
+
+fn open(panel: Panel) -> Harness<'static, Panel> {
     let show = |ui: &mut egui::Ui, panel: &mut Panel| {
         let Panel {
             state,
@@ -88,11 +95,22 @@ fn harness(tab: Tab) -> Harness<'static, Panel> {
             },
             (None, None) => Peers::None,
         };
-        let shown = vec![Measured {
+        let is_compared = halves.as_ref().is_some_and(|halves| halves.left_is_lane);
+        let mut shown = vec![Measured {
             side: Side::Right,
             meter,
             settings: Some(settings.clone()),
         }];
+        if is_compared {
+            let side = Side::Left;
+            shown.insert(
+                0,
+                Measured {
+                    side,
+                    ..shown[0].clone()
+                },
+            );
+        }
         let lane = LaneView {
             settings,
             side: Side::Right,
@@ -244,7 +262,8 @@ fn the_halves_tab_picks_a_second_lane_and_settings_of_each() {
     let mut harness = harness(Tab::Halves);
     click(&mut harness, "a lane");
     assert!(harness.state().halves.as_ref().unwrap().left_is_lane);
-    click(&mut harness, "30");
+    harness.get_all_by_label("30").last().unwrap().click();
+    harness.run();
     let (side, half) = harness.state().typed[0].clone();
     let Half::Lane(lane) = half else {
         panic!("a lane was picked");
@@ -481,4 +500,28 @@ fn a_viewer_that_lost_its_server_reconnects_with_a_click() {
     assert!(harness.query_by_label(why).is_some());
     click(&mut harness, "Reconnect");
     assert!(harness.state().wants_reconnect);
+}
+
+#[test]
+fn the_panel_keeps_its_width_whatever_it_shows() {
+    let mut wide = Vec::new();
+    for width in [380.0, 408.0, 500.0] {
+        for is_compared in [false, true] {
+            for tab in Tab::USUAL {
+                let mut panel = panel(tab);
+                panel.state.width = width;
+                panel.halves.as_mut().unwrap().left_is_lane = is_compared;
+                panel.settings.sender.stages = ladder::RELATIVE_ORIENTATION.stages;
+                panel.settings.playout.interpolation = Interpolation::Extrapolate;
+                let harness = open(panel);
+                let drawn = harness.state().drawn.inset.right;
+                if drawn != width {
+                    wide.push(format!(
+                        "{tab:?} at {width}, two lanes: {is_compared}: {drawn}"
+                    ));
+                }
+            }
+        }
+    }
+    assert_eq!(wide, Vec::<String>::new());
 }

@@ -48,12 +48,18 @@ pub(in crate::panel) fn draw(ui: &mut egui::Ui, state: &mut PanelState, status: 
         });
     }
     ui.separator();
-    let list = egui::Grid::new("keys").num_columns(2);
-    list.spacing([8.0, 0.0]).show(ui, |ui| {
-        for row in &BINDINGS {
-            ui.monospace(row.keys);
-            ui.label(row.about);
-            ui.end_row();
-        }
-    });
+    ui.spacing_mut().item_spacing.y = 1.0;
+    for row in &BINDINGS {
+        ui.horizontal_top(|ui| {
+            ui.scope(|ui| {
+                ui.set_width(KEYS_WIDTH);
+                let keys = egui::RichText::new(row.keys).monospace().small();
+                ui.add(egui::Label::new(keys).wrap());
+            });
+            ui.add(egui::Label::new(row.about).wrap());
+        });
+    }
 }
+
+/// Logical points: the longest list of keys takes a line.
+const KEYS_WIDTH: f32 = 158.0;

@@ -148,7 +148,7 @@ fn losses(ui: &mut egui::Ui, link: &mut Conditions) {
     let slider = Slider::new(&mut burst, 1.0..=20.0).clamping(SliderClamping::Edits);
     let hint = "Mean number of packets lost in a row. At 1, losses are independent.";
     let burst_changed = ui
-        .add(slider.text("length of a burst of losses, packets"))
+        .add(slider.text("burst length, packets"))
         .on_hover_text(hint);
     if changed || burst_changed.changed() {
         link.loss = loss_of(loss, burst);

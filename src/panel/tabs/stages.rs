@@ -96,6 +96,7 @@ fn orientation(ui: &mut egui::Ui, stages: &mut Stages) {
     let slider = ui
         .horizontal(|ui| {
             ui.add_space(TITLE_WIDTH + ui.spacing().item_spacing.x);
+            ui.spacing_mut().slider_width = SLIDER_WIDTH;
             ui.add_enabled(smallest_three, slider)
         })
         .inner
@@ -146,7 +147,8 @@ fn refusal(candidate: Stages) -> Option<String> {
 }
 
 /// Logical points.
-const TITLE_WIDTH: f32 = 118.0;
+const TITLE_WIDTH: f32 = 112.0;
+const SLIDER_WIDTH: f32 = 64.0;
 
 /// Bits per component in the article.
 const ARTICLE_BITS: u8 = 9;
