@@ -1,5 +1,6 @@
 //! `cubewire screenshots`: pictures of the window's tabs and views.
 
+use std::fs;
 use std::io::Write;
 use std::path::PathBuf;
 
@@ -9,7 +10,7 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use cubewire_scene::TICKS_PER_SECOND;
 
 use super::CommandError;
-use super::args::{Seconds, Size, check_folder, load_script};
+use super::args::{Seconds, Size, load_script};
 use crate::game::katamari;
 use crate::game::screenshots::{SHOTS, Shot, take};
 use crate::theme::Theme;
@@ -17,7 +18,7 @@ use crate::theme::Theme;
 /// `cubewire screenshots`
 #[derive(Clone, Debug, Args)]
 pub struct ScreenshotsArgs {
-    /// Folder to write to
+    /// Folder to write to; created if it does not exist
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
     /// Picture to take; may be repeated [default: all]
@@ -50,7 +51,7 @@ impl ScreenshotsArgs {
     /// # Errors
     /// See [`CommandError`].
     pub fn run(self, out: &mut impl Write) -> Result<(), CommandError> {
-        check_folder(&self.out)?;
+        fs::create_dir_all(&self.out).map_err(CommandError::unwritable(&self.out))?;
         let script = load_script(self.script.as_deref())?.unwrap_or_else(katamari);
         let ticks = (self.skip.0 * f64::from(TICKS_PER_SECOND)).round() as u64;
         let or_all = |chosen: Vec<Shot>| match chosen.is_empty() {

@@ -2,6 +2,7 @@
 //! change.
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use bevy::prelude::*;
 
@@ -13,7 +14,7 @@ use crate::recording::video::{VideoError, write_png};
 use crate::recording::{Script, ScriptPlayback};
 use crate::replication::LaneSettings;
 use crate::theme::Theme;
-use crate::view::{Half, ShowHalf, Side, Trails, ViewMode};
+use crate::view::{Half, Notices, ShowHalf, Side, Trails, ViewMode};
 
 /// A picture to take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -164,6 +165,9 @@ pub fn take(
             panel.size = shot.panel;
             panel.theme = theme;
             panel.explaining = shot.is_explained;
+            // How to bring back the panel is of no use in a picture.
+            let mut notices = world.resource_mut::<Notices>();
+            notices.hide(shot.panel == PanelSize::Hidden, Duration::ZERO);
             // The picture follows the panel by a frame, and what egui measures by another.
             for _ in 0..SETTLING_FRAMES {
                 renderer.frame()?;
