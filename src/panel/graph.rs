@@ -12,7 +12,6 @@ use egui_plot::{
     PlotUi, Text, VLine, uniform_grid_spacer,
 };
 
-use super::settings::{MAX_GRAPH_SECONDS, MIN_GRAPH_SECONDS};
 use super::{Measured, PanelState, style, terms};
 use crate::replication::{Accounting, TARGET_KBPS};
 use crate::theme::{Theme, egui_color};
@@ -353,6 +352,12 @@ fn label(lanes: &[(Side, Series<'_>)], hover: &HoverPosition<'_>) -> Option<Stri
     }
     Some(format!("tick {}: {}", tick?, rates.join(", ")))
 }
+
+/// See [`PanelState::graph_seconds`].
+pub(super) const MIN_GRAPH_SECONDS: u32 = 10;
+
+/// See [`PanelState::graph_seconds`].
+pub(super) const MAX_GRAPH_SECONDS: u32 = 60;
 
 /// Logical points.
 const ROW_HEIGHT: f32 = 15.0;

@@ -12,7 +12,7 @@ use bevy::log::warn;
 use bevy::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use super::graph::Points;
+use super::graph::{MAX_GRAPH_SECONDS, MIN_GRAPH_SECONDS, Points};
 use crate::files::write_whole;
 use crate::replication::Accounting;
 use crate::theme::Theme;
@@ -252,12 +252,6 @@ fn store(path: &Path, text: &str) -> Result<(), SettingsError> {
         source,
     })
 }
-
-/// See [`PanelState::graph_seconds`].
-pub(super) const MIN_GRAPH_SECONDS: u32 = 10;
-
-/// See [`PanelState::graph_seconds`].
-pub(super) const MAX_GRAPH_SECONDS: u32 = 60;
 
 /// See [`PanelState::scale`].
 pub(super) const SCALES: RangeInclusive<f32> = 0.5..=4.0;

@@ -10,6 +10,7 @@ use bevy_egui::{EguiGlobalSettings, PrimaryEguiContext};
 use cubewire_scene::PLAYER;
 
 use super::panes::Pane;
+use super::side::SHARED;
 use super::{Canvas, Inset, Side, ViewCube};
 
 /// Offset of the reference demo's camera from its focus, which is 1 m below the player.
@@ -32,19 +33,6 @@ const PITCH: std::ops::RangeInclusive<f32> = 0.05..=1.5;
 
 /// Density of the fog, per metre: half of the light comes through 92 m, nothing through 300 m.
 const FOG_DENSITY: f32 = 0.009;
-
-/// The render layer that both cameras see.
-pub(super) const SHARED: usize = 0;
-
-impl Side {
-    /// The render layer that only this side's camera sees.
-    pub(super) const fn layer(self) -> usize {
-        match self {
-            Self::Left => 1,
-            Self::Right => 2,
-        }
-    }
-}
 
 /// Direction and distance of both cameras from the player: radians and metres.
 #[derive(Resource, Clone, Copy, Debug)]

@@ -6,8 +6,8 @@ use bevy::light::NotShadowCaster;
 use bevy::mesh::VertexAttributeValues;
 use bevy::prelude::*;
 
-use super::camera::SHARED;
 use super::quality::Detail;
+use super::side::SHARED;
 use super::texture;
 use crate::theme::{Theme, bevy_color};
 

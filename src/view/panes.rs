@@ -11,8 +11,8 @@ use bevy::math::vec2;
 use bevy::prelude::*;
 use bevy::render::render_resource::{Extent3d, TextureDimension, TextureFormat, TextureUsages};
 
-use super::camera::SHARED;
 use super::quality::Detail;
+use super::side::SHARED;
 use super::{Canvas, Inset, Side, ViewMode};
 
 /// Pixels between the halves.

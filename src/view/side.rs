@@ -42,6 +42,19 @@ impl Side {
     }
 }
 
+/// The render layer that both cameras see.
+pub(super) const SHARED: usize = 0;
+
+impl Side {
+    /// The render layer that only this side's camera sees.
+    pub(super) const fn layer(self) -> usize {
+        match self {
+            Self::Left => 1,
+            Self::Right => 2,
+        }
+    }
+}
+
 /// Marks the lane that the panel and the keys apply to, one of those in a half.
 #[derive(Component, Clone, Copy, Debug, Default)]
 pub struct Selected;

@@ -12,9 +12,9 @@ use bevy::mesh::{Indices, PrimitiveTopology};
 use bevy::pbr::{ScreenSpaceAmbientOcclusion, ScreenSpaceAmbientOcclusionQualityLevel};
 use bevy::prelude::*;
 
-use super::camera::SHARED;
 use super::panes::Pane;
 use super::quality::Detail;
+use super::side::SHARED;
 use super::{Side, ViewMode};
 use crate::theme::{Theme, bevy_color};
 
