@@ -23,6 +23,7 @@ use bevy::ecs::system::SystemParam;
 use bevy::prelude::*;
 use bevy::window::exit_on_all_closed;
 use bevy_egui::{EguiContexts, EguiPrimaryContextPass, egui};
+use cubewire_scene::PLAYER;
 
 use crate::controls::Action;
 use crate::replication::{
@@ -338,10 +339,11 @@ fn draw_lane(
     }
 }
 
-/// Shows for a while how to bring back the hidden panel.
+/// Shows how to bring back the hidden panel, for a while, and the cubes.
 fn show_hint(
     clock: Res<Time<Real>>,
     panel: Res<PanelState>,
+    world: Option<Res<CubeWorld>>,
     mut hidden_seconds: Local<f32>,
     mut notices: ResMut<Notices>,
 ) {
@@ -352,8 +354,19 @@ fn show_hint(
         *hidden_seconds + clock.delta_secs()
     };
     let is_due = is_hidden && *hidden_seconds < HINT_SECONDS;
-    notices.hint = is_due.then_some("F2 shows the panel");
+    let is_lost = world.is_some_and(|world| {
+        let player = world.current().cubes[PLAYER].position;
+        player.truncate().length() > FAR_METRES
+    });
+    notices.hint = if is_due {
+        Some("F2 shows the panel")
+    } else {
+        is_lost.then_some("the cubes are far away: R resets")
+    };
 }
+
+/// Distance of the player from the middle at which no cube is in sight, metres: the grid ends at 14.5.
+const FAR_METRES: f32 = 35.0;
 
 /// How long the hint is shown, seconds.
 const HINT_SECONDS: f32 = 5.0;

@@ -7,7 +7,10 @@ use bevy_egui::egui::{
 };
 use bevy_egui::input::EguiWantsInput;
 
+use super::tabs::ladder::kbps_of;
 use super::{LaneView, PanelSize, PanelState, style};
+use cubewire_codec::ladder::LADDER;
+
 use crate::controls::{Action, key_of};
 use crate::replication::Accounting;
 use crate::theme::egui_color;
@@ -62,6 +65,8 @@ pub(super) struct Explained {
     /// How late the picture is, milliseconds.
     late_ms: u128,
     kbps: f64,
+    /// What the first rung would cost, if that is known.
+    whole_kbps: Option<f64>,
 }
 
 impl Explained {
@@ -75,6 +80,7 @@ impl Explained {
             is_compared: lane.shown.len() > 1,
             late_ms: (late.as_millis() + 5) / 10 * 10,
             kbps: lane.meter.kbps(Accounting::Article),
+            whole_kbps: lane.shadow.and_then(|shadow| kbps_of(shadow, &LADDER[0])),
         }
     }
 
@@ -99,7 +105,7 @@ impl Explained {
                 "PageUp compress  ·  drag orbit  ·  T trails"
             },
             text: if self.plays_itself {
-                format!("The game plays by itself: any key takes over. {again} explains again.")
+                format!("Any key takes over. {again} explains again.")
             } else {
                 format!("Any key starts. {again} explains again.")
             },
@@ -116,13 +122,14 @@ impl Explained {
         let ink = egui_color(colors.ink);
         let is_split = self.view == ViewMode::Split;
         let (left, right) = picture.split_left_right_at_fraction(0.5);
-        let y = picture.top() + 0.34 * picture.height();
+        // Below the figures, above the player.
+        let y = picture.top() + BELOW_FIGURES;
         let width = (0.5 * picture.width() - 40.0).clamp(120.0, 330.0);
         let half = |side: Side, over: Rect, title: &'static str, text: String| Callout {
             title,
             text,
             at: pos2(over.center().x, y),
-            align: Align2::CENTER_CENTER,
+            align: Align2::CENTER_TOP,
             width,
             color: style::half(colors, side),
         };
@@ -135,25 +142,36 @@ impl Explained {
             callouts.push(half(Side::Left, left, "The simulation", text.to_owned()));
         }
         let text = format!(
-            "Rebuilt from network packets alone, some {} ms later. No keys, no physics.",
+            "Rebuilt from network packets alone, some {} ms later. Can you see the difference?",
             self.late_ms
         );
         let over = if is_split { right } else { picture };
         callouts.push(half(Side::Right, over, "What another machine sees", text));
 
+        // A low window has no room for it.
+        if picture.height() < MIN_COST_HEIGHT {
+            return callouts;
+        }
         let (title, y, align) = match state.size {
-            PanelSize::Whole => ("What it costs  ➡", picture.top() + 8.0, Align2::RIGHT_TOP),
+            PanelSize::Whole => (
+                "What it costs  ➡",
+                picture.top() + 0.66 * picture.height(),
+                Align2::RIGHT_CENTER,
+            ),
             _ => (
                 "What it costs  ⬇",
                 picture.bottom() - 8.0,
                 Align2::RIGHT_BOTTOM,
             ),
         };
+        let whole = self
+            .whole_kbps
+            .map_or_else(String::new, |whole| format!(", of {whole:.0} uncompressed"));
         callouts.push(Callout {
             title,
             text: format!(
-                "{:.0} kilobits a second now; 17 000 uncompressed. PageUp or a click on the ladder switches \
-                 the compression.",
+                "{:.0} kilobits a second now{whole}. PageUp or a click on the ladder switches the \
+                 compression.",
                 self.kbps
             ),
             at: pos2(picture.right() - 8.0, y),
@@ -220,6 +238,10 @@ impl Callout {
             });
     }
 }
+
+/// Logical points.
+const BELOW_FIGURES: f32 = 84.0;
+const MIN_COST_HEIGHT: f32 = 560.0;
 
 /// Opacity of the boxes.
 const VEIL: f32 = 0.93;

@@ -6,10 +6,11 @@ mod series;
 use std::ops::RangeInclusive;
 
 use bevy_egui::egui::{self, Align2, Color32, Sense, Shape, Stroke, TextStyle, pos2, vec2};
+use cubewire_codec::ladder;
 use cubewire_scene::TICKS_PER_SECOND;
 use egui_plot::{
-    AxisHints, HLine, HoverPosition, Line, LineStyle, MarkerShape, Plot, PlotPoint, PlotPoints,
-    PlotUi, Text, VLine, uniform_grid_spacer,
+    AxisHints, HoverPosition, Line, LineStyle, MarkerShape, Plot, PlotPoint, PlotPoints, PlotUi,
+    Text, VLine,
 };
 
 use super::{Measured, PanelState, style, terms};
@@ -74,13 +75,13 @@ pub(super) fn draw_small(
             for (text, height, side) in labels {
                 let color = side.map_or(ink, |side| style::half(theme.colors(), side));
                 let at = PlotPoint::new(future * 0.1, height);
-                let text = egui::RichText::new(text).strong().size(LABEL_SIZE);
-                let text = Text::new("rate", at, text).color(color);
+                let text = egui::RichText::new(text).color(color).size(LABEL_SIZE);
+                let text = Text::new("rate", at, text);
                 plot.text(text.anchor(Align2::LEFT_CENTER).allow_hover(false));
             }
             let corner = PlotPoint::new(-past, *lines.heights.end());
-            let unit = egui::RichText::new(" kbps").size(LABEL_SIZE);
-            let unit = Text::new("unit", corner, unit).color(ink);
+            let unit = egui::RichText::new(" kbps").color(ink).size(LABEL_SIZE);
+            let unit = Text::new("unit", corner, unit);
             plot.text(unit.anchor(Align2::LEFT_TOP).allow_hover(false));
         });
 }
@@ -136,6 +137,8 @@ pub(super) fn controls(ui: &mut egui::Ui, state: &mut PanelState, lanes: &[Measu
 #[derive(Debug)]
 struct Lines<'a> {
     series: Vec<(Side, Series<'a>)>,
+    /// How far the graph goes back.
+    seconds: f64,
     scale: Scale,
     heights: RangeInclusive<f64>,
 }
@@ -165,6 +168,7 @@ impl<'a> Lines<'a> {
         });
         Self {
             series,
+            seconds: ticks as f64 / f64::from(TICKS_PER_SECOND),
             scale,
             heights: scale.heights(smallest, largest),
         }
@@ -173,10 +177,12 @@ impl<'a> Lines<'a> {
     fn draw(&self, plot: &mut PlotUi<'_>, theme: Theme, width: f32) {
         let colors = theme.colors();
         let muted = egui_color(colors.muted);
-        let target = HLine::new("target", self.scale.height(TARGET_KBPS))
+        // Not beyond the newest point, where a small graph has its labels.
+        let target = self.scale.height(TARGET_KBPS);
+        let target = Line::new("target", vec![[-self.seconds, target], [0.0, target]])
             .color(egui_color(colors.ink))
             .style(LineStyle::dashed_dense());
-        plot.hline(target.allow_hover(false));
+        plot.line(target.allow_hover(false));
         for (side, series) in &self.series {
             for place in series.switches() {
                 let switch = VLine::new("stages switched", series.seconds(place)).color(muted);
@@ -191,6 +197,26 @@ impl<'a> Lines<'a> {
                 .width(width);
             plot.line(line.allow_hover(false));
         }
+    }
+
+    /// The times of switches and the names of the rungs that follow, unless they would overlap the next.
+    fn switch_labels(&self) -> Vec<(f64, &'static str)> {
+        let mut labels: Vec<(f64, &'static str)> = Vec::new();
+        for (_, series) in &self.series {
+            for place in series.switches() {
+                let rung = ladder::rung_of(series.stages(place));
+                let name = rung.map_or("custom", |rung| rung.name);
+                labels.push((series.seconds(place), name));
+            }
+        }
+        labels.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let starts: Vec<f64> = labels.iter().skip(1).map(|label| label.0).collect();
+        let fits = |(place, label): (usize, (f64, &'static str))| {
+            let end = starts.get(place).copied().unwrap_or(0.0);
+            let width = self.seconds * LABEL_SHARE * label.1.len() as f64;
+            (end - label.0 >= width).then_some(label)
+        };
+        labels.into_iter().enumerate().filter_map(fits).collect()
     }
 
     /// The rates at the ends of the lines, and the target, each with its height; far enough apart to be
@@ -237,11 +263,13 @@ fn plot(ui: &mut egui::Ui, state: &PanelState, lines: &Lines<'_>, height: f32) {
         .min_thickness(AXIS_THICKNESS)
         .formatter(move |mark, _| format!("{:.0}", scale.kbps(mark.value)));
     let warning = egui_color(state.theme.colors().warning);
+    let muted = egui_color(state.theme.colors().muted);
     let ink = egui_color(state.theme.colors().ink);
     base("bandwidth", height)
         .show_axes([false, true])
         .custom_y_axes(vec![kbps_axis])
-        .x_grid_spacer(uniform_grid_spacer(|_| [1.0, 5.0, 10.0]))
+        // Vertical lines are switches.
+        .show_grid([false, true])
         .y_grid_spacer(move |input| scale.marks(input))
         .label_formatter(|hover| label(&lines.series, hover))
         .show(ui, |plot| {
@@ -250,6 +278,12 @@ fn plot(ui: &mut egui::Ui, state: &PanelState, lines: &Lines<'_>, height: f32) {
             // The topmost label stays inside.
             plot.set_plot_bounds_y(bottom..=top + HEADROOM * (top - bottom));
             lines.draw(plot, state.theme, 1.5);
+            for (seconds, name) in lines.switch_labels() {
+                let at = PlotPoint::new(seconds, bottom + 0.93 * (top - bottom));
+                let text = egui::RichText::new(format!(" {name}")).color(muted).small();
+                let text = Text::new("switched to", at, text);
+                plot.text(text.anchor(Align2::LEFT_CENTER).allow_hover(false));
+            }
             for (_, series) in &lines.series {
                 let lost: Vec<_> = series.losses().map(|seconds| [seconds, bottom]).collect();
                 let lost = egui_plot::Points::new("lost packets", lost)
@@ -258,9 +292,10 @@ fn plot(ui: &mut egui::Ui, state: &PanelState, lines: &Lines<'_>, height: f32) {
                     .radius(3.0);
                 plot.points(lost.allow_hover(false));
                 for (seconds, kbps) in series.peaks_above(scale.kbps(top)) {
-                    let text = egui::RichText::new(format!("▲ {kbps:.0}")).small();
+                    let text = format!("▲ {kbps:.0}");
+                    let text = egui::RichText::new(text).color(ink).small();
                     let at = PlotPoint::new(seconds, top + HEADROOM * (top - bottom));
-                    let text = Text::new("peak", at, text).color(ink);
+                    let text = Text::new("peak", at, text);
                     plot.text(text.anchor(Align2::CENTER_TOP).allow_hover(false));
                 }
             }
@@ -288,12 +323,10 @@ fn legend(ui: &mut egui::Ui, theme: Theme, lines: &Lines<'_>) {
         x = text.right() + 10.0;
     };
     let colors = theme.colors();
-    for (side, series) in &lines.series {
-        let kbps = series.newest_kbps().unwrap_or(0.0);
-        let text = format!("{} {kbps:.1} kbps", side.name());
-        entry(text, style::half(colors, *side), false);
+    for (side, _) in &lines.series {
+        entry(side.name().to_owned(), style::half(colors, *side), false);
     }
-    let target = format!("target {TARGET_KBPS:.0}");
+    let target = format!("target {TARGET_KBPS:.0} kbps");
     entry(target, egui_color(colors.ink), true);
     let lost = lines
         .series
@@ -371,6 +404,9 @@ const KBPS_SPACING: RangeInclusive<f32> = 12.0..=16.0;
 
 /// Share of the axis above its largest label.
 const HEADROOM: f64 = 0.07;
+
+/// Share of the graph's width that a letter of a label takes, about.
+const LABEL_SHARE: f64 = 0.018;
 
 /// Font size of the labels of a small graph, and the width that they need, logical points.
 const LABEL_SIZE: f32 = 12.0;

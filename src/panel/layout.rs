@@ -220,7 +220,7 @@ fn cost(ui: &mut Ui, theme: Theme, lane: &LaneView<'_>) {
 const MIN_WIDTH: f32 = 380.0;
 
 /// Fraction of the window's width that the panel may cover.
-const MAX_WIDTH_FRACTION: f32 = 0.6;
+const MAX_WIDTH_FRACTION: f32 = 0.5;
 
 /// Height of the graph with its legend: at least, in logical points, and as a share of the window.
 const GRAPH_HEIGHT: f32 = 130.0;

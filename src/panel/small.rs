@@ -3,7 +3,7 @@
 use bevy::prelude::*;
 use bevy_egui::{EguiContexts, EguiPrimaryContextPass, egui};
 
-use super::{Measured, graph};
+use super::{Measured, graph, style};
 use crate::replication::{Lane, LaneMeter};
 use crate::theme::{Theme, egui_color};
 use crate::view::{Overlay, Part, Side, ViewSystems};
@@ -19,6 +19,9 @@ const MAX_FRACTION: egui::Vec2 = egui::vec2(0.29, 0.24);
 
 /// Opacity of the background.
 const VEIL: f32 = 0.85;
+
+/// Logical points below which the captions need the graph's place.
+const MIN_PICTURE_WIDTH: f32 = 700.0;
 
 /// Distance from the bottom edge, logical points.
 const MARGIN: f32 = 8.0;
@@ -42,6 +45,11 @@ fn draw(
     if !overlay.shows(Part::Graph) {
         return Ok(());
     }
+    let ctx = contexts.ctx_mut()?;
+    if ctx.viewport_rect().width() < MIN_PICTURE_WIDTH {
+        return Ok(());
+    }
+    style::apply(ctx, *theme);
     let mut lanes: Vec<_> = lanes
         .iter()
         .map(|(&side, meter)| Measured {
@@ -51,7 +59,6 @@ fn draw(
         })
         .collect();
     lanes.sort_by_key(|lane| lane.side);
-    let ctx = contexts.ctx_mut()?;
     egui::Area::new(egui::Id::new("small graph"))
         .anchor(egui::Align2::CENTER_BOTTOM, [0.0, -MARGIN])
         .interactable(false)

@@ -85,6 +85,7 @@ fn visuals(theme: Theme) -> Visuals {
     ] {
         widget.fg_stroke.color = ink;
     }
+    visuals.disabled_alpha = 0.7;
     visuals.widgets.noninteractive.bg_stroke = Stroke::new(1.0, tint(colors, colors.ink, 0.15));
     visuals
 }

@@ -297,6 +297,21 @@ fn typed_lane_text_takes_effect_on_enter_and_an_error_is_shown_without_a_tooltip
     harness.key_press(egui::Key::Enter);
     harness.run();
     assert!(harness.state().typed.is_empty());
+    // A click elsewhere does not lose it, Esc does.
+    click(&mut harness, "Ladder");
+    click(&mut harness, "Halves");
+    assert!(
+        harness
+            .query_by_label_contains("unknown rung `indxe`")
+            .is_some()
+    );
+    harness
+        .get_by_role(egui::accesskit::Role::TextInput)
+        .focus();
+    harness.run();
+    harness.key_press(egui::Key::Escape);
+    harness.run();
+    assert!(harness.query_by_label_contains("unknown rung").is_none());
 
     type_text(&mut harness, "rung:index,link:4g");
     harness.key_press(egui::Key::Enter);
@@ -448,7 +463,7 @@ fn the_explanation_says_what_is_seen_and_which_keys_there_are() {
     assert!(!says(&harness, "The simulation"));
     harness.state_mut().status.plays_itself = true;
     harness.run();
-    assert!(says(&harness, "any key takes over"));
+    assert!(says(&harness, "Any key takes over"));
     assert!(!says(&harness, "What another machine sees"));
 }
 

@@ -137,7 +137,7 @@ impl Scale {
         let all = || costs.iter().map(|cost| cost.mean_kbps.max(1.0));
         let least = all().fold(TARGET_KBPS, f64::min);
         Self {
-            from: 10_f64.powf((least * 0.5).log10().floor()),
+            from: 10_f64.powf((least * 0.8).log10().floor()),
             to: all().fold(TARGET_KBPS * 2.0, f64::max),
         }
     }

@@ -69,6 +69,10 @@ impl<'a> Series<'a> {
         self.points[place].tick
     }
 
+    pub(super) fn stages(&self, place: usize) -> Stages {
+        self.points[place].stages
+    }
+
     pub(super) fn kbps(&self, place: usize) -> f64 {
         self.kbps[place]
     }

@@ -140,10 +140,15 @@ fn field_id(side: Side) -> Id {
 fn field(ui: &mut Ui, side: Side, settings: &LaneSettings) -> Option<Half> {
     let current = settings.to_text().unwrap_or_default();
     let id = field_id(side);
-    let mut text = ui.data(|data| data.get_temp(id)).unwrap_or_default();
-    if !ui.memory(|memory| memory.has_focus(id)) {
-        text = current;
-    }
+    // What is wrong stays until it is mended, or given up with Esc.
+    let parse = |text: &str| match side {
+        Side::Left => text.parse::<Half>(),
+        Side::Right => text.parse().map(Half::Lane),
+    };
+    let has_focus = ui.memory(|memory| memory.has_focus(id));
+    let typed: Option<String> = ui.data(|data| data.get_temp(id));
+    let typed = typed.filter(|typed| has_focus || parse(typed).is_err());
+    let mut text = typed.unwrap_or_else(|| current.clone());
     let response = ui
         .horizontal(|ui| {
             ui.label("as text");
@@ -155,12 +160,9 @@ fn field(ui: &mut Ui, side: Side, settings: &LaneSettings) -> Option<Half> {
             ui.add(field)
         })
         .inner;
-    let half = match side {
-        Side::Left => text.parse::<Half>(),
-        Side::Right => text.parse().map(Half::Lane),
-    };
+    let half = parse(&text);
     match &half {
-        Err(error) if response.has_focus() || response.lost_focus() => {
+        Err(error) if text != current => {
             ui.colored_label(ui.visuals().error_fg_color, error.to_string());
         }
         _ if !response.has_focus() => {
@@ -170,6 +172,10 @@ fn field(ui: &mut Ui, side: Side, settings: &LaneSettings) -> Option<Half> {
         }
         // A tooltip would cover what is typed, and its error.
         _ => {}
+    }
+    if response.lost_focus() && ui.input(|input| input.key_pressed(egui::Key::Escape)) {
+        ui.data_mut(|data| data.remove_temp::<String>(id));
+        return None;
     }
     ui.data_mut(|data| data.insert_temp(id, text));
     let is_entered = response.lost_focus() && ui.input(|input| input.key_pressed(egui::Key::Enter));

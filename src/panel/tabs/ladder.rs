@@ -7,7 +7,7 @@ use bevy_egui::egui::{
     pos2, vec2,
 };
 use cubewire_codec::Stages;
-use cubewire_codec::ladder::{AFFINE, LADDER, Rung};
+use cubewire_codec::ladder::{AFFINE, LADDER, Rung, rung_of};
 
 use crate::controls::RUNG_KEYS;
 use crate::panel::{style, terms};
@@ -66,7 +66,7 @@ pub(in crate::panel) fn draw(
     tick: Option<u64>,
 ) {
     let columns = Columns::of(ui.available_rect_before_wrap());
-    let rows = LADDER.len() + 3;
+    let rows = LADDER.len() + 5;
     let height = (ui.available_height() - AFFINE_GAP) / rows as f32;
     let height = height.clamp(*ROW_HEIGHT.start(), *ROW_HEIGHT.end());
     header(ui, &columns, sender, shadow.is_some());
@@ -92,6 +92,9 @@ pub(in crate::panel) fn draw(
         return;
     };
     look.target(ui, top, rungs_end);
+    if let Some(rung) = rung_of(sender.stages) {
+        ui.label(rung.summary);
+    }
     if let Some(age) = tick.and_then(|tick| shadow.age_ticks(tick)) {
         let ticks = if age == 1 { "tick" } else { "ticks" };
         let text =
@@ -153,9 +156,9 @@ fn header(ui: &mut egui::Ui, columns: &Columns, sender: &SenderSettings, is_meas
         return;
     }
     text(columns.name, Align2::LEFT_CENTER, "rung");
-    let target = format!("{TARGET_KBPS:.0}");
+    let target = format!("log, target {TARGET_KBPS:.0}");
     text(columns.at(TARGET_KBPS), Align2::CENTER_CENTER, &target);
-    let rate = format!("kbps at {}/s", sender.snapshots_per_second());
+    let rate = format!("kbps, {}/s", sender.snapshots_per_second());
     text(columns.kbps_end, Align2::RIGHT_CENTER, &rate);
     text(columns.right, Align2::RIGHT_CENTER, "factor");
     response.on_hover_text(format!(

@@ -76,12 +76,19 @@ pub(in crate::panel) fn draw(
     figure(ui, "arrived out of order", of_sent(link.reordered));
 }
 
+/// Whether these are the default conditions, with the link cut or not.
+fn is_default(link: &Conditions) -> bool {
+    let default = LinkSettings::default().conditions;
+    let cut = link.cut;
+    *link == Conditions { cut, ..default }
+}
+
 /// A menu of presets, which shows the one that matches, whether the link is cut or not.
 pub(super) fn preset(ui: &mut egui::Ui, id: &str, link: &mut Conditions) {
     let chosen = Preset::of(link);
     let title = match chosen {
         Some(preset) => preset.title,
-        None if *link == LinkSettings::default().conditions => "50 ms each way",
+        None if is_default(link) => "50 ms each way",
         None => "custom",
     };
     let combo = egui::ComboBox::from_id_salt(id).selected_text(title);
