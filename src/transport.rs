@@ -5,7 +5,7 @@
 //! [`replication::transport`](crate::replication::transport).
 //!
 //! In both cases renet fragments messages into packets and reassembles them. A guard validates every packet
-//! before it is passed to renet. renet's own acks travel in the datagrams of other packets: see [`acks`].
+//! before it is passed to renet. renet's own acks travel in the datagrams of other packets: see `transport/acks.rs`.
 
 mod acks;
 mod guard;
