@@ -32,6 +32,8 @@ pub enum Action {
     CutLink,
     /// Shows the halves in another way.
     NextView,
+    /// Turns both cameras back to where they started.
+    ResetCamera,
     /// Shows trails, or hides them.
     Trails,
     /// Explains what is on the screen, or stops explaining it.

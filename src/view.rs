@@ -156,10 +156,16 @@ fn on_action(
     simulation: Option<Res<CubeWorld>>,
     mut mode: ResMut<ViewMode>,
     mut trails: ResMut<Trails>,
+    orbit: Option<ResMut<camera::Orbit>>,
 ) {
     match *action {
         // A viewer of a server has nothing for the left half.
         Action::NextView if simulation.is_some() => *mode = mode.next(),
+        Action::ResetCamera => {
+            if let Some(mut orbit) = orbit {
+                *orbit = camera::Orbit::default();
+            }
+        }
         Action::Trails => trails.shown = !trails.shown,
         _ => {}
     }
@@ -170,6 +176,16 @@ mod tests {
     use bevy::math::vec2;
 
     use super::*;
+
+    #[test]
+    fn home_turns_the_cameras_back() {
+        let mut app = App::new();
+        app.add_plugins((MinimalPlugins, ViewPlugin))
+            .insert_resource(camera::Orbit::turned());
+        app.world_mut().trigger(Action::ResetCamera);
+        let orbit = app.world().resource::<camera::Orbit>();
+        assert_eq!(*orbit, camera::Orbit::default());
+    }
 
     #[test]
     fn the_inset_covers_the_right_and_the_bottom_edge() {

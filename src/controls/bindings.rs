@@ -36,7 +36,7 @@ pub enum Trigger {
 }
 
 /// Every key and mouse control.
-pub const BINDINGS: [Binding; 21] = {
+pub const BINDINGS: [Binding; 22] = {
     use Effect::{Elsewhere, Hold, Press, PressAlways};
     use Trigger::{Character, Key};
     const fn row(keys: &'static str, about: &'static str, effect: Effect) -> Binding {
@@ -122,6 +122,11 @@ pub const BINDINGS: [Binding; 21] = {
             "Ctrl +, Ctrl -, Ctrl 0",
             "size of text and panel",
             Elsewhere,
+        ),
+        row(
+            "Home",
+            "turn the cameras back, after drag and wheel",
+            Press(&[(Key(KeyCode::Home), Action::ResetCamera)]),
         ),
         row("drag", "orbit, both halves together", Elsewhere),
         row("wheel", "zoom", Elsewhere),

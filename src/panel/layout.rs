@@ -156,7 +156,8 @@ fn header(ui: &mut Ui, state: &mut PanelState, lane: &mut LaneView<'_>) -> Optio
                 state.size = size;
             }
             let about = format!("What am I looking at? {}", key_of(Action::Help));
-            if ui.button("?").on_hover_text(about).clicked() {
+            let help = egui::Button::new("?").selected(lane.status.explains);
+            if ui.add(help).on_hover_text(about).clicked() {
                 action = Some(Action::Help);
             }
             if is_whole {

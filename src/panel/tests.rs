@@ -364,7 +364,8 @@ fn every_button_of_the_toolbar_asks_for_its_action() {
         ("Cut link", Action::CutLink),
         ("Replay", Action::Replay),
         ("Video", Action::Video),
-        ("Help", Action::Help),
+        ("Camera", Action::ResetCamera),
+        ("?", Action::Help),
     ] {
         harness.state_mut().actions.clear();
         harness.get_by_label_contains(name).click();

@@ -72,11 +72,11 @@ pub(super) fn draw(ui: &mut Ui, status: &Status<'_>, link_is_cut: bool) -> Optio
             "Records the screen to an MP4.",
         ),
         (
-            "Help",
-            Action::Help,
+            "Camera",
+            Action::ResetCamera,
             true,
-            status.explains,
-            "What am I looking at?",
+            false,
+            "Turns the cameras back to where they started, after dragging and zooming.",
         ),
     ];
     ui.separator();

@@ -35,7 +35,7 @@ const PITCH: std::ops::RangeInclusive<f32> = 0.05..=1.5;
 const FOG_DENSITY: f32 = 0.009;
 
 /// Direction and distance of both cameras from the player: radians and metres.
-#[derive(Resource, Clone, Copy, Debug)]
+#[derive(Resource, Clone, Copy, Debug, PartialEq)]
 pub(super) struct Orbit {
     yaw: f32,
     pitch: f32,
@@ -53,6 +53,15 @@ impl Default for Orbit {
 }
 
 impl Orbit {
+    #[cfg(test)]
+    pub(super) fn turned() -> Self {
+        Self {
+            yaw: 1.0,
+            distance: 40.0,
+            ..Self::default()
+        }
+    }
+
     fn offset(self) -> Vec3 {
         let flat = Quat::from_rotation_z(self.yaw) * Vec3::NEG_Y;
         (flat * self.pitch.cos() + Vec3::Z * self.pitch.sin()) * self.distance
