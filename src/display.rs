@@ -1,13 +1,24 @@
-//! Checks for a display and a graphics adapter. Bevy panics without them.
+//! Checks for a display and a graphics adapter, without which Bevy panics, and the log of both.
 
 use std::env;
 
+use bevy::log::{Level, LogPlugin};
+use bevy::prelude::default;
 use bevy::tasks::block_on;
 use wgpu::{Backends, DeviceType, Instance, InstanceDescriptor};
 
-/// The log filter. renet warns about every snapshot of more than 20 fragments, netcode about every datagram
-/// of another program, and graphics drivers log at every level.
-pub(crate) const LOG_FILTER: &str = "wgpu=error,naga=warn,renet=error,renetcode=off";
+/// What is logged, unless the environment variable `RUST_LOG` says otherwise: warnings, and the game's own
+/// messages. renet warns about every snapshot of more than 20 fragments, netcode about every datagram of
+/// another program, and at each start window and renderer about what they do without.
+#[must_use]
+pub(crate) fn log_plugin() -> LogPlugin {
+    LogPlugin {
+        filter: "cubewire=info,bevy_render=error,bevy_egui=error,winit=error,wgpu=error,renet=error,renetcode=off"
+            .to_owned(),
+        level: Level::WARN,
+        ..default()
+    }
+}
 
 /// What is missing to open a window; `None` if nothing is.
 #[must_use]

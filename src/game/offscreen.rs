@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use bevy::asset::RenderAssetUsages;
 use bevy::camera::{ImageRenderTarget, RenderTarget};
-use bevy::log::{Level, LogPlugin};
+use bevy::log::LogPlugin;
 use bevy::prelude::*;
 use bevy::render::pipelined_rendering::PipelinedRenderingPlugin;
 use bevy::render::render_asset::RenderAssets;
@@ -28,7 +28,7 @@ use bevy_egui::EguiPlugin;
 use cubewire_scene::TICKS_PER_SECOND;
 
 use super::GamePlugins;
-use crate::display::LOG_FILTER;
+use crate::display::log_plugin;
 use crate::panel::{PanelPlugin, SmallGraphPlugin};
 use crate::recording::InputLogPlugin;
 use crate::view::{AppearancePlugin, Canvas, ViewPlugin};
@@ -121,11 +121,7 @@ impl OffScreen {
                 .into(),
                 ..default()
             })
-            .set(LogPlugin {
-                filter: format!("{LOG_FILTER},bevy_render=error,bevy_egui=error"),
-                level: Level::WARN,
-                ..default()
-            })
+            .set(log_plugin())
             .disable::<WinitPlugin>()
             // With pipelined rendering, an update would draw the previous frame.
             .disable::<PipelinedRenderingPlugin>();

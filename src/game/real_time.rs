@@ -6,11 +6,10 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use bevy::app::TerminalCtrlCHandlerPlugin;
-use bevy::log::LogPlugin;
 use bevy::prelude::*;
 use bevy::time::TimeUpdateStrategy;
 
-use crate::display::LOG_FILTER;
+use crate::display::log_plugin;
 use crate::files::write_whole;
 use crate::replication::Digest;
 
@@ -23,13 +22,7 @@ pub struct RealTimePlugin;
 
 impl Plugin for RealTimePlugin {
     fn build(&self, app: &mut App) {
-        app.add_plugins((
-            TerminalCtrlCHandlerPlugin,
-            LogPlugin {
-                filter: LOG_FILTER.to_owned(),
-                ..default()
-            },
-        ));
+        app.add_plugins((TerminalCtrlCHandlerPlugin, log_plugin()));
     }
 }
 

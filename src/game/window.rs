@@ -7,14 +7,13 @@ mod report;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use bevy::log::LogPlugin;
 use bevy::prelude::*;
 use bevy::window::WindowResolution;
 use bevy_egui::{EguiPlugin, EguiPostUpdateSet};
 
 use super::{GameError, GamePlugins, show_halves};
 use crate::controls::ControlsPlugin;
-use crate::display::LOG_FILTER;
+use crate::display::log_plugin;
 use crate::panel::PanelPlugin;
 use crate::recording::{InputLogPlugin, KeyboardPlugin, LivePlugin, RecordingFolder, Script};
 use crate::replication::{LaneSettings, TickPicture, ViewerPlugin, spawn_receiving_lane};
@@ -100,10 +99,7 @@ pub fn run(settings: WindowSettings) -> Result<(), WindowError> {
                 }),
                 ..default()
             })
-            .set(LogPlugin {
-                filter: LOG_FILTER.to_owned(),
-                ..default()
-            }),
+            .set(log_plugin()),
     );
     add_game(&mut app, settings)?;
     match app.run() {

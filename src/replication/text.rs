@@ -2,8 +2,8 @@
 //!
 //! | setting | value | default |
 //! | --- | --- | --- |
-//! | `rung` | a rung's name | none: `rung` or `stages` is required |
-//! | `stages` | see [`Stages`](Stages#method.from_str) | none: `rung` or `stages` is required |
+//! | `rung` | a rung's name | `changed-flags` |
+//! | `stages` | see [`Stages`](Stages#method.from_str); not together with `rung` | those of the rung |
 //! | `link` | a preset's name, or conditions: see [`Conditions`] | 50 ms each way |
 //! | `interpolation` | `none`, `linear`, `hermite`, `extrapolate` | `linear` |
 //! | `rate` | snapshots a second: 60, 30, 20, 10 | 60 |
@@ -37,7 +37,7 @@ pub enum LaneTextError {
         part: String,
     },
     /// A setting is unknown.
-    #[error("unknown setting `{name}`; one of {}", SETTINGS.join(", "))]
+    #[error("unknown setting `{name}`{}; one of {}", similar(name, SETTINGS), SETTINGS.join(", "))]
     UnknownSetting {
         /// The name that was given.
         name: String,
@@ -48,11 +48,11 @@ pub enum LaneTextError {
         /// Which.
         name: String,
     },
-    /// The stages are missing, or given in both ways.
-    #[error("a lane needs either `rung:NAME` or `stages:…`")]
-    NoStages,
+    /// The stages are given in both ways.
+    #[error("a lane has either `rung:NAME` or `stages:…`, not both")]
+    StagesTwice,
     /// There is no such rung.
-    #[error("unknown rung `{name}`; one of {}", rung_names())]
+    #[error("unknown rung `{name}`{}; one of {}", similar(name, rung_names()), rung_names().join(", "))]
     UnknownRung {
         /// The name that was given.
         name: String,
@@ -92,9 +92,20 @@ const SETTINGS: [&str; 8] = [
     "seed",
 ];
 
-fn rung_names() -> String {
-    let names: Vec<_> = ladder::LADDER.iter().map(|rung| rung.name).collect();
-    format!("{}, {}", names.join(", "), ladder::AFFINE.name)
+fn rung_names() -> Vec<&'static str> {
+    let mut names: Vec<_> = ladder::LADDER.iter().map(|rung| rung.name).collect();
+    names.push(ladder::AFFINE.name);
+    names
+}
+
+/// The most similar of the names as a question, if one is similar enough to be meant.
+fn similar(given: &str, names: impl IntoIterator<Item = &'static str>) -> String {
+    let similarity = |name| strsim::jaro_winkler(given, name);
+    let likely = names.into_iter().filter(|name| similarity(name) > 0.8);
+    likely
+        .max_by(|a, b| similarity(a).total_cmp(&similarity(b)))
+        .map(|name| format!(" (did you mean `{name}`?)"))
+        .unwrap_or_default()
 }
 
 fn interpolation_names() -> String {
@@ -253,8 +264,8 @@ impl FromStr for LaneSettings {
             lane.set(name, value)?;
             given.push(name);
         }
-        if given.contains(&"rung") == given.contains(&"stages") {
-            return Err(LaneTextError::NoStages);
+        if given.contains(&"rung") && given.contains(&"stages") {
+            return Err(LaneTextError::StagesTwice);
         }
         Ok(lane)
     }
@@ -284,6 +295,13 @@ mod tests {
     }
 
     #[test]
+    fn without_stages_a_lane_has_the_usual_ones() {
+        let lane: LaneSettings = "link:hostile".parse().unwrap();
+        let text = lane.to_text().unwrap();
+        assert_eq!(text, "rung:changed-flags,link:hostile");
+    }
+
+    #[test]
     fn settings_come_in_any_order_and_stages_of_a_rung_get_its_name() {
         let stages = ladder::DELTA.stages;
         let lane: LaneSettings = format!("rate:30,stages:{stages}").parse().unwrap();
@@ -296,12 +314,16 @@ mod tests {
             error("delta"),
             "`delta` is not of the form SETTING:VALUE, as in `rung:delta`"
         );
-        assert!(error("rung:detla").starts_with("unknown rung `detla`; one of uncompr"));
-        assert!(error("rugn:delta").starts_with("unknown setting `rugn`; one of rung, "));
+        let unknown = "unknown rung `detla` (did you mean `delta`?); one of uncompr";
+        assert!(error("rung:detla").starts_with(unknown));
+        assert!(error("rung:xyz").starts_with("unknown rung `xyz`; one of uncompr"));
+        let unknown = "unknown setting `rugn` (did you mean `rung`?); one of rung, ";
+        assert!(error("rugn:delta").starts_with(unknown));
         assert_eq!(error("rate:10,rate:20"), "`rate` is given twice");
-        let neither = "a lane needs either `rung:NAME` or `stages:…`";
-        assert_eq!(error("rate:10"), neither);
-        assert_eq!(error("rung:delta,stages:delta=indices"), neither);
+        assert_eq!(
+            error("rung:delta,stages:delta=indices"),
+            "a lane has either `rung:NAME` or `stages:…`, not both"
+        );
         assert_eq!(
             error("rung:delta,rate:25"),
             "rate must be 60, 30, 20 or 10, not `25`"

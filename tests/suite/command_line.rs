@@ -173,7 +173,7 @@ fn without_a_display_it_says_so_and_prints_the_ladder() {
 fn mistakes_get_one_line_that_names_the_place() {
     let said = complaint(&["headless", "--rung", "indexx"]);
     assert!(
-        said.contains("--rung: unknown rung `indexx`; one of "),
+        said.contains("--rung: unknown rung `indexx` (did you mean `index`?); one of "),
         "{said}"
     );
     assert!(said.contains("relative-index"), "{said}");

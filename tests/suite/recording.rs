@@ -453,7 +453,9 @@ fn what_cannot_be_recorded_is_said_before_anything_is_drawn() {
     );
     let said = refused(&["--left", "rung:detla"], "a.mp4");
     assert!(
-        said.starts_with("error: --left: unknown rung `detla`; one of uncompressed, "),
+        said.starts_with(
+            "error: --left: unknown rung `detla` (did you mean `delta`?); one of uncompressed, "
+        ),
         "{said}"
     );
     let illegal = "stages:changed-flags=separate";
