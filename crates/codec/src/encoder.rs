@@ -23,7 +23,7 @@ use crate::state::Snapshot;
 pub struct Packet {
     /// The bytes to send.
     pub bytes: Vec<u8>,
-    /// Its bits by kind. Set it to [`BitLedger::with_cubes`] to count them by cube as well.
+    /// Its bits by kind. Set it to [`BitLedger::itemized`] to list them by cube as well.
     pub ledger: BitLedger,
     /// Cubes that differ from the given baseline if its precision is the packet's, and otherwise from the
     /// initial state. Counted also where the stages send every cube.
@@ -151,7 +151,7 @@ impl Encoder {
             _ => packet.changed_cubes,
         };
         packet.bytes.clear();
-        packet.ledger.reset(current.len());
+        packet.ledger.reset();
         let state = match Variant::of(stages.delta) {
             Some(variant) => {
                 let references = References {

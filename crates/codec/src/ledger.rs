@@ -62,14 +62,25 @@ impl fmt::Display for BitKind {
     }
 }
 
-/// The bits of a packet by kind and, optionally, by cube.
+/// Consecutive bits of a packet that have the same purpose.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct BitItem {
+    /// What they are for.
+    pub kind: BitKind,
+    /// The index of the cube that they belong to; none for those of the whole packet.
+    pub cube: Option<u16>,
+    /// How many: a whole number, or the information content of arithmetically coded bins.
+    pub bits: f64,
+}
+
+/// The bits of a packet by kind and, optionally, as a list in the order of the packet.
 ///
 /// Entries are bits, and their sum is the size of the packet. They are whole numbers unless the packet is
 /// arithmetically coded.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct BitLedger {
     kinds: [f64; BitKind::ALL.len()],
-    cubes: Option<Vec<f64>>,
+    items: Option<Vec<BitItem>>,
 }
 
 impl BitLedger {
@@ -79,11 +90,11 @@ impl BitLedger {
         Self::default()
     }
 
-    /// A ledger by kind and by cube. Costs one more addition per field.
+    /// A ledger by kind, and a list of every run of bits: see [`items`](Self::items).
     #[must_use]
-    pub fn with_cubes() -> Self {
+    pub fn itemized() -> Self {
         Self {
-            cubes: Some(Vec::new()),
+            items: Some(Vec::new()),
             ..Self::default()
         }
     }
@@ -94,10 +105,13 @@ impl BitLedger {
         self.kinds[kind as usize]
     }
 
-    /// Bits of each cube, by index, in a ledger made by [`BitLedger::with_cubes`].
+    /// The bits in the order of the packet, in a ledger made by [`BitLedger::itemized`]. An item begins where
+    /// the ones before it end: in a bit-packed packet, and in any header, that is the place of its bits.
+    /// Arithmetically coded bins share their bits with others; there the place is where the information of
+    /// the item begins, and the last item is the overhead of ending in whole bytes.
     #[must_use]
-    pub fn cubes(&self) -> Option<&[f64]> {
-        self.cubes.as_deref()
+    pub fn items(&self) -> Option<&[BitItem]> {
+        self.items.as_deref()
     }
 
     /// Bits of the packet.
@@ -112,33 +126,35 @@ impl BitLedger {
         self.total() - self.kind(BitKind::Header) - self.kind(BitKind::Padding)
     }
 
-    /// Clears the ledger, for a packet of `cubes` cubes.
-    pub fn reset(&mut self, cubes: usize) {
+    /// Clears the ledger, for another packet.
+    pub fn reset(&mut self) {
         self.kinds = Default::default();
-        if let Some(entries) = &mut self.cubes {
-            entries.clear();
-            entries.resize(cubes, 0.0);
+        if let Some(items) = &mut self.items {
+            items.clear();
         }
     }
 
-    /// Adds another ledger to this one, for a total over several packets. Cubes that only one of them has
-    /// count as 0 in the other; a ledger without cubes stays without.
+    /// Adds another ledger to this one, for a total over several packets. Its items follow if both have a
+    /// list; a ledger without one stays without.
     pub fn add(&mut self, other: &Self) {
         for (entry, more) in self.kinds.iter_mut().zip(other.kinds) {
             *entry += more;
         }
-        if let (Some(entries), Some(more)) = (&mut self.cubes, &other.cubes) {
-            entries.resize(entries.len().max(more.len()), 0.0);
-            for (entry, more) in entries.iter_mut().zip(more) {
-                *entry += more;
-            }
+        if let (Some(items), Some(more)) = (&mut self.items, &other.items) {
+            items.extend_from_slice(more);
         }
     }
 
     pub(crate) fn record(&mut self, kind: BitKind, cube: Option<usize>, bits: f64) {
         self.kinds[kind as usize] += bits;
-        if let (Some(entries), Some(cube)) = (&mut self.cubes, cube) {
-            entries[cube] += bits;
+        let Some(items) = &mut self.items else {
+            return;
+        };
+        // There are at most 65 536 cubes.
+        let cube = cube.map(|cube| cube as u16);
+        match items.last_mut() {
+            Some(last) if (last.kind, last.cube) == (kind, cube) => last.bits += bits,
+            _ => items.push(BitItem { kind, cube, bits }),
         }
     }
 }
@@ -148,21 +164,28 @@ mod tests {
     use super::*;
 
     #[test]
-    fn kinds_and_cubes_add_up() {
-        let mut ledger = BitLedger::with_cubes();
-        ledger.reset(3);
+    fn kinds_and_items_add_up() {
+        let mut ledger = BitLedger::itemized();
+        ledger.reset();
         ledger.record(BitKind::Header, None, 34.0);
         ledger.record(BitKind::Position, Some(2), 12.0);
-        ledger.record(BitKind::Flags, Some(2), 2.0);
+        ledger.record(BitKind::Flags, Some(2), 1.0);
+        ledger.record(BitKind::Flags, Some(2), 1.0);
         assert_eq!(ledger.total(), 48.0);
         assert_eq!(ledger.kind(BitKind::Position), 12.0);
-        assert_eq!(ledger.cubes(), Some(&[0.0, 0.0, 14.0][..]));
+        let item = |kind, cube, bits| BitItem { kind, cube, bits };
+        let items = [
+            item(BitKind::Header, None, 34.0),
+            item(BitKind::Position, Some(2), 12.0),
+            item(BitKind::Flags, Some(2), 2.0),
+        ];
+        assert_eq!(ledger.items(), Some(&items[..]));
 
-        let mut sum = BitLedger::with_cubes();
+        let mut sum = BitLedger::itemized();
         sum.add(&ledger);
         sum.add(&ledger);
         assert_eq!(sum.total(), 96.0);
-        assert_eq!(sum.cubes(), Some(&[0.0, 0.0, 28.0][..]));
+        assert_eq!(sum.items(), Some(&[items, items].concat()[..]));
     }
 
     #[test]

@@ -160,7 +160,7 @@ impl IndexForm {
         if indices.len() > self.max_count {
             return false;
         }
-        counted.reset(0);
+        counted.reset();
         let mut counter = Sink::counter(counted);
         self.put(&mut counter, indices);
         counter.counted_bits() < cubes as u64

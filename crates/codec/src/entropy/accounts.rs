@@ -40,7 +40,7 @@ impl Drop for Accounts<'_> {
 
 impl CodingObserver for Accounts<'_> {
     fn coded(&mut self, element: Element, _: &[usize], bin: bool, one: u32) {
-        let cube = element.cube.filter(|_| self.ledger.cubes().is_some());
+        let cube = element.cube.filter(|_| self.ledger.items().is_some());
         let element = Element { cube, ..element };
         // One logarithm for many bins, because it takes longer than a bin.
         if element != self.element || self.probability < MIN_PROBABILITY {

@@ -25,7 +25,7 @@ fn encoding_and_decoding_allocate_nothing_once_warm() {
     for rung in LADDER.into_iter().chain([AFFINE]) {
         let stages = rung.stages;
         let mut packet = Packet {
-            ledger: BitLedger::with_cubes(),
+            ledger: BitLedger::itemized(),
             ..Packet::default()
         };
         let mut current = QuantizedSnapshot::new(stages.precision());

@@ -1,6 +1,6 @@
 //! Every legal combination of stages brings every snapshot across, and accounts for every bit.
 
-use cubewire_codec::ladder::LADDER;
+use cubewire_codec::ladder::{AFFINE, LADDER};
 use cubewire_codec::{BitKind, BitLedger, Sequence, Snapshot, Stages};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
@@ -15,11 +15,23 @@ fn assert_accounted(lane: &Lane, cubes: usize) {
     let bits = lane.packet.bytes.len() as f64 * 8.0;
     let kinds: f64 = BitKind::ALL.iter().map(|&kind| ledger.kind(kind)).sum();
     assert!((kinds - bits).abs() < 1e-6);
-    let by_cube = ledger.cubes().unwrap();
-    assert_eq!(by_cube.len(), cubes);
+    let items = ledger.items().unwrap();
+    let itemized: f64 = items.iter().map(|item| item.bits).sum();
+    assert!((itemized - bits).abs() < 1e-6);
+    for kind in BitKind::ALL {
+        let of_kind = items.iter().filter(|item| item.kind == kind);
+        let of_kind: f64 = of_kind.map(|item| item.bits).sum();
+        assert!((of_kind - ledger.kind(kind)).abs() < 1e-6);
+    }
+    let of_cubes = items.iter().filter(|item| item.cube.is_some());
+    assert!(
+        of_cubes
+            .clone()
+            .all(|item| usize::from(item.cube.unwrap()) < cubes)
+    );
+    let of_cubes: f64 = of_cubes.map(|item| item.bits).sum();
     let shared = [BitKind::Header, BitKind::Check, BitKind::Padding];
     let shared: f64 = shared.iter().map(|&kind| ledger.kind(kind)).sum();
-    let of_cubes: f64 = by_cube.iter().sum();
     // What is neither a cube's nor shared is the form and the count of the selection.
     let form_and_count = bits - shared - of_cubes;
     // Or, with arithmetic coding, which additional references are named.
@@ -28,12 +40,43 @@ fn assert_accounted(lane: &Lane, cubes: usize) {
 
 /// Sends the frames of a scene, each relative to the one before, one after another of `stages`.
 fn send_all(scene: &Scene, stages: &[Stages]) {
-    let mut lane = Lane::new(&scene.initial, BitLedger::with_cubes());
+    let mut lane = Lane::new(&scene.initial, BitLedger::itemized());
     let mut before = None;
     for ((sequence, snapshot), stages) in scene.play().into_iter().zip(stages.iter().cycle()) {
         lane.send(sequence, *stages, &snapshot, before);
         assert_accounted(&lane, snapshot.cubes.len());
         before = Some(sequence);
+    }
+}
+
+/// A packet that ends inside an item is rejected with the kind of that item.
+#[test]
+fn items_lie_where_the_decoder_reads_them() {
+    let scene = any_scene(40, 4);
+    let rungs = LADDER.into_iter().chain([AFFINE]);
+    for rung in rungs.filter(|rung| !rung.stages.delta.is_arithmetic()) {
+        let mut lane = Lane::new(&scene.initial, BitLedger::itemized());
+        let mut before = None;
+        for (sequence, snapshot) in scene.play() {
+            lane.send(sequence, rung.stages, &snapshot, before);
+            before = Some(sequence);
+            let mut ends = 0;
+            let ledger = lane.packet.ledger.clone();
+            for item in ledger.items().unwrap() {
+                assert_eq!(item.bits.fract(), 0.0);
+                let starts = ends;
+                ends += item.bits as usize;
+                for bytes in starts.div_ceil(8)..ends.div_ceil(8) {
+                    let (field, cube) = lane.field_at_end_of(bytes);
+                    assert_eq!(field, item.kind, "{}", rung.name);
+                    // The decoder does not know yet which cube the bits of the selection name.
+                    if field != BitKind::Selection {
+                        assert_eq!(cube, item.cube.map(usize::from), "{}", rung.name);
+                    }
+                }
+            }
+            assert_eq!(ends, lane.packet.bytes.len() * 8);
+        }
     }
 }
 
@@ -128,7 +171,7 @@ proptest! {
         rung in prop::sample::select(LADDER.to_vec()),
         ages in prop::collection::vec(1_usize..6, 8),
     ) {
-        let mut lane = Lane::new(&scene.initial, BitLedger::with_cubes());
+        let mut lane = Lane::new(&scene.initial, BitLedger::itemized());
         let played = scene.play();
         for (index, (sequence, snapshot)) in played.iter().enumerate() {
             let baseline = index.checked_sub(ages[index]).map(|before| played[before].0);

@@ -4,8 +4,8 @@ use std::collections::HashMap;
 
 use cubewire_codec::stages::Delta;
 use cubewire_codec::{
-    Baseline, CubeState, Decoder, Encoder, Limits, Packet, QuantizedSnapshot, References, Sequence,
-    Snapshot, Stages,
+    Baseline, BitKind, CubeState, DecodeError, Decoder, Encoder, Limits, Packet, QuantizedSnapshot,
+    References, Sequence, Snapshot, Stages,
 };
 use glam::{Quat, Vec3};
 use proptest::prelude::*;
@@ -146,6 +146,17 @@ impl Lane {
                 ..Packet::default()
             },
             initial: initial.clone(),
+        }
+    }
+
+    /// What the decoder is reading where the first `bytes` of the packet end.
+    pub(crate) fn field_at_end_of(&mut self, bytes: usize) -> (BitKind, Option<usize>) {
+        let bytes = &self.packet.bytes[..bytes];
+        let held = |sequence: Sequence| self.received.get(&sequence.0);
+        let decoded = self.decoder.decode(bytes, held, &mut Baseline::default());
+        match decoded {
+            Err(DecodeError::Truncated { field, cube, .. }) => (field, cube),
+            other => panic!("{other:?}"),
         }
     }
 
