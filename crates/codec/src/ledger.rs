@@ -62,6 +62,50 @@ impl fmt::Display for BitKind {
     }
 }
 
+/// How a position or an orientation is coded, from the least to the most bits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Form {
+    /// As a difference of zero: the prediction is exact, or without prediction the field is unchanged.
+    Exact,
+    /// As a small difference: each component is in the first of its ranges, or, with arithmetic coding,
+    /// below 12 steps.
+    Small,
+    /// As a larger difference.
+    Large,
+    /// As it is, because the stages have no differences.
+    Whole,
+    /// As it is, because a component of the difference is beyond the last range.
+    OutOfRange,
+    /// As it is, because the orientation omits another component than its reference; with arithmetic coding,
+    /// as a difference, but from the prediction with that component omitted.
+    OtherLargest,
+}
+
+impl Form {
+    /// Every form.
+    pub const ALL: [Self; 6] = [
+        Self::Exact,
+        Self::Small,
+        Self::Large,
+        Self::Whole,
+        Self::OutOfRange,
+        Self::OtherLargest,
+    ];
+
+    /// The name in legends.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Exact => "exact",
+            Self::Small => "small difference",
+            Self::Large => "large difference",
+            Self::Whole => "whole value",
+            Self::OutOfRange => "out of range",
+            Self::OtherLargest => "other largest component",
+        }
+    }
+}
+
 /// Consecutive bits of a packet that have the same purpose.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct BitItem {
@@ -71,6 +115,8 @@ pub struct BitItem {
     pub cube: Option<u16>,
     /// How many: a whole number, or the information content of arithmetically coded bins.
     pub bits: f64,
+    /// How a position or an orientation is coded.
+    pub form: Option<Form>,
 }
 
 /// The bits of a packet by kind and, optionally, as a list in the order of the packet.
@@ -154,7 +200,19 @@ impl BitLedger {
         let cube = cube.map(|cube| cube as u16);
         match items.last_mut() {
             Some(last) if (last.kind, last.cube) == (kind, cube) => last.bits += bits,
-            _ => items.push(BitItem { kind, cube, bits }),
+            _ => items.push(BitItem {
+                kind,
+                cube,
+                bits,
+                form: None,
+            }),
+        }
+    }
+
+    /// Notes how the newest item is coded.
+    pub(crate) fn note(&mut self, form: impl FnOnce() -> Form) {
+        if let Some(item) = self.items.as_mut().and_then(|items| items.last_mut()) {
+            item.form = Some(form());
         }
     }
 }
@@ -169,15 +227,21 @@ mod tests {
         ledger.reset();
         ledger.record(BitKind::Header, None, 34.0);
         ledger.record(BitKind::Position, Some(2), 12.0);
+        ledger.note(|| Form::Small);
         ledger.record(BitKind::Flags, Some(2), 1.0);
         ledger.record(BitKind::Flags, Some(2), 1.0);
         assert_eq!(ledger.total(), 48.0);
         assert_eq!(ledger.kind(BitKind::Position), 12.0);
-        let item = |kind, cube, bits| BitItem { kind, cube, bits };
+        let item = |kind, cube, bits, form| BitItem {
+            kind,
+            cube,
+            bits,
+            form,
+        };
         let items = [
-            item(BitKind::Header, None, 34.0),
-            item(BitKind::Position, Some(2), 12.0),
-            item(BitKind::Flags, Some(2), 2.0),
+            item(BitKind::Header, None, 34.0, None),
+            item(BitKind::Position, Some(2), 12.0, Some(Form::Small)),
+            item(BitKind::Flags, Some(2), 2.0, None),
         ];
         assert_eq!(ledger.items(), Some(&items[..]));
 

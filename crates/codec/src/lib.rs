@@ -90,7 +90,7 @@ pub use decoder::Decoder;
 pub use encoder::{EncodeError, Encoder, Packet, References};
 pub use header::{Header, Reference};
 pub use initial::{InitialStateError, decode_initial, encode_initial};
-pub use ledger::{BitItem, BitKind, BitLedger};
+pub use ledger::{BitItem, BitKind, BitLedger, Form};
 pub use limits::{Limits, MAX_CUBES, TooManyCubes};
 pub use precision::{Precision, VelocityPrecision};
 pub use selection::{PREDICTED_INDEX_BITS, RELATIVE_INDEX_BITS, index_bits, index_count_bits};

@@ -12,7 +12,7 @@
 //!                                   0 0 | 10 bits    40..=1063
 //! ```
 
-use crate::ledger::BitKind;
+use crate::ledger::{BitKind, Form};
 use crate::sink::Word;
 use crate::source::{DecodeError, Source};
 
@@ -78,6 +78,21 @@ impl<const N: usize> Ranges<N> {
         let [x, y, z] = components;
         let word = self.signed(x)?.then(self.signed(y)?);
         Some(word.then(self.signed(z)?))
+    }
+
+    /// The form of a difference that [`signed_vector`](Self::signed_vector) has a code for.
+    pub(crate) fn form(&self, difference: [i32; 3]) -> Form {
+        let first = Some(1 + u32::from(self.bits[0]));
+        if difference == [0; 3] {
+            Form::Exact
+        } else if difference
+            .into_iter()
+            .all(|component| self.signed_bits(component) == first)
+        {
+            Form::Small
+        } else {
+            Form::Large
+        }
     }
 
     /// The code of an unsigned number, or `None` if it is beyond the last range.

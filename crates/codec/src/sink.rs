@@ -2,7 +2,7 @@
 
 use bitstream_io::{BigEndian, BitWrite, BitWriter, BitsWritten};
 
-use crate::ledger::{BitKind, BitLedger};
+use crate::ledger::{BitKind, BitLedger, Form};
 use crate::quantize::Bounded;
 
 /// Bits that are written in one go: at most 64 of them, the first the most significant.
@@ -101,6 +101,11 @@ impl<W: BitWrite> Sink<'_, W> {
             .expect("writing to memory does not fail, and every value fits its width");
         self.written += u64::from(word.bits);
         self.ledger.record(kind, self.cube, f64::from(word.bits));
+    }
+
+    /// Notes how the field that was just written is coded.
+    pub(crate) fn note(&mut self, form: impl FnOnce() -> Form) {
+        self.ledger.note(form);
     }
 
     /// `value` in `bits`, which must hold it.

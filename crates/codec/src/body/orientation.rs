@@ -12,7 +12,7 @@
 use bitstream_io::BitWrite;
 
 use super::Body;
-use crate::ledger::BitKind;
+use crate::ledger::{BitKind, Form};
 use crate::predict::CLASSES;
 use crate::quantize::smallest_three::{SmallestThree, max_component};
 use crate::ranges::Ranges;
@@ -48,12 +48,16 @@ impl Body<'_> {
             for word in current.quaternions[cube] {
                 sink.put(KIND, 32, word);
             }
+            sink.note(|| Form::Whole);
             return;
         };
         let orientation = current.smallest_three(cube);
         let before = || self.baseline.snapshot.smallest_three(cube);
         match self.stages.relative_orientation {
-            RelativeOrientation::Off => put_absolute(sink, bits, orientation),
+            RelativeOrientation::Off => {
+                put_absolute(sink, bits, orientation);
+                sink.note(|| Form::Whole);
+            }
             RelativeOrientation::TwoRanges => {
                 let ranges = at_precision(ORIENTATION_RANGES, bits);
                 put_relative(sink, ranges, bits, orientation, before());
@@ -133,14 +137,22 @@ fn put_relative<const N: usize, W: BitWrite>(
     let difference = std::array::from_fn(|slot| {
         i32::from(orientation.components[slot]) - i32::from(before.components[slot])
     });
+    let has_same_largest = orientation.largest == before.largest;
     let relative = ranges
         .signed_vector(difference)
-        .filter(|_| orientation.largest == before.largest);
+        .filter(|_| has_same_largest);
     match relative {
-        Some(word) => sink.put_word(KIND, Word::new(1, 1).then(word)),
+        Some(word) => {
+            sink.put_word(KIND, Word::new(1, 1).then(word));
+            sink.note(|| ranges.form(difference));
+        }
         None => {
             sink.put_flag(KIND, false);
             put_absolute(sink, bits, orientation);
+            sink.note(|| match has_same_largest {
+                true => Form::OutOfRange,
+                false => Form::OtherLargest,
+            });
         }
     }
 }

@@ -12,7 +12,7 @@
 use bitstream_io::BitWrite;
 
 use super::Body;
-use crate::ledger::BitKind;
+use crate::ledger::{BitKind, Form};
 use crate::predict::{CLASSES, Prediction};
 use crate::quantize::affine::{AFFINE_POSITION, DIFFERENCE_BITS, DIFFERENCE_ZERO_POINT};
 use crate::quantize::bounded::{Bounded, POSITION};
@@ -52,9 +52,13 @@ impl Body<'_> {
                 for word in position {
                     sink.put(KIND, 32, word.cast_unsigned());
                 }
+                sink.note(|| Form::Whole);
             }
             (Position::Affine, _) => put_affine(sink, position, before),
-            (Position::Quantized, RelativePosition::Off) => put_bounded(sink, POSITION, position),
+            (Position::Quantized, RelativePosition::Off) => {
+                put_bounded(sink, POSITION, position);
+                sink.note(|| Form::Whole);
+            }
             (Position::Quantized, RelativePosition::TwoRanges) => {
                 put_relative(sink, POSITION_RANGES, position, before);
             }
@@ -95,10 +99,14 @@ fn put_relative<const N: usize, W: BitWrite>(
 ) {
     let difference = std::array::from_fn(|axis| position[axis] - reference[axis]);
     match ranges.signed_vector(difference) {
-        Some(word) => sink.put_word(KIND, Word::new(1, 1).then(word)),
+        Some(word) => {
+            sink.put_word(KIND, Word::new(1, 1).then(word));
+            sink.note(|| ranges.form(difference));
+        }
         None => {
             sink.put_flag(KIND, false);
             put_bounded(sink, POSITION, position);
+            sink.note(|| Form::OutOfRange);
         }
     }
 }
@@ -144,10 +152,15 @@ fn put_affine<W: BitWrite>(sink: &mut Sink<'_, W>, position: [i32; 3], before: [
     sink.put_flag(KIND, full);
     if full {
         put_bounded(sink, AFFINE_POSITION, position);
+        sink.note(|| Form::OutOfRange);
     } else {
         for code in codes {
             sink.put(KIND, DIFFERENCE_BITS, code.cast_unsigned());
         }
+        sink.note(|| match position == before {
+            true => Form::Exact,
+            false => Form::Small,
+        });
     }
 }
 

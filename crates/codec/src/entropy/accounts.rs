@@ -2,7 +2,7 @@
 
 use super::coder::ONE;
 use super::session::{CodingObserver, Element};
-use crate::ledger::{BitKind, BitLedger};
+use crate::ledger::{BitKind, BitLedger, Form};
 
 /// Records what every bin costs in a ledger.
 pub(crate) struct Accounts<'a> {
@@ -49,6 +49,13 @@ impl CodingObserver for Accounts<'_> {
         }
         let probability = if bin { one } else { ONE - one };
         self.probability *= f64::from(probability) / f64::from(ONE);
+    }
+
+    fn note(&mut self, form: impl FnOnce() -> Form) {
+        if self.ledger.items().is_some() {
+            self.record();
+            self.ledger.note(form);
+        }
     }
 }
 

@@ -11,7 +11,7 @@ use super::predictor::Predictor;
 use super::residual::signed_magnitude;
 use super::rotation::{Quaternion, by_size, pack, turn, unpack};
 use super::session::{CodingObserver, Flag, NonCanonical, Session};
-use crate::ledger::BitKind;
+use crate::ledger::{BitKind, Form};
 use crate::quantize::smallest_three::SmallestThree;
 
 /// A coded field.
@@ -90,7 +90,8 @@ impl<B: BinCoder, O: CodingObserver> Session<'_, B, O> {
             history, clearance, ..
         } = context;
         let largest = self.largest_component(context, prediction, target);
-        let prediction = pack(prediction, largest);
+        let predicted = prediction;
+        let prediction = pack(predicted, largest);
         let secondary = pack(secondary, largest);
         let reference = pack(history.orientation, largest);
         let components = Components {
@@ -107,6 +108,11 @@ impl<B: BinCoder, O: CodingObserver> Session<'_, B, O> {
                 so_far * 16 + context.short,
             ]
         })?;
+        self.observer
+            .note(|| match by_size(predicted)[0] == largest {
+                true => form(residual),
+                false => Form::OtherLargest,
+            });
         let value = SmallestThree {
             largest: largest as u8,
             components: values.map(|value| value as u16),
@@ -224,6 +230,7 @@ impl<B: BinCoder, O: CodingObserver> Session<'_, B, O> {
                 so_far * 16 + orientation_residual,
             ]
         })?;
+        self.observer.note(|| form(residual));
         if value == history.position {
             return Err(NonCanonical::Redundant);
         }
@@ -277,6 +284,15 @@ impl<B: BinCoder, O: CodingObserver> Session<'_, B, O> {
             }
         }
         best.0
+    }
+}
+
+/// The form of a field whose largest residual has this magnitude.
+const fn form(residual: usize) -> Form {
+    match residual {
+        0 => Form::Exact,
+        1..=6 => Form::Small,
+        _ => Form::Large,
     }
 }
 

@@ -6,13 +6,16 @@ use super::history::SnapshotHistory;
 use super::layout::{FlagContexts, VARIANT_SLOTS};
 use super::mixing::{mix, update};
 use super::model::TrainedModel;
-use crate::ledger::BitKind;
+use crate::ledger::{BitKind, Form};
 
 /// Observes every bin, to account for it or to count it.
 pub(crate) trait CodingObserver {
     /// `slots` are the slots of the static inputs, none for a bypass bin; `one` is the probability that the
     /// bin is set.
     fn coded(&mut self, element: Element, slots: &[usize], bin: bool, one: u32);
+
+    /// The field whose bins were just observed is coded in this form.
+    fn note(&mut self, _: impl FnOnce() -> Form) {}
 }
 
 impl CodingObserver for () {

@@ -4,6 +4,7 @@ mod allocation;
 mod conformance;
 mod counts;
 mod entropy;
+mod forms;
 mod hostile;
 mod misuse;
 mod recording;

@@ -1,0 +1,127 @@
+//! The forms that a ledger lists are those that the encoder chose.
+
+use cubewire_codec::ladder::{AFFINE, LADDER, RELATIVE_ORIENTATION, SMALLEST_THREE};
+use cubewire_codec::{BitItem, BitKind, BitLedger, CubeState, Form, Sequence, Snapshot, Stages};
+use glam::{Quat, Vec3};
+
+use crate::scene::Lane;
+
+/// Steps of a position per metre.
+const STEPS: f32 = 512.0;
+
+fn snapshot(cubes: usize, change: impl Fn(usize, &mut CubeState)) -> Snapshot {
+    let mut snapshot = Snapshot::default();
+    for cube in 0..cubes {
+        let mut state = CubeState {
+            position: Vec3::new(cube as f32, 1.0, 2.0),
+            orientation: Quat::IDENTITY,
+            ..CubeState::default()
+        };
+        change(cube, &mut state);
+        snapshot.cubes.push(state);
+    }
+    snapshot
+}
+
+/// Forms of a field of each cube that is sent with a form, after one tick.
+fn forms(
+    stages: Stages,
+    kind: BitKind,
+    before: &Snapshot,
+    after: &Snapshot,
+) -> Vec<(u16, Option<Form>)> {
+    let mut lane = Lane::new(before, BitLedger::itemized());
+    lane.send(Sequence(1), stages, before, None);
+    lane.send(Sequence(2), stages, after, Some(Sequence(1)));
+    let items = lane.packet.ledger.items().unwrap().iter();
+    let mut forms: Vec<_> = items
+        .filter(|item| item.kind == kind)
+        .map(|item: &BitItem| (item.cube.unwrap(), item.form))
+        .collect();
+    forms.sort_by_key(|&(cube, _)| cube);
+    forms
+}
+
+#[test]
+fn the_form_of_a_position_is_that_of_its_largest_component() {
+    let before = snapshot(4, |_, _| ());
+    let after = snapshot(4, |cube, state| {
+        let steps = [0.0, 15.0, 100.0, 3000.0][cube];
+        state.position.y += steps / STEPS;
+        // Each of them changes.
+        state.interacting = true;
+    });
+    let expected = [Form::Exact, Form::Small, Form::Large, Form::OutOfRange];
+    let forms = forms(
+        RELATIVE_ORIENTATION.stages,
+        BitKind::Position,
+        &before,
+        &after,
+    );
+    let expected: Vec<_> = (0..).zip(expected.map(Some)).collect();
+    assert_eq!(forms, expected);
+}
+
+#[test]
+fn the_form_of_an_orientation_is_other_if_it_omits_another_component() {
+    let before = snapshot(4, |_, _| ());
+    let after = snapshot(4, |cube, state| {
+        let angle = [0.0, 0.02, 0.3, 3.0][cube];
+        state.orientation = Quat::from_rotation_x(angle);
+        state.interacting = true;
+    });
+    let expected = [Form::Exact, Form::Small, Form::Large, Form::OtherLargest];
+    let expected: Vec<_> = (0..).zip(expected.map(Some)).collect();
+    let stages = RELATIVE_ORIENTATION.stages;
+    assert_eq!(
+        forms(stages, BitKind::Orientation, &before, &after),
+        expected
+    );
+}
+
+#[test]
+fn every_sent_field_of_a_bit_packed_rung_has_a_form() {
+    let before = snapshot(3, |_, _| ());
+    let after = snapshot(3, |cube, state| state.position.x += cube as f32 / STEPS);
+    let rungs = LADDER.into_iter().chain([AFFINE]);
+    for rung in rungs.filter(|rung| !rung.stages.delta.is_arithmetic()) {
+        for kind in [BitKind::Position, BitKind::Orientation] {
+            let forms = forms(rung.stages, kind, &before, &after);
+            assert!(forms.iter().all(|(_, form)| form.is_some()));
+        }
+    }
+    let whole = forms(SMALLEST_THREE.stages, BitKind::Orientation, &before, &after);
+    assert_eq!(whole, [0, 1, 2].map(|cube| (cube, Some(Form::Whole))));
+}
+
+#[test]
+fn arithmetically_coded_fields_have_forms_of_their_residuals() {
+    let before = snapshot(4, |_, _| ());
+    let after = snapshot(4, |cube, state| {
+        state.position.y += [0.0, 5.0, 100.0, 3000.0][cube] / STEPS;
+        state.orientation = Quat::from_rotation_x([0.02, 0.0, 0.3, 3.0][cube]);
+    });
+    for rung in LADDER
+        .into_iter()
+        .filter(|rung| rung.stages.delta.is_arithmetic())
+    {
+        let of = |kind| forms(rung.stages, kind, &before, &after);
+        // An unchanged field is a single bin.
+        let expected = [
+            None,
+            Some(Form::Small),
+            Some(Form::Large),
+            Some(Form::Large),
+        ];
+        let expected: Vec<_> = (0..).zip(expected).collect();
+        assert_eq!(of(BitKind::Position), expected, "{}", rung.name);
+        let expected = [
+            Some(Form::Small),
+            None,
+            Some(Form::Large),
+            Some(Form::OtherLargest),
+        ];
+        let expected: Vec<_> = (0..).zip(expected).collect();
+        assert_eq!(of(BitKind::Orientation), expected, "{}", rung.name);
+    }
+}
