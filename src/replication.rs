@@ -15,6 +15,7 @@
 //! half, under [`ViewerPlugin`].
 
 mod check;
+mod detail;
 mod digest;
 mod divergence;
 mod lane;
@@ -26,6 +27,7 @@ mod quantized;
 mod receive;
 mod send;
 mod shadow;
+mod states;
 mod text;
 mod totals;
 pub mod transport;
@@ -39,6 +41,7 @@ use crate::simulation::SimulationSystems;
 use transport::{End, TransportSystems};
 
 pub use check::LaneCheck;
+pub use detail::{Detailed, PacketDetail};
 pub use digest::Digest;
 pub use divergence::Divergence;
 pub(crate) use divergence::History;
@@ -49,7 +52,7 @@ pub use lane::{
     spawn_lane, spawn_receiving_lane,
 };
 pub use meter::{Accounting, LaneMeter, METER_TICKS, Sample, TARGET_KBPS, Traffic, kbps};
-pub use packet::PacketRecord;
+pub use packet::{Arrival, PacketRecord};
 pub use peer::{
     ConnectionStatus, Peer, Reconnect, ServerConnection, Serving, SocketTraffic, Welcomed,
 };
@@ -57,6 +60,7 @@ pub use playout::TickPicture;
 pub(crate) use playout::{is_teleport, shown_cube};
 pub(crate) use send::LaneBackoff;
 pub use shadow::{ShadowLadder, ShadowRung};
+pub use states::States;
 pub use text::{LaneTextError, interpolation, rung, send_interval};
 pub use totals::Totals;
 pub use viewer::ViewerPlugin;
@@ -115,7 +119,7 @@ impl Plugin for ReplicationPlugin {
                     )
                         .chain()
                         .in_set(ReplicationSystems::Send),
-                    (receive::receive, playout::advance)
+                    (receive::receive, receive::note_arrivals, playout::advance)
                         .chain()
                         .in_set(ReplicationSystems::Receive),
                     (

@@ -8,7 +8,7 @@ use cubewire_codec::{DecodeError, Stages};
 use cubewire_link::LinkStats;
 use cubewire_scene::TICKS_PER_SECOND;
 
-use super::packet::PacketRecord;
+use super::packet::{Arrival, PacketRecord};
 use super::transport::Purpose;
 
 /// The article's target for a snapshot stream, kilobits a second.
@@ -16,6 +16,9 @@ pub const TARGET_KBPS: f64 = 256.0;
 
 /// Samples that a meter keeps: one minute.
 pub const METER_TICKS: usize = 60 * TICKS_PER_SECOND as usize;
+
+/// Bytes of memory for the details of packets, at most.
+const MAX_DETAIL_BYTES: usize = 10 << 20;
 
 /// How bytes are counted.
 #[derive(
@@ -148,6 +151,14 @@ impl Sample {
         payloads.sum()
     }
 
+    fn detail_bytes(&self) -> usize {
+        let details = self
+            .snapshots
+            .iter()
+            .filter_map(|packet| packet.detail.as_ref());
+        details.map(|detail| detail.memory_bytes()).sum()
+    }
+
     /// Bytes of the snapshots.
     #[must_use]
     pub fn bytes(&self, accounting: Accounting) -> usize {
@@ -162,6 +173,10 @@ impl Sample {
 #[derive(Component, Debug, Default)]
 pub struct LaneMeter {
     samples: VecDeque<Sample>,
+    /// Samples at the front whose packets have no details any more.
+    undetailed: usize,
+    /// Memory of all details.
+    detail_bytes: usize,
     /// What the simulated link did to the packets that carry snapshots, since the start.
     pub link: LinkStats,
     /// Snapshots decoded since the start.
@@ -214,10 +229,56 @@ impl LaneMeter {
     }
 
     pub(crate) fn begin(&mut self, sample: Sample) {
-        if self.samples.len() == METER_TICKS {
-            self.samples.pop_front();
+        if self.samples.len() == METER_TICKS
+            && let Some(oldest) = self.samples.pop_front()
+        {
+            self.undetailed = self.undetailed.saturating_sub(1);
+            self.detail_bytes -= oldest.detail_bytes();
         }
+        self.detail_bytes += sample.detail_bytes();
         self.samples.push_back(sample);
+        while self.detail_bytes > MAX_DETAIL_BYTES
+            && let Some(oldest) = self.samples.get_mut(self.undetailed)
+        {
+            self.undetailed += 1;
+            self.detail_bytes -= oldest.detail_bytes();
+            for packet in &mut oldest.snapshots {
+                packet.detail = None;
+            }
+        }
+    }
+
+    /// Bytes of memory of the packets' details: at most 10 MiB, and one packet.
+    #[must_use]
+    pub const fn detail_bytes(&self) -> usize {
+        self.detail_bytes
+    }
+
+    /// The sample of that tick, by the tick of its sender.
+    #[must_use]
+    pub fn at(&self, tick: u64) -> Option<&Sample> {
+        self.samples.get(self.place(tick)?)
+    }
+
+    fn place(&self, tick: u64) -> Option<usize> {
+        let newest = self.samples.back()?.tick;
+        let back = usize::try_from(newest.checked_sub(tick)?).ok()?;
+        let place = self.samples.len().checked_sub(1 + back)?;
+        (self.samples[place].tick == tick).then_some(place)
+    }
+
+    /// Notes that the packet that was sent in that tick has arrived in this one.
+    pub(crate) fn note_arrival(&mut self, tick: u64, is_late: bool) {
+        let newest = self.samples.back().map_or(0, |sample| sample.tick);
+        let Some(place) = self.place(tick) else {
+            return;
+        };
+        for packet in &mut self.samples[place].snapshots {
+            packet.arrival.get_or_insert(Arrival {
+                after_ticks: (newest - tick).min(u64::from(u16::MAX)) as u16,
+                is_late,
+            });
+        }
     }
 
     /// The sample of this tick.

@@ -3,7 +3,7 @@
 
 use cubewire_codec::{BitLedger, Packet, Stages, ladder};
 
-use super::HEADER_BYTES;
+use super::{HEADER_BYTES, PacketDetail};
 
 /// One encoded snapshot.
 #[derive(Clone, Debug, PartialEq)]
@@ -25,6 +25,19 @@ pub struct PacketRecord {
     /// Ages of the three newest snapshots that were acked when it was encoded, newest first. Known to
     /// the sender alone.
     pub acked_ages_ticks: [Option<u16>; 3],
+    /// When it arrived, as far as this process knows.
+    pub arrival: Option<Arrival>,
+    /// Its bytes and items, while something shows them: see [`Detailed`](super::Detailed).
+    pub detail: Option<Box<PacketDetail>>,
+}
+
+/// The arrival of a packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Arrival {
+    /// Ticks after it was sent.
+    pub after_ticks: u16,
+    /// Whether that was too late to be shown.
+    pub is_late: bool,
 }
 
 impl PacketRecord {
@@ -34,11 +47,13 @@ impl PacketRecord {
         Self {
             stages,
             payload_bytes: packet.bytes.len(),
-            ledger: packet.ledger.clone(),
+            ledger: packet.ledger.by_kind(),
             changed_cubes: packet.changed_cubes,
             sent_cubes: packet.sent_cubes,
             reference_age_ticks: None,
             acked_ages_ticks: [None; 3],
+            arrival: None,
+            detail: None,
         }
     }
 

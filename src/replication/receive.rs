@@ -6,6 +6,7 @@ use cubewire_protocol::Arrival;
 use renet::Bytes;
 
 use super::playout::Playback;
+use super::send::Sender;
 use super::transport::ReceiverMail;
 use super::{LaneMeter, PlayoutSettings, Replica, SenderSettings};
 
@@ -21,6 +22,8 @@ pub(super) struct DecodedPacket {
     pub(super) header: Header,
     /// The packet.
     pub(super) bytes: Bytes,
+    /// Whether it came too late to be shown.
+    pub(super) is_late: bool,
 }
 
 type ReceivingLane<'a> = (
@@ -32,6 +35,15 @@ type ReceivingLane<'a> = (
     &'a mut Playback,
     &'a mut LaneMeter,
 );
+
+/// Notes which of the packets that a lane has sent have arrived.
+pub(super) fn note_arrivals(mut lanes: Query<(&Decoded, &mut LaneMeter), With<Sender>>) {
+    for (decoded, mut meter) in &mut lanes {
+        for packet in &decoded.0 {
+            meter.note_arrival(packet.tick, packet.is_late);
+        }
+    }
+}
 
 /// Decodes and acknowledges the snapshots that have arrived.
 pub(super) fn receive(time: Res<Time>, mut lanes: Query<ReceivingLane<'_>>) {
@@ -45,14 +57,15 @@ pub(super) fn receive(time: Res<Time>, mut lanes: Query<ReceivingLane<'_>>) {
             let newest = receiver.newest();
             match receiver.on_packet(now, &message) {
                 Ok(Arrival::Decoded { tick, header, late }) => {
+                    // Without a playout delay, only newer snapshots are shown.
+                    let is_late = if waits { late } else { Some(tick) < newest };
                     decoded.0.push(DecodedPacket {
                         tick,
                         header,
                         bytes: message,
+                        is_late,
                     });
                     meter.received += 1;
-                    // Without a playout delay, only newer snapshots are shown.
-                    let is_late = if waits { late } else { Some(tick) < newest };
                     meter.current().late += usize::from(is_late);
                     let lateness = receiver.playout().clock().lateness(now, tick);
                     playback.adaptive.arrived(now, tick, lateness);

@@ -3,12 +3,13 @@
 use bevy::prelude::*;
 use cubewire_codec::{InitialStateError, Limits, Snapshot, Stages};
 use cubewire_protocol::{SendBackoff, SnapshotSender};
+use renet::Bytes;
 
 use super::meter::Sample;
 use super::packet::PacketRecord;
 use super::quantized::QuantizedWorld;
 use super::transport::{SLICE_BYTES, SenderMail};
-use super::{Lane, LaneMeter, SenderSettings};
+use super::{Detailed, Lane, LaneMeter, PacketDetail, SenderSettings};
 use crate::simulation::CubeWorld;
 
 /// The sender's state of one lane.
@@ -65,6 +66,7 @@ type SendingLane<'a> = (
     &'a mut Sender,
     &'a mut LaneMeter,
     Option<&'a mut LaneBackoff>,
+    Has<Detailed>,
 );
 
 /// Encodes the newest snapshot on lanes where one is due, and begins the meter's sample of this tick.
@@ -75,8 +77,9 @@ pub(super) fn send(
 ) -> Result {
     let tick = world.tick();
     let age = |of: Option<u64>| of.map(|of| (tick - of) as u16);
-    for (settings, mut mail, mut sender, mut meter, backoff) in &mut lanes {
+    for (settings, mut mail, mut sender, mut meter, backoff, is_detailed) in &mut lanes {
         let sender = &mut *sender;
+        sender.protocol.itemize(is_detailed);
         if settings.stages.check().is_ok() {
             sender.stages = settings.stages;
         }
@@ -100,12 +103,15 @@ pub(super) fn send(
             if let Some(mut backoff) = backoff {
                 backoff.0.on_sent(tick, packet.bytes.len() > SLICE_BYTES);
             }
+            let bytes = Bytes::from(packet.bytes.clone());
+            let detail = || PacketDetail::new(sent.header, packet, bytes.clone());
             sample.snapshots.push(PacketRecord {
                 reference_age_ticks: age(sent.named()),
                 acked_ages_ticks: [newest, second, third].map(age),
+                detail: is_detailed.then(|| Box::new(detail())),
                 ..PacketRecord::new(packet, stages)
             });
-            mail.0.outgoing.push(packet.bytes.clone().into());
+            mail.0.outgoing.push(bytes);
         }
         meter.begin(sample);
     }

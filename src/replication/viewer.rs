@@ -12,12 +12,13 @@ use cubewire_scene::TICKS_PER_SECOND;
 
 use super::digest::{self, Digest};
 use super::meter::Sample;
-use super::packet::PacketRecord;
+use super::packet::{Arrival, PacketRecord};
 use super::playout::{self, Playback};
 use super::receive::{self, Decoded, DecodedPacket};
 use super::transport::{End, TransportSystems};
 use super::{
-    LaneMeter, PlayoutSettings, Replica, ReplicationSystems, SenderSettings, Welcomed, lane,
+    Detailed, LaneMeter, PacketDetail, PlayoutSettings, Replica, ReplicationSystems,
+    SenderSettings, Welcomed, lane,
 };
 
 /// Runs the receiving lane. Needs a transport that receives from a server.
@@ -109,6 +110,7 @@ impl Accountant {
         &mut self,
         decoded: &DecodedPacket,
         receiver: &SnapshotReceiver,
+        is_detailed: bool,
     ) -> Result<Option<PacketRecord>> {
         let Some(current) = receiver.get(decoded.tick) else {
             return Ok(None);
@@ -123,18 +125,28 @@ impl Accountant {
         let baseline = baseline_tick.and_then(|tick| receiver.get(tick));
         let (stages, snapshot) = (current.stages(), current.snapshot());
         let packet = &mut self.packet;
+        packet.ledger = match is_detailed {
+            true => BitLedger::itemized(),
+            false => BitLedger::new(),
+        };
         self.encoder
             .encode(sequence, stages, snapshot, baseline, packet, None)?;
-        let mut record = PacketRecord {
-            payload_bytes: decoded.bytes.len(),
-            reference_age_ticks,
-            ..PacketRecord::new(packet, stages)
-        };
         // The server may have encoded the snapshot differently, with more than one reference: then this
         // ledger does not apply.
         if packet.bytes[..] != decoded.bytes[..] {
-            record.ledger = BitLedger::new();
+            packet.ledger.reset();
         }
+        let detail = || PacketDetail::new(decoded.header, packet, decoded.bytes.clone());
+        let record = PacketRecord {
+            payload_bytes: decoded.bytes.len(),
+            reference_age_ticks,
+            arrival: Some(Arrival {
+                after_ticks: 0,
+                is_late: decoded.is_late,
+            }),
+            detail: is_detailed.then(|| Box::new(detail())),
+            ..PacketRecord::new(packet, stages)
+        };
         Ok(Some(record))
     }
 }
@@ -153,10 +165,18 @@ fn begin(mut tick: Local<u64>, mut lanes: Query<&mut LaneMeter>) {
     }
 }
 
-fn account(mut lanes: Query<(&Replica, &Decoded, &mut Accountant, &mut LaneMeter)>) -> Result {
-    for (replica, decoded, mut accountant, mut meter) in &mut lanes {
+type AccountedLane<'a> = (
+    &'a Replica,
+    &'a Decoded,
+    &'a mut Accountant,
+    &'a mut LaneMeter,
+    Has<Detailed>,
+);
+
+fn account(mut lanes: Query<AccountedLane<'_>>) -> Result {
+    for (replica, decoded, mut accountant, mut meter, is_detailed) in &mut lanes {
         for decoded in &decoded.0 {
-            if let Some(record) = accountant.record(decoded, &replica.0)? {
+            if let Some(record) = accountant.record(decoded, &replica.0, is_detailed)? {
                 let sample = meter.current();
                 sample.stages = record.stages;
                 sample.snapshots.push(record);

@@ -160,6 +160,15 @@ impl BitLedger {
         self.items.as_deref()
     }
 
+    /// The same without the list of items.
+    #[must_use]
+    pub const fn by_kind(&self) -> Self {
+        Self {
+            kinds: self.kinds,
+            items: None,
+        }
+    }
+
     /// Bits of the packet.
     #[must_use]
     pub fn total(&self) -> f64 {

@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use cubewire_codec::{
-    Baseline, EncodeError, Encoder, Header, InitialStateError, Limits, Packet, QuantizedSnapshot,
-    Reference, References, Sequence, Snapshot, Stages,
+    Baseline, BitLedger, EncodeError, Encoder, Header, InitialStateError, Limits, Packet,
+    QuantizedSnapshot, Reference, References, Sequence, Snapshot, Stages,
 };
 
 use crate::{Ack, BaselineRing, Feedback, FeedbackError};
@@ -135,6 +135,17 @@ impl SnapshotSender {
         self.sent.insert(tick, kept);
         self.newest_sent = Some(tick);
         Ok(Sent { header, baseline })
+    }
+
+    /// Whether the ledgers of the packets to come list every item: see [`BitLedger::itemized`]. At first they
+    /// do not.
+    pub fn itemize(&mut self, itemize: bool) {
+        if self.packet.ledger.items().is_some() != itemize {
+            self.packet.ledger = match itemize {
+                true => BitLedger::itemized(),
+                false => BitLedger::new(),
+            };
+        }
     }
 
     /// The newest packet.

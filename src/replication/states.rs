@@ -1,0 +1,224 @@
+//! States of every cube, tick by tick, for the last minute, in a bounded memory.
+//!
+//! A group of ticks starts with every cube; the ticks after it have the cubes that differ from the tick
+//! before. The oldest group is dropped as a whole.
+
+use std::collections::VecDeque;
+
+use cubewire_codec::CubeState;
+use cubewire_scene::TICKS_PER_SECOND;
+
+use super::METER_TICKS;
+
+/// Ticks of a group.
+const GROUP_TICKS: usize = TICKS_PER_SECOND as usize;
+
+/// Bytes of memory, at most: a minute in which 110 cubes move at a time.
+const MAX_BYTES: usize = 14 << 20;
+
+/// The states of one world: the simulation, or the picture of a replica.
+#[derive(Clone, Debug, Default)]
+pub struct States {
+    groups: VecDeque<Group>,
+    /// The newest tick.
+    newest: Vec<CubeState>,
+    bytes: usize,
+}
+
+/// Ticks in a row.
+#[derive(Clone, Debug)]
+struct Group {
+    first_tick: u64,
+    /// Where the changes of each tick end in `changes`.
+    ends: Vec<u32>,
+    changes: Vec<Change>,
+}
+
+/// The state of one cube, without what no picture shows.
+#[derive(Clone, Copy, Debug)]
+struct Change {
+    position: [f32; 3],
+    orientation: [f32; 4],
+    cube: u16,
+    interacting: bool,
+}
+
+impl Change {
+    fn new(cube: usize, state: &CubeState) -> Self {
+        Self {
+            position: state.position.to_array(),
+            orientation: state.orientation.to_array(),
+            cube: cube as u16,
+            interacting: state.interacting,
+        }
+    }
+
+    fn apply(&self, cubes: &mut [CubeState]) {
+        if let Some(state) = cubes.get_mut(usize::from(self.cube)) {
+            state.position = self.position.into();
+            state.orientation = bevy::math::Quat::from_array(self.orientation);
+            state.interacting = self.interacting;
+        }
+    }
+}
+
+impl Group {
+    fn bytes(&self) -> usize {
+        size_of::<Self>() + self.ends.len() * size_of::<u32>() + size_of_val(&*self.changes)
+    }
+}
+
+impl States {
+    /// Adds the cubes of a tick. If it does not follow the newest one, or has another number of cubes, all
+    /// others are dropped first. Velocities are not kept.
+    pub fn record(&mut self, tick: u64, cubes: &[CubeState]) {
+        let follows = self.last_tick().is_some_and(|last| last + 1 == tick);
+        if !follows || self.newest.len() != cubes.len() {
+            *self = Self::default();
+        }
+        let is_full = |group: &Group| group.ends.len() == GROUP_TICKS;
+        if self.groups.back().is_none_or(is_full) {
+            self.groups.push_back(Group {
+                first_tick: tick,
+                ends: Vec::with_capacity(GROUP_TICKS),
+                changes: Vec::with_capacity(cubes.len()),
+            });
+            self.newest.clear();
+        }
+        let Some(group) = self.groups.back_mut() else {
+            return;
+        };
+        let before = group.bytes();
+        for (cube, state) in cubes.iter().enumerate() {
+            let is_same = |old: &CubeState| {
+                old.position == state.position
+                    && old.orientation == state.orientation
+                    && old.interacting == state.interacting
+            };
+            if !self.newest.get(cube).is_some_and(is_same) {
+                group.changes.push(Change::new(cube, state));
+            }
+        }
+        group.ends.push(group.changes.len() as u32);
+        self.bytes += match group.ends.len() {
+            1 => group.bytes(),
+            _ => group.bytes() - before,
+        };
+        self.newest.clear();
+        self.newest.extend_from_slice(cubes);
+        while self.groups.len() > 1
+            && (self.bytes > MAX_BYTES || self.groups.len() > METER_TICKS / GROUP_TICKS + 1)
+        {
+            let oldest = self.groups.pop_front();
+            self.bytes -= oldest.map_or(0, |group| group.bytes());
+        }
+    }
+
+    /// Replaces `cubes` with those of a tick, with velocities of zero. Returns false if it is not held.
+    pub fn read(&self, tick: u64, cubes: &mut Vec<CubeState>) -> bool {
+        let after = self
+            .groups
+            .partition_point(|group| group.first_tick <= tick);
+        let Some(group) = after
+            .checked_sub(1)
+            .and_then(|place| self.groups.get(place))
+        else {
+            return false;
+        };
+        let Ok(place) = usize::try_from(tick - group.first_tick) else {
+            return false;
+        };
+        let Some(&end) = group.ends.get(place) else {
+            return false;
+        };
+        cubes.clear();
+        cubes.resize(self.newest.len(), CubeState::default());
+        for change in &group.changes[..end as usize] {
+            change.apply(cubes);
+        }
+        true
+    }
+
+    /// The oldest tick that is held.
+    #[must_use]
+    pub fn first_tick(&self) -> Option<u64> {
+        self.groups.front().map(|group| group.first_tick)
+    }
+
+    /// The newest tick that is held.
+    #[must_use]
+    pub fn last_tick(&self) -> Option<u64> {
+        let group = self.groups.back()?;
+        Some(group.first_tick + group.ends.len() as u64 - 1)
+    }
+
+    /// Bytes of memory.
+    #[must_use]
+    pub const fn memory_bytes(&self) -> usize {
+        self.bytes
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use bevy::math::{Quat, vec3};
+
+    use super::*;
+
+    fn cubes(tick: u64, count: usize, moving: usize) -> Vec<CubeState> {
+        let cube = |cube: usize| CubeState {
+            position: match cube < moving {
+                true => vec3(cube as f32, tick as f32, 0.5),
+                false => vec3(cube as f32, 0.0, 0.5),
+            },
+            orientation: Quat::from_rotation_z(0.1),
+            interacting: cube as u64 == tick % 7,
+            ..CubeState::default()
+        };
+        (0..count).map(cube).collect()
+    }
+
+    #[test]
+    fn every_tick_of_the_last_minute_comes_back() {
+        let mut states = States::default();
+        let last = 5_000;
+        for tick in 0..=last {
+            states.record(tick, &cubes(tick, 20, 5));
+        }
+        let first = states.first_tick().unwrap();
+        assert!(last - first >= METER_TICKS as u64, "{first}");
+        assert!(last - first < (METER_TICKS + 2 * GROUP_TICKS) as u64);
+        let mut read = Vec::new();
+        for tick in first..=last {
+            assert!(states.read(tick, &mut read));
+            assert_eq!(read, cubes(tick, 20, 5));
+        }
+        assert!(!states.read(first - 1, &mut read));
+        assert!(!states.read(last + 1, &mut read));
+    }
+
+    #[test]
+    fn memory_is_bounded_and_the_newest_ticks_stay() {
+        let mut states = States::default();
+        for tick in 0..2_000 {
+            states.record(tick, &cubes(tick, 901, 901));
+            let largest_group = GROUP_TICKS * 902 * size_of::<Change>();
+            assert!(states.memory_bytes() <= MAX_BYTES + largest_group);
+        }
+        let sum: usize = states.groups.iter().map(Group::bytes).sum();
+        assert_eq!(states.memory_bytes(), sum);
+        let mut read = Vec::new();
+        assert!(states.read(1_999, &mut read));
+        assert_eq!(read, cubes(1_999, 901, 901));
+    }
+
+    #[test]
+    fn a_gap_starts_again() {
+        let mut states = States::default();
+        states.record(7, &cubes(7, 3, 1));
+        states.record(9, &cubes(9, 3, 1));
+        assert_eq!(states.first_tick(), Some(9));
+        states.record(10, &cubes(10, 4, 1));
+        assert_eq!(states.first_tick(), Some(10));
+    }
+}
