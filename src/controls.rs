@@ -36,6 +36,8 @@ pub enum Action {
     ResetCamera,
     /// Shows trails, or hides them.
     Trails,
+    /// Shows the timeline, or hides it.
+    Timeline,
     /// Explains what is on the screen, or stops explaining it.
     Help,
     /// Shows the panel whole, as a slim bar, or not at all.

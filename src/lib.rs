@@ -15,6 +15,7 @@
 //! | [`replication`] | lanes: capture → quantize → encode → transport → decode → playout |
 //! | [`transport`] | transfers a lane's messages, in memory over a simulated link or over UDP |
 //! | [`controls`] | the table of keys |
+//! | [`history`] | the last minute, tick by tick, for views that look back |
 //! | [`view`] | draws both worlds: cubes, cameras, colours, text overlays |
 //! | [`panel`] | the egui panel: switches and graphs; reads samples, triggers events |
 //! | [`recording`] | scripts, replays, keyboard input, videos of the screen |
@@ -29,6 +30,7 @@ pub mod controls;
 mod display;
 mod files;
 pub mod game;
+pub mod history;
 pub mod panel;
 pub mod recording;
 pub mod replication;

@@ -15,17 +15,20 @@ mod small;
 mod style;
 mod tabs;
 mod terms;
+mod timeline;
 mod toolbar;
 
 use std::path::{Path, PathBuf};
 
 use bevy::ecs::system::SystemParam;
+use bevy::input::keyboard::KeyboardInput;
 use bevy::prelude::*;
 use bevy::window::exit_on_all_closed;
 use bevy_egui::{EguiContexts, EguiPrimaryContextPass, egui};
 use cubewire_scene::PLAYER;
 
 use crate::controls::Action;
+use crate::history::{HistoryPlugin, LaneHistory, Moment, Show, Wanted, WorldHistory};
 use crate::replication::{
     ChangeLane, Divergence, Lane, LaneMeter, LaneSettings, LaneSettingsQueryReadOnly, Peer,
     Reconnect, SenderSettings, ServerConnection, Serving, ShadowLadder,
@@ -40,6 +43,7 @@ pub use layout::draw;
 pub use settings::{PanelSize, PanelState, Tab};
 pub use small::SmallGraphPlugin;
 pub use tabs::peers::Peers;
+pub use timeline::Past;
 
 /// The phases of the panel.
 #[derive(SystemSet, Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -83,7 +87,11 @@ impl Plugin for PanelPlugin {
                         .after(exit_on_all_closed),
                 );
         }
+        if !app.is_plugin_added::<HistoryPlugin>() {
+            app.add_plugins(HistoryPlugin);
+        }
         app.insert_resource(state)
+            .add_message::<KeyboardInput>()
             .init_resource::<Inset>()
             .init_resource::<Notices>()
             .init_resource::<Theme>()
@@ -95,10 +103,12 @@ impl Plugin for PanelPlugin {
                     explain::end_with_first_input,
                     show_hint,
                     tabs::peers::show_connection,
+                    timeline::step,
                 )
                     .chain()
                     .in_set(PanelSystems::Notices),
             )
+            .add_systems(PreUpdate, want_history)
             .add_systems(
                 EguiPrimaryContextPass,
                 draw_lane
@@ -131,6 +141,8 @@ pub struct LaneView<'a> {
     pub halves: Option<&'a mut Halves>,
     /// The state of the game, for the buttons.
     pub status: Status<'a>,
+    /// The history, for the timeline.
+    pub past: Past,
 }
 
 /// What the buttons of the panel show.
@@ -152,6 +164,8 @@ pub struct Status<'a> {
     pub plays_itself: bool,
     /// Whether the screen is being explained.
     pub explains: bool,
+    /// Whether the timeline is shown.
+    pub has_timeline: bool,
     /// Where the state of the panel is kept.
     pub settings: Option<&'a Path>,
 }
@@ -163,6 +177,8 @@ pub struct Drawn {
     pub inset: Inset,
     /// The action whose button was pressed.
     pub action: Option<Action>,
+    /// The tick of the past to show.
+    pub moment: Option<u64>,
 }
 
 /// A lane in one half of the screen.
@@ -227,6 +243,9 @@ struct Shown<'w, 's> {
     trails: Option<Res<'w, Trails>>,
     notices: Res<'w, Notices>,
     file: Option<Res<'w, settings::SettingsFile>>,
+    moment: Res<'w, Moment>,
+    world_history: Res<'w, WorldHistory>,
+    histories: Query<'w, 's, (&'static LaneHistory, &'static LaneMeter, Has<Selected>)>,
 }
 
 impl Shown<'_, '_> {
@@ -240,9 +259,29 @@ impl Shown<'_, '_> {
             records_video: self.notices.are_hidden(),
             plays_itself: self.notices.autoplay.is_some(),
             explains: state.explaining,
+            has_timeline: state.timeline,
             settings: self.file.as_ref().map(|file| file.path()),
         }
     }
+
+    fn past(&self) -> Past {
+        let mut past = Past {
+            moment: self.moment.0,
+            first: None,
+            memory_bytes: self.world_history.0.memory_bytes(),
+        };
+        for (history, meter, is_selected) in &self.histories {
+            past.memory_bytes += history.0.memory_bytes() + meter.detail_bytes();
+            if is_selected {
+                past.first = history.0.first_tick();
+            }
+        }
+        past
+    }
+}
+
+fn want_history(state: Res<PanelState>, mut wanted: ResMut<Wanted>) {
+    Wanted::set(&mut wanted, Show::Timeline, state.timeline);
 }
 
 fn draw_lane(
@@ -307,8 +346,18 @@ fn draw_lane(
         shown,
         halves: (!is_remote).then_some(&mut new_halves),
         status: lanes.status(&state),
+        past: lanes.past(),
     };
+    let clock_runs = lanes.world.is_some() && !lanes.clock.is_paused();
     let drawn = draw(ctx, &mut new_state, lane);
+    if let Some(tick) = drawn.moment {
+        commands.queue(move |world: &mut World| {
+            if clock_runs {
+                world.trigger(Action::Pause);
+            }
+            world.resource_mut::<Moment>().0 = Some(tick);
+        });
+    }
     inset.set_if_neq(drawn.inset.scaled(ctx.zoom_factor()));
     theme.set_if_neq(new_state.theme);
     state.set_if_neq(new_state);

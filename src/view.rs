@@ -27,6 +27,7 @@ use bevy::transform::TransformSystems;
 use bevy_egui::EguiPostUpdateSet;
 
 use crate::controls::Action;
+use crate::history::HistoryPlugin;
 use crate::replication::ReplicationSystems;
 use crate::simulation::CubeWorld;
 
@@ -84,6 +85,9 @@ pub struct ViewPlugin;
 
 impl Plugin for ViewPlugin {
     fn build(&self, app: &mut App) {
+        if !app.is_plugin_added::<HistoryPlugin>() {
+            app.add_plugins(HistoryPlugin);
+        }
         app.init_resource::<ViewMode>()
             .init_resource::<Trails>()
             .init_resource::<Inset>()
@@ -106,8 +110,10 @@ impl Plugin for ViewPlugin {
             .add_systems(
                 PostUpdate,
                 (
-                    pictures::show_simulation.run_if(resource_exists::<CubeWorld>),
-                    pictures::show_replicas,
+                    pictures::show_simulation
+                        .run_if(resource_exists::<CubeWorld>.and_then(pictures::is_present)),
+                    pictures::show_replicas.run_if(pictures::is_present),
+                    pictures::show_past,
                 )
                     .chain()
                     .in_set(ViewSystems::Cubes),

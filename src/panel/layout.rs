@@ -8,7 +8,8 @@ use cubewire_codec::ladder::{self, LADDER};
 use super::explain::{self, Explained};
 use super::style::SCROLL_BAR;
 use super::tabs::ladder::{factor, kbps_of};
-use super::{Drawn, LaneView, PanelSize, PanelState, graph, style, tabs, terms, toolbar};
+use super::timeline::Strip;
+use super::{Drawn, LaneView, PanelSize, PanelState, graph, style, tabs, terms, timeline, toolbar};
 use crate::controls::{Action, key_of};
 use crate::replication::{Accounting, SenderSettings};
 use crate::theme::Theme;
@@ -31,11 +32,17 @@ pub fn draw(ctx: &egui::Context, state: &mut PanelState, lane: LaneView<'_>) -> 
             .max_rect(window),
     );
     style::select_with(&mut root, state.theme, lane.side);
-    let drawn = match state.size {
+    let strip = state.timeline.then(|| Strip::of(&lane));
+    let mut drawn = match state.size {
         PanelSize::Whole => whole(&mut root, state, lane),
         PanelSize::Slim => slim(&mut root, state, lane),
         PanelSize::Hidden => Drawn::default(),
     };
+    if let Some(strip) = strip {
+        let (height, moment) = timeline::draw(&mut root, state.theme, &strip);
+        drawn.inset.bottom += height;
+        drawn.moment = moment;
+    }
     if let Some(explained) = explained {
         explain::draw(ctx, state, &explained, drawn.inset);
     }
@@ -98,6 +105,7 @@ fn whole(root: &mut Ui, state: &mut PanelState, mut lane: LaneView<'_>) -> Drawn
             bottom: 0.0,
         },
         action,
+        moment: None,
     }
 }
 
@@ -123,6 +131,7 @@ fn slim(root: &mut Ui, state: &mut PanelState, mut lane: LaneView<'_>) -> Drawn 
             bottom: panel.response.rect.height(),
         },
         action,
+        moment: None,
     }
 }
 

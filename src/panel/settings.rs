@@ -38,6 +38,8 @@ pub struct PanelState {
     pub theme: Theme,
     /// Factor of the size of text and panel, 0.5 to 4; none follows the size of the window.
     pub scale: Option<f32>,
+    /// Whether the timeline is shown.
+    pub timeline: bool,
     /// Whether the screen has been explained once, and needs no explanation at the start.
     pub explained: bool,
     /// Whether the screen is being explained.
@@ -108,6 +110,7 @@ impl Default for PanelState {
             accounting: Accounting::default(),
             theme: Theme::default(),
             scale: None,
+            timeline: false,
             explained: false,
             explaining: false,
             last_rung: 0,

@@ -91,6 +91,7 @@ pub(super) fn page(ui: &mut egui::Ui, state: &mut PanelState, lane: LaneView<'_>
         shown,
         halves,
         status,
+        past: _,
     } = lane;
     let is_remote = peers.is_server();
     match state.tab {

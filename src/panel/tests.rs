@@ -118,6 +118,7 @@ fn open(panel: Panel) -> Harness<'static, Panel> {
             shadow: None,
             tick: None,
             divergence: None,
+            past: Past::default(),
             peers,
             shown,
             halves: halves.as_mut(),
@@ -364,6 +365,7 @@ fn every_button_of_the_toolbar_asks_for_its_action() {
         ("Cut link", Action::CutLink),
         ("Replay", Action::Replay),
         ("Video", Action::Video),
+        ("Timeline", Action::Timeline),
         ("Camera", Action::ResetCamera),
         ("?", Action::Help),
     ] {

@@ -9,7 +9,8 @@ use crate::view::ViewMode;
 /// Height of the toolbar with the space above it, logical points.
 pub(super) fn height(ui: &Ui) -> f32 {
     let gap = ui.spacing().item_spacing.y;
-    ROWS as f32 * (BUTTON_HEIGHT + gap) + 2.0 * gap
+    let rows = BUTTONS.div_ceil(COLUMNS) as f32;
+    rows * (BUTTON_HEIGHT + gap) + 2.0 * gap
 }
 
 /// Draws the buttons. Returns the action of the one that was pressed.
@@ -21,7 +22,7 @@ pub(super) fn draw(ui: &mut Ui, status: &Status<'_>, link_is_cut: bool) -> Optio
         ViewMode::Difference => "View: over",
     };
     let either = |is_on: bool, on: &'static str, off: &'static str| if is_on { on } else { off };
-    let buttons = [
+    let buttons: [_; BUTTONS] = [
         (
             either(status.is_paused, "Resume", "Pause"),
             Action::Pause,
@@ -72,6 +73,13 @@ pub(super) fn draw(ui: &mut Ui, status: &Status<'_>, link_is_cut: bool) -> Optio
             "Records the screen to an MP4.",
         ),
         (
+            "Timeline",
+            Action::Timeline,
+            true,
+            status.has_timeline,
+            "The last minute below the views: pause, and go back to any tick.",
+        ),
+        (
             "Camera",
             Action::ResetCamera,
             true,
@@ -82,9 +90,8 @@ pub(super) fn draw(ui: &mut Ui, status: &Status<'_>, link_is_cut: bool) -> Optio
     ui.separator();
     let mut pressed = None;
     let gap = ui.spacing().item_spacing.x;
-    let columns = buttons.len() / ROWS;
-    let width = (ui.available_width() - gap * (columns - 1) as f32) / columns as f32;
-    for row in buttons.chunks(columns) {
+    let width = (ui.available_width() - gap * (COLUMNS - 1) as f32) / COLUMNS as f32;
+    for row in buttons.chunks(COLUMNS) {
         ui.horizontal(|ui| {
             for &(name, action, is_enabled, is_on, about) in row {
                 let key = RichText::new(key_of(action)).weak().small();
@@ -105,7 +112,8 @@ pub(super) fn draw(ui: &mut Ui, status: &Status<'_>, link_is_cut: bool) -> Optio
     pressed
 }
 
-const ROWS: usize = 2;
+const BUTTONS: usize = 9;
+const COLUMNS: usize = 4;
 
 /// Logical points.
 const BUTTON_HEIGHT: f32 = 22.0;

@@ -5,6 +5,7 @@ use cubewire_codec::CubeState;
 use cubewire_scene::{CUBES, PLAYER, TICKS_PER_SECOND, initial_position, side};
 
 use super::Side;
+use crate::history::{LaneHistory, Moment, WorldHistory};
 use crate::replication::{Lane, PlayoutSettings, Replica, is_teleport, shown_cube};
 use crate::simulation::CubeWorld;
 
@@ -65,6 +66,40 @@ pub(super) fn show_simulation(
             show(&mut cube, &mut transform, &shown);
         }
     }
+}
+
+/// Shows a tick of the past in both halves: of each what it showed then.
+pub(super) fn show_past(
+    moment: Res<Moment>,
+    world: Res<WorldHistory>,
+    lanes: Query<(&Side, Option<&LaneHistory>), With<Lane>>,
+    mut past: Local<Vec<CubeState>>,
+    mut cubes: Query<(&Side, &mut ViewCube, &mut Transform)>,
+) {
+    let Some(tick) = moment.0 else {
+        return;
+    };
+    for half in Side::ALL {
+        let states = match lanes.iter().find(|(side, _)| **side == half) {
+            Some((_, history)) => history.map(|history| &history.0),
+            None => Some(&world.0),
+        };
+        if !states.is_some_and(|states| states.read(tick, &mut past)) {
+            continue;
+        }
+        for (side, mut cube, mut transform) in &mut cubes {
+            if *side == half
+                && let Some(shown) = past.get(cube.index)
+            {
+                show(&mut cube, &mut transform, shown);
+            }
+        }
+    }
+}
+
+/// Whether the present is shown.
+pub(super) fn is_present(moment: Res<Moment>) -> bool {
+    moment.0.is_none()
 }
 
 /// Shows the replicas. Reads only decoded snapshots and the clock, never the simulation.

@@ -12,6 +12,7 @@ const ROOMS: &[&[&str]] = &[
     &["replication"],
     &["transport"],
     &["controls"],
+    &["history"],
     &["view"],
     &["panel"],
     &["recording"],

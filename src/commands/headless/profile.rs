@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use bevy::prelude::*;
 use bevy_egui::egui;
 
-use crate::panel::{LaneView, Measured, PanelState, Peers, Status, draw};
+use crate::panel::{LaneView, Measured, PanelState, Past, Peers, Status, draw};
 use crate::replication::transport::{End, TransportSystems};
 use crate::replication::{
     Divergence, LaneMeter, LaneSettingsQuery, ReplicationSystems, ShadowLadder,
@@ -179,6 +179,7 @@ fn lay_out_panel(
             shown: lanes,
             halves: None,
             status: Status::default(),
+            past: Past::default(),
         };
         draw(ui.ctx(), panel, lane);
     });

@@ -1,0 +1,143 @@
+//! The last minute, tick by tick, for views that look back.
+//!
+//! | what | where | while |
+//! | --- | --- | --- |
+//! | sizes, kinds of bits, arrival of packets | [`LaneMeter`] | always |
+//! | their bytes, bits by cube and field | [`PacketDetail`](crate::replication::PacketDetail) | something [wants](Wanted) them |
+//! | the cubes of the simulation | [`WorldHistory`] | likewise |
+//! | the cubes of each lane's picture | [`LaneHistory`] | likewise |
+//!
+//! All of it takes at most 64 MiB with two lanes: three times 14 MiB of [`States`], twice 10 MiB of details.
+//! Where that is not enough for a minute, the oldest ticks are dropped.
+
+use std::collections::HashSet;
+
+use bevy::prelude::*;
+
+use crate::controls::Action;
+use crate::replication::{Detailed, Lane, LaneMeter, ReplicationSystems, States, TickPicture};
+use crate::simulation::CubeWorld;
+
+/// Records the history while something wants it.
+#[derive(Debug)]
+pub struct HistoryPlugin;
+
+impl Plugin for HistoryPlugin {
+    fn build(&self, app: &mut App) {
+        app.init_resource::<Wanted>()
+            .init_resource::<WorldHistory>()
+            .init_resource::<Moment>()
+            .add_observer(on_action)
+            .add_systems(
+                PreUpdate,
+                (prepare, play_on.run_if(resource_exists::<CubeWorld>)),
+            )
+            .add_systems(FixedUpdate, record.after(ReplicationSystems::Observe));
+    }
+}
+
+/// Something that shows the history. While there is any, it is recorded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Show {
+    /// The timeline.
+    Timeline,
+    /// The bits of a packet.
+    Packet,
+    /// The cost of each cube, as its colour.
+    Cubes,
+}
+
+/// What wants the history.
+#[derive(Resource, Clone, Debug, Default, PartialEq, Eq)]
+pub struct Wanted(HashSet<Show>);
+
+impl Wanted {
+    /// Whether this wants the history, from now on.
+    pub fn set(this: &mut ResMut<'_, Self>, show: Show, wants: bool) {
+        if this.0.contains(&show) != wants {
+            match wants {
+                true => this.0.insert(show),
+                false => this.0.remove(&show),
+            };
+        }
+    }
+
+    /// Whether anything does.
+    #[must_use]
+    pub fn is_any(&self) -> bool {
+        !self.0.is_empty()
+    }
+}
+
+/// The cubes of the simulation.
+#[derive(Resource, Debug, Default)]
+pub struct WorldHistory(pub States);
+
+/// The cubes of a lane's picture. The ticks are those of its meter.
+#[derive(Component, Debug, Default)]
+#[require(Detailed, TickPicture)]
+pub struct LaneHistory(pub States);
+
+/// The tick of the past that is shown; none while the present is.
+#[derive(Resource, Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Moment(pub Option<u64>);
+
+/// Returns to the present with a step, a reset, or, where the server has the clock, with Pause.
+fn on_action(action: On<Action>, cubes: Option<Res<CubeWorld>>, mut moment: ResMut<Moment>) {
+    let returns = match *action {
+        Action::Step | Action::Reset => true,
+        Action::Pause => cubes.is_none(),
+        _ => false,
+    };
+    if returns {
+        moment.set_if_neq(Moment(None));
+    }
+}
+
+/// The past is shown only while the game is paused.
+fn play_on(clock: Res<Time<Virtual>>, mut moment: ResMut<Moment>) {
+    if !clock.is_paused() {
+        moment.set_if_neq(Moment(None));
+    }
+}
+
+/// Starts to record, or drops everything.
+fn prepare(
+    wanted: Res<Wanted>,
+    mut commands: Commands,
+    mut world: ResMut<WorldHistory>,
+    mut moment: ResMut<Moment>,
+    lanes: Query<(Entity, Has<LaneHistory>), With<Lane>>,
+) {
+    let is_recorded = wanted.is_any();
+    for (lane, has_history) in &lanes {
+        if is_recorded && !has_history {
+            commands.entity(lane).insert(LaneHistory::default());
+        } else if !is_recorded && has_history {
+            commands.entity(lane).remove::<(LaneHistory, Detailed)>();
+        }
+    }
+    if !is_recorded && wanted.is_changed() {
+        *world = WorldHistory::default();
+        *moment = Moment(None);
+    }
+}
+
+fn record(
+    wanted: Res<Wanted>,
+    cubes: Option<Res<CubeWorld>>,
+    mut world: ResMut<WorldHistory>,
+    mut lanes: Query<(&LaneMeter, &TickPicture, &mut LaneHistory)>,
+) {
+    if !wanted.is_any() {
+        return;
+    }
+    if let Some(cubes) = cubes {
+        world.0.record(cubes.tick(), &cubes.current().cubes);
+    }
+    for (meter, picture, mut history) in &mut lanes {
+        if let Some(sample) = meter.samples().back() {
+            history.0.record(sample.tick, &picture.cubes);
+        }
+    }
+}
