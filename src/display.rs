@@ -1,7 +1,9 @@
 //! Checks for a display and a graphics adapter, without which Bevy panics, and the log of both.
 
 use std::env;
+use std::io::{self, IsTerminal};
 
+use bevy::log::tracing_subscriber::fmt;
 use bevy::log::{Level, LogPlugin};
 use bevy::prelude::default;
 use bevy::tasks::block_on;
@@ -16,6 +18,13 @@ pub(crate) fn log_plugin() -> LogPlugin {
         filter: "cubewire=info,bevy_render=error,bevy_egui=error,winit=error,wgpu=error,renet=error,renetcode=off"
             .to_owned(),
         level: Level::WARN,
+        // A file has no colours.
+        fmt_layer: |_| {
+            let layer = fmt::Layer::default()
+                .with_writer(io::stderr)
+                .with_ansi(io::stderr().is_terminal());
+            Some(Box::new(layer))
+        },
         ..default()
     }
 }
@@ -36,7 +45,11 @@ pub(crate) fn no_adapter_off_screen() -> Option<&'static str> {
 }
 
 fn no_adapter(backends: Backends) -> Option<&'static str> {
-    let instance = Instance::new(InstanceDescriptor::new_without_display_handle_from_env());
+    let instance = Instance::new(InstanceDescriptor {
+        // Others would complain about what they lack.
+        backends,
+        ..InstanceDescriptor::new_without_display_handle_from_env()
+    });
     let adapters = block_on(instance.enumerate_adapters(backends));
     let usable = adapters
         .iter()

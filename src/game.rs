@@ -79,6 +79,13 @@ pub fn katamari() -> Script {
     Script::parse(text, Path::new("katamari.ron")).expect("a test parses it")
 }
 
+/// The script that rolls a ball of cubes from side to side.
+#[must_use]
+pub fn ball() -> Script {
+    let text = include_str!("../assets/scripts/ball.ron");
+    Script::parse(text, Path::new("ball.ron")).expect("a test parses it")
+}
+
 /// A progress bar on standard error, hidden where that is not a terminal.
 #[must_use]
 pub fn progress(steps: u64, unit: &'static str) -> ProgressBar {
@@ -93,7 +100,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_script_in_the_program_is_legal() {
+    fn the_scripts_in_the_program_are_legal() {
         assert!(katamari().ticks > 1_000);
+        assert!(ball().ticks > 1_000);
     }
 }

@@ -40,7 +40,7 @@ use crate::view::{
 };
 
 pub use layout::draw;
-pub use settings::{PanelSize, PanelState, Tab};
+pub use settings::{Axis, PanelSize, PanelState, Tab};
 pub use small::SmallGraphPlugin;
 pub use tabs::peers::Peers;
 pub use timeline::Past;

@@ -74,7 +74,7 @@ pub struct RecordArgs {
     /// and 320x180 for the quick series]
     #[arg(long, value_name = "WxH", allow_hyphen_values = true)]
     size: Option<Size>,
-    /// Frames per second; 50, 25, 20, 10 or 5 for a GIF [default: 60; for a GIF, 20]
+    /// Frames per second; 50, 25, 20, 10, 5, 4, 2 or 1 for a GIF [default: 60; for a GIF, 20]
     #[arg(long, value_name = "N", value_parser = frames_per_second, allow_hyphen_values = true)]
     fps: Option<u32>,
     #[arg(long, value_name = "FILE", help = format!(
@@ -162,7 +162,9 @@ impl RecordArgs {
         let halves = [film.left.to_text(), film.right.to_text()];
         for (side, text) in Side::ALL.into_iter().zip(halves) {
             let kbps = take.mean_kbps[side as usize];
-            let kbps = kbps.map_or_else(String::new, |kbps| format!("; {kbps:.1} kbps on average"));
+            let kbps = kbps.map_or_else(String::new, |kbps| {
+                format!("; {kbps:.1} kbps, mean of the film")
+            });
             let text = text.unwrap_or_default();
             writeln!(out, "{}, at first: {text}{kbps}", side.name())?;
         }

@@ -8,11 +8,13 @@ use bevy::prelude::*;
 
 use super::offscreen::{Interface, OffScreen, OffScreenError};
 use super::record::check_adapter;
-use super::{GameError, RecordError, show_halves};
+use super::{GameError, RecordError, ball, show_halves};
+use crate::history::Moment;
 use crate::panel::{PanelSize, PanelState, Tab};
 use crate::recording::video::{VideoError, write_png};
 use crate::recording::{Script, ScriptPlayback};
 use crate::replication::LaneSettings;
+use crate::simulation::{CubeWorld, ResetSimulation};
 use crate::theme::Theme;
 use crate::view::{Half, Notices, ShowHalf, Side, Trails, ViewMode};
 
@@ -26,6 +28,8 @@ pub struct Shot {
     view: ViewMode,
     is_explained: bool,
     has_trails: bool,
+    /// Whether the timeline is shown, and a second ago in the views.
+    is_past: bool,
     /// What the halves show, in the text form.
     halves: [&'static str; Side::ALL.len()],
 }
@@ -39,6 +43,7 @@ const LADDER: Shot = Shot {
     view: ViewMode::Split,
     is_explained: false,
     has_trails: false,
+    is_past: false,
     halves: USUAL_HALVES,
 };
 
@@ -70,7 +75,7 @@ const fn interpolation(name: &'static str, halves: [&'static str; Side::ALL.len(
 }
 
 /// Every tab and every view.
-pub const SHOTS: [Shot; 16] = [
+pub const SHOTS: [Shot; 17] = [
     LADDER,
     tab("stages", Tab::Stages),
     tab("bits", Tab::Bits),
@@ -96,6 +101,11 @@ pub const SHOTS: [Shot; 16] = [
     Shot {
         halves: ["rung:delta", "rung:changed-flags"],
         ..tab("compared", Tab::Halves)
+    },
+    Shot {
+        is_past: true,
+        halves: ["rung:delta,link:hostile", "rung:predicted,link:wi-fi-bad"],
+        ..tab("timeline", Tab::Bits)
     },
     interpolation(
         "none-linear",
@@ -152,10 +162,28 @@ pub fn take(
     renderer.warm_up()?;
     let mut halves = USUAL_HALVES;
     for shot in shots {
-        renderer.app.world_mut().resource_mut::<Trails>().shown = shot.has_trails;
-        if shot.halves != halves {
+        let world = renderer.app.world_mut();
+        world.resource_mut::<Trails>().shown = shot.has_trails;
+        world.resource_mut::<PanelState>().timeline = shot.is_past;
+        world.resource_mut::<Time<Virtual>>().unpause();
+        if shot.has_trails {
+            // Paths to look at, which are the same whatever was played before.
+            let world = renderer.app.world_mut();
+            world.write_message(ResetSimulation);
+            world.insert_resource(ScriptPlayback::new(ball()));
             halves = shot.halves;
             show(&mut renderer, halves);
+            renderer.skip(BALL_TICKS);
+        } else if shot.halves != halves {
+            halves = shot.halves;
+            show(&mut renderer, halves);
+        }
+        if shot.is_past {
+            renderer.skip(SHOWN_TICKS);
+            let world = renderer.app.world_mut();
+            let past = world.resource::<CubeWorld>().tick() - PAST_TICKS;
+            world.resource_mut::<Time<Virtual>>().pause();
+            *world.resource_mut::<Moment>() = Moment(Some(past));
         }
         for &theme in themes {
             let world = renderer.app.world_mut();
@@ -202,6 +230,8 @@ fn path(folder: &Path, shot: &Shot, size: UVec2, theme: Theme) -> PathBuf {
 const FRAMES_PER_SECOND: u32 = 60;
 const SETTLING_FRAMES: usize = 2;
 const SHOWN_TICKS: u64 = 120;
+const PAST_TICKS: u64 = 60;
+const BALL_TICKS: u64 = 780;
 
 #[cfg(test)]
 mod tests {

@@ -14,7 +14,7 @@ use bevy_egui::{EguiPlugin, EguiPostUpdateSet};
 use super::{GameError, GamePlugins, show_halves};
 use crate::controls::ControlsPlugin;
 use crate::display::log_plugin;
-use crate::panel::PanelPlugin;
+use crate::panel::{PanelPlugin, PanelState, Tab};
 use crate::recording::{InputLogPlugin, KeyboardPlugin, LivePlugin, RecordingFolder, Script};
 use crate::replication::{LaneSettings, TickPicture, ViewerPlugin, spawn_receiving_lane};
 use crate::transport::udp::{UdpServer, UdpViewer};
@@ -125,6 +125,9 @@ pub fn add_game(app: &mut App, settings: WindowSettings) -> Result<(), WindowErr
     app.add_plugins(LivePlugin)
         .insert_resource(RecordingFolder(settings.recordings))
         .insert_resource(settings.quality);
+    if !matches!(settings.role, Role::Play) {
+        app.world_mut().resource_mut::<PanelState>().tab = Tab::Peers;
+    }
     match settings.role {
         Role::Play => {
             if settings.script.is_none() && !settings.calm {

@@ -148,8 +148,8 @@ impl Explained {
         let over = if is_split { right } else { picture };
         callouts.push(half(Side::Right, over, "What another machine sees", text));
 
-        // A low window has no room for it.
-        if picture.height() < MIN_COST_HEIGHT {
+        // A small window has no room for it.
+        if picture.height() < MIN_COST_HEIGHT || picture.width() < MIN_COST_WIDTH {
             return callouts;
         }
         let (title, y, align) = match state.size {
@@ -242,6 +242,7 @@ impl Callout {
 /// Logical points.
 const BELOW_FIGURES: f32 = 84.0;
 const MIN_COST_HEIGHT: f32 = 560.0;
+const MIN_COST_WIDTH: f32 = 560.0;
 
 /// Opacity of the boxes.
 const VEIL: f32 = 0.93;

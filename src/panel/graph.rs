@@ -13,6 +13,7 @@ use egui_plot::{
     Text, VLine,
 };
 
+use super::settings::Axis;
 use super::{Measured, PanelState, style, terms};
 use crate::replication::{Accounting, TARGET_KBPS};
 use crate::theme::{Theme, egui_color};
@@ -36,7 +37,8 @@ pub(super) fn draw(ui: &mut egui::Ui, state: &PanelState, lanes: &[Measured<'_>]
             .collect(),
         None => newest(lanes, wanted),
     };
-    let lines = Lines::new(&points, ticks, state.accounting, state.logarithmic);
+    let logarithmic = state.axis.is_logarithmic(lanes);
+    let lines = Lines::new(&points, ticks, state.accounting, logarithmic);
     let spacing = std::mem::replace(&mut ui.spacing_mut().item_spacing.y, 0.0);
     let rest = 2.0 * ROW_HEIGHT;
     legend(ui, state.theme, &lines);
@@ -80,7 +82,9 @@ pub(super) fn draw_small(
                 plot.text(text.anchor(Align2::LEFT_CENTER).allow_hover(false));
             }
             let corner = PlotPoint::new(-past, *lines.heights.end());
-            let unit = egui::RichText::new(" kbps").color(ink).size(LABEL_SIZE);
+            let unit = egui::RichText::new(format!(" kbps, log, last {seconds} s"))
+                .color(ink)
+                .size(LABEL_SIZE);
             let unit = Text::new("unit", corner, unit);
             plot.text(unit.anchor(Align2::LEFT_TOP).allow_hover(false));
         });
@@ -104,9 +108,17 @@ pub(super) fn controls(ui: &mut egui::Ui, state: &mut PanelState, lanes: &[Measu
                 .on_hover_text(terms::accounting(accounting));
         }
         ui.separator();
-        for (logarithmic, name) in [(false, "linear"), (true, "log")] {
-            ui.selectable_value(&mut state.logarithmic, logarithmic, name)
-                .on_hover_text("Scale of the vertical axis.");
+        for (axis, name, about) in [
+            (
+                Axis::Automatic,
+                "auto",
+                "Logarithmic where two lanes differ tenfold, otherwise linear.",
+            ),
+            (Axis::Linear, "linear", "Scale of the vertical axis."),
+            (Axis::Logarithmic, "log", "Scale of the vertical axis."),
+        ] {
+            ui.selectable_value(&mut state.axis, axis, name)
+                .on_hover_text(about);
         }
         ui.separator();
         let seconds = MIN_GRAPH_SECONDS..=MAX_GRAPH_SECONDS;
@@ -265,6 +277,7 @@ fn plot(ui: &mut egui::Ui, state: &PanelState, lines: &Lines<'_>, height: f32) {
     let warning = egui_color(state.theme.colors().warning);
     let muted = egui_color(state.theme.colors().muted);
     let ink = egui_color(state.theme.colors().ink);
+    let surface = ui.visuals().extreme_bg_color;
     base("bandwidth", height)
         .show_axes([false, true])
         .custom_y_axes(vec![kbps_axis])
@@ -292,11 +305,17 @@ fn plot(ui: &mut egui::Ui, state: &PanelState, lines: &Lines<'_>, height: f32) {
                     .radius(3.0);
                 plot.points(lost.allow_hover(false));
                 for (seconds, kbps) in series.peaks_above(scale.kbps(top)) {
-                    let text = format!("▲ {kbps:.0}");
+                    let text = format!(" ▲ {kbps:.0} ");
                     let text = egui::RichText::new(text).color(ink).small();
+                    let text = text.background_color(surface);
                     let at = PlotPoint::new(seconds, top + HEADROOM * (top - bottom));
                     let text = Text::new("peak", at, text);
-                    plot.text(text.anchor(Align2::CENTER_TOP).allow_hover(false));
+                    // Beside the line, and inside the plot.
+                    let anchor = match -seconds > PEAK_SHARE * lines.seconds {
+                        true => Align2::LEFT_TOP,
+                        false => Align2::RIGHT_TOP,
+                    };
+                    plot.text(text.anchor(anchor).allow_hover(false));
                 }
             }
         });
@@ -344,7 +363,7 @@ fn legend(ui: &mut egui::Ui, theme: Theme, lines: &Lines<'_>) {
         );
     }
     response.on_hover_text(format!(
-        "Kilobits a second, mean of {SMOOTHING_TICKS} ticks. A vertical line: stages were switched. A \
+        "Kilobits a second, mean of {SMOOTHING_TICKS} ticks, a second. A vertical line: stages were switched. A \
          triangle at the bottom: packets were lost. ▲ with a number: a peak above the scale."
     ));
 }
@@ -407,6 +426,9 @@ const HEADROOM: f64 = 0.07;
 
 /// Share of the graph's width that a letter of a label takes, about.
 const LABEL_SHARE: f64 = 0.018;
+
+/// Share of the graph's width that the label of a peak takes, about.
+const PEAK_SHARE: f64 = 0.16;
 
 /// Font size of the labels of a small graph, and the width that they need, logical points.
 const LABEL_SIZE: f32 = 12.0;

@@ -4,6 +4,7 @@ use bevy_egui::egui::{
     self, Align, Frame, Layout, Margin, Panel, RichText, ScrollArea, TextStyle, Ui,
 };
 use cubewire_codec::ladder::{self, LADDER};
+use cubewire_scene::TICKS_PER_SECOND;
 
 use super::explain::{self, Explained};
 use super::style::SCROLL_BAR;
@@ -201,7 +202,16 @@ fn rung(ui: &mut Ui, sender: &mut SenderSettings, width: f32) {
 fn cost(ui: &mut Ui, theme: Theme, lane: &LaneView<'_>) {
     let kbps = lane.meter.kbps(Accounting::Article);
     let color = style::half(theme.colors(), lane.side);
-    let figure = RichText::new(format!("{kbps:7.1} kbps"))
+    let is_reversed = ui.layout().prefer_right_to_left();
+    // The first packets of a lane have no baseline: a mean of them alone says nothing.
+    let is_measured = lane.meter.samples().len() >= TICKS_PER_SECOND as usize;
+    let figure = match is_measured {
+        // At the right end, the digits stay where they are.
+        true if is_reversed => format!("{kbps:7.1} kbps"),
+        true => format!("{kbps:.1} kbps"),
+        false => "… kbps".to_owned(),
+    };
+    let figure = RichText::new(figure)
         .text_style(TextStyle::Monospace)
         .size(15.0)
         .color(color)
@@ -209,14 +219,13 @@ fn cost(ui: &mut Ui, theme: Theme, lane: &LaneView<'_>) {
     let whole = lane
         .shadow
         .and_then(|shadow| kbps_of(shadow, &LADDER[0]))
-        .filter(|_| kbps > 0.0);
+        .filter(|_| kbps > 0.0 && is_measured);
     let factor = whole.map(|whole| factor(whole, kbps)).unwrap_or_default();
     let factor = RichText::new(format!("{factor:>5}")).monospace().weak();
     let about = format!(
         "Bandwidth of this lane, mean of the last second, and how many times less than uncompressed. {}",
         terms::accounting(Accounting::Article)
     );
-    let is_reversed = ui.layout().prefer_right_to_left();
     let mut texts = [figure, factor];
     if is_reversed {
         texts.reverse();
@@ -240,4 +249,4 @@ const GRAPH_FRACTION: f32 = 0.18;
 const SLIM_HEIGHT: f32 = 84.0;
 const SLIM_WIDTH: f32 = 270.0;
 /// With one lane, and with two, whose names stand beside it.
-const RUNG_WIDTHS: [f32; 2] = [140.0, 84.0];
+const RUNG_WIDTHS: [f32; 2] = [140.0, 78.0];

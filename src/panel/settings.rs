@@ -12,6 +12,7 @@ use bevy::log::warn;
 use bevy::prelude::*;
 use serde::{Deserialize, Serialize};
 
+use super::Measured;
 use super::graph::{MAX_GRAPH_SECONDS, MIN_GRAPH_SECONDS, Points};
 use crate::files::write_whole;
 use crate::replication::Accounting;
@@ -30,8 +31,8 @@ pub struct PanelState {
     pub tab: Tab,
     /// Seconds that the graph goes back, 10 to 60.
     pub graph_seconds: u32,
-    /// Whether the graph's vertical axis is logarithmic.
-    pub logarithmic: bool,
+    /// The graph's vertical axis.
+    pub axis: Axis,
     /// How the graph counts bytes.
     pub accounting: Accounting,
     /// Light or dark.
@@ -51,6 +52,37 @@ pub struct PanelState {
     /// What a paused graph shows.
     #[serde(skip)]
     pub(super) frozen: Option<Vec<(Side, Points)>>,
+}
+
+/// The scale of the graph's vertical axis.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Axis {
+    /// Logarithmic where the rates of two lanes differ tenfold, otherwise linear.
+    #[default]
+    Automatic,
+    /// Linear from 0.
+    Linear,
+    /// Logarithmic.
+    Logarithmic,
+}
+
+impl Axis {
+    /// Whether it is logarithmic for these lanes.
+    pub(super) fn is_logarithmic(self, lanes: &[Measured<'_>]) -> bool {
+        match self {
+            Self::Automatic => {
+                let rates = lanes
+                    .iter()
+                    .map(|lane| lane.meter.kbps(Accounting::Article));
+                let (low, high) = rates.fold((f64::INFINITY, 0.0_f64), |(low, high), rate| {
+                    (low.min(rate), high.max(rate))
+                });
+                low > 0.0 && low.is_finite() && high > 10.0 * low
+            }
+            Self::Linear => false,
+            Self::Logarithmic => true,
+        }
+    }
 }
 
 /// How much of the panel is shown.
@@ -106,7 +138,7 @@ impl Default for PanelState {
             width: 408.0,
             tab: Tab::default(),
             graph_seconds: 20,
-            logarithmic: false,
+            axis: Axis::default(),
             accounting: Accounting::default(),
             theme: Theme::default(),
             scale: None,
@@ -282,7 +314,7 @@ mod tests {
         state.scale = Some(1.5);
         state.explained = true;
         state.graph_seconds = 60;
-        state.logarithmic = true;
+        state.axis = Axis::Logarithmic;
         state.accounting = Accounting::Wire;
         file.save(&state).unwrap();
         assert_eq!(load_or_default(&path), state);
@@ -306,14 +338,14 @@ mod tests {
         let path = directory.path().join("panel.ron");
         fs::write(
             &path,
-            "(width: NaN, graph_seconds: 4000000000, scale: Some(1e9), logarithmic: true)",
+            "(width: NaN, graph_seconds: 4000000000, scale: Some(1e9), axis: Logarithmic)",
         )
         .unwrap();
         let state = load_or_default(&path);
         assert_eq!(state.width, PanelState::default().width);
         assert_eq!(state.graph_seconds, 60);
         assert_eq!((state.scale, state.size), (None, PanelSize::Whole));
-        assert!(state.logarithmic);
+        assert_eq!(state.axis, Axis::Logarithmic);
     }
 
     #[test]

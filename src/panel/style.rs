@@ -85,6 +85,9 @@ fn visuals(theme: Theme) -> Visuals {
     ] {
         widget.fg_stroke.color = ink;
     }
+    // A disabled button is an outline.
+    visuals.widgets.noninteractive.weak_bg_fill = surface;
+    visuals.widgets.noninteractive.bg_fill = surface;
     visuals.disabled_alpha = 0.7;
     visuals.widgets.noninteractive.bg_stroke = Stroke::new(1.0, tint(colors, colors.ink, 0.15));
     visuals

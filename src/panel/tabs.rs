@@ -68,7 +68,8 @@ pub(super) fn bar(ui: &mut egui::Ui, state: &mut PanelState, lane: &LaneView<'_>
         state.tab = Tab::Ladder;
     }
     ui.horizontal_wrapped(|ui| {
-        ui.spacing_mut().item_spacing.x = 1.0;
+        ui.spacing_mut().item_spacing.x = 0.0;
+        ui.spacing_mut().button_padding.x = 4.0;
         for tab in [Tab::Peers].into_iter().chain(Tab::USUAL) {
             if tab.is_there(lane) {
                 ui.selectable_value(&mut state.tab, tab, tab.title(lane))

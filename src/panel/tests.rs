@@ -415,7 +415,7 @@ fn the_graph_switches_accounting_scale_and_freezes() {
     click(&mut harness, "freeze");
     let state = &harness.state().state;
     assert_eq!(state.accounting, Accounting::Wire);
-    assert!(state.logarithmic && state.frozen.is_some());
+    assert!(state.axis == Axis::Logarithmic && state.frozen.is_some());
     click(&mut harness, "freeze");
     assert!(harness.state().state.frozen.is_none());
 }
@@ -542,4 +542,22 @@ fn the_panel_keeps_its_width_whatever_it_shows() {
         }
     }
     assert_eq!(wide, Vec::<String>::new());
+}
+
+#[test]
+fn every_option_and_rung_explains_itself_under_the_pointer() {
+    for (tab, label, text) in [
+        (Tab::Stages, "joint", "One bit for the usual case"),
+        (Tab::Stages, "growing ranges", "ranges that grow"),
+        (Tab::Ladder, "delta", ladder::DELTA.summary),
+        (Tab::Network, "smallest", "encodes against each"),
+    ] {
+        let mut panel = panel(tab);
+        panel.settings.sender.stages = ladder::PREDICTED_POSITION.stages;
+        let mut harness = open(panel);
+        harness.get_by_label(label).hover();
+        harness.run_steps(60);
+        let tooltip = harness.query_by_label_contains(text);
+        assert!(tooltip.is_some(), "{label}");
+    }
 }

@@ -95,7 +95,7 @@ fn draw_rows(ui: &mut Ui, theme: Theme, strip: &Strip<'_>) -> Option<u64> {
     let ink = egui_color(colors.ink);
     let shown = past.moment.unwrap_or(newest);
     let stroke = Stroke::new(2.0, ink);
-    ui.painter().vline(x_of(shown), area.y_range(), stroke);
+    ui.painter().vline(x_of(shown), graph.y_range(), stroke);
     caption(ui, theme, text, past, newest, first);
 
     let pointer = response.interact_pointer_pos();

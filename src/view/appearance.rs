@@ -107,12 +107,14 @@ struct Paint {
 }
 
 impl Paint {
-    fn of(&self, cube: &ViewCube, is_ghost: bool) -> &Handle<StandardMaterial> {
-        match (is_ghost, cube.index, cube.interacting) {
-            (true, ..) => &self.ghost,
-            (false, PLAYER, _) => &self.player,
-            (false, _, true) => &self.red,
-            (false, _, false) => &self.grey,
+    /// Under the ghost, which stands out from grey in either theme, no other cube is red.
+    fn of(&self, cube: &ViewCube, side: Side, mode: ViewMode) -> &Handle<StandardMaterial> {
+        let is_over = mode == ViewMode::Difference;
+        match (side, cube.index, cube.interacting) {
+            (Side::Right, ..) if is_over => &self.ghost,
+            (_, PLAYER, _) => &self.player,
+            (_, _, true) if !is_over => &self.red,
+            _ => &self.grey,
         }
     }
 }
@@ -151,7 +153,7 @@ fn dress_cubes(
         let mesh = if is_player { &player_mesh } else { &mesh };
         commands.entity(entity).insert((
             Mesh3d(mesh.clone()),
-            MeshMaterial3d(paint.of(cube, false).clone()),
+            MeshMaterial3d(paint.of(cube, *side, ViewMode::Split).clone()),
             RenderLayers::layer(side.layer()),
         ));
     }
@@ -190,7 +192,7 @@ fn colour(
     for (&half, cube, mut transform, mut material) in &mut cubes {
         if all || cube.is_changed() {
             let is_ghost = *mode == ViewMode::Difference && half == Side::Right;
-            let wanted = paint.of(&cube, is_ghost);
+            let wanted = paint.of(&cube, half, *mode);
             if material.0 != *wanted {
                 material.0 = wanted.clone();
             }

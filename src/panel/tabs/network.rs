@@ -88,11 +88,19 @@ pub(super) fn preset(ui: &mut egui::Ui, id: &str, link: &mut Conditions) {
     let chosen = Preset::of(link);
     let title = match chosen {
         Some(preset) => preset.title,
-        None if is_default(link) => "50 ms each way",
+        None if is_default(link) => DEFAULT_TITLE,
         None => "custom",
     };
     let combo = egui::ComboBox::from_id_salt(id).selected_text(title);
     combo.width(PRESET_WIDTH).show_ui(ui, |ui| {
+        let usual = LinkSettings::default().conditions;
+        let label = ui.selectable_label(is_default(link), DEFAULT_TITLE);
+        if label.on_hover_text("As at the start.").clicked() {
+            *link = Conditions {
+                cut: link.cut,
+                ..usual
+            };
+        }
         for preset in &PRESETS {
             let is_chosen = chosen.is_some_and(|chosen| chosen.name == preset.name);
             let label = ui.selectable_label(is_chosen, preset.title);
@@ -273,6 +281,9 @@ fn percent(ui: &mut egui::Ui, fraction: &mut f64, max: f64, text: &str) -> egui:
     }
     slider
 }
+
+/// The title of the default conditions.
+const DEFAULT_TITLE: &str = "50 ms each way";
 
 /// Logical points: every title fits.
 const PRESET_WIDTH: f32 = 130.0;

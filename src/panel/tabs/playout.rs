@@ -155,7 +155,7 @@ fn plot(ui: &mut egui::Ui, state: &PanelState, meter: &LaneMeter) {
         });
     let time = AxisHints::new_x()
         .label_spacing(20.0..=28.0)
-        .formatter(|mark, _| format!("{:.0}", mark.value.abs()));
+        .formatter(|mark, _| format!("{:.0} s", mark.value.abs()));
     Plot::new("playout")
         .height(HEIGHT)
         .sense(egui::Sense::hover())

@@ -192,7 +192,7 @@ fn link_change(old: &Conditions, new: &Conditions) -> Option<String> {
     };
     let mut parts: Vec<String> = match Preset::of(new) {
         _ if whole(old) == whole(new) => Vec::new(),
-        Some(preset) => vec![preset.title.to_owned()],
+        Some(preset) => vec![format!("link: {}", preset.title)],
         // Conditions of a preset were never listed, so none of them is said to have ended.
         None if Preset::of(old).is_some() => vec![link(&whole(new))],
         None => {
@@ -381,7 +381,11 @@ mod tests {
                 "rung:delta,link:latency=40ms+loss=0.003,rate:20",
                 "80 ms round trip",
             ),
-            (custom, "rung:delta,link:article,rate:20", "The article"),
+            (
+                custom,
+                "rung:delta,link:article,rate:20",
+                "link: The article",
+            ),
             ("rung:delta,link:4g", "rung:delta", "100 ms round trip"),
             (
                 "rung:delta,link:hostile+bandwidth=64000/9000",

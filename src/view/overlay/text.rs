@@ -96,10 +96,10 @@ impl Pen<'_> {
             color: egui_color(side.color(self.theme)),
             ..self.plain(article)
         };
-        let end = self.centred(figures, size, over, over.min.y + 4.0, false);
+        let end = self.centred(figures, size, over, over.min.y + 4.0, true) - VEIL_MARGIN.y;
         let accounting = format!("article accounting; wire {wire}");
         let size = fitting(over, ACCOUNTINGS_PER_HALF, ACCOUNTING_SIZE);
-        self.centred(self.plain(&accounting), size, over, end, false)
+        self.centred(self.plain(&accounting), size, over, end, true)
     }
 
     /// Paints the recordings in progress beside a red dot at the left.

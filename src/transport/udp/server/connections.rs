@@ -92,7 +92,7 @@ impl UdpServer {
             }
             ServerResult::ClientDisconnected { client_id, .. } => {
                 self.socket.unassigned(bytes);
-                self.remove(client_id, "it has disconnected", commands);
+                self.remove(client_id, "it left, or was silent", commands);
             }
             ServerResult::PacketToSend { addr, payload } => {
                 let answer = self.socket.send(payload, addr);
@@ -169,7 +169,7 @@ impl UdpServer {
         }
         self.renet.remove_connection(id);
         if let Some(client) = self.clients.remove(&id) {
-            info!("viewer {} has disconnected: {why}", client.address);
+            info!("viewer {} is disconnected: {why}", client.address);
             self.socket.unassigned(client.traffic.total_bytes());
             if let Some((lane, _)) = client.lane {
                 commands.entity(lane).despawn();
