@@ -1,6 +1,6 @@
 #![doc = include_str!("../README.md")]
 
-use cubewire_codec::BitKind;
+use cubewire_codec::{BitKind, Form};
 
 /// A colour in sRGB, 8 bits for each of red, green and blue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -84,6 +84,28 @@ pub const fn bit_kind(kind: BitKind) -> Rgb {
         BitKind::Check => Rgb(0x11, 0x77, 0x33),
         BitKind::Padding => Rgb(0xBB, 0xBB, 0xBB),
     }
+}
+
+/// The colour of a cube by the [`Form`] in which a packet carries it; none if it does not.
+#[must_use]
+pub const fn form(form: Option<Form>) -> Rgb {
+    match form {
+        None => CUBE,
+        Some(Form::Exact) => Rgb(0x00, 0x9E, 0x73),
+        Some(Form::Small) => Rgb(0x56, 0xB4, 0xE9),
+        Some(Form::Large) => Rgb(0xF0, 0xE4, 0x42),
+        Some(Form::Whole) => Rgb(0x33, 0x22, 0x88),
+        Some(Form::OutOfRange) => Rgb(0xD5, 0x5E, 0x00),
+        Some(Form::OtherLargest) => Rgb(0xCC, 0x79, 0xA7),
+    }
+}
+
+/// The colour of an amount from 0 to 1: cividis, which is as even with colour-blind eyes.
+#[must_use]
+pub fn amount(fraction: f32) -> Rgb {
+    let colorous::Color { r, g, b } =
+        colorous::CIVIDIS.eval_continuous(f64::from(fraction.clamp(0.0, 1.0)));
+    Rgb(r, g, b)
 }
 
 /// A cube that is not interacting.

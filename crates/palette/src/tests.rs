@@ -146,12 +146,36 @@ fn the_cubes_are_far_apart_with_any_eyes() {
     assert_distinct(2.0 * DISTINCT, &cubes);
 }
 
+fn forms() -> Vec<(&'static str, Rgb)> {
+    let forms = Form::ALL.map(|each| (each.name(), form(Some(each))));
+    [("not sent", form(None))].into_iter().chain(forms).collect()
+}
+
+#[test]
+fn forms_are_distinct_with_any_eyes() {
+    assert_distinct(DISTINCT, &forms());
+}
+
+#[test]
+fn amounts_get_lighter_with_any_eyes() {
+    for (eyes, matrix) in EYES {
+        let steps: Vec<f32> = (0..=16)
+            .map(|step| seen(amount(step as f32 / 16.0), matrix).l)
+            .collect();
+        assert!(steps.is_sorted(), "{eyes}: {steps:?}");
+        assert!(steps[16] - steps[0] > 50.0, "{eyes}: {steps:?}");
+    }
+}
+
 /// The table in the documents is this one.
 #[test]
 fn the_readme_lists_every_color() {
     let mut rows = Vec::new();
     let hex = |Rgb(red, green, blue): Rgb| format!("`#{red:02X}{green:02X}{blue:02X}`");
     for (name, color) in kinds() {
+        rows.push(format!("| {name} | {} |", hex(color)));
+    }
+    for (name, color) in forms() {
         rows.push(format!("| {name} | {} |", hex(color)));
     }
     for (name, color) in [
