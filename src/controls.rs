@@ -38,6 +38,8 @@ pub enum Action {
     Trails,
     /// Shows the timeline, or hides it.
     Timeline,
+    /// Colours the cubes by something else.
+    CubeColors,
     /// Explains what is on the screen, or stops explaining it.
     Help,
     /// Shows the panel whole, as a slim bar, or not at all.

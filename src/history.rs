@@ -10,12 +10,14 @@
 //! All of it takes at most 64 MiB with two lanes: three times 14 MiB of [`States`], twice 10 MiB of details.
 //! Where that is not enough for a minute, the oldest ticks are dropped.
 
-use std::collections::HashSet;
+use std::collections::{HashSet, VecDeque};
 
 use bevy::prelude::*;
 
 use crate::controls::Action;
-use crate::replication::{Detailed, Lane, LaneMeter, ReplicationSystems, States, TickPicture};
+use crate::replication::{
+    CubeErrors, Detailed, Lane, LaneMeter, METER_TICKS, ReplicationSystems, States, TickPicture,
+};
 use crate::simulation::CubeWorld;
 
 /// Records the history while something wants it.
@@ -73,10 +75,38 @@ impl Wanted {
 #[derive(Resource, Debug, Default)]
 pub struct WorldHistory(pub States);
 
-/// The cubes of a lane's picture. The ticks are those of its meter.
+/// The picture of a lane. The ticks are those of its meter.
 #[derive(Component, Debug, Default)]
-#[require(Detailed, TickPicture)]
-pub struct LaneHistory(pub States);
+#[require(Detailed, TickPicture, CubeErrors)]
+pub struct LaneHistory {
+    /// The cubes.
+    pub pictures: States,
+    /// By tick, oldest first: see [`TickPicture::due_tick`].
+    due_ticks: VecDeque<(u64, Option<f64>)>,
+}
+
+impl LaneHistory {
+    /// The tick of the simulation that the picture of `tick` should show; none if that is not known.
+    #[must_use]
+    pub fn due_tick(&self, tick: u64) -> Option<f64> {
+        let (first, _) = self.due_ticks.front()?;
+        let place = usize::try_from(tick.checked_sub(*first)?).ok()?;
+        let (found, due) = self.due_ticks.get(place)?;
+        due.filter(|_| *found == tick)
+    }
+
+    fn record(&mut self, tick: u64, picture: &TickPicture) {
+        self.pictures.record(tick, &picture.cubes);
+        let last = self.due_ticks.back().map(|(last, _)| last + 1);
+        if last.is_some_and(|next| next != tick) {
+            self.due_ticks.clear();
+        }
+        if self.due_ticks.len() == 2 * METER_TICKS {
+            self.due_ticks.pop_front();
+        }
+        self.due_ticks.push_back((tick, picture.due_tick));
+    }
+}
 
 /// The tick of the past that is shown; none while the present is.
 #[derive(Resource, Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -114,7 +144,9 @@ fn prepare(
         if is_recorded && !has_history {
             commands.entity(lane).insert(LaneHistory::default());
         } else if !is_recorded && has_history {
-            commands.entity(lane).remove::<(LaneHistory, Detailed)>();
+            commands
+                .entity(lane)
+                .remove::<(LaneHistory, Detailed, CubeErrors)>();
         }
     }
     if !is_recorded && wanted.is_changed() {
@@ -137,7 +169,7 @@ fn record(
     }
     for (meter, picture, mut history) in &mut lanes {
         if let Some(sample) = meter.samples().back() {
-            history.0.record(sample.tick, &picture.cubes);
+            history.record(sample.tick, picture);
         }
     }
 }

@@ -36,7 +36,8 @@ use crate::replication::{
 use crate::simulation::CubeWorld;
 use crate::theme::Theme;
 use crate::view::{
-    Half, Inset, Notices, SelectHalf, Selected, ShowHalf, Side, Trails, ViewMode, ViewSystems,
+    CubeColors, FixedScale, Half, Inset, Notices, SelectHalf, Selected, ShowHalf, Side, Trails,
+    ViewMode, ViewSystems,
 };
 
 pub use layout::draw;
@@ -95,6 +96,8 @@ impl Plugin for PanelPlugin {
             .init_resource::<Inset>()
             .init_resource::<Notices>()
             .init_resource::<Theme>()
+            .init_resource::<CubeColors>()
+            .init_resource::<FixedScale>()
             .add_observer(actions::on_action)
             .add_systems(
                 Update,
@@ -166,6 +169,8 @@ pub struct Status<'a> {
     pub explains: bool,
     /// Whether the timeline is shown.
     pub has_timeline: bool,
+    /// What the colours of the cubes show.
+    pub colors: CubeColors,
     /// Where the state of the panel is kept.
     pub settings: Option<&'a Path>,
 }
@@ -260,6 +265,7 @@ impl Shown<'_, '_> {
             plays_itself: self.notices.autoplay.is_some(),
             explains: state.explaining,
             has_timeline: state.timeline,
+            colors: state.colors,
             settings: self.file.as_ref().map(|file| file.path()),
         }
     }
@@ -271,9 +277,9 @@ impl Shown<'_, '_> {
             memory_bytes: self.world_history.0.memory_bytes(),
         };
         for (history, meter, is_selected) in &self.histories {
-            past.memory_bytes += history.0.memory_bytes() + meter.detail_bytes();
+            past.memory_bytes += history.pictures.memory_bytes() + meter.detail_bytes();
             if is_selected {
-                past.first = history.0.first_tick();
+                past.first = history.pictures.first_tick();
             }
         }
         past
@@ -289,7 +295,7 @@ fn draw_lane(
     mut contexts: EguiContexts,
     mut state: ResMut<PanelState>,
     mut inset: ResMut<Inset>,
-    mut theme: ResMut<Theme>,
+    (mut theme, mut colors, mut fixed): (ResMut<Theme>, ResMut<CubeColors>, ResMut<FixedScale>),
     lanes: Shown<'_, '_>,
 ) {
     let Ok(ctx) = contexts.ctx_mut() else {
@@ -360,6 +366,8 @@ fn draw_lane(
     }
     inset.set_if_neq(drawn.inset.scaled(ctx.zoom_factor()));
     theme.set_if_neq(new_state.theme);
+    colors.set_if_neq(new_state.colors);
+    fixed.set_if_neq(FixedScale(new_state.fixed_scale));
     state.set_if_neq(new_state);
     if let Some(action) = drawn.action {
         commands.trigger(action);

@@ -43,8 +43,8 @@ use transport::{End, TransportSystems};
 pub use check::LaneCheck;
 pub use detail::{Detailed, PacketDetail};
 pub use digest::Digest;
-pub use divergence::Divergence;
 pub(crate) use divergence::History;
+pub use divergence::{CubeError, CubeErrors, Divergence};
 pub(crate) use lane::spawn_sending_lane;
 pub use lane::{
     ChangeLane, Lane, LaneSettings, LaneSettingsQuery, LaneSettingsQueryReadOnly, LinkSettings,

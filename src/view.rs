@@ -9,6 +9,7 @@ mod arrivals;
 mod bevel;
 mod camera;
 mod canvas;
+mod costs;
 mod floor;
 mod halves;
 mod notices;
@@ -34,6 +35,7 @@ use crate::simulation::CubeWorld;
 pub use appearance::AppearancePlugin;
 pub use arrivals::{Arrivals, Stale};
 pub use canvas::Canvas;
+pub use costs::{Costs, CubeColors, FixedScale};
 pub use halves::{SelectHalf, ShowHalf, lane_in, show};
 pub use notices::Notices;
 pub use overlay::{Overlay, Part};
@@ -92,6 +94,10 @@ impl Plugin for ViewPlugin {
             .init_resource::<Trails>()
             .init_resource::<Inset>()
             .init_resource::<Arrivals>()
+            .init_resource::<CubeColors>()
+            .init_resource::<FixedScale>()
+            .init_resource::<Costs>()
+            .add_systems(PreUpdate, costs::want_history)
             .add_observer(halves::on_show)
             .add_observer(halves::on_select)
             .add_observer(on_action)
@@ -114,6 +120,7 @@ impl Plugin for ViewPlugin {
                         .run_if(resource_exists::<CubeWorld>.and_then(pictures::is_present)),
                     pictures::show_replicas.run_if(pictures::is_present),
                     pictures::show_past,
+                    costs::measure,
                 )
                     .chain()
                     .in_set(ViewSystems::Cubes),

@@ -21,7 +21,7 @@ use crate::recording::video::{FORMATS, Format, extensions};
 use crate::recording::{MAX_SECONDS, Outcome, Switch, SwitchError};
 use crate::replication::LaneSettings;
 use crate::theme::Theme;
-use crate::view::{Half, Overlay, Part, Side};
+use crate::view::{CubeColors, Half, Overlay, Part, Side};
 
 fn lanes() -> String {
     format!(
@@ -98,6 +98,9 @@ pub struct RecordArgs {
     /// Colours of the picture
     #[arg(long, value_enum, default_value_t)]
     theme: Theme,
+    /// What the colours of the cubes show
+    #[arg(long, value_enum, default_value_t, alias = "color")]
+    colour: CubeColors,
     /// Name of the left half [default: simulation, or replica]
     #[arg(long, value_name = "TEXT")]
     left_label: Option<String>,
@@ -185,6 +188,7 @@ impl RecordArgs {
         Look {
             quality: self.quality.quality,
             theme: self.theme,
+            colors: self.colour,
         }
     }
 

@@ -36,7 +36,7 @@ pub enum Trigger {
 }
 
 /// Every key and mouse control.
-pub const BINDINGS: [Binding; 23] = {
+pub const BINDINGS: [Binding; 24] = {
     use Effect::{Elsewhere, Hold, Press, PressAlways};
     use Trigger::{Character, Key};
     const fn row(keys: &'static str, about: &'static str, effect: Effect) -> Binding {
@@ -89,6 +89,11 @@ pub const BINDINGS: [Binding; 23] = {
             "T",
             "trails: where a few cubes were in the last second",
             Press(&[(Key(KeyCode::KeyT), Action::Trails)]),
+        ),
+        row(
+            "B",
+            "colour the cubes by bits, form or error",
+            Press(&[(Key(KeyCode::KeyB), Action::CubeColors)]),
         ),
         row(
             "H",

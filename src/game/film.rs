@@ -8,7 +8,7 @@ use crate::recording::{Outcome, ReplayCheck, Script, ScriptPlayback, Switch, beg
 use crate::replication::{Accounting, Lane, LaneMeter, LaneSettings, Totals};
 use crate::simulation::CubeWorld;
 use crate::theme::Theme;
-use crate::view::{self, Half, Overlay, Quality, Side};
+use crate::view::{self, CubeColors, Half, Overlay, Quality, Side};
 
 /// What to render, and how.
 #[derive(Clone, Debug)]
@@ -42,6 +42,8 @@ pub struct Look {
     pub quality: Quality,
     /// The colours.
     pub theme: Theme,
+    /// What the colours of the cubes show.
+    pub colors: CubeColors,
 }
 
 /// The result of rendering a film.
@@ -107,7 +109,8 @@ impl Film {
         let app = &mut renderer.app;
         app.insert_resource(self.overlay.clone())
             .insert_resource(self.look.quality)
-            .insert_resource(self.look.theme);
+            .insert_resource(self.look.theme)
+            .insert_resource(self.look.colors);
         let world = app.world_mut();
         view::show(world, Side::Left, self.left.clone()).map_err(GameError::from)?;
         let right = Half::Lane(self.right.clone());

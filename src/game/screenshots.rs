@@ -16,7 +16,7 @@ use crate::recording::{Script, ScriptPlayback};
 use crate::replication::LaneSettings;
 use crate::simulation::{CubeWorld, ResetSimulation};
 use crate::theme::Theme;
-use crate::view::{Half, Notices, ShowHalf, Side, Trails, ViewMode};
+use crate::view::{CubeColors, Half, Notices, ShowHalf, Side, Trails, ViewMode};
 
 /// A picture to take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,6 +28,7 @@ pub struct Shot {
     view: ViewMode,
     is_explained: bool,
     has_trails: bool,
+    colors: CubeColors,
     /// Whether the timeline is shown, and a second ago in the views.
     is_past: bool,
     /// What the halves show, in the text form.
@@ -43,6 +44,7 @@ const LADDER: Shot = Shot {
     view: ViewMode::Split,
     is_explained: false,
     has_trails: false,
+    colors: CubeColors::Interaction,
     is_past: false,
     halves: USUAL_HALVES,
 };
@@ -63,6 +65,13 @@ const fn view(name: &'static str, view: ViewMode) -> Shot {
     }
 }
 
+const fn cubes(name: &'static str, colors: CubeColors) -> Shot {
+    Shot {
+        colors,
+        ..tab(name, Tab::Bits)
+    }
+}
+
 /// Two kinds of interpolation at ten snapshots a second, with trails.
 const fn interpolation(name: &'static str, halves: [&'static str; Side::ALL.len()]) -> Shot {
     Shot {
@@ -75,7 +84,7 @@ const fn interpolation(name: &'static str, halves: [&'static str; Side::ALL.len(
 }
 
 /// Every tab and every view.
-pub const SHOTS: [Shot; 17] = [
+pub const SHOTS: [Shot; 21] = [
     LADDER,
     tab("stages", Tab::Stages),
     tab("bits", Tab::Bits),
@@ -102,6 +111,10 @@ pub const SHOTS: [Shot; 17] = [
         halves: ["rung:delta", "rung:changed-flags"],
         ..tab("compared", Tab::Halves)
     },
+    cubes("cubes-bits", CubeColors::Bits),
+    cubes("cubes-form", CubeColors::Form),
+    cubes("cubes-distance", CubeColors::Distance),
+    cubes("cubes-angle", CubeColors::Angle),
     Shot {
         is_past: true,
         halves: ["rung:delta,link:hostile", "rung:predicted,link:wi-fi-bad"],
@@ -164,7 +177,10 @@ pub fn take(
     for shot in shots {
         let world = renderer.app.world_mut();
         world.resource_mut::<Trails>().shown = shot.has_trails;
-        world.resource_mut::<PanelState>().timeline = shot.is_past;
+        let mut panel = world.resource_mut::<PanelState>();
+        panel.timeline = shot.is_past;
+        let is_new = panel.colors != shot.colors;
+        panel.colors = shot.colors;
         world.resource_mut::<Time<Virtual>>().unpause();
         if shot.has_trails {
             // Paths to look at, which are the same whatever was played before.
@@ -177,6 +193,10 @@ pub fn take(
         } else if shot.halves != halves {
             halves = shot.halves;
             show(&mut renderer, halves);
+        }
+        if is_new {
+            renderer.frame()?;
+            renderer.skip(COST_TICKS);
         }
         if shot.is_past {
             renderer.skip(SHOWN_TICKS);
@@ -230,6 +250,7 @@ fn path(folder: &Path, shot: &Shot, size: UVec2, theme: Theme) -> PathBuf {
 const FRAMES_PER_SECOND: u32 = 60;
 const SETTLING_FRAMES: usize = 2;
 const SHOWN_TICKS: u64 = 120;
+const COST_TICKS: u64 = 12;
 const PAST_TICKS: u64 = 60;
 const BALL_TICKS: u64 = 780;
 

@@ -17,6 +17,7 @@ pub(super) fn on_action(
 ) {
     match *action {
         Action::Panel => state.size = state.size.next(),
+        Action::CubeColors => state.colors = state.colors.next(),
         Action::Timeline => state.timeline = !state.timeline,
         Action::Help => state.explaining = !state.explaining,
         Action::Reconnect => commands.trigger(Reconnect),

@@ -17,9 +17,9 @@ use super::graph::{MAX_GRAPH_SECONDS, MIN_GRAPH_SECONDS, Points};
 use crate::files::write_whole;
 use crate::replication::Accounting;
 use crate::theme::Theme;
-use crate::view::Side;
+use crate::view::{CubeColors, Side};
 
-/// The state of the panel. Every field but the last three is saved to the file.
+/// The state of the panel. Most fields are saved to the file.
 #[derive(Resource, Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct PanelState {
@@ -41,6 +41,11 @@ pub struct PanelState {
     pub scale: Option<f32>,
     /// Whether the timeline is shown.
     pub timeline: bool,
+    /// Whether the scale of the cubes' colours is fixed.
+    pub fixed_scale: bool,
+    /// What the colours of the cubes show.
+    #[serde(skip)]
+    pub colors: CubeColors,
     /// Whether the screen has been explained once, and needs no explanation at the start.
     pub explained: bool,
     /// Whether the screen is being explained.
@@ -143,6 +148,8 @@ impl Default for PanelState {
             theme: Theme::default(),
             scale: None,
             timeline: false,
+            fixed_scale: false,
+            colors: CubeColors::default(),
             explained: false,
             explaining: false,
             last_rung: 0,

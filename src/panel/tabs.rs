@@ -98,7 +98,7 @@ pub(super) fn page(ui: &mut egui::Ui, state: &mut PanelState, lane: LaneView<'_>
     match state.tab {
         Tab::Ladder => ladder::draw(ui, state.theme, side, &mut settings.sender, shadow, tick),
         Tab::Stages => stages::draw(ui, &mut settings.sender.stages),
-        Tab::Bits => bits::draw(ui, meter, is_remote),
+        Tab::Bits => bits::draw(ui, state, meter, is_remote),
         Tab::Network => network::draw(ui, settings, meter, is_remote),
         Tab::Playout => playout::draw(ui, state, settings, meter, divergence),
         Tab::Halves => {

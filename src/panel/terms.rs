@@ -9,6 +9,7 @@ use cubewire_codec::stages::{
 };
 
 use crate::replication::Accounting;
+use crate::view::CubeColors;
 
 /// The name of an option, and an explanation of at least two sentences.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -277,6 +278,29 @@ mod tests {
             .chain(ChangedFlags::ALL.map(|kind| changed_flags(kind).text));
         for text in texts {
             assert!(text.contains(". ") && text.ends_with('.'), "{text}");
+        }
+    }
+}
+
+/// What the colours of the cubes show.
+pub(super) const fn cube_colors(colors: CubeColors) -> &'static str {
+    match colors {
+        CubeColors::Interaction => {
+            "Red: a cube that the player touched, or that touched a red one. Key: B for the next."
+        }
+        CubeColors::Bits => {
+            "The bits that a cube takes in a packet, mean of the last ten; looking back, in the packet of that \
+             tick. Bits that no cube has for itself, such as the header, are not in it."
+        }
+        CubeColors::Form => {
+            "How the newest packet carries a cube: not at all, as a small or a large difference, as it is. Of \
+             position and orientation, what takes more."
+        }
+        CubeColors::Distance => {
+            "How far the cube is from the simulation's, at the tick that the picture should show."
+        }
+        CubeColors::Angle => {
+            "By what angle the cube is turned against the simulation's, at the tick that the picture should show."
         }
     }
 }

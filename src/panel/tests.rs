@@ -365,6 +365,7 @@ fn every_button_of_the_toolbar_asks_for_its_action() {
         ("Cut link", Action::CutLink),
         ("Replay", Action::Replay),
         ("Video", Action::Video),
+        ("Colours", Action::CubeColors),
         ("Timeline", Action::Timeline),
         ("Camera", Action::ResetCamera),
         ("?", Action::Help),

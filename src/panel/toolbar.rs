@@ -4,7 +4,7 @@ use bevy_egui::egui::{self, Button, RichText, Ui};
 
 use super::Status;
 use crate::controls::{Action, key_of};
-use crate::view::ViewMode;
+use crate::view::{CubeColors, ViewMode};
 
 /// Height of the toolbar with the space above it, logical points.
 pub(super) fn height(ui: &Ui) -> f32 {
@@ -73,6 +73,19 @@ pub(super) fn draw(ui: &mut Ui, status: &Status<'_>, link_is_cut: bool) -> Optio
             "Records the screen to an MP4.",
         ),
         (
+            match status.colors {
+                CubeColors::Interaction => "Colours",
+                CubeColors::Bits => "by bits",
+                CubeColors::Form => "by form",
+                CubeColors::Distance => "by mm",
+                CubeColors::Angle => "by °",
+            },
+            Action::CubeColors,
+            true,
+            status.colors != CubeColors::Interaction,
+            "Colours the cubes by the bits that they take, by how they are sent, or by their error.",
+        ),
+        (
             "Timeline",
             Action::Timeline,
             true,
@@ -112,7 +125,7 @@ pub(super) fn draw(ui: &mut Ui, status: &Status<'_>, link_is_cut: bool) -> Optio
     pressed
 }
 
-const BUTTONS: usize = 9;
+const BUTTONS: usize = 10;
 const COLUMNS: usize = 4;
 
 /// Logical points.

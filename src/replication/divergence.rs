@@ -54,13 +54,53 @@ pub(super) fn remember(
     history.0.push_back((world.tick(), states));
 }
 
-pub(super) fn compare(history: Res<History>, mut lanes: Query<(&TickPicture, &mut Divergence)>) {
-    for (picture, mut divergence) in &mut lanes {
-        *divergence = measure(&history, picture).unwrap_or_default();
+/// The error of each cube of the picture, for lanes that have this component; empty where [`Divergence`] has
+/// no tick.
+#[derive(Component, Clone, Debug, Default, PartialEq)]
+pub struct CubeErrors(pub Vec<CubeError>);
+
+/// How far a cube of a picture is from the simulation's.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct CubeError {
+    /// Distance, metres.
+    pub metres: f32,
+    /// Angle, degrees.
+    pub degrees: f32,
+}
+
+impl CubeError {
+    /// Of a cube that is shown, against the simulation at a `fraction` of the way from one tick to the next.
+    #[must_use]
+    pub fn new(shown: &CubeState, from: &CubeState, to: &CubeState, fraction: f32) -> Self {
+        let is_reset = is_teleport(from, to, 1.0 / TICKS_PER_SECOND as f32);
+        let fraction = if is_reset { 1.0 } else { fraction };
+        let position = from.position.lerp(to.position, fraction);
+        let orientation = from.orientation.slerp(to.orientation, fraction);
+        Self {
+            metres: shown.position.distance(position),
+            degrees: shown.orientation.angle_between(orientation).to_degrees(),
+        }
     }
 }
 
-fn measure(history: &History, picture: &TickPicture) -> Option<Divergence> {
+pub(super) fn compare(
+    history: Res<History>,
+    mut lanes: Query<(&TickPicture, &mut Divergence, Option<&mut CubeErrors>)>,
+) {
+    for (picture, mut divergence, errors) in &mut lanes {
+        let mut errors = errors.map(|errors| &mut errors.into_inner().0);
+        if let Some(errors) = &mut errors {
+            errors.clear();
+        }
+        *divergence = measure(&history, picture, errors).unwrap_or_default();
+    }
+}
+
+fn measure(
+    history: &History,
+    picture: &TickPicture,
+    mut errors: Option<&mut Vec<CubeError>>,
+) -> Option<Divergence> {
     let newest = history.0.back()?.0;
     let tick = picture.due_tick?.clamp(0.0, newest as f64);
     let before = tick.floor() as u64;
@@ -74,12 +114,14 @@ fn measure(history: &History, picture: &TickPicture) -> Option<Divergence> {
     };
     let mut interacting = 0;
     for (shown, (from, to)) in picture.cubes.iter().zip(from.iter().zip(to)) {
-        let is_reset = is_teleport(from, to, 1.0 / TICKS_PER_SECOND as f32);
-        let fraction = if is_reset { 1.0 } else { fraction };
-        let position = from.position.lerp(to.position, fraction);
-        let orientation = from.orientation.slerp(to.orientation, fraction);
-        let distance = shown.position.distance(position);
-        let angle = shown.orientation.angle_between(orientation).to_degrees();
+        let error = CubeError::new(shown, from, to, fraction);
+        let CubeError {
+            metres: distance,
+            degrees: angle,
+        } = error;
+        if let Some(errors) = &mut errors {
+            errors.push(error);
+        }
         divergence.max_m = divergence.max_m.max(distance);
         divergence.max_degrees = divergence.max_degrees.max(angle);
         if from.interacting {

@@ -5,11 +5,12 @@ use bevy::camera::CameraUpdateSystems;
 use bevy::camera::visibility::RenderLayers;
 use bevy::prelude::*;
 use bevy_egui::{EguiPostUpdateSet, EguiPrimaryContextPass};
-use cubewire_palette::{CUBE, INTERACTING_CUBE};
+use cubewire_codec::Form;
+use cubewire_palette::{CUBE, INTERACTING_CUBE, amount, form};
 use cubewire_scene::{PLAYER, side};
 
 use super::quality::{self, Detail, Quality};
-use super::{Canvas, Notices, Side, ViewCube, ViewMode, ViewSystems};
+use super::{Canvas, Costs, CubeColors, Notices, Side, ViewCube, ViewMode, ViewSystems};
 use super::{bevel, camera, canvas, floor, overlay, panes, player, stage, trails};
 use crate::theme::{Theme, bevy_color};
 
@@ -104,9 +105,34 @@ struct Paint {
     red: Handle<StandardMaterial>,
     player: Handle<StandardMaterial>,
     ghost: Handle<StandardMaterial>,
+    /// From 0 to the end of the scale.
+    amounts: Vec<Handle<StandardMaterial>>,
+    /// Not sent, then in the order of [`Form::ALL`].
+    forms: Vec<Handle<StandardMaterial>>,
 }
 
+/// Materials of amounts.
+const AMOUNTS: usize = 33;
+
 impl Paint {
+    /// The material for what a cube cost.
+    fn of_cost(
+        &self,
+        colors: CubeColors,
+        costs: &Costs,
+        side: Side,
+        cube: usize,
+    ) -> &Handle<StandardMaterial> {
+        let cost = costs.of(side, cube);
+        if colors == CubeColors::Form {
+            let place = cost.form.map_or(0, |form| 1 + form as usize);
+            return &self.forms[place];
+        }
+        let fraction = cost.amount / costs.scale_end.max(f32::MIN_POSITIVE);
+        let place = (fraction * (AMOUNTS - 1) as f32).round() as usize;
+        &self.amounts[place.min(AMOUNTS - 1)]
+    }
+
     /// Under the ghost, which stands out from grey in either theme, no other cube is red.
     fn of(&self, cube: &ViewCube, side: Side, mode: ViewMode) -> &Handle<StandardMaterial> {
         let is_over = mode == ViewMode::Difference;
@@ -137,6 +163,14 @@ fn dress_cubes(
     let paint = Paint {
         grey: matt(bevy_color(CUBE)),
         red: matt(bevy_color(INTERACTING_CUBE)),
+        amounts: (0..AMOUNTS)
+            .map(|place| matt(bevy_color(amount(place as f32 / (AMOUNTS - 1) as f32))))
+            .collect(),
+        forms: [None]
+            .into_iter()
+            .chain(Form::ALL.map(Some))
+            .map(|each| matt(bevy_color(form(each))))
+            .collect(),
         player: materials.add(player::material()),
         ghost: materials.add(StandardMaterial {
             alpha_mode: AlphaMode::Blend,
@@ -174,9 +208,12 @@ fn paint_ghost(
     }
 }
 
-/// Sets material and size of cubes that changed, or of all if the view mode changed.
+/// Sets material and size of cubes that changed, or of all if the view mode changed or their colours show
+/// costs.
 fn colour(
     mode: Res<ViewMode>,
+    colors: Res<CubeColors>,
+    costs: Res<Costs>,
     paint: Option<Res<Paint>>,
     mut cubes: Query<(
         &Side,
@@ -188,11 +225,16 @@ fn colour(
     let Some(paint) = paint else {
         return;
     };
-    let all = mode.is_changed();
+    let shows_costs = *colors != CubeColors::Interaction;
+    let all = mode.is_changed() || colors.is_changed() || shows_costs;
     for (&half, cube, mut transform, mut material) in &mut cubes {
         if all || cube.is_changed() {
             let is_ghost = *mode == ViewMode::Difference && half == Side::Right;
-            let wanted = paint.of(&cube, half, *mode);
+            let wanted = if shows_costs && !is_ghost {
+                paint.of_cost(*colors, &costs, half, cube.index)
+            } else {
+                paint.of(&cube, half, *mode)
+            };
             if material.0 != *wanted {
                 material.0 = wanted.clone();
             }

@@ -1,5 +1,6 @@
 //! Text over the scene: what each half shows, and the bandwidth of its lane in large type.
 
+mod legend;
 mod notice;
 mod text;
 mod wrap;
@@ -14,7 +15,7 @@ use bevy_egui::{EguiContexts, EguiTextureHandle};
 use clap::ValueEnum;
 
 use super::panes::Pane;
-use super::{Arrivals, Notices, Selected, Side, ViewMode};
+use super::{Arrivals, Costs, CubeColors, Notices, Selected, Side, ViewMode};
 use crate::replication::{
     Accounting, Lane, LaneMeter, LaneSettings, LaneSettingsQueryReadOnly, LocalLane,
 };
@@ -138,6 +139,8 @@ pub(super) struct Shown<'w, 's> {
     frames: Res<'w, Time<Virtual>>,
     mode: Res<'w, ViewMode>,
     theme: Res<'w, Theme>,
+    colors: Res<'w, CubeColors>,
+    costs: Res<'w, Costs>,
     overlay: Res<'w, Overlay>,
     notices: Res<'w, Notices>,
     arrivals: Res<'w, Arrivals>,
@@ -231,6 +234,7 @@ impl Shown<'_, '_> {
                 pen.warning(half, figures_end, &warning);
             }
         }
+        pen.legend(picture, *self.colors, &self.costs);
         pen.recording(picture, &self.notices.recording());
         let mut end = pen.notice(picture, figures_end, &self.notices.text());
         if !self.overlay.shows(Part::Titles) {

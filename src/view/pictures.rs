@@ -81,7 +81,7 @@ pub(super) fn show_past(
     };
     for half in Side::ALL {
         let states = match lanes.iter().find(|(side, _)| **side == half) {
-            Some((_, history)) => history.map(|history| &history.0),
+            Some((_, history)) => history.map(|history| &history.pictures),
             None => Some(&world.0),
         };
         if !states.is_some_and(|states| states.read(tick, &mut past)) {

@@ -148,7 +148,10 @@ fn the_cubes_are_far_apart_with_any_eyes() {
 
 fn forms() -> Vec<(&'static str, Rgb)> {
     let forms = Form::ALL.map(|each| (each.name(), form(Some(each))));
-    [("not sent", form(None))].into_iter().chain(forms).collect()
+    [("not sent", form(None))]
+        .into_iter()
+        .chain(forms)
+        .collect()
 }
 
 #[test]

@@ -6,11 +6,17 @@ use cubewire_palette::bit_kind;
 use cubewire_scene::TICKS_PER_SECOND;
 
 use super::acks;
-use crate::panel::{figure, terms};
+use crate::panel::{PanelState, figure, terms};
 use crate::replication::{Accounting, LaneMeter, Totals};
 use crate::theme::egui_color;
+use crate::view::CubeColors;
 
-pub(in crate::panel) fn draw(ui: &mut egui::Ui, meter: &LaneMeter, is_remote: bool) {
+pub(in crate::panel) fn draw(
+    ui: &mut egui::Ui,
+    state: &mut PanelState,
+    meter: &LaneMeter,
+    is_remote: bool,
+) {
     let totals = Totals::of(meter.newest(TICKS_PER_SECOND as usize));
     ui.spacing_mut().item_spacing.y = 3.0;
     if totals.snapshots == 0 {
@@ -21,11 +27,29 @@ pub(in crate::panel) fn draw(ui: &mut egui::Ui, meter: &LaneMeter, is_remote: bo
         legend(ui, &totals);
     }
     ui.separator();
+    colors(ui, state);
+    ui.separator();
     rates(ui, &totals);
     ui.separator();
     sizes(ui, &totals);
     ui.separator();
     acks::draw(ui, meter, is_remote);
+}
+
+/// What the colours of the cubes show.
+fn colors(ui: &mut egui::Ui, state: &mut PanelState) {
+    ui.horizontal(|ui| {
+        ui.spacing_mut().item_spacing.x = 2.0;
+        ui.label("Cubes by ");
+        for colors in CubeColors::ALL {
+            ui.selectable_value(&mut state.colors, colors, colors.name())
+                .on_hover_text(terms::cube_colors(colors));
+        }
+        ui.toggle_value(&mut state.fixed_scale, "fixed scale")
+            .on_hover_text(
+                "0 to 128 bits, 64 mm, 16°. Otherwise the scale ends at a power of two.",
+            );
+    });
 }
 
 fn bar(ui: &mut egui::Ui, totals: &Totals) {

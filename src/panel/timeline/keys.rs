@@ -29,7 +29,7 @@ pub(in crate::panel) fn step(
         inputs.clear();
         return;
     }
-    let Some(states) = lane.map(|lane| &lane.into_inner().0) else {
+    let Some(states) = lane.map(|lane| &lane.into_inner().pictures) else {
         inputs.clear();
         return;
     };

@@ -211,7 +211,7 @@ impl Pen<'_> {
     }
 
     /// Background of text over cubes.
-    fn veil(&self) -> Color32 {
+    pub(super) fn veil(&self) -> Color32 {
         egui_color(self.theme.colors().surface).gamma_multiply(0.82)
     }
 }

@@ -1,0 +1,346 @@
+//! What each cube cost, as its colour: bits, the form in which a packet carried it, or its error.
+
+use bevy::prelude::*;
+use clap::ValueEnum;
+use cubewire_codec::{BitKind, CubeState, Form};
+
+use super::Side;
+use crate::history::{LaneHistory, Moment, Show, Wanted, WorldHistory};
+use crate::replication::{CubeError, CubeErrors, Lane, LaneMeter, PacketDetail};
+
+/// What the colour of a cube shows.
+#[derive(Resource, Clone, Copy, Debug, Default, PartialEq, Eq, Hash, ValueEnum)]
+pub enum CubeColors {
+    /// Whether it is interacting: red.
+    #[default]
+    Interaction,
+    /// The bits that it takes in a packet, mean of the last ten.
+    Bits,
+    /// How the newest packet carries it.
+    Form,
+    /// Its distance from the simulation's cube, millimetres.
+    Distance,
+    /// Its angle to the simulation's cube, degrees.
+    Angle,
+}
+
+impl CubeColors {
+    /// Every one, in the order of the key.
+    pub const ALL: [Self; 5] = [
+        Self::Interaction,
+        Self::Bits,
+        Self::Form,
+        Self::Distance,
+        Self::Angle,
+    ];
+
+    /// The next one, in a cycle.
+    #[must_use]
+    pub fn next(self) -> Self {
+        let place = Self::ALL.iter().position(|&each| each == self);
+        Self::ALL[(place.unwrap_or(0) + 1) % Self::ALL.len()]
+    }
+
+    /// The name on a button.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Interaction => "usual",
+            Self::Bits => "bits",
+            Self::Form => "form",
+            Self::Distance => "error, mm",
+            Self::Angle => "error, °",
+        }
+    }
+
+    /// The title of the legend; none for the usual colours.
+    #[must_use]
+    pub const fn title(self) -> Option<&'static str> {
+        match self {
+            Self::Interaction => None,
+            Self::Bits => Some("bits a packet"),
+            Self::Form => Some("sent as"),
+            Self::Distance => Some("distance, mm"),
+            Self::Angle => Some("angle, degrees"),
+        }
+    }
+
+    /// The upper end of the fixed scale, in the unit of the title.
+    const fn fixed_end(self) -> f32 {
+        match self {
+            Self::Interaction | Self::Form => 1.0,
+            Self::Bits => 128.0,
+            Self::Distance => 64.0,
+            Self::Angle => 16.0,
+        }
+    }
+}
+
+/// Whether the scale of amounts ends at a fixed one: 128 bits, 64 mm, 16°. Otherwise it ends at a power of two.
+#[derive(Resource, Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct FixedScale(pub bool);
+
+/// What the cubes of both halves cost, in the present or at the [`Moment`].
+#[derive(Resource, Clone, Debug, Default)]
+pub struct Costs {
+    halves: [Vec<Cost>; Side::ALL.len()],
+    /// The upper end of the scale, in the unit of [`CubeColors::title`].
+    pub scale_end: f32,
+}
+
+/// What a cube cost.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Cost {
+    /// In the unit of the mode.
+    pub(super) amount: f32,
+    /// How it was sent; none if it was not.
+    pub(super) form: Option<Form>,
+}
+
+impl Costs {
+    pub(super) fn of(&self, side: Side, cube: usize) -> Cost {
+        let half = &self.halves[side as usize];
+        half.get(cube).copied().unwrap_or_default()
+    }
+}
+
+/// Packets that the bits are averaged over.
+const AVERAGED_PACKETS: usize = 10;
+
+/// Ticks that a packet may be older than the moment, at ten snapshots a second.
+const MAX_AGE_TICKS: u64 = 12;
+
+pub(super) fn want_history(colors: Res<CubeColors>, mut wanted: ResMut<Wanted>) {
+    let wants = *colors != CubeColors::Interaction;
+    Wanted::set(&mut wanted, Show::Cubes, wants);
+}
+
+type CostingLane<'a> = (&'a Side, &'a LaneMeter, &'a CubeErrors, &'a LaneHistory);
+
+pub(super) fn measure(
+    colors: Res<CubeColors>,
+    fixed: Res<FixedScale>,
+    moment: Res<Moment>,
+    world: Res<WorldHistory>,
+    lanes: Query<CostingLane<'_>, With<Lane>>,
+    mut costs: ResMut<Costs>,
+) {
+    if *colors == CubeColors::Interaction {
+        return;
+    }
+    let costs = &mut *costs;
+    for side in Side::ALL {
+        // The simulation has the costs of the lane beside it.
+        let of_half = lanes.iter().find(|(half, ..)| **half == side);
+        let lane = of_half.or_else(|| lanes.iter().next());
+        let half = &mut costs.halves[side as usize];
+        half.clear();
+        let Some((_, meter, errors, history)) = lane else {
+            continue;
+        };
+        match *colors {
+            CubeColors::Interaction => {}
+            CubeColors::Bits | CubeColors::Form => add_bits(half, meter, moment.0),
+            CubeColors::Distance | CubeColors::Angle => {
+                let past = moment.0.map(|tick| past_errors(tick, &world, history));
+                let errors = past.as_ref().unwrap_or(&errors.0);
+                let amount = |error: &CubeError| match *colors {
+                    CubeColors::Distance => error.metres * 1000.0,
+                    _ => error.degrees,
+                };
+                half.extend(errors.iter().map(|error| Cost {
+                    amount: amount(error),
+                    form: None,
+                }));
+            }
+        }
+    }
+    let largest = costs.halves.iter().flatten().map(|cost| cost.amount);
+    costs.scale_end = match fixed.0 {
+        true => colors.fixed_end(),
+        false => automatic_end(largest.fold(0.0, f32::max)),
+    };
+}
+
+/// The power of two that reaches the largest amount, so that the scale seldom changes; at least 1.
+fn automatic_end(largest: f32) -> f32 {
+    largest.max(1.0).log2().ceil().exp2()
+}
+
+/// Adds the mean bits of the newest packets, and the form of the newest. Looking back, the packet of the
+/// moment stands alone.
+fn add_bits(half: &mut Vec<Cost>, meter: &LaneMeter, moment: Option<u64>) {
+    let samples = meter.samples().iter().rev();
+    let newest = moment.or(samples.clone().next().map(|sample| sample.tick));
+    let Some(newest) = newest else {
+        return;
+    };
+    let packets = samples
+        .skip_while(|sample| sample.tick > newest)
+        .take_while(|sample| newest - sample.tick < MAX_AGE_TICKS * AVERAGED_PACKETS as u64)
+        .flat_map(|sample| sample.snapshots.iter())
+        .filter_map(|packet| packet.detail.as_deref());
+    let count = match moment {
+        Some(_) => 1,
+        None => AVERAGED_PACKETS,
+    };
+    let packets: Vec<_> = packets.take(count).collect();
+    for (age, packet) in packets.iter().enumerate() {
+        add_packet(half, packet, packets.len() as f32, age == 0);
+    }
+}
+
+fn add_packet(half: &mut Vec<Cost>, packet: &PacketDetail, packets: f32, is_newest: bool) {
+    for item in packet.items() {
+        let Some(cube) = item.cube.map(usize::from) else {
+            continue;
+        };
+        if half.len() <= cube {
+            half.resize(cube + 1, Cost::default());
+        }
+        let cost = &mut half[cube];
+        cost.amount += item.bits as f32 / packets;
+        if is_newest {
+            // A field that is sent as one flag is unchanged: the prediction is exact.
+            let form = match item.kind {
+                BitKind::Position | BitKind::Orientation => item.form.or(Some(Form::Exact)),
+                BitKind::Interacting | BitKind::Flags => Some(Form::Exact),
+                _ => None,
+            };
+            cost.form = cost.form.max(form);
+        }
+    }
+}
+
+/// The errors of a lane's picture at a tick of the past.
+fn past_errors(tick: u64, world: &WorldHistory, history: &LaneHistory) -> Vec<CubeError> {
+    let mut shown: Vec<CubeState> = Vec::new();
+    let (mut from, mut to) = (Vec::new(), Vec::new());
+    let Some(due) = history.due_tick(tick) else {
+        return Vec::new();
+    };
+    let due = due.clamp(0.0, tick as f64);
+    let before = due.floor() as u64;
+    let is_there = history.pictures.read(tick, &mut shown)
+        && world.0.read(before, &mut from)
+        && world.0.read((before + 1).min(tick), &mut to);
+    if !is_there {
+        return Vec::new();
+    }
+    let fraction = due.fract() as f32;
+    let states = shown.iter().zip(from.iter().zip(&to));
+    states
+        .map(|(shown, (from, to))| CubeError::new(shown, from, to, fraction))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use bevy::math::vec3;
+    use cubewire_codec::ladder::{DELTA, LADDER, RELATIVE_ORIENTATION};
+    use cubewire_codec::{
+        BitLedger, Encoder, Limits, Packet, QuantizedSnapshot, Sequence, Snapshot,
+    };
+
+    use super::*;
+    use crate::replication::{PacketRecord, Sample};
+
+    /// Packets of a world in which the first cube moves a little and the second far.
+    fn meter(stages: cubewire_codec::Stages, packets: u64) -> LaneMeter {
+        let cube = |x: f32| CubeState {
+            position: vec3(x, 1.0, 2.0),
+            ..CubeState::default()
+        };
+        let initial = Snapshot {
+            cubes: (0..4).map(|x| cube(x as f32)).collect(),
+        };
+        let mut encoder = Encoder::new(initial.clone(), Limits::default()).unwrap();
+        let mut moved = initial;
+        moved.cubes[0].position.x += 0.01;
+        moved.cubes[1].position.x += 10.0;
+        let mut current = QuantizedSnapshot::new(stages.precision());
+        current.quantize(&moved, stages.precision()).unwrap();
+        let samples = (0..packets).map(|tick| {
+            let mut packet = Packet {
+                ledger: BitLedger::itemized(),
+                ..Packet::default()
+            };
+            let header = encoder
+                .encode(
+                    Sequence(tick as u16),
+                    stages,
+                    &current,
+                    None,
+                    &mut packet,
+                    None,
+                )
+                .unwrap();
+            let bytes = packet.bytes.clone().into();
+            let detail = PacketDetail::new(header, &packet, bytes);
+            Sample {
+                tick,
+                snapshots: vec![PacketRecord {
+                    detail: Some(Box::new(detail)),
+                    ..PacketRecord::new(&packet, stages)
+                }],
+                ..Sample::default()
+            }
+        });
+        LaneMeter::from_samples(samples.collect::<Vec<_>>())
+    }
+
+    fn costs(meter: &LaneMeter, moment: Option<u64>) -> Vec<Cost> {
+        let mut half = Vec::new();
+        add_bits(&mut half, meter, moment);
+        half
+    }
+
+    #[test]
+    fn the_bits_of_the_cubes_are_those_of_the_packet_without_what_they_share() {
+        for rung in LADDER {
+            let meter = meter(rung.stages, 5);
+            let packet = &meter.samples()[4].snapshots[0];
+            let shared = packet.detail.as_ref().unwrap().items();
+            let shared = shared.filter(|item| item.cube.is_none());
+            let shared: f64 = shared.map(|item| item.bits).sum();
+            for moment in [None, Some(2)] {
+                let of_cubes: f32 = costs(&meter, moment).iter().map(|cost| cost.amount).sum();
+                let all = packet.payload_bytes as f64 * 8.0;
+                let sum = f64::from(of_cubes) + shared;
+                assert!((sum - all).abs() < 0.01, "{}: {sum} of {all}", rung.name);
+            }
+        }
+    }
+
+    #[test]
+    fn the_form_is_that_of_the_dearest_field() {
+        let forms = |stages| -> Vec<Option<Form>> {
+            costs(&meter(stages, 3), None)
+                .iter()
+                .map(|cost| cost.form)
+                .collect()
+        };
+        let relative = forms(RELATIVE_ORIENTATION.stages);
+        assert_eq!(relative, [Some(Form::Small), Some(Form::OutOfRange)]);
+        let whole = forms(DELTA.stages);
+        // The others have a changed bit each.
+        assert_eq!(whole, [Some(Form::Whole), Some(Form::Whole), None, None]);
+    }
+
+    #[test]
+    fn the_scale_is_a_power_of_two() {
+        assert_eq!(automatic_end(0.0), 1.0);
+        assert_eq!(automatic_end(64.0), 64.0);
+        assert_eq!(automatic_end(65.0), 128.0);
+    }
+
+    #[test]
+    fn the_key_leads_through_every_mode() {
+        let mut mode = CubeColors::default();
+        for expected in CubeColors::ALL {
+            assert_eq!(mode, expected);
+            mode = mode.next();
+        }
+        assert_eq!(mode, CubeColors::default());
+    }
+}
