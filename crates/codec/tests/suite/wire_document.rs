@@ -13,9 +13,8 @@ use cubewire_codec::stages::{
     Velocity,
 };
 use cubewire_codec::{
-    BitLedger, CubeState, GROWING_ORIENTATION_RANGES, MAX_CUBES, ORIENTATION_RANGES,
-    POSITION_RANGES, PREDICTED_INDEX_BITS, PREDICTED_POSITION_RANGES, RELATIVE_INDEX_BITS,
-    Sequence, Snapshot, encode_initial,
+    BitLedger, CubeState, GROWING_ORIENTATION_RANGES, MAX_CUBES, PREDICTED_INDEX_BITS,
+    PREDICTED_POSITION_RANGES, Sequence, Snapshot, encode_initial,
 };
 use glam::{Quat, Vec3};
 
@@ -46,14 +45,22 @@ fn widths(bits: &[u8]) -> String {
 #[test]
 fn the_constants_are_those_of_the_code() {
     let range = |bounded: Bounded| format!("{}..={}", bounded.min, bounded.max);
+    let usual = |range_bits: Option<[u8; 2]>| widths(&range_bits.unwrap());
     for (constant, value) in [
         ("maximum number of cubes", MAX_CUBES.to_string()),
         (
-            "position, quantized: steps per metre",
+            "position, quantized: usual steps per metre",
             POSITION_XY.steps_per_unit.to_string(),
         ),
-        ("position, quantized: x and y", range(POSITION_XY)),
-        ("position, quantized: z", range(POSITION_Z)),
+        (
+            "position, quantized: least and most steps per metre",
+            format!("{} {}", Position::MIN_STEPS, Position::MAX_STEPS),
+        ),
+        (
+            "position, quantized with s = 512: x and y",
+            range(POSITION_XY),
+        ),
+        ("position, quantized with s = 512: z", range(POSITION_Z)),
         ("position, affine: x and y", range(AFFINE_POSITION_XY)),
         ("position, affine: z", range(AFFINE_POSITION_Z)),
         (
@@ -67,12 +74,30 @@ fn the_constants_are_those_of_the_code() {
             "affine difference: zero point",
             DIFFERENCE_ZERO_POINT.to_string(),
         ),
-        ("relative index: ranges", widths(&RELATIVE_INDEX_BITS)),
-        ("predicted index: ranges", widths(&PREDICTED_INDEX_BITS)),
-        ("relative position: ranges", widths(&POSITION_RANGES.bits())),
         (
-            "relative orientation: ranges at 9 bits",
-            widths(&ORIENTATION_RANGES.bits()),
+            "relative index: usual ranges",
+            usual(Delta::RELATIVE_INDICES.range_bits()),
+        ),
+        (
+            "relative index: most bits of a range",
+            Delta::MAX_RANGE_BITS.to_string(),
+        ),
+        ("predicted index: ranges", widths(&PREDICTED_INDEX_BITS)),
+        (
+            "relative position: usual ranges",
+            usual(RelativePosition::TWO_RANGES.range_bits()),
+        ),
+        (
+            "relative position: most bits of a range",
+            RelativePosition::MAX_RANGE_BITS.to_string(),
+        ),
+        (
+            "relative orientation: usual ranges at 9 bits",
+            usual(RelativeOrientation::TWO_RANGES.range_bits()),
+        ),
+        (
+            "relative orientation: most bits of a range at 9 bits",
+            RelativeOrientation::MAX_RANGE_BITS.to_string(),
         ),
         ("maximum ticks of a known motion", MAX_TICKS.to_string()),
         (
