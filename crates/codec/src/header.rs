@@ -72,6 +72,9 @@ impl Header {
     }
 
     /// Writes only the header, padded with zeros to whole bytes.
+    ///
+    /// # Panics
+    /// If a parameter of the stages does not fit its bits, which only illegal stages can cause.
     #[must_use]
     pub fn encode(&self) -> Vec<u8> {
         let (mut bytes, mut ledger) = (Vec::new(), BitLedger::new());
