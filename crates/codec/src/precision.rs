@@ -105,7 +105,7 @@ impl Position {
         }
     }
 
-    /// Whether these are the steps for which constants and ranges in steps are meant.
+    /// Whether positions are in 1/512 m, the unit of the constants of motion and of ranges by class.
     pub(crate) const fn has_usual_steps(self) -> bool {
         matches!(
             self,
