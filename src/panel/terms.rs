@@ -81,7 +81,7 @@ pub(super) const fn position(position: Position) -> Tooltip {
             "The position is sent as three 32-bit floats. \
              That is 96 of the 321 bits of an uncompressed cube.",
         ),
-        Position::Quantized => tooltip(
+        Position::Quantized { .. } => tooltip(
             "quantized",
             "Positions are bounded and quantized to 1/512 m: 18 bits each for x and y, 14 for z. \
              A position takes 50 bits instead of 96, and a cube 80 in all.",
@@ -112,7 +112,7 @@ pub(super) const fn delta(delta: Delta) -> Tooltip {
             "Changed cubes are listed by index, 10 bits each, if that is shorter than changed bits: \
              up to 90 cubes. With all cubes at rest only headers remain, about 15 kbps.",
         ),
-        Delta::RelativeIndices => tooltip(
+        Delta::RelativeIndices { .. } => tooltip(
             "relative indices",
             "Each index is encoded as the distance from the previous one, in 4, 7 or 12 bits. \
              In the article an index takes 5.5 bits on average, instead of 10.",
@@ -143,7 +143,7 @@ pub(super) const fn relative_position(relative_position: RelativePosition) -> To
             "The position of a changed cube is sent in full. \
              A quantized position takes 50 bits.",
         ),
-        RelativePosition::TwoRanges => tooltip(
+        RelativePosition::TwoRanges { .. } => tooltip(
             "two ranges",
             "The difference from the baseline is sent with 5 bits per component if it is small, 9 if \
              it is larger; beyond that, the full position. In the article a changed position takes \
@@ -165,7 +165,7 @@ pub(super) const fn relative_orientation(relative_orientation: RelativeOrientati
             "The orientation of a changed cube is sent in full. \
              At 9 bits per component it takes 29 bits.",
         ),
-        RelativeOrientation::TwoRanges => tooltip(
+        RelativeOrientation::TwoRanges { .. } => tooltip(
             "two ranges",
             "If the largest component has the same index as in the baseline (over 100 ms, in 90 % of \
              cases), only differences of the others are sent, in 5 or 8 bits each. In the article an \

@@ -22,8 +22,8 @@ use crate::snapshot::QuantizedSnapshot;
 use crate::source::{DecodeError, Source};
 use crate::stages::{ChangedFlags, RelativeOrientation, RelativePosition, Stages};
 
-pub use orientation::{GROWING_ORIENTATION_RANGES, ORIENTATION_RANGES};
-pub use position::{POSITION_RANGES, PREDICTED_POSITION_RANGES};
+pub use orientation::GROWING_ORIENTATION_RANGES;
+pub use position::PREDICTED_POSITION_RANGES;
 
 /// Writes and reads the fields of the cubes of one packet.
 #[derive(Clone, Copy, Debug)]

@@ -1,13 +1,15 @@
 //! The header: the first bits of every packet.
 //!
 //! ```text
-//! sequence 16 | initial 1 = 1 |                             stages 18
-//! sequence 16 | initial 1 = 0 | baseline 16 | same 1 = 0 |  stages 18
+//! sequence 16 | initial 1 = 1 |                             stages
+//! sequence 16 | initial 1 = 0 | baseline 16 | same 1 = 0 |  stages
 //! sequence 16 | initial 1 = 0 | baseline 16 | same 1 = 1
 //! ```
 //!
 //! `initial` means that the packet names no baseline. `same` means that its stages are those of the packet
 //! that carried the baseline.
+
+mod descriptor;
 
 use bitstream_io::BitWrite;
 
@@ -16,10 +18,7 @@ use crate::ledger::{BitKind, BitLedger};
 use crate::sequence::Sequence;
 use crate::sink::Sink;
 use crate::source::{DecodeError, Source};
-use crate::stages::{
-    ChangedFlags, Delta, Orientation, Position, RelativeOrientation, RelativePosition, Stages,
-    Velocity,
-};
+use crate::stages::Stages;
 
 /// The header of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,6 +72,9 @@ impl Header {
     }
 
     /// Writes only the header, padded with zeros to whole bytes.
+    ///
+    /// # Panics
+    /// If a parameter of the stages does not fit its bits, which only illegal stages can cause.
     #[must_use]
     pub fn encode(&self) -> Vec<u8> {
         let (mut bytes, mut ledger) = (Vec::new(), BitLedger::new());
@@ -97,7 +99,7 @@ impl Header {
             }
         };
         if let Some(stages) = &stages {
-            put_stages(sink, stages);
+            descriptor::put(sink, stages);
         }
     }
 
@@ -105,7 +107,7 @@ impl Header {
         let sequence = Sequence(source.take(BitKind::Header, 16)? as u16);
         let initial = source.take_flag(BitKind::Header)?;
         let reference = if initial {
-            let stages = take_stages(source)?;
+            let stages = descriptor::take(source)?;
             Reference::Initial { stages }
         } else {
             let sequence = Sequence(source.take(BitKind::Header, 16)? as u16);
@@ -113,7 +115,7 @@ impl Header {
             let stages = if same {
                 None
             } else {
-                Some(take_stages(source)?)
+                Some(descriptor::take(source)?)
             };
             Reference::Baseline { sequence, stages }
         };
@@ -124,85 +126,16 @@ impl Header {
     }
 }
 
-/// Code of a full orientation; any other is the bits of a smallest-three component.
-const FULL_ORIENTATION: u32 = 0;
-
-/// The stage descriptor: orientation 4, velocity 3, position 2, delta 3, relative position 2,
-/// relative orientation 2, changed flags 2: 18 bits. A code is the place in the `ALL` of its enum.
-fn put_stages<W: BitWrite>(sink: &mut Sink<'_, W>, stages: &Stages) {
-    let mut put = |bits, code| sink.put(BitKind::Header, bits, code);
-    put(
-        4,
-        match stages.orientation {
-            Orientation::Full => FULL_ORIENTATION,
-            Orientation::SmallestThree { bits } => u32::from(bits),
-        },
-    );
-    put(3, place_in(&Velocity::ALL, stages.velocity));
-    put(2, place_in(&Position::ALL, stages.position));
-    put(3, place_in(&Delta::ALL, stages.delta));
-    put(
-        2,
-        place_in(&RelativePosition::ALL, stages.relative_position),
-    );
-    put(
-        2,
-        place_in(&RelativeOrientation::ALL, stages.relative_orientation),
-    );
-    put(2, place_in(&ChangedFlags::ALL, stages.changed_flags));
-}
-
-fn take_stages(source: &mut Source<'_>) -> Result<Stages, DecodeError> {
-    let stages = Stages {
-        orientation: match source.take(BitKind::Header, 4)? {
-            FULL_ORIENTATION => Orientation::Full,
-            bits => Orientation::SmallestThree { bits: bits as u8 },
-        },
-        velocity: take_code(source, 3, "velocity", &Velocity::ALL)?,
-        position: take_code(source, 2, "position", &Position::ALL)?,
-        delta: take_code(source, 3, "delta", &Delta::ALL)?,
-        relative_position: take_code(source, 2, "relative position", &RelativePosition::ALL)?,
-        relative_orientation: take_code(
-            source,
-            2,
-            "relative orientation",
-            &RelativeOrientation::ALL,
-        )?,
-        changed_flags: take_code(source, 2, "changed flags", &ChangedFlags::ALL)?,
-    };
-    stages.check()?;
-    Ok(stages)
-}
-
-fn place_in<T: PartialEq>(codes: &[T], stage: T) -> u32 {
-    let place = codes.iter().position(|code| *code == stage);
-    place.expect("every variant is listed") as u32
-}
-
-fn take_code<T: Copy>(
-    source: &mut Source<'_>,
-    bits: u32,
-    stage: &'static str,
-    codes: &[T],
-) -> Result<T, DecodeError> {
-    let code = source.take(BitKind::Header, bits)?;
-    codes
-        .get(code as usize)
-        .copied()
-        .ok_or(DecodeError::UnusedCode {
-            at_bit: source.at_bit(),
-            stage,
-            code,
-        })
-}
-
 #[cfg(test)]
 mod tests {
+    use std::collections::{HashMap, HashSet};
+
     use super::*;
+    use crate::stages::{Delta, IllegalStages, Position, RelativeOrientation, RelativePosition};
 
     #[test]
     fn every_legal_combination_has_a_descriptor_of_its_own() {
-        let mut seen = std::collections::HashSet::new();
+        let mut seen = HashSet::new();
         let bits: Vec<u8> = (2..=15).collect();
         for stages in Stages::every_legal(&bits) {
             let header = Header {
@@ -214,5 +147,157 @@ mod tests {
             assert_eq!(Header::decode(&bytes), Ok(header));
             assert!(seen.insert(bytes));
         }
+    }
+
+    /// Decodes stages that no encoder writes, as a header.
+    fn decode_stages(bits: &str) -> Result<Header, DecodeError> {
+        let bits = format!("{:017b}{}", 1, bits.replace(' ', ""));
+        let bytes: Vec<u8> = bits
+            .as_bytes()
+            .chunks(8)
+            .map(|bits| {
+                let bits = bits.iter().chain([&b'0'; 8]).take(8);
+                bits.fold(0, |byte, bit| 2 * byte + (bit - b'0'))
+            })
+            .collect();
+        Header::decode(&bytes)
+    }
+
+    #[test]
+    fn every_legal_parameter_has_a_descriptor_of_its_own() {
+        let top = crate::ladder::CHANGED_FLAGS.stages;
+        let ranges = (1..=18).flat_map(|large| (1..=large).map(move |small| (small, large)));
+        let steps = (5..=12).map(|log| Stages {
+            position: Position::Quantized {
+                steps_per_metre: 1 << log,
+            },
+            ..top
+        });
+        let of_ranges = ranges.flat_map(|(small, large)| {
+            let mut all = [top; 4];
+            all[0].delta = Delta::RelativeIndices { small, large };
+            all[1].relative_position = RelativePosition::TwoRanges { small, large };
+            all[2].relative_orientation = RelativeOrientation::TwoRanges { small, large };
+            // All at once.
+            all[3] = Stages {
+                position: Position::Quantized {
+                    steps_per_metre: 1 << (5 + large % 8),
+                },
+                delta: all[0].delta,
+                relative_position: all[1].relative_position,
+                relative_orientation: all[2].relative_orientation,
+                ..top
+            };
+            all
+        });
+        let (mut seen, mut distinct) = (HashMap::new(), HashSet::new());
+        for stages in steps
+            .chain(of_ranges)
+            .filter(|stages| stages.check().is_ok())
+        {
+            for reference in [
+                Reference::Initial { stages },
+                Reference::Baseline {
+                    sequence: Sequence(9),
+                    stages: Some(stages),
+                },
+            ] {
+                let header = Header {
+                    sequence: Sequence(7),
+                    reference,
+                };
+                let bytes = header.encode();
+                assert_eq!(Header::decode(&bytes), Ok(header));
+                // What is cut off is missed.
+                let cut = Header::decode(&bytes[..bytes.len() - 1]);
+                assert!(matches!(cut, Err(DecodeError::Truncated { .. })));
+                assert_eq!(*seen.entry(bytes).or_insert(stages), stages);
+            }
+            distinct.insert(stages);
+        }
+        assert_eq!(seen.len(), 2 * distinct.len());
+        assert!(distinct.len() > 400);
+    }
+
+    #[test]
+    fn unusual_parameters_follow_in_the_order_of_the_stages() {
+        let stages = Stages {
+            position: Position::Quantized {
+                steps_per_metre: 1024,
+            },
+            relative_position: RelativePosition::TwoRanges { small: 4, large: 8 },
+            ..crate::ladder::CHANGED_FLAGS.stages
+        };
+        let header = Header {
+            sequence: Sequence(0),
+            reference: Reference::Initial { stages },
+        };
+        // Orientation 9, velocity omitted, and 3 and 3 instead of 1 and 1.
+        let bits = "1001 011 11 011 11 01 01  101  00011 00111";
+        assert_eq!(decode_stages(bits), Ok(header));
+        assert_eq!(header.encode().len(), 6);
+    }
+
+    #[test]
+    fn usual_parameters_are_not_written() {
+        for (bits, at_bit, stage) in [
+            ("1001 011 11 011 01 01 01  100", 38, "position"),
+            ("1001 011 01 111 01 01 01  00010 00100", 45, "delta"),
+            (
+                "1001 011 01 011 11 01 01  00100 01000",
+                45,
+                "relative position",
+            ),
+            (
+                "1001 011 01 011 01 11 01  00100 00111",
+                45,
+                "relative orientation",
+            ),
+        ] {
+            let error = DecodeError::UsualParameters { at_bit, stage };
+            assert_eq!(decode_stages(bits), Err(error));
+        }
+    }
+
+    #[test]
+    fn illegal_parameters_are_refused() {
+        for (bits, reason) in [
+            (
+                "1001 011 01 111 01 01 01  00010 00001",
+                IllegalStages::IndexRanges { small: 3, large: 2 },
+            ),
+            (
+                "1001 011 01 011 11 01 01  00000 11111",
+                IllegalStages::PositionRanges {
+                    small: 1,
+                    large: 32,
+                },
+            ),
+            (
+                "1001 011 01 011 01 11 01  00000 01010",
+                IllegalStages::OrientationRanges {
+                    small: 1,
+                    large: 11,
+                },
+            ),
+            (
+                "1001 011 11 101 00 00 00  111",
+                IllegalStages::ArithmeticNotAlone,
+            ),
+            (
+                "1001 011 11 011 10 00 00  000",
+                IllegalStages::PredictedPositionSteps,
+            ),
+        ] {
+            assert_eq!(decode_stages(bits), Err(DecodeError::Stages(reason)));
+        }
+        assert!(matches!(
+            decode_stages("1001 101 01 011 01 01 01"),
+            Err(DecodeError::UnusedCode {
+                stage: "velocity",
+                code: 5,
+                ..
+            })
+        ));
     }
 }

@@ -70,7 +70,7 @@ pub const POSITION: Rung = Rung {
     name: "position",
     summary: "position bounded and quantized to 1/512 m",
     stages: Stages {
-        position: Position::Quantized,
+        position: Position::QUANTIZED,
         ..NO_VELOCITY.stages
     },
 };
@@ -100,7 +100,7 @@ pub const RELATIVE_INDEX: Rung = Rung {
     name: "relative-index",
     summary: "indices relative to the previous changed cube",
     stages: Stages {
-        delta: Delta::RelativeIndices,
+        delta: Delta::RELATIVE_INDICES,
         ..INDEX.stages
     },
 };
@@ -110,7 +110,7 @@ pub const RELATIVE_POSITION: Rung = Rung {
     name: "relative-position",
     summary: "positions relative to the baseline in two ranges",
     stages: Stages {
-        relative_position: RelativePosition::TwoRanges,
+        relative_position: RelativePosition::TWO_RANGES,
         ..RELATIVE_INDEX.stages
     },
 };
@@ -120,7 +120,7 @@ pub const RELATIVE_ORIENTATION: Rung = Rung {
     name: "relative-orientation",
     summary: "orientations relative to the baseline in two ranges",
     stages: Stages {
-        relative_orientation: RelativeOrientation::TwoRanges,
+        relative_orientation: RelativeOrientation::TWO_RANGES,
         ..RELATIVE_POSITION.stages
     },
 };

@@ -83,17 +83,15 @@ mod state;
 pub mod training;
 
 pub use baseline::Baseline;
-pub use body::{
-    GROWING_ORIENTATION_RANGES, ORIENTATION_RANGES, POSITION_RANGES, PREDICTED_POSITION_RANGES,
-};
+pub use body::{GROWING_ORIENTATION_RANGES, PREDICTED_POSITION_RANGES};
 pub use decoder::Decoder;
 pub use encoder::{EncodeError, Encoder, Packet, References};
 pub use header::{Header, Reference};
 pub use initial::{InitialStateError, decode_initial, encode_initial};
 pub use ledger::{BitItem, BitKind, BitLedger, Form};
 pub use limits::{Limits, MAX_CUBES, TooManyCubes};
-pub use precision::{Precision, VelocityPrecision};
-pub use selection::{PREDICTED_INDEX_BITS, RELATIVE_INDEX_BITS, index_bits, index_count_bits};
+pub use precision::{Precision, StepsPerMetreError, VelocityPrecision};
+pub use selection::{PREDICTED_INDEX_BITS, index_bits, index_count_bits};
 pub use sequence::Sequence;
 pub use snapshot::{QuantizeError, QuantizedCube, QuantizedSnapshot};
 pub use source::DecodeError;

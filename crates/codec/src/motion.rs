@@ -5,7 +5,6 @@
 //! integers, so that both sides get the same result.
 
 use crate::flags::flagged;
-use crate::precision::Position;
 use crate::snapshot::QuantizedSnapshot;
 
 /// Maximum time between two snapshots, in ticks, for a known motion.
@@ -26,7 +25,8 @@ pub const FALL_HEIGHT: i32 = 250;
 pub(crate) struct Motion {
     /// Ticks since the baseline, `1..=MAX_TICKS`; 0 if the motion is unknown.
     pub(crate) ticks: u16,
-    /// By cube, in 1/512 m. Zero unless positions are quantized.
+    /// By cube, in 1/512 m. Zero unless positions are quantized in 512 steps per metre: no other stages
+    /// use it.
     pub(crate) displacements: Vec<[i32; 3]>,
     /// By cube: any field differs from the baseline's.
     pub(crate) moved: Vec<bool>,
@@ -69,7 +69,7 @@ impl Motion {
             }
             None => current.compare(baseline, &mut self.moved),
         }
-        if current.precision().position != Position::Quantized {
+        if !current.precision().position.has_usual_steps() {
             return;
         }
         for cube in flagged(&self.moved) {

@@ -1,5 +1,7 @@
 //! Precision: the meaning of the integers of a snapshot.
 
+use crate::quantize::affine::AFFINE_POSITION;
+use crate::quantize::bounded::{self, Bounded};
 use crate::quantize::smallest_three::{ComponentBitsError, MAX_BITS, MIN_BITS};
 
 /// The meaning of the integers of a [`QuantizedSnapshot`](crate::QuantizedSnapshot).
@@ -54,14 +56,71 @@ impl Orientation {
 pub enum Position {
     /// Three f32, 96 bits.
     Full,
-    /// 512 steps a metre inside [−256, 256) × [−256, 256) × [0, 32): 50 bits.
-    Quantized,
+    /// Whole steps inside [−256, 256) × [−256, 256) × [0, 32) m: 50 bits at 512 steps per metre, and 3 more
+    /// for each doubling.
+    Quantized {
+        /// A power of two from [`Position::MIN_STEPS`] to [`Position::MAX_STEPS`].
+        steps_per_metre: u16,
+    },
     /// 1 bit, then an affine-quantized difference from the baseline's position, 63 bits, or, if that is out
     /// of range, the position itself, 71 bits.
     Affine,
 }
 
+/// Positions cannot be quantized in this many steps per metre.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "quantized positions have a power of two from {} to {} steps per metre, not {steps_per_metre}",
+    Position::MIN_STEPS,
+    Position::MAX_STEPS
+)]
+pub struct StepsPerMetreError {
+    /// The number of steps.
+    pub steps_per_metre: u16,
+}
+
 impl Position {
-    /// Every variant, in the order of its codes on the wire.
-    pub const ALL: [Self; 3] = [Self::Full, Self::Quantized, Self::Affine];
+    /// Minimum steps per metre.
+    pub const MIN_STEPS: u16 = 32;
+    /// Maximum steps per metre.
+    pub const MAX_STEPS: u16 = 4096;
+    /// 512 steps per metre, as in the article.
+    pub const QUANTIZED: Self = Self::Quantized {
+        steps_per_metre: 512,
+    };
+
+    /// Every variant with its usual parameters, in the order of the codes on the wire.
+    pub const ALL: [Self; 3] = [Self::Full, Self::QUANTIZED, Self::Affine];
+
+    pub(crate) const fn check(self) -> Result<(), StepsPerMetreError> {
+        match self {
+            Self::Quantized { steps_per_metre }
+                if !steps_per_metre.is_power_of_two()
+                    || steps_per_metre < Self::MIN_STEPS
+                    || steps_per_metre > Self::MAX_STEPS =>
+            {
+                Err(StepsPerMetreError { steps_per_metre })
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Whether positions are in 1/512 m, the unit of the constants of motion and of ranges by class.
+    pub(crate) const fn has_usual_steps(self) -> bool {
+        matches!(
+            self,
+            Self::Quantized {
+                steps_per_metre: 512
+            }
+        )
+    }
+
+    /// The steps and bounds along each axis, unless positions are floats.
+    pub(crate) const fn bounds(self) -> Option<[Bounded; 3]> {
+        match self {
+            Self::Full => None,
+            Self::Quantized { steps_per_metre } => Some(bounded::position(steps_per_metre)),
+            Self::Affine => Some(AFFINE_POSITION),
+        }
+    }
 }

@@ -16,6 +16,9 @@ use crate::ledger::{BitKind, Form};
 use crate::sink::Word;
 use crate::source::{DecodeError, Source};
 
+/// Maximum bits of a range: the codes of three numbers in three such ranges fit 64 bits.
+pub(crate) const MAX_RANGE_BITS: u8 = 18;
+
 /// Up to three growing ranges of up to 18 bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ranges<const N: usize> {
@@ -33,7 +36,10 @@ impl<const N: usize> Ranges<N> {
         assert!(1 <= N && N <= 3, "one to three ranges");
         let mut range = 0;
         while range < N {
-            assert!(1 <= bits[range] && bits[range] <= 18, "1 to 18 bits");
+            assert!(
+                1 <= bits[range] && bits[range] <= MAX_RANGE_BITS,
+                "1 to 18 bits"
+            );
             range += 1;
         }
         Self { bits }

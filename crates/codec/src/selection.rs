@@ -18,10 +18,8 @@ use crate::sink::Sink;
 use crate::source::{DecodeError, Source};
 use crate::stages::Delta;
 
-/// Bits of a relative index in its two small ranges: distances 1..=8 and 9..=40.
-pub const RELATIVE_INDEX_BITS: [u8; 2] = [3, 5];
-
-/// The same for indices of mispredicted cubes, which are farther apart: distances 1..=32 and 33..=96.
+/// Bits of a predicted index in its two small ranges: distances 1..=32 and 33..=96. Mispredicted cubes are
+/// farther apart than changed ones.
 pub const PREDICTED_INDEX_BITS: [u8; 2] = [5, 6];
 
 /// Bits that hold any index of `cubes` cubes.
@@ -72,7 +70,7 @@ pub(crate) fn put<W: BitWrite>(
     let form = match delta {
         Delta::Off | Delta::Arithmetic | Delta::ArithmeticPredicted => return,
         Delta::ChangedBits => None,
-        Delta::Indices | Delta::RelativeIndices | Delta::PredictedIndices => {
+        Delta::Indices | Delta::RelativeIndices { .. } | Delta::PredictedIndices => {
             indices.clear();
             indices.extend(flagged(named).map(|cube| cube as u16));
             let form = IndexForm::new(delta, changed.len());
@@ -101,7 +99,7 @@ pub(crate) fn take(
             return Ok(());
         }
         Delta::PredictedIndices => sent.extend_from_slice(moved),
-        Delta::ChangedBits | Delta::Indices | Delta::RelativeIndices => {
+        Delta::ChangedBits | Delta::Indices | Delta::RelativeIndices { .. } => {
             sent.resize(moved.len(), false);
         }
     }
@@ -142,8 +140,7 @@ impl IndexForm {
         let index_bits = index_bits(cubes);
         let small_ranges = match delta {
             Delta::PredictedIndices => Some(PREDICTED_INDEX_BITS),
-            Delta::RelativeIndices => Some(RELATIVE_INDEX_BITS),
-            _ => None,
+            _ => delta.range_bits(),
         };
         let distance =
             small_ranges.map(|[near, far]| Ranges::new([near, far, (index_bits as u8).max(1)]));

@@ -4,8 +4,8 @@ use glam::{Quat, Vec3};
 
 use crate::flags::flag_differing;
 use crate::ledger::BitKind;
-use crate::precision::{Orientation, Position, Precision, VelocityPrecision};
-use crate::quantize::affine::{AFFINE_POSITION, AFFINE_VELOCITY};
+use crate::precision::{Orientation, Position, Precision, StepsPerMetreError, VelocityPrecision};
+use crate::quantize::affine::AFFINE_VELOCITY;
 use crate::quantize::bounded::{Bounded, POSITION, VELOCITY};
 use crate::quantize::smallest_three::{ComponentBitsError, SmallestThree, max_component};
 use crate::state::{CubeState, Snapshot};
@@ -32,6 +32,9 @@ pub enum QuantizeError {
     /// The bits of a smallest-three component are outside 2..=15.
     #[error(transparent)]
     ComponentBits(#[from] ComponentBitsError),
+    /// The steps of a position are no power of two from 32 to 4096 per metre.
+    #[error(transparent)]
+    StepsPerMetre(#[from] StepsPerMetreError),
     /// A component is NaN or infinite.
     #[error("cube {cube}: {field} has the component {value}, which is not a finite number")]
     NotFinite {
@@ -153,8 +156,8 @@ impl QuantizedSnapshot {
     ///
     /// # Errors
     /// [`QuantizeError`] for the first cube and field with NaN, infinity, or a quaternion of length zero,
-    /// whether or not the precision has that field, or for an illegal number of bits. `self` then has no
-    /// cubes.
+    /// whether or not the precision has that field, or for an illegal number of bits or steps. `self` then
+    /// has no cubes.
     pub fn quantize(
         &mut self,
         snapshot: &Snapshot,
@@ -162,8 +165,10 @@ impl QuantizedSnapshot {
     ) -> Result<(), QuantizeError> {
         self.clear(precision);
         precision.orientation.check()?;
+        precision.position.check()?;
+        let bounds = precision.position.bounds();
         for (index, cube) in snapshot.cubes.iter().enumerate() {
-            if let Err(error) = self.push(index, cube) {
+            if let Err(error) = self.push(index, cube, bounds.as_ref()) {
                 self.clear(precision);
                 return Err(error);
             }
@@ -187,7 +192,7 @@ impl QuantizedSnapshot {
                 bits: component_bits,
             },
             velocity: VelocityPrecision::Omitted,
-            position: Position::Quantized,
+            position: Position::QUANTIZED,
         };
         self.clear(precision);
         precision.orientation.check()?;
@@ -219,10 +224,9 @@ impl QuantizedSnapshot {
     #[must_use]
     pub fn cube(&self, index: usize) -> CubeState {
         CubeState {
-            position: match self.precision.position {
-                Position::Full => floats(self.positions[index]),
-                Position::Quantized => dequantize(self.positions[index], &POSITION),
-                Position::Affine => dequantize(self.positions[index], &AFFINE_POSITION),
+            position: match self.precision.position.bounds() {
+                None => floats(self.positions[index]),
+                Some(bounds) => dequantize(self.positions[index], &bounds),
             },
             orientation: match self.precision.orientation {
                 Orientation::Full => Quat::from_array(self.quaternions[index].map(f32::from_bits)),
@@ -302,7 +306,13 @@ impl QuantizedSnapshot {
         self.interacting.clear();
     }
 
-    fn push(&mut self, index: usize, cube: &CubeState) -> Result<(), QuantizeError> {
+    /// `bounds` are those of positions, unless these are floats.
+    fn push(
+        &mut self,
+        index: usize,
+        cube: &CubeState,
+        bounds: Option<&[Bounded; 3]>,
+    ) -> Result<(), QuantizeError> {
         let finite = |field, components: &[f32]| match components
             .iter()
             .find(|component| !component.is_finite())
@@ -327,10 +337,9 @@ impl QuantizedSnapshot {
         let smallest_three = SmallestThree::quantize(cube.orientation, bits)
             .ok_or(QuantizeError::NoDirection { cube: index })?;
 
-        self.positions.push(match self.precision.position {
-            Position::Full => words(position),
-            Position::Quantized => quantize(position, &POSITION),
-            Position::Affine => quantize(position, &AFFINE_POSITION),
+        self.positions.push(match bounds {
+            None => words(position),
+            Some(bounds) => quantize(position, bounds),
         });
         match self.precision.orientation {
             Orientation::Full => {

@@ -45,6 +45,14 @@ pub enum DecodeError {
         /// The code.
         code: u32,
     },
+    /// The stage descriptor spells out parameters that are the usual ones.
+    #[error("the stage descriptor, at bit {at_bit}, spells out the usual parameters of {stage}")]
+    UsualParameters {
+        /// Bits read up to here.
+        at_bit: u64,
+        /// The stage they are for.
+        stage: &'static str,
+    },
     /// The stages cannot be combined.
     #[error("the packet's stages are not legal: {0}")]
     Stages(#[from] IllegalStages),

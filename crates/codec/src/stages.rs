@@ -4,11 +4,13 @@
 //! Networking* (2025). Predicted indices, predicted positions, growing ranges, joint flags and arithmetic
 //! coding are additions.
 
+mod legal;
 pub mod text;
 
 use crate::precision::{Precision, VelocityPrecision};
-use crate::quantize::smallest_three::ComponentBitsError;
+use crate::ranges::MAX_RANGE_BITS;
 
+pub use self::legal::IllegalStages;
 pub use crate::precision::{Orientation, Position};
 
 /// How linear velocities are written.
@@ -46,8 +48,14 @@ pub enum Delta {
     ChangedBits,
     /// The index of each changed cube, if that is smaller than changed bits.
     Indices,
-    /// The distance from each changed cube to the next, if that is smaller than changed bits.
-    RelativeIndices,
+    /// The distance from each changed cube to the next, if that is smaller than changed bits. It is in the
+    /// small range, the large one, or a third that reaches every cube.
+    RelativeIndices {
+        /// Bits of the small range, `1..=large`.
+        small: u8,
+        /// Bits of the large range, up to [`Delta::MAX_RANGE_BITS`].
+        large: u8,
+    },
     /// The cubes that changed between the baseline's own baseline and the baseline are predicted to change
     /// again, and no others. Relative indices list the cubes for which the prediction is wrong.
     PredictedIndices,
@@ -59,12 +67,17 @@ pub enum Delta {
 }
 
 impl Delta {
-    /// Every variant, in the order of its codes on the wire.
+    /// Maximum bits of a range of relative indices: as many as an index can have.
+    pub const MAX_RANGE_BITS: u8 = 16;
+    /// Distances 1..=8 and 9..=40.
+    pub const RELATIVE_INDICES: Self = Self::RelativeIndices { small: 3, large: 5 };
+
+    /// Every variant with its usual parameters, in the order of the codes on the wire.
     pub const ALL: [Self; 7] = [
         Self::Off,
         Self::ChangedBits,
         Self::Indices,
-        Self::RelativeIndices,
+        Self::RELATIVE_INDICES,
         Self::PredictedIndices,
         Self::Arithmetic,
         Self::ArithmeticPredicted,
@@ -75,6 +88,15 @@ impl Delta {
     pub const fn is_arithmetic(self) -> bool {
         matches!(self, Self::Arithmetic | Self::ArithmeticPredicted)
     }
+
+    /// Bits of the small and the large range, if these are relative indices.
+    #[must_use]
+    pub const fn range_bits(self) -> Option<[u8; 2]> {
+        match self {
+            Self::RelativeIndices { small, large } => Some([small, large]),
+            _ => None,
+        }
+    }
 }
 
 /// How the position of a changed cube uses the baseline.
@@ -83,14 +105,33 @@ pub enum RelativePosition {
     /// It does not.
     Off,
     /// Difference from the baseline's position, in a small or a large range.
-    TwoRanges,
+    TwoRanges {
+        /// Bits of the small range, `1..=large`.
+        small: u8,
+        /// Bits of the large range, up to [`RelativePosition::MAX_RANGE_BITS`].
+        large: u8,
+    },
     /// Difference from a [linear prediction](crate::predict), in growing ranges that depend on the speed.
     Predicted,
 }
 
 impl RelativePosition {
-    /// Every variant, in the order of its codes on the wire.
-    pub const ALL: [Self; 3] = [Self::Off, Self::TwoRanges, Self::Predicted];
+    /// Maximum bits of a range.
+    pub const MAX_RANGE_BITS: u8 = MAX_RANGE_BITS;
+    /// Differences from −16 to 15 steps and from −272 to 271, as in the article.
+    pub const TWO_RANGES: Self = Self::TwoRanges { small: 5, large: 9 };
+
+    /// Every variant with its usual parameters, in the order of the codes on the wire.
+    pub const ALL: [Self; 3] = [Self::Off, Self::TWO_RANGES, Self::Predicted];
+
+    /// Bits of the small and the large range, if there are two.
+    #[must_use]
+    pub const fn range_bits(self) -> Option<[u8; 2]> {
+        match self {
+            Self::TwoRanges { small, large } => Some([small, large]),
+            _ => None,
+        }
+    }
 }
 
 /// How the orientation of a changed cube uses the baseline.
@@ -98,15 +139,35 @@ impl RelativePosition {
 pub enum RelativeOrientation {
     /// It does not.
     Off,
-    /// Difference from the baseline's components, in a small or a large range.
-    TwoRanges,
+    /// Difference from the baseline's components, in a small or a large range. Their bits are for components
+    /// of 9 bits; for others each is wider or narrower by as many, but at least 1.
+    TwoRanges {
+        /// Bits of the small range, `1..=large`.
+        small: u8,
+        /// Bits of the large range, up to [`RelativeOrientation::MAX_RANGE_BITS`].
+        large: u8,
+    },
     /// The same difference, in growing ranges that depend on the speed of the baseline's motion.
     GrowingRanges,
 }
 
 impl RelativeOrientation {
-    /// Every variant, in the order of its codes on the wire.
-    pub const ALL: [Self; 3] = [Self::Off, Self::TwoRanges, Self::GrowingRanges];
+    /// Maximum bits of a range for components of 9 bits, whose differences all fit it.
+    pub const MAX_RANGE_BITS: u8 = 10;
+    /// Differences from −16 to 15 and from −144 to 143, as in the article.
+    pub const TWO_RANGES: Self = Self::TwoRanges { small: 5, large: 8 };
+
+    /// Every variant with its usual parameters, in the order of the codes on the wire.
+    pub const ALL: [Self; 3] = [Self::Off, Self::TWO_RANGES, Self::GrowingRanges];
+
+    /// Bits of the small and the large range for components of 9 bits, if there are two.
+    #[must_use]
+    pub const fn range_bits(self) -> Option<[u8; 2]> {
+        match self {
+            Self::TwoRanges { small, large } => Some([small, large]),
+            _ => None,
+        }
+    }
 }
 
 /// Whether a changed cube signals which of its fields changed.
@@ -147,45 +208,6 @@ pub struct Stages {
     pub changed_flags: ChangedFlags,
 }
 
-/// Why a combination of stages is illegal. The messages suit a tooltip.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum IllegalStages {
-    /// Smallest-three bits outside 2..=15.
-    #[error(transparent)]
-    ComponentBits(#[from] ComponentBitsError),
-    /// Relative positions without delta encoding.
-    #[error(
-        "relative positions need delta encoding: without a baseline there is nothing to be relative to"
-    )]
-    RelativePositionWithoutDelta,
-    /// Relative positions of anything but steps of 1/512 m.
-    #[error(
-        "relative positions need quantized positions: they are differences between integers of 1/512 m"
-    )]
-    RelativePositionUnquantized,
-    /// Relative orientations without delta encoding.
-    #[error(
-        "relative orientations need delta encoding: without a baseline there is nothing to be relative to"
-    )]
-    RelativeOrientationWithoutDelta,
-    /// Relative orientations of full quaternions.
-    #[error(
-        "relative orientations need the smallest three: they are differences between its components"
-    )]
-    RelativeOrientationUnquantized,
-    /// Arithmetic coding of other integers, or together with stages that it replaces.
-    #[error(
-        "arithmetic coding goes with orientations in nine bits, quantized positions and no velocity, \
-         and takes the place of relative positions, relative orientations and changed flags"
-    )]
-    ArithmeticNotAlone,
-    /// Changed flags without delta encoding.
-    #[error(
-        "changed flags need delta encoding: without a baseline nothing is known to be unchanged"
-    )]
-    ChangedFlagsWithoutDelta,
-}
-
 impl Stages {
     /// Every field of every cube as floats.
     pub(crate) const UNCOMPRESSED: Self = Self {
@@ -197,55 +219,6 @@ impl Stages {
         relative_orientation: RelativeOrientation::Off,
         changed_flags: ChangedFlags::Off,
     };
-
-    /// Checks whether this combination is legal.
-    ///
-    /// # Errors
-    /// The first reason why it is not.
-    pub const fn check(&self) -> Result<(), IllegalStages> {
-        let delta = !matches!(self.delta, Delta::Off);
-        if let Err(error) = self.orientation.check() {
-            return Err(IllegalStages::ComponentBits(error));
-        }
-        if self.delta.is_arithmetic() && !self.suits_arithmetic() {
-            return Err(IllegalStages::ArithmeticNotAlone);
-        }
-        if !matches!(self.relative_position, RelativePosition::Off) {
-            if !delta {
-                return Err(IllegalStages::RelativePositionWithoutDelta);
-            }
-            if !matches!(self.position, Position::Quantized) {
-                return Err(IllegalStages::RelativePositionUnquantized);
-            }
-        }
-        if !matches!(self.relative_orientation, RelativeOrientation::Off) {
-            if !delta {
-                return Err(IllegalStages::RelativeOrientationWithoutDelta);
-            }
-            if !matches!(self.orientation, Orientation::SmallestThree { .. }) {
-                return Err(IllegalStages::RelativeOrientationUnquantized);
-            }
-        }
-        if !matches!(self.changed_flags, ChangedFlags::Off) && !delta {
-            return Err(IllegalStages::ChangedFlagsWithoutDelta);
-        }
-        Ok(())
-    }
-
-    const fn suits_arithmetic(&self) -> bool {
-        matches!(
-            self,
-            Self {
-                orientation: Orientation::SmallestThree { bits: 9 },
-                velocity: Velocity::Omitted,
-                position: Position::Quantized,
-                relative_position: RelativePosition::Off,
-                relative_orientation: RelativeOrientation::Off,
-                changed_flags: ChangedFlags::Off,
-                ..
-            }
-        )
-    }
 
     /// The precision of snapshots under these stages.
     #[must_use]
@@ -270,7 +243,8 @@ impl Stages {
             || matches!(self.velocity, Velocity::Affine)
     }
 
-    /// Every legal combination, with each of `component_bits` for the smallest three.
+    /// Every legal combination of variants with their usual parameters, but with each of `component_bits` for
+    /// the smallest three.
     pub fn every_legal(component_bits: &[u8]) -> impl Iterator<Item = Self> {
         let orientations = component_bits
             .iter()
@@ -308,61 +282,6 @@ impl Stages {
 mod tests {
     use super::*;
     use crate::ladder;
-
-    #[test]
-    fn every_refusal_has_its_own_reason() {
-        let top = ladder::CHANGED_FLAGS.stages;
-        let refused = [
-            (
-                Stages {
-                    orientation: Orientation::SmallestThree { bits: 16 },
-                    ..top
-                },
-                IllegalStages::ComponentBits(ComponentBitsError { bits: 16 }),
-            ),
-            (
-                Stages {
-                    delta: Delta::Off,
-                    ..top
-                },
-                IllegalStages::RelativePositionWithoutDelta,
-            ),
-            (
-                Stages {
-                    position: Position::Affine,
-                    ..top
-                },
-                IllegalStages::RelativePositionUnquantized,
-            ),
-            (
-                Stages {
-                    delta: Delta::Off,
-                    relative_position: RelativePosition::Off,
-                    ..top
-                },
-                IllegalStages::RelativeOrientationWithoutDelta,
-            ),
-            (
-                Stages {
-                    orientation: Orientation::Full,
-                    ..top
-                },
-                IllegalStages::RelativeOrientationUnquantized,
-            ),
-            (
-                Stages {
-                    delta: Delta::Off,
-                    relative_position: RelativePosition::Off,
-                    relative_orientation: RelativeOrientation::Off,
-                    ..top
-                },
-                IllegalStages::ChangedFlagsWithoutDelta,
-            ),
-        ];
-        for (stages, reason) in refused {
-            assert_eq!(stages.check(), Err(reason));
-        }
-    }
 
     #[test]
     fn every_rung_is_among_the_legal_combinations() {

@@ -8,12 +8,12 @@ use crate::{BaselineChoice, PROTOCOL_VERSION};
 /// The message may be lost: repeat it until its [`RequestAck`] arrives.
 ///
 /// ```text
-/// version 16 | ticks 8 | baseline 8 | header of a packet relative to nothing, 40
+/// version 16 | ticks 8 | baseline 8 | header of a packet relative to nothing, 40 to 72
 /// ```
 ///
 /// Big endian. `ticks` is the interval between snapshots; `baseline` is 0 for the newest, 1 for the
 /// one that makes the smallest packet. The header, as the codec writes it, holds the request's number
-/// and the stages.
+/// and the stages; their unusual parameters make it longer than 40 bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Request {
     /// One more than that of the previous request.
@@ -36,7 +36,7 @@ pub enum RequestError {
         theirs: u16,
     },
     /// The message is too short or too long.
-    #[error("a request has {REQUEST_BYTES} bytes, not {0}")]
+    #[error("{0} bytes are too few or too many for a request")]
     Length(usize),
     /// The interval is zero.
     #[error("the request has a send interval of 0 ticks")]
@@ -62,7 +62,7 @@ impl Request {
                 stages: self.stages,
             },
         };
-        let mut bytes = Vec::with_capacity(REQUEST_BYTES);
+        let mut bytes = Vec::with_capacity(MAX_REQUEST_BYTES);
         bytes.extend(PROTOCOL_VERSION.to_be_bytes());
         bytes.push(self.send_interval_ticks);
         bytes.push(match self.baseline {
@@ -84,7 +84,7 @@ impl Request {
         if theirs != PROTOCOL_VERSION {
             return Err(RequestError::Version { theirs });
         }
-        if bytes.len() != REQUEST_BYTES {
+        if bytes.len() < MIN_REQUEST_BYTES {
             return Err(length);
         }
         let &[send_interval_ticks, baseline, ref header @ ..] = rest else {
@@ -98,12 +98,15 @@ impl Request {
             SMALLEST => BaselineChoice::Smallest,
             other => return Err(RequestError::Baseline(other)),
         };
-        let header = Header::decode(header)?;
-        let Reference::Initial { stages } = header.reference else {
+        let decoded = Header::decode(header)?;
+        if decoded.encode().len() != header.len() {
+            return Err(length);
+        }
+        let Reference::Initial { stages } = decoded.reference else {
             return Err(RequestError::Reference);
         };
         Ok(Self {
-            number: header.sequence,
+            number: decoded.sequence,
             stages,
             send_interval_ticks,
             baseline,
@@ -157,7 +160,8 @@ impl RequestAck {
     }
 }
 
-const REQUEST_BYTES: usize = 9;
+const MIN_REQUEST_BYTES: usize = 9;
+const MAX_REQUEST_BYTES: usize = 13;
 const REQUEST_ACK_BYTES: usize = 10;
 // Codes of `baseline`.
 const NEWEST: u8 = 0;
@@ -166,6 +170,7 @@ const SMALLEST: u8 = 1;
 #[cfg(test)]
 mod tests {
     use cubewire_codec::ladder;
+    use cubewire_codec::stages::{Delta, Position, RelativeOrientation, RelativePosition};
 
     use super::*;
 
@@ -181,7 +186,7 @@ mod tests {
     #[test]
     fn requests_match_the_layout_and_round_trip() {
         let bytes = request().encode();
-        assert_eq!(bytes, [0, 2, 6, 1, 0x12, 0x34, 0x80, 0, 0]);
+        assert_eq!(bytes, [0, 3, 6, 1, 0x12, 0x34, 0x80, 0, 0]);
         assert_eq!(Request::decode(&bytes), Ok(request()));
         for stages in Stages::every_legal(&[2, 9, 15]) {
             let request = Request {
@@ -190,6 +195,30 @@ mod tests {
             };
             assert_eq!(Request::decode(&request.encode()), Ok(request));
         }
+    }
+
+    #[test]
+    fn unusual_parameters_make_a_request_longer() {
+        let stages = Stages {
+            position: Position::Quantized {
+                steps_per_metre: 64,
+            },
+            delta: Delta::RelativeIndices { small: 4, large: 4 },
+            relative_position: RelativePosition::TwoRanges { small: 1, large: 9 },
+            relative_orientation: RelativeOrientation::TwoRanges { small: 5, large: 9 },
+            ..ladder::CHANGED_FLAGS.stages
+        };
+        let request = Request {
+            stages,
+            ..request()
+        };
+        let mut bytes = request.encode();
+        assert_eq!(bytes.len(), MAX_REQUEST_BYTES);
+        assert_eq!(Request::decode(&bytes), Ok(request));
+        let cut = Request::decode(&bytes[..MAX_REQUEST_BYTES - 1]);
+        assert!(matches!(cut, Err(RequestError::Stages(_))));
+        bytes.push(0);
+        assert_eq!(Request::decode(&bytes), Err(RequestError::Length(14)));
     }
 
     #[test]
@@ -208,6 +237,8 @@ mod tests {
             let error = RequestError::Length(length);
             assert_eq!(Request::decode(&bytes[..length]), Err(error));
         }
+        let longer = [&bytes[..], &[0]].concat();
+        assert_eq!(Request::decode(&longer), Err(RequestError::Length(10)));
         let with = |index: usize, byte: u8| {
             let mut bytes = bytes.clone();
             bytes[index] = byte;

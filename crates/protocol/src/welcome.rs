@@ -5,7 +5,7 @@ use cubewire_codec::{
 };
 
 /// Version of the wire formats of this crate, of the codec, and of the transport that carries them.
-pub const PROTOCOL_VERSION: u16 = 2;
+pub const PROTOCOL_VERSION: u16 = 3;
 
 /// What a receiver needs before it can decode the first packet, at whatever tick it joins. Sent
 /// reliably:
@@ -119,7 +119,7 @@ mod tests {
     #[test]
     fn welcomes_match_the_layout_and_round_trip() {
         let bytes = welcome().encode().unwrap();
-        assert_eq!(bytes[..HEAD], [0, 2, 0, 60, 0, 0, 0, 1, 0, 0, 0, 2]);
+        assert_eq!(bytes[..HEAD], [0, 3, 0, 60, 0, 0, 0, 1, 0, 0, 0, 2]);
         let limits = Limits::default();
         assert_eq!(Welcome::decode(&bytes, limits), Ok(welcome()));
     }

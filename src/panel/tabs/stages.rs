@@ -1,6 +1,8 @@
 //! A switch for each stage of the codec. Options that the codec rejects are disabled, with the reason in
 //! their tooltip.
 
+use std::mem;
+
 use bevy_egui::egui;
 use cubewire_codec::Stages;
 use cubewire_codec::quantize::smallest_three::{MAX_BITS, MIN_BITS};
@@ -13,6 +15,7 @@ use crate::panel::terms::{self, Tooltip};
 pub(in crate::panel) fn draw(ui: &mut egui::Ui, stages: &mut Stages) {
     ui.weak("A grey option does not go with the others: hover for why.");
     orientation(ui, stages);
+    let chosen = *stages;
     switch(
         ui,
         "Velocity",
@@ -25,7 +28,7 @@ pub(in crate::panel) fn draw(ui: &mut egui::Ui, stages: &mut Stages) {
         ui,
         "Position",
         stages,
-        Position::ALL,
+        with_chosen(Position::ALL, chosen.position),
         |stages, position| Stages { position, ..stages },
         terms::position,
     );
@@ -33,7 +36,7 @@ pub(in crate::panel) fn draw(ui: &mut egui::Ui, stages: &mut Stages) {
         ui,
         "Delta",
         stages,
-        Delta::ALL,
+        with_chosen(Delta::ALL, chosen.delta),
         |stages, delta| Stages { delta, ..stages },
         terms::delta,
     );
@@ -41,7 +44,7 @@ pub(in crate::panel) fn draw(ui: &mut egui::Ui, stages: &mut Stages) {
         ui,
         "Relative position",
         stages,
-        RelativePosition::ALL,
+        with_chosen(RelativePosition::ALL, chosen.relative_position),
         |stages, relative_position| Stages {
             relative_position,
             ..stages
@@ -52,7 +55,7 @@ pub(in crate::panel) fn draw(ui: &mut egui::Ui, stages: &mut Stages) {
         ui,
         "Relative orientation",
         stages,
-        RelativeOrientation::ALL,
+        with_chosen(RelativeOrientation::ALL, chosen.relative_orientation),
         |stages, relative_orientation| Stages {
             relative_orientation,
             ..stages
@@ -106,6 +109,19 @@ fn orientation(ui: &mut egui::Ui, stages: &mut Stages) {
     if slider.changed() && refusal(candidate).is_none() {
         *stages = candidate;
     }
+}
+
+/// The variants of a stage, the chosen one with its parameters instead of the usual ones.
+fn with_chosen<T: Copy, const VARIANTS: usize>(
+    mut variants: [T; VARIANTS],
+    chosen: T,
+) -> [T; VARIANTS] {
+    for variant in &mut variants {
+        if mem::discriminant(variant) == mem::discriminant(&chosen) {
+            *variant = chosen;
+        }
+    }
+    variants
 }
 
 /// A row of options, one for each variant of a stage.
@@ -168,6 +184,16 @@ mod tests {
         assert_eq!(
             refusal(candidate),
             Some(IllegalStages::ChangedFlagsWithoutDelta.to_string())
+        );
+    }
+
+    #[test]
+    fn the_chosen_option_keeps_its_parameters() {
+        let chosen = RelativePosition::TwoRanges { small: 4, large: 8 };
+        let options = with_chosen(RelativePosition::ALL, chosen);
+        assert_eq!(
+            options,
+            [RelativePosition::Off, chosen, RelativePosition::Predicted]
         );
     }
 

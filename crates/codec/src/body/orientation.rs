@@ -21,9 +21,6 @@ use crate::snapshot::QuantizedSnapshot;
 use crate::source::{DecodeError, Source};
 use crate::stages::{Orientation, RelativeOrientation};
 
-/// The article's ranges for a component of a relative orientation at 9 bits per component.
-pub const ORIENTATION_RANGES: Ranges<2> = Ranges::new([5, 8]);
-
 /// Growing ranges for a component of a relative orientation at 9 bits per component, by class.
 pub const GROWING_ORIENTATION_RANGES: [Ranges<3>; CLASSES] = [
     Ranges::new([2, 4, 7]),
@@ -58,12 +55,12 @@ impl Body<'_> {
                 put_absolute(sink, bits, orientation);
                 sink.note(|| Form::Whole);
             }
-            RelativeOrientation::TwoRanges => {
-                let ranges = at_precision(ORIENTATION_RANGES, bits);
+            RelativeOrientation::TwoRanges { small, large } => {
+                let ranges = at_precision([small, large], bits);
                 put_relative(sink, ranges, bits, orientation, before());
             }
             RelativeOrientation::GrowingRanges => {
-                let ranges = at_precision(GROWING_ORIENTATION_RANGES[class], bits);
+                let ranges = at_precision(GROWING_ORIENTATION_RANGES[class].bits(), bits);
                 put_relative(sink, ranges, bits, orientation, before());
             }
         }
@@ -83,12 +80,12 @@ impl Body<'_> {
         let before = || self.baseline.snapshot.smallest_three(cube);
         let orientation = match self.stages.relative_orientation {
             RelativeOrientation::Off => take_absolute(source, bits)?,
-            RelativeOrientation::TwoRanges => {
-                let ranges = at_precision(ORIENTATION_RANGES, bits);
+            RelativeOrientation::TwoRanges { small, large } => {
+                let ranges = at_precision([small, large], bits);
                 take_relative(source, ranges, bits, before())?
             }
             RelativeOrientation::GrowingRanges => {
-                let ranges = at_precision(GROWING_ORIENTATION_RANGES[class], bits);
+                let ranges = at_precision(GROWING_ORIENTATION_RANGES[class].bits(), bits);
                 take_relative(source, ranges, bits, before())?
             }
         };
@@ -97,14 +94,10 @@ impl Body<'_> {
     }
 }
 
-/// Ranges for another number of bits per component: as many more as the component has more than 9, and at
-/// least 1.
-fn at_precision<const N: usize>(ranges: Ranges<N>, component_bits: u8) -> Ranges<N> {
-    Ranges::new(
-        ranges
-            .bits()
-            .map(|bits| (bits + component_bits).saturating_sub(9).max(1)),
-    )
+/// Ranges of these bits at 9 bits per component, for another number of bits: as many more as the component
+/// has more than 9, and at least 1.
+fn at_precision<const N: usize>(at_nine_bits: [u8; N], component_bits: u8) -> Ranges<N> {
+    Ranges::new(at_nine_bits.map(|bits| (bits + component_bits).saturating_sub(9).max(1)))
 }
 
 fn put_absolute<W: BitWrite>(sink: &mut Sink<'_, W>, bits: u8, orientation: SmallestThree) {

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! full        f32 x 32 | f32 y 32 | f32 z 32
-//! quantized   x 18 | y 18 | z 14
+//! quantized   x 18 | y 18 | z 14                     widths at 512 steps per metre
 //! affine      full 1 = 0 | x 21 | y 21 | z 21        differences
 //!             full 1 = 1 | x 25 | y 25 | z 21
 //! relative    relative 1 = 1 | x | y | z             each in ranges
@@ -15,17 +15,14 @@ use super::Body;
 use crate::ledger::{BitKind, Form};
 use crate::predict::{CLASSES, Prediction};
 use crate::quantize::affine::{AFFINE_POSITION, DIFFERENCE_BITS, DIFFERENCE_ZERO_POINT};
-use crate::quantize::bounded::{Bounded, POSITION};
+use crate::quantize::bounded::{self, Bounded};
 use crate::ranges::Ranges;
 use crate::sink::{Sink, Word};
 use crate::snapshot::QuantizedSnapshot;
 use crate::source::{DecodeError, Source};
 use crate::stages::{Position, RelativePosition};
 
-/// The article's ranges for a component of a relative position.
-pub const POSITION_RANGES: Ranges<2> = Ranges::new([5, 9]);
-
-/// Ranges for a component of the difference from a predicted position, by class.
+/// Ranges for a component of the difference from a predicted position at 512 steps per metre, by class.
 pub const PREDICTED_POSITION_RANGES: [Ranges<3>; CLASSES] = [
     Ranges::new([3, 5, 8]),
     Ranges::new([3, 5, 9]),
@@ -47,24 +44,30 @@ impl Body<'_> {
     ) {
         let position = current.positions[cube];
         let before = self.baseline.snapshot.positions[cube];
-        match (self.stages.position, self.stages.relative_position) {
-            (Position::Full, _) => {
+        let steps_per_metre = match self.stages.position {
+            Position::Full => {
                 for word in position {
                     sink.put(KIND, 32, word.cast_unsigned());
                 }
                 sink.note(|| Form::Whole);
+                return;
             }
-            (Position::Affine, _) => put_affine(sink, position, before),
-            (Position::Quantized, RelativePosition::Off) => {
-                put_bounded(sink, POSITION, position);
+            Position::Affine => return put_affine(sink, position, before),
+            Position::Quantized { steps_per_metre } => steps_per_metre,
+        };
+        let bounds = bounded::position(steps_per_metre);
+        match self.stages.relative_position {
+            RelativePosition::Off => {
+                put_bounded(sink, bounds, position);
                 sink.note(|| Form::Whole);
             }
-            (Position::Quantized, RelativePosition::TwoRanges) => {
-                put_relative(sink, POSITION_RANGES, position, before);
+            RelativePosition::TwoRanges { small, large } => {
+                let ranges = Ranges::new([small, large]);
+                put_relative(sink, ranges, bounds, position, before);
             }
-            (Position::Quantized, RelativePosition::Predicted) => {
+            RelativePosition::Predicted => {
                 let ranges = PREDICTED_POSITION_RANGES[prediction.class];
-                put_relative(sink, ranges, position, prediction.position);
+                put_relative(sink, ranges, bounds, position, prediction.position);
             }
         }
     }
@@ -76,16 +79,20 @@ impl Body<'_> {
         prediction: Prediction,
     ) -> Result<[i32; 3], DecodeError> {
         let before = self.baseline.snapshot.positions[cube];
-        match (self.stages.position, self.stages.relative_position) {
-            (Position::Full, _) => take_floats(source, KIND),
-            (Position::Affine, _) => take_affine(source, before),
-            (Position::Quantized, RelativePosition::Off) => take_bounded(source, POSITION),
-            (Position::Quantized, RelativePosition::TwoRanges) => {
-                take_relative(source, POSITION_RANGES, before)
+        let steps_per_metre = match self.stages.position {
+            Position::Full => return take_floats(source, KIND),
+            Position::Affine => return take_affine(source, before),
+            Position::Quantized { steps_per_metre } => steps_per_metre,
+        };
+        let bounds = bounded::position(steps_per_metre);
+        match self.stages.relative_position {
+            RelativePosition::Off => take_bounded(source, bounds),
+            RelativePosition::TwoRanges { small, large } => {
+                take_relative(source, Ranges::new([small, large]), bounds, before)
             }
-            (Position::Quantized, RelativePosition::Predicted) => {
+            RelativePosition::Predicted => {
                 let ranges = PREDICTED_POSITION_RANGES[prediction.class];
-                take_relative(source, ranges, prediction.position)
+                take_relative(source, ranges, bounds, prediction.position)
             }
         }
     }
@@ -94,6 +101,7 @@ impl Body<'_> {
 fn put_relative<const N: usize, W: BitWrite>(
     sink: &mut Sink<'_, W>,
     ranges: Ranges<N>,
+    bounds: [Bounded; 3],
     position: [i32; 3],
     reference: [i32; 3],
 ) {
@@ -105,7 +113,7 @@ fn put_relative<const N: usize, W: BitWrite>(
         }
         None => {
             sink.put_flag(KIND, false);
-            put_bounded(sink, POSITION, position);
+            put_bounded(sink, bounds, position);
             sink.note(|| Form::OutOfRange);
         }
     }
@@ -114,13 +122,14 @@ fn put_relative<const N: usize, W: BitWrite>(
 fn take_relative<const N: usize>(
     source: &mut Source<'_>,
     ranges: Ranges<N>,
+    bounds: [Bounded; 3],
     reference: [i32; 3],
 ) -> Result<[i32; 3], DecodeError> {
     if !source.take_flag(KIND)? {
-        return take_bounded(source, POSITION);
+        return take_bounded(source, bounds);
     }
     let mut position = [0; 3];
-    for (axis, bounds) in POSITION.into_iter().enumerate() {
+    for (axis, bounds) in bounds.into_iter().enumerate() {
         let difference = ranges.take_signed(source, KIND)?;
         let value = i64::from(reference[axis]) + i64::from(difference);
         position[axis] = source.in_range(KIND, value, bounds.min, bounds.max)?;

@@ -17,14 +17,23 @@ pub struct Bounded {
     pub max: i32,
 }
 
-/// Position along x and y: 512 steps per metre over [−256, 256) m, 18 bits.
-pub const POSITION_XY: Bounded = Bounded::new(512.0, -131_072, 131_071);
-/// Position along z: 512 steps per metre over [0, 32) m, 14 bits.
-pub const POSITION_Z: Bounded = Bounded::new(512.0, 0, 16_383);
-/// Position along each axis.
-pub const POSITION: [Bounded; 3] = [POSITION_XY, POSITION_XY, POSITION_Z];
+/// Position along each axis at the usual 512 steps per metre.
+pub const POSITION: [Bounded; 3] = position(512);
+/// Position along x and y at 512 steps per metre: 18 bits.
+pub const POSITION_XY: Bounded = POSITION[0];
+/// Position along z at 512 steps per metre: 14 bits.
+pub const POSITION_Z: Bounded = POSITION[2];
 /// A component of linear velocity: 32 steps per m/s over [−32, 32) m/s, 11 bits.
 pub const VELOCITY: Bounded = Bounded::new(32.0, -1024, 1023);
+
+/// Position along each axis in steps per metre: [−256, 256) m for x and y, [0, 32) m for z.
+#[must_use]
+pub const fn position(steps_per_metre: u16) -> [Bounded; 3] {
+    let (steps_per_unit, steps) = (steps_per_metre as f64, steps_per_metre as i32);
+    let horizontal = Bounded::new(steps_per_unit, -256 * steps, 256 * steps - 1);
+    let vertical = Bounded::new(steps_per_unit, 0, 32 * steps - 1);
+    [horizontal, horizontal, vertical]
+}
 
 impl Bounded {
     const fn new(steps_per_unit: f64, min: i32, max: i32) -> Self {
@@ -73,6 +82,26 @@ mod tests {
     }
 
     #[test]
+    fn a_position_in_range_is_within_half_a_step() {
+        for steps_per_metre in (5..=12).map(|log| 1 << log) {
+            let half_step = 0.5 / f32::from(steps_per_metre);
+            for bounded in position(steps_per_metre) {
+                let bits = bounded.bits();
+                assert_eq!(
+                    bits,
+                    if bounded.min < 0 { 9 } else { 5 } + steps_per_metre.ilog2()
+                );
+                let [min, max] = [bounded.min, bounded.max].map(|end| bounded.dequantize(end));
+                for n in 0..=100_000 {
+                    let value = min + (max - min) * (n as f32 / 100_000.0);
+                    let error = bounded.dequantize(bounded.quantize(value)) - value;
+                    assert!(error.abs() <= half_step, "{steps_per_metre}: {value}");
+                }
+            }
+        }
+    }
+
+    #[test]
     fn values_round_to_the_nearest_step_and_clamp() {
         assert_eq!(POSITION_XY.quantize(1.0), 512);
         assert_eq!(POSITION_XY.quantize(0.0014), 1);
@@ -86,7 +115,8 @@ mod tests {
 
     #[test]
     fn every_integer_survives_a_round_trip() {
-        for bounded in [POSITION_XY, POSITION_Z, VELOCITY] {
+        let finest = position(4096);
+        for bounded in [POSITION_XY, POSITION_Z, finest[0], finest[2], VELOCITY] {
             for integer in bounded.min..=bounded.max {
                 assert_eq!(bounded.quantize(bounded.dequantize(integer)), integer);
             }

@@ -6,13 +6,17 @@
 //! text  = part *( "+" part )
 //! part  = "orientation="          ( "full" | "smallest-three-2" | … | "smallest-three-15" )
 //!       | "velocity="             ( "full" | "quantized" | "at-rest-flag" | "omitted" | "affine" )
-//!       | "position="             ( "full" | "quantized" | "affine" )
-//!       | "delta="                ( "off" | "changed-bits" | "indices" | "relative-indices"
+//!       | "position="             ( "full" | "quantized" [ steps ] | "affine" )
+//!       | "delta="                ( "off" | "changed-bits" | "indices" | "relative-indices" [ ranges ]
 //!                                 | "predicted-indices" | "arithmetic" | "arithmetic-predicted" )
-//!       | "relative-position="    ( "off" | "two-ranges" | "predicted" )
-//!       | "relative-orientation=" ( "off" | "two-ranges" | "growing-ranges" )
+//!       | "relative-position="    ( "off" | "two-ranges" [ ranges ] | "predicted" )
+//!       | "relative-orientation=" ( "off" | "two-ranges" [ ranges ] | "growing-ranges" )
 //!       | "changed-flags="        ( "off" | "separate" | "joint" )
+//! steps  = "-" number               ; per metre: a power of two, 32 to 4096
+//! ranges = "-" number "-" number    ; bits of the small range and of the large range
 //! ```
+//!
+//! Without steps or ranges these are the usual ones, and `Display` omits the usual ones.
 //!
 //! Parts can be in any order, each at most once. A missing stage is as in
 //! [`ladder::UNCOMPRESSED`](crate::ladder::UNCOMPRESSED). `Display` omits such stages, and writes
@@ -29,15 +33,13 @@
 //! # Ok::<(), cubewire_codec::StagesTextError>(())
 //! ```
 
-use std::borrow::Cow;
+mod choice;
+
 use std::fmt;
 use std::str::FromStr;
 
-use super::{
-    ChangedFlags, Delta, IllegalStages, Orientation, Position, RelativeOrientation,
-    RelativePosition, Stages, Velocity,
-};
-use crate::quantize::smallest_three::{MAX_BITS, MIN_BITS};
+use self::choice::Choice;
+use super::{IllegalStages, Stages};
 
 /// Why a text is not the text of [`Stages`].
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -145,107 +147,6 @@ fn stage_names() -> String {
     stages.parts_mut().map(|(name, _)| name).join(", ")
 }
 
-/// The value of a stage.
-trait Choice {
-    fn text(&self) -> Cow<'static, str>;
-
-    /// Parses a value; returns whether there is one of that text.
-    fn read(&mut self, text: &str) -> bool;
-
-    /// The texts of all values, for an error message.
-    fn listed(&self) -> String;
-}
-
-impl Choice for Orientation {
-    fn text(&self) -> Cow<'static, str> {
-        match self {
-            Self::Full => "full".into(),
-            Self::SmallestThree { bits } => format!("smallest-three-{bits}").into(),
-        }
-    }
-
-    fn read(&mut self, text: &str) -> bool {
-        let smallest_three = (MIN_BITS..=MAX_BITS).map(|bits| Self::SmallestThree { bits });
-        let mut all = [Self::Full].into_iter().chain(smallest_three);
-        let found = all.find(|orientation| orientation.text() == text);
-        found.inspect(|found| *self = *found).is_some()
-    }
-
-    fn listed(&self) -> String {
-        let [min, max] = [MIN_BITS, MAX_BITS].map(|bits| Self::SmallestThree { bits }.text());
-        format!("{} and {min} to {max}", Self::Full.text())
-    }
-}
-
-/// Names the variants of stages, for both directions.
-macro_rules! names {
-    ($($stage:ident { $($variant:ident: $name:literal,)+ })+) => {$(
-        impl $stage {
-            /// Its name in the [text](crate::stages::text) of stages.
-            #[must_use]
-            pub const fn name(self) -> &'static str {
-                match self {
-                    $(Self::$variant => $name,)+
-                }
-            }
-        }
-
-        impl Choice for $stage {
-            fn text(&self) -> Cow<'static, str> {
-                self.name().into()
-            }
-
-            fn read(&mut self, text: &str) -> bool {
-                let found = Self::ALL.into_iter().find(|choice| choice.name() == text);
-                found.inspect(|found| *self = *found).is_some()
-            }
-
-            fn listed(&self) -> String {
-                Self::ALL.map(Self::name).join(", ")
-            }
-        }
-    )+};
-}
-
-names! {
-    Velocity {
-        Full: "full",
-        Quantized: "quantized",
-        AtRestFlag: "at-rest-flag",
-        Omitted: "omitted",
-        Affine: "affine",
-    }
-    Position {
-        Full: "full",
-        Quantized: "quantized",
-        Affine: "affine",
-    }
-    Delta {
-        Off: "off",
-        ChangedBits: "changed-bits",
-        Indices: "indices",
-        RelativeIndices: "relative-indices",
-        PredictedIndices: "predicted-indices",
-        Arithmetic: "arithmetic",
-        ArithmeticPredicted: "arithmetic-predicted",
-    }
-    RelativePosition {
-        Off: "off",
-        TwoRanges: "two-ranges",
-        Predicted: "predicted",
-    }
-    RelativeOrientation {
-        Off: "off",
-        TwoRanges: "two-ranges",
-        GrowingRanges: "growing-ranges",
-    }
-    ChangedFlags {
-        Off: "off",
-        Separate: "separate",
-        Joint: "joint",
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use std::collections::HashSet;
@@ -254,6 +155,7 @@ mod tests {
 
     use super::*;
     use crate::ladder;
+    use crate::stages::{Delta, Orientation, Position, RelativeOrientation, RelativePosition};
 
     #[test]
     fn every_legal_combination_has_a_text_of_its_own_and_comes_back_from_it() {
@@ -297,6 +199,33 @@ mod tests {
     }
 
     #[test]
+    fn unusual_parameters_follow_the_name() {
+        let stages = Stages {
+            position: Position::Quantized {
+                steps_per_metre: 1024,
+            },
+            delta: Delta::RelativeIndices { small: 4, large: 6 },
+            relative_position: RelativePosition::TwoRanges { small: 4, large: 8 },
+            relative_orientation: RelativeOrientation::TwoRanges {
+                small: 1,
+                large: 10,
+            },
+            ..ladder::CHANGED_FLAGS.stages
+        };
+        let text = "orientation=smallest-three-9+velocity=omitted+position=quantized-1024\
+                    +delta=relative-indices-4-6+relative-position=two-ranges-4-8\
+                    +relative-orientation=two-ranges-1-10+changed-flags=separate";
+        assert_eq!(stages.to_string(), text);
+        assert_eq!(text.parse(), Ok(stages));
+        // The usual ones can be given, too.
+        let usual = "position=quantized-512+delta=relative-indices-3-5";
+        assert_eq!(
+            usual.parse::<Stages>().unwrap().to_string(),
+            "position=quantized+delta=relative-indices"
+        );
+    }
+
+    #[test]
     fn an_error_names_the_part_and_what_there_is_instead() {
         for (text, message) in [
             ("", "`` has no `=` between a stage and its value"),
@@ -320,6 +249,28 @@ mod tests {
                  and smallest-three-2 to smallest-three-15",
             ),
             (
+                "position=quantized-500",
+                "`position=quantized-500` does not end with a value of that stage; the values are full, \
+                 quantized, affine, and quantized-STEPS with a power of two from 32 to 4096",
+            ),
+            (
+                "delta=relative-indices-6-5",
+                "`delta=relative-indices-6-5` does not end with a value of that stage; the values are off, \
+                 changed-bits, indices, relative-indices, predicted-indices, arithmetic, \
+                 arithmetic-predicted, and relative-indices-SMALL-LARGE with 1 to 16 bits, SMALL at most LARGE",
+            ),
+            (
+                "relative-position=two-ranges-5",
+                "`relative-position=two-ranges-5` does not end with a value of that stage; the values are \
+                 off, two-ranges, predicted, and two-ranges-SMALL-LARGE with 1 to 18 bits, SMALL at most LARGE",
+            ),
+            (
+                "relative-orientation=two-ranges-05-8",
+                "`relative-orientation=two-ranges-05-8` does not end with a value of that stage; the values \
+                 are off, two-ranges, growing-ranges, and two-ranges-SMALL-LARGE with 1 to 10 bits, SMALL at \
+                 most LARGE",
+            ),
+            (
                 "delta=off+delta=off",
                 "`delta=off` sets a stage that an earlier part has set",
             ),
@@ -341,6 +292,24 @@ mod tests {
         }
 
         #[test]
+        fn any_parameters_come_back_from_their_text(
+            log in 5_u32..=12,
+            (delta, position, orientation) in (ranges(16), ranges(18), ranges(10)),
+        ) {
+            let stages = Stages {
+                position: Position::Quantized { steps_per_metre: 1 << log },
+                delta: Delta::RelativeIndices { small: delta[0], large: delta[1] },
+                relative_position: RelativePosition::TwoRanges { small: position[0], large: position[1] },
+                relative_orientation: RelativeOrientation::TwoRanges {
+                    small: orientation[0],
+                    large: orientation[1],
+                },
+                ..ladder::CHANGED_FLAGS.stages
+            };
+            prop_assert_eq!(stages.to_string().parse(), Ok(stages));
+        }
+
+        #[test]
         fn any_pieces_are_legal_stages_or_an_error(pieces in prop::collection::vec(piece(), 0..9)) {
             if let Ok(stages) = pieces.concat().parse::<Stages>() {
                 prop_assert_eq!(stages.check(), Ok(()));
@@ -349,10 +318,15 @@ mod tests {
         }
     }
 
+    fn ranges(max: u8) -> impl Strategy<Value = [u8; 2]> {
+        (1..=max).prop_flat_map(|large| (1..=large).prop_map(move |small| [small, large]))
+    }
+
     /// What texts are made of, each right in some place.
     fn piece() -> impl Strategy<Value = &'static str> {
         let pieces = "+ + = / orientation velocity=omitted delta= position= changed-flags=joint full \
-                      affine off indices arithmetic smallest-three- 9 é";
+                      affine off indices arithmetic smallest-three- 9 delta=relative-indices - -3 -16 é \
+                      position=quantized -64 relative-position=two-ranges";
         prop::sample::select(pieces.split(' ').collect::<Vec<_>>())
     }
 }

@@ -1,6 +1,7 @@
 //! The forms that a ledger lists are those that the encoder chose.
 
 use cubewire_codec::ladder::{AFFINE, LADDER, RELATIVE_ORIENTATION, SMALLEST_THREE};
+use cubewire_codec::stages::{RelativeOrientation, RelativePosition};
 use cubewire_codec::{BitItem, BitKind, BitLedger, CubeState, Form, Sequence, Snapshot, Stages};
 use glam::{Quat, Vec3};
 
@@ -77,6 +78,35 @@ fn the_form_of_an_orientation_is_other_if_it_omits_another_component() {
         forms(stages, BitKind::Orientation, &before, &after),
         expected
     );
+}
+
+#[test]
+fn forms_follow_the_chosen_ranges() {
+    let before = snapshot(5, |_, _| ());
+    let after = snapshot(5, |cube, state| {
+        // From −8 to 7 steps, then to −40 and 39.
+        state.position.y += [0.0, -8.0, 8.0, 39.0, 40.0][cube] / STEPS;
+        // From −2 to 1, then to −6 and 5: a component of 9 bits has a step every 0.0055 of a small angle.
+        let turned = [0.0, 1.2, 2.2, 5.2, 6.2][cube];
+        state.orientation = Quat::from_rotation_x(turned * 0.0055);
+        state.interacting = true;
+    });
+    let stages = Stages {
+        relative_position: RelativePosition::TwoRanges { small: 4, large: 6 },
+        relative_orientation: RelativeOrientation::TwoRanges { small: 2, large: 3 },
+        ..RELATIVE_ORIENTATION.stages
+    };
+    let expected = [
+        Form::Exact,
+        Form::Small,
+        Form::Large,
+        Form::Large,
+        Form::OutOfRange,
+    ];
+    let expected: Vec<_> = (0..).zip(expected.map(Some)).collect();
+    let of = |kind| forms(stages, kind, &before, &after);
+    assert_eq!(of(BitKind::Position), expected);
+    assert_eq!(of(BitKind::Orientation), expected);
 }
 
 #[test]

@@ -1,9 +1,10 @@
 //! No bytes make a decoder panic or lose what it has.
 
-use cubewire_codec::ladder::{AFFINE, ARITHMETIC, LADDER, PREDICTED};
+use cubewire_codec::ladder::{AFFINE, ARITHMETIC, CHANGED_FLAGS, LADDER, PREDICTED, Rung};
+use cubewire_codec::stages::{Delta, Position, RelativeOrientation, RelativePosition};
 use cubewire_codec::{
-    Baseline, BitLedger, DecodeError, Decoder, Header, Limits, Snapshot, decode_initial,
-    encode_initial,
+    Baseline, BitLedger, DecodeError, Decoder, Header, Limits, Reference, Snapshot, Stages,
+    decode_initial, encode_initial,
 };
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
@@ -25,14 +26,36 @@ struct Victim {
     is_arithmetic: bool,
 }
 
-/// Packets of every rung, from scenes that the seed chooses.
+/// Unusual parameters of every stage that has some.
+const UNUSUAL: Rung = Rung {
+    name: "unusual",
+    stages: Stages {
+        position: Position::Quantized {
+            steps_per_metre: 4096,
+        },
+        delta: Delta::RelativeIndices { small: 1, large: 2 },
+        relative_position: RelativePosition::TwoRanges {
+            small: 18,
+            large: 18,
+        },
+        relative_orientation: RelativeOrientation::TwoRanges {
+            small: 1,
+            large: 10,
+        },
+        ..CHANGED_FLAGS.stages
+    },
+    ..CHANGED_FLAGS
+};
+
+/// Packets of every rung and of unusual parameters, from scenes that the seed chooses.
 fn victims(seed: u64) -> Vec<Victim> {
     let mut bytes = [0; 32];
     bytes[..8].copy_from_slice(&seed.to_le_bytes());
     let rng = TestRng::from_seed(RngAlgorithm::ChaCha, &bytes);
     let mut runner = TestRunner::new_with_rng(Config::default(), rng);
     let mut victims = Vec::new();
-    for rung in LADDER.into_iter().chain([ARITHMETIC, PREDICTED, AFFINE]) {
+    let more = [ARITHMETIC, PREDICTED, AFFINE, UNUSUAL, UNUSUAL];
+    for rung in LADDER.into_iter().chain(more) {
         for _ in 0..4 {
             let scene = scenes(60, 4).new_tree(&mut runner).unwrap().current();
             let mut lane = Lane::new(&scene.initial, BitLedger::new());
@@ -183,6 +206,11 @@ fn errors_name_the_thing_and_the_place() {
         message(&[0, 7, 0b1100_1111, 0, 0, 0]),
         "the stage descriptor ending at bit 24 has the unused code 7 for velocity"
     );
+    // Steps of positions as by code 1, but given.
+    assert_eq!(
+        message(&[0, 7, 0b1100_1011, 0b1101_1010, 0b1011_0000]),
+        "the stage descriptor, at bit 38, spells out the usual parameters of position"
+    );
     // Full orientation, velocity, position, no delta: floats follow, the third of them a NaN.
     let mut floats = vec![0, 7, 0x80, 0, 0];
     floats.extend([0x00; 4]);
@@ -258,8 +286,18 @@ fn an_initial_state_larger_than_its_bytes_or_the_limits_is_refused() {
 
 proptest! {
     #[test]
-    fn any_bytes_are_a_header_or_an_error(bytes in prop::collection::vec(any::<u8>(), 0..12)) {
-        let _ = Header::decode(&bytes);
+    fn any_bytes_are_a_header_or_an_error(bytes in prop::collection::vec(any::<u8>(), 0..14)) {
+        if let Ok(header) = Header::decode(&bytes) {
+            let stages = match header.reference {
+                Reference::Initial { stages } => Some(stages),
+                Reference::Baseline { stages, .. } => stages,
+            };
+            prop_assert!(stages.is_none_or(|stages| stages.check().is_ok()));
+            // There is no other header with the same meaning.
+            let encoded = header.encode();
+            let whole = encoded.len() - 1;
+            prop_assert_eq!(&encoded[..whole], &bytes[..whole]);
+        }
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use cubewire_codec::ladder;
 use cubewire_codec::quantize::SmallestThree;
-use cubewire_codec::stages::{Delta, Orientation};
+use cubewire_codec::stages::{Delta, Orientation, Position};
 use cubewire_codec::{
     Baseline, EncodeError, Encoder, Limits, Packet, Precision, QuantizedCube, QuantizedSnapshot,
     Sequence, Snapshot, Stages,
@@ -110,6 +110,21 @@ fn integers_out_of_range_and_illegal_precisions_are_refused() {
         };
         let error = snapshot.quantize(&cubes(1), precision).unwrap_err();
         assert_eq!(error.to_string(), message);
+    }
+    for steps_per_metre in [0, 16, 500, 8192] {
+        let precision = Precision {
+            position: Position::Quantized { steps_per_metre },
+            ..ladder::POSITION.stages.precision()
+        };
+        let error = snapshot.quantize(&cubes(1), precision).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            format!(
+                "quantized positions have a power of two from 32 to 4096 steps per metre, not \
+                 {steps_per_metre}"
+            )
+        );
+        assert!(snapshot.is_empty());
     }
 }
 

@@ -1,12 +1,13 @@
 //! Every legal combination of stages brings every snapshot across, and accounts for every bit.
 
-use cubewire_codec::ladder::{AFFINE, LADDER};
-use cubewire_codec::{BitKind, BitLedger, Sequence, Snapshot, Stages};
+use cubewire_codec::ladder::{AFFINE, CHANGED_FLAGS, LADDER};
+use cubewire_codec::stages::{Delta, Position, RelativeOrientation, RelativePosition};
+use cubewire_codec::{BitKind, BitLedger, Header, Reference, Sequence, Snapshot, Stages};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 
-use crate::scene::{Act, Lane, Scene, scenes};
+use crate::scene::{Act, Lane, Scene, any_stages, scenes};
 
 const ALL_COMPONENT_BITS: [u8; 14] = [2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15];
 
@@ -113,6 +114,65 @@ fn every_legal_combination_brings_a_scene_across() {
 }
 
 #[test]
+fn every_legal_parameter_brings_a_scene_across() {
+    let scene = any_scene(24, 4);
+    let mut count = 0;
+    let mut send = |stages: Stages| {
+        if stages.check().is_ok() {
+            send_all(&scene, &[stages]);
+            count += 1;
+        }
+    };
+    let top = CHANGED_FLAGS.stages;
+    for steps_per_metre in (0..16).map(|log| 1 << log) {
+        let position = Position::Quantized { steps_per_metre };
+        send(Stages { position, ..top });
+    }
+    for (small, large) in (0..20).flat_map(|small| (0..20).map(move |large| (small, large))) {
+        let delta = Delta::RelativeIndices { small, large };
+        send(Stages { delta, ..top });
+        let relative_position = RelativePosition::TwoRanges { small, large };
+        send(Stages {
+            relative_position,
+            ..top
+        });
+        let relative_orientation = RelativeOrientation::TwoRanges { small, large };
+        send(Stages {
+            relative_orientation,
+            ..top
+        });
+    }
+    let pairs = |max: u32| max * (max + 1) / 2;
+    assert_eq!(count, 8 + pairs(16) + pairs(18) + pairs(10));
+}
+
+#[test]
+fn other_steps_start_from_the_initial_state() {
+    let scene = any_scene(24, 4);
+    let mut lane = Lane::new(&scene.initial, BitLedger::new());
+    let mut before = None;
+    let frames = scene.play().into_iter().zip([512, 1024, 1024, 512]);
+    for (number, ((sequence, snapshot), steps_per_metre)) in frames.enumerate() {
+        let stages = Stages {
+            position: Position::Quantized { steps_per_metre },
+            ..CHANGED_FLAGS.stages
+        };
+        lane.send(sequence, stages, &snapshot, before);
+        let header = Header::decode(&lane.packet.bytes).unwrap();
+        let expected = match before {
+            // Only here are the steps those of the baseline.
+            Some(sequence) if number == 2 => Reference::Baseline {
+                sequence,
+                stages: None,
+            },
+            _ => Reference::Initial { stages },
+        };
+        assert_eq!(header.reference, expected);
+        before = Some(sequence);
+    }
+}
+
+#[test]
 fn any_number_of_cubes_works() {
     for cubes in [0, 1, 2, 5, 40, 41, 64, 65, 255, 256, 257, 1000] {
         let mut scene = Scene {
@@ -161,6 +221,14 @@ proptest! {
             prop::sample::select(Stages::every_legal(&ALL_COMPONENT_BITS).collect::<Vec<_>>()),
             1..4,
         ),
+    ) {
+        send_all(&scene, &stages);
+    }
+
+    #[test]
+    fn any_legal_parameters_bring_any_scene_across(
+        scene in scenes(40, 6),
+        stages in prop::collection::vec(any_stages(&ALL_COMPONENT_BITS), 1..4),
     ) {
         send_all(&scene, &stages);
     }

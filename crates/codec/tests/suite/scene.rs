@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use cubewire_codec::stages::Delta;
+use cubewire_codec::stages::{Delta, Position, RelativeOrientation, RelativePosition};
 use cubewire_codec::{
     Baseline, BitKind, CubeState, DecodeError, Decoder, Encoder, Limits, Packet, QuantizedSnapshot,
     References, Sequence, Snapshot, Stages,
@@ -122,6 +122,50 @@ fn apply(cube: &mut CubeState, act: Act, fall: f32) {
             cube.linear_velocity = velocity;
         }
     }
+}
+
+/// Bits of a small and a large range of up to `max`.
+pub(crate) fn ranges(max: u8) -> impl Strategy<Value = [u8; 2]> {
+    (1..=max).prop_flat_map(|large| (1..=large).prop_map(move |small| [small, large]))
+}
+
+/// Legal stages of which most have unusual parameters, if any.
+pub(crate) fn any_stages(component_bits: &[u8]) -> impl Strategy<Value = Stages> {
+    (
+        prop::sample::select(Stages::every_legal(component_bits).collect::<Vec<_>>()),
+        prop::option::of((0..8).prop_map(|log| Position::MIN_STEPS << log)),
+        prop::option::of(ranges(Delta::MAX_RANGE_BITS)),
+        prop::option::of(ranges(RelativePosition::MAX_RANGE_BITS)),
+        prop::option::of(ranges(RelativeOrientation::MAX_RANGE_BITS)),
+    )
+        .prop_map(|(mut stages, steps, index, position, orientation)| {
+            if let (Delta::RelativeIndices { .. }, Some([small, large])) = (stages.delta, index) {
+                stages.delta = Delta::RelativeIndices { small, large };
+            }
+            let relative_position = &mut stages.relative_position;
+            if let (RelativePosition::TwoRanges { .. }, Some([small, large])) =
+                (*relative_position, position)
+            {
+                *relative_position = RelativePosition::TwoRanges { small, large };
+            }
+            let relative_orientation = &mut stages.relative_orientation;
+            if let (RelativeOrientation::TwoRanges { .. }, Some([small, large])) =
+                (*relative_orientation, orientation)
+            {
+                *relative_orientation = RelativeOrientation::TwoRanges { small, large };
+            }
+            if let (Position::Quantized { .. }, Some(steps_per_metre)) = (stages.position, steps) {
+                let stepped = Stages {
+                    position: Position::Quantized { steps_per_metre },
+                    ..stages
+                };
+                // Some stages need the usual steps.
+                if stepped.check().is_ok() {
+                    return stepped;
+                }
+            }
+            stages
+        })
 }
 
 /// Both ends of a lane over a perfect link: what was sent is held by both.

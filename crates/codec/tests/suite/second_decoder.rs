@@ -35,8 +35,7 @@ pub(crate) struct Cube {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Kept {
     pub(crate) sequence: u16,
-    /// The seven codes, in the order of section 5.
-    pub(crate) stages: [u8; 7],
+    pub(crate) stages: Stages,
     pub(crate) cubes: Vec<Cube>,
     /// Motion (section 9): the ticks since the baseline, 0 for unknown motion.
     pub(crate) ticks: i64,
@@ -45,6 +44,26 @@ pub(crate) struct Kept {
     pub(crate) falling: Vec<bool>,
     /// Of packets that are coded arithmetically (`DECISIONS.md`, section 5).
     pub(crate) state: Option<AdaptiveState>,
+}
+
+/// The stages of a packet (section 5).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Stages {
+    /// The seven codes in order, for given parameters those of the usual ones.
+    codes: [u8; 7],
+    /// Steps per metre.
+    steps: i64,
+    /// The small and the large range of indices, positions and orientations.
+    ranges: [[u32; 2]; 3],
+}
+
+/// These codes with the usual parameters (section 12).
+const fn usual(codes: [u8; 7]) -> Stages {
+    Stages {
+        codes,
+        steps: 512,
+        ranges: [[3, 5], [5, 9], [5, 8]],
+    }
 }
 
 // The codes of section 5 that the text below names.
@@ -56,11 +75,17 @@ const VELOCITY_QUANTIZED: u8 = 1;
 const VELOCITY_AT_REST_FLAG: u8 = 2;
 const VELOCITY_OMITTED: u8 = 3;
 const VELOCITY_AFFINE: u8 = 4;
+const RELATIVE_INDICES: u8 = 3;
+const TWO_RANGES: u8 = 1;
+const PREDICTED: u8 = 2;
+const GROWING_RANGES: u8 = 2;
 const ARITHMETIC: u8 = 5;
 
 // The ranges of section 12.
-pub(crate) const QUANTIZED_POSITION: [RangeInclusive<i64>; 3] =
-    [-131072..=131071, -131072..=131071, 0..=16383];
+pub(crate) fn quantized_position(steps: i64) -> [RangeInclusive<i64>; 3] {
+    let across = -256 * steps..=256 * steps - 1;
+    [across.clone(), across, 0..=32 * steps - 1]
+}
 const AFFINE_POSITION: [RangeInclusive<i64>; 3] =
     [-16777208..=16777208, -16777208..=16777208, 0..=2097151];
 const QUANTIZED_VELOCITY: RangeInclusive<i64> = -1024..=1023;
@@ -93,8 +118,9 @@ pub(crate) fn decode(
     };
     let count = initial.len();
     check(cubes.len() == count, "a baseline of other cubes")?;
-    if stages[3] >= ARITHMETIC {
-        let variant = usize::from(stages[3] - ARITHMETIC);
+    let delta = stages.codes[3];
+    if delta >= ARITHMETIC {
+        let variant = usize::from(delta - ARITHMETIC);
         let sent = bits.number(14)?;
         let bins = bits.after_padding()?;
         let packet = Packet {
@@ -110,7 +136,7 @@ pub(crate) fn decode(
         kept.state = Some(state);
         return Ok(kept);
     }
-    let follows = read_selection(&mut bits, stages[3], count, baseline)?;
+    let follows = read_selection(&mut bits, stages, count, baseline)?;
     let (factor, fall) = prediction(sequence, baseline);
     for index in (0..count).filter(|index| follows[*index]) {
         let (predicted, class) = match baseline {
@@ -131,7 +157,7 @@ pub(crate) fn choose(
     initial: &[FloatCube],
     held: &HashMap<u16, Kept>,
 ) -> Vec<u8> {
-    let stages = [
+    let codes = [
         9,
         VELOCITY_OMITTED,
         POSITION_QUANTIZED,
@@ -140,6 +166,7 @@ pub(crate) fn choose(
         0,
         0,
     ];
+    let stages = usual(codes);
     let baseline = baseline.map(|name| &held[&name]);
     let quantized = || initial.iter().map(|cube| quantize(cube, stages)).collect();
     let cubes: Vec<Cube> = baseline.map_or_else(quantized, |kept| kept.cubes.clone());
@@ -152,7 +179,7 @@ pub(crate) fn choose(
     };
     let (bins, chosen) = packet.choose(choice);
     let name = baseline.map(|kept| format!("0{:016b}0", kept.sequence));
-    let codes = stages.iter().zip(STAGE_BITS);
+    let codes = codes.iter().zip(STAGE_BITS);
     let codes: String = codes
         .map(|(code, bits)| format!("{code:0bits$b}"))
         .collect();
@@ -291,7 +318,7 @@ impl<'a> Bits<'a> {
 fn read_header<'a>(
     bits: &mut Bits,
     held: &'a HashMap<u16, Kept>,
-) -> Result<(u16, Option<&'a Kept>, [u8; 7]), String> {
+) -> Result<(u16, Option<&'a Kept>, Stages), String> {
     let sequence = bits.number(16)? as u16;
     if bits.bit()? {
         return Ok((sequence, None, read_stages(bits)?));
@@ -306,44 +333,74 @@ fn read_header<'a>(
     };
     let same_precision = precision(stages) == precision(baseline.stages);
     check(same_precision, "the baseline has another precision")?;
-    let affine = stages[2] == POSITION_AFFINE || stages[1] == VELOCITY_AFFINE;
-    check(stages[3] != OFF || affine, "a baseline of no use")?;
+    let [_, velocity, position, delta, ..] = stages.codes;
+    let affine = position == POSITION_AFFINE || velocity == VELOCITY_AFFINE;
+    check(delta != OFF || affine, "a baseline of no use")?;
     Ok((sequence, Some(baseline), stages))
 }
 
 /// The stages (section 5).
-fn read_stages(bits: &mut Bits) -> Result<[u8; 7], String> {
-    let mut stages = [0; 7];
-    for (stage, width) in stages.iter_mut().zip(STAGE_BITS) {
-        *stage = bits.number(width as u32)? as u8;
+fn read_stages(bits: &mut Bits) -> Result<Stages, String> {
+    let mut codes = [0; 7];
+    for (code, width) in codes.iter_mut().zip(STAGE_BITS) {
+        *code = bits.number(width as u32)? as u8;
     }
-    let last_codes = [15, 4, 2, 6, 2, 2, 2];
-    for (code, last) in stages.iter().zip(last_codes) {
+    let last_codes = [15, 4, 3, 7, 3, 3, 2];
+    for (code, last) in codes.iter().zip(last_codes) {
         check(*code <= last, "an unused code")?;
     }
-    let [orientation, _, position, delta, ..] = stages;
-    let [.., relative_position, relative_orientation, flags] = stages;
+    let usual = usual(codes);
+    let mut stages = usual;
+    if codes[2] == 3 {
+        stages.codes[2] = POSITION_QUANTIZED;
+        stages.steps = 1 << (bits.number(3)? + 5);
+        check(stages.steps != usual.steps, "the usual steps, given")?;
+    }
+    let ranges = [
+        (3, 7, RELATIVE_INDICES, 16),
+        (4, 3, TWO_RANGES, 18),
+        (5, 3, TWO_RANGES, 10),
+    ];
+    for (index, (stage, given, meant, most)) in ranges.into_iter().enumerate() {
+        if codes[stage] == given {
+            stages.codes[stage] = meant;
+            let small = bits.number(5)? as u32 + 1;
+            let large = bits.number(5)? as u32 + 1;
+            check(small <= large && large <= most, "ranges that are not legal")?;
+            stages.ranges[index] = [small, large];
+            let differ = stages.ranges[index] != usual.ranges[index];
+            check(differ, "the usual ranges, given")?;
+        }
+    }
+    let [orientation, _, position, delta, ..] = stages.codes;
+    let [.., relative_position, relative_orientation, flags] = stages.codes;
     check(orientation != 1, "an unused code of orientation")?;
-    let legal = (relative_position == OFF || delta != OFF && position == POSITION_QUANTIZED)
+    let quantized = position == POSITION_QUANTIZED;
+    let legal = (relative_position == OFF || delta != OFF && quantized)
+        && (relative_position != PREDICTED || stages.steps == 512)
         && (relative_orientation == OFF || delta != OFF && orientation != FULL)
+        && (relative_orientation != GROWING_RANGES || !quantized || stages.steps == 512)
         && (flags == OFF || delta != OFF)
         && (delta < ARITHMETIC
-            || stages == [9, VELOCITY_OMITTED, POSITION_QUANTIZED, delta, 0, 0, 0]);
+            || stages.steps == 512
+                && stages.codes == [9, VELOCITY_OMITTED, POSITION_QUANTIZED, delta, 0, 0, 0]);
     check(legal, "stages that are not legal together")?;
     Ok(stages)
 }
 
-/// The precision that follows from the stages (section 2): orientation, velocity and position.
-pub(crate) fn precision(stages: [u8; 7]) -> [u8; 3] {
-    let [orientation, mut velocity, position, ..] = stages;
+/// The precision that follows from the stages (section 2): orientation, velocity, position and its steps.
+pub(crate) fn precision(stages: Stages) -> [i64; 4] {
+    let [orientation, mut velocity, position, ..] = stages.codes;
     if velocity == VELOCITY_AT_REST_FLAG {
         velocity = VELOCITY_QUANTIZED;
     }
-    [orientation, velocity, position]
+    let codes = [orientation, velocity, position].map(i64::from);
+    [codes[0], codes[1], codes[2], stages.steps]
 }
 
 /// A cube of the initial state in the precision of a packet (sections 2 and 3).
-fn quantize(cube: &FloatCube, stages: [u8; 7]) -> Cube {
+fn quantize(cube: &FloatCube, stages: Stages) -> Cube {
+    let [orientation_code, velocity_code, position_code, ..] = stages.codes;
     let word = |single: f32| i64::from(single.to_bits());
     // Steps a metre, not metres a step: 32/(2²¹ − 1) is no double, but (2²¹ − 1)/32 is.
     let round = |value: f32, steps: f64, range: &RangeInclusive<i64>| {
@@ -357,16 +414,16 @@ fn quantize(cube: &FloatCube, stages: [u8; 7]) -> Cube {
     };
     Cube {
         interacting: cube.interacting,
-        position: match stages[2] {
-            POSITION_QUANTIZED => position(512.0, QUANTIZED_POSITION),
+        position: match position_code {
+            POSITION_QUANTIZED => position(stages.steps as f64, quantized_position(stages.steps)),
             POSITION_AFFINE => position(2097151.0 / 32.0, AFFINE_POSITION),
             _ => cube.position.map(word),
         },
-        orientation: match stages[0] {
+        orientation: match orientation_code {
             FULL => cube.orientation.map(word),
             width => smallest_three(cube.orientation.map(f64::from), width),
         },
-        velocity: match stages[1] {
+        velocity: match velocity_code {
             VELOCITY_QUANTIZED | VELOCITY_AT_REST_FLAG => velocity(32.0, QUANTIZED_VELOCITY),
             VELOCITY_AFFINE => velocity(2097151.0 / 128.0, AFFINE_VELOCITY),
             VELOCITY_OMITTED => None,
@@ -415,18 +472,22 @@ fn binary_digits(n: u64) -> u32 {
 /// The selection (section 6): for each cube, whether it follows.
 fn read_selection(
     bits: &mut Bits,
-    delta: u8,
+    stages: Stages,
     cubes: usize,
     baseline: Option<&Kept>,
 ) -> Result<Vec<bool>, String> {
     let index_width = binary_digits(cubes.saturating_sub(1) as u64);
     let widest = index_width.max(1);
+    let delta = stages.codes[3];
     let (most, ranges) = match delta {
         OFF => return Ok(vec![true; cubes]),
         1 => return (0..cubes).map(|_| bits.bit()).collect(), // changed bits
         2 => (cubes / widest as usize, None),                 // indices
-        3 => (cubes / 4, Some([3, 5, widest])),               // relative indices
-        _ => (cubes / 6, Some([5, 6, widest])),               // predicted indices
+        RELATIVE_INDICES => {
+            let [small, large] = stages.ranges[0];
+            (cubes / (1 + small) as usize, Some([small, large, widest]))
+        }
+        _ => (cubes / 6, Some([5, 6, widest])), // predicted indices
     };
     let mut written = vec![false; cubes];
     if bits.bit()? {
@@ -460,12 +521,12 @@ fn read_selection(
 /// A cube that follows (section 7). `cube` is the reference's; what is read replaces its fields.
 fn read_cube(
     bits: &mut Bits,
-    stages: [u8; 7],
+    stages: Stages,
     cube: &mut Cube,
     predicted: [i64; 3],
     class: usize,
 ) -> Result<(), String> {
-    let (position, orientation) = read_flags(bits, stages[6], &mut cube.interacting)?;
+    let (position, orientation) = read_flags(bits, stages.codes[6], &mut cube.interacting)?;
     if position {
         read_position(bits, stages, &mut cube.position, predicted, class)?;
     }
@@ -474,7 +535,7 @@ fn read_cube(
     }
     // A velocity that is omitted is also none in the reference, which has the same precision.
     if let Some(velocity) = &mut cube.velocity {
-        read_velocity(bits, stages[1], velocity)?;
+        read_velocity(bits, stages.codes[1], velocity)?;
     }
     Ok(())
 }
@@ -498,14 +559,18 @@ fn read_flags(bits: &mut Bits, flags: u8, interacting: &mut bool) -> Result<(boo
 /// A position (section 7). `position` is the reference's.
 fn read_position(
     bits: &mut Bits,
-    stages: [u8; 7],
+    stages: Stages,
     position: &mut [i64; 3],
     predicted: [i64; 3],
     class: usize,
 ) -> Result<(), String> {
-    let [_, _, precision, _, relative, ..] = stages;
+    let [_, _, precision, _, relative, ..] = stages.codes;
     let (ranges, widths) = match precision {
-        POSITION_QUANTIZED => (QUANTIZED_POSITION, [18, 18, 14]),
+        POSITION_QUANTIZED => {
+            let width = binary_digits(32 * stages.steps as u64 - 1);
+            let widths = [width + 4, width + 4, width];
+            (quantized_position(stages.steps), widths)
+        }
         POSITION_AFFINE => (AFFINE_POSITION, [25, 25, 21]),
         _ => {
             *position = bits.singles()?;
@@ -518,8 +583,8 @@ fn read_position(
         let range = &ranges[axis];
         position[axis] = if is_difference {
             position[axis] + bits.number(21)? - 1048576
-        } else if is_relative && relative == 1 {
-            position[axis] + bits.signed_in(&[5, 9])?
+        } else if is_relative && relative == TWO_RANGES {
+            position[axis] + bits.signed_in(&stages.ranges[1])?
         } else if is_relative {
             predicted[axis] + bits.signed_in(&CLASSES[class].0)?
         } else {
@@ -533,21 +598,23 @@ fn read_position(
 /// An orientation (section 7). `orientation` is the reference's.
 fn read_orientation(
     bits: &mut Bits,
-    stages: [u8; 7],
+    stages: Stages,
     orientation: &mut [i64; 4],
     class: usize,
 ) -> Result<(), String> {
-    let [width, .., relative, _] = stages.map(u32::from);
-    if stages[0] == FULL {
+    let [width, .., relative, _] = stages.codes;
+    let width = u32::from(width);
+    if stages.codes[0] == FULL {
         *orientation = bits.quaternion()?;
-    } else if relative == 0 || !bits.bit()? {
+    } else if relative == OFF || !bits.bit()? {
         orientation[0] = bits.number(2)?;
         for component in &mut orientation[1..] {
             *component = bits.number(width)?;
         }
     } else {
         let class = &CLASSES[class].1;
-        let at_nine_bits: &[u32] = if relative == 1 { &[5, 8] } else { class };
+        let two = &stages.ranges[2];
+        let at_nine_bits: &[u32] = if relative == TWO_RANGES { two } else { class };
         // Larger by width − 9, but at least 1.
         let wider = |bits: &u32| (bits + width).saturating_sub(9).max(1);
         let widths: Vec<u32> = at_nine_bits.iter().map(wider).collect();
@@ -615,7 +682,7 @@ fn predict(kept: &Kept, index: usize, factor: i64, fall: i64) -> ([i64; 3], usiz
 }
 
 /// The snapshot and its motion (section 9).
-fn keep(sequence: u16, stages: [u8; 7], cubes: Vec<Cube>, baseline: Option<&Kept>) -> Kept {
+fn keep(sequence: u16, stages: Stages, cubes: Vec<Cube>, baseline: Option<&Kept>) -> Kept {
     let mut kept = Kept {
         sequence,
         stages,
@@ -637,7 +704,7 @@ fn keep(sequence: u16, stages: [u8; 7], cubes: Vec<Cube>, baseline: Option<&Kept
     let ticks_before = baseline.ticks;
     for (index, (now, before)) in kept.cubes.iter().zip(&baseline.cubes).enumerate() {
         kept.moved[index] = now != before;
-        if stages[2] != POSITION_QUANTIZED {
+        if stages.codes[2] != POSITION_QUANTIZED || stages.steps != 512 {
             continue;
         }
         let displacement = [0, 1, 2].map(|axis| now.position[axis] - before.position[axis]);

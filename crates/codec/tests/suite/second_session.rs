@@ -9,7 +9,7 @@ use crate::second_coder::{
     ACTIVE_CHANGES, ANY_UNTOUCHED, Bins, Choice, NEXT_LARGEST, RESTING_CHANGES, Residual,
     SAME_LARGEST, SAME_ORIENTATION, SAME_POSITION, TOGGLES, Tables,
 };
-use crate::second_decoder::{Cube, Kept, QUANTIZED_POSITION, precision};
+use crate::second_decoder::{Cube, Kept, precision, quantized_position};
 use crate::second_predictor::{
     Body, Carriers, MAX_CARRIERS, Predictor, Quaternion, Vector, floats, over, pack, plus, times,
     turn, unpack,
@@ -407,7 +407,7 @@ impl Session<'_> {
                     ],
                 });
                 let number = prediction + residual;
-                let range = &QUANTIZED_POSITION[axis];
+                let range = &quantized_position(512)[axis];
                 let fits = range.contains(&number);
                 self.bins.require(fits, "a position out of range");
                 let number = number.clamp(*range.start(), *range.end());

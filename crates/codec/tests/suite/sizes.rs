@@ -1,7 +1,8 @@
 //! Sizes to the bit, from the article's layouts.
 
 use cubewire_codec::ladder::{self, LADDER, Rung};
-use cubewire_codec::{BitKind, BitLedger, CubeState, Sequence, Snapshot};
+use cubewire_codec::stages::Position;
+use cubewire_codec::{BitKind, BitLedger, CubeState, Sequence, Snapshot, Stages};
 use glam::Vec3;
 
 use crate::scene::Lane;
@@ -45,6 +46,25 @@ fn cubes_take_the_articles_bits() {
     }
     // 36 152.625 bytes: the article's snapshot.
     assert_eq!(body_bits(ladder::UNCOMPRESSED, rest) / 8.0, 36_152.625);
+}
+
+#[test]
+fn each_doubling_of_the_steps_takes_three_bits() {
+    for log in 5..=12 {
+        let position = Position::Quantized {
+            steps_per_metre: 1 << log,
+        };
+        let stages = Stages {
+            position,
+            ..ladder::POSITION.stages
+        };
+        let rung = Rung {
+            stages,
+            ..ladder::POSITION
+        };
+        let bits = 80.0 + 3.0 * f64::from(log - 9);
+        assert_eq!(body_bits(rung, Vec3::ZERO), 901.0 * bits);
+    }
 }
 
 /// The packet of a state at rest against an equal baseline.

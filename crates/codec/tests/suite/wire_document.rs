@@ -1,7 +1,7 @@
 //! The tables and examples of WIRE.md and DECISIONS.md agree with the code.
 
 use cubewire_codec::entropy::TrainedModel;
-use cubewire_codec::ladder::{AFFINE, LADDER};
+use cubewire_codec::ladder::{AFFINE, CHANGED_FLAGS, LADDER};
 use cubewire_codec::motion::{FALL_HEIGHT, GRAVITY, MAX_TICKS};
 use cubewire_codec::predict::{CLASSES, DRAG_PER_TICK, REST_HEIGHT};
 use cubewire_codec::quantize::affine::{
@@ -13,9 +13,8 @@ use cubewire_codec::stages::{
     Velocity,
 };
 use cubewire_codec::{
-    BitLedger, CubeState, GROWING_ORIENTATION_RANGES, MAX_CUBES, ORIENTATION_RANGES,
-    POSITION_RANGES, PREDICTED_INDEX_BITS, PREDICTED_POSITION_RANGES, RELATIVE_INDEX_BITS,
-    Sequence, Snapshot, encode_initial,
+    BitLedger, CubeState, GROWING_ORIENTATION_RANGES, MAX_CUBES, PREDICTED_INDEX_BITS,
+    PREDICTED_POSITION_RANGES, Sequence, Snapshot, encode_initial,
 };
 use glam::{Quat, Vec3};
 
@@ -46,14 +45,22 @@ fn widths(bits: &[u8]) -> String {
 #[test]
 fn the_constants_are_those_of_the_code() {
     let range = |bounded: Bounded| format!("{}..={}", bounded.min, bounded.max);
+    let usual = |range_bits: Option<[u8; 2]>| widths(&range_bits.unwrap());
     for (constant, value) in [
         ("maximum number of cubes", MAX_CUBES.to_string()),
         (
-            "position, quantized: steps per metre",
+            "position, quantized: usual steps per metre",
             POSITION_XY.steps_per_unit.to_string(),
         ),
-        ("position, quantized: x and y", range(POSITION_XY)),
-        ("position, quantized: z", range(POSITION_Z)),
+        (
+            "position, quantized: least and most steps per metre",
+            format!("{} {}", Position::MIN_STEPS, Position::MAX_STEPS),
+        ),
+        (
+            "position, quantized with s = 512: x and y",
+            range(POSITION_XY),
+        ),
+        ("position, quantized with s = 512: z", range(POSITION_Z)),
         ("position, affine: x and y", range(AFFINE_POSITION_XY)),
         ("position, affine: z", range(AFFINE_POSITION_Z)),
         (
@@ -67,12 +74,30 @@ fn the_constants_are_those_of_the_code() {
             "affine difference: zero point",
             DIFFERENCE_ZERO_POINT.to_string(),
         ),
-        ("relative index: ranges", widths(&RELATIVE_INDEX_BITS)),
-        ("predicted index: ranges", widths(&PREDICTED_INDEX_BITS)),
-        ("relative position: ranges", widths(&POSITION_RANGES.bits())),
         (
-            "relative orientation: ranges at 9 bits",
-            widths(&ORIENTATION_RANGES.bits()),
+            "relative index: usual ranges",
+            usual(Delta::RELATIVE_INDICES.range_bits()),
+        ),
+        (
+            "relative index: most bits of a range",
+            Delta::MAX_RANGE_BITS.to_string(),
+        ),
+        ("predicted index: ranges", widths(&PREDICTED_INDEX_BITS)),
+        (
+            "relative position: usual ranges",
+            usual(RelativePosition::TWO_RANGES.range_bits()),
+        ),
+        (
+            "relative position: most bits of a range",
+            RelativePosition::MAX_RANGE_BITS.to_string(),
+        ),
+        (
+            "relative orientation: usual ranges at 9 bits",
+            usual(RelativeOrientation::TWO_RANGES.range_bits()),
+        ),
+        (
+            "relative orientation: most bits of a range at 9 bits",
+            RelativeOrientation::MAX_RANGE_BITS.to_string(),
         ),
         ("maximum ticks of a known motion", MAX_TICKS.to_string()),
         (
@@ -242,10 +267,32 @@ fn to_hex(label: Sequence, bytes: &[u8]) -> String {
     format!("{label} {}\n", lines.join("\n      "))
 }
 
-/// The seven codes of section 5.
+/// The rungs of section 13, and stages of which every parameter is unusual.
+pub(crate) fn example_stages() -> impl Iterator<Item = (&'static str, Stages)> {
+    let unusual = Stages {
+        position: Position::Quantized {
+            steps_per_metre: 1024,
+        },
+        delta: Delta::RelativeIndices { small: 2, large: 4 },
+        relative_position: RelativePosition::TwoRanges {
+            small: 7,
+            large: 10,
+        },
+        relative_orientation: RelativeOrientation::TwoRanges { small: 3, large: 9 },
+        ..CHANGED_FLAGS.stages
+    };
+    let rungs = LADDER.into_iter().chain([AFFINE]);
+    let rungs = rungs.map(|rung| (rung.name, rung.stages));
+    rungs.chain([("changed-flags, other parameters", unusual)])
+}
+
+/// The seven codes of section 5, and the parameters that follow.
 fn codes(stages: &Stages) -> String {
+    /// The code after the last means that parameters follow.
     fn place<T: PartialEq>(all: &[T], stage: T) -> usize {
-        all.iter().position(|other| *other == stage).unwrap()
+        all.iter()
+            .position(|other| *other == stage)
+            .unwrap_or(all.len())
     }
     let codes = [
         match stages.orientation {
@@ -259,20 +306,35 @@ fn codes(stages: &Stages) -> String {
         place(&RelativeOrientation::ALL, stages.relative_orientation),
         place(&ChangedFlags::ALL, stages.changed_flags),
     ];
-    codes.map(|code| code.to_string()).join(" ")
+    let mut text = codes.map(|code| code.to_string()).join(" ");
+    if let Position::Quantized { steps_per_metre } = stages.position
+        && codes[2] == 3
+    {
+        text += &format!(", steps {}", steps_per_metre.ilog2() - 5);
+    }
+    for (follow, range_bits) in [
+        (codes[3] == 7, stages.delta.range_bits()),
+        (codes[4] == 3, stages.relative_position.range_bits()),
+        (codes[5] == 3, stages.relative_orientation.range_bits()),
+    ] {
+        if let (true, Some([small, large])) = (follow, range_bits) {
+            text += &format!(", ranges {} {}", small - 1, large - 1);
+        }
+    }
+    text
 }
 
 #[test]
 fn the_examples_are_what_the_code_writes_and_reads() {
     let (initial, states) = example_states();
     let mut examples = String::new();
-    for rung in LADDER.into_iter().chain([AFFINE]) {
+    for (name, stages) in example_stages() {
         let mut lane = Lane::new(&initial, BitLedger::new());
-        examples += &format!("\n**{}** {}\n\n```text\n", rung.name, codes(&rung.stages));
+        examples += &format!("\n**{name}** {}\n\n```text\n", codes(&stages));
         let mut before = None;
         for (sequence, state) in &states {
             // The lane decodes it, too, and checks what arrives.
-            lane.send(*sequence, rung.stages, state, before);
+            lane.send(*sequence, stages, state, before);
             examples += &to_hex(*sequence, &lane.packet.bytes);
             before = Some(*sequence);
         }

@@ -2,10 +2,8 @@
 
 use cubewire_codec::predict::CLASSES;
 use cubewire_codec::ranges::Ranges;
-use cubewire_codec::{
-    GROWING_ORIENTATION_RANGES, ORIENTATION_RANGES, POSITION_RANGES, PREDICTED_INDEX_BITS,
-    PREDICTED_POSITION_RANGES, RELATIVE_INDEX_BITS,
-};
+use cubewire_codec::stages::{Delta, RelativeOrientation, RelativePosition};
+use cubewire_codec::{GROWING_ORIENTATION_RANGES, PREDICTED_INDEX_BITS, PREDICTED_POSITION_RANGES};
 
 use crate::cli::SearchField;
 
@@ -45,21 +43,32 @@ pub(super) fn questions(field: SearchField) -> Vec<Question> {
             "Positions",
             "the prediction",
             "bits a changed position",
-            (POSITION_RANGES, PREDICTED_POSITION_RANGES),
+            (
+                usual(RelativePosition::TWO_RANGES.range_bits()),
+                PREDICTED_POSITION_RANGES,
+            ),
             12,
         ),
         SearchField::Orientation => vectors(
             "Orientations",
             "the baseline",
             "bits a changed orientation",
-            (ORIENTATION_RANGES, GROWING_ORIENTATION_RANGES),
+            (
+                usual(RelativeOrientation::TWO_RANGES.range_bits()),
+                GROWING_ORIENTATION_RANGES,
+            ),
             9,
         ),
         SearchField::Index => vec![
-            index("changed cubes", RELATIVE_INDEX_BITS),
+            index("changed cubes", usual(Delta::RELATIVE_INDICES.range_bits())),
             index("mispredicted cubes", PREDICTED_INDEX_BITS),
         ],
     }
+}
+
+/// Bits of the two ranges of a stage that has them.
+fn usual(range_bits: Option<[u8; 2]>) -> [u8; 2] {
+    range_bits.expect("the stage has two ranges")
 }
 
 /// A table for two ranges relative to the baseline, and one for each class with three ranges relative
@@ -68,13 +77,13 @@ fn vectors(
     field: &str,
     reference: &str,
     unit: &'static str,
-    (two, three): (Ranges<2>, [Ranges<3>; CLASSES]),
+    (two, three): ([u8; 2], [Ranges<3>; CLASSES]),
     max_bits: u8,
 ) -> Vec<Question> {
     let all = Question {
         title: format!("{field} relative to the baseline, two ranges"),
         unit,
-        current: two.bits().to_vec(),
+        current: two.to_vec(),
         max_bits,
         is_class: false,
     };

@@ -1,0 +1,389 @@
+//! Which stages are legal.
+
+use crate::precision::StepsPerMetreError;
+use crate::quantize::smallest_three::ComponentBitsError;
+use crate::stages::{
+    ChangedFlags, Delta, Orientation, Position, RelativeOrientation, RelativePosition, Stages,
+    Velocity,
+};
+
+/// Why a combination of stages is illegal. The messages suit a tooltip.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum IllegalStages {
+    /// Smallest-three bits outside 2..=15.
+    #[error(transparent)]
+    ComponentBits(#[from] ComponentBitsError),
+    /// Steps of positions that are no power of two, or outside 32..=4096.
+    #[error(transparent)]
+    StepsPerMetre(#[from] StepsPerMetreError),
+    /// Ranges of relative indices.
+    #[error(
+        "ranges of relative indices have 1 to {} bits, the small one at most as many as the large one, \
+         not {small} and {large}",
+        Delta::MAX_RANGE_BITS
+    )]
+    IndexRanges {
+        /// Bits of the small range.
+        small: u8,
+        /// Bits of the large range.
+        large: u8,
+    },
+    /// Ranges of relative positions.
+    #[error(
+        "ranges of relative positions have 1 to {} bits, the small one at most as many as the large one, \
+         not {small} and {large}",
+        RelativePosition::MAX_RANGE_BITS
+    )]
+    PositionRanges {
+        /// Bits of the small range.
+        small: u8,
+        /// Bits of the large range.
+        large: u8,
+    },
+    /// Ranges of relative orientations.
+    #[error(
+        "ranges of relative orientations have 1 to {} bits for components of nine bits, the small one at \
+         most as many as the large one, not {small} and {large}",
+        RelativeOrientation::MAX_RANGE_BITS
+    )]
+    OrientationRanges {
+        /// Bits of the small range, for components of 9 bits.
+        small: u8,
+        /// Bits of the large range, for components of 9 bits.
+        large: u8,
+    },
+    /// Relative positions without delta encoding.
+    #[error(
+        "relative positions need delta encoding: without a baseline there is nothing to be relative to"
+    )]
+    RelativePositionWithoutDelta,
+    /// Relative positions of anything but whole steps.
+    #[error(
+        "relative positions need quantized positions: they are differences between whole numbers of steps"
+    )]
+    RelativePositionUnquantized,
+    /// Predicted positions in other steps than 1/512 m.
+    #[error(
+        "predicted positions need 512 steps per metre: their ranges are those that are best for such steps"
+    )]
+    PredictedPositionSteps,
+    /// Relative orientations without delta encoding.
+    #[error(
+        "relative orientations need delta encoding: without a baseline there is nothing to be relative to"
+    )]
+    RelativeOrientationWithoutDelta,
+    /// Relative orientations of full quaternions.
+    #[error(
+        "relative orientations need the smallest three: they are differences between its components"
+    )]
+    RelativeOrientationUnquantized,
+    /// Growing ranges with quantized positions in other steps than 1/512 m.
+    #[error(
+        "growing ranges need 512 steps per metre where positions are quantized: they are chosen by speed in \
+         such steps"
+    )]
+    GrowingRangesSteps,
+    /// Arithmetic coding of other integers, or together with stages that it replaces.
+    #[error(
+        "arithmetic coding goes with orientations in nine bits, positions quantized in 512 steps per metre and \
+         no velocity, and takes the place of relative positions, relative orientations and changed flags"
+    )]
+    ArithmeticNotAlone,
+    /// Changed flags without delta encoding.
+    #[error(
+        "changed flags need delta encoding: without a baseline nothing is known to be unchanged"
+    )]
+    ChangedFlagsWithoutDelta,
+}
+
+impl Stages {
+    /// Checks whether this combination is legal.
+    ///
+    /// # Errors
+    /// The first reason why it is not.
+    pub const fn check(&self) -> Result<(), IllegalStages> {
+        if let Err(error) = self.check_parameters() {
+            return Err(error);
+        }
+        let delta = !matches!(self.delta, Delta::Off);
+        if self.delta.is_arithmetic() && !self.suits_arithmetic() {
+            return Err(IllegalStages::ArithmeticNotAlone);
+        }
+        if !matches!(self.relative_position, RelativePosition::Off) {
+            if !delta {
+                return Err(IllegalStages::RelativePositionWithoutDelta);
+            }
+            if !matches!(self.position, Position::Quantized { .. }) {
+                return Err(IllegalStages::RelativePositionUnquantized);
+            }
+        }
+        if matches!(self.relative_position, RelativePosition::Predicted)
+            && !self.position.has_usual_steps()
+        {
+            return Err(IllegalStages::PredictedPositionSteps);
+        }
+        if !matches!(self.relative_orientation, RelativeOrientation::Off) {
+            if !delta {
+                return Err(IllegalStages::RelativeOrientationWithoutDelta);
+            }
+            if !matches!(self.orientation, Orientation::SmallestThree { .. }) {
+                return Err(IllegalStages::RelativeOrientationUnquantized);
+            }
+        }
+        if matches!(
+            self.relative_orientation,
+            RelativeOrientation::GrowingRanges
+        ) && matches!(self.position, Position::Quantized { .. })
+            && !self.position.has_usual_steps()
+        {
+            return Err(IllegalStages::GrowingRangesSteps);
+        }
+        if !matches!(self.changed_flags, ChangedFlags::Off) && !delta {
+            return Err(IllegalStages::ChangedFlagsWithoutDelta);
+        }
+        Ok(())
+    }
+
+    /// Checks each stage on its own.
+    const fn check_parameters(&self) -> Result<(), IllegalStages> {
+        if let Err(error) = self.orientation.check() {
+            return Err(IllegalStages::ComponentBits(error));
+        }
+        if let Err(error) = self.position.check() {
+            return Err(IllegalStages::StepsPerMetre(error));
+        }
+        if let Delta::RelativeIndices { small, large } = self.delta
+            && !self.delta.has_legal_ranges()
+        {
+            return Err(IllegalStages::IndexRanges { small, large });
+        }
+        if let RelativePosition::TwoRanges { small, large } = self.relative_position
+            && !self.relative_position.has_legal_ranges()
+        {
+            return Err(IllegalStages::PositionRanges { small, large });
+        }
+        if let RelativeOrientation::TwoRanges { small, large } = self.relative_orientation
+            && !self.relative_orientation.has_legal_ranges()
+        {
+            return Err(IllegalStages::OrientationRanges { small, large });
+        }
+        Ok(())
+    }
+
+    const fn suits_arithmetic(&self) -> bool {
+        self.position.has_usual_steps()
+            && matches!(
+                self,
+                Self {
+                    orientation: Orientation::SmallestThree { bits: 9 },
+                    velocity: Velocity::Omitted,
+                    relative_position: RelativePosition::Off,
+                    relative_orientation: RelativeOrientation::Off,
+                    changed_flags: ChangedFlags::Off,
+                    ..
+                }
+            )
+    }
+}
+
+/// Whether the ranges of a stage, if it has them, are legal.
+const fn are_legal(range_bits: Option<[u8; 2]>, max: u8) -> bool {
+    match range_bits {
+        Some([small, large]) => 1 <= small && small <= large && large <= max,
+        None => true,
+    }
+}
+
+impl Delta {
+    pub(super) const fn has_legal_ranges(self) -> bool {
+        are_legal(self.range_bits(), Self::MAX_RANGE_BITS)
+    }
+}
+
+impl RelativePosition {
+    pub(super) const fn has_legal_ranges(self) -> bool {
+        are_legal(self.range_bits(), Self::MAX_RANGE_BITS)
+    }
+}
+
+impl RelativeOrientation {
+    pub(super) const fn has_legal_ranges(self) -> bool {
+        are_legal(self.range_bits(), Self::MAX_RANGE_BITS)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ladder;
+
+    const TOP: Stages = ladder::CHANGED_FLAGS.stages;
+
+    fn with_steps(stages: Stages, steps_per_metre: u16) -> Stages {
+        Stages {
+            position: Position::Quantized { steps_per_metre },
+            ..stages
+        }
+    }
+
+    #[test]
+    fn every_refusal_of_a_combination_has_its_own_reason() {
+        let refused = [
+            (
+                Stages {
+                    delta: Delta::Off,
+                    ..TOP
+                },
+                IllegalStages::RelativePositionWithoutDelta,
+            ),
+            (
+                Stages {
+                    position: Position::Affine,
+                    ..TOP
+                },
+                IllegalStages::RelativePositionUnquantized,
+            ),
+            (
+                Stages {
+                    relative_position: RelativePosition::Predicted,
+                    ..with_steps(TOP, 256)
+                },
+                IllegalStages::PredictedPositionSteps,
+            ),
+            (
+                Stages {
+                    delta: Delta::Off,
+                    relative_position: RelativePosition::Off,
+                    ..TOP
+                },
+                IllegalStages::RelativeOrientationWithoutDelta,
+            ),
+            (
+                Stages {
+                    orientation: Orientation::Full,
+                    ..TOP
+                },
+                IllegalStages::RelativeOrientationUnquantized,
+            ),
+            (
+                Stages {
+                    relative_orientation: RelativeOrientation::GrowingRanges,
+                    ..with_steps(TOP, 1024)
+                },
+                IllegalStages::GrowingRangesSteps,
+            ),
+            (
+                Stages {
+                    delta: Delta::Off,
+                    relative_position: RelativePosition::Off,
+                    relative_orientation: RelativeOrientation::Off,
+                    ..TOP
+                },
+                IllegalStages::ChangedFlagsWithoutDelta,
+            ),
+            (
+                with_steps(ladder::ARITHMETIC.stages, 1024),
+                IllegalStages::ArithmeticNotAlone,
+            ),
+        ];
+        for (stages, reason) in refused {
+            assert_eq!(stages.check(), Err(reason));
+        }
+    }
+
+    #[test]
+    fn every_refusal_of_a_parameter_has_its_own_reason() {
+        for bits in [0, 1, 16, 255] {
+            let orientation = Orientation::SmallestThree { bits };
+            assert_eq!(
+                Stages { orientation, ..TOP }.check(),
+                Err(ComponentBitsError { bits }.into())
+            );
+        }
+        for steps_per_metre in 0..=u16::MAX {
+            let legal = [32, 64, 128, 256, 512, 1024, 2048, 4096].contains(&steps_per_metre);
+            let expected = match legal {
+                true => Ok(()),
+                false => Err(StepsPerMetreError { steps_per_metre }.into()),
+            };
+            assert_eq!(with_steps(TOP, steps_per_metre).check(), expected);
+        }
+        for small in 0..=33 {
+            for large in 0..=33 {
+                let with = |legal: bool, reason| if legal { Ok(()) } else { Err(reason) };
+                let ordered = 1 <= small && small <= large;
+                let delta = Delta::RelativeIndices { small, large };
+                assert_eq!(
+                    Stages { delta, ..TOP }.check(),
+                    with(
+                        ordered && large <= 16,
+                        IllegalStages::IndexRanges { small, large }
+                    )
+                );
+                let relative_position = RelativePosition::TwoRanges { small, large };
+                assert_eq!(
+                    Stages {
+                        relative_position,
+                        ..TOP
+                    }
+                    .check(),
+                    with(
+                        ordered && large <= 18,
+                        IllegalStages::PositionRanges { small, large }
+                    )
+                );
+                let relative_orientation = RelativeOrientation::TwoRanges { small, large };
+                assert_eq!(
+                    Stages {
+                        relative_orientation,
+                        ..TOP
+                    }
+                    .check(),
+                    with(
+                        ordered && large <= 10,
+                        IllegalStages::OrientationRanges { small, large }
+                    )
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn reasons_say_what_is_legal() {
+        for (stages, message) in [
+            (
+                with_steps(TOP, 500),
+                "quantized positions have a power of two from 32 to 4096 steps per metre, not 500",
+            ),
+            (
+                Stages {
+                    delta: Delta::RelativeIndices { small: 6, large: 5 },
+                    ..TOP
+                },
+                "ranges of relative indices have 1 to 16 bits, the small one at most as many as the large \
+                 one, not 6 and 5",
+            ),
+            (
+                Stages {
+                    relative_position: RelativePosition::TwoRanges { small: 0, large: 5 },
+                    ..TOP
+                },
+                "ranges of relative positions have 1 to 18 bits, the small one at most as many as the large \
+                 one, not 0 and 5",
+            ),
+            (
+                Stages {
+                    relative_orientation: RelativeOrientation::TwoRanges {
+                        small: 5,
+                        large: 11,
+                    },
+                    ..TOP
+                },
+                "ranges of relative orientations have 1 to 10 bits for components of nine bits, the small \
+                 one at most as many as the large one, not 5 and 11",
+            ),
+        ] {
+            assert_eq!(stages.check().unwrap_err().to_string(), message);
+        }
+    }
+}
