@@ -128,6 +128,10 @@ impl Paint {
             let place = cost.form.map_or(0, |form| 1 + form as usize);
             return &self.forms[place];
         }
+        // The scene stays recognizable.
+        if cost.amount == 0.0 {
+            return &self.grey;
+        }
         let fraction = cost.amount / costs.scale_end.max(f32::MIN_POSITIVE);
         let place = (fraction * (AMOUNTS - 1) as f32).round() as usize;
         &self.amounts[place.min(AMOUNTS - 1)]

@@ -52,7 +52,7 @@ impl Pen<'_> {
         }
         let y = top + ROW;
         let end = costs.scale_end;
-        text(pos2(area.min.x, y), Align2::LEFT_TOP, "0".to_owned());
+        text(pos2(area.min.x, y), Align2::LEFT_TOP, "> 0".to_owned());
         text(
             pos2(area.center().x, y),
             Align2::CENTER_TOP,
@@ -61,7 +61,7 @@ impl Pen<'_> {
         text(
             pos2(area.max.x, y),
             Align2::RIGHT_TOP,
-            format!("{end} or more"),
+            format!("≥ {end}"),
         );
     }
 }
