@@ -29,6 +29,7 @@ impl Plugin for HistoryPlugin {
         app.init_resource::<Wanted>()
             .init_resource::<WorldHistory>()
             .init_resource::<Moment>()
+            .init_resource::<Selection>()
             .add_observer(on_action)
             .add_systems(
                 PreUpdate,
@@ -106,6 +107,17 @@ impl LaneHistory {
         }
         self.due_ticks.push_back((tick, picture.due_tick));
     }
+}
+
+/// The cube that views and panel are about.
+#[derive(Resource, Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Selection {
+    /// The index of the selected cube.
+    pub cube: Option<usize>,
+    /// The index of the cube under the pointer, in a view or as bits in the panel.
+    pub hovered: Option<usize>,
+    /// Whether the cameras follow the selected cube.
+    pub follows: bool,
 }
 
 /// The tick of the past that is shown; none while the present is.

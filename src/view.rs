@@ -15,6 +15,7 @@ mod halves;
 mod notices;
 mod overlay;
 mod panes;
+mod picking;
 mod pictures;
 mod player;
 mod quality;

@@ -11,7 +11,7 @@ use cubewire_scene::{PLAYER, side};
 
 use super::quality::{self, Detail, Quality};
 use super::{Canvas, Costs, CubeColors, Notices, Side, ViewCube, ViewMode, ViewSystems};
-use super::{bevel, camera, canvas, floor, overlay, panes, player, stage, trails};
+use super::{bevel, camera, canvas, floor, overlay, panes, picking, player, stage, trails};
 use crate::theme::{Theme, bevy_color};
 
 /// Opacity of the replica in the difference view.
@@ -51,6 +51,7 @@ impl Plugin for AppearancePlugin {
                 Update,
                 (
                     camera::orbit,
+                    picking::pick,
                     quality::choose.run_if(resource_changed::<Quality>),
                     stage::set_detail.run_if(resource_changed::<Detail>),
                     (

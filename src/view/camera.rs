@@ -12,6 +12,7 @@ use cubewire_scene::PLAYER;
 use super::panes::Pane;
 use super::side::SHARED;
 use super::{Canvas, Inset, Side, ViewCube};
+use crate::history::Selection;
 
 /// Offset of the reference demo's camera from its focus, which is 1 m below the player.
 const OFFSET: Vec3 = Vec3::new(0.0, -11.0, 6.0);
@@ -161,6 +162,7 @@ pub(super) fn orbit(
 pub(super) fn follow(
     time: Res<Time<Real>>,
     orbit: Res<Orbit>,
+    selection: Res<Selection>,
     cubes: Query<(&Side, &ViewCube, &Transform), Without<Follow>>,
     mut cameras: Query<(&Side, &mut Follow, &mut Transform)>,
 ) {
@@ -169,10 +171,12 @@ pub(super) fn follow(
         0.0 => 1.0,
         seconds => 1.0 - (-seconds / EASE_SECONDS).exp(),
     };
+    let selected = selection.cube.filter(|_| selection.follows);
+    let followed = selected.unwrap_or(PLAYER);
     for (side, mut follow, mut transform) in &mut cameras {
         let Some((_, _, player)) = cubes
             .iter()
-            .find(|(other, cube, _)| *other == side && cube.index == PLAYER)
+            .find(|(other, cube, _)| *other == side && cube.index == followed)
         else {
             continue;
         };

@@ -2,6 +2,7 @@
 
 mod legend;
 mod notice;
+mod outline;
 mod text;
 mod wrap;
 
@@ -20,6 +21,7 @@ use crate::replication::{
     Accounting, Lane, LaneMeter, LaneSettings, LaneSettingsQueryReadOnly, LocalLane,
 };
 use crate::theme::Theme;
+use outline::Outlined;
 use text::Pen;
 
 pub(super) use notice::notice;
@@ -146,6 +148,7 @@ pub(super) struct Shown<'w, 's> {
     arrivals: Res<'w, Arrivals>,
     window: Option<Single<'w, 's, (), With<PrimaryWindow>>>,
     lanes: Query<'w, 's, LaneInHalf, With<Lane>>,
+    outlined: Outlined<'w, 's>,
 }
 
 /// Draws the images of the cameras, and text over them, below the panel.
@@ -192,6 +195,9 @@ pub(super) fn draw(mut contexts: EguiContexts, panes: Query<(&Side, &Pane)>, sho
         painter: &painter,
         theme: *shown.theme,
     };
+    for &(side, _, area) in &images {
+        pen.outlines(side, in_points(area), &shown.outlined);
+    }
     shown.draw(&pen, picture, halves);
 }
 

@@ -1,0 +1,115 @@
+//! Outlines of the hovered and of the selected cube, in both halves.
+
+use bevy::ecs::system::SystemParam;
+use bevy::prelude::*;
+use bevy_egui::egui::{Color32, Rect, Stroke, pos2};
+
+use super::text::Pen;
+use crate::history::Selection;
+use crate::theme::egui_color;
+use crate::view::panes::Pane;
+use crate::view::{Side, ViewCube};
+
+/// What is outlined, and the cameras that see it.
+#[derive(SystemParam)]
+pub(super) struct Outlined<'w, 's> {
+    selection: Res<'w, Selection>,
+    cameras: Query<
+        'w,
+        's,
+        (
+            &'static Side,
+            &'static Pane,
+            &'static Camera,
+            &'static Transform,
+        ),
+        Without<ViewCube>,
+    >,
+    cubes: Query<'w, 's, (&'static Side, &'static ViewCube, &'static Transform)>,
+}
+
+/// The corners of a unit cube: bit 0, 1 and 2 of the index are x, y and z.
+fn corner(index: usize) -> Vec3 {
+    let at = |bit: usize| if index >> bit & 1 == 1 { 0.5 } else { -0.5 };
+    Vec3::new(at(0), at(1), at(2))
+}
+
+/// Pairs of corners.
+fn edges() -> impl Iterator<Item = (usize, usize)> {
+    let from = (0..8).flat_map(|from| (0..3).map(move |bit| (from, from | 1 << bit)));
+    from.filter(|(from, to)| from != to)
+}
+
+impl Pen<'_> {
+    /// Paints the outlines over `half`, which is the image of a side.
+    pub(super) fn outlines(&self, side: Side, half: Rect, what: &Outlined<'_, '_>) {
+        let selection = *what.selection;
+        let ink = egui_color(self.theme.colors().ink);
+        let surface = egui_color(self.theme.colors().surface);
+        if let Some(cube) = selection
+            .hovered
+            .filter(|&cube| Some(cube) != selection.cube)
+        {
+            self.outline(side, half, what, cube, (Stroke::new(1.5, ink), surface));
+        }
+        if let Some(cube) = selection.cube {
+            self.outline(side, half, what, cube, (Stroke::new(3.0, ink), surface));
+        }
+    }
+
+    fn outline(
+        &self,
+        side: Side,
+        half: Rect,
+        what: &Outlined<'_, '_>,
+        cube: usize,
+        (stroke, halo): (Stroke, Color32),
+    ) {
+        let camera = what.cameras.iter().find(|(other, ..)| **other == side);
+        let found = what
+            .cubes
+            .iter()
+            .find(|(other, found, _)| **other == side && found.index == cube);
+        let (Some((.., camera, eye)), Some((.., place))) = (camera, found) else {
+            return;
+        };
+        let Some(size) = camera.logical_viewport_size() else {
+            return;
+        };
+        // A little larger than the cube, whose faces would hide half of the line.
+        let place = place.with_scale(place.scale * 1.04);
+        let eye = GlobalTransform::from(*eye);
+        let corners: Vec<_> = (0..8)
+            .map(|index| {
+                let at = place.transform_point(corner(index));
+                let at = camera.world_to_viewport(&eye, at).ok()? / size;
+                Some(pos2(
+                    half.min.x + at.x * half.width(),
+                    half.min.y + at.y * half.height(),
+                ))
+            })
+            .collect();
+        let painter = self.painter.with_clip_rect(half);
+        for stroke in [Stroke::new(stroke.width + 2.0, halo), stroke] {
+            for (from, to) in edges() {
+                if let (Some(from), Some(to)) = (corners[from], corners[to]) {
+                    painter.line_segment([from, to], stroke);
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cube_has_twelve_edges_of_length_one() {
+        let edges: Vec<_> = edges().collect();
+        assert_eq!(edges.len(), 12);
+        for (from, to) in edges {
+            assert_eq!(corner(from).distance(corner(to)), 1.0);
+        }
+    }
+}

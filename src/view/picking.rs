@@ -1,0 +1,115 @@
+//! Picks the cube under the pointer, in either half.
+
+use bevy::math::bounding::{Aabb3d, RayCast3d};
+use bevy::prelude::*;
+use bevy::window::PrimaryWindow;
+use bevy_egui::input::EguiWantsInput;
+
+use super::panes::Pane;
+use super::{Canvas, Inset, Side, ViewCube};
+use crate::history::Selection;
+
+/// How far the pointer may move during a click, logical pixels: farther is a drag.
+const CLICK_MOVE: f32 = 4.0;
+
+/// A cube that the camera sees.
+type SeenCube<'a> = (&'a Side, &'a ViewCube, &'a Transform);
+
+/// Marks the cube under the pointer as hovered, and selects it with a click; a click on nothing selects
+/// nothing.
+pub(super) fn pick(
+    window: Single<&Window, With<PrimaryWindow>>,
+    buttons: Res<ButtonInput<MouseButton>>,
+    inset: Res<Inset>,
+    canvas: Res<Canvas>,
+    egui: Option<Res<EguiWantsInput>>,
+    cameras: Query<(&Side, &Pane, &Camera, &GlobalTransform)>,
+    cubes: Query<SeenCube<'_>>,
+    mut pressed_at: Local<Option<Vec2>>,
+    mut selection: ResMut<Selection>,
+) {
+    let pointer = window.cursor_position();
+    let is_taken = egui.is_some_and(|egui| egui.wants_any_pointer_input());
+    let over = pointer.filter(|&at| !inset.covers(at, window.size()) && !is_taken);
+    let Some(at) = over else {
+        *pressed_at = None;
+        // Over the panel, the panel says what is hovered.
+        if pointer.is_none() && selection.hovered.is_some() {
+            selection.hovered = None;
+        }
+        return;
+    };
+    let hovered = cube_at(at * canvas.scale_factor, &cameras, &cubes);
+    if selection.hovered != hovered {
+        selection.hovered = hovered;
+    }
+    if buttons.just_pressed(MouseButton::Left) {
+        *pressed_at = Some(at);
+    }
+    if buttons.just_released(MouseButton::Left)
+        && let Some(pressed) = pressed_at.take()
+        && pressed.distance(at) <= CLICK_MOVE
+        && selection.cube != hovered
+    {
+        selection.cube = hovered;
+        selection.follows &= hovered.is_some();
+    }
+}
+
+/// The nearest cube under a pixel of the canvas.
+fn cube_at(
+    pixel: Vec2,
+    cameras: &Query<(&Side, &Pane, &Camera, &GlobalTransform)>,
+    cubes: &Query<SeenCube<'_>>,
+) -> Option<usize> {
+    let (side, pane, camera, transform) = cameras
+        .iter()
+        .find(|(_, pane, ..)| pane.area.contains(pixel.as_uvec2()))?;
+    let size = camera.logical_viewport_size()?;
+    let within = (pixel - pane.area.min.as_vec2()) / pane.area.size().as_vec2();
+    let ray = camera.viewport_to_world(transform, within * size).ok()?;
+    let hits = cubes.iter().filter(|(half, ..)| *half == side);
+    let hits = hits.filter_map(|(_, cube, place)| Some((cube.index, hit(ray, place)?)));
+    hits.min_by(|a, b| a.1.total_cmp(&b.1))
+        .map(|(cube, _)| cube)
+}
+
+/// The distance at which a ray meets a cube with sides of its scale; none if it does not.
+fn hit(ray: Ray3d, cube: &Transform) -> Option<f32> {
+    let turned_back = cube.rotation.inverse();
+    let origin = turned_back * (ray.origin - cube.translation);
+    let direction = Dir3::new(turned_back * *ray.direction).ok()?;
+    let cast = RayCast3d::new(origin, direction, MAX_DISTANCE);
+    cast.aabb_intersection_at(&Aabb3d::new(Vec3::ZERO, cube.scale / 2.0))
+}
+
+/// Metres: the far plane of the cameras.
+const MAX_DISTANCE: f32 = 400.0;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ray(origin: Vec3) -> Ray3d {
+        Ray3d::new(origin, Dir3::NEG_Z)
+    }
+
+    #[test]
+    fn a_turned_cube_is_hit_where_it_is() {
+        let cube =
+            Transform::from_xyz(2.0, 0.0, 1.0).with_rotation(Quat::from_rotation_y(0.785_398));
+        // Its edge points up, and reaches 0.707 m to the sides.
+        let top = hit(ray(Vec3::new(2.0, 0.0, 10.0)), &cube).unwrap();
+        assert!((top - (9.0 - 0.707)).abs() < 1e-3, "{top}");
+        assert!(hit(ray(Vec3::new(2.65, 0.0, 10.0)), &cube).is_some());
+        assert!(hit(ray(Vec3::new(2.75, 0.0, 10.0)), &cube).is_none());
+        assert!(hit(ray(Vec3::new(2.0, 0.55, 10.0)), &cube).is_none());
+    }
+
+    #[test]
+    fn a_large_cube_is_hit_farther_from_its_middle() {
+        let cube = Transform::from_scale(Vec3::splat(3.0));
+        assert!(hit(ray(Vec3::new(1.4, 0.0, 10.0)), &cube).is_some());
+        assert!(hit(ray(Vec3::new(1.6, 0.0, 10.0)), &cube).is_none());
+    }
+}
