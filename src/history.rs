@@ -31,12 +31,34 @@ impl Plugin for HistoryPlugin {
             .init_resource::<Moment>()
             .init_resource::<Selection>()
             .add_observer(on_action)
+            .configure_sets(
+                PreUpdate,
+                (
+                    HistorySystems::ViewWants,
+                    HistorySystems::PanelWants,
+                    HistorySystems::Prepare,
+                )
+                    .chain(),
+            )
             .add_systems(
                 PreUpdate,
-                (prepare, play_on.run_if(resource_exists::<CubeWorld>)),
+                (prepare, play_on.run_if(resource_exists::<CubeWorld>))
+                    .chain()
+                    .in_set(HistorySystems::Prepare),
             )
             .add_systems(FixedUpdate, record.after(ReplicationSystems::Observe));
     }
+}
+
+/// The phases of the history in [`PreUpdate`], in this order.
+#[derive(SystemSet, Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum HistorySystems {
+    /// The view sets what it wants, in [`Wanted`].
+    ViewWants,
+    /// The panel does.
+    PanelWants,
+    /// Recording starts or ends.
+    Prepare,
 }
 
 /// Something that shows the history. While there is any, it is recorded.

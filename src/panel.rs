@@ -28,10 +28,13 @@ use bevy_egui::{EguiContexts, EguiPrimaryContextPass, egui};
 use cubewire_scene::PLAYER;
 
 use crate::controls::Action;
-use crate::history::{HistoryPlugin, LaneHistory, Moment, Show, Wanted, WorldHistory};
+use crate::history::{
+    HistoryPlugin, HistorySystems, LaneHistory, Moment, Selection, Show, Wanted, WorldHistory,
+};
 use crate::replication::{
-    ChangeLane, Divergence, Lane, LaneMeter, LaneSettings, LaneSettingsQueryReadOnly, Peer,
-    Reconnect, SenderSettings, ServerConnection, Serving, ShadowLadder,
+    ChangeLane, CubeError, CubeErrors, Divergence, Lane, LaneMeter, LaneSettings,
+    LaneSettingsQueryReadOnly, Peer, Reconnect, SenderSettings, ServerConnection, Serving,
+    ShadowLadder,
 };
 use crate::simulation::CubeWorld;
 use crate::theme::Theme;
@@ -111,7 +114,7 @@ impl Plugin for PanelPlugin {
                     .chain()
                     .in_set(PanelSystems::Notices),
             )
-            .add_systems(PreUpdate, want_history)
+            .add_systems(PreUpdate, want_history.in_set(HistorySystems::PanelWants))
             .add_systems(
                 EguiPrimaryContextPass,
                 draw_lane
@@ -146,6 +149,10 @@ pub struct LaneView<'a> {
     pub status: Status<'a>,
     /// The history, for the timeline.
     pub past: Past,
+    /// The cube that views and panel are about.
+    pub selection: &'a mut Selection,
+    /// Errors of the cubes of the lane's picture, if they are measured.
+    pub errors: &'a [CubeError],
 }
 
 /// What the buttons of the panel show.
@@ -226,6 +233,7 @@ type SelectedLane = (
     Option<&'static Side>,
     Option<&'static ShadowLadder>,
     Option<&'static Divergence>,
+    Option<&'static CubeErrors>,
 );
 
 /// A lane in a half of the screen.
@@ -286,8 +294,23 @@ impl Shown<'_, '_> {
     }
 }
 
-fn want_history(state: Res<PanelState>, mut wanted: ResMut<Wanted>) {
+fn want_history(state: Res<PanelState>, selection: Res<Selection>, mut wanted: ResMut<Wanted>) {
     Wanted::set(&mut wanted, Show::Timeline, state.timeline);
+    let is_inspected = state.tab == Tab::Packet && state.size == PanelSize::Whole;
+    Wanted::set(
+        &mut wanted,
+        Show::Packet,
+        is_inspected || selection.cube.is_some(),
+    );
+}
+
+/// What the panel sets for the view.
+#[derive(SystemParam)]
+struct ViewSettings<'w> {
+    theme: ResMut<'w, Theme>,
+    colors: ResMut<'w, CubeColors>,
+    fixed: ResMut<'w, FixedScale>,
+    selection: ResMut<'w, Selection>,
 }
 
 fn draw_lane(
@@ -295,13 +318,14 @@ fn draw_lane(
     mut contexts: EguiContexts,
     mut state: ResMut<PanelState>,
     mut inset: ResMut<Inset>,
-    (mut theme, mut colors, mut fixed): (ResMut<Theme>, ResMut<CubeColors>, ResMut<FixedScale>),
+    mut shared: ViewSettings<'_>,
     lanes: Shown<'_, '_>,
 ) {
     let Ok(ctx) = contexts.ctx_mut() else {
         return;
     };
-    let Some((entity, settings, meter, side, shadow, divergence)) = lanes.selected.iter().next()
+    let Some((entity, settings, meter, side, shadow, divergence, errors)) =
+        lanes.selected.iter().next()
     else {
         inset.set_if_neq(Inset::default());
         return;
@@ -340,6 +364,11 @@ fn draw_lane(
         typed: None,
     };
     let mut new_halves = halves.clone();
+    let mut new_selection = *shared.selection;
+    // The view has its say over the picture.
+    if ctx.egui_wants_pointer_input() {
+        new_selection.hovered = None;
+    }
     let is_remote = peers.is_server();
     let lane = LaneView {
         settings: &mut new_settings,
@@ -353,6 +382,8 @@ fn draw_lane(
         halves: (!is_remote).then_some(&mut new_halves),
         status: lanes.status(&state),
         past: lanes.past(),
+        selection: &mut new_selection,
+        errors: errors.map_or(&[], |errors| &errors.0),
     };
     let clock_runs = lanes.world.is_some() && !lanes.clock.is_paused();
     let drawn = draw(ctx, &mut new_state, lane);
@@ -365,9 +396,10 @@ fn draw_lane(
         });
     }
     inset.set_if_neq(drawn.inset.scaled(ctx.zoom_factor()));
-    theme.set_if_neq(new_state.theme);
-    colors.set_if_neq(new_state.colors);
-    fixed.set_if_neq(FixedScale(new_state.fixed_scale));
+    shared.selection.set_if_neq(new_selection);
+    shared.theme.set_if_neq(new_state.theme);
+    shared.colors.set_if_neq(new_state.colors);
+    shared.fixed.set_if_neq(FixedScale(new_state.fixed_scale));
     state.set_if_neq(new_state);
     if let Some(action) = drawn.action {
         commands.trigger(action);

@@ -29,7 +29,7 @@ use bevy::transform::TransformSystems;
 use bevy_egui::EguiPostUpdateSet;
 
 use crate::controls::Action;
-use crate::history::HistoryPlugin;
+use crate::history::{HistoryPlugin, HistorySystems};
 use crate::replication::ReplicationSystems;
 use crate::simulation::CubeWorld;
 
@@ -98,7 +98,10 @@ impl Plugin for ViewPlugin {
             .init_resource::<CubeColors>()
             .init_resource::<FixedScale>()
             .init_resource::<Costs>()
-            .add_systems(PreUpdate, costs::want_history)
+            .add_systems(
+                PreUpdate,
+                costs::want_history.in_set(HistorySystems::ViewWants),
+            )
             .add_observer(halves::on_show)
             .add_observer(halves::on_select)
             .add_observer(on_action)

@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Measured;
 use super::graph::{MAX_GRAPH_SECONDS, MIN_GRAPH_SECONDS, Points};
+use super::tabs::packet::Order;
 use crate::files::write_whole;
 use crate::replication::Accounting;
 use crate::theme::Theme;
@@ -48,6 +49,9 @@ pub struct PanelState {
     pub colors: CubeColors,
     /// Whether the screen has been explained once, and needs no explanation at the start.
     pub explained: bool,
+    /// In which order the chart of a packet has its bits.
+    #[serde(skip)]
+    pub(super) packet_order: Order,
     /// Whether the screen is being explained.
     #[serde(skip)]
     pub explaining: bool,
@@ -124,6 +128,8 @@ pub enum Tab {
     Stages,
     /// Where the bits go.
     Bits,
+    /// Every bit of a packet.
+    Packet,
     /// The link, the send rate and the baseline.
     Network,
     /// Interpolation, jitter buffer and the error of the picture.
@@ -151,6 +157,7 @@ impl Default for PanelState {
             fixed_scale: false,
             colors: CubeColors::default(),
             explained: false,
+            packet_order: Order::default(),
             explaining: false,
             last_rung: 0,
             frozen: None,

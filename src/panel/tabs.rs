@@ -5,8 +5,10 @@ pub(super) mod ladder;
 
 mod acks;
 mod bits;
+mod cube;
 mod keys;
 mod network;
+pub(super) mod packet;
 pub(super) mod peers;
 mod playout;
 mod stages;
@@ -14,13 +16,15 @@ mod stages;
 use bevy_egui::egui;
 
 use super::{LaneView, PanelState, Tab};
+use packet::Inspected;
 
 impl Tab {
     /// The pages that every panel has.
-    pub(super) const USUAL: [Self; 7] = [
+    pub(super) const USUAL: [Self; 8] = [
         Self::Ladder,
         Self::Stages,
         Self::Bits,
+        Self::Packet,
         Self::Network,
         Self::Playout,
         Self::Halves,
@@ -32,6 +36,7 @@ impl Tab {
             Self::Ladder => "Named combinations of stages, and what each would cost now.",
             Self::Stages => "Each stage of the compression by itself.",
             Self::Bits => "What the bits of a packet are for.",
+            Self::Packet => "Every bit of one packet, and of the selected cube.",
             Self::Network => "The simulated link, and how often snapshots are sent.",
             Self::Playout => "How snapshots become a smooth picture, and how wrong it is.",
             Self::Halves => "What the two halves of the screen show.",
@@ -45,6 +50,7 @@ impl Tab {
             Self::Ladder => "Ladder",
             Self::Stages => "Stages",
             Self::Bits => "Bits",
+            Self::Packet => "Packet",
             Self::Network => "Network",
             Self::Playout => "Playout",
             Self::Halves => "Halves",
@@ -92,13 +98,23 @@ pub(super) fn page(ui: &mut egui::Ui, state: &mut PanelState, lane: LaneView<'_>
         shown,
         halves,
         status,
-        past: _,
+        past,
+        selection,
+        errors,
     } = lane;
     let is_remote = peers.is_server();
     match state.tab {
         Tab::Ladder => ladder::draw(ui, state.theme, side, &mut settings.sender, shadow, tick),
         Tab::Stages => stages::draw(ui, &mut settings.sender.stages),
         Tab::Bits => bits::draw(ui, state, meter, is_remote),
+        Tab::Packet => {
+            let inspected = Inspected {
+                meter,
+                moment: past.moment,
+                errors,
+            };
+            packet::draw(ui, state, selection, &inspected);
+        }
         Tab::Network => network::draw(ui, settings, meter, is_remote),
         Tab::Playout => playout::draw(ui, state, settings, meter, divergence),
         Tab::Halves => {

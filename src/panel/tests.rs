@@ -2,8 +2,12 @@
 
 use std::time::Duration;
 
+use bevy::math::{Quat, vec3};
 use bevy_egui::egui::{self, Modifiers};
 use cubewire_codec::ladder::{self, LADDER};
+use cubewire_codec::{
+    BitLedger, CubeState, Encoder, Limits, Packet, QuantizedSnapshot, Sequence, Snapshot, Stages,
+};
 use cubewire_link::Preset;
 use cubewire_protocol::{BaselineChoice, Interpolation};
 use egui_kittest::Harness;
@@ -11,7 +15,7 @@ use egui_kittest::kittest::{NodeT as _, Queryable as _};
 
 use super::*;
 use crate::replication::{
-    Accounting, ConnectionStatus, PacketRecord, PlayoutDelay, Sample, SocketTraffic,
+    Accounting, ConnectionStatus, PacketDetail, PacketRecord, PlayoutDelay, Sample, SocketTraffic,
 };
 
 /// What the panel works on.
@@ -26,6 +30,7 @@ struct Panel {
     wants_reconnect: bool,
     viewers: Option<(Serving, Peer)>,
     drawn: Drawn,
+    selection: Selection,
     /// The actions of all buttons that were pressed.
     actions: Vec<Action>,
     typed: Vec<(Side, Half)>,
@@ -42,6 +47,35 @@ fn meter() -> LaneMeter {
         acked_age_ticks: Some(6),
         ..Sample::default()
     }))
+}
+
+/// A packet of ten cubes, of which the first moves a little, the second far, and the third turns.
+pub(super) fn packet_of(stages: Stages) -> PacketRecord {
+    let cube = |x: usize| CubeState {
+        position: vec3(x as f32, 1.0, 2.0),
+        ..CubeState::default()
+    };
+    let mut world = Snapshot {
+        cubes: (0..10).map(cube).collect(),
+    };
+    let mut encoder = Encoder::new(world.clone(), Limits::default()).unwrap();
+    world.cubes[0].position.x += 0.01;
+    world.cubes[1].position.x += 10.0;
+    world.cubes[2].orientation = Quat::from_rotation_x(0.3);
+    let mut current = QuantizedSnapshot::new(stages.precision());
+    current.quantize(&world, stages.precision()).unwrap();
+    let mut packet = Packet {
+        ledger: BitLedger::itemized(),
+        ..Packet::default()
+    };
+    let header = encoder
+        .encode(Sequence(7), stages, &current, None, &mut packet, None)
+        .unwrap();
+    let detail = PacketDetail::new(header, &packet, packet.bytes.clone().into());
+    PacketRecord {
+        detail: Some(Box::new(detail)),
+        ..PacketRecord::new(&packet, stages)
+    }
 }
 
 const SIZE: egui::Vec2 = egui::vec2(1280.0, 720.0);
@@ -81,6 +115,7 @@ fn open(panel: Panel) -> Harness<'static, Panel> {
             server,
             wants_reconnect,
             viewers,
+            selection,
             ..
         } = panel;
         let sender = settings.sender;
@@ -119,6 +154,8 @@ fn open(panel: Panel) -> Harness<'static, Panel> {
             tick: None,
             divergence: None,
             past: Past::default(),
+            selection,
+            errors: &[],
             peers,
             shown,
             halves: halves.as_mut(),
@@ -429,6 +466,7 @@ fn no_tab_reaches_below_the_fold_with_what_matters() {
             Tab::Ladder => "affine",
             Tab::Stages => "joint",
             Tab::Bits => "the transport's own acks, on the wire",
+            Tab::Packet => continue,
             Tab::Network => "smallest",
             Tab::Playout => "late in the last second",
             Tab::Halves => "Copy for the command line",
@@ -561,4 +599,61 @@ fn every_option_and_rung_explains_itself_under_the_pointer() {
         let tooltip = harness.query_by_label_contains(text);
         assert!(tooltip.is_some(), "{label}");
     }
+}
+
+/// The panel with the packets of `stages`.
+fn inspecting(stages: Stages) -> Harness<'static, Panel> {
+    let mut panel = panel(Tab::Packet);
+    panel.settings.sender.stages = stages;
+    panel.meter = LaneMeter::from_samples((0..80).map(|tick| Sample {
+        tick,
+        stages,
+        snapshots: vec![packet_of(stages)],
+        ..Sample::default()
+    }));
+    open(panel)
+}
+
+#[test]
+fn the_packet_is_shown_in_words_and_a_cube_with_its_packets() {
+    for rung in [ladder::RELATIVE_ORIENTATION, ladder::PREDICTED] {
+        let mut harness = inspecting(rung.stages);
+        let bytes = packet_of(rung.stages).payload_bytes;
+        assert!(
+            harness
+                .query_by_label_contains(&format!("{bytes} bytes"))
+                .is_some()
+        );
+        assert!(
+            harness
+                .query_by_label_contains("Header: sequence 7")
+                .is_some()
+        );
+        assert!(harness.query_by_label_contains("Cube 1").is_none());
+        harness.state_mut().selection.cube = Some(1);
+        harness.run();
+        assert!(harness.query_by_label_contains("Cube 1").is_some());
+        click(&mut harness, "follow");
+        assert!(harness.state().selection.follows);
+        click(&mut harness, "clear");
+        assert_eq!(harness.state().selection, Selection::default());
+    }
+}
+
+#[test]
+fn pointing_at_bits_hovers_their_cube() {
+    let mut harness = inspecting(ladder::RELATIVE_ORIENTATION.stages);
+    // The third row of the chart has the cubes, by kind.
+    let order = harness.get_by_label("by kind").rect();
+    let mut cubes = std::collections::HashSet::new();
+    for step in 0..40 {
+        let x = order.left() + step as f32 * 9.0;
+        harness.hover_at(egui::pos2(x, order.bottom() + 50.0));
+        harness.run();
+        cubes.extend(harness.state().selection.hovered);
+    }
+    assert!(
+        [0, 1, 2].iter().all(|cube| cubes.contains(cube)),
+        "{cubes:?}"
+    );
 }

@@ -48,8 +48,8 @@ impl CubeColors {
             Self::Interaction => "usual",
             Self::Bits => "bits",
             Self::Form => "form",
-            Self::Distance => "error, mm",
-            Self::Angle => "error, °",
+            Self::Distance => "error mm",
+            Self::Angle => "error °",
         }
     }
 
@@ -321,7 +321,10 @@ mod tests {
                 .collect()
         };
         let relative = forms(RELATIVE_ORIENTATION.stages);
-        assert_eq!(relative, [Some(Form::Small), Some(Form::OutOfRange)]);
+        assert_eq!(
+            relative,
+            [Some(Form::Small), Some(Form::OutOfRange), None, None]
+        );
         let whole = forms(DELTA.stages);
         // The others have a changed bit each.
         assert_eq!(whole, [Some(Form::Whole), Some(Form::Whole), None, None]);

@@ -327,7 +327,7 @@ fn titles_name_what_changed_and_the_half_only_where_two_lanes_are_shown() {
     assert_eq!(
         titles,
         [
-            "right: delta, 4G, 30 a second",
+            "right: delta, link: 4G, 30 a second",
             "left: index",
             "right: link cut",
             "left: hermite → linear: needs velocity",

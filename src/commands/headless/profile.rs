@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use bevy::prelude::*;
 use bevy_egui::egui;
 
+use crate::history::Selection;
 use crate::panel::{LaneView, Measured, PanelState, Past, Peers, Status, draw};
 use crate::replication::transport::{End, TransportSystems};
 use crate::replication::{
@@ -180,6 +181,8 @@ fn lay_out_panel(
             halves: None,
             status: Status::default(),
             past: Past::default(),
+            selection: &mut Selection::default(),
+            errors: &[],
         };
         draw(ui.ctx(), panel, lane);
     });

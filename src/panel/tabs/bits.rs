@@ -45,7 +45,7 @@ fn colors(ui: &mut egui::Ui, state: &mut PanelState) {
             ui.selectable_value(&mut state.colors, colors, colors.name())
                 .on_hover_text(terms::cube_colors(colors));
         }
-        ui.toggle_value(&mut state.fixed_scale, "fixed scale")
+        ui.toggle_value(&mut state.fixed_scale, "fixed")
             .on_hover_text(
                 "0 to 128 bits, 64 mm, 16°. Otherwise the scale ends at a power of two.",
             );

@@ -1,0 +1,183 @@
+//! The selected cube: its last packets field by field, its baseline and its error.
+
+use bevy_egui::egui::{self, Rect, RichText, ScrollArea, Sense, TextStyle, vec2};
+use cubewire_codec::BitKind;
+use cubewire_palette::bit_kind;
+
+use super::packet::Inspected;
+use crate::history::Selection;
+use crate::panel::style;
+use crate::replication::PacketRecord;
+use crate::theme::{Theme, egui_color};
+
+/// Packets in the table.
+const PACKETS: usize = 60;
+
+/// What a cube took in a packet.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+struct Share {
+    tick: u64,
+    /// By kind.
+    bits: [f64; BitKind::ALL.len()],
+    /// Names of the forms of position and orientation.
+    forms: [&'static str; 2],
+    baseline_age: Option<u16>,
+}
+
+impl Share {
+    fn of(tick: u64, packet: &PacketRecord, cube: usize) -> Option<Self> {
+        let detail = packet.detail.as_deref()?;
+        let mut share = Self {
+            tick,
+            forms: ["–"; 2],
+            baseline_age: packet.reference_age_ticks,
+            ..Self::default()
+        };
+        for item in detail.items() {
+            if item.cube.map(usize::from) != Some(cube) {
+                continue;
+            }
+            share.bits[item.kind as usize] += item.bits;
+            let form = item.form.map_or("unchanged", |form| form.name());
+            match item.kind {
+                BitKind::Position => share.forms[0] = form,
+                BitKind::Orientation => share.forms[1] = form,
+                _ => {}
+            }
+        }
+        Some(share)
+    }
+
+    fn total(&self) -> f64 {
+        self.bits.iter().sum()
+    }
+
+    fn of_kind(&self, kind: BitKind) -> f64 {
+        self.bits[kind as usize]
+    }
+
+    /// Bits of everything but position and orientation.
+    fn others(&self) -> f64 {
+        self.total() - self.of_kind(BitKind::Position) - self.of_kind(BitKind::Orientation)
+    }
+}
+
+pub(super) fn draw(
+    ui: &mut egui::Ui,
+    theme: Theme,
+    cube: usize,
+    selection: &mut Selection,
+    what: &Inspected<'_>,
+) {
+    ui.horizontal(|ui| {
+        ui.strong(format!("Cube {cube}"));
+        if let Some(error) = what.errors.get(cube) {
+            ui.monospace(format!(
+                "{:.1} mm, {:.2}° off",
+                error.metres * 1000.0,
+                error.degrees
+            ))
+            .on_hover_text("Of its picture, against the simulation.");
+        }
+        ui.toggle_value(&mut selection.follows, "follow")
+            .on_hover_text("The cameras follow this cube instead of the player's.");
+        if ui.button("clear").clicked() {
+            *selection = Selection::default();
+        }
+    });
+    let shares = shares(what, cube);
+    graph(ui, theme, &shares);
+    let row = ui.text_style_height(&TextStyle::Monospace);
+    ui.label(
+        RichText::new("  tick base    pos  orient   other  total  forms")
+            .monospace()
+            .small(),
+    );
+    ScrollArea::vertical()
+        .id_salt("packets of the cube")
+        .max_height(HEIGHT)
+        .auto_shrink([false, true])
+        .show_rows(ui, row, shares.len(), |ui, shown| {
+            for share in &shares[shown] {
+                let age = share
+                    .baseline_age
+                    .map_or_else(|| "–".to_owned(), |age| format!("-{age}"));
+                let text = format!(
+                    "{:6} {age:>4} {:6.1} {:7.1} {:7.1} {:6.1}  {}, {}",
+                    share.tick,
+                    share.of_kind(BitKind::Position),
+                    share.of_kind(BitKind::Orientation),
+                    share.others(),
+                    share.total(),
+                    share.forms[0],
+                    share.forms[1],
+                );
+                ui.add(egui::Label::new(RichText::new(text).monospace().small()).truncate());
+            }
+        });
+}
+
+/// The newest packets up to the moment, the newest first.
+fn shares(what: &Inspected<'_>, cube: usize) -> Vec<Share> {
+    let samples = what.meter.samples().iter().rev();
+    let until = samples.skip_while(|sample| what.moment.is_some_and(|moment| sample.tick > moment));
+    until
+        .flat_map(|sample| sample.snapshots.iter().map(|packet| (sample.tick, packet)))
+        .filter_map(|(tick, packet)| Share::of(tick, packet, cube))
+        .take(PACKETS)
+        .collect()
+}
+
+/// A bar for each packet, the newest at the right: bits by kind, on a scale that fits the largest.
+fn graph(ui: &mut egui::Ui, theme: Theme, shares: &[Share]) {
+    let size = vec2(ui.available_width(), GRAPH_HEIGHT);
+    let (area, response) = ui.allocate_exact_size(size, Sense::hover());
+    let painter = ui.painter_at(area);
+    let colors = theme.colors();
+    painter.rect_filled(area, 0.0, style::tint(colors, colors.ink, 0.06));
+    let largest = shares.iter().map(Share::total).fold(1.0, f64::max);
+    let width = area.width() / PACKETS as f32;
+    for (age, share) in shares.iter().enumerate() {
+        let right = area.right() - age as f32 * width;
+        let mut bottom = area.bottom();
+        for kind in BitKind::ALL {
+            let height = (share.of_kind(kind) / largest) as f32 * area.height();
+            let bar = Rect::from_x_y_ranges(right - width + 0.5..=right, bottom - height..=bottom);
+            painter.rect_filled(bar, 0.0, egui_color(bit_kind(kind)));
+            bottom -= height;
+        }
+    }
+    response.on_hover_text(format!(
+        "Bits of this cube in its last {PACKETS} packets, by kind; the highest bar is {largest:.1} bits."
+    ));
+}
+
+/// Logical points.
+const HEIGHT: f32 = 120.0;
+const GRAPH_HEIGHT: f32 = 36.0;
+
+#[cfg(test)]
+mod tests {
+    use cubewire_codec::ladder;
+
+    use super::*;
+    use crate::panel::tests::packet_of;
+
+    #[test]
+    fn the_shares_of_all_cubes_are_the_packet_without_what_they_share() {
+        for rung in ladder::all() {
+            let packet = packet_of(rung.stages);
+            let cubes: f64 = (0..10)
+                .filter_map(|cube| Share::of(3, &packet, cube))
+                .map(|share| share.total())
+                .sum();
+            let items = packet.detail.as_deref().unwrap().items();
+            let shared: f64 = items
+                .filter(|item| item.cube.is_none())
+                .map(|item| item.bits)
+                .sum();
+            let all = packet.payload_bytes as f64 * 8.0;
+            assert!((cubes + shared - all).abs() < 0.01, "{}", rung.name);
+        }
+    }
+}

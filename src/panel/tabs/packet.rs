@@ -1,0 +1,103 @@
+//! A packet, bit by bit: its header in words, an icicle chart of what its bits are for, and its bytes.
+
+mod header;
+mod hex;
+mod icicle;
+mod rows;
+
+use bevy_egui::egui::{self, RichText};
+use cubewire_codec::BitKind;
+
+use super::cube;
+use crate::history::Selection;
+use crate::panel::PanelState;
+use crate::replication::{CubeError, LaneMeter, PacketRecord, Sample};
+pub(in crate::panel) use rows::Order;
+
+/// What the page reads beside the meter.
+pub(in crate::panel) struct Inspected<'a> {
+    /// The lane's meter.
+    pub(super) meter: &'a LaneMeter,
+    /// The tick of the past that the views show.
+    pub(super) moment: Option<u64>,
+    /// Errors of the cubes of the picture.
+    pub(super) errors: &'a [CubeError],
+}
+
+pub(super) fn draw(
+    ui: &mut egui::Ui,
+    state: &mut PanelState,
+    selection: &mut Selection,
+    what: &Inspected<'_>,
+) {
+    let Some((sample, packet)) = newest(what.meter, what.moment) else {
+        ui.weak("No packet is recorded yet.");
+        return;
+    };
+    ui.spacing_mut().item_spacing.y = 3.0;
+    summary(ui, sample, packet, what);
+    let Some(detail) = packet.detail.as_deref() else {
+        ui.weak("The bytes of this packet are not recorded any more.");
+        return;
+    };
+    ui.label(header::words(detail.header(), packet))
+        .on_hover_text(format!(
+            "{} bits of the packet.",
+            packet.ledger.kind(BitKind::Header)
+        ));
+    if detail.items().len() == 0 {
+        ui.weak(
+            "The server encoded it with references that are not known here, so its bits are not.",
+        );
+    }
+    ui.horizontal(|ui| {
+        ui.spacing_mut().item_spacing.x = 2.0;
+        for order in Order::ALL {
+            ui.selectable_value(&mut state.packet_order, order, order.name())
+                .on_hover_text(order.about());
+        }
+        ui.weak("wheel zooms, drag moves, double-click fits");
+    });
+    let rows = rows::rows(detail, state.packet_order);
+    let hovered = icicle::draw(ui, state.theme, &rows, selection);
+    if let Some(span) = &hovered {
+        selection.hovered = span.cube;
+    }
+    let words = hovered.as_ref().map_or_else(
+        || "Hover a part: its cube lights up in both halves.".to_owned(),
+        rows::Span::words,
+    );
+    ui.label(RichText::new(words).small());
+    hex::draw(ui, state.theme, detail, hovered.as_ref(), selection);
+    if let Some(index) = selection.cube {
+        ui.separator();
+        cube::draw(ui, state.theme, index, selection, what);
+    } else {
+        ui.weak("Click a cube, in either half, for its last 60 packets.");
+    }
+}
+
+/// The newest packet, or that of the moment.
+fn newest(meter: &LaneMeter, moment: Option<u64>) -> Option<(&Sample, &PacketRecord)> {
+    let samples = meter.samples().iter().rev();
+    let until = samples.skip_while(|sample| moment.is_some_and(|moment| sample.tick > moment));
+    let mut sent = until.filter_map(|sample| Some((sample, sample.snapshots.first()?)));
+    sent.next()
+}
+
+fn summary(ui: &mut egui::Ui, sample: &Sample, packet: &PacketRecord, what: &Inspected<'_>) {
+    let newest = what.meter.samples().back().map_or(0, |sample| sample.tick);
+    let arrival = match packet.arrival {
+        Some(arrival) if arrival.is_late => {
+            format!("came too late, after {} ticks", arrival.after_ticks)
+        }
+        Some(arrival) => format!("came after {} ticks", arrival.after_ticks),
+        None if newest - sample.tick > 60 => "was lost".to_owned(),
+        None => "is on its way".to_owned(),
+    };
+    let bits = packet.ledger.total();
+    ui.label(format!(
+        "Tick {}: {} bytes, {bits:.0} bits, {} cubes; {arrival}.",
+        sample.tick, packet.payload_bytes, packet.sent_cubes
+    ));
+}

@@ -1,0 +1,73 @@
+//! The header of a packet in words.
+
+use cubewire_codec::{Header, Reference, Stages, ladder};
+
+use crate::replication::PacketRecord;
+
+/// What the header says, as one sentence.
+pub(super) fn words(header: &Header, packet: &PacketRecord) -> String {
+    let sequence = header.sequence.0;
+    let reference = match header.reference {
+        Reference::Initial { .. } if packet.stages.uses_baseline() => {
+            "relative to the initial state".to_owned()
+        }
+        Reference::Initial { .. } => "relative to nothing".to_owned(),
+        Reference::Baseline { sequence: of, .. } => {
+            let age = header.sequence.ticks_since(of);
+            format!("relative to {}, {age} ticks older", of.0)
+        }
+    };
+    let stages = match header.reference {
+        Reference::Initial { stages } => format!("stages: {}", name(stages)),
+        Reference::Baseline {
+            stages: Some(stages),
+            ..
+        } => format!("stages: {}", name(stages)),
+        Reference::Baseline { stages: None, .. } => {
+            format!(
+                "stages as in the baseline's packet ({})",
+                name(packet.stages)
+            )
+        }
+    };
+    format!("Header: sequence {sequence}, {reference}, {stages}.")
+}
+
+fn name(stages: Stages) -> String {
+    match ladder::rung_of(stages) {
+        Some(rung) => rung.name.to_owned(),
+        None => stages.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use cubewire_codec::Sequence;
+
+    use super::*;
+
+    #[test]
+    fn a_header_is_a_sentence() {
+        let packet = PacketRecord {
+            stages: ladder::DELTA.stages,
+            ..PacketRecord::default()
+        };
+        let header = Header {
+            sequence: Sequence(7),
+            reference: Reference::Baseline {
+                sequence: Sequence(1),
+                stages: None,
+            },
+        };
+        let expected = "Header: sequence 7, relative to 1, 6 ticks older, stages as in the baseline's packet (delta).";
+        assert_eq!(words(&header, &packet), expected);
+        let header = Header {
+            sequence: Sequence(0),
+            reference: Reference::Initial {
+                stages: ladder::DELTA.stages,
+            },
+        };
+        let expected = "Header: sequence 0, relative to the initial state, stages: delta.";
+        assert_eq!(words(&header, &packet), expected);
+    }
+}

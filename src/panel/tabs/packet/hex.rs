@@ -1,0 +1,220 @@
+//! The bytes of a packet in hex, with the kind of each of their bits.
+
+use bevy_egui::egui::{
+    Align2, Color32, FontId, Rect, ScrollArea, Sense, Stroke, StrokeKind, Ui, pos2, vec2,
+};
+use cubewire_codec::BitKind;
+use cubewire_palette::bit_kind;
+
+use super::rows::Span;
+use crate::history::Selection;
+use crate::panel::style;
+use crate::replication::PacketDetail;
+use crate::theme::{Theme, egui_color};
+
+/// Draws the bytes, sixteen a row. Below each, its eight bits in the colour of their kind; those of the
+/// hovered or the selected cube are marked. Arithmetically coded bins share bits, and have no kind.
+pub(super) fn draw(
+    ui: &mut Ui,
+    theme: Theme,
+    packet: &PacketDetail,
+    hovered: Option<&Span>,
+    selection: &mut Selection,
+) {
+    let bits = Bits::of(packet);
+    let rows = packet.bytes().len().div_ceil(ROW_BYTES);
+    let mut over = None;
+    ScrollArea::vertical()
+        .id_salt("bytes of the packet")
+        .max_height(HEIGHT)
+        .min_scrolled_height(HEIGHT)
+        .auto_shrink([false, true])
+        .show_rows(ui, ROW_HEIGHT, rows, |ui, shown| {
+            for row in shown {
+                over = draw_row(ui, theme, packet, &bits, row, hovered, selection).or(over);
+            }
+        });
+    if let Some(item) = over {
+        selection.hovered = bits.items[item].cube;
+    }
+}
+
+/// What each whole bit is for.
+struct Bits {
+    items: Vec<Item>,
+    /// Where bits begin that are shared.
+    shared_from: usize,
+}
+
+struct Item {
+    start: usize,
+    end: usize,
+    kind: BitKind,
+    cube: Option<usize>,
+}
+
+impl Bits {
+    fn of(packet: &PacketDetail) -> Self {
+        let mut items = Vec::new();
+        let mut at = 0;
+        for item in packet.items() {
+            // The first fraction is the first bin.
+            if item.bits.fract() != 0.0 {
+                break;
+            }
+            let end = at + item.bits as usize;
+            items.push(Item {
+                start: at,
+                end,
+                kind: item.kind,
+                cube: item.cube.map(usize::from),
+            });
+            at = end;
+        }
+        let is_whole = at == packet.bytes().len() * 8;
+        if !is_whole {
+            // Bins begin with a whole byte; what looks whole after it may be a bin.
+            let head = items.iter().take_while(|item| item.cube.is_none());
+            let head = head
+                .take_while(|item| item.kind != BitKind::Selection)
+                .count();
+            items.truncate(head);
+            at = items.last().map_or(0, |item| item.end);
+        }
+        Self {
+            items,
+            shared_from: at,
+        }
+    }
+
+    /// The item that a bit belongs to; none if it is shared.
+    fn item_at(&self, bit: usize) -> Option<usize> {
+        if bit >= self.shared_from {
+            return None;
+        }
+        let after = self.items.partition_point(|item| item.end <= bit);
+        (self.items.get(after)?.start <= bit).then_some(after)
+    }
+}
+
+fn draw_row(
+    ui: &mut Ui,
+    theme: Theme,
+    packet: &PacketDetail,
+    bits: &Bits,
+    row: usize,
+    hovered: Option<&Span>,
+    selection: &Selection,
+) -> Option<usize> {
+    let (area, response) =
+        ui.allocate_exact_size(vec2(ui.available_width(), ROW_HEIGHT), Sense::hover());
+    let painter = ui.painter_at(area);
+    let colors = theme.colors();
+    let ink = egui_color(colors.ink);
+    let muted = egui_color(colors.muted);
+    let font = FontId::monospace(10.5);
+    let offset = format!("{:4x}", row * ROW_BYTES);
+    painter.text(
+        area.left_top(),
+        Align2::LEFT_TOP,
+        offset,
+        font.clone(),
+        muted,
+    );
+    let width = ((area.width() - OFFSET_WIDTH) / ROW_BYTES as f32).min(MAX_BYTE_WIDTH);
+    let mut over = None;
+    let first = row * ROW_BYTES;
+    for (column, byte) in packet.bytes()[first..].iter().take(ROW_BYTES).enumerate() {
+        let left = area.left() + OFFSET_WIDTH + column as f32 * width;
+        let at = pos2(left, area.top());
+        painter.text(
+            at,
+            Align2::LEFT_TOP,
+            format!("{byte:02x}"),
+            font.clone(),
+            ink,
+        );
+        for bit in 0..8 {
+            let place = (first + column) * 8 + bit;
+            let bit_width = (width - 2.0) / 8.0;
+            let x = left + bit as f32 * bit_width;
+            let rect = Rect::from_min_size(
+                pos2(x, area.bottom() - BIT_HEIGHT - 1.0),
+                vec2(bit_width, BIT_HEIGHT),
+            );
+            let item = bits.item_at(place);
+            let color: Color32 = match item {
+                Some(item) => egui_color(bit_kind(bits.items[item].kind)),
+                None => style::tint(colors, colors.ink, 0.2),
+            };
+            painter.rect_filled(rect, 0.0, color);
+            let cube = item.and_then(|item| bits.items[item].cube);
+            let is_lit = cube.is_some() && (cube == selection.hovered || cube == selection.cube);
+            let is_hovered = hovered.is_some_and(|span| {
+                span.place.is_some_and(|start| {
+                    (start..start + span.bits).contains(&(place as f64)) && item.is_some()
+                })
+            });
+            if is_lit || is_hovered {
+                let mark = rect.expand2(vec2(0.0, 1.0));
+                painter.rect_stroke(mark, 0.0, Stroke::new(1.0, ink), StrokeKind::Inside);
+            }
+            let reach = Rect::from_x_y_ranges(rect.x_range(), area.y_range());
+            if response.hover_pos().is_some_and(|at| reach.contains(at)) {
+                over = item.or(over);
+                let text = match item.map(|item| &bits.items[item]) {
+                    Some(item) => {
+                        let cube = item
+                            .cube
+                            .map_or_else(String::new, |cube| format!(" of cube {cube}"));
+                        format!(
+                            "bit {place}: {}{cube}, bits {} to {}",
+                            item.kind,
+                            item.start,
+                            item.end - 1
+                        )
+                    }
+                    None => format!("bit {place}: shared by arithmetically coded bins"),
+                };
+                response.clone().on_hover_text_at_pointer(text);
+            }
+        }
+    }
+    over
+}
+
+/// Bytes in a row.
+const ROW_BYTES: usize = 16;
+
+/// Logical points.
+const HEIGHT: f32 = 96.0;
+const ROW_HEIGHT: f32 = 22.0;
+const BIT_HEIGHT: f32 = 6.0;
+const OFFSET_WIDTH: f32 = 34.0;
+const MAX_BYTE_WIDTH: f32 = 26.0;
+
+#[cfg(test)]
+mod tests {
+    use cubewire_codec::ladder;
+
+    use super::*;
+    use crate::panel::tests::packet_of;
+
+    #[test]
+    fn every_bit_of_a_bit_packed_packet_has_an_item_and_no_bin_has_one() {
+        for rung in ladder::all() {
+            let packet = packet_of(rung.stages);
+            let detail = packet.detail.as_deref().unwrap();
+            let bits = Bits::of(detail);
+            let all = detail.bytes().len() * 8;
+            let owned = (0..all).filter(|&bit| bits.item_at(bit).is_some()).count();
+            if rung.stages.delta.is_arithmetic() {
+                // The header and the check.
+                assert_eq!(owned % 8, 0, "{}", rung.name);
+                assert!((32..=64).contains(&owned), "{}: {owned}", rung.name);
+            } else {
+                assert_eq!(owned, all, "{}", rung.name);
+            }
+        }
+    }
+}

@@ -1,0 +1,161 @@
+//! Paints the icicle chart: width in proportion to bits.
+
+use std::ops::Range;
+
+use bevy_egui::egui::{
+    self, Align2, Color32, FontId, Id, Rect, Sense, Stroke, StrokeKind, Ui, pos2, vec2,
+};
+use cubewire_palette::bit_kind;
+
+use super::rows::Span;
+use crate::history::Selection;
+use crate::panel::style;
+use crate::theme::{Theme, egui_color};
+
+/// Draws the rows, and returns the span under the pointer.
+pub(super) fn draw(
+    ui: &mut Ui,
+    theme: Theme,
+    rows: &[Vec<Span>],
+    selection: &Selection,
+) -> Option<Span> {
+    let total = rows.first()?.first()?.bits;
+    let size = vec2(ui.available_width(), ROW_HEIGHT * rows.len() as f32);
+    let (area, response) = ui.allocate_exact_size(size, Sense::click_and_drag());
+    let shown = zoomed(ui, &response, area, total);
+    let painter = ui.painter_at(area);
+    let x_of = |bit: f64| {
+        let fraction = (bit - shown.start) / (shown.end - shown.start);
+        area.left() + (fraction * f64::from(area.width())) as f32
+    };
+    let pointer = response.hover_pos();
+    let mut hovered = None;
+    let ink = egui_color(theme.colors().ink);
+    for (place, row) in rows.iter().enumerate() {
+        let top = area.top() + place as f32 * ROW_HEIGHT;
+        let y = top..=top + ROW_HEIGHT - 1.0;
+        // Spans too narrow to see are drawn as one, so that none is lost.
+        let mut narrow: Option<(f32, f32, usize)> = None;
+        let first = row.partition_point(|span| span.start + span.bits < shown.start);
+        for span in &row[first..] {
+            if span.start > shown.end {
+                break;
+            }
+            let (left, right) = (x_of(span.start), x_of(span.start + span.bits));
+            let rect = Rect::from_x_y_ranges(left..=right, y.clone());
+            if pointer.is_some_and(|at| rect.contains(at) && at.x < right) {
+                hovered = Some(span.clone());
+            }
+            if right - left < MIN_WIDTH {
+                narrow = match narrow {
+                    Some((from, _, count)) => Some((from, right, count + 1)),
+                    None => Some((left, right, 1)),
+                };
+                if narrow.is_some_and(|(from, to, _)| to - from < MIN_WIDTH) {
+                    continue;
+                }
+            }
+            if let Some((from, to, _)) = narrow.take() {
+                let rect = Rect::from_x_y_ranges(from..=to, y.clone());
+                painter.rect_filled(rect, 0.0, color(theme, span).gamma_multiply(0.8));
+                if right - left < MIN_WIDTH {
+                    continue;
+                }
+            }
+            paint(&painter, theme, rect, span);
+        }
+        if let Some((from, to, _)) = narrow {
+            let rect = Rect::from_x_y_ranges(from..=to.max(from + 1.0), y.clone());
+            painter.rect_filled(
+                rect,
+                0.0,
+                style::tint(theme.colors(), theme.colors().ink, 0.4),
+            );
+        }
+        let lit = row.iter().filter(|span| {
+            span.cube.is_some() && (span.cube == selection.hovered || span.cube == selection.cube)
+        });
+        for span in lit {
+            let (left, right) = (x_of(span.start), x_of(span.start + span.bits));
+            let rect = Rect::from_x_y_ranges(left..=right.max(left + 2.0), y.clone());
+            painter.rect_stroke(rect, 0.0, Stroke::new(2.0, ink), StrokeKind::Inside);
+        }
+    }
+    if let Some(span) = &hovered {
+        response.on_hover_text_at_pointer(span.words());
+    }
+    hovered
+}
+
+fn color(theme: Theme, span: &Span) -> Color32 {
+    match span.kind {
+        Some(kind) => egui_color(bit_kind(kind)),
+        None => style::tint(theme.colors(), theme.colors().ink, 0.25),
+    }
+}
+
+fn paint(painter: &egui::Painter, theme: Theme, rect: Rect, span: &Span) {
+    let fill = color(theme, span);
+    let gap = if rect.width() > 4.0 { 0.5 } else { 0.0 };
+    painter.rect_filled(rect.shrink2(vec2(gap, 0.0)), 0.0, fill);
+    if rect.width() < LABEL_WIDTH {
+        return;
+    }
+    let name = match (span.kind, span.cube) {
+        (_, Some(cube)) => cube.to_string(),
+        (Some(kind), None) => kind.name().to_owned(),
+        (None, None) => format!("{:.0} bits", span.bits),
+    };
+    let text = match fill.intensity() > 0.45 {
+        true => Color32::BLACK,
+        false => Color32::WHITE,
+    };
+    let clip = painter.clip_rect().intersect(rect);
+    let at = pos2(clip.left() + 3.0, rect.center().y);
+    painter.with_clip_rect(clip).text(
+        at,
+        Align2::LEFT_CENTER,
+        name,
+        FontId::proportional(10.0),
+        text,
+    );
+}
+
+/// The bits that are shown: zoomed at the pointer, moved by dragging, all after a double click.
+fn zoomed(ui: &Ui, response: &egui::Response, area: Rect, total: f64) -> Range<f64> {
+    let id = Id::new("bits that the packet's chart shows");
+    // As fractions, so that the next packet shows the same part.
+    let mut shown: (f64, f64) = ui.data(|data| data.get_temp(id)).unwrap_or((0.0, 1.0));
+    if response.double_clicked() {
+        shown = (0.0, 1.0);
+    }
+    let width = shown.1 - shown.0;
+    if response.dragged() {
+        let moved = f64::from(response.drag_delta().x / area.width()) * width;
+        shown = (shown.0 - moved, shown.1 - moved);
+    }
+    if let Some(at) = response.hover_pos() {
+        let steps = f64::from(ui.input(|input| input.smooth_scroll_delta().y)) / 100.0;
+        if steps != 0.0 {
+            let pivot = shown.0 + f64::from((at.x - area.left()) / area.width()) * width;
+            let factor = 0.7_f64.powf(steps).clamp(MIN_PART / width, 1.0 / width);
+            shown = (
+                pivot - (pivot - shown.0) * factor,
+                pivot + (shown.1 - pivot) * factor,
+            );
+        }
+    }
+    let width = (shown.1 - shown.0).clamp(MIN_PART, 1.0);
+    let start = shown.0.clamp(0.0, 1.0 - width);
+    shown = (start, start + width);
+    ui.data_mut(|data| data.insert_temp(id, shown));
+    shown.0 * total..shown.1 * total
+}
+
+/// Logical points.
+const ROW_HEIGHT: f32 = 20.0;
+const MIN_WIDTH: f32 = 1.0;
+const LABEL_WIDTH: f32 = 20.0;
+
+/// The smallest part of the packet that fills the chart.
+const MIN_PART: f64 = 0.002;

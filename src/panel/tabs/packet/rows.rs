@@ -1,0 +1,266 @@
+//! The rows of the icicle chart: spans of bits, each row dividing those of the row above.
+
+use cubewire_codec::{BitItem, BitKind, Form};
+
+use crate::replication::PacketDetail;
+
+/// In which order the chart has the bits.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(in crate::panel) enum Order {
+    /// Packet, kind, cube, field: equal kinds together, the cubes with the most bits first.
+    #[default]
+    Kind,
+    /// Packet, cube, field, as they lie in the packet.
+    Place,
+}
+
+impl Order {
+    pub(in crate::panel) const ALL: [Self; 2] = [Self::Kind, Self::Place];
+
+    pub(super) const fn name(self) -> &'static str {
+        match self {
+            Self::Kind => "by kind",
+            Self::Place => "in order",
+        }
+    }
+
+    pub(super) const fn about(self) -> &'static str {
+        match self {
+            Self::Kind => "Packet, kind, cube, form; the cubes with the most bits first.",
+            Self::Place => "Packet, cube, field, as they lie in the packet.",
+        }
+    }
+}
+
+/// Some bits of a packet.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Span {
+    /// Where it begins in the chart, bits.
+    pub(super) start: f64,
+    /// How many bits.
+    pub(super) bits: f64,
+    /// None if they are of several kinds.
+    pub(super) kind: Option<BitKind>,
+    pub(super) cube: Option<usize>,
+    pub(super) form: Option<Form>,
+    /// Where it lies in the packet, if it is a single run of bits.
+    pub(super) place: Option<f64>,
+}
+
+impl Span {
+    /// What it is, for people.
+    pub(super) fn words(&self) -> String {
+        let kind = self.kind.map_or("packet", BitKind::name);
+        let cube = self
+            .cube
+            .map_or_else(String::new, |cube| format!(" of cube {cube}"));
+        let form = self
+            .form
+            .map_or_else(String::new, |form| format!(", {}", form.name()));
+        let place = self
+            .place
+            .map_or_else(String::new, |at| format!(", from bit {at:.0}"));
+        let name = match (self.kind, self.cube) {
+            (None, Some(cube)) => format!("cube {cube}"),
+            _ => format!("{kind}{cube}"),
+        };
+        format!("{name}: {:.1} bits{form}{place}", self.bits)
+    }
+}
+
+/// Every row, the packet as a whole first. Each row has all of the packet's bits.
+pub(super) fn rows(packet: &PacketDetail, order: Order) -> Vec<Vec<Span>> {
+    let mut items = placed(packet);
+    if order == Order::Kind {
+        let of_cube = |kind, cube| -> f64 {
+            let same = items
+                .iter()
+                .filter(|(_, item)| (item.kind, item.cube) == (kind, cube));
+            same.map(|(_, item)| item.bits).sum()
+        };
+        let mut keyed: Vec<_> = items
+            .iter()
+            .map(|&(place, item)| {
+                (
+                    (
+                        item.kind as usize,
+                        -of_cube(item.kind, item.cube),
+                        item.cube,
+                    ),
+                    place,
+                    item,
+                )
+            })
+            .collect();
+        keyed.sort_by(|(a, ..), (b, ..)| a.partial_cmp(b).unwrap_or(std::cmp::Ordering::Equal));
+        items = keyed
+            .into_iter()
+            .map(|(_, place, item)| (place, item))
+            .collect();
+    }
+    let single = |item: &BitItem, place| Span {
+        start: 0.0,
+        bits: item.bits,
+        kind: Some(item.kind),
+        cube: item.cube.map(usize::from),
+        form: item.form,
+        place: Some(place),
+    };
+    let fields: Vec<_> = items
+        .iter()
+        .map(|(place, item)| single(item, *place))
+        .collect();
+    let whole = |spans: &[Span]| {
+        merge(
+            spans,
+            |_, _| true,
+            |span| Span {
+                kind: None,
+                cube: None,
+                ..span
+            },
+        )
+    };
+    match order {
+        Order::Kind => {
+            let kinds = merge(
+                &fields,
+                |a, b| a.kind == b.kind,
+                |span| Span { cube: None, ..span },
+            );
+            let cubes = merge(
+                &fields,
+                |a, b| (a.kind, a.cube) == (b.kind, b.cube),
+                |span| span,
+            );
+            vec![whole(&fields), kinds, cubes, laid_out(fields)]
+        }
+        Order::Place => {
+            let is_same = |a: &Span, b: &Span| match (a.cube, b.cube) {
+                (None, None) => a.kind == b.kind,
+                (a_cube, b_cube) => {
+                    a_cube == b_cube
+                        && (a.kind == Some(BitKind::Selection))
+                            == (b.kind == Some(BitKind::Selection))
+                }
+            };
+            let cubes = merge(&fields, is_same, |span| match span.cube {
+                Some(_) if span.kind != Some(BitKind::Selection) => Span { kind: None, ..span },
+                _ => span,
+            });
+            vec![whole(&fields), cubes, laid_out(fields)]
+        }
+    }
+}
+
+/// The items, each with its place in the packet.
+fn placed(packet: &PacketDetail) -> Vec<(f64, BitItem)> {
+    let mut at = 0.0;
+    packet
+        .items()
+        .map(|item| {
+            let place = at;
+            at += item.bits;
+            (place, item)
+        })
+        .collect()
+}
+
+/// One span for each run of spans that belong together. Its attributes are those of the first, without what
+/// `clear` removes.
+fn merge(
+    spans: &[Span],
+    is_same: impl Fn(&Span, &Span) -> bool,
+    clear: impl Fn(Span) -> Span,
+) -> Vec<Span> {
+    let runs = spans.chunk_by(is_same).map(|run| {
+        let bits = run.iter().map(|span| span.bits).sum();
+        let is_one = run.len() == 1;
+        let same_form = run.iter().all(|span| span.form == run[0].form);
+        clear(Span {
+            bits,
+            place: run[0].place.filter(|_| is_one),
+            form: run[0].form.filter(|_| same_form),
+            ..run[0].clone()
+        })
+    });
+    laid_out(runs.collect())
+}
+
+/// The spans one after another.
+fn laid_out(mut spans: Vec<Span>) -> Vec<Span> {
+    let mut at = 0.0;
+    for span in &mut spans {
+        span.start = at;
+        at += span.bits;
+    }
+    spans
+}
+
+#[cfg(test)]
+mod tests {
+    use cubewire_codec::ladder;
+
+    use super::*;
+    use crate::panel::tests::packet_of;
+
+    #[test]
+    fn every_row_has_all_bits_of_the_packet_on_every_rung() {
+        for rung in ladder::all() {
+            let packet = packet_of(rung.stages);
+            let detail = packet.detail.as_deref().unwrap();
+            let all = packet.payload_bytes as f64 * 8.0;
+            for order in Order::ALL {
+                let rows = rows(detail, order);
+                assert_eq!(rows[0].len(), 1);
+                for row in &rows {
+                    let sum: f64 = row.iter().map(|span| span.bits).sum();
+                    assert!((sum - all).abs() < 0.01, "{}: {sum} of {all}", rung.name);
+                    let mut at = 0.0;
+                    for span in row {
+                        assert!((span.start - at).abs() < 1e-6);
+                        at += span.bits;
+                    }
+                }
+                let kinds: Vec<_> = rows.last().unwrap().iter().map(|span| span.kind).collect();
+                assert!(kinds.iter().all(Option::is_some));
+            }
+        }
+    }
+
+    #[test]
+    fn by_kind_there_is_one_span_for_each_kind_and_the_dearest_cube_is_first() {
+        let packet = packet_of(ladder::RELATIVE_ORIENTATION.stages);
+        let rows = rows(packet.detail.as_deref().unwrap(), Order::Kind);
+        let kinds: Vec<_> = rows[1]
+            .iter()
+            .map(|span| span.kind.unwrap() as usize)
+            .collect();
+        assert!(kinds.is_sorted_by(|a, b| a < b), "{kinds:?}");
+        for span in &rows[1] {
+            assert_eq!(span.bits, packet.ledger.kind(span.kind.unwrap()));
+        }
+        let positions: Vec<_> = rows[2]
+            .iter()
+            .filter(|span| span.kind == Some(BitKind::Position))
+            .map(|span| span.bits)
+            .collect();
+        assert!(positions.is_sorted_by(|a, b| a >= b), "{positions:?}");
+    }
+
+    #[test]
+    fn a_span_says_what_it_is() {
+        let span = Span {
+            start: 0.0,
+            bits: 18.25,
+            kind: Some(BitKind::Position),
+            cube: Some(7),
+            form: Some(Form::Small),
+            place: Some(34.0),
+        };
+        assert_eq!(
+            span.words(),
+            "position of cube 7: 18.2 bits, small difference, from bit 34"
+        );
+    }
+}
