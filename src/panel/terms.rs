@@ -262,26 +262,6 @@ pub(super) const fn bit_kind(kind: BitKind) -> &'static str {
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_text_has_two_sentences_or_more() {
-        let texts = Velocity::ALL
-            .map(|kind| velocity(kind).text)
-            .into_iter()
-            .chain(Position::ALL.map(|kind| position(kind).text))
-            .chain(Delta::ALL.map(|kind| delta(kind).text))
-            .chain(RelativePosition::ALL.map(|kind| relative_position(kind).text))
-            .chain(RelativeOrientation::ALL.map(|kind| relative_orientation(kind).text))
-            .chain(ChangedFlags::ALL.map(|kind| changed_flags(kind).text));
-        for text in texts {
-            assert!(text.contains(". ") && text.ends_with('.'), "{text}");
-        }
-    }
-}
-
 /// What the colours of the cubes show.
 pub(super) const fn cube_colors(colors: CubeColors) -> &'static str {
     match colors {
@@ -301,6 +281,26 @@ pub(super) const fn cube_colors(colors: CubeColors) -> &'static str {
         }
         CubeColors::Angle => {
             "By what angle the cube is turned against the simulation's, at the tick that the picture should show."
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_text_has_two_sentences_or_more() {
+        let texts = Velocity::ALL
+            .map(|kind| velocity(kind).text)
+            .into_iter()
+            .chain(Position::ALL.map(|kind| position(kind).text))
+            .chain(Delta::ALL.map(|kind| delta(kind).text))
+            .chain(RelativePosition::ALL.map(|kind| relative_position(kind).text))
+            .chain(RelativeOrientation::ALL.map(|kind| relative_orientation(kind).text))
+            .chain(ChangedFlags::ALL.map(|kind| changed_flags(kind).text));
+        for text in texts {
+            assert!(text.contains(". ") && text.ends_with('.'), "{text}");
         }
     }
 }

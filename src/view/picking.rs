@@ -1,5 +1,6 @@
 //! Picks the cube under the pointer, in either half.
 
+use bevy::ecs::system::SystemParam;
 use bevy::math::bounding::{Aabb3d, RayCast3d};
 use bevy::prelude::*;
 use bevy::window::PrimaryWindow;
@@ -15,26 +16,41 @@ const CLICK_MOVE: f32 = 4.0;
 /// A cube that the camera sees.
 type SeenCube<'a> = (&'a Side, &'a ViewCube, &'a Transform);
 
+/// Where the pointer is, and what it does.
+#[derive(SystemParam)]
+pub(super) struct Pointer<'w, 's> {
+    window: Single<'w, 's, &'static Window, With<PrimaryWindow>>,
+    buttons: Res<'w, ButtonInput<MouseButton>>,
+    inset: Res<'w, Inset>,
+    egui: Option<Res<'w, EguiWantsInput>>,
+}
+
+impl Pointer<'_, '_> {
+    /// Its place in logical pixels, if it is over the picture.
+    fn over_picture(&self) -> Option<Vec2> {
+        let is_taken = self
+            .egui
+            .as_ref()
+            .is_some_and(|egui| egui.wants_any_pointer_input());
+        let at = self.window.cursor_position()?;
+        (!is_taken && !self.inset.covers(at, self.window.size())).then_some(at)
+    }
+}
+
 /// Marks the cube under the pointer as hovered, and selects it with a click; a click on nothing selects
 /// nothing.
 pub(super) fn pick(
-    window: Single<&Window, With<PrimaryWindow>>,
-    buttons: Res<ButtonInput<MouseButton>>,
-    inset: Res<Inset>,
+    pointer: Pointer<'_, '_>,
     canvas: Res<Canvas>,
-    egui: Option<Res<EguiWantsInput>>,
     cameras: Query<(&Side, &Pane, &Camera, &GlobalTransform)>,
     cubes: Query<SeenCube<'_>>,
     mut pressed_at: Local<Option<Vec2>>,
     mut selection: ResMut<Selection>,
 ) {
-    let pointer = window.cursor_position();
-    let is_taken = egui.is_some_and(|egui| egui.wants_any_pointer_input());
-    let over = pointer.filter(|&at| !inset.covers(at, window.size()) && !is_taken);
-    let Some(at) = over else {
+    let Some(at) = pointer.over_picture() else {
         *pressed_at = None;
         // Over the panel, the panel says what is hovered.
-        if pointer.is_none() && selection.hovered.is_some() {
+        if pointer.window.cursor_position().is_none() && selection.hovered.is_some() {
             selection.hovered = None;
         }
         return;
@@ -43,10 +59,10 @@ pub(super) fn pick(
     if selection.hovered != hovered {
         selection.hovered = hovered;
     }
-    if buttons.just_pressed(MouseButton::Left) {
+    if pointer.buttons.just_pressed(MouseButton::Left) {
         *pressed_at = Some(at);
     }
-    if buttons.just_released(MouseButton::Left)
+    if pointer.buttons.just_released(MouseButton::Left)
         && let Some(pressed) = pressed_at.take()
         && pressed.distance(at) <= CLICK_MOVE
         && selection.cube != hovered
@@ -96,8 +112,8 @@ mod tests {
 
     #[test]
     fn a_turned_cube_is_hit_where_it_is() {
-        let cube =
-            Transform::from_xyz(2.0, 0.0, 1.0).with_rotation(Quat::from_rotation_y(0.785_398));
+        let cube = Transform::from_xyz(2.0, 0.0, 1.0)
+            .with_rotation(Quat::from_rotation_y(std::f32::consts::FRAC_PI_4));
         // Its edge points up, and reaches 0.707 m to the sides.
         let top = hit(ray(Vec3::new(2.0, 0.0, 10.0)), &cube).unwrap();
         assert!((top - (9.0 - 0.707)).abs() < 1e-3, "{top}");
