@@ -32,9 +32,9 @@ use crate::history::{
     HistoryPlugin, HistorySystems, LaneHistory, Moment, Selection, Show, Wanted, WorldHistory,
 };
 use crate::replication::{
-    ChangeLane, CubeError, CubeErrors, Divergence, Lane, LaneMeter, LaneSettings,
-    LaneSettingsQueryReadOnly, Peer, Reconnect, SenderSettings, ServerConnection, Serving,
-    ShadowLadder,
+    ChangeLane, CubeError, CubeErrors, DeltaCounts, Divergence, Lane, LaneMeter, LaneSettings,
+    LaneSettingsQueryReadOnly, Peer, Reconnect, ReplicationSystems, SenderSettings,
+    ServerConnection, Serving, ShadowLadder,
 };
 use crate::simulation::CubeWorld;
 use crate::theme::Theme;
@@ -47,6 +47,7 @@ pub use layout::draw;
 pub use settings::{Axis, PanelSize, PanelState, Tab};
 pub use small::SmallGraphPlugin;
 pub use tabs::peers::Peers;
+pub use tabs::ranges::Tradeoffs;
 pub use timeline::Past;
 
 /// The phases of the panel.
@@ -100,6 +101,7 @@ impl Plugin for PanelPlugin {
             .init_resource::<Notices>()
             .init_resource::<Theme>()
             .init_resource::<CubeColors>()
+            .init_resource::<Tradeoffs>()
             .init_resource::<FixedScale>()
             .add_observer(actions::on_action)
             .add_systems(
@@ -110,9 +112,14 @@ impl Plugin for PanelPlugin {
                     show_hint,
                     tabs::peers::show_connection,
                     timeline::step,
+                    count_deltas,
                 )
                     .chain()
                     .in_set(PanelSystems::Notices),
+            )
+            .add_systems(
+                FixedUpdate,
+                tabs::ranges::record.after(ReplicationSystems::Observe),
             )
             .add_systems(PreUpdate, want_history.in_set(HistorySystems::PanelWants))
             .add_systems(
@@ -153,6 +160,10 @@ pub struct LaneView<'a> {
     pub selection: &'a mut Selection,
     /// Errors of the cubes of the lane's picture, if they are measured.
     pub errors: &'a [CubeError],
+    /// Distributions of what its packets carry, if they are measured.
+    pub counts: Option<&'a DeltaCounts>,
+    /// What the stages that were tried cost.
+    pub tradeoffs: &'a Tradeoffs,
 }
 
 /// What the buttons of the panel show.
@@ -234,6 +245,7 @@ type SelectedLane = (
     Option<&'static ShadowLadder>,
     Option<&'static Divergence>,
     Option<&'static CubeErrors>,
+    Option<&'static DeltaCounts>,
 );
 
 /// A lane in a half of the screen.
@@ -256,6 +268,7 @@ struct Shown<'w, 's> {
     trails: Option<Res<'w, Trails>>,
     notices: Res<'w, Notices>,
     file: Option<Res<'w, settings::SettingsFile>>,
+    tradeoffs: Res<'w, Tradeoffs>,
     moment: Res<'w, Moment>,
     world_history: Res<'w, WorldHistory>,
     histories: Query<'w, 's, (&'static LaneHistory, &'static LaneMeter, Has<Selected>)>,
@@ -304,6 +317,26 @@ fn want_history(state: Res<PanelState>, selection: Res<Selection>, mut wanted: R
     );
 }
 
+/// Counts the differences of the selected lane while they are shown.
+fn count_deltas(
+    state: Res<PanelState>,
+    lanes: Query<(Entity, Has<Selected>, Has<DeltaCounts>), With<Lane>>,
+    mut commands: Commands,
+) {
+    let is_shown = state.tab == Tab::Ranges && state.size == PanelSize::Whole;
+    for (lane, is_selected, has_counts) in &lanes {
+        match (is_shown && is_selected, has_counts) {
+            (true, false) => {
+                commands.entity(lane).insert(DeltaCounts::default());
+            }
+            (false, true) => {
+                commands.entity(lane).remove::<DeltaCounts>();
+            }
+            _ => {}
+        }
+    }
+}
+
 /// What the panel sets for the view.
 #[derive(SystemParam)]
 struct ViewSettings<'w> {
@@ -324,7 +357,7 @@ fn draw_lane(
     let Ok(ctx) = contexts.ctx_mut() else {
         return;
     };
-    let Some((entity, settings, meter, side, shadow, divergence, errors)) =
+    let Some((entity, settings, meter, side, shadow, divergence, errors, counts)) =
         lanes.selected.iter().next()
     else {
         inset.set_if_neq(Inset::default());
@@ -384,6 +417,8 @@ fn draw_lane(
         past: lanes.past(),
         selection: &mut new_selection,
         errors: errors.map_or(&[], |errors| &errors.0),
+        counts,
+        tradeoffs: &lanes.tradeoffs,
     };
     let clock_runs = lanes.world.is_some() && !lanes.clock.is_paused();
     let drawn = draw(ctx, &mut new_state, lane);

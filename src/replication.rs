@@ -15,6 +15,7 @@
 //! half, under [`ViewerPlugin`].
 
 mod check;
+mod deltas;
 mod detail;
 mod digest;
 mod divergence;
@@ -41,6 +42,7 @@ use crate::simulation::SimulationSystems;
 use transport::{End, TransportSystems};
 
 pub use check::LaneCheck;
+pub use deltas::{DELTA_BITS, DeltaCounts};
 pub use detail::{Detailed, PacketDetail};
 pub use digest::Digest;
 pub(crate) use divergence::History;
@@ -115,6 +117,7 @@ impl Plugin for ReplicationPlugin {
                     send::receive_acks.in_set(ReplicationSystems::Acks),
                     (
                         send::send,
+                        deltas::count,
                         digest::of_sent.run_if(resource_exists::<Digest>),
                     )
                         .chain()

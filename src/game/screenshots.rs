@@ -9,7 +9,7 @@ use bevy::prelude::*;
 use super::offscreen::{Interface, OffScreen, OffScreenError};
 use super::record::check_adapter;
 use super::{GameError, RecordError, ball, show_halves};
-use crate::history::Moment;
+use crate::history::{Moment, Selection};
 use crate::panel::{PanelSize, PanelState, Tab};
 use crate::recording::video::{VideoError, write_png};
 use crate::recording::{Script, ScriptPlayback};
@@ -28,6 +28,8 @@ pub struct Shot {
     view: ViewMode,
     is_explained: bool,
     has_trails: bool,
+    /// Whether a cube is selected, after the page was open for a while.
+    is_inspected: bool,
     colors: CubeColors,
     /// Whether the timeline is shown, and a second ago in the views.
     is_past: bool,
@@ -44,6 +46,7 @@ const LADDER: Shot = Shot {
     view: ViewMode::Split,
     is_explained: false,
     has_trails: false,
+    is_inspected: false,
     colors: CubeColors::Interaction,
     is_past: false,
     halves: USUAL_HALVES,
@@ -62,6 +65,15 @@ const fn view(name: &'static str, view: ViewMode) -> Shot {
         name,
         view,
         ..LADDER
+    }
+}
+
+/// A page that needs a history of packets.
+const fn inspected(name: &'static str, tab: Tab, halves: [&'static str; Side::ALL.len()]) -> Shot {
+    Shot {
+        halves,
+        is_inspected: true,
+        ..self::tab(name, tab)
     }
 }
 
@@ -84,7 +96,7 @@ const fn interpolation(name: &'static str, halves: [&'static str; Side::ALL.len(
 }
 
 /// Every tab and every view.
-pub const SHOTS: [Shot; 21] = [
+pub const SHOTS: [Shot; 24] = [
     LADDER,
     tab("stages", Tab::Stages),
     tab("bits", Tab::Bits),
@@ -111,6 +123,13 @@ pub const SHOTS: [Shot; 21] = [
         halves: ["rung:delta", "rung:changed-flags"],
         ..tab("compared", Tab::Halves)
     },
+    inspected("ranges", Tab::Ranges, USUAL_HALVES),
+    inspected("packet", Tab::Packet, USUAL_HALVES),
+    inspected(
+        "packet-arithmetic",
+        Tab::Packet,
+        ["simulation", "rung:predicted"],
+    ),
     cubes("cubes-bits", CubeColors::Bits),
     cubes("cubes-form", CubeColors::Form),
     cubes("cubes-distance", CubeColors::Distance),
@@ -194,9 +213,16 @@ pub fn take(
             halves = shot.halves;
             show(&mut renderer, halves);
         }
-        if is_new {
+        if is_new || shot.is_inspected {
+            let world = renderer.app.world_mut();
+            world.resource_mut::<PanelState>().tab = shot.tab;
+            world.resource_mut::<Selection>().cube = shot.is_inspected.then_some(CUBE);
             renderer.frame()?;
-            renderer.skip(COST_TICKS);
+            renderer.skip(if shot.is_inspected {
+                SHOWN_TICKS
+            } else {
+                COST_TICKS
+            });
         }
         if shot.is_past {
             renderer.skip(SHOWN_TICKS);
@@ -251,6 +277,8 @@ const FRAMES_PER_SECOND: u32 = 60;
 const SETTLING_FRAMES: usize = 2;
 const SHOWN_TICKS: u64 = 120;
 const COST_TICKS: u64 = 12;
+/// A cube of the ball.
+const CUBE: usize = 465;
 const PAST_TICKS: u64 = 60;
 const BALL_TICKS: u64 = 780;
 

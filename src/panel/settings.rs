@@ -126,6 +126,8 @@ pub enum Tab {
     Ladder,
     /// A switch for each stage.
     Stages,
+    /// Parameters of the stages.
+    Ranges,
     /// Where the bits go.
     Bits,
     /// Every bit of a packet.

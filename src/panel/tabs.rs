@@ -11,6 +11,7 @@ mod network;
 pub(super) mod packet;
 pub(super) mod peers;
 mod playout;
+pub(super) mod ranges;
 mod stages;
 
 use bevy_egui::egui;
@@ -20,9 +21,10 @@ use packet::Inspected;
 
 impl Tab {
     /// The pages that every panel has.
-    pub(super) const USUAL: [Self; 8] = [
+    pub(super) const USUAL: [Self; 9] = [
         Self::Ladder,
         Self::Stages,
+        Self::Ranges,
         Self::Bits,
         Self::Packet,
         Self::Network,
@@ -35,6 +37,7 @@ impl Tab {
         match self {
             Self::Ladder => "Named combinations of stages, and what each would cost now.",
             Self::Stages => "Each stage of the compression by itself.",
+            Self::Ranges => "Parameters of the stages, and what they trade: kbps against error.",
             Self::Bits => "What the bits of a packet are for.",
             Self::Packet => "Every bit of one packet, and of the selected cube.",
             Self::Network => "The simulated link, and how often snapshots are sent.",
@@ -49,6 +52,7 @@ impl Tab {
         match self {
             Self::Ladder => "Ladder",
             Self::Stages => "Stages",
+            Self::Ranges => "Ranges",
             Self::Bits => "Bits",
             Self::Packet => "Packet",
             Self::Network => "Network",
@@ -101,11 +105,21 @@ pub(super) fn page(ui: &mut egui::Ui, state: &mut PanelState, lane: LaneView<'_>
         past,
         selection,
         errors,
+        counts,
+        tradeoffs,
     } = lane;
     let is_remote = peers.is_server();
     match state.tab {
         Tab::Ladder => ladder::draw(ui, state.theme, side, &mut settings.sender, shadow, tick),
         Tab::Stages => stages::draw(ui, &mut settings.sender.stages),
+        Tab::Ranges => {
+            let measured = ranges::Measured {
+                counts,
+                meter,
+                tradeoffs,
+            };
+            ranges::draw(ui, state, &mut settings.sender.stages, &measured);
+        }
         Tab::Bits => bits::draw(ui, state, meter, is_remote),
         Tab::Packet => {
             let inspected = Inspected {

@@ -3,8 +3,10 @@
 use std::time::Duration;
 
 use bevy::math::{Quat, vec3};
+use bevy_egui::egui::accesskit::Role;
 use bevy_egui::egui::{self, Modifiers};
 use cubewire_codec::ladder::{self, LADDER};
+use cubewire_codec::stages::{Orientation, Position};
 use cubewire_codec::{
     BitLedger, CubeState, Encoder, Limits, Packet, QuantizedSnapshot, Sequence, Snapshot, Stages,
 };
@@ -31,6 +33,7 @@ struct Panel {
     viewers: Option<(Serving, Peer)>,
     drawn: Drawn,
     selection: Selection,
+    tradeoffs: Tradeoffs,
     /// The actions of all buttons that were pressed.
     actions: Vec<Action>,
     typed: Vec<(Side, Half)>,
@@ -116,6 +119,7 @@ fn open(panel: Panel) -> Harness<'static, Panel> {
             wants_reconnect,
             viewers,
             selection,
+            tradeoffs,
             ..
         } = panel;
         let sender = settings.sender;
@@ -156,6 +160,8 @@ fn open(panel: Panel) -> Harness<'static, Panel> {
             past: Past::default(),
             selection,
             errors: &[],
+            counts: None,
+            tradeoffs,
             peers,
             shown,
             halves: halves.as_mut(),
@@ -466,7 +472,7 @@ fn no_tab_reaches_below_the_fold_with_what_matters() {
             Tab::Ladder => "affine",
             Tab::Stages => "joint",
             Tab::Bits => "the transport's own acks, on the wire",
-            Tab::Packet => continue,
+            Tab::Packet | Tab::Ranges => continue,
             Tab::Network => "smallest",
             Tab::Playout => "late in the last second",
             Tab::Halves => "Copy for the command line",
@@ -656,4 +662,38 @@ fn pointing_at_bits_hovers_their_cube() {
         [0, 1, 2].iter().all(|cube| cubes.contains(cube)),
         "{cubes:?}"
     );
+}
+
+#[test]
+fn sliders_set_what_the_codec_accepts_and_are_disabled_without_their_stage() {
+    let mut panel = panel(Tab::Ranges);
+    panel.settings.sender.stages = ladder::RELATIVE_ORIENTATION.stages;
+    let mut harness = open(panel);
+    let stages = |harness: &Harness<'_, Panel>| harness.state().settings.sender.stages;
+    // Left of the middle, in the rail of the slider.
+    let drag = |harness: &mut Harness<'_, Panel>, text: &str, x: f32| {
+        let slider = harness.get_by_role_and_label(Role::Slider, text).rect();
+        harness.drag_at(egui::pos2(slider.left() + x, slider.center().y));
+        harness.run();
+        harness.drop_at(egui::pos2(slider.left() + x, slider.center().y));
+        harness.run();
+    };
+    drag(&mut harness, "position, steps a metre", 4.0);
+    let Position::Quantized { steps_per_metre } = stages(&harness).position else {
+        panic!("still quantized");
+    };
+    assert_eq!(steps_per_metre, Position::MIN_STEPS);
+    assert_eq!(ladder::rung_of(stages(&harness)), None);
+    drag(&mut harness, "orientation, bits a component", 4.0);
+    assert_eq!(
+        stages(&harness).orientation,
+        Orientation::SmallestThree { bits: 2 }
+    );
+    // Predicted positions have no such ranges, and no other steps.
+    harness.state_mut().settings.sender.stages = ladder::PREDICTED_POSITION.stages;
+    harness.run();
+    drag(&mut harness, "position, steps a metre", 4.0);
+    assert_eq!(stages(&harness), ladder::PREDICTED_POSITION.stages);
+    let slider = harness.get_by_role_and_label(Role::Slider, "bits, position");
+    assert!(slider.accesskit_node().is_disabled());
 }

@@ -7,7 +7,7 @@ use bevy::prelude::*;
 use bevy_egui::egui;
 
 use crate::history::Selection;
-use crate::panel::{LaneView, Measured, PanelState, Past, Peers, Status, draw};
+use crate::panel::{LaneView, Measured, PanelState, Past, Peers, Status, Tradeoffs, draw};
 use crate::replication::transport::{End, TransportSystems};
 use crate::replication::{
     Divergence, LaneMeter, LaneSettingsQuery, ReplicationSystems, ShadowLadder,
@@ -183,6 +183,8 @@ fn lay_out_panel(
             past: Past::default(),
             selection: &mut Selection::default(),
             errors: &[],
+            counts: None,
+            tradeoffs: &Tradeoffs::default(),
         };
         draw(ui.ctx(), panel, lane);
     });

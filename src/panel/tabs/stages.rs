@@ -158,7 +158,7 @@ fn switch<T: Copy, const VARIANTS: usize>(
 }
 
 /// Why the codec rejects these stages; none if they are legal.
-fn refusal(candidate: Stages) -> Option<String> {
+pub(super) fn refusal(candidate: Stages) -> Option<String> {
     candidate.check().err().map(|illegal| illegal.to_string())
 }
 
