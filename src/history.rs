@@ -78,13 +78,11 @@ pub struct Wanted(HashSet<Show>);
 
 impl Wanted {
     /// Whether this wants the history, from now on.
-    pub fn set(this: &mut ResMut<'_, Self>, show: Show, wants: bool) {
-        if this.0.contains(&show) != wants {
-            match wants {
-                true => this.0.insert(show),
-                false => this.0.remove(&show),
-            };
-        }
+    pub fn set(&mut self, show: Show, wants: bool) {
+        match wants {
+            true => self.0.insert(show),
+            false => self.0.remove(&show),
+        };
     }
 
     /// Whether anything does.
@@ -183,7 +181,7 @@ fn prepare(
                 .remove::<(LaneHistory, Detailed, CubeErrors)>();
         }
     }
-    if !is_recorded && wanted.is_changed() {
+    if !is_recorded && world.0.memory_bytes() > 0 {
         *world = WorldHistory::default();
         *moment = Moment(None);
     }

@@ -308,7 +308,7 @@ impl Shown<'_, '_> {
 }
 
 fn want_history(state: Res<PanelState>, selection: Res<Selection>, mut wanted: ResMut<Wanted>) {
-    Wanted::set(&mut wanted, Show::Timeline, state.timeline);
+    wanted.set(Show::Timeline, state.timeline);
     let is_inspected = state.tab == Tab::Packet && state.size == PanelSize::Whole;
     Wanted::set(
         &mut wanted,

@@ -35,6 +35,7 @@ use crate::simulation::CubeWorld;
 
 pub use appearance::AppearancePlugin;
 pub use arrivals::{Arrivals, Stale};
+pub use camera::settle_cameras;
 pub use canvas::Canvas;
 pub use costs::{Costs, CubeColors, FixedScale};
 pub use halves::{SelectHalf, ShowHalf, lane_in, show};

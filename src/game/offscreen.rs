@@ -31,7 +31,7 @@ use super::GamePlugins;
 use crate::display::log_plugin;
 use crate::panel::{PanelPlugin, SmallGraphPlugin};
 use crate::recording::InputLogPlugin;
-use crate::view::{AppearancePlugin, Canvas, ViewPlugin};
+use crate::view::{AppearancePlugin, Canvas, ViewPlugin, settle_cameras};
 
 /// The size at which the scale factor is 1, pixels.
 const REFERENCE_SIZE: Vec2 = Vec2::new(1280.0, 720.0);
@@ -209,6 +209,7 @@ impl OffScreen {
             self.app.update();
             left -= now;
         }
+        settle_cameras(self.app.world_mut());
     }
 
     /// Draws until all shaders are ready, without advancing time.

@@ -320,9 +320,7 @@ fn the_halves_tab_picks_a_second_lane_and_settings_of_each() {
 fn typed_lane_text_takes_effect_on_enter_and_an_error_is_shown_without_a_tooltip() {
     let mut harness = harness(Tab::Halves);
     let type_text = |harness: &mut Harness<'_, Panel>, text: &str| {
-        harness
-            .get_by_role(egui::accesskit::Role::TextInput)
-            .focus();
+        harness.get_by_role(Role::TextInput).focus();
         harness.run();
         harness.key_press_modifiers(Modifiers::COMMAND, egui::Key::A);
         harness.event(egui::Event::Text(text.to_owned()));
@@ -334,7 +332,7 @@ fn typed_lane_text_takes_effect_on_enter_and_an_error_is_shown_without_a_tooltip
             .query_by_label_contains("unknown rung `indxe`")
             .is_some()
     );
-    let field = harness.get_by_role(egui::accesskit::Role::TextInput);
+    let field = harness.get_by_role(Role::TextInput);
     field.hover();
     harness.run_steps(90);
     assert!(harness.query_by_label_contains("press Enter").is_none());
@@ -349,9 +347,7 @@ fn typed_lane_text_takes_effect_on_enter_and_an_error_is_shown_without_a_tooltip
             .query_by_label_contains("unknown rung `indxe`")
             .is_some()
     );
-    harness
-        .get_by_role(egui::accesskit::Role::TextInput)
-        .focus();
+    harness.get_by_role(Role::TextInput).focus();
     harness.run();
     harness.key_press(egui::Key::Escape);
     harness.run();

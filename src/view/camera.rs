@@ -159,6 +159,14 @@ pub(super) fn orbit(
     }
 }
 
+/// Lets the cameras jump to what they follow, after time was skipped.
+pub fn settle_cameras(world: &mut World) {
+    let mut cameras = world.query::<&mut Follow>();
+    for mut camera in cameras.iter_mut(world) {
+        *camera = Follow::default();
+    }
+}
+
 pub(super) fn follow(
     time: Res<Time<Real>>,
     orbit: Res<Orbit>,

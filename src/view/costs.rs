@@ -112,7 +112,7 @@ const MAX_AGE_TICKS: u64 = 12;
 
 pub(super) fn want_history(colors: Res<CubeColors>, mut wanted: ResMut<Wanted>) {
     let wants = *colors != CubeColors::Interaction;
-    Wanted::set(&mut wanted, Show::Cubes, wants);
+    wanted.set(Show::Cubes, wants);
 }
 
 type CostingLane<'a> = (&'a Side, &'a LaneMeter, &'a CubeErrors, &'a LaneHistory);

@@ -7,6 +7,7 @@ mod controls;
 mod decode;
 mod figures;
 mod first_minute;
+mod history;
 mod layers;
 mod network;
 mod play;

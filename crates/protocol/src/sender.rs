@@ -304,6 +304,21 @@ mod tests {
     }
 
     #[test]
+    fn itemizing_changes_no_byte() {
+        let ([mut plain, mut itemized], snapshot) = ([sender().0, sender().0], sender().1);
+        itemized.itemize(true);
+        for tick in 1..20 {
+            send(&mut plain, &snapshot, tick);
+            send(&mut itemized, &snapshot, tick);
+            assert_eq!(plain.packet().bytes, itemized.packet().bytes);
+            assert!(plain.packet().ledger.items().is_none());
+            assert!(itemized.packet().ledger.items().is_some());
+            ack(&mut plain, tick, 0);
+            ack(&mut itemized, tick, 0);
+        }
+    }
+
+    #[test]
     fn the_bit_field_acks_earlier_snapshots() {
         let (mut sender, snapshot) = sender();
         for tick in 1..=40 {

@@ -88,9 +88,14 @@ impl Chart<'_> {
         for (line, name) in self.lines.iter().flatten().zip(["small", "large"]) {
             let x = plot.left() + (f32::from(*line) + 1.0) * bar_width;
             painter.vline(x, area.y_range(), Stroke::new(1.0, ink));
-            let at = pos2(x - 2.0, plot.top());
+            // On either side of the two, so that they never overlap.
+            let (at, align) = match name {
+                "small" => (x - 2.0, Align2::RIGHT_TOP),
+                _ => (x + 2.0, Align2::LEFT_TOP),
+            };
             let text = format!("{name} {line}");
-            painter.text(at, Align2::RIGHT_TOP, text, FontId::proportional(9.0), ink);
+            let at = pos2(at, plot.top());
+            painter.text(at, align, text, FontId::proportional(9.0), ink);
         }
         let text = match hovered {
             Some((bits, percent)) => format!("{bits} bits: {percent:.1} %\n{}", self.about),

@@ -1,0 +1,172 @@
+//! Looking back: what the halves showed, what was in the packets, and that looking changes nothing.
+
+use bevy::prelude::*;
+use cubewire::game::headless::LaneGame;
+use cubewire::history::{LaneHistory, Moment, Show, Wanted, WorldHistory};
+use cubewire::replication::{CubeErrors, DeltaCounts, LaneMeter, LaneSettings, TickPicture};
+use cubewire::simulation::{CubeWorld, state_hash};
+use cubewire::view::{CubeColors, Side, ViewCube, ViewPlugin};
+use cubewire_codec::{BitKind, CubeState};
+
+use crate::common::{lane, script};
+
+fn game(settings: LaneSettings) -> LaneGame {
+    LaneGame::with_plugins(Some(script("katamari")), settings, ViewPlugin).unwrap()
+}
+
+fn want(game: &mut LaneGame, wants: bool) {
+    let mut wanted = game.app.world_mut().resource_mut::<Wanted>();
+    wanted.set(Show::Timeline, wants);
+}
+
+/// Positions and orientations of the cubes in a half.
+fn shown(game: &mut LaneGame, half: Side) -> Vec<(Vec3, Quat)> {
+    let mut cubes = game
+        .app
+        .world_mut()
+        .query::<(&Side, &ViewCube, &Transform)>();
+    let mut found: Vec<_> = cubes
+        .iter(game.app.world())
+        .filter(|(side, ..)| **side == half)
+        .map(|(_, cube, place)| (cube.index, (place.translation, place.rotation)))
+        .collect();
+    found.sort_by_key(|(index, _)| *index);
+    found.into_iter().map(|(_, place)| place).collect()
+}
+
+fn places(cubes: &[CubeState]) -> Vec<(Vec3, Quat)> {
+    let places = cubes.iter().map(|cube| (cube.position, cube.orientation));
+    places.collect()
+}
+
+fn pause(game: &mut LaneGame, paused: bool) {
+    let mut clock = game.app.world_mut().resource_mut::<Time<Virtual>>();
+    match paused {
+        true => clock.pause(),
+        false => clock.unpause(),
+    }
+}
+
+#[test]
+fn both_halves_go_back_to_what_they_showed() {
+    let mut game = game(lane("predicted"));
+    want(&mut game, true);
+    let mut simulated = Vec::new();
+    let mut pictured = Vec::new();
+    for _ in 0..300 {
+        game.step();
+        let world = game.app.world();
+        simulated.push(places(&game.cubes().current().cubes));
+        pictured.push(places(&world.get::<TickPicture>(game.lane).unwrap().cubes));
+    }
+    let newest = game.cubes().tick();
+    pause(&mut game, true);
+    game.step();
+    for ago in [0, 1, 59, 60, 200, 130] {
+        game.app.world_mut().resource_mut::<Moment>().0 = Some(newest - ago);
+        game.step();
+        let place = simulated.len() - 1 - ago as usize;
+        assert!(shown(&mut game, Side::Left) == simulated[place], "{ago}");
+        assert!(shown(&mut game, Side::Right) == pictured[place], "{ago}");
+    }
+    pause(&mut game, false);
+    game.step();
+    assert_eq!(*game.app.world().resource::<Moment>(), Moment(None));
+    assert_eq!(game.cubes().tick(), newest + 1);
+}
+
+#[test]
+fn the_history_is_recorded_only_while_something_wants_it() {
+    let mut game = game(lane("changed-flags"));
+    for _ in 0..30 {
+        game.step();
+    }
+    let has_detail = |game: &LaneGame| {
+        let newest = game.meter().samples().back().unwrap();
+        newest.snapshots[0].detail.is_some()
+    };
+    assert!(!has_detail(&game));
+    assert!(game.app.world().get::<LaneHistory>(game.lane).is_none());
+    want(&mut game, true);
+    for _ in 0..30 {
+        game.step();
+    }
+    assert!(has_detail(&game));
+    assert!(game.meter().detail_bytes() > 0);
+    let history = &game.app.world().resource::<WorldHistory>().0;
+    assert_eq!(history.last_tick(), Some(game.cubes().tick()));
+    want(&mut game, false);
+    for _ in 0..30 {
+        game.step();
+    }
+    assert!(!has_detail(&game));
+    let history = &game.app.world().resource::<WorldHistory>().0;
+    assert_eq!(history.memory_bytes(), 0);
+}
+
+#[test]
+fn every_item_of_every_packet_adds_up_and_arrivals_are_noted() {
+    for rung in ["uncompressed", "changed-flags", "predicted"] {
+        let mut settings = lane(rung);
+        settings.link.conditions = "loss=0.1+latency=40ms".parse().unwrap();
+        let mut game = game(settings);
+        want(&mut game, true);
+        for _ in 0..240 {
+            game.step();
+        }
+        let meter = game.meter();
+        let mut arrived = 0;
+        for sample in meter.samples() {
+            for packet in &sample.snapshots {
+                if let Some(detail) = &packet.detail {
+                    let bits: f64 = detail.items().map(|item| item.bits).sum();
+                    let all = packet.payload_bytes as f64 * 8.0;
+                    assert!((bits - all).abs() < 0.05, "{rung}: {bits} of {all}");
+                    assert_eq!(detail.bytes().len(), packet.payload_bytes);
+                }
+                arrived += u64::from(packet.arrival.is_some());
+            }
+        }
+        assert_eq!(arrived, meter.received, "{rung}");
+        let lost = meter.samples().len() as u64 - arrived;
+        assert!(lost > 10, "{rung}: {lost}");
+    }
+}
+
+/// Sizes and kinds of all packets, and a hash of what was simulated and of what was shown.
+fn played(game: &mut LaneGame) -> (Vec<String>, u64) {
+    let mut packets = Vec::new();
+    let mut hash = 0;
+    for _ in 0..400 {
+        game.step();
+        let world = game.app.world();
+        hash = state_hash(hash, world.resource::<CubeWorld>().current());
+        let meter = world.get::<LaneMeter>(game.lane).unwrap();
+        for packet in &meter.samples().back().unwrap().snapshots {
+            // Sums of fractions of bits depend on their order.
+            let kinds = BitKind::ALL.map(|kind| format!("{:.3}", packet.ledger.kind(kind)));
+            packets.push(format!("{} {kinds:?}", packet.payload_bytes));
+        }
+    }
+    (packets, hash)
+}
+
+#[test]
+fn looking_changes_no_packet() {
+    for rung in ["changed-flags", "predicted"] {
+        let mut settings = lane(rung);
+        settings.link.conditions = "4g".parse().unwrap();
+        let closed = played(&mut game(settings.clone()));
+        let mut open = game(settings);
+        want(&mut open, true);
+        *open.app.world_mut().resource_mut::<CubeColors>() = CubeColors::Distance;
+        let lane = open.lane;
+        open.app
+            .world_mut()
+            .entity_mut(lane)
+            .insert((DeltaCounts::default(), CubeErrors::default()));
+        open.add_shadow().unwrap();
+        let open = played(&mut open);
+        assert!(open == closed, "{rung}");
+    }
+}
