@@ -13,7 +13,7 @@ mod stages;
 
 use bevy_egui::egui;
 
-use super::{LaneView, PanelState, Tab};
+use super::{Export, LaneView, PanelState, Tab};
 
 impl Tab {
     /// The pages that every panel has.
@@ -79,8 +79,12 @@ pub(super) fn bar(ui: &mut egui::Ui, state: &mut PanelState, lane: &LaneView<'_>
     });
 }
 
-/// The page that is open.
-pub(super) fn page(ui: &mut egui::Ui, state: &mut PanelState, lane: LaneView<'_>) {
+/// The page that is open. Returns the file whose button was pressed.
+pub(super) fn page(
+    ui: &mut egui::Ui,
+    state: &mut PanelState,
+    lane: LaneView<'_>,
+) -> Option<Export> {
     let LaneView {
         settings,
         side,
@@ -98,7 +102,7 @@ pub(super) fn page(ui: &mut egui::Ui, state: &mut PanelState, lane: LaneView<'_>
     match state.tab {
         Tab::Ladder => ladder::draw(ui, state.theme, side, &mut settings.sender, shadow, tick),
         Tab::Stages => stages::draw(ui, &mut settings.sender.stages),
-        Tab::Bits => bits::draw(ui, state, meter, is_remote),
+        Tab::Bits => return bits::draw(ui, state, meter, is_remote),
         Tab::Network => network::draw(ui, settings, meter, is_remote),
         Tab::Playout => playout::draw(ui, state, settings, meter, divergence),
         Tab::Halves => {
@@ -109,4 +113,5 @@ pub(super) fn page(ui: &mut egui::Ui, state: &mut PanelState, lane: LaneView<'_>
         Tab::Keys => keys::draw(ui, state, &status),
         Tab::Peers => peers::draw(ui, peers),
     }
+    None
 }
