@@ -36,7 +36,7 @@ impl Export {
             Self::Csv => "The last minute of this lane: a row for each tick.",
             Self::JsonLines => {
                 "The same as an object for each tick, with the headers of the packets, and, of those that \
-                 were sent while the timeline was shown, what every bit is for."
+                 were sent while the timeline or the cubes' costs were shown, what every bit is for."
             }
             Self::GraphPng => "The graph above as a picture.",
             Self::GraphCsv => "The lines of the graph above: a row for each tick.",
