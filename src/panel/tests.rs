@@ -218,6 +218,8 @@ fn the_bits_tab_names_every_kind_and_both_accountings() {
 fn the_bits_tab_exports_what_its_buttons_say() {
     let mut harness = harness(Tab::Bits);
     for export in Export::ALL {
+        harness.get_by_label(export.name()).scroll_to_me();
+        harness.run();
         click(&mut harness, export.name());
     }
     assert_eq!(harness.state().exports, Export::ALL);

@@ -4,6 +4,7 @@
 //! another thread, and appear whole or not at all.
 
 mod graph;
+mod json;
 mod rows;
 mod screenshot;
 
@@ -23,15 +24,17 @@ use crate::replication::{Lane, LaneMeter, Sample};
 use crate::view::{Notices, Selected, Side};
 
 pub use graph::{GRAPH_SIZE, graph_pixels, write_graph_csv};
-pub use rows::{COLUMNS, Column, CsvRows, write_json_lines};
+pub use json::write_json_lines;
+pub use rows::{COLUMNS, Column, CsvRows};
 
-/// Handles [`Export`] and F12. Needs [`RecordingFolder`], [`Notices`] and [`PanelState`].
+/// Handles [`Export`] and F12. Needs [`RecordingFolder`] and [`PanelState`].
 #[derive(Debug)]
 pub struct ExportPlugin;
 
 impl Plugin for ExportPlugin {
     fn build(&self, app: &mut App) {
-        app.init_resource::<Saving>()
+        app.init_resource::<Notices>()
+            .init_resource::<Saving>()
             .init_resource::<screenshot::Wanted>()
             .add_observer(on_export)
             .add_observer(screenshot::on_action)

@@ -11,7 +11,7 @@ use cubewire::game::headless::LaneGame;
 use cubewire::panel::{Export, PanelState};
 use cubewire::recording::RecordingFolder;
 use cubewire::recording::export::{COLUMNS, ExportPlugin, GRAPH_SIZE};
-use cubewire::replication::{Detailed, LaneCheck, LaneMeter, Totals};
+use cubewire::replication::{Detailed, LaneMeter, Totals};
 use cubewire::view::{Notices, ViewPlugin};
 use cubewire_codec::BitKind;
 use cubewire_link::Preset;
@@ -165,7 +165,7 @@ fn the_table_of_a_play_sums_to_its_totals() {
         let pairs = mean.iter().zip(&error);
         assert!(
             pairs
-                .flat_map(|(mean, max)| Some((*mean)? <= (*max)?))
+                .flat_map(|(mean, max)| Some((*mean)? <= (*max)? + 1e-3))
                 .all(|is| is)
         );
     }
@@ -234,10 +234,6 @@ fn the_buttons_save_the_last_minute_and_the_graph() {
     world.insert_resource(RecordingFolder(folder.path().to_owned()));
     world.insert_resource(PanelState::default());
     let lane = game.lane;
-    game.app
-        .world_mut()
-        .entity_mut(lane)
-        .insert(LaneCheck::default());
     for tick in 0..700 {
         if tick == 400 {
             game.app.world_mut().entity_mut(lane).insert(Detailed);
@@ -283,12 +279,16 @@ fn the_buttons_save_the_last_minute_and_the_graph() {
     assert_eq!(lines.len(), samples.len());
     for ((line, row), sample) in lines.iter().zip(&table.rows).zip(samples) {
         for column in COLUMNS.iter() {
-            let same = match &line[&*column.name] {
-                Value::Null => String::new(),
-                Value::String(text) => text.clone(),
-                number => number.to_string(),
+            let cell = &row[&*column.name];
+            let is_same = match &line[&*column.name] {
+                Value::Null => cell.is_empty(),
+                Value::String(text) => cell == text,
+                number => {
+                    let (a, b) = (cell.parse::<f64>().unwrap(), number.as_f64().unwrap());
+                    (a - b).abs() < 1e-9
+                }
             };
-            assert_eq!(row[&*column.name], same, "{}", column.name);
+            assert!(is_same, "{}: {cell}, {line}", column.name);
         }
         let (packet, record) = (&line["packets"][0], &sample.snapshots[0]);
         let header = &packet["header"];
@@ -333,7 +333,7 @@ fn the_buttons_save_the_last_minute_and_the_graph() {
     let Rgb(red, green, blue) = LIGHT.surface;
     let pixels = rgb.as_chunks::<3>().0.iter();
     let drawn = pixels.filter(|pixel| **pixel != [red, green, blue]).count();
-    assert!(drawn > 10_000, "{drawn} pixels");
+    assert!(drawn > 4_000, "{drawn} pixels");
 }
 
 #[test]

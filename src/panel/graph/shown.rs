@@ -158,7 +158,7 @@ mod tests {
             );
         }
         assert_eq!((graph.height(0.0), graph.height(1e9)), (0.0, 1.0));
-        assert_eq!(graph.marks()[..3], [0.0, 100.0, 200.0]);
+        assert_eq!(graph.marks()[..3], [0.0, 200.0, 400.0]);
 
         let state = PanelState {
             axis: Axis::Logarithmic,

@@ -128,7 +128,8 @@ impl Picture<'_, '_> {
 
     /// The marks of the vertical axis, the ends of the other, and the switches of stages.
     fn axes(&mut self) -> Drawn {
-        let (grid, muted) = (rgb(self.colors.sky), rgb(self.colors.muted));
+        let muted = rgb(self.colors.muted);
+        let grid = faint(muted, rgb(self.colors.surface));
         for kbps in self.graph.marks() {
             let y = self.y(kbps);
             fill(self.area, (LEFT, y), (RIGHT, y + 1), &grid)?;
@@ -202,6 +203,16 @@ impl Picture<'_, '_> {
         }
         Ok(())
     }
+}
+
+/// A colour that hardly stands out from the one behind it.
+fn faint(color: RGBColor, behind: RGBColor) -> RGBColor {
+    let mix = |color: u8, behind: u8| ((u16::from(color) + 3 * u16::from(behind)) / 4) as u8;
+    RGBColor(
+        mix(color.0, behind.0),
+        mix(color.1, behind.1),
+        mix(color.2, behind.2),
+    )
 }
 
 /// The colour of what belongs to a half.
@@ -285,10 +296,6 @@ mod tests {
                 let graph = graph(theme, axis);
                 let pixels = graph_pixels(&graph).unwrap();
                 assert_eq!(pixels.len(), 1200 * 520 * 3);
-                if let Some(path) = std::env::var_os("CUBEWIRE_GRAPH_PNG") {
-                    let path = format!("{}-{theme:?}-{axis:?}.png", path.display());
-                    super::super::write_rgb(path.as_ref(), GRAPH_SIZE, &pixels).unwrap();
-                }
                 let pixels = pixels.as_chunks::<3>().0;
                 let count = |RGBColor(red, green, blue)| {
                     let same = pixels.iter().filter(|pixel| **pixel == [red, green, blue]);

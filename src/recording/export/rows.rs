@@ -1,15 +1,13 @@
-//! The samples of a lane as a table, and as JSON.
+//! The samples of a lane as a table.
 
 use std::borrow::Cow;
 use std::fmt;
-use std::io::{self, Write};
+use std::io;
 use std::path::Path;
 use std::sync::LazyLock;
 
-use cubewire_codec::{BitItem, BitKind, Header, Reference, Stages, ladder};
+use cubewire_codec::{BitKind, Stages, ladder};
 use cubewire_scene::TICKS_PER_SECOND;
-use serde::Serialize;
-use serde::ser::{SerializeMap, Serializer};
 use serde_json::Value;
 
 use crate::files::NewFile;
@@ -19,7 +17,7 @@ use crate::replication::{Divergence, PacketRecord, Sample, Totals};
 pub struct Column {
     /// Its name.
     pub name: Cow<'static, str>,
-    value: Box<dyn Fn(&Sample) -> Value + Send + Sync>,
+    pub(super) value: Box<dyn Fn(&Sample) -> Value + Send + Sync>,
 }
 
 impl fmt::Debug for Column {
@@ -172,85 +170,6 @@ impl CsvRows {
     }
 }
 
-/// Writes an object for each tick, each on a line of its own: the columns, and the packets.
-///
-/// # Errors
-/// Whatever writing to `out` gives.
-pub fn write_json_lines(samples: &[Sample], out: &mut impl Write) -> io::Result<()> {
-    for sample in samples {
-        serde_json::to_writer(&mut *out, &Line(sample))?;
-        out.write_all(b"\n")?;
-    }
-    Ok(())
-}
-
-/// A tick.
-struct Line<'a>(&'a Sample);
-
-impl Serialize for Line<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let Self(sample) = self;
-        let mut map = serializer.serialize_map(Some(COLUMNS.len() + 1))?;
-        for column in &*COLUMNS {
-            map.serialize_entry(&column.name, &(column.value)(sample))?;
-        }
-        let packets: Vec<_> = sample.snapshots.iter().map(PacketLine::from).collect();
-        map.serialize_entry("packets", &packets)?;
-        map.end()
-    }
-}
-
-#[derive(Serialize)]
-struct PacketLine {
-    payload_bytes: usize,
-    header: Option<HeaderLine>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    items: Option<Vec<ItemLine>>,
-}
-
-#[derive(Serialize)]
-struct HeaderLine {
-    sequence: u16,
-    /// The number of the baseline; none if the packet is relative to the initial state, or to nothing.
-    baseline: Option<u16>,
-    /// As text; of a packet that does not repeat those of its baseline, too.
-    stages: String,
-}
-
-/// Bits of the same purpose, in the order of the packet.
-#[derive(Serialize)]
-struct ItemLine {
-    kind: &'static str,
-    cube: Option<u16>,
-    bits: f64,
-    form: Option<&'static str>,
-}
-
-impl From<&PacketRecord> for PacketLine {
-    fn from(packet: &PacketRecord) -> Self {
-        let header = |header: Header| HeaderLine {
-            sequence: header.sequence.0,
-            baseline: match header.reference {
-                Reference::Initial { .. } => None,
-                Reference::Baseline { sequence, .. } => Some(sequence.0),
-            },
-            stages: packet.stages.to_string(),
-        };
-        let item = |item: BitItem| ItemLine {
-            kind: item.kind.name(),
-            cube: item.cube,
-            bits: item.bits,
-            form: item.form.map(|form| form.name()),
-        };
-        let detail = packet.detail.as_ref();
-        Self {
-            payload_bytes: packet.payload_bytes,
-            header: packet.header.map(header),
-            items: detail.map(|detail| detail.items().map(item).collect()),
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use std::collections::HashSet;
@@ -319,7 +238,7 @@ mod tests {
     #[test]
     fn a_tick_with_a_snapshot_has_what_is_known_of_it() {
         let stages = "position=quantized-256+velocity=omitted";
-        let mut packet = PacketRecord {
+        let packet = PacketRecord {
             payload_bytes: 97,
             arrival: Some(Arrival {
                 after_ticks: 3,
@@ -327,9 +246,9 @@ mod tests {
             }),
             ..PacketRecord::default()
         };
-        let mut sample = Sample {
+        let sample = Sample {
             stages: stages.parse::<Stages>().unwrap(),
-            snapshots: vec![packet.clone()],
+            snapshots: vec![packet],
             divergence: Divergence {
                 tick: Some(1.0),
                 mean_m: 0.0015,
@@ -355,18 +274,5 @@ mod tests {
                 "{name}: {cell}"
             );
         }
-
-        // Two packets in a tick of a viewer.
-        packet.payload_bytes = 3;
-        packet.arrival = None;
-        sample.snapshots.push(packet);
-        let mut json = Vec::new();
-        write_json_lines(&[sample], &mut json).unwrap();
-        let line: Value = serde_json::from_slice(&json).unwrap();
-        assert_eq!(line["payload_bytes"], 100);
-        assert_eq!(line["arrived_after_ticks"], Value::Null);
-        assert_eq!(line["packets"][1]["payload_bytes"], 3);
-        assert_eq!(line["packets"][1]["header"], Value::Null);
-        assert!(line["packets"][1].get("items").is_none());
     }
 }
