@@ -46,7 +46,8 @@ impl Export {
 
 /// Draws a button for each file. Returns the one that was pressed.
 pub(super) fn row(ui: &mut egui::Ui) -> Option<Export> {
-    let row = ui.horizontal(|ui| {
+    // A narrow panel has no room for all of them in one row.
+    let row = ui.horizontal_wrapped(|ui| {
         ui.spacing_mut().item_spacing.x = 3.0;
         ui.label("Export:");
         let mut pressed = None;
