@@ -48,6 +48,8 @@ pub enum Action {
     Replay,
     /// Starts to record a video, or stops.
     Video,
+    /// Saves a picture of the window.
+    Screenshot,
     /// Connects to the server again.
     Reconnect,
 }

@@ -18,7 +18,7 @@
 //! | [`history`] | the last minute, tick by tick, for views that look back |
 //! | [`view`] | draws both worlds: cubes, cameras, colours, text overlays |
 //! | [`panel`] | the egui panel: switches and graphs; reads samples, triggers events |
-//! | [`recording`] | scripts, replays, keyboard input, videos of the screen |
+//! | [`recording`] | scripts, replays, keyboard input, videos of the screen, exports |
 //! | [`game`] | runs the game: in a window, without one, or rendered offscreen |
 //! | [`commands`] | the command line: one file per subcommand |
 //! | `examples` | minimal programs that use the codec, and the protocol over a simulated link |
@@ -32,6 +32,7 @@ mod files;
 pub mod game;
 pub mod history;
 pub mod panel;
+mod plot;
 pub mod recording;
 pub mod replication;
 pub mod simulation;

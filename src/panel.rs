@@ -2,11 +2,12 @@
 //!
 //! It reads samples of lanes and the shadow ladder. It writes its own [`PanelState`] and the view's
 //! [`Inset`], and triggers events for everything else: [`ChangeLane`], [`ShowHalf`], [`SelectHalf`],
-//! [`Reconnect`], and [`Action`] for what keys do, too. [`draw`] needs only an [`egui::Context`], so that it can run and be timed without a
+//! [`Reconnect`], [`Export`], and [`Action`] for what keys do, too. [`draw`] needs only an [`egui::Context`], so that it can run and be timed without a
 //! window; [`PanelPlugin`] calls it in [`EguiPrimaryContextPass`].
 
 mod actions;
 mod explain;
+mod export;
 mod graph;
 mod layout;
 mod scale;
@@ -43,6 +44,8 @@ use crate::view::{
     ViewMode, ViewSystems,
 };
 
+pub use export::Export;
+pub use graph::{ShownGraph, ShownLine, ShownPoint};
 pub use layout::draw;
 pub use settings::{Axis, PanelSize, PanelState, Tab};
 pub use small::SmallGraphPlugin;
@@ -200,6 +203,8 @@ pub struct Drawn {
     pub inset: Inset,
     /// The action whose button was pressed.
     pub action: Option<Action>,
+    /// The file whose button was pressed.
+    pub export: Option<Export>,
     /// The tick of the past to show.
     pub moment: Option<u64>,
 }
@@ -438,6 +443,9 @@ fn draw_lane(
     state.set_if_neq(new_state);
     if let Some(action) = drawn.action {
         commands.trigger(action);
+    }
+    if let Some(export) = drawn.export {
+        commands.trigger(export);
     }
     if new_settings != settings {
         let settings = new_settings.clone();

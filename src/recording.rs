@@ -5,7 +5,9 @@
 //! - A replay is a script that [`InputLogPlugin`] recorded.
 //! - [`video`] encodes frames. [`LivePlugin`] records the screen, and handles the keys that start and stop
 //!   replays and videos.
+//! - [`export`] saves what is measured, and pictures of the window.
 
+pub mod export;
 mod keyboard;
 mod live;
 mod play;

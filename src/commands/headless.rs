@@ -3,22 +3,25 @@
 mod capture;
 mod profile;
 mod summary;
+mod table;
 
 use std::io::Write;
 use std::path::PathBuf;
 
 use clap::Args;
+use cubewire_link::Preset;
 
 use super::CommandError;
-use super::args::{PlayArgs, RungArg};
+use super::args::{PlayArgs, RungArg, network, networks};
 use crate::game::headless::LaneGame;
 use crate::game::progress;
-use crate::replication::LaneSettings;
+use crate::replication::{Divergence, LaneSettings};
 use crate::view::ViewPlugin;
 
 use capture::Capture;
 use profile::Profile;
 use summary::PlayTotals;
+use table::Table;
 
 pub use capture::CaptureError;
 pub use summary::Summary;
@@ -32,6 +35,11 @@ pub struct HeadlessArgs {
     /// What to send with.
     #[command(flatten)]
     pub rung: RungArg,
+    #[expect(missing_docs, reason = "the help says it")]
+    #[arg(long, value_name = "NAME", value_parser = network, help = format!(
+        "Simulated network to send over: {} [default: a round trip of 100 ms without loss]", networks()
+    ))]
+    pub network: Option<&'static Preset>,
     /// Print JSON
     #[arg(long)]
     pub json: bool,
@@ -41,6 +49,9 @@ pub struct HeadlessArgs {
     /// Write the simulated states as a recording that cubewire-lab reads (zstd if the name ends in .zst)
     #[arg(long, value_name = "FILE")]
     pub capture: Option<PathBuf>,
+    /// Write a table with a row for each tick that is measured: sizes, bits by kind, arrival, playout, errors
+    #[arg(long, value_name = "FILE")]
+    pub csv: Option<PathBuf>,
 }
 
 impl HeadlessArgs {
@@ -51,8 +62,12 @@ impl HeadlessArgs {
     pub fn run(&self, out: &mut impl Write) -> Result<(), CommandError> {
         let script = self.play.script()?;
         let (ticks, skip) = self.play.ticks(script.as_ref())?;
-        let settings = LaneSettings::with_stages(self.rung.rung.stages);
+        let mut settings = LaneSettings::with_stages(self.rung.rung.stages);
+        if let Some(network) = self.network {
+            settings.link.conditions = network.conditions.clone();
+        }
         let mut capture = self.capture.as_deref().map(Capture::create).transpose()?;
+        let mut table = self.csv.as_deref().map(Table::create).transpose()?;
         let mut game = if self.profile {
             let mut game = LaneGame::with_plugins(script, settings, ViewPlugin)?;
             game.add_shadow()?;
@@ -61,6 +76,12 @@ impl HeadlessArgs {
         } else {
             LaneGame::new(script, settings)?
         };
+
+        if table.is_some() {
+            let lane = game.lane;
+            let mut lane = game.app.world_mut().entity_mut(lane);
+            lane.insert(Divergence::default());
+        }
 
         let mut totals = PlayTotals::default();
         let progress = progress(ticks as u64, "ticks");
@@ -74,6 +95,9 @@ impl HeadlessArgs {
                 && let Some(sample) = game.meter().samples().back()
             {
                 totals.add(sample);
+                if let Some(table) = &mut table {
+                    table.add(game.meter())?;
+                }
             }
             progress.inc(1);
         }
@@ -81,6 +105,9 @@ impl HeadlessArgs {
 
         if let Some(capture) = capture {
             capture.finish()?;
+        }
+        if let Some(table) = table {
+            table.finish(game.meter())?;
         }
         let summary = totals.summary(self, game.meter(), game.check());
         if self.json {

@@ -51,7 +51,7 @@ pub struct WindowArgs {
 /// Arguments of every command that opens a window.
 #[derive(Clone, Debug, Args)]
 pub struct FrameArgs {
-    /// Folder for replays (F9) and videos (F10)
+    /// Folder for replays (F9), videos (F10), pictures (F12) and exports
     #[arg(long, value_name = "DIR", default_value = ".")]
     pub recordings: PathBuf,
     /// Stop after this many seconds

@@ -36,7 +36,7 @@ pub enum Trigger {
 }
 
 /// Every key and mouse control.
-pub const BINDINGS: [Binding; 24] = {
+pub const BINDINGS: [Binding; 25] = {
     use Effect::{Elsewhere, Hold, Press, PressAlways};
     use Trigger::{Character, Key};
     const fn row(keys: &'static str, about: &'static str, effect: Effect) -> Binding {
@@ -122,6 +122,11 @@ pub const BINDINGS: [Binding; 24] = {
             "F10",
             "start or stop recording a video of the screen",
             PressAlways(&[(Key(KeyCode::F10), Action::Video)]),
+        ),
+        row(
+            "F12",
+            "save a picture of the window",
+            PressAlways(&[(Key(KeyCode::F12), Action::Screenshot)]),
         ),
         row(
             "Enter",

@@ -15,6 +15,7 @@ use super::{GameError, GamePlugins, show_halves};
 use crate::controls::ControlsPlugin;
 use crate::display::log_plugin;
 use crate::panel::{PanelPlugin, PanelState, Tab};
+use crate::recording::export::ExportPlugin;
 use crate::recording::{InputLogPlugin, KeyboardPlugin, LivePlugin, RecordingFolder, Script};
 use crate::replication::{LaneSettings, TickPicture, ViewerPlugin, spawn_receiving_lane};
 use crate::transport::udp::{UdpServer, UdpViewer};
@@ -45,7 +46,7 @@ pub struct WindowSettings {
     pub script: Option<Script>,
     /// Whether the game never plays by itself. With a script it never does.
     pub calm: bool,
-    /// Folder for replays and videos.
+    /// Folder for replays, videos, pictures and exports.
     pub recordings: PathBuf,
     /// When to close the window, seconds after it opened.
     pub seconds: Option<f64>,
@@ -122,7 +123,7 @@ pub fn add_game(app: &mut App, settings: WindowSettings) -> Result<(), WindowErr
             settings: settings.panel,
         },
     ));
-    app.add_plugins(LivePlugin)
+    app.add_plugins((LivePlugin, ExportPlugin))
         .insert_resource(RecordingFolder(settings.recordings))
         .insert_resource(settings.quality);
     if !matches!(settings.role, Role::Play) {

@@ -2,6 +2,7 @@
 
 mod scale;
 mod series;
+mod shown;
 
 use std::ops::RangeInclusive;
 
@@ -22,23 +23,12 @@ use scale::Scale;
 use series::{Point, SMOOTHING_TICKS, Series};
 
 pub(super) use series::Points;
+pub use shown::{ShownGraph, ShownLine, ShownPoint};
 
 /// Draws the graph with its legend, `height` logical points high in all.
 pub(super) fn draw(ui: &mut egui::Ui, state: &PanelState, lanes: &[Measured<'_>], height: f32) {
-    let ticks = state.graph_seconds as usize * TICKS_PER_SECOND as usize;
-    let wanted = ticks + SMOOTHING_TICKS - 1;
-    let points: Vec<_> = match &state.frozen {
-        Some(frozen) => frozen
-            .iter()
-            .map(|(side, points)| {
-                let newest = points.len().saturating_sub(wanted);
-                (*side, points[newest..].to_vec())
-            })
-            .collect(),
-        None => newest(lanes, wanted),
-    };
-    let logarithmic = state.axis.is_logarithmic(lanes);
-    let lines = Lines::new(&points, ticks, state.accounting, logarithmic);
+    let points = points(state, lanes);
+    let lines = Lines::shown(state, lanes, &points);
     let spacing = std::mem::replace(&mut ui.spacing_mut().item_spacing.y, 0.0);
     let rest = 2.0 * ROW_HEIGHT;
     legend(ui, state.theme, &lines);
@@ -88,6 +78,24 @@ pub(super) fn draw_small(
             let unit = Text::new("unit", corner, unit);
             plot.text(unit.anchor(Align2::LEFT_TOP).allow_hover(false));
         });
+}
+
+/// The points that the graph shows, and those before them that it needs for smoothing.
+fn points(state: &PanelState, lanes: &[Measured<'_>]) -> Vec<(Side, Vec<Point>)> {
+    let wanted = ticks(state) + SMOOTHING_TICKS - 1;
+    let Some(frozen) = &state.frozen else {
+        return newest(lanes, wanted);
+    };
+    let newest = frozen.iter().map(|(side, points)| {
+        let newest = points.len().saturating_sub(wanted);
+        (*side, points[newest..].to_vec())
+    });
+    newest.collect()
+}
+
+/// How far the graph goes back.
+const fn ticks(state: &PanelState) -> usize {
+    state.graph_seconds as usize * TICKS_PER_SECOND as usize
 }
 
 /// The newest points of each lane.
@@ -184,6 +192,12 @@ impl<'a> Lines<'a> {
             scale,
             heights: scale.heights(smallest, largest),
         }
+    }
+
+    /// The lines as the graph shows them; `points` are [its own](points).
+    fn shown(state: &PanelState, lanes: &[Measured<'_>], points: &'a [(Side, Vec<Point>)]) -> Self {
+        let logarithmic = state.axis.is_logarithmic(lanes);
+        Self::new(points, ticks(state), state.accounting, logarithmic)
     }
 
     fn draw(&self, plot: &mut PlotUi<'_>, theme: Theme, width: f32) {

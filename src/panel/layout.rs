@@ -60,6 +60,7 @@ fn whole(root: &mut Ui, state: &mut PanelState, mut lane: LaneView<'_>) -> Drawn
         bottom: 4,
     });
     let mut action = None;
+    let mut export = None;
     let panel = Panel::right(egui::Id::new("panel"))
         .default_size(state.width)
         .size_range(MIN_WIDTH.min(max_width)..=max_width)
@@ -86,7 +87,7 @@ fn whole(root: &mut Ui, state: &mut PanelState, mut lane: LaneView<'_>) -> Drawn
                         .id_salt(state.tab)
                         .auto_shrink(false)
                         .max_height(page.max(1.0))
-                        .show(ui, |ui| tabs::page(ui, state, lane));
+                        .show(ui, |ui| export = tabs::page(ui, state, lane));
                 },
             );
             let pressed = ui.scope(|ui| {
@@ -106,6 +107,7 @@ fn whole(root: &mut Ui, state: &mut PanelState, mut lane: LaneView<'_>) -> Drawn
             bottom: 0.0,
         },
         action,
+        export,
         moment: None,
     }
 }
@@ -132,6 +134,7 @@ fn slim(root: &mut Ui, state: &mut PanelState, mut lane: LaneView<'_>) -> Drawn 
             bottom: panel.response.rect.height(),
         },
         action,
+        export: None,
         moment: None,
     }
 }

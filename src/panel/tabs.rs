@@ -16,7 +16,7 @@ mod stages;
 
 use bevy_egui::egui;
 
-use super::{LaneView, PanelState, Tab};
+use super::{Export, LaneView, PanelState, Tab};
 use packet::Inspected;
 
 impl Tab {
@@ -89,8 +89,12 @@ pub(super) fn bar(ui: &mut egui::Ui, state: &mut PanelState, lane: &LaneView<'_>
     });
 }
 
-/// The page that is open.
-pub(super) fn page(ui: &mut egui::Ui, state: &mut PanelState, lane: LaneView<'_>) {
+/// The page that is open. Returns the file whose button was pressed.
+pub(super) fn page(
+    ui: &mut egui::Ui,
+    state: &mut PanelState,
+    lane: LaneView<'_>,
+) -> Option<Export> {
     let LaneView {
         settings,
         side,
@@ -120,7 +124,7 @@ pub(super) fn page(ui: &mut egui::Ui, state: &mut PanelState, lane: LaneView<'_>
             };
             ranges::draw(ui, state, &mut settings.sender.stages, &measured);
         }
-        Tab::Bits => bits::draw(ui, state, meter, is_remote),
+        Tab::Bits => return bits::draw(ui, state, meter, is_remote),
         Tab::Packet => {
             let inspected = Inspected {
                 meter,
@@ -139,4 +143,5 @@ pub(super) fn page(ui: &mut egui::Ui, state: &mut PanelState, lane: LaneView<'_>
         Tab::Keys => keys::draw(ui, state, &status),
         Tab::Peers => peers::draw(ui, peers),
     }
+    None
 }

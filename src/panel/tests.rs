@@ -36,6 +36,7 @@ struct Panel {
     tradeoffs: Tradeoffs,
     /// The actions of all buttons that were pressed.
     actions: Vec<Action>,
+    exports: Vec<Export>,
     typed: Vec<(Side, Half)>,
 }
 
@@ -170,6 +171,7 @@ fn open(panel: Panel) -> Harness<'static, Panel> {
         let drawn = draw(ui.ctx(), state, lane);
         panel.drawn = drawn;
         panel.actions.extend(drawn.action);
+        panel.exports.extend(drawn.export);
         let typed = panel.halves.as_mut().and_then(|halves| halves.typed.take());
         panel.typed.extend(typed);
     };
@@ -253,6 +255,17 @@ fn the_bits_tab_names_every_kind_and_both_accountings() {
     ] {
         assert!(harness.query_by_label(name).is_some(), "{name}");
     }
+}
+
+#[test]
+fn the_bits_tab_exports_what_its_buttons_say() {
+    let mut harness = harness(Tab::Bits);
+    for export in Export::ALL {
+        harness.get_by_label(export.name()).scroll_to_me();
+        harness.run();
+        click(&mut harness, export.name());
+    }
+    assert_eq!(harness.state().exports, Export::ALL);
 }
 
 #[test]
@@ -404,6 +417,7 @@ fn every_button_of_the_toolbar_asks_for_its_action() {
         ("Cut link", Action::CutLink),
         ("Replay", Action::Replay),
         ("Video", Action::Video),
+        ("Picture", Action::Screenshot),
         ("Colours", Action::CubeColors),
         ("Timeline", Action::Timeline),
         ("Camera", Action::ResetCamera),

@@ -73,6 +73,13 @@ pub(super) fn draw(ui: &mut Ui, status: &Status<'_>, link_is_cut: bool) -> Optio
             "Records the screen to an MP4.",
         ),
         (
+            "Picture",
+            Action::Screenshot,
+            true,
+            false,
+            "Saves a picture of the window as a PNG.",
+        ),
+        (
             match status.colors {
                 CubeColors::Interaction => "Colours",
                 CubeColors::Bits => "by bits",
@@ -125,7 +132,7 @@ pub(super) fn draw(ui: &mut Ui, status: &Status<'_>, link_is_cut: bool) -> Optio
     pressed
 }
 
-const BUTTONS: usize = 10;
+const BUTTONS: usize = 11;
 const COLUMNS: usize = 4;
 
 /// Logical points.

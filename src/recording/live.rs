@@ -22,13 +22,19 @@ use crate::view::Notices;
 
 use video::{Progress, Videos};
 
-/// The folder for replays and videos.
+pub(super) use video::SharedPicture;
+
+/// The folder for replays, videos, pictures and exports.
 #[derive(Resource, Clone, Debug)]
 pub struct RecordingFolder(pub PathBuf);
 
 /// When the notices of recordings over the picture are updated, in [`Update`].
 #[derive(SystemSet, Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct LiveSystems;
+
+/// When the pictures of a video are requested, in [`Last`].
+#[derive(SystemSet, Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct CaptureSystems;
 
 /// Records replays and videos at the press of a key. Needs [`RecordingFolder`] and [`Notices`].
 #[derive(Debug)]
@@ -53,7 +59,7 @@ impl Plugin for LivePlugin {
             .add_systems(
                 Last,
                 (
-                    video::capture,
+                    video::capture.in_set(CaptureSystems),
                     video::collect,
                     end.after(exit_on_all_closed).run_if(on_message::<AppExit>),
                 )
@@ -167,7 +173,7 @@ fn end(
 }
 
 /// Removes the placeholder of a claimed name.
-fn release(path: &Path) {
+pub(super) fn release(path: &Path) {
     if let Err(error) = fs::remove_file(path) {
         warn!("{}: {error}", path.display());
     }

@@ -14,6 +14,7 @@ mod png;
 pub use error::VideoError;
 pub use mp4::Mp4;
 pub use png::write_png;
+pub(crate) use png::write_rgb;
 
 /// Writes the frames of one video, in order.
 pub trait FrameSink: Send {

@@ -7,6 +7,7 @@ use bevy::prelude::*;
 use cubewire_codec::CubeState;
 use cubewire_scene::TICKS_PER_SECOND;
 
+use super::LaneMeter;
 use super::playout::{TickPicture, is_teleport};
 use crate::simulation::CubeWorld;
 
@@ -85,14 +86,20 @@ impl CubeError {
 
 pub(super) fn compare(
     history: Res<History>,
-    mut lanes: Query<(&TickPicture, &mut Divergence, Option<&mut CubeErrors>)>,
+    mut lanes: Query<(
+        &TickPicture,
+        &mut Divergence,
+        &mut LaneMeter,
+        Option<&mut CubeErrors>,
+    )>,
 ) {
-    for (picture, mut divergence, errors) in &mut lanes {
+    for (picture, mut divergence, mut meter, errors) in &mut lanes {
         let mut errors = errors.map(|errors| &mut errors.into_inner().0);
         if let Some(errors) = &mut errors {
             errors.clear();
         }
         *divergence = measure(&history, picture, errors).unwrap_or_default();
+        meter.current().divergence = *divergence;
     }
 }
 

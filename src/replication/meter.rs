@@ -8,6 +8,7 @@ use cubewire_codec::{DecodeError, Stages};
 use cubewire_link::LinkStats;
 use cubewire_scene::TICKS_PER_SECOND;
 
+use super::divergence::Divergence;
 use super::packet::{Arrival, PacketRecord};
 use super::transport::Purpose;
 
@@ -124,6 +125,8 @@ pub struct Sample {
     pub playout_delay: Duration,
     /// Whether playout stood still, because the next snapshot had not arrived.
     pub starved: bool,
+    /// The error of the picture, of lanes that measure it; without a tick otherwise.
+    pub divergence: Divergence,
 }
 
 impl Default for Sample {
@@ -139,6 +142,7 @@ impl Default for Sample {
             buffered: 0,
             playout_delay: Duration::ZERO,
             starved: false,
+            divergence: Divergence::default(),
         }
     }
 }

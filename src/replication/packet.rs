@@ -1,7 +1,7 @@
 //! The record of a packet: made by the end that encodes or decodes it, used by meters, panels, reports and
 //! the shadow ladder.
 
-use cubewire_codec::{BitLedger, Packet, Stages, ladder};
+use cubewire_codec::{BitLedger, Header, Packet, Stages, ladder};
 
 use super::{HEADER_BYTES, PacketDetail};
 
@@ -10,6 +10,8 @@ use super::{HEADER_BYTES, PacketDetail};
 pub struct PacketRecord {
     /// Stages that it was encoded with.
     pub stages: Stages,
+    /// Its header, if it is known.
+    pub header: Option<Header>,
     /// Bytes of the encoded snapshot, without any transport's headers.
     pub payload_bytes: usize,
     /// Its bits by kind. Empty where this is unknown: see
@@ -46,6 +48,7 @@ impl PacketRecord {
     pub fn new(packet: &Packet, stages: Stages) -> Self {
         Self {
             stages,
+            header: None,
             payload_bytes: packet.bytes.len(),
             ledger: packet.ledger.by_kind(),
             changed_cubes: packet.changed_cubes,

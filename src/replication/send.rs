@@ -106,6 +106,7 @@ pub(super) fn send(
             let bytes = Bytes::from(packet.bytes.clone());
             let detail = || PacketDetail::new(sent.header, packet, bytes.clone());
             sample.snapshots.push(PacketRecord {
+                header: Some(sent.header),
                 reference_age_ticks: age(sent.named()),
                 acked_ages_ticks: [newest, second, third].map(age),
                 detail: is_detailed.then(|| Box::new(detail())),

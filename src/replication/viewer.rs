@@ -138,6 +138,7 @@ impl Accountant {
         }
         let detail = || PacketDetail::new(decoded.header, packet, decoded.bytes.clone());
         let record = PacketRecord {
+            header: Some(decoded.header),
             payload_bytes: decoded.bytes.len(),
             reference_age_ticks,
             arrival: Some(Arrival {

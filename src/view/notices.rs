@@ -32,6 +32,11 @@ impl Notices {
         self.sentences.push((sentence, now + SHOWN_FOR));
     }
 
+    /// The sentences that are being shown, oldest first.
+    pub fn sentences(&self) -> impl Iterator<Item = &str> {
+        self.sentences.iter().map(|(sentence, _)| sentence.as_str())
+    }
+
     /// Whether none of these are shown, as the picture is being recorded.
     #[must_use]
     pub const fn are_hidden(&self) -> bool {
@@ -63,7 +68,7 @@ impl Notices {
             return String::new();
         }
         let connection = self.connection.as_deref();
-        let sentences = self.sentences.iter().map(|(sentence, _)| sentence.as_str());
+        let sentences = self.sentences();
         let lines = connection.into_iter().chain(self.state);
         let lines = lines.chain(self.autoplay).chain(self.hint);
         let lines = lines.chain(sentences);

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 /// The rooms of `src/`, from the ground up. A room may import itself, and those in the rows above its
 /// own.
 const ROOMS: &[&[&str]] = &[
-    &["files", "display", "theme"],
+    &["files", "display", "plot", "theme"],
     &["simulation"],
     &["replication"],
     &["transport"],

@@ -5,6 +5,7 @@ mod command_line;
 mod common;
 mod controls;
 mod decode;
+mod export;
 mod figures;
 mod first_minute;
 mod history;

@@ -46,6 +46,8 @@ pub struct Summary {
     pub script: Option<String>,
     /// The rung of the lane.
     pub rung: &'static str,
+    /// The simulated network by name, or null for the default.
+    pub network: Option<&'static str>,
     /// Snapshots counted.
     pub snapshots: usize,
     /// Seconds counted.
@@ -124,6 +126,7 @@ impl PlayTotals {
         Summary {
             script: args.play.name(),
             rung: args.rung.rung.name,
+            network: args.network.map(|network| network.name),
             snapshots: sums.snapshots,
             seconds: sums.ticks as f64 / f64::from(TICKS_PER_SECOND),
             article: rate(Accounting::Article),
@@ -152,8 +155,12 @@ impl Summary {
         let script = self.script.as_deref().unwrap_or("no script");
         writeln!(
             out,
-            "{script}, {}: {} snapshots, {:.1} s",
-            self.rung, self.snapshots, self.seconds
+            "{script}, {}{}: {} snapshots, {:.1} s",
+            self.rung,
+            self.network
+                .map_or_else(String::new, |name| format!(" over {name}")),
+            self.snapshots,
+            self.seconds
         )?;
         for (name, rate) in [("article", self.article), ("wire", self.wire)] {
             writeln!(

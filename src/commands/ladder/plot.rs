@@ -1,19 +1,16 @@
 //! The ladder as a plot: a bar for each rung, on a logarithmic scale, beside its figures.
 
-mod text;
-
 use std::io;
 use std::path::Path;
 
-use cubewire_palette::{Half, LIGHT, Rgb};
-use plotters::coord::Shift;
+use cubewire_palette::{Half, LIGHT};
 use plotters::prelude::*;
 
 use super::{RungCost, factor, figure};
 use crate::commands::CommandError;
 use crate::files::write_whole;
+use crate::plot::{Align, Drawn, Style, Writer, fill, rgb};
 use crate::replication::TARGET_KBPS;
-use text::{Align, Style, Writer};
 
 /// Width of the plot, and height without its bars, pixels.
 const WIDTH: u32 = 1200;
@@ -42,13 +39,6 @@ const BELOW_TARGET: RGBColor = rgb(LIGHT.half(Half::Left));
 const INK: RGBColor = rgb(LIGHT.ink);
 const GRID: RGBColor = rgb(LIGHT.sky);
 const MUTED: RGBColor = rgb(LIGHT.muted);
-
-const fn rgb(Rgb(red, green, blue): Rgb) -> RGBColor {
-    RGBColor(red, green, blue)
-}
-
-type Drawn = Result<(), Box<dyn std::error::Error>>;
-type Area<'a> = DrawingArea<BitMapBackend<'a>, Shift>;
 
 /// Draws the costs of a play into a PNG file. `played` names the play.
 pub(super) fn draw(costs: &[RungCost], played: &str, path: &Path) -> Result<(), CommandError> {
@@ -152,11 +142,6 @@ impl Scale {
         std::iter::successors(Some(self.from), |kbps| Some(kbps * 10.0))
             .take_while(move |kbps| *kbps <= self.to)
     }
-}
-
-/// Fills from one corner to the other, which is outside.
-fn fill(area: &Area<'_>, from: (i32, i32), to: (i32, i32), color: &RGBColor) -> Drawn {
-    Ok(area.draw(&Rectangle::new([from, to], color.filled()))?)
 }
 
 fn write_png(pixels: &[u8], (width, height): (u32, u32), path: &Path) -> io::Result<()> {

@@ -66,6 +66,10 @@ impl<'a> Series<'a> {
         }
     }
 
+    pub(super) const fn len(&self) -> usize {
+        self.points.len()
+    }
+
     pub(super) fn tick(&self, place: usize) -> u64 {
         self.points[place].tick
     }

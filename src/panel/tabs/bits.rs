@@ -6,6 +6,7 @@ use cubewire_palette::bit_kind;
 use cubewire_scene::TICKS_PER_SECOND;
 
 use super::acks;
+use crate::panel::export::{self, Export};
 use crate::panel::{PanelState, figure, terms};
 use crate::replication::{Accounting, LaneMeter, Totals};
 use crate::theme::egui_color;
@@ -16,7 +17,7 @@ pub(in crate::panel) fn draw(
     state: &mut PanelState,
     meter: &LaneMeter,
     is_remote: bool,
-) {
+) -> Option<Export> {
     let totals = Totals::of(meter.newest(TICKS_PER_SECOND as usize));
     ui.spacing_mut().item_spacing.y = 3.0;
     if totals.snapshots == 0 {
@@ -34,6 +35,8 @@ pub(in crate::panel) fn draw(
     sizes(ui, &totals);
     ui.separator();
     acks::draw(ui, meter, is_remote);
+    ui.separator();
+    export::row(ui)
 }
 
 /// What the colours of the cubes show.

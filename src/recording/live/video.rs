@@ -77,6 +77,10 @@ struct Requested {
     at: Duration,
 }
 
+/// Marks a requested picture that is not for a video alone.
+#[derive(Component, Clone, Copy, Debug)]
+pub(in crate::recording) struct SharedPicture;
+
 impl Videos {
     /// Begins a video, or ends the current one.
     ///
@@ -235,13 +239,18 @@ pub(super) fn capture(mut commands: Commands, time: Res<Time<Real>>, mut videos:
 
 fn take(
     mut captured: On<ScreenshotCaptured>,
-    requested: Query<&Requested>,
+    requested: Query<(&Requested, Has<SharedPicture>)>,
     mut videos: ResMut<Videos>,
 ) {
-    if let (Some(capture), Ok(requested)) = (&mut videos.current, requested.get(captured.entity))
+    if let (Some(capture), Ok((requested, is_shared))) =
+        (&mut videos.current, requested.get(captured.entity))
         && capture.number == requested.capture
     {
-        capture.add(std::mem::take(&mut captured.image), requested.at);
+        let picture = match is_shared {
+            true => captured.image.clone(),
+            false => std::mem::take(&mut captured.image),
+        };
+        capture.add(picture, requested.at);
     }
 }
 

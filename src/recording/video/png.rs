@@ -43,10 +43,11 @@ pub fn write_png(path: &Path, size: (u32, u32), frame: &[u8]) -> Result<(), Vide
     check_frame(path, size, frame)?;
     let (pixels, _) = frame.as_chunks::<4>();
     let rgb: Vec<u8> = pixels.iter().flat_map(|&[r, g, b, _]| [r, g, b]).collect();
-    write(path, size, &rgb).map_err(VideoError::io(path))
+    write_rgb(path, size, &rgb).map_err(VideoError::io(path))
 }
 
-fn write(path: &Path, (width, height): (u32, u32), rgb: &[u8]) -> io::Result<()> {
+/// The same from three bytes for each pixel.
+pub(crate) fn write_rgb(path: &Path, (width, height): (u32, u32), rgb: &[u8]) -> io::Result<()> {
     let mut file = NewFile::create(path)?;
     let mut encoder = Encoder::new(&mut file, width, height);
     encoder.set_color(ColorType::Rgb);

@@ -1,16 +1,34 @@
-//! Text in plots, laid out by egui: plotters ignores the bearings of glyphs, so that its letters stand at
-//! uneven distances.
+//! What plots share: areas, colours and text.
+//!
+//! Text is laid out by egui: plotters ignores the bearings of glyphs, so that its letters stand at uneven
+//! distances.
 
 use bevy_egui::egui::Color32;
 use bevy_egui::egui::epaint::text::{FontData, FontDefinitions, Fonts, TextOptions};
 use bevy_egui::egui::{FontFamily, FontId};
+use cubewire_palette::Rgb;
+use plotters::coord::Shift;
 use plotters::prelude::*;
 
-use super::{Area, Drawn};
+/// Where something is drawn.
+pub(crate) type Area<'a> = DrawingArea<BitMapBackend<'a>, Shift>;
+
+/// Nothing, or why it was not drawn.
+pub(crate) type Drawn = Result<(), Box<dyn std::error::Error>>;
+
+/// A colour of the palette as plotters takes it.
+pub(crate) const fn rgb(Rgb(red, green, blue): Rgb) -> RGBColor {
+    RGBColor(red, green, blue)
+}
+
+/// Fills from one corner to the other, which is outside.
+pub(crate) fn fill(area: &Area<'_>, from: (i32, i32), to: (i32, i32), color: &RGBColor) -> Drawn {
+    Ok(area.draw(&Rectangle::new([from, to], color.filled()))?)
+}
 
 /// Which point of a text is placed: the left end, the middle or the right end of its upper edge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Align {
+pub(crate) enum Align {
     Left,
     Center,
     Right,
@@ -18,19 +36,19 @@ pub(super) enum Align {
 
 /// Size in pixels, colour and alignment.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Style {
-    pub(super) size: f32,
-    pub(super) color: RGBColor,
-    pub(super) align: Align,
+pub(crate) struct Style {
+    pub(crate) size: f32,
+    pub(crate) color: RGBColor,
+    pub(crate) align: Align,
 }
 
 /// Writes with one font.
-pub(super) struct Writer {
+pub(crate) struct Writer {
     fonts: Fonts,
 }
 
 impl Writer {
-    pub(super) fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let mut definitions = FontDefinitions::empty();
         let font = FontData::from_static(epaint_default_fonts::UBUNTU_LIGHT);
         let name = "Ubuntu-Light".to_owned();
@@ -45,7 +63,7 @@ impl Writer {
     }
 
     /// Writes one line at this point of the area.
-    pub(super) fn write(
+    pub(crate) fn write(
         &mut self,
         area: &Area<'_>,
         text: &str,

@@ -1,0 +1,223 @@
+//! Saves what is measured, and pictures of the window (F12).
+//!
+//! Files get the first free name of the form `cubewire-1.csv` in the [`RecordingFolder`]. They are written on
+//! another thread, and appear whole or not at all.
+
+mod graph;
+mod json;
+mod rows;
+mod screenshot;
+
+use std::io;
+use std::path::Path;
+use std::thread::{self, JoinHandle};
+
+use bevy::prelude::*;
+use bevy::window::exit_on_all_closed;
+use cubewire_scene::TICKS_PER_SECOND;
+
+use super::live::{CaptureSystems, RecordingFolder, release};
+use super::video::write_rgb;
+use crate::files::{NewFile, claim};
+use crate::panel::{Export, Measured, PanelState, ShownGraph};
+use crate::replication::{Lane, LaneMeter, Sample};
+use crate::view::{Notices, Selected, Side};
+
+pub use graph::{GRAPH_SIZE, graph_pixels, write_graph_csv};
+pub use json::write_json_lines;
+pub use rows::{COLUMNS, Column, CsvRows};
+
+/// Handles [`Export`] and F12. Needs [`RecordingFolder`] and [`PanelState`].
+#[derive(Debug)]
+pub struct ExportPlugin;
+
+impl Plugin for ExportPlugin {
+    fn build(&self, app: &mut App) {
+        app.init_resource::<Notices>()
+            .init_resource::<Saving>()
+            .init_resource::<screenshot::Wanted>()
+            .add_observer(on_export)
+            .add_observer(screenshot::on_action)
+            .add_systems(
+                Last,
+                (
+                    screenshot::request.after(CaptureSystems),
+                    collect,
+                    finish
+                        .after(exit_on_all_closed)
+                        .run_if(on_message::<AppExit>),
+                )
+                    .chain(),
+            );
+    }
+}
+
+/// The files that are being written. Each ends with a sentence about the result.
+#[derive(Resource, Debug, Default)]
+struct Saving(Vec<JoinHandle<String>>);
+
+impl Saving {
+    /// Saves a file with a claimed name. `about` says what is in it.
+    fn save(
+        &mut self,
+        folder: &Path,
+        extension: &'static str,
+        about: String,
+        write: impl FnOnce(&Path) -> io::Result<()> + Send + 'static,
+    ) {
+        let folder = folder.to_owned();
+        self.0.push(thread::spawn(move || {
+            save(&folder, extension, &about, write)
+        }));
+    }
+}
+
+/// Returns a sentence about the result. Where nothing was saved, nothing is left.
+fn save(
+    folder: &Path,
+    extension: &str,
+    about: &str,
+    write: impl FnOnce(&Path) -> io::Result<()>,
+) -> String {
+    let path = match claim(folder, extension) {
+        Ok(path) => path,
+        Err(error) => return format!("{}: {error}", folder.display()),
+    };
+    match write(&path) {
+        Ok(()) => format!("{}: {about}", path.display()),
+        Err(error) => {
+            release(&path);
+            format!("{}: {error}", path.display())
+        }
+    }
+}
+
+fn write_with(path: &Path, write: impl FnOnce(NewFile) -> io::Result<NewFile>) -> io::Result<()> {
+    write(NewFile::create(path)?)?.finish()
+}
+
+/// A lane in a half of the screen.
+type ShownLane = (&'static Side, &'static LaneMeter, Has<Selected>);
+
+fn on_export(
+    export: On<Export>,
+    time: Res<Time<Real>>,
+    folder: Res<RecordingFolder>,
+    panel: Res<PanelState>,
+    lanes: Query<ShownLane, With<Lane>>,
+    mut saving: ResMut<Saving>,
+    mut notices: ResMut<Notices>,
+) {
+    let mut measured: Vec<_> = lanes
+        .iter()
+        .map(|(&side, meter, _)| Measured {
+            side,
+            meter,
+            settings: None,
+        })
+        .collect();
+    measured.sort_by_key(|lane| lane.side);
+    let selected = lanes.iter().find(|(.., is_selected)| *is_selected);
+    let Some((side, meter, _)) = selected.filter(|(_, meter, _)| !meter.samples().is_empty())
+    else {
+        notices.show("nothing was measured yet".to_owned(), time.elapsed());
+        return;
+    };
+    let history = || -> Vec<Sample> { meter.samples().iter().cloned().collect() };
+    let seconds = meter.samples().len() as f64 / f64::from(TICKS_PER_SECOND);
+    let of_lane = format!("the last {seconds:.1} s of the {} half", side.name());
+    let of_graph = format!("the graph of the last {} s", panel.graph_seconds);
+    match *export {
+        Export::Csv => {
+            let samples = history();
+            saving.save(&folder.0, "csv", of_lane, move |path| {
+                let mut rows = CsvRows::create(path)?;
+                samples.iter().try_for_each(|sample| rows.add(sample))?;
+                rows.finish()
+            });
+        }
+        Export::JsonLines => {
+            let samples = history();
+            saving.save(&folder.0, "jsonl", of_lane, move |path| {
+                write_with(path, |mut file| {
+                    write_json_lines(&samples, &mut file)?;
+                    Ok(file)
+                })
+            });
+        }
+        Export::GraphPng => {
+            let graph = ShownGraph::of(&panel, &measured);
+            saving.save(&folder.0, "png", of_graph, move |path| {
+                let pixels = graph_pixels(&graph)?;
+                write_rgb(path, GRAPH_SIZE, &pixels)
+            });
+        }
+        Export::GraphCsv => {
+            let graph = ShownGraph::of(&panel, &measured);
+            saving.save(&folder.0, "csv", of_graph, move |path| {
+                write_with(path, |mut file| {
+                    write_graph_csv(&graph, &mut file)?;
+                    Ok(file)
+                })
+            });
+        }
+    }
+}
+
+/// Reports files that are written.
+fn collect(time: Res<Time<Real>>, mut saving: ResMut<Saving>, mut notices: ResMut<Notices>) {
+    for saved in saving.0.extract_if(.., |saved| saved.is_finished()) {
+        notices.show(outcome(saved), time.elapsed());
+    }
+}
+
+/// Waits for every file when the app exits.
+fn finish(time: Res<Time<Real>>, mut saving: ResMut<Saving>, mut notices: ResMut<Notices>) {
+    for saved in saving.0.drain(..) {
+        notices.show(outcome(saved), time.elapsed());
+    }
+}
+
+fn outcome(saved: JoinHandle<String>) -> String {
+    saved
+        .join()
+        .unwrap_or_else(|_| "the export failed".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    #[test]
+    fn what_cannot_be_saved_is_one_sentence_and_leaves_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let missing = folder.path().join("no");
+        let said = save(&missing, "csv", "all", |_| unreachable!("it has no name"));
+        let wanted = format!(
+            "{}: No such file or directory (os error 2)",
+            missing.display()
+        );
+        assert_eq!(said, wanted);
+        let full = |path: &Path| {
+            write_with(path, |mut file| {
+                io::Write::write_all(&mut file, b"half")?;
+                Err(io::ErrorKind::StorageFull.into())
+            })
+        };
+        let said = save(folder.path(), "csv", "all", full);
+        let name = folder.path().join("cubewire-1.csv");
+        assert_eq!(said, format!("{}: no storage space", name.display()));
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+
+        let whole = |path: &Path| write_with(path, Ok);
+        for number in 1..3 {
+            let said = save(folder.path(), "csv", "all", whole);
+            assert!(
+                said.ends_with(&format!("cubewire-{number}.csv: all")),
+                "{said}"
+            );
+        }
+    }
+}

@@ -1,0 +1,278 @@
+//! The samples of a lane as a table.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::io;
+use std::path::Path;
+use std::sync::LazyLock;
+
+use cubewire_codec::{BitKind, Stages, ladder};
+use cubewire_scene::TICKS_PER_SECOND;
+use serde_json::Value;
+
+use crate::files::NewFile;
+use crate::replication::{Divergence, PacketRecord, Sample, Totals};
+
+/// A column of the table, and a name in each object of JSON.
+pub struct Column {
+    /// Its name.
+    pub name: Cow<'static, str>,
+    pub(super) value: Box<dyn Fn(&Sample) -> Value + Send + Sync>,
+}
+
+impl fmt::Debug for Column {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Column").field(&self.name).finish()
+    }
+}
+
+/// Every column, in order. Values of packets are null in a tick without a snapshot; where a viewer received
+/// several in a tick, they are sums, or those of the newest.
+pub static COLUMNS: LazyLock<Vec<Column>> = LazyLock::new(|| {
+    let mut columns = vec![
+        column("tick", |sample| sample.tick.into()),
+        column("seconds", |sample| seconds(sample.tick).into()),
+        column("rung", |sample| rung(sample.stages).into()),
+        packets("payload_bytes", |totals| totals.payload_bytes.into()),
+        packets("article_bytes", |totals| totals.article_bytes.into()),
+        column("wire_bytes", |sample| sample.traffic.wire_bytes.into()),
+    ];
+    columns.extend(BitKind::ALL.map(|kind| {
+        packets(format!("{kind}_bits"), move |totals| {
+            // A viewer does not know the bits of every packet.
+            let is_known = totals.ledger.total() > 0.0;
+            is_known.then(|| totals.ledger.kind(kind)).into()
+        })
+    }));
+    columns.extend([
+        packets("changed_cubes", |totals| totals.changed_cubes.into()),
+        packets("sent_cubes", |totals| totals.sent_cubes.into()),
+        newest("reference_age_ticks", |packet| {
+            packet.reference_age_ticks.into()
+        }),
+        column("acked_age_ticks", |sample| sample.acked_age_ticks.into()),
+        newest("arrived_after_ticks", |packet| {
+            packet.arrival.map(|arrival| arrival.after_ticks).into()
+        }),
+        newest("late", |packet| {
+            flag(packet.arrival.is_some_and(|arrival| arrival.is_late))
+        }),
+        column("lost_datagrams", |sample| sample.lost.into()),
+        column("buffered", |sample| sample.buffered.into()),
+        column("playout_delay_ms", |sample| {
+            rounded(sample.playout_delay.as_secs_f64() * 1000.0).into()
+        }),
+        column("starved", |sample| flag(sample.starved)),
+        error("mean_error_mm", |error| error.mean_m * 1000.0),
+        error("max_error_mm", |error| error.max_m * 1000.0),
+        error("mean_error_degrees", |error| error.mean_degrees),
+        error("max_error_degrees", |error| error.max_degrees),
+    ]);
+    columns
+});
+
+fn column(
+    name: impl Into<Cow<'static, str>>,
+    value: impl Fn(&Sample) -> Value + Send + Sync + 'static,
+) -> Column {
+    Column {
+        name: name.into(),
+        value: Box::new(value),
+    }
+}
+
+/// Of all packets of a tick.
+fn packets(
+    name: impl Into<Cow<'static, str>>,
+    value: impl Fn(&Totals) -> Value + Send + Sync + 'static,
+) -> Column {
+    column(name, move |sample| match sample.snapshots.is_empty() {
+        true => Value::Null,
+        false => value(&Totals::of([sample])),
+    })
+}
+
+/// Of the newest packet of a tick.
+fn newest(name: &'static str, value: fn(&PacketRecord) -> Value) -> Column {
+    column(name, move |sample| {
+        sample.snapshots.last().map_or(Value::Null, value)
+    })
+}
+
+/// Of the picture, if its error is measured.
+fn error(name: &'static str, value: fn(&Divergence) -> f32) -> Column {
+    column(name, move |sample| {
+        let error = &sample.divergence;
+        let value = || rounded(value(error).into());
+        error.tick.map(|_| value()).into()
+    })
+}
+
+fn flag(is_set: bool) -> Value {
+    u8::from(is_set).into()
+}
+
+/// With six decimals.
+fn rounded(value: f64) -> f64 {
+    (value * 1e6).round() / 1e6
+}
+
+/// The time of a tick.
+pub(super) fn seconds(tick: u64) -> f64 {
+    rounded(tick as f64 / f64::from(TICKS_PER_SECOND))
+}
+
+/// The name of the rung, or the stages as text.
+fn rung(stages: Stages) -> String {
+    ladder::rung_of(stages).map_or_else(|| stages.to_string(), |rung| rung.name.to_owned())
+}
+
+/// A value as text; nothing for null.
+fn text(value: Value) -> String {
+    match value {
+        Value::Null => String::new(),
+        Value::String(text) => text,
+        other => other.to_string(),
+    }
+}
+
+/// A CSV file that is being written; it gets its name once it is [finished](Self::finish).
+#[derive(Debug)]
+pub struct CsvRows(csv::Writer<NewFile>);
+
+impl CsvRows {
+    /// Begins with the names of the columns.
+    ///
+    /// # Errors
+    /// If the file cannot be written.
+    pub fn create(path: &Path) -> io::Result<Self> {
+        let mut writer = csv::Writer::from_writer(NewFile::create(path)?);
+        writer.write_record(COLUMNS.iter().map(|column| &*column.name))?;
+        Ok(Self(writer))
+    }
+
+    /// Adds the row of a tick.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn add(&mut self, sample: &Sample) -> io::Result<()> {
+        let values = COLUMNS.iter().map(|column| text((column.value)(sample)));
+        Ok(self.0.write_record(values)?)
+    }
+
+    /// Puts the file in its place.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn finish(self) -> io::Result<()> {
+        let file = self.0.into_inner().map_err(|error| error.into_error())?;
+        file.finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+    use std::fs;
+
+    use cubewire_codec::Stages;
+
+    use super::*;
+    use crate::replication::Arrival;
+
+    fn cells(sample: &Sample) -> Vec<String> {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.csv");
+        let mut rows = CsvRows::create(&path).unwrap();
+        rows.add(sample).unwrap();
+        assert!(!path.exists());
+        rows.finish().unwrap();
+        let table = fs::read_to_string(path).unwrap();
+        let lines: Vec<_> = table.lines().collect();
+        assert_eq!(lines.len(), 2);
+        assert_eq!(lines[0].split(',').count(), COLUMNS.len());
+        lines[1].split(',').map(str::to_owned).collect()
+    }
+
+    fn cell<'a>(cells: &'a [String], name: &str) -> &'a str {
+        let place = COLUMNS.iter().position(|column| column.name == name);
+        &cells[place.unwrap()]
+    }
+
+    #[test]
+    fn no_column_is_there_twice() {
+        let names: HashSet<_> = COLUMNS.iter().map(|column| &column.name).collect();
+        assert_eq!(names.len(), COLUMNS.len());
+        let kinds = BitKind::ALL.map(|kind| Cow::from(format!("{kind}_bits")));
+        assert!(kinds.iter().all(|name| names.contains(name)));
+    }
+
+    #[test]
+    fn a_tick_without_a_snapshot_has_empty_columns_of_packets() {
+        let sample = Sample {
+            tick: 90,
+            lost: 2,
+            starved: true,
+            ..Sample::default()
+        };
+        let cells = cells(&sample);
+        for (name, wanted) in [
+            ("tick", "90"),
+            ("seconds", "1.5"),
+            ("rung", "uncompressed"),
+            ("payload_bytes", ""),
+            ("article_bytes", ""),
+            ("wire_bytes", "0"),
+            ("header_bits", ""),
+            ("changed_cubes", ""),
+            ("late", ""),
+            ("arrived_after_ticks", ""),
+            ("lost_datagrams", "2"),
+            ("starved", "1"),
+            ("mean_error_mm", ""),
+        ] {
+            assert_eq!(cell(&cells, name), wanted, "{name}");
+        }
+    }
+
+    #[test]
+    fn a_tick_with_a_snapshot_has_what_is_known_of_it() {
+        let stages = "position=quantized-256+velocity=omitted";
+        let packet = PacketRecord {
+            payload_bytes: 97,
+            arrival: Some(Arrival {
+                after_ticks: 3,
+                is_late: true,
+            }),
+            ..PacketRecord::default()
+        };
+        let sample = Sample {
+            stages: stages.parse::<Stages>().unwrap(),
+            snapshots: vec![packet],
+            divergence: Divergence {
+                tick: Some(1.0),
+                mean_m: 0.0015,
+                ..Divergence::default()
+            },
+            ..Sample::default()
+        };
+        let cells = cells(&sample);
+        for (name, wanted) in [
+            ("rung", "velocity=omitted+position=quantized-256"),
+            ("payload_bytes", "97"),
+            ("article_bytes", "125"),
+            ("position_bits", ""),
+            ("reference_age_ticks", ""),
+            ("arrived_after_ticks", "3"),
+            ("late", "1"),
+            ("mean_error_mm", "1.5"),
+            ("max_error_mm", "0"),
+        ] {
+            let cell = cell(&cells, name);
+            assert!(
+                cell == wanted || cell == format!("{wanted}.0"),
+                "{name}: {cell}"
+            );
+        }
+    }
+}

@@ -1,0 +1,367 @@
+//! Files with what is measured: of a play without a window, and those that the panel asks for.
+
+use std::collections::HashMap;
+use std::fs::{self, File};
+use std::io::BufReader;
+use std::path::{Path, PathBuf};
+use std::thread::sleep;
+use std::time::Duration;
+
+use cubewire::game::headless::LaneGame;
+use cubewire::panel::{Export, PanelState};
+use cubewire::recording::RecordingFolder;
+use cubewire::recording::export::{COLUMNS, ExportPlugin, GRAPH_SIZE};
+use cubewire::replication::{Detailed, LaneMeter, Totals};
+use cubewire::view::{Notices, ViewPlugin};
+use cubewire_codec::BitKind;
+use cubewire_link::Preset;
+use cubewire_palette::{LIGHT, Rgb};
+use serde_json::Value;
+
+use crate::command_line::{complaint, cubewire};
+use crate::common::{lane, script, script_path};
+
+/// A table by the names of its columns.
+struct Table {
+    names: Vec<String>,
+    rows: Vec<HashMap<String, String>>,
+}
+
+impl Table {
+    fn read(path: &Path) -> Self {
+        let mut reader = csv::Reader::from_path(path).unwrap();
+        let names: Vec<String> = reader
+            .headers()
+            .unwrap()
+            .iter()
+            .map(str::to_owned)
+            .collect();
+        let rows = reader.records().map(|row| {
+            let row = row.unwrap();
+            let cells = row.iter().map(str::to_owned);
+            names.iter().cloned().zip(cells).collect()
+        });
+        let rows = rows.collect();
+        Self { names, rows }
+    }
+
+    /// A column; none where it is empty.
+    fn column(&self, name: &str) -> Vec<Option<f64>> {
+        let number = |row: &HashMap<String, String>| match &*row[name] {
+            "" => None,
+            number => Some(number.parse().unwrap()),
+        };
+        self.rows.iter().map(number).collect()
+    }
+
+    fn sum(&self, name: &str) -> f64 {
+        self.column(name).into_iter().flatten().sum()
+    }
+
+    fn count(&self, name: &str) -> usize {
+        self.column(name).into_iter().flatten().count()
+    }
+}
+
+fn bits(kind: BitKind) -> String {
+    format!("{kind}_bits")
+}
+
+const NETWORK: &str = "hostile";
+
+/// Over a network that loses, delays and repeats packets.
+fn lossy_game(rung: &str) -> LaneGame {
+    let mut settings = lane(rung);
+    settings.link.conditions = Preset::by_name(NETWORK).unwrap().conditions.clone();
+    let plugins = (ViewPlugin, ExportPlugin);
+    LaneGame::with_plugins(Some(script("katamari")), settings, plugins).unwrap()
+}
+
+#[test]
+fn the_table_of_a_play_sums_to_its_totals() {
+    let folder = tempfile::tempdir().unwrap();
+    for rung in ["changed-flags", "predicted"] {
+        let path = folder.path().join("play.csv");
+        let script = script_path("katamari");
+        let arguments = [
+            "headless",
+            "--script",
+            script.to_str().unwrap(),
+            "--rung",
+            rung,
+            "--network",
+            NETWORK,
+            "--seconds",
+            "15",
+            "--json",
+            "--csv",
+        ];
+        let output = cubewire(&arguments).arg(&path).output().unwrap();
+        assert!(output.status.success(), "{output:?}");
+        let totals: Value = serde_json::from_slice(&output.stdout).unwrap();
+        let figure = |name: &str| totals[name].as_f64().unwrap();
+        assert_eq!(totals["network"], NETWORK);
+        let table = Table::read(&path);
+        let names = COLUMNS.iter().map(|column| &*column.name);
+        assert!(names.eq(table.names.iter().map(String::as_str)));
+
+        // A row for each tick.
+        let ticks: Vec<_> = table.column("tick").into_iter().flatten().collect();
+        assert_eq!(ticks.len(), 900);
+        assert!(ticks.windows(2).all(|pair| pair[1] == pair[0] + 1.0));
+        assert!(table.rows.iter().all(|row| row["rung"] == rung));
+        let snapshots = figure("snapshots");
+        assert_eq!(snapshots, 900.0);
+
+        let near = |sum: f64, mean: f64| (sum - mean * snapshots).abs() < 1e-3;
+        assert!(near(table.sum("payload_bytes"), figure("payload_bytes")));
+        assert!(near(table.sum("changed_cubes"), figure("changed_cubes")));
+        for kind in BitKind::ALL {
+            let listed = totals["bits"].as_array().unwrap().iter();
+            let mean = listed
+                .filter(|bits| bits["kind"] == kind.name())
+                .map(|bits| bits["bits_per_snapshot"].as_f64().unwrap())
+                .sum();
+            assert!(near(table.sum(&bits(kind)), mean), "{kind}");
+        }
+        for (name, accounting) in [("article_bytes", "article"), ("wire_bytes", "wire")] {
+            let kbps = table.sum(name) * 8.0 / 1000.0 / 15.0;
+            let mean = totals[accounting]["mean_kbps"].as_f64().unwrap();
+            assert!((kbps - mean).abs() < 1e-6, "{name}: {kbps}, {mean}");
+        }
+        for row in &table.rows {
+            let number = |name: &str| row[name].parse::<f64>().unwrap();
+            let sum: f64 = BitKind::ALL.map(|kind| number(&bits(kind))).iter().sum();
+            let wanted = number("payload_bytes") * 8.0;
+            assert!((sum - wanted).abs() < 1e-6, "{sum} is not {wanted}");
+        }
+
+        // What the same play measures in this process.
+        let mut game = lossy_game(rung);
+        let mut late = 0;
+        for _ in 0..900 {
+            game.step();
+            late += game.meter().samples().back().unwrap().late;
+        }
+        let link = game.meter().link;
+        assert!(link.lost > 100 && late > 0, "{link:?}, {late} late");
+        let lost = link.lost + link.queue_dropped;
+        assert_eq!(table.sum("lost_datagrams"), lost as f64);
+        assert_eq!(table.sum("late"), late as f64);
+        assert_eq!(
+            table.count("arrived_after_ticks") as f64,
+            figure("received")
+        );
+        assert_eq!(game.meter().received as f64, figure("received"));
+        let starved = game.meter().samples().iter();
+        let starved = starved.filter(|sample| sample.starved).count();
+        assert_eq!(table.sum("starved"), starved as f64);
+
+        // Nothing is shown at first, and then for a while something wrong.
+        let error = table.column("max_error_mm");
+        assert_eq!(error[0], None);
+        assert!(table.count("max_error_mm") > 800 && table.sum("max_error_mm") > 0.0);
+        let mean = table.column("mean_error_mm");
+        let pairs = mean.iter().zip(&error);
+        assert!(
+            pairs
+                .flat_map(|(mean, max)| Some((*mean)? <= (*max)? + 1e-3))
+                .all(|is| is)
+        );
+    }
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+}
+
+#[test]
+fn a_table_leaves_out_what_is_not_measured_and_what_is_not_sent() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("play.csv");
+    let arguments = ["headless", "--seconds", "12", "--skip", "2", "--csv"];
+    let output = cubewire(&arguments).arg(&path).output().unwrap();
+    assert!(output.status.success(), "{output:?}");
+    let table = Table::read(&path);
+    assert_eq!(table.rows.len(), 600);
+    assert_eq!(
+        table.rows[0]["seconds"].parse::<f64>().unwrap().floor(),
+        2.0
+    );
+    // The last ones are still on their way.
+    let arrived = table.column("arrived_after_ticks");
+    assert!(arrived[..590].iter().all(Option::is_some));
+    assert_eq!((arrived[599], table.column("late")[599]), (None, Some(0.0)));
+}
+
+#[test]
+fn a_table_that_cannot_be_written_is_refused_before_the_play() {
+    // A day of play would take an hour.
+    let day = ["headless", "--seconds", "86400", "--csv"];
+    let said = complaint(&[&day[..], &["/nowhere/x.csv"]].concat());
+    assert_eq!(
+        said,
+        "error: /nowhere/x.csv: No such file or directory (os error 2)\n"
+    );
+    let folder = tempfile::tempdir().unwrap();
+    let said = complaint(&[&day[..], &[folder.path().to_str().unwrap()]].concat());
+    assert!(said.ends_with(": is a directory\n"), "{said}");
+}
+
+/// Asks for a file, waits for it, and gives the sentence about it.
+fn export(game: &mut LaneGame, export: Export) -> String {
+    let world = game.app.world_mut();
+    world.insert_resource(Notices::default());
+    world.trigger(export);
+    for _ in 0..1000 {
+        game.app.update();
+        let notices = game.app.world().resource::<Notices>();
+        if let Some(sentence) = notices.sentences().next() {
+            return sentence.to_owned();
+        }
+        sleep(Duration::from_millis(5));
+    }
+    panic!("nothing was said about {export:?}");
+}
+
+fn pause(game: &mut LaneGame) {
+    use bevy::prelude::{Time, Virtual};
+    game.app.world_mut().resource_mut::<Time<Virtual>>().pause();
+}
+
+#[test]
+fn the_buttons_save_the_last_minute_and_the_graph() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut game = lossy_game("predicted");
+    let world = game.app.world_mut();
+    world.insert_resource(RecordingFolder(folder.path().to_owned()));
+    world.insert_resource(PanelState::default());
+    let lane = game.lane;
+    for tick in 0..700 {
+        if tick == 400 {
+            game.app.world_mut().entity_mut(lane).insert(Detailed);
+        }
+        game.step();
+    }
+    pause(&mut game);
+
+    let path = |name: &str| -> PathBuf { folder.path().join(name) };
+    for (wanted, name, about) in [
+        (
+            Export::Csv,
+            "cubewire-1.csv",
+            "the last 11.7 s of the right half",
+        ),
+        (
+            Export::JsonLines,
+            "cubewire-1.jsonl",
+            "the last 11.7 s of the right half",
+        ),
+        (Export::GraphPng, "cubewire-1.png", "the graph of the last"),
+        (Export::GraphCsv, "cubewire-2.csv", "the graph of the last"),
+    ] {
+        let said = export(&mut game, wanted);
+        let start = format!("{}: {about}", path(name).display());
+        assert!(said.starts_with(&start), "{said}");
+    }
+    let meter = game.app.world().get::<LaneMeter>(lane).unwrap();
+    let samples = meter.samples();
+
+    let table = Table::read(&path("cubewire-1.csv"));
+    let totals = Totals::of(samples);
+    assert_eq!(table.rows.len(), samples.len());
+    assert_eq!(table.sum("payload_bytes"), totals.payload_bytes as f64);
+    assert_eq!(table.sum("sent_cubes"), totals.sent_cubes as f64);
+
+    // JSON says the same.
+    let lines = fs::read_to_string(path("cubewire-1.jsonl")).unwrap();
+    let lines: Vec<Value> = lines
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    assert_eq!(lines.len(), samples.len());
+    for ((line, row), sample) in lines.iter().zip(&table.rows).zip(samples) {
+        for column in COLUMNS.iter() {
+            let cell = &row[&*column.name];
+            let is_same = match &line[&*column.name] {
+                Value::Null => cell.is_empty(),
+                Value::String(text) => cell == text,
+                number => {
+                    let (a, b) = (cell.parse::<f64>().unwrap(), number.as_f64().unwrap());
+                    (a - b).abs() < 1e-9
+                }
+            };
+            assert!(is_same, "{}: {cell}, {line}", column.name);
+        }
+        let (packet, record) = (&line["packets"][0], &sample.snapshots[0]);
+        let header = &packet["header"];
+        assert_eq!(header["sequence"], sample.tick % 65_536);
+        assert_eq!(header["stages"], record.stages.to_string());
+        let baseline = record.reference_age_ticks;
+        let baseline = baseline.map(|age| (sample.tick - u64::from(age)) % 65_536);
+        assert_eq!(header["baseline"].as_u64(), baseline);
+        let Some(items) = packet["items"].as_array() else {
+            assert!(record.detail.is_none());
+            continue;
+        };
+        let sum: f64 = items
+            .iter()
+            .map(|item| item["bits"].as_f64().unwrap())
+            .sum();
+        let payload = record.payload_bytes as f64 * 8.0;
+        assert!((sum - payload).abs() < 1e-2, "{sum} is not {payload}");
+        assert_eq!(items[0]["kind"], "header");
+    }
+    let detailed = lines
+        .iter()
+        .filter(|line| line["packets"][0]["items"].is_array());
+    assert_eq!(detailed.count(), 300);
+
+    // The graph ends with the figure of the panel.
+    let graph = Table::read(&path("cubewire-2.csv"));
+    assert_eq!(graph.names, ["tick", "seconds", "right_kbps"]);
+    let last = graph
+        .column("right_kbps")
+        .last()
+        .copied()
+        .flatten()
+        .unwrap();
+    let kbps = meter.kbps(PanelState::default().accounting);
+    assert!((last - kbps).abs() < 1e-6, "{last}, {kbps}");
+    let png = File::open(path("cubewire-1.png")).unwrap();
+    let mut reader = png::Decoder::new(BufReader::new(png)).read_info().unwrap();
+    let mut rgb = vec![0; reader.output_buffer_size().unwrap()];
+    let info = reader.next_frame(&mut rgb).unwrap();
+    assert_eq!((info.width, info.height), GRAPH_SIZE);
+    let Rgb(red, green, blue) = LIGHT.surface;
+    let pixels = rgb.as_chunks::<3>().0.iter();
+    let drawn = pixels.filter(|pixel| **pixel != [red, green, blue]).count();
+    assert!(drawn > 4_000, "{drawn} pixels");
+}
+
+#[test]
+fn a_missing_folder_is_one_sentence_and_nothing_is_left() {
+    let folder = tempfile::tempdir().unwrap();
+    let missing = folder.path().join("no");
+    let mut game = lossy_game("delta");
+    let world = game.app.world_mut();
+    world.insert_resource(RecordingFolder(missing.clone()));
+    world.insert_resource(PanelState::default());
+    game.step();
+    for wanted in Export::ALL {
+        let said = export(&mut game, wanted);
+        let reason = "No such file or directory (os error 2)";
+        assert_eq!(said, format!("{}: {reason}", missing.display()));
+    }
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+}
+
+#[test]
+fn the_readme_names_every_column() {
+    let readme = Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md");
+    let readme = fs::read_to_string(readme).unwrap();
+    for column in COLUMNS.iter() {
+        let name = match column.name.strip_suffix("_bits") {
+            Some(kind) => format!("`{kind}`"),
+            None => format!("`{}`", column.name),
+        };
+        assert!(readme.contains(&name), "README.md: no {name}");
+    }
+}
