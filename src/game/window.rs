@@ -166,7 +166,10 @@ fn play(
 ) -> Result<(), GameError> {
     app.add_plugins((GamePlugins, KeyboardPlugin, InputLogPlugin));
     // A replay is compared with its recording, so nothing may intervene.
-    if script.as_ref().is_none_or(|script| script.recorded.is_none()) {
+    if script
+        .as_ref()
+        .is_none_or(|script| script.recorded.is_none())
+    {
         tour::install(app);
     }
     if let Some(script) = script {

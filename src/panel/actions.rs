@@ -3,8 +3,8 @@
 use bevy::prelude::*;
 use cubewire_codec::ladder::LADDER;
 
-use super::{PanelState, Tour};
 use super::tabs::ladder::{Step, place, step};
+use super::{PanelState, Tour};
 use crate::controls::Action;
 use crate::replication::{LinkSettings, Reconnect, SenderSettings};
 use crate::view::Selected;

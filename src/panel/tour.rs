@@ -185,11 +185,7 @@ impl Guide {
         ui.label(self.step.text);
         let name = self.step.watch.name();
         if let Some(article) = self.step.article {
-            figure(
-                ui,
-                &format!("{name}: the article"),
-                article.to_owned(),
-            );
+            figure(ui, &format!("{name}: the article"), article.to_owned());
         }
         figure(ui, &format!("{name}: now"), self.seen.clone())
             .on_hover_text("Mean of the last second.");
@@ -238,7 +234,7 @@ impl Guide {
 }
 
 /// The area of the box.
-const AREA: &str = "tour";
+pub(super) const AREA: &str = "tour";
 
 /// Logical points: the box at most, and at least, below which it is left out.
 const WIDTH: f32 = 420.0;

@@ -200,11 +200,7 @@ fn hand_over(
 }
 
 /// Notes the errors of the picture, for the mean of a second.
-fn measure(
-    lanes: Query<(&Side, &Divergence)>,
-    mut tour: ResMut<Tour>,
-    mut course: ResMut<Course>,
-) {
+fn measure(lanes: Query<(&Side, &Divergence)>, mut tour: ResMut<Tour>, mut course: ResMut<Course>) {
     if tour.step().is_none() {
         return;
     }

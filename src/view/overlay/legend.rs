@@ -58,11 +58,7 @@ impl Pen<'_> {
             Align2::CENTER_TOP,
             format!("{}", end / 2.0),
         );
-        text(
-            pos2(area.max.x, y),
-            Align2::RIGHT_TOP,
-            format!("≥ {end}"),
-        );
+        text(pos2(area.max.x, y), Align2::RIGHT_TOP, format!("≥ {end}"));
     }
 }
 
