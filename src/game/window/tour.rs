@@ -183,15 +183,17 @@ impl Course {
     }
 }
 
-/// Gives the keys to the player, who has pressed one.
+/// Gives the keys to the player, who has pressed one. During a pause, they go through the past.
 fn hand_over(
+    clock: Res<Time<Virtual>>,
     keys: Res<ButtonInput<KeyCode>>,
     egui: Option<Res<EguiWantsInput>>,
     mut tour: ResMut<Tour>,
     mut course: ResMut<Course>,
     mut commands: Commands,
 ) {
-    if course.scene.is_none() || controls::held(&keys, egui.as_deref()) == Keys::default() {
+    let held = controls::held(&keys, egui.as_deref());
+    if course.scene.is_none() || clock.is_paused() || held == Keys::default() {
         return;
     }
     course.scene = None;
