@@ -13,6 +13,7 @@ mod security;
 pub mod serve;
 pub mod soak;
 mod table;
+pub mod tour;
 pub mod view;
 pub mod viewers;
 mod warning;
@@ -48,6 +49,8 @@ pub struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    /// Take a guided tour through the article *Snapshot Compression*, in the window
+    Tour(tour::TourArgs),
     /// Play a script without a window, as fast as possible, and print the bandwidth of one rung
     Headless(headless::HeadlessArgs),
     /// Play a script once, encode it with every rung of the ladder, and print the bandwidths
@@ -81,6 +84,7 @@ impl Cli {
     /// [`CommandError`], whose message is one line.
     pub fn run(self, out: &mut impl Write) -> Result<(), CommandError> {
         match self.command {
+            Some(Command::Tour(args)) => args.run(out),
             Some(Command::Headless(args)) => args.run(out),
             Some(Command::Ladder(args)) => args.run(out),
             Some(Command::Network(args)) => args.run(out),

@@ -52,6 +52,14 @@ pub enum Action {
     Screenshot,
     /// Connects to the server again.
     Reconnect,
+    /// Starts the tour of the article, or leaves it.
+    Tour,
+    /// Goes to the next step of the tour, and after the last one leaves it.
+    TourNext,
+    /// Goes to the step before.
+    TourBack,
+    /// Leaves the tour, if there is one.
+    LeaveTour,
 }
 
 /// When keys are read, in [`RunFixedMainLoop`], before the ticks of a frame.

@@ -86,6 +86,13 @@ pub fn ball() -> Script {
     Script::parse(text, Path::new("ball.ron")).expect("a test parses it")
 }
 
+/// The script that rolls the player through the grid, to and fro.
+#[must_use]
+pub fn rolling() -> Script {
+    let text = include_str!("../assets/scripts/rolling.ron");
+    Script::parse(text, Path::new("rolling.ron")).expect("a test parses it")
+}
+
 /// A progress bar on standard error, hidden where that is not a terminal.
 #[must_use]
 pub fn progress(steps: u64, unit: &'static str) -> ProgressBar {
@@ -103,5 +110,6 @@ mod tests {
     fn the_scripts_in_the_program_are_legal() {
         assert!(katamari().ticks > 1_000);
         assert!(ball().ticks > 1_000);
+        assert!(rolling().ticks > 500);
     }
 }

@@ -18,6 +18,7 @@ mod tabs;
 mod terms;
 mod timeline;
 mod toolbar;
+mod tour;
 
 use std::path::{Path, PathBuf};
 
@@ -52,6 +53,7 @@ pub use small::SmallGraphPlugin;
 pub use tabs::peers::Peers;
 pub use tabs::ranges::Tradeoffs;
 pub use timeline::Past;
+pub use tour::{STEPS, Scene, Task, Tour, TourStep, Watch};
 
 /// The phases of the panel.
 #[derive(SystemSet, Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -107,6 +109,7 @@ impl Plugin for PanelPlugin {
             .init_resource::<Tradeoffs>()
             .init_resource::<FixedScale>()
             .add_observer(actions::on_action)
+            .add_observer(tour::on_action)
             .add_systems(
                 Update,
                 (
@@ -194,6 +197,8 @@ pub struct Status<'a> {
     pub colors: CubeColors,
     /// Where the state of the panel is kept.
     pub settings: Option<&'a Path>,
+    /// The tour, where one can be taken.
+    pub tour: Option<Tour>,
 }
 
 /// What [`draw`] covered, and what the user asked for.
@@ -274,6 +279,7 @@ struct Shown<'w, 's> {
     notices: Res<'w, Notices>,
     file: Option<Res<'w, settings::SettingsFile>>,
     tradeoffs: Res<'w, Tradeoffs>,
+    tour: Option<Res<'w, Tour>>,
     moment: Res<'w, Moment>,
     world_history: Res<'w, WorldHistory>,
     histories: Query<'w, 's, (&'static LaneHistory, &'static LaneMeter, Has<Selected>)>,
@@ -293,6 +299,7 @@ impl Shown<'_, '_> {
             has_timeline: state.timeline,
             colors: state.colors,
             settings: self.file.as_ref().map(|file| file.path()),
+            tour: self.tour.as_deref().copied(),
         }
     }
 

@@ -128,6 +128,7 @@ impl FrameArgs {
             quality: self.quality.quality,
             report: None,
             panel: PanelPlugin::default_settings_path(),
+            tour: false,
         })
     }
 }

@@ -36,7 +36,7 @@ pub enum Trigger {
 }
 
 /// Every key and mouse control.
-pub const BINDINGS: [Binding; 25] = {
+pub const BINDINGS: [Binding; 29] = {
     use Effect::{Elsewhere, Hold, Press, PressAlways};
     use Trigger::{Character, Key};
     const fn row(keys: &'static str, about: &'static str, effect: Effect) -> Binding {
@@ -114,6 +114,21 @@ pub const BINDINGS: [Binding; 25] = {
             PressAlways(&[(Key(KeyCode::F2), Action::Panel)]),
         ),
         row(
+            "F3",
+            "take the tour of the article, or leave it",
+            Press(&[(Key(KeyCode::F3), Action::Tour)]),
+        ),
+        row(
+            "F4",
+            "the step of the tour before",
+            Press(&[(Key(KeyCode::F4), Action::TourBack)]),
+        ),
+        row(
+            "F5",
+            "the next step of the tour",
+            Press(&[(Key(KeyCode::F5), Action::TourNext)]),
+        ),
+        row(
             "F9",
             "start or stop recording a replay",
             PressAlways(&[(Key(KeyCode::F9), Action::Replay)]),
@@ -145,10 +160,11 @@ pub const BINDINGS: [Binding; 25] = {
         ),
         row("drag", "orbit, both halves together", Elsewhere),
         row("wheel", "zoom", Elsewhere),
+        row("Tab", "move the focus through the panel", Elsewhere),
         row(
-            "Tab, Esc",
-            "move the focus through the panel; leave the panel",
-            Elsewhere,
+            "Esc",
+            "leave the panel, or else the tour",
+            Press(&[(Key(KeyCode::Escape), Action::LeaveTour)]),
         ),
     ]
 };

@@ -10,7 +10,7 @@ use super::offscreen::{Interface, OffScreen, OffScreenError};
 use super::record::check_adapter;
 use super::{GameError, RecordError, ball, show_halves};
 use crate::history::{Moment, Selection};
-use crate::panel::{PanelSize, PanelState, Tab};
+use crate::panel::{PanelSize, PanelState, Tab, Tour};
 use crate::recording::video::{VideoError, write_png};
 use crate::recording::{Script, ScriptPlayback};
 use crate::replication::LaneSettings;
@@ -33,6 +33,8 @@ pub struct Shot {
     colors: CubeColors,
     /// Whether the timeline is shown, and a second ago in the views.
     is_past: bool,
+    /// The place of the tour's step that is shown.
+    tour: Option<usize>,
     /// What the halves show, in the text form.
     halves: [&'static str; Side::ALL.len()],
 }
@@ -49,6 +51,7 @@ const LADDER: Shot = Shot {
     is_inspected: false,
     colors: CubeColors::Interaction,
     is_past: false,
+    tour: None,
     halves: USUAL_HALVES,
 };
 
@@ -96,7 +99,7 @@ const fn interpolation(name: &'static str, halves: [&'static str; Side::ALL.len(
 }
 
 /// Every tab and every view.
-pub const SHOTS: [Shot; 24] = [
+pub const SHOTS: [Shot; 26] = [
     LADDER,
     tab("stages", Tab::Stages),
     tab("bits", Tab::Bits),
@@ -115,6 +118,15 @@ pub const SHOTS: [Shot; 24] = [
     Shot {
         is_explained: true,
         ..tab("explained", Tab::Ladder)
+    },
+    Shot {
+        tour: Some(0),
+        ..tab("tour", Tab::Ladder)
+    },
+    Shot {
+        tour: Some(8),
+        halves: ["simulation", "rung:relative-position"],
+        ..tab("tour-position", Tab::Ladder)
     },
     view("left", ViewMode::Left),
     view("right", ViewMode::Right),
@@ -234,6 +246,11 @@ pub fn take(
         for &theme in themes {
             let world = renderer.app.world_mut();
             *world.resource_mut::<ViewMode>() = shot.view;
+            world.insert_resource(Tour {
+                place: shot.tour,
+                plays: true,
+                ..Tour::default()
+            });
             let mut panel = world.resource_mut::<PanelState>();
             panel.tab = shot.tab;
             panel.size = shot.panel;

@@ -3,6 +3,7 @@
 mod autoplay;
 mod replay;
 mod report;
+mod tour;
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -58,6 +59,8 @@ pub struct WindowSettings {
     pub report: Option<PathBuf>,
     /// File for the state of the panel.
     pub panel: Option<PathBuf>,
+    /// Whether the tour begins at once. A viewer has none.
+    pub tour: bool,
 }
 
 /// Why the window closed, or did not open.
@@ -142,6 +145,9 @@ pub fn add_game(app: &mut App, settings: WindowSettings) -> Result<(), WindowErr
         }
         Role::View(viewer) => view(app, *viewer, settings.right),
     }
+    if settings.tour {
+        tour::begin(app);
+    }
     if let Some(path) = settings.report {
         report::install(app, path)?;
     }
@@ -160,6 +166,13 @@ fn play(
     right: LaneSettings,
 ) -> Result<(), GameError> {
     app.add_plugins((GamePlugins, KeyboardPlugin, InputLogPlugin));
+    // A replay is compared with its recording, so nothing may intervene.
+    if script
+        .as_ref()
+        .is_none_or(|script| script.recorded.is_none())
+    {
+        tour::install(app);
+    }
     if let Some(script) = script {
         replay::play(app, script);
     }

@@ -3,8 +3,8 @@
 use bevy::prelude::*;
 use cubewire_codec::ladder::LADDER;
 
-use super::PanelState;
 use super::tabs::ladder::{Step, place, step};
+use super::{PanelState, Tour};
 use crate::controls::Action;
 use crate::replication::{LinkSettings, Reconnect, SenderSettings};
 use crate::view::Selected;
@@ -12,6 +12,7 @@ use crate::view::Selected;
 pub(super) fn on_action(
     action: On<Action>,
     mut state: ResMut<PanelState>,
+    tour: Option<Res<Tour>>,
     lane: Option<Single<(&mut SenderSettings, &mut LinkSettings), With<Selected>>>,
     mut commands: Commands,
 ) {
@@ -19,7 +20,10 @@ pub(super) fn on_action(
         Action::Panel => state.size = state.size.next(),
         Action::CubeColors => state.colors = state.colors.next(),
         Action::Timeline => state.timeline = !state.timeline,
-        Action::Help => state.explaining = !state.explaining,
+        // The tour explains enough.
+        Action::Help if tour.is_none_or(|tour| tour.step().is_none()) => {
+            state.explaining = !state.explaining;
+        }
         Action::Reconnect => commands.trigger(Reconnect),
         _ => {}
     }

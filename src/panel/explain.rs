@@ -2,7 +2,7 @@
 
 use bevy::prelude::*;
 use bevy_egui::egui::{
-    Align2, Area, Color32, Context, Frame, Id, Margin, Order, Pos2, Rect, RichText, Stroke,
+    Align2, Area, Button, Color32, Context, Frame, Id, Margin, Order, Pos2, Rect, RichText, Stroke,
     TextStyle, Vec2, pos2,
 };
 use bevy_egui::input::EguiWantsInput;
@@ -67,6 +67,8 @@ pub(super) struct Explained {
     kbps: f64,
     /// What the first rung would cost, if that is known.
     whole_kbps: Option<f64>,
+    /// Whether the tour can be taken.
+    has_tour: bool,
 }
 
 impl Explained {
@@ -81,6 +83,7 @@ impl Explained {
             late_ms: (late.as_millis() + 5) / 10 * 10,
             kbps: lane.meter.kbps(Accounting::Article),
             whole_kbps: lane.shadow.and_then(|shadow| kbps_of(shadow, &LADDER[0])),
+            has_tour: lane.status.tour.is_some(),
         }
     }
 
@@ -97,7 +100,7 @@ impl Explained {
     /// The keys, at the bottom.
     fn keys(&self, picture: Rect, state: &PanelState) -> Callout {
         let again = key_of(Action::Help);
-        let bottom = picture.bottom() - 0.16 * picture.height();
+        let bottom = keys_end(picture);
         Callout {
             title: if self.plays {
                 "arrow keys roll  ·  Space blow  ·  Z katamari  ·  PageUp compress"
@@ -183,17 +186,54 @@ impl Explained {
     }
 }
 
-/// Draws the explanation over the picture, beside the panel that covers `inset`.
-pub(super) fn draw(ctx: &Context, state: &PanelState, what: &Explained, inset: Inset) {
+/// Where the box of the keys ends.
+fn keys_end(picture: Rect) -> f32 {
+    picture.bottom() - KEYS_ABOVE * picture.height()
+}
+
+/// Draws the explanation over the picture, beside the panel that covers `inset`. Returns the action of its
+/// button, if that was pressed.
+pub(super) fn draw(
+    ctx: &Context,
+    state: &PanelState,
+    what: &Explained,
+    inset: Inset,
+) -> Option<Action> {
     let mut picture = ctx.viewport_rect();
     picture.max.x -= inset.right;
     picture.max.y -= inset.bottom;
     if picture.width() < 1.0 || picture.height() < 1.0 {
-        return;
+        return None;
     }
     for (place, callout) in what.callouts(picture, state).iter().enumerate() {
         callout.show(ctx, state, place);
     }
+    if what.has_tour {
+        tour_button(ctx, state, picture)
+    } else {
+        None
+    }
+}
+
+/// A button in an area of its own, so that a click on the boxes is a click into the view.
+fn tour_button(ctx: &Context, state: &PanelState, picture: Rect) -> Option<Action> {
+    let colors = state.theme.colors();
+    let shown = Area::new(Id::new("explanation of the tour"))
+        .order(Order::Middle)
+        .pivot(Align2::CENTER_TOP)
+        .fixed_pos(pos2(picture.center().x, keys_end(picture) + 6.0))
+        .fade_in(false)
+        .show(ctx, |ui| {
+            let key = RichText::new(key_of(Action::Tour)).weak();
+            let button = Button::new(RichText::new("Take the tour").strong())
+                .right_text(key)
+                .fill(egui_color(colors.surface))
+                .stroke(Stroke::new(2.0, egui_color(colors.ink)))
+                .corner_radius(6.0)
+                .min_size(TOUR_BUTTON);
+            ui.add(button).clicked()
+        });
+    shown.inner.then_some(Action::Tour)
 }
 
 /// A box with a title and a text.
@@ -239,7 +279,11 @@ impl Callout {
     }
 }
 
+/// Share of the height below the box of the keys.
+const KEYS_ABOVE: f32 = 0.16;
+
 /// Logical points.
+const TOUR_BUTTON: Vec2 = Vec2::new(150.0, 28.0);
 const BELOW_FIGURES: f32 = 84.0;
 const MIN_COST_HEIGHT: f32 = 560.0;
 const MIN_COST_WIDTH: f32 = 560.0;

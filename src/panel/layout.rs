@@ -10,13 +10,15 @@ use super::explain::{self, Explained};
 use super::style::SCROLL_BAR;
 use super::tabs::ladder::{factor, kbps_of};
 use super::timeline::Strip;
+use super::tour::{self, Guide};
 use super::{Drawn, LaneView, PanelSize, PanelState, graph, style, tabs, terms, timeline, toolbar};
 use crate::controls::{Action, key_of};
 use crate::replication::{Accounting, SenderSettings};
 use crate::theme::Theme;
 use crate::view::{Inset, Side};
 
-/// Draws the panel in `ctx`, inside a running pass, and the explanation of the screen if it is wanted.
+/// Draws the panel in `ctx`, inside a running pass, and the explanation of the screen or the tour if
+/// one is wanted.
 pub fn draw(ctx: &egui::Context, state: &mut PanelState, lane: LaneView<'_>) -> Drawn {
     let window = ctx.viewport_rect();
     // A minimized window may have no size.
@@ -24,7 +26,8 @@ pub fn draw(ctx: &egui::Context, state: &mut PanelState, lane: LaneView<'_>) -> 
         return Drawn::default();
     }
     style::apply(ctx, state.theme);
-    let explained = state.explaining.then(|| Explained::of(&lane));
+    let guide = Guide::of(&lane);
+    let explained = (state.explaining && guide.is_none()).then(|| Explained::of(&lane));
     let mut root = Ui::new(
         ctx.clone(),
         egui::Id::new("panel_root"),
@@ -45,7 +48,12 @@ pub fn draw(ctx: &egui::Context, state: &mut PanelState, lane: LaneView<'_>) -> 
         drawn.moment = moment;
     }
     if let Some(explained) = explained {
-        explain::draw(ctx, state, &explained, drawn.inset);
+        let pressed = explain::draw(ctx, state, &explained, drawn.inset);
+        drawn.action = drawn.action.or(pressed);
+    }
+    if let Some(guide) = guide {
+        let pressed = tour::draw(ctx, state, &guide, drawn.inset);
+        drawn.action = drawn.action.or(pressed);
     }
     drawn
 }

@@ -1,5 +1,7 @@
 //! The panel as people use it: found by its labels, clicked and typed into, without a window.
 
+mod tour;
+
 use std::time::Duration;
 
 use bevy::math::{Quat, vec3};

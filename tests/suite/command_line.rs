@@ -467,7 +467,7 @@ fn help_names_the_keys_and_the_commands() {
         };
         assert!(help.lines().any(is_row), "no `{keys}  {about}` in\n{help}");
     }
-    let commands = "headless ladder network serve view viewers play record key soak";
+    let commands = "tour headless ladder network serve view viewers play record key soak";
     for command in commands.split(' ') {
         let is_row = |line: &str| line.trim_start().split(' ').next() == Some(command);
         assert!(help.lines().any(is_row), "no `{command}` in\n{help}");

@@ -42,6 +42,41 @@ fn the_screen_is_explained_until_the_first_key_and_again_on_request() {
 
 #[test]
 #[ignore = "needs Xvfb, xdotool and a software Vulkan driver"]
+fn the_tour_begins_with_a_click_and_is_left_with_escape() {
+    let window = Window::open(&["--calm"]);
+    let at = |place: Value| {
+        window.wait(&format!("step {place} of the tour"), |report| {
+            panel(report, "tour") == &place
+        });
+    };
+    window.wait("the explanation", |report| {
+        panel(report, "explaining") == true
+    });
+    // Below the box of the keys, in the middle of the picture: the panel takes half of this window.
+    window.click(200.0, 398.0);
+    at(0.into());
+    window.wait("its script", |report| report["plays_script"] == true);
+    window.screenshot("tour");
+    window.press("F5");
+    at(1.into());
+    window.wait("its rung", |report| report["rung"] == "uncompressed");
+    window.press("F4");
+    at(0.into());
+    window.press("Left");
+    window.wait("the keyboard", |report| report["plays_script"] == false);
+    window.press("F5");
+    window.wait("the script again", |report| report["plays_script"] == true);
+    window.press("Escape");
+    at(Value::Null);
+    window.wait("the rung before", |report| {
+        report["rung"] == "changed-flags"
+    });
+    window.press("F3");
+    at(0.into());
+}
+
+#[test]
+#[ignore = "needs Xvfb, xdotool and a software Vulkan driver"]
 fn tabs_buttons_and_sizes_are_clicked_and_typed() {
     let window = Window::open(&[]);
     let wait = |what: &str, wanted: Value| {

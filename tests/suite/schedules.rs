@@ -91,6 +91,7 @@ fn window(role: Role, script: Option<Script>) -> App {
         quality: Quality::default(),
         report: Some(folder.path().join("report.json")),
         panel: Some(folder.path().join("panel.ron")),
+        tour: false,
     };
     add_game(&mut app, settings).unwrap();
     app.init_resource::<Digest>();

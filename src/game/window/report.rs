@@ -14,7 +14,7 @@ use serde::Serialize;
 
 use super::WindowError;
 use crate::files::write_whole;
-use crate::panel::{PanelSize, PanelState, Tab};
+use crate::panel::{PanelSize, PanelState, Tab, Tour};
 use crate::recording::ScriptPlayback;
 use crate::replication::{
     Accounting, History, LaneCheck, LaneMeter, LinkSettings, SenderSettings, ShadowLadder,
@@ -78,6 +78,8 @@ struct PanelReport {
     /// None if it follows the window.
     scale: Option<f32>,
     explaining: bool,
+    /// The place of the tour's step, from 0; none outside of the tour.
+    tour: Option<usize>,
 }
 
 #[derive(Clone, Debug, Serialize)]
@@ -163,7 +165,7 @@ fn note(
     mode: Res<ViewMode>,
     time: Res<Time<Real>>,
     panel: Res<PanelState>,
-    script: Option<Res<ScriptPlayback>>,
+    (script, tour): (Option<Res<ScriptPlayback>>, Option<Res<Tour>>),
     mut report: ResMut<Report>,
 ) {
     report.frames += 1;
@@ -174,6 +176,7 @@ fn note(
         theme: panel.theme,
         scale: panel.scale,
         explaining: panel.explaining,
+        tour: tour.and_then(|tour| tour.place),
     });
     report.plays_script = script.is_some();
     report.view = format!("{:?}", *mode);

@@ -1,0 +1,247 @@
+//! Throws the switches of the tour and plays its scripts; afterwards everything is as it was.
+
+use std::collections::VecDeque;
+
+use bevy::prelude::*;
+use bevy_egui::input::EguiWantsInput;
+use cubewire_scene::{Keys, TICKS_PER_SECOND};
+
+use crate::controls::{self, Action, ControlsSystems};
+use crate::game::{ball, katamari, rolling};
+use crate::panel::{PanelState, PanelSystems, STEPS, Scene, Task, Tour, TourStep};
+use crate::recording::{Script, ScriptPlayback};
+use crate::replication::{Divergence, LaneSettingsQuery, LinkSettings, ReplicationSystems};
+use crate::simulation::ResetSimulation;
+use crate::view::{self, Half, SelectHalf, Selected, Side, Trails, ViewMode};
+
+/// Makes it possible to take the tour.
+pub(super) fn install(app: &mut App) {
+    app.init_resource::<Tour>()
+        .init_resource::<Course>()
+        .add_systems(
+            RunFixedMainLoop,
+            hand_over
+                .before(ControlsSystems)
+                .in_set(RunFixedMainLoopSystems::BeforeFixedMainLoop),
+        )
+        .add_systems(FixedUpdate, measure.after(ReplicationSystems::Observe))
+        .add_systems(
+            Update,
+            (follow, tick_off).chain().after(PanelSystems::Notices),
+        );
+}
+
+/// Begins the tour with its first step, where it is installed.
+pub(super) fn begin(app: &mut App) {
+    app.add_systems(PostStartup, |mut commands: Commands| {
+        commands.trigger(Action::Tour);
+    });
+}
+
+/// What the tour has switched so far.
+#[derive(Resource, Debug, Default)]
+struct Course {
+    /// The step that is set up.
+    place: Option<usize>,
+    /// What its script plays; none once the player has taken over.
+    scene: Option<Scene>,
+    /// Whether the link was cut in this step.
+    was_cut: bool,
+    /// How it was before the tour.
+    before: Option<Before>,
+    /// The errors of the last second, by half, metres.
+    errors: [VecDeque<f32>; Side::ALL.len()],
+}
+
+/// Everything that the tour changes.
+#[derive(Clone, Debug, PartialEq)]
+struct Setting {
+    halves: [Half; Side::ALL.len()],
+    selected: Side,
+    view: ViewMode,
+    has_trails: bool,
+}
+
+#[derive(Debug)]
+struct Before {
+    setting: Setting,
+    script: Option<ScriptPlayback>,
+}
+
+impl Setting {
+    fn of(world: &mut World) -> Self {
+        let mut selected = world.query_filtered::<&Side, With<Selected>>();
+        let selected = selected.iter(world).next().copied();
+        Self {
+            halves: Side::ALL.map(|side| half_in(world, side)),
+            selected: selected.unwrap_or(Side::Right),
+            view: world.get_resource().copied().unwrap_or_default(),
+            has_trails: world
+                .get_resource::<Trails>()
+                .is_some_and(|trails| trails.shown),
+        }
+    }
+
+    fn of_step(step: &TourStep) -> Self {
+        Self {
+            halves: [step.left, step.right].map(|half| half.parse().expect("a test parses it")),
+            selected: Side::Right,
+            view: ViewMode::Split,
+            has_trails: step.has_trails,
+        }
+    }
+
+    fn apply(self, world: &mut World) -> Result {
+        for (side, half) in Side::ALL.into_iter().zip(self.halves) {
+            view::show(world, side, half)?;
+        }
+        world.trigger(SelectHalf(self.selected));
+        world.flush();
+        if let Some(mut view) = world.get_resource_mut::<ViewMode>() {
+            view.set_if_neq(self.view);
+        }
+        if let Some(mut trails) = world.get_resource_mut::<Trails>() {
+            trails.shown = self.has_trails;
+        }
+        Ok(())
+    }
+}
+
+fn half_in(world: &mut World, side: Side) -> Half {
+    let Some(lane) = view::lane_in(world, side) else {
+        return Half::Simulation;
+    };
+    let mut lanes = world.query::<LaneSettingsQuery>();
+    let settings = lanes.get_mut(world, lane).map(|lane| lane.get());
+    settings.map_or(Half::Simulation, Half::Lane)
+}
+
+fn script(scene: Scene) -> Script {
+    match scene {
+        Scene::Katamari => katamari(),
+        Scene::Rolling => rolling(),
+        Scene::Ball => ball(),
+    }
+}
+
+/// Sets up the step that the panel shows.
+fn follow(tour: Res<Tour>, course: Res<Course>, mut commands: Commands) {
+    if tour.place != course.place {
+        let place = tour.place;
+        commands.queue(move |world: &mut World| turn(world, place));
+    }
+}
+
+fn turn(world: &mut World, place: Option<usize>) -> Result {
+    world.resource_scope(|world, mut course: Mut<Course>| {
+        course.place = place;
+        course.was_cut = false;
+        course.errors = default();
+        match place.and_then(|place| STEPS.get(place)) {
+            Some(step) => course.show(world, step),
+            None => course.leave(world),
+        }
+    })
+}
+
+impl Course {
+    fn show(&mut self, world: &mut World, step: &TourStep) -> Result {
+        if self.before.is_none() {
+            self.before = Some(Before {
+                setting: Setting::of(world),
+                script: world.get_resource().cloned(),
+            });
+            // As when the tour begins with the program.
+            if let Some(mut panel) = world.get_resource_mut::<PanelState>() {
+                panel.explaining = false;
+            }
+        }
+        if world.resource::<Time<Virtual>>().is_paused() {
+            world.trigger(Action::Pause);
+        }
+        Setting::of_step(step).apply(world)?;
+        // The same ball rolls on, so that rungs can be compared.
+        if self.scene != Some(step.scene) {
+            self.scene = Some(step.scene);
+            world.write_message(ResetSimulation);
+            world.insert_resource(ScriptPlayback::new(script(step.scene)));
+        }
+        world.resource_mut::<Tour>().plays = true;
+        Ok(())
+    }
+
+    fn leave(&mut self, world: &mut World) -> Result {
+        self.scene = None;
+        let Some(before) = self.before.take() else {
+            return Ok(());
+        };
+        match before.script {
+            Some(script) => world.insert_resource(script),
+            None => drop(world.remove_resource::<ScriptPlayback>()),
+        }
+        before.setting.apply(world)
+    }
+}
+
+/// Gives the keys to the player, who has pressed one. During a pause, they go through the past.
+fn hand_over(
+    clock: Res<Time<Virtual>>,
+    keys: Res<ButtonInput<KeyCode>>,
+    egui: Option<Res<EguiWantsInput>>,
+    mut tour: ResMut<Tour>,
+    mut course: ResMut<Course>,
+    mut commands: Commands,
+) {
+    let held = controls::held(&keys, egui.as_deref());
+    if course.scene.is_none() || clock.is_paused() || held == Keys::default() {
+        return;
+    }
+    course.scene = None;
+    tour.plays = false;
+    commands.remove_resource::<ScriptPlayback>();
+}
+
+/// Notes the errors of the picture, for the mean of a second.
+fn measure(lanes: Query<(&Side, &Divergence)>, mut tour: ResMut<Tour>, mut course: ResMut<Course>) {
+    if tour.step().is_none() {
+        return;
+    }
+    let mut means = [None; Side::ALL.len()];
+    for (&side, divergence) in &lanes {
+        let errors = &mut course.errors[side as usize];
+        if divergence.tick.is_some() {
+            errors.push_back(divergence.mean_m);
+        }
+        if errors.len() > TICKS_PER_SECOND as usize {
+            errors.pop_front();
+        }
+        let sum: f64 = errors.iter().map(|&metres| f64::from(metres)).sum();
+        means[side as usize] = (!errors.is_empty()).then(|| sum / errors.len() as f64);
+    }
+    tour.errors_m = means;
+}
+
+/// Ticks off the task of the step once it is done.
+fn tick_off(
+    view: Option<Res<ViewMode>>,
+    link: Option<Single<&LinkSettings, With<Selected>>>,
+    mut tour: ResMut<Tour>,
+    mut course: ResMut<Course>,
+) {
+    // The step may not be set up yet.
+    if tour.place != course.place {
+        return;
+    }
+    let is_cut = link.is_some_and(|link| link.conditions.cut);
+    course.was_cut |= is_cut;
+    let is_done = match tour.step().and_then(|step| step.task) {
+        Some(Task::TakeOver) => course.scene.is_none(),
+        Some(Task::Overlay) => view.is_some_and(|view| *view == ViewMode::Difference),
+        Some(Task::CutLink) => course.was_cut && !is_cut,
+        None => false,
+    };
+    tour.is_done |= is_done;
+}
+
+#[cfg(test)]
+mod tests;

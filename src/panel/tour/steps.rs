@@ -1,0 +1,235 @@
+//! What the steps of the tour say, switch and play.
+//!
+//! Figures of the article, *Snapshot Compression* (Glenn Fiedler, gafferongames.com, 2015), are those of the
+//! [terms](crate::panel), the ladder and the README.
+
+use super::Watch;
+
+/// A step of the tour.
+#[derive(Clone, Copy, Debug)]
+pub struct TourStep {
+    /// In a few words.
+    pub title: &'static str,
+    /// Two or three sentences.
+    pub text: &'static str,
+    /// What the left half shows, as text.
+    pub left: &'static str,
+    /// The lane in the right half, as text.
+    pub right: &'static str,
+    /// What is played.
+    pub scene: Scene,
+    /// Whether trails are shown.
+    pub has_trails: bool,
+    /// The number to watch.
+    pub watch: Watch,
+    /// What the article has for it, if it has a figure.
+    pub article: Option<&'static str>,
+    /// Something to do. The tour goes on without it, too.
+    pub task: Option<Task>,
+}
+
+/// What a step plays: a script that is in the program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scene {
+    /// `katamari`: a ball of cubes is rolled up.
+    Katamari,
+    /// `rolling`: the player rolls, and few cubes change.
+    Rolling,
+    /// `ball`: a ball rolls from side to side.
+    Ball,
+}
+
+impl Scene {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Katamari, Self::Rolling, Self::Ball];
+}
+
+/// Something to do in a step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Task {
+    /// Play instead of the script.
+    TakeOver,
+    /// Lay the replica over the simulation.
+    Overlay,
+    /// Cut the link, and restore it.
+    CutLink,
+}
+
+impl Task {
+    /// What to do.
+    #[must_use]
+    pub const fn text(self) -> &'static str {
+        match self {
+            Self::TakeOver => "Hold Z and an arrow key: you play instead of the script.",
+            Self::Overlay => "Press V until one picture shows both worlds.",
+            Self::CutLink => "Press L to cut the link, and L again to restore it.",
+        }
+    }
+}
+
+/// The default lane beside the simulation.
+const USUAL: TourStep = TourStep {
+    title: "",
+    text: "",
+    left: "simulation",
+    right: "rung:changed-flags",
+    scene: Scene::Katamari,
+    has_trails: false,
+    watch: Watch::Kbps,
+    article: None,
+    task: None,
+};
+
+/// The tour, in order.
+pub const STEPS: [TourStep; 16] = [
+    TourStep {
+        title: "Two worlds",
+        text: "At the left, a physics engine simulates 901 cubes on this machine. The right half is rebuilt \
+               from network packets alone, over a link with a round trip of 100 ms. The error says how far \
+               the red cubes of the two are apart.",
+        watch: Watch::Error,
+        task: Some(Task::TakeOver),
+        ..USUAL
+    },
+    TourStep {
+        title: "Uncompressed",
+        text: "Sixty times a second, every cube is sent with its position, orientation and velocity as 32-bit \
+               floats. Cubes that lie still cost as much as those that move.",
+        right: "rung:uncompressed",
+        article: Some("17.4 Mbps, 321 bits a cube"),
+        ..USUAL
+    },
+    TourStep {
+        title: "The smallest three",
+        text: "An orientation is a quaternion of length 1, so its largest component follows from the other \
+               three. Two bits name the one that is dropped, and the others take 9 bits each.",
+        right: "rung:smallest-three",
+        watch: Watch::Orientation,
+        article: Some("29 bits instead of 128"),
+        ..USUAL
+    },
+    TourStep {
+        title: "Velocity: bounded, at rest, left out",
+        text: "Velocities are first quantized to 11 bits per component, then replaced by one bit for cubes at \
+               rest. In the end they are left out, as linear interpolation does not need them. PageDown goes \
+               back through these rungs.",
+        right: "rung:no-velocity",
+        watch: Watch::Cube,
+        article: Some("159, then 127 or 160, then 126"),
+        ..USUAL
+    },
+    TourStep {
+        title: "Positions on a grid",
+        text: "Positions are bounded and quantized to 1/512 m, which takes 50 bits instead of 96. That is 2 mm: \
+               with the replica laid over the simulation, it is hard to see.",
+        right: "rung:position",
+        watch: Watch::Cube,
+        article: Some("80 bits, 4.3 Mbps"),
+        task: Some(Task::Overlay),
+        ..USUAL
+    },
+    TourStep {
+        title: "Delta: only what changed",
+        text: "Only cubes are sent that differ from the baseline, a snapshot that the receiver has \
+               acknowledged. One bit for each of the 901 cubes marks them.",
+        right: "rung:delta",
+        article: Some("54 kbps for these bits alone"),
+        ..USUAL
+    },
+    TourStep {
+        title: "Indices",
+        text: "Where few cubes changed, a list of their indices, 10 bits each, is shorter than a bit for every \
+               cube. Each packet has the shorter of the two. With all cubes at rest only headers remain, about \
+               15 kbps.",
+        right: "rung:index",
+        scene: Scene::Rolling,
+        watch: Watch::Changed,
+        article: Some("indices for up to 90"),
+        ..USUAL
+    },
+    TourStep {
+        title: "Relative indices",
+        text: "Changed cubes are often neighbours, and neighbours have similar indices. So each index is sent \
+               as the distance from the previous one, in 4, 7 or 12 bits.",
+        right: "rung:relative-index",
+        watch: Watch::Selection,
+        article: Some("5.5 bits instead of 10"),
+        ..USUAL
+    },
+    TourStep {
+        title: "Relative positions",
+        text: "A cube moves little between the baseline and now. The difference takes 5 bits per component if \
+               it is small and 9 if it is larger; beyond that, the position is sent in full.",
+        right: "rung:relative-position",
+        watch: Watch::Position,
+        article: Some("26.1 bits instead of 50"),
+        ..USUAL
+    },
+    TourStep {
+        title: "Relative orientations",
+        text: "In nine of ten cases the largest component is still the same one. Then only differences of the \
+               other three are sent, in 5 or 8 bits each.",
+        right: "rung:relative-orientation",
+        watch: Watch::Orientation,
+        article: Some("23.3 bits instead of 29"),
+        ..USUAL
+    },
+    TourStep {
+        title: "Changed flags",
+        text: "Some cubes slide without turning or turn in place, so a flag each says whether position and \
+               orientation follow. In a rolling ball hardly any cube does: here, the flags cost more than they \
+               save. This is the last stage of the article.",
+        article: Some("target: 256 kbps"),
+        ..USUAL
+    },
+    TourStep {
+        title: "What loss does",
+        text: "This link also loses and delays packets. Nothing is sent again: every packet names a baseline \
+               that has arrived, so the next one repairs the picture. Older baselines make larger packets.",
+        right: "rung:changed-flags,link:article",
+        watch: Watch::Lost,
+        article: Some("5 %, and two frames of jitter"),
+        task: Some(Task::CutLink),
+        ..USUAL
+    },
+    TourStep {
+        title: "Ten snapshots a second",
+        text: "Both halves are replicas now. The left one has no interpolation and jumps; the right one follows \
+               Hermite curves through positions and velocities. The trails show the paths of four cubes.",
+        left: "rung:at-rest,rate:10,interpolation:none",
+        right: "rung:at-rest,rate:10,interpolation:hermite",
+        scene: Scene::Ball,
+        has_trails: true,
+        watch: Watch::Error,
+        ..USUAL
+    },
+    TourStep {
+        title: "Beyond the article: prediction",
+        text: "The left replica is sent as the article ends. For the right one, both ends extrapolate each \
+               position from the baseline's motion, and only the difference from that is sent.",
+        left: "rung:changed-flags",
+        right: "rung:predicted-position",
+        watch: Watch::Position,
+        article: Some("26.1 bits, not predicted"),
+        ..USUAL
+    },
+    TourStep {
+        title: "Beyond the article: arithmetic coding",
+        text: "Probabilities that adapt to the packets take the place of fixed numbers of bits: what is likely \
+               costs a fraction of one. The left half codes differences from the baseline; the right one codes \
+               differences from predictions, and takes less.",
+        left: "rung:arithmetic",
+        right: "rung:predicted",
+        article: Some("target: 256 kbps"),
+        ..USUAL
+    },
+    TourStep {
+        title: "256 kbps, and below",
+        text: "The same world takes about a hundredth of what it took, and the target is reached. Now play: F1 \
+               explains the screen, 1 and PageUp climb the ladder again. `cubewire record --series article` \
+               films every rung, and the folder `examples` uses the codec in other programs.",
+        right: "rung:predicted",
+        article: Some("target: 256 kbps"),
+        ..USUAL
+    },
+];

@@ -1,0 +1,96 @@
+//! The numbers to watch.
+
+use cubewire_codec::BitKind;
+use cubewire_scene::TICKS_PER_SECOND;
+
+use super::Tour;
+use crate::panel::Measured;
+use crate::replication::{Accounting, Totals};
+
+/// A number to watch in a step of the tour.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Watch {
+    /// The bandwidth in article accounting.
+    Kbps,
+    /// Changed cubes in a packet.
+    Changed,
+    /// Bits of a cube that is sent.
+    Cube,
+    /// Bits of its position.
+    Position,
+    /// Bits of its orientation.
+    Orientation,
+    /// Bits that say which cubes changed, for each of them.
+    Selection,
+    /// Packets that the simulated link lost, percent.
+    Lost,
+    /// Distance of the red cubes from the simulation's.
+    Error,
+}
+
+impl Watch {
+    /// What it is, with what it is counted in.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Kbps => "bandwidth",
+            Self::Changed => "changed cubes in a packet",
+            Self::Cube => "bits of a cube",
+            Self::Position => "bits of a position",
+            Self::Orientation => "bits of an orientation",
+            Self::Selection => "bits to name a cube",
+            Self::Lost => "packets lost",
+            Self::Error => "error of the red cubes",
+        }
+    }
+
+    /// Its mean over the last second of a lane; none if there is no such second yet, or nothing was sent in
+    /// it.
+    pub(super) fn of(self, lane: &Measured<'_>, tour: &Tour) -> Option<f64> {
+        if self == Self::Error {
+            return tour.errors_m[lane.side as usize];
+        }
+        let second = || lane.meter.newest(TICKS_PER_SECOND as usize);
+        if second().len() < TICKS_PER_SECOND as usize {
+            return None;
+        }
+        let lost: usize = second().map(|sample| sample.lost).sum();
+        let totals = Totals::of(second());
+        let ledger = &totals.ledger;
+        let kinds = |kinds: &[BitKind]| kinds.iter().map(|&kind| ledger.kind(kind)).sum::<f64>();
+        let (sum, count) = match self {
+            Self::Kbps => return Some(totals.kbps(Accounting::Article)),
+            Self::Changed => (totals.changed_cubes as f64, totals.snapshots),
+            Self::Cube => {
+                let fields = [
+                    BitKind::Interacting,
+                    BitKind::Flags,
+                    BitKind::Position,
+                    BitKind::Orientation,
+                    BitKind::Velocity,
+                ];
+                (kinds(&fields), totals.sent_cubes)
+            }
+            Self::Position => (kinds(&[BitKind::Position]), totals.sent_cubes),
+            Self::Orientation => (kinds(&[BitKind::Orientation]), totals.sent_cubes),
+            Self::Selection => (kinds(&[BitKind::Selection]), totals.changed_cubes),
+            Self::Lost => (100.0 * lost as f64, totals.traffic.packets),
+            Self::Error => return None,
+        };
+        (count > 0).then(|| sum / count as f64)
+    }
+
+    /// A value with its unit.
+    pub(super) fn text(self, value: f64) -> String {
+        match self {
+            Self::Kbps if value >= 1000.0 => format!("{:.1} Mbps", value / 1000.0),
+            Self::Kbps => format!("{value:.0} kbps"),
+            Self::Changed => format!("{value:.0}"),
+            Self::Cube | Self::Position | Self::Orientation | Self::Selection => {
+                format!("{value:.1}")
+            }
+            Self::Lost => format!("{value:.0} %"),
+            Self::Error => format!("{:.1} mm", 1000.0 * value),
+        }
+    }
+}
