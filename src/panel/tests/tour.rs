@@ -58,7 +58,7 @@ fn every_step_has_its_text_and_buttons_that_turn_the_pages() {
 
 #[test]
 fn the_box_is_below_the_player_and_above_the_captions() {
-    for place in 0..STEPS.len() {
+    for (place, step) in STEPS.iter().enumerate() {
         let harness = at(place, SIZE);
         let area = area(&harness);
         assert!(area.max.y <= SIZE.y - 60.0, "{place}: {area:?}");
@@ -68,7 +68,7 @@ fn the_box_is_below_the_player_and_above_the_captions() {
             area.min.x >= 0.0 && area.max.x <= 440.0,
             "{place}: {area:?}"
         );
-        let wide: Vec<_> = [STEPS[place].text, STEPS[place].title]
+        let wide: Vec<_> = [step.text, step.title]
             .into_iter()
             .map(|text| harness.get_by_label(text).rect())
             .filter(|rect| !area.contains_rect(*rect))

@@ -124,7 +124,7 @@ fn next_through_to_the_end_and_back_shows_every_step_and_restores_the_settings()
 #[test]
 fn escape_from_every_step_restores_the_settings_whatever_was_changed_there() {
     let (mut game, before) = game();
-    for place in 0..STEPS.len() {
+    for (place, step) in STEPS.iter().enumerate() {
         act(&mut game, Action::Tour);
         for _ in 0..place {
             act(&mut game, Action::TourNext);
@@ -141,7 +141,7 @@ fn escape_from_every_step_restores_the_settings_whatever_was_changed_there() {
         assert_ne!(setting(&mut game), before);
         tap(&mut game, KeyCode::Escape);
         assert_eq!(tour(&game).place, None);
-        assert_eq!(setting(&mut game), before, "{}", STEPS[place].title);
+        assert_eq!(setting(&mut game), before, "{}", step.title);
         assert!(!plays(&game));
     }
 }
