@@ -30,8 +30,8 @@ use cubewire_scene::PLAYER;
 use crate::controls::Action;
 use crate::history::{HistoryPlugin, LaneHistory, Moment, Show, Wanted, WorldHistory};
 use crate::replication::{
-    ChangeLane, Divergence, Lane, LaneMeter, LaneSettings, LaneSettingsQueryReadOnly, Peer,
-    Reconnect, SenderSettings, ServerConnection, Serving, ShadowLadder,
+    Ablation, ChangeLane, Divergence, Lane, LaneMeter, LaneSettings, LaneSettingsQueryReadOnly,
+    Peer, Reconnect, SenderSettings, ServerConnection, Serving, ShadowLadder, WantsAblation,
 };
 use crate::simulation::CubeWorld;
 use crate::theme::Theme;
@@ -41,7 +41,7 @@ use crate::view::{
 };
 
 pub use layout::draw;
-pub use settings::{Axis, PanelSize, PanelState, Tab};
+pub use settings::{Axis, PanelSize, PanelState, SavingsView, Tab};
 pub use small::SmallGraphPlugin;
 pub use tabs::peers::Peers;
 pub use timeline::Past;
@@ -111,7 +111,8 @@ impl Plugin for PanelPlugin {
                     .chain()
                     .in_set(PanelSystems::Notices),
             )
-            .add_systems(PreUpdate, want_history)
+            .init_resource::<WantsAblation>()
+            .add_systems(PreUpdate, (want_history, want_ablation))
             .add_systems(
                 EguiPrimaryContextPass,
                 draw_lane
@@ -132,6 +133,8 @@ pub struct LaneView<'a> {
     pub meter: &'a LaneMeter,
     /// Bandwidth of every rung; without it the ladder shows no figures.
     pub shadow: Option<&'a ShadowLadder>,
+    /// What each part of the present stages saves, if that is measured.
+    pub ablation: Option<&'a Ablation>,
     /// The tick of the simulation, if it runs here.
     pub tick: Option<u64>,
     /// Difference between picture and simulation, if it is measured.
@@ -225,6 +228,7 @@ type SelectedLane = (
     &'static LaneMeter,
     Option<&'static Side>,
     Option<&'static ShadowLadder>,
+    Option<&'static Ablation>,
     Option<&'static Divergence>,
 );
 
@@ -290,6 +294,10 @@ fn want_history(state: Res<PanelState>, mut wanted: ResMut<Wanted>) {
     Wanted::set(&mut wanted, Show::Timeline, state.timeline);
 }
 
+fn want_ablation(state: Res<PanelState>, mut wants: ResMut<WantsAblation>) {
+    wants.set_if_neq(WantsAblation(state.shows_ablation()));
+}
+
 fn draw_lane(
     mut commands: Commands,
     mut contexts: EguiContexts,
@@ -301,8 +309,8 @@ fn draw_lane(
     let Ok(ctx) = contexts.ctx_mut() else {
         return;
     };
-    let Some((entity, settings, meter, side, shadow, divergence)) = lanes.selected.iter().next()
-    else {
+    let selected = lanes.selected.iter().next();
+    let Some((entity, settings, meter, side, shadow, ablation, divergence)) = selected else {
         inset.set_if_neq(Inset::default());
         return;
     };
@@ -346,6 +354,7 @@ fn draw_lane(
         side,
         meter,
         shadow,
+        ablation,
         tick: lanes.world.as_ref().map(|world| world.tick()),
         divergence,
         peers,

@@ -9,6 +9,7 @@ mod keys;
 mod network;
 pub(super) mod peers;
 mod playout;
+mod savings;
 mod stages;
 
 use bevy_egui::egui;
@@ -17,8 +18,9 @@ use super::{LaneView, PanelState, Tab};
 
 impl Tab {
     /// The pages that every panel has.
-    pub(super) const USUAL: [Self; 7] = [
+    pub(super) const USUAL: [Self; 8] = [
         Self::Ladder,
+        Self::Savings,
         Self::Stages,
         Self::Bits,
         Self::Network,
@@ -30,6 +32,7 @@ impl Tab {
     const fn about(self) -> &'static str {
         match self {
             Self::Ladder => "Named combinations of stages, and what each would cost now.",
+            Self::Savings => "What each rung and each stage saves, and the rungs over time.",
             Self::Stages => "Each stage of the compression by itself.",
             Self::Bits => "What the bits of a packet are for.",
             Self::Network => "The simulated link, and how often snapshots are sent.",
@@ -43,6 +46,7 @@ impl Tab {
     fn title(self, lane: &LaneView<'_>) -> &'static str {
         match self {
             Self::Ladder => "Ladder",
+            Self::Savings => "Savings",
             Self::Stages => "Stages",
             Self::Bits => "Bits",
             Self::Network => "Network",
@@ -67,17 +71,38 @@ pub(super) fn bar(ui: &mut egui::Ui, state: &mut PanelState, lane: &LaneView<'_>
     if !state.tab.is_there(lane) {
         state.tab = Tab::Ladder;
     }
+    let tabs: Vec<_> = [Tab::Peers].into_iter().chain(Tab::USUAL).collect();
+    let tabs = tabs.into_iter().filter(|tab| tab.is_there(lane));
+    let tabs: Vec<_> = tabs.map(|tab| (tab, tab.title(lane))).collect();
+    let padding = padding(ui, tabs.iter().map(|(_, title)| *title));
     ui.horizontal_wrapped(|ui| {
         ui.spacing_mut().item_spacing.x = 0.0;
-        ui.spacing_mut().button_padding.x = 4.0;
-        for tab in [Tab::Peers].into_iter().chain(Tab::USUAL) {
-            if tab.is_there(lane) {
-                ui.selectable_value(&mut state.tab, tab, tab.title(lane))
-                    .on_hover_text(tab.about());
-            }
+        ui.spacing_mut().button_padding.x = padding;
+        for (tab, title) in tabs {
+            ui.selectable_value(&mut state.tab, tab, title)
+                .on_hover_text(tab.about());
         }
     });
 }
+
+/// The room on either side of each title with which all of them stay in one row.
+fn padding<'a>(ui: &egui::Ui, titles: impl ExactSizeIterator<Item = &'a str>) -> f32 {
+    let font = egui::TextStyle::Button.resolve(ui.style());
+    let sides = 2.0 * titles.len() as f32;
+    let width = |title: &str| {
+        let color = ui.visuals().text_color();
+        let text = ui
+            .painter()
+            .layout_no_wrap(title.to_owned(), font.clone(), color);
+        // What egui rounds up to.
+        text.size().x.ceil() + 1.0
+    };
+    let titles: f32 = titles.map(width).sum();
+    ((ui.available_width() - titles) / sides).clamp(*PADDING.start(), *PADDING.end())
+}
+
+/// See [`padding`]; logical points.
+const PADDING: std::ops::RangeInclusive<f32> = 0.5..=4.0;
 
 /// The page that is open.
 pub(super) fn page(ui: &mut egui::Ui, state: &mut PanelState, lane: LaneView<'_>) {
@@ -86,6 +111,7 @@ pub(super) fn page(ui: &mut egui::Ui, state: &mut PanelState, lane: LaneView<'_>
         side,
         meter,
         shadow,
+        ablation,
         tick,
         divergence,
         peers,
@@ -97,6 +123,16 @@ pub(super) fn page(ui: &mut egui::Ui, state: &mut PanelState, lane: LaneView<'_>
     let is_remote = peers.is_server();
     match state.tab {
         Tab::Ladder => ladder::draw(ui, state.theme, side, &mut settings.sender, shadow, tick),
+        Tab::Savings => {
+            let measures = savings::Measures {
+                side,
+                stages: settings.sender.stages,
+                shadow,
+                ablation,
+                tick,
+            };
+            savings::draw(ui, state, measures);
+        }
         Tab::Stages => stages::draw(ui, &mut settings.sender.stages),
         Tab::Bits => bits::draw(ui, state, meter, is_remote),
         Tab::Network => network::draw(ui, settings, meter, is_remote),
