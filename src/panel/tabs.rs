@@ -74,19 +74,20 @@ pub(super) fn bar(ui: &mut egui::Ui, state: &mut PanelState, lane: &LaneView<'_>
     let tabs: Vec<_> = [Tab::Peers].into_iter().chain(Tab::USUAL).collect();
     let tabs = tabs.into_iter().filter(|tab| tab.is_there(lane));
     let tabs: Vec<_> = tabs.map(|tab| (tab, tab.title(lane))).collect();
-    let padding = padding(ui, tabs.iter().map(|(_, title)| *title));
+    let (padding, size) = one_row(ui, tabs.iter().map(|(_, title)| *title));
     ui.horizontal_wrapped(|ui| {
         ui.spacing_mut().item_spacing.x = 0.0;
         ui.spacing_mut().button_padding.x = padding;
         for (tab, title) in tabs {
+            let title = egui::RichText::new(title).size(size);
             ui.selectable_value(&mut state.tab, tab, title)
                 .on_hover_text(tab.about());
         }
     });
 }
 
-/// The room on either side of each title with which all of them stay in one row.
-fn padding<'a>(ui: &egui::Ui, titles: impl ExactSizeIterator<Item = &'a str>) -> f32 {
+/// The room on either side of each title, and the size of their text, with which all stay in one row.
+fn one_row<'a>(ui: &egui::Ui, titles: impl ExactSizeIterator<Item = &'a str>) -> (f32, f32) {
     let font = egui::TextStyle::Button.resolve(ui.style());
     let sides = 2.0 * titles.len() as f32;
     let width = |title: &str| {
@@ -98,11 +99,14 @@ fn padding<'a>(ui: &egui::Ui, titles: impl ExactSizeIterator<Item = &'a str>) ->
         text.size().x.ceil() + 1.0
     };
     let titles: f32 = titles.map(width).sum();
-    ((ui.available_width() - titles) / sides).clamp(*PADDING.start(), *PADDING.end())
+    let rest = ui.available_width() - titles;
+    let padding = (rest / sides).clamp(*PADDING.start(), *PADDING.end());
+    let too_wide = (sides * padding - rest).max(0.0);
+    (padding, font.size * (1.0 - too_wide / titles))
 }
 
-/// See [`padding`]; logical points.
-const PADDING: std::ops::RangeInclusive<f32> = 0.5..=4.0;
+/// Between titles that are told apart, and those that are far enough from each other; logical points.
+const PADDING: std::ops::RangeInclusive<f32> = 2.0..=4.0;
 
 /// The page that is open.
 pub(super) fn page(ui: &mut egui::Ui, state: &mut PanelState, lane: LaneView<'_>) {
