@@ -29,7 +29,7 @@ const RUN_TICKS: usize = TICKS_PER_SECOND as usize;
 /// Ticks of which the share that is encoded is known.
 const SEEN_TICKS: usize = 10 * TICKS_PER_SECOND as usize;
 
-/// A second of ages, as in [`PacketRecord`](crate::replication::PacketRecord): of the three newest snapshots
+/// Ages, as in [`PacketRecord`](crate::replication::PacketRecord): of the three newest snapshots
 /// that were acked.
 type AckedAges = [Option<u16>; 3];
 
