@@ -34,9 +34,9 @@ use crate::history::{
     HistoryPlugin, HistorySystems, LaneHistory, Moment, Selection, Show, Wanted, WorldHistory,
 };
 use crate::replication::{
-    ChangeLane, CubeError, CubeErrors, DeltaCounts, Divergence, Lane, LaneMeter, LaneSettings,
-    LaneSettingsQueryReadOnly, Peer, Reconnect, ReplicationSystems, SenderSettings,
-    ServerConnection, Serving, ShadowLadder,
+    Ablation, ChangeLane, CubeError, CubeErrors, DeltaCounts, Divergence, Lane, LaneMeter,
+    LaneSettings, LaneSettingsQueryReadOnly, Peer, Reconnect, ReplicationSystems, SenderSettings,
+    ServerConnection, Serving, ShadowLadder, WantsAblation,
 };
 use crate::simulation::CubeWorld;
 use crate::theme::Theme;
@@ -48,7 +48,7 @@ use crate::view::{
 pub use export::Export;
 pub use graph::{ShownGraph, ShownLine, ShownPoint};
 pub use layout::draw;
-pub use settings::{Axis, PanelSize, PanelState, Tab};
+pub use settings::{Axis, PanelSize, PanelState, SavingsView, Tab};
 pub use small::SmallGraphPlugin;
 pub use tabs::peers::Peers;
 pub use tabs::ranges::Tradeoffs;
@@ -128,6 +128,8 @@ impl Plugin for PanelPlugin {
                 tabs::ranges::record.after(ReplicationSystems::Observe),
             )
             .add_systems(PreUpdate, want_history.in_set(HistorySystems::PanelWants))
+            .init_resource::<WantsAblation>()
+            .add_systems(PreUpdate, want_ablation)
             .add_systems(
                 EguiPrimaryContextPass,
                 draw_lane
@@ -148,6 +150,8 @@ pub struct LaneView<'a> {
     pub meter: &'a LaneMeter,
     /// Bandwidth of every rung; without it the ladder shows no figures.
     pub shadow: Option<&'a ShadowLadder>,
+    /// What each part of the present stages saves, if that is measured.
+    pub ablation: Option<&'a Ablation>,
     /// The tick of the simulation, if it runs here.
     pub tick: Option<u64>,
     /// Difference between picture and simulation, if it is measured.
@@ -253,6 +257,7 @@ type SelectedLane = (
     &'static LaneMeter,
     Option<&'static Side>,
     Option<&'static ShadowLadder>,
+    Option<&'static Ablation>,
     Option<&'static Divergence>,
     Option<&'static CubeErrors>,
     Option<&'static DeltaCounts>,
@@ -358,6 +363,10 @@ struct ViewSettings<'w> {
     selection: ResMut<'w, Selection>,
 }
 
+fn want_ablation(state: Res<PanelState>, mut wants: ResMut<WantsAblation>) {
+    wants.set_if_neq(WantsAblation(state.shows_ablation()));
+}
+
 fn draw_lane(
     mut commands: Commands,
     mut contexts: EguiContexts,
@@ -369,8 +378,9 @@ fn draw_lane(
     let Ok(ctx) = contexts.ctx_mut() else {
         return;
     };
-    let Some((entity, settings, meter, side, shadow, divergence, errors, counts)) =
-        lanes.selected.iter().next()
+    let selected = lanes.selected.iter().next();
+    let Some((entity, settings, meter, side, shadow, ablation, divergence, errors, counts)) =
+        selected
     else {
         inset.set_if_neq(Inset::default());
         return;
@@ -420,6 +430,7 @@ fn draw_lane(
         side,
         meter,
         shadow,
+        ablation,
         tick: lanes.world.as_ref().map(|world| world.tick()),
         divergence,
         peers,

@@ -61,6 +61,7 @@ pub use peer::{
 pub use playout::TickPicture;
 pub(crate) use playout::{is_teleport, shown_cube};
 pub(crate) use send::LaneBackoff;
+pub use shadow::ablation::{Ablated, Ablation, AblationRow, Part, WantsAblation, ablations};
 pub use shadow::{ShadowLadder, ShadowRung};
 pub use states::States;
 pub use text::{LaneTextError, interpolation, rung, send_interval};
@@ -82,7 +83,7 @@ pub enum ReplicationSystems {
     /// Playout is sampled; lanes that have a [`LaneCheck`] or a [`Divergence`] update it.
     Observe,
     /// Lanes that have a [`ShadowLadder`] queue the snapshot that they have sent. In [`Last`], when the
-    /// frame is over, tasks start to encode it.
+    /// frame is over, tasks start to encode it. Likewise for an [`Ablation`].
     Shadow,
 }
 
@@ -94,6 +95,7 @@ impl Plugin for ReplicationPlugin {
     fn build(&self, app: &mut App) {
         app.init_resource::<History>()
             .init_resource::<quantized::QuantizedWorld>()
+            .init_resource::<WantsAblation>()
             .add_observer(lane::change)
             .configure_sets(
                 FixedUpdate,
@@ -133,10 +135,13 @@ impl Plugin for ReplicationPlugin {
                     )
                         .chain()
                         .in_set(ReplicationSystems::Observe),
-                    shadow::queue.in_set(ReplicationSystems::Shadow),
+                    (shadow::queue, shadow::ablation::queue).in_set(ReplicationSystems::Shadow),
                 ),
             )
-            .add_systems(Last, shadow::start.in_set(ReplicationSystems::Shadow));
+            .add_systems(
+                Last,
+                (shadow::start, shadow::ablation::start).in_set(ReplicationSystems::Shadow),
+            );
     }
 }
 

@@ -10,10 +10,10 @@ use super::offscreen::{Interface, OffScreen, OffScreenError};
 use super::record::check_adapter;
 use super::{GameError, RecordError, ball, show_halves};
 use crate::history::{Moment, Selection};
-use crate::panel::{PanelSize, PanelState, Tab, Tour};
+use crate::panel::{PanelSize, PanelState, SavingsView, Tab, Tour};
 use crate::recording::video::{VideoError, write_png};
 use crate::recording::{Script, ScriptPlayback};
-use crate::replication::LaneSettings;
+use crate::replication::{Ablation, LaneSettings};
 use crate::simulation::{CubeWorld, ResetSimulation};
 use crate::theme::Theme;
 use crate::view::{CubeColors, Half, Notices, ShowHalf, Side, Trails, ViewMode};
@@ -24,6 +24,7 @@ pub struct Shot {
     /// The first part of the file's name.
     pub name: &'static str,
     tab: Tab,
+    savings: SavingsView,
     panel: PanelSize,
     view: ViewMode,
     is_explained: bool,
@@ -44,6 +45,7 @@ const USUAL_HALVES: [&str; Side::ALL.len()] = ["simulation", "rung:changed-flags
 const LADDER: Shot = Shot {
     name: "ladder",
     tab: Tab::Ladder,
+    savings: SavingsView::Steps,
     panel: PanelSize::Whole,
     view: ViewMode::Split,
     is_explained: false,
@@ -60,6 +62,13 @@ const fn tab(name: &'static str, tab: Tab) -> Shot {
         name,
         tab,
         ..LADDER
+    }
+}
+
+const fn savings(name: &'static str, savings: SavingsView) -> Shot {
+    Shot {
+        savings,
+        ..tab(name, Tab::Savings)
     }
 }
 
@@ -99,8 +108,11 @@ const fn interpolation(name: &'static str, halves: [&'static str; Side::ALL.len(
 }
 
 /// Every tab and every view.
-pub const SHOTS: [Shot; 26] = [
+pub const SHOTS: [Shot; 29] = [
     LADDER,
+    savings("savings-steps", SavingsView::Steps),
+    savings("savings-time", SavingsView::OverTime),
+    savings("savings-ablation", SavingsView::Ablation),
     tab("stages", Tab::Stages),
     tab("bits", Tab::Bits),
     tab("network", Tab::Network),
@@ -212,6 +224,10 @@ pub fn take(
         panel.timeline = shot.is_past;
         let is_new = panel.colors != shot.colors;
         panel.colors = shot.colors;
+        // What is measured only while it is in sight.
+        panel.tab = shot.tab;
+        panel.savings = shot.savings;
+        panel.size = shot.panel;
         world.resource_mut::<Time<Virtual>>().unpause();
         if shot.has_trails {
             // Paths to look at, which are the same whatever was played before.
@@ -236,6 +252,9 @@ pub fn take(
                 COST_TICKS
             });
         }
+        if shot.savings == SavingsView::Ablation {
+            ablate(&mut renderer)?;
+        }
         if shot.is_past {
             renderer.skip(SHOWN_TICKS);
             let world = renderer.app.world_mut();
@@ -252,8 +271,6 @@ pub fn take(
                 ..Tour::default()
             });
             let mut panel = world.resource_mut::<PanelState>();
-            panel.tab = shot.tab;
-            panel.size = shot.panel;
             panel.theme = theme;
             panel.explaining = shot.is_explained;
             // How to bring back the panel is of no use in a picture.
@@ -279,6 +296,19 @@ fn show(renderer: &mut OffScreen, halves: [&str; Side::ALL.len()]) {
         renderer.app.world_mut().trigger(ShowHalf { side, half });
     }
     renderer.skip(SHOWN_TICKS);
+}
+
+/// Plays until the ablation, which is in sight, has figures.
+fn ablate(renderer: &mut OffScreen) -> Result<(), ScreenshotError> {
+    renderer.frame()?;
+    for _ in 0..SHOWN_TICKS.div_ceil(COST_TICKS) {
+        renderer.skip(COST_TICKS);
+        let world = renderer.app.world_mut();
+        for mut ablation in world.query::<&mut Ablation>().iter_mut(world) {
+            ablation.finish().map_err(GameError::from)?;
+        }
+    }
+    Ok(())
 }
 
 fn path(folder: &Path, shot: &Shot, size: UVec2, theme: Theme) -> PathBuf {

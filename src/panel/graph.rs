@@ -19,10 +19,10 @@ use super::{Measured, PanelState, style, terms};
 use crate::replication::{Accounting, TARGET_KBPS};
 use crate::theme::{Theme, egui_color};
 use crate::view::Side;
-use scale::Scale;
-use series::{Point, SMOOTHING_TICKS, Series};
+use series::{Point, Series};
 
-pub(super) use series::Points;
+pub(super) use scale::Scale;
+pub(super) use series::{Points, SMOOTHING_TICKS, smooth};
 pub use shown::{ShownGraph, ShownLine, ShownPoint};
 
 /// Draws the graph with its legend, `height` logical points high in all.

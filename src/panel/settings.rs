@@ -30,6 +30,8 @@ pub struct PanelState {
     pub width: f32,
     /// The tab that is open.
     pub tab: Tab,
+    /// What the tab of savings shows.
+    pub savings: SavingsView,
     /// Seconds that the graph goes back, 10 to 60.
     pub graph_seconds: u32,
     /// The graph's vertical axis.
@@ -124,6 +126,8 @@ pub enum Tab {
     /// The rungs.
     #[default]
     Ladder,
+    /// What the rungs and the stages save.
+    Savings,
     /// A switch for each stage.
     Stages,
     /// Parameters of the stages.
@@ -144,12 +148,25 @@ pub enum Tab {
     Peers,
 }
 
+/// What the tab of savings shows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum SavingsView {
+    /// What each rung saves over the one before.
+    #[default]
+    Steps,
+    /// What each rung cost in the last seconds.
+    OverTime,
+    /// What each part of the present stages saves.
+    Ablation,
+}
+
 impl Default for PanelState {
     fn default() -> Self {
         Self {
             size: PanelSize::default(),
             width: 408.0,
             tab: Tab::default(),
+            savings: SavingsView::default(),
             graph_seconds: 20,
             axis: Axis::default(),
             accounting: Accounting::default(),
@@ -168,6 +185,13 @@ impl Default for PanelState {
 }
 
 impl PanelState {
+    /// Whether the ablation is in sight.
+    pub(super) fn shows_ablation(&self) -> bool {
+        self.size == PanelSize::Whole
+            && self.tab == Tab::Savings
+            && self.savings == SavingsView::Ablation
+    }
+
     /// The same with every number inside its range; the file may contain anything.
     fn bounded(mut self) -> Self {
         let default = Self::default();
@@ -326,6 +350,7 @@ mod tests {
         state.size = PanelSize::Slim;
         state.width = 412.5;
         state.tab = Tab::Network;
+        state.savings = SavingsView::Ablation;
         state.theme = Theme::Dark;
         state.scale = Some(1.5);
         state.explained = true;

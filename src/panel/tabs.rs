@@ -12,6 +12,7 @@ pub(super) mod packet;
 pub(super) mod peers;
 mod playout;
 pub(super) mod ranges;
+mod savings;
 mod stages;
 
 use bevy_egui::egui;
@@ -21,8 +22,9 @@ use packet::Inspected;
 
 impl Tab {
     /// The pages that every panel has.
-    pub(super) const USUAL: [Self; 9] = [
+    pub(super) const USUAL: [Self; 10] = [
         Self::Ladder,
+        Self::Savings,
         Self::Stages,
         Self::Ranges,
         Self::Bits,
@@ -36,6 +38,7 @@ impl Tab {
     const fn about(self) -> &'static str {
         match self {
             Self::Ladder => "Named combinations of stages, and what each would cost now.",
+            Self::Savings => "What each rung and each stage saves, and the rungs over time.",
             Self::Stages => "Each stage of the compression by itself.",
             Self::Ranges => "Parameters of the stages, and what they trade: kbps against error.",
             Self::Bits => "What the bits of a packet are for.",
@@ -51,6 +54,7 @@ impl Tab {
     fn title(self, lane: &LaneView<'_>) -> &'static str {
         match self {
             Self::Ladder => "Ladder",
+            Self::Savings => "Savings",
             Self::Stages => "Stages",
             Self::Ranges => "Ranges",
             Self::Bits => "Bits",
@@ -77,14 +81,14 @@ pub(super) fn bar(ui: &mut egui::Ui, state: &mut PanelState, lane: &LaneView<'_>
     if !state.tab.is_there(lane) {
         state.tab = Tab::Ladder;
     }
+    let tabs: Vec<_> = [Tab::Peers].into_iter().chain(Tab::USUAL).collect();
+    let tabs = tabs.into_iter().filter(|tab| tab.is_there(lane));
+    let tabs: Vec<_> = tabs.map(|tab| (tab, tab.title(lane))).collect();
     ui.horizontal_wrapped(|ui| {
-        ui.spacing_mut().item_spacing.x = 0.0;
-        ui.spacing_mut().button_padding.x = 4.0;
-        for tab in [Tab::Peers].into_iter().chain(Tab::USUAL) {
-            if tab.is_there(lane) {
-                ui.selectable_value(&mut state.tab, tab, tab.title(lane))
-                    .on_hover_text(tab.about());
-            }
+        ui.spacing_mut().item_spacing = egui::vec2(0.0, 0.0);
+        for (tab, title) in tabs {
+            ui.selectable_value(&mut state.tab, tab, title)
+                .on_hover_text(tab.about());
         }
     });
 }
@@ -100,6 +104,7 @@ pub(super) fn page(
         side,
         meter,
         shadow,
+        ablation,
         tick,
         divergence,
         peers,
@@ -115,6 +120,16 @@ pub(super) fn page(
     let is_remote = peers.is_server();
     match state.tab {
         Tab::Ladder => ladder::draw(ui, state.theme, side, &mut settings.sender, shadow, tick),
+        Tab::Savings => {
+            let measures = savings::Measures {
+                side,
+                stages: settings.sender.stages,
+                shadow,
+                ablation,
+                tick,
+            };
+            savings::draw(ui, state, measures);
+        }
         Tab::Stages => stages::draw(ui, &mut settings.sender.stages),
         Tab::Ranges => {
             let measured = ranges::Measured {

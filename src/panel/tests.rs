@@ -40,6 +40,9 @@ struct Panel {
     actions: Vec<Action>,
     exports: Vec<Export>,
     typed: Vec<(Side, Half)>,
+    shadow: Option<ShadowLadder>,
+    ablation: Option<Ablation>,
+    tick: Option<u64>,
 }
 
 fn meter() -> LaneMeter {
@@ -123,6 +126,9 @@ fn open(panel: Panel) -> Harness<'static, Panel> {
             viewers,
             selection,
             tradeoffs,
+            shadow,
+            ablation,
+            tick,
             ..
         } = panel;
         let sender = settings.sender;
@@ -157,8 +163,9 @@ fn open(panel: Panel) -> Harness<'static, Panel> {
             settings,
             side: Side::Right,
             meter,
-            shadow: None,
-            tick: None,
+            shadow: shadow.as_ref(),
+            ablation: ablation.as_ref(),
+            tick: *tick,
             divergence: None,
             past: Past::default(),
             selection,
@@ -193,6 +200,7 @@ fn click(harness: &mut Harness<'_, Panel>, label: &str) {
 fn a_tab_opens_with_a_click_and_the_graph_stays() {
     let mut harness = harness(Tab::Ladder);
     for (title, tab) in [
+        ("Savings", Tab::Savings),
         ("Stages", Tab::Stages),
         ("Bits", Tab::Bits),
         ("Network", Tab::Network),
@@ -483,6 +491,8 @@ fn no_tab_reaches_below_the_fold_with_what_matters() {
         let last = match tab {
             Tab::Ladder => "affine",
             Tab::Stages => "joint",
+            // Its views have a test of their own.
+            Tab::Savings => "Ablation",
             Tab::Bits => "the transport's own acks, on the wire",
             Tab::Packet | Tab::Ranges => continue,
             Tab::Network => "smallest",
@@ -655,6 +665,81 @@ fn the_packet_is_shown_in_words_and_a_cube_with_its_packets() {
         assert!(harness.state().selection.follows);
         click(&mut harness, "clear");
         assert_eq!(harness.state().selection, Selection::default());
+    }
+}
+
+/// The page of savings, with figures of a lane that has these stages.
+fn savings(view: SavingsView, stages: Stages) -> Panel {
+    let mut panel = panel(Tab::Savings);
+    panel.state.savings = view;
+    panel.settings.sender.stages = stages;
+    // The fourth rung costs more than the third.
+    let bytes = |place: usize| 36_000 / (place + 1) + 6_000 * usize::from(place == 3);
+    panel.shadow = Some(ShadowLadder::of_bytes(1_500, move |place, tick| {
+        bytes(place) + tick as usize % 50
+    }));
+    panel.ablation = Some(Ablation::of_bytes(stages, 1_495, |place| 100 + 900 * place));
+    panel.tick = Some(1_500);
+    panel
+}
+
+const SAVINGS: [SavingsView; 3] = [
+    SavingsView::Steps,
+    SavingsView::OverTime,
+    SavingsView::Ablation,
+];
+
+#[test]
+fn the_views_of_savings_are_chosen_by_a_click() {
+    let mut harness = open(savings(SavingsView::Steps, ladder::CHANGED_FLAGS.stages));
+    let says = |harness: &Harness<'_, Panel>, text: &str| {
+        let found = harness.query_all_by_label_contains(text).next();
+        assert!(found.is_some(), "{text}");
+    };
+    says(&harness, "In all: ");
+    says(&harness, "at-rest costs more than the rung before, now.");
+    assert!(!harness.state().state.shows_ablation());
+    click(&mut harness, "Over time");
+    says(&harness, "mean of a second, kbps, log");
+    click(&mut harness, "Ablation");
+    says(&harness, "without changed flags");
+    says(&harness, "5 ticks old");
+    says(&harness, "CPU beside the game");
+    assert!(harness.state().state.shows_ablation());
+    harness.state_mut().state.size = PanelSize::Slim;
+    assert!(!harness.state().state.shows_ablation());
+}
+
+#[test]
+fn every_row_of_the_savings_is_in_sight() {
+    let mut low = Vec::new();
+    for view in SAVINGS {
+        for rung in ladder::all() {
+            let harness = open(savings(view, rung.stages));
+            let last = match view {
+                SavingsView::Steps => "costs more than the rung before",
+                SavingsView::OverTime => "mean of a second, kbps, log",
+                SavingsView::Ablation => "CPU beside the game",
+            };
+            let bottom = harness.get_by_label_contains(last).rect().max.y;
+            let toolbar = harness.get_by_label_contains("Pause").rect().min.y;
+            if bottom > toolbar {
+                low.push(format!("{view:?}, {}: {bottom} below {toolbar}", rung.name));
+            }
+            assert_eq!(harness.state().drawn.inset.right, 408.0, "{view:?}");
+        }
+    }
+    assert_eq!(low, Vec::<String>::new());
+}
+
+#[test]
+fn savings_are_measured_where_the_simulation_runs() {
+    for view in SAVINGS {
+        let mut panel = panel(Tab::Savings);
+        panel.state.savings = view;
+        let harness = open(panel);
+        let text = "This is measured where the simulation runs.";
+        assert!(harness.query_by_label(text).is_some(), "{view:?}");
     }
 }
 

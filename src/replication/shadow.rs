@@ -14,31 +14,29 @@
 //! Every tick is encoded, in order, so the figures are those that encoding in the frame would give, of a
 //! tick or a few [before](ShadowLadder::age_ticks). Without threads, in a browser, the frame encodes.
 
+pub(super) mod ablation;
 mod encoders;
+mod worker;
 
 use std::collections::VecDeque;
 use std::time::Duration;
 
 use bevy::prelude::*;
-use bevy::tasks::futures::check_ready;
-use bevy::tasks::{AsyncComputeTaskPool, Task, TaskPool, block_on};
 use cubewire_codec::ladder::{self, Rung};
 use cubewire_codec::{InitialStateError, Snapshot};
 use cubewire_scene::TICKS_PER_SECOND;
 
 use super::packet::PacketRecord;
 use super::totals::Totals;
-use super::{Accounting, LaneMeter, kbps};
+use super::{Accounting, LaneMeter, METER_TICKS, kbps};
 use crate::simulation::CubeWorld;
 
 use encoders::{Batch, Encoders, ShadowTick};
+use worker::Worker;
 
 /// Ticks that may wait to be encoded: those of a frame that took a quarter of a second. If one more would
 /// have to, the frame waits for all of them, so that a slow machine has the same figures.
 const MAX_QUEUED: usize = 15;
-
-/// Whether a task makes progress while the frame does something else.
-const HAS_THREADS: bool = cfg!(not(target_arch = "wasm32"));
 
 /// The encoders of all rungs, for one lane. If it is moved to another lane, it continues with what that
 /// one sends.
@@ -47,12 +45,11 @@ pub struct ShadowLadder {
     rungs: Vec<ShadowRung>,
     /// Ticks to encode, oldest first.
     queue: Vec<ShadowTick>,
-    /// None while the task has them.
-    encoders: Option<Box<Encoders>>,
-    task: Option<Task<Batch>>,
+    worker: Worker,
     /// The newest tick that the figures include.
     newest: Option<u64>,
     time_per_tick: Duration,
+    mean_time: MeanTime,
     /// Snapshots that were encoded, kept to reuse their memory.
     spare: Vec<Snapshot>,
 }
@@ -61,8 +58,8 @@ pub struct ShadowLadder {
 #[derive(Debug)]
 pub struct ShadowRung {
     rung: Rung,
-    /// Article bytes of each tick of the last second.
-    bytes: VecDeque<usize>,
+    /// Article bytes of each tick of the last minute.
+    bytes: VecDeque<u32>,
     /// Sums since the start, or since [`ShadowLadder::restart`]. Nothing is sent, so the transport's
     /// part of them is empty.
     pub totals: Totals,
@@ -79,15 +76,33 @@ impl ShadowLadder {
             bytes: VecDeque::new(),
             totals: Totals::default(),
         });
+        let stages = ladder::all().map(|rung| rung.stages);
         Ok(Self {
             rungs: rungs.collect(),
             queue: Vec::new(),
-            encoders: Some(Box::new(Encoders::new(initial)?)),
-            task: None,
+            worker: Worker::new(Encoders::new(initial, stages)?),
             newest: None,
             time_per_tick: Duration::ZERO,
+            mean_time: MeanTime::default(),
             spare: Vec::new(),
         })
+    }
+
+    /// As if that many ticks had been counted, with `bytes` for each place of a rung and tick.
+    #[cfg(test)]
+    pub(crate) fn of_bytes(ticks: u64, bytes: impl Fn(usize, u64) -> usize) -> Self {
+        let mut shadow = Self::new(CubeWorld::default().current()).unwrap();
+        for tick in 0..ticks {
+            for (place, rung) in shadow.rungs.iter_mut().enumerate() {
+                let payload_bytes = bytes(place, tick) - super::HEADER_BYTES;
+                rung.count(Some(&PacketRecord {
+                    payload_bytes,
+                    ..PacketRecord::default()
+                }));
+            }
+            shadow.newest = Some(tick);
+        }
+        shadow
     }
 
     /// The figures of every rung, in the order of [`ladder::all`]. They are complete up to a tick that is
@@ -107,6 +122,18 @@ impl ShadowLadder {
     #[must_use]
     pub const fn time_per_tick(&self) -> Duration {
         self.time_per_tick
+    }
+
+    /// The same, smoothed so that it can be read.
+    #[must_use]
+    pub fn mean_time_per_tick(&self) -> Duration {
+        self.mean_time.get()
+    }
+
+    /// The newest tick that the figures include; none before there is one.
+    #[must_use]
+    pub const fn newest_tick(&self) -> Option<u64> {
+        self.newest
     }
 
     /// Waits until every tick so far is encoded and counted.
@@ -150,42 +177,29 @@ impl ShadowLadder {
 
     /// Lets a task encode the queue, unless one is at work.
     fn start(&mut self) -> Result {
-        if self.queue.is_empty() {
-            return Ok(());
-        }
-        let Some(encoders) = self.encoders.take() else {
-            return Ok(());
-        };
-        let ticks = std::mem::take(&mut self.queue);
-        if !HAS_THREADS {
-            return self.count(encoders.encode_all(ticks));
-        }
-        let pool = AsyncComputeTaskPool::get_or_init(TaskPool::default);
-        self.task = Some(pool.spawn(async { encoders.encode_all(ticks) }));
-        Ok(())
+        let batch = self.worker.start(&mut self.queue, usize::MAX);
+        self.count(batch)
     }
 
     /// Counts what the task has encoded, if it has ended.
     fn poll(&mut self) -> Result {
-        let Some(batch) = self.task.as_mut().and_then(check_ready) else {
-            return Ok(());
-        };
-        self.task = None;
+        let batch = self.worker.poll();
         self.count(batch)
     }
 
     /// Waits until the task has ended, and counts what it has encoded.
     fn wait(&mut self) -> Result {
-        match self.task.take() {
-            Some(task) => self.count(block_on(task)),
-            None => Ok(()),
-        }
+        let batch = self.worker.wait();
+        self.count(batch)
     }
 
-    fn count(&mut self, batch: Batch) -> Result {
-        self.encoders = Some(batch.encoders);
-        if let Ok(ticks @ 1..) = u32::try_from(batch.encoded.len()) {
-            self.time_per_tick = batch.time / ticks;
+    fn count(&mut self, batch: Option<Batch>) -> Result {
+        let Some(batch) = batch else {
+            return Ok(());
+        };
+        if let Some(time) = batch.time_per_tick() {
+            self.time_per_tick = time;
+            self.mean_time.add(time);
         }
         for (tick, packets) in batch.encoded {
             for (place, rung) in self.rungs.iter_mut().enumerate() {
@@ -195,6 +209,25 @@ impl ShadowLadder {
             self.spare.push(tick.snapshot);
         }
         batch.result
+    }
+}
+
+/// A time that is measured again and again, smoothed.
+#[derive(Clone, Copy, Debug, Default)]
+struct MeanTime(Option<f64>);
+
+impl MeanTime {
+    /// The share of a new measurement.
+    const WEIGHT: f64 = 0.05;
+
+    fn add(&mut self, time: Duration) {
+        let time = time.as_secs_f64();
+        let before = self.0.unwrap_or(time);
+        self.0 = Some(before + Self::WEIGHT * (time - before));
+    }
+
+    fn get(self) -> Duration {
+        Duration::from_secs_f64(self.0.unwrap_or(0.0))
     }
 }
 
@@ -208,7 +241,15 @@ impl ShadowRung {
     /// Mean over the last second in article accounting, kilobits a second.
     #[must_use]
     pub fn kbps(&self) -> f64 {
-        kbps(self.bytes.iter().sum(), self.bytes.len())
+        let second = self.bytes.iter().rev().take(TICKS_PER_SECOND as usize);
+        let ticks = second.len();
+        kbps(second.map(|&bytes| bytes as usize).sum(), ticks)
+    }
+
+    /// Bytes in article accounting of each tick of the last minute, oldest first, none skipped. The last one
+    /// is [`ShadowLadder::newest_tick`].
+    pub fn history(&self) -> impl DoubleEndedIterator<Item = usize> + ExactSizeIterator {
+        self.bytes.iter().map(|&bytes| bytes as usize)
     }
 
     /// Mean since the start, likewise.
@@ -220,10 +261,11 @@ impl ShadowRung {
     /// Counts a tick, with the packet that would have been sent in it.
     fn count(&mut self, packet: Option<&PacketRecord>) {
         let bytes = packet.map_or(0, PacketRecord::article_bytes);
-        if self.bytes.len() == TICKS_PER_SECOND as usize {
+        if self.bytes.len() == METER_TICKS {
             self.bytes.pop_front();
         }
-        self.bytes.push_back(bytes);
+        self.bytes
+            .push_back(u32::try_from(bytes).unwrap_or(u32::MAX));
         self.totals
             .add_tick(packet.map_or(&[], std::slice::from_ref));
     }
@@ -253,4 +295,36 @@ pub(super) fn start(mut shadows: Query<&mut ShadowLadder>) -> Result {
         shadow.start()?;
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_rung_keeps_every_tick_of_the_last_minute() {
+        let ticks = METER_TICKS as u64 + 100;
+        let shadow = ShadowLadder::of_bytes(ticks, |place, tick| 1_000 + place + tick as usize);
+        assert_eq!(shadow.newest_tick(), Some(ticks - 1));
+        assert_eq!(shadow.rungs().len(), ladder::all().count());
+        for (place, rung) in shadow.rungs().iter().enumerate() {
+            let history = rung.history();
+            assert_eq!(history.len(), METER_TICKS);
+            assert!(history.eq((0..METER_TICKS).map(|tick| 1_100 + place + tick)));
+            // The figures are still those of a second.
+            let second = rung.history().rev().take(TICKS_PER_SECOND as usize);
+            assert_eq!(rung.kbps(), kbps(second.sum(), TICKS_PER_SECOND as usize));
+        }
+    }
+
+    #[test]
+    fn a_smoothed_time_approaches_what_is_measured() {
+        let mut mean = MeanTime::default();
+        mean.add(Duration::from_millis(4));
+        assert_eq!(mean.get(), Duration::from_millis(4));
+        for _ in 0..200 {
+            mean.add(Duration::from_millis(2));
+        }
+        assert!(mean.get() < Duration::from_micros(2_010));
+    }
 }

@@ -18,6 +18,7 @@ mod replays;
 mod replica;
 mod schedules;
 mod shadow;
+mod shadow_ablation;
 mod stale;
 mod udp;
 mod udp_hostile;

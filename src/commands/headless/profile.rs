@@ -174,6 +174,7 @@ fn lay_out_panel(
             side: Side::Right,
             meter,
             shadow,
+            ablation: None,
             tick: Some(world.tick()),
             divergence,
             peers: Peers::None,

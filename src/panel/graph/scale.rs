@@ -6,13 +6,13 @@ use egui_plot::{GridInput, GridMark, uniform_grid_spacer};
 
 /// Maps rates to heights on the plot: unchanged, or as their common logarithm.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Scale {
-    pub(super) logarithmic: bool,
+pub(in crate::panel) struct Scale {
+    pub(in crate::panel) logarithmic: bool,
 }
 
 impl Scale {
     /// The height of a rate.
-    pub(super) fn height(self, kbps: f64) -> f64 {
+    pub(in crate::panel) fn height(self, kbps: f64) -> f64 {
         if self.logarithmic {
             kbps.max(MIN_LOGARITHMIC_KBPS).log10()
         } else {
@@ -21,7 +21,7 @@ impl Scale {
     }
 
     /// The rate at a height.
-    pub(super) fn kbps(self, height: f64) -> f64 {
+    pub(in crate::panel) fn kbps(self, height: f64) -> f64 {
         if self.logarithmic {
             10_f64.powf(height)
         } else {
@@ -42,7 +42,7 @@ impl Scale {
         }
     }
 
-    pub(super) fn marks(self, input: GridInput) -> Vec<GridMark> {
+    pub(in crate::panel) fn marks(self, input: GridInput) -> Vec<GridMark> {
         let (bottom, top) = input.bounds;
         if !self.logarithmic {
             let step = round_step(top);

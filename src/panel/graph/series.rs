@@ -10,7 +10,7 @@ use crate::replication::{Accounting, Sample, kbps};
 /// Length of the moving average, in ticks up to and including the current one: a second, as of the figures
 /// beside the graph, so that the end of a line agrees with them. A multiple of every send interval, so that a
 /// constant rate is a level line.
-pub(super) const SMOOTHING_TICKS: usize = TICKS_PER_SECOND as usize;
+pub(in crate::panel) const SMOOTHING_TICKS: usize = TICKS_PER_SECOND as usize;
 
 /// The samples of a lane, reduced to what the graph needs.
 pub(in crate::panel) type Points = Arc<[Point]>;
@@ -161,7 +161,7 @@ impl<'a> Series<'a> {
 }
 
 /// The mean over the [`SMOOTHING_TICKS`] up to each tick, or over fewer near the start.
-fn smooth(bytes: &[usize]) -> Vec<f64> {
+pub(in crate::panel) fn smooth(bytes: &[usize]) -> Vec<f64> {
     let mut sum = 0;
     let smoothed = bytes.iter().enumerate().map(|(place, &now)| {
         sum += now;

@@ -136,7 +136,7 @@ impl Columns {
 }
 
 /// The ends of the bars' scale.
-const SCALE_KBPS: [f64; 2] = [4.0, 20_000.0];
+pub(super) const SCALE_KBPS: [f64; 2] = [4.0, 20_000.0];
 
 fn header(ui: &mut egui::Ui, columns: &Columns, sender: &SenderSettings, is_measured: bool) {
     let size = vec2(ui.available_width(), *ROW_HEIGHT.start());

@@ -1,11 +1,12 @@
-//! The encoders of a shadow ladder, which a task takes with it.
+//! The encoders of a shadow, which a task takes with it.
 
 use std::time::Duration;
 
 use bevy::platform::time::Instant;
 use bevy::prelude::*;
-use cubewire_codec::ladder::{self, Rung};
-use cubewire_codec::{Encoder, InitialStateError, Limits, Packet, References, Sequence, Snapshot};
+use cubewire_codec::{
+    Encoder, InitialStateError, Limits, Packet, References, Sequence, Snapshot, Stages,
+};
 use cubewire_protocol::{BaselineRing, MAX_BASELINE_AGE_TICKS};
 
 use crate::replication::packet::PacketRecord;
@@ -25,26 +26,26 @@ pub(super) struct ShadowTick {
     pub(super) snapshot: Snapshot,
 }
 
-/// An encoder and the baselines of each rung, in the order of [`ladder::all`].
+/// An encoder for each of some stages, with the baselines that its own packets carried.
 #[derive(Debug)]
 pub(super) struct Encoders {
-    rungs: Vec<RungEncoder>,
+    each: Vec<StagesEncoder>,
     quantized: QuantizedWorld,
     packet: Packet,
 }
 
 #[derive(Debug)]
-struct RungEncoder {
-    rung: Rung,
+struct StagesEncoder {
+    stages: Stages,
     encoder: Encoder,
     sent: BaselineRing,
 }
 
-/// What became of some ticks, and the encoders, to encode the next ones.
+/// What became of some ticks.
 #[derive(Debug)]
 pub(super) struct Batch {
-    pub(super) encoders: Box<Encoders>,
-    /// Oldest first, each with the packet of every rung; without packets if nothing was sent.
+    /// Oldest first, each with the packets of all stages, in their order; without packets if nothing was
+    /// sent.
     pub(super) encoded: Vec<(ShadowTick, Vec<PacketRecord>)>,
     /// If a tick failed, those after it were not encoded.
     pub(super) result: Result,
@@ -52,25 +53,38 @@ pub(super) struct Batch {
     pub(super) time: Duration,
 }
 
+impl Batch {
+    /// How long one tick took; none if there are none.
+    pub(super) fn time_per_tick(&self) -> Option<Duration> {
+        match u32::try_from(self.encoded.len()) {
+            Ok(ticks @ 1..) => Some(self.time / ticks),
+            _ => None,
+        }
+    }
+}
+
 impl Encoders {
-    pub(super) fn new(initial: &Snapshot) -> Result<Self, InitialStateError> {
-        let mut rungs = Vec::new();
-        for rung in ladder::all() {
-            rungs.push(RungEncoder {
-                rung,
+    pub(super) fn new(
+        initial: &Snapshot,
+        stages: impl IntoIterator<Item = Stages>,
+    ) -> Result<Self, InitialStateError> {
+        let mut each = Vec::new();
+        for stages in stages {
+            each.push(StagesEncoder {
+                stages,
                 encoder: Encoder::new(initial.clone(), Limits::default())?,
                 sent: BaselineRing::new(RING),
             });
         }
         Ok(Self {
-            rungs,
+            each,
             quantized: QuantizedWorld::default(),
             packet: Packet::default(),
         })
     }
 
     /// Encodes ticks in this order.
-    pub(super) fn encode_all(mut self: Box<Self>, ticks: Vec<ShadowTick>) -> Batch {
+    pub(super) fn encode_all(&mut self, ticks: Vec<ShadowTick>) -> Batch {
         let start = Instant::now();
         let mut encoded = Vec::with_capacity(ticks.len());
         let mut result = Ok(());
@@ -84,7 +98,6 @@ impl Encoders {
             }
         }
         Batch {
-            encoders: self,
             encoded,
             result,
             time: start.elapsed(),
@@ -97,23 +110,27 @@ impl Encoders {
         };
         let ShadowTick { tick, snapshot, .. } = tick;
         let packet = &mut self.packet;
-        let mut packets = Vec::with_capacity(self.rungs.len());
-        for rung in &mut self.rungs {
-            let stages = rung.rung.stages;
+        let mut packets = Vec::with_capacity(self.each.len());
+        for StagesEncoder {
+            stages,
+            encoder,
+            sent,
+        } in &mut self.each
+        {
+            let stages = *stages;
             let current = self.quantized.get(*tick, snapshot, stages.precision())?;
-            let mut kept = rung.sent.take_slot(*tick);
-            let held = |age: Option<u16>| rung.sent.get(tick.checked_sub(age?.into())?);
+            let mut kept = sent.take_slot(*tick);
+            let held = |age: Option<u16>| sent.get(tick.checked_sub(age?.into())?);
             let references = References {
                 baseline: held(age),
                 additional: [second, third].map(held),
             };
-            // Nothing is encoded against the packets of rungs that use no baseline.
+            // Nothing is encoded against the packets of stages that use no baseline.
             let kept_here = stages.uses_baseline().then_some(&mut kept);
             let sequence = Sequence(*tick as u16);
-            rung.encoder
-                .encode(sequence, stages, current, references, packet, kept_here)?;
+            encoder.encode(sequence, stages, current, references, packet, kept_here)?;
             if stages.uses_baseline() {
-                rung.sent.insert(*tick, kept);
+                sent.insert(*tick, kept);
             }
             packets.push(PacketRecord::new(packet, stages));
         }

@@ -1,0 +1,200 @@
+//! What the compression saves: from rung to rung, over time, and each part of it alone.
+
+mod ablation;
+mod steps;
+mod time;
+
+use bevy_egui::egui::{
+    self, Align2, Color32, Rect, Response, Sense, Shape, Stroke, TextStyle, WidgetInfo, WidgetType,
+    pos2, vec2,
+};
+use cubewire_codec::Stages;
+
+use super::ladder::SCALE_KBPS;
+use crate::panel::{PanelState, SavingsView, style};
+use crate::replication::{Ablation, ShadowLadder, TARGET_KBPS};
+use crate::view::Side;
+
+impl SavingsView {
+    /// All of them.
+    const ALL: [Self; 3] = [Self::Steps, Self::OverTime, Self::Ablation];
+
+    const fn title(self) -> &'static str {
+        match self {
+            Self::Steps => "Steps",
+            Self::OverTime => "Over time",
+            Self::Ablation => "Ablation",
+        }
+    }
+
+    const fn about(self) -> &'static str {
+        match self {
+            Self::Steps => "What each rung saves over the one above it in the list, now.",
+            Self::OverTime => "What each rung would have cost in the last seconds.",
+            Self::Ablation => {
+                "What the stages of this lane would cost with one of them taken away. Encodes more, beside the \
+                 game, while it is open."
+            }
+        }
+    }
+}
+
+/// What the page shows.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::panel) struct Measures<'a> {
+    pub(in crate::panel) side: Side,
+    /// Those of the lane.
+    pub(in crate::panel) stages: Stages,
+    pub(in crate::panel) shadow: Option<&'a ShadowLadder>,
+    pub(in crate::panel) ablation: Option<&'a Ablation>,
+    pub(in crate::panel) tick: Option<u64>,
+}
+
+pub(in crate::panel) fn draw(ui: &mut egui::Ui, state: &mut PanelState, measures: Measures<'_>) {
+    ui.horizontal(|ui| {
+        ui.spacing_mut().item_spacing.x = 3.0;
+        for view in SavingsView::ALL {
+            ui.selectable_value(&mut state.savings, view, view.title())
+                .on_hover_text(view.about());
+        }
+    });
+    let Some(shadow) = measures.shadow else {
+        ui.weak("This is measured where the simulation runs.");
+        return;
+    };
+    ui.spacing_mut().item_spacing.y = 0.0;
+    let look = Look {
+        half: style::half(state.theme.colors(), measures.side),
+        warning: ui.visuals().warn_fg_color,
+    };
+    match state.savings {
+        SavingsView::Steps => steps::draw(ui, look, measures.stages, shadow),
+        SavingsView::OverTime => time::draw(ui, state, look, measures.stages, shadow),
+        SavingsView::Ablation => ablation::draw(ui, look, measures, shadow),
+    }
+}
+
+/// The colours of a view.
+#[derive(Clone, Copy, Debug)]
+struct Look {
+    /// Of the lane's half.
+    half: Color32,
+    warning: Color32,
+}
+
+/// A logarithmic axis, from left to right.
+#[derive(Clone, Copy, Debug)]
+struct Axis {
+    left: f32,
+    right: f32,
+}
+
+impl Axis {
+    /// The place of a bandwidth, logical points.
+    fn at(self, kbps: f64) -> f32 {
+        let decades = |kbps: f64| (kbps / SCALE_KBPS[0]).log10();
+        let fraction = decades(kbps.max(SCALE_KBPS[0])) / decades(SCALE_KBPS[1]);
+        self.left + (self.right - self.left) * (fraction as f32).min(1.0)
+    }
+
+    /// The bar from one bandwidth to another, in a row. It is never too narrow to be seen.
+    fn bar(self, row: Rect, from: f64, to: f64) -> Rect {
+        let (from, to) = (self.at(from), self.at(to));
+        let (left, right) = (from.min(to), from.max(to));
+        let middle = 0.5 * (left + right);
+        let half = (0.5 * (right - left)).max(0.5 * MIN_BAR);
+        Rect::from_x_y_ranges(
+            middle - half..=middle + half,
+            row.top() + BAR_GAP..=row.bottom() - BAR_GAP,
+        )
+    }
+
+    /// The target, drawn through the bars.
+    fn target(self, ui: &egui::Ui, top: f32, bottom: f32) {
+        let x = self.at(TARGET_KBPS);
+        let stroke = Stroke::new(1.0, ui.visuals().text_color());
+        let line = [pos2(x, top), pos2(x, bottom)];
+        ui.painter()
+            .extend(Shape::dashed_line(&line, stroke, 3.0, 3.0));
+    }
+}
+
+/// A row of that height with a name for those who cannot see it.
+fn row(ui: &mut egui::Ui, height: f32, name: &str, is_present: bool) -> (Rect, Response) {
+    let size = vec2(ui.available_width(), height);
+    let (rect, response) = ui.allocate_exact_size(size, Sense::hover());
+    response.widget_info(|| WidgetInfo::labeled(WidgetType::Label, true, name));
+    let visuals = ui.visuals();
+    if is_present {
+        ui.painter()
+            .rect_filled(rect, 3.0, visuals.selection.bg_fill);
+    } else if response.hovered() {
+        let fill = visuals.widgets.hovered.weak_bg_fill;
+        ui.painter().rect_filled(rect, 3.0, fill);
+    }
+    (rect, response)
+}
+
+/// Paints text beside a point.
+fn text(
+    ui: &egui::Ui,
+    at: egui::Pos2,
+    align: Align2,
+    text: &str,
+    style: &TextStyle,
+    color: Color32,
+) -> Rect {
+    let font = style.resolve(ui.style());
+    ui.painter().text(at, align, text, font, color)
+}
+
+/// A difference with its sign.
+fn signed(kbps: f64) -> String {
+    // What is shown as zero has none.
+    if kbps.abs() < 0.05 {
+        return "0.0".to_owned();
+    }
+    let sign = if kbps < 0.0 { '−' } else { '+' };
+    format!("{sign}{:.1}", kbps.abs())
+}
+
+/// How many ticks, in words.
+fn ticks(count: u64) -> String {
+    match count {
+        1 => "1 tick".to_owned(),
+        _ => format!("{count} ticks"),
+    }
+}
+
+/// Logical points.
+const MIN_BAR: f32 = 1.5;
+const BAR_GAP: f32 = 3.5;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const AXIS: Axis = Axis {
+        left: 100.0,
+        right: 200.0,
+    };
+
+    #[test]
+    fn a_bar_reaches_from_one_bandwidth_to_the_other_in_either_direction() {
+        let row = Rect::from_x_y_ranges(0.0..=390.0, 20.0..=40.0);
+        for (from, to) in [(400.0, 40.0), (40.0, 400.0)] {
+            let bar = AXIS.bar(row, from, to);
+            assert!((bar.left() - AXIS.at(40.0)).abs() < 0.01);
+            assert!((bar.right() - AXIS.at(400.0)).abs() < 0.01);
+        }
+        assert!((AXIS.bar(row, 40.0, 40.0).width() - MIN_BAR).abs() < 0.01);
+        assert_eq!((AXIS.at(0.0), AXIS.at(1e9)), (100.0, 200.0));
+    }
+
+    #[test]
+    fn a_difference_has_a_sign_unless_it_is_zero() {
+        assert_eq!(signed(12.34), "+12.3");
+        assert_eq!(signed(-0.26), "−0.3");
+        assert_eq!(signed(-0.04), "0.0");
+    }
+}

@@ -1,0 +1,275 @@
+//! The ablation: encodes the snapshots of a lane with its present stages, and with each part of them taken
+//! away, without sending them, to measure what that part saves.
+//!
+//! As in the [shadow ladder](super), each uses baselines of the same ticks as the lane, in its own precision
+//! and carried by its own packets, and a task encodes them beside the frame. Unlike there, no frame waits for
+//! it, it runs only while something [wants](WantsAblation) it, and it takes at most a quarter of a core: where
+//! that is not enough, it encodes [a share](Ablation::share) of the ticks.
+
+mod list;
+mod sampling;
+
+use std::collections::VecDeque;
+use std::time::Duration;
+
+use bevy::prelude::*;
+use cubewire_codec::{Snapshot, Stages};
+use cubewire_scene::TICKS_PER_SECOND;
+
+use super::encoders::{Batch, ShadowTick};
+use super::worker::Worker;
+use super::{ShadowLadder, kbps};
+use crate::replication::packet::PacketRecord;
+use crate::replication::{LaneMeter, SenderSettings};
+use crate::simulation::CubeWorld;
+
+pub use list::{Ablated, Part, ablations};
+use sampling::{Budget, Choice, Sampling};
+
+/// Whether lanes that have a shadow ladder have an ablation, too.
+#[derive(Resource, Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct WantsAblation(pub bool);
+
+/// What each part of a lane's present stages saves.
+#[derive(Component, Debug)]
+pub struct Ablation {
+    present: Stages,
+    /// The present stages, then each ablation.
+    rows: Vec<AblationRow>,
+    sampling: Sampling,
+    budget: Budget,
+    /// Ticks to encode, oldest first.
+    queue: Vec<ShadowTick>,
+    /// For each tick in the queue or with the task, oldest first, whether it counts.
+    counts: VecDeque<bool>,
+    worker: Worker,
+    /// The newest tick that the figures include.
+    newest: Option<u64>,
+    /// Snapshots that were encoded, kept to reuse their memory.
+    spare: Vec<Snapshot>,
+}
+
+/// The present stages of a lane, or what is left of them without a part.
+#[derive(Debug)]
+pub struct AblationRow {
+    ablated: Option<Ablated>,
+    stages: Stages,
+    /// Article bytes of the newest ticks that count, a second of them.
+    bytes: VecDeque<usize>,
+}
+
+impl AblationRow {
+    /// What was taken away; none for the present stages.
+    #[must_use]
+    pub const fn ablated(&self) -> Option<&Ablated> {
+        self.ablated.as_ref()
+    }
+
+    /// What is left.
+    #[must_use]
+    pub const fn stages(&self) -> Stages {
+        self.stages
+    }
+
+    /// Mean over the newest second of ticks that were counted, in article accounting, kilobits a second; none
+    /// before there is one.
+    #[must_use]
+    pub fn kbps(&self) -> Option<f64> {
+        let ticks = self.bytes.len();
+        (ticks > 0).then(|| kbps(self.bytes.iter().sum(), ticks))
+    }
+
+    fn count(&mut self, bytes: usize) {
+        if self.bytes.len() == TICKS_PER_SECOND as usize {
+            self.bytes.pop_front();
+        }
+        self.bytes.push_back(bytes);
+    }
+}
+
+impl Ablation {
+    /// The ablation of these stages, for a lane that began with `initial`. A task sets it up.
+    #[must_use]
+    pub fn new(initial: Snapshot, present: Stages) -> Self {
+        let row = |ablated: Option<Ablated>| AblationRow {
+            stages: ablated.as_ref().map_or(present, |ablated| ablated.stages),
+            ablated,
+            bytes: VecDeque::new(),
+        };
+        let taken_away = ablations(present).into_iter().map(Some);
+        let rows: Vec<_> = [None].into_iter().chain(taken_away).map(row).collect();
+        let stages = rows.iter().map(AblationRow::stages).collect();
+        Self {
+            present,
+            rows,
+            sampling: Sampling::default(),
+            budget: Budget::default(),
+            queue: Vec::new(),
+            counts: VecDeque::new(),
+            worker: Worker::set_up(initial, stages),
+            newest: None,
+            spare: Vec::new(),
+        }
+    }
+
+    /// As if every tick up to `newest` had been counted, with `bytes` for each row.
+    #[cfg(test)]
+    pub(crate) fn of_bytes(present: Stages, newest: u64, bytes: impl Fn(usize) -> usize) -> Self {
+        let mut ablation = Self::new(CubeWorld::default().current().clone(), present);
+        for (place, row) in ablation.rows.iter_mut().enumerate() {
+            (0..TICKS_PER_SECOND).for_each(|_| row.count(bytes(place)));
+        }
+        ablation.newest = Some(newest);
+        ablation
+    }
+
+    /// The stages that parts are taken away from.
+    #[must_use]
+    pub const fn present(&self) -> Stages {
+        self.present
+    }
+
+    /// The figures of the present stages, then of each ablation, in the order of [`ablations`].
+    #[must_use]
+    pub fn rows(&self) -> &[AblationRow] {
+        &self.rows
+    }
+
+    /// How many ticks the figures are older than tick `now`; none before there are any.
+    #[must_use]
+    pub fn age_ticks(&self, now: u64) -> Option<u64> {
+        Some(now.saturating_sub(self.newest?))
+    }
+
+    /// The share of the ticks that is encoded, 0 to 1.
+    #[must_use]
+    pub fn share(&self) -> f64 {
+        self.sampling.share()
+    }
+
+    /// How long it takes to encode one tick with everything, smoothed.
+    #[must_use]
+    pub fn mean_time_per_tick(&self) -> Duration {
+        self.budget.per_tick()
+    }
+
+    /// Waits until every tick that was chosen is encoded and counted, whatever it takes.
+    ///
+    /// # Errors
+    /// If a snapshot cannot be encoded.
+    pub fn finish(&mut self) -> Result {
+        loop {
+            let batch = self.worker.wait();
+            self.count(batch)?;
+            if self.queue.is_empty() {
+                return Ok(());
+            }
+            let batch = self.worker.start(&mut self.queue, usize::MAX);
+            self.count(batch)?;
+        }
+    }
+
+    /// Queues what a lane has sent in the newest tick, if that tick is chosen.
+    fn push(&mut self, world: &CubeWorld, sent: Option<&PacketRecord>) {
+        let tick = world.tick();
+        let acked_ages_ticks = sent.map(|sent| sent.acked_ages_ticks);
+        let choice = self
+            .sampling
+            .choose(tick, acked_ages_ticks, self.counts.len());
+        if choice == Choice::Skip {
+            return;
+        }
+        let mut snapshot = self.spare.pop().unwrap_or_default();
+        if sent.is_some() {
+            snapshot.cubes.clone_from(&world.current().cubes);
+        }
+        self.queue.push(ShadowTick {
+            tick,
+            acked_ages_ticks,
+            snapshot,
+        });
+        self.counts.push_back(choice == Choice::Count);
+    }
+
+    /// Counts what the task has encoded, and starts it again if there is time for that.
+    fn go_on(&mut self, passed: Duration) -> Result {
+        self.budget.earn(passed);
+        let batch = self.worker.poll();
+        self.count(batch)?;
+        let batch = self.worker.start(&mut self.queue, self.budget.ticks());
+        self.count(batch)
+    }
+
+    fn count(&mut self, batch: Option<Batch>) -> Result {
+        let Some(batch) = batch else {
+            return Ok(());
+        };
+        self.budget.spend(batch.time, batch.time_per_tick());
+        for (tick, packets) in batch.encoded {
+            if self.counts.pop_front() == Some(true) {
+                for (place, row) in self.rows.iter_mut().enumerate() {
+                    let bytes = packets.get(place).map_or(0, PacketRecord::article_bytes);
+                    row.count(bytes);
+                }
+                self.newest = Some(tick.tick);
+            }
+            self.spare.push(tick.snapshot);
+        }
+        batch.result
+    }
+}
+
+/// A lane, its shadow and its ablation.
+type AblatedLane<'a> = (
+    Entity,
+    &'a LaneMeter,
+    Has<ShadowLadder>,
+    Option<&'a mut Ablation>,
+);
+
+/// Queues the newest tick of every lane that should have an ablation, and removes those that nothing wants.
+pub(in crate::replication) fn queue(
+    world: Res<CubeWorld>,
+    wants: Res<WantsAblation>,
+    mut lanes: Query<
+        AblatedLane<'_>,
+        (
+            With<SenderSettings>,
+            Or<(With<ShadowLadder>, With<Ablation>)>,
+        ),
+    >,
+    mut commands: Commands,
+) {
+    for (lane, meter, has_shadow, ablation) in &mut lanes {
+        if !wants.0 || !has_shadow {
+            if ablation.is_some() {
+                commands.entity(lane).remove::<Ablation>();
+            }
+            continue;
+        }
+        let Some(sample) = meter.samples().back() else {
+            continue;
+        };
+        match ablation {
+            Some(mut ablation) if ablation.present == sample.stages => {
+                ablation.push(&world, sample.snapshots.first());
+            }
+            _ => {
+                let initial = CubeWorld::default().current().clone();
+                let ablation = Ablation::new(initial, sample.stages);
+                commands.entity(lane).insert(ablation);
+            }
+        }
+    }
+}
+
+/// Starts the tasks at the end of a frame, if there is time for them.
+pub(in crate::replication) fn start(
+    clock: Res<Time<Real>>,
+    mut ablations: Query<&mut Ablation>,
+) -> Result {
+    for mut ablation in &mut ablations {
+        ablation.go_on(clock.delta())?;
+    }
+    Ok(())
+}

@@ -1,0 +1,354 @@
+//! What can be taken away from stages.
+
+use cubewire_codec::stages::{
+    ChangedFlags, Delta, Orientation, Position, RelativeOrientation, RelativePosition, Velocity,
+};
+use cubewire_codec::{Stages, ladder};
+
+/// A part of the compression.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Part {
+    /// How orientations are written.
+    Orientation,
+    /// How velocities are written.
+    Velocity,
+    /// How positions are written.
+    Position,
+    /// Which cubes are sent, and how they are listed.
+    Delta,
+    /// Arithmetic coding, down to changed bits.
+    Coding,
+    /// Arithmetic coding, in favour of all the stages of bit packing that it takes the place of.
+    CodingForPacking,
+    /// The predictions of arithmetic coding.
+    Prediction,
+    /// Positions relative to the baseline.
+    RelativePosition,
+    /// Orientations relative to the baseline.
+    RelativeOrientation,
+    /// Flags of the fields that changed.
+    ChangedFlags,
+}
+
+/// Stages with one part taken away, wholly or by a step.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ablated {
+    /// What is taken away.
+    pub part: Part,
+    /// What is left. Always legal.
+    pub stages: Stages,
+    /// What had to go with it, because it is illegal without it.
+    pub along: Vec<Part>,
+}
+
+/// Everything that can be taken away from `present`, a part or a step of it at a time. What depends on it,
+/// and nothing else, goes with it.
+#[must_use]
+pub fn ablations(present: Stages) -> Vec<Ablated> {
+    let mut lesser = Vec::new();
+    let mut lessen = |part, stages| lesser.push((part, stages));
+    if present.orientation != Orientation::Full {
+        let orientation = Orientation::Full;
+        let stages = Stages {
+            orientation,
+            ..present
+        };
+        lessen(Part::Orientation, stages);
+    }
+    for &velocity in lesser_velocities(present.velocity) {
+        let stages = Stages {
+            velocity,
+            ..present
+        };
+        lessen(Part::Velocity, stages);
+    }
+    if present.position != Position::Full {
+        let position = Position::Full;
+        let stages = Stages {
+            position,
+            ..present
+        };
+        lessen(Part::Position, stages);
+    }
+    for &(part, delta) in lesser_deltas(present.delta) {
+        lessen(part, Stages { delta, ..present });
+    }
+    if let Some(packed) = bit_packed(present) {
+        lessen(Part::CodingForPacking, packed);
+    }
+    for &relative_position in lesser_positions(present.relative_position) {
+        let stages = Stages {
+            relative_position,
+            ..present
+        };
+        lessen(Part::RelativePosition, stages);
+    }
+    for &relative_orientation in lesser_orientations(present.relative_orientation) {
+        let stages = Stages {
+            relative_orientation,
+            ..present
+        };
+        lessen(Part::RelativeOrientation, stages);
+    }
+    for &changed_flags in lesser_flags(present.changed_flags) {
+        let stages = Stages {
+            changed_flags,
+            ..present
+        };
+        lessen(Part::ChangedFlags, stages);
+    }
+    let legal = lesser.into_iter().filter_map(|(part, stages)| {
+        let (stages, along) = legalized(stages)?;
+        Some(Ablated {
+            part,
+            stages,
+            along,
+        })
+    });
+    legal.collect()
+}
+
+const fn lesser_velocities(velocity: Velocity) -> &'static [Velocity] {
+    match velocity {
+        Velocity::Full => &[],
+        Velocity::Quantized | Velocity::Affine => &[Velocity::Full],
+        Velocity::AtRestFlag => &[Velocity::Quantized, Velocity::Full],
+        Velocity::Omitted => &[Velocity::AtRestFlag, Velocity::Full],
+    }
+}
+
+const fn lesser_deltas(delta: Delta) -> &'static [(Part, Delta)] {
+    const OFF: (Part, Delta) = (Part::Delta, Delta::Off);
+    const BITS: (Part, Delta) = (Part::Delta, Delta::ChangedBits);
+    const NO_CODING: (Part, Delta) = (Part::Coding, Delta::ChangedBits);
+    match delta {
+        Delta::Off => &[],
+        Delta::ChangedBits => &[OFF],
+        Delta::Indices => &[BITS, OFF],
+        Delta::RelativeIndices { .. } => &[(Part::Delta, Delta::Indices), BITS, OFF],
+        Delta::PredictedIndices => &[(Part::Delta, Delta::RELATIVE_INDICES), BITS, OFF],
+        Delta::Arithmetic => &[NO_CODING, OFF],
+        Delta::ArithmeticPredicted => &[(Part::Prediction, Delta::Arithmetic), NO_CODING, OFF],
+    }
+}
+
+const fn lesser_positions(relative: RelativePosition) -> &'static [RelativePosition] {
+    match relative {
+        RelativePosition::Off => &[],
+        RelativePosition::TwoRanges { .. } => &[RelativePosition::Off],
+        RelativePosition::Predicted => &[RelativePosition::TWO_RANGES, RelativePosition::Off],
+    }
+}
+
+const fn lesser_orientations(relative: RelativeOrientation) -> &'static [RelativeOrientation] {
+    match relative {
+        RelativeOrientation::Off => &[],
+        RelativeOrientation::TwoRanges { .. } => &[RelativeOrientation::Off],
+        RelativeOrientation::GrowingRanges => {
+            &[RelativeOrientation::TWO_RANGES, RelativeOrientation::Off]
+        }
+    }
+}
+
+const fn lesser_flags(flags: ChangedFlags) -> &'static [ChangedFlags] {
+    match flags {
+        ChangedFlags::Off => &[],
+        ChangedFlags::Separate => &[ChangedFlags::Off],
+        ChangedFlags::Joint => &[ChangedFlags::Separate, ChangedFlags::Off],
+    }
+}
+
+/// The same integers, bit-packed with everything that arithmetic coding takes the place of; none if they are
+/// not coded arithmetically.
+const fn bit_packed(present: Stages) -> Option<Stages> {
+    let packed = match present.delta {
+        Delta::Arithmetic => ladder::CHANGED_FLAGS.stages,
+        Delta::ArithmeticPredicted => ladder::PREDICTED_POSITION.stages,
+        _ => return None,
+    };
+    Some(Stages {
+        orientation: present.orientation,
+        velocity: present.velocity,
+        position: present.position,
+        ..packed
+    })
+}
+
+/// What may depend on another part.
+const DEPENDENT: [Part; 4] = [
+    Part::RelativePosition,
+    Part::RelativeOrientation,
+    Part::ChangedFlags,
+    Part::Coding,
+];
+
+/// Takes away as few dependent parts as it takes to make the stages legal; none if that does not help.
+fn legalized(stages: Stages) -> Option<(Stages, Vec<Part>)> {
+    let subsets = 0..1_u32 << DEPENDENT.len();
+    let mut subsets: Vec<u32> = subsets.collect();
+    subsets.sort_by_key(|subset| subset.count_ones());
+    subsets.into_iter().find_map(|subset| {
+        let along = DEPENDENT
+            .into_iter()
+            .enumerate()
+            .filter(|(place, _)| subset & (1 << place) != 0)
+            .map(|(_, part)| part);
+        let along: Vec<Part> = along.collect();
+        let left = along.iter().copied().fold(stages, without);
+        left.check().is_ok().then_some((left, along))
+    })
+}
+
+/// Without a dependent part, if it is there.
+fn without(mut stages: Stages, part: Part) -> Stages {
+    match part {
+        Part::RelativePosition => stages.relative_position = RelativePosition::Off,
+        Part::RelativeOrientation => stages.relative_orientation = RelativeOrientation::Off,
+        Part::ChangedFlags => stages.changed_flags = ChangedFlags::Off,
+        Part::Coding if stages.delta.is_arithmetic() => stages.delta = Delta::ChangedBits,
+        _ => {}
+    }
+    stages
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::*;
+
+    /// The dependent parts in which two stages differ.
+    fn differing(a: Stages, b: Stages) -> HashSet<Part> {
+        let differs = [
+            a.relative_position != b.relative_position,
+            a.relative_orientation != b.relative_orientation,
+            a.changed_flags != b.changed_flags,
+            a.delta != b.delta,
+        ];
+        let differing = DEPENDENT.into_iter().zip(differs);
+        let differing = differing.filter(|(_, differs)| *differs);
+        differing.map(|(part, _)| part).collect()
+    }
+
+    /// Stages with one dependent part as in others.
+    fn restored(mut stages: Stages, part: Part, present: Stages) -> Stages {
+        match part {
+            Part::RelativePosition => stages.relative_position = present.relative_position,
+            Part::RelativeOrientation => stages.relative_orientation = present.relative_orientation,
+            Part::ChangedFlags => stages.changed_flags = present.changed_flags,
+            Part::Coding => stages.delta = present.delta,
+            part => panic!("{part:?} depends on nothing"),
+        }
+        stages
+    }
+
+    /// What an ablation takes away by itself, as a dependent part.
+    const fn own(part: Part) -> Option<Part> {
+        match part {
+            Part::RelativePosition | Part::RelativeOrientation | Part::ChangedFlags => Some(part),
+            Part::Delta | Part::Coding | Part::Prediction => Some(Part::Coding),
+            Part::Orientation | Part::Velocity | Part::Position | Part::CodingForPacking => None,
+        }
+    }
+
+    #[test]
+    fn every_ablation_is_legal_differs_from_the_present_and_from_the_others() {
+        for present in Stages::every_legal(&[9, 10]) {
+            let mut seen = HashSet::new();
+            for ablated in ablations(present) {
+                assert_eq!(ablated.stages.check(), Ok(()), "{present}: {ablated:?}");
+                assert_ne!(ablated.stages, present, "{ablated:?}");
+                let is_new = seen.insert(ablated.stages);
+                assert!(is_new, "{present}: {ablated:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn only_what_depends_on_a_part_is_taken_along() {
+        for present in Stages::every_legal(&[9, 10]) {
+            for ablated in ablations(present) {
+                let Ablated {
+                    part,
+                    stages,
+                    along,
+                } = &ablated;
+                let name = format!("{present}: {ablated:?}");
+                for (kept, of) in [
+                    (stages.orientation == present.orientation, Part::Orientation),
+                    (stages.velocity == present.velocity, Part::Velocity),
+                    (stages.position == present.position, Part::Position),
+                ] {
+                    assert_eq!(kept, *part != of, "{name}");
+                }
+                if *part == Part::CodingForPacking {
+                    assert!(along.is_empty(), "{name}");
+                    continue;
+                }
+                let mut expected: HashSet<Part> = along.iter().copied().collect();
+                assert_eq!(expected.len(), along.len(), "{name}");
+                expected.extend(own(*part));
+                assert_eq!(differing(*stages, present), expected, "{name}");
+                for &dependent in along {
+                    let more = restored(*stages, dependent, present);
+                    assert!(more.check().is_err(), "{name}: {dependent:?} could stay");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn everything_can_be_taken_away_from_changed_flags() {
+        let present = ladder::CHANGED_FLAGS.stages;
+        let parts: Vec<_> = ablations(present)
+            .into_iter()
+            .map(|ablated| (ablated.part, ablated.along))
+            .collect();
+        let relative = [Part::RelativePosition, Part::RelativeOrientation];
+        let all = [relative[0], relative[1], Part::ChangedFlags];
+        assert_eq!(
+            parts,
+            [
+                (Part::Orientation, vec![Part::RelativeOrientation]),
+                (Part::Velocity, vec![]),
+                (Part::Velocity, vec![]),
+                (Part::Position, vec![Part::RelativePosition]),
+                (Part::Delta, vec![]),
+                (Part::Delta, vec![]),
+                (Part::Delta, all.to_vec()),
+                (Part::RelativePosition, vec![]),
+                (Part::RelativeOrientation, vec![]),
+                (Part::ChangedFlags, vec![]),
+            ]
+        );
+    }
+
+    #[test]
+    fn arithmetic_coding_has_its_counterparts() {
+        for (present, packed) in [
+            (ladder::ARITHMETIC, ladder::CHANGED_FLAGS),
+            (ladder::PREDICTED, ladder::PREDICTED_POSITION),
+        ] {
+            let ablations = ablations(present.stages);
+            let packing = ablations
+                .iter()
+                .find(|ablated| ablated.part == Part::CodingForPacking);
+            assert_eq!(packing.unwrap().stages, packed.stages);
+        }
+        let predicted = ablations(ladder::PREDICTED.stages);
+        let unpredicted = predicted
+            .iter()
+            .find(|ablated| ablated.part == Part::Prediction);
+        assert_eq!(unpredicted.unwrap().stages, ladder::ARITHMETIC.stages);
+        let whole = &predicted[0];
+        assert_eq!(
+            (whole.part, &whole.along[..]),
+            (Part::Orientation, &[Part::Coding][..])
+        );
+    }
+
+    #[test]
+    fn nothing_can_be_taken_away_from_nothing() {
+        assert_eq!(ablations(ladder::UNCOMPRESSED.stages), []);
+    }
+}

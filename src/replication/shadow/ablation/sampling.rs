@@ -1,0 +1,281 @@
+//! Which ticks are encoded, and which of those count.
+//!
+//! A packet costs what it should only if the baseline that it names was encoded, too, and that one's baseline
+//! before it. So not every n-th tick is encoded, but runs of ticks without a gap. A run begins with ticks that
+//! are encoded, but not counted, until enough of what they refer to is in it:
+//!
+//! ```text
+//! sent      ● ● ● ● ● ● ● ● ● ● ● ● ● ● ● ● ● ● ● ● ● ● ● ● ●
+//! encoded   ○ ○ ○ ○ ○ ● ● ● ● ●                 ○ ○ ○ ○ ○ ● ●
+//! ```
+//!
+//! A run ends when its ticks are more than those that may wait, and the next begins when they are encoded. If
+//! encoding keeps up with the game, the first run never ends.
+
+use std::collections::VecDeque;
+use std::time::Duration;
+
+use cubewire_protocol::MAX_BASELINE_AGE_TICKS;
+use cubewire_scene::TICKS_PER_SECOND;
+
+use crate::replication::shadow::MeanTime;
+
+/// Baselines behind a packet, one behind the other, from which it costs what it should.
+pub(super) const MIN_DEPTH: u8 = 3;
+
+/// Ticks that may wait to be encoded, in addition to those at the beginning of a run.
+const RUN_TICKS: usize = TICKS_PER_SECOND as usize;
+
+/// Ticks of which the share that is encoded is known.
+const SEEN_TICKS: usize = 10 * TICKS_PER_SECOND as usize;
+
+/// Ages, as in [`PacketRecord`](crate::replication::PacketRecord): of the three newest snapshots
+/// that were acked.
+type AckedAges = [Option<u16>; 3];
+
+/// What happens to a tick.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Choice {
+    Skip,
+    /// It is encoded, for later ticks to refer to.
+    Encode,
+    /// It is encoded and counted.
+    Count,
+}
+
+#[derive(Debug, Default)]
+pub(super) struct Sampling {
+    /// The newest ticks that were chosen and carry a packet, oldest first, each with the number of chosen
+    /// baselines behind it, one behind the other.
+    chosen: VecDeque<(u64, u8)>,
+    /// Whether the newest ticks were chosen.
+    seen: VecDeque<bool>,
+    is_skipping: bool,
+    /// What happened to the newest tick with a packet.
+    last: Option<Choice>,
+}
+
+impl Sampling {
+    /// Chooses what happens to the newest tick. `acked_ages` is none if nothing was sent in it, `waiting` is
+    /// the number of ticks that are not encoded yet.
+    pub(super) fn choose(
+        &mut self,
+        tick: u64,
+        acked_ages: Option<AckedAges>,
+        waiting: usize,
+    ) -> Choice {
+        let choice = match acked_ages {
+            Some(ages) => self.choose_packet(tick, ages, waiting),
+            // The time until the next packet is that of the last one.
+            None => self.last.unwrap_or(Choice::Skip),
+        };
+        if self.seen.len() == SEEN_TICKS {
+            self.seen.pop_front();
+        }
+        self.seen.push_back(choice != Choice::Skip);
+        choice
+    }
+
+    fn choose_packet(&mut self, tick: u64, ages: AckedAges, waiting: usize) -> Choice {
+        let age = usize::from(ages[0].unwrap_or(0));
+        let beginning = (1 + usize::from(MIN_DEPTH)) * age;
+        if waiting == 0 {
+            self.is_skipping = false;
+        } else if waiting >= RUN_TICKS + beginning {
+            self.is_skipping = true;
+        }
+        let choice = if self.is_skipping {
+            Choice::Skip
+        } else {
+            let depth = self.depth(tick, ages);
+            let oldest = tick.saturating_sub(MAX_BASELINE_AGE_TICKS.into());
+            while self.chosen.front().is_some_and(|(tick, _)| *tick < oldest) {
+                self.chosen.pop_front();
+            }
+            self.chosen.push_back((tick, depth));
+            match depth >= MIN_DEPTH {
+                true => Choice::Count,
+                false => Choice::Encode,
+            }
+        };
+        self.last = Some(choice);
+        choice
+    }
+
+    /// The number of chosen baselines behind a packet; without end if it needs none.
+    fn depth(&self, tick: u64, ages: AckedAges) -> u8 {
+        let depth_of = |age: u16| {
+            let tick = tick.checked_sub(age.into())?;
+            let place = self.chosen.binary_search_by_key(&tick, |(tick, _)| *tick);
+            Some(self.chosen[place.ok()?].1)
+        };
+        let [Some(age), second, third] = ages else {
+            return u8::MAX;
+        };
+        let mut additional = [second, third].into_iter().flatten();
+        match depth_of(age) {
+            Some(depth) if additional.all(|age| depth_of(age).is_some()) => depth.saturating_add(1),
+            _ => 0,
+        }
+    }
+
+    /// The share of the newest ticks that is encoded, 0 to 1.
+    pub(super) fn share(&self) -> f64 {
+        let chosen = self.seen.iter().filter(|&&is_chosen| is_chosen).count();
+        chosen as f64 / self.seen.len().max(1) as f64
+    }
+}
+
+/// The time that encoding may take: a share of that of a core.
+#[derive(Debug, Default)]
+pub(super) struct Budget {
+    /// Negative if more was spent than there was. Seconds.
+    left: f64,
+    per_tick: MeanTime,
+}
+
+impl Budget {
+    /// The share of a core, at most.
+    const SHARE: f64 = 0.25;
+
+    /// What can be saved, at most: that of a quarter of a second.
+    const MAX_SAVED: f64 = Self::SHARE * 0.25;
+
+    /// Real time has passed.
+    pub(super) fn earn(&mut self, time: Duration) {
+        let earned = self.left + Self::SHARE * time.as_secs_f64();
+        self.left = earned.min(Self::MAX_SAVED);
+    }
+
+    /// That many ticks were encoded in that time.
+    pub(super) fn spend(&mut self, time: Duration, per_tick: Option<Duration>) {
+        self.left -= time.as_secs_f64();
+        if let Some(per_tick) = per_tick {
+            self.per_tick.add(per_tick);
+        }
+    }
+
+    /// How many ticks may be encoded now.
+    pub(super) fn ticks(&self) -> usize {
+        if self.left <= 0.0 {
+            return 0;
+        }
+        let per_tick = self.per_tick.get().as_secs_f64();
+        match per_tick > 0.0 {
+            true => ((self.left / per_tick) as usize).max(1),
+            // Nothing is known about it.
+            false => 1,
+        }
+    }
+
+    /// How long one tick takes, smoothed.
+    pub(super) fn per_tick(&self) -> Duration {
+        self.per_tick.get()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const AGES: AckedAges = [Some(7), Some(8), Some(9)];
+
+    #[test]
+    fn while_encoding_keeps_up_every_tick_counts_once_its_baselines_do() {
+        let mut sampling = Sampling::default();
+        let choices: Vec<_> = (100..200)
+            .map(|tick| sampling.choose(tick, Some(AGES), 3))
+            .collect();
+        let counted = choices.iter().position(|choice| *choice == Choice::Count);
+        // The baseline, and those of the additional references, before it.
+        assert_eq!(counted, Some(9 + 2 * 7));
+        assert!(
+            choices[..counted.unwrap()]
+                .iter()
+                .all(|choice| *choice == Choice::Encode)
+        );
+        assert!(
+            choices[counted.unwrap()..]
+                .iter()
+                .all(|choice| *choice == Choice::Count)
+        );
+        assert_eq!(sampling.share(), 1.0);
+    }
+
+    #[test]
+    fn packets_that_need_no_baseline_count_at_once() {
+        let mut sampling = Sampling::default();
+        let choice = sampling.choose(5, Some([None; 3]), 0);
+        assert_eq!(choice, Choice::Count);
+    }
+
+    #[test]
+    fn ticks_without_packets_go_with_the_packet_before() {
+        let mut sampling = Sampling::default();
+        assert_eq!(sampling.choose(4, None, 0), Choice::Skip);
+        assert_eq!(sampling.choose(5, Some([None; 3]), 0), Choice::Count);
+        assert_eq!(sampling.choose(6, None, 500), Choice::Count);
+        assert_eq!(sampling.choose(7, Some([None; 3]), 500), Choice::Skip);
+        assert_eq!(sampling.choose(8, None, 0), Choice::Skip);
+    }
+
+    #[test]
+    fn a_run_ends_when_too_many_wait_and_the_next_begins_when_none_does() {
+        let mut sampling = Sampling::default();
+        // Three times as many ticks are sent as can be encoded.
+        let (mut waiting, mut tick) = (0_usize, 0);
+        let mut choices = Vec::new();
+        while tick < 3_000 {
+            let choice = sampling.choose(tick, Some(AGES), waiting);
+            waiting += usize::from(choice != Choice::Skip);
+            waiting -= usize::from(tick.is_multiple_of(3) && waiting > 0);
+            choices.push(choice);
+            tick += 1;
+        }
+        let chosen = choices.iter().filter(|choice| **choice != Choice::Skip);
+        let share = chosen.count() as f64 / choices.len() as f64;
+        assert!((0.3..0.4).contains(&share), "{share}");
+        assert!((0.2..0.5).contains(&sampling.share()));
+        let runs: Vec<_> = choices
+            .chunk_by(|a, b| (*a == Choice::Skip) == (*b == Choice::Skip))
+            .filter(|run| run[0] != Choice::Skip)
+            .collect();
+        assert!(runs.len() > 3, "{}", runs.len());
+        for run in &runs[..runs.len() - 1] {
+            let counted = run
+                .iter()
+                .filter(|choice| **choice == Choice::Count)
+                .count();
+            assert!(counted >= 60, "{counted} of {}", run.len());
+        }
+    }
+
+    #[test]
+    fn a_budget_gives_a_quarter_of_the_time() {
+        let mut budget = Budget::default();
+        let frame = Duration::from_secs(1) / 60;
+        let tick = Duration::from_millis(10);
+        let mut encoded = 0;
+        for _ in 0..600 {
+            budget.earn(frame);
+            if budget.ticks() > 0 {
+                budget.spend(tick, Some(tick));
+                encoded += 1;
+            }
+        }
+        let share = encoded as f64 * tick.as_secs_f64() / 10.0;
+        assert!((0.24..0.26).contains(&share), "{share}");
+        assert_eq!(budget.per_tick(), tick);
+    }
+
+    #[test]
+    fn a_fast_machine_encodes_all_that_wait() {
+        let mut budget = Budget::default();
+        budget.spend(Duration::ZERO, Some(Duration::from_millis(1)));
+        budget.earn(Duration::from_secs(1) / 60);
+        assert_eq!(budget.ticks(), 4);
+        // Time that passed long ago is no excuse.
+        budget.earn(Duration::from_secs(3_600));
+        assert_eq!(budget.ticks(), 62);
+    }
+}

@@ -1,0 +1,160 @@
+//! The ablation, which encodes beside the frame while something wants it.
+
+use std::time::Instant;
+
+use bevy::prelude::*;
+use cubewire::game::headless::LaneGame;
+use cubewire::replication::{
+    Ablation, ChangeLane, LaneSettings, ShadowLadder, WantsAblation, ablations,
+};
+use cubewire::simulation::CubeWorld;
+use cubewire_codec::{Stages, ladder};
+
+use crate::common::{lane, script};
+
+/// A game that has played for a while before something wants an ablation.
+fn ablated(settings: LaneSettings) -> LaneGame {
+    let mut game = LaneGame::new(Some(script("katamari")), settings).unwrap();
+    game.add_shadow().unwrap();
+    step(&mut game, 120);
+    game.app.insert_resource(WantsAblation(true));
+    game
+}
+
+/// Steps ticks, with the figures of all of them.
+fn step(game: &mut LaneGame, ticks: usize) {
+    for _ in 0..ticks {
+        game.step();
+        if let Some(mut ablation) = ablation_mut(game) {
+            ablation.finish().unwrap();
+        }
+    }
+}
+
+fn ablation_mut(game: &mut LaneGame) -> Option<Mut<'_, Ablation>> {
+    let lane = game.lane;
+    game.app.world_mut().get_mut::<Ablation>(lane)
+}
+
+fn ablation(game: &LaneGame) -> Option<&Ablation> {
+    game.app.world().get::<Ablation>(game.lane)
+}
+
+/// By stages: what the ablation says, and what the shadow ladder does, kbps.
+fn figures(game: &mut LaneGame) -> Vec<(&'static str, f64, f64)> {
+    game.shadow().unwrap();
+    let shadow = game.app.world().get::<ShadowLadder>(game.lane).unwrap();
+    let rungs = shadow.rungs().iter();
+    let ladder: Vec<_> = rungs.map(|rung| (rung.rung(), rung.kbps())).collect();
+    let rows = ablation(game).unwrap().rows().iter();
+    rows.filter_map(|row| {
+        let mut rungs = ladder.iter();
+        let (rung, kbps) = rungs.find(|(rung, _)| rung.stages == row.stages())?;
+        Some((rung.name, row.kbps().unwrap(), *kbps))
+    })
+    .collect()
+}
+
+#[test]
+fn an_ablation_costs_what_the_shadow_ladder_says_where_they_have_the_same_stages() {
+    for (rung, common) in [
+        ("changed-flags", 3),
+        ("predicted-position", 2),
+        ("relative-index", 4),
+    ] {
+        let mut game = ablated(lane(rung));
+        step(&mut game, 120);
+        let figures = figures(&mut game);
+        assert_eq!(figures.len(), common, "{figures:?}");
+        for (name, ablated, shadowed) in figures {
+            assert_eq!(ablated, shadowed, "{rung}: {name}");
+        }
+        let ablation = ablation(&game).unwrap();
+        assert_eq!(ablation.share(), 1.0);
+        assert_eq!(ablation.age_ticks(game.cubes().tick()), Some(0));
+    }
+}
+
+/// Arithmetic coding adapts from packet to packet, and has had less time for that.
+#[test]
+fn an_ablation_of_arithmetic_coding_costs_about_what_the_shadow_ladder_says() {
+    let mut game = ablated(lane("predicted"));
+    step(&mut game, 240);
+    let figures = figures(&mut game);
+    let names: Vec<_> = figures.iter().map(|(name, ..)| *name).collect();
+    assert_eq!(
+        names,
+        [
+            "predicted",
+            "arithmetic",
+            "delta",
+            "position",
+            "predicted-position"
+        ]
+    );
+    for (name, ablated, shadowed) in figures {
+        let difference = ablated / shadowed - 1.0;
+        assert!(difference.abs() < 0.02, "{name}: {ablated} {shadowed}");
+    }
+}
+
+#[test]
+fn at_a_lower_rate_the_ticks_between_packets_count() {
+    let mut settings = lane("changed-flags");
+    settings.sender.send_interval_ticks = 3;
+    let mut game = ablated(settings);
+    step(&mut game, 180);
+    for (name, ablated, shadowed) in figures(&mut game) {
+        assert_eq!(ablated, shadowed, "{name}");
+    }
+}
+
+#[test]
+fn other_stages_start_it_again_and_nothing_runs_that_nobody_wants() {
+    let mut game = LaneGame::new(Some(script("katamari")), lane("delta")).unwrap();
+    step(&mut game, 10);
+    game.app.insert_resource(WantsAblation(true));
+    step(&mut game, 10);
+    assert!(ablation(&game).is_none(), "there is no shadow");
+
+    let mut game = ablated(lane("delta"));
+    step(&mut game, 100);
+    assert!(ablation(&game).unwrap().rows()[0].kbps().is_some());
+    let (entity, settings) = (game.lane, lane("index"));
+    game.app
+        .world_mut()
+        .trigger(ChangeLane { entity, settings });
+    step(&mut game, 1);
+    let restarted = ablation(&game).unwrap();
+    assert_eq!(restarted.present(), ladder::INDEX.stages);
+    assert!(restarted.rows().iter().all(|row| row.kbps().is_none()));
+
+    game.app.insert_resource(WantsAblation(false));
+    step(&mut game, 2);
+    assert!(ablation(&game).is_none());
+}
+
+/// What it takes on this machine, for documents.
+#[test]
+fn a_tick_of_an_ablation_takes_a_few_milliseconds() {
+    for rung in ["delta", "changed-flags", "predicted-position", "predicted"] {
+        let mut game = ablated(lane(rung));
+        step(&mut game, 120);
+        let stages: Stages = ladder::rung(rung).unwrap().stages;
+        let start = Instant::now();
+        let mut fresh = Ablation::new(CubeWorld::default().current().clone(), stages);
+        let started = start.elapsed();
+        fresh.finish().unwrap();
+        let setup = start.elapsed();
+        let shadow = game.app.world().get::<ShadowLadder>(game.lane).unwrap();
+        let [shadow, own] = [
+            shadow.mean_time_per_tick(),
+            ablation(&game).unwrap().mean_time_per_tick(),
+        ];
+        println!(
+            "{rung}: {} ablations, {own:?} a tick, {setup:?} to set up, of that in the frame {started:?}, shadow {shadow:?}",
+            ablations(stages).len()
+        );
+        assert!(!own.is_zero() && !shadow.is_zero());
+    }
+}
