@@ -227,17 +227,17 @@ type AblatedLane<'a> = (
     Option<&'a mut Ablation>,
 );
 
+/// Whether it sends, and is or may be ablated.
+type IsAblated = (
+    With<SenderSettings>,
+    Or<(With<ShadowLadder>, With<Ablation>)>,
+);
+
 /// Queues the newest tick of every lane that should have an ablation, and removes those that nothing wants.
 pub(in crate::replication) fn queue(
     world: Res<CubeWorld>,
     wants: Res<WantsAblation>,
-    mut lanes: Query<
-        AblatedLane<'_>,
-        (
-            With<SenderSettings>,
-            Or<(With<ShadowLadder>, With<Ablation>)>,
-        ),
-    >,
+    mut lanes: Query<AblatedLane<'_>, IsAblated>,
     mut commands: Commands,
 ) {
     for (lane, meter, has_shadow, ablation) in &mut lanes {
