@@ -16,7 +16,7 @@ use bevy::prelude::*;
 use bevy::window::exit_on_all_closed;
 use cubewire_scene::TICKS_PER_SECOND;
 
-use super::live::{CaptureSystems, RecordingFolder, release};
+use super::live::{CaptureSystems, CollectSystems, RecordingFolder, release};
 use super::video::write_rgb;
 use crate::files::{NewFile, claim};
 use crate::panel::{Export, Measured, PanelState, ShownGraph};
@@ -42,7 +42,7 @@ impl Plugin for ExportPlugin {
                 Last,
                 (
                     screenshot::request.after(CaptureSystems),
-                    collect,
+                    collect.after(CollectSystems),
                     finish
                         .after(exit_on_all_closed)
                         .run_if(on_message::<AppExit>),

@@ -36,6 +36,10 @@ pub struct LiveSystems;
 #[derive(SystemSet, Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct CaptureSystems;
 
+/// When finished videos are announced, in [`Last`].
+#[derive(SystemSet, Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct CollectSystems;
+
 /// Records replays and videos at the press of a key. Needs [`RecordingFolder`] and [`Notices`].
 #[derive(Debug)]
 pub struct LivePlugin;
@@ -60,8 +64,10 @@ impl Plugin for LivePlugin {
                 Last,
                 (
                     video::capture.in_set(CaptureSystems),
-                    video::collect,
-                    end.after(exit_on_all_closed).run_if(on_message::<AppExit>),
+                    video::collect.in_set(CollectSystems),
+                    end.after(exit_on_all_closed)
+                        .run_if(on_message::<AppExit>)
+                        .in_set(CollectSystems),
                 )
                     .chain(),
             );
