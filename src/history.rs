@@ -46,11 +46,17 @@ impl Plugin for HistoryPlugin {
                     .chain()
                     .in_set(HistorySystems::Prepare),
             )
-            .add_systems(FixedUpdate, record.after(ReplicationSystems::Observe));
+            .add_systems(
+                FixedUpdate,
+                record
+                    .in_set(HistorySystems::Record)
+                    .after(ReplicationSystems::Observe)
+                    .before(ReplicationSystems::Shadow),
+            );
     }
 }
 
-/// The phases of the history in [`PreUpdate`], in this order.
+/// The phases of the history: in [`PreUpdate`], in this order, and one in [`FixedUpdate`].
 #[derive(SystemSet, Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum HistorySystems {
     /// The view sets what it wants, in [`Wanted`].
@@ -59,6 +65,8 @@ pub enum HistorySystems {
     PanelWants,
     /// Recording starts or ends.
     Prepare,
+    /// A tick is recorded, after [`ReplicationSystems::Observe`].
+    Record,
 }
 
 /// Something that shows the history. While there is any, it is recorded.

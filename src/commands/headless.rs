@@ -46,6 +46,9 @@ pub struct HeadlessArgs {
     /// Time each part of a frame
     #[arg(long)]
     pub profile: bool,
+    /// Time it with everything open: timeline, a packet and a cube of it, bits as colours, ablation
+    #[arg(long, requires = "profile")]
+    pub open: bool,
     /// Write the simulated states as a recording that cubewire-lab reads (zstd if the name ends in .zst)
     #[arg(long, value_name = "FILE")]
     pub capture: Option<PathBuf>,
@@ -71,7 +74,7 @@ impl HeadlessArgs {
         let mut game = if self.profile {
             let mut game = LaneGame::with_plugins(script, settings, ViewPlugin)?;
             game.add_shadow()?;
-            Profile::install(&mut game.app);
+            Profile::install(&mut game.app, self.open);
             game
         } else {
             LaneGame::new(script, settings)?

@@ -6,14 +6,15 @@ use std::time::{Duration, Instant};
 use bevy::prelude::*;
 use bevy_egui::egui;
 
-use crate::history::Selection;
-use crate::panel::{LaneView, Measured, PanelState, Past, Peers, Status, Tradeoffs, draw};
+use crate::history::{HistorySystems, LaneHistory, Selection, Show, Wanted};
+use crate::panel::{LaneView, Measured, PanelState, Past, Peers, Status, Tab, Tradeoffs, draw};
 use crate::replication::transport::{End, TransportSystems};
 use crate::replication::{
-    Divergence, LaneMeter, LaneSettingsQuery, ReplicationSystems, ShadowLadder,
+    Ablation, DeltaCounts, Divergence, LaneMeter, LaneSettingsQuery, ReplicationSystems,
+    ShadowLadder, WantsAblation,
 };
 use crate::simulation::{CubeWorld, SimulationSystems};
-use crate::view::{Side, ViewSystems};
+use crate::view::{CubeColors, Side, ViewSystems};
 
 /// Times of every frame, by part, and a panel that is laid out but not drawn.
 ///
@@ -33,7 +34,24 @@ pub(super) struct Profile {
 
 impl Profile {
     /// Times every frame from now on.
-    pub(super) fn install(app: &mut App) {
+    pub(super) fn install(app: &mut App, opens: bool) {
+        let mut panel = PanelState::default();
+        if opens {
+            panel.timeline = true;
+            panel.tab = Tab::Packet;
+            let mut wanted = app.world_mut().resource_mut::<Wanted>();
+            for show in [Show::Timeline, Show::Packet, Show::Cubes] {
+                wanted.set(show, true);
+            }
+            app.insert_resource(WantsAblation(true))
+                .insert_resource(CubeColors::Bits);
+            let world = app.world_mut();
+            let mut lanes = world.query_filtered::<Entity, With<LaneMeter>>();
+            let lanes: Vec<_> = lanes.iter(world).collect();
+            for lane in lanes {
+                world.entity_mut(lane).insert(DeltaCounts::default());
+            }
+        }
         app.insert_resource(Self {
             frame_start: Instant::now(),
             part_start: Instant::now(),
@@ -41,7 +59,7 @@ impl Profile {
             frames: Vec::new(),
             shadow: Vec::new(),
             egui: egui::Context::default(),
-            panel: PanelState::default(),
+            panel,
         })
         .add_systems(First, start)
         .add_systems(
@@ -56,6 +74,9 @@ impl Profile {
                     .before(ReplicationSystems::Observe),
                 end_part("checks")
                     .after(ReplicationSystems::Observe)
+                    .before(HistorySystems::Record),
+                end_part("history")
+                    .after(HistorySystems::Record)
                     .before(ReplicationSystems::Shadow),
                 end_part("shadow ladder").after(ReplicationSystems::Shadow),
             ),
@@ -142,19 +163,27 @@ fn end_part(name: &'static str) -> impl Fn(ResMut<Profile>) {
     }
 }
 
+/// What the panel shows of a lane.
+type ShownLane<'a> = (
+    LaneSettingsQuery,
+    &'a LaneMeter,
+    Option<&'a ShadowLadder>,
+    Option<&'a Ablation>,
+    Option<&'a Divergence>,
+    Option<&'a DeltaCounts>,
+    Option<&'a LaneHistory>,
+);
+
 /// The work of egui in a frame of the window, up to the triangles.
 fn lay_out_panel(
     mut profile: ResMut<Profile>,
     world: Res<CubeWorld>,
-    mut lanes: Query<(
-        LaneSettingsQuery,
-        &LaneMeter,
-        Option<&ShadowLadder>,
-        Option<&Divergence>,
-    )>,
+    mut lanes: Query<ShownLane<'_>>,
 ) {
     let Profile { egui, panel, .. } = &mut *profile;
-    let Some((mut settings, meter, shadow, divergence)) = lanes.iter_mut().next() else {
+    let Some((mut settings, meter, shadow, ablation, divergence, counts, history)) =
+        lanes.iter_mut().next()
+    else {
         return;
     };
     let mut shown = settings.get();
@@ -174,17 +203,23 @@ fn lay_out_panel(
             side: Side::Right,
             meter,
             shadow,
-            ablation: None,
+            ablation,
             tick: Some(world.tick()),
             divergence,
             peers: Peers::None,
             shown: lanes,
             halves: None,
             status: Status::default(),
-            past: Past::default(),
-            selection: &mut Selection::default(),
+            past: Past {
+                first: history.and_then(|history| history.pictures.first_tick()),
+                ..Past::default()
+            },
+            selection: &mut Selection {
+                cube: history.map(|_| CUBE),
+                ..Selection::default()
+            },
             errors: &[],
-            counts: None,
+            counts,
             tradeoffs: &Tradeoffs::default(),
         };
         draw(ui.ctx(), panel, lane);
@@ -195,3 +230,6 @@ fn lay_out_panel(
     output.drop_without_applying_deltas();
     settings.set(shown);
 }
+
+/// A cube of the ball that the script katamari rolls.
+const CUBE: usize = 465;
