@@ -64,7 +64,9 @@ impl Change {
 
 impl Group {
     fn bytes(&self) -> usize {
-        size_of::<Self>() + self.ends.len() * size_of::<u32>() + size_of_val(&*self.changes)
+        size_of::<Self>()
+            + self.ends.capacity() * size_of::<u32>()
+            + self.changes.capacity() * size_of::<Change>()
     }
 }
 
@@ -78,6 +80,11 @@ impl States {
         }
         let is_full = |group: &Group| group.ends.len() == GROUP_TICKS;
         if self.groups.back().is_none_or(is_full) {
+            if let Some(full) = self.groups.back_mut() {
+                self.bytes -= full.bytes();
+                full.changes.shrink_to_fit();
+                self.bytes += full.bytes();
+            }
             self.groups.push_back(Group {
                 first_tick: tick,
                 ends: Vec::with_capacity(GROUP_TICKS),
