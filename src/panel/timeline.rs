@@ -213,7 +213,7 @@ fn caption(ui: &Ui, theme: Theme, area: Rect, past: Past, newest: u64, first: u6
             egui_color(colors.muted),
         ),
     };
-    painter.text(
+    let drawn = painter.text(
         area.left_center(),
         Align2::LEFT_CENTER,
         text,
@@ -221,12 +221,18 @@ fn caption(ui: &Ui, theme: Theme, area: Rect, past: Past, newest: u64, first: u6
         color,
     );
     let memory = past.memory_bytes as f64 / f64::from(1 << 20);
-    let text = format!(
-        "{:.0} s recorded, {memory:.1} of 64 MiB",
-        seconds(newest.saturating_sub(first))
-    );
+    let recorded = seconds(newest.saturating_sub(first));
+    let memory = format!("{memory:.1} of 64 MiB");
     let muted = egui_color(colors.muted);
-    painter.text(area.right_center(), Align2::RIGHT_CENTER, text, font, muted);
+    // The longest that fits beside it.
+    for text in [format!("{recorded:.0} s recorded, {memory}"), memory] {
+        let galley = painter.layout_no_wrap(text, font.clone(), muted);
+        let at = area.right_center() - vec2(galley.size().x, galley.size().y / 2.0);
+        if at.x > drawn.right() + MARGIN {
+            painter.galley(at, galley, muted);
+            break;
+        }
+    }
 }
 
 /// A tick of a lane in words.

@@ -4,6 +4,7 @@
 
 use serde_json::Value;
 
+use crate::common::script_path;
 use crate::window::{HEIGHT, WIDTH, Window};
 
 /// Width of the panel at its first start, points.
@@ -84,19 +85,19 @@ fn tabs_buttons_and_sizes_are_clicked_and_typed() {
             panel(report, what) == &wanted
         });
     };
-    const TABS: f32 = 203.0;
-    click(&window, 89.0, TABS);
+    const TABS: f32 = 201.0;
+    click(&window, 150.0, TABS);
     wait("tab", "Stages".into());
-    click(&window, 179.0, TABS);
+    click(&window, 341.0, TABS);
     wait("tab", "Network".into());
-    click(&window, 54.0, TABS);
+    click(&window, 42.0, TABS);
     wait("tab", "Ladder".into());
 
-    // In the upper of two rows of buttons: the view. In the lower one: the link.
+    // In the upper of three rows of buttons: the view. In the middle one: the link.
     let height = f32::from(HEIGHT);
-    click(&window, 240.0, height - 36.0);
+    click(&window, 240.0, height - 65.0);
     window.wait("the left view", |report| report["view"] == "Left");
-    click(&window, 50.0, height - 11.0);
+    click(&window, 50.0, height - 39.0);
     window.wait("a cut link", |report| report["link_cut"] == true);
     window.screenshot("buttons");
 
@@ -148,4 +149,56 @@ fn a_calm_game_waits() {
     });
     assert_eq!(report["plays_script"], false);
     assert_eq!(report["interacting"], 1);
+}
+
+#[test]
+#[ignore = "needs Xvfb, xdotool and a software Vulkan driver"]
+fn the_past_the_colours_and_a_cube_are_looked_at_with_keys_and_mouse() {
+    let script = script_path("katamari");
+    let window = Window::open(&["--script", script.to_str().unwrap()]);
+    let wait = |what: &str, wanted: Value| {
+        window.wait(&format!("{what}: {wanted}"), |report| {
+            panel(report, what) == &wanted
+        })
+    };
+    for colors in ["Bits", "Form", "Distance", "Angle", "Interaction"] {
+        window.press("b");
+        wait("colors", colors.into());
+        window.screenshot(colors);
+    }
+    window.press("h");
+    wait("timeline", true.into());
+    window.ticks(120);
+    window.tap("p");
+    // Back by a second and more, and forth by a tick.
+    window.xdotool(&["keydown", "shift"]);
+    window.tap("Left");
+    window.xdotool(&["keyup", "shift"]);
+    let moment = |report: &Value| panel(report, "moment").as_u64();
+    let report = window.wait("the past", |report| moment(report).is_some());
+    let newest = report["simulation_tick"].as_u64().unwrap();
+    let before = moment(&report).unwrap();
+    assert!(before + 60 <= newest, "{before} of {newest}");
+    window.tap("Right");
+    let report = window.wait("a later tick", |report| moment(report) > Some(before));
+    assert!(moment(&report).unwrap() < newest);
+    window.screenshot("past");
+    // The player's cube is in the middle of either half.
+    let height = f32::from(HEIGHT);
+    for x in [0.12, 0.37] {
+        window.click(x * f32::from(WIDTH), 0.4 * height);
+        window.wait("a cube", |report| panel(report, "cube").is_u64());
+        window.screenshot("cube");
+        window.click(10.0, 60.0);
+        wait("cube", Value::Null);
+    }
+    // In the strip, near its end.
+    window.click(390.0, height - 15.0);
+    window.wait("the clicked tick", |report| {
+        moment(report).is_some() && moment(report) != Some(before)
+    });
+    window.tap("Escape");
+    wait("moment", Value::Null);
+    let report = window.ticks(5);
+    assert!(report["simulation_tick"].as_u64().unwrap() > newest);
 }

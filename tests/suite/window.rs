@@ -162,12 +162,20 @@ impl Window {
         self.ticks(1);
     }
 
+    /// Presses a key over two frames, also while the game is paused.
+    pub(crate) fn tap(&self, key: &str) {
+        self.xdotool(&["keydown", key]);
+        self.ticks(0);
+        self.xdotool(&["keyup", key]);
+        self.ticks(0);
+    }
+
     /// Moves the pointer and clicks. A click that takes longer than 0.8 s is none for egui.
     pub(crate) fn click(&self, x: f32, y: f32) {
         self.xdotool(&["mousemove", &x.to_string(), &y.to_string()]);
-        self.ticks(1);
+        self.ticks(0);
         self.xdotool(&["click", "1"]);
-        self.ticks(1);
+        self.ticks(0);
     }
 
     /// Hides the panel.

@@ -14,6 +14,7 @@ use serde::Serialize;
 
 use super::WindowError;
 use crate::files::write_whole;
+use crate::history::{Moment, Selection};
 use crate::panel::{PanelSize, PanelState, Tab, Tour};
 use crate::recording::ScriptPlayback;
 use crate::replication::{
@@ -80,6 +81,13 @@ struct PanelReport {
     explaining: bool,
     /// The place of the tour's step, from 0; none outside of the tour.
     tour: Option<usize>,
+    timeline: bool,
+    /// What the colours of the cubes show.
+    colors: String,
+    /// The tick of the past that is shown.
+    moment: Option<u64>,
+    /// The selected cube.
+    cube: Option<usize>,
 }
 
 #[derive(Clone, Debug, Serialize)]
@@ -159,13 +167,21 @@ type SelectedLane<'a> = (
     &'a ShadowLadder,
 );
 
+/// What is played and looked at.
+type Looked<'a> = (
+    Option<Res<'a, ScriptPlayback>>,
+    Option<Res<'a, Tour>>,
+    Res<'a, Moment>,
+    Res<'a, Selection>,
+);
+
 fn note(
     world: Res<CubeWorld>,
     lanes: Query<SelectedLane<'_>, With<Selected>>,
     mode: Res<ViewMode>,
     time: Res<Time<Real>>,
     panel: Res<PanelState>,
-    (script, tour): (Option<Res<ScriptPlayback>>, Option<Res<Tour>>),
+    (script, tour, moment, selection): Looked<'_>,
     mut report: ResMut<Report>,
 ) {
     report.frames += 1;
@@ -177,6 +193,10 @@ fn note(
         scale: panel.scale,
         explaining: panel.explaining,
         tour: tour.and_then(|tour| tour.place),
+        timeline: panel.timeline,
+        colors: format!("{:?}", panel.colors),
+        moment: moment.0,
+        cube: selection.cube,
     });
     report.plays_script = script.is_some();
     report.view = format!("{:?}", *mode);
