@@ -46,9 +46,9 @@ use crate::view::{
 };
 
 pub use export::Export;
-pub use graph::{ShownGraph, ShownLine, ShownPoint};
+pub use graph::{Axis, ShownGraph, ShownLine, ShownPoint};
 pub use layout::draw;
-pub use settings::{Axis, PanelSize, PanelState, SavingsView, Tab};
+pub use settings::{PanelSize, PanelState, SavingsView, Tab};
 pub use small::SmallGraphPlugin;
 pub use tabs::peers::Peers;
 pub use tabs::ranges::Tradeoffs;

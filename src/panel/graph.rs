@@ -1,5 +1,6 @@
 //! The bandwidth graph: kilobits a second over the last seconds.
 
+mod axis;
 mod scale;
 mod series;
 mod shown;
@@ -14,13 +15,13 @@ use egui_plot::{
     Text, VLine,
 };
 
-use super::settings::Axis;
 use super::{Measured, PanelState, style, terms};
 use crate::replication::{Accounting, TARGET_KBPS};
 use crate::theme::{Theme, egui_color};
 use crate::view::Side;
 use series::{Point, Series};
 
+pub use axis::Axis;
 pub(super) use scale::Scale;
 pub(super) use series::{Points, SMOOTHING_TICKS, smooth};
 pub use shown::{ShownGraph, ShownLine, ShownPoint};

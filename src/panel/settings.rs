@@ -12,8 +12,7 @@ use bevy::log::warn;
 use bevy::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use super::Measured;
-use super::graph::{MAX_GRAPH_SECONDS, MIN_GRAPH_SECONDS, Points};
+use super::graph::{Axis, MAX_GRAPH_SECONDS, MIN_GRAPH_SECONDS, Points};
 use super::tabs::packet::Order;
 use crate::files::write_whole;
 use crate::replication::Accounting;
@@ -63,37 +62,6 @@ pub struct PanelState {
     /// What a paused graph shows.
     #[serde(skip)]
     pub(super) frozen: Option<Vec<(Side, Points)>>,
-}
-
-/// The scale of the graph's vertical axis.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Axis {
-    /// Logarithmic where the rates of two lanes differ tenfold, otherwise linear.
-    #[default]
-    Automatic,
-    /// Linear from 0.
-    Linear,
-    /// Logarithmic.
-    Logarithmic,
-}
-
-impl Axis {
-    /// Whether it is logarithmic for these lanes.
-    pub(super) fn is_logarithmic(self, lanes: &[Measured<'_>]) -> bool {
-        match self {
-            Self::Automatic => {
-                let rates = lanes
-                    .iter()
-                    .map(|lane| lane.meter.kbps(Accounting::Article));
-                let (low, high) = rates.fold((f64::INFINITY, 0.0_f64), |(low, high), rate| {
-                    (low.min(rate), high.max(rate))
-                });
-                low > 0.0 && low.is_finite() && high > 10.0 * low
-            }
-            Self::Linear => false,
-            Self::Logarithmic => true,
-        }
-    }
 }
 
 /// How much of the panel is shown.

@@ -18,7 +18,7 @@ mod stages;
 use bevy_egui::egui;
 
 use super::{Export, LaneView, PanelState, Tab};
-use packet::Inspected;
+use packet::inspected::Inspected;
 
 impl Tab {
     /// The pages that every panel has.

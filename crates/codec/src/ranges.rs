@@ -13,11 +13,9 @@
 //! ```
 
 use crate::ledger::{BitKind, Form};
+use crate::limits::MAX_RANGE_BITS;
 use crate::sink::Word;
 use crate::source::{DecodeError, Source};
-
-/// Maximum bits of a range: the codes of three numbers in three such ranges fit 64 bits.
-pub(crate) const MAX_RANGE_BITS: u8 = 18;
 
 /// Up to three growing ranges of up to 18 bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

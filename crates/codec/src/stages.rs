@@ -7,8 +7,8 @@
 mod legal;
 pub mod text;
 
+use crate::limits::MAX_RANGE_BITS;
 use crate::precision::{Precision, VelocityPrecision};
-use crate::ranges::MAX_RANGE_BITS;
 
 pub use self::legal::IllegalStages;
 pub use crate::precision::{Orientation, Position};

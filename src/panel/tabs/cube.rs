@@ -4,7 +4,7 @@ use bevy_egui::egui::{self, Rect, RichText, ScrollArea, Sense, TextStyle, vec2};
 use cubewire_codec::BitKind;
 use cubewire_palette::bit_kind;
 
-use super::packet::Inspected;
+use super::packet::inspected::Inspected;
 use crate::history::Selection;
 use crate::panel::style;
 use crate::replication::PacketRecord;

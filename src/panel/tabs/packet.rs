@@ -3,6 +3,7 @@
 mod header;
 mod hex;
 mod icicle;
+pub(in crate::panel) mod inspected;
 mod rows;
 
 use bevy_egui::egui::{self, RichText};
@@ -11,18 +12,9 @@ use cubewire_codec::BitKind;
 use super::cube;
 use crate::history::Selection;
 use crate::panel::PanelState;
-use crate::replication::{CubeError, LaneMeter, PacketRecord, Sample};
+use crate::replication::{LaneMeter, PacketRecord, Sample};
+use inspected::Inspected;
 pub(in crate::panel) use rows::Order;
-
-/// What the page reads beside the meter.
-pub(in crate::panel) struct Inspected<'a> {
-    /// The lane's meter.
-    pub(super) meter: &'a LaneMeter,
-    /// The tick of the past that the views show.
-    pub(super) moment: Option<u64>,
-    /// Errors of the cubes of the picture.
-    pub(super) errors: &'a [CubeError],
-}
 
 pub(super) fn draw(
     ui: &mut egui::Ui,
