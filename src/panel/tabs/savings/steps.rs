@@ -171,10 +171,10 @@ impl Columns {
             name: left + 3.0,
             axis: Axis {
                 left: left + 120.0,
-                right: (right - 170.0).max(left + 150.0),
+                right: (right - 180.0).max(left + 150.0),
             },
-            kbps_end: right - 110.0,
-            saved_end: right - 46.0,
+            kbps_end: right - 122.0,
+            saved_end: right - 58.0,
             right: right - 2.0,
         }
     }
