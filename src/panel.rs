@@ -326,12 +326,8 @@ impl Shown<'_, '_> {
 
 fn want_history(state: Res<PanelState>, selection: Res<Selection>, mut wanted: ResMut<Wanted>) {
     wanted.set(Show::Timeline, state.timeline);
-    let is_inspected = state.tab == Tab::Packet && state.size == PanelSize::Whole;
-    Wanted::set(
-        &mut wanted,
-        Show::Packet,
-        is_inspected || selection.cube.is_some(),
-    );
+    let is_inspected = state.shows(Tab::Packet) || selection.cube.is_some();
+    wanted.set(Show::Packet, is_inspected);
 }
 
 /// Counts the differences of the selected lane while they are shown.
@@ -340,7 +336,7 @@ fn count_deltas(
     lanes: Query<(Entity, Has<Selected>, Has<DeltaCounts>), With<Lane>>,
     mut commands: Commands,
 ) {
-    let is_shown = state.tab == Tab::Ranges && state.size == PanelSize::Whole;
+    let is_shown = state.shows(Tab::Ranges);
     for (lane, is_selected, has_counts) in &lanes {
         match (is_shown && is_selected, has_counts) {
             (true, false) => {

@@ -54,7 +54,7 @@ pub use lane::{
     spawn_lane, spawn_receiving_lane,
 };
 pub use meter::{Accounting, LaneMeter, METER_TICKS, Sample, TARGET_KBPS, Traffic, kbps};
-pub use packet::{Arrival, PacketRecord};
+pub use packet::{Arrival, Fate, PacketRecord};
 pub use peer::{
     ConnectionStatus, Peer, Reconnect, ServerConnection, Serving, SocketTraffic, Welcomed,
 };
@@ -64,7 +64,7 @@ pub(crate) use send::LaneBackoff;
 pub use shadow::ablation::{Ablated, Ablation, AblationRow, Part, WantsAblation, ablations};
 pub use shadow::{ShadowLadder, ShadowRung};
 pub use states::States;
-pub use text::{LaneTextError, interpolation, rung, send_interval};
+pub use text::{LaneTextError, interpolation, rung, rung_name, rung_or_stages, send_interval};
 pub use totals::Totals;
 pub use viewer::ViewerPlugin;
 

@@ -270,7 +270,8 @@ impl<'a> Lines<'a> {
     }
 }
 
-fn base(id: &str, height: f32) -> Plot<'_> {
+/// A plot that only shows, whatever the pointer does.
+pub(super) fn base(id: &str, height: f32) -> Plot<'_> {
     Plot::new(id)
         .height(height)
         .sense(Sense::hover())

@@ -155,9 +155,12 @@ impl Default for PanelState {
 impl PanelState {
     /// Whether the ablation is in sight.
     pub(super) fn shows_ablation(&self) -> bool {
-        self.size == PanelSize::Whole
-            && self.tab == Tab::Savings
-            && self.savings == SavingsView::Ablation
+        self.shows(Tab::Savings) && self.savings == SavingsView::Ablation
+    }
+
+    /// Whether that page is in sight.
+    pub(super) fn shows(&self, tab: Tab) -> bool {
+        self.size == PanelSize::Whole && self.tab == tab
     }
 
     /// The same with every number inside its range; the file may contain anything.

@@ -4,6 +4,7 @@ pub(super) mod halves;
 pub(super) mod ladder;
 
 mod acks;
+mod axis;
 mod bits;
 mod cube;
 mod keys;

@@ -80,8 +80,9 @@ pub(super) fn packet_of(stages: Stages) -> PacketRecord {
     let header = encoder
         .encode(Sequence(7), stages, &current, None, &mut packet, None)
         .unwrap();
-    let detail = PacketDetail::new(header, &packet, packet.bytes.clone().into());
+    let detail = PacketDetail::new(&packet, packet.bytes.clone().into());
     PacketRecord {
+        header: Some(header),
         detail: Some(Box::new(detail)),
         ..PacketRecord::new(&packet, stages)
     }

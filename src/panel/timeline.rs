@@ -10,11 +10,10 @@ use bevy_egui::egui::{
     self, Align2, Color32, FontId, Rect, Sense, Stroke, StrokeKind, Ui, pos2, vec2,
 };
 use cubewire_codec::Stages;
-use cubewire_codec::ladder;
 use cubewire_scene::TICKS_PER_SECOND;
 
 use super::{LaneView, Measured, style};
-use crate::replication::{METER_TICKS, TARGET_KBPS};
+use crate::replication::{Fate, METER_TICKS, TARGET_KBPS, rung_name};
 use crate::theme::{Theme, egui_color};
 use columns::{Columns, height_of};
 
@@ -191,10 +190,6 @@ fn switches(measured: &Measured<'_>, oldest: u64) -> Vec<(u64, Stages)> {
         .collect()
 }
 
-fn rung_name(stages: Stages) -> &'static str {
-    ladder::rung_of(stages).map_or("custom stages", |rung| rung.name)
-}
-
 /// The line above the rows: the time that is shown, what the keys do, and the memory.
 fn caption(ui: &Ui, theme: Theme, area: Rect, past: Past, newest: u64, first: u64) {
     let colors = theme.colors();
@@ -246,13 +241,13 @@ fn describe(measured: &Measured<'_>, tick: u64, newest: u64) -> String {
     let Some(packet) = sample.snapshots.first() else {
         return format!("{side}, {ago:.2} s ago: {rung}, no packet in this tick");
     };
-    let arrival = match packet.arrival {
-        Some(arrival) if arrival.is_late => {
+    let arrival = match packet.fate(tick, newest) {
+        Fate::Arrived(arrival) if arrival.is_late => {
             format!("arrived {} ticks later, too late", arrival.after_ticks)
         }
-        Some(arrival) => format!("arrived {} ticks later", arrival.after_ticks),
-        None if columns::is_lost(sample, newest) => "lost".to_owned(),
-        None => "on its way".to_owned(),
+        Fate::Arrived(arrival) => format!("arrived {} ticks later", arrival.after_ticks),
+        Fate::Lost => "lost".to_owned(),
+        Fate::OnItsWay => "on its way".to_owned(),
     };
     let bytes = packet.payload_bytes;
     let changed = packet.changed_cubes;

@@ -1,7 +1,7 @@
 //! The bytes of packets, and what each of their bits is for, recorded while something shows them.
 
 use bevy::prelude::*;
-use cubewire_codec::{BitItem, BitKind, Form, Header, Packet};
+use cubewire_codec::{BitItem, BitKind, Form, Packet};
 use renet::Bytes;
 
 /// While a lane has this component, its [`PacketRecord`](super::PacketRecord)s have a
@@ -12,7 +12,6 @@ pub struct Detailed;
 /// A packet, and the purpose of each of its bits.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PacketDetail {
-    header: Header,
     bytes: Bytes,
     items: Box<[CompactItem]>,
 }
@@ -57,19 +56,12 @@ impl CompactItem {
 impl PacketDetail {
     /// Of a packet with an itemized ledger; of another, there are no items.
     #[must_use]
-    pub fn new(header: Header, packet: &Packet, bytes: Bytes) -> Self {
+    pub fn new(packet: &Packet, bytes: Bytes) -> Self {
         let items = packet.ledger.items().unwrap_or_default();
         Self {
-            header,
             bytes,
             items: items.iter().map(CompactItem::new).collect(),
         }
-    }
-
-    /// The header.
-    #[must_use]
-    pub const fn header(&self) -> &Header {
-        &self.header
     }
 
     /// The packet as it was sent.

@@ -258,6 +258,12 @@ impl LaneMeter {
         self.detail_bytes
     }
 
+    /// The samples up to that tick, or up to the newest one; the newest first.
+    pub fn back_from(&self, tick: Option<u64>) -> impl Iterator<Item = &Sample> {
+        let samples = self.samples.iter().rev();
+        samples.skip_while(move |sample| tick.is_some_and(|tick| sample.tick > tick))
+    }
+
     /// The sample of that tick, by the tick of its sender.
     #[must_use]
     pub fn at(&self, tick: u64) -> Option<&Sample> {

@@ -2,6 +2,7 @@
 //! the shadow ladder.
 
 use cubewire_codec::{BitLedger, Header, Packet, Stages, ladder};
+use cubewire_scene::TICKS_PER_SECOND;
 
 use super::{HEADER_BYTES, PacketDetail};
 
@@ -64,6 +65,32 @@ impl PacketRecord {
     #[must_use]
     pub const fn article_bytes(&self) -> usize {
         self.payload_bytes + HEADER_BYTES
+    }
+}
+
+/// What became of a packet, as far as the process of its sender knows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fate {
+    /// It has arrived.
+    Arrived(Arrival),
+    /// It has not arrived for so long that it must be lost.
+    Lost,
+    /// It may still arrive.
+    OnItsWay,
+}
+
+/// Ticks after which a packet that has not arrived counts as lost.
+const LOST_TICKS: u64 = TICKS_PER_SECOND as u64;
+
+impl PacketRecord {
+    /// What has become of it by tick `newest`, if it was sent in tick `sent`.
+    #[must_use]
+    pub const fn fate(&self, sent: u64, newest: u64) -> Fate {
+        match self.arrival {
+            Some(arrival) => Fate::Arrived(arrival),
+            None if newest.saturating_sub(sent) > LOST_TICKS => Fate::Lost,
+            None => Fate::OnItsWay,
+        }
     }
 }
 

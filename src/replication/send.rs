@@ -104,7 +104,7 @@ pub(super) fn send(
                 backoff.0.on_sent(tick, packet.bytes.len() > SLICE_BYTES);
             }
             let bytes = Bytes::from(packet.bytes.clone());
-            let detail = || PacketDetail::new(sent.header, packet, bytes.clone());
+            let detail = || PacketDetail::new(packet, bytes.clone());
             sample.snapshots.push(PacketRecord {
                 header: Some(sent.header),
                 reference_age_ticks: age(sent.named()),

@@ -164,15 +164,8 @@ impl ShadowLadder {
 
     /// Queues what a lane has sent in the newest tick.
     fn push(&mut self, world: &CubeWorld, sent: Option<&PacketRecord>) {
-        let mut snapshot = self.spare.pop().unwrap_or_default();
-        if sent.is_some() {
-            snapshot.cubes.clone_from(&world.current().cubes);
-        }
-        self.queue.push(ShadowTick {
-            tick: world.tick(),
-            acked_ages_ticks: sent.map(|sent| sent.acked_ages_ticks),
-            snapshot,
-        });
+        self.queue
+            .push(ShadowTick::new(world, sent, &mut self.spare));
     }
 
     /// Lets a task encode the queue, unless one is at work.

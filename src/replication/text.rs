@@ -13,6 +13,8 @@
 
 mod describe;
 
+pub use describe::{rung_name, rung_or_stages};
+
 use std::str::FromStr;
 use std::time::Duration;
 

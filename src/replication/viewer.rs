@@ -136,7 +136,7 @@ impl Accountant {
         if packet.bytes[..] != decoded.bytes[..] {
             packet.ledger.reset();
         }
-        let detail = || PacketDetail::new(decoded.header, packet, decoded.bytes.clone());
+        let detail = || PacketDetail::new(packet, decoded.bytes.clone());
         let record = PacketRecord {
             header: Some(decoded.header),
             payload_bytes: decoded.bytes.len(),

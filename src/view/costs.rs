@@ -170,13 +170,12 @@ fn automatic_end(largest: f32) -> f32 {
 /// Adds the mean bits of the newest packets, and the form of the newest. Looking back, the packet of the
 /// moment stands alone.
 fn add_bits(half: &mut Vec<Cost>, meter: &LaneMeter, moment: Option<u64>) {
-    let samples = meter.samples().iter().rev();
-    let newest = moment.or(samples.clone().next().map(|sample| sample.tick));
-    let Some(newest) = newest else {
+    let newest = meter.samples().back().map(|sample| sample.tick);
+    let Some(newest) = moment.or(newest) else {
         return;
     };
-    let packets = samples
-        .skip_while(|sample| sample.tick > newest)
+    let packets = meter
+        .back_from(moment)
         .take_while(|sample| newest - sample.tick < MAX_AGE_TICKS * AVERAGED_PACKETS as u64)
         .flat_map(|sample| sample.snapshots.iter())
         .filter_map(|packet| packet.detail.as_deref());
@@ -265,7 +264,7 @@ mod tests {
                 ledger: BitLedger::itemized(),
                 ..Packet::default()
             };
-            let header = encoder
+            encoder
                 .encode(
                     Sequence(tick as u16),
                     stages,
@@ -276,7 +275,7 @@ mod tests {
                 )
                 .unwrap();
             let bytes = packet.bytes.clone().into();
-            let detail = PacketDetail::new(header, &packet, bytes);
+            let detail = PacketDetail::new(&packet, bytes);
             Sample {
                 tick,
                 snapshots: vec![PacketRecord {

@@ -119,9 +119,8 @@ pub(super) fn draw(
 
 /// The newest packets up to the moment, the newest first.
 fn shares(what: &Inspected<'_>, cube: usize) -> Vec<Share> {
-    let samples = what.meter.samples().iter().rev();
-    let until = samples.skip_while(|sample| what.moment.is_some_and(|moment| sample.tick > moment));
-    until
+    let samples = what.meter.back_from(what.moment);
+    samples
         .flat_map(|sample| sample.snapshots.iter().map(|packet| (sample.tick, packet)))
         .filter_map(|(tick, packet)| Share::of(tick, packet, cube))
         .take(PACKETS)

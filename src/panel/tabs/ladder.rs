@@ -3,12 +3,12 @@
 use std::ops::RangeInclusive;
 
 use bevy_egui::egui::{
-    self, Align2, Color32, Rect, Sense, Stroke, StrokeKind, TextStyle, WidgetInfo, WidgetType,
-    pos2, vec2,
+    self, Align2, Color32, Rect, Sense, StrokeKind, TextStyle, WidgetInfo, WidgetType, pos2, vec2,
 };
 use cubewire_codec::Stages;
 use cubewire_codec::ladder::{AFFINE, LADDER, Rung, rung_of};
 
+use super::axis::Axis;
 use crate::controls::RUNG_KEYS;
 use crate::panel::{style, terms};
 use crate::replication::{Accounting, SenderSettings, ShadowLadder, ShadowRung, TARGET_KBPS};
@@ -91,7 +91,7 @@ pub(in crate::panel) fn draw(
     let Some(shadow) = shadow else {
         return;
     };
-    look.target(ui, top, rungs_end);
+    columns.axis().target(ui, top, rungs_end);
     if let Some(rung) = rung_of(sender.stages) {
         ui.label(rung.summary);
     }
@@ -127,16 +127,19 @@ impl Columns {
         }
     }
 
+    /// The scale of the bars.
+    const fn axis(&self) -> Axis {
+        Axis {
+            left: self.bar,
+            right: self.bar_end,
+        }
+    }
+
     /// The place of a bandwidth on the logarithmic scale.
     fn at(&self, kbps: f64) -> f32 {
-        let decades = |kbps: f64| (kbps / SCALE_KBPS[0]).log10();
-        let fraction = decades(kbps.max(SCALE_KBPS[0])) / decades(SCALE_KBPS[1]);
-        self.bar + (self.bar_end - self.bar) * (fraction as f32).min(1.0)
+        self.axis().at(kbps)
     }
 }
-
-/// The ends of the bars' scale.
-pub(super) const SCALE_KBPS: [f64; 2] = [4.0, 20_000.0];
 
 fn header(ui: &mut egui::Ui, columns: &Columns, sender: &SenderSettings, is_measured: bool) {
     let size = vec2(ui.available_width(), *ROW_HEIGHT.start());
@@ -280,15 +283,6 @@ impl Look {
                 weak,
             );
         }
-    }
-
-    /// The target, drawn through the bars.
-    fn target(&self, ui: &egui::Ui, top: f32, bottom: f32) {
-        let x = self.columns.at(TARGET_KBPS);
-        let stroke = Stroke::new(1.0, ui.visuals().text_color());
-        let line = [pos2(x, top), pos2(x, bottom)];
-        let dashes = egui::Shape::dashed_line(&line, stroke, 3.0, 3.0);
-        ui.painter().extend(dashes);
     }
 }
 

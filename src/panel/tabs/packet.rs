@@ -12,7 +12,7 @@ use cubewire_codec::BitKind;
 use super::cube;
 use crate::history::Selection;
 use crate::panel::PanelState;
-use crate::replication::{LaneMeter, PacketRecord, Sample};
+use crate::replication::{Fate, PacketRecord, Sample};
 use inspected::Inspected;
 pub(in crate::panel) use rows::Order;
 
@@ -22,7 +22,9 @@ pub(super) fn draw(
     selection: &mut Selection,
     what: &Inspected<'_>,
 ) {
-    let Some((sample, packet)) = newest(what.meter, what.moment) else {
+    let mut samples = what.meter.back_from(what.moment);
+    let newest = samples.find_map(|sample| Some((sample, sample.snapshots.first()?)));
+    let Some((sample, packet)) = newest else {
         ui.weak("No packet is recorded yet.");
         return;
     };
@@ -32,11 +34,13 @@ pub(super) fn draw(
         ui.weak("The bytes of this packet are not recorded any more.");
         return;
     };
-    ui.label(header::words(detail.header(), packet))
-        .on_hover_text(format!(
-            "{} bits of the packet.",
-            packet.ledger.kind(BitKind::Header)
-        ));
+    if let Some(header) = &packet.header {
+        ui.label(header::words(header, packet))
+            .on_hover_text(format!(
+                "{} bits of the packet.",
+                packet.ledger.kind(BitKind::Header)
+            ));
+    }
     if detail.items().len() == 0 {
         ui.weak(
             "The server encoded it with references that are not known here, so its bits are not.",
@@ -69,23 +73,15 @@ pub(super) fn draw(
     }
 }
 
-/// The newest packet, or that of the moment.
-fn newest(meter: &LaneMeter, moment: Option<u64>) -> Option<(&Sample, &PacketRecord)> {
-    let samples = meter.samples().iter().rev();
-    let until = samples.skip_while(|sample| moment.is_some_and(|moment| sample.tick > moment));
-    let mut sent = until.filter_map(|sample| Some((sample, sample.snapshots.first()?)));
-    sent.next()
-}
-
 fn summary(ui: &mut egui::Ui, sample: &Sample, packet: &PacketRecord, what: &Inspected<'_>) {
     let newest = what.meter.samples().back().map_or(0, |sample| sample.tick);
-    let arrival = match packet.arrival {
-        Some(arrival) if arrival.is_late => {
+    let arrival = match packet.fate(sample.tick, newest) {
+        Fate::Arrived(arrival) if arrival.is_late => {
             format!("came too late, after {} ticks", arrival.after_ticks)
         }
-        Some(arrival) => format!("came after {} ticks", arrival.after_ticks),
-        None if newest - sample.tick > 60 => "was lost".to_owned(),
-        None => "is on its way".to_owned(),
+        Fate::Arrived(arrival) => format!("came after {} ticks", arrival.after_ticks),
+        Fate::Lost => "was lost".to_owned(),
+        Fate::OnItsWay => "is on its way".to_owned(),
     };
     let bits = packet.ledger.total();
     ui.label(format!(

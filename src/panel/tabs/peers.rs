@@ -4,12 +4,12 @@ use std::time::Duration;
 
 use bevy::prelude::{Res, ResMut};
 use bevy_egui::egui;
-use cubewire_codec::ladder;
 use cubewire_scene::TICKS_PER_SECOND;
 
 use crate::panel::figure;
 use crate::replication::{
     Accounting, ConnectionStatus, LaneMeter, Peer, SenderSettings, ServerConnection, Serving,
+    rung_name,
 };
 use crate::view::Notices;
 
@@ -90,7 +90,7 @@ pub(in crate::panel) fn draw(ui: &mut egui::Ui, peers: Peers<'_>) {
 }
 
 fn draw_viewer(ui: &mut egui::Ui, peer: &Peer, settings: &SenderSettings, meter: &LaneMeter) {
-    let rung = ladder::rung_of(settings.stages).map_or("custom stages", |rung| rung.name);
+    let rung = rung_name(settings.stages);
     figure(
         ui,
         &peer.address,

@@ -3,9 +3,10 @@
 use bevy_egui::egui;
 use cubewire_protocol::Interpolation;
 use cubewire_scene::TICKS_PER_SECOND;
-use egui_plot::{AxisHints, Bar, BarChart, MarkerShape, Plot, Points, uniform_grid_spacer};
+use egui_plot::{AxisHints, Bar, BarChart, MarkerShape, Points, uniform_grid_spacer};
 
 use super::network::millis;
+use crate::panel::graph::base;
 use crate::panel::{PanelState, figure, style, terms};
 use crate::replication::{Divergence, LaneMeter, LaneSettings, PlayoutDelay, Totals};
 use crate::theme::egui_color;
@@ -156,17 +157,8 @@ fn plot(ui: &mut egui::Ui, state: &PanelState, meter: &LaneMeter) {
     let time = AxisHints::new_x()
         .label_spacing(20.0..=28.0)
         .formatter(|mark, _| format!("{:.0} s", mark.value.abs()));
-    Plot::new("playout")
-        .height(HEIGHT)
-        .sense(egui::Sense::hover())
-        .allow_drag(false)
-        .allow_zoom(false)
-        .allow_scroll(false)
-        .allow_boxed_zoom(false)
-        .allow_axis_zoom_drag(false)
-        .allow_double_click_reset(false)
+    base("playout", HEIGHT)
         .show_x(false)
-        .show_y(false)
         .custom_x_axes(vec![time])
         .custom_y_axes(vec![count])
         .include_y(2.0 * MARKS_AT)

@@ -5,14 +5,13 @@ mod steps;
 mod time;
 
 use bevy_egui::egui::{
-    self, Align2, Color32, Rect, Response, Sense, Shape, Stroke, TextStyle, WidgetInfo, WidgetType,
-    pos2, vec2,
+    self, Align2, Color32, Rect, Response, Sense, TextStyle, WidgetInfo, WidgetType, vec2,
 };
 use cubewire_codec::Stages;
 
-use super::ladder::SCALE_KBPS;
+use super::axis::Axis;
 use crate::panel::{PanelState, SavingsView, style};
-use crate::replication::{Ablation, ShadowLadder, TARGET_KBPS};
+use crate::replication::{Ablation, ShadowLadder};
 use crate::view::Side;
 
 impl SavingsView {
@@ -82,43 +81,6 @@ struct Look {
     warning: Color32,
 }
 
-/// A logarithmic axis, from left to right.
-#[derive(Clone, Copy, Debug)]
-struct Axis {
-    left: f32,
-    right: f32,
-}
-
-impl Axis {
-    /// The place of a bandwidth, logical points.
-    fn at(self, kbps: f64) -> f32 {
-        let decades = |kbps: f64| (kbps / SCALE_KBPS[0]).log10();
-        let fraction = decades(kbps.max(SCALE_KBPS[0])) / decades(SCALE_KBPS[1]);
-        self.left + (self.right - self.left) * (fraction as f32).min(1.0)
-    }
-
-    /// The bar from one bandwidth to another, in a row. It is never too narrow to be seen.
-    fn bar(self, row: Rect, from: f64, to: f64) -> Rect {
-        let (from, to) = (self.at(from), self.at(to));
-        let (left, right) = (from.min(to), from.max(to));
-        let middle = 0.5 * (left + right);
-        let half = (0.5 * (right - left)).max(0.5 * MIN_BAR);
-        Rect::from_x_y_ranges(
-            middle - half..=middle + half,
-            row.top() + BAR_GAP..=row.bottom() - BAR_GAP,
-        )
-    }
-
-    /// The target, drawn through the bars.
-    fn target(self, ui: &egui::Ui, top: f32, bottom: f32) {
-        let x = self.at(TARGET_KBPS);
-        let stroke = Stroke::new(1.0, ui.visuals().text_color());
-        let line = [pos2(x, top), pos2(x, bottom)];
-        ui.painter()
-            .extend(Shape::dashed_line(&line, stroke, 3.0, 3.0));
-    }
-}
-
 /// A row of that height with a name for those who cannot see it.
 fn row(ui: &mut egui::Ui, height: f32, name: &str, is_present: bool) -> (Rect, Response) {
     let size = vec2(ui.available_width(), height);
@@ -166,30 +128,9 @@ fn ticks(count: u64) -> String {
     }
 }
 
-/// Logical points.
-const MIN_BAR: f32 = 1.5;
-const BAR_GAP: f32 = 3.5;
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    const AXIS: Axis = Axis {
-        left: 100.0,
-        right: 200.0,
-    };
-
-    #[test]
-    fn a_bar_reaches_from_one_bandwidth_to_the_other_in_either_direction() {
-        let row = Rect::from_x_y_ranges(0.0..=390.0, 20.0..=40.0);
-        for (from, to) in [(400.0, 40.0), (40.0, 400.0)] {
-            let bar = AXIS.bar(row, from, to);
-            assert!((bar.left() - AXIS.at(40.0)).abs() < 0.01);
-            assert!((bar.right() - AXIS.at(400.0)).abs() < 0.01);
-        }
-        assert!((AXIS.bar(row, 40.0, 40.0).width() - MIN_BAR).abs() < 0.01);
-        assert_eq!((AXIS.at(0.0), AXIS.at(1e9)), (100.0, 200.0));
-    }
 
     #[test]
     fn a_difference_has_a_sign_unless_it_is_zero() {

@@ -1,11 +1,6 @@
 //! The columns of the timeline, each one pixel wide.
 
-use cubewire_scene::TICKS_PER_SECOND;
-
-use crate::replication::{LaneMeter, METER_TICKS, Sample, kbps};
-
-/// Ticks after which a packet that has not arrived counts as lost.
-const LOST_TICKS: u64 = TICKS_PER_SECOND as u64;
+use crate::replication::{Fate, LaneMeter, METER_TICKS, kbps};
 
 /// The scale of the timeline, kbps.
 const MIN_KBPS: f64 = 1.0;
@@ -37,9 +32,13 @@ impl Columns {
             let bytes = sample.snapshots.iter().map(|packet| packet.article_bytes());
             let rate = kbps(bytes.max().unwrap_or(0), 1);
             column.kbps = column.kbps.max(rate);
-            column.is_lost |= is_lost(sample, newest);
-            let arrivals = sample.snapshots.iter().filter_map(|packet| packet.arrival);
-            column.is_late |= arrivals.into_iter().any(|arrival| arrival.is_late);
+            for packet in &sample.snapshots {
+                match packet.fate(sample.tick, newest) {
+                    Fate::Arrived(arrival) => column.is_late |= arrival.is_late,
+                    Fate::Lost => column.is_lost = true,
+                    Fate::OnItsWay => {}
+                }
+            }
         }
         Self(columns)
     }
@@ -47,16 +46,6 @@ impl Columns {
     pub(super) fn iter(&self) -> impl Iterator<Item = &Column> {
         self.0.iter()
     }
-}
-
-/// Whether the packet of that tick must be lost by now.
-pub(super) fn is_lost(sample: &Sample, newest: u64) -> bool {
-    let is_old = newest.saturating_sub(sample.tick) > LOST_TICKS;
-    is_old
-        && sample
-            .snapshots
-            .iter()
-            .any(|packet| packet.arrival.is_none())
 }
 
 /// Where a rate lies on the scale, 0 to 1.
@@ -68,7 +57,7 @@ pub(super) fn height_of(kbps: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::replication::{Arrival, PacketRecord};
+    use crate::replication::{Arrival, PacketRecord, Sample};
 
     fn meter() -> LaneMeter {
         LaneMeter::from_samples((0..METER_TICKS as u64).map(|tick| {

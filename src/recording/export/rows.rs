@@ -6,12 +6,12 @@ use std::io;
 use std::path::Path;
 use std::sync::LazyLock;
 
-use cubewire_codec::{BitKind, Stages, ladder};
+use cubewire_codec::BitKind;
 use cubewire_scene::TICKS_PER_SECOND;
 use serde_json::Value;
 
 use crate::files::NewFile;
-use crate::replication::{Divergence, PacketRecord, Sample, Totals};
+use crate::replication::{Divergence, PacketRecord, Sample, Totals, rung_or_stages};
 
 /// A column of the table, and a name in each object of JSON.
 pub struct Column {
@@ -32,7 +32,7 @@ pub static COLUMNS: LazyLock<Vec<Column>> = LazyLock::new(|| {
     let mut columns = vec![
         column("tick", |sample| sample.tick.into()),
         column("seconds", |sample| seconds(sample.tick).into()),
-        column("rung", |sample| rung(sample.stages).into()),
+        column("rung", |sample| rung_or_stages(sample.stages).into()),
         packets("payload_bytes", |totals| totals.payload_bytes.into()),
         packets("article_bytes", |totals| totals.article_bytes.into()),
         column("wire_bytes", |sample| sample.traffic.wire_bytes.into()),
@@ -120,11 +120,6 @@ fn rounded(value: f64) -> f64 {
 /// The time of a tick.
 pub(super) fn seconds(tick: u64) -> f64 {
     rounded(tick as f64 / f64::from(TICKS_PER_SECOND))
-}
-
-/// The name of the rung, or the stages as text.
-fn rung(stages: Stages) -> String {
-    ladder::rung_of(stages).map_or_else(|| stages.to_string(), |rung| rung.name.to_owned())
 }
 
 /// A value as text; nothing for null.

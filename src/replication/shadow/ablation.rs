@@ -179,15 +179,8 @@ impl Ablation {
         if choice == Choice::Skip {
             return;
         }
-        let mut snapshot = self.spare.pop().unwrap_or_default();
-        if sent.is_some() {
-            snapshot.cubes.clone_from(&world.current().cubes);
-        }
-        self.queue.push(ShadowTick {
-            tick,
-            acked_ages_ticks,
-            snapshot,
-        });
+        self.queue
+            .push(ShadowTick::new(world, sent, &mut self.spare));
         self.counts.push_back(choice == Choice::Count);
     }
 

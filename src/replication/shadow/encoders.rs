@@ -11,6 +11,7 @@ use cubewire_protocol::{BaselineRing, MAX_BASELINE_AGE_TICKS};
 
 use crate::replication::packet::PacketRecord;
 use crate::replication::quantized::QuantizedWorld;
+use crate::simulation::CubeWorld;
 
 /// Baselines that a shadow keeps: as many as the lane.
 const RING: usize = MAX_BASELINE_AGE_TICKS as usize + 1;
@@ -24,6 +25,25 @@ pub(super) struct ShadowTick {
     pub(super) acked_ages_ticks: Option<[Option<u16>; 3]>,
     /// The cubes; of no meaning if nothing was sent.
     pub(super) snapshot: Snapshot,
+}
+
+impl ShadowTick {
+    /// What a lane has sent in the newest tick. Takes the memory of a spare snapshot, if there is one.
+    pub(super) fn new(
+        world: &CubeWorld,
+        sent: Option<&PacketRecord>,
+        spare: &mut Vec<Snapshot>,
+    ) -> Self {
+        let mut snapshot = spare.pop().unwrap_or_default();
+        if sent.is_some() {
+            snapshot.cubes.clone_from(&world.current().cubes);
+        }
+        Self {
+            tick: world.tick(),
+            acked_ages_ticks: sent.map(|sent| sent.acked_ages_ticks),
+            snapshot,
+        }
+    }
 }
 
 /// An encoder for each of some stages, with the baselines that its own packets carried.

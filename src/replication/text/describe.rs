@@ -2,17 +2,29 @@
 
 use std::time::Duration;
 
-use cubewire_codec::ladder;
+use cubewire_codec::{Stages, ladder};
 use cubewire_link::{Bandwidth, Conditions, Jitter, Loss, Preset};
 use cubewire_protocol::{BaselineChoice, Interpolation};
 
 use super::super::{LaneSettings, PlayoutDelay};
 
+/// The name of the rung with these stages, or `custom stages`.
+#[must_use]
+pub fn rung_name(stages: Stages) -> &'static str {
+    ladder::rung_of(stages).map_or("custom stages", |rung| rung.name)
+}
+
+/// The name of the rung with these stages, or their text.
+#[must_use]
+pub fn rung_or_stages(stages: Stages) -> String {
+    ladder::rung_of(stages).map_or_else(|| stages.to_string(), |rung| rung.name.to_owned())
+}
+
 impl LaneSettings {
-    /// The name of the rung, or `custom stages`.
+    /// See [`rung_name`].
     #[must_use]
     pub fn rung_name(&self) -> &'static str {
-        ladder::rung_of(self.sender.stages).map_or("custom stages", |rung| rung.name)
+        rung_name(self.sender.stages)
     }
 
     /// A description of the simulated network, the send rate and the interpolation. Of the network, every

@@ -1,8 +1,8 @@
 //! The header of a packet in words.
 
-use cubewire_codec::{Header, Reference, Stages, ladder};
+use cubewire_codec::{Header, Reference};
 
-use crate::replication::PacketRecord;
+use crate::replication::{PacketRecord, rung_or_stages};
 
 /// What the header says, as one sentence.
 pub(super) fn words(header: &Header, packet: &PacketRecord) -> String {
@@ -18,31 +18,24 @@ pub(super) fn words(header: &Header, packet: &PacketRecord) -> String {
         }
     };
     let stages = match header.reference {
-        Reference::Initial { stages } => format!("stages: {}", name(stages)),
+        Reference::Initial { stages } => format!("stages: {}", rung_or_stages(stages)),
         Reference::Baseline {
             stages: Some(stages),
             ..
-        } => format!("stages: {}", name(stages)),
+        } => format!("stages: {}", rung_or_stages(stages)),
         Reference::Baseline { stages: None, .. } => {
             format!(
                 "stages as in the baseline's packet ({})",
-                name(packet.stages)
+                rung_or_stages(packet.stages)
             )
         }
     };
     format!("Header: sequence {sequence}, {reference}, {stages}.")
 }
 
-fn name(stages: Stages) -> String {
-    match ladder::rung_of(stages) {
-        Some(rung) => rung.name.to_owned(),
-        None => stages.to_string(),
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use cubewire_codec::Sequence;
+    use cubewire_codec::{Sequence, ladder};
 
     use super::*;
 

@@ -2,11 +2,11 @@
 
 use bevy::prelude::*;
 use bevy_egui::egui::{self, RichText};
-use cubewire_codec::{Stages, ladder};
+use cubewire_codec::Stages;
 use cubewire_scene::TICKS_PER_SECOND;
 use egui_plot::{Plot, PlotPoint, Points, Text, log_grid_spacer};
 
-use crate::replication::{Accounting, Divergence, LaneMeter};
+use crate::replication::{Accounting, Divergence, LaneMeter, rung_or_stages};
 use crate::theme::{Theme, egui_color};
 use crate::view::Selected;
 
@@ -118,7 +118,7 @@ pub(super) fn draw(ui: &mut egui::Ui, theme: Theme, stages: Stages, tradeoffs: &
                 let is_now = tried.stages == stages;
                 let name = format!(
                     "{}: {:.1} kbps, {:.2} mm, {:.2}°",
-                    name(tried.stages),
+                    rung_or_stages(tried.stages),
                     tried.kbps,
                     tried.mm,
                     tried.degrees
@@ -135,10 +135,6 @@ pub(super) fn draw(ui: &mut egui::Ui, theme: Theme, stages: Stages, tradeoffs: &
                 }
             }
         });
-}
-
-fn name(stages: Stages) -> String {
-    ladder::rung_of(stages).map_or_else(|| stages.to_string(), |rung| rung.name.to_owned())
 }
 
 /// The label of a common logarithm.

@@ -11,7 +11,7 @@ use cubewire_codec::stages::{
 
 use super::{Axis, Look, Measures, row, signed, text, ticks};
 use crate::panel::terms;
-use crate::replication::{Ablated, Accounting, Part, ShadowLadder, TARGET_KBPS};
+use crate::replication::{Ablated, Accounting, Part, ShadowLadder, TARGET_KBPS, rung_name};
 
 pub(super) fn draw(ui: &mut egui::Ui, look: Look, measures: Measures<'_>, shadow: &ShadowLadder) {
     let Some(ablation) = measures.ablation else {
@@ -95,7 +95,7 @@ struct Row {
 impl Row {
     fn of(ablated: Option<&Ablated>, kbps: Option<f64>, present: Stages) -> Self {
         let Some(ablated) = ablated else {
-            let name = rung_of(present).map_or("custom stages", |rung| rung.name);
+            let name = rung_name(present);
             return Self {
                 title: format!("now: {name}"),
                 along: None,

@@ -5,12 +5,10 @@ use std::ops::RangeInclusive;
 use bevy_egui::egui::{self, Align2, Color32, RichText, Sense, TextStyle, pos2, vec2};
 use cubewire_codec::Stages;
 use cubewire_scene::TICKS_PER_SECOND;
-use egui_plot::{
-    AxisHints, HoverPosition, Line, LineStyle, Plot, PlotPoint, PlotPoints, PlotUi, Text,
-};
+use egui_plot::{AxisHints, HoverPosition, Line, LineStyle, PlotPoint, PlotPoints, PlotUi, Text};
 
 use super::{Look, text};
-use crate::panel::graph::{MAX_GRAPH_SECONDS, SMOOTHING_TICKS, Scale, smooth};
+use crate::panel::graph::{MAX_GRAPH_SECONDS, SMOOTHING_TICKS, Scale, base, smooth};
 use crate::panel::{PanelState, style};
 use crate::replication::{ShadowLadder, ShadowRung, TARGET_KBPS};
 use crate::theme::egui_color;
@@ -130,17 +128,8 @@ impl Lines<'_> {
             .min_thickness(AXIS_THICKNESS)
             .formatter(|mark, _| format!("{:.0}", SCALE.kbps(mark.value)));
         let labels = self.labels();
-        Plot::new("savings over time")
-            .height(height)
-            .sense(Sense::hover())
-            .allow_drag(false)
-            .allow_zoom(false)
-            .allow_scroll(false)
-            .allow_boxed_zoom(false)
-            .allow_axis_zoom_drag(false)
-            .allow_double_click_reset(false)
+        base("savings over time", height)
             .show_x(false)
-            .show_y(false)
             .show_axes([false, true])
             .custom_y_axes(vec![axis])
             .show_grid([false, true])
