@@ -54,6 +54,17 @@ impl BitKind {
             Self::Padding => "padding",
         }
     }
+
+    /// The names of the components in [`BitItem::components`]: x, y, z, or a, b, c of an orientation as its
+    /// smallest three; none of a kind that has no components.
+    #[must_use]
+    pub const fn component_names(self) -> Option<[&'static str; 3]> {
+        match self {
+            Self::Position | Self::Velocity => Some(["x", "y", "z"]),
+            Self::Orientation => Some(["a", "b", "c"]),
+            _ => None,
+        }
+    }
 }
 
 impl fmt::Display for BitKind {
@@ -117,6 +128,24 @@ pub struct BitItem {
     pub bits: f64,
     /// How a position or an orientation is coded.
     pub form: Option<Form>,
+    /// How many of `bits` each component takes: x, y and z of a position or a velocity, a, b and c of an
+    /// orientation as its smallest three. None if no component is sent, and none of an orientation of four
+    /// floats, which take 32 bits each.
+    ///
+    /// Each is from 0 to `bits`, and includes what says in which range it is; the rest of `bits` is the
+    /// [prefix](Self::prefix). Bit-packed, they are whole numbers, and the prefix is followed by the components
+    /// in this order. Arithmetically coded, the components of a position are coded as z, x, y.
+    pub components: Option<[f64; 3]>,
+}
+
+impl BitItem {
+    /// Bits that are of no single component: they precede the components, and say which form the item has,
+    /// and which component of an orientation is omitted. All bits of an item without components.
+    #[must_use]
+    pub fn prefix(&self) -> f64 {
+        let components = self.components.unwrap_or_default();
+        self.bits - components.into_iter().sum::<f64>()
+    }
 }
 
 /// The bits of a packet by kind and, optionally, as a list in the order of the packet.
@@ -214,6 +243,7 @@ impl BitLedger {
                 cube,
                 bits,
                 form: None,
+                components: None,
             }),
         }
     }
@@ -222,6 +252,13 @@ impl BitLedger {
     pub(crate) fn note(&mut self, form: impl FnOnce() -> Form) {
         if let Some(item) = self.items.as_mut().and_then(|items| items.last_mut()) {
             item.form = Some(form());
+        }
+    }
+
+    /// Notes the bits of each component of the newest item.
+    pub(crate) fn note_components(&mut self, components: impl FnOnce() -> [f64; 3]) {
+        if let Some(item) = self.items.as_mut().and_then(|items| items.last_mut()) {
+            item.components = Some(components());
         }
     }
 }
@@ -237,20 +274,28 @@ mod tests {
         ledger.record(BitKind::Header, None, 34.0);
         ledger.record(BitKind::Position, Some(2), 12.0);
         ledger.note(|| Form::Small);
+        ledger.note_components(|| [3.0, 3.0, 5.0]);
         ledger.record(BitKind::Flags, Some(2), 1.0);
         ledger.record(BitKind::Flags, Some(2), 1.0);
         assert_eq!(ledger.total(), 48.0);
         assert_eq!(ledger.kind(BitKind::Position), 12.0);
-        let item = |kind, cube, bits, form| BitItem {
+        let item = |kind, cube, bits| BitItem {
             kind,
             cube,
             bits,
-            form,
+            form: None,
+            components: None,
         };
+        let position = BitItem {
+            form: Some(Form::Small),
+            components: Some([3.0, 3.0, 5.0]),
+            ..item(BitKind::Position, Some(2), 12.0)
+        };
+        assert_eq!(position.prefix(), 1.0);
         let items = [
-            item(BitKind::Header, None, 34.0, None),
-            item(BitKind::Position, Some(2), 12.0, Some(Form::Small)),
-            item(BitKind::Flags, Some(2), 2.0, None),
+            item(BitKind::Header, None, 34.0),
+            position,
+            item(BitKind::Flags, Some(2), 2.0),
         ];
         assert_eq!(ledger.items(), Some(&items[..]));
 

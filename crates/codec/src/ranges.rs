@@ -84,6 +84,12 @@ impl<const N: usize> Ranges<N> {
         Some(word.then(self.signed(z)?))
     }
 
+    /// Bits of each of three signed numbers that [`signed_vector`](Self::signed_vector) has a code for, with
+    /// its prefix.
+    pub(crate) fn component_bits(&self, components: [i32; 3]) -> [u32; 3] {
+        components.map(|component| self.signed_bits(component).unwrap_or(0))
+    }
+
     /// The form of a difference that [`signed_vector`](Self::signed_vector) has a code for.
     pub(crate) fn form(&self, difference: [i32; 3]) -> Form {
         let first = Some(1 + u32::from(self.bits[0]));

@@ -108,6 +108,11 @@ impl<W: BitWrite> Sink<'_, W> {
         self.ledger.note(form);
     }
 
+    /// Notes the bits of each component of the field, which was just written up to the last one.
+    pub(crate) fn note_components(&mut self, bits: impl FnOnce() -> [u32; 3]) {
+        self.ledger.note_components(|| bits().map(f64::from));
+    }
+
     /// `value` in `bits`, which must hold it.
     pub(crate) fn put(&mut self, kind: BitKind, bits: u32, value: u32) {
         self.put_word(kind, Word::new(bits, value));

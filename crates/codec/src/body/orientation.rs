@@ -107,6 +107,7 @@ fn put_absolute<W: BitWrite>(sink: &mut Sink<'_, W>, bits: u8, orientation: Smal
         .map(|component| Word::new(u32::from(bits), u32::from(component)))
         .fold(Word::new(2, u32::from(orientation.largest)), Word::then);
     sink.put_word(KIND, word);
+    sink.note_components(|| [u32::from(bits); 3]);
 }
 
 fn take_absolute(source: &mut Source<'_>, bits: u8) -> Result<SmallestThree, DecodeError> {
@@ -137,6 +138,7 @@ fn put_relative<const N: usize, W: BitWrite>(
     match relative {
         Some(word) => {
             sink.put_word(KIND, Word::new(1, 1).then(word));
+            sink.note_components(|| ranges.component_bits(difference));
             sink.note(|| ranges.form(difference));
         }
         None => {

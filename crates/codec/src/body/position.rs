@@ -49,6 +49,7 @@ impl Body<'_> {
                 for word in position {
                     sink.put(KIND, 32, word.cast_unsigned());
                 }
+                sink.note_components(|| [32; 3]);
                 sink.note(|| Form::Whole);
                 return;
             }
@@ -109,6 +110,7 @@ fn put_relative<const N: usize, W: BitWrite>(
     match ranges.signed_vector(difference) {
         Some(word) => {
             sink.put_word(KIND, Word::new(1, 1).then(word));
+            sink.note_components(|| ranges.component_bits(difference));
             sink.note(|| ranges.form(difference));
         }
         None => {
@@ -142,6 +144,7 @@ fn put_bounded<W: BitWrite>(sink: &mut Sink<'_, W>, bounds: [Bounded; 3], positi
     for (value, bounds) in position.into_iter().zip(bounds) {
         sink.put_word(KIND, Word::bounded(&bounds, value));
     }
+    sink.note_components(|| bounds.map(|bounds| bounds.bits()));
 }
 
 fn take_bounded(source: &mut Source<'_>, bounds: [Bounded; 3]) -> Result<[i32; 3], DecodeError> {
@@ -166,6 +169,7 @@ fn put_affine<W: BitWrite>(sink: &mut Sink<'_, W>, position: [i32; 3], before: [
         for code in codes {
             sink.put(KIND, DIFFERENCE_BITS, code.cast_unsigned());
         }
+        sink.note_components(|| [DIFFERENCE_BITS; 3]);
         sink.note(|| match position == before {
             true => Form::Exact,
             false => Form::Small,

@@ -35,6 +35,7 @@ impl Body<'_> {
                 for word in current.velocities[cube] {
                     sink.put(KIND, 32, word.cast_unsigned());
                 }
+                sink.note_components(|| [32; 3]);
             }
             Velocity::Quantized => put_quantized(sink, current.velocities[cube]),
             Velocity::AtRestFlag => {
@@ -51,6 +52,7 @@ impl Body<'_> {
                     let code = value - before + DIFFERENCE_ZERO_POINT;
                     sink.put(KIND, DIFFERENCE_BITS, code.cast_unsigned());
                 }
+                sink.note_components(|| [DIFFERENCE_BITS; 3]);
             }
         }
     }
@@ -86,6 +88,7 @@ fn put_quantized<W: BitWrite>(sink: &mut Sink<'_, W>, velocity: [i32; 3]) {
     for value in velocity {
         sink.put_word(KIND, Word::bounded(&VELOCITY, value));
     }
+    sink.note_components(|| [VELOCITY.bits(); 3]);
 }
 
 fn take_quantized(source: &mut Source<'_>) -> Result<[i32; 3], DecodeError> {

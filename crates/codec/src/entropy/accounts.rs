@@ -10,6 +10,9 @@ pub(crate) struct Accounts<'a> {
     /// The current element, and the probability of all its bins so far.
     element: Element,
     probability: f64,
+    /// Bits recorded since the last part of a field ended, and those of the components of the last field.
+    part: f64,
+    components: [f64; 3],
 }
 
 impl<'a> Accounts<'a> {
@@ -21,6 +24,8 @@ impl<'a> Accounts<'a> {
                 cube: None,
             },
             probability: 1.0,
+            part: 0.0,
+            components: [0.0; 3],
         }
     }
 
@@ -28,7 +33,18 @@ impl<'a> Accounts<'a> {
         let bits = -self.probability.log2();
         let Element { kind, cube } = self.element;
         self.ledger.record(kind, cube, bits);
+        self.part += bits;
         self.probability = 1.0;
+    }
+
+    /// Not inlined, to keep the coding without items as it is.
+    #[cold]
+    fn record_part(&mut self, component: Option<usize>) {
+        self.record();
+        let bits = std::mem::take(&mut self.part);
+        if let Some(component) = component {
+            self.components[component] = bits;
+        }
     }
 }
 
@@ -51,10 +67,18 @@ impl CodingObserver for Accounts<'_> {
         self.probability *= f64::from(probability) / f64::from(ONE);
     }
 
+    fn part_ends(&mut self, component: Option<usize>) {
+        if self.ledger.items().is_some() {
+            self.record_part(component);
+        }
+    }
+
     fn note(&mut self, form: impl FnOnce() -> Form) {
         if self.ledger.items().is_some() {
             self.record();
             self.ledger.note(form);
+            let components = self.components;
+            self.ledger.note_components(|| components);
         }
     }
 }

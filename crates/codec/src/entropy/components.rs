@@ -39,6 +39,7 @@ impl<B: BinCoder, O: CodingObserver> Session<'_, B, O> {
         };
         let mut values = [0; 3];
         let mut so_far = 0;
+        self.observer.part_ends(None);
         for axis in order {
             let group = ResidualContexts::of(field, axis);
             let contexts = contexts(axis, so_far);
@@ -54,6 +55,7 @@ impl<B: BinCoder, O: CodingObserver> Session<'_, B, O> {
             let value = prediction[axis] + residual;
             values[axis] = within(value, range(field, axis), element.kind, cube)?;
             so_far = so_far.max(magnitude(residual));
+            self.observer.part_ends(Some(axis));
         }
         Ok((values, so_far))
     }

@@ -14,7 +14,10 @@ pub(crate) trait CodingObserver {
     /// bin is set.
     fn coded(&mut self, element: Element, slots: &[usize], bin: bool, one: u32);
 
-    /// The field whose bins were just observed is coded in this form.
+    /// The bins that were just observed end a part of their field: its prefix if none, or this component.
+    fn part_ends(&mut self, _: Option<usize>) {}
+
+    /// The field whose bins were just observed, in three components, is coded in this form.
     fn note(&mut self, _: impl FnOnce() -> Form) {}
 }
 

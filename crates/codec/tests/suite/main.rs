@@ -1,6 +1,7 @@
 //! What the codec promises, tested from outside.
 
 mod allocation;
+mod components;
 mod conformance;
 mod counts;
 mod entropy;

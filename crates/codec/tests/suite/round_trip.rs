@@ -1,8 +1,8 @@
 //! Every legal combination of stages brings every snapshot across, and accounts for every bit.
 
 use cubewire_codec::ladder::{AFFINE, CHANGED_FLAGS, LADDER};
-use cubewire_codec::stages::{Delta, Position, RelativeOrientation, RelativePosition};
-use cubewire_codec::{BitKind, BitLedger, Header, Reference, Sequence, Snapshot, Stages};
+use cubewire_codec::stages::{Delta, Orientation, Position, RelativeOrientation, RelativePosition};
+use cubewire_codec::{BitItem, BitKind, BitLedger, Header, Reference, Sequence, Snapshot, Stages};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
@@ -11,7 +11,7 @@ use crate::scene::{Act, Lane, Scene, any_stages, scenes};
 
 const ALL_COMPONENT_BITS: [u8; 14] = [2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15];
 
-fn assert_accounted(lane: &Lane, cubes: usize) {
+fn assert_accounted(lane: &Lane, stages: Stages, cubes: usize) {
     let ledger = &lane.packet.ledger;
     let bits = lane.packet.bytes.len() as f64 * 8.0;
     let kinds: f64 = BitKind::ALL.iter().map(|&kind| ledger.kind(kind)).sum();
@@ -23,6 +23,9 @@ fn assert_accounted(lane: &Lane, cubes: usize) {
         let of_kind = items.iter().filter(|item| item.kind == kind);
         let of_kind: f64 = of_kind.map(|item| item.bits).sum();
         assert!((of_kind - ledger.kind(kind)).abs() < 1e-6);
+    }
+    for item in items {
+        assert_components(item, stages);
     }
     let of_cubes = items.iter().filter(|item| item.cube.is_some());
     assert!(
@@ -45,8 +48,40 @@ fn send_all(scene: &Scene, stages: &[Stages]) {
     let mut before = None;
     for ((sequence, snapshot), stages) in scene.play().into_iter().zip(stages.iter().cycle()) {
         lane.send(sequence, *stages, &snapshot, before);
-        assert_accounted(&lane, snapshot.cubes.len());
+        assert_accounted(&lane, *stages, snapshot.cubes.len());
         before = Some(sequence);
+    }
+}
+
+/// The components of an item and its prefix are all of it.
+fn assert_components(item: &BitItem, stages: Stages) {
+    let is_arithmetic = stages.delta.is_arithmetic();
+    let has_components = match item.kind {
+        BitKind::Position => !is_arithmetic || item.form.is_some(),
+        BitKind::Orientation if stages.orientation == Orientation::Full => false,
+        BitKind::Orientation => !is_arithmetic || item.form.is_some(),
+        // The flag of a cube at rest is all there is.
+        BitKind::Velocity => item.bits > 1.0,
+        _ => false,
+    };
+    assert_eq!(item.components.is_some(), has_components, "{item:?}");
+    let Some(components) = item.components else {
+        assert_eq!(item.prefix(), item.bits);
+        return;
+    };
+    assert!(item.kind.component_names().is_some());
+    let sum: f64 = components.iter().sum();
+    assert!((item.prefix() + sum - item.bits).abs() < 1e-9, "{item:?}");
+    assert!(components.iter().all(|&bits| bits > 0.0), "{item:?}");
+    if is_arithmetic {
+        assert!(item.prefix() > 0.0, "{item:?}");
+    } else {
+        assert!(
+            components.iter().all(|bits| bits.fract() == 0.0),
+            "{item:?}"
+        );
+        // A flag, and the index of the omitted component.
+        assert!((0.0..=3.0).contains(&item.prefix()), "{item:?}");
     }
 }
 
@@ -244,7 +279,7 @@ proptest! {
         for (index, (sequence, snapshot)) in played.iter().enumerate() {
             let baseline = index.checked_sub(ages[index]).map(|before| played[before].0);
             lane.send(*sequence, rung.stages, snapshot, baseline);
-            assert_accounted(&lane, snapshot.cubes.len());
+            assert_accounted(&lane, rung.stages, snapshot.cubes.len());
         }
     }
 }

@@ -1,0 +1,148 @@
+//! The bits of the components that a ledger lists are those that the decoder reads.
+
+use cubewire_codec::{
+    Baseline, BitItem, BitKind, BitLedger, CubeState, QuantizedSnapshot, Sequence, Snapshot,
+    Stages, ladder,
+};
+use glam::{Quat, Vec3};
+
+use crate::scene::Lane;
+
+/// Twelve cubes: at rest, near, farther and too far for any range, along each axis.
+fn snapshots() -> [Snapshot; 2] {
+    let mut before = Snapshot::default();
+    for cube in 0..12 {
+        before.cubes.push(CubeState {
+            position: Vec3::new(cube as f32, 1.0, 2.0),
+            orientation: Quat::from_rotation_z(0.1),
+            ..CubeState::default()
+        });
+    }
+    let mut after = before.clone();
+    for (index, cube) in after.cubes.iter_mut().enumerate() {
+        let (axis, size) = (index / 4, index % 4);
+        // A flag changes, so that every rung sends every cube.
+        cube.interacting = true;
+        cube.position[axis] += [0.0, 0.01, 0.1, 7.0][size];
+        cube.linear_velocity[axis] = [0.0, 0.1, 1.0, 7.0][size];
+        let turned = Quat::from_axis_angle(Vec3::AXES[axis], [0.0, 0.02, 0.1, 0.5][size]);
+        cube.orientation = (turned * cube.orientation).normalize();
+    }
+    [before, after]
+}
+
+/// A lane after the second of two packets.
+fn lane(stages: Stages) -> Lane {
+    let [before, after] = snapshots();
+    let mut lane = Lane::new(&before, BitLedger::itemized());
+    lane.send(Sequence(1), stages, &before, None);
+    lane.send(Sequence(7), stages, &after, Some(Sequence(1)));
+    lane
+}
+
+/// The three numbers of a cube that an item has the components of.
+fn numbers(snapshot: &QuantizedSnapshot, item: &BitItem) -> [i32; 3] {
+    let cube = usize::from(item.cube.unwrap());
+    match item.kind {
+        BitKind::Position => snapshot.positions()[cube],
+        BitKind::Velocity => snapshot.velocities()[cube],
+        _ => snapshot.smallest_three(cube).components.map(i32::from),
+    }
+}
+
+/// A wrong last bit of a component changes what is decoded as this component, and nothing else.
+#[test]
+fn components_end_where_the_decoder_reads_them() {
+    for rung in ladder::all().filter(|rung| !rung.stages.delta.is_arithmetic()) {
+        let mut lane = lane(rung.stages);
+        let sent = lane.sent[&7].snapshot().clone();
+        let held = |sequence: Sequence| lane.received.get(&sequence.0);
+        let mut at = 0;
+        let mut checked = 0;
+        for item in lane.packet.ledger.items().unwrap() {
+            let mut end = at + item.prefix() as usize;
+            at += item.bits as usize;
+            let Some(components) = item.components else {
+                continue;
+            };
+            for (component, bits) in components.into_iter().enumerate() {
+                end += bits as usize;
+                let mut bytes = lane.packet.bytes.clone();
+                bytes[(end - 1) / 8] ^= 0x80 >> ((end - 1) % 8);
+                let mut decoded = Baseline::default();
+                // The other number may be out of range.
+                if lane.decoder.decode(&bytes, held, &mut decoded).is_err() {
+                    continue;
+                }
+                let [sent_numbers, numbers] =
+                    [&sent, decoded.snapshot()].map(|snapshot| numbers(snapshot, item));
+                for other in 0..3 {
+                    assert_eq!(
+                        sent_numbers[other] != numbers[other],
+                        other == component,
+                        "{}: {item:?}",
+                        rung.name
+                    );
+                }
+                let mut changed = Vec::new();
+                decoded.snapshot().compare(&sent, &mut changed);
+                assert_eq!(changed.iter().filter(|&&changed| changed).count(), 1);
+                checked += 1;
+            }
+            assert_eq!(end, at, "{}: {item:?}", rung.name);
+        }
+        assert!(checked > 50, "{}: {checked}", rung.name);
+    }
+}
+
+/// Also where they are coded in another order.
+#[test]
+fn the_dearest_component_of_a_position_is_that_of_the_axis_that_the_cube_moved_along() {
+    for rung in ladder::all().filter(|rung| rung.stages.delta.is_arithmetic()) {
+        let lane = lane(rung.stages);
+        let items = lane.packet.ledger.items().unwrap().iter();
+        let mut moved = 0;
+        for item in items.filter(|item| item.kind == BitKind::Position) {
+            let (axis, size) = (item.cube.unwrap() / 4, item.cube.unwrap() % 4);
+            // Next to a short way, a component that does not move costs about as much.
+            if size < 3 {
+                continue;
+            }
+            let components = item.components.unwrap();
+            for other in (0..3).filter(|&other| other != usize::from(axis)) {
+                let (dearest, bits) = (components[usize::from(axis)], components[other]);
+                assert!(dearest > bits + 4.0, "{}: {item:?}", rung.name);
+            }
+            moved += 1;
+        }
+        assert_eq!(moved, 3, "{}", rung.name);
+    }
+}
+
+#[test]
+fn components_have_the_widths_of_the_wire_format() {
+    let widths = |stages: Stages, kind: BitKind| -> Vec<_> {
+        let lane = lane(stages);
+        let items = lane.packet.ledger.items().unwrap().iter();
+        items
+            .filter(|item| item.kind == kind)
+            .map(|item| (item.prefix(), item.components.unwrap()))
+            .collect()
+    };
+    let of = |rung: ladder::Rung, kind| widths(rung.stages, kind);
+    let full = of(ladder::UNCOMPRESSED, BitKind::Position);
+    assert_eq!(full, vec![(0.0, [32.0; 3]); 12]);
+    let whole = of(ladder::SMALLEST_THREE, BitKind::Orientation);
+    assert_eq!(whole, vec![(2.0, [9.0; 3]); 12]);
+    // By cube: no change, 5, 51 and 3584 steps along x in ranges of 5 and 9 bits.
+    let relative = of(ladder::RELATIVE_ORIENTATION, BitKind::Position);
+    let expected = [
+        (1.0, [6.0, 6.0, 6.0]),
+        (1.0, [6.0, 6.0, 6.0]),
+        (1.0, [10.0, 6.0, 6.0]),
+        (1.0, [18.0, 18.0, 14.0]),
+    ];
+    assert_eq!(relative[..4], expected);
+    assert_eq!(relative[6], (1.0, [6.0, 10.0, 6.0]));
+    assert_eq!(relative[10], (1.0, [6.0, 6.0, 10.0]));
+}
