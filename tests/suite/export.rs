@@ -277,6 +277,7 @@ fn the_buttons_save_the_last_minute_and_the_graph() {
         .map(|line| serde_json::from_str(line).unwrap())
         .collect();
     assert_eq!(lines.len(), samples.len());
+    let mut divided = 0;
     for ((line, row), sample) in lines.iter().zip(&table.rows).zip(samples) {
         for column in COLUMNS.iter() {
             let cell = &row[&*column.name];
@@ -308,11 +309,23 @@ fn the_buttons_save_the_last_minute_and_the_graph() {
         let payload = record.payload_bytes as f64 * 8.0;
         assert!((sum - payload).abs() < 1e-2, "{sum} is not {payload}");
         assert_eq!(items[0]["kind"], "header");
+        for item in items {
+            let Some(components) = item["components"].as_array() else {
+                continue;
+            };
+            let kind = item["kind"].as_str().unwrap();
+            assert!(["position", "orientation", "velocity"].contains(&kind));
+            assert_eq!(components.len(), 3);
+            let sum: f64 = components.iter().map(|bits| bits.as_f64().unwrap()).sum();
+            assert!(sum > 0.0 && sum <= item["bits"].as_f64().unwrap() + 1e-6);
+            divided += 1;
+        }
     }
     let detailed = lines
         .iter()
         .filter(|line| line["packets"][0]["items"].is_array());
     assert_eq!(detailed.count(), 300);
+    assert!(divided > 0);
 
     // The graph ends with the figure of the panel.
     let graph = Table::read(&path("cubewire-2.csv"));

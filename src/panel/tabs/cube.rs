@@ -19,6 +19,8 @@ struct Share {
     tick: u64,
     /// By kind.
     bits: [f64; BitKind::ALL.len()],
+    /// Likewise, of those that are sent in components: bits of each.
+    components: [Option<[f64; 3]>; BitKind::ALL.len()],
     /// Names of the forms of position and orientation.
     forms: [&'static str; 2],
     baseline_age: Option<u16>,
@@ -38,6 +40,7 @@ impl Share {
                 continue;
             }
             share.bits[item.kind as usize] += item.bits;
+            share.components[item.kind as usize] = item.components;
             let form = item.form.map_or("unchanged", |form| form.name());
             match item.kind {
                 BitKind::Position => share.forms[0] = form,
@@ -54,6 +57,22 @@ impl Share {
 
     fn of_kind(&self, kind: BitKind) -> f64 {
         self.bits[kind as usize]
+    }
+
+    /// The bits of each component, a line for each kind that has some.
+    fn words(&self) -> String {
+        let kinds = BitKind::ALL.into_iter().zip(self.components);
+        let lines = kinds.filter_map(|(kind, components)| {
+            let ([a, b, c], [first, second, third]) = kind.component_names().zip(components)?;
+            Some(format!(
+                "{kind}: {a} {first:.1}, {b} {second:.1}, {c} {third:.1} bits"
+            ))
+        });
+        let lines: Vec<_> = lines.collect();
+        match lines.is_empty() {
+            true => "No component of a field is in this packet.".to_owned(),
+            false => lines.join("\n"),
+        }
     }
 
     /// Bits of everything but position and orientation.
@@ -112,7 +131,8 @@ pub(super) fn draw(
                     share.forms[0],
                     share.forms[1],
                 );
-                ui.add(egui::Label::new(RichText::new(text).monospace().small()).truncate());
+                ui.add(egui::Label::new(RichText::new(text).monospace().small()).truncate())
+                    .on_hover_text(share.words());
             }
         });
 }
@@ -178,5 +198,28 @@ mod tests {
             let all = packet.payload_bytes as f64 * 8.0;
             assert!((cubes + shared - all).abs() < 0.01, "{}", rung.name);
         }
+    }
+
+    #[test]
+    fn a_row_of_the_table_says_what_each_component_takes() {
+        let words = |rung: ladder::Rung, cube| {
+            let packet = packet_of(rung.stages);
+            Share::of(3, &packet, cube).unwrap().words()
+        };
+        assert_eq!(
+            words(ladder::SMALLEST_THREE, 1),
+            "position: x 32.0, y 32.0, z 32.0 bits\n\
+             orientation: a 9.0, b 9.0, c 9.0 bits\n\
+             velocity: x 32.0, y 32.0, z 32.0 bits"
+        );
+        // Cube 1 moved far, and did not turn.
+        assert_eq!(
+            words(ladder::CHANGED_FLAGS, 1),
+            "position: x 18.0, y 18.0, z 14.0 bits"
+        );
+        assert_eq!(
+            words(ladder::CHANGED_FLAGS, 9),
+            "No component of a field is in this packet."
+        );
     }
 }

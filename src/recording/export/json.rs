@@ -61,6 +61,9 @@ struct ItemLine {
     cube: Option<u16>,
     bits: f64,
     form: Option<&'static str>,
+    /// Bits of each component; absent if the item has none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    components: Option<[f64; 3]>,
 }
 
 impl From<&PacketRecord> for PacketLine {
@@ -78,6 +81,7 @@ impl From<&PacketRecord> for PacketLine {
             cube: item.cube,
             bits: item.bits,
             form: item.form.map(|form| form.name()),
+            components: item.components,
         };
         let detail = packet.detail.as_ref();
         Self {

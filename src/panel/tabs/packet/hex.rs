@@ -6,7 +6,7 @@ use bevy_egui::egui::{
 use cubewire_codec::BitKind;
 use cubewire_palette::bit_kind;
 
-use super::rows::Span;
+use super::rows::{Span, parts};
 use crate::history::Selection;
 use crate::panel::style;
 use crate::replication::PacketDetail;
@@ -51,6 +51,8 @@ struct Item {
     end: usize,
     kind: BitKind,
     cube: Option<usize>,
+    /// The part of a field: its prefix or a component.
+    part: Option<&'static str>,
 }
 
 impl Bits {
@@ -62,14 +64,17 @@ impl Bits {
             if item.bits.fract() != 0.0 {
                 break;
             }
-            let end = at + item.bits as usize;
-            items.push(Item {
-                start: at,
-                end,
-                kind: item.kind,
-                cube: item.cube.map(usize::from),
-            });
-            at = end;
+            for (part, bits) in parts(&item) {
+                let end = at + bits as usize;
+                items.push(Item {
+                    start: at,
+                    end,
+                    kind: item.kind,
+                    cube: item.cube.map(usize::from),
+                    part,
+                });
+                at = end;
+            }
         }
         let is_whole = at == packet.bytes().len() * 8;
         if !is_whole {
@@ -167,8 +172,11 @@ fn draw_row(
                         let cube = item
                             .cube
                             .map_or_else(String::new, |cube| format!(" of cube {cube}"));
+                        let part = item
+                            .part
+                            .map_or_else(String::new, |part| format!("{part} of the "));
                         format!(
-                            "bit {place}: {}{cube}, bits {} to {}",
+                            "bit {place}: {part}{}{cube}, bits {} to {}",
                             item.kind,
                             item.start,
                             item.end - 1

@@ -101,10 +101,11 @@ fn paint(painter: &egui::Painter, theme: Theme, rect: Rect, span: &Span) {
     if rect.width() < LABEL_WIDTH {
         return;
     }
-    let name = match (span.kind, span.cube) {
-        (_, Some(cube)) => cube.to_string(),
-        (Some(kind), None) => kind.name().to_owned(),
-        (None, None) => format!("{:.0} bits", span.bits),
+    let name = match (span.part, span.kind, span.cube) {
+        (Some(part), ..) => part.to_owned(),
+        (None, _, Some(cube)) => cube.to_string(),
+        (None, Some(kind), None) => kind.name().to_owned(),
+        (None, None, None) => format!("{:.0} bits", span.bits),
     };
     let text = match fill.intensity() > 0.45 {
         true => Color32::BLACK,

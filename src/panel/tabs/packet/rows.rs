@@ -7,10 +7,10 @@ use crate::replication::PacketDetail;
 /// In which order the chart has the bits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(in crate::panel) enum Order {
-    /// Packet, kind, cube, field: equal kinds together, the cubes with the most bits first.
+    /// Packet, kind, cube, component: equal kinds together, the cubes with the most bits first.
     #[default]
     Kind,
-    /// Packet, cube, field, as they lie in the packet.
+    /// Packet, cube, component, as they lie in the packet.
     Place,
 }
 
@@ -26,11 +26,14 @@ impl Order {
 
     pub(super) const fn about(self) -> &'static str {
         match self {
-            Self::Kind => "Packet, kind, cube, form; the cubes with the most bits first.",
-            Self::Place => "Packet, cube, field, as they lie in the packet.",
+            Self::Kind => "Packet, kind, cube, component; the cubes with the most bits first.",
+            Self::Place => "Packet, cube, component, as they lie in the packet.",
         }
     }
 }
+
+/// The name of the part of a field that is of no component.
+const PREFIX: &str = "prefix";
 
 /// Some bits of a packet.
 #[derive(Clone, Debug, PartialEq)]
@@ -43,6 +46,8 @@ pub(super) struct Span {
     pub(super) kind: Option<BitKind>,
     pub(super) cube: Option<usize>,
     pub(super) form: Option<Form>,
+    /// The part of a field: its prefix or a component.
+    pub(super) part: Option<&'static str>,
     /// Where it lies in the packet, if it is a single run of bits.
     pub(super) place: Option<f64>,
 }
@@ -60,8 +65,9 @@ impl Span {
         let place = self
             .place
             .map_or_else(String::new, |at| format!(", from bit {at:.0}"));
-        let name = match (self.kind, self.cube) {
-            (None, Some(cube)) => format!("cube {cube}"),
+        let name = match (self.part, self.kind, self.cube) {
+            (Some(part), ..) => format!("{part} of the {kind}{cube}"),
+            (None, None, Some(cube)) => format!("cube {cube}"),
             _ => format!("{kind}{cube}"),
         };
         format!("{name}: {:.1} bits{form}{place}", self.bits)
@@ -104,11 +110,17 @@ pub(super) fn rows(packet: &PacketDetail, order: Order) -> Vec<Vec<Span>> {
         kind: Some(item.kind),
         cube: item.cube.map(usize::from),
         form: item.form,
+        part: None,
         place: Some(place),
     };
     let fields: Vec<_> = items
         .iter()
         .map(|(place, item)| single(item, *place))
+        .collect();
+    let parts: Vec<_> = items
+        .iter()
+        .zip(&fields)
+        .flat_map(|((_, item), field)| part_spans(item, field))
         .collect();
     let whole = |spans: &[Span]| {
         merge(
@@ -133,7 +145,7 @@ pub(super) fn rows(packet: &PacketDetail, order: Order) -> Vec<Vec<Span>> {
                 |a, b| (a.kind, a.cube) == (b.kind, b.cube),
                 |span| span,
             );
-            vec![whole(&fields), kinds, cubes, laid_out(fields)]
+            vec![whole(&fields), kinds, cubes, laid_out(parts)]
         }
         Order::Place => {
             let is_same = |a: &Span, b: &Span| match (a.cube, b.cube) {
@@ -148,7 +160,7 @@ pub(super) fn rows(packet: &PacketDetail, order: Order) -> Vec<Vec<Span>> {
                 Some(_) if span.kind != Some(BitKind::Selection) => Span { kind: None, ..span },
                 _ => span,
             });
-            vec![whole(&fields), cubes, laid_out(fields)]
+            vec![whole(&fields), cubes, laid_out(parts)]
         }
     }
 }
@@ -164,6 +176,49 @@ fn placed(packet: &PacketDetail) -> Vec<(f64, BitItem)> {
             (place, item)
         })
         .collect()
+}
+
+/// The parts of an item in the order of a bit-packed packet, with the bits of each: the prefix, if there is
+/// one, and the components by name; or the item itself, without a name, if it has no components.
+pub(super) fn parts(item: &BitItem) -> impl Iterator<Item = (Option<&'static str>, f64)> {
+    let named = item.kind.component_names().zip(item.components);
+    let parts = match named {
+        Some(([a, b, c], components)) => {
+            let prefix = item.prefix();
+            // Differences of rounded numbers may be tiny where there is no prefix.
+            let prefix = (prefix > 1e-9).then_some((Some(PREFIX), prefix));
+            let [first, second, third] = components;
+            [
+                prefix,
+                Some((Some(a), first)),
+                Some((Some(b), second)),
+                Some((Some(c), third)),
+            ]
+        }
+        None => [Some((None, item.bits)), None, None, None],
+    };
+    parts.into_iter().flatten()
+}
+
+/// The spans of an item's parts; `field` is that of the item as a whole.
+///
+/// Bit-packed, each has a place. Arithmetically coded, the components share bits, and those of a position are
+/// coded in another order: only the prefix has a place, where the field begins.
+fn part_spans(item: &BitItem, field: &Span) -> impl Iterator<Item = Span> {
+    let is_whole = |bits: &f64| bits.fract() == 0.0;
+    let components = item.components.unwrap_or_default();
+    let has_places = is_whole(&item.bits) && components.iter().all(is_whole);
+    let mut place = field.place;
+    parts(item).map(move |(part, bits)| {
+        let at = place.filter(|_| has_places || part.is_none_or(|name| name == PREFIX));
+        place = place.map(|place| place + bits);
+        Span {
+            bits,
+            part,
+            place: at,
+            ..field.clone()
+        }
+    })
 }
 
 /// One span for each run of spans that belong together. Its attributes are those of the first, without what
@@ -256,11 +311,70 @@ mod tests {
             kind: Some(BitKind::Position),
             cube: Some(7),
             form: Some(Form::Small),
+            part: None,
             place: Some(34.0),
         };
         assert_eq!(
             span.words(),
             "position of cube 7: 18.2 bits, small difference, from bit 34"
         );
+        let part = Span {
+            bits: 5.0,
+            part: Some("y"),
+            place: Some(44.0),
+            ..span
+        };
+        assert_eq!(
+            part.words(),
+            "y of the position of cube 7: 5.0 bits, small difference, from bit 44"
+        );
+    }
+
+    /// Name, bits and place of each part of a field of cube 1 in the lowest row, in the order of the packet.
+    fn parts_of(
+        packet: &PacketDetail,
+        kind: BitKind,
+    ) -> Vec<(Option<&'static str>, f64, Option<f64>)> {
+        let rows = rows(packet, Order::Place);
+        let spans = rows.last().unwrap().iter();
+        spans
+            .filter(|span| span.kind == Some(kind) && span.cube == Some(1))
+            .map(|span| (span.part, span.bits, span.place))
+            .collect()
+    }
+
+    #[test]
+    fn the_lowest_row_divides_fields_into_prefix_and_components() {
+        let packet = packet_of(ladder::SMALLEST_THREE.stages);
+        let detail = packet.detail.as_deref().unwrap();
+        let parts = parts_of(detail, BitKind::Orientation);
+        let names = parts.iter().map(|&(name, ..)| name);
+        let expected = ["prefix", "a", "b", "c"].map(Some);
+        assert!(names.eq(expected), "{parts:?}");
+        let (_, _, first) = parts[0];
+        let first = first.unwrap();
+        let places = parts.iter().map(|&(.., place)| place.unwrap() - first);
+        assert!(places.eq([0.0, 2.0, 11.0, 20.0]), "{parts:?}");
+        // As it is, a position has no prefix.
+        let parts = parts_of(detail, BitKind::Position);
+        let names = parts.iter().map(|&(name, ..)| name);
+        assert!(names.eq(["x", "y", "z"].map(Some)), "{parts:?}");
+        // Four floats are one.
+        let packet = packet_of(ladder::UNCOMPRESSED.stages);
+        let detail = packet.detail.as_deref().unwrap();
+        let parts = parts_of(detail, BitKind::Orientation);
+        assert!(matches!(parts[..], [(None, 128.0, Some(_))]), "{parts:?}");
+    }
+
+    #[test]
+    fn arithmetically_coded_components_have_no_place() {
+        for rung in ladder::all().filter(|rung| rung.stages.delta.is_arithmetic()) {
+            let packet = packet_of(rung.stages);
+            let parts = parts_of(packet.detail.as_deref().unwrap(), BitKind::Position);
+            let places: Vec<_> = parts.iter().map(|&(.., place)| place.is_some()).collect();
+            assert_eq!(places, [true, false, false, false], "{parts:?}");
+            // Cube 1 moved along x.
+            assert!(parts[1].1 > parts[2].1 && parts[1].1 > parts[3].1);
+        }
     }
 }
