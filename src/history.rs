@@ -16,7 +16,8 @@ use bevy::prelude::*;
 
 use crate::controls::Action;
 use crate::replication::{
-    CubeErrors, Detailed, Lane, LaneMeter, METER_TICKS, ReplicationSystems, States, TickPicture,
+    CubeError, CubeErrors, Detailed, Lane, LaneMeter, METER_TICKS, ReplicationSystems, States,
+    TickPicture,
 };
 use crate::simulation::CubeWorld;
 
@@ -42,7 +43,11 @@ impl Plugin for HistoryPlugin {
             )
             .add_systems(
                 PreUpdate,
-                (prepare, play_on.run_if(resource_exists::<CubeWorld>))
+                (
+                    prepare,
+                    play_on.run_if(resource_exists::<CubeWorld>),
+                    stay_in_reach,
+                )
                     .chain()
                     .in_set(HistorySystems::Prepare),
             )
@@ -124,6 +129,28 @@ impl LaneHistory {
         due.filter(|_| *found == tick)
     }
 
+    /// The errors of the cubes in the picture of a tick; empty where that tick is not recorded.
+    #[must_use]
+    pub fn errors_at(&self, tick: u64, world: &WorldHistory) -> Vec<CubeError> {
+        let (mut shown, mut from, mut to) = (Vec::new(), Vec::new(), Vec::new());
+        let Some(due) = self.due_tick(tick) else {
+            return Vec::new();
+        };
+        let due = due.clamp(0.0, tick as f64);
+        let before = due.floor() as u64;
+        let is_there = self.pictures.read(tick, &mut shown)
+            && world.0.read(before, &mut from)
+            && world.0.read((before + 1).min(tick), &mut to);
+        if !is_there {
+            return Vec::new();
+        }
+        let fraction = due.fract() as f32;
+        let states = shown.iter().zip(from.iter().zip(&to));
+        states
+            .map(|(shown, (from, to))| CubeError::new(shown, from, to, fraction))
+            .collect()
+    }
+
     fn record(&mut self, tick: u64, picture: &TickPicture) {
         self.pictures.record(tick, &picture.cubes);
         let last = self.due_ticks.back().map(|(last, _)| last + 1);
@@ -171,6 +198,20 @@ fn play_on(clock: Res<Time<Virtual>>, mut moment: ResMut<Moment>) {
     }
 }
 
+/// Where the server has the clock, the past goes on without us: the oldest tick that is recorded is shown at
+/// least.
+fn stay_in_reach(lanes: Query<&LaneHistory>, mut moment: ResMut<Moment>) {
+    let first = lanes
+        .iter()
+        .filter_map(|lane| lane.pictures.first_tick())
+        .min();
+    if let (Some(tick), Some(first)) = (moment.0, first)
+        && tick < first
+    {
+        *moment = Moment(Some(first));
+    }
+}
+
 /// Starts to record, or drops everything.
 fn prepare(
     wanted: Res<Wanted>,
@@ -210,6 +251,38 @@ fn record(
     for (meter, picture, mut history) in &mut lanes {
         if let Some(sample) = meter.samples().back() {
             history.record(sample.tick, picture);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use bevy::ecs::system::RunSystemOnce;
+    use cubewire_codec::CubeState;
+
+    use super::*;
+
+    #[test]
+    fn the_moment_stays_in_the_recorded_past() {
+        let mut history = LaneHistory::default();
+        let picture = TickPicture {
+            cubes: vec![CubeState::default(); 3],
+            ..TickPicture::default()
+        };
+        for tick in 100..110 {
+            history.record(tick, &picture);
+        }
+        let mut world = World::new();
+        world.spawn(history);
+        for (moment, expected) in [
+            (None, None),
+            (Some(5), Some(100)),
+            (Some(100), Some(100)),
+            (Some(107), Some(107)),
+        ] {
+            world.insert_resource(Moment(moment));
+            world.run_system_once(stay_in_reach).unwrap();
+            assert_eq!(world.resource::<Moment>().0, expected);
         }
     }
 }

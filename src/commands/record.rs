@@ -19,7 +19,7 @@ use crate::game::record::record;
 use crate::game::series::{Series, record_series};
 use crate::recording::video::{FORMATS, Format, extensions};
 use crate::recording::{MAX_SECONDS, Outcome, Switch, SwitchError};
-use crate::replication::LaneSettings;
+use crate::replication::{LaneSettings, rung_or_stages};
 use crate::theme::Theme;
 use crate::view::{CubeColors, Half, Overlay, Part, Side};
 
@@ -170,6 +170,12 @@ impl RecordArgs {
             });
             let text = text.unwrap_or_default();
             writeln!(out, "{}, at first: {text}{kbps}", side.name())?;
+            let by_stages = &take.kbps_of_stages[side as usize];
+            if by_stages.len() > 1 {
+                for (stages, kbps) in by_stages {
+                    writeln!(out, "  {kbps:.1} kbps with {}", rung_or_stages(*stages))?;
+                }
+            }
         }
         writeln!(out, "CRC-32 of the frames: {:08x}", take.checksum)?;
         match take.replay {

@@ -12,7 +12,8 @@ use cubewire_scene::TICKS_PER_SECOND;
 use super::CommandError;
 use super::args::{Seconds, Size, load_script};
 use crate::game::katamari;
-use crate::game::screenshots::{SHOTS, Shot, take};
+use crate::game::screenshots::{Shot, shots, take, usual_shots};
+use crate::recording::video::Colours;
 use crate::theme::Theme;
 
 /// `cubewire screenshots`
@@ -21,7 +22,7 @@ pub struct ScreenshotsArgs {
     /// Folder to write to; created if it does not exist
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
-    /// Picture to take; may be repeated [default: all]
+    /// Picture to take; may be repeated [default: every tab, every view, and the tour's first step]
     #[arg(long, value_name = "NAME", value_parser = shot())]
     only: Vec<Shot>,
     /// Size in pixels; may be repeated [default: 1280x720, 1920x1080 and 3840x2160]
@@ -30,6 +31,9 @@ pub struct ScreenshotsArgs {
     /// Theme; may be repeated [default: both]
     #[arg(long)]
     theme: Vec<Theme>,
+    /// Write pictures of at most 255 colours, in about a third of the bytes
+    #[arg(long)]
+    palette: bool,
     /// Script of key presses (RON) to play [default: katamari]
     #[arg(long, value_name = "FILE")]
     script: Option<PathBuf>,
@@ -39,9 +43,9 @@ pub struct ScreenshotsArgs {
 }
 
 fn shot() -> impl TypedValueParser<Value = Shot> {
-    PossibleValuesParser::new(SHOTS.map(|shot| shot.name)).map(|name| {
-        let named = SHOTS.iter().find(|shot| shot.name == name);
-        *named.expect("clap admits only these names")
+    PossibleValuesParser::new(shots().iter().map(|shot| shot.name)).map(|name| {
+        let named = shots().into_iter().find(|shot| shot.name == name);
+        named.expect("clap admits only these names")
     })
 }
 
@@ -55,10 +59,10 @@ impl ScreenshotsArgs {
         let script = load_script(self.script.as_deref())?.unwrap_or_else(katamari);
         let ticks = (self.skip.0 * f64::from(TICKS_PER_SECOND)).round() as u64;
         let or_all = |chosen: Vec<Shot>| match chosen.is_empty() {
-            true => SHOTS.to_vec(),
+            true => usual_shots(),
             false => chosen,
         };
-        let shots = or_all(self.only);
+        let chosen = or_all(self.only);
         let mut sizes: Vec<_> = self.size.iter().map(|size| size.0).collect();
         if sizes.is_empty() {
             sizes.extend(SIZES);
@@ -67,9 +71,14 @@ impl ScreenshotsArgs {
         if themes.is_empty() {
             themes.extend([Theme::Light, Theme::Dark]);
         }
+        let colours = match self.palette {
+            true => Colours::Palette,
+            false => Colours::All,
+        };
         for size in sizes {
             let mut printed = Ok(());
-            take(&shots, size, &themes, (&script, ticks), &self.out, |path| {
+            let to = (self.out.as_path(), colours);
+            take(&chosen, size, &themes, (&script, ticks), to, |path| {
                 if printed.is_ok() {
                     printed = writeln!(out, "{}", path.display());
                 }

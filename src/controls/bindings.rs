@@ -97,7 +97,7 @@ pub const BINDINGS: [Binding; 29] = {
         ),
         row(
             "H",
-            "timeline: the last minute, to go back to while the game is paused",
+            "timeline: the last minute, to go back in while the game is paused (←, →, comma, full stop)",
             Press(&[(Key(KeyCode::KeyH), Action::Timeline)]),
         ),
         row(

@@ -1,11 +1,12 @@
 //! Renders a run frame by frame, offline: the same frames whatever the speed of the machine.
 
 use bevy::prelude::*;
+use cubewire_codec::Stages;
 
 use super::GameError;
 use super::offscreen::{Interface, OffScreen, OffScreenError};
 use crate::recording::{Outcome, ReplayCheck, Script, ScriptPlayback, Switch, begin};
-use crate::replication::{Accounting, Lane, LaneMeter, LaneSettings, Totals};
+use crate::replication::{Accounting, Lane, LaneMeter, LaneSettings, Sample, Totals, kbps};
 use crate::simulation::CubeWorld;
 use crate::theme::Theme;
 use crate::view::{self, CubeColors, Half, Overlay, Quality, Side};
@@ -56,6 +57,8 @@ pub struct Take {
     /// Mean bandwidth of the left and the right half in article accounting, kilobits a second, over the
     /// ticks in which the half showed a lane; none if it never did.
     pub mean_kbps: [Option<f64>; Side::ALL.len()],
+    /// The same by stages, in the order in which they were used.
+    pub kbps_of_stages: [Vec<(Stages, f64)>; Side::ALL.len()],
     /// Whether the states were those that a replay recorded; none without a replay.
     pub replay: Option<Outcome>,
 }
@@ -83,7 +86,7 @@ impl Film {
     ) -> Result<Take, E> {
         let mut renderer = self.set_up()?;
         let mut checksum = crc32fast::Hasher::new();
-        let mut sent = [Totals::default(), Totals::default()];
+        let mut sent = [Sent::default(), Sent::default()];
         let mut tick = renderer.app.world().resource::<CubeWorld>().tick();
         let mut frames = 0;
         while frames < self.frames && renderer.app.should_exit().is_none() {
@@ -99,7 +102,8 @@ impl Film {
         Ok(Take {
             frames,
             checksum: checksum.finalize(),
-            mean_kbps: sent.map(|sent| (sent.ticks > 0).then(|| sent.kbps(Accounting::Article))),
+            mean_kbps: sent.each_ref().map(Sent::mean_kbps),
+            kbps_of_stages: sent.each_ref().map(Sent::kbps_of_stages),
             replay: check.map(|check| check.outcome().clone()),
         })
     }
@@ -127,8 +131,38 @@ impl Film {
     }
 }
 
+/// What a half sent, by stages, in the order in which they were first used.
+#[derive(Default)]
+struct Sent(Vec<(Stages, Totals)>);
+
+impl Sent {
+    fn add(&mut self, sample: &Sample) {
+        let stages = sample.stages;
+        let place = self.0.iter().position(|(of, _)| *of == stages);
+        let place = place.unwrap_or_else(|| {
+            self.0.push((stages, Totals::default()));
+            self.0.len() - 1
+        });
+        self.0[place].1.add(sample);
+    }
+
+    fn mean_kbps(&self) -> Option<f64> {
+        let bytes = self.0.iter().map(|(_, totals)| totals.article_bytes).sum();
+        let ticks = self.0.iter().map(|(_, totals)| totals.ticks).sum();
+        (ticks > 0).then(|| kbps(bytes, ticks))
+    }
+
+    fn kbps_of_stages(&self) -> Vec<(Stages, f64)> {
+        let kbps = |(stages, totals): &(Stages, Totals)| {
+            let kbps = totals.kbps(Accounting::Article);
+            (*stages, kbps)
+        };
+        self.0.iter().map(kbps).collect()
+    }
+}
+
 /// Adds the samples of the last `ticks` of the lane in each half.
-fn count_newest(app: &mut App, ticks: usize, sent: &mut [Totals; Side::ALL.len()]) {
+fn count_newest(app: &mut App, ticks: usize, sent: &mut [Sent; Side::ALL.len()]) {
     let world = app.world_mut();
     let mut lanes = world.query_filtered::<(&Side, &LaneMeter), With<Lane>>();
     for (&side, meter) in lanes.iter(world) {

@@ -8,12 +8,12 @@ use bevy::prelude::*;
 
 use super::offscreen::{Interface, OffScreen, OffScreenError};
 use super::record::check_adapter;
-use super::{GameError, RecordError, ball, show_halves};
+use super::{GameError, RecordError, ball, rolling, show_halves};
 use crate::history::{Moment, Selection};
-use crate::panel::{PanelSize, PanelState, SavingsView, Tab, Tour};
-use crate::recording::video::{VideoError, write_png};
+use crate::panel::{PanelSize, PanelState, STEPS, SavingsView, Scene, Tab, Tour};
+use crate::recording::video::{Colours, VideoError, write_png};
 use crate::recording::{Script, ScriptPlayback};
-use crate::replication::{Ablation, LaneSettings};
+use crate::replication::{Ablation, Divergence, LaneSettings};
 use crate::simulation::{CubeWorld, ResetSimulation};
 use crate::theme::Theme;
 use crate::view::{CubeColors, Half, Notices, ShowHalf, Side, Trails, ViewMode};
@@ -36,6 +36,8 @@ pub struct Shot {
     is_past: bool,
     /// The place of the tour's step that is shown.
     tour: Option<usize>,
+    /// What is played.
+    scene: Scene,
     /// What the halves show, in the text form.
     halves: [&'static str; Side::ALL.len()],
 }
@@ -54,6 +56,7 @@ const LADDER: Shot = Shot {
     colors: CubeColors::Interaction,
     is_past: false,
     tour: None,
+    scene: Scene::Katamari,
     halves: USUAL_HALVES,
 };
 
@@ -102,13 +105,42 @@ const fn interpolation(name: &'static str, halves: [&'static str; Side::ALL.len(
         name,
         panel: PanelSize::Hidden,
         has_trails: true,
+        scene: Scene::Ball,
         halves,
         ..LADDER
     }
 }
 
+/// Every tab, every view, and the first step of the tour.
+#[must_use]
+pub fn usual_shots() -> Vec<Shot> {
+    let mut shots = shots();
+    shots.truncate(SHOTS.len() + 1);
+    shots
+}
+
+/// Every tab, every view, and every step of the tour.
+#[must_use]
+pub fn shots() -> Vec<Shot> {
+    let steps = STEPS.iter().zip(STEP_NAMES).enumerate();
+    let steps = steps.map(|(place, (step, name))| Shot {
+        tour: Some(place),
+        has_trails: step.has_trails,
+        colors: step.colors,
+        scene: step.scene,
+        halves: [step.left, step.right],
+        ..tab(name, step.tab)
+    });
+    SHOTS.into_iter().chain(steps).collect()
+}
+
+const STEP_NAMES: [&str; STEPS.len()] = [
+    "tour-1", "tour-2", "tour-3", "tour-4", "tour-5", "tour-6", "tour-7", "tour-8", "tour-9",
+    "tour-10", "tour-11", "tour-12", "tour-13", "tour-14", "tour-15", "tour-16",
+];
+
 /// Every tab and every view.
-pub const SHOTS: [Shot; 29] = [
+const SHOTS: [Shot; 27] = [
     LADDER,
     savings("savings-steps", SavingsView::Steps),
     savings("savings-time", SavingsView::OverTime),
@@ -130,15 +162,6 @@ pub const SHOTS: [Shot; 29] = [
     Shot {
         is_explained: true,
         ..tab("explained", Tab::Ladder)
-    },
-    Shot {
-        tour: Some(0),
-        ..tab("tour", Tab::Ladder)
-    },
-    Shot {
-        tour: Some(8),
-        halves: ["simulation", "rung:relative-position"],
-        ..tab("tour-position", Tab::Ladder)
     },
     view("left", ViewMode::Left),
     view("right", ViewMode::Right),
@@ -206,7 +229,7 @@ pub fn take(
     size: UVec2,
     themes: &[Theme],
     (script, skipped_ticks): (&Script, u64),
-    folder: &Path,
+    (folder, colours): (&Path, Colours),
     mut done: impl FnMut(&Path),
 ) -> Result<(), ScreenshotError> {
     check_adapter()?;
@@ -217,6 +240,7 @@ pub fn take(
     renderer.skip(skipped_ticks);
     renderer.warm_up()?;
     let mut halves = USUAL_HALVES;
+    let mut scene = Scene::Katamari;
     for shot in shots {
         let world = renderer.app.world_mut();
         world.resource_mut::<Trails>().shown = shot.has_trails;
@@ -229,22 +253,27 @@ pub fn take(
         panel.savings = shot.savings;
         panel.size = shot.panel;
         world.resource_mut::<Time<Virtual>>().unpause();
-        if shot.has_trails {
-            // Paths to look at, which are the same whatever was played before.
+        // Paths to look at are the same whatever was played before.
+        if shot.scene != scene || shot.has_trails {
+            scene = shot.scene;
+            halves = shot.halves;
             let world = renderer.app.world_mut();
             world.write_message(ResetSimulation);
-            world.insert_resource(ScriptPlayback::new(ball()));
-            halves = shot.halves;
+            let (script, ticks) = match scene {
+                Scene::Katamari => (script.clone(), skipped_ticks),
+                Scene::Rolling => (rolling(), ROLLING_TICKS),
+                Scene::Ball => (ball(), BALL_TICKS),
+            };
+            world.insert_resource(ScriptPlayback::new(script));
             show(&mut renderer, halves);
-            renderer.skip(BALL_TICKS);
+            renderer.skip(ticks);
         } else if shot.halves != halves {
             halves = shot.halves;
             show(&mut renderer, halves);
         }
+        let world = renderer.app.world_mut();
+        world.resource_mut::<Selection>().cube = shot.is_inspected.then_some(CUBE);
         if is_new || shot.is_inspected {
-            let world = renderer.app.world_mut();
-            world.resource_mut::<PanelState>().tab = shot.tab;
-            world.resource_mut::<Selection>().cube = shot.is_inspected.then_some(CUBE);
             renderer.frame()?;
             renderer.skip(if shot.is_inspected {
                 SHOWN_TICKS
@@ -265,9 +294,11 @@ pub fn take(
         for &theme in themes {
             let world = renderer.app.world_mut();
             *world.resource_mut::<ViewMode>() = shot.view;
+            let errors_m = errors(world);
             world.insert_resource(Tour {
                 place: shot.tour,
                 plays: true,
+                errors_m,
                 ..Tour::default()
             });
             let mut panel = world.resource_mut::<PanelState>();
@@ -282,11 +313,20 @@ pub fn take(
             }
             let frame = renderer.frame()?;
             let path = path(folder, shot, size, theme);
-            write_png(&path, size.into(), &frame)?;
+            write_png(&path, size.into(), &frame, colours)?;
             done(&path);
         }
     }
     Ok(())
+}
+
+/// How far the red cubes of each half that shows a lane are from the simulation's, metres.
+fn errors(world: &mut World) -> [Option<f64>; Side::ALL.len()] {
+    let mut lanes = world.query::<(&Side, &Divergence)>();
+    Side::ALL.map(|side| {
+        let (_, divergence) = lanes.iter(world).find(|(half, _)| **half == side)?;
+        divergence.tick.map(|_| divergence.mean_m.into())
+    })
 }
 
 /// Changes the halves, and plays for a while.
@@ -328,6 +368,7 @@ const COST_TICKS: u64 = 12;
 const CUBE: usize = 465;
 const PAST_TICKS: u64 = 60;
 const BALL_TICKS: u64 = 780;
+const ROLLING_TICKS: u64 = 240;
 
 #[cfg(test)]
 mod tests {
@@ -335,7 +376,7 @@ mod tests {
 
     #[test]
     fn every_half_has_the_text_form_of_one() {
-        for shot in SHOTS {
+        for shot in shots() {
             for half in shot.halves {
                 assert!(half.parse::<Half>().is_ok(), "{}: {half}", shot.name);
             }

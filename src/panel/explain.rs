@@ -14,7 +14,7 @@ use cubewire_codec::ladder::LADDER;
 use crate::controls::{Action, key_of};
 use crate::replication::Accounting;
 use crate::theme::egui_color;
-use crate::view::{Inset, Side, ViewMode};
+use crate::view::{CubeColors, Inset, Side, ViewMode};
 
 /// Ends the explanation with the first key, or with a click into the view.
 pub(super) fn end_with_first_input(
@@ -125,8 +125,12 @@ impl Explained {
         let ink = egui_color(colors.ink);
         let is_split = self.view == ViewMode::Split;
         let (left, right) = picture.split_left_right_at_fraction(0.5);
-        // Below the figures, above the player.
-        let y = picture.top() + BELOW_FIGURES;
+        // Below the figures and the legend of the colours, above the player.
+        let y = picture.top()
+            + match state.colors {
+                CubeColors::Interaction => BELOW_FIGURES,
+                _ => BELOW_LEGEND,
+            };
         let width = (0.5 * picture.width() - 40.0).clamp(120.0, 330.0);
         let half = |side: Side, over: Rect, title: &'static str, text: String| Callout {
             title,
@@ -285,6 +289,7 @@ const KEYS_ABOVE: f32 = 0.16;
 /// Logical points.
 const TOUR_BUTTON: Vec2 = Vec2::new(150.0, 28.0);
 const BELOW_FIGURES: f32 = 84.0;
+const BELOW_LEGEND: f32 = 160.0;
 const MIN_COST_HEIGHT: f32 = 560.0;
 const MIN_COST_WIDTH: f32 = 560.0;
 

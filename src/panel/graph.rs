@@ -27,13 +27,21 @@ pub(super) use series::{Points, SMOOTHING_TICKS, smooth};
 pub use shown::{ShownGraph, ShownLine, ShownPoint};
 
 /// Draws the graph with its legend, `height` logical points high in all.
-pub(super) fn draw(ui: &mut egui::Ui, state: &PanelState, lanes: &[Measured<'_>], height: f32) {
+///
+/// `moment` is the tick of the past that the views show.
+pub(super) fn draw(
+    ui: &mut egui::Ui,
+    state: &PanelState,
+    lanes: &[Measured<'_>],
+    moment: Option<u64>,
+    height: f32,
+) {
     let points = points(state, lanes);
-    let lines = Lines::shown(state, lanes, &points);
+    let lines = Lines::shown(state, &points);
     let spacing = std::mem::replace(&mut ui.spacing_mut().item_spacing.y, 0.0);
     let rest = 2.0 * ROW_HEIGHT;
     legend(ui, state.theme, &lines);
-    plot(ui, state, &lines, (height - rest).max(MIN_HEIGHT));
+    plot(ui, state, &lines, moment, (height - rest).max(MIN_HEIGHT));
     time(ui, state);
     ui.spacing_mut().item_spacing.y = spacing;
 }
@@ -49,7 +57,7 @@ pub(super) fn draw_small(
     let ticks = seconds as usize * TICKS_PER_SECOND as usize;
     let points = newest(lanes, ticks + SMOOTHING_TICKS - 1);
     // Rungs may differ by three decades.
-    let lines = Lines::new(&points, ticks, Accounting::Article, true);
+    let lines = Lines::new(series(&points, ticks, Accounting::Article), ticks, true);
     let ink = egui_color(theme.colors().ink);
     let past = f64::from(seconds);
     // Room for the labels.
@@ -121,7 +129,7 @@ pub(super) fn controls(ui: &mut egui::Ui, state: &mut PanelState, lanes: &[Measu
             (
                 Axis::Automatic,
                 "auto",
-                "Logarithmic where two lanes differ tenfold, otherwise linear.",
+                "Logarithmic while the rates that are shown differ much, otherwise linear.",
             ),
             (Axis::Linear, "linear", "Scale of the vertical axis."),
             (Axis::Logarithmic, "log", "Scale of the vertical axis."),
@@ -154,6 +162,19 @@ pub(super) fn controls(ui: &mut egui::Ui, state: &mut PanelState, lanes: &[Measu
     });
 }
 
+/// The newest `ticks` of each lane, smoothed.
+fn series(
+    lanes: &[(Side, Vec<Point>)],
+    ticks: usize,
+    accounting: Accounting,
+) -> Vec<(Side, Series<'_>)> {
+    let series = lanes.iter().map(|(side, points)| {
+        let series = Series::new(points, ticks, accounting);
+        (*side, series)
+    });
+    series.collect()
+}
+
 /// The lines of all lanes, and the axis that they share.
 #[derive(Debug)]
 struct Lines<'a> {
@@ -165,16 +186,7 @@ struct Lines<'a> {
 }
 
 impl<'a> Lines<'a> {
-    fn new(
-        lanes: &'a [(Side, Vec<Point>)],
-        ticks: usize,
-        accounting: Accounting,
-        logarithmic: bool,
-    ) -> Self {
-        let series: Vec<_> = lanes
-            .iter()
-            .map(|(side, points)| (*side, Series::new(points, ticks, accounting)))
-            .collect();
+    fn new(series: Vec<(Side, Series<'a>)>, ticks: usize, logarithmic: bool) -> Self {
         let scale = Scale { logarithmic };
         let range = series.iter().filter_map(|(_, series)| {
             // A single packet, such as the first one of a lane, does not squash all others.
@@ -196,9 +208,18 @@ impl<'a> Lines<'a> {
     }
 
     /// The lines as the graph shows them; `points` are [its own](points).
-    fn shown(state: &PanelState, lanes: &[Measured<'_>], points: &'a [(Side, Vec<Point>)]) -> Self {
-        let logarithmic = state.axis.is_logarithmic(lanes);
-        Self::new(points, ticks(state), state.accounting, logarithmic)
+    fn shown(state: &PanelState, points: &'a [(Side, Vec<Point>)]) -> Self {
+        let series = series(points, ticks(state), state.accounting);
+        let logarithmic = state.axis.is_logarithmic(&series);
+        Self::new(series, ticks(state), logarithmic)
+    }
+
+    /// Where a tick lies, if the graph goes back that far.
+    fn seconds_of(&self, tick: u64) -> Option<f64> {
+        let (_, series) = self.series.first()?;
+        let newest = series.tick(series.len().checked_sub(1)?);
+        let seconds = (tick as f64 - newest as f64) / f64::from(TICKS_PER_SECOND);
+        (-self.seconds..=0.0).contains(&seconds).then_some(seconds)
     }
 
     fn draw(&self, plot: &mut PlotUi<'_>, theme: Theme, width: f32) {
@@ -284,7 +305,13 @@ pub(super) fn base(id: &str, height: f32) -> Plot<'_> {
         .show_y(false)
 }
 
-fn plot(ui: &mut egui::Ui, state: &PanelState, lines: &Lines<'_>, height: f32) {
+fn plot(
+    ui: &mut egui::Ui,
+    state: &PanelState,
+    lines: &Lines<'_>,
+    moment: Option<u64>,
+    height: f32,
+) {
     let scale = lines.scale;
     let kbps_axis = AxisHints::new_y()
         .label_spacing(KBPS_SPACING)
@@ -307,9 +334,18 @@ fn plot(ui: &mut egui::Ui, state: &PanelState, lines: &Lines<'_>, height: f32) {
             // The topmost label stays inside.
             plot.set_plot_bounds_y(bottom..=top + HEADROOM * (top - bottom));
             lines.draw(plot, state.theme, 1.5);
+            if let Some(seconds) = moment.and_then(|tick| lines.seconds_of(tick)) {
+                let moment = VLine::new("shown in the views", seconds)
+                    .color(ink)
+                    .width(2.0);
+                plot.vline(moment.allow_hover(false));
+            }
             for (seconds, name) in lines.switch_labels() {
                 let at = PlotPoint::new(seconds, bottom + 0.93 * (top - bottom));
-                let text = egui::RichText::new(format!(" {name}")).color(muted).small();
+                let text = egui::RichText::new(format!(" {name} "))
+                    .color(muted)
+                    .small();
+                let text = text.background_color(surface);
                 let text = Text::new("switched to", at, text);
                 plot.text(text.anchor(Align2::LEFT_CENTER).allow_hover(false));
             }

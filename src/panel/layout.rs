@@ -13,7 +13,7 @@ use super::timeline::Strip;
 use super::tour::{self, Guide};
 use super::{Drawn, LaneView, PanelSize, PanelState, graph, style, tabs, terms, timeline, toolbar};
 use crate::controls::{Action, key_of};
-use crate::replication::{Accounting, SenderSettings};
+use crate::replication::{Accounting, SenderSettings, Totals};
 use crate::theme::Theme;
 use crate::view::{Inset, Side};
 
@@ -43,7 +43,7 @@ pub fn draw(ctx: &egui::Context, state: &mut PanelState, lane: LaneView<'_>) -> 
         PanelSize::Hidden => Drawn::default(),
     };
     if let Some(strip) = strip {
-        let (height, moment) = timeline::draw(&mut root, state.theme, &strip);
+        let (height, moment) = timeline::draw(&mut root, state.theme, &strip, &mut state.range);
         drawn.inset.bottom += height;
         drawn.moment = moment;
     }
@@ -78,7 +78,7 @@ fn whole(root: &mut Ui, state: &mut PanelState, mut lane: LaneView<'_>) -> Drawn
             ui.set_max_width(rest.width() - SCROLL_BAR);
             action = header(ui, state, &mut lane);
             let height = GRAPH_HEIGHT.max(GRAPH_FRACTION * window.height());
-            graph::draw(ui, state, &lane.shown, height);
+            graph::draw(ui, state, &lane.shown, lane.past.moment, height);
             graph::controls(ui, state, &lane.shown);
             ui.separator();
             tabs::bar(ui, state, &lane);
@@ -132,7 +132,7 @@ fn slim(root: &mut Ui, state: &mut PanelState, mut lane: LaneView<'_>) -> Drawn 
                     ui.vertical(|ui| action = header(ui, state, &mut lane));
                 });
                 ui.vertical(|ui| {
-                    graph::draw(ui, state, &lane.shown, height);
+                    graph::draw(ui, state, &lane.shown, lane.past.moment, height);
                 });
             });
         });
@@ -211,11 +211,13 @@ fn rung(ui: &mut Ui, sender: &mut SenderSettings, width: f32) {
 
 /// The bandwidth of the lane, and how many times less than uncompressed it is.
 fn cost(ui: &mut Ui, theme: Theme, lane: &LaneView<'_>) {
-    let kbps = lane.meter.kbps(Accounting::Article);
+    let moment = lane.past.moment;
+    let second = Totals::of(lane.meter.second_until(moment));
+    let kbps = second.kbps(Accounting::Article);
     let color = style::half(theme.colors(), lane.side);
     let is_reversed = ui.layout().prefer_right_to_left();
     // The first packets of a lane have no baseline: a mean of them alone says nothing.
-    let is_measured = lane.meter.samples().len() >= TICKS_PER_SECOND as usize;
+    let is_measured = second.ticks >= TICKS_PER_SECOND as usize;
     let figure = match is_measured {
         // At the right end, the digits stay where they are.
         true if is_reversed => format!("{kbps:7.1} kbps"),
@@ -234,7 +236,12 @@ fn cost(ui: &mut Ui, theme: Theme, lane: &LaneView<'_>) {
     let factor = whole.map(|whole| factor(whole, kbps)).unwrap_or_default();
     let factor = RichText::new(format!("{factor:>5}")).monospace().weak();
     let about = format!(
-        "Bandwidth of this lane, mean of the last second, and how many times less than uncompressed. {}",
+        "Bandwidth of this lane, mean of the last second{}, and how many times less than uncompressed. {}",
+        if moment.is_some() {
+            " up to what the views show"
+        } else {
+            ""
+        },
         terms::accounting(Accounting::Article)
     );
     let mut texts = [figure, factor];

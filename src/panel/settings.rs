@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use super::graph::{Axis, MAX_GRAPH_SECONDS, MIN_GRAPH_SECONDS, Points};
 use super::tabs::packet::Order;
+use super::timeline::TickRange;
 use crate::files::write_whole;
 use crate::replication::Accounting;
 use crate::theme::Theme;
@@ -59,6 +60,9 @@ pub struct PanelState {
     /// Index of the rung that was last selected.
     #[serde(skip)]
     pub last_rung: usize,
+    /// The range of the timeline whose totals are shown.
+    #[serde(skip)]
+    pub(super) range: Option<TickRange>,
     /// What a paused graph shows.
     #[serde(skip)]
     pub(super) frozen: Option<Vec<(Side, Points)>>,
@@ -147,12 +151,19 @@ impl Default for PanelState {
             packet_order: Order::default(),
             explaining: false,
             last_rung: 0,
+            range: None,
             frozen: None,
         }
     }
 }
 
 impl PanelState {
+    /// First and last tick of the range whose totals the timeline shows.
+    #[must_use]
+    pub fn range(&self) -> Option<[u64; 2]> {
+        self.range.map(|range| [range.first, range.last])
+    }
+
     /// Whether the ablation is in sight.
     pub(super) fn shows_ablation(&self) -> bool {
         self.shows(Tab::Savings) && self.savings == SavingsView::Ablation

@@ -111,6 +111,31 @@ pub(super) fn select_with(ui: &mut egui::Ui, theme: Theme, side: Side) {
     selection.stroke = Stroke::new(1.5, egui_color(colors.ink));
 }
 
+/// The height of the page below what was drawn so far, without scrolling.
+pub(super) fn page_left(ui: &egui::Ui) -> f32 {
+    ui.clip_rect().bottom() - ui.cursor().top()
+}
+
+/// Paints text over lines and bars, on a ground that keeps it readable. Returns the place of the text.
+pub(super) fn text_over(
+    painter: &egui::Painter,
+    theme: Theme,
+    at: egui::Pos2,
+    align: egui::Align2,
+    text: impl ToString,
+    size: f32,
+) -> egui::Rect {
+    let colors = theme.colors();
+    let ink = egui_color(colors.ink);
+    let font = FontId::proportional(size);
+    let galley = painter.layout_no_wrap(text.to_string(), font, ink);
+    let place = align.anchor_size(at, galley.size());
+    let ground = egui_color(colors.surface).gamma_multiply(0.85);
+    painter.rect_filled(place.expand2(vec2(2.0, 0.0)), 0.0, ground);
+    painter.galley(place.min, galley, ink);
+    place
+}
+
 /// The surface with a share of a colour.
 pub(super) fn tint(colors: &Colors, color: Rgb, share: f32) -> Color32 {
     mix(egui_color(colors.surface), egui_color(color), share)

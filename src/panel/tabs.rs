@@ -22,20 +22,6 @@ use super::{Export, LaneView, PanelState, Tab};
 use packet::inspected::Inspected;
 
 impl Tab {
-    /// The pages that every panel has.
-    pub(super) const USUAL: [Self; 10] = [
-        Self::Ladder,
-        Self::Savings,
-        Self::Stages,
-        Self::Ranges,
-        Self::Bits,
-        Self::Packet,
-        Self::Network,
-        Self::Playout,
-        Self::Halves,
-        Self::Keys,
-    ];
-
     const fn about(self) -> &'static str {
         match self {
             Self::Ladder => "Named combinations of stages, and what each would cost now.",
@@ -68,6 +54,14 @@ impl Tab {
         }
     }
 
+    /// Whether its figures stay the same while the views show the past.
+    const fn is_of_the_present(self) -> bool {
+        matches!(
+            self,
+            Self::Ladder | Self::Savings | Self::Ranges | Self::Network | Self::Playout
+        )
+    }
+
     fn is_there(self, lane: &LaneView<'_>) -> bool {
         match self {
             Self::Halves => lane.halves.is_some(),
@@ -77,22 +71,47 @@ impl Tab {
     }
 }
 
-/// The row of tabs.
+/// The tabs: a row for the codec, and one for everything around it.
 pub(super) fn bar(ui: &mut egui::Ui, state: &mut PanelState, lane: &LaneView<'_>) {
     if !state.tab.is_there(lane) {
         state.tab = Tab::Ladder;
     }
-    let tabs: Vec<_> = [Tab::Peers].into_iter().chain(Tab::USUAL).collect();
-    let tabs = tabs.into_iter().filter(|tab| tab.is_there(lane));
-    let tabs: Vec<_> = tabs.map(|tab| (tab, tab.title(lane))).collect();
-    ui.horizontal_wrapped(|ui| {
-        ui.spacing_mut().item_spacing = egui::vec2(0.0, 0.0);
-        for (tab, title) in tabs {
-            ui.selectable_value(&mut state.tab, tab, title)
-                .on_hover_text(tab.about());
+    ui.scope(|ui| {
+        ui.spacing_mut().item_spacing = egui::vec2(0.0, 1.0);
+        let width = ui.available_width() / ROWS[0].len() as f32;
+        for row in ROWS {
+            ui.horizontal(|ui| {
+                for tab in row.iter().filter(|tab| tab.is_there(lane)) {
+                    let is_open = state.tab == *tab;
+                    let button = egui::Button::selectable(is_open, tab.title(lane));
+                    let button = button.min_size(egui::vec2(width, 0.0));
+                    if ui.add(button).on_hover_text(tab.about()).clicked() {
+                        state.tab = *tab;
+                    }
+                }
+            });
         }
     });
 }
+
+/// The tabs, as they are laid out.
+pub(super) const ROWS: [&[Tab]; 2] = [
+    &[
+        Tab::Ladder,
+        Tab::Savings,
+        Tab::Stages,
+        Tab::Ranges,
+        Tab::Bits,
+        Tab::Packet,
+    ],
+    &[
+        Tab::Peers,
+        Tab::Network,
+        Tab::Playout,
+        Tab::Halves,
+        Tab::Keys,
+    ],
+];
 
 /// The page that is open. Returns the file whose button was pressed.
 pub(super) fn page(
@@ -119,6 +138,9 @@ pub(super) fn page(
         tradeoffs,
     } = lane;
     let is_remote = peers.is_server();
+    if past.moment.is_some() && state.tab.is_of_the_present() {
+        ui.weak("These are the figures of the present: the past has its packets and cubes only.");
+    }
     match state.tab {
         Tab::Ladder => ladder::draw(ui, state.theme, side, &mut settings.sender, shadow, tick),
         Tab::Savings => {
@@ -140,7 +162,7 @@ pub(super) fn page(
             };
             ranges::draw(ui, state, &mut settings.sender.stages, &measured);
         }
-        Tab::Bits => return bits::draw(ui, state, meter, is_remote),
+        Tab::Bits => return bits::draw(ui, state, meter, past.moment, is_remote),
         Tab::Packet => {
             let inspected = Inspected {
                 meter,

@@ -9,12 +9,13 @@ use std::path::Path;
 mod error;
 mod gif;
 mod mp4;
+mod palette;
 mod png;
 
 pub use error::VideoError;
 pub use mp4::Mp4;
-pub use png::write_png;
 pub(crate) use png::write_rgb;
+pub use png::{Colours, write_png};
 
 /// Writes the frames of one video, in order.
 pub trait FrameSink: Send {

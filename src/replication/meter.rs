@@ -217,9 +217,7 @@ impl LaneMeter {
     /// Mean over the newest second, kilobits a second.
     #[must_use]
     pub fn kbps(&self, accounting: Accounting) -> f64 {
-        let second = self.newest(TICKS_PER_SECOND as usize);
-        let ticks = second.len();
-        kbps(second.map(|sample| sample.bytes(accounting)).sum(), ticks)
+        self.kbps_until(None, accounting)
     }
 
     /// A meter that holds these samples, oldest first.
@@ -262,6 +260,21 @@ impl LaneMeter {
     pub fn back_from(&self, tick: Option<u64>) -> impl Iterator<Item = &Sample> {
         let samples = self.samples.iter().rev();
         samples.skip_while(move |sample| tick.is_some_and(|tick| sample.tick > tick))
+    }
+
+    /// Mean over the second up to that tick, or up to the newest one, kilobits a second.
+    #[must_use]
+    pub fn kbps_until(&self, tick: Option<u64>, accounting: Accounting) -> f64 {
+        let second = self.second_until(tick);
+        let (ticks, bytes) = second.fold((0, 0), |(ticks, bytes), sample| {
+            (ticks + 1, bytes + sample.bytes(accounting))
+        });
+        kbps(bytes, ticks)
+    }
+
+    /// The samples of the second up to that tick, or up to the newest one; the newest first.
+    pub fn second_until(&self, tick: Option<u64>) -> impl Iterator<Item = &Sample> {
+        self.back_from(tick).take(TICKS_PER_SECOND as usize)
     }
 
     /// The sample of that tick, by the tick of its sender.

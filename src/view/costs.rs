@@ -2,7 +2,7 @@
 
 use bevy::prelude::*;
 use clap::ValueEnum;
-use cubewire_codec::{BitKind, CubeState, Form};
+use cubewire_codec::{BitKind, Form};
 
 use super::Side;
 use crate::history::{LaneHistory, Moment, Show, Wanted, WorldHistory};
@@ -142,7 +142,7 @@ pub(super) fn measure(
             CubeColors::Interaction => {}
             CubeColors::Bits | CubeColors::Form => add_bits(half, meter, moment.0),
             CubeColors::Distance | CubeColors::Angle => {
-                let past = moment.0.map(|tick| past_errors(tick, &world, history));
+                let past = moment.0.map(|tick| history.errors_at(tick, &world));
                 let errors = past.as_ref().unwrap_or(&errors.0);
                 let amount = |error: &CubeError| match *colors {
                     CubeColors::Distance => error.metres * 1000.0,
@@ -211,34 +211,12 @@ fn add_packet(half: &mut Vec<Cost>, packet: &PacketDetail, packets: f32, is_newe
     }
 }
 
-/// The errors of a lane's picture at a tick of the past.
-fn past_errors(tick: u64, world: &WorldHistory, history: &LaneHistory) -> Vec<CubeError> {
-    let mut shown: Vec<CubeState> = Vec::new();
-    let (mut from, mut to) = (Vec::new(), Vec::new());
-    let Some(due) = history.due_tick(tick) else {
-        return Vec::new();
-    };
-    let due = due.clamp(0.0, tick as f64);
-    let before = due.floor() as u64;
-    let is_there = history.pictures.read(tick, &mut shown)
-        && world.0.read(before, &mut from)
-        && world.0.read((before + 1).min(tick), &mut to);
-    if !is_there {
-        return Vec::new();
-    }
-    let fraction = due.fract() as f32;
-    let states = shown.iter().zip(from.iter().zip(&to));
-    states
-        .map(|(shown, (from, to))| CubeError::new(shown, from, to, fraction))
-        .collect()
-}
-
 #[cfg(test)]
 mod tests {
     use bevy::math::vec3;
     use cubewire_codec::ladder::{DELTA, LADDER, RELATIVE_ORIENTATION};
     use cubewire_codec::{
-        BitLedger, Encoder, Limits, Packet, QuantizedSnapshot, Sequence, Snapshot,
+        BitLedger, CubeState, Encoder, Limits, Packet, QuantizedSnapshot, Sequence, Snapshot,
     };
 
     use super::*;

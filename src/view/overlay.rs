@@ -17,6 +17,7 @@ use clap::ValueEnum;
 
 use super::panes::Pane;
 use super::{Arrivals, Costs, CubeColors, Notices, Selected, Side, ViewMode};
+use crate::history::Moment;
 use crate::replication::{
     Accounting, Lane, LaneMeter, LaneSettings, LaneSettingsQueryReadOnly, LocalLane,
 };
@@ -145,6 +146,7 @@ pub(super) struct Shown<'w, 's> {
     costs: Res<'w, Costs>,
     overlay: Res<'w, Overlay>,
     notices: Res<'w, Notices>,
+    moment: Res<'w, Moment>,
     arrivals: Res<'w, Arrivals>,
     window: Option<Single<'w, 's, (), With<PrimaryWindow>>>,
     lanes: Query<'w, 's, LaneInHalf, With<Lane>>,
@@ -232,8 +234,8 @@ impl Shown<'_, '_> {
             if let Some((.., meter, _)) = lane
                 && self.overlay.shows(Part::Figures)
             {
-                let [article, wire] =
-                    Accounting::ALL.map(|accounting| bandwidth(meter.kbps(accounting)));
+                let rate = |accounting| bandwidth(meter.kbps_until(self.moment.0, accounting));
+                let [article, wire] = Accounting::ALL.map(rate);
                 figures_end = figures_end.max(pen.figures(half, side, &article, &wire));
             }
             if let Some(warning) = warning {

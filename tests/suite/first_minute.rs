@@ -14,6 +14,9 @@ fn panel<'a>(report: &'a Value, what: &str) -> &'a Value {
     &report["panel"][what]
 }
 
+/// The upper of the two rows of tabs, points from the top.
+const TABS: f32 = 201.0;
+
 /// Clicks at a distance from the panel's left edge and from the window's top, points.
 fn click(window: &Window, from_left: f32, from_top: f32) {
     window.click(f32::from(WIDTH) - PANEL + from_left, from_top);
@@ -85,10 +88,9 @@ fn tabs_buttons_and_sizes_are_clicked_and_typed() {
             panel(report, what) == &wanted
         });
     };
-    const TABS: f32 = 201.0;
-    click(&window, 150.0, TABS);
+    click(&window, 174.0, TABS);
     wait("tab", "Stages".into());
-    click(&window, 341.0, TABS);
+    click(&window, 49.0, TABS + 21.0);
     wait("tab", "Network".into());
     click(&window, 42.0, TABS);
     wait("tab", "Ladder".into());
@@ -193,12 +195,72 @@ fn the_past_the_colours_and_a_cube_are_looked_at_with_keys_and_mouse() {
         wait("cube", Value::Null);
     }
     // In the strip, near its end.
-    window.click(390.0, height - 15.0);
+    let strip = height - 15.0;
+    window.click(390.0, strip);
     window.wait("the clicked tick", |report| {
         moment(report).is_some() && moment(report) != Some(before)
     });
+    // A range, whose totals are shown, and which F fits.
+    window.xdotool(&["keydown", "shift"]);
+    window.drag([387.0, strip], [392.0, strip]);
+    window.xdotool(&["keyup", "shift"]);
+    let range = |report: &Value| {
+        let ticks = panel(report, "range").as_array()?;
+        Some([ticks[0].as_u64()?, ticks[1].as_u64()?])
+    };
+    let report = window.wait("a range", |report| range(report).is_some());
+    let [first, last] = range(&report).unwrap();
+    assert!((20..=60).contains(&(last - first)), "{first} to {last}");
+    assert_eq!(moment(&report), Some(last));
+    window.tap("f");
+    window.screenshot("range");
+    // In its middle now.
+    window.click(200.0, strip);
+    let report = window.wait("a tick of the range", |report| moment(report) != Some(last));
+    let clicked = moment(&report).unwrap();
+    assert!(
+        (first..last).contains(&clicked),
+        "{clicked} in {first} to {last}"
+    );
+    window.tap("Escape");
+    wait("range", Value::Null);
     window.tap("Escape");
     wait("moment", Value::Null);
     let report = window.ticks(5);
     assert!(report["simulation_tick"].as_u64().unwrap() > newest);
+}
+
+#[test]
+#[ignore = "needs Xvfb, xdotool and a software Vulkan driver"]
+fn sliders_and_savings_are_moved_and_clicked_while_the_ball_rolls() {
+    let script = script_path("katamari");
+    let window = Window::open(&["--script", script.to_str().unwrap()]);
+    let left = f32::from(WIDTH) - PANEL;
+    window.press("Right");
+    click(&window, 238.0, TABS);
+    window.wait("the ranges", |report| panel(report, "tab") == "Ranges");
+    let stages = |report: &Value| report["stages"].as_str().unwrap_or_default().to_owned();
+    let report = window.ticks(0);
+    let before = stages(&report);
+    assert!(before.contains("position=quantized+"), "{before}");
+    // The steps per metre to their end.
+    let y = 254.0;
+    window.drag([left + 90.0, y], [left + 142.0, y]);
+    let report = window.wait("finer positions", |report| {
+        stages(report).contains("position=quantized-4096+")
+    });
+    assert_eq!(report["rung"], Value::Null);
+    window.screenshot("ranges");
+    // Nothing was refused, before or after.
+    let report = window.ticks(60);
+    assert_eq!(report["refused"], 0);
+    assert!(report["received"].as_u64() > Some(30));
+
+    click(&window, 112.0, TABS);
+    window.wait("the savings", |report| panel(report, "tab") == "Savings");
+    for (from_left, view) in [(97.0, "OverTime"), (163.0, "Ablation"), (40.0, "Steps")] {
+        click(&window, from_left, 254.0);
+        window.wait(view, |report| panel(report, "savings") == view);
+        window.screenshot(view);
+    }
 }

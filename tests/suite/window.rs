@@ -178,6 +178,24 @@ impl Window {
         self.ticks(0);
     }
 
+    /// Drags with the left button, in a few steps.
+    pub(crate) fn drag(&self, from: [f32; 2], to: [f32; 2]) {
+        let go = |part: f32| {
+            let at = [0, 1].map(|axis| from[axis] + part * (to[axis] - from[axis]));
+            let [x, y] = at.map(|place| place.to_string());
+            self.xdotool(&["mousemove", &x, &y]);
+            self.ticks(0);
+        };
+        go(0.0);
+        self.xdotool(&["mousedown", "1"]);
+        self.ticks(0);
+        for part in [0.3, 0.7, 1.0] {
+            go(part);
+        }
+        self.xdotool(&["mouseup", "1"]);
+        self.ticks(0);
+    }
+
     /// Hides the panel.
     fn hide_panel(&self) {
         self.press("F2");

@@ -15,7 +15,7 @@ use serde::Serialize;
 use super::WindowError;
 use crate::files::write_whole;
 use crate::history::{Moment, Selection};
-use crate::panel::{PanelSize, PanelState, Tab, Tour};
+use crate::panel::{PanelSize, PanelState, SavingsView, Tab, Tour};
 use crate::recording::ScriptPlayback;
 use crate::replication::{
     Accounting, History, LaneCheck, LaneMeter, LinkSettings, SenderSettings, ShadowLadder,
@@ -52,6 +52,8 @@ struct Report {
     worst_orientation_error_degrees: f32,
     /// Current rung of the lane.
     rung: Option<&'static str>,
+    /// Its stages, as text.
+    stages: String,
     /// Every rung since the start.
     rungs_seen: Vec<&'static str>,
     article_kbps: f64,
@@ -84,8 +86,12 @@ struct PanelReport {
     timeline: bool,
     /// What the colours of the cubes show.
     colors: String,
+    /// What the tab of savings shows.
+    savings: SavingsView,
     /// The tick of the past that is shown.
     moment: Option<u64>,
+    /// First and last tick of the range in the timeline.
+    range: Option<[u64; 2]>,
     /// The selected cube.
     cube: Option<usize>,
 }
@@ -195,7 +201,9 @@ fn note(
         tour: tour.and_then(|tour| tour.place),
         timeline: panel.timeline,
         colors: format!("{:?}", panel.colors),
+        savings: panel.savings,
         moment: moment.0,
+        range: panel.range(),
         cube: selection.cube,
     });
     report.plays_script = script.is_some();
@@ -212,6 +220,7 @@ fn note(
     };
     let rung = ladder::rung_of(sender.stages);
     report.rung = rung.map(|rung| rung.name);
+    report.stages = sender.stages.to_string();
     if let Some(rung) = rung
         && !report.rungs_seen.contains(&rung.name)
     {

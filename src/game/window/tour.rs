@@ -8,11 +8,11 @@ use cubewire_scene::{Keys, TICKS_PER_SECOND};
 
 use crate::controls::{self, Action, ControlsSystems};
 use crate::game::{ball, katamari, rolling};
-use crate::panel::{PanelState, PanelSystems, STEPS, Scene, Task, Tour, TourStep};
+use crate::panel::{PanelState, PanelSystems, STEPS, Scene, Tab, Task, Tour, TourStep};
 use crate::recording::{Script, ScriptPlayback};
 use crate::replication::{Divergence, LaneSettingsQuery, LinkSettings, ReplicationSystems};
 use crate::simulation::ResetSimulation;
-use crate::view::{self, Half, SelectHalf, Selected, Side, Trails, ViewMode};
+use crate::view::{self, CubeColors, Half, SelectHalf, Selected, Side, Trails, ViewMode};
 
 /// Makes it possible to take the tour.
 pub(super) fn install(app: &mut App) {
@@ -60,6 +60,8 @@ struct Setting {
     selected: Side,
     view: ViewMode,
     has_trails: bool,
+    tab: Tab,
+    colors: CubeColors,
 }
 
 #[derive(Debug)]
@@ -72,7 +74,13 @@ impl Setting {
     fn of(world: &mut World) -> Self {
         let mut selected = world.query_filtered::<&Side, With<Selected>>();
         let selected = selected.iter(world).next().copied();
+        let panel = world.get_resource::<PanelState>();
+        let (tab, colors) = panel
+            .map(|panel| (panel.tab, panel.colors))
+            .unwrap_or_default();
         Self {
+            tab,
+            colors,
             halves: Side::ALL.map(|side| half_in(world, side)),
             selected: selected.unwrap_or(Side::Right),
             view: world.get_resource().copied().unwrap_or_default(),
@@ -88,6 +96,8 @@ impl Setting {
             selected: Side::Right,
             view: ViewMode::Split,
             has_trails: step.has_trails,
+            tab: step.tab,
+            colors: step.colors,
         }
     }
 
@@ -102,6 +112,10 @@ impl Setting {
         }
         if let Some(mut trails) = world.get_resource_mut::<Trails>() {
             trails.shown = self.has_trails;
+        }
+        if let Some(mut panel) = world.get_resource_mut::<PanelState>() {
+            panel.tab = self.tab;
+            panel.colors = self.colors;
         }
         Ok(())
     }

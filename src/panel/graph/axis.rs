@@ -2,13 +2,13 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::panel::Measured;
-use crate::replication::Accounting;
+use super::series::Series;
+use crate::view::Side;
 
 /// The scale of the graph's vertical axis.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Axis {
-    /// Logarithmic where the rates of two lanes differ tenfold, otherwise linear.
+    /// Logarithmic where the rates that are shown differ much, otherwise linear.
     #[default]
     Automatic,
     /// Linear from 0.
@@ -18,20 +18,92 @@ pub enum Axis {
 }
 
 impl Axis {
-    /// Whether it is logarithmic for these lanes.
-    pub(in crate::panel) fn is_logarithmic(self, lanes: &[Measured<'_>]) -> bool {
+    /// Whether it is logarithmic for these lines.
+    pub(super) fn is_logarithmic(self, lines: &[(Side, Series<'_>)]) -> bool {
         match self {
             Self::Automatic => {
-                let rates = lanes
+                let newest = lines.iter().filter_map(|(_, series)| series.newest_kbps());
+                let ends = smallest_and_largest(newest.map(|kbps| (kbps, kbps)));
+                let ranges = lines
                     .iter()
-                    .map(|lane| lane.meter.kbps(Accounting::Article));
-                let (low, high) = rates.fold((f64::INFINITY, 0.0_f64), |(low, high), rate| {
-                    (low.min(rate), high.max(rate))
-                });
-                low > 0.0 && low.is_finite() && high > 10.0 * low
+                    .filter_map(|(_, series)| series.range_without_peaks());
+                let all = smallest_and_largest(ranges);
+                ends.is_some_and(|ends| differ(ends, MUCH_BETWEEN_LANES))
+                    || all.is_some_and(|all| differ(all, MUCH_IN_ALL))
             }
             Self::Linear => false,
             Self::Logarithmic => true,
         }
+    }
+}
+
+fn smallest_and_largest(ranges: impl Iterator<Item = (f64, f64)>) -> Option<(f64, f64)> {
+    ranges.reduce(|all, range| (all.0.min(range.0), all.1.max(range.1)))
+}
+
+/// Whether one rate is more than `factor` times the other. Headers alone are the least that is sent.
+fn differ((smallest, largest): (f64, f64), factor: f64) -> bool {
+    largest > factor * smallest.max(HEADERS_KBPS)
+}
+
+/// Between what two lanes take now.
+const MUCH_BETWEEN_LANES: f64 = 10.0;
+
+/// Between all rates that are shown: more than from rest to a rolling ball at one rung.
+const MUCH_IN_ALL: f64 = 32.0;
+
+/// Sixty headers of 28 bytes and a few more, kbps.
+const HEADERS_KBPS: f64 = 15.0;
+
+#[cfg(test)]
+mod tests {
+    use cubewire_scene::TICKS_PER_SECOND;
+
+    use super::super::series::Point;
+    use super::*;
+    use crate::replication::{Accounting, PacketRecord, Sample};
+
+    /// Ten seconds of packets of these bytes, after five of those.
+    fn points(before: usize, after: usize) -> Vec<Point> {
+        let second = u64::from(TICKS_PER_SECOND);
+        let ticks = 0..15 * second;
+        let points = ticks.map(|tick| {
+            Point::from(&Sample {
+                tick,
+                snapshots: vec![PacketRecord {
+                    payload_bytes: if tick < 5 * second { before } else { after },
+                    ..PacketRecord::default()
+                }],
+                ..Sample::default()
+            })
+        });
+        points.collect()
+    }
+
+    #[test]
+    fn the_automatic_axis_is_logarithmic_while_rates_differ_much() {
+        let steady = points(500, 500);
+        let from_rest = points(4, 600);
+        let from_above = points(36_000, 600);
+        let all = 15 * TICKS_PER_SECOND as usize;
+        let recent = 9 * TICKS_PER_SECOND as usize;
+        let is_logarithmic = |lanes: &[(&[Point], usize)]| {
+            let lines: Vec<_> = Side::ALL
+                .into_iter()
+                .zip(lanes)
+                .map(|(side, (points, ticks))| {
+                    (side, Series::new(points, *ticks, Accounting::Article))
+                })
+                .collect();
+            Axis::Automatic.is_logarithmic(&lines)
+        };
+        assert!(!is_logarithmic(&[(&steady, all)]));
+        assert!(!is_logarithmic(&[(&from_rest, all)]));
+        assert!(is_logarithmic(&[(&from_above, all)]));
+        // The rates from before the switch have left the graph.
+        assert!(!is_logarithmic(&[(&from_above, recent)]));
+        let tenfold = points(36_000, 36_000);
+        assert!(is_logarithmic(&[(&steady, recent), (&tenfold, recent)]));
+        assert!(!is_logarithmic(&[(&steady, recent), (&from_above, recent)]));
     }
 }

@@ -97,6 +97,8 @@ impl<'a> Series<'a> {
         let place = sorted.len().saturating_sub(1 + 2 * SMOOTHING_TICKS);
         let (_, &mut largest, _) = sorted.select_nth_unstable_by(place, f64::total_cmp);
         let is_peak = peak > 2.0 * largest;
+        // The end of the line always is in sight.
+        let largest = largest.max(self.newest_kbps()?.min(2.0 * largest));
         Some((smallest, if is_peak { largest } else { peak }))
     }
 

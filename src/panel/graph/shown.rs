@@ -57,7 +57,7 @@ impl ShownGraph {
     #[must_use]
     pub fn of(state: &PanelState, lanes: &[Measured<'_>]) -> Self {
         let points = points(state, lanes);
-        let lines = Lines::shown(state, lanes, &points);
+        let lines = Lines::shown(state, &points);
         let top = lines.scale.kbps(*lines.heights.end());
         let shown = lines.series.iter().map(|(side, series)| {
             let rate = |place| ShownPoint {

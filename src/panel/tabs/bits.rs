@@ -3,7 +3,6 @@
 use bevy_egui::egui;
 use cubewire_codec::BitKind;
 use cubewire_palette::bit_kind;
-use cubewire_scene::TICKS_PER_SECOND;
 
 use super::acks;
 use crate::panel::export::{self, Export};
@@ -16,14 +15,18 @@ pub(in crate::panel) fn draw(
     ui: &mut egui::Ui,
     state: &mut PanelState,
     meter: &LaneMeter,
+    moment: Option<u64>,
     is_remote: bool,
 ) -> Option<Export> {
-    let totals = Totals::of(meter.newest(TICKS_PER_SECOND as usize));
+    let totals = Totals::of(meter.second_until(moment));
     ui.spacing_mut().item_spacing.y = 3.0;
     if totals.snapshots == 0 {
         ui.weak("Nothing was sent in the last second.");
     } else {
-        ui.weak("Payload of the last second, by what the bits are for");
+        ui.weak(match moment {
+            Some(_) => "Payload of the second before what the views show, by what the bits are for",
+            None => "Payload of the last second, by what the bits are for",
+        });
         bar(ui, &totals);
         legend(ui, &totals);
     }

@@ -114,7 +114,7 @@ pub(super) fn draw(
     );
     ScrollArea::vertical()
         .id_salt("packets of the cube")
-        .max_height(HEIGHT)
+        .max_height(style::page_left(ui).max(MIN_HEIGHT))
         .auto_shrink([false, true])
         .show_rows(ui, row, shares.len(), |ui, shown| {
             for share in &shares[shown] {
@@ -172,7 +172,7 @@ fn graph(ui: &mut egui::Ui, theme: Theme, shares: &[Share]) {
 }
 
 /// Logical points.
-const HEIGHT: f32 = 120.0;
+const MIN_HEIGHT: f32 = 60.0;
 const GRAPH_HEIGHT: f32 = 36.0;
 
 #[cfg(test)]

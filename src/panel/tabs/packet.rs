@@ -11,7 +11,7 @@ use cubewire_codec::BitKind;
 
 use super::cube;
 use crate::history::Selection;
-use crate::panel::PanelState;
+use crate::panel::{PanelState, style};
 use crate::replication::{Fate, PacketRecord, Sample};
 use inspected::Inspected;
 pub(in crate::panel) use rows::Order;
@@ -64,7 +64,12 @@ pub(super) fn draw(
         rows::Span::words,
     );
     ui.label(RichText::new(words).small());
-    hex::draw(ui, state.theme, detail, hovered.as_ref(), selection);
+    // What is left of the page, or little, where a cube is below.
+    let height = match selection.cube {
+        Some(_) => HEX_HEIGHT,
+        None => (style::page_left(ui) - HINT_HEIGHT).max(HEX_HEIGHT),
+    };
+    hex::draw(ui, state.theme, detail, height, hovered.as_ref(), selection);
     if let Some(index) = selection.cube {
         ui.separator();
         cube::draw(ui, state.theme, index, selection, what);
@@ -72,6 +77,10 @@ pub(super) fn draw(
         ui.weak("Click a cube, in either half, for its last 60 packets.");
     }
 }
+
+/// Logical points.
+const HEX_HEIGHT: f32 = 66.0;
+const HINT_HEIGHT: f32 = 24.0;
 
 fn summary(ui: &mut egui::Ui, sample: &Sample, packet: &PacketRecord, what: &Inspected<'_>) {
     let newest = what.meter.samples().back().map_or(0, |sample| sample.tick);

@@ -1,6 +1,8 @@
-//! The columns of the timeline, each one pixel wide.
+//! The columns of the timeline: one pixel wide, or one tick where those are wider.
 
-use crate::replication::{Fate, LaneMeter, METER_TICKS, kbps};
+use std::ops::Range;
+
+use crate::replication::{Fate, LaneMeter, kbps};
 
 /// The scale of the timeline, kbps.
 const MIN_KBPS: f64 = 1.0;
@@ -15,20 +17,32 @@ pub(super) struct Column {
     pub(super) is_late: bool,
 }
 
-/// The last minute in columns, the oldest first.
-pub(super) struct Columns(Vec<Column>);
+/// Ticks in columns, the oldest first.
+pub(super) struct Columns {
+    columns: Vec<Column>,
+    /// Where the first begins, and the width of each, in pixels.
+    left: f32,
+    width: f32,
+}
 
 impl Columns {
-    pub(super) fn of(meter: &LaneMeter, oldest: u64, width: usize) -> Self {
-        let mut columns = vec![Column::default(); width.max(1)];
-        let last = columns.len() - 1;
+    /// The ticks `shown`, on `width` pixels.
+    pub(super) fn of(meter: &LaneMeter, shown: Range<f64>, width: f32) -> Self {
+        let ticks = shown.end - shown.start;
+        let pixels = f64::from(width.ceil().max(1.0));
+        // In ticks: the first column begins with a whole one.
+        let each = (ticks / pixels).max(1.0);
+        let oldest = (shown.start / each).floor() * each;
+        let count = ((shown.end - oldest) / each).ceil().max(1.0) as usize;
+        let mut columns = vec![Column::default(); count];
         let newest = meter.samples().back().map_or(0, |sample| sample.tick);
         for sample in meter.samples() {
-            let Some(since) = sample.tick.checked_sub(oldest) else {
+            let since = sample.tick as f64 - oldest;
+            let place = (since / each) as usize;
+            if since < 0.0 || place >= columns.len() {
                 continue;
-            };
-            let place = since as usize * columns.len() / METER_TICKS;
-            let column = &mut columns[place.min(last)];
+            }
+            let column = &mut columns[place];
             let bytes = sample.snapshots.iter().map(|packet| packet.article_bytes());
             let rate = kbps(bytes.max().unwrap_or(0), 1);
             column.kbps = column.kbps.max(rate);
@@ -40,11 +54,20 @@ impl Columns {
                 }
             }
         }
-        Self(columns)
+        let pixels_per_tick = f64::from(width) / ticks;
+        Self {
+            columns,
+            left: ((oldest - shown.start) * pixels_per_tick) as f32,
+            width: (each * pixels_per_tick) as f32,
+        }
     }
 
-    pub(super) fn iter(&self) -> impl Iterator<Item = &Column> {
-        self.0.iter()
+    /// The columns, and where each lies in pixels.
+    pub(super) fn iter(&self) -> impl Iterator<Item = (&Column, Range<f32>)> {
+        self.columns.iter().enumerate().map(|(place, column)| {
+            let left = self.left + place as f32 * self.width;
+            (column, left..left + self.width)
+        })
     }
 }
 
@@ -57,7 +80,7 @@ pub(super) fn height_of(kbps: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::replication::{Arrival, PacketRecord, Sample};
+    use crate::replication::{Arrival, METER_TICKS, PacketRecord, Sample};
 
     fn meter() -> LaneMeter {
         LaneMeter::from_samples((0..METER_TICKS as u64).map(|tick| {
@@ -79,7 +102,8 @@ mod tests {
 
     #[test]
     fn a_column_has_the_largest_packet_and_every_mark_of_its_ticks() {
-        let columns: Vec<_> = Columns::of(&meter(), 0, 600).iter().copied().collect();
+        let columns = Columns::of(&meter(), 0.0..METER_TICKS as f64, 600.0);
+        let columns: Vec<_> = columns.iter().map(|(column, _)| *column).collect();
         assert_eq!(columns.len(), 600);
         let peaks: Vec<_> = (0..600)
             .filter(|&place| columns[place].kbps > 100.0)
@@ -91,6 +115,19 @@ mod tests {
         assert_eq!(lost, [166]);
         let late: Vec<_> = (0..600).filter(|&place| columns[place].is_late).collect();
         assert_eq!(late, [16]);
+    }
+
+    #[test]
+    fn zoomed_in_a_column_is_a_tick() {
+        let columns = Columns::of(&meter(), 1790.5..1820.5, 600.0);
+        let peaks: Vec<_> = columns
+            .iter()
+            .filter(|(column, _)| column.kbps > 100.0)
+            .map(|(_, x)| x)
+            .collect();
+        // 10.5 ticks of 20 pixels from the left.
+        assert_eq!(peaks, [210.0..230.0]);
+        assert_eq!(columns.iter().count(), 31);
     }
 
     #[test]

@@ -9,6 +9,7 @@ use cubewire_scene::TICKS_PER_SECOND;
 use super::super::PanelState;
 use crate::controls::Action;
 use crate::history::{LaneHistory, Moment};
+use crate::replication::LaneMeter;
 use crate::simulation::CubeWorld;
 use crate::view::Selected;
 
@@ -20,16 +21,19 @@ pub(in crate::panel) struct Keyboard<'w, 's> {
     egui: Option<Res<'w, EguiWantsInput>>,
 }
 
-/// Moves the moment while the timeline is shown and the game is paused, and plays on with Escape.
+/// Moves the moment while the timeline is shown and the game is paused. Escape drops the range, or else plays on.
 pub(in crate::panel) fn step(
-    state: Res<PanelState>,
+    mut state: ResMut<PanelState>,
     clock: Res<Time<Virtual>>,
     world: Option<Res<CubeWorld>>,
     mut keyboard: Keyboard<'_, '_>,
-    lane: Option<Single<&LaneHistory, With<Selected>>>,
+    lane: Option<Single<(&LaneHistory, &LaneMeter), With<Selected>>>,
     mut moment: ResMut<Moment>,
     mut commands: Commands,
 ) {
+    if moment.0.is_none() && state.range.is_some() {
+        state.range = None;
+    }
     let egui = keyboard.egui.as_ref();
     let is_typing = egui.is_some_and(|egui| egui.wants_any_keyboard_input());
     let stands = moment.0.is_some() || (world.is_some() && clock.is_paused());
@@ -37,10 +41,11 @@ pub(in crate::panel) fn step(
         keyboard.inputs.clear();
         return;
     }
-    let Some(states) = lane.map(|lane| &lane.into_inner().pictures) else {
+    let Some((history, meter)) = lane.map(|lane| lane.into_inner()) else {
         keyboard.inputs.clear();
         return;
     };
+    let states = &history.pictures;
     let (Some(first), Some(last)) = (states.first_tick(), states.last_tick()) else {
         keyboard.inputs.clear();
         return;
@@ -63,6 +68,12 @@ pub(in crate::panel) fn step(
         let wanted = match input.key_code {
             KeyCode::ArrowLeft => at.saturating_sub(ticks),
             KeyCode::ArrowRight => at + ticks,
+            KeyCode::Comma => packet_before(meter, at).unwrap_or(at),
+            KeyCode::Period => packet_after(meter, at).unwrap_or(at),
+            KeyCode::Escape if state.range.is_some() => {
+                state.range = None;
+                continue;
+            }
             KeyCode::Escape if moment.0.is_some() => {
                 if clock.is_paused() {
                     commands.trigger(Action::Pause);
@@ -73,5 +84,39 @@ pub(in crate::panel) fn step(
             _ => continue,
         };
         moment.set_if_neq(Moment(Some(wanted.clamp(first, last))));
+    }
+}
+
+/// The last tick before `tick` in which a packet was sent.
+fn packet_before(meter: &LaneMeter, tick: u64) -> Option<u64> {
+    let mut samples = meter.back_from(tick.checked_sub(1));
+    let found = samples.find(|sample| !sample.snapshots.is_empty())?;
+    (found.tick < tick).then_some(found.tick)
+}
+
+/// The first tick after `tick` in which a packet was sent.
+fn packet_after(meter: &LaneMeter, tick: u64) -> Option<u64> {
+    let samples = meter.samples().iter();
+    let mut later = samples.filter(|sample| sample.tick > tick && !sample.snapshots.is_empty());
+    later.next().map(|sample| sample.tick)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::replication::{PacketRecord, Sample};
+
+    #[test]
+    fn packets_are_found_in_both_directions() {
+        let meter = LaneMeter::from_samples((0..60).map(|tick| Sample {
+            tick,
+            snapshots: vec![PacketRecord::default(); usize::from(tick % 6 == 0)],
+            ..Sample::default()
+        }));
+        assert_eq!(packet_before(&meter, 13), Some(12));
+        assert_eq!(packet_before(&meter, 12), Some(6));
+        assert_eq!(packet_before(&meter, 0), None);
+        assert_eq!(packet_after(&meter, 12), Some(18));
+        assert_eq!(packet_after(&meter, 54), None);
     }
 }

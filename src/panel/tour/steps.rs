@@ -4,6 +4,8 @@
 //! [terms](crate::panel), the ladder and the README.
 
 use super::Watch;
+use crate::panel::Tab;
+use crate::view::CubeColors;
 
 /// A step of the tour.
 #[derive(Clone, Copy, Debug)]
@@ -20,6 +22,10 @@ pub struct TourStep {
     pub scene: Scene,
     /// Whether trails are shown.
     pub has_trails: bool,
+    /// The page of the panel that shows what the step is about.
+    pub tab: Tab,
+    /// What the colours of the cubes show.
+    pub colors: CubeColors,
     /// The number to watch.
     pub watch: Watch,
     /// What the article has for it, if it has a figure.
@@ -75,6 +81,8 @@ const USUAL: TourStep = TourStep {
     right: "rung:changed-flags",
     scene: Scene::Katamari,
     has_trails: false,
+    tab: Tab::Ladder,
+    colors: CubeColors::Interaction,
     watch: Watch::Kbps,
     article: None,
     task: None,
@@ -131,8 +139,10 @@ pub const STEPS: [TourStep; 16] = [
     TourStep {
         title: "Delta: only what changed",
         text: "Only cubes are sent that differ from the baseline, a snapshot that the receiver has \
-               acknowledged. One bit for each of the 901 cubes marks them.",
+               acknowledged. One bit for each of the 901 cubes marks them. The colours show what each cube takes.",
         right: "rung:delta",
+        tab: Tab::Bits,
+        colors: CubeColors::Bits,
         article: Some("54 kbps for these bits alone"),
         ..USUAL
     },
@@ -152,6 +162,7 @@ pub const STEPS: [TourStep; 16] = [
         text: "Changed cubes are often neighbours, and neighbours have similar indices. So each index is sent \
                as the distance from the previous one, in 4, 7 or 12 bits.",
         right: "rung:relative-index",
+        tab: Tab::Ranges,
         watch: Watch::Selection,
         article: Some("5.5 bits instead of 10"),
         ..USUAL
@@ -161,6 +172,7 @@ pub const STEPS: [TourStep; 16] = [
         text: "A cube moves little between the baseline and now. The difference takes 5 bits per component if \
                it is small and 9 if it is larger; beyond that, the position is sent in full.",
         right: "rung:relative-position",
+        tab: Tab::Ranges,
         watch: Watch::Position,
         article: Some("26.1 bits instead of 50"),
         ..USUAL
@@ -168,8 +180,10 @@ pub const STEPS: [TourStep; 16] = [
     TourStep {
         title: "Relative orientations",
         text: "In nine of ten cases the largest component is still the same one. Then only differences of the \
-               other three are sent, in 5 or 8 bits each.",
+               other three are sent, in 5 or 8 bits each. The colours show which form each cube takes.",
         right: "rung:relative-orientation",
+        tab: Tab::Ranges,
+        colors: CubeColors::Form,
         watch: Watch::Orientation,
         article: Some("23.3 bits instead of 29"),
         ..USUAL
@@ -187,6 +201,7 @@ pub const STEPS: [TourStep; 16] = [
         text: "This link also loses and delays packets. Nothing is sent again: every packet names a baseline \
                that has arrived, so the next one repairs the picture. Older baselines make larger packets.",
         right: "rung:changed-flags,link:article",
+        tab: Tab::Network,
         watch: Watch::Lost,
         article: Some("5 %, and two frames of jitter"),
         task: Some(Task::CutLink),
@@ -200,6 +215,7 @@ pub const STEPS: [TourStep; 16] = [
         right: "rung:at-rest,rate:10,interpolation:hermite",
         scene: Scene::Ball,
         has_trails: true,
+        tab: Tab::Playout,
         watch: Watch::Error,
         ..USUAL
     },

@@ -44,14 +44,16 @@ impl Watch {
         }
     }
 
-    /// Its mean over the last second of a lane; none if there is no such second yet, or nothing was sent in
-    /// it.
+    /// Its mean over the last second of a lane; none if there is no such second with the present stages yet, or
+    /// nothing was sent in it.
     pub(super) fn of(self, lane: &Measured<'_>, tour: &Tour) -> Option<f64> {
         if self == Self::Error {
             return tour.errors_m[lane.side as usize];
         }
         let second = || lane.meter.newest(TICKS_PER_SECOND as usize);
-        if second().len() < TICKS_PER_SECOND as usize {
+        let stages = second().last()?.stages;
+        let since_switch = second().filter(|sample| sample.stages == stages);
+        if since_switch.count() < TICKS_PER_SECOND as usize {
             return None;
         }
         let lost: usize = second().map(|sample| sample.lost).sum();

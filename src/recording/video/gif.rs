@@ -12,12 +12,9 @@ use std::path::{Path, PathBuf};
 
 use ::gif::{Encoder, EncodingError, Frame, Repeat};
 
+use super::palette::{self, Palette};
 use super::{FrameSink, VideoError, check_frame};
 use crate::files::NewFile;
-
-mod palette;
-
-use palette::Palette;
 
 /// A GIF that is being written.
 pub(super) struct Gif {

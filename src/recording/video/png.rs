@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use ::png::{BitDepth, ColorType, Compression, Encoder, EncodingError};
 
+use super::palette::Palette;
 use super::{FrameSink, VideoError, check_frame};
 use crate::files::NewFile;
 
@@ -35,18 +36,56 @@ impl Pngs {
     }
 }
 
-/// Writes a picture as a PNG file: RGB, one byte per channel. `frame` is as for [`FrameSink::add`].
+/// The colours of a picture.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Colours {
+    /// All of them: RGB, one byte per channel.
+    #[default]
+    All,
+    /// A palette of at most 255, without dithering, in about a third of the bytes.
+    Palette,
+}
+
+/// Writes a picture as a PNG file. `frame` is as for [`FrameSink::add`].
 ///
 /// # Errors
 /// If the frame does not have this size, or the file cannot be written.
-pub fn write_png(path: &Path, size: (u32, u32), frame: &[u8]) -> Result<(), VideoError> {
+pub fn write_png(
+    path: &Path,
+    size: (u32, u32),
+    frame: &[u8],
+    colours: Colours,
+) -> Result<(), VideoError> {
     check_frame(path, size, frame)?;
     let (pixels, _) = frame.as_chunks::<4>();
-    let rgb: Vec<u8> = pixels.iter().flat_map(|&[r, g, b, _]| [r, g, b]).collect();
-    write_rgb(path, size, &rgb).map_err(VideoError::io(path))
+    let rgb = pixels.iter().map(|&[r, g, b, _]| [r, g, b]);
+    let written = match colours {
+        Colours::All => write_rgb(path, size, rgb.collect::<Vec<_>>().as_flattened()),
+        Colours::Palette => write_indexed(path, size, rgb),
+    };
+    written.map_err(VideoError::io(path))
 }
 
-/// The same from three bytes for each pixel.
+fn write_indexed(
+    path: &Path,
+    (width, height): (u32, u32),
+    rgb: impl Iterator<Item = [u8; 3]> + Clone,
+) -> io::Result<()> {
+    let palette = Palette::of(rgb.clone());
+    let indices: Vec<u8> = rgb.map(|pixel| palette.index(pixel)).collect();
+    let mut file = NewFile::create(path)?;
+    let mut encoder = Encoder::new(&mut file, width, height);
+    encoder.set_color(ColorType::Indexed);
+    encoder.set_depth(BitDepth::Eight);
+    encoder.set_palette(palette.colours().as_flattened());
+    encoder.set_compression(Compression::High);
+    let mut writer = encoder.write_header().map_err(reason)?;
+    writer.write_image_data(&indices).map_err(reason)?;
+    writer.finish().map_err(reason)?;
+    file.finish()
+}
+
+/// Writes a picture from three bytes for each pixel.
 pub(crate) fn write_rgb(path: &Path, (width, height): (u32, u32), rgb: &[u8]) -> io::Result<()> {
     let mut file = NewFile::create(path)?;
     let mut encoder = Encoder::new(&mut file, width, height);
@@ -63,7 +102,7 @@ impl FrameSink for Pngs {
     fn add(&mut self, frame: &[u8]) -> Result<(), VideoError> {
         check_frame(&self.path, self.size, frame)?;
         let path = numbered(&self.path, self.written);
-        write_png(&path, self.size, frame)?;
+        write_png(&path, self.size, frame, Colours::All)?;
         self.written += 1;
         Ok(())
     }

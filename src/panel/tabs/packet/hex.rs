@@ -18,6 +18,7 @@ pub(super) fn draw(
     ui: &mut Ui,
     theme: Theme,
     packet: &PacketDetail,
+    height: f32,
     hovered: Option<&Span>,
     selection: &mut Selection,
 ) {
@@ -26,8 +27,8 @@ pub(super) fn draw(
     let mut over = None;
     ScrollArea::vertical()
         .id_salt("bytes of the packet")
-        .max_height(HEIGHT)
-        .min_scrolled_height(HEIGHT)
+        .max_height(height)
+        .min_scrolled_height(height)
         .auto_shrink([false, true])
         .show_rows(ui, ROW_HEIGHT, rows, |ui, shown| {
             for row in shown {
@@ -195,7 +196,6 @@ fn draw_row(
 const ROW_BYTES: usize = 16;
 
 /// Logical points.
-const HEIGHT: f32 = 96.0;
 const ROW_HEIGHT: f32 = 22.0;
 const BIT_HEIGHT: f32 = 6.0;
 const OFFSET_WIDTH: f32 = 34.0;

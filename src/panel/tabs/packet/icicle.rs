@@ -1,15 +1,14 @@
 //! Paints the icicle chart: width in proportion to bits.
 
-use std::ops::Range;
-
 use bevy_egui::egui::{
-    self, Align2, Color32, FontId, Id, Rect, Sense, Stroke, StrokeKind, Ui, pos2, vec2,
+    self, Align2, Color32, FontId, Rect, Sense, Stroke, StrokeKind, Ui, pos2, vec2,
 };
 use cubewire_palette::bit_kind;
 
 use super::rows::Span;
 use crate::history::Selection;
 use crate::panel::style;
+use crate::panel::zoom::Zoom;
 use crate::theme::{Theme, egui_color};
 
 /// Draws the rows, and returns the span under the pointer.
@@ -22,7 +21,9 @@ pub(super) fn draw(
     let total = rows.first()?.first()?.bits;
     let size = vec2(ui.available_width(), ROW_HEIGHT * rows.len() as f32);
     let (area, response) = ui.allocate_exact_size(size, Sense::click_and_drag());
-    let shown = zoomed(ui, &response, area, total);
+    // As a fraction, so that the next packet shows the same part.
+    let part = Zoom::new("bits of the packet's chart", MIN_PART, true).shown(ui, &response, area);
+    let shown = part.start * total..part.end * total;
     let painter = ui.painter_at(area);
     let x_of = |bit: f64| {
         let fraction = (bit - shown.start) / (shown.end - shown.start);
@@ -37,7 +38,7 @@ pub(super) fn draw(
         // Spans too narrow to see are drawn as one, so that none is lost.
         let mut narrow: Option<(f32, f32, usize)> = None;
         let first = row.partition_point(|span| span.start + span.bits < shown.start);
-        for span in &row[first..] {
+        for (index, span) in row.iter().enumerate().skip(first) {
             if span.start > shown.end {
                 break;
             }
@@ -62,7 +63,7 @@ pub(super) fn draw(
                     continue;
                 }
             }
-            paint(&painter, theme, rect, span);
+            paint(&painter, theme, rect, span, index % 2 == 1);
         }
         if let Some((from, to, _)) = narrow {
             let rect = Rect::from_x_y_ranges(from..=to.max(from + 1.0), y.clone());
@@ -94,10 +95,14 @@ fn color(theme: Theme, span: &Span) -> Color32 {
     }
 }
 
-fn paint(painter: &egui::Painter, theme: Theme, rect: Rect, span: &Span) {
+/// Neighbours too narrow for a gap between them differ in their shade.
+fn paint(painter: &egui::Painter, theme: Theme, rect: Rect, span: &Span, is_odd: bool) {
     let fill = color(theme, span);
-    let gap = if rect.width() > 4.0 { 0.5 } else { 0.0 };
-    painter.rect_filled(rect.shrink2(vec2(gap, 0.0)), 0.0, fill);
+    let has_gap = rect.width() > GAP_WIDTH;
+    let gap = if has_gap { 0.5 } else { 0.0 };
+    let shade = if has_gap || !is_odd { 1.0 } else { 0.75 };
+    let shaded = fill.gamma_multiply(shade);
+    painter.rect_filled(rect.shrink2(vec2(gap, 0.0)), 0.0, shaded);
     if rect.width() < LABEL_WIDTH {
         return;
     }
@@ -122,40 +127,10 @@ fn paint(painter: &egui::Painter, theme: Theme, rect: Rect, span: &Span) {
     );
 }
 
-/// The bits that are shown: zoomed at the pointer, moved by dragging, all after a double click.
-fn zoomed(ui: &Ui, response: &egui::Response, area: Rect, total: f64) -> Range<f64> {
-    let id = Id::new("bits that the packet's chart shows");
-    // As fractions, so that the next packet shows the same part.
-    let mut shown: (f64, f64) = ui.data(|data| data.get_temp(id)).unwrap_or((0.0, 1.0));
-    if response.double_clicked() {
-        shown = (0.0, 1.0);
-    }
-    let width = shown.1 - shown.0;
-    if response.dragged() {
-        let moved = f64::from(response.drag_delta().x / area.width()) * width;
-        shown = (shown.0 - moved, shown.1 - moved);
-    }
-    if let Some(at) = response.hover_pos() {
-        let steps = f64::from(ui.input(|input| input.smooth_scroll_delta().y)) / 100.0;
-        if steps != 0.0 {
-            let pivot = shown.0 + f64::from((at.x - area.left()) / area.width()) * width;
-            let factor = 0.7_f64.powf(steps).clamp(MIN_PART / width, 1.0 / width);
-            shown = (
-                pivot - (pivot - shown.0) * factor,
-                pivot + (shown.1 - pivot) * factor,
-            );
-        }
-    }
-    let width = (shown.1 - shown.0).clamp(MIN_PART, 1.0);
-    let start = shown.0.clamp(0.0, 1.0 - width);
-    shown = (start, start + width);
-    ui.data_mut(|data| data.insert_temp(id, shown));
-    shown.0 * total..shown.1 * total
-}
-
 /// Logical points.
 const ROW_HEIGHT: f32 = 20.0;
 const MIN_WIDTH: f32 = 1.0;
+const GAP_WIDTH: f32 = 6.0;
 const LABEL_WIDTH: f32 = 20.0;
 
 /// The smallest part of the packet that fills the chart.

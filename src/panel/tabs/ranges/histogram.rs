@@ -87,7 +87,7 @@ impl Chart<'_> {
         let ink = egui_color(theme.colors().ink);
         for (line, name) in self.lines.iter().flatten().zip(["small", "large"]) {
             let x = plot.left() + (f32::from(*line) + 1.0) * bar_width;
-            painter.vline(x, area.y_range(), Stroke::new(1.0, ink));
+            painter.vline(x, plot.y_range(), Stroke::new(1.0, ink));
             // On either side of the two, so that they never overlap.
             let (at, align) = match name {
                 "small" => (x - 2.0, Align2::RIGHT_TOP),
@@ -95,7 +95,7 @@ impl Chart<'_> {
             };
             let text = format!("{name} {line}");
             let at = pos2(at, plot.top());
-            painter.text(at, align, text, FontId::proportional(9.0), ink);
+            style::text_over(painter, theme, at, align, text, 9.0);
         }
         let text = match hovered {
             Some((bits, percent)) => format!("{bits} bits: {percent:.1} %\n{}", self.about),

@@ -4,8 +4,9 @@ use bevy::prelude::*;
 use bevy_egui::egui::{self, RichText};
 use cubewire_codec::Stages;
 use cubewire_scene::TICKS_PER_SECOND;
-use egui_plot::{Plot, PlotPoint, Points, Text, log_grid_spacer};
+use egui_plot::{PlotPoint, Points, Text, log_grid_spacer};
 
+use crate::panel::{graph, style};
 use crate::replication::{Accounting, Divergence, LaneMeter, rung_or_stages};
 use crate::theme::{Theme, egui_color};
 use crate::view::Selected;
@@ -94,16 +95,12 @@ pub(super) fn draw(ui: &mut egui::Ui, theme: Theme, stages: Stages, tradeoffs: &
     );
     let ink = egui_color(colors.ink);
     let muted = egui_color(colors.muted);
+    let surface = ui.visuals().extreme_bg_color;
     let points = tradeoffs.0.clone();
-    Plot::new("rate and distortion")
-        .height(HEIGHT)
-        .allow_drag(false)
-        .allow_zoom(false)
-        .allow_scroll(false)
-        .allow_boxed_zoom(false)
-        .allow_double_click_reset(false)
+    // The rest of the page.
+    let height = (style::page_left(ui) - 8.0).clamp(MIN_HEIGHT, MAX_HEIGHT);
+    graph::base("rate and distortion", height)
         .show_x(false)
-        .show_y(false)
         .x_grid_spacer(log_grid_spacer(10))
         .y_grid_spacer(log_grid_spacer(10))
         .x_axis_formatter(|mark, _| amount(mark.value))
@@ -128,9 +125,10 @@ pub(super) fn draw(ui: &mut egui::Ui, theme: Theme, stages: Stages, tradeoffs: &
                     .color(if is_now { ink } else { muted });
                 plot.points(point);
                 if is_now {
-                    let text = format!("  {:.0} kbps, {:.2} mm", tried.kbps, tried.mm);
+                    let text = format!(" {:.0} kbps, {:.2} mm ", tried.kbps, tried.mm);
                     let text = RichText::new(text).color(ink).small();
-                    let text = Text::new("now", PlotPoint::new(at[0], at[1]), text);
+                    let text = text.background_color(surface);
+                    let text = Text::new("now", PlotPoint::new(at[0] + BESIDE, at[1]), text);
                     plot.text(text.anchor(egui::Align2::LEFT_CENTER).allow_hover(false));
                 }
             }
@@ -147,8 +145,12 @@ fn amount(logarithm: f64) -> String {
     }
 }
 
+/// From the point to its label: a share of a decade.
+const BESIDE: f64 = 0.08;
+
 /// Logical points.
-const HEIGHT: f32 = 96.0;
+const MIN_HEIGHT: f32 = 96.0;
+const MAX_HEIGHT: f32 = 300.0;
 
 #[cfg(test)]
 mod tests {

@@ -31,13 +31,10 @@ pub(super) fn draw(ui: &mut egui::Ui, look: Look, measures: Measures<'_>, shadow
     let rest = ui.available_height() - HEADER_HEIGHT - FOOTER_HEIGHT;
     let height = (rest / lines).clamp(*ROW_HEIGHT.start(), *ROW_HEIGHT.end());
     header(ui, columns);
-    let top = ui.cursor().min.y;
     let present = rows.first().and_then(|row| row.kbps);
     for row in &rows {
         row.draw(ui, look, columns, height, present);
     }
-    let bottom = ui.cursor().min.y;
-    columns.axis.target(ui, top, bottom);
     ui.add_space(3.0);
     let age = measures.tick.and_then(|tick| ablation.age_ticks(tick));
     for line in footer(
@@ -150,8 +147,11 @@ impl Row {
             let at = pos2(x, y);
             text(ui, at, Align2::RIGHT_CENTER, figure, &mono, color);
         };
+        // Not through what else is taken away.
+        let target = || columns.axis.target(ui, line.top(), line.bottom());
         let (Some(kbps), Some(present)) = (self.kbps, present) else {
             figure(columns.kbps_end, "…", weak);
+            target();
             response.on_hover_text(&self.about);
             return;
         };
@@ -164,6 +164,7 @@ impl Row {
             let color = if is_cheaper { look.warning } else { ink };
             figure(columns.right, &signed(kbps - present), color);
         }
+        target();
         response.on_hover_text(&self.about);
     }
 }

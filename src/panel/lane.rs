@@ -1,0 +1,113 @@
+//! What the panel shows of a lane and of the game, and what it asks for.
+
+use std::path::Path;
+
+use crate::controls::Action;
+use crate::history::Selection;
+use crate::replication::{
+    Ablation, CubeError, DeltaCounts, Divergence, LaneMeter, LaneSettings, ShadowLadder,
+};
+use crate::view::{CubeColors, Half, Inset, Side, ViewMode};
+
+use super::{Export, Past, Peers, Tour, Tradeoffs};
+
+/// The data that [`draw`] shows, and the settings that it may change.
+#[derive(Debug)]
+pub struct LaneView<'a> {
+    /// Settings of the selected lane.
+    pub settings: &'a mut LaneSettings,
+    /// The half that it is shown in.
+    pub side: Side,
+    /// Measurements of the selected lane.
+    pub meter: &'a LaneMeter,
+    /// Bandwidth of every rung; without it the ladder shows no figures.
+    pub shadow: Option<&'a ShadowLadder>,
+    /// What each part of the present stages saves, if that is measured.
+    pub ablation: Option<&'a Ablation>,
+    /// The tick of the simulation, if it runs here.
+    pub tick: Option<u64>,
+    /// Difference between picture and simulation, if it is measured.
+    pub divergence: Option<&'a Divergence>,
+    /// The other ends of a real network.
+    pub peers: Peers<'a>,
+    /// Every lane in a half of the screen, the left one first, including the selected one.
+    pub shown: Vec<Measured<'a>>,
+    /// What the halves show; `None` where it cannot be changed.
+    pub halves: Option<&'a mut Halves>,
+    /// The state of the game, for the buttons.
+    pub status: Status<'a>,
+    /// The history, for the timeline.
+    pub past: Past,
+    /// The cube that views and panel are about.
+    pub selection: &'a mut Selection,
+    /// Errors of the cubes of the lane's picture, if they are measured.
+    pub errors: &'a [CubeError],
+    /// Distributions of what its packets carry, if they are measured.
+    pub counts: Option<&'a DeltaCounts>,
+    /// What the stages that were tried cost.
+    pub tradeoffs: &'a Tradeoffs,
+}
+
+/// What the buttons of the panel show.
+#[derive(Clone, Debug, Default)]
+pub struct Status<'a> {
+    /// Whether the simulation runs here.
+    pub plays: bool,
+    /// Whether it is paused.
+    pub is_paused: bool,
+    /// What the halves show.
+    pub view: ViewMode,
+    /// Whether trails are shown.
+    pub has_trails: bool,
+    /// Whether a replay is being recorded.
+    pub records_replay: bool,
+    /// Whether a video is being recorded.
+    pub records_video: bool,
+    /// Whether the game plays by itself.
+    pub plays_itself: bool,
+    /// Whether the screen is being explained.
+    pub explains: bool,
+    /// Whether the timeline is shown.
+    pub has_timeline: bool,
+    /// What the colours of the cubes show.
+    pub colors: CubeColors,
+    /// Where the state of the panel is kept.
+    pub settings: Option<&'a Path>,
+    /// The tour, where one can be taken.
+    pub tour: Option<Tour>,
+}
+
+/// What [`draw`] covered, and what the user asked for.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Drawn {
+    /// The part of the window that the panel covers.
+    pub inset: Inset,
+    /// The action whose button was pressed.
+    pub action: Option<Action>,
+    /// The file whose button was pressed.
+    pub export: Option<Export>,
+    /// The tick of the past to show.
+    pub moment: Option<u64>,
+}
+
+/// A lane in one half of the screen.
+#[derive(Clone, Debug)]
+pub struct Measured<'a> {
+    /// Which half.
+    pub side: Side,
+    /// Measurements of the lane.
+    pub meter: &'a LaneMeter,
+    /// Its settings, if they are shown.
+    pub settings: Option<LaneSettings>,
+}
+
+/// What the halves show.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Halves {
+    /// Whether the left half shows a lane instead of the simulation.
+    pub left_is_lane: bool,
+    /// The half whose lane the panel shows.
+    pub selected: Side,
+    /// What the user just entered for a half.
+    pub typed: Option<(Side, Half)>,
+}

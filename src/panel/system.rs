@@ -1,0 +1,238 @@
+//! The system that draws the panel of the selected lane, and applies what the user changed.
+
+use bevy::ecs::system::SystemParam;
+use bevy::prelude::*;
+use bevy_egui::EguiContexts;
+
+use super::{
+    Halves, LaneView, Measured, PanelState, Past, Peers, Status, Tour, Tradeoffs, draw, scale,
+    settings,
+};
+use crate::controls::Action;
+use crate::history::{LaneHistory, Moment, Selection, WorldHistory};
+use crate::replication::{
+    Ablation, ChangeLane, CubeError, CubeErrors, DeltaCounts, Divergence, Lane, LaneMeter,
+    LaneSettingsQueryReadOnly, Peer, Reconnect, SenderSettings, ServerConnection, Serving,
+    ShadowLadder,
+};
+use crate::simulation::CubeWorld;
+use crate::theme::Theme;
+use crate::view::{
+    CubeColors, FixedScale, Half, Inset, Notices, SelectHalf, Selected, ShowHalf, Side, Trails,
+    ViewMode,
+};
+
+/// The lane that is selected.
+type SelectedLane = (
+    Entity,
+    LaneSettingsQueryReadOnly,
+    &'static LaneMeter,
+    Option<&'static Side>,
+    Option<&'static ShadowLadder>,
+    Option<&'static Ablation>,
+    Option<&'static Divergence>,
+    Option<&'static CubeErrors>,
+    Option<&'static DeltaCounts>,
+);
+
+/// A lane in a half of the screen.
+type ShownLane = (&'static Side, LaneSettingsQueryReadOnly, &'static LaneMeter);
+
+/// A lane to a viewer in another process.
+type ViewerLane = (&'static Peer, &'static SenderSettings, &'static LaneMeter);
+
+/// Everything that the panel reads.
+#[derive(SystemParam)]
+pub(super) struct Shown<'w, 's> {
+    selected: Query<'w, 's, SelectedLane, (With<Lane>, With<Selected>)>,
+    halves: Query<'w, 's, ShownLane, With<Lane>>,
+    viewers: Query<'w, 's, ViewerLane, With<Lane>>,
+    serving: Option<Res<'w, Serving>>,
+    connection: Option<Res<'w, ServerConnection>>,
+    world: Option<Res<'w, CubeWorld>>,
+    clock: Res<'w, Time<Virtual>>,
+    view: Option<Res<'w, ViewMode>>,
+    trails: Option<Res<'w, Trails>>,
+    notices: Res<'w, Notices>,
+    file: Option<Res<'w, settings::SettingsFile>>,
+    tradeoffs: Res<'w, Tradeoffs>,
+    tour: Option<Res<'w, Tour>>,
+    moment: Res<'w, Moment>,
+    world_history: Res<'w, WorldHistory>,
+    histories: Query<'w, 's, (&'static LaneHistory, &'static LaneMeter, Has<Selected>)>,
+}
+
+impl Shown<'_, '_> {
+    fn status(&self, state: &PanelState) -> Status<'_> {
+        Status {
+            plays: self.world.is_some(),
+            is_paused: self.clock.is_paused(),
+            view: self.view.as_deref().copied().unwrap_or_default(),
+            has_trails: self.trails.as_ref().is_some_and(|trails| trails.shown),
+            records_replay: self.notices.replay.is_some(),
+            records_video: self.notices.are_hidden(),
+            plays_itself: self.notices.autoplay.is_some(),
+            explains: state.explaining,
+            has_timeline: state.timeline,
+            colors: state.colors,
+            settings: self.file.as_ref().map(|file| file.path()),
+            tour: self.tour.as_deref().copied(),
+        }
+    }
+
+    /// The errors of the selected lane's cubes at the moment; none in the present.
+    fn past_errors(&self) -> Option<Vec<CubeError>> {
+        let tick = self.moment.0?;
+        let mut histories = self.histories.iter();
+        let (history, ..) = histories.find(|(_, _, is_selected)| *is_selected)?;
+        Some(history.errors_at(tick, &self.world_history))
+    }
+
+    fn past(&self) -> Past {
+        let mut past = Past {
+            moment: self.moment.0,
+            first: None,
+            memory_bytes: self.world_history.0.memory_bytes(),
+        };
+        for (history, meter, is_selected) in &self.histories {
+            past.memory_bytes += history.pictures.memory_bytes() + meter.detail_bytes();
+            if is_selected {
+                past.first = history.pictures.first_tick();
+            }
+        }
+        past
+    }
+}
+
+/// What the panel sets for the view.
+#[derive(SystemParam)]
+pub(super) struct ViewSettings<'w> {
+    theme: ResMut<'w, Theme>,
+    colors: ResMut<'w, CubeColors>,
+    fixed: ResMut<'w, FixedScale>,
+    selection: ResMut<'w, Selection>,
+}
+
+pub(super) fn draw_lane(
+    mut commands: Commands,
+    mut contexts: EguiContexts,
+    mut state: ResMut<PanelState>,
+    mut inset: ResMut<Inset>,
+    mut shared: ViewSettings<'_>,
+    lanes: Shown<'_, '_>,
+) {
+    let Ok(ctx) = contexts.ctx_mut() else {
+        return;
+    };
+    let selected = lanes.selected.iter().next();
+    let Some((entity, settings, meter, side, shadow, ablation, divergence, errors, counts)) =
+        selected
+    else {
+        inset.set_if_neq(Inset::default());
+        return;
+    };
+    // Drawn on copies: what differs afterwards was changed by the user.
+    let mut new_state = PanelState::clone(&state);
+    scale::follow(ctx, &mut new_state);
+    let settings = settings.get();
+    let mut new_settings = settings.clone();
+    let mut reconnect = false;
+    let peers = match (&lanes.serving, &lanes.connection) {
+        (Some(serving), _) => Peers::Viewers {
+            serving,
+            viewers: lanes.viewers.iter().collect(),
+        },
+        (None, Some(connection)) => Peers::Server {
+            connection,
+            reconnect: &mut reconnect,
+        },
+        (None, None) => Peers::None,
+    };
+    let mut shown: Vec<_> = lanes
+        .halves
+        .iter()
+        .map(|(&side, settings, meter)| Measured {
+            side,
+            meter,
+            settings: Some(settings.get()),
+        })
+        .collect();
+    shown.sort_by_key(|lane| lane.side);
+    let side = side.copied().unwrap_or(Side::Right);
+    let halves = Halves {
+        left_is_lane: shown.iter().any(|lane| lane.side == Side::Left),
+        selected: side,
+        typed: None,
+    };
+    let mut new_halves = halves.clone();
+    let mut new_selection = *shared.selection;
+    // The view has its say over the picture.
+    if ctx.egui_wants_pointer_input() {
+        new_selection.hovered = None;
+    }
+    let is_remote = peers.is_server();
+    let past_errors = lanes.past_errors();
+    let errors = past_errors.as_deref().or(errors.map(|errors| &*errors.0));
+    let lane = LaneView {
+        settings: &mut new_settings,
+        side,
+        meter,
+        shadow,
+        ablation,
+        tick: lanes.world.as_ref().map(|world| world.tick()),
+        divergence,
+        peers,
+        shown,
+        halves: (!is_remote).then_some(&mut new_halves),
+        status: lanes.status(&state),
+        past: lanes.past(),
+        selection: &mut new_selection,
+        errors: errors.unwrap_or_default(),
+        counts,
+        tradeoffs: &lanes.tradeoffs,
+    };
+    let clock_runs = lanes.world.is_some() && !lanes.clock.is_paused();
+    let drawn = draw(ctx, &mut new_state, lane);
+    if let Some(tick) = drawn.moment {
+        commands.queue(move |world: &mut World| {
+            if clock_runs {
+                world.trigger(Action::Pause);
+            }
+            world.resource_mut::<Moment>().0 = Some(tick);
+        });
+    }
+    inset.set_if_neq(drawn.inset.scaled(ctx.zoom_factor()));
+    shared.selection.set_if_neq(new_selection);
+    shared.theme.set_if_neq(new_state.theme);
+    shared.colors.set_if_neq(new_state.colors);
+    shared.fixed.set_if_neq(FixedScale(new_state.fixed_scale));
+    state.set_if_neq(new_state);
+    if let Some(action) = drawn.action {
+        commands.trigger(action);
+    }
+    if let Some(export) = drawn.export {
+        commands.trigger(export);
+    }
+    if new_settings != settings {
+        let settings = new_settings.clone();
+        commands.trigger(ChangeLane { entity, settings });
+    }
+    if halves.left_is_lane != new_halves.left_is_lane {
+        let half = if new_halves.left_is_lane {
+            Half::Lane(new_settings)
+        } else {
+            Half::Simulation
+        };
+        let side = Side::Left;
+        commands.trigger(ShowHalf { side, half });
+    }
+    if let Some((side, half)) = new_halves.typed {
+        commands.trigger(ShowHalf { side, half });
+    }
+    if halves.selected != new_halves.selected {
+        commands.trigger(SelectHalf(new_halves.selected));
+    }
+    if reconnect {
+        commands.trigger(Reconnect);
+    }
+}
