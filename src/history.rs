@@ -11,6 +11,7 @@
 //! Where that is not enough for a minute, the oldest ticks are dropped.
 
 use std::collections::{HashSet, VecDeque};
+use std::ops::RangeInclusive;
 
 use bevy::prelude::*;
 
@@ -129,6 +130,14 @@ impl LaneHistory {
         due.filter(|_| *found == tick)
     }
 
+    /// The ticks that are recorded with what was sent in them, from the oldest to the newest.
+    #[must_use]
+    pub fn ticks(&self, meter: &LaneMeter) -> Option<RangeInclusive<u64>> {
+        let first = self.pictures.first_tick()?;
+        let oldest = meter.samples().front()?.tick;
+        Some(first.max(oldest)..=self.pictures.last_tick()?)
+    }
+
     /// The errors of the cubes in the picture of a tick; empty where that tick is not recorded.
     #[must_use]
     pub fn errors_at(&self, tick: u64, world: &WorldHistory) -> Vec<CubeError> {
@@ -200,11 +209,9 @@ fn play_on(clock: Res<Time<Virtual>>, mut moment: ResMut<Moment>) {
 
 /// Where the server has the clock, the past goes on without us: the oldest tick that is recorded is shown at
 /// least.
-fn stay_in_reach(lanes: Query<&LaneHistory>, mut moment: ResMut<Moment>) {
-    let first = lanes
-        .iter()
-        .filter_map(|lane| lane.pictures.first_tick())
-        .min();
+fn stay_in_reach(lanes: Query<(&LaneHistory, &LaneMeter)>, mut moment: ResMut<Moment>) {
+    let ticks = lanes.iter().filter_map(|(lane, meter)| lane.ticks(meter));
+    let first = ticks.map(|ticks| *ticks.start()).min();
     if let (Some(tick), Some(first)) = (moment.0, first)
         && tick < first
     {
@@ -261,6 +268,7 @@ mod tests {
     use cubewire_codec::CubeState;
 
     use super::*;
+    use crate::replication::Sample;
 
     #[test]
     fn the_moment_stays_in_the_recorded_past() {
@@ -272,8 +280,12 @@ mod tests {
         for tick in 100..110 {
             history.record(tick, &picture);
         }
+        let meter = LaneMeter::from_samples((95..110).map(|tick| Sample {
+            tick,
+            ..Sample::default()
+        }));
         let mut world = World::new();
-        world.spawn(history);
+        world.spawn((history, meter));
         for (moment, expected) in [
             (None, None),
             (Some(5), Some(100)),

@@ -12,7 +12,7 @@ use cubewire_scene::TICKS_PER_SECOND;
 use super::CommandError;
 use super::args::{Seconds, Size, load_script};
 use crate::game::katamari;
-use crate::game::screenshots::{Shot, shots, take, usual_shots};
+use crate::game::screenshots::{Pictures, Shot, shots, usual_shots};
 use crate::recording::video::Colours;
 use crate::theme::Theme;
 
@@ -76,9 +76,17 @@ impl ScreenshotsArgs {
             false => Colours::All,
         };
         for size in sizes {
+            let pictures = Pictures {
+                shots: &chosen,
+                themes: &themes,
+                size,
+                script: &script,
+                skipped_ticks: ticks,
+                folder: &self.out,
+                colours,
+            };
             let mut printed = Ok(());
-            let to = (self.out.as_path(), colours);
-            take(&chosen, size, &themes, (&script, ticks), to, |path| {
+            pictures.take(|path| {
                 if printed.is_ok() {
                     printed = writeln!(out, "{}", path.display());
                 }

@@ -171,3 +171,31 @@ fn count_newest(app: &mut App, ticks: usize, sent: &mut [Sent; Side::ALL.len()])
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use cubewire_codec::ladder;
+
+    use super::*;
+    use crate::replication::PacketRecord;
+
+    #[test]
+    fn what_was_sent_is_counted_by_stages() {
+        let mut sent = Sent::default();
+        assert_eq!((sent.mean_kbps(), sent.kbps_of_stages()), (None, vec![]));
+        let [delta, index] = [ladder::DELTA.stages, ladder::INDEX.stages];
+        for (stages, payload_bytes) in [(delta, 972), (index, 472), (delta, 972), (index, 472)] {
+            sent.add(&Sample {
+                stages,
+                snapshots: vec![PacketRecord {
+                    payload_bytes,
+                    ..PacketRecord::default()
+                }],
+                ..Sample::default()
+            });
+        }
+        // With 28 bytes of headers, sixty times a second.
+        assert_eq!(sent.kbps_of_stages(), [(delta, 480.0), (index, 240.0)]);
+        assert_eq!(sent.mean_kbps(), Some(360.0));
+    }
+}

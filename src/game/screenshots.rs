@@ -219,34 +219,63 @@ pub enum ScreenshotError {
     File(#[from] VideoError),
 }
 
-/// Takes the shots at one size, in every theme, after `skipped_ticks` of the script, and writes each as
-/// `name-WIDTHxHEIGHT-theme.png` in `folder`. Calls `done` with the path of each.
-///
-/// # Errors
-/// [`ScreenshotError`]
-pub fn take(
-    shots: &[Shot],
-    size: UVec2,
-    themes: &[Theme],
-    (script, skipped_ticks): (&Script, u64),
-    (folder, colours): (&Path, Colours),
-    mut done: impl FnMut(&Path),
-) -> Result<(), ScreenshotError> {
-    check_adapter()?;
-    let mut renderer = OffScreen::new(size, FRAMES_PER_SECOND, Interface::Panel)?;
-    let world = renderer.app.world_mut();
-    show_halves(world, Half::Simulation, LaneSettings::default())?;
-    world.insert_resource(ScriptPlayback::new(script.clone()));
-    renderer.skip(skipped_ticks);
-    renderer.warm_up()?;
-    let mut halves = USUAL_HALVES;
-    let mut scene = Scene::Katamari;
-    for shot in shots {
+/// What to take, and where to write it: each picture as `name-WIDTHxHEIGHT-theme.png`.
+#[derive(Clone, Copy, Debug)]
+pub struct Pictures<'a> {
+    /// The shots, in that order.
+    pub shots: &'a [Shot],
+    /// Each in these themes.
+    pub themes: &'a [Theme],
+    /// Pixels.
+    pub size: UVec2,
+    /// What is played, and how many ticks of it before.
+    pub script: &'a Script,
+    /// See [`script`](Self::script).
+    pub skipped_ticks: u64,
+    /// An existing folder.
+    pub folder: &'a Path,
+    /// How many colours a picture may have.
+    pub colours: Colours,
+}
+
+impl Pictures<'_> {
+    /// Takes them all, and calls `done` with the path of each.
+    ///
+    /// # Errors
+    /// [`ScreenshotError`]
+    pub fn take(&self, mut done: impl FnMut(&Path)) -> Result<(), ScreenshotError> {
+        check_adapter()?;
+        let mut renderer = OffScreen::new(self.size, FRAMES_PER_SECOND, Interface::Panel)?;
+        let world = renderer.app.world_mut();
+        show_halves(world, Half::Simulation, LaneSettings::default())?;
+        world.insert_resource(ScriptPlayback::new(self.script.clone()));
+        renderer.skip(self.skipped_ticks);
+        renderer.warm_up()?;
+        let mut before = LADDER;
+        for shot in self.shots {
+            self.set_up(&mut renderer, shot, &before)?;
+            before = *shot;
+            for &theme in self.themes {
+                let frame = draw(&mut renderer, shot, theme)?;
+                let path = path(self.folder, shot, self.size, theme);
+                write_png(&path, self.size.into(), &frame, self.colours)?;
+                done(&path);
+            }
+        }
+        Ok(())
+    }
+
+    /// Opens what the shot shows, and plays until it has figures.
+    fn set_up(
+        &self,
+        renderer: &mut OffScreen,
+        shot: &Shot,
+        before: &Shot,
+    ) -> Result<(), ScreenshotError> {
         let world = renderer.app.world_mut();
         world.resource_mut::<Trails>().shown = shot.has_trails;
         let mut panel = world.resource_mut::<PanelState>();
         panel.timeline = shot.is_past;
-        let is_new = panel.colors != shot.colors;
         panel.colors = shot.colors;
         // What is measured only while it is in sight.
         panel.tab = shot.tab;
@@ -254,35 +283,30 @@ pub fn take(
         panel.size = shot.panel;
         world.resource_mut::<Time<Virtual>>().unpause();
         // Paths to look at are the same whatever was played before.
-        if shot.scene != scene || shot.has_trails {
-            scene = shot.scene;
-            halves = shot.halves;
-            let world = renderer.app.world_mut();
+        if shot.scene != before.scene || shot.has_trails {
             world.write_message(ResetSimulation);
-            let (script, ticks) = match scene {
-                Scene::Katamari => (script.clone(), skipped_ticks),
+            let (script, ticks) = match shot.scene {
+                Scene::Katamari => (self.script.clone(), self.skipped_ticks),
                 Scene::Rolling => (rolling(), ROLLING_TICKS),
                 Scene::Ball => (ball(), BALL_TICKS),
             };
             world.insert_resource(ScriptPlayback::new(script));
-            show(&mut renderer, halves);
+            show(renderer, shot.halves);
             renderer.skip(ticks);
-        } else if shot.halves != halves {
-            halves = shot.halves;
-            show(&mut renderer, halves);
+        } else if shot.halves != before.halves {
+            show(renderer, shot.halves);
         }
         let world = renderer.app.world_mut();
         world.resource_mut::<Selection>().cube = shot.is_inspected.then_some(CUBE);
-        if is_new || shot.is_inspected {
+        if shot.is_inspected {
             renderer.frame()?;
-            renderer.skip(if shot.is_inspected {
-                SHOWN_TICKS
-            } else {
-                COST_TICKS
-            });
+            renderer.skip(SHOWN_TICKS);
+        } else if shot.colors != before.colors {
+            renderer.frame()?;
+            renderer.skip(COST_TICKS);
         }
         if shot.savings == SavingsView::Ablation {
-            ablate(&mut renderer)?;
+            ablate(renderer)?;
         }
         if shot.is_past {
             renderer.skip(SHOWN_TICKS);
@@ -291,33 +315,32 @@ pub fn take(
             world.resource_mut::<Time<Virtual>>().pause();
             *world.resource_mut::<Moment>() = Moment(Some(past));
         }
-        for &theme in themes {
-            let world = renderer.app.world_mut();
-            *world.resource_mut::<ViewMode>() = shot.view;
-            let errors_m = errors(world);
-            world.insert_resource(Tour {
-                place: shot.tour,
-                plays: true,
-                errors_m,
-                ..Tour::default()
-            });
-            let mut panel = world.resource_mut::<PanelState>();
-            panel.theme = theme;
-            panel.explaining = shot.is_explained;
-            // How to bring back the panel is of no use in a picture.
-            let mut notices = world.resource_mut::<Notices>();
-            notices.hide(shot.panel == PanelSize::Hidden, Duration::ZERO);
-            // The picture follows the panel by a frame, and what egui measures by another.
-            for _ in 0..SETTLING_FRAMES {
-                renderer.frame()?;
-            }
-            let frame = renderer.frame()?;
-            let path = path(folder, shot, size, theme);
-            write_png(&path, size.into(), &frame, colours)?;
-            done(&path);
-        }
+        Ok(())
     }
-    Ok(())
+}
+
+/// Draws a shot that is set up.
+fn draw(renderer: &mut OffScreen, shot: &Shot, theme: Theme) -> Result<Vec<u8>, OffScreenError> {
+    let world = renderer.app.world_mut();
+    *world.resource_mut::<ViewMode>() = shot.view;
+    let errors_m = errors(world);
+    world.insert_resource(Tour {
+        place: shot.tour,
+        plays: true,
+        errors_m,
+        ..Tour::default()
+    });
+    let mut panel = world.resource_mut::<PanelState>();
+    panel.theme = theme;
+    panel.explaining = shot.is_explained;
+    // How to bring back the panel is of no use in a picture.
+    let mut notices = world.resource_mut::<Notices>();
+    notices.hide(shot.panel == PanelSize::Hidden, Duration::ZERO);
+    // The picture follows the panel by a frame, and what egui measures by another.
+    for _ in 0..SETTLING_FRAMES {
+        renderer.frame()?;
+    }
+    renderer.frame()
 }
 
 /// How far the red cubes of each half that shows a lane are from the simulation's, metres.

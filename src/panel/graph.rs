@@ -1,6 +1,8 @@
 //! The bandwidth graph: kilobits a second over the last seconds.
 
 mod axis;
+mod controls;
+mod lines;
 mod scale;
 mod series;
 mod shown;
@@ -8,20 +10,18 @@ mod shown;
 use std::ops::RangeInclusive;
 
 use bevy_egui::egui::{self, Align2, Color32, Sense, Shape, Stroke, TextStyle, pos2, vec2};
-use cubewire_codec::ladder;
 use cubewire_scene::TICKS_PER_SECOND;
-use egui_plot::{
-    AxisHints, HoverPosition, Line, LineStyle, MarkerShape, Plot, PlotPoint, PlotPoints, PlotUi,
-    Text, VLine,
-};
+use egui_plot::{AxisHints, HoverPosition, MarkerShape, Plot, PlotPoint, Text, VLine};
 
-use super::{Measured, PanelState, style, terms};
+use super::{Measured, PanelState, style};
 use crate::replication::{Accounting, TARGET_KBPS};
 use crate::theme::{Theme, egui_color};
 use crate::view::Side;
+use lines::{Lines, series};
 use series::{Point, Series};
 
 pub use axis::Axis;
+pub(super) use controls::controls;
 pub(super) use scale::Scale;
 pub(super) use series::{Points, SMOOTHING_TICKS, smooth};
 pub use shown::{ShownGraph, ShownLine, ShownPoint};
@@ -114,181 +114,6 @@ fn newest(lanes: &[Measured<'_>], ticks: usize) -> Vec<(Side, Vec<Point>)> {
         (lane.side, points.collect())
     });
     lines.collect()
-}
-
-/// Switches for what the graph shows, in one row.
-pub(super) fn controls(ui: &mut egui::Ui, state: &mut PanelState, lanes: &[Measured<'_>]) {
-    ui.horizontal(|ui| {
-        ui.spacing_mut().item_spacing.x = 3.0;
-        for accounting in Accounting::ALL {
-            ui.selectable_value(&mut state.accounting, accounting, accounting.name())
-                .on_hover_text(terms::accounting(accounting));
-        }
-        ui.separator();
-        for (axis, name, about) in [
-            (
-                Axis::Automatic,
-                "auto",
-                "Logarithmic while the rates that are shown differ much, otherwise linear.",
-            ),
-            (Axis::Linear, "linear", "Scale of the vertical axis."),
-            (Axis::Logarithmic, "log", "Scale of the vertical axis."),
-        ] {
-            ui.selectable_value(&mut state.axis, axis, name)
-                .on_hover_text(about);
-        }
-        ui.separator();
-        let seconds = MIN_GRAPH_SECONDS..=MAX_GRAPH_SECONDS;
-        let seconds = egui::DragValue::new(&mut state.graph_seconds)
-            .range(seconds)
-            .suffix(" s");
-        ui.add(seconds)
-            .on_hover_text("Time span of the graph. Drag, or click and type.");
-        let paused = state.frozen.is_some();
-        let freeze = ui
-            .selectable_label(paused, "freeze")
-            .on_hover_text("Stops the graph. The game goes on.");
-        if freeze.clicked() {
-            state.frozen = if paused {
-                None
-            } else {
-                let points = |lane: &Measured<'_>| -> Points {
-                    lane.meter.samples().iter().map(Point::from).collect()
-                };
-                let lanes = lanes.iter().map(|lane| (lane.side, points(lane)));
-                Some(lanes.collect())
-            };
-        }
-    });
-}
-
-/// The newest `ticks` of each lane, smoothed.
-fn series(
-    lanes: &[(Side, Vec<Point>)],
-    ticks: usize,
-    accounting: Accounting,
-) -> Vec<(Side, Series<'_>)> {
-    let series = lanes.iter().map(|(side, points)| {
-        let series = Series::new(points, ticks, accounting);
-        (*side, series)
-    });
-    series.collect()
-}
-
-/// The lines of all lanes, and the axis that they share.
-#[derive(Debug)]
-struct Lines<'a> {
-    series: Vec<(Side, Series<'a>)>,
-    /// How far the graph goes back.
-    seconds: f64,
-    scale: Scale,
-    heights: RangeInclusive<f64>,
-}
-
-impl<'a> Lines<'a> {
-    fn new(series: Vec<(Side, Series<'a>)>, ticks: usize, logarithmic: bool) -> Self {
-        let scale = Scale { logarithmic };
-        let range = series.iter().filter_map(|(_, series)| {
-            // A single packet, such as the first one of a lane, does not squash all others.
-            Some(if logarithmic {
-                series.range()?
-            } else {
-                series.range_without_peaks()?
-            })
-        });
-        let (smallest, largest) = range.fold((TARGET_KBPS, TARGET_KBPS), |(low, high), range| {
-            (range.0.min(low), range.1.max(high))
-        });
-        Self {
-            series,
-            seconds: ticks as f64 / f64::from(TICKS_PER_SECOND),
-            scale,
-            heights: scale.heights(smallest, largest),
-        }
-    }
-
-    /// The lines as the graph shows them; `points` are [its own](points).
-    fn shown(state: &PanelState, points: &'a [(Side, Vec<Point>)]) -> Self {
-        let series = series(points, ticks(state), state.accounting);
-        let logarithmic = state.axis.is_logarithmic(&series);
-        Self::new(series, ticks(state), logarithmic)
-    }
-
-    /// Where a tick lies, if the graph goes back that far.
-    fn seconds_of(&self, tick: u64) -> Option<f64> {
-        let (_, series) = self.series.first()?;
-        let newest = series.tick(series.len().checked_sub(1)?);
-        let seconds = (tick as f64 - newest as f64) / f64::from(TICKS_PER_SECOND);
-        (-self.seconds..=0.0).contains(&seconds).then_some(seconds)
-    }
-
-    fn draw(&self, plot: &mut PlotUi<'_>, theme: Theme, width: f32) {
-        let colors = theme.colors();
-        let muted = egui_color(colors.muted);
-        // Not beyond the newest point, where a small graph has its labels.
-        let target = self.scale.height(TARGET_KBPS);
-        let target = Line::new("target", vec![[-self.seconds, target], [0.0, target]])
-            .color(egui_color(colors.ink))
-            .style(LineStyle::dashed_dense());
-        plot.line(target.allow_hover(false));
-        for (side, series) in &self.series {
-            for place in series.switches() {
-                let switch = VLine::new("stages switched", series.seconds(place)).color(muted);
-                plot.vline(switch.allow_hover(false));
-            }
-            let line: PlotPoints<'_> = series
-                .thinned()
-                .map(|place| [series.seconds(place), self.scale.height(series.kbps(place))])
-                .collect();
-            let line = Line::new(side.name(), line)
-                .color(style::half(colors, *side))
-                .width(width);
-            plot.line(line.allow_hover(false));
-        }
-    }
-
-    /// The times of switches and the names of the rungs that follow, unless they would overlap the next.
-    fn switch_labels(&self) -> Vec<(f64, &'static str)> {
-        let mut labels: Vec<(f64, &'static str)> = Vec::new();
-        for (_, series) in &self.series {
-            for place in series.switches() {
-                let rung = ladder::rung_of(series.stages(place));
-                let name = rung.map_or("custom", |rung| rung.name);
-                labels.push((series.seconds(place), name));
-            }
-        }
-        labels.sort_by(|a, b| a.0.total_cmp(&b.0));
-        let starts: Vec<f64> = labels.iter().skip(1).map(|label| label.0).collect();
-        let fits = |(place, label): (usize, (f64, &'static str))| {
-            let end = starts.get(place).copied().unwrap_or(0.0);
-            let width = self.seconds * LABEL_SHARE * label.1.len() as f64;
-            (end - label.0 >= width).then_some(label)
-        };
-        labels.into_iter().enumerate().filter_map(fits).collect()
-    }
-
-    /// The rates at the ends of the lines, and the target, each with its height; far enough apart to be
-    /// read on a graph of `points` logical points.
-    fn labels(&self, points: f32) -> Vec<(String, f64, Option<Side>)> {
-        let mut labels = vec![(format!("{TARGET_KBPS:.0}"), TARGET_KBPS, None)];
-        for (side, series) in &self.series {
-            if let Some(kbps) = series.newest_kbps() {
-                labels.push((format!("{kbps:.0}"), kbps, Some(*side)));
-            }
-        }
-        for (_, height, _) in &mut labels {
-            *height = self.scale.height(*height);
-        }
-        labels.sort_by(|a, b| a.1.total_cmp(&b.1));
-        let span = self.heights.end() - self.heights.start();
-        let apart = span * f64::from(LABEL_SIZE / points);
-        let mut lowest = self.heights.start() + apart / 2.0;
-        for (_, height, _) in &mut labels {
-            *height = height.max(lowest);
-            lowest = *height + apart;
-        }
-        labels
-    }
 }
 
 /// A plot that only shows, whatever the pointer does.

@@ -232,7 +232,8 @@ fn cost(ui: &mut Ui, theme: Theme, lane: &LaneView<'_>) {
     let whole = lane
         .shadow
         .and_then(|shadow| kbps_of(shadow, &LADDER[0]))
-        .filter(|_| kbps > 0.0 && is_measured);
+        // Of the present, as the ladder is.
+        .filter(|_| kbps > 0.0 && is_measured && moment.is_none());
     let factor = whole.map(|whole| factor(whole, kbps)).unwrap_or_default();
     let factor = RichText::new(format!("{factor:>5}")).monospace().weak();
     let about = format!(

@@ -5,7 +5,7 @@ use bevy::prelude::*;
 use bevy_egui::EguiContexts;
 
 use super::{
-    Halves, LaneView, Measured, PanelState, Past, Peers, Status, Tour, Tradeoffs, draw, scale,
+    Halves, LaneView, Measured, PanelState, Past, Peers, Status, Tab, Tour, Tradeoffs, draw, scale,
     settings,
 };
 use crate::controls::Action;
@@ -80,9 +80,10 @@ impl Shown<'_, '_> {
         }
     }
 
-    /// The errors of the selected lane's cubes at the moment; none in the present.
-    fn past_errors(&self) -> Option<Vec<CubeError>> {
-        let tick = self.moment.0?;
+    /// The errors of the selected lane's cubes at the moment; none in the present, or if none is shown.
+    fn past_errors(&self, state: &PanelState) -> Option<Vec<CubeError>> {
+        let is_shown = state.shows(Tab::Packet);
+        let tick = self.moment.0.filter(|_| is_shown)?;
         let mut histories = self.histories.iter();
         let (history, ..) = histories.find(|(_, _, is_selected)| *is_selected)?;
         Some(history.errors_at(tick, &self.world_history))
@@ -97,7 +98,7 @@ impl Shown<'_, '_> {
         for (history, meter, is_selected) in &self.histories {
             past.memory_bytes += history.pictures.memory_bytes() + meter.detail_bytes();
             if is_selected {
-                past.first = history.pictures.first_tick();
+                past.first = history.ticks(meter).map(|ticks| *ticks.start());
             }
         }
         past
@@ -171,7 +172,7 @@ pub(super) fn draw_lane(
         new_selection.hovered = None;
     }
     let is_remote = peers.is_server();
-    let past_errors = lanes.past_errors();
+    let past_errors = lanes.past_errors(&state);
     let errors = past_errors.as_deref().or(errors.map(|errors| &*errors.0));
     let lane = LaneView {
         settings: &mut new_settings,

@@ -36,6 +36,8 @@ pub(super) struct Strip<'a> {
     past: Past,
     /// The newest tick of the selected lane.
     newest: Option<u64>,
+    /// Whether the game stands still.
+    stands: bool,
 }
 
 impl<'a> Strip<'a> {
@@ -44,6 +46,7 @@ impl<'a> Strip<'a> {
             lanes: lane.shown.clone(),
             past: lane.past,
             newest: lane.meter.samples().back().map(|sample| sample.tick),
+            stands: lane.past.moment.is_some() || lane.status.is_paused,
         }
     }
 }
@@ -59,15 +62,28 @@ struct TickAxis {
 }
 
 impl TickAxis {
+    /// Where a tick begins.
     fn x_of(&self, tick: u64) -> f32 {
-        let fraction = (tick as f64 - self.from) / (self.to - self.from);
+        self.place_of(tick as f64)
+    }
+
+    fn middle_of(&self, tick: u64) -> f32 {
+        self.place_of(tick as f64 + 0.5)
+    }
+
+    fn place_of(&self, tick: f64) -> f32 {
+        let fraction = (tick - self.from) / (self.to - self.from);
         egui::lerp(self.left..=self.right, fraction as f32)
+    }
+
+    fn is_zoomed(&self) -> bool {
+        self.to - self.from < METER_TICKS as f64
     }
 
     fn tick_at(&self, x: f32) -> u64 {
         let fraction = egui::remap_clamp(x, self.left..=self.right, 0.0..=1.0);
         // What lies before the first tick is the first.
-        egui::lerp(self.from..=self.to, f64::from(fraction)).round() as u64
+        egui::lerp(self.from..=self.to, f64::from(fraction)).floor() as u64
     }
 }
 
@@ -100,12 +116,15 @@ fn draw_rows(
     let size = vec2(ui.available_width(), ui.available_height());
     let (area, response) = ui.allocate_exact_size(size, Sense::click_and_drag());
     let (text, graph) = area.split_top_bottom_at_y(area.min.y + TEXT_HEIGHT);
-    let axis = axis(ui, &response, graph, newest, *range);
-
     let past = strip.past;
-    let oldest = newest.saturating_sub(METER_TICKS as u64);
-    let first = past.first.unwrap_or(newest).max(oldest);
-    let touched = touch(ui, &response, &axis, first..=newest, range);
+    let axis = axis(ui, &response, graph, (newest, past.moment), *range);
+    let first = past.first.unwrap_or(newest);
+    // A click could be the first of a double click, which fits the zoom.
+    let touched = if response.dragged() || (response.clicked() && strip.stands) {
+        touch(ui, &response, &axis, first..=newest, range)
+    } else {
+        None
+    };
     let row_height = graph.height() / strip.lanes.len().max(1) as f32;
     for (row, measured) in strip.lanes.iter().enumerate() {
         let top = graph.min.y + row as f32 * row_height;
@@ -123,8 +142,8 @@ fn draw_rows(
 
     let shown = past.moment.unwrap_or(newest);
     let stroke = Stroke::new(2.0, egui_color(colors.ink));
-    painter.vline(axis.x_of(shown), graph.y_range(), stroke);
-    words::caption(ui, theme, text, past, newest, first);
+    painter.vline(axis.middle_of(shown), graph.y_range(), stroke);
+    words::caption(ui, theme, text, past, &axis, first..=newest);
 
     if let Some(hovered) = response.hover_pos() {
         let tick = axis.tick_at(hovered.x);
@@ -138,22 +157,39 @@ fn draw_rows(
     touched
 }
 
-/// What is shown of the last minute, after wheel and double click, or F, which fits the range.
+/// What is shown of the last minute, after wheel and double click, or F, which fits the range. It follows the
+/// moment, and is all of the minute again when the game plays on.
 fn axis(
     ui: &Ui,
     response: &Response,
     graph: Rect,
-    newest: u64,
+    (newest, moment): (u64, Option<u64>),
     range: Option<TickRange>,
 ) -> TickAxis {
     // Negative in the first minute, so that the newest tick is always at the right.
-    let oldest = newest as f64 - METER_TICKS as f64;
+    let oldest = newest as f64 + 1.0 - METER_TICKS as f64;
+    let place = |tick: u64| (tick as f64 - oldest) / METER_TICKS as f64;
     let zoom = Zoom::new("time of the timeline", MIN_PART, false);
     let mut part = zoom.shown(ui, response, graph);
+    let id = response.id.with("moment in sight");
+    let before = ui.data(|data| data.get_temp::<Option<u64>>(id)).flatten();
+    if moment != before {
+        ui.data_mut(|data| data.insert_temp(id, moment));
+        let width = part.end - part.start;
+        part = match moment {
+            None => zoom.show(ui, 0.0..1.0),
+            Some(tick) if place(tick) < part.start => {
+                zoom.show(ui, place(tick)..place(tick) + width)
+            }
+            Some(tick) if place(tick + 1) > part.end => {
+                zoom.show(ui, place(tick + 1) - width..place(tick + 1))
+            }
+            Some(_) => part,
+        };
+    }
     let wants_keys = ui.ctx().egui_wants_keyboard_input();
     let is_fitted = !wants_keys && ui.input(|input| input.key_pressed(Key::F));
     if let Some(range) = range.filter(|_| is_fitted) {
-        let place = |tick: u64| (tick as f64 - oldest) / METER_TICKS as f64;
         part = zoom.show(ui, place(range.first)..place(range.last + 1));
     }
     let tick = |fraction: f64| oldest + fraction * METER_TICKS as f64;
@@ -173,9 +209,6 @@ fn touch(
     known: std::ops::RangeInclusive<u64>,
     range: &mut Option<TickRange>,
 ) -> Option<u64> {
-    if !(response.clicked() || response.dragged()) {
-        return None;
-    }
     let tick_at = |x: f32| axis.tick_at(x).clamp(*known.start(), *known.end());
     let tick = tick_at(response.interact_pointer_pos()?.x);
     let id = response.id.with("begin of the range");
@@ -204,3 +237,25 @@ const MARGIN: f32 = 4.0;
 
 /// Half a second.
 const MIN_PART: f64 = 30.0 / METER_TICKS as f64;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_part_of_a_column_is_its_tick() {
+        let axis = TickAxis {
+            from: 1790.5,
+            to: 1820.5,
+            left: 100.0,
+            right: 700.0,
+        };
+        for tick in [1791, 1801, 1819] {
+            let half = axis.middle_of(tick) - axis.x_of(tick);
+            assert!((half - 10.0).abs() < 1e-3, "{half}");
+            for part in [0.1, 5.0, 10.0, 15.0, 19.9] {
+                assert_eq!(axis.tick_at(axis.x_of(tick) + part), tick, "{part}");
+            }
+        }
+    }
+}

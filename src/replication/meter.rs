@@ -217,7 +217,7 @@ impl LaneMeter {
     /// Mean over the newest second, kilobits a second.
     #[must_use]
     pub fn kbps(&self, accounting: Accounting) -> f64 {
-        self.kbps_until(None, accounting)
+        self.kbps_until(None, accounting).unwrap_or(0.0)
     }
 
     /// A meter that holds these samples, oldest first.
@@ -262,14 +262,15 @@ impl LaneMeter {
         samples.skip_while(move |sample| tick.is_some_and(|tick| sample.tick > tick))
     }
 
-    /// Mean over the second up to that tick, or up to the newest one, kilobits a second.
+    /// Mean over the second up to that tick, or up to the newest one, kilobits a second; none if it is not
+    /// recorded.
     #[must_use]
-    pub fn kbps_until(&self, tick: Option<u64>, accounting: Accounting) -> f64 {
+    pub fn kbps_until(&self, tick: Option<u64>, accounting: Accounting) -> Option<f64> {
         let second = self.second_until(tick);
         let (ticks, bytes) = second.fold((0, 0), |(ticks, bytes), sample| {
             (ticks + 1, bytes + sample.bytes(accounting))
         });
-        kbps(bytes, ticks)
+        (ticks > 0).then(|| kbps(bytes, ticks))
     }
 
     /// The samples of the second up to that tick, or up to the newest one; the newest first.

@@ -234,7 +234,10 @@ impl Shown<'_, '_> {
             if let Some((.., meter, _)) = lane
                 && self.overlay.shows(Part::Figures)
             {
-                let rate = |accounting| bandwidth(meter.kbps_until(self.moment.0, accounting));
+                let rate = |accounting| {
+                    let kbps = meter.kbps_until(self.moment.0, accounting);
+                    kbps.map_or_else(|| "…".to_owned(), bandwidth)
+                };
                 let [article, wire] = Accounting::ALL.map(rate);
                 figures_end = figures_end.max(pen.figures(half, side, &article, &wire));
             }

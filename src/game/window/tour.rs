@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 
 use bevy::prelude::*;
+use bevy::window::exit_on_all_closed;
 use bevy_egui::input::EguiWantsInput;
 use cubewire_scene::{Keys, TICKS_PER_SECOND};
 
@@ -25,6 +26,13 @@ pub(super) fn install(app: &mut App) {
                 .in_set(RunFixedMainLoopSystems::BeforeFixedMainLoop),
         )
         .add_systems(FixedUpdate, measure.after(ReplicationSystems::Observe))
+        .add_systems(
+            Last,
+            restore_tab
+                .run_if(on_message::<AppExit>)
+                .after(exit_on_all_closed)
+                .before(PanelSystems::Save),
+        )
         .add_systems(
             Update,
             (follow, tick_off).chain().after(PanelSystems::Notices),
@@ -194,6 +202,13 @@ impl Course {
             None => drop(world.remove_resource::<ScriptPlayback>()),
         }
         before.setting.apply(world)
+    }
+}
+
+/// Whoever closes the window in the middle of the tour finds the tab of before at the next start.
+fn restore_tab(course: Res<Course>, mut panel: ResMut<PanelState>) {
+    if let Some(before) = &course.before {
+        panel.tab = before.setting.tab;
     }
 }
 

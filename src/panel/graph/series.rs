@@ -96,10 +96,19 @@ impl<'a> Series<'a> {
         let mut sorted = self.kbps.clone();
         let place = sorted.len().saturating_sub(1 + 2 * SMOOTHING_TICKS);
         let (_, &mut largest, _) = sorted.select_nth_unstable_by(place, f64::total_cmp);
-        let is_peak = peak > 2.0 * largest;
-        // The end of the line always is in sight.
-        let largest = largest.max(self.newest_kbps()?.min(2.0 * largest));
+        // Rates after a switch to stages that cost more are here to stay.
+        let is_peak = peak > 2.0 * largest && !self.rises_after_switch(largest);
         Some((smallest, if is_peak { largest } else { peak }))
+    }
+
+    /// Whether the newest rate is above this one, and stages were switched in the last two smoothing windows.
+    fn rises_after_switch(&self, kbps: f64) -> bool {
+        let (Some(newest), Some(rate)) = (self.points.last(), self.newest_kbps()) else {
+            return false;
+        };
+        let recent = self.points.len().saturating_sub(2 * SMOOTHING_TICKS);
+        let mut recent = self.points[recent..].iter();
+        rate > kbps && recent.any(|point| point.stages != newest.stages)
     }
 
     /// Runs of points above a rate: the time and the rate of the largest of each.
@@ -302,6 +311,23 @@ mod tests {
         assert_eq!(peaks.len(), 1);
         assert_eq!(peaks[0].1, largest);
         assert_eq!(series.peaks_above(largest).count(), 0);
+    }
+
+    #[test]
+    fn rates_after_a_switch_set_the_scale_at_once() {
+        let mut points = points(400);
+        for point in &mut points[370..] {
+            point.stages = ladder::POSITION.stages;
+            point.article_bytes = 140_000;
+        }
+        let series = Series::new(&points, 400, Accounting::Article);
+        assert_eq!(series.range_without_peaks(), series.range());
+        // Without a switch, it is a peak.
+        for point in &mut points {
+            point.stages = ladder::POSITION.stages;
+        }
+        let series = Series::new(&points, 400, Accounting::Article);
+        assert_ne!(series.range_without_peaks(), series.range());
     }
 
     #[test]

@@ -4,8 +4,9 @@ use std::ops::RangeInclusive;
 
 use egui_plot::GridInput;
 
+use super::lines::Lines;
+use super::points;
 use super::scale::Scale;
-use super::{Lines, points};
 use crate::panel::{Measured, PanelState};
 use crate::replication::Accounting;
 use crate::theme::Theme;

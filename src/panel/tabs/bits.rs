@@ -21,7 +21,10 @@ pub(in crate::panel) fn draw(
     let totals = Totals::of(meter.second_until(moment));
     ui.spacing_mut().item_spacing.y = 3.0;
     if totals.snapshots == 0 {
-        ui.weak("Nothing was sent in the last second.");
+        ui.weak(match moment {
+            Some(_) => "Nothing was sent in the second before what the views show.",
+            None => "Nothing was sent in the last second.",
+        });
     } else {
         ui.weak(match moment {
             Some(_) => "Payload of the second before what the views show, by what the bits are for",

@@ -1,5 +1,7 @@
 //! Steps through the past with the arrow keys, which roll the cube only while the game goes on.
 
+use std::ops::RangeInclusive;
+
 use bevy::ecs::system::SystemParam;
 use bevy::input::keyboard::KeyboardInput;
 use bevy::prelude::*;
@@ -45,11 +47,13 @@ pub(in crate::panel) fn step(
         keyboard.inputs.clear();
         return;
     };
-    let states = &history.pictures;
-    let (Some(first), Some(last)) = (states.first_tick(), states.last_tick()) else {
+    let Some((first, last)) = history.ticks(meter).map(RangeInclusive::into_inner) else {
         keyboard.inputs.clear();
         return;
     };
+    if state.range.is_some_and(|range| range.last < first) {
+        state.range = None;
+    }
     let is_far = keyboard
         .keys
         .any_pressed([KeyCode::ShiftLeft, KeyCode::ShiftRight]);

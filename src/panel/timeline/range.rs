@@ -23,10 +23,6 @@ impl TickRange {
         }
     }
 
-    fn ticks(self) -> u64 {
-        self.last - self.first + 1
-    }
-
     /// What a lane sent in these ticks, in words.
     fn words(self, meter: &LaneMeter) -> String {
         let newest = meter.samples().back().map_or(0, |sample| sample.tick);
@@ -47,7 +43,10 @@ impl TickRange {
                 Fate::Arrived(_) | Fate::OnItsWay => {}
             }
         }
-        let seconds = self.ticks() as f64 / f64::from(TICKS_PER_SECOND);
+        if totals.ticks == 0 {
+            return "not recorded".to_owned();
+        }
+        let seconds = totals.ticks as f64 / f64::from(TICKS_PER_SECOND);
         let mean = totals.payload_bytes as f64 / totals.snapshots.max(1) as f64;
         format!(
             "{seconds:.2} s: {} packets, {} bytes payload, mean {mean:.1}, largest {}; {:.1} kbps; {lost} lost, {late} late",
@@ -125,5 +124,14 @@ mod tests {
         let one_more = TickRange::between(119, 179).words(&meter);
         assert!(one_more.contains("61 packets"), "{one_more}");
         assert!(one_more.ends_with("1 lost, 1 late"), "{one_more}");
+        // What is not recorded any more does not count as time.
+        let older =
+            TickRange::between(0, 9).words(&LaneMeter::from_samples((5..600).map(|tick| Sample {
+                tick,
+                ..Sample::default()
+            })));
+        assert!(older.starts_with("0.08 s: 0 packets"), "{older}");
+        let none = TickRange::between(700, 710).words(&meter);
+        assert_eq!(none, "not recorded");
     }
 }

@@ -1,22 +1,38 @@
 //! What the timeline says in words.
 
+use std::ops::RangeInclusive;
+
 use bevy_egui::egui::{Align2, FontId, Rect, Ui, vec2};
 use cubewire_scene::TICKS_PER_SECOND;
 
-use super::{MARGIN, Past};
+use super::{MARGIN, Past, TickAxis};
 use crate::panel::Measured;
 use crate::replication::{Fate, rung_name};
 use crate::theme::{Theme, egui_color};
 
 /// The line above the rows: the time that is shown, what the keys do, and the memory.
-pub(super) fn caption(ui: &Ui, theme: Theme, area: Rect, past: Past, newest: u64, first: u64) {
+pub(super) fn caption(
+    ui: &Ui,
+    theme: Theme,
+    area: Rect,
+    past: Past,
+    axis: &TickAxis,
+    known: RangeInclusive<u64>,
+) {
+    let (first, newest) = known.into_inner();
     let colors = theme.colors();
     let font = FontId::proportional(11.0);
     let painter = ui.painter();
+    let shown = if axis.is_zoomed() {
+        let ago = |tick: f64| (newest as f64 + 1.0 - tick) / f64::from(TICKS_PER_SECOND);
+        format!("{:.1} to {:.1} s ago", ago(axis.from), ago(axis.to))
+    } else {
+        "the last minute".to_owned()
+    };
     let (texts, color) = match past.moment {
         Some(tick) => {
             let ago = seconds(newest.saturating_sub(tick));
-            let ago = format!("{ago:.2} s ago, tick {tick}");
+            let ago = format!("{ago:.2} s ago, tick {tick}, of {shown}");
             let keys = "← → one tick, Shift a second, comma and full stop a packet";
             (
                 [

@@ -140,9 +140,10 @@ fn reason(error: EncodingError) -> io::Error {
 
 #[cfg(test)]
 mod tests {
-    use std::fs::{self, File};
+    use std::fs::File;
     use std::io::BufReader;
 
+    use super::*;
     use crate::recording::video::open;
     use crate::recording::video::tests::scene;
 
@@ -172,6 +173,29 @@ mod tests {
                     .eq(rgba.iter().map(|[rgb @ .., _]| rgb))
             );
         }
+    }
+
+    #[test]
+    fn a_picture_of_few_colours_is_the_same_with_a_palette() {
+        let folder = tempfile::tempdir().unwrap();
+        let few: Vec<u8> = (0..96_u32 * 64)
+            .flat_map(|pixel| [(pixel % 7) as u8 * 40, (pixel / 96 % 3) as u8 * 90, 17, 255])
+            .collect();
+        let mut sizes = Vec::new();
+        for colours in [Colours::All, Colours::Palette] {
+            let path = folder.path().join(format!("{colours:?}.png"));
+            write_png(&path, (96, 64), &few, colours).unwrap();
+            sizes.push(fs::metadata(&path).unwrap().len());
+            let mut decoder = ::png::Decoder::new(BufReader::new(File::open(path).unwrap()));
+            decoder.set_transformations(::png::Transformations::EXPAND);
+            let mut reader = decoder.read_info().unwrap();
+            let mut rgb = vec![0; reader.output_buffer_size().unwrap()];
+            reader.next_frame(&mut rgb).unwrap();
+            let rgba = few.as_chunks::<4>().0;
+            let source = rgba.iter().map(|[rgb @ .., _]| rgb);
+            assert!(rgb.as_chunks::<3>().0.iter().eq(source), "{colours:?}");
+        }
+        assert!(sizes[1] < sizes[0], "{sizes:?}");
     }
 
     #[test]

@@ -37,7 +37,7 @@ impl<'a> Accounts<'a> {
         self.probability = 1.0;
     }
 
-    /// Not inlined, to keep the coding without items as it is.
+    /// Seldom called, and never without items.
     #[cold]
     fn record_part(&mut self, component: Option<usize>) {
         self.record();

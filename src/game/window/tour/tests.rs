@@ -52,6 +52,9 @@ fn game() -> (HeadlessGame, Setting) {
     show_halves(world, left, lane("rung:predicted,rate:30,playout:adaptive")).unwrap();
     world.trigger(SelectHalf(Side::Left));
     *world.resource_mut::<ViewMode>() = ViewMode::Difference;
+    let mut panel = world.resource_mut::<PanelState>();
+    panel.tab = Tab::Keys;
+    panel.colors = CubeColors::Angle;
     world.flush();
     game.step();
     let setting = Setting::of(game.app.world_mut());
@@ -135,15 +138,27 @@ fn escape_from_every_step_restores_the_settings_whatever_was_changed_there() {
             Action::NextView,
             Action::Trails,
             Action::CutLink,
+            Action::CubeColors,
         ] {
             act(&mut game, action);
         }
+        game.app.world_mut().resource_mut::<PanelState>().tab = Tab::Halves;
         assert_ne!(setting(&mut game), before);
         tap(&mut game, KeyCode::Escape);
         assert_eq!(tour(&game).place, None);
         assert_eq!(setting(&mut game), before, "{}", step.title);
         assert!(!plays(&game));
     }
+}
+
+#[test]
+fn the_tab_of_before_is_kept_when_the_window_is_closed_during_the_tour() {
+    let (mut game, before) = game();
+    act(&mut game, Action::Tour);
+    assert_ne!(setting(&mut game).tab, before.tab);
+    game.app.world_mut().write_message(AppExit::Success);
+    game.step();
+    assert_eq!(setting(&mut game).tab, before.tab);
 }
 
 #[test]
