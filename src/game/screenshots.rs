@@ -32,7 +32,7 @@ pub struct Shot {
     /// Whether a cube is selected, after the page was open for a while.
     is_inspected: bool,
     colors: CubeColors,
-    /// Whether the timeline is shown, and a second ago in the views.
+    /// Whether the timeline is shown, with the totals of a second, and its end in the views.
     is_past: bool,
     /// The place of the tour's step that is shown.
     tour: Option<usize>,
@@ -314,6 +314,8 @@ impl Pictures<'_> {
             let past = world.resource::<CubeWorld>().tick() - PAST_TICKS;
             world.resource_mut::<Time<Virtual>>().pause();
             *world.resource_mut::<Moment>() = Moment(Some(past));
+            let mut panel = world.resource_mut::<PanelState>();
+            panel.mark_range([past - PAST_TICKS, past]);
         }
         Ok(())
     }

@@ -164,6 +164,11 @@ impl PanelState {
         self.range.map(|range| [range.first, range.last])
     }
 
+    /// Shows the totals of the ticks from the first to the last.
+    pub fn mark_range(&mut self, [first, last]: [u64; 2]) {
+        self.range = Some(TickRange::between(first, last));
+    }
+
     /// Whether the ablation is in sight.
     pub(super) fn shows_ablation(&self) -> bool {
         self.shows(Tab::Savings) && self.savings == SavingsView::Ablation

@@ -126,19 +126,25 @@ fn draw_rows(
         None
     };
     let row_height = graph.height() / strip.lanes.len().max(1) as f32;
-    for (row, measured) in strip.lanes.iter().enumerate() {
+    let rows = strip.lanes.iter().enumerate().map(|(row, measured)| {
         let top = graph.min.y + row as f32 * row_height;
         let row = Rect::from_x_y_ranges(graph.x_range(), top..=top + row_height - ROW_GAP);
+        (row, measured)
+    });
+    for (row, measured) in rows.clone() {
         row::draw(ui, theme, row, measured, &axis);
-        if let Some(range) = range {
-            range::draw(ui, theme, row, measured, &axis, *range);
-        }
     }
     let colors = theme.colors();
     let painter = ui.painter_at(graph);
     // What cannot be shown any more, or was before the recording.
     let unknown = Rect::from_x_y_ranges(graph.min.x..=axis.x_of(first), graph.y_range());
     painter.rect_filled(unknown, 0.0, style::tint(colors, colors.ink, 0.12));
+    // Its totals may reach over what is unknown.
+    if let Some(range) = range {
+        for (row, measured) in rows {
+            range::draw(ui, theme, row, measured, &axis, *range);
+        }
+    }
 
     let shown = past.moment.unwrap_or(newest);
     let stroke = Stroke::new(2.0, egui_color(colors.ink));

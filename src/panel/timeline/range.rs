@@ -16,7 +16,7 @@ pub(in crate::panel) struct TickRange {
 }
 
 impl TickRange {
-    pub(super) fn between(one: u64, other: u64) -> Self {
+    pub(in crate::panel) fn between(one: u64, other: u64) -> Self {
         Self {
             first: one.min(other),
             last: one.max(other),
