@@ -11,7 +11,7 @@ use crate::view::{CubeColors, Half, Inset, Side, ViewMode};
 
 use super::{Export, Past, Peers, Tour, Tradeoffs};
 
-/// The data that [`draw`] shows, and the settings that it may change.
+/// The data that [`draw`](super::draw) shows, and the settings that it may change.
 #[derive(Debug)]
 pub struct LaneView<'a> {
     /// Settings of the selected lane.
@@ -77,7 +77,7 @@ pub struct Status<'a> {
     pub tour: Option<Tour>,
 }
 
-/// What [`draw`] covered, and what the user asked for.
+/// What [`draw`](super::draw) covered, and what the user asked for.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Drawn {
     /// The part of the window that the panel covers.

@@ -58,7 +58,7 @@ impl<'a> Lines<'a> {
         }
     }
 
-    /// The lines as the graph shows them; `points` are [its own](points).
+    /// The lines as the graph shows them; `points` are [its own](super::points).
     pub(super) fn shown(state: &PanelState, points: &'a [(Side, Vec<Point>)]) -> Self {
         let series = series(points, ticks(state), state.accounting);
         let logarithmic = state.axis.is_logarithmic(&series);
