@@ -13,7 +13,7 @@ use super::timeline::Strip;
 use super::tour::{self, Guide};
 use super::{Drawn, LaneView, PanelSize, PanelState, graph, style, tabs, terms, timeline, toolbar};
 use crate::controls::{Action, key_of};
-use crate::replication::{Accounting, SenderSettings, Totals};
+use crate::replication::{Accounting, SenderSettings};
 use crate::theme::Theme;
 use crate::view::{Inset, Side};
 
@@ -212,12 +212,12 @@ fn rung(ui: &mut Ui, sender: &mut SenderSettings, width: f32) {
 /// The bandwidth of the lane, and how many times less than uncompressed it is.
 fn cost(ui: &mut Ui, theme: Theme, lane: &LaneView<'_>) {
     let moment = lane.past.moment;
-    let second = Totals::of(lane.meter.second_until(moment));
-    let kbps = second.kbps(Accounting::Article);
+    let kbps = lane.meter.kbps_until(moment, Accounting::Article);
+    let kbps = kbps.unwrap_or(0.0);
     let color = style::half(theme.colors(), lane.side);
     let is_reversed = ui.layout().prefer_right_to_left();
     // The first packets of a lane have no baseline: a mean of them alone says nothing.
-    let is_measured = second.ticks >= TICKS_PER_SECOND as usize;
+    let is_measured = lane.meter.second_until(moment).count() >= TICKS_PER_SECOND as usize;
     let figure = match is_measured {
         // At the right end, the digits stay where they are.
         true if is_reversed => format!("{kbps:7.1} kbps"),
