@@ -20,7 +20,9 @@ mod warning;
 pub mod window;
 
 use std::error::Error;
-use std::io::Write;
+use std::fmt::Display;
+use std::io::{self, Write};
+use std::process::ExitCode;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Parser, Subcommand};
@@ -99,6 +101,30 @@ impl Cli {
             None => self.window.run(out),
         }
     }
+}
+
+/// Reads the command line and runs its command. An error is one line on standard error, and exit code 2.
+#[must_use]
+pub fn main() -> ExitCode {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => match describe_bad_value(&error) {
+            Some(line) => return fail(line),
+            None => error.exit(),
+        },
+    };
+    // Not locked: Bevy prints to it when a system panics, on another thread.
+    match cli.run(&mut io::stdout()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) if error.is_closed_pipe() => ExitCode::SUCCESS,
+        Err(error) => fail(error),
+    }
+}
+
+fn fail(error: impl Display) -> ExitCode {
+    // If even that cannot be written, the exit code says enough.
+    let _ = writeln!(io::stderr(), "error: {error}");
+    ExitCode::from(2)
 }
 
 /// An argument that cannot be parsed, in one line: `--rung: unknown rung …`. None for other errors, which

@@ -50,6 +50,8 @@ pub enum Action {
     Video,
     /// Saves a picture of the window.
     Screenshot,
+    /// Copies what both halves show, as an address or a command.
+    CopyLink,
     /// Connects to the server again.
     Reconnect,
     /// Starts the tour of the article, or leaves it.

@@ -1,63 +1,16 @@
-//! Checks for a display and a graphics adapter, without which Bevy panics, and the log of both.
+//! Bevy's default plugins for the platform: window, renderer and log.
 
-use std::env;
-use std::io::{self, IsTerminal};
+#[cfg(not(target_family = "wasm"))]
+mod desktop;
+#[cfg(not(target_family = "wasm"))]
+pub(crate) use desktop::{address, copy, log_plugin, missing, no_adapter_off_screen, plugins};
 
-use bevy::log::tracing_subscriber::fmt;
-use bevy::log::{Level, LogPlugin};
-use bevy::prelude::default;
-use bevy::tasks::block_on;
-use wgpu::{Backends, DeviceType, Instance, InstanceDescriptor};
+#[cfg(target_family = "wasm")]
+mod browser;
+#[cfg(target_family = "wasm")]
+pub(crate) use browser::{address, copy, plugins};
 
-/// What is logged, unless the environment variable `RUST_LOG` says otherwise: warnings, and the game's own
-/// messages. renet warns about every snapshot of more than 20 fragments, netcode about every datagram of
-/// another program, and at each start window and renderer about what they do without.
-#[must_use]
-pub(crate) fn log_plugin() -> LogPlugin {
-    LogPlugin {
-        filter: "cubewire=info,bevy_render=error,bevy_egui=error,winit=error,wgpu=error,renet=error,renetcode=off"
-            .to_owned(),
-        level: Level::WARN,
-        // A file has no colours.
-        fmt_layer: |_| {
-            let layer = fmt::Layer::default()
-                .with_writer(io::stderr)
-                .with_ansi(io::stderr().is_terminal());
-            Some(Box::new(layer))
-        },
-        ..default()
-    }
-}
-
-/// What is missing to open a window; `None` if nothing is.
-#[must_use]
-pub(crate) fn missing() -> Option<&'static str> {
-    if cfg!(target_os = "linux") && !has_display() {
-        return Some("there is no display");
-    }
-    no_adapter(Backends::PRIMARY | Backends::GL)
-}
-
-/// What is missing to render off screen; `None` if nothing is.
-#[must_use]
-pub(crate) fn no_adapter_off_screen() -> Option<&'static str> {
-    no_adapter(Backends::PRIMARY)
-}
-
-fn no_adapter(backends: Backends) -> Option<&'static str> {
-    let instance = Instance::new(InstanceDescriptor {
-        // Others would complain about what they lack.
-        backends,
-        ..InstanceDescriptor::new_without_display_handle_from_env()
-    });
-    let adapters = block_on(instance.enumerate_adapters(backends));
-    let usable = adapters
-        .iter()
-        .any(|adapter| adapter.get_info().device_type != DeviceType::Other);
-    (!usable).then_some("there is no graphics driver: Vulkan, also in software, is needed")
-}
-
-fn has_display() -> bool {
-    let wayland = cfg!(feature = "wayland") && env::var_os("WAYLAND_DISPLAY").is_some();
-    wayland || x11rb::connect(None).is_ok()
-}
+/// What is logged: warnings, and the game's own messages. renet warns about every snapshot of more than 20
+/// fragments, netcode about every datagram of another program, and at each start window and renderer about
+/// what they do without.
+const LOGGED: &str = "cubewire=info,bevy_render=error,bevy_egui=error,winit=error,wgpu=error,renet=error,renetcode=off";

@@ -1,14 +1,13 @@
 //! Runs the same plugins in a window, without a window on a manual clock, or rendered offscreen.
+//!
+//! What needs files, sockets or a terminal is in `desktop`.
 
-pub mod film;
 pub mod headless;
-pub mod offscreen;
-pub mod real_time;
-pub mod record;
-pub mod screenshots;
-pub mod series;
-pub mod viewer;
+pub mod profile;
 pub mod window;
+
+#[cfg(not(target_family = "wasm"))]
+pub mod desktop;
 
 use std::path::Path;
 
@@ -16,15 +15,12 @@ use bevy::app::{PluginGroup, PluginGroupBuilder};
 use bevy::ecs::error::BevyError;
 use bevy::prelude::*;
 use cubewire_codec::InitialStateError;
-use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::recording::{Script, ScriptPlugin};
 use crate::replication::{LaneSettings, ReplicationPlugin, ShadowLadder};
 use crate::simulation::{CubeWorld, SimulationPlugin};
 use crate::transport::MemoryTransportPlugin;
 use crate::view::{self, Half, Selected, Side};
-
-pub use record::RecordError;
 
 /// The game without a window: simulation, replication in this process, and scripts.
 #[derive(Debug)]
@@ -72,6 +68,37 @@ pub fn show_halves(world: &mut World, left: Half, right: LaneSettings) -> Result
     Ok(())
 }
 
+/// The lane of the right half: see [`Half`].
+///
+/// # Errors
+/// If the text is not a lane.
+pub fn right_lane(text: &str) -> Result<LaneSettings, String> {
+    match text.parse() {
+        Ok(Half::Lane(lane)) => Ok(lane),
+        Ok(Half::Simulation) => {
+            Err("the right half shows a lane; the simulation is for the left one".to_owned())
+        }
+        Err(error) => Err(error.to_string()),
+    }
+}
+
+/// What the halves show at first: set by the arguments, or else by the script, or else the defaults.
+#[must_use]
+pub fn halves(
+    left: Option<Half>,
+    right: Option<LaneSettings>,
+    script: Option<&Script>,
+) -> (Half, LaneSettings) {
+    let of_script = |side: Side| script.and_then(|script| script.half_at_start(side).cloned());
+    let left = left.or_else(|| of_script(Side::Left));
+    let right = right.or_else(|| match of_script(Side::Right) {
+        Some(Half::Lane(lane)) => Some(lane),
+        // Scripts are refused that show the simulation there.
+        Some(Half::Simulation) | None => None,
+    });
+    (left.unwrap_or(Half::Simulation), right.unwrap_or_default())
+}
+
 /// The script that rolls up a ball of cubes, and rolls it through the grid.
 #[must_use]
 pub fn katamari() -> Script {
@@ -91,15 +118,6 @@ pub fn ball() -> Script {
 pub fn rolling() -> Script {
     let text = include_str!("../assets/scripts/rolling.ron");
     Script::parse(text, Path::new("rolling.ron")).expect("a test parses it")
-}
-
-/// A progress bar on standard error, hidden where that is not a terminal.
-#[must_use]
-pub fn progress(steps: u64, unit: &'static str) -> ProgressBar {
-    let template =
-        format!("{{msg}} {{wide_bar}} {{pos}}/{{len}} {unit}, {{per_sec}}, {{eta}} left");
-    let style = ProgressStyle::with_template(&template).expect("the template is well formed");
-    ProgressBar::new(steps).with_style(style)
 }
 
 #[cfg(test)]

@@ -10,6 +10,8 @@
 //! | `crates/scene` | the rules of the demo: initial layout, the player's forces, interacting cubes |
 //! | `crates/protocol` | sender and receiver: acks, baselines, jitter buffer, interpolation |
 //! | `crates/lab` | measures the codec on recordings, from the command line |
+//! | `crates/web` | the page for browsers, and the program that builds and serves it |
+//! | [`named`] | choices by name, for command line and addresses |
 //! | [`theme`] | light or dark, and colours for egui and Bevy |
 //! | [`simulation`] | the authoritative world: bodies, player forces, 60 Hz step |
 //! | [`replication`] | lanes: capture → quantize → encode → transport → decode → playout |
@@ -21,16 +23,24 @@
 //! | [`recording`] | scripts, replays, keyboard input, videos of the screen, exports |
 //! | [`game`] | runs the game: in a window, without one, or rendered offscreen |
 //! | [`commands`] | the command line: one file per subcommand |
+//! | [`web`] | the game in a page: what its address asks for, what the page calls |
 //! | `examples` | minimal programs that use the codec, and the protocol over a simulated link |
 //!
 //! A module imports only from rows above its own; `tests/suite/layers.rs` checks that.
+//!
+//! What a browser does not have is left out of a build for it as a whole: `commands`, `game::desktop`,
+//! `recording::video`, `transport::udp`. Where it has something else, one module has both: `files`, `display`.
 
+#[cfg(not(target_family = "wasm"))]
 pub mod commands;
 pub mod controls;
 mod display;
 mod files;
 pub mod game;
 pub mod history;
+pub mod named;
+#[cfg(target_family = "wasm")]
+mod page;
 pub mod panel;
 mod plot;
 pub mod recording;
@@ -39,3 +49,4 @@ pub mod simulation;
 pub mod theme;
 pub mod transport;
 pub mod view;
+pub mod web;

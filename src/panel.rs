@@ -70,15 +70,6 @@ pub struct PanelPlugin {
     pub settings: Option<PathBuf>,
 }
 
-impl PanelPlugin {
-    /// `panel.ron` in cubewire's configuration directory; `None` if the user has no home directory.
-    #[must_use]
-    pub fn default_settings_path() -> Option<PathBuf> {
-        let directories = directories::ProjectDirs::from("", "", "cubewire")?;
-        Some(directories.config_dir().join("panel.ron"))
-    }
-}
-
 impl Plugin for PanelPlugin {
     fn build(&self, app: &mut App) {
         let mut state = PanelState::default();

@@ -3,17 +3,19 @@
 //! - A [`Script`] lists the held keys and what the halves show, by tick; [`ScriptPlugin`] plays it.
 //! - [`KeyboardPlugin`] reads the keyboard where no script is played.
 //! - A replay is a script that [`InputLogPlugin`] recorded.
-//! - [`video`] encodes frames. [`LivePlugin`] records the screen, and handles the keys that start and stop
-//!   replays and videos.
+//! - [`LivePlugin`] handles the keys that start and stop replays and videos.
+//! - `video` encodes frames. In a browser there are no videos.
 //! - [`export`] saves what is measured, and pictures of the window.
 
 pub mod export;
 mod keyboard;
 mod live;
+mod picture;
 mod play;
 mod replay;
 mod script;
 mod switch;
+#[cfg(not(target_family = "wasm"))]
 pub mod video;
 
 pub use keyboard::KeyboardPlugin;

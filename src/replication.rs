@@ -47,11 +47,10 @@ pub use detail::{Detailed, PacketDetail};
 pub use digest::Digest;
 pub(crate) use divergence::History;
 pub use divergence::{CubeError, CubeErrors, Divergence};
-pub(crate) use lane::spawn_sending_lane;
 pub use lane::{
     ChangeLane, Lane, LaneSettings, LaneSettingsQuery, LaneSettingsQueryReadOnly, LinkSettings,
     LocalLane, PlayoutDelay, PlayoutSettings, ROUND_TRIP, SEND_INTERVALS, SenderSettings,
-    spawn_lane, spawn_receiving_lane,
+    spawn_lane, spawn_receiving_lane, spawn_sending_lane,
 };
 pub use meter::{Accounting, LaneMeter, METER_TICKS, Sample, TARGET_KBPS, Traffic, kbps};
 pub use packet::{Arrival, Fate, PacketRecord};
@@ -60,7 +59,7 @@ pub use peer::{
 };
 pub use playout::TickPicture;
 pub(crate) use playout::{is_teleport, shown_cube};
-pub(crate) use send::LaneBackoff;
+pub use send::LaneBackoff;
 pub use shadow::ablation::{Ablated, Ablation, AblationRow, Part, WantsAblation, ablations};
 pub use shadow::{ShadowLadder, ShadowRung};
 pub use states::States;

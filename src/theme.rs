@@ -5,20 +5,34 @@ use std::sync::Arc;
 use bevy::color::Color;
 use bevy::prelude::Resource;
 use bevy_egui::egui::{Color32, FontData, FontDefinitions, FontFamily};
-use clap::ValueEnum;
 use cubewire_palette::{Colors, DARK, LIGHT, Rgb};
 use serde::{Deserialize, Serialize};
 
+use crate::named::Named;
+
 /// The theme of panel and view.
-#[derive(
-    Resource, Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, ValueEnum,
-)]
+#[derive(Resource, Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Theme {
     /// Dark text on light surfaces, and a sky by day.
     #[default]
     Light,
     /// Light text on dark surfaces, and a sky at dusk.
     Dark,
+}
+
+impl Named for Theme {
+    const NAMES: &'static [(Self, &'static str, &'static str)] = &[
+        (
+            Self::Light,
+            "light",
+            "Dark text on light surfaces, and a sky by day",
+        ),
+        (
+            Self::Dark,
+            "dark",
+            "Light text on dark surfaces, and a sky at dusk",
+        ),
+    ];
 }
 
 impl Theme {

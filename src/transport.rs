@@ -1,7 +1,7 @@
 //! The transports, which transfer messages between the two halves of a lane.
 //!
 //! [`MemoryTransportPlugin`] connects lanes with both halves in this process, over a simulated link.
-//! [`UdpServerPlugin`] and [`UdpViewerPlugin`] connect processes. All of them implement the interface of
+//! `UdpServerPlugin` and `UdpViewerPlugin` connect processes, but not in a browser. All of them implement the interface of
 //! [`replication::transport`](crate::replication::transport).
 //!
 //! In both cases renet fragments messages into packets and reassembles them. A guard validates every packet
@@ -10,6 +10,7 @@
 mod acks;
 mod guard;
 mod memory;
+#[cfg(not(target_family = "wasm"))]
 pub mod udp;
 
 use std::time::Duration;
@@ -20,6 +21,7 @@ use renet::{ChannelConfig, ConnectionConfig, SendType};
 use crate::replication::transport::Purpose;
 
 pub use memory::MemoryTransportPlugin;
+#[cfg(not(target_family = "wasm"))]
 pub use udp::{UdpServerPlugin, UdpViewerPlugin};
 
 /// Channel of snapshots downstream and acks upstream.
@@ -41,6 +43,9 @@ const BYTES_PER_FLUSH: u64 = CHANNEL_BYTES as u64;
 /// netcode's first keep-alive; if that is lost, the next is sent once nothing else was sent for 250 ms,
 /// and the welcome must not prevent it.
 const RESEND_TIME: Duration = Duration::from_millis(300);
+
+/// Of a datagram, at most: what netcode has room for.
+const MAX_PAYLOAD_BYTES: usize = 1300;
 
 /// One tick, as renet counts time.
 const TICK: Duration = Duration::from_nanos(1_000_000_000 / TICKS_PER_SECOND as u64);

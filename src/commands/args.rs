@@ -11,15 +11,17 @@ use std::sync::Arc;
 
 use bevy::math::UVec2;
 use clap::Args;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use cubewire_codec::ladder::{self, Rung};
 use cubewire_link::{PRESETS, Preset, Trace};
 use cubewire_protocol::Interpolation;
 use cubewire_scene::TICKS_PER_SECOND;
 
 use super::CommandError;
+use crate::named::Named;
 use crate::recording::{MAX_SECONDS, Script};
 use crate::replication::{self, LaneSettings, LaneTextError, SEND_INTERVALS};
-use crate::view::{Half, Quality, Side};
+use crate::view::Quality;
 
 /// A length of play, more than 0 and at most [`MAX_SECONDS`].
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -212,11 +214,18 @@ pub struct RungArg {
     pub rung: Rung,
 }
 
+/// Parses one of an enum's names, and lists them in the help.
+pub(super) fn named<T: Named + Send + Sync>() -> impl TypedValueParser<Value = T> {
+    let names = T::NAMES.iter();
+    let names = names.map(|(_, name, about)| PossibleValue::new(name).help(about));
+    PossibleValuesParser::new(names).try_map(|name| T::by_name(&name))
+}
+
 /// The quality of the picture.
 #[derive(Clone, Copy, Debug, Args)]
 pub struct QualityArg {
     /// How much work goes into a frame
-    #[arg(long, value_enum, default_value_t)]
+    #[arg(long, value_name = "QUALITY", value_parser = named::<Quality>(), default_value = "auto")]
     pub quality: Quality,
 }
 
@@ -350,37 +359,6 @@ impl PlayArgs {
 /// If it cannot be read.
 pub fn load_script(path: Option<&Path>) -> Result<Option<Script>, CommandError> {
     Ok(path.map(Script::load).transpose()?)
-}
-
-/// The lane of the right half: see [`Half`].
-///
-/// # Errors
-/// If the text is not a lane.
-pub fn right_lane(text: &str) -> Result<LaneSettings, String> {
-    match text.parse() {
-        Ok(Half::Lane(lane)) => Ok(lane),
-        Ok(Half::Simulation) => {
-            Err("the right half shows a lane; the simulation is for the left one".to_owned())
-        }
-        Err(error) => Err(error.to_string()),
-    }
-}
-
-/// What the halves show at first: set by the arguments, or else by the script, or else the defaults.
-#[must_use]
-pub fn halves(
-    left: Option<Half>,
-    right: Option<LaneSettings>,
-    script: Option<&Script>,
-) -> (Half, LaneSettings) {
-    let of_script = |side: Side| script.and_then(|script| script.half_at_start(side).cloned());
-    let left = left.or_else(|| of_script(Side::Left));
-    let right = right.or_else(|| match of_script(Side::Right) {
-        Some(Half::Lane(lane)) => Some(lane),
-        // Scripts are refused that show the simulation there.
-        Some(Half::Simulation) | None => None,
-    });
-    (left.unwrap_or(Half::Simulation), right.unwrap_or_default())
 }
 
 /// Fails early, so that a mistyped path does not lose a recording.

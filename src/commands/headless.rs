@@ -1,7 +1,6 @@
 //! `cubewire headless`: plays a script and prints the bandwidth of one rung.
 
 mod capture;
-mod profile;
 mod summary;
 mod table;
 
@@ -13,13 +12,13 @@ use cubewire_link::Preset;
 
 use super::CommandError;
 use super::args::{PlayArgs, RungArg, network, networks};
+use crate::game::desktop::progress;
 use crate::game::headless::LaneGame;
-use crate::game::progress;
+use crate::game::profile::Profile;
 use crate::replication::{Divergence, LaneSettings};
 use crate::view::ViewPlugin;
 
 use capture::Capture;
-use profile::Profile;
 use summary::PlayTotals;
 use table::Table;
 

@@ -14,8 +14,8 @@ use super::CommandError;
 use super::args::PlayArgs;
 use super::table::markdown;
 use crate::game::GameError;
+use crate::game::desktop::progress;
 use crate::game::headless::LaneGame;
-use crate::game::progress;
 use crate::recording::Script;
 use crate::replication::{HEADER_BYTES, LaneSettings, ShadowRung, TARGET_KBPS, kbps};
 

@@ -12,8 +12,8 @@ use super::CommandError;
 use super::args::{Choice, PlayArgs, network_or_all, networks, rung_or_all, rungs};
 use super::table::markdown;
 use crate::game::GameError;
+use crate::game::desktop::progress;
 use crate::game::headless::HeadlessGame;
-use crate::game::progress;
 use crate::replication::{
     Accounting, Divergence, LaneCheck, LaneMeter, LaneSettings, LinkSettings, Totals,
 };

@@ -1,18 +1,18 @@
 //! `cubewire play`: plays back a replay and compares its states with the recorded ones.
 
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 
 use super::CommandError;
-use super::args::halves;
 use super::warning::warn;
 use super::window::{FrameArgs, opens_window};
-use crate::game::GameError;
-use crate::game::headless::LaneGame;
-use crate::game::progress;
+use crate::files::write_whole;
+use crate::game::desktop::progress;
+use crate::game::headless::{LaneGame, tick_by_tick};
 use crate::game::window::{self, WindowSettings};
+use crate::game::{GameError, halves, right_lane};
 use crate::recording::{
     InputLog, InputLogPlugin, Outcome, ReplayCheck, Script, ScriptPlayback, begin,
 };
@@ -27,6 +27,13 @@ pub struct PlayReplayArgs {
     /// Run without a window, as fast as possible
     #[arg(long)]
     headless: bool,
+    /// Send every tick with every rung, and write for each tick the hash of the states and the bytes of each
+    /// rung to this file, as CSV; without a window
+    #[arg(long, value_name = "FILE")]
+    ticks: Option<PathBuf>,
+    /// Lane whose network, send rate and interpolation the rungs have, with `--ticks`
+    #[arg(long, value_name = "LANE", value_parser = right_lane, requires = "ticks")]
+    lane: Option<LaneSettings>,
     /// Settings of the window.
     #[command(flatten)]
     frame: FrameArgs,
@@ -71,6 +78,9 @@ impl PlayReplayArgs {
     /// See [`CommandError`]; also if the states differ from the recorded ones.
     pub fn run(self, out: &mut impl Write) -> Result<(), CommandError> {
         let script = Script::load(&self.file)?;
+        if let Some(path) = &self.ticks {
+            return self.write_ticks(script, path, out);
+        }
         let settings = self.frame.settings()?;
         if !opens_window(self.headless, out)? {
             return self.play(script, out);
@@ -85,13 +95,31 @@ impl PlayReplayArgs {
         })?)
     }
 
+    /// Without a window, with every rung.
+    fn write_ticks(
+        &self,
+        script: Script,
+        path: &Path,
+        out: &mut impl Write,
+    ) -> Result<(), CommandError> {
+        let ticks = self.count_ticks(&script);
+        let lane = self.lane.clone().unwrap_or_default();
+        let text = tick_by_tick(script, ticks, &lane)?;
+        write_whole(path, text.as_bytes()).map_err(CommandError::unwritable(path))?;
+        Ok(writeln!(out, "{}: {ticks} ticks", path.display())?)
+    }
+
+    /// The script's ticks, or those of `--seconds`.
+    fn count_ticks(&self, script: &Script) -> u64 {
+        match self.frame.seconds {
+            Some(seconds) => seconds.ticks(),
+            None => script.ticks,
+        }
+    }
+
     /// Without a window.
     fn play(&self, script: Script, out: &mut impl Write) -> Result<(), CommandError> {
-        let max_ticks = self
-            .frame
-            .seconds
-            .map_or(u64::MAX, |seconds| seconds.ticks());
-        let ticks = script.ticks.min(max_ticks);
+        let ticks = script.ticks.min(self.count_ticks(&script));
         let played = play(script, ticks)?;
         let name = self.file.display();
         let hash = played.hash;

@@ -9,14 +9,15 @@ use cubewire_scene::TICKS_PER_SECOND;
 
 use super::CommandError;
 use super::args::{
-    QualityArg, Seconds, Size, halves, interpolations, load_script, networks, number_within, rates,
-    right_lane, rungs, skipped_seconds,
+    QualityArg, Seconds, Size, interpolations, load_script, named, networks, number_within, rates,
+    rungs, skipped_seconds,
 };
 use super::warning::warn;
-use crate::game::film::{Film, Look};
-use crate::game::progress;
-use crate::game::record::record;
-use crate::game::series::{Series, record_series};
+use crate::game::desktop::film::{Film, Look};
+use crate::game::desktop::progress;
+use crate::game::desktop::record::record;
+use crate::game::desktop::series::{Series, record_series};
+use crate::game::{halves, right_lane};
 use crate::recording::video::{FORMATS, Format, extensions};
 use crate::recording::{MAX_SECONDS, Outcome, Switch, SwitchError};
 use crate::replication::{LaneSettings, rung_or_stages};
@@ -91,15 +92,15 @@ pub struct RecordArgs {
     #[arg(long, value_name = "SECONDSs:SETTING:VALUE", value_parser = TimedSwitch::parse, allow_hyphen_values = true)]
     at: Vec<TimedSwitch>,
     /// Hide these parts of the overlay
-    #[arg(long, value_name = "PARTS", value_delimiter = ',')]
+    #[arg(long, value_name = "PARTS", value_delimiter = ',', value_parser = named::<Part>())]
     hide: Vec<Part>,
     #[command(flatten)]
     quality: QualityArg,
     /// Colours of the picture
-    #[arg(long, value_enum, default_value_t)]
+    #[arg(long, value_parser = named::<Theme>(), default_value = "light")]
     theme: Theme,
     /// What the colours of the cubes show
-    #[arg(long, value_enum, default_value_t, alias = "color")]
+    #[arg(long, value_parser = named::<CubeColors>(), default_value = "interaction", alias = "color")]
     colour: CubeColors,
     /// Name of the left half [default: simulation, or replica]
     #[arg(long, value_name = "TEXT")]

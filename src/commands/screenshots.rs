@@ -10,9 +10,9 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use cubewire_scene::TICKS_PER_SECOND;
 
 use super::CommandError;
-use super::args::{Seconds, Size, load_script};
+use super::args::{Seconds, Size, load_script, named};
+use crate::game::desktop::screenshots::{Pictures, Shot, shots, usual_shots};
 use crate::game::katamari;
-use crate::game::screenshots::{Pictures, Shot, shots, usual_shots};
 use crate::recording::video::Colours;
 use crate::theme::Theme;
 
@@ -29,7 +29,7 @@ pub struct ScreenshotsArgs {
     #[arg(long, value_name = "WxH")]
     size: Vec<Size>,
     /// Theme; may be repeated [default: both]
-    #[arg(long)]
+    #[arg(long, value_parser = named::<Theme>())]
     theme: Vec<Theme>,
     /// Write pictures of at most 255 colours, in about a third of the bytes
     #[arg(long)]

@@ -11,9 +11,9 @@ use super::CommandError;
 use super::args::{number_within, socket_address};
 use super::security::SecurityArgs;
 use super::window::{WindowArgs, opens_window};
+use crate::game::desktop::peers;
+use crate::game::desktop::real_time::{self, RealTimePlugin, write_digest};
 use crate::game::headless::HeadlessGame;
-use crate::game::real_time::{self, RealTimePlugin, write_digest};
-use crate::game::window::{self, Role};
 use crate::recording::Script;
 use crate::replication::{Digest, SocketTraffic};
 use crate::transport::UdpServerPlugin;
@@ -73,7 +73,7 @@ impl ServeArgs {
             max_viewers: self.viewers,
         })?;
         let address = server.address();
-        let settings = self.window.settings(Role::Serve(Box::new(server)))?;
+        let settings = self.window.settings()?;
         let opens_window = opens_window(self.headless, out)?;
         let clients = match security {
             Security::Key(_) => "clients with the key",
@@ -86,12 +86,9 @@ impl ServeArgs {
         )?;
         out.flush()?;
         if opens_window {
-            return Ok(window::run(settings)?);
+            return Ok(peers::serve(settings, server)?);
         }
-        let Role::Serve(server) = settings.role else {
-            unreachable!("it was made so above");
-        };
-        self.serve(settings.script, *server, settings.seconds, out)
+        self.serve(settings.script, server, settings.seconds, out)
     }
 
     /// Without a window.

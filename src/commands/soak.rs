@@ -16,8 +16,8 @@ use serde::Serialize;
 use super::CommandError;
 use super::args::{PlayArgs, whole_number};
 use crate::game::GameError;
+use crate::game::desktop::progress;
 use crate::game::headless::HeadlessGame;
-use crate::game::progress;
 use crate::replication::{
     ChangeLane, LaneCheck, LaneMeter, LaneSettings, LinkSettings, PlayoutDelay, PlayoutSettings,
     SEND_INTERVALS, SenderSettings,

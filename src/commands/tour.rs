@@ -1,5 +1,7 @@
 //! `cubewire tour`: the window, with a guided tour through the article.
 
+mod page;
+
 use std::io::Write;
 use std::path::PathBuf;
 
@@ -20,6 +22,9 @@ pub struct TourArgs {
     /// Write statistics of the run to this file, as JSON, several times per second and at the end
     #[arg(long, value_name = "FILE")]
     pub report: Option<PathBuf>,
+    /// Print the tour as a page of HTML, with the game of `cargo web build` beside the text
+    #[arg(long)]
+    pub page: bool,
 }
 
 impl TourArgs {
@@ -28,6 +33,9 @@ impl TourArgs {
     /// # Errors
     /// See [`CommandError`].
     pub fn run(self, out: &mut impl Write) -> Result<(), CommandError> {
+        if self.page {
+            return Ok(write!(out, "{}", page::html())?);
+        }
         let settings = self.settings()?;
         let Some(missing) = display::missing() else {
             return Ok(window::run(settings)?);

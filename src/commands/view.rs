@@ -14,9 +14,10 @@ use super::args::{LaneArgs, number_within};
 use super::security::SecurityArgs;
 use super::warning::warn;
 use super::window::{FrameArgs, opens_window};
-use crate::game::real_time::{self, RealTimePlugin, write_digest};
-use crate::game::viewer::HeadlessViewer;
-use crate::game::window::{self, Role, WindowSettings};
+use crate::game::desktop::peers;
+use crate::game::desktop::real_time::{self, RealTimePlugin, write_digest};
+use crate::game::desktop::viewer::HeadlessViewer;
+use crate::game::window::WindowSettings;
 use crate::replication::{
     Accounting, ConnectionStatus, Digest, LaneSettings, LinkSettings, ServerConnection,
 };
@@ -94,11 +95,11 @@ impl ViewArgs {
         if !opens_window(self.headless, out)? {
             return self.view(viewer, server, lane, out);
         }
-        Ok(window::run(WindowSettings {
-            role: Role::View(Box::new(viewer)),
+        let settings = WindowSettings {
             right: lane,
             ..settings
-        })?)
+        };
+        Ok(peers::view(&settings, viewer)?)
     }
 
     /// Without a window: until the time is up, Ctrl-C is pressed or the connection is lost. Prints nothing

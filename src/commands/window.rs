@@ -4,15 +4,14 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use clap::Args;
+use directories::ProjectDirs;
 
-use super::args::{
-    LaneArgs, QualityArg, Seconds, Size, check_folder, halves, load_script, right_lane,
-};
+use super::args::{LaneArgs, QualityArg, Seconds, Size, check_folder, load_script};
 use super::warning::warn;
 use super::{CommandError, ladder};
 use crate::display;
-use crate::game::window::{self, Role, WindowSettings};
-use crate::panel::PanelPlugin;
+use crate::game::window::{self, WindowSettings};
+use crate::game::{halves, right_lane};
 use crate::replication::LaneSettings;
 use crate::view::Half;
 
@@ -76,7 +75,7 @@ impl WindowArgs {
     /// # Errors
     /// See [`CommandError`].
     pub fn run(self, out: &mut impl Write) -> Result<(), CommandError> {
-        let settings = self.settings(Role::Play)?;
+        let settings = self.settings()?;
         let Some(missing) = display::missing() else {
             return Ok(window::run(settings)?);
         };
@@ -92,13 +91,12 @@ impl WindowArgs {
     ///
     /// # Errors
     /// If a file cannot be read, or there is no such folder.
-    pub fn settings(&self, role: Role) -> Result<WindowSettings, CommandError> {
+    pub fn settings(&self) -> Result<WindowSettings, CommandError> {
         let script = load_script(self.script.as_deref())?;
         let (left, mut right) = halves(self.left.clone(), self.right.clone(), script.as_ref());
         self.lane.apply(&mut right)?;
         warn(&left, &right, script.as_ref(), &[]);
         Ok(WindowSettings {
-            role,
             left,
             right,
             script,
@@ -117,7 +115,6 @@ impl FrameArgs {
     pub fn settings(&self) -> Result<WindowSettings, CommandError> {
         check_folder(&self.recordings)?;
         Ok(WindowSettings {
-            role: Role::Play,
             left: Half::Simulation,
             right: LaneSettings::default(),
             script: None,
@@ -127,10 +124,16 @@ impl FrameArgs {
             size: self.size.0,
             quality: self.quality.quality,
             report: None,
-            panel: PanelPlugin::default_settings_path(),
+            panel: panel_file(),
             tour: false,
         })
     }
+}
+
+/// `panel.ron` in cubewire's configuration directory; none if the user has no home directory.
+fn panel_file() -> Option<PathBuf> {
+    let directories = ProjectDirs::from("", "", "cubewire")?;
+    Some(directories.config_dir().join("panel.ron"))
 }
 
 /// Whether a window can be opened; prints what is missing.

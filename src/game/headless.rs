@@ -5,11 +5,12 @@ use std::ops::{Deref, DerefMut};
 use bevy::app::Plugins;
 use bevy::prelude::*;
 use bevy::time::TimeUpdateStrategy;
+use cubewire_codec::ladder;
 
 use super::{GameError, GamePlugins};
 use crate::recording::{Script, ScriptPlayback};
 use crate::replication::{LaneCheck, LaneMeter, LaneSettings, ShadowLadder, spawn_lane};
-use crate::simulation::CubeWorld;
+use crate::simulation::{CubeWorld, state_hash};
 use crate::view::{Selected, Side};
 
 /// A game without lanes.
@@ -17,6 +18,58 @@ use crate::view::{Selected, Side};
 pub struct HeadlessGame {
     /// The app, to add lanes and read resources.
     pub app: App,
+}
+
+/// Plays a script with a lane for each rung, which have the other settings of `lane`. Returns CSV: for each tick
+/// the hash of all states so far, and the bytes that each lane sent. Two last lines have, for each lane,
+/// the snapshots that arrived and were compared with what was sent, and how many of these differed. Equal
+/// on every platform.
+///
+/// # Errors
+/// If a lane cannot be set up.
+pub fn tick_by_tick(script: Script, ticks: u64, lane: &LaneSettings) -> Result<String, GameError> {
+    let mut game = HeadlessGame::build(Some(script), ());
+    let mut text = "tick,states".to_owned();
+    let mut lanes = Vec::new();
+    for rung in ladder::all() {
+        let mut settings = lane.clone();
+        settings.sender.stages = rung.stages;
+        let lane = game.spawn_lane(settings)?;
+        let mut entity = game.app.world_mut().entity_mut(lane);
+        entity.insert(LaneCheck::default());
+        lanes.push(lane);
+        text.push(',');
+        text.push_str(rung.name);
+    }
+    game.start();
+    let mut hash = 0;
+    for tick in 1..=ticks {
+        game.step();
+        let world = game.app.world();
+        hash = state_hash(hash, game.cubes().current());
+        text.push_str(&format!("\n{tick},{hash:016x}"));
+        for &lane in &lanes {
+            let sample = world
+                .get::<LaneMeter>(lane)
+                .and_then(|meter| meter.samples().back());
+            let sent = sample.into_iter().flat_map(|sample| &sample.snapshots);
+            let bytes: usize = sent.map(|packet| packet.payload_bytes).sum();
+            text.push_str(&format!(",{bytes}"));
+        }
+    }
+    let checks = lanes
+        .iter()
+        .filter_map(|&lane| game.app.world().get::<LaneCheck>(lane));
+    let (compared, wrong): (Vec<_>, Vec<_>) =
+        checks.map(|check| (check.compared, check.wrong)).unzip();
+    for (name, counts) in [("compared", compared), ("wrong", wrong)] {
+        text.push_str(&format!("\n{name},"));
+        for count in counts {
+            text.push_str(&format!(",{count}"));
+        }
+    }
+    text.push('\n');
+    Ok(text)
 }
 
 /// A game with one lane, whose decoded snapshots are checked.

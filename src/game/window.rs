@@ -13,32 +13,16 @@ use bevy::window::WindowResolution;
 use bevy_egui::{EguiPlugin, EguiPostUpdateSet};
 
 use super::{GameError, GamePlugins, show_halves};
-use crate::controls::ControlsPlugin;
-use crate::display::log_plugin;
-use crate::panel::{PanelPlugin, PanelState, Tab};
+use crate::display;
+use crate::panel::PanelPlugin;
 use crate::recording::export::ExportPlugin;
 use crate::recording::{InputLogPlugin, KeyboardPlugin, LivePlugin, RecordingFolder, Script};
-use crate::replication::{LaneSettings, TickPicture, ViewerPlugin, spawn_receiving_lane};
-use crate::transport::udp::{UdpServer, UdpViewer};
-use crate::transport::{UdpServerPlugin, UdpViewerPlugin};
-use crate::view::{AppearancePlugin, Half, Quality, Selected, Side, ViewMode, ViewPlugin};
-
-/// The role of the process.
-#[derive(Debug)]
-pub enum Role {
-    /// Plays the game, and shows its replica.
-    Play,
-    /// The same, and serves viewers in other processes.
-    Serve(Box<UdpServer>),
-    /// Views the game of a server.
-    View(Box<UdpViewer>),
-}
+use crate::replication::LaneSettings;
+use crate::view::{AppearancePlugin, Half, Quality, ViewPlugin};
 
 /// How to open the window.
 #[derive(Debug)]
 pub struct WindowSettings {
-    /// The role of the process.
-    pub role: Role,
     /// What the left half shows at the start.
     pub left: Half,
     /// The lane in the right half at the start.
@@ -59,7 +43,7 @@ pub struct WindowSettings {
     pub report: Option<PathBuf>,
     /// File for the state of the panel.
     pub panel: Option<PathBuf>,
-    /// Whether the tour begins at once. A viewer has none.
+    /// Whether the tour begins at once.
     pub tour: bool,
 }
 
@@ -82,30 +66,35 @@ pub enum WindowError {
     Failed(std::num::NonZeroU8),
 }
 
-/// Opens the window and runs the app until it is closed.
+/// Opens the window and runs the game until it is closed.
 ///
 /// # Errors
 /// [`WindowError`]
 pub fn run(settings: WindowSettings) -> Result<(), WindowError> {
+    let mut app = open(&settings);
+    add_game(&mut app, settings)?;
+    run_app(app)
+}
+
+/// An app with Bevy's default plugins, which will open the window.
+#[must_use]
+pub fn open(settings: &WindowSettings) -> App {
     let UVec2 {
         x: width,
         y: height,
     } = settings.size;
     let mut app = App::new();
-    app.add_plugins(
-        DefaultPlugins
-            .set(WindowPlugin {
-                primary_window: Some(Window {
-                    title: "Cubewire".to_owned(),
-                    name: Some("cubewire".to_owned()),
-                    resolution: WindowResolution::new(width, height),
-                    ..default()
-                }),
-                ..default()
-            })
-            .set(log_plugin()),
-    );
-    add_game(&mut app, settings)?;
+    app.add_plugins(display::plugins(Window {
+        title: "Cubewire".to_owned(),
+        name: Some("cubewire".to_owned()),
+        resolution: WindowResolution::new(width, height),
+        ..default()
+    }));
+    app
+}
+
+/// Runs the app until its window is closed.
+pub(super) fn run_app(mut app: App) -> Result<(), WindowError> {
     match app.run() {
         AppExit::Success => Ok(()),
         AppExit::Error(code) if code.get() == CTRL_C => Ok(()),
@@ -118,38 +107,28 @@ pub fn run(settings: WindowSettings) -> Result<(), WindowError> {
 /// # Errors
 /// If a lane cannot be set up, or the report cannot be written.
 pub fn add_game(app: &mut App, settings: WindowSettings) -> Result<(), WindowError> {
+    add_frame(app, &settings)?;
+    if settings.script.is_none() && !settings.calm {
+        autoplay::install(app);
+    }
+    add_play(app, settings)
+}
+
+/// Adds view, panel and recordings.
+pub(super) fn add_frame(app: &mut App, settings: &WindowSettings) -> Result<(), WindowError> {
     app.add_plugins((
         EguiPlugin::default(),
         ViewPlugin,
         AppearancePlugin,
         PanelPlugin {
-            settings: settings.panel,
+            settings: settings.panel.clone(),
         },
     ));
     app.add_plugins((LivePlugin, ExportPlugin))
-        .insert_resource(RecordingFolder(settings.recordings))
+        .insert_resource(RecordingFolder(settings.recordings.clone()))
         .insert_resource(settings.quality);
-    if !matches!(settings.role, Role::Play) {
-        app.world_mut().resource_mut::<PanelState>().tab = Tab::Peers;
-    }
-    match settings.role {
-        Role::Play => {
-            if settings.script.is_none() && !settings.calm {
-                autoplay::install(app);
-            }
-            play(app, settings.script, settings.left, settings.right)?;
-        }
-        Role::Serve(server) => {
-            play(app, settings.script, settings.left, settings.right)?;
-            app.add_plugins(UdpServerPlugin).insert_resource(*server);
-        }
-        Role::View(viewer) => view(app, *viewer, settings.right),
-    }
-    if settings.tour {
-        tour::begin(app);
-    }
-    if let Some(path) = settings.report {
-        report::install(app, path)?;
+    if let Some(path) = &settings.report {
+        report::install(app, path.clone())?;
     }
     if let Some(seconds) = settings.seconds {
         app.insert_resource(CloseAfter(Duration::from_secs_f64(seconds)))
@@ -159,35 +138,23 @@ pub fn add_game(app: &mut App, settings: WindowSettings) -> Result<(), WindowErr
 }
 
 /// Adds the game, with the simulation or a lane in the left half and a lane in the right half.
-fn play(
-    app: &mut App,
-    script: Option<Script>,
-    left: Half,
-    right: LaneSettings,
-) -> Result<(), GameError> {
+pub(super) fn add_play(app: &mut App, settings: WindowSettings) -> Result<(), WindowError> {
     app.add_plugins((GamePlugins, KeyboardPlugin, InputLogPlugin));
     // A replay is compared with its recording, so nothing may intervene.
-    if script
+    if settings
+        .script
         .as_ref()
         .is_none_or(|script| script.recorded.is_none())
     {
         tour::install(app);
     }
-    if let Some(script) = script {
+    if let Some(script) = settings.script {
         replay::play(app, script);
     }
-    show_halves(app.world_mut(), left, right)
-}
-
-/// Adds a viewer, which shows only its lane.
-fn view(app: &mut App, viewer: UdpViewer, lane: LaneSettings) {
-    app.add_plugins((ViewerPlugin, UdpViewerPlugin, ControlsPlugin))
-        .insert_resource(viewer)
-        .insert_resource(ViewMode::Right);
-    let lane = spawn_receiving_lane(app.world_mut(), lane);
-    app.world_mut()
-        .entity_mut(lane)
-        .insert((Side::Right, Selected, TickPicture::default()));
+    if settings.tour {
+        tour::begin(app);
+    }
+    Ok(show_halves(app.world_mut(), settings.left, settings.right)?)
 }
 
 /// The exit code of Bevy after Ctrl-C in the terminal.

@@ -20,6 +20,7 @@ use crate::view::{CubeColors, Inset, Side, ViewMode};
 pub(super) fn end_with_first_input(
     keys: Option<Res<ButtonInput<KeyCode>>>,
     buttons: Option<Res<ButtonInput<MouseButton>>>,
+    touches: Option<Res<Touches>>,
     egui: Option<Res<EguiWantsInput>>,
     mut state: ResMut<PanelState>,
     mut was_explaining: Local<bool>,
@@ -34,7 +35,8 @@ pub(super) fn end_with_first_input(
             pressed.any(|key| !MODIFIERS.contains(key))
         });
         let over_panel = egui.is_some_and(|egui| egui.wants_any_pointer_input());
-        let clicked = buttons.is_some_and(|buttons| buttons.get_just_pressed().next().is_some());
+        let clicked = buttons.is_some_and(|buttons| buttons.get_just_pressed().next().is_some())
+            || touches.is_some_and(|touches| touches.any_just_pressed());
         if !pressed && (!clicked || over_panel) {
             return;
         }
@@ -102,12 +104,16 @@ impl Explained {
         let again = key_of(Action::Help);
         let bottom = keys_end(picture);
         Callout {
-            title: if self.plays {
+            title: if self.plays && state.has_fingers {
+                "drag rolls  ·  two fingers turn and zoom  ·  the panel compresses"
+            } else if self.plays {
                 "arrow keys roll  ·  Space blow  ·  Z katamari  ·  PageUp compress"
             } else {
                 "PageUp compress  ·  drag orbit  ·  T trails"
             },
-            text: if self.plays_itself {
+            text: if state.has_fingers {
+                "Any touch starts.".to_owned()
+            } else if self.plays_itself {
                 format!("Any key takes over. {again} explains again.")
             } else {
                 format!("Any key starts. {again} explains again.")

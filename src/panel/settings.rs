@@ -2,7 +2,6 @@
 //!
 //! The file is a convenience: if it is missing or invalid, the panel starts with its defaults.
 
-use std::fs;
 use std::io;
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
@@ -15,7 +14,8 @@ use serde::{Deserialize, Serialize};
 use super::graph::{Axis, MAX_GRAPH_SECONDS, MIN_GRAPH_SECONDS, Points};
 use super::tabs::packet::Order;
 use super::timeline::TickRange;
-use crate::files::write_whole;
+use crate::files;
+use crate::named::Named;
 use crate::replication::Accounting;
 use crate::theme::Theme;
 use crate::view::{CubeColors, Side};
@@ -57,6 +57,9 @@ pub struct PanelState {
     /// Whether the screen is being explained.
     #[serde(skip)]
     pub explaining: bool,
+    /// Whether the player has fingers on the screen rather than keys.
+    #[serde(skip)]
+    pub has_fingers: bool,
     /// Index of the rung that was last selected.
     #[serde(skip)]
     pub last_rung: usize,
@@ -78,6 +81,18 @@ pub enum PanelSize {
     Slim,
     /// Nothing.
     Hidden,
+}
+
+impl Named for PanelSize {
+    const NAMES: &'static [(Self, &'static str, &'static str)] = &[
+        (Self::Whole, "whole", "Everything, at the right"),
+        (
+            Self::Slim,
+            "slim",
+            "A bar with the rung and the graph, at the bottom",
+        ),
+        (Self::Hidden, "hidden", "Nothing"),
+    ];
 }
 
 impl PanelSize {
@@ -150,6 +165,7 @@ impl Default for PanelState {
             explained: false,
             packet_order: Order::default(),
             explaining: false,
+            has_fingers: false,
             last_rung: 0,
             range: None,
             frozen: None,
@@ -286,7 +302,7 @@ pub(super) fn save(
 }
 
 fn load(path: &Path) -> Result<PanelState, SettingsError> {
-    let text = fs::read_to_string(path).map_err(|source| SettingsError::File {
+    let text = files::recall(path).map_err(|source| SettingsError::File {
         path: path.to_owned(),
         source,
     })?;
@@ -303,13 +319,7 @@ fn text(state: &PanelState) -> Result<String, SettingsError> {
 }
 
 fn store(path: &Path, text: &str) -> Result<(), SettingsError> {
-    let store = || {
-        if let Some(directory) = path.parent() {
-            fs::create_dir_all(directory)?;
-        }
-        write_whole(path, text.as_bytes())
-    };
-    store().map_err(|source| SettingsError::File {
+    files::remember(path, text).map_err(|source| SettingsError::File {
         path: path.to_owned(),
         source,
     })
@@ -323,6 +333,8 @@ const SAVE_INTERVAL: Duration = Duration::from_secs(1);
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     #[test]

@@ -68,7 +68,8 @@ pub(super) fn draw(ui: &mut Ui, status: &Status<'_>, link_is_cut: bool) -> Optio
         (
             either(status.records_video, "Stop", "Video"),
             Action::Video,
-            true,
+            // There are no videos in a browser.
+            cfg!(not(target_family = "wasm")),
             status.records_video,
             "Records the screen to an MP4.",
         ),
@@ -106,6 +107,17 @@ pub(super) fn draw(ui: &mut Ui, status: &Status<'_>, link_is_cut: bool) -> Optio
             false,
             "Turns the cameras back to where they started, after dragging and zooming.",
         ),
+        (
+            "Link",
+            Action::CopyLink,
+            status.plays,
+            false,
+            if cfg!(target_family = "wasm") {
+                "Copies the address of this page with what both halves show."
+            } else {
+                "Copies the command that opens the window with what both halves show."
+            },
+        ),
     ];
     ui.separator();
     let mut pressed = None;
@@ -122,7 +134,10 @@ pub(super) fn draw(ui: &mut Ui, status: &Status<'_>, link_is_cut: bool) -> Optio
                 let button = ui
                     .add_enabled(is_enabled, button)
                     .on_hover_text(about)
-                    .on_disabled_hover_text("The server has this.");
+                    .on_disabled_hover_text(match action {
+                        Action::Video => "A browser records no videos.",
+                        _ => "The server has this.",
+                    });
                 if button.clicked() {
                     pressed = Some(action);
                 }
@@ -132,7 +147,7 @@ pub(super) fn draw(ui: &mut Ui, status: &Status<'_>, link_is_cut: bool) -> Optio
     pressed
 }
 
-const BUTTONS: usize = 11;
+const BUTTONS: usize = 12;
 const COLUMNS: usize = 4;
 
 /// Logical points.

@@ -26,6 +26,8 @@ pub use watch::Watch;
 pub struct Tour {
     /// The place in [`STEPS`] of the step that is shown; none outside of the tour.
     pub place: Option<usize>,
+    /// Whether a page around the game says what the steps say, so that the panel need not.
+    pub is_elsewhere: bool,
     /// Whether the task of this step is done.
     pub is_done: bool,
     /// Whether the script of this step plays, and not the player.
@@ -58,6 +60,7 @@ impl Tour {
         }
         Self {
             place,
+            is_elsewhere: self.is_elsewhere && place.is_some(),
             ..Self::default()
         }
     }
@@ -99,7 +102,7 @@ pub(super) struct Guide {
 impl Guide {
     /// None outside of the tour.
     pub(super) fn of(lane: &LaneView<'_>) -> Option<Self> {
-        let tour = lane.status.tour?;
+        let tour = lane.status.tour.filter(|tour| !tour.is_elsewhere)?;
         let step = tour.step()?;
         // What the step is about is at the right.
         let mut lanes: Vec<_> = lane.shown.iter().collect();

@@ -1,30 +1,33 @@
 //! Saves what is measured, and pictures of the window (F12).
 //!
-//! Files get the first free name of the form `cubewire-1.csv` in the [`RecordingFolder`]. They are written on
-//! another thread, and appear whole or not at all.
+//! Files get the first free name of the form `cubewire-1.csv` in the [`RecordingFolder`]. They are written by
+//! a task, and appear whole or not at all.
 
 mod graph;
 mod json;
+mod link;
 mod rows;
 mod screenshot;
 
 use std::io;
 use std::path::Path;
-use std::thread::{self, JoinHandle};
 
 use bevy::prelude::*;
+use bevy::tasks::futures::check_ready;
+use bevy::tasks::{IoTaskPool, Task, TaskPool, block_on};
 use bevy::window::exit_on_all_closed;
 use cubewire_scene::TICKS_PER_SECOND;
 
-use super::live::{CaptureSystems, CollectSystems, RecordingFolder, release};
-use super::video::write_rgb;
-use crate::files::{NewFile, claim};
+use super::live::{CaptureSystems, CollectSystems, RecordingFolder};
+use super::picture::write_rgb;
+use crate::files::{NewFile, claim, release};
 use crate::panel::{Export, Measured, PanelState, ShownGraph};
 use crate::replication::{Lane, LaneMeter, Sample};
 use crate::view::{Notices, Selected, Side};
 
 pub use graph::{GRAPH_SIZE, graph_pixels, write_graph_csv};
 pub use json::write_json_lines;
+pub use link::query;
 pub use rows::{COLUMNS, Column, CsvRows};
 
 /// Handles [`Export`] and F12. Needs [`RecordingFolder`] and [`PanelState`].
@@ -37,6 +40,7 @@ impl Plugin for ExportPlugin {
             .init_resource::<Saving>()
             .init_resource::<screenshot::Wanted>()
             .add_observer(on_export)
+            .add_observer(link::on_action)
             .add_observer(screenshot::on_action)
             .add_systems(
                 Last,
@@ -54,7 +58,7 @@ impl Plugin for ExportPlugin {
 
 /// The files that are being written. Each ends with a sentence about the result.
 #[derive(Resource, Debug, Default)]
-struct Saving(Vec<JoinHandle<String>>);
+struct Saving(Vec<Task<String>>);
 
 impl Saving {
     /// Saves a file with a claimed name. `about` says what is in it.
@@ -66,9 +70,9 @@ impl Saving {
         write: impl FnOnce(&Path) -> io::Result<()> + Send + 'static,
     ) {
         let folder = folder.to_owned();
-        self.0.push(thread::spawn(move || {
-            save(&folder, extension, &about, write)
-        }));
+        let pool = IoTaskPool::get_or_init(TaskPool::default);
+        let save = async move { save(&folder, extension, &about, write) };
+        self.0.push(pool.spawn(save));
     }
 }
 
@@ -166,22 +170,20 @@ fn on_export(
 
 /// Reports files that are written.
 fn collect(time: Res<Time<Real>>, mut saving: ResMut<Saving>, mut notices: ResMut<Notices>) {
-    for saved in saving.0.extract_if(.., |saved| saved.is_finished()) {
-        notices.show(outcome(saved), time.elapsed());
-    }
+    saving.0.retain_mut(|saved| match check_ready(saved) {
+        Some(sentence) => {
+            notices.show(sentence, time.elapsed());
+            false
+        }
+        None => true,
+    });
 }
 
 /// Waits for every file when the app exits.
 fn finish(time: Res<Time<Real>>, mut saving: ResMut<Saving>, mut notices: ResMut<Notices>) {
     for saved in saving.0.drain(..) {
-        notices.show(outcome(saved), time.elapsed());
+        notices.show(block_on(saved), time.elapsed());
     }
-}
-
-fn outcome(saved: JoinHandle<String>) -> String {
-    saved
-        .join()
-        .unwrap_or_else(|_| "the export failed".to_owned())
 }
 
 #[cfg(test)]

@@ -9,6 +9,7 @@ use bevy_egui::input::EguiWantsInput;
 use super::{ReplayCheck, ScriptPlayback};
 use crate::controls::{self, Action, ControlsPlugin, ControlsSystems};
 use crate::simulation::{HeldKeys, ResetSimulation};
+use crate::view::FingerKeys;
 
 /// Holds the keys of the keyboard and handles reset, pause and step. Adds the [`ControlsPlugin`].
 #[derive(Debug)]
@@ -31,9 +32,11 @@ impl Plugin for KeyboardPlugin {
 fn hold(
     keys: Res<ButtonInput<KeyCode>>,
     egui: Option<Res<EguiWantsInput>>,
+    fingers: Option<Res<FingerKeys>>,
     mut held: ResMut<HeldKeys>,
 ) {
-    held.0 = controls::held(&keys, egui.as_deref());
+    let fingers = fingers.map(|fingers| fingers.0).unwrap_or_default();
+    held.0 = controls::held(&keys, egui.as_deref()).or(fingers);
 }
 
 fn on_action(

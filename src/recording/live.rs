@@ -1,28 +1,19 @@
 //! Records replays (F9), and videos of the window in real time (F10).
-//!
-//! While a video is recorded, the picture shows no notice and no red dot, since these would be in the video:
-//! its length is in the title of the window, together with that of a replay.
 
 mod replay;
+#[cfg(not(target_family = "wasm"))]
 mod video;
 
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use bevy::ecs::message::MessageUpdateSystems;
 use bevy::prelude::*;
-use bevy::time::TimeSystems;
-use bevy::window::{PrimaryWindow, exit_on_all_closed};
+use bevy::window::exit_on_all_closed;
 use cubewire_scene::TICKS_PER_SECOND;
 
 use super::InputLog;
 use crate::controls::Action;
 use crate::panel::PanelSystems;
 use crate::view::Notices;
-
-use video::{Progress, Videos};
-
-pub(super) use video::SharedPicture;
 
 /// The folder for replays, videos, pictures and exports.
 #[derive(Resource, Clone, Debug)]
@@ -32,114 +23,72 @@ pub struct RecordingFolder(pub PathBuf);
 #[derive(SystemSet, Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct LiveSystems;
 
-/// When the pictures of a video are requested, in [`Last`].
+/// When pictures of the window are requested, in [`Last`].
 #[derive(SystemSet, Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct CaptureSystems;
 
-/// When finished videos are announced, in [`Last`].
+/// When finished recordings are announced, in [`Last`].
 #[derive(SystemSet, Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct CollectSystems;
 
-/// Records replays and videos at the press of a key. Needs [`RecordingFolder`] and [`Notices`].
+/// Marks a requested picture of the window that is not for a video alone.
+#[derive(Component, Clone, Copy, Debug)]
+pub(super) struct SharedPicture;
+
+/// Records replays at the press of a key, and where there are files also videos. Needs [`RecordingFolder`] and [`Notices`].
 #[derive(Debug)]
 pub struct LivePlugin;
 
 impl Plugin for LivePlugin {
     fn build(&self, app: &mut App) {
-        app.init_resource::<Videos>()
-            .add_observer(on_action)
-            // Nothing else uses the window there.
-            .add_systems(
-                First,
-                show_title.after(TimeSystems).after(MessageUpdateSystems),
-            )
+        app.add_observer(on_action)
             .add_systems(
                 Update,
-                (video::end_if_resized, show_lengths)
-                    .chain()
-                    .in_set(LiveSystems)
-                    .after(PanelSystems::Notices),
+                show_length.in_set(LiveSystems).after(PanelSystems::Notices),
             )
             .add_systems(
                 Last,
-                (
-                    video::capture.in_set(CaptureSystems),
-                    video::collect.in_set(CollectSystems),
-                    end.after(exit_on_all_closed)
-                        .run_if(on_message::<AppExit>)
-                        .in_set(CollectSystems),
-                )
-                    .chain(),
-            );
+                end.after(exit_on_all_closed)
+                    .run_if(on_message::<AppExit>)
+                    .in_set(CollectSystems),
+            )
+            .configure_sets(Last, CollectSystems.after(CaptureSystems));
+        #[cfg(not(target_family = "wasm"))]
+        app.add_plugins(video::VideoPlugin);
     }
 }
 
-/// Handles F9 and F10.
+/// Handles F9.
 fn on_action(
     action: On<Action>,
     time: Res<Time<Real>>,
     folder: Res<RecordingFolder>,
-    window: Option<Single<&Window, With<PrimaryWindow>>>,
     log: Option<ResMut<InputLog>>,
-    mut videos: ResMut<Videos>,
     mut notices: ResMut<Notices>,
 ) {
-    let now = time.elapsed();
-    match (*action, log) {
-        (Action::Replay, Some(mut log)) if log.recorded_ticks().is_none() => log.begin(),
-        (Action::Replay, Some(mut log)) => notices.show(replay::end(&mut log, &folder.0), now),
-        (Action::Replay, None) => {
+    if *action == Action::Video && cfg!(target_family = "wasm") {
+        let sentence = "a browser records no video: `cubewire record` does";
+        notices.show(sentence.to_owned(), time.elapsed());
+    }
+    if *action != Action::Replay {
+        return;
+    }
+    match log {
+        Some(mut log) if log.recorded_ticks().is_none() => log.begin(),
+        Some(mut log) => notices.show(replay::end(&mut log, &folder.0), time.elapsed()),
+        None => {
             let sentence = "a viewer cannot record replays; F10 records a video";
-            notices.show(sentence.to_owned(), now);
+            notices.show(sentence.to_owned(), time.elapsed());
         }
-        (Action::Video, _) => {
-            let window = window.map(Single::into_inner);
-            if let Err(error) = videos.toggle(&folder.0, window, now) {
-                notices.show(error.to_string(), now);
-            }
-        }
-        _ => {}
     }
 }
 
-/// Shows the length of the replay so far over the picture, and nothing while a video is recorded.
-fn show_lengths(
-    time: Res<Time<Real>>,
-    log: Option<Res<InputLog>>,
-    videos: Res<Videos>,
-    mut notices: ResMut<Notices>,
-) {
-    let now = time.elapsed();
+/// Shows the length of the replay so far over the picture.
+fn show_length(log: Option<Res<InputLog>>, mut notices: ResMut<Notices>) {
     let replay = replay_seconds(log.as_deref());
     let over_picture = replay.map(|seconds| format!("replay {}", clock(seconds, 1)));
     if notices.replay != over_picture {
         notices.replay = over_picture;
-    }
-    let is_filmed = videos.progress(now).is_some();
-    if notices.are_hidden() != is_filmed {
-        notices.hide(is_filmed, now);
-    }
-}
-
-/// Shows the lengths in the title of the window while a video is recorded.
-fn show_title(
-    time: Res<Time<Real>>,
-    log: Option<Res<InputLog>>,
-    videos: Res<Videos>,
-    mut window: Single<&mut Window, With<PrimaryWindow>>,
-    mut usual_title: Local<Option<String>>,
-) {
-    let wanted = match videos.progress(time.elapsed()) {
-        Some(video) => {
-            let usual = usual_title.get_or_insert_with(|| window.title.clone());
-            Some(title(usual, video, replay_seconds(log.as_deref())))
-        }
-        None => usual_title.take(),
-    };
-    if let Some(wanted) = wanted
-        && window.title != wanted
-    {
-        window.title = wanted;
     }
 }
 
@@ -149,39 +98,17 @@ fn replay_seconds(log: Option<&InputLog>) -> Option<f64> {
     Some(ticks as f64 / f64::from(TICKS_PER_SECOND))
 }
 
-/// The title of the window during a video: the lengths, and the usual title.
-fn title(usual: &str, video: Progress, replay_seconds: Option<f64>) -> String {
-    let dropped = (video.dropped > 0).then(|| format!(", {} frames dropped", video.dropped));
-    let replay = replay_seconds.map(|seconds| format!(", {} replay", clock(seconds, 0)));
-    format!(
-        "● {} video{}{} — {usual}",
-        clock(video.length.as_secs_f64(), 0),
-        dropped.unwrap_or_default(),
-        replay.unwrap_or_default()
-    )
-}
-
-/// Finishes every recording when the app exits.
+/// Saves a replay that is being recorded when the app exits.
 fn end(
     time: Res<Time<Real>>,
     folder: Res<RecordingFolder>,
     log: Option<ResMut<InputLog>>,
-    mut videos: ResMut<Videos>,
     mut notices: ResMut<Notices>,
 ) {
-    let now = time.elapsed();
     if let Some(mut log) = log
         && log.recorded_ticks().is_some()
     {
-        notices.show(replay::end(&mut log, &folder.0), now);
-    }
-    videos.finish(now, &mut notices);
-}
-
-/// Removes the placeholder of a claimed name.
-pub(super) fn release(path: &Path) {
-    if let Err(error) = fs::remove_file(path) {
-        warn!("{}: {error}", path.display());
+        notices.show(replay::end(&mut log, &folder.0), time.elapsed());
     }
 }
 
@@ -200,10 +127,6 @@ fn clock(seconds: f64, decimals: usize) -> String {
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
-    use bevy::time::TimeUpdateStrategy;
-
     use super::*;
 
     #[test]
@@ -213,55 +136,5 @@ mod tests {
         assert_eq!(clock(754.32, 1), "12:34.3");
         assert_eq!(clock(59.96, 0), "0:59");
         assert_eq!(clock(754.32, 0), "12:34");
-    }
-
-    #[test]
-    fn a_title_names_what_is_recorded_and_what_was_dropped() {
-        let video = |dropped| Progress {
-            length: Duration::from_millis(12_900),
-            dropped,
-        };
-        assert_eq!(title("Cubewire", video(0), None), "● 0:12 video — Cubewire");
-        assert_eq!(
-            title("Cubewire", video(3), Some(61.0)),
-            "● 0:12 video, 3 frames dropped, 1:01 replay — Cubewire"
-        );
-    }
-
-    #[test]
-    fn during_a_video_its_length_is_in_the_title_and_notices_are_hidden() {
-        let folder = tempfile::tempdir().unwrap();
-        let mut app = App::new();
-        app.add_plugins((MinimalPlugins, LivePlugin))
-            .init_resource::<Notices>()
-            .insert_resource(RecordingFolder(folder.path().to_owned()))
-            .insert_resource(TimeUpdateStrategy::ManualDuration(Duration::from_secs(1)));
-        let window = Window {
-            title: "Cubewire".to_owned(),
-            ..Window::default()
-        };
-        let window = app.world_mut().spawn((window, PrimaryWindow)).id();
-        let update = |app: &mut App| {
-            app.update();
-            let hidden = app.world().resource::<Notices>().are_hidden();
-            (
-                app.world().get::<Window>(window).unwrap().title.clone(),
-                hidden,
-            )
-        };
-        let usual = ("Cubewire".to_owned(), false);
-        assert_eq!(update(&mut app), usual);
-        app.world_mut().trigger(Action::Video);
-        assert_eq!(
-            update(&mut app),
-            ("● 0:01 video — Cubewire".to_owned(), true)
-        );
-        assert_eq!(
-            update(&mut app),
-            ("● 0:02 video — Cubewire".to_owned(), true)
-        );
-        app.world_mut().trigger(Action::Video);
-        assert_eq!(update(&mut app), usual);
-        assert_eq!(update(&mut app), usual);
     }
 }

@@ -14,7 +14,6 @@ mod png;
 
 pub use error::VideoError;
 pub use mp4::Mp4;
-pub(crate) use png::write_rgb;
 pub use png::{Colours, write_png};
 
 /// Writes the frames of one video, in order.

@@ -274,7 +274,7 @@ pub fn spawn_lane(world: &mut World, settings: LaneSettings) -> Result<Entity> {
 ///
 /// # Errors
 /// If the codec refuses the initial state.
-pub(crate) fn spawn_sending_lane<'a>(
+pub fn spawn_sending_lane<'a>(
     commands: &'a mut Commands<'_, '_>,
     initial: Snapshot,
     settings: SenderSettings,

@@ -25,7 +25,7 @@ pub(crate) struct Sender {
 /// bandwidth may be too low for them; over a simulated [link](super::LinkSettings), which demonstrates the
 /// cost of stages, every snapshot is sent.
 #[derive(Component, Debug, Default)]
-pub(crate) struct LaneBackoff(pub(crate) SendBackoff);
+pub struct LaneBackoff(pub SendBackoff);
 
 impl Sender {
     pub(super) fn new(initial: Snapshot, stages: Stages) -> Result<Self, InitialStateError> {

@@ -12,7 +12,8 @@
 //! ```
 //!
 //! Every tick is encoded, in order, so the figures are those that encoding in the frame would give, of a
-//! tick or a few [before](ShadowLadder::age_ticks). Without threads, in a browser, the frame encodes.
+//! tick or a few [before](ShadowLadder::age_ticks). Without threads, in a browser, the frame encodes, for at
+//! most a quarter of its time.
 
 pub(super) mod ablation;
 mod encoders;
@@ -21,6 +22,7 @@ mod worker;
 use std::collections::VecDeque;
 use std::time::Duration;
 
+use bevy::platform::time::Instant;
 use bevy::prelude::*;
 use cubewire_codec::ladder::{self, Rung};
 use cubewire_codec::{InitialStateError, Snapshot};
@@ -37,6 +39,12 @@ use worker::Worker;
 /// Ticks that may wait to be encoded: those of a frame that took a quarter of a second. If one more would
 /// have to, the frame waits for all of them, so that a slow machine has the same figures.
 const MAX_QUEUED: usize = 15;
+
+/// The same where there are no threads: two seconds, 7 MB. There a frame that waits is late.
+const MAX_QUEUED_WITHOUT_THREADS: usize = 120;
+
+/// The part of a frame's time for encoding where there are no threads.
+const SHARE_OF_FRAME: f32 = 0.25;
 
 /// The encoders of all rungs, for one lane. If it is moved to another lane, it continues with what that
 /// one sends.
@@ -146,7 +154,7 @@ impl ShadowLadder {
             if self.queue.is_empty() {
                 return Ok(());
             }
-            self.start()?;
+            self.start(Duration::MAX)?;
         }
     }
 
@@ -168,10 +176,22 @@ impl ShadowLadder {
             .push(ShadowTick::new(world, sent, &mut self.spare));
     }
 
-    /// Lets a task encode the queue, unless one is at work.
-    fn start(&mut self) -> Result {
-        let batch = self.worker.start(&mut self.queue, usize::MAX);
-        self.count(batch)
+    /// Lets a task encode the queue, unless one is at work. Without threads, encodes at once, until this time
+    /// is over, but at least one tick.
+    fn start(&mut self, time: Duration) -> Result {
+        if self.worker.has_threads() {
+            let batch = self.worker.start(&mut self.queue, usize::MAX);
+            return self.count(batch);
+        }
+        let start = Instant::now();
+        while !self.queue.is_empty() {
+            let batch = self.worker.start(&mut self.queue, 1);
+            self.count(batch)?;
+            if start.elapsed() >= time {
+                break;
+            }
+        }
+        Ok(())
     }
 
     /// Counts what the task has encoded, if it has ended.
@@ -274,7 +294,11 @@ pub(super) fn queue(
         let sent = sent.and_then(|sample| sample.snapshots.first());
         shadow.poll()?;
         shadow.push(&world, sent);
-        if shadow.queue.len() > MAX_QUEUED {
+        let max_queued = match shadow.worker.has_threads() {
+            true => MAX_QUEUED,
+            false => MAX_QUEUED_WITHOUT_THREADS,
+        };
+        if shadow.queue.len() > max_queued {
             shadow.finish()?;
         }
     }
@@ -282,10 +306,11 @@ pub(super) fn queue(
 }
 
 /// Starts the tasks at the end of a frame: on one core, they would otherwise delay it.
-pub(super) fn start(mut shadows: Query<&mut ShadowLadder>) -> Result {
+pub(super) fn start(time: Res<Time<Real>>, mut shadows: Query<&mut ShadowLadder>) -> Result {
+    let time = time.delta().mul_f32(SHARE_OF_FRAME);
     for mut shadow in &mut shadows {
         shadow.poll()?;
-        shadow.start()?;
+        shadow.start(time)?;
     }
     Ok(())
 }
@@ -308,6 +333,28 @@ mod tests {
             let second = rung.history().rev().take(TICKS_PER_SECOND as usize);
             assert_eq!(rung.kbps(), kbps(second.sum(), TICKS_PER_SECOND as usize));
         }
+    }
+
+    #[test]
+    fn without_threads_a_frame_encodes_only_as_long_as_it_may() {
+        let world = CubeWorld::default();
+        let mut shadow = ShadowLadder::new(world.current()).unwrap();
+        shadow.worker = Worker::without_threads(
+            Encoders::new(world.current(), ladder::all().map(|rung| rung.stages)).unwrap(),
+        );
+        let sent = PacketRecord::default();
+        for _ in 0..3 {
+            shadow.push(&world, Some(&sent));
+        }
+        // One tick even where there is no time.
+        shadow.start(Duration::ZERO).unwrap();
+        assert_eq!(shadow.queue.len(), 2);
+        assert_eq!(shadow.rungs()[0].history().len(), 1);
+        shadow.start(Duration::MAX).unwrap();
+        assert_eq!(shadow.queue.len(), 0);
+        shadow.push(&world, Some(&sent));
+        shadow.finish().unwrap();
+        assert_eq!(shadow.rungs()[0].history().len(), 4);
     }
 
     #[test]

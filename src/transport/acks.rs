@@ -11,10 +11,9 @@
 use std::time::Duration;
 
 use octets::Octets;
-use renetcode::NETCODE_MAX_PAYLOAD_BYTES;
 
 use super::guard::{ACK, kind_and_channel};
-use super::{WELCOME, purpose};
+use super::{MAX_PAYLOAD_BYTES, WELCOME, purpose};
 use crate::replication::transport::Purpose;
 
 /// Decides when one end of a connection takes packets from renet: at the next opportunity after it sent a
@@ -69,7 +68,7 @@ pub(super) fn bundle(mut packets: Vec<Vec<u8>>) -> Vec<Vec<u8>> {
     let others = others.filter(|(_, packet)| may_follow(packet));
     let smallest = others.min_by_key(|(_, packet)| packet.len());
     if let Some((other, packet)) = smallest
-        && packets[ack].len() + packet.len() <= NETCODE_MAX_PAYLOAD_BYTES
+        && packets[ack].len() + packet.len() <= MAX_PAYLOAD_BYTES
     {
         let mut datagram = packets[ack].clone();
         datagram.extend_from_slice(packet);

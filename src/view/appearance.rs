@@ -3,6 +3,7 @@
 use bevy::asset::AssetEventSystems;
 use bevy::camera::CameraUpdateSystems;
 use bevy::camera::visibility::RenderLayers;
+use bevy::input::InputSystems;
 use bevy::prelude::*;
 use bevy_egui::{EguiPostUpdateSet, EguiPrimaryContextPass};
 use cubewire_codec::Form;
@@ -10,8 +11,12 @@ use cubewire_palette::{CUBE, INTERACTING_CUBE, amount, form};
 use cubewire_scene::{PLAYER, side};
 
 use super::quality::{self, Detail, Quality};
-use super::{Canvas, Costs, CubeColors, Notices, Side, ViewCube, ViewMode, ViewSystems};
-use super::{bevel, camera, canvas, floor, overlay, panes, picking, player, stage, trails};
+use super::{
+    Canvas, Costs, CubeColors, FingerKeys, Notices, Side, ViewCube, ViewMode, ViewSystems,
+};
+use super::{
+    bevel, camera, canvas, fingers, floor, overlay, panes, picking, player, stage, trails,
+};
 use crate::theme::{Theme, bevy_color};
 
 /// Opacity of the replica in the difference view.
@@ -46,7 +51,16 @@ impl Plugin for AppearancePlugin {
                     .chain(),
             )
             .add_systems(PostStartup, dress_cubes)
-            .add_systems(PreUpdate, quality::lower)
+            .init_resource::<FingerKeys>()
+            .add_systems(
+                PreUpdate,
+                (
+                    quality::lower,
+                    fingers::read
+                        .after(InputSystems)
+                        .run_if(resource_exists::<Touches>),
+                ),
+            )
             .add_systems(
                 Update,
                 (

@@ -63,6 +63,22 @@ impl Orbit {
         }
     }
 
+    /// Turns by a drag of so many logical pixels.
+    pub(super) fn drag(&mut self, pixels: Vec2) {
+        self.yaw -= pixels.x * DRAG;
+        self.pitch = (self.pitch + pixels.y * DRAG).clamp(*PITCH.start(), *PITCH.end());
+    }
+
+    /// Multiplies the distance.
+    pub(super) fn scale(&mut self, factor: f32) {
+        self.distance = (self.distance * factor).clamp(*DISTANCE.start(), *DISTANCE.end());
+    }
+
+    #[cfg(test)]
+    pub(super) const fn distance(self) -> f32 {
+        self.distance
+    }
+
     fn offset(self) -> Vec3 {
         let flat = Quat::from_rotation_z(self.yaw) * Vec3::NEG_Y;
         (flat * self.pitch.cos() + Vec3::Z * self.pitch.sin()) * self.distance
@@ -145,17 +161,15 @@ pub(super) fn orbit(
     if !buttons.any_pressed(pressed) {
         *dragging = false;
     }
-    if *dragging && motion.delta != Vec2::ZERO {
-        orbit.yaw -= motion.delta.x * DRAG;
-        orbit.pitch = (orbit.pitch + motion.delta.y * DRAG).clamp(*PITCH.start(), *PITCH.end());
+    if *dragging {
+        orbit.drag(motion.delta);
     }
     if over_view && scroll.delta.y != 0.0 {
         let steps = match scroll.unit {
             MouseScrollUnit::Line => scroll.delta.y,
             MouseScrollUnit::Pixel => scroll.delta.y / PIXELS_PER_STEP,
         };
-        let distance = orbit.distance * ZOOM.powf(steps);
-        orbit.distance = distance.clamp(*DISTANCE.start(), *DISTANCE.end());
+        orbit.scale(ZOOM.powf(steps));
     }
 }
 

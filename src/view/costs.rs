@@ -1,15 +1,15 @@
 //! What each cube cost, as its colour: bits, the form in which a packet carried it, or its error.
 
 use bevy::prelude::*;
-use clap::ValueEnum;
 use cubewire_codec::{BitKind, Form};
 
 use super::Side;
 use crate::history::{LaneHistory, Moment, Show, Wanted, WorldHistory};
+use crate::named::Named;
 use crate::replication::{CubeError, CubeErrors, Lane, LaneMeter, PacketDetail};
 
 /// What the colour of a cube shows.
-#[derive(Resource, Clone, Copy, Debug, Default, PartialEq, Eq, Hash, ValueEnum)]
+#[derive(Resource, Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum CubeColors {
     /// Whether it is interacting: red.
     #[default]
@@ -22,6 +22,32 @@ pub enum CubeColors {
     Distance,
     /// Its angle to the simulation's cube, degrees.
     Angle,
+}
+
+impl Named for CubeColors {
+    const NAMES: &'static [(Self, &'static str, &'static str)] = &[
+        (
+            Self::Interaction,
+            "interaction",
+            "Whether a cube is interacting: red",
+        ),
+        (
+            Self::Bits,
+            "bits",
+            "The bits that it takes in a packet, mean of the last ten",
+        ),
+        (Self::Form, "form", "How the newest packet carries it"),
+        (
+            Self::Distance,
+            "distance",
+            "Its distance from the simulation's cube, millimetres",
+        ),
+        (
+            Self::Angle,
+            "angle",
+            "Its angle to the simulation's cube, degrees",
+        ),
+    ];
 }
 
 impl CubeColors {

@@ -13,11 +13,11 @@ use bevy::prelude::*;
 use bevy::window::PrimaryWindow;
 use bevy_egui::egui::{Color32, LayerId, Rect, pos2};
 use bevy_egui::{EguiContexts, EguiTextureHandle};
-use clap::ValueEnum;
 
 use super::panes::Pane;
 use super::{Arrivals, Costs, CubeColors, Notices, Selected, Side, ViewMode};
 use crate::history::Moment;
+use crate::named::Named;
 use crate::replication::{
     Accounting, Lane, LaneMeter, LaneSettings, LaneSettingsQueryReadOnly, LocalLane,
 };
@@ -42,7 +42,7 @@ pub struct Overlay {
 }
 
 /// A part of the overlay.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Part {
     /// The name of a half.
     Labels,
@@ -56,6 +56,29 @@ pub enum Part {
     Link,
     /// Titles that announce changed settings.
     Titles,
+}
+
+impl Named for Part {
+    const NAMES: &'static [(Self, &'static str, &'static str)] = &[
+        (Self::Labels, "labels", "The name of a half"),
+        (Self::Figures, "figures", "The bandwidth in large type"),
+        (
+            Self::Graph,
+            "graph",
+            "A graph of the bandwidth over the last seconds",
+        ),
+        (Self::Rung, "rung", "The rung of a lane"),
+        (
+            Self::Link,
+            "link",
+            "The network of a lane, its send rate and its interpolation",
+        ),
+        (
+            Self::Titles,
+            "titles",
+            "Titles that announce changed settings",
+        ),
+    ];
 }
 
 impl Overlay {

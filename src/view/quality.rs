@@ -5,22 +5,39 @@ use std::time::Duration;
 use bevy::prelude::*;
 use bevy::render::renderer::{RenderAdapterInfo, RenderDevice};
 use bevy::window::PrimaryWindow;
-use clap::ValueEnum;
 use wgpu::DeviceType;
 
 use super::Notices;
+use crate::named::Named;
 
 /// How much work goes into a frame.
-#[derive(Resource, Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+#[derive(Resource, Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Quality {
     /// High on a graphics card, low where the driver draws in software; a window changes to low if frames
-    /// take too long
+    /// take too long.
     #[default]
     Auto,
-    /// FXAA, plain shadows
+    /// FXAA, plain shadows.
     Low,
-    /// Supersampling, soft shadows and ambient occlusion
+    /// Supersampling, soft shadows and ambient occlusion.
     High,
+}
+
+impl Named for Quality {
+    const NAMES: &'static [(Self, &'static str, &'static str)] = &[
+        (
+            Self::Auto,
+            "auto",
+            "High on a graphics card, low where the driver draws in software; a window changes to low if \
+             frames take too long",
+        ),
+        (Self::Low, "low", "FXAA, plain shadows"),
+        (
+            Self::High,
+            "high",
+            "Supersampling, soft shadows and ambient occlusion",
+        ),
+    ];
 }
 
 /// The quality that is drawn.

@@ -9,7 +9,9 @@ use bevy::light::{
     NotShadowReceiver, ShadowFilteringMethod,
 };
 use bevy::mesh::{Indices, PrimitiveTopology};
-use bevy::pbr::{ScreenSpaceAmbientOcclusion, ScreenSpaceAmbientOcclusionQualityLevel};
+use bevy::pbr::{
+    MAX_DIRECTIONAL_LIGHTS, ScreenSpaceAmbientOcclusion, ScreenSpaceAmbientOcclusionQualityLevel,
+};
 use bevy::prelude::*;
 
 use super::panes::Pane;
@@ -145,7 +147,8 @@ pub(super) fn light(
     mut suns: Query<(&mut DirectionalLight, &mut Visibility, Has<Fill>)>,
 ) {
     let lights = Lights::of(*theme);
-    let has_fill = *detail != Detail::Low;
+    // In a browser, the renderer has one light for each half.
+    let has_fill = *detail != Detail::Low && MAX_DIRECTIONAL_LIGHTS > 1;
     ambient.color = lights.shade;
     ambient.brightness = if has_fill {
         lights.ambient

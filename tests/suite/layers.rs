@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 /// The rooms of `src/`, from the ground up. A room may import itself, and those in the rows above its
 /// own.
 const ROOMS: &[&[&str]] = &[
+    &["named", "page"],
     &["files", "display", "plot", "theme"],
     &["simulation"],
     &["replication"],
@@ -17,7 +18,7 @@ const ROOMS: &[&[&str]] = &[
     &["panel"],
     &["recording"],
     &["game"],
-    &["commands"],
+    &["commands", "web"],
     &[LIB],
     &["main"],
 ];
@@ -42,6 +43,7 @@ const CRATES: &[(&str, &str, &[&str])] = &[
             "cubewire-protocol",
         ],
     ),
+    ("cubewire-web", "crates/web", &[]),
     (
         "cubewire",
         ".",

@@ -7,9 +7,9 @@ use std::process::{Command, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use cubewire::game::film::{Film, FilmError, Take};
+use cubewire::game::desktop::film::{Film, FilmError, Take};
+use cubewire::game::desktop::series::{Series, episodes};
 use cubewire::game::headless::LaneGame;
-use cubewire::game::series::{Series, episodes};
 use cubewire::recording::{InputLog, InputLogPlugin, Outcome, Script};
 use cubewire::replication::LaneSettings;
 use cubewire::view::{Half, Overlay, Part};

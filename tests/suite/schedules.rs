@@ -10,10 +10,11 @@ use bevy::render::RenderPlugin;
 use bevy::render::settings::WgpuSettings;
 use bevy::time::TimeUpdateStrategy;
 use bevy::winit::WinitPlugin;
+use cubewire::game::desktop::offscreen::{self, Interface};
+use cubewire::game::desktop::peers::{add_server, add_viewer};
+use cubewire::game::desktop::viewer::HeadlessViewer;
 use cubewire::game::headless::LaneGame;
-use cubewire::game::offscreen::{self, Interface};
-use cubewire::game::viewer::HeadlessViewer;
-use cubewire::game::window::{Role, WindowSettings, add_game};
+use cubewire::game::window::{WindowError, WindowSettings, add_game};
 use cubewire::recording::Script;
 use cubewire::replication::{Digest, LaneMeter, LaneSettings};
 use cubewire::simulation::CubeWorld;
@@ -76,11 +77,13 @@ fn bevy() -> App {
     app
 }
 
-fn window(role: Role, script: Option<Script>) -> App {
+fn window(
+    script: Option<Script>,
+    add: impl FnOnce(&mut App, WindowSettings) -> Result<(), WindowError>,
+) -> App {
     let folder = tempfile::tempdir().unwrap();
     let mut app = bevy();
     let settings = WindowSettings {
-        role,
         left: Half::Lane(lane("delta")),
         right: LaneSettings::default(),
         script,
@@ -93,7 +96,7 @@ fn window(role: Role, script: Option<Script>) -> App {
         panel: Some(folder.path().join("panel.ron")),
         tour: false,
     };
-    add_game(&mut app, settings).unwrap();
+    add(&mut app, settings).unwrap();
     app.init_resource::<Digest>();
     app
 }
@@ -123,15 +126,17 @@ fn no_two_systems_of_the_window_run_in_an_order_that_is_left_open() {
         lead_in: 10,
         ..script("blow")
     };
-    let mut app = window(Role::Serve(Box::new(server())), Some(replay));
+    let mut app = window(Some(replay), |app, settings| {
+        add_server(app, settings, server())
+    });
     assert_no_ambiguities(&mut app);
     // Without a script, the game may play by itself.
-    assert_no_ambiguities(&mut window(Role::Play, None));
+    assert_no_ambiguities(&mut window(None, add_game));
 }
 
 #[test]
 fn no_two_systems_of_a_viewers_window_run_in_an_order_that_is_left_open() {
-    let mut app = window(Role::View(Box::new(viewer())), None);
+    let mut app = window(None, |app, settings| add_viewer(app, &settings, viewer()));
     assert_no_ambiguities(&mut app);
 }
 
@@ -168,7 +173,7 @@ fn an_order_that_is_left_open_is_found() {
     fn write(mut mode: ResMut<cubewire::view::ViewMode>) {
         *mode = mode.next();
     }
-    let mut app = window(Role::Play, None);
+    let mut app = window(None, add_game);
     app.add_systems(PostUpdate, write);
     assert_ne!(ambiguities(&mut app), Vec::<String>::new());
 }

@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use bevy::prelude::*;
 use bevy::time::TimeUpdateStrategy;
+use cubewire::game::desktop::viewer::HeadlessViewer;
 use cubewire::game::headless::HeadlessGame;
-use cubewire::game::viewer::HeadlessViewer;
 use cubewire::replication::{
     Accounting, ConnectionStatus, Digest, HEADER_BYTES, LaneMeter, LaneSettings, LinkSettings,
     Peer, Reconnect, SEND_INTERVALS, Sample, SenderSettings, SocketTraffic,

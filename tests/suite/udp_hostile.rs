@@ -3,8 +3,8 @@
 use std::net::{SocketAddr, UdpSocket};
 use std::time::{Duration, SystemTime};
 
+use cubewire::game::desktop::viewer::HeadlessViewer;
 use cubewire::game::headless::HeadlessGame;
-use cubewire::game::viewer::HeadlessViewer;
 use cubewire::replication::ConnectionStatus;
 use cubewire::transport::udp::Security;
 use cubewire_codec::{CubeState, Sequence, Snapshot, ladder};

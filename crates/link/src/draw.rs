@@ -89,7 +89,7 @@ impl Jitter {
                 (latency + spread.mul_f64(2.0 * draw.uniform)).saturating_sub(spread)
             }
             Self::LogNormal { median, sigma } => {
-                let seconds = median.as_secs_f64() * (sigma * draw.normal).exp();
+                let seconds = median.as_secs_f64() * libm::exp(sigma * draw.normal);
                 latency + Duration::from_secs_f64(seconds.min(MAX_DELAY.as_secs_f64()))
             }
         }

@@ -97,7 +97,7 @@ pub fn roll(keys: Keys, velocity: Vec3) -> Vec3 {
 #[must_use]
 pub fn hover(player: &Body, ground: f32, seconds: f32) -> Push {
     let height = player.position.z - ground;
-    let target = HOVER_HEIGHT + BOB * (BOB_RATE * seconds).sin();
+    let target = HOVER_HEIGHT + BOB * libm::sinf(BOB_RATE * seconds);
     let velocity = player.linear_velocity;
     let lift = GRAVITY + SPRING * (target - height) - SPRING_DAMPING * velocity.z;
     let acceleration = Vec3::new(

@@ -18,6 +18,19 @@ pub struct Keys {
 }
 
 impl Keys {
+    /// The keys of both.
+    #[must_use]
+    pub const fn or(self, other: Self) -> Self {
+        Self {
+            left: self.left || other.left,
+            right: self.right || other.right,
+            up: self.up || other.up,
+            down: self.down || other.down,
+            blow: self.blow || other.blow,
+            gather: self.gather || other.gather,
+        }
+    }
+
     /// The direction of the arrow keys in x and y, each −1, 0 or 1; opposite keys cancel out.
     #[must_use]
     pub fn direction(self) -> [f32; 2] {

@@ -40,6 +40,7 @@ fn autoplay(
     time: Res<Time<Real>>,
     keys: Res<ButtonInput<KeyCode>>,
     buttons: Res<ButtonInput<MouseButton>>,
+    touches: Res<Touches>,
     mut state: ResMut<Autoplay>,
     mut notices: ResMut<Notices>,
     mut commands: Commands,
@@ -47,8 +48,9 @@ fn autoplay(
     if *state == Autoplay::Over {
         return;
     }
-    let somebody =
-        keys.get_just_pressed().next().is_some() || buttons.get_just_pressed().next().is_some();
+    let somebody = keys.get_just_pressed().next().is_some()
+        || buttons.get_just_pressed().next().is_some()
+        || touches.any_just_pressed();
     match *state {
         _ if somebody => {
             if *state == Autoplay::Playing {

@@ -13,10 +13,10 @@ use cubewire_scene::PLAYER;
 use serde::Serialize;
 
 use super::WindowError;
-use crate::files::write_whole;
+use crate::files::publish;
 use crate::history::{Moment, Selection};
 use crate::panel::{PanelSize, PanelState, SavingsView, Tab, Tour};
-use crate::recording::ScriptPlayback;
+use crate::recording::{Outcome, ReplayCheck, ScriptPlayback};
 use crate::replication::{
     Accounting, History, LaneCheck, LaneMeter, LinkSettings, SenderSettings, ShadowLadder,
 };
@@ -62,6 +62,8 @@ struct Report {
     /// [`ViewMode`], by name.
     view: String,
     panel: Option<PanelReport>,
+    /// What became of a replay that was played to its end: `same`, or where it differed.
+    replay: Option<String>,
     /// Whether a script plays instead of the keyboard.
     plays_script: bool,
     received: u64,
@@ -176,6 +178,7 @@ type SelectedLane<'a> = (
 /// What is played and looked at.
 type Looked<'a> = (
     Option<Res<'a, ScriptPlayback>>,
+    Option<Res<'a, ReplayCheck>>,
     Option<Res<'a, Tour>>,
     Res<'a, Moment>,
     Res<'a, Selection>,
@@ -187,7 +190,7 @@ fn note(
     mode: Res<ViewMode>,
     time: Res<Time<Real>>,
     panel: Res<PanelState>,
-    (script, tour, moment, selection): Looked<'_>,
+    (script, replay, tour, moment, selection): Looked<'_>,
     mut report: ResMut<Report>,
 ) {
     report.frames += 1;
@@ -205,6 +208,11 @@ fn note(
         moment: moment.0,
         range: panel.range(),
         cube: selection.cube,
+    });
+    report.replay = replay.and_then(|check| match check.outcome() {
+        Outcome::Unfinished => None,
+        Outcome::Same => Some("same".to_owned()),
+        Outcome::Different(difference) => Some(difference.to_string()),
     });
     report.plays_script = script.is_some();
     report.view = format!("{:?}", *mode);
@@ -259,10 +267,9 @@ fn write(
     }
 }
 
-/// Writes atomically, so that readers never see a partial report.
 fn write_file(path: &Path, report: &Report) -> Result<(), WindowError> {
     let json = serde_json::to_vec_pretty(report).expect("a report is plain data");
-    write_whole(path, &json).map_err(|source| WindowError::Report {
+    publish(path, &json).map_err(|source| WindowError::Report {
         path: path.to_owned(),
         source,
     })

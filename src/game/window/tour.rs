@@ -13,7 +13,9 @@ use crate::panel::{PanelState, PanelSystems, STEPS, Scene, Tab, Task, Tour, Tour
 use crate::recording::{Script, ScriptPlayback};
 use crate::replication::{Divergence, LaneSettingsQuery, LinkSettings, ReplicationSystems};
 use crate::simulation::ResetSimulation;
-use crate::view::{self, CubeColors, Half, SelectHalf, Selected, Side, Trails, ViewMode};
+use crate::view::{
+    self, CubeColors, FingerKeys, Half, SelectHalf, Selected, Side, Trails, ViewMode,
+};
 
 /// Makes it possible to take the tour.
 pub(super) fn install(app: &mut App) {
@@ -217,11 +219,13 @@ fn hand_over(
     clock: Res<Time<Virtual>>,
     keys: Res<ButtonInput<KeyCode>>,
     egui: Option<Res<EguiWantsInput>>,
+    fingers: Option<Res<FingerKeys>>,
     mut tour: ResMut<Tour>,
     mut course: ResMut<Course>,
     mut commands: Commands,
 ) {
-    let held = controls::held(&keys, egui.as_deref());
+    let held =
+        controls::held(&keys, egui.as_deref()).or(fingers.map(|keys| keys.0).unwrap_or_default());
     if course.scene.is_none() || clock.is_paused() || held == Keys::default() {
         return;
     }

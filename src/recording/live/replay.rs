@@ -3,8 +3,8 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::release;
-use crate::files::claim;
+use crate::display;
+use crate::files::{claim, release};
 use crate::recording::{InputLog, Script};
 
 /// Ends the recording and saves it. Returns a sentence about the result.
@@ -16,7 +16,13 @@ pub(super) fn end(log: &mut InputLog, folder: &Path) -> String {
     match save(&script, folder) {
         Ok(path) => {
             log.end();
-            format!("{}: play it with `cubewire play`", path.display())
+            {
+                let how = match display::address() {
+                    Some(_) => "drop it on the page to play it",
+                    None => "play it with `cubewire play`",
+                };
+                format!("{}: {how}", path.display())
+            }
         }
         // The recording continues, so nothing is lost.
         Err(error) => format!("{}: {error}; F9 tries again", folder.display()),

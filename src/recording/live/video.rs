@@ -1,5 +1,7 @@
 //! Videos of the window in real time: screenshots, encoded on another thread.
 
+mod plugin;
+
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{SyncSender, TrySendError, sync_channel};
 use std::thread::{self, JoinHandle};
@@ -9,10 +11,12 @@ use bevy::prelude::*;
 use bevy::render::view::screenshot::{Screenshot, ScreenshotCaptured};
 use bevy::window::PrimaryWindow;
 
-use super::release;
-use crate::files::claim;
+use super::SharedPicture;
+use crate::files::{claim, release};
 use crate::recording::video::{Mp4, VideoError};
 use crate::view::Notices;
+
+pub(super) use plugin::VideoPlugin;
 
 /// Frames a second, at most.
 const FRAMES_PER_SECOND: u32 = 60;
@@ -76,10 +80,6 @@ struct Requested {
     capture: u64,
     at: Duration,
 }
-
-/// Marks a requested picture that is not for a video alone.
-#[derive(Component, Clone, Copy, Debug)]
-pub(in crate::recording) struct SharedPicture;
 
 impl Videos {
     /// Begins a video, or ends the current one.
@@ -199,7 +199,7 @@ impl Finished {
 }
 
 /// Ends the video if the window was resized: all frames of a video have the same size.
-pub(super) fn end_if_resized(
+fn end_if_resized(
     time: Res<Time<Real>>,
     window: Single<&Window, With<PrimaryWindow>>,
     mut videos: ResMut<Videos>,
@@ -218,7 +218,7 @@ pub(super) fn end_if_resized(
 }
 
 /// Requests a screenshot of this frame.
-pub(super) fn capture(mut commands: Commands, time: Res<Time<Real>>, mut videos: ResMut<Videos>) {
+fn capture(mut commands: Commands, time: Res<Time<Real>>, mut videos: ResMut<Videos>) {
     let now = time.elapsed();
     let Some(capture) = videos
         .current
@@ -270,11 +270,7 @@ fn frame(picture: Image, window: UVec2, size: UVec2) -> Option<Vec<u8>> {
 }
 
 /// Reports videos that are finished.
-pub(super) fn collect(
-    time: Res<Time<Real>>,
-    mut videos: ResMut<Videos>,
-    mut notices: ResMut<Notices>,
-) {
+fn collect(time: Res<Time<Real>>, mut videos: ResMut<Videos>, mut notices: ResMut<Notices>) {
     let now = time.elapsed();
     // An encoder that failed ends the recording at once, without F10.
     if let Some(capture) = videos

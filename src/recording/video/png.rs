@@ -4,11 +4,12 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use ::png::{BitDepth, ColorType, Compression, Encoder, EncodingError};
+use ::png::{BitDepth, ColorType, Compression, Encoder};
 
 use super::palette::Palette;
 use super::{FrameSink, VideoError, check_frame};
 use crate::files::NewFile;
+use crate::recording::picture::{reason, write_rgb};
 
 /// Numbered PNGs: RGB, one byte per channel.
 #[derive(Debug)]
@@ -85,19 +86,6 @@ fn write_indexed(
     file.finish()
 }
 
-/// Writes a picture from three bytes for each pixel.
-pub(crate) fn write_rgb(path: &Path, (width, height): (u32, u32), rgb: &[u8]) -> io::Result<()> {
-    let mut file = NewFile::create(path)?;
-    let mut encoder = Encoder::new(&mut file, width, height);
-    encoder.set_color(ColorType::Rgb);
-    encoder.set_depth(BitDepth::Eight);
-    encoder.set_compression(Compression::Fast);
-    let mut writer = encoder.write_header().map_err(reason)?;
-    writer.write_image_data(rgb).map_err(reason)?;
-    writer.finish().map_err(reason)?;
-    file.finish()
-}
-
 impl FrameSink for Pngs {
     fn add(&mut self, frame: &[u8]) -> Result<(), VideoError> {
         check_frame(&self.path, self.size, frame)?;
@@ -128,14 +116,6 @@ fn numbered(path: &Path, number: u64) -> PathBuf {
     let mut name = path.file_stem().unwrap_or_default().to_owned();
     name.push(format!("-{number:05}.png"));
     path.with_file_name(name)
-}
-
-/// Unwraps I/O errors, so that a full disk is reported as such.
-fn reason(error: EncodingError) -> io::Error {
-    match error {
-        EncodingError::IoError(error) => error,
-        other => io::Error::other(other),
-    }
 }
 
 #[cfg(test)]

@@ -20,6 +20,7 @@ pub(super) struct Worker {
     /// None while the task has them.
     encoders: Option<Box<Encoders>>,
     task: Option<Task<Done>>,
+    has_threads: bool,
 }
 
 impl Worker {
@@ -27,7 +28,21 @@ impl Worker {
         Self {
             encoders: Some(Box::new(encoders)),
             task: None,
+            has_threads: HAS_THREADS,
         }
+    }
+
+    #[cfg(test)]
+    pub(super) fn without_threads(encoders: Encoders) -> Self {
+        Self {
+            has_threads: false,
+            ..Self::new(encoders)
+        }
+    }
+
+    /// Whether a task encodes while the frame goes on.
+    pub(super) const fn has_threads(&self) -> bool {
+        self.has_threads
     }
 
     /// Lets a task set up the encoders, too. If that fails, its batch says so.
@@ -35,6 +50,7 @@ impl Worker {
         let mut worker = Self {
             encoders: None,
             task: None,
+            has_threads: HAS_THREADS,
         };
         let set_up = move || {
             let start = Instant::now();
@@ -68,7 +84,7 @@ impl Worker {
             let batch = encoders.encode_all(ticks);
             (Some(encoders), batch)
         };
-        if !HAS_THREADS {
+        if !self.has_threads {
             return Some(self.take_back(encode()));
         }
         self.task = Some(spawn(encode));

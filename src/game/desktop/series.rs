@@ -53,8 +53,8 @@ impl Series {
 }
 
 /// The scripts that are played.
-const KATAMARI: &str = include_str!("../../assets/scripts/katamari.ron");
-const BALL: &str = include_str!("../../assets/scripts/ball.ron");
+const KATAMARI: &str = include_str!("../../../assets/scripts/katamari.ron");
+const BALL: &str = include_str!("../../../assets/scripts/ball.ron");
 /// Uneventful ticks at the start of both scripts, which are not shown.
 const SKIPPED_TICKS: u64 = 4 * TICKS_PER_SECOND as u64;
 

@@ -1,27 +1,35 @@
 //! Measures how long the parts of a frame take, without rendering.
 
 use std::io::{self, Write};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
+use bevy::platform::time::Instant;
 use bevy::prelude::*;
 use bevy_egui::egui;
 
+use super::GameError;
+use super::headless::LaneGame;
 use crate::history::{HistorySystems, LaneHistory, Selection, Show, Wanted};
 use crate::panel::{LaneView, Measured, PanelState, Past, Peers, Status, Tab, Tradeoffs, draw};
+use crate::recording::Script;
 use crate::replication::transport::{End, TransportSystems};
 use crate::replication::{
-    Ablation, DeltaCounts, Divergence, LaneMeter, LaneSettingsQuery, ReplicationSystems,
-    ShadowLadder, WantsAblation,
+    Ablation, DeltaCounts, Divergence, LaneMeter, LaneSettings, LaneSettingsQuery,
+    ReplicationSystems, ShadowLadder, WantsAblation,
 };
 use crate::simulation::{CubeWorld, SimulationSystems};
-use crate::view::{CubeColors, Side, ViewSystems};
+use crate::view::{CubeColors, Side, ViewPlugin, ViewSystems};
 
 /// Times of every frame, by part, and a panel that is laid out but not drawn.
 ///
 /// In a window, the shadow ladder has the time until the next frame, and that in which the frame is drawn.
 /// Here a frame follows the other at once, and what the shadow's task takes is no part of either.
 #[derive(Resource)]
-pub(super) struct Profile {
+#[expect(
+    missing_debug_implementations,
+    reason = "egui's context has none that says anything"
+)]
+pub struct Profile {
     frame_start: Instant,
     part_start: Instant,
     parts: Vec<(&'static str, Vec<Duration>)>,
@@ -34,7 +42,7 @@ pub(super) struct Profile {
 
 impl Profile {
     /// Times every frame from now on.
-    pub(super) fn install(app: &mut App, opens: bool) {
+    pub fn install(app: &mut App, opens: bool) {
         let mut panel = PanelState::default();
         if opens {
             panel.timeline = true;
@@ -105,8 +113,34 @@ impl Profile {
         }
     }
 
+    /// Plays this many ticks of a script with one lane and the panel, one tick a frame, as fast as it can, and
+    /// returns the table that [`print`](Self::print) prints.
+    ///
+    /// # Errors
+    /// If the game cannot be set up.
+    pub fn of_script(
+        script: Script,
+        lane: LaneSettings,
+        ticks: u32,
+        opens: bool,
+    ) -> Result<String, GameError> {
+        let mut game = LaneGame::with_plugins(Some(script), lane, ViewPlugin)?;
+        game.add_shadow()?;
+        Self::install(&mut game.app, opens);
+        for _ in 0..ticks {
+            game.step();
+        }
+        let mut table = Vec::new();
+        let profile = game.app.world().resource::<Self>();
+        profile.print(&mut table).expect("memory can be written to");
+        Ok(String::from_utf8_lossy(&table).into_owned())
+    }
+
     /// Prints mean, median, 99th percentile and worst, in milliseconds.
-    pub(super) fn print(&self, out: &mut impl Write) -> io::Result<()> {
+    ///
+    /// # Errors
+    /// If `out` cannot be written to.
+    pub fn print(&self, out: &mut impl Write) -> io::Result<()> {
         writeln!(
             out,
             "  ms a frame          mean    median      99 %     worst"

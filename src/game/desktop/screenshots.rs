@@ -6,9 +6,10 @@ use std::time::Duration;
 
 use bevy::prelude::*;
 
+use super::RecordError;
 use super::offscreen::{Interface, OffScreen, OffScreenError};
 use super::record::check_adapter;
-use super::{GameError, RecordError, ball, rolling, show_halves};
+use crate::game::{GameError, ball, rolling, show_halves};
 use crate::history::{Moment, Selection};
 use crate::panel::{PanelSize, PanelState, STEPS, SavingsView, Scene, Tab, Tour};
 use crate::recording::video::{Colours, VideoError, write_png};

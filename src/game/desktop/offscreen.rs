@@ -27,8 +27,8 @@ use bevy::winit::WinitPlugin;
 use bevy_egui::EguiPlugin;
 use cubewire_scene::TICKS_PER_SECOND;
 
-use super::GamePlugins;
 use crate::display::log_plugin;
+use crate::game::GamePlugins;
 use crate::panel::{PanelPlugin, SmallGraphPlugin};
 use crate::recording::InputLogPlugin;
 use crate::view::{AppearancePlugin, Canvas, ViewPlugin, settle_cameras};

@@ -3,8 +3,8 @@
 use bevy::prelude::*;
 use cubewire_codec::Stages;
 
-use super::GameError;
 use super::offscreen::{Interface, OffScreen, OffScreenError};
+use crate::game::GameError;
 use crate::recording::{Outcome, ReplayCheck, Script, ScriptPlayback, Switch, begin};
 use crate::replication::{Accounting, Lane, LaneMeter, LaneSettings, Sample, Totals, kbps};
 use crate::simulation::CubeWorld;

@@ -1,0 +1,85 @@
+//! Builds the page that plays Cubewire in a browser, and serves it for a try.
+//!
+//! `cargo web build` makes a folder of static files; `cargo web serve` makes it too, and serves it.
+
+mod compress;
+mod error;
+mod make;
+mod serve;
+mod toolchain;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Args, Parser, Subcommand};
+
+use error::WebError;
+use toolchain::Toolchain;
+
+/// Build the page that plays Cubewire in a browser, and serve it.
+#[derive(Debug, Parser)]
+#[command(version, about, max_term_width = 100)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Build the page as a folder of static files
+    Build(BuildArgs),
+    /// Build the page, and serve it to browsers on this machine
+    Serve(ServeArgs),
+}
+
+#[derive(Clone, Debug, Args)]
+struct BuildArgs {
+    /// Folder to write to
+    #[arg(long, value_name = "DIR", default_value = "target/page")]
+    out: PathBuf,
+    /// Whose compiler to use
+    #[arg(long, value_enum, default_value_t)]
+    toolchain: Toolchain,
+    /// Fail if a browser loads more than this over the wire before the game starts, in MB with brotli
+    #[arg(long, value_name = "MB")]
+    at_most: Option<f64>,
+    /// Do not compress: quicker to build, slower to load
+    #[arg(long, conflicts_with = "at_most")]
+    plain: bool,
+    /// Take the game as it was compiled last, for changes of the page alone
+    #[arg(long)]
+    no_compile: bool,
+}
+
+#[derive(Clone, Debug, Args)]
+struct ServeArgs {
+    #[command(flatten)]
+    build: BuildArgs,
+    /// Serve the folder as it is
+    #[arg(long)]
+    no_build: bool,
+    /// Port on this machine
+    #[arg(long, default_value_t = 8080)]
+    port: u16,
+}
+
+fn main() -> ExitCode {
+    let result = match Cli::parse().command {
+        Command::Build(args) => make::make(&args),
+        Command::Serve(args) => build_and_serve(&args),
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn build_and_serve(args: &ServeArgs) -> Result<(), WebError> {
+    if !args.no_build {
+        make::make(&args.build)?;
+    }
+    serve::serve(&args.build.out, args.port)
+}

@@ -1,0 +1,332 @@
+// The page as people use it: real keys, clicks, fingers and files.
+
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { readFileSync } from 'node:fs';
+import { inflateSync } from 'node:zlib';
+import { Game, launch, serve, sleep } from './browser.mjs';
+
+let server;
+let browser;
+
+before(async () => {
+  server = await serve();
+  browser = await launch();
+});
+
+after(async () => {
+  await browser?.close();
+  server?.stop();
+});
+
+// Opens the page, runs a test, and then wants a console without errors.
+async function play(query, options, run) {
+  const game = await Game.open(browser, server.address, query, options);
+  try {
+    await game.drawn();
+    await run(game);
+    assert.deepEqual(game.errors, []);
+  } finally {
+    await game.close();
+  }
+}
+
+// The pixels of a PNG as Chromium writes it: one byte a channel, rows filtered.
+function pixels(png) {
+  const parts = [];
+  let width, height, channels;
+  for (let at = 8; at < png.length; ) {
+    const length = png.readUInt32BE(at);
+    const type = png.toString('latin1', at + 4, at + 8);
+    const data = png.subarray(at + 8, at + 8 + length);
+    if (type === 'IHDR') {
+      [width, height] = [data.readUInt32BE(0), data.readUInt32BE(4)];
+      channels = data[9] === 6 ? 4 : 3;
+    }
+    if (type === 'IDAT') parts.push(data);
+    at += length + 12;
+  }
+  const raw = inflateSync(Buffer.concat(parts));
+  const stride = width * channels;
+  const out = Buffer.alloc(stride * height);
+  for (let y = 0; y < height; y += 1) {
+    const filter = raw[y * (stride + 1)];
+    for (let x = 0; x < stride; x += 1) {
+      const left = x >= channels ? out[y * stride + x - channels] : 0;
+      const up = y > 0 ? out[(y - 1) * stride + x] : 0;
+      const corner = x >= channels && y > 0 ? out[(y - 1) * stride + x - channels] : 0;
+      const estimate = left + up - corner;
+      const [a, b, c] = [left, up, corner].map((value) => Math.abs(estimate - value));
+      const paeth = a <= b && a <= c ? left : b <= c ? up : corner;
+      const predicted = [0, left, up, (left + up) >> 1, paeth][filter];
+      out[y * stride + x] = raw[y * (stride + 1) + 1 + x] + predicted;
+    }
+  }
+  return { width, at: (x, y) => [...out.subarray((y * width + x) * channels, (y * width + x) * channels + 3)] };
+}
+
+// How many pixels of a part of the picture are so.
+function count(picture, [left, top, right, bottom], isSo) {
+  let found = 0;
+  for (let y = top; y < bottom; y += 1) {
+    for (let x = left; x < right; x += 1) found += isSo(picture.at(x, y)) ? 1 : 0;
+  }
+  return found;
+}
+
+const isBlue = ([r, g, b]) => b > 120 && b > 1.8 * r && b > 1.4 * g;
+const isRed = ([r, g, b]) => r > 120 && r > 2 * g && r > 2 * b;
+const isGrey = ([r, g, b]) => Math.max(r, g, b) - Math.min(r, g, b) < 12 && g > 60 && g < 190;
+
+test('the page loads, and draws the cubes of both halves and the panel', async () => {
+  await play('?calm&report', { width: 1280, height: 720 }, async (game) => {
+    await game.until('the player has landed', (report) => report.simulation_tick > 60);
+    const picture = pixels(await game.picture('first'));
+    for (const half of [
+      [60, 170, 430, 540],
+      [440, 170, 860, 540],
+    ]) {
+      assert.ok(count(picture, half, isBlue) > 2_000, 'the player');
+      assert.ok(count(picture, half, isGrey) > 8_000, 'cubes');
+    }
+    assert.ok(count(picture, [900, 250, 1270, 600], isGrey) < 20_000, 'the panel');
+    const [{ duration }] = await game.page.evaluate(() =>
+      performance.getEntriesByName('from the last byte to the first picture').map(({ duration }) => ({ duration })),
+    );
+    console.log(`# ${(duration / 1_000).toFixed(1)} s from the last byte to the first picture`);
+  });
+});
+
+test('the arrow keys roll the player, and the page does not scroll', async () => {
+  await play('?calm&report&quality=low', {}, async (game) => {
+    await game.hold('ArrowRight', 'the player rolls', (report) => report.player_travelled_m > 2);
+    await game.hold('Space', 'the player hovers', (report) => report.player_height_m > 1.5);
+    assert.equal(await game.page.evaluate(() => window.scrollX + window.scrollY), 0);
+  });
+});
+
+test('a click in the panel switches a rung, and the kilobits drop', async () => {
+  await play('?calm&report&quality=low&right=rung:uncompressed', {}, async (game) => {
+    const before = await game.until('a second of snapshots', (report) => report.article_kbps > 15_000);
+    assert.equal(before.rung, 'uncompressed');
+    await game.page.mouse.click(480, 297);
+    const after = await game.until('fewer kilobits', (report) => report.article_kbps < 13_000);
+    assert.equal(after.rung, 'smallest-three');
+    await game.page.mouse.click(455, 221);
+    await game.until('the tab opens', (report) => report.panel.tab === 'Network');
+  });
+});
+
+test('a link with a script and lanes plays to its end, and says so', async () => {
+  const query = '?left=rung:delta&right=rung:predicted,link:4g&script=katamari&seconds=20&report&quality=low';
+  await play(query, {}, async (game) => {
+    const report = await game.until('cubes are gathered', (report) => report.interacting > 20);
+    assert.ok(report.plays_script && report.compared > 0 && report.wrong === 0, JSON.stringify(report));
+    await game.page.waitForFunction(() => document.getElementById('message').textContent.includes('has ended'));
+    await game.picture('ended');
+  });
+});
+
+test('a replay is downloaded, dropped on the page again, and every state is the same', async () => {
+  let replay;
+  await play('?calm&report&quality=low', {}, async (game) => {
+    await game.page.keyboard.press('F9');
+    await game.hold('ArrowUp', 'the player rolls', (report) => report.player_travelled_m > 2);
+    const download = game.page.waitForEvent('download');
+    await game.page.keyboard.press('F9');
+    const file = await download;
+    assert.equal(file.suggestedFilename(), 'cubewire-1.ron');
+    replay = readFileSync(await file.path(), 'utf8');
+    await drop(game.page, 'not-a-script.ron', 'hello');
+    await drop(game.page, 'mine.ron', replay);
+    await game.page.waitForURL(/script=file/);
+    await game.drawn();
+    const report = await game.until('the replay is over', (report) => report.replay !== null);
+    assert.equal(report.replay, 'same');
+    assert.deepEqual(game.dialogs, [
+      'not-a-script.ron: this is no script: a script is a RON file, as in `(ticks: 240, steps: [(at: 60, hold: [Right])])`',
+    ]);
+  });
+});
+
+// Drops a file on the page.
+async function drop(page, name, text) {
+  const transfer = await page.evaluateHandle(
+    ([name, text]) => {
+      const transfer = new DataTransfer();
+      transfer.items.add(new File([text], name));
+      return transfer;
+    },
+    [name, text],
+  );
+  await page.dispatchEvent('#game', 'drop', { dataTransfer: transfer });
+  await sleep(500);
+}
+
+test('a picture and a table are downloaded, and a link is copied that leads back', async () => {
+  const size = { width: 1280, height: 720, permissions: ['clipboard-read', 'clipboard-write'] };
+  await play('?calm&report&quality=low&left=rung:delta', size, async (game) => {
+    await game.until('something to save', (report) => report.simulation_tick > 60);
+    let download = game.page.waitForEvent('download');
+    await game.page.keyboard.press('F12');
+    let file = await download;
+    assert.match(file.suggestedFilename(), /\.png$/);
+    assert.equal(readFileSync(await file.path()).readUInt32BE(16), 1280);
+    // The tab of bits, at its end the buttons.
+    await game.page.mouse.click(1171, 202);
+    await game.until('the tab opens', (report) => report.panel.tab === 'Bits');
+    await game.page.mouse.move(1070, 500);
+    await game.page.mouse.wheel(0, 2_000);
+    await sleep(2_000);
+    await game.picture('bits');
+    download = game.page.waitForEvent('download');
+    await game.page.mouse.click(...CSV);
+    file = await download;
+    assert.match(file.suggestedFilename(), /\.csv$/);
+    assert.match(readFileSync(await file.path(), 'utf8'), /^tick,/);
+    await game.page.mouse.click(1222, 707);
+    await sleep(2_000);
+    const link = await game.page.evaluate(() => navigator.clipboard.readText());
+    assert.match(link, /^http:.*\?left=rung:delta&right=rung:changed-flags$/);
+    await game.page.goto(`${link}&report`);
+    await game.drawn();
+    await game.until('the same lane', (report) => report.rung === 'changed-flags');
+  });
+});
+
+// The button below the table of bits.
+const CSV = [952, 575];
+
+test('the canvas follows the size of the window', async () => {
+  await play('?calm&report&quality=low', { deviceScaleFactor: 2, width: 500, height: 300 }, async (game) => {
+    const size = () => game.page.evaluate(() => [window.game.width, window.game.height]);
+    assert.deepEqual(await size(), [1_000, 600]);
+    await game.page.setViewportSize({ width: 600, height: 340 });
+    await game.page.waitForFunction(() => window.game.width === 1_200 && window.game.height === 680);
+  });
+});
+
+test('without the focus a hint says how to play', async () => {
+  await play('?calm&report&quality=low', {}, async (game) => {
+    const isShown = () => game.page.isVisible('#hint');
+    assert.equal(await isShown(), false);
+    await game.page.evaluate(() => document.activeElement.blur());
+    assert.equal(await isShown(), true);
+    await game.page.mouse.click(100, 300);
+    assert.equal(await isShown(), false);
+  });
+});
+
+test('what the address says wrong is said in a sentence', async () => {
+  for (const [query, sentence] of [
+    ['?rung=predictd', 'predictd'],
+    ['?script=nothing', 'there is no script `nothing`; there are ball, blow, calm, katamari, mix, rolling'],
+    ['?lefd=simulation', 'unknown parameter, `lefd`'],
+    ['?graphics=cga', 'graphics=cga'],
+  ]) {
+    const game = await Game.open(browser, server.address, query);
+    await game.page.waitForFunction(() => window.cubewire.error);
+    const message = await game.page.textContent('#message');
+    assert.ok(message.includes(sentence), message);
+    await game.close();
+  }
+});
+
+test('without WebGL 2 a sentence says so', async () => {
+  const context = await browser.newContext();
+  const page = await context.newPage();
+  await page.addInitScript(() => {
+    HTMLCanvasElement.prototype.getContext = () => null;
+  });
+  await page.goto(server.address);
+  await page.waitForFunction(() => window.cubewire?.error);
+  assert.match(await page.textContent('#message'), /without WebGL 2/);
+  await context.close();
+});
+
+test('asleep nothing runs, and awake it goes on where it stopped', async () => {
+  await play('?calm&report&quality=low', {}, async (game) => {
+    await game.until('it runs', (report) => report.simulation_tick > 30);
+    const tell = (wish) => game.page.evaluate((wish) => window.postMessage({ cubewire: wish }, '*'), wish);
+    await tell('sleep');
+    await sleep(1_500);
+    const { simulation_tick: before } = await game.report();
+    await sleep(4_000);
+    assert.equal((await game.report()).simulation_tick, before);
+    await tell('wake');
+    const report = await game.until('it goes on', (report) => report.simulation_tick > before);
+    // A frame makes up for a quarter of a second at most; the report comes every 0.2 s.
+    assert.ok(report.simulation_tick < before + 90, `${before}, ${report.simulation_tick}`);
+  });
+});
+
+test('on a phone one finger rolls, two turn the cameras, and buttons press keys', async () => {
+  const phone = { width: 390, height: 844, hasTouch: true, isMobile: true, deviceScaleFactor: 1 };
+  await play('?calm&report&quality=low', phone, async (game) => {
+    const session = await game.context.newCDPSession(game.page);
+    const touch = (type, ...points) =>
+      session.send('Input.dispatchTouchEvent', { type, touchPoints: points.map(([x, y], id) => ({ x, y, id })) });
+    await game.until('the player has landed', (report) => report.simulation_tick > 60);
+    assert.equal((await game.report()).panel.size, 'Slim');
+    await touch('touchStart', [150, 300]);
+    await touch('touchMove', [230, 300]);
+    await game.until('the player rolls', (report) => report.player_travelled_m > 2);
+    await touch('touchEnd');
+    await game.picture('phone');
+    await game.page.locator('#touch button', { hasText: 'Blow' }).dispatchEvent('pointerdown', { pointerId: 1 });
+    await game.until('the player hovers', (report) => report.player_height_m > 1.5);
+    await game.page.locator('#touch button', { hasText: 'Blow' }).dispatchEvent('pointerup', { pointerId: 1 });
+    await touch('touchStart', [150, 300], [250, 300]);
+    await touch('touchMove', [150, 340], [250, 340]);
+    await touch('touchEnd');
+  });
+});
+
+test('between paragraphs one frame at a time is awake', async () => {
+  const game = await Game.open(browser, server.address, '', { path: 'embed.html', height: 700 });
+  const [first, second] = await game.page.$$('iframe');
+  const frame = async (element) => element.contentFrame();
+  await first.scrollIntoViewIfNeeded();
+  await first.waitForElementState('visible');
+  await game.page.waitForFunction(() => document.querySelector('iframe').hasAttribute('src'));
+  const drawn = async (element) =>
+    (await frame(element)).waitForFunction(() => window.cubewire?.drawn, null, { timeout: 180_000 });
+  await drawn(first);
+  assert.equal(await second.getAttribute('src'), null);
+  await second.evaluate((element) => element.scrollIntoView({ block: 'center' }));
+  await drawn(second);
+  assert.equal(await (await frame(first)).evaluate(() => window.cubewire.asleep), true);
+  assert.equal(await (await frame(second)).evaluate(() => window.cubewire.asleep), false);
+  await game.picture('embed');
+  assert.deepEqual(game.errors, []);
+  await game.close();
+});
+
+test('a step of the tour that is read throws its switches in the game beside it', async () => {
+  const game = await Game.open(browser, server.address, '', { path: 'tour.html', width: 1280, height: 720 });
+  const element = await game.page.$('.stage iframe');
+  const stage = await element.contentFrame();
+  await stage.waitForFunction(() => window.cubewire?.drawn, null, { timeout: 180_000 });
+  await game.page.locator('section[data-step="2"]').click();
+  await stage.waitForFunction(() => window.cubewire.report?.rung === 'uncompressed', null, { timeout: 60_000 });
+  await game.picture('tour');
+  assert.deepEqual(game.errors, []);
+  await game.close();
+});
+
+test('with WebGPU the same program draws the same cubes', async () => {
+  const flags = ['--enable-unsafe-webgpu', '--use-webgpu-adapter=swiftshader', '--enable-features=Vulkan', '--use-vulkan=swiftshader'];
+  const other = await launch(flags);
+  const game = await Game.open(other, server.address, '?calm&report&quality=low', {});
+  try {
+    await game.drawn();
+    assert.equal(await game.page.evaluate(() => window.cubewire.hasWebGpu), true);
+    await game.until('the player has landed', (report) => report.simulation_tick > 60);
+    const picture = pixels(await game.picture('webgpu'));
+    assert.ok(count(picture, [0, 100, 200, 400], isBlue) > 300, 'the player');
+    assert.ok(count(picture, [0, 100, 200, 400], isGrey) > 1_000, 'cubes');
+    assert.deepEqual(game.errors, []);
+  } finally {
+    await other.close();
+  }
+});

@@ -1,0 +1,152 @@
+//! The program as its users run it, except for compiling the game: `.ci/run` does that.
+
+use std::fs;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+
+use assert_cmd::Command as Run;
+
+const PROGRAM: &str = env!("CARGO_BIN_EXE_cubewire-web");
+
+/// What it prints to standard error, with exit code 2.
+fn refusal(args: &[&str], rustc: Option<&Path>) -> String {
+    let mut run = Run::new(PROGRAM);
+    run.args(args);
+    if let Some(rustc) = rustc {
+        run.env("RUSTC", rustc);
+    }
+    let output = run.assert().code(2).get_output().clone();
+    assert_eq!(String::from_utf8(output.stdout).unwrap(), "");
+    String::from_utf8(output.stderr).unwrap()
+}
+
+struct Server {
+    process: Child,
+    address: String,
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        self.process.kill().unwrap();
+        self.process.wait().unwrap();
+    }
+}
+
+impl Server {
+    fn start(folder: &Path) -> Self {
+        let mut process = Command::new(PROGRAM)
+            .args(["serve", "--no-build", "--port", "0", "--out"])
+            .arg(folder)
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut line = String::new();
+        let mut out = BufReader::new(process.stdout.take().unwrap());
+        out.read_line(&mut line).unwrap();
+        let address = line.split('/').nth(2).unwrap().to_owned();
+        Self { process, address }
+    }
+
+    /// The head and the body of an answer.
+    fn get(&self, path: &str, accepted: &str) -> (String, Vec<u8>) {
+        let mut stream = TcpStream::connect(&self.address).unwrap();
+        write!(
+            stream,
+            "GET {path} HTTP/1.1\r\nHost: a\r\nAccept-Encoding: {accepted}\r\nConnection: close\r\n\r\n"
+        )
+        .unwrap();
+        let mut answer = Vec::new();
+        stream.read_to_end(&mut answer).unwrap();
+        let end = answer
+            .windows(4)
+            .position(|four| four == b"\r\n\r\n")
+            .unwrap();
+        let head = String::from_utf8_lossy(&answer[..end]).to_lowercase();
+        (head, answer[end + 4..].to_vec())
+    }
+}
+
+#[test]
+fn files_are_served_compressed_where_the_browser_takes_it_and_with_their_types() {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, text) in [
+        ("index.html", "page"),
+        ("a.wasm", "plain"),
+        ("a.wasm.br", "brotli"),
+        ("a.wasm.gz", "gzip"),
+        ("a.js", "script"),
+    ] {
+        fs::write(folder.path().join(name), text).unwrap();
+    }
+    let server = Server::start(folder.path());
+    for (accepted, encoding, body) in [
+        ("gzip, br", Some("br"), "brotli"),
+        ("gzip", Some("gzip"), "gzip"),
+        ("identity", None, "plain"),
+    ] {
+        let (head, found) = server.get("/a.wasm", accepted);
+        assert!(head.starts_with("http/1.1 200"), "{head}");
+        assert!(head.contains("content-type: application/wasm"), "{head}");
+        let line = encoding.map(|encoding| format!("content-encoding: {encoding}"));
+        match line {
+            Some(line) => assert!(head.contains(&line), "{head}"),
+            None => assert!(!head.contains("content-encoding"), "{head}"),
+        }
+        assert_eq!(found, body.as_bytes());
+    }
+    let (head, body) = server.get("/", "br");
+    assert!(
+        head.contains("content-type: text/html") && body == b"page",
+        "{head}"
+    );
+    let (head, _) = server.get("/a.js", "br");
+    assert!(head.contains("content-type: text/javascript"), "{head}");
+    let (head, _) = server.get("/../../../etc/passwd", "br");
+    assert!(head.starts_with("http/1.1 404"), "{head}");
+}
+
+#[test]
+fn a_folder_without_a_page_and_a_port_that_is_taken_are_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().to_str().unwrap();
+    let args = ["serve", "--no-build", "--out", path];
+    let wanted =
+        format!("error: {path}: there is no page in this folder: `cargo web build` makes one\n");
+    assert_eq!(refusal(&args, None), wanted);
+    fs::write(folder.path().join("index.html"), "").unwrap();
+    let taken = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = taken.local_addr().unwrap().port().to_string();
+    let error = refusal(&[&args[..], &["--port", &port]].concat(), None);
+    assert!(
+        error.starts_with(&format!("error: 127.0.0.1:{port}: ")),
+        "{error}"
+    );
+}
+
+/// A compiler of which nothing is known but where it is.
+#[cfg(unix)]
+#[test]
+fn a_compiler_without_the_target_is_told_how_to_get_it() {
+    use std::os::unix::fs::PermissionsExt;
+
+    let folder = tempfile::tempdir().unwrap();
+    let rustc = folder.path().join("rustc");
+    fs::write(
+        &rustc,
+        format!("#!/bin/sh\necho {}\n", folder.path().display()),
+    )
+    .unwrap();
+    fs::set_permissions(&rustc, fs::Permissions::from_mode(0o755)).unwrap();
+    let out = folder.path().join("page");
+    let out = out.to_str().unwrap();
+    let error = refusal(&["build", "--out", out], Some(&rustc));
+    let wanted = "has no standard library for wasm32-unknown-unknown: `rustup target add \
+                  wasm32-unknown-unknown` installs it";
+    assert!(error.contains(wanted), "{error}");
+    let missing = folder.path().join("none");
+    let error = refusal(&["build", "--out", out], Some(&missing));
+    assert!(error.contains("none: "), "{error}");
+    assert!(!Path::new(out).exists());
+}

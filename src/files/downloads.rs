@@ -1,0 +1,78 @@
+//! Hands files to the page, which offers them as downloads.
+
+use std::io::{self, Cursor, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use crate::page;
+
+/// A file in memory. [`finish`](Self::finish) downloads it; if it is dropped before, nothing happens.
+#[derive(Debug)]
+pub(crate) struct NewFile {
+    path: PathBuf,
+    bytes: Cursor<Vec<u8>>,
+}
+
+impl NewFile {
+    pub(crate) fn create(path: &Path) -> io::Result<Self> {
+        Ok(Self {
+            path: path.to_owned(),
+            bytes: Cursor::default(),
+        })
+    }
+
+    pub(crate) fn finish(self) -> io::Result<()> {
+        write_whole(&self.path, self.bytes.get_ref())
+    }
+}
+
+impl Write for NewFile {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.bytes.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl Seek for NewFile {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        self.bytes.seek(to)
+    }
+}
+
+/// Downloads a file under the last part of its path.
+pub(crate) fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let name = path.file_name().ok_or(io::ErrorKind::InvalidFilename)?;
+    page::download(&name.to_string_lossy(), bytes);
+    Ok(())
+}
+
+/// Reads settings that the browser keeps for this page.
+pub(crate) fn recall(path: &Path) -> io::Result<String> {
+    let text = page::recall(&path.to_string_lossy());
+    text.ok_or_else(|| io::ErrorKind::NotFound.into())
+}
+
+/// Lets the browser keep settings for this page, if it keeps any.
+pub(crate) fn remember(path: &Path, text: &str) -> io::Result<()> {
+    page::remember(&path.to_string_lossy(), text);
+    Ok(())
+}
+
+/// Lets the scripts of the page read this text: see [`page::publish`].
+pub(crate) fn publish(_: &Path, bytes: &[u8]) -> io::Result<()> {
+    page::publish(str::from_utf8(bytes).map_err(io::Error::other)?);
+    Ok(())
+}
+
+/// The next name of the form `cubewire-1.ron`. The browser changes it if there is such a file already.
+pub(crate) fn claim(_: &Path, extension: &str) -> io::Result<PathBuf> {
+    static NEXT: AtomicU32 = AtomicU32::new(1);
+    let number = NEXT.fetch_add(1, Ordering::Relaxed);
+    Ok(PathBuf::from(format!("cubewire-{number}.{extension}")))
+}
+
+/// Nothing was created under a claimed name.
+pub(crate) fn release(_: &Path) {}

@@ -1,0 +1,23 @@
+//! What no browser has: films and pictures in files, a network, a terminal.
+
+pub mod film;
+pub mod offscreen;
+pub mod peers;
+pub mod real_time;
+pub mod record;
+pub mod screenshots;
+pub mod series;
+pub mod viewer;
+
+use indicatif::{ProgressBar, ProgressStyle};
+
+pub use record::RecordError;
+
+/// A progress bar on standard error, hidden where that is not a terminal.
+#[must_use]
+pub fn progress(steps: u64, unit: &'static str) -> ProgressBar {
+    let template =
+        format!("{{msg}} {{wide_bar}} {{pos}}/{{len}} {unit}, {{per_sec}}, {{eta}} left");
+    let style = ProgressStyle::with_template(&template).expect("the template is well formed");
+    ProgressBar::new(steps).with_style(style)
+}

@@ -1,0 +1,72 @@
+//! The window of a server or of its viewer.
+
+use bevy::prelude::*;
+
+use crate::controls::ControlsPlugin;
+use crate::game::window::{self, WindowError, WindowSettings};
+use crate::panel::{PanelState, Tab};
+use crate::replication::{TickPicture, ViewerPlugin, spawn_receiving_lane};
+use crate::transport::udp::{UdpServer, UdpViewer};
+use crate::transport::{UdpServerPlugin, UdpViewerPlugin};
+use crate::view::{Selected, Side, ViewMode};
+
+/// Plays the game in a window, and serves viewers in other processes.
+///
+/// # Errors
+/// [`WindowError`]
+pub fn serve(settings: WindowSettings, server: UdpServer) -> Result<(), WindowError> {
+    let mut app = window::open(&settings);
+    add_server(&mut app, settings, server)?;
+    window::run_app(app)
+}
+
+/// Shows the game of a server in a window.
+///
+/// # Errors
+/// [`WindowError`]
+pub fn view(settings: &WindowSettings, viewer: UdpViewer) -> Result<(), WindowError> {
+    let mut app = window::open(settings);
+    add_viewer(&mut app, settings, viewer)?;
+    window::run_app(app)
+}
+
+/// Adds everything for the window of a server except Bevy's default plugins.
+///
+/// # Errors
+/// See [`window::add_game`].
+pub fn add_server(
+    app: &mut App,
+    settings: WindowSettings,
+    server: UdpServer,
+) -> Result<(), WindowError> {
+    window::add_frame(app, &settings)?;
+    open_peers_tab(app);
+    window::add_play(app, settings)?;
+    app.add_plugins(UdpServerPlugin).insert_resource(server);
+    Ok(())
+}
+
+/// Adds everything for the window of a viewer, which shows only its lane, except Bevy's default plugins.
+///
+/// # Errors
+/// If the report cannot be written.
+pub fn add_viewer(
+    app: &mut App,
+    settings: &WindowSettings,
+    viewer: UdpViewer,
+) -> Result<(), WindowError> {
+    window::add_frame(app, settings)?;
+    open_peers_tab(app);
+    app.add_plugins((ViewerPlugin, UdpViewerPlugin, ControlsPlugin))
+        .insert_resource(viewer)
+        .insert_resource(ViewMode::Right);
+    let lane = spawn_receiving_lane(app.world_mut(), settings.right.clone());
+    app.world_mut()
+        .entity_mut(lane)
+        .insert((Side::Right, Selected, TickPicture::default()));
+    Ok(())
+}
+
+fn open_peers_tab(app: &mut App) {
+    app.world_mut().resource_mut::<PanelState>().tab = Tab::Peers;
+}

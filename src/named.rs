@@ -1,0 +1,41 @@
+//! Choices by name: on the command line and in the address of a page.
+
+/// An enum whose variants have names for people to type.
+pub trait Named: Copy + 'static {
+    /// Every variant with its name and what it is.
+    const NAMES: &'static [(Self, &'static str, &'static str)];
+
+    /// The variant of this name.
+    ///
+    /// # Errors
+    /// If there is none: a sentence with all of the names.
+    fn by_name(name: &str) -> Result<Self, String> {
+        let named = Self::NAMES.iter().find(|(_, known, _)| *known == name);
+        named.map(|(value, ..)| *value).ok_or_else(|| {
+            let names: Vec<_> = Self::NAMES.iter().map(|(_, known, _)| *known).collect();
+            format!("`{name}` is none of {}", names.join(", "))
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    struct Side(char);
+
+    impl Named for Side {
+        const NAMES: &'static [(Self, &'static str, &'static str)] = &[
+            (Self('l'), "left", "Where the heart is"),
+            (Self('r'), "right", "The other one"),
+        ];
+    }
+
+    #[test]
+    fn a_name_that_is_none_is_answered_with_all_names() {
+        assert_eq!(Side::by_name("right"), Ok(Side('r')));
+        let error = Side::by_name("Right").unwrap_err();
+        assert_eq!(error, "`Right` is none of left, right");
+    }
+}

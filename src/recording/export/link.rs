@@ -1,0 +1,86 @@
+//! What both halves show, as something to send to others.
+
+use bevy::prelude::*;
+use bevy_egui::{EguiContext, PrimaryEguiContext};
+
+use crate::controls::Action;
+use crate::display;
+use crate::replication::{LaneSettings, LaneSettingsQueryReadOnly};
+use crate::view::{Half, Notices, Side};
+
+/// Copies the address of the page or, where there is none, the command line.
+pub(super) fn on_action(
+    action: On<Action>,
+    time: Res<Time<Real>>,
+    lanes: Query<(&Side, LaneSettingsQueryReadOnly)>,
+    mut egui: Query<&mut EguiContext, With<PrimaryEguiContext>>,
+    mut notices: ResMut<Notices>,
+) {
+    if *action != Action::CopyLink {
+        return;
+    }
+    let lane = |side: Side| {
+        let lane = lanes.iter().find(|(other, _)| **other == side);
+        lane.map(|(_, lane)| lane.get())
+    };
+    let left = lane(Side::Left).map_or(Half::Simulation, Half::Lane);
+    let text = lane(Side::Right).and_then(|right| match display::address() {
+        Some(address) => Some(address + &query(&left, &right)?),
+        None => command(&left, &right),
+    });
+    let sentence = match text {
+        Some(text) => {
+            if let Ok(mut egui) = egui.single_mut() {
+                display::copy(egui.get_mut(), &text);
+            }
+            format!("copied: {text}")
+        }
+        None => "no link: recorded delays have no text".to_owned(),
+    };
+    notices.show(sentence, time.elapsed());
+}
+
+/// The parameters of a page that shows these halves; none for a lane that has no text form.
+#[must_use]
+pub fn query(left: &Half, right: &LaneSettings) -> Option<String> {
+    let mut query = form_urlencoded::Serializer::new(String::new());
+    query.append_pair("left", &left.to_text()?);
+    query.append_pair("right", &right.to_text()?);
+    // These are legal there, and easier to read.
+    let readable = query.finish().replace("%3A", ":").replace("%2C", ",");
+    Some(format!("?{readable}"))
+}
+
+/// The command that shows these halves in the window; none for a lane that has no text form.
+#[must_use]
+fn command(left: &Half, right: &LaneSettings) -> Option<String> {
+    let [left, right] = [left.to_text()?, right.to_text()?].map(|text| quoted(&text));
+    Some(format!("cubewire --left {left} --right {right}"))
+}
+
+/// For a shell.
+fn quoted(text: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || ":,._-".contains(c);
+    match text.chars().all(is_plain) {
+        true => text.to_owned(),
+        false => format!("'{}'", text.replace('\'', r"'\''")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_command_is_quoted_where_a_shell_needs_it() {
+        let right: LaneSettings = "rung:predicted,link:4g".parse().unwrap();
+        assert_eq!(
+            command(&Half::Simulation, &right).unwrap(),
+            format!(
+                "cubewire --left simulation --right {}",
+                right.to_text().unwrap()
+            )
+        );
+        assert_eq!(quoted("it's"), r"'it'\''s'");
+    }
+}

@@ -1,0 +1,179 @@
+//! The key that records videos, and their length in the title of the window.
+//!
+//! While a video is recorded, the picture shows no notice and no red dot, since these would be in the video:
+//! its length is in the title of the window, together with that of a replay.
+
+use bevy::ecs::message::MessageUpdateSystems;
+use bevy::prelude::*;
+use bevy::time::TimeSystems;
+use bevy::window::{PrimaryWindow, exit_on_all_closed};
+
+use super::{Progress, Videos, capture, collect, end_if_resized};
+use crate::controls::Action;
+use crate::panel::PanelSystems;
+use crate::recording::InputLog;
+use crate::recording::live::{
+    self, CaptureSystems, CollectSystems, LiveSystems, RecordingFolder, clock, replay_seconds,
+};
+use crate::view::Notices;
+
+/// Records videos of the window at the press of a key. Needs [`RecordingFolder`] and [`Notices`].
+#[derive(Debug)]
+pub(in crate::recording) struct VideoPlugin;
+
+impl Plugin for VideoPlugin {
+    fn build(&self, app: &mut App) {
+        app.init_resource::<Videos>()
+            .add_observer(on_action)
+            // Nothing else uses the window there.
+            .add_systems(
+                First,
+                show_title.after(TimeSystems).after(MessageUpdateSystems),
+            )
+            .add_systems(
+                Update,
+                (end_if_resized, hide_notices)
+                    .chain()
+                    .before(LiveSystems)
+                    .after(PanelSystems::Notices),
+            )
+            .add_systems(
+                Last,
+                (
+                    capture.in_set(CaptureSystems),
+                    collect.in_set(CollectSystems).after(live::end),
+                    end.after(exit_on_all_closed)
+                        .run_if(on_message::<AppExit>)
+                        .in_set(CollectSystems),
+                )
+                    .chain(),
+            );
+    }
+}
+
+/// Handles F10.
+fn on_action(
+    action: On<Action>,
+    time: Res<Time<Real>>,
+    folder: Res<RecordingFolder>,
+    window: Option<Single<&Window, With<PrimaryWindow>>>,
+    mut videos: ResMut<Videos>,
+    mut notices: ResMut<Notices>,
+) {
+    if *action != Action::Video {
+        return;
+    }
+    let now = time.elapsed();
+    let window = window.map(Single::into_inner);
+    if let Err(error) = videos.toggle(&folder.0, window, now) {
+        notices.show(error.to_string(), now);
+    }
+}
+
+/// Shows no notice while a video is recorded.
+fn hide_notices(time: Res<Time<Real>>, videos: Res<Videos>, mut notices: ResMut<Notices>) {
+    let now = time.elapsed();
+    let is_filmed = videos.progress(now).is_some();
+    if notices.are_hidden() != is_filmed {
+        notices.hide(is_filmed, now);
+    }
+}
+
+/// Shows the lengths in the title of the window while a video is recorded.
+fn show_title(
+    time: Res<Time<Real>>,
+    log: Option<Res<InputLog>>,
+    videos: Res<Videos>,
+    mut window: Single<&mut Window, With<PrimaryWindow>>,
+    mut usual_title: Local<Option<String>>,
+) {
+    let wanted = match videos.progress(time.elapsed()) {
+        Some(video) => {
+            let usual = usual_title.get_or_insert_with(|| window.title.clone());
+            Some(title(usual, video, replay_seconds(log.as_deref())))
+        }
+        None => usual_title.take(),
+    };
+    if let Some(wanted) = wanted
+        && window.title != wanted
+    {
+        window.title = wanted;
+    }
+}
+
+/// The title of the window during a video: the lengths, and the usual title.
+fn title(usual: &str, video: Progress, replay_seconds: Option<f64>) -> String {
+    let dropped = (video.dropped > 0).then(|| format!(", {} frames dropped", video.dropped));
+    let replay = replay_seconds.map(|seconds| format!(", {} replay", clock(seconds, 0)));
+    format!(
+        "● {} video{}{} — {usual}",
+        clock(video.length.as_secs_f64(), 0),
+        dropped.unwrap_or_default(),
+        replay.unwrap_or_default()
+    )
+}
+
+/// Finishes every video when the app exits.
+fn end(time: Res<Time<Real>>, mut videos: ResMut<Videos>, mut notices: ResMut<Notices>) {
+    videos.finish(time.elapsed(), &mut notices);
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use bevy::time::TimeUpdateStrategy;
+
+    use super::*;
+    use crate::recording::LivePlugin;
+
+    #[test]
+    fn a_title_names_what_is_recorded_and_what_was_dropped() {
+        let video = |dropped| Progress {
+            length: Duration::from_millis(12_900),
+            dropped,
+        };
+        assert_eq!(title("Cubewire", video(0), None), "● 0:12 video — Cubewire");
+        assert_eq!(
+            title("Cubewire", video(3), Some(61.0)),
+            "● 0:12 video, 3 frames dropped, 1:01 replay — Cubewire"
+        );
+    }
+
+    #[test]
+    fn during_a_video_its_length_is_in_the_title_and_notices_are_hidden() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut app = App::new();
+        app.add_plugins((MinimalPlugins, LivePlugin))
+            .init_resource::<Notices>()
+            .insert_resource(RecordingFolder(folder.path().to_owned()))
+            .insert_resource(TimeUpdateStrategy::ManualDuration(Duration::from_secs(1)));
+        let window = Window {
+            title: "Cubewire".to_owned(),
+            ..Window::default()
+        };
+        let window = app.world_mut().spawn((window, PrimaryWindow)).id();
+        let update = |app: &mut App| {
+            app.update();
+            let hidden = app.world().resource::<Notices>().are_hidden();
+            (
+                app.world().get::<Window>(window).unwrap().title.clone(),
+                hidden,
+            )
+        };
+        let usual = ("Cubewire".to_owned(), false);
+        assert_eq!(update(&mut app), usual);
+        app.world_mut().trigger(Action::Video);
+        assert_eq!(
+            update(&mut app),
+            ("● 0:01 video — Cubewire".to_owned(), true)
+        );
+        assert_eq!(
+            update(&mut app),
+            ("● 0:02 video — Cubewire".to_owned(), true)
+        );
+        app.world_mut().trigger(Action::Video);
+        assert_eq!(update(&mut app), usual);
+        assert_eq!(update(&mut app), usual);
+    }
+}

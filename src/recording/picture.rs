@@ -1,0 +1,29 @@
+//! Pictures as PNG files.
+
+use std::io;
+use std::path::Path;
+
+use png::{BitDepth, ColorType, Compression, Encoder, EncodingError};
+
+use crate::files::NewFile;
+
+/// Writes a picture from three bytes for each pixel.
+pub(crate) fn write_rgb(path: &Path, (width, height): (u32, u32), rgb: &[u8]) -> io::Result<()> {
+    let mut file = NewFile::create(path)?;
+    let mut encoder = Encoder::new(&mut file, width, height);
+    encoder.set_color(ColorType::Rgb);
+    encoder.set_depth(BitDepth::Eight);
+    encoder.set_compression(Compression::Fast);
+    let mut writer = encoder.write_header().map_err(reason)?;
+    writer.write_image_data(rgb).map_err(reason)?;
+    writer.finish().map_err(reason)?;
+    file.finish()
+}
+
+/// Unwraps I/O errors, so that a full disk is reported as such.
+pub(super) fn reason(error: EncodingError) -> io::Error {
+    match error {
+        EncodingError::IoError(error) => error,
+        other => io::Error::other(other),
+    }
+}

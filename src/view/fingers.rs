@@ -1,0 +1,150 @@
+//! Fingers on the picture: one rolls the player, two turn the cameras.
+
+use std::f32::consts::FRAC_PI_8;
+
+use bevy::input::touch::Touch;
+use bevy::prelude::*;
+use bevy::window::PrimaryWindow;
+use cubewire_scene::Keys;
+
+use super::Inset;
+use super::camera::Orbit;
+
+/// How far a finger moves before it rolls the player, logical pixels.
+const DEAD_ZONE: f32 = 24.0;
+
+/// The arrow keys that a finger holds.
+#[derive(Resource, Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct FingerKeys(pub Keys);
+
+/// Reads the fingers that were put on the picture, and not on the panel.
+pub(super) fn read(
+    touches: Res<Touches>,
+    inset: Res<Inset>,
+    window: Single<&Window, With<PrimaryWindow>>,
+    mut held: ResMut<FingerKeys>,
+    mut orbit: ResMut<Orbit>,
+) {
+    let mut fingers: Vec<&Touch> = touches
+        .iter()
+        .filter(|touch| !inset.covers(touch.start_position(), window.size()))
+        .collect();
+    fingers.sort_by_key(|touch| touch.id());
+    let keys = match fingers[..] {
+        [finger] => arrows(finger.position() - finger.start_position()),
+        _ => Keys::default(),
+    };
+    held.set_if_neq(FingerKeys(keys));
+    if let [one, other] = fingers[..] {
+        orbit.drag((one.delta() + other.delta()) / 2.0);
+        let [before, now] = [
+            one.previous_position().distance(other.previous_position()),
+            one.position().distance(other.position()),
+        ];
+        if before > 0.0 && now > 0.0 {
+            orbit.scale(before / now);
+        }
+    }
+}
+
+/// The arrow keys of a direction in the picture, in steps of 45 degrees.
+fn arrows(dragged: Vec2) -> Keys {
+    let length = dragged.length();
+    if length < DEAD_ZONE {
+        return Keys::default();
+    }
+    let enough = length * FRAC_PI_8.sin();
+    Keys {
+        left: dragged.x < -enough,
+        right: dragged.x > enough,
+        up: dragged.y < -enough,
+        down: dragged.y > enough,
+        ..Keys::default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use bevy::input::touch::{TouchInput, TouchPhase, touch_screen_input_system};
+
+    use super::*;
+
+    #[test]
+    fn a_drag_holds_one_arrow_or_two() {
+        assert_eq!(arrows(Vec2::new(10.0, 10.0)), Keys::default());
+        let keys = arrows(Vec2::new(100.0, 20.0));
+        assert!(keys.right && !keys.up && !keys.down && !keys.left);
+        let keys = arrows(Vec2::new(-60.0, -60.0));
+        assert!(keys.left && keys.up && !keys.down && !keys.right);
+    }
+
+    fn app() -> App {
+        let mut app = App::new();
+        app.add_message::<TouchInput>()
+            .init_resource::<Touches>()
+            .init_resource::<Inset>()
+            .init_resource::<Orbit>()
+            .init_resource::<FingerKeys>()
+            .add_systems(PreUpdate, touch_screen_input_system)
+            .add_systems(Update, read);
+        app.world_mut().spawn((Window::default(), PrimaryWindow));
+        app
+    }
+
+    fn touch(app: &mut App, fingers: &[(u64, TouchPhase, [f32; 2])]) {
+        for &(id, phase, position) in fingers {
+            app.world_mut().write_message(TouchInput {
+                phase,
+                position: position.into(),
+                window: Entity::PLACEHOLDER,
+                force: None,
+                id,
+            });
+        }
+        app.update();
+    }
+
+    #[test]
+    fn one_finger_rolls_and_two_turn_the_cameras_and_zoom() {
+        use TouchPhase::{Ended, Moved, Started};
+        let mut app = app();
+        let orbit = |app: &App| *app.world().resource::<Orbit>();
+        let keys = |app: &App| app.world().resource::<FingerKeys>().0;
+        let before = orbit(&app);
+        touch(&mut app, &[(1, Started, [100.0, 100.0])]);
+        touch(&mut app, &[(1, Moved, [160.0, 100.0])]);
+        assert!(keys(&app).right);
+        assert_eq!(orbit(&app), before);
+        touch(&mut app, &[(2, Started, [300.0, 100.0])]);
+        assert_eq!(keys(&app), Keys::default());
+        touch(
+            &mut app,
+            &[(1, Moved, [180.0, 100.0]), (2, Moved, [320.0, 100.0])],
+        );
+        let turned = orbit(&app);
+        assert_ne!(turned, before);
+        // Apart: nearer.
+        touch(
+            &mut app,
+            &[(1, Moved, [170.0, 100.0]), (2, Moved, [330.0, 100.0])],
+        );
+        assert!(orbit(&app).distance() < turned.distance());
+        touch(
+            &mut app,
+            &[(1, Ended, [170.0, 100.0]), (2, Ended, [330.0, 100.0])],
+        );
+        assert_eq!(keys(&app), Keys::default());
+    }
+
+    #[test]
+    fn a_finger_on_the_panel_does_not_roll() {
+        let mut app = app();
+        app.insert_resource(Inset {
+            right: 400.0,
+            ..Inset::default()
+        });
+        touch(&mut app, &[(1, TouchPhase::Started, [1_100.0, 100.0])]);
+        touch(&mut app, &[(1, TouchPhase::Moved, [1_000.0, 100.0])]);
+        assert_eq!(app.world().resource::<FingerKeys>().0, Keys::default());
+    }
+}

@@ -1,0 +1,152 @@
+//! What the page calls.
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use bevy::prelude::*;
+use wasm_bindgen::prelude::wasm_bindgen;
+
+use super::Address;
+use crate::game::profile::Profile;
+use crate::game::window::{self, WindowSettings};
+use crate::game::{halves, headless};
+use crate::page;
+use crate::panel::{PanelState, PanelSystems, STEPS, Tour};
+use crate::recording::Script;
+use crate::replication::LaneSettings;
+
+#[cfg(not(target_feature = "simd128"))]
+compile_error!(
+    "without `-C target-feature=+simd128` the physics differs from the native program's"
+);
+
+/// Nothing: the page starts the game when it has loaded what the address names.
+#[must_use]
+pub fn main() -> ExitCode {
+    ExitCode::SUCCESS
+}
+
+/// Starts the game in the canvas.
+///
+/// # Errors
+/// If the address or the script cannot be used: a sentence.
+#[wasm_bindgen]
+pub fn start(query: &str, script_name: &str, script: Option<String>) -> Result<(), String> {
+    let address: Address = query.parse().map_err(sentence)?;
+    let script = match script {
+        Some(text) => Some(Script::parse(&text, Path::new(script_name)).map_err(sentence)?),
+        None => None,
+    };
+    let (left, mut right) = halves(address.left.clone(), address.right.clone(), script.as_ref());
+    address.apply(&mut right);
+    let settings = WindowSettings {
+        left,
+        right,
+        script,
+        calm: address.calm || address.tour.is_some(),
+        recordings: PathBuf::new(),
+        seconds: address.seconds,
+        // The canvas fills its element.
+        size: UVec2::new(1280, 720),
+        quality: address.quality,
+        report: address.report.then(|| PathBuf::from("report")),
+        panel: Some(PathBuf::from("panel.ron")),
+        tour: address.tour.is_some(),
+    };
+    let mut app = window::open(&settings);
+    window::add_game(&mut app, settings).map_err(sentence)?;
+    let world = app.world_mut();
+    let mut panel = world.resource_mut::<PanelState>();
+    panel.has_fingers = page::has_fingers();
+    // What is watched is not covered.
+    if address.script.is_some() {
+        panel.explaining = false;
+    }
+    if let Some(theme) = address.theme {
+        panel.theme = theme;
+    }
+    if let Some(size) = address.panel {
+        panel.size = size;
+    }
+    if let Some(place) = address.tour.filter(|place| *place > 0) {
+        app.add_systems(PostStartup, move |tour: Option<ResMut<Tour>>| {
+            if let Some(mut tour) = tour {
+                tour.place = Some(place);
+            }
+        });
+    }
+    app.add_systems(Update, follow_page.before(PanelSystems::Notices));
+    app.add_systems(Last, (say_drawn, say_ended.run_if(on_message::<AppExit>)));
+    app.run();
+    Ok(())
+}
+
+/// Takes the tour to a step, counted from 1, whose text the page shows.
+#[wasm_bindgen]
+pub fn tour_step(step: usize) {
+    STEP.store(step, Ordering::Relaxed);
+}
+
+/// The step that the page wants; 0 if it has said nothing.
+static STEP: AtomicUsize = AtomicUsize::new(0);
+
+/// Where a replay is played there is no tour.
+fn follow_page(tour: Option<ResMut<Tour>>) {
+    let step = STEP.swap(0, Ordering::Relaxed);
+    if let Some(mut tour) = tour
+        && (1..=STEPS.len()).contains(&step)
+    {
+        *tour = Tour {
+            place: Some(step - 1),
+            is_elsewhere: true,
+            ..Tour::default()
+        };
+    }
+}
+
+/// What is wrong with a script; nothing if it can be played.
+#[wasm_bindgen]
+#[must_use]
+pub fn check_script(name: &str, text: &str) -> Option<String> {
+    Script::parse(text, Path::new(name)).err().map(sentence)
+}
+
+/// Plays a script without drawing, and returns for each tick the hash of the states and the bytes of each
+/// rung: see [`headless::tick_by_tick`].
+///
+/// # Errors
+/// If the script cannot be played: a sentence.
+#[wasm_bindgen]
+pub fn tick_by_tick(name: &str, text: &str, ticks: u32, lane: &str) -> Result<String, String> {
+    let script = Script::parse(text, Path::new(name)).map_err(sentence)?;
+    let lane = lane.parse::<LaneSettings>().map_err(sentence)?;
+    headless::tick_by_tick(script, ticks.into(), &lane).map_err(sentence)
+}
+
+/// Plays a script with the panel laid out but nothing drawn, and returns the times of a frame's parts: see
+/// [`Profile`].
+///
+/// # Errors
+/// If the script cannot be played: a sentence.
+#[wasm_bindgen]
+pub fn profile(name: &str, text: &str, ticks: u32, opens: bool) -> Result<String, String> {
+    let script = Script::parse(text, Path::new(name)).map_err(sentence)?;
+    Profile::of_script(script, LaneSettings::default(), ticks, opens).map_err(sentence)
+}
+
+/// The canvas has a picture after the second frame at the latest.
+fn say_drawn(mut frames: Local<u32>) {
+    *frames = frames.saturating_add(1);
+    if *frames == 2 {
+        page::drawn();
+    }
+}
+
+fn say_ended() {
+    page::ended();
+}
+
+fn sentence(error: impl ToString) -> String {
+    error.to_string()
+}
