@@ -367,14 +367,14 @@ fn a_missing_folder_is_one_sentence_and_nothing_is_left() {
 }
 
 #[test]
-fn the_readme_names_every_column() {
-    let readme = Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md");
-    let readme = fs::read_to_string(readme).unwrap();
+fn the_document_names_every_column() {
+    let document = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/recording/EXPORTS.md");
+    let document = fs::read_to_string(document).unwrap();
     for column in COLUMNS.iter() {
         let name = match column.name.strip_suffix("_bits") {
             Some(kind) => format!("`{kind}`"),
             None => format!("`{}`", column.name),
         };
-        assert!(readme.contains(&name), "README.md: no {name}");
+        assert!(document.contains(&name), "EXPORTS.md: no {name}");
     }
 }

@@ -63,20 +63,26 @@ fn five_minutes_of_play_are_lively_and_stay_below_the_target() {
     let kbps = totals.kbps(Accounting::Article);
     println!("mix at changed-flags: {kbps:.1} kbps");
     assert!(kbps < 256.0, "{kbps}");
-    let documented = documented("changed-flags", "mix");
+    let documented = documented(BANDWIDTH, "changed-flags", "mix");
     assert!(agree(kbps, documented), "{kbps} {documented}");
 }
 
-/// A figure of the README's table that has this column.
-fn documented(rung: &str, column: &str) -> f64 {
+/// The document with what play costs.
+const BANDWIDTH: &str = "src/replication/BANDWIDTH.md";
+
+/// The document with what rungs cost over networks.
+const NETWORKS: &str = "crates/link/README.md";
+
+/// A figure of a document's table that has this column.
+fn documented(document: &str, rung: &str, column: &str) -> f64 {
     let name = column.to_owned();
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let readme = fs::read_to_string(root.join("README.md")).unwrap();
+    let document = fs::read_to_string(root.join(document)).unwrap();
     let cells = |line: &str| -> Vec<String> {
         let cells = line.trim_matches('|').split('|');
         cells.map(|cell| cell.trim().to_owned()).collect()
     };
-    let mut lines = readme.lines();
+    let mut lines = document.lines();
     let is_header = |line: &str| line.starts_with("| rung") && cells(line).contains(&name);
     let header = lines.find(|line| is_header(line)).unwrap();
     let column = cells(header).iter().position(|cell| *cell == name).unwrap();
@@ -113,10 +119,10 @@ fn ladder_of(name: &str, ticks: u64, skip: usize) -> Vec<RungCost> {
 }
 
 #[test]
-fn the_readmes_figures_are_what_play_costs() {
+fn the_documented_figures_are_what_play_costs() {
     for (name, skip) in [("katamari", 0), ("blow", 0), ("rolling", 0), ("calm", 600)] {
         for cost in ladder_of(name, script(name).ticks, skip) {
-            let documented = documented(cost.rung, name);
+            let documented = documented(BANDWIDTH, cost.rung, name);
             let place = format!("{name} {}: {} {documented}", cost.rung, cost.mean_kbps);
             assert!(agree(cost.mean_kbps, documented), "{place}");
         }
@@ -125,13 +131,13 @@ fn the_readmes_figures_are_what_play_costs() {
 
 #[test]
 fn no_rung_from_position_to_relative_orientation_costs_more_than_the_one_before() {
-    // The other scripts, and the rest of `calm`, are played for the README's figures.
+    // The other scripts, and the rest of `calm`, are played for the documented figures.
     ladder_of("mix", 1_800, 0);
     ladder_of("calm", 600, 0);
 }
 
 #[test]
-fn the_readmes_figures_are_what_networks_cost() {
+fn the_documented_figures_are_what_networks_cost() {
     let networks = ["perfect", "article", "3g"].map(|name| Preset::by_name(name).unwrap());
     let rungs = ["relative-index", "changed-flags", "predicted-position"];
     let rungs = rungs.map(|name| ladder::rung(name).unwrap());
@@ -139,7 +145,7 @@ fn the_readmes_figures_are_what_networks_cost() {
     let ticks = script("katamari").ticks as usize;
     for crossing in network::measure(game, ticks, &networks, &rungs).unwrap() {
         let title = Preset::by_name(crossing.network).unwrap().title;
-        let documented = documented(crossing.rung, title);
+        let documented = documented(NETWORKS, crossing.rung, title);
         assert!(agree(crossing.article_kbps, documented), "{crossing:?}");
     }
 }

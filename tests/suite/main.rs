@@ -5,6 +5,7 @@ mod command_line;
 mod common;
 mod controls;
 mod decode;
+mod documents;
 mod export;
 mod figures;
 mod first_minute;

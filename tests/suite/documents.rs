@@ -1,0 +1,134 @@
+//! The documents: the Markdown files of the repository.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// Folders of what builds and package managers write.
+const GENERATED: [&str; 2] = ["target", "node_modules"];
+
+/// Every document, without those in generated folders, and in hidden ones other than `.ci`.
+fn documents() -> Vec<PathBuf> {
+    let mut documents = Vec::new();
+    let mut folders = vec![root().to_owned()];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).unwrap() {
+            let entry = entry.unwrap();
+            let path = entry.path();
+            let name = entry.file_name().into_string().unwrap();
+            if entry.file_type().unwrap().is_dir() {
+                let is_hidden = name.starts_with('.') && name != ".ci";
+                if !is_hidden && !GENERATED.contains(&name.as_str()) {
+                    folders.push(path);
+                }
+            } else if name.ends_with(".md") {
+                documents.push(path);
+            }
+        }
+    }
+    documents
+}
+
+/// The lines that are not in a block of code.
+fn outside_blocks(text: &str) -> String {
+    let mut in_block = false;
+    let mut outside = String::new();
+    for line in text.lines() {
+        if line.trim_start().starts_with("```") {
+            in_block = !in_block;
+        } else if !in_block {
+            outside.push_str(line);
+            outside.push('\n');
+        }
+    }
+    outside
+}
+
+/// What the links and pictures of a document lead to, without what lies outside of the repository.
+fn links(text: &str) -> Vec<String> {
+    let outside = outside_blocks(text);
+    // Between backticks is code.
+    let prose: String = outside.split('`').step_by(2).collect();
+    let ends = prose.split("](").skip(1);
+    let links = ends.map(|rest| rest.split(')').next().unwrap().to_owned());
+    links.filter(|link| !link.contains("://")).collect()
+}
+
+/// The fragments that lead to the headings of a document, as GitHub makes them. Headings are distinct.
+fn anchors(text: &str) -> Vec<String> {
+    let outside = outside_blocks(text);
+    let headings = outside.lines().filter(|line| line.starts_with('#'));
+    let anchor = |heading: &str| {
+        let title = heading.trim_start_matches('#').trim().to_lowercase();
+        let kept = title
+            .chars()
+            .filter(|c| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_'));
+        kept.map(|c| if c == ' ' { '-' } else { c }).collect()
+    };
+    headings.map(anchor).collect()
+}
+
+/// The file that a link in a document leads to, and the fragment, which may be empty.
+fn target<'a>(document: &Path, link: &'a str) -> (PathBuf, &'a str) {
+    let (file, fragment) = link.split_once('#').unwrap_or((link, ""));
+    let file = match file {
+        "" => document.to_owned(),
+        file => document.parent().unwrap().join(file),
+    };
+    (file, fragment)
+}
+
+#[test]
+fn every_link_leads_to_a_file_and_a_heading() {
+    let mut broken = Vec::new();
+    let mut checked = 0;
+    for document in documents() {
+        for link in links(&fs::read_to_string(&document).unwrap()) {
+            let (file, fragment) = target(&document, &link);
+            let leads = file.exists()
+                && (fragment.is_empty()
+                    || anchors(&fs::read_to_string(&file).unwrap()).contains(&fragment.to_owned()));
+            checked += 1;
+            if !leads {
+                let document = document.strip_prefix(root()).unwrap();
+                broken.push(format!("{}: {link}", document.display()));
+            }
+        }
+    }
+    assert!(checked > 100, "{checked} links");
+    assert!(broken.is_empty(), "lead nowhere:\n{}", broken.join("\n"));
+}
+
+#[test]
+fn every_document_can_be_reached_from_the_readme() {
+    let mut reached = BTreeSet::new();
+    let mut waiting = vec![root().join("README.md")];
+    while let Some(document) = waiting.pop() {
+        let document = document.canonicalize().unwrap();
+        if reached.contains(&document) {
+            continue;
+        }
+        for link in links(&fs::read_to_string(&document).unwrap()) {
+            let (file, _) = target(&document, &link);
+            if file.extension().is_some_and(|extension| extension == "md") && file.exists() {
+                waiting.push(file);
+            }
+        }
+        reached.insert(document);
+    }
+    for document in documents() {
+        let document = document.canonicalize().unwrap();
+        assert!(reached.contains(&document), "{}", document.display());
+    }
+}
+
+#[test]
+fn the_readme_is_short() {
+    let readme = fs::read_to_string(root().join("README.md")).unwrap();
+    let lines = readme.lines().count();
+    assert!(lines <= 150, "{lines} lines");
+}
