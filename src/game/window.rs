@@ -77,7 +77,6 @@ pub fn run(settings: WindowSettings) -> Result<(), WindowError> {
 }
 
 /// An app with Bevy's default plugins, which will open the window.
-#[must_use]
 pub fn open(settings: &WindowSettings) -> App {
     let UVec2 {
         x: width,
