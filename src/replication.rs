@@ -14,6 +14,7 @@
 //! processes the server has the sending half, under [`ReplicationPlugin`], and the viewer the receiving
 //! half, under [`ViewerPlugin`].
 
+mod changes;
 mod check;
 mod deltas;
 mod detail;
@@ -41,6 +42,7 @@ use crate::simulation::SimulationSystems;
 
 use transport::{End, TransportSystems};
 
+pub use changes::LaneChanges;
 pub use check::LaneCheck;
 pub use deltas::{DELTA_BITS, DeltaCounts};
 pub use detail::{Detailed, PacketDetail};

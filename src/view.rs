@@ -39,7 +39,7 @@ pub use arrivals::{Arrivals, Stale};
 pub use camera::settle_cameras;
 pub use canvas::Canvas;
 pub use costs::{Costs, CubeColors, FixedScale};
-pub use fingers::FingerKeys;
+pub use fingers::{FingerKeys, held};
 pub use halves::{SelectHalf, ShowHalf, lane_in, show};
 pub use notices::Notices;
 pub use overlay::{Overlay, Part};

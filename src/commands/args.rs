@@ -20,7 +20,7 @@ use cubewire_scene::TICKS_PER_SECOND;
 use super::CommandError;
 use crate::named::Named;
 use crate::recording::{MAX_SECONDS, Script};
-use crate::replication::{self, LaneSettings, LaneTextError, SEND_INTERVALS};
+use crate::replication::{self, LaneChanges, LaneSettings, LaneTextError, SEND_INTERVALS};
 use crate::view::Quality;
 
 /// A length of play, more than 0 and at most [`MAX_SECONDS`].
@@ -267,18 +267,13 @@ impl LaneArgs {
     /// # Errors
     /// If the trace cannot be read.
     pub fn apply(&self, lane: &mut LaneSettings) -> Result<(), CommandError> {
-        if let Some(rung) = self.rung {
-            lane.sender.stages = rung.stages;
-        }
-        if let Some(ticks) = self.send_interval_ticks {
-            lane.sender.send_interval_ticks = ticks;
-        }
-        if let Some(interpolation) = self.interpolation {
-            lane.playout.interpolation = interpolation;
-        }
-        if let Some(network) = self.network {
-            lane.link.conditions = network.conditions.clone();
-        }
+        let changes = LaneChanges {
+            rung: self.rung,
+            network: self.network,
+            send_interval_ticks: self.send_interval_ticks,
+            interpolation: self.interpolation,
+        };
+        changes.apply(lane);
         if let Some(path) = &self.trace {
             lane.link.conditions.trace = Some(Arc::new(read_trace(path)?));
         }

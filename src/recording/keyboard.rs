@@ -7,9 +7,9 @@ use bevy::prelude::*;
 use bevy_egui::input::EguiWantsInput;
 
 use super::{ReplayCheck, ScriptPlayback};
-use crate::controls::{self, Action, ControlsPlugin, ControlsSystems};
+use crate::controls::{Action, ControlsPlugin, ControlsSystems};
 use crate::simulation::{HeldKeys, ResetSimulation};
-use crate::view::FingerKeys;
+use crate::view::{self, FingerKeys};
 
 /// Holds the keys of the keyboard and handles reset, pause and step. Adds the [`ControlsPlugin`].
 #[derive(Debug)]
@@ -35,8 +35,7 @@ fn hold(
     fingers: Option<Res<FingerKeys>>,
     mut held: ResMut<HeldKeys>,
 ) {
-    let fingers = fingers.map(|fingers| fingers.0).unwrap_or_default();
-    held.0 = controls::held(&keys, egui.as_deref()).or(fingers);
+    held.0 = view::held(&keys, egui.as_deref(), fingers.as_deref());
 }
 
 fn on_action(

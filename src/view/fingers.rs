@@ -5,10 +5,12 @@ use std::f32::consts::FRAC_PI_8;
 use bevy::input::touch::Touch;
 use bevy::prelude::*;
 use bevy::window::PrimaryWindow;
+use bevy_egui::input::EguiWantsInput;
 use cubewire_scene::Keys;
 
 use super::Inset;
 use super::camera::Orbit;
+use crate::controls;
 
 /// How far a finger moves before it rolls the player, logical pixels.
 const DEAD_ZONE: f32 = 24.0;
@@ -16,6 +18,17 @@ const DEAD_ZONE: f32 = 24.0;
 /// The arrow keys that a finger holds.
 #[derive(Resource, Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FingerKeys(pub Keys);
+
+/// What the player holds, with keys or fingers.
+#[must_use]
+pub fn held(
+    keys: &ButtonInput<KeyCode>,
+    egui: Option<&EguiWantsInput>,
+    fingers: Option<&FingerKeys>,
+) -> Keys {
+    let fingers = fingers.map(|fingers| fingers.0).unwrap_or_default();
+    controls::held(keys, egui).or(fingers)
+}
 
 /// Reads the fingers that were put on the picture, and not on the panel.
 pub(super) fn read(

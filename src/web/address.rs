@@ -4,15 +4,13 @@
 use std::str::FromStr;
 
 use bevy::prelude::*;
-use cubewire_codec::ladder::Rung;
 use cubewire_link::{PRESETS, Preset};
-use cubewire_protocol::Interpolation;
 
 use crate::game::right_lane;
 use crate::named::Named;
 use crate::panel::{PanelSize, STEPS};
 use crate::recording::MAX_SECONDS;
-use crate::replication::{self, LaneSettings};
+use crate::replication::{self, LaneChanges, LaneSettings};
 use crate::theme::Theme;
 use crate::view::{Half, Quality};
 
@@ -23,14 +21,8 @@ pub struct Address {
     pub left: Option<Half>,
     /// The lane in the right half.
     pub right: Option<LaneSettings>,
-    /// Changes of the right lane: its rung.
-    pub rung: Option<Rung>,
-    /// Its simulated network.
-    pub network: Option<&'static Preset>,
-    /// Ticks between two of its snapshots.
-    pub send_interval_ticks: Option<u32>,
-    /// Its interpolation.
-    pub interpolation: Option<Interpolation>,
+    /// Changes of the right lane.
+    pub lane: LaneChanges,
     /// The name of a script, which the page loads.
     pub script: Option<String>,
     /// Whether the game never plays by itself.
@@ -131,20 +123,21 @@ impl Address {
         match name {
             "left" => self.left = Some(value.parse().map_err(sentence)?),
             "right" => self.right = Some(right_lane(value)?),
-            "rung" => self.rung = Some(replication::rung(value).map_err(sentence)?),
+            "rung" => self.lane.rung = Some(replication::rung(value).map_err(sentence)?),
             "network" => {
                 let preset = Preset::by_name(value).ok_or_else(|| {
                     let names: Vec<_> = PRESETS.iter().map(|preset| preset.name).collect();
                     format!("it is none of {}", names.join(", "))
                 })?;
-                self.network = Some(preset);
+                self.lane.network = Some(preset);
             }
             "rate" => {
-                self.send_interval_ticks =
+                self.lane.send_interval_ticks =
                     Some(replication::send_interval(value).map_err(sentence)?);
             }
             "interpolation" => {
-                self.interpolation = Some(replication::interpolation(value).map_err(sentence)?);
+                self.lane.interpolation =
+                    Some(replication::interpolation(value).map_err(sentence)?);
             }
             "script" => self.script = Some(value.to_owned()),
             "calm" => self.calm = switch(value)?,
@@ -170,22 +163,6 @@ impl Address {
             _ => self.report = switch(value)?,
         }
         Ok(())
-    }
-
-    /// Changes the right lane as asked.
-    pub fn apply(&self, lane: &mut LaneSettings) {
-        if let Some(rung) = self.rung {
-            lane.sender.stages = rung.stages;
-        }
-        if let Some(ticks) = self.send_interval_ticks {
-            lane.sender.send_interval_ticks = ticks;
-        }
-        if let Some(interpolation) = self.interpolation {
-            lane.playout.interpolation = interpolation;
-        }
-        if let Some(network) = self.network {
-            lane.link.conditions = network.conditions.clone();
-        }
     }
 }
 
@@ -226,7 +203,7 @@ mod tests {
                 .parse()
                 .unwrap();
         let mut lane = LaneSettings::default();
-        address.apply(&mut lane);
+        address.lane.apply(&mut lane);
         let wanted = "rung:delta,link:4g,rate:20,interpolation:hermite";
         assert_eq!(lane, wanted.parse().unwrap());
         assert_eq!((address.tour, address.theme), (Some(2), Some(Theme::Dark)));

@@ -39,7 +39,7 @@ pub fn start(query: &str, script_name: &str, script: Option<String>) -> Result<(
         None => None,
     };
     let (left, mut right) = halves(address.left.clone(), address.right.clone(), script.as_ref());
-    address.apply(&mut right);
+    address.lane.apply(&mut right);
     let settings = WindowSettings {
         left,
         right,

@@ -22,7 +22,7 @@ pub(crate) struct Sizes {
 /// What compresses well.
 const EXTENSIONS: [&str; 6] = ["wasm", "js", "html", "css", "ron", "json"];
 
-/// Compresses every file of the folder that gets smaller, as `FILE.br` and `FILE.gz`.
+/// Compresses every file of the folder with one of these [`EXTENSIONS`], as `FILE.br` and `FILE.gz`.
 ///
 /// # Errors
 /// If a file cannot be read or written.

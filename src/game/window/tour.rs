@@ -7,7 +7,7 @@ use bevy::window::exit_on_all_closed;
 use bevy_egui::input::EguiWantsInput;
 use cubewire_scene::{Keys, TICKS_PER_SECOND};
 
-use crate::controls::{self, Action, ControlsSystems};
+use crate::controls::{Action, ControlsSystems};
 use crate::game::{ball, katamari, rolling};
 use crate::panel::{PanelState, PanelSystems, STEPS, Scene, Tab, Task, Tour, TourStep};
 use crate::recording::{Script, ScriptPlayback};
@@ -224,8 +224,7 @@ fn hand_over(
     mut course: ResMut<Course>,
     mut commands: Commands,
 ) {
-    let held =
-        controls::held(&keys, egui.as_deref()).or(fingers.map(|keys| keys.0).unwrap_or_default());
+    let held = view::held(&keys, egui.as_deref(), fingers.as_deref());
     if course.scene.is_none() || clock.is_paused() || held == Keys::default() {
         return;
     }
