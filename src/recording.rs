@@ -23,4 +23,4 @@ pub use live::{LivePlugin, LiveSystems, RecordingFolder};
 pub use play::{ScriptPlayback, ScriptPlugin, begin};
 pub use replay::{Difference, InputLog, InputLogPlugin, Outcome, ReplayCheck};
 pub use script::{Key, Recorded, Script, ScriptError, Step};
-pub use switch::{MAX_SECONDS, Switch, SwitchError};
+pub use switch::{MAX_SECONDS, Switch, SwitchError, length_of_play};

@@ -65,7 +65,10 @@ pub use send::LaneBackoff;
 pub use shadow::ablation::{Ablated, Ablation, AblationRow, Part, WantsAblation, ablations};
 pub use shadow::{ShadowLadder, ShadowRung};
 pub use states::States;
-pub use text::{LaneTextError, interpolation, rung, rung_name, rung_or_stages, send_interval};
+pub use text::{
+    LaneTextError, interpolation, network, network_names, rung, rung_name, rung_or_stages,
+    send_interval,
+};
 pub use totals::Totals;
 pub use viewer::ViewerPlugin;
 

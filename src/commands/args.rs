@@ -13,13 +13,13 @@ use bevy::math::UVec2;
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use cubewire_codec::ladder::{self, Rung};
-use cubewire_link::{PRESETS, Preset, Trace};
+use cubewire_link::{Preset, Trace};
 use cubewire_protocol::Interpolation;
 use cubewire_scene::TICKS_PER_SECOND;
 
 use super::CommandError;
 use crate::named::Named;
-use crate::recording::{MAX_SECONDS, Script};
+use crate::recording::{MAX_SECONDS, Script, length_of_play};
 use crate::replication::{self, LaneChanges, LaneSettings, LaneTextError, SEND_INTERVALS};
 use crate::view::Quality;
 
@@ -39,12 +39,7 @@ impl FromStr for Seconds {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let seconds = text.parse().ok();
-        let seconds = seconds.filter(|&seconds| seconds > 0.0 && seconds <= MAX_SECONDS);
-        let legal = "a number of seconds, more than 0 and at most a day, as in 2.5";
-        Ok(Self(
-            seconds.ok_or_else(|| format!("{text} is not {legal}"))?,
-        ))
+        length_of_play(text).map(Self)
     }
 }
 
@@ -117,14 +112,6 @@ impl FromStr for Size {
     }
 }
 
-/// One of the presets of the simulated network.
-///
-/// # Errors
-/// If there is none of that name.
-pub fn network(name: &str) -> Result<&'static Preset, String> {
-    Preset::by_name(name).ok_or_else(|| format!("unknown network `{name}`; one of {}", networks()))
-}
-
 /// Names, or `all`.
 #[derive(Clone, Debug)]
 pub enum Choice<T> {
@@ -166,10 +153,10 @@ pub fn rung_or_all(name: &str) -> Result<Choice<Rung>, LaneTextError> {
 ///
 /// # Errors
 /// If there is no such network.
-pub fn network_or_all(name: &str) -> Result<Choice<&'static Preset>, String> {
+pub fn network_or_all(name: &str) -> Result<Choice<&'static Preset>, LaneTextError> {
     match name {
         ALL => Ok(Choice::All),
-        name => network(name).map(Choice::One),
+        name => replication::network(name).map(Choice::One),
     }
 }
 
@@ -178,11 +165,6 @@ const ALL: &str = "all";
 /// Names of all rungs, for the help.
 pub(super) fn rungs() -> String {
     join(ladder::all().map(|rung| rung.name))
-}
-
-/// Names of all networks, for the help.
-pub(super) fn networks() -> String {
-    join(PRESETS.iter().map(|preset| preset.name))
 }
 
 /// Names of all interpolations, for the help.
@@ -239,10 +221,10 @@ pub struct LaneArgs {
     ))]
     pub rung: Option<Rung>,
     #[expect(missing_docs, reason = "the help says it")]
-    #[arg(long, value_name = "NAME", value_parser = network, help = format!(
+    #[arg(long, value_name = "NAME", value_parser = replication::network, help = format!(
         "Simulated network to start with: {} [default: a round trip of 100 ms without loss; for `view`, \
          perfect, in addition to the real network]",
-        networks()
+        replication::network_names()
     ))]
     pub network: Option<&'static Preset>,
     /// File of recorded delays (CSV with the header `sent_ms,delay_ms`) to replay as the simulated network

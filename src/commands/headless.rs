@@ -11,11 +11,11 @@ use clap::Args;
 use cubewire_link::Preset;
 
 use super::CommandError;
-use super::args::{PlayArgs, RungArg, network, networks};
+use super::args::{PlayArgs, RungArg};
 use crate::game::desktop::progress;
 use crate::game::headless::LaneGame;
 use crate::game::profile::Profile;
-use crate::replication::{Divergence, LaneSettings};
+use crate::replication::{self, Divergence, LaneSettings};
 use crate::view::ViewPlugin;
 
 use capture::Capture;
@@ -35,8 +35,9 @@ pub struct HeadlessArgs {
     #[command(flatten)]
     pub rung: RungArg,
     #[expect(missing_docs, reason = "the help says it")]
-    #[arg(long, value_name = "NAME", value_parser = network, help = format!(
-        "Simulated network to send over: {} [default: a round trip of 100 ms without loss]", networks()
+    #[arg(long, value_name = "NAME", value_parser = replication::network, help = format!(
+        "Simulated network to send over: {} [default: a round trip of 100 ms without loss]",
+        replication::network_names()
     ))]
     pub network: Option<&'static Preset>,
     /// Print JSON

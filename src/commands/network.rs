@@ -9,13 +9,13 @@ use cubewire_link::{PRESETS, Preset};
 use serde::Serialize;
 
 use super::CommandError;
-use super::args::{Choice, PlayArgs, network_or_all, networks, rung_or_all, rungs};
+use super::args::{Choice, PlayArgs, network_or_all, rung_or_all, rungs};
 use super::table::markdown;
 use crate::game::GameError;
 use crate::game::desktop::progress;
 use crate::game::headless::HeadlessGame;
 use crate::replication::{
-    Accounting, Divergence, LaneCheck, LaneMeter, LaneSettings, LinkSettings, Totals,
+    self, Accounting, Divergence, LaneCheck, LaneMeter, LaneSettings, LinkSettings, Totals,
 };
 
 /// `cubewire network`
@@ -31,7 +31,7 @@ pub struct NetworkArgs {
         value_delimiter = ',',
         value_parser = network_or_all,
         default_value = "perfect,article,3g",
-        help = format!("Networks, separated by commas, or `all`: {}", networks())
+        help = format!("Networks, separated by commas, or `all`: {}", replication::network_names())
     )]
     pub networks: Vec<Choice<&'static Preset>>,
     #[expect(missing_docs, reason = "the help says it")]

@@ -9,8 +9,8 @@ use cubewire_scene::TICKS_PER_SECOND;
 
 use super::CommandError;
 use super::args::{
-    QualityArg, Seconds, Size, interpolations, load_script, named, networks, number_within, rates,
-    rungs, skipped_seconds,
+    QualityArg, Seconds, Size, interpolations, load_script, named, number_within, rates, rungs,
+    skipped_seconds,
 };
 use super::warning::warn;
 use crate::game::desktop::film::{Film, Look};
@@ -20,7 +20,7 @@ use crate::game::desktop::series::{Series, record_series};
 use crate::game::{halves, right_lane};
 use crate::recording::video::{FORMATS, Format, extensions};
 use crate::recording::{MAX_SECONDS, Outcome, Switch, SwitchError};
-use crate::replication::{LaneSettings, rung_or_stages};
+use crate::replication::{self, LaneSettings, rung_or_stages};
 use crate::theme::Theme;
 use crate::view::{CubeColors, Half, Overlay, Part, Side};
 
@@ -36,7 +36,7 @@ Networks: {}
 Rates: {}
 Interpolations: {}",
         rungs(),
-        networks(),
+        replication::network_names(),
         rates(),
         interpolations()
     )

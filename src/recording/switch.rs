@@ -43,6 +43,17 @@ pub enum SwitchError {
 /// The longest play: one day.
 pub const MAX_SECONDS: f64 = 86_400.0;
 
+/// The seconds that a play lasts: more than 0 and at most [`MAX_SECONDS`].
+///
+/// # Errors
+/// If it is not a number, or out of range.
+pub fn length_of_play(text: &str) -> Result<f64, String> {
+    let seconds = text.parse().ok();
+    let seconds = seconds.filter(|&seconds| seconds > 0.0 && seconds <= MAX_SECONDS);
+    let legal = "a number of seconds, more than 0 and at most a day, as in 2.5";
+    seconds.ok_or_else(|| format!("{text} is not {legal}"))
+}
+
 impl Switch {
     /// The same switch, `ticks` later.
     #[must_use]

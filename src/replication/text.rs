@@ -20,7 +20,7 @@ use std::time::Duration;
 
 use cubewire_codec::ladder::{self, Rung};
 use cubewire_codec::{Stages, StagesTextError};
-use cubewire_link::{Conditions, ConditionsTextError};
+use cubewire_link::{Conditions, ConditionsTextError, PRESETS, Preset};
 use cubewire_protocol::{BaselineChoice, Interpolation};
 use cubewire_scene::TICKS_PER_SECOND;
 
@@ -65,6 +65,12 @@ pub enum LaneTextError {
     /// The link cannot be parsed.
     #[error(transparent)]
     Link(#[from] ConditionsTextError),
+    /// There is no such preset of the simulated network.
+    #[error("unknown network `{name}`; one of {}", network_names())]
+    UnknownNetwork {
+        /// The name that was given.
+        name: String,
+    },
     /// There is no such interpolation.
     #[error("unknown interpolation `{name}`; one of {}", interpolation_names())]
     UnknownInterpolation {
@@ -110,6 +116,12 @@ fn similar(given: &str, names: impl IntoIterator<Item = &'static str>) -> String
         .unwrap_or_default()
 }
 
+/// The names of all presets of the simulated network.
+#[must_use]
+pub fn network_names() -> String {
+    PRESETS.each_ref().map(|preset| preset.name).join(", ")
+}
+
 fn interpolation_names() -> String {
     Interpolation::ALL.map(Interpolation::name).join(", ")
 }
@@ -120,6 +132,16 @@ fn interpolation_names() -> String {
 /// If there is none.
 pub fn rung(name: &str) -> Result<Rung, LaneTextError> {
     ladder::rung(name).ok_or_else(|| LaneTextError::UnknownRung {
+        name: name.to_owned(),
+    })
+}
+
+/// The preset of the simulated network of that name.
+///
+/// # Errors
+/// If there is none.
+pub fn network(name: &str) -> Result<&'static Preset, LaneTextError> {
+    Preset::by_name(name).ok_or_else(|| LaneTextError::UnknownNetwork {
         name: name.to_owned(),
     })
 }

@@ -3,13 +3,10 @@
 
 use std::str::FromStr;
 
-use bevy::prelude::*;
-use cubewire_link::{PRESETS, Preset};
-
 use crate::game::right_lane;
 use crate::named::Named;
 use crate::panel::{PanelSize, STEPS};
-use crate::recording::MAX_SECONDS;
+use crate::recording::length_of_play;
 use crate::replication::{self, LaneChanges, LaneSettings};
 use crate::theme::Theme;
 use crate::view::{Half, Quality};
@@ -66,7 +63,7 @@ pub enum AddressError {
 }
 
 /// Every parameter.
-const NAMES: [&str; 14] = [
+const NAMES: [&str; 15] = [
     "left",
     "right",
     "rung",
@@ -81,6 +78,7 @@ const NAMES: [&str; 14] = [
     "theme",
     "panel",
     "report",
+    "graphics",
 ];
 
 impl FromStr for Address {
@@ -125,11 +123,7 @@ impl Address {
             "right" => self.right = Some(right_lane(value)?),
             "rung" => self.lane.rung = Some(replication::rung(value).map_err(sentence)?),
             "network" => {
-                let preset = Preset::by_name(value).ok_or_else(|| {
-                    let names: Vec<_> = PRESETS.iter().map(|preset| preset.name).collect();
-                    format!("it is none of {}", names.join(", "))
-                })?;
-                self.lane.network = Some(preset);
+                self.lane.network = Some(replication::network(value).map_err(sentence)?);
             }
             "rate" => {
                 self.lane.send_interval_ticks =
@@ -141,12 +135,7 @@ impl Address {
             }
             "script" => self.script = Some(value.to_owned()),
             "calm" => self.calm = switch(value)?,
-            "seconds" => {
-                let seconds = value.parse().ok();
-                let seconds = seconds.filter(|&seconds| seconds > 0.0 && seconds <= MAX_SECONDS);
-                let legal = "it is no number of seconds, more than 0 and at most a day";
-                self.seconds = Some(seconds.ok_or(legal)?);
-            }
+            "seconds" => self.seconds = Some(length_of_play(value)?),
             "quality" => self.quality = Quality::by_name(value)?,
             "tour" => {
                 let steps = 1..=STEPS.len();
@@ -160,7 +149,9 @@ impl Address {
             }
             "theme" => self.theme = Some(Theme::by_name(value)?),
             "panel" => self.panel = Some(PanelSize::by_name(value)?),
-            _ => self.report = switch(value)?,
+            "report" => self.report = switch(value)?,
+            // The page has read it.
+            _ => {}
         }
         Ok(())
     }
@@ -235,7 +226,7 @@ mod tests {
         );
         assert_eq!(
             error("seconds=-1"),
-            "the address says seconds=-1: it is no number of seconds, more than 0 and at most a day"
+            "the address says seconds=-1: -1 is not a number of seconds, more than 0 and at most a day, as in 2.5"
         );
         assert!(error("right=simulation").contains("the right half shows a lane"));
         assert!(error("rung=predictd").contains("predictd"));
