@@ -26,13 +26,16 @@ extern "C" {
     #[wasm_bindgen(js_name = hasWebGpu)]
     pub(crate) fn has_web_gpu() -> bool;
 
-    /// Whether people have fingers on the page rather than a mouse.
-    #[wasm_bindgen(js_name = hasFingers)]
-    pub(crate) fn has_fingers() -> bool;
+    /// Whether people touch the page rather than use a mouse.
+    #[wasm_bindgen(js_name = hasTouch)]
+    pub(crate) fn has_touch() -> bool;
 
     /// The first frame has been drawn.
     pub(crate) fn drawn();
 
     /// The game has ended, as it was asked to.
     pub(crate) fn ended();
+
+    /// The game has ended because it cannot go on.
+    pub(crate) fn failed();
 }

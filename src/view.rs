@@ -10,7 +10,6 @@ mod bevel;
 mod camera;
 mod canvas;
 mod costs;
-mod fingers;
 mod floor;
 mod halves;
 mod notices;
@@ -23,6 +22,7 @@ mod quality;
 mod side;
 mod stage;
 mod texture;
+mod touch;
 mod trails;
 
 use bevy::prelude::*;
@@ -39,13 +39,13 @@ pub use arrivals::{Arrivals, Stale};
 pub use camera::settle_cameras;
 pub use canvas::Canvas;
 pub use costs::{Costs, CubeColors, FixedScale};
-pub use fingers::{FingerKeys, held};
 pub use halves::{SelectHalf, ShowHalf, lane_in, show};
 pub use notices::Notices;
 pub use overlay::{Overlay, Part};
 pub use pictures::{ReplicaPicture, ViewCube};
 pub use quality::Quality;
 pub use side::{Half, Selected, Side};
+pub use touch::{TouchKeys, held};
 pub use trails::Trails;
 
 /// The phases of the view, in [`PostUpdate`], before transforms are propagated.

@@ -19,6 +19,11 @@ pub(crate) fn address() -> Option<String> {
     Some(page::address())
 }
 
+/// How a setting is given when the game starts.
+pub(crate) fn setting(name: &str, value: &str) -> String {
+    format!("?{name}={value}")
+}
+
 /// Copies a text to the clipboard.
 pub(crate) fn copy(_: &egui::Context, text: &str) {
     page::copy(text);

@@ -29,6 +29,11 @@ pub(crate) const fn address() -> Option<String> {
     None
 }
 
+/// How a setting is given when the game starts.
+pub(crate) fn setting(name: &str, value: &str) -> String {
+    format!("--{name} {value}")
+}
+
 /// Copies a text to the clipboard.
 pub(crate) fn copy(ctx: &egui::Context, text: &str) {
     ctx.copy_text(text.to_owned());

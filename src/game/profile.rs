@@ -23,7 +23,7 @@ use crate::view::{CubeColors, Side, ViewPlugin, ViewSystems};
 /// Times of every frame, by part, and a panel that is laid out but not drawn.
 ///
 /// In a window, the shadow ladder has the time until the next frame, and that in which the frame is drawn.
-/// Here a frame follows the other at once, and what the shadow's task takes is no part of either.
+/// Here a frame follows the other at once, and what the shadow's task takes is not part of any frame's time.
 #[derive(Resource)]
 #[expect(
     missing_debug_implementations,

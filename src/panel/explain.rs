@@ -104,14 +104,14 @@ impl Explained {
         let again = key_of(Action::Help);
         let bottom = keys_end(picture);
         Callout {
-            title: if self.plays && state.has_fingers {
+            title: if self.plays && state.has_touch {
                 "drag rolls  ·  two fingers turn and zoom  ·  the panel compresses"
             } else if self.plays {
                 "arrow keys roll  ·  Space blow  ·  Z katamari  ·  PageUp compress"
             } else {
                 "PageUp compress  ·  drag orbit  ·  T trails"
             },
-            text: if state.has_fingers {
+            text: if state.has_touch {
                 "Any touch starts.".to_owned()
             } else if self.plays_itself {
                 format!("Any key takes over. {again} explains again.")

@@ -57,9 +57,9 @@ pub struct PanelState {
     /// Whether the screen is being explained.
     #[serde(skip)]
     pub explaining: bool,
-    /// Whether the player has fingers on the screen rather than keys.
+    /// Whether the player touches the screen rather than uses keys.
     #[serde(skip)]
-    pub has_fingers: bool,
+    pub has_touch: bool,
     /// Index of the rung that was last selected.
     #[serde(skip)]
     pub last_rung: usize,
@@ -165,7 +165,7 @@ impl Default for PanelState {
             explained: false,
             packet_order: Order::default(),
             explaining: false,
-            has_fingers: false,
+            has_touch: false,
             last_rung: 0,
             range: None,
             frozen: None,

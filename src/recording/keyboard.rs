@@ -9,7 +9,7 @@ use bevy_egui::input::EguiWantsInput;
 use super::{ReplayCheck, ScriptPlayback};
 use crate::controls::{Action, ControlsPlugin, ControlsSystems};
 use crate::simulation::{HeldKeys, ResetSimulation};
-use crate::view::{self, FingerKeys};
+use crate::view::{self, TouchKeys};
 
 /// Holds the keys of the keyboard and handles reset, pause and step. Adds the [`ControlsPlugin`].
 #[derive(Debug)]
@@ -32,10 +32,10 @@ impl Plugin for KeyboardPlugin {
 fn hold(
     keys: Res<ButtonInput<KeyCode>>,
     egui: Option<Res<EguiWantsInput>>,
-    fingers: Option<Res<FingerKeys>>,
+    touch: Option<Res<TouchKeys>>,
     mut held: ResMut<HeldKeys>,
 ) {
-    held.0 = view::held(&keys, egui.as_deref(), fingers.as_deref());
+    held.0 = view::held(&keys, egui.as_deref(), touch.as_deref());
 }
 
 fn on_action(

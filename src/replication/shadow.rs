@@ -294,11 +294,12 @@ pub(super) fn queue(
         let sent = sent.and_then(|sample| sample.snapshots.first());
         shadow.poll()?;
         shadow.push(&world, sent);
-        let max_queued = match shadow.worker.has_threads() {
-            true => MAX_QUEUED,
-            false => MAX_QUEUED_WITHOUT_THREADS,
-        };
-        if shadow.queue.len() > max_queued {
+        if !shadow.worker.has_threads() {
+            // A tick for a tick: encoding all that waits would take a second.
+            if shadow.queue.len() > MAX_QUEUED_WITHOUT_THREADS {
+                shadow.start(Duration::ZERO)?;
+            }
+        } else if shadow.queue.len() > MAX_QUEUED {
             shadow.finish()?;
         }
     }

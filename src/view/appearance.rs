@@ -11,12 +11,8 @@ use cubewire_palette::{CUBE, INTERACTING_CUBE, amount, form};
 use cubewire_scene::{PLAYER, side};
 
 use super::quality::{self, Detail, Quality};
-use super::{
-    Canvas, Costs, CubeColors, FingerKeys, Notices, Side, ViewCube, ViewMode, ViewSystems,
-};
-use super::{
-    bevel, camera, canvas, fingers, floor, overlay, panes, picking, player, stage, trails,
-};
+use super::{Canvas, Costs, CubeColors, Notices, Side, TouchKeys, ViewCube, ViewMode, ViewSystems};
+use super::{bevel, camera, canvas, floor, overlay, panes, picking, player, stage, touch, trails};
 use crate::theme::{Theme, bevy_color};
 
 /// Opacity of the replica in the difference view.
@@ -51,12 +47,12 @@ impl Plugin for AppearancePlugin {
                     .chain(),
             )
             .add_systems(PostStartup, dress_cubes)
-            .init_resource::<FingerKeys>()
+            .init_resource::<TouchKeys>()
             .add_systems(
                 PreUpdate,
                 (
                     quality::lower,
-                    fingers::read
+                    touch::read
                         .after(InputSystems)
                         .run_if(resource_exists::<Touches>),
                 ),

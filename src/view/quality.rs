@@ -5,9 +5,10 @@ use std::time::Duration;
 use bevy::prelude::*;
 use bevy::render::renderer::{RenderAdapterInfo, RenderDevice};
 use bevy::window::PrimaryWindow;
-use wgpu::DeviceType;
+use wgpu::{Backend, DeviceType};
 
 use super::Notices;
+use crate::display;
 use crate::named::Named;
 
 /// How much work goes into a frame.
@@ -89,15 +90,20 @@ pub(super) fn choose(
     device: Option<Res<RenderDevice>>,
     mut detail: ResMut<Detail>,
 ) {
+    // Bevy has none with WebGPU.
+    let is_web_gpu = adapter
+        .as_ref()
+        .is_some_and(|adapter| adapter.backend == Backend::BrowserWebGpu);
     let is_software = adapter.is_none_or(|adapter| adapter.device_type == DeviceType::Cpu);
     let is_high = match *quality {
         Quality::Auto => !is_software,
         Quality::Low => false,
         Quality::High => true,
     };
-    let occlusion = device.is_some_and(|device| {
-        device.limits().max_storage_textures_per_shader_stage >= OCCLUSION_STORAGE_TEXTURES
-    });
+    let occlusion = !is_web_gpu
+        && device.is_some_and(|device| {
+            device.limits().max_storage_textures_per_shader_stage >= OCCLUSION_STORAGE_TEXTURES
+        });
     detail.set_if_neq(if is_high {
         Detail::High {
             occlusion,
@@ -123,8 +129,9 @@ pub(super) fn lower(
     }
     if slow.add(time.delta()) {
         *detail = Detail::Low;
-        let sentence = "low quality from now on: frames took too long (--quality high keeps it)";
-        notices.show(sentence.to_owned(), time.elapsed());
+        let high = display::setting("quality", "high");
+        let sentence = format!("low quality from now on: frames took too long ({high} keeps it)");
+        notices.show(sentence, time.elapsed());
     }
 }
 

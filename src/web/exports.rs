@@ -1,10 +1,12 @@
 //! What the page calls.
 
+use std::hint;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use bevy::prelude::*;
+use bevy::winit::WinitSettings;
 use wasm_bindgen::prelude::wasm_bindgen;
 
 use super::Address;
@@ -21,10 +23,26 @@ compile_error!(
     "without `-C target-feature=+simd128` the physics differs from the native program's"
 );
 
-/// Nothing: the page starts the game when it has loaded what the address names.
+/// What the game takes in its first minute, bytes.
+const MEMORY: usize = 192 << 20;
+
+/// What a lane for every rung takes, bytes.
+const MEMORY_OF_ALL: usize = 576 << 20;
+
+/// The page starts the game when it has loaded what the address names; this only reserves memory.
 #[must_use]
 pub fn main() -> ExitCode {
+    reserve(MEMORY);
     ExitCode::SUCCESS
+}
+
+/// Asks the browser for memory. The allocator would ask for 64 KiB at a time, and each time the browser takes a
+/// while.
+fn reserve(bytes: usize) {
+    let mut memory = Vec::<u8>::new();
+    if memory.try_reserve(bytes).is_ok() {
+        drop(hint::black_box(memory));
+    }
 }
 
 /// Starts the game in the canvas.
@@ -58,7 +76,7 @@ pub fn start(query: &str, script_name: &str, script: Option<String>) -> Result<(
     window::add_game(&mut app, settings).map_err(sentence)?;
     let world = app.world_mut();
     let mut panel = world.resource_mut::<PanelState>();
-    panel.has_fingers = page::has_fingers();
+    panel.has_touch = page::has_touch();
     // What is watched is not covered.
     if address.script.is_some() {
         panel.explaining = false;
@@ -76,6 +94,8 @@ pub fn start(query: &str, script_name: &str, script: Option<String>) -> Result<(
             }
         });
     }
+    // Between frames nothing runs: a frame that sleeps costs nothing.
+    app.insert_resource(WinitSettings::continuous());
     app.add_systems(Update, follow_page.before(PanelSystems::Notices));
     app.add_systems(Last, (say_drawn, say_ended.run_if(on_message::<AppExit>)));
     app.run();
@@ -121,6 +141,7 @@ pub fn check_script(name: &str, text: &str) -> Option<String> {
 pub fn tick_by_tick(name: &str, text: &str, ticks: u32, lane: &str) -> Result<String, String> {
     let script = Script::parse(text, Path::new(name)).map_err(sentence)?;
     let lane = lane.parse::<LaneSettings>().map_err(sentence)?;
+    reserve(MEMORY_OF_ALL);
     headless::tick_by_tick(script, ticks.into(), &lane).map_err(sentence)
 }
 
@@ -143,8 +164,12 @@ fn say_drawn(mut frames: Local<u32>) {
     }
 }
 
-fn say_ended() {
-    page::ended();
+/// A renderer that has lost its device ends the game with an error.
+fn say_ended(mut exits: MessageReader<AppExit>) {
+    match exits.read().any(AppExit::is_error) {
+        true => page::failed(),
+        false => page::ended(),
+    }
 }
 
 fn sentence(error: impl ToString) -> String {

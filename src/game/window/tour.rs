@@ -14,7 +14,7 @@ use crate::recording::{Script, ScriptPlayback};
 use crate::replication::{Divergence, LaneSettingsQuery, LinkSettings, ReplicationSystems};
 use crate::simulation::ResetSimulation;
 use crate::view::{
-    self, CubeColors, FingerKeys, Half, SelectHalf, Selected, Side, Trails, ViewMode,
+    self, CubeColors, Half, SelectHalf, Selected, Side, TouchKeys, Trails, ViewMode,
 };
 
 /// Makes it possible to take the tour.
@@ -219,12 +219,12 @@ fn hand_over(
     clock: Res<Time<Virtual>>,
     keys: Res<ButtonInput<KeyCode>>,
     egui: Option<Res<EguiWantsInput>>,
-    fingers: Option<Res<FingerKeys>>,
+    touch: Option<Res<TouchKeys>>,
     mut tour: ResMut<Tour>,
     mut course: ResMut<Course>,
     mut commands: Commands,
 ) {
-    let held = view::held(&keys, egui.as_deref(), fingers.as_deref());
+    let held = view::held(&keys, egui.as_deref(), touch.as_deref());
     if course.scene.is_none() || clock.is_paused() || held == Keys::default() {
         return;
     }

@@ -2,7 +2,7 @@
 
 use std::f32::consts::FRAC_PI_8;
 
-use bevy::input::touch::Touch;
+use bevy::input::touch::{Touch, TouchInput};
 use bevy::prelude::*;
 use bevy::window::PrimaryWindow;
 use bevy_egui::input::EguiWantsInput;
@@ -17,25 +17,27 @@ const DEAD_ZONE: f32 = 24.0;
 
 /// The arrow keys that a finger holds.
 #[derive(Resource, Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct FingerKeys(pub Keys);
+pub struct TouchKeys(pub Keys);
 
 /// What the player holds, with keys or fingers.
 #[must_use]
 pub fn held(
     keys: &ButtonInput<KeyCode>,
     egui: Option<&EguiWantsInput>,
-    fingers: Option<&FingerKeys>,
+    touch: Option<&TouchKeys>,
 ) -> Keys {
-    let fingers = fingers.map(|fingers| fingers.0).unwrap_or_default();
-    controls::held(keys, egui).or(fingers)
+    let touch = touch.map(|touch| touch.0).unwrap_or_default();
+    controls::held(keys, egui).or(touch)
 }
 
 /// Reads the fingers that were put on the picture, and not on the panel.
 pub(super) fn read(
     touches: Res<Touches>,
+    mut messages: MessageReader<TouchInput>,
+    mut was_pair: Local<bool>,
     inset: Res<Inset>,
     window: Single<&Window, With<PrimaryWindow>>,
-    mut held: ResMut<FingerKeys>,
+    mut held: ResMut<TouchKeys>,
     mut orbit: ResMut<Orbit>,
 ) {
     let mut fingers: Vec<&Touch> = touches
@@ -43,12 +45,18 @@ pub(super) fn read(
         .filter(|touch| !inset.covers(touch.start_position(), window.size()))
         .collect();
     fingers.sort_by_key(|touch| touch.id());
+    // Of two fingers one leaves first: the other does not roll then.
+    *was_pair = fingers.len() > 1 || (*was_pair && !fingers.is_empty());
     let keys = match fingers[..] {
-        [finger] => arrows(finger.position() - finger.start_position()),
+        [finger] if !*was_pair => arrows(finger.position() - finger.start_position()),
         _ => Keys::default(),
     };
-    held.set_if_neq(FingerKeys(keys));
-    if let [one, other] = fingers[..] {
+    held.set_if_neq(TouchKeys(keys));
+    // `Touches` keeps the last movement for as long as fingers rest.
+    let has_moved = messages.read().count() > 0;
+    if let [one, other] = fingers[..]
+        && has_moved
+    {
         orbit.drag((one.delta() + other.delta()) / 2.0);
         let [before, now] = [
             one.previous_position().distance(other.previous_position()),
@@ -78,7 +86,7 @@ fn arrows(dragged: Vec2) -> Keys {
 
 #[cfg(test)]
 mod tests {
-    use bevy::input::touch::{TouchInput, TouchPhase, touch_screen_input_system};
+    use bevy::input::touch::{TouchPhase, touch_screen_input_system};
 
     use super::*;
 
@@ -97,7 +105,7 @@ mod tests {
             .init_resource::<Touches>()
             .init_resource::<Inset>()
             .init_resource::<Orbit>()
-            .init_resource::<FingerKeys>()
+            .init_resource::<TouchKeys>()
             .add_systems(PreUpdate, touch_screen_input_system)
             .add_systems(Update, read);
         app.world_mut().spawn((Window::default(), PrimaryWindow));
@@ -122,7 +130,7 @@ mod tests {
         use TouchPhase::{Ended, Moved, Started};
         let mut app = app();
         let orbit = |app: &App| *app.world().resource::<Orbit>();
-        let keys = |app: &App| app.world().resource::<FingerKeys>().0;
+        let keys = |app: &App| app.world().resource::<TouchKeys>().0;
         let before = orbit(&app);
         touch(&mut app, &[(1, Started, [100.0, 100.0])]);
         touch(&mut app, &[(1, Moved, [160.0, 100.0])]);
@@ -142,11 +150,17 @@ mod tests {
             &[(1, Moved, [170.0, 100.0]), (2, Moved, [330.0, 100.0])],
         );
         assert!(orbit(&app).distance() < turned.distance());
-        touch(
-            &mut app,
-            &[(1, Ended, [170.0, 100.0]), (2, Ended, [330.0, 100.0])],
-        );
+        let rested = orbit(&app);
+        touch(&mut app, &[]);
+        assert_eq!(orbit(&app), rested);
+        // The finger that stays does not roll; the next one does.
+        touch(&mut app, &[(2, Ended, [330.0, 100.0])]);
         assert_eq!(keys(&app), Keys::default());
+        touch(&mut app, &[(1, Ended, [170.0, 100.0])]);
+        assert_eq!(keys(&app), Keys::default());
+        touch(&mut app, &[(3, Started, [100.0, 100.0])]);
+        touch(&mut app, &[(3, Moved, [100.0, 40.0])]);
+        assert!(keys(&app).up);
     }
 
     #[test]
@@ -158,6 +172,6 @@ mod tests {
         });
         touch(&mut app, &[(1, TouchPhase::Started, [1_100.0, 100.0])]);
         touch(&mut app, &[(1, TouchPhase::Moved, [1_000.0, 100.0])]);
-        assert_eq!(app.world().resource::<FingerKeys>().0, Keys::default());
+        assert_eq!(app.world().resource::<TouchKeys>().0, Keys::default());
     }
 }
