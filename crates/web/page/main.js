@@ -2,11 +2,12 @@
 // sleep while nobody looks.
 
 import init, * as game from './cubewire.js';
-import { cubewire, hasFingers } from './page.js';
+import { cubewire, hasTouch } from './page.js';
 
 const $ = (id) => document.getElementById(id);
 const canvas = $('game');
 const parameters = new URLSearchParams(location.search);
+const isInside = window !== window.top; // Of another page.
 
 // The script that was dropped on the page, until the tab is closed.
 const DROPPED = 'cubewire/dropped';
@@ -19,10 +20,20 @@ function say(text) {
   $('message').textContent = text;
 }
 
+// What can be mended in the address of the page.
+class AddressError extends Error {}
+
 function fail(why) {
   if (cubewire.error) return;
-  cubewire.error = String(why?.message ?? why);
-  say(`The game cannot go on: ${cubewire.error}\nReload the page to begin again.`);
+  // Where there is an adapter for WebGPU, and it does not work after all.
+  if (panic && cubewire.hasWebGpu && !cubewire.drawn && !parameters.has('graphics')) {
+    parameters.set('graphics', 'webgl2');
+    location.search = parameters;
+    return;
+  }
+  cubewire.error = panic || String(why?.message ?? why);
+  const advice = why instanceof AddressError ? 'Change the address of the page.' : 'Reload the page to begin again.';
+  say(`The game cannot go on: ${cubewire.error}\n${advice}`);
 }
 
 // A panic prints what happened, and then traps without a word.
@@ -36,27 +47,42 @@ window.addEventListener('error', (event) => {
   if (event.error) fail(panic || event.error);
 });
 window.addEventListener('unhandledrejection', (event) => fail(event.reason));
+canvas.addEventListener('webglcontextlost', () => fail('the browser has taken the graphics away'));
+cubewire.onFailed = () => fail('the browser has taken the graphics away');
 cubewire.onEnded = () => say('The game has ended, as the address asks. Reload the page to play again.');
 
 // ---- Sleep: without frames nothing of the game runs
 
 let asleep = false;
-const waiting = [];
+const waiting = new Set(); // The game asks for the same frame at every event.
 const nextFrame = window.requestAnimationFrame.bind(window);
-window.requestAnimationFrame = (callback) => (asleep ? waiting.push(callback) : nextFrame(callback));
+window.requestAnimationFrame = (callback) => {
+  if (!asleep) return nextFrame(callback);
+  waiting.add(callback);
+  return 0;
+};
 
 function setAsleep(value) {
-  asleep = value;
   cubewire.asleep = value;
-  if (!asleep) for (const callback of waiting.splice(0)) nextFrame(callback);
+  if (value) {
+    asleep = true;
+    return;
+  }
+  nextFrame((time) => {
+    if (cubewire.asleep) return;
+    asleep = false;
+    const callbacks = [...waiting];
+    waiting.clear();
+    for (const callback of callbacks) callback(time);
+  });
 }
 
 // A page around this one may send `{cubewire: 'sleep'}`, `{cubewire: 'wake'}` and `{cubewire: {step: 3}}`.
 window.addEventListener('message', (event) => {
-  const wish = event.data?.cubewire;
-  if (wish === 'sleep') setAsleep(true);
-  if (wish === 'wake') setAsleep(false);
-  if (wish?.step && cubewire.drawn) game.tour_step(wish.step);
+  const command = event.data?.cubewire;
+  if (command === 'sleep') setAsleep(true);
+  if (command === 'wake') setAsleep(false);
+  if (command?.step && cubewire.drawn) game.tour_step(command.step);
 });
 
 // ---- Keys: those that the game has, the page does not
@@ -71,13 +97,18 @@ canvas.addEventListener('keydown', (event) => {
   if ((KEYS.has(event.code) && !isShortcut) || isZoom) event.preventDefault();
 });
 canvas.addEventListener('contextmenu', (event) => event.preventDefault());
-canvas.addEventListener('wheel', (event) => event.preventDefault(), { passive: false });
+// Inside of an article the wheel scrolls the article, until somebody plays.
+const onWheel = (event) => {
+  if (isInside && document.activeElement !== canvas) event.stopImmediatePropagation();
+  else event.preventDefault();
+};
+window.addEventListener('wheel', onWheel, { capture: true, passive: false });
 
 // ---- Focus
 
 function showHint() {
   const hasFocus = document.hasFocus() && document.activeElement === canvas;
-  $('hint').hidden = !cubewire.drawn || hasFocus || hasFingers() || !$('cover').hidden;
+  $('hint').hidden = !cubewire.drawn || hasFocus || hasTouch() || !$('cover').hidden;
 }
 for (const type of ['focus', 'blur']) {
   canvas.addEventListener(type, showHint);
@@ -88,8 +119,9 @@ for (const type of ['focus', 'blur']) {
 
 if (document.fullscreenEnabled) {
   $('fullscreen').addEventListener('click', () => {
-    if (document.fullscreenElement) document.exitFullscreen();
-    else document.documentElement.requestFullscreen();
+    const root = document.documentElement;
+    const changed = document.fullscreenElement ? document.exitFullscreen() : root.requestFullscreen();
+    changed?.catch(() => {}); // Refused: it stays as it is.
     canvas.focus();
   });
 }
@@ -99,6 +131,9 @@ function press(button, type) {
   button.classList.toggle('held', type === 'keydown');
   canvas.dispatchEvent(new KeyboardEvent(type, { code, key, bubbles: true, cancelable: true }));
 }
+canvas.addEventListener('pointerdown', (event) => {
+  if (event.pointerType === 'touch') $('touch').hidden = false;
+});
 for (const button of $('touch').children) {
   button.addEventListener('pointerdown', (event) => {
     event.preventDefault();
@@ -129,7 +164,7 @@ async function loadScript() {
   if (file && name === `file:${file.name}`) return [file.name, file.text];
   const known = $('cover').dataset.scripts.split(' ');
   if (!known.includes(name)) {
-    throw new Error(
+    throw new AddressError(
       name.startsWith('file:')
         ? `${name.slice(5)} has to be dropped on the page again`
         : `there is no script \`${name}\`; there are ${known.join(', ')}`,
@@ -148,7 +183,11 @@ async function playFile(file) {
     window.alert(wrong);
     return;
   }
-  sessionStorage.setItem(DROPPED, JSON.stringify({ name: file.name, text }));
+  try {
+    sessionStorage.setItem(DROPPED, JSON.stringify({ name: file.name, text }));
+  } catch {
+    throw new Error(`${file.name}: the browser keeps nothing for this page, or not as much as this file`);
+  }
   parameters.set('script', `file:${file.name}`);
   for (const name of ['left', 'right', 'rung', 'network', 'rate', 'interpolation', 'tour']) parameters.delete(name);
   location.search = parameters;
@@ -157,7 +196,7 @@ window.addEventListener('dragover', (event) => event.preventDefault());
 window.addEventListener('drop', (event) => {
   event.preventDefault();
   const [file] = event.dataTransfer.files;
-  if (file && cubewire.drawn) playFile(file).catch((error) => window.alert(error.message));
+  if (file && isLoaded) playFile(file).catch((error) => window.alert(error.message));
 });
 
 // ---- Loading
@@ -168,27 +207,30 @@ function report(text) {
 
 const mb = (bytes) => (bytes / 1e6).toFixed(1);
 
-// The program, compiled while it loads.
+let isLoaded = false;
+
+// Shows how much has arrived. The browser counts what it has decompressed.
+async function showProgress(response) {
+  const total = Number($('cover').dataset.bytes) || 0;
+  let loaded = 0;
+  for (const reader = response.body.getReader(); ; ) {
+    const { done, value } = await reader.read();
+    if (done) break;
+    loaded += value.byteLength;
+    $('progress').value = total ? loaded / total : 0;
+    report(`Loading: ${mb(loaded)} of ${mb(total)} MB`);
+  }
+  performance.mark('loaded');
+  report('Starting');
+}
+
+// The program, compiled while it loads. From a response that was fetched the browser keeps what it compiles.
 async function loadProgram() {
   const response = await fetch('cubewire_bg.wasm');
   if (!response.ok) throw new Error(`cubewire_bg.wasm: ${response.status} ${response.statusText}`);
-  // Of what was compressed on the way.
-  const total = Number($('cover').dataset.bytes) || 0;
-  let loaded = 0;
-  const counted = new TransformStream({
-    transform(chunk, controller) {
-      loaded += chunk.byteLength;
-      $('progress').value = total ? loaded / total : 0;
-      report(`Loading: ${mb(loaded)} of ${mb(total)} MB`);
-      controller.enqueue(chunk);
-    },
-    flush() {
-      performance.mark('loaded');
-      report('Starting');
-    },
-  });
-  const headers = { 'Content-Type': 'application/wasm' };
-  await init({ module_or_path: new Response(response.body.pipeThrough(counted), { headers }) });
+  const copy = response.clone();
+  await Promise.all([init({ module_or_path: response }), showProgress(copy)]);
+  isLoaded = true;
 }
 
 function hasWebGl2() {
@@ -198,7 +240,7 @@ function hasWebGl2() {
 async function hasWebGpu() {
   const wanted = parameters.get('graphics') ?? 'auto';
   if (!['auto', 'webgl2', 'webgpu'].includes(wanted)) {
-    throw new Error(`the address says graphics=${wanted}: it is none of auto, webgl2, webgpu`);
+    throw new AddressError(`the address says graphics=${wanted}: it is none of auto, webgl2, webgpu`);
   }
   if (wanted === 'webgl2' || !navigator.gpu) return false;
   return Boolean(await navigator.gpu.requestAdapter().catch(() => null));
@@ -225,19 +267,28 @@ async function run() {
   }
   if (cubewire.hasWebGpu) allowShadersOfWebGl2();
   const [[name, script]] = await Promise.all([loadScript(), loadProgram()]);
-  if (!parameters.has('panel') && window.innerWidth < 800) parameters.set('panel', 'slim');
-  parameters.delete('graphics');
+  const query = new URLSearchParams(parameters);
+  const isSmall = window.innerWidth < 800 || window.innerHeight < 500;
+  if (!query.has('panel') && isSmall) query.set('panel', 'slim');
+  // What other sites hang on a link.
+  for (const name of parameters.keys()) if (/^(utm_|fbclid$|gclid$)/.test(name)) query.delete(name);
   cubewire.onDrawn = () => {
     performance.mark('drawn');
     performance.measure('from the last byte to the first picture', 'loaded', 'drawn');
     $('cover').hidden = true;
     $('fullscreen').hidden = !document.fullscreenEnabled;
-    $('touch').hidden = !hasFingers();
-    if (window === window.top) canvas.focus();
+    if (isInside) delete canvas.focus;
+    else canvas.focus();
     showHint();
     window.parent.postMessage({ cubewire: 'drawn' }, '*');
   };
-  game.start(parameters.toString(), name, script);
+  // The text around the game keeps the keys until somebody plays; winit takes them at once.
+  if (isInside) canvas.focus = () => {};
+  try {
+    game.start(query.toString(), name, script);
+  } catch (error) {
+    throw typeof error === 'string' ? new AddressError(error) : error;
+  }
 }
 
 run().catch(fail);

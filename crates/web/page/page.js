@@ -1,7 +1,7 @@
 // What the game asks of the page. The game's glue imports these by name: see src/page.rs.
 
 // What the page lets the game know, and what scripts of the page may read.
-export const cubewire = { report: null, drawn: false, asleep: false, hasWebGpu: false, onDrawn: () => {}, onEnded: () => {} };
+export const cubewire = { report: null, drawn: false, asleep: false, hasWebGpu: false, onDrawn: () => {}, onEnded: () => {}, onFailed: () => {} };
 
 if (typeof window !== 'undefined') window.cubewire = cubewire;
 
@@ -18,7 +18,8 @@ export function publish(text) {
   cubewire.report = JSON.parse(text);
 }
 
-// Where the browser keeps nothing, every visit is the first.
+// In an article's frame the panel is as its address says; that is nobody's wish for the next visit. Where the
+// browser keeps nothing, every visit is the first.
 export function recall(name) {
   try {
     return localStorage.getItem(`cubewire/${name}`) ?? undefined;
@@ -28,6 +29,7 @@ export function recall(name) {
 }
 
 export function remember(name, text) {
+  if (window !== window.top) return;
   try {
     localStorage.setItem(`cubewire/${name}`, text);
   } catch {
@@ -49,7 +51,7 @@ export function hasWebGpu() {
   return cubewire.hasWebGpu;
 }
 
-export function hasFingers() {
+export function hasTouch() {
   return matchMedia('(pointer: coarse)').matches;
 }
 
@@ -60,4 +62,8 @@ export function drawn() {
 
 export function ended() {
   cubewire.onEnded();
+}
+
+export function failed() {
+  cubewire.onFailed();
 }

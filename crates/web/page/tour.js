@@ -5,35 +5,37 @@ const frame = document.querySelector('.stage iframe');
 let current = null;
 let isDrawn = false;
 
-function throwSwitches() {
+function sendStep() {
   if (isDrawn && current) frame.contentWindow.postMessage({ cubewire: { step: Number(current.dataset.step) } }, '*');
 }
 
-function read(step) {
+function select(step) {
   if (step === current) return;
   current?.removeAttribute('aria-current');
   current = step;
   current.setAttribute('aria-current', 'step');
-  throwSwitches();
+  sendStep();
 }
 
 window.addEventListener('message', (event) => {
   if (event.source !== frame.contentWindow || event.data?.cubewire !== 'drawn') return;
   isDrawn = true;
-  throwSwitches();
+  sendStep();
 });
 
-// The step that is nearest to a third of the page's height.
+// The step at a third of the height that is left to the text; on a phone the game is above it.
 function follow() {
-  const line = window.innerHeight / 3;
-  const below = steps.findLast((step) => step.getBoundingClientRect().top <= line);
-  read(below ?? steps[0]);
+  const stage = frame.parentElement.getBoundingClientRect();
+  const top = stage.left > 0 ? 0 : stage.bottom;
+  const line = top + (window.innerHeight - top) / 3;
+  const before = steps.findLast((step) => step.getBoundingClientRect().top <= line + 1);
+  select(before ?? steps[0]);
 }
 window.addEventListener('scroll', follow, { passive: true });
 for (const step of steps) {
   step.addEventListener('click', () => {
     step.scrollIntoView({ behavior: 'smooth', block: 'start' });
-    read(step);
+    select(step);
   });
 }
 follow();

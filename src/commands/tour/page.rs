@@ -18,7 +18,7 @@ const HEAD: &str = r#"<!doctype html>
 <article>
 <h1>From 17 megabits to a hundredth</h1>
 <p>A tour through <em>Snapshot Compression</em> (Glenn Fiedler, gafferongames.com, 2015), in the game. Each step
-throws its switches in the picture beside it: scroll on, or click one. The keys work in the game, too.</p>
+changes the settings of the game beside it: scroll on, or click one. The keys work in the game, too.</p>
 "#;
 
 const FOOT: &str = r#"</article>
@@ -43,7 +43,7 @@ pub(super) fn html() -> String {
             let watch = escaped(step.watch.name());
             let _ = writeln!(
                 page,
-                "<p class=\"article\">{watch}: the article: {}</p>",
+                "<p class=\"article\">{watch}, in the article: {}</p>",
                 escaped(article)
             );
         }
@@ -52,10 +52,20 @@ pub(super) fn html() -> String {
     page + FOOT
 }
 
+/// As HTML; what is between backticks is code.
 fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;")
+    let text = text
+        .replace('&', "&amp;")
         .replace('<', "&lt;")
-        .replace('>', "&gt;")
+        .replace('>', "&gt;");
+    let mut html = String::new();
+    for (place, part) in text.split('`').enumerate() {
+        match place % 2 {
+            0 => html += part,
+            _ => html += &format!("<code>{part}</code>"),
+        }
+    }
+    html
 }
 
 #[cfg(test)]
