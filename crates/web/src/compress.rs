@@ -22,6 +22,16 @@ pub(crate) struct Sizes {
 /// What compresses well.
 const EXTENSIONS: [&str; 6] = ["wasm", "js", "html", "css", "ron", "json"];
 
+/// The extensions of compressed files.
+pub(crate) const COMPRESSED: [&str; 2] = ["br", "gz"];
+
+/// The name of a file with another extension behind it.
+pub(crate) fn beside(path: &Path, extension: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(format!(".{extension}"));
+    name.into()
+}
+
 /// Compresses every file of the folder with one of these [`EXTENSIONS`], as `FILE.br` and `FILE.gz`.
 ///
 /// # Errors
@@ -34,13 +44,14 @@ pub(crate) fn compress_all(folder: &Path) -> Result<Vec<Sizes>, WebError> {
             continue;
         }
         let bytes = fs::read(&path).map_err(WebError::file(&path))?;
-        let brotli = write(&path, "br", |file| {
+        let [br, gz] = COMPRESSED;
+        let brotli = write(&path, br, |file| {
             // Quality and window: the most that browsers take.
             let mut writer = CompressorWriter::new(file, 1 << 16, 11, 24);
             writer.write_all(&bytes)?;
             writer.flush()
         })?;
-        let gzip = write(&path, "gz", |file| {
+        let gzip = write(&path, gz, |file| {
             let mut writer = GzEncoder::new(file, Compression::best());
             writer.write_all(&bytes)?;
             writer.finish().map(drop)
@@ -62,9 +73,7 @@ fn write(
     extension: &str,
     compress: impl FnOnce(&mut dyn Write) -> io::Result<()>,
 ) -> Result<u64, WebError> {
-    let mut name = path.as_os_str().to_owned();
-    name.push(format!(".{extension}"));
-    let path = PathBuf::from(name);
+    let path = beside(path, extension);
     let file = File::create(&path).map_err(WebError::file(&path))?;
     let mut file = BufWriter::new(file);
     compress(&mut file)
@@ -74,7 +83,7 @@ fn write(
 }
 
 /// Every file in the folder and in those inside it, sorted.
-fn files(folder: &Path) -> Result<Vec<PathBuf>, WebError> {
+pub(crate) fn files(folder: &Path) -> Result<Vec<PathBuf>, WebError> {
     let mut files = Vec::new();
     for entry in fs::read_dir(folder).map_err(WebError::file(folder))? {
         let path = entry.map_err(WebError::file(folder))?.path();

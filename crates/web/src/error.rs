@@ -17,7 +17,7 @@ pub(crate) enum WebError {
     NoTarget { rustc: String, target: &'static str },
     /// A program that `--toolchain debian` needs is not there.
     #[error(
-        "{missing} is missing: `apt-get install rustc-web cargo-web rust-web-src lld` installs it"
+        "{missing} is missing: `apt-get install rustc-web cargo-web rust-web-src lld-22` installs it"
     )]
     NoDebian { missing: String },
     /// The compiler said why.

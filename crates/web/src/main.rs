@@ -46,6 +46,9 @@ struct BuildArgs {
     /// Do not compress: quicker to build, slower to load
     #[arg(long, conflicts_with = "at_most")]
     plain: bool,
+    /// Keep the names of functions, for a profiler
+    #[arg(long)]
+    names: bool,
     /// Take the game as it was compiled last, for changes of the page alone
     #[arg(long)]
     no_compile: bool,

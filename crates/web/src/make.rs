@@ -8,7 +8,7 @@ use serde_json::Value;
 use wasm_bindgen_cli_support::Bindgen;
 
 use crate::BuildArgs;
-use crate::compress::{Sizes, compress_all};
+use crate::compress::{COMPRESSED, Sizes, beside, compress_all, files};
 use crate::error::WebError;
 use crate::toolchain::{TARGET, cargo};
 
@@ -45,28 +45,46 @@ pub(crate) fn make(args: &BuildArgs) -> Result<(), WebError> {
         compile(args)?;
     }
     let out = &args.out;
-    match fs::remove_dir_all(out) {
-        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-            return Err(WebError::file(out)(error));
+    fs::create_dir_all(out).map_err(WebError::file(out))?;
+    let made = tempfile::Builder::new()
+        .prefix(".cubewire-")
+        .tempdir_in(out);
+    let made = made.map_err(WebError::file(out))?;
+    let page = made.path();
+    make_glue(
+        &target.join(TARGET).join("web/cubewire.wasm"),
+        page,
+        args.names,
+    )?;
+    copy_page(page)?;
+    if !args.plain {
+        let at_start = print_sizes(&compress_all(page)?);
+        if let Some(allowed) = args.at_most.filter(|allowed| at_start > *allowed) {
+            let mb = at_start;
+            return Err(WebError::TooLarge { mb, allowed });
         }
-        _ => fs::create_dir_all(out).map_err(WebError::file(out))?,
     }
-    make_glue(&target.join(TARGET).join("web/cubewire.wasm"), out)?;
-    copy_page(out)?;
-    if args.plain {
-        println!("{} is the page, not compressed", out.display());
-        return Ok(());
-    }
-    let sizes = compress_all(out)?;
-    let at_start = print_sizes(&sizes);
+    publish(page, out)?;
     println!("{} is the page", out.display());
-    match args.at_most {
-        Some(allowed) if at_start > allowed => Err(WebError::TooLarge {
-            mb: at_start,
-            allowed,
-        }),
-        _ => Ok(()),
+    Ok(())
+}
+
+/// Moves every file to its place in `out`, where other files are left alone. A compressed file without its
+/// successor would be older than what it is made of: it goes.
+fn publish(page: &Path, out: &Path) -> Result<(), WebError> {
+    for from in files(page)? {
+        let to = out.join(from.strip_prefix(page).unwrap_or(&from));
+        let folder = to.parent().unwrap_or(out);
+        fs::create_dir_all(folder).map_err(WebError::file(folder))?;
+        for extension in COMPRESSED {
+            let [made, old] = [&from, &to].map(|file| beside(file, extension));
+            if !made.exists() && old.exists() {
+                fs::remove_file(&old).map_err(WebError::file(&old))?;
+            }
+        }
+        fs::rename(&from, &to).map_err(WebError::file(&to))?;
     }
+    Ok(())
 }
 
 fn compile(args: &BuildArgs) -> Result<(), WebError> {
@@ -82,14 +100,14 @@ fn compile(args: &BuildArgs) -> Result<(), WebError> {
     }
 }
 
-/// Removes the names of functions, which nobody reads, and writes the glue.
-fn make_glue(wasm: &Path, out: &Path) -> Result<(), WebError> {
+/// Writes the glue, and the program with or without the names of its functions.
+fn make_glue(wasm: &Path, out: &Path, names: bool) -> Result<(), WebError> {
     let failed = |error| WebError::Bindgen(format!("{error:#}"));
     let mut bindgen = Bindgen::new();
     bindgen
         .input_path(wasm)
         .typescript(false)
-        .remove_name_section(true)
+        .remove_name_section(!names)
         .remove_producers_section(true);
     let bindgen = bindgen.web(true).map_err(failed)?;
     bindgen.generate(out).map_err(failed)
@@ -188,4 +206,42 @@ fn locked(folder: &Path, package: &str) -> Result<String, WebError> {
     let version = after.and_then(|(_, rest)| rest.split_once('"'));
     let version = version.map(|(version, _)| version.to_owned());
     version.ok_or_else(|| WebError::Metadata(format!("{} has no {package}", path.display())))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_page_replaces_the_one_before_and_no_other_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let [page, out] = ["page", "out"].map(|name| folder.path().join(name));
+        let write = |path: PathBuf, text: &str| {
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        };
+        for name in ["main.js", "main.js.br", "mine.js", "mine.js.br"] {
+            write(out.join(name), "old");
+        }
+        for name in ["main.js", "main.js.gz", "scripts/mix.ron"] {
+            write(page.join(name), "new");
+        }
+        publish(&page, &out).unwrap();
+        let found = files(&out).unwrap().into_iter().map(|path| {
+            let name = path.strip_prefix(&out).unwrap().display().to_string();
+            (name, fs::read_to_string(path).unwrap())
+        });
+        let found: Vec<_> = found.collect();
+        let wanted = [
+            ("main.js", "new"),
+            ("main.js.gz", "new"),
+            ("mine.js", "old"),
+            ("mine.js.br", "old"),
+            ("scripts/mix.ron", "new"),
+        ];
+        assert_eq!(
+            found,
+            wanted.map(|(name, text)| (name.to_owned(), text.to_owned()))
+        );
+    }
 }
