@@ -274,7 +274,6 @@ async function run() {
   for (const name of parameters.keys()) if (/^(utm_|fbclid$|gclid$)/.test(name)) query.delete(name);
   cubewire.onDrawn = () => {
     performance.mark('drawn');
-    performance.measure('from the last byte to the first picture', 'loaded', 'drawn');
     $('cover').hidden = true;
     $('fullscreen').hidden = !document.fullscreenEnabled;
     if (isInside) delete canvas.focus;
@@ -284,6 +283,7 @@ async function run() {
   };
   // The text around the game keeps the keys until somebody plays; winit takes them at once.
   if (isInside) canvas.focus = () => {};
+  performance.mark('compiled');
   try {
     game.start(query.toString(), name, script);
   } catch (error) {
