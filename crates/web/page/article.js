@@ -19,7 +19,7 @@ function wake(frame) {
   awake = frame;
   if (!awake) return;
   if (loaded.delete(awake)) send(awake, 'wake');
-  else awake.src = `index.html${awake.dataset.game}`;
+  else awake.src = new URL(`index.html${awake.dataset.game}`, import.meta.url);
   loaded.add(awake);
   if (loaded.size <= KEPT) return;
   const [oldest] = loaded;

@@ -16,9 +16,9 @@ const HEAD: &str = r#"<!doctype html>
 <body class="tour">
 <!-- `cargo run -- tour --page` prints this page. -->
 <article>
-<h1>From 17 megabits to a hundredth</h1>
-<p>A tour through <em>Snapshot Compression</em> (Glenn Fiedler, gafferongames.com, 2015), in the game. Each step
-changes the settings of the game beside it: scroll on, or click one. The keys work in the game, too.</p>
+<h1>From 17 Mbps to less than 150 kbps</h1>
+<p>A tour through <em>Snapshot Compression</em> (Glenn Fiedler, gafferongames.com, 2015), in the game. Scroll to a
+step, or click it, to change the settings of the game beside it. To use the game's keys, click the game first.</p>
 "#;
 
 const FOOT: &str = r#"</article>
