@@ -72,8 +72,8 @@ enum Command {
     Record(record::RecordArgs),
     /// Take pictures of the window's tabs and views, without a window
     Screenshots(screenshots::ScreenshotsArgs),
-    /// Print a new key for `serve` and `view`
-    Key,
+    /// Make a new key for `serve` and `view`
+    Key(key::KeyArgs),
     /// Run a soak test: viewers join, leave, and change stages and networks every few seconds, and every
     /// snapshot that arrives is compared with the one that was sent
     Soak(soak::SoakArgs),
@@ -97,7 +97,7 @@ impl Cli {
             Some(Command::Play(args)) => args.run(out),
             Some(Command::Record(args)) => args.run(out),
             Some(Command::Screenshots(args)) => args.run(out),
-            Some(Command::Key) => key::run(out),
+            Some(Command::Key(args)) => args.run(out),
             None => self.window.run(out),
         }
     }
@@ -108,10 +108,9 @@ impl Cli {
 pub fn main() -> ExitCode {
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
-        Err(error) => match describe_bad_value(&error) {
-            Some(line) => return fail(line),
-            None => error.exit(),
-        },
+        Err(error) if error.use_stderr() => return fail(describe(&error)),
+        // Help, or the version.
+        Err(error) => error.exit(),
     };
     // Not locked: Bevy prints to it when a system panics, on another thread.
     match cli.run(&mut io::stdout()) {
@@ -127,10 +126,26 @@ fn fail(error: impl Display) -> ExitCode {
     ExitCode::from(2)
 }
 
-/// An argument that cannot be parsed, in one line: `--rung: unknown rung …`. None for other errors, which
-/// clap prints.
+/// What is wrong with the command line, in one line.
 #[must_use]
-pub fn describe_bad_value(error: &clap::Error) -> Option<String> {
+pub fn describe(error: &clap::Error) -> String {
+    describe_bad_value(error).unwrap_or_else(|| {
+        // A paragraph that says what is wrong, perhaps tips, and how the command is used.
+        let text = error.to_string();
+        let mut paragraphs = text.split("\n\n");
+        let words = |paragraph: &str| paragraph.split_whitespace().collect::<Vec<_>>().join(" ");
+        let what = words(paragraphs.next().unwrap_or_default());
+        let what = what.strip_prefix("error: ").unwrap_or(&what).to_owned();
+        let tip = paragraphs.find_map(|paragraph| paragraph.trim().strip_prefix("tip: "));
+        match tip {
+            Some(tip) => format!("{what} ({})", words(tip)),
+            None => what,
+        }
+    })
+}
+
+/// An argument that cannot be parsed: `--rung: unknown rung …`. None for other errors.
+fn describe_bad_value(error: &clap::Error) -> Option<String> {
     let (ErrorKind::ValueValidation, Some(reason)) = (error.kind(), error.source()) else {
         return None;
     };

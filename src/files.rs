@@ -4,7 +4,10 @@
 #[cfg(not(target_family = "wasm"))]
 mod disk;
 #[cfg(not(target_family = "wasm"))]
-pub(crate) use disk::{NewFile, claim, publish, recall, release, remember, write_whole};
+pub(crate) use disk::{
+    NewFile, claim, is_for_others, publish, read_at_most, recall, release, remember, write_private,
+    write_whole,
+};
 
 #[cfg(target_family = "wasm")]
 mod downloads;

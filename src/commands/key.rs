@@ -1,14 +1,58 @@
 //! `cubewire key`
 
-use std::io::Write;
+use std::io::{self, Write};
+use std::path::PathBuf;
+
+use clap::Args;
 
 use super::CommandError;
+use crate::files;
 use crate::transport::udp::Key;
 
-/// Prints a new key.
-///
-/// # Errors
-/// If it cannot be printed.
-pub fn run(out: &mut impl Write) -> Result<(), CommandError> {
-    Ok(writeln!(out, "{}", Key::random().to_hex())?)
+/// `cubewire key`
+#[derive(Clone, Debug, Args)]
+pub struct KeyArgs {
+    /// Write the key to a new file that only its owner can read, instead of printing it
+    #[arg(long, value_name = "FILE")]
+    pub out: Option<PathBuf>,
+}
+
+impl KeyArgs {
+    /// Makes a new key, and prints or writes it.
+    ///
+    /// # Errors
+    /// If it cannot be printed or written; also if the file exists, which may be a key in use.
+    pub fn run(self, out: &mut impl Write) -> Result<(), CommandError> {
+        let line = format!("{}\n", Key::random().to_hex());
+        if let Some(path) = &self.out {
+            return files::write_private(path, line.as_bytes())
+                .map_err(CommandError::unwritable(path));
+        }
+        out.write_all(line.as_bytes())?;
+        if is_file_for_others() {
+            // The key is written; whether the warning is read does not change that.
+            let _ = writeln!(
+                io::stderr(),
+                "warning: others can read the file that the key is in now; `cubewire key --out FILE` writes one \
+                 that they cannot"
+            );
+        }
+        Ok(())
+    }
+}
+
+/// Whether standard output is a file that other users can read.
+#[cfg(unix)]
+fn is_file_for_others() -> bool {
+    use std::fs::File;
+    use std::os::fd::AsFd;
+
+    let output = io::stdout().as_fd().try_clone_to_owned().map(File::from);
+    let metadata = output.and_then(|file| file.metadata());
+    metadata.is_ok_and(|metadata| files::is_for_others(&metadata))
+}
+
+#[cfg(not(unix))]
+fn is_file_for_others() -> bool {
+    false
 }

@@ -6,12 +6,13 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 
+use crate::files;
 use crate::transport::udp::{Key, KeyError, Security};
 
 /// Who may connect.
 #[derive(Clone, Debug, Args)]
 pub struct SecurityArgs {
-    /// File with the key that `cubewire key` printed [default: the environment variable `CUBEWIRE_KEY`]
+    /// File with a key of `cubewire key --out FILE`, which only you can read [default: the environment variable `CUBEWIRE_KEY`]
     #[arg(long, value_name = "FILE")]
     pub key_file: Option<PathBuf>,
     /// Use no key: every program on this machine may connect, but no other machine
@@ -25,7 +26,7 @@ pub enum NoKey {
     /// None was given.
     #[error(
         "a key is needed: name its file with --key-file or put it into {KEY_VARIABLE} (`cubewire \
-         key` makes one); or use --insecure, which works on this machine alone"
+         key --out FILE` makes one); or use --insecure, which works on this machine alone"
     )]
     Missing,
     /// The file cannot be read.
@@ -35,6 +36,12 @@ pub enum NoKey {
         path: PathBuf,
         /// Why.
         source: std::io::Error,
+    },
+    /// Other users can read the file.
+    #[error("--key-file: {path}: others can read it, so that it is no secret: `chmod 600 {path}`", path = path.display())]
+    NotPrivate {
+        /// The file.
+        path: PathBuf,
     },
     /// The text is not a key.
     #[error("{place}: {source}")]
@@ -72,9 +79,19 @@ impl SecurityArgs {
     }
 }
 
+/// More than any key is long, with space around it.
+const MAX_KEY_BYTES: u64 = 1 << 10;
+
 fn read_key(path: &Path) -> Result<String, NoKey> {
-    fs::read_to_string(path).map_err(|source| NoKey::Unreadable {
+    let unreadable = |source| NoKey::Unreadable {
         path: path.to_owned(),
         source,
-    })
+    };
+    let metadata = fs::metadata(path).map_err(unreadable)?;
+    if files::is_for_others(&metadata) {
+        return Err(NoKey::NotPrivate {
+            path: path.to_owned(),
+        });
+    }
+    files::read_at_most(path, MAX_KEY_BYTES).map_err(unreadable)
 }

@@ -35,7 +35,7 @@ pub struct ServeArgs {
     #[arg(long, value_name = "N", default_value_t = 32, value_parser = max_viewers, allow_hyphen_values = true)]
     pub viewers: usize,
     /// Run without a window
-    #[arg(long)]
+    #[arg(long, conflicts_with = "report")]
     pub headless: bool,
     /// Write a CSV file at the end with a hash of every snapshot that was sent; needs --headless
     #[arg(long, value_name = "FILE", requires = "headless")]

@@ -14,7 +14,7 @@ use rand_chacha::ChaCha8Rng;
 use serde::Serialize;
 
 use super::CommandError;
-use super::args::{PlayArgs, whole_number};
+use super::args::{PlayArgs, number_within, whole_number};
 use crate::game::GameError;
 use crate::game::desktop::progress;
 use crate::game::headless::HeadlessGame;
@@ -31,7 +31,7 @@ pub struct SoakArgs {
     #[command(flatten)]
     pub play: PlayArgs,
     /// Number of the first tick; sequence numbers wrap around every 65536 ticks
-    #[arg(long, value_name = "TICK", default_value_t = 65_000, value_parser = whole_number, allow_hyphen_values = true)]
+    #[arg(long, value_name = "TICK", default_value_t = 65_000, value_parser = first_tick, allow_hyphen_values = true)]
     pub first_tick: u64,
     /// Random seed
     #[arg(long, default_value_t = 1, value_parser = whole_number, allow_hyphen_values = true)]
@@ -214,6 +214,11 @@ impl SoakTest {
 
 fn pick<T: Copy>(random: &mut ChaCha8Rng, from: &[T]) -> T {
     *from.choose(random).expect("there is at least one choice")
+}
+
+/// No game lasts as long: it would take millions of years to get there.
+fn first_tick(text: &str) -> Result<u64, String> {
+    number_within(text, 0..=1 << 56)
 }
 
 impl SoakArgs {

@@ -1,7 +1,7 @@
 //! Files on disk, written atomically.
 
 use std::fs::{self, File};
-use std::io::{self, BufWriter, Seek, SeekFrom, Write};
+use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use bevy::log::warn;
@@ -21,10 +21,7 @@ pub(crate) struct NewFile {
 impl NewFile {
     /// Creates the temporary file in the folder of `path`.
     pub(crate) fn create(path: &Path) -> io::Result<Self> {
-        let folder = match path.parent() {
-            Some(folder) if !folder.as_os_str().is_empty() => folder,
-            _ => Path::new("."),
-        };
+        let folder = folder_of(path);
         if path.is_dir() {
             return Err(io::ErrorKind::IsADirectory.into());
         }
@@ -66,6 +63,14 @@ impl Seek for NewFile {
     }
 }
 
+/// The folder that a file is in.
+fn folder_of(path: &Path) -> &Path {
+    match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    }
+}
+
 /// Writes a complete file.
 pub(crate) fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let mut file = NewFile::create(path)?;
@@ -73,9 +78,55 @@ pub(crate) fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
     file.finish()
 }
 
+/// Writes a complete new file that only its owner can read.
+///
+/// # Errors
+/// Also if there is a file of this name.
+pub(crate) fn write_private(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let folder = folder_of(path);
+    fs::metadata(folder)?;
+    // Temporary files are readable by their owner only.
+    let mut file = NamedTempFile::new_in(folder).map_err(|error| error.kind())?;
+    file.write_all(bytes)?;
+    let persisted = file.persist_noclobber(path);
+    persisted.map(drop).map_err(|error| error.error)
+}
+
+/// Whether this is an ordinary file that other users of the machine can read.
+#[cfg(unix)]
+pub(crate) fn is_for_others(metadata: &fs::Metadata) -> bool {
+    use std::os::unix::fs::PermissionsExt;
+    metadata.is_file() && metadata.permissions().mode() & 0o077 != 0
+}
+
+/// Whether this is an ordinary file that other users of the machine can read: not known here.
+#[cfg(not(unix))]
+pub(crate) fn is_for_others(_: &fs::Metadata) -> bool {
+    false
+}
+
+/// Reads a text.
+///
+/// # Errors
+/// Also if it is longer than `bytes`. No more than that is read: the path may be a device.
+pub(crate) fn read_at_most(path: &Path, bytes: u64) -> io::Result<String> {
+    let mut text = String::new();
+    let file = File::open(path)?;
+    file.take(bytes.saturating_add(1))
+        .read_to_string(&mut text)?;
+    if text.len() as u64 > bytes {
+        let reason = format!("longer than {bytes} bytes");
+        return Err(io::Error::new(io::ErrorKind::FileTooLarge, reason));
+    }
+    Ok(text)
+}
+
+/// More than any settings are long.
+const MAX_SETTINGS_BYTES: u64 = 1 << 20;
+
 /// Reads settings of an earlier run.
 pub(crate) fn recall(path: &Path) -> io::Result<String> {
-    fs::read_to_string(path)
+    read_at_most(path, MAX_SETTINGS_BYTES)
 }
 
 /// Writes settings for the next run. Creates the folder if it does not exist.
@@ -146,6 +197,34 @@ mod tests {
         assert!(write_whole(&folder.path().join("no/folder"), b"").is_err());
         let error = write_whole(folder.path(), b"").unwrap_err();
         assert_eq!(error.to_string(), "is a directory");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_private_file_is_its_owners_and_replaces_none() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("key");
+        write_private(&path, b"secret").unwrap();
+        assert!(!is_for_others(&fs::metadata(&path).unwrap()));
+        let error = write_private(&path, b"other").unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::AlreadyExists);
+        assert_eq!(fs::read(&path).unwrap(), b"secret");
+        let public = folder.path().join("public");
+        write_whole(&public, b"").unwrap();
+        assert!(is_for_others(&fs::metadata(public).unwrap()));
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 2);
+    }
+
+    #[test]
+    fn a_text_is_read_up_to_its_bound() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a");
+        fs::write(&path, "0123").unwrap();
+        assert_eq!(read_at_most(&path, 4).unwrap(), "0123");
+        let error = read_at_most(&path, 3).unwrap_err();
+        assert_eq!(error.to_string(), "longer than 3 bytes");
+        #[cfg(unix)]
+        assert!(recall(Path::new("/dev/zero")).is_err());
     }
 
     #[test]

@@ -15,19 +15,23 @@
 mod error;
 mod file;
 
-use cubewire_scene::Keys;
+use cubewire_scene::{Keys, TICKS_PER_SECOND};
 use serde::{Deserialize, Serialize};
 
+use super::MAX_SECONDS;
 use crate::view::{Half, Side};
 
 pub use error::ScriptError;
 pub(super) use file::FORMAT;
 
+/// Ticks of a script, at most: a day.
+pub(super) const MAX_TICKS: u64 = MAX_SECONDS as u64 * TICKS_PER_SECOND as u64;
+
 /// The keys that are held and what the halves show, by tick.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Script {
-    /// Length in ticks, after which the script repeats. At least 1 in a file; 0 in the default, which
+    /// Length in ticks, after which the script repeats. From 1 to a day in a file; 0 in the default, which
     /// holds no keys.
     pub ticks: u64,
     /// Lead-in: ticks at the start that are played, but precede the recording and are not shown.
@@ -241,6 +245,10 @@ mod tests {
         assert_eq!(
             parse("(ticks: 0, steps: [])").unwrap_err(),
             "a.ron: ticks must be at least 1"
+        );
+        assert_eq!(
+            parse("(ticks: 18446744073709551615, steps: [])").unwrap_err(),
+            "a.ron: a script lasts 5184000 ticks, a day, at most, and this 18446744073709551615"
         );
     }
 }

@@ -27,6 +27,9 @@ const PROTOCOL_ID: u64 = u64::from_be_bytes(*b"cubewire");
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Key([u8; NETCODE_KEY_BYTES]);
 
+/// What netcode takes where there is no security.
+const INSECURE: [u8; NETCODE_KEY_BYTES] = [0; NETCODE_KEY_BYTES];
+
 /// Which clients are admitted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Security {
@@ -38,8 +41,14 @@ pub enum Security {
 
 /// A text that is not a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("a key is 64 hexadecimal digits, as `cubewire key` prints them")]
-pub struct KeyError;
+pub enum KeyError {
+    /// It is something else.
+    #[error("a key is 64 hexadecimal digits, as `cubewire key` prints them")]
+    Form,
+    /// It is that of [`Security::Insecure`], which everybody knows.
+    #[error("a key of zeros is no secret: `cubewire key` makes one")]
+    Zeros,
+}
 
 impl Key {
     /// A new key, from the operating system's random numbers.
@@ -62,13 +71,16 @@ impl FromStr for Key {
         let digits = text.trim().as_bytes();
         let mut key = [0; NETCODE_KEY_BYTES];
         if digits.len() != 2 * key.len() {
-            return Err(KeyError);
+            return Err(KeyError::Form);
         }
         for (byte, pair) in key.iter_mut().zip(digits.chunks_exact(2)) {
-            let digit = |digit: u8| (digit as char).to_digit(16).ok_or(KeyError);
+            let digit = |digit: u8| (digit as char).to_digit(16).ok_or(KeyError::Form);
             *byte = (digit(pair[0])? << 4 | digit(pair[1])?) as u8;
         }
-        Ok(Self(key))
+        match key {
+            INSECURE => Err(KeyError::Zeros),
+            _ => Ok(Self(key)),
+        }
     }
 }
 
@@ -83,7 +95,7 @@ impl Security {
     const fn private_key(&self) -> [u8; NETCODE_KEY_BYTES] {
         match self {
             Self::Key(key) => key.0,
-            Self::Insecure => [0; NETCODE_KEY_BYTES],
+            Self::Insecure => INSECURE,
         }
     }
 }
@@ -136,7 +148,8 @@ mod tests {
             &format!("{digits}0"),
             &digits.replace("00", "é"),
         ] {
-            assert_eq!(text.parse::<Key>(), Err(KeyError), "{text}");
+            assert_eq!(text.parse::<Key>(), Err(KeyError::Form), "{text}");
         }
+        assert_eq!(digits.parse::<Key>(), Err(KeyError::Zeros));
     }
 }

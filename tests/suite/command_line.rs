@@ -332,7 +332,11 @@ fn a_bad_value_is_quoted_beside_its_flag_and_what_is_legal() {
         ),
         (
             &["soak", "--first-tick", "soon"],
-            "--first-tick: soon is not a whole number from 0 to 18446744073709551615",
+            "--first-tick: soon is not a whole number from 0 to 72057594037927936",
+        ),
+        (
+            &["soak", "--first-tick", "18446744073709551615"],
+            "--first-tick: 18446744073709551615 is not a whole number from 0 to 72057594037927936",
         ),
         (
             &["viewers", "--max", "-1"],
@@ -556,9 +560,38 @@ fn serving_and_viewing_say_what_they_lack() {
         said.contains("--key-file: ") && said.contains(key),
         "{said}"
     );
+    let made = cubewire(&["key", "--out", key]).output().unwrap();
+    assert!(made.status.success() && made.stdout.is_empty(), "{made:?}");
+    let said = complaint(&["key", "--out", key]);
+    assert!(said.starts_with(&format!("error: {key}: ")), "{said}");
+    // Written to in place, it stays private.
     fs::write(key, "open sesame").unwrap();
     let said = complaint(&[&serve[..], &["--key-file", key]].concat());
     assert!(said.contains("64 hexadecimal digits"), "{said}");
+    fs::write(key, "0".repeat(64)).unwrap();
+    let said = complaint(&[&serve[..], &["--key-file", key]].concat());
+    assert!(said.contains("a key of zeros is no secret"), "{said}");
+    #[cfg(unix)]
+    {
+        use std::fs::{File, Permissions};
+        use std::os::unix::fs::PermissionsExt;
+        let said = complaint(&[&serve[..], &["--key-file", "/dev/zero"]].concat());
+        assert!(said.contains("longer than 1024 bytes"), "{said}");
+        fs::set_permissions(key, Permissions::from_mode(0o640)).unwrap();
+        let said = complaint(&[&serve[..], &["--key-file", key]].concat());
+        let wanted = format!(
+            "error: --key-file: {key}: others can read it, so that it is no secret: `chmod 600 {key}`\n"
+        );
+        assert_eq!(said, wanted);
+        let public = File::create(folder.path().join("public")).unwrap();
+        public
+            .set_permissions(Permissions::from_mode(0o644))
+            .unwrap();
+        let mut key = std::process::Command::new(assert_cmd::cargo::cargo_bin("cubewire"));
+        let made = key.arg("key").stdout(public).output().unwrap();
+        let said = String::from_utf8(made.stderr).unwrap();
+        assert!(said.starts_with("warning: others can read"), "{said}");
+    }
     assert!(
         complaint(&[&serve[..], &["--insecure", "--viewers", "0"]].concat())
             .contains("--viewers: 0")
@@ -585,6 +618,38 @@ fn serving_and_viewing_say_what_they_lack() {
     let wanted = "error: never connected: nothing listens at 127.0.0.1:1\n";
     assert_eq!(said, wanted);
     assert!(output.stdout.is_empty(), "{:?}", output.stdout);
+}
+
+#[test]
+fn a_command_line_that_is_not_understood_is_answered_in_one_line() {
+    for (arguments, wanted) in [
+        (
+            &["--calmer"][..],
+            "error: unexpected argument '--calmer' found (a similar argument exists: '--calm')\n",
+        ),
+        (
+            &["headles"],
+            "error: unrecognized subcommand 'headles' (some similar subcommands exist: 'help', 'headless')\n",
+        ),
+        (
+            &["serve", "--insecure"],
+            "error: the following required arguments were not provided: --bind <ADDR>\n",
+        ),
+        (
+            &[
+                "serve",
+                "--insecure",
+                "--bind",
+                "127.0.0.1:0",
+                "--headless",
+                "--report",
+                "a",
+            ],
+            "error: the argument '--headless' cannot be used with '--report <FILE>'\n",
+        ),
+    ] {
+        assert_eq!(complaint(arguments), wanted);
+    }
 }
 
 #[test]

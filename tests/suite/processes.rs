@@ -189,8 +189,8 @@ fn a_viewer_without_a_window_says_when_it_is_connected_and_fails_if_it_never_was
     let folder = TempDir::new().unwrap();
     let at = |name: &str| folder.path().join(name);
     for name in ["key", "other-key"] {
-        let output = cubewire(None).arg("key").output().unwrap();
-        fs::write(at(name), output.stdout).unwrap();
+        let made = cubewire(None).args(["key", "--out"]).arg(at(name)).status();
+        assert!(made.unwrap().success());
     }
     let keys = ["key", "other-key"].map(|name| at(name).to_str().unwrap().to_owned());
     let secure = keys.each_ref().map(|key| ["--key-file", key]);
@@ -316,8 +316,8 @@ fn agree_over_a_bad_network(namespaces: &Namespaces) {
     let folder = TempDir::new().unwrap();
     let at = |name: &str| folder.path().join(name);
     let key = at("key");
-    let output = cubewire(None).arg("key").output().unwrap();
-    fs::write(&key, output.stdout).unwrap();
+    let made = cubewire(None).args(["key", "--out"]).arg(&key).status();
+    assert!(made.unwrap().success());
     let secure = ["--key-file", key.to_str().unwrap()];
     let [a, b] = namespaces.names.each_ref().map(|name| Some(name.as_str()));
     let bind = format!("{SERVER}:0");

@@ -3,6 +3,7 @@
 use std::io;
 use std::path::PathBuf;
 
+use super::MAX_TICKS;
 use super::file::{FORMAT, MAX_FILE_BYTES};
 
 /// Why a script cannot be loaded.
@@ -55,6 +56,14 @@ pub enum ScriptError {
         step: usize,
         /// Its tick.
         at: u64,
+        /// Length of the script.
+        ticks: u64,
+    },
+    /// The script lasts too long.
+    #[error("{}: a script lasts {MAX_TICKS} ticks, a day, at most, and this {ticks}", path.display())]
+    TooManyTicks {
+        /// The file.
+        path: PathBuf,
         /// Length of the script.
         ticks: u64,
     },

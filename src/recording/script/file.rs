@@ -8,7 +8,7 @@ use ron::extensions::Extensions;
 use ron::ser::PrettyConfig;
 use serde::Deserialize;
 
-use super::{Half, Script, ScriptError, Step};
+use super::{Half, MAX_TICKS, Script, ScriptError, Step};
 use crate::files::write_whole;
 
 /// Size of a file, at most: many hours of play.
@@ -73,6 +73,13 @@ impl Script {
         }
         if script.ticks == 0 {
             return Err(ScriptError::Empty { path: path() });
+        }
+        if script.ticks > MAX_TICKS {
+            let ticks = script.ticks;
+            return Err(ScriptError::TooManyTicks {
+                path: path(),
+                ticks,
+            });
         }
         let mut before = None;
         for (index, &Step { at, .. }) in script.steps.iter().enumerate() {
