@@ -1,6 +1,6 @@
 //! Writes fields as text for other tools.
 
-use std::fs::{self, File};
+use std::fs;
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
@@ -9,6 +9,7 @@ use cubewire_codec::quantize::SmallestThree;
 
 use crate::cli::{ExportArgs, ExportField};
 use crate::error::LabError;
+use crate::files::write_whole;
 use crate::pairs;
 use crate::recording::Recording;
 
@@ -27,22 +28,12 @@ pub(crate) fn run(
     })
 }
 
-/// Writes under a temporary name first, so that a file with the final name is always complete.
 fn write_file(recording: &Recording, args: &ExportArgs, path: &Path) -> io::Result<()> {
     if fs::canonicalize(path).is_ok_and(|out| fs::canonicalize(&args.file).is_ok_and(|f| f == out))
     {
         return Err(io::Error::other("it is the recording that is being read"));
     }
-    let mut partial = path.as_os_str().to_owned();
-    partial.push(".partial");
-    let written = File::create(&partial)
-        .and_then(|file| write(recording, args.field, BufWriter::new(file)))
-        .and_then(|()| fs::rename(&partial, path));
-    if written.is_err() {
-        // The first error is reported.
-        let _ = fs::remove_file(&partial);
-    }
-    written
+    write_whole(path, |file| write(recording, args.field, file))
 }
 
 fn write(recording: &Recording, field: ExportField, mut out: impl Write) -> io::Result<()> {

@@ -17,6 +17,7 @@ mod ablate;
 mod cli;
 mod error;
 mod export;
+mod files;
 mod pairs;
 mod path;
 mod plot;

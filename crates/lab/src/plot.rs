@@ -1,7 +1,7 @@
 //! Draws the distributions of [`Stats`].
 
-use std::fs::{self, File};
-use std::io::{self, BufWriter, Write};
+use std::fs;
+use std::io::{self, Write};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
@@ -12,6 +12,7 @@ use plotters::prelude::*;
 use plotters::style::{FontStyle, register_font};
 
 use crate::error::LabError;
+use crate::files::write_whole;
 use crate::stats::{Differences, MAX_DIFFERENCE, Stats};
 
 const SIZE: (u32, u32) = (960, 540);
@@ -71,17 +72,16 @@ fn draw_file(path: PathBuf, draw: impl FnOnce(&Area<'_>) -> Drawn) -> Result<(),
             path,
         });
     }
-    write_png(&path, &pixels).map_err(|source| LabError::Unwritable { path, source })
+    write_whole(&path, |file| write_png(file, &pixels))
+        .map_err(|source| LabError::Unwritable { path, source })
 }
 
-fn write_png(path: &Path, pixels: &[u8]) -> io::Result<()> {
-    let mut file = BufWriter::new(File::create(path)?);
-    let mut encoder = png::Encoder::new(&mut file, SIZE.0, SIZE.1);
+fn write_png(file: impl Write, pixels: &[u8]) -> io::Result<()> {
+    let mut encoder = png::Encoder::new(file, SIZE.0, SIZE.1);
     encoder.set_color(png::ColorType::Rgb);
     let mut writer = encoder.write_header()?;
     writer.write_image_data(pixels)?;
-    writer.finish()?;
-    file.flush()
+    Ok(writer.finish()?)
 }
 
 fn cumulative(area: &Area<'_>, title: &str, unit: &str, differences: &Differences) -> Drawn {

@@ -1,7 +1,7 @@
 //! Trains a model for arithmetic coding.
 
-use std::fs;
-use std::io::Write;
+use std::fs::File;
+use std::io::{Read, Write};
 use std::path::Path;
 
 use cubewire_codec::entropy::TrainedModel;
@@ -11,6 +11,7 @@ use cubewire_codec::{Baseline, Sequence, Stages};
 
 use crate::cli::TrainArgs;
 use crate::error::LabError;
+use crate::files::write_whole;
 use crate::progress;
 use crate::recording::{BASELINE_FRAMES, Recording};
 
@@ -31,9 +32,11 @@ pub(crate) fn run(args: &TrainArgs, out: &mut impl Write) -> Result<(), LabError
         bar.suspend(|| writeln!(out, "{}: {mean:.1} bytes a packet", rung.name))
     })?;
     bar.finish_and_clear();
-    fs::write(&args.out, model.to_bytes()).map_err(|source| LabError::Unwritable {
-        path: args.out.clone(),
-        source,
+    write_whole(&args.out, |file| file.write_all(&model.to_bytes())).map_err(|source| {
+        LabError::Unwritable {
+            path: args.out.clone(),
+            source,
+        }
     })
 }
 
@@ -81,12 +84,21 @@ fn pass(trainer: &mut Trainer, stages: Stages, recording: &Recording) -> usize {
     bytes
 }
 
+/// Many times the length of a model.
+const MAX_MODEL_BYTES: u64 = 64 << 20;
+
 /// Reads a model from a file.
 pub(crate) fn read_model(path: &Path) -> Result<TrainedModel, LabError> {
     let unreadable = |reason: String| LabError::Model {
         path: path.to_owned(),
         reason,
     };
-    let bytes = fs::read(path).map_err(|error| unreadable(error.to_string()))?;
+    let mut bytes = Vec::new();
+    File::open(path)
+        .and_then(|file| file.take(MAX_MODEL_BYTES + 1).read_to_end(&mut bytes))
+        .map_err(|error| unreadable(error.to_string()))?;
+    if bytes.len() as u64 > MAX_MODEL_BYTES {
+        return Err(unreadable(format!("longer than {MAX_MODEL_BYTES} bytes")));
+    }
     TrainedModel::from_bytes(&bytes).map_err(|error| unreadable(error.to_string()))
 }
