@@ -61,7 +61,7 @@ export class Game {
     const { width = 800, height = 450, path = 'index.html', ...others } = options;
     game.context = await browser.newContext({ viewport: { width, height }, acceptDownloads: true, ...others });
     game.page = await game.context.newPage();
-    game.page.setDefaultTimeout(120_000);
+    game.page.setDefaultTimeout(180_000);
     game.watch(game.page);
     await game.page.goto(`${address}${path}${query}`);
     return game;
@@ -89,7 +89,7 @@ export class Game {
   }
 
   // Waits until the report says so, and returns it.
-  async until(what, isSo, seconds = 90) {
+  async until(what, isSo, seconds = 180) {
     const end = Date.now() + 1_000 * seconds;
     let report;
     while (Date.now() < end) {
