@@ -2,14 +2,12 @@
 
 import { spawn } from 'node:child_process';
 import { existsSync, mkdirSync } from 'node:fs';
-import { dirname, resolve } from 'node:path';
+import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { chromium } from 'playwright-core';
+import { PAGE } from './folder.mjs';
 
 const here = dirname(fileURLToPath(import.meta.url));
-
-// The folder that `cargo web build` made.
-export const PAGE = resolve(process.env.CUBEWIRE_PAGE ?? `${here}/../../../../target/page`);
 
 // Where pictures go, to be looked at.
 const PICTURES = process.env.CUBEWIRE_PICTURES;

@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { parseArgs } from 'node:util';
-import { PAGE } from './browser.mjs';
+import { PAGE } from './folder.mjs';
 
 const glue = await import(`${PAGE}/cubewire.js`);
 glue.initSync({ module: readFileSync(`${PAGE}/cubewire_bg.wasm`) });

@@ -1,0 +1,7 @@
+import { dirname, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const here = dirname(fileURLToPath(import.meta.url));
+
+// The folder that `cargo web build` made.
+export const PAGE = resolve(process.env.CUBEWIRE_PAGE ?? `${here}/../../../../target/page`);
