@@ -1,11 +1,13 @@
 //! Files on disk, written atomically.
 
 use std::fs::{self, File};
-use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
+use std::io::{self, BufWriter, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use bevy::log::warn;
 use tempfile::{NamedTempFile, TempPath};
+
+use super::read_at_most;
 
 /// A file that is being written under a temporary name. [`finish`](Self::finish) renames it; until then an
 /// existing file of its name is unchanged. If it is dropped before, the temporary file is removed.
@@ -103,22 +105,6 @@ pub(crate) fn is_for_others(metadata: &fs::Metadata) -> bool {
 #[cfg(not(unix))]
 pub(crate) fn is_for_others(_: &fs::Metadata) -> bool {
     false
-}
-
-/// Reads a text.
-///
-/// # Errors
-/// Also if it is longer than `bytes`. No more than that is read: the path may be a device.
-pub(crate) fn read_at_most(path: &Path, bytes: u64) -> io::Result<String> {
-    let mut text = String::new();
-    let file = File::open(path)?;
-    file.take(bytes.saturating_add(1))
-        .read_to_string(&mut text)?;
-    if text.len() as u64 > bytes {
-        let reason = format!("longer than {bytes} bytes");
-        return Err(io::Error::new(io::ErrorKind::FileTooLarge, reason));
-    }
-    Ok(text)
 }
 
 /// More than any settings are long.

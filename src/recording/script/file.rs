@@ -1,7 +1,6 @@
 //! Scripts and replays as RON files: reading, checking, writing.
 
-use std::fs::File;
-use std::io::{self, Read};
+use std::io;
 use std::path::Path;
 
 use ron::extensions::Extensions;
@@ -9,7 +8,7 @@ use ron::ser::PrettyConfig;
 use serde::Deserialize;
 
 use super::{Half, MAX_TICKS, Script, ScriptError, Step};
-use crate::files::write_whole;
+use crate::files::{read_at_most, write_whole};
 
 /// Size of a file, at most: many hours of play.
 pub(super) const MAX_FILE_BYTES: u64 = 16 << 20;
@@ -27,24 +26,16 @@ impl Script {
             path: path.to_owned(),
             source,
         };
-        // The length in the metadata is not reliable: the path may be a device.
-        let mut file = File::open(path)
-            .map_err(unreadable)?
-            .take(MAX_FILE_BYTES + 1);
-        let mut text = String::new();
-        file.read_to_string(&mut text)
-            .map_err(|error| match error.kind() {
-                // Not UTF-8.
-                io::ErrorKind::InvalidData => ScriptError::NotAScript {
-                    path: path.to_owned(),
-                },
-                _ => unreadable(error),
-            })?;
-        if text.len() as u64 > MAX_FILE_BYTES {
-            return Err(ScriptError::TooLong {
+        let text = read_at_most(path, MAX_FILE_BYTES).map_err(|error| match error.kind() {
+            // Not UTF-8.
+            io::ErrorKind::InvalidData => ScriptError::NotAScript {
                 path: path.to_owned(),
-            });
-        }
+            },
+            io::ErrorKind::FileTooLarge => ScriptError::TooLong {
+                path: path.to_owned(),
+            },
+            _ => unreadable(error),
+        })?;
         Self::parse(&text, path)
     }
 
