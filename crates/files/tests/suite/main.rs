@@ -1,0 +1,4 @@
+//! Tests of `cubewire-files`.
+
+mod killed;
+mod places;

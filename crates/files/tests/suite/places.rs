@@ -1,0 +1,117 @@
+//! What is replaced, followed, or written to directly.
+
+use std::fs;
+use std::io::{self, Write};
+use std::path::Path;
+
+use cubewire_files::{NewFile, write_whole};
+
+#[test]
+fn a_file_is_replaced_when_it_is_finished() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a");
+    write_whole(&path, |file| file.write_all(b"old")).unwrap();
+    let broken = write_whole(&path, |file| {
+        file.write_all(b"half")?;
+        Err(io::ErrorKind::StorageFull.into())
+    });
+    assert_eq!(broken.unwrap_err().kind(), io::ErrorKind::StorageFull);
+    let mut file = NewFile::create(&path).unwrap();
+    file.write_all(b"new").unwrap();
+    assert_eq!(fs::read(&path).unwrap(), b"old");
+    assert_eq!(file.finish().unwrap(), path);
+    assert_eq!(fs::read(&path).unwrap(), b"new");
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+}
+
+#[test]
+fn errors_do_not_name_the_temporary_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let missing = folder.path().join("no");
+    for error in [
+        NewFile::create(&missing.join("a")).unwrap_err(),
+        NewFile::create_private(&missing.join("a")).unwrap_err(),
+        NewFile::create_numbered(&missing, "mp4").unwrap_err(),
+    ] {
+        assert_eq!(error.to_string(), "No such file or directory (os error 2)");
+    }
+    let error = NewFile::create(folder.path()).unwrap_err();
+    assert_eq!(error.to_string(), "is a directory");
+}
+
+#[test]
+fn a_private_file_replaces_none() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("key");
+    let write = |text: &str| {
+        let mut file = NewFile::create_private(&path)?;
+        file.write_all(text.as_bytes())?;
+        file.finish()
+    };
+    write("secret").unwrap();
+    assert_eq!(
+        write("other").unwrap_err().kind(),
+        io::ErrorKind::AlreadyExists
+    );
+    assert_eq!(fs::read(&path).unwrap(), b"secret");
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+}
+
+#[test]
+fn each_number_is_given_once() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("cubewire-2.ron"), "").unwrap();
+    let files = [(); 3].map(|()| NewFile::create_numbered(folder.path(), "ron").unwrap());
+    assert!(
+        files
+            .iter()
+            .all(|file| file.path().ends_with("cubewire-1.ron"))
+    );
+    let names = files.map(|file| file.finish().unwrap());
+    let names = names.map(|path| path.file_name().unwrap().to_owned());
+    assert_eq!(
+        names,
+        ["cubewire-1.ron", "cubewire-3.ron", "cubewire-4.ron"]
+    );
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 4);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_link_stays_and_the_file_behind_it_is_replaced() {
+    let folder = tempfile::tempdir().unwrap();
+    let [elsewhere, link] = ["elsewhere", "link"].map(|name| folder.path().join(name));
+    fs::create_dir(&elsewhere).unwrap();
+    fs::write(elsewhere.join("a"), "old").unwrap();
+    std::os::unix::fs::symlink("elsewhere/a", &link).unwrap();
+    write_whole(&link, |file| file.write_all(b"new")).unwrap();
+    assert!(link.is_symlink());
+    assert_eq!(fs::read(elsewhere.join("a")).unwrap(), b"new");
+}
+
+#[cfg(unix)]
+#[test]
+fn devices_and_pipes_stay_what_they_are() {
+    use std::os::unix::fs::FileTypeExt;
+    let path = Path::new("/dev/null");
+    write_whole(path, |file| file.write_all(b"a")).unwrap();
+    let kind = fs::metadata(path).unwrap().file_type();
+    assert!(kind.is_char_device());
+    #[cfg(target_os = "linux")]
+    {
+        let full = write_whole(Path::new("/dev/full"), |file| file.write_all(b"a"));
+        assert_eq!(full.unwrap_err().kind(), io::ErrorKind::StorageFull);
+    }
+
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("pipe");
+    let made = std::process::Command::new("mkfifo").arg(&path).status();
+    assert!(made.unwrap().success());
+    let reader = std::thread::spawn({
+        let path = path.clone();
+        move || fs::read(path).unwrap()
+    });
+    write_whole(&path, |file| file.write_all(b"a")).unwrap();
+    assert_eq!(reader.join().unwrap(), b"a");
+    assert!(fs::metadata(&path).unwrap().file_type().is_fifo());
+}
