@@ -13,6 +13,7 @@ use std::error::Error;
 use std::f32::consts::PI;
 use std::time::Duration;
 
+use cubewire_codec::entropy::Fingerprint;
 use cubewire_codec::{CubeState, Limits, QuantizedSnapshot, Snapshot, ladder};
 use cubewire_link::{Link, PRESETS, Preset};
 use cubewire_protocol::{
@@ -40,6 +41,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     let welcome = Welcome {
         ticks_per_second: TICKS_PER_SECOND,
         tick: 0,
+        // The receiver falls back to another rung if it has another model.
+        fingerprint: Fingerprint::shipped(),
         initial: play(0),
     };
     let limits = Limits { max_cubes: 901 };

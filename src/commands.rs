@@ -19,15 +19,13 @@ pub mod viewers;
 mod warning;
 pub mod window;
 
-use std::error::Error;
-use std::fmt::Display;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Parser, Subcommand};
 
 use crate::controls;
+use crate::game::desktop::stop;
 
 pub use error::CommandError;
 
@@ -103,56 +101,24 @@ impl Cli {
     }
 }
 
-/// Reads the command line and runs its command. An error is one line on standard error, and exit code 2.
+/// Reads the command line and runs its command. An error is one line on standard error, and exit code 2. If it was told
+/// to end, the exit code says by which signal.
 #[must_use]
 pub fn main() -> ExitCode {
-    let cli = match Cli::try_parse() {
+    let cli: Cli = match cubewire_cli::parse() {
         Ok(cli) => cli,
-        Err(error) if error.use_stderr() => return fail(describe(&error)),
-        // Help, or the version.
-        Err(error) => error.exit(),
+        Err(code) => return code,
     };
     // Not locked: Bevy prints to it when a system panics, on another thread.
     match cli.run(&mut io::stdout()) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) if error.is_closed_pipe() => ExitCode::SUCCESS,
-        Err(error) => fail(error),
-    }
-}
-
-fn fail(error: impl Display) -> ExitCode {
-    // If even that cannot be written, the exit code says enough.
-    let _ = writeln!(io::stderr(), "error: {error}");
-    ExitCode::from(2)
-}
-
-/// What is wrong with the command line, in one line.
-#[must_use]
-pub fn describe(error: &clap::Error) -> String {
-    describe_bad_value(error).unwrap_or_else(|| {
-        // A paragraph that says what is wrong, perhaps tips, and how the command is used.
-        let text = error.to_string();
-        let mut paragraphs = text.split("\n\n");
-        let words = |paragraph: &str| paragraph.split_whitespace().collect::<Vec<_>>().join(" ");
-        let what = words(paragraphs.next().unwrap_or_default());
-        let what = what.strip_prefix("error: ").unwrap_or(&what).to_owned();
-        let tip = paragraphs.find_map(|paragraph| paragraph.trim().strip_prefix("tip: "));
-        match tip {
-            Some(tip) => format!("{what} ({})", words(tip)),
-            None => what,
+        Ok(()) => stop::exit_code(),
+        Err(error) if error.is_closed_output() => stop::exit_code(),
+        Err(error) => {
+            let failed = cubewire_cli::fail(&error);
+            match error.is_stop() {
+                true => stop::exit_code(),
+                false => failed,
+            }
         }
-    })
-}
-
-/// An argument that cannot be parsed: `--rung: unknown rung …`. None for other errors.
-fn describe_bad_value(error: &clap::Error) -> Option<String> {
-    let (ErrorKind::ValueValidation, Some(reason)) = (error.kind(), error.source()) else {
-        return None;
-    };
-    let ContextValue::String(argument) = error.get(ContextKind::InvalidArg)? else {
-        return None;
-    };
-    // `--rung <NAME>`
-    let name = argument.split_whitespace().next()?;
-    Some(format!("{name}: {reason}"))
+    }
 }

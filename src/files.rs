@@ -1,5 +1,4 @@
-//! Where files go: atomically to disk, so that a file appears complete or not at all; in a browser, to its
-//! downloads.
+//! Where files go: to disk, where each appears whole or not at all; in a browser, to its downloads.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -9,26 +8,45 @@ use std::path::Path;
 mod disk;
 #[cfg(not(target_family = "wasm"))]
 pub(crate) use disk::{
-    NewFile, claim, is_for_others, publish, recall, release, remember, write_private, write_whole,
+    NewFile, is_for_others, publish, recall, remember, write_private, write_whole,
 };
 
 #[cfg(target_family = "wasm")]
 mod downloads;
 #[cfg(target_family = "wasm")]
-pub(crate) use downloads::{NewFile, claim, publish, recall, release, remember, write_whole};
+pub(crate) use downloads::{NewFile, publish, recall, remember};
 
 /// Reads a text.
 ///
 /// # Errors
 /// Also if it is longer than `bytes`. No more than that is read: the path may be a device.
 pub(crate) fn read_at_most(path: &Path, bytes: u64) -> io::Result<String> {
-    let mut text = String::new();
+    read_open(File::open(path)?, bytes)
+}
+
+/// As [`read_at_most`], of anything.
+#[cfg(not(target_family = "wasm"))]
+pub(crate) fn read_bytes(path: &Path, bytes: u64) -> io::Result<Vec<u8>> {
+    let mut read = Vec::new();
     let file = File::open(path)?;
+    file.take(bytes.saturating_add(1)).read_to_end(&mut read)?;
+    check_length(read.len(), bytes)?;
+    Ok(read)
+}
+
+/// As [`read_at_most`], of a file that is open.
+pub(crate) fn read_open(file: File, bytes: u64) -> io::Result<String> {
+    let mut text = String::new();
     file.take(bytes.saturating_add(1))
         .read_to_string(&mut text)?;
-    if text.len() as u64 > bytes {
+    check_length(text.len(), bytes)?;
+    Ok(text)
+}
+
+fn check_length(length: usize, bytes: u64) -> io::Result<()> {
+    if length as u64 > bytes {
         let reason = format!("longer than {bytes} bytes");
         return Err(io::Error::new(io::ErrorKind::FileTooLarge, reason));
     }
-    Ok(text)
+    Ok(())
 }

@@ -10,6 +10,7 @@
 //! | `crates/scene` | the rules of the demo: initial layout, the player's forces, interacting cubes |
 //! | `crates/protocol` | sender and receiver: acks, baselines, jitter buffer, interpolation |
 //! | `crates/lab` | measures the codec on recordings, from the command line |
+//! | `crates/fuzz` | fuzz targets: one for each reader of foreign bytes in the other crates |
 //! | `crates/web` | the page for browsers, and the program that builds and serves it |
 //! | [`named`] | choices by name, for command line and addresses |
 //! | [`theme`] | light or dark, and colours for egui and Bevy |

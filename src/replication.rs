@@ -14,6 +14,7 @@
 //! processes the server has the sending half, under [`ReplicationPlugin`], and the viewer the receiving
 //! half, under [`ViewerPlugin`].
 
+mod budget;
 mod changes;
 mod check;
 mod deltas;
@@ -22,6 +23,7 @@ mod digest;
 mod divergence;
 mod lane;
 mod meter;
+mod model;
 mod packet;
 mod peer;
 mod playout;
@@ -42,6 +44,7 @@ use crate::simulation::SimulationSystems;
 
 use transport::{End, TransportSystems};
 
+pub use budget::{EncodeBudget, LaneCost};
 pub use changes::LaneChanges;
 pub use check::LaneCheck;
 pub use deltas::{DELTA_BITS, DeltaCounts};
@@ -55,6 +58,7 @@ pub use lane::{
     spawn_lane, spawn_receiving_lane, spawn_sending_lane,
 };
 pub use meter::{Accounting, LaneMeter, METER_TICKS, Sample, TARGET_KBPS, Traffic, kbps};
+pub use model::CodingModel;
 pub use packet::{Arrival, Fate, PacketRecord};
 pub use peer::{
     ConnectionStatus, Peer, Reconnect, ServerConnection, Serving, SocketTraffic, Welcomed,
@@ -66,8 +70,8 @@ pub use shadow::ablation::{Ablated, Ablation, AblationRow, Part, WantsAblation, 
 pub use shadow::{ShadowLadder, ShadowRung};
 pub use states::States;
 pub use text::{
-    LaneTextError, interpolation, network, network_names, rung, rung_name, rung_or_stages,
-    send_interval,
+    LaneTextError, baseline, fallback, fallback_of_viewer, interpolation, network, network_names,
+    rung, rung_name, rung_or_stages, send_interval,
 };
 pub use totals::Totals;
 pub use viewer::ViewerPlugin;
@@ -99,6 +103,7 @@ impl Plugin for ReplicationPlugin {
     fn build(&self, app: &mut App) {
         app.init_resource::<History>()
             .init_resource::<quantized::QuantizedWorld>()
+            .init_resource::<CodingModel>()
             .init_resource::<WantsAblation>()
             .add_observer(lane::change)
             .configure_sets(
@@ -122,6 +127,7 @@ impl Plugin for ReplicationPlugin {
                 (
                     send::receive_acks.in_set(ReplicationSystems::Acks),
                     (
+                        budget::plan.run_if(resource_exists::<EncodeBudget>),
                         send::send,
                         deltas::count,
                         digest::of_sent.run_if(resource_exists::<Digest>),
@@ -154,6 +160,12 @@ impl Plugin for ReplicationPlugin {
 pub struct Replica(pub(crate) SnapshotReceiver);
 
 impl Replica {
+    /// Of a receiver that is set up otherwise than [`spawn_lane`] does.
+    #[must_use]
+    pub const fn new(receiver: SnapshotReceiver) -> Self {
+        Self(receiver)
+    }
+
     /// The receiver.
     #[must_use]
     pub const fn receiver(&self) -> &SnapshotReceiver {

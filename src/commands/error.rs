@@ -11,6 +11,7 @@ use crate::game::GameError;
 use crate::game::desktop::record::RecordError;
 use crate::game::desktop::screenshots::ScreenshotError;
 use crate::game::desktop::series::SeriesError;
+use crate::game::desktop::stop;
 use crate::game::window::WindowError;
 use crate::recording::{Difference, ScriptError};
 use crate::transport::udp::{ServeError, ViewError};
@@ -28,6 +29,14 @@ pub enum CommandError {
         path: PathBuf,
         /// Why.
         source: TraceError,
+    },
+    /// A trained model cannot be read.
+    #[error("--model: {}: {reason}", path.display())]
+    Model {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        reason: String,
     },
     /// The skipped time does not fit the play.
     #[error("--skip: {value} is not {legal}")]
@@ -127,6 +136,9 @@ pub enum CommandError {
         /// Packets.
         refused: u64,
     },
+    /// The program was told to end.
+    #[error("it was stopped before anything was measured")]
+    Stopped,
     /// Standard output is closed or full.
     #[error("standard output: {0}")]
     Output(#[from] io::Error),
@@ -147,12 +159,25 @@ impl CommandError {
         }
     }
 
-    /// Whether the reader of standard output has closed it.
+    /// Whether nobody reads standard output any more: its reader has closed it, or the program was told to end,
+    /// perhaps because its terminal was closed.
     #[must_use]
-    pub fn is_closed_pipe(&self) -> bool {
+    pub fn is_closed_output(&self) -> bool {
         let (Self::Output(error) | Self::Series(SeriesError::Output(error))) = self else {
             return false;
         };
-        error.kind() == io::ErrorKind::BrokenPipe
+        error.kind() == io::ErrorKind::BrokenPipe || stop::is_told()
+    }
+
+    /// Whether there is no result because the program was told to end.
+    #[must_use]
+    pub fn is_stop(&self) -> bool {
+        matches!(
+            self,
+            Self::Stopped
+                | Self::Record(RecordError::Stopped)
+                | Self::Series(SeriesError::Record(RecordError::Stopped))
+                | Self::Screenshots(ScreenshotError::Stopped)
+        )
     }
 }

@@ -12,7 +12,7 @@ use cubewire_link::Preset;
 
 use super::CommandError;
 use super::args::{PlayArgs, RungArg};
-use crate::game::desktop::progress;
+use crate::game::desktop::stop;
 use crate::game::headless::LaneGame;
 use crate::game::profile::Profile;
 use crate::replication::{self, Divergence, LaneSettings};
@@ -87,8 +87,7 @@ impl HeadlessArgs {
         }
 
         let mut totals = PlayTotals::default();
-        let progress = progress(ticks as u64, "ticks");
-        for tick in 0..ticks {
+        let played = stop::play(ticks, |tick| {
             game.step();
             if let Some(capture) = &mut capture {
                 capture.add(game.cubes().current())?;
@@ -102,15 +101,17 @@ impl HeadlessArgs {
                     table.add(game.meter())?;
                 }
             }
-            progress.inc(1);
-        }
-        progress.finish_and_clear();
+            Ok::<_, CommandError>(())
+        })?;
 
         if let Some(capture) = capture {
             capture.finish()?;
         }
         if let Some(table) = table {
             table.finish(game.meter())?;
+        }
+        if played <= skip {
+            return Err(CommandError::Stopped);
         }
         let summary = totals.summary(self, game.meter(), game.check());
         if self.json {

@@ -1,7 +1,7 @@
 //! Keys on the command line.
 
 use std::env;
-use std::fs;
+use std::fs::File;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
@@ -87,11 +87,13 @@ fn read_key(path: &Path) -> Result<String, NoKey> {
         path: path.to_owned(),
         source,
     };
-    let metadata = fs::metadata(path).map_err(unreadable)?;
+    let file = File::open(path).map_err(unreadable)?;
+    // Of what was opened: the path may lead elsewhere by now.
+    let metadata = file.metadata().map_err(unreadable)?;
     if files::is_for_others(&metadata) {
         return Err(NoKey::NotPrivate {
             path: path.to_owned(),
         });
     }
-    files::read_at_most(path, MAX_KEY_BYTES).map_err(unreadable)
+    files::read_open(file, MAX_KEY_BYTES).map_err(unreadable)
 }

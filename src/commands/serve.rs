@@ -8,14 +8,14 @@ use clap::Args;
 use serde::Serialize;
 
 use super::CommandError;
-use super::args::{number_within, socket_address};
+use super::args::{ModelArg, number_within, socket_address};
 use super::security::SecurityArgs;
 use super::window::{WindowArgs, opens_window};
 use crate::game::desktop::peers;
-use crate::game::desktop::real_time::{self, RealTimePlugin, write_digest};
+use crate::game::desktop::real_time::{self, RealTimePlugin, finish_digest};
 use crate::game::headless::HeadlessGame;
 use crate::recording::Script;
-use crate::replication::{Digest, SocketTraffic};
+use crate::replication::{CodingModel, Digest, EncodeBudget, SocketTraffic};
 use crate::transport::UdpServerPlugin;
 use crate::transport::udp::{Security, ServerSettings, UdpServer};
 
@@ -31,9 +31,12 @@ pub struct ServeArgs {
     /// Who may connect.
     #[command(flatten)]
     pub security: SecurityArgs,
-    /// Maximum number of connected viewers
+    /// Maximum number of connected viewers, up to 64; each takes about 8 MB
     #[arg(long, value_name = "N", default_value_t = 32, value_parser = max_viewers, allow_hyphen_values = true)]
     pub viewers: usize,
+    /// What to code with.
+    #[command(flatten)]
+    pub model: ModelArg,
     /// Run without a window
     #[arg(long, conflicts_with = "report")]
     pub headless: bool,
@@ -66,6 +69,7 @@ impl ServeArgs {
     /// See [`CommandError`].
     pub fn run(self, out: &mut impl Write) -> Result<(), CommandError> {
         let security = self.security.security()?;
+        let model = self.model.load()?;
         let server = UdpServer::new(&ServerSettings {
             bind: self.bind,
             public: self.public.clone(),
@@ -86,27 +90,31 @@ impl ServeArgs {
         )?;
         out.flush()?;
         if opens_window {
-            return Ok(peers::serve(settings, server)?);
+            return Ok(peers::serve(settings, server, model)?);
         }
-        self.serve(settings.script, server, settings.seconds, out)
+        self.serve(settings.script, (server, model), settings.seconds, out)
     }
 
     /// Without a window.
     fn serve(
         &self,
         script: Option<Script>,
-        server: UdpServer,
+        (server, model): (UdpServer, CodingModel),
         seconds: Option<f64>,
         out: &mut impl Write,
     ) -> Result<(), CommandError> {
         let mut game = HeadlessGame::with_plugins(script, (UdpServerPlugin, RealTimePlugin));
-        game.app.insert_resource(server);
-        if self.digest.is_some() {
-            game.app.init_resource::<Digest>();
+        game.app
+            .insert_resource(server)
+            .insert_resource(model)
+            .init_resource::<EncodeBudget>();
+        if let Some(path) = &self.digest {
+            let digest = Digest::create(path).map_err(CommandError::unwritable(path))?;
+            game.app.insert_resource(digest);
         }
         real_time::play(&mut game.app, seconds, |_| true);
         if let Some(path) = &self.digest {
-            write_digest(game.app.world(), path).map_err(CommandError::unwritable(path))?;
+            finish_digest(game.app.world_mut()).map_err(CommandError::unwritable(path))?;
         }
         let server = game.app.world().resource::<UdpServer>();
         let served = Served {

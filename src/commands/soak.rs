@@ -16,7 +16,7 @@ use serde::Serialize;
 use super::CommandError;
 use super::args::{PlayArgs, number_within, whole_number};
 use crate::game::GameError;
-use crate::game::desktop::progress;
+use crate::game::desktop::stop;
 use crate::game::headless::HeadlessGame;
 use crate::replication::{
     ChangeLane, LaneCheck, LaneMeter, LaneSettings, LinkSettings, PlayoutDelay, PlayoutSettings,
@@ -231,12 +231,7 @@ impl SoakArgs {
         let script = self.play.script()?;
         let (ticks, _) = self.play.ticks(script.as_ref())?;
         let mut test = SoakTest::new(HeadlessGame::new(script), self.first_tick, self.seed);
-        let progress = progress(ticks as u64, "ticks");
-        for _ in 0..ticks {
-            test.step()?;
-            progress.inc(1);
-        }
-        progress.finish_and_clear();
+        stop::play(ticks, |_| test.step())?;
         let soak = test.finish();
         let json = serde_json::to_string_pretty(&soak).expect("a soak is plain data");
         writeln!(out, "{json}")?;

@@ -10,16 +10,17 @@ use clap::Args;
 use serde::Serialize;
 
 use super::CommandError;
-use super::args::{LaneArgs, number_within};
+use super::args::{LaneArgs, ModelArg, number_within};
 use super::security::SecurityArgs;
 use super::warning::warn;
 use super::window::{FrameArgs, opens_window};
 use crate::game::desktop::peers;
-use crate::game::desktop::real_time::{self, RealTimePlugin, write_digest};
+use crate::game::desktop::real_time::{self, RealTimePlugin, finish_digest};
 use crate::game::desktop::viewer::HeadlessViewer;
 use crate::game::window::WindowSettings;
 use crate::replication::{
-    Accounting, ConnectionStatus, Digest, LaneSettings, LinkSettings, ServerConnection,
+    self, Accounting, CodingModel, ConnectionStatus, Digest, LaneSettings, LinkSettings,
+    ServerConnection,
 };
 use crate::transport::udp::{UdpViewer, ViewError, ViewerSettings};
 use crate::view::Half;
@@ -36,6 +37,9 @@ pub struct ViewArgs {
     /// Close the connection after this many seconds without traffic
     #[arg(long, value_name = "SECONDS", default_value_t = 10, value_parser = timeout, allow_hyphen_values = true)]
     pub timeout: u64,
+    /// What to code with.
+    #[command(flatten)]
+    pub model: ModelArg,
     /// Run without a window
     #[arg(long)]
     pub headless: bool,
@@ -61,6 +65,8 @@ struct Viewed {
     duplicates: u64,
     /// Packets that the decoder rejected.
     refused: u64,
+    /// Why other stages than those of --rung were requested, if they were.
+    fallback: Option<String>,
     /// Times that playout stalled.
     hitches: u64,
     /// Mean over the last second, kilobits a second.
@@ -86,6 +92,7 @@ impl ViewArgs {
         self.lane.apply(&mut lane)?;
         warn(&Half::Simulation, &lane, None, &[]);
         let settings = self.frame.settings()?;
+        let model = self.model.load()?;
         let server = resolve(&self.connect)?;
         let viewer = UdpViewer::new(ViewerSettings {
             server,
@@ -93,27 +100,31 @@ impl ViewArgs {
             timeout: Duration::from_secs(self.timeout),
         })?;
         if !opens_window(self.headless, out)? {
-            return self.view(viewer, server, lane, out);
+            return self.view(viewer, model, server, lane, out);
         }
         let settings = WindowSettings {
             right: lane,
             ..settings
         };
-        Ok(peers::view(&settings, viewer)?)
+        Ok(peers::view(&settings, viewer, model)?)
     }
 
-    /// Without a window: until the time is up, Ctrl-C is pressed or the connection is lost. Prints nothing
+    /// Without a window: until the time is up, the program is told to end or the connection is lost. Prints nothing
     /// to `out` if there never was a connection.
     fn view(
         &self,
         viewer: UdpViewer,
+        model: CodingModel,
         server: SocketAddr,
         lane: LaneSettings,
         out: &mut impl Write,
     ) -> Result<(), CommandError> {
+        let stages = lane.sender.stages;
         let mut viewer = HeadlessViewer::with_plugins(viewer, lane, RealTimePlugin);
-        if self.digest.is_some() {
-            viewer.app.init_resource::<Digest>();
+        viewer.app.insert_resource(model);
+        if let Some(path) = &self.digest {
+            let digest = Digest::create(path).map_err(CommandError::unwritable(path))?;
+            viewer.app.insert_resource(digest);
         }
         let mut was_connected = false;
         let goes_on = |app: &App| {
@@ -146,7 +157,7 @@ impl ViewArgs {
             }));
         }
         if let Some(path) = &self.digest {
-            write_digest(viewer.app.world(), path).map_err(CommandError::unwritable(path))?;
+            finish_digest(viewer.app.world_mut()).map_err(CommandError::unwritable(path))?;
         }
         let (meter, connection) = (viewer.meter(), viewer.connection());
         let viewed = Viewed {
@@ -154,6 +165,7 @@ impl ViewArgs {
             snapshots: meter.received,
             duplicates: meter.duplicates,
             refused: meter.refused,
+            fallback: replication::fallback(stages, meter.fallback),
             hitches: meter.hitches,
             article_kbps: meter.kbps(Accounting::Article),
             wire_kbps: meter.kbps(Accounting::Wire),

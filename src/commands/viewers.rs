@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use bevy::ecs::schedule::SingleThreadedExecutor;
 use bevy::prelude::*;
 use clap::Args;
+use cubewire_protocol::BaselineChoice;
 use serde::Serialize;
 
 use super::CommandError;
@@ -16,7 +17,9 @@ use crate::game::desktop::viewer::HeadlessViewer;
 use crate::game::headless::HeadlessGame;
 use crate::recording::Script;
 use crate::replication::transport::{End, TransportSystems};
-use crate::replication::{self, ConnectionStatus, LaneSettings, LinkSettings, ReplicationSystems};
+use crate::replication::{
+    self, ConnectionStatus, EncodeBudget, LaneCost, LaneSettings, LinkSettings, ReplicationSystems,
+};
 use crate::simulation::SimulationSystems;
 use crate::transport::UdpServerPlugin;
 use crate::transport::udp::{Security, ServerSettings, UdpServer, UdpViewer, ViewerSettings};
@@ -33,6 +36,9 @@ pub struct ViewersArgs {
     /// What to send with.
     #[command(flatten)]
     pub rung: RungArg,
+    /// Baselines: newest, or the one of several that makes the smallest packet, smallest
+    #[arg(long, value_name = "NAME", default_value = "newest", value_parser = replication::baseline)]
+    pub baseline: BaselineChoice,
 }
 
 fn max_viewers(text: &str) -> Result<usize, String> {
@@ -47,6 +53,8 @@ pub struct Cost {
     /// Processing acks, quantizing, encoding, encrypting and handing to the socket: microseconds,
     /// median over the ticks.
     pub us_per_tick: f64,
+    /// Encoding a snapshot: microseconds, mean over the viewers and the last ticks.
+    pub encode_us: f64,
     /// What goes to the socket, with IP and UDP headers, kilobits a second.
     pub kbps: f64,
 }
@@ -88,7 +96,10 @@ fn measure_one(
         timeout: Duration::from_secs(10),
     };
     let mut game = HeadlessGame::with_plugins(script.cloned(), UdpServerPlugin);
-    game.app.insert_resource(server);
+    // No limit; but encoding is timed.
+    game.app
+        .insert_resource(server)
+        .insert_resource(EncodeBudget::new(Duration::MAX / 4));
     Stopwatch::install(&mut game.app);
     let mut watching = Vec::new();
     for _ in 0..viewers {
@@ -118,13 +129,25 @@ fn measure_one(
         }
     }
     each.sort_unstable();
+    let encode = encode_time(game.app.world_mut(), lane.sender.baseline);
     let world = game.app.world();
     let sent = UdpServer::traffic(world.resource()).sent_bytes - before.sent_bytes;
     Ok(Cost {
         viewers,
         us_per_tick: each[ticks / 2].as_secs_f64() * 1e6,
+        encode_us: encode.as_secs_f64() * 1e6,
         kbps: replication::kbps(sent as usize, ticks),
     })
+}
+
+/// Mean over the viewers; zero without any.
+fn encode_time(world: &mut World, choice: BaselineChoice) -> Duration {
+    let mut lanes = world.query::<&LaneCost>();
+    let costs: Vec<_> = lanes
+        .iter(world)
+        .filter_map(|cost| cost.of(choice))
+        .collect();
+    costs.iter().sum::<Duration>() / costs.len().max(1) as u32
 }
 
 /// Ticks in which viewers connect, which are not measured.
@@ -192,12 +215,13 @@ impl ViewersArgs {
     pub fn run(&self, out: &mut impl Write) -> Result<(), CommandError> {
         let script = self.play.script()?;
         let (ticks, _) = self.play.ticks(script.as_ref())?;
-        let lane = LaneSettings {
+        let mut lane = LaneSettings {
             link: LinkSettings::PERFECT,
             ..LaneSettings::with_stages(self.rung.rung.stages)
         };
+        lane.sender.baseline = self.baseline;
         let costs = measure(script.as_ref(), &lane, ticks, self.max)?;
-        let titles = ["viewers", "µs per tick", "added", "kbps"];
+        let titles = ["viewers", "µs per tick", "added", "of it encoding", "kbps"];
         let rows = costs.iter().enumerate().map(|(place, cost)| {
             let more = place.checked_sub(1).map_or_else(String::new, |before| {
                 format!("{:.1}", cost.us_per_tick - costs[before].us_per_tick)
@@ -206,11 +230,29 @@ impl ViewersArgs {
                 cost.viewers.to_string(),
                 format!("{:.1}", cost.us_per_tick),
                 more,
+                format!("{:.1}", cost.encode_us),
                 format!("{:.1}", cost.kbps),
             ]
         });
         let rows = [titles.map(str::to_owned)].into_iter().chain(rows);
-        Ok(writeln!(out, "{}", markdown(rows, 0))?)
+        writeln!(out, "{}", markdown(rows, 0))?;
+        let encode_us = costs.last().map_or(0.0, |cost| cost.encode_us);
+        if encode_us > 0.0 {
+            let budget_us = EncodeBudget::default().per_tick().as_secs_f64() * 1e6;
+            let carried = (budget_us / encode_us) as usize;
+            let enough = match carried {
+                ServerSettings::MAX_VIEWERS.. => format!(
+                    "the {} such viewers that a server admits",
+                    ServerSettings::MAX_VIEWERS
+                ),
+                _ => format!("{carried} such viewers; of more, each gets less"),
+            };
+            writeln!(
+                out,
+                "\nEncoding may take {budget_us:.0} µs of processor time a tick on this machine: enough for {enough}."
+            )?;
+        }
+        Ok(())
     }
 }
 

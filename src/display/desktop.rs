@@ -3,7 +3,7 @@
 use std::env;
 use std::io::{self, IsTerminal};
 
-use bevy::app::PluginGroupBuilder;
+use bevy::app::{PluginGroupBuilder, TerminalCtrlCHandlerPlugin};
 use bevy::log::tracing_subscriber::fmt;
 use bevy::log::{Level, LogPlugin};
 use bevy::prelude::*;
@@ -22,6 +22,8 @@ pub(crate) fn plugins(window: Window) -> PluginGroupBuilder {
             ..default()
         })
         .set(log_plugin())
+        // The game listens for more than Ctrl-C.
+        .disable::<TerminalCtrlCHandlerPlugin>()
 }
 
 /// The address of the page that the game is in.

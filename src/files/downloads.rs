@@ -6,7 +6,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use crate::page;
 
-/// A file in memory. [`finish`](Self::finish) downloads it; if it is dropped before, nothing happens.
+/// A file in memory. [`finish`](Self::finish) downloads it under the last part of its path; if it is dropped before,
+/// nothing happens.
 #[derive(Debug)]
 pub(crate) struct NewFile {
     path: PathBuf,
@@ -21,8 +22,22 @@ impl NewFile {
         })
     }
 
-    pub(crate) fn finish(self) -> io::Result<()> {
-        write_whole(&self.path, self.bytes.get_ref())
+    /// The next name of the form `cubewire-1.ron`. The browser changes it if there is such a file already.
+    pub(crate) fn create_numbered(_: &Path, extension: &str) -> io::Result<Self> {
+        static NEXT: AtomicU32 = AtomicU32::new(1);
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        Self::create(Path::new(&format!("cubewire-{number}.{extension}")))
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    pub(crate) fn finish(self) -> io::Result<PathBuf> {
+        let name = self.path.file_name();
+        let name = name.ok_or(io::ErrorKind::InvalidFilename)?;
+        page::download(&name.to_string_lossy(), self.bytes.get_ref());
+        Ok(self.path)
     }
 }
 
@@ -42,13 +57,6 @@ impl Seek for NewFile {
     }
 }
 
-/// Downloads a file under the last part of its path.
-pub(crate) fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let name = path.file_name().ok_or(io::ErrorKind::InvalidFilename)?;
-    page::download(&name.to_string_lossy(), bytes);
-    Ok(())
-}
-
 /// Reads settings that the browser keeps for this page.
 pub(crate) fn recall(path: &Path) -> io::Result<String> {
     let text = page::recall(&path.to_string_lossy());
@@ -66,13 +74,3 @@ pub(crate) fn publish(_: &Path, bytes: &[u8]) -> io::Result<()> {
     page::publish(str::from_utf8(bytes).map_err(io::Error::other)?);
     Ok(())
 }
-
-/// The next name of the form `cubewire-1.ron`. The browser changes it if there is such a file already.
-pub(crate) fn claim(_: &Path, extension: &str) -> io::Result<PathBuf> {
-    static NEXT: AtomicU32 = AtomicU32::new(1);
-    let number = NEXT.fetch_add(1, Ordering::Relaxed);
-    Ok(PathBuf::from(format!("cubewire-{number}.{extension}")))
-}
-
-/// Nothing was created under a claimed name.
-pub(crate) fn release(_: &Path) {}

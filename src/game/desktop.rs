@@ -7,6 +7,7 @@ pub mod real_time;
 pub mod record;
 pub mod screenshots;
 pub mod series;
+pub mod stop;
 pub mod viewer;
 
 use indicatif::{ProgressBar, ProgressStyle};

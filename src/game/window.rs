@@ -89,6 +89,8 @@ pub fn open(settings: &WindowSettings) -> App {
         resolution: WindowResolution::new(width, height),
         ..default()
     }));
+    #[cfg(not(target_family = "wasm"))]
+    app.add_plugins(super::desktop::stop::StopPlugin);
     app
 }
 
@@ -96,7 +98,6 @@ pub fn open(settings: &WindowSettings) -> App {
 pub(super) fn run_app(mut app: App) -> Result<(), WindowError> {
     match app.run() {
         AppExit::Success => Ok(()),
-        AppExit::Error(code) if code.get() == CTRL_C => Ok(()),
         AppExit::Error(code) => Err(WindowError::Failed(code)),
     }
 }
@@ -155,9 +156,6 @@ pub(super) fn add_play(app: &mut App, settings: WindowSettings) -> Result<(), Wi
     }
     Ok(show_halves(app.world_mut(), settings.left, settings.right)?)
 }
-
-/// The exit code of Bevy after Ctrl-C in the terminal.
-const CTRL_C: u8 = 130;
 
 #[derive(Resource, Debug)]
 struct CloseAfter(Duration);

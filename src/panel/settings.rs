@@ -174,6 +174,22 @@ impl Default for PanelState {
 }
 
 impl PanelState {
+    /// Parses the contents of a settings file. What is missing or out of range is replaced.
+    ///
+    /// # Errors
+    /// If it is not RON, or a field has another type.
+    pub fn parse(text: &str) -> Result<Self, ron::error::SpannedError> {
+        ron::from_str(text).map(Self::bounded)
+    }
+
+    /// The contents of a settings file.
+    ///
+    /// # Errors
+    /// If they cannot be written as RON.
+    pub fn to_text(&self) -> Result<String, ron::Error> {
+        ron::ser::to_string_pretty(self, ron::ser::PrettyConfig::default())
+    }
+
     /// First and last tick of the range whose totals the timeline shows.
     #[must_use]
     pub fn range(&self) -> Option<[u64; 2]> {
@@ -244,7 +260,7 @@ impl SettingsFile {
     pub(super) fn new(path: PathBuf, loaded: &PanelState) -> Self {
         Self {
             path,
-            saved: text(loaded).unwrap_or_default(),
+            saved: loaded.to_text().unwrap_or_default(),
             touched: false,
             tried_at: Duration::ZERO,
             warned: false,
@@ -252,7 +268,7 @@ impl SettingsFile {
     }
 
     fn save(&mut self, state: &PanelState) -> Result<(), SettingsError> {
-        let text = text(state)?;
+        let text = state.to_text()?;
         if text != self.saved {
             store(&self.path, &text)?;
             self.saved = text;
@@ -306,16 +322,10 @@ fn load(path: &Path) -> Result<PanelState, SettingsError> {
         path: path.to_owned(),
         source,
     })?;
-    let state: PanelState = ron::from_str(&text).map_err(|source| SettingsError::Syntax {
+    PanelState::parse(&text).map_err(|source| SettingsError::Syntax {
         path: path.to_owned(),
         source: Box::new(source),
-    })?;
-    Ok(state.bounded())
-}
-
-fn text(state: &PanelState) -> Result<String, SettingsError> {
-    let text = ron::ser::to_string_pretty(state, ron::ser::PrettyConfig::default())?;
-    Ok(text)
+    })
 }
 
 fn store(path: &Path, text: &str) -> Result<(), SettingsError> {

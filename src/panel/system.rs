@@ -11,9 +11,9 @@ use super::{
 use crate::controls::Action;
 use crate::history::{LaneHistory, Moment, Selection, WorldHistory};
 use crate::replication::{
-    Ablation, ChangeLane, CubeError, CubeErrors, DeltaCounts, Divergence, Lane, LaneMeter,
-    LaneSettingsQueryReadOnly, Peer, Reconnect, SenderSettings, ServerConnection, Serving,
-    ShadowLadder,
+    Ablation, ChangeLane, CubeError, CubeErrors, DeltaCounts, Divergence, Lane, LaneCost,
+    LaneMeter, LaneSettingsQueryReadOnly, Peer, Reconnect, SenderSettings, ServerConnection,
+    Serving, ShadowLadder,
 };
 use crate::simulation::CubeWorld;
 use crate::theme::Theme;
@@ -39,7 +39,12 @@ type SelectedLane = (
 type ShownLane = (&'static Side, LaneSettingsQueryReadOnly, &'static LaneMeter);
 
 /// A lane to a viewer in another process.
-type ViewerLane = (&'static Peer, &'static SenderSettings, &'static LaneMeter);
+type ViewerLane = (
+    &'static Peer,
+    &'static SenderSettings,
+    &'static LaneCost,
+    &'static LaneMeter,
+);
 
 /// Everything that the panel reads.
 #[derive(SystemParam)]
@@ -145,6 +150,7 @@ pub(super) fn draw_lane(
         },
         (None, Some(connection)) => Peers::Server {
             connection,
+            asked: &settings.sender,
             reconnect: &mut reconnect,
         },
         (None, None) => Peers::None,

@@ -19,6 +19,7 @@ mod stages;
 use bevy_egui::egui;
 
 use super::{Export, LaneView, PanelState, Tab};
+use crate::replication::fallback;
 use packet::inspected::Inspected;
 
 impl Tab {
@@ -140,6 +141,11 @@ pub(super) fn page(
     let is_remote = peers.is_server();
     if past.moment.is_some() && state.tab.is_of_the_present() {
         ui.weak("These are the figures of the present: the past has its packets and cubes only.");
+    }
+    if matches!(state.tab, Tab::Ladder | Tab::Stages | Tab::Peers)
+        && let Some(text) = fallback(settings.sender.stages, meter.fallback)
+    {
+        ui.label(text);
     }
     match state.tab {
         Tab::Ladder => ladder::draw(ui, state.theme, side, &mut settings.sender, shadow, tick),

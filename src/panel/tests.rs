@@ -16,16 +16,16 @@ use cubewire_codec::{
     BitLedger, CubeState, Encoder, Limits, Packet, QuantizedSnapshot, Sequence, Snapshot, Stages,
 };
 use cubewire_link::Preset;
-use cubewire_protocol::{BaselineChoice, Interpolation};
+use cubewire_protocol::{BaselineChoice, FallbackReason, Interpolation};
 use egui_kittest::Harness;
 use egui_kittest::kittest::{NodeT as _, Queryable as _};
 
 use super::*;
 use crate::controls::Action;
 use crate::replication::{
-    Ablation, Accounting, ConnectionStatus, LaneMeter, LaneSettings, METER_TICKS, PacketDetail,
-    PacketRecord, Peer, PlayoutDelay, Sample, ServerConnection, Serving, ShadowLadder,
-    SocketTraffic,
+    Ablation, Accounting, ConnectionStatus, LaneCost, LaneMeter, LaneSettings, METER_TICKS,
+    PacketDetail, PacketRecord, Peer, PlayoutDelay, Sample, ServerConnection, Serving,
+    ShadowLadder, SocketTraffic,
 };
 use crate::view::{Half, Side, ViewMode};
 
@@ -143,14 +143,16 @@ fn open(panel: Panel) -> Harness<'static, Panel> {
             ..
         } = panel;
         let sender = settings.sender;
+        let cost = LaneCost::default();
         let peers = match (server, viewers) {
             (Some(connection), _) => Peers::Server {
                 connection,
+                asked: &sender,
                 reconnect: wants_reconnect,
             },
             (None, Some((serving, peer))) => Peers::Viewers {
                 serving,
-                viewers: vec![(peer, &sender, meter)],
+                viewers: vec![(peer, &sender, &cost, meter)],
             },
             (None, None) => Peers::None,
         };

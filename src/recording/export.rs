@@ -20,7 +20,7 @@ use cubewire_scene::TICKS_PER_SECOND;
 
 use super::live::{CaptureSystems, CollectSystems, RecordingFolder};
 use super::picture::write_rgb;
-use crate::files::{NewFile, claim, release};
+use crate::files::NewFile;
 use crate::panel::{Export, Measured, PanelState, ShownGraph};
 use crate::replication::{Lane, LaneMeter, Sample};
 use crate::view::{Notices, Selected, Side};
@@ -61,13 +61,13 @@ impl Plugin for ExportPlugin {
 struct Saving(Vec<Task<String>>);
 
 impl Saving {
-    /// Saves a file with a claimed name. `about` says what is in it.
+    /// Saves a file with the next number. `about` says what is in it.
     fn save(
         &mut self,
         folder: &Path,
         extension: &'static str,
         about: String,
-        write: impl FnOnce(&Path) -> io::Result<()> + Send + 'static,
+        write: impl FnOnce(&mut NewFile) -> io::Result<()> + Send + 'static,
     ) {
         let folder = folder.to_owned();
         let pool = IoTaskPool::get_or_init(TaskPool::default);
@@ -81,23 +81,17 @@ fn save(
     folder: &Path,
     extension: &str,
     about: &str,
-    write: impl FnOnce(&Path) -> io::Result<()>,
+    write: impl FnOnce(&mut NewFile) -> io::Result<()>,
 ) -> String {
-    let path = match claim(folder, extension) {
-        Ok(path) => path,
+    let mut file = match NewFile::create_numbered(folder, extension) {
+        Ok(file) => file,
         Err(error) => return format!("{}: {error}", folder.display()),
     };
-    match write(&path) {
-        Ok(()) => format!("{}: {about}", path.display()),
-        Err(error) => {
-            release(&path);
-            format!("{}: {error}", path.display())
-        }
+    let path = file.path().to_owned();
+    match write(&mut file).and_then(|()| file.finish()) {
+        Ok(path) => format!("{}: {about}", path.display()),
+        Err(error) => format!("{}: {error}", path.display()),
     }
-}
-
-fn write_with(path: &Path, write: impl FnOnce(NewFile) -> io::Result<NewFile>) -> io::Result<()> {
-    write(NewFile::create(path)?)?.finish()
 }
 
 /// A lane in a half of the screen.
@@ -134,35 +128,29 @@ fn on_export(
     match *export {
         Export::Csv => {
             let samples = history();
-            saving.save(&folder.0, "csv", of_lane, move |path| {
-                let mut rows = CsvRows::create(path)?;
+            saving.save(&folder.0, "csv", of_lane, move |file| {
+                let mut rows = CsvRows::begin(file)?;
                 samples.iter().try_for_each(|sample| rows.add(sample))?;
-                rows.finish()
+                rows.finish().map(drop)
             });
         }
         Export::JsonLines => {
             let samples = history();
-            saving.save(&folder.0, "jsonl", of_lane, move |path| {
-                write_with(path, |mut file| {
-                    write_json_lines(&samples, &mut file)?;
-                    Ok(file)
-                })
+            saving.save(&folder.0, "jsonl", of_lane, move |file| {
+                write_json_lines(&samples, file)
             });
         }
         Export::GraphPng => {
             let graph = ShownGraph::of(&panel, &measured);
-            saving.save(&folder.0, "png", of_graph, move |path| {
+            saving.save(&folder.0, "png", of_graph, move |file| {
                 let pixels = graph_pixels(&graph)?;
-                write_rgb(path, GRAPH_SIZE, &pixels)
+                write_rgb(file, GRAPH_SIZE, &pixels)
             });
         }
         Export::GraphCsv => {
             let graph = ShownGraph::of(&panel, &measured);
-            saving.save(&folder.0, "csv", of_graph, move |path| {
-                write_with(path, |mut file| {
-                    write_graph_csv(&graph, &mut file)?;
-                    Ok(file)
-                })
+            saving.save(&folder.0, "csv", of_graph, move |file| {
+                write_graph_csv(&graph, file)
             });
         }
     }
@@ -202,20 +190,17 @@ mod tests {
             missing.display()
         );
         assert_eq!(said, wanted);
-        let full = |path: &Path| {
-            write_with(path, |mut file| {
-                io::Write::write_all(&mut file, b"half")?;
-                Err(io::ErrorKind::StorageFull.into())
-            })
+        let full = |file: &mut NewFile| {
+            io::Write::write_all(file, b"half")?;
+            Err(io::ErrorKind::StorageFull.into())
         };
         let said = save(folder.path(), "csv", "all", full);
         let name = folder.path().join("cubewire-1.csv");
         assert_eq!(said, format!("{}: no storage space", name.display()));
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
 
-        let whole = |path: &Path| write_with(path, Ok);
         for number in 1..3 {
-            let said = save(folder.path(), "csv", "all", whole);
+            let said = save(folder.path(), "csv", "all", |_| Ok(()));
             assert!(
                 said.ends_with(&format!("cubewire-{number}.csv: all")),
                 "{said}"

@@ -1,23 +1,22 @@
 //! Pictures as PNG files.
 
-use std::io;
-use std::path::Path;
+use std::io::{self, Write};
 
 use png::{BitDepth, ColorType, Compression, Encoder, EncodingError};
 
-use crate::files::NewFile;
-
 /// Writes a picture from three bytes for each pixel.
-pub(crate) fn write_rgb(path: &Path, (width, height): (u32, u32), rgb: &[u8]) -> io::Result<()> {
-    let mut file = NewFile::create(path)?;
-    let mut encoder = Encoder::new(&mut file, width, height);
+pub(crate) fn write_rgb(
+    out: impl Write,
+    (width, height): (u32, u32),
+    rgb: &[u8],
+) -> io::Result<()> {
+    let mut encoder = Encoder::new(out, width, height);
     encoder.set_color(ColorType::Rgb);
     encoder.set_depth(BitDepth::Eight);
     encoder.set_compression(Compression::Fast);
     let mut writer = encoder.write_header().map_err(reason)?;
     writer.write_image_data(rgb).map_err(reason)?;
-    writer.finish().map_err(reason)?;
-    file.finish()
+    writer.finish().map_err(reason)
 }
 
 /// Unwraps I/O errors, so that a full disk is reported as such.

@@ -2,7 +2,7 @@
 
 use cubewire_codec::ladder::Rung;
 use cubewire_link::Preset;
-use cubewire_protocol::Interpolation;
+use cubewire_protocol::{BaselineChoice, Interpolation};
 
 use super::LaneSettings;
 
@@ -17,6 +17,8 @@ pub struct LaneChanges {
     pub send_interval_ticks: Option<u32>,
     /// Its interpolation.
     pub interpolation: Option<Interpolation>,
+    /// Which acked snapshot becomes its baseline.
+    pub baseline: Option<BaselineChoice>,
 }
 
 impl LaneChanges {
@@ -30,6 +32,9 @@ impl LaneChanges {
         }
         if let Some(interpolation) = self.interpolation {
             lane.playout.interpolation = interpolation;
+        }
+        if let Some(baseline) = self.baseline {
+            lane.sender.baseline = baseline;
         }
         if let Some(network) = self.network {
             lane.link.conditions = network.conditions.clone();

@@ -46,11 +46,11 @@ impl DeltaCounts {
             current.precision().orientation != cubewire_codec::stages::Orientation::Full;
         let mut least = 0;
         for cube in 0..current.len() {
-            let [to, from] = [current, before].map(|snapshot| snapshot.positions()[cube]);
+            let [to, from] = [current, before].map(|snapshot| snapshot.position(cube));
             let turned = has_orientations
                 .then(|| [current, before].map(|snapshot| snapshot.smallest_three(cube)))
                 .filter(|[to, from]| to != from);
-            let is_marked = current.interacting()[cube] != before.interacting()[cube];
+            let is_marked = current.is_interacting(cube) != before.is_interacting(cube);
             if to == from && turned.is_none() && !is_marked {
                 continue;
             }

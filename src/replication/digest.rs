@@ -1,7 +1,8 @@
 //! Writes a line with a hash for every snapshot that was sent to a viewer, or decoded by one, so that the
 //! files of both processes can be compared afterwards.
 
-use std::fmt::Write;
+use std::io::{self, Write};
+use std::path::Path;
 
 use bevy::prelude::*;
 use cubewire_codec::{Baseline, Snapshot};
@@ -9,37 +10,90 @@ use cubewire_codec::{Baseline, Snapshot};
 use super::receive::Decoded;
 use super::send::Sender;
 use super::{LaneMeter, Peer, Replica, ServerConnection};
+use crate::files::NewFile;
 use crate::simulation::{CubeWorld, state_hash};
 
-/// Lines of `viewer,tick,hash`. Snapshots are recorded while this resource exists. The hash covers every
-/// cube as decoded.
-#[derive(Resource, Clone, Debug)]
+/// Lines of `viewer,tick,hash`, CSV with a header. Snapshots are recorded while this resource exists. The hash covers
+/// every cube as decoded.
+#[derive(Resource, Debug)]
 pub struct Digest {
-    lines: String,
+    out: Out,
     snapshot: Snapshot,
 }
 
+/// Where the lines go.
+#[derive(Debug)]
+enum Out {
+    Memory(String),
+    File {
+        file: NewFile,
+        /// Why a line could not be written.
+        error: Option<io::Error>,
+    },
+}
+
+const HEADER: &str = "viewer,tick,hash\n";
+
 impl Default for Digest {
+    /// In memory, which grows with every line.
     fn default() -> Self {
-        Self {
-            lines: "viewer,tick,hash\n".to_owned(),
-            snapshot: Snapshot::default(),
-        }
+        Self::new(Out::Memory(HEADER.to_owned()))
     }
 }
 
 impl Digest {
-    /// The lines so far, as CSV with a header.
+    const fn new(out: Out) -> Self {
+        Self {
+            out,
+            snapshot: Snapshot { cubes: Vec::new() },
+        }
+    }
+
+    /// To a file, which appears with [`finish`](Self::finish).
+    ///
+    /// # Errors
+    /// If the file cannot be written.
+    pub fn create(path: &Path) -> io::Result<Self> {
+        let mut file = NewFile::create(path)?;
+        file.write_all(HEADER.as_bytes())?;
+        Ok(Self::new(Out::File { file, error: None }))
+    }
+
+    /// The lines so far; nothing of what goes to a file.
     #[must_use]
-    pub fn csv(&self) -> &str {
-        &self.lines
+    pub const fn csv(&self) -> &str {
+        match &self.out {
+            Out::Memory(lines) => lines.as_str(),
+            Out::File { .. } => "",
+        }
+    }
+
+    /// Completes the file, if there is one.
+    ///
+    /// # Errors
+    /// If any line could not be written.
+    pub fn finish(self) -> io::Result<()> {
+        match self.out {
+            Out::Memory(_) => Ok(()),
+            Out::File {
+                error: Some(error), ..
+            } => Err(error),
+            Out::File { file, .. } => file.finish().map(drop),
+        }
     }
 
     fn add(&mut self, viewer: u64, tick: u64, kept: &Baseline) {
         kept.snapshot().dequantize(&mut self.snapshot);
         let hash = state_hash(0, &self.snapshot);
-        writeln!(self.lines, "{viewer},{tick},{hash:016x}")
-            .expect("writing to a string cannot fail");
+        let line = format!("{viewer},{tick},{hash:016x}\n");
+        match &mut self.out {
+            Out::Memory(lines) => lines.push_str(&line),
+            Out::File { file, error } => {
+                if error.is_none() {
+                    *error = file.write_all(line.as_bytes()).err();
+                }
+            }
+        }
     }
 }
 

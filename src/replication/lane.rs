@@ -18,10 +18,11 @@ use cubewire_link::Conditions;
 use cubewire_protocol::{BaselineChoice, Interpolation, SnapshotReceiver, Welcome, playout_delay};
 use cubewire_scene::TICKS_PER_SECOND;
 
+use super::budget::LaneCost;
 use super::playout::Playback;
 use super::receive::Decoded;
 use super::send::{LaneBackoff, Sender};
-use super::{LaneMeter, Replica};
+use super::{CodingModel, LaneMeter, Replica};
 use crate::simulation::CubeWorld;
 
 /// Round-trip time of the default link: "otherwise delta compression is too easy".
@@ -256,14 +257,17 @@ fn receiving_half(delay: Duration) -> impl Bundle {
 pub fn spawn_lane(world: &mut World, settings: LaneSettings) -> Result<Entity> {
     let now = world.resource::<Time<Fixed>>().elapsed();
     let cubes = world.resource::<CubeWorld>();
+    let model = world.resource::<CodingModel>();
     let welcome = Welcome {
         ticks_per_second: TICKS_PER_SECOND as u16,
         tick: cubes.tick(),
+        fingerprint: model.fingerprint,
         initial: cubes.current().clone(),
     };
-    let sender = Sender::new(welcome.initial.clone(), settings.sender.stages)?;
+    let sender = Sender::new(welcome.initial.clone(), settings.sender.stages, model)?;
     let delay = settings.playout.rule_delay(&settings.sender);
-    let receiver = SnapshotReceiver::new(welcome, Limits::default(), delay, now)?;
+    let receiver = SnapshotReceiver::new(welcome, Limits::default(), delay, now)?
+        .with_model(model.trained.clone());
     let receiving = (receiving_half(delay), Replica(receiver));
     let lane = world.spawn((LocalLane, settings, sender, receiving));
     Ok(lane.id())
@@ -278,9 +282,11 @@ pub fn spawn_sending_lane<'a>(
     commands: &'a mut Commands<'_, '_>,
     initial: Snapshot,
     settings: SenderSettings,
+    model: &CodingModel,
 ) -> Result<EntityCommands<'a>, InitialStateError> {
-    let sender = Sender::new(initial, settings.stages)?;
-    Ok(commands.spawn((settings, sender, LaneBackoff::default())))
+    let sender = Sender::new(initial, settings.stages, model)?;
+    let remote = (LaneBackoff::default(), LaneCost::default());
+    Ok(commands.spawn((settings, sender, remote)))
 }
 
 /// Spawns the receiving half of a lane. Its [`SenderSettings`] are requested from the server. It shows

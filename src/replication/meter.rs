@@ -6,6 +6,7 @@ use std::time::Duration;
 use bevy::prelude::*;
 use cubewire_codec::{DecodeError, Stages};
 use cubewire_link::LinkStats;
+use cubewire_protocol::FallbackReason;
 use cubewire_scene::TICKS_PER_SECOND;
 
 use super::divergence::Divergence;
@@ -199,9 +200,18 @@ pub struct LaneMeter {
     pub hostile: u64,
     /// Why the decoder last rejected a packet.
     pub last_refusal: Option<DecodeError>,
+    /// Why the receiving half does without arithmetic coding, if it does.
+    pub fallback: Option<FallbackReason>,
 }
 
 impl LaneMeter {
+    /// The stages to send with where those were chosen.
+    #[must_use]
+    pub fn instead_of(&self, chosen: Stages) -> Stages {
+        let instead = FallbackReason::instead_of(chosen);
+        self.fallback.and(instead).unwrap_or(chosen)
+    }
+
     /// Oldest first; the newest is of the last tick.
     #[must_use]
     pub const fn samples(&self) -> &VecDeque<Sample> {

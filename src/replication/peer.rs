@@ -4,7 +4,9 @@
 use std::time::Duration;
 
 use bevy::prelude::*;
-use cubewire_protocol::Welcome;
+use cubewire_protocol::{FallbackReason, Welcome};
+
+use super::SenderSettings;
 
 /// On a lane whose receiver is in another process: that process.
 #[derive(Component, Clone, Debug, PartialEq)]
@@ -17,6 +19,8 @@ pub struct Peer {
     pub round_trip: Duration,
     /// Fraction of packets that were lost, 0 to 1, measured by the transport.
     pub loss_fraction: f64,
+    /// Why it does not ask for arithmetic coding, though its user has chosen that.
+    pub fallback: Option<FallbackReason>,
 }
 
 /// Exists where viewers from other processes are admitted.
@@ -58,6 +62,8 @@ pub struct ServerConnection {
     pub round_trip: Option<Duration>,
     /// The server's number of this viewer; none without a connection.
     pub id: Option<u64>,
+    /// What the server sends, if it has no time for what was asked for: see [`EncodeBudget`](super::EncodeBudget).
+    pub granted: Option<SenderSettings>,
 }
 
 /// The state of a viewer's connection.

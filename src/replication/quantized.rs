@@ -1,8 +1,10 @@
 //! The newest snapshot as integers, quantized once a tick for each precision and shared by all lanes, or by
 //! all rungs of a shadow ladder.
 
+use std::sync::Arc;
+
 use bevy::prelude::*;
-use cubewire_codec::{Precision, QuantizeError, QuantizedSnapshot, Snapshot};
+use cubewire_codec::{Precision, QuantizeError, QuantizedSnapshot, Snapshot, SnapshotPool};
 
 /// The newest snapshot, in each precision that was requested.
 #[derive(Resource, Debug, Default)]
@@ -12,12 +14,28 @@ pub(super) struct QuantizedWorld {
 
 #[derive(Debug)]
 struct Entry {
-    /// Tick of the quantized snapshot; none before the first.
-    tick: Option<u64>,
-    snapshot: QuantizedSnapshot,
+    precision: Precision,
+    /// The newest quantized snapshot and its tick; none before the first.
+    newest: Option<(u64, Arc<QuantizedSnapshot>)>,
+    pool: SnapshotPool,
+}
+
+impl Entry {
+    /// Its snapshot, if it is of this tick.
+    fn of(&self, tick: u64) -> Option<&Arc<QuantizedSnapshot>> {
+        let (newest, snapshot) = self.newest.as_ref()?;
+        (*newest == tick).then_some(snapshot)
+    }
 }
 
 impl QuantizedWorld {
+    /// What [`get`](Self::get) has returned for this tick and precision before.
+    pub(super) fn found(&self, tick: u64, precision: Precision) -> Option<&Arc<QuantizedSnapshot>> {
+        let mut snapshots = self.snapshots.iter();
+        let entry = snapshots.find(|entry| entry.precision == precision)?;
+        entry.of(tick)
+    }
+
     /// The `newest` state, that of `tick`, in a precision.
     ///
     /// # Errors
@@ -27,24 +45,25 @@ impl QuantizedWorld {
         tick: u64,
         newest: &Snapshot,
         precision: Precision,
-    ) -> Result<&QuantizedSnapshot, QuantizeError> {
+    ) -> Result<&Arc<QuantizedSnapshot>, QuantizeError> {
         let mut snapshots = self.snapshots.iter();
-        let place = snapshots.position(|entry| entry.snapshot.precision() == precision);
+        let place = snapshots.position(|entry| entry.precision == precision);
         let place = place.unwrap_or_else(|| {
             self.snapshots.push(Entry {
-                tick: None,
-                snapshot: QuantizedSnapshot::new(precision),
+                precision,
+                newest: None,
+                pool: SnapshotPool::default(),
             });
             self.snapshots.len() - 1
         });
         let entry = &mut self.snapshots[place];
-        if entry.tick != Some(tick) {
+        if entry.of(tick).is_none() {
             // Stays none if it fails.
-            entry.tick = None;
-            entry.snapshot.quantize(newest, precision)?;
-            entry.tick = Some(tick);
+            entry.newest = None;
+            let snapshot = entry.pool.quantize(newest, precision)?;
+            entry.newest = Some((tick, snapshot));
         }
-        Ok(&entry.snapshot)
+        Ok(entry.of(tick).expect("it was just quantized"))
     }
 }
 
@@ -62,14 +81,16 @@ mod tests {
         };
         let coarse = ladder::CHANGED_FLAGS.stages.precision();
         let full = ladder::UNCOMPRESSED.stages.precision();
-        let first = quantized.get(0, &newest, coarse).unwrap().clone();
+        let first = Arc::clone(quantized.get(0, &newest, coarse).unwrap());
         let other = quantized.get(0, &newest, full).unwrap();
         assert_eq!(other.precision(), full);
         assert_eq!(quantized.snapshots.len(), 2);
         // A later tick is quantized again.
         assert_eq!(quantized.get(7, &newest, coarse).unwrap(), &first);
         assert_eq!(quantized.snapshots.len(), 2);
-        assert_eq!(quantized.snapshots[0].tick, Some(7));
-        assert_eq!(quantized.snapshots[1].tick, Some(0));
+        assert!(quantized.snapshots[0].of(7).is_some());
+        assert!(quantized.snapshots[1].of(0).is_some());
+        assert_eq!(quantized.found(7, coarse), Some(&first));
+        assert_eq!(quantized.found(7, full), None);
     }
 }

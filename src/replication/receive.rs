@@ -8,7 +8,7 @@ use renet::Bytes;
 use super::playout::Playback;
 use super::send::Sender;
 use super::transport::ReceiverMail;
-use super::{LaneMeter, PlayoutSettings, Replica, SenderSettings};
+use super::{LaneMeter, PlayoutSettings, Replica, SenderSettings, text};
 
 /// The snapshots that were decoded in this tick.
 #[derive(Component, Debug, Default)]
@@ -77,6 +77,13 @@ pub(super) fn receive(time: Res<Time>, mut lanes: Query<ReceivingLane<'_>>) {
         }
         while let Some(feedback) = receiver.poll_feedback() {
             mail.0.outgoing.push(feedback.encode().into());
+        }
+        let fallback = receiver.fallback(now);
+        if meter.fallback != fallback {
+            meter.fallback = fallback;
+            if let Some(text) = text::fallback(sender.stages, fallback) {
+                info!("{text}");
+            }
         }
     }
 }

@@ -1,15 +1,18 @@
 //! The sending half of a lane.
 
+use bevy::platform::time::Instant;
 use bevy::prelude::*;
+use bevy::tasks::{ComputeTaskPool, TaskPool};
 use cubewire_codec::{InitialStateError, Limits, Snapshot, Stages};
-use cubewire_protocol::{SendBackoff, SnapshotSender};
+use cubewire_protocol::{SendBackoff, SendError, SnapshotSender};
 use renet::Bytes;
 
+use super::budget::{EncodeBudget, LaneCost};
 use super::meter::Sample;
 use super::packet::PacketRecord;
 use super::quantized::QuantizedWorld;
 use super::transport::{SLICE_BYTES, SenderMail};
-use super::{Detailed, Lane, LaneMeter, PacketDetail, SenderSettings};
+use super::{CodingModel, Detailed, Lane, LaneMeter, PacketDetail, SenderSettings};
 use crate::simulation::CubeWorld;
 
 /// The sender's state of one lane.
@@ -28,9 +31,14 @@ pub(crate) struct Sender {
 pub struct LaneBackoff(pub SendBackoff);
 
 impl Sender {
-    pub(super) fn new(initial: Snapshot, stages: Stages) -> Result<Self, InitialStateError> {
+    pub(super) fn new(
+        initial: Snapshot,
+        stages: Stages,
+        model: &CodingModel,
+    ) -> Result<Self, InitialStateError> {
+        let protocol = SnapshotSender::new(initial, Limits::default())?;
         Ok(Self {
-            protocol: SnapshotSender::new(initial, Limits::default())?,
+            protocol: protocol.with_model(model.trained.clone()),
             stages,
         })
     }
@@ -61,60 +69,145 @@ pub(super) fn receive_acks(world: Res<CubeWorld>, mut lanes: Query<AckedLane<'_>
 }
 
 type SendingLane<'a> = (
+    Entity,
     &'a SenderSettings,
     &'a mut SenderMail,
     &'a mut Sender,
     &'a mut LaneMeter,
-    Option<&'a mut LaneBackoff>,
+    Option<(&'a mut LaneBackoff, &'a mut LaneCost)>,
     Has<Detailed>,
 );
 
-/// Encodes the newest snapshot on lanes where one is due, and begins the meter's sample of this tick.
+/// Encodes the newest snapshot on lanes where one is due, all of them at the same time, and begins the meter's
+/// sample of this tick.
 pub(super) fn send(
     world: Res<CubeWorld>,
     mut quantized: ResMut<QuantizedWorld>,
+    budget: Option<Res<EncodeBudget>>,
     mut lanes: Query<SendingLane<'_>>,
 ) -> Result {
     let tick = world.tick();
-    let age = |of: Option<u64>| of.map(|of| (tick - of) as u16);
-    for (settings, mut mail, mut sender, mut meter, backoff, is_detailed) in &mut lanes {
-        let sender = &mut *sender;
-        sender.protocol.itemize(is_detailed);
+    let mut due = Vec::new();
+    for (lane, settings, mail, mut sender, mut meter, remote, is_detailed) in &mut lanes {
+        let sender_state = &mut *sender;
+        sender_state.protocol.itemize(is_detailed);
         if settings.stages.check().is_ok() {
-            sender.stages = settings.stages;
+            sender_state.stages = settings.stages;
         }
-        let stages = sender.stages;
-        let mut sample = Sample {
+        let stages = meter.instead_of(sender_state.stages);
+        let sample = Sample {
             tick,
             stages,
-            acked_age_ticks: age(sender.protocol.newest_acked()),
+            acked_age_ticks: age(tick, sender_state.protocol.newest_acked()),
             ..Sample::default()
         };
-        let is_due = backoff
-            .as_ref()
-            .is_none_or(|backoff| backoff.0.is_due(tick));
-        if settings.sends_at(tick) && is_due {
-            let protocol = &mut sender.protocol;
-            let quantized = quantized.get(tick, world.current(), stages.precision())?;
-            let sent = protocol.send(tick, stages, quantized, settings.baseline)?;
-            let newest = protocol.newest_acked();
-            let [second, third] = protocol.acked_before(newest.unwrap_or(0));
-            let packet = protocol.packet();
-            if let Some(mut backoff) = backoff {
-                backoff.0.on_sent(tick, packet.bytes.len() > SLICE_BYTES);
-            }
-            let bytes = Bytes::from(packet.bytes.clone());
-            let detail = || PacketDetail::new(packet, bytes.clone());
-            sample.snapshots.push(PacketRecord {
-                header: Some(sent.header),
-                reference_age_ticks: age(sent.named()),
-                acked_ages_ticks: [newest, second, third].map(age),
-                detail: is_detailed.then(|| Box::new(detail())),
-                ..PacketRecord::new(packet, stages)
+        let is_due = match &remote {
+            Some((backoff, cost)) => backoff.0.is_due(tick) && cost.is_due(lane, settings, tick),
+            None => settings.sends_at(tick),
+        };
+        if is_due {
+            quantized.get(tick, world.current(), stages.precision())?;
+            due.push(Due {
+                settings,
+                mail,
+                sender,
+                meter,
+                remote,
+                is_detailed,
+                sample,
             });
-            mail.0.outgoing.push(bytes);
+        } else {
+            meter.begin(sample);
         }
-        meter.begin(sample);
     }
-    Ok(())
+    // So that it is not always the same lane that finds no time left.
+    let first = tick as usize % due.len().max(1);
+    due.rotate_left(first);
+    let (quantized, budget) = (&*quantized, budget.as_deref());
+    let results = match due.len() {
+        0 | 1 => due
+            .into_iter()
+            .map(|lane| lane.send(tick, quantized, budget))
+            .collect(),
+        _ => ComputeTaskPool::get_or_init(TaskPool::default).scope(|scope| {
+            for lane in due {
+                scope.spawn(async move { lane.send(tick, quantized, budget) });
+            }
+        }),
+    };
+    Ok(results.into_iter().collect::<Result<_, _>>()?)
+}
+
+/// A lane on which a snapshot is due.
+struct Due<'a> {
+    settings: &'a SenderSettings,
+    mail: Mut<'a, SenderMail>,
+    sender: Mut<'a, Sender>,
+    meter: Mut<'a, LaneMeter>,
+    remote: Option<(Mut<'a, LaneBackoff>, Mut<'a, LaneCost>)>,
+    is_detailed: bool,
+    sample: Sample,
+}
+
+impl Due<'_> {
+    /// Encodes, unless there is no time, and begins the meter's sample.
+    fn send(
+        mut self,
+        tick: u64,
+        quantized: &QuantizedWorld,
+        budget: Option<&EncodeBudget>,
+    ) -> Result<(), SendError> {
+        let has_time = budget.is_none_or(EncodeBudget::has_time);
+        if self.remote.is_none() || has_time {
+            self.encode(tick, quantized, budget)?;
+        }
+        self.meter.begin(self.sample);
+        Ok(())
+    }
+
+    fn encode(
+        &mut self,
+        tick: u64,
+        quantized: &QuantizedWorld,
+        budget: Option<&EncodeBudget>,
+    ) -> Result<(), SendError> {
+        let stages = self.sample.stages;
+        // It has been quantized before.
+        let Some(quantized) = quantized.found(tick, stages.precision()) else {
+            return Ok(());
+        };
+        let granted = match &self.remote {
+            Some((_, cost)) => cost.granted(self.settings),
+            None => *self.settings,
+        };
+        let protocol = &mut self.sender.protocol;
+        let started = Instant::now();
+        let sent = protocol.send(tick, stages, quantized, granted.baseline)?;
+        let took = started.elapsed();
+        let newest = protocol.newest_acked();
+        let [second, third] = protocol.acked_before(newest.unwrap_or(0));
+        let packet = protocol.packet();
+        if let Some((backoff, cost)) = &mut self.remote {
+            backoff.0.on_sent(tick, packet.bytes.len() > SLICE_BYTES);
+            if let Some(budget) = budget {
+                budget.spend(cost, granted.baseline, took);
+            }
+        }
+        let bytes = Bytes::from(packet.bytes.clone());
+        let detail = || PacketDetail::new(packet, bytes.clone());
+        self.sample.snapshots.push(PacketRecord {
+            header: Some(sent.header),
+            reference_age_ticks: age(tick, sent.named()),
+            acked_ages_ticks: [newest, second, third].map(|acked| age(tick, acked)),
+            detail: self.is_detailed.then(|| Box::new(detail())),
+            ..PacketRecord::new(packet, stages)
+        });
+        self.mail.0.outgoing.push(bytes);
+        Ok(())
+    }
+}
+
+/// Ticks since another.
+fn age(tick: u64, of: Option<u64>) -> Option<u16> {
+    of.map(|of| (tick - of) as u16)
 }

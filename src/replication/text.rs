@@ -13,7 +13,7 @@
 
 mod describe;
 
-pub use describe::{rung_name, rung_or_stages};
+pub use describe::{fallback, fallback_of_viewer, rung_name, rung_or_stages};
 
 use std::str::FromStr;
 use std::time::Duration;
@@ -156,6 +156,22 @@ pub fn interpolation(name: &str) -> Result<Interpolation, LaneTextError> {
     })
 }
 
+/// The choice of baselines of that name.
+///
+/// # Errors
+/// If there is none.
+pub fn baseline(name: &str) -> Result<BaselineChoice, LaneTextError> {
+    match name {
+        "newest" => Ok(BaselineChoice::Newest),
+        "smallest" => Ok(BaselineChoice::Smallest),
+        _ => Err(LaneTextError::Value {
+            setting: "baseline",
+            given: name.to_owned(),
+            wanted: "newest or smallest",
+        }),
+    }
+}
+
 /// The ticks between two snapshots at that rate: one of [`SEND_INTERVALS`].
 ///
 /// # Errors
@@ -198,11 +214,7 @@ impl LaneSettings {
                 })?;
             }
             "baseline" => {
-                self.sender.baseline = match value {
-                    "newest" => BaselineChoice::Newest,
-                    "smallest" => BaselineChoice::Smallest,
-                    _ => return Err(illegal("baseline", "newest or smallest")),
-                };
+                self.sender.baseline = baseline(value)?;
             }
             "seed" => {
                 let seed = value.parse().ok();

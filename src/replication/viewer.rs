@@ -17,7 +17,7 @@ use super::playout::{self, Playback};
 use super::receive::{self, Decoded, DecodedPacket};
 use super::transport::{End, TransportSystems};
 use super::{
-    Detailed, LaneMeter, PacketDetail, PlayoutSettings, Replica, ReplicationSystems,
+    CodingModel, Detailed, LaneMeter, PacketDetail, PlayoutSettings, Replica, ReplicationSystems,
     SenderSettings, Welcomed, lane,
 };
 
@@ -28,6 +28,7 @@ pub struct ViewerPlugin;
 impl Plugin for ViewerPlugin {
     fn build(&self, app: &mut App) {
         app.insert_resource(Time::<Fixed>::from_hz(f64::from(TICKS_PER_SECOND)))
+            .init_resource::<CodingModel>()
             .add_observer(welcome)
             .add_observer(lane::change)
             .configure_sets(
@@ -69,6 +70,7 @@ const MAX_FRAME: Duration = Duration::from_secs(2);
 fn welcome(
     welcomed: On<Welcomed>,
     time: Res<Time<Fixed>>,
+    model: Res<CodingModel>,
     mut lanes: Query<(&SenderSettings, &PlayoutSettings, &mut LaneMeter)>,
     mut commands: Commands,
 ) -> Result {
@@ -77,9 +79,10 @@ fn welcome(
     };
     let welcome = welcomed.welcome.clone();
     let delay = playout.rule_delay(sender);
-    let accountant = Accountant::new(welcome.initial.clone())?;
+    let accountant = Accountant::new(welcome.initial.clone(), &model)?;
     let now = time.elapsed();
-    let receiver = SnapshotReceiver::new(welcome, Limits::default(), delay, now)?;
+    let receiver = SnapshotReceiver::new(welcome, Limits::default(), delay, now)?
+        .with_model(model.trained.clone());
     *meter = LaneMeter::default();
     commands.entity(welcomed.entity).insert((
         Decoded::default(),
@@ -98,9 +101,10 @@ struct Accountant {
 }
 
 impl Accountant {
-    fn new(initial: Snapshot) -> Result<Self, InitialStateError> {
+    fn new(initial: Snapshot, model: &CodingModel) -> Result<Self, InitialStateError> {
+        let encoder = Encoder::new(initial, Limits::default())?;
         Ok(Self {
-            encoder: Encoder::new(initial, Limits::default())?,
+            encoder: encoder.with_model(model.trained.clone()),
             packet: Packet::default(),
         })
     }

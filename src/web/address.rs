@@ -63,13 +63,14 @@ pub enum AddressError {
 }
 
 /// Every parameter.
-const NAMES: [&str; 15] = [
+const NAMES: [&str; 16] = [
     "left",
     "right",
     "rung",
     "network",
     "rate",
     "interpolation",
+    "baseline",
     "script",
     "calm",
     "seconds",
@@ -105,7 +106,7 @@ impl FromStr for Address {
                 });
             }
         }
-        let of_lane = ["rung", "network", "rate", "interpolation"];
+        let of_lane = ["rung", "network", "rate", "interpolation", "baseline"];
         let both = of_lane.into_iter().find(|name| seen.contains(name));
         match both {
             Some(name) if seen.contains(&"right") => Err(AddressError::Both(name)),
@@ -132,6 +133,9 @@ impl Address {
             "interpolation" => {
                 self.lane.interpolation =
                     Some(replication::interpolation(value).map_err(sentence)?);
+            }
+            "baseline" => {
+                self.lane.baseline = Some(replication::baseline(value).map_err(sentence)?);
             }
             "script" => self.script = Some(value.to_owned()),
             "calm" => self.calm = switch(value)?,
@@ -190,12 +194,12 @@ mod tests {
         assert_eq!(address.script.as_deref(), Some("katamari"));
         assert!(address.calm && !address.report);
         let address: Address =
-            "rung=delta&network=4g&rate=20&interpolation=hermite&tour=3&theme=dark"
+            "rung=delta&network=4g&rate=20&interpolation=hermite&baseline=smallest&tour=3&theme=dark"
                 .parse()
                 .unwrap();
         let mut lane = LaneSettings::default();
         address.lane.apply(&mut lane);
-        let wanted = "rung:delta,link:4g,rate:20,interpolation:hermite";
+        let wanted = "rung:delta,link:4g,rate:20,interpolation:hermite,baseline:smallest";
         assert_eq!(lane, wanted.parse().unwrap());
         assert_eq!((address.tour, address.theme), (Some(2), Some(Theme::Dark)));
         assert_eq!("".parse(), Ok(Address::default()));

@@ -348,7 +348,7 @@ fn a_bad_value_is_quoted_beside_its_flag_and_what_is_legal() {
         ),
         (
             &[&serve[..], &["--viewers", "-1"]].concat(),
-            "--viewers: -1 is not a whole number from 1 to 1024",
+            "--viewers: -1 is not a whole number from 1 to 64",
         ),
         (
             &["serve", "--bind", "7000"],
@@ -537,6 +537,34 @@ fn the_readmes_table_of_keys_is_the_programs() {
 }
 
 #[test]
+fn what_is_no_model_is_refused_with_its_name() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("model.bin");
+    let path = path.to_str().unwrap();
+    let commands = [["serve", "--bind"], ["view", "--connect"]];
+    for [command, address] in commands {
+        let run = |path: &str| {
+            let run = [command, "--headless", "--insecure", address, "127.0.0.1:9"];
+            complaint(&[&run[..], &["--model", path]].concat())
+        };
+        let said = run(&format!("{path}.missing"));
+        assert!(
+            said.starts_with(&format!("error: --model: {path}.missing: ")),
+            "{said}"
+        );
+        fs::write(path, "a model").unwrap();
+        let wanted = format!(
+            "error: --model: {path}: not a trained model: the first bytes are not \"CWPRIOR2\"\n"
+        );
+        assert_eq!(run(path), wanted);
+        fs::write(path, b"CWPRIOR2\0short").unwrap();
+        assert!(run(path).contains("bytes, not 14"), "{}", run(path));
+        #[cfg(unix)]
+        assert!(run("/dev/zero").contains("longer than 67108864 bytes"));
+    }
+}
+
+#[test]
 fn serving_and_viewing_say_what_they_lack() {
     let without_key = |arguments: &[&str]| {
         let output = cubewire(arguments).env_remove("CUBEWIRE_KEY").output();
@@ -662,11 +690,13 @@ fn what_viewers_cost_is_a_table() {
     let kbps: Vec<f64> = table
         .lines()
         .skip(2)
-        .map(|line| line.split('|').nth(4).unwrap().trim().parse().unwrap())
+        .take_while(|line| line.starts_with('|'))
+        .map(|line| line.split('|').nth(5).unwrap().trim().parse().unwrap())
         .collect();
     assert_eq!(kbps.len(), 3);
     assert!(
         kbps[1] > 10.0 && (kbps[2] - 2.0 * kbps[1]).abs() < 1.0,
         "{table}"
     );
+    assert!(table.contains("of processor time a tick"), "{table}");
 }

@@ -28,7 +28,9 @@ const LIB: &str = "lib";
 
 /// Our crates, and which of our crates each may depend on.
 const CRATES: &[(&str, &str, &[&str])] = &[
+    ("cubewire-cli", "crates/cli", &[]),
     ("cubewire-codec", "crates/codec", &[]),
+    ("cubewire-files", "crates/files", &[]),
     ("cubewire-link", "crates/link", &[]),
     ("cubewire-scene", "crates/scene", &[]),
     ("cubewire-palette", "crates/palette", &["cubewire-codec"]),
@@ -37,18 +39,37 @@ const CRATES: &[(&str, &str, &[&str])] = &[
         "cubewire-lab",
         "crates/lab",
         &[
+            "cubewire-cli",
             "cubewire-codec",
+            "cubewire-files",
             "cubewire-link",
             "cubewire-palette",
             "cubewire-protocol",
         ],
     ),
-    ("cubewire-web", "crates/web", &[]),
+    (
+        "cubewire-fuzz",
+        "crates/fuzz",
+        &["cubewire-codec", "cubewire-link", "cubewire-protocol"],
+    ),
+    (
+        "cubewire-hostile",
+        "crates/hostile",
+        &[
+            "cubewire-cli",
+            "cubewire-codec",
+            "cubewire-files",
+            "cubewire-protocol",
+        ],
+    ),
+    ("cubewire-web", "crates/web", &["cubewire-cli"]),
     (
         "cubewire",
         ".",
         &[
+            "cubewire-cli",
             "cubewire-codec",
+            "cubewire-files",
             "cubewire-link",
             "cubewire-palette",
             "cubewire-protocol",
@@ -58,7 +79,7 @@ const CRATES: &[(&str, &str, &[&str])] = &[
 ];
 
 /// Everything that the codec may depend on.
-const CODEC_DEPENDENCIES: &[&str] = &["bitstream-io", "glam", "thiserror"];
+const CODEC_DEPENDENCIES: &[&str] = &["bitstream-io", "glam", "thiserror", "wide"];
 
 /// An import that does not point down.
 #[derive(Debug, PartialEq)]

@@ -3,7 +3,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
@@ -19,7 +19,7 @@ use cubewire_protocol::Interpolation;
 use crate::command_line::{complaint, cubewire};
 use crate::common::{script, script_path};
 use crate::decode::{Frames, Mp4Info, read_mp4};
-use crate::window::Killed;
+use crate::stop;
 
 /// Of the quick series.
 const WIDTH: usize = 320;
@@ -311,52 +311,38 @@ fn everything_over_the_picture_can_be_left_out() {
 
 #[test]
 #[ignore = "needs a Vulkan driver"]
-fn ctrl_c_finishes_the_file() {
+fn a_signal_finishes_the_file_and_what_a_killed_recording_left_is_removed() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.mp4");
-    // Whoever runs the tests in the background may have them ignore it.
-    let recording = Command::new("env")
-        .arg("--default-signal=INT")
-        .arg(assert_cmd::cargo::cargo_bin("cubewire"))
-        .args(["record", "--size", "320x180", "--seconds", "600", "--out"])
-        .arg(&path)
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .spawn()
-        .unwrap();
-    let mut recording = Killed(recording);
-    let begun = |folder: &Path| {
-        let files = fs::read_dir(folder).unwrap();
+    let length = || {
+        let files = fs::read_dir(folder.path()).unwrap();
         let lengths = files.map(|file| file.unwrap().metadata().unwrap().len());
-        lengths.sum::<u64>() > 20_000
+        lengths.sum::<u64>()
     };
-    let start = Instant::now();
-    while !begun(folder.path()) {
-        assert!(start.elapsed() < Duration::from_secs(120), "no frames come");
-        sleep(Duration::from_millis(50));
-    }
-    assert!(!path.exists(), "it has no name yet");
-    let pid = recording.0.id().to_string();
-    assert!(
-        Command::new("kill")
-            .args(["-INT", &pid])
-            .status()
-            .unwrap()
-            .success()
-    );
-    let start = Instant::now();
-    let status = loop {
-        if let Some(status) = recording.0.try_wait().unwrap() {
-            break status;
-        }
-        assert!(start.elapsed() < Duration::from_secs(60), "it goes on");
-        sleep(Duration::from_millis(50));
+    let until = |signal: &str| {
+        let _ = fs::remove_file(&path);
+        let before = length();
+        let out = path.to_str().unwrap();
+        let record = ["record", "--size", "320x180", "--seconds", "600", "--out"];
+        let recording = stop::start(None, &[&record[..], &[out]].concat());
+        stop::wait("frames", || (length() > before + 20_000).then_some(()));
+        assert!(!path.exists(), "it has no name yet");
+        stop::send(signal, &recording.0);
+        stop::end(recording)
     };
-    assert!(status.success());
-    let (info, frames) = read_mp4(&path).unwrap();
-    assert!(!frames.is_empty() && frames.len() < 36_000);
-    assert_eq!(info.starts.len(), frames.len());
+    assert_eq!(until("KILL").0, None);
+    assert!(!path.exists());
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+    for (signal, code) in stop::SIGNALS {
+        let (ended, [said, _]) = until(signal);
+        assert_eq!(ended, Some(code), "{signal}");
+        assert!(said.contains("stopped early, after "), "{said}");
+        let (info, frames) = read_mp4(&path).unwrap();
+        assert!(!frames.is_empty() && frames.len() < 36_000);
+        assert_eq!(info.starts.len(), frames.len());
+        // What the killed one left is gone, too.
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
 }
 
 #[test]

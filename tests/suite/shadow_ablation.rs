@@ -5,7 +5,7 @@ use std::time::Instant;
 use bevy::prelude::*;
 use cubewire::game::headless::LaneGame;
 use cubewire::replication::{
-    Ablation, ChangeLane, LaneSettings, ShadowLadder, WantsAblation, ablations,
+    Ablation, ChangeLane, CodingModel, LaneSettings, ShadowLadder, WantsAblation, ablations,
 };
 use cubewire::simulation::CubeWorld;
 use cubewire_codec::{Stages, ladder};
@@ -142,7 +142,8 @@ fn a_tick_of_an_ablation_takes_a_few_milliseconds() {
         step(&mut game, 120);
         let stages: Stages = ladder::rung(rung).unwrap().stages;
         let start = Instant::now();
-        let mut fresh = Ablation::new(CubeWorld::default().current().clone(), stages);
+        let initial = CubeWorld::default().current().clone();
+        let mut fresh = Ablation::new(initial, &CodingModel::default(), stages);
         let started = start.elapsed();
         fresh.finish().unwrap();
         let setup = start.elapsed();

@@ -4,107 +4,21 @@ use std::net::{SocketAddr, UdpSocket};
 use std::time::{Duration, SystemTime};
 
 use cubewire::game::desktop::viewer::HeadlessViewer;
-use cubewire::game::headless::HeadlessGame;
 use cubewire::replication::ConnectionStatus;
 use cubewire::transport::udp::Security;
+use cubewire_codec::entropy::Fingerprint;
 use cubewire_codec::{CubeState, Sequence, Snapshot, ladder};
-use cubewire_protocol::{BaselineChoice, PROTOCOL_VERSION, Request, Welcome};
+use cubewire_protocol::{PROTOCOL_VERSION, Request, Welcome};
 use octets::OctetsMut;
 use rand::{Rng, RngExt};
-use renetcode::{
-    ClientAuthentication, ConnectToken, NetcodeClient, NetcodeServer, ServerAuthentication,
-    ServerConfig, ServerResult,
-};
+use renetcode::{NetcodeServer, ServerAuthentication, ServerConfig, ServerResult};
 
 use crate::common::random;
+use crate::rogue::{Rogue, request};
 use crate::udp::{
     LOOPBACK, TIMEOUT_SECONDS, address, agreeing, lanes, lost, receive, server, status, step, udp,
     viewer_at,
 };
-
-/// One who has the key, or needs none, but says what he likes.
-struct Rogue {
-    socket: UdpSocket,
-    netcode: NetcodeClient,
-    sequence: u8,
-}
-
-impl Rogue {
-    fn new(server: SocketAddr, version: u16) -> Self {
-        let socket = UdpSocket::bind(LOOPBACK).unwrap();
-        socket.set_nonblocking(true).unwrap();
-        socket.connect(server).unwrap();
-        let now = SystemTime::now()
-            .duration_since(SystemTime::UNIX_EPOCH)
-            .unwrap();
-        let protocol = u64::from_be_bytes(*b"cubewire");
-        let mut data = [0; 256];
-        data[..2].copy_from_slice(&version.to_be_bytes());
-        let connect_token = ConnectToken::generate(
-            now,
-            protocol,
-            60,
-            rand::random(),
-            5,
-            vec![server],
-            Some(&data),
-            &[0; 32],
-        )
-        .unwrap();
-        let authentication = ClientAuthentication::Secure { connect_token };
-        Self {
-            socket,
-            netcode: NetcodeClient::new(now, authentication).unwrap(),
-            sequence: 0,
-        }
-    }
-
-    /// Ends its tick, as a viewer's app would.
-    fn step(&mut self) {
-        let mut buffer = [0; 1400];
-        while let Ok(length) = self.socket.recv(&mut buffer) {
-            self.netcode.process_packet(&mut buffer[..length]);
-        }
-        let tick = Duration::from_secs(1) / 60;
-        if let Some((datagram, _)) = self.netcode.update(tick) {
-            drop(self.socket.send(datagram));
-        }
-    }
-
-    fn connect(game: &mut HeadlessGame, others: &mut [&mut HeadlessViewer], version: u16) -> Self {
-        let mut rogue = Self::new(address(game), version);
-        let before = udp(game).connected();
-        for _ in 0..20 {
-            rogue.step();
-            step(game, others, 1);
-        }
-        assert_eq!(udp(game).connected(), before + 1);
-        rogue
-    }
-
-    fn say(&mut self, payload: &[u8]) {
-        if let Ok((_, datagram)) = self.netcode.generate_payload_packet(payload) {
-            self.socket.send(datagram).unwrap();
-        }
-    }
-
-    /// A small unreliable message, as renet packs it.
-    fn message(&mut self, channel: u8, message: &[u8]) {
-        self.sequence += 1;
-        let mut packet = vec![1, self.sequence, channel, 0, 1, message.len() as u8];
-        packet.extend(message);
-        self.say(&packet);
-    }
-}
-
-fn request() -> Request {
-    Request {
-        number: Sequence(1),
-        stages: ladder::DELTA.stages,
-        send_interval_ticks: 1,
-        baseline: BaselineChoice::Newest,
-    }
-}
 
 #[test]
 fn who_sends_garbage_is_sent_away_and_nothing_else_changes() {
@@ -334,6 +248,7 @@ fn welcome(cubes: usize, ticks_per_second: u16) -> Vec<u8> {
     let welcome = Welcome {
         ticks_per_second,
         tick: 5,
+        fingerprint: Fingerprint::shipped(),
         initial: Snapshot {
             cubes: vec![CubeState::default(); cubes],
         },

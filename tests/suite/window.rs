@@ -50,7 +50,7 @@ impl Drop for Killed {
 pub(crate) struct Window {
     display: String,
     report: PathBuf,
-    _app: Killed,
+    pub(crate) app: Killed,
     _server: Killed,
     folder: tempfile::TempDir,
 }
@@ -89,7 +89,7 @@ impl Window {
         let window = Self {
             display,
             report,
-            _app: Killed(app),
+            app: Killed(app),
             _server: server,
             folder,
         };

@@ -1,11 +1,14 @@
 //! Baselines: snapshots that later packets can be relative to.
 
-use crate::entropy::{AdaptiveState, HeldSnapshot};
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use crate::entropy::{HeldSnapshot, KeptState};
 use crate::ladder;
-use crate::motion::Motion;
+use crate::motion::{Motion, Origin};
 use crate::precision::Precision;
 use crate::sequence::Sequence;
-use crate::snapshot::QuantizedSnapshot;
+use crate::snapshot::{QuantizedSnapshot, Spares};
 use crate::stages::Stages;
 
 /// A snapshot as one receiver has it after decoding a packet, with the state that later packets refer to.
@@ -22,14 +25,18 @@ use crate::stages::Stages;
 ///
 /// [`Encoder::encode`](crate::Encoder::encode) and [`Decoder::decode`](crate::Decoder::decode) fill equal
 /// baselines for the same packet.
+///
+/// Baselines share memory: with the baseline that their packet named, its snapshot and the parts of the adaptive
+/// state that the packet left as they were; with the baselines of other receivers, [snapshots that the encoder
+/// was given to share](crate::CurrentSnapshot::Shared).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Baseline {
     sequence: Sequence,
     stages: Stages,
-    pub(crate) snapshot: QuantizedSnapshot,
+    pub(crate) snapshot: Arc<QuantizedSnapshot>,
     pub(crate) motion: Motion,
     /// The adaptive state after the packet, if it was coded arithmetically.
-    pub(crate) state: Option<Box<AdaptiveState>>,
+    pub(crate) state: Option<Box<KeptState>>,
 }
 
 impl Default for Baseline {
@@ -38,7 +45,7 @@ impl Default for Baseline {
         Self {
             sequence: Sequence::default(),
             stages,
-            snapshot: QuantizedSnapshot::new(stages.precision()),
+            snapshot: Arc::new(QuantizedSnapshot::new(stages.precision())),
             motion: Motion::default(),
             state: None,
         }
@@ -60,7 +67,7 @@ impl Baseline {
 
     /// The cubes.
     #[must_use]
-    pub const fn snapshot(&self) -> &QuantizedSnapshot {
+    pub fn snapshot(&self) -> &QuantizedSnapshot {
         &self.snapshot
     }
 
@@ -74,10 +81,20 @@ impl Baseline {
     /// Bytes of memory that the cubes, their motion and the adaptive state take up.
     #[must_use]
     pub fn memory_bytes(&self) -> usize {
-        let state = self.state.as_ref();
-        self.snapshot.memory_bytes()
-            + self.motion.memory_bytes()
-            + state.map_or(0, |state| state.memory_bytes())
+        Self::memory_bytes_of([self])
+    }
+
+    /// Bytes of memory that several baselines take up. What they share counts once.
+    #[must_use]
+    pub fn memory_bytes_of<'b>(baselines: impl IntoIterator<Item = &'b Self>) -> usize {
+        let mut shared = Shared::default();
+        let own = baselines.into_iter().map(|baseline| {
+            shared.count_snapshot(&baseline.snapshot);
+            let state = baseline.state.as_ref();
+            baseline.motion.count_memory(&mut shared)
+                + state.map_or(0, |state| state.count_memory(&mut shared))
+        });
+        own.sum::<usize>() + shared.bytes
     }
 
     /// The parts that the entropy coder uses.
@@ -102,8 +119,9 @@ impl Baseline {
         current: &QuantizedSnapshot,
         baseline: Option<&Self>,
     ) {
-        self.snapshot.copy_from(current);
-        self.finalize(sequence, stages, Self::named(baseline, stages), None);
+        Arc::make_mut(&mut self.snapshot).copy_from(current);
+        let named = Self::named(baseline, stages);
+        self.finalize(sequence, stages, named, None, &mut Spares::default());
         self.state = None;
     }
 
@@ -128,18 +146,42 @@ impl Baseline {
         stages: Stages,
         named: Option<&Self>,
         sent: Option<&[bool]>,
+        spares: &mut Spares,
     ) {
         self.sequence = sequence;
         self.stages = stages;
-        match named {
-            Some(baseline) => self.motion.observe(
-                &self.snapshot,
-                &baseline.snapshot,
-                &baseline.motion,
-                sequence.ticks_since(baseline.sequence),
-                sent,
-            ),
-            None => self.motion.reset(self.snapshot.len()),
+        let from = named.map(|baseline| Origin {
+            snapshot: &baseline.snapshot,
+            motion: &baseline.motion,
+            ticks: sequence.ticks_since(baseline.sequence),
+            sent,
+        });
+        self.motion.observe(&self.snapshot, from, spares);
+    }
+
+    /// Displacement of a cube since the baseline of the packet, in 1/512 m: zero if the
+    /// [motion](crate::motion) is unknown, and unless positions are in 512 steps per metre, because no other
+    /// stages use it.
+    pub(crate) fn displacement(&self, cube: usize) -> [i32; 3] {
+        self.motion.displacement(&self.snapshot, cube)
+    }
+}
+
+/// Counts memory that several baselines may share.
+#[derive(Debug, Default)]
+pub(crate) struct Shared {
+    counted: HashSet<usize>,
+    bytes: usize,
+}
+
+impl Shared {
+    pub(crate) fn count<T>(&mut self, shared: &Arc<T>, bytes: impl FnOnce(&T) -> usize) {
+        if self.counted.insert(Arc::as_ptr(shared).addr()) {
+            self.bytes += bytes(shared);
         }
+    }
+
+    pub(crate) fn count_snapshot(&mut self, snapshot: &Arc<QuantizedSnapshot>) {
+        self.count(snapshot, QuantizedSnapshot::memory_bytes);
     }
 }

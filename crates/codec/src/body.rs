@@ -84,7 +84,8 @@ impl<'a> Body<'a> {
         let sent = self.take_flags(source, decoded, cube)?;
         let prediction = self.predict(cube);
         if sent.position {
-            decoded.positions[cube] = self.take_position(source, cube, prediction)?;
+            let position = self.take_position(source, cube, prediction)?;
+            decoded.set_position(cube, position);
         }
         if sent.orientation {
             self.take_orientation(source, decoded, cube, prediction.class)?;
@@ -99,15 +100,15 @@ impl<'a> Body<'a> {
         current: &QuantizedSnapshot,
         cube: usize,
     ) -> Sent {
-        let interacting = current.interacting[cube];
+        let interacting = current.is_interacting(cube);
         if self.stages.changed_flags == ChangedFlags::Off {
             sink.put_flag(BitKind::Interacting, interacting);
             return BOTH_SENT;
         }
         let before = &self.baseline.snapshot;
-        let toggled = interacting != before.interacting[cube];
+        let toggled = interacting != before.is_interacting(cube);
         let sent = Sent {
-            position: current.positions[cube] != before.positions[cube],
+            position: current.position_differs(before, cube),
             orientation: current.orientation_differs(before, cube),
         };
         if self.stages.changed_flags == ChangedFlags::Joint {
@@ -131,18 +132,20 @@ impl<'a> Body<'a> {
         decoded: &mut QuantizedSnapshot,
         cube: usize,
     ) -> Result<Sent, DecodeError> {
-        let interacting = &mut decoded.interacting[cube];
         match self.stages.changed_flags {
             ChangedFlags::Off => {
-                *interacting = source.take_flag(BitKind::Interacting)?;
+                decoded.set_interacting(cube, source.take_flag(BitKind::Interacting)?);
                 return Ok(BOTH_SENT);
             }
-            ChangedFlags::Separate => *interacting = source.take_flag(BitKind::Interacting)?,
+            ChangedFlags::Separate => {
+                decoded.set_interacting(cube, source.take_flag(BitKind::Interacting)?);
+            }
             ChangedFlags::Joint => {
                 if source.take_flag(BitKind::Flags)? {
                     return Ok(BOTH_SENT);
                 }
-                *interacting ^= source.take_flag(BitKind::Interacting)?;
+                let toggled = source.take_flag(BitKind::Interacting)?;
+                decoded.set_interacting(cube, decoded.is_interacting(cube) ^ toggled);
             }
         }
         Ok(Sent {
@@ -159,7 +162,7 @@ impl<'a> Body<'a> {
             self.predictor.predict(cube)
         } else {
             Prediction {
-                position: self.baseline.snapshot.positions[cube],
+                position: self.baseline.snapshot.position(cube),
                 class: 0,
             }
         }

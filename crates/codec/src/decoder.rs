@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::baseline::Baseline;
 use crate::body::Body;
 use crate::entropy::{
-    self, AdaptiveState, Basis, Coder, NonCanonical, TrainedModel, Undecodable, Variant,
+    self, Basis, Coder, KeptState, NonCanonical, TrainedModel, Undecodable, Variant,
 };
 use crate::flags::flagged;
 use crate::header::{Header, Reference};
@@ -15,7 +15,7 @@ use crate::ledger::BitKind;
 use crate::limits::Limits;
 use crate::selection;
 use crate::sequence::Sequence;
-use crate::snapshot::QuantizedSnapshot;
+use crate::snapshot::{QuantizedSnapshot, Spares};
 use crate::source::{DecodeError, Source};
 use crate::stages::Stages;
 use crate::state::Snapshot;
@@ -27,9 +27,10 @@ use crate::state::Snapshot;
 #[derive(Clone, Debug)]
 pub struct Decoder {
     initial: InitialState,
-    decoded: QuantizedSnapshot,
+    decoded: Arc<QuantizedSnapshot>,
     sent: Vec<bool>,
     coder: Coder,
+    spares: Spares,
 }
 
 impl Decoder {
@@ -45,6 +46,7 @@ impl Decoder {
             decoded: Baseline::default().snapshot,
             sent: Vec::new(),
             coder: Coder::default(),
+            spares: Spares::default(),
         })
     }
 
@@ -85,33 +87,37 @@ impl Decoder {
                 (Some(baseline), stages)
             }
         };
-        let state = match Variant::of(stages.delta) {
-            Some(variant) => {
-                Some(self.take_bins(source, bytes, variant, header.sequence, named, held)?)
-            }
+        match Variant::of(stages.delta) {
+            Some(variant) => self.take_bins(
+                source,
+                variant,
+                header.sequence,
+                named,
+                held,
+                &mut out.state,
+            )?,
             None => {
                 self.take_cubes(&mut source, header.sequence, stages, named)?;
                 source.finish()?;
-                None
+                self.coder.recycle(out.state.take());
             }
-        };
+        }
 
         std::mem::swap(&mut out.snapshot, &mut self.decoded);
-        out.finalize(header.sequence, stages, named, Some(&self.sent));
-        let spare = std::mem::replace(&mut out.state, state);
-        self.coder.recycle(spare);
+        let sent = Some(&self.sent[..]);
+        out.finalize(header.sequence, stages, named, sent, &mut self.spares);
         Ok(header)
     }
 
     fn take_bins<'h>(
         &mut self,
         mut source: Source<'_>,
-        bytes: &[u8],
         variant: Variant,
         sequence: Sequence,
         named: Option<&Baseline>,
         held: impl Fn(Sequence) -> Option<&'h Baseline>,
-    ) -> Result<Box<AdaptiveState>, DecodeError> {
+        kept: &mut Option<Box<KeptState>>,
+    ) -> Result<(), DecodeError> {
         let check = source.take(BitKind::Check, entropy::CHECK_BITS)?;
         let head = source.skip_padding()?;
         let precision = ladder::ARITHMETIC.stages.precision();
@@ -121,20 +127,21 @@ impl Decoder {
             reference: reference.held(),
             ticks: named.map(|named| sequence.ticks_since(named.sequence())),
         };
-        let state = self
-            .coder
+        let decoded = self.spares.unshared(&mut self.decoded);
+        self.coder
             .decode(
                 basis,
                 |sequence| held(sequence).map(Baseline::held),
-                &bytes[head..],
-                &mut self.decoded,
+                &source.bytes()[head..],
+                decoded,
                 &mut self.sent,
             )
             .map_err(|error| undecodable(error, head))?;
-        if entropy::check(&self.decoded, sequence) != check {
+        if self.coder.check(&basis, decoded, &self.sent, sequence) != check {
             return Err(DecodeError::Check(sequence));
         }
-        Ok(state)
+        self.coder.keep(&basis, &self.sent, &mut self.spares, kept);
+        Ok(())
     }
 
     fn take_cubes(
@@ -146,10 +153,11 @@ impl Decoder {
     ) -> Result<(), DecodeError> {
         let baseline = named.unwrap_or_else(|| self.initial.at(stages.precision()));
         let body = Body::new(stages, sequence, baseline);
-        self.decoded.copy_from(&baseline.snapshot);
+        let decoded = self.spares.unshared(&mut self.decoded);
+        decoded.copy_from(&baseline.snapshot);
         selection::take(source, stages.delta, &baseline.motion.moved, &mut self.sent)?;
         for cube in flagged(&self.sent) {
-            body.take(source, &mut self.decoded, cube)?;
+            body.take(source, decoded, cube)?;
         }
         Ok(())
     }
@@ -163,7 +171,7 @@ fn undecodable(error: Undecodable, head: usize) -> DecodeError {
     };
     let at_bit = (head + byte) as u64 * 8;
     match why {
-        NonCanonical::Redundant => DecodeError::NonCanonical { at_bit },
+        NonCanonical::Redundant | NonCanonical::PastEnd => DecodeError::NonCanonical { at_bit },
         NonCanonical::OutOfRange {
             field,
             cube,
@@ -178,5 +186,63 @@ fn undecodable(error: Undecodable, head: usize) -> DecodeError {
             min,
             max,
         },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use glam::Vec3;
+
+    use super::*;
+    use crate::encoder::{Encoder, Packet};
+    use crate::entropy::coder::MAX_OMITTED;
+    use crate::state::CubeState;
+
+    /// A world in which every cube moves, on both ends, and its packet.
+    fn moving() -> (Decoder, Packet) {
+        let cube = |cube: u8| CubeState {
+            position: Vec3::new(f32::from(cube % 30), f32::from(cube / 30), 0.5),
+            ..CubeState::default()
+        };
+        let mut world = Snapshot {
+            cubes: (0..250).map(cube).collect(),
+        };
+        let limits = Limits::default();
+        let decoder = Decoder::new(world.clone(), limits).unwrap();
+        let mut encoder = Encoder::new(world.clone(), limits).unwrap();
+        for cube in &mut world.cubes {
+            cube.position += 0.25;
+        }
+        let stages = ladder::PREDICTED.stages;
+        let mut quantized = QuantizedSnapshot::new(stages.precision());
+        quantized.quantize(&world, stages.precision()).unwrap();
+        let mut packet = Packet::default();
+        encoder
+            .encode(Sequence(1), stages, &quantized, None, &mut packet, None)
+            .unwrap();
+        (decoder, packet)
+    }
+
+    #[test]
+    fn a_packet_that_ends_early_is_given_up_where_its_bits_end() {
+        let (mut decoder, packet) = moving();
+        let mut most = 0;
+        for length in 6..packet.bytes.len() - 1 {
+            let mut cut = packet.bytes[..length].to_vec();
+            // Where zeros are read, anything but a fraction of a bit for each bin.
+            for last in [cut[length - 1], 0x80, 0xFF] {
+                cut[length - 1] = last;
+                let mut out = Baseline::default();
+                assert!(decoder.decode(&cut, |_| None, &mut out).is_err());
+                let changed = flagged(&decoder.sent).count();
+                // A changed cube takes more than half a byte with the shipped model.
+                assert!(
+                    changed <= 2 * (length + MAX_OMITTED),
+                    "{changed} of {length} bytes"
+                );
+                most = most.max(changed);
+            }
+        }
+        assert!(most > 100, "{most}");
     }
 }

@@ -1,10 +1,11 @@
 //! Encodes snapshots as packets.
 
+use std::ops::Deref;
 use std::sync::Arc;
 
 use crate::baseline::Baseline;
 use crate::body::Body;
-use crate::entropy::{self, Accounts, AdaptiveState, Basis, Coder, TrainedModel, Variant};
+use crate::entropy::{self, Accounts, Basis, Coder, KeptState, TrainedModel, Variant};
 use crate::flags::flagged;
 use crate::header::Header;
 use crate::initial::{InitialState, InitialStateError};
@@ -14,7 +15,7 @@ use crate::precision::Precision;
 use crate::selection;
 use crate::sequence::Sequence;
 use crate::sink::Sink;
-use crate::snapshot::QuantizedSnapshot;
+use crate::snapshot::{QuantizedSnapshot, Spares};
 use crate::stages::{Delta, IllegalStages, Stages};
 use crate::state::Snapshot;
 
@@ -51,6 +52,39 @@ impl<'a> From<Option<&'a Baseline>> for References<'a> {
     }
 }
 
+/// A snapshot to encode, of which the encoder makes a baseline.
+#[derive(Clone, Copy, Debug)]
+pub enum CurrentSnapshot<'a> {
+    /// The baseline has a copy.
+    Borrowed(&'a QuantizedSnapshot),
+    /// The baseline holds the snapshot itself: a server that sends it to many receivers keeps it once.
+    /// [`SnapshotPool`](crate::SnapshotPool) reuses the memory of such snapshots.
+    Shared(&'a Arc<QuantizedSnapshot>),
+}
+
+impl<'a> From<&'a QuantizedSnapshot> for CurrentSnapshot<'a> {
+    fn from(snapshot: &'a QuantizedSnapshot) -> Self {
+        Self::Borrowed(snapshot)
+    }
+}
+
+impl<'a> From<&'a Arc<QuantizedSnapshot>> for CurrentSnapshot<'a> {
+    fn from(snapshot: &'a Arc<QuantizedSnapshot>) -> Self {
+        Self::Shared(snapshot)
+    }
+}
+
+impl Deref for CurrentSnapshot<'_> {
+    type Target = QuantizedSnapshot;
+
+    fn deref(&self) -> &QuantizedSnapshot {
+        match self {
+            Self::Borrowed(snapshot) => snapshot,
+            Self::Shared(snapshot) => snapshot,
+        }
+    }
+}
+
 /// Turns quantized snapshots into packets.
 ///
 /// Any number of receivers can share an encoder, each with its own store of [`Baseline`]s. Encoding does not
@@ -61,6 +95,7 @@ pub struct Encoder {
     changed: Vec<bool>,
     scratch: selection::Scratch,
     coder: Coder,
+    spares: Spares,
 }
 
 /// Why a snapshot cannot be encoded.
@@ -101,6 +136,7 @@ impl Encoder {
             changed: Vec::new(),
             scratch: selection::Scratch::default(),
             coder: Coder::default(),
+            spares: Spares::default(),
         })
     }
 
@@ -126,15 +162,17 @@ impl Encoder {
     ///
     /// # Errors
     /// [`EncodeError`] if the arguments do not fit together. `packet` and `kept` are then unchanged.
-    pub fn encode<'b>(
+    pub fn encode<'b, 'c>(
         &mut self,
         sequence: Sequence,
         stages: Stages,
-        current: &QuantizedSnapshot,
+        current: impl Into<CurrentSnapshot<'c>>,
         references: impl Into<References<'b>>,
         packet: &mut Packet,
-        kept: Option<&mut Baseline>,
+        mut kept: Option<&mut Baseline>,
     ) -> Result<Header, EncodeError> {
+        let snapshot = current.into();
+        let current = &*snapshot;
         let References {
             baseline,
             additional,
@@ -152,29 +190,36 @@ impl Encoder {
         };
         packet.bytes.clear();
         packet.ledger.reset();
-        let state = match Variant::of(stages.delta) {
+        match Variant::of(stages.delta) {
             Some(variant) => {
                 let references = References {
                     baseline: named,
                     additional,
                 };
-                Some(self.put_bins(header, variant, current, references, packet))
+                let state = kept.as_deref_mut().map(|kept| &mut kept.state);
+                self.put_bins(header, variant, current, references, packet, state);
             }
             None => {
                 self.put_cubes(header, stages, current, named, packet);
-                None
+                if let Some(kept) = &mut kept {
+                    self.coder.recycle(kept.state.take());
+                }
             }
-        };
-
+        }
         if let Some(kept) = kept {
-            kept.snapshot.copy_from(current);
-            kept.finalize(sequence, stages, named, Some(&self.changed));
-            let spare = std::mem::replace(&mut kept.state, state);
-            self.coder.recycle(spare);
-        } else {
-            self.coder.recycle(state);
+            self.keep(snapshot, &mut kept.snapshot);
+            let sent = Some(&self.changed[..]);
+            kept.finalize(sequence, stages, named, sent, &mut self.spares);
         }
         Ok(header)
+    }
+
+    /// Puts a snapshot where a baseline keeps it. Reuses the memory of what was there.
+    fn keep(&mut self, snapshot: CurrentSnapshot<'_>, place: &mut Arc<QuantizedSnapshot>) {
+        match snapshot {
+            CurrentSnapshot::Shared(shared) => *place = Arc::clone(shared),
+            CurrentSnapshot::Borrowed(current) => self.spares.unshared(place).copy_from(current),
+        }
     }
 
     fn check(
@@ -249,27 +294,29 @@ impl Encoder {
         current: &QuantizedSnapshot,
         references: References<'_>,
         packet: &mut Packet,
-    ) -> Box<AdaptiveState> {
-        let mut sink = Sink::writer(&mut packet.bytes, &mut packet.ledger);
-        header.put(&mut sink);
-        let check = entropy::check(current, header.sequence);
-        sink.put(BitKind::Check, entropy::CHECK_BITS, check);
-        sink.finish();
-
+        kept: Option<&mut Option<Box<KeptState>>>,
+    ) {
         let References {
             baseline,
             additional,
         } = references;
         let ticks = baseline.map(|named| header.sequence.ticks_since(named.sequence()));
         let reference = baseline.unwrap_or_else(|| self.initial.at(current.precision()));
-        let head_bytes = packet.bytes.len();
-        let head_bits = packet.ledger.total();
         let basis = Basis {
             variant,
             reference: reference.held(),
             ticks,
         };
-        let state = self.coder.encode(
+        let check = self
+            .coder
+            .check(&basis, current, &self.changed, header.sequence);
+        let mut sink = Sink::writer(&mut packet.bytes, &mut packet.ledger);
+        header.put(&mut sink);
+        sink.put(BitKind::Check, entropy::CHECK_BITS, check);
+        sink.finish();
+        let head_bytes = packet.bytes.len();
+        let head_bits = packet.ledger.total();
+        self.coder.encode(
             basis,
             additional.map(|baseline| Some(baseline?.held())),
             current,
@@ -280,6 +327,9 @@ impl Encoder {
         let bits = (packet.bytes.len() - head_bytes) as f64 * 8.0;
         let counted = packet.ledger.total() - head_bits;
         packet.ledger.record(BitKind::Check, None, bits - counted);
-        state
+        if let Some(kept) = kept {
+            self.coder
+                .keep(&basis, &self.changed, &mut self.spares, kept);
+        }
     }
 }

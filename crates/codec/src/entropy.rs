@@ -14,17 +14,22 @@
 mod accounts;
 mod adaptive;
 mod basis;
+mod blend;
+mod carriers;
+mod check;
 pub mod coder;
 mod components;
 mod cubes;
 mod extrapolation;
 mod features;
 mod fields;
+mod fingerprint;
 mod history;
 mod layout;
 mod logistic;
 mod mixing;
 mod model;
+mod pages;
 mod predictor;
 mod residual;
 mod resting;
@@ -35,24 +40,30 @@ mod session;
 use std::sync::Arc;
 
 pub(crate) use accounts::Accounts;
-pub(crate) use adaptive::AdaptiveState;
+use adaptive::SpareStates;
+pub(crate) use adaptive::{AdaptiveState, KeptState};
 pub(crate) use basis::{Basis, HeldSnapshot};
+pub(crate) use blend::{BLEND_UNIT, BLENDED, Blend, BlendWeights};
+use carriers::Carriers;
+pub(crate) use check::CHECK_BITS;
+use check::SnapshotHash;
 use coder::{BinCoder, BinDecoder, BinEncoder};
 use cubes::{Cubes, Scratch};
 pub use features::Feature;
-pub(crate) use layout::{SLOTS, TABLE_UNIT, VARIANT_ADAPTIVE, VARIANT_WEIGHT_SETS, Variant};
+pub use fingerprint::Fingerprint;
+pub(crate) use layout::{
+    BLEND_SETS, SLOTS, TABLE_UNIT, VARIANT_ADAPTIVE, VARIANT_WEIGHT_SETS, Variant, blend_index,
+};
 pub(crate) use logistic::MAX_STRETCHED;
 pub use model::{ModelError, TrainedModel};
 use predictor::HoldPredictor;
-use rigid_body::{RigidBodyPredictor, RigidMotion};
+use rigid_body::RigidBodyPredictor;
 use session::Session;
 pub(crate) use session::{CodingObserver, Element, NonCanonical};
 
+use crate::flags::flagged;
 use crate::sequence::Sequence;
-use crate::snapshot::QuantizedSnapshot;
-
-/// Bits of the check. Together with a header that names a baseline, whole bytes.
-pub(crate) const CHECK_BITS: u32 = 14;
+use crate::snapshot::{QuantizedSnapshot, Spares};
 
 /// Why bins are not a packet.
 pub(crate) enum Undecodable {
@@ -80,12 +91,12 @@ impl From<NonCanonical> for Failure {
 pub(crate) struct Coder {
     model: Arc<TrainedModel>,
     /// Adaptive states at the start of a chain, by variant.
-    initial: [AdaptiveState; 2],
+    initial: [KeptState; 2],
+    /// The adaptive state of the packet.
+    next: AdaptiveState,
     scratch: Scratch,
-    motions: Vec<RigidMotion>,
-    /// The cubes as the decoder will have them, while encoding.
-    decoded: Option<QuantizedSnapshot>,
-    spare: Option<Box<AdaptiveState>>,
+    carriers: Carriers,
+    spares: SpareStates,
 }
 
 impl Default for Coder {
@@ -96,13 +107,14 @@ impl Default for Coder {
 
 impl Coder {
     pub(crate) fn new(model: Arc<TrainedModel>) -> Self {
+        let initial = Variant::ALL.map(|variant| KeptState::initial(&model, variant));
         Self {
-            initial: Variant::ALL.map(|variant| AdaptiveState::initial(&model, variant)),
+            next: AdaptiveState::new(&initial[0]),
+            initial,
             model,
             scratch: Scratch::default(),
-            motions: Vec::new(),
-            decoded: None,
-            spare: None,
+            carriers: Carriers::default(),
+            spares: SpareStates::default(),
         }
     }
 
@@ -111,14 +123,45 @@ impl Coder {
     }
 
     /// Takes an adaptive state whose memory can be reused.
-    pub(crate) fn recycle(&mut self, spare: Option<Box<AdaptiveState>>) {
-        if spare.is_some() {
-            self.spare = spare;
-        }
+    pub(crate) fn recycle(&mut self, spare: Option<Box<KeptState>>) {
+        self.spares.release(spare);
     }
 
-    /// Appends the bins of `current` to `bytes` and returns the adaptive state after them. `changed` says
-    /// which cubes differ from the reference. Additional references are used if they fit.
+    /// The check of a packet with this basis that changes these cubes. The snapshot's hash is kept with the adaptive
+    /// state, so that only what changes is hashed.
+    pub(crate) fn check(
+        &mut self,
+        basis: &Basis<'_>,
+        current: &QuantizedSnapshot,
+        changed: &[bool],
+        sequence: Sequence,
+    ) -> u32 {
+        let reference = basis.reference.snapshot;
+        let kept = basis.reference.state.map(|state| state.hash);
+        let mut hash = kept.unwrap_or_else(|| SnapshotHash::new(reference));
+        for cube in flagged(changed) {
+            hash.replace(cube, reference, current);
+        }
+        self.next.hash = hash;
+        hash.check(sequence)
+    }
+
+    /// Keeps the adaptive state after the packet that was coded last, which had this basis and changed these cubes.
+    pub(crate) fn keep(
+        &mut self,
+        basis: &Basis<'_>,
+        changed: &[bool],
+        spares: &mut Spares,
+        place: &mut Option<Box<KeptState>>,
+    ) {
+        let previous = basis.state(&self.initial);
+        let reference = basis.kept_reference();
+        self.spares
+            .keep(&self.next, changed, previous, reference, spares, place);
+    }
+
+    /// Appends the bins of `current` to `bytes`. `changed` says which cubes differ from the reference. Additional
+    /// references are used if they fit.
     pub(crate) fn encode<O: CodingObserver>(
         &mut self,
         basis: Basis<'_>,
@@ -127,13 +170,12 @@ impl Coder {
         changed: &mut [bool],
         bytes: &mut Vec<u8>,
         observer: O,
-    ) -> Box<AdaptiveState> {
+    ) {
         let additional = basis.usable(offered);
         let ages = additional.map(|held| Some(basis.reference.age(&held?)));
-        let mut decoded = self.decoded.take().unwrap_or_else(|| current.clone());
         let cubes = Cubes {
             target: Some(current),
-            decoded: &mut decoded,
+            decoded: None,
             changed,
         };
         let (outcome, encoder) = self.code(
@@ -144,13 +186,11 @@ impl Coder {
             cubes,
         );
         encoder.finish();
-        debug_assert_eq!(&decoded, current);
-        self.decoded = Some(decoded);
-        outcome.expect("the encoder's own bins are canonical and in range")
+        outcome.expect("the encoder's own bins are canonical and in range");
     }
 
-    /// Decodes bins into `decoded`, and returns the adaptive state after them. `changed` becomes which cubes
-    /// differ from the reference. `held` looks up additional references.
+    /// Decodes bins into `decoded`. `changed` becomes which cubes differ from the reference. `held` looks up
+    /// additional references.
     pub(crate) fn decode<'h>(
         &mut self,
         basis: Basis<'_>,
@@ -158,12 +198,13 @@ impl Coder {
         bytes: &[u8],
         decoded: &mut QuantizedSnapshot,
         changed: &mut Vec<bool>,
-    ) -> Result<Box<AdaptiveState>, Undecodable> {
+    ) -> Result<(), Undecodable> {
         changed.clear();
         changed.resize(basis.reference.snapshot.len(), false);
+        decoded.copy_from(basis.reference.snapshot);
         let cubes = Cubes {
             target: None,
-            decoded,
+            decoded: Some(decoded),
             changed,
         };
         let reference = basis.reference;
@@ -181,8 +222,8 @@ impl Coder {
             cubes,
         );
         outcome
-            .and_then(|next| match decoder.is_canonical() {
-                true => Ok(next),
+            .and_then(|()| match decoder.is_canonical() {
+                true => Ok(()),
                 false => Err(NonCanonical::Redundant.into()),
             })
             .map_err(|failure| match failure {
@@ -203,23 +244,22 @@ impl Coder {
         ages: [Option<u16>; 2],
         find: impl FnOnce([Option<u16>; 2]) -> Result<[Option<HeldSnapshot<'a>>; 2], Failure>,
         cubes: Cubes<'_>,
-    ) -> (Result<Box<AdaptiveState>, Failure>, B) {
+    ) -> (Result<(), Failure>, B) {
         let state = basis.state(&self.initial);
-        let mut next = basis.next_state(state, self.spare.take());
+        self.next.follow(state, basis.reference.snapshot.len());
         let mut session = Session {
             bins,
             observer,
             model: &self.model,
             snapshots: basis.snapshots(state),
             state,
-            next: &mut next,
+            next: &mut self.next,
         };
-        cubes.decoded.copy_from(basis.reference.snapshot);
         let outcome = session
             .references(&basis, ages, find)
-            .and_then(|()| session.run(&basis, &mut self.scratch, &mut self.motions, cubes));
+            .and_then(|()| session.run(&basis, &mut self.scratch, &mut self.carriers, cubes));
         let Session { bins, .. } = session;
-        (outcome.map(|()| next), bins)
+        (outcome, bins)
     }
 }
 
@@ -234,7 +274,7 @@ impl<'a, B: BinCoder, O: CodingObserver> Session<'a, B, O> {
             let ages = self.additional_ages(ages)?;
             self.snapshots.additional = find(ages)?.map(|held| {
                 let held = held?;
-                Some((held.snapshot, basis.reference.age(&held).into()))
+                Some((&**held.snapshot, basis.reference.age(&held).into()))
             });
         }
         Ok(())
@@ -244,35 +284,16 @@ impl<'a, B: BinCoder, O: CodingObserver> Session<'a, B, O> {
         &mut self,
         basis: &Basis<'_>,
         scratch: &mut Scratch,
-        motions: &mut Vec<RigidMotion>,
+        carriers: &mut Carriers,
         cubes: Cubes<'_>,
     ) -> Result<(), Failure> {
         match basis.variant {
             Variant::Plain => self.cubes(&mut HoldPredictor, scratch, cubes)?,
             Variant::Predicted => {
-                let mut predictor = RigidBodyPredictor::new(motions, basis.reference.snapshot);
+                let mut predictor = RigidBodyPredictor::new(carriers, basis.reference.snapshot);
                 self.cubes(&mut predictor, scratch, cubes)?;
             }
         }
         Ok(())
     }
-}
-
-/// A hash of a snapshot and its sequence. It detects where the two sides started from different initial
-/// states, or have different models or adaptive states.
-///
-/// Four lanes, each over every fourth cube, so that a processor can multiply several numbers at a time.
-pub(crate) fn check(snapshot: &QuantizedSnapshot, sequence: Sequence) -> u32 {
-    const FACTOR: u64 = 0x9E37_79B9_7F4A_7C15;
-    let mix = |hash: u64, value: u64| (hash.rotate_left(29) ^ value).wrapping_mul(FACTOR);
-    let mut lanes = [1, 2, 3, 4].map(|lane| u64::from(sequence.0) << 3 | lane);
-    for cube in 0..snapshot.len() {
-        let [x, y, z] = snapshot.positions[cube].map(|axis| u64::from(axis.cast_unsigned()));
-        let position = x ^ y << 21 ^ z << 42 ^ u64::from(snapshot.interacting[cube]) << 63;
-        let orientation = snapshot.smallest_three(cube).to_word();
-        let lane = &mut lanes[cube % 4];
-        *lane = mix(mix(*lane, position), orientation);
-    }
-    let hash = lanes.into_iter().fold(0, mix);
-    (hash >> (64 - CHECK_BITS)) as u32
 }

@@ -16,13 +16,47 @@ pub(crate) fn flagged(flags: &[bool]) -> impl Iterator<Item = usize> {
 
 /// Sets the flags of the indices at which two columns differ.
 pub(crate) fn flag_differing<T: PartialEq>(flags: &mut [bool], ours: &[T], theirs: &[T]) {
-    let chunks = ours.chunks(CHUNK).zip(theirs.chunks(CHUNK));
-    for (flags, (ours, theirs)) in flags.chunks_mut(CHUNK).zip(chunks) {
-        if ours != theirs {
-            for (flag, (ours, theirs)) in flags.iter_mut().zip(ours.iter().zip(theirs)) {
-                *flag |= ours != theirs;
-            }
+    let (ours, our_rest) = ours.as_chunks::<CHUNK>();
+    let (theirs, their_rest) = theirs.as_chunks::<CHUNK>();
+    for (flags, (ours, theirs)) in flags.chunks_mut(CHUNK).zip(ours.iter().zip(theirs)) {
+        // All at once, rather than up to the first that differs: that takes SIMD instructions.
+        let pairs = || ours.iter().zip(theirs).map(|(ours, theirs)| ours != theirs);
+        if pairs().fold(false, |any, differs| any | differs) {
+            flag(flags, pairs());
         }
+    }
+    let pairs = our_rest.iter().zip(their_rest);
+    let rest = flags.chunks_mut(CHUNK).nth(ours.len()).unwrap_or_default();
+    flag(rest, pairs.map(|(ours, theirs)| ours != theirs));
+}
+
+fn flag(flags: &mut [bool], differ: impl Iterator<Item = bool>) {
+    for (flag, differs) in flags.iter_mut().zip(differ) {
+        *flag |= differs;
+    }
+}
+
+/// A flag for each cube in a bit.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Bits(Vec<u64>);
+
+impl Bits {
+    /// Sets the number of flags, and clears all of them. Reuses memory.
+    pub(crate) fn clear(&mut self, flags: usize) {
+        self.0.clear();
+        self.0.resize(flags.div_ceil(64), 0);
+    }
+
+    pub(crate) fn set(&mut self, index: usize) {
+        self.0[index / 64] |= 1 << (index % 64);
+    }
+
+    pub(crate) fn get(&self, index: usize) -> bool {
+        self.0[index / 64] >> (index % 64) & 1 == 1
+    }
+
+    pub(crate) fn memory_bytes(&self) -> usize {
+        size_of_val(&*self.0)
     }
 }
 

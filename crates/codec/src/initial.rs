@@ -1,5 +1,7 @@
 //! The initial state, which the first packets are relative to.
 
+use std::sync::Arc;
+
 use crate::baseline::Baseline;
 use crate::body::Body;
 use crate::ladder;
@@ -8,7 +10,7 @@ use crate::limits::{Limits, TooManyCubes};
 use crate::precision::Precision;
 use crate::sequence::Sequence;
 use crate::sink::Sink;
-use crate::snapshot::QuantizeError;
+use crate::snapshot::{QuantizeError, Spares};
 use crate::source::{DecodeError, Source};
 use crate::stages::Stages;
 use crate::state::{CubeState, Snapshot};
@@ -79,8 +81,9 @@ impl InitialState {
 
 fn quantized(snapshot: &Snapshot, precision: Precision) -> Result<Baseline, QuantizeError> {
     let mut baseline = Baseline::default();
-    baseline.snapshot.quantize(snapshot, precision)?;
-    baseline.finalize(Sequence::default(), BLOCK_STAGES, None, None);
+    Arc::make_mut(&mut baseline.snapshot).quantize(snapshot, precision)?;
+    let spares = &mut Spares::default();
+    baseline.finalize(Sequence::default(), BLOCK_STAGES, None, None, spares);
     Ok(baseline)
 }
 
@@ -131,7 +134,7 @@ pub fn decode_initial(bytes: &[u8], limits: Limits) -> Result<Snapshot, DecodeEr
     let blank = quantized(&snapshot, BLOCK_STAGES.precision())
         .expect("cubes at the origin can be quantized");
     let body = Body::new(BLOCK_STAGES, Sequence::default(), &blank);
-    let mut decoded = blank.snapshot.clone();
+    let mut decoded = (*blank.snapshot).clone();
     for cube in 0..room {
         body.take(&mut source, &mut decoded, cube)?;
     }

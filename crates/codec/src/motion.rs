@@ -4,8 +4,11 @@
 //! other packets were lost, so that it can be used to predict the next snapshot. All arithmetic is in
 //! integers, so that both sides get the same result.
 
-use crate::flags::flagged;
-use crate::snapshot::QuantizedSnapshot;
+use std::sync::Arc;
+
+use crate::baseline::Shared;
+use crate::flags::{Bits, flagged};
+use crate::snapshot::{QuantizedSnapshot, Spares};
 
 /// Maximum time between two snapshots, in ticks, for a known motion.
 pub const MAX_TICKS: u16 = 64;
@@ -25,45 +28,54 @@ pub const FALL_HEIGHT: i32 = 250;
 pub(crate) struct Motion {
     /// Ticks since the baseline, `1..=MAX_TICKS`; 0 if the motion is unknown.
     pub(crate) ticks: u16,
-    /// By cube, in 1/512 m. Zero unless positions are quantized in 512 steps per metre: no other stages
-    /// use it.
-    pub(crate) displacements: Vec<[i32; 3]>,
+    /// The snapshot that it begins with, shared with the baseline. None if the motion is unknown, and unless
+    /// positions are in 512 steps per metre: no other stages use displacements.
+    from: Option<Arc<QuantizedSnapshot>>,
     /// By cube: any field differs from the baseline's.
     pub(crate) moved: Vec<bool>,
     /// By cube: its downward acceleration was above half of gravity.
-    pub(crate) falling: Vec<bool>,
+    pub(crate) falling: Bits,
+}
+
+/// Where a motion begins.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Origin<'a> {
+    pub(crate) snapshot: &'a Arc<QuantizedSnapshot>,
+    pub(crate) motion: &'a Motion,
+    /// Ticks ago.
+    pub(crate) ticks: u16,
+    /// If given, only these cubes can have moved.
+    pub(crate) sent: Option<&'a [bool]>,
 }
 
 impl Motion {
-    /// Sets this to the unknown motion. Reuses its memory.
-    pub(crate) fn reset(&mut self, cubes: usize) {
-        self.ticks = 0;
-        self.displacements.clear();
-        self.displacements.resize(cubes, [0; 3]);
-        self.moved.clear();
-        self.moved.resize(cubes, false);
-        self.falling.clear();
-        self.falling.resize(cubes, false);
-    }
-
-    /// Sets this to the motion from `baseline`, whose own motion is `before`, to `current`, `ticks` later. If
-    /// `candidates` is given, only those cubes can have moved. Reuses its memory.
+    /// Sets this to the motion from a baseline to `current`, which is unknown without one. Reuses its memory.
     pub(crate) fn observe(
         &mut self,
         current: &QuantizedSnapshot,
-        baseline: &QuantizedSnapshot,
-        before: &Self,
-        ticks: u16,
-        candidates: Option<&[bool]>,
+        from: Option<Origin<'_>>,
+        spares: &mut Spares,
     ) {
-        self.reset(current.len());
-        if ticks == 0 || ticks > MAX_TICKS {
-            return;
+        if let Some(old) = self.from.take() {
+            spares.release(old);
         }
+        self.ticks = 0;
+        self.moved.clear();
+        self.moved.resize(current.len(), false);
+        self.falling.clear(current.len());
+        let Some(Origin {
+            snapshot: baseline,
+            motion: before,
+            ticks: ticks @ 1..=MAX_TICKS,
+            sent,
+        }) = from
+        else {
+            return;
+        };
         self.ticks = ticks;
-        match candidates {
-            Some(candidates) => {
-                for cube in flagged(candidates) {
+        match sent {
+            Some(sent) => {
+                for cube in flagged(sent) {
                     self.moved[cube] = current.differs(baseline, cube);
                 }
             }
@@ -72,21 +84,36 @@ impl Motion {
         if !current.precision().position.has_usual_steps() {
             return;
         }
+        self.from = Some(Arc::clone(baseline));
+        if before.ticks == 0 {
+            return;
+        }
         for cube in flagged(&self.moved) {
-            let (now, then) = (current.positions[cube], baseline.positions[cube]);
-            self.displacements[cube] = std::array::from_fn(|axis| now[axis] - then[axis]);
-            self.falling[cube] = now[2] > FALL_HEIGHT
-                && before.ticks != 0
-                && is_falling(
-                    (self.displacements[cube][2], ticks),
-                    (before.displacements[cube][2], before.ticks),
-                );
+            let height = current.position(cube)[2];
+            if height > FALL_HEIGHT {
+                let rise = height - baseline.position(cube)[2];
+                let before = (before.displacement(baseline, cube)[2], before.ticks);
+                if is_falling((rise, ticks), before) {
+                    self.falling.set(cube);
+                }
+            }
         }
     }
 
-    /// Bytes of memory in use.
-    pub(crate) fn memory_bytes(&self) -> usize {
-        size_of_val(&*self.displacements) + size_of_val(&*self.moved) + size_of_val(&*self.falling)
+    /// Displacement of a cube in 1/512 m; `current` is the snapshot that the motion leads to.
+    pub(crate) fn displacement(&self, current: &QuantizedSnapshot, cube: usize) -> [i32; 3] {
+        self.from.as_ref().map_or([0; 3], |from| {
+            let (now, then) = (current.position(cube), from.position(cube));
+            std::array::from_fn(|axis| now[axis] - then[axis])
+        })
+    }
+
+    /// Bytes of memory in use, without what is shared.
+    pub(crate) fn count_memory(&self, shared: &mut Shared) -> usize {
+        if let Some(from) = &self.from {
+            shared.count_snapshot(from);
+        }
+        size_of_val(&*self.moved) + self.falling.memory_bytes()
     }
 }
 

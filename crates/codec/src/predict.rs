@@ -59,23 +59,25 @@ impl<'a> LinearPredictor<'a> {
     #[must_use]
     pub fn predict(&self, cube: usize) -> Prediction {
         let motion = &self.baseline.motion;
-        let from = self.baseline.snapshot.positions[cube];
+        let from = self.baseline.snapshot.position(cube);
         if !motion.moved[cube] {
             return Prediction {
                 position: from,
                 class: 0,
             };
         }
-        let step = motion.displacements[cube]
+        let step = self
+            .baseline
+            .displacement(cube)
             .map(|moved| ((i64::from(moved) * self.factor + (1 << 15)) >> 16) as i32);
         let mut position: [i32; 3] = std::array::from_fn(|axis| from[axis] + step[axis]);
-        if motion.falling[cube] {
+        if motion.falling.get(cube) {
             position[2] -= self.fall;
         }
         position[2] = position[2].max(from[2].min(REST_HEIGHT));
         Prediction {
             position,
-            class: class(step, motion.falling[cube]),
+            class: class(step, motion.falling.get(cube)),
         }
     }
 }

@@ -1,81 +1,44 @@
 //! Quantized snapshots, which are compared, sent and kept.
 
+mod batch;
+mod error;
+mod fill;
+mod place;
+mod pool;
+
 use glam::{Quat, Vec3};
 
+pub use self::error::QuantizeError;
+pub use self::fill::QuantizedCube;
+pub(crate) use self::place::Place;
+pub use self::pool::SnapshotPool;
+pub(crate) use self::pool::Spares;
 use crate::flags::flag_differing;
-use crate::ledger::BitKind;
-use crate::precision::{Orientation, Position, Precision, StepsPerMetreError, VelocityPrecision};
+use crate::precision::{Orientation, Position, Precision, VelocityPrecision};
 use crate::quantize::affine::AFFINE_VELOCITY;
-use crate::quantize::bounded::{Bounded, POSITION, VELOCITY};
-use crate::quantize::smallest_three::{ComponentBitsError, SmallestThree, max_component};
+use crate::quantize::bounded::{Bounded, VELOCITY};
+use crate::quantize::smallest_three::{MAX_NARROW_BITS, SmallestThree};
 use crate::state::{CubeState, Snapshot};
 
 /// A snapshot as integers, whose meaning is given by its [`Precision`]. Two snapshots can be compared, or one
 /// sent relative to the other, only if they have the same precision.
 ///
-/// Fields are stored as columns. A field that the precision lacks has an empty column.
+/// Fields are stored as columns, in as few bits as the precision allows: at 512 steps per metre and nine bits
+/// per component, a cube takes twelve bytes. A column that the precision does not use is empty.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct QuantizedSnapshot {
     precision: Precision,
-    pub(crate) positions: Vec<[i32; 3]>,
+    /// Where positions are quantized.
+    places: Vec<Place>,
+    /// Positions and flags in other precisions.
+    positions: Vec<[i32; 3]>,
+    interacting: Vec<bool>,
     /// Bits of x, y, z, w, where orientations are full.
     pub(crate) quaternions: Vec<[u32; 4]>,
-    /// [`SmallestThree`] as words, where orientations are not full.
-    smallest_three: Vec<u64>,
+    /// [`SmallestThree`] as words, with up to [`MAX_NARROW_BITS`] per component and with more.
+    narrow: Vec<u32>,
+    wide: Vec<u64>,
     pub(crate) velocities: Vec<[i32; 3]>,
-    pub(crate) interacting: Vec<bool>,
-}
-
-/// Why a snapshot cannot be quantized.
-#[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
-pub enum QuantizeError {
-    /// The bits of a smallest-three component are outside 2..=15.
-    #[error(transparent)]
-    ComponentBits(#[from] ComponentBitsError),
-    /// The steps of a position are no power of two from 32 to 4096 per metre.
-    #[error(transparent)]
-    StepsPerMetre(#[from] StepsPerMetreError),
-    /// A component is NaN or infinite.
-    #[error("cube {cube}: {field} has the component {value}, which is not a finite number")]
-    NotFinite {
-        /// Index of the cube.
-        cube: usize,
-        /// [`BitKind::Position`], [`BitKind::Orientation`] or [`BitKind::Velocity`].
-        field: BitKind,
-        /// The component.
-        value: f32,
-    },
-    /// A quaternion is too short to have a direction.
-    #[error("cube {cube}: the orientation is a quaternion of length zero")]
-    NoDirection {
-        /// Index of the cube.
-        cube: usize,
-    },
-    /// An integer is outside the range of its precision.
-    #[error("cube {cube}: {field} {value} is outside {min}..={max}")]
-    OutOfRange {
-        /// Index of the cube.
-        cube: usize,
-        /// [`BitKind::Position`] or [`BitKind::Orientation`].
-        field: BitKind,
-        /// The integer.
-        value: i64,
-        /// Smallest integer allowed.
-        min: i64,
-        /// Largest integer allowed.
-        max: i64,
-    },
-}
-
-/// A cube as the integers of a recording: smallest-three orientation, position in 1/512 m.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct QuantizedCube {
-    /// Orientation; the number of bits per component is given separately.
-    pub orientation: SmallestThree,
-    /// Position, in 1/512 m.
-    pub position: [i32; 3],
-    /// Whether the cube is interacting.
-    pub interacting: bool,
 }
 
 impl QuantizedSnapshot {
@@ -84,11 +47,13 @@ impl QuantizedSnapshot {
     pub const fn new(precision: Precision) -> Self {
         Self {
             precision,
+            places: Vec::new(),
             positions: Vec::new(),
-            quaternions: Vec::new(),
-            smallest_three: Vec::new(),
-            velocities: Vec::new(),
             interacting: Vec::new(),
+            quaternions: Vec::new(),
+            narrow: Vec::new(),
+            wide: Vec::new(),
+            velocities: Vec::new(),
         }
     }
 
@@ -100,20 +65,40 @@ impl QuantizedSnapshot {
 
     /// Number of cubes.
     #[must_use]
-    pub fn len(&self) -> usize {
-        self.positions.len()
+    pub const fn len(&self) -> usize {
+        self.places.len() + self.positions.len()
     }
 
     /// Whether there are no cubes.
     #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.positions.is_empty()
+    pub const fn is_empty(&self) -> bool {
+        self.len() == 0
     }
 
-    /// Position integers of every cube, by index.
+    /// Position of a cube.
+    ///
+    /// # Panics
+    /// If there is no such cube.
     #[must_use]
-    pub fn positions(&self) -> &[[i32; 3]] {
-        &self.positions
+    #[inline]
+    pub fn position(&self, cube: usize) -> [i32; 3] {
+        match self.places.get(cube) {
+            Some(place) => place.position(),
+            None => self.positions[cube],
+        }
+    }
+
+    /// Whether a cube is interacting.
+    ///
+    /// # Panics
+    /// If there is no such cube.
+    #[must_use]
+    #[inline]
+    pub fn is_interacting(&self, cube: usize) -> bool {
+        match self.places.get(cube) {
+            Some(place) => place.is_interacting(),
+            None => self.interacting[cube],
+        }
     }
 
     /// Orientation of a cube.
@@ -121,12 +106,12 @@ impl QuantizedSnapshot {
     /// # Panics
     /// If there is no such cube, or if orientations are full.
     #[must_use]
+    #[inline]
     pub fn smallest_three(&self, cube: usize) -> SmallestThree {
-        SmallestThree::from_word(self.smallest_three[cube])
-    }
-
-    pub(crate) fn set_smallest_three(&mut self, cube: usize, orientation: SmallestThree) {
-        self.smallest_three[cube] = orientation.to_word();
+        match self.narrow.get(cube) {
+            Some(&word) => SmallestThree::from_narrow_word(word),
+            None => SmallestThree::from_word(self.wide[cube]),
+        }
     }
 
     /// Velocity integers of every cube, by index; empty where velocities are omitted.
@@ -135,77 +120,50 @@ impl QuantizedSnapshot {
         &self.velocities
     }
 
-    /// Whether each cube is interacting, by index.
-    #[must_use]
-    pub fn interacting(&self) -> &[bool] {
-        &self.interacting
+    /// Positions and flags of every cube, where positions are quantized.
+    pub(crate) fn places(&self) -> &[Place] {
+        &self.places
+    }
+
+    /// [Narrow words](SmallestThree::to_narrow_word) of every cube, where orientations have up to ten bits.
+    pub(crate) fn narrow_orientations(&self) -> &[u32] {
+        &self.narrow
+    }
+
+    #[inline]
+    pub(crate) fn set_position(&mut self, cube: usize, position: [i32; 3]) {
+        match self.places.get_mut(cube) {
+            Some(place) => *place = Place::new(position, place.is_interacting()),
+            None => self.positions[cube] = position,
+        }
+    }
+
+    #[inline]
+    pub(crate) fn set_interacting(&mut self, cube: usize, interacting: bool) {
+        match self.places.get_mut(cube) {
+            Some(place) => *place = Place::new(place.position(), interacting),
+            None => self.interacting[cube] = interacting,
+        }
+    }
+
+    #[inline]
+    pub(crate) fn set_smallest_three(&mut self, cube: usize, orientation: SmallestThree) {
+        match self.narrow.get_mut(cube) {
+            Some(word) => *word = orientation.to_narrow_word(),
+            None => self.wide[cube] = orientation.to_word(),
+        }
     }
 
     /// Bytes of memory of the columns.
     #[must_use]
     pub fn memory_bytes(&self) -> usize {
-        size_of_val(&*self.positions)
-            + size_of_val(&*self.quaternions)
-            + size_of_val(&*self.smallest_three)
-            + size_of_val(&*self.velocities)
+        size_of_val(&*self.places)
+            + size_of_val(&*self.positions)
             + size_of_val(&*self.interacting)
-    }
-
-    /// Quantizes `snapshot` into this: values are rounded to nearest, and clamped to their ranges.
-    /// Reuses its memory.
-    ///
-    /// # Errors
-    /// [`QuantizeError`] for the first cube and field with NaN, infinity, or a quaternion of length zero,
-    /// whether or not the precision has that field, or for an illegal number of bits or steps. `self` then
-    /// has no cubes.
-    pub fn quantize(
-        &mut self,
-        snapshot: &Snapshot,
-        precision: Precision,
-    ) -> Result<(), QuantizeError> {
-        self.clear(precision);
-        precision.orientation.check()?;
-        precision.position.check()?;
-        let bounds = precision.position.bounds();
-        for (index, cube) in snapshot.cubes.iter().enumerate() {
-            if let Err(error) = self.push(index, cube, bounds.as_ref()) {
-                self.clear(precision);
-                return Err(error);
-            }
-        }
-        Ok(())
-    }
-
-    /// Sets this to the given integers, with the smallest three in `component_bits`, positions in
-    /// 1/512 m, and no velocity. Reuses its memory.
-    ///
-    /// # Errors
-    /// [`QuantizeError`] for the first integer out of range, or for illegal `component_bits`. `self` then has
-    /// no cubes.
-    pub fn assign(
-        &mut self,
-        component_bits: u8,
-        cubes: impl IntoIterator<Item = QuantizedCube>,
-    ) -> Result<(), QuantizeError> {
-        let precision = Precision {
-            orientation: Orientation::SmallestThree {
-                bits: component_bits,
-            },
-            velocity: VelocityPrecision::Omitted,
-            position: Position::QUANTIZED,
-        };
-        self.clear(precision);
-        precision.orientation.check()?;
-        for (index, cube) in cubes.into_iter().enumerate() {
-            if let Err(error) = check_integers(index, &cube, component_bits) {
-                self.clear(precision);
-                return Err(error);
-            }
-            self.positions.push(cube.position);
-            self.smallest_three.push(cube.orientation.to_word());
-            self.interacting.push(cube.interacting);
-        }
-        Ok(())
+            + size_of_val(&*self.quaternions)
+            + size_of_val(&*self.narrow)
+            + size_of_val(&*self.wide)
+            + size_of_val(&*self.velocities)
     }
 
     /// Converts the integers back to floats. Velocities are zero where the precision has none. Reuses the
@@ -223,10 +181,11 @@ impl QuantizedSnapshot {
     /// If there is no such cube.
     #[must_use]
     pub fn cube(&self, index: usize) -> CubeState {
+        let position = self.position(index);
         CubeState {
             position: match self.precision.position.bounds() {
-                None => floats(self.positions[index]),
-                Some(bounds) => dequantize(self.positions[index], &bounds),
+                None => floats(position),
+                Some(bounds) => dequantize(position, &bounds),
             },
             orientation: match self.precision.orientation {
                 Orientation::Full => Quat::from_array(self.quaternions[index].map(f32::from_bits)),
@@ -240,18 +199,20 @@ impl QuantizedSnapshot {
                 }
                 VelocityPrecision::Omitted => Vec3::ZERO,
             },
-            interacting: self.interacting[index],
+            interacting: self.is_interacting(index),
         }
     }
 
     /// Copies `other` into this, reusing its memory.
     pub fn copy_from(&mut self, other: &Self) {
         self.precision = other.precision;
+        self.places.clone_from(&other.places);
         self.positions.clone_from(&other.positions);
-        self.quaternions.clone_from(&other.quaternions);
-        self.smallest_three.clone_from(&other.smallest_three);
-        self.velocities.clone_from(&other.velocities);
         self.interacting.clone_from(&other.interacting);
+        self.quaternions.clone_from(&other.quaternions);
+        self.narrow.clone_from(&other.narrow);
+        self.wide.clone_from(&other.wide);
+        self.velocities.clone_from(&other.velocities);
     }
 
     /// Writes, for each cube, whether any field differs from that of `other`. Reuses the memory of
@@ -277,97 +238,66 @@ impl QuantizedSnapshot {
     /// Sets the flag of each cube of which a field differs from that of `other`, whose precision and number
     /// of cubes are the same.
     pub(crate) fn flag_differing(&self, other: &Self, changed: &mut [bool]) {
+        flag_differing(changed, &self.places, &other.places);
         flag_differing(changed, &self.positions, &other.positions);
-        flag_differing(changed, &self.smallest_three, &other.smallest_three);
-        flag_differing(changed, &self.quaternions, &other.quaternions);
-        flag_differing(changed, &self.velocities, &other.velocities);
         flag_differing(changed, &self.interacting, &other.interacting);
+        flag_differing(changed, &self.quaternions, &other.quaternions);
+        flag_differing(changed, &self.narrow, &other.narrow);
+        flag_differing(changed, &self.wide, &other.wide);
+        flag_differing(changed, &self.velocities, &other.velocities);
     }
 
     /// Whether any field of a cube differs from that of `other`, whose precision is the same.
     pub(crate) fn differs(&self, other: &Self, cube: usize) -> bool {
-        self.positions[cube] != other.positions[cube]
+        self.places.get(cube) != other.places.get(cube)
+            || self.positions.get(cube) != other.positions.get(cube)
             || self.orientation_differs(other, cube)
             || self.velocities.get(cube) != other.velocities.get(cube)
-            || self.interacting[cube] != other.interacting[cube]
+            || self.interacting.get(cube) != other.interacting.get(cube)
     }
 
+    #[inline]
+    pub(crate) fn position_differs(&self, other: &Self, cube: usize) -> bool {
+        match (self.places.get(cube), other.places.get(cube)) {
+            (Some(ours), Some(theirs)) => !ours.has_position_of(*theirs),
+            _ => self.positions[cube] != other.positions[cube],
+        }
+    }
+
+    #[inline]
     pub(crate) fn orientation_differs(&self, other: &Self, cube: usize) -> bool {
-        self.smallest_three.get(cube) != other.smallest_three.get(cube)
+        self.narrow.get(cube) != other.narrow.get(cube)
+            || self.wide.get(cube) != other.wide.get(cube)
             || self.quaternions.get(cube) != other.quaternions.get(cube)
     }
 
     fn clear(&mut self, precision: Precision) {
         self.precision = precision;
+        self.places.clear();
         self.positions.clear();
-        self.quaternions.clear();
-        self.smallest_three.clear();
-        self.velocities.clear();
         self.interacting.clear();
+        self.quaternions.clear();
+        self.narrow.clear();
+        self.wide.clear();
+        self.velocities.clear();
     }
 
-    /// `bounds` are those of positions, unless these are floats.
-    fn push(
-        &mut self,
-        index: usize,
-        cube: &CubeState,
-        bounds: Option<&[Bounded; 3]>,
-    ) -> Result<(), QuantizeError> {
-        let finite = |field, components: &[f32]| match components
-            .iter()
-            .find(|component| !component.is_finite())
-        {
-            Some(&value) => Err(QuantizeError::NotFinite {
-                cube: index,
-                field,
-                value,
-            }),
-            None => Ok(()),
-        };
-        let position = cube.position.to_array();
-        let velocity = cube.linear_velocity.to_array();
-        finite(BitKind::Position, &position)?;
-        finite(BitKind::Orientation, &cube.orientation.to_array())?;
-        finite(BitKind::Velocity, &velocity)?;
-        // Whether a quaternion has a direction does not depend on the number of bits.
-        let bits = match self.precision.orientation {
-            Orientation::Full => 9,
-            Orientation::SmallestThree { bits } => bits,
-        };
-        let smallest_three = SmallestThree::quantize(cube.orientation, bits)
-            .ok_or(QuantizeError::NoDirection { cube: index })?;
-
-        self.positions.push(match bounds {
-            None => words(position),
-            Some(bounds) => quantize(position, bounds),
-        });
-        match self.precision.orientation {
-            Orientation::Full => {
-                let bits = cube.orientation.to_array().map(f32::to_bits);
-                self.quaternions.push(bits);
-            }
-            Orientation::SmallestThree { .. } => {
-                self.smallest_three.push(smallest_three.to_word());
-            }
+    fn push_place(&mut self, position: [i32; 3], interacting: bool) {
+        if matches!(self.precision.position, Position::Quantized { .. }) {
+            self.places.push(Place::new(position, interacting));
+        } else {
+            self.positions.push(position);
+            self.interacting.push(interacting);
         }
-        match self.precision.velocity {
-            VelocityPrecision::Full => self.velocities.push(words(velocity)),
-            VelocityPrecision::Quantized => {
-                self.velocities.push(quantize(velocity, &[VELOCITY; 3]));
-            }
-            VelocityPrecision::Affine => {
-                self.velocities
-                    .push(quantize(velocity, &[AFFINE_VELOCITY; 3]));
-            }
-            VelocityPrecision::Omitted => {}
-        }
-        self.interacting.push(cube.interacting);
-        Ok(())
     }
-}
 
-fn quantize(values: [f32; 3], bounds: &[Bounded; 3]) -> [i32; 3] {
-    std::array::from_fn(|axis| bounds[axis].quantize(values[axis]))
+    fn push_smallest_three(&mut self, bits: u8, orientation: SmallestThree) {
+        if bits <= MAX_NARROW_BITS {
+            self.narrow.push(orientation.to_narrow_word());
+        } else {
+            self.wide.push(orientation.to_word());
+        }
+    }
 }
 
 fn dequantize(integers: [i32; 3], bounds: &[Bounded; 3]) -> Vec3 {
@@ -376,49 +306,6 @@ fn dequantize(integers: [i32; 3], bounds: &[Bounded; 3]) -> Vec3 {
     }))
 }
 
-/// The bits of f32, as integers that can be compared.
-fn words(values: [f32; 3]) -> [i32; 3] {
-    values.map(|value| value.to_bits().cast_signed())
-}
-
 fn floats(words: [i32; 3]) -> Vec3 {
     Vec3::from_array(words.map(|word| f32::from_bits(word.cast_unsigned())))
-}
-
-fn check_integers(
-    index: usize,
-    cube: &QuantizedCube,
-    component_bits: u8,
-) -> Result<(), QuantizeError> {
-    let check = |field, value: i64, min: i64, max: i64| {
-        if (min..=max).contains(&value) {
-            return Ok(());
-        }
-        Err(QuantizeError::OutOfRange {
-            cube: index,
-            field,
-            value,
-            min,
-            max,
-        })
-    };
-    let max = i64::from(max_component(component_bits));
-    check(
-        BitKind::Orientation,
-        i64::from(cube.orientation.largest),
-        0,
-        3,
-    )?;
-    for component in cube.orientation.components {
-        check(BitKind::Orientation, i64::from(component), 0, max)?;
-    }
-    for (value, bounds) in cube.position.into_iter().zip(POSITION) {
-        check(
-            BitKind::Position,
-            i64::from(value),
-            i64::from(bounds.min),
-            i64::from(bounds.max),
-        )?;
-    }
-    Ok(())
 }

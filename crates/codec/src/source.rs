@@ -131,6 +131,7 @@ fn of_cube(cube: Option<usize>) -> String {
 
 /// Reads numbers from bits, most significant first, and tracks the position for errors.
 pub(crate) struct Source<'a> {
+    bytes: &'a [u8],
     reader: BitReader<&'a [u8], BigEndian>,
     at_bit: u64,
     bits: u64,
@@ -140,11 +141,17 @@ pub(crate) struct Source<'a> {
 impl<'a> Source<'a> {
     pub(crate) fn new(bytes: &'a [u8]) -> Self {
         Self {
+            bytes,
             reader: BitReader::new(bytes),
             at_bit: 0,
             bits: bytes.len() as u64 * 8,
             cube: None,
         }
+    }
+
+    /// All bytes, also those that were read.
+    pub(crate) const fn bytes(&self) -> &'a [u8] {
+        self.bytes
     }
 
     pub(crate) const fn at_bit(&self) -> u64 {

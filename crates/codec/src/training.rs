@@ -9,11 +9,19 @@ use std::sync::Arc;
 use crate::baseline::Baseline;
 pub use crate::entropy::Feature;
 use crate::entropy::{
-    AdaptiveState, Basis, Coder, CodingObserver, Element, MAX_STRETCHED, SLOTS, TABLE_UNIT,
-    TrainedModel, VARIANT_ADAPTIVE, VARIANT_WEIGHT_SETS, Variant,
+    AdaptiveState, BLEND_SETS, Basis, Blend, Coder, CodingObserver, Element, KeptState,
+    MAX_STRETCHED, SLOTS, TABLE_UNIT, TrainedModel, VARIANT_ADAPTIVE, VARIANT_WEIGHT_SETS, Variant,
+    blend_index,
 };
-use crate::snapshot::QuantizedSnapshot;
+use crate::snapshot::{QuantizedSnapshot, Spares};
 use crate::stages::{Delta, Stages};
+
+mod regression;
+
+use regression::Regression;
+
+/// Passes that train the blends. Later passes keep them, so that the other parts are trained with the final ones.
+const BLEND_PASSES: usize = 2;
 
 /// Counts bins and keeps the adaptive state from packet to packet.
 #[derive(Debug)]
@@ -24,8 +32,12 @@ pub struct Trainer {
     changed: Vec<bool>,
     bytes: Vec<u8>,
     bins: Vec<(bool, u32)>,
+    /// By blend and group of axes.
+    regressions: Vec<Regression>,
+    /// Passes that are over.
+    passes: usize,
     /// The newest adaptive state of each variant.
-    states: [Option<Box<AdaptiveState>>; 2],
+    states: [Option<Box<KeptState>>; 2],
     disabled: Vec<Feature>,
 }
 
@@ -37,6 +49,8 @@ impl Default for Trainer {
             changed: Vec::new(),
             bytes: Vec::new(),
             bins: Vec::new(),
+            regressions: vec![Regression::default(); BLEND_SETS],
+            passes: 0,
             states: [None, None],
             disabled: Vec::new(),
         }
@@ -46,6 +60,7 @@ impl Default for Trainer {
 struct Counter<'a> {
     counts: &'a mut [[u32; 2]],
     bins: &'a mut Vec<(bool, u32)>,
+    regressions: &'a mut [Regression],
 }
 
 impl CodingObserver for Counter<'_> {
@@ -54,6 +69,16 @@ impl CodingObserver for Counter<'_> {
             self.counts[slot][usize::from(bin)] += 1;
         }
         self.bins.push((bin, one));
+    }
+
+    fn blended(&mut self, blend: &Blend, actual: impl FnOnce() -> [f32; 3]) {
+        let first = blend_index(blend.field, blend.class);
+        let actual = actual();
+        for axis in 0..3 {
+            let differences = blend.differences.map(|difference| difference[axis]);
+            let residual = actual[axis] - blend.sum[axis];
+            self.regressions[first + axis / 2].add(differences, actual[axis], residual);
+        }
     }
 }
 
@@ -111,8 +136,9 @@ impl Trainer {
         let counter = Counter {
             counts: &mut self.counts,
             bins: &mut self.bins,
+            regressions: &mut self.regressions,
         };
-        let next = self.coder.encode(
+        self.coder.encode(
             basis,
             additional.map(|baseline| Some(baseline?.held())),
             current,
@@ -120,21 +146,22 @@ impl Trainer {
             &mut self.bytes,
             counter,
         );
-        self.states[variant as usize] = Some(next);
+        let place = &mut self.states[variant as usize];
+        self.coder
+            .keep(&basis, &self.changed, &mut Spares::default(), place);
         self.bytes.len()
     }
 
     /// The newest adaptive state as if it were the baseline's, with the data about the baseline's own packet.
-    fn continued_state(&self, variant: Variant, baseline: &Baseline) -> Option<Box<AdaptiveState>> {
+    fn continued_state(&self, variant: Variant, baseline: &Baseline) -> Option<Box<KeptState>> {
         let mut state = self.states[variant as usize].clone()?;
         let own = baseline.state.as_ref();
         if let Some(own) = own.filter(|own| own.variant == variant) {
             state.predictions.clone_from(&own.predictions);
-            state.reference.copy_from(&own.reference);
-            state.reference_ticks = own.reference_ticks;
+            state.reference.clone_from(&own.reference);
         } else {
             state.predictions.clear();
-            state.reference_ticks = 0;
+            state.reference = None;
         }
         Some(state)
     }
@@ -159,10 +186,17 @@ impl Trainer {
         for (entry, counts) in model.table.iter_mut().zip(&self.counts) {
             *entry = log_odds(*counts);
         }
+        if self.passes < BLEND_PASSES {
+            for (weights, regression) in model.blends.iter_mut().zip(&mut self.regressions) {
+                *weights = std::mem::take(regression).weights();
+            }
+        }
+        self.passes += 1;
         for variant in Variant::ALL {
             let Some(state) = &self.states[variant as usize] else {
                 continue;
             };
+            let state = AdaptiveState::new(state);
             model.weights[variant.part(VARIANT_WEIGHT_SETS)].copy_from_slice(&state.weights);
             model.adaptive[variant.part(VARIANT_ADAPTIVE)].copy_from_slice(&state.adaptive);
             if variant == Variant::Predicted {

@@ -6,10 +6,10 @@ use std::path::Path;
 
 use cubewire_codec::ladder;
 use cubewire_codec::quantize::SmallestThree;
+use cubewire_files::write_whole;
 
 use crate::cli::{ExportArgs, ExportField};
 use crate::error::LabError;
-use crate::files::write_whole;
 use crate::pairs;
 use crate::recording::Recording;
 
@@ -49,7 +49,7 @@ fn write(recording: &Recording, field: ExportField, mut out: impl Write) -> io::
                 }
                 outcome = match field {
                     ExportField::Position => {
-                        let (now, then) = (current.positions()[cube], before.positions()[cube]);
+                        let (now, then) = (current.position(cube), before.position(cube));
                         write_changed(&mut out, &now, &then)
                     }
                     ExportField::Orientation => {

@@ -5,7 +5,9 @@
 //! | `cli` | the command line |
 //! | `recording` | reads recordings |
 //! | `pairs` | the frames of a recording with their baselines |
+//! | `frames` | the frames of a recording in the precision of a rung |
 //! | `walkoff` | encodes and decodes every frame on each rung, over the link of `path` |
+//! | `mutate` | decodes damaged packets |
 //! | `stats` | differences between frames and their cost, drawn by `plot` |
 //! | `search` | searches for the best ranges |
 //! | `train` | trains a model for arithmetic coding |
@@ -17,7 +19,8 @@ mod ablate;
 mod cli;
 mod error;
 mod export;
-mod files;
+mod frames;
+mod mutate;
 mod pairs;
 mod path;
 mod plot;
@@ -31,7 +34,6 @@ mod walkoff;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-use clap::Parser;
 use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::cli::{Cli, Command};
@@ -39,21 +41,21 @@ use crate::error::LabError;
 use crate::recording::Recording;
 
 fn main() -> ExitCode {
-    let outcome = run(Cli::parse().command, &mut io::stdout().lock());
-    match outcome {
+    let cli: Cli = match cubewire_cli::parse() {
+        Ok(cli) => cli,
+        Err(code) => return code,
+    };
+    match run(cli.command, &mut io::stdout().lock()) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) if error.is_closed_pipe() => ExitCode::SUCCESS,
-        Err(error) => {
-            // If this fails too, the exit code still reports the error.
-            let _ = writeln!(io::stderr(), "error: {error}");
-            ExitCode::from(2)
-        }
+        Err(error) => cubewire_cli::fail(error),
     }
 }
 
 fn run(command: Command, out: &mut impl Write) -> Result<(), LabError> {
     match command {
         Command::Walkoff(args) => walkoff::print(&args, out),
+        Command::Mutate(args) => mutate::run(&args, out),
         Command::Stats(args) => {
             let recording = Recording::read(&args.file)?;
             if let Some(folder) = &args.plot {

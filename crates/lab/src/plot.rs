@@ -6,13 +6,13 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use cubewire_codec::BitKind;
+use cubewire_files::write_whole;
 use cubewire_palette::{LIGHT, Rgb, bit_kind};
 use plotters::coord::Shift;
 use plotters::prelude::*;
 use plotters::style::{FontStyle, register_font};
 
 use crate::error::LabError;
-use crate::files::write_whole;
 use crate::stats::{Differences, MAX_DIFFERENCE, Stats};
 
 const SIZE: (u32, u32) = (960, 540);

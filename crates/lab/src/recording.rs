@@ -55,11 +55,19 @@ impl Recording {
     /// # Errors
     /// [`RecordingError`] with the path and the offset of the fault.
     pub(crate) fn read(path: &Path) -> Result<Self, RecordingError> {
+        let file = File::open(path).map_err(|source| RecordingError::Unopenable {
+            path: path.to_owned(),
+            source,
+        })?;
+        Self::from_reader(BufReader::new(file), path)
+    }
+
+    /// Reads the contents of a file, as [`read`](Self::read).
+    pub(crate) fn from_reader(mut file: impl BufRead, path: &Path) -> Result<Self, RecordingError> {
         let unopenable = |source| RecordingError::Unopenable {
             path: path.to_owned(),
             source,
         };
-        let mut file = BufReader::new(File::open(path).map_err(unopenable)?);
         let start = file.fill_buf().map_err(unopenable)?;
         let named = path.extension().is_some_and(|extension| extension == "zst");
         if named || start.starts_with(&ZSTD_MAGIC) {
@@ -92,11 +100,11 @@ impl Recording {
                     .components
                     .iter()
                     .for_each(|&word| add(word.into()));
-                let position = frame.positions()[cube];
+                let position = frame.position(cube);
                 position
                     .iter()
                     .for_each(|axis| add(u64::from(axis.cast_unsigned())));
-                add(frame.interacting()[cube].into());
+                add(frame.is_interacting(cube).into());
             }
         }
         hash
@@ -259,8 +267,8 @@ mod tests {
         bytes.extend(frame(2));
         let recording = parse(&bytes).unwrap();
         assert_eq!(recording.packets(), 1);
-        assert_eq!(recording.frames[0].positions()[0], [1, -7, 102]);
-        assert_eq!(recording.frames[6].positions()[0], [2, -7, 102]);
+        assert_eq!(recording.frames[0].position(0), [1, -7, 102]);
+        assert_eq!(recording.frames[6].position(0), [2, -7, 102]);
     }
 
     #[test]

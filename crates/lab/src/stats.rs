@@ -153,7 +153,7 @@ impl Stats {
         let mut counts = Counts::default();
         for cube in (0..current.len()).filter(|&cube| changed[cube]) {
             counts.changed += 1;
-            let (position, was_at) = (current.positions()[cube], before.positions()[cube]);
+            let (position, was_at) = (current.position(cube), before.position(cube));
             let (turned, was_turned) = (current.smallest_three(cube), before.smallest_three(cube));
             match (position != was_at, turned != was_turned) {
                 (true, false) => counts.only_position += 1,

@@ -8,18 +8,18 @@ use cubewire_codec::entropy::TrainedModel;
 use cubewire_codec::ladder::{ARITHMETIC, PREDICTED, Rung};
 use cubewire_codec::training::Trainer;
 use cubewire_codec::{Baseline, Sequence, Stages};
+use cubewire_files::write_whole;
 
 use crate::cli::TrainArgs;
 use crate::error::LabError;
-use crate::files::write_whole;
 use crate::progress;
 use crate::recording::{BASELINE_FRAMES, Recording};
 
 /// Frames that are kept: at least the baseline, the two before it, and the current one.
 const KEPT: usize = 16;
 
-/// Number of passes: the first counts, the others train the mixing weights.
-const PASSES: usize = 3;
+/// Number of passes: the first two train blends, all count, and the later ones train the mixing weights.
+const PASSES: usize = 4;
 
 /// Runs the command.
 pub(crate) fn run(args: &TrainArgs, out: &mut impl Write) -> Result<(), LabError> {

@@ -46,6 +46,9 @@ pub enum FeedbackError {
         /// Bytes of this one.
         got: usize,
     },
+    /// It acks a snapshot that was never sent: see [`SnapshotSender::on_message`](crate::SnapshotSender::on_message).
+    #[error("snapshot {0} was acked and never sent")]
+    NeverSent(Sequence),
 }
 
 impl Feedback {

@@ -10,11 +10,13 @@
 //! Packets and feedback may be lost, late, duplicated or reordered. Each packet is relative to a
 //! snapshot that the receiver has acknowledged, or to the initial state in the [`Welcome`], so it can
 //! be decoded whether or not other packets arrive. [`SendBackoff`] reduces the rate of large
-//! snapshots when acks stop. The caller transfers the bytes.
+//! snapshots when acks stop. A receiver that cannot decode its sender's arithmetic coding asks for another rung:
+//! see [`FallbackReason`]. The caller transfers the bytes.
 
 mod backoff;
 mod clock;
 mod delay;
+mod fallback;
 mod feedback;
 mod interpolation;
 mod playout;
@@ -27,6 +29,7 @@ mod welcome;
 pub use backoff::{ACK_TIMEOUT_TICKS, MAX_INTERVAL_TICKS, SendBackoff};
 pub use clock::SenderClock;
 pub use delay::{AdaptiveDelay, playout_delay};
+pub use fallback::FallbackReason;
 pub use feedback::{Ack, Feedback, FeedbackError};
 pub use interpolation::{Interpolation, MAX_EXTRAPOLATION_SECONDS};
 pub use playout::{Playout, PlayoutBuffer};

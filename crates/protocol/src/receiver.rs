@@ -1,12 +1,15 @@
 //! The receiver: decodes packets, plays snapshots back, and sends feedback.
 
+use std::sync::Arc;
 use std::time::Duration;
 
+use cubewire_codec::entropy::{Fingerprint, TrainedModel};
 use cubewire_codec::stages::Velocity;
 use cubewire_codec::{
     Baseline, DecodeError, Decoder, Header, InitialStateError, Limits, Reference, Snapshot,
 };
 
+use crate::fallback::{Fallback, FallbackReason};
 use crate::welcome::MAX_TICK;
 use crate::{Ack, BaselineRing, Feedback, PlayoutBuffer, SenderClock, Welcome};
 
@@ -27,6 +30,9 @@ pub struct SnapshotReceiver {
     far_ahead: u32,
     ack_due: bool,
     missing: Option<Feedback>,
+    /// The sender's.
+    fingerprint: Fingerprint,
+    fallback: Fallback,
     /// The next packet is decoded into this.
     next: Baseline,
     /// Played snapshots, kept to reuse their memory.
@@ -87,9 +93,25 @@ impl SnapshotReceiver {
             far_ahead: 0,
             ack_due: false,
             missing: None,
+            fingerprint: welcome.fingerprint,
+            fallback: Fallback::new(welcome.fingerprint, Fingerprint::shipped()),
             next: Baseline::default(),
             spare: Vec::new(),
         })
+    }
+
+    /// Uses another trained model for arithmetic coding.
+    #[must_use]
+    pub fn with_model(mut self, model: Arc<TrainedModel>) -> Self {
+        self.fallback = Fallback::new(self.fingerprint, Fingerprint::of(&model));
+        self.decoder = self.decoder.with_model(model);
+        self
+    }
+
+    /// Why the sender should not use arithmetic coding at `now`, if it should not. Call this regularly: the time that
+    /// passes can be the reason.
+    pub fn fallback(&mut self, now: Duration) -> Option<FallbackReason> {
+        self.fallback.reason(now)
     }
 
     /// Processes a packet that arrives at `now`.
@@ -114,26 +136,46 @@ impl SnapshotReceiver {
             decoder,
             received,
             next,
-            missing,
             ..
         } = &mut *self;
         let held = |baseline: cubewire_codec::Sequence| {
             received.get(tick.checked_sub(sequence.ticks_since(baseline).into())?)
         };
-        let header = decoder.decode(bytes, held, next).inspect_err(|error| {
-            *missing = match (*error, header.reference) {
-                (DecodeError::UnknownBaseline(baseline), _) => Some(baseline),
-                // The baselines of the two sides differ: the sender must not use this one again.
-                (
-                    DecodeError::Check(_)
-                    | DecodeError::NonCanonical { .. }
-                    | DecodeError::OutOfRange { .. },
-                    Reference::Baseline { sequence, .. },
-                ) => Some(sequence),
-                _ => return,
+        let decoded = decoder.decode(bytes, held, next);
+        // None if the packet has those of a baseline that is not held.
+        let stages = match header.reference {
+            Reference::Initial { stages } => Some(stages),
+            Reference::Baseline { sequence, stages } => {
+                stages.or_else(|| Some(held(sequence)?.stages()))
             }
-            .map(Feedback::MissingBaseline);
-        })?;
+        };
+        let named = match header.reference {
+            Reference::Initial { .. } => None,
+            Reference::Baseline { sequence, .. } => Some(sequence),
+        };
+        let is_arithmetic = stages.is_some_and(|stages| stages.delta.is_arithmetic());
+        if let Err(error) = decoded {
+            // The states of the two sides differ: the sender must not use this baseline again.
+            let differs = matches!(
+                error,
+                DecodeError::Check(_)
+                    | DecodeError::NonCanonical { .. }
+                    | DecodeError::OutOfRange { .. }
+            );
+            let missing = match error {
+                DecodeError::UnknownBaseline(baseline) => Some(baseline),
+                _ => named.filter(|_| differs),
+            };
+            self.missing = missing.map(Feedback::MissingBaseline).or(self.missing);
+            let ahead = tick as f64 - self.playout.clock().expected(now);
+            if differs && is_arithmetic && ahead < MAX_FAILED_AHEAD_TICKS {
+                self.fallback.on_failed(now, tick);
+            }
+            return Err(error);
+        }
+        if is_arithmetic {
+            self.fallback.on_decoded(now, tick, named.is_some());
+        }
 
         let late = self.playout.is_late(now, tick);
         while let Some(played) = self.playout.discard_played(now) {
@@ -143,8 +185,9 @@ impl SnapshotReceiver {
         self.next.snapshot().dequantize(&mut snapshot.snapshot);
         snapshot.has_velocity = self.next.stages().velocity != Velocity::Omitted;
         self.spare.extend(self.playout.insert(now, tick, snapshot));
-        let decoded = std::mem::take(&mut self.next);
-        self.next = self.received.insert(tick, decoded).unwrap_or_default();
+        let old = self.received.take_slot(tick);
+        let decoded = std::mem::replace(&mut self.next, old);
+        self.received.insert(tick, decoded);
         self.newest = self.newest.max(Some(tick));
         self.ack_due = true;
         Ok(Arrival::Decoded { tick, header, late })
@@ -228,6 +271,9 @@ impl SnapshotReceiver {
 /// How far ahead of the estimated clock a packet may be, as when the link has become faster: a little
 /// over four seconds at 60 Hz. One with a damaged number must not set the clock.
 const MAX_AHEAD_TICKS: f64 = 255.0;
+
+/// A packet that fails counts if the sender's own of the same tick can be expected within this time.
+const MAX_FAILED_AHEAD_TICKS: f64 = 30.0;
 
 /// Consecutive packets too far ahead of the clock that are ignored.
 const MAX_FAR_AHEAD: u32 = 60;

@@ -2,17 +2,18 @@
 
 use cubewire_codec::{DecodeError, Header, Reference, Sequence, Stages};
 
-use crate::{BaselineChoice, PROTOCOL_VERSION};
+use crate::{BaselineChoice, FallbackReason, PROTOCOL_VERSION};
 
 /// The settings that a receiver asks for. Each request holds all of them, so only the newest counts.
 /// The message may be lost: repeat it until its [`RequestAck`] arrives.
 ///
 /// ```text
-/// version 16 | ticks 8 | baseline 8 | header of a packet relative to nothing, 40 to 72
+/// version 16 | ticks 8 | baseline 8 | fallback 8 | header of a packet relative to nothing, 40 to 72
 /// ```
 ///
 /// Big endian. `ticks` is the interval between snapshots; `baseline` is 0 for the newest, 1 for the
-/// one that makes the smallest packet. The header, as the codec writes it, holds the request's number
+/// one that makes the smallest packet; `fallback` is 0 for none, and 1, 2, 3 for the reasons of
+/// [`FallbackReason`]. The header, as the codec writes it, holds the request's number
 /// and the stages; their unusual parameters make it longer than 40 bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Request {
@@ -24,6 +25,8 @@ pub struct Request {
     pub send_interval_ticks: u8,
     /// How the sender chooses baselines.
     pub baseline: BaselineChoice,
+    /// Why it does not ask for arithmetic coding, though its user has chosen that.
+    pub fallback: Option<FallbackReason>,
 }
 
 /// Why a message is not a valid request.
@@ -44,9 +47,15 @@ pub enum RequestError {
     /// The baseline choice is unknown.
     #[error("baseline choice {0} in the request is outside 0..=1")]
     Baseline(u8),
+    /// The reason for a fallback is unknown.
+    #[error("reason {0} for a fallback in the request is outside 0..=3")]
+    Fallback(u8),
     /// The header names a baseline, so it holds no stages.
     #[error("the header in the request names a baseline")]
     Reference,
+    /// The bits after the stages, up to a whole byte, are not zero.
+    #[error("the padding in the request is not zero")]
+    Padding,
     /// The stages are unknown or illegal.
     #[error("invalid stages in the request: {0}")]
     Stages(#[from] DecodeError),
@@ -65,10 +74,8 @@ impl Request {
         let mut bytes = Vec::with_capacity(MAX_REQUEST_BYTES);
         bytes.extend(PROTOCOL_VERSION.to_be_bytes());
         bytes.push(self.send_interval_ticks);
-        bytes.push(match self.baseline {
-            BaselineChoice::Newest => NEWEST,
-            BaselineChoice::Smallest => SMALLEST,
-        });
+        bytes.push(code(self.baseline));
+        bytes.push(fallback_code(self.fallback));
         bytes.extend(header.encode());
         bytes
     }
@@ -87,40 +94,48 @@ impl Request {
         if bytes.len() < MIN_REQUEST_BYTES {
             return Err(length);
         }
-        let &[send_interval_ticks, baseline, ref header @ ..] = rest else {
+        let &[send_interval_ticks, baseline, fallback, ref header @ ..] = rest else {
             return Err(length);
         };
         if send_interval_ticks == 0 {
             return Err(RequestError::NoTicks);
         }
-        let baseline = match baseline {
-            NEWEST => BaselineChoice::Newest,
-            SMALLEST => BaselineChoice::Smallest,
-            other => return Err(RequestError::Baseline(other)),
+        let baseline = choice(baseline).ok_or(RequestError::Baseline(baseline))?;
+        let reason = |place: u8| FallbackReason::ALL.get(usize::from(place)).copied();
+        let fallback = match fallback.checked_sub(1).map(reason) {
+            None => None,
+            Some(Some(reason)) => Some(reason),
+            Some(None) => return Err(RequestError::Fallback(fallback)),
         };
         let decoded = Header::decode(header)?;
-        if decoded.encode().len() != header.len() {
+        let encoded = decoded.encode();
+        if encoded.len() != header.len() {
             return Err(length);
         }
         let Reference::Initial { stages } = decoded.reference else {
             return Err(RequestError::Reference);
         };
+        if encoded != header {
+            return Err(RequestError::Padding);
+        }
         Ok(Self {
             number: decoded.sequence,
             stages,
             send_interval_ticks,
             baseline,
+            fallback,
         })
     }
 }
 
-/// Confirms that the sender uses the settings of a request, and reports the sender's current tick:
+/// Confirms that the sender has received a request, and reports the sender's current tick:
 ///
 /// ```text
-/// number 16 | tick 64
+/// number 16 | tick 64 | ticks 8 | baseline 8
 /// ```
 ///
-/// Big endian. The sender repeats it at intervals, so that the receiver's clock follows the sender's
+/// Big endian, `ticks` and `baseline` as in the [`Request`]: what the sender uses of it, which is less than
+/// was asked for while it has no time for more. The sender repeats it at intervals, so that the receiver's clock follows the sender's
 /// over a pause: see [`SnapshotReceiver::sync_tick`](crate::SnapshotReceiver::sync_tick).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RequestAck {
@@ -128,12 +143,22 @@ pub struct RequestAck {
     pub number: Sequence,
     /// The sender's tick.
     pub tick: u64,
+    /// Ticks from one snapshot to the next, at least as many as requested.
+    pub send_interval_ticks: u8,
+    /// How the sender chooses baselines.
+    pub baseline: BaselineChoice,
 }
 
-/// A request ack of the wrong length.
+/// Why a message is not a valid request ack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("a request ack has {REQUEST_ACK_BYTES} bytes, not {0}")]
-pub struct RequestAckError(usize);
+pub enum RequestAckError {
+    /// The message is too short or too long.
+    #[error("a request ack has {REQUEST_ACK_BYTES} bytes, not {0}")]
+    Length(usize),
+    /// The baseline choice is unknown.
+    #[error("baseline choice {0} in the request ack is outside 0..=1")]
+    Baseline(u8),
+}
 
 impl RequestAck {
     /// Encodes the message.
@@ -141,28 +166,52 @@ impl RequestAck {
     pub fn encode(self) -> Vec<u8> {
         let mut bytes = self.number.0.to_be_bytes().to_vec();
         bytes.extend(self.tick.to_be_bytes());
+        bytes.extend([self.send_interval_ticks, code(self.baseline)]);
         bytes
     }
 
     /// Decodes a message.
     ///
     /// # Errors
-    /// [`RequestAckError`] if the length is wrong.
+    /// [`RequestAckError`] if it is invalid.
     pub fn decode(bytes: &[u8]) -> Result<Self, RequestAckError> {
-        let &[a, b, ref tick @ ..] = bytes else {
-            return Err(RequestAckError(bytes.len()));
-        };
-        let tick = tick.try_into().map_err(|_| RequestAckError(bytes.len()))?;
+        let length = RequestAckError::Length(bytes.len());
+        let bytes: &[u8; REQUEST_ACK_BYTES] = bytes.try_into().map_err(|_| length)?;
+        let &[a, b, ref tick @ .., send_interval_ticks, baseline] = bytes;
         Ok(Self {
             number: Sequence(u16::from_be_bytes([a, b])),
-            tick: u64::from_be_bytes(tick),
+            tick: u64::from_be_bytes(*tick),
+            send_interval_ticks,
+            baseline: choice(baseline).ok_or(RequestAckError::Baseline(baseline))?,
         })
     }
 }
 
-const MIN_REQUEST_BYTES: usize = 9;
-const MAX_REQUEST_BYTES: usize = 13;
-const REQUEST_ACK_BYTES: usize = 10;
+const fn code(choice: BaselineChoice) -> u8 {
+    match choice {
+        BaselineChoice::Newest => NEWEST,
+        BaselineChoice::Smallest => SMALLEST,
+    }
+}
+
+fn fallback_code(reason: Option<FallbackReason>) -> u8 {
+    let place = FallbackReason::ALL
+        .iter()
+        .position(|of| Some(*of) == reason);
+    place.map_or(0, |place| place as u8 + 1)
+}
+
+const fn choice(code: u8) -> Option<BaselineChoice> {
+    match code {
+        NEWEST => Some(BaselineChoice::Newest),
+        SMALLEST => Some(BaselineChoice::Smallest),
+        _ => None,
+    }
+}
+
+const MIN_REQUEST_BYTES: usize = 10;
+const MAX_REQUEST_BYTES: usize = 14;
+const REQUEST_ACK_BYTES: usize = 12;
 // Codes of `baseline`.
 const NEWEST: u8 = 0;
 const SMALLEST: u8 = 1;
@@ -180,17 +229,25 @@ mod tests {
             stages: ladder::UNCOMPRESSED.stages,
             send_interval_ticks: 6,
             baseline: BaselineChoice::Smallest,
+            fallback: Some(FallbackReason::Arithmetic),
         }
     }
 
     #[test]
     fn requests_match_the_layout_and_round_trip() {
         let bytes = request().encode();
-        assert_eq!(bytes, [0, 3, 6, 1, 0x12, 0x34, 0x80, 0, 0]);
+        assert_eq!(bytes, [0, 5, 6, 1, 2, 0x12, 0x34, 0x80, 0, 0]);
         assert_eq!(Request::decode(&bytes), Ok(request()));
         for stages in Stages::every_legal(&[2, 9, 15]) {
             let request = Request {
                 stages,
+                ..request()
+            };
+            assert_eq!(Request::decode(&request.encode()), Ok(request));
+        }
+        for fallback in FallbackReason::ALL.map(Some).into_iter().chain([None]) {
+            let request = Request {
+                fallback,
                 ..request()
             };
             assert_eq!(Request::decode(&request.encode()), Ok(request));
@@ -218,7 +275,7 @@ mod tests {
         let cut = Request::decode(&bytes[..MAX_REQUEST_BYTES - 1]);
         assert!(matches!(cut, Err(RequestError::Stages(_))));
         bytes.push(0);
-        assert_eq!(Request::decode(&bytes), Err(RequestError::Length(14)));
+        assert_eq!(Request::decode(&bytes), Err(RequestError::Length(15)));
     }
 
     #[test]
@@ -238,7 +295,7 @@ mod tests {
             assert_eq!(Request::decode(&bytes[..length]), Err(error));
         }
         let longer = [&bytes[..], &[0]].concat();
-        assert_eq!(Request::decode(&longer), Err(RequestError::Length(10)));
+        assert_eq!(Request::decode(&longer), Err(RequestError::Length(11)));
         let with = |index: usize, byte: u8| {
             let mut bytes = bytes.clone();
             bytes[index] = byte;
@@ -246,8 +303,10 @@ mod tests {
         };
         assert_eq!(with(2, 0), Err(RequestError::NoTicks));
         assert_eq!(with(3, 2), Err(RequestError::Baseline(2)));
-        assert!(with(6, 0).is_err());
-        assert!(matches!(with(8, 0xFF), Err(RequestError::Stages(_))));
+        assert_eq!(with(4, 4), Err(RequestError::Fallback(4)));
+        assert!(with(7, 0).is_err());
+        assert!(matches!(with(9, 0xFF), Err(RequestError::Stages(_))));
+        assert_eq!(with(9, 1), Err(RequestError::Padding));
     }
 
     #[test]
@@ -255,13 +314,18 @@ mod tests {
         let ack = RequestAck {
             number: Sequence(0xFF01),
             tick: 258,
+            send_interval_ticks: 7,
+            baseline: BaselineChoice::Smallest,
         };
-        let bytes = ack.encode();
-        assert_eq!(bytes, [0xFF, 1, 0, 0, 0, 0, 0, 0, 1, 2]);
+        let mut bytes = ack.encode();
+        assert_eq!(bytes, [0xFF, 1, 0, 0, 0, 0, 0, 0, 1, 2, 7, 1]);
         assert_eq!(RequestAck::decode(&bytes), Ok(ack));
         for length in 0..bytes.len() {
             let error = RequestAck::decode(&bytes[..length]);
-            assert_eq!(error, Err(RequestAckError(length)));
+            assert_eq!(error, Err(RequestAckError::Length(length)));
         }
+        bytes[11] = 2;
+        let error = RequestAck::decode(&bytes);
+        assert_eq!(error, Err(RequestAckError::Baseline(2)));
     }
 }

@@ -49,11 +49,11 @@ impl BaselineRing {
         old.map(|(_, baseline)| baseline)
     }
 
-    /// Memory held by the snapshots, bytes.
+    /// Memory held by the snapshots, bytes. What several of them share counts once.
     #[must_use]
     pub fn memory_bytes(&self) -> usize {
         let held = self.slots.iter().flatten();
-        held.map(|(_, baseline)| baseline.memory_bytes()).sum()
+        Baseline::memory_bytes_of(held.map(|(_, baseline)| baseline))
     }
 
     fn slot(&self, tick: u64) -> usize {

@@ -1,10 +1,13 @@
 //! The sender, one for each receiver.
 
-use std::collections::BTreeSet;
+use std::collections::VecDeque;
+use std::mem;
+use std::sync::Arc;
 
+use cubewire_codec::entropy::TrainedModel;
 use cubewire_codec::{
-    Baseline, BitLedger, EncodeError, Encoder, Header, InitialStateError, Limits, Packet,
-    QuantizedSnapshot, Reference, References, Sequence, Snapshot, Stages,
+    Baseline, BitLedger, CurrentSnapshot, EncodeError, Encoder, Header, InitialStateError, Limits,
+    Packet, Reference, References, Sequence, Snapshot, Stages,
 };
 
 use crate::{Ack, BaselineRing, Feedback, FeedbackError};
@@ -35,9 +38,11 @@ pub struct SnapshotSender {
     encoder: Encoder,
     sent: BaselineRing,
     newest_sent: Option<u64>,
-    /// Ticks of the acked snapshots.
-    acked: BTreeSet<u64>,
+    /// Ticks of the acked snapshots, ascending.
+    acked: VecDeque<u64>,
     packet: Packet,
+    /// A packet and its baseline that may turn out to be smaller.
+    candidate: (Packet, Baseline),
     missing_baselines: u64,
 }
 
@@ -89,23 +94,32 @@ impl SnapshotSender {
             encoder: Encoder::new(initial, limits)?,
             sent: BaselineRing::new(usize::from(MAX_BASELINE_AGE_TICKS) + 1),
             newest_sent: None,
-            acked: BTreeSet::new(),
+            acked: VecDeque::with_capacity(usize::from(MAX_BASELINE_AGE_TICKS) + 1),
             packet: Packet::default(),
+            candidate: (Packet::default(), Baseline::default()),
             missing_baselines: 0,
         })
     }
 
+    /// Uses another trained model for arithmetic coding. The [`Welcome`](crate::Welcome) must have its fingerprint.
+    #[must_use]
+    pub fn with_model(mut self, model: Arc<TrainedModel>) -> Self {
+        self.encoder = self.encoder.with_model(model);
+        self
+    }
+
     /// Encodes the snapshot of `tick`, quantized in the stages' precision, into
-    /// [`packet`](Self::packet), and keeps it as the receiver will decode it.
+    /// [`packet`](Self::packet), and keeps it as the receiver will decode it. A snapshot that is
+    /// [shared](CurrentSnapshot::Shared) with other senders takes memory only once.
     ///
     /// # Errors
     /// [`SendError`] if the tick is not newer than the last, or if the codec cannot encode the
     /// snapshot. The sender remains usable.
-    pub fn send(
+    pub fn send<'s>(
         &mut self,
         tick: u64,
         stages: Stages,
-        snapshot: &QuantizedSnapshot,
+        snapshot: impl Into<CurrentSnapshot<'s>>,
         choice: BaselineChoice,
     ) -> Result<Sent, SendError> {
         if let Some(newest) = self.newest_sent
@@ -114,37 +128,52 @@ impl SnapshotSender {
             return Err(SendError::Tick { tick, newest });
         }
         self.forget_old(tick);
-        let mut baseline = self.newest_acked();
-        if choice == BaselineChoice::Smallest && stages.uses_baseline() {
-            baseline = self.smallest(tick, stages, snapshot)?;
-        }
+        let snapshot = snapshot.into();
         let mut kept = self.sent.take_slot(tick);
-        let held = |tick: Option<u64>| self.sent.get(tick?);
-        let references = References {
-            baseline: held(baseline),
-            additional: self.acked_before(baseline.unwrap_or(0)).map(held),
-        };
+        let mut baseline = self.newest_acked();
         let header = self.encoder.encode(
             sequence(tick),
             stages,
             snapshot,
-            references,
+            references(&self.sent, &self.acked, baseline),
             &mut self.packet,
             Some(&mut kept),
         )?;
+        let mut sent = Sent { header, baseline };
+        if choice == BaselineChoice::Smallest && stages.uses_baseline() {
+            for place in 1..CANDIDATES.min(self.acked.len()) {
+                baseline = Some(self.acked[self.acked.len() - 1 - place]);
+                let (packet, candidate) = &mut self.candidate;
+                let header = self.encoder.encode(
+                    sequence(tick),
+                    stages,
+                    snapshot,
+                    references(&self.sent, &self.acked, baseline),
+                    packet,
+                    Some(candidate),
+                )?;
+                if packet.bytes.len() < self.packet.bytes.len() {
+                    mem::swap(packet, &mut self.packet);
+                    mem::swap(candidate, &mut kept);
+                    sent = Sent { header, baseline };
+                }
+            }
+        }
         self.sent.insert(tick, kept);
         self.newest_sent = Some(tick);
-        Ok(Sent { header, baseline })
+        Ok(sent)
     }
 
     /// Whether the ledgers of the packets to come list every item: see [`BitLedger::itemized`]. At first they
     /// do not.
     pub fn itemize(&mut self, itemize: bool) {
-        if self.packet.ledger.items().is_some() != itemize {
-            self.packet.ledger = match itemize {
-                true => BitLedger::itemized(),
-                false => BitLedger::new(),
-            };
+        for packet in [&mut self.packet, &mut self.candidate.0] {
+            if packet.ledger.items().is_some() != itemize {
+                packet.ledger = match itemize {
+                    true => BitLedger::itemized(),
+                    false => BitLedger::new(),
+                };
+            }
         }
     }
 
@@ -154,20 +183,25 @@ impl SnapshotSender {
         &self.packet
     }
 
-    /// Processes a message from the receiver. Acks of snapshots that were never sent or are no longer held
-    /// are ignored.
+    /// Processes a message from the receiver. Acks of snapshots that are no longer held are ignored.
     ///
     /// # Errors
-    /// [`FeedbackError`] if the message is invalid.
+    /// [`FeedbackError`] if the message is invalid, or if it acks a snapshot that is newer than the last one sent.
     pub fn on_message(&mut self, bytes: &[u8]) -> Result<Feedback, FeedbackError> {
         let feedback = Feedback::decode(bytes)?;
         match feedback {
-            Feedback::Ack(ack) => self.on_ack(ack),
+            Feedback::Ack(ack) => {
+                let newest = self.newest_sent.map(sequence);
+                if newest.is_none_or(|newest| ack.newest.is_newer_than(newest)) {
+                    return Err(FeedbackError::NeverSent(ack.newest));
+                }
+                self.on_ack(ack);
+            }
             // Earlier acks were wrong or are out of date: discard all up to this baseline.
             Feedback::MissingBaseline(baseline) => {
                 self.missing_baselines += 1;
                 let newest_discarded = self.tick_of(baseline).unwrap_or(u64::MAX - 1);
-                self.acked = self.acked.split_off(&(newest_discarded + 1));
+                self.discard_acks(newest_discarded + 1);
             }
         }
         Ok(feedback)
@@ -176,14 +210,13 @@ impl SnapshotSender {
     /// Tick of the newest acked snapshot.
     #[must_use]
     pub fn newest_acked(&self) -> Option<u64> {
-        self.acked.last().copied()
+        self.acked.back().copied()
     }
 
     /// Ticks of the two newest acked snapshots before `tick`, the newer one first.
     #[must_use]
     pub fn acked_before(&self, tick: u64) -> [Option<u64>; 2] {
-        let mut before = self.acked.range(..tick).rev().copied();
-        [before.next(), before.next()]
+        before(&self.acked, tick)
     }
 
     /// A snapshot as the receiver decodes it, kept for about four seconds after it was sent.
@@ -213,8 +246,11 @@ impl SnapshotSender {
             .filter_map(|bit| newest.checked_sub(u64::from(bit) + 1));
         for tick in std::iter::once(newest).chain(earlier) {
             let is_recent = newest_sent - tick <= MAX_BASELINE_AGE_TICKS.into();
-            if is_recent && self.sent.get(tick).is_some() {
-                self.acked.insert(tick);
+            if is_recent
+                && self.sent.get(tick).is_some()
+                && let Err(place) = self.acked.binary_search(&tick)
+            {
+                self.acked.insert(place, tick);
             }
         }
     }
@@ -228,33 +264,33 @@ impl SnapshotSender {
 
     /// Drops the acks that are too old for the packet of `tick`.
     fn forget_old(&mut self, tick: u64) {
-        let oldest = tick.saturating_sub(MAX_BASELINE_AGE_TICKS.into());
-        self.acked = self.acked.split_off(&oldest);
+        self.discard_acks(tick.saturating_sub(MAX_BASELINE_AGE_TICKS.into()));
     }
 
-    fn smallest(
-        &mut self,
-        tick: u64,
-        stages: Stages,
-        snapshot: &QuantizedSnapshot,
-    ) -> Result<Option<u64>, EncodeError> {
-        let candidates = self.acked.iter().rev().take(CANDIDATES);
-        let mut best: Option<(usize, u64)> = None;
-        for &candidate in candidates {
-            self.encoder.encode(
-                sequence(tick),
-                stages,
-                snapshot,
-                self.sent.get(candidate),
-                &mut self.packet,
-                None,
-            )?;
-            let bytes = self.packet.bytes.len();
-            if best.is_none_or(|(smallest, _)| bytes < smallest) {
-                best = Some((bytes, candidate));
-            }
+    /// Drops the acks before a tick.
+    fn discard_acks(&mut self, oldest: u64) {
+        while self.acked.front().is_some_and(|&acked| acked < oldest) {
+            self.acked.pop_front();
         }
-        Ok(best.map(|(_, candidate)| candidate))
+    }
+}
+
+/// The two newest of the acked ticks that are before `tick`, the newer one first.
+fn before(acked: &VecDeque<u64>, tick: u64) -> [Option<u64>; 2] {
+    let newer = acked.partition_point(|&acked| acked < tick);
+    [1, 2].map(|place| acked.get(newer.checked_sub(place)?).copied())
+}
+
+/// What a packet with this baseline is relative to.
+fn references<'s>(
+    sent: &'s BaselineRing,
+    acked: &VecDeque<u64>,
+    baseline: Option<u64>,
+) -> References<'s> {
+    let held = |tick: Option<u64>| sent.get(tick?);
+    References {
+        baseline: held(baseline),
+        additional: before(acked, baseline.unwrap_or(0)).map(held),
     }
 }
 
@@ -265,8 +301,8 @@ pub(crate) const fn sequence(tick: u64) -> Sequence {
 
 #[cfg(test)]
 mod tests {
-    use cubewire_codec::CubeState;
     use cubewire_codec::ladder::{CHANGED_FLAGS, UNCOMPRESSED};
+    use cubewire_codec::{CubeState, QuantizedSnapshot};
 
     use super::*;
 
@@ -324,13 +360,31 @@ mod tests {
         for tick in 1..=40 {
             send(&mut sender, &snapshot, tick);
         }
-        // 40 itself, 38, and 8; 41 was never sent.
+        // 40 itself, 38, and 8.
         ack(&mut sender, 40, 1 << 1 | 1 << 31);
-        ack(&mut sender, 41, 0);
         assert_eq!(
             sender.acked.iter().copied().collect::<Vec<_>>(),
             [8, 38, 40]
         );
+    }
+
+    #[test]
+    fn an_ack_of_what_was_never_sent_is_an_error() {
+        let (mut sender, snapshot) = sender();
+        let ack = |number| {
+            Feedback::Ack(Ack {
+                newest: sequence(number),
+                earlier: u32::MAX,
+            })
+        };
+        let early = sender.on_message(&ack(1).encode());
+        assert_eq!(early, Err(FeedbackError::NeverSent(sequence(1))));
+        send(&mut sender, &snapshot, 1);
+        let guessed = sender.on_message(&ack(2).encode());
+        assert_eq!(guessed, Err(FeedbackError::NeverSent(sequence(2))));
+        assert_eq!(sender.newest_acked(), None);
+        assert!(sender.on_message(&ack(1).encode()).is_ok());
+        assert_eq!(sender.newest_acked(), Some(1));
     }
 
     #[test]

@@ -1,17 +1,18 @@
 //! The welcome: the first message to a new receiver.
 
+use cubewire_codec::entropy::Fingerprint;
 use cubewire_codec::{
     DecodeError, InitialStateError, Limits, Snapshot, decode_initial, encode_initial,
 };
 
 /// Version of the wire formats of this crate, of the codec, and of the transport that carries them.
-pub const PROTOCOL_VERSION: u16 = 3;
+pub const PROTOCOL_VERSION: u16 = 5;
 
 /// What a receiver needs before it can decode the first packet, at whatever tick it joins. Sent
 /// reliably:
 ///
 /// ```text
-/// version 16 | ticks per second 16 | tick 64 | initial state, as the codec writes it
+/// version 16 | ticks per second 16 | tick 64 | model 64 | arithmetic 64 | initial state, as the codec writes it
 /// ```
 ///
 /// Big endian.
@@ -22,6 +23,9 @@ pub struct Welcome {
     /// The sender's tick when this was written, at most 2⁴⁸. Sequence numbers are resolved to the
     /// nearest tick.
     pub tick: u64,
+    /// Of the sender's trained model and arithmetic. A receiver with another one asks for a rung without arithmetic
+    /// coding: see [`SnapshotReceiver::fallback`](crate::SnapshotReceiver::fallback).
+    pub fingerprint: Fingerprint,
     /// The snapshot that the first packets are relative to.
     pub initial: Snapshot,
 }
@@ -61,6 +65,9 @@ impl Welcome {
         bytes.extend(PROTOCOL_VERSION.to_be_bytes());
         bytes.extend(self.ticks_per_second.to_be_bytes());
         bytes.extend(self.tick.to_be_bytes());
+        let Fingerprint { model, arithmetic } = self.fingerprint;
+        bytes.extend(model.to_be_bytes());
+        bytes.extend(arithmetic.to_be_bytes());
         bytes.extend(initial);
         Ok(bytes)
     }
@@ -77,7 +84,9 @@ impl Welcome {
             return Err(WelcomeError::Version { theirs });
         }
         let (rate, rest) = rest.split_first_chunk().ok_or(truncated.clone())?;
-        let (tick, rest) = rest.split_first_chunk().ok_or(truncated)?;
+        let (tick, rest) = rest.split_first_chunk().ok_or(truncated.clone())?;
+        let (model, rest) = rest.split_first_chunk().ok_or(truncated.clone())?;
+        let (arithmetic, rest) = rest.split_first_chunk().ok_or(truncated)?;
         let ticks_per_second = u16::from_be_bytes(*rate);
         if ticks_per_second == 0 {
             return Err(WelcomeError::NoTicks);
@@ -89,6 +98,10 @@ impl Welcome {
         Ok(Self {
             ticks_per_second,
             tick,
+            fingerprint: Fingerprint {
+                model: u64::from_be_bytes(*model),
+                arithmetic: u64::from_be_bytes(*arithmetic),
+            },
             initial: decode_initial(rest, limits)?,
         })
     }
@@ -98,7 +111,7 @@ impl Welcome {
 pub(crate) const MAX_TICK: u64 = 1 << 48;
 
 /// Bytes before the initial state.
-const HEAD: usize = 12;
+const HEAD: usize = 28;
 
 #[cfg(test)]
 mod tests {
@@ -110,6 +123,10 @@ mod tests {
         Welcome {
             ticks_per_second: 60,
             tick: 0x1_0000_0002,
+            fingerprint: Fingerprint {
+                model: 0x0102_0304_0506_0708,
+                arithmetic: 9,
+            },
             initial: Snapshot {
                 cubes: vec![CubeState::default(); 2],
             },
@@ -119,7 +136,9 @@ mod tests {
     #[test]
     fn welcomes_match_the_layout_and_round_trip() {
         let bytes = welcome().encode().unwrap();
-        assert_eq!(bytes[..HEAD], [0, 3, 0, 60, 0, 0, 0, 1, 0, 0, 0, 2]);
+        assert_eq!(bytes[..12], [0, 5, 0, 60, 0, 0, 0, 1, 0, 0, 0, 2]);
+        let fingerprint = [1, 2, 3, 4, 5, 6, 7, 8, 0, 0, 0, 0, 0, 0, 0, 9];
+        assert_eq!(bytes[12..HEAD], fingerprint);
         let limits = Limits::default();
         assert_eq!(Welcome::decode(&bytes, limits), Ok(welcome()));
     }

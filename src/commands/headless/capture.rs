@@ -71,8 +71,8 @@ impl Capture {
                 largest,
                 components: [a, b, c],
             } = self.quantized.smallest_three(cube);
-            let [x, y, z] = self.quantized.positions()[cube];
-            let interacting = i32::from(self.quantized.interacting()[cube]);
+            let [x, y, z] = self.quantized.position(cube);
+            let interacting = i32::from(self.quantized.is_interacting(cube));
             let orientation = [i32::from(largest), a.into(), b.into(), c.into()];
             let record = orientation.into_iter().chain([x, y, z, interacting]);
             self.frame.extend(record.flat_map(i32::to_le_bytes));
@@ -90,6 +90,7 @@ impl Capture {
             Output::Plain(file) => file.finish(),
             Output::Zstd(file) => file.finish().and_then(NewFile::finish),
         }
+        .map(drop)
         .map_err(|source| unwritable(&self.path, source))
     }
 }

@@ -5,13 +5,14 @@ use std::path::{Path, PathBuf};
 use cubewire_protocol::RECEIVER_RING;
 
 use crate::commands::CommandError;
+use crate::files::NewFile;
 use crate::recording::export::CsvRows;
 use crate::replication::LaneMeter;
 
 /// A table that is being written; the file gets its name once it is finished.
 pub(super) struct Table {
     path: PathBuf,
-    rows: CsvRows,
+    rows: CsvRows<NewFile>,
     /// Ticks at the end of the meter that are not yet written, as their snapshots may still arrive.
     waiting: usize,
 }
@@ -22,9 +23,10 @@ const MAX_WAITING: usize = RECEIVER_RING;
 impl Table {
     /// Begins a table.
     pub(super) fn create(path: &Path) -> Result<Self, CommandError> {
+        let rows = NewFile::create(path).and_then(CsvRows::begin);
         Ok(Self {
             path: path.to_owned(),
-            rows: CsvRows::create(path).map_err(CommandError::unwritable(path))?,
+            rows: rows.map_err(CommandError::unwritable(path))?,
             waiting: 0,
         })
     }
@@ -38,8 +40,10 @@ impl Table {
     /// Puts the file in its place.
     pub(super) fn finish(mut self, meter: &LaneMeter) -> Result<(), CommandError> {
         self.write_down_to(0, meter)?;
-        let finished = self.rows.finish();
-        finished.map_err(CommandError::unwritable(&self.path))
+        let finished = self.rows.finish().and_then(NewFile::finish);
+        finished
+            .map(drop)
+            .map_err(CommandError::unwritable(&self.path))
     }
 
     fn write_down_to(&mut self, waiting: usize, meter: &LaneMeter) -> Result<(), CommandError> {

@@ -76,7 +76,7 @@ pub enum FilmError {
 
 impl Film {
     /// Renders the film and calls `frame` with each frame: RGBA, one byte per channel, rows from the top.
-    /// Ends early if `frame` returns an error, or if Ctrl-C is pressed.
+    /// Ends early if `frame` returns an error, or if the program is told to end.
     ///
     /// # Errors
     /// [`FilmError`], or what `frame` returns.

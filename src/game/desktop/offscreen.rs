@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use bevy::app::TerminalCtrlCHandlerPlugin;
 use bevy::asset::RenderAssetUsages;
 use bevy::camera::{ImageRenderTarget, RenderTarget};
 use bevy::log::LogPlugin;
@@ -27,6 +28,7 @@ use bevy::winit::WinitPlugin;
 use bevy_egui::EguiPlugin;
 use cubewire_scene::TICKS_PER_SECOND;
 
+use super::stop::StopPlugin;
 use crate::display::log_plugin;
 use crate::game::GamePlugins;
 use crate::panel::{PanelPlugin, SmallGraphPlugin};
@@ -48,7 +50,7 @@ const SHADER_TIMEOUT: Duration = Duration::from_secs(120);
 /// Time between two updates while shaders are being compiled.
 const SHADER_POLL_INTERVAL: Duration = Duration::from_millis(5);
 
-/// Ticks skipped in one update, at most. Each update checks for Ctrl-C, but also draws a frame.
+/// Ticks skipped in one update, at most. Each update checks for signals, but also draws a frame.
 const SKIPPED_PER_UPDATE: u32 = 600;
 
 /// Whether the log is set up, which a process does once for any number of games.
@@ -122,6 +124,8 @@ impl OffScreen {
                 ..default()
             })
             .set(log_plugin())
+            // The game listens for more than Ctrl-C.
+            .disable::<TerminalCtrlCHandlerPlugin>()
             .disable::<WinitPlugin>()
             // With pipelined rendering, an update would draw the previous frame.
             .disable::<PipelinedRenderingPlugin>();
@@ -129,7 +133,7 @@ impl OffScreen {
             plugins = plugins.disable::<LogPlugin>();
         }
         let mut app = App::new();
-        app.add_plugins(plugins)
+        app.add_plugins((plugins, StopPlugin))
             .insert_resource(TimeUpdateStrategy::ManualDuration(Duration::ZERO));
         add_game(&mut app, interface);
         // A frame may span any time: at one frame a second, sixty ticks.
@@ -198,7 +202,7 @@ impl OffScreen {
         })
     }
 
-    /// Plays `ticks` ticks that are not shown. Stops early if Ctrl-C is pressed.
+    /// Plays `ticks` ticks that are not shown. Stops early if the program is told to end.
     pub fn skip(&mut self, ticks: u64) {
         let mut left = ticks;
         while left > 0 && self.app.should_exit().is_none() {

@@ -5,7 +5,9 @@ use bevy::prelude::*;
 use crate::controls::ControlsPlugin;
 use crate::game::window::{self, WindowError, WindowSettings};
 use crate::panel::{PanelState, Tab};
-use crate::replication::{TickPicture, ViewerPlugin, spawn_receiving_lane};
+use crate::replication::{
+    CodingModel, EncodeBudget, TickPicture, ViewerPlugin, spawn_receiving_lane,
+};
 use crate::transport::udp::{UdpServer, UdpViewer};
 use crate::transport::{UdpServerPlugin, UdpViewerPlugin};
 use crate::view::{Selected, Side, ViewMode};
@@ -14,8 +16,13 @@ use crate::view::{Selected, Side, ViewMode};
 ///
 /// # Errors
 /// [`WindowError`]
-pub fn serve(settings: WindowSettings, server: UdpServer) -> Result<(), WindowError> {
+pub fn serve(
+    settings: WindowSettings,
+    server: UdpServer,
+    model: CodingModel,
+) -> Result<(), WindowError> {
     let mut app = window::open(&settings);
+    app.insert_resource(model);
     add_server(&mut app, settings, server)?;
     window::run_app(app)
 }
@@ -24,8 +31,13 @@ pub fn serve(settings: WindowSettings, server: UdpServer) -> Result<(), WindowEr
 ///
 /// # Errors
 /// [`WindowError`]
-pub fn view(settings: &WindowSettings, viewer: UdpViewer) -> Result<(), WindowError> {
+pub fn view(
+    settings: &WindowSettings,
+    viewer: UdpViewer,
+    model: CodingModel,
+) -> Result<(), WindowError> {
     let mut app = window::open(settings);
+    app.insert_resource(model);
     add_viewer(&mut app, settings, viewer)?;
     window::run_app(app)
 }
@@ -42,7 +54,9 @@ pub fn add_server(
     window::add_frame(app, &settings)?;
     open_peers_tab(app);
     window::add_play(app, settings)?;
-    app.add_plugins(UdpServerPlugin).insert_resource(server);
+    app.add_plugins(UdpServerPlugin)
+        .insert_resource(server)
+        .init_resource::<EncodeBudget>();
     Ok(())
 }
 

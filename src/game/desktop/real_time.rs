@@ -1,32 +1,30 @@
 //! Runs an app without a window in real time, until a time limit or a condition ends it.
 
 use std::io;
-use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use bevy::app::TerminalCtrlCHandlerPlugin;
 use bevy::prelude::*;
 use bevy::time::TimeUpdateStrategy;
 
+use super::stop::StopPlugin;
 use crate::display::log_plugin;
-use crate::files::write_whole;
 use crate::replication::Digest;
 
 /// Time between two updates. Each update serves the socket.
 const UPDATE_INTERVAL: Duration = Duration::from_millis(2);
 
-/// Adds logging, and lets Ctrl-C end the app.
+/// Adds logging, and lets signals end the app.
 #[derive(Debug)]
 pub struct RealTimePlugin;
 
 impl Plugin for RealTimePlugin {
     fn build(&self, app: &mut App) {
-        app.add_plugins((TerminalCtrlCHandlerPlugin, log_plugin()));
+        app.add_plugins((StopPlugin, log_plugin()));
     }
 }
 
-/// Updates the app until `seconds` have passed, Ctrl-C is pressed, or `should_continue` returns false. In
+/// Updates the app until `seconds` have passed, the program is told to end, or `should_continue` returns false. In
 /// each case the app has received [`AppExit`].
 pub fn play(app: &mut App, seconds: Option<f64>, mut should_continue: impl FnMut(&App) -> bool) {
     app.insert_resource(TimeUpdateStrategy::Automatic);
@@ -46,10 +44,12 @@ pub fn play(app: &mut App, seconds: Option<f64>, mut should_continue: impl FnMut
     }
 }
 
-/// Writes the [`Digest`] of a run to a file.
+/// Completes the [`Digest`] of a run, if there is one.
 ///
 /// # Errors
-/// If the file cannot be written.
-pub fn write_digest(world: &World, path: &Path) -> io::Result<()> {
-    write_whole(path, world.resource::<Digest>().csv().as_bytes())
+/// If its file cannot be written.
+pub fn finish_digest(world: &mut World) -> io::Result<()> {
+    world
+        .remove_resource::<Digest>()
+        .map_or(Ok(()), Digest::finish)
 }

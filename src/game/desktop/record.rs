@@ -22,7 +22,7 @@ pub enum RecordError {
     /// The film cannot be set up or drawn.
     #[error(transparent)]
     Film(#[from] FilmError),
-    /// Ctrl-C was pressed before the first frame.
+    /// The program was told to end before the first frame.
     #[error("it was stopped before the first frame")]
     Stopped,
     /// There is no graphics adapter.
@@ -30,8 +30,8 @@ pub enum RecordError {
     NoAdapter(&'static str),
 }
 
-/// Records a film into a file, whose extension selects the format. If Ctrl-C is pressed, the file is
-/// finished with the frames so far.
+/// Records a film into a file, whose extension selects the format. If the program is told to
+/// end, the file is finished with the frames so far.
 ///
 /// # Errors
 /// [`RecordError`]

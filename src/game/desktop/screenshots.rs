@@ -218,6 +218,9 @@ pub enum ScreenshotError {
     /// A picture cannot be written.
     #[error(transparent)]
     File(#[from] VideoError),
+    /// The program was told to end.
+    #[error("it was stopped before the last picture")]
+    Stopped,
 }
 
 /// What to take, and where to write it: each picture as `name-WIDTHxHEIGHT-theme.png`.
@@ -258,6 +261,10 @@ impl Pictures<'_> {
             before = *shot;
             for &theme in self.themes {
                 let frame = draw(&mut renderer, shot, theme)?;
+                // What was skipped may not have been played.
+                if renderer.app.should_exit().is_some() {
+                    return Err(ScreenshotError::Stopped);
+                }
                 let path = path(self.folder, shot, self.size, theme);
                 write_png(&path, self.size.into(), &frame, self.colours)?;
                 done(&path);

@@ -224,7 +224,7 @@ pub fn record_series(
         bar.suspend(|| report(&format!("{file}: {} frames; {line}", take.frames)))
             .map_err(SeriesError::Output)?;
         if take.frames < episode.film.frames {
-            // Ctrl-C was pressed.
+            // The program was told to end.
             break;
         }
     }

@@ -8,8 +8,8 @@ use cubewire_scene::TICKS_PER_SECOND;
 
 use crate::panel::figure;
 use crate::replication::{
-    Accounting, ConnectionStatus, LaneMeter, Peer, SenderSettings, ServerConnection, Serving,
-    rung_name,
+    Accounting, ConnectionStatus, LaneCost, LaneMeter, Peer, SenderSettings, ServerConnection,
+    Serving, fallback_of_viewer, rung_name,
 };
 use crate::view::Notices;
 
@@ -24,12 +24,14 @@ pub enum Peers<'a> {
         /// The address that they connect to, and the socket's traffic.
         serving: &'a Serving,
         /// Each viewer, with the settings and the measurements of its lane.
-        viewers: Vec<(&'a Peer, &'a SenderSettings, &'a LaneMeter)>,
+        viewers: Vec<(&'a Peer, &'a SenderSettings, &'a LaneCost, &'a LaneMeter)>,
     },
     /// The server of this viewer.
     Server {
         /// The state of the connection.
         connection: &'a ServerConnection,
+        /// What the server is asked for.
+        asked: &'a SenderSettings,
         /// Set when the user requests a new connection.
         reconnect: &'a mut bool,
     },
@@ -55,9 +57,13 @@ pub(in crate::panel) fn draw(ui: &mut egui::Ui, peers: Peers<'_>) {
         Peers::None => {}
         Peers::Viewers { serving, viewers } => {
             figure(ui, "serving at", serving.address.clone());
-            for (peer, settings, meter) in &viewers {
+            for (peer, settings, cost, meter) in &viewers {
                 ui.separator();
                 draw_viewer(ui, peer, settings, meter);
+                draw_granted(ui, settings, &cost.granted(settings));
+                if let Some(reason) = peer.fallback {
+                    ui.label(fallback_of_viewer(reason));
+                }
             }
             ui.separator();
             let count = viewers.len();
@@ -74,6 +80,7 @@ pub(in crate::panel) fn draw(ui: &mut egui::Ui, peers: Peers<'_>) {
         }
         Peers::Server {
             connection,
+            asked,
             reconnect,
         } => {
             figure(ui, "server", connection.server.clone());
@@ -82,6 +89,9 @@ pub(in crate::panel) fn draw(ui: &mut egui::Ui, peers: Peers<'_>) {
             }
             let status = &connection.status;
             ui.label(sentence(status));
+            if let Some(granted) = &connection.granted {
+                draw_granted(ui, asked, granted);
+            }
             if matches!(status, ConnectionStatus::Lost(_)) && ui.button("Reconnect").clicked() {
                 *reconnect = true;
             }
@@ -120,6 +130,26 @@ fn draw_viewer(ui: &mut egui::Ui, peer: &Peer, settings: &SenderSettings, meter:
     );
 }
 
+/// Says what a viewer gets less than it asks for.
+fn draw_granted(ui: &mut egui::Ui, asked: &SenderSettings, granted: &SenderSettings) {
+    if let Some(text) = eased(asked, granted) {
+        ui.label(text);
+    }
+}
+
+fn eased(asked: &SenderSettings, granted: &SenderSettings) -> Option<String> {
+    let mut less = Vec::new();
+    if granted.send_interval_ticks > asked.send_interval_ticks {
+        let [granted, asked] = [granted, asked].map(SenderSettings::snapshots_per_second);
+        less.push(format!("{granted} snapshots a second instead of {asked}"));
+    }
+    if granted.baseline != asked.baseline {
+        less.push("the newest baseline instead of the smallest".to_owned());
+    }
+    let less = less.join(", and ");
+    (!less.is_empty()).then(|| format!("The server has no time for more: {less}."))
+}
+
 /// Updates the notice about a connection that is not established.
 pub(in crate::panel) fn show_connection(
     connection: Option<Res<ServerConnection>>,
@@ -156,7 +186,28 @@ fn millis(duration: Duration) -> String {
 
 #[cfg(test)]
 mod tests {
+    use cubewire_protocol::BaselineChoice;
+
     use super::*;
+
+    #[test]
+    fn what_a_viewer_does_not_get_is_said() {
+        let asked = SenderSettings {
+            baseline: BaselineChoice::Smallest,
+            ..SenderSettings::default()
+        };
+        assert_eq!(eased(&asked, &asked), None);
+        let granted = SenderSettings {
+            baseline: BaselineChoice::Newest,
+            send_interval_ticks: 3,
+            ..asked
+        };
+        assert_eq!(
+            eased(&asked, &granted).unwrap(),
+            "The server has no time for more: 20 snapshots a second instead of 60, and the newest baseline \
+             instead of the smallest."
+        );
+    }
 
     #[test]
     fn the_reason_for_a_lost_connection_is_shown_as_a_sentence() {

@@ -124,6 +124,25 @@ fn the_explanation_says_what_is_seen_and_which_keys_there_are() {
 }
 
 #[test]
+fn a_lane_without_the_arithmetic_coding_that_was_chosen_says_why() {
+    let mut harness = harness(Tab::Ladder);
+    let text = "predicted-position instead of predicted: the two machines compute differently.";
+    let says = |harness: &Harness<'_, Panel>| harness.query_by_label_contains(text).is_some();
+    harness.state_mut().meter.fallback = Some(FallbackReason::Arithmetic);
+    harness.run();
+    assert!(!says(&harness), "it was not chosen");
+    harness.state_mut().settings.sender.stages = ladder::PREDICTED.stages;
+    for tab in ["Ladder", "Stages"] {
+        click(&mut harness, tab);
+        harness.run();
+        assert!(says(&harness), "{tab}");
+    }
+    click(&mut harness, "Network");
+    harness.run();
+    assert!(!says(&harness));
+}
+
+#[test]
 fn a_server_lists_its_viewers() {
     let mut harness = harness(Tab::Peers);
     assert_eq!(
@@ -141,6 +160,7 @@ fn a_server_lists_its_viewers() {
             address: "192.168.1.9:41000".to_owned(),
             round_trip: Duration::from_millis(31),
             loss_fraction: 0.02,
+            fallback: Some(FallbackReason::Model),
         },
     ));
     harness.run();
@@ -149,6 +169,7 @@ fn a_server_lists_its_viewers() {
         "192.168.1.9:41000",
         "31 ms, 2.0 %",
         "changed-flags, 60 a second",
+        "Without arithmetic coding: the two ends have different trained models.",
     ] {
         assert!(harness.query_by_label_contains(text).is_some(), "{text}");
     }
@@ -163,6 +184,7 @@ fn a_viewer_that_lost_its_server_reconnects_with_a_click() {
         status: ConnectionStatus::Lost("the server closed the connection".to_owned()),
         round_trip: None,
         id: None,
+        granted: None,
     });
     harness.run();
     assert!(harness.query_by_label("Halves").is_none());

@@ -2,15 +2,13 @@
 
 use std::borrow::Cow;
 use std::fmt;
-use std::io;
-use std::path::Path;
+use std::io::{self, Write};
 use std::sync::LazyLock;
 
 use cubewire_codec::BitKind;
 use cubewire_scene::TICKS_PER_SECOND;
 use serde_json::Value;
 
-use crate::files::NewFile;
 use crate::replication::{Divergence, PacketRecord, Sample, Totals, rung_or_stages};
 
 /// A column of the table, and a name in each object of JSON.
@@ -131,17 +129,17 @@ fn text(value: Value) -> String {
     }
 }
 
-/// A CSV file that is being written; it gets its name once it is [finished](Self::finish).
+/// Writes CSV.
 #[derive(Debug)]
-pub struct CsvRows(csv::Writer<NewFile>);
+pub struct CsvRows<W: Write>(csv::Writer<W>);
 
-impl CsvRows {
+impl<W: Write> CsvRows<W> {
     /// Begins with the names of the columns.
     ///
     /// # Errors
-    /// If the file cannot be written.
-    pub fn create(path: &Path) -> io::Result<Self> {
-        let mut writer = csv::Writer::from_writer(NewFile::create(path)?);
+    /// If they cannot be written.
+    pub fn begin(out: W) -> io::Result<Self> {
+        let mut writer = csv::Writer::from_writer(out);
         writer.write_record(COLUMNS.iter().map(|column| &*column.name))?;
         Ok(Self(writer))
     }
@@ -155,20 +153,18 @@ impl CsvRows {
         Ok(self.0.write_record(values)?)
     }
 
-    /// Puts the file in its place.
+    /// Returns what is written to.
     ///
     /// # Errors
-    /// If it cannot be written.
-    pub fn finish(self) -> io::Result<()> {
-        let file = self.0.into_inner().map_err(|error| error.into_error())?;
-        file.finish()
+    /// If the last rows cannot be written.
+    pub fn finish(self) -> io::Result<W> {
+        self.0.into_inner().map_err(|error| error.into_error())
     }
 }
 
 #[cfg(test)]
 mod tests {
     use std::collections::HashSet;
-    use std::fs;
 
     use cubewire_codec::Stages;
 
@@ -176,13 +172,9 @@ mod tests {
     use crate::replication::Arrival;
 
     fn cells(sample: &Sample) -> Vec<String> {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("a.csv");
-        let mut rows = CsvRows::create(&path).unwrap();
+        let mut rows = CsvRows::begin(Vec::new()).unwrap();
         rows.add(sample).unwrap();
-        assert!(!path.exists());
-        rows.finish().unwrap();
-        let table = fs::read_to_string(path).unwrap();
+        let table = String::from_utf8(rows.finish().unwrap()).unwrap();
         let lines: Vec<_> = table.lines().collect();
         assert_eq!(lines.len(), 2);
         assert_eq!(lines[0].split(',').count(), COLUMNS.len());

@@ -43,10 +43,10 @@ fn save(
 ) {
     let picture = captured.image.clone();
     let about = "a picture of the window".to_owned();
-    saving.save(&folder.0, "png", about, move |path| {
+    saving.save(&folder.0, "png", about, move |file| {
         let picture = picture.try_into_dynamic().map_err(io::Error::other)?;
         let picture = picture.into_rgb8();
-        write_rgb(path, picture.dimensions(), picture.as_raw())
+        write_rgb(file, picture.dimensions(), picture.as_raw())
     });
 }
 

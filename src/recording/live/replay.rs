@@ -1,11 +1,10 @@
 //! Saves replays.
 
-use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use crate::display;
-use crate::files::{claim, release};
-use crate::recording::{InputLog, Script};
+use crate::files::NewFile;
+use crate::recording::InputLog;
 
 /// Ends the recording and saves it. Returns a sentence about the result.
 pub(super) fn end(log: &mut InputLog, folder: &Path) -> String {
@@ -13,7 +12,8 @@ pub(super) fn end(log: &mut InputLog, folder: &Path) -> String {
         log.end();
         return "no replay: no tick was played".to_owned();
     };
-    match save(&script, folder) {
+    let file = NewFile::create_numbered(folder, "ron");
+    match file.and_then(|file| script.write(file)) {
         Ok(path) => {
             log.end();
             {
@@ -26,16 +26,5 @@ pub(super) fn end(log: &mut InputLog, folder: &Path) -> String {
         }
         // The recording continues, so nothing is lost.
         Err(error) => format!("{}: {error}; F9 tries again", folder.display()),
-    }
-}
-
-fn save(script: &Script, folder: &Path) -> io::Result<PathBuf> {
-    let path = claim(folder, "ron")?;
-    match script.save(&path) {
-        Ok(()) => Ok(path),
-        Err(error) => {
-            release(&path);
-            Err(error)
-        }
     }
 }

@@ -2,7 +2,7 @@
 
 mod plugin;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::mpsc::{SyncSender, TrySendError, sync_channel};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
@@ -12,7 +12,6 @@ use bevy::render::view::screenshot::{Screenshot, ScreenshotCaptured};
 use bevy::window::PrimaryWindow;
 
 use super::SharedPicture;
-use crate::files::{claim, release};
 use crate::recording::video::{Mp4, VideoError};
 use crate::view::Notices;
 
@@ -52,7 +51,6 @@ type Message = (Image, Duration);
 #[derive(Debug)]
 struct Capture {
     number: u64,
-    path: PathBuf,
     /// Size of the window in pixels; that of the video is rounded down to even numbers.
     window: UVec2,
     /// Start, by the real clock.
@@ -66,9 +64,8 @@ struct Capture {
 }
 
 /// The figures that are reported for a finished video.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug)]
 struct Finished {
-    path: PathBuf,
     length: Duration,
     frames: u64,
     dropped: u64,
@@ -119,20 +116,15 @@ impl Videos {
             self.finishing.push(capture.finish(now));
         }
         for (finished, encoder) in self.finishing.drain(..) {
-            notices.show(outcome(&finished, encoder), now);
+            notices.show(outcome(finished, encoder), now);
         }
     }
 }
 
 impl Capture {
     fn begin(folder: &Path, number: u64, window: UVec2, now: Duration) -> Result<Self, VideoError> {
-        let path = claim(folder, "mp4").map_err(|source| VideoError::Io {
-            path: folder.to_owned(),
-            source,
-        })?;
         let size = window / 2 * 2;
-        let mut video =
-            Mp4::create(&path, size.into(), FRAMES_PER_SECOND).inspect_err(|_| release(&path))?;
+        let mut video = Mp4::create_numbered(folder, size.into(), FRAMES_PER_SECOND)?;
         let (sender, receiver) = sync_channel::<Message>(MAX_WAITING_FRAMES);
         let encoder = thread::spawn(move || {
             for (picture, at) in receiver {
@@ -144,7 +136,6 @@ impl Capture {
         });
         Ok(Self {
             number,
-            path,
             window,
             start: now,
             newest: None,
@@ -173,7 +164,6 @@ impl Capture {
     fn finish(self, now: Duration) -> (Finished, Encoder) {
         // Dropping the sender ends the encoder.
         let finished = Finished {
-            path: self.path,
             length: now - self.start,
             frames: self.frames,
             dropped: self.dropped,
@@ -183,7 +173,7 @@ impl Capture {
 }
 
 impl Finished {
-    fn describe(&self) -> String {
+    fn describe(self, path: &Path) -> String {
         let dropped = match self.dropped {
             0 => "none dropped".to_owned(),
             1 => "one dropped: the encoder was too slow".to_owned(),
@@ -191,7 +181,7 @@ impl Finished {
         };
         format!(
             "{}: {:.1} s, {} frames, {dropped}",
-            self.path.display(),
+            path.display(),
             self.length.as_secs_f64(),
             self.frames
         )
@@ -283,26 +273,24 @@ fn collect(time: Res<Time<Real>>, mut videos: ResMut<Videos>, mut notices: ResMu
         .finishing
         .extract_if(.., |(_, encoder)| encoder.is_finished());
     for (finished, encoder) in done {
-        notices.show(outcome(&finished, encoder), now);
+        notices.show(outcome(finished, encoder), now);
     }
 }
 
-fn outcome(finished: &Finished, encoder: Encoder) -> String {
+fn outcome(finished: Finished, encoder: Encoder) -> String {
     let Ok(encoded) = encoder.join() else {
-        return format!("{}: the encoder failed", finished.path.display());
+        return "no video: the encoder failed".to_owned();
     };
     match encoded.and_then(|video| video.finish_at(finished.length)) {
-        Ok(()) => finished.describe(),
-        Err(error) => {
-            release(&finished.path);
-            error.to_string()
-        }
+        Ok(path) => finished.describe(&path),
+        Err(error) => error.to_string(),
     }
 }
 
 #[cfg(test)]
 mod tests {
     use std::fs;
+    use std::path::PathBuf;
 
     use bevy::asset::RenderAssetUsages;
     use bevy::render::render_resource::{Extent3d, TextureDimension, TextureFormat};
@@ -341,7 +329,6 @@ mod tests {
         let (sender, receiver) = sync_channel(2);
         let mut capture = Capture {
             number: 1,
-            path: PathBuf::from("a.mp4"),
             window: UVec2::new(3, 3),
             start: Duration::ZERO,
             newest: None,
@@ -357,7 +344,7 @@ mod tests {
         assert!(times.eq([0, 1]));
         let (finished, _) = capture.finish(Duration::from_secs(2));
         let wanted = "a.mp4: 2.0 s, 2 frames, 3 dropped: the encoder was too slow";
-        assert_eq!(finished.describe(), wanted);
+        assert_eq!(finished.describe(Path::new("a.mp4")), wanted);
     }
 
     #[test]
@@ -365,19 +352,20 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let window = UVec2::new(321, 201);
         let mut capture = Capture::begin(folder.path(), 1, window, Duration::ZERO).unwrap();
-        let path = capture.path.clone();
+        // Two at once; the one that is finished first gets the number.
+        let empty = Capture::begin(folder.path(), 2, window, Duration::ZERO).unwrap();
+        let path = folder.path().join("cubewire-1.mp4");
+        assert!(!path.exists());
         let bytes = vec![128; 321 * 201 * 4];
         capture.add(picture(window, bytes), Duration::ZERO);
         let (finished, encoder) = capture.finish(Duration::from_secs(1));
         let wanted = format!("{}: 1.0 s, 1 frames, none dropped", path.display());
-        assert_eq!(outcome(&finished, encoder), wanted);
+        assert_eq!(outcome(finished, encoder), wanted);
         assert!(fs::metadata(&path).unwrap().len() > 0);
 
-        // A video without frames is not saved, and its name becomes free again.
-        let empty = Capture::begin(folder.path(), 2, window, Duration::ZERO).unwrap();
-        assert!(empty.path.ends_with("cubewire-2.mp4"));
+        // A video without frames is not saved.
         let (finished, encoder) = empty.finish(Duration::from_secs(1));
-        assert!(outcome(&finished, encoder).ends_with("a video must have at least one frame"));
+        assert!(outcome(finished, encoder).ends_with("a video must have at least one frame"));
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
     }
 

@@ -1,14 +1,14 @@
 //! Scripts and replays as RON files: reading, checking, writing.
 
-use std::io;
-use std::path::Path;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
 
 use ron::extensions::Extensions;
 use ron::ser::PrettyConfig;
 use serde::Deserialize;
 
 use super::{Half, MAX_TICKS, Script, ScriptError, Step};
-use crate::files::{read_at_most, write_whole};
+use crate::files::{NewFile, read_at_most};
 
 /// Size of a file, at most: many hours of play.
 pub(super) const MAX_FILE_BYTES: u64 = 16 << 20;
@@ -178,11 +178,16 @@ impl Script {
         })
     }
 
-    /// Writes the script to a file, atomically.
+    /// Writes the script to a file.
     ///
     /// # Errors
     /// If the file cannot be written, or would be longer than [`load`](Self::load) accepts.
     pub fn save(&self, path: &Path) -> io::Result<()> {
+        self.write(NewFile::create(path)?).map(drop)
+    }
+
+    /// Writes the script as [`save`](Self::save) does, and returns where it is.
+    pub(in crate::recording) fn write(&self, mut file: NewFile) -> io::Result<PathBuf> {
         let pretty = PrettyConfig::new()
             .depth_limit(2)
             .extensions(Extensions::empty());
@@ -194,6 +199,7 @@ impl Script {
         if text.len() as u64 > MAX_FILE_BYTES {
             return Err(io::ErrorKind::FileTooLarge.into());
         }
-        write_whole(path, text.as_bytes())
+        file.write_all(text.as_bytes())?;
+        file.finish()
     }
 }

@@ -136,6 +136,7 @@ impl FrameSink for Gif {
         }
         let file = encoder.into_inner().map_err(reason);
         file.and_then(NewFile::finish)
+            .map(drop)
             .map_err(VideoError::io(&path))
     }
 }

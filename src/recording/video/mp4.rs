@@ -48,6 +48,25 @@ impl Mp4 {
     /// If the width or the height is odd or not supported by the encoder, if the rate is out of range, or if
     /// the file cannot be created.
     pub fn create(path: &Path, size: (u32, u32), fps: u32) -> Result<Self, VideoError> {
+        Self::begin(path, NewFile::create, size, fps)
+    }
+
+    /// Begins a video that gets the first free name of the form `cubewire-1.mp4` in a folder.
+    ///
+    /// # Errors
+    ///
+    /// As [`create`](Self::create).
+    pub fn create_numbered(folder: &Path, size: (u32, u32), fps: u32) -> Result<Self, VideoError> {
+        let create = |folder: &Path| NewFile::create_numbered(folder, "mp4");
+        Self::begin(folder, create, size, fps)
+    }
+
+    fn begin(
+        path: &Path,
+        create: impl FnOnce(&Path) -> io::Result<NewFile>,
+        size: (u32, u32),
+        fps: u32,
+    ) -> Result<Self, VideoError> {
         let (width, height) = size;
         if width % 2 != 0 || height % 2 != 0 {
             return Err(VideoError::OddSize {
@@ -69,9 +88,11 @@ impl Mp4 {
                 fps,
             });
         };
-        let writer = Mp4Writer::begin(path, size, fps).map_err(VideoError::io(path))?;
+        let file = create(path).map_err(VideoError::io(path))?;
+        let path = file.path().to_owned();
+        let writer = Mp4Writer::begin(file, size, fps).map_err(VideoError::io(&path))?;
         Ok(Self {
-            path: path.to_owned(),
+            path,
             size,
             frames: 0,
             timescale,
@@ -91,13 +112,13 @@ impl Mp4 {
         self.add_at_tick(frame, self.tick(at))
     }
 
-    /// Finishes as [`FrameSink::finish`] does. The last frame is shown until `end`, counted from the start of
-    /// the video.
+    /// Finishes as [`FrameSink::finish`] does, and returns where the file is. The last frame is shown until `end`,
+    /// counted from the start of the video.
     ///
     /// # Errors
     ///
     /// As [`FrameSink::finish`].
-    pub fn finish_at(self, end: Duration) -> Result<(), VideoError> {
+    pub fn finish_at(self, end: Duration) -> Result<PathBuf, VideoError> {
         let tick = self.tick(end);
         self.finish_at_tick(Some(tick))
     }
@@ -107,7 +128,7 @@ impl Mp4 {
         u64::try_from((ticks + 500_000_000) / 1_000_000_000).unwrap_or(u64::MAX)
     }
 
-    fn finish_at_tick(self, end: Option<u64>) -> Result<(), VideoError> {
+    fn finish_at_tick(self, end: Option<u64>) -> Result<PathBuf, VideoError> {
         let path = self.path;
         let Some(writer) = self.writer else {
             return Err(VideoError::GivenUp { path });
@@ -140,7 +161,7 @@ impl FrameSink for Mp4 {
     }
 
     fn finish(self: Box<Self>) -> Result<(), VideoError> {
-        self.finish_at_tick(None)
+        self.finish_at_tick(None).map(drop)
     }
 }
 
@@ -169,11 +190,10 @@ struct Mp4Writer {
 }
 
 impl Mp4Writer {
-    fn begin(path: &Path, size: (u32, u32), fps: u32) -> io::Result<Self> {
+    fn begin(mut file: NewFile, size: (u32, u32), fps: u32) -> io::Result<Self> {
         let api = OpenH264API::from_source();
         let encoder = Encoder::with_api_config(api, config(fps)).map_err(io::Error::other)?;
         let muxer = Mp4FileMuxer::new().map_err(io::Error::other)?;
-        let mut file = NewFile::create(path)?;
         file.write_all(muxer.initial_boxes_bytes())?;
         Ok(Self {
             yuv: Yuv::new(size),
@@ -246,7 +266,7 @@ impl Mp4Writer {
         Ok(())
     }
 
-    fn finish(mut self, end: Option<u64>) -> io::Result<()> {
+    fn finish(mut self, end: Option<u64>) -> io::Result<PathBuf> {
         if let Some((_, newest)) = self.newest {
             let end = end.map(|end| end.max(newest + 1));
             self.end_newest(end.unwrap_or(newest + u64::from(TICKS_PER_FRAME)))?;

@@ -1,7 +1,7 @@
 //! Frames as numbered PNG files. Each is written atomically.
 
 use std::fs;
-use std::io;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use ::png::{BitDepth, ColorType, Compression, Encoder};
@@ -60,30 +60,32 @@ pub fn write_png(
     check_frame(path, size, frame)?;
     let (pixels, _) = frame.as_chunks::<4>();
     let rgb = pixels.iter().map(|&[r, g, b, _]| [r, g, b]);
-    let written = match colours {
-        Colours::All => write_rgb(path, size, rgb.collect::<Vec<_>>().as_flattened()),
-        Colours::Palette => write_indexed(path, size, rgb),
+    let write = || {
+        let mut file = NewFile::create(path)?;
+        match colours {
+            Colours::All => write_rgb(&mut file, size, rgb.collect::<Vec<_>>().as_flattened())?,
+            Colours::Palette => write_indexed(&mut file, size, rgb)?,
+        }
+        file.finish()
     };
-    written.map_err(VideoError::io(path))
+    write().map(drop).map_err(VideoError::io(path))
 }
 
 fn write_indexed(
-    path: &Path,
+    out: impl Write,
     (width, height): (u32, u32),
     rgb: impl Iterator<Item = [u8; 3]> + Clone,
 ) -> io::Result<()> {
     let palette = Palette::of(rgb.clone());
     let indices: Vec<u8> = rgb.map(|pixel| palette.index(pixel)).collect();
-    let mut file = NewFile::create(path)?;
-    let mut encoder = Encoder::new(&mut file, width, height);
+    let mut encoder = Encoder::new(out, width, height);
     encoder.set_color(ColorType::Indexed);
     encoder.set_depth(BitDepth::Eight);
     encoder.set_palette(palette.colours().as_flattened());
     encoder.set_compression(Compression::High);
     let mut writer = encoder.write_header().map_err(reason)?;
     writer.write_image_data(&indices).map_err(reason)?;
-    writer.finish().map_err(reason)?;
-    file.finish()
+    writer.finish().map_err(reason)
 }
 
 impl FrameSink for Pngs {

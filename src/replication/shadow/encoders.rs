@@ -1,9 +1,11 @@
 //! The encoders of a shadow, which a task takes with it.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use bevy::platform::time::Instant;
 use bevy::prelude::*;
+use cubewire_codec::entropy::TrainedModel;
 use cubewire_codec::{
     Encoder, InitialStateError, Limits, Packet, References, Sequence, Snapshot, Stages,
 };
@@ -86,13 +88,15 @@ impl Batch {
 impl Encoders {
     pub(super) fn new(
         initial: &Snapshot,
+        model: &Arc<TrainedModel>,
         stages: impl IntoIterator<Item = Stages>,
     ) -> Result<Self, InitialStateError> {
         let mut each = Vec::new();
         for stages in stages {
+            let encoder = Encoder::new(initial.clone(), Limits::default())?;
             each.push(StagesEncoder {
                 stages,
-                encoder: Encoder::new(initial.clone(), Limits::default())?,
+                encoder: encoder.with_model(Arc::clone(model)),
                 sent: BaselineRing::new(RING),
             });
         }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use cubewire_codec::{Stages, ladder};
 use cubewire_link::{Bandwidth, Conditions, Jitter, Loss, Preset};
-use cubewire_protocol::{BaselineChoice, Interpolation};
+use cubewire_protocol::{BaselineChoice, FallbackReason, Interpolation};
 
 use super::super::{LaneSettings, PlayoutDelay};
 
@@ -18,6 +18,29 @@ pub fn rung_name(stages: Stages) -> &'static str {
 #[must_use]
 pub fn rung_or_stages(stages: Stages) -> String {
     ladder::rung_of(stages).map_or_else(|| stages.to_string(), |rung| rung.name.to_owned())
+}
+
+/// A sentence about a lane whose receiving half does without the stages that were chosen; none if it has them.
+#[must_use]
+pub fn fallback(chosen: Stages, reason: Option<FallbackReason>) -> Option<String> {
+    let (reason, instead) = (reason?, FallbackReason::instead_of(chosen)?);
+    let [instead, chosen] = [instead, chosen].map(rung_name);
+    Some(format!("{instead} instead of {chosen}: {}.", why(reason)))
+}
+
+/// The same about a viewer, on the server, which does not know what was chosen.
+#[must_use]
+pub fn fallback_of_viewer(reason: FallbackReason) -> String {
+    format!("Without arithmetic coding: {}.", why(reason))
+}
+
+fn why(reason: FallbackReason) -> String {
+    match reason {
+        FallbackReason::Failures => {
+            format!("{reason}, and it is tried again from time to time")
+        }
+        reason => reason.to_string(),
+    }
 }
 
 impl LaneSettings {
@@ -363,6 +386,22 @@ mod tests {
         assert_eq!(
             lane("rung:predicted,interpolation:none").velocity_warning(),
             None
+        );
+    }
+
+    #[test]
+    fn a_fallback_is_said_where_arithmetic_coding_was_chosen() {
+        let of = |text: &str, reason| fallback(lane(text).sender.stages, reason);
+        let model = Some(FallbackReason::Model);
+        assert_eq!(
+            of("rung:predicted", model).unwrap(),
+            "predicted-position instead of predicted: the two ends have different trained models."
+        );
+        assert_eq!(of("rung:delta", model), None);
+        assert_eq!(of("rung:predicted", None), None);
+        assert_eq!(
+            fallback_of_viewer(FallbackReason::Failures),
+            "Without arithmetic coding: packets did not decode, and it is tried again from time to time."
         );
     }
 

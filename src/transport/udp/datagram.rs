@@ -3,29 +3,45 @@
 //! The lower half of the first byte is the kind, the upper half the length of the sequence number that
 //! follows. renetcode panics if that length is above 8 or if the datagram is too short for the signature
 //! behind it, and it adds to the sequence number, which may overflow. All of this happens before the
-//! signature is checked, so anyone can trigger it. renetcode also keeps an entry for each connect token
-//! until the token expires, at a time that the maker of the token chooses.
+//! signature is checked, so anyone can trigger it. A token's maker also chooses when it expires.
+
+use std::time::Duration;
 
 use super::{TOKEN_SECONDS, since_1970};
 
 /// Whether a server may pass the datagram to netcode.
 pub(super) fn is_fit_for_server(datagram: &[u8]) -> bool {
-    match datagram.first().map(|prefix| prefix & 0x0F) {
-        Some(REQUEST) => {
-            let expiry = datagram.get(EXPIRY).and_then(|bytes| bytes.try_into().ok());
-            let latest = since_1970().as_secs() + 2 * TOKEN_SECONDS;
-            expiry.is_some_and(|expiry| u64::from_le_bytes(expiry) <= latest)
-        }
-        _ => is_well_formed(datagram),
+    if is_request(datagram) {
+        let latest = since_1970() + Duration::from_secs(2 * TOKEN_SECONDS);
+        token(datagram).is_some_and(|(_, expires)| expires <= latest)
+    } else {
+        is_well_formed(datagram)
     }
 }
 
 /// Whether a viewer may pass the datagram to netcode. A viewer never receives connection requests.
 pub(super) fn is_fit_for_viewer(datagram: &[u8]) -> bool {
+    !is_request(datagram) && is_well_formed(datagram)
+}
+
+/// Whether the datagram looks like a connection request, which is not encrypted.
+pub(super) fn is_request(datagram: &[u8]) -> bool {
     datagram
         .first()
-        .is_some_and(|prefix| prefix & 0x0F != REQUEST)
-        && is_well_formed(datagram)
+        .is_some_and(|prefix| prefix & 0x0F == REQUEST)
+}
+
+/// What tells a connect token from others: its signature.
+pub(super) type Token = [u8; SIGNATURE_BYTES];
+
+/// The token of a connection request, and when it expires, as time since 1970. None of this is authenticated.
+pub(super) fn token(request: &[u8]) -> Option<(Token, Duration)> {
+    if request.len() != REQUEST_BYTES {
+        return None;
+    }
+    let (_, token) = request.split_last_chunk()?;
+    let expires = request.get(EXPIRY)?.try_into().ok()?;
+    Some((*token, Duration::from_secs(u64::from_le_bytes(expires))))
 }
 
 /// Whether an encrypted datagram is complete and its sequence number cannot overflow.
@@ -47,6 +63,9 @@ const REQUEST: u8 = 0;
 
 /// The bytes of a connection request that hold the expiry time of its token.
 const EXPIRY: std::ops::Range<usize> = 22..30;
+
+/// Kind, version, protocol, expiry time, nonce, and the token's secret part with its signature.
+const REQUEST_BYTES: usize = 1 + 13 + 8 + 8 + 24 + 1024;
 
 const SIGNATURE_BYTES: usize = 16;
 
@@ -79,7 +98,7 @@ mod tests {
 
     #[test]
     fn only_servers_accept_requests_and_only_those_that_expire_soon() {
-        let mut request = [0; 1078];
+        let mut request = [0; REQUEST_BYTES];
         let mut expiring = |seconds: u64| {
             request[EXPIRY].copy_from_slice(&seconds.to_le_bytes());
             (is_fit_for_server(&request), is_fit_for_viewer(&request))
@@ -89,5 +108,6 @@ mod tests {
         assert_eq!(expiring(now + 3 * TOKEN_SECONDS), (false, false));
         assert_eq!(expiring(u64::MAX), (false, false));
         assert!(!is_fit_for_server(&request[..25]));
+        assert!(!is_fit_for_server(&[0; REQUEST_BYTES + 1]));
     }
 }

@@ -1,29 +1,35 @@
 //! Admits viewers. Each viewer is a lane whose receiving half is in another process.
 
 mod connections;
+mod handshakes;
 mod plugin;
+mod reports;
 mod settings;
 mod socket;
 mod systems;
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::BTreeMap;
 use std::fmt;
 use std::net::{SocketAddr, UdpSocket};
 use std::time::Duration;
 
 use bevy::prelude::*;
 use cubewire_codec::{Sequence, Snapshot};
+use cubewire_protocol::FallbackReason;
 use renet::{ClientId, RenetServer};
-use renetcode::{NetcodeServer, ServerAuthentication, ServerConfig};
+use renetcode::NetcodeServer;
 
+use super::Security;
+use super::datagram::Token;
 use super::pacer::Pacer;
-use super::{PROTOCOL_ID, Security, since_1970};
 use crate::replication::{SocketTraffic, Traffic};
 use crate::transport::acks::Flush;
 use crate::transport::config;
 use crate::transport::guard::Guard;
 
+use handshakes::Handshakes;
 pub use plugin::UdpServerPlugin;
+use reports::Reports;
 pub use settings::{ServeError, ServerSettings};
 use socket::Socket;
 
@@ -32,13 +38,14 @@ use socket::Socket;
 pub struct UdpServer {
     socket: Socket,
     address: SocketAddr,
-    netcode: NetcodeServer,
+    handshakes: Handshakes,
     renet: RenetServer,
     clients: BTreeMap<ClientId, Client>,
+    /// See [`ServerSettings`].
+    max_viewers: usize,
     /// Viewers that were admitted since the start.
     admitted: u64,
-    /// Addresses of unknown senders that were already logged.
-    reported: HashSet<SocketAddr>,
+    reports: Reports,
     since_flush: Duration,
 }
 
@@ -56,16 +63,24 @@ impl fmt::Debug for UdpServer {
 #[derive(Debug)]
 struct Client {
     address: SocketAddr,
+    /// Its end of netcode: see [`handshakes`].
+    netcode: Box<NetcodeServer>,
+    /// The token that it connected with.
+    token: Token,
     guard: Guard,
     /// The initial state that its welcome carries.
     initial: Snapshot,
     /// Its lane and the number of its last request; none before its first request.
     lane: Option<(Entity, Sequence)>,
+    /// Why it does not ask for arithmetic coding, if it says so.
+    fallback: Option<FallbackReason>,
     connected_for: Duration,
     /// Time since its last request was acked.
     since_ack: Duration,
     /// Whether it has another version of the protocol.
     is_refused: bool,
+    /// Acks from it that were invalid.
+    refused_acks: u64,
     /// Snapshot packets that wait for the tick in which they are due.
     pacer: Pacer,
     /// Traffic that its lane's meter has not counted yet.
@@ -98,29 +113,18 @@ impl UdpServer {
             }
             public_addresses.push(address);
         }
-        let netcode = NetcodeServer::new(ServerConfig {
-            current_time: since_1970(),
-            max_clients: settings.max_viewers.clamp(1, ServerSettings::MAX_VIEWERS),
-            protocol_id: PROTOCOL_ID,
-            public_addresses,
-            authentication: match settings.security {
-                Security::Key(_) => ServerAuthentication::Secure {
-                    private_key: settings.security.private_key(),
-                },
-                Security::Insecure => ServerAuthentication::Unsecure,
-            },
-        });
         Ok(Self {
             socket: Socket {
                 udp,
                 traffic: SocketTraffic::default(),
             },
             address,
-            netcode,
+            handshakes: Handshakes::new(settings.security, public_addresses),
             renet: RenetServer::new(config()),
             clients: BTreeMap::new(),
+            max_viewers: settings.max_viewers.clamp(1, ServerSettings::MAX_VIEWERS),
             admitted: 0,
-            reported: HashSet::new(),
+            reports: Reports::default(),
             since_flush: Duration::ZERO,
         })
     }

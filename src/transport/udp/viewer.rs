@@ -114,6 +114,7 @@ impl UdpViewer {
                 .ok()
                 .map(|session| Duration::from_secs_f64(session.renet.rtt().max(0.0))),
             id: session.ok().map(|session| session.netcode.client_id()),
+            granted: session.ok().and_then(|session| session.granted()),
         }
     }
 

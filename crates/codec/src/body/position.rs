@@ -42,8 +42,8 @@ impl Body<'_> {
         cube: usize,
         prediction: Prediction,
     ) {
-        let position = current.positions[cube];
-        let before = self.baseline.snapshot.positions[cube];
+        let position = current.position(cube);
+        let before = self.baseline.snapshot.position(cube);
         let steps_per_metre = match self.stages.position {
             Position::Full => {
                 for word in position {
@@ -79,7 +79,7 @@ impl Body<'_> {
         cube: usize,
         prediction: Prediction,
     ) -> Result<[i32; 3], DecodeError> {
-        let before = self.baseline.snapshot.positions[cube];
+        let before = self.baseline.snapshot.position(cube);
         let steps_per_metre = match self.stages.position {
             Position::Full => return take_floats(source, KIND),
             Position::Affine => return take_affine(source, before),

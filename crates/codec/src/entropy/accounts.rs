@@ -7,6 +7,7 @@ use crate::ledger::{BitKind, BitLedger, Form};
 /// Records what every bin costs in a ledger.
 pub(crate) struct Accounts<'a> {
     ledger: &'a mut BitLedger,
+    is_itemized: bool,
     /// The current element, and the probability of all its bins so far.
     element: Element,
     probability: f64,
@@ -16,8 +17,9 @@ pub(crate) struct Accounts<'a> {
 }
 
 impl<'a> Accounts<'a> {
-    pub(crate) const fn new(ledger: &'a mut BitLedger) -> Self {
+    pub(crate) fn new(ledger: &'a mut BitLedger) -> Self {
         Self {
+            is_itemized: ledger.items().is_some(),
             ledger,
             element: Element {
                 kind: BitKind::Selection,
@@ -35,6 +37,13 @@ impl<'a> Accounts<'a> {
         self.ledger.record(kind, cube, bits);
         self.part += bits;
         self.probability = 1.0;
+    }
+
+    #[inline(never)]
+    fn begin(&mut self, element: Element) {
+        self.record();
+        let cube = element.cube.filter(|_| self.is_itemized);
+        self.element = Element { cube, ..element };
     }
 
     /// Seldom called, and never without items.
@@ -55,26 +64,26 @@ impl Drop for Accounts<'_> {
 }
 
 impl CodingObserver for Accounts<'_> {
+    #[inline]
     fn coded(&mut self, element: Element, _: &[usize], bin: bool, one: u32) {
-        let cube = element.cube.filter(|_| self.ledger.items().is_some());
-        let element = Element { cube, ..element };
         // One logarithm for many bins, because it takes longer than a bin.
-        if element != self.element || self.probability < MIN_PROBABILITY {
-            self.record();
-            self.element = element;
+        let is_same = element.kind == self.element.kind
+            && (!self.is_itemized || element.cube == self.element.cube);
+        if !is_same || self.probability < MIN_PROBABILITY {
+            self.begin(element);
         }
         let probability = if bin { one } else { ONE - one };
         self.probability *= f64::from(probability) / f64::from(ONE);
     }
 
     fn part_ends(&mut self, component: Option<usize>) {
-        if self.ledger.items().is_some() {
+        if self.is_itemized {
             self.record_part(component);
         }
     }
 
     fn note(&mut self, form: impl FnOnce() -> Form) {
-        if self.ledger.items().is_some() {
+        if self.is_itemized {
             self.record();
             self.ledger.note(form);
             let components = self.components;

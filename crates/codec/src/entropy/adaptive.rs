@@ -1,13 +1,19 @@
 //! The adaptive state: the part of a baseline from which the model of the next packet starts.
 
 use std::fmt;
+use std::sync::Arc;
 
+use super::blend::Blend;
+use super::check::SnapshotHash;
 use super::layout::{
-    DISABLED, Field, Inputs, VARIANT_ADAPTIVE, VARIANT_WEIGHT_SETS, Variant, error_index,
+    CANDIDATES, DISABLED, Field, Inputs, VARIANT_ADAPTIVE, VARIANT_WEIGHT_SETS, Variant,
+    blend_error_index, error_index,
 };
 use super::model::TrainedModel;
-use crate::ladder;
-use crate::snapshot::QuantizedSnapshot;
+use super::pages::{Pages, SparePages};
+use crate::baseline::Shared;
+use crate::flags::flagged;
+use crate::snapshot::{QuantizedSnapshot, Spares};
 
 /// How well a cube was predicted in the packet that carried the reference.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -22,7 +28,38 @@ pub(crate) struct PredictionHistory {
     pub(crate) best_position: u8,
 }
 
+/// A [`PredictionHistory`] that is known, in fewer bits:
+///
+/// ```text
+/// best position 2 | best orientation 2 | position 4 | orientation 4
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct PackedHistory(u16);
+
+impl PackedHistory {
+    fn unpack(self) -> PredictionHistory {
+        let Self(word) = self;
+        PredictionHistory {
+            is_known: true,
+            best_position: (word >> 10 & 3) as u8,
+            best_orientation: (word >> 8 & 3) as u8,
+            position: (word >> 4 & 15) as u8,
+            orientation: (word & 15) as u8,
+        }
+    }
+}
+
 impl PredictionHistory {
+    fn pack(self) -> PackedHistory {
+        let word = u16::from(self.best_position) << 10
+            | u16::from(self.best_orientation) << 8
+            | u16::from(self.position) << 4
+            | u16::from(self.orientation);
+        let packed = PackedHistory(word);
+        debug_assert_eq!(packed.unpack(), self);
+        packed
+    }
+
     /// The magnitude as a context: below 16, and 0 if it is not known.
     pub(crate) fn orientation_context(self) -> usize {
         self.context(self.orientation)
@@ -42,21 +79,47 @@ impl PredictionHistory {
     }
 }
 
-/// The adaptive state after a packet: a function of the reference's state and the packet, or of the trained
-/// model where the reference has no state of this variant.
-#[derive(Clone, PartialEq, Eq)]
+/// The adaptive state while a packet is coded.
+#[derive(Clone)]
 pub(crate) struct AdaptiveState {
     pub(crate) variant: Variant,
     pub(crate) weights: Vec<Inputs>,
     pub(crate) adaptive: Vec<u16>,
-    /// Mean errors of candidates, in sixteenths, by [`error_index`]; empty for [`Variant::Plain`].
+    /// Mean errors of candidates and blends, in sixteenths, by [`error_index`] and [`blend_error_index`]; empty for
+    /// [`Variant::Plain`].
     pub(crate) errors: Vec<u16>,
-    /// By cube; empty if there is no previous packet.
+    /// By cube; of those that the packet changes.
     pub(crate) predictions: Vec<PredictionHistory>,
-    /// The packet's reference.
-    pub(crate) reference: QuantizedSnapshot,
-    /// Age of the reference in the packet; 0 if it is the initial state.
-    pub(crate) reference_ticks: u16,
+    /// Of the packet's snapshot.
+    pub(crate) hash: SnapshotHash,
+}
+
+/// The adaptive state after a packet, as a baseline keeps it: a function of the reference's state and the packet,
+/// or of the trained model where the reference has no state of this variant.
+#[derive(Clone, PartialEq, Eq)]
+pub(crate) struct KeptState {
+    pub(crate) variant: Variant,
+    weights: Pages<Inputs, 8>,
+    adaptive: Pages<u16, 64>,
+    /// Few of them change.
+    errors: Pages<u16, 32>,
+    /// Of the cubes that the packet changed, in ascending order.
+    pub(crate) predictions: Vec<(u16, PackedHistory)>,
+    /// Of the packet's snapshot.
+    pub(crate) hash: SnapshotHash,
+    /// The packet's reference and its age in ticks, unless it was the initial state.
+    pub(crate) reference: Option<(Arc<QuantizedSnapshot>, u16)>,
+}
+
+/// Memory that is reused from packet to packet.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct SpareStates {
+    state: Option<Box<KeptState>>,
+    weights: SparePages<Inputs, 8>,
+    adaptive: SparePages<u16, 64>,
+    errors: SparePages<u16, 32>,
+    /// Most cubes that a packet has changed. Every state has memory for as many, so that it grows seldom.
+    most_changed: usize,
 }
 
 /// Without the tables, which are too long to read.
@@ -64,66 +127,137 @@ impl fmt::Debug for AdaptiveState {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("AdaptiveState")
             .field("variant", &self.variant)
-            .field("reference_ticks", &self.reference_ticks)
             .finish_non_exhaustive()
     }
 }
 
-impl AdaptiveState {
+impl fmt::Debug for KeptState {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("KeptState")
+            .field("variant", &self.variant)
+            .finish_non_exhaustive()
+    }
+}
+
+impl KeptState {
     /// The state at the start of a chain.
     pub(crate) fn initial(model: &TrainedModel, variant: Variant) -> Self {
         Self {
             variant,
-            weights: model.weights[variant.part(VARIANT_WEIGHT_SETS)].to_vec(),
-            adaptive: model.adaptive[variant.part(VARIANT_ADAPTIVE)].to_vec(),
+            weights: Pages::new(&model.weights[variant.part(VARIANT_WEIGHT_SETS)]),
+            adaptive: Pages::new(&model.adaptive[variant.part(VARIANT_ADAPTIVE)]),
             errors: match variant {
-                Variant::Plain => Vec::new(),
-                Variant::Predicted => model.errors.clone(),
+                Variant::Plain => Pages::new(&[]),
+                Variant::Predicted => Pages::new(&model.errors),
             },
             predictions: Vec::new(),
-            reference: QuantizedSnapshot::new(ladder::ARITHMETIC.stages.precision()),
-            reference_ticks: 0,
+            hash: SnapshotHash::default(),
+            reference: None,
         }
     }
 
-    /// Sets this to the state of the packet after `previous`, before its first bin. Reuses its memory.
-    pub(crate) fn follow(
-        &mut self,
-        previous: &Self,
-        reference: &QuantizedSnapshot,
-        reference_ticks: u16,
-    ) {
-        self.variant = previous.variant;
-        self.weights.clone_from(&previous.weights);
-        self.adaptive.clone_from(&previous.adaptive);
-        self.errors.clone_from(&previous.errors);
-        self.predictions.clear();
-        self.predictions
-            .resize(reference.len(), PredictionHistory::default());
-        self.reference.copy_from(reference);
-        self.reference_ticks = reference_ticks;
-    }
-
-    pub(crate) fn memory_bytes(&self) -> usize {
-        size_of_val(&*self.weights)
-            + size_of_val(&*self.adaptive)
-            + size_of_val(&*self.errors)
-            + size_of_val(&*self.predictions)
-            + self.reference.memory_bytes()
+    /// Bytes of memory in use, without what is shared.
+    pub(crate) fn count_memory(&self, shared: &mut Shared) -> usize {
+        if let Some((reference, _)) = &self.reference {
+            shared.count_snapshot(reference);
+        }
+        self.weights.count_memory(shared)
+            + self.adaptive.count_memory(shared)
+            + self.errors.count_memory(shared)
+            + self.predictions.capacity() * size_of::<(u16, PackedHistory)>()
+            + size_of::<Self>()
     }
 
     pub(crate) fn prediction(&self, cube: usize) -> PredictionHistory {
-        self.predictions.get(cube).copied().unwrap_or_default()
+        let found = self
+            .predictions
+            .binary_search_by_key(&cube, |&(changed, _)| changed.into());
+        found.map_or_else(
+            |_| PredictionHistory::default(),
+            |place| self.predictions[place].1.unpack(),
+        )
     }
 
     /// The packet's reference and its age in ticks, if it was not the initial state.
     pub(crate) fn reference(&self) -> Option<(&QuantizedSnapshot, i32)> {
-        (self.reference_ticks > 0).then(|| (&self.reference, self.reference_ticks.into()))
+        let (reference, ticks) = self.reference.as_ref()?;
+        Some((reference, i32::from(*ticks)))
+    }
+}
+
+impl SpareStates {
+    /// Puts `next`, which was made from `previous` in a packet of the `changed` cubes, where a baseline keeps it. Reuses
+    /// the memory of what was there.
+    pub(crate) fn keep(
+        &mut self,
+        next: &AdaptiveState,
+        changed: &[bool],
+        previous: &KeptState,
+        reference: Option<(Arc<QuantizedSnapshot>, u16)>,
+        snapshots: &mut Spares,
+        place: &mut Option<Box<KeptState>>,
+    ) {
+        let memory = place.take().or_else(|| self.state.take());
+        let mut kept = memory.unwrap_or_else(|| Box::new(previous.clone()));
+        if let Some((old, _)) = std::mem::replace(&mut kept.reference, reference) {
+            snapshots.release(old);
+        }
+        kept.variant = next.variant;
+        kept.hash = next.hash;
+        let Self {
+            weights,
+            adaptive,
+            errors,
+            ..
+        } = self;
+        kept.weights
+            .store(&next.weights, &previous.weights, weights);
+        kept.adaptive
+            .store(&next.adaptive, &previous.adaptive, adaptive);
+        kept.errors.store(&next.errors, &previous.errors, errors);
+        self.most_changed = self.most_changed.max(flagged(changed).count());
+        kept.predictions.clear();
+        kept.predictions.reserve_exact(self.most_changed);
+        let predictions = flagged(changed).map(|cube| (cube as u16, next.predictions[cube].pack()));
+        kept.predictions.extend(predictions);
+        *place = Some(kept);
     }
 
-    /// The two of the first `count` candidates with the smallest mean errors in a class.
-    pub(crate) fn best_candidates(&self, field: Field, class: usize, count: usize) -> [usize; 2] {
-        let errors = &self.errors[error_index(field, class, 0)..][..count];
+    /// Takes a state whose memory can be reused.
+    pub(crate) fn release(&mut self, state: Option<Box<KeptState>>) {
+        if state.is_some() {
+            self.state = state;
+        }
+    }
+}
+
+impl AdaptiveState {
+    /// A copy of what a baseline keeps.
+    pub(crate) fn new(kept: &KeptState) -> Self {
+        let mut state = Self {
+            variant: kept.variant,
+            weights: Vec::new(),
+            adaptive: Vec::new(),
+            errors: Vec::new(),
+            predictions: Vec::new(),
+            hash: SnapshotHash::default(),
+        };
+        state.follow(kept, 0);
+        state
+    }
+
+    /// Sets this to the state of the packet after `previous`, before its first bin. Reuses its memory.
+    pub(crate) fn follow(&mut self, previous: &KeptState, cubes: usize) {
+        self.variant = previous.variant;
+        previous.weights.load(&mut self.weights);
+        previous.adaptive.load(&mut self.adaptive);
+        previous.errors.load(&mut self.errors);
+        self.predictions.resize(cubes, PredictionHistory::default());
+    }
+
+    /// The two candidates with the smallest mean errors in a class.
+    pub(crate) fn best_candidates(&self, field: Field, class: usize) -> [usize; 2] {
+        let errors = &self.errors[error_index(field, class)..][..CANDIDATES[field as usize]];
         let mut best = [0, 0];
         for (candidate, error) in errors.iter().enumerate().skip(1) {
             if *error < errors[best[0]] {
@@ -135,6 +269,12 @@ impl AdaptiveState {
         best
     }
 
+    /// Whether a blend has been nearer than the selected candidate.
+    pub(crate) fn blend_is_better(&self, blend: &Blend) -> bool {
+        let index = blend_error_index(blend.field, blend.class);
+        self.errors[index + 1] < self.errors[index]
+    }
+
     /// Updates the mean error of a candidate.
     pub(crate) fn record_error(
         &mut self,
@@ -143,13 +283,27 @@ impl AdaptiveState {
         candidate: usize,
         error: u32,
     ) {
-        let mean = &mut self.errors[error_index(field, class, candidate)];
-        if *mean == DISABLED {
-            return;
-        }
-        let step = ((error.min(MAX_ERROR) * 16) as i32 - i32::from(*mean)) >> 5;
-        *mean = (i32::from(*mean) + step) as u16;
+        update_mean(
+            &mut self.errors[error_index(field, class) + candidate],
+            error,
+        );
     }
+
+    /// Updates the mean errors without and with a blend.
+    pub(crate) fn record_blend_errors(&mut self, blend: &Blend, errors: [u32; 2]) {
+        let index = blend_error_index(blend.field, blend.class);
+        for (mean, error) in self.errors[index..].iter_mut().zip(errors) {
+            update_mean(mean, error);
+        }
+    }
+}
+
+fn update_mean(mean: &mut u16, error: u32) {
+    if *mean == DISABLED {
+        return;
+    }
+    let step = ((error.min(MAX_ERROR) * 16) as i32 - i32::from(*mean)) >> 5;
+    *mean = (i32::from(*mean) + step) as u16;
 }
 
 const MAX_ERROR: u32 = 2000;

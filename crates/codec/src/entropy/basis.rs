@@ -1,6 +1,8 @@
 //! The snapshots that a packet is coded relative to.
 
-use super::adaptive::AdaptiveState;
+use std::sync::Arc;
+
+use super::adaptive::KeptState;
 use super::history::SnapshotHistory;
 use super::layout::Variant;
 use crate::sequence::Sequence;
@@ -19,11 +21,11 @@ const INITIAL_TICKS: u16 = 6;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct HeldSnapshot<'a> {
     pub(crate) sequence: Sequence,
-    pub(crate) snapshot: &'a QuantizedSnapshot,
+    pub(crate) snapshot: &'a Arc<QuantizedSnapshot>,
     /// By cube: whether it differs from the packet's own reference.
     pub(crate) moved: &'a [bool],
     /// If its packet was coded arithmetically.
-    pub(crate) state: Option<&'a AdaptiveState>,
+    pub(crate) state: Option<&'a KeptState>,
 }
 
 impl HeldSnapshot<'_> {
@@ -74,26 +76,20 @@ impl<'a> Basis<'a> {
     }
 
     /// The reference's adaptive state, or the initial one if it has none of this variant.
-    pub(super) fn state(&self, initial: &'a [AdaptiveState; 2]) -> &'a AdaptiveState {
+    pub(super) fn state(&self, initial: &'a [KeptState; 2]) -> &'a KeptState {
         self.reference
             .state
             .filter(|state| state.variant == self.variant)
             .unwrap_or(&initial[self.variant as usize])
     }
 
-    /// The adaptive state of this packet, before its first bin. Reuses memory.
-    pub(super) fn next_state(
-        &self,
-        state: &AdaptiveState,
-        memory: Option<Box<AdaptiveState>>,
-    ) -> Box<AdaptiveState> {
-        let mut next = memory.unwrap_or_else(|| Box::new(state.clone()));
-        let ticks = self.ticks.unwrap_or(0).min(MAX_TICKS);
-        next.follow(state, self.reference.snapshot, ticks);
-        next
+    /// The named baseline's snapshot and its age in ticks, to be kept with the adaptive state of this packet.
+    pub(super) fn kept_reference(&self) -> Option<(Arc<QuantizedSnapshot>, u16)> {
+        let ticks = self.ticks.filter(|&ticks| ticks > 0)?.min(MAX_TICKS);
+        Some((Arc::clone(self.reference.snapshot), ticks))
     }
 
-    pub(super) fn snapshots(&self, state: &'a AdaptiveState) -> SnapshotHistory<'a> {
+    pub(super) fn snapshots(&self, state: &'a KeptState) -> SnapshotHistory<'a> {
         let ticks = self.ticks.unwrap_or(INITIAL_TICKS).clamp(1, MAX_TICKS);
         SnapshotHistory {
             reference: self.reference.snapshot,

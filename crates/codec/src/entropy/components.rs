@@ -3,7 +3,10 @@
 use std::ops::RangeInclusive;
 
 use super::coder::{BinCoder, ONE};
-use super::layout::{Field, RESIDUAL_BINS, RESIDUAL_INPUTS, ResidualContexts};
+use super::layout::{
+    Field, Inputs, RESIDUAL_BINS, RESIDUAL_INPUTS, RESIDUAL_WEIGHT_SETS, ResidualContexts,
+    residual_weights,
+};
 use super::residual::{self, ResidualBins, magnitude};
 use super::session::{Bin, CodingObserver, Element, NonCanonical, Session};
 use crate::ledger::BitKind;
@@ -16,6 +19,9 @@ pub(super) struct Components {
     pub(super) order: [usize; 3],
     pub(super) prediction: [i32; 3],
     pub(super) target: Option<[i32; 3]>,
+    /// The classes by which weights are selected.
+    pub(super) place: usize,
+    pub(super) history: usize,
 }
 
 impl<B: BinCoder, O: CodingObserver> Session<'_, B, O> {
@@ -32,6 +38,8 @@ impl<B: BinCoder, O: CodingObserver> Session<'_, B, O> {
             order,
             prediction,
             target,
+            place,
+            history,
         } = *components;
         let element = Element {
             kind: kind(field),
@@ -39,16 +47,23 @@ impl<B: BinCoder, O: CodingObserver> Session<'_, B, O> {
         };
         let mut values = [0; 3];
         let mut so_far = 0;
+        let first = self.first_slot();
         self.observer.part_ends(None);
         for axis in order {
             let group = ResidualContexts::of(field, axis);
             let contexts = contexts(axis, so_far);
+            let slots = std::array::from_fn(|input| first + group.slot(input, contexts[input]));
+            let (by_place, by_history) =
+                self.next.weights[group.weights()].split_at_mut(RESIDUAL_WEIGHT_SETS);
+            let adaptive = &mut self.next.adaptive[group.adaptive(so_far)..];
             let mut bins = ComponentBins {
-                group,
+                bins: &mut self.bins,
+                observer: &mut self.observer,
                 element,
-                slots: std::array::from_fn(|input| group.slot(input, contexts[input])),
-                adaptive: group.adaptive(so_far),
-                session: self,
+                slots,
+                inputs: slots.map(|slot| row(&self.model.table[slot..])),
+                weights: [(whole(by_place), place), (whole(by_history), history / 2)],
+                adaptive: whole(&mut adaptive[..RESIDUAL_BINS]),
             };
             let residual = target.map_or(0, |target| target[axis] - prediction[axis]);
             let residual = residual::code(&mut bins, residual);
@@ -61,30 +76,47 @@ impl<B: BinCoder, O: CodingObserver> Session<'_, B, O> {
     }
 }
 
+fn row(table: &[i8]) -> &[i8; RESIDUAL_BINS] {
+    table.first_chunk().expect("the table has all rows")
+}
+
+fn whole<T, const N: usize>(numbers: &mut [T]) -> &mut [T; N] {
+    numbers.try_into().expect("the state has all numbers")
+}
+
 /// The bins of one residual.
-struct ComponentBins<'s, 'a, B, O> {
-    session: &'s mut Session<'a, B, O>,
-    group: ResidualContexts,
+struct ComponentBins<'s, B, O> {
+    bins: &'s mut B,
+    observer: &'s mut O,
     element: Element,
     /// Of the first bin.
     slots: [usize; RESIDUAL_INPUTS],
-    adaptive: usize,
+    inputs: [&'s [i8; RESIDUAL_BINS]; RESIDUAL_INPUTS],
+    /// The sets by place and by history, and the class in each.
+    weights: [(&'s mut [Inputs; RESIDUAL_WEIGHT_SETS], usize); 2],
+    adaptive: &'s mut [u16; RESIDUAL_BINS],
 }
 
-impl<B: BinCoder, O: CodingObserver> ResidualBins for ComponentBins<'_, '_, B, O> {
+impl<B: BinCoder, O: CodingObserver> ResidualBins for ComponentBins<'_, B, O> {
+    #[inline(always)]
     fn bin(&mut self, index: usize, value: bool) -> bool {
-        debug_assert!(index < RESIDUAL_BINS);
+        let [by_place, by_history] = &mut self.weights;
         let bin = Bin {
-            element: self.element,
-            slots: self.slots.map(|slot| slot + index),
-            weights: self.group.weights(index),
-            adaptive: self.adaptive + index,
+            inputs: self.inputs.map(|row| row[index]),
+            weights: [by_place, by_history]
+                .map(|(sets, class)| &mut sets[residual_weights(index, *class)]),
+            adaptive: &mut self.adaptive[index],
         };
-        self.session.bin(bin, value)
+        let (value, one) = bin.code(self.bins, value);
+        let slots = self.slots.map(|slot| slot + index);
+        self.observer.coded(self.element, &slots, value, one);
+        value
     }
 
     fn bypass(&mut self, value: bool) -> bool {
-        self.session.fixed(self.element, ONE / 2, value)
+        let value = self.bins.bin(value, ONE / 2);
+        self.observer.coded(self.element, &[], value, ONE / 2);
+        value
     }
 }
 

@@ -21,6 +21,8 @@ use crate::snapshot::QuantizedSnapshot;
 pub(crate) struct Scratch {
     active: Vec<bool>,
     order: Vec<(i64, usize)>,
+    /// Of the player and the active cubes, in coding order.
+    histories: Vec<KinematicHistory>,
     resting: Resting,
     untouched: Vec<usize>,
 }
@@ -29,16 +31,16 @@ pub(crate) struct Scratch {
 pub(crate) struct Cubes<'c> {
     /// The cubes to encode; none when decoding.
     pub(crate) target: Option<&'c QuantizedSnapshot>,
-    /// The cubes as the decoder has them: initially the reference's.
-    pub(crate) decoded: &'c mut QuantizedSnapshot,
+    /// Initially the reference's cubes, when decoding; none when encoding.
+    pub(crate) decoded: Option<&'c mut QuantizedSnapshot>,
     /// By cube: whether it differs from the reference. Input when encoding, output when decoding.
     pub(crate) changed: &'c mut [bool],
 }
 
 /// A cube and the values that its contexts are made of.
-pub(super) struct CubeContext {
+pub(super) struct CubeContext<'h> {
     pub(super) cube: usize,
-    pub(super) history: KinematicHistory,
+    pub(super) history: &'h KinematicHistory,
     pub(super) prediction: PredictionHistory,
     /// Magnitudes of motion.
     pub(super) long: usize,
@@ -49,19 +51,23 @@ pub(super) struct CubeContext {
     pub(super) clearance: usize,
     /// Distance to the player in eighths of a metre, at most 15.
     pub(super) distance: usize,
+    /// The class of clearance; if that is the highest, divided by distance to the player: 0 to 7.
+    pub(super) place: usize,
 }
 
 impl Scratch {
     /// Sorts the cubes into active ones, by distance to the player, and resting ones. The player, cube 0, is
     /// in neither.
     fn sort(&mut self, snapshots: &SnapshotHistory<'_>) {
-        let positions = &snapshots.reference.positions;
+        let places = snapshots.reference.places();
         snapshots.flag_active(&mut self.active);
         self.order.clear();
-        self.resting.clear(positions.len());
-        for (cube, &position) in positions.iter().enumerate().skip(1) {
+        self.resting.clear(places.len());
+        let player = places[0].position();
+        for (cube, place) in places.iter().enumerate().skip(1) {
+            let position = place.position();
             if self.active[cube] {
-                let distance = distance_squared(position, positions[0]);
+                let distance = distance_squared(position, player);
                 self.order.push((distance, cube));
             } else {
                 self.resting.add(cube, position);
@@ -85,13 +91,22 @@ impl<B: BinCoder, O: CodingObserver> Session<'_, B, O> {
         scratch.sort(&self.snapshots);
         let Scratch {
             order,
+            histories,
             resting,
             untouched,
             ..
         } = scratch;
-        self.cube(0, Some(0), predictor, resting, &mut cubes)?;
-        for &(distance, cube) in &*order {
-            self.cube(cube, Some(distance), predictor, resting, &mut cubes)?;
+        let player_first = std::iter::once(&(0, 0)).chain(&*order);
+        histories.clear();
+        histories.extend(
+            player_first
+                .clone()
+                .map(|&(_, cube)| self.snapshots.of(cube)),
+        );
+        predictor.prepare(histories);
+        for (&(distance, cube), history) in player_first.zip(&*histories) {
+            let active = Some((distance, history));
+            self.cube(cube, active, predictor, resting, &mut cubes)?;
         }
         untouched.clear();
         let mut index = 0;
@@ -112,9 +127,7 @@ impl<B: BinCoder, O: CodingObserver> Session<'_, B, O> {
         };
         let changes = untouched.iter().any(|&cube| cubes.changed[cube]);
         if self.flag(any, changes) {
-            for &cube in &*untouched {
-                self.cube(cube, None, predictor, resting, &mut cubes)?;
-            }
+            self.untouched(untouched, predictor, resting, &mut cubes)?;
             if !untouched.iter().any(|&cube| cubes.changed[cube]) {
                 return Err(NonCanonical::Redundant);
             }
@@ -122,11 +135,63 @@ impl<B: BinCoder, O: CodingObserver> Session<'_, B, O> {
         Ok(())
     }
 
-    /// Codes one cube; `active` is the squared distance to the player of an active one.
+    /// Codes cubes that were untouched when their turn came first. Groups of those that still are have a flag each.
+    fn untouched<P: Predictor>(
+        &mut self,
+        untouched: &[usize],
+        predictor: &mut P,
+        resting: &mut Resting,
+        cubes: &mut Cubes<'_>,
+    ) -> Result<(), NonCanonical> {
+        let mut rest = untouched.iter().copied().peekable();
+        let mut previous = false;
+        while rest.peek().is_some() {
+            let mut group = [0; UNTOUCHED_GROUP];
+            let mut count = 0;
+            while let Some(cube) = rest.next_if(|_| count < UNTOUCHED_GROUP) {
+                if resting.nearest(cube) == UNTOUCHED {
+                    group[count] = cube;
+                    count += 1;
+                } else {
+                    self.cube(cube, None, predictor, resting, cubes)?;
+                }
+            }
+            let group = &group[..count];
+            if group.is_empty() {
+                break;
+            }
+            let changes = group.iter().any(|&cube| cubes.changed[cube]);
+            let adaptive = ANY_UNTOUCHED.adaptive(1 + usize::from(previous));
+            previous = self.unmixed(adaptive, None, changes);
+            if !previous {
+                continue;
+            }
+            for &cube in group {
+                self.cube(cube, None, predictor, resting, cubes)?;
+            }
+            if !group.iter().any(|&cube| cubes.changed[cube]) {
+                return Err(NonCanonical::Redundant);
+            }
+        }
+        Ok(())
+    }
+
+    /// Codes a flag about changes with an adaptive probability alone, to save time.
+    fn unmixed(&mut self, adaptive: usize, cube: Option<usize>, value: bool) -> bool {
+        let adaptive = &mut self.next.adaptive[adaptive];
+        let one = u32::from(*adaptive);
+        let value = self.bins.bin(value, one);
+        adapt(adaptive, value);
+        let kind = BitKind::Selection;
+        self.observer.coded(Element { kind, cube }, &[], value, one);
+        value
+    }
+
+    /// Codes one cube; `active` is the squared distance to the player of an active one, and its history.
     fn cube<P: Predictor>(
         &mut self,
         cube: usize,
-        active: Option<i64>,
+        active: Option<(i64, &KinematicHistory)>,
         predictor: &mut P,
         resting: &mut Resting,
         cubes: &mut Cubes<'_>,
@@ -136,45 +201,59 @@ impl<B: BinCoder, O: CodingObserver> Session<'_, B, O> {
         if active.is_none() && !self.resting_changes(cube, nearest, changes) {
             return Ok(());
         }
-        let context = self.context(cube, active);
+        let resting_history;
+        let (distance, history) = match active {
+            Some(active) => active,
+            None => {
+                let position = |cube| self.snapshots.reference.position(cube);
+                resting_history = self.snapshots.of(cube);
+                (
+                    distance_squared(position(cube), position(0)),
+                    &resting_history,
+                )
+            }
+        };
+        let context = self.context(history, distance);
         if active.is_some() && !self.active_changes(&context, changes) {
             return Ok(());
         }
         let position = self.changed_cube(&context, nearest, predictor, cubes)?;
         resting.approach(position, cube == 0);
         cubes.changed[cube] = true;
-        Ok(())
+        // Else bytes that end early would read as a world full of changes.
+        match self.bins.is_past_end() {
+            true => Err(NonCanonical::PastEnd),
+            false => Ok(()),
+        }
     }
 
-    fn context(&self, cube: usize, active: Option<i64>) -> CubeContext {
-        let positions = &self.snapshots.reference.positions;
-        let distance = active.unwrap_or_else(|| distance_squared(positions[cube], positions[0]));
-        let history = self.snapshots.of(cube);
+    /// `distance` is the squared distance to the player.
+    fn context<'h>(&self, history: &'h KinematicHistory, distance: i64) -> CubeContext<'h> {
+        let distance = ((distance as f32).sqrt() / 64.0).min(15.0) as usize;
+        let clearance = clearance_class(history.clearance());
         CubeContext {
-            cube,
-            prediction: self.state.prediction(cube),
+            cube: history.cube,
+            prediction: self.state.prediction(history.cube),
             long: largest(history.long),
             short: largest(history.short),
             long_turn: magnitude(history.long_turn),
             short_turn: magnitude(history.short_turn),
-            clearance: clearance_class(history.clearance()),
-            distance: ((distance as f32).sqrt() / 64.0).min(15.0) as usize,
+            clearance,
+            distance,
+            place: match clearance {
+                5 => 5 + (distance / 4).min(2),
+                near_floor => near_floor,
+            },
             history,
         }
     }
 
     fn resting_changes(&mut self, cube: usize, nearest: usize, value: bool) -> bool {
         let kind = BitKind::Selection;
-        let is_set = usize::from(self.snapshots.reference.interacting[cube]);
+        let is_set = usize::from(self.snapshots.reference.is_interacting(cube));
         if nearest == UNTOUCHED {
-            // There are hundreds of these and hardly any changes: no mixing, to save time.
-            let adaptive = &mut self.next.adaptive[RESTING_CHANGES.adaptive(UNTOUCHED)];
-            let one = u32::from(*adaptive);
-            let value = self.bins.bin(value, one);
-            adapt(adaptive, value);
-            let cube = Some(cube);
-            self.observer.coded(Element { kind, cube }, &[], value, one);
-            return value;
+            // There are hundreds of these and hardly any changes.
+            return self.unmixed(RESTING_CHANGES.adaptive(UNTOUCHED), Some(cube), value);
         }
         let flag = Flag {
             kind,
@@ -186,8 +265,8 @@ impl<B: BinCoder, O: CodingObserver> Session<'_, B, O> {
         self.flag(flag, value)
     }
 
-    fn active_changes(&mut self, context: &CubeContext, value: bool) -> bool {
-        let is_set = usize::from(self.snapshots.reference.interacting[context.cube]);
+    fn active_changes(&mut self, context: &CubeContext<'_>, value: bool) -> bool {
+        let is_set = usize::from(self.snapshots.reference.is_interacting(context.cube));
         let flag = Flag {
             kind: BitKind::Selection,
             cube: Some(context.cube),
@@ -202,8 +281,8 @@ impl<B: BinCoder, O: CodingObserver> Session<'_, B, O> {
     }
 
     /// Codes whether *interacting* toggles.
-    fn toggles(&mut self, context: &CubeContext, nearest: usize, value: bool) -> bool {
-        let is_set = usize::from(self.snapshots.reference.interacting[context.cube]);
+    fn toggles(&mut self, context: &CubeContext<'_>, nearest: usize, value: bool) -> bool {
+        let is_set = usize::from(self.snapshots.reference.is_interacting(context.cube));
         let flag = Flag {
             kind: BitKind::Interacting,
             cube: Some(context.cube),
@@ -220,24 +299,28 @@ impl<B: BinCoder, O: CodingObserver> Session<'_, B, O> {
     /// Codes the fields of a changed cube, and returns its position.
     fn changed_cube<P: Predictor>(
         &mut self,
-        context: &CubeContext,
+        context: &CubeContext<'_>,
         nearest: usize,
         predictor: &mut P,
         cubes: &mut Cubes<'_>,
     ) -> Result<Position, NonCanonical> {
         let CubeContext { cube, history, .. } = *context;
         let target = cubes.target;
-        let interacting = self.snapshots.reference.interacting[cube];
-        let toggles = target.is_some_and(|target| target.interacting[cube] != interacting);
+        let interacting = self.snapshots.reference.is_interacting(cube);
+        let toggles = target.is_some_and(|target| target.is_interacting(cube) != interacting);
         let toggles = self.toggles(context, nearest, toggles);
-        cubes.decoded.interacting[cube] = interacting ^ toggles;
+        if let Some(decoded) = &mut cubes.decoded {
+            decoded.set_interacting(cube, interacting ^ toggles);
+        }
 
         let packed = target.map(|target| target.smallest_three(cube));
-        let orientation = self.orientation(context, predictor, packed)?;
-        cubes.decoded.set_smallest_three(cube, orientation.value);
-        let position = target.map(|target| target.positions[cube]);
-        let position = self.position(context, predictor, orientation, position)?;
-        cubes.decoded.positions[cube] = position.value;
+        let (orientation, unpacked) = self.orientation(context, predictor, packed)?;
+        let position = target.map(|target| target.position(cube));
+        let position = self.position(context, predictor, (orientation, unpacked), position)?;
+        if let Some(decoded) = &mut cubes.decoded {
+            decoded.set_smallest_three(cube, orientation.value);
+            decoded.set_position(cube, position.value);
+        }
         if !toggles && orientation.value == history.packed && position.value == history.position {
             return Err(NonCanonical::Redundant);
         }
@@ -248,10 +331,13 @@ impl<B: BinCoder, O: CodingObserver> Session<'_, B, O> {
             best_orientation: orientation.best as u8,
             best_position: position.best as u8,
         };
-        predictor.update(&history, orientation.value, position.value);
+        predictor.update(history, unpacked, position.value);
         Ok(position.value)
     }
 }
+
+/// Untouched cubes that share a flag, at most.
+const UNTOUCHED_GROUP: usize = 16;
 
 /// Magnitude of the largest component.
 pub(super) fn largest(vector: Position) -> usize {

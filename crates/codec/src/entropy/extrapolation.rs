@@ -1,7 +1,15 @@
-//! Rigid-body extrapolation of one cube with ground contact: it flies, falls, and rolls over its corners
-//! without slipping or bouncing.
+//! Rigid-body extrapolation with ground contact: cubes fly, fall, and roll over their corners without
+//! slipping or bouncing.
+//!
+//! Four cubes are computed at a time, each as it would be alone: where one of them takes another branch, its
+//! numbers are kept as they were.
 
-use super::rotation::{Quaternion, Vector, add, cross, dot, matrix, transform, turned};
+use wide::f32x4;
+
+use super::rotation::{
+    Matrix, Quaternion, Real, Vector, add, cross, dot, matrix, transform, turn, turned,
+    turned_a_little,
+};
 
 /// A cube and its motion, in 1/512 m and ticks. Its mass is 1.
 #[derive(Clone, Copy, Debug)]
@@ -14,6 +22,9 @@ pub(crate) struct Body {
     pub(crate) spin: Vector,
 }
 
+/// Bodies that are computed at a time.
+pub(crate) const LANES: usize = 4;
+
 /// 20 m/s².
 const GRAVITY: f32 = 20.0 * 512.0 / 3600.0;
 /// 32 m/s, along each axis.
@@ -24,26 +35,81 @@ const MAX_SPIN: f32 = 16.0 / 60.0;
 /// Corners above this height do not reach the floor within a tick at the speeds that matter.
 const NEAR_FLOOR: f32 = 44.0;
 
-/// Iterations of the sequential contact solver.
-const ITERATIONS: usize = 2;
-
-impl Body {
-    /// Simulates this many ticks.
-    pub(crate) fn run(&mut self, ticks: usize) {
-        for _ in 0..ticks {
-            self.step();
-        }
+/// Simulates this many ticks.
+pub(crate) fn run(bodies: &mut [Body; LANES], ticks: usize) {
+    let mut lanes = Bodies {
+        half_side: bodies.map(|body| body.half_side).into(),
+        position: columns(&bodies.map(|body| body.position)),
+        orientation: columns(&bodies.map(|body| body.orientation)),
+        velocity: columns(&bodies.map(|body| body.velocity)),
+        spin: columns(&bodies.map(|body| body.spin)),
+    };
+    for _ in 0..ticks {
+        lanes.step();
     }
+    let position = rows(lanes.position);
+    let orientation = rows(lanes.orientation);
+    let velocity = rows(lanes.velocity);
+    let spin = rows(lanes.spin);
+    for (lane, body) in bodies.iter_mut().enumerate() {
+        body.position = position[lane];
+        body.orientation = orientation[lane];
+        body.velocity = velocity[lane];
+        body.spin = spin[lane];
+    }
+}
 
+/// Rotations between orientations, as [`turn`].
+pub(crate) fn turns(to: &[Quaternion; LANES], from: &[Quaternion; LANES]) -> [Vector; LANES] {
+    rows(turn(columns(to), columns(from)))
+}
+
+/// Orientations after as many `steps` of a small turn, as [`turned`].
+pub(crate) fn turned_often(
+    orientations: &[Quaternion; LANES],
+    turns: &[Vector; LANES],
+    steps: usize,
+) -> [Quaternion; LANES] {
+    let turns = columns(turns);
+    let orientations = columns(orientations);
+    rows((0..steps).fold(orientations, |orientations, _| turned(orientations, turns)))
+}
+
+fn columns<const N: usize>(rows: &[[f32; N]; LANES]) -> [f32x4; N] {
+    std::array::from_fn(|column| rows.map(|row| row[column]).into())
+}
+
+fn rows<const N: usize>(columns: [f32x4; N]) -> [[f32; N]; LANES] {
+    let columns = columns.map(f32x4::to_array);
+    std::array::from_fn(|row| columns.map(|column| column[row]))
+}
+
+/// A [`Body`] in each lane.
+struct Bodies {
+    half_side: f32x4,
+    position: Vector<f32x4>,
+    orientation: Quaternion<f32x4>,
+    velocity: Vector<f32x4>,
+    spin: Vector<f32x4>,
+}
+
+/// A corner that is near the floor in some lanes.
+#[derive(Clone, Copy)]
+struct Corner {
+    is_near: f32x4,
+    arm: Vector<f32x4>,
+    /// The velocity that it can have downwards.
+    lowest: f32x4,
+}
+
+impl Bodies {
     fn step(&mut self) {
-        self.velocity[2] -= GRAVITY;
+        self.velocity[2] -= f32x4::from(GRAVITY);
         self.apply_contacts();
-        self.velocity = self
-            .velocity
-            .map(|part| part.clamp(-MAX_VELOCITY, MAX_VELOCITY));
-        self.spin = self.spin.map(|part| part.clamp(-MAX_SPIN, MAX_SPIN));
-        self.position = add(self.position, self.velocity, 1.0);
-        self.orientation = turned(self.orientation, self.spin);
+        self.velocity = self.velocity.map(|part| clamp(part, MAX_VELOCITY));
+        self.spin = self.spin.map(|part| clamp(part, MAX_SPIN));
+        self.position = std::array::from_fn(|axis| self.position[axis] + self.velocity[axis]);
+        self.orientation = turned_a_little(self.orientation, self.spin);
     }
 
     /// Stops corners that would go through the floor in this tick where they touch it, by an impulse against
@@ -52,39 +118,70 @@ impl Body {
         let rows = matrix(self.orientation);
         let half = self.half_side;
         let reach = half * (rows[2][0].abs() + rows[2][1].abs() + rows[2][2].abs());
-        if self.position[2] - reach > NEAR_FLOOR {
+        let limit = f32x4::from(NEAR_FLOOR);
+        let is_far = (self.position[2] - reach).simd_gt(limit);
+        if is_far.all() {
             return;
         }
-        let mut corners = [([0.0; 3], 0.0); 8];
-        let mut count = 0;
-        for corner in 0..8 {
-            let side = |axis: usize| if corner >> axis & 1 == 1 { half } else { -half };
-            let arm = transform(&rows, [side(0), side(1), side(2)]);
-            let gap = self.position[2] + arm[2];
-            if gap < NEAR_FLOOR {
-                corners[count] = (arm, gap);
-                count += 1;
-            }
+        let mut corners = [None; 8];
+        for (index, corner) in corners.iter_mut().enumerate() {
+            *corner = self.corner(index, &rows, is_far);
         }
         // Of a cube of mass 1, about its centre.
-        let inertia = half * half * (2.0 / 3.0);
-        for _ in 0..ITERATIONS {
-            for &(arm, gap) in &corners[..count] {
-                let motion = add(self.velocity, cross(self.spin, arm), 1.0);
-                let lowest = -gap.max(0.0);
-                if motion[2] >= lowest {
-                    continue;
-                }
-                let change = [-motion[0], -motion[1], lowest - motion[2]];
-                // An impulse J changes the corner's velocity by (1 + r²/I) J − r (r·J)/I. Solved for J:
-                let whole = 1.0 + dot(arm, arm) / inertia;
-                let along = dot(arm, change) / inertia;
-                let impulse = add(change, arm, along).map(|part| part / whole);
-                self.velocity = add(self.velocity, impulse, 1.0);
-                self.spin = add(self.spin, cross(arm, impulse), 1.0 / inertia);
-            }
+        let per_inertia = f32x4::from(1.0) / (half * half * f32x4::from(2.0 / 3.0));
+        for corner in corners.iter().flatten() {
+            self.stop(corner, per_inertia);
         }
     }
+
+    /// A corner, unless it is near the floor in no lane.
+    fn corner(&self, index: usize, rows: &Matrix<f32x4>, is_far: f32x4) -> Option<Corner> {
+        let half = self.half_side;
+        let side = |axis: usize| if index >> axis & 1 == 1 { half } else { -half };
+        let arm = transform(rows, [side(0), side(1), side(2)]);
+        let gap = self.position[2] + arm[2];
+        let is_low = gap.simd_lt(f32x4::from(NEAR_FLOOR));
+        let is_near = is_far.select(f32x4::from(0.0), is_low);
+        is_near.any().then(|| {
+            let zero = f32x4::from(0.0);
+            Corner {
+                is_near,
+                arm,
+                lowest: -gap.if_less(zero, zero, gap),
+            }
+        })
+    }
+
+    fn stop(&mut self, corner: &Corner, per_inertia: f32x4) {
+        let Corner {
+            is_near,
+            arm,
+            lowest,
+        } = *corner;
+        let lever = cross(self.spin, arm);
+        let motion: Vector<f32x4> = std::array::from_fn(|axis| self.velocity[axis] + lever[axis]);
+        let is_hit = is_near & motion[2].simd_lt(lowest);
+        if !is_hit.any() {
+            return;
+        }
+        let change = [-motion[0], -motion[1], lowest - motion[2]];
+        // An impulse J changes the corner's velocity by (1 + r²/I) J − r (r·J)/I. Solved for J, with r² of a corner:
+        let along = dot(arm, change) * per_inertia;
+        let impulse = add(change, arm, along).map(|part| part * f32x4::from(1.0 / 5.5));
+        let velocity: Vector<f32x4> =
+            std::array::from_fn(|axis| self.velocity[axis] + impulse[axis]);
+        let spin = add(self.spin, cross(arm, impulse), per_inertia);
+        for axis in 0..3 {
+            self.velocity[axis] = is_hit.select(velocity[axis], self.velocity[axis]);
+            self.spin[axis] = is_hit.select(spin[axis], self.spin[axis]);
+        }
+    }
+}
+
+fn clamp(number: f32x4, max: f32) -> f32x4 {
+    let (min, max) = (f32x4::from(-max), f32x4::from(max));
+    let number = number.if_less(min, min, number);
+    max.if_less(number, max, number)
 }
 
 #[cfg(test)]
@@ -92,6 +189,18 @@ mod tests {
     use super::*;
 
     const UPRIGHT: Quaternion = [0.0, 0.0, 0.0, 1.0];
+
+    fn run_alone(body: &mut Body, ticks: usize) {
+        // The others are elsewhere.
+        let mut bodies = [Body {
+            position: [0.0, 0.0, 1e4],
+            velocity: [9.0; 3],
+            ..*body
+        }; LANES];
+        bodies[2] = *body;
+        run(&mut bodies, ticks);
+        *body = bodies[2];
+    }
 
     fn cube(height: f32, orientation: Quaternion) -> Body {
         Body {
@@ -106,10 +215,10 @@ mod tests {
     #[test]
     fn a_dropped_cube_falls_and_comes_to_rest() {
         let mut body = cube(512.0, UPRIGHT);
-        body.run(6);
+        run_alone(&mut body, 6);
         // Six ticks at 20 m/s², velocity before position: 21 steps of gravity.
         assert!((body.position[2] - (512.0 - 21.0 * GRAVITY)).abs() < 0.01);
-        body.run(60);
+        run_alone(&mut body, 60);
         assert!((body.position[2] - 102.4).abs() < 1.0, "{body:?}");
         assert!(body.velocity.iter().all(|part| part.abs() < 0.1));
         assert!(body.spin.iter().all(|part| part.abs() < 0.001));
@@ -121,11 +230,11 @@ mod tests {
         let rows = matrix(lean);
         let height = 102.4 * (rows[2][1].abs() + rows[2][2].abs());
         let mut body = cube(height, lean);
-        body.run(3);
+        run_alone(&mut body, 3);
         // Back onto the face that it came from: less than 45 degrees.
         assert!(body.spin[0] < -0.01, "{body:?}");
         assert!(body.spin[1].abs() < 1e-3 && body.spin[2].abs() < 1e-3);
-        body.run(60);
+        run_alone(&mut body, 60);
         assert!((body.position[2] - 102.4).abs() < 1.0, "{body:?}");
     }
 
@@ -134,7 +243,7 @@ mod tests {
         let mut body = cube(0.0, [1.0, 1.0, 1.0, 1.0]);
         body.velocity = [262_143.0, -262_143.0, -262_143.0];
         body.spin = [3.0, -3.0, 3.0];
-        body.run(64);
+        run_alone(&mut body, 64);
         let all = [body.position, body.velocity, body.spin];
         assert!(all.iter().flatten().all(|part| part.is_finite()));
     }

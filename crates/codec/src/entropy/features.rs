@@ -27,6 +27,7 @@ enum Source {
     /// Input of a field's residuals.
     Residual(Field, usize),
     Candidate(Field, usize),
+    Blend(Field),
 }
 
 impl Feature {
@@ -43,7 +44,10 @@ impl Feature {
                 Source::Candidate(field, candidate)
             })
         });
-        flags.chain(residuals).chain(candidates)
+        let blends = BLENDS.into_iter().flat_map(|(decision, field, names)| {
+            features(decision, names, move |_| Source::Blend(field))
+        });
+        flags.chain(residuals).chain(candidates).chain(blends)
     }
 
     /// Removes what the model has learned about it.
@@ -56,10 +60,11 @@ impl Feature {
                 }
             }
             Source::Candidate(field, candidate) => {
-                for class in 0..CLASSES {
-                    model.errors[error_index(field, class, candidate)] = DISABLED;
+                for class in 0..CLASSES[field as usize] {
+                    model.errors[error_index(field, class) + candidate] = DISABLED;
                 }
             }
+            Source::Blend(field) => model.clear_blends(field),
         }
     }
 }
@@ -136,8 +141,8 @@ const RESIDUALS: [(&str, Field, Names); 2] = [
         Field::Orientation,
         &[
             "residuals in the reference's packet and so far",
-            "difference of the reference, clearance",
-            "difference of the secondary prediction, clearance",
+            "difference of the reference, clearance and distance to the player",
+            "difference of the secondary prediction, clearance and distance to the player",
             "residuals so far, motion",
         ],
     ),
@@ -147,7 +152,7 @@ const RESIDUALS: [(&str, Field, Names); 2] = [
         &[
             "residuals in the reference's packet and so far",
             "difference of the reference, change of motion",
-            "difference of the secondary prediction, clearance",
+            "difference of the secondary prediction, clearance and distance to the player",
             "residuals so far and of the orientation",
         ],
     ),
@@ -160,4 +165,9 @@ const CANDIDATES: [(&str, Field, Names); 2] = [
         &ORIENTATION_CANDIDATES,
     ),
     ("candidate position", Field::Position, &POSITION_CANDIDATES),
+];
+
+const BLENDS: [(&str, Field, Names); 2] = [
+    ("blended orientation", Field::Orientation, &["the blend"]),
+    ("blended position", Field::Position, &["the blend"]),
 ];

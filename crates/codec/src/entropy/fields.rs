@@ -1,15 +1,17 @@
 //! The fields of one changed cube: the orientation first, because the position depends on it.
 
+use super::blend::{Blend, RADIANS_PER_STEP, STEPS_PER_RADIAN};
 use super::coder::BinCoder;
 use super::components::{Components, kind};
 use super::cubes::{CubeContext, largest};
 use super::history::Position;
 use super::layout::{
-    Field, FlagContexts, NEXT_LARGEST, SAME_LARGEST, SAME_ORIENTATION, SAME_POSITION,
+    CANDIDATES, Field, FlagContexts, NEXT_LARGEST, SAME_LARGEST, SAME_ORIENTATION, SAME_POSITION,
 };
 use super::predictor::Predictor;
 use super::residual::signed_magnitude;
-use super::rotation::{Quaternion, by_size, pack, turn, unpack};
+use super::rigid_body::quantize;
+use super::rotation::{Quaternion, by_size, difference, pack, turn, turned, unpack};
 use super::session::{CodingObserver, Flag, NonCanonical, Session};
 use crate::ledger::{BitKind, Form};
 use crate::quantize::smallest_three::SmallestThree;
@@ -37,10 +39,10 @@ struct FieldContext<'c, T, C> {
 impl<B: BinCoder, O: CodingObserver> Session<'_, B, O> {
     pub(super) fn orientation<P: Predictor>(
         &mut self,
-        context: &CubeContext,
+        context: &CubeContext<'_>,
         predictor: &mut P,
         target: Option<SmallestThree>,
-    ) -> Result<Coded<SmallestThree>, NonCanonical> {
+    ) -> Result<(Coded<SmallestThree>, Quaternion), NonCanonical> {
         let CubeContext {
             history,
             clearance,
@@ -52,11 +54,26 @@ impl<B: BinCoder, O: CodingObserver> Session<'_, B, O> {
         let field = FieldContext {
             field: Field::Orientation,
             candidates: candidates.as_ref(),
-            class: (clearance * 2 + was_best) * 16 + distance,
+            class: (clearance * CANDIDATES[0] + was_best) * 16 + distance,
             reference: history.packed,
             target,
         };
         let selected = self.select::<P, _, _>(&field);
+        let [nearest, secondary] = selected.map(|candidate| field.candidates[candidate]);
+        let blend = P::SELECTS.then(|| {
+            let class = (clearance * CANDIDATES[0] + selected[0]) * 4 + distance / 4;
+            let weights = self.model.blend(Field::Orientation, class);
+            Blend::of_orientations(
+                history,
+                class,
+                [nearest, secondary],
+                predictor.alone().spins,
+                weights,
+            )
+        });
+        let blended =
+            blend.map(|blend| turned(nearest, blend.sum.map(|angle| angle * RADIANS_PER_STEP)));
+        let prediction = self.choose(nearest, blend.zip(blended));
         let unchanged = [
             context.long_turn * 16 + context.short_turn,
             clearance * 16 + selected[0],
@@ -64,31 +81,38 @@ impl<B: BinCoder, O: CodingObserver> Session<'_, B, O> {
         let (value, residual) = if self.is_unchanged(context, &field, SAME_ORIENTATION, unchanged) {
             (history.packed, 0)
         } else {
-            let [prediction, secondary] = selected.map(|candidate| field.candidates[candidate]);
             self.orientation_residual(context, prediction, secondary, target)?
         };
         let actual = unpack(value);
-        let best = self.update_errors::<P, _, _>(&field, |candidate| {
+        let error = |candidate| {
             let [x, y, z] = turn(actual, candidate).map(f32::abs);
             ((x + y + z) * STEPS_PER_RADIAN) as u32
-        });
-        Ok(Coded {
+        };
+        let (best, nearest_error) = self.update_errors::<P, _, _>(&field, selected[0], error);
+        if let Some((blend, blended)) = blend.zip(blended) {
+            self.next
+                .record_blend_errors(&blend, [nearest_error, error(blended)]);
+            let observer = &mut self.observer;
+            observer.blended(&blend, || {
+                turn(actual, nearest).map(|angle| angle * STEPS_PER_RADIAN)
+            });
+        }
+        let coded = Coded {
             value,
             residual,
             best,
-        })
+        };
+        Ok((coded, actual))
     }
 
     fn orientation_residual(
         &mut self,
-        context: &CubeContext,
+        context: &CubeContext<'_>,
         prediction: Quaternion,
         secondary: Quaternion,
         target: Option<SmallestThree>,
     ) -> Result<(SmallestThree, usize), NonCanonical> {
-        let CubeContext {
-            history, clearance, ..
-        } = context;
+        let CubeContext { history, place, .. } = context;
         let largest = self.largest_component(context, prediction, target);
         let predicted = prediction;
         let prediction = pack(predicted, largest);
@@ -99,12 +123,14 @@ impl<B: BinCoder, O: CodingObserver> Session<'_, B, O> {
             order: [0, 1, 2],
             prediction,
             target: target.map(|target| target.components.map(i32::from)),
+            place: context.place,
+            history: context.prediction.orientation_context(),
         };
         let (values, residual) = self.components(context.cube, &components, |axis, so_far| {
             [
                 context.prediction.orientation_context() * 16 + so_far,
-                signed_magnitude(reference[axis] - prediction[axis]) * 8 + clearance,
-                signed_magnitude(secondary[axis] - prediction[axis]) * 8 + clearance,
+                signed_magnitude(reference[axis] - prediction[axis]) * 8 + place,
+                signed_magnitude(secondary[axis] - prediction[axis]) * 8 + place,
                 so_far * 16 + context.short,
             ]
         })?;
@@ -126,7 +152,7 @@ impl<B: BinCoder, O: CodingObserver> Session<'_, B, O> {
     /// Codes which component is omitted, by its rank among those of the prediction.
     fn largest_component(
         &mut self,
-        context: &CubeContext,
+        context: &CubeContext<'_>,
         prediction: Quaternion,
         target: Option<SmallestThree>,
     ) -> usize {
@@ -160,9 +186,9 @@ impl<B: BinCoder, O: CodingObserver> Session<'_, B, O> {
 
     pub(super) fn position<P: Predictor>(
         &mut self,
-        context: &CubeContext,
+        context: &CubeContext<'_>,
         predictor: &mut P,
-        orientation: Coded<SmallestThree>,
+        (orientation, unpacked): (Coded<SmallestThree>, Quaternion),
         target: Option<Position>,
     ) -> Result<Coded<Position>, NonCanonical> {
         let CubeContext {
@@ -171,16 +197,30 @@ impl<B: BinCoder, O: CodingObserver> Session<'_, B, O> {
             distance,
             ..
         } = context;
-        let candidates = predictor.positions(history, orientation.value);
+        let candidates = predictor.positions(history, unpacked);
         let was_best = usize::from(context.prediction.best_position);
         let field = FieldContext {
             field: Field::Position,
             candidates: candidates.as_ref(),
-            class: (clearance * 4 + was_best) * 16 + distance,
+            class: (clearance * CANDIDATES[1] + was_best) * 16 + distance,
             reference: history.position,
             target,
         };
         let selected = self.select::<P, _, _>(&field);
+        let [nearest, secondary] = selected.map(|candidate| field.candidates[candidate]);
+        let blend = P::SELECTS.then(|| {
+            let near = usize::from(predictor.is_carried());
+            let class = (clearance * CANDIDATES[1] + selected[0]) * 8 + near * 4 + distance / 4;
+            let weights = self.model.blend(Field::Position, class);
+            let velocity = predictor.alone().velocity;
+            Blend::of_positions(history, class, nearest, field.candidates, velocity, weights)
+        });
+        let blended = blend.map(|blend| {
+            quantize(std::array::from_fn(|axis| {
+                nearest[axis] as f32 + blend.sum[axis]
+            }))
+        });
+        let prediction = self.choose(nearest, blend.zip(blended));
         let turned = usize::from(orientation.value != history.packed);
         let unchanged = [
             (context.short * 16 + context.long) * 2 + turned,
@@ -189,19 +229,27 @@ impl<B: BinCoder, O: CodingObserver> Session<'_, B, O> {
         let (value, residual) = if self.is_unchanged(context, &field, SAME_POSITION, unchanged) {
             (history.position, 0)
         } else {
-            let [prediction, secondary] = selected.map(|candidate| field.candidates[candidate]);
             let components = Components {
                 field: Field::Position,
                 order: [2, 0, 1],
                 prediction,
                 target,
+                place: context.place,
+                history: context.prediction.position_context(),
             };
             self.position_residual(context, &components, secondary, orientation.residual)?
         };
-        let best = self.update_errors::<P, _, _>(&field, |candidate| {
+        let error = |candidate: Position| {
             let axes = 0..3;
             axes.map(|axis| value[axis].abs_diff(candidate[axis])).sum()
-        });
+        };
+        let (best, nearest_error) = self.update_errors::<P, _, _>(&field, selected[0], error);
+        if let Some((blend, blended)) = blend.zip(blended) {
+            self.next
+                .record_blend_errors(&blend, [nearest_error, error(blended)]);
+            let observer = &mut self.observer;
+            observer.blended(&blend, || difference(value, nearest));
+        }
         Ok(Coded {
             value,
             residual,
@@ -211,14 +259,12 @@ impl<B: BinCoder, O: CodingObserver> Session<'_, B, O> {
 
     fn position_residual(
         &mut self,
-        context: &CubeContext,
+        context: &CubeContext<'_>,
         components: &Components,
         secondary: Position,
         orientation_residual: usize,
     ) -> Result<(Position, usize), NonCanonical> {
-        let CubeContext {
-            history, clearance, ..
-        } = context;
+        let CubeContext { history, place, .. } = context;
         let prediction = components.prediction;
         let jerk = std::array::from_fn(|axis| 6 * history.short[axis] - history.long[axis]);
         let jerk = largest(jerk).min(7);
@@ -226,7 +272,7 @@ impl<B: BinCoder, O: CodingObserver> Session<'_, B, O> {
             [
                 context.prediction.position_context() * 16 + so_far,
                 signed_magnitude(history.position[axis] - prediction[axis]) * 8 + jerk,
-                signed_magnitude(secondary[axis] - prediction[axis]) * 8 + clearance,
+                signed_magnitude(secondary[axis] - prediction[axis]) * 8 + place,
                 so_far * 16 + orientation_residual,
             ]
         })?;
@@ -239,7 +285,7 @@ impl<B: BinCoder, O: CodingObserver> Session<'_, B, O> {
 
     fn is_unchanged<T: PartialEq, C>(
         &mut self,
-        context: &CubeContext,
+        context: &CubeContext<'_>,
         field: &FieldContext<'_, T, C>,
         group: FlagContexts,
         contexts: [usize; 2],
@@ -258,23 +304,32 @@ impl<B: BinCoder, O: CodingObserver> Session<'_, B, O> {
     /// The candidates that serve as prediction and as secondary prediction.
     fn select<P: Predictor, T, C>(&self, field: &FieldContext<'_, T, C>) -> [usize; 2] {
         if P::SELECTS {
-            let count = field.candidates.len();
-            self.next.best_candidates(field.field, field.class, count)
+            self.next.best_candidates(field.field, field.class)
         } else {
             [0, 1]
         }
     }
 
-    /// Updates the mean error of each candidate, and returns the one that was nearest.
+    /// The blend if it has been better than the nearest candidate.
+    fn choose<T>(&self, nearest: T, blended: Option<(Blend, T)>) -> T {
+        match blended {
+            Some((blend, blended)) if self.next.blend_is_better(&blend) => blended,
+            _ => nearest,
+        }
+    }
+
+    /// Updates the mean error of each candidate. Gives the one that was nearest, and the error of the selected one.
     fn update_errors<P: Predictor, T, C: Copy>(
         &mut self,
         field: &FieldContext<'_, T, C>,
+        selected: usize,
         error: impl Fn(C) -> u32,
-    ) -> usize {
+    ) -> (usize, u32) {
         if !P::SELECTS {
-            return 0;
+            return (0, 0);
         }
         let mut best = (0, u32::MAX);
+        let mut selected_error = 0;
         for (candidate, &value) in field.candidates.iter().enumerate() {
             let error = error(value);
             self.next
@@ -282,8 +337,11 @@ impl<B: BinCoder, O: CodingObserver> Session<'_, B, O> {
             if error < best.1 {
                 best = (candidate, error);
             }
+            if candidate == selected {
+                selected_error = error;
+            }
         }
-        best.0
+        (best.0, selected_error)
     }
 }
 
@@ -295,6 +353,3 @@ const fn form(residual: usize) -> Form {
         _ => Form::Large,
     }
 }
-
-/// Steps of a packed component per radian, about.
-const STEPS_PER_RADIAN: f32 = 181.0;

@@ -1,6 +1,6 @@
 //! Kinematic history: how cubes moved on the way to the reference.
 
-use super::rotation::{Quaternion, Vector, height_row, turn, unpack};
+use super::rotation::{Quaternion, Vector, height_row, unpack};
 use crate::quantize::smallest_three::SmallestThree;
 use crate::snapshot::QuantizedSnapshot;
 
@@ -50,8 +50,37 @@ pub(crate) struct KinematicHistory {
     /// Ticks from the reference to the snapshot that is coded.
     pub(crate) ticks: i32,
     pub(crate) half_side: f32,
+    /// If it was computed in advance.
+    pub(crate) extrapolation: Option<Extrapolation>,
     previous: Option<PastPose>,
     additional: [Option<PastPose>; 2],
+}
+
+/// Where a cube is when it moves on alone.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Extrapolation {
+    /// Pose of a rigid body that touches the ground.
+    pub(crate) position: Vector,
+    pub(crate) orientation: Quaternion,
+    /// Orientation at the mean spin, damped for collisions.
+    pub(crate) spun: Quaternion,
+    /// In 1/512 m per tick.
+    pub(crate) velocity: Vector,
+    /// Angular velocities, in radians per tick: the newest, and that since the reference's own reference.
+    pub(crate) spins: [Vector; 2],
+}
+
+impl Extrapolation {
+    /// Of a resting cube: it stays where it is.
+    pub(crate) fn at_rest(history: &KinematicHistory) -> Self {
+        Self {
+            position: history.position.map(|axis| axis as f32),
+            orientation: history.orientation,
+            spun: history.orientation,
+            velocity: [0.0; 3],
+            spins: [[0.0; 3]; 2],
+        }
+    }
 }
 
 /// Half a side in 1/512 m: 0.75 m for the player, 0.2 m for the others.
@@ -69,11 +98,11 @@ impl SnapshotHistory<'_> {
     }
 
     pub(crate) fn of(&self, cube: usize) -> KinematicHistory {
-        let position = self.reference.positions[cube];
+        let position = self.reference.position(cube);
         let packed = self.reference.smallest_three(cube);
         let pose = |older: Option<OlderSnapshot<'_>>| {
             let (older, ticks) = older?;
-            let from = older.positions[cube];
+            let from = older.position(cube);
             Some(PastPose {
                 displacement: std::array::from_fn(|axis| position[axis] - from[axis]),
                 packed: older.smallest_three(cube),
@@ -99,6 +128,7 @@ impl SnapshotHistory<'_> {
             long_turn: turn(previous),
             short_turn: turn(additional[0]),
             ticks: self.ticks,
+            extrapolation: None,
             half_side: if cube == 0 { PLAYER_HALF } else { CUBE_HALF },
             previous,
             additional,
@@ -126,21 +156,12 @@ impl KinematicHistory {
         std::array::from_fn(|axis| (newer[axis] + older[axis]) * 0.5)
     }
 
-    /// Angular velocity, in radians per tick.
-    pub(crate) fn spin(&self) -> Vector {
-        self.spin_since(self.additional[0].or(self.previous))
-    }
-
-    /// Angular velocity since the reference's own reference, in radians per tick.
-    pub(crate) fn long_spin(&self) -> Vector {
-        self.spin_since(self.previous)
-    }
-
-    fn spin_since(&self, pose: Option<PastPose>) -> Vector {
-        pose.map_or([0.0; 3], |pose| {
-            let angles = turn(self.orientation, unpack(pose.packed));
-            angles.map(|angle| angle / pose.ticks as f32)
-        })
+    /// The orientations from which the angular velocity follows, and how many ticks ago they were, if known: the
+    /// newest before the reference, and that in the reference's own reference.
+    pub(crate) fn past_orientations(&self) -> [Option<(Quaternion, f32)>; 2] {
+        let newest = self.additional[0].or(self.previous);
+        [newest, self.previous]
+            .map(|pose| pose.map(|pose| (unpack(pose.packed), pose.ticks as f32)))
     }
 }
 

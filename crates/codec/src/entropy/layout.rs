@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use super::residual::{NEGATIVE, SHAPES, shape};
 use crate::stages::Delta;
 
 /// Which of the two models codes a packet. Each has its own part of every table.
@@ -53,7 +54,7 @@ pub(crate) const WEIGHT_ONE: i16 = 1 << 14;
 pub(crate) const TABLE_UNIT: i16 = 16;
 
 /// Bins of the binarization of a residual.
-pub(crate) const RESIDUAL_BINS: usize = 48;
+pub(crate) const RESIDUAL_BINS: usize = 53;
 
 /// Context values of a residual, for each of its inputs.
 const RESIDUAL_CONTEXTS: usize = 256;
@@ -70,8 +71,8 @@ pub(crate) struct FlagContexts {
     first: usize,
     /// Context values of each input.
     size: usize,
-    /// Index of its set of weights.
-    pub(crate) weights: usize,
+    /// Index of the first of its two sets of weights.
+    weights: usize,
     /// Index of its first adaptive probability.
     adaptive: usize,
 }
@@ -87,6 +88,11 @@ impl FlagContexts {
     pub(crate) const fn slots(self, input: usize) -> Range<usize> {
         let first = self.first + input * self.size;
         first..first + self.size
+    }
+
+    /// Its two sets of weights.
+    pub(crate) const fn weights(self) -> Range<usize> {
+        self.weights..self.weights + 2
     }
 
     /// The index of an adaptive probability; `context` is below sixteen.
@@ -105,7 +111,7 @@ const fn flag(index: usize) -> FlagContexts {
     FlagContexts {
         first: index * FLAG_INPUTS * FLAG_SIZE,
         size: FLAG_SIZE,
-        weights: index,
+        weights: 2 * index,
         adaptive: index * ADAPTIVE_CONTEXTS,
     }
 }
@@ -127,24 +133,27 @@ pub(crate) const SAME_ORIENTATION: FlagContexts = flag(6);
 /// Whether the position equals the reference's.
 pub(crate) const SAME_POSITION: FlagContexts = flag(7);
 
-/// The contexts of the residual of one component.
+/// The contexts of the residual of one component. The three components of an orientation share theirs, and so
+/// do x and y.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ResidualContexts {
-    component: usize,
+    group: usize,
 }
 
 impl ResidualContexts {
     pub(crate) const fn of(field: Field, axis: usize) -> Self {
-        Self {
-            component: field as usize * 3 + axis,
-        }
+        let group = match field {
+            Field::Orientation => 0,
+            Field::Position => 1 + axis / 2,
+        };
+        Self { group }
     }
 
     /// The slot of the first bin in a context.
     pub(crate) const fn slot(self, input: usize, context: usize) -> usize {
         debug_assert!(context < RESIDUAL_CONTEXTS);
         RESIDUALS
-            + (self.component * RESIDUAL_INPUTS + input) * RESIDUAL_SLOTS
+            + (self.group * RESIDUAL_INPUTS + input) * RESIDUAL_SLOTS
             + context * RESIDUAL_BINS
     }
 
@@ -157,40 +166,94 @@ impl ResidualContexts {
     /// The index of the first bin's adaptive probability; `context` is below sixteen.
     pub(crate) const fn adaptive(self, context: usize) -> usize {
         debug_assert!(context < ADAPTIVE_CONTEXTS);
-        FLAGS * ADAPTIVE_CONTEXTS + (self.component * ADAPTIVE_CONTEXTS + context) * RESIDUAL_BINS
+        FLAGS * ADAPTIVE_CONTEXTS + (self.group * ADAPTIVE_CONTEXTS + context) * RESIDUAL_BINS
     }
 
-    /// The index of the weights of a bin.
-    pub(crate) const fn weights(self, bin: usize) -> usize {
-        FLAGS + self.component * RESIDUAL_BINS + bin
+    /// The sets of weights of its bins.
+    pub(crate) const fn weights(self) -> Range<usize> {
+        let first = FLAG_WEIGHT_SETS + self.group * 2 * RESIDUAL_WEIGHT_SETS;
+        first..first + 2 * RESIDUAL_WEIGHT_SETS
     }
 }
 
-const COMPONENTS: usize = 6;
+/// The index of a bin's set of weights in a class, among [`RESIDUAL_WEIGHT_SETS`].
+#[inline(always)]
+pub(crate) const fn residual_weights(bin: usize, class: usize) -> usize {
+    debug_assert!(class < CLASSES_OF_WEIGHTS);
+    match shape(bin) {
+        Some(shape) => shape * CLASSES_OF_WEIGHTS + class,
+        None => SHAPES * CLASSES_OF_WEIGHTS + bin - (SHAPES - 1),
+    }
+}
+
+/// Sets of weights of a bin that decides about the size of a residual or its sign.
+const CLASSES_OF_WEIGHTS: usize = 8;
+/// Bins with one set of weights for all classes.
+const OTHER_BINS: usize = NEGATIVE - (SHAPES - 1);
+/// Sets of weights of the bins of a residual. Each group has twice as many: by place, and by the residual in the
+/// reference's packet as a context.
+pub(crate) const RESIDUAL_WEIGHT_SETS: usize = SHAPES * CLASSES_OF_WEIGHTS + OTHER_BINS;
+const FLAG_WEIGHT_SETS: usize = 2 * FLAGS;
+
+/// Orientation, horizontal position, height.
+const GROUPS: usize = 3;
 const RESIDUALS: usize = FLAGS * FLAG_INPUTS * FLAG_SIZE;
 
 /// Entries of each table for one variant.
-pub(crate) const VARIANT_SLOTS: usize = RESIDUALS + COMPONENTS * RESIDUAL_INPUTS * RESIDUAL_SLOTS;
-pub(crate) const VARIANT_WEIGHT_SETS: usize = FLAGS + COMPONENTS * RESIDUAL_BINS;
+pub(crate) const VARIANT_SLOTS: usize = RESIDUALS + GROUPS * RESIDUAL_INPUTS * RESIDUAL_SLOTS;
+pub(crate) const VARIANT_WEIGHT_SETS: usize = FLAG_WEIGHT_SETS + GROUPS * 2 * RESIDUAL_WEIGHT_SETS;
 pub(crate) const VARIANT_ADAPTIVE: usize =
-    FLAGS * ADAPTIVE_CONTEXTS + COMPONENTS * ADAPTIVE_CONTEXTS * RESIDUAL_BINS;
+    FLAGS * ADAPTIVE_CONTEXTS + GROUPS * ADAPTIVE_CONTEXTS * RESIDUAL_BINS;
 
 const VARIANTS: usize = 2;
 pub(crate) const SLOTS: usize = VARIANTS * VARIANT_SLOTS;
 pub(crate) const WEIGHT_SETS: usize = VARIANTS * VARIANT_WEIGHT_SETS;
 pub(crate) const ADAPTIVE: usize = VARIANTS * VARIANT_ADAPTIVE;
 
-/// Classes of cubes, each with its own prediction errors.
-pub(crate) const CLASSES: usize = 512;
-/// Candidate predictions of one field, at most.
-pub(crate) const MAX_CANDIDATES: usize = 4;
-/// Only the predicted variant selects among candidates.
-pub(crate) const ERRORS: usize = 2 * CLASSES * MAX_CANDIDATES;
+/// Classes of the height of the lowest corner, and of the distance to the player.
+const CLEARANCES: usize = 6;
+const DISTANCES: usize = 16;
 
-/// The index of the mean error of a candidate in a class.
-pub(crate) const fn error_index(field: Field, class: usize, candidate: usize) -> usize {
-    debug_assert!(class < CLASSES && candidate < MAX_CANDIDATES);
-    (field as usize * CLASSES + class) * MAX_CANDIDATES + candidate
+/// Candidate predictions by field.
+pub(crate) const CANDIDATES: [usize; 2] = [3, 4];
+/// Classes of cubes by field, each with its own mean errors of candidates: by clearance, the candidate that was
+/// best in the reference's packet, and distance to the player.
+pub(crate) const CLASSES: [usize; 2] = [
+    CLEARANCES * CANDIDATES[0] * DISTANCES,
+    CLEARANCES * CANDIDATES[1] * DISTANCES,
+];
+/// Classes of cubes by field, each with its own blend: by clearance, selected candidate, distance to the
+/// player, and for positions whether another cube carries the cube.
+pub(crate) const BLENDS: [usize; 2] = [
+    CLEARANCES * CANDIDATES[0] * DISTANCES / 4,
+    CLEARANCES * CANDIDATES[1] * DISTANCES / 4 * 2,
+];
+/// Weights for x and y, and for z, for each blend.
+pub(crate) const BLEND_SETS: usize = 2 * (BLENDS[0] + BLENDS[1]);
+
+const CANDIDATE_ERRORS: usize = CLASSES[0] * CANDIDATES[0] + CLASSES[1] * CANDIDATES[1];
+/// Mean errors. Only the predicted variant has them.
+pub(crate) const ERRORS: usize = CANDIDATE_ERRORS + BLEND_SETS;
+
+/// The index of the mean error of the first candidate in a class.
+pub(crate) const fn error_index(field: Field, class: usize) -> usize {
+    match field {
+        Field::Orientation => class * CANDIDATES[0],
+        Field::Position => CLASSES[0] * CANDIDATES[0] + class * CANDIDATES[1],
+    }
+}
+
+/// The index of a blend's weights for x and y; those for z follow.
+pub(crate) const fn blend_index(field: Field, class: usize) -> usize {
+    match field {
+        Field::Orientation => 2 * class,
+        Field::Position => 2 * (BLENDS[0] + class),
+    }
+}
+
+/// The index of the mean error without a blend; that with the blend follows.
+pub(crate) const fn blend_error_index(field: Field, class: usize) -> usize {
+    CANDIDATE_ERRORS + blend_index(field, class)
 }
 
 /// The mean error of a candidate that is disabled: it is selected last, and its error never changes.

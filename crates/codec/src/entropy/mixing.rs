@@ -4,6 +4,8 @@
 //! against the coding error (Matt Mahoney, *Adaptive Weighing of Context Models for Lossless Data
 //! Compression*, 2005). All of it is integer arithmetic, so that both sides get the same results.
 
+use wide::i16x8;
+
 use super::coder::ONE;
 use super::layout::{Inputs, MAX_INPUTS, TABLE_UNIT};
 use super::logistic::{MAX_STRETCHED, squash, stretch};
@@ -11,58 +13,48 @@ use super::logistic::{MAX_STRETCHED, squash, stretch};
 /// Rate of adaptive probabilities: each bin moves them by 1/2⁵ of the error.
 const ADAPT_SHIFT: u32 = 5;
 
-/// Mixes the static inputs of a bin, which are `slots` of the model's `table`, and its adaptive probability.
-/// Gives the probability of a set bin, out of [`ONE`], and the inputs.
-#[inline]
+/// The constant input.
+const BIAS: i16 = 256;
+
+/// Mixes the static inputs of a bin, its adaptive probability, and a constant. Its weights are the means of two
+/// sets. Gives the probability of a set bin, out of [`ONE`], and the inputs.
+#[inline(always)]
 pub(crate) fn mix<const N: usize>(
-    table: &[i8],
-    weights: &Inputs,
+    statics: [i8; N],
+    weights: [&Inputs; 2],
     adaptive: u16,
-    slots: [usize; N],
-) -> (u32, Inputs) {
-    const { assert!(N < MAX_INPUTS) };
-    let mut inputs = [0; MAX_INPUTS];
-    for (input, slot) in inputs.iter_mut().zip(slots) {
-        *input = i16::from(table[slot]) * TABLE_UNIT;
-    }
-    inputs[N] = stretch(adaptive);
-    let sum: i32 = inputs
-        .iter()
-        .zip(weights)
-        .map(|(&input, &weight)| i32::from(input) * i32::from(weight))
-        .sum();
+) -> (u32, i16x8) {
+    const { assert!(N + 2 <= MAX_INPUTS) };
+    let inputs: Inputs = std::array::from_fn(|input| match statics.get(input) {
+        Some(&entry) => i16::from(entry) * TABLE_UNIT,
+        None if input == N => stretch(adaptive),
+        None if input == N + 1 => BIAS,
+        None => 0,
+    });
+    let inputs = i16x8::from(inputs);
+    let [first, second] = weights.map(|weights| i16x8::from(*weights) >> 1);
+    let sum = inputs.dot(first + second).reduce_add();
     let mixed = (sum >> 14).clamp(-MAX_STRETCHED, MAX_STRETCHED);
     (squash(mixed), inputs)
 }
 
-/// Updates the weights and the adaptive probability after a bin.
-#[inline]
-pub(crate) fn update(
-    weights: &mut Inputs,
-    adaptive: &mut u16,
-    inputs: &Inputs,
-    one: u32,
-    bin: bool,
-) {
+/// How far each weight moves after a bin: in proportion to its input and the coding error.
+#[inline(always)]
+pub(crate) fn weight_steps(inputs: i16x8, one: u32, bin: bool) -> i16x8 {
     let target = if bin { ONE as i32 } else { 0 };
     // Halved, so that it fits 16 bits.
     let error = ((target - one as i32) >> 1) as i16;
-    update_weights(weights, inputs, error);
-    adapt(adaptive, bin);
+    (inputs + inputs).mul_keep_high(i16x8::splat(error))
 }
 
-/// Moves each weight in proportion to its input and the error. Not inlined: the compiler would split the one
-/// SIMD operation into eight scalar ones.
-#[inline(never)]
-fn update_weights(weights: &mut Inputs, inputs: &Inputs, error: i16) {
-    for (weight, &input) in weights.iter_mut().zip(inputs) {
-        let step = (i32::from(input * 4) * i32::from(error)) >> 16;
-        *weight = weight.saturating_add(step as i16);
-    }
+/// Moves the weights of a set.
+#[inline(always)]
+pub(crate) fn move_weights(weights: &mut Inputs, steps: i16x8) {
+    *weights = i16x8::from(*weights).saturating_add(steps).to_array();
 }
 
 /// Updates an adaptive probability after a bin.
-#[inline]
+#[inline(always)]
 pub(crate) fn adapt(adaptive: &mut u16, bin: bool) {
     let target = if bin { i32::from(u16::MAX) } else { 0 };
     let step = (target - i32::from(*adaptive)) >> ADAPT_SHIFT;

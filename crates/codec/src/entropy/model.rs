@@ -3,7 +3,11 @@
 
 use std::sync::{Arc, OnceLock};
 
-use super::layout::{ADAPTIVE, ERRORS, Inputs, MAX_INPUTS, SLOTS, WEIGHT_ONE, WEIGHT_SETS};
+use super::blend::{BLENDED, BlendWeights};
+use super::layout::{
+    ADAPTIVE, BLEND_SETS, BLENDS, ERRORS, Field, Inputs, MAX_INPUTS, SLOTS, WEIGHT_ONE,
+    WEIGHT_SETS, blend_index,
+};
 
 /// A trained model, as `cubewire-lab train` makes them.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -12,6 +16,8 @@ pub struct TrainedModel {
     trained_on: Vec<u64>,
     /// Log odds of bins by context slot, in units of [`TABLE_UNIT`](super::layout::TABLE_UNIT).
     pub(crate) table: Vec<i8>,
+    /// By [`blend_index`].
+    pub(crate) blends: Vec<BlendWeights>,
     /// Initial values of the adaptive state.
     pub(crate) weights: Vec<Inputs>,
     pub(crate) adaptive: Vec<u16>,
@@ -36,7 +42,7 @@ pub enum ModelError {
     },
 }
 
-const MAGIC: &[u8; 8] = b"CWPRIOR1";
+const MAGIC: &[u8; 8] = b"CWPRIOR2";
 
 /// Mean error of every candidate before training, in sixteenths.
 const INITIAL_ERROR: u16 = 1600;
@@ -48,6 +54,7 @@ impl TrainedModel {
         Self {
             trained_on: Vec::new(),
             table: vec![0; SLOTS],
+            blends: vec![[0; BLENDED]; BLEND_SETS],
             weights: vec![[WEIGHT_ONE / 3; MAX_INPUTS]; WEIGHT_SETS],
             adaptive: vec![1 << 15; ADAPTIVE],
             errors: vec![INITIAL_ERROR; ERRORS],
@@ -75,6 +82,20 @@ impl TrainedModel {
         self.trained_on = hashes;
     }
 
+    /// The weights of a blend: for x and y, and for z.
+    pub(crate) fn blend(&self, field: Field, class: usize) -> [&BlendWeights; 2] {
+        let index = blend_index(field, class);
+        [&self.blends[index], &self.blends[index + 1]]
+    }
+
+    /// Makes every blend of a field the selected candidate.
+    pub(crate) fn clear_blends(&mut self, field: Field) {
+        self.blends[blend_index(field, 0)..]
+            .iter_mut()
+            .take(2 * BLENDS[field as usize])
+            .for_each(|weights| *weights = [0; BLENDED]);
+    }
+
     /// Reads the format of [`Self::to_bytes`].
     ///
     /// # Errors
@@ -88,6 +109,7 @@ impl TrainedModel {
             2 * WEIGHT_SETS * MAX_INPUTS,
             2 * ADAPTIVE,
             2 * ERRORS,
+            2 * BLEND_SETS * BLENDED,
             SLOTS,
         ];
         let expected = MAGIC.len() + sizes.iter().sum::<usize>();
@@ -99,19 +121,16 @@ impl TrainedModel {
             });
         }
         let mut rest = rest;
-        let [_, hashes, weights, adaptive, errors, table] = sizes.map(|size| {
+        let [_, hashes, weights, adaptive, errors, blends, table] = sizes.map(|size| {
             let (part, after) = rest.split_at(size);
             rest = after;
             part
         });
         let hashes = hashes.as_chunks().0.iter();
-        let weights = words(weights);
-        let weights = weights.as_chunks().0.iter();
         Ok(Self {
             trained_on: hashes.map(|hash| u64::from_le_bytes(*hash)).collect(),
-            weights: weights
-                .map(|set: &[u16; MAX_INPUTS]| set.map(u16::cast_signed))
-                .collect(),
+            weights: sets(weights),
+            blends: sets(blends),
             adaptive: words(adaptive),
             errors: words(errors),
             table: table.iter().map(|entry| entry.cast_signed()).collect(),
@@ -121,8 +140,8 @@ impl TrainedModel {
     /// The file format, little endian:
     ///
     /// ```text
-    /// "CWPRIOR1" | recordings 8 | hashes 64 each | weights 16 each | adaptive probabilities 16 each |
-    /// mean errors of candidates 16 each | log odds 8 each
+    /// "CWPRIOR2" | recordings 8 | hashes 64 each | weights 16 each | adaptive probabilities 16 each |
+    /// mean errors of candidates 16 each | blends 16 each | log odds 8 each
     /// ```
     ///
     /// At most 255 hashes are written.
@@ -137,9 +156,17 @@ impl TrainedModel {
         bytes.extend(weights.flat_map(|weight| weight.to_le_bytes()));
         bytes.extend(self.adaptive.iter().flat_map(|one| one.to_le_bytes()));
         bytes.extend(self.errors.iter().flat_map(|error| error.to_le_bytes()));
+        let blends = self.blends.iter().flatten();
+        bytes.extend(blends.flat_map(|weight| weight.to_le_bytes()));
         bytes.extend(self.table.iter().map(|entry| entry.cast_unsigned()));
         bytes
     }
+}
+
+fn sets(bytes: &[u8]) -> Vec<[i16; 8]> {
+    let words = words(bytes);
+    let sets = words.as_chunks().0.iter();
+    sets.map(|set| set.map(u16::cast_signed)).collect()
 }
 
 fn words(bytes: &[u8]) -> Vec<u16> {
@@ -159,6 +186,7 @@ mod tests {
         model.weights[3][1] = -7_000;
         model.adaptive[1] = 9;
         model.errors[2] = 77;
+        model.blends[1][7] = -3;
         let bytes = model.to_bytes();
         assert_eq!(TrainedModel::from_bytes(&bytes), Ok(model));
         assert_eq!(TrainedModel::from_bytes(b"zstd"), Err(ModelError::Magic));

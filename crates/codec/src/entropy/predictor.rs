@@ -1,8 +1,7 @@
 //! Predictors: the expected states of a packet's cubes, given the cubes that were coded before.
 
-use super::history::{KinematicHistory, Position};
+use super::history::{Extrapolation, KinematicHistory, Position};
 use super::rotation::Quaternion;
-use crate::quantize::smallest_three::SmallestThree;
 
 /// Predicts one cube at a time, in the order of the packet: its orientation, then its position given the
 /// decoded orientation; [`update`](Self::update) then reports both actual values.
@@ -17,20 +16,22 @@ pub(crate) trait Predictor {
     /// Candidates; at least two.
     type Positions: AsRef<[Position]>;
 
+    /// Computes what depends on the history alone, for all cubes that will probably be coded.
+    fn prepare(&self, _: &mut [KinematicHistory]) {}
     fn orientations(&mut self, history: &KinematicHistory) -> Self::Orientations;
     /// Called after [`orientations`](Self::orientations), for the same cube.
-    fn positions(
-        &mut self,
-        history: &KinematicHistory,
-        orientation: SmallestThree,
-    ) -> Self::Positions;
+    fn positions(&mut self, history: &KinematicHistory, orientation: Quaternion)
+    -> Self::Positions;
+    /// Whether any cube near the last one for which [`positions`](Self::positions) was called carries it.
+    fn is_carried(&self) -> bool {
+        false
+    }
+    /// Where that cube is when it moves on alone.
+    fn alone(&self) -> Extrapolation {
+        Extrapolation::default()
+    }
     /// The actual values of that cube.
-    fn update(
-        &mut self,
-        history: &KinematicHistory,
-        orientation: SmallestThree,
-        position: Position,
-    );
+    fn update(&mut self, history: &KinematicHistory, orientation: Quaternion, position: Position);
 }
 
 /// Predicts that cubes stay where the reference has them. Constant velocity is the second candidate.
@@ -46,10 +47,10 @@ impl Predictor for HoldPredictor {
         [history.orientation; 2]
     }
 
-    fn positions(&mut self, history: &KinematicHistory, _: SmallestThree) -> [Position; 2] {
+    fn positions(&mut self, history: &KinematicHistory, _: Quaternion) -> [Position; 2] {
         let moved = std::array::from_fn(|axis| history.position[axis] + history.long[axis]);
         [history.position, moved]
     }
 
-    fn update(&mut self, _: &KinematicHistory, _: SmallestThree, _: Position) {}
+    fn update(&mut self, _: &KinematicHistory, _: Quaternion, _: Position) {}
 }

@@ -18,12 +18,13 @@ pub(crate) trait ResidualBins {
 }
 
 // First bins of each syntax element.
-const NEGATIVE: usize = 0;
-/// Plus the path through the tree, which starts at 1.
+/// Plus the path through the tree, which starts at 1, minus 1.
 const TREE: usize = 0;
-const MORE: usize = 8;
-const FIRST: usize = 16;
-const SECOND: usize = 27;
+const MORE: usize = 7;
+const FIRST: usize = 15;
+const SECOND: usize = 26;
+/// Plus the number of digits, minus 1.
+pub(crate) const NEGATIVE: usize = 46;
 
 /// Bins of the tree.
 const TREE_DEPTH: u32 = 3;
@@ -44,7 +45,7 @@ pub(crate) fn code(bins: &mut impl ResidualBins, value: i32) -> i32 {
     let leaf = wanted.min(MANY_DIGITS);
     let mut path = 1;
     for place in (0..TREE_DEPTH).rev() {
-        let bin = bins.bin(TREE + path as usize, leaf >> place & 1 == 1);
+        let bin = bins.bin(TREE + path as usize - 1, leaf >> place & 1 == 1);
         path = path << 1 | u32::from(bin);
     }
     let mut digits = path - (1 << TREE_DEPTH);
@@ -58,7 +59,8 @@ pub(crate) fn code(bins: &mut impl ResidualBins, value: i32) -> i32 {
         }
         digits += 1;
     }
-    let negative = bins.bin(NEGATIVE, value < 0);
+    let sign = NEGATIVE + digits.min(MANY_DIGITS) as usize - 1;
+    let negative = bins.bin(sign, value < 0);
     let mut number = 1;
     for place in (0..digits - 1).rev() {
         let bit = size >> place & 1 == 1;
@@ -74,15 +76,45 @@ pub(crate) fn code(bins: &mut impl ResidualBins, value: i32) -> i32 {
     if negative { -number } else { number }
 }
 
-const _: () = assert!(SECOND + 2 * (MAX_CONTEXT_DIGITS as usize - 3) + 2 <= RESIDUAL_BINS);
+const _: () = assert!(SECOND + 2 * (MAX_CONTEXT_DIGITS as usize - 3) + 2 == NEGATIVE);
+const _: () = assert!(NEGATIVE + MANY_DIGITS as usize == RESIDUAL_BINS);
 
-/// The magnitude of a number on a scale of fifteen growing steps: 0 to 14.
-pub(crate) fn magnitude(value: i32) -> usize {
-    const STEPS: [u32; 14] = [1, 2, 3, 4, 6, 8, 12, 18, 27, 41, 65, 101, 171, 401];
-    STEPS.partition_point(|&step| step <= value.unsigned_abs())
+/// The index of a bin among those that decide how large a residual is, and of which sign: all signs count as
+/// one. None for the bins of further digits.
+pub(crate) const fn shape(bin: usize) -> Option<usize> {
+    match bin {
+        TREE..MORE => Some(bin - TREE),
+        NEGATIVE.. => Some(SHAPES - 1),
+        _ => None,
+    }
 }
 
+/// Values of [`shape`].
+pub(crate) const SHAPES: usize = MORE - TREE + 1;
+
+/// The magnitude of a number on a scale of fifteen growing steps: 0 to 14.
+#[inline]
+pub(crate) fn magnitude(value: i32) -> usize {
+    let size = value.unsigned_abs() as usize;
+    MAGNITUDES[size.min(MAGNITUDES.len() - 1)].into()
+}
+
+/// By size. The last one stands for all larger numbers.
+static MAGNITUDES: [u8; 402] = {
+    const STEPS: [usize; 14] = [1, 2, 3, 4, 6, 8, 12, 18, 27, 41, 65, 101, 171, 401];
+    let mut magnitudes = [0; STEPS[13] + 1];
+    let mut size = 1;
+    while size < magnitudes.len() {
+        let before = magnitudes[size - 1] as usize;
+        let grows = before < STEPS.len() && size == STEPS[before];
+        magnitudes[size] = magnitudes[size - 1] + grows as u8;
+        size += 1;
+    }
+    magnitudes
+};
+
 /// The magnitude and the sign: below 30.
+#[inline]
 pub(crate) fn signed_magnitude(value: i32) -> usize {
     let sign = if value < 0 { 15 } else { 0 };
     sign + magnitude(value)

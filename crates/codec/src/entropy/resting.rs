@@ -5,12 +5,12 @@ use super::history::Position;
 /// The resting cubes in a grid, and the distance of the nearest coded cube to each.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Resting {
-    cubes: Vec<(usize, Position)>,
+    cubes: Vec<(u32, Position)>,
     /// Linked lists through `cubes`, by index: the first of each cell, and the next in the same cell.
     cells: Vec<u32>,
     next: Vec<u32>,
-    /// By cube: squared distance of the nearest, in (1/512 m)².
-    nearest: Vec<i64>,
+    /// By cube: squared distance of the nearest, in (1/512 m)²; [`FAR`] if there is none.
+    nearest: Vec<u32>,
     /// Number of coded cubes that were compared.
     approached: usize,
 }
@@ -22,6 +22,7 @@ const MAX_APPROACHED: usize = 512;
 pub(crate) const UNTOUCHED: usize = 15;
 
 const NONE: u32 = u32::MAX;
+const FAR: u32 = u32::MAX;
 /// Cells along each axis; the grid wraps around.
 const CELLS: i32 = 32;
 /// Side of a cell, in 1/512 m.
@@ -34,7 +35,7 @@ impl Resting {
         self.cells.clear();
         self.cells.resize((CELLS * CELLS) as usize, NONE);
         self.nearest.clear();
-        self.nearest.resize(count, i64::MAX);
+        self.nearest.resize(count, FAR);
         self.approached = 0;
     }
 
@@ -42,11 +43,11 @@ impl Resting {
         let cell = cell(position[0] >> 9, position[1] >> 9);
         self.next.push(self.cells[cell]);
         self.cells[cell] = self.cubes.len() as u32;
-        self.cubes.push((cube, position));
+        self.cubes.push((cube as u32, position));
     }
 
     pub(crate) fn cube(&self, index: usize) -> Option<usize> {
-        self.cubes.get(index).map(|&(cube, _)| cube)
+        self.cubes.get(index).map(|&(cube, _)| cube as usize)
     }
 
     /// Adds a coded cube at `position`. It touches resting cubes within one metre; the player within two.
@@ -72,7 +73,8 @@ impl Resting {
                             let gap = ((distance as f32).sqrt() as i64 - margin).max(0);
                             distance = gap * gap;
                         }
-                        self.nearest[cube] = self.nearest[cube].min(distance);
+                        let nearest = &mut self.nearest[cube as usize];
+                        *nearest = (*nearest).min(distance as u32);
                     }
                     at = self.next[at as usize];
                 }
@@ -83,7 +85,7 @@ impl Resting {
     /// Distance class of the nearest coded cube: 0 to 14 in steps of 24/512 m, or [`UNTOUCHED`].
     pub(crate) fn nearest(&self, cube: usize) -> usize {
         match self.nearest[cube] {
-            i64::MAX => UNTOUCHED,
+            FAR => UNTOUCHED,
             distance => ((distance as f32).sqrt() / 24.0).min(14.0) as usize,
         }
     }
@@ -102,4 +104,27 @@ pub(crate) fn distance_squared(a: Position, b: Position) -> i64 {
         .map(|axis| i64::from(a[axis]) - i64::from(b[axis]))
         .map(|difference| difference * difference)
         .sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_first_coded_cubes_are_compared_with_those_at_rest() {
+        let mut resting = Resting::default();
+        resting.clear(3);
+        resting.add(1, [0; 3]);
+        resting.add(2, [4 * CELL, 0, 0]);
+        for _ in 0..MAX_APPROACHED {
+            resting.approach([0; 3], false);
+        }
+        assert_eq!([1, 2].map(|cube| resting.nearest(cube)), [0, UNTOUCHED]);
+        resting.approach([4 * CELL, 0, 0], false);
+        assert_eq!(resting.nearest(2), UNTOUCHED);
+        resting.clear(3);
+        resting.add(2, [4 * CELL, 0, 0]);
+        resting.approach([4 * CELL, 0, 0], false);
+        assert_eq!(resting.nearest(2), 0);
+    }
 }

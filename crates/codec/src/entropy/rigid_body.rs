@@ -1,47 +1,34 @@
 //! The rigid-body predictor: cubes fly, fall and roll on their own, or move as if attached to the player or
 //! to the cubes around them.
 
-use super::extrapolation::Body;
-use super::history::{KinematicHistory, Position};
+use super::carriers::{Carriers, MeanMotion, RigidMotion};
+use super::extrapolation::{self, Body, LANES};
+use super::history::{Extrapolation, KinematicHistory, Position};
 use super::predictor::Predictor;
 use super::rotation::{
-    Matrix, Quaternion, Vector, add, dot, matrix, multiply, step, transform, turned, unpack,
+    Matrix, Quaternion, Vector, add, difference, dot, matrix, multiply, step, transform,
 };
 use crate::quantize::bounded::POSITION;
-use crate::quantize::smallest_three::SmallestThree;
 use crate::snapshot::QuantizedSnapshot;
-
-/// The motion of a cube since the reference. It moves a point attached to the cube with it.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct RigidMotion {
-    from: Position,
-    to: Position,
-    rotation: Matrix,
-}
-
-impl RigidMotion {
-    fn carry(&self, point: Position) -> Vector {
-        let arm = std::array::from_fn(|axis| (point[axis] - self.from[axis]) as f32);
-        let arm = transform(&self.rotation, arm);
-        std::array::from_fn(|axis| self.to[axis] as f32 + arm[axis])
-    }
-}
 
 /// Predicts from several candidates: see [`ORIENTATION_CANDIDATES`] and [`POSITION_CANDIDATES`].
 #[derive(Debug)]
 pub(crate) struct RigidBodyPredictor<'a> {
     /// Of the cubes coded so far. Nearby ones carry the cubes that follow.
-    carriers: &'a mut Vec<RigidMotion>,
+    carriers: &'a mut Carriers,
     player: RigidMotion,
-    player_rotation: Quaternion,
+    player_rotation: Matrix,
     /// The extrapolation of the current cube.
-    body: Body,
+    alone: Extrapolation,
+    /// How those near it move.
+    around: Option<MeanMotion>,
 }
 
 /// The candidates of [`RigidBodyPredictor`], in order.
-pub(crate) const ORIENTATION_CANDIDATES: [&str; 2] = [
+pub(crate) const ORIENTATION_CANDIDATES: [&str; 3] = [
     "turning with the player; far from it, constant spin",
     "rigid-body extrapolation",
+    "turning with the cubes around it",
 ];
 pub(crate) const POSITION_CANDIDATES: [&str; 4] = [
     "rolling on the lowest corner",
@@ -50,14 +37,12 @@ pub(crate) const POSITION_CANDIDATES: [&str; 4] = [
     "rigid-body extrapolation",
 ];
 
-/// Bounds the work, which would otherwise grow with the square of the number of cubes that a sender chooses.
-const MAX_CARRIERS: usize = 512;
-
 /// Ticks after which extrapolation stops.
 const MAX_EXTRAPOLATED_TICKS: i32 = 24;
 
-/// How far a cube carries others, in 1/512 m.
-const REACH: f32 = 350.0;
+/// Height in 1/512 m above which cubes seldom reach the floor within a packet's time.
+const HIGH: i32 = 300;
+
 /// How far the player carries others, which it attracts, in 1/512 m.
 const PLAYER_REACH: f32 = 900.0;
 
@@ -66,50 +51,29 @@ const CONTACT_HEIGHT: f32 = 8.0;
 
 impl<'a> RigidBodyPredictor<'a> {
     /// Reuses the memory of `carriers`.
-    pub(crate) fn new(carriers: &'a mut Vec<RigidMotion>, reference: &QuantizedSnapshot) -> Self {
+    pub(crate) fn new(carriers: &'a mut Carriers, reference: &QuantizedSnapshot) -> Self {
         carriers.clear();
-        let player = reference.positions.first().copied().unwrap_or_default();
+        let player = match reference.is_empty() {
+            true => Position::default(),
+            false => reference.position(0),
+        };
         let identity = [0.0, 0.0, 0.0, 1.0];
         Self {
             carriers,
             player: RigidMotion {
                 from: player,
                 to: player,
-                rotation: matrix(identity),
+                turn: identity,
             },
-            player_rotation: identity,
-            body: Body {
-                half_side: 0.0,
-                position: [0.0; 3],
-                orientation: identity,
-                velocity: [0.0; 3],
-                spin: [0.0; 3],
-            },
+            player_rotation: matrix(identity),
+            alone: Extrapolation::default(),
+            around: None,
         }
     }
 
     fn is_near_player(&self, history: &KinematicHistory) -> bool {
-        let player = self.player.from;
-        let distance = std::array::from_fn(|axis| (history.position[axis] - player[axis]) as f32);
+        let distance = difference(history.position, self.player.from);
         history.cube != 0 && dot(distance, distance) < PLAYER_REACH * PLAYER_REACH
-    }
-
-    /// The mean of where nearby carriers move a point, weighted by distance.
-    fn carry(&self, point: Position) -> Option<Vector> {
-        let mut sum = [0.0; 3];
-        let mut weights = 0.0;
-        for carrier in &*self.carriers {
-            let distance: Vector =
-                std::array::from_fn(|axis| (carrier.from[axis] - point[axis]) as f32);
-            let square = dot(distance, distance);
-            if square < REACH * REACH {
-                let near = 1.0 - square / (REACH * REACH);
-                let weight = near * near;
-                weights += weight;
-                sum = add(sum, carrier.carry(point), weight);
-            }
-        }
-        (weights > 0.0).then(|| sum.map(|sum| sum / weights))
     }
 }
 
@@ -118,31 +82,42 @@ impl Predictor for RigidBodyPredictor<'_> {
     type Orientations = [Quaternion; ORIENTATION_CANDIDATES.len()];
     type Positions = [Position; POSITION_CANDIDATES.len()];
 
-    fn orientations(&mut self, history: &KinematicHistory) -> [Quaternion; 2] {
-        self.body = Body {
-            half_side: history.half_side,
-            position: history.position.map(|axis| axis as f32),
-            orientation: history.orientation,
-            velocity: history.velocity(),
-            spin: history.spin(),
-        };
-        self.body
-            .run(history.ticks.min(MAX_EXTRAPOLATED_TICKS) as usize);
-        let turned = if self.is_near_player(history) {
-            multiply(self.player_rotation, history.orientation)
-        } else {
-            spun(history)
-        };
-        [turned, self.body.orientation]
+    fn prepare(&self, histories: &mut [KinematicHistory]) {
+        // Those that are high up are computed together, because they touch nothing.
+        for high in [false, true] {
+            let (mut batch, mut count) = ([0; LANES], 0);
+            for place in 0..histories.len() {
+                if (histories[place].position[2] > HIGH) == high {
+                    batch[count] = place;
+                    count += 1;
+                }
+                if count == LANES || place + 1 == histories.len() {
+                    extrapolate(histories, &batch[..count]);
+                    count = 0;
+                }
+            }
+        }
     }
 
-    fn positions(
-        &mut self,
-        history: &KinematicHistory,
-        orientation: SmallestThree,
-    ) -> [Position; 4] {
+    fn orientations(&mut self, history: &KinematicHistory) -> [Quaternion; 3] {
+        self.alone = history
+            .extrapolation
+            .unwrap_or_else(|| Extrapolation::at_rest(history));
+        let turned = if self.is_near_player(history) {
+            multiply(self.player.turn, history.orientation)
+        } else {
+            self.alone.spun
+        };
+        self.around = self.carriers.carry(history.position);
+        let around = self.around.map_or(self.alone.orientation, |around| {
+            multiply(around.turn, history.orientation)
+        });
+        [turned, self.alone.orientation, around]
+    }
+
+    fn positions(&mut self, history: &KinematicHistory, orientation: Quaternion) -> [Position; 4] {
         let start = history.position.map(|axis| axis as f32);
-        let now = matrix(unpack(orientation));
+        let now = matrix(orientation);
         // Rolling keeps the lowest corner where it is.
         let roll = |position: Vector, rotation: &Matrix| {
             let half = history.half_side;
@@ -150,62 +125,105 @@ impl Predictor for RigidBodyPredictor<'_> {
             let (from, to) = (transform(rotation, corner), transform(&now, corner));
             std::array::from_fn(|axis| position[axis] + from[axis] - to[axis])
         };
-        let mut alone = self.body.position;
-        let rotation = matrix(self.body.orientation);
+        let mut alone = self.alone.position;
+        let rotation = matrix(self.alone.orientation);
         let heights = rotation[2].iter().map(|height| height.abs());
         let reach = history.half_side * heights.sum::<f32>();
         if alone[2] < reach + CONTACT_HEIGHT {
             alone = roll(alone, &rotation);
         }
         let moved = if self.is_near_player(history) {
-            self.player.carry(history.position)
+            let arm = difference(history.position, self.player.from);
+            let arm = transform(&self.player_rotation, arm);
+            std::array::from_fn(|axis| self.player.to[axis] as f32 + arm[axis])
         } else {
-            add(start, history.velocity(), history.ticks as f32)
+            add(start, self.alone.velocity, history.ticks as f32)
         };
+        let carried = self.around.map(|around| around.position);
         [
             roll(start, &matrix(history.orientation)),
             moved,
-            self.carry(history.position).unwrap_or(alone),
+            carried.unwrap_or(alone),
             alone,
         ]
         .map(quantize)
     }
 
-    fn update(
-        &mut self,
-        history: &KinematicHistory,
-        orientation: SmallestThree,
-        position: Position,
-    ) {
-        let rotation = step(unpack(orientation), history.orientation);
+    fn is_carried(&self) -> bool {
+        self.around.is_some()
+    }
+
+    fn alone(&self) -> Extrapolation {
+        self.alone
+    }
+
+    fn update(&mut self, history: &KinematicHistory, orientation: Quaternion, position: Position) {
         let motion = RigidMotion {
             from: history.position,
             to: position,
-            rotation: matrix(rotation),
+            turn: step(orientation, history.orientation),
         };
         if history.cube == 0 {
             self.player = motion;
-            self.player_rotation = rotation;
+            self.player_rotation = matrix(motion.turn);
         }
-        if self.carriers.len() < MAX_CARRIERS {
-            self.carriers.push(motion);
-        }
+        self.carriers.add(motion);
     }
 }
 
-/// The orientation after turning on at the mean spin, damped for collisions.
-fn spun(history: &KinematicHistory) -> Quaternion {
+/// Sets where up to [`LANES`] cubes are when they move on alone.
+fn extrapolate(histories: &mut [KinematicHistory], places: &[usize]) {
     const DAMPING: f32 = 0.87;
-    const STEPS: usize = 4;
-    let spin = add(history.spin(), history.long_spin(), 1.0);
-    let part = spin.map(|spin| spin * 0.5 * DAMPING * history.ticks as f32 / STEPS as f32);
-    (0..STEPS).fold(history.orientation, |orientation, _| {
-        turned(orientation, part)
-    })
+    const STEPS: usize = 2;
+    let Some(&first) = places.first() else {
+        return;
+    };
+    let ticks = histories[first].ticks;
+    // The first one fills the lanes that are left over.
+    let lanes: [usize; LANES] =
+        std::array::from_fn(|lane| places.get(lane).copied().unwrap_or(first));
+    let orientations = lanes.map(|lane| histories[lane].orientation);
+    let past = lanes.map(|lane| histories[lane].past_orientations());
+    let spins: [[Vector; LANES]; 2] = [0, 1].map(|which| {
+        let from = std::array::from_fn(|lane| {
+            past[lane][which].map_or(orientations[lane], |(orientation, _)| orientation)
+        });
+        let turns = extrapolation::turns(&orientations, &from);
+        std::array::from_fn(|lane| match past[lane][which] {
+            Some((_, ticks)) => turns[lane].map(|angle| angle / ticks),
+            None => [0.0; 3],
+        })
+    });
+    let mut bodies: [Body; LANES] = std::array::from_fn(|lane| {
+        let history = &histories[lanes[lane]];
+        Body {
+            half_side: history.half_side,
+            position: history.position.map(|axis| axis as f32),
+            orientation: history.orientation,
+            velocity: history.velocity(),
+            spin: spins[0][lane],
+        }
+    });
+    let velocities = bodies.map(|body| body.velocity);
+    extrapolation::run(&mut bodies, ticks.min(MAX_EXTRAPOLATED_TICKS) as usize);
+    let turns = std::array::from_fn(|lane| {
+        let spin = add(spins[0][lane], spins[1][lane], 1.0);
+        spin.map(|spin| spin * 0.5 * DAMPING * ticks as f32 / STEPS as f32)
+    });
+    let spun = extrapolation::turned_often(&orientations, &turns, STEPS);
+    for (lane, &place) in places.iter().enumerate() {
+        histories[place].extrapolation = Some(Extrapolation {
+            position: bodies[lane].position,
+            orientation: bodies[lane].orientation,
+            spun: spun[lane],
+            velocity: velocities[lane],
+            spins: spins.map(|spins| spins[lane]),
+        });
+    }
 }
 
 /// The nearest position within bounds: a cube that was teleported seems to move at any speed.
-fn quantize(position: Vector) -> Position {
+pub(super) fn quantize(position: Vector) -> Position {
     std::array::from_fn(|axis| {
         let bounds = POSITION[axis];
         let rounded = (position[axis] + 0.5_f32.copysign(position[axis])) as i32;
@@ -216,9 +234,10 @@ fn quantize(position: Vector) -> Position {
 #[cfg(test)]
 mod tests {
     use super::super::history::SnapshotHistory;
-    use super::super::rotation::pack;
+    use super::super::rotation::{pack, unpack};
     use super::*;
     use crate::ladder::ARITHMETIC;
+    use crate::quantize::smallest_three::SmallestThree;
     use crate::snapshot::QuantizedCube;
 
     const UPRIGHT: SmallestThree = SmallestThree {
@@ -254,10 +273,10 @@ mod tests {
                 additional: [Some((&previous, 1)); 2],
             };
             let history = snapshots.of(0);
-            let mut memory = Vec::new();
+            let mut memory = Carriers::default();
             let mut predictor = RigidBodyPredictor::new(&mut memory, &reference);
             predictor.orientations(&history);
-            for position in predictor.positions(&history, history.packed) {
+            for position in predictor.positions(&history, history.orientation) {
                 for (axis, bounds) in position.into_iter().zip(POSITION) {
                     assert!((bounds.min..=bounds.max).contains(&axis), "{position:?}");
                 }
@@ -275,7 +294,7 @@ mod tests {
             previous: None,
             additional: [None, None],
         };
-        let mut memory = Vec::new();
+        let mut memory = Carriers::default();
         let mut predictor = RigidBodyPredictor::new(&mut memory, &reference);
         let [player, carried] = [0, 1].map(|cube| snapshots.of(cube));
         // A quarter turn about z, and a metre along x.
@@ -283,10 +302,10 @@ mod tests {
             largest: 3,
             components: [256, 256, 511],
         };
-        predictor.update(&player, quarter, [512, 0, 600]);
-        let [with_player, _] = predictor.orientations(&carried);
+        predictor.update(&player, unpack(quarter), [512, 0, 600]);
+        let [with_player, ..] = predictor.orientations(&carried);
         assert_eq!(pack(with_player, 3)[2], 511);
-        let positions = predictor.positions(&carried, quarter);
+        let positions = predictor.positions(&carried, unpack(quarter));
         for axis in 0..3 {
             assert!(
                 positions[1][axis].abs_diff([512, 400, 600][axis]) <= 3,

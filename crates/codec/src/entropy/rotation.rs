@@ -4,19 +4,64 @@
 //! each of them, so that both sides get the same. No math library is used. A check in the packet covers the
 //! rest.
 
+use std::ops::{Add, Div, Mul, Neg, Sub};
+
+use wide::f32x4;
+
 use crate::quantize::smallest_three::SmallestThree;
 
-pub(crate) type Vector = [f32; 3];
+pub(crate) type Vector<T = f32> = [T; 3];
 /// x, y, z, w.
-pub(crate) type Quaternion = [f32; 4];
+pub(crate) type Quaternion<T = f32> = [T; 4];
 /// Rows.
-pub(crate) type Matrix = [Vector; 3];
+pub(crate) type Matrix<T = f32> = [Vector<T>; 3];
 
-pub(crate) fn dot(a: Vector, b: Vector) -> f32 {
+/// One number, or several that are computed at a time, each with the result that it has alone.
+pub(crate) trait Real:
+    Copy
+    + From<f32>
+    + Add<Output = Self>
+    + Sub<Output = Self>
+    + Mul<Output = Self>
+    + Div<Output = Self>
+    + Neg<Output = Self>
+{
+    fn root(self) -> Self;
+    /// One of two numbers: the first if this one is less than the `other`.
+    fn if_less(self, other: Self, yes: Self, no: Self) -> Self;
+}
+
+impl Real for f32 {
+    #[inline]
+    fn root(self) -> Self {
+        self.sqrt()
+    }
+
+    #[inline]
+    fn if_less(self, other: Self, yes: Self, no: Self) -> Self {
+        if self < other { yes } else { no }
+    }
+}
+
+impl Real for f32x4 {
+    #[inline]
+    fn root(self) -> Self {
+        self.sqrt()
+    }
+
+    #[inline]
+    fn if_less(self, other: Self, yes: Self, no: Self) -> Self {
+        self.simd_lt(other).select(yes, no)
+    }
+}
+
+#[inline]
+pub(crate) fn dot<T: Real>(a: Vector<T>, b: Vector<T>) -> T {
     a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
 }
 
-pub(crate) fn cross(a: Vector, b: Vector) -> Vector {
+#[inline]
+pub(crate) fn cross<T: Real>(a: Vector<T>, b: Vector<T>) -> Vector<T> {
     [
         a[1] * b[2] - a[2] * b[1],
         a[2] * b[0] - a[0] * b[2],
@@ -25,11 +70,19 @@ pub(crate) fn cross(a: Vector, b: Vector) -> Vector {
 }
 
 /// `a` + `b` × `times`.
-pub(crate) fn add(a: Vector, b: Vector, times: f32) -> Vector {
+#[inline]
+pub(crate) fn add<T: Real>(a: Vector<T>, b: Vector<T>, times: T) -> Vector<T> {
     std::array::from_fn(|axis| a[axis] + b[axis] * times)
 }
 
-pub(crate) fn transform(matrix: &Matrix, vector: Vector) -> Vector {
+/// `a` − `b`.
+#[inline]
+pub(crate) fn difference(a: [i32; 3], b: [i32; 3]) -> Vector {
+    std::array::from_fn(|axis| (a[axis] - b[axis]) as f32)
+}
+
+#[inline]
+pub(crate) fn transform<T: Real>(matrix: &Matrix<T>, vector: Vector<T>) -> Vector<T> {
     matrix.map(|row| dot(row, vector))
 }
 
@@ -38,10 +91,22 @@ const HALF_ROOT: f32 = std::f32::consts::FRAC_1_SQRT_2;
 /// Components have nine bits.
 const MAX_COMPONENT: f32 = 511.0;
 
+/// What each integer of a component stands for.
+static COMPONENTS: [f32; 512] = {
+    let mut components = [0.0; 512];
+    let mut component = 0;
+    while component < components.len() {
+        components[component] = (component as f32 / MAX_COMPONENT * 2.0 - 1.0) * HALF_ROOT;
+        component += 1;
+    }
+    components
+};
+
+#[inline]
 pub(crate) fn unpack(packed: SmallestThree) -> Quaternion {
-    let small = packed.components;
-    let [a, b, c] =
-        small.map(|component| (f32::from(component) / MAX_COMPONENT * 2.0 - 1.0) * HALF_ROOT);
+    let [a, b, c] = packed
+        .components
+        .map(|component| COMPONENTS[usize::from(component) % COMPONENTS.len()]);
     let rest = (1.0 - dot([a, b, c], [a, b, c])).max(0.0).sqrt();
     match packed.largest {
         0 => [rest, a, b, c],
@@ -61,9 +126,10 @@ pub(crate) fn pack(quaternion: Quaternion, largest: usize) -> [i32; 3] {
         _ => [x, y, z],
     };
     let sign = if quaternion[largest] < 0.0 { -1.0 } else { 1.0 };
+    let scale = sign * (HALF_ROOT * MAX_COMPONENT);
     others.map(|component| {
-        let packed = (component * sign / HALF_ROOT * 0.5 + 0.5) * MAX_COMPONENT;
-        ((packed + 0.5) as i32).clamp(0, MAX_COMPONENT as i32)
+        let packed = component * scale + (MAX_COMPONENT + 1.0) * 0.5;
+        (packed as i32).clamp(0, MAX_COMPONENT as i32)
     })
 }
 
@@ -81,7 +147,8 @@ pub(crate) fn by_size(quaternion: Quaternion) -> [usize; 4] {
     indices
 }
 
-pub(crate) fn multiply(a: Quaternion, b: Quaternion) -> Quaternion {
+#[inline]
+pub(crate) fn multiply<T: Real>(a: Quaternion<T>, b: Quaternion<T>) -> Quaternion<T> {
     [
         a[3] * b[0] + a[0] * b[3] + a[1] * b[2] - a[2] * b[1],
         a[3] * b[1] - a[0] * b[2] + a[1] * b[3] + a[2] * b[0],
@@ -91,31 +158,36 @@ pub(crate) fn multiply(a: Quaternion, b: Quaternion) -> Quaternion {
 }
 
 /// The rotation from `from` to `to`.
-pub(crate) fn step(to: Quaternion, from: Quaternion) -> Quaternion {
+#[inline]
+pub(crate) fn step<T: Real>(to: Quaternion<T>, from: Quaternion<T>) -> Quaternion<T> {
     multiply(to, [-from[0], -from[1], -from[2], from[3]])
 }
 
 /// The last row of the matrix: the heights of the body's axes.
-pub(crate) fn height_row([x, y, z, w]: Quaternion) -> Vector {
+#[inline]
+pub(crate) fn height_row<T: Real>([x, y, z, w]: Quaternion<T>) -> Vector<T> {
+    let two = T::from(2.0);
     [
-        2.0 * (x * z - y * w),
-        2.0 * (y * z + x * w),
-        1.0 - 2.0 * (x * x + y * y),
+        two * (x * z - y * w),
+        two * (y * z + x * w),
+        T::from(1.0) - two * (x * x + y * y),
     ]
 }
 
-pub(crate) fn matrix(quaternion: Quaternion) -> Matrix {
+#[inline]
+pub(crate) fn matrix<T: Real>(quaternion: Quaternion<T>) -> Matrix<T> {
     let [x, y, z, w] = quaternion;
+    let (one, two) = (T::from(1.0), T::from(2.0));
     [
         [
-            1.0 - 2.0 * (y * y + z * z),
-            2.0 * (x * y - z * w),
-            2.0 * (x * z + y * w),
+            one - two * (y * y + z * z),
+            two * (x * y - z * w),
+            two * (x * z + y * w),
         ],
         [
-            2.0 * (x * y + z * w),
-            1.0 - 2.0 * (x * x + z * z),
-            2.0 * (y * z - x * w),
+            two * (x * y + z * w),
+            one - two * (x * x + z * z),
+            two * (y * z - x * w),
         ],
         height_row(quaternion),
     ]
@@ -123,22 +195,54 @@ pub(crate) fn matrix(quaternion: Quaternion) -> Matrix {
 
 /// The rotation from `from` to `to` as axis times angle, in radians, by the series of the arc sine. The error
 /// is below a hundredth for angles up to one radian.
-pub(crate) fn turn(to: Quaternion, from: Quaternion) -> Vector {
+#[inline]
+pub(crate) fn turn<T: Real>(to: Quaternion<T>, from: Quaternion<T>) -> Vector<T> {
     let [x, y, z, w] = step(to, from);
     let sine = dot([x, y, z], [x, y, z]);
-    let series = 1.0 + sine * (1.0 / 6.0 + sine * (3.0 / 40.0 + sine * (5.0 / 112.0)));
-    let factor = if w < 0.0 { -2.0 } else { 2.0 } * series;
+    let [first, second, third] = [1.0 / 6.0, 3.0 / 40.0, 5.0 / 112.0].map(T::from);
+    let series = T::from(1.0) + sine * (first + sine * (second + sine * third));
+    let factor = w.if_less(T::from(0.0), T::from(-2.0), T::from(2.0)) * series;
     [x, y, z].map(|component| component * factor)
 }
 
-/// The orientation after a small turn, by the series of sine and cosine; normalized.
-pub(crate) fn turned(orientation: Quaternion, turn: Vector) -> Quaternion {
-    let half = turn.map(|angle| angle * 0.5);
+/// The orientation after a turn, by the series of sine and cosine; normalized.
+#[inline]
+pub(crate) fn turned<T: Real>(orientation: Quaternion<T>, turn: Vector<T>) -> Quaternion<T> {
+    normalized(turned_by_series(orientation, turn))
+}
+
+#[inline]
+pub(crate) fn normalized<T: Real>(quaternion: Quaternion<T>) -> Quaternion<T> {
+    let per_length = T::from(1.0) / square(quaternion).root();
+    quaternion.map(|part| part * per_length)
+}
+
+/// The same for a turn of less than half a radian, after which the length is nearly 1: one step of Newton's method
+/// normalizes it.
+#[inline]
+pub(crate) fn turned_a_little<T: Real>(
+    orientation: Quaternion<T>,
+    turn: Vector<T>,
+) -> Quaternion<T> {
+    let turned = turned_by_series(orientation, turn);
+    let per_length = T::from(1.5) - square(turned) * T::from(0.5);
+    turned.map(|part| part * per_length)
+}
+
+#[inline]
+fn turned_by_series<T: Real>(orientation: Quaternion<T>, turn: Vector<T>) -> Quaternion<T> {
+    let half = turn.map(|angle| angle * T::from(0.5));
     let square = dot(half, half);
-    let [x, y, z] = half.map(|half| half * (1.0 - square / 6.0));
-    let turned = multiply([x, y, z, 1.0 - square / 2.0], orientation);
-    let length = turned.iter().map(|part| part * part).sum::<f32>().sqrt();
-    turned.map(|part| part / length)
+    let one = T::from(1.0);
+    let sine = one - square * T::from(1.0 / 6.0);
+    let [x, y, z] = half.map(|half| half * sine);
+    multiply([x, y, z, one - square * T::from(0.5)], orientation)
+}
+
+/// Of the length.
+#[inline]
+fn square<T: Real>([x, y, z, w]: Quaternion<T>) -> T {
+    x * x + y * y + z * z + w * w
 }
 
 #[cfg(test)]

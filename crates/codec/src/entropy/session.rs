@@ -1,11 +1,13 @@
 //! The coding session of one packet, the same for encoding and decoding.
 
-use super::adaptive::AdaptiveState;
+use super::adaptive::{AdaptiveState, KeptState};
+use super::blend::Blend;
 use super::coder::{BinCoder, ONE};
 use super::history::SnapshotHistory;
-use super::layout::{FlagContexts, VARIANT_SLOTS};
-use super::mixing::{mix, update};
+use super::layout::{FlagContexts, Inputs, VARIANT_SLOTS};
+use super::mixing::{adapt, mix, move_weights, weight_steps};
 use super::model::TrainedModel;
+use super::rotation::Vector;
 use crate::ledger::{BitKind, Form};
 
 /// Observes every bin, to account for it or to count it.
@@ -16,6 +18,9 @@ pub(crate) trait CodingObserver {
 
     /// The bins that were just observed end a part of their field: its prefix if none, or this component.
     fn part_ends(&mut self, _: Option<usize>) {}
+
+    /// A field was coded for which there is a blend: its sum should have been the vector.
+    fn blended(&mut self, _: &Blend, _: impl FnOnce() -> Vector) {}
 
     /// The field whose bins were just observed, in three components, is coded in this form.
     fn note(&mut self, _: impl FnOnce() -> Form) {}
@@ -45,6 +50,8 @@ pub(crate) enum NonCanonical {
     },
     /// There is a shorter form, which the encoder would have used.
     Redundant,
+    /// There are more bins than the bytes hold.
+    PastEnd,
 }
 
 /// The state of a packet's coding.
@@ -54,20 +61,38 @@ pub(crate) struct Session<'a, B, O> {
     pub(crate) model: &'a TrainedModel,
     pub(crate) snapshots: SnapshotHistory<'a>,
     /// The reference's adaptive state.
-    pub(crate) state: &'a AdaptiveState,
+    pub(crate) state: &'a KeptState,
     /// The adaptive state after this packet, so far.
     pub(crate) next: &'a mut AdaptiveState,
 }
 
-/// A bin with contexts.
-#[derive(Clone, Copy)]
-pub(super) struct Bin<const N: usize> {
-    pub(super) element: Element,
-    /// Slots of the static inputs in the table of one variant.
-    pub(super) slots: [usize; N],
-    /// Indices of the weights and of the adaptive probability.
-    pub(super) weights: usize,
-    pub(super) adaptive: usize,
+/// A bin with contexts, and the adaptive numbers that its probability is made of.
+pub(super) struct Bin<'t, const N: usize> {
+    /// The static inputs.
+    pub(super) inputs: [i8; N],
+    pub(super) weights: [&'t mut Inputs; 2],
+    pub(super) adaptive: &'t mut u16,
+}
+
+impl<const N: usize> Bin<'_, N> {
+    /// Codes the bin with the mixed probability of its contexts, and updates the adaptive numbers. Returns the
+    /// probability, too.
+    #[inline(always)]
+    pub(super) fn code(self, bins: &mut impl BinCoder, value: bool) -> (bool, u32) {
+        let Self {
+            inputs,
+            weights,
+            adaptive,
+        } = self;
+        let (one, inputs) = mix(inputs, [&*weights[0], &*weights[1]], *adaptive);
+        let value = bins.bin(value, one);
+        let steps = weight_steps(inputs, one, value);
+        for set in weights {
+            move_weights(set, steps);
+        }
+        adapt(adaptive, value);
+        (value, one)
+    }
 }
 
 /// A flag with the values of its contexts.
@@ -82,19 +107,6 @@ pub(super) struct Flag<const N: usize> {
 }
 
 impl<B: BinCoder, O: CodingObserver> Session<'_, B, O> {
-    /// Codes a bin with the mixed probability of its contexts, and updates the adaptive state.
-    pub(super) fn bin<const N: usize>(&mut self, bin: Bin<N>, value: bool) -> bool {
-        let first = self.next.variant as usize * VARIANT_SLOTS;
-        let slots = bin.slots.map(|slot| first + slot);
-        let weights = &mut self.next.weights[bin.weights];
-        let adaptive = &mut self.next.adaptive[bin.adaptive];
-        let (one, inputs) = mix(&self.model.table, weights, *adaptive, slots);
-        let value = self.bins.bin(value, one);
-        update(weights, adaptive, &inputs, one, value);
-        self.observer.coded(bin.element, &slots, value, one);
-        value
-    }
-
     pub(super) fn flag<const N: usize>(&mut self, flag: Flag<N>, value: bool) -> bool {
         let Flag {
             kind,
@@ -103,13 +115,25 @@ impl<B: BinCoder, O: CodingObserver> Session<'_, B, O> {
             contexts,
             adaptive,
         } = flag;
-        let bin = Bin::<N> {
-            element: Element { kind, cube },
-            slots: std::array::from_fn(|input| group.slot(input, contexts[input])),
-            weights: group.weights,
-            adaptive: group.adaptive(adaptive),
+        let first = self.first_slot();
+        let slots = std::array::from_fn(|input| first + group.slot(input, contexts[input]));
+        let [sets, ..] = self.next.weights[group.weights()].as_chunks_mut().0 else {
+            unreachable!("a flag has two sets")
         };
-        self.bin(bin, value)
+        let bin = Bin::<N> {
+            inputs: slots.map(|slot| self.model.table[slot]),
+            weights: sets.each_mut(),
+            adaptive: &mut self.next.adaptive[group.adaptive(adaptive)],
+        };
+        let (value, one) = bin.code(&mut self.bins, value);
+        let element = Element { kind, cube };
+        self.observer.coded(element, &slots, value, one);
+        value
+    }
+
+    /// The first slot of the variant's table.
+    pub(super) const fn first_slot(&self) -> usize {
+        self.next.variant as usize * VARIANT_SLOTS
     }
 
     /// Codes a bin of constant probability; with `ONE / 2`, a bypass bin.

@@ -14,6 +14,8 @@ use super::nearest;
 pub const MIN_BITS: u8 = 2;
 /// Maximum bits of a component.
 pub const MAX_BITS: u8 = 15;
+/// Components of up to this many bits fit a word of 32, with the index of the largest.
+pub(crate) const MAX_NARROW_BITS: u8 = 10;
 
 /// A component cannot have this many bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -69,6 +71,27 @@ impl SmallestThree {
             largest: largest as u8,
             components: small,
         })
+    }
+
+    /// The same in half of the bits, if a component has at most [`MAX_NARROW_BITS`].
+    #[inline]
+    pub(crate) fn to_narrow_word(self) -> u32 {
+        let [a, b, c] = self.components.map(u32::from);
+        debug_assert!(a | b | c < 1 << MAX_NARROW_BITS);
+        u32::from(self.largest) << 30 | a << 20 | b << 10 | c
+    }
+
+    #[inline]
+    pub(crate) const fn from_narrow_word(word: u32) -> Self {
+        const COMPONENT: u32 = (1 << MAX_NARROW_BITS) - 1;
+        Self {
+            largest: (word >> 30) as u8,
+            components: [
+                (word >> 20 & COMPONENT) as u16,
+                (word >> 10 & COMPONENT) as u16,
+                (word & COMPONENT) as u16,
+            ],
+        }
     }
 
     /// The integers in one word, which is faster to compare.

@@ -3,13 +3,17 @@
 use allocation_counter::measure;
 use cubewire_codec::ladder::{AFFINE, LADDER};
 use cubewire_codec::{
-    Baseline, BitLedger, Decoder, Encoder, Limits, Packet, QuantizedSnapshot, Sequence, Snapshot,
+    Baseline, BitLedger, Decoder, Encoder, Limits, Packet, QuantizedSnapshot, References, Sequence,
+    Snapshot,
 };
 
 use crate::recording;
 
-/// Snapshots that each side keeps; the baseline is this many packets old.
-const RING: usize = 8;
+/// Ticks that a baseline is old.
+const AGE: usize = 6;
+
+/// Snapshots that each side keeps: the baseline, and two more references.
+const RING: usize = AGE + 3;
 
 #[test]
 fn encoding_and_decoding_allocate_nothing_once_warm() {
@@ -34,25 +38,32 @@ fn encoding_and_decoding_allocate_nothing_once_warm() {
         let [mut kept, mut decoded] = [Baseline::default(), Baseline::default()];
         let mut run = |states: &[Snapshot]| {
             for (tick, state) in states.iter().enumerate() {
-                let (sequence, slot) = (Sequence(tick as u16), tick % RING);
+                let sequence = Sequence(tick as u16);
                 current.quantize(state, stages.precision()).unwrap();
+                let held = |age: usize| Some(&sent[tick.checked_sub(age)? % RING]);
+                let references = References {
+                    baseline: held(AGE),
+                    additional: [held(AGE + 1), held(AGE + 2)],
+                };
                 encoder
                     .encode(
                         sequence,
                         stages,
                         &current,
-                        (tick >= RING).then_some(&sent[slot]),
+                        references,
                         &mut packet,
                         Some(&mut kept),
                     )
                     .unwrap();
-                decoder
-                    .decode(&packet.bytes, |_| Some(&received[slot]), &mut decoded)
-                    .unwrap();
+                let held = |sequence: Sequence| Some(&received[usize::from(sequence.0) % RING]);
+                decoder.decode(&packet.bytes, held, &mut decoded).unwrap();
+                let slot = tick % RING;
                 std::mem::swap(&mut sent[slot], &mut kept);
                 std::mem::swap(&mut received[slot], &mut decoded);
             }
         };
+        // The second time begins with full rings.
+        run(&states);
         run(&states);
         let allocations = measure(|| run(&states));
         assert_eq!(allocations.count_total, 0, "{}", rung.name);

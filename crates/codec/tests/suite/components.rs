@@ -44,7 +44,7 @@ fn lane(stages: Stages) -> Lane {
 fn numbers(snapshot: &QuantizedSnapshot, item: &BitItem) -> [i32; 3] {
     let cube = usize::from(item.cube.unwrap());
     match item.kind {
-        BitKind::Position => snapshot.positions()[cube],
+        BitKind::Position => snapshot.position(cube),
         BitKind::Velocity => snapshot.velocities()[cube],
         _ => snapshot.smallest_three(cube).components.map(i32::from),
     }

@@ -15,8 +15,9 @@ use rand_chacha::ChaCha8Rng;
 
 use crate::recording;
 use crate::scene::{Lane, any_stages, scenes};
+use crate::second_coder::Coder;
 use crate::second_decoder::{Cube, FloatCube, Kept, choose, decode, decode_block};
-use crate::wire_document::{example_packets, example_stages, example_states};
+use crate::wire_document::{DECISIONS, example_packets, example_stages, example_states};
 
 fn float_cubes(snapshot: &Snapshot) -> Vec<FloatCube> {
     let cubes = snapshot.cubes.iter().map(|cube| FloatCube {
@@ -42,9 +43,9 @@ fn integers(baseline: &Baseline) -> Vec<Cube> {
     };
     let precision = snapshot.precision();
     let cube = |index: usize| Cube {
-        interacting: snapshot.interacting()[index],
+        interacting: snapshot.is_interacting(index),
         position: widen(
-            snapshot.positions()[index],
+            snapshot.position(index),
             precision.position == Position::Full,
         ),
         orientation: match precision.orientation {
@@ -170,6 +171,60 @@ fn send_by_age(frames: &[(Sequence, Snapshot)], stages: &[Stages], older: &[[u16
     }
 }
 
+/// The second decoder alone reads packets, each of which carries a frame.
+pub(crate) fn read_by_second(
+    initial: &Snapshot,
+    packets: &[Vec<u8>],
+    frames: &[QuantizedSnapshot],
+) {
+    let initial = float_cubes(initial);
+    let mut held = HashMap::new();
+    for (packet, frame) in packets.iter().zip(frames) {
+        let kept = decode(packet, &initial, &held).unwrap();
+        let mut first = Baseline::default();
+        first.record(Sequence(kept.sequence), PREDICTED.stages, frame, None);
+        assert_eq!(integers(&first), kept.cubes);
+        held.insert(kept.sequence, kept);
+    }
+}
+
+#[test]
+fn bins_that_are_all_set_leave_zeros_of_which_eight_are_omitted() {
+    // Nothing moves, and all cubes toggle: every decision of the packet is a one.
+    let cube = |place: u8| CubeState {
+        position: Vec3::new(f32::from(place), 0.0, 0.5),
+        ..CubeState::default()
+    };
+    let initial = Snapshot {
+        cubes: (0..200).map(cube).collect(),
+    };
+    let mut toggled = initial.clone();
+    for cube in &mut toggled.cubes {
+        cube.interacting = true;
+    }
+    for rung in [ARITHMETIC, PREDICTED] {
+        let mut pair = Pair::new(&initial);
+        pair.send(
+            &(Sequence(7), toggled.clone()),
+            rung.stages,
+            None,
+            [None; 2],
+        );
+        let bytes = pair.lane.packet.bytes.clone();
+        // Header and check.
+        let bins = &bytes[7..];
+        assert!(
+            bins.len() > 8 && bins.iter().all(|&byte| byte == 0),
+            "{bins:?}"
+        );
+        for length in 7..bytes.len() + 12 {
+            let mut other = bytes.clone();
+            other.resize(length, 0);
+            assert_eq!(pair.reads(&other), length == bytes.len(), "{length}");
+        }
+    }
+}
+
 #[test]
 fn both_read_the_examples_of_the_document() {
     let (initial, states) = example_states();
@@ -194,6 +249,53 @@ fn both_read_the_examples_of_the_document() {
         }
     }
 }
+
+#[test]
+fn the_listed_bins_are_those_of_an_example() {
+    assert!(
+        DECISIONS == with_bins(),
+        "the bins should be those of write_the_bins_of_an_example"
+    );
+}
+
+#[test]
+#[ignore = "writes what the one above compares with"]
+fn write_the_bins_of_an_example() {
+    let folder = env!("CARGO_MANIFEST_DIR");
+    std::fs::write(format!("{folder}/DECISIONS.md"), with_bins()).unwrap();
+}
+
+/// DECISIONS.md with the bins of the example that the code writes now.
+fn with_bins() -> String {
+    let initial = float_cubes(&example_states().0);
+    let mut examples = example_packets().into_iter();
+    let packets = examples.find(|(name, _)| *name == "predicted").unwrap().1;
+    let mut held = HashMap::new();
+    for (packet, sequence) in packets.iter().zip([1000, 1006]) {
+        held.insert(sequence, decode(packet, &initial, &held).unwrap());
+    }
+    // After header and check, which name the rung there and the stages here.
+    let coded = &packets[2][6..];
+    let mut coder = Coder::new(coded, None);
+    let mut lines = vec![String::new()];
+    let mut choice = |one: i64| {
+        let bin = coder.bin(one);
+        let listed = format!("{}:{one}", u8::from(bin));
+        match lines.last_mut() {
+            Some(line) if line.is_empty() => *line = listed,
+            Some(line) if line.len() + listed.len() < LINE => *line += &format!(" {listed}"),
+            _ => lines.push(listed),
+        }
+        bin
+    };
+    let bytes = choose(&mut choice, (1012, 1), Some(1006), &initial, &held);
+    assert!(bytes.ends_with(coded), "{bytes:02x?}");
+    let (before, _) = DECISIONS.rsplit_once("```text\n").unwrap();
+    format!("{before}```text\n{}\n```\n", lines.join("\n"))
+}
+
+/// Characters of a line of the document.
+const LINE: usize = 112;
 
 #[test]
 fn both_read_real_play() {

@@ -209,8 +209,8 @@ fn a_drifted_adaptive_state_is_detected() {
 }
 
 #[test]
-fn work_does_not_grow_with_the_square_of_the_cubes() {
-    // All in one place, and all of them move: a hundred times the cubes of the demo.
+fn as_many_cubes_as_there_may_be_can_move_in_one_place() {
+    // Of their pairs, which there is no time for, only some are compared.
     let cube = CubeState::default();
     let initial = Snapshot {
         cubes: vec![cube; 65_536],

@@ -68,11 +68,22 @@ fn prediction_beats_the_bit_packed_reference() {
 
 #[test]
 fn a_ring_of_snapshots_is_small() {
+    const RING: usize = 256;
     let frames = recording::frames("dev-mix");
-    let mut replay = Replay::new(ladder::PREDICTED_POSITION, &frames[..20]);
-    while !replay.is_over() {
-        replay.step();
+    let bytes = |rung, start: usize| {
+        let mut replay = Replay::with_ring(rung, &frames[start..][..RING + 30], RING);
+        while !replay.is_over() {
+            replay.step();
+        }
+        replay.ring_bytes()
+    };
+    // Position 8 bytes, orientation 4, moved 1, falling 1/8; six references are no longer in the ring.
+    let flags = RING * (901 + 901_usize.div_ceil(64) * 8);
+    let expected = (RING + 6) * 901 * 12 + flags;
+    assert_eq!(bytes(ladder::PREDICTED_POSITION, 600), expected);
+    for start in [0, 300, 600, 900] {
+        let bytes = bytes(ladder::PREDICTED, start);
+        println!("{bytes} bytes from frame {start}");
+        assert!(bytes < 8_000_000, "{bytes} bytes from frame {start}");
     }
-    // Position 12 bytes, orientation 8, interacting 1, displacement 12, moved and falling 2.
-    assert_eq!(replay.ring_bytes(256), 256 * 901 * 35);
 }

@@ -10,7 +10,7 @@ use cubewire_codec::{
 /// Frames that a baseline is old.
 pub(crate) const AGE: usize = 6;
 
-/// Snapshots that either end keeps: the baseline, and the two before it.
+/// Snapshots that either end keeps at least: the baseline, and the two before it.
 const KEPT: usize = AGE + 2;
 
 /// Both ends of a lane over a perfect link, with what each keeps.
@@ -31,6 +31,11 @@ pub(crate) struct Replay<'a> {
 impl<'a> Replay<'a> {
     /// Starts before frame 6, the first that is sent. The rung has the recording's precision.
     pub(crate) fn new(rung: Rung, frames: &'a [QuantizedSnapshot]) -> Self {
+        Self::with_ring(rung, frames, KEPT)
+    }
+
+    /// The same with so many snapshots that either end keeps.
+    pub(crate) fn with_ring(rung: Rung, frames: &'a [QuantizedSnapshot], snapshots: usize) -> Self {
         let mut initial = Snapshot::default();
         frames[0].dequantize(&mut initial);
         let blank = || Baseline::default();
@@ -41,8 +46,8 @@ impl<'a> Replay<'a> {
             decoder: Decoder::new(initial, Limits::default()).unwrap(),
             current: frames[0].clone(),
             packet: Packet::default(),
-            sent: vec![blank(); KEPT],
-            received: vec![blank(); KEPT],
+            sent: vec![blank(); snapshots],
+            received: vec![blank(); snapshots],
             spare: [blank(), blank()],
             frame: AGE,
         }
@@ -56,11 +61,11 @@ impl<'a> Replay<'a> {
     pub(crate) fn step(&mut self) -> [Duration; 2] {
         // In play a snapshot has just been quantized: it is in the cache.
         self.current.copy_from(&self.frames[self.frame]);
-        let (sequence, slot) = (Sequence(self.frame as u16), self.frame % KEPT);
+        let (sequence, slot) = (Sequence(self.frame as u16), self.frame % self.sent.len());
         // The first packets are relative to the initial state: what was sent begins with frame 6.
         let at = |age: usize| {
             let frame = self.frame.checked_sub(age).filter(|&frame| frame >= AGE)?;
-            Some(&self.sent[frame % KEPT])
+            Some(&self.sent[frame % self.sent.len()])
         };
         let references = References {
             baseline: at(AGE),
@@ -82,7 +87,8 @@ impl<'a> Replay<'a> {
         let encode = start.elapsed();
 
         let start = Instant::now();
-        let held = |named: Sequence| Some(&self.received[usize::from(named.0) % KEPT]);
+        let held =
+            |named: Sequence| Some(&self.received[usize::from(named.0) % self.received.len()]);
         self.decoder
             .decode(&self.packet.bytes, held, decoded)
             .unwrap();
@@ -96,8 +102,8 @@ impl<'a> Replay<'a> {
         [encode, decode]
     }
 
-    /// Bytes that a ring of so many snapshots takes up.
-    pub(crate) fn ring_bytes(&self, snapshots: usize) -> usize {
-        self.sent[0].memory_bytes() * snapshots
+    /// Bytes that the ring of one end takes up.
+    pub(crate) fn ring_bytes(&self) -> usize {
+        Baseline::memory_bytes_of(&self.sent)
     }
 }

@@ -4,12 +4,13 @@
 use std::sync::LazyLock;
 
 use crate::second_decoder::check;
+use crate::second_predictor::Vector;
 
 /// Chooses the values of bins from *one*, instead of decoding them.
 pub(crate) type Choice<'a> = &'a mut dyn FnMut(i64) -> bool;
 
 /// The arithmetic decoder, which also encodes what it decodes (sections 3 and 16).
-struct Coder<'a> {
+pub(crate) struct Coder<'a> {
     bytes: &'a [u8],
     choice: Option<Choice<'a>>,
     at: usize,
@@ -21,7 +22,7 @@ struct Coder<'a> {
 }
 
 impl<'a> Coder<'a> {
-    fn new(bytes: &'a [u8], choice: Option<Choice<'a>>) -> Self {
+    pub(crate) fn new(bytes: &'a [u8], choice: Option<Choice<'a>>) -> Self {
         let mut coder = Self {
             bytes,
             choice,
@@ -43,7 +44,7 @@ impl<'a> Coder<'a> {
         self.at += 1;
     }
 
-    fn bin(&mut self, one: i64) -> bool {
+    pub(crate) fn bin(&mut self, one: i64) -> bool {
         let chosen = self.choice.as_mut().map(|choose| choose(one));
         let one = one as u32;
         let range = self.high - self.low;
@@ -70,8 +71,9 @@ impl<'a> Coder<'a> {
         let mut numbers = (0..=4).rev().map(ending_in);
         let number = numbers.find(|number| *number <= high);
         let number = number.expect("low ends in at least no zero bytes");
+        let least = self.written.len().saturating_sub(8);
         self.written.extend((number as u32).to_be_bytes());
-        while self.written.last() == Some(&0) {
+        while self.written.len() > least && self.written.last() == Some(&0) {
             self.written.pop();
         }
         self.written
@@ -83,18 +85,20 @@ struct Model {
     weights: [Vec<[i64; 8]>; 2],
     adaptive: [Vec<i64>; 2],
     errors: Vec<i64>,
+    blends: Vec<[i64; 8]>,
     table: [Vec<i64>; 2],
 }
 
-const WEIGHTS: usize = 296;
-const ADAPTIVE: usize = 4736;
-const ERRORS: usize = 4096;
-const TABLE: usize = 311_296;
+const WEIGHTS: usize = 634;
+const ADAPTIVE: usize = 2672;
+const ERRORS: usize = 2928;
+const BLENDS: usize = 528;
+const TABLE: usize = 179_200;
 
 static MODEL: LazyLock<Model> = LazyLock::new(|| {
     let bytes = include_bytes!("../../model.bin");
     let mut rest = bytes
-        .strip_prefix(b"CWPRIOR1")
+        .strip_prefix(b"CWPRIOR2")
         .expect("the file is a trained model");
     // Bytes that follow.
     let mut take = |length: usize| {
@@ -104,13 +108,13 @@ static MODEL: LazyLock<Model> = LazyLock::new(|| {
     };
     let recordings = usize::from(take(1)[0]);
     take(8 * recordings);
-    let mut weights = || {
-        let (sets, _) = take(16 * WEIGHTS).as_chunks::<16>();
+    let sets = |bytes: &[u8]| {
+        let (sets, _) = bytes.as_chunks::<16>();
         let word = |set: &[u8; 16], n: usize| i16::from_le_bytes([set[2 * n], set[2 * n + 1]]);
         let read = |set| [0, 1, 2, 3, 4, 5, 6, 7].map(|n| i64::from(word(set, n)));
         sets.iter().map(read).collect()
     };
-    let weights = [weights(), weights()];
+    let weights = [sets(take(16 * WEIGHTS)), sets(take(16 * WEIGHTS))];
     let mut words = |count: usize| {
         let (words, _) = take(2 * count).as_chunks::<2>();
         let read = |word: &[u8; 2]| i64::from(u16::from_le_bytes(*word));
@@ -118,6 +122,7 @@ static MODEL: LazyLock<Model> = LazyLock::new(|| {
     };
     let adaptive = [words(ADAPTIVE), words(ADAPTIVE)];
     let errors = words(ERRORS);
+    let blends = sets(take(16 * BLENDS));
     let mut table = || {
         let read = |byte: &u8| i64::from(byte.cast_signed());
         take(TABLE).iter().map(read).collect()
@@ -128,6 +133,7 @@ static MODEL: LazyLock<Model> = LazyLock::new(|| {
         weights,
         adaptive,
         errors,
+        blends,
         table,
     }
 });
@@ -169,10 +175,13 @@ pub(crate) const ANY_UNTOUCHED: usize = 5;
 pub(crate) const SAME_ORIENTATION: usize = 6;
 pub(crate) const SAME_POSITION: usize = 7;
 
-/// The component of a residual, with its contexts (section 4).
+/// The group of a residual's component, with its contexts (section 4).
 pub(crate) struct Residual {
-    pub(crate) component: usize,
+    pub(crate) group: usize,
     pub(crate) adaptive: usize,
+    pub(crate) k: usize,
+    /// *history o* or *history p*.
+    pub(crate) history: usize,
     pub(crate) contexts: [usize; 4],
 }
 
@@ -247,23 +256,23 @@ impl<'a> Bins<'a> {
         Ok(self.tables)
     }
 
-    fn bin(&mut self, weights: usize, adaptive: usize, slots: &[usize]) -> bool {
+    fn bin(&mut self, weights: [usize; 2], adaptive: usize, slots: &[usize]) -> bool {
         let mut inputs = [0; 8];
         for (input, slot) in inputs.iter_mut().zip(slots) {
             *input = 16 * MODEL.table[self.tables.variant][*slot];
         }
         inputs[slots.len()] = STRETCH[(self.tables.adaptive[adaptive] >> 4) as usize];
-        let weights = &mut self.tables.weights[weights];
-        let weighted = inputs
-            .iter()
-            .zip(weights.iter())
-            .map(|(input, w)| input * w);
+        inputs[slots.len() + 1] = 256;
+        let [u, v] = weights.map(|set| self.tables.weights[set]);
+        let weighted = (0..8).map(|i| inputs[i] * ((u[i] >> 1) + (v[i] >> 1)));
         let mixed = (weighted.sum::<i64>() >> 14).clamp(-2047, 2047);
         let one = squash(mixed);
         let bin = self.coder.bin(one);
         let error = i64::from(((i64::from(bin) * 65536 - one) >> 1) as i16);
-        for (w, input) in weights.iter_mut().zip(inputs) {
-            *w = (*w + ((input * 4 * error) >> 16)).clamp(-32768, 32767);
+        for set in weights {
+            for (w, input) in self.tables.weights[set].iter_mut().zip(inputs) {
+                *w = (*w + ((input * 2 * error) >> 16)).clamp(-32768, 32767);
+            }
         }
         self.adapt(adaptive, bin);
         bin
@@ -290,12 +299,12 @@ impl<'a> Bins<'a> {
         let slots: Vec<usize> = slots
             .map(|(input, context)| 2048 * flag + 1024 * input + context)
             .collect();
-        self.bin(flag, 16 * flag + adaptive, &slots)
+        self.bin([2 * flag, 2 * flag + 1], 16 * flag + adaptive, &slots)
     }
 
-    /// Whether an untouched cube changes (section 10).
-    pub(crate) fn untouched_changes(&mut self) -> bool {
-        let adaptive = 16 * RESTING_CHANGES + 15;
+    /// A flag without mixing (section 9).
+    pub(crate) fn unmixed(&mut self, flag: usize, adaptive: usize) -> bool {
+        let adaptive = 16 * flag + adaptive;
         let bin = self.coder.bin(self.tables.adaptive[adaptive]);
         self.adapt(adaptive, bin);
         bin
@@ -303,36 +312,44 @@ impl<'a> Bins<'a> {
 
     /// A bin of a residual (section 4).
     fn residual_bin(&mut self, of: &Residual, n: usize) -> usize {
-        let c = of.component;
-        let slot = |input: usize| 16384 + (4 * c + input) * 12288 + 48 * of.contexts[input] + n;
+        let g = of.group;
+        let slot = |input: usize| 16384 + (4 * g + input) * 13568 + 53 * of.contexts[input] + n;
         let slots = [0, 1, 2, 3].map(slot);
-        let adaptive = 128 + (16 * c + of.adaptive) * 48 + n;
-        usize::from(self.bin(8 + 48 * c + n, adaptive, &slots))
+        let adaptive = 128 + (16 * g + of.adaptive) * 53 + n;
+        let first = 16 + 206 * g;
+        let weights = if (7..=45).contains(&n) {
+            let w = first + 64 + n - 7;
+            [w, w + 103]
+        } else {
+            let w = first + 8 * n.min(7);
+            [w + of.k, w + 103 + of.history / 2]
+        };
+        usize::from(self.bin(weights, adaptive, &slots))
     }
 
     /// A residual (section 13).
     pub(crate) fn residual(&mut self, of: &Residual) -> i64 {
         let mut path = 1;
         for _ in 0..3 {
-            path = 2 * path + self.residual_bin(of, path);
+            path = 2 * path + self.residual_bin(of, path - 1);
         }
         let mut d = path - 8;
         if d == 0 {
             return 0;
         }
         if d == 7 {
-            while d < 20 && self.residual_bin(of, 8 + (d - 7).min(7)) == 1 {
+            while d < 20 && self.residual_bin(of, 7 + (d - 7).min(7)) == 1 {
                 d += 1;
             }
         }
-        let is_negative = self.residual_bin(of, 0) == 1;
+        let is_negative = self.residual_bin(of, 46 + d.min(7) - 1) == 1;
         let m = d.min(12);
         let mut size = 1;
         if d >= 2 {
-            let first = self.residual_bin(of, 16 + m - 2);
+            let first = self.residual_bin(of, 15 + m - 2);
             size = 2 * size + first as i64;
             if d >= 3 {
-                size = 2 * size + self.residual_bin(of, 27 + 2 * (m - 3) + first) as i64;
+                size = 2 * size + self.residual_bin(of, 26 + 2 * (m - 3) + first) as i64;
             }
         }
         for _ in 3..d {
@@ -349,6 +366,24 @@ impl<'a> Bins<'a> {
         let mut order: Vec<usize> = (0..candidates).collect();
         order.sort_by_key(|candidate| self.tables.errors[errors + candidate]);
         (order[0], order[1])
+    }
+
+    /// The sum of a blend (section 14).
+    pub(crate) fn blend(&self, blend: usize, differences: &[Vector]) -> Vector {
+        [0, 1, 2].map(|axis| {
+            let w = MODEL.blends[2 * blend + usize::from(axis == 2)];
+            let mut sum = 0.0;
+            for (w, difference) in w.into_iter().zip(differences) {
+                sum += (w as f32 * (1.0 / 4096.0)) * difference[axis];
+            }
+            sum
+        })
+    }
+
+    /// Whether the blend is the prediction (section 11).
+    pub(crate) fn is_blended(&self, blend: usize) -> bool {
+        let errors = &self.tables.errors[2400 + 2 * blend..];
+        errors[1] < errors[0]
     }
 
     /// Updates the mean error of each candidate of a class, and gives the best one (section 11).

@@ -105,13 +105,25 @@ pub(crate) fn turn(to: Quaternion, from: Quaternion) -> Vector {
     times([x, y, z], factor)
 }
 
-fn turned(q: Quaternion, angles: Vector) -> Quaternion {
+/// Not normalized, and the square of its length.
+fn series(q: Quaternion, angles: Vector) -> (Quaternion, f32) {
     let half = times(angles, 0.5);
     let s = dot(half, half);
-    let [x, y, z] = times(half, 1.0 - s / 6.0);
-    let r = product([x, y, z, 1.0 - s / 2.0], q);
-    let length = (r[0] * r[0] + r[1] * r[1] + r[2] * r[2] + r[3] * r[3]).sqrt();
-    r.map(|part| part / length)
+    let [x, y, z] = times(half, 1.0 - s * (1.0 / 6.0));
+    let r = product([x, y, z, 1.0 - s * 0.5], q);
+    (r, r[0] * r[0] + r[1] * r[1] + r[2] * r[2] + r[3] * r[3])
+}
+
+pub(crate) fn turned(q: Quaternion, angles: Vector) -> Quaternion {
+    let (r, square) = series(q, angles);
+    let factor = 1.0 / square.sqrt();
+    r.map(|part| part * factor)
+}
+
+fn turned_slightly(q: Quaternion, angles: Vector) -> Quaternion {
+    let (r, square) = series(q, angles);
+    let factor = 1.5 - square * 0.5;
+    r.map(|part| part * factor)
 }
 
 /// The quaternion of *largest* and a, b, c.
@@ -130,8 +142,8 @@ pub(crate) fn unpack(packed: [i64; 4]) -> Quaternion {
 pub(crate) fn pack(q: Quaternion, largest: usize) -> [i64; 3] {
     let sign = if q[largest] < 0.0 { -1.0 } else { 1.0 };
     let word = |place: usize| {
-        let word = (q[place] * sign / FRAC_1_SQRT_2 * 0.5 + 0.5) * 511.0;
-        ((word + 0.5) as i64).clamp(0, 511)
+        let word = q[place] * (sign * (FRAC_1_SQRT_2 * 511.0)) + 256.0;
+        (word as i64).clamp(0, 511)
     };
     match largest {
         0 => [1, 2, 3].map(word),
@@ -169,7 +181,7 @@ impl Body {
             self.velocity = self.velocity.map(|part| hold(part, max_velocity));
             self.spin = self.spin.map(|part| hold(part, max_spin));
             self.position = plus(self.position, self.velocity);
-            self.orientation = turned(self.orientation, self.spin);
+            self.orientation = turned_slightly(self.orientation, self.spin);
         }
     }
 
@@ -186,8 +198,8 @@ impl Body {
         });
         let height = self.position[2];
         let low: Vec<Vector> = corners.filter(|arm| height + arm[2] < 44.0).collect();
-        let inertia = half * half * (2.0 / 3.0);
-        for arm in low.iter().chain(&low) {
+        let per_inertia = 1.0 / (half * half * (2.0 / 3.0));
+        for arm in &low {
             let gap = height + arm[2];
             let motion = plus(self.velocity, cross(self.spin, *arm));
             let lowest = -gap.max(0.0);
@@ -195,11 +207,10 @@ impl Body {
                 continue;
             }
             let change = [-motion[0], -motion[1], lowest - motion[2]];
-            let whole = 1.0 + dot(*arm, *arm) / inertia;
-            let along = dot(*arm, change) / inertia;
-            let impulse = over(plus(change, times(*arm, along)), whole);
+            let along = dot(*arm, change) * per_inertia;
+            let impulse = times(plus(change, times(*arm, along)), 1.0 / 5.5);
             self.velocity = plus(self.velocity, impulse);
-            self.spin = plus(self.spin, times(cross(*arm, impulse), 1.0 / inertia));
+            self.spin = plus(self.spin, times(cross(*arm, impulse), per_inertia));
         }
     }
 }
@@ -208,13 +219,7 @@ impl Body {
 struct Carrier {
     from: Vector,
     to: Vector,
-    rotation: Matrix,
-}
-
-impl Carrier {
-    fn carry(&self, position: Vector) -> Vector {
-        plus(self.to, apply(self.rotation, minus(position, self.from)))
-    }
+    turn: Quaternion,
 }
 
 /// How many cubes become carriers.
@@ -224,19 +229,16 @@ pub(crate) const MAX_CARRIERS: usize = 512;
 pub(crate) struct Carriers {
     all: Vec<Carrier>,
     first: Carrier,
-    first_turn: Quaternion,
 }
 
 impl Carriers {
     /// None yet. Cube 0 stands at `from`.
     pub(crate) fn new(from: [i64; 3]) -> Self {
         let from = floats(from);
-        let rotation = matrix(IDENTITY);
-        let to = from;
+        let (to, turn) = (from, IDENTITY);
         Self {
             all: Vec::new(),
-            first: Carrier { from, to, rotation },
-            first_turn: IDENTITY,
+            first: Carrier { from, to, turn },
         }
     }
 
@@ -247,18 +249,17 @@ impl Carriers {
         from: ([i64; 3], [i64; 4]),
         to: ([i64; 3], [i64; 4]),
     ) {
-        let step = step(unpack(to.1), unpack(from.1));
+        let turn = step(unpack(to.1), unpack(from.1));
         let carrier = || Carrier {
             from: floats(from.0),
             to: floats(to.0),
-            rotation: matrix(step),
+            turn,
         };
         if self.all.len() < MAX_CARRIERS {
             self.all.push(carrier());
         }
         if is_first {
             self.first = carrier();
-            self.first_turn = step;
         }
     }
 }
@@ -270,6 +271,7 @@ pub(crate) struct Predictor<'a> {
     ticks: f32,
     carriers: &'a Carriers,
     is_near: bool,
+    is_resting: bool,
     extrapolated: Body,
 }
 
@@ -280,9 +282,12 @@ impl<'a> Predictor<'a> {
         ticks: i64,
         carriers: &'a Carriers,
         is_first: bool,
+        is_resting: bool,
     ) -> Self {
         let mut extrapolated = *body;
-        extrapolated.extrapolate(ticks.min(24));
+        if !is_resting {
+            extrapolated.extrapolate(ticks.min(24));
+        }
         let distance = minus(body.position, carriers.first.from);
         Self {
             body,
@@ -290,20 +295,25 @@ impl<'a> Predictor<'a> {
             ticks: ticks as f32,
             carriers,
             is_near: !is_first && dot(distance, distance) < 810_000.0,
+            is_resting,
             extrapolated,
         }
     }
 
-    pub(crate) fn orientations(&self) -> [Quaternion; 2] {
+    pub(crate) fn orientations(&self) -> [Quaternion; 3] {
         let q = self.body.orientation;
         let first = if self.is_near {
-            product(self.carriers.first_turn, q)
+            product(self.carriers.first.turn, q)
+        } else if self.is_resting {
+            q
         } else {
             let spin = plus(self.body.spin, self.long_spin);
-            let angles = spin.map(|part| part * 0.5 * 0.87 * self.ticks / 4.0);
-            (0..4).fold(q, |q, _| turned(q, angles))
+            let angles = spin.map(|part| part * 0.5 * 0.87 * self.ticks / 2.0);
+            (0..2).fold(q, |q, _| turned(q, angles))
         };
-        [first, self.extrapolated.orientation]
+        let second = self.extrapolated.orientation;
+        let third = self.around().map(|around| product(around.1, q));
+        [first, second, third.unwrap_or(second)]
     }
 
     /// Positions, once the new packed are known.
@@ -327,38 +337,62 @@ impl<'a> Predictor<'a> {
             }
         };
         let second = if self.is_near {
-            self.carriers.first.carry(place)
+            let first = &self.carriers.first;
+            plus(
+                first.to,
+                apply(matrix(first.turn), minus(place, first.from)),
+            )
         } else {
             plus(place, times(self.body.velocity, self.ticks))
         };
         [
             roll(place, matrix(self.body.orientation)),
             second,
-            self.carried(place).unwrap_or(fourth),
+            self.around().map_or(fourth, |around| around.0),
             fourth,
         ]
         .map(in_range)
     }
 
-    /// The third candidate of the position.
-    fn carried(&self, position: Vector) -> Option<Vector> {
-        let (mut sum, mut weight) = ([0.0; 3], 0.0);
+    /// Whether any carriers are near.
+    pub(crate) fn is_carried(&self) -> bool {
+        self.around().is_some()
+    }
+
+    /// Where carriers that are near take the cube, and how they turn.
+    fn around(&self) -> Option<(Vector, Quaternion)> {
+        let place = self.body.position;
+        let (mut step, mut arm, mut turn) = ([0.0; 3], [0.0; 3], [0.0; 4]);
+        let mut weight = 0.0;
         for carrier in &self.carriers.all {
-            let distance = minus(carrier.from, position);
+            let distance = minus(carrier.from, place);
             let s = dot(distance, distance);
             if s < 122_500.0 {
                 let n = 1.0 - s / 122_500.0;
                 let w = n * n;
-                sum = plus(sum, times(carrier.carry(position), w));
                 weight += w;
+                step = plus(step, times(minus(carrier.to, carrier.from), w));
+                arm = plus(arm, times(minus(place, carrier.from), w));
+                let signed = if carrier.turn[3] < 0.0 { -w } else { w };
+                for (sum, part) in turn.iter_mut().zip(carrier.turn) {
+                    *sum += part * signed;
+                }
             }
         }
-        (weight > 0.0).then(|| over(sum, weight))
+        if turn[3] <= 0.0 {
+            return None;
+        }
+        let [x, y, z, w] = turn;
+        let factor = 1.0 / (x * x + y * y + z * z + w * w).sqrt();
+        let turn = turn.map(|part| part * factor);
+        let (step, arm) = (over(step, weight), over(arm, weight));
+        let swing = minus(apply(matrix(turn), arm), arm);
+        Some((plus(plus(place, step), swing), turn))
     }
 }
 
 /// Rounded, and held inside the range of a position.
-fn in_range([x, y, z]: Vector) -> [i64; 3] {
+pub(crate) fn in_range([x, y, z]: Vector) -> [i64; 3] {
     hold([round(x), round(y), round(z)])
 }
 

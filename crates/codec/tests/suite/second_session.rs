@@ -11,8 +11,8 @@ use crate::second_coder::{
 };
 use crate::second_decoder::{Cube, Kept, precision, quantized_position};
 use crate::second_predictor::{
-    Body, Carriers, MAX_CARRIERS, Predictor, Quaternion, Vector, floats, over, pack, plus, times,
-    turn, unpack,
+    Body, Carriers, MAX_CARRIERS, Predictor, Quaternion, Vector, floats, in_range, minus, over,
+    pack, plus, times, turn, turned, unpack,
 };
 
 /// The adaptive state that is kept with a snapshot (section 5).
@@ -77,28 +77,30 @@ fn squared_distance(a: [i64; 3], b: [i64; 3]) -> i64 {
 /// The check (section 2).
 pub(crate) fn check_number(sequence: u16, cubes: &[Cube]) -> i64 {
     let mix = |h: u64, v: u64| (h.rotate_left(29) ^ v).wrapping_mul(0x9E37_79B9_7F4A_7C15);
-    let mut sums = [1, 2, 3, 4].map(|place| u64::from(sequence) << 3 | place);
-    for (n, cube) in cubes.iter().enumerate() {
+    let fold = |h: u64| mix(0, h ^ h >> 32);
+    let hashes = cubes.iter().enumerate().map(|(n, cube)| {
         let [x, y, z] = cube.position.map(|part| u64::from(part as u32));
         let place = x ^ y << 21 ^ z << 42 ^ u64::from(cube.interacting) << 63;
         let [largest, a, b, c] = cube.orientation.map(|word| word as u64);
         let packed = c | b << 16 | a << 32 | largest << 48;
-        sums[n % 4] = mix(mix(sums[n % 4], place), packed);
-    }
-    (sums.into_iter().fold(0, mix) >> 50) as i64
+        fold(fold(mix(mix(n as u64, place), packed)))
+    });
+    let sum = hashes.fold(0, u64::wrapping_add);
+    (fold(mix(sequence.into(), sum)) >> 50) as i64
 }
 
 /// The kinematic history of a cube (section 8).
 struct History {
     long: [i64; 3],
     short: [i64; 3],
-    /// The contexts *L*, *S*, *LT*, *ST*, *C*, *A* and *I*.
+    /// The contexts *L*, *S*, *LT*, *ST*, *C*, *A*, *K* and *I*.
     l: usize,
     s: usize,
     lt: usize,
     st: usize,
     c: usize,
     a: usize,
+    k: usize,
     i: usize,
     /// With half, p, q, velocity and spin.
     body: Body,
@@ -150,18 +152,26 @@ impl Past<'_> {
             })
         };
         let newer = first.or(previous);
+        let has_moved = self.moved.is_some_and(|moved| moved[n]);
+        let is_active = has_moved || first.is_some_and(|first| first.cubes[n] != *cube);
+        let unless_resting = |motion: Vector| match n == 0 || is_active {
+            true => motion,
+            false => [0.0; 3],
+        };
         let velocity = plus(speed(newer), speed(second.or(newer)));
         let body = Body {
             half: if n == 0 { 384.0 } else { 102.4 },
             position: floats(p),
             orientation: q,
-            velocity: times(velocity, 0.5),
-            spin: spin(newer),
+            velocity: unless_resting(times(velocity, 0.5)),
+            spin: unless_resting(spin(newer)),
         };
         let clearance = body.clearance() as i64;
         let steps = [-12, 5, 19, 59, 150].into_iter();
         let distance = squared_distance(p, self.cubes[0].position) as f32;
-        let has_moved = self.moved.is_some_and(|moved| moved[n]);
+        let c = steps.filter(|most| clearance > *most).count();
+        // 0 for cube 0, too.
+        let a = (distance.sqrt() / 64.0).min(15.0) as usize;
         History {
             long,
             short,
@@ -169,13 +179,13 @@ impl Past<'_> {
             s: largest_mag(short),
             lt: mag(change(previous)),
             st: mag(change(first)),
-            c: steps.filter(|most| clearance > *most).count(),
-            // 0 for cube 0, too.
-            a: (distance.sqrt() / 64.0).min(15.0) as usize,
+            c,
+            a,
+            k: if c <= 4 { c } else { 5 + (a >> 2).min(2) },
             i: usize::from(cube.interacting),
             body,
-            long_spin: spin(previous),
-            is_active: has_moved || first.is_some_and(|first| first.cubes[n] != *cube),
+            long_spin: unless_resting(spin(previous)),
+            is_active,
         }
     }
 }
@@ -226,10 +236,31 @@ impl Session<'_> {
         }
         if self.bins.flag(ANY_UNTOUCHED, 0, &[]) {
             let count = self.changes;
-            for n in untouched {
-                self.cube(n);
-            }
+            self.groups(&untouched);
             self.bins.require(self.changes > count, REDUNDANT);
+        }
+    }
+
+    /// The groups of step 4 (section 9).
+    fn groups(&mut self, untouched: &[usize]) {
+        let mut group = Vec::new();
+        let mut context = 1;
+        for (place, n) in untouched.iter().enumerate() {
+            if self.touched[*n].is_some() {
+                self.cube(*n);
+            } else {
+                group.push(*n);
+            }
+            let is_last = place + 1 == untouched.len();
+            if group.len() == 16 || (is_last && !group.is_empty()) {
+                let any = self.bins.unmixed(ANY_UNTOUCHED, context);
+                let count = self.changes;
+                for n in group.drain(..).filter(|_| any) {
+                    self.cube(n);
+                }
+                self.bins.require(self.changes > count || !any, REDUNDANT);
+                context = 1 + usize::from(any);
+            }
         }
     }
 
@@ -273,7 +304,7 @@ impl Session<'_> {
             let contexts = [16 * l + lt, 2 * (16 * s + st) + i];
             self.bins.flag(ACTIVE_CHANGES, l, &contexts)
         } else if t == 15 {
-            self.bins.untouched_changes()
+            self.bins.unmixed(RESTING_CHANGES, 15)
         } else {
             self.bins.flag(RESTING_CHANGES, t, &[2 * t + i])
         };
@@ -298,27 +329,48 @@ impl Session<'_> {
     fn predictor(&self, n: usize) -> Predictor<'_> {
         let history = &self.histories[n];
         let (body, spin) = (&history.body, history.long_spin);
-        Predictor::new(body, spin, self.ticks, &self.carriers, n == 0)
+        let is_resting = n > 0 && !history.is_active;
+        Predictor::new(body, spin, self.ticks, &self.carriers, n == 0, is_resting)
     }
 
     /// An orientation (section 11).
     fn orientation(&mut self, n: usize, prediction_history: &mut PredictionHistory) {
-        let candidates: [Quaternion; 2] = if self.bins.variant() == 1 {
+        let candidates: [Quaternion; 3] = if self.bins.variant() == 1 {
             self.predictor(n).orientations()
         } else {
-            [self.histories[n].body.orientation; 2]
+            [self.histories[n].body.orientation; 3]
         };
         let history = &self.histories[n];
         let (s, lt, st) = (history.s, history.lt, history.st);
         let (c, a, q) = (history.c, history.a, history.body.orientation);
         let old = self.old_predictions[n];
-        let class = 16 * (2 * c + old.best_orientation) + a;
-        let errors = 4 * class;
+        let class = 16 * (3 * c + old.best_orientation) + a;
+        let errors = 3 * class;
         let (selected, secondary) = self.bins.best_candidates(errors, candidates.len());
+        let blend = 4 * (3 * c + selected) + (a >> 2);
+        let blended = (self.bins.variant() == 1).then(|| {
+            let t = turn(candidates[selected], q);
+            let ticks = self.ticks as f32;
+            let to = |angles: Vector| times(minus(angles, t), 181.0);
+            let differences = [
+                to(turn(candidates[secondary], q)),
+                to(times(history.body.spin, ticks)),
+                to(times(history.long_spin, ticks)),
+                to([0.0; 3]),
+            ];
+            let sum = self.bins.blend(blend, &differences);
+            turned(candidates[selected], times(sum, 1.0 / 181.0))
+        });
+        let is_blended = blended.is_some() && self.bins.is_blended(blend);
+        let prediction = match blended {
+            Some(blended) if is_blended => blended,
+            _ => candidates[selected],
+        };
+        let k = history.k;
         let contexts = [16 * lt + st, 16 * c + selected];
         if !self.bins.flag(SAME_ORIENTATION, c, &contexts) {
-            let largest = self.largest(candidates[selected], lt);
-            let prediction = pack(candidates[selected], largest);
+            let largest = self.largest(prediction, lt);
+            let prediction = pack(prediction, largest);
             let secondary = pack(candidates[secondary], largest);
             let reference = pack(q, largest);
             let history_o = if old.is_known { old.orientation + 1 } else { 0 };
@@ -328,12 +380,14 @@ impl Session<'_> {
                 let missed = prediction_history.orientation;
                 let prediction = prediction[component];
                 let residual = self.bins.residual(&Residual {
-                    component,
+                    group: 0,
                     adaptive: missed,
+                    k,
+                    history: history_o,
                     contexts: [
                         16 * history_o + missed,
-                        8 * signed_mag(reference[component] - prediction) + c,
-                        8 * signed_mag(secondary[component] - prediction) + c,
+                        8 * signed_mag(reference[component] - prediction) + k,
+                        8 * signed_mag(secondary[component] - prediction) + k,
                         16 * missed + s,
                     ],
                 });
@@ -347,10 +401,15 @@ impl Session<'_> {
             self.bins.require(differs, REDUNDANT);
         }
         let now = unpack(self.cubes[n].orientation);
-        let off = candidates.map(|prediction| {
+        let error = |prediction| {
             let [x, y, z] = turn(now, prediction);
             ((x.abs() + y.abs() + z.abs()) * 181.0) as i64
-        });
+        };
+        let off = candidates.map(error);
+        if let Some(blended) = blended {
+            let off = [off[selected], error(blended)];
+            self.bins.update_errors(2400 + 2 * blend, &off);
+        }
         prediction_history.best_orientation = self.bins.update_errors(errors, &off);
     }
 
@@ -385,8 +444,28 @@ impl Session<'_> {
         let (l, s, c, a) = (history.l, history.s, history.c, history.a);
         let old = self.old_predictions[n];
         let class = 16 * (4 * c + old.best_position) + a;
-        let errors = 4 * (512 + class);
+        let errors = 864 + 4 * class;
         let (selected, secondary) = self.bins.best_candidates(errors, candidates.len());
+        let carried = self.bins.variant() == 1 && self.predictor(n).is_carried();
+        let blend = 72 + 8 * (4 * c + selected) + 4 * usize::from(carried) + (a >> 2);
+        let blended = (self.bins.variant() == 1).then(|| {
+            let s = candidates[selected];
+            let t = floats(difference(p, s));
+            let ticks = self.ticks as f32;
+            let mut differences: Vec<Vector> = candidates
+                .iter()
+                .map(|candidate| floats(difference(*candidate, s)))
+                .collect();
+            differences.push(plus(t, times(history.body.velocity, ticks)));
+            differences.push(plus(t, times(floats(long), ticks / 6.0)));
+            differences.push(t);
+            in_range(plus(floats(s), self.bins.blend(blend, &differences)))
+        });
+        let prediction = match blended {
+            Some(blended) if self.bins.is_blended(blend) => blended,
+            _ => candidates[selected],
+        };
+        let k = history.k;
         let turns = usize::from(packed != self.reference[n].orientation);
         let missed_o = prediction_history.orientation;
         let contexts = [2 * (16 * s + l) + turns, 2 * (16 * missed_o + s) + turns];
@@ -395,14 +474,16 @@ impl Session<'_> {
             let history_p = if old.is_known { old.position + 1 } else { 0 };
             for axis in [2, 0, 1] {
                 let missed = prediction_history.position;
-                let prediction = candidates[selected][axis];
+                let prediction = prediction[axis];
                 let residual = self.bins.residual(&Residual {
-                    component: 3 + axis,
+                    group: 1 + axis / 2,
                     adaptive: missed,
+                    k,
+                    history: history_p,
                     contexts: [
                         16 * history_p + missed,
                         8 * signed_mag(p[axis] - prediction) + jump.min(7),
-                        8 * signed_mag(candidates[secondary][axis] - prediction) + c,
+                        8 * signed_mag(candidates[secondary][axis] - prediction) + k,
                         16 * missed + missed_o,
                     ],
                 });
@@ -418,15 +499,17 @@ impl Session<'_> {
             self.bins.require(differs, REDUNDANT);
         }
         let now = self.cubes[n].position;
-        let off: Vec<i64> = candidates
-            .iter()
-            .map(|prediction| {
-                difference(now, *prediction)
-                    .iter()
-                    .map(|part| part.abs())
-                    .sum()
-            })
-            .collect();
+        let error = |prediction: &[i64; 3]| {
+            difference(now, *prediction)
+                .iter()
+                .map(|part| part.abs())
+                .sum()
+        };
+        let off: Vec<i64> = candidates.iter().map(error).collect();
+        if let Some(blended) = blended {
+            let off = [off[selected], error(&blended)];
+            self.bins.update_errors(2400 + 2 * blend, &off);
+        }
         prediction_history.best_position = self.bins.update_errors(errors, &off);
     }
 }

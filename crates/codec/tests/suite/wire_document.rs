@@ -21,7 +21,7 @@ use glam::{Quat, Vec3};
 use crate::scene::Lane;
 
 const DOCUMENT: &str = include_str!("../../WIRE.md");
-const DECISIONS: &str = include_str!("../../DECISIONS.md");
+pub(crate) const DECISIONS: &str = include_str!("../../DECISIONS.md");
 const MODEL: &[u8] = include_bytes!("../../model.bin");
 
 /// Cells of the table rows of a document that start with `first`.
@@ -144,6 +144,7 @@ fn the_trained_model_is_as_long_as_its_tables() {
         ("sets of weights", 8 * 2),
         ("adaptive probabilities", 2),
         ("mean errors", 2),
+        ("blends", 8 * 2),
         ("table", 1),
     ]
     .into_iter()
@@ -156,7 +157,7 @@ fn the_trained_model_is_as_long_as_its_tables() {
         (MODEL, TrainedModel::shipped().trained_on().len()),
         (&TrainedModel::untrained().to_bytes(), 0),
     ] {
-        assert_eq!(&model[..8], b"CWPRIOR1");
+        assert_eq!(&model[..8], b"CWPRIOR2");
         assert_eq!(usize::from(model[8]), recordings);
         assert_eq!(model.len(), 8 + 1 + recordings * 8 + bytes);
     }
@@ -173,17 +174,20 @@ fn the_tables_have_room_for_every_flag_component_and_class() {
         let start = format!("| {flag} | ");
         section_4().lines().any(|line| line.starts_with(&start))
     });
-    let (flags, components, bins, adaptive_contexts) = (flags.count(), 6, 48, 16);
-    assert_eq!(part("sets of weights").0, flags + components * bins);
+    let (flags, groups, bins, adaptive_contexts) = (flags.count(), 3, 53, 16);
+    // Bins 0..=6 and all signs have eight sets of either kind.
+    let sets = 2 * (8 * (7 + 1) + (45 - 7 + 1));
+    assert_eq!(part("sets of weights").0, 2 * flags + groups * sets);
     assert_eq!(
         part("adaptive probabilities").0,
-        adaptive_contexts * (flags + components * bins)
+        adaptive_contexts * (flags + groups * bins)
     );
-    assert_eq!(
-        part("table").0,
-        flags * 2 * 1024 + components * 4 * 256 * bins
-    );
-    assert_eq!(part("mean errors").0, 2 * 512 * 4);
+    assert_eq!(part("table").0, flags * 2 * 1024 + groups * 4 * 256 * bins);
+    let (clearances, candidates, distances) = (6, [3, 4], 16);
+    let errors = candidates.map(|candidates| clearances * candidates * distances * candidates);
+    let blends = clearances * distances / 4 * (candidates[0] + 2 * candidates[1]);
+    assert_eq!(part("blends").0, 2 * blends);
+    assert_eq!(part("mean errors").0, errors[0] + errors[1] + 2 * blends);
 }
 
 /// The text of section 4 of DECISIONS.md.
@@ -324,8 +328,8 @@ fn codes(stages: &Stages) -> String {
     text
 }
 
-#[test]
-fn the_examples_are_what_the_code_writes_and_reads() {
+/// The text of section 13 from the first packet on.
+fn examples() -> String {
     let (initial, states) = example_states();
     let mut examples = String::new();
     for (name, stages) in example_stages() {
@@ -344,9 +348,19 @@ fn the_examples_are_what_the_code_writes_and_reads() {
     encode_initial(&initial, &mut block).unwrap();
     examples += "\nThe initial state as a block:\n\n```text\n";
     examples += &to_hex(Sequence(0), &block).replace("#0", "block");
-    examples += "```\n";
+    examples + "```\n"
+}
+
+#[test]
+fn the_examples_are_what_the_code_writes_and_reads() {
     assert!(
-        DOCUMENT.ends_with(&examples),
-        "the examples should be:\n{examples}"
+        DOCUMENT.ends_with(&examples()),
+        "the examples should be those of write_the_golden_packets_and_the_examples"
     );
+}
+
+/// The document with the examples that the code writes now.
+pub(crate) fn with_examples() -> String {
+    let start = DOCUMENT.find("\n**uncompressed**").unwrap();
+    DOCUMENT[..start].to_owned() + &examples()
 }

@@ -167,15 +167,16 @@ fn position_differences(recording: &Recording) -> Vec<Samples> {
     let (mut all, mut classes) = by_class(ABSOLUTE_POSITION_BITS);
     pairs::for_each(recording, STAGES, |sequence, current, baseline| {
         let predictor = LinearPredictor::new(baseline, sequence);
-        let before = baseline.snapshot().positions();
-        for (cube, position) in current.positions().iter().enumerate() {
-            if *position == before[cube] {
+        for cube in 0..current.len() {
+            let position = current.position(cube);
+            let before = baseline.snapshot().position(cube);
+            if position == before {
                 continue;
             }
             let difference =
                 |from: [i32; 3]| Some(std::array::from_fn(|axis| position[axis] - from[axis]));
             let expected = predictor.predict(cube);
-            all.push(difference(before[cube]));
+            all.push(difference(before));
             classes[expected.class].push(difference(expected.position));
         }
     });

@@ -6,14 +6,11 @@ use std::time::Instant;
 
 use cubewire_codec::entropy::TrainedModel;
 use cubewire_codec::ladder::Rung;
-use cubewire_codec::{
-    CubeState, Decoder, Encoder, Limits, Packet, Precision, QuantizedSnapshot, References,
-    Sequence, Snapshot,
-};
+use cubewire_codec::{Packet, References, Sequence};
 use cubewire_protocol::BaselineRing;
-use glam::Vec3;
 
-use super::{RATE, Tally};
+use super::Tally;
+use crate::frames::Frames;
 use crate::path::{Path, time};
 use crate::recording::{BASELINE_FRAMES, Recording};
 
@@ -35,13 +32,7 @@ pub(super) fn exchange(
     tick: impl Fn(),
 ) -> Tally {
     let mut frames = Frames::new(recording, rung.stages.precision());
-    let initial = frames.initial();
-    let limits = Limits::default();
-    let checked = "values are checked when a recording is read";
-    let encoder = Encoder::new(initial.clone(), limits).expect(checked);
-    let mut encoder = encoder.with_model(Arc::clone(model));
-    let decoder = Decoder::new(initial, limits).expect(checked);
-    let mut decoder = decoder.with_model(Arc::clone(model));
+    let (mut encoder, mut decoder) = frames.codecs(model);
     let (mut packets, mut acks) = (path.forward(), path.backward());
     let mut sent = BaselineRing::new(MAX_BASELINE_AGE);
     let mut received = BaselineRing::new(RECEIVER_HISTORY);
@@ -107,51 +98,4 @@ pub(super) fn exchange(
         frame += 1;
     }
     tally
-}
-
-/// The frames of a recording, one after another, in the precision of a rung.
-struct Frames<'a> {
-    recording: &'a Recording,
-    precision: Precision,
-    /// The last frame, with velocities from the one before it.
-    state: Snapshot,
-    quantized: QuantizedSnapshot,
-}
-
-impl<'a> Frames<'a> {
-    fn new(recording: &'a Recording, precision: Precision) -> Self {
-        let mut state = Snapshot::default();
-        recording.frames[0].dequantize(&mut state);
-        Self {
-            recording,
-            precision,
-            state,
-            quantized: QuantizedSnapshot::new(precision),
-        }
-    }
-
-    /// The initial state.
-    fn initial(&self) -> Snapshot {
-        self.state.clone()
-    }
-
-    /// Quantizes a frame, whose predecessor must have been the last one or the initial state.
-    fn quantize(&mut self, frame: usize) -> &QuantizedSnapshot {
-        let recorded = &self.recording.frames[frame];
-        if recorded.precision() == self.precision {
-            return recorded;
-        }
-        for (cube, state) in self.state.cubes.iter_mut().enumerate() {
-            let next = recorded.cube(cube);
-            let moved: Vec3 = next.position - state.position;
-            *state = CubeState {
-                linear_velocity: moved * RATE as f32,
-                ..next
-            };
-        }
-        self.quantized
-            .quantize(&self.state, self.precision)
-            .expect("a recording's values are finite");
-        &self.quantized
-    }
 }

@@ -157,3 +157,9 @@ fn errors_name_a_path_that_cannot_be_written() {
         assert!(error.contains("cannot be written"), "{error}");
     }
 }
+
+#[test]
+fn a_wrong_command_line_is_told_in_one_line() {
+    let assert = lab(&["stats"]).assert().code(2).stdout("");
+    assert.stderr("error: the following required arguments were not provided: <FILE>\n");
+}

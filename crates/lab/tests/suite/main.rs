@@ -3,6 +3,8 @@
 mod bad_input;
 mod documents;
 mod entropy;
+mod fuzz;
+mod mutate;
 mod reports;
 mod walkoff;
 

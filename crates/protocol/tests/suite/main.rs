@@ -1,7 +1,13 @@
 //! A sender and a receiver with a simulated link between them and a virtual clock.
 
 mod conditions;
+mod fallback;
 mod hostile;
+mod memory;
 mod operations;
 mod pair;
+mod play;
+#[path = "../../../codec/tests/suite/recording.rs"]
+mod recording;
 mod silence;
+mod smallest;

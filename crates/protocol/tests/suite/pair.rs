@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use cubewire_codec::entropy::Fingerprint;
 use cubewire_codec::glam::{Quat, Vec3};
 use cubewire_codec::{CubeState, DecodeError, Limits, QuantizedSnapshot, Snapshot, Stages, ladder};
 use cubewire_link::{Conditions, Link};
@@ -195,6 +196,7 @@ fn ends(tick: u64, now: Duration, initial: &Snapshot) -> (SnapshotSender, Snapsh
     let welcome = Welcome {
         ticks_per_second: TICKS_PER_SECOND as u16,
         tick,
+        fingerprint: Fingerprint::shipped(),
         initial: initial.clone(),
     };
     let welcome = Welcome::decode(&welcome.encode().unwrap(), limits).unwrap();

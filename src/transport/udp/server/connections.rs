@@ -5,14 +5,16 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use bevy::prelude::*;
+use cubewire_codec::entropy::Fingerprint;
 use cubewire_protocol::{PROTOCOL_VERSION, Welcome};
 use cubewire_scene::TICKS_PER_SECOND;
-use renet::ClientId;
+use renet::{ClientId, RenetServer};
 use renetcode::{NETCODE_MAX_PACKET_BYTES, ServerResult};
 
-use super::super::datagram::is_fit_for_server;
+use super::super::datagram::{self, is_fit_for_server, is_request};
 use super::super::pacer::Pacer;
 use super::super::{ViewerSettings, token_version};
+use super::handshakes::{Connected, Step};
 use super::{Client, UdpServer};
 use crate::replication::{HEADER_BYTES, Traffic};
 use crate::simulation::CubeWorld;
@@ -22,7 +24,12 @@ use crate::transport::guard::Guard;
 
 impl UdpServer {
     /// Processes the datagrams that have arrived, up to [`MAX_DATAGRAMS`].
-    pub(super) fn receive(&mut self, world: &CubeWorld, commands: &mut Commands<'_, '_>) {
+    pub(super) fn receive(
+        &mut self,
+        world: &CubeWorld,
+        fingerprint: Fingerprint,
+        commands: &mut Commands<'_, '_>,
+    ) {
         let mut buffer = [0; NETCODE_MAX_PACKET_BYTES];
         for _ in 0..MAX_DATAGRAMS {
             match self.socket.udp.recv_from(&mut buffer) {
@@ -35,7 +42,7 @@ impl UdpServer {
                         self.ignore(from);
                         continue;
                     }
-                    self.datagram(&mut buffer[..length], from, world, commands);
+                    self.datagram(&mut buffer[..length], from, (world, fingerprint), commands);
                 }
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
                 // ICMP errors caused by datagrams sent earlier; the socket still works.
@@ -48,81 +55,130 @@ impl UdpServer {
         &mut self,
         datagram: &mut [u8],
         from: SocketAddr,
-        world: &CubeWorld,
+        world: (&CubeWorld, Fingerprint),
         commands: &mut Commands<'_, '_>,
     ) {
         let bytes = datagram.len() + HEADER_BYTES;
-        let mut clients = self.clients.values_mut();
-        let known = clients.find(|client| client.address == from);
-        match self.netcode.process_packet(from, datagram) {
-            ServerResult::Payload { client_id, payload } => {
-                let Some(client) = known else {
-                    return;
-                };
+        let mut clients = self.clients.iter();
+        let known = clients.find(|(_, client)| client.address == from);
+        let known = known.map(|(&id, client)| (id, client.token, client.lane.is_some()));
+        let has_room = self.clients.len() < self.max_viewers;
+        let step = match known {
+            // netcode would take an unauthenticated request for a sign of life. Only a viewer that has never asked for
+            // anything may start again.
+            Some((_, token, is_served)) if is_request(datagram) => {
+                if is_served || datagram::token(datagram).is_none_or(|(other, _)| other == token) {
+                    Step::Ignored
+                } else {
+                    self.handshakes.request(datagram, from, true)
+                }
+            }
+            None if is_request(datagram) => self.handshakes.request(datagram, from, has_room),
+            _ => {
+                let has_room = has_room || known.is_some();
+                self.handshakes.response(datagram, from, has_room)
+            }
+        };
+        match (step, known) {
+            (Step::Answer(answer), _) => {
+                let answer = self.socket.send(&answer, from);
+                self.socket.unassigned(bytes + answer);
+            }
+            (Step::Connected(connected), _) => {
+                let answer = self.socket.send(&connected.answer, from);
+                self.socket.unassigned(bytes + answer);
+                if let Some((id, ..)) = known {
+                    self.remove(id, "it connected anew", commands);
+                }
+                self.admit(connected, from, world);
+            }
+            (Step::Ignored, Some((id, ..))) if !is_request(datagram) => {
+                self.client_datagram(id, datagram, commands);
+            }
+            (Step::Ignored, Some((id, ..))) => {
+                if let Some(client) = self.clients.get_mut(&id) {
+                    client.traffic.control_bytes += bytes;
+                }
+            }
+            (Step::Ignored, None) => {
+                self.socket.unassigned(bytes);
+                self.ignore(from);
+            }
+        }
+    }
+
+    /// Processes a datagram from the address of a client, which may not be its own.
+    fn client_datagram(
+        &mut self,
+        id: ClientId,
+        datagram: &mut [u8],
+        commands: &mut Commands<'_, '_>,
+    ) {
+        let bytes = datagram.len() + HEADER_BYTES;
+        let Some(client) = self.clients.get_mut(&id) else {
+            return;
+        };
+        match client.netcode.process_packet(client.address, datagram) {
+            ServerResult::Payload { payload, .. } => {
                 for (purpose, bytes) in shares(payload, bytes) {
                     client.traffic.count_upstream(purpose, bytes);
                 }
                 for packet in packets(payload) {
                     if let Err(hostile) = client.guard.admit(packet) {
-                        self.remove(client_id, &hostile.to_string(), commands);
+                        self.remove(id, &hostile.to_string(), commands);
                         return;
                     }
                     client.renet_flush.received(packet);
                     // The client is connected, so renet knows its id.
-                    drop(self.renet.process_packet_from(packet, client_id));
+                    drop(self.renet.process_packet_from(packet, id));
                 }
             }
-            ServerResult::ClientConnected {
-                client_id,
-                addr,
-                user_data,
-                payload,
-            } => {
-                let answer = self.socket.send(payload, addr);
-                self.socket.unassigned(bytes + answer);
-                if self.clients.contains_key(&client_id) {
-                    self.remove(
-                        client_id,
-                        "another connected with the same number",
-                        commands,
-                    );
-                } else {
-                    self.admit(client_id, addr, token_version(&user_data), world);
-                }
+            ServerResult::ClientDisconnected { .. } => {
+                client.traffic.control_bytes += bytes;
+                self.remove(id, "it left", commands);
             }
-            ServerResult::ClientDisconnected { client_id, .. } => {
-                self.socket.unassigned(bytes);
-                self.remove(client_id, "it left, or was silent", commands);
-            }
-            ServerResult::PacketToSend { addr, payload } => {
-                let answer = self.socket.send(payload, addr);
-                self.socket.unassigned(bytes + answer);
-            }
-            ServerResult::None => match known {
-                Some(client) => client.traffic.control_bytes += bytes,
-                None => {
-                    self.socket.unassigned(bytes);
-                    self.ignore(from);
-                }
-            },
+            _ => client.traffic.control_bytes += bytes,
         }
     }
 
     fn ignore(&mut self, from: SocketAddr) {
         self.socket.traffic.ignored += 1;
-        if self.reported.len() < MAX_REPORTED && self.reported.insert(from) {
-            warn!(
-                "ignored a datagram from {from}; further ones are not logged: it comes from another \
-                 program, or from a viewer that has another key, connects to another address, or \
-                 was disconnected"
-            );
-        }
+        self.reports.stranger(from);
     }
 
-    fn admit(&mut self, id: ClientId, address: SocketAddr, version: u16, world: &CubeWorld) {
+    /// The welcome says what the world is, and what codes it.
+    fn admit(
+        &mut self,
+        connected: Connected,
+        address: SocketAddr,
+        (world, fingerprint): (&CubeWorld, Fingerprint),
+    ) {
+        let Connected {
+            mut netcode,
+            id,
+            user_data,
+            token,
+            ..
+        } = connected;
+        if self.clients.contains_key(&id) {
+            // Numbers are random: who has one twice does not mean well.
+            self.reports.trouble(&format!(
+                "viewer {address} is refused: another has its number"
+            ));
+            if let ServerResult::ClientDisconnected {
+                payload: Some(payload),
+                ..
+            } = netcode.disconnect(id)
+            {
+                let bytes = self.socket.send(payload, address);
+                self.socket.unassigned(bytes);
+            }
+            return;
+        }
         let welcome = Welcome {
             ticks_per_second: TICKS_PER_SECOND as u16,
             tick: world.tick(),
+            fingerprint,
             initial: world.current().clone(),
         };
         let message = welcome
@@ -130,14 +186,19 @@ impl UdpServer {
             .expect("the simulation's states are finite");
         self.renet.add_connection(id);
         self.renet.send_message(id, WELCOME, message);
+        let version = token_version(&user_data);
         let mut client = Client {
             address,
+            netcode,
+            token,
             guard: Guard::for_server(),
             initial: welcome.initial,
             lane: None,
+            fallback: None,
             connected_for: Duration::ZERO,
             since_ack: Duration::ZERO,
             is_refused: version != PROTOCOL_VERSION,
+            refused_acks: 0,
             pacer: Pacer::default(),
             traffic: Traffic::default(),
             renet_flush: Flush::default(),
@@ -145,88 +206,88 @@ impl UdpServer {
         client.renet_flush.sends();
         if client.is_refused {
             // The welcome carries the version of this program.
-            warn!(
+            self.reports.trouble(&format!(
                 "viewer {address} is refused: it has version {version} of the protocol, and this \
                  program has version {PROTOCOL_VERSION}"
-            );
+            ));
         } else {
             self.admitted += 1;
-            info!("viewer {address} has connected");
+            self.reports
+                .viewer(&format!("viewer {address} has connected"));
         }
         self.clients.insert(id, client);
     }
 
     /// Disconnects a client, logs the reason, and notifies the client unless it disconnected itself.
     pub(super) fn remove(&mut self, id: ClientId, why: &str, commands: &mut Commands<'_, '_>) {
-        // netcode may hold two connections with the same id.
-        while let ServerResult::ClientDisconnected { addr, payload, .. } =
-            self.netcode.disconnect(id)
+        let Some(mut client) = self.clients.remove(&id) else {
+            return;
+        };
+        if let ServerResult::ClientDisconnected {
+            payload: Some(payload),
+            ..
+        } = client.netcode.disconnect(id)
         {
-            if let Some(payload) = payload {
-                let bytes = self.socket.send(payload, addr);
-                self.socket.unassigned(bytes);
-            }
+            let bytes = self.socket.send(payload, client.address);
+            self.socket.unassigned(bytes);
         }
         self.renet.remove_connection(id);
-        if let Some(client) = self.clients.remove(&id) {
-            info!("viewer {} is disconnected: {why}", client.address);
-            self.socket.unassigned(client.traffic.total_bytes());
-            if let Some((lane, _)) = client.lane {
-                commands.entity(lane).despawn();
-            }
+        let address = client.address;
+        self.reports
+            .viewer(&format!("viewer {address} is disconnected: {why}"));
+        self.socket.unassigned(client.traffic.total_bytes());
+        if let Some((lane, _)) = client.lane {
+            commands.entity(lane).despawn();
         }
     }
 
     /// Keeps connections alive, and removes those that timed out or failed.
     pub(super) fn keep_alive(&mut self, commands: &mut Commands<'_, '_>) {
-        for id in self.netcode.clients_id() {
-            if !self.clients.contains_key(&id) {
-                self.remove(id, "", commands);
-                continue;
-            }
-            match self.netcode.update_client(id) {
-                ServerResult::PacketToSend { addr, payload } => {
-                    let bytes = self.socket.send(payload, addr);
-                    if let Some(client) = self.clients.get_mut(&id) {
-                        client.traffic.control_bytes += bytes;
-                    }
+        let mut leaving = Vec::new();
+        for (&id, client) in &mut self.clients {
+            let why = match client.netcode.update_client(id) {
+                ServerResult::PacketToSend { payload, .. } => {
+                    client.traffic.control_bytes += self.socket.send(payload, client.address);
+                    client.why_remove(id, &self.renet)
                 }
-                ServerResult::ClientDisconnected { addr, payload, .. } => {
+                ServerResult::ClientDisconnected { payload, .. } => {
                     if let Some(payload) = payload {
-                        let bytes = self.socket.send(payload, addr);
-                        self.socket.unassigned(bytes);
+                        client.traffic.control_bytes += self.socket.send(payload, client.address);
                     }
-                    self.remove(id, TIMED_OUT, commands);
+                    Some(TIMED_OUT.to_owned())
                 }
-                _ => {}
+                _ => client.why_remove(id, &self.renet),
+            };
+            if let Some(why) = why {
+                leaving.push((id, why));
             }
         }
         while self.renet.get_event().is_some() {}
-        let leaving: Vec<_> = self
-            .clients
-            .iter()
-            .filter_map(|(&id, client)| {
-                let silent = self.netcode.time_since_last_received_packet(id);
-                let broken = self.renet.disconnect_reason(id);
-                let why = if let Some(reason) = broken {
-                    reason.to_string()
-                } else if silent.is_some_and(|silent| silent > MAX_SILENCE) {
-                    TIMED_OUT.to_owned()
-                } else if client.lane.is_none() && client.connected_for > MAX_SILENCE {
-                    let why = if client.is_refused {
-                        "it was refused"
-                    } else {
-                        "it never requested anything"
-                    };
-                    why.to_owned()
-                } else {
-                    return None;
-                };
-                Some((id, why))
-            })
-            .collect();
         for (id, why) in leaving {
             self.remove(id, &why, commands);
+        }
+    }
+}
+
+impl Client {
+    /// Why the client cannot stay connected, if it cannot.
+    fn why_remove(&self, id: ClientId, renet: &RenetServer) -> Option<String> {
+        let silent = self.netcode.time_since_last_received_packet(id);
+        if let Some(reason) = renet.disconnect_reason(id) {
+            Some(reason.to_string())
+        } else if silent.is_some_and(|silent| silent > MAX_SILENCE) {
+            Some(TIMED_OUT.to_owned())
+        } else if self.refused_acks > MAX_REFUSED_ACKS {
+            Some("it acks what was never sent".to_owned())
+        } else if self.lane.is_none() && self.connected_for > MAX_IDLE {
+            let why = if self.is_refused {
+                "it was refused"
+            } else {
+                "it never requested anything"
+            };
+            Some(why.to_owned())
+        } else {
+            None
         }
     }
 }
@@ -235,10 +296,13 @@ impl UdpServer {
 /// that a flood does not stall the game.
 const MAX_DATAGRAMS: usize = 4096;
 
-/// Unknown senders that are logged, at most.
-const MAX_REPORTED: usize = 64;
-
 /// A client that is silent for longer is removed, whatever timeout its token specifies.
 const MAX_SILENCE: Duration = ViewerSettings::MAX_TIMEOUT;
+
+/// A client that has requested nothing is removed: with the welcome on a bad network, a viewer takes a few seconds.
+const MAX_IDLE: Duration = Duration::from_secs(10);
+
+/// Invalid acks after which a client is removed. A viewer sends none.
+const MAX_REFUSED_ACKS: u64 = 16;
 
 const TIMED_OUT: &str = "nothing was received from it any more";

@@ -19,8 +19,8 @@ pub struct ServerSettings {
 }
 
 impl ServerSettings {
-    /// The limit of netcode.
-    pub const MAX_VIEWERS: usize = 1024;
+    /// A viewer takes about 8 MB, and 12 at most: the last 256 snapshots as it decodes them, for baselines.
+    pub const MAX_VIEWERS: usize = 64;
 }
 
 /// Why a server cannot be set up.

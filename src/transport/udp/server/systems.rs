@@ -9,31 +9,37 @@ use renet::ClientId;
 use super::{Client, UdpServer};
 use crate::replication::transport::{Purpose, SenderMail};
 use crate::replication::{
-    LaneBackoff, LaneMeter, Peer, SEND_INTERVALS, SenderSettings, spawn_sending_lane,
+    CodingModel, LaneBackoff, LaneCost, LaneMeter, Peer, SEND_INTERVALS, SenderSettings,
+    spawn_sending_lane,
 };
 use crate::simulation::CubeWorld;
 use crate::transport::acks::{bundle, shares};
 use crate::transport::{REQUESTS, SNAPSHOTS, TICK, purpose};
 
 type Lanes<'world, 'state, 'a> =
-    Query<'world, 'state, (&'a mut SenderMail, &'a mut SenderSettings), With<Peer>>;
+    Query<'world, 'state, (&'a mut SenderMail, &'a mut SenderSettings, &'a LaneCost), With<Peer>>;
 
 /// Processes datagrams and requests, and delivers acks.
 pub(super) fn receive(
     time: Res<Time<Real>>,
     world: Res<CubeWorld>,
+    model: Res<CodingModel>,
     mut server: ResMut<UdpServer>,
     mut lanes: Lanes<'_, '_, '_>,
     mut commands: Commands,
 ) {
     let server = &mut *server;
-    server.netcode.update(time.delta());
+    server.handshakes.update(time.delta());
+    server
+        .reports
+        .update(time.delta(), server.handshakes.abandoned);
     server.renet.update(time.delta());
     server.since_flush += time.delta();
     for client in server.clients.values_mut() {
+        client.netcode.update(time.delta());
         client.connected_for += time.delta();
     }
-    server.receive(&world, &mut commands);
+    server.receive(&world, model.fingerprint, &mut commands);
     server.keep_alive(&mut commands);
 
     let mut refused = Vec::new();
@@ -42,7 +48,7 @@ pub(super) fn receive(
             match Request::decode(&message) {
                 _ if client.is_refused => {}
                 Ok(request) if is_supported(&request) => {
-                    if apply(id, client, request, &mut lanes, &mut commands) {
+                    if apply(id, client, request, &mut lanes, &model, &mut commands) {
                         client.since_ack = REQUEST_ACK_INTERVAL;
                     }
                 }
@@ -59,17 +65,24 @@ pub(super) fn receive(
             }
         }
         client.since_ack += time.delta();
-        if let Some((_, number)) = client.lane
+        let lane = client.lane.and_then(|(lane, number)| {
+            let (mail, asked, cost) = lanes.get_mut(lane).ok()?;
+            Some((number, mail, cost.granted(&asked)))
+        });
+        if let Some((number, _, granted)) = &lane
             && client.since_ack >= REQUEST_ACK_INTERVAL
         {
             client.since_ack = Duration::ZERO;
-            let tick = world.tick();
-            let ack = RequestAck { number, tick }.encode();
-            server.renet.send_message(id, REQUESTS, ack);
+            let ack = RequestAck {
+                number: *number,
+                tick: world.tick(),
+                send_interval_ticks: granted.send_interval_ticks.min(255) as u8,
+                baseline: granted.baseline,
+            };
+            server.renet.send_message(id, REQUESTS, ack.encode());
             client.renet_flush.sends();
         }
-        let lane = client.lane.and_then(|(lane, _)| lanes.get_mut(lane).ok());
-        let mut mail = lane.map(|(mail, _)| mail);
+        let mut mail = lane.map(|(_, mail, _)| mail);
         while let Some(message) = server.renet.receive_message(id, SNAPSHOTS) {
             if let Some(mail) = &mut mail {
                 mail.0.deliver(message);
@@ -92,6 +105,7 @@ fn apply(
     client: &mut Client,
     request: Request,
     lanes: &mut Lanes<'_, '_, '_>,
+    model: &CodingModel,
     commands: &mut Commands<'_, '_>,
 ) -> bool {
     let requested = SenderSettings {
@@ -102,23 +116,26 @@ fn apply(
     match &mut client.lane {
         Some((lane, number)) => {
             // The lane exists from the end of the frame in which it was spawned.
-            let Ok((_, mut settings)) = lanes.get_mut(*lane) else {
+            let Ok((_, mut settings, _)) = lanes.get_mut(*lane) else {
                 return false;
             };
             if request.number.is_newer_than(*number) {
                 *number = request.number;
                 *settings = requested;
+                client.fallback = request.fallback;
             }
         }
         None => {
-            let mut lane = spawn_sending_lane(commands, client.initial.clone(), requested)
+            let mut lane = spawn_sending_lane(commands, client.initial.clone(), requested, model)
                 .expect("the welcome has been encoded from the same state");
             lane.insert(Peer {
                 id,
                 address: client.address.to_string(),
                 round_trip: Duration::ZERO,
                 loss_fraction: 0.0,
+                fallback: request.fallback,
             });
+            client.fallback = request.fallback;
             client.lane = Some((lane.id(), request.number));
         }
     }
@@ -158,7 +175,7 @@ pub(super) fn flush(
         client.pacer.put(snapshots, interval);
         let due = others.into_iter().chain(client.pacer.take(ticks));
         for payload in bundle(due.collect()) {
-            if let Ok((to, datagram)) = server.netcode.generate_payload_packet(id, &payload) {
+            if let Ok((to, datagram)) = client.netcode.generate_payload_packet(id, &payload) {
                 let bytes = server.socket.send(datagram, to);
                 for (purpose, bytes) in shares(&payload, bytes) {
                     client.traffic.count_downstream(purpose, bytes);
@@ -168,8 +185,10 @@ pub(super) fn flush(
         if let Some((_, _, meter, peer)) = &mut lane {
             let traffic = std::mem::take(&mut client.traffic);
             meter.current().traffic.add(&traffic);
+            client.refused_acks = meter.refused_acks;
             peer.round_trip = Duration::from_secs_f64(server.renet.rtt(id).max(0.0));
             peer.loss_fraction = server.renet.packet_loss(id);
+            peer.fallback = client.fallback;
         }
     }
 }

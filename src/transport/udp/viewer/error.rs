@@ -34,7 +34,7 @@ pub enum ViewError {
     /// The server never answered.
     #[error(
         "no answer from {server} for {seconds} s: it is not running, UDP is blocked on the way, it has \
-         another key, this is not its --public address, or the two clocks are an hour apart"
+         another key, this is not its --public address, or the two clocks are a minute apart"
     )]
     NoAnswer {
         /// The server.
@@ -53,6 +53,9 @@ pub enum ViewError {
         /// How long the viewer waited.
         seconds: u64,
     },
+    /// The server has ended without a word, and another one listens at its address.
+    #[error("the server at {0} was restarted, and does not know this viewer: connect again")]
+    Restarted(SocketAddr),
     /// The server has disconnected.
     #[error("the server at {0} has ended the connection")]
     Ended(SocketAddr),

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use cubewire_codec::{Limits, Sequence};
 use cubewire_link::{Conditions, Link};
-use cubewire_protocol::{PROTOCOL_VERSION, Request, RequestAck, Welcome};
+use cubewire_protocol::{FallbackReason, PROTOCOL_VERSION, Request, RequestAck, Welcome};
 use cubewire_scene::{CUBES, TICKS_PER_SECOND};
 use renet::RenetClient;
 use renetcode::{
@@ -33,8 +33,11 @@ pub(super) struct Session {
     pub(super) upstream: Link<Vec<u8>>,
     pub(super) is_welcomed: bool,
     requested: Option<Requested>,
-    /// Whether the server's machine last reported that no process listens at the address.
-    is_unreachable: bool,
+    /// How long netcode has tried to connect, altogether and with this token.
+    connecting: Connecting,
+    /// Time since the server's machine last reported that no process listens at the address, if nothing has arrived
+    /// since.
+    since_refusal: Option<Duration>,
     /// Traffic that the meter has not counted yet.
     pub(super) traffic: Traffic,
     pub(super) since_flush: Duration,
@@ -51,11 +54,20 @@ impl fmt::Debug for Session {
     }
 }
 
+/// A handshake that is not completed.
+#[derive(Clone, Copy, Debug, Default)]
+struct Connecting {
+    total: Duration,
+    with_token: Duration,
+    retries: u32,
+}
+
 /// The last request.
 #[derive(Clone, Copy, Debug)]
 struct Requested {
     request: Request,
-    is_acked: bool,
+    /// The newest ack of it.
+    ack: Option<RequestAck>,
     /// Time since it was last sent.
     since: Duration,
 }
@@ -77,25 +89,7 @@ impl Session {
             Ok(socket)
         });
         let socket = socket.map_err(|source| ViewError::Socket { server, source })?;
-        let now = since_1970();
-        let no_token = |reason: String| ViewError::Token { server, reason };
-        let connect_token = ConnectToken::generate(
-            now,
-            PROTOCOL_ID,
-            TOKEN_SECONDS,
-            rand::random(),
-            settings
-                .timeout
-                .min(ViewerSettings::MAX_TIMEOUT)
-                .as_secs()
-                .max(1) as i32,
-            vec![server],
-            Some(&token_data(PROTOCOL_VERSION)),
-            &settings.security.private_key(),
-        )
-        .map_err(|error| no_token(error.to_string()))?;
-        let netcode = NetcodeClient::new(now, ClientAuthentication::Secure { connect_token })
-            .map_err(|error| no_token(error.to_string()))?;
+        let netcode = netcode(settings)?;
         let mut renet = RenetClient::new(config());
         renet.set_connected();
         let seed = netcode.client_id();
@@ -109,7 +103,8 @@ impl Session {
             upstream: link(1),
             is_welcomed: false,
             requested: None,
-            is_unreachable: false,
+            connecting: Connecting::default(),
+            since_refusal: None,
             traffic: Traffic::default(),
             since_flush: Duration::ZERO,
             renet_flush: Flush::default(),
@@ -121,13 +116,18 @@ impl Session {
         &mut self,
         now: Duration,
         delta: Duration,
-        server: SocketAddr,
+        settings: &ViewerSettings,
     ) -> Result<(), ViewError> {
+        let server = settings.server;
+        self.retry(delta, settings)?;
+        if let Some(since) = &mut self.since_refusal {
+            *since += delta;
+        }
         let mut buffer = [0; NETCODE_MAX_PACKET_BYTES];
         for _ in 0..MAX_DATAGRAMS {
             match self.socket.recv(&mut buffer) {
                 Ok(length) => {
-                    self.is_unreachable = false;
+                    self.since_refusal = None;
                     let bytes = length + HEADER_BYTES;
                     if !is_fit_for_viewer(&buffer[..length]) {
                         self.traffic.control_bytes += bytes;
@@ -145,7 +145,7 @@ impl Session {
                 }
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
                 Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => {
-                    self.is_unreachable = true;
+                    self.since_refusal = Some(Duration::ZERO);
                 }
                 Err(_) => {}
             }
@@ -177,15 +177,38 @@ impl Session {
         Ok(())
     }
 
-    /// Fails if netcode has closed the connection.
+    /// Begins the handshake anew from time to time: a server under attack may have given it up.
+    fn retry(&mut self, delta: Duration, settings: &ViewerSettings) -> Result<(), ViewError> {
+        if self.netcode.is_connecting() {
+            self.connecting.total += delta;
+            self.connecting.with_token += delta;
+            if self.connecting.with_token >= RETRY_INTERVAL * (self.connecting.retries + 1) {
+                self.connecting.with_token = Duration::ZERO;
+                self.connecting.retries += 1;
+                self.netcode = netcode(settings)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Fails if netcode has closed the connection, or did not establish one in time.
     pub(super) fn check(&self, settings: &ViewerSettings) -> Result<(), ViewError> {
         let server = settings.server;
         let seconds = settings.timeout.as_secs();
-        let Some(reason) = self.netcode.disconnect_reason() else {
-            return Ok(());
+        let is_late = self.netcode.is_connecting() && self.connecting.total > settings.timeout;
+        let reason = match self.netcode.disconnect_reason() {
+            None if is_late => DisconnectReason::ConnectionRequestTimedOut,
+            None => return Ok(()),
+            Some(reason) => reason,
         };
         Err(match reason {
-            _ if self.is_unreachable => ViewError::NothingListens(server),
+            _ if self.since_refusal.is_some_and(|since| since <= RECENT) => {
+                ViewError::NothingListens(server)
+            }
+            // Refused for a while, and then not any more.
+            DisconnectReason::ConnectionTimedOut if self.since_refusal.is_some() => {
+                ViewError::Restarted(server)
+            }
             DisconnectReason::ConnectionRequestTimedOut
             | DisconnectReason::ConnectionResponseTimedOut
             | DisconnectReason::ConnectTokenExpired => ViewError::NoAnswer { server, seconds },
@@ -215,36 +238,66 @@ impl Session {
         Ok(Some(welcome))
     }
 
-    /// Processes request acks, and returns the tick in the last of them.
+    /// Processes request acks, and returns the newest tick in them.
     pub(super) fn receive_request_acks(&mut self) -> Option<u64> {
         let mut newest = None;
         while let Some(message) = self.renet.receive_message(REQUESTS) {
             if let (Ok(ack), Some(last)) = (RequestAck::decode(&message), &mut self.requested) {
-                last.is_acked |= ack.number == last.request.number;
-                newest = Some(ack.tick);
+                newest = newest.max(Some(ack.tick));
+                let is_news = last.ack.is_none_or(|last| last.tick <= ack.tick);
+                if ack.number == last.request.number && is_news {
+                    last.ack = Some(ack);
+                }
             }
         }
         newest
     }
 
-    /// Requests the lane's sender settings, repeatedly until the server acks the request.
-    pub(super) fn request(&mut self, settings: &SenderSettings, delta: Duration) {
+    /// What the server sends, if that is less than what was requested.
+    pub(super) fn granted(&self) -> Option<SenderSettings> {
+        let Requested {
+            request,
+            ack: Some(ack),
+            ..
+        } = self.requested?
+        else {
+            return None;
+        };
+        let is_less = ack.send_interval_ticks > request.send_interval_ticks
+            || ack.baseline != request.baseline;
+        is_less.then(|| SenderSettings {
+            stages: request.stages,
+            send_interval_ticks: ack.send_interval_ticks.into(),
+            baseline: ack.baseline,
+        })
+    }
+
+    /// Requests the lane's sender settings, repeatedly until the server acks the request; with a fallback, stages
+    /// without arithmetic coding.
+    pub(super) fn request(
+        &mut self,
+        settings: &SenderSettings,
+        fallback: Option<FallbackReason>,
+        delta: Duration,
+    ) {
         let last = self.requested.map(|requested| requested.request);
         let number = last.map_or(Sequence(0), |last| last.number);
         let stages = match settings.stages.check() {
             Ok(()) => settings.stages,
             Err(_) => last.map_or(SenderSettings::default().stages, |last| last.stages),
         };
+        let instead = fallback.and(FallbackReason::instead_of(stages));
         let wanted = Request {
             number,
-            stages,
+            stages: instead.unwrap_or(stages),
             send_interval_ticks: settings.send_interval_ticks.clamp(1, 255) as u8,
             baseline: settings.baseline,
+            fallback: instead.and(fallback),
         };
         let is_due = match &mut self.requested {
             Some(last) if last.request == wanted => {
                 last.since += delta;
-                !last.is_acked && last.since >= REQUEST_INTERVAL
+                last.ack.is_none() && last.since >= REQUEST_INTERVAL
             }
             _ => {
                 self.requested = Some(Requested {
@@ -252,7 +305,7 @@ impl Session {
                         number: number.next(),
                         ..wanted
                     },
-                    is_acked: false,
+                    ack: None,
                     since: Duration::ZERO,
                 });
                 true
@@ -295,6 +348,34 @@ impl Session {
         }
     }
 }
+
+/// A netcode client with a new connect token.
+fn netcode(settings: &ViewerSettings) -> Result<NetcodeClient, ViewError> {
+    let server = settings.server;
+    let now = since_1970();
+    let no_token = |reason: String| ViewError::Token { server, reason };
+    let timeout = settings.timeout.min(ViewerSettings::MAX_TIMEOUT);
+    let connect_token = ConnectToken::generate(
+        now,
+        PROTOCOL_ID,
+        TOKEN_SECONDS,
+        rand::random(),
+        timeout.as_secs().max(1) as i32,
+        vec![server],
+        Some(&token_data(PROTOCOL_VERSION)),
+        &settings.security.private_key(),
+    )
+    .map_err(|error| no_token(error.to_string()))?;
+    NetcodeClient::new(now, ClientAuthentication::Secure { connect_token })
+        .map_err(|error| no_token(error.to_string()))
+}
+
+/// Time after which a handshake begins anew for the first time: enough for its datagrams to be repeated several times.
+/// Each one gets as much more than the last, so that one is long enough for any network.
+const RETRY_INTERVAL: Duration = Duration::from_secs(1);
+
+/// A refusal is repeated for every datagram that is sent, of which there are several in this time.
+const RECENT: Duration = Duration::from_secs(1);
 
 /// Datagrams processed in one frame, at most: two seconds of uncompressed snapshots.
 const MAX_DATAGRAMS: usize = 4096;

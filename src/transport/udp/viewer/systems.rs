@@ -24,19 +24,20 @@ pub(super) fn receive(
     lane: Single<ViewedLane<'_>>,
     mut commands: Commands,
 ) {
-    let (lane, sender, link_settings, mut mail, mut meter, replica) = lane.into_inner();
+    let (lane, sender, link_settings, mut mail, mut meter, mut replica) = lane.into_inner();
     let has_replica = replica.is_some();
     let viewer = &mut *viewer;
     let server = viewer.settings.server;
     let Ok(session) = &mut viewer.session else {
         return;
     };
+    let was_welcomed = session.is_welcomed;
     for link in [&mut session.downstream, &mut session.upstream] {
         if *link.conditions() != link_settings.conditions {
             link.set_conditions(link_settings.conditions.clone());
         }
     }
-    let received = session.receive(time.elapsed(), time.delta(), server);
+    let received = session.receive(time.elapsed(), time.delta(), &viewer.settings);
     let received = received.and_then(|()| session.check(&viewer.settings));
     let welcome = match received.and_then(|()| session.welcome(server)) {
         Ok(welcome) => welcome,
@@ -51,12 +52,13 @@ pub(super) fn receive(
         commands.trigger(Welcomed { entity, welcome });
     }
     let tick = session.receive_request_acks();
-    if let (Some(tick), Some(mut replica)) = (tick, replica) {
+    if let (Some(tick), Some(replica)) = (tick, &mut replica) {
         replica.0.sync_tick(ticks.elapsed(), tick);
     }
-    // Snapshots cannot be decoded before the welcome has arrived.
-    if session.is_welcomed {
-        session.request(sender, time.delta());
+    // Snapshots cannot be decoded before there is a replica of what the welcome says, one frame after it.
+    if was_welcomed && let Some(replica) = &mut replica {
+        let fallback = replica.0.fallback(ticks.elapsed());
+        session.request(sender, fallback, time.delta());
     }
     let is_ready = session.is_welcomed && has_replica;
     while let Some(message) = session.renet.receive_message(SNAPSHOTS) {

@@ -1,0 +1,109 @@
+//! Linear blends of predictions.
+//!
+//! The errors of the candidates are partly independent: one follows the cube's own motion, another that of
+//! the cubes around it. A sum that weighs them is nearer on average than any of them. The weights are trained
+//! by class of cube and never change; a class for which they do not fit, because the training had none like
+//! it, is predicted without.
+
+use super::history::{KinematicHistory, Position};
+use super::layout::Field;
+use super::rotation::{Quaternion, Vector, add, difference, turn};
+
+/// Differences that are blended, at most.
+pub(crate) const BLENDED: usize = 8;
+
+/// Weights of a blend along one axis, in 1/4096.
+pub(crate) type BlendWeights = [i16; BLENDED];
+
+/// One unit of a weight.
+pub(crate) const BLEND_UNIT: f32 = 1.0 / 4096.0;
+
+/// Steps of a packed component per radian, about.
+pub(super) const STEPS_PER_RADIAN: f32 = 181.0;
+pub(super) const RADIANS_PER_STEP: f32 = 1.0 / STEPS_PER_RADIAN;
+
+/// The differences of other predictions from the selected candidate, and their weighted sum.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Blend {
+    pub(crate) field: Field,
+    pub(crate) class: usize,
+    pub(crate) differences: [Vector; BLENDED],
+    pub(crate) sum: Vector,
+}
+
+impl Blend {
+    /// Differences as rotations in packed steps. `spins` are the angular velocities of an
+    /// [`Extrapolation`](super::history::Extrapolation).
+    pub(super) fn of_orientations(
+        history: &KinematicHistory,
+        class: usize,
+        [selected, secondary]: [Quaternion; 2],
+        [spin, long_spin]: [Vector; 2],
+        weights: [&BlendWeights; 2],
+    ) -> Self {
+        let selected = turn(selected, history.orientation);
+        let from_selected = |turn: Vector| {
+            std::array::from_fn(|axis| (turn[axis] - selected[axis]) * STEPS_PER_RADIAN)
+        };
+        let ticks = history.ticks as f32;
+        let differences = [
+            from_selected(turn(secondary, history.orientation)),
+            from_selected(spin.map(|spin| spin * ticks)),
+            from_selected(long_spin.map(|spin| spin * ticks)),
+            from_selected([0.0; 3]),
+            [0.0; 3],
+            [0.0; 3],
+            [0.0; 3],
+            [0.0; 3],
+        ];
+        Self::new(Field::Orientation, class, differences, weights)
+    }
+
+    /// `velocity` is that of an [`Extrapolation`](super::history::Extrapolation).
+    pub(super) fn of_positions(
+        history: &KinematicHistory,
+        class: usize,
+        selected: Position,
+        candidates: &[Position],
+        velocity: Vector,
+        weights: [&BlendWeights; 2],
+    ) -> Self {
+        let stay = difference(history.position, selected);
+        let ticks = history.ticks as f32;
+        let [a, b, c, d] = std::array::from_fn(|index| difference(candidates[index], selected));
+        let long = history.long.map(|axis| axis as f32);
+        let differences = [
+            a,
+            b,
+            c,
+            d,
+            add(stay, velocity, ticks),
+            add(stay, long, ticks / 6.0),
+            stay,
+            [0.0; 3],
+        ];
+        Self::new(Field::Position, class, differences, weights)
+    }
+
+    /// Blends with weights for x and y, and for z.
+    fn new(
+        field: Field,
+        class: usize,
+        differences: [Vector; BLENDED],
+        weights: [&BlendWeights; 2],
+    ) -> Self {
+        let sum = std::array::from_fn(|axis| {
+            let weights = weights[axis / 2].iter();
+            let products = weights
+                .zip(&differences)
+                .map(|(&weight, difference)| f32::from(weight) * BLEND_UNIT * difference[axis]);
+            products.fold(0.0, |sum, product| sum + product)
+        });
+        Self {
+            field,
+            class,
+            differences,
+            sum,
+        }
+    }
+}

@@ -1,0 +1,138 @@
+//! The check of a packet: it detects where the two sides started from different initial states, or have different
+//! models or adaptive states.
+
+use super::fingerprint::mix;
+use crate::quantize::SmallestThree;
+use crate::sequence::Sequence;
+use crate::snapshot::QuantizedSnapshot;
+
+/// Bits of the check. Together with a header that names a baseline, whole bytes.
+pub(crate) const CHECK_BITS: u32 = 14;
+
+/// A hash of all cubes: the sum of those of each, so that it follows from the reference's and the changes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct SnapshotHash(u64);
+
+impl SnapshotHash {
+    pub(crate) fn new(snapshot: &QuantizedSnapshot) -> Self {
+        let hashes = (0..snapshot.len()).map(|cube| hash(snapshot, cube));
+        Self(hashes.fold(0, u64::wrapping_add))
+    }
+
+    /// Makes the hash that of a snapshot with the cube of `new` in place of that of `old`.
+    pub(crate) fn replace(
+        &mut self,
+        cube: usize,
+        old: &QuantizedSnapshot,
+        new: &QuantizedSnapshot,
+    ) {
+        self.0 = self
+            .0
+            .wrapping_sub(hash(old, cube))
+            .wrapping_add(hash(new, cube));
+    }
+
+    pub(crate) fn check(self, sequence: Sequence) -> u32 {
+        let hash = fold(mix(sequence.0.into(), self.0));
+        (hash >> (64 - CHECK_BITS)) as u32
+    }
+}
+
+fn hash(snapshot: &QuantizedSnapshot, cube: usize) -> u64 {
+    let place = snapshot.places()[cube];
+    let [x, y, z] = place.position().map(|axis| u64::from(axis.cast_unsigned()));
+    let place = x ^ y << 21 ^ z << 42 ^ u64::from(place.is_interacting()) << 63;
+    let orientation = SmallestThree::from_narrow_word(snapshot.narrow_orientations()[cube]);
+    let hash = mix(mix(cube as u64, place), orientation.to_word());
+    // Else slight differences of the orientations of two cubes would often cancel each other.
+    fold(fold(hash))
+}
+
+/// Makes every bit depend on the upper half, in a way that neither sums nor rotations commute with.
+const fn fold(hash: u64) -> u64 {
+    mix(0, hash ^ hash >> 32)
+}
+
+#[cfg(test)]
+mod tests {
+    use rand::{RngExt, SeedableRng};
+    use rand_chacha::ChaCha8Rng;
+
+    use super::*;
+    use crate::ladder::ARITHMETIC;
+    use crate::snapshot::QuantizedCube;
+
+    const CUBES: usize = 40;
+
+    fn cube(random: &mut ChaCha8Rng) -> QuantizedCube {
+        QuantizedCube {
+            position: [0, 1, 2].map(|_| random.random_range(0..10_000)),
+            orientation: SmallestThree {
+                largest: random.random_range(0..4),
+                components: [0, 1, 2].map(|_| random.random_range(1..511)),
+            },
+            interacting: random.random(),
+        }
+    }
+
+    fn snapshot(cubes: &[QuantizedCube]) -> QuantizedSnapshot {
+        let mut snapshot = QuantizedSnapshot::new(ARITHMETIC.stages.precision());
+        snapshot.assign(9, cubes.to_vec()).unwrap();
+        snapshot
+    }
+
+    #[test]
+    fn the_hash_follows_from_the_changes() {
+        let mut random = ChaCha8Rng::seed_from_u64(1);
+        let mut cubes: Vec<_> = (0..CUBES).map(|_| cube(&mut random)).collect();
+        let old = snapshot(&cubes);
+        for changed in [0, 7, CUBES - 1] {
+            cubes[changed] = cube(&mut random);
+        }
+        let new = snapshot(&cubes);
+        let mut hash = SnapshotHash::new(&old);
+        assert_ne!(hash, SnapshotHash::new(&new));
+        for changed in [0, 7, CUBES - 1] {
+            hash.replace(changed, &old, &new);
+        }
+        assert_eq!(hash, SnapshotHash::new(&new));
+    }
+
+    /// Wrong cubes are often near the right ones.
+    #[test]
+    fn slight_changes_of_one_cube_or_two_pass_once_in_16384_times() {
+        let mut random = ChaCha8Rng::seed_from_u64(2);
+        let cubes: Vec<_> = (0..CUBES).map(|_| cube(&mut random)).collect();
+        let right = snapshot(&cubes);
+        let right_hash = SnapshotHash::new(&right);
+        const TRIALS: u32 = 20_000;
+        for count in [1, 2] {
+            let mut passes = 0;
+            for _ in 0..TRIALS {
+                let mut wrong = cubes.clone();
+                for _ in 0..count {
+                    let cube = &mut wrong[random.random_range(0..CUBES)];
+                    match random.random_range(0..3) {
+                        0 => cube.position[random.random_range(0..3)] += 1,
+                        _ => cube.orientation.components[random.random_range(0..2)] ^= 1,
+                    }
+                }
+                let wrong = snapshot(&wrong);
+                if wrong == right {
+                    continue;
+                }
+                let mut hash = right_hash;
+                for cube in (0..CUBES).filter(|&cube| wrong.differs(&right, cube)) {
+                    hash.replace(cube, &right, &wrong);
+                }
+                // Of all sequences that a packet can have, a hundred.
+                passes += (0..100)
+                    .map(Sequence)
+                    .filter(|&sequence| hash.check(sequence) == right_hash.check(sequence))
+                    .count();
+            }
+            let expected = f64::from(TRIALS) * 100.0 / f64::from(1 << CHECK_BITS);
+            assert!((passes as f64) < 1.5 * expected, "{passes} of {expected}");
+        }
+    }
+}

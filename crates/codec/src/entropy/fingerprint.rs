@@ -1,0 +1,195 @@
+//! What both ends of arithmetic coding must have alike, as two numbers that they can compare before the first packet:
+//! the trained model, and the arithmetic of the machine.
+//!
+//! The predictors compute in floats, for which IEEE 754 defines every result, and a machine or a compiler that does not
+//! keep to it would otherwise be found only by packets that do not decode.
+
+use std::sync::OnceLock;
+
+use super::extrapolation::{self, Body, LANES};
+use super::model::TrainedModel;
+use super::rotation::{pack, turn, turned, unpack};
+use crate::baseline::Baseline;
+use crate::encoder::{Encoder, Packet, References};
+use crate::ladder::{ARITHMETIC, PREDICTED, Rung};
+use crate::limits::Limits;
+use crate::quantize::smallest_three::SmallestThree;
+use crate::sequence::Sequence;
+use crate::snapshot::{QuantizedCube, QuantizedSnapshot};
+use crate::state::{CubeState, Snapshot};
+
+/// Of one end. Ends with equal fingerprints decode each other's arithmetically coded packets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Fingerprint {
+    /// A hash of the trained model's file.
+    pub model: u64,
+    /// A hash of what this machine computes for a known play: packets of it, and the predictor's floats. It changes with
+    /// what packets look like.
+    pub arithmetic: u64,
+}
+
+impl Fingerprint {
+    /// Of this machine with that model.
+    #[must_use]
+    pub fn of(model: &TrainedModel) -> Self {
+        static ARITHMETIC: OnceLock<u64> = OnceLock::new();
+        Self {
+            model: hash(&model.to_bytes()),
+            arithmetic: *ARITHMETIC.get_or_init(arithmetic),
+        }
+    }
+
+    /// Of this machine with the model that ships with this crate.
+    #[must_use]
+    pub fn shipped() -> Self {
+        static SHIPPED: OnceLock<Fingerprint> = OnceLock::new();
+        *SHIPPED.get_or_init(|| Self::of(&TrainedModel::shipped()))
+    }
+}
+
+/// Continues a hash with a value.
+pub(crate) const fn mix(hash: u64, value: u64) -> u64 {
+    const FACTOR: u64 = 0x9E37_79B9_7F4A_7C15;
+    (hash.rotate_left(29) ^ value).wrapping_mul(FACTOR)
+}
+
+/// The length, then eight bytes at a time, the first the least significant, padded with zeros.
+fn hash(bytes: &[u8]) -> u64 {
+    let words = bytes.chunks(8).map(|chunk| {
+        let mut word = [0; 8];
+        word[..chunk.len()].copy_from_slice(chunk);
+        u64::from_le_bytes(word)
+    });
+    words.fold(mix(0, bytes.len() as u64), mix)
+}
+
+fn arithmetic() -> u64 {
+    let packets = [ARITHMETIC, PREDICTED].into_iter().flat_map(packets);
+    let packets = packets.map(|packet| hash(&packet));
+    packets.chain(floats()).fold(0, mix)
+}
+
+/// What is extrapolated for bodies that fly, fall, roll and spin.
+fn floats() -> impl Iterator<Item = u64> {
+    (0..16).flat_map(|group| {
+        let numbers: [u16; LANES] = std::array::from_fn(|lane| group * LANES as u16 + lane as u16);
+        let starts = numbers.map(|number| {
+            unpack(SmallestThree {
+                largest: (number % 4) as u8,
+                components: [11, 17, 29].map(|factor| 100 + number * factor % 311),
+            })
+        });
+        let mut bodies = std::array::from_fn(|lane| {
+            let number = numbers[lane];
+            let part = |factor: u16| f32::from(number * factor % 61) - 30.0;
+            Body {
+                half_side: if number == 0 { 384.0 } else { 102.4 },
+                position: [part(7) * 100.0, part(13) * 100.0, part(19) * 8.0 + 300.0],
+                orientation: starts[lane],
+                velocity: [part(23), part(29), part(31)],
+                spin: [part(37), part(41), part(43)].map(|spin| spin / 200.0),
+            }
+        });
+        extrapolation::run(&mut bodies, 24);
+        bodies.into_iter().zip(starts).flat_map(|(body, start)| {
+            let end = turned(body.orientation, body.spin);
+            let angles = turn(end, start);
+            let packed = pack(end, 3).map(|component| component as f32);
+            let floats = [&body.position[..], &body.velocity, &end, &angles, &packed].concat();
+            floats.into_iter().map(|float| u64::from(float.to_bits()))
+        })
+    })
+}
+
+/// A play of cubes that fall, slide, spin and rest, coded with a model that has learned nothing.
+fn packets(rung: Rung) -> Vec<Vec<u8>> {
+    let initial = Snapshot {
+        cubes: vec![CubeState::default(); usize::from(CUBES)],
+    };
+    let mut encoder = Encoder::new(initial, Limits::default())
+        .expect("so many cubes are allowed")
+        .with_model(TrainedModel::untrained().into());
+    let mut kept: Vec<Baseline> = Vec::new();
+    let mut packets = Vec::new();
+    for tick in 0..TICKS {
+        let mut current = QuantizedSnapshot::new(rung.stages.precision());
+        let cubes = (0..CUBES).map(|cube| known_cube(cube.into(), tick.into()));
+        current.assign(9, cubes).expect("the play stays in range");
+        let at = |age: u16| kept.get(usize::from(tick.checked_sub(age)?));
+        let references = References {
+            baseline: at(3),
+            additional: [at(4), at(5)],
+        };
+        let (mut packet, mut baseline) = (Packet::default(), Baseline::default());
+        encoder
+            .encode(
+                Sequence(tick),
+                rung.stages,
+                &current,
+                references,
+                &mut packet,
+                Some(&mut baseline),
+            )
+            .expect("the stages are legal, and the cubes as many as at first");
+        kept.push(baseline);
+        packets.push(packet.bytes);
+    }
+    packets
+}
+
+const CUBES: u16 = 24;
+const TICKS: u16 = 16;
+
+/// Integers alone, so that all machines play the same.
+fn known_cube(cube: i32, tick: i32) -> QuantizedCube {
+    let moves = cube % 6 != 5;
+    let time = if moves { tick } else { 0 };
+    let fallen = 25 * time * time / 18;
+    let component = |factor: i32| 156 + (cube * 37 + time * (cube % 7) * factor) % 200;
+    QuantizedCube {
+        orientation: SmallestThree {
+            largest: (cube % 4) as u8,
+            components: [2, 3, 5].map(|factor| component(factor) as u16),
+        },
+        position: [
+            cube % 5 * 300 + time * (cube % 3) * 9,
+            cube / 5 * 300 - time * (cube % 4) * 7,
+            (102 + cube % 7 * 40 - fallen).max(102 + cube % 3),
+        ],
+        interacting: moves && (cube + tick) % 9 == 0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn models_that_differ_in_one_entry_have_other_fingerprints() {
+        let shipped = Fingerprint::shipped();
+        assert_eq!(Fingerprint::of(&TrainedModel::shipped()), shipped);
+        let bytes = TrainedModel::shipped().to_bytes();
+        for place in (100..bytes.len()).step_by(50_021) {
+            let mut changed = bytes.clone();
+            changed[place] ^= 1;
+            let other = Fingerprint::of(&TrainedModel::from_bytes(&changed).unwrap());
+            assert_eq!(other.arithmetic, shipped.arithmetic);
+            assert_ne!(other.model, shipped.model, "{place}");
+        }
+    }
+
+    #[test]
+    fn the_known_play_computes_with_every_kind_of_number() {
+        let floats: Vec<_> = floats().map(|bits| f32::from_bits(bits as u32)).collect();
+        assert!(floats.iter().all(|float| float.is_finite()));
+        // Bodies end at different heights, so that some have rolled and some have not.
+        let heights: std::collections::BTreeSet<_> =
+            floats.chunks(16).map(|body| body[2] as i32).collect();
+        assert!(heights.len() > 20, "{heights:?}");
+        let mut seen = std::collections::HashSet::new();
+        for packet in [ARITHMETIC, PREDICTED].into_iter().flat_map(packets) {
+            assert!(packet.len() > 40, "{packet:?}");
+            assert!(seen.insert(packet));
+        }
+    }
+}

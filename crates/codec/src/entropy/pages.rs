@@ -1,0 +1,158 @@
+//! Tables in pages, of which those that are equal are shared.
+
+use std::sync::Arc;
+
+use crate::baseline::Shared;
+
+/// A table of numbers in pages of `N`. Tables that were made from another one share the pages that are equal in
+/// both: a packet changes two thirds of the pages of an adaptive state.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Pages<T, const N: usize> {
+    pages: Vec<Arc<[T; N]>>,
+    /// Numbers in all pages; those after them in the last page are the default.
+    len: usize,
+}
+
+/// Pages that nobody holds, whose memory is reused.
+#[derive(Debug)]
+pub(super) struct SparePages<T, const N: usize>(Vec<Arc<[T; N]>>);
+
+impl<T, const N: usize> Default for SparePages<T, N> {
+    fn default() -> Self {
+        Self(Vec::new())
+    }
+}
+
+/// Pages that are allocated at a time.
+const GROWTH: usize = 64;
+
+/// A copy starts with none.
+impl<T, const N: usize> Clone for SparePages<T, N> {
+    fn clone(&self) -> Self {
+        Self::default()
+    }
+}
+
+impl<T, const N: usize> SparePages<T, N> {
+    /// A page that nobody else holds, with these numbers.
+    ///
+    /// How many pages are in use at most is not settled for long, because other packets change other pages. So
+    /// memory for more of them is taken seldom, and then for many.
+    fn take(&mut self, numbers: &[T; N]) -> Arc<[T; N]>
+    where
+        T: Copy,
+    {
+        if self.0.is_empty() {
+            self.0.extend((0..GROWTH).map(|_| Arc::new(*numbers)));
+        }
+        let mut page = self.0.pop().expect("there is one by now");
+        *Arc::get_mut(&mut page).expect("nobody else holds it") = *numbers;
+        page
+    }
+
+    /// Keeps a page if this was the last holder.
+    fn release(&mut self, mut page: Arc<[T; N]>) {
+        if Arc::get_mut(&mut page).is_some() {
+            self.0.push(page);
+        }
+    }
+}
+
+impl<T: Copy + Default + PartialEq, const N: usize> Pages<T, N> {
+    pub(super) fn new(table: &[T]) -> Self {
+        let pages = table.chunks(N).map(|chunk| Arc::new(page(chunk)));
+        Self {
+            pages: pages.collect(),
+            len: table.len(),
+        }
+    }
+
+    /// Copies the numbers to `table`. Reuses its memory.
+    pub(super) fn load(&self, table: &mut Vec<T>) {
+        table.clear();
+        for page in &self.pages {
+            let rest = self.len - table.len();
+            table.extend_from_slice(&page[..N.min(rest)]);
+        }
+    }
+
+    /// Sets the numbers to those of `table`, and shares equal pages with `other`, which has as many. Reuses
+    /// memory.
+    pub(super) fn store(&mut self, table: &[T], other: &Self, spares: &mut SparePages<T, N>) {
+        debug_assert_eq!(table.len(), other.len);
+        self.len = table.len();
+        for page in self.pages.drain(other.pages.len().min(self.pages.len())..) {
+            spares.release(page);
+        }
+        let (whole, rest) = table.as_chunks::<N>();
+        let last = page(rest);
+        let chunks = whole.iter().chain((!rest.is_empty()).then_some(&last));
+        for (place, (chunk, theirs)) in chunks.zip(&other.pages).enumerate() {
+            let is_shared = are_equal(chunk, theirs);
+            let own = self.pages.get_mut(place).and_then(Arc::get_mut);
+            if let (false, Some(own)) = (is_shared, own) {
+                *own = *chunk;
+                continue;
+            }
+            let new = if is_shared {
+                Arc::clone(theirs)
+            } else {
+                spares.take(chunk)
+            };
+            match self.pages.get_mut(place) {
+                Some(page) => spares.release(std::mem::replace(page, new)),
+                None => self.pages.push(new),
+            }
+        }
+    }
+
+    /// Bytes of memory in use, without what is shared.
+    pub(super) fn count_memory(&self, shared: &mut Shared) -> usize {
+        for page in &self.pages {
+            shared.count(page, size_of_val);
+        }
+        size_of_val(&*self.pages)
+    }
+}
+
+fn page<T: Copy + Default, const N: usize>(numbers: &[T]) -> [T; N] {
+    std::array::from_fn(|place| numbers.get(place).copied().unwrap_or_default())
+}
+
+/// Compares all numbers, rather than up to the first that differs: that takes SIMD instructions.
+fn are_equal<T: PartialEq, const N: usize>(a: &[T; N], b: &[T; N]) -> bool {
+    let pairs = a.iter().zip(b);
+    pairs.fold(true, |equal, (a, b)| equal & (a == b))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tables_share_the_pages_that_are_equal() {
+        let mut table: Vec<u16> = (0..11).collect();
+        let first = Pages::<u16, 4>::new(&table);
+        let mut second = Pages::new(&[]);
+        let mut spares = SparePages::default();
+        for place in [10, 0] {
+            table[place] += 100;
+            second.store(&table, &first, &mut spares);
+            let mut loaded = Vec::new();
+            second.load(&mut loaded);
+            assert_eq!(loaded, table);
+            assert_eq!(second, Pages::new(&table));
+        }
+        let is_shared = |page: usize| Arc::ptr_eq(&first.pages[page], &second.pages[page]);
+        assert_eq!([0, 1, 2].map(is_shared), [false, true, false]);
+
+        // The pages that are no longer needed are reused, in place or elsewhere.
+        first.load(&mut table);
+        second.store(&table, &first, &mut spares);
+        assert_eq!(spares.0.len(), GROWTH);
+        table[5] = 0;
+        second.store(&table, &first, &mut spares);
+        assert_eq!(spares.0.len(), GROWTH - 1);
+        assert_eq!(second, Pages::new(&table));
+    }
+}

@@ -1,0 +1,324 @@
+//! Filling quantized snapshots, from floats or from integers.
+
+use super::{QuantizeError, QuantizedSnapshot, batch};
+use crate::ledger::BitKind;
+use crate::precision::{Orientation, Position, Precision, VelocityPrecision};
+use crate::quantize::affine::AFFINE_VELOCITY;
+use crate::quantize::bounded::{Bounded, POSITION, VELOCITY};
+use crate::quantize::smallest_three::{SmallestThree, max_component};
+use crate::state::{CubeState, Snapshot};
+
+/// A cube as the integers of a recording: smallest-three orientation, position in 1/512 m.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct QuantizedCube {
+    /// Orientation; the number of bits per component is given separately.
+    pub orientation: SmallestThree,
+    /// Position, in 1/512 m.
+    pub position: [i32; 3],
+    /// Whether the cube is interacting.
+    pub interacting: bool,
+}
+
+impl QuantizedSnapshot {
+    /// Quantizes `snapshot` into this: values are rounded to nearest, and clamped to their ranges.
+    /// Reuses its memory.
+    ///
+    /// # Errors
+    /// [`QuantizeError`] for the first cube and field with NaN, infinity, or a quaternion of length zero,
+    /// whether or not the precision has that field, or for an illegal number of bits or steps. `self` then
+    /// has no cubes.
+    pub fn quantize(
+        &mut self,
+        snapshot: &Snapshot,
+        precision: Precision,
+    ) -> Result<(), QuantizeError> {
+        self.clear(precision);
+        precision.orientation.check()?;
+        precision.position.check()?;
+        self.push_all(&snapshot.cubes)
+            .inspect_err(|_| self.clear(precision))
+    }
+
+    /// Sets this to the given integers, with the smallest three in `component_bits`, positions in
+    /// 1/512 m, and no velocity. Reuses its memory.
+    ///
+    /// # Errors
+    /// [`QuantizeError`] for the first integer out of range, or for illegal `component_bits`. `self` then has
+    /// no cubes.
+    pub fn assign(
+        &mut self,
+        component_bits: u8,
+        cubes: impl IntoIterator<Item = QuantizedCube>,
+    ) -> Result<(), QuantizeError> {
+        let precision = Precision {
+            orientation: Orientation::SmallestThree {
+                bits: component_bits,
+            },
+            velocity: VelocityPrecision::Omitted,
+            position: Position::QUANTIZED,
+        };
+        self.clear(precision);
+        precision.orientation.check()?;
+        for (index, cube) in cubes.into_iter().enumerate() {
+            if let Err(error) = check_integers(index, &cube, component_bits) {
+                self.clear(precision);
+                return Err(error);
+            }
+            self.push_place(cube.position, cube.interacting);
+            self.push_smallest_three(component_bits, cube.orientation);
+        }
+        Ok(())
+    }
+
+    fn push_all(&mut self, cubes: &[CubeState]) -> Result<(), QuantizeError> {
+        let bounds = self.precision.position.bounds();
+        let mut batch = batch::Batch::new(self.precision);
+        for (first, cubes) in (0..).step_by(batch::CUBES).zip(cubes.chunks(batch::CUBES)) {
+            let is_quantized = batch.as_mut().is_some_and(|batch| batch.quantize(cubes));
+            if let Some(batch) = batch.as_ref().filter(|_| is_quantized) {
+                self.places.extend_from_slice(batch.places());
+                self.narrow.extend_from_slice(batch.orientations());
+                for cube in cubes {
+                    self.push_velocity(cube.linear_velocity.to_array());
+                }
+                continue;
+            }
+            for (index, cube) in (first..).zip(cubes) {
+                self.push(index, cube, bounds.as_ref())?;
+            }
+        }
+        Ok(())
+    }
+
+    /// `bounds` are those of positions, unless these are floats.
+    fn push(
+        &mut self,
+        index: usize,
+        cube: &CubeState,
+        bounds: Option<&[Bounded; 3]>,
+    ) -> Result<(), QuantizeError> {
+        let finite = |field, components: &[f32]| match components
+            .iter()
+            .find(|component| !component.is_finite())
+        {
+            Some(&value) => Err(QuantizeError::NotFinite {
+                cube: index,
+                field,
+                value,
+            }),
+            None => Ok(()),
+        };
+        let position = cube.position.to_array();
+        let velocity = cube.linear_velocity.to_array();
+        finite(BitKind::Position, &position)?;
+        finite(BitKind::Orientation, &cube.orientation.to_array())?;
+        finite(BitKind::Velocity, &velocity)?;
+        // Whether a quaternion has a direction does not depend on the number of bits.
+        let bits = match self.precision.orientation {
+            Orientation::Full => 9,
+            Orientation::SmallestThree { bits } => bits,
+        };
+        let smallest_three = SmallestThree::quantize(cube.orientation, bits)
+            .ok_or(QuantizeError::NoDirection { cube: index })?;
+
+        let position = match bounds {
+            None => words(position),
+            Some(bounds) => quantize(position, bounds),
+        };
+        self.push_place(position, cube.interacting);
+        match self.precision.orientation {
+            Orientation::Full => {
+                let bits = cube.orientation.to_array().map(f32::to_bits);
+                self.quaternions.push(bits);
+            }
+            Orientation::SmallestThree { bits } => self.push_smallest_three(bits, smallest_three),
+        }
+        self.push_velocity(velocity);
+        Ok(())
+    }
+
+    fn push_velocity(&mut self, velocity: [f32; 3]) {
+        self.velocities.push(match self.precision.velocity {
+            VelocityPrecision::Full => words(velocity),
+            VelocityPrecision::Quantized => quantize(velocity, &[VELOCITY; 3]),
+            VelocityPrecision::Affine => quantize(velocity, &[AFFINE_VELOCITY; 3]),
+            VelocityPrecision::Omitted => return,
+        });
+    }
+}
+
+fn quantize(values: [f32; 3], bounds: &[Bounded; 3]) -> [i32; 3] {
+    std::array::from_fn(|axis| bounds[axis].quantize(values[axis]))
+}
+
+/// The bits of f32, as integers that can be compared.
+fn words(values: [f32; 3]) -> [i32; 3] {
+    values.map(|value| value.to_bits().cast_signed())
+}
+
+fn check_integers(
+    index: usize,
+    cube: &QuantizedCube,
+    component_bits: u8,
+) -> Result<(), QuantizeError> {
+    let check = |field, value: i64, min: i64, max: i64| {
+        if (min..=max).contains(&value) {
+            return Ok(());
+        }
+        Err(QuantizeError::OutOfRange {
+            cube: index,
+            field,
+            value,
+            min,
+            max,
+        })
+    };
+    let max = i64::from(max_component(component_bits));
+    check(
+        BitKind::Orientation,
+        i64::from(cube.orientation.largest),
+        0,
+        3,
+    )?;
+    for component in cube.orientation.components {
+        check(BitKind::Orientation, i64::from(component), 0, max)?;
+    }
+    for (value, bounds) in cube.position.into_iter().zip(POSITION) {
+        check(
+            BitKind::Position,
+            i64::from(value),
+            i64::from(bounds.min),
+            i64::from(bounds.max),
+        )?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use glam::{Quat, Vec3};
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// Quantizes one cube at a time.
+    fn plain(
+        cubes: &[CubeState],
+        precision: Precision,
+    ) -> Result<QuantizedSnapshot, QuantizeError> {
+        let mut plain = QuantizedSnapshot::new(precision);
+        let bounds = precision.position.bounds();
+        for (index, cube) in cubes.iter().enumerate() {
+            plain.push(index, cube, bounds.as_ref())?;
+        }
+        Ok(plain)
+    }
+
+    /// Numbers of all sizes, halves of steps, and a few that are not finite.
+    fn number() -> impl Strategy<Value = f32> {
+        prop_oneof![
+            200 => -300.0_f32..300.0,
+            200 => (-700_000..700_000).prop_map(|halves| halves as f32 / 2048.0),
+            50 => -1e-3_f32..1e-3,
+            20 => prop::num::f32::NORMAL | prop::num::f32::SUBNORMAL | prop::num::f32::ZERO,
+            1 => prop::num::f32::ANY,
+        ]
+    }
+
+    /// Components that are any, small, zero, or equal to others.
+    fn component() -> impl Strategy<Value = f32> {
+        let small = (-1.0_f32..1.0, 0..45_i32).prop_map(|(part, power)| part * 0.5_f32.powi(power));
+        let equal =
+            prop::sample::select(vec![0.0, -0.0, 0.5, -0.5, std::f32::consts::FRAC_1_SQRT_2]);
+        prop_oneof![3 => -1.0_f32..1.0, 2 => small, 2 => equal]
+    }
+
+    fn cube() -> impl Strategy<Value = CubeState> {
+        let length = prop_oneof![20 => Just(1.0_f32), 1 => 1e-8_f32..100.0];
+        let quaternion = (prop::array::uniform4(component()), any::<bool>(), length);
+        let orientation = quaternion.prop_map(|(parts, normalize, length)| {
+            let quaternion = Quat::from_array(parts);
+            match normalize && quaternion.length() > 1e-3 {
+                true => quaternion.normalize() * length,
+                false => quaternion,
+            }
+        });
+        let vector = || prop::array::uniform3(number()).prop_map(Vec3::from_array);
+        (vector(), orientation, vector(), any::<bool>()).prop_map(
+            |(position, orientation, linear_velocity, interacting)| CubeState {
+                position,
+                orientation,
+                linear_velocity,
+                interacting,
+            },
+        )
+    }
+
+    fn precision() -> impl Strategy<Value = Precision> {
+        let velocity = prop::sample::select(vec![
+            VelocityPrecision::Full,
+            VelocityPrecision::Quantized,
+            VelocityPrecision::Affine,
+            VelocityPrecision::Omitted,
+        ]);
+        let position = prop_oneof![
+            4 => (5..=12_u16).prop_map(|log| Position::Quantized { steps_per_metre: 1 << log }),
+            1 => prop::sample::select(vec![Position::Full, Position::Affine]),
+        ];
+        let orientation = prop_oneof![
+            6 => (2..=15_u8).prop_map(|bits| Orientation::SmallestThree { bits }),
+            1 => Just(Orientation::Full),
+        ];
+        (orientation, velocity, position).prop_map(|(orientation, velocity, position)| Precision {
+            orientation,
+            velocity,
+            position,
+        })
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(2000))]
+        #[test]
+        fn many_cubes_are_quantized_as_each_of_them(
+            cubes in prop::collection::vec(cube(), 0..70),
+            precision in precision(),
+        ) {
+            let expected = plain(&cubes, precision);
+            let mut quantized = QuantizedSnapshot::new(precision);
+            let outcome = quantized.quantize(&Snapshot { cubes }, precision);
+            match expected {
+                Ok(expected) => {
+                    prop_assert_eq!(outcome, Ok(()));
+                    prop_assert_eq!(quantized, expected);
+                }
+                // NaN does not equal itself.
+                Err(error) => {
+                    prop_assert_eq!(format!("{:?}", outcome.unwrap_err()), format!("{error:?}"));
+                    prop_assert!(quantized.is_empty());
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn integers_out_of_range_are_refused() {
+        let cube = QuantizedCube {
+            orientation: SmallestThree::default(),
+            position: [0; 3],
+            interacting: true,
+        };
+        let mut snapshot = QuantizedSnapshot::new(Precision {
+            orientation: Orientation::Full,
+            velocity: VelocityPrecision::Full,
+            position: Position::Full,
+        });
+        assert_eq!(snapshot.assign(9, [cube]), Ok(()));
+        assert!(snapshot.is_interacting(0));
+        let below = QuantizedCube {
+            position: [0, 0, -1],
+            ..cube
+        };
+        assert!(snapshot.assign(9, [cube, below]).is_err());
+        assert!(snapshot.is_empty());
+    }
+}

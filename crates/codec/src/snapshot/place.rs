@@ -1,0 +1,76 @@
+//! Positions in whole steps, with the flag beside them, in one word.
+
+/// The position of a cube in whole steps, and whether it is interacting:
+///
+/// ```text
+/// interacting 1 | z 21 | y 21 | x 21          two's complement
+/// ```
+///
+/// 21 bits hold every position of [`Position::Quantized`](crate::stages::Position::Quantized), however fine its
+/// steps. One word takes half of the memory of three integers and a `bool`, and is compared at once.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Place(u64);
+
+const AXIS_BITS: u32 = 21;
+const AXIS: u64 = (1 << AXIS_BITS) - 1;
+const INTERACTING: u64 = 1 << 63;
+
+impl Place {
+    /// Each axis is within −2²⁰..2²⁰.
+    #[inline]
+    pub(crate) fn new([x, y, z]: [i32; 3], interacting: bool) -> Self {
+        debug_assert!(
+            [x, y, z]
+                .iter()
+                .all(|axis| (-(1 << 20)..1 << 20).contains(axis))
+        );
+        let [x, y, z] = [x, y, z].map(|axis| u64::from(axis.cast_unsigned()) & AXIS);
+        Self(x | y << AXIS_BITS | z << (2 * AXIS_BITS) | u64::from(interacting) << 63)
+    }
+
+    #[inline]
+    pub(crate) const fn position(self) -> [i32; 3] {
+        // Each axis to the top, and down again with its sign.
+        const UNUSED: u32 = u64::BITS - AXIS_BITS;
+        [
+            ((self.0 << UNUSED).cast_signed() >> UNUSED) as i32,
+            ((self.0 << (UNUSED - AXIS_BITS)).cast_signed() >> UNUSED) as i32,
+            ((self.0 << (UNUSED - 2 * AXIS_BITS)).cast_signed() >> UNUSED) as i32,
+        ]
+    }
+
+    #[inline]
+    pub(crate) const fn is_interacting(self) -> bool {
+        self.0 & INTERACTING != 0
+    }
+
+    #[inline]
+    pub(crate) const fn has_position_of(self, other: Self) -> bool {
+        (self.0 ^ other.0) & !INTERACTING == 0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::quantize::bounded;
+
+    #[test]
+    fn every_bound_of_the_finest_steps_survives() {
+        let ends = bounded::position(4096).map(|bounds| [bounds.min, -1, 0, 1, bounds.max]);
+        for x in ends[0] {
+            for y in ends[1] {
+                for z in ends[2] {
+                    for interacting in [false, true] {
+                        let place = Place::new([x, y, z], interacting);
+                        assert_eq!(place.position(), [x, y, z]);
+                        assert_eq!(place.is_interacting(), interacting);
+                        assert!(place.has_position_of(Place::new([x, y, z], !interacting)));
+                    }
+                }
+            }
+        }
+        let origin = Place::default();
+        assert!(!origin.has_position_of(Place::new([0, -1, 0], false)));
+    }
+}

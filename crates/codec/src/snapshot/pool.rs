@@ -1,0 +1,113 @@
+//! Reuse of the memory of snapshots that several holders share.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use super::{QuantizeError, QuantizedSnapshot};
+use crate::ladder;
+use crate::precision::Precision;
+use crate::state::Snapshot;
+
+/// Quantizes snapshots that many senders share, into memory that is reused once none of them holds it.
+///
+/// It never has more snapshots than have been held at the same time, and one.
+#[derive(Clone, Debug, Default)]
+pub struct SnapshotPool {
+    /// The oldest first.
+    snapshots: VecDeque<Arc<QuantizedSnapshot>>,
+}
+
+impl SnapshotPool {
+    /// Quantizes a snapshot. See [`QuantizedSnapshot::quantize`].
+    ///
+    /// # Errors
+    /// [`QuantizeError`] as there.
+    pub fn quantize(
+        &mut self,
+        snapshot: &Snapshot,
+        precision: Precision,
+    ) -> Result<Arc<QuantizedSnapshot>, QuantizeError> {
+        let mut snapshots = self.snapshots.iter();
+        let free = snapshots.position(|held| Arc::strong_count(held) == 1);
+        let free = free.and_then(|place| self.snapshots.remove(place));
+        let mut shared = free.unwrap_or_else(|| Arc::new(QuantizedSnapshot::new(precision)));
+        let outcome = Arc::get_mut(&mut shared)
+            .expect("nobody else holds it")
+            .quantize(snapshot, precision);
+        self.snapshots.push_back(Arc::clone(&shared));
+        outcome.map(|()| shared)
+    }
+}
+
+/// Snapshots that nobody holds, whose memory is reused.
+#[derive(Debug, Default)]
+pub(crate) struct Spares(Vec<Arc<QuantizedSnapshot>>);
+
+/// A copy starts with none.
+impl Clone for Spares {
+    fn clone(&self) -> Self {
+        Self::default()
+    }
+}
+
+impl Spares {
+    /// Keeps a snapshot if this was the last holder.
+    pub(crate) fn release(&mut self, mut snapshot: Arc<QuantizedSnapshot>) {
+        if Arc::get_mut(&mut snapshot).is_some() {
+            self.0.push(snapshot);
+        }
+    }
+
+    /// The snapshot in `place`, or another one of any content if somebody else holds it.
+    pub(crate) fn unshared<'p>(
+        &mut self,
+        place: &'p mut Arc<QuantizedSnapshot>,
+    ) -> &'p mut QuantizedSnapshot {
+        if Arc::get_mut(place).is_none() {
+            *place = self.take();
+        }
+        Arc::get_mut(place).expect("nobody else holds it")
+    }
+
+    /// A snapshot of any content that nobody else holds.
+    fn take(&mut self) -> Arc<QuantizedSnapshot> {
+        self.0.pop().unwrap_or_else(|| {
+            Arc::new(QuantizedSnapshot::new(
+                ladder::UNCOMPRESSED.stages.precision(),
+            ))
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::state::CubeState;
+
+    #[test]
+    fn memory_is_reused_once_nobody_holds_it() {
+        let snapshot = Snapshot {
+            cubes: vec![CubeState::default(); 3],
+        };
+        let precision = ladder::CHANGED_FLAGS.stages.precision();
+        let mut pool = SnapshotPool::default();
+        let mut held = VecDeque::new();
+        for tick in 0..20 {
+            held.push_back(pool.quantize(&snapshot, precision).unwrap());
+            if tick >= 4 {
+                held.pop_front();
+            }
+        }
+        assert_eq!(pool.snapshots.len(), 5);
+    }
+
+    #[test]
+    fn only_the_last_holder_gives_memory_back() {
+        let mut spares = Spares::default();
+        let first = spares.take();
+        spares.release(Arc::clone(&first));
+        assert!(spares.0.is_empty());
+        spares.release(first);
+        assert_eq!(spares.0.len(), 1);
+    }
+}

@@ -1,0 +1,101 @@
+//! Linear regression for the weights of a blend.
+
+use crate::entropy::{BLEND_UNIT, BLENDED, BlendWeights};
+
+/// The normal equations of a weighted least-squares fit. Large residuals count less, because the cost of a
+/// residual grows with its logarithm, and collisions would otherwise outweigh everything else.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Regression {
+    matrix: [[f64; BLENDED]; BLENDED],
+    vector: [f64; BLENDED],
+    samples: f64,
+}
+
+impl Regression {
+    /// Adds the differences of a cube along one axis, the sum that they should have, and the distance of the
+    /// current blend from it.
+    pub(super) fn add(&mut self, differences: [f32; BLENDED], actual: f32, residual: f32) {
+        if actual.abs() > MAX_ACTUAL {
+            return;
+        }
+        let differences = differences.map(f64::from);
+        let spread = 4.0 + f64::from(residual).abs();
+        let weight = 10.0 / (spread * spread.sqrt());
+        for (row, a) in differences.into_iter().enumerate() {
+            for (column, b) in differences.into_iter().enumerate() {
+                self.matrix[row][column] += weight * a * b;
+            }
+            self.vector[row] += weight * a * f64::from(actual);
+        }
+        self.samples += 1.0;
+    }
+
+    /// The weights of the blend; zero if there are few samples.
+    pub(super) fn weights(mut self) -> BlendWeights {
+        if self.samples < MIN_SAMPLES {
+            return [0; BLENDED];
+        }
+        // Ridge regression: the differences are nearly dependent on each other.
+        let ridge = 3.0 + self.samples * 1e-3;
+        for (index, row) in self.matrix.iter_mut().enumerate() {
+            row[index] += ridge;
+        }
+        let scale = 1.0 / f64::from(BLEND_UNIT);
+        let limit = f64::from(i16::MAX);
+        self.solve()
+            .map(|weight| (weight * scale).round().clamp(-limit, limit) as i16)
+    }
+
+    /// Gaussian elimination; the matrix is positive definite, so that no pivot is zero.
+    fn solve(mut self) -> [f64; BLENDED] {
+        for pivot in 0..BLENDED {
+            for row in pivot + 1..BLENDED {
+                let factor = self.matrix[row][pivot] / self.matrix[pivot][pivot];
+                for column in pivot..BLENDED {
+                    self.matrix[row][column] -= factor * self.matrix[pivot][column];
+                }
+                self.vector[row] -= factor * self.vector[pivot];
+            }
+        }
+        let mut solution = [0.0; BLENDED];
+        for row in (0..BLENDED).rev() {
+            let known: f64 = (row + 1..BLENDED)
+                .map(|column| self.matrix[row][column] * solution[column])
+                .sum();
+            solution[row] = (self.vector[row] - known) / self.matrix[row][row];
+        }
+        solution
+    }
+}
+
+/// Teleports teach nothing.
+const MAX_ACTUAL: f32 = 2000.0;
+const MIN_SAMPLES: f64 = 200.0;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn weights_of_an_exact_sum_are_found() {
+        let mut regression = Regression::default();
+        for sample in 0..400 {
+            let mut differences = [0.0; BLENDED];
+            differences[0] = (sample % 17) as f32 * 4.0 - 30.0;
+            differences[1] = (sample % 13) as f32 * 5.0 - 20.0;
+            let actual = 0.5 * differences[0] - 0.25 * differences[1];
+            regression.add(differences, actual, 0.0);
+        }
+        let weights = regression.weights();
+        assert!(weights[0].abs_diff(2048) < 8, "{weights:?}");
+        assert!(weights[1].abs_diff(-1024) < 8, "{weights:?}");
+        assert_eq!(weights[2..], [0; BLENDED - 2]);
+    }
+
+    #[test]
+    fn few_samples_give_no_blend() {
+        let mut regression = Regression::default();
+        regression.add([1.0; BLENDED], 1.0, 1.0);
+        assert_eq!(regression.weights(), [0; BLENDED]);
+    }
+}

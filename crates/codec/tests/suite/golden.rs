@@ -1,0 +1,293 @@
+//! Golden packets: a play of integers, and the packets of it, which every machine must write and read alike. They make
+//! use of what could differ from machine to machine: the predictors' floats, and the adaptive state over many packets.
+//!
+//! After a change of what packets look like, this writes them anew, and the examples of WIRE.md; then the bins in
+//! DECISIONS.md, which are those of an example:
+//!
+//! ```sh
+//! cargo test -p cubewire-codec --test suite -- --ignored write_the_golden
+//! cargo test -p cubewire-codec --test suite -- --ignored write_the_bins
+//! ```
+//!
+//! On a machine with the most significant byte first, with Debian's `qemu-user` and `gcc-s390x-linux-gnu`, and
+//! `rustup target add s390x-unknown-linux-gnu`:
+//!
+//! ```sh
+//! export CC_s390x_unknown_linux_gnu=s390x-linux-gnu-gcc
+//! export CARGO_TARGET_S390X_UNKNOWN_LINUX_GNU_LINKER=s390x-linux-gnu-gcc
+//! export CARGO_TARGET_S390X_UNKNOWN_LINUX_GNU_RUNNER="qemu-s390x -L /usr/s390x-linux-gnu"
+//! cargo test -p cubewire-codec --test suite --target s390x-unknown-linux-gnu -- golden wire_document
+//! ```
+
+use std::collections::HashMap;
+use std::fs;
+
+use cubewire_codec::entropy::Fingerprint;
+use cubewire_codec::ladder::{ARITHMETIC, PREDICTED, PREDICTED_POSITION, Rung};
+use cubewire_codec::quantize::smallest_three::SmallestThree;
+use cubewire_codec::{
+    Baseline, CubeState, Decoder, Encoder, Limits, Packet, QuantizedCube, QuantizedSnapshot,
+    References, Sequence, Snapshot,
+};
+use glam::Vec3;
+
+use crate::conformance::read_by_second;
+use crate::wire_document::with_examples;
+
+const GOLDEN: &str = include_str!("../golden.txt");
+
+const RUNGS: [Rung; 3] = [PREDICTED_POSITION, ARITHMETIC, PREDICTED];
+const CUBES: usize = 48;
+const TICKS: usize = 40;
+
+/// Its numbers wrap during the play.
+const FIRST: Sequence = Sequence(65_520);
+
+/// 1 in the fixed-point numbers of the play.
+const ONE: i64 = 1 << 30;
+
+/// A body of the play: position in 1/512 m, velocity in 1/512 m per tick, both times 64; orientation x, y, z, w and
+/// angular velocity in radians per tick, times [`ONE`].
+struct Body {
+    position: [i64; 3],
+    velocity: [i64; 3],
+    orientation: [i64; 4],
+    spin: [i64; 3],
+    half: i64,
+}
+
+impl Body {
+    fn new(index: usize) -> Self {
+        let number = index as i64;
+        let part = |factor: i64, size: i64| number * factor % (2 * size + 1) - size;
+        let is_player = index == 0;
+        let [x, y] = [number % 7 - 3, number / 7 - 3].map(|place| place * 260 * 64);
+        // Every fourth cube rests on the floor, and the others start somewhere above it.
+        let is_resting = number % 4 == 3;
+        let moves = i64::from(!is_resting);
+        Self {
+            position: if is_player {
+                [0, 0, 384 * 64]
+            } else {
+                [x, y, 102 * 64 + moves * (number * 997 % 500) * 64]
+            },
+            velocity: if is_player {
+                [640, 320, 0]
+            } else {
+                [part(611, 700), part(377, 700), part(211, 400)].map(|part| part * moves)
+            },
+            orientation: [0, 0, 0, ONE],
+            spin: if is_player {
+                [-ONE / 40, ONE / 20, 0]
+            } else {
+                [part(71, 90), part(53, 90), part(37, 90)].map(|part| part * moves * ONE / 1500)
+            },
+            half: if is_player { 384 } else { 102 },
+        }
+    }
+
+    fn step(&mut self) {
+        let floor = self.half * 64;
+        if self.position[2] > floor || self.velocity[2] > 0 {
+            // 20 m/s².
+            self.velocity[2] -= 182;
+        }
+        for (position, velocity) in self.position.iter_mut().zip(self.velocity) {
+            *position += velocity;
+        }
+        if self.position[2] < floor {
+            // It bounces a little, and loses some of its speed.
+            self.position[2] = floor;
+            self.velocity = [
+                self.velocity[0] * 3 / 4,
+                self.velocity[1] * 3 / 4,
+                (-self.velocity[2] / 4).max(0),
+            ];
+            self.spin = self.spin.map(|spin| spin * 3 / 4);
+        }
+        let [x, y, z, w] = self.orientation;
+        let [a, b, c] = self.spin;
+        let turned = [
+            x + (a * w + b * z - c * y) / (2 * ONE),
+            y + (b * w + c * x - a * z) / (2 * ONE),
+            z + (c * w + a * y - b * x) / (2 * ONE),
+            w - (a * x + b * y + c * z) / (2 * ONE),
+        ];
+        let length: i64 = turned.iter().map(|part| part * part).sum::<i64>().isqrt();
+        self.orientation = turned.map(|part| part * ONE / length);
+    }
+
+    fn cube(&self, interacting: bool) -> QuantizedCube {
+        let size = |index: &usize| (self.orientation[*index].abs(), 3 - *index);
+        let largest = (0..4).max_by_key(size).expect("there are four");
+        let sign = self.orientation[largest].signum();
+        let others = (0..4).filter(|index| *index != largest);
+        let mut components = [0; 3];
+        for (component, index) in components.iter_mut().zip(others) {
+            // c √2 from −1 to 1.
+            let scaled = self.orientation[index] * sign * 46_341 / 32_768;
+            *component = ((scaled + ONE) * 511 / (2 * ONE)).clamp(0, 511) as u16;
+        }
+        QuantizedCube {
+            orientation: SmallestThree {
+                largest: largest as u8,
+                components,
+            },
+            position: self.position.map(|axis| (axis / 64) as i32),
+            interacting,
+        }
+    }
+}
+
+/// The initial state, and a snapshot for each tick.
+pub(crate) fn play() -> (Snapshot, Vec<QuantizedSnapshot>) {
+    let mut bodies: Vec<_> = (0..CUBES).map(Body::new).collect();
+    let initial = bodies.iter().map(|body| CubeState {
+        position: Vec3::from_array(body.position.map(|axis| (axis / 64) as f32 / 512.0)),
+        ..CubeState::default()
+    });
+    let initial = Snapshot {
+        cubes: initial.collect(),
+    };
+    let mut frames = Vec::new();
+    for tick in 0..TICKS {
+        for body in &mut bodies {
+            body.step();
+        }
+        // A cube is thrown across the world, and one that rests is set in motion.
+        if tick == 25 {
+            bodies[5].position = [-9_000 * 64, 9_000 * 64, 600 * 64];
+            bodies[7].velocity = [500, -300, 900];
+        }
+        let cubes = bodies.iter().enumerate();
+        let cubes = cubes.map(|(index, body)| body.cube((index + tick / 8) % 5 == 0));
+        let mut frame = QuantizedSnapshot::new(PREDICTED.stages.precision());
+        frame.assign(9, cubes).unwrap();
+        frames.push(frame);
+    }
+    (initial, frames)
+}
+
+/// Ages of the baseline and of two additional references at a tick: usually those of a round trip of 100 ms, and at
+/// times those of a bad network.
+fn ages(tick: usize) -> [Option<usize>; 3] {
+    match tick {
+        0..6 => [None; 3],
+        _ if tick % 7 == 3 => [Some(6), Some(9), None],
+        _ if tick % 11 == 4 => [Some(8), None, None],
+        _ => [Some(6), Some(7), Some(8)],
+    }
+    .map(|age| age.filter(|&age| age <= tick))
+}
+
+const fn sequence(tick: usize) -> Sequence {
+    Sequence(FIRST.0.wrapping_add(tick as u16))
+}
+
+fn packets(rung: Rung) -> Vec<Vec<u8>> {
+    let (initial, frames) = play();
+    let mut encoder = Encoder::new(initial, Limits::default()).unwrap();
+    let mut kept: Vec<Baseline> = Vec::new();
+    let mut packets = Vec::new();
+    for (tick, frame) in frames.iter().enumerate() {
+        let [baseline, first, second] = ages(tick).map(|age| kept.get(tick - age?));
+        let references = References {
+            baseline,
+            additional: [first, second],
+        };
+        let (mut packet, mut next) = (Packet::default(), Baseline::default());
+        let kept_too = Some(&mut next);
+        encoder
+            .encode(
+                sequence(tick),
+                rung.stages,
+                frame,
+                references,
+                &mut packet,
+                kept_too,
+            )
+            .unwrap();
+        kept.push(next);
+        packets.push(packet.bytes);
+    }
+    packets
+}
+
+fn document() -> String {
+    let Fingerprint { model, arithmetic } = Fingerprint::shipped();
+    let mut text = format!(
+        "Packets that every machine must write and read alike: see tests/suite/golden.rs.\n\n\
+         fingerprint of the model       {model:016x}\n\
+         fingerprint of the arithmetic  {arithmetic:016x}\n"
+    );
+    for rung in RUNGS {
+        text += &format!("\n{}\n", rung.name);
+        for (tick, packet) in packets(rung).iter().enumerate() {
+            let hex: String = packet.iter().map(|byte| format!("{byte:02x}")).collect();
+            text += &format!("{} {hex}\n", sequence(tick));
+        }
+    }
+    text
+}
+
+/// The packets in the file, by the name of their rung.
+fn golden() -> HashMap<String, Vec<Vec<u8>>> {
+    let text = GOLDEN;
+    let mut rungs: HashMap<String, Vec<Vec<u8>>> = HashMap::new();
+    let mut name = String::new();
+    for line in text.lines() {
+        if let Some((_, hex)) = line.strip_prefix('#').and_then(|line| line.split_once(' ')) {
+            let pairs = hex.as_bytes().chunks(2);
+            let byte = |pair| u8::from_str_radix(str::from_utf8(pair).unwrap(), 16).unwrap();
+            let packet = pairs.map(byte).collect();
+            rungs.entry(name.clone()).or_default().push(packet);
+        } else {
+            line.clone_into(&mut name);
+        }
+    }
+    rungs
+}
+
+#[test]
+fn packets_are_written_as_on_every_other_machine() {
+    for (line, (now, golden)) in document().lines().zip(GOLDEN.lines()).enumerate() {
+        assert_eq!(now, golden, "line {}", line + 1);
+    }
+    assert_eq!(document().len(), GOLDEN.len());
+}
+
+#[test]
+fn packets_of_other_machines_are_read() {
+    let (initial, frames) = play();
+    let golden = golden();
+    for rung in RUNGS {
+        let packets = &golden[rung.name];
+        assert_eq!(packets.len(), frames.len());
+        let mut decoder = Decoder::new(initial.clone(), Limits::default()).unwrap();
+        let mut held: HashMap<u16, Baseline> = HashMap::new();
+        for (tick, (packet, frame)) in packets.iter().zip(&frames).enumerate() {
+            let mut received = Baseline::default();
+            let lookup = |sequence: Sequence| held.get(&sequence.0);
+            let header = decoder.decode(packet, lookup, &mut received).unwrap();
+            assert_eq!(header.sequence, sequence(tick));
+            assert_eq!(received.snapshot(), frame);
+            held.insert(header.sequence.0, received);
+        }
+    }
+}
+
+#[test]
+fn the_second_decoder_reads_them_too() {
+    let (initial, frames) = play();
+    for rung in RUNGS {
+        read_by_second(&initial, &golden()[rung.name], &frames);
+    }
+}
+
+#[test]
+#[ignore = "writes what the others compare with"]
+fn write_the_golden_packets_and_the_examples() {
+    let folder = env!("CARGO_MANIFEST_DIR");
+    fs::write(format!("{folder}/tests/golden.txt"), document()).unwrap();
+    fs::write(format!("{folder}/WIRE.md"), with_examples()).unwrap();
+}

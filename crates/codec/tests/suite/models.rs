@@ -1,0 +1,83 @@
+//! Any numbers in a trained model give packets that decode. A model may come from anyone.
+
+use std::sync::Arc;
+
+use cubewire_codec::entropy::TrainedModel;
+use cubewire_codec::ladder::{ARITHMETIC, PREDICTED};
+use cubewire_codec::{Baseline, Decoder, Encoder, Limits, Packet, References, Sequence};
+use rand::{Rng, RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+use crate::golden::play;
+
+/// Models that are tried.
+const MODELS: usize = 24;
+
+/// Fills a model with random numbers, or with the extremes of every width.
+fn any_model(random: &mut ChaCha8Rng, kind: usize) -> TrainedModel {
+    const EXTREMES: [u8; 6] = [0x00, 0x01, 0x7F, 0x80, 0xFE, 0xFF];
+    let mut bytes = TrainedModel::untrained().to_bytes();
+    // The magic number, and that it was trained on nothing.
+    let numbers = &mut bytes[9..];
+    match kind % 4 {
+        0 => random.fill_bytes(numbers),
+        1 => numbers.fill_with(|| EXTREMES[random.random_range(0..EXTREMES.len())]),
+        2 => {
+            let (a, b) = (random.random_range(0..6), random.random_range(0..6));
+            for pair in numbers.chunks_mut(2) {
+                pair[0] = EXTREMES[a];
+                *pair.last_mut().unwrap() = EXTREMES[b];
+            }
+        }
+        // Long runs, in which all entries of a part are alike.
+        _ => {
+            for run in numbers.chunks_mut(random.random_range(16..9_000)) {
+                run.fill(random.random());
+            }
+        }
+    }
+    TrainedModel::from_bytes(&bytes).unwrap()
+}
+
+#[test]
+fn with_any_model_both_ends_understand_each_other_and_refuse_damage() {
+    let mut random = ChaCha8Rng::seed_from_u64(crate::seed());
+    let (initial, frames) = play();
+    for kind in 0..MODELS {
+        let model = Arc::new(any_model(&mut random, kind));
+        let encoder = Encoder::new(initial.clone(), Limits::default()).unwrap();
+        let mut encoder = encoder.with_model(Arc::clone(&model));
+        let decoder = Decoder::new(initial.clone(), Limits::default()).unwrap();
+        let mut decoder = decoder.with_model(model);
+        for rung in [ARITHMETIC, PREDICTED] {
+            let mut held: Vec<Baseline> = Vec::new();
+            for (number, frame) in frames.iter().enumerate().take(16) {
+                let at = |age: usize| held.get(number.checked_sub(age)?);
+                let references = References {
+                    baseline: at(2),
+                    additional: [at(3), at(4)],
+                };
+                let sequence = Sequence(number as u16);
+                let (mut packet, mut kept) = (Packet::default(), Baseline::default());
+                let sent = Some(&mut kept);
+                encoder
+                    .encode(sequence, rung.stages, frame, references, &mut packet, sent)
+                    .unwrap();
+                let lookup = |sequence: Sequence| held.get(usize::from(sequence.0));
+                let mut received = Baseline::default();
+                for _ in 0..20 {
+                    let mut damaged = packet.bytes.clone();
+                    let place = random.random_range(0..damaged.len());
+                    damaged[place] ^= random.random_range(1..=u8::MAX);
+                    // One in 16 384 may pass its check.
+                    let _ = decoder.decode(&damaged, lookup, &mut Baseline::default());
+                }
+                decoder
+                    .decode(&packet.bytes, lookup, &mut received)
+                    .unwrap_or_else(|error| panic!("model {kind}, frame {number}: {error}"));
+                assert_eq!(received, kept);
+                held.push(received);
+            }
+        }
+    }
+}

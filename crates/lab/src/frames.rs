@@ -1,0 +1,66 @@
+//! The frames of a recording as a rung encodes them.
+
+use std::sync::Arc;
+
+use cubewire_codec::entropy::TrainedModel;
+use cubewire_codec::{CubeState, Decoder, Encoder, Limits, Precision, QuantizedSnapshot, Snapshot};
+use glam::Vec3;
+
+use crate::recording::Recording;
+
+/// Frames per second of a recording.
+const RATE: f32 = 60.0;
+
+/// The frames of a recording, one after another, in the precision of a rung.
+pub(crate) struct Frames<'a> {
+    recording: &'a Recording,
+    precision: Precision,
+    /// The last frame, with velocities from the one before it.
+    state: Snapshot,
+    quantized: QuantizedSnapshot,
+}
+
+impl<'a> Frames<'a> {
+    pub(crate) fn new(recording: &'a Recording, precision: Precision) -> Self {
+        let mut state = Snapshot::default();
+        recording.frames[0].dequantize(&mut state);
+        Self {
+            recording,
+            precision,
+            state,
+            quantized: QuantizedSnapshot::new(precision),
+        }
+    }
+
+    /// An encoder and a decoder that start from the first frame.
+    pub(crate) fn codecs(&self, model: &Arc<TrainedModel>) -> (Encoder, Decoder) {
+        let limits = Limits::default();
+        let checked = "values are checked when a recording is read";
+        let encoder = Encoder::new(self.state.clone(), limits).expect(checked);
+        let decoder = Decoder::new(self.state.clone(), limits).expect(checked);
+        (
+            encoder.with_model(Arc::clone(model)),
+            decoder.with_model(Arc::clone(model)),
+        )
+    }
+
+    /// Quantizes a frame, whose predecessor must have been the last one or the initial state.
+    pub(crate) fn quantize(&mut self, frame: usize) -> &QuantizedSnapshot {
+        let recorded = &self.recording.frames[frame];
+        if recorded.precision() == self.precision {
+            return recorded;
+        }
+        for (cube, state) in self.state.cubes.iter_mut().enumerate() {
+            let next = recorded.cube(cube);
+            let moved: Vec3 = next.position - state.position;
+            *state = CubeState {
+                linear_velocity: moved * RATE,
+                ..next
+            };
+        }
+        self.quantized
+            .quantize(&self.state, self.precision)
+            .expect("a recording's values are finite");
+        &self.quantized
+    }
+}

@@ -1,0 +1,253 @@
+//! Counts what becomes of damaged packets.
+
+use std::collections::HashSet;
+use std::hash::{DefaultHasher, Hasher};
+use std::time::Duration;
+
+use cubewire_codec::{Baseline, DecodeError, Header};
+use serde::Serialize;
+
+use super::Target;
+
+/// What becomes of a damaged packet.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Outcome {
+    Exact,
+    Wrong,
+    End,
+    Header,
+    Reference,
+    Value,
+    Bins,
+    Check,
+}
+
+/// The columns of the table.
+pub(super) const HEADER: [&str; 12] = [
+    "codec",
+    "packets",
+    "exact",
+    "wrong",
+    "end",
+    "header",
+    "reference",
+    "value",
+    "bins",
+    "check",
+    "slowest µs",
+    "undamaged µs",
+];
+
+/// Counts of one rung.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Tally {
+    outcomes: [u64; Outcome::Check as usize + 1],
+    /// Hashes of the packets that decoded to another frame although they had a check. The same damage may
+    /// occur more than once, mostly to small packets, and would count as often.
+    pub(super) passed: HashSet<u64>,
+    /// Hashes of those that did not match their check.
+    pub(super) stopped: HashSet<u64>,
+    /// The longest time to decode a damaged packet.
+    pub(super) slowest: Duration,
+    /// The longest time to decode an undamaged packet.
+    pub(super) intact: Duration,
+}
+
+/// A row for `--json`.
+#[derive(Debug, Serialize)]
+pub(super) struct Row {
+    codec: &'static str,
+    packets: u64,
+    exact: u64,
+    wrong: u64,
+    end: u64,
+    header: u64,
+    reference: u64,
+    value: u64,
+    bins: u64,
+    check: u64,
+    different_passed_check: usize,
+    different_stopped_by_check: usize,
+    slowest_us: f64,
+    undamaged_us: f64,
+}
+
+impl Tally {
+    /// Counts a packet that was decoded into `out`.
+    pub(super) fn count(
+        &mut self,
+        bytes: &[u8],
+        outcome: Result<Header, DecodeError>,
+        out: &Baseline,
+        targets: &[Target],
+    ) {
+        let outcome = match outcome {
+            Ok(_) => {
+                let is_exact = is_sent(out, targets);
+                if !is_exact && out.stages().delta.is_arithmetic() {
+                    self.passed.insert(hash(bytes));
+                }
+                match is_exact {
+                    true => Outcome::Exact,
+                    false => Outcome::Wrong,
+                }
+            }
+            Err(error) => match error {
+                DecodeError::Truncated { .. }
+                | DecodeError::TrailingBytes { .. }
+                | DecodeError::Padding { .. } => Outcome::End,
+                DecodeError::UnusedCode { .. }
+                | DecodeError::UsualParameters { .. }
+                | DecodeError::Stages(_) => Outcome::Header,
+                DecodeError::UnknownBaseline(_)
+                | DecodeError::BaselinePrecision(_)
+                | DecodeError::NeedlessBaseline(_) => Outcome::Reference,
+                DecodeError::CubeIndex { .. }
+                | DecodeError::OutOfRange { .. }
+                | DecodeError::NotFinite { .. }
+                | DecodeError::NoDirection { .. }
+                | DecodeError::TooManyCubes(_) => Outcome::Value,
+                DecodeError::NonCanonical { .. } => Outcome::Bins,
+                DecodeError::Check(_) => {
+                    self.stopped.insert(hash(bytes));
+                    Outcome::Check
+                }
+            },
+        };
+        self.outcomes[outcome as usize] += 1;
+    }
+
+    /// Adds the counts of another job.
+    pub(super) fn add(&mut self, other: &Self) {
+        for (sum, count) in self.outcomes.iter_mut().zip(other.outcomes) {
+            *sum += count;
+        }
+        self.passed.extend(&other.passed);
+        self.stopped.extend(&other.stopped);
+        self.slowest = self.slowest.max(other.slowest);
+        self.intact = self.intact.max(other.intact);
+    }
+
+    const fn of(&self, outcome: Outcome) -> u64 {
+        self.outcomes[outcome as usize]
+    }
+
+    /// The row for `--json`.
+    pub(super) fn row(&self, codec: &'static str) -> Row {
+        let micros = |time: Duration| (time.as_secs_f64() * 1e7).round() / 10.0;
+        Row {
+            codec,
+            packets: self.outcomes.iter().sum(),
+            exact: self.of(Outcome::Exact),
+            wrong: self.of(Outcome::Wrong),
+            end: self.of(Outcome::End),
+            header: self.of(Outcome::Header),
+            reference: self.of(Outcome::Reference),
+            value: self.of(Outcome::Value),
+            bins: self.of(Outcome::Bins),
+            check: self.of(Outcome::Check),
+            different_passed_check: self.passed.len(),
+            different_stopped_by_check: self.stopped.len(),
+            slowest_us: micros(self.slowest),
+            undamaged_us: micros(self.intact),
+        }
+    }
+
+    /// The row of the table.
+    pub(super) fn cells(&self, codec: &'static str) -> [String; HEADER.len()] {
+        let row = self.row(codec);
+        [
+            codec.to_owned(),
+            row.packets.to_string(),
+            row.exact.to_string(),
+            row.wrong.to_string(),
+            row.end.to_string(),
+            row.header.to_string(),
+            row.reference.to_string(),
+            row.value.to_string(),
+            row.bins.to_string(),
+            row.check.to_string(),
+            format!("{:.1}", row.slowest_us),
+            format!("{:.1}", row.undamaged_us),
+        ]
+    }
+}
+
+/// Whether some packet carries this frame. Of two packets joined the other one may be left, which may be of another
+/// rung.
+fn is_sent(decoded: &Baseline, targets: &[Target]) -> bool {
+    let stages = decoded.stages();
+    let mut targets = targets.iter();
+    let target = targets.find(|target| target.rung.stages == stages);
+    let mut sent = target.iter().flat_map(|target| &target.victims);
+    sent.any(|victim| {
+        victim.decoded.sequence() == decoded.sequence()
+            && victim.decoded.snapshot() == decoded.snapshot()
+    })
+}
+
+fn hash(bytes: &[u8]) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    hasher.write(bytes);
+    hasher.finish()
+}
+
+#[cfg(test)]
+mod tests {
+    use cubewire_codec::ladder::{CHANGED_FLAGS, POSITION, PREDICTED};
+    use cubewire_codec::quantize::SmallestThree;
+    use cubewire_codec::{QuantizedCube, QuantizedSnapshot};
+
+    use super::super::decode;
+    use super::super::victims::victims;
+    use super::*;
+    use crate::recording::{COMPONENT_BITS, CUBES, Recording};
+
+    /// Cube 0 moves with every frame.
+    fn recording() -> Recording {
+        let frame = |x: i32| {
+            let orientation = SmallestThree {
+                largest: 3,
+                components: [256; 3],
+            };
+            let cubes = (0..CUBES).map(|cube| QuantizedCube {
+                orientation,
+                position: [if cube == 0 { x } else { 5 }, 7, 102],
+                interacting: false,
+            });
+            let mut frame = QuantizedSnapshot::new(POSITION.stages.precision());
+            frame.assign(COMPONENT_BITS, cubes).unwrap();
+            frame
+        };
+        Recording {
+            frames: [0; 6].into_iter().chain(0..70).map(frame).collect(),
+        }
+    }
+
+    #[test]
+    fn only_a_frame_that_was_sent_is_exact_whichever_rung_carries_it() {
+        let recording = recording();
+        let rungs = [CHANGED_FLAGS, PREDICTED];
+        let targets = rungs.map(|rung| victims(&recording, &rung));
+        let mut out = Baseline::default();
+        let mut count = |bytes: &[u8]| {
+            let mut decoder = targets[0].decoder.clone();
+            let outcome = decode(&mut decoder, bytes, &targets[0].victims[0], &mut out);
+            let mut tally = Tally::default();
+            tally.count(bytes, outcome, &out, &targets);
+            tally.outcomes
+        };
+        let [changed, predicted] = [0, 1].map(|target| targets[target].victims[0].bytes.clone());
+        for packet in [&changed, &predicted] {
+            assert_eq!(count(packet), [1, 0, 0, 0, 0, 0, 0, 0]);
+        }
+        // Another number: without a check nothing is noticed.
+        let mut wrong = changed;
+        wrong[0] ^= 1;
+        assert_eq!(count(&wrong), [0, 1, 0, 0, 0, 0, 0, 0]);
+        let mut stopped = predicted;
+        stopped[0] ^= 1;
+        assert_eq!(count(&stopped), [0, 0, 0, 0, 0, 0, 0, 1]);
+        assert_eq!(count(&[]), [0, 0, 1, 0, 0, 0, 0, 0]);
+    }
+}

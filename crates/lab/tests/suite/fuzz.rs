@@ -1,0 +1,132 @@
+//! Every reader of foreign bytes has a fuzz target, and every target has seeds.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::repository;
+
+/// Public functions that take bytes or a reader, but are given none from outside.
+const OTHERS: [&str; 2] = [
+    // The codec gives it the part of a packet that has bins.
+    "BinDecoder::new",
+    // Numbers of bits.
+    "Stages::every_legal",
+];
+
+/// All seeds together, bytes at most.
+const MAX_SEED_BYTES: u64 = 300_000;
+
+/// The Rust files below a folder.
+fn sources(folder: &Path) -> Vec<PathBuf> {
+    let mut files = Vec::new();
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            files.extend(sources(&path));
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            files.push(path);
+        }
+    }
+    files
+}
+
+/// The name that text begins with.
+fn name(text: &str) -> &str {
+    let end = text.find(|mark: char| !mark.is_alphanumeric() && mark != '_');
+    &text[..end.unwrap_or(text.len())]
+}
+
+/// The calls that read foreign bytes or text, as they begin.
+fn readers(source: &str) -> BTreeSet<String> {
+    let mut readers = BTreeSet::new();
+    let mut of = "";
+    for (start, _) in source.match_indices('\n') {
+        let line = &source[start + 1..];
+        if line.starts_with("mod tests") {
+            break;
+        } else if let Some(parsed) = line.strip_prefix("impl FromStr for ") {
+            readers.insert(format!("parse::<{}>(", name(parsed)));
+        } else if let Some(implemented) = line.strip_prefix("impl") {
+            let implemented = implemented.trim_start_matches(|mark| mark != ' ');
+            of = name(implemented.trim_start());
+        } else if line.starts_with("pub fn") {
+            of = "";
+        }
+        let Some((_, function)) = line
+            .split_once("pub fn ")
+            .filter(|(before, _)| before.trim().is_empty())
+        else {
+            continue;
+        };
+        let arguments = function.split('{').next().unwrap();
+        let arguments = arguments.split("->").next().unwrap();
+        if arguments.contains("[u8]") || arguments.contains("Read") {
+            let function = name(function);
+            readers.insert(match of {
+                "" => format!("{function}("),
+                _ if arguments.contains("self") => format!(".{function}("),
+                _ => format!("{of}::{function}("),
+            });
+        }
+    }
+    readers
+}
+
+#[test]
+fn every_reader_of_foreign_bytes_has_a_fuzz_target() {
+    let targets = sources(&repository("crates/fuzz/fuzz_targets"));
+    let targets: String = targets
+        .iter()
+        .map(|file| fs::read_to_string(file).unwrap())
+        .collect();
+    // Of the programs, the lab reads recordings.
+    let mut found = BTreeSet::from(["Recording::from_reader(".to_owned()]);
+    for entry in fs::read_dir(repository("crates")).unwrap() {
+        let sources_of_crate = entry.unwrap().path().join("src");
+        if sources_of_crate.join("lib.rs").exists() && !sources_of_crate.ends_with("fuzz/src") {
+            for file in sources(&sources_of_crate) {
+                found.extend(readers(&fs::read_to_string(file).unwrap()));
+            }
+        }
+    }
+    found.retain(|call| !OTHERS.contains(&call.trim_end_matches('(')));
+    // Some that there are.
+    for call in [
+        ".decode(",
+        ".on_packet(",
+        "Request::decode(",
+        "Trace::from_csv(",
+        "decode_initial(",
+        "parse::<Stages>(",
+    ] {
+        assert!(found.contains(call), "{call} is not among {found:?}");
+    }
+    let without: Vec<_> = found
+        .iter()
+        .filter(|call| !targets.contains(*call))
+        .collect();
+    assert!(
+        without.is_empty(),
+        "in no file of crates/fuzz/fuzz_targets: {without:?}"
+    );
+}
+
+#[test]
+fn every_fuzz_target_is_built_and_has_a_few_small_seeds() {
+    let manifest = fs::read_to_string(repository("crates/fuzz/Cargo.toml")).unwrap();
+    let mut total = 0;
+    for file in sources(&repository("crates/fuzz/fuzz_targets")) {
+        let target = file.file_stem().unwrap().to_str().unwrap();
+        let bin = format!("name = \"{target}\"\npath = \"fuzz_targets/{target}.rs\"");
+        assert!(manifest.contains(&bin), "{target}");
+        let seeds = fs::read_dir(repository(&format!("crates/fuzz/seeds/{target}")));
+        let sizes = seeds
+            .unwrap_or_else(|_| panic!("{target} has no seeds"))
+            .map(|seed| seed.unwrap().metadata().unwrap().len());
+        let bytes: u64 = sizes.sum();
+        assert!(bytes > 0, "{target}");
+        total += bytes;
+    }
+    assert!(total <= MAX_SEED_BYTES, "{total}");
+}

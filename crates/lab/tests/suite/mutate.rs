@@ -1,0 +1,81 @@
+//! `mutate`.
+
+use serde_json::Value;
+
+use crate::{clip, failure, output};
+
+/// What becomes of a packet.
+const OUTCOMES: [&str; 8] = [
+    "exact",
+    "wrong",
+    "end",
+    "header",
+    "reference",
+    "value",
+    "bins",
+    "check",
+];
+
+fn rows(recording: &str, count: &str, more: &[&str]) -> Vec<Value> {
+    let args = [&["mutate", recording, "--count", count, "--json"], more].concat();
+    let rows = output(&args);
+    let rows = rows.lines().map(|row| serde_json::from_str(row).unwrap());
+    rows.collect()
+}
+
+fn number(row: &Value, name: &str) -> u64 {
+    row[name]
+        .as_u64()
+        .unwrap_or_else(|| panic!("{name}: {row}"))
+}
+
+#[test]
+fn every_damaged_packet_is_counted_and_every_outcome_occurs() {
+    let folder = tempfile::tempdir().unwrap();
+    let recording = clip(folder.path(), "a.bin", "dev-mix", 800..900);
+    // Not a multiple of the rungs or of the jobs.
+    let rows = rows(&recording, "121500", &["--seed", "1"]);
+    assert_eq!(rows.len(), 16);
+    let mut sums = [0; OUTCOMES.len()];
+    for row in &rows {
+        let counts = OUTCOMES.map(|outcome| number(row, outcome));
+        assert_eq!(counts.iter().sum::<u64>(), number(row, "packets"), "{row}");
+        let is_arithmetic = ["arithmetic", "predicted"].contains(&row["codec"].as_str().unwrap());
+        let [_, wrong, .., check] = counts;
+        if is_arithmetic {
+            // A check of 14 bits lets few pass.
+            assert!(check > 50 && wrong < check / 5, "{row}");
+        } else {
+            assert!(check < 20 && wrong > 100, "{row}");
+        }
+        assert!(number(row, "different_passed_check") <= wrong, "{row}");
+        assert!(row["slowest_us"].as_f64() > Some(0.0), "{row}");
+        for (sum, count) in sums.iter_mut().zip(counts) {
+            *sum += count;
+        }
+    }
+    assert_eq!(sums.iter().sum::<u64>(), 121_500);
+    assert!(sums.iter().all(|&sum| sum > 0), "{sums:?}");
+}
+
+#[test]
+fn a_seed_always_gives_the_same_counts_and_another_one_others() {
+    let folder = tempfile::tempdir().unwrap();
+    let recording = clip(folder.path(), "a.bin", "dev-mix", 800..850);
+    let counts = |seed: &str| {
+        let rows = rows(
+            &recording,
+            "5000",
+            &["--codec", "predicted", "--seed", seed],
+        );
+        OUTCOMES.map(|outcome| number(&rows[0], outcome))
+    };
+    assert_eq!(counts("7"), counts("7"));
+    assert_ne!(counts("7"), counts("8"));
+}
+
+#[test]
+fn none_is_not_a_number_of_packets() {
+    let error = failure(&["mutate", "a.bin", "--count", "0"]);
+    assert!(error.contains("--count"), "{error}");
+}

@@ -1,0 +1,84 @@
+//! A recording sent through both ends, with acks that take six ticks.
+
+use std::collections::VecDeque;
+use std::time::Duration;
+
+use cubewire_codec::entropy::Fingerprint;
+use cubewire_codec::{Limits, QuantizedSnapshot, Snapshot, Stages};
+use cubewire_protocol::{
+    Ack, Arrival, BaselineChoice, Feedback, Sent, SnapshotReceiver, SnapshotSender, Welcome,
+};
+
+/// Ticks from a packet to the arrival of its ack.
+pub(crate) const ACK_TICKS: usize = 6;
+
+const PLAYOUT_DELAY: Duration = Duration::from_millis(85);
+
+/// Both ends, and the acks on their way.
+pub(crate) struct Play {
+    pub(crate) sender: SnapshotSender,
+    pub(crate) receiver: SnapshotReceiver,
+    pub(crate) stages: Stages,
+    acks: VecDeque<Option<Ack>>,
+    tick: u64,
+}
+
+impl Play {
+    pub(crate) fn new(first: &QuantizedSnapshot, stages: Stages) -> Self {
+        let mut initial = Snapshot::default();
+        first.dequantize(&mut initial);
+        let welcome = Welcome {
+            ticks_per_second: 60,
+            tick: 0,
+            initial: initial.clone(),
+            fingerprint: Fingerprint::shipped(),
+        };
+        let limits = Limits::default();
+        Self {
+            sender: SnapshotSender::new(initial, limits).unwrap(),
+            receiver: SnapshotReceiver::new(welcome, limits, PLAYOUT_DELAY, Duration::ZERO)
+                .unwrap(),
+            stages,
+            acks: VecDeque::with_capacity(ACK_TICKS + 1),
+            tick: 0,
+        }
+    }
+
+    fn now(&self) -> Duration {
+        Duration::from_secs_f64(self.tick as f64 / 60.0)
+    }
+
+    /// Sends the snapshot of the next tick.
+    pub(crate) fn send(&mut self, current: &QuantizedSnapshot, choice: BaselineChoice) -> Sent {
+        self.tick += 1;
+        let sent = self.sender.send(self.tick, self.stages, current, choice);
+        sent.unwrap()
+    }
+
+    /// Delivers the packet that was sent last, if it `arrives`, and the ack of six ticks ago.
+    pub(crate) fn deliver(&mut self, arrives: bool) {
+        let now = self.now();
+        if arrives {
+            let bytes = &self.sender.packet().bytes;
+            let arrival = self.receiver.on_packet(now, bytes).unwrap();
+            assert!(matches!(arrival, Arrival::Decoded { late: false, .. }));
+            let (sent, received) = (self.sender.get(self.tick), self.receiver.get(self.tick));
+            assert_eq!(sent, received);
+        }
+        self.receiver.advance_playout(now, PLAYOUT_DELAY);
+        self.acks.push_back(match self.receiver.poll_feedback() {
+            Some(Feedback::Ack(ack)) => Some(ack),
+            Some(missing) => panic!("{missing:?}"),
+            None => None,
+        });
+        if self.acks.len() > ACK_TICKS {
+            // In the bytes of the message, on the stack: a transport has its own buffers.
+            if let Some(Ack { newest, earlier }) = self.acks.pop_front().flatten() {
+                let mut bytes = [0; 7];
+                bytes[1..3].copy_from_slice(&newest.0.to_be_bytes());
+                bytes[3..].copy_from_slice(&earlier.to_be_bytes());
+                self.sender.on_message(&bytes).unwrap();
+            }
+        }
+    }
+}

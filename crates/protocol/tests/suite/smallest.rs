@@ -1,0 +1,75 @@
+//! The smallest packet is chosen among what would be sent.
+
+use cubewire_codec::ladder::PREDICTED;
+use cubewire_codec::{Encoder, Limits, Packet, QuantizedSnapshot, References, Sequence, Snapshot};
+use cubewire_protocol::{BaselineChoice, CANDIDATES};
+
+use crate::play::Play;
+use crate::recording;
+
+/// Sizes of the packets of `current` relative to each of the newest acked snapshots, with or without the two
+/// before it, and the ticks of these.
+fn sizes(
+    play: &Play,
+    encoder: &mut Encoder,
+    tick: u64,
+    current: &QuantizedSnapshot,
+    with_additional: bool,
+) -> Vec<(u64, usize)> {
+    let mut sizes = Vec::new();
+    let mut next = play.sender.newest_acked();
+    while let Some(baseline) = next.filter(|_| sizes.len() < CANDIDATES) {
+        let before = play.sender.acked_before(baseline);
+        let held = |tick: Option<u64>| play.sender.get(tick?).filter(|_| with_additional);
+        let references = References {
+            baseline: play.sender.get(baseline),
+            additional: before.map(held),
+        };
+        let mut packet = Packet::default();
+        let sequence = Sequence(tick as u16);
+        encoder
+            .encode(
+                sequence,
+                play.stages,
+                current,
+                references,
+                &mut packet,
+                None,
+            )
+            .unwrap();
+        sizes.push((baseline, packet.bytes.len()));
+        next = before[0];
+    }
+    sizes
+}
+
+/// The newest of the smallest.
+fn smallest(sizes: &[(u64, usize)]) -> Option<(u64, usize)> {
+    sizes.iter().copied().min_by_key(|&(_, bytes)| bytes)
+}
+
+#[test]
+fn the_smallest_packet_is_chosen_with_the_references_that_it_is_sent_with() {
+    let frames = recording::frames("dev-mix");
+    let mut initial = Snapshot::default();
+    frames[0].dequantize(&mut initial);
+    let mut encoder = Encoder::new(initial, Limits::default()).unwrap();
+    let mut play = Play::new(&frames[0], PREDICTED.stages);
+    let mut others = 0;
+    for (tick, frame) in (1..).zip(&frames[..1200]) {
+        let with = smallest(&sizes(&play, &mut encoder, tick, frame, true));
+        let without = smallest(&sizes(&play, &mut encoder, tick, frame, false));
+        let sent = play.send(frame, BaselineChoice::Smallest);
+        if let Some((baseline, bytes)) = with {
+            assert_eq!(sent.named(), Some(baseline), "tick {tick}");
+            assert_eq!(play.sender.packet().bytes.len(), bytes, "tick {tick}");
+        }
+        others += usize::from(with.map(|(tick, _)| tick) != without.map(|(tick, _)| tick));
+        // Some are lost, so that the references differ in age.
+        play.deliver(tick * tick % 11 % 3 == 1 || tick % 16 < 3);
+    }
+    assert!(
+        others > 10,
+        "without the others it would be another: {others}"
+    );
+}

@@ -1,0 +1,148 @@
+//! What is logged about viewers and strangers: so many lines in a period, and then a count of the others.
+
+use std::collections::HashSet;
+use std::net::IpAddr;
+use std::time::Duration;
+
+use bevy::prelude::*;
+
+/// Limits the lines of the log.
+#[derive(Debug, Default)]
+pub(super) struct Reports {
+    since: Duration,
+    /// About viewers, in this period: logged, and not logged.
+    viewers: Lines,
+    /// Likewise about datagrams from strangers.
+    strangers: Lines,
+    /// Machines of strangers that were reported in this period.
+    reported: HashSet<IpAddr>,
+    /// Handshakes that were given up before this period.
+    abandoned: u64,
+}
+
+#[derive(Debug, Default)]
+struct Lines {
+    logged: usize,
+    held_back: usize,
+}
+
+impl Lines {
+    /// Whether another line is logged.
+    const fn next(&mut self) -> bool {
+        if self.logged < MAX_LINES {
+            self.logged += 1;
+            return true;
+        }
+        self.held_back += 1;
+        false
+    }
+}
+
+impl Reports {
+    /// Logs that a viewer came, or went, and how.
+    pub(super) fn viewer(&mut self, line: &str) {
+        if self.viewers.next() {
+            info!("{line}");
+        }
+    }
+
+    /// Logs something about a viewer that should not happen.
+    pub(super) fn trouble(&mut self, line: &str) {
+        if self.viewers.next() {
+            warn!("{line}");
+        }
+    }
+
+    /// Logs that a datagram was ignored: once in a period for each machine.
+    pub(super) fn stranger(&mut self, from: std::net::SocketAddr) {
+        if self.reported.contains(&from.ip()) {
+            return;
+        }
+        if self.strangers.next() {
+            self.reported.insert(from.ip());
+            warn!(
+                "ignored a datagram from {from}, and ignores others: it comes from another program, or from a \
+                 viewer that has another key, connects to another address, or was disconnected"
+            );
+        }
+    }
+
+    /// Advances the time. At the end of a period, logs what was left out. `abandoned` counts handshakes that
+    /// were given up since the start.
+    pub(super) fn update(&mut self, delta: Duration, abandoned: u64) {
+        self.since += delta;
+        if self.since < PERIOD {
+            return;
+        }
+        if let Some(line) = self.summary(abandoned) {
+            warn!("{line}");
+        }
+        *self = Self {
+            abandoned,
+            ..Self::default()
+        };
+    }
+
+    fn summary(&self, abandoned: u64) -> Option<String> {
+        let seconds = PERIOD.as_secs();
+        let counts = [
+            (
+                self.viewers.held_back as u64,
+                "lines about viewers that came and went",
+            ),
+            (
+                self.strangers.held_back as u64,
+                "datagrams of other strangers",
+            ),
+            (
+                abandoned - self.abandoned,
+                "handshakes that were begun and not completed",
+            ),
+        ];
+        let counts: Vec<_> = counts
+            .into_iter()
+            .filter(|(count, _)| *count > 0)
+            .map(|(count, what)| format!("{count} {what}"))
+            .collect();
+        (!counts.is_empty()).then(|| {
+            let counts = counts.join(", ");
+            format!("not logged in the last {seconds} s: {counts}")
+        })
+    }
+}
+
+/// Lines of each kind in a [`PERIOD`], at most.
+const MAX_LINES: usize = 16;
+
+/// Long enough that a flood adds few lines to the log.
+const PERIOD: Duration = Duration::from_secs(10);
+
+#[cfg(test)]
+mod tests {
+    use std::net::SocketAddr;
+
+    use super::*;
+
+    #[test]
+    fn a_flood_is_counted_and_later_strangers_are_reported_again() {
+        let mut reports = Reports::default();
+        let stranger = |host: u8| SocketAddr::from(([10, 0, 0, host], 1));
+        for _ in 0..2_000 {
+            reports.viewer("viewer 10.0.0.1:1 has connected");
+        }
+        for host in 0..200 {
+            reports.stranger(stranger(host));
+            reports.stranger(stranger(host));
+        }
+        assert_eq!(reports.reported.len(), MAX_LINES);
+        assert_eq!(
+            reports.summary(7).unwrap(),
+            "not logged in the last 10 s: 1984 lines about viewers that came and went, 368 datagrams of other \
+             strangers, 7 handshakes that were begun and not completed"
+        );
+        reports.update(PERIOD, 7);
+        assert_eq!(reports.summary(7), None);
+        reports.stranger(stranger(200));
+        assert!(reports.reported.contains(&stranger(200).ip()));
+    }
+}

@@ -1,0 +1,324 @@
+//! Texts from outside, damaged at random: each is refused with a reason, or what it is read as obeys its bounds and
+//! comes back from what is printed for it.
+//!
+//! What reads bytes is in other places: the crates' readers are fuzzed in `crates/fuzz`, and the tests of
+//! [`cubewire::transport`] damage packets and datagrams. `CUBEWIRE_MUTATIONS` sets the number of damaged texts of
+//! each kind, and `CUBEWIRE_SEED` the seed.
+
+use std::fs;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use cubewire::commands::args::{Seconds, Size};
+use cubewire::game::headless::LaneGame;
+use cubewire::panel::{PanelState, STEPS};
+use cubewire::recording::export::query;
+use cubewire::recording::{InputLog, InputLogPlugin, MAX_SECONDS, Script, Switch};
+use cubewire::replication::LaneSettings;
+use cubewire::transport::udp::Key;
+use cubewire::view::Half;
+use cubewire::web::Address;
+use cubewire_codec::ladder;
+use cubewire_link::PRESETS;
+use rand::RngExt;
+use rand::seq::IndexedRandom;
+use rand_chacha::ChaCha8Rng;
+
+use crate::common::{random, script, script_path};
+
+/// Damaged texts of each kind, unless `CUBEWIRE_MUTATIONS` says otherwise.
+const MUTATIONS: usize = 5_000;
+
+/// No text takes longer to read, also where other tests use every processor.
+const LONGEST: Duration = Duration::from_secs(5);
+
+/// A text is not damaged further above this size, bytes.
+const MAX_BYTES: usize = 1 << 16;
+
+/// What replaces a number.
+const NUMBERS: [&str; 14] = [
+    "",
+    "0",
+    "-0",
+    "-1",
+    "0.5",
+    "4294967295",
+    "4294967296",
+    "18446744073709551615",
+    "18446744073709551616",
+    "1e-320",
+    "1e308",
+    "-1e999",
+    "NaN",
+    "inf",
+];
+
+/// Calls `read` with the texts themselves and with damaged ones. It returns whether it accepts the text.
+fn damage(texts: &[String], mut read: impl FnMut(&str) -> bool) {
+    let mutations = std::env::var("CUBEWIRE_MUTATIONS").map_or(MUTATIONS, |mutations| {
+        mutations.parse().expect("CUBEWIRE_MUTATIONS is a number")
+    });
+    for text in texts {
+        assert!(read(text), "refused: {text}");
+    }
+    let mut random = random();
+    let mut accepted = 0;
+    for _ in 0..mutations {
+        let mut bytes = texts.choose(&mut random).unwrap().clone().into_bytes();
+        for _ in 0..random.random_range(1..=4) {
+            damage_once(&mut random, texts, &mut bytes);
+        }
+        let text = String::from_utf8_lossy(&bytes);
+        let start = Instant::now();
+        accepted += usize::from(read(&text));
+        assert!(start.elapsed() < LONGEST, "{text}");
+    }
+    println!("{accepted} of {mutations} damaged texts are accepted");
+    assert!(accepted < mutations, "nothing is refused");
+}
+
+fn damage_once(random: &mut ChaCha8Rng, texts: &[String], bytes: &mut Vec<u8>) {
+    let length = bytes.len();
+    let at = random.random_range(0..=length);
+    let run = at..length.min(at + random.random_range(1..=20));
+    match random.random_range(0..8) {
+        0 if at < length => bytes[at] ^= 1 << random.random_range(0..8),
+        1 if at < length => bytes[at] = random.random(),
+        2 => drop(bytes.drain(run)),
+        3 => bytes.truncate(at),
+        4 => {
+            let more = bytes[run].to_vec();
+            let times = *[1, 1, 2, 1000].choose(random).unwrap();
+            if length < MAX_BYTES {
+                bytes.splice(at..at, more.repeat(times));
+            }
+        }
+        5 => {
+            let other = texts.choose(random).unwrap().as_bytes();
+            let from = random.random_range(0..=other.len());
+            bytes.truncate(at);
+            bytes.extend(&other[from..]);
+        }
+        _ => {
+            let is_digit = |byte: &u8| byte.is_ascii_digit() || *byte == b'.';
+            let Some(first) = bytes[at..].iter().position(is_digit) else {
+                return;
+            };
+            let first = at + first;
+            let digits = bytes[first..].iter().take_while(|byte| is_digit(byte));
+            let number = NUMBERS.choose(random).unwrap().bytes();
+            bytes.splice(first..first + digits.count(), number);
+        }
+    }
+}
+
+/// Lanes with every rung, preset and setting.
+fn lanes() -> Vec<String> {
+    let rungs = ladder::all().map(|rung| format!("rung:{}", rung.name));
+    let stages = ladder::all().map(|rung| format!("stages:{},rate:30", rung.stages));
+    let links = PRESETS.iter().map(|preset| {
+        let link = preset.conditions.to_text().unwrap();
+        format!("rung:delta,link:{link},interpolation:linear")
+    });
+    let more = [
+        "rung:predicted,link:latency=50ms+jitter=log-normal/5ms/0.8+loss=bursts/0.05/3,playout:adaptive",
+        "rung:index,link:loss=gilbert-elliott/0.1/0.5/0/1+reordering=0.1/1ms/20ms,playout:150.5ms",
+        "rung:position,link:bandwidth=256000/64000+duplicate=0.1+cut,rate:10,baseline:smallest,seed:7",
+    ];
+    let more = more.map(str::to_owned);
+    rungs.chain(stages).chain(links).chain(more).collect()
+}
+
+fn assert_comes_back(lane: &LaneSettings) {
+    let text = lane.to_text().expect("no text is a trace");
+    assert_eq!(text.parse().as_ref(), Ok(lane), "{text}");
+    assert!(lane.link.conditions.check().is_ok(), "{text}");
+    assert!(lane.sender.stages.check().is_ok(), "{text}");
+    assert!([1, 2, 3, 6].contains(&lane.sender.send_interval_ticks));
+}
+
+#[test]
+fn halves_and_lanes() {
+    let texts = [lanes(), vec!["simulation".to_owned()]].concat();
+    damage(&texts, |text| match text.parse::<Half>() {
+        Ok(half) => {
+            match &half {
+                Half::Lane(lane) => assert_comes_back(lane),
+                Half::Simulation => assert_eq!(half.to_text().as_deref(), Some(text)),
+            }
+            true
+        }
+        Err(error) => {
+            assert!(!error.to_string().is_empty());
+            false
+        }
+    });
+}
+
+#[test]
+fn switches() {
+    let times = ["0s", "2.5s", "86400s"].into_iter().cycle();
+    let sides = ["", "left.", "right."].into_iter().cycle();
+    let texts = lanes().into_iter().zip(times.zip(sides.skip(1)));
+    let texts: Vec<_> = texts
+        .map(|(lane, (time, side))| format!("{time}:{side}{lane}"))
+        .collect();
+    damage(&texts, |text| match text.parse::<Switch>() {
+        Ok(switch) => {
+            assert!(switch.at <= MAX_SECONDS as u64 * 60);
+            let mut lane = LaneSettings::default();
+            switch.apply(&mut lane).expect("parsing checks the values");
+            assert_comes_back(&lane);
+            true
+        }
+        Err(error) => {
+            assert!(!error.to_string().is_empty());
+            false
+        }
+    });
+}
+
+#[test]
+fn addresses() {
+    let lanes = lanes();
+    let pairs = lanes.iter().zip(lanes.iter().rev());
+    let mut texts: Vec<_> = pairs
+        .map(|(left, right)| query(&left.parse().unwrap(), &right.parse().unwrap()).unwrap())
+        .collect();
+    texts.extend(
+        [
+            "rung=delta&network=4g&rate=20&interpolation=hermite&tour=3&theme=dark",
+            "?left=simulation&script=katamari&calm&seconds=2.5&quality=low&panel=slim&report=no",
+        ]
+        .map(str::to_owned),
+    );
+    damage(&texts, |text| match text.parse::<Address>() {
+        Ok(address) => {
+            assert!(address.seconds.is_none_or(|s| s > 0.0 && s <= MAX_SECONDS));
+            assert!(address.tour.is_none_or(|step| step < STEPS.len()));
+            if let (Some(left), Some(right)) = (&address.left, &address.right) {
+                assert_comes_back(right);
+                let again: Address = query(left, right).unwrap().parse().unwrap();
+                assert_eq!((again.left, again.right), (address.left, address.right));
+            }
+            true
+        }
+        Err(error) => {
+            assert!(!error.to_string().is_empty());
+            false
+        }
+    });
+}
+
+#[test]
+fn keys() {
+    let texts: Vec<_> = (0..4).map(|_| Key::random().to_hex()).collect();
+    damage(&texts, |text| match text.parse::<Key>() {
+        Ok(key) => {
+            assert_eq!(key.to_hex(), text.trim().to_lowercase());
+            true
+        }
+        Err(_) => false,
+    });
+}
+
+#[test]
+fn seconds_and_sizes() {
+    let texts = ["2.5", "86400", "0.001"].map(str::to_owned);
+    damage(&texts, |text| match text.parse::<Seconds>() {
+        Ok(seconds) => {
+            assert!((1..=MAX_SECONDS as u64 * 60).contains(&seconds.ticks()));
+            true
+        }
+        Err(_) => false,
+    });
+    let texts = ["1280x720", "64x16384"].map(str::to_owned);
+    damage(&texts, |text| match text.parse::<Size>() {
+        Ok(Size(size)) => {
+            assert!(size.min_element() >= 64 && size.max_element() <= 16_384);
+            true
+        }
+        Err(_) => false,
+    });
+}
+
+/// Whether the text of a script is accepted.
+fn is_script(text: &str, saved: &Path) -> bool {
+    let script = match Script::parse(text, Path::new("a.ron")) {
+        Ok(script) => script,
+        Err(error) => {
+            assert!(error.to_string().starts_with("a.ron:"), "{error}");
+            return false;
+        }
+    };
+    assert!((1..=MAX_SECONDS as u64 * 60).contains(&script.ticks));
+    assert!(script.lead_in < script.ticks);
+    assert!(
+        script
+            .steps
+            .is_sorted_by(|before, step| before.at < step.at)
+    );
+    for step in &script.steps {
+        assert!(step.at < script.ticks);
+        let _ = script.keys_at(step.at);
+    }
+    script.save(saved).unwrap();
+    assert_eq!(Script::load(saved).unwrap(), script);
+    true
+}
+
+#[test]
+fn scripts() {
+    let folder = tempfile::tempdir().unwrap();
+    let saved = folder.path().join("saved.ron");
+    let names = ["ball", "blow", "calm", "katamari", "mix", "rolling"];
+    let texts = names.map(|name| fs::read_to_string(script_path(name)).unwrap());
+    damage(&texts, |text| is_script(text, &saved));
+}
+
+#[test]
+fn replays() {
+    let plugins = InputLogPlugin;
+    let mut game =
+        LaneGame::with_plugins(Some(script("ball")), LaneSettings::default(), plugins).unwrap();
+    game.app.world_mut().resource_mut::<InputLog>().begin();
+    for _ in 0..80 {
+        game.step();
+    }
+    let replay = game.app.world().resource::<InputLog>().replay().unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let saved = folder.path().join("saved.ron");
+    replay.save(&saved).unwrap();
+    let text = fs::read_to_string(&saved).unwrap();
+    damage(&[text], |text| {
+        let is_accepted = is_script(text, &saved);
+        if is_accepted {
+            // The checksum lets no other replay pass; without `recorded` it is a script.
+            let script = Script::parse(text, &saved).unwrap();
+            assert!(script.recorded.is_none() || script == replay, "{text}");
+        }
+        is_accepted
+    });
+}
+
+#[test]
+fn settings_of_the_panel() {
+    let default = PanelState::default().to_text().unwrap();
+    let texts = [
+        default,
+        "(width: 412.5, graph_seconds: 33, scale: Some(1.5), theme: Dark, tab: Network)".to_owned(),
+    ];
+    damage(&texts, |text| match PanelState::parse(text) {
+        Ok(state) => {
+            assert!((1.0..=10_000.0).contains(&state.width));
+            assert!((10..=60).contains(&state.graph_seconds));
+            let text = state.to_text().unwrap();
+            assert_eq!(PanelState::parse(&text).unwrap(), state);
+            true
+        }
+        Err(error) => {
+            assert!(!error.to_string().is_empty());
+            false
+        }
+    });
+}

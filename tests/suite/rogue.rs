@@ -1,0 +1,106 @@
+//! One who has the key, or needs none, but says what he likes.
+
+use std::net::{SocketAddr, UdpSocket};
+use std::time::{Duration, SystemTime};
+
+use cubewire::game::desktop::viewer::HeadlessViewer;
+use cubewire::game::headless::HeadlessGame;
+use cubewire_codec::{Sequence, ladder};
+use cubewire_protocol::{BaselineChoice, Request};
+use renetcode::{ClientAuthentication, ConnectToken, NetcodeClient};
+
+use crate::udp::{LOOPBACK, address, step, udp};
+
+/// A client by hand.
+pub(crate) struct Rogue {
+    pub(crate) socket: UdpSocket,
+    pub(crate) netcode: NetcodeClient,
+    sequence: u8,
+}
+
+impl Rogue {
+    pub(crate) fn new(server: SocketAddr, version: u16) -> Self {
+        let socket = UdpSocket::bind(LOOPBACK).unwrap();
+        socket.set_nonblocking(true).unwrap();
+        socket.connect(server).unwrap();
+        let netcode = netcode(server, version);
+        Self {
+            socket,
+            netcode,
+            sequence: 0,
+        }
+    }
+
+    /// Ends its tick, as a viewer's app would.
+    pub(crate) fn step(&mut self) {
+        let mut buffer = [0; 1400];
+        while let Ok(length) = self.socket.recv(&mut buffer) {
+            self.netcode.process_packet(&mut buffer[..length]);
+        }
+        let tick = Duration::from_secs(1) / 60;
+        if let Some((datagram, _)) = self.netcode.update(tick) {
+            drop(self.socket.send(datagram));
+        }
+    }
+
+    pub(crate) fn connect(
+        game: &mut HeadlessGame,
+        others: &mut [&mut HeadlessViewer],
+        version: u16,
+    ) -> Self {
+        let mut rogue = Self::new(address(game), version);
+        let before = udp(game).connected();
+        for _ in 0..20 {
+            rogue.step();
+            step(game, others, 1);
+        }
+        assert_eq!(udp(game).connected(), before + 1);
+        rogue
+    }
+
+    pub(crate) fn say(&mut self, payload: &[u8]) {
+        if let Ok((_, datagram)) = self.netcode.generate_payload_packet(payload) {
+            self.socket.send(datagram).unwrap();
+        }
+    }
+
+    /// A small unreliable message, as renet packs it.
+    pub(crate) fn message(&mut self, channel: u8, message: &[u8]) {
+        self.sequence += 1;
+        let mut packet = vec![1, self.sequence, channel, 0, 1, message.len() as u8];
+        packet.extend(message);
+        self.say(&packet);
+    }
+}
+
+pub(crate) fn request() -> Request {
+    Request {
+        number: Sequence(1),
+        stages: ladder::DELTA.stages,
+        send_interval_ticks: 1,
+        baseline: BaselineChoice::Newest,
+        fallback: None,
+    }
+}
+
+/// A client with a token of its own.
+pub(crate) fn netcode(server: SocketAddr, version: u16) -> NetcodeClient {
+    let now = SystemTime::now()
+        .duration_since(SystemTime::UNIX_EPOCH)
+        .unwrap();
+    let protocol = u64::from_be_bytes(*b"cubewire");
+    let mut data = [0; 256];
+    data[..2].copy_from_slice(&version.to_be_bytes());
+    let connect_token = ConnectToken::generate(
+        now,
+        protocol,
+        60,
+        rand::random(),
+        5,
+        vec![server],
+        Some(&data),
+        &[0; 32],
+    )
+    .unwrap();
+    NetcodeClient::new(now, ClientAuthentication::Secure { connect_token }).unwrap()
+}

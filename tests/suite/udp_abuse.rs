@@ -1,0 +1,197 @@
+//! What viewers and strangers over UDP might do to others: hold places, use up the server's time, and have it send
+//! to machines that asked for nothing.
+
+use std::net::UdpSocket;
+use std::time::Duration;
+
+use cubewire::replication::{ConnectionStatus, EncodeBudget, SenderSettings};
+use cubewire::transport::udp::Security;
+use cubewire_codec::Sequence;
+use cubewire_protocol::{Ack, BaselineChoice, Feedback, PROTOCOL_VERSION};
+
+use crate::common::lane;
+use crate::rogue::{Rogue, netcode, request};
+use crate::udp::{
+    TIMEOUT_SECONDS, address, agreeing, lanes, lost, server, status, step, udp, viewer_at,
+};
+
+#[test]
+fn junk_does_not_keep_a_dead_viewer_connected() {
+    let mut game = server(Security::Insecure, 1);
+    let mut dead = Rogue::connect(&mut game, &mut [], PROTOCOL_VERSION);
+    dead.message(2, &request().encode());
+    step(&mut game, &mut [], 2);
+    assert_eq!(lanes(&mut game).len(), 1);
+    // Shaped like a connection request that expires soon enough.
+    let mut junk = vec![0; 1078];
+    let now = std::time::SystemTime::UNIX_EPOCH.elapsed().unwrap();
+    junk[22..30].copy_from_slice(&(now.as_secs() + 30).to_le_bytes());
+    for _ in 0..=TIMEOUT_SECONDS {
+        dead.socket.send(&junk).unwrap();
+        step(&mut game, &mut [], 60);
+    }
+    assert_eq!(udp(&game).connected(), 0);
+    let mut newcomer = viewer_at(address(&game), Security::Insecure, "delta");
+    step(&mut game, &mut [&mut newcomer], 60);
+    assert_eq!(status(&newcomer), ConnectionStatus::Connected);
+}
+
+#[test]
+fn half_open_connections_do_not_lock_out_newcomers() {
+    let mut game = server(Security::Insecure, 8);
+    let at = address(&game);
+    let mut newcomer = viewer_at(at, Security::Insecure, "delta");
+    for _ in 0..60 {
+        // Each is a request with a valid token, from a port of its own.
+        for _ in 0..20 {
+            Rogue::new(at, PROTOCOL_VERSION).step();
+        }
+        step(&mut game, &mut [&mut newcomer], 1);
+    }
+    assert_eq!(status(&newcomer), ConnectionStatus::Connected);
+    assert_eq!(udp(&game).connected(), 1);
+}
+
+#[test]
+fn a_port_can_be_used_again_after_a_handshake_that_was_not_completed() {
+    let mut game = server(Security::Insecure, 8);
+    let mut rogue = Rogue::new(address(&game), PROTOCOL_VERSION);
+    rogue.step();
+    step(&mut game, &mut [], 2);
+    // The second time the server takes it for connected: it has never asked for anything.
+    for _ in 0..2 {
+        rogue.netcode = netcode(address(&game), PROTOCOL_VERSION);
+        for _ in 0..40 {
+            rogue.step();
+            step(&mut game, &mut [], 1);
+        }
+        assert!(rogue.netcode.is_connected());
+        assert_eq!(udp(&game).connected(), 1);
+    }
+}
+
+#[test]
+fn who_answers_a_challenge_for_another_address_is_sent_nothing_there() {
+    let mut game = server(Security::Insecure, 8);
+    let at = address(&game);
+    let mut own = Rogue::new(at, PROTOCOL_VERSION);
+    let victim = Rogue::new(at, PROTOCOL_VERSION);
+    // The victim's request is spoofed, and the challenge that it is sent is not seen.
+    let mut spoofed = netcode(at, PROTOCOL_VERSION);
+    let (datagram, _) = spoofed.update(Duration::from_millis(17)).unwrap();
+    victim.socket.send(datagram).unwrap();
+    own.step();
+    step(&mut game, &mut [], 2);
+    // The attacker's own challenge, answered with the same keys from the victim's address.
+    let mut buffer = [0; 1400];
+    let length = own.socket.recv(&mut buffer).unwrap();
+    own.netcode.process_packet(&mut buffer[..length]);
+    let (datagram, _) = own.netcode.update(Duration::from_millis(300)).unwrap();
+    victim.socket.send(datagram).unwrap();
+    step(&mut game, &mut [], 60);
+    assert_eq!(udp(&game).connected(), 0);
+    let mut received = 0;
+    while let Ok(length) = victim.socket.recv(&mut buffer) {
+        received += length;
+    }
+    assert!(received < 500, "{received}");
+}
+
+#[test]
+fn who_acks_what_was_never_sent_is_sent_away() {
+    let mut game = server(Security::Insecure, 8);
+    let mut honest = viewer_at(address(&game), Security::Insecure, "delta");
+    step(&mut game, &mut [&mut honest], 30);
+    let mut rogue = Rogue::connect(&mut game, &mut [&mut honest], PROTOCOL_VERSION);
+    rogue.message(2, &request().encode());
+    step(&mut game, &mut [&mut honest], 2);
+    let tick = game.cubes().tick();
+    for ahead in 0..30 {
+        let ack = Ack {
+            newest: Sequence((tick + 100 + ahead) as u16),
+            earlier: u32::MAX,
+        };
+        rogue.message(0, &Feedback::Ack(ack).encode());
+        rogue.step();
+        step(&mut game, &mut [&mut honest], 1);
+    }
+    assert_eq!(udp(&game).connected(), 1);
+    assert_eq!(status(&honest), ConnectionStatus::Connected);
+}
+
+#[test]
+fn where_encoding_takes_too_long_every_viewer_gets_less_and_is_told() {
+    let mut game = server(Security::Insecure, 8);
+    let at = address(&game);
+    let mut viewers = [(); 3].map(|()| viewer_at(at, Security::Insecure, "predicted"));
+    let asked = SenderSettings {
+        baseline: BaselineChoice::Smallest,
+        ..lane("predicted").sender
+    };
+    for viewer in &mut viewers {
+        let world = viewer.app.world_mut();
+        *world
+            .query::<&mut SenderSettings>()
+            .single_mut(world)
+            .unwrap() = asked;
+    }
+    step(&mut game, &mut viewers.each_mut(), 60);
+    for viewer in &viewers {
+        assert_eq!(viewer.connection().granted, None, "there is no limit yet");
+    }
+    // Far less than one snapshot takes.
+    game.app
+        .insert_resource(EncodeBudget::new(Duration::from_micros(50)));
+    step(&mut game, &mut viewers.each_mut(), 120);
+    let before: Vec<_> = viewers
+        .iter()
+        .map(|viewer| agreeing(&game, viewer))
+        .collect();
+    step(&mut game, &mut viewers.each_mut(), 600);
+    let received: Vec<_> = viewers
+        .iter()
+        .zip(before)
+        .map(|(viewer, before)| agreeing(&game, viewer) - before)
+        .collect();
+    let (fewest, most) = (
+        received.iter().min().unwrap(),
+        received.iter().max().unwrap(),
+    );
+    assert!(
+        *fewest > 0 && *most < 300 && most - fewest <= most / 4 + 2,
+        "{received:?}"
+    );
+    for viewer in &viewers {
+        let granted = viewer.connection().granted.unwrap();
+        assert_eq!(granted.baseline, BaselineChoice::Newest);
+        assert!(granted.send_interval_ticks > 1);
+    }
+    // With time again, everything comes back.
+    game.app
+        .insert_resource(EncodeBudget::new(Duration::from_secs(1)));
+    step(&mut game, &mut viewers.each_mut(), 120);
+    for viewer in &viewers {
+        assert_eq!(viewer.connection().granted, None);
+        assert_eq!(viewer.meter().refused, 0);
+    }
+}
+
+#[test]
+fn a_restarted_server_is_not_taken_for_one_that_is_gone() {
+    let mut game = server(Security::Insecure, 8);
+    let at = address(&game);
+    let mut viewer = viewer_at(at, Security::Insecure, "delta");
+    step(&mut game, &mut [&mut viewer], 30);
+    // It ends without a word.
+    drop(game);
+    for _ in 0..60 {
+        viewer.app.update();
+    }
+    let again = UdpSocket::bind(at).unwrap();
+    for _ in 0..60 * (TIMEOUT_SECONDS + 1) {
+        viewer.app.update();
+    }
+    drop(again);
+    let why = lost(&viewer);
+    assert!(why.contains("was restarted"), "{why}");
+}
