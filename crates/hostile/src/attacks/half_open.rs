@@ -1,0 +1,47 @@
+//! Requests with valid tokens, each from another address, that never answer the challenge.
+
+use std::collections::VecDeque;
+use std::io;
+use std::time::Instant;
+
+use rand::RngExt;
+
+use super::{Field, Outcome, factor, is_over};
+use crate::caller::Caller;
+use crate::wire::Wire;
+
+pub(super) fn run(field: &mut Field, until: Instant) -> io::Result<Outcome> {
+    let mut open: VecDeque<Wire> = VecDeque::new();
+    let mut outcome = Outcome::default();
+    let mut pace = field.pace();
+    while !is_over(until) {
+        for _ in 0..pace.wait() {
+            let token = field.target.token(field.random.random(), TIMEOUT_SECONDS);
+            let mut caller = Caller::new(field.stranger()?, token);
+            caller.update();
+            open.push_back(caller.wire);
+            if open.len() > MAX_OPEN
+                && let Some(oldest) = open.pop_front()
+            {
+                outcome.close([oldest]);
+            }
+        }
+    }
+    outcome.close(open);
+    outcome.note = format!("{} requests, as many addresses", outcome.tally.sent);
+    let factor = factor(&outcome.tally);
+    if factor > MAX_FACTOR {
+        outcome.failures.push(format!(
+            "addresses that never answered were sent {factor:.2} times the bytes of their requests"
+        ));
+    }
+    Ok(outcome)
+}
+
+/// An answer is shorter than the request.
+const MAX_FACTOR: f64 = 1.0;
+
+const TIMEOUT_SECONDS: i32 = 30;
+
+/// Sockets that are kept until their answers have arrived.
+const MAX_OPEN: usize = 256;

@@ -1,0 +1,47 @@
+//! A request whose challenge is never answered, and then, from the same address, an honest one with another
+//! token: as of a viewer that was started again behind a router.
+
+use std::io;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use super::{Field, Outcome, is_over};
+use crate::newcomers::connect;
+
+pub(super) fn run(field: &mut Field, until: Instant) -> io::Result<Outcome> {
+    let mut outcome = Outcome::default();
+    let (mut tried, mut connected) = (0, 0);
+    while !is_over(until) {
+        let mut first = field.caller(TIMEOUT_SECONDS)?;
+        first.update();
+        thread::sleep(PAUSE);
+        // The answers to the first are no business of the second.
+        first.wire.drain();
+        let (second, waited) = connect(
+            field.target,
+            first.wire,
+            Duration::ZERO,
+            PATIENCE,
+            &mut field.random,
+        );
+        tried += 1;
+        connected += u32::from(waited.is_some());
+        outcome.tally += second.leave().tally;
+    }
+    outcome.note = format!("{connected} of {tried} connected with their second token");
+    if connected < tried {
+        outcome.failures.push(format!(
+            "of {tried} viewers that asked with a second token from the same address, {connected} were connected \
+             within {PATIENCE:?}"
+        ));
+    }
+    Ok(outcome)
+}
+
+const TIMEOUT_SECONDS: i32 = 10;
+
+/// Until the server has the first request.
+const PAUSE: Duration = Duration::from_millis(100);
+
+/// Enough to begin anew twice.
+const PATIENCE: Duration = Duration::from_millis(4500);

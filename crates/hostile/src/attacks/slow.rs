@@ -1,0 +1,41 @@
+//! Has the key, asks for the largest snapshots, and reads a trickle of them. It acknowledges nothing.
+
+use std::io;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use super::{Field, Outcome, is_over, uncompressed};
+use crate::packets::REQUESTS;
+use crate::wire::STEP;
+
+pub(super) fn run(field: &mut Field, until: Instant) -> io::Result<Outcome> {
+    let mut outcome = Outcome::default();
+    let mut callers = Vec::new();
+    for _ in 0..READERS {
+        let mut caller = field.caller(TIMEOUT_SECONDS)?;
+        caller.connect(PATIENCE);
+        callers.push(caller);
+    }
+    let connected = callers
+        .iter()
+        .filter(|caller| caller.is_connected())
+        .count();
+    for caller in &mut callers {
+        caller.message(REQUESTS, &uncompressed().encode());
+    }
+    while !is_over(until) {
+        for caller in &mut callers {
+            caller.step(1);
+        }
+        thread::sleep(50 * STEP);
+    }
+    for caller in callers {
+        outcome.tally += caller.leave().tally;
+    }
+    outcome.note = format!("{connected} readers of 20 datagrams per second");
+    Ok(outcome)
+}
+
+const READERS: usize = 3;
+const TIMEOUT_SECONDS: i32 = 30;
+const PATIENCE: Duration = Duration::from_millis(500);

@@ -1,0 +1,110 @@
+//! Connects for an address that never answers: asks for a challenge at an address of its own, answers it as
+//! if from the victim's, and then asks for all that the server can send there. Both addresses are ours, so that
+//! what arrives at the victim's can be counted; the attacker uses none of it.
+
+use std::io;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use cubewire_protocol::{Ack, Feedback};
+use rand::RngExt;
+use renetcode::ConnectToken;
+
+use super::{Field, Outcome, factor, is_over, uncompressed};
+use crate::caller::Caller;
+use crate::packets::{self, REQUESTS, SNAPSHOTS};
+use crate::wire::{MAX_DATAGRAM_BYTES, STEP, Tally};
+
+pub(super) fn run(field: &mut Field, until: Instant) -> io::Result<Outcome> {
+    let mut outcome = Outcome::default();
+    let mut at_victims = Tally::default();
+    let mut rounds = 0;
+    while !is_over(until) {
+        let (own, victim) = round(field, until)?;
+        rounds += 1;
+        outcome.tally += own;
+        at_victims += victim;
+    }
+    outcome.tally += at_victims;
+    let factor = factor(&at_victims);
+    outcome.note =
+        format!("{rounds} victims were sent {factor:.2} times the bytes sent in their name");
+    if factor > MAX_FACTOR {
+        outcome.failures.push(format!(
+            "addresses that never answered were sent {factor:.1} times as many bytes as were sent in their name"
+        ));
+    }
+    Ok(outcome)
+}
+
+/// What QUIC allows a server before an address is validated (RFC 9000, section 8).
+const MAX_FACTOR: f64 = 3.0;
+
+const TIMEOUT_SECONDS: i32 = 5;
+const ROUND: Duration = Duration::from_secs(3);
+const PATIENCE: Duration = Duration::from_millis(300);
+const ACK_INTERVAL: Duration = Duration::from_millis(16);
+
+/// What was exchanged with the attacker's own address, and with that of the victim.
+fn round(field: &mut Field, until: Instant) -> io::Result<(Tally, Tally)> {
+    let until = until.min(Instant::now() + ROUND);
+    let own_token = field.target.token(field.random.random(), TIMEOUT_SECONDS);
+    let own_key = own_token.server_to_client_key;
+    let mut own = Caller::new(field.stranger()?, own_token);
+    // Reads what the server sends to the attacker's own address, and writes as the victim.
+    let token = field.target.token(field.random.random(), TIMEOUT_SECONDS);
+    let mut victim = Caller::new(
+        field.stranger()?,
+        ConnectToken {
+            server_to_client_key: own_key,
+            ..token
+        },
+    );
+    victim.update();
+    own.update();
+    relay_next(&mut own, &mut victim);
+    // The victim's answer first: the challenge holds the attacker's number, which must not be connected yet.
+    victim.update();
+    thread::sleep(5 * STEP);
+    own.update();
+    relay_next(&mut own, &mut victim);
+    if victim.is_connected() {
+        victim.message(REQUESTS, &uncompressed().encode());
+    }
+    let mut newest = 0;
+    while !is_over(until) {
+        own.step(usize::MAX);
+        victim.update();
+        newest += 16;
+        let acks = packets::ack(victim.next_sequence(), newest);
+        victim.say(&acks);
+        let feedback = Feedback::Ack(Ack {
+            newest: field.newest(),
+            earlier: u32::MAX,
+        });
+        victim.message(SNAPSHOTS, &feedback.encode());
+        victim.wire.drain();
+        if newest % 256 == 0 {
+            victim.message(REQUESTS, &uncompressed().encode());
+        }
+        thread::sleep(ACK_INTERVAL);
+    }
+    let own = own.leave().tally;
+    let mut victim = victim.leave();
+    victim.drain();
+    Ok((own, victim.tally))
+}
+
+/// Waits for what the server sends to the attacker's own address, and tells both.
+fn relay_next(own: &mut Caller, victim: &mut Caller) {
+    let start = Instant::now();
+    let mut buffer = [0; MAX_DATAGRAM_BYTES];
+    while start.elapsed() < PATIENCE {
+        if let Some((datagram, _)) = own.wire.receive(&mut buffer) {
+            own.hear(datagram);
+            victim.hear(datagram);
+            return;
+        }
+        thread::sleep(STEP);
+    }
+}

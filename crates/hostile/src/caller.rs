@@ -1,0 +1,176 @@
+//! One connection of netcode, for those who say what they like over it.
+
+use std::collections::VecDeque;
+use std::net::SocketAddr;
+use std::thread;
+use std::time::{Duration, Instant, SystemTime};
+
+use cubewire_protocol::PROTOCOL_VERSION;
+use renetcode::{
+    ClientAuthentication, ConnectToken, NETCODE_KEY_BYTES, NETCODE_USER_DATA_BYTES, NetcodeClient,
+};
+
+use crate::packets;
+use crate::wire::{MAX_DATAGRAM_BYTES, STEP, Wire};
+
+/// The server, and the key to it.
+#[derive(Clone, Copy)]
+pub(crate) struct Target {
+    pub(crate) server: SocketAddr,
+    pub(crate) key: [u8; NETCODE_KEY_BYTES],
+}
+
+impl Target {
+    /// A new token. Without traffic for `timeout_seconds`, either side ends the connection.
+    pub(crate) fn token(&self, client_id: u64, timeout_seconds: i32) -> ConnectToken {
+        let mut data = [0; NETCODE_USER_DATA_BYTES];
+        data[..2].copy_from_slice(&PROTOCOL_VERSION.to_be_bytes());
+        ConnectToken::generate(
+            since_1970(),
+            PROTOCOL_ID,
+            TOKEN_SECONDS,
+            client_id,
+            timeout_seconds,
+            vec![self.server],
+            Some(&data),
+            &self.key,
+        )
+        .expect("there is one server address")
+    }
+}
+
+/// As the server expects it.
+pub(crate) const PROTOCOL_ID: u64 = u64::from_be_bytes(*b"cubewire");
+
+/// As long as those of `cubewire view`.
+const TOKEN_SECONDS: u64 = 60;
+
+pub(crate) fn since_1970() -> Duration {
+    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+    now.unwrap_or_default()
+}
+
+/// A client of netcode with its socket.
+pub(crate) struct Caller {
+    pub(crate) wire: Wire,
+    netcode: Box<NetcodeClient>,
+    server: SocketAddr,
+    updated: Instant,
+    /// How much later datagrams are taken than they arrive.
+    pub(crate) delay: Duration,
+    delayed: VecDeque<(Instant, Vec<u8>)>,
+    /// Numbers of the packets of renet.
+    sequence: u64,
+}
+
+impl Caller {
+    pub(crate) fn new(wire: Wire, connect_token: ConnectToken) -> Self {
+        let server = connect_token.server_addresses[0].expect("tokens name the server");
+        let authentication = ClientAuthentication::Secure { connect_token };
+        let netcode = NetcodeClient::new(since_1970(), authentication);
+        Self {
+            wire,
+            netcode: Box::new(netcode.expect("tokens are valid")),
+            server,
+            updated: Instant::now(),
+            delay: Duration::ZERO,
+            delayed: VecDeque::new(),
+            sequence: 0,
+        }
+    }
+
+    /// Takes up to `at_most` datagrams that have arrived, sends what netcode has to send, and returns the
+    /// payloads.
+    pub(crate) fn step(&mut self, at_most: usize) -> Vec<Vec<u8>> {
+        let now = Instant::now();
+        let mut buffer = [0; MAX_DATAGRAM_BYTES];
+        for _ in 0..at_most {
+            let Some((datagram, from)) = self.wire.receive(&mut buffer) else {
+                break;
+            };
+            if from == self.server {
+                self.delayed
+                    .push_back((now + self.delay, datagram.to_vec()));
+            }
+        }
+        let mut payloads = Vec::new();
+        while let Some((_, mut datagram)) = self.delayed.pop_front_if(|(due, _)| *due <= now) {
+            if let Some(payload) = self.netcode.process_packet(&mut datagram) {
+                payloads.push(payload.to_vec());
+            }
+        }
+        self.update();
+        payloads
+    }
+
+    /// Sends what netcode has to send, and reads nothing.
+    pub(crate) fn update(&mut self) {
+        let now = Instant::now();
+        let passed = now - std::mem::replace(&mut self.updated, now);
+        if let Some((datagram, _)) = self.netcode.update(passed) {
+            self.wire.send(datagram, self.server);
+        }
+    }
+
+    /// Gives netcode a datagram that came on another way.
+    pub(crate) fn hear(&mut self, datagram: &[u8]) {
+        self.netcode.process_packet(&mut datagram.to_vec());
+    }
+
+    /// Steps until there is a connection, and returns how long that took; `None` if it is refused, or takes
+    /// longer than `patience`.
+    pub(crate) fn connect(&mut self, patience: Duration) -> Option<Duration> {
+        let start = Instant::now();
+        while start.elapsed() < patience && !self.is_over() {
+            self.step(usize::MAX);
+            if self.is_connected() {
+                return Some(start.elapsed());
+            }
+            thread::sleep(STEP);
+        }
+        None
+    }
+
+    pub(crate) fn is_connected(&self) -> bool {
+        self.netcode.is_connected()
+    }
+
+    /// Why the connection has ended, if it has.
+    pub(crate) fn end(&self) -> Option<String> {
+        let reason = self.netcode.disconnect_reason();
+        reason.map(|reason| reason.to_string())
+    }
+
+    pub(crate) fn is_over(&self) -> bool {
+        self.netcode.is_disconnected()
+    }
+
+    /// Sends a payload, if there is a connection.
+    pub(crate) fn say(&mut self, payload: &[u8]) {
+        if let Ok((_, datagram)) = self.netcode.generate_payload_packet(payload) {
+            self.wire.send(datagram, self.server);
+        }
+    }
+
+    /// The next number of a packet of renet.
+    pub(crate) const fn next_sequence(&mut self) -> u64 {
+        self.sequence += 1;
+        self.sequence
+    }
+
+    /// Sends a message, as renet would.
+    pub(crate) fn message(&mut self, channel: u8, message: &[u8]) {
+        let packet = packets::message(self.next_sequence(), channel, 1, message);
+        self.say(&packet);
+    }
+
+    /// Ends the connection, and returns the socket.
+    pub(crate) fn leave(mut self) -> Wire {
+        if self.is_connected()
+            && let Ok((_, datagram)) = self.netcode.disconnect()
+        {
+            self.wire.send(datagram, self.server);
+        }
+        self.wire
+    }
+}

@@ -1,0 +1,124 @@
+//! The command line.
+
+use std::net::{Ipv4Addr, SocketAddrV4, UdpSocket};
+use std::path::PathBuf;
+
+use clap::Parser;
+use rand::SeedableRng;
+use rand_chacha::ChaCha8Rng;
+
+use crate::attacks::{ATTACKS, Attack};
+
+/// Attacks a server of Cubewire over loopback, and measures what that costs an honest viewer
+#[derive(Clone, Debug, Parser)]
+#[command(version)]
+pub(crate) struct Cli {
+    /// The program to attack [default: `cubewire` in the folder of this program]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) cubewire: Option<PathBuf>,
+    /// How long the attacks last altogether
+    #[arg(long, default_value_t = 60, value_parser = clap::value_parser!(u64).range(20..=86_400))]
+    pub(crate) seconds: u64,
+    /// Where random numbers start
+    #[arg(long, default_value_t = 1)]
+    pub(crate) seed: u64,
+    /// Datagrams per second that each attacker sends, at most
+    #[arg(long, default_value_t = 2000, value_parser = clap::value_parser!(u32).range(1..=20_000))]
+    pub(crate) rate: u32,
+    /// Address that the server listens at, which has to be a loopback address
+    #[arg(long, value_name = "IP", default_value = "127.0.0.1", value_parser = loopback)]
+    pub(crate) host: Ipv4Addr,
+    /// Script that the server plays
+    #[arg(long, value_name = "FILE", default_value = "assets/scripts/mix.ron")]
+    pub(crate) script: PathBuf,
+    /// Attacks, separated by commas [default: all]
+    #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = attack)]
+    pub(crate) only: Vec<&'static Attack>,
+    /// Expect half as much of what depends on time, as the machine does other work or shares its processors
+    #[arg(long)]
+    pub(crate) busy: bool,
+    /// Write the figures to this file, as JSON
+    #[arg(long, value_name = "FILE")]
+    pub(crate) json: Option<PathBuf>,
+    /// Write the server's log to this file
+    #[arg(long, value_name = "FILE")]
+    pub(crate) log: Option<PathBuf>,
+}
+
+fn loopback(text: &str) -> Result<Ipv4Addr, String> {
+    let ip: Ipv4Addr = text.parse().map_err(|_| "not an IPv4 address".to_owned())?;
+    if ip.is_loopback() {
+        Ok(ip)
+    } else {
+        Err("not a loopback address, and no other machine is attacked".to_owned())
+    }
+}
+
+fn attack(text: &str) -> Result<&'static Attack, String> {
+    let names: Vec<_> = ATTACKS.iter().map(|attack| attack.name).collect();
+    let found = ATTACKS.iter().find(|attack| attack.name == text);
+    found.ok_or_else(|| format!("the attacks are {}", names.join(", ")))
+}
+
+/// Streams of the random numbers, one for each use.
+pub(crate) mod stream {
+    pub(crate) const RELAY_SOCKETS: u64 = 0;
+    pub(crate) const RELAY: u64 = 1;
+    pub(crate) const VIEWER: u64 = 2;
+    pub(crate) const NEAR: u64 = 3;
+    pub(crate) const FAR: u64 = 4;
+    /// From here on, those of attackers.
+    pub(crate) const PHASES: u64 = 1 << 32;
+}
+
+impl Cli {
+    /// Random numbers for one use.
+    pub(crate) fn random(&self, stream: u64) -> ChaCha8Rng {
+        let mut random = ChaCha8Rng::seed_from_u64(self.seed);
+        random.set_stream(stream);
+        random
+    }
+
+    /// The attacks to run.
+    pub(crate) fn attacks(&self) -> Vec<&'static Attack> {
+        match &self.only[..] {
+            [] => ATTACKS.iter().collect(),
+            only => only.to_vec(),
+        }
+    }
+
+    /// A port that nothing listens at.
+    pub(crate) fn free_port(&self) -> std::io::Result<SocketAddrV4> {
+        let port = UdpSocket::bind((self.host, 0))?.local_addr()?.port();
+        Ok(SocketAddrV4::new(self.host, port))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parsed(arguments: &[&str]) -> Result<Cli, String> {
+        let all = ["cubewire-hostile"].iter().chain(arguments);
+        Cli::try_parse_from(all).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn other_machines_are_refused() {
+        for host in ["192.168.1.5", "0.0.0.0", "8.8.8.8"] {
+            let error = parsed(&["--host", host]).unwrap_err();
+            assert!(error.contains("not a loopback address"), "{error}");
+        }
+        let host = parsed(&["--host", "127.9.9.9"]).unwrap().host;
+        assert!(host.is_loopback());
+    }
+
+    #[test]
+    fn attacks_are_chosen_by_name() {
+        let chosen = parsed(&["--only", "dead,garbage"]).unwrap().attacks();
+        let names: Vec<_> = chosen.iter().map(|attack| attack.name).collect();
+        assert_eq!(names, ["dead", "garbage"]);
+        assert_eq!(parsed(&[]).unwrap().attacks().len(), ATTACKS.len());
+        assert!(parsed(&["--only", "friendly"]).is_err());
+    }
+}

@@ -1,0 +1,35 @@
+//! Why there is no measurement, each with a one-line message.
+
+use std::io;
+use std::path::PathBuf;
+
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum HostileError {
+    #[error("{}: cannot be started: {source}", path.display())]
+    Start { path: PathBuf, source: io::Error },
+    #[error("{}: {what}; it said: {said}", path.display())]
+    Program {
+        path: PathBuf,
+        what: &'static str,
+        said: String,
+    },
+    #[error("{}: {source}", path.display())]
+    File { path: PathBuf, source: io::Error },
+    #[error("a socket on loopback: {0}")]
+    Socket(#[source] io::Error),
+    #[error("/proc of the server's process cannot be read: {0}")]
+    Process(#[source] io::Error),
+    #[error("a temporary folder: {0}")]
+    Folder(#[source] io::Error),
+    #[error("standard output: {0}")]
+    Output(#[source] io::Error),
+    #[error("the honest viewer did not connect within {0} s, before any attack")]
+    NoViewer(u64),
+}
+
+impl HostileError {
+    pub(crate) fn file(path: &std::path::Path) -> impl FnOnce(io::Error) -> Self {
+        let path = path.to_owned();
+        move |source| Self::File { path, source }
+    }
+}

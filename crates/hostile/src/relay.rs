@@ -1,0 +1,273 @@
+//! A bad network between a viewer and the server. What it does to a datagram is drawn with a seed. It also
+//! captures datagrams, for attackers that have seen some.
+
+use std::collections::VecDeque;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use rand::{Rng, RngExt};
+use rand_chacha::ChaCha8Rng;
+use serde::Serialize;
+
+use crate::wire::{MAX_DATAGRAM_BYTES, STEP, Wire, stranger};
+
+/// What has become of datagrams.
+#[derive(Clone, Copy, Debug, Default, Serialize)]
+pub(crate) struct Fates {
+    pub(crate) arrived: u64,
+    pub(crate) dropped: u64,
+    pub(crate) duplicated: u64,
+    pub(crate) delayed: u64,
+    /// Captured ones that were sent again.
+    pub(crate) replayed: u64,
+    pub(crate) flipped: u64,
+    pub(crate) truncated: u64,
+    /// Sent from another address.
+    pub(crate) resourced: u64,
+}
+
+/// Datagrams that went through the relay, in both directions.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Captured(Arc<Mutex<Kept>>);
+
+#[derive(Debug, Default)]
+struct Kept {
+    /// The first ones, among which is the handshake.
+    first: Vec<Vec<u8>>,
+    last: VecDeque<Vec<u8>>,
+}
+
+impl Captured {
+    fn add(&self, datagram: &[u8]) {
+        let mut kept = self.0.lock().expect("no thread panics");
+        if kept.first.len() < MAX_FIRST {
+            kept.first.push(datagram.to_vec());
+        } else {
+            kept.last.push_back(datagram.to_vec());
+            if kept.last.len() > MAX_LAST {
+                kept.last.pop_front();
+            }
+        }
+    }
+
+    /// Any of them; none before the first.
+    pub(crate) fn any(&self, random: &mut impl Rng) -> Option<Vec<u8>> {
+        let kept = self.0.lock().expect("no thread panics");
+        let place = random.random_range(0..(kept.first.len() + kept.last.len()).max(1));
+        let last = place.checked_sub(kept.first.len());
+        let found = match last {
+            Some(last) => kept.last.get(last),
+            None => kept.first.get(place),
+        };
+        found.cloned()
+    }
+}
+
+const MAX_FIRST: usize = 32;
+const MAX_LAST: usize = 1024;
+
+/// A datagram on its way.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Passing {
+    delay: Duration,
+    is_resourced: bool,
+    datagram: Vec<u8>,
+}
+
+/// What one datagram becomes: nothing, itself, or several.
+fn pass(
+    datagram: &[u8],
+    captured: &Captured,
+    random: &mut impl Rng,
+    fates: &mut Fates,
+) -> Vec<Passing> {
+    fates.arrived += 1;
+    let mut passing = Vec::new();
+    let mut datagrams = vec![datagram.to_vec()];
+    if random.random_ratio(5, 100) {
+        fates.dropped += 1;
+        datagrams.clear();
+    }
+    if random.random_ratio(2, 100) {
+        fates.duplicated += 1;
+        datagrams.push(datagram.to_vec());
+    }
+    if random.random_ratio(2, 100)
+        && let Some(old) = captured.any(random)
+    {
+        fates.replayed += 1;
+        datagrams.push(old);
+    }
+    for mut datagram in datagrams {
+        if random.random_ratio(2, 100) && !datagram.is_empty() {
+            fates.flipped += 1;
+            let place = random.random_range(0..datagram.len());
+            datagram[place] ^= 1 << random.random_range(0..8);
+        }
+        if random.random_ratio(1, 100) {
+            fates.truncated += 1;
+            datagram.truncate(random.random_range(0..=datagram.len()));
+        }
+        let mut delay = Duration::ZERO;
+        if random.random_ratio(5, 100) {
+            fates.delayed += 1;
+            delay = Duration::from_millis(random.random_range(5..60));
+        }
+        let is_resourced = random.random_ratio(1, 100);
+        fates.resourced += u64::from(is_resourced);
+        passing.push(Passing {
+            delay,
+            is_resourced,
+            datagram,
+        });
+    }
+    passing
+}
+
+/// The relay's sockets, before it runs.
+#[derive(Debug)]
+pub(crate) struct Relay {
+    /// What the viewer takes for the server.
+    front: Wire,
+    /// What the server takes for the viewer.
+    back: Wire,
+    /// Another address on each side.
+    others: [Wire; 2],
+    server: SocketAddr,
+    pub(crate) captured: Captured,
+}
+
+impl Relay {
+    pub(crate) fn new(server: SocketAddr, random: &mut ChaCha8Rng) -> std::io::Result<Self> {
+        Ok(Self {
+            front: Wire::bind(Ipv4Addr::LOCALHOST)?,
+            back: Wire::bind(Ipv4Addr::LOCALHOST)?,
+            others: [Wire::bind(stranger(random))?, Wire::bind(stranger(random))?],
+            server,
+            captured: Captured::default(),
+        })
+    }
+
+    /// The address that the viewer connects to.
+    pub(crate) fn address(&self) -> std::io::Result<SocketAddr> {
+        self.front.address()
+    }
+
+    /// A socket from which datagrams look as if the viewer had sent them.
+    pub(crate) fn as_viewer(&self) -> std::io::Result<Wire> {
+        self.back.try_clone()
+    }
+
+    /// Passes datagrams on until it is told to stop. The first who sends anything is the viewer.
+    pub(crate) fn run(&mut self, should_stop: &AtomicBool, mut random: ChaCha8Rng) -> Fates {
+        let mut fates = Fates::default();
+        let mut viewer = None;
+        let mut waiting: Vec<(Instant, bool, Passing)> = Vec::new();
+        let mut buffer = [0; MAX_DATAGRAM_BYTES];
+        while !should_stop.load(Ordering::Relaxed) {
+            let now = Instant::now();
+            for is_upstream in [true, false] {
+                let wire = if is_upstream {
+                    &mut self.front
+                } else {
+                    &mut self.back
+                };
+                while let Some((datagram, from)) = wire.receive(&mut buffer) {
+                    let peer = match is_upstream {
+                        true => *viewer.get_or_insert(from),
+                        false => self.server,
+                    };
+                    if from == peer {
+                        self.captured.add(datagram);
+                        let passing = pass(datagram, &self.captured, &mut random, &mut fates);
+                        waiting.extend(
+                            passing
+                                .into_iter()
+                                .map(|one| (now + one.delay, is_upstream, one)),
+                        );
+                    }
+                }
+            }
+            for (_, is_upstream, passing) in waiting.extract_if(.., |(due, ..)| *due <= now) {
+                let [up, down] = &mut self.others;
+                let (wire, to) = match (is_upstream, passing.is_resourced) {
+                    (true, false) => (&mut self.back, Some(self.server)),
+                    (true, true) => (up, Some(self.server)),
+                    (false, false) => (&mut self.front, viewer),
+                    (false, true) => (down, viewer),
+                };
+                if let Some(to) = to {
+                    wire.send(&passing.datagram, to);
+                }
+            }
+            thread::sleep(STEP);
+        }
+        fates
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rand::SeedableRng;
+
+    use super::*;
+
+    /// What becomes of 10 000 datagrams.
+    fn passed(seed: u64) -> (Vec<Passing>, Fates) {
+        let mut random = ChaCha8Rng::seed_from_u64(seed);
+        let captured = Captured::default();
+        captured.add(b"captured");
+        let mut fates = Fates::default();
+        let passed = (0..10_000_u32)
+            .flat_map(|number| pass(&number.to_be_bytes(), &captured, &mut random, &mut fates));
+        (passed.collect(), fates)
+    }
+
+    #[test]
+    fn the_seed_decides_what_becomes_of_datagrams() {
+        assert_eq!(passed(1).0, passed(1).0);
+        assert_ne!(passed(1).0, passed(2).0);
+    }
+
+    #[test]
+    fn most_datagrams_pass_and_each_fate_befalls_some() {
+        let (passed, fates) = passed(1);
+        assert_eq!(fates.arrived, 10_000);
+        let sent = 10_000 - fates.dropped + fates.duplicated + fates.replayed;
+        assert_eq!(passed.len() as u64, sent);
+        for (count, per_mille) in [
+            (fates.dropped, 50),
+            (fates.duplicated, 20),
+            (fates.replayed, 20),
+            (fates.flipped, 20),
+            (fates.truncated, 10),
+            (fates.delayed, 50),
+            (fates.resourced, 10),
+        ] {
+            let expected = 10 * per_mille;
+            assert!((expected / 2..expected * 2).contains(&count), "{fates:?}");
+        }
+        assert!(passed.iter().any(|one| one.datagram == b"captured"));
+    }
+
+    #[test]
+    fn the_first_and_the_last_datagrams_are_kept() {
+        let captured = Captured::default();
+        let mut random = ChaCha8Rng::seed_from_u64(1);
+        assert_eq!(captured.any(&mut random), None);
+        for number in 0..10_000_u32 {
+            captured.add(&number.to_be_bytes());
+        }
+        for _ in 0..10_000 {
+            let any = captured.any(&mut random).unwrap();
+            let number = u32::from_be_bytes(any.try_into().unwrap()) as usize;
+            assert!(
+                !(MAX_FIRST..10_000 - MAX_LAST).contains(&number),
+                "{number}"
+            );
+        }
+    }
+}

@@ -1,0 +1,215 @@
+//! Starts everything, runs the phases, and collects the figures.
+
+use std::collections::HashSet;
+use std::env;
+use std::fs::File;
+use std::io::{BufReader, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use cubewire_files::NewFile;
+use serde_json::Value;
+
+use crate::bystander::Bystander;
+use crate::caller::Target;
+use crate::cli::{Cli, stream};
+use crate::error::HostileError;
+use crate::expectations;
+use crate::figures::{Compared, Figures, Hashes, Phase, ServerFigures, compare, read_digest};
+use crate::newcomers::{self, FAR};
+use crate::phases::{Scene, joined};
+use crate::relay::Relay;
+use crate::report;
+use crate::server::{Sample, Server, Start, make_key};
+use crate::viewer::{self, Notes};
+
+/// Attacks, prints the figures, and returns whether every expectation was met.
+///
+/// # Errors
+/// [`HostileError`] if nothing could be measured.
+pub(crate) fn run(cli: &Cli, out: &mut impl Write) -> Result<bool, HostileError> {
+    // That the file can be written is to be known now, not in an hour.
+    let json = cli.json.as_deref().map(|path| {
+        let file = NewFile::create(path).map_err(HostileError::file(path))?;
+        Ok((path, file))
+    });
+    let json = json.transpose()?;
+    let figures = measure(cli)?;
+    report::print(&figures, out).map_err(HostileError::Output)?;
+    if let Some((path, mut file)) = json {
+        let text = serde_json::to_string_pretty(&figures).expect("figures are plain data");
+        let written = writeln!(file, "{text}").and_then(|()| file.finish());
+        written.map_err(HostileError::file(path))?;
+    }
+    Ok(figures
+        .expectations
+        .iter()
+        .all(|expectation| expectation.is_met))
+}
+
+/// How long the honest viewer may take to connect.
+const READY: Duration = Duration::from_secs(20);
+
+/// How long processes may take to end.
+const END_PATIENCE: Duration = Duration::from_secs(20);
+
+/// How often memory and processor time are read.
+const SAMPLE_INTERVAL: Duration = Duration::from_millis(250);
+
+fn measure(cli: &Cli) -> Result<Figures, HostileError> {
+    let cubewire = cli.cubewire.clone().map_or_else(beside_this_program, Ok)?;
+    let folder = tempfile::tempdir().map_err(HostileError::Folder)?;
+    let [key_file, sent, decoded] = ["key", "sent", "decoded"].map(|name| folder.path().join(name));
+    let key = make_key(&cubewire, &key_file)?;
+    let address = cli.free_port().map_err(HostileError::Socket)?.into();
+    let relay = Relay::new(address, &mut cli.random(stream::RELAY_SOCKETS));
+    let mut relay = relay.map_err(HostileError::Socket)?;
+    let relay_address = relay.address().map_err(HostileError::Socket)?;
+    let seconds = cli.seconds + END_PATIENCE.as_secs() + READY.as_secs();
+    let server = Server::start(&Start {
+        cubewire: &cubewire,
+        bind: address,
+        relay: relay_address,
+        key_file: &key_file,
+        digest: &sent,
+        script: &cli.script,
+        seconds,
+        log: cli.log.as_deref(),
+    })?;
+    let bystander = Bystander::start(&cubewire, relay_address, &key_file, &decoded, seconds)?;
+    let target = Target {
+        server: address,
+        key,
+    };
+    let scene = Scene {
+        cli,
+        target,
+        captured: relay.captured.clone(),
+        as_viewer: relay.as_viewer().map_err(HostileError::Socket)?,
+        progress: Arc::default(),
+    };
+    let relay_should_stop = Arc::new(AtomicBool::new(false));
+    let relaying = {
+        let (should_stop, random) = (relay_should_stop.clone(), cli.random(stream::RELAY));
+        thread::spawn(move || relay.run(&should_stop, random))
+    };
+    let watching = {
+        let (progress, random) = (scene.progress.clone(), cli.random(stream::VIEWER));
+        thread::spawn(move || viewer::watch(target, &progress, random))
+    };
+    scene.wait_until_ready(READY)?;
+    let is_over = AtomicBool::new(false);
+    let (spans, newcomers, samples) = thread::scope(|scope| {
+        let sampler = scope.spawn(|| sample(&server, &is_over));
+        let newcomers =
+            [(stream::NEAR, Duration::ZERO), (stream::FAR, FAR)].map(|(stream, far)| {
+                let (is_over, random) = (&is_over, cli.random(stream));
+                scope.spawn(move || newcomers::come(target, far, random, is_over))
+            });
+        let spans = scene.phases(&server);
+        is_over.store(true, Ordering::Relaxed);
+        let newcomers = newcomers.map(|thread| joined(thread.join()));
+        (spans, newcomers, joined(sampler.join()))
+    });
+    let (spans, [near, far]) = (spans?, newcomers);
+    let newcomers = [near?, far?];
+    scene.progress.should_stop.store(true, Ordering::Relaxed);
+    let notes = joined(watching.join())?;
+    let lost = bystander.finish(END_PATIENCE)?;
+    relay_should_stop.store(true, Ordering::Relaxed);
+    let fates = joined(relaying.join());
+    let log_lines = server.log_lines();
+    let panic = server.panic();
+    let (said, failure) = match server.finish(END_PATIENCE) {
+        Ok(said) => (said, panic),
+        Err(error) => (
+            Value::Null,
+            Some(panic.unwrap_or_else(|| error.to_string())),
+        ),
+    };
+    let phases: Vec<_> = spans
+        .into_iter()
+        .map(|span| span.measured(&notes, &newcomers, &samples))
+        .collect();
+    let rss = |phases: &[Phase]| {
+        let unfair = phases.iter().filter(|phase| !phase.is_fair);
+        unfair.map(|phase| phase.rss).max().unwrap_or(0)
+    };
+    let (viewer, bystander) = compared(&sent, &decoded, &notes, lost)?;
+    let mut figures = Figures {
+        seconds: cli.seconds,
+        seed: cli.seed,
+        rate: cli.rate,
+        viewer,
+        bystander,
+        relay: fates,
+        server: ServerFigures {
+            rss_quiet: rss(&phases[..1]),
+            rss_max: rss(&phases[1..]),
+            log_lines,
+            failure,
+            said,
+        },
+        phases,
+        expectations: Vec::new(),
+    };
+    figures.expectations = expectations::of(&figures, if cli.busy { 0.5 } else { 1.0 });
+    Ok(figures)
+}
+
+/// `cubewire` in the folder of this program.
+fn beside_this_program() -> Result<PathBuf, HostileError> {
+    let this = env::current_exe().map_err(HostileError::Folder)?;
+    Ok(this.with_file_name(format!("cubewire{}", env::consts::EXE_SUFFIX)))
+}
+
+/// Notes memory and processor time until told to stop, or until the server has ended.
+fn sample(server: &Server, should_stop: &AtomicBool) -> Vec<Sample> {
+    let mut samples = Vec::new();
+    while !should_stop.load(Ordering::Relaxed) {
+        let Ok(sample) = server.sample() else {
+            break;
+        };
+        samples.push(sample);
+        thread::sleep(SAMPLE_INTERVAL);
+    }
+    samples
+}
+
+/// Compares what both viewers decoded with what the server sent them.
+fn compared(
+    sent: &Path,
+    decoded: &Path,
+    notes: &Notes,
+    lost: Option<String>,
+) -> Result<(Compared, Compared), HostileError> {
+    let read = |path: &Path, is_wanted: &dyn Fn(u64) -> bool| match File::open(path) {
+        Ok(file) => read_digest(BufReader::new(file), is_wanted).map_err(HostileError::file(path)),
+        // It has failed before it could write.
+        Err(_) => Ok(Hashes::default()),
+    };
+    let by_program = read(decoded, &|_| true)?;
+    let noted = notes.seen.iter();
+    let noted: Hashes = noted
+        .map(|seen| ((seen.viewer, seen.tick), seen.hash))
+        .collect();
+    let is_viewer = |decoded: &Hashes| {
+        let viewers: HashSet<u64> = decoded.keys().map(|(viewer, _)| *viewer).collect();
+        move |viewer| viewers.contains(&viewer)
+    };
+    let viewer = compare(&noted, &read(sent, &is_viewer(&noted))?);
+    let bystander = compare(&by_program, &read(sent, &is_viewer(&by_program))?);
+    let viewer = Compared {
+        refused: notes.refused,
+        losses: notes.losses.clone(),
+        ..viewer
+    };
+    let bystander = Compared {
+        losses: lost.into_iter().collect(),
+        ..bystander
+    };
+    Ok((viewer, bystander))
+}

@@ -1,0 +1,309 @@
+//! The server: its process, its log, its memory and processor time.
+
+use std::fs::{self, File};
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdout, Command, ExitStatus, Stdio};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+use crate::error::HostileError;
+
+/// How to start the server.
+#[derive(Clone, Debug)]
+pub(crate) struct Start<'a> {
+    pub(crate) cubewire: &'a Path,
+    pub(crate) bind: SocketAddr,
+    /// Another address that viewers connect to.
+    pub(crate) relay: SocketAddr,
+    pub(crate) key_file: &'a Path,
+    pub(crate) digest: &'a Path,
+    pub(crate) script: &'a Path,
+    pub(crate) seconds: u64,
+    pub(crate) log: Option<&'a Path>,
+}
+
+/// Places for viewers, more than all attackers and newcomers take at a time.
+const PLACES: u32 = 64;
+
+/// `cubewire serve`, running.
+#[derive(Debug)]
+pub(crate) struct Server {
+    path: PathBuf,
+    process: Child,
+    out: BufReader<ChildStdout>,
+    log: Log,
+}
+
+/// What the server has logged.
+#[derive(Clone, Debug, Default)]
+struct Log {
+    lines: Arc<AtomicU64>,
+    /// The first panic.
+    panic: Arc<Mutex<Option<String>>>,
+    last: Arc<Mutex<String>>,
+}
+
+/// Makes a new key with `cubewire key`.
+///
+/// # Errors
+/// If it cannot be started, or makes none.
+pub(crate) fn make_key(cubewire: &Path, file: &Path) -> Result<[u8; 32], HostileError> {
+    let made = Command::new(cubewire)
+        .args(["key", "--out"])
+        .arg(file)
+        .output();
+    let made = made.map_err(|source| HostileError::Start {
+        path: cubewire.to_owned(),
+        source,
+    })?;
+    let text = fs::read_to_string(file).unwrap_or_default();
+    parse_key(&text).ok_or_else(|| HostileError::Program {
+        path: cubewire.to_owned(),
+        what: "no key was made",
+        said: String::from_utf8_lossy(&made.stderr).trim().to_owned(),
+    })
+}
+
+fn parse_key(hex: &str) -> Option<[u8; 32]> {
+    let digits = hex.trim();
+    let mut key = [0; 32];
+    if digits.len() != 2 * key.len() || !digits.is_ascii() {
+        return None;
+    }
+    for (place, byte) in key.iter_mut().enumerate() {
+        *byte = u8::from_str_radix(&digits[2 * place..][..2], 16).ok()?;
+    }
+    Some(key)
+}
+
+impl Server {
+    /// Starts the server, and waits until it listens.
+    pub(crate) fn start(start: &Start<'_>) -> Result<Self, HostileError> {
+        let path = start.cubewire.to_owned();
+        let mut process = Command::new(start.cubewire)
+            .args(["serve", "--headless"])
+            .args(["--bind", &start.bind.to_string()])
+            .args(["--public", &format!("{},{}", start.bind, start.relay)])
+            .args(["--viewers", &PLACES.to_string()])
+            .args(["--seconds", &start.seconds.to_string()])
+            .arg("--key-file")
+            .arg(start.key_file)
+            .arg("--digest")
+            .arg(start.digest)
+            .arg("--script")
+            .arg(start.script)
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .map_err(|source| HostileError::Start {
+                path: path.clone(),
+                source,
+            })?;
+        let log = Log::default();
+        let copy = start
+            .log
+            .map(|path| File::create(path).map_err(HostileError::file(path)));
+        let lines = BufReader::new(process.stderr.take().expect("it is piped"));
+        let reader = log.clone();
+        let mut copy = copy.transpose()?;
+        thread::spawn(move || reader.read(lines, copy.as_mut()));
+        let mut server = Self {
+            path,
+            out: BufReader::new(process.stdout.take().expect("it is piped")),
+            process,
+            log,
+        };
+        let mut line = String::new();
+        // A failure to read is the end of the output.
+        let _ = server.out.read_line(&mut line);
+        if line.starts_with("Serving") {
+            Ok(server)
+        } else {
+            // The log is read by another thread.
+            thread::sleep(Duration::from_millis(100));
+            Err(server.failed("it does not listen"))
+        }
+    }
+
+    fn failed(&self, what: &'static str) -> HostileError {
+        HostileError::Program {
+            path: self.path.clone(),
+            what,
+            said: self.log.last.lock().expect("no thread panics").clone(),
+        }
+    }
+
+    /// Lines logged so far.
+    pub(crate) fn log_lines(&self) -> u64 {
+        self.log.lines.load(Ordering::Relaxed)
+    }
+
+    /// The first panic that was logged.
+    pub(crate) fn panic(&self) -> Option<String> {
+        self.log.panic.lock().expect("no thread panics").clone()
+    }
+
+    /// Reads its memory and processor time.
+    ///
+    /// # Errors
+    /// If it has ended, or if there is no /proc.
+    pub(crate) fn sample(&self) -> Result<Sample, HostileError> {
+        Sample::of(self.process.id()).map_err(HostileError::Process)
+    }
+
+    /// Ends the server, and returns the figures that it prints.
+    ///
+    /// # Errors
+    /// If it fails, or does not end within `patience`.
+    pub(crate) fn finish(mut self, patience: Duration) -> Result<Value, HostileError> {
+        terminate(&self.process);
+        let start = Instant::now();
+        let status = loop {
+            match self.process.try_wait() {
+                Ok(Some(status)) => break status,
+                Ok(None) if start.elapsed() < patience => thread::sleep(Duration::from_millis(50)),
+                _ => return Err(self.failed("it does not end")),
+            }
+        };
+        let mut text = String::new();
+        let _ = self.out.read_to_string(&mut text);
+        match serde_json::from_str(&text) {
+            Ok(figures) if has_ended(status) => Ok(figures),
+            _ => Err(self.failed("it has failed")),
+        }
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        // It has ended, unless the measurement has failed.
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+impl Log {
+    fn read(&self, lines: impl BufRead, mut copy: Option<&mut File>) {
+        for line in lines.split(b'\n') {
+            let Ok(line) = line else {
+                return;
+            };
+            let line = String::from_utf8_lossy(&line).into_owned();
+            if let Some(copy) = &mut copy {
+                // A copy that is not whole is no reason to stop reading: the server would wait.
+                let _ = writeln!(copy, "{line}");
+            }
+            self.lines.fetch_add(1, Ordering::Relaxed);
+            if line.contains("panicked at") {
+                let mut panic = self.panic.lock().expect("no thread panics");
+                panic.get_or_insert_with(|| line.clone());
+            }
+            *self.last.lock().expect("no thread panics") = line;
+        }
+    }
+}
+
+/// Asks a process to end, as Ctrl-C would.
+pub(crate) fn terminate(process: &Child) {
+    let kill = format!("kill -TERM {}", process.id());
+    // If it fails, the process has ended, or will be found not to end.
+    let _ = Command::new("sh")
+        .args(["-c", &kill])
+        .stderr(Stdio::null())
+        .status();
+}
+
+/// Whether a process has done what it had to until it was [told to end](terminate).
+pub(crate) fn has_ended(status: ExitStatus) -> bool {
+    matches!(status.code(), Some(0 | TERMINATED))
+}
+
+/// The exit code that says so, as a shell has it.
+const TERMINATED: i32 = 143;
+
+/// Memory and processor time of a process.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Sample {
+    pub(crate) at: Instant,
+    /// Resident memory, bytes.
+    pub(crate) rss: u64,
+    /// Processor time since the start.
+    pub(crate) cpu: Duration,
+}
+
+impl Sample {
+    fn of(process: u32) -> std::io::Result<Self> {
+        let invalid = || std::io::Error::from(std::io::ErrorKind::InvalidData);
+        let status = fs::read_to_string(format!("/proc/{process}/status"))?;
+        let stat = fs::read_to_string(format!("/proc/{process}/stat"))?;
+        Ok(Self {
+            at: Instant::now(),
+            rss: resident(&status).ok_or_else(invalid)?,
+            cpu: processor_time(&stat).ok_or_else(invalid)?,
+        })
+    }
+}
+
+/// Bytes, from /proc/PID/status.
+fn resident(status: &str) -> Option<u64> {
+    let line = status
+        .lines()
+        .find_map(|line| line.strip_prefix("VmRSS:"))?;
+    let kilobytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    Some(kilobytes * 1024)
+}
+
+/// From /proc/PID/stat. The name, which may contain spaces, is in parentheses; the times of user and system
+/// are the 14th and 15th field, in hundredths of a second.
+fn processor_time(stat: &str) -> Option<Duration> {
+    let (_, rest) = stat.rsplit_once(')')?;
+    let mut fields = rest.split_whitespace().skip(11);
+    let mut next = || fields.next()?.parse::<u64>().ok();
+    Some(Duration::from_millis(10 * (next()? + next()?)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn proc_is_read() {
+        let stat = "12 (a) b) S 1 2 3 4 5 6 7 8 9 10 250 50 0 0 20";
+        assert_eq!(processor_time(stat), Some(Duration::from_secs(3)));
+        assert_eq!(resident("Name:\tx\nVmRSS:\t   12 kB\n"), Some(12 << 10));
+        assert_eq!(resident("Name:\tx\n"), None);
+        let this = Sample::of(std::process::id()).unwrap();
+        assert!(this.rss > 100_000, "{}", this.rss);
+    }
+
+    #[test]
+    fn a_key_is_64_hexadecimal_digits() {
+        let key = parse_key(&format!("{}\n", "0f".repeat(32))).unwrap();
+        assert_eq!(key, [15; 32]);
+        assert_eq!(parse_key("0f"), None);
+        assert_eq!(parse_key(&"x".repeat(64)), None);
+    }
+
+    #[test]
+    fn lines_are_counted_and_panics_found() {
+        let log = Log::default();
+        log.read(&b"one\nthread 'main' panicked at x.rs:1\nlast"[..], None);
+        assert_eq!(log.lines.load(Ordering::Relaxed), 3);
+        assert!(
+            log.panic
+                .lock()
+                .unwrap()
+                .as_ref()
+                .unwrap()
+                .ends_with("x.rs:1")
+        );
+        assert_eq!(*log.last.lock().unwrap(), "last");
+    }
+}

@@ -1,0 +1,264 @@
+//! The honest viewer: requests snapshots, decodes and acknowledges them, and notes each one's arrival.
+
+use std::net::Ipv4Addr;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use cubewire_codec::{Limits, Sequence, Snapshot, ladder};
+use cubewire_protocol::{
+    Arrival, BaselineChoice, Request, RequestAck, SnapshotReceiver, Welcome, playout_delay,
+};
+use rand::RngExt;
+use rand_chacha::ChaCha8Rng;
+use renet::{ChannelConfig, ConnectionConfig, RenetClient, SendType};
+
+use crate::caller::{Caller, Target};
+use crate::error::HostileError;
+use crate::packets::{REQUESTS, SNAPSHOTS, WELCOME, split};
+use crate::wire::{STEP, Wire};
+
+/// A snapshot that was decoded.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Seen {
+    pub(crate) at: Instant,
+    pub(crate) viewer: u64,
+    pub(crate) tick: u64,
+    pub(crate) hash: u64,
+}
+
+/// What the viewer has noted.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Notes {
+    pub(crate) seen: Vec<Seen>,
+    /// Packets that the decoder refused.
+    pub(crate) refused: u64,
+    /// When and for how long the viewer did not run, although it had only slept for [`STEP`].
+    pub(crate) stalls: Vec<(Instant, Duration)>,
+    /// Why connections ended before the viewer left.
+    pub(crate) losses: Vec<String>,
+}
+
+/// What others learn from a viewer while it watches.
+#[derive(Debug, Default)]
+pub(crate) struct Progress {
+    pub(crate) should_stop: AtomicBool,
+    /// The newest tick.
+    pub(crate) tick: AtomicU64,
+    pub(crate) snapshots: AtomicU64,
+}
+
+/// Watches until it is told to stop; connects again if the connection ends.
+///
+/// # Errors
+/// If there is no socket.
+pub(crate) fn watch(
+    target: Target,
+    progress: &Progress,
+    mut random: ChaCha8Rng,
+) -> Result<Notes, HostileError> {
+    let start = Instant::now();
+    let mut notes = Notes::default();
+    while !progress.should_stop.load(Ordering::Relaxed) {
+        let wire = Wire::bind(Ipv4Addr::LOCALHOST).map_err(HostileError::Socket)?;
+        let id = random.random();
+        let caller = Caller::new(wire, target.token(id, TIMEOUT_SECONDS));
+        let mut viewer = Viewer::new(id, caller, request());
+        while !progress.should_stop.load(Ordering::Relaxed) && !viewer.caller.is_over() {
+            viewer.step(start, &mut notes);
+            if let Some(newest) = notes.seen.last() {
+                progress.tick.store(newest.tick, Ordering::Relaxed);
+                let count = notes.seen.len() as u64;
+                progress.snapshots.store(count, Ordering::Relaxed);
+            }
+            let asleep = Instant::now();
+            thread::sleep(STEP);
+            let slept = asleep.elapsed();
+            if slept > SHORTEST_STALL {
+                notes.stalls.push((Instant::now(), slept));
+            }
+        }
+        if let Some(reason) = viewer.caller.end() {
+            notes.losses.push(reason);
+        }
+        viewer.caller.leave();
+    }
+    Ok(notes)
+}
+
+/// Of the connection of an honest viewer, as of `cubewire view`.
+pub(crate) const TIMEOUT_SECONDS: i32 = 10;
+
+const SHORTEST_STALL: Duration = Duration::from_millis(20);
+
+const TICK: Duration = Duration::from_nanos(1_000_000_000 / 60);
+
+/// How often a request is repeated that was not acked.
+const REQUEST_INTERVAL: Duration = Duration::from_millis(100);
+
+/// One connection of a viewer, which does what an honest one does.
+pub(crate) struct Viewer {
+    id: u64,
+    pub(crate) caller: Caller,
+    request: Request,
+    renet: RenetClient,
+    receiver: Option<SnapshotReceiver>,
+    stepped: Instant,
+    flushed: Instant,
+    requested: Option<Instant>,
+    is_acked: bool,
+    snapshot: Snapshot,
+}
+
+impl Viewer {
+    pub(crate) fn new(id: u64, caller: Caller, request: Request) -> Self {
+        let mut renet = RenetClient::new(config());
+        renet.set_connected();
+        let now = Instant::now();
+        Self {
+            id,
+            caller,
+            request,
+            renet,
+            receiver: None,
+            stepped: now,
+            flushed: now,
+            requested: None,
+            is_acked: false,
+            snapshot: Snapshot::default(),
+        }
+    }
+
+    /// Takes what has arrived, notes the snapshots, and answers. `start` is when its clock began.
+    pub(crate) fn step(&mut self, start: Instant, notes: &mut Notes) {
+        let now = Instant::now();
+        self.renet
+            .update(now - std::mem::replace(&mut self.stepped, now));
+        for payload in self.caller.step(usize::MAX) {
+            let (first, second) = split(&payload);
+            for packet in [first, second] {
+                if !packet.is_empty() {
+                    self.renet.process_packet(packet);
+                }
+            }
+        }
+        self.take_messages(start, now, notes);
+        if now - self.flushed >= TICK {
+            self.flushed = now;
+            self.flush(now);
+        }
+    }
+
+    fn take_messages(&mut self, start: Instant, now: Instant, notes: &mut Notes) {
+        while let Some(message) = self.renet.receive_message(WELCOME) {
+            let welcome = Welcome::decode(&message, Limits::default());
+            let delay = playout_delay(60);
+            let receiver = welcome.ok().and_then(|welcome| {
+                SnapshotReceiver::new(welcome, Limits::default(), delay, now - start).ok()
+            });
+            notes.refused += u64::from(receiver.is_none());
+            self.receiver = receiver;
+        }
+        while let Some(message) = self.renet.receive_message(REQUESTS) {
+            if let Ok(ack) = RequestAck::decode(&message) {
+                self.is_acked |= ack.number == self.request.number;
+            }
+        }
+        while let Some(message) = self.renet.receive_message(SNAPSHOTS) {
+            let Some(receiver) = &mut self.receiver else {
+                continue;
+            };
+            match receiver.on_packet(now - start, &message) {
+                Ok(Arrival::Decoded { tick, .. }) => {
+                    let held = receiver.get(tick).expect("it has just been decoded");
+                    held.snapshot().dequantize(&mut self.snapshot);
+                    notes.seen.push(Seen {
+                        at: now,
+                        viewer: self.id,
+                        tick,
+                        hash: state_hash(&self.snapshot),
+                    });
+                    receiver.advance_playout(now - start, playout_delay(60));
+                }
+                Ok(_) => {}
+                Err(_) => notes.refused += 1,
+            }
+        }
+    }
+
+    fn flush(&mut self, now: Instant) {
+        let Some(receiver) = &mut self.receiver else {
+            return self.send();
+        };
+        let is_due = |since: Instant| now - since >= REQUEST_INTERVAL;
+        if !self.is_acked && self.requested.is_none_or(is_due) {
+            self.requested = Some(now);
+            self.renet.send_message(REQUESTS, self.request.encode());
+        }
+        while let Some(feedback) = receiver.poll_feedback() {
+            self.renet.send_message(SNAPSHOTS, feedback.encode());
+        }
+        self.send();
+    }
+
+    fn send(&mut self) {
+        for packet in self.renet.get_packets_to_send() {
+            self.caller.say(&packet);
+        }
+    }
+}
+
+/// Every tick, in one datagram each.
+pub(crate) fn request() -> Request {
+    Request {
+        number: Sequence(1),
+        stages: ladder::CHANGED_FLAGS.stages,
+        send_interval_ticks: 1,
+        baseline: BaselineChoice::Newest,
+        fallback: None,
+    }
+}
+
+/// The channels of `src/transport.rs`.
+fn config() -> ConnectionConfig {
+    const BYTES: usize = 16 << 20;
+    let channel = |channel_id, send_type| ChannelConfig {
+        channel_id,
+        max_memory_usage_bytes: BYTES,
+        send_type,
+    };
+    let upstream = vec![
+        channel(SNAPSHOTS, SendType::Unreliable),
+        channel(REQUESTS, SendType::Unreliable),
+    ];
+    let mut downstream = upstream.clone();
+    downstream.push(channel(
+        WELCOME,
+        SendType::ReliableOrdered {
+            resend_time: Duration::from_millis(300),
+        },
+    ));
+    ConnectionConfig {
+        available_bytes_per_tick: BYTES as u64,
+        server_channels_config: downstream,
+        client_channels_config: upstream,
+    }
+}
+
+/// The hash that `cubewire serve --digest` writes: FNV-1a over every cube.
+fn state_hash(snapshot: &Snapshot) -> u64 {
+    const OFFSET: u64 = 0xcbf2_9ce4_8422_2325;
+    const PRIME: u64 = 0x0000_0100_0000_01b3;
+    let words = snapshot.cubes.iter().flat_map(|cube| {
+        let position = cube.position.to_array();
+        let orientation = cube.orientation.to_array();
+        let velocity = cube.linear_velocity.to_array();
+        let floats = position.into_iter().chain(orientation).chain(velocity);
+        floats
+            .map(f32::to_bits)
+            .chain([u32::from(cube.interacting)])
+    });
+    words.flat_map(u32::to_le_bytes).fold(OFFSET, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(PRIME)
+    })
+}

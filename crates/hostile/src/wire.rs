@@ -1,0 +1,194 @@
+//! Sockets that count, on loopback addresses only.
+
+use std::io;
+use std::net::{Ipv4Addr, SocketAddr, UdpSocket};
+use std::ops::AddAssign;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use rand::{Rng, RngExt};
+use serde::Serialize;
+
+/// Datagrams, and their bytes without headers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub(crate) struct Tally {
+    pub(crate) sent: u64,
+    pub(crate) sent_bytes: u64,
+    pub(crate) received: u64,
+    pub(crate) received_bytes: u64,
+}
+
+impl AddAssign for Tally {
+    fn add_assign(&mut self, other: Self) {
+        self.sent += other.sent;
+        self.sent_bytes += other.sent_bytes;
+        self.received += other.received;
+        self.received_bytes += other.received_bytes;
+    }
+}
+
+/// A socket that never blocks. The operating system sends nothing from a loopback address to another machine.
+#[derive(Debug)]
+pub(crate) struct Wire {
+    socket: UdpSocket,
+    pub(crate) tally: Tally,
+}
+
+impl Wire {
+    /// Binds a port that the operating system chooses.
+    ///
+    /// # Errors
+    /// If it cannot be bound, or if the address is not a loopback address.
+    pub(crate) fn bind(ip: Ipv4Addr) -> io::Result<Self> {
+        if !ip.is_loopback() {
+            let kind = io::ErrorKind::InvalidInput;
+            return Err(io::Error::new(
+                kind,
+                format!("{ip} is not a loopback address"),
+            ));
+        }
+        let socket = UdpSocket::bind((ip, 0))?;
+        socket.set_nonblocking(true)?;
+        Ok(Self {
+            socket,
+            tally: Tally::default(),
+        })
+    }
+
+    /// The same socket, with counts of its own.
+    pub(crate) fn try_clone(&self) -> io::Result<Self> {
+        Ok(Self {
+            socket: self.socket.try_clone()?,
+            tally: Tally::default(),
+        })
+    }
+
+    pub(crate) fn address(&self) -> io::Result<SocketAddr> {
+        self.socket.local_addr()
+    }
+
+    /// What the operating system does not accept is lost.
+    pub(crate) fn send(&mut self, datagram: &[u8], to: SocketAddr) {
+        if self.socket.send_to(datagram, to).is_ok() {
+            self.tally.sent += 1;
+            self.tally.sent_bytes += datagram.len() as u64;
+        }
+    }
+
+    /// The next datagram that has arrived.
+    pub(crate) fn receive<'a>(
+        &mut self,
+        buffer: &'a mut [u8],
+    ) -> Option<(&'a mut [u8], SocketAddr)> {
+        loop {
+            match self.socket.recv_from(buffer) {
+                Ok((length, from)) => {
+                    self.tally.received += 1;
+                    self.tally.received_bytes += length as u64;
+                    return Some((&mut buffer[..length], from));
+                }
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return None,
+                // ICMP errors caused by datagrams sent earlier; the socket still works.
+                Err(_) => {}
+            }
+        }
+    }
+
+    /// Counts what has arrived.
+    pub(crate) fn drain(&mut self) {
+        let mut buffer = [0; MAX_DATAGRAM_BYTES];
+        while self.receive(&mut buffer).is_some() {}
+    }
+}
+
+/// Longer than any datagram of netcode.
+pub(crate) const MAX_DATAGRAM_BYTES: usize = 2048;
+
+/// One of some sixteen million addresses of this machine.
+pub(crate) fn stranger(random: &mut impl Rng) -> Ipv4Addr {
+    let [a, b, c] = [(); 3].map(|()| random.random_range(1..255));
+    Ipv4Addr::new(127, a, b, c)
+}
+
+/// So many per second, spread evenly.
+#[derive(Debug)]
+pub(crate) struct Pace {
+    per_second: f64,
+    last: Instant,
+    due: f64,
+}
+
+impl Pace {
+    pub(crate) fn new(per_second: u32) -> Self {
+        Self {
+            per_second: per_second.into(),
+            last: Instant::now(),
+            due: 0.0,
+        }
+    }
+
+    /// How many are due; sleeps first. After a pause no more than those of [`MOST_AT_ONCE`] are.
+    pub(crate) fn wait(&mut self) -> u32 {
+        thread::sleep(STEP);
+        let now = Instant::now();
+        let passed = (now - self.last).min(MOST_AT_ONCE);
+        self.last = now;
+        self.due += passed.as_secs_f64() * self.per_second;
+        let whole = self.due.floor();
+        self.due -= whole;
+        whole as u32
+    }
+}
+
+/// How long loops sleep.
+pub(crate) const STEP: Duration = Duration::from_millis(1);
+
+const MOST_AT_ONCE: Duration = Duration::from_millis(50);
+
+#[cfg(test)]
+mod tests {
+    use rand::SeedableRng;
+    use rand_chacha::ChaCha8Rng;
+
+    use super::*;
+
+    #[test]
+    fn only_loopback_addresses_are_bound() {
+        let error = Wire::bind(Ipv4Addr::UNSPECIFIED).unwrap_err();
+        assert_eq!(error.to_string(), "0.0.0.0 is not a loopback address");
+        assert!(Wire::bind(Ipv4Addr::new(192, 168, 0, 1)).is_err());
+        let mut random = ChaCha8Rng::seed_from_u64(1);
+        for _ in 0..1000 {
+            assert!(stranger(&mut random).is_loopback());
+        }
+    }
+
+    #[test]
+    fn both_ends_count_the_same() {
+        let mut random = ChaCha8Rng::seed_from_u64(1);
+        let [mut one, mut other] = [(); 2].map(|()| Wire::bind(stranger(&mut random)).unwrap());
+        for length in [3, 0, 1400] {
+            one.send(&vec![7; length], other.address().unwrap());
+        }
+        thread::sleep(Duration::from_millis(20));
+        other.drain();
+        assert_eq!((one.tally.sent, one.tally.sent_bytes), (3, 1403));
+        assert_eq!(
+            (other.tally.received, other.tally.received_bytes),
+            (3, 1403)
+        );
+    }
+
+    #[test]
+    fn the_pace_is_kept_and_pauses_are_not_made_up_for() {
+        let mut pace = Pace::new(2000);
+        thread::sleep(Duration::from_millis(300));
+        assert!(pace.wait() <= 100);
+        let start = Instant::now();
+        let mut sent = 0;
+        while start.elapsed() < Duration::from_millis(200) {
+            sent += pace.wait();
+        }
+        assert!((40..=480).contains(&sent), "{sent}");
+    }
+}
