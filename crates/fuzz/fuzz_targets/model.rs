@@ -1,0 +1,77 @@
+//! Any bytes are a trained model, which is written as the same bytes, or an error; and with any model, two sides that
+//! have the same one understand each other.
+//!
+//! A model is far longer than what a fuzzer tries. So the input is also taken for changes to the built-in one: three
+//! bytes for the place of a number, and two for its value.
+
+#![no_main]
+
+use std::sync::{Arc, LazyLock};
+
+use cubewire_codec::entropy::TrainedModel;
+use cubewire_codec::ladder::{ARITHMETIC, PREDICTED};
+use cubewire_codec::{
+    Baseline, Decoder, Encoder, Limits, Packet, QuantizedSnapshot, References, Sequence,
+};
+use cubewire_fuzz::{CUBES, world};
+use libfuzzer_sys::fuzz_target;
+
+static SHIPPED: LazyLock<Vec<u8>> = LazyLock::new(|| TrainedModel::shipped().to_bytes());
+
+fuzz_target!(|bytes: &[u8]| {
+    read(bytes);
+    let mut changed = SHIPPED.clone();
+    for change in bytes.as_chunks::<5>().0 {
+        let [place @ .., low, high] = change;
+        let [a, b, c] = place.map(usize::from);
+        let place = (a << 16 | b << 8 | c) % (changed.len() - 1);
+        changed[place..place + 2].copy_from_slice(&[*low, *high]);
+    }
+    if let Some(model) = read(&changed) {
+        exchange(&Arc::new(model));
+    }
+});
+
+fn read(bytes: &[u8]) -> Option<TrainedModel> {
+    let model = TrainedModel::from_bytes(bytes).ok()?;
+    assert_eq!(model.to_bytes(), bytes);
+    Some(model)
+}
+
+fn exchange(model: &Arc<TrainedModel>) {
+    let initial = world(CUBES, 0);
+    let encoder = Encoder::new(initial.clone(), Limits::default()).unwrap();
+    let mut encoder = encoder.with_model(Arc::clone(model));
+    let decoder = Decoder::new(initial, Limits::default()).unwrap();
+    let mut decoder = decoder.with_model(Arc::clone(model));
+    for stages in [ARITHMETIC.stages, PREDICTED.stages] {
+        let mut held: Vec<Baseline> = Vec::new();
+        for tick in 0..6 {
+            let mut current = QuantizedSnapshot::new(stages.precision());
+            let state = world(CUBES, 6 * tick + 6);
+            current.quantize(&state, stages.precision()).unwrap();
+            let mut newest = held.iter().rev();
+            let references = References {
+                baseline: newest.next(),
+                additional: [newest.next(), newest.next()],
+            };
+            let (mut packet, mut kept) = (Packet::default(), Baseline::default());
+            let kept_too = Some(&mut kept);
+            encoder
+                .encode(
+                    Sequence(tick),
+                    stages,
+                    &current,
+                    references,
+                    &mut packet,
+                    kept_too,
+                )
+                .unwrap();
+            let lookup = |sequence: Sequence| held.get(usize::from(sequence.0));
+            let mut out = Baseline::default();
+            decoder.decode(&packet.bytes, lookup, &mut out).unwrap();
+            assert_eq!(out, kept);
+            held.push(out);
+        }
+    }
+}

@@ -1,0 +1,35 @@
+//! A receiver survives any packets, one after another, and its memory stays bounded.
+
+#![no_main]
+
+use std::time::Duration;
+
+use cubewire_fuzz::{PAIR_CUBES, TICK, messages, pair};
+use cubewire_protocol::{Arrival, Feedback, RECEIVER_RING};
+use libfuzzer_sys::fuzz_target;
+
+/// More than a baseline takes up: each cube, and an adaptive state.
+const MAX_BASELINE_BYTES: usize = PAIR_CUBES * 100 + 20_000;
+
+fuzz_target!(|bytes: &[u8]| {
+    let (_, mut receiver) = pair();
+    let mut now = Duration::ZERO;
+    for (before, packet) in messages(bytes) {
+        now += u32::from(before) * TICK;
+        let newest = receiver.newest();
+        let arrival = receiver.on_packet(now, packet);
+        if !matches!(arrival, Ok(Arrival::Decoded { .. })) {
+            assert_eq!(receiver.newest(), newest);
+        }
+        // One about a missing baseline, and one ack.
+        for _ in 0..2 {
+            let Some(feedback) = receiver.poll_feedback() else {
+                break;
+            };
+            assert_eq!(Feedback::decode(&feedback.encode()), Ok(feedback));
+        }
+        assert_eq!(receiver.poll_feedback(), None);
+        receiver.advance_playout(now, 6 * TICK);
+    }
+    assert!(receiver.memory_bytes() <= RECEIVER_RING * MAX_BASELINE_BYTES);
+});

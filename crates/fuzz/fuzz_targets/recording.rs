@@ -1,0 +1,45 @@
+//! Any bytes are a recording or an error of one line, compressed or not.
+
+#![no_main]
+
+use std::io::Write;
+use std::path::Path;
+
+use libfuzzer_sys::{fuzz_mutator, fuzz_target, fuzzer_mutate};
+
+/// The lab is a program, so this is its source.
+#[path = "../../lab/src"]
+#[allow(dead_code, reason = "the lab uses the rest")]
+mod lab {
+    pub(crate) mod recording;
+}
+
+use lab::recording::{CUBES, Recording};
+
+/// Twelve frames.
+const MAX_BYTES: usize = 12 * CUBES * 32;
+
+fuzz_target!(|bytes: &[u8]| {
+    match Recording::from_reader(bytes, Path::new("a.bin")) {
+        Ok(recording) => {
+            assert!(recording.packets() > 0);
+            assert!(recording.frames.iter().all(|frame| frame.len() == CUBES));
+        }
+        Err(error) => assert_eq!(error.to_string().lines().count(), 1),
+    }
+});
+
+// Changes either the bytes of the file or, as zstd would notice nearly all of those changes, what is compressed.
+fuzz_mutator!(|data: &mut [u8], size: usize, max_size: usize, seed: u32| {
+    let mut contents = match seed % 4 {
+        0 => return fuzzer_mutate(data, size, max_size),
+        _ => zstd::bulk::decompress(&data[..size], MAX_BYTES).unwrap_or_default(),
+    };
+    let length = contents.len();
+    contents.resize(MAX_BYTES, 0);
+    let length = fuzzer_mutate(&mut contents, length, MAX_BYTES);
+    let compressed = zstd::bulk::compress(&contents[..length], 1).unwrap();
+    let kept = compressed.len().min(max_size);
+    (&mut data[..kept]).write_all(&compressed[..kept]).unwrap();
+    kept
+});

@@ -1,0 +1,16 @@
+//! Any text is stages, which are legal and come back from their text, or an error.
+
+#![no_main]
+
+use cubewire_codec::Stages;
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|text: &str| {
+    match text.parse::<Stages>() {
+        Ok(stages) => {
+            assert!(stages.check().is_ok());
+            assert_eq!(stages.to_string().parse(), Ok(stages));
+        }
+        Err(error) => assert!(!error.to_string().is_empty()),
+    }
+});

@@ -1,0 +1,179 @@
+//! What the targets and the program that writes their seeds have in common.
+
+use std::time::Duration;
+
+use cubewire_codec::entropy::Fingerprint;
+use cubewire_codec::ladder::{self, Rung};
+use cubewire_codec::stages::{Delta, Position, RelativeOrientation, RelativePosition};
+use cubewire_codec::{
+    Baseline, CubeState, Decoder, Encoder, Limits, Packet, QuantizedSnapshot, References, Sequence,
+    Snapshot, Stages,
+};
+use cubewire_protocol::{BaselineChoice, SnapshotReceiver, SnapshotSender, Welcome};
+use glam::{Quat, Vec3};
+
+/// Cubes of the small world that packets show.
+pub const CUBES: usize = 50;
+
+/// Ticks for which the small world is sent on a rung.
+pub const TICKS: u16 = 12;
+
+/// Usual unless a packet says otherwise.
+const UNUSUAL: Stages = Stages {
+    position: Position::Quantized {
+        steps_per_metre: 4096,
+    },
+    delta: Delta::RelativeIndices { small: 1, large: 2 },
+    relative_position: RelativePosition::TwoRanges {
+        small: 18,
+        large: 18,
+    },
+    relative_orientation: RelativeOrientation::TwoRanges {
+        small: 1,
+        large: 10,
+    },
+    ..ladder::CHANGED_FLAGS.stages
+};
+
+/// Every rung, and stages with unusual parameters.
+pub fn rungs() -> impl Iterator<Item = Rung> {
+    let unusual = Rung {
+        name: "unusual",
+        stages: UNUSUAL,
+        ..ladder::CHANGED_FLAGS
+    };
+    ladder::all().chain([unusual])
+}
+
+/// A world in which one of four cubes rests, one falls, one slides and one spins.
+pub fn world(cubes: usize, tick: u16) -> Snapshot {
+    let time = f32::from(tick) / 60.0;
+    let cube = |index: usize| {
+        let mut cube = CubeState {
+            position: Vec3::new((index % 30) as f32, (index / 30) as f32, 0.2),
+            ..CubeState::default()
+        };
+        match index % 4 {
+            1 => {
+                cube.position.z += 3.0 - 10.0 * time * time;
+                cube.linear_velocity.z = -20.0 * time;
+            }
+            2 => {
+                cube.position.x += 4.0 * time;
+                cube.linear_velocity.x = 4.0;
+                cube.interacting = true;
+            }
+            3 => cube.orientation = Quat::from_rotation_z(0.5 + 3.0 * time),
+            _ => {}
+        }
+        cube
+    };
+    Snapshot {
+        cubes: (0..cubes).map(cube).collect(),
+    }
+}
+
+/// A receiver, what it holds, and the packets that brought it there.
+pub struct Exchange {
+    /// Knows the initial state.
+    pub decoder: Decoder,
+    /// Snapshots by sequence, [`TICKS`] for each of the [`rungs`].
+    pub held: Vec<Baseline>,
+    /// The packet of each.
+    pub packets: Vec<Vec<u8>>,
+}
+
+/// Sends the small world on every rung. The first packet of each names no baseline; the others name the snapshot
+/// two ticks before, and where the rung has a use for them the two before that.
+pub fn exchange() -> Exchange {
+    let initial = world(CUBES, 0);
+    let mut encoder = Encoder::new(initial.clone(), Limits::default()).unwrap();
+    let decoder = Decoder::new(initial, Limits::default()).unwrap();
+    let (mut held, mut packets) = (Vec::<Baseline>::new(), Vec::new());
+    for rung in rungs() {
+        let first = held.len();
+        for tick in 0..TICKS {
+            let mut current = QuantizedSnapshot::new(rung.stages.precision());
+            current
+                .quantize(&world(CUBES, tick + 1), rung.stages.precision())
+                .unwrap();
+            let before = |ticks: usize| held[first..].iter().rev().nth(ticks - 1);
+            let references = References {
+                baseline: before(2),
+                additional: [before(3), before(4)],
+            };
+            let (mut packet, mut kept) = (Packet::default(), Baseline::default());
+            encoder
+                .encode(
+                    Sequence(held.len() as u16),
+                    rung.stages,
+                    &current,
+                    references,
+                    &mut packet,
+                    Some(&mut kept),
+                )
+                .unwrap();
+            held.push(kept);
+            packets.push(packet.bytes);
+        }
+    }
+    Exchange {
+        decoder,
+        held,
+        packets,
+    }
+}
+
+/// Cubes of the world that a sender and a receiver of [`pair`] exchange.
+pub const PAIR_CUBES: usize = 8;
+
+/// The time from tick to tick.
+pub const TICK: Duration = Duration::from_nanos(1_000_000_000 / 60);
+
+/// Both ends of the protocol, at tick 0.
+pub fn pair() -> (SnapshotSender, SnapshotReceiver) {
+    let initial = world(PAIR_CUBES, 0);
+    let limits = Limits {
+        max_cubes: PAIR_CUBES,
+    };
+    let welcome = Welcome {
+        ticks_per_second: 60,
+        tick: 0,
+        fingerprint: Fingerprint::shipped(),
+        initial: initial.clone(),
+    };
+    let sender = SnapshotSender::new(initial, limits).unwrap();
+    let receiver = SnapshotReceiver::new(welcome, limits, 6 * TICK, Duration::ZERO).unwrap();
+    (sender, receiver)
+}
+
+/// Sends the world of a tick on the last rung of the ladder.
+pub fn send(sender: &mut SnapshotSender, tick: u64) {
+    let stages = ladder::PREDICTED.stages;
+    let mut snapshot = QuantizedSnapshot::new(stages.precision());
+    snapshot
+        .quantize(&world(PAIR_CUBES, tick as u16), stages.precision())
+        .unwrap();
+    sender
+        .send(tick, stages, &snapshot, BaselineChoice::Newest)
+        .unwrap();
+}
+
+/// Several messages in one input: a byte each for what to do before it and, times two and plus the lowest bit of the
+/// former, for its length.
+pub fn messages(mut bytes: &[u8]) -> impl Iterator<Item = (u8, &[u8])> {
+    std::iter::from_fn(move || {
+        let (&[before, half], rest) = bytes.split_first_chunk()?;
+        let length = usize::from(half) * 2 + usize::from(before & 1);
+        let (message, rest) = rest.split_at(length.min(rest.len()));
+        bytes = rest;
+        Some((before >> 1, message))
+    })
+}
+
+/// Appends a message as [`messages`] reads it.
+pub fn put_message(before: u8, message: &[u8], bytes: &mut Vec<u8>) {
+    let half = u8::try_from(message.len() / 2).unwrap();
+    bytes.extend([before << 1 | (message.len() & 1) as u8, half]);
+    bytes.extend(message);
+}
