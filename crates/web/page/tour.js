@@ -31,9 +31,18 @@ function follow() {
   const before = steps.findLast((step) => step.getBoundingClientRect().top <= line + 1);
   select(before ?? steps[0]);
 }
-window.addEventListener('scroll', follow, { passive: true });
+// A click selects its step, and what the page scrolls past on the way there is not selected: until the reader scrolls.
+let isClicked = false;
+window.addEventListener('scroll', () => isClicked || follow(), { passive: true });
+const release = () => (isClicked = false);
+for (const event of ['keydown', 'pointerdown']) window.addEventListener(event, release, { passive: true });
+for (const event of ['wheel', 'touchmove']) {
+  // The browser may have scrolled before it reports these.
+  window.addEventListener(event, () => release() || requestAnimationFrame(follow), { passive: true });
+}
 for (const step of steps) {
   step.addEventListener('click', () => {
+    isClicked = true;
     step.scrollIntoView({ behavior: 'smooth', block: 'start' });
     select(step);
   });

@@ -67,16 +67,17 @@ struct ServeArgs {
 }
 
 fn main() -> ExitCode {
-    let result = match Cli::parse().command {
+    let cli: Cli = match cubewire_cli::parse() {
+        Ok(cli) => cli,
+        Err(code) => return code,
+    };
+    let result = match cli.command {
         Command::Build(args) => make::make(&args),
         Command::Serve(args) => build_and_serve(&args),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("error: {error}");
-            ExitCode::from(2)
-        }
+        Err(error) => cubewire_cli::fail(error),
     }
 }
 

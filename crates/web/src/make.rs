@@ -1,6 +1,6 @@
 //! Makes the folder: compiles the game, makes its glue, copies the page and the scripts, compresses.
 
-use std::fs;
+use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -17,6 +17,9 @@ const GAME: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
 
 /// The page's own files.
 const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/page");
+
+/// The start of the name of the folder in which the page is made. Six letters and digits follow.
+const MADE: &str = ".cubewire-";
 
 /// What a browser loads before the game starts.
 const AT_START: [&str; 6] = [
@@ -46,11 +49,12 @@ pub(crate) fn make(args: &BuildArgs) -> Result<(), WebError> {
     }
     let out = &args.out;
     fs::create_dir_all(out).map_err(WebError::file(out))?;
-    let made = tempfile::Builder::new()
-        .prefix(".cubewire-")
-        .tempdir_in(out);
+    remove_leftovers(out)?;
+    let made = tempfile::Builder::new().prefix(MADE).tempdir_in(out);
     let made = made.map_err(WebError::file(out))?;
     let page = made.path();
+    // Until this run ends, however it ends.
+    let _lock = lock(page);
     make_glue(
         &target.join(TARGET).join("web/cubewire.wasm"),
         page,
@@ -66,6 +70,27 @@ pub(crate) fn make(args: &BuildArgs) -> Result<(), WebError> {
     }
     publish(page, out)?;
     println!("{} is the page", out.display());
+    Ok(())
+}
+
+/// Locks a folder, where the system can do that and nobody else has.
+fn lock(folder: &Path) -> Option<File> {
+    let folder = File::open(folder).ok()?;
+    folder.try_lock().is_ok().then_some(folder)
+}
+
+/// Removes what killed runs have left in `out`: folders that nobody has locked.
+fn remove_leftovers(out: &Path) -> Result<(), WebError> {
+    for path in entries(out)? {
+        let name = path.file_name().and_then(|name| name.to_str());
+        let random = name.and_then(|name| name.strip_prefix(MADE));
+        let is_ours = random.is_some_and(|random| {
+            random.len() == 6 && random.bytes().all(|byte| byte.is_ascii_alphanumeric())
+        });
+        if is_ours && path.is_dir() && !path.is_symlink() && lock(&path).is_some() {
+            fs::remove_dir_all(&path).map_err(WebError::file(&path))?;
+        }
+    }
     Ok(())
 }
 
@@ -211,6 +236,35 @@ fn locked(folder: &Path, package: &str) -> Result<String, WebError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    #[cfg(unix)]
+    fn what_a_killed_run_has_left_is_removed() {
+        let out = tempfile::tempdir().unwrap();
+        let names = [
+            ".cubewire-abcdef",
+            ".cubewire-Ab1234",
+            ".cubewire-mine",
+            "scripts",
+        ];
+        let folders = names.map(|name| out.path().join(name));
+        for folder in &folders {
+            fs::create_dir(folder).unwrap();
+            fs::write(folder.join("main.js"), "").unwrap();
+        }
+        fs::write(out.path().join(".cubewire-a_file"), "").unwrap();
+        fs::write(out.path().join(".cubewire-afiles"), "").unwrap();
+        let held = lock(&folders[0]).unwrap();
+        remove_leftovers(out.path()).unwrap();
+        assert_eq!(
+            folders.each_ref().map(|folder| folder.exists()),
+            [true, false, true, true]
+        );
+        drop(held);
+        remove_leftovers(out.path()).unwrap();
+        assert!(!folders[0].exists());
+        assert_eq!(entries(out.path()).unwrap().len(), 4);
+    }
 
     #[test]
     fn a_page_replaces_the_one_before_and_no_other_file() {

@@ -98,6 +98,12 @@ export class Game {
     throw new Error(`not within ${seconds} s: ${what}; ${JSON.stringify(report)}`);
   }
 
+  // Waits until the page has not scrolled for a second.
+  async stopped() {
+    const position = () => this.page.evaluate(() => window.scrollY);
+    for (let last; last !== (last = await position()); ) await sleep(1_000);
+  }
+
   // Presses a key for as long as the report says no.
   async hold(key, what, isSo) {
     await this.page.keyboard.down(key);
