@@ -8,6 +8,7 @@
 //! | `crates/link` | a simulated network link: delay, loss, duplication, reordering |
 //! | `crates/palette` | the colours of the panel, the view, films and plots |
 //! | `crates/scene` | the rules of the demo: initial layout, the player's forces, interacting cubes |
+//! | `crates/physics` | one tick of the demo on Rapier's sets, without Bevy |
 //! | `crates/protocol` | sender and receiver: acks, baselines, jitter buffer, interpolation |
 //! | `crates/lab` | measures the codec on recordings, from the command line |
 //! | `crates/fuzz` | fuzz targets: one for each reader of foreign bytes in the other crates |

@@ -79,7 +79,7 @@ pub use viewer::ViewerPlugin;
 /// Bytes of the IPv4 and UDP headers that each packet is charged with.
 pub const HEADER_BYTES: usize = 28;
 
-/// The phases of a lane's tick, in [`FixedUpdate`], after [`SimulationSystems::Capture`], in this order.
+/// The phases of a lane's tick, in [`FixedUpdate`], after [`SimulationSystems::Step`], in this order.
 #[derive(SystemSet, Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ReplicationSystems {
     /// Acks that have arrived are processed.
@@ -120,7 +120,7 @@ impl Plugin for ReplicationPlugin {
                     ReplicationSystems::Shadow,
                 )
                     .chain()
-                    .after(SimulationSystems::Capture),
+                    .after(SimulationSystems::Step),
             )
             .add_systems(
                 FixedUpdate,

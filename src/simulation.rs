@@ -1,12 +1,12 @@
 //! The authoritative world: 901 cubes in Rapier, one step a tick, 60 ticks a second.
 //!
-//! The rules are `cubewire-scene`'s. This module applies them to the physics engine and reads the resulting
-//! states back into [`CubeWorld`], from which other modules send and draw them.
+//! bevy_rapier keeps the bodies, and `cubewire-physics` steps them. The resulting states are in [`CubeWorld`], from
+//! which other modules send and draw them.
 
 mod bodies;
-mod capture;
-mod push;
+mod step;
 
+use bevy::platform::collections::HashSet;
 use bevy::prelude::*;
 use bevy_rapier3d::prelude::{
     NoUserData, PhysicsSet, RapierContextInitialization, RapierPhysicsPlugin, TimestepMode,
@@ -14,7 +14,7 @@ use bevy_rapier3d::prelude::{
 use cubewire_codec::Snapshot;
 use cubewire_scene::{Keys, TICKS_PER_SECOND};
 
-pub use capture::state_hash;
+pub use cubewire_physics::state_hash;
 
 /// The phases of a simulation tick, in [`FixedUpdate`], in this order.
 #[derive(SystemSet, Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -23,10 +23,8 @@ pub enum SimulationSystems {
     Control,
     /// The physics world is rebuilt if a reset was requested.
     Reset,
-    /// Forces from the held keys are applied, and Rapier steps.
+    /// Rapier steps with the held keys, and the states are read back into [`CubeWorld`].
     Step,
-    /// The states are read back into [`CubeWorld`].
-    Capture,
 }
 
 /// Simulates the cubes.
@@ -46,11 +44,16 @@ impl Plugin for SimulationPlugin {
                     .with_custom_initialization(
                         RapierContextInitialization::NoAutomaticRapierContext,
                     )
+                    // Without its step.
+                    .with_physics_sets_systems(HashSet::from_iter([
+                        PhysicsSet::SyncBackend,
+                        PhysicsSet::Writeback,
+                    ]))
                     .in_fixed_schedule(),
             )
             .init_resource::<HeldKeys>()
             .init_resource::<CubeWorld>()
-            .init_resource::<bodies::Bodies>()
+            .init_resource::<bodies::Scene>()
             .add_message::<ResetSimulation>()
             .configure_sets(
                 FixedUpdate,
@@ -58,30 +61,23 @@ impl Plugin for SimulationPlugin {
                     SimulationSystems::Control,
                     SimulationSystems::Reset,
                     SimulationSystems::Step,
-                    SimulationSystems::Capture,
                 )
                     .chain(),
             )
             .configure_sets(
                 FixedUpdate,
-                (
-                    PhysicsSet::SyncBackend,
-                    PhysicsSet::StepSimulation,
-                    PhysicsSet::Writeback,
-                )
-                    .in_set(SimulationSystems::Step),
+                (PhysicsSet::SyncBackend, PhysicsSet::Writeback).in_set(SimulationSystems::Step),
             )
             .add_systems(Startup, bodies::build)
             .add_systems(
                 FixedUpdate,
                 (
                     bodies::reset.in_set(SimulationSystems::Reset),
-                    (bodies::register_bodies, push::push)
+                    (bodies::register_bodies, step::step)
                         .chain()
                         .after(PhysicsSet::SyncBackend)
-                        .before(PhysicsSet::StepSimulation)
+                        .before(PhysicsSet::Writeback)
                         .in_set(SimulationSystems::Step),
-                    capture::capture.in_set(SimulationSystems::Capture),
                 ),
             );
     }
@@ -99,11 +95,18 @@ pub struct ResetSimulation;
 #[derive(Resource, Debug)]
 pub struct CubeWorld {
     tick: u64,
-    ticks_since_reset: u64,
     current: Snapshot,
     previous: Snapshot,
-    interaction: cubewire_scene::Interaction,
-    at_rest: Vec<bool>,
+}
+
+impl Default for CubeWorld {
+    fn default() -> Self {
+        Self {
+            tick: 0,
+            current: cubewire_physics::initial_snapshot(),
+            previous: cubewire_physics::initial_snapshot(),
+        }
+    }
 }
 
 impl CubeWorld {

@@ -181,7 +181,7 @@ impl Stopwatch {
                 FixedUpdate,
                 (
                     start
-                        .after(SimulationSystems::Capture)
+                        .after(SimulationSystems::Step)
                         .before(TransportSystems::Receive(End::Sender)),
                     stop.after(ReplicationSystems::Send)
                         .before(TransportSystems::Flush(End::Sender)),

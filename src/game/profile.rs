@@ -75,7 +75,7 @@ impl Profile {
             (
                 begin_part.before(SimulationSystems::Control),
                 end_part("simulation")
-                    .after(SimulationSystems::Capture)
+                    .after(SimulationSystems::Step)
                     .before(TransportSystems::Receive(End::Sender)),
                 end_part("lane")
                     .after(TransportSystems::Flush(End::Receiver))

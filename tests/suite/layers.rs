@@ -34,6 +34,11 @@ const CRATES: &[(&str, &str, &[&str])] = &[
     ("cubewire-link", "crates/link", &[]),
     ("cubewire-scene", "crates/scene", &[]),
     ("cubewire-palette", "crates/palette", &["cubewire-codec"]),
+    (
+        "cubewire-physics",
+        "crates/physics",
+        &["cubewire-codec", "cubewire-scene"],
+    ),
     ("cubewire-protocol", "crates/protocol", &["cubewire-codec"]),
     (
         "cubewire-lab",
@@ -72,6 +77,7 @@ const CRATES: &[(&str, &str, &[&str])] = &[
             "cubewire-files",
             "cubewire-link",
             "cubewire-palette",
+            "cubewire-physics",
             "cubewire-protocol",
             "cubewire-scene",
         ],

@@ -5,8 +5,9 @@ use std::fmt::Display;
 use cubewire::game::headless::{HeadlessGame, LaneGame};
 use cubewire::recording::ScriptPlayback;
 use cubewire::replication::{LaneSettings, Totals};
-use cubewire::simulation::{ResetSimulation, state_hash};
+use cubewire::simulation::{HeldKeys, ResetSimulation, state_hash};
 use cubewire_codec::CubeState;
+use cubewire_physics::World;
 use cubewire_scene::{CEILING, CUBES, PLAYER, WALL, side};
 
 use crate::common::{game, script};
@@ -54,6 +55,42 @@ fn after_a_reset_the_game_goes_as_from_a_cold_start() {
     let playing = ScriptPlayback::new(script("katamari"));
     game.app.insert_resource(playing);
     assert_eq!(hash(&mut game, 900), cold);
+}
+
+/// Plays a script, and gives its keys to a world without Bevy: after every tick the states are the same to the bit.
+fn check_without_bevy(name: &str, ticks: u64) {
+    let script = script(name);
+    let mut game = HeadlessGame::new(Some(script.clone()));
+    let mut world = World::new();
+    for tick in 0..ticks {
+        if script.resets_at(tick) {
+            world = World::new();
+        }
+        game.step();
+        let HeldKeys(keys) = *game.app.world().resource();
+        world.step(keys);
+        let hash = state_hash(0, &world.snapshot());
+        assert_eq!(
+            hash,
+            state_hash(0, game.cubes().current()),
+            "{name}, tick {tick}"
+        );
+    }
+}
+
+#[test]
+fn a_world_without_bevy_goes_as_the_game_does() {
+    for name in ["mix", "katamari"] {
+        check_without_bevy(name, 1200);
+    }
+}
+
+#[test]
+#[ignore = "plays for ten minutes, as fast as it goes"]
+fn for_five_minutes_a_world_without_bevy_goes_as_the_game_does() {
+    for name in ["mix", "katamari"] {
+        check_without_bevy(name, 5 * 60 * 60);
+    }
 }
 
 /// So many cubes change in six ticks, as a mean: the age of the baselines.

@@ -26,7 +26,7 @@ impl Plugin for InputLogPlugin {
                     check::check.run_if(resource_exists::<ReplayCheck>),
                 )
                     .chain()
-                    .after(SimulationSystems::Capture),
+                    .after(SimulationSystems::Step),
             ),
         );
     }

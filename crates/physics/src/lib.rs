@@ -1,0 +1,41 @@
+//! The cube demo in [Rapier](https://rapier.rs), without Bevy: how its bodies are built, and what one tick does
+//! to them.
+//!
+//! The rules are `cubewire-scene`'s; this crate gives them to the physics engine. A tick is one function,
+//! [`Sets::step`], on sets that are borrowed from wherever they are kept: the game steps those of its
+//! `bevy_rapier3d` context, and a [`World`] owns its own. Both compute the same to the bit: worlds that are built
+//! alike and stepped with the same keys stay equal, and so does a clone.
+//!
+//! That holds for the same build on the same architecture. Another compiler or another instruction set may round
+//! differently somewhere, and the cubes are chaotic.
+//!
+//! ```
+//! use cubewire_physics::World;
+//! use cubewire_scene::{Keys, PLAYER};
+//!
+//! let mut world = World::new();
+//! let keys = Keys { right: true, ..Keys::default() };
+//! for _ in 0..120 {
+//!     world.step(keys);
+//! }
+//! assert!(world.snapshot().cubes[PLAYER].position.x > 1.0);
+//!
+//! let mut clone = world.clone();
+//! clone.step(keys);
+//! world.step(keys);
+//! assert_eq!(world.snapshot(), clone.snapshot());
+//! ```
+
+mod forces;
+mod hash;
+mod solids;
+mod step;
+mod world;
+
+pub use hash::state_hash;
+pub use solids::{LOOK_AHEAD, Solid, initial_snapshot, parameters, set_rest_thresholds, solids};
+pub use step::{SceneState, Sets};
+pub use world::World;
+
+/// The version of Rapier that the crate's interface is made of.
+pub use rapier3d;

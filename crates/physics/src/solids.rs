@@ -1,0 +1,103 @@
+//! What the scene is made of: the floor, the walls, the ceiling and the cubes.
+
+use cubewire_codec::{CubeState, Snapshot};
+use cubewire_scene::{self as scene, CEILING, CUBES, PLAYER, TICKS_PER_SECOND, WALL};
+use glam::Vec3;
+use rapier3d::prelude::{IntegrationParameters, RigidBody};
+
+/// The player is as heavy as fifty cubes and lands on them: with Rapier's default of four iterations it presses
+/// them into the floor.
+const SOLVER_ITERATIONS: usize = 8;
+
+/// Thickness of the walls, metres: more than any body moves in one tick.
+const THICKNESS: f32 = 8.0;
+
+/// Distance of walls and ceiling inside the codec's bounds, metres, in case a body is pressed into them.
+const MARGIN: f32 = 0.5;
+
+/// Soft-CCD prediction distance of a cube, metres: what it covers in one tick at the maximum speed.
+pub const LOOK_AHEAD: f32 = scene::MAX_LINEAR_SPEED / TICKS_PER_SECOND as f32;
+
+/// A part of the scene.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Solid {
+    /// The half-space below z = 0.
+    Floor,
+    /// A box that never moves.
+    Wall {
+        /// Centre, metres.
+        centre: Vec3,
+        /// Half of its extent along each axis, metres.
+        half: Vec3,
+    },
+    /// A cube.
+    Cube {
+        /// Its index.
+        cube: usize,
+        /// Centre at tick 0, metres.
+        centre: Vec3,
+        /// Half the length of its edges, metres.
+        half: f32,
+    },
+}
+
+/// Everything in the scene, in the order in which it is added to Rapier's sets. Results depend on the order.
+pub fn solids() -> impl Iterator<Item = Solid> {
+    let walls = walls().map(|(centre, half)| Solid::Wall { centre, half });
+    let cubes = (0..CUBES).map(|cube| Solid::Cube {
+        cube,
+        centre: scene::initial_position(cube),
+        half: scene::side(cube) / 2.0,
+    });
+    std::iter::once(Solid::Floor).chain(walls).chain(cubes)
+}
+
+/// Centre and half extents of the four walls and the ceiling.
+fn walls() -> [(Vec3, Vec3); 5] {
+    let half = THICKNESS / 2.0;
+    let middle = CEILING / 2.0;
+    let at = WALL - MARGIN + half;
+    let wide = WALL + THICKNESS;
+    [
+        (Vec3::new(at, 0.0, middle), Vec3::new(half, wide, wide)),
+        (Vec3::new(-at, 0.0, middle), Vec3::new(half, wide, wide)),
+        (Vec3::new(0.0, at, middle), Vec3::new(wide, half, wide)),
+        (Vec3::new(0.0, -at, middle), Vec3::new(wide, half, wide)),
+        (
+            Vec3::new(0.0, 0.0, CEILING - MARGIN + half),
+            Vec3::new(wide, wide, half),
+        ),
+    ]
+}
+
+/// How Rapier integrates the scene: one tick a step.
+#[must_use]
+pub fn parameters() -> IntegrationParameters {
+    IntegrationParameters {
+        dt: 1.0 / TICKS_PER_SECOND as f32,
+        normalized_max_linear_velocity: scene::MAX_LINEAR_SPEED,
+        num_solver_iterations: SOLVER_ITERATIONS,
+        ..IntegrationParameters::default()
+    }
+}
+
+/// Sets when a cube falls asleep.
+pub fn set_rest_thresholds(body: &mut RigidBody) {
+    let activation = body.activation_mut();
+    activation.normalized_linear_threshold = scene::REST_LINEAR_SPEED;
+    activation.angular_threshold = scene::REST_ANGULAR_SPEED;
+    activation.time_until_sleep = scene::REST_SECONDS;
+}
+
+/// Every cube before the first tick.
+#[must_use]
+pub fn initial_snapshot() -> Snapshot {
+    let cubes = (0..CUBES).map(|cube| CubeState {
+        position: scene::initial_position(cube),
+        interacting: cube == PLAYER,
+        ..CubeState::default()
+    });
+    Snapshot {
+        cubes: cubes.collect(),
+    }
+}

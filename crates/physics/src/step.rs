@@ -1,0 +1,174 @@
+//! One tick.
+
+use cubewire_codec::Snapshot;
+use cubewire_scene::{CUBES, GRAVITY, Interaction, Keys, MAX_ANGULAR_SPEED, MAX_LINEAR_SPEED};
+use glam::Vec3;
+use rapier3d::prelude::{
+    CCDSolver, ColliderHandle, ColliderSet, DefaultBroadPhase, ImpulseJointSet,
+    IntegrationParameters, IslandManager, MultibodyJointSet, NarrowPhase, PhysicsPipeline,
+    RigidBodyHandle, RigidBodySet,
+};
+
+use crate::forces::apply_forces;
+
+/// Rapier's sets, borrowed for a tick.
+#[expect(missing_debug_implementations, reason = "Rapier's sets have none")]
+pub struct Sets<'w> {
+    /// Those of [`parameters`](crate::parameters).
+    pub parameters: &'w IntegrationParameters,
+    /// Which bodies are asleep.
+    pub islands: &'w mut IslandManager,
+    /// Pairs of colliders that may touch.
+    pub broad_phase: &'w mut DefaultBroadPhase,
+    /// Contacts, with the impulses that the solver starts from.
+    pub narrow_phase: &'w mut NarrowPhase,
+    /// The bodies.
+    pub bodies: &'w mut RigidBodySet,
+    /// Their shapes.
+    pub colliders: &'w mut ColliderSet,
+    /// None in this scene.
+    pub impulse_joints: &'w mut ImpulseJointSet,
+    /// None in this scene.
+    pub multibody_joints: &'w mut MultibodyJointSet,
+    /// Working memory: no tick depends on what an earlier one left in it.
+    pub ccd_solver: &'w mut CCDSolver,
+    /// Working memory: no tick depends on what an earlier one left in it.
+    pub pipeline: &'w mut PhysicsPipeline,
+}
+
+/// What a tick depends on besides Rapier's sets, and what it leaves besides them.
+#[derive(Clone, Debug)]
+pub struct SceneState {
+    /// Body by cube.
+    handles: Vec<RigidBodyHandle>,
+    /// Cube by the index part of its body's handle.
+    cubes: Vec<Option<u16>>,
+    ticks: u64,
+    interaction: Interaction,
+    at_rest: Vec<bool>,
+}
+
+impl SceneState {
+    /// The state before the first tick, with the cubes' bodies by index.
+    ///
+    /// # Panics
+    /// If there is not one body for each cube.
+    #[must_use]
+    pub fn new(handles: Vec<RigidBodyHandle>) -> Self {
+        assert_eq!(handles.len(), CUBES, "one body for each cube");
+        let mut cubes = Vec::new();
+        for (cube, handle) in (0..).zip(&handles) {
+            let index = handle.into_raw_parts().0 as usize;
+            cubes.resize(cubes.len().max(index + 1), None);
+            cubes[index] = Some(cube);
+        }
+        Self {
+            handles,
+            cubes,
+            ticks: 0,
+            interaction: Interaction::new(CUBES),
+            at_rest: vec![false; CUBES],
+        }
+    }
+
+    /// The bodies of the cubes, by index.
+    #[must_use]
+    pub fn handles(&self) -> &[RigidBodyHandle] {
+        &self.handles
+    }
+
+    /// Ticks since the start.
+    #[must_use]
+    pub const fn ticks(&self) -> u64 {
+        self.ticks
+    }
+
+    /// Whether each cube is asleep, by index.
+    #[must_use]
+    pub fn at_rest(&self) -> &[bool] {
+        &self.at_rest
+    }
+}
+
+impl Sets<'_> {
+    /// Simulates one tick with the keys that are held during it.
+    pub fn step(&mut self, scene: &mut SceneState, keys: Keys) {
+        apply_forces(self.bodies, &scene.handles, scene.ticks, keys);
+        self.pipeline.step(
+            Vec3::NEG_Z * GRAVITY,
+            self.parameters,
+            self.islands,
+            self.broad_phase,
+            self.narrow_phase,
+            self.bodies,
+            self.colliders,
+            self.impulse_joints,
+            self.multibody_joints,
+            self.ccd_solver,
+            &(),
+            &(),
+        );
+        scene.ticks += 1;
+        self.limit_speeds(scene);
+        self.spread_interaction(scene);
+    }
+
+    /// Rapier enforces neither limit exactly: the solver runs after its linear cap, and angular velocity has no cap.
+    fn limit_speeds(&mut self, scene: &mut SceneState) {
+        for (&handle, at_rest) in scene.handles.iter().zip(&mut scene.at_rest) {
+            let body = &self.bodies[handle];
+            let (linear, angular) = (body.linvel(), body.angvel());
+            if linear.length_squared() > MAX_LINEAR_SPEED * MAX_LINEAR_SPEED
+                || angular.length_squared() > MAX_ANGULAR_SPEED * MAX_ANGULAR_SPEED
+            {
+                // Rapier re-examines a body that is borrowed mutably.
+                let body = &mut self.bodies[handle];
+                body.set_linvel(linear.clamp_length_max(MAX_LINEAR_SPEED), false);
+                body.set_angvel(angular.clamp_length_max(MAX_ANGULAR_SPEED), false);
+            }
+            *at_rest = self.bodies[handle].is_sleeping();
+        }
+    }
+
+    fn spread_interaction(&self, scene: &mut SceneState) {
+        let SceneState {
+            cubes,
+            interaction,
+            at_rest,
+            ..
+        } = scene;
+        let cube = |collider: ColliderHandle| {
+            let body = self.colliders.get(collider)?.parent()?;
+            let (index, _) = body.into_raw_parts();
+            cubes.get(index as usize).copied().flatten()
+        };
+        let contacts = self
+            .narrow_phase
+            .contact_pairs()
+            .filter(|pair| pair.has_any_active_contact())
+            .filter_map(|pair| Some((cube(pair.collider1)?, cube(pair.collider2)?)));
+        interaction.step(contacts, at_rest);
+    }
+}
+
+impl SceneState {
+    /// Writes the cubes' states into a snapshot.
+    ///
+    /// # Panics
+    /// If a cube has no body in `bodies`.
+    pub fn capture(&self, bodies: &RigidBodySet, snapshot: &mut Snapshot) {
+        snapshot.cubes.resize_with(CUBES, Default::default);
+        let interacting = self.interaction.interacting();
+        for (cube, state) in snapshot.cubes.iter_mut().enumerate() {
+            let body = &bodies[self.handles[cube]];
+            state.position = body.translation();
+            state.orientation = *body.rotation();
+            // A sleeping body keeps the velocity that it had when it fell asleep.
+            state.linear_velocity = match self.at_rest[cube] {
+                true => Vec3::ZERO,
+                false => body.linvel(),
+            };
+            state.interacting = interacting[cube];
+        }
+    }
+}

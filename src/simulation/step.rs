@@ -1,0 +1,49 @@
+//! Steps bevy_rapier's sets and reads the cubes back.
+
+use bevy::prelude::*;
+use bevy_rapier3d::prelude::{
+    RapierContextColliders, RapierContextJoints, RapierContextSimulation, RapierRigidBodySet,
+};
+use cubewire_physics::Sets;
+
+use super::bodies::Scene;
+use super::{CubeWorld, HeldKeys};
+
+/// Simulates one tick with the held keys.
+pub(super) fn step(
+    keys: Res<HeldKeys>,
+    mut world: ResMut<CubeWorld>,
+    mut scene: ResMut<Scene>,
+    mut contexts: Query<(
+        &mut RapierContextSimulation,
+        &mut RapierContextColliders,
+        &mut RapierContextJoints,
+        &mut RapierRigidBodySet,
+    )>,
+) -> Result {
+    let (mut simulation, mut colliders, mut joints, mut bodies) = contexts.single_mut()?;
+    let (simulation, joints) = (&mut *simulation, &mut *joints);
+    let scene = scene.0.as_mut().ok_or("the cubes have no bodies")?;
+    let mut sets = Sets {
+        parameters: &simulation.integration_parameters,
+        islands: &mut simulation.islands,
+        broad_phase: &mut simulation.broad_phase,
+        narrow_phase: &mut simulation.narrow_phase,
+        bodies: &mut bodies.bodies,
+        colliders: &mut colliders.colliders,
+        impulse_joints: &mut joints.impulse_joints,
+        multibody_joints: &mut joints.multibody_joints,
+        ccd_solver: &mut simulation.ccd_solver,
+        pipeline: &mut simulation.pipeline,
+    };
+    sets.step(scene, keys.0);
+
+    let world = &mut *world;
+    world.tick += 1;
+    std::mem::swap(&mut world.current, &mut world.previous);
+    scene.capture(&bodies.bodies, &mut world.current);
+    if scene.ticks() == 1 {
+        world.previous.clone_from(&world.current);
+    }
+    Ok(())
+}
