@@ -7,7 +7,7 @@ use cubewire::recording::ScriptPlayback;
 use cubewire::replication::{LaneSettings, Totals};
 use cubewire::simulation::{HeldKeys, ResetSimulation, state_hash};
 use cubewire_codec::CubeState;
-use cubewire_physics::World;
+use cubewire_physics::{Input, World};
 use cubewire_scene::{CEILING, CUBES, PLAYER, WALL, side};
 
 use crate::common::{game, script};
@@ -63,12 +63,12 @@ fn check_without_bevy(name: &str, ticks: u64) {
     let mut game = HeadlessGame::new(Some(script.clone()));
     let mut world = World::new();
     for tick in 0..ticks {
-        if script.resets_at(tick) {
-            world = World::new();
-        }
         game.step();
         let HeldKeys(keys) = *game.app.world().resource();
-        world.step(keys);
+        world.advance(Input {
+            resets: script.resets_at(tick),
+            keys,
+        });
         let hash = state_hash(0, &world.snapshot());
         assert_eq!(
             hash,

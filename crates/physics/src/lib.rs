@@ -30,12 +30,14 @@ mod forces;
 mod hash;
 mod solids;
 mod step;
+mod timeline;
 mod world;
 
 pub use hash::state_hash;
 pub use solids::{LOOK_AHEAD, Solid, initial_snapshot, parameters, set_rest_thresholds, solids};
 pub use step::{SceneState, Sets};
-pub use world::World;
+pub use timeline::{CHECKPOINT_TICKS, Timeline};
+pub use world::{Input, World};
 
 /// The version of Rapier that the crate's interface is made of.
 pub use rapier3d;

@@ -8,11 +8,20 @@ use glam::Vec3;
 use rapier3d::prelude::{
     CCDSolver, ColliderBuilder, ColliderSet, DefaultBroadPhase, ImpulseJointSet,
     IntegrationParameters, IslandManager, MultibodyJointSet, NarrowPhase, PhysicsPipeline,
-    RigidBodyBuilder, RigidBodySet, SharedShape,
+    RigidBodyBuilder, RigidBodyHandle, RigidBodySet, SharedShape,
 };
 
 use crate::solids::{LOOK_AHEAD, Solid, parameters, set_rest_thresholds, solids};
 use crate::step::{SceneState, Sets};
+
+/// What moves a world in one tick.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Input {
+    /// Whether the scene starts anew before the tick.
+    pub resets: bool,
+    /// The keys that are held during the tick.
+    pub keys: Keys,
+}
 
 /// The whole scene. A clone goes on exactly as the original does.
 pub struct World {
@@ -92,7 +101,33 @@ impl World {
         sets.step(&mut self.scene, keys);
     }
 
-    /// Ticks since the start.
+    /// Simulates one tick, after a reset if the input has one.
+    pub fn advance(&mut self, input: Input) {
+        if input.resets {
+            *self = Self::new();
+        }
+        self.step(input.keys);
+    }
+
+    /// The bodies.
+    #[must_use]
+    pub const fn bodies(&self) -> &RigidBodySet {
+        &self.bodies
+    }
+
+    /// The bodies of the cubes, by index.
+    #[must_use]
+    pub fn handles(&self) -> &[RigidBodyHandle] {
+        self.scene.handles()
+    }
+
+    /// Whether each cube is asleep, by index.
+    #[must_use]
+    pub fn at_rest(&self) -> &[bool] {
+        self.scene.at_rest()
+    }
+
+    /// Ticks since the start or the last reset.
     #[must_use]
     pub const fn ticks(&self) -> u64 {
         self.scene.ticks()

@@ -1,0 +1,86 @@
+//! Worlds, and that they can be repeated.
+
+use cubewire_physics::World;
+use cubewire_scene::{CUBES, Keys, MAX_ANGULAR_SPEED, MAX_LINEAR_SPEED, PLAYER};
+
+use crate::{hash, input};
+
+#[test]
+fn a_clone_goes_on_as_the_original_does() {
+    let mut world = World::new();
+    let mut clones = Vec::new();
+    for tick in 0..700 {
+        // A clone of a clone, and each as old as others.
+        if tick % 50 == 7 {
+            clones.push((tick, world.clone()));
+        }
+        world.advance(input(tick));
+        let wanted = hash(&world);
+        for (since, clone) in &mut clones {
+            clone.advance(input(tick));
+            assert_eq!(hash(clone), wanted, "tick {tick}, cloned at {since}");
+        }
+        clones.retain(|&(since, _)| tick - since < 60);
+        if tick % 50 == 30
+            && let Some((_, clone)) = clones.last_mut()
+        {
+            *clone = clone.clone();
+        }
+    }
+}
+
+#[test]
+fn a_reset_starts_the_scene_anew() {
+    let mut used = World::new();
+    for tick in 0..300 {
+        used.advance(input(tick));
+    }
+    let mut fresh = World::new();
+    for tick in 540..700 {
+        used.advance(input(tick));
+        fresh.step(input(tick).keys);
+        assert_eq!(hash(&used), hash(&fresh), "tick {tick}");
+    }
+    assert_eq!(used.ticks(), 160);
+}
+
+#[test]
+fn other_keys_lead_elsewhere() {
+    let [mut left, mut right] = [World::new(), World::new()];
+    for _ in 0..100 {
+        left.step(Keys {
+            left: true,
+            ..Keys::default()
+        });
+        right.step(Keys {
+            right: true,
+            ..Keys::default()
+        });
+    }
+    assert_ne!(hash(&left), hash(&right));
+}
+
+#[test]
+fn cubes_stay_within_their_speeds_and_those_that_rest_have_none() {
+    let mut world = World::new();
+    let mut most_touched = 0;
+    for tick in 0..540 {
+        world.advance(input(tick));
+        let snapshot = world.snapshot();
+        assert_eq!(snapshot.cubes.len(), CUBES);
+        for cube in &snapshot.cubes {
+            assert!(cube.linear_velocity.length() < MAX_LINEAR_SPEED * 1.001);
+        }
+        for &handle in world.handles() {
+            let spin = world.bodies()[handle].angvel();
+            assert!(spin.length() < MAX_ANGULAR_SPEED * 1.001);
+        }
+        for (cube, &rests) in snapshot.cubes.iter().zip(world.at_rest()) {
+            assert!(!rests || cube.linear_velocity.length() == 0.0);
+        }
+        assert!(snapshot.cubes[PLAYER].interacting);
+        let touched = snapshot.cubes.iter().filter(|cube| cube.interacting);
+        most_touched = most_touched.max(touched.count());
+    }
+    assert!(most_touched > 30, "{most_touched} cubes were touched");
+}
