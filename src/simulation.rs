@@ -1,6 +1,6 @@
 //! The authoritative world: 901 cubes in Rapier, one step a tick, 60 ticks a second.
 //!
-//! bevy_rapier keeps the bodies, and `cubewire-physics` steps them. The resulting states are in [`CubeWorld`], from
+//! `bevy_rapier` keeps the bodies, and `cubewire-physics` steps them. The resulting states are in [`CubeWorld`], from
 //! which other modules send and draw them.
 
 mod bodies;

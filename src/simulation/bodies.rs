@@ -1,4 +1,4 @@
-//! The bodies of the scene as entities, from which bevy_rapier makes those in Rapier's sets.
+//! The bodies of the scene as entities, from which `bevy_rapier` makes those in Rapier's sets.
 
 use bevy::prelude::*;
 use bevy_rapier3d::prelude::{

@@ -1,4 +1,4 @@
-//! Steps bevy_rapier's sets and reads the cubes back.
+//! Steps `bevy_rapier`'s sets and reads the cubes back.
 
 use bevy::prelude::*;
 use bevy_rapier3d::prelude::{
