@@ -85,14 +85,6 @@ fn a_world_without_bevy_goes_as_the_game_does() {
     }
 }
 
-#[test]
-#[ignore = "plays for ten minutes, as fast as it goes"]
-fn for_five_minutes_a_world_without_bevy_goes_as_the_game_does() {
-    for name in ["mix", "katamari"] {
-        check_without_bevy(name, 5 * 60 * 60);
-    }
-}
-
 /// So many cubes change in six ticks, as a mean: the age of the baselines.
 pub(crate) fn check_liveliness(name: &str, totals: &Totals, min_changed: f64) {
     let mean = totals.per_snapshot(totals.changed_cubes as f64);
