@@ -31,6 +31,7 @@ pub(super) fn build(mut commands: Commands) {
     commands.spawn((
         DespawnOnReset,
         DefaultRapierContext,
+        // Its gravity is not used: the tick has its own.
         RapierConfiguration::new(1.0),
         simulation,
     ));
