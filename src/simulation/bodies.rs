@@ -26,14 +26,12 @@ pub(super) struct Scene(pub(super) Option<SceneState>);
 
 /// Spawns a physics world and everything in it.
 pub(super) fn build(mut commands: Commands) {
-    let mut simulation = RapierContextSimulation::default();
-    simulation.integration_parameters = physics::parameters();
+    // Gravity and the parameters of integration are the tick's own.
     commands.spawn((
         DespawnOnReset,
         DefaultRapierContext,
-        // Its gravity is not used: the tick has its own.
         RapierConfiguration::new(1.0),
-        simulation,
+        RapierContextSimulation::default(),
     ));
 
     let surface = (

@@ -25,7 +25,6 @@ pub(super) fn step(
     let (simulation, joints) = (&mut *simulation, &mut *joints);
     let scene = scene.0.as_mut().ok_or("the cubes have no bodies")?;
     let mut sets = Sets {
-        parameters: &simulation.integration_parameters,
         islands: &mut simulation.islands,
         broad_phase: &mut simulation.broad_phase,
         narrow_phase: &mut simulation.narrow_phase,

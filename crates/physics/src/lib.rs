@@ -34,7 +34,7 @@ mod timeline;
 mod world;
 
 pub use hash::state_hash;
-pub use solids::{LOOK_AHEAD, Solid, initial_snapshot, parameters, set_rest_thresholds, solids};
+pub use solids::{LOOK_AHEAD, Solid, initial_snapshot, set_rest_thresholds, solids};
 pub use step::{SceneState, Sets};
 pub use timeline::{CHECKPOINT_TICKS, Timeline};
 pub use world::{Input, World};

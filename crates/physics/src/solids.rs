@@ -71,8 +71,7 @@ fn walls() -> [(Vec3, Vec3); 5] {
 }
 
 /// How Rapier integrates the scene: one tick a step.
-#[must_use]
-pub fn parameters() -> IntegrationParameters {
+pub(crate) fn parameters() -> IntegrationParameters {
     IntegrationParameters {
         dt: 1.0 / TICKS_PER_SECOND as f32,
         normalized_max_linear_velocity: scene::MAX_LINEAR_SPEED,

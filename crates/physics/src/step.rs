@@ -4,18 +4,16 @@ use cubewire_codec::Snapshot;
 use cubewire_scene::{CUBES, GRAVITY, Interaction, Keys, MAX_ANGULAR_SPEED, MAX_LINEAR_SPEED};
 use glam::Vec3;
 use rapier3d::prelude::{
-    CCDSolver, ColliderHandle, ColliderSet, DefaultBroadPhase, ImpulseJointSet,
-    IntegrationParameters, IslandManager, MultibodyJointSet, NarrowPhase, PhysicsPipeline,
-    RigidBodyHandle, RigidBodySet,
+    CCDSolver, ColliderHandle, ColliderSet, DefaultBroadPhase, ImpulseJointSet, IslandManager,
+    MultibodyJointSet, NarrowPhase, PhysicsPipeline, RigidBodyHandle, RigidBodySet,
 };
 
 use crate::forces::apply_forces;
+use crate::solids::parameters;
 
 /// Rapier's sets, borrowed for a tick.
 #[expect(missing_debug_implementations, reason = "Rapier's sets have none")]
 pub struct Sets<'w> {
-    /// Those of [`parameters`](crate::parameters).
-    pub parameters: &'w IntegrationParameters,
     /// Which bodies are asleep.
     pub islands: &'w mut IslandManager,
     /// Pairs of colliders that may touch.
@@ -88,6 +86,26 @@ impl SceneState {
     pub fn at_rest(&self) -> &[bool] {
         &self.at_rest
     }
+
+    /// Writes the cubes' states into a snapshot.
+    ///
+    /// # Panics
+    /// If a cube has no body in `bodies`.
+    pub fn capture(&self, bodies: &RigidBodySet, snapshot: &mut Snapshot) {
+        snapshot.cubes.resize_with(CUBES, Default::default);
+        let interacting = self.interaction.interacting();
+        for (cube, state) in snapshot.cubes.iter_mut().enumerate() {
+            let body = &bodies[self.handles[cube]];
+            state.position = body.translation();
+            state.orientation = *body.rotation();
+            // A sleeping body keeps the velocity that it had when it fell asleep.
+            state.linear_velocity = match self.at_rest[cube] {
+                true => Vec3::ZERO,
+                false => body.linvel(),
+            };
+            state.interacting = interacting[cube];
+        }
+    }
 }
 
 impl Sets<'_> {
@@ -96,7 +114,7 @@ impl Sets<'_> {
         apply_forces(self.bodies, &scene.handles, scene.ticks, keys);
         self.pipeline.step(
             Vec3::NEG_Z * GRAVITY,
-            self.parameters,
+            &parameters(),
             self.islands,
             self.broad_phase,
             self.narrow_phase,
@@ -148,27 +166,5 @@ impl Sets<'_> {
             .filter(|pair| pair.has_any_active_contact())
             .filter_map(|pair| Some((cube(pair.collider1)?, cube(pair.collider2)?)));
         interaction.step(contacts, at_rest);
-    }
-}
-
-impl SceneState {
-    /// Writes the cubes' states into a snapshot.
-    ///
-    /// # Panics
-    /// If a cube has no body in `bodies`.
-    pub fn capture(&self, bodies: &RigidBodySet, snapshot: &mut Snapshot) {
-        snapshot.cubes.resize_with(CUBES, Default::default);
-        let interacting = self.interaction.interacting();
-        for (cube, state) in snapshot.cubes.iter_mut().enumerate() {
-            let body = &bodies[self.handles[cube]];
-            state.position = body.translation();
-            state.orientation = *body.rotation();
-            // A sleeping body keeps the velocity that it had when it fell asleep.
-            state.linear_velocity = match self.at_rest[cube] {
-                true => Vec3::ZERO,
-                false => body.linvel(),
-            };
-            state.interacting = interacting[cube];
-        }
     }
 }

@@ -6,12 +6,12 @@ use cubewire_codec::Snapshot;
 use cubewire_scene::{DENSITY, FRICTION, Keys};
 use glam::Vec3;
 use rapier3d::prelude::{
-    CCDSolver, ColliderBuilder, ColliderSet, DefaultBroadPhase, ImpulseJointSet,
-    IntegrationParameters, IslandManager, MultibodyJointSet, NarrowPhase, PhysicsPipeline,
-    RigidBodyBuilder, RigidBodyHandle, RigidBodySet, SharedShape,
+    CCDSolver, ColliderBuilder, ColliderSet, DefaultBroadPhase, ImpulseJointSet, IslandManager,
+    MultibodyJointSet, NarrowPhase, PhysicsPipeline, RigidBodyBuilder, RigidBodyHandle,
+    RigidBodySet, SharedShape,
 };
 
-use crate::solids::{LOOK_AHEAD, Solid, parameters, set_rest_thresholds, solids};
+use crate::solids::{LOOK_AHEAD, Solid, set_rest_thresholds, solids};
 use crate::step::{SceneState, Sets};
 
 /// What moves a world in one tick.
@@ -26,7 +26,6 @@ pub struct Input {
 /// The whole scene. A clone goes on exactly as the original does.
 pub struct World {
     scene: SceneState,
-    parameters: IntegrationParameters,
     islands: IslandManager,
     broad_phase: DefaultBroadPhase,
     narrow_phase: NarrowPhase,
@@ -71,7 +70,6 @@ impl World {
         }
         Self {
             scene: SceneState::new(handles),
-            parameters: parameters(),
             islands: IslandManager::new(),
             broad_phase: DefaultBroadPhase::new(),
             narrow_phase: NarrowPhase::new(),
@@ -87,7 +85,6 @@ impl World {
     /// Simulates one tick with the keys that are held during it.
     pub fn step(&mut self, keys: Keys) {
         let mut sets = Sets {
-            parameters: &self.parameters,
             islands: &mut self.islands,
             broad_phase: &mut self.broad_phase,
             narrow_phase: &mut self.narrow_phase,
@@ -158,7 +155,6 @@ impl Clone for World {
     fn clone(&self) -> Self {
         Self {
             scene: self.scene.clone(),
-            parameters: self.parameters,
             islands: self.islands.clone(),
             broad_phase: self.broad_phase.clone(),
             narrow_phase: self.narrow_phase.clone(),
