@@ -59,7 +59,7 @@ pub use model::{ModelError, TrainedModel};
 use predictor::HoldPredictor;
 use rigid_body::RigidBodyPredictor;
 use session::Session;
-pub(crate) use session::{CodingObserver, Element, NonCanonical};
+pub(crate) use session::{CodingObserver, NonCanonical};
 
 use crate::flags::flagged;
 use crate::sequence::Sequence;

@@ -9,9 +9,8 @@ use std::sync::Arc;
 use crate::baseline::Baseline;
 pub use crate::entropy::Feature;
 use crate::entropy::{
-    AdaptiveState, BLEND_SETS, Basis, Blend, Coder, CodingObserver, Element, KeptState,
-    MAX_STRETCHED, SLOTS, TABLE_UNIT, TrainedModel, VARIANT_ADAPTIVE, VARIANT_WEIGHT_SETS, Variant,
-    blend_index,
+    AdaptiveState, BLEND_SETS, Basis, Blend, Coder, CodingObserver, KeptState, MAX_STRETCHED,
+    SLOTS, TABLE_UNIT, TrainedModel, VARIANT_ADAPTIVE, VARIANT_WEIGHT_SETS, Variant, blend_index,
 };
 use crate::snapshot::{QuantizedSnapshot, Spares};
 use crate::stages::{Delta, Stages};
@@ -64,7 +63,7 @@ struct Counter<'a> {
 }
 
 impl CodingObserver for Counter<'_> {
-    fn coded(&mut self, _: Element, slots: &[usize], bin: bool, one: u32) {
+    fn coded(&mut self, slots: &[usize], bin: bool, one: u32) {
         for &slot in slots {
             self.counts[slot][usize::from(bin)] += 1;
         }

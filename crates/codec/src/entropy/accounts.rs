@@ -65,13 +65,17 @@ impl Drop for Accounts<'_> {
 
 impl CodingObserver for Accounts<'_> {
     #[inline]
-    fn coded(&mut self, element: Element, _: &[usize], bin: bool, one: u32) {
+    fn begins(&mut self, element: Element) {
         // One logarithm for many bins, because it takes longer than a bin.
         let is_same = element.kind == self.element.kind
             && (!self.is_itemized || element.cube == self.element.cube);
         if !is_same || self.probability < MIN_PROBABILITY {
             self.begin(element);
         }
+    }
+
+    #[inline]
+    fn coded(&mut self, _: &[usize], bin: bool, one: u32) {
         let probability = if bin { one } else { ONE - one };
         self.probability *= f64::from(probability) / f64::from(ONE);
     }
@@ -92,5 +96,6 @@ impl CodingObserver for Accounts<'_> {
     }
 }
 
-/// Far above where f64 loses precision.
-const MIN_PROBABILITY: f64 = 1e-250;
+/// So far above where f64 loses precision that all bins of another element can follow: three residuals have less than
+/// 750 bits.
+const MIN_PROBABILITY: f64 = 1e-50;

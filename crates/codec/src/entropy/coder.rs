@@ -34,6 +34,15 @@ pub trait BinCoder {
     /// it is set, out of [`ONE`], in `1..ONE`.
     fn bin(&mut self, bin: bool, one: u32) -> bool;
 
+    /// Encodes the lowest `count` digits of a number, the highest first, as bins of even odds, and returns them;
+    /// or ignores them and returns decoded ones.
+    fn bypass(&mut self, digits: u32, count: u32) -> u32 {
+        let places = (0..count).rev();
+        places.fold(0, |coded, place| {
+            coded << 1 | u32::from(self.bin(digits >> place & 1 == 1, ONE / 2))
+        })
+    }
+
     /// Whether more has been read past the end than an encoder omits. It stays so.
     fn is_past_end(&self) -> bool {
         false
@@ -55,8 +64,8 @@ impl Interval {
 
     /// The last number of the subinterval for a set bin.
     const fn middle(self, one: u32) -> u32 {
-        let range = self.high - self.low;
-        self.low + (range >> 16) * one + (((range & 0xFFFF) * one) >> 16)
+        let range = (self.high - self.low) as u64;
+        self.low + ((range * one as u64) >> 16) as u32
     }
 
     const fn narrow(&mut self, bin: bool, middle: u32) {

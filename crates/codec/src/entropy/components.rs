@@ -48,6 +48,7 @@ impl<B: BinCoder, O: CodingObserver> Session<'_, B, O> {
         let mut values = [0; 3];
         let mut so_far = 0;
         let first = self.first_slot();
+        self.observer.begins(element);
         self.observer.part_ends(None);
         for axis in order {
             let group = ResidualContexts::of(field, axis);
@@ -59,7 +60,6 @@ impl<B: BinCoder, O: CodingObserver> Session<'_, B, O> {
             let mut bins = ComponentBins {
                 bins: &mut self.bins,
                 observer: &mut self.observer,
-                element,
                 slots,
                 inputs: slots.map(|slot| row(&self.model.table[slot..])),
                 weights: [(whole(by_place), place), (whole(by_history), history / 2)],
@@ -88,7 +88,6 @@ fn whole<T, const N: usize>(numbers: &mut [T]) -> &mut [T; N] {
 struct ComponentBins<'s, B, O> {
     bins: &'s mut B,
     observer: &'s mut O,
-    element: Element,
     /// Of the first bin.
     slots: [usize; RESIDUAL_INPUTS],
     inputs: [&'s [i8; RESIDUAL_BINS]; RESIDUAL_INPUTS],
@@ -109,14 +108,17 @@ impl<B: BinCoder, O: CodingObserver> ResidualBins for ComponentBins<'_, B, O> {
         };
         let (value, one) = bin.code(self.bins, value);
         let slots = self.slots.map(|slot| slot + index);
-        self.observer.coded(self.element, &slots, value, one);
+        self.observer.coded(&slots, value, one);
         value
     }
 
-    fn bypass(&mut self, value: bool) -> bool {
-        let value = self.bins.bin(value, ONE / 2);
-        self.observer.coded(self.element, &[], value, ONE / 2);
-        value
+    #[inline(always)]
+    fn bypass(&mut self, digits: u32, count: u32) -> u32 {
+        let digits = self.bins.bypass(digits, count);
+        for place in (0..count).rev() {
+            self.observer.coded(&[], digits >> place & 1 == 1, ONE / 2);
+        }
+        digits
     }
 }
 

@@ -183,7 +183,8 @@ impl<B: BinCoder, O: CodingObserver> Session<'_, B, O> {
         let value = self.bins.bin(value, one);
         adapt(adaptive, value);
         let kind = BitKind::Selection;
-        self.observer.coded(Element { kind, cube }, &[], value, one);
+        self.observer.begins(Element { kind, cube });
+        self.observer.coded(&[], value, one);
         value
     }
 

@@ -4,7 +4,9 @@
 //! against the coding error (Matt Mahoney, *Adaptive Weighing of Context Models for Lossless Data
 //! Compression*, 2005). All of it is integer arithmetic, so that both sides get the same results.
 
-use wide::i16x8;
+use std::hint::cold_path;
+
+use wide::{bytemuck, i16x8, u8x16};
 
 use super::coder::ONE;
 use super::layout::{Inputs, MAX_INPUTS, TABLE_UNIT};
@@ -12,6 +14,9 @@ use super::logistic::{MAX_STRETCHED, squash, stretch};
 
 /// Rate of adaptive probabilities: each bin moves them by 1/2⁵ of the error.
 const ADAPT_SHIFT: u32 = 5;
+
+/// From an entry of the static table in the upper half of an input to the entry times [`TABLE_UNIT`].
+const TABLE_SHIFT: u32 = 8 - TABLE_UNIT.trailing_zeros();
 
 /// The constant input.
 const BIAS: i16 = 256;
@@ -25,16 +30,18 @@ pub(crate) fn mix<const N: usize>(
     adaptive: u16,
 ) -> (u32, i16x8) {
     const { assert!(N + 2 <= MAX_INPUTS) };
-    let inputs: Inputs = std::array::from_fn(|input| match statics.get(input) {
-        Some(&entry) => i16::from(entry) * TABLE_UNIT,
-        None if input == N => stretch(adaptive),
-        None if input == N + 1 => BIAS,
-        None => 0,
-    });
-    let inputs = i16x8::from(inputs);
+    let mut entries = [0; 4];
+    entries[..N].copy_from_slice(&statics.map(i8::cast_unsigned));
+    let entries: u8x16 = bytemuck::cast([u32::from_ne_bytes(entries), 0, 0, 0]);
+    // In the upper halves, from where they come back with their signs.
+    let statics: i16x8 = i16x8::from_u8x16_low(entries) << 8;
+    let mut others = [0; MAX_INPUTS];
+    others[N + 1] = BIAS;
+    let mut inputs = statics >> TABLE_SHIFT | i16x8::from(others);
+    inputs.as_mut_array()[N] = stretch(adaptive);
     let [first, second] = weights.map(|weights| i16x8::from(*weights) >> 1);
     let sum = inputs.dot(first + second).reduce_add();
-    let mixed = (sum >> 14).clamp(-MAX_STRETCHED, MAX_STRETCHED);
+    let mixed = clamp(sum >> 14, -MAX_STRETCHED, MAX_STRETCHED);
     (squash(mixed), inputs)
 }
 
@@ -58,7 +65,18 @@ pub(crate) fn move_weights(weights: &mut Inputs, steps: i16x8) {
 pub(crate) fn adapt(adaptive: &mut u16, bin: bool) {
     let target = if bin { i32::from(u16::MAX) } else { 0 };
     let step = (target - i32::from(*adaptive)) >> ADAPT_SHIFT;
-    *adaptive = (i32::from(*adaptive) + step).clamp(MIN_ADAPTIVE, MAX_ADAPTIVE) as u16;
+    *adaptive = clamp(i32::from(*adaptive) + step, MIN_ADAPTIVE, MAX_ADAPTIVE) as u16;
+}
+
+/// With a branch: hardly any number is out of range.
+#[inline(always)]
+fn clamp(number: i32, min: i32, max: i32) -> i32 {
+    if (min..=max).contains(&number) {
+        number
+    } else {
+        cold_path();
+        number.clamp(min, max)
+    }
 }
 
 const MIN_ADAPTIVE: i32 = 32;

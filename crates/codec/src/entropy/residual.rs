@@ -13,8 +13,8 @@ use super::layout::RESIDUAL_BINS;
 pub(crate) trait ResidualBins {
     /// A bin with contexts; `index` is below [`RESIDUAL_BINS`].
     fn bin(&mut self, index: usize, bin: bool) -> bool;
-    /// A bin of even odds.
-    fn bypass(&mut self, bin: bool) -> bool;
+    /// The lowest `count` digits of a number as bins of even odds, the highest digit first.
+    fn bypass(&mut self, digits: u32, count: u32) -> u32;
 }
 
 // First bins of each syntax element.
@@ -43,11 +43,10 @@ pub(crate) fn code(bins: &mut impl ResidualBins, value: i32) -> i32 {
     let size = value.unsigned_abs();
     let wanted = u32::BITS - size.leading_zeros();
     let leaf = wanted.min(MANY_DIGITS);
-    let mut path = 1;
-    for place in (0..TREE_DEPTH).rev() {
-        let bin = bins.bin(TREE + path as usize - 1, leaf >> place & 1 == 1);
-        path = path << 1 | u32::from(bin);
-    }
+    // Not in a loop, so that the indices have known bounds.
+    let path = 2 | u32::from(bins.bin(TREE, leaf & 4 != 0));
+    let path = path << 1 | u32::from(bins.bin(TREE + path as usize - 1, leaf & 2 != 0));
+    let path = path << 1 | u32::from(bins.bin(TREE + path as usize - 1, leaf & 1 != 0));
     let mut digits = path - (1 << TREE_DEPTH);
     if digits == 0 {
         return 0;
@@ -62,15 +61,17 @@ pub(crate) fn code(bins: &mut impl ResidualBins, value: i32) -> i32 {
     let sign = NEGATIVE + digits.min(MANY_DIGITS) as usize - 1;
     let negative = bins.bin(sign, value < 0);
     let mut number = 1;
-    for place in (0..digits - 1).rev() {
-        let bit = size >> place & 1 == 1;
-        let context = digits.min(MAX_CONTEXT_DIGITS) as usize;
-        let bit = match digits - 2 - place {
-            0 => bins.bin(FIRST + context - 2, bit),
-            1 => bins.bin(SECOND + 2 * (context - 3) + (number as usize & 1), bit),
-            _ => bins.bypass(bit),
-        };
+    let context = digits.min(MAX_CONTEXT_DIGITS) as usize;
+    if digits >= 2 {
+        let bit = bins.bin(FIRST + context - 2, size >> (digits - 2) & 1 == 1);
         number = number << 1 | u32::from(bit);
+    }
+    if digits >= 3 {
+        let index = SECOND + 2 * (context - 3) + (number as usize & 1);
+        let bit = bins.bin(index, size >> (digits - 3) & 1 == 1);
+        number = number << 1 | u32::from(bit);
+        let rest = digits - 3;
+        number = number << rest | bins.bypass(size, rest);
     }
     let number = number.cast_signed();
     if negative { -number } else { number }
@@ -143,8 +144,12 @@ mod tests {
             bin
         }
 
-        fn bypass(&mut self, bin: bool) -> bool {
-            self.bin(RESIDUAL_BINS - 1, bin)
+        fn bypass(&mut self, digits: u32, count: u32) -> u32 {
+            let places = (0..count).rev();
+            places.fold(0, |coded, place| {
+                let bin = self.bin(RESIDUAL_BINS - 1, digits >> place & 1 == 1);
+                coded << 1 | u32::from(bin)
+            })
         }
     }
 
@@ -167,8 +172,8 @@ mod tests {
             fn bin(&mut self, _: usize, _: bool) -> bool {
                 true
             }
-            fn bypass(&mut self, _: bool) -> bool {
-                true
+            fn bypass(&mut self, _: u32, count: u32) -> u32 {
+                (1 << count) - 1
             }
         }
         assert_eq!(code(&mut Always, 0), -((1 << 20) - 1));

@@ -14,7 +14,10 @@ use crate::ledger::{BitKind, Form};
 pub(crate) trait CodingObserver {
     /// `slots` are the slots of the static inputs, none for a bypass bin; `one` is the probability that the
     /// bin is set.
-    fn coded(&mut self, element: Element, slots: &[usize], bin: bool, one: u32);
+    fn coded(&mut self, slots: &[usize], bin: bool, one: u32);
+
+    /// The bins that follow are part of this element.
+    fn begins(&mut self, _: Element) {}
 
     /// The bins that were just observed end a part of their field: its prefix if none, or this component.
     fn part_ends(&mut self, _: Option<usize>) {}
@@ -27,7 +30,7 @@ pub(crate) trait CodingObserver {
 }
 
 impl CodingObserver for () {
-    fn coded(&mut self, _: Element, _: &[usize], _: bool, _: u32) {}
+    fn coded(&mut self, _: &[usize], _: bool, _: u32) {}
 }
 
 /// What a bin is part of.
@@ -126,8 +129,8 @@ impl<B: BinCoder, O: CodingObserver> Session<'_, B, O> {
             adaptive: &mut self.next.adaptive[group.adaptive(adaptive)],
         };
         let (value, one) = bin.code(&mut self.bins, value);
-        let element = Element { kind, cube };
-        self.observer.coded(element, &slots, value, one);
+        self.observer.begins(Element { kind, cube });
+        self.observer.coded(&slots, value, one);
         value
     }
 
@@ -139,7 +142,8 @@ impl<B: BinCoder, O: CodingObserver> Session<'_, B, O> {
     /// Codes a bin of constant probability; with `ONE / 2`, a bypass bin.
     pub(super) fn fixed(&mut self, element: Element, one: u32, value: bool) -> bool {
         let value = self.bins.bin(value, one);
-        self.observer.coded(element, &[], value, one);
+        self.observer.begins(element);
+        self.observer.coded(&[], value, one);
         value
     }
 
