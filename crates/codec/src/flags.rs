@@ -1,17 +1,25 @@
 //! Sets of cubes as one `bool` per cube, few of which are set.
 
+use std::num::NonZero;
+
 /// Flags that are compared at once: most cubes are at rest most of the time.
 const CHUNK: usize = 16;
 
 /// The indices of set flags, ascending.
 pub(crate) fn flagged(flags: &[bool]) -> impl Iterator<Item = usize> {
-    let chunks = flags.chunks(CHUNK).enumerate();
-    chunks
-        .filter(|(_, flags)| **flags != [false; CHUNK][..flags.len()])
-        .flat_map(|(chunk, flags)| {
-            let indices = (chunk * CHUNK..).zip(flags);
-            indices.filter(|(_, flag)| **flag).map(|(index, _)| index)
+    let (whole, rest) = flags.as_chunks::<CHUNK>();
+    let mut last = [false; CHUNK];
+    last[..rest.len()].copy_from_slice(rest);
+    let chunks = whole.iter().copied().chain([last]);
+    let words = chunks.map(|flags| u128::from_le_bytes(flags.map(u8::from)));
+    let words = words.enumerate().filter(|&(_, word)| word != 0);
+    words.flat_map(|(chunk, mut word)| {
+        std::iter::from_fn(move || {
+            let flag = NonZero::new(word)?.trailing_zeros() / u8::BITS;
+            word &= word - 1;
+            Some(chunk * CHUNK + flag as usize)
         })
+    })
 }
 
 /// Sets the flags of the indices at which two columns differ.
@@ -55,6 +63,16 @@ impl Bits {
         self.0[index / 64] >> (index % 64) & 1 == 1
     }
 
+    /// The first set flag from this index on.
+    pub(crate) fn next(&self, index: usize) -> Option<usize> {
+        let mut words = (index / 64..).zip(self.0.get(index / 64..)?);
+        let (place, first) = words.next()?;
+        let first = (place, first & u64::MAX << (index % 64));
+        let mut words = std::iter::once(first).chain(words.map(|(place, word)| (place, *word)));
+        let (place, word) = words.find(|&(_, word)| word != 0)?;
+        Some(place * 64 + word.trailing_zeros() as usize)
+    }
+
     pub(crate) fn memory_bytes(&self) -> usize {
         size_of_val(&*self.0)
     }
@@ -77,5 +95,23 @@ mod tests {
             flag_differing(&mut flags, &column, &other);
             assert_eq!(flagged(&flags).collect::<Vec<_>>(), indices, "{len}");
         }
+    }
+
+    #[test]
+    fn set_bits_are_found_in_order() {
+        let mut bits = Bits::default();
+        assert_eq!(bits.next(0), None);
+        bits.clear(200);
+        assert_eq!(bits.next(0), None);
+        let set = [0, 63, 64, 190];
+        for index in set {
+            bits.set(index);
+        }
+        let mut from = 0;
+        for index in set {
+            assert_eq!(bits.next(from), Some(index));
+            from = index + 1;
+        }
+        assert_eq!([from, 200, 256].map(|from| bits.next(from)), [None; 3]);
     }
 }

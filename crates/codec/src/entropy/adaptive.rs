@@ -215,7 +215,9 @@ impl SpareStates {
         kept.adaptive
             .store(&next.adaptive, &previous.adaptive, adaptive);
         kept.errors.store(&next.errors, &previous.errors, errors);
-        self.most_changed = self.most_changed.max(flagged(changed).count());
+        self.most_changed = self
+            .most_changed
+            .max(changed.iter().filter(|&&changed| changed).count());
         kept.predictions.clear();
         kept.predictions.reserve_exact(self.most_changed);
         let predictions = flagged(changed).map(|cube| (cube as u16, next.predictions[cube].pack()));

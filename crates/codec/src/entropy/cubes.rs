@@ -13,13 +13,15 @@ use super::predictor::Predictor;
 use super::residual::magnitude;
 use super::resting::{Resting, UNTOUCHED, distance_squared};
 use super::session::{CodingObserver, Element, Flag, NonCanonical, Session};
+use crate::flags::flagged;
 use crate::ledger::BitKind;
 use crate::snapshot::QuantizedSnapshot;
 
 /// Memory that is reused from packet to packet.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Scratch {
-    active: Vec<bool>,
+    /// By cube: whether it has a turn of its own: it is active or was touched before.
+    has_turn: Vec<bool>,
     order: Vec<(i64, usize)>,
     /// Of the player and the active cubes, in coding order.
     histories: Vec<KinematicHistory>,
@@ -60,19 +62,16 @@ impl Scratch {
     /// in neither.
     fn sort(&mut self, snapshots: &SnapshotHistory<'_>) {
         let places = snapshots.reference.places();
-        snapshots.flag_active(&mut self.active);
-        self.order.clear();
-        self.resting.clear(places.len());
+        snapshots.flag_active(&mut self.has_turn);
+        self.has_turn[0] = true;
+        self.resting.reset(places, &self.has_turn);
         let player = places[0].position();
-        for (cube, place) in places.iter().enumerate().skip(1) {
-            let position = place.position();
-            if self.active[cube] {
-                let distance = distance_squared(position, player);
-                self.order.push((distance, cube));
-            } else {
-                self.resting.add(cube, position);
-            }
-        }
+        self.order.clear();
+        self.order.extend(
+            flagged(&self.has_turn)
+                .skip(1)
+                .map(|cube| (distance_squared(places[cube].position(), player), cube)),
+        );
         self.order.sort_unstable();
     }
 }
@@ -90,11 +89,11 @@ impl<B: BinCoder, O: CodingObserver> Session<'_, B, O> {
         }
         scratch.sort(&self.snapshots);
         let Scratch {
+            has_turn,
             order,
             histories,
             resting,
             untouched,
-            ..
         } = scratch;
         let player_first = std::iter::once(&(0, 0)).chain(&*order);
         histories.clear();
@@ -108,15 +107,11 @@ impl<B: BinCoder, O: CodingObserver> Session<'_, B, O> {
             let active = Some((distance, history));
             self.cube(cube, active, predictor, resting, &mut cubes)?;
         }
-        untouched.clear();
-        let mut index = 0;
-        while let Some(cube) = resting.cube(index) {
-            index += 1;
-            if resting.nearest(cube) == UNTOUCHED {
-                untouched.push(cube);
-            } else {
-                self.cube(cube, None, predictor, resting, &mut cubes)?;
-            }
+        let mut from = 0;
+        while let Some(cube) = resting.touched_from(from) {
+            from = cube + 1;
+            has_turn[cube] = true;
+            self.cube(cube, None, predictor, resting, &mut cubes)?;
         }
         let any = Flag {
             kind: BitKind::Selection,
@@ -125,8 +120,10 @@ impl<B: BinCoder, O: CodingObserver> Session<'_, B, O> {
             contexts: [],
             adaptive: 0,
         };
-        let changes = untouched.iter().any(|&cube| cubes.changed[cube]);
+        let changes = flagged(cubes.changed).any(|cube| !has_turn[cube]);
         if self.flag(any, changes) {
+            untouched.clear();
+            untouched.extend((0..has_turn.len()).filter(|&cube| !has_turn[cube]));
             self.untouched(untouched, predictor, resting, &mut cubes)?;
             if !untouched.iter().any(|&cube| cubes.changed[cube]) {
                 return Err(NonCanonical::Redundant);
@@ -143,24 +140,28 @@ impl<B: BinCoder, O: CodingObserver> Session<'_, B, O> {
         resting: &mut Resting,
         cubes: &mut Cubes<'_>,
     ) -> Result<(), NonCanonical> {
-        let mut rest = untouched.iter().copied().peekable();
+        let mut rest = untouched;
         let mut previous = false;
-        while rest.peek().is_some() {
+        while !rest.is_empty() {
             let mut group = [0; UNTOUCHED_GROUP];
             let mut count = 0;
-            while let Some(cube) = rest.next_if(|_| count < UNTOUCHED_GROUP) {
-                if resting.nearest(cube) == UNTOUCHED {
+            let mut changes = false;
+            while count < UNTOUCHED_GROUP
+                && let Some((&cube, after)) = rest.split_first()
+            {
+                rest = after;
+                if resting.is_touched(cube) {
+                    self.cube(cube, None, predictor, resting, cubes)?;
+                } else {
                     group[count] = cube;
                     count += 1;
-                } else {
-                    self.cube(cube, None, predictor, resting, cubes)?;
+                    changes |= cubes.changed[cube];
                 }
             }
             let group = &group[..count];
             if group.is_empty() {
                 break;
             }
-            let changes = group.iter().any(|&cube| cubes.changed[cube]);
             let adaptive = ANY_UNTOUCHED.adaptive(1 + usize::from(previous));
             previous = self.unmixed(adaptive, None, changes);
             if !previous {

@@ -1,18 +1,29 @@
 //! Resting cubes, and their distances to the coded cubes.
 
 use super::history::Position;
+use crate::flags::Bits;
+use crate::snapshot::Place;
 
 /// The resting cubes in a grid, and the distance of the nearest coded cube to each.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Resting {
-    cubes: Vec<(u32, Position)>,
-    /// Linked lists through `cubes`, by index: the first of each cell, and the next in the same cell.
+    /// Linked lists of resting cubes: the first of each cell.
     cells: Vec<u32>,
-    next: Vec<u32>,
-    /// By cube: squared distance of the nearest, in (1/512 m)²; [`FAR`] if there is none.
-    nearest: Vec<u32>,
+    /// All cubes.
+    cubes: Vec<Cube>,
+    /// The resting cubes that a coded one came near.
+    touched: Bits,
     /// Number of coded cubes that were compared.
     approached: usize,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Cube {
+    place: Place,
+    /// The next in the same cell.
+    next: u32,
+    /// Squared distance of the nearest coded cube, in (1/512 m)²; [`FAR`] if there is none.
+    nearest: u32,
 }
 
 /// Bounds the work, which would otherwise grow with the square of the number of cubes that a sender chooses.
@@ -23,31 +34,39 @@ pub(crate) const UNTOUCHED: usize = 15;
 
 const NONE: u32 = u32::MAX;
 const FAR: u32 = u32::MAX;
-/// Cells along each axis; the grid wraps around.
+/// Cells along each axis, a power of two; the grid wraps around.
 const CELLS: i32 = 32;
+const CELL_COUNT: usize = (CELLS * CELLS) as usize;
 /// Side of a cell, in 1/512 m.
 const CELL: i32 = 512;
 
 impl Resting {
-    pub(crate) fn clear(&mut self, count: usize) {
-        self.cubes.clear();
-        self.next.clear();
+    /// Starts a packet. `is_active` tells which cubes are not at rest.
+    pub(crate) fn reset(&mut self, places: &[Place], is_active: &[bool]) {
         self.cells.clear();
-        self.cells.resize((CELLS * CELLS) as usize, NONE);
-        self.nearest.clear();
-        self.nearest.resize(count, FAR);
+        self.cells.resize(CELL_COUNT, NONE);
+        let cells: &mut [u32; CELL_COUNT] = self.cells.first_chunk_mut().expect("it was resized");
+        let cubes = places.iter().zip(is_active).zip(0..);
+        self.cubes.clear();
+        self.cubes.extend(cubes.map(|((&place, is_active), cube)| {
+            let mut next = NONE;
+            if !is_active {
+                let [x, y, _] = place.position();
+                next = std::mem::replace(&mut cells[cell(x >> 9, y >> 9)], cube);
+            }
+            Cube {
+                place,
+                next,
+                nearest: FAR,
+            }
+        }));
+        self.touched.clear(places.len());
         self.approached = 0;
     }
 
-    pub(crate) fn add(&mut self, cube: usize, position: Position) {
-        let cell = cell(position[0] >> 9, position[1] >> 9);
-        self.next.push(self.cells[cell]);
-        self.cells[cell] = self.cubes.len() as u32;
-        self.cubes.push((cube as u32, position));
-    }
-
-    pub(crate) fn cube(&self, index: usize) -> Option<usize> {
-        self.cubes.get(index).map(|&(cube, _)| cube as usize)
+    /// The first cube from this one on that was touched.
+    pub(crate) fn touched_from(&self, cube: usize) -> Option<usize> {
+        self.touched.next(cube)
     }
 
     /// Adds a coded cube at `position`. It touches resting cubes within one metre; the player within two.
@@ -66,25 +85,29 @@ impl Resting {
             for y in -reach..=reach {
                 let mut at = self.cells[cell((position[0] >> 9) + x, (position[1] >> 9) + y)];
                 while at != NONE {
-                    let (cube, resting) = self.cubes[at as usize];
-                    let mut distance = distance_squared(position, resting);
+                    let cube = &mut self.cubes[at as usize];
+                    let mut distance = distance_squared(position, cube.place.position());
                     if distance < limit {
                         if is_player {
                             let gap = ((distance as f32).sqrt() as i64 - margin).max(0);
                             distance = gap * gap;
                         }
-                        let nearest = &mut self.nearest[cube as usize];
-                        *nearest = (*nearest).min(distance as u32);
+                        cube.nearest = cube.nearest.min(distance as u32);
+                        self.touched.set(at as usize);
                     }
-                    at = self.next[at as usize];
+                    at = cube.next;
                 }
             }
         }
     }
 
+    pub(crate) fn is_touched(&self, cube: usize) -> bool {
+        self.touched.get(cube)
+    }
+
     /// Distance class of the nearest coded cube: 0 to 14 in steps of 24/512 m, or [`UNTOUCHED`].
     pub(crate) fn nearest(&self, cube: usize) -> usize {
-        match self.nearest[cube] {
+        match self.cubes[cube].nearest {
             FAR => UNTOUCHED,
             distance => ((distance as f32).sqrt() / 24.0).min(14.0) as usize,
         }
@@ -95,7 +118,8 @@ impl Resting {
 const PLAYER_MARGIN: i64 = 280;
 
 const fn cell(x: i32, y: i32) -> usize {
-    (x.rem_euclid(CELLS) * CELLS + y.rem_euclid(CELLS)) as usize
+    const MASK: i32 = CELLS - 1;
+    ((x & MASK) * CELLS + (y & MASK)) as usize
 }
 
 /// In (1/512 m)².
@@ -113,18 +137,21 @@ mod tests {
     #[test]
     fn only_the_first_coded_cubes_are_compared_with_those_at_rest() {
         let mut resting = Resting::default();
-        resting.clear(3);
-        resting.add(1, [0; 3]);
-        resting.add(2, [4 * CELL, 0, 0]);
+        let far = [4 * CELL, 0, 0];
+        let places = [[0; 3], [0; 3], far].map(|position| Place::new(position, false));
+        resting.reset(&places, &[true, false, false]);
         for _ in 0..MAX_APPROACHED {
             resting.approach([0; 3], false);
         }
         assert_eq!([1, 2].map(|cube| resting.nearest(cube)), [0, UNTOUCHED]);
-        resting.approach([4 * CELL, 0, 0], false);
+        resting.approach(far, false);
         assert_eq!(resting.nearest(2), UNTOUCHED);
-        resting.clear(3);
-        resting.add(2, [4 * CELL, 0, 0]);
-        resting.approach([4 * CELL, 0, 0], false);
+        assert_eq!(
+            [0, 2].map(|cube| resting.touched_from(cube)),
+            [Some(1), None]
+        );
+        resting.reset(&places, &[true, true, false]);
+        resting.approach(far, false);
         assert_eq!(resting.nearest(2), 0);
     }
 }
