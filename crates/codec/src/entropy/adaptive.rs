@@ -99,9 +99,9 @@ pub(crate) struct AdaptiveState {
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) struct KeptState {
     pub(crate) variant: Variant,
-    weights: Pages<Inputs, 8>,
-    adaptive: Pages<u16, 64>,
-    /// Few of them change.
+    weights: Pages<Inputs, 32>,
+    adaptive: Pages<u16, 256>,
+    /// In smaller pages, because few of them change.
     errors: Pages<u16, 32>,
     /// Of the cubes that the packet changed, in ascending order.
     pub(crate) predictions: Vec<(u16, PackedHistory)>,
@@ -115,8 +115,8 @@ pub(crate) struct KeptState {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct SpareStates {
     state: Option<Box<KeptState>>,
-    weights: SparePages<Inputs, 8>,
-    adaptive: SparePages<u16, 64>,
+    weights: SparePages<Inputs, 32>,
+    adaptive: SparePages<u16, 256>,
     errors: SparePages<u16, 32>,
     /// Most cubes that a packet has changed. Every state has memory for as many, so that it grows seldom.
     most_changed: usize,

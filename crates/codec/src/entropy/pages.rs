@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use crate::baseline::Shared;
 
-/// A table of numbers in pages of `N`. Tables that were made from another one share the pages that are equal in
-/// both: a packet changes two thirds of the pages of an adaptive state.
+/// A table of numbers in pages of `N`. Tables that were made from another one share the pages that are equal in both.
+/// In smaller pages there is more to share, but each takes time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Pages<T, const N: usize> {
     pages: Vec<Arc<[T; N]>>,
@@ -24,7 +24,7 @@ impl<T, const N: usize> Default for SparePages<T, N> {
 }
 
 /// Pages that are allocated at a time.
-const GROWTH: usize = 64;
+const GROWTH: usize = 32;
 
 /// A copy starts with none.
 impl<T, const N: usize> Clone for SparePages<T, N> {
@@ -89,13 +89,15 @@ impl<T: Copy + Default + PartialEq, const N: usize> Pages<T, N> {
         let chunks = whole.iter().chain((!rest.is_empty()).then_some(&last));
         for (place, (chunk, theirs)) in chunks.zip(&other.pages).enumerate() {
             let is_shared = are_equal(chunk, theirs);
-            let own = self.pages.get_mut(place).and_then(Arc::get_mut);
-            if let (false, Some(own)) = (is_shared, own) {
-                *own = *chunk;
+            let own = self.pages.get_mut(place);
+            if is_shared && own.as_ref().is_some_and(|own| Arc::ptr_eq(own, theirs)) {
                 continue;
             }
             let new = if is_shared {
                 Arc::clone(theirs)
+            } else if let Some(own) = own.and_then(Arc::get_mut) {
+                *own = *chunk;
+                continue;
             } else {
                 spares.take(chunk)
             };
