@@ -167,8 +167,7 @@ impl KinematicHistory {
 
 /// Largest difference between the integers of two packed orientations.
 fn change(a: SmallestThree, b: SmallestThree) -> i32 {
-    let components = a.components.into_iter().zip(b.components);
-    let difference = components.map(|(a, b)| (i32::from(a) - i32::from(b)).abs());
-    let largest = i32::from(a.largest.abs_diff(b.largest));
-    difference.max().unwrap_or(0).max(largest)
+    let [x, y, z] = [0, 1, 2].map(|axis| a.components[axis].abs_diff(b.components[axis]));
+    let largest = u16::from(a.largest.abs_diff(b.largest));
+    x.max(y).max(z).max(largest).into()
 }
