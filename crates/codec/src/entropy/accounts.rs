@@ -8,9 +8,10 @@ use crate::ledger::{BitKind, BitLedger, Form};
 pub(crate) struct Accounts<'a> {
     ledger: &'a mut BitLedger,
     is_itemized: bool,
-    /// The current element, and the probability of all its bins so far.
     element: Element,
-    probability: f64,
+    /// By kind: the probability of all bins that are not recorded yet; of an itemized ledger, only those of the current
+    /// element. One logarithm for many bins, because it takes longer than a bin.
+    probabilities: [f64; BitKind::ALL.len()],
     /// Bits recorded since the last part of a field ended, and those of the components of the last field.
     part: f64,
     components: [f64; 3],
@@ -25,25 +26,19 @@ impl<'a> Accounts<'a> {
                 kind: BitKind::Selection,
                 cube: None,
             },
-            probability: 1.0,
+            probabilities: [1.0; BitKind::ALL.len()],
             part: 0.0,
             components: [0.0; 3],
         }
     }
 
+    #[inline(never)]
     fn record(&mut self) {
-        let bits = -self.probability.log2();
         let Element { kind, cube } = self.element;
+        let probability = std::mem::replace(&mut self.probabilities[kind as usize], 1.0);
+        let bits = -probability.log2();
         self.ledger.record(kind, cube, bits);
         self.part += bits;
-        self.probability = 1.0;
-    }
-
-    #[inline(never)]
-    fn begin(&mut self, element: Element) {
-        self.record();
-        let cube = element.cube.filter(|_| self.is_itemized);
-        self.element = Element { cube, ..element };
     }
 
     /// Seldom called, and never without items.
@@ -60,24 +55,31 @@ impl<'a> Accounts<'a> {
 impl Drop for Accounts<'_> {
     fn drop(&mut self) {
         self.record();
+        for kind in BitKind::ALL {
+            if self.probabilities[kind as usize] < 1.0 {
+                self.element.kind = kind;
+                self.record();
+            }
+        }
     }
 }
 
 impl CodingObserver for Accounts<'_> {
     #[inline]
     fn begins(&mut self, element: Element) {
-        // One logarithm for many bins, because it takes longer than a bin.
-        let is_same = element.kind == self.element.kind
-            && (!self.is_itemized || element.cube == self.element.cube);
-        if !is_same || self.probability < MIN_PROBABILITY {
-            self.begin(element);
+        if self.is_itemized && element != self.element {
+            self.record();
+        }
+        self.element = element;
+        if self.probabilities[element.kind as usize] < MIN_PROBABILITY {
+            self.record();
         }
     }
 
     #[inline]
     fn coded(&mut self, _: &[usize], bin: bool, one: u32) {
         let probability = if bin { one } else { ONE - one };
-        self.probability *= f64::from(probability) / f64::from(ONE);
+        self.probabilities[self.element.kind as usize] *= f64::from(probability) / f64::from(ONE);
     }
 
     fn part_ends(&mut self, component: Option<usize>) {
