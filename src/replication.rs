@@ -22,6 +22,7 @@ mod detail;
 mod digest;
 mod divergence;
 mod lane;
+mod mean;
 mod meter;
 mod model;
 mod packet;
@@ -31,6 +32,7 @@ mod quantized;
 mod receive;
 mod send;
 mod shadow;
+mod simulated;
 mod states;
 mod text;
 mod totals;
@@ -65,13 +67,14 @@ pub use peer::{
 };
 pub use playout::TickPicture;
 pub(crate) use playout::{is_teleport, shown_cube};
-pub use send::LaneBackoff;
+pub use send::{LaneBackoff, RebuildsAsRecorded};
 pub use shadow::ablation::{Ablated, Ablation, AblationRow, Part, WantsAblation, ablations};
 pub use shadow::{ShadowLadder, ShadowRung};
+pub use simulated::{LaneSimulation, Misprediction, NUDGE_TICKS, NudgeLane};
 pub use states::States;
 pub use text::{
     LaneTextError, baseline, fallback, fallback_of_viewer, interpolation, network, network_names,
-    rung, rung_name, rung_or_stages, send_interval,
+    rung, rung_name, rung_or_stages, send_interval, worlds,
 };
 pub use totals::Totals;
 pub use viewer::ViewerPlugin;
@@ -106,6 +109,7 @@ impl Plugin for ReplicationPlugin {
             .init_resource::<CodingModel>()
             .init_resource::<WantsAblation>()
             .add_observer(lane::change)
+            .add_observer(simulated::nudge)
             .configure_sets(
                 FixedUpdate,
                 (
@@ -129,6 +133,7 @@ impl Plugin for ReplicationPlugin {
                     (
                         budget::plan.run_if(resource_exists::<EncodeBudget>),
                         send::send,
+                        send::request_states,
                         deltas::count,
                         digest::of_sent.run_if(resource_exists::<Digest>),
                     )
@@ -139,6 +144,7 @@ impl Plugin for ReplicationPlugin {
                         .in_set(ReplicationSystems::Receive),
                     (
                         check::check,
+                        simulated::observe,
                         playout::sample,
                         divergence::remember,
                         divergence::compare,

@@ -6,12 +6,15 @@
 mod bodies;
 mod step;
 
+use std::sync::Arc;
+
 use bevy::platform::collections::HashSet;
 use bevy::prelude::*;
 use bevy_rapier3d::prelude::{
     NoUserData, PhysicsSet, RapierContextInitialization, RapierPhysicsPlugin, TimestepMode,
 };
 use cubewire_codec::Snapshot;
+use cubewire_protocol::InputLog;
 use cubewire_scene::{Keys, TICKS_PER_SECOND};
 
 pub use cubewire_physics::state_hash;
@@ -55,6 +58,7 @@ impl Plugin for SimulationPlugin {
             .init_resource::<CubeWorld>()
             .init_resource::<bodies::Scene>()
             .add_message::<ResetSimulation>()
+            .add_message::<RebuildSimulation>()
             .configure_sets(
                 FixedUpdate,
                 (
@@ -87,6 +91,12 @@ impl Plugin for SimulationPlugin {
 #[derive(Resource, Clone, Copy, Debug, Default)]
 pub struct HeldKeys(pub Keys);
 
+/// Builds the engine's sets anew from the exact state of the bodies before the next tick, and keeps that
+/// [state](CubeWorld::rebuilt), from which others can go on as this world does. The cubes stay as they are; only what the
+/// engine remembers of their contacts is gone.
+#[derive(Message, Clone, Copy, Debug, Default)]
+pub struct RebuildSimulation;
+
 /// Puts every cube back where it started, in a new physics world.
 #[derive(Message, Clone, Copy, Debug, Default)]
 pub struct ResetSimulation;
@@ -97,6 +107,8 @@ pub struct CubeWorld {
     tick: u64,
     current: Snapshot,
     previous: Snapshot,
+    inputs: InputLog,
+    rebuilt: Option<(u64, Arc<[u8]>)>,
 }
 
 impl Default for CubeWorld {
@@ -105,6 +117,8 @@ impl Default for CubeWorld {
             tick: 0,
             current: cubewire_physics::initial_snapshot(),
             previous: cubewire_physics::initial_snapshot(),
+            inputs: InputLog::new(0, true),
+            rebuilt: None,
         }
     }
 }
@@ -119,8 +133,23 @@ impl CubeWorld {
 
     /// Continues counting from another tick, to test where sequence numbers wrap. Call it before any
     /// lane is spawned: existing lanes cannot follow the jump.
-    pub const fn count_from(&mut self, tick: u64) {
+    pub fn count_from(&mut self, tick: u64) {
         self.tick = tick;
+        self.inputs = InputLog::new(tick, false);
+        self.rebuilt = None;
+    }
+
+    /// What has moved the cubes in the last ticks.
+    #[must_use]
+    pub const fn inputs(&self) -> &InputLog {
+        &self.inputs
+    }
+
+    /// The tick after which the engine's sets were last [built anew](RebuildSimulation), and the state that they were
+    /// built from, as [`WorldState::to_bytes`](cubewire_physics::WorldState::to_bytes) writes it.
+    #[must_use]
+    pub const fn rebuilt(&self) -> Option<&(u64, Arc<[u8]>)> {
+        self.rebuilt.as_ref()
     }
 
     /// Every cube after tick [`Self::tick`].

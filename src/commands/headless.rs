@@ -9,11 +9,13 @@ use std::path::PathBuf;
 
 use clap::Args;
 use cubewire_link::Preset;
+use cubewire_protocol::Worlds;
+use cubewire_scene::TICKS_PER_SECOND;
 
 use super::CommandError;
-use super::args::{PlayArgs, RungArg};
+use super::args::{PlayArgs, RungArg, skipped_seconds};
 use crate::game::desktop::stop;
-use crate::game::headless::LaneGame;
+use crate::game::headless::{HeadlessGame, LaneGame};
 use crate::game::profile::Profile;
 use crate::replication::{self, Divergence, LaneSettings};
 use crate::view::ViewPlugin;
@@ -40,6 +42,12 @@ pub struct HeadlessArgs {
         replication::network_names()
     ))]
     pub network: Option<&'static Preset>,
+    /// Worlds that a viewer with the rung `simulated` has: exact, or corrected by every packet
+    #[arg(long, value_name = "NAME", default_value = "exact", value_parser = replication::worlds)]
+    pub worlds: Worlds,
+    /// Seconds after which the viewer joins the game. It is measured from then on, and the script goes on
+    #[arg(long, value_name = "SECONDS", default_value_t = 0.0, value_parser = skipped_seconds)]
+    pub join: f64,
     /// Print JSON
     #[arg(long)]
     pub json: bool,
@@ -69,6 +77,7 @@ impl HeadlessArgs {
         if let Some(network) = self.network {
             settings.link.conditions = network.conditions.clone();
         }
+        settings.sender.worlds = self.worlds;
         let mut capture = self.capture.as_deref().map(Capture::create).transpose()?;
         let mut table = self.csv.as_deref().map(Table::create).transpose()?;
         let mut game = if self.profile {
@@ -77,7 +86,12 @@ impl HeadlessArgs {
             Profile::install(&mut game.app, self.open);
             game
         } else {
-            LaneGame::new(script, settings)?
+            let mut game = HeadlessGame::new(script);
+            stop::play((self.join * f64::from(TICKS_PER_SECOND)) as usize, |_| {
+                game.step();
+                Ok::<_, CommandError>(())
+            })?;
+            LaneGame::join(game, settings)?
         };
 
         if table.is_some() {

@@ -36,7 +36,7 @@ pub enum Trigger {
 }
 
 /// Every key and mouse control.
-pub const BINDINGS: [Binding; 29] = {
+pub const BINDINGS: [Binding; 30] = {
     use Effect::{Elsewhere, Hold, Press, PressAlways};
     use Trigger::{Character, Key};
     const fn row(keys: &'static str, about: &'static str, effect: Effect) -> Binding {
@@ -71,8 +71,8 @@ pub const BINDINGS: [Binding; 29] = {
         ),
         row("1 to 9", "rungs 1 to 9 of the ladder", Press(&FIRST_RUNGS)),
         row(
-            "0, -, =, Backspace, [, ]",
-            "rungs 10 to 15",
+            "0, -, =, Backspace, [, ], \\",
+            "rungs 10 to 16",
             Press(&OTHER_RUNGS),
         ),
         row(
@@ -89,6 +89,11 @@ pub const BINDINGS: [Binding; 29] = {
             "T",
             "trails: where a few cubes were in the last second",
             Press(&[(Key(KeyCode::KeyT), Action::Trails)]),
+        ),
+        row(
+            "G",
+            "ghosts: where cubes were simulated wrongly (on the last rung)",
+            Press(&[(Key(KeyCode::KeyG), Action::Ghosts)]),
         ),
         row(
             "B",
@@ -181,18 +186,19 @@ const FIRST_RUNGS: [(Trigger, Action); 9] = [
     (Trigger::Key(KeyCode::Digit9), Action::Rung(8)),
 ];
 
-const OTHER_RUNGS: [(Trigger, Action); 6] = [
+const OTHER_RUNGS: [(Trigger, Action); 7] = [
     (Trigger::Key(KeyCode::Digit0), Action::Rung(9)),
     (Trigger::Key(KeyCode::Minus), Action::Rung(10)),
     (Trigger::Key(KeyCode::Equal), Action::Rung(11)),
     (Trigger::Key(KeyCode::Backspace), Action::Rung(12)),
     (Trigger::Key(KeyCode::BracketLeft), Action::Rung(13)),
     (Trigger::Key(KeyCode::BracketRight), Action::Rung(14)),
+    (Trigger::Key(KeyCode::Backslash), Action::Rung(15)),
 ];
 
 /// The key of each rung of the ladder, as people read it.
-pub const RUNG_KEYS: [&str; 15] = [
-    "1", "2", "3", "4", "5", "6", "7", "8", "9", "0", "-", "=", "⌫", "[", "]",
+pub const RUNG_KEYS: [&str; 16] = [
+    "1", "2", "3", "4", "5", "6", "7", "8", "9", "0", "-", "=", "⌫", "[", "]", "\\",
 ];
 
 impl Binding {

@@ -123,6 +123,14 @@ impl HeadlessGame {
         Ok(spawn_lane(self.app.world_mut(), settings)?)
     }
 
+    /// Adds the lane of a [`LaneGame`].
+    fn spawn_selected(&mut self, settings: LaneSettings) -> Result<Entity, GameError> {
+        let lane = self.spawn_lane(settings)?;
+        let mut entity = self.app.world_mut().entity_mut(lane);
+        entity.insert((LaneCheck::default(), Side::Right, Selected));
+        Ok(lane)
+    }
+
     /// Steps one tick.
     pub fn step(&mut self) {
         self.app.update();
@@ -154,10 +162,17 @@ impl LaneGame {
         plugins: impl Plugins<M>,
     ) -> Result<Self, GameError> {
         let mut game = HeadlessGame::build(script, plugins);
-        let lane = game.spawn_lane(settings)?;
-        let mut entity = game.app.world_mut().entity_mut(lane);
-        entity.insert((LaneCheck::default(), Side::Right, Selected));
+        let lane = game.spawn_selected(settings)?;
         game.start();
+        Ok(Self { game, lane })
+    }
+
+    /// Adds a lane to a game that has been played for a while, as when a viewer joins it.
+    ///
+    /// # Errors
+    /// If the lane cannot be set up.
+    pub fn join(mut game: HeadlessGame, settings: LaneSettings) -> Result<Self, GameError> {
+        let lane = game.spawn_selected(settings)?;
         Ok(Self { game, lane })
     }
 

@@ -236,6 +236,7 @@ fn lay_out_panel(
             settings: &mut shown,
             side: Side::Right,
             meter,
+            simulation: None,
             shadow,
             ablation,
             tick: Some(world.tick()),

@@ -5,7 +5,8 @@ use std::path::Path;
 use crate::controls::Action;
 use crate::history::Selection;
 use crate::replication::{
-    Ablation, CubeError, DeltaCounts, Divergence, LaneMeter, LaneSettings, ShadowLadder,
+    Ablation, CubeError, DeltaCounts, Divergence, LaneMeter, LaneSettings, LaneSimulation,
+    ShadowLadder,
 };
 use crate::view::{CubeColors, Half, Inset, Side, ViewMode};
 
@@ -20,6 +21,8 @@ pub struct LaneView<'a> {
     pub side: Side,
     /// Measurements of the selected lane.
     pub meter: &'a LaneMeter,
+    /// What its two ends simulate, if that is known.
+    pub simulation: Option<&'a LaneSimulation>,
     /// Bandwidth of every rung; without it the ladder shows no figures.
     pub shadow: Option<&'a ShadowLadder>,
     /// What each part of the present stages saves, if that is measured.
@@ -59,6 +62,8 @@ pub struct Status<'a> {
     pub view: ViewMode,
     /// Whether trails are shown.
     pub has_trails: bool,
+    /// Whether ghosts are shown.
+    pub has_ghosts: bool,
     /// Whether a replay is being recorded.
     pub records_replay: bool,
     /// Whether a video is being recorded.
@@ -86,6 +91,8 @@ pub struct Drawn {
     pub action: Option<Action>,
     /// The file whose button was pressed.
     pub export: Option<Export>,
+    /// Whether the lane is to be nudged: see [`NudgeLane`](crate::replication::NudgeLane).
+    pub nudges: bool,
     /// The tick of the past to show.
     pub moment: Option<u64>,
 }

@@ -68,7 +68,7 @@ fn whole(root: &mut Ui, state: &mut PanelState, mut lane: LaneView<'_>) -> Drawn
         bottom: 4,
     });
     let mut action = None;
-    let mut export = None;
+    let mut asked = tabs::Asked::default();
     let panel = Panel::right(egui::Id::new("panel"))
         .default_size(state.width)
         .size_range(MIN_WIDTH.min(max_width)..=max_width)
@@ -95,14 +95,14 @@ fn whole(root: &mut Ui, state: &mut PanelState, mut lane: LaneView<'_>) -> Drawn
                         .id_salt(state.tab)
                         .auto_shrink(false)
                         .max_height(page.max(1.0))
-                        .show(ui, |ui| export = tabs::page(ui, state, lane));
+                        .show(ui, |ui| asked = tabs::page(ui, state, lane));
                 },
             );
             let pressed = ui.scope(|ui| {
                 ui.set_max_width(rest.width() - SCROLL_BAR);
                 toolbar::draw(ui, &status, link_is_cut)
             });
-            action = action.or(pressed.inner);
+            action = action.or(pressed.inner).or(asked.action);
         });
     let width = panel.response.rect.width();
     // Do not save a width that was forced by a small window.
@@ -115,7 +115,8 @@ fn whole(root: &mut Ui, state: &mut PanelState, mut lane: LaneView<'_>) -> Drawn
             bottom: 0.0,
         },
         action,
-        export,
+        export: asked.export,
+        nudges: asked.nudges,
         moment: None,
     }
 }
@@ -142,8 +143,7 @@ fn slim(root: &mut Ui, state: &mut PanelState, mut lane: LaneView<'_>) -> Drawn 
             bottom: panel.response.rect.height(),
         },
         action,
-        export: None,
-        moment: None,
+        ..Drawn::default()
     }
 }
 

@@ -12,14 +12,14 @@ use crate::controls::Action;
 use crate::history::{LaneHistory, Moment, Selection, WorldHistory};
 use crate::replication::{
     Ablation, ChangeLane, CubeError, CubeErrors, DeltaCounts, Divergence, Lane, LaneCost,
-    LaneMeter, LaneSettingsQueryReadOnly, Peer, Reconnect, SenderSettings, ServerConnection,
-    Serving, ShadowLadder,
+    LaneMeter, LaneSettingsQueryReadOnly, LaneSimulation, NudgeLane, Peer, Reconnect,
+    SenderSettings, ServerConnection, Serving, ShadowLadder,
 };
 use crate::simulation::CubeWorld;
 use crate::theme::Theme;
 use crate::view::{
-    CubeColors, FixedScale, Half, Inset, Notices, SelectHalf, Selected, ShowHalf, Side, Trails,
-    ViewMode,
+    CubeColors, FixedScale, Ghosts, Half, Inset, Notices, SelectHalf, Selected, ShowHalf, Side,
+    Trails, ViewMode,
 };
 
 /// The lane that is selected.
@@ -27,6 +27,7 @@ type SelectedLane = (
     Entity,
     LaneSettingsQueryReadOnly,
     &'static LaneMeter,
+    &'static LaneSimulation,
     Option<&'static Side>,
     Option<&'static ShadowLadder>,
     Option<&'static Ablation>,
@@ -58,6 +59,7 @@ pub(super) struct Shown<'w, 's> {
     clock: Res<'w, Time<Virtual>>,
     view: Option<Res<'w, ViewMode>>,
     trails: Option<Res<'w, Trails>>,
+    ghosts: Option<Res<'w, Ghosts>>,
     notices: Res<'w, Notices>,
     file: Option<Res<'w, settings::SettingsFile>>,
     tradeoffs: Res<'w, Tradeoffs>,
@@ -74,6 +76,7 @@ impl Shown<'_, '_> {
             is_paused: self.clock.is_paused(),
             view: self.view.as_deref().copied().unwrap_or_default(),
             has_trails: self.trails.as_ref().is_some_and(|trails| trails.shown),
+            has_ghosts: self.ghosts.as_ref().is_some_and(|ghosts| ghosts.shown),
             records_replay: self.notices.replay.is_some(),
             records_video: self.notices.are_hidden(),
             plays_itself: self.notices.autoplay.is_some(),
@@ -131,8 +134,18 @@ pub(super) fn draw_lane(
         return;
     };
     let selected = lanes.selected.iter().next();
-    let Some((entity, settings, meter, side, shadow, ablation, divergence, errors, counts)) =
-        selected
+    let Some((
+        entity,
+        settings,
+        meter,
+        simulation,
+        side,
+        shadow,
+        ablation,
+        divergence,
+        errors,
+        counts,
+    )) = selected
     else {
         inset.set_if_neq(Inset::default());
         return;
@@ -184,6 +197,7 @@ pub(super) fn draw_lane(
         settings: &mut new_settings,
         side,
         meter,
+        simulation: Some(simulation),
         shadow,
         ablation,
         tick: lanes.world.as_ref().map(|world| world.tick()),
@@ -219,6 +233,9 @@ pub(super) fn draw_lane(
     }
     if let Some(export) = drawn.export {
         commands.trigger(export);
+    }
+    if drawn.nudges {
+        commands.trigger(NudgeLane { entity });
     }
     if new_settings != settings {
         let settings = new_settings.clone();

@@ -14,11 +14,13 @@ pub(super) mod peers;
 mod playout;
 pub(super) mod ranges;
 mod savings;
+mod simulated;
 mod stages;
 
 use bevy_egui::egui;
 
 use super::{Export, LaneView, PanelState, Tab};
+use crate::controls::Action;
 use crate::replication::fallback;
 use packet::inspected::Inspected;
 
@@ -114,16 +116,22 @@ pub(super) const ROWS: [&[Tab]; 2] = [
     ],
 ];
 
-/// The page that is open. Returns the file whose button was pressed.
-pub(super) fn page(
-    ui: &mut egui::Ui,
-    state: &mut PanelState,
-    lane: LaneView<'_>,
-) -> Option<Export> {
+/// What the buttons of a page ask for.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Asked {
+    pub(super) action: Option<Action>,
+    pub(super) export: Option<Export>,
+    /// Whether to nudge the lane.
+    pub(super) nudges: bool,
+}
+
+/// The page that is open.
+pub(super) fn page(ui: &mut egui::Ui, state: &mut PanelState, lane: LaneView<'_>) -> Asked {
     let LaneView {
         settings,
         side,
         meter,
+        simulation,
         shadow,
         ablation,
         tick,
@@ -147,6 +155,7 @@ pub(super) fn page(
     {
         ui.label(text);
     }
+    let mut asked = Asked::default();
     match state.tab {
         Tab::Ladder => ladder::draw(ui, state.theme, side, &mut settings.sender, shadow, tick),
         Tab::Savings => {
@@ -168,7 +177,7 @@ pub(super) fn page(
             };
             ranges::draw(ui, state, &mut settings.sender.stages, &measured);
         }
-        Tab::Bits => return bits::draw(ui, state, meter, past.moment, is_remote),
+        Tab::Bits => asked.export = bits::draw(ui, state, meter, past.moment, is_remote),
         Tab::Packet => {
             let inspected = Inspected {
                 meter,
@@ -187,5 +196,14 @@ pub(super) fn page(
         Tab::Keys => keys::draw(ui, state, &status),
         Tab::Peers => peers::draw(ui, peers),
     }
-    None
+    if matches!(state.tab, Tab::Ladder | Tab::Stages) {
+        let options = simulated::Options {
+            is_local: !is_remote,
+            has_ghosts: status.has_ghosts,
+        };
+        let pressed = simulated::draw(ui, &mut settings.sender, simulation, options);
+        asked.action = pressed.action;
+        asked.nudges = pressed.nudges;
+    }
+    asked
 }

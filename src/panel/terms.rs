@@ -133,6 +133,12 @@ pub(super) const fn delta(delta: Delta) -> Tooltip {
             "The same, with residuals against a predicted state: rolling over a corner, falling, or \
              carried along in a ball. Packets may use two additional baselines.",
         ),
+        Delta::ArithmeticSimulated => tooltip(
+            "arithmetic, simulated",
+            "Both ends simulate the scene, and a packet carries the keys that moved it. While both compute the \
+             same, which a check in each packet confirms, that is all; otherwise residuals correct what the \
+             receiver simulates.",
+        ),
     }
 }
 
@@ -246,6 +252,13 @@ pub(super) const PLAYOUT_DELAY: &str = "How long a snapshot waits before it is s
 pub(super) const fn bit_kind(kind: BitKind) -> &'static str {
     match kind {
         BitKind::Header => "Sequence, baseline and stages of the packet.",
+        BitKind::Inputs => {
+            "The keys of the ticks since a world that the receiver has simulated, and which world that is."
+        }
+        BitKind::State => {
+            "A part of the simulation's exact state, from which a receiver starts to simulate. It takes some \
+             tens of packets until all of it has arrived."
+        }
         BitKind::Selection => {
             "Which of the 901 cubes the packet contains: a bit for each, or their indices."
         }

@@ -5,8 +5,10 @@ use bevy::prelude::*;
 use super::script::Script;
 use super::switch::Switch;
 use super::{InputLog, ReplayCheck};
-use crate::replication::{LaneSettings, LaneSettingsQueryReadOnly};
-use crate::simulation::{CubeWorld, HeldKeys, ResetSimulation, SimulationSystems};
+use crate::replication::{LaneSettings, LaneSettingsQueryReadOnly, RebuildsAsRecorded};
+use crate::simulation::{
+    CubeWorld, HeldKeys, RebuildSimulation, ResetSimulation, SimulationSystems,
+};
 use crate::view::{Half, Overlay, ShowHalf, Side};
 
 /// Plays the script of the [`ScriptPlayback`], if that resource exists.
@@ -88,6 +90,7 @@ pub fn begin(world: &mut World, playing: ScriptPlayback) {
         Some(check) => {
             world.insert_resource(InputLog::across_resets());
             world.insert_resource(check);
+            world.insert_resource(RebuildsAsRecorded);
             playing.once()
         }
         None => playing,
@@ -101,16 +104,21 @@ fn play(
     mut playing: ResMut<ScriptPlayback>,
     mut held: ResMut<HeldKeys>,
     mut resets: MessageWriter<ResetSimulation>,
+    mut rebuilds: MessageWriter<RebuildSimulation>,
 ) {
     let played = world.tick() - *playing.start.get_or_insert(world.tick());
     let tick = played % playing.script.ticks.max(1);
     let is_over = playing.is_over(&world);
     if is_over {
         held.0 = cubewire_scene::Keys::default();
+        commands.remove_resource::<RebuildsAsRecorded>();
     } else {
         held.0 = playing.script.keys_at(tick);
         if playing.script.resets_at(tick) {
             resets.write(ResetSimulation);
+        }
+        if playing.script.rebuilds_at(tick) {
+            rebuilds.write(RebuildSimulation);
         }
     }
     if !playing.shows_halves {

@@ -78,6 +78,9 @@ pub struct Step {
     /// Whether R is pressed.
     #[serde(default, skip_serializing_if = "is_default")]
     pub reset: bool,
+    /// Whether the engine's sets are [built anew](crate::simulation::RebuildSimulation), as a viewer needed their state.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub rebuild: bool,
     /// What the left half shows from this tick on.
     #[serde(default, skip_serializing_if = "is_default")]
     pub left: Option<Box<Half>>,
@@ -144,6 +147,12 @@ impl Script {
     #[must_use]
     pub fn resets_at(&self, tick: u64) -> bool {
         self.step_at(tick).is_some_and(|step| step.reset)
+    }
+
+    /// Whether the engine's sets are built anew at this tick.
+    #[must_use]
+    pub fn rebuilds_at(&self, tick: u64) -> bool {
+        self.step_at(tick).is_some_and(|step| step.rebuild)
     }
 
     /// What a half changes to at this tick, if it does.

@@ -1,14 +1,15 @@
 //! The receiving half of a lane.
 
+use bevy::platform::time::Instant;
 use bevy::prelude::*;
-use cubewire_codec::Header;
+use cubewire_codec::{Header, Origin};
 use cubewire_protocol::Arrival;
 use renet::Bytes;
 
 use super::playout::Playback;
 use super::send::Sender;
 use super::transport::ReceiverMail;
-use super::{LaneMeter, PlayoutSettings, Replica, SenderSettings, text};
+use super::{LaneMeter, LaneSimulation, PlayoutSettings, Replica, SenderSettings, text};
 
 /// The snapshots that were decoded in this tick.
 #[derive(Component, Debug, Default)]
@@ -24,6 +25,16 @@ pub(super) struct DecodedPacket {
     pub(super) bytes: Bytes,
     /// Whether it came too late to be shown.
     pub(super) is_late: bool,
+    /// What it says of a simulation.
+    pub(super) simulated: SimulatedPacket,
+}
+
+/// [`Simulated`](cubewire_codec::Simulated), kept.
+#[derive(Debug)]
+pub(super) struct SimulatedPacket {
+    pub(super) origin: Option<Origin>,
+    pub(super) inputs: Vec<u8>,
+    pub(super) attachment: Vec<u8>,
 }
 
 type ReceivingLane<'a> = (
@@ -34,6 +45,7 @@ type ReceivingLane<'a> = (
     &'a mut Decoded,
     &'a mut Playback,
     &'a mut LaneMeter,
+    &'a mut LaneSimulation,
 );
 
 /// Notes which of the packets that a lane has sent have arrived.
@@ -48,22 +60,42 @@ pub(super) fn note_arrivals(mut lanes: Query<(&Decoded, &mut LaneMeter), With<Se
 /// Decodes and acknowledges the snapshots that have arrived.
 pub(super) fn receive(time: Res<Time>, mut lanes: Query<ReceivingLane<'_>>) {
     let now = time.elapsed();
-    for (sender, playout, mut mail, mut replica, mut decoded, mut playback, mut meter) in &mut lanes
-    {
+    for lane in &mut lanes {
+        let (
+            sender,
+            playout,
+            mut mail,
+            mut replica,
+            mut decoded,
+            mut playback,
+            mut meter,
+            mut simulation,
+        ) = lane;
         let waits = playout.effective_interpolation(sender.stages).waits();
         let receiver = &mut replica.0;
         decoded.0.clear();
         while let Some(message) = mail.0.take() {
             let newest = receiver.newest();
-            match receiver.on_packet(now, &message) {
+            let counts = receiver.simulation().counts();
+            let started = Instant::now();
+            let arrival = receiver.on_packet(now, &message);
+            let took = started.elapsed();
+            match arrival {
                 Ok(Arrival::Decoded { tick, header, late }) => {
                     // Without a playout delay, only newer snapshots are shown.
                     let is_late = if waits { late } else { Some(tick) < newest };
+                    simulation.decoded(receiver, tick, counts, took);
+                    let simulated = receiver.simulated();
                     decoded.0.push(DecodedPacket {
                         tick,
                         header,
                         bytes: message,
                         is_late,
+                        simulated: SimulatedPacket {
+                            origin: simulated.origin,
+                            inputs: simulated.inputs.to_vec(),
+                            attachment: simulated.attachment.to_vec(),
+                        },
                     });
                     meter.received += 1;
                     meter.current().late += usize::from(is_late);

@@ -4,6 +4,7 @@ use bevy::platform::time::Instant;
 use bevy::prelude::*;
 use bevy::tasks::{ComputeTaskPool, TaskPool};
 use cubewire_codec::{InitialStateError, Limits, Snapshot, Stages};
+use cubewire_physics::SimulatedWorlds;
 use cubewire_protocol::{SendBackoff, SendError, SnapshotSender};
 use renet::Bytes;
 
@@ -12,8 +13,8 @@ use super::meter::Sample;
 use super::packet::PacketRecord;
 use super::quantized::QuantizedWorld;
 use super::transport::{SLICE_BYTES, SenderMail};
-use super::{CodingModel, Detailed, Lane, LaneMeter, PacketDetail, SenderSettings};
-use crate::simulation::CubeWorld;
+use super::{CodingModel, Detailed, Lane, LaneMeter, LaneSimulation, PacketDetail, SenderSettings};
+use crate::simulation::{CubeWorld, RebuildSimulation};
 
 /// The sender's state of one lane.
 #[derive(Component, Debug)]
@@ -23,6 +24,10 @@ pub(crate) struct Sender {
     /// The last legal stages, in case the settings become illegal.
     stages: Stages,
 }
+
+/// While this resource exists, the scene is only rebuilt where a replay says so.
+#[derive(Resource, Clone, Copy, Debug)]
+pub struct RebuildsAsRecorded;
 
 /// Lowers the send rate while long snapshots do not arrive. Only for lanes over a real network, whose
 /// bandwidth may be too low for them; over a simulated [link](super::LinkSettings), which demonstrates the
@@ -37,10 +42,10 @@ impl Sender {
         model: &CodingModel,
     ) -> Result<Self, InitialStateError> {
         let protocol = SnapshotSender::new(initial, Limits::default())?;
-        Ok(Self {
-            protocol: protocol.with_model(model.trained.clone()),
-            stages,
-        })
+        let protocol = protocol
+            .with_model(model.trained.clone())
+            .with_simulation(Box::new(SimulatedWorlds::new()));
+        Ok(Self { protocol, stages })
     }
 }
 
@@ -74,6 +79,7 @@ type SendingLane<'a> = (
     &'a mut SenderMail,
     &'a mut Sender,
     &'a mut LaneMeter,
+    &'a LaneSimulation,
     Option<(&'a mut LaneBackoff, &'a mut LaneCost)>,
     Has<Detailed>,
 );
@@ -88,7 +94,8 @@ pub(super) fn send(
 ) -> Result {
     let tick = world.tick();
     let mut due = Vec::new();
-    for (lane, settings, mail, mut sender, mut meter, remote, is_detailed) in &mut lanes {
+    for (lane, settings, mail, mut sender, mut meter, simulation, remote, is_detailed) in &mut lanes
+    {
         let sender_state = &mut *sender;
         sender_state.protocol.itemize(is_detailed);
         if settings.stages.check().is_ok() {
@@ -112,6 +119,7 @@ pub(super) fn send(
                 mail,
                 sender,
                 meter,
+                simulation,
                 remote,
                 is_detailed,
                 sample,
@@ -123,20 +131,39 @@ pub(super) fn send(
     // So that it is not always the same lane that finds no time left.
     let first = tick as usize % due.len().max(1);
     due.rotate_left(first);
-    let (quantized, budget) = (&*quantized, budget.as_deref());
+    let (world, quantized, budget) = (&*world, &*quantized, budget.as_deref());
     let results = match due.len() {
         0 | 1 => due
             .into_iter()
-            .map(|lane| lane.send(tick, quantized, budget))
+            .map(|lane| lane.send(world, quantized, budget))
             .collect(),
         _ => ComputeTaskPool::get_or_init(TaskPool::default).scope(|scope| {
             for lane in due {
-                scope.spawn(async move { lane.send(tick, quantized, budget) });
+                scope.spawn(async move { lane.send(world, quantized, budget) });
             }
         }),
     };
     Ok(results.into_iter().collect::<Result<_, _>>()?)
 }
+
+/// Has the scene rebuilt if a receiver needs its state, which the lanes then send.
+pub(super) fn request_states(
+    lanes: Query<&Sender>,
+    world: Res<CubeWorld>,
+    replay: Option<Res<RebuildsAsRecorded>>,
+    mut rebuilds: MessageWriter<RebuildSimulation>,
+) {
+    let is_recent = |&(rebuilt, _): &(u64, _)| world.tick() - rebuilt < MIN_REBUILD_TICKS;
+    if replay.is_none()
+        && !world.rebuilt().is_some_and(is_recent)
+        && lanes.iter().any(|lane| lane.protocol.wants_state())
+    {
+        rebuilds.write(RebuildSimulation);
+    }
+}
+
+/// Ticks from one rebuild to the next, at least: a second.
+const MIN_REBUILD_TICKS: u64 = 60;
 
 /// A lane on which a snapshot is due.
 struct Due<'a> {
@@ -144,6 +171,7 @@ struct Due<'a> {
     mail: Mut<'a, SenderMail>,
     sender: Mut<'a, Sender>,
     meter: Mut<'a, LaneMeter>,
+    simulation: &'a LaneSimulation,
     remote: Option<(Mut<'a, LaneBackoff>, Mut<'a, LaneCost>)>,
     is_detailed: bool,
     sample: Sample,
@@ -153,13 +181,13 @@ impl Due<'_> {
     /// Encodes, unless there is no time, and begins the meter's sample.
     fn send(
         mut self,
-        tick: u64,
+        world: &CubeWorld,
         quantized: &QuantizedWorld,
         budget: Option<&EncodeBudget>,
     ) -> Result<(), SendError> {
         let has_time = budget.is_none_or(EncodeBudget::has_time);
         if self.remote.is_none() || has_time {
-            self.encode(tick, quantized, budget)?;
+            self.encode(world, quantized, budget)?;
         }
         self.meter.begin(self.sample);
         Ok(())
@@ -167,11 +195,11 @@ impl Due<'_> {
 
     fn encode(
         &mut self,
-        tick: u64,
+        world: &CubeWorld,
         quantized: &QuantizedWorld,
         budget: Option<&EncodeBudget>,
     ) -> Result<(), SendError> {
-        let stages = self.sample.stages;
+        let (tick, stages) = (world.tick(), self.sample.stages);
         // It has been quantized before.
         let Some(quantized) = quantized.found(tick, stages.precision()) else {
             return Ok(());
@@ -182,7 +210,12 @@ impl Due<'_> {
         };
         let protocol = &mut self.sender.protocol;
         let started = Instant::now();
-        let sent = protocol.send(tick, stages, quantized, granted.baseline)?;
+        if let Some((rebuilt, state)) = world.rebuilt() {
+            protocol.offer_state(*rebuilt, state);
+        }
+        let worlds = self.simulation.worlds(granted.worlds, tick);
+        let moved = Some((worlds, world.inputs()));
+        let sent = protocol.send_simulated(tick, stages, quantized, granted.baseline, moved)?;
         let took = started.elapsed();
         let newest = protocol.newest_acked();
         let [second, third] = protocol.acked_before(newest.unwrap_or(0));

@@ -28,6 +28,7 @@ use cubewire_codec::ladder::{self, Rung};
 use cubewire_codec::{InitialStateError, Snapshot};
 use cubewire_scene::TICKS_PER_SECOND;
 
+use super::mean::MeanTime;
 use super::packet::PacketRecord;
 use super::totals::Totals;
 use super::{Accounting, CodingModel, LaneMeter, METER_TICKS, kbps};
@@ -226,25 +227,6 @@ impl ShadowLadder {
     }
 }
 
-/// A time that is measured again and again, smoothed.
-#[derive(Clone, Copy, Debug, Default)]
-struct MeanTime(Option<f64>);
-
-impl MeanTime {
-    /// The share of a new measurement.
-    const WEIGHT: f64 = 0.05;
-
-    fn add(&mut self, time: Duration) {
-        let time = time.as_secs_f64();
-        let before = self.0.unwrap_or(time);
-        self.0 = Some(before + Self::WEIGHT * (time - before));
-    }
-
-    fn get(self) -> Duration {
-        Duration::from_secs_f64(self.0.unwrap_or(0.0))
-    }
-}
-
 impl ShadowRung {
     /// Which rung this is.
     #[must_use]
@@ -358,16 +340,5 @@ mod tests {
         shadow.push(&world, Some(&sent));
         shadow.finish().unwrap();
         assert_eq!(shadow.rungs()[0].history().len(), 4);
-    }
-
-    #[test]
-    fn a_smoothed_time_approaches_what_is_measured() {
-        let mut mean = MeanTime::default();
-        mean.add(Duration::from_millis(4));
-        assert_eq!(mean.get(), Duration::from_millis(4));
-        for _ in 0..200 {
-            mean.add(Duration::from_millis(2));
-        }
-        assert!(mean.get() < Duration::from_micros(2_010));
     }
 }

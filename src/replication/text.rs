@@ -9,6 +9,7 @@
 //! | `rate` | snapshots a second: 60, 30, 20, 10 | 60 |
 //! | `playout` | `rule`, `adaptive`, or a delay as in `150ms` | `rule` |
 //! | `baseline` | `newest`, `smallest` | `newest` |
+//! | `worlds` | `exact`, `corrected`: see [`Worlds`] | `exact` |
 //! | `seed` | random seed of the simulated link | 0 |
 
 mod describe;
@@ -21,7 +22,7 @@ use std::time::Duration;
 use cubewire_codec::ladder::{self, Rung};
 use cubewire_codec::{Stages, StagesTextError};
 use cubewire_link::{Conditions, ConditionsTextError, PRESETS, Preset};
-use cubewire_protocol::{BaselineChoice, Interpolation};
+use cubewire_protocol::{BaselineChoice, Interpolation, Worlds};
 use cubewire_scene::TICKS_PER_SECOND;
 
 use super::{LaneSettings, PlayoutDelay, SEND_INTERVALS};
@@ -89,7 +90,7 @@ pub enum LaneTextError {
     },
 }
 
-const SETTINGS: [&str; 8] = [
+const SETTINGS: [&str; 9] = [
     "rung",
     "stages",
     "link",
@@ -97,6 +98,7 @@ const SETTINGS: [&str; 8] = [
     "rate",
     "playout",
     "baseline",
+    "worlds",
     "seed",
 ];
 
@@ -172,6 +174,22 @@ pub fn baseline(name: &str) -> Result<BaselineChoice, LaneTextError> {
     }
 }
 
+/// The worlds of that name.
+///
+/// # Errors
+/// If there are none.
+pub fn worlds(name: &str) -> Result<Worlds, LaneTextError> {
+    match name {
+        "exact" => Ok(Worlds::Exact),
+        "corrected" => Ok(Worlds::Corrected),
+        _ => Err(LaneTextError::Value {
+            setting: "worlds",
+            given: name.to_owned(),
+            wanted: "exact or corrected",
+        }),
+    }
+}
+
 /// The ticks between two snapshots at that rate: one of [`SEND_INTERVALS`].
 ///
 /// # Errors
@@ -215,6 +233,9 @@ impl LaneSettings {
             }
             "baseline" => {
                 self.sender.baseline = baseline(value)?;
+            }
+            "worlds" => {
+                self.sender.worlds = worlds(value)?;
             }
             "seed" => {
                 let seed = value.parse().ok();
@@ -261,6 +282,10 @@ impl LaneSettings {
         match self.sender.baseline {
             BaselineChoice::Newest => {}
             BaselineChoice::Smallest => add("baseline", "smallest"),
+        }
+        match self.sender.worlds {
+            Worlds::Exact => {}
+            Worlds::Corrected => add("worlds", "corrected"),
         }
         if self.link.seed != usual.link.seed {
             add("seed", &self.link.seed.to_string());
@@ -321,6 +346,7 @@ mod tests {
             "rung:delta",
             "rung:uncompressed,link:4g,interpolation:hermite,rate:10",
             "rung:predicted,playout:adaptive,baseline:smallest,seed:7",
+            "rung:simulated,worlds:corrected",
             "rung:at-rest,rate:20,playout:62.5ms",
             "stages:orientation=smallest-three-5,link:perfect",
         ] {

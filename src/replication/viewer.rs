@@ -6,7 +6,11 @@
 use std::time::Duration;
 
 use bevy::prelude::*;
-use cubewire_codec::{BitLedger, Encoder, InitialStateError, Limits, Packet, Reference, Snapshot};
+use cubewire_codec::{
+    BitLedger, Encoder, InitialStateError, Limits, Packet, Reference, References, Simulated,
+    Snapshot,
+};
+use cubewire_physics::SimulatedWorlds;
 use cubewire_protocol::SnapshotReceiver;
 use cubewire_scene::TICKS_PER_SECOND;
 
@@ -14,11 +18,11 @@ use super::digest::{self, Digest};
 use super::meter::Sample;
 use super::packet::{Arrival, PacketRecord};
 use super::playout::{self, Playback};
-use super::receive::{self, Decoded, DecodedPacket};
+use super::receive::{self, Decoded, DecodedPacket, SimulatedPacket};
 use super::transport::{End, TransportSystems};
 use super::{
-    CodingModel, Detailed, LaneMeter, PacketDetail, PlayoutSettings, Replica, ReplicationSystems,
-    SenderSettings, Welcomed, lane,
+    CodingModel, Detailed, LaneMeter, LaneSimulation, PacketDetail, PlayoutSettings, Replica,
+    ReplicationSystems, SenderSettings, Welcomed, lane, simulated,
 };
 
 /// Runs the receiving lane. Needs a transport that receives from a server.
@@ -49,6 +53,7 @@ impl Plugin for ViewerPlugin {
                         .in_set(ReplicationSystems::Receive),
                     (
                         account,
+                        simulated::observe,
                         playout::sample,
                         digest::of_decoded.run_if(resource_exists::<Digest>),
                     )
@@ -82,9 +87,11 @@ fn welcome(
     let accountant = Accountant::new(welcome.initial.clone(), &model)?;
     let now = time.elapsed();
     let receiver = SnapshotReceiver::new(welcome, Limits::default(), delay, now)?
-        .with_model(model.trained.clone());
+        .with_model(model.trained.clone())
+        .with_simulation(Box::new(SimulatedWorlds::new()));
     *meter = LaneMeter::default();
     commands.entity(welcomed.entity).insert((
+        LaneSimulation::default(),
         Decoded::default(),
         Playback::new(delay),
         Replica(receiver),
@@ -133,8 +140,24 @@ impl Accountant {
             true => BitLedger::itemized(),
             false => BitLedger::new(),
         };
+        let SimulatedPacket {
+            origin,
+            inputs,
+            attachment,
+        } = &decoded.simulated;
+        let simulated = Simulated {
+            // A server sends no others.
+            origin: origin.filter(|origin| origin.is_exact()),
+            inputs,
+            attachment,
+            prediction: None,
+        };
+        let references = References {
+            simulated,
+            ..References::from(baseline)
+        };
         self.encoder
-            .encode(sequence, stages, snapshot, baseline, packet, None)?;
+            .encode(sequence, stages, snapshot, references, packet, None)?;
         // The server may have encoded the snapshot differently, with more than one reference: then this
         // ledger does not apply.
         if packet.bytes[..] != decoded.bytes[..] {

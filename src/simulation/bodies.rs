@@ -106,11 +106,9 @@ pub(super) fn reset(
     for entity in &stale {
         commands.entity(entity).despawn();
     }
-    let tick = world.tick;
-    *world = CubeWorld {
-        tick,
-        ..CubeWorld::default()
-    };
+    let fresh = CubeWorld::default();
+    world.current = fresh.current;
+    world.previous = fresh.previous;
     scene.0 = None;
     commands.run_system_cached(build);
 }

@@ -4,14 +4,15 @@ use bevy::prelude::*;
 use bevy_rapier3d::prelude::{
     RapierContextColliders, RapierContextJoints, RapierContextSimulation, RapierRigidBodySet,
 };
-use cubewire_physics::Sets;
+use cubewire_physics::{Input, Sets};
 
 use super::bodies::Scene;
-use super::{CubeWorld, HeldKeys};
+use super::{CubeWorld, HeldKeys, RebuildSimulation};
 
 /// Simulates one tick with the held keys.
 pub(super) fn step(
     keys: Res<HeldKeys>,
+    mut rebuilds: MessageReader<RebuildSimulation>,
     mut world: ResMut<CubeWorld>,
     mut scene: ResMut<Scene>,
     mut contexts: Query<(
@@ -35,10 +36,22 @@ pub(super) fn step(
         ccd_solver: &mut simulation.ccd_solver,
         pipeline: &mut simulation.pipeline,
     };
-    sets.step(scene, keys.0);
-
     let world = &mut *world;
+    let starts = scene.ticks() == 0;
+    let input = Input {
+        resets: starts,
+        // A scene that starts is as one that was built anew.
+        rebuilds: rebuilds.read().count() > 0 && !starts,
+        keys: keys.0,
+    };
+    if input.rebuilds {
+        let state = scene.state(sets.bodies).to_bytes();
+        world.rebuilt = Some((world.tick, state.into()));
+    }
+    sets.advance(scene, input);
+
     world.tick += 1;
+    world.inputs.push(input.to_byte(), starts);
     std::mem::swap(&mut world.current, &mut world.previous);
     scene.capture(&bodies.bodies, &mut world.current);
     if scene.ticks() == 1 {

@@ -49,13 +49,20 @@ const CRATES: &[(&str, &str, &[&str])] = &[
             "cubewire-files",
             "cubewire-link",
             "cubewire-palette",
+            "cubewire-physics",
             "cubewire-protocol",
+            "cubewire-scene",
         ],
     ),
     (
         "cubewire-fuzz",
         "crates/fuzz",
-        &["cubewire-codec", "cubewire-link", "cubewire-protocol"],
+        &[
+            "cubewire-codec",
+            "cubewire-link",
+            "cubewire-physics",
+            "cubewire-protocol",
+        ],
     ),
     (
         "cubewire-hostile",

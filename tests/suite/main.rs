@@ -23,6 +23,7 @@ mod rogue;
 mod schedules;
 mod shadow;
 mod shadow_ablation;
+mod simulated_panel;
 mod stale;
 mod stop;
 mod udp;

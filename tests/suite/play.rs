@@ -68,6 +68,7 @@ fn check_without_bevy(name: &str, ticks: u64) {
         world.advance(Input {
             resets: script.resets_at(tick),
             keys,
+            ..Input::default()
         });
         let hash = state_hash(0, &world.snapshot());
         assert_eq!(

@@ -164,6 +164,7 @@ fn five_minutes_of_scripted_play_are_repeated() {
     let without_bevy = (0..18_000).fold(0, |hash, tick| {
         world.advance(Input {
             resets: replay.resets_at(tick),
+            rebuilds: replay.rebuilds_at(tick),
             keys: replay.keys_at(tick),
         });
         state_hash(hash, &world.snapshot())

@@ -11,7 +11,8 @@ use cubewire::replication::{
 use cubewire::simulation::{CubeWorld, ResetSimulation};
 use cubewire_codec::ladder::{self, Rung};
 use cubewire_codec::{
-    Baseline, Encoder, Limits, Packet, QuantizedSnapshot, References, Sequence, Snapshot,
+    Baseline, Encoder, Limits, Origin, Packet, QuantizedSnapshot, References, Sequence, Simulated,
+    Snapshot,
 };
 use cubewire_link::{Conditions, Loss};
 
@@ -55,9 +56,22 @@ impl InTheFrame {
             let ages = sent.acked_ages_ticks;
             let [baseline, second, third] =
                 ages.map(|age| baselines.get(&(tick - u64::from(age?))));
+            // From the baseline, or from the start while there is none.
+            let mut inputs = Vec::new();
+            let age = ages[0].map_or(tick, u64::from) as u8;
+            let origin = match ages[0] {
+                Some(_) => Origin::Continued(age),
+                None => Origin::Started(age),
+            };
+            assert!(cubes.inputs().since(tick - u64::from(age), &mut inputs));
             let references = References {
                 baseline,
                 additional: [second, third],
+                simulated: Simulated {
+                    origin: Some(origin),
+                    inputs: &inputs,
+                    ..Simulated::default()
+                },
             };
             let (mut packet, mut kept) = (Packet::default(), Baseline::default());
             let keeps = stages.uses_baseline();

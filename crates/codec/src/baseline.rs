@@ -5,9 +5,10 @@ use std::sync::Arc;
 
 use crate::entropy::{HeldSnapshot, KeptState};
 use crate::ladder;
-use crate::motion::{Motion, Origin};
+use crate::motion::{self, Motion};
 use crate::precision::Precision;
 use crate::sequence::Sequence;
+use crate::simulation::Origin;
 use crate::snapshot::{QuantizedSnapshot, Spares};
 use crate::stages::Stages;
 
@@ -37,6 +38,8 @@ pub struct Baseline {
     pub(crate) motion: Motion,
     /// The adaptive state after the packet, if it was coded arithmetically.
     pub(crate) state: Option<Box<KeptState>>,
+    /// From where its packet was simulated, and the input of its tick.
+    pub(crate) simulated: Option<(Origin, u8)>,
 }
 
 impl Default for Baseline {
@@ -48,6 +51,7 @@ impl Default for Baseline {
             snapshot: Arc::new(QuantizedSnapshot::new(stages.precision())),
             motion: Motion::default(),
             state: None,
+            simulated: None,
         }
     }
 }
@@ -76,6 +80,18 @@ impl Baseline {
     #[must_use]
     pub fn moved(&self) -> &[bool] {
         &self.motion.moved
+    }
+
+    /// The snapshot that the packet was relative to and its age in ticks, if the [motion](crate::motion) is known.
+    #[must_use]
+    pub fn reference(&self) -> Option<(&QuantizedSnapshot, u16)> {
+        self.motion.reference()
+    }
+
+    /// From where the snapshot was simulated, if its packet says so.
+    #[must_use]
+    pub fn origin(&self) -> Option<Origin> {
+        self.simulated.map(|(origin, _)| origin)
     }
 
     /// Bytes of memory that the cubes, their motion and the adaptive state take up.
@@ -123,6 +139,7 @@ impl Baseline {
         let named = Self::named(baseline, stages);
         self.finalize(sequence, stages, named, None, &mut Spares::default());
         self.state = None;
+        self.simulated = None;
     }
 
     /// The baseline that a packet of these stages names, given the offered one: none if the stages do not use
@@ -150,7 +167,7 @@ impl Baseline {
     ) {
         self.sequence = sequence;
         self.stages = stages;
-        let from = named.map(|baseline| Origin {
+        let from = named.map(|baseline| motion::Origin {
             snapshot: &baseline.snapshot,
             motion: &baseline.motion,
             ticks: sequence.ticks_since(baseline.sequence),

@@ -1,20 +1,22 @@
 //! Decodes packets to snapshots.
 
+use std::cell::Cell;
 use std::sync::Arc;
 
 use crate::baseline::Baseline;
 use crate::body::Body;
 use crate::entropy::{
-    self, Basis, Coder, KeptState, NonCanonical, TrainedModel, Undecodable, Variant,
+    self, Basis, Coder, DecodedInputs, Inputs, KeptState, NonCanonical, TrainedModel, Undecodable,
+    Variant,
 };
 use crate::flags::flagged;
 use crate::header::{Header, Reference};
 use crate::initial::{InitialState, InitialStateError};
-use crate::ladder;
 use crate::ledger::BitKind;
 use crate::limits::Limits;
 use crate::selection;
 use crate::sequence::Sequence;
+use crate::simulation::{Simulated, Simulation};
 use crate::snapshot::{QuantizedSnapshot, Spares};
 use crate::source::{DecodeError, Source};
 use crate::stages::Stages;
@@ -29,6 +31,8 @@ pub struct Decoder {
     initial: InitialState,
     decoded: Arc<QuantizedSnapshot>,
     sent: Vec<bool>,
+    /// Of the packet that was decoded last.
+    inputs: Option<Inputs>,
     coder: Coder,
     spares: Spares,
 }
@@ -45,6 +49,7 @@ impl Decoder {
             initial: InitialState::new(initial, limits)?,
             decoded: Baseline::default().snapshot,
             sent: Vec::new(),
+            inputs: None,
             coder: Coder::default(),
             spares: Spares::default(),
         })
@@ -68,6 +73,24 @@ impl Decoder {
         held: impl Fn(Sequence) -> Option<&'h Baseline>,
         out: &mut Baseline,
     ) -> Result<Header, DecodeError> {
+        self.decode_simulated(bytes, held, &mut (), out)
+    }
+
+    /// The same for a receiver that simulates the scene: packets of
+    /// [`SIMULATED`](crate::ladder::SIMULATED) are decoded with what `simulation` predicts.
+    ///
+    /// # Errors
+    /// As [`decode`](Self::decode); [`DecodeError::Simulation`] if `simulation` has not the world that the packet names,
+    /// or if what it predicts is not what the sender has.
+    pub fn decode_simulated<'h>(
+        &mut self,
+        bytes: &[u8],
+        held: impl Fn(Sequence) -> Option<&'h Baseline>,
+        simulation: &mut dyn Simulation,
+        out: &mut Baseline,
+    ) -> Result<Header, DecodeError> {
+        self.inputs = None;
+        self.coder.forget_attachment();
         let mut source = Source::new(bytes);
         let header = Header::take(&mut source)?;
         let (named, stages) = match header.reference {
@@ -87,61 +110,103 @@ impl Decoder {
                 (Some(baseline), stages)
             }
         };
-        match Variant::of(stages.delta) {
-            Some(variant) => self.take_bins(
-                source,
-                variant,
-                header.sequence,
-                named,
-                held,
-                &mut out.state,
-            )?,
+        let simulated = match Variant::of(stages.delta) {
+            Some(variant) => {
+                let taken = self.take_bins(
+                    source,
+                    (stages, variant),
+                    header.sequence,
+                    named,
+                    (held, simulation),
+                    &mut out.state,
+                );
+                if taken.is_err() {
+                    self.coder.forget_attachment();
+                }
+                taken?
+            }
             None => {
                 self.take_cubes(&mut source, header.sequence, stages, named)?;
                 source.finish()?;
                 self.coder.recycle(out.state.take());
+                None
             }
-        }
+        };
 
         std::mem::swap(&mut out.snapshot, &mut self.decoded);
         let sent = Some(&self.sent[..]);
         out.finalize(header.sequence, stages, named, sent, &mut self.spares);
+        self.inputs = simulated;
+        out.simulated = simulated.and_then(|inputs| {
+            let last = *inputs.bytes().last()?;
+            Some((inputs.origin, last))
+        });
         Ok(header)
     }
 
+    /// What the packet that was decoded last says of a simulation, without a prediction. Nothing after one that was
+    /// refused.
+    #[must_use]
+    pub fn simulated(&self) -> Simulated<'_> {
+        let inputs = self.inputs.as_ref();
+        Simulated {
+            origin: inputs.map(|inputs| inputs.origin),
+            inputs: inputs.map_or(&[], Inputs::bytes),
+            prediction: None,
+            attachment: self.coder.attachment(),
+        }
+    }
+
+    /// Gives from where the snapshot was simulated, with the inputs since.
     fn take_bins<'h>(
         &mut self,
         mut source: Source<'_>,
-        variant: Variant,
+        (stages, variant): (Stages, Variant),
         sequence: Sequence,
         named: Option<&Baseline>,
-        held: impl Fn(Sequence) -> Option<&'h Baseline>,
+        (held, simulation): (
+            impl Fn(Sequence) -> Option<&'h Baseline>,
+            &mut dyn Simulation,
+        ),
         kept: &mut Option<Box<KeptState>>,
-    ) -> Result<(), DecodeError> {
+    ) -> Result<Option<Inputs>, DecodeError> {
         let check = source.take(BitKind::Check, entropy::CHECK_BITS)?;
         let head = source.skip_padding()?;
-        let precision = ladder::ARITHMETIC.stages.precision();
+        let precision = stages.precision();
         let reference = named.unwrap_or_else(|| self.initial.at(precision));
-        let basis = Basis {
-            variant,
-            reference: reference.held(),
-            ticks: named.map(|named| sequence.ticks_since(named.sequence())),
-        };
+        let basis = Basis::new((stages, variant), sequence, named, reference);
         let decoded = self.spares.unshared(&mut self.decoded);
-        self.coder
-            .decode(
-                basis,
-                |sequence| held(sequence).map(Baseline::held),
-                &source.bytes()[head..],
-                decoded,
-                &mut self.sent,
-            )
-            .map_err(|error| undecodable(error, head))?;
-        if self.coder.check(&basis, decoded, &self.sent, sequence) != check {
-            return Err(DecodeError::Check(sequence));
+        let cubes = reference.snapshot.len();
+        let is_simulated = Cell::new(false);
+        let simulate = |inputs: &Inputs| {
+            is_simulated.set(true);
+            let simulation = simulation;
+            let prediction = simulation.predict(sequence, inputs.origin, named, inputs.bytes())?;
+            let fits = prediction.precision() == precision && prediction.len() == cubes;
+            fits.then_some(prediction)
+        };
+        let bins = self.coder.decode(
+            basis,
+            |sequence| held(sequence).map(Baseline::held),
+            simulate,
+            &source.bytes()[head..],
+            (decoded, &mut self.sent),
+        );
+        let failed = |error| match is_simulated.get() {
+            true => DecodeError::Simulation(sequence),
+            false => error,
+        };
+        let inputs = bins.map_err(|error| match error {
+            Undecodable::UnknownReference(_) => undecodable(error, head),
+            error => failed(undecodable(error, head)),
+        })?;
+        let computed = self.coder.check(&basis, decoded, &self.sent, sequence);
+        let long_check = inputs.and_then(|inputs| inputs.long_check);
+        if computed != check || long_check.is_some_and(|long| long != self.coder.long_check()) {
+            return Err(failed(DecodeError::Check(sequence)));
         }
-        self.coder.keep(&basis, &self.sent, &mut self.spares, kept);
-        Ok(())
+        self.coder.keep(&basis, &mut self.spares, kept);
+        Ok(inputs.map(|DecodedInputs { inputs, .. }| inputs))
     }
 
     fn take_cubes(
@@ -167,6 +232,11 @@ impl Decoder {
 fn undecodable(error: Undecodable, head: usize) -> DecodeError {
     let (byte, why) = match error {
         Undecodable::UnknownReference(sequence) => return DecodeError::UnknownBaseline(sequence),
+        Undecodable::NotSimulated => {
+            return DecodeError::NonCanonical {
+                at_bit: head as u64 * 8,
+            };
+        }
         Undecodable::NonCanonical { byte, why } => (byte, why),
     };
     let at_bit = (head + byte) as u64 * 8;
@@ -181,7 +251,7 @@ fn undecodable(error: Undecodable, head: usize) -> DecodeError {
         } => DecodeError::OutOfRange {
             at_bit,
             field,
-            cube: Some(cube),
+            cube,
             value,
             min,
             max,
@@ -196,6 +266,7 @@ mod tests {
     use super::*;
     use crate::encoder::{Encoder, Packet};
     use crate::entropy::coder::MAX_OMITTED;
+    use crate::ladder;
     use crate::state::CubeState;
 
     /// A world in which every cube moves, on both ends, and its packet.

@@ -14,6 +14,7 @@ use crate::limits::Limits;
 use crate::precision::Precision;
 use crate::selection;
 use crate::sequence::Sequence;
+use crate::simulation::{MAX_ATTACHMENT_BYTES, MAX_SIMULATED_TICKS, Origin, Simulated};
 use crate::sink::Sink;
 use crate::snapshot::{QuantizedSnapshot, Spares};
 use crate::stages::{Delta, IllegalStages, Stages};
@@ -29,7 +30,8 @@ pub struct Packet {
     /// Cubes that differ from the given baseline if its precision is the packet's, and otherwise from the
     /// initial state. Counted also where the stages send every cube.
     pub changed_cubes: usize,
-    /// Cubes that the packet carries: every cube with [`Delta::Off`], otherwise the changed ones.
+    /// Cubes that the packet carries: every cube with [`Delta::Off`]; those for which it is wrong, if a simulation
+    /// is given with [`Delta::ArithmeticSimulated`]; otherwise the changed ones.
     pub sent_cubes: usize,
 }
 
@@ -39,8 +41,11 @@ pub struct References<'a> {
     /// The baseline; `None` stands for the initial state.
     pub baseline: Option<&'a Baseline>,
     /// Two more baselines, up to fifteen ticks older than the first; preferably the two just before it.
-    /// [`Delta::ArithmeticPredicted`] estimates velocities with them, other stages ignore them.
+    /// [`Delta::ArithmeticPredicted`] and [`Delta::ArithmeticSimulated`] estimate velocities with them, other stages
+    /// ignore them.
     pub additional: [Option<&'a Baseline>; 2],
+    /// What both ends simulate. Only [`Delta::ArithmeticSimulated`] uses it.
+    pub simulated: Simulated<'a>,
 }
 
 impl<'a> From<Option<&'a Baseline>> for References<'a> {
@@ -48,6 +53,7 @@ impl<'a> From<Option<&'a Baseline>> for References<'a> {
         Self {
             baseline,
             additional: [None, None],
+            simulated: Simulated::default(),
         }
     }
 }
@@ -120,6 +126,22 @@ pub enum EncodeError {
         /// In the initial state.
         initial: usize,
     },
+    /// There is not an input for each tick since the origin, or there are too many.
+    #[error(
+        "there are 1 to {MAX_SIMULATED_TICKS} inputs, one for each tick from {origin:?}, not {inputs} inputs"
+    )]
+    Inputs {
+        /// Where they start.
+        origin: Origin,
+        /// How many were given.
+        inputs: usize,
+    },
+    /// The prediction is missing, or its precision or number of cubes is not the snapshot's.
+    #[error("from {0:?} a packet needs a prediction of all cubes in its own precision")]
+    Prediction(Origin),
+    /// The attachment is too long.
+    #[error("an attachment has {MAX_ATTACHMENT_BYTES} bytes at most, not {0}")]
+    Attachment(usize),
 }
 
 impl Encoder {
@@ -176,9 +198,16 @@ impl Encoder {
         let References {
             baseline,
             additional,
+            simulated,
         } = references.into();
         let named = Baseline::named(baseline, stages);
         self.check(stages, current, named)?;
+        let simulated = match stages.delta {
+            Delta::ArithmeticSimulated => simulated,
+            _ => Simulated::default(),
+        };
+        let ticks = named.map(|named| sequence.ticks_since(named.sequence()));
+        check_simulated(&simulated, ticks, current)?;
         let header = Header::new(sequence, stages, named);
 
         self.flag_changed(current, baseline);
@@ -195,9 +224,17 @@ impl Encoder {
                 let references = References {
                     baseline: named,
                     additional,
+                    simulated,
                 };
                 let state = kept.as_deref_mut().map(|kept| &mut kept.state);
-                self.put_bins(header, variant, current, references, packet, state);
+                self.put_bins(
+                    header,
+                    (stages, variant),
+                    current,
+                    references,
+                    packet,
+                    state,
+                );
             }
             None => {
                 self.put_cubes(header, stages, current, named, packet);
@@ -210,6 +247,7 @@ impl Encoder {
             self.keep(snapshot, &mut kept.snapshot);
             let sent = Some(&self.changed[..]);
             kept.finalize(sequence, stages, named, sent, &mut self.spares);
+            kept.simulated = simulated.origin.zip(simulated.inputs.last().copied());
         }
         Ok(header)
     }
@@ -290,7 +328,7 @@ impl Encoder {
     fn put_bins(
         &mut self,
         header: Header,
-        variant: Variant,
+        (stages, variant): (Stages, Variant),
         current: &QuantizedSnapshot,
         references: References<'_>,
         packet: &mut Packet,
@@ -299,14 +337,10 @@ impl Encoder {
         let References {
             baseline,
             additional,
+            simulated,
         } = references;
-        let ticks = baseline.map(|named| header.sequence.ticks_since(named.sequence()));
         let reference = baseline.unwrap_or_else(|| self.initial.at(current.precision()));
-        let basis = Basis {
-            variant,
-            reference: reference.held(),
-            ticks,
-        };
+        let basis = Basis::new((stages, variant), header.sequence, baseline, reference);
         let check = self
             .coder
             .check(&basis, current, &self.changed, header.sequence);
@@ -316,11 +350,11 @@ impl Encoder {
         sink.finish();
         let head_bytes = packet.bytes.len();
         let head_bits = packet.ledger.total();
-        self.coder.encode(
+        packet.sent_cubes = self.coder.encode(
             basis,
             additional.map(|baseline| Some(baseline?.held())),
-            current,
-            &mut self.changed,
+            simulated,
+            (current, &self.changed),
             &mut packet.bytes,
             Accounts::new(&mut packet.ledger),
         );
@@ -328,8 +362,34 @@ impl Encoder {
         let counted = packet.ledger.total() - head_bits;
         packet.ledger.record(BitKind::Check, None, bits - counted);
         if let Some(kept) = kept {
-            self.coder
-                .keep(&basis, &self.changed, &mut self.spares, kept);
+            self.coder.keep(&basis, &mut self.spares, kept);
         }
+    }
+}
+
+/// `ticks` are those since the baseline.
+fn check_simulated(
+    simulated: &Simulated<'_>,
+    ticks: Option<u16>,
+    current: &QuantizedSnapshot,
+) -> Result<(), EncodeError> {
+    if simulated.attachment.len() > MAX_ATTACHMENT_BYTES {
+        return Err(EncodeError::Attachment(simulated.attachment.len()));
+    }
+    let Some(origin) = simulated.origin else {
+        return Ok(());
+    };
+    let inputs = simulated.inputs.len();
+    let expected = origin.age().map(u16::from).or(ticks);
+    let is_counted = expected.map(usize::from) == Some(inputs);
+    if !is_counted || !(1..=MAX_SIMULATED_TICKS).contains(&inputs) {
+        return Err(EncodeError::Inputs { origin, inputs });
+    }
+    let fits = |prediction: &QuantizedSnapshot| {
+        prediction.precision() == current.precision() && prediction.len() == current.len()
+    };
+    match origin.is_exact() || simulated.prediction.is_some_and(fits) {
+        true => Ok(()),
+        false => Err(EncodeError::Prediction(origin)),
     }
 }

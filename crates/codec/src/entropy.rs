@@ -10,6 +10,9 @@
 //! ```text
 //! header | check 14 | zeros to a whole byte | bins
 //! ```
+//!
+//! Packets of a [simulated scene](crate::simulation) are of the second variant. Before its cubes a packet says what was
+//! simulated; a cube without a residual is then as simulated, and not as at the reference.
 
 mod accounts;
 mod adaptive;
@@ -36,6 +39,7 @@ mod resting;
 mod rigid_body;
 mod rotation;
 mod session;
+mod simulated;
 
 use std::sync::Arc;
 
@@ -60,15 +64,19 @@ use predictor::HoldPredictor;
 use rigid_body::RigidBodyPredictor;
 use session::Session;
 pub(crate) use session::{CodingObserver, NonCanonical};
+pub(crate) use simulated::Inputs;
 
 use crate::flags::flagged;
 use crate::sequence::Sequence;
+use crate::simulation::Simulated;
 use crate::snapshot::{QuantizedSnapshot, Spares};
 
 /// Why bins are not a packet.
 pub(crate) enum Undecodable {
     /// An additional reference is not held.
     UnknownReference(Sequence),
+    /// There is no such world to simulate from.
+    NotSimulated,
     /// The bins up to this byte, or the last few bytes after it, are not what the encoder writes.
     NonCanonical { byte: usize, why: NonCanonical },
 }
@@ -77,6 +85,7 @@ pub(crate) enum Undecodable {
 #[derive(Debug)]
 enum Failure {
     UnknownReference(Sequence),
+    NotSimulated,
     NonCanonical(NonCanonical),
 }
 
@@ -94,6 +103,10 @@ pub(crate) struct Coder {
     initial: [KeptState; 2],
     /// The adaptive state of the packet.
     next: AdaptiveState,
+    /// By cube: whether the packet carries it.
+    coded: Vec<bool>,
+    /// Of the packet that was decoded last.
+    attachment: Vec<u8>,
     scratch: Scratch,
     carriers: Carriers,
     spares: SpareStates,
@@ -112,6 +125,8 @@ impl Coder {
             next: AdaptiveState::new(&initial[0]),
             initial,
             model,
+            coded: Vec::new(),
+            attachment: Vec::new(),
             scratch: Scratch::default(),
             carriers: Carriers::default(),
             spares: SpareStates::default(),
@@ -146,66 +161,107 @@ impl Coder {
         hash.check(sequence)
     }
 
-    /// Keeps the adaptive state after the packet that was coded last, which had this basis and changed these cubes.
+    /// The same in more bits, of the packet whose check was computed last.
+    pub(crate) const fn long_check(&self) -> u32 {
+        self.next.hash.long_check()
+    }
+
+    /// Keeps the adaptive state after the packet that was coded last, which had this basis.
     pub(crate) fn keep(
         &mut self,
         basis: &Basis<'_>,
-        changed: &[bool],
         spares: &mut Spares,
         place: &mut Option<Box<KeptState>>,
     ) {
         let previous = basis.state(&self.initial);
         let reference = basis.kept_reference();
         self.spares
-            .keep(&self.next, changed, previous, reference, spares, place);
+            .keep(&self.next, &self.coded, previous, reference, spares, place);
+    }
+
+    pub(crate) fn forget_attachment(&mut self) {
+        self.attachment.clear();
+    }
+
+    /// The attachment of the packet that was decoded last.
+    pub(crate) fn attachment(&self) -> &[u8] {
+        &self.attachment
     }
 
     /// Appends the bins of `current` to `bytes`. `changed` says which cubes differ from the reference. Additional
-    /// references are used if they fit.
+    /// references are used if they fit. Gives how many cubes are coded.
     pub(crate) fn encode<O: CodingObserver>(
         &mut self,
         basis: Basis<'_>,
         offered: [Option<HeldSnapshot<'_>>; 2],
-        current: &QuantizedSnapshot,
-        changed: &mut [bool],
+        simulated: Simulated<'_>,
+        (current, changed): (&QuantizedSnapshot, &[bool]),
         bytes: &mut Vec<u8>,
         observer: O,
-    ) {
+    ) -> usize {
         let additional = basis.usable(offered);
         let ages = additional.map(|held| Some(basis.reference.age(&held?)));
+        let simulated = Simulated {
+            prediction: simulated.origin.and_then(|origin| match origin.is_exact() {
+                true => Some(current),
+                false => simulated.prediction,
+            }),
+            ..simulated
+        };
+        let mut coded = std::mem::take(&mut self.coded);
+        match simulated.prediction {
+            Some(prediction) => current.compare(prediction, &mut coded),
+            None => {
+                coded.clear();
+                coded.extend_from_slice(changed);
+            }
+        }
+        let count = coded.iter().filter(|&&coded| coded).count();
         let cubes = Cubes {
             target: Some(current),
             decoded: None,
-            changed,
+            changed: &mut coded,
+        };
+        let inputs = simulated
+            .origin
+            .map(|origin| Inputs::new(origin, simulated.inputs));
+        let scene = SceneSource::Target {
+            inputs: inputs.as_ref(),
+            attachment: simulated.attachment,
+            long_check: self.long_check(),
         };
         let (outcome, encoder) = self.code(
             basis,
             (BinEncoder::new(bytes), observer),
             ages,
             |_| Ok(additional),
+            (&scene, |_: &Inputs| simulated.prediction),
             cubes,
         );
         encoder.finish();
         outcome.expect("the encoder's own bins are canonical and in range");
+        self.coded = coded;
+        count
     }
 
     /// Decodes bins into `decoded`. `changed` becomes which cubes differ from the reference. `held` looks up
-    /// additional references.
-    pub(crate) fn decode<'h>(
+    /// additional references, `simulate` what was simulated. Gives what the packet says of a simulation.
+    pub(crate) fn decode<'h, 's>(
         &mut self,
         basis: Basis<'_>,
         held: impl Fn(Sequence) -> Option<HeldSnapshot<'h>>,
+        simulate: impl FnOnce(&Inputs) -> Option<&'s QuantizedSnapshot>,
         bytes: &[u8],
-        decoded: &mut QuantizedSnapshot,
-        changed: &mut Vec<bool>,
-    ) -> Result<(), Undecodable> {
-        changed.clear();
-        changed.resize(basis.reference.snapshot.len(), false);
+        (decoded, changed): (&mut QuantizedSnapshot, &mut Vec<bool>),
+    ) -> Result<Option<DecodedInputs>, Undecodable> {
+        let mut coded = std::mem::take(&mut self.coded);
+        coded.clear();
+        coded.resize(basis.reference.snapshot.len(), false);
         decoded.copy_from(basis.reference.snapshot);
         let cubes = Cubes {
             target: None,
-            decoded: Some(decoded),
-            changed,
+            decoded: Some(&mut *decoded),
+            changed: &mut coded,
         };
         let reference = basis.reference;
         let find = |age: u16| {
@@ -219,15 +275,22 @@ impl Coder {
             (BinDecoder::new(bytes), ()),
             [None, None],
             |[first, second]| Ok([first.map(find).transpose()?, second.map(find).transpose()?]),
+            (&SceneSource::Packet, |inputs: &Inputs| simulate(inputs)),
             cubes,
         );
+        match basis.is_simulated {
+            true => decoded.compare(basis.reference.snapshot, changed),
+            false => changed.clone_from(&coded),
+        }
+        self.coded = coded;
         outcome
-            .and_then(|()| match decoder.is_canonical() {
-                true => Ok(()),
+            .and_then(|inputs| match decoder.is_canonical() {
+                true => Ok(inputs),
                 false => Err(NonCanonical::Redundant.into()),
             })
             .map_err(|failure| match failure {
                 Failure::UnknownReference(sequence) => Undecodable::UnknownReference(sequence),
+                Failure::NotSimulated => Undecodable::NotSimulated,
                 Failure::NonCanonical(why) => Undecodable::NonCanonical {
                     byte: decoder.consumed(),
                     why,
@@ -243,10 +306,15 @@ impl Coder {
         (bins, observer): (B, O),
         ages: [Option<u16>; 2],
         find: impl FnOnce([Option<u16>; 2]) -> Result<[Option<HeldSnapshot<'a>>; 2], Failure>,
-        cubes: Cubes<'_>,
-    ) -> (Result<(), Failure>, B) {
+        (scene, simulate): (
+            &SceneSource<'_>,
+            impl FnOnce(&Inputs) -> Option<&'a QuantizedSnapshot>,
+        ),
+        mut cubes: Cubes<'_>,
+    ) -> (Result<Option<DecodedInputs>, Failure>, B) {
         let state = basis.state(&self.initial);
         self.next.follow(state, basis.reference.snapshot.len());
+        self.attachment.clear();
         let mut session = Session {
             bins,
             observer,
@@ -255,15 +323,84 @@ impl Coder {
             state,
             next: &mut self.next,
         };
-        let outcome = session
-            .references(&basis, ages, find)
-            .and_then(|()| session.run(&basis, &mut self.scratch, &mut self.carriers, cubes));
+        let run = || {
+            let inputs = match basis.is_simulated {
+                true => session.scene(&basis, scene, &mut self.attachment)?,
+                false => None,
+            };
+            let mut is_right = false;
+            if let Some(inputs) = &inputs {
+                let simulated = simulate(inputs).ok_or(Failure::NotSimulated)?;
+                session.snapshots.simulated = Some(simulated);
+                if let Some(decoded) = &mut cubes.decoded {
+                    decoded.copy_from(simulated);
+                }
+                is_right =
+                    inputs.origin.is_exact() || session.all_right(!cubes.changed.contains(&true));
+            }
+            if !is_right {
+                session.references(&basis, ages, find)?;
+                session.run(&basis, &mut self.scratch, &mut self.carriers, &mut cubes)?;
+                if inputs.is_some() && !cubes.changed.contains(&true) {
+                    return Err(NonCanonical::Redundant.into());
+                }
+            }
+            Ok(inputs.map(|inputs| DecodedInputs {
+                long_check: session.long_check(&basis, scene),
+                inputs,
+            }))
+        };
+        let outcome = run();
         let Session { bins, .. } = session;
         (outcome, bins)
     }
 }
 
+/// What a packet says of a simulation: to be encoded, or still to be decoded.
+enum SceneSource<'s> {
+    Target {
+        inputs: Option<&'s Inputs>,
+        attachment: &'s [u8],
+        long_check: u32,
+    },
+    Packet,
+}
+
+/// What was decoded of it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct DecodedInputs {
+    pub(crate) inputs: Inputs,
+    /// The check in more bits, if the packet has it.
+    pub(crate) long_check: Option<u32>,
+}
+
 impl<'a, B: BinCoder, O: CodingObserver> Session<'a, B, O> {
+    fn scene(
+        &mut self,
+        basis: &Basis<'_>,
+        scene: &SceneSource<'_>,
+        attachment: &mut Vec<u8>,
+    ) -> Result<Option<Inputs>, Failure> {
+        let (inputs, attached) = match scene {
+            SceneSource::Target {
+                inputs, attachment, ..
+            } => (*inputs, *attachment),
+            SceneSource::Packet => (None, &[][..]),
+        };
+        let inputs = self.inputs(inputs, basis.ticks, basis.input)?;
+        self.attachment(attached, attachment)?;
+        Ok(inputs)
+    }
+
+    /// Codes the long check if it is due.
+    fn long_check(&mut self, basis: &Basis<'_>, scene: &SceneSource<'_>) -> Option<u32> {
+        let value = match scene {
+            SceneSource::Target { long_check, .. } => *long_check,
+            SceneSource::Packet => 0,
+        };
+        basis.has_long_check.then(|| self.long_check_bits(value))
+    }
+
     fn references<'r: 'a>(
         &mut self,
         basis: &Basis<'r>,
@@ -285,12 +422,12 @@ impl<'a, B: BinCoder, O: CodingObserver> Session<'a, B, O> {
         basis: &Basis<'_>,
         scratch: &mut Scratch,
         carriers: &mut Carriers,
-        cubes: Cubes<'_>,
+        cubes: &mut Cubes<'_>,
     ) -> Result<(), Failure> {
         match basis.variant {
             Variant::Plain => self.cubes(&mut HoldPredictor, scratch, cubes)?,
             Variant::Predicted => {
-                let mut predictor = RigidBodyPredictor::new(carriers, basis.reference.snapshot);
+                let mut predictor = RigidBodyPredictor::new(carriers, &self.snapshots);
                 self.cubes(&mut predictor, scratch, cubes)?;
             }
         }

@@ -239,6 +239,24 @@ mod tests {
     }
 
     #[test]
+    fn whether_a_scene_is_simulated_follows_last() {
+        for (bits, delta) in [
+            ("1001 011 01 110 00 00 00  0", Delta::ArithmeticPredicted),
+            ("1001 011 01 110 00 00 00  1", Delta::ArithmeticSimulated),
+        ] {
+            let stages = Stages {
+                delta,
+                ..crate::ladder::DELTA.stages
+            };
+            let header = Header {
+                sequence: Sequence(0),
+                reference: Reference::Initial { stages },
+            };
+            assert_eq!(decode_stages(bits), Ok(header));
+        }
+    }
+
+    #[test]
     fn usual_parameters_are_not_written() {
         for (bits, at_bit, stage) in [
             ("1001 011 11 011 01 01 01  100", 38, "position"),

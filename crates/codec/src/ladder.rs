@@ -168,6 +168,16 @@ pub const PREDICTED: Rung = Rung {
     },
 };
 
+/// What moved the scene, for a receiver that simulates it, too.
+pub const SIMULATED: Rung = Rung {
+    name: "simulated",
+    summary: "only the keys, while both ends simulate the same",
+    stages: Stages {
+        delta: Delta::ArithmeticSimulated,
+        ..DELTA.stages
+    },
+};
+
 /// Not on the ladder: the 20-byte state of [affine quantization](crate::quantize::affine).
 pub const AFFINE: Rung = Rung {
     name: "affine",
@@ -181,7 +191,7 @@ pub const AFFINE: Rung = Rung {
 };
 
 /// The rungs in order, each adding to the one before.
-pub const LADDER: [Rung; 15] = [
+pub const LADDER: [Rung; 16] = [
     UNCOMPRESSED,
     SMALLEST_THREE,
     VELOCITY,
@@ -197,6 +207,7 @@ pub const LADDER: [Rung; 15] = [
     PREDICTED_POSITION,
     ARITHMETIC,
     PREDICTED,
+    SIMULATED,
 ];
 
 /// The rung of that name, including [`AFFINE`].

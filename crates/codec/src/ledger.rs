@@ -7,6 +7,10 @@ use std::fmt;
 pub enum BitKind {
     /// Sequence, baseline, stages.
     Header,
+    /// What moved the scene, for a receiver that simulates it.
+    Inputs,
+    /// Parts of a state from which a receiver starts to simulate.
+    State,
     /// Which cubes are in the packet.
     Selection,
     /// Whether a cube is interacting.
@@ -27,8 +31,10 @@ pub enum BitKind {
 
 impl BitKind {
     /// Every kind, in the order of a packet.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 11] = [
         Self::Header,
+        Self::Inputs,
+        Self::State,
         Self::Selection,
         Self::Interacting,
         Self::Flags,
@@ -44,6 +50,8 @@ impl BitKind {
     pub const fn name(self) -> &'static str {
         match self {
             Self::Header => "header",
+            Self::Inputs => "inputs",
+            Self::State => "state",
             Self::Selection => "selection",
             Self::Interacting => "interacting",
             Self::Flags => "flags",

@@ -49,7 +49,8 @@
 //! # Invariants
 //!
 //! - **Lossless.** The decoded integers equal the quantization of the input.
-//! - **Robust to loss.** A packet depends on the baselines that it names, and on nothing else.
+//! - **Robust to loss.** A packet depends on the baselines that it names, and on nothing else; one of a
+//!   [simulated scene](simulation) also on the world that it names.
 //! - **Accounted for.** The total of a packet's [`BitLedger`] is its size in bits.
 //! - **Bounded.** Decoding any bytes gives a snapshot or an error. It does not panic, and allocates for no
 //!   more cubes than [`Limits`] allow.
@@ -75,6 +76,7 @@ pub mod quantize;
 pub mod ranges;
 mod selection;
 mod sequence;
+pub mod simulation;
 mod sink;
 mod snapshot;
 mod source;
@@ -93,6 +95,7 @@ pub use limits::{Limits, MAX_CUBES, TooManyCubes};
 pub use precision::{Precision, StepsPerMetreError, VelocityPrecision};
 pub use selection::{PREDICTED_INDEX_BITS, index_bits, index_count_bits};
 pub use sequence::Sequence;
+pub use simulation::{Origin, Simulated, Simulation, SimulationCounts};
 pub use snapshot::{QuantizeError, QuantizedCube, QuantizedSnapshot, SnapshotPool};
 pub use source::DecodeError;
 pub use stages::text::StagesTextError;

@@ -100,6 +100,12 @@ impl Motion {
         }
     }
 
+    /// The snapshot that the motion starts from and its age in ticks, if it is known.
+    pub(crate) fn reference(&self) -> Option<(&QuantizedSnapshot, u16)> {
+        let from = self.from.as_deref()?;
+        Some((from, self.ticks))
+    }
+
     /// Displacement of a cube in 1/512 m; `current` is the snapshot that the motion leads to.
     pub(crate) fn displacement(&self, current: &QuantizedSnapshot, cube: usize) -> [i32; 3] {
         self.from.as_ref().map_or([0; 3], |from| {

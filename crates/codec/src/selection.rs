@@ -68,7 +68,10 @@ pub(crate) fn put<W: BitWrite>(
         _ => named.copy_from_slice(changed),
     }
     let form = match delta {
-        Delta::Off | Delta::Arithmetic | Delta::ArithmeticPredicted => return,
+        Delta::Off
+        | Delta::Arithmetic
+        | Delta::ArithmeticPredicted
+        | Delta::ArithmeticSimulated => return,
         Delta::ChangedBits => None,
         Delta::Indices | Delta::RelativeIndices { .. } | Delta::PredictedIndices => {
             indices.clear();
@@ -94,7 +97,10 @@ pub(crate) fn take(
 ) -> Result<(), DecodeError> {
     sent.clear();
     match delta {
-        Delta::Off | Delta::Arithmetic | Delta::ArithmeticPredicted => {
+        Delta::Off
+        | Delta::Arithmetic
+        | Delta::ArithmeticPredicted
+        | Delta::ArithmeticSimulated => {
             sent.resize(moved.len(), true);
             return Ok(());
         }

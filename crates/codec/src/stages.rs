@@ -1,8 +1,8 @@
 //! The stages of the codec, as a plain value.
 //!
 //! Sources: Glenn Fiedler, *Snapshot Compression* (2015), and for the affine variants *Data Quantization and
-//! Networking* (2025). Predicted indices, predicted positions, growing ranges, joint flags and arithmetic
-//! coding are additions.
+//! Networking* (2025). Predicted indices, predicted positions, growing ranges, joint flags, arithmetic coding and
+//! simulated scenes are additions.
 
 mod legal;
 pub mod text;
@@ -64,6 +64,9 @@ pub enum Delta {
     Arithmetic,
     /// The same with residuals relative to predictions. A packet can name two additional references.
     ArithmeticPredicted,
+    /// The same, except that both ends [simulate the scene](crate::simulation): a packet carries what moved it, and
+    /// residuals only of the cubes for which the simulation is wrong.
+    ArithmeticSimulated,
 }
 
 impl Delta {
@@ -72,8 +75,9 @@ impl Delta {
     /// Distances 1..=8 and 9..=40.
     pub const RELATIVE_INDICES: Self = Self::RelativeIndices { small: 3, large: 5 };
 
-    /// Every variant with its usual parameters, in the order of the codes on the wire.
-    pub const ALL: [Self; 7] = [
+    /// Every variant with its usual parameters, in the order of the codes on the wire. The last has that of the one
+    /// before, and a bit that tells them apart.
+    pub const ALL: [Self; 8] = [
         Self::Off,
         Self::ChangedBits,
         Self::Indices,
@@ -81,12 +85,16 @@ impl Delta {
         Self::PredictedIndices,
         Self::Arithmetic,
         Self::ArithmeticPredicted,
+        Self::ArithmeticSimulated,
     ];
 
     /// Whether packets are coded arithmetically.
     #[must_use]
     pub const fn is_arithmetic(self) -> bool {
-        matches!(self, Self::Arithmetic | Self::ArithmeticPredicted)
+        matches!(
+            self,
+            Self::Arithmetic | Self::ArithmeticPredicted | Self::ArithmeticSimulated
+        )
     }
 
     /// Bits of the small and the large range, if these are relative indices.

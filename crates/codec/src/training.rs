@@ -12,6 +12,7 @@ use crate::entropy::{
     AdaptiveState, BLEND_SETS, Basis, Blend, Coder, CodingObserver, KeptState, MAX_STRETCHED,
     SLOTS, TABLE_UNIT, TrainedModel, VARIANT_ADAPTIVE, VARIANT_WEIGHT_SETS, Variant, blend_index,
 };
+use crate::simulation::Simulated;
 use crate::snapshot::{QuantizedSnapshot, Spares};
 use crate::stages::{Delta, Stages};
 
@@ -128,6 +129,9 @@ impl Trainer {
             variant,
             reference,
             ticks: Some(ticks),
+            is_simulated: false,
+            has_long_check: false,
+            input: 0,
         };
         current.compare(&baseline.snapshot, &mut self.changed);
         self.bytes.clear();
@@ -140,14 +144,13 @@ impl Trainer {
         self.coder.encode(
             basis,
             additional.map(|baseline| Some(baseline?.held())),
-            current,
-            &mut self.changed,
+            Simulated::default(),
+            (current, &self.changed),
             &mut self.bytes,
             counter,
         );
         let place = &mut self.states[variant as usize];
-        self.coder
-            .keep(&basis, &self.changed, &mut Spares::default(), place);
+        self.coder.keep(&basis, &mut Spares::default(), place);
         self.bytes.len()
     }
 

@@ -11,8 +11,9 @@ use std::{fs, io};
 use cubewire_codec::entropy::Fingerprint;
 use cubewire_codec::quantize::SmallestThree;
 use cubewire_codec::{QuantizedSnapshot, Sequence, encode_initial, ladder};
-use cubewire_fuzz::{TICKS, exchange, pair, put_message, rungs, send, world};
+use cubewire_fuzz::{TICKS, exchange, exchange_simulated, pair, put_message, rungs, send, world};
 use cubewire_link::PRESETS;
+use cubewire_physics::WorldState;
 use cubewire_protocol::{
     Ack, BaselineChoice, FallbackReason, Feedback, Request, RequestAck, Welcome,
 };
@@ -37,6 +38,11 @@ fn main() -> io::Result<()> {
             write("decode", &format!("{}-{tick}", rung.name), &packets[tick])?;
         }
     }
+    let packets = exchange_simulated().packets;
+    for (tick, packet) in packets.iter().enumerate() {
+        write("simulated", &format!("{tick}"), packet)?;
+    }
+    write("world_state", "initial", &WorldState::initial().to_bytes())?;
     for cubes in [0, 1, 5] {
         let mut initial = Vec::new();
         encode_initial(&world(cubes, 7), &mut initial).expect("the world is finite");
@@ -123,6 +129,7 @@ fn write_exchange(write: &impl Fn(&str, &str, &[u8]) -> io::Result<()>) -> io::R
         }
         let feedback = match tick {
             7 => Feedback::MissingBaseline(Sequence(3)),
+            9 => Feedback::NotSimulated(Sequence(4)),
             _ => Feedback::Ack(Ack {
                 newest: Sequence(tick as u16),
                 earlier: 0b110,

@@ -54,6 +54,7 @@ fn exchange(model: &Arc<TrainedModel>) {
             let references = References {
                 baseline: newest.next(),
                 additional: [newest.next(), newest.next()],
+                ..References::default()
             };
             let (mut packet, mut kept) = (Packet::default(), Baseline::default());
             let kept_too = Some(&mut kept);

@@ -4,10 +4,11 @@ use std::time::Duration;
 
 use cubewire_codec::entropy::Fingerprint;
 use cubewire_codec::ladder::{self, Rung};
+use cubewire_codec::simulation::MAX_SIMULATED_TICKS;
 use cubewire_codec::stages::{Delta, Position, RelativeOrientation, RelativePosition};
 use cubewire_codec::{
-    Baseline, CubeState, Decoder, Encoder, Limits, Packet, QuantizedSnapshot, References, Sequence,
-    Snapshot, Stages,
+    Baseline, CubeState, Decoder, Encoder, Limits, Origin, Packet, QuantizedSnapshot, References,
+    Sequence, Simulated, Simulation, Snapshot, Stages,
 };
 use cubewire_protocol::{BaselineChoice, SnapshotReceiver, SnapshotSender, Welcome};
 use glam::{Quat, Vec3};
@@ -101,6 +102,7 @@ pub fn exchange() -> Exchange {
             let references = References {
                 baseline: before(2),
                 additional: [before(3), before(4)],
+                ..References::default()
             };
             let (mut packet, mut kept) = (Packet::default(), Baseline::default());
             encoder
@@ -116,6 +118,106 @@ pub fn exchange() -> Exchange {
             held.push(kept);
             packets.push(packet.bytes);
         }
+    }
+    Exchange {
+        decoder,
+        held,
+        packets,
+    }
+}
+
+/// An engine that knows what the small world does, but is a little wrong where it starts from a baseline.
+#[derive(Debug)]
+pub struct Engine {
+    predicted: QuantizedSnapshot,
+    /// Packets that have asked for a prediction.
+    pub asked: usize,
+}
+
+impl Default for Engine {
+    fn default() -> Self {
+        Self {
+            predicted: QuantizedSnapshot::new(ladder::SIMULATED.stages.precision()),
+            asked: 0,
+        }
+    }
+}
+
+impl Simulation for Engine {
+    fn predict(
+        &mut self,
+        sequence: Sequence,
+        origin: Origin,
+        baseline: Option<&Baseline>,
+        inputs: &[u8],
+    ) -> Option<&QuantizedSnapshot> {
+        assert!((1..=MAX_SIMULATED_TICKS).contains(&inputs.len()));
+        self.asked += 1;
+        let mut world = world(CUBES, sequence.0);
+        if !origin.is_exact() {
+            assert!(baseline.is_some());
+            for cube in world.cubes.iter_mut().step_by(3) {
+                cube.position.x += 0.01;
+            }
+        }
+        let precision = ladder::SIMULATED.stages.precision();
+        self.predicted.quantize(&world, precision).ok()?;
+        Some(&self.predicted)
+    }
+
+    fn correct(&mut self, _: &Baseline) {}
+
+    fn restore(&mut self, _: Sequence, state: &[u8]) -> bool {
+        !state.is_empty()
+    }
+}
+
+/// The same for the rung that simulates the small world, from origins of every kind in turn.
+pub fn exchange_simulated() -> Exchange {
+    let initial = world(CUBES, 0);
+    let mut encoder = Encoder::new(initial.clone(), Limits::default()).unwrap();
+    let decoder = Decoder::new(initial, Limits::default()).unwrap();
+    let (mut held, mut packets) = (Vec::<Baseline>::new(), Vec::new());
+    let precision = ladder::SIMULATED.stages.precision();
+    let mut engine = Engine::default();
+    for tick in 0..TICKS {
+        let sequence = Sequence(tick);
+        let mut current = QuantizedSnapshot::new(precision);
+        current.quantize(&world(CUBES, tick), precision).unwrap();
+        let before = |ticks: usize| held.iter().rev().nth(ticks - 1);
+        let origin = match tick {
+            0..4 => Origin::Started(tick as u8 + 1),
+            4..6 => Origin::Continued(2),
+            6..8 => Origin::Restored(7),
+            8..10 => Origin::Cold,
+            _ => Origin::Corrected,
+        };
+        let ticks = origin.age().map_or(2, usize::from);
+        let inputs: Vec<u8> = (0..ticks as u8).map(|place| place / 3).collect();
+        let references = References {
+            baseline: before(2),
+            additional: [before(3), before(4)],
+            simulated: Simulated {
+                origin: Some(origin),
+                inputs: &inputs,
+                prediction: engine.predict(sequence, origin, before(2), &inputs),
+                attachment: &[7; 9][..usize::from(tick % 2) * 9],
+            },
+        };
+        let (mut packet, mut kept) = (Packet::default(), Baseline::default());
+        let stages = ladder::SIMULATED.stages;
+        encoder
+            .encode(
+                sequence,
+                stages,
+                &current,
+                references,
+                &mut packet,
+                Some(&mut kept),
+            )
+            .unwrap();
+        held.push(kept);
+        packets.push(packet.bytes);
     }
     Exchange {
         decoder,
@@ -147,7 +249,7 @@ pub fn pair() -> (SnapshotSender, SnapshotReceiver) {
     (sender, receiver)
 }
 
-/// Sends the world of a tick on the last rung of the ladder.
+/// Sends the world of a tick on the rung with the most state.
 pub fn send(sender: &mut SnapshotSender, tick: u64) {
     let stages = ladder::PREDICTED.stages;
     let mut snapshot = QuantizedSnapshot::new(stages.precision());

@@ -6,6 +6,7 @@
 //! decoded itself.
 
 mod exchange;
+mod simulated;
 
 use std::io::{self, Write};
 use std::sync::Arc;

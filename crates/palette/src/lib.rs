@@ -75,6 +75,8 @@ impl Colors {
 pub const fn bit_kind(kind: BitKind) -> Rgb {
     match kind {
         BitKind::Header => Rgb(0x33, 0x22, 0x88),
+        BitKind::Inputs => Rgb(0xAA, 0xDD, 0xAA),
+        BitKind::State => Rgb(0x44, 0x33, 0x22),
         BitKind::Selection => Rgb(0x56, 0xB4, 0xE9),
         BitKind::Interacting => Rgb(0x88, 0x22, 0x55),
         BitKind::Flags => Rgb(0xE6, 0x9F, 0x00),

@@ -1,22 +1,20 @@
-//! Times of a tick, of a clone and of a look back: while most cubes rest, and with a ball of cubes.
+//! Times of a tick, and of what else is done with worlds: while most cubes rest, and with a ball of cubes.
 //!
 //! ```sh
 //! cargo bench -p cubewire-physics
 //! ```
 //!
-//! On one of two virtual processors, medians:
-//!
-//! | | 7 cubes awake | 65 cubes awake |
-//! |---|---:|---:|
-//! | a tick | 0.09 ms | 1.07 ms |
-//! | a clone | 0.55 ms | 0.80 ms |
-//! | the world of six ticks ago, from the checkpoint before it | 0.75 ms | 2.72 ms |
+//! README.md, in the folder of this crate, has the results.
 
 use std::hint::black_box;
 
 use criterion::{BatchSize, Criterion, criterion_group, criterion_main};
-use cubewire_physics::{Input, Timeline, World};
+use cubewire_codec::{QuantizedSnapshot, ladder};
+use cubewire_physics::{Input, World, WorldState};
 use cubewire_scene::Keys;
+
+/// Ticks over which a world is predicted.
+const TICKS: u16 = 6;
 
 /// Rolls to and fro, gathering or not.
 fn input(tick: u64, gather: bool) -> Input {
@@ -29,41 +27,112 @@ fn input(tick: u64, gather: bool) -> Input {
         ..Keys::default()
     };
     Input {
-        resets: false,
         keys,
+        ..Input::default()
     }
 }
 
-fn ticks(criterion: &mut Criterion) {
+fn quantized(world: &World) -> QuantizedSnapshot {
+    let mut snapshot = QuantizedSnapshot::new(ladder::PREDICTED.stages.precision());
+    world
+        .quantize_into(&mut snapshot)
+        .expect("every number is finite");
+    snapshot
+}
+
+/// Memory of this process, where the system tells it in a file.
+fn resident_bytes() -> Option<usize> {
+    let pages = std::fs::read_to_string("/proc/self/statm").ok()?;
+    let pages: usize = pages.split(' ').nth(1)?.parse().ok()?;
+    Some(pages * 4096)
+}
+
+fn benches(criterion: &mut Criterion) {
     for (name, gather) in [("rolling", false), ("ball", true)] {
-        let mut timeline = Timeline::new(0, World::new());
+        let mut world = World::new();
+        let mut earlier = quantized(&world);
         for tick in 0..600 {
-            timeline.advance(input(tick, gather));
-            timeline.forget_before(timeline.tick().saturating_sub(8));
+            world.advance(input(tick, gather));
+            if tick + u64::from(TICKS) == 599 {
+                earlier = quantized(&world);
+            }
         }
-        let world = timeline.newest();
+        let snapshot = quantized(&world);
+        let state = world.state();
+        let bytes = state.to_bytes();
+        assert_eq!(WorldState::from_bytes(&bytes), Ok(state.clone()));
         let awake = world.at_rest().iter().filter(|&&rests| !rests).count();
-        println!("{name}: {awake} cubes are awake");
+        println!(
+            "{name}: {awake} cubes are awake, the state takes {} bytes",
+            bytes.len()
+        );
+
+        if let Some(before) = resident_bytes() {
+            let clones = vec![world.clone(); 20];
+            let after = resident_bytes().unwrap_or(before);
+            println!("{name}: a clone takes {} KB", (after - before) / 20_000);
+            drop(clones);
+        }
+
         let mut group = criterion.benchmark_group(name);
-        group.bench_function("tick", |bencher| {
+        let mut step = |what: &str, world: &World, warms: bool| {
+            group.bench_function(what, |bencher| {
+                bencher.iter_batched_ref(
+                    || {
+                        // The first tick of a clone also allocates its working memory.
+                        let mut world = world.clone();
+                        if warms {
+                            world.advance(input(600, gather));
+                        }
+                        world
+                    },
+                    |world| world.advance(input(601, gather)),
+                    BatchSize::LargeInput,
+                );
+            });
+        };
+        step("tick", &world, true);
+        step("first tick of a clone", &world, false);
+        step(
+            "first tick after a rebuild",
+            &World::restored(&state),
+            false,
+        );
+        group.bench_function("clone", |bencher| bencher.iter(|| black_box(world.clone())));
+        group.bench_function("rebuild", |bencher| {
+            bencher.iter_batched_ref(|| world.clone(), World::rebuild, BatchSize::LargeInput);
+        });
+        group.bench_function("state", |bencher| bencher.iter(|| black_box(world.state())));
+        group.bench_function("to_bytes", |bencher| {
+            bencher.iter(|| black_box(state.to_bytes()));
+        });
+        group.bench_function("from_bytes", |bencher| {
+            bencher.iter(|| black_box(WorldState::from_bytes(&bytes)));
+        });
+        group.bench_function("restored", |bencher| {
+            bencher.iter(|| black_box(World::restored(&state)));
+        });
+        group.bench_function("cold", |bencher| {
+            bencher.iter(|| black_box(World::cold(&snapshot, Some((&earlier, TICKS)), 600)));
+        });
+        let mut predicted = World::cold(&earlier, None, 600 - u64::from(TICKS));
+        for tick in 600 - u64::from(TICKS)..600 {
+            predicted.advance(input(tick, gather));
+        }
+        group.bench_function("correct", |bencher| {
             bencher.iter_batched_ref(
-                || {
-                    // The first tick of a clone also allocates its working memory.
-                    let mut world = world.clone();
-                    world.advance(input(600, gather));
-                    world
-                },
-                |world| world.advance(input(601, gather)),
+                || predicted.clone(),
+                |world| world.correct(&snapshot, TICKS),
                 BatchSize::LargeInput,
             );
         });
-        group.bench_function("clone", |bencher| bencher.iter(|| black_box(world.clone())));
-        group.bench_function("world of six ticks ago", |bencher| {
-            bencher.iter(|| black_box(timeline.at(594)));
+        let mut into = quantized(&world);
+        group.bench_function("quantize_into", |bencher| {
+            bencher.iter(|| world.quantize_into(&mut into));
         });
         group.finish();
     }
 }
 
-criterion_group!(benches, ticks);
-criterion_main!(benches);
+criterion_group!(all, benches);
+criterion_main!(all);

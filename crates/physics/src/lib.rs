@@ -26,18 +26,26 @@
 //! assert_eq!(world.snapshot(), clone.snapshot());
 //! ```
 
+mod crowd;
 mod forces;
 mod hash;
+mod input;
+mod prediction;
+mod rebuild;
 mod solids;
+mod state;
 mod step;
-mod timeline;
 mod world;
+mod worlds;
 
+pub use crowd::is_crowded;
 pub use hash::state_hash;
+pub use input::Input;
 pub use solids::{LOOK_AHEAD, Solid, initial_snapshot, set_rest_thresholds, solids};
+pub use state::{MAX_STATE_BYTES, WorldState, WorldStateError};
 pub use step::{SceneState, Sets};
-pub use timeline::{CHECKPOINT_TICKS, Timeline};
-pub use world::{Input, World};
+pub use world::World;
+pub use worlds::{MAX_CORRECTED, MAX_PAST, SimulatedWorlds};
 
 /// The version of Rapier that the crate's interface is made of.
 pub use rapier3d;

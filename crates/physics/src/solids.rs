@@ -1,9 +1,16 @@
 //! What the scene is made of: the floor, the walls, the ceiling and the cubes.
 
 use cubewire_codec::{CubeState, Snapshot};
-use cubewire_scene::{self as scene, CEILING, CUBES, PLAYER, TICKS_PER_SECOND, WALL};
+use cubewire_scene::{
+    self as scene, CEILING, CUBES, DENSITY, FRICTION, PLAYER, TICKS_PER_SECOND, WALL,
+};
 use glam::Vec3;
-use rapier3d::prelude::{IntegrationParameters, RigidBody};
+use rapier3d::prelude::{
+    Collider, ColliderBuilder, IntegrationParameters, Pose, RigidBody, RigidBodyBuilder,
+    SharedShape,
+};
+
+use crate::state::BodyState;
 
 /// The player is as heavy as fifty cubes and lands on them: with Rapier's default of four iterations it presses
 /// them into the floor.
@@ -68,6 +75,33 @@ fn walls() -> [(Vec3, Vec3); 5] {
             Vec3::new(wide, wide, half),
         ),
     ]
+}
+
+/// The shape of a part of the scene.
+pub(crate) fn collider(solid: Solid) -> Collider {
+    let builder = match solid {
+        Solid::Floor => ColliderBuilder::new(SharedShape::halfspace(Vec3::Z)),
+        Solid::Wall { centre, half } => {
+            ColliderBuilder::cuboid(half.x, half.y, half.z).translation(centre)
+        }
+        Solid::Cube { half, .. } => ColliderBuilder::cuboid(half, half, half).density(DENSITY),
+    };
+    builder.friction(FRICTION).restitution(0.0).build()
+}
+
+/// The body of a cube, to be inserted.
+pub(crate) fn body(state: &BodyState) -> RigidBody {
+    let mut body = RigidBodyBuilder::dynamic()
+        .pose(Pose::from_parts(state.position, state.orientation))
+        .linvel(state.linear_velocity)
+        .angvel(state.angular_velocity)
+        .soft_ccd_prediction(LOOK_AHEAD)
+        .build();
+    set_rest_thresholds(&mut body);
+    let activation = body.activation_mut();
+    activation.sleeping = state.sleeping;
+    activation.time_since_can_sleep = state.seconds_still;
+    body
 }
 
 /// How Rapier integrates the scene: one tick a step.

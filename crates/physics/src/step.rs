@@ -8,8 +8,10 @@ use rapier3d::prelude::{
     MultibodyJointSet, NarrowPhase, PhysicsPipeline, RigidBodyHandle, RigidBodySet,
 };
 
+use crate::Input;
 use crate::forces::apply_forces;
 use crate::solids::parameters;
+use crate::state::{BodyState, WorldState};
 
 /// Rapier's sets, borrowed for a tick.
 #[expect(missing_debug_implementations, reason = "Rapier's sets have none")]
@@ -42,8 +44,10 @@ pub struct SceneState {
     /// Cube by the index part of its body's handle.
     cubes: Vec<Option<u16>>,
     ticks: u64,
-    interaction: Interaction,
-    at_rest: Vec<bool>,
+    pub(crate) interaction: Interaction,
+    pub(crate) at_rest: Vec<bool>,
+    /// Whether no tick was simulated since the sets were built from a state.
+    pub(crate) is_restored: bool,
 }
 
 impl SceneState {
@@ -53,6 +57,14 @@ impl SceneState {
     /// If there is not one body for each cube.
     #[must_use]
     pub fn new(handles: Vec<RigidBodyHandle>) -> Self {
+        Self {
+            is_restored: false,
+            ..Self::restored(handles, &WorldState::initial())
+        }
+    }
+
+    /// The state of a world, with the cubes' bodies by index.
+    pub(crate) fn restored(handles: Vec<RigidBodyHandle>, state: &WorldState) -> Self {
         assert_eq!(handles.len(), CUBES, "one body for each cube");
         let mut cubes = Vec::new();
         for (cube, handle) in (0..).zip(&handles) {
@@ -60,13 +72,50 @@ impl SceneState {
             cubes.resize(cubes.len().max(index + 1), None);
             cubes[index] = Some(cube);
         }
+        let bodies = state.bodies.iter();
         Self {
             handles,
             cubes,
-            ticks: 0,
-            interaction: Interaction::new(CUBES),
-            at_rest: vec![false; CUBES],
+            ticks: state.ticks,
+            interaction: Interaction::restored(
+                bodies.clone().map(|body| body.interacting).collect(),
+                bodies.clone().map(|body| body.rest_ticks).collect(),
+            ),
+            at_rest: bodies.map(|body| body.sleeping).collect(),
+            is_restored: true,
         }
+    }
+
+    /// The exact state after the last tick.
+    ///
+    /// # Panics
+    /// If a cube has no body in `bodies`.
+    #[must_use]
+    pub fn state(&self, bodies: &RigidBodySet) -> WorldState {
+        let cubes = self.handles.iter().enumerate().map(|(cube, &handle)| {
+            let body = &bodies[handle];
+            // A sleeping body keeps the velocity that it had when it fell asleep.
+            let moving = !body.is_sleeping();
+            BodyState {
+                position: body.translation(),
+                orientation: *body.rotation(),
+                linear_velocity: if moving { body.linvel() } else { Vec3::ZERO },
+                angular_velocity: if moving { body.angvel() } else { Vec3::ZERO },
+                sleeping: body.is_sleeping(),
+                seconds_still: body.activation().time_since_can_sleep,
+                interacting: self.interaction.interacting()[cube],
+                rest_ticks: self.interaction.rest_ticks()[cube],
+            }
+        });
+        WorldState {
+            ticks: self.ticks,
+            bodies: cubes.collect(),
+        }
+    }
+
+    /// The cube of a body.
+    pub(crate) fn cube(&self, body: RigidBodyHandle) -> Option<usize> {
+        cube_of(&self.cubes, body).map(usize::from)
     }
 
     /// The bodies of the cubes, by index.
@@ -109,11 +158,31 @@ impl SceneState {
 }
 
 impl Sets<'_> {
+    /// Simulates one tick, after a [rebuild](Self::rebuild) if the input has one.
+    ///
+    /// A reset is left to the caller, who also has what belongs to the bodies elsewhere.
+    pub fn advance(&mut self, scene: &mut SceneState, input: Input) {
+        if input.rebuilds {
+            self.rebuild(scene);
+        }
+        self.step(scene, input.keys);
+    }
+
     /// Simulates one tick with the keys that are held during it.
     pub fn step(&mut self, scene: &mut SceneState, keys: Keys) {
+        if scene.is_restored {
+            self.wake_touched(scene);
+        }
         apply_forces(self.bodies, &scene.handles, scene.ticks, keys);
+        self.step_engine(Vec3::NEG_Z * GRAVITY);
+        scene.ticks += 1;
+        self.limit_speeds(scene);
+        self.spread_interaction(scene);
+    }
+
+    pub(crate) fn step_engine(&mut self, gravity: Vec3) {
         self.pipeline.step(
-            Vec3::NEG_Z * GRAVITY,
+            gravity,
             &parameters(),
             self.islands,
             self.broad_phase,
@@ -126,9 +195,6 @@ impl Sets<'_> {
             &(),
             &(),
         );
-        scene.ticks += 1;
-        self.limit_speeds(scene);
-        self.spread_interaction(scene);
     }
 
     /// Rapier enforces neither limit exactly: the solver runs after its linear cap, and angular velocity has no cap.
@@ -155,11 +221,8 @@ impl Sets<'_> {
             at_rest,
             ..
         } = scene;
-        let cube = |collider: ColliderHandle| {
-            let body = self.colliders.get(collider)?.parent()?;
-            let (index, _) = body.into_raw_parts();
-            cubes.get(index as usize).copied().flatten()
-        };
+        let cube =
+            |collider: ColliderHandle| cube_of(cubes, self.colliders.get(collider)?.parent()?);
         let contacts = self
             .narrow_phase
             .contact_pairs()
@@ -167,4 +230,10 @@ impl Sets<'_> {
             .filter_map(|pair| Some((cube(pair.collider1)?, cube(pair.collider2)?)));
         interaction.step(contacts, at_rest);
     }
+}
+
+/// The cube of a body, from the cubes by the index part of handles.
+fn cube_of(cubes: &[Option<u16>], body: RigidBodyHandle) -> Option<u16> {
+    let (index, _) = body.into_raw_parts();
+    cubes.get(index as usize).copied().flatten()
 }

@@ -3,33 +3,24 @@
 use std::fmt;
 
 use cubewire_codec::Snapshot;
-use cubewire_scene::{DENSITY, FRICTION, Keys};
-use glam::Vec3;
+use cubewire_scene::Keys;
 use rapier3d::prelude::{
-    CCDSolver, ColliderBuilder, ColliderSet, DefaultBroadPhase, ImpulseJointSet, IslandManager,
-    MultibodyJointSet, NarrowPhase, PhysicsPipeline, RigidBodyBuilder, RigidBodyHandle,
-    RigidBodySet, SharedShape,
+    CCDSolver, ColliderSet, DefaultBroadPhase, ImpulseJointSet, IslandManager, MultibodyJointSet,
+    NarrowPhase, PhysicsPipeline, RigidBodyHandle, RigidBodySet,
 };
 
-use crate::solids::{LOOK_AHEAD, Solid, set_rest_thresholds, solids};
+use crate::Input;
+use crate::solids::{self, Solid};
+use crate::state::WorldState;
 use crate::step::{SceneState, Sets};
-
-/// What moves a world in one tick.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub struct Input {
-    /// Whether the scene starts anew before the tick.
-    pub resets: bool,
-    /// The keys that are held during the tick.
-    pub keys: Keys,
-}
 
 /// The whole scene. A clone goes on exactly as the original does.
 pub struct World {
-    scene: SceneState,
+    pub(crate) scene: SceneState,
     islands: IslandManager,
     broad_phase: DefaultBroadPhase,
     narrow_phase: NarrowPhase,
-    bodies: RigidBodySet,
+    pub(crate) bodies: RigidBodySet,
     colliders: ColliderSet,
     impulse_joints: ImpulseJointSet,
     multibody_joints: MultibodyJointSet,
@@ -41,27 +32,14 @@ impl World {
     /// The world before its first tick.
     #[must_use]
     pub fn new() -> Self {
-        let mut bodies = RigidBodySet::new();
+        let state = WorldState::initial();
+        let mut bodies = RigidBodySet::with_capacity(state.bodies.len());
         let mut colliders = ColliderSet::new();
-        let mut handles = Vec::new();
-        for solid in solids() {
-            let collider = match solid {
-                Solid::Floor => ColliderBuilder::new(SharedShape::halfspace(Vec3::Z)),
-                Solid::Wall { centre, half } => {
-                    ColliderBuilder::cuboid(half.x, half.y, half.z).translation(centre)
-                }
-                Solid::Cube { half, .. } => {
-                    ColliderBuilder::cuboid(half, half, half).density(DENSITY)
-                }
-            };
-            let collider = collider.friction(FRICTION).restitution(0.0);
-            if let Solid::Cube { centre, .. } = solid {
-                let mut body = RigidBodyBuilder::dynamic()
-                    .translation(centre)
-                    .soft_ccd_prediction(LOOK_AHEAD)
-                    .build();
-                set_rest_thresholds(&mut body);
-                let body = bodies.insert(body);
+        let mut handles = Vec::with_capacity(state.bodies.len());
+        for solid in solids::solids() {
+            let collider = solids::collider(solid);
+            if let Solid::Cube { cube, .. } = solid {
+                let body = bodies.insert(solids::body(&state.bodies[cube]));
                 colliders.insert_with_parent(collider, body, &mut bodies);
                 handles.push(body);
             } else {
@@ -82,9 +60,45 @@ impl World {
         }
     }
 
+    /// The world that goes on from a state. All that are built from the same state go on alike.
+    #[must_use]
+    pub fn restored(state: &WorldState) -> Self {
+        let mut world = Self::new();
+        let (mut sets, scene) = world.sets();
+        sets.restore(scene, state);
+        world
+    }
+
+    /// The exact state after the last tick.
+    #[must_use]
+    pub fn state(&self) -> WorldState {
+        self.scene.state(&self.bodies)
+    }
+
+    /// Makes this the world that is [restored](Self::restored) from its own [state](Self::state). See
+    /// [`Sets::rebuild`].
+    pub fn rebuild(&mut self) {
+        let (mut sets, scene) = self.sets();
+        sets.rebuild(scene);
+    }
+
     /// Simulates one tick with the keys that are held during it.
     pub fn step(&mut self, keys: Keys) {
-        let mut sets = Sets {
+        let (mut sets, scene) = self.sets();
+        sets.step(scene, keys);
+    }
+
+    /// Simulates one tick, after a reset and a rebuild if the input has them.
+    pub fn advance(&mut self, input: Input) {
+        if input.resets {
+            *self = Self::new();
+        }
+        let (mut sets, scene) = self.sets();
+        sets.advance(scene, input);
+    }
+
+    fn sets(&mut self) -> (Sets<'_>, &mut SceneState) {
+        let sets = Sets {
             islands: &mut self.islands,
             broad_phase: &mut self.broad_phase,
             narrow_phase: &mut self.narrow_phase,
@@ -95,15 +109,7 @@ impl World {
             ccd_solver: &mut self.ccd_solver,
             pipeline: &mut self.pipeline,
         };
-        sets.step(&mut self.scene, keys);
-    }
-
-    /// Simulates one tick, after a reset if the input has one.
-    pub fn advance(&mut self, input: Input) {
-        if input.resets {
-            *self = Self::new();
-        }
-        self.step(input.keys);
+        (sets, &mut self.scene)
     }
 
     /// The bodies.

@@ -7,6 +7,7 @@ use cubewire_codec::Sequence;
 /// ```text
 /// ack               0 | newest 16 | earlier 32
 /// missing baseline  1 | baseline 16
+/// not simulated     2 | packet 16
 /// ```
 ///
 /// The first byte is the kind.
@@ -16,6 +17,8 @@ pub enum Feedback {
     Ack(Ack),
     /// A packet was rejected because the receiver does not hold its baseline.
     MissingBaseline(Sequence),
+    /// A packet was rejected because the receiver simulates something else, or nothing.
+    NotSimulated(Sequence),
 }
 
 /// The newest snapshot that was decoded, and a bit for each of the 32 ticks before it.
@@ -34,7 +37,7 @@ pub enum FeedbackError {
     #[error("the message is empty")]
     Empty,
     /// The kind is unknown.
-    #[error("feedback kind {0} is outside 0..=1")]
+    #[error("feedback kind {0} is outside 0..=2")]
     Kind(u8),
     /// The message is too short or too long.
     #[error("feedback of kind {kind} has {expected} bytes, not {got}")]
@@ -66,6 +69,10 @@ impl Feedback {
                 bytes.push(MISSING);
                 bytes.extend(baseline.0.to_be_bytes());
             }
+            Self::NotSimulated(packet) => {
+                bytes.push(NOT_SIMULATED);
+                bytes.extend(packet.0.to_be_bytes());
+            }
         }
         bytes
     }
@@ -79,6 +86,7 @@ impl Feedback {
             None => return Err(FeedbackError::Empty),
             Some(&ACK) => (ACK_BYTES, ACK),
             Some(&MISSING) => (MISSING_BYTES, MISSING),
+            Some(&NOT_SIMULATED) => (NOT_SIMULATED_BYTES, NOT_SIMULATED),
             Some(&kind) => return Err(FeedbackError::Kind(kind)),
         };
         match *bytes {
@@ -87,6 +95,7 @@ impl Feedback {
                 earlier: u32::from_be_bytes([c, d, e, f]),
             })),
             [MISSING, a, b] => Ok(Self::MissingBaseline(Sequence(u16::from_be_bytes([a, b])))),
+            [NOT_SIMULATED, a, b] => Ok(Self::NotSimulated(Sequence(u16::from_be_bytes([a, b])))),
             _ => Err(FeedbackError::Length {
                 kind,
                 expected,
@@ -100,6 +109,8 @@ const ACK: u8 = 0;
 const ACK_BYTES: usize = 7;
 const MISSING: u8 = 1;
 const MISSING_BYTES: usize = 3;
+const NOT_SIMULATED: u8 = 2;
+const NOT_SIMULATED_BYTES: usize = 3;
 
 #[cfg(test)]
 mod tests {
@@ -115,6 +126,7 @@ mod tests {
         for (feedback, bytes) in [
             (ack, &[0, 0x12, 0x34, 0x80, 0, 0, 1][..]),
             (missing, &[1, 0xFF, 0xFE][..]),
+            (Feedback::NotSimulated(Sequence(0x102)), &[2, 1, 2][..]),
         ] {
             assert_eq!(feedback.encode(), bytes);
             assert_eq!(Feedback::decode(bytes), Ok(feedback));
@@ -124,7 +136,7 @@ mod tests {
     #[test]
     fn anything_else_is_rejected() {
         assert_eq!(Feedback::decode(&[]), Err(FeedbackError::Empty));
-        assert_eq!(Feedback::decode(&[2, 0]), Err(FeedbackError::Kind(2)));
+        assert_eq!(Feedback::decode(&[3, 0]), Err(FeedbackError::Kind(3)));
         let error = Feedback::decode(&[0, 1, 2]).unwrap_err();
         assert_eq!(error.to_string(), "feedback of kind 0 has 7 bytes, not 3");
         assert!(Feedback::decode(&[1, 2, 3, 4]).is_err());

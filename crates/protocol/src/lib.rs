@@ -13,24 +13,29 @@
 //! snapshots when acks stop. A receiver that cannot decode its sender's arithmetic coding asks for another rung:
 //! see [`FallbackReason`]. The caller transfers the bytes.
 
+mod agreement;
 mod backoff;
 mod clock;
 mod delay;
 mod fallback;
 mod feedback;
+mod inputs;
 mod interpolation;
 mod playout;
 mod receiver;
 mod request;
 mod ring;
 mod sender;
+mod state;
 mod welcome;
 
+pub use agreement::{AgreementStatus, MAX_CORRECTED_TICKS, Worlds};
 pub use backoff::{ACK_TIMEOUT_TICKS, MAX_INTERVAL_TICKS, SendBackoff};
 pub use clock::SenderClock;
 pub use delay::{AdaptiveDelay, playout_delay};
 pub use fallback::FallbackReason;
 pub use feedback::{Ack, Feedback, FeedbackError};
+pub use inputs::InputLog;
 pub use interpolation::{Interpolation, MAX_EXTRAPOLATION_SECONDS};
 pub use playout::{Playout, PlayoutBuffer};
 pub use receiver::{Arrival, RECEIVER_RING, Received, SnapshotReceiver};
@@ -39,4 +44,5 @@ pub use ring::BaselineRing;
 pub use sender::{
     BaselineChoice, CANDIDATES, MAX_BASELINE_AGE_TICKS, SendError, Sent, SnapshotSender,
 };
+pub use state::MAX_STATE_BYTES;
 pub use welcome::{PROTOCOL_VERSION, Welcome, WelcomeError};

@@ -4,12 +4,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use cubewire_codec::entropy::{Fingerprint, TrainedModel};
-use cubewire_codec::stages::Velocity;
+use cubewire_codec::stages::{Delta, Velocity};
 use cubewire_codec::{
-    Baseline, DecodeError, Decoder, Header, InitialStateError, Limits, Reference, Snapshot,
+    Baseline, DecodeError, Decoder, Header, InitialStateError, Limits, Reference, Simulated,
+    Simulation, Snapshot,
 };
 
 use crate::fallback::{Fallback, FallbackReason};
+use crate::state::StateAssembly;
 use crate::welcome::MAX_TICK;
 use crate::{Ack, BaselineRing, Feedback, PlayoutBuffer, SenderClock, Welcome};
 
@@ -30,6 +32,8 @@ pub struct SnapshotReceiver {
     far_ahead: u32,
     ack_due: bool,
     missing: Option<Feedback>,
+    simulation: Box<dyn Simulation>,
+    state: StateAssembly,
     /// The sender's.
     fingerprint: Fingerprint,
     fallback: Fallback,
@@ -93,6 +97,8 @@ impl SnapshotReceiver {
             far_ahead: 0,
             ack_due: false,
             missing: None,
+            simulation: Box::new(()),
+            state: StateAssembly::default(),
             fingerprint: welcome.fingerprint,
             fallback: Fallback::new(welcome.fingerprint, Fingerprint::shipped()),
             next: Baseline::default(),
@@ -106,6 +112,25 @@ impl SnapshotReceiver {
         self.fallback = Fallback::new(self.fingerprint, Fingerprint::of(&model));
         self.decoder = self.decoder.with_model(model);
         self
+    }
+
+    /// Simulates the scene, for packets with [`Delta::ArithmeticSimulated`](cubewire_codec::stages::Delta).
+    #[must_use]
+    pub fn with_simulation(mut self, simulation: Box<dyn Simulation>) -> Self {
+        self.simulation = simulation;
+        self
+    }
+
+    /// What the packet that was decoded last says of a simulation, without a prediction.
+    #[must_use]
+    pub fn simulated(&self) -> Simulated<'_> {
+        self.decoder.simulated()
+    }
+
+    /// The engine.
+    #[must_use]
+    pub fn simulation(&self) -> &dyn Simulation {
+        &*self.simulation
     }
 
     /// Why the sender should not use arithmetic coding at `now`, if it should not. Call this regularly: the time that
@@ -136,12 +161,13 @@ impl SnapshotReceiver {
             decoder,
             received,
             next,
+            simulation,
             ..
         } = &mut *self;
         let held = |baseline: cubewire_codec::Sequence| {
             received.get(tick.checked_sub(sequence.ticks_since(baseline).into())?)
         };
-        let decoded = decoder.decode(bytes, held, next);
+        let decoded = decoder.decode_simulated(bytes, held, &mut **simulation, next);
         // None if the packet has those of a baseline that is not held.
         let stages = match header.reference {
             Reference::Initial { stages } => Some(stages),
@@ -155,6 +181,10 @@ impl SnapshotReceiver {
         };
         let is_arithmetic = stages.is_some_and(|stages| stages.delta.is_arithmetic());
         if let Err(error) = decoded {
+            if matches!(error, DecodeError::Simulation(_)) {
+                self.missing = Some(Feedback::NotSimulated(sequence));
+                return Err(error);
+            }
             // The states of the two sides differ: the sender must not use this baseline again.
             let differs = matches!(
                 error,
@@ -172,6 +202,12 @@ impl SnapshotReceiver {
                 self.fallback.on_failed(now, tick);
             }
             return Err(error);
+        }
+        if stages.is_some_and(|stages| stages.delta == Delta::ArithmeticSimulated) {
+            self.simulation.correct(&self.next);
+            if let Some((sequence, state)) = self.state.add(self.decoder.simulated().attachment) {
+                self.simulation.restore(sequence, &state);
+            }
         }
         if is_arithmetic {
             self.fallback.on_decoded(now, tick, named.is_some());

@@ -7,10 +7,11 @@ use std::sync::Arc;
 use cubewire_codec::entropy::TrainedModel;
 use cubewire_codec::{
     Baseline, BitLedger, CurrentSnapshot, EncodeError, Encoder, Header, InitialStateError, Limits,
-    Packet, Reference, References, Sequence, Snapshot, Stages,
+    Origin, Packet, Reference, References, Sequence, Simulation, Snapshot, Stages, stages::Delta,
 };
 
-use crate::{Ack, BaselineRing, Feedback, FeedbackError};
+use crate::agreement::{Agreement, Held};
+use crate::{Ack, AgreementStatus, BaselineRing, Feedback, FeedbackError, InputLog, Worlds};
 
 /// Maximum age of a baseline; after a longer gap in the acks, packets are relative to the initial
 /// state. Just above four seconds at 60 Hz.
@@ -44,6 +45,7 @@ pub struct SnapshotSender {
     /// A packet and its baseline that may turn out to be smaller.
     candidate: (Packet, Baseline),
     missing_baselines: u64,
+    agreement: Agreement,
 }
 
 /// A snapshot that was sent.
@@ -98,6 +100,7 @@ impl SnapshotSender {
             packet: Packet::default(),
             candidate: (Packet::default(), Baseline::default()),
             missing_baselines: 0,
+            agreement: Agreement::new(),
         })
     }
 
@@ -105,6 +108,13 @@ impl SnapshotSender {
     #[must_use]
     pub fn with_model(mut self, model: Arc<TrainedModel>) -> Self {
         self.encoder = self.encoder.with_model(model);
+        self
+    }
+
+    /// Uses an engine for [`Worlds::Corrected`]. The receiver must have one, too, that computes the same.
+    #[must_use]
+    pub fn with_simulation(mut self, simulation: Box<dyn Simulation>) -> Self {
+        self.agreement.set_simulation(simulation);
         self
     }
 
@@ -122,6 +132,22 @@ impl SnapshotSender {
         snapshot: impl Into<CurrentSnapshot<'s>>,
         choice: BaselineChoice,
     ) -> Result<Sent, SendError> {
+        self.send_simulated(tick, stages, snapshot, choice, None)
+    }
+
+    /// The same for a receiver that simulates the scene: `moved` are its worlds, and what moved the scene up to `tick`.
+    /// Only stages with [`Delta::ArithmeticSimulated`] use it; their baseline is always the newest.
+    ///
+    /// # Errors
+    /// As [`send`](Self::send).
+    pub fn send_simulated<'s>(
+        &mut self,
+        tick: u64,
+        stages: Stages,
+        snapshot: impl Into<CurrentSnapshot<'s>>,
+        choice: BaselineChoice,
+        moved: Option<(Worlds, &InputLog)>,
+    ) -> Result<Sent, SendError> {
         if let Some(newest) = self.newest_sent
             && tick <= newest
         {
@@ -131,16 +157,23 @@ impl SnapshotSender {
         let snapshot = snapshot.into();
         let mut kept = self.sent.take_slot(tick);
         let mut baseline = self.newest_acked();
+        let is_simulated = stages.delta == Delta::ArithmeticSimulated;
+        let origin = self.choose_origin(tick, baseline, moved.filter(|_| is_simulated));
+        let mut references = references(&self.sent, &self.acked, baseline);
+        references.simulated = self
+            .agreement
+            .simulate(sequence(tick), origin, references.baseline);
         let header = self.encoder.encode(
             sequence(tick),
             stages,
             snapshot,
-            references(&self.sent, &self.acked, baseline),
+            references,
             &mut self.packet,
             Some(&mut kept),
         )?;
+        self.agreement.sent(&kept);
         let mut sent = Sent { header, baseline };
-        if choice == BaselineChoice::Smallest && stages.uses_baseline() {
+        if choice == BaselineChoice::Smallest && stages.uses_baseline() && !is_simulated {
             for place in 1..CANDIDATES.min(self.acked.len()) {
                 baseline = Some(self.acked[self.acked.len() - 1 - place]);
                 let (packet, candidate) = &mut self.candidate;
@@ -148,7 +181,7 @@ impl SnapshotSender {
                     sequence(tick),
                     stages,
                     snapshot,
-                    references(&self.sent, &self.acked, baseline),
+                    self::references(&self.sent, &self.acked, baseline),
                     packet,
                     Some(candidate),
                 )?;
@@ -162,6 +195,60 @@ impl SnapshotSender {
         self.sent.insert(tick, kept);
         self.newest_sent = Some(tick);
         Ok(sent)
+    }
+
+    fn choose_origin(
+        &mut self,
+        tick: u64,
+        baseline: Option<u64>,
+        moved: Option<(Worlds, &InputLog)>,
+    ) -> Option<Origin> {
+        let held = Held {
+            sent: &self.sent,
+            acked: &self.acked,
+            baseline,
+        };
+        let moved = moved.filter(|(_, log)| log.tick() == tick);
+        self.agreement.choose(&held, moved)
+    }
+
+    /// Whether the receiver needs a state of the scene. [`offer_state`](Self::offer_state) gives it one.
+    #[must_use]
+    pub const fn wants_state(&self) -> bool {
+        self.agreement.wants_state()
+    }
+
+    /// Sends the state of the scene after `tick`, in pieces with the packets to come, if it is wanted. The scene must go
+    /// on as a world does that is restored from it, and the bytes must be such as the receiver's engine reads.
+    ///
+    /// # Panics
+    /// If the state is empty or longer than [`MAX_STATE_BYTES`](crate::MAX_STATE_BYTES).
+    pub fn offer_state(&mut self, tick: u64, state: &Arc<[u8]>) {
+        self.agreement.offer(tick, state);
+    }
+
+    /// How the two ends agree about the scene.
+    #[must_use]
+    pub const fn agreement(&self) -> AgreementStatus {
+        self.agreement.status()
+    }
+
+    /// How many pieces of a state the receiver is known to have, of how many, while one is sent.
+    #[must_use]
+    pub fn state_progress(&self) -> Option<(usize, usize)> {
+        self.agreement.state_progress()
+    }
+
+    /// The engine for [`Worlds::Corrected`].
+    #[must_use]
+    pub fn simulation(&self) -> &dyn Simulation {
+        self.agreement.simulation()
+    }
+
+    /// How often the receiver has reported that it simulates something else.
+    #[must_use]
+    pub const fn disagreements(&self) -> u64 {
+        self.agreement.failures()
     }
 
     /// Whether the ledgers of the packets to come list every item: see [`BitLedger::itemized`]. At first they
@@ -202,6 +289,11 @@ impl SnapshotSender {
                 self.missing_baselines += 1;
                 let newest_discarded = self.tick_of(baseline).unwrap_or(u64::MAX - 1);
                 self.discard_acks(newest_discarded + 1);
+            }
+            Feedback::NotSimulated(number) => {
+                if let Some((tick, newest)) = self.tick_of(number).zip(self.newest_sent) {
+                    self.agreement.on_failure(tick, newest);
+                }
             }
         }
         Ok(feedback)
@@ -251,6 +343,7 @@ impl SnapshotSender {
                 && let Err(place) = self.acked.binary_search(&tick)
             {
                 self.acked.insert(place, tick);
+                self.agreement.on_ack(tick);
             }
         }
     }
@@ -291,6 +384,7 @@ fn references<'s>(
     References {
         baseline: held(baseline),
         additional: before(acked, baseline.unwrap_or(0)).map(held),
+        ..References::default()
     }
 }
 

@@ -34,6 +34,29 @@ impl Interaction {
         }
     }
 
+    /// The state in which some cubes are interacting and have rested for some ticks, by index: it goes on as
+    /// the one that they were read from. The player is interacting in any case.
+    ///
+    /// # Panics
+    /// If the number of cubes is outside 1..=65 536, or differs between the two.
+    #[must_use]
+    pub fn restored(mut interacting: Vec<bool>, rest_ticks: Vec<u16>) -> Self {
+        let new = Self::new(interacting.len());
+        assert_eq!(interacting.len(), rest_ticks.len(), "one count per cube");
+        interacting[PLAYER] = true;
+        Self {
+            interacting,
+            rest_ticks,
+            ..new
+        }
+    }
+
+    /// Ticks for which each cube has rested, by index; they stop at 65 535.
+    #[must_use]
+    pub fn rest_ticks(&self) -> &[u16] {
+        &self.rest_ticks
+    }
+
     /// Whether each cube is interacting, by index.
     #[must_use]
     pub fn interacting(&self) -> &[bool] {
@@ -142,6 +165,31 @@ mod tests {
         assert!(!interaction.interacting()[2]);
         interaction.step([(1, 2)], &[false, false, true, false, false]);
         assert!(interaction.interacting()[2]);
+    }
+
+    #[test]
+    fn a_restored_state_goes_on_as_the_original_does() {
+        let mut original = Interaction::new(5);
+        let rests = [false, true, false, true, false];
+        original.step([(0, 1), (1, 2)], &rests);
+        for _ in 0..60 {
+            original.step([], &rests);
+        }
+        let (interacting, rest_ticks) = (original.interacting(), original.rest_ticks());
+        let mut restored = Interaction::restored(interacting.to_vec(), rest_ticks.to_vec());
+        for tick in 0..60 {
+            assert_eq!(restored.interacting(), original.interacting(), "{tick}");
+            assert_eq!(restored.rest_ticks(), original.rest_ticks(), "{tick}");
+            original.step([(2, 4)], &rests);
+            restored.step([(2, 4)], &rests);
+        }
+        assert!(!restored.interacting()[1]);
+    }
+
+    #[test]
+    fn a_restored_player_is_interacting() {
+        let restored = Interaction::restored(vec![false; 5], vec![0; 5]);
+        assert!(restored.interacting()[PLAYER]);
     }
 
     #[test]

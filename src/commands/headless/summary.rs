@@ -58,6 +58,8 @@ pub struct Summary {
     pub wire: Rate,
     /// Packets a second, fragments counted one by one.
     pub packets_per_second: f64,
+    /// What states of the scene for the receiver take of both.
+    pub states_kbps: f64,
     /// Our acks, in wire accounting.
     pub acks_kbps: f64,
     /// The transport's own acks, in wire accounting.
@@ -132,6 +134,7 @@ impl PlayTotals {
             article: rate(Accounting::Article),
             wire: rate(Accounting::Wire),
             packets_per_second: sums.packets_per_second(),
+            states_kbps: sums.kbps_of((sums.ledger.kind(BitKind::State) / 8.0) as usize),
             acks_kbps: sums.kbps_of(sums.traffic.ack_bytes),
             transport_acks_kbps: sums.kbps_of(sums.traffic.transport_ack_bytes),
             changed_cubes: sums.per_snapshot(sums.changed_cubes as f64),
@@ -168,6 +171,9 @@ impl Summary {
                 "  {name:<9}{:>10.1} kbps mean {:>10.1} kbps in the busiest second",
                 rate.mean_kbps, rate.peak_kbps
             )?;
+        }
+        if self.states_kbps > 0.0 {
+            writeln!(out, "  states   {:>10.1} kbps of these", self.states_kbps)?;
         }
         writeln!(
             out,

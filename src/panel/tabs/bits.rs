@@ -88,6 +88,10 @@ fn legend(ui: &mut egui::Ui, totals: &Totals) {
     let legend = egui::Grid::new("bit_kinds").num_columns(4);
     legend.min_col_width(0.0).show(ui, |ui| {
         for kind in BitKind::ALL {
+            // Only packets for a receiver that simulates have these.
+            if matches!(kind, BitKind::Inputs | BitKind::State) && totals.ledger.kind(kind) == 0.0 {
+                continue;
+            }
             let side = ui.text_style_height(&egui::TextStyle::Body) * 0.7;
             let (rect, _) = ui.allocate_exact_size(egui::vec2(side, side), egui::Sense::hover());
             ui.painter()

@@ -6,7 +6,7 @@ use bevy_egui::egui::{
     self, Align2, Color32, Rect, Sense, StrokeKind, TextStyle, WidgetInfo, WidgetType, pos2, vec2,
 };
 use cubewire_codec::Stages;
-use cubewire_codec::ladder::{AFFINE, LADDER, Rung, rung_of};
+use cubewire_codec::ladder::{AFFINE, LADDER, Rung, SIMULATED, rung_of};
 
 use super::axis::Axis;
 use crate::controls::RUNG_KEYS;
@@ -66,7 +66,7 @@ pub(in crate::panel) fn draw(
     tick: Option<u64>,
 ) {
     let columns = Columns::of(ui.available_rect_before_wrap());
-    let rows = LADDER.len() + 5;
+    let rows = LADDER.len() + 6;
     let height = (ui.available_height() - AFFINE_GAP) / rows as f32;
     let height = height.clamp(*ROW_HEIGHT.start(), *ROW_HEIGHT.end());
     header(ui, &columns, sender, shadow.is_some());
@@ -92,7 +92,8 @@ pub(in crate::panel) fn draw(
         return;
     };
     columns.axis().target(ui, top, rungs_end);
-    if let Some(rung) = rung_of(sender.stages) {
+    // The top rung has figures of its own below.
+    if let Some(rung) = rung_of(sender.stages).filter(|rung| *rung != SIMULATED) {
         ui.label(rung.summary);
     }
     if let Some(age) = tick.and_then(|tick| shadow.age_ticks(tick)) {
@@ -287,7 +288,7 @@ impl Look {
 }
 
 /// Logical points: all rungs are visible in a window of 1280 × 720.
-const ROW_HEIGHT: RangeInclusive<f32> = 20.0..=28.0;
+const ROW_HEIGHT: RangeInclusive<f32> = 18.0..=28.0;
 
 /// Logical points between the ladder and the rung that is not part of it.
 const AFFINE_GAP: f32 = 3.0;

@@ -61,7 +61,10 @@ fn a_stage_is_switched_by_a_click_and_an_illegal_one_is_disabled() {
 fn the_bits_tab_names_every_kind_and_both_accountings() {
     let harness = harness(Tab::Bits);
     for kind in cubewire_codec::BitKind::ALL {
-        assert!(harness.query_by_label(kind.name()).is_some(), "{kind}");
+        // No packet has them here.
+        let is_simulated = matches!(kind.name(), "inputs" | "state");
+        let is_there = harness.query_by_label(kind.name()).is_some();
+        assert_eq!(is_there, !is_simulated, "{kind}");
     }
     for name in [
         "snapshots, article accounting",
@@ -220,4 +223,54 @@ fn the_keys_tab_lists_every_key_and_sets_theme_and_size() {
     harness.get_by_label("+").click();
     harness.run_steps(3);
     assert!(harness.ctx.zoom_factor() > before);
+}
+
+/// The panel of a lane on the top rung.
+fn simulated(tab: Tab, simulation: LaneSimulation) -> Harness<'static, Panel> {
+    let mut panel = panel(tab);
+    panel.settings.sender.stages = ladder::SIMULATED.stages;
+    panel.simulation = Some(simulation);
+    panel.shadow = Some(ShadowLadder::of_bytes(60, |place, _| 2_000 - 100 * place));
+    panel.tick = Some(60);
+    open(panel)
+}
+
+#[test]
+fn the_top_rung_says_whether_both_ends_agree_within_the_page() {
+    let (mut agreeing, mut sending) = (LaneSimulation::default(), LaneSimulation::default());
+    agreeing.tick = 800;
+    agreeing.agreement = AgreementStatus::Exact { since: 200 };
+    sending.state_progress = Some((8, 21));
+    for (simulation, text) in [
+        (agreeing, "Agreeing for 10.0 s · 0 cubes corrected"),
+        (sending, "sending a state: 8 of 21 pieces"),
+        (LaneSimulation::default(), "Predicted: waiting for a state"),
+    ] {
+        for tab in [Tab::Ladder, Tab::Stages] {
+            let harness = simulated(tab, simulation.clone());
+            assert!(harness.query_by_label_contains(text).is_some(), "{text}");
+            let bottom = harness.get_by_label("nudge").rect().max.y;
+            let toolbar = harness.get_by_label_contains("Pause").rect().min.y;
+            assert!(bottom <= toolbar, "{tab:?}: {bottom}, {toolbar}");
+            let panel = harness.state();
+            assert_eq!(panel.drawn.inset.right, panel.state.width);
+        }
+    }
+    let harness = harness(Tab::Ladder);
+    assert!(harness.query_by_label("nudge").is_none());
+}
+
+#[test]
+fn the_top_rung_is_nudged_switched_and_shown_with_ghosts_by_a_click() {
+    let mut harness = simulated(Tab::Ladder, LaneSimulation::default());
+    click(&mut harness, "nudge");
+    harness.get_by_label_contains("ghosts").click();
+    harness.run();
+    assert_eq!(harness.state().nudges, 1);
+    assert_eq!(harness.state().actions, [Action::Ghosts]);
+    click(&mut harness, "corrected");
+    let sender = harness.state().settings.sender;
+    assert_eq!(sender.worlds, Worlds::Corrected);
+    let nudge = harness.get_by_label("nudge");
+    assert!(nudge.accesskit_node().is_disabled());
 }

@@ -6,7 +6,9 @@ use cubewire_scene::Keys;
 use super::{HASH_EVERY, ReplayCheck, check};
 use crate::recording::{Key, Recorded, Script, Step};
 use crate::replication::{LaneSettings, LaneSettingsQueryReadOnly};
-use crate::simulation::{CubeWorld, HeldKeys, ResetSimulation, SimulationSystems, state_hash};
+use crate::simulation::{
+    CubeWorld, HeldKeys, RebuildSimulation, ResetSimulation, SimulationSystems, state_hash,
+};
 use crate::view::{Half, Side};
 
 /// Updates the [`InputLog`], and the [`ReplayCheck`] if that resource exists.
@@ -152,6 +154,7 @@ fn note_input(
     held: Res<HeldKeys>,
     lanes: Query<(&Side, LaneSettingsQueryReadOnly)>,
     mut resets: MessageReader<ResetSimulation>,
+    mut rebuilds: MessageReader<RebuildSimulation>,
     mut log: ResMut<InputLog>,
 ) {
     let is_reset = resets.read().count() > 0;
@@ -168,6 +171,7 @@ fn note_input(
     let mut step = Step {
         at,
         reset: is_reset && at > 0,
+        rebuild: rebuilds.read().count() > 0 && !is_reset && at > 0,
         ..Step::default()
     };
     if at == 0 {

@@ -7,7 +7,8 @@ use bevy::platform::time::Instant;
 use bevy::prelude::*;
 use cubewire_codec::entropy::TrainedModel;
 use cubewire_codec::{
-    Encoder, InitialStateError, Limits, Packet, References, Sequence, Snapshot, Stages,
+    Encoder, InitialStateError, Limits, Origin, Packet, References, Sequence, Simulated, Snapshot,
+    Stages,
 };
 use cubewire_protocol::{BaselineRing, MAX_BASELINE_AGE_TICKS};
 
@@ -27,6 +28,8 @@ pub(super) struct ShadowTick {
     pub(super) acked_ages_ticks: Option<[Option<u16>; 3]>,
     /// The cubes; of no meaning if nothing was sent.
     pub(super) snapshot: Snapshot,
+    /// From where a receiver that agrees would simulate them, and the inputs since then.
+    simulated: Option<(Origin, Vec<u8>)>,
 }
 
 impl ShadowTick {
@@ -44,8 +47,26 @@ impl ShadowTick {
             tick: world.tick(),
             acked_ages_ticks: sent.map(|sent| sent.acked_ages_ticks),
             snapshot,
+            simulated: sent.and_then(|sent| simulated(world, sent.acked_ages_ticks[0])),
         }
     }
+}
+
+/// The origin of a receiver that agrees: the baseline, or the start of the scene while there is none.
+fn simulated(world: &CubeWorld, acked_age_ticks: Option<u16>) -> Option<(Origin, Vec<u8>)> {
+    let (tick, log) = (world.tick(), world.inputs());
+    let age = match acked_age_ticks {
+        Some(age) => age.into(),
+        None => tick - log.started()?,
+    };
+    let age = u8::try_from(age).ok()?;
+    let mut inputs = Vec::new();
+    let are_known = log.since(tick.checked_sub(age.into())?, &mut inputs);
+    let origin = match acked_age_ticks {
+        Some(_) => Origin::Continued(age),
+        None => Origin::Started(age),
+    };
+    are_known.then_some((origin, inputs))
 }
 
 /// An encoder for each of some stages, with the baselines that its own packets carried.
@@ -132,7 +153,12 @@ impl Encoders {
         let Some([age, second, third]) = tick.acked_ages_ticks else {
             return Ok(Vec::new());
         };
-        let ShadowTick { tick, snapshot, .. } = tick;
+        let ShadowTick {
+            tick,
+            snapshot,
+            simulated,
+            ..
+        } = tick;
         let packet = &mut self.packet;
         let mut packets = Vec::with_capacity(self.each.len());
         for StagesEncoder {
@@ -145,9 +171,20 @@ impl Encoders {
             let current = self.quantized.get(*tick, snapshot, stages.precision())?;
             let mut kept = sent.take_slot(*tick);
             let held = |age: Option<u16>| sent.get(tick.checked_sub(age?.into())?);
+            let baseline = held(age);
+            // A receiver of these packets can only go on from one that it has.
+            let simulated = simulated
+                .as_ref()
+                .filter(|_| baseline.is_some() == age.is_some());
+            let simulated = simulated.map(|(origin, inputs)| Simulated {
+                origin: Some(*origin),
+                inputs,
+                ..Simulated::default()
+            });
             let references = References {
-                baseline: held(age),
+                baseline,
                 additional: [second, third].map(held),
+                simulated: simulated.unwrap_or_default(),
             };
             // Nothing is encoded against the packets of stages that use no baseline.
             let kept_here = stages.uses_baseline().then_some(&mut kept);

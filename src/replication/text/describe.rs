@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use cubewire_codec::{Stages, ladder};
 use cubewire_link::{Bandwidth, Conditions, Jitter, Loss, Preset};
-use cubewire_protocol::{BaselineChoice, FallbackReason, Interpolation};
+use cubewire_protocol::{BaselineChoice, FallbackReason, Interpolation, Worlds};
 
 use super::super::{LaneSettings, PlayoutDelay};
 
@@ -93,6 +93,13 @@ impl LaneSettings {
                 match new.sender.baseline {
                     BaselineChoice::Newest => "newest baseline",
                     BaselineChoice::Smallest => "smallest baseline",
+                }
+                .to_owned()
+            }),
+            (self.sender.worlds != new.sender.worlds).then(|| {
+                match new.sender.worlds {
+                    Worlds::Exact => "exact worlds",
+                    Worlds::Corrected => "corrected worlds",
                 }
                 .to_owned()
             }),

@@ -1,4 +1,4 @@
-//! Outlines of the hovered and of the selected cube, in both halves.
+//! Outlines of the hovered and of the selected cube, in both halves, and of ghosts.
 
 use bevy::ecs::system::SystemParam;
 use bevy::prelude::*;
@@ -8,12 +8,14 @@ use super::text::Pen;
 use crate::history::Selection;
 use crate::theme::egui_color;
 use crate::view::panes::Pane;
-use crate::view::{Side, ViewCube};
+use crate::view::{Ghosts, Side, ViewCube, ViewMode};
 
 /// What is outlined, and the cameras that see it.
 #[derive(SystemParam)]
 pub(super) struct Outlined<'w, 's> {
     selection: Res<'w, Selection>,
+    ghosts: Res<'w, Ghosts>,
+    mode: Res<'w, ViewMode>,
     cameras: Query<
         'w,
         's,
@@ -55,6 +57,15 @@ impl Pen<'_> {
         if let Some(cube) = selection.cube {
             self.outline(side, half, what, cube, (Stroke::new(3.0, ink), surface));
         }
+        for of in Side::ALL {
+            // Both halves may be over each other.
+            if of == side || *what.mode == ViewMode::Difference {
+                let stroke = Stroke::new(1.5, egui_color(of.color(self.theme)));
+                for place in what.ghosts.places(of) {
+                    self.outline_at(side, half, what, *place, (stroke, surface));
+                }
+            }
+        }
     }
 
     fn outline(
@@ -63,14 +74,28 @@ impl Pen<'_> {
         half: Rect,
         what: &Outlined<'_, '_>,
         cube: usize,
-        (stroke, halo): (Stroke, Color32),
+        stroke: (Stroke, Color32),
     ) {
-        let camera = what.cameras.iter().find(|(other, ..)| **other == side);
         let found = what
             .cubes
             .iter()
             .find(|(other, found, _)| **other == side && found.index == cube);
-        let (Some((.., camera, eye)), Some((.., place))) = (camera, found) else {
+        if let Some((.., place)) = found {
+            self.outline_at(side, half, what, *place, stroke);
+        }
+    }
+
+    /// Paints the outline of a cube at any place.
+    fn outline_at(
+        &self,
+        side: Side,
+        half: Rect,
+        what: &Outlined<'_, '_>,
+        place: Transform,
+        (stroke, halo): (Stroke, Color32),
+    ) {
+        let camera = what.cameras.iter().find(|(other, ..)| **other == side);
+        let Some((.., camera, eye)) = camera else {
             return;
         };
         let Some(size) = camera.logical_viewport_size() else {

@@ -5,14 +5,20 @@ use std::sync::Arc;
 use super::adaptive::KeptState;
 use super::history::SnapshotHistory;
 use super::layout::Variant;
+use crate::baseline::Baseline;
 use crate::sequence::Sequence;
 use crate::snapshot::QuantizedSnapshot;
+use crate::stages::{Delta, Stages};
 
 /// How many ticks older than the reference an additional reference can be.
 const MAX_ADDITIONAL_AGE: u16 = 15;
 
 /// Longer times since the reference count as this many ticks.
 const MAX_TICKS: u16 = 64;
+
+/// A packet of a simulated scene has the check in more bits where its sequence number is a multiple of this: once a
+/// second.
+const LONG_CHECK_TICKS: u16 = 60;
 
 /// Ticks since the initial state, for the coder.
 const INITIAL_TICKS: u16 = 6;
@@ -50,9 +56,32 @@ pub(crate) struct Basis<'a> {
     pub(crate) reference: HeldSnapshot<'a>,
     /// Ticks since the named baseline, if there is one.
     pub(crate) ticks: Option<u16>,
+    /// Whether the packet says what was simulated.
+    pub(crate) is_simulated: bool,
+    /// Whether it has the check in more bits if something was simulated.
+    pub(crate) has_long_check: bool,
+    /// The input of the reference's tick.
+    pub(crate) input: u8,
 }
 
 impl<'a> Basis<'a> {
+    /// `reference` is the named baseline, or the initial state.
+    pub(crate) fn new(
+        (stages, variant): (Stages, Variant),
+        sequence: Sequence,
+        named: Option<&Baseline>,
+        reference: &'a Baseline,
+    ) -> Self {
+        Self {
+            variant,
+            reference: reference.held(),
+            ticks: named.map(|named| sequence.ticks_since(named.sequence())),
+            is_simulated: stages.delta == Delta::ArithmeticSimulated,
+            has_long_check: sequence.0.is_multiple_of(LONG_CHECK_TICKS),
+            input: reference.simulated.map_or(0, |(_, input)| input),
+        }
+    }
+
     /// Whether the packet says which additional references it uses.
     pub(super) const fn has_additional(&self) -> bool {
         matches!(self.variant, Variant::Predicted) && self.ticks.is_some()
@@ -97,6 +126,7 @@ impl<'a> Basis<'a> {
             ticks: ticks.into(),
             previous: state.reference(),
             additional: [None, None],
+            simulated: None,
         }
     }
 }

@@ -32,6 +32,11 @@ impl SnapshotHash {
             .wrapping_add(hash(new, cube));
     }
 
+    /// In more bits, of the cubes alone.
+    pub(crate) const fn long_check(self) -> u32 {
+        fold(self.0) as u32
+    }
+
     pub(crate) fn check(self, sequence: Sequence) -> u32 {
         let hash = fold(mix(sequence.0.into(), self.0));
         (hash >> (64 - CHECK_BITS)) as u32
@@ -105,9 +110,11 @@ mod tests {
         let cubes: Vec<_> = (0..CUBES).map(|_| cube(&mut random)).collect();
         let right = snapshot(&cubes);
         let right_hash = SnapshotHash::new(&right);
+        let right_halves = halves(right_hash);
         const TRIALS: u32 = 20_000;
         for count in [1, 2] {
             let mut passes = 0;
+            let mut same_halves = [0; 2];
             for _ in 0..TRIALS {
                 let mut wrong = cubes.clone();
                 for _ in 0..count {
@@ -125,6 +132,12 @@ mod tests {
                 for cube in (0..CUBES).filter(|&cube| wrong.differs(&right, cube)) {
                     hash.replace(cube, &right, &wrong);
                 }
+                for (same, [wrong, right]) in same_halves
+                    .iter_mut()
+                    .zip([0, 1].map(|half| [halves(hash)[half], right_halves[half]]))
+                {
+                    *same += usize::from(wrong == right);
+                }
                 // Of all sequences that a packet can have, a hundred.
                 passes += (0..100)
                     .map(Sequence)
@@ -133,6 +146,13 @@ mod tests {
             }
             let expected = f64::from(TRIALS) * 100.0 / f64::from(1 << CHECK_BITS);
             assert!((passes as f64) < 1.5 * expected, "{passes} of {expected}");
+            // Either half of the longer check lets one in 65 536 pass.
+            assert!(same_halves.iter().all(|&same| same <= 4), "{same_halves:?}");
         }
+    }
+
+    /// Of the longer check.
+    fn halves(hash: SnapshotHash) -> [u16; 2] {
+        [hash.long_check() as u16, (hash.long_check() >> 16) as u16]
     }
 }

@@ -150,7 +150,7 @@ fn within(
     }
     Err(NonCanonical::OutOfRange {
         field,
-        cube,
+        cube: Some(cube),
         value: value.into(),
         min: (*range.start()).into(),
         max: (*range.end()).into(),

@@ -1,8 +1,8 @@
 //! The cubes of a packet in coding order.
 //!
-//! The player comes first, then the active cubes, which moved on the way to the reference, by distance to the
-//! player, then the resting cubes. Cubes coded earlier in the packet are context for later ones: a cube in a
-//! ball moves with its neighbours, and a resting cube starts to move when another one comes near.
+//! The player comes first, then the active cubes, which moved on the way to the reference or move on the way to what
+//! was simulated, by distance to the player, then the resting cubes. Cubes coded earlier in the packet are context for
+//! later ones: a cube in a ball moves with its neighbours, and a resting cube starts to move when another one comes near.
 
 use super::adaptive::PredictionHistory;
 use super::coder::BinCoder;
@@ -33,9 +33,9 @@ pub(crate) struct Scratch {
 pub(crate) struct Cubes<'c> {
     /// The cubes to encode; none when decoding.
     pub(crate) target: Option<&'c QuantizedSnapshot>,
-    /// Initially the reference's cubes, when decoding; none when encoding.
+    /// Initially the cubes of the reference, or those that were simulated, when decoding; none when encoding.
     pub(crate) decoded: Option<&'c mut QuantizedSnapshot>,
-    /// By cube: whether it differs from the reference. Input when encoding, output when decoding.
+    /// By cube: whether it differs from those. Input when encoding, output when decoding.
     pub(crate) changed: &'c mut [bool],
 }
 
@@ -82,7 +82,7 @@ impl<B: BinCoder, O: CodingObserver> Session<'_, B, O> {
         &mut self,
         predictor: &mut P,
         scratch: &mut Scratch,
-        mut cubes: Cubes<'_>,
+        cubes: &mut Cubes<'_>,
     ) -> Result<(), NonCanonical> {
         if self.snapshots.reference.is_empty() {
             return Ok(());
@@ -105,13 +105,13 @@ impl<B: BinCoder, O: CodingObserver> Session<'_, B, O> {
         predictor.prepare(histories);
         for (&(distance, cube), history) in player_first.zip(&*histories) {
             let active = Some((distance, history));
-            self.cube(cube, active, predictor, resting, &mut cubes)?;
+            self.cube(cube, active, predictor, resting, cubes)?;
         }
         let mut from = 0;
         while let Some(cube) = resting.touched_from(from) {
             from = cube + 1;
             has_turn[cube] = true;
-            self.cube(cube, None, predictor, resting, &mut cubes)?;
+            self.cube(cube, None, predictor, resting, cubes)?;
         }
         let any = Flag {
             kind: BitKind::Selection,
@@ -124,7 +124,7 @@ impl<B: BinCoder, O: CodingObserver> Session<'_, B, O> {
         if self.flag(any, changes) {
             untouched.clear();
             untouched.extend((0..has_turn.len()).filter(|&cube| !has_turn[cube]));
-            self.untouched(untouched, predictor, resting, &mut cubes)?;
+            self.untouched(untouched, predictor, resting, cubes)?;
             if !untouched.iter().any(|&cube| cubes.changed[cube]) {
                 return Err(NonCanonical::Redundant);
             }
@@ -323,7 +323,11 @@ impl<B: BinCoder, O: CodingObserver> Session<'_, B, O> {
             decoded.set_smallest_three(cube, orientation.value);
             decoded.set_position(cube, position.value);
         }
-        if !toggles && orientation.value == history.packed && position.value == history.position {
+        let unchanged = self.snapshots.unchanged();
+        if unchanged.is_interacting(cube) == (interacting ^ toggles)
+            && unchanged.smallest_three(cube) == orientation.value
+            && unchanged.position(cube) == position.value
+        {
             return Err(NonCanonical::Redundant);
         }
         self.next.predictions[cube] = PredictionHistory {

@@ -119,6 +119,7 @@ fn packets(rung: Rung) -> Vec<Vec<u8>> {
         let references = References {
             baseline: at(3),
             additional: [at(4), at(5)],
+            ..References::default()
         };
         let (mut packet, mut baseline) = (Packet::default(), Baseline::default());
         encoder

@@ -21,7 +21,7 @@ impl Variant {
     pub(crate) const fn of(delta: Delta) -> Option<Self> {
         match delta {
             Delta::Arithmetic => Some(Self::Plain),
-            Delta::ArithmeticPredicted => Some(Self::Predicted),
+            Delta::ArithmeticPredicted | Delta::ArithmeticSimulated => Some(Self::Predicted),
             _ => None,
         }
     }

@@ -3,10 +3,10 @@
 
 use super::carriers::{Carriers, MeanMotion, RigidMotion};
 use super::extrapolation::{self, Body, LANES};
-use super::history::{Extrapolation, KinematicHistory, Position};
+use super::history::{Extrapolation, KinematicHistory, Position, SnapshotHistory};
 use super::predictor::Predictor;
 use super::rotation::{
-    Matrix, Quaternion, Vector, add, difference, dot, matrix, multiply, step, transform,
+    Matrix, Quaternion, Vector, add, difference, dot, matrix, multiply, step, transform, unpack,
 };
 use crate::quantize::bounded::POSITION;
 use crate::snapshot::QuantizedSnapshot;
@@ -22,6 +22,8 @@ pub(crate) struct RigidBodyPredictor<'a> {
     alone: Extrapolation,
     /// How those near it move.
     around: Option<MeanMotion>,
+    /// What was simulated takes the place of the extrapolation as a candidate.
+    simulated: Option<&'a QuantizedSnapshot>,
 }
 
 /// The candidates of [`RigidBodyPredictor`], in order.
@@ -51,11 +53,12 @@ const CONTACT_HEIGHT: f32 = 8.0;
 
 impl<'a> RigidBodyPredictor<'a> {
     /// Reuses the memory of `carriers`.
-    pub(crate) fn new(carriers: &'a mut Carriers, reference: &QuantizedSnapshot) -> Self {
+    pub(crate) fn new(carriers: &'a mut Carriers, snapshots: &SnapshotHistory<'a>) -> Self {
         carriers.clear();
-        let player = match reference.is_empty() {
+        let start = snapshots.unchanged();
+        let player = match start.is_empty() {
             true => Position::default(),
-            false => reference.position(0),
+            false => start.position(0),
         };
         let identity = [0.0, 0.0, 0.0, 1.0];
         Self {
@@ -68,11 +71,25 @@ impl<'a> RigidBodyPredictor<'a> {
             player_rotation: matrix(identity),
             alone: Extrapolation::default(),
             around: None,
+            simulated: snapshots.simulated,
+        }
+    }
+
+    /// The pose from which the cubes that were coded before carry others: that in the reference, or the simulated one, so
+    /// that what the simulation missed is carried.
+    fn start(&self, history: &KinematicHistory) -> (Position, Quaternion) {
+        match self.simulated {
+            Some(simulated) => (
+                simulated.position(history.cube),
+                unpack(simulated.smallest_three(history.cube)),
+            ),
+            None => (history.position, history.orientation),
         }
     }
 
     fn is_near_player(&self, history: &KinematicHistory) -> bool {
-        let distance = difference(history.position, self.player.from);
+        let (position, _) = self.start(history);
+        let distance = difference(position, self.player.from);
         history.cube != 0 && dot(distance, distance) < PLAYER_REACH * PLAYER_REACH
     }
 }
@@ -103,16 +120,21 @@ impl Predictor for RigidBodyPredictor<'_> {
         self.alone = history
             .extrapolation
             .unwrap_or_else(|| Extrapolation::at_rest(history));
+        let (position, orientation) = self.start(history);
         let turned = if self.is_near_player(history) {
-            multiply(self.player.turn, history.orientation)
+            multiply(self.player.turn, orientation)
         } else {
             self.alone.spun
         };
-        self.around = self.carriers.carry(history.position);
-        let around = self.around.map_or(self.alone.orientation, |around| {
-            multiply(around.turn, history.orientation)
-        });
-        [turned, self.alone.orientation, around]
+        let alone = match self.simulated {
+            Some(_) => orientation,
+            None => self.alone.orientation,
+        };
+        self.around = self.carriers.carry(position);
+        let around = self
+            .around
+            .map_or(alone, |around| multiply(around.turn, orientation));
+        [turned, alone, around]
     }
 
     fn positions(&mut self, history: &KinematicHistory, orientation: Quaternion) -> [Position; 4] {
@@ -125,15 +147,22 @@ impl Predictor for RigidBodyPredictor<'_> {
             let (from, to) = (transform(rotation, corner), transform(&now, corner));
             std::array::from_fn(|axis| position[axis] + from[axis] - to[axis])
         };
-        let mut alone = self.alone.position;
-        let rotation = matrix(self.alone.orientation);
-        let heights = rotation[2].iter().map(|height| height.abs());
-        let reach = history.half_side * heights.sum::<f32>();
-        if alone[2] < reach + CONTACT_HEIGHT {
-            alone = roll(alone, &rotation);
-        }
+        let (position, _) = self.start(history);
+        let alone = match self.simulated {
+            Some(_) => position.map(|axis| axis as f32),
+            None => {
+                let alone = self.alone.position;
+                let rotation = matrix(self.alone.orientation);
+                let heights = rotation[2].iter().map(|height| height.abs());
+                let reach = history.half_side * heights.sum::<f32>();
+                match alone[2] < reach + CONTACT_HEIGHT {
+                    true => roll(alone, &rotation),
+                    false => alone,
+                }
+            }
+        };
         let moved = if self.is_near_player(history) {
-            let arm = difference(history.position, self.player.from);
+            let arm = difference(position, self.player.from);
             let arm = transform(&self.player_rotation, arm);
             std::array::from_fn(|axis| self.player.to[axis] as f32 + arm[axis])
         } else {
@@ -158,10 +187,11 @@ impl Predictor for RigidBodyPredictor<'_> {
     }
 
     fn update(&mut self, history: &KinematicHistory, orientation: Quaternion, position: Position) {
+        let (from, before) = self.start(history);
         let motion = RigidMotion {
-            from: history.position,
+            from,
             to: position,
-            turn: step(orientation, history.orientation),
+            turn: step(orientation, before),
         };
         if history.cube == 0 {
             self.player = motion;
@@ -233,8 +263,7 @@ pub(super) fn quantize(position: Vector) -> Position {
 
 #[cfg(test)]
 mod tests {
-    use super::super::history::SnapshotHistory;
-    use super::super::rotation::{pack, unpack};
+    use super::super::rotation::pack;
     use super::*;
     use crate::ladder::ARITHMETIC;
     use crate::quantize::smallest_three::SmallestThree;
@@ -271,10 +300,11 @@ mod tests {
                 ticks: 64,
                 previous: Some((&previous, 1)),
                 additional: [Some((&previous, 1)); 2],
+                simulated: None,
             };
             let history = snapshots.of(0);
             let mut memory = Carriers::default();
-            let mut predictor = RigidBodyPredictor::new(&mut memory, &reference);
+            let mut predictor = RigidBodyPredictor::new(&mut memory, &snapshots);
             predictor.orientations(&history);
             for position in predictor.positions(&history, history.orientation) {
                 for (axis, bounds) in position.into_iter().zip(POSITION) {
@@ -293,9 +323,10 @@ mod tests {
             ticks: 6,
             previous: None,
             additional: [None, None],
+            simulated: None,
         };
         let mut memory = Carriers::default();
-        let mut predictor = RigidBodyPredictor::new(&mut memory, &reference);
+        let mut predictor = RigidBodyPredictor::new(&mut memory, &snapshots);
         let [player, carried] = [0, 1].map(|cube| snapshots.of(cube));
         // A quarter turn about z, and a metre along x.
         let quarter = SmallestThree {

@@ -46,7 +46,7 @@ pub(crate) enum NonCanonical {
     /// A number is out of range.
     OutOfRange {
         field: BitKind,
-        cube: usize,
+        cube: Option<usize>,
         value: i64,
         min: i64,
         max: i64,

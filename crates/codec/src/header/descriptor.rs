@@ -2,12 +2,13 @@
 //!
 //! ```text
 //! orientation 4 | velocity 3 | position 2 | delta 3 | relative position 2 | relative orientation 2 | changed flags 2
-//! | [steps 3] | [index ranges 10] | [position ranges 10] | [orientation ranges 10]
+//! | [steps 3] | [index ranges 10] | [position ranges 10] | [orientation ranges 10] | [simulated 1]
 //! ```
 //!
 //! The code of a stage is its place in the `ALL` of its enum, or, for other than the usual parameters, the number
 //! after the last. The parameters of exactly those stages follow: binary logarithm of the steps per metre minus 5;
-//! bits of the small range minus 1 and of the large range minus 1, 5 bits each.
+//! bits of the small range minus 1 and of the large range minus 1, 5 bits each; last, for arithmetic coding relative to
+//! predictions, whether the scene is simulated.
 
 use bitstream_io::BitWrite;
 
@@ -26,10 +27,13 @@ const STEPS_BITS: u32 = 3;
 const MIN_STEPS_LOG: u32 = Position::MIN_STEPS.ilog2();
 const RANGE_BITS: u32 = 5;
 
+/// The last variant of [`Delta::ALL`] shares the code of the one before.
+const DELTA_CODES: &[Delta] = Delta::ALL.split_last().expect("it is not empty").1;
+
 // The code after the last is the largest of its bits.
 const _: () = assert!(
     Position::ALL.len() == 3
-        && Delta::ALL.len() == 7
+        && DELTA_CODES.len() == 7
         && RelativePosition::ALL.len() == 3
         && RelativeOrientation::ALL.len() == 3
 );
@@ -46,7 +50,11 @@ pub(super) fn put<W: BitWrite>(sink: &mut Sink<'_, W>, stages: &Stages) {
     );
     put(3, code(&Velocity::ALL, stages.velocity));
     put(2, code(&Position::ALL, stages.position));
-    put(3, code(&Delta::ALL, stages.delta));
+    let coded_delta = match stages.delta {
+        Delta::ArithmeticSimulated => Delta::ArithmeticPredicted,
+        delta => delta,
+    };
+    put(3, code(DELTA_CODES, coded_delta));
     put(2, code(&RelativePosition::ALL, stages.relative_position));
     put(
         2,
@@ -84,6 +92,9 @@ pub(super) fn put<W: BitWrite>(sink: &mut Sink<'_, W>, stages: &Stages) {
             put(RANGE_BITS, u32::from(bits) - 1);
         }
     }
+    if coded_delta == Delta::ArithmeticPredicted {
+        put(1, u32::from(*delta != coded_delta));
+    }
 }
 
 /// Reads what [`put`] wrote. Other bits for the same stages are refused.
@@ -94,11 +105,11 @@ pub(super) fn take(source: &mut Source<'_>) -> Result<Stages, DecodeError> {
     };
     let velocity = take_listed(source, 3, "velocity", &Velocity::ALL)?;
     let position = take_code(source, 2, &Position::ALL)?;
-    let delta = take_code(source, 3, &Delta::ALL)?;
+    let delta = take_code(source, 3, DELTA_CODES)?;
     let relative_position = take_code(source, 2, &RelativePosition::ALL)?;
     let relative_orientation = take_code(source, 2, &RelativeOrientation::ALL)?;
     let changed_flags = take_listed(source, 2, "changed flags", &ChangedFlags::ALL)?;
-    let stages = Stages {
+    let mut stages = Stages {
         orientation,
         velocity,
         position: or_parameters(source, position, "position", &Position::ALL, |source| {
@@ -107,7 +118,7 @@ pub(super) fn take(source: &mut Source<'_>) -> Result<Stages, DecodeError> {
                 steps_per_metre: 1 << log,
             })
         })?,
-        delta: or_parameters(source, delta, "delta", &Delta::ALL, |source| {
+        delta: or_parameters(source, delta, "delta", DELTA_CODES, |source| {
             let [small, large] = take_ranges(source)?;
             Ok(Delta::RelativeIndices { small, large })
         })?,
@@ -133,6 +144,9 @@ pub(super) fn take(source: &mut Source<'_>) -> Result<Stages, DecodeError> {
         )?,
         changed_flags,
     };
+    if stages.delta == Delta::ArithmeticPredicted && source.take_flag(BitKind::Header)? {
+        stages.delta = Delta::ArithmeticSimulated;
+    }
     stages.check()?;
     Ok(stages)
 }

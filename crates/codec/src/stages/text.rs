@@ -8,7 +8,8 @@
 //!       | "velocity="             ( "full" | "quantized" | "at-rest-flag" | "omitted" | "affine" )
 //!       | "position="             ( "full" | "quantized" [ steps ] | "affine" )
 //!       | "delta="                ( "off" | "changed-bits" | "indices" | "relative-indices" [ ranges ]
-//!                                 | "predicted-indices" | "arithmetic" | "arithmetic-predicted" )
+//!                                 | "predicted-indices" | "arithmetic" | "arithmetic-predicted"
+//!                                 | "arithmetic-simulated" )
 //!       | "relative-position="    ( "off" | "two-ranges" [ ranges ] | "predicted" )
 //!       | "relative-orientation=" ( "off" | "two-ranges" [ ranges ] | "growing-ranges" )
 //!       | "changed-flags="        ( "off" | "separate" | "joint" )
@@ -257,7 +258,8 @@ mod tests {
                 "delta=relative-indices-6-5",
                 "`delta=relative-indices-6-5` does not end with a value of that stage; the values are off, \
                  changed-bits, indices, relative-indices, predicted-indices, arithmetic, \
-                 arithmetic-predicted, and relative-indices-SMALL-LARGE with 1 to 16 bits, SMALL at most LARGE",
+                 arithmetic-predicted, arithmetic-simulated, and relative-indices-SMALL-LARGE with 1 to 16 \
+                 bits, SMALL at most LARGE",
             ),
             (
                 "relative-position=two-ranges-5",

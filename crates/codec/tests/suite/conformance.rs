@@ -2,22 +2,29 @@
 
 use std::collections::HashMap;
 
-use cubewire_codec::ladder::{AFFINE, ARITHMETIC, CHANGED_FLAGS, LADDER, PREDICTED, rung};
+use cubewire_codec::ladder::{
+    AFFINE, ARITHMETIC, CHANGED_FLAGS, LADDER, PREDICTED, Rung, SIMULATED, rung,
+};
 use cubewire_codec::stages::{Orientation, Position};
 use cubewire_codec::{
-    Baseline, BitLedger, CubeState, Decoder, Limits, QuantizedSnapshot, Sequence, Snapshot, Stages,
-    VelocityPrecision, encode_initial,
+    Baseline, BitLedger, CubeState, Decoder, Limits, Origin, QuantizedSnapshot, Sequence,
+    Simulated, Snapshot, Stages, VelocityPrecision, encode_initial,
 };
 use glam::Vec3;
 use proptest::prelude::*;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use crate::recording;
+use crate::engine::Foreseen;
+use crate::example_states::{example_engine, example_states};
 use crate::scene::{Lane, any_stages, scenes};
 use crate::second_coder::Coder;
-use crate::second_decoder::{Cube, FloatCube, Kept, choose, decode, decode_block};
-use crate::wire_document::{DECISIONS, example_packets, example_stages, example_states};
+use crate::second_decoder::{
+    Cube, FloatCube, Kept, choose, decode, decode_block, decode_simulated,
+};
+use crate::second_scene::{Engine, Scene};
+use crate::wire_document::{DECISIONS, example_packets, example_stages};
+use crate::{recording, second_scene};
 
 fn float_cubes(snapshot: &Snapshot) -> Vec<FloatCube> {
     let cubes = snapshot.cubes.iter().map(|cube| FloatCube {
@@ -29,9 +36,8 @@ fn float_cubes(snapshot: &Snapshot) -> Vec<FloatCube> {
     cubes.collect()
 }
 
-/// The second decoder's integers of what the first has decoded.
-fn integers(baseline: &Baseline) -> Vec<Cube> {
-    let snapshot = baseline.snapshot();
+/// The second decoder's integers of a snapshot of the first.
+fn integers(snapshot: &QuantizedSnapshot) -> Vec<Cube> {
     let widen = |integers: [i32; 3], full: bool| {
         integers.map(|integer| {
             if full {
@@ -70,23 +76,46 @@ fn integers(baseline: &Baseline) -> Vec<Cube> {
 
 fn assert_agree(first: &Baseline, second: &Kept) {
     assert_eq!(first.sequence().0, second.sequence);
-    assert_eq!(integers(first), second.cubes);
+    assert_eq!(integers(first.snapshot()), second.cubes);
     assert_eq!(first.moved(), second.moved);
+    let scene = second.scene.as_ref();
+    assert_eq!(first.origin(), scene.map(origin));
+}
+
+/// The first decoder's origin of a scene of the second.
+fn origin(scene: &Scene) -> Origin {
+    let age = scene.inputs.len() as u8;
+    match scene.origin {
+        second_scene::Origin::Continued => Origin::Continued(age),
+        second_scene::Origin::Started => Origin::Started(age),
+        second_scene::Origin::Restored => Origin::Restored(age),
+        second_scene::Origin::Corrected => Origin::Corrected,
+        second_scene::Origin::Cold => Origin::Cold,
+    }
+}
+
+/// The engine of the second decoder that predicts what that of the first does.
+pub(crate) fn second_engine(engine: &Foreseen) -> impl Fn(&Scene) -> Option<Vec<Cube>> + use<> {
+    let prediction = engine.prediction.as_ref().map(integers);
+    move |_| prediction.clone()
 }
 
 /// Both decoders, and what they hold.
-struct Pair {
-    lane: Lane,
-    initial: Vec<FloatCube>,
-    held: HashMap<u16, Kept>,
+pub(crate) struct Pair {
+    pub(crate) lane: Lane,
+    pub(crate) initial: Vec<FloatCube>,
+    pub(crate) held: HashMap<u16, Kept>,
+    /// That of both, for the next packet.
+    pub(crate) engine: Foreseen,
 }
 
 impl Pair {
-    fn new(initial: &Snapshot) -> Self {
+    pub(crate) fn new(initial: &Snapshot) -> Self {
         Self {
             lane: Lane::new(initial, BitLedger::new()),
             initial: float_cubes(initial),
             held: HashMap::new(),
+            engine: Foreseen::default(),
         }
     }
 
@@ -106,20 +135,46 @@ impl Pair {
         self.held.insert(sequence.0, second);
     }
 
+    /// The same in a packet of [`SIMULATED`], with what the sender simulates. `names` are those of the baseline and of
+    /// the additional references.
+    pub(crate) fn send_simulated(
+        &mut self,
+        sequence: Sequence,
+        current: &QuantizedSnapshot,
+        names: [Option<Sequence>; 3],
+        simulated: Simulated<'_>,
+    ) {
+        let prediction = simulated.prediction.unwrap_or(current);
+        self.engine = Foreseen::new(prediction);
+        let (lane, numbered) = (&mut self.lane, (sequence, SIMULATED.stages));
+        lane.send_simulated(numbered, current, names, simulated, &mut self.engine);
+        let bytes = lane.packet.bytes.clone();
+        let Some((_, second)) = self.read(&bytes) else {
+            panic!("both refuse {sequence}, {simulated:?}");
+        };
+        self.held.insert(sequence.0, second);
+    }
+
     /// Whether both accept the bytes; they must agree.
-    fn reads(&mut self, bytes: &[u8]) -> bool {
+    pub(crate) fn reads(&mut self, bytes: &[u8]) -> bool {
         self.read(bytes).is_some()
     }
 
     /// What each decodes, unless both refuse.
-    fn read(&mut self, bytes: &[u8]) -> Option<(Baseline, Kept)> {
+    pub(crate) fn read(&mut self, bytes: &[u8]) -> Option<(Baseline, Kept)> {
         let received = &self.lane.received;
         let lookup = |sequence: Sequence| received.get(&sequence.0);
         let mut first = Baseline::default();
-        let by_first = self.lane.decoder.decode(bytes, lookup, &mut first);
-        match (by_first, decode(bytes, &self.initial, &self.held)) {
+        let (decoder, engine) = (&mut self.lane.decoder, &mut self.engine);
+        let by_first = decoder.decode_simulated(bytes, lookup, engine, &mut first);
+        let second_engine = second_engine(engine);
+        let by_second = decode_simulated(bytes, &self.initial, &self.held, &second_engine);
+        match (by_first, by_second) {
             (Ok(_), Ok(second)) => {
                 assert_agree(&first, &second);
+                let inputs = second.scene.as_ref().map_or(&[][..], |scene| &scene.inputs);
+                assert_eq!(decoder.simulated().inputs, inputs);
+                assert_eq!(decoder.simulated().attachment, second.attachment);
                 Some((first, second))
             }
             (Err(_), Err(_)) => None,
@@ -127,8 +182,8 @@ impl Pair {
         }
     }
 
-    /// Whether both accept the last packet with that bit flipped.
-    fn reads_flipped(&mut self, flips: &[usize]) -> bool {
+    /// Whether both accept the last packet with these bits flipped.
+    pub(crate) fn reads_flipped(&mut self, flips: &[usize]) -> bool {
         let mut bytes = self.lane.packet.bytes.clone();
         for bit in flips {
             bytes[bit / 8] ^= 0x80 >> (bit % 8);
@@ -148,7 +203,7 @@ fn send_to_both(initial: &Snapshot, frames: &[(Sequence, Snapshot)], stages: &[S
 }
 
 /// Some frames of a recording. Their sequences are consecutive.
-fn real_play(frames: usize) -> Vec<(Sequence, Snapshot)> {
+pub(crate) fn real_play(frames: usize) -> Vec<(Sequence, Snapshot)> {
     let recording = recording::frames("dev-pull");
     let frames = recording.iter().enumerate().skip(600).take(frames);
     let state = |(index, frame): (usize, &QuantizedSnapshot)| {
@@ -171,19 +226,19 @@ fn send_by_age(frames: &[(Sequence, Snapshot)], stages: &[Stages], older: &[[u16
     }
 }
 
-/// The second decoder alone reads packets, each of which carries a frame.
+/// The second decoder alone reads packets, each of which carries a frame. `engine` is that of a packet.
 pub(crate) fn read_by_second(
     initial: &Snapshot,
     packets: &[Vec<u8>],
     frames: &[QuantizedSnapshot],
+    engine: impl Fn(usize) -> Foreseen,
 ) {
     let initial = float_cubes(initial);
     let mut held = HashMap::new();
-    for (packet, frame) in packets.iter().zip(frames) {
-        let kept = decode(packet, &initial, &held).unwrap();
-        let mut first = Baseline::default();
-        first.record(Sequence(kept.sequence), PREDICTED.stages, frame, None);
-        assert_eq!(integers(&first), kept.cubes);
+    for (number, (packet, frame)) in packets.iter().zip(frames).enumerate() {
+        let engine = second_engine(&engine(number));
+        let kept = decode_simulated(packet, &initial, &held, &engine).unwrap();
+        assert_eq!(integers(frame), kept.cubes);
         held.insert(kept.sequence, kept);
     }
 }
@@ -238,8 +293,12 @@ fn both_read_the_examples_of_the_document() {
         for (packet, (sequence, state)) in packets.iter().zip(&states) {
             let mut first = Baseline::default();
             let lookup = |sequence: Sequence| held_by_first.get(&sequence.0);
-            decoder.decode(packet, lookup, &mut first).unwrap();
-            let second = decode(packet, &float_cubes(&initial), &held).unwrap();
+            let mut engine = example_engine(*sequence);
+            let decoded = decoder.decode_simulated(packet, lookup, &mut engine, &mut first);
+            decoded.unwrap();
+            let engine = second_engine(&engine);
+            let floats = float_cubes(&initial);
+            let second = decode_simulated(packet, &floats, &held, &engine).unwrap();
             assert_agree(&first, &second);
             let mut quantized = QuantizedSnapshot::new(stages.precision());
             quantized.quantize(state, stages.precision()).unwrap();
@@ -251,7 +310,7 @@ fn both_read_the_examples_of_the_document() {
 }
 
 #[test]
-fn the_listed_bins_are_those_of_an_example() {
+fn the_listed_bins_are_those_of_the_examples() {
     assert!(
         DECISIONS == with_bins(),
         "the bins should be those of write_the_bins_of_an_example"
@@ -265,14 +324,29 @@ fn write_the_bins_of_an_example() {
     std::fs::write(format!("{folder}/DECISIONS.md"), with_bins()).unwrap();
 }
 
-/// DECISIONS.md with the bins of the example that the code writes now.
+/// DECISIONS.md with the bins of the examples that the code writes now.
 fn with_bins() -> String {
+    let mut document = DECISIONS.to_owned();
+    for rung in [PREDICTED, SIMULATED] {
+        let title = format!(" of *{}* in WIRE.md", rung.name);
+        let example = document.find(&title).unwrap();
+        let start = example + document[example..].find("```text\n").unwrap() + "```text\n".len();
+        let end = start + document[start..].find("\n```").unwrap();
+        document.replace_range(start..end, &bins_of_an_example(rung));
+    }
+    document
+}
+
+/// The bins of packet #1012.
+fn bins_of_an_example(rung: Rung) -> String {
     let initial = float_cubes(&example_states().0);
     let mut examples = example_packets().into_iter();
-    let packets = examples.find(|(name, _)| *name == "predicted").unwrap().1;
+    let packets = examples.find(|(name, _)| *name == rung.name).unwrap().1;
     let mut held = HashMap::new();
     for (packet, sequence) in packets.iter().zip([1000, 1006]) {
-        held.insert(sequence, decode(packet, &initial, &held).unwrap());
+        let engine = second_engine(&example_engine(Sequence(sequence)));
+        let kept = decode_simulated(packet, &initial, &held, &engine).unwrap();
+        held.insert(sequence, kept);
     }
     // After header and check, which name the rung there and the stages here.
     let coded = &packets[2][6..];
@@ -288,10 +362,12 @@ fn with_bins() -> String {
         }
         bin
     };
-    let bytes = choose(&mut choice, (1012, 1), Some(1006), &initial, &held);
+    let engine = second_engine(&example_engine(Sequence(1012)));
+    let engine: Option<Engine> = (rung == SIMULATED).then_some(&engine);
+    let both = (&initial[..], &held);
+    let bytes = choose(&mut choice, (1012, 1), Some(1006), both, engine);
     assert!(bytes.ends_with(coded), "{bytes:02x?}");
-    let (before, _) = DECISIONS.rsplit_once("```text\n").unwrap();
-    format!("{before}```text\n{}\n```\n", lines.join("\n"))
+    lines.join("\n")
 }
 
 /// Characters of a line of the document.
@@ -449,13 +525,14 @@ proptest! {
         }
     }
 
-    /// Random bins with the right check: both decoders accept or refuse.
+    /// Random bins with the right check: both decoders accept or refuse. Those of a simulated scene are relative to
+    /// what is sent next, which the engines foresee.
     #[test]
     fn both_read_or_refuse_any_decisions(
         scene in scenes(12, 6),
         seed in any::<u64>(),
         strange in prop::sample::select(vec![0.0, 0.001, 0.02, 0.3]),
-        choices in prop::collection::vec((0_u8..2, 0_usize..4), 12),
+        choices in prop::collection::vec((0_usize..3, 0_usize..4), 12),
     ) {
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
         let mut choice = |one: i64| {
@@ -466,14 +543,18 @@ proptest! {
         let mut sent: Vec<Sequence> = Vec::new();
         for (frame, (variant, age)) in scene.play().iter().zip(choices) {
             let at = |sent: &[Sequence]| Some(sent[sent.len().checked_sub(age)?..].first()?.0);
-            let stages = [ARITHMETIC, PREDICTED][usize::from(variant)].stages;
+            let stages = [ARITHMETIC, PREDICTED, SIMULATED][variant].stages;
             pair.send(frame, stages, at(&sent).map(Sequence), [None; 2]);
             sent.push(frame.0);
+            pair.engine = Foreseen::new(pair.lane.sent[&frame.0.0].snapshot());
             // The first of them has the number of the frame, and may name it.
             for more in 0..4 {
                 let sequence = Sequence(frame.0.0.wrapping_add(more));
-                let header = (sequence.0, variant);
-                let bytes = choose(&mut choice, header, at(&sent), &pair.initial, &pair.held);
+                let header = (sequence.0, variant.min(1) as u8);
+                let engine = second_engine(&pair.engine);
+                let engine: Option<Engine> = (variant == 2).then_some(&engine);
+                let both = (&pair.initial[..], &pair.held);
+                let bytes = choose(&mut choice, header, at(&sent), both, engine);
                 if let Some((first, second)) = pair.read(&bytes) {
                     pair.lane.received.insert(sequence.0, first.clone());
                     pair.lane.sent.insert(sequence.0, first);

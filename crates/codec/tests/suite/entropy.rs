@@ -44,6 +44,7 @@ impl Ends {
         let references = References {
             baseline: at(AGE),
             additional: [AGE + 1, AGE + 2].map(|age| at(age).filter(|_| additional)),
+            ..References::default()
         };
         let mut kept = Baseline::default();
         let sequence = Sequence(frame as u16);

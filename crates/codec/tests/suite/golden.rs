@@ -23,20 +23,21 @@ use std::collections::HashMap;
 use std::fs;
 
 use cubewire_codec::entropy::Fingerprint;
-use cubewire_codec::ladder::{ARITHMETIC, PREDICTED, PREDICTED_POSITION, Rung};
+use cubewire_codec::ladder::{ARITHMETIC, PREDICTED, PREDICTED_POSITION, Rung, SIMULATED};
 use cubewire_codec::quantize::smallest_three::SmallestThree;
 use cubewire_codec::{
-    Baseline, CubeState, Decoder, Encoder, Limits, Packet, QuantizedCube, QuantizedSnapshot,
-    References, Sequence, Snapshot,
+    Baseline, CubeState, Decoder, Encoder, Limits, Origin, Packet, QuantizedCube,
+    QuantizedSnapshot, References, Sequence, Snapshot,
 };
 use glam::Vec3;
 
 use crate::conformance::read_by_second;
+use crate::engine::{Foreseen, Scene, shifted};
 use crate::wire_document::with_examples;
 
 const GOLDEN: &str = include_str!("../golden.txt");
 
-const RUNGS: [Rung; 3] = [PREDICTED_POSITION, ARITHMETIC, PREDICTED];
+const RUNGS: [Rung; 4] = [PREDICTED_POSITION, ARITHMETIC, PREDICTED, SIMULATED];
 const CUBES: usize = 48;
 const TICKS: usize = 40;
 
@@ -184,6 +185,55 @@ const fn sequence(tick: usize) -> Sequence {
     Sequence(FIRST.0.wrapping_add(tick as u16))
 }
 
+/// What is simulated for a tick, by every origin in turn, and now and then nothing. The check has more bits at the ticks
+/// 0, which the play starts with, and 16.
+fn scene(tick: usize, frame: &QuantizedSnapshot) -> Scene {
+    let [baseline, ..] = ages(tick);
+    let age = baseline.unwrap_or(tick + 1);
+    // From earlier than the baseline, too.
+    let earlier = (age + tick % 3) as u8;
+    let is_right = tick % 16 == 15;
+    let origin = match tick % 8 {
+        0 | 1 => Some(Origin::Continued(age as u8)),
+        2 => Some(Origin::Started(earlier)),
+        3 => Some(Origin::Restored(earlier)),
+        4 => Some(Origin::Continued(earlier)),
+        _ if baseline.is_none() => None,
+        5 => Some(Origin::Corrected),
+        6 => Some(Origin::Cold),
+        _ => is_right.then_some(Origin::Corrected),
+    };
+    let count = origin.map_or(0, |origin| origin.age().map_or(age, usize::from));
+    // A key goes down or up every five ticks.
+    let input = |back: usize| [0x00, 0x01, 0x11, 0x82][(tick + 300 - back) / 5 % 4];
+    Scene {
+        origin,
+        inputs: (0..count).rev().map(input).collect(),
+        prediction: Some(match is_right {
+            true => frame.clone(),
+            false => shifted(frame, |cube| (cube + tick).is_multiple_of(6)),
+        }),
+        attachment: match tick % 9 {
+            4 => (0..tick as u8).map(|byte| byte.wrapping_mul(37)).collect(),
+            _ => Vec::new(),
+        },
+    }
+}
+
+/// The engine of a receiver at a tick.
+fn engine(tick: usize, frame: &QuantizedSnapshot) -> Foreseen {
+    let Scene {
+        origin, prediction, ..
+    } = scene(tick, frame);
+    match origin.is_some_and(Origin::is_exact) {
+        true => Foreseen::new(frame),
+        false => Foreseen {
+            prediction,
+            ..Foreseen::default()
+        },
+    }
+}
+
 fn packets(rung: Rung) -> Vec<Vec<u8>> {
     let (initial, frames) = play();
     let mut encoder = Encoder::new(initial, Limits::default()).unwrap();
@@ -191,9 +241,12 @@ fn packets(rung: Rung) -> Vec<Vec<u8>> {
     let mut packets = Vec::new();
     for (tick, frame) in frames.iter().enumerate() {
         let [baseline, first, second] = ages(tick).map(|age| kept.get(tick - age?));
+        let scene = scene(tick, frame);
+        // Other rungs ignore what is simulated.
         let references = References {
             baseline,
             additional: [first, second],
+            simulated: scene.simulated(),
         };
         let (mut packet, mut next) = (Packet::default(), Baseline::default());
         let kept_too = Some(&mut next);
@@ -268,9 +321,18 @@ fn packets_of_other_machines_are_read() {
         for (tick, (packet, frame)) in packets.iter().zip(&frames).enumerate() {
             let mut received = Baseline::default();
             let lookup = |sequence: Sequence| held.get(&sequence.0);
-            let header = decoder.decode(packet, lookup, &mut received).unwrap();
+            let mut engine = engine(tick, frame);
+            let header = decoder
+                .decode_simulated(packet, lookup, &mut engine, &mut received)
+                .unwrap();
             assert_eq!(header.sequence, sequence(tick));
             assert_eq!(received.snapshot(), frame);
+            if rung == SIMULATED {
+                let scene = scene(tick, frame);
+                assert_eq!(engine.origin, scene.origin);
+                assert_eq!(engine.inputs, scene.inputs);
+                assert_eq!(decoder.simulated().attachment, scene.attachment);
+            }
             held.insert(header.sequence.0, received);
         }
     }
@@ -280,7 +342,8 @@ fn packets_of_other_machines_are_read() {
 fn the_second_decoder_reads_them_too() {
     let (initial, frames) = play();
     for rung in RUNGS {
-        read_by_second(&initial, &golden()[rung.name], &frames);
+        let engine = |tick: usize| engine(tick, &frames[tick]);
+        read_by_second(&initial, &golden()[rung.name], &frames, engine);
     }
 }
 

@@ -77,7 +77,7 @@ fn victims(seed: u64) -> Vec<Victim> {
     victims
 }
 
-fn mutate(rng: &mut ChaCha8Rng, bytes: &mut Vec<u8>) {
+pub(crate) fn mutate(rng: &mut ChaCha8Rng, bytes: &mut Vec<u8>) {
     for _ in 0..rng.random_range(1..=4) {
         match rng.random_range(0..5) {
             0 => {
@@ -171,6 +171,7 @@ fn every_truncation_and_every_extension_is_refused() {
                         | DecodeError::UnknownBaseline(_)
                         | DecodeError::NonCanonical { .. }
                         | DecodeError::OutOfRange { .. }
+                        | DecodeError::Simulation(_)
                 );
             assert!(
                 is_noticed

@@ -70,6 +70,7 @@ impl<'a> Replay<'a> {
         let references = References {
             baseline: at(AGE),
             additional: [at(AGE + 1), at(AGE + 2)],
+            ..References::default()
         };
         let [kept, decoded] = &mut self.spare;
 

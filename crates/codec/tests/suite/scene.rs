@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use cubewire_codec::stages::{Delta, Position, RelativeOrientation, RelativePosition};
 use cubewire_codec::{
     Baseline, BitKind, CubeState, DecodeError, Decoder, Encoder, Limits, Packet, QuantizedSnapshot,
-    References, Sequence, Snapshot, Stages,
+    References, Sequence, Simulated, Simulation, Snapshot, Stages,
 };
 use glam::{Quat, Vec3};
 use proptest::prelude::*;
@@ -226,18 +226,39 @@ impl Lane {
     ) {
         let mut current = QuantizedSnapshot::new(stages.precision());
         current.quantize(snapshot, stages.precision()).unwrap();
+        let names = [baseline, additional[0], additional[1]];
+        self.send_simulated(
+            (sequence, stages),
+            &current,
+            names,
+            Simulated::default(),
+            &mut (),
+        );
+    }
+
+    /// The same with what the sender simulates and the engine of the receiver. `names` are those of the baseline and
+    /// of the additional references.
+    pub(crate) fn send_simulated(
+        &mut self,
+        (sequence, stages): (Sequence, Stages),
+        current: &QuantizedSnapshot,
+        names: [Option<Sequence>; 3],
+        simulated: Simulated<'_>,
+        engine: &mut dyn Simulation,
+    ) {
         let sent = |sequence: Sequence| self.sent.get(&sequence.0);
-        let baseline = baseline.and_then(sent);
+        let [baseline, first, second] = names.map(|sequence| sequence.and_then(sent));
         let references = References {
             baseline,
-            additional: additional.map(|sequence| sequence.and_then(sent)),
+            additional: [first, second],
+            simulated,
         };
         let mut kept = Baseline::default();
         self.encoder
             .encode(
                 sequence,
                 stages,
-                &current,
+                current,
                 references,
                 &mut self.packet,
                 Some(&mut kept),
@@ -250,26 +271,35 @@ impl Lane {
         } else {
             assert_eq!(counted, bits, "{stages:?}");
             let mut recorded = Baseline::default();
-            recorded.record(sequence, stages, &current, baseline);
+            recorded.record(sequence, stages, current, baseline);
             assert_eq!(recorded, kept, "{stages:?}");
         }
 
-        let changed = self.count_changed(&current, baseline);
+        let changed = self.count_changed(current, baseline);
         assert_eq!(self.packet.changed_cubes, changed, "{stages:?}");
-        let carried = if stages.delta == Delta::Off {
-            current.len()
-        } else {
-            changed
+        let carried = match (stages.delta, simulated.origin) {
+            (Delta::Off, _) => current.len(),
+            (Delta::ArithmeticSimulated, Some(origin)) => {
+                let prediction = simulated.prediction.filter(|_| !origin.is_exact());
+                prediction.map_or(0, |prediction| count_differing(current, prediction))
+            }
+            _ => changed,
         };
         assert_eq!(self.packet.sent_cubes, carried, "{stages:?}");
 
         let mut received = Baseline::default();
         let held = |sequence: Sequence| self.received.get(&sequence.0);
         self.decoder
-            .decode(&self.packet.bytes, held, &mut received)
+            .decode_simulated(&self.packet.bytes, held, engine, &mut received)
             .unwrap_or_else(|error| panic!("{stages:?}: {error}"));
-        assert_eq!(received.snapshot(), &current, "{stages:?}");
+        assert_eq!(received.snapshot(), current, "{stages:?}");
         assert_eq!(received, kept, "{stages:?}");
+        if stages.delta == Delta::ArithmeticSimulated {
+            assert_eq!(received.origin(), simulated.origin);
+            let decoded = self.decoder.simulated();
+            assert_eq!(decoded.inputs, simulated.inputs);
+            assert_eq!(decoded.attachment, simulated.attachment);
+        }
         self.sent.insert(sequence.0, kept);
         self.received.insert(sequence.0, received);
     }
@@ -282,8 +312,12 @@ impl Lane {
             .map(Baseline::snapshot)
             .filter(|baseline| baseline.precision() == precision)
             .unwrap_or(&initial);
-        let mut changed = Vec::new();
-        current.compare(reference, &mut changed);
-        changed.into_iter().filter(|&changed| changed).count()
+        count_differing(current, reference)
     }
+}
+
+pub(crate) fn count_differing(current: &QuantizedSnapshot, other: &QuantizedSnapshot) -> usize {
+    let mut differs = Vec::new();
+    current.compare(other, &mut differs);
+    differs.into_iter().filter(|&differs| differs).count()
 }

@@ -46,6 +46,11 @@ impl<'a> Coder<'a> {
 
     pub(crate) fn bin(&mut self, one: i64) -> bool {
         let chosen = self.choice.as_mut().map(|choose| choose(one));
+        self.code(one, chosen)
+    }
+
+    /// Decodes a bin unless it has been chosen.
+    fn code(&mut self, one: i64, chosen: Option<bool>) -> bool {
         let one = one as u32;
         let range = self.high - self.low;
         let middle = self.low + (range >> 16) * one + (((range & 65535) * one) >> 16);
@@ -286,6 +291,12 @@ impl<'a> Bins<'a> {
     /// A bin of constant probability.
     pub(crate) fn fixed(&mut self, one: i64) -> bool {
         self.coder.bin(one)
+    }
+
+    /// The same, but where bins are chosen it is `value`.
+    pub(crate) fn written(&mut self, one: i64, value: bool) -> bool {
+        let chosen = self.coder.choice.is_some().then_some(value);
+        self.coder.code(one, chosen)
     }
 
     fn adapt(&mut self, adaptive: usize, bin: bool) {

@@ -8,6 +8,7 @@ use std::f64::consts::SQRT_2;
 use std::ops::RangeInclusive;
 
 use crate::second_coder::Choice;
+use crate::second_scene::{Engine, Scene};
 use crate::second_session::{AdaptiveState, Packet, check_number};
 
 /// A cube of the initial state, in floats (section 3).
@@ -44,6 +45,9 @@ pub(crate) struct Kept {
     pub(crate) falling: Vec<bool>,
     /// Of packets that are coded arithmetically (`DECISIONS.md`, section 5).
     pub(crate) state: Option<AdaptiveState>,
+    /// Of simulated packets (`DECISIONS.md`, section 17).
+    pub(crate) scene: Option<Scene>,
+    pub(crate) attachment: Vec<u8>,
 }
 
 /// The stages of a packet (section 5).
@@ -55,6 +59,7 @@ pub(crate) struct Stages {
     steps: i64,
     /// The small and the large range of indices, positions and orientations.
     ranges: [[u32; 2]; 3],
+    is_simulated: bool,
 }
 
 /// These codes with the usual parameters (section 12).
@@ -63,6 +68,7 @@ const fn usual(codes: [u8; 7]) -> Stages {
         codes,
         steps: 512,
         ranges: [[3, 5], [5, 9], [5, 8]],
+        is_simulated: false,
     }
 }
 
@@ -80,6 +86,7 @@ const TWO_RANGES: u8 = 1;
 const PREDICTED: u8 = 2;
 const GROWING_RANGES: u8 = 2;
 const ARITHMETIC: u8 = 5;
+const ARITHMETIC_PREDICTED: u8 = 6;
 
 // The ranges of section 12.
 pub(crate) fn quantized_position(steps: i64) -> [RangeInclusive<i64>; 3] {
@@ -110,6 +117,16 @@ pub(crate) fn decode(
     initial: &[FloatCube],
     held: &HashMap<u16, Kept>,
 ) -> Result<Kept, String> {
+    decode_simulated(bytes, initial, held, &|_| None)
+}
+
+/// The same, with what simulates the scene.
+pub(crate) fn decode_simulated(
+    bytes: &[u8],
+    initial: &[FloatCube],
+    held: &HashMap<u16, Kept>,
+    engine: Engine,
+) -> Result<Kept, String> {
     let mut bits = Bits { bytes, at: 0 };
     let (sequence, baseline, stages) = read_header(&mut bits, held)?;
     let mut cubes: Vec<Cube> = match baseline {
@@ -129,11 +146,15 @@ pub(crate) fn decode(
             cubes: &cubes,
             baseline,
             held,
+            engine: stages.is_simulated.then_some(engine),
         };
-        let (cubes, state) = packet.read(bins)?;
-        check(check_number(sequence, &cubes) == sent, "the check differs")?;
-        let mut kept = keep(sequence, stages, cubes, baseline);
-        kept.state = Some(state);
+        let read = packet.read(bins)?;
+        let is_right = check_number(sequence, &read.cubes) == sent;
+        check(is_right, "the check differs")?;
+        let mut kept = keep(sequence, stages, read.cubes, baseline);
+        kept.state = Some(read.state);
+        kept.scene = read.scene;
+        kept.attachment = read.attachment;
         return Ok(kept);
     }
     let follows = read_selection(&mut bits, stages, count, baseline)?;
@@ -150,12 +171,13 @@ pub(crate) fn decode(
 }
 
 /// An arithmetically coded packet of chosen bins, with the right check. A decoder may have to refuse it.
+/// `engine` simulates if the scene is simulated.
 pub(crate) fn choose(
     choice: Choice,
     (sequence, variant): (u16, u8),
     baseline: Option<u16>,
-    initial: &[FloatCube],
-    held: &HashMap<u16, Kept>,
+    (initial, held): (&[FloatCube], &HashMap<u16, Kept>),
+    engine: Option<Engine>,
 ) -> Vec<u8> {
     let codes = [
         9,
@@ -176,6 +198,7 @@ pub(crate) fn choose(
         cubes: &cubes,
         baseline,
         held,
+        engine,
     };
     let (bins, chosen) = packet.choose(choice);
     let name = baseline.map(|kept| format!("0{:016b}0", kept.sequence));
@@ -184,6 +207,9 @@ pub(crate) fn choose(
         .map(|(code, bits)| format!("{code:0bits$b}"))
         .collect();
     let mut bits = format!("{sequence:016b}{}{codes}", name.unwrap_or("1".into()));
+    if variant == 1 {
+        bits += if engine.is_some() { "1" } else { "0" };
+    }
     bits += &format!("{:014b}", check_number(sequence, &chosen));
     let byte = |bits: &[u8]| {
         let bits = bits.iter().map(|digit| digit - b'0');
@@ -372,6 +398,7 @@ fn read_stages(bits: &mut Bits) -> Result<Stages, String> {
             check(differ, "the usual ranges, given")?;
         }
     }
+    stages.is_simulated = codes[3] == ARITHMETIC_PREDICTED && bits.bit()?;
     let [orientation, _, position, delta, ..] = stages.codes;
     let [.., relative_position, relative_orientation, flags] = stages.codes;
     check(orientation != 1, "an unused code of orientation")?;
@@ -691,6 +718,8 @@ fn keep(sequence: u16, stages: Stages, cubes: Vec<Cube>, baseline: Option<&Kept>
         displacement: vec![[0; 3]; cubes.len()],
         falling: vec![false; cubes.len()],
         state: None,
+        scene: None,
+        attachment: Vec::new(),
         cubes,
     };
     let Some(baseline) = baseline else {

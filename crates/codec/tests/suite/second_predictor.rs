@@ -1,4 +1,4 @@
-//! Sections 1, 14 and 15 of `DECISIONS.md`, implemented from the text alone: the arithmetic in floats.
+//! Sections 1, 14, 15 and 17 (carrying) of `DECISIONS.md`, implemented from the text alone: the arithmetic in floats.
 //!
 //! Every operation is rounded on its own, in the order of the text.
 
@@ -242,13 +242,8 @@ impl Carriers {
         }
     }
 
-    /// A cube changed, with position and packed at the reference and now.
-    pub(crate) fn add(
-        &mut self,
-        is_first: bool,
-        from: ([i64; 3], [i64; 4]),
-        to: ([i64; 3], [i64; 4]),
-    ) {
+    /// A cube changed, with position and packed at the reference, or as simulated, and now.
+    pub(crate) fn add(&mut self, is_first: bool, from: Pose, to: Pose) {
         let turn = step(unpack(to.1), unpack(from.1));
         let carrier = || Carrier {
             from: floats(from.0),
@@ -273,7 +268,13 @@ pub(crate) struct Predictor<'a> {
     is_near: bool,
     is_resting: bool,
     extrapolated: Body,
+    simulated: Option<Pose>,
+    /// From where the cube is carried (section 17).
+    start: (Vector, Quaternion),
 }
+
+/// A position and a packed orientation.
+pub(crate) type Pose = ([i64; 3], [i64; 4]);
 
 impl<'a> Predictor<'a> {
     pub(crate) fn new(
@@ -281,14 +282,17 @@ impl<'a> Predictor<'a> {
         long_spin: Vector,
         ticks: i64,
         carriers: &'a Carriers,
-        is_first: bool,
-        is_resting: bool,
+        (is_first, is_resting): (bool, bool),
+        simulated: Option<Pose>,
     ) -> Self {
         let mut extrapolated = *body;
         if !is_resting {
             extrapolated.extrapolate(ticks.min(24));
         }
-        let distance = minus(body.position, carriers.first.from);
+        let start = simulated.map_or((body.position, body.orientation), |(place, packed)| {
+            (floats(place), unpack(packed))
+        });
+        let distance = minus(start.0, carriers.first.from);
         Self {
             body,
             long_spin,
@@ -297,13 +301,15 @@ impl<'a> Predictor<'a> {
             is_near: !is_first && dot(distance, distance) < 810_000.0,
             is_resting,
             extrapolated,
+            simulated,
+            start,
         }
     }
 
     pub(crate) fn orientations(&self) -> [Quaternion; 3] {
         let q = self.body.orientation;
         let first = if self.is_near {
-            product(self.carriers.first.turn, q)
+            product(self.carriers.first.turn, self.start.1)
         } else if self.is_resting {
             q
         } else {
@@ -311,8 +317,12 @@ impl<'a> Predictor<'a> {
             let angles = spin.map(|part| part * 0.5 * 0.87 * self.ticks / 2.0);
             (0..2).fold(q, |q, _| turned(q, angles))
         };
-        let second = self.extrapolated.orientation;
-        let third = self.around().map(|around| product(around.1, q));
+        let second = match self.simulated {
+            Some(_) => self.start.1,
+            None => self.extrapolated.orientation,
+        };
+        let third = self.around();
+        let third = third.map(|around| product(around.1, self.start.1));
         [first, second, third.unwrap_or(second)]
     }
 
@@ -325,7 +335,9 @@ impl<'a> Predictor<'a> {
             minus(plus(v, apply(from, edge)), apply(new, edge))
         };
         let place = self.body.position;
-        let fourth = {
+        let fourth = if self.simulated.is_some() {
+            self.start.0
+        } else {
             let (b, e) = (
                 self.extrapolated.position,
                 matrix(self.extrapolated.orientation),
@@ -340,7 +352,7 @@ impl<'a> Predictor<'a> {
             let first = &self.carriers.first;
             plus(
                 first.to,
-                apply(matrix(first.turn), minus(place, first.from)),
+                apply(matrix(first.turn), minus(self.start.0, first.from)),
             )
         } else {
             plus(place, times(self.body.velocity, self.ticks))
@@ -361,7 +373,7 @@ impl<'a> Predictor<'a> {
 
     /// Where carriers that are near take the cube, and how they turn.
     fn around(&self) -> Option<(Vector, Quaternion)> {
-        let place = self.body.position;
+        let (place, _) = self.start;
         let (mut step, mut arm, mut turn) = ([0.0; 3], [0.0; 3], [0.0; 4]);
         let mut weight = 0.0;
         for carrier in &self.carriers.all {

@@ -1,4 +1,4 @@
-//! Sections 2, 5 and 7 to 12 of `DECISIONS.md`, implemented from the text alone, like `second_decoder`: the
+//! Sections 2, 5, 7 to 12 and 17 of `DECISIONS.md`, implemented from the text alone, like `second_decoder`: the
 //! coding session over the cubes, and the adaptive state after it.
 //!
 //! Section numbers in comments are those of `DECISIONS.md`.
@@ -11,9 +11,10 @@ use crate::second_coder::{
 };
 use crate::second_decoder::{Cube, Kept, precision, quantized_position};
 use crate::second_predictor::{
-    Body, Carriers, MAX_CARRIERS, Predictor, Quaternion, Vector, floats, in_range, minus, over,
-    pack, plus, times, turn, turned, unpack,
+    Body, Carriers, MAX_CARRIERS, Pose, Predictor, Quaternion, Vector, floats, in_range, minus,
+    over, pack, plus, times, turn, turned, unpack,
 };
+use crate::second_scene::{Engine, Known, Scene, read_attachment, read_long_check, read_scene};
 
 /// The adaptive state that is kept with a snapshot (section 5).
 #[derive(Clone, Debug, PartialEq)]
@@ -74,10 +75,20 @@ fn squared_distance(a: [i64; 3], b: [i64; 3]) -> i64 {
     difference(a, b).iter().map(|part| part * part).sum()
 }
 
+fn mix(h: u64, v: u64) -> u64 {
+    (h.rotate_left(29) ^ v).wrapping_mul(0x9E37_79B9_7F4A_7C15)
+}
+
+fn fold(h: u64) -> u64 {
+    mix(0, h ^ h >> 32)
+}
+
 /// The check (section 2).
 pub(crate) fn check_number(sequence: u16, cubes: &[Cube]) -> i64 {
-    let mix = |h: u64, v: u64| (h.rotate_left(29) ^ v).wrapping_mul(0x9E37_79B9_7F4A_7C15);
-    let fold = |h: u64| mix(0, h ^ h >> 32);
+    (fold(mix(sequence.into(), sum_of_hashes(cubes))) >> 50) as i64
+}
+
+fn sum_of_hashes(cubes: &[Cube]) -> u64 {
     let hashes = cubes.iter().enumerate().map(|(n, cube)| {
         let [x, y, z] = cube.position.map(|part| u64::from(part as u32));
         let place = x ^ y << 21 ^ z << 42 ^ u64::from(cube.interacting) << 63;
@@ -85,8 +96,7 @@ pub(crate) fn check_number(sequence: u16, cubes: &[Cube]) -> i64 {
         let packed = c | b << 16 | a << 32 | largest << 48;
         fold(fold(mix(mix(n as u64, place), packed)))
     });
-    let sum = hashes.fold(0, u64::wrapping_add);
-    (fold(mix(sequence.into(), sum)) >> 50) as i64
+    hashes.fold(0, u64::wrapping_add)
 }
 
 /// The kinematic history of a cube (section 8).
@@ -114,6 +124,7 @@ struct Past<'a> {
     moved: Option<&'a [bool]>,
     previous: Option<Older>,
     additional: [Option<Older>; 2],
+    simulated: Option<&'a [Cube]>,
 }
 
 impl Past<'_> {
@@ -153,7 +164,9 @@ impl Past<'_> {
         };
         let newer = first.or(previous);
         let has_moved = self.moved.is_some_and(|moved| moved[n]);
-        let is_active = has_moved || first.is_some_and(|first| first.cubes[n] != *cube);
+        let is_active = has_moved
+            || first.is_some_and(|first| first.cubes[n] != *cube)
+            || self.simulated.is_some_and(|cubes| cubes[n] != *cube);
         let unless_resting = |motion: Vector| match n == 0 || is_active {
             true => motion,
             false => [0.0; 3],
@@ -195,6 +208,10 @@ fn largest_mag(vector: [i64; 3]) -> usize {
     mag(largest.min(1 << 20))
 }
 
+fn pose(cube: &Cube) -> Pose {
+    (cube.position, cube.orientation)
+}
+
 /// Section 16.
 const REDUNDANT: &str = "there is a shorter form";
 
@@ -203,6 +220,8 @@ struct Session<'a> {
     bins: Bins<'a>,
     ticks: i64,
     reference: &'a [Cube],
+    /// What was simulated (section 17).
+    simulated: Option<Vec<Cube>>,
     old_predictions: Vec<PredictionHistory>,
     histories: Vec<History>,
     /// The square of the least distance at which a cube was touched.
@@ -312,25 +331,31 @@ impl Session<'_> {
             return;
         }
         let contexts = [16 * (16 * i + t) + l, 16 * i + a];
+        let unchanged = std::mem::replace(&mut self.cubes[n], self.reference[n].clone());
         self.cubes[n].interacting ^= self.bins.flag(TOGGLES, i, &contexts);
         let mut prediction_history = PredictionHistory::known();
         self.orientation(n, &mut prediction_history);
         self.position(n, &mut prediction_history);
-        let differs = self.cubes[n] != self.reference[n];
-        self.bins.require(differs, REDUNDANT);
+        self.bins.require(self.cubes[n] != unchanged, REDUNDANT);
         self.changes += 1;
         self.predictions[n] = prediction_history;
         self.touch(n);
-        let place = |cube: &Cube| (cube.position, cube.orientation);
-        let (from, to) = (place(&self.reference[n]), place(&self.cubes[n]));
-        self.carriers.add(n == 0, from, to);
+        let from = self.simulated_pose(n);
+        let from = from.unwrap_or_else(|| pose(&self.reference[n]));
+        self.carriers.add(n == 0, from, pose(&self.cubes[n]));
     }
 
     fn predictor(&self, n: usize) -> Predictor<'_> {
         let history = &self.histories[n];
         let (body, spin) = (&history.body, history.long_spin);
         let is_resting = n > 0 && !history.is_active;
-        Predictor::new(body, spin, self.ticks, &self.carriers, n == 0, is_resting)
+        let simulated = self.simulated_pose(n);
+        let which = (n == 0, is_resting);
+        Predictor::new(body, spin, self.ticks, &self.carriers, which, simulated)
+    }
+
+    fn simulated_pose(&self, n: usize) -> Option<Pose> {
+        self.simulated.as_ref().map(|cubes| pose(&cubes[n]))
     }
 
     /// An orientation (section 11).
@@ -521,12 +546,22 @@ pub(crate) struct Packet<'a> {
     pub(crate) cubes: &'a [Cube],
     pub(crate) baseline: Option<&'a Kept>,
     pub(crate) held: &'a HashMap<u16, Kept>,
+    /// If the scene is simulated.
+    pub(crate) engine: Option<Engine<'a>>,
+}
+
+/// What the bins of a packet say.
+pub(crate) struct Read {
+    pub(crate) cubes: Vec<Cube>,
+    pub(crate) state: AdaptiveState,
+    pub(crate) scene: Option<Scene>,
+    pub(crate) attachment: Vec<u8>,
 }
 
 impl<'a> Packet<'a> {
     /// Reads the bins: the cubes, and what they teach.
-    pub(crate) fn read(&self, bytes: &'a [u8]) -> Result<(Vec<Cube>, AdaptiveState), String> {
-        let session = self.session(|state| Bins::decode(bytes, state));
+    pub(crate) fn read(&self, bytes: &'a [u8]) -> Result<Read, String> {
+        let (session, scene, attachment) = self.session(|state| Bins::decode(bytes, state));
         let state = AdaptiveState {
             tables: session.bins.end()?,
             predictions: session.predictions,
@@ -535,16 +570,24 @@ impl<'a> Packet<'a> {
                 ticks: ticks.min(64),
             }),
         };
-        Ok((session.cubes, state))
+        Ok(Read {
+            cubes: session.cubes,
+            state,
+            scene,
+            attachment,
+        })
     }
 
     /// Takes the bins by choice: their bytes and the cubes, whether or not they are refused.
     pub(crate) fn choose(&self, choice: Choice<'a>) -> (Vec<u8>, Vec<Cube>) {
-        let session = self.session(|state| Bins::choose(choice, state));
+        let (session, ..) = self.session(|state| Bins::choose(choice, state));
         (session.bins.encoded(), session.cubes)
     }
 
-    fn session(&self, bins: impl FnOnce(Tables) -> Bins<'a>) -> Session<'a> {
+    fn session(
+        &self,
+        bins: impl FnOnce(Tables) -> Bins<'a>,
+    ) -> (Session<'a>, Option<Scene>, Vec<u8>) {
         // Section 5.
         let known = self.baseline.and_then(|kept| kept.state.as_ref());
         let known = known.filter(|known| known.tables.variant == self.variant);
@@ -554,8 +597,22 @@ impl<'a> Packet<'a> {
             None => (Tables::initial(self.variant), unknown.clone(), None),
         };
         let mut bins = bins(tables);
+        // Section 17.
+        let (mut scene, mut attachment) = (None, Vec::new());
+        let (mut simulated, mut is_right) = (None, false);
+        if let Some(engine) = self.engine {
+            scene = read_scene(&mut bins, &self.known_scene());
+            attachment = read_attachment(&mut bins);
+            if let Some(scene) = &scene {
+                simulated = engine(scene);
+                bins.require(simulated.is_some(), "there is no such world");
+                is_right = scene.is_exact() || bins.bypass() == 1;
+            }
+        }
         let additional = match self.baseline {
-            Some(baseline) if self.variant == 1 => self.additional(&mut bins, baseline),
+            Some(baseline) if self.variant == 1 && !is_right => {
+                self.additional(&mut bins, baseline)
+            }
             _ => [None, None],
         };
         let cubes = self.cubes;
@@ -564,6 +621,7 @@ impl<'a> Packet<'a> {
             moved: self.baseline.map(|kept| &kept.moved[..]),
             previous,
             additional,
+            simulated: simulated.as_deref(),
         };
         let mut session = Session {
             bins,
@@ -574,14 +632,38 @@ impl<'a> Packet<'a> {
             touched: vec![None; cubes.len()],
             touching: 0,
             changes: 0,
-            carriers: Carriers::new(cubes.first().map_or([0; 3], |cube| cube.position)),
-            cubes: cubes.to_vec(),
+            carriers: Carriers::new(
+                simulated
+                    .as_deref()
+                    .unwrap_or(cubes)
+                    .first()
+                    .map_or([0; 3], |cube| cube.position),
+            ),
+            cubes: simulated.clone().unwrap_or_else(|| cubes.to_vec()),
             predictions: unknown,
+            simulated,
         };
-        if !cubes.is_empty() {
-            session.code();
+        if !is_right {
+            if !cubes.is_empty() {
+                session.code();
+            }
+            let some = scene.is_none() || session.changes > 0;
+            session.bins.require(some, REDUNDANT);
         }
-        session
+        if scene.is_some() && self.sequence.is_multiple_of(60) {
+            let expected = fold(sum_of_hashes(&session.cubes)) as u32;
+            read_long_check(&mut session.bins, expected);
+        }
+        (session, scene, attachment)
+    }
+
+    fn known_scene(&self) -> Known {
+        let scene = self.baseline.and_then(|kept| kept.scene.as_ref());
+        let last = scene.and_then(|scene| scene.inputs.last());
+        Known {
+            ticks: self.ticks(),
+            input: last.copied().unwrap_or(0),
+        }
     }
 
     /// The ticks since the baseline.

@@ -8,16 +8,17 @@ use cubewire_codec::quantize::affine::{
     AFFINE_POSITION_XY, AFFINE_POSITION_Z, AFFINE_VELOCITY, DIFFERENCE_BITS, DIFFERENCE_ZERO_POINT,
 };
 use cubewire_codec::quantize::bounded::{Bounded, POSITION_XY, POSITION_Z, VELOCITY};
+use cubewire_codec::simulation::{MAX_ATTACHMENT_BYTES, MAX_SIMULATED_TICKS};
 use cubewire_codec::stages::{
     ChangedFlags, Delta, Orientation, Position, RelativeOrientation, RelativePosition, Stages,
     Velocity,
 };
 use cubewire_codec::{
-    BitLedger, CubeState, GROWING_ORIENTATION_RANGES, MAX_CUBES, PREDICTED_INDEX_BITS,
-    PREDICTED_POSITION_RANGES, Sequence, Snapshot, encode_initial,
+    BitLedger, GROWING_ORIENTATION_RANGES, MAX_CUBES, PREDICTED_INDEX_BITS,
+    PREDICTED_POSITION_RANGES, Sequence, encode_initial,
 };
-use glam::{Quat, Vec3};
 
+use crate::example_states::{example_states, send_example};
 use crate::scene::Lane;
 
 const DOCUMENT: &str = include_str!("../../WIRE.md");
@@ -100,6 +101,14 @@ fn the_constants_are_those_of_the_code() {
             RelativeOrientation::MAX_RANGE_BITS.to_string(),
         ),
         ("maximum ticks of a known motion", MAX_TICKS.to_string()),
+        (
+            "simulated scene: most inputs",
+            MAX_SIMULATED_TICKS.to_string(),
+        ),
+        (
+            "simulated scene: most bytes of an attachment",
+            MAX_ATTACHMENT_BYTES.to_string(),
+        ),
         (
             "drag: velocity kept per tick, in 1/65536",
             DRAG_PER_TICK.to_string(),
@@ -197,46 +206,6 @@ fn section_4() -> &'static str {
     &DECISIONS[start..end]
 }
 
-/// The initial state and the four others of section 13.
-pub(crate) fn example_states() -> (Snapshot, [(Sequence, Snapshot); 4]) {
-    let cubes = [
-        Vec3::new(0.0, 0.0, 4.0),
-        Vec3::new(2.0, 0.0, 0.5),
-        Vec3::new(4.0, 0.0, 0.5),
-    ];
-    let initial = Snapshot {
-        cubes: cubes
-            .map(|position| CubeState {
-                position,
-                ..CubeState::default()
-            })
-            .into(),
-    };
-    let mut states = [1000, 1006, 1012, 1018].map(|tick| (Sequence(tick), initial.clone()));
-    let flown = [
-        (Vec3::new(0.25, -0.5, 4.0), 0.0),
-        (Vec3::new(0.5, -1.0, 3.875), -2.0),
-        (Vec3::new(0.75, -1.5, 3.5), -4.0),
-        (Vec3::new(1.0, -2.0, 2.9375), -6.0),
-    ];
-    for (turn, ((_, state), (position, fall))) in states.iter_mut().zip(flown).enumerate() {
-        state.cubes[0] = CubeState {
-            position,
-            orientation: match turn {
-                0 => Quat::from_xyzw(0.6, 0.0, 0.0, 0.8),
-                _ => Quat::from_xyzw(0.48, 0.36, 0.0, 0.8),
-            },
-            linear_velocity: Vec3::new(2.5, -5.0, fall),
-            interacting: true,
-        };
-        state.cubes[1].position.x = [2.0, 2.25, 2.5, 2.5][turn];
-        state.cubes[1].linear_velocity.x = [0.0, 2.5, 2.5, 0.0][turn];
-        state.cubes[1].interacting = turn > 0;
-        state.cubes[2].interacting = true;
-    }
-    (initial, states)
-}
-
 /// The packets of section 13, by rung.
 pub(crate) fn example_packets() -> Vec<(&'static str, Vec<Vec<u8>>)> {
     let start = DOCUMENT.find("## 13 Examples").unwrap();
@@ -305,7 +274,11 @@ fn codes(stages: &Stages) -> String {
         },
         place(&Velocity::ALL, stages.velocity),
         place(&Position::ALL, stages.position),
-        place(&Delta::ALL, stages.delta),
+        match stages.delta {
+            Delta::ArithmeticSimulated => place(&Delta::ALL, Delta::ArithmeticPredicted),
+            Delta::RelativeIndices { .. } if stages.delta != Delta::RELATIVE_INDICES => 7,
+            delta => place(&Delta::ALL, delta),
+        },
         place(&RelativePosition::ALL, stages.relative_position),
         place(&RelativeOrientation::ALL, stages.relative_orientation),
         place(&ChangedFlags::ALL, stages.changed_flags),
@@ -325,6 +298,10 @@ fn codes(stages: &Stages) -> String {
             text += &format!(", ranges {} {}", small - 1, large - 1);
         }
     }
+    if codes[3] == 6 {
+        let is_simulated = stages.delta == Delta::ArithmeticSimulated;
+        text += &format!(", simulated {}", u8::from(is_simulated));
+    }
     text
 }
 
@@ -338,7 +315,10 @@ fn examples() -> String {
         let mut before = None;
         for (sequence, state) in &states {
             // The lane decodes it, too, and checks what arrives.
-            lane.send(*sequence, stages, state, before);
+            match stages.delta {
+                Delta::ArithmeticSimulated => send_example(&mut lane, *sequence, state, before),
+                _ => lane.send(*sequence, stages, state, before),
+            }
             examples += &to_hex(*sequence, &lane.packet.bytes);
             before = Some(*sequence);
         }

@@ -101,7 +101,8 @@ impl Tally {
                 | DecodeError::Stages(_) => Outcome::Header,
                 DecodeError::UnknownBaseline(_)
                 | DecodeError::BaselinePrecision(_)
-                | DecodeError::NeedlessBaseline(_) => Outcome::Reference,
+                | DecodeError::NeedlessBaseline(_)
+                | DecodeError::Simulation(_) => Outcome::Reference,
                 DecodeError::CubeIndex { .. }
                 | DecodeError::OutOfRange { .. }
                 | DecodeError::NotFinite { .. }

@@ -54,6 +54,7 @@ pub(super) fn victims(recording: &Recording, rung: &Rung) -> Target {
             false => References {
                 baseline: acked.next(),
                 additional: [acked.next(), acked.next()],
+                ..References::default()
             },
         };
         let mut kept = Baseline::default();

@@ -7,7 +7,9 @@ use std::path::{Path, PathBuf};
 use crate::repository;
 
 /// Public functions that take bytes or a reader, but are given none from outside.
-const OTHERS: [&str; 2] = [
+const OTHERS: [&str; 3] = [
+    // The sender's own state.
+    ".offer_state",
     // The codec gives it the part of a packet that has bins.
     "BinDecoder::new",
     // Numbers of bits.

@@ -28,7 +28,10 @@ fn every_rung_is_lossless_and_has_the_documented_keys() {
         .map(|row| row["codec"].as_str().unwrap())
         .collect();
     let ladder = cubewire_codec::ladder::LADDER.map(|rung| rung.name);
-    assert_eq!(codecs, [&ladder[..], &["affine"]].concat());
+    let [measured @ .., "simulated"] = &ladder else {
+        panic!("{ladder:?}")
+    };
+    assert_eq!(codecs, [&measured[..], &["affine"]].concat());
     let mut expected = [
         "codec",
         "packets",
@@ -50,6 +53,20 @@ fn every_rung_is_lossless_and_has_the_documented_keys() {
         assert!((number("kbps") - number("bytes_per_packet") * 0.48).abs() < 1e-9);
         assert!(number("body_bytes_per_packet") < number("bytes_per_packet"));
         assert!(number("encode_us") > 0.0 && number("decode_us") > 0.0);
+    }
+}
+
+/// The clip is of another engine than the one that predicts.
+#[test]
+fn a_recording_is_simulated_with_keys_that_are_assumed() {
+    let folder = tempfile::tempdir().unwrap();
+    let clip = clip(folder.path(), "clip.bin", "dev-mix", 1_000..1_020);
+    let link = ["--loss", "0.2", "--rtt-frames", "3"];
+    for more in [&[][..], &link] {
+        let rows = json(&[&[&*clip, "--codec", "simulated"], more].concat());
+        assert_eq!(rows.len(), 1);
+        assert_eq!(rows[0]["codec"], "simulated");
+        assert_eq!(rows[0]["lossless"], true);
     }
 }
 

@@ -1,6 +1,9 @@
 //! The physics as one that uses it sees it.
 
-mod timeline;
+mod borrowed;
+mod lane;
+mod prediction;
+mod state;
 mod world;
 
 use cubewire_physics::{Input, World, state_hash};
@@ -20,6 +23,7 @@ fn input(tick: u64) -> Input {
     Input {
         resets: tick > 0 && within == 0,
         keys,
+        ..Input::default()
     }
 }
 

@@ -24,6 +24,7 @@ fn sizes(
         let references = References {
             baseline: play.sender.get(baseline),
             additional: before.map(held),
+            ..References::default()
         };
         let mut packet = Packet::default();
         let sequence = Sequence(tick as u16);

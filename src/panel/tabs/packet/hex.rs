@@ -82,7 +82,12 @@ impl Bits {
             // Bins begin with a whole byte; what looks whole after it may be a bin.
             let head = items.iter().take_while(|item| item.cube.is_none());
             let head = head
-                .take_while(|item| item.kind != BitKind::Selection)
+                .take_while(|item| {
+                    !matches!(
+                        item.kind,
+                        BitKind::Inputs | BitKind::State | BitKind::Selection
+                    )
+                })
                 .count();
             items.truncate(head);
             at = items.last().map_or(0, |item| item.end);

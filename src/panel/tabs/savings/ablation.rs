@@ -192,6 +192,7 @@ fn title(ablated: &Ablated) -> String {
             return format!("bit-packed: {rung}");
         }
         Part::Prediction => "without prediction",
+        Part::Simulation => "without simulation",
         Part::RelativePosition => match stages.relative_position {
             RelativePosition::Off => "without relative position",
             _ => "without predicted position",
@@ -217,6 +218,7 @@ const fn name(part: Part) -> &'static str {
         Part::Delta => "delta",
         Part::Coding | Part::CodingForPacking => "arithmetic coding",
         Part::Prediction => "prediction",
+        Part::Simulation => "simulation",
         Part::RelativePosition => "relative position",
         Part::RelativeOrientation => "relative orientation",
         Part::ChangedFlags => "changed flags",
@@ -229,9 +231,11 @@ const fn about(part: Part, present: Stages) -> &'static str {
         Part::Orientation => terms::orientation(present.orientation).text,
         Part::Velocity => terms::velocity(present.velocity).text,
         Part::Position => terms::position(present.position).text,
-        Part::Delta | Part::Coding | Part::CodingForPacking | Part::Prediction => {
-            terms::delta(present.delta).text
-        }
+        Part::Delta
+        | Part::Coding
+        | Part::CodingForPacking
+        | Part::Prediction
+        | Part::Simulation => terms::delta(present.delta).text,
         Part::RelativePosition => terms::relative_position(present.relative_position).text,
         Part::RelativeOrientation => terms::relative_orientation(present.relative_orientation).text,
         Part::ChangedFlags => terms::changed_flags(present.changed_flags).text,

@@ -22,6 +22,8 @@ pub enum Part {
     CodingForPacking,
     /// The predictions of arithmetic coding.
     Prediction,
+    /// The simulation at both ends.
+    Simulation,
     /// Positions relative to the baseline.
     RelativePosition,
     /// Orientations relative to the baseline.
@@ -129,6 +131,12 @@ const fn lesser_deltas(delta: Delta) -> &'static [(Part, Delta)] {
         Delta::PredictedIndices => &[(Part::Delta, Delta::RELATIVE_INDICES), BITS, OFF],
         Delta::Arithmetic => &[NO_CODING, OFF],
         Delta::ArithmeticPredicted => &[(Part::Prediction, Delta::Arithmetic), NO_CODING, OFF],
+        Delta::ArithmeticSimulated => &[
+            (Part::Simulation, Delta::ArithmeticPredicted),
+            (Part::Prediction, Delta::Arithmetic),
+            NO_CODING,
+            OFF,
+        ],
     }
 }
 
@@ -163,7 +171,9 @@ const fn lesser_flags(flags: ChangedFlags) -> &'static [ChangedFlags] {
 const fn bit_packed(present: Stages) -> Option<Stages> {
     let packed = match present.delta {
         Delta::Arithmetic => ladder::CHANGED_FLAGS.stages,
-        Delta::ArithmeticPredicted => ladder::PREDICTED_POSITION.stages,
+        Delta::ArithmeticPredicted | Delta::ArithmeticSimulated => {
+            ladder::PREDICTED_POSITION.stages
+        }
         _ => return None,
     };
     Some(Stages {
@@ -246,7 +256,7 @@ mod tests {
     const fn own(part: Part) -> Option<Part> {
         match part {
             Part::RelativePosition | Part::RelativeOrientation | Part::ChangedFlags => Some(part),
-            Part::Delta | Part::Coding | Part::Prediction => Some(Part::Coding),
+            Part::Delta | Part::Coding | Part::Prediction | Part::Simulation => Some(Part::Coding),
             Part::Orientation | Part::Velocity | Part::Position | Part::CodingForPacking => None,
         }
     }

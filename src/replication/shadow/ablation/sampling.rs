@@ -18,7 +18,7 @@ use std::time::Duration;
 use cubewire_protocol::MAX_BASELINE_AGE_TICKS;
 use cubewire_scene::TICKS_PER_SECOND;
 
-use crate::replication::shadow::MeanTime;
+use crate::replication::mean::MeanTime;
 
 /// Baselines behind a packet, one behind the other, from which it costs what it should.
 pub(super) const MIN_DEPTH: u8 = 3;

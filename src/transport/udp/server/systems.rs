@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use bevy::prelude::*;
-use cubewire_protocol::{Request, RequestAck};
+use cubewire_protocol::{Request, RequestAck, Worlds};
 use renet::ClientId;
 
 use super::{Client, UdpServer};
@@ -112,6 +112,7 @@ fn apply(
         stages: request.stages,
         send_interval_ticks: request.send_interval_ticks.into(),
         baseline: request.baseline,
+        worlds: Worlds::Exact,
     };
     match &mut client.lane {
         Some((lane, number)) => {

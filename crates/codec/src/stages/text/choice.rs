@@ -195,6 +195,7 @@ names! {
         PredictedIndices: "predicted-indices",
         Arithmetic: "arithmetic",
         ArithmeticPredicted: "arithmetic-predicted",
+        ArithmeticSimulated: "arithmetic-simulated",
     }
     RelativePosition {
         Off: "off",

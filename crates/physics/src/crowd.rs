@@ -1,0 +1,80 @@
+//! Whether cubes are so close that no simulation has them there, and that simulating them would take seconds.
+
+use cubewire_codec::QuantizedSnapshot;
+use cubewire_scene::{CUBES, PLAYER};
+use glam::Vec3;
+
+/// Distance of centres within which two cubes overlap, metres: three quarters of the length of their edges.
+const CLOSE: f32 = 0.3;
+
+/// Pairs that are so close, at most. A ball of eighty cubes has none; every cube in one place, 404,550.
+const MAX_CLOSE_PAIRS: usize = 200;
+
+/// Whether more cubes of a snapshot overlap than a simulation ever has. A receiver should neither build a world from it
+/// nor correct one: with every cube in one place that takes some seconds a tick and 2 GB.
+///
+/// # Panics
+/// If the snapshot has fewer states than there are cubes.
+#[must_use]
+pub fn is_crowded(snapshot: &QuantizedSnapshot) -> bool {
+    are_crowded((0..CUBES).map(|cube| snapshot.cube(cube).position))
+}
+
+/// Whether more cubes overlap than a simulation ever has, from the positions of all cubes by index.
+pub(crate) fn are_crowded(positions: impl Iterator<Item = Vec3>) -> bool {
+    close_pairs(positions, MAX_CLOSE_PAIRS) > MAX_CLOSE_PAIRS
+}
+
+/// Pairs of cubes, without the player, that are close; stops beyond `most`.
+fn close_pairs(positions: impl Iterator<Item = Vec3>, most: usize) -> usize {
+    let mut by_x: Vec<_> = positions.skip(PLAYER + 1).collect();
+    by_x.sort_unstable_by(|a, b| a.x.total_cmp(&b.x));
+    let mut pairs = 0;
+    for (index, here) in by_x.iter().enumerate() {
+        let others = by_x[index + 1..].iter();
+        let near = others.take_while(|there| there.x - here.x < CLOSE);
+        pairs += near
+            .filter(|there| there.distance_squared(*here) < CLOSE * CLOSE)
+            .count();
+        if pairs > most {
+            break;
+        }
+    }
+    pairs
+}
+
+#[cfg(test)]
+mod tests {
+    use cubewire_scene::Keys;
+
+    use super::*;
+    use crate::World;
+
+    #[test]
+    fn a_ball_that_hits_the_grid_is_far_from_crowded() {
+        let mut world = World::new();
+        let mut most = 0;
+        for tick in 0..1800 {
+            world.step(Keys {
+                right: tick % 200 < 100,
+                left: tick % 200 >= 100,
+                up: tick % 320 < 160,
+                down: tick % 320 >= 160,
+                gather: tick % 600 < 550,
+                blow: tick % 600 >= 550,
+            });
+            let positions = world.snapshot().cubes.into_iter().map(|cube| cube.position);
+            most = most.max(close_pairs(positions, usize::MAX));
+        }
+        assert!(most < MAX_CLOSE_PAIRS / 10, "{most}");
+    }
+
+    #[test]
+    fn cubes_in_one_place_are_crowded() {
+        assert!(are_crowded((0..CUBES).map(|_| Vec3::Z)));
+        // So are sixteen heaps.
+        assert!(are_crowded(
+            (0..CUBES).map(|cube| Vec3::X * (cube % 16) as f32)
+        ));
+    }
+}

@@ -1,0 +1,89 @@
+//! What moves a world, as one byte.
+
+use cubewire_scene::Keys;
+
+/// What moves a world in one tick.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Input {
+    /// Whether the scene starts anew before the tick.
+    pub resets: bool,
+    /// Whether the engine's sets are [built anew](crate::Sets::rebuild) before the tick, after a reset if there are
+    /// both. From there on the world is equal to one that was [restored](crate::World::restored) from its state.
+    pub rebuilds: bool,
+    /// The keys that are held during the tick.
+    pub keys: Keys,
+}
+
+impl Input {
+    /// The whole input:
+    ///
+    /// ```text
+    ///      7        6        5      4     3     2     1      0
+    /// +--------+----------+--------+------+------+----+-------+------+
+    /// | resets | rebuilds | gather | blow | down | up | right | left |
+    /// +--------+----------+--------+------+------+----+-------+------+
+    /// ```
+    #[must_use]
+    pub fn to_byte(self) -> u8 {
+        let keys = self.keys;
+        let bits = [
+            keys.left,
+            keys.right,
+            keys.up,
+            keys.down,
+            keys.blow,
+            keys.gather,
+            self.rebuilds,
+            self.resets,
+        ];
+        (0..)
+            .zip(bits)
+            .fold(0, |byte, (place, bit)| byte | u8::from(bit) << place)
+    }
+
+    /// The input that [`to_byte`](Self::to_byte) writes as this byte. Every byte is one.
+    #[must_use]
+    pub fn from_byte(byte: u8) -> Self {
+        let bit = |place: u8| byte >> place & 1 == 1;
+        Self {
+            resets: bit(7),
+            rebuilds: bit(6),
+            keys: Keys {
+                left: bit(0),
+                right: bit(1),
+                up: bit(2),
+                down: bit(3),
+                blow: bit(4),
+                gather: bit(5),
+            },
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_byte_is_one_input() {
+        for byte in 0..=u8::MAX {
+            assert_eq!(Input::from_byte(byte).to_byte(), byte);
+        }
+    }
+
+    #[test]
+    fn the_bits_are_in_order() {
+        let keys = Keys {
+            right: true,
+            gather: true,
+            ..Keys::default()
+        };
+        let input = Input {
+            keys,
+            ..Input::default()
+        };
+        assert_eq!(input.to_byte(), 0b0010_0010);
+        let [resets, rebuilds] = [0b1000_0000, 0b0100_0000].map(Input::from_byte);
+        assert!(resets.resets && !resets.rebuilds && rebuilds.rebuilds && !rebuilds.resets);
+    }
+}

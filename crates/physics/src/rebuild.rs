@@ -1,0 +1,111 @@
+//! Builds Rapier's sets anew from the state of the bodies.
+
+#[cfg(test)]
+mod tests;
+
+use std::collections::HashSet;
+
+use glam::Vec3;
+use rapier3d::prelude::{
+    CCDSolver, ColliderSet, CollisionPipeline, DefaultBroadPhase, ImpulseJointSet, IslandManager,
+    MultibodyJointSet, NarrowPhase, PhysicsPipeline, RigidBodySet,
+};
+
+use crate::solids;
+use crate::state::{BodyState, WorldState};
+use crate::step::{SceneState, Sets};
+
+impl Sets<'_> {
+    /// Builds all sets anew from the exact state of the bodies, as those of a world that is
+    /// [restored](crate::World::restored). What the engine keeps besides it is gone: contacts with the impulses from
+    /// which the solver starts, and the order of pairs and islands.
+    ///
+    /// Handles stay as they are, and so do colliders and the user data of bodies.
+    ///
+    /// # Panics
+    /// If a body or collider was ever removed from the sets, so that the handles would change, or if there are bodies
+    /// besides the cubes'.
+    pub fn rebuild(&mut self, scene: &mut SceneState) {
+        let state = scene.state(self.bodies);
+        self.restore(scene, &state);
+    }
+
+    /// Replaces all sets by those of a state. Panics as [`rebuild`](Self::rebuild) does.
+    pub(crate) fn restore(&mut self, scene: &mut SceneState, state: &WorldState) {
+        *scene = SceneState::restored(scene.handles().to_vec(), state);
+        let old_bodies = std::mem::take(self.bodies);
+        let old_colliders = std::mem::take(self.colliders);
+        *self.islands = IslandManager::new();
+        *self.broad_phase = DefaultBroadPhase::new();
+        *self.narrow_phase = NarrowPhase::new();
+        *self.impulse_joints = ImpulseJointSet::new();
+        *self.multibody_joints = MultibodyJointSet::new();
+        // Working memory, but it recognises what it has seen by counters that start again.
+        *self.ccd_solver = CCDSolver::new();
+        *self.pipeline = PhysicsPipeline::new();
+
+        // Rapier wakes bodies when they begin to touch, and to it all of them do. So this happens before their
+        // state is set: they are registered asleep, without colliders, in a tick in which nothing moves; then their
+        // contacts are detected.
+        *self.bodies = RigidBodySet::with_capacity(old_bodies.len());
+        for (handle, old) in old_bodies.iter() {
+            let cube = scene.cube(handle).expect("every body is a cube's");
+            let mut body = solids::body(&BodyState {
+                sleeping: true,
+                ..state.bodies[cube]
+            });
+            body.user_data = old.user_data;
+            assert_eq!(self.bodies.insert(body), handle, "a body was removed");
+        }
+        *self.colliders = ColliderSet::new();
+        self.step_engine(Vec3::ZERO);
+        for (handle, old) in old_colliders.iter() {
+            let collider = old.clone();
+            let inserted = match old.parent() {
+                Some(body) => self
+                    .colliders
+                    .insert_with_parent(collider, body, self.bodies),
+                None => self.colliders.insert(collider),
+            };
+            assert_eq!(inserted, handle, "a collider was removed");
+        }
+        CollisionPipeline::new().step(
+            solids::parameters().prediction_distance(),
+            self.islands,
+            self.broad_phase,
+            self.narrow_phase,
+            self.bodies,
+            self.colliders,
+            &(),
+            &(),
+        );
+        for (&handle, state) in scene.handles().iter().zip(&state.bodies) {
+            let body = &mut self.bodies[handle];
+            body.set_linvel(state.linear_velocity, false);
+            body.set_angvel(state.angular_velocity, false);
+            let activation = body.activation_mut();
+            activation.sleeping = state.sleeping;
+            activation.time_since_can_sleep = state.seconds_still;
+        }
+    }
+
+    /// Wakes sleeping cubes that touch one that is awake, directly or through others, in the first tick after sets
+    /// were built: Rapier would only do so when they begin to touch.
+    pub(crate) fn wake_touched(&mut self, scene: &mut SceneState) {
+        scene.is_restored = false;
+        let island =
+            |bodies: &RigidBodySet, handle| self.islands.persistent_island_of(bodies, handle);
+        let handles = scene.handles().iter();
+        let awake: HashSet<_> = handles
+            .clone()
+            .filter(|&&handle| !self.bodies[handle].is_sleeping())
+            .map(|&handle| island(self.bodies, handle))
+            .collect();
+        for &handle in handles {
+            let body = &self.bodies[handle];
+            if body.is_sleeping() && awake.contains(&island(self.bodies, handle)) {
+                self.bodies[handle].wake_up(true);
+            }
+        }
+    }
+}

@@ -1,0 +1,136 @@
+//! Sets that are kept elsewhere, as the game keeps them in those of `bevy_rapier3d`.
+
+use cubewire_physics::rapier3d::prelude::*;
+use cubewire_physics::{
+    Input, LOOK_AHEAD, SceneState, Sets, Solid, World, set_rest_thresholds, solids, state_hash,
+};
+use cubewire_scene::{DENSITY, FRICTION};
+
+use crate::{hash, input};
+
+struct Kept {
+    scene: SceneState,
+    islands: IslandManager,
+    broad_phase: DefaultBroadPhase,
+    narrow_phase: NarrowPhase,
+    bodies: RigidBodySet,
+    colliders: ColliderSet,
+    impulse_joints: ImpulseJointSet,
+    multibody_joints: MultibodyJointSet,
+    ccd_solver: CCDSolver,
+    pipeline: PhysicsPipeline,
+}
+
+impl Kept {
+    /// What the game spawns, with user data.
+    fn new() -> Self {
+        let mut bodies = RigidBodySet::new();
+        let mut colliders = ColliderSet::new();
+        let mut handles = Vec::new();
+        for (data, solid) in (1_000..).zip(solids()) {
+            let collider = match solid {
+                Solid::Floor => ColliderBuilder::new(SharedShape::halfspace(Vector::Z)),
+                Solid::Wall { centre, half } => {
+                    ColliderBuilder::cuboid(half.x, half.y, half.z).translation(centre)
+                }
+                Solid::Cube { half, .. } => {
+                    ColliderBuilder::cuboid(half, half, half).density(DENSITY)
+                }
+            };
+            let collider = collider.friction(FRICTION).restitution(0.0).user_data(data);
+            let Solid::Cube { centre, .. } = solid else {
+                colliders.insert(collider);
+                continue;
+            };
+            let body = RigidBodyBuilder::dynamic()
+                .translation(centre)
+                .soft_ccd_prediction(LOOK_AHEAD)
+                .user_data(data);
+            let handle = bodies.insert(body);
+            colliders.insert_with_parent(collider, handle, &mut bodies);
+            set_rest_thresholds(&mut bodies[handle]);
+            handles.push(handle);
+        }
+        Self {
+            scene: SceneState::new(handles),
+            islands: IslandManager::new(),
+            broad_phase: DefaultBroadPhase::new(),
+            narrow_phase: NarrowPhase::new(),
+            bodies,
+            colliders,
+            impulse_joints: ImpulseJointSet::new(),
+            multibody_joints: MultibodyJointSet::new(),
+            ccd_solver: CCDSolver::new(),
+            pipeline: PhysicsPipeline::new(),
+        }
+    }
+
+    fn advance(&mut self, input: Input) {
+        if input.resets {
+            *self = Self::new();
+        }
+        let mut sets = Sets {
+            islands: &mut self.islands,
+            broad_phase: &mut self.broad_phase,
+            narrow_phase: &mut self.narrow_phase,
+            bodies: &mut self.bodies,
+            colliders: &mut self.colliders,
+            impulse_joints: &mut self.impulse_joints,
+            multibody_joints: &mut self.multibody_joints,
+            ccd_solver: &mut self.ccd_solver,
+            pipeline: &mut self.pipeline,
+        };
+        sets.advance(&mut self.scene, input);
+    }
+
+    fn hash(&self) -> u64 {
+        let mut snapshot = cubewire_physics::initial_snapshot();
+        self.scene.capture(&self.bodies, &mut snapshot);
+        state_hash(0, &snapshot)
+    }
+}
+
+#[test]
+fn borrowed_sets_go_on_as_those_of_a_world_over_rebuilds_and_resets() {
+    let mut kept = Kept::new();
+    let mut world = World::new();
+    for tick in 0..700 {
+        let input = Input {
+            rebuilds: tick % 90 == 45,
+            ..input(tick)
+        };
+        kept.advance(input);
+        world.advance(input);
+        assert_eq!(kept.hash(), hash(&world), "tick {tick}");
+        assert_eq!(kept.scene.at_rest(), world.at_rest(), "tick {tick}");
+    }
+    let state = kept.scene.state(&kept.bodies);
+    assert_eq!(state.to_bytes(), world.state().to_bytes());
+}
+
+#[test]
+fn a_rebuild_keeps_handles_and_user_data() {
+    let describe = |kept: &Kept| {
+        let bodies = kept.bodies.iter();
+        let bodies =
+            bodies.map(|(handle, body)| (handle, body.user_data, body.colliders().to_vec()));
+        let colliders = kept.colliders.iter();
+        let colliders =
+            colliders.map(|(handle, collider)| (handle, collider.user_data, collider.parent()));
+        (
+            bodies.collect::<Vec<_>>(),
+            colliders.collect::<Vec<_>>(),
+            kept.scene.handles().to_vec(),
+        )
+    };
+    let mut kept = Kept::new();
+    for tick in 0..150 {
+        kept.advance(input(tick));
+    }
+    let before = describe(&kept);
+    kept.advance(Input {
+        rebuilds: true,
+        ..input(150)
+    });
+    assert_eq!(describe(&kept), before);
+}

@@ -1,0 +1,322 @@
+//! A sender and a receiver over a simulated link, each with worlds of its own.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use cubewire_codec::entropy::Fingerprint;
+use cubewire_codec::{BitKind, DecodeError, Limits, QuantizedSnapshot, Stages, ladder};
+use cubewire_link::{Conditions, Jitter, Link, Loss};
+use cubewire_physics::{Input, SimulatedWorlds, World};
+use cubewire_protocol::{
+    AgreementStatus, Arrival, BaselineChoice, InputLog, SnapshotReceiver, SnapshotSender, Welcome,
+    Worlds,
+};
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+use crate::input;
+
+const HEADER_BYTES: usize = 28;
+
+/// Compares every decoded snapshot with the one that was sent.
+struct Lane {
+    tick: u64,
+    world: World,
+    log: InputLog,
+    sender: SnapshotSender,
+    receiver: SnapshotReceiver,
+    stages: Stages,
+    worlds: Worlds,
+    offers_states: bool,
+    rebuilds: bool,
+    down: Link<Vec<u8>>,
+    up: Link<Vec<u8>>,
+    sent: BTreeMap<u64, QuantizedSnapshot>,
+    decoded: u64,
+    rejected: Vec<(u64, DecodeError)>,
+    packets: u64,
+    bytes: usize,
+    state_bits: f64,
+    corrected: u64,
+    exact: u64,
+    states: u64,
+}
+
+impl Lane {
+    /// Joins a scene that has been played up to `tick`.
+    fn new(tick: u64, world: World, started: bool, conditions: &Conditions, seed: u64) -> Self {
+        let initial = world.snapshot();
+        let limits = Limits::default();
+        let welcome = Welcome {
+            ticks_per_second: 60,
+            tick,
+            fingerprint: Fingerprint::shipped(),
+            initial: initial.clone(),
+        };
+        let sender = SnapshotSender::new(initial, limits)
+            .unwrap()
+            .with_simulation(Box::new(SimulatedWorlds::new()));
+        let delay = Duration::from_millis(85);
+        let receiver = SnapshotReceiver::new(welcome, limits, delay, time(tick))
+            .unwrap()
+            .with_simulation(Box::new(SimulatedWorlds::new()));
+        Self {
+            tick,
+            world,
+            log: InputLog::new(tick, started),
+            sender,
+            receiver,
+            stages: ladder::SIMULATED.stages,
+            worlds: Worlds::Exact,
+            offers_states: true,
+            rebuilds: false,
+            down: Link::new(conditions.clone(), 2 * seed),
+            up: Link::new(conditions.clone(), 2 * seed + 1),
+            sent: BTreeMap::new(),
+            decoded: 0,
+            rejected: Vec::new(),
+            packets: 0,
+            bytes: 0,
+            state_bits: 0.0,
+            corrected: 0,
+            exact: 0,
+            states: 0,
+        }
+    }
+
+    fn set_conditions(&mut self, conditions: &Conditions) {
+        self.down.set_conditions(conditions.clone());
+        self.up.set_conditions(conditions.clone());
+    }
+
+    fn step(&mut self, input: Input) {
+        let rebuilds = std::mem::take(&mut self.rebuilds);
+        if rebuilds {
+            let state: Arc<[u8]> = self.world.state().to_bytes().into();
+            self.sender.offer_state(self.tick, &state);
+            self.states += 1;
+        }
+        let input = Input { rebuilds, ..input };
+        self.world.advance(input);
+        self.tick += 1;
+        self.log.push(input.to_byte(), input.resets);
+        let now = time(self.tick);
+        while let Some(message) = self.up.receive(now) {
+            self.sender.on_message(&message).unwrap();
+        }
+        let precision = self.stages.precision();
+        let mut quantized = QuantizedSnapshot::new(precision);
+        quantized
+            .quantize(&self.world.snapshot(), precision)
+            .unwrap();
+        let moved = Some((self.worlds, &self.log));
+        self.sender
+            .send_simulated(
+                self.tick,
+                self.stages,
+                &quantized,
+                BaselineChoice::Newest,
+                moved,
+            )
+            .unwrap();
+        self.rebuilds = self.sender.wants_state() && self.offers_states;
+        match self.sender.agreement() {
+            AgreementStatus::Exact { .. } => self.exact += 1,
+            AgreementStatus::Corrected => self.corrected += 1,
+            AgreementStatus::None => {}
+        }
+        self.sent.insert(self.tick, quantized);
+        self.sent = self.sent.split_off(&self.tick.saturating_sub(600));
+        let packet = self.sender.packet();
+        self.packets += 1;
+        self.bytes += packet.bytes.len();
+        self.state_bits += packet.ledger.kind(BitKind::State);
+        let bytes = packet.bytes.clone();
+        self.down.send(now, bytes.len() + HEADER_BYTES, bytes);
+        while let Some(packet) = self.down.receive(now) {
+            match self.receiver.on_packet(now, &packet) {
+                Ok(Arrival::Decoded { tick, .. }) => {
+                    self.decoded += 1;
+                    let held = self.receiver.get(tick).expect("it was just decoded");
+                    assert_eq!(held.snapshot(), &self.sent[&tick], "tick {tick}");
+                }
+                Ok(_) => {}
+                Err(error) => self.rejected.push((self.tick, error)),
+            }
+        }
+        while let Some(feedback) = self.receiver.poll_feedback() {
+            let message = feedback.encode();
+            self.up.send(now, message.len() + HEADER_BYTES, message);
+        }
+    }
+
+    /// With 28 bytes of IP and UDP a packet, without states.
+    fn kbps(&self) -> f64 {
+        let bits =
+            (self.bytes + HEADER_BYTES * self.packets as usize) as f64 * 8.0 - self.state_bits;
+        bits / self.packets as f64 * 60.0 / 1000.0
+    }
+}
+
+fn time(tick: u64) -> Duration {
+    Duration::from_secs_f64(tick as f64 / 60.0)
+}
+
+fn round_trip(loss: f64) -> Conditions {
+    Conditions {
+        latency: Duration::from_millis(50),
+        loss: Loss::Independent { probability: loss },
+        ..Conditions::PERFECT
+    }
+}
+
+/// A lane that is there from the start, shortly before sequence numbers wrap.
+fn from_start(conditions: &Conditions) -> Lane {
+    Lane::new(65_000, World::new(), true, conditions, 1)
+}
+
+/// A lane that joins in the middle of a ball.
+fn from_middle(conditions: &Conditions) -> Lane {
+    let mut world = World::new();
+    for tick in 0..JOINED {
+        world.advance(input(tick));
+    }
+    Lane::new(JOINED, world, false, conditions, 1)
+}
+
+const JOINED: u64 = 250;
+
+impl Lane {
+    fn play(&mut self, ticks: std::ops::Range<u64>) {
+        for tick in ticks {
+            self.step(input(tick));
+        }
+    }
+}
+
+/// Over resets and a wrap of the sequence numbers.
+#[test]
+fn a_receiver_that_is_there_from_the_start_agrees_whatever_is_lost() {
+    for (loss, limit_kbps) in [(0.0, 16.6), (0.05, 16.6), (0.3, 16.6), (0.8, 17.4)] {
+        let mut lane = from_start(&round_trip(loss));
+        lane.play(0..1200);
+        assert_eq!((lane.exact, lane.packets), (1200, 1200), "loss {loss}");
+        assert_eq!(lane.rejected, []);
+        assert_eq!(lane.states, 0);
+        let kbps = lane.kbps();
+        assert!(kbps < limit_kbps, "{kbps} at loss {loss}");
+        assert!(
+            lane.decoded as f64 > 1190.0 * (1.0 - loss) * 0.9,
+            "{}",
+            lane.decoded
+        );
+    }
+}
+
+/// What arrives late was simulated before.
+#[test]
+fn packets_that_overtake_each_other_decode() {
+    let conditions = Conditions {
+        jitter: Jitter::Uniform {
+            spread: Duration::from_millis(45),
+        },
+        duplicate_probability: 0.1,
+        ..round_trip(0.1)
+    };
+    let mut lane = from_start(&conditions);
+    lane.play(0..600);
+    assert_eq!(lane.exact, 600);
+    assert_eq!(lane.rejected, []);
+}
+
+#[test]
+fn a_receiver_that_joins_is_sent_a_state_and_agrees() {
+    for (loss, limit_ticks) in [(0.0, 30), (0.05, 40), (0.3, 60)] {
+        let mut lane = from_middle(&round_trip(loss));
+        lane.play(JOINED..JOINED + 400);
+        assert_eq!(lane.states, 1, "loss {loss}");
+        assert_eq!(lane.rejected, []);
+        let without = lane.packets - lane.exact;
+        assert!(without < limit_ticks, "{without} packets at loss {loss}");
+        let state_bytes = lane.state_bits / 8.0;
+        assert!(state_bytes < 20_000.0, "{state_bytes} at loss {loss}");
+    }
+}
+
+/// Too long for the inputs that a packet can have.
+#[test]
+fn after_a_long_silence_another_state_is_sent() {
+    let mut lane = from_start(&round_trip(0.0));
+    lane.play(0..100);
+    lane.set_conditions(&Conditions {
+        cut: true,
+        ..round_trip(0.0)
+    });
+    lane.play(100..400);
+    lane.set_conditions(&round_trip(0.0));
+    let exact = lane.exact;
+    lane.play(400..500);
+    assert_eq!(lane.rejected, []);
+    assert!(lane.exact - exact > 50, "{} of 100", lane.exact - exact);
+    assert!(lane.states >= 1);
+}
+
+#[test]
+fn a_receiver_without_an_engine_is_sent_other_packets_and_asked_again_ever_more_seldom() {
+    let mut lane = from_start(&round_trip(0.0));
+    lane.receiver = lane.receiver.with_simulation(Box::new(()));
+    lane.play(0..500);
+    let failures = lane.sender.disagreements();
+    assert!((1..=4).contains(&failures), "{failures}");
+    // As many as a round trip holds, each time.
+    let rejected = lane.rejected.len() as u64;
+    assert!(rejected <= failures * 10, "{rejected}");
+    assert!(lane.decoded + rejected + 10 > lane.packets);
+}
+
+/// In the middle of a ball, where all of a world's hidden state matters. Elsewhere they take a third.
+#[test]
+fn corrected_worlds_predict_better_than_the_motion_of_the_cubes() {
+    for (loss, fraction) in [(0.0, 0.88), (0.3, 0.92)] {
+        let bytes = [Worlds::Corrected, Worlds::Exact].map(|worlds| {
+            let mut lane = from_middle(&round_trip(loss));
+            lane.worlds = worlds;
+            lane.offers_states = false;
+            lane.play(JOINED..JOINED + 240);
+            assert_eq!(lane.rejected, [], "{worlds:?}");
+            let is_corrected = worlds == Worlds::Corrected;
+            assert_eq!(lane.corrected > 200, is_corrected, "{}", lane.corrected);
+            lane.bytes as f64
+        });
+        assert!(bytes[0] < fraction * bytes[1], "{bytes:?} at loss {loss}");
+    }
+}
+
+#[test]
+fn stages_worlds_and_networks_can_change_at_any_tick() {
+    let mut random = ChaCha8Rng::seed_from_u64(5);
+    let mut lane = from_start(&round_trip(0.0));
+    for tick in 0..1500 {
+        if tick % 40 == 0 {
+            let rungs = [
+                ladder::SIMULATED,
+                ladder::SIMULATED,
+                ladder::PREDICTED,
+                ladder::DELTA,
+            ];
+            lane.stages = rungs[random.random_range(0..rungs.len())].stages;
+            lane.worlds = Worlds::ALL[random.random_range(0..2)];
+            let losses = [0.0, 0.05, 0.3, 0.8];
+            lane.set_conditions(&round_trip(losses[random.random_range(0..4)]));
+        }
+        lane.step(input(tick));
+    }
+    assert_eq!(lane.rejected, []);
+    assert!(
+        lane.exact > 200 && lane.corrected > 200,
+        "{} {}",
+        lane.exact,
+        lane.corrected
+    );
+}

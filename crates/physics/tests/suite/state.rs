@@ -1,0 +1,120 @@
+//! States, and worlds that are built from them.
+
+use cubewire_physics::{Input, World, WorldState};
+use cubewire_scene::{CUBES, Keys};
+
+use crate::{hash, input};
+
+/// The same numbers, bit by bit.
+fn assert_same(a: &WorldState, b: &WorldState, what: &str) {
+    assert_eq!(a, b, "{what}");
+    assert_eq!(a.to_bytes(), b.to_bytes(), "{what}");
+}
+
+fn rebuilding(tick: u64) -> Input {
+    Input {
+        rebuilds: true,
+        ..input(tick)
+    }
+}
+
+#[test]
+fn a_restored_world_has_the_state_it_was_restored_from() {
+    let mut world = World::new();
+    for tick in 0..700 {
+        world.advance(input(tick));
+        if tick % 13 == 0 {
+            let state = world.state();
+            let restored = World::restored(&state);
+            assert_same(&restored.state(), &state, &format!("tick {tick}"));
+            assert_eq!(restored.ticks(), world.ticks());
+            assert_eq!(restored.at_rest(), world.at_rest());
+            assert_eq!(hash(&restored), hash(&world), "tick {tick}");
+        }
+    }
+}
+
+#[test]
+fn a_rebuilt_world_goes_on_as_a_restored_one_does() {
+    let mut world = World::new();
+    for tick in 0..800 {
+        // At rest, with a ball, with a falling pile, while blowing; over the reset at 540.
+        if [30, 200, 340, 430, 539, 540, 541].contains(&tick) {
+            let mut rebuilt = world.clone();
+            let mut restored = World::restored(&world.state());
+            rebuilt.advance(rebuilding(tick));
+            restored.advance(input(tick));
+            for tick in tick + 1..tick + 300 {
+                assert_eq!(hash(&rebuilt), hash(&restored), "tick {tick}");
+                rebuilt.advance(input(tick));
+                restored.advance(input(tick));
+            }
+            assert_same(&rebuilt.state(), &restored.state(), &format!("tick {tick}"));
+        }
+        world.advance(input(tick));
+    }
+}
+
+#[test]
+fn a_world_can_be_rebuilt_at_every_tick() {
+    let mut world = World::new();
+    let mut restored = World::new();
+    for tick in 0..250 {
+        world.advance(rebuilding(tick));
+        restored = World::restored(&restored.state());
+        restored.advance(input(tick));
+        assert_eq!(hash(&world), hash(&restored), "tick {tick}");
+    }
+}
+
+#[test]
+fn rebuilding_a_world_before_its_first_tick_changes_nothing() {
+    let [mut rebuilt, mut world] = [World::new(), World::new()];
+    rebuilt.advance(rebuilding(0));
+    world.advance(input(0));
+    for tick in 1..300 {
+        assert_eq!(hash(&rebuilt), hash(&world), "tick {tick}");
+        rebuilt.advance(input(tick));
+        world.advance(input(tick));
+    }
+}
+
+#[test]
+fn cubes_that_sleep_go_on_sleeping_after_a_rebuild() {
+    let mut world = World::new();
+    for tick in 0..700 {
+        world.advance(input(tick));
+    }
+    // Without keys everything comes to rest.
+    for _ in 0..600 {
+        world.step(Keys::default());
+    }
+    assert!(world.at_rest().iter().all(|&rests| rests));
+    let before = world.snapshot();
+    world.rebuild();
+    for _ in 0..300 {
+        world.step(Keys::default());
+        assert!(world.at_rest().iter().all(|&rests| rests));
+    }
+    let after = world.snapshot();
+    for cube in 0..CUBES {
+        assert_eq!(before.cubes[cube].position, after.cubes[cube].position);
+        assert_eq!(
+            before.cubes[cube].orientation,
+            after.cubes[cube].orientation
+        );
+    }
+
+    // And are awake once they are touched.
+    let moving = Keys {
+        right: true,
+        up: true,
+        ..Keys::default()
+    };
+    let mut most_awake = 0;
+    for _ in 0..200 {
+        world.step(moving);
+        most_awake = most_awake.max(world.at_rest().iter().filter(|&&rests| !rests).count());
+    }
+    assert!(most_awake > 5, "{most_awake}");
+}

@@ -1,0 +1,101 @@
+//! What moved the sender's scene in its last ticks.
+
+use std::collections::VecDeque;
+
+use cubewire_codec::simulation::MAX_SIMULATED_TICKS;
+
+/// The inputs of the last [`MAX_SIMULATED_TICKS`] ticks, a byte each. All senders of a scene share it.
+#[derive(Clone, Debug)]
+pub struct InputLog {
+    tick: u64,
+    inputs: VecDeque<u8>,
+    started: Option<u64>,
+}
+
+impl InputLog {
+    /// The log of a scene before its first tick, or at any later one: `started` says which.
+    #[must_use]
+    pub fn new(tick: u64, started: bool) -> Self {
+        Self {
+            tick,
+            inputs: VecDeque::with_capacity(MAX_SIMULATED_TICKS),
+            started: started.then_some(tick),
+        }
+    }
+
+    /// The newest tick.
+    #[must_use]
+    pub const fn tick(&self) -> u64 {
+        self.tick
+    }
+
+    /// Records the next tick: its input, and whether the scene started anew before it.
+    pub fn push(&mut self, input: u8, starts: bool) {
+        if starts {
+            self.started = Some(self.tick);
+        }
+        if self.inputs.len() == MAX_SIMULATED_TICKS {
+            self.inputs.pop_front();
+        }
+        self.inputs.push_back(input);
+        self.tick += 1;
+    }
+
+    /// The tick after which the scene was as at its start, if all inputs since are known.
+    #[must_use]
+    pub fn started(&self) -> Option<u64> {
+        self.started
+            .filter(|&started| self.tick - started <= self.inputs.len() as u64)
+    }
+
+    /// Writes the inputs of the ticks after `tick` up to the newest one. False, and nothing written, if there are none,
+    /// or if they are not known.
+    pub fn since(&self, tick: u64, inputs: &mut Vec<u8>) -> bool {
+        inputs.clear();
+        let Some(count) = self.tick.checked_sub(tick) else {
+            return false;
+        };
+        if count == 0 || count > self.inputs.len() as u64 {
+            return false;
+        }
+        inputs.extend(self.inputs.range(self.inputs.len() - count as usize..));
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn inputs_are_given_from_any_tick_that_is_kept() {
+        let mut log = InputLog::new(1000, true);
+        let mut inputs = Vec::new();
+        assert_eq!(log.started(), Some(1000));
+        assert!(!log.since(1000, &mut inputs));
+        for input in 1..=3 {
+            log.push(input, false);
+        }
+        assert!(log.since(1000, &mut inputs));
+        assert_eq!(inputs, [1, 2, 3]);
+        assert!(log.since(1002, &mut inputs));
+        assert_eq!(inputs, [3]);
+        assert!(!log.since(999, &mut inputs) && !log.since(1003, &mut inputs));
+        assert_eq!(log.tick(), 1003);
+    }
+
+    #[test]
+    fn a_start_is_known_as_long_as_its_inputs() {
+        let mut log = InputLog::new(7, false);
+        assert_eq!(log.started(), None);
+        log.push(0, false);
+        log.push(9, true);
+        assert_eq!(log.started(), Some(8));
+        for _ in 1..MAX_SIMULATED_TICKS {
+            log.push(0, false);
+        }
+        assert_eq!(log.started(), Some(8));
+        log.push(0, false);
+        assert_eq!(log.started(), None);
+    }
+}
