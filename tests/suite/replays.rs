@@ -128,6 +128,43 @@ fn what_f9_wrote_down_is_repeated_bit_for_bit() {
     assert_eq!(next.ticks - next.lead_in, 11);
 }
 
+/// A lane that starts to simulate in the middle has the scene rebuilt, which is part of the replay. A world without Bevy
+/// goes the same way.
+#[test]
+fn a_rebuild_for_a_lane_that_simulates_is_repeated() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut game = game(None, folder.path());
+    press_f9(&mut game);
+    hold(&mut game, GATHER, 300);
+    let lane = game.lane;
+    let mut settings = game
+        .app
+        .world_mut()
+        .get_mut::<SenderSettings>(lane)
+        .unwrap();
+    settings.stages = ladder::SIMULATED.stages;
+    hold(&mut game, GATHER, 200);
+    assert_eq!(game.check().wrong, 0);
+    assert!(game.cubes().rebuilt().is_some());
+    let (replay, hash) = (log(&game).replay().unwrap(), log(&game).hash());
+    let rebuilds = replay.steps.iter().filter(|step| step.rebuild);
+    assert_eq!(rebuilds.count(), 1);
+    let played = play(replay.clone(), 500).unwrap();
+    let outcome = Some(Outcome::Same);
+    assert_eq!(played, Played { hash, outcome });
+
+    let mut world = cubewire_physics::World::new();
+    let without_bevy = (0..500).fold(0, |hash, tick| {
+        world.advance(Input {
+            resets: replay.resets_at(tick),
+            rebuilds: replay.rebuilds_at(tick),
+            keys: replay.keys_at(tick),
+        });
+        state_hash(hash, &world.snapshot())
+    });
+    assert_eq!(without_bevy, hash);
+}
+
 /// A replay of some play, of `ticks` ticks.
 fn recorded(script_name: &str, ticks: usize, folder: &Path) -> (Script, u64) {
     let mut game = game(Some(script(script_name)), folder);
