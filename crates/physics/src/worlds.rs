@@ -23,6 +23,8 @@ pub const MAX_CORRECTED: usize = 20;
 /// which has gone on for as many ticks as the packet's baseline is old.
 pub struct SimulatedWorlds {
     exact: Option<Exact>,
+    /// The exact world before, for packets that arrive late.
+    replaced: Option<Exact>,
     restorable: Option<(Sequence, WorldState)>,
     /// After the packets of these numbers, oldest first.
     corrected: VecDeque<(Sequence, World)>,
@@ -38,8 +40,8 @@ const PRECISION: Precision = ladder::SIMULATED.stages.precision();
 struct Exact {
     world: World,
     sequence: Sequence,
-    /// Where it started or was restored.
-    origin: (bool, Sequence),
+    /// Whether it started there, or was restored.
+    start: (bool, Sequence),
     /// Its snapshots after earlier ticks, and after the newest.
     past: VecDeque<QuantizedSnapshot>,
 }
@@ -50,6 +52,7 @@ impl SimulatedWorlds {
     pub fn new() -> Self {
         Self {
             exact: None,
+            replaced: None,
             restorable: None,
             corrected: VecDeque::new(),
             predicted: None,
@@ -62,44 +65,59 @@ impl SimulatedWorlds {
     #[must_use]
     pub fn count(&self) -> usize {
         usize::from(self.exact.is_some())
+            + usize::from(self.replaced.is_some())
             + usize::from(self.predicted.is_some())
             + self.corrected.len()
     }
 
-    /// Simulates the exact world up to a packet, unless it is already there.
+    /// Simulates the exact world up to a packet, unless it has been there.
     fn exact(&mut self, sequence: Sequence, origin: Origin, inputs: &[u8]) -> Option<()> {
         let from = Sequence(sequence.0.wrapping_sub(inputs.len() as u16));
-        let is_start = matches!(origin, Origin::Started(_));
-        let is_there = match (&self.exact, origin) {
-            (None, _) => false,
-            (Some(exact), Origin::Continued(_)) => exact.is_after(from),
-            (Some(exact), _) => exact.origin == (is_start, from) && exact.is_after(from),
+        let start = match origin {
+            Origin::Started(_) => Some((true, from)),
+            Origin::Restored(_) => Some((false, from)),
+            _ => None,
         };
-        if !is_there {
-            let world = match origin {
-                Origin::Started(_) => World::new(),
-                Origin::Restored(_) => {
+        let is_meant = |exact: &&Exact| start.is_none_or(|start| exact.start == start);
+        let simulated = [&self.exact, &self.replaced]
+            .into_iter()
+            .flatten()
+            .filter(is_meant)
+            .find_map(|exact| exact.at(sequence));
+        if let Some(simulated) = simulated {
+            self.prediction.copy_from(simulated);
+            return Some(());
+        }
+        let gone = |exact: &Exact| usize::from(exact.sequence.ticks_since(from));
+        let goes_on = |exact: &&Exact| is_meant(exact) && gone(exact) < inputs.len();
+        if self.exact.as_ref().filter(goes_on).is_none() {
+            // A late packet from an older start must not replace a newer world.
+            let is_late = |exact: &Exact| {
+                (1..=2 * MAX_PAST).contains(&exact.start.1.ticks_since(from).into())
+            };
+            if self.exact.as_ref().is_some_and(is_late) {
+                return None;
+            }
+            let world = match start? {
+                (true, _) => World::new(),
+                (false, _) => {
                     let restorable = self.restorable.as_ref().filter(|(at, _)| *at == from);
                     World::restored(&restorable?.1)
                 }
-                _ => return None,
             };
-            self.exact = Some(Exact {
+            self.replaced = self.exact.replace(Exact {
                 world,
                 sequence: from,
-                origin: (is_start, from),
+                start: start?,
                 past: VecDeque::new(),
             });
         }
         let exact = self.exact.as_mut()?;
-        let gone = usize::from(exact.sequence.ticks_since(from));
-        for &input in inputs.get(gone..).unwrap_or_default() {
+        for &input in &inputs[gone(exact)..] {
             exact.advance(input)?;
             self.counts.steps += 1;
         }
-        let late = usize::from(exact.sequence.ticks_since(sequence));
-        let place = exact.past.len().checked_sub(late + 1)?;
-        self.prediction.copy_from(&exact.past[place]);
+        self.prediction.copy_from(exact.at(sequence)?);
         Some(())
     }
 
@@ -133,9 +151,10 @@ impl SimulatedWorlds {
 }
 
 impl Exact {
-    /// Whether this world has been at a tick, and its snapshots since then are kept.
-    fn is_after(&self, sequence: Sequence) -> bool {
-        usize::from(self.sequence.ticks_since(sequence)) <= self.past.len()
+    /// The snapshot after a tick, if it is kept.
+    fn at(&self, sequence: Sequence) -> Option<&QuantizedSnapshot> {
+        let late = usize::from(self.sequence.ticks_since(sequence));
+        self.past.get(self.past.len().checked_sub(late + 1)?)
     }
 
     fn advance(&mut self, input: u8) -> Option<()> {
@@ -173,6 +192,9 @@ impl Simulation for SimulatedWorlds {
         let Some((mut world, ticks)) = self.predicted.take() else {
             return;
         };
+        if actual.snapshot().len() != CUBES || actual.snapshot().precision() != PRECISION {
+            return;
+        }
         world.correct(actual.snapshot(), ticks);
         let mut differs = Vec::new();
         actual.snapshot().compare(&self.prediction, &mut differs);

@@ -68,11 +68,25 @@ pub(crate) struct Agreement {
     lost: Option<u64>,
     transfer: Option<StateTransfer>,
     wants_state: bool,
+    /// The tick of the packet after which it was last wanted.
+    wanted_at: u64,
+    /// Where the receiver's newest exact world starts, whether it is the start of the scene, and the tick of the first
+    /// packet that said so. What was acked before is of an older world.
+    start: Option<(Start, u64)>,
     retry_at: u64,
     retry_ticks: u64,
     failures: u64,
     inputs: Vec<u8>,
     piece: Vec<u8>,
+}
+
+/// The tick after which an exact world starts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Start {
+    /// As the scene does.
+    Scene(u64),
+    /// From a state.
+    State(u64),
 }
 
 /// What a packet can refer to.
@@ -92,6 +106,8 @@ impl Agreement {
             lost: None,
             transfer: None,
             wants_state: false,
+            wanted_at: 0,
+            start: None,
             retry_at: 0,
             retry_ticks: FIRST_RETRY_TICKS,
             failures: 0,
@@ -128,7 +144,9 @@ impl Agreement {
 
     /// Begins to send a state, if it is wanted.
     pub(crate) fn offer(&mut self, tick: u64, state: &Arc<[u8]>) {
-        if self.wants_state {
+        let counts = self.lost.is_none_or(|lost| tick > lost);
+        let is_recent = tick + FIRST_RETRY_TICKS > self.wanted_at;
+        if self.wants_state && counts && is_recent {
             self.transfer = Some(StateTransfer::new(tick, Arc::clone(state)));
             self.wants_state = false;
         }
@@ -142,19 +160,29 @@ impl Agreement {
 
     /// The packet of `tick` was not what the receiver simulates. `newest` is the newest tick that was sent.
     pub(crate) fn on_failure(&mut self, tick: u64, newest: u64) {
-        if self.lost.is_some_and(|lost| tick <= lost) {
+        let is_of_older_world = self.start.is_some_and(|(_, first)| tick < first);
+        if is_of_older_world || self.lost.is_some_and(|lost| tick <= lost) {
             return;
-        }
-        if let AgreementStatus::Exact { since } = self.status
-            && newest - since > LASTING_TICKS
-        {
-            self.retry_ticks = FIRST_RETRY_TICKS;
         }
         self.lost = Some(newest);
         self.transfer = None;
         self.failures += 1;
-        self.retry_at = newest + self.retry_ticks;
+        if self.status == AgreementStatus::Corrected {
+            // Its world was gone at the receiver, as the packet came late.
+            self.retry_at = newest + FIRST_RETRY_TICKS;
+        } else {
+            self.retry_later(newest);
+        }
+    }
+
+    fn retry_later(&mut self, tick: u64) {
+        self.retry_at = tick + self.retry_ticks;
         self.retry_ticks = (2 * self.retry_ticks).min(MAX_RETRY_TICKS);
+    }
+
+    /// The receiver may be another one, which has none of the pieces.
+    pub(crate) fn forget_transfer(&mut self) {
+        self.transfer = None;
     }
 
     /// Chooses the origin of the packet of the log's newest tick, with its inputs, and a piece of a state for it.
@@ -179,8 +207,10 @@ impl Agreement {
             };
             transfer.tick() + MAX_SIMULATED_TICKS as u64 <= tick + limit
         };
-        if self.transfer.take_if(is_too_old).is_some() {
-            self.retry_at = tick + FIRST_RETRY_TICKS;
+        if let Some(old) = self.transfer.take_if(is_too_old)
+            && !old.is_complete()
+        {
+            self.retry_later(tick);
         }
         let origin = match worlds {
             Worlds::Exact => self.exact(held, log),
@@ -197,28 +227,53 @@ impl Agreement {
         self.wants_state = worlds == Worlds::Exact
             && origin.is_none()
             && self.transfer.is_none()
+            // Not while nothing is heard of the receiver.
+            && held.baseline.is_some()
             && tick >= self.retry_at;
+        self.wanted_at = tick;
+        self.note_start(origin, tick);
         match &mut self.transfer {
             Some(_) if worlds == Worlds::Corrected => self.transfer = None,
+            Some(transfer) if !transfer.is_complete() && origin.is_some() => self.transfer = None,
             Some(transfer) => transfer.piece(tick, &mut self.piece),
             None => {}
         }
         self.status = match (origin, self.status) {
             (None, _) => AgreementStatus::None,
             (Some(origin), _) if !origin.is_exact() => AgreementStatus::Corrected,
-            (Some(_), AgreementStatus::Exact { since }) => AgreementStatus::Exact { since },
+            (Some(_), AgreementStatus::Exact { since }) => {
+                if tick - since > LASTING_TICKS {
+                    self.retry_ticks = FIRST_RETRY_TICKS;
+                }
+                AgreementStatus::Exact { since }
+            }
             (Some(_), _) => AgreementStatus::Exact { since: tick },
         };
         origin
     }
 
+    fn note_start(&mut self, origin: Option<Origin>, tick: u64) {
+        let start = match origin {
+            Some(Origin::Started(age)) => Start::Scene(tick - u64::from(age)),
+            Some(Origin::Restored(age)) => Start::State(tick - u64::from(age)),
+            _ => return,
+        };
+        if self.start.is_none_or(|(old, _)| old != start) {
+            self.start = Some((start, tick));
+        }
+    }
+
     fn exact(&self, held: &Held<'_>, log: &InputLog) -> Option<Origin> {
         let tick = log.tick();
         let counts = |at: &u64| self.lost.is_none_or(|lost| *at > lost);
-        let age = |at: u64| u8::try_from(tick - at).ok().filter(|&age| age > 0);
+        let first = self.start.map_or(0, |(_, first)| first);
+        let age = |at: u64| {
+            let age = u8::try_from(tick.checked_sub(at)?).ok();
+            age.filter(|&age| age > 0)
+        };
         let is_exact = |at: &&u64| {
             let origin = held.sent.get(**at).and_then(Baseline::origin);
-            counts(at) && origin.is_some_and(Origin::is_exact)
+            counts(at) && **at >= first && origin.is_some_and(Origin::is_exact)
         };
         let continued = held.acked.iter().rev().find(is_exact);
         if let Some(age) = continued.and_then(|&at| age(at)) {

@@ -204,7 +204,9 @@ impl SnapshotReceiver {
             return Err(error);
         }
         if stages.is_some_and(|stages| stages.delta == Delta::ArithmeticSimulated) {
-            self.simulation.correct(&self.next);
+            if self.next.origin().is_some() {
+                self.simulation.correct(&self.next);
+            }
             if let Some((sequence, state)) = self.state.add(self.decoder.simulated().attachment) {
                 self.simulation.restore(sequence, &state);
             }

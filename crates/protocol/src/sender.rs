@@ -287,6 +287,7 @@ impl SnapshotSender {
             // Earlier acks were wrong or are out of date: discard all up to this baseline.
             Feedback::MissingBaseline(baseline) => {
                 self.missing_baselines += 1;
+                self.agreement.forget_transfer();
                 let newest_discarded = self.tick_of(baseline).unwrap_or(u64::MAX - 1);
                 self.discard_acks(newest_discarded + 1);
             }

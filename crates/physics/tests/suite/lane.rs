@@ -245,6 +245,50 @@ fn a_receiver_that_joins_is_sent_a_state_and_agrees() {
 }
 
 /// Too long for the inputs that a packet can have.
+/// Before the first ack, while a state is on its way, and in the round trip after it.
+#[test]
+fn resets_at_any_time_leave_the_two_ends_agreed() {
+    for resets in [
+        &[3, 8, 9][..],
+        &[JOINED + 5],
+        &[JOINED + 24],
+        &[JOINED + 27],
+    ] {
+        let is_joined = resets[0] > JOINED;
+        let conditions = Conditions {
+            jitter: Jitter::Uniform {
+                spread: Duration::from_millis(40),
+            },
+            ..round_trip(0.0)
+        };
+        let (mut lane, from) = match is_joined {
+            true => (from_middle(&conditions), JOINED),
+            false => (from_start(&conditions), 0),
+        };
+        for tick in from..from + 120 {
+            lane.step(Input {
+                resets: resets.contains(&tick),
+                ..input(tick)
+            });
+        }
+        assert_eq!(lane.sender.disagreements(), 0, "{resets:?}");
+        assert!(lane.packets - lane.exact < 30, "{resets:?}: {}", lane.exact);
+    }
+}
+
+/// While nobody receives it, the scene is not built anew again and again.
+#[test]
+fn states_are_not_made_for_a_receiver_that_is_not_heard() {
+    let mut lane = from_middle(&round_trip(1.0));
+    lane.play(JOINED..JOINED + 600);
+    assert_eq!(lane.states, 0);
+    // From then on it was there from the reset.
+    lane.set_conditions(&round_trip(0.0));
+    lane.play(JOINED + 600..JOINED + 700);
+    assert!(lane.states <= 1, "{}", lane.states);
+    assert!(lane.exact > 40, "{}", lane.exact);
+}
+
 #[test]
 fn after_a_long_silence_another_state_is_sent() {
     let mut lane = from_start(&round_trip(0.0));
