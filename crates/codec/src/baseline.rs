@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::entropy::{HeldSnapshot, KeptState};
 use crate::ladder;
-use crate::motion::{self, Motion};
+use crate::motion::{Motion, Origin as MotionOrigin};
 use crate::precision::Precision;
 use crate::sequence::Sequence;
 use crate::simulation::Origin;
@@ -167,7 +167,7 @@ impl Baseline {
     ) {
         self.sequence = sequence;
         self.stages = stages;
-        let from = named.map(|baseline| motion::Origin {
+        let from = named.map(|baseline| MotionOrigin {
             snapshot: &baseline.snapshot,
             motion: &baseline.motion,
             ticks: sequence.ticks_since(baseline.sequence),

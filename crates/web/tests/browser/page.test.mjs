@@ -110,7 +110,7 @@ test('a click in the panel switches a rung, and the kilobits drop', async () => 
   await play('?calm&report&quality=low&panel=whole&right=rung:uncompressed', {}, async (game) => {
     const before = await game.until('a second of snapshots', (report) => report.article_kbps > 15_000);
     assert.equal(before.rung, 'uncompressed');
-    await game.page.mouse.click(480, 297);
+    await game.page.mouse.click(480, 295);
     const after = await game.until('fewer kilobits', (report) => report.article_kbps < 13_000);
     assert.equal(after.rung, 'smallest-three');
     await game.page.mouse.click(455, 221);
