@@ -128,6 +128,19 @@ fn what_f9_wrote_down_is_repeated_bit_for_bit() {
     assert_eq!(next.ticks - next.lead_in, 11);
 }
 
+/// The hash of all states of a world without Bevy that is given what moves the replay's.
+fn hash_without_bevy(replay: &Script, ticks: u64) -> u64 {
+    let mut world = cubewire_physics::World::new();
+    (0..ticks).fold(0, |hash, tick| {
+        world.advance(Input {
+            resets: replay.resets_at(tick),
+            rebuilds: replay.rebuilds_at(tick),
+            keys: replay.keys_at(tick),
+        });
+        state_hash(hash, &world.snapshot())
+    })
+}
+
 /// A lane that starts to simulate in the middle has the scene rebuilt, which is part of the replay. A world without Bevy
 /// goes the same way.
 #[test]
@@ -152,17 +165,7 @@ fn a_rebuild_for_a_lane_that_simulates_is_repeated() {
     let played = play(replay.clone(), 500).unwrap();
     let outcome = Some(Outcome::Same);
     assert_eq!(played, Played { hash, outcome });
-
-    let mut world = cubewire_physics::World::new();
-    let without_bevy = (0..500).fold(0, |hash, tick| {
-        world.advance(Input {
-            resets: replay.resets_at(tick),
-            rebuilds: replay.rebuilds_at(tick),
-            keys: replay.keys_at(tick),
-        });
-        state_hash(hash, &world.snapshot())
-    });
-    assert_eq!(without_bevy, hash);
+    assert_eq!(hash_without_bevy(&replay, 500), hash);
 }
 
 /// A replay of some play, of `ticks` ticks.
@@ -197,16 +200,7 @@ fn five_minutes_of_scripted_play_are_repeated() {
     );
 
     // A world without Bevy, given the replay's keys, goes through the same states.
-    let mut world = cubewire_physics::World::new();
-    let without_bevy = (0..18_000).fold(0, |hash, tick| {
-        world.advance(Input {
-            resets: replay.resets_at(tick),
-            rebuilds: replay.rebuilds_at(tick),
-            keys: replay.keys_at(tick),
-        });
-        state_hash(hash, &world.snapshot())
-    });
-    assert_eq!(without_bevy, hash);
+    assert_eq!(hash_without_bevy(&replay, 18_000), hash);
 }
 
 #[test]

@@ -123,11 +123,8 @@ impl SimulatedWorlds {
 
     /// Simulates a copy of a corrected world, or one that is made of the baseline.
     fn corrected(&mut self, origin: Origin, baseline: &Baseline, inputs: &[u8]) -> Option<()> {
-        if baseline.snapshot().len() != CUBES || baseline.snapshot().precision() != PRECISION {
-            return None;
-        }
         // Cubes that overlap in great numbers would take seconds.
-        if is_crowded(baseline.snapshot()) {
+        if !is_of_scene(baseline.snapshot()) || is_crowded(baseline.snapshot()) {
             return None;
         }
         let at = baseline.sequence();
@@ -148,6 +145,11 @@ impl SimulatedWorlds {
         self.predicted = Some((world, inputs.len() as u16));
         Some(())
     }
+}
+
+/// Whether worlds can be built from the snapshot and corrected by it.
+fn is_of_scene(snapshot: &QuantizedSnapshot) -> bool {
+    snapshot.len() == CUBES && snapshot.precision() == PRECISION
 }
 
 impl Exact {
@@ -192,7 +194,7 @@ impl Simulation for SimulatedWorlds {
         let Some((mut world, ticks)) = self.predicted.take() else {
             return;
         };
-        if actual.snapshot().len() != CUBES || actual.snapshot().precision() != PRECISION {
+        if !is_of_scene(actual.snapshot()) {
             return;
         }
         world.correct(actual.snapshot(), ticks);
