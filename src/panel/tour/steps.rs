@@ -240,11 +240,11 @@ pub const STEPS: [TourStep; 16] = [
         ..USUAL
     },
     TourStep {
-        title: "256 kbps, and below",
-        text: "The same world takes about a hundredth of what it took, and the target is reached. Now play: F1 \
-               explains the screen, 1 and PageUp climb the ladder again. `cubewire record --series article` \
-               films every rung, and the folder `examples` uses the codec in other programs.",
-        right: "rung:predicted",
+        title: "Beyond the article: simulation",
+        text: "Now both ends run the physics. A packet has the keys and a check that the two agree, and cubes only \
+               where they do not: a thousandth of what it took. Now play: F1 explains the screen, 1 and PageUp \
+               climb the ladder again, and `cubewire record` films it.",
+        right: "rung:simulated",
         article: Some("target: 256 kbps"),
         ..USUAL
     },
