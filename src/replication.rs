@@ -70,7 +70,7 @@ pub(crate) use playout::{is_teleport, shown_cube};
 pub use send::{LaneBackoff, RebuildsAsRecorded};
 pub use shadow::ablation::{Ablated, Ablation, AblationRow, Part, WantsAblation, ablations};
 pub use shadow::{ShadowLadder, ShadowRung};
-pub use simulated::{LaneSimulation, Misprediction, NUDGE_TICKS, NudgeLane};
+pub use simulated::{LaneSimulation, Misprediction, NudgeLane};
 pub use states::States;
 pub use text::{
     LaneTextError, baseline, fallback, fallback_of_viewer, interpolation, network, network_names,

@@ -14,7 +14,7 @@ use bevy_rapier3d::prelude::{
     NoUserData, PhysicsSet, RapierContextInitialization, RapierPhysicsPlugin, TimestepMode,
 };
 use cubewire_codec::Snapshot;
-use cubewire_protocol::InputLog;
+use cubewire_protocol::InputHistory;
 use cubewire_scene::{Keys, TICKS_PER_SECOND};
 
 pub use cubewire_physics::state_hash;
@@ -58,7 +58,7 @@ impl Plugin for SimulationPlugin {
             .init_resource::<CubeWorld>()
             .init_resource::<bodies::Scene>()
             .add_message::<ResetSimulation>()
-            .add_message::<RebuildSimulation>()
+            .init_resource::<RebuildSimulation>()
             .configure_sets(
                 FixedUpdate,
                 (
@@ -91,11 +91,13 @@ impl Plugin for SimulationPlugin {
 #[derive(Resource, Clone, Copy, Debug, Default)]
 pub struct HeldKeys(pub Keys);
 
-/// Builds the engine's sets anew from the exact state of the bodies before the next tick, and keeps that
-/// [state](CubeWorld::rebuilt), from which others can go on as this world does. The cubes stay as they are; only what the
-/// engine remembers of their contacts is gone.
-#[derive(Message, Clone, Copy, Debug, Default)]
-pub struct RebuildSimulation;
+/// Builds the engine's sets anew from the rounded state of the bodies before the next tick, and keeps that
+/// [state](CubeWorld::rebuilt), from which others that have the snapshot can go on as this world does. No cube moves by
+/// more than two millimetres; what the engine remembers of their contacts is gone.
+///
+/// It is asked for in one tick and done in the next, however many frames are between them.
+#[derive(Resource, Clone, Copy, Debug, Default)]
+pub struct RebuildSimulation(pub bool);
 
 /// Puts every cube back where it started, in a new physics world.
 #[derive(Message, Clone, Copy, Debug, Default)]
@@ -107,7 +109,7 @@ pub struct CubeWorld {
     tick: u64,
     current: Snapshot,
     previous: Snapshot,
-    inputs: InputLog,
+    inputs: InputHistory,
     rebuilt: Option<(u64, Arc<[u8]>)>,
 }
 
@@ -117,7 +119,7 @@ impl Default for CubeWorld {
             tick: 0,
             current: cubewire_physics::initial_snapshot(),
             previous: cubewire_physics::initial_snapshot(),
-            inputs: InputLog::new(0, true),
+            inputs: InputHistory::new(0, true),
             rebuilt: None,
         }
     }
@@ -135,18 +137,19 @@ impl CubeWorld {
     /// lane is spawned: existing lanes cannot follow the jump.
     pub fn count_from(&mut self, tick: u64) {
         self.tick = tick;
-        self.inputs = InputLog::new(tick, false);
+        self.inputs = InputHistory::new(tick, false);
         self.rebuilt = None;
     }
 
     /// What has moved the cubes in the last ticks.
     #[must_use]
-    pub const fn inputs(&self) -> &InputLog {
+    pub const fn inputs(&self) -> &InputHistory {
         &self.inputs
     }
 
-    /// The tick after which the engine's sets were last [built anew](RebuildSimulation), and the state that they were
-    /// built from, as [`WorldState::to_bytes`](cubewire_physics::WorldState::to_bytes) writes it.
+    /// The tick after which the engine's sets were last [built anew](RebuildSimulation), and what the snapshot of that
+    /// tick does not say of the state that they were built from, as
+    /// [`WorldState::to_bytes`](cubewire_physics::WorldState::to_bytes) writes it.
     #[must_use]
     pub const fn rebuilt(&self) -> Option<&(u64, Arc<[u8]>)> {
         self.rebuilt.as_ref()

@@ -13,11 +13,11 @@ use cubewire_protocol::Worlds;
 use cubewire_scene::TICKS_PER_SECOND;
 
 use super::CommandError;
-use super::args::{PlayArgs, RungArg, skipped_seconds};
+use super::args::{PlayArgs, RungArg, Seconds, skipped_seconds};
 use crate::game::desktop::stop;
 use crate::game::headless::{HeadlessGame, LaneGame};
 use crate::game::profile::Profile;
-use crate::replication::{self, Divergence, LaneSettings};
+use crate::replication::{self, Divergence, LaneSettings, NudgeLane};
 use crate::view::ViewPlugin;
 
 use capture::Capture;
@@ -48,6 +48,9 @@ pub struct HeadlessArgs {
     /// Seconds after which the viewer joins the game. It is measured from then on, and the script goes on
     #[arg(long, value_name = "SECONDS", default_value_t = 0.0, value_parser = skipped_seconds)]
     pub join: f64,
+    /// Every so many seconds, the two ends of a viewer with the rung `simulated` lose the world that they agree about
+    #[arg(long, value_name = "SECONDS")]
+    pub nudge: Option<Seconds>,
     /// Print JSON
     #[arg(long)]
     pub json: bool,
@@ -102,6 +105,13 @@ impl HeadlessArgs {
 
         let mut totals = PlayTotals::default();
         let played = stop::play(ticks, |tick| {
+            if self
+                .nudge
+                .is_some_and(|nudge| tick as u64 % nudge.ticks() == 0)
+            {
+                let (entity, ticks) = (game.lane, 0);
+                game.app.world_mut().trigger(NudgeLane { entity, ticks });
+            }
             game.step();
             if let Some(capture) = &mut capture {
                 capture.add(game.cubes().current())?;

@@ -3,6 +3,7 @@
 use bevy::ecs::system::SystemParam;
 use bevy::prelude::*;
 use bevy_egui::EguiContexts;
+use cubewire_scene::TICKS_PER_SECOND;
 
 use super::{
     Halves, LaneView, Measured, PanelState, Past, Peers, Status, Tab, Tour, Tradeoffs, draw, scale,
@@ -21,6 +22,9 @@ use crate::view::{
     CubeColors, FixedScale, Ghosts, Half, Inset, Notices, SelectHalf, Selected, ShowHalf, Side,
     Trails, ViewMode,
 };
+
+/// How long the panel's nudge lasts.
+const NUDGE_TICKS: u64 = 5 * TICKS_PER_SECOND as u64;
 
 /// The lane that is selected.
 type SelectedLane = (
@@ -235,7 +239,10 @@ pub(super) fn draw_lane(
         commands.trigger(export);
     }
     if drawn.nudges {
-        commands.trigger(NudgeLane { entity });
+        commands.trigger(NudgeLane {
+            entity,
+            ticks: NUDGE_TICKS,
+        });
     }
     if new_settings != settings {
         let settings = new_settings.clone();

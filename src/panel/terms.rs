@@ -256,8 +256,8 @@ pub(super) const fn bit_kind(kind: BitKind) -> &'static str {
             "The keys of the ticks since a world that the receiver has simulated, and which world that is."
         }
         BitKind::State => {
-            "A part of the simulation's exact state, from which a receiver starts to simulate. It takes some \
-             tens of packets until all of it has arrived."
+            "What a receiver needs besides a snapshot to simulate on: the velocities of the cubes that move. It is in \
+             one packet or two."
         }
         BitKind::Selection => {
             "Which of the 901 cubes the packet contains: a bit for each, or their indices."

@@ -104,7 +104,7 @@ fn play(
     mut playing: ResMut<ScriptPlayback>,
     mut held: ResMut<HeldKeys>,
     mut resets: MessageWriter<ResetSimulation>,
-    mut rebuilds: MessageWriter<RebuildSimulation>,
+    mut rebuilds: ResMut<RebuildSimulation>,
 ) {
     let played = world.tick() - *playing.start.get_or_insert(world.tick());
     let tick = played % playing.script.ticks.max(1);
@@ -117,9 +117,7 @@ fn play(
         if playing.script.resets_at(tick) {
             resets.write(ResetSimulation);
         }
-        if playing.script.rebuilds_at(tick) {
-            rebuilds.write(RebuildSimulation);
-        }
+        rebuilds.0 |= playing.script.rebuilds_at(tick);
     }
     if !playing.shows_halves {
         return;

@@ -151,14 +151,14 @@ pub(super) fn request_states(
     lanes: Query<&Sender>,
     world: Res<CubeWorld>,
     replay: Option<Res<RebuildsAsRecorded>>,
-    mut rebuilds: MessageWriter<RebuildSimulation>,
+    mut rebuilds: ResMut<RebuildSimulation>,
 ) {
     let is_recent = |&(rebuilt, _): &(u64, _)| world.tick() - rebuilt < MIN_REBUILD_TICKS;
     if replay.is_none()
         && !world.rebuilt().is_some_and(is_recent)
         && lanes.iter().any(|lane| lane.protocol.wants_state())
     {
-        rebuilds.write(RebuildSimulation);
+        rebuilds.0 = true;
     }
 }
 

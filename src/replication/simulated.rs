@@ -17,19 +17,18 @@ use super::send::Sender;
 use super::{LaneMeter, LocalLane};
 use crate::simulation::CubeWorld;
 
-/// How long a [nudge](NudgeLane) lasts: longer than any exact world of the receiver is remembered, so that the sender
-/// has to send a state after it.
-pub const NUDGE_TICKS: u64 = 5 * TICKS_PER_SECOND as u64;
-
 /// Ticks whose mispredictions are kept, for pictures that show them: longer than playout is delayed.
 const KEPT_TICKS: usize = 2 * TICKS_PER_SECOND as usize;
 
-/// For five seconds, the receiver of a local lane simulates [corrected worlds](Worlds::Corrected), which part from the
-/// sender's. Then it is sent a state, and agrees again.
+/// The two ends of a local lane lose the world that they agree about. For some ticks the receiver simulates
+/// [corrected worlds](Worlds::Corrected), which start from a snapshot and part from the sender's. Then it is sent a
+/// state, and agrees again.
 #[derive(EntityEvent, Clone, Copy, Debug)]
 pub struct NudgeLane {
     /// The lane.
     pub entity: Entity,
+    /// Ticks until it is sent a state.
+    pub ticks: u64,
 }
 
 /// What the two ends of a lane simulate, as far as they are in this process. All figures stay as they are while the lane
@@ -186,10 +185,11 @@ fn differences(prediction: &QuantizedSnapshot, actual: &QuantizedSnapshot) -> Ve
 pub(super) fn nudge(
     nudge: On<NudgeLane>,
     world: Res<CubeWorld>,
-    mut lanes: Query<&mut LaneSimulation, With<LocalLane>>,
+    mut lanes: Query<(&mut LaneSimulation, &mut Sender), With<LocalLane>>,
 ) {
-    if let Ok(mut lane) = lanes.get_mut(nudge.entity) {
-        lane.nudged_until = world.tick() + 1 + NUDGE_TICKS;
+    if let Ok((mut lane, mut sender)) = lanes.get_mut(nudge.entity) {
+        lane.nudged_until = world.tick() + 1 + nudge.ticks;
+        sender.protocol.reset_agreement();
     }
 }
 

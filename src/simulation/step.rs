@@ -12,7 +12,7 @@ use super::{CubeWorld, HeldKeys, RebuildSimulation};
 /// Simulates one tick with the held keys.
 pub(super) fn step(
     keys: Res<HeldKeys>,
-    mut rebuilds: MessageReader<RebuildSimulation>,
+    mut rebuilds: ResMut<RebuildSimulation>,
     mut world: ResMut<CubeWorld>,
     mut scene: ResMut<Scene>,
     mut contexts: Query<(
@@ -41,7 +41,7 @@ pub(super) fn step(
     let input = Input {
         resets: starts,
         // A scene that starts is as one that was built anew.
-        rebuilds: rebuilds.read().count() > 0 && !starts,
+        rebuilds: std::mem::take(&mut rebuilds.0) && !starts,
         keys: keys.0,
     };
     if input.rebuilds {

@@ -8,8 +8,9 @@ use bevy_egui::input::EguiWantsInput;
 use cubewire::controls::Action;
 use cubewire::game::headless::LaneGame;
 use cubewire::recording::KeyboardPlugin;
-use cubewire::replication::LaneSettings;
+use cubewire::replication::{ChangeLane, LaneSettings, LaneSimulation, NudgeLane};
 use cubewire::view::{ViewMode, ViewPlugin};
+use cubewire_codec::ladder;
 use cubewire_scene::{PLAYER, initial_position};
 
 /// A game that is played by keys.
@@ -92,6 +93,37 @@ fn n_steps_exactly_one_tick_whether_paused_or_not() {
         tap(&mut game, KeyCode::KeyN);
         assert_eq!(game.cubes().tick(), tick + step);
     }
+}
+
+/// The state that it needs for that is asked for in one step and made in a later one, with frames between them.
+#[test]
+fn ends_that_simulate_agree_again_in_single_steps() {
+    let mut game = game();
+    let mut settings = LaneSettings::default();
+    settings.sender.stages = ladder::SIMULATED.stages;
+    let entity = game.lane;
+    game.app
+        .world_mut()
+        .trigger(ChangeLane { entity, settings });
+    for _ in 0..60 {
+        game.step();
+    }
+    let agreed = |game: &LaneGame| {
+        let lane = game.app.world().get::<LaneSimulation>(entity);
+        lane.and_then(LaneSimulation::agreed_ticks)
+    };
+    assert!(agreed(&game).is_some());
+    game.app.world_mut().trigger(NudgeLane { entity, ticks: 0 });
+    let tick = game.cubes().tick();
+    for _ in 0..60 {
+        tap(&mut game, KeyCode::KeyN);
+        // Nothing happens in these frames.
+        game.step();
+        game.step();
+    }
+    assert_eq!(game.cubes().tick(), tick + 60);
+    let agreed = agreed(&game).expect("they agree again");
+    assert!((30..55).contains(&agreed), "{agreed} ticks");
 }
 
 #[test]

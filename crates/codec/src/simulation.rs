@@ -88,9 +88,9 @@ pub trait Simulation: fmt::Debug + Send + Sync {
     /// What became of the last prediction: the baseline that both ends have of its packet now.
     fn correct(&mut self, actual: &Baseline);
 
-    /// Takes the state of the sender's world after the tick of `sequence`, for [`Origin::Restored`]. False if the bytes
-    /// are no state.
-    fn restore(&mut self, sequence: Sequence, state: &[u8]) -> bool;
+    /// Takes the state of the sender's world after the tick of `snapshot`, for [`Origin::Restored`]: what it needs
+    /// besides that snapshot. False if the bytes are no state.
+    fn restore(&mut self, snapshot: &Baseline, state: &[u8]) -> bool;
 
     /// The newest prediction, if there is one.
     fn prediction(&self) -> Option<&QuantizedSnapshot> {
@@ -126,7 +126,7 @@ impl Simulation for () {
 
     fn correct(&mut self, _: &Baseline) {}
 
-    fn restore(&mut self, _: Sequence, _: &[u8]) -> bool {
+    fn restore(&mut self, _: &Baseline, _: &[u8]) -> bool {
         false
     }
 }

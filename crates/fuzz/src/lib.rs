@@ -167,7 +167,7 @@ impl Simulation for Engine {
 
     fn correct(&mut self, _: &Baseline) {}
 
-    fn restore(&mut self, _: Sequence, state: &[u8]) -> bool {
+    fn restore(&mut self, _: &Baseline, state: &[u8]) -> bool {
         !state.is_empty()
     }
 }

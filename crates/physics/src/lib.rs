@@ -30,6 +30,7 @@ mod crowd;
 mod forces;
 mod hash;
 mod input;
+mod pose;
 mod prediction;
 mod rebuild;
 mod solids;

@@ -1,27 +1,14 @@
 //! Worlds from what a receiver has: quantized snapshots.
 
-use std::f32::consts::{FRAC_1_SQRT_2, SQRT_2};
-
-use cubewire_codec::quantize::SmallestThree;
-use cubewire_codec::quantize::bounded::POSITION;
-use cubewire_codec::quantize::smallest_three::max_component;
-use cubewire_codec::{CubeState, Precision, QuantizeError, QuantizedSnapshot, ladder, stages};
+use cubewire_codec::{CubeState, QuantizeError, QuantizedSnapshot};
 use cubewire_scene::{
     CUBES, Interaction, MAX_ANGULAR_SPEED, MAX_LINEAR_SPEED, REST_SECONDS, TICKS_PER_SECOND,
 };
 use glam::{Quat, Vec3};
 
 use crate::World;
+use crate::pose::{Integers, PRECISION, dequantize};
 use crate::state::{BodyState, WorldState};
-
-/// Bits of a component of an orientation.
-const ORIENTATION_BITS: u8 = match PRECISION.orientation {
-    stages::Orientation::SmallestThree { bits } => bits,
-    stages::Orientation::Full => panic!("orientations are quantized"),
-};
-
-/// The precision of the snapshots from which worlds are built and corrected.
-const PRECISION: Precision = ladder::PREDICTED.stages.precision();
 
 impl World {
     /// Builds a world from a snapshot, and from an `earlier` one with the number of ticks between them, if there is
@@ -31,7 +18,7 @@ impl World {
     /// sleep. Without an earlier snapshot all velocities are zero, and the cubes sleep that are not interacting.
     ///
     /// # Panics
-    /// If a snapshot does not have one state for each cube, or is not in the precision of [`ladder::PREDICTED`].
+    /// If a snapshot does not have one state for each cube, or is not in the precision of [`ladder::SIMULATED`](cubewire_codec::ladder::SIMULATED).
     #[must_use]
     pub fn cold(
         snapshot: &QuantizedSnapshot,
@@ -82,7 +69,7 @@ impl World {
     /// position differs, or the other way round, takes a quarter to a half more bits in later corrections.
     ///
     /// # Panics
-    /// If the snapshot does not have one state for each cube, or is not in the precision of [`ladder::PREDICTED`].
+    /// If the snapshot does not have one state for each cube, or is not in the precision of [`ladder::SIMULATED`](cubewire_codec::ladder::SIMULATED).
     pub fn correct(&mut self, actual: &QuantizedSnapshot, ticks: u16) {
         check(actual);
         for cube in 0..CUBES {
@@ -142,78 +129,13 @@ impl World {
         *interaction = Interaction::restored(flags, rest_ticks);
     }
 
-    /// Writes every cube after the last tick into a snapshot, in the precision of [`ladder::PREDICTED`].
+    /// Writes every cube after the last tick into a snapshot, in the precision of [`ladder::SIMULATED`](cubewire_codec::ladder::SIMULATED).
     ///
     /// # Errors
     /// [`QuantizeError`] if a cube is nowhere: a number is not finite.
     pub fn quantize_into(&self, snapshot: &mut QuantizedSnapshot) -> Result<(), QuantizeError> {
         snapshot.quantize(&self.snapshot(), PRECISION)
     }
-}
-
-/// A quantized pose.
-#[derive(PartialEq)]
-struct Integers {
-    position: [i32; 3],
-    orientation: SmallestThree,
-}
-
-impl Integers {
-    fn of(snapshot: &QuantizedSnapshot, cube: usize) -> Self {
-        Self {
-            position: snapshot.position(cube),
-            orientation: snapshot.smallest_three(cube),
-        }
-    }
-
-    /// None if the orientation is not finite or zero.
-    fn quantize(position: Vec3, orientation: Quat) -> Option<Self> {
-        let [x, y, z] = position.to_array();
-        let [of_x, of_y, of_z] = POSITION;
-        Some(Self {
-            position: [of_x.quantize(x), of_y.quantize(y), of_z.quantize(z)],
-            orientation: SmallestThree::quantize(orientation, ORIENTATION_BITS)?,
-        })
-    }
-}
-
-/// A cube at the centre of its cell, or near it: its integers are those of the snapshot.
-fn dequantize(snapshot: &QuantizedSnapshot, cube: usize) -> CubeState {
-    let mut state = snapshot.cube(cube);
-    let code = snapshot.smallest_three(cube);
-    let is_same =
-        |&orientation: &Quat| SmallestThree::quantize(orientation, ORIENTATION_BITS) == Some(code);
-    if !is_same(&state.orientation) {
-        // At the edge of the codes, the component that is left out may come out smaller than another. It is
-        // largest where the others are smallest.
-        let pulls = [0.125, 0.25, 0.375, 0.49];
-        let nearest = pulls
-            .map(|pull| pulled(code, pull))
-            .into_iter()
-            .find(is_same);
-        state.orientation = nearest.unwrap_or(state.orientation);
-    }
-    state
-}
-
-/// An orientation with its three components nearer to zero than those of a code, by a share of a step.
-fn pulled(code: SmallestThree, pull: f32) -> Quat {
-    let step = SQRT_2 / f32::from(max_component(ORIENTATION_BITS));
-    let mut components = [0.0; 4];
-    let mut left = code.components.into_iter();
-    for (_, component) in (0..)
-        .zip(&mut components)
-        .filter(|&(i, _)| i != code.largest)
-    {
-        let value = f32::from(left.next().unwrap_or_default()) * step - FRAC_1_SQRT_2;
-        *component = value.signum() * (value.abs() - pull * step).max(0.0);
-    }
-    let sum: f32 = components
-        .iter()
-        .map(|component| component * component)
-        .sum();
-    components[usize::from(code.largest)] = (1.0 - sum).max(0.0).sqrt();
-    Quat::from_array(components).normalize()
 }
 
 /// The linear and the angular velocity from a pose to a state in some ticks, at least one.
@@ -254,44 +176,7 @@ fn check(snapshot: &QuantizedSnapshot) {
 
 #[cfg(test)]
 mod tests {
-    use cubewire_codec::Snapshot;
-
     use super::*;
-
-    #[test]
-    fn every_orientation_that_is_quantized_has_a_value_with_the_same_integers() {
-        let mut seed = 1_u32;
-        let mut random = || {
-            seed = seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-            f64::from(seed) / f64::from(u32::MAX) * 2.0 - 1.0
-        };
-        let mut snapshot = QuantizedSnapshot::new(PRECISION);
-        let mut pulled = 0;
-        for round in 0..100_000 {
-            let mut components = [random(), random(), random(), random()];
-            // Two, three or four components that are nearly equal.
-            let equal = round % 4 + 1;
-            for component in &mut components[..equal] {
-                *component = component.signum() * (0.9 + 0.002 * random());
-            }
-            let orientation = Quat::from_array(components.map(|c| c as f32)).normalize();
-            let cube = CubeState {
-                orientation,
-                ..CubeState::default()
-            };
-            let cubes = vec![cube];
-            snapshot.quantize(&Snapshot { cubes }, PRECISION).unwrap();
-            let value = dequantize(&snapshot, 0).orientation;
-            let integers = Integers::quantize(Vec3::ZERO, value);
-            assert!(
-                integers == Some(Integers::of(&snapshot, 0)),
-                "{orientation}"
-            );
-            assert!(value.is_normalized());
-            pulled += usize::from(value != snapshot.cube(0).orientation);
-        }
-        assert!((100..50_000).contains(&pulled), "{pulled}");
-    }
 
     #[test]
     fn a_rotation_vector_turns_the_shorter_way() {

@@ -16,9 +16,9 @@ use crate::state::{BodyState, WorldState};
 use crate::step::{SceneState, Sets};
 
 impl Sets<'_> {
-    /// Builds all sets anew from the exact state of the bodies, as those of a world that is
-    /// [restored](crate::World::restored). What the engine keeps besides it is gone: contacts with the impulses from
-    /// which the solver starts, and the order of pairs and islands.
+    /// Builds all sets anew from the [rounded](WorldState::rounded) state of the bodies, as those of a world that is
+    /// [restored](crate::World::restored) from it. What the engine keeps besides it is gone: contacts with the impulses
+    /// from which the solver starts, and the order of pairs and islands.
     ///
     /// Handles stay as they are, and so do colliders and the user data of bodies.
     ///
@@ -27,7 +27,8 @@ impl Sets<'_> {
     /// besides the cubes'.
     pub fn rebuild(&mut self, scene: &mut SceneState) {
         let state = scene.state(self.bodies);
-        self.restore(scene, &state);
+        // Not rounded if a cube is nowhere; no snapshot can be sent then.
+        self.restore(scene, &state.rounded().unwrap_or(state));
     }
 
     /// Replaces all sets by those of a state. Panics as [`rebuild`](Self::rebuild) does.

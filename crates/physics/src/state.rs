@@ -2,17 +2,19 @@
 
 mod bytes;
 
+use cubewire_codec::{CubeState, QuantizeError, QuantizedSnapshot, Snapshot};
 use cubewire_scene::{self as scene, CUBES, PLAYER};
 use glam::{Quat, Vec3};
 
 pub use self::bytes::{MAX_STATE_BYTES, WorldStateError};
+use crate::pose::PRECISION;
 
 /// The exact state from which a world goes on: [`World::restored`](crate::World::restored) builds one, and all worlds
 /// that are built from the same state go on alike.
 ///
-/// A world from which a state is read goes on a little differently, unless it is
-/// [rebuilt](crate::World::rebuild): the engine also keeps contacts with the impulses of the last tick, and an order
-/// of pairs and islands, which depends on the past.
+/// A world from which a state is read goes on a little differently: the engine also keeps contacts with the impulses of
+/// the last tick, and an order of pairs and islands, which depends on the past. A world that is
+/// [rebuilt](crate::World::rebuild) goes on as the one that is restored from its [rounded](Self::rounded) state.
 #[derive(Clone, Debug, PartialEq)]
 pub struct WorldState {
     pub(crate) ticks: u64,
@@ -65,5 +67,29 @@ impl WorldState {
     #[must_use]
     pub const fn ticks(&self) -> u64 {
         self.ticks
+    }
+
+    /// The nearest state that a receiver can be given in few bytes, once it has the snapshot of the same tick: poses
+    /// as [dequantized](cubewire_codec::QuantizedSnapshot::dequantize), velocities and times in small integers. To
+    /// round again changes nothing.
+    ///
+    /// # Errors
+    /// [`QuantizeError`] if a number is not finite.
+    pub fn rounded(&self) -> Result<Self, QuantizeError> {
+        let mut snapshot = QuantizedSnapshot::new(PRECISION);
+        let cubes = self.bodies.iter().map(BodyState::cube).collect();
+        snapshot.quantize(&Snapshot { cubes }, PRECISION)?;
+        Ok(Self::from_records(&snapshot, &self.to_records()).expect("they were just written"))
+    }
+}
+
+impl BodyState {
+    fn cube(&self) -> CubeState {
+        CubeState {
+            position: self.position,
+            orientation: self.orientation,
+            linear_velocity: self.linear_velocity,
+            interacting: self.interacting,
+        }
     }
 }

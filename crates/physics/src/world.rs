@@ -75,7 +75,7 @@ impl World {
         self.scene.state(&self.bodies)
     }
 
-    /// Makes this the world that is [restored](Self::restored) from its own [state](Self::state). See
+    /// Makes this the world that is [restored](Self::restored) from its own [state](Self::state), rounded. See
     /// [`Sets::rebuild`].
     pub fn rebuild(&mut self) {
         let (mut sets, scene) = self.sets();

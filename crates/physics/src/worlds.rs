@@ -3,11 +3,10 @@
 use std::collections::VecDeque;
 use std::fmt;
 
-use cubewire_codec::{
-    Baseline, Origin, Precision, QuantizedSnapshot, Sequence, Simulation, SimulationCounts, ladder,
-};
+use cubewire_codec::{Baseline, Origin, QuantizedSnapshot, Sequence, Simulation, SimulationCounts};
 use cubewire_scene::CUBES;
 
+use crate::pose::PRECISION;
 use crate::{Input, World, WorldState, is_crowded};
 
 /// Snapshots of the exact world that are kept for packets that arrive late, at most.
@@ -33,8 +32,6 @@ pub struct SimulatedWorlds {
     prediction: QuantizedSnapshot,
     counts: SimulationCounts,
 }
-
-const PRECISION: Precision = ladder::SIMULATED.stages.precision();
 
 /// A world that is the sender's.
 struct Exact {
@@ -208,8 +205,9 @@ impl Simulation for SimulatedWorlds {
         self.corrected.push_back((actual.sequence(), world));
     }
 
-    fn restore(&mut self, sequence: Sequence, state: &[u8]) -> bool {
-        let state = WorldState::from_bytes(state).ok();
+    fn restore(&mut self, snapshot: &Baseline, state: &[u8]) -> bool {
+        let sequence = snapshot.sequence();
+        let state = WorldState::from_bytes(snapshot.snapshot(), state).ok();
         let is_state = state.is_some();
         self.restorable = state
             .map(|state| (sequence, state))

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use cubewire_codec::simulation::MAX_SIMULATED_TICKS;
 use cubewire_codec::{Baseline, Origin, Sequence, Simulated, Simulation};
 
-use crate::inputs::InputLog;
+use crate::inputs::InputHistory;
 use crate::ring::BaselineRing;
 use crate::state::StateTransfer;
 
@@ -67,9 +67,8 @@ pub(crate) struct Agreement {
     /// Nothing that was exact up to this tick counts any more.
     lost: Option<u64>,
     transfer: Option<StateTransfer>,
-    wants_state: bool,
-    /// The tick of the packet after which it was last wanted.
-    wanted_at: u64,
+    /// The tick of the last packet, if a state is wanted after it.
+    wanted_at: Option<u64>,
     /// Where the receiver's newest exact world starts, whether it is the start of the scene, and the tick of the first
     /// packet that said so. What was acked before is of an older world.
     start: Option<(Start, u64)>,
@@ -105,8 +104,7 @@ impl Agreement {
             status: AgreementStatus::None,
             lost: None,
             transfer: None,
-            wants_state: false,
-            wanted_at: 0,
+            wanted_at: None,
             start: None,
             retry_at: 0,
             retry_ticks: FIRST_RETRY_TICKS,
@@ -139,16 +137,20 @@ impl Agreement {
     }
 
     pub(crate) const fn wants_state(&self) -> bool {
-        self.wants_state
+        self.wanted_at.is_some()
     }
 
-    /// Begins to send a state, if it is wanted.
-    pub(crate) fn offer(&mut self, tick: u64, state: &Arc<[u8]>) {
+    /// Begins to send a state, if it is wanted. `is_acked` says whether the receiver has the snapshot of that tick.
+    pub(crate) fn offer(&mut self, tick: u64, state: &Arc<[u8]>, is_acked: bool) {
         let counts = self.lost.is_none_or(|lost| tick > lost);
-        let is_recent = tick + FIRST_RETRY_TICKS > self.wanted_at;
-        if self.wants_state && counts && is_recent {
-            self.transfer = Some(StateTransfer::new(tick, Arc::clone(state)));
-            self.wants_state = false;
+        let is_recent = |wanted| tick + FIRST_RETRY_TICKS > wanted;
+        if counts
+            && self
+                .wanted_at
+                .take_if(|wanted| is_recent(*wanted))
+                .is_some()
+        {
+            self.transfer = Some(StateTransfer::new(tick, Arc::clone(state), is_acked));
         }
     }
 
@@ -175,9 +177,17 @@ impl Agreement {
         }
     }
 
+    /// The attempt of `tick` has failed.
     fn retry_later(&mut self, tick: u64) {
         self.retry_at = tick + self.retry_ticks;
         self.retry_ticks = (2 * self.retry_ticks).min(MAX_RETRY_TICKS);
+    }
+
+    /// Nothing up to the newest tick that was sent counts any more. A state is wanted at once.
+    pub(crate) fn reset(&mut self, newest: u64) {
+        self.lost = Some(newest);
+        self.transfer = None;
+        self.retry_at = 0;
     }
 
     /// The receiver may be another one, which has none of the pieces.
@@ -185,35 +195,37 @@ impl Agreement {
         self.transfer = None;
     }
 
-    /// Chooses the origin of the packet of the log's newest tick, with its inputs, and a piece of a state for it.
+    /// Chooses the origin of the packet of the history's newest tick, with its inputs, and a piece of a state for it.
     pub(crate) fn choose(
         &mut self,
         held: &Held<'_>,
-        moved: Option<(Worlds, &InputLog)>,
+        moved: Option<(Worlds, &InputHistory)>,
     ) -> Option<Origin> {
         self.piece.clear();
-        self.wants_state = false;
-        let Some((worlds, log)) = moved else {
+        self.wanted_at = None;
+        let Some((worlds, history)) = moved else {
             self.status = AgreementStatus::None;
             self.transfer = None;
             return None;
         };
-        let tick = log.tick();
-        let is_too_old = |transfer: &mut StateTransfer| {
+        let tick = history.tick();
+        let newest_acked = held.acked.back().copied().unwrap_or(0);
+        let is_useless = |transfer: &mut StateTransfer| {
             let limit = if transfer.is_complete() {
                 0
             } else {
                 MARGIN_TICKS
             };
-            transfer.tick() + MAX_SIMULATED_TICKS as u64 <= tick + limit
+            transfer.has_lost_snapshot(newest_acked)
+                || transfer.tick() + MAX_SIMULATED_TICKS as u64 <= tick + limit
         };
-        if let Some(old) = self.transfer.take_if(is_too_old)
-            && !old.is_complete()
+        if let Some(useless) = self.transfer.take_if(is_useless)
+            && !useless.is_complete()
         {
-            self.retry_later(tick);
+            self.retry_later(useless.tick());
         }
         let origin = match worlds {
-            Worlds::Exact => self.exact(held, log),
+            Worlds::Exact => self.exact(held, history),
             Worlds::Corrected if tick < self.retry_at => None,
             Worlds::Corrected => corrected(held, self.lost, tick),
         };
@@ -222,20 +234,20 @@ impl Agreement {
                 Some(age) => Some(tick - u64::from(age)),
                 None => held.baseline,
             };
-            from.is_some_and(|from| log.since(from, &mut self.inputs))
+            from.is_some_and(|from| history.since(from, &mut self.inputs))
         });
-        self.wants_state = worlds == Worlds::Exact
+        let wants_state = worlds == Worlds::Exact
             && origin.is_none()
             && self.transfer.is_none()
             // Not while nothing is heard of the receiver.
             && held.baseline.is_some()
             && tick >= self.retry_at;
-        self.wanted_at = tick;
+        self.wanted_at = wants_state.then_some(tick);
         self.note_start(origin, tick);
         match &mut self.transfer {
             Some(_) if worlds == Worlds::Corrected => self.transfer = None,
             Some(transfer) if !transfer.is_complete() && origin.is_some() => self.transfer = None,
-            Some(transfer) => transfer.piece(tick, &mut self.piece),
+            Some(transfer) => transfer.piece(tick, newest_acked, &mut self.piece),
             None => {}
         }
         self.status = match (origin, self.status) {
@@ -263,8 +275,8 @@ impl Agreement {
         }
     }
 
-    fn exact(&self, held: &Held<'_>, log: &InputLog) -> Option<Origin> {
-        let tick = log.tick();
+    fn exact(&self, held: &Held<'_>, history: &InputHistory) -> Option<Origin> {
+        let tick = history.tick();
         let counts = |at: &u64| self.lost.is_none_or(|lost| *at > lost);
         let first = self.start.map_or(0, |(_, first)| first);
         let age = |at: u64| {
@@ -279,7 +291,7 @@ impl Agreement {
         if let Some(age) = continued.and_then(|&at| age(at)) {
             return Some(Origin::Continued(age));
         }
-        if let Some(age) = log.started().filter(counts).and_then(age) {
+        if let Some(age) = history.started().filter(counts).and_then(age) {
             return Some(Origin::Started(age));
         }
         let state = self.transfer.as_ref().filter(|state| state.is_complete());

@@ -6,14 +6,14 @@ use cubewire_codec::simulation::MAX_SIMULATED_TICKS;
 
 /// The inputs of the last [`MAX_SIMULATED_TICKS`] ticks, a byte each. All senders of a scene share it.
 #[derive(Clone, Debug)]
-pub struct InputLog {
+pub struct InputHistory {
     tick: u64,
     inputs: VecDeque<u8>,
     started: Option<u64>,
 }
 
-impl InputLog {
-    /// The log of a scene before its first tick, or at any later one: `started` says which.
+impl InputHistory {
+    /// The history of a scene before its first tick, or at any later one: `started` says which.
     #[must_use]
     pub fn new(tick: u64, started: bool) -> Self {
         Self {
@@ -69,33 +69,33 @@ mod tests {
 
     #[test]
     fn inputs_are_given_from_any_tick_that_is_kept() {
-        let mut log = InputLog::new(1000, true);
+        let mut history = InputHistory::new(1000, true);
         let mut inputs = Vec::new();
-        assert_eq!(log.started(), Some(1000));
-        assert!(!log.since(1000, &mut inputs));
+        assert_eq!(history.started(), Some(1000));
+        assert!(!history.since(1000, &mut inputs));
         for input in 1..=3 {
-            log.push(input, false);
+            history.push(input, false);
         }
-        assert!(log.since(1000, &mut inputs));
+        assert!(history.since(1000, &mut inputs));
         assert_eq!(inputs, [1, 2, 3]);
-        assert!(log.since(1002, &mut inputs));
+        assert!(history.since(1002, &mut inputs));
         assert_eq!(inputs, [3]);
-        assert!(!log.since(999, &mut inputs) && !log.since(1003, &mut inputs));
-        assert_eq!(log.tick(), 1003);
+        assert!(!history.since(999, &mut inputs) && !history.since(1003, &mut inputs));
+        assert_eq!(history.tick(), 1003);
     }
 
     #[test]
     fn a_start_is_known_as_long_as_its_inputs() {
-        let mut log = InputLog::new(7, false);
-        assert_eq!(log.started(), None);
-        log.push(0, false);
-        log.push(9, true);
-        assert_eq!(log.started(), Some(8));
+        let mut history = InputHistory::new(7, false);
+        assert_eq!(history.started(), None);
+        history.push(0, false);
+        history.push(9, true);
+        assert_eq!(history.started(), Some(8));
         for _ in 1..MAX_SIMULATED_TICKS {
-            log.push(0, false);
+            history.push(0, false);
         }
-        assert_eq!(log.started(), Some(8));
-        log.push(0, false);
-        assert_eq!(log.started(), None);
+        assert_eq!(history.started(), Some(8));
+        history.push(0, false);
+        assert_eq!(history.started(), None);
     }
 }

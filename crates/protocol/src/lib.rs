@@ -35,7 +35,7 @@ pub use clock::SenderClock;
 pub use delay::{AdaptiveDelay, playout_delay};
 pub use fallback::FallbackReason;
 pub use feedback::{Ack, Feedback, FeedbackError};
-pub use inputs::InputLog;
+pub use inputs::InputHistory;
 pub use interpolation::{Interpolation, MAX_EXTRAPOLATION_SECONDS};
 pub use playout::{Playout, PlayoutBuffer};
 pub use receiver::{Arrival, RECEIVER_RING, Received, SnapshotReceiver};

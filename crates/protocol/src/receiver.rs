@@ -207,9 +207,7 @@ impl SnapshotReceiver {
             if self.next.origin().is_some() {
                 self.simulation.correct(&self.next);
             }
-            if let Some((sequence, state)) = self.state.add(self.decoder.simulated().attachment) {
-                self.simulation.restore(sequence, &state);
-            }
+            self.state.add(self.decoder.simulated().attachment);
         }
         if is_arithmetic {
             self.fallback.on_decoded(now, tick, named.is_some());
@@ -226,9 +224,22 @@ impl SnapshotReceiver {
         let old = self.received.take_slot(tick);
         let decoded = std::mem::replace(&mut self.next, old);
         self.received.insert(tick, decoded);
+        self.restore(tick, sequence);
         self.newest = self.newest.max(Some(tick));
         self.ack_due = true;
         Ok(Arrival::Decoded { tick, header, late })
+    }
+
+    /// Restores a world once a state has arrived and the snapshot of its tick is held. `tick` and `sequence` are of a
+    /// recent packet.
+    fn restore(&mut self, tick: u64, sequence: cubewire_codec::Sequence) {
+        let Some(of) = self.state.complete() else {
+            return;
+        };
+        let held = tick.checked_sub(sequence.ticks_since(of).into());
+        if let Some(snapshot) = held.and_then(|tick| self.received.get(tick)) {
+            self.simulation.restore(snapshot, &self.state.take());
+        }
     }
 
     /// Whether a tick is too old or too far ahead. A single packet with a wrong number must not move

@@ -11,7 +11,7 @@ use cubewire_codec::{
 };
 
 use crate::agreement::{Agreement, Held};
-use crate::{Ack, AgreementStatus, BaselineRing, Feedback, FeedbackError, InputLog, Worlds};
+use crate::{Ack, AgreementStatus, BaselineRing, Feedback, FeedbackError, InputHistory, Worlds};
 
 /// Maximum age of a baseline; after a longer gap in the acks, packets are relative to the initial
 /// state. Just above four seconds at 60 Hz.
@@ -146,7 +146,7 @@ impl SnapshotSender {
         stages: Stages,
         snapshot: impl Into<CurrentSnapshot<'s>>,
         choice: BaselineChoice,
-        moved: Option<(Worlds, &InputLog)>,
+        moved: Option<(Worlds, &InputHistory)>,
     ) -> Result<Sent, SendError> {
         if let Some(newest) = self.newest_sent
             && tick <= newest
@@ -201,14 +201,14 @@ impl SnapshotSender {
         &mut self,
         tick: u64,
         baseline: Option<u64>,
-        moved: Option<(Worlds, &InputLog)>,
+        moved: Option<(Worlds, &InputHistory)>,
     ) -> Option<Origin> {
         let held = Held {
             sent: &self.sent,
             acked: &self.acked,
             baseline,
         };
-        let moved = moved.filter(|(_, log)| log.tick() == tick);
+        let moved = moved.filter(|(_, history)| history.tick() == tick);
         self.agreement.choose(&held, moved)
     }
 
@@ -218,13 +218,26 @@ impl SnapshotSender {
         self.agreement.wants_state()
     }
 
-    /// Sends the state of the scene after `tick`, in pieces with the packets to come, if it is wanted. The scene must go
-    /// on as a world does that is restored from it, and the bytes must be such as the receiver's engine reads.
+    /// Sends the state of the scene after `tick`, in pieces with the packets to come, if it is wanted, and if the
+    /// snapshot of that tick was sent for a simulation. The scene must go on as a world does that is restored from that
+    /// snapshot and the state, and the bytes must be such as the receiver's engine reads.
     ///
     /// # Panics
     /// If the state is empty or longer than [`MAX_STATE_BYTES`](crate::MAX_STATE_BYTES).
     pub fn offer_state(&mut self, tick: u64, state: &Arc<[u8]>) {
-        self.agreement.offer(tick, state);
+        let snapshot = self.sent.get(tick);
+        if snapshot.is_some_and(|sent| sent.stages().delta == Delta::ArithmeticSimulated) {
+            let is_acked = self.acked.binary_search(&tick).is_ok();
+            self.agreement.offer(tick, state, is_acked);
+        }
+    }
+
+    /// Ends the agreement about the scene, as if the receiver had lost its worlds: it needs a state again, or a world
+    /// that is made of a snapshot.
+    pub fn reset_agreement(&mut self) {
+        if let Some(newest) = self.newest_sent {
+            self.agreement.reset(newest);
+        }
     }
 
     /// How the two ends agree about the scene.

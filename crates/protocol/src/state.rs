@@ -4,9 +4,12 @@
 //! sequence 16 | piece 8 | pieces 8 | bytes
 //! ```
 //!
-//! Big endian. The sequence is that of the tick whose state it is. All pieces but the last have [`PIECE_BYTES`]. An ack
-//! of a packet is one of its piece, so that lost pieces are sent again and no other message is needed.
+//! Big endian. The sequence is that of the tick whose state it is: what the snapshot of that tick does not say. All
+//! pieces but the last have [`PIECE_BYTES`]. An ack of a packet is one of its piece, so that lost pieces are sent again
+//! and no other message is needed. A piece is lost if packets that were sent after it have arrived; from then on it
+//! is sent again after ever longer times. A state whose snapshot is lost is given up.
 
+use std::cmp::Reverse;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
@@ -28,27 +31,40 @@ pub const MAX_STATE_BYTES: usize = PIECE_BYTES * u8::MAX as usize;
 pub(crate) struct StateTransfer {
     tick: u64,
     state: Arc<[u8]>,
-    /// By piece: whether the receiver has it.
-    arrived: Vec<bool>,
+    /// Whether the receiver has the snapshot of the tick.
+    has_snapshot: bool,
+    pieces: Vec<Piece>,
     /// The piece that each packet carried, by tick, ascending.
     carried: VecDeque<(u64, usize)>,
-    next: usize,
+}
+
+/// What became of a piece.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Piece {
+    Unsent,
+    Sent {
+        /// Last with the packet of that tick.
+        at: u64,
+        /// How often, at most [`MAX_TIMES`].
+        times: u64,
+    },
+    Arrived,
 }
 
 impl StateTransfer {
     /// # Panics
     /// If the state is empty or longer than [`MAX_STATE_BYTES`].
-    pub(crate) fn new(tick: u64, state: Arc<[u8]>) -> Self {
+    pub(crate) fn new(tick: u64, state: Arc<[u8]>, has_snapshot: bool) -> Self {
         assert!(
             (1..=MAX_STATE_BYTES).contains(&state.len()),
             "it fits its pieces"
         );
         Self {
             tick,
-            arrived: vec![false; state.len().div_ceil(PIECE_BYTES)],
+            has_snapshot,
+            pieces: vec![Piece::Unsent; state.len().div_ceil(PIECE_BYTES)],
             state,
             carried: VecDeque::new(),
-            next: 0,
         }
     }
 
@@ -56,26 +72,52 @@ impl StateTransfer {
         self.tick
     }
 
+    /// Whether the receiver can restore the state.
     pub(crate) fn is_complete(&self) -> bool {
-        !self.arrived.contains(&false)
+        self.has_snapshot && self.pieces.iter().all(|&piece| piece == Piece::Arrived)
+    }
+
+    /// Whether the snapshot does not arrive any more, if the receiver has one of tick `newest`.
+    pub(crate) const fn has_lost_snapshot(&self, newest: u64) -> bool {
+        !self.has_snapshot && newest > self.tick + MAX_REORDERED_TICKS
     }
 
     /// How many pieces have arrived, of how many.
     pub(crate) fn progress(&self) -> (usize, usize) {
-        let arrived = self.arrived.iter().filter(|&&arrived| arrived);
-        (arrived.count(), self.arrived.len())
+        let pieces = self.pieces.iter();
+        let arrived = pieces.filter(|&&piece| piece == Piece::Arrived);
+        (arrived.count(), self.pieces.len())
     }
 
-    /// Writes the piece that the packet of `tick` carries; nothing once all have arrived.
-    pub(crate) fn piece(&mut self, tick: u64, bytes: &mut Vec<u8>) {
+    /// Writes the piece that the packet of `tick` carries, if there is one to send, while the receiver has the packet of
+    /// tick `newest` and no newer one.
+    pub(crate) fn piece(&mut self, tick: u64, newest: u64, bytes: &mut Vec<u8>) {
         bytes.clear();
-        let pieces = self.arrived.len();
-        let places = (self.next..pieces).chain(0..self.next);
-        let Some(piece) = { places }.find(|&piece| !self.arrived[piece]) else {
+        // For how long the piece has waited, if it is due.
+        let waited = |piece: &Piece| match *piece {
+            Piece::Unsent => Some(u64::MAX),
+            Piece::Sent { at, times: 1 } => {
+                let is_lost = newest > at + REORDERED_TICKS || tick > at + TIMEOUT_TICKS;
+                is_lost.then_some(tick - at)
+            }
+            // Not in step with anything: a link may lose the packets after one that arrives.
+            Piece::Sent { at, times } => (tick >= at + times).then_some(tick - at),
+            Piece::Arrived => None,
+        };
+        let due = (0..).zip(&self.pieces);
+        let due = due.filter_map(|(place, piece)| Some((waited(piece)?, Reverse(place))));
+        let Some((_, Reverse(piece))) = due.max() else {
             return;
         };
-        self.next = piece + 1;
+        self.pieces[piece] = Piece::Sent {
+            at: tick,
+            times: match self.pieces[piece] {
+                Piece::Sent { times, .. } => (times + 1).min(MAX_TIMES),
+                _ => 1,
+            },
+        };
         self.carried.push_back((tick, piece));
+        let pieces = self.pieces.len();
         let first = piece * PIECE_BYTES;
         let last = self.state.len().min(first + PIECE_BYTES);
         bytes.extend(sequence(self.tick).0.to_be_bytes());
@@ -85,8 +127,9 @@ impl StateTransfer {
 
     /// The receiver has the packet of that tick.
     pub(crate) fn on_ack(&mut self, tick: u64) {
+        self.has_snapshot |= tick == self.tick;
         if let Ok(place) = self.carried.binary_search_by_key(&tick, |&(tick, _)| tick) {
-            self.arrived[self.carried[place].1] = true;
+            self.pieces[self.carried[place].1] = Piece::Arrived;
         }
     }
 }
@@ -96,37 +139,63 @@ impl StateTransfer {
 pub(crate) struct StateAssembly {
     sequence: Sequence,
     pieces: Vec<Option<Box<[u8]>>>,
+    is_taken: bool,
 }
 
 impl StateAssembly {
-    /// Takes a piece. Gives the whole state with the last one that was missing. Pieces that do not fit are ignored.
-    pub(crate) fn add(&mut self, piece: &[u8]) -> Option<(Sequence, Vec<u8>)> {
-        let (head, bytes) = piece.split_first_chunk::<HEAD_BYTES>()?;
+    /// Takes a piece. Those that do not fit are ignored.
+    pub(crate) fn add(&mut self, piece: &[u8]) {
+        let Some((head, bytes)) = piece.split_first_chunk::<HEAD_BYTES>() else {
+            return;
+        };
         let [high, low, place, pieces] = *head;
         let sequence = Sequence(u16::from_be_bytes([high, low]));
         let (place, pieces) = (usize::from(place), usize::from(pieces));
         let is_whole = bytes.len() == PIECE_BYTES;
         let is_last = place + 1 == pieces && (1..=PIECE_BYTES).contains(&bytes.len());
         if place >= pieces || !(is_whole || is_last) {
-            return None;
+            return;
         }
         if (sequence, pieces) != (self.sequence, self.pieces.len()) {
             let late = self.sequence.ticks_since(sequence);
             if !self.pieces.is_empty() && (1..=MAX_LATE_TICKS).contains(&late) {
-                return None;
+                return;
             }
             self.sequence = sequence;
+            self.is_taken = false;
             self.pieces.clear();
             self.pieces.resize(pieces, None);
         }
-        if self.pieces[place].is_some() {
-            return None;
+        if !self.is_taken {
+            self.pieces[place].get_or_insert_with(|| bytes.into());
         }
-        self.pieces[place] = Some(bytes.into());
-        let whole: Option<Vec<_>> = self.pieces.iter().map(Option::as_deref).collect();
-        Some((sequence, whole?.concat()))
+    }
+
+    /// The sequence of the state, if no piece is missing and it has not been taken.
+    pub(crate) fn complete(&self) -> Option<Sequence> {
+        let is_complete = !self.is_taken && !self.pieces.is_empty();
+        (is_complete && self.pieces.iter().all(Option::is_some)).then_some(self.sequence)
+    }
+
+    /// The bytes of a [complete](Self::complete) state.
+    pub(crate) fn take(&mut self) -> Vec<u8> {
+        self.is_taken = true;
+        let pieces = self.pieces.iter_mut().filter_map(Option::take);
+        pieces.collect::<Vec<_>>().concat()
     }
 }
+
+/// A packet seldom arrives so many ticks after one that was sent later.
+const REORDERED_TICKS: u64 = 2;
+
+/// A piece is sent again after this time if nothing is heard.
+const TIMEOUT_TICKS: u64 = 30;
+
+/// A piece is sent again after so many ticks at most, unless it is the first time.
+const MAX_TIMES: u64 = 8;
+
+/// A packet that arrives so many ticks after one that was sent later is as good as lost.
+const MAX_REORDERED_TICKS: u64 = 8;
 
 /// Pieces of an older state that come so late are ignored.
 const MAX_LATE_TICKS: u16 = 2 * MAX_SIMULATED_TICKS as u16;
@@ -143,22 +212,29 @@ mod tests {
     fn a_state_arrives_over_a_link_that_loses_most_packets() {
         for length in [1, 900, 901, 20_000, MAX_STATE_BYTES] {
             let state = state(length);
-            let mut transfer = StateTransfer::new(70_000, Arc::clone(&state));
-            let (mut assembly, mut piece, mut whole) = (StateAssembly::default(), Vec::new(), None);
+            let mut transfer = StateTransfer::new(70_000, Arc::clone(&state), true);
+            let (mut assembly, mut piece) = (StateAssembly::default(), Vec::new());
             let mut tick = 70_001;
+            let mut newest = 70_000;
+            let mut sent = 0;
             while !transfer.is_complete() {
-                transfer.piece(tick, &mut piece);
+                assert_eq!(assembly.complete(), None);
+                transfer.piece(tick, newest, &mut piece);
                 assert!(piece.len() <= cubewire_codec::simulation::MAX_ATTACHMENT_BYTES);
+                sent += usize::from(!piece.is_empty());
                 if tick % 7 == 3 {
-                    whole = whole.or(assembly.add(&piece));
+                    assembly.add(&piece);
                     transfer.on_ack(tick);
+                    newest = tick;
                 }
                 tick += 1;
             }
-            let (sequence, bytes) = whole.expect("it is complete");
-            assert_eq!(sequence, Sequence(70_000_u32 as u16));
-            assert_eq!(bytes[..], state[..]);
-            transfer.piece(tick, &mut piece);
+            let pieces = transfer.progress().1;
+            assert!(sent <= 7 * (pieces + 2), "{sent} for {pieces}");
+            assert_eq!(assembly.complete(), Some(Sequence(70_000_u32 as u16)));
+            assert_eq!(assembly.take()[..], state[..]);
+            assert_eq!(assembly.complete(), None);
+            transfer.piece(tick, newest, &mut piece);
             assert!(piece.is_empty());
         }
     }
@@ -173,12 +249,63 @@ mod tests {
             &[0, 1, 0, 2, 9],
             &[0, 1, 0, 0, 9],
         ] {
-            assert_eq!(assembly.add(piece), None);
+            assembly.add(piece);
+            assert_eq!(assembly.complete(), None);
         }
-        let whole = assembly.add(&[0, 1, 0, 1, 9]);
-        assert_eq!(whole, Some((Sequence(1), vec![9])));
+        assembly.add(&[0, 1, 0, 1, 9]);
+        assert_eq!(assembly.complete(), Some(Sequence(1)));
+        assert_eq!(assembly.take(), [9]);
         // Again, and an older one.
-        assert_eq!(assembly.add(&[0, 1, 0, 1, 9]), None);
-        assert_eq!(assembly.add(&[0, 0, 0, 1, 9]), None);
+        for piece in [[0, 1, 0, 1, 9], [0, 0, 0, 1, 9]] {
+            assembly.add(&piece);
+            assert_eq!(assembly.complete(), None);
+        }
+    }
+
+    #[test]
+    fn a_state_is_complete_with_the_snapshot_of_its_tick_which_may_be_lost() {
+        let mut transfer = StateTransfer::new(100, state(9), false);
+        let mut piece = Vec::new();
+        transfer.piece(101, 99, &mut piece);
+        transfer.on_ack(101);
+        assert!(!transfer.is_complete());
+        assert!(!transfer.has_lost_snapshot(100 + MAX_REORDERED_TICKS));
+        assert!(transfer.has_lost_snapshot(101 + MAX_REORDERED_TICKS));
+        transfer.on_ack(100);
+        assert!(transfer.is_complete());
+        assert!(!transfer.has_lost_snapshot(200));
+    }
+
+    #[test]
+    fn a_piece_is_sent_once_unless_it_is_lost() {
+        let mut transfer = StateTransfer::new(100, state(1800), true);
+        let mut piece = Vec::new();
+        let mut sends = |tick, newest| {
+            transfer.piece(tick, newest, &mut piece);
+            piece.get(2).copied()
+        };
+        assert_eq!(sends(101, 94), Some(0));
+        assert_eq!(sends(102, 95), Some(1));
+        for tick in 103..110 {
+            assert_eq!(sends(tick, tick - 6), None, "{tick}");
+        }
+        // What was sent with the packet of 101 is not acked, but what was sent later is.
+        assert_eq!(sends(110, 104), Some(0));
+        assert_eq!(sends(111, 105), Some(1));
+        let again: Vec<u64> = (112..130)
+            .filter(|&tick| sends(tick, 105) == Some(0))
+            .collect();
+        assert_eq!(again, [112, 115, 119, 124]);
+    }
+
+    #[test]
+    fn a_piece_is_sent_again_if_nothing_is_heard() {
+        let mut transfer = StateTransfer::new(100, state(9), true);
+        let mut piece = Vec::new();
+        for tick in 101..155 {
+            transfer.piece(tick, 95, &mut piece);
+            let is_sent = [101, 132, 134, 137, 141, 146, 152].contains(&tick);
+            assert_eq!(!piece.is_empty(), is_sent, "{tick}");
+        }
     }
 }

@@ -64,7 +64,7 @@ fn worlds(ui: &mut egui::Ui, worlds: &mut Worlds) {
             Worlds::Exact,
             "exact",
             "The receiver's world is the sender's, to the bit: packets carry the keys, and no cubes. A receiver that \
-             has lost it is sent the exact state once.",
+             has lost it is sent the sender's state once.",
         ),
         (
             Worlds::Corrected,
@@ -85,7 +85,7 @@ fn nudge(ui: &mut egui::Ui, simulation: &LaneSimulation, worlds: Worlds) -> bool
     ui.add_enabled(worlds == Worlds::Exact, button)
         .on_hover_text(
             "For five seconds the receiver simulates corrected worlds, which part from the sender's. Then it is sent \
-             the exact state, and agrees again: watch the bandwidth, and the ghosts.",
+             the sender's state, and agrees again: watch the bandwidth, and the ghosts.",
         )
         .on_disabled_hover_text("Corrected worlds never agree for long: there is nothing to nudge.")
         .clicked()
@@ -128,8 +128,8 @@ const fn explanation(agreement: AgreementStatus) -> &'static str {
              wrong, the packet carries the difference."
         }
         AgreementStatus::None => {
-            "The receiver has no world that is the sender's. Until it has been sent the exact state, packets are coded \
-             as on the rung predicted. Each carries a piece of the state, as long as it takes."
+            "The receiver has no world that is the sender's. Until it has been sent the sender's state, packets are \
+             coded as on the rung predicted."
         }
     }
 }
@@ -159,7 +159,7 @@ fn time(time: Duration) -> String {
 
 const FIGURES: &str = "At the receiver, means of the last packets: ticks that it simulates for a packet, and how long it takes to \
      process one. While the two ends agree it simulates each tick once; a corrected world starts again from the \
-     baseline with every packet. States are parts of the simulation's exact state, from which a receiver starts.";
+     baseline with every packet. States are what a receiver needs besides a snapshot to simulate on.";
 
 const GHOSTS: &str =
     "Outlines the cubes that the receiver simulated wrongly, where it thought they were.";

@@ -154,7 +154,7 @@ fn note_input(
     held: Res<HeldKeys>,
     lanes: Query<(&Side, LaneSettingsQueryReadOnly)>,
     mut resets: MessageReader<ResetSimulation>,
-    mut rebuilds: MessageReader<RebuildSimulation>,
+    rebuilds: Res<RebuildSimulation>,
     mut log: ResMut<InputLog>,
 ) {
     let is_reset = resets.read().count() > 0;
@@ -171,7 +171,7 @@ fn note_input(
     let mut step = Step {
         at,
         reset: is_reset && at > 0,
-        rebuild: rebuilds.read().count() > 0 && !is_reset && at > 0,
+        rebuild: rebuilds.0 && !is_reset && at > 0,
         ..Step::default()
     };
     if at == 0 {

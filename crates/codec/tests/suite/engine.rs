@@ -46,7 +46,7 @@ impl Simulation for Foreseen {
 
     fn correct(&mut self, _: &Baseline) {}
 
-    fn restore(&mut self, _: Sequence, _: &[u8]) -> bool {
+    fn restore(&mut self, _: &Baseline, _: &[u8]) -> bool {
         false
     }
 }
@@ -207,7 +207,7 @@ impl Simulation for Playing {
 
     fn correct(&mut self, _: &Baseline) {}
 
-    fn restore(&mut self, _: Sequence, _: &[u8]) -> bool {
+    fn restore(&mut self, _: &Baseline, _: &[u8]) -> bool {
         false
     }
 }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use cubewire_codec::{QuantizedSnapshot, ladder};
 use cubewire_scene::{self as scene, CUBES, Keys, PLAYER};
 
 use crate::{World, WorldState};
@@ -53,6 +54,10 @@ fn nudged(world: &World) -> World {
     world
 }
 
+fn exact(world: &World) -> World {
+    World::restored(&world.state())
+}
+
 fn rebuilt(world: &World) -> World {
     let mut world = world.clone();
     world.rebuild();
@@ -90,7 +95,11 @@ fn what_a_rebuild_changes_in_a_tick_is_small_and_wakes_nothing() {
                 (tick..tick + 10).for_each(|tick| before.step(rolling(tick, false)));
             }
             println!("{place}: {} cubes are awake", awake(&before));
-            for (name, mut other) in [("rebuilt", rebuilt(&before)), ("nudged", nudged(&before))] {
+            for (name, mut other) in [
+                ("rebuilt", rebuilt(&before)),
+                ("exact", exact(&before)),
+                ("nudged", nudged(&before)),
+            ] {
                 let mut undisturbed = before.clone();
                 for after in 1..=60 {
                     let keys = rolling(tick + after, gathers);
@@ -140,14 +149,18 @@ fn sizes_of_states() {
         };
         world.step(keys);
         if let 599 | 899 | 1199 | 1259 = tick {
-            let bytes = world.state().to_bytes();
+            let state = world.state();
+            let bytes = state.to_bytes();
             println!(
                 "tick {}: {} awake, {} bytes",
                 tick + 1,
                 awake(&world),
                 bytes.len()
             );
-            assert_eq!(WorldState::from_bytes(&bytes), Ok(world.state()));
+            let mut snapshot = QuantizedSnapshot::new(ladder::SIMULATED.stages.precision());
+            world.quantize_into(&mut snapshot).unwrap();
+            let back = WorldState::from_bytes(&snapshot, &bytes);
+            assert_eq!(back, Ok(state.rounded().unwrap()));
             sizes.push(bytes.len());
         }
     }

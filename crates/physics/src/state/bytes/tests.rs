@@ -1,6 +1,8 @@
-//! Bytes of states: true ones come back as they were, and others do no harm.
+//! Bytes of states: true ones give the rounded state, and others do no harm.
 
-use cubewire_scene::Keys;
+use cubewire_codec::{CubeState, QuantizedSnapshot, Snapshot, ladder};
+use cubewire_scene::{Keys, PLAYER};
+use glam::Quat;
 use proptest::prelude::*;
 
 use super::*;
@@ -26,21 +28,54 @@ fn played(ticks: u64) -> World {
     world
 }
 
+fn quantized(world: &World) -> QuantizedSnapshot {
+    let mut snapshot = QuantizedSnapshot::new(PRECISION);
+    world.quantize_into(&mut snapshot).unwrap();
+    snapshot
+}
+
+fn initial() -> QuantizedSnapshot {
+    quantized(&World::new())
+}
+
 fn read(records: &[u8]) -> Result<WorldState, WorldStateError> {
-    WorldState::from_bytes(&compress_to_vec(records, 1))
+    WorldState::from_bytes(&initial(), &compress_to_vec(records, 1))
 }
 
 #[test]
-fn bytes_give_back_the_state() {
+fn bytes_and_the_snapshot_give_the_rounded_state() {
     for ticks in [0, 1, 30, 100, 300, 600] {
-        let state = played(ticks).state();
+        let (world, snapshot) = (played(ticks), quantized(&played(ticks)));
+        let state = world.state();
         let bytes = state.to_bytes();
-        let back = WorldState::from_bytes(&bytes).unwrap();
-        assert_eq!(back, state, "{ticks}");
-        // Numbers may be equal and differ in a bit: those of 0 and −0.
-        assert_eq!(back.to_records(), state.to_records(), "{ticks}");
-        assert_eq!(back.to_bytes(), bytes, "{ticks}");
+        let rounded = WorldState::from_bytes(&snapshot, &bytes).unwrap();
+        assert_eq!(rounded, state.rounded().unwrap(), "{ticks}");
+        assert_eq!(rounded.rounded(), Ok(rounded.clone()), "{ticks}");
+        assert_eq!(rounded.to_bytes(), bytes, "{ticks}");
+        // Where it is rounded to is not another snapshot.
+        let restored = World::restored(&rounded);
+        assert_eq!(quantized(&restored), snapshot, "{ticks}");
+        assert_eq!(restored.ticks(), ticks);
+        for (near, exact) in rounded.bodies.iter().zip(&state.bodies) {
+            let off = (near.linear_velocity - exact.linear_velocity).abs();
+            assert!(off.max_element() < 1.0 / STEPS, "{near:?} {exact:?}");
+            assert!((near.position - exact.position).length() < 0.002);
+        }
     }
+}
+
+#[test]
+fn a_world_that_was_not_played_is_rounded_to_itself() {
+    let initial = WorldState::initial();
+    assert_eq!(initial.rounded(), Ok(initial));
+}
+
+#[test]
+fn a_state_that_is_nowhere_cannot_be_rounded() {
+    let mut state = WorldState::initial();
+    state.bodies[7].position.x = f32::NAN;
+    assert!(state.rounded().is_err());
+    let _ = state.to_bytes();
 }
 
 #[test]
@@ -51,87 +86,93 @@ fn the_largest_state_fits() {
 
 #[test]
 fn bytes_that_end_early_or_late_are_refused() {
-    let bytes = played(60).state().to_bytes();
-    for length in (0..bytes.len()).step_by(7) {
-        let result = WorldState::from_bytes(&bytes[..length]);
+    let (world, snapshot) = (played(60), quantized(&played(60)));
+    let bytes = world.state().to_bytes();
+    for length in 0..bytes.len() {
+        let result = WorldState::from_bytes(&snapshot, &bytes[..length]);
         assert_eq!(result, Err(WorldStateError::Compression), "{length}");
     }
     for more in 1..5 {
         let longer = [&bytes[..], &vec![0; more]].concat();
-        let result = WorldState::from_bytes(&longer);
+        let result = WorldState::from_bytes(&snapshot, &longer);
         assert_eq!(result, Err(WorldStateError::Trailing { bytes: more }));
     }
 }
 
 #[test]
 fn what_decompresses_to_another_size_is_refused() {
-    let records = played(60).state().to_records();
-    for (length, cube) in [(0, 0), (7, 0), (8, 0), (records.len() - 1, CUBES - 1)] {
+    let records = WorldState::initial().to_records();
+    for (length, cube) in [
+        (0, 0),
+        (3, 0),
+        (4, 0),
+        (104, 100),
+        (4 + CUBES, 0),
+        (4 + CUBES + 12 * 7 + 6, 7),
+        (records.len() - 1, CUBES - 1),
+    ] {
         assert_eq!(
             read(&records[..length]),
             Err(WorldStateError::Short { cube })
         );
     }
-    let longer = [&records[..], &[0]].concat();
+    // There is room for more where cubes are asleep.
+    let longer = [&played(60).state().to_records()[..], &[0]].concat();
     assert_eq!(read(&longer), Err(WorldStateError::Trailing { bytes: 1 }));
     // A few bytes that would be gigabytes.
-    let bomb = compress_to_vec(&vec![0; MAX_STATE_BYTES * 100], 9);
+    let bomb = compress_to_vec(&vec![0; MAX_STATE_BYTES * 400], 9);
     assert!(bomb.len() < 6000);
-    assert_eq!(
-        WorldState::from_bytes(&bomb),
-        Err(WorldStateError::Compression)
-    );
+    let refused = WorldState::from_bytes(&initial(), &bomb);
+    assert_eq!(refused, Err(WorldStateError::Compression));
 }
 
 #[test]
 fn fields_out_of_range_are_refused() {
-    let refused = |change: fn(&mut WorldState)| {
-        let mut state = WorldState::initial();
-        change(&mut state);
-        read(&state.to_records()).unwrap_err()
+    let refused = |places: &[usize], value: u8| {
+        let mut records = WorldState::initial().to_records();
+        places.iter().for_each(|&place| records[place] = value);
+        read(&records).unwrap_err()
     };
+    let (rest, velocity) = (TICKS_BYTES, TICKS_BYTES + CUBES);
     assert_eq!(
-        refused(|state| state.ticks = 1 << 32),
-        WorldStateError::Ticks { ticks: 1 << 32 }
+        refused(&[rest + 7], 101),
+        WorldStateError::Rest { cube: 7, rest: 101 }
     );
-    assert_eq!(
-        refused(|state| state.bodies[PLAYER].interacting = false),
-        WorldStateError::Flags {
-            cube: PLAYER,
-            flags: 0
-        }
-    );
-    let changes: [(_, fn(&mut BodyState)); 9] = [
-        ("position", |body| body.position.x = f32::NAN),
-        ("position", |body| body.position.y = -258.0),
-        ("position", |body| body.position.z = -1.1),
-        ("position", |body| body.position.z = f32::INFINITY),
-        ("orientation", |body| {
-            body.orientation = Quat::from_xyzw(0.0, 0.0, 0.0, 1.01);
-        }),
-        ("orientation", |body| body.orientation.x = f32::NAN),
-        ("linear velocity", |body| body.linear_velocity.z = -33.0),
-        ("angular velocity", |body| body.angular_velocity.x = 17.0),
-        ("time since it can sleep", |body| body.seconds_still = -1.0),
-    ];
-    for (field, change) in changes {
-        let mut state = WorldState::initial();
-        change(&mut state.bodies[7]);
-        let error = read(&state.to_records()).unwrap_err();
-        assert_eq!(error, WorldStateError::OutOfRange { cube: 7, field });
+    // 2056 steps of 1/64 m/s, and 1032 of 1/64 rad/s.
+    let places = |cube: usize, axis: usize| {
+        let first = velocity + VELOCITY_BYTES * cube + 2 * axis;
+        [first, first + 1]
+    };
+    for (cube, axis, high) in [(7, 2, 8), (900, 4, 4)] {
+        let mut records = WorldState::initial().to_records();
+        let [low, at] = places(cube, axis);
+        (records[low], records[at]) = (0, high);
+        assert!(read(&records).is_ok(), "exactly the limit");
+        records[low] = 8;
+        assert_eq!(read(&records), Err(WorldStateError::Speed { cube }));
     }
-    let mut state = WorldState::initial();
-    state
-        .bodies
-        .iter_mut()
-        .for_each(|body| body.position = Vec3::Z);
-    assert_eq!(read(&state.to_records()), Err(WorldStateError::Crowded));
-    let mut records = WorldState::initial().to_records();
-    records[8 + 3 * 59] = 4;
+}
+
+#[test]
+fn snapshots_that_are_not_of_the_scene_are_refused() {
+    let bytes = WorldState::initial().to_bytes();
+    let refused = |cubes: Vec<CubeState>, precision| {
+        let mut snapshot = QuantizedSnapshot::new(precision);
+        snapshot.quantize(&Snapshot { cubes }, precision).unwrap();
+        WorldState::from_bytes(&snapshot, &bytes)
+    };
+    let cubes = World::new().snapshot().cubes;
     assert_eq!(
-        read(&records),
-        Err(WorldStateError::Flags { cube: 3, flags: 4 })
+        refused(cubes[1..].to_vec(), PRECISION),
+        Err(WorldStateError::Snapshot { cubes: 900 })
     );
+    assert_eq!(
+        refused(cubes.clone(), ladder::UNCOMPRESSED.stages.precision()),
+        Err(WorldStateError::Snapshot { cubes: CUBES })
+    );
+    let mut heap = cubes;
+    heap.iter_mut().for_each(|cube| cube.position = Vec3::Z);
+    assert_eq!(refused(heap, PRECISION), Err(WorldStateError::Crowded));
 }
 
 /// Steps a world that others chose.
@@ -159,7 +200,7 @@ proptest! {
         for (place, byte) in changes {
             *place.get_mut(&mut bytes) = byte;
         }
-        if let Ok(state) = WorldState::from_bytes(&bytes) {
+        if let Ok(state) = WorldState::from_bytes(&quantized(&played(60)), &bytes) {
             step(&state);
         }
     }
@@ -195,14 +236,14 @@ proptest! {
             body.orientation = Quat::from_array(turns[cube % turns.len()]).normalize();
             let [x, y, z, a, b, c] = velocities[cube % velocities.len()];
             body.sleeping = cube % asleep == 1;
-            if !body.sleeping {
-                body.linear_velocity =
-                    (Vec3::new(x, y, z) * 64.0).clamp_length_max(MAX_LINEAR_SPEED);
-                body.angular_velocity =
-                    (Vec3::new(a, b, c) * 32.0).clamp_length_max(MAX_ANGULAR_SPEED);
-            }
+            body.linear_velocity = Vec3::new(x, y, z) * 64.0;
+            body.angular_velocity = Vec3::new(a, b, c) * 32.0;
         }
-        if let Ok(state) = read(&state.to_records()) {
+        state.bodies[PLAYER].interacting = true;
+        let mut snapshot = QuantizedSnapshot::new(PRECISION);
+        let cubes = state.bodies.iter().map(BodyState::cube).collect();
+        prop_assume!(snapshot.quantize(&Snapshot { cubes }, PRECISION).is_ok());
+        if let Ok(state) = WorldState::from_bytes(&snapshot, &state.to_bytes()) {
             step(&state);
         }
     }
