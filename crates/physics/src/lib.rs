@@ -6,7 +6,7 @@
 //! `bevy_rapier3d` context, and a [`World`] owns its own. Both compute the same to the bit: worlds that are built
 //! alike and stepped with the same keys stay equal, and so does a clone.
 //!
-//! That holds for the same build on the same architecture. Another compiler or another instruction set may round
+//! That holds on the same architecture, with any optimization. Another compiler or another instruction set may round
 //! differently somewhere, and the cubes are chaotic.
 //!
 //! ```

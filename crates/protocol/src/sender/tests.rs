@@ -1,0 +1,166 @@
+use cubewire_codec::ladder::{CHANGED_FLAGS, UNCOMPRESSED};
+use cubewire_codec::{CubeState, QuantizedSnapshot};
+
+use super::*;
+
+fn sender() -> (SnapshotSender, QuantizedSnapshot) {
+    let initial = Snapshot {
+        cubes: vec![CubeState::default(); 3],
+    };
+    let precision = CHANGED_FLAGS.stages.precision();
+    let mut quantized = QuantizedSnapshot::new(precision);
+    quantized.quantize(&initial, precision).unwrap();
+    let sender = SnapshotSender::new(initial, Limits::default()).unwrap();
+    (sender, quantized)
+}
+
+fn send(sender: &mut SnapshotSender, snapshot: &QuantizedSnapshot, tick: u64) -> Sent {
+    let stages = CHANGED_FLAGS.stages;
+    sender
+        .send(tick, stages, snapshot, BaselineChoice::Newest)
+        .unwrap()
+}
+
+fn ack(sender: &mut SnapshotSender, newest: u64, earlier: u32) {
+    let newest = sequence(newest);
+    let ack = Feedback::Ack(Ack { newest, earlier });
+    sender.on_message(&ack.encode()).unwrap();
+}
+
+#[test]
+fn a_snapshot_becomes_a_baseline_with_its_ack() {
+    let (mut sender, snapshot) = sender();
+    assert_eq!(send(&mut sender, &snapshot, 1).named(), None);
+    assert_eq!(send(&mut sender, &snapshot, 2).named(), None);
+    ack(&mut sender, 1, 0);
+    assert_eq!(send(&mut sender, &snapshot, 3).named(), Some(1));
+}
+
+#[test]
+fn itemizing_changes_no_byte() {
+    let ([mut plain, mut itemized], snapshot) = ([sender().0, sender().0], sender().1);
+    itemized.itemize(true);
+    for tick in 1..20 {
+        send(&mut plain, &snapshot, tick);
+        send(&mut itemized, &snapshot, tick);
+        assert_eq!(plain.packet().bytes, itemized.packet().bytes);
+        assert!(plain.packet().ledger.items().is_none());
+        assert!(itemized.packet().ledger.items().is_some());
+        ack(&mut plain, tick, 0);
+        ack(&mut itemized, tick, 0);
+    }
+}
+
+#[test]
+fn the_bit_field_acks_earlier_snapshots() {
+    let (mut sender, snapshot) = sender();
+    for tick in 1..=40 {
+        send(&mut sender, &snapshot, tick);
+    }
+    // 40 itself, 38, and 8.
+    ack(&mut sender, 40, 1 << 1 | 1 << 31);
+    assert_eq!(
+        sender.acked.iter().copied().collect::<Vec<_>>(),
+        [8, 38, 40]
+    );
+}
+
+#[test]
+fn an_ack_of_what_was_never_sent_is_an_error() {
+    let (mut sender, snapshot) = sender();
+    let ack = |number| {
+        Feedback::Ack(Ack {
+            newest: sequence(number),
+            earlier: u32::MAX,
+        })
+    };
+    let early = sender.on_message(&ack(1).encode());
+    assert_eq!(early, Err(FeedbackError::NeverSent(sequence(1))));
+    send(&mut sender, &snapshot, 1);
+    let guessed = sender.on_message(&ack(2).encode());
+    assert_eq!(guessed, Err(FeedbackError::NeverSent(sequence(2))));
+    assert_eq!(sender.newest_acked(), None);
+    assert!(sender.on_message(&ack(1).encode()).is_ok());
+    assert_eq!(sender.newest_acked(), Some(1));
+}
+
+#[test]
+fn late_acks_do_not_replace_newer_ones() {
+    let (mut sender, snapshot) = sender();
+    for tick in 65_530..65_540 {
+        send(&mut sender, &snapshot, tick);
+    }
+    ack(&mut sender, 65_538, 0);
+    ack(&mut sender, 65_531, 0);
+    assert_eq!(sender.newest_acked(), Some(65_538));
+}
+
+#[test]
+fn after_a_long_silence_there_is_no_baseline_until_a_new_ack() {
+    let (mut sender, snapshot) = sender();
+    send(&mut sender, &snapshot, 1);
+    ack(&mut sender, 1, 0);
+    let oldest = 1 + u64::from(MAX_BASELINE_AGE_TICKS);
+    assert_eq!(send(&mut sender, &snapshot, oldest).named(), Some(1));
+    assert_eq!(send(&mut sender, &snapshot, oldest + 1).named(), None);
+    ack(&mut sender, oldest + 1, 0);
+    let next = send(&mut sender, &snapshot, oldest + 2);
+    assert_eq!(next.named(), Some(oldest + 1));
+}
+
+#[test]
+fn an_ack_of_the_same_number_one_wrap_ago_is_ignored() {
+    let (mut sender, snapshot) = sender();
+    send(&mut sender, &snapshot, 5);
+    send(&mut sender, &snapshot, 5 + 65_536 + 1);
+    ack(&mut sender, 5 + 65_536, 0);
+    assert_eq!(sender.newest_acked(), None);
+}
+
+#[test]
+fn after_a_missing_baseline_packets_are_relative_to_the_initial_state() {
+    let (mut sender, snapshot) = sender();
+    send(&mut sender, &snapshot, 1);
+    ack(&mut sender, 1, 0);
+    let missing = Feedback::MissingBaseline(sequence(1));
+    sender.on_message(&missing.encode()).unwrap();
+    assert_eq!(send(&mut sender, &snapshot, 2).named(), None);
+    assert_eq!(sender.missing_baselines(), 1);
+}
+
+#[test]
+fn ticks_must_increase_and_a_rejected_snapshot_changes_nothing() {
+    let (mut sender, snapshot) = sender();
+    send(&mut sender, &snapshot, 7);
+    let stages = CHANGED_FLAGS.stages;
+    let error = sender
+        .send(7, stages, &snapshot, BaselineChoice::Newest)
+        .unwrap_err();
+    assert_eq!(error, SendError::Tick { tick: 7, newest: 7 });
+    let other = UNCOMPRESSED.stages;
+    assert!(
+        sender
+            .send(8, other, &snapshot, BaselineChoice::Newest)
+            .is_err()
+    );
+    send(&mut sender, &snapshot, 8);
+}
+
+#[test]
+fn the_smallest_choice_finds_the_baseline_that_the_snapshot_repeats() {
+    let (mut sender, mut snapshot) = sender();
+    let precision = snapshot.precision();
+    for (tick, height) in [(1, 0.0), (2, 3.0), (3, 7.0)] {
+        let mut cubes = vec![CubeState::default(); 3];
+        cubes[1].position.z = height;
+        snapshot.quantize(&Snapshot { cubes }, precision).unwrap();
+        send(&mut sender, &snapshot, tick);
+    }
+    ack(&mut sender, 3, 0b11);
+    let cubes = vec![CubeState::default(); 3];
+    snapshot.quantize(&Snapshot { cubes }, precision).unwrap();
+    let sent = sender
+        .send(4, CHANGED_FLAGS.stages, &snapshot, BaselineChoice::Smallest)
+        .unwrap();
+    assert_eq!(sent.named(), Some(1));
+}
