@@ -107,7 +107,7 @@ impl HeadlessArgs {
         let played = stop::play(ticks, |tick| {
             if self
                 .nudge
-                .is_some_and(|nudge| tick as u64 % nudge.ticks() == 0)
+                .is_some_and(|nudge| (tick as u64).is_multiple_of(nudge.ticks()))
             {
                 let (entity, ticks) = (game.lane, 0);
                 game.app.world_mut().trigger(NudgeLane { entity, ticks });

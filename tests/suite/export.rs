@@ -18,8 +18,9 @@ use cubewire_link::Preset;
 use cubewire_palette::{LIGHT, Rgb};
 use serde_json::Value;
 
-use crate::command_line::{complaint, cubewire};
+use crate::command_line::cubewire;
 use crate::common::{lane, script, script_path};
+use crate::mistakes::complaint;
 
 /// A table by the names of its columns.
 struct Table {

@@ -12,6 +12,7 @@ mod figures;
 mod first_minute;
 mod history;
 mod layers;
+mod mistakes;
 mod mutated;
 mod network;
 mod play;

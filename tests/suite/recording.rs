@@ -16,9 +16,10 @@ use cubewire::view::{Half, Overlay, Part};
 use cubewire_codec::ladder::LADDER;
 use cubewire_protocol::Interpolation;
 
-use crate::command_line::{complaint, cubewire};
+use crate::command_line::cubewire;
 use crate::common::{script, script_path};
 use crate::decode::{Frames, Mp4Info, read_mp4};
+use crate::mistakes::complaint;
 use crate::stop;
 
 /// Of the quick series.

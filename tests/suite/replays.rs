@@ -20,8 +20,9 @@ use cubewire_codec::ladder;
 use cubewire_physics::Input;
 use cubewire_scene::Keys;
 
-use crate::command_line::{complaint, cubewire};
+use crate::command_line::cubewire;
 use crate::common::script;
+use crate::mistakes::complaint;
 
 fn game(script: Option<Script>, folder: &Path) -> LaneGame {
     let folder = RecordingFolder(folder.to_owned());
