@@ -33,12 +33,28 @@ pub struct SimulatedWorlds {
     counts: SimulationCounts,
 }
 
+/// The tick after which an exact world starts.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Start {
+    /// As the scene does.
+    Scene(Sequence),
+    /// From a state.
+    State(Sequence),
+}
+
+impl Start {
+    const fn sequence(self) -> Sequence {
+        match self {
+            Self::Scene(sequence) | Self::State(sequence) => sequence,
+        }
+    }
+}
+
 /// A world that is the sender's.
 struct Exact {
     world: World,
     sequence: Sequence,
-    /// Whether it started there, or was restored.
-    start: (bool, Sequence),
+    start: Start,
     /// Its snapshots after earlier ticks, and after the newest.
     past: VecDeque<QuantizedSnapshot>,
 }
@@ -71,8 +87,8 @@ impl SimulatedWorlds {
     fn exact(&mut self, sequence: Sequence, origin: Origin, inputs: &[u8]) -> Option<()> {
         let from = Sequence(sequence.0.wrapping_sub(inputs.len() as u16));
         let start = match origin {
-            Origin::Started(_) => Some((true, from)),
-            Origin::Restored(_) => Some((false, from)),
+            Origin::Started(_) => Some(Start::Scene(from)),
+            Origin::Restored(_) => Some(Start::State(from)),
             _ => None,
         };
         let is_meant = |exact: &&Exact| start.is_none_or(|start| exact.start == start);
@@ -90,14 +106,14 @@ impl SimulatedWorlds {
         if self.exact.as_ref().filter(goes_on).is_none() {
             // A late packet from an older start must not replace a newer world.
             let is_late = |exact: &Exact| {
-                (1..=2 * MAX_PAST).contains(&exact.start.1.ticks_since(from).into())
+                (1..=2 * MAX_PAST).contains(&exact.start.sequence().ticks_since(from).into())
             };
             if self.exact.as_ref().is_some_and(is_late) {
                 return None;
             }
             let world = match start? {
-                (true, _) => World::new(),
-                (false, _) => {
+                Start::Scene(_) => World::new(),
+                Start::State(_) => {
                     let restorable = self.restorable.as_ref().filter(|(at, _)| *at == from);
                     World::restored(&restorable?.1)
                 }
