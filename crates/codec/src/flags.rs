@@ -55,8 +55,9 @@ impl Bits {
         self.0.resize(flags.div_ceil(64), 0);
     }
 
-    pub(crate) fn set(&mut self, index: usize) {
-        self.0[index / 64] |= 1 << (index % 64);
+    /// Sets a flag if asked to. Without a branch, which would be hard to predict.
+    pub(crate) fn set_if(&mut self, index: usize, set: bool) {
+        self.0[index / 64] |= u64::from(set) << (index % 64);
     }
 
     pub(crate) fn get(&self, index: usize) -> bool {
@@ -105,7 +106,8 @@ mod tests {
         assert_eq!(bits.next(0), None);
         let set = [0, 63, 64, 190];
         for index in set {
-            bits.set(index);
+            bits.set_if(index, false);
+            bits.set_if(index, true);
         }
         let mut from = 0;
         for index in set {

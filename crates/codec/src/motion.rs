@@ -94,7 +94,7 @@ impl Motion {
                 let rise = height - baseline.position(cube)[2];
                 let before = (before.displacement(baseline, cube)[2], before.ticks);
                 if is_falling((rise, ticks), before) {
-                    self.falling.set(cube);
+                    self.falling.set_if(cube, true);
                 }
             }
         }

@@ -5,6 +5,8 @@
 //! by class of cube and never change; a class for which they do not fit, because the training had none like
 //! it, is predicted without.
 
+use wide::f32x4;
+
 use super::history::{KinematicHistory, Position};
 use super::layout::Field;
 use super::rotation::{Quaternion, Vector, add, difference, turn};
@@ -92,13 +94,15 @@ impl Blend {
         differences: [Vector; BLENDED],
         weights: [&BlendWeights; 2],
     ) -> Self {
-        let sum = std::array::from_fn(|axis| {
-            let weights = weights[axis / 2].iter();
-            let products = weights
-                .zip(&differences)
-                .map(|(&weight, difference)| f32::from(weight) * BLEND_UNIT * difference[axis]);
-            products.fold(0.0, |sum, product| sum + product)
-        });
+        let [level, upright] = weights;
+        let mut sum = f32x4::ZERO;
+        for (index, &[x, y, z]) in differences.iter().enumerate() {
+            let [level, upright] = [level, upright].map(|weights| f32::from(weights[index]));
+            let weights = f32x4::from([level, level, upright, 0.0]) * f32x4::splat(BLEND_UNIT);
+            sum += weights * f32x4::from([x, y, z, 0.0]);
+        }
+        let [x, y, z, _] = sum.to_array();
+        let sum = [x, y, z];
         Self {
             field,
             class,

@@ -75,26 +75,22 @@ impl Resting {
             return;
         }
         self.approached += 1;
-        let (reach, margin) = if is_player {
-            (2, PLAYER_MARGIN)
-        } else {
-            (1, 0)
-        };
+        let reach = if is_player { 2 } else { 1 };
         let limit = i64::from(reach * CELL) * i64::from(reach * CELL);
         for x in -reach..=reach {
             for y in -reach..=reach {
                 let mut at = self.cells[cell((position[0] >> 9) + x, (position[1] >> 9) + y)];
                 while at != NONE {
                     let cube = &mut self.cubes[at as usize];
-                    let mut distance = distance_squared(position, cube.place.position());
-                    if distance < limit {
-                        if is_player {
-                            let gap = ((distance as f32).sqrt() as i64 - margin).max(0);
-                            distance = gap * gap;
-                        }
-                        cube.nearest = cube.nearest.min(distance as u32);
-                        self.touched.set(at as usize);
+                    let distance = distance_squared(position, cube.place.position());
+                    let is_near = distance < limit;
+                    let mut near = if is_near { distance as u32 } else { FAR };
+                    if is_player && is_near {
+                        let gap = ((distance as f32).sqrt() as i64 - PLAYER_MARGIN).max(0);
+                        near = (gap * gap) as u32;
                     }
+                    cube.nearest = cube.nearest.min(near);
+                    self.touched.set_if(at as usize, is_near);
                     at = cube.next;
                 }
             }

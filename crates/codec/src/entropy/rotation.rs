@@ -135,14 +135,16 @@ pub(crate) fn pack(quaternion: Quaternion, largest: usize) -> [i32; 3] {
 
 /// Indices of the components, by magnitude, the largest first; of equals, the first in x, y, z, w.
 pub(crate) fn by_size(quaternion: Quaternion) -> [usize; 4] {
-    let mut indices = [0, 1, 2, 3];
-    let larger = |a: usize, b: usize| quaternion[b].abs() > quaternion[a].abs();
-    for end in 1..4 {
-        for index in (0..end).rev() {
-            if larger(indices[index], indices[index + 1]) {
-                indices.swap(index, index + 1);
-            }
-        }
+    // As integers, which are in the order of the numbers.
+    let sizes = quaternion.map(|component| component.abs().to_bits());
+    let mut indices = [0; 4];
+    for index in 0..4 {
+        // Ranks are counted, because which component is larger is hard to predict.
+        let is_before = |&other: &usize| match other < index {
+            true => sizes[other] >= sizes[index],
+            false => sizes[other] > sizes[index],
+        };
+        indices[(0..4).filter(is_before).count()] = index;
     }
     indices
 }
