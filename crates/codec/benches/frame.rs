@@ -27,7 +27,7 @@ fn frame(criterion: &mut Criterion) {
         (ladder::CHANGED_FLAGS, 339.1),
         (ladder::PREDICTED_POSITION, 263.9),
         (ladder::ARITHMETIC, 229.6),
-        (ladder::PREDICTED, 171.7),
+        (ladder::PREDICTED, 171.0),
     ] {
         let mut replay = Replay::with_ring(rung, &frames, RING);
         let mut bytes = 0;

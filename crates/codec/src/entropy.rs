@@ -56,9 +56,9 @@ use cubes::{Cubes, Scratch};
 pub use features::Feature;
 pub use fingerprint::Fingerprint;
 pub(crate) use layout::{
-    BLEND_SETS, SLOTS, TABLE_UNIT, VARIANT_ADAPTIVE, VARIANT_WEIGHT_SETS, Variant, blend_index,
+    BLEND_SETS, SLOTS, TABLE_UNIT, UNMIXED, VARIANT_WEIGHT_SETS, Variant, blend_index,
 };
-pub(crate) use logistic::MAX_STRETCHED;
+pub(crate) use logistic::MAX_LOG_ODDS;
 pub use model::{ModelError, TrainedModel};
 use predictor::HoldPredictor;
 use rigid_body::RigidBodyPredictor;

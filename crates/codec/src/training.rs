@@ -1,16 +1,18 @@
 //! Trains a [`TrainedModel`] on packets.
 //!
 //! The first pass over the recordings counts the values of every bin in each of its contexts; the counts
-//! become the model's static table. Further passes keep the table, and the adaptive state at the end of the
-//! last pass becomes the model's initial state.
+//! become the model's static table. But contexts share information: where two of them say the same, their sum says it
+//! twice. So after each further pass, every entry moves by what the mixed probabilities missed in its context, as in
+//! Newton's method. The adaptive state at the end of the last pass becomes the model's initial state.
 
 use std::sync::Arc;
 
 use crate::baseline::Baseline;
 pub use crate::entropy::Feature;
+use crate::entropy::coder::ONE;
 use crate::entropy::{
-    AdaptiveState, BLEND_SETS, Basis, Blend, Coder, CodingObserver, KeptState, MAX_STRETCHED,
-    SLOTS, TABLE_UNIT, TrainedModel, VARIANT_ADAPTIVE, VARIANT_WEIGHT_SETS, Variant, blend_index,
+    AdaptiveState, BLEND_SETS, Basis, Blend, Coder, CodingObserver, KeptState, MAX_LOG_ODDS, SLOTS,
+    TABLE_UNIT, TrainedModel, UNMIXED, VARIANT_WEIGHT_SETS, Variant, blend_index,
 };
 use crate::simulation::Simulated;
 use crate::snapshot::{QuantizedSnapshot, Spares};
@@ -27,8 +29,10 @@ const BLEND_PASSES: usize = 2;
 #[derive(Debug)]
 pub struct Trainer {
     coder: Coder,
-    /// By slot: how often the bin was clear, and set.
-    counts: Vec<[u32; 2]>,
+    /// By slot.
+    statistics: Vec<Statistics>,
+    /// The table before it is rounded.
+    table: Vec<f32>,
     changed: Vec<bool>,
     bytes: Vec<u8>,
     bins: Vec<(bool, u32)>,
@@ -45,7 +49,8 @@ impl Default for Trainer {
     fn default() -> Self {
         Self {
             coder: Coder::new(Arc::new(TrainedModel::untrained())),
-            counts: vec![[0; 2]; SLOTS],
+            statistics: vec![Statistics::default(); SLOTS],
+            table: vec![0.0; SLOTS],
             changed: Vec::new(),
             bytes: Vec::new(),
             bins: Vec::new(),
@@ -57,8 +62,19 @@ impl Default for Trainer {
     }
 }
 
+/// What the bins in a slot were.
+#[derive(Clone, Copy, Debug, Default)]
+struct Statistics {
+    /// How often the bin was clear, and set.
+    counts: [u32; 2],
+    /// Sum of the differences of the bins from their probabilities.
+    error: f32,
+    /// Sum of the variances: how fast the error falls as log odds grow.
+    variance: f32,
+}
+
 struct Counter<'a> {
-    counts: &'a mut [[u32; 2]],
+    statistics: &'a mut [Statistics],
     bins: &'a mut Vec<(bool, u32)>,
     regressions: &'a mut [Regression],
 }
@@ -66,7 +82,7 @@ struct Counter<'a> {
 impl CodingObserver for Counter<'_> {
     fn coded(&mut self, slots: &[usize], bin: bool, one: u32) {
         for &slot in slots {
-            self.counts[slot][usize::from(bin)] += 1;
+            self.statistics[slot].add(bin, one);
         }
         self.bins.push((bin, one));
     }
@@ -137,7 +153,7 @@ impl Trainer {
         self.bytes.clear();
         self.bins.clear();
         let counter = Counter {
-            counts: &mut self.counts,
+            statistics: &mut self.statistics,
             bins: &mut self.bins,
             regressions: &mut self.regressions,
         };
@@ -185,9 +201,20 @@ impl Trainer {
     /// Ends a pass: the counts become the model's table, and the newest adaptive states the initial ones.
     pub fn end_pass(&mut self) {
         let mut model = self.coder.model().clone();
-        for (entry, counts) in model.table.iter_mut().zip(&self.counts) {
-            *entry = log_odds(*counts);
+        for (entry, statistics) in self.table.iter_mut().zip(&mut self.statistics) {
+            let statistics = std::mem::take(statistics);
+            *entry = match self.passes {
+                0 => statistics.log_odds(),
+                _ => *entry + statistics.step(),
+            };
+            *entry = entry.clamp(-MAX_ENTRY, MAX_ENTRY);
         }
+        model.table.clear();
+        let rounded = self
+            .table
+            .iter()
+            .map(|entry| entry.round() as i16 * TABLE_UNIT);
+        model.table.extend(rounded);
         if self.passes < BLEND_PASSES {
             for (weights, regression) in model.blends.iter_mut().zip(&mut self.regressions) {
                 *weights = std::mem::take(regression).weights();
@@ -200,14 +227,13 @@ impl Trainer {
             };
             let state = AdaptiveState::new(state);
             model.weights[variant.part(VARIANT_WEIGHT_SETS)].copy_from_slice(&state.weights);
-            model.adaptive[variant.part(VARIANT_ADAPTIVE)].copy_from_slice(&state.adaptive);
+            model.adaptive[variant.part(UNMIXED)].copy_from_slice(&state.adaptive);
             if variant == Variant::Predicted {
                 model.errors.clone_from(&state.errors);
             }
         }
         self.disable_features(&mut model);
         self.coder = Coder::new(Arc::new(model));
-        self.counts.fill([0; 2]);
     }
 
     /// The model after all passes, with the hashes of the recordings it was trained on.
@@ -219,12 +245,33 @@ impl Trainer {
     }
 }
 
-/// Log odds of the counts, closer to even odds if the counts are small.
-fn log_odds([clear, set]: [u32; 2]) -> i8 {
-    let (clear, set) = (f64::from(clear), f64::from(set));
-    let odds = ((set + 0.4) / (clear + 0.4)).ln();
-    let confidence = (clear + set) / (clear + set + 1.5);
-    let units = odds * confidence * 256.0 / f64::from(TABLE_UNIT);
-    let max = f64::from(MAX_STRETCHED / i32::from(TABLE_UNIT));
-    units.round().clamp(-max, max) as i8
+impl Statistics {
+    fn add(&mut self, bin: bool, one: u32) {
+        self.counts[usize::from(bin)] += 1;
+        let probability = one as f32 / ONE as f32;
+        self.error += f32::from(u8::from(bin)) - probability;
+        self.variance += probability * (1.0 - probability);
+    }
+
+    /// Log odds of the counts, closer to even odds if the counts are small, in the table's unit.
+    fn log_odds(&self) -> f32 {
+        let [clear, set] = self.counts.map(f64::from);
+        let odds = ((set + 0.4) / (clear + 0.4)).ln();
+        let confidence = (clear + set) / (clear + set + 1.5);
+        (odds * confidence) as f32 * PER_TABLE_UNIT
+    }
+
+    /// How far an entry moves. About three inputs share the error and have a third of the weight each, which cancels.
+    fn step(&self) -> f32 {
+        self.error / (self.variance + RIDGE) * PER_TABLE_UNIT
+    }
 }
+
+/// Entries per unit of log odds.
+const PER_TABLE_UNIT: f32 = 256.0 / TABLE_UNIT as f32;
+
+const MAX_ENTRY: f32 = (MAX_LOG_ODDS / TABLE_UNIT as i32) as f32;
+
+/// Variance that an entry must see to move half as far as it would: what a recording has in few places is of that
+/// recording alone.
+const RIDGE: f32 = 40.0;

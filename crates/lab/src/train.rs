@@ -18,8 +18,8 @@ use crate::recording::{BASELINE_FRAMES, Recording};
 /// Frames that are kept: at least the baseline, the two before it, and the current one.
 const KEPT: usize = 16;
 
-/// Number of passes: the first two train blends, all count, and the later ones train the mixing weights.
-const PASSES: usize = 4;
+/// Number of passes: the first counts, the first two train blends, and all but the first fit the table and the mixing weights.
+const PASSES: usize = 6;
 
 /// Runs the command.
 pub(crate) fn run(args: &TrainArgs, out: &mut impl Write) -> Result<(), LabError> {

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use super::blend::Blend;
 use super::check::SnapshotHash;
 use super::layout::{
-    CANDIDATES, DISABLED, Field, Inputs, VARIANT_ADAPTIVE, VARIANT_WEIGHT_SETS, Variant,
-    blend_error_index, error_index,
+    CANDIDATES, DISABLED, Field, Inputs, UNMIXED, VARIANT_WEIGHT_SETS, Variant, blend_error_index,
+    error_index,
 };
 use super::model::TrainedModel;
 use super::pages::{Pages, SparePages};
@@ -84,7 +84,8 @@ impl PredictionHistory {
 pub(crate) struct AdaptiveState {
     pub(crate) variant: Variant,
     pub(crate) weights: Vec<Inputs>,
-    pub(crate) adaptive: Vec<u16>,
+    /// By [`Unmixed`](super::layout::Unmixed).
+    pub(crate) adaptive: [u16; UNMIXED],
     /// Mean errors of candidates and blends, in sixteenths, by [`error_index`] and [`blend_error_index`]; empty for
     /// [`Variant::Plain`].
     pub(crate) errors: Vec<u16>,
@@ -100,7 +101,7 @@ pub(crate) struct AdaptiveState {
 pub(crate) struct KeptState {
     pub(crate) variant: Variant,
     weights: Pages<Inputs, 32>,
-    adaptive: Pages<u16, 256>,
+    adaptive: [u16; UNMIXED],
     /// In smaller pages, because few of them change.
     errors: Pages<u16, 32>,
     /// Of the cubes that the packet changed, in ascending order.
@@ -116,7 +117,6 @@ pub(crate) struct KeptState {
 pub(crate) struct SpareStates {
     state: Option<Box<KeptState>>,
     weights: SparePages<Inputs, 32>,
-    adaptive: SparePages<u16, 256>,
     errors: SparePages<u16, 32>,
     /// Most cubes that a packet has changed. Every state has memory for as many, so that it grows seldom.
     most_changed: usize,
@@ -145,7 +145,9 @@ impl KeptState {
         Self {
             variant,
             weights: Pages::new(&model.weights[variant.part(VARIANT_WEIGHT_SETS)]),
-            adaptive: Pages::new(&model.adaptive[variant.part(VARIANT_ADAPTIVE)]),
+            adaptive: *model.adaptive[variant.part(UNMIXED)]
+                .first_chunk()
+                .expect("the model has those of every variant"),
             errors: match variant {
                 Variant::Plain => Pages::new(&[]),
                 Variant::Predicted => Pages::new(&model.errors),
@@ -162,7 +164,6 @@ impl KeptState {
             shared.count_snapshot(reference);
         }
         self.weights.count_memory(shared)
-            + self.adaptive.count_memory(shared)
             + self.errors.count_memory(shared)
             + self.predictions.capacity() * size_of::<(u16, PackedHistory)>()
             + size_of::<Self>()
@@ -204,16 +205,12 @@ impl SpareStates {
         }
         kept.variant = next.variant;
         kept.hash = next.hash;
+        kept.adaptive = next.adaptive;
         let Self {
-            weights,
-            adaptive,
-            errors,
-            ..
+            weights, errors, ..
         } = self;
         kept.weights
             .store(&next.weights, &previous.weights, weights);
-        kept.adaptive
-            .store(&next.adaptive, &previous.adaptive, adaptive);
         kept.errors.store(&next.errors, &previous.errors, errors);
         self.most_changed = self
             .most_changed
@@ -239,7 +236,7 @@ impl AdaptiveState {
         let mut state = Self {
             variant: kept.variant,
             weights: Vec::new(),
-            adaptive: Vec::new(),
+            adaptive: kept.adaptive,
             errors: Vec::new(),
             predictions: Vec::new(),
             hash: SnapshotHash::default(),
@@ -252,7 +249,7 @@ impl AdaptiveState {
     pub(crate) fn follow(&mut self, previous: &KeptState, cubes: usize) {
         self.variant = previous.variant;
         previous.weights.load(&mut self.weights);
-        previous.adaptive.load(&mut self.adaptive);
+        self.adaptive = previous.adaptive;
         previous.errors.load(&mut self.errors);
         self.predictions.resize(cubes, PredictionHistory::default());
     }
@@ -260,15 +257,17 @@ impl AdaptiveState {
     /// The two candidates with the smallest mean errors in a class.
     pub(crate) fn best_candidates(&self, field: Field, class: usize) -> [usize; 2] {
         let errors = &self.errors[error_index(field, class)..][..CANDIDATES[field as usize]];
-        let mut best = [0, 0];
-        for (candidate, error) in errors.iter().enumerate().skip(1) {
-            if *error < errors[best[0]] {
-                best = [candidate, best[0]];
-            } else if best[1] == best[0] || *error < errors[best[1]] {
-                best[1] = candidate;
-            }
-        }
-        best
+        // With the candidate in the lowest bits. Without branches, which would be hard to predict.
+        let keys = || {
+            errors
+                .iter()
+                .zip(0..)
+                .map(|(&error, candidate)| u32::from(error) << 2 | candidate)
+        };
+        let best = keys().fold(u32::MAX, u32::min);
+        let others = keys().map(|key| if key == best { u32::MAX } else { key });
+        let next = others.fold(u32::MAX, u32::min);
+        [best, next].map(|key| (key & 3) as usize)
     }
 
     /// Whether a blend has been nearer than the selected candidate.

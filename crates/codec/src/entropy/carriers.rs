@@ -3,7 +3,7 @@
 use wide::f32x4;
 
 use super::history::Position;
-use super::rotation::{Quaternion, Vector, add, difference, dot, matrix, normalized, transform};
+use super::rotation::{Quaternion, Vector, difference, dot, matrix, normalized, transform};
 
 /// The motion of a cube since the reference.
 #[derive(Clone, Copy, Debug)]
@@ -11,6 +11,8 @@ pub(super) struct RigidMotion {
     pub(super) from: Position,
     pub(super) to: Position,
     pub(super) turn: Quaternion,
+    /// Magnitudes of its largest residuals, by [`Field`](super::layout::Field).
+    pub(super) residuals: [usize; 2],
 }
 
 /// How nearby cubes carry a cube with them, on average.
@@ -19,14 +21,27 @@ pub(super) struct MeanMotion {
     /// Where they carry it.
     pub(super) position: Vector,
     pub(super) turn: Quaternion,
+    /// Magnitudes of their residuals, rounded.
+    pub(super) residuals: [usize; 2],
 }
 
 /// The motions of the cubes coded so far.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Carriers {
-    motions: Vec<RigidMotion>,
+    motions: Vec<Summand>,
     /// Where each begins: of four in the lanes of each axis, so that four distances are compared at a time.
     from: Vec<Vector<f32x4>>,
+}
+
+/// What one motion adds to the sums, times its weight.
+#[derive(Clone, Copy, Debug)]
+struct Summand {
+    from: f32x4,
+    step: f32x4,
+    /// Of the two quaternions of the rotation, the one nearer to none.
+    turn: f32x4,
+    /// The two residuals, and 1 for the sum of the weights.
+    residuals: f32x4,
 }
 
 /// Bounds the work, which would otherwise grow with the square of the number of cubes that a sender chooses.
@@ -59,46 +74,60 @@ impl Carriers {
                 axis.as_mut_array()[lane] = from as f32;
             }
         }
-        self.motions.push(motion);
+        let [x, y, z] = difference(motion.to, motion.from);
+        let [from_x, from_y, from_z] = motion.from.map(|axis| axis as f32);
+        let sign = if motion.turn[3] < 0.0 { -1.0 } else { 1.0 };
+        let [orientation, position] = motion.residuals.map(|residual| residual as f32);
+        self.motions.push(Summand {
+            from: [from_x, from_y, from_z, 0.0].into(),
+            step: [x, y, z, 0.0].into(),
+            turn: motion.turn.map(|part| part * sign).into(),
+            residuals: [orientation, position, 1.0, 0.0].into(),
+        });
     }
 
     /// The mean motion of cubes near a point, weighted by distance, and where a point goes that is attached to them.
     /// None if no cube is near.
     pub(super) fn carry(&self, point: Position) -> Option<MeanMotion> {
         let at = point.map(|axis| f32x4::splat(axis as f32));
-        let (mut step, mut arm) = ([0.0; 3], [0.0; 3]);
-        let mut turn = [0.0; 4];
-        let mut weights = 0.0;
+        let [x, y, z] = point.map(|axis| axis as f32);
+        let place = f32x4::from([x, y, z, 0.0]);
+        let [mut step, mut arm, mut turn, mut residuals] = [f32x4::ZERO; 4];
         for (from, motions) in self.from.iter().zip(self.motions.chunks(LANES)) {
             let distance: Vector<f32x4> = std::array::from_fn(|axis| from[axis] - at[axis]);
             let squares = dot(distance, distance);
             if !squares.simd_lt(f32x4::splat(REACH * REACH)).any() {
                 continue;
             }
-            for (square, motion) in squares.to_array().into_iter().zip(motions) {
-                if square < REACH * REACH {
-                    let near = 1.0 - square / (REACH * REACH);
-                    let weight = near * near;
-                    weights += weight;
-                    step = add(step, difference(motion.to, motion.from), weight);
-                    arm = add(arm, difference(point, motion.from), weight);
-                    // Of the two quaternions of a rotation, the one nearer to none.
-                    let sign = if motion.turn[3] < 0.0 { -1.0 } else { 1.0 };
-                    turn = std::array::from_fn(|part| {
-                        turn[part] + motion.turn[part] * (weight * sign)
-                    });
-                }
+            // No weight for those that are far, rather than a branch, which would be hard to predict.
+            let near = f32x4::ONE - squares / f32x4::splat(REACH * REACH);
+            let near = near.fast_max(f32x4::ZERO);
+            for (weight, motion) in (near * near).to_array().into_iter().zip(motions) {
+                let weight = f32x4::splat(weight);
+                step += motion.step * weight;
+                arm += (place - motion.from) * weight;
+                turn += motion.turn * weight;
+                residuals += motion.residuals * weight;
             }
         }
+        let turn = turn.to_array();
+        let [_, _, weights, _] = residuals.to_array();
         // Half turns may leave no mean.
         (turn[3] > 0.0).then(|| {
             let turn = normalized(turn);
-            let [step, arm] = [step, arm].map(|sum| sum.map(|sum| sum / weights));
+            let [step, arm, residuals] = [step, arm, residuals].map(|sum| {
+                let [x, y, z, _] = (sum / f32x4::splat(weights)).to_array();
+                [x, y, z]
+            });
             let turned = transform(&matrix(turn), arm);
             let position = std::array::from_fn(|axis| {
                 point[axis] as f32 + step[axis] + (turned[axis] - arm[axis])
             });
-            MeanMotion { position, turn }
+            MeanMotion {
+                position,
+                turn,
+                residuals: [0, 1].map(|field| (residuals[field] + 0.5) as usize),
+            }
         })
     }
 }
@@ -114,6 +143,7 @@ mod tests {
             from: [from, 0, 600],
             to: [to, 0, 600],
             turn,
+            residuals: [0; 2],
         }
     }
 

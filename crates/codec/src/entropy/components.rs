@@ -56,14 +56,12 @@ impl<B: BinCoder, O: CodingObserver> Session<'_, B, O> {
             let slots = std::array::from_fn(|input| first + group.slot(input, contexts[input]));
             let (by_place, by_history) =
                 self.next.weights[group.weights()].split_at_mut(RESIDUAL_WEIGHT_SETS);
-            let adaptive = &mut self.next.adaptive[group.adaptive(so_far)..];
             let mut bins = ComponentBins {
                 bins: &mut self.bins,
                 observer: &mut self.observer,
                 slots,
                 inputs: slots.map(|slot| row(&self.model.table[slot..])),
                 weights: [(whole(by_place), place), (whole(by_history), history / 2)],
-                adaptive: whole(&mut adaptive[..RESIDUAL_BINS]),
             };
             let residual = target.map_or(0, |target| target[axis] - prediction[axis]);
             let residual = residual::code(&mut bins, residual);
@@ -76,7 +74,7 @@ impl<B: BinCoder, O: CodingObserver> Session<'_, B, O> {
     }
 }
 
-fn row(table: &[i8]) -> &[i8; RESIDUAL_BINS] {
+fn row(table: &[i16]) -> &[i16; RESIDUAL_BINS] {
     table.first_chunk().expect("the table has all rows")
 }
 
@@ -90,10 +88,9 @@ struct ComponentBins<'s, B, O> {
     observer: &'s mut O,
     /// Of the first bin.
     slots: [usize; RESIDUAL_INPUTS],
-    inputs: [&'s [i8; RESIDUAL_BINS]; RESIDUAL_INPUTS],
+    inputs: [&'s [i16; RESIDUAL_BINS]; RESIDUAL_INPUTS],
     /// The sets by place and by history, and the class in each.
     weights: [(&'s mut [Inputs; RESIDUAL_WEIGHT_SETS], usize); 2],
-    adaptive: &'s mut [u16; RESIDUAL_BINS],
 }
 
 impl<B: BinCoder, O: CodingObserver> ResidualBins for ComponentBins<'_, B, O> {
@@ -104,11 +101,17 @@ impl<B: BinCoder, O: CodingObserver> ResidualBins for ComponentBins<'_, B, O> {
             inputs: self.inputs.map(|row| row[index]),
             weights: [by_place, by_history]
                 .map(|(sets, class)| &mut sets[residual_weights(index, *class)]),
-            adaptive: &mut self.adaptive[index],
         };
         let (value, one) = bin.code(self.bins, value);
         let slots = self.slots.map(|slot| slot + index);
         self.observer.coded(&slots, value, one);
+        value
+    }
+
+    #[inline(always)]
+    fn fixed(&mut self, one: u32, value: bool) -> bool {
+        let value = self.bins.bin(value, one);
+        self.observer.coded(&[], value, one);
         value
     }
 

@@ -7,7 +7,7 @@
 use super::adaptive::PredictionHistory;
 use super::coder::BinCoder;
 use super::history::{KinematicHistory, Position, SnapshotHistory};
-use super::layout::{ACTIVE_CHANGES, ANY_UNTOUCHED, RESTING_CHANGES, TOGGLES};
+use super::layout::{ACTIVE_CHANGES, RESTING_CHANGES, TOGGLES, Unmixed};
 use super::mixing::adapt;
 use super::predictor::Predictor;
 use super::residual::magnitude;
@@ -113,15 +113,8 @@ impl<B: BinCoder, O: CodingObserver> Session<'_, B, O> {
             has_turn[cube] = true;
             self.cube(cube, None, predictor, resting, cubes)?;
         }
-        let any = Flag {
-            kind: BitKind::Selection,
-            cube: None,
-            group: ANY_UNTOUCHED,
-            contexts: [],
-            adaptive: 0,
-        };
         let changes = flagged(cubes.changed).any(|cube| !has_turn[cube]);
-        if self.flag(any, changes) {
+        if self.unmixed(Unmixed::AnyUntouched, None, changes) {
             untouched.clear();
             untouched.extend((0..has_turn.len()).filter(|&cube| !has_turn[cube]));
             self.untouched(untouched, predictor, resting, cubes)?;
@@ -162,8 +155,11 @@ impl<B: BinCoder, O: CodingObserver> Session<'_, B, O> {
             if group.is_empty() {
                 break;
             }
-            let adaptive = ANY_UNTOUCHED.adaptive(1 + usize::from(previous));
-            previous = self.unmixed(adaptive, None, changes);
+            let flag = match previous {
+                false => Unmixed::GroupAfterClear,
+                true => Unmixed::GroupAfterSet,
+            };
+            previous = self.unmixed(flag, None, changes);
             if !previous {
                 continue;
             }
@@ -177,9 +173,9 @@ impl<B: BinCoder, O: CodingObserver> Session<'_, B, O> {
         Ok(())
     }
 
-    /// Codes a flag about changes with an adaptive probability alone, to save time.
-    fn unmixed(&mut self, adaptive: usize, cube: Option<usize>, value: bool) -> bool {
-        let adaptive = &mut self.next.adaptive[adaptive];
+    /// Codes a flag about changes with its adaptive probability.
+    fn unmixed(&mut self, flag: Unmixed, cube: Option<usize>, value: bool) -> bool {
+        let adaptive = &mut self.next.adaptive[flag as usize];
         let one = u32::from(*adaptive);
         let value = self.bins.bin(value, one);
         adapt(adaptive, value);
@@ -255,14 +251,13 @@ impl<B: BinCoder, O: CodingObserver> Session<'_, B, O> {
         let is_set = usize::from(self.snapshots.reference.is_interacting(cube));
         if nearest == UNTOUCHED {
             // There are hundreds of these and hardly any changes.
-            return self.unmixed(RESTING_CHANGES.adaptive(UNTOUCHED), Some(cube), value);
+            return self.unmixed(Unmixed::Untouched, Some(cube), value);
         }
         let flag = Flag {
             kind,
             cube: Some(cube),
             group: RESTING_CHANGES,
             contexts: [nearest * 2 + is_set],
-            adaptive: nearest,
         };
         self.flag(flag, value)
     }
@@ -277,7 +272,6 @@ impl<B: BinCoder, O: CodingObserver> Session<'_, B, O> {
                 context.long * 16 + context.long_turn,
                 (context.short * 16 + context.short_turn) * 2 + is_set,
             ],
-            adaptive: context.long,
         };
         self.flag(flag, value)
     }
@@ -293,7 +287,6 @@ impl<B: BinCoder, O: CodingObserver> Session<'_, B, O> {
                 (is_set * 16 + nearest) * 16 + context.long,
                 is_set * 16 + context.distance,
             ],
-            adaptive: is_set,
         };
         self.flag(flag, value)
     }
@@ -337,7 +330,8 @@ impl<B: BinCoder, O: CodingObserver> Session<'_, B, O> {
             best_orientation: orientation.best as u8,
             best_position: position.best as u8,
         };
-        predictor.update(history, unpacked, position.value);
+        let residuals = [orientation.residual, position.residual];
+        predictor.update(history, unpacked, position.value, residuals);
         Ok(position.value)
     }
 }

@@ -143,14 +143,14 @@ const RESIDUALS: [(&str, Field, Names); 2] = [
             "residuals in the reference's packet and so far",
             "difference of the reference, clearance and distance to the player",
             "difference of the secondary prediction, clearance and distance to the player",
-            "residuals so far, motion",
+            "residuals so far, motion (`arithmetic`) or residuals around (`predicted`)",
         ],
     ),
     (
         "position residual",
         Field::Position,
         &[
-            "residuals in the reference's packet and so far",
+            "residuals in the reference's packet (`arithmetic`) or around (`predicted`), and so far",
             "difference of the reference, change of motion",
             "difference of the secondary prediction, clearance and distance to the player",
             "residuals so far and of the orientation",

@@ -81,7 +81,8 @@ impl<B: BinCoder, O: CodingObserver> Session<'_, B, O> {
         let (value, residual) = if self.is_unchanged(context, &field, SAME_ORIENTATION, unchanged) {
             (history.packed, 0)
         } else {
-            self.orientation_residual(context, prediction, secondary, target)?
+            let around = predictor.residuals_around();
+            self.orientation_residual(context, [prediction, secondary], around, target)?
         };
         let actual = unpack(value);
         let error = |candidate| {
@@ -108,13 +109,12 @@ impl<B: BinCoder, O: CodingObserver> Session<'_, B, O> {
     fn orientation_residual(
         &mut self,
         context: &CubeContext<'_>,
-        prediction: Quaternion,
-        secondary: Quaternion,
+        [predicted, secondary]: [Quaternion; 2],
+        around: Option<[usize; 2]>,
         target: Option<SmallestThree>,
     ) -> Result<(SmallestThree, usize), NonCanonical> {
         let CubeContext { history, place, .. } = context;
-        let largest = self.largest_component(context, prediction, target);
-        let predicted = prediction;
+        let largest = self.largest_component(context, predicted, target);
         let prediction = pack(predicted, largest);
         let secondary = pack(secondary, largest);
         let reference = pack(history.orientation, largest);
@@ -126,12 +126,13 @@ impl<B: BinCoder, O: CodingObserver> Session<'_, B, O> {
             place: context.place,
             history: context.prediction.orientation_context(),
         };
+        let around = around.map_or(context.short, |[orientation, _]| orientation);
         let (values, residual) = self.components(context.cube, &components, |axis, so_far| {
             [
                 context.prediction.orientation_context() * 16 + so_far,
                 signed_magnitude(reference[axis] - prediction[axis]) * 8 + place,
                 signed_magnitude(secondary[axis] - prediction[axis]) * 8 + place,
-                so_far * 16 + context.short,
+                so_far * 16 + around,
             ]
         })?;
         self.observer
@@ -164,19 +165,18 @@ impl<B: BinCoder, O: CodingObserver> Session<'_, B, O> {
             let rank = ranks.iter().position(|&component| component == largest);
             rank.unwrap_or(0)
         });
-        let flag = |group, context_value, adaptive| Flag {
+        let flag = |group, context_value| Flag {
             kind: BitKind::Orientation,
             cube: Some(context.cube),
             group,
             contexts: [context_value],
-            adaptive,
         };
-        let same = flag(SAME_LARGEST, margin * 16 + context.long_turn, margin);
+        let same = flag(SAME_LARGEST, margin * 16 + context.long_turn);
         if self.flag(same, rank == 0) {
             return ranks[0];
         }
         for next in [1, 2] {
-            let found = flag(NEXT_LARGEST, (next - 1) * 16 + margin, next - 1);
+            let found = flag(NEXT_LARGEST, (next - 1) * 16 + margin);
             if self.flag(found, rank == next) {
                 return ranks[next];
             }
@@ -237,7 +237,9 @@ impl<B: BinCoder, O: CodingObserver> Session<'_, B, O> {
                 place: context.place,
                 history: context.prediction.position_context(),
             };
-            self.position_residual(context, &components, secondary, orientation.residual)?
+            let around = predictor.residuals_around();
+            let residual = orientation.residual;
+            self.position_residual(context, &components, secondary, around, residual)?
         };
         let error = |candidate: Position| {
             let axes = 0..3;
@@ -262,15 +264,17 @@ impl<B: BinCoder, O: CodingObserver> Session<'_, B, O> {
         context: &CubeContext<'_>,
         components: &Components,
         secondary: Position,
+        around: Option<[usize; 2]>,
         orientation_residual: usize,
     ) -> Result<(Position, usize), NonCanonical> {
         let CubeContext { history, place, .. } = context;
         let prediction = components.prediction;
         let jerk = std::array::from_fn(|axis| 6 * history.short[axis] - history.long[axis]);
         let jerk = largest(jerk).min(7);
+        let around = around.map_or(components.history, |[_, position]| position);
         let (value, residual) = self.components(context.cube, components, |axis, so_far| {
             [
-                context.prediction.position_context() * 16 + so_far,
+                around * 16 + so_far,
                 signed_magnitude(history.position[axis] - prediction[axis]) * 8 + jerk,
                 signed_magnitude(secondary[axis] - prediction[axis]) * 8 + place,
                 so_far * 16 + orientation_residual,
@@ -295,7 +299,6 @@ impl<B: BinCoder, O: CodingObserver> Session<'_, B, O> {
             cube: Some(context.cube),
             group,
             contexts,
-            adaptive: context.clearance,
         };
         let unchanged = field.target.as_ref() == Some(&field.reference);
         self.flag(flag, unchanged)

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::residual::{NEGATIVE, SHAPES, shape};
+use super::residual::{FIRST, SHAPES, shape};
 use crate::stages::Delta;
 
 /// Which of the two models codes a packet. Each has its own part of every table.
@@ -50,11 +50,11 @@ pub(crate) type Inputs = [i16; MAX_INPUTS];
 /// Weights are in 1/16384, below 2.
 pub(crate) const WEIGHT_ONE: i16 = 1 << 14;
 
-/// Unit of the static table, in steps of [`stretch`](super::logistic::stretch).
+/// Unit of the static table, in steps of log odds.
 pub(crate) const TABLE_UNIT: i16 = 16;
 
 /// Bins of the binarization of a residual.
-pub(crate) const RESIDUAL_BINS: usize = 53;
+pub(crate) const RESIDUAL_BINS: usize = 32;
 
 /// Context values of a residual, for each of its inputs.
 const RESIDUAL_CONTEXTS: usize = 256;
@@ -73,8 +73,6 @@ pub(crate) struct FlagContexts {
     size: usize,
     /// Index of the first of its two sets of weights.
     weights: usize,
-    /// Index of its first adaptive probability.
-    adaptive: usize,
 }
 
 impl FlagContexts {
@@ -94,31 +92,23 @@ impl FlagContexts {
     pub(crate) const fn weights(self) -> Range<usize> {
         self.weights..self.weights + 2
     }
-
-    /// The index of an adaptive probability; `context` is below sixteen.
-    pub(crate) const fn adaptive(self, context: usize) -> usize {
-        debug_assert!(context < ADAPTIVE_CONTEXTS);
-        self.adaptive + context
-    }
 }
 
-const ADAPTIVE_CONTEXTS: usize = 16;
 const FLAG_INPUTS: usize = 2;
 const FLAG_SIZE: usize = 1024;
-const FLAGS: usize = 8;
+const FLAGS: usize = 7;
 
 const fn flag(index: usize) -> FlagContexts {
     FlagContexts {
         first: index * FLAG_INPUTS * FLAG_SIZE,
         size: FLAG_SIZE,
         weights: 2 * index,
-        adaptive: index * ADAPTIVE_CONTEXTS,
     }
 }
 
 /// Whether an active cube changes: one that moved on the way to the reference.
 pub(crate) const ACTIVE_CHANGES: FlagContexts = flag(0);
-/// Whether a resting cube changes.
+/// Whether a resting cube changes that something came near.
 pub(crate) const RESTING_CHANGES: FlagContexts = flag(1);
 /// Whether a changed cube toggles *interacting*.
 pub(crate) const TOGGLES: FlagContexts = flag(2);
@@ -126,12 +116,26 @@ pub(crate) const TOGGLES: FlagContexts = flag(2);
 pub(crate) const SAME_LARGEST: FlagContexts = flag(3);
 /// Whether it omits the component of the next rank: first of rank 1, then of rank 2.
 pub(crate) const NEXT_LARGEST: FlagContexts = flag(4);
-/// Whether any resting cube changes that nothing came near.
-pub(crate) const ANY_UNTOUCHED: FlagContexts = flag(5);
 /// Whether the orientation equals the reference's.
-pub(crate) const SAME_ORIENTATION: FlagContexts = flag(6);
+pub(crate) const SAME_ORIENTATION: FlagContexts = flag(5);
 /// Whether the position equals the reference's.
-pub(crate) const SAME_POSITION: FlagContexts = flag(7);
+pub(crate) const SAME_POSITION: FlagContexts = flag(6);
+
+/// The adaptive probabilities: of flags that are coded without mixing, to save time.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Unmixed {
+    /// Whether a resting cube changes that nothing came near.
+    Untouched = 0,
+    /// Whether any of them changes.
+    AnyUntouched = 1,
+    /// Whether any in a group changes, if none changes in the group before.
+    GroupAfterClear = 2,
+    /// The same if one changes there.
+    GroupAfterSet = 3,
+}
+
+/// Values of [`Unmixed`].
+pub(crate) const UNMIXED: usize = 4;
 
 /// The contexts of the residual of one component. The three components of an orientation share theirs, and so
 /// do x and y.
@@ -163,12 +167,6 @@ impl ResidualContexts {
         first..first + RESIDUAL_SLOTS
     }
 
-    /// The index of the first bin's adaptive probability; `context` is below sixteen.
-    pub(crate) const fn adaptive(self, context: usize) -> usize {
-        debug_assert!(context < ADAPTIVE_CONTEXTS);
-        FLAGS * ADAPTIVE_CONTEXTS + (self.group * ADAPTIVE_CONTEXTS + context) * RESIDUAL_BINS
-    }
-
     /// The sets of weights of its bins.
     pub(crate) const fn weights(self) -> Range<usize> {
         let first = FLAG_WEIGHT_SETS + self.group * 2 * RESIDUAL_WEIGHT_SETS;
@@ -182,14 +180,14 @@ pub(crate) const fn residual_weights(bin: usize, class: usize) -> usize {
     debug_assert!(class < CLASSES_OF_WEIGHTS);
     match shape(bin) {
         Some(shape) => shape * CLASSES_OF_WEIGHTS + class % CLASSES_OF_WEIGHTS,
-        None => SHAPES * CLASSES_OF_WEIGHTS + bin - (SHAPES - 1),
+        None => SHAPES * CLASSES_OF_WEIGHTS + bin - FIRST,
     }
 }
 
 /// Sets of weights of a bin that decides about the size of a residual or its sign.
 const CLASSES_OF_WEIGHTS: usize = 8;
 /// Bins with one set of weights for all classes.
-const OTHER_BINS: usize = NEGATIVE - (SHAPES - 1);
+const OTHER_BINS: usize = RESIDUAL_BINS - FIRST;
 /// Sets of weights of the bins of a residual. Each group has twice as many: by place, and by the residual in the
 /// reference's packet as a context.
 pub(crate) const RESIDUAL_WEIGHT_SETS: usize = SHAPES * CLASSES_OF_WEIGHTS + OTHER_BINS;
@@ -202,13 +200,11 @@ const RESIDUALS: usize = FLAGS * FLAG_INPUTS * FLAG_SIZE;
 /// Entries of each table for one variant.
 pub(crate) const VARIANT_SLOTS: usize = RESIDUALS + GROUPS * RESIDUAL_INPUTS * RESIDUAL_SLOTS;
 pub(crate) const VARIANT_WEIGHT_SETS: usize = FLAG_WEIGHT_SETS + GROUPS * 2 * RESIDUAL_WEIGHT_SETS;
-pub(crate) const VARIANT_ADAPTIVE: usize =
-    FLAGS * ADAPTIVE_CONTEXTS + GROUPS * ADAPTIVE_CONTEXTS * RESIDUAL_BINS;
 
 const VARIANTS: usize = 2;
 pub(crate) const SLOTS: usize = VARIANTS * VARIANT_SLOTS;
 pub(crate) const WEIGHT_SETS: usize = VARIANTS * VARIANT_WEIGHT_SETS;
-pub(crate) const ADAPTIVE: usize = VARIANTS * VARIANT_ADAPTIVE;
+pub(crate) const ADAPTIVE: usize = VARIANTS * UNMIXED;
 
 /// Classes of the height of the lowest corner, and of the distance to the player.
 const CLEARANCES: usize = 6;

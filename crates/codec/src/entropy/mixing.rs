@@ -6,42 +6,30 @@
 
 use std::hint::cold_path;
 
-use wide::{bytemuck, i16x8, u8x16};
+use wide::i16x8;
 
 use super::coder::ONE;
-use super::layout::{Inputs, MAX_INPUTS, TABLE_UNIT};
-use super::logistic::{MAX_STRETCHED, squash, stretch};
+use super::layout::{Inputs, MAX_INPUTS};
+use super::logistic::{MAX_LOG_ODDS, squash};
 
 /// Rate of adaptive probabilities: each bin moves them by 1/2⁵ of the error.
 const ADAPT_SHIFT: u32 = 5;
 
-/// From an entry of the static table in the upper half of an input to the entry times [`TABLE_UNIT`].
-const TABLE_SHIFT: u32 = 8 - TABLE_UNIT.trailing_zeros();
-
 /// The constant input.
 const BIAS: i16 = 256;
 
-/// Mixes the static inputs of a bin, its adaptive probability, and a constant. Its weights are the means of two
-/// sets. Gives the probability of a set bin, out of [`ONE`], and the inputs.
+/// Mixes the static inputs of a bin and a constant. Its weights are the means of two sets. Gives the probability of a
+/// set bin, out of [`ONE`], and the inputs.
 #[inline(always)]
-pub(crate) fn mix<const N: usize>(
-    statics: [i8; N],
-    weights: [&Inputs; 2],
-    adaptive: u16,
-) -> (u32, i16x8) {
-    const { assert!(N + 2 <= MAX_INPUTS) };
-    let mut entries = [0; 4];
-    entries[..N].copy_from_slice(&statics.map(i8::cast_unsigned));
-    let entries: u8x16 = bytemuck::cast([u32::from_ne_bytes(entries), 0, 0, 0]);
-    // In the upper halves, from where they come back with their signs.
-    let statics: i16x8 = i16x8::from_u8x16_low(entries) << 8;
-    let mut others = [0; MAX_INPUTS];
-    others[N + 1] = BIAS;
-    let mut inputs = statics >> TABLE_SHIFT | i16x8::from(others);
-    inputs.as_mut_array()[N] = stretch(adaptive);
+pub(crate) fn mix<const N: usize>(statics: [i16; N], weights: [&Inputs; 2]) -> (u32, i16x8) {
+    const { assert!(N < MAX_INPUTS) };
+    let mut inputs = [0; MAX_INPUTS];
+    inputs[..N].copy_from_slice(&statics);
+    inputs[N] = BIAS;
+    let inputs = i16x8::from(inputs);
     let [first, second] = weights.map(|weights| i16x8::from(*weights) >> 1);
     let sum = inputs.dot(first + second).reduce_add();
-    let mixed = clamp(sum >> 14, -MAX_STRETCHED, MAX_STRETCHED);
+    let mixed = clamp(sum >> 14, -MAX_LOG_ODDS, MAX_LOG_ODDS);
     (squash(mixed), inputs)
 }
 
@@ -60,7 +48,7 @@ pub(crate) fn move_weights(weights: &mut Inputs, steps: i16x8) {
     *weights = i16x8::from(*weights).saturating_add(steps).to_array();
 }
 
-/// Updates an adaptive probability after a bin.
+/// Updates an adaptive probability after a bin that is coded with it alone.
 #[inline(always)]
 pub(crate) fn adapt(adaptive: &mut u16, bin: bool) {
     let target = if bin { i32::from(u16::MAX) } else { 0 };

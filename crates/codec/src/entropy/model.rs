@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 
 use super::blend::{BLENDED, BlendWeights};
 use super::layout::{
-    ADAPTIVE, BLEND_SETS, BLENDS, ERRORS, Field, Inputs, MAX_INPUTS, SLOTS, WEIGHT_ONE,
+    ADAPTIVE, BLEND_SETS, BLENDS, ERRORS, Field, Inputs, MAX_INPUTS, SLOTS, TABLE_UNIT, WEIGHT_ONE,
     WEIGHT_SETS, blend_index,
 };
 
@@ -14,8 +14,8 @@ use super::layout::{
 pub struct TrainedModel {
     /// Hashes of the recordings that it was trained on.
     trained_on: Vec<u64>,
-    /// Log odds of bins by context slot, in units of [`TABLE_UNIT`](super::layout::TABLE_UNIT).
-    pub(crate) table: Vec<i8>,
+    /// Log odds of bins by context slot: multiples of [`TABLE_UNIT`], of which the file has the factors.
+    pub(crate) table: Vec<i16>,
     /// By [`blend_index`].
     pub(crate) blends: Vec<BlendWeights>,
     /// Initial values of the adaptive state.
@@ -42,7 +42,7 @@ pub enum ModelError {
     },
 }
 
-const MAGIC: &[u8; 8] = b"CWPRIOR2";
+const MAGIC: &[u8; 8] = b"CWPRIOR3";
 
 /// Mean error of every candidate before training, in sixteenths.
 const INITIAL_ERROR: u16 = 1600;
@@ -133,14 +133,17 @@ impl TrainedModel {
             blends: sets(blends),
             adaptive: words(adaptive),
             errors: words(errors),
-            table: table.iter().map(|entry| entry.cast_signed()).collect(),
+            table: table
+                .iter()
+                .map(|entry| i16::from(entry.cast_signed()) * TABLE_UNIT)
+                .collect(),
         })
     }
 
     /// The file format, little endian:
     ///
     /// ```text
-    /// "CWPRIOR2" | recordings 8 | hashes 64 each | weights 16 each | adaptive probabilities 16 each |
+    /// "CWPRIOR3" | recordings 8 | hashes 64 each | weights 16 each | adaptive probabilities 16 each |
     /// mean errors of candidates 16 each | blends 16 each | log odds 8 each
     /// ```
     ///
@@ -158,7 +161,7 @@ impl TrainedModel {
         bytes.extend(self.errors.iter().flat_map(|error| error.to_le_bytes()));
         let blends = self.blends.iter().flatten();
         bytes.extend(blends.flat_map(|weight| weight.to_le_bytes()));
-        bytes.extend(self.table.iter().map(|entry| entry.cast_unsigned()));
+        bytes.extend(self.table.iter().map(|entry| (entry / TABLE_UNIT) as u8));
         bytes
     }
 }
@@ -182,7 +185,7 @@ mod tests {
     fn a_model_survives_its_bytes_and_other_bytes_are_refused() {
         let mut model = TrainedModel::untrained();
         model.set_trained_on(vec![7, u64::MAX]);
-        model.table[5] = -9;
+        model.table[5] = -9 * TABLE_UNIT;
         model.weights[3][1] = -7_000;
         model.adaptive[1] = 9;
         model.errors[2] = 77;

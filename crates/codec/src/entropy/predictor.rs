@@ -30,9 +30,24 @@ pub(crate) trait Predictor {
     fn alone(&self) -> Extrapolation {
         Extrapolation::default()
     }
-    /// The actual values of that cube.
-    fn update(&mut self, history: &KinematicHistory, orientation: Quaternion, position: Position);
+    /// Magnitudes of the residuals of cubes near the last one for which [`orientations`](Self::orientations) was called,
+    /// as contexts by [`Field`](super::layout::Field): [`UNKNOWN_RESIDUAL`] if there are none. None if the predictor
+    /// does not look at nearby cubes.
+    fn residuals_around(&self) -> Option<[usize; 2]> {
+        None
+    }
+    /// The actual values of that cube, and the magnitudes of its largest residuals.
+    fn update(
+        &mut self,
+        history: &KinematicHistory,
+        orientation: Quaternion,
+        position: Position,
+        residuals: [usize; 2],
+    );
 }
+
+/// The residual of no cube, as a context: above every magnitude.
+pub(crate) const UNKNOWN_RESIDUAL: usize = 15;
 
 /// Predicts that cubes stay where the reference has them. Constant velocity is the second candidate.
 #[derive(Debug)]
@@ -52,5 +67,5 @@ impl Predictor for HoldPredictor {
         [history.position, moved]
     }
 
-    fn update(&mut self, _: &KinematicHistory, _: Quaternion, _: Position) {}
+    fn update(&mut self, _: &KinematicHistory, _: Quaternion, _: Position, _: [usize; 2]) {}
 }

@@ -2,17 +2,19 @@
 //!
 //! ```text
 //! number of binary digits: a binary tree of three bins; from seven on, one more bin per digit |
-//! sign | first digit after the leading 1 | second | others, as bypass bins
+//! sign | first digit after the leading 1 | second, of constant probability | others, as bypass bins
 //! ```
 //!
 //! Zero has no digits and no sign.
 
-use super::layout::RESIDUAL_BINS;
+use super::coder::ONE;
 
 /// Codes the bins of one residual.
 pub(crate) trait ResidualBins {
     /// A bin with contexts; `index` is below [`RESIDUAL_BINS`].
     fn bin(&mut self, index: usize, bin: bool) -> bool;
+    /// A bin of constant probability.
+    fn fixed(&mut self, one: u32, bin: bool) -> bool;
     /// The lowest `count` digits of a number as bins of even odds, the highest digit first.
     fn bypass(&mut self, digits: u32, count: u32) -> u32;
 }
@@ -20,17 +22,20 @@ pub(crate) trait ResidualBins {
 // First bins of each syntax element.
 /// Plus the path through the tree, which starts at 1, minus 1.
 const TREE: usize = 0;
-const MORE: usize = 7;
-const FIRST: usize = 15;
-const SECOND: usize = 26;
 /// Plus the number of digits, minus 1.
-pub(crate) const NEGATIVE: usize = 46;
+const NEGATIVE: usize = 7;
+pub(crate) const FIRST: usize = 14;
+const MORE: usize = 25;
 
 /// Bins of the tree.
 const TREE_DEPTH: u32 = 3;
 
 /// The last leaf stands for this many digits or more.
 const MANY_DIGITS: u32 = (1 << TREE_DEPTH) - 1;
+
+/// Probability that the second digit after the leading 1 is set. It depends on nothing: contexts make packets larger
+/// by what it takes to learn that.
+const SECOND_ONE: u32 = ONE / 16 * 7;
 
 /// Larger digit counts share the contexts of their leading digits.
 const MAX_CONTEXT_DIGITS: u32 = 12;
@@ -52,7 +57,7 @@ pub(crate) fn code(bins: &mut impl ResidualBins, value: i32) -> i32 {
         return 0;
     }
     while (MANY_DIGITS..MAX_DIGITS).contains(&digits) {
-        let index = MORE + (digits - MANY_DIGITS).min(7) as usize;
+        let index = MORE + (digits - MANY_DIGITS).min(6) as usize;
         if !bins.bin(index, digits < wanted) {
             break;
         }
@@ -61,14 +66,13 @@ pub(crate) fn code(bins: &mut impl ResidualBins, value: i32) -> i32 {
     let sign = NEGATIVE + digits.min(MANY_DIGITS) as usize - 1;
     let negative = bins.bin(sign, value < 0);
     let mut number = 1;
-    let context = digits.min(MAX_CONTEXT_DIGITS) as usize;
     if digits >= 2 {
+        let context = digits.min(MAX_CONTEXT_DIGITS) as usize;
         let bit = bins.bin(FIRST + context - 2, size >> (digits - 2) & 1 == 1);
         number = number << 1 | u32::from(bit);
     }
     if digits >= 3 {
-        let index = SECOND + 2 * (context - 3) + (number as usize & 1);
-        let bit = bins.bin(index, size >> (digits - 3) & 1 == 1);
+        let bit = bins.fixed(SECOND_ONE, size >> (digits - 3) & 1 == 1);
         number = number << 1 | u32::from(bit);
         let rest = digits - 3;
         number = number << rest | bins.bypass(size, rest);
@@ -77,21 +81,21 @@ pub(crate) fn code(bins: &mut impl ResidualBins, value: i32) -> i32 {
     if negative { -number } else { number }
 }
 
-const _: () = assert!(SECOND + 2 * (MAX_CONTEXT_DIGITS as usize - 3) + 2 == NEGATIVE);
-const _: () = assert!(NEGATIVE + MANY_DIGITS as usize == RESIDUAL_BINS);
+const _: () = assert!(NEGATIVE + MANY_DIGITS as usize == FIRST);
+const _: () = assert!(FIRST + MAX_CONTEXT_DIGITS as usize - 1 == MORE);
 
 /// The index of a bin among those that decide how large a residual is, and of which sign: all signs count as
 /// one. None for the bins of further digits.
 pub(crate) const fn shape(bin: usize) -> Option<usize> {
     match bin {
-        TREE..MORE => Some(bin - TREE),
-        NEGATIVE.. => Some(SHAPES - 1),
+        TREE..NEGATIVE => Some(bin - TREE),
+        NEGATIVE..FIRST => Some(SHAPES - 1),
         _ => None,
     }
 }
 
 /// Values of [`shape`].
-pub(crate) const SHAPES: usize = MORE - TREE + 1;
+pub(crate) const SHAPES: usize = NEGATIVE - TREE + 1;
 
 /// The magnitude of a number on a scale of fifteen growing steps: 0 to 14.
 #[inline]
@@ -123,6 +127,7 @@ pub(crate) fn signed_magnitude(value: i32) -> usize {
 
 #[cfg(test)]
 mod tests {
+    use super::super::layout::RESIDUAL_BINS;
     use super::*;
 
     /// Records bins and replays them.
@@ -142,6 +147,10 @@ mod tests {
             }
             self.bins.push_back((index, bin));
             bin
+        }
+
+        fn fixed(&mut self, _: u32, bin: bool) -> bool {
+            self.bin(RESIDUAL_BINS - 1, bin)
         }
 
         fn bypass(&mut self, digits: u32, count: u32) -> u32 {
@@ -170,6 +179,9 @@ mod tests {
         struct Always;
         impl ResidualBins for Always {
             fn bin(&mut self, _: usize, _: bool) -> bool {
+                true
+            }
+            fn fixed(&mut self, _: u32, _: bool) -> bool {
                 true
             }
             fn bypass(&mut self, _: u32, count: u32) -> u32 {

@@ -4,7 +4,7 @@
 use super::carriers::{Carriers, MeanMotion, RigidMotion};
 use super::extrapolation::{self, Body, LANES};
 use super::history::{Extrapolation, KinematicHistory, Position, SnapshotHistory};
-use super::predictor::Predictor;
+use super::predictor::{Predictor, UNKNOWN_RESIDUAL};
 use super::rotation::{
     Matrix, Quaternion, Vector, add, difference, dot, matrix, multiply, step, transform, unpack,
 };
@@ -67,6 +67,7 @@ impl<'a> RigidBodyPredictor<'a> {
                 from: player,
                 to: player,
                 turn: identity,
+                residuals: [0; 2],
             },
             player_rotation: matrix(identity),
             alone: Extrapolation::default(),
@@ -186,12 +187,24 @@ impl Predictor for RigidBodyPredictor<'_> {
         self.alone
     }
 
-    fn update(&mut self, history: &KinematicHistory, orientation: Quaternion, position: Position) {
+    fn residuals_around(&self) -> Option<[usize; 2]> {
+        let unknown = [UNKNOWN_RESIDUAL; 2];
+        Some(self.around.map_or(unknown, |around| around.residuals))
+    }
+
+    fn update(
+        &mut self,
+        history: &KinematicHistory,
+        orientation: Quaternion,
+        position: Position,
+        residuals: [usize; 2],
+    ) {
         let (from, before) = self.start(history);
         let motion = RigidMotion {
             from,
             to: position,
             turn: step(orientation, before),
+            residuals,
         };
         if history.cube == 0 {
             self.player = motion;
@@ -333,7 +346,7 @@ mod tests {
             largest: 3,
             components: [256, 256, 511],
         };
-        predictor.update(&player, unpack(quarter), [512, 0, 600]);
+        predictor.update(&player, unpack(quarter), [512, 0, 600], [0; 2]);
         let [with_player, ..] = predictor.orientations(&carried);
         assert_eq!(pack(with_player, 3)[2], 511);
         let positions = predictor.positions(&carried, unpack(quarter));

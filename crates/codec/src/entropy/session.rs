@@ -5,7 +5,7 @@ use super::blend::Blend;
 use super::coder::{BinCoder, ONE};
 use super::history::SnapshotHistory;
 use super::layout::{FlagContexts, Inputs, VARIANT_SLOTS};
-use super::mixing::{adapt, mix, move_weights, weight_steps};
+use super::mixing::{mix, move_weights, weight_steps};
 use super::model::TrainedModel;
 use super::rotation::Vector;
 use crate::ledger::{BitKind, Form};
@@ -69,31 +69,25 @@ pub(crate) struct Session<'a, B, O> {
     pub(crate) next: &'a mut AdaptiveState,
 }
 
-/// A bin with contexts, and the adaptive numbers that its probability is made of.
+/// A bin with contexts, and the weights that its probability is mixed with.
 pub(super) struct Bin<'t, const N: usize> {
     /// The static inputs.
-    pub(super) inputs: [i8; N],
+    pub(super) inputs: [i16; N],
     pub(super) weights: [&'t mut Inputs; 2],
-    pub(super) adaptive: &'t mut u16,
 }
 
 impl<const N: usize> Bin<'_, N> {
-    /// Codes the bin with the mixed probability of its contexts, and updates the adaptive numbers. Returns the
-    /// probability, too.
+    /// Codes the bin with the mixed probability of its contexts, and updates the weights. Returns the probability,
+    /// too.
     #[inline(always)]
     pub(super) fn code(self, bins: &mut impl BinCoder, value: bool) -> (bool, u32) {
-        let Self {
-            inputs,
-            weights,
-            adaptive,
-        } = self;
-        let (one, inputs) = mix(inputs, [&*weights[0], &*weights[1]], *adaptive);
+        let Self { inputs, weights } = self;
+        let (one, inputs) = mix(inputs, [&*weights[0], &*weights[1]]);
         let value = bins.bin(value, one);
         let steps = weight_steps(inputs, one, value);
         for set in weights {
             move_weights(set, steps);
         }
-        adapt(adaptive, value);
         (value, one)
     }
 }
@@ -105,8 +99,6 @@ pub(super) struct Flag<const N: usize> {
     pub(super) cube: Option<usize>,
     pub(super) group: FlagContexts,
     pub(super) contexts: [usize; N],
-    /// The context of the adaptive probability.
-    pub(super) adaptive: usize,
 }
 
 impl<B: BinCoder, O: CodingObserver> Session<'_, B, O> {
@@ -116,7 +108,6 @@ impl<B: BinCoder, O: CodingObserver> Session<'_, B, O> {
             cube,
             group,
             contexts,
-            adaptive,
         } = flag;
         let first = self.first_slot();
         let slots = std::array::from_fn(|input| first + group.slot(input, contexts[input]));
@@ -126,7 +117,6 @@ impl<B: BinCoder, O: CodingObserver> Session<'_, B, O> {
         let bin = Bin::<N> {
             inputs: slots.map(|slot| self.model.table[slot]),
             weights: sets.each_mut(),
-            adaptive: &mut self.next.adaptive[group.adaptive(adaptive)],
         };
         let (value, one) = bin.code(&mut self.bins, value);
         self.observer.begins(Element { kind, cube });

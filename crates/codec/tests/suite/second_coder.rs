@@ -14,10 +14,10 @@ pub(crate) struct Coder<'a> {
     bytes: &'a [u8],
     choice: Option<Choice<'a>>,
     at: usize,
-    low: u32,
-    high: u32,
+    low: u64,
+    high: u64,
     /// The bytes read, as a number inside `low..=high`.
-    value: u32,
+    value: u64,
     written: Vec<u8>,
 }
 
@@ -28,11 +28,11 @@ impl<'a> Coder<'a> {
             choice,
             at: 0,
             low: 0,
-            high: u32::MAX,
+            high: u64::MAX,
             value: 0,
             written: Vec::new(),
         };
-        for _ in 0..4 {
+        for _ in 0..8 {
             coder.read_byte();
         }
         coder
@@ -40,7 +40,7 @@ impl<'a> Coder<'a> {
 
     fn read_byte(&mut self) {
         let byte = self.bytes.get(self.at).copied().unwrap_or(0);
-        self.value = self.value << 8 | u32::from(byte);
+        self.value = self.value << 8 | u64::from(byte);
         self.at += 1;
     }
 
@@ -51,33 +51,34 @@ impl<'a> Coder<'a> {
 
     /// Decodes a bin unless it has been chosen.
     fn code(&mut self, one: i64, chosen: Option<bool>) -> bool {
-        let one = one as u32;
         let range = self.high - self.low;
-        let middle = self.low + (range >> 16) * one + (((range & 65535) * one) >> 16);
+        let middle = self.low + (range >> 16) * one as u64;
         let bin = chosen.unwrap_or(self.value <= middle);
         if bin {
             self.high = middle;
         } else {
             self.low = middle + 1;
         }
-        while self.low >> 24 == self.high >> 24 {
-            self.written.push((self.low >> 24) as u8);
-            self.low <<= 8;
-            self.high = self.high << 8 | 255;
-            self.read_byte();
+        while self.low >> 32 == self.high >> 32 {
+            for _ in 0..4 {
+                self.written.push((self.low >> 56) as u8);
+                self.low <<= 8;
+                self.high = self.high << 8 | 255;
+                self.read_byte();
+            }
         }
         bin
     }
 
     /// The encoder's bytes for these bins.
     fn end(mut self) -> Vec<u8> {
-        let (low, high) = (u64::from(self.low), u64::from(self.high));
+        let (low, high) = (u128::from(self.low), u128::from(self.high));
         let ending_in = |zero_bytes: u32| low.next_multiple_of(1 << (8 * zero_bytes));
-        let mut numbers = (0..=4).rev().map(ending_in);
+        let mut numbers = (0..=8).rev().map(ending_in);
         let number = numbers.find(|number| *number <= high);
         let number = number.expect("low ends in at least no zero bytes");
         let least = self.written.len().saturating_sub(8);
-        self.written.extend((number as u32).to_be_bytes());
+        self.written.extend((number as u64).to_be_bytes());
         while self.written.len() > least && self.written.last() == Some(&0) {
             self.written.pop();
         }
@@ -94,16 +95,16 @@ struct Model {
     table: [Vec<i64>; 2],
 }
 
-const WEIGHTS: usize = 634;
-const ADAPTIVE: usize = 2672;
+const WEIGHTS: usize = 506;
+const ADAPTIVE: usize = 4;
 const ERRORS: usize = 2928;
 const BLENDS: usize = 528;
-const TABLE: usize = 179_200;
+const TABLE: usize = 112_640;
 
 static MODEL: LazyLock<Model> = LazyLock::new(|| {
     let bytes = include_bytes!("../../model.bin");
     let mut rest = bytes
-        .strip_prefix(b"CWPRIOR2")
+        .strip_prefix(b"CWPRIOR3")
         .expect("the file is a trained model");
     // Bytes that follow.
     let mut take = |length: usize| {
@@ -161,29 +162,24 @@ fn squash(n: i64) -> i64 {
     SQUASH[(n + 2048) as usize]
 }
 
-/// *stretch(p)* by p >> 4 (section 6).
-static STRETCH: LazyLock<Vec<i64>> = LazyLock::new(|| {
-    let stretch = |v: i64| {
-        let fits = |n: &i64| squash(*n) <= v;
-        (-2047..=2047).rev().find(fits).unwrap_or(-2047)
-    };
-    (0..4096).map(|p| stretch(16 * p + 8)).collect()
-});
-
 // The flags of section 4.
 pub(crate) const ACTIVE_CHANGES: usize = 0;
 pub(crate) const RESTING_CHANGES: usize = 1;
 pub(crate) const TOGGLES: usize = 2;
 pub(crate) const SAME_LARGEST: usize = 3;
 pub(crate) const NEXT_LARGEST: usize = 4;
-pub(crate) const ANY_UNTOUCHED: usize = 5;
-pub(crate) const SAME_ORIENTATION: usize = 6;
-pub(crate) const SAME_POSITION: usize = 7;
+pub(crate) const SAME_ORIENTATION: usize = 5;
+pub(crate) const SAME_POSITION: usize = 6;
+
+// The adaptive probabilities of section 4.
+pub(crate) const UNTOUCHED_CHANGES: usize = 0;
+pub(crate) const ANY_UNTOUCHED: usize = 1;
+pub(crate) const AFTER_CLEAR: usize = 2;
+pub(crate) const AFTER_SET: usize = 3;
 
 /// The group of a residual's component, with its contexts (section 4).
 pub(crate) struct Residual {
     pub(crate) group: usize,
-    pub(crate) adaptive: usize,
     pub(crate) k: usize,
     /// *history o* or *history p*.
     pub(crate) history: usize,
@@ -261,13 +257,12 @@ impl<'a> Bins<'a> {
         Ok(self.tables)
     }
 
-    fn bin(&mut self, weights: [usize; 2], adaptive: usize, slots: &[usize]) -> bool {
+    fn bin(&mut self, weights: [usize; 2], slots: &[usize]) -> bool {
         let mut inputs = [0; 8];
         for (input, slot) in inputs.iter_mut().zip(slots) {
             *input = 16 * MODEL.table[self.tables.variant][*slot];
         }
-        inputs[slots.len()] = STRETCH[(self.tables.adaptive[adaptive] >> 4) as usize];
-        inputs[slots.len() + 1] = 256;
+        inputs[slots.len()] = 256;
         let [u, v] = weights.map(|set| self.tables.weights[set]);
         let weighted = (0..8).map(|i| inputs[i] * ((u[i] >> 1) + (v[i] >> 1)));
         let mixed = (weighted.sum::<i64>() >> 14).clamp(-2047, 2047);
@@ -279,7 +274,6 @@ impl<'a> Bins<'a> {
                 *w = (*w + ((input * 2 * error) >> 16)).clamp(-32768, 32767);
             }
         }
-        self.adapt(adaptive, bin);
         bin
     }
 
@@ -299,43 +293,37 @@ impl<'a> Bins<'a> {
         self.coder.code(one, chosen)
     }
 
-    fn adapt(&mut self, adaptive: usize, bin: bool) {
-        let p = &mut self.tables.adaptive[adaptive];
-        *p = (*p + ((i64::from(bin) * 65535 - *p) >> 5)).clamp(32, 65503);
-    }
-
     /// A flag (section 4).
-    pub(crate) fn flag(&mut self, flag: usize, adaptive: usize, contexts: &[usize]) -> bool {
+    pub(crate) fn flag(&mut self, flag: usize, contexts: &[usize]) -> bool {
         let slots = contexts.iter().enumerate();
         let slots: Vec<usize> = slots
             .map(|(input, context)| 2048 * flag + 1024 * input + context)
             .collect();
-        self.bin([2 * flag, 2 * flag + 1], 16 * flag + adaptive, &slots)
+        self.bin([2 * flag, 2 * flag + 1], &slots)
     }
 
-    /// A flag without mixing (section 9).
-    pub(crate) fn unmixed(&mut self, flag: usize, adaptive: usize) -> bool {
-        let adaptive = 16 * flag + adaptive;
-        let bin = self.coder.bin(self.tables.adaptive[adaptive]);
-        self.adapt(adaptive, bin);
+    /// A flag without mixing (section 6).
+    pub(crate) fn unmixed(&mut self, flag: usize) -> bool {
+        let bin = self.coder.bin(self.tables.adaptive[flag]);
+        let p = &mut self.tables.adaptive[flag];
+        *p = (*p + ((i64::from(bin) * 65535 - *p) >> 5)).clamp(32, 65503);
         bin
     }
 
     /// A bin of a residual (section 4).
     fn residual_bin(&mut self, of: &Residual, n: usize) -> usize {
         let g = of.group;
-        let slot = |input: usize| 16384 + (4 * g + input) * 13568 + 53 * of.contexts[input] + n;
+        let slot = |input: usize| 14336 + (4 * g + input) * 8192 + 32 * of.contexts[input] + n;
         let slots = [0, 1, 2, 3].map(slot);
-        let adaptive = 128 + (16 * g + of.adaptive) * 53 + n;
-        let first = 16 + 206 * g;
-        let weights = if (7..=45).contains(&n) {
-            let w = first + 64 + n - 7;
-            [w, w + 103]
+        let first = 14 + 164 * g;
+        let weights = if n >= 14 {
+            let w = first + 64 + n - 14;
+            [w, w + 82]
         } else {
             let w = first + 8 * n.min(7);
-            [w + of.k, w + 103 + of.history / 2]
+            [w + of.k, w + 82 + of.history / 2]
         };
-        usize::from(self.bin(weights, adaptive, &slots))
+        usize::from(self.bin(weights, &slots))
     }
 
     /// A residual (section 13).
@@ -349,18 +337,17 @@ impl<'a> Bins<'a> {
             return 0;
         }
         if d == 7 {
-            while d < 20 && self.residual_bin(of, 7 + (d - 7).min(7)) == 1 {
+            while d < 20 && self.residual_bin(of, 25 + (d - 7).min(6)) == 1 {
                 d += 1;
             }
         }
-        let is_negative = self.residual_bin(of, 46 + d.min(7) - 1) == 1;
+        let is_negative = self.residual_bin(of, 7 + d.min(7) - 1) == 1;
         let m = d.min(12);
         let mut size = 1;
         if d >= 2 {
-            let first = self.residual_bin(of, 15 + m - 2);
-            size = 2 * size + first as i64;
+            size = 2 * size + self.residual_bin(of, 14 + m - 2) as i64;
             if d >= 3 {
-                size = 2 * size + self.residual_bin(of, 26 + 2 * (m - 3) + first) as i64;
+                size = 2 * size + i64::from(self.fixed(28672));
             }
         }
         for _ in 3..d {

@@ -220,6 +220,8 @@ struct Carrier {
     from: Vector,
     to: Vector,
     turn: Quaternion,
+    /// Of the orientation and of the position.
+    residuals: [usize; 2],
 }
 
 /// How many cubes become carriers.
@@ -238,17 +240,24 @@ impl Carriers {
         let (to, turn) = (from, IDENTITY);
         Self {
             all: Vec::new(),
-            first: Carrier { from, to, turn },
+            first: Carrier {
+                from,
+                to,
+                turn,
+                residuals: [0; 2],
+            },
         }
     }
 
-    /// A cube changed, with position and packed at the reference, or as simulated, and now.
-    pub(crate) fn add(&mut self, is_first: bool, from: Pose, to: Pose) {
+    /// A cube changed, with position and packed at the reference, or as simulated, and now, and with the magnitudes of
+    /// its residuals.
+    pub(crate) fn add(&mut self, is_first: bool, from: Pose, to: Pose, residuals: [usize; 2]) {
         let turn = step(unpack(to.1), unpack(from.1));
         let carrier = || Carrier {
             from: floats(from.0),
             to: floats(to.0),
             turn,
+            residuals,
         };
         if self.all.len() < MAX_CARRIERS {
             self.all.push(carrier());
@@ -371,11 +380,16 @@ impl<'a> Predictor<'a> {
         self.around().is_some()
     }
 
-    /// Where carriers that are near take the cube, and how they turn.
-    fn around(&self) -> Option<(Vector, Quaternion)> {
+    /// *residuals around* (section 14).
+    pub(crate) fn residuals_around(&self) -> [usize; 2] {
+        self.around().map_or([15; 2], |(_, _, residuals)| residuals)
+    }
+
+    /// Where carriers that are near take the cube, how they turn, and their residuals.
+    fn around(&self) -> Option<(Vector, Quaternion, [usize; 2])> {
         let (place, _) = self.start;
         let (mut step, mut arm, mut turn) = ([0.0; 3], [0.0; 3], [0.0; 4]);
-        let mut weight = 0.0;
+        let (mut weight, mut residuals) = (0.0, [0.0; 2]);
         for carrier in &self.carriers.all {
             let distance = minus(carrier.from, place);
             let s = dot(distance, distance);
@@ -383,6 +397,9 @@ impl<'a> Predictor<'a> {
                 let n = 1.0 - s / 122_500.0;
                 let w = n * n;
                 weight += w;
+                for (sum, residual) in residuals.iter_mut().zip(carrier.residuals) {
+                    *sum += residual as f32 * w;
+                }
                 step = plus(step, times(minus(carrier.to, carrier.from), w));
                 arm = plus(arm, times(minus(place, carrier.from), w));
                 let signed = if carrier.turn[3] < 0.0 { -w } else { w };
@@ -399,7 +416,8 @@ impl<'a> Predictor<'a> {
         let turn = turn.map(|part| part * factor);
         let (step, arm) = (over(step, weight), over(arm, weight));
         let swing = minus(apply(matrix(turn), arm), arm);
-        Some((plus(plus(place, step), swing), turn))
+        let residuals = residuals.map(|sum| (sum / weight + 0.5) as usize);
+        Some((plus(plus(place, step), swing), turn, residuals))
     }
 }
 

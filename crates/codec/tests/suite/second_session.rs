@@ -6,8 +6,9 @@
 use std::collections::HashMap;
 
 use crate::second_coder::{
-    ACTIVE_CHANGES, ANY_UNTOUCHED, Bins, Choice, NEXT_LARGEST, RESTING_CHANGES, Residual,
-    SAME_LARGEST, SAME_ORIENTATION, SAME_POSITION, TOGGLES, Tables,
+    ACTIVE_CHANGES, AFTER_CLEAR, AFTER_SET, ANY_UNTOUCHED, Bins, Choice, NEXT_LARGEST,
+    RESTING_CHANGES, Residual, SAME_LARGEST, SAME_ORIENTATION, SAME_POSITION, TOGGLES, Tables,
+    UNTOUCHED_CHANGES,
 };
 use crate::second_decoder::{Cube, Kept, precision, quantized_position};
 use crate::second_predictor::{
@@ -253,7 +254,7 @@ impl Session<'_> {
                 untouched.push(n);
             }
         }
-        if self.bins.flag(ANY_UNTOUCHED, 0, &[]) {
+        if self.bins.unmixed(ANY_UNTOUCHED) {
             let count = self.changes;
             self.groups(&untouched);
             self.bins.require(self.changes > count, REDUNDANT);
@@ -263,7 +264,7 @@ impl Session<'_> {
     /// The groups of step 4 (section 9).
     fn groups(&mut self, untouched: &[usize]) {
         let mut group = Vec::new();
-        let mut context = 1;
+        let mut flag = AFTER_CLEAR;
         for (place, n) in untouched.iter().enumerate() {
             if self.touched[*n].is_some() {
                 self.cube(*n);
@@ -272,13 +273,13 @@ impl Session<'_> {
             }
             let is_last = place + 1 == untouched.len();
             if group.len() == 16 || (is_last && !group.is_empty()) {
-                let any = self.bins.unmixed(ANY_UNTOUCHED, context);
+                let any = self.bins.unmixed(flag);
                 let count = self.changes;
                 for n in group.drain(..).filter(|_| any) {
                     self.cube(n);
                 }
                 self.bins.require(self.changes > count || !any, REDUNDANT);
-                context = 1 + usize::from(any);
+                flag = if any { AFTER_SET } else { AFTER_CLEAR };
             }
         }
     }
@@ -321,28 +322,30 @@ impl Session<'_> {
         let t = if is_active { 15 } else { self.touch_context(n) };
         let changes = if is_active {
             let contexts = [16 * l + lt, 2 * (16 * s + st) + i];
-            self.bins.flag(ACTIVE_CHANGES, l, &contexts)
+            self.bins.flag(ACTIVE_CHANGES, &contexts)
         } else if t == 15 {
-            self.bins.unmixed(RESTING_CHANGES, 15)
+            self.bins.unmixed(UNTOUCHED_CHANGES)
         } else {
-            self.bins.flag(RESTING_CHANGES, t, &[2 * t + i])
+            self.bins.flag(RESTING_CHANGES, &[2 * t + i])
         };
         if !changes {
             return;
         }
         let contexts = [16 * (16 * i + t) + l, 16 * i + a];
         let unchanged = std::mem::replace(&mut self.cubes[n], self.reference[n].clone());
-        self.cubes[n].interacting ^= self.bins.flag(TOGGLES, i, &contexts);
+        self.cubes[n].interacting ^= self.bins.flag(TOGGLES, &contexts);
         let mut prediction_history = PredictionHistory::known();
         self.orientation(n, &mut prediction_history);
         self.position(n, &mut prediction_history);
         self.bins.require(self.cubes[n] != unchanged, REDUNDANT);
         self.changes += 1;
+        let residuals = [prediction_history.orientation, prediction_history.position];
         self.predictions[n] = prediction_history;
         self.touch(n);
         let from = self.simulated_pose(n);
         let from = from.unwrap_or_else(|| pose(&self.reference[n]));
-        self.carriers.add(n == 0, from, pose(&self.cubes[n]));
+        self.carriers
+            .add(n == 0, from, pose(&self.cubes[n]), residuals);
     }
 
     fn predictor(&self, n: usize) -> Predictor<'_> {
@@ -352,6 +355,11 @@ impl Session<'_> {
         let simulated = self.simulated_pose(n);
         let which = (n == 0, is_resting);
         Predictor::new(body, spin, self.ticks, &self.carriers, which, simulated)
+    }
+
+    /// With variant 1.
+    fn residuals_around(&self, n: usize) -> Option<[usize; 2]> {
+        (self.bins.variant() == 1).then(|| self.predictor(n).residuals_around())
     }
 
     fn simulated_pose(&self, n: usize) -> Option<Pose> {
@@ -393,12 +401,13 @@ impl Session<'_> {
         };
         let k = history.k;
         let contexts = [16 * lt + st, 16 * c + selected];
-        if !self.bins.flag(SAME_ORIENTATION, c, &contexts) {
+        if !self.bins.flag(SAME_ORIENTATION, &contexts) {
             let largest = self.largest(prediction, lt);
             let prediction = pack(prediction, largest);
             let secondary = pack(candidates[secondary], largest);
             let reference = pack(q, largest);
             let history_o = if old.is_known { old.orientation + 1 } else { 0 };
+            let around = self.residuals_around(n).map_or(s, |[o, _]| o);
             let packed = &mut self.cubes[n].orientation;
             packed[0] = largest as i64;
             for component in 0..3 {
@@ -406,14 +415,13 @@ impl Session<'_> {
                 let prediction = prediction[component];
                 let residual = self.bins.residual(&Residual {
                     group: 0,
-                    adaptive: missed,
                     k,
                     history: history_o,
                     contexts: [
                         16 * history_o + missed,
                         8 * signed_mag(reference[component] - prediction) + k,
                         8 * signed_mag(secondary[component] - prediction) + k,
-                        16 * missed + s,
+                        16 * missed + around,
                     ],
                 });
                 let word = prediction + residual;
@@ -444,11 +452,11 @@ impl Session<'_> {
         order.sort_by(|a: &usize, b| prediction[*b].abs().total_cmp(&prediction[*a].abs()));
         let lead = prediction[order[0]].abs() - prediction[order[1]].abs();
         let g = ((40.0 * lead) as usize).min(15);
-        if self.bins.flag(SAME_LARGEST, g, &[16 * g + lt]) {
+        if self.bins.flag(SAME_LARGEST, &[16 * g + lt]) {
             order[0]
-        } else if self.bins.flag(NEXT_LARGEST, 0, &[g]) {
+        } else if self.bins.flag(NEXT_LARGEST, &[g]) {
             order[1]
-        } else if self.bins.flag(NEXT_LARGEST, 1, &[16 + g]) {
+        } else if self.bins.flag(NEXT_LARGEST, &[16 + g]) {
             order[2]
         } else {
             order[3]
@@ -494,19 +502,19 @@ impl Session<'_> {
         let turns = usize::from(packed != self.reference[n].orientation);
         let missed_o = prediction_history.orientation;
         let contexts = [2 * (16 * s + l) + turns, 2 * (16 * missed_o + s) + turns];
-        if !self.bins.flag(SAME_POSITION, c, &contexts) {
+        if !self.bins.flag(SAME_POSITION, &contexts) {
             let jump = largest_mag(difference(short.map(|part| 6 * part), long));
             let history_p = if old.is_known { old.position + 1 } else { 0 };
+            let around = self.residuals_around(n).map_or(history_p, |[_, p]| p);
             for axis in [2, 0, 1] {
                 let missed = prediction_history.position;
                 let prediction = prediction[axis];
                 let residual = self.bins.residual(&Residual {
                     group: 1 + axis / 2,
-                    adaptive: missed,
                     k,
                     history: history_p,
                     contexts: [
-                        16 * history_p + missed,
+                        16 * around + missed,
                         8 * signed_mag(p[axis] - prediction) + jump.min(7),
                         8 * signed_mag(candidates[secondary][axis] - prediction) + k,
                         16 * missed + missed_o,

@@ -166,7 +166,7 @@ fn the_trained_model_is_as_long_as_its_tables() {
         (MODEL, TrainedModel::shipped().trained_on().len()),
         (&TrainedModel::untrained().to_bytes(), 0),
     ] {
-        assert_eq!(&model[..8], b"CWPRIOR2");
+        assert_eq!(&model[..8], b"CWPRIOR3");
         assert_eq!(usize::from(model[8]), recordings);
         assert_eq!(model.len(), 8 + 1 + recordings * 8 + bytes);
     }
@@ -183,14 +183,14 @@ fn the_tables_have_room_for_every_flag_component_and_class() {
         let start = format!("| {flag} | ");
         section_4().lines().any(|line| line.starts_with(&start))
     });
-    let (flags, groups, bins, adaptive_contexts) = (flags.count(), 3, 53, 16);
+    let (flags, groups, bins) = (flags.count(), 3, 32);
     // Bins 0..=6 and all signs have eight sets of either kind.
-    let sets = 2 * (8 * (7 + 1) + (45 - 7 + 1));
+    let sets = 2 * (8 * (7 + 1) + (31 - 14 + 1));
     assert_eq!(part("sets of weights").0, 2 * flags + groups * sets);
-    assert_eq!(
-        part("adaptive probabilities").0,
-        adaptive_contexts * (flags + groups * bins)
-    );
+    let (_, unmixed) = section_4().split_once("| unmixed flag |").unwrap();
+    let unmixed = unmixed.lines().skip(2);
+    let unmixed = unmixed.take_while(|line| line.starts_with('|')).count();
+    assert_eq!(part("adaptive probabilities").0, unmixed);
     assert_eq!(part("table").0, flags * 2 * 1024 + groups * 4 * 256 * bins);
     let (clearances, candidates, distances) = (6, [3, 4], 16);
     let errors = candidates.map(|candidates| clearances * candidates * distances * candidates);
