@@ -185,7 +185,7 @@ impl Trainer {
     }
 
     /// The bins of the last packet, each with the probability that it is set, out of
-    /// [`ONE`](crate::entropy::coder::ONE).
+    /// [`ONE`].
     #[must_use]
     pub fn bins(&self) -> &[(bool, u32)] {
         &self.bins

@@ -11,7 +11,7 @@ use super::coder::ONE;
 
 /// Codes the bins of one residual.
 pub(crate) trait ResidualBins {
-    /// A bin with contexts; `index` is below [`RESIDUAL_BINS`].
+    /// A bin with contexts; `index` is below [`RESIDUAL_BINS`](super::layout::RESIDUAL_BINS).
     fn bin(&mut self, index: usize, bin: bool) -> bool;
     /// A bin of constant probability.
     fn fixed(&mut self, one: u32, bin: bool) -> bool;
