@@ -121,12 +121,8 @@ impl SnapshotHistory<'_> {
         };
         let previous = pose(self.previous);
         let additional = self.additional.map(pose);
-        let long = previous.map_or([0; 3], |pose| {
-            pose.displacement.map(|axis| axis * 6 / pose.ticks)
-        });
-        let short = additional[0].map_or(long.map(|axis| axis / 6), |pose| {
-            pose.displacement.map(|axis| axis / pose.ticks)
-        });
+        let long = previous.map_or([0; 3], |pose| pose.in_ticks(6));
+        let short = additional[0].map_or(long.map(|axis| axis / 6), |pose| pose.in_ticks(1));
         let turn = |pose: Option<PastPose>| pose.map_or(0, |pose| change(packed, pose.packed));
         KinematicHistory {
             cube,
@@ -142,6 +138,17 @@ impl SnapshotHistory<'_> {
             half_side: if cube == 0 { PLAYER_HALF } else { CUBE_HALF },
             previous,
             additional,
+        }
+    }
+}
+
+impl PastPose {
+    /// The displacement since the pose, in so many ticks.
+    fn in_ticks(&self, ticks: i32) -> [i32; 3] {
+        match self.ticks == ticks {
+            // The usual case, without divisions.
+            true => self.displacement,
+            false => self.displacement.map(|axis| axis * ticks / self.ticks),
         }
     }
 }
