@@ -82,6 +82,11 @@ impl CodingObserver for Accounts<'_> {
         self.probabilities[self.element.kind as usize] *= f64::from(probability) / f64::from(ONE);
     }
 
+    #[inline]
+    fn bypassed(&mut self, _: u32, count: u32) {
+        self.probabilities[self.element.kind as usize] /= f64::from(1_u32 << count);
+    }
+
     fn part_ends(&mut self, component: Option<usize>) {
         if self.is_itemized {
             self.record_part(component);

@@ -2,7 +2,7 @@
 
 use std::ops::RangeInclusive;
 
-use super::coder::{BinCoder, ONE};
+use super::coder::BinCoder;
 use super::layout::{
     Field, Inputs, RESIDUAL_BINS, RESIDUAL_INPUTS, RESIDUAL_WEIGHT_SETS, ResidualContexts,
     residual_weights,
@@ -118,9 +118,7 @@ impl<B: BinCoder, O: CodingObserver> ResidualBins for ComponentBins<'_, B, O> {
     #[inline(always)]
     fn bypass(&mut self, digits: u32, count: u32) -> u32 {
         let digits = self.bins.bypass(digits, count);
-        for place in (0..count).rev() {
-            self.observer.coded(&[], digits >> place & 1 == 1, ONE / 2);
-        }
+        self.observer.bypassed(digits, count);
         digits
     }
 }

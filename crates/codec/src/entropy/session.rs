@@ -12,9 +12,15 @@ use crate::ledger::{BitKind, Form};
 
 /// Observes every bin, to account for it or to count it.
 pub(crate) trait CodingObserver {
-    /// `slots` are the slots of the static inputs, none for a bypass bin; `one` is the probability that the
-    /// bin is set.
+    /// A bin. `slots` are the slots of the static inputs, if there are any; `one` is the probability that it is set.
     fn coded(&mut self, slots: &[usize], bin: bool, one: u32);
+
+    /// The lowest `count` digits of a number, each a bin of even odds.
+    fn bypassed(&mut self, digits: u32, count: u32) {
+        for place in (0..count).rev() {
+            self.coded(&[], digits >> place & 1 == 1, ONE / 2);
+        }
+    }
 
     /// The bins that follow are part of this element.
     fn begins(&mut self, _: Element) {}
