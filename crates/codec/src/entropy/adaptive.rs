@@ -102,8 +102,8 @@ pub(crate) struct KeptState {
     pub(crate) variant: Variant,
     weights: Pages<Inputs, 32>,
     adaptive: [u16; UNMIXED],
-    /// In smaller pages, because few of them change.
-    errors: Pages<u16, 32>,
+    /// In pages of fewer bytes, because few of them change.
+    errors: Pages<u16, 128>,
     /// Of the cubes that the packet changed, in ascending order.
     pub(crate) predictions: Vec<(u16, PackedHistory)>,
     /// Of the packet's snapshot.
@@ -117,7 +117,7 @@ pub(crate) struct KeptState {
 pub(crate) struct SpareStates {
     state: Option<Box<KeptState>>,
     weights: SparePages<Inputs, 32>,
-    errors: SparePages<u16, 32>,
+    errors: SparePages<u16, 128>,
     /// Most cubes that a packet has changed. Every state has memory for as many, so that it grows seldom.
     most_changed: usize,
 }
