@@ -320,7 +320,6 @@ impl Coder {
             observer,
             model: &self.model,
             snapshots: basis.snapshots(state),
-            state,
             next: &mut self.next,
         };
         let run = || {

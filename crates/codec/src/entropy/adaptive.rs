@@ -89,7 +89,7 @@ pub(crate) struct AdaptiveState {
     /// Mean errors of candidates and blends, in sixteenths, by [`error_index`] and [`blend_error_index`]; empty for
     /// [`Variant::Plain`].
     pub(crate) errors: Vec<u16>,
-    /// By cube; of those that the packet changes.
+    /// By cube: of the packet if it has changed the cube so far, else of the reference's packet.
     pub(crate) predictions: Vec<PredictionHistory>,
     /// Of the packet's snapshot.
     pub(crate) hash: SnapshotHash,
@@ -169,16 +169,6 @@ impl KeptState {
             + size_of::<Self>()
     }
 
-    pub(crate) fn prediction(&self, cube: usize) -> PredictionHistory {
-        let found = self
-            .predictions
-            .binary_search_by_key(&cube, |&(changed, _)| changed.into());
-        found.map_or_else(
-            |_| PredictionHistory::default(),
-            |place| self.predictions[place].1.unpack(),
-        )
-    }
-
     /// The packet's reference and its age in ticks, if it was not the initial state.
     pub(crate) fn reference(&self) -> Option<(&QuantizedSnapshot, i32)> {
         let (reference, ticks) = self.reference.as_ref()?;
@@ -251,7 +241,12 @@ impl AdaptiveState {
         previous.weights.load(&mut self.weights);
         self.adaptive = previous.adaptive;
         previous.errors.load(&mut self.errors);
+        self.predictions.clear();
         self.predictions.resize(cubes, PredictionHistory::default());
+        // Without cubes, only the tables are wanted.
+        for &(cube, history) in previous.predictions.iter().take(cubes) {
+            self.predictions[usize::from(cube)] = history.unpack();
+        }
     }
 
     /// The two candidates with the smallest mean errors in a class.

@@ -253,7 +253,7 @@ impl<B: BinCoder, O: CodingObserver> Session<'_, B, O> {
         let clearance = clearance_class(history.clearance());
         CubeContext {
             cube: history.cube,
-            prediction: self.state.prediction(history.cube),
+            prediction: self.next.predictions[history.cube],
             long: largest(history.long),
             short: largest(history.short),
             long_turn: magnitude(history.long_turn),

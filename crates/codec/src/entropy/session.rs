@@ -1,6 +1,6 @@
 //! The coding session of one packet, the same for encoding and decoding.
 
-use super::adaptive::{AdaptiveState, KeptState};
+use super::adaptive::AdaptiveState;
 use super::blend::Blend;
 use super::coder::{BinCoder, ONE};
 use super::history::SnapshotHistory;
@@ -69,8 +69,6 @@ pub(crate) struct Session<'a, B, O> {
     pub(crate) observer: O,
     pub(crate) model: &'a TrainedModel,
     pub(crate) snapshots: SnapshotHistory<'a>,
-    /// The reference's adaptive state.
-    pub(crate) state: &'a KeptState,
     /// The adaptive state after this packet, so far.
     pub(crate) next: &'a mut AdaptiveState,
 }
