@@ -84,7 +84,7 @@ impl CodingObserver for Accounts<'_> {
 
     #[inline]
     fn bypassed(&mut self, _: u32, count: u32) {
-        self.probabilities[self.element.kind as usize] /= f64::from(1_u32 << count);
+        self.probabilities[self.element.kind as usize] /= (1_u64 << count) as f64;
     }
 
     fn part_ends(&mut self, component: Option<usize>) {

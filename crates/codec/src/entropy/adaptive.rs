@@ -221,7 +221,7 @@ impl SpareStates {
 }
 
 impl AdaptiveState {
-    /// A copy of what a baseline keeps.
+    /// A copy of what a baseline keeps, without predictions.
     pub(crate) fn new(kept: &KeptState) -> Self {
         let mut state = Self {
             variant: kept.variant,
@@ -231,22 +231,26 @@ impl AdaptiveState {
             predictions: Vec::new(),
             hash: SnapshotHash::default(),
         };
-        state.follow(kept, 0);
+        state.load(kept);
         state
     }
 
     /// Sets this to the state of the packet after `previous`, before its first bin. Reuses its memory.
     pub(crate) fn follow(&mut self, previous: &KeptState, cubes: usize) {
-        self.variant = previous.variant;
-        previous.weights.load(&mut self.weights);
-        self.adaptive = previous.adaptive;
-        previous.errors.load(&mut self.errors);
+        self.load(previous);
         self.predictions.clear();
         self.predictions.resize(cubes, PredictionHistory::default());
-        // Without cubes, only the tables are wanted.
-        for &(cube, history) in previous.predictions.iter().take(cubes) {
+        for &(cube, history) in &previous.predictions {
             self.predictions[usize::from(cube)] = history.unpack();
         }
+    }
+
+    /// Sets all that is not by cube.
+    fn load(&mut self, kept: &KeptState) {
+        self.variant = kept.variant;
+        kept.weights.load(&mut self.weights);
+        self.adaptive = kept.adaptive;
+        kept.errors.load(&mut self.errors);
     }
 
     /// The two candidates with the smallest mean errors in a class.

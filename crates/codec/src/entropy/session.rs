@@ -141,6 +141,14 @@ impl<B: BinCoder, O: CodingObserver> Session<'_, B, O> {
         value
     }
 
+    /// Codes the lowest `count` digits of a number as bypass bins, the highest digit first.
+    pub(super) fn bypass(&mut self, element: Element, count: u32, digits: u32) -> u32 {
+        let digits = self.bins.bypass(digits, count);
+        self.observer.begins(element);
+        self.observer.bypassed(digits, count);
+        digits
+    }
+
     /// Codes the ages of the additional references: ticks before the reference, below sixteen. Nothing
     /// adapts, because the ages depend on the network.
     pub(crate) fn additional_ages(
@@ -161,10 +169,8 @@ impl<B: BinCoder, O: CodingObserver> Session<'_, B, O> {
         }
         let ages = ages.map(|age| {
             let age = age.unwrap_or(0);
-            let coded = (0..4).rev().fold(0, |coded, digit| {
-                coded << 1 | u16::from(self.fixed(element, ONE / 2, age >> digit & 1 == 1))
-            });
-            Some(coded).filter(|&age| age > 0)
+            let coded = self.bypass(element, 4, age.into());
+            Some(coded as u16).filter(|&age| age > 0)
         });
         if ages == USUAL || ages == NONE {
             return Err(NonCanonical::Redundant);

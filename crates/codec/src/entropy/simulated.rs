@@ -182,13 +182,6 @@ impl<B: BinCoder, O: CodingObserver> Session<'_, B, O> {
         };
         self.fixed(element, HALF, value)
     }
-
-    /// Codes a number of `bits` bits, the highest first.
-    fn bypass(&mut self, element: Element, bits: u32, value: u32) -> u32 {
-        (0..bits).rev().fold(0, |coded, bit| {
-            coded << 1 | u32::from(self.fixed(element, HALF, value >> bit & 1 == 1))
-        })
-    }
 }
 
 const LENGTH_BITS: u32 = MAX_ATTACHMENT_BYTES.ilog2() + 1;
