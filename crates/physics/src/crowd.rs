@@ -21,7 +21,7 @@ pub fn is_crowded(snapshot: &QuantizedSnapshot) -> bool {
 }
 
 /// Whether more cubes overlap than a simulation ever has, from the positions of all cubes by index.
-pub(crate) fn are_crowded(positions: impl Iterator<Item = Vec3>) -> bool {
+fn are_crowded(positions: impl Iterator<Item = Vec3>) -> bool {
     close_pairs(positions, MAX_CLOSE_PAIRS) > MAX_CLOSE_PAIRS
 }
 

@@ -6,7 +6,7 @@ use cubewire_codec::quantize::SmallestThree;
 use cubewire_codec::quantize::bounded::POSITION;
 use cubewire_codec::quantize::smallest_three::max_component;
 use cubewire_codec::{CubeState, Precision, QuantizedSnapshot, ladder, stages};
-use cubewire_scene::initial_position;
+use cubewire_scene::{CUBES, initial_position};
 use glam::{Quat, Vec3};
 
 /// Bits of a component of an orientation.
@@ -17,6 +17,11 @@ const ORIENTATION_BITS: u8 = match PRECISION.orientation {
 
 /// The precision of the snapshots from which worlds are built and corrected.
 pub(crate) const PRECISION: Precision = ladder::SIMULATED.stages.precision();
+
+/// Whether worlds can be built from the snapshot and corrected by it.
+pub(crate) fn is_of_scene(snapshot: &QuantizedSnapshot) -> bool {
+    snapshot.len() == CUBES && snapshot.precision() == PRECISION
+}
 
 /// A quantized pose.
 #[derive(PartialEq)]

@@ -18,7 +18,8 @@ impl World {
     /// sleep. Without an earlier snapshot all velocities are zero, and the cubes sleep that are not interacting.
     ///
     /// # Panics
-    /// If a snapshot does not have one state for each cube, or is not in the precision of [`ladder::SIMULATED`](cubewire_codec::ladder::SIMULATED).
+    /// If a snapshot does not have one state for each cube, or is not in the precision of
+    /// [`SIMULATED`](cubewire_codec::ladder::SIMULATED).
     #[must_use]
     pub fn cold(
         snapshot: &QuantizedSnapshot,
@@ -69,7 +70,8 @@ impl World {
     /// position differs, or the other way round, takes a quarter to a half more bits in later corrections.
     ///
     /// # Panics
-    /// If the snapshot does not have one state for each cube, or is not in the precision of [`ladder::SIMULATED`](cubewire_codec::ladder::SIMULATED).
+    /// If the snapshot does not have one state for each cube, or is not in the precision of
+    /// [`SIMULATED`](cubewire_codec::ladder::SIMULATED).
     pub fn correct(&mut self, actual: &QuantizedSnapshot, ticks: u16) {
         check(actual);
         for cube in 0..CUBES {
@@ -129,7 +131,8 @@ impl World {
         *interaction = Interaction::restored(flags, rest_ticks);
     }
 
-    /// Writes every cube after the last tick into a snapshot, in the precision of [`ladder::SIMULATED`](cubewire_codec::ladder::SIMULATED).
+    /// Writes every cube after the last tick into a snapshot, in the precision of
+    /// [`SIMULATED`](cubewire_codec::ladder::SIMULATED).
     ///
     /// # Errors
     /// [`QuantizeError`] if a cube is nowhere: a number is not finite.

@@ -4,9 +4,8 @@ use std::collections::VecDeque;
 use std::fmt;
 
 use cubewire_codec::{Baseline, Origin, QuantizedSnapshot, Sequence, Simulation, SimulationCounts};
-use cubewire_scene::CUBES;
 
-use crate::pose::PRECISION;
+use crate::pose::{PRECISION, is_of_scene};
 use crate::{Input, World, WorldState, is_crowded};
 
 /// Snapshots of the exact world that are kept for packets that arrive late, at most.
@@ -158,11 +157,6 @@ impl SimulatedWorlds {
         self.predicted = Some((world, inputs.len() as u16));
         Some(())
     }
-}
-
-/// Whether worlds can be built from the snapshot and corrected by it.
-fn is_of_scene(snapshot: &QuantizedSnapshot) -> bool {
-    snapshot.len() == CUBES && snapshot.precision() == PRECISION
 }
 
 impl Exact {

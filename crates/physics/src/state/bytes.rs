@@ -28,7 +28,7 @@ use miniz_oxide::inflate::core::{DecompressorOxide, decompress, inflate_flags};
 
 use super::{BodyState, WorldState};
 use crate::is_crowded;
-use crate::pose::{PRECISION, dequantize};
+use crate::pose::{dequantize, is_of_scene};
 
 /// Bytes of a state before compression, if every cube is awake: more are never decompressed.
 pub const MAX_STATE_BYTES: usize = TICKS_BYTES + CUBES * (1 + VELOCITY_BYTES);
@@ -104,8 +104,8 @@ impl WorldState {
     /// # Errors
     /// [`WorldStateError`] for any other bytes or snapshots, and for states outside the limits of the scene.
     pub fn from_bytes(snapshot: &QuantizedSnapshot, bytes: &[u8]) -> Result<Self, WorldStateError> {
-        let cubes = snapshot.len();
-        if cubes != CUBES || snapshot.precision() != PRECISION {
+        if !is_of_scene(snapshot) {
+            let cubes = snapshot.len();
             return Err(WorldStateError::Snapshot { cubes });
         }
         if is_crowded(snapshot) {

@@ -6,6 +6,7 @@ use glam::Quat;
 use proptest::prelude::*;
 
 use super::*;
+use crate::pose::PRECISION;
 use crate::{Input, World};
 
 /// A world with a ball.
