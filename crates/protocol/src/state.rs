@@ -10,7 +10,6 @@
 //! is sent again after ever longer times. A state whose snapshot is lost is given up.
 
 use std::cmp::Reverse;
-use std::collections::VecDeque;
 use std::sync::Arc;
 
 use cubewire_codec::Sequence;
@@ -35,7 +34,7 @@ pub(crate) struct StateTransfer {
     has_snapshot: bool,
     pieces: Vec<Piece>,
     /// The piece that each packet carried, by tick, ascending.
-    carried: VecDeque<(u64, usize)>,
+    carried: Vec<(u64, usize)>,
 }
 
 /// What became of a piece.
@@ -64,7 +63,7 @@ impl StateTransfer {
             has_snapshot,
             pieces: vec![Piece::Unsent; state.len().div_ceil(PIECE_BYTES)],
             state,
-            carried: VecDeque::new(),
+            carried: Vec::new(),
         }
     }
 
@@ -116,7 +115,7 @@ impl StateTransfer {
                 _ => 1,
             },
         };
-        self.carried.push_back((tick, piece));
+        self.carried.push((tick, piece));
         let pieces = self.pieces.len();
         let first = piece * PIECE_BYTES;
         let last = self.state.len().min(first + PIECE_BYTES);
