@@ -2,12 +2,13 @@
 //!
 //! ```text
 //! sequence 16 | initial 1 = 1 |                             stages
-//! sequence 16 | initial 1 = 0 | baseline 16 | same 1 = 0 |  stages
-//! sequence 16 | initial 1 = 0 | baseline 16 | same 1 = 1
+//! sequence 16 | initial 1 = 0 | same 1 = 0 | baseline 16 |  stages
+//! sequence 16 | initial 1 = 0 | same 1 = 1 | age 8
 //! ```
 //!
 //! `initial` means that the packet names no baseline. `same` means that its stages are those of the packet
-//! that carried the baseline.
+//! that carried the baseline, which is `age` + 1 ticks old. With the check of an arithmetically coded packet these are
+//! five bytes. For an older baseline the stages are written.
 
 mod descriptor;
 
@@ -41,18 +42,30 @@ pub enum Reference {
     Baseline {
         /// Its number.
         sequence: Sequence,
-        /// The packet's stages; `None` if they are those of the packet that carried the baseline.
+        /// The packet's stages; `None` if they are those of the packet that carried the baseline, which is
+        /// 1 to [`Header::MAX_AGE`] ticks old.
         stages: Option<Stages>,
     },
 }
 
+/// Bits of an age.
+const AGE_BITS: u32 = 8;
+
 impl Header {
+    /// Ticks from a baseline to a packet of the same stages, at most, if the packet is not to repeat them.
+    pub const MAX_AGE: u16 = 1 << AGE_BITS;
+
     /// `named` is the baseline that the packet is relative to.
     pub(crate) fn new(sequence: Sequence, stages: Stages, named: Option<&Baseline>) -> Self {
         let reference = match named {
             Some(baseline) => Reference::Baseline {
                 sequence: baseline.sequence(),
-                stages: (baseline.stages() != stages).then_some(stages),
+                stages: match (1..=Self::MAX_AGE)
+                    .contains(&sequence.ticks_since(baseline.sequence()))
+                {
+                    true if baseline.stages() == stages => None,
+                    _ => Some(stages),
+                },
             },
             None => Reference::Initial { stages },
         };
@@ -74,7 +87,8 @@ impl Header {
     /// Writes only the header, padded with zeros to whole bytes.
     ///
     /// # Panics
-    /// If a parameter of the stages does not fit its bits, which only illegal stages can cause.
+    /// If a parameter of the stages does not fit its bits, which only illegal stages can cause; or if the baseline is
+    /// older than [`Self::MAX_AGE`] and there are no stages.
     #[must_use]
     pub fn encode(&self) -> Vec<u8> {
         let (mut bytes, mut ledger) = (Vec::new(), BitLedger::new());
@@ -93,8 +107,14 @@ impl Header {
             }
             Reference::Baseline { sequence, stages } => {
                 sink.put_flag(BitKind::Header, false);
-                sink.put(BitKind::Header, 16, u32::from(sequence.0));
                 sink.put_flag(BitKind::Header, stages.is_none());
+                match stages {
+                    Some(_) => sink.put(BitKind::Header, 16, u32::from(sequence.0)),
+                    None => {
+                        let age = self.sequence.ticks_since(sequence);
+                        sink.put(BitKind::Header, AGE_BITS, u32::from(age.wrapping_sub(1)));
+                    }
+                }
                 stages
             }
         };
@@ -110,14 +130,19 @@ impl Header {
             let stages = descriptor::take(source)?;
             Reference::Initial { stages }
         } else {
-            let sequence = Sequence(source.take(BitKind::Header, 16)? as u16);
             let same = source.take_flag(BitKind::Header)?;
-            let stages = if same {
-                None
+            if same {
+                let age = source.take(BitKind::Header, AGE_BITS)? as u16 + 1;
+                Reference::Baseline {
+                    sequence: Sequence(sequence.0.wrapping_sub(age)),
+                    stages: None,
+                }
             } else {
-                Some(descriptor::take(source)?)
-            };
-            Reference::Baseline { sequence, stages }
+                Reference::Baseline {
+                    sequence: Sequence(source.take(BitKind::Header, 16)? as u16),
+                    stages: Some(descriptor::take(source)?),
+                }
+            }
         };
         Ok(Self {
             sequence,
@@ -146,6 +171,43 @@ mod tests {
             assert_eq!(bytes.len(), 5);
             assert_eq!(Header::decode(&bytes), Ok(header));
             assert!(seen.insert(bytes));
+        }
+    }
+
+    #[test]
+    fn a_baseline_of_the_same_stages_takes_eight_bits() {
+        for (sequence, baseline) in [(7, 6), (256, 0), (2, u16::MAX), (100, 65_380)] {
+            let header = Header {
+                sequence: Sequence(sequence),
+                reference: Reference::Baseline {
+                    sequence: Sequence(baseline),
+                    stages: None,
+                },
+            };
+            let bytes = header.encode();
+            assert_eq!(Header::decode(&bytes), Ok(header));
+            assert_eq!(bytes.len(), 4);
+            assert!(matches!(
+                Header::decode(&bytes[..3]),
+                Err(DecodeError::Truncated { .. })
+            ));
+        }
+    }
+
+    #[test]
+    fn an_older_baseline_is_named_with_the_stages() {
+        let stages = crate::ladder::ARITHMETIC.stages;
+        let mut baseline = Baseline::default();
+        let snapshot = crate::QuantizedSnapshot::new(stages.precision());
+        baseline.record(Sequence(10), stages, &snapshot, None);
+        for (age, written) in [(0, true), (1, false), (256, false), (257, true)] {
+            let header = Header::new(Sequence(10 + age), stages, Some(&baseline));
+            let reference = Reference::Baseline {
+                sequence: Sequence(10),
+                stages: written.then_some(stages),
+            };
+            assert_eq!(header.reference, reference, "{age}");
+            assert_eq!(Header::decode(&header.encode()), Ok(header));
         }
     }
 

@@ -31,6 +31,9 @@ pub const MAX_OMITTED: usize = 8;
 
 /// Encodes or decodes bins: binary decisions. One coding session serves both directions.
 pub trait BinCoder {
+    /// Whether it decodes: then a bin is only known after those before it.
+    const DECODES: bool;
+
     /// Encodes `bin` and returns it, or ignores it and returns a decoded one. `one` is the probability that
     /// it is set, out of [`ONE`], in `1..ONE`.
     fn bin(&mut self, bin: bool, one: u32) -> bool;
@@ -144,6 +147,7 @@ impl BinEncoder<'_> {
 }
 
 impl BinCoder for BinEncoder<'_> {
+    const DECODES: bool = false;
     #[inline]
     fn bin(&mut self, bin: bool, one: u32) -> bool {
         let middle = self.interval.middle(one);
@@ -221,6 +225,7 @@ impl BinDecoder<'_> {
 }
 
 impl BinCoder for BinDecoder<'_> {
+    const DECODES: bool = true;
     #[inline]
     fn bin(&mut self, _: bool, one: u32) -> bool {
         let middle = self.interval.middle(one);

@@ -7,7 +7,8 @@ use super::layout::{
     Field, Inputs, RESIDUAL_BINS, RESIDUAL_INPUTS, RESIDUAL_WEIGHT_SETS, ResidualContexts,
     residual_weights,
 };
-use super::residual::{self, ResidualBins, magnitude};
+use super::mixing;
+use super::residual::{self, ResidualBins, TREE, TREE_BINS, TREE_DEPTH, magnitude};
 use super::session::{Bin, CodingObserver, Element, NonCanonical, Session};
 use crate::ledger::BitKind;
 use crate::quantize::bounded::POSITION;
@@ -109,6 +110,14 @@ impl<B: BinCoder, O: CodingObserver> ResidualBins for ComponentBins<'_, B, O> {
     }
 
     #[inline(always)]
+    fn tree(&mut self, leaf: u32) -> u32 {
+        match B::DECODES {
+            true => self.decode_tree(),
+            false => residual::code_tree(self, leaf),
+        }
+    }
+
+    #[inline(always)]
     fn fixed(&mut self, one: u32, value: bool) -> bool {
         let value = self.bins.bin(value, one);
         self.observer.coded(&[], value, one);
@@ -120,6 +129,39 @@ impl<B: BinCoder, O: CodingObserver> ResidualBins for ComponentBins<'_, B, O> {
         let digits = self.bins.bypass(digits, count);
         self.observer.bypassed(digits, count);
         digits
+    }
+}
+
+impl<B: BinCoder, O: CodingObserver> ComponentBins<'_, B, O> {
+    /// Mixes the probabilities of all bins of the tree before the first one is decoded: a processor computes them at the
+    /// same time, while those of the bins on the way alone would wait for each other.
+    #[inline(always)]
+    fn decode_tree(&mut self) -> u32 {
+        let rows = self.inputs.map(|row| row[TREE..].first_chunk());
+        let rows = rows.map(|row| row.expect("a row is longer than the tree"));
+        let inputs = mixing::inputs_of_bins(rows);
+        let [(by_place, place), (by_history, history)] = &mut self.weights;
+        let indices = |bin| [*place, *history].map(|class| residual_weights(TREE + bin, class));
+        // One more, so that no index is out of bounds.
+        let mut probabilities = [0; TREE_BINS + 1];
+        for bin in 0..TREE_BINS {
+            let [place, history] = indices(bin);
+            let weights = [&by_place[place], &by_history[history]];
+            probabilities[bin] = mixing::mix(inputs[bin], weights);
+        }
+        let mut path = 1;
+        for _ in 0..TREE_DEPTH {
+            let bin = (path - 1) & TREE_BINS;
+            let one = probabilities[bin];
+            let value = self.bins.bin(false, one);
+            let [place, history] = indices(bin);
+            let weights = [&mut by_place[place], &mut by_history[history]];
+            mixing::update(weights, inputs[bin], one, value);
+            let slots = self.slots.map(|slot| slot + TREE + bin);
+            self.observer.coded(&slots, value, one);
+            path = path << 1 | usize::from(value);
+        }
+        (path - (TREE_BINS + 1)) as u32
     }
 }
 

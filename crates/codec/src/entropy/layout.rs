@@ -179,7 +179,7 @@ impl ResidualContexts {
 pub(crate) const fn residual_weights(bin: usize, class: usize) -> usize {
     debug_assert!(class < CLASSES_OF_WEIGHTS);
     match shape(bin) {
-        Some(shape) => shape * CLASSES_OF_WEIGHTS + class % CLASSES_OF_WEIGHTS,
+        Some(shape) => class % CLASSES_OF_WEIGHTS * SHAPES + shape,
         None => SHAPES * CLASSES_OF_WEIGHTS + bin - FIRST,
     }
 }

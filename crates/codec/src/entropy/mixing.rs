@@ -18,34 +18,52 @@ const ADAPT_SHIFT: u32 = 5;
 /// The constant input.
 const BIAS: i16 = 256;
 
-/// Mixes the static inputs of a bin and a constant. Its weights are the means of two sets. Gives the probability of a
-/// set bin, out of [`ONE`], and the inputs.
+/// The inputs of a bin: static ones, and a constant.
 #[inline(always)]
-pub(crate) fn mix<const N: usize>(statics: [i16; N], weights: [&Inputs; 2]) -> (u32, i16x8) {
+pub(crate) fn inputs<const N: usize>(statics: [i16; N]) -> i16x8 {
     const { assert!(N < MAX_INPUTS) };
     let mut inputs = [0; MAX_INPUTS];
     inputs[..N].copy_from_slice(&statics);
     inputs[N] = BIAS;
-    let inputs = i16x8::from(inputs);
+    inputs.into()
+}
+
+/// The inputs of eight bins, from the static inputs of all of them.
+#[inline(always)]
+pub(crate) fn inputs_of_bins<const N: usize>(statics: [&[i16; 8]; N]) -> [i16x8; 8] {
+    const { assert!(N < MAX_INPUTS) };
+    let mut rows = [i16x8::ZERO; MAX_INPUTS];
+    for (row, statics) in rows.iter_mut().zip(statics) {
+        *row = i16x8::from(*statics);
+    }
+    rows[N] = i16x8::splat(BIAS);
+    i16x8::transpose(rows)
+}
+
+/// Mixes the inputs of a bin, with the means of two sets of weights. Gives the probability that it is set, out of [`ONE`].
+#[inline(always)]
+pub(crate) fn mix(inputs: i16x8, weights: [&Inputs; 2]) -> u32 {
     let [first, second] = weights.map(|weights| i16x8::from(*weights) >> 1);
     let sum = inputs.dot(first + second).reduce_add();
-    let mixed = clamp(sum >> 14, -MAX_LOG_ODDS, MAX_LOG_ODDS);
-    (squash(mixed), inputs)
+    squash(clamp(sum >> 14, -MAX_LOG_ODDS, MAX_LOG_ODDS))
 }
 
 /// How far each weight moves after a bin: in proportion to its input and the coding error.
 #[inline(always)]
-pub(crate) fn weight_steps(inputs: i16x8, one: u32, bin: bool) -> i16x8 {
+fn weight_steps(inputs: i16x8, one: u32, bin: bool) -> i16x8 {
     let target = if bin { ONE as i32 } else { 0 };
     // Halved, so that it fits 16 bits.
     let error = ((target - one as i32) >> 1) as i16;
     (inputs + inputs).mul_keep_high(i16x8::splat(error))
 }
 
-/// Moves the weights of a set.
+/// Updates both sets of weights after a bin.
 #[inline(always)]
-pub(crate) fn move_weights(weights: &mut Inputs, steps: i16x8) {
-    *weights = i16x8::from(*weights).saturating_add(steps).to_array();
+pub(crate) fn update(weights: [&mut Inputs; 2], inputs: i16x8, one: u32, bin: bool) {
+    let steps = weight_steps(inputs, one, bin);
+    for set in weights {
+        *set = i16x8::from(*set).saturating_add(steps).to_array();
+    }
 }
 
 /// Updates an adaptive probability after a bin that is coded with it alone.

@@ -13,6 +13,8 @@ use super::coder::ONE;
 pub(crate) trait ResidualBins {
     /// A bin with contexts; `index` is below [`RESIDUAL_BINS`](super::layout::RESIDUAL_BINS).
     fn bin(&mut self, index: usize, bin: bool) -> bool;
+    /// The bins of the tree on the way to `leaf`. Returns the leaf.
+    fn tree(&mut self, leaf: u32) -> u32;
     /// A bin of constant probability.
     fn fixed(&mut self, one: u32, bin: bool) -> bool;
     /// The lowest `count` digits of a number as bins of even odds, the highest digit first.
@@ -21,17 +23,20 @@ pub(crate) trait ResidualBins {
 
 // First bins of each syntax element.
 /// Plus the path through the tree, which starts at 1, minus 1.
-const TREE: usize = 0;
+pub(super) const TREE: usize = 0;
 /// Plus the number of digits, minus 1.
 const NEGATIVE: usize = 7;
 pub(crate) const FIRST: usize = 14;
 const MORE: usize = 25;
 
+/// Bins of the tree on the way to a leaf.
+pub(super) const TREE_DEPTH: u32 = 3;
+
 /// Bins of the tree.
-const TREE_DEPTH: u32 = 3;
+pub(super) const TREE_BINS: usize = (1 << TREE_DEPTH) - 1;
 
 /// The last leaf stands for this many digits or more.
-const MANY_DIGITS: u32 = (1 << TREE_DEPTH) - 1;
+const MANY_DIGITS: u32 = TREE_BINS as u32;
 
 /// Probability that the second digit after the leading 1 is set. It depends on nothing: contexts make packets larger
 /// by what it takes to learn that.
@@ -48,11 +53,7 @@ pub(crate) fn code(bins: &mut impl ResidualBins, value: i32) -> i32 {
     let size = value.unsigned_abs();
     let wanted = u32::BITS - size.leading_zeros();
     let leaf = wanted.min(MANY_DIGITS);
-    // Not in a loop, so that the indices have known bounds.
-    let path = 2 | u32::from(bins.bin(TREE, leaf & 4 != 0));
-    let path = path << 1 | u32::from(bins.bin(TREE + path as usize - 1, leaf & 2 != 0));
-    let path = path << 1 | u32::from(bins.bin(TREE + path as usize - 1, leaf & 1 != 0));
-    let mut digits = path - (1 << TREE_DEPTH);
+    let mut digits = bins.tree(leaf);
     if digits == 0 {
         return 0;
     }
@@ -81,6 +82,17 @@ pub(crate) fn code(bins: &mut impl ResidualBins, value: i32) -> i32 {
     if negative { -number } else { number }
 }
 
+/// Codes the bins of the tree one after the other.
+#[inline(always)]
+pub(super) fn code_tree(bins: &mut impl ResidualBins, leaf: u32) -> u32 {
+    // Not in a loop, so that the indices have known bounds.
+    let path = 2 | u32::from(bins.bin(TREE, leaf & 4 != 0));
+    let path = path << 1 | u32::from(bins.bin(TREE + path as usize - 1, leaf & 2 != 0));
+    let path = path << 1 | u32::from(bins.bin(TREE + path as usize - 1, leaf & 1 != 0));
+    path - (1 << TREE_DEPTH)
+}
+
+const _: () = assert!(NEGATIVE == TREE + TREE_BINS);
 const _: () = assert!(NEGATIVE + MANY_DIGITS as usize == FIRST);
 const _: () = assert!(FIRST + MAX_CONTEXT_DIGITS as usize - 1 == MORE);
 
@@ -149,6 +161,10 @@ mod tests {
             bin
         }
 
+        fn tree(&mut self, leaf: u32) -> u32 {
+            code_tree(self, leaf)
+        }
+
         fn fixed(&mut self, _: u32, bin: bool) -> bool {
             self.bin(RESIDUAL_BINS - 1, bin)
         }
@@ -180,6 +196,9 @@ mod tests {
         impl ResidualBins for Always {
             fn bin(&mut self, _: usize, _: bool) -> bool {
                 true
+            }
+            fn tree(&mut self, leaf: u32) -> u32 {
+                code_tree(self, leaf)
             }
             fn fixed(&mut self, _: u32, _: bool) -> bool {
                 true

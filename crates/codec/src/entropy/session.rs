@@ -5,7 +5,7 @@ use super::blend::Blend;
 use super::coder::{BinCoder, ONE};
 use super::history::SnapshotHistory;
 use super::layout::{FlagContexts, Inputs, VARIANT_SLOTS};
-use super::mixing::{mix, move_weights, weight_steps};
+use super::mixing;
 use super::model::TrainedModel;
 use super::rotation::Vector;
 use crate::ledger::{BitKind, Form};
@@ -86,12 +86,10 @@ impl<const N: usize> Bin<'_, N> {
     #[inline(always)]
     pub(super) fn code(self, bins: &mut impl BinCoder, value: bool) -> (bool, u32) {
         let Self { inputs, weights } = self;
-        let (one, inputs) = mix(inputs, [&*weights[0], &*weights[1]]);
+        let inputs = mixing::inputs(inputs);
+        let one = mixing::mix(inputs, [&*weights[0], &*weights[1]]);
         let value = bins.bin(value, one);
-        let steps = weight_steps(inputs, one, value);
-        for set in weights {
-            move_weights(set, steps);
-        }
+        mixing::update(weights, inputs, one, value);
         (value, one)
     }
 }

@@ -349,7 +349,7 @@ fn bins_of_an_example(rung: Rung) -> String {
         held.insert(sequence, kept);
     }
     // After header and check, which name the rung there and the stages here.
-    let coded = &packets[2][6..];
+    let coded = &packets[2][5..];
     let mut coder = Coder::new(coded, None);
     let mut lines = vec![String::new()];
     let mut choice = |one: i64| {

@@ -212,7 +212,7 @@ fn errors_name_the_thing_and_the_place() {
     };
     assert_eq!(message(&[]), "the packet ends at bit 0, inside header");
     assert_eq!(
-        message(&[0, 7, 0, 2, 0x40]),
+        message(&[0, 7, 0b0100_0000, 0b1000_0000]),
         "the packet is relative to #4, which is not held"
     );
     // Orientation 9 bits, velocity code 7.

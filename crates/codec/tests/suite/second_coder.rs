@@ -320,8 +320,8 @@ impl<'a> Bins<'a> {
             let w = first + 64 + n - 14;
             [w, w + 82]
         } else {
-            let w = first + 8 * n.min(7);
-            [w + of.k, w + 82 + of.history / 2]
+            let w = first + n.min(7);
+            [w + 8 * of.k, w + 82 + 8 * (of.history / 2)]
         };
         usize::from(self.bin(weights, &slots))
     }

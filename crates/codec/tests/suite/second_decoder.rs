@@ -349,13 +349,15 @@ fn read_header<'a>(
     if bits.bit()? {
         return Ok((sequence, None, read_stages(bits)?));
     }
-    let name = bits.number(16)? as u16;
-    let baseline = held.get(&name).ok_or("the baseline is not held")?;
     let same = bits.bit()?;
-    let stages = if same {
-        baseline.stages
-    } else {
-        read_stages(bits)?
+    let name = match same {
+        true => sequence.wrapping_sub(bits.number(8)? as u16 + 1),
+        false => bits.number(16)? as u16,
+    };
+    let baseline = held.get(&name).ok_or("the baseline is not held")?;
+    let stages = match same {
+        true => baseline.stages,
+        false => read_stages(bits)?,
     };
     let same_precision = precision(stages) == precision(baseline.stages);
     check(same_precision, "the baseline has another precision")?;

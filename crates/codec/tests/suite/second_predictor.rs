@@ -187,30 +187,34 @@ impl Body {
 
     /// The contacts of section 15.
     fn touch_ground(&mut self) {
-        if self.clearance() > 44.0 {
-            return;
-        }
         let rotation = matrix(self.orientation);
         let half = self.half;
-        let corners = (0..8).map(|n| {
-            let signed = |bit: u32| if n >> bit & 1 == 1 { half } else { -half };
-            apply(rotation, [0, 1, 2].map(signed))
+        let mut faces = [0, 1, 2].map(|column| {
+            let face = rotation.map(|row| row[column]);
+            times(face, if face[2] > 0.0 { -half } else { half })
         });
-        let height = self.position[2];
-        let low: Vec<Vector> = corners.filter(|arm| height + arm[2] < 44.0).collect();
+        for other in [1, 0] {
+            if faces[other][2] < faces[2][2] {
+                faces.swap(other, 2);
+            }
+        }
         let per_inertia = 1.0 / (half * half * (2.0 / 3.0));
-        for arm in &low {
-            let gap = height + arm[2];
-            let motion = plus(self.velocity, cross(self.spin, *arm));
+        for (s, t) in [(1.0, 1.0), (-1.0, 1.0), (1.0, -1.0), (-1.0, -1.0)] {
+            let arm = plus(plus(times(faces[0], s), times(faces[1], t)), faces[2]);
+            let gap = self.position[2] + arm[2];
+            if gap >= 44.0 {
+                continue;
+            }
+            let motion = plus(self.velocity, cross(self.spin, arm));
             let lowest = -gap.max(0.0);
             if motion[2] >= lowest {
                 continue;
             }
             let change = [-motion[0], -motion[1], lowest - motion[2]];
-            let along = dot(*arm, change) * per_inertia;
-            let impulse = times(plus(change, times(*arm, along)), 1.0 / 5.5);
+            let along = dot(arm, change) * per_inertia;
+            let impulse = times(plus(change, times(arm, along)), 1.0 / 5.5);
             self.velocity = plus(self.velocity, impulse);
-            self.spin = plus(self.spin, times(cross(*arm, impulse), per_inertia));
+            self.spin = plus(self.spin, times(cross(arm, impulse), per_inertia));
         }
     }
 }

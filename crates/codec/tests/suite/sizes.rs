@@ -80,7 +80,7 @@ fn at_rest(rung: Rung) -> Lane {
 #[test]
 fn at_rest_changed_bits_take_a_bit_a_cube() {
     let lane = at_rest(ladder::DELTA);
-    assert_eq!(lane.packet.ledger.kind(BitKind::Header), 34.0);
+    assert_eq!(lane.packet.ledger.kind(BitKind::Header), 26.0);
     assert_eq!(lane.packet.ledger.kind(BitKind::Selection), 901.0);
 }
 
