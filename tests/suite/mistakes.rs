@@ -315,10 +315,10 @@ fn what_is_no_model_is_refused_with_its_name() {
         );
         fs::write(path, "a model").unwrap();
         let wanted = format!(
-            "error: --model: {path}: not a trained model: the first bytes are not \"CWPRIOR3\"\n"
+            "error: --model: {path}: not a trained model: the first bytes are not \"CWPRIOR4\"\n"
         );
         assert_eq!(run(path), wanted);
-        fs::write(path, b"CWPRIOR3\0short").unwrap();
+        fs::write(path, b"CWPRIOR4\0short").unwrap();
         assert!(run(path).contains("bytes, not 14"), "{}", run(path));
         #[cfg(unix)]
         assert!(run("/dev/zero").contains("longer than 67108864 bytes"));

@@ -236,7 +236,7 @@ mod tests {
     #[test]
     fn requests_match_the_layout_and_round_trip() {
         let bytes = request().encode();
-        assert_eq!(bytes, [0, 7, 6, 1, 2, 0x12, 0x34, 0x80, 0, 0]);
+        assert_eq!(bytes, [0, 8, 6, 1, 2, 0x12, 0x34, 0x80, 0, 0]);
         assert_eq!(Request::decode(&bytes), Ok(request()));
         for stages in Stages::every_legal(&[2, 9, 15]) {
             let request = Request {

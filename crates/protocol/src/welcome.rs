@@ -6,7 +6,7 @@ use cubewire_codec::{
 };
 
 /// Version of the wire formats of this crate, of the codec, and of the transport that carries them.
-pub const PROTOCOL_VERSION: u16 = 7;
+pub const PROTOCOL_VERSION: u16 = 8;
 
 /// What a receiver needs before it can decode the first packet, at whatever tick it joins. Sent
 /// reliably:
@@ -136,7 +136,7 @@ mod tests {
     #[test]
     fn welcomes_match_the_layout_and_round_trip() {
         let bytes = welcome().encode().unwrap();
-        assert_eq!(bytes[..12], [0, 7, 0, 60, 0, 0, 0, 1, 0, 0, 0, 2]);
+        assert_eq!(bytes[..12], [0, 8, 0, 60, 0, 0, 0, 1, 0, 0, 0, 2]);
         let fingerprint = [1, 2, 3, 4, 5, 6, 7, 8, 0, 0, 0, 0, 0, 0, 0, 9];
         assert_eq!(bytes[12..HEAD], fingerprint);
         let limits = Limits::default();

@@ -42,7 +42,7 @@ pub enum ModelError {
     },
 }
 
-const MAGIC: &[u8; 8] = b"CWPRIOR3";
+const MAGIC: &[u8; 8] = b"CWPRIOR4";
 
 /// Mean error of every candidate before training, in sixteenths.
 const INITIAL_ERROR: u16 = 1600;
@@ -143,7 +143,7 @@ impl TrainedModel {
     /// The file format, little endian:
     ///
     /// ```text
-    /// "CWPRIOR3" | recordings 8 | hashes 64 each | weights 16 each | adaptive probabilities 16 each |
+    /// "CWPRIOR4" | recordings 8 | hashes 64 each | weights 16 each | adaptive probabilities 16 each |
     /// mean errors of candidates 16 each | blends 16 each | log odds 8 each
     /// ```
     ///

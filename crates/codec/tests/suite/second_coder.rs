@@ -104,7 +104,7 @@ const TABLE: usize = 112_640;
 static MODEL: LazyLock<Model> = LazyLock::new(|| {
     let bytes = include_bytes!("../../model.bin");
     let mut rest = bytes
-        .strip_prefix(b"CWPRIOR3")
+        .strip_prefix(b"CWPRIOR4")
         .expect("the file is a trained model");
     // Bytes that follow.
     let mut take = |length: usize| {

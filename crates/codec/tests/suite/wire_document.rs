@@ -166,7 +166,7 @@ fn the_trained_model_is_as_long_as_its_tables() {
         (MODEL, TrainedModel::shipped().trained_on().len()),
         (&TrainedModel::untrained().to_bytes(), 0),
     ] {
-        assert_eq!(&model[..8], b"CWPRIOR3");
+        assert_eq!(&model[..8], b"CWPRIOR4");
         assert_eq!(usize::from(model[8]), recordings);
         assert_eq!(model.len(), 8 + 1 + recordings * 8 + bytes);
     }

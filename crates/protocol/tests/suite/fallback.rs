@@ -138,7 +138,7 @@ fn losses_damage_and_missing_baselines_are_no_reason() {
             0 | 1 => bytes.clear(),
             // Its last byte, or the number of its baseline.
             2 => *bytes.last_mut().unwrap() ^= 0x55,
-            7 => bytes[2] ^= 0x7F,
+            7 => bytes[2] ^= 0x3F,
             4 if tick % 600 == 4 => *bytes = vec![0xA5; 40],
             _ => {}
         });
