@@ -6,7 +6,10 @@ use std::time::Duration;
 use cubewire_codec::entropy::{Fingerprint, TrainedModel};
 use cubewire_codec::glam::Vec3;
 use cubewire_codec::ladder::{ARITHMETIC, PREDICTED_POSITION};
-use cubewire_codec::{CubeState, DecodeError, Limits, QuantizedSnapshot, Snapshot, Stages};
+use cubewire_codec::{
+    CubeState, DecodeError, Header, Limits, QuantizedSnapshot, Reference, Sequence, Snapshot,
+    Stages,
+};
 use cubewire_protocol::{
     Arrival, BaselineChoice, FallbackReason, SnapshotReceiver, SnapshotSender, Welcome,
 };
@@ -127,6 +130,20 @@ fn models_that_differ_all_the_same_are_given_up_and_tried_again() {
     assert!(changes[0] < 90 && ends.decoded > 60 * 110, "{changes:?}");
 }
 
+/// The header of a packet, but relative to a baseline that nobody holds.
+fn with_another_baseline(bytes: &[u8]) -> Vec<u8> {
+    let Header { sequence, .. } = Header::decode(bytes).unwrap();
+    let reference = Reference::Baseline {
+        sequence: Sequence(sequence.0.wrapping_sub(10_000)),
+        stages: Some(ARITHMETIC.stages),
+    };
+    let header = Header {
+        sequence,
+        reference,
+    };
+    header.encode()
+}
+
 #[test]
 fn losses_damage_and_missing_baselines_are_no_reason() {
     let shipped = TrainedModel::shipped();
@@ -136,9 +153,9 @@ fn losses_damage_and_missing_baselines_are_no_reason() {
         let sent = ends.send(ARITHMETIC.stages, |bytes| match tick % 10 {
             // Lost, as far as the decoder knows.
             0 | 1 => bytes.clear(),
-            // Its last byte, or the number of its baseline.
+            // Its last byte, or its baseline.
             2 => *bytes.last_mut().unwrap() ^= 0x55,
-            7 => bytes[2] ^= 0x3F,
+            7 => *bytes = with_another_baseline(bytes),
             4 if tick % 600 == 4 => *bytes = vec![0xA5; 40],
             _ => {}
         });
