@@ -201,8 +201,9 @@ pub(super) const ACK: u8 = 4;
 /// Slices of a message, at most. An uncompressed snapshot of 901 cubes has 31, and so has the welcome.
 const MAX_SLICES: u64 = 64;
 
-/// Small messages in a packet, at most. A snapshot at rest takes 6 bytes, so a packet holds up to 170.
-const MAX_SMALL_MESSAGES: u16 = 200;
+/// Small messages in a packet, at most. A snapshot at rest takes 5 bytes and one for its length, so a packet holds up to
+/// 200.
+const MAX_SMALL_MESSAGES: u16 = 256;
 
 /// Messages whose slice counts are kept: a minute of snapshots. renet gives up an incomplete message
 /// after three seconds.

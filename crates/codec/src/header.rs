@@ -58,15 +58,14 @@ impl Header {
     /// `named` is the baseline that the packet is relative to.
     pub(crate) fn new(sequence: Sequence, stages: Stages, named: Option<&Baseline>) -> Self {
         let reference = match named {
-            Some(baseline) => Reference::Baseline {
-                sequence: baseline.sequence(),
-                stages: match (1..=Self::MAX_AGE)
-                    .contains(&sequence.ticks_since(baseline.sequence()))
-                {
-                    true if baseline.stages() == stages => None,
-                    _ => Some(stages),
-                },
-            },
+            Some(baseline) => {
+                let age = sequence.ticks_since(baseline.sequence());
+                let is_same = baseline.stages() == stages && (1..=Self::MAX_AGE).contains(&age);
+                Reference::Baseline {
+                    sequence: baseline.sequence(),
+                    stages: (!is_same).then_some(stages),
+                }
+            }
             None => Reference::Initial { stages },
         };
         Self {

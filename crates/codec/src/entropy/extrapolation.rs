@@ -152,17 +152,18 @@ impl Bodies {
 fn lowest_corners(rotation: &Matrix<f32x4>, half_side: f32x4) -> [Vector<f32x4>; 4] {
     // From the centre to the middle of a face, or of the opposite one if that is lower.
     let mut faces: Matrix<f32x4> = std::array::from_fn(|side| {
-        let upwards = f32x4::from(0.0).if_less(rotation[2][side], -half_side, half_side);
-        std::array::from_fn(|axis| rotation[axis][side] * upwards)
+        let downwards = f32x4::from(0.0).if_less(rotation[2][side], -half_side, half_side);
+        std::array::from_fn(|axis| rotation[axis][side] * downwards)
     });
     // The lowest becomes the last.
     for side in [1, 0] {
-        let is_lower = faces[side][2].simd_lt(faces[2][2]);
-        for axis in 0..3 {
-            let [other, last] = [faces[side][axis], faces[2][axis]];
-            faces[side][axis] = is_lower.select(last, other);
-            faces[2][axis] = is_lower.select(other, last);
-        }
+        let [other, last] = [faces[side], faces[2]];
+        let is_lower = other[2].simd_lt(last[2]);
+        let select = |yes: Vector<f32x4>, no: Vector<f32x4>| {
+            std::array::from_fn(|axis| is_lower.select(yes[axis], no[axis]))
+        };
+        faces[side] = select(last, other);
+        faces[2] = select(other, last);
     }
     let [first, second, lowest] = faces;
     let arm = |signs: [f32; 2]| {
