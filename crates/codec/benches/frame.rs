@@ -27,10 +27,10 @@ fn frame(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("frame");
     group.sample_size(30).sampling_mode(SamplingMode::Flat);
     for (rung, mean_bytes) in [
-        (ladder::CHANGED_FLAGS, 339.1),
-        (ladder::PREDICTED_POSITION, 263.9),
-        (ladder::ARITHMETIC, 229.6),
-        (ladder::PREDICTED, 170.4),
+        (ladder::CHANGED_FLAGS, 338.1),
+        (ladder::PREDICTED_POSITION, 262.9),
+        (ladder::ARITHMETIC, 228.6),
+        (ladder::PREDICTED, 169.2),
     ] {
         let mut replay = Replay::with_ring(rung, &frames, RING);
         let mut bytes = 0;
