@@ -19,9 +19,9 @@ use crate::engine::Foreseen;
 use crate::example_states::{example_engine, example_states};
 use crate::scene::{Lane, any_stages, scenes};
 use crate::second_coder::Coder;
-use crate::second_decoder::{
-    Cube, FloatCube, Kept, choose, decode, decode_block, decode_simulated,
-};
+use crate::second_cubes::{Cube, FloatCube, decode_block};
+use crate::second_decoder::{choose, decode, decode_simulated};
+use crate::second_kept::Kept;
 use crate::second_scene::{Engine, Scene};
 use crate::wire_document::{DECISIONS, example_packets, example_stages};
 use crate::{recording, second_scene};

@@ -3,7 +3,7 @@
 
 use std::sync::LazyLock;
 
-use crate::second_decoder::check;
+use crate::second_bits::check;
 use crate::second_predictor::Vector;
 
 /// Chooses the values of bins from *one*, instead of decoding them.

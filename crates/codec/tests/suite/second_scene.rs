@@ -2,7 +2,7 @@
 //! cubes.
 
 use crate::second_coder::Bins;
-use crate::second_decoder::Cube;
+use crate::second_cubes::Cube;
 
 /// Where a simulation starts.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -10,12 +10,14 @@ use crate::second_coder::{
     RESTING_CHANGES, Residual, SAME_LARGEST, SAME_ORIENTATION, SAME_POSITION, TOGGLES, Tables,
     UNTOUCHED_CHANGES,
 };
-use crate::second_decoder::{Cube, Kept, precision, quantized_position};
+use crate::second_cubes::{Cube, quantized_position};
+use crate::second_kept::Kept;
 use crate::second_predictor::{
     Body, Carriers, MAX_CARRIERS, Pose, Predictor, Quaternion, Vector, floats, in_range, minus,
     over, pack, plus, times, turn, turned, unpack,
 };
 use crate::second_scene::{Engine, Known, Scene, read_attachment, read_long_check, read_scene};
+use crate::second_stages::precision;
 
 /// The adaptive state that is kept with a snapshot (section 5).
 #[derive(Clone, Debug, PartialEq)]

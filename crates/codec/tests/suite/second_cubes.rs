@@ -1,0 +1,124 @@
+//! Cubes in the second decoder: those of the initial state and its block, their integers, and the ranges of these.
+//!
+//! Section numbers in comments are those of `WIRE.md`.
+
+use std::f64::consts::SQRT_2;
+use std::ops::RangeInclusive;
+
+use crate::second_bits::{Bits, check, length, single};
+use crate::second_stages::{
+    FULL, POSITION_AFFINE, POSITION_QUANTIZED, Stages, VELOCITY_AFFINE, VELOCITY_AT_REST_FLAG,
+    VELOCITY_OMITTED, VELOCITY_QUANTIZED,
+};
+
+/// A cube of the initial state, in floats (section 3).
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct FloatCube {
+    pub(crate) interacting: bool,
+    pub(crate) position: [f32; 3],
+    /// x, y, z, w.
+    pub(crate) orientation: [f32; 4],
+    pub(crate) velocity: [f32; 3],
+}
+
+/// A cube as integers (section 2).
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Cube {
+    pub(crate) interacting: bool,
+    pub(crate) position: [i64; 3],
+    /// Full: the four words x, y, z, w. Smallest three: *largest* and the three components.
+    pub(crate) orientation: [i64; 4],
+    /// Nothing where velocity is omitted.
+    pub(crate) velocity: Option<[i64; 3]>,
+}
+
+// The ranges of section 12.
+pub(crate) fn quantized_position(steps: i64) -> [RangeInclusive<i64>; 3] {
+    let across = -256 * steps..=256 * steps - 1;
+    [across.clone(), across, 0..=32 * steps - 1]
+}
+pub(crate) const AFFINE_POSITION: [RangeInclusive<i64>; 3] =
+    [-16777208..=16777208, -16777208..=16777208, 0..=2097151];
+const QUANTIZED_VELOCITY: RangeInclusive<i64> = -1024..=1023;
+pub(crate) const AFFINE_VELOCITY: RangeInclusive<i64> = -524287..=524287;
+
+/// Decodes the initial state from its block (section 10).
+pub(crate) fn decode_block(bytes: &[u8]) -> Result<Vec<FloatCube>, String> {
+    let mut bits = Bits { bytes, at: 0 };
+    let count = bits.number(17)? as usize;
+    check(count <= 65536, "more than the most cubes")?;
+    let length = 17 + count * (1 + 96 + 128 + 96);
+    check(bytes.len() == length.div_ceil(8), "a wrong length")?;
+    let mut cubes = Vec::with_capacity(count);
+    for _ in 0..count {
+        cubes.push(FloatCube {
+            interacting: bits.bit()?,
+            position: bits.singles::<3>()?.map(single),
+            orientation: bits.quaternion()?.map(single),
+            velocity: bits.singles::<3>()?.map(single),
+        });
+    }
+    bits.finish()?;
+    Ok(cubes)
+}
+
+/// A cube of the initial state in the precision of a packet (sections 2 and 3).
+pub(crate) fn quantize(cube: &FloatCube, stages: Stages) -> Cube {
+    let [orientation_code, velocity_code, position_code, ..] = stages.codes;
+    let word = |single: f32| i64::from(single.to_bits());
+    // Steps a metre, not metres a step: 32/(2²¹ − 1) is no double, but (2²¹ − 1)/32 is.
+    let round = |value: f32, steps: f64, range: &RangeInclusive<i64>| {
+        nearest(f64::from(value) * steps).clamp(*range.start(), *range.end())
+    };
+    let position = |steps: f64, ranges: [RangeInclusive<i64>; 3]| {
+        [0, 1, 2].map(|axis| round(cube.position[axis], steps, &ranges[axis]))
+    };
+    let velocity = |steps: f64, range: RangeInclusive<i64>| {
+        Some(cube.velocity.map(|value| round(value, steps, &range)))
+    };
+    Cube {
+        interacting: cube.interacting,
+        position: match position_code {
+            POSITION_QUANTIZED => position(stages.steps as f64, quantized_position(stages.steps)),
+            POSITION_AFFINE => position(2097151.0 / 32.0, AFFINE_POSITION),
+            _ => cube.position.map(word),
+        },
+        orientation: match orientation_code {
+            FULL => cube.orientation.map(word),
+            width => smallest_three(cube.orientation.map(f64::from), width),
+        },
+        velocity: match velocity_code {
+            VELOCITY_QUANTIZED | VELOCITY_AT_REST_FLAG => velocity(32.0, QUANTIZED_VELOCITY),
+            VELOCITY_AFFINE => velocity(2097151.0 / 128.0, AFFINE_VELOCITY),
+            VELOCITY_OMITTED => None,
+            _ => Some(cube.velocity.map(word)),
+        },
+    }
+}
+
+/// The smallest three of a quaternion, of `width` bits a component (section 2).
+fn smallest_three(quaternion: [f64; 4], width: u8) -> [i64; 4] {
+    let length = length(quaternion);
+    let unit = quaternion.map(|component| component / length);
+    let mut largest = 0;
+    for index in 1..4 {
+        if unit[index].abs() > unit[largest].abs() {
+            largest = index;
+        }
+    }
+    let sign = if unit[largest] < 0.0 { -1.0 } else { 1.0 };
+    let steps = f64::from((1 << width) - 1);
+    let mut integers = [largest as i64; 4];
+    let others = (0..4).filter(|index| *index != largest);
+    for (integer, index) in integers[1..].iter_mut().zip(others) {
+        let scaled = (sign * unit[index] * SQRT_2 + 1.0) / 2.0 * steps;
+        *integer = nearest(scaled).clamp(0, steps as i64);
+    }
+    integers
+}
+
+/// round(v) (section 3).
+fn nearest(value: f64) -> i64 {
+    let half = if value < 0.0 { -0.5 } else { 0.5 };
+    (value + half) as i64
+}
