@@ -11,9 +11,9 @@ use crate::second_cubes::{Cube, FloatCube, quantize};
 use crate::second_fields::read_cube;
 use crate::second_header::read_header;
 use crate::second_kept::{Kept, keep, predict, prediction};
+use crate::second_packet::{Packet, check_number};
 use crate::second_scene::Engine;
 use crate::second_selection::read_selection;
-use crate::second_session::{Packet, check_number};
 use crate::second_stages::{ARITHMETIC, POSITION_QUANTIZED, STAGE_BITS, VELOCITY_OMITTED, usual};
 
 /// Decodes one packet (section 4). `held` are the snapshots kept so far, by sequence.

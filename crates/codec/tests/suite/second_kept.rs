@@ -4,8 +4,8 @@
 
 use crate::second_bits::binary_digits;
 use crate::second_cubes::Cube;
+use crate::second_history::AdaptiveState;
 use crate::second_scene::Scene;
-use crate::second_session::AdaptiveState;
 use crate::second_stages::{POSITION_QUANTIZED, Stages};
 
 /// What a receiver keeps of a packet (section 3).
