@@ -31,8 +31,8 @@ use cubewire_codec::{
 };
 use glam::Vec3;
 
-use crate::conformance::read_by_second;
 use crate::engine::{Foreseen, Scene, shifted};
+use crate::pair::read_by_second;
 use crate::wire_document::with_examples;
 
 const GOLDEN: &str = include_str!("../golden.txt");

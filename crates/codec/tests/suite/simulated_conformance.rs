@@ -4,8 +4,8 @@ use cubewire_codec::ladder::SIMULATED;
 use cubewire_codec::{Baseline, Origin, QuantizedSnapshot, Sequence};
 use proptest::prelude::*;
 
-use crate::conformance::{Pair, real_play};
 use crate::engine::{Foreseen, Scene, shifted};
+use crate::pair::{Pair, real_play};
 use crate::scene::scenes;
 
 fn quantized(snapshot: &cubewire_codec::Snapshot) -> QuantizedSnapshot {
