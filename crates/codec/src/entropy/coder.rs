@@ -8,15 +8,15 @@
 //!
 //! `cargo bench --manifest-path crates/codec/compare/Cargo.toml` compares it with the range coders of the
 //! [`constriction`](https://docs.rs/constriction) crate, on the same bins with the same probabilities: those
-//! of `predicted` on dev-mix, 1748 a packet.
+//! of `predicted` on dev-mix, 1743 a packet.
 //!
 //! | coder | bytes a packet | encode | decode |
 //! | --- | ---: | ---: | ---: |
-//! | this one | 162.5 | 4.6 µs | 4.6 µs |
-//! | `constriction`, 32-bit words | 164.3 | 3.4 µs | 3.9 µs |
-//! | `constriction`, 16-bit words | 174.5 | 3.3 µs | 3.2 µs |
+//! | this one | 161.7 | 4.7 µs | 4.5 µs |
+//! | `constriction`, 32-bit words | 163.5 | 3.4 µs | 3.7 µs |
+//! | `constriction`, 16-bit words | 173.7 | 3.2 µs | 3.2 µs |
 //!
-//! Coding a whole packet takes about 60 µs in either direction, most of it for the probabilities, so that
+//! Coding a whole packet takes about 54 µs in either direction, most of it for the probabilities, so that
 //! packets smaller by 1 % are worth the 2 % of additional time. They are smaller because this coder's output
 //! ends at the last byte that is needed, not at a whole word.
 
