@@ -51,6 +51,8 @@ fn frame(criterion: &mut Criterion) {
             ring_bytes / 1e6,
             ring_bytes / 1e3 / RING as f64
         );
+        drop(replay);
+
         for (name, timed) in [
             ("encode+decode", [true, true]),
             ("encode", [true, false]),

@@ -128,19 +128,16 @@ impl Header {
         let reference = if initial {
             let stages = descriptor::take(source)?;
             Reference::Initial { stages }
+        } else if source.take_flag(BitKind::Header)? {
+            let age = source.take(BitKind::Header, AGE_BITS)? as u16 + 1;
+            Reference::Baseline {
+                sequence: Sequence(sequence.0.wrapping_sub(age)),
+                stages: None,
+            }
         } else {
-            let same = source.take_flag(BitKind::Header)?;
-            if same {
-                let age = source.take(BitKind::Header, AGE_BITS)? as u16 + 1;
-                Reference::Baseline {
-                    sequence: Sequence(sequence.0.wrapping_sub(age)),
-                    stages: None,
-                }
-            } else {
-                Reference::Baseline {
-                    sequence: Sequence(source.take(BitKind::Header, 16)? as u16),
-                    stages: Some(descriptor::take(source)?),
-                }
+            Reference::Baseline {
+                sequence: Sequence(source.take(BitKind::Header, 16)? as u16),
+                stages: Some(descriptor::take(source)?),
             }
         };
         Ok(Self {
