@@ -13,8 +13,7 @@ use std::error::Error;
 use std::f32::consts::PI;
 use std::time::Duration;
 
-use cubewire_codec::entropy::Fingerprint;
-use cubewire_codec::{CubeState, Limits, QuantizedSnapshot, Snapshot, ladder};
+use cubewire_codec::{CubeState, Fingerprint, Limits, QuantizedSnapshot, Snapshot, ladder};
 use cubewire_link::{Link, PRESETS, Preset};
 use cubewire_protocol::{
     Arrival, BaselineChoice, Interpolation, SnapshotReceiver, SnapshotSender, Welcome,

@@ -36,8 +36,6 @@ pub enum Action {
     ResetCamera,
     /// Shows trails, or hides them.
     Trails,
-    /// Shows ghosts of wrong predictions, or hides them.
-    Ghosts,
     /// Shows the timeline, or hides it.
     Timeline,
     /// Colours the cubes by something else.

@@ -24,29 +24,14 @@ pub(crate) fn read_at_most(path: &Path, bytes: u64) -> io::Result<String> {
     read_open(File::open(path)?, bytes)
 }
 
-/// As [`read_at_most`], of anything.
-#[cfg(not(target_family = "wasm"))]
-pub(crate) fn read_bytes(path: &Path, bytes: u64) -> io::Result<Vec<u8>> {
-    let mut read = Vec::new();
-    let file = File::open(path)?;
-    file.take(bytes.saturating_add(1)).read_to_end(&mut read)?;
-    check_length(read.len(), bytes)?;
-    Ok(read)
-}
-
 /// As [`read_at_most`], of a file that is open.
 pub(crate) fn read_open(file: File, bytes: u64) -> io::Result<String> {
     let mut text = String::new();
     file.take(bytes.saturating_add(1))
         .read_to_string(&mut text)?;
-    check_length(text.len(), bytes)?;
-    Ok(text)
-}
-
-fn check_length(length: usize, bytes: u64) -> io::Result<()> {
-    if length as u64 > bytes {
+    if text.len() as u64 > bytes {
         let reason = format!("longer than {bytes} bytes");
         return Err(io::Error::new(io::ErrorKind::FileTooLarge, reason));
     }
-    Ok(())
+    Ok(text)
 }

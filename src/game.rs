@@ -17,7 +17,7 @@ use bevy::prelude::*;
 use cubewire_codec::InitialStateError;
 
 use crate::recording::{Script, ScriptPlugin};
-use crate::replication::{CodingModel, LaneSettings, ReplicationPlugin, ShadowLadder};
+use crate::replication::{LaneSettings, ReplicationPlugin, ShadowLadder};
 use crate::simulation::{CubeWorld, SimulationPlugin};
 use crate::transport::MemoryTransportPlugin;
 use crate::view::{self, Half, Selected, Side};
@@ -60,8 +60,7 @@ impl From<InitialStateError> for GameError {
 pub fn show_halves(world: &mut World, left: Half, right: LaneSettings) -> Result<(), GameError> {
     view::show(world, Side::Right, Half::Lane(right))?;
     view::show(world, Side::Left, left)?;
-    let model = world.resource::<CodingModel>();
-    let shadow = ShadowLadder::new(world.resource::<CubeWorld>().current(), model)?;
+    let shadow = ShadowLadder::new(world.resource::<CubeWorld>().current())?;
     let mut selected = world.query_filtered::<Entity, With<Selected>>();
     if let Ok(lane) = selected.single(world) {
         world.entity_mut(lane).insert(shadow);

@@ -24,7 +24,6 @@ mod divergence;
 mod lane;
 mod mean;
 mod meter;
-mod model;
 mod packet;
 mod peer;
 mod playout;
@@ -32,8 +31,8 @@ mod quantized;
 mod receive;
 mod send;
 mod shadow;
-mod simulated;
 mod states;
+mod sync;
 mod text;
 mod totals;
 pub mod transport;
@@ -60,7 +59,6 @@ pub use lane::{
     spawn_lane, spawn_receiving_lane, spawn_sending_lane,
 };
 pub use meter::{Accounting, LaneMeter, METER_TICKS, Sample, TARGET_KBPS, Traffic, kbps};
-pub use model::CodingModel;
 pub use packet::{Arrival, Fate, PacketRecord};
 pub use peer::{
     ConnectionStatus, Peer, Reconnect, ServerConnection, Serving, SocketTraffic, Welcomed,
@@ -70,11 +68,11 @@ pub(crate) use playout::{is_teleport, shown_cube};
 pub use send::{LaneBackoff, RebuildsAsRecorded};
 pub use shadow::ablation::{Ablated, Ablation, AblationRow, Part, WantsAblation, ablations};
 pub use shadow::{ShadowLadder, ShadowRung};
-pub use simulated::{LaneSimulation, Misprediction, NudgeLane};
 pub use states::States;
+pub use sync::{ForceDesync, LaneSync};
 pub use text::{
     LaneTextError, baseline, fallback, fallback_of_viewer, interpolation, network, network_names,
-    rung, rung_name, rung_or_stages, send_interval, worlds,
+    rung, rung_name, rung_or_stages, send_interval,
 };
 pub use totals::Totals;
 pub use viewer::ViewerPlugin;
@@ -106,10 +104,9 @@ impl Plugin for ReplicationPlugin {
     fn build(&self, app: &mut App) {
         app.init_resource::<History>()
             .init_resource::<quantized::QuantizedWorld>()
-            .init_resource::<CodingModel>()
             .init_resource::<WantsAblation>()
             .add_observer(lane::change)
-            .add_observer(simulated::nudge)
+            .add_observer(sync::force_desync)
             .configure_sets(
                 FixedUpdate,
                 (
@@ -144,7 +141,7 @@ impl Plugin for ReplicationPlugin {
                         .in_set(ReplicationSystems::Receive),
                     (
                         check::check,
-                        simulated::observe,
+                        sync::observe,
                         playout::sample,
                         divergence::remember,
                         divergence::compare,

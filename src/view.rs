@@ -11,7 +11,6 @@ mod camera;
 mod canvas;
 mod costs;
 mod floor;
-mod ghosts;
 mod halves;
 mod notices;
 mod overlay;
@@ -40,7 +39,6 @@ pub use arrivals::{Arrivals, Stale};
 pub use camera::settle_cameras;
 pub use canvas::Canvas;
 pub use costs::{Costs, CubeColors, FixedScale};
-pub use ghosts::Ghosts;
 pub use halves::{SelectHalf, ShowHalf, lane_in, show};
 pub use notices::Notices;
 pub use overlay::{Overlay, Part};
@@ -98,7 +96,6 @@ impl Plugin for ViewPlugin {
         }
         app.init_resource::<ViewMode>()
             .init_resource::<Trails>()
-            .init_resource::<Ghosts>()
             .init_resource::<Inset>()
             .init_resource::<Arrivals>()
             .init_resource::<CubeColors>()
@@ -131,7 +128,6 @@ impl Plugin for ViewPlugin {
                     pictures::show_replicas.run_if(pictures::is_present),
                     pictures::show_past,
                     costs::measure,
-                    ghosts::place,
                 )
                     .chain()
                     .in_set(ViewSystems::Cubes),
@@ -180,7 +176,6 @@ fn on_action(
     simulation: Option<Res<CubeWorld>>,
     mut mode: ResMut<ViewMode>,
     mut trails: ResMut<Trails>,
-    mut ghosts: ResMut<Ghosts>,
     orbit: Option<ResMut<camera::Orbit>>,
 ) {
     match *action {
@@ -192,7 +187,6 @@ fn on_action(
             }
         }
         Action::Trails => trails.shown = !trails.shown,
-        Action::Ghosts => ghosts.shown = !ghosts.shown,
         _ => {}
     }
 }

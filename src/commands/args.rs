@@ -12,19 +12,15 @@ use std::sync::Arc;
 use bevy::math::UVec2;
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use cubewire_codec::entropy::TrainedModel;
 use cubewire_codec::ladder::{self, Rung};
 use cubewire_link::{Preset, Trace};
 use cubewire_protocol::{BaselineChoice, Interpolation};
 use cubewire_scene::TICKS_PER_SECOND;
 
 use super::CommandError;
-use crate::files;
 use crate::named::Named;
 use crate::recording::{MAX_SECONDS, Script, length_of_play};
-use crate::replication::{
-    self, CodingModel, LaneChanges, LaneSettings, LaneTextError, SEND_INTERVALS,
-};
+use crate::replication::{self, LaneChanges, LaneSettings, LaneTextError, SEND_INTERVALS};
 use crate::view::Quality;
 
 /// A length of play, more than 0 and at most [`MAX_SECONDS`].
@@ -279,39 +275,6 @@ fn read_trace(path: &Path) -> Result<Trace, CommandError> {
     };
     let file = File::open(path).map_err(|error| unreadable(error.into()))?;
     Trace::from_csv(file).map_err(unreadable)
-}
-
-/// The trained model of arithmetic coding.
-#[derive(Clone, Debug, Args)]
-pub struct ModelArg {
-    /// Model for arithmetic coding, as `cubewire-lab train` writes it [default: the built-in model]. Where server and
-    /// viewer have different ones, `predicted-position` is sent instead of the rungs that need it
-    #[arg(long, value_name = "FILE")]
-    pub model: Option<PathBuf>,
-}
-
-/// Many times the length of a model.
-const MAX_MODEL_BYTES: u64 = 64 << 20;
-
-impl ModelArg {
-    /// Reads the model.
-    ///
-    /// # Errors
-    /// If the file cannot be read, or is no model.
-    pub fn load(&self) -> Result<CodingModel, CommandError> {
-        let Some(path) = &self.model else {
-            return Ok(CodingModel::default());
-        };
-        let unreadable = |reason: String| CommandError::Model {
-            path: path.clone(),
-            reason,
-        };
-        let bytes = files::read_bytes(path, MAX_MODEL_BYTES)
-            .map_err(|error| unreadable(error.to_string()))?;
-        let model = TrainedModel::from_bytes(&bytes);
-        let model = model.map_err(|error| unreadable(error.to_string()))?;
-        Ok(CodingModel::new(Arc::new(model)))
-    }
 }
 
 /// The script that is played, for how long, and how much of the start is not counted.

@@ -30,14 +30,6 @@ pub enum CommandError {
         /// Why.
         source: TraceError,
     },
-    /// A trained model cannot be read.
-    #[error("--model: {}: {reason}", path.display())]
-    Model {
-        /// The file.
-        path: PathBuf,
-        /// Why.
-        reason: String,
-    },
     /// The skipped time does not fit the play.
     #[error("--skip: {value} is not {legal}")]
     Skip {

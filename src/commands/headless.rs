@@ -9,7 +9,6 @@ use std::path::PathBuf;
 
 use clap::Args;
 use cubewire_link::Preset;
-use cubewire_protocol::Worlds;
 use cubewire_scene::TICKS_PER_SECOND;
 
 use super::CommandError;
@@ -17,7 +16,7 @@ use super::args::{PlayArgs, RungArg, Seconds, skipped_seconds};
 use crate::game::desktop::stop;
 use crate::game::headless::{HeadlessGame, LaneGame};
 use crate::game::profile::Profile;
-use crate::replication::{self, Divergence, LaneSettings, NudgeLane};
+use crate::replication::{self, Divergence, ForceDesync, LaneSettings};
 use crate::view::ViewPlugin;
 
 use capture::Capture;
@@ -42,13 +41,10 @@ pub struct HeadlessArgs {
         replication::network_names()
     ))]
     pub network: Option<&'static Preset>,
-    /// Worlds that a viewer with the rung `simulated` has: exact, or corrected by every packet
-    #[arg(long, value_name = "NAME", default_value = "exact", value_parser = replication::worlds)]
-    pub worlds: Worlds,
     /// Seconds after which the viewer joins the game. It is measured from then on, and the script goes on
     #[arg(long, value_name = "SECONDS", default_value_t = 0.0, value_parser = skipped_seconds)]
     pub join: f64,
-    /// Every so many seconds, the two ends of a viewer with the rung `simulated` lose the world that they agree about
+    /// Seconds after which a viewer with the rung `simulated` loses the world that it simulates, again and again
     #[arg(long, value_name = "SECONDS")]
     pub nudge: Option<Seconds>,
     /// Print JSON
@@ -80,7 +76,6 @@ impl HeadlessArgs {
         if let Some(network) = self.network {
             settings.link.conditions = network.conditions.clone();
         }
-        settings.sender.worlds = self.worlds;
         let mut capture = self.capture.as_deref().map(Capture::create).transpose()?;
         let mut table = self.csv.as_deref().map(Table::create).transpose()?;
         let mut game = if self.profile {
@@ -109,8 +104,8 @@ impl HeadlessArgs {
                 .nudge
                 .is_some_and(|nudge| (tick as u64).is_multiple_of(nudge.ticks()))
             {
-                let (entity, ticks) = (game.lane, 0);
-                game.app.world_mut().trigger(NudgeLane { entity, ticks });
+                let entity = game.lane;
+                game.app.world_mut().trigger(ForceDesync { entity });
             }
             game.step();
             if let Some(capture) = &mut capture {

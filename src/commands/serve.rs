@@ -8,14 +8,14 @@ use clap::Args;
 use serde::Serialize;
 
 use super::CommandError;
-use super::args::{ModelArg, number_within, socket_address};
+use super::args::{number_within, socket_address};
 use super::security::SecurityArgs;
 use super::window::{WindowArgs, opens_window};
 use crate::game::desktop::peers;
 use crate::game::desktop::real_time::{self, RealTimePlugin, finish_digest};
 use crate::game::headless::HeadlessGame;
 use crate::recording::Script;
-use crate::replication::{CodingModel, Digest, EncodeBudget, SocketTraffic};
+use crate::replication::{Digest, EncodeBudget, SocketTraffic};
 use crate::transport::UdpServerPlugin;
 use crate::transport::udp::{Security, ServerSettings, UdpServer};
 
@@ -34,9 +34,6 @@ pub struct ServeArgs {
     /// Maximum number of connected viewers, up to 64; each takes about 8 MB
     #[arg(long, value_name = "N", default_value_t = 32, value_parser = max_viewers, allow_hyphen_values = true)]
     pub viewers: usize,
-    /// What to code with.
-    #[command(flatten)]
-    pub model: ModelArg,
     /// Run without a window
     #[arg(long, conflicts_with = "report")]
     pub headless: bool,
@@ -69,7 +66,6 @@ impl ServeArgs {
     /// See [`CommandError`].
     pub fn run(self, out: &mut impl Write) -> Result<(), CommandError> {
         let security = self.security.security()?;
-        let model = self.model.load()?;
         let server = UdpServer::new(&ServerSettings {
             bind: self.bind,
             public: self.public.clone(),
@@ -90,23 +86,22 @@ impl ServeArgs {
         )?;
         out.flush()?;
         if opens_window {
-            return Ok(peers::serve(settings, server, model)?);
+            return Ok(peers::serve(settings, server)?);
         }
-        self.serve(settings.script, (server, model), settings.seconds, out)
+        self.serve(settings.script, server, settings.seconds, out)
     }
 
     /// Without a window.
     fn serve(
         &self,
         script: Option<Script>,
-        (server, model): (UdpServer, CodingModel),
+        server: UdpServer,
         seconds: Option<f64>,
         out: &mut impl Write,
     ) -> Result<(), CommandError> {
         let mut game = HeadlessGame::with_plugins(script, (UdpServerPlugin, RealTimePlugin));
         game.app
             .insert_resource(server)
-            .insert_resource(model)
             .init_resource::<EncodeBudget>();
         if let Some(path) = &self.digest {
             let digest = Digest::create(path).map_err(CommandError::unwritable(path))?;

@@ -7,7 +7,7 @@ use bevy::prelude::*;
 use clap::Args;
 use cubewire_codec::{DecodeError, Stages};
 use cubewire_link::PRESETS;
-use cubewire_protocol::{BaselineChoice, Interpolation, Worlds};
+use cubewire_protocol::{BaselineChoice, Interpolation};
 use rand::seq::IndexedRandom;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -199,7 +199,6 @@ impl SoakTest {
                 stages,
                 baseline,
                 send_interval_ticks,
-                worlds: pick(random, &Worlds::ALL),
             },
             link: LinkSettings {
                 conditions: preset.conditions.clone(),

@@ -10,7 +10,7 @@ use clap::Args;
 use serde::Serialize;
 
 use super::CommandError;
-use super::args::{LaneArgs, ModelArg, number_within};
+use super::args::{LaneArgs, number_within};
 use super::security::SecurityArgs;
 use super::warning::warn;
 use super::window::{FrameArgs, opens_window};
@@ -19,8 +19,7 @@ use crate::game::desktop::real_time::{self, RealTimePlugin, finish_digest};
 use crate::game::desktop::viewer::HeadlessViewer;
 use crate::game::window::WindowSettings;
 use crate::replication::{
-    self, Accounting, CodingModel, ConnectionStatus, Digest, LaneSettings, LinkSettings,
-    ServerConnection,
+    self, Accounting, ConnectionStatus, Digest, LaneSettings, LinkSettings, ServerConnection,
 };
 use crate::transport::udp::{UdpViewer, ViewError, ViewerSettings};
 use crate::view::Half;
@@ -37,9 +36,6 @@ pub struct ViewArgs {
     /// Close the connection after this many seconds without traffic
     #[arg(long, value_name = "SECONDS", default_value_t = 10, value_parser = timeout, allow_hyphen_values = true)]
     pub timeout: u64,
-    /// What to code with.
-    #[command(flatten)]
-    pub model: ModelArg,
     /// Run without a window
     #[arg(long)]
     pub headless: bool,
@@ -92,7 +88,6 @@ impl ViewArgs {
         self.lane.apply(&mut lane)?;
         warn(&Half::Simulation, &lane, None, &[]);
         let settings = self.frame.settings()?;
-        let model = self.model.load()?;
         let server = resolve(&self.connect)?;
         let viewer = UdpViewer::new(ViewerSettings {
             server,
@@ -100,13 +95,13 @@ impl ViewArgs {
             timeout: Duration::from_secs(self.timeout),
         })?;
         if !opens_window(self.headless, out)? {
-            return self.view(viewer, model, server, lane, out);
+            return self.view(viewer, server, lane, out);
         }
         let settings = WindowSettings {
             right: lane,
             ..settings
         };
-        Ok(peers::view(&settings, viewer, model)?)
+        Ok(peers::view(&settings, viewer)?)
     }
 
     /// Without a window: until the time is up, the program is told to end or the connection is lost. Prints nothing
@@ -114,14 +109,12 @@ impl ViewArgs {
     fn view(
         &self,
         viewer: UdpViewer,
-        model: CodingModel,
         server: SocketAddr,
         lane: LaneSettings,
         out: &mut impl Write,
     ) -> Result<(), CommandError> {
         let stages = lane.sender.stages;
         let mut viewer = HeadlessViewer::with_plugins(viewer, lane, RealTimePlugin);
-        viewer.app.insert_resource(model);
         if let Some(path) = &self.digest {
             let digest = Digest::create(path).map_err(CommandError::unwritable(path))?;
             viewer.app.insert_resource(digest);

@@ -36,7 +36,7 @@ pub enum Trigger {
 }
 
 /// Every key and mouse control.
-pub const BINDINGS: [Binding; 30] = {
+pub const BINDINGS: [Binding; 29] = {
     use Effect::{Elsewhere, Hold, Press, PressAlways};
     use Trigger::{Character, Key};
     const fn row(keys: &'static str, about: &'static str, effect: Effect) -> Binding {
@@ -89,11 +89,6 @@ pub const BINDINGS: [Binding; 30] = {
             "T",
             "trails: where a few cubes were in the last second",
             Press(&[(Key(KeyCode::KeyT), Action::Trails)]),
-        ),
-        row(
-            "G",
-            "ghosts: where cubes were simulated wrongly (on the last rung)",
-            Press(&[(Key(KeyCode::KeyG), Action::Ghosts)]),
         ),
         row(
             "B",

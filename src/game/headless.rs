@@ -9,9 +9,7 @@ use cubewire_codec::ladder;
 
 use super::{GameError, GamePlugins};
 use crate::recording::{Script, ScriptPlayback};
-use crate::replication::{
-    CodingModel, LaneCheck, LaneMeter, LaneSettings, ShadowLadder, spawn_lane,
-};
+use crate::replication::{LaneCheck, LaneMeter, LaneSettings, ShadowLadder, spawn_lane};
 use crate::simulation::{CubeWorld, state_hash};
 use crate::view::{Selected, Side};
 
@@ -181,8 +179,7 @@ impl LaneGame {
     /// # Errors
     /// If the codec refuses the initial state.
     pub fn add_shadow(&mut self) -> Result<(), GameError> {
-        let model = self.app.world().resource::<CodingModel>();
-        let shadow = ShadowLadder::new(CubeWorld::default().current(), model)?;
+        let shadow = ShadowLadder::new(CubeWorld::default().current())?;
         let lane = self.lane;
         self.app.world_mut().entity_mut(lane).insert(shadow);
         Ok(())

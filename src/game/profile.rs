@@ -236,7 +236,7 @@ fn lay_out_panel(
             settings: &mut shown,
             side: Side::Right,
             meter,
-            simulation: None,
+            sync: None,
             shadow,
             ablation,
             tick: Some(world.tick()),

@@ -5,8 +5,7 @@ use std::path::Path;
 use crate::controls::Action;
 use crate::history::Selection;
 use crate::replication::{
-    Ablation, CubeError, DeltaCounts, Divergence, LaneMeter, LaneSettings, LaneSimulation,
-    ShadowLadder,
+    Ablation, CubeError, DeltaCounts, Divergence, LaneMeter, LaneSettings, LaneSync, ShadowLadder,
 };
 use crate::view::{CubeColors, Half, Inset, Side, ViewMode};
 
@@ -22,7 +21,7 @@ pub struct LaneView<'a> {
     /// Measurements of the selected lane.
     pub meter: &'a LaneMeter,
     /// What its two ends simulate, if that is known.
-    pub simulation: Option<&'a LaneSimulation>,
+    pub sync: Option<&'a LaneSync>,
     /// Bandwidth of every rung; without it the ladder shows no figures.
     pub shadow: Option<&'a ShadowLadder>,
     /// What each part of the present stages saves, if that is measured.
@@ -62,8 +61,6 @@ pub struct Status<'a> {
     pub view: ViewMode,
     /// Whether trails are shown.
     pub has_trails: bool,
-    /// Whether ghosts are shown.
-    pub has_ghosts: bool,
     /// Whether a replay is being recorded.
     pub records_replay: bool,
     /// Whether a video is being recorded.
@@ -91,8 +88,8 @@ pub struct Drawn {
     pub action: Option<Action>,
     /// The file whose button was pressed.
     pub export: Option<Export>,
-    /// Whether the lane is to be nudged: see [`NudgeLane`](crate::replication::NudgeLane).
-    pub nudges: bool,
+    /// Whether the lane is to lose its world: see [`ForceDesync`](crate::replication::ForceDesync).
+    pub desyncs: bool,
     /// The tick of the past to show.
     pub moment: Option<u64>,
 }

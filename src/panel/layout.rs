@@ -116,7 +116,7 @@ fn whole(root: &mut Ui, state: &mut PanelState, mut lane: LaneView<'_>) -> Drawn
         },
         action,
         export: asked.export,
-        nudges: asked.nudges,
+        desyncs: asked.desyncs,
         moment: None,
     }
 }

@@ -3,7 +3,6 @@
 use bevy::ecs::system::SystemParam;
 use bevy::prelude::*;
 use bevy_egui::EguiContexts;
-use cubewire_scene::TICKS_PER_SECOND;
 
 use super::{
     Halves, LaneView, Measured, PanelState, Past, Peers, Status, Tab, Tour, Tradeoffs, draw, scale,
@@ -12,26 +11,23 @@ use super::{
 use crate::controls::Action;
 use crate::history::{LaneHistory, Moment, Selection, WorldHistory};
 use crate::replication::{
-    Ablation, ChangeLane, CubeError, CubeErrors, DeltaCounts, Divergence, Lane, LaneCost,
-    LaneMeter, LaneSettingsQueryReadOnly, LaneSimulation, NudgeLane, Peer, Reconnect,
-    SenderSettings, ServerConnection, Serving, ShadowLadder,
+    Ablation, ChangeLane, CubeError, CubeErrors, DeltaCounts, Divergence, ForceDesync, Lane,
+    LaneCost, LaneMeter, LaneSettingsQueryReadOnly, LaneSync, Peer, Reconnect, SenderSettings,
+    ServerConnection, Serving, ShadowLadder,
 };
 use crate::simulation::CubeWorld;
 use crate::theme::Theme;
 use crate::view::{
-    CubeColors, FixedScale, Ghosts, Half, Inset, Notices, SelectHalf, Selected, ShowHalf, Side,
-    Trails, ViewMode,
+    CubeColors, FixedScale, Half, Inset, Notices, SelectHalf, Selected, ShowHalf, Side, Trails,
+    ViewMode,
 };
-
-/// How long the panel's nudge lasts.
-const NUDGE_TICKS: u64 = 5 * TICKS_PER_SECOND as u64;
 
 /// The lane that is selected.
 type SelectedLane = (
     Entity,
     LaneSettingsQueryReadOnly,
     &'static LaneMeter,
-    &'static LaneSimulation,
+    &'static LaneSync,
     Option<&'static Side>,
     Option<&'static ShadowLadder>,
     Option<&'static Ablation>,
@@ -63,7 +59,6 @@ pub(super) struct Shown<'w, 's> {
     clock: Res<'w, Time<Virtual>>,
     view: Option<Res<'w, ViewMode>>,
     trails: Option<Res<'w, Trails>>,
-    ghosts: Option<Res<'w, Ghosts>>,
     notices: Res<'w, Notices>,
     file: Option<Res<'w, settings::SettingsFile>>,
     tradeoffs: Res<'w, Tradeoffs>,
@@ -80,7 +75,6 @@ impl Shown<'_, '_> {
             is_paused: self.clock.is_paused(),
             view: self.view.as_deref().copied().unwrap_or_default(),
             has_trails: self.trails.as_ref().is_some_and(|trails| trails.shown),
-            has_ghosts: self.ghosts.as_ref().is_some_and(|ghosts| ghosts.shown),
             records_replay: self.notices.replay.is_some(),
             records_video: self.notices.are_hidden(),
             plays_itself: self.notices.autoplay.is_some(),
@@ -138,18 +132,8 @@ pub(super) fn draw_lane(
         return;
     };
     let selected = lanes.selected.iter().next();
-    let Some((
-        entity,
-        settings,
-        meter,
-        simulation,
-        side,
-        shadow,
-        ablation,
-        divergence,
-        errors,
-        counts,
-    )) = selected
+    let Some((entity, settings, meter, sync, side, shadow, ablation, divergence, errors, counts)) =
+        selected
     else {
         inset.set_if_neq(Inset::default());
         return;
@@ -201,7 +185,7 @@ pub(super) fn draw_lane(
         settings: &mut new_settings,
         side,
         meter,
-        simulation: Some(simulation),
+        sync: Some(sync),
         shadow,
         ablation,
         tick: lanes.world.as_ref().map(|world| world.tick()),
@@ -238,11 +222,8 @@ pub(super) fn draw_lane(
     if let Some(export) = drawn.export {
         commands.trigger(export);
     }
-    if drawn.nudges {
-        commands.trigger(NudgeLane {
-            entity,
-            ticks: NUDGE_TICKS,
-        });
+    if drawn.desyncs {
+        commands.trigger(ForceDesync { entity });
     }
     if new_settings != settings {
         let settings = new_settings.clone();

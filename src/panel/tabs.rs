@@ -14,8 +14,8 @@ pub(super) mod peers;
 mod playout;
 pub(super) mod ranges;
 mod savings;
-mod simulated;
 mod stages;
+mod sync;
 
 use bevy_egui::egui;
 
@@ -121,8 +121,8 @@ pub(super) const ROWS: [&[Tab]; 2] = [
 pub(super) struct Asked {
     pub(super) action: Option<Action>,
     pub(super) export: Option<Export>,
-    /// Whether to nudge the lane.
-    pub(super) nudges: bool,
+    /// Whether the lane is to lose its world.
+    pub(super) desyncs: bool,
 }
 
 /// The page that is open.
@@ -131,7 +131,7 @@ pub(super) fn page(ui: &mut egui::Ui, state: &mut PanelState, lane: LaneView<'_>
         settings,
         side,
         meter,
-        simulation,
+        sync,
         shadow,
         ablation,
         tick,
@@ -197,13 +197,7 @@ pub(super) fn page(ui: &mut egui::Ui, state: &mut PanelState, lane: LaneView<'_>
         Tab::Peers => peers::draw(ui, peers),
     }
     if matches!(state.tab, Tab::Ladder | Tab::Stages) {
-        let options = simulated::Options {
-            is_local: !is_remote,
-            has_ghosts: status.has_ghosts,
-        };
-        let pressed = simulated::draw(ui, &mut settings.sender, simulation, options);
-        asked.action = pressed.action;
-        asked.nudges = pressed.nudges;
+        asked.desyncs = sync::draw(ui, &settings.sender, sync, !is_remote);
     }
     asked
 }

@@ -16,14 +16,14 @@ use cubewire_codec::{
     BitLedger, CubeState, Encoder, Limits, Packet, QuantizedSnapshot, Sequence, Snapshot, Stages,
 };
 use cubewire_link::Preset;
-use cubewire_protocol::{AgreementStatus, BaselineChoice, FallbackReason, Interpolation, Worlds};
+use cubewire_protocol::{BaselineChoice, FallbackReason, Interpolation, SyncStatus};
 use egui_kittest::Harness;
 use egui_kittest::kittest::{NodeT as _, Queryable as _};
 
 use super::*;
 use crate::controls::Action;
 use crate::replication::{
-    Ablation, Accounting, ConnectionStatus, LaneCost, LaneMeter, LaneSettings, LaneSimulation,
+    Ablation, Accounting, ConnectionStatus, LaneCost, LaneMeter, LaneSettings, LaneSync,
     METER_TICKS, PacketDetail, PacketRecord, Peer, PlayoutDelay, Sample, ServerConnection, Serving,
     ShadowLadder, SocketTraffic,
 };
@@ -47,9 +47,9 @@ struct Panel {
     actions: Vec<Action>,
     exports: Vec<Export>,
     moments: Vec<u64>,
-    nudges: usize,
+    desyncs: usize,
     typed: Vec<(Side, Half)>,
-    simulation: Option<LaneSimulation>,
+    sync: Option<LaneSync>,
     shadow: Option<ShadowLadder>,
     ablation: Option<Ablation>,
     tick: Option<u64>,
@@ -138,7 +138,7 @@ fn open(panel: Panel) -> Harness<'static, Panel> {
             viewers,
             selection,
             tradeoffs,
-            simulation,
+            sync,
             shadow,
             ablation,
             tick,
@@ -179,7 +179,7 @@ fn open(panel: Panel) -> Harness<'static, Panel> {
             settings,
             side: Side::Right,
             meter,
-            simulation: simulation.as_ref(),
+            sync: sync.as_ref(),
             shadow: shadow.as_ref(),
             ablation: ablation.as_ref(),
             tick: *tick,
@@ -198,7 +198,7 @@ fn open(panel: Panel) -> Harness<'static, Panel> {
         panel.drawn = drawn;
         panel.actions.extend(drawn.action);
         panel.exports.extend(drawn.export);
-        panel.nudges += usize::from(drawn.nudges);
+        panel.desyncs += usize::from(drawn.desyncs);
         panel.moments.extend(drawn.moment);
         let typed = panel.halves.as_mut().and_then(|halves| halves.typed.take());
         panel.typed.extend(typed);

@@ -13,19 +13,17 @@ use std::time::Duration;
 use bevy::ecs::query::QueryData;
 use bevy::prelude::*;
 use cubewire_codec::stages::Velocity;
-use cubewire_codec::{InitialStateError, Limits, Snapshot, Stages, ladder};
+use cubewire_codec::{Fingerprint, InitialStateError, Limits, Snapshot, Stages, ladder};
 use cubewire_link::Conditions;
-use cubewire_physics::SimulatedWorlds;
-use cubewire_protocol::{
-    BaselineChoice, Interpolation, SnapshotReceiver, Welcome, Worlds, playout_delay,
-};
+use cubewire_physics::ReceiverWorld;
+use cubewire_protocol::{BaselineChoice, Interpolation, SnapshotReceiver, Welcome, playout_delay};
 use cubewire_scene::TICKS_PER_SECOND;
 
 use super::budget::LaneCost;
 use super::playout::Playback;
 use super::receive::Decoded;
 use super::send::{LaneBackoff, Sender};
-use super::{CodingModel, LaneMeter, LaneSimulation, Replica};
+use super::{LaneMeter, LaneSync, Replica};
 use crate::simulation::CubeWorld;
 
 /// Round-trip time of the default link: "otherwise delta compression is too easy".
@@ -37,7 +35,7 @@ pub const SEND_INTERVALS: [u32; 4] = [1, 2, 3, 6];
 /// Marks a lane: a path of snapshots from a simulation to a replica, or the half of one that is in this
 /// process.
 #[derive(Component, Clone, Copy, Debug, Default)]
-#[require(LaneMeter, LaneSimulation)]
+#[require(LaneMeter, LaneSync)]
 pub struct Lane;
 
 /// Marks a lane whose two halves are both in this process. The in-memory transport connects them.
@@ -54,9 +52,6 @@ pub struct SenderSettings {
     pub baseline: BaselineChoice,
     /// Ticks from one snapshot to the next, usually one of [`SEND_INTERVALS`].
     pub send_interval_ticks: u32,
-    /// Which worlds the receiver simulates, on the rung [`simulated`](ladder::SIMULATED). Only of local lanes: a server
-    /// has no time to correct a world for each viewer.
-    pub worlds: Worlds,
 }
 
 /// The simulated link of a lane.
@@ -154,7 +149,6 @@ impl Default for SenderSettings {
             stages: ladder::CHANGED_FLAGS.stages,
             baseline: BaselineChoice::default(),
             send_interval_ticks: 1,
-            worlds: Worlds::default(),
         }
     }
 }
@@ -264,18 +258,16 @@ fn receiving_half(delay: Duration) -> impl Bundle {
 pub fn spawn_lane(world: &mut World, settings: LaneSettings) -> Result<Entity> {
     let now = world.resource::<Time<Fixed>>().elapsed();
     let cubes = world.resource::<CubeWorld>();
-    let model = world.resource::<CodingModel>();
     let welcome = Welcome {
         ticks_per_second: TICKS_PER_SECOND as u16,
         tick: cubes.tick(),
-        fingerprint: model.fingerprint,
+        fingerprint: Fingerprint::shipped(),
         initial: cubes.current().clone(),
     };
-    let sender = Sender::new(welcome.initial.clone(), settings.sender.stages, model)?;
+    let sender = Sender::new(welcome.initial.clone(), settings.sender.stages)?;
     let delay = settings.playout.rule_delay(&settings.sender);
     let receiver = SnapshotReceiver::new(welcome, Limits::default(), delay, now)?
-        .with_model(model.trained.clone())
-        .with_simulation(Box::new(SimulatedWorlds::new()));
+        .with_engine(Box::new(ReceiverWorld::new()));
     let receiving = (receiving_half(delay), Replica(receiver));
     let lane = world.spawn((LocalLane, settings, sender, receiving));
     Ok(lane.id())
@@ -290,9 +282,8 @@ pub fn spawn_sending_lane<'a>(
     commands: &'a mut Commands<'_, '_>,
     initial: Snapshot,
     settings: SenderSettings,
-    model: &CodingModel,
 ) -> Result<EntityCommands<'a>, InitialStateError> {
-    let sender = Sender::new(initial, settings.stages, model)?;
+    let sender = Sender::new(initial, settings.stages)?;
     let remote = (LaneBackoff::default(), LaneCost::default());
     Ok(commands.spawn((settings, sender, remote)))
 }

@@ -205,13 +205,6 @@ pub struct LaneMeter {
 }
 
 impl LaneMeter {
-    /// The stages to send with where those were chosen.
-    #[must_use]
-    pub fn instead_of(&self, chosen: Stages) -> Stages {
-        let instead = FallbackReason::instead_of(chosen);
-        self.fallback.and(instead).unwrap_or(chosen)
-    }
-
     /// Oldest first; the newest is of the last tick.
     #[must_use]
     pub const fn samples(&self) -> &VecDeque<Sample> {

@@ -2,14 +2,14 @@
 
 use bevy::platform::time::Instant;
 use bevy::prelude::*;
-use cubewire_codec::{Header, Origin};
+use cubewire_codec::{Baseline, Header};
 use cubewire_protocol::Arrival;
 use renet::Bytes;
 
 use super::playout::Playback;
 use super::send::Sender;
 use super::transport::ReceiverMail;
-use super::{LaneMeter, LaneSimulation, PlayoutSettings, Replica, SenderSettings, text};
+use super::{LaneMeter, LaneSync, PlayoutSettings, Replica, SenderSettings};
 
 /// The snapshots that were decoded in this tick.
 #[derive(Component, Debug, Default)]
@@ -25,16 +25,10 @@ pub(super) struct DecodedPacket {
     pub(super) bytes: Bytes,
     /// Whether it came too late to be shown.
     pub(super) is_late: bool,
-    /// What it says of a simulation.
-    pub(super) simulated: SimulatedPacket,
-}
-
-/// [`Simulated`](cubewire_codec::Simulated), kept.
-#[derive(Debug)]
-pub(super) struct SimulatedPacket {
-    pub(super) origin: Option<Origin>,
-    pub(super) inputs: Vec<u8>,
-    pub(super) attachment: Vec<u8>,
+    /// Whether the receiver has simulated the snapshot.
+    pub(super) is_simulated: bool,
+    /// Bytes of a state that it carries.
+    pub(super) state_bytes: usize,
 }
 
 type ReceivingLane<'a> = (
@@ -45,7 +39,7 @@ type ReceivingLane<'a> = (
     &'a mut Decoded,
     &'a mut Playback,
     &'a mut LaneMeter,
-    &'a mut LaneSimulation,
+    &'a mut LaneSync,
 );
 
 /// Notes which of the packets that a lane has sent have arrived.
@@ -69,14 +63,14 @@ pub(super) fn receive(time: Res<Time>, mut lanes: Query<ReceivingLane<'_>>) {
             mut decoded,
             mut playback,
             mut meter,
-            mut simulation,
+            mut sync,
         ) = lane;
         let waits = playout.effective_interpolation(sender.stages).waits();
         let receiver = &mut replica.0;
         decoded.0.clear();
         while let Some(message) = mail.0.take() {
             let newest = receiver.newest();
-            let counts = receiver.simulation().counts();
+            let simulated_ticks = receiver.engine().simulated_ticks();
             let started = Instant::now();
             let arrival = receiver.on_packet(now, &message);
             let took = started.elapsed();
@@ -84,18 +78,15 @@ pub(super) fn receive(time: Res<Time>, mut lanes: Query<ReceivingLane<'_>>) {
                 Ok(Arrival::Decoded { tick, header, late }) => {
                     // Without a playout delay, only newer snapshots are shown.
                     let is_late = if waits { late } else { Some(tick) < newest };
-                    simulation.decoded(receiver, tick, counts, took);
-                    let simulated = receiver.simulated();
+                    sync.decoded(receiver, tick, simulated_ticks, took);
+                    let origin = receiver.get(tick).and_then(Baseline::origin);
                     decoded.0.push(DecodedPacket {
                         tick,
                         header,
                         bytes: message,
                         is_late,
-                        simulated: SimulatedPacket {
-                            origin: simulated.origin,
-                            inputs: simulated.inputs.to_vec(),
-                            attachment: simulated.attachment.to_vec(),
-                        },
+                        is_simulated: origin.is_some(),
+                        state_bytes: receiver.state_chunk().len(),
                     });
                     meter.received += 1;
                     meter.current().late += usize::from(is_late);
@@ -109,13 +100,6 @@ pub(super) fn receive(time: Res<Time>, mut lanes: Query<ReceivingLane<'_>>) {
         }
         while let Some(feedback) = receiver.poll_feedback() {
             mail.0.outgoing.push(feedback.encode().into());
-        }
-        let fallback = receiver.fallback(now);
-        if meter.fallback != fallback {
-            meter.fallback = fallback;
-            if let Some(text) = text::fallback(sender.stages, fallback) {
-                info!("{text}");
-            }
         }
     }
 }

@@ -4,7 +4,6 @@ use bevy::platform::time::Instant;
 use bevy::prelude::*;
 use bevy::tasks::{ComputeTaskPool, TaskPool};
 use cubewire_codec::{InitialStateError, Limits, Snapshot, Stages};
-use cubewire_physics::SimulatedWorlds;
 use cubewire_protocol::{SendBackoff, SendError, SnapshotSender};
 use renet::Bytes;
 
@@ -13,7 +12,7 @@ use super::meter::Sample;
 use super::packet::PacketRecord;
 use super::quantized::QuantizedWorld;
 use super::transport::{SLICE_BYTES, SenderMail};
-use super::{CodingModel, Detailed, Lane, LaneMeter, LaneSimulation, PacketDetail, SenderSettings};
+use super::{Detailed, Lane, LaneMeter, PacketDetail, SenderSettings};
 use crate::simulation::{CubeWorld, RebuildSimulation};
 
 /// The sender's state of one lane.
@@ -36,15 +35,8 @@ pub struct RebuildsAsRecorded;
 pub struct LaneBackoff(pub SendBackoff);
 
 impl Sender {
-    pub(super) fn new(
-        initial: Snapshot,
-        stages: Stages,
-        model: &CodingModel,
-    ) -> Result<Self, InitialStateError> {
+    pub(super) fn new(initial: Snapshot, stages: Stages) -> Result<Self, InitialStateError> {
         let protocol = SnapshotSender::new(initial, Limits::default())?;
-        let protocol = protocol
-            .with_model(model.trained.clone())
-            .with_simulation(Box::new(SimulatedWorlds::new()));
         Ok(Self { protocol, stages })
     }
 }
@@ -79,7 +71,6 @@ type SendingLane<'a> = (
     &'a mut SenderMail,
     &'a mut Sender,
     &'a mut LaneMeter,
-    &'a LaneSimulation,
     Option<(&'a mut LaneBackoff, &'a mut LaneCost)>,
     Has<Detailed>,
 );
@@ -94,14 +85,13 @@ pub(super) fn send(
 ) -> Result {
     let tick = world.tick();
     let mut due = Vec::new();
-    for (lane, settings, mail, mut sender, mut meter, simulation, remote, is_detailed) in &mut lanes
-    {
+    for (lane, settings, mail, mut sender, mut meter, remote, is_detailed) in &mut lanes {
         let sender_state = &mut *sender;
         sender_state.protocol.itemize(is_detailed);
         if settings.stages.check().is_ok() {
             sender_state.stages = settings.stages;
         }
-        let stages = meter.instead_of(sender_state.stages);
+        let stages = sender_state.stages;
         let sample = Sample {
             tick,
             stages,
@@ -119,7 +109,6 @@ pub(super) fn send(
                 mail,
                 sender,
                 meter,
-                simulation,
                 remote,
                 is_detailed,
                 sample,
@@ -171,7 +160,6 @@ struct Due<'a> {
     mail: Mut<'a, SenderMail>,
     sender: Mut<'a, Sender>,
     meter: Mut<'a, LaneMeter>,
-    simulation: &'a LaneSimulation,
     remote: Option<(Mut<'a, LaneBackoff>, Mut<'a, LaneCost>)>,
     is_detailed: bool,
     sample: Sample,
@@ -213,9 +201,8 @@ impl Due<'_> {
         if let Some((rebuilt, state)) = world.rebuilt() {
             protocol.offer_state(*rebuilt, state);
         }
-        let worlds = self.simulation.worlds(granted.worlds, tick);
-        let moved = Some((worlds, world.inputs()));
-        let sent = protocol.send_simulated(tick, stages, quantized, granted.baseline, moved)?;
+        let inputs = Some(world.inputs());
+        let sent = protocol.send_simulated(tick, stages, quantized, granted.baseline, inputs)?;
         let took = started.elapsed();
         let newest = protocol.newest_acked();
         let [second, third] = protocol.acked_before(newest.unwrap_or(0));

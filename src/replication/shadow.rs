@@ -31,7 +31,7 @@ use cubewire_scene::TICKS_PER_SECOND;
 use super::mean::MeanTime;
 use super::packet::PacketRecord;
 use super::totals::Totals;
-use super::{Accounting, CodingModel, LaneMeter, METER_TICKS, kbps};
+use super::{Accounting, LaneMeter, METER_TICKS, kbps};
 use crate::simulation::CubeWorld;
 
 use encoders::{Batch, Encoders, ShadowTick};
@@ -79,7 +79,7 @@ impl ShadowLadder {
     ///
     /// # Errors
     /// If the codec refuses the initial state.
-    pub fn new(initial: &Snapshot, model: &CodingModel) -> Result<Self, InitialStateError> {
+    pub fn new(initial: &Snapshot) -> Result<Self, InitialStateError> {
         let rungs = ladder::all().map(|rung| ShadowRung {
             rung,
             bytes: VecDeque::new(),
@@ -89,7 +89,7 @@ impl ShadowLadder {
         Ok(Self {
             rungs: rungs.collect(),
             queue: Vec::new(),
-            worker: Worker::new(Encoders::new(initial, &model.trained, stages)?),
+            worker: Worker::new(Encoders::new(initial, stages)?),
             newest: None,
             time_per_tick: Duration::ZERO,
             mean_time: MeanTime::default(),
@@ -100,8 +100,7 @@ impl ShadowLadder {
     /// As if that many ticks had been counted, with `bytes` for each place of a rung and tick.
     #[cfg(test)]
     pub(crate) fn of_bytes(ticks: u64, bytes: impl Fn(usize, u64) -> usize) -> Self {
-        let mut shadow =
-            Self::new(CubeWorld::default().current(), &CodingModel::default()).unwrap();
+        let mut shadow = Self::new(CubeWorld::default().current()).unwrap();
         for tick in 0..ticks {
             for (place, rung) in shadow.rungs.iter_mut().enumerate() {
                 let payload_bytes = bytes(place, tick) - super::HEADER_BYTES;
@@ -322,10 +321,9 @@ mod tests {
     #[test]
     fn without_threads_a_frame_encodes_only_as_long_as_it_may() {
         let world = CubeWorld::default();
-        let mut shadow = ShadowLadder::new(world.current(), &CodingModel::default()).unwrap();
+        let mut shadow = ShadowLadder::new(world.current()).unwrap();
         let stages = ladder::all().map(|rung| rung.stages);
-        let model = CodingModel::default().trained;
-        let encoders = Encoders::new(world.current(), &model, stages).unwrap();
+        let encoders = Encoders::new(world.current(), stages).unwrap();
         shadow.worker = Worker::without_threads(encoders);
         let sent = PacketRecord::default();
         for _ in 0..3 {

@@ -9,7 +9,6 @@
 //! | `rate` | snapshots a second: 60, 30, 20, 10 | 60 |
 //! | `playout` | `rule`, `adaptive`, or a delay as in `150ms` | `rule` |
 //! | `baseline` | `newest`, `smallest` | `newest` |
-//! | `worlds` | `exact`, `corrected`: see [`Worlds`] | `exact` |
 //! | `seed` | random seed of the simulated link | 0 |
 
 mod describe;
@@ -22,7 +21,7 @@ use std::time::Duration;
 use cubewire_codec::ladder::{self, Rung};
 use cubewire_codec::{Stages, StagesTextError};
 use cubewire_link::{Conditions, ConditionsTextError, PRESETS, Preset};
-use cubewire_protocol::{BaselineChoice, Interpolation, Worlds};
+use cubewire_protocol::{BaselineChoice, Interpolation};
 use cubewire_scene::TICKS_PER_SECOND;
 
 use super::{LaneSettings, PlayoutDelay, SEND_INTERVALS};
@@ -90,7 +89,7 @@ pub enum LaneTextError {
     },
 }
 
-const SETTINGS: [&str; 9] = [
+const SETTINGS: [&str; 8] = [
     "rung",
     "stages",
     "link",
@@ -98,7 +97,6 @@ const SETTINGS: [&str; 9] = [
     "rate",
     "playout",
     "baseline",
-    "worlds",
     "seed",
 ];
 
@@ -174,22 +172,6 @@ pub fn baseline(name: &str) -> Result<BaselineChoice, LaneTextError> {
     }
 }
 
-/// The worlds of that name.
-///
-/// # Errors
-/// If there are none.
-pub fn worlds(name: &str) -> Result<Worlds, LaneTextError> {
-    match name {
-        "exact" => Ok(Worlds::Exact),
-        "corrected" => Ok(Worlds::Corrected),
-        _ => Err(LaneTextError::Value {
-            setting: "worlds",
-            given: name.to_owned(),
-            wanted: "exact or corrected",
-        }),
-    }
-}
-
 /// The ticks between two snapshots at that rate: one of [`SEND_INTERVALS`].
 ///
 /// # Errors
@@ -233,9 +215,6 @@ impl LaneSettings {
             }
             "baseline" => {
                 self.sender.baseline = baseline(value)?;
-            }
-            "worlds" => {
-                self.sender.worlds = worlds(value)?;
             }
             "seed" => {
                 let seed = value.parse().ok();
@@ -282,10 +261,6 @@ impl LaneSettings {
         match self.sender.baseline {
             BaselineChoice::Newest => {}
             BaselineChoice::Smallest => add("baseline", "smallest"),
-        }
-        match self.sender.worlds {
-            Worlds::Exact => {}
-            Worlds::Corrected => add("worlds", "corrected"),
         }
         if self.link.seed != usual.link.seed {
             add("seed", &self.link.seed.to_string());
@@ -346,7 +321,6 @@ mod tests {
             "rung:delta",
             "rung:uncompressed,link:4g,interpolation:hermite,rate:10",
             "rung:predicted,playout:adaptive,baseline:smallest,seed:7",
-            "rung:simulated,worlds:corrected",
             "rung:at-rest,rate:20,playout:62.5ms",
             "stages:orientation=smallest-three-5,link:perfect",
         ] {

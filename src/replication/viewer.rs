@@ -7,10 +7,9 @@ use std::time::Duration;
 
 use bevy::prelude::*;
 use cubewire_codec::{
-    BitLedger, Encoder, InitialStateError, Limits, Packet, Reference, References, Simulated,
-    Snapshot,
+    BitLedger, Encoder, InitialStateError, Limits, Packet, Reference, References, Snapshot,
 };
-use cubewire_physics::SimulatedWorlds;
+use cubewire_physics::ReceiverWorld;
 use cubewire_protocol::SnapshotReceiver;
 use cubewire_scene::TICKS_PER_SECOND;
 
@@ -18,11 +17,11 @@ use super::digest::{self, Digest};
 use super::meter::Sample;
 use super::packet::{Arrival, PacketRecord};
 use super::playout::{self, Playback};
-use super::receive::{self, Decoded, DecodedPacket, SimulatedPacket};
+use super::receive::{self, Decoded, DecodedPacket};
 use super::transport::{End, TransportSystems};
 use super::{
-    CodingModel, Detailed, LaneMeter, LaneSimulation, PacketDetail, PlayoutSettings, Replica,
-    ReplicationSystems, SenderSettings, Welcomed, lane, simulated,
+    Detailed, LaneMeter, LaneSync, PacketDetail, PlayoutSettings, Replica, ReplicationSystems,
+    SenderSettings, Welcomed, lane, sync, text,
 };
 
 /// Runs the receiving lane. Needs a transport that receives from a server.
@@ -32,7 +31,6 @@ pub struct ViewerPlugin;
 impl Plugin for ViewerPlugin {
     fn build(&self, app: &mut App) {
         app.insert_resource(Time::<Fixed>::from_hz(f64::from(TICKS_PER_SECOND)))
-            .init_resource::<CodingModel>()
             .add_observer(welcome)
             .add_observer(lane::change)
             .configure_sets(
@@ -53,7 +51,7 @@ impl Plugin for ViewerPlugin {
                         .in_set(ReplicationSystems::Receive),
                     (
                         account,
-                        simulated::observe,
+                        sync::observe,
                         playout::sample,
                         digest::of_decoded.run_if(resource_exists::<Digest>),
                     )
@@ -75,7 +73,6 @@ const MAX_FRAME: Duration = Duration::from_secs(2);
 fn welcome(
     welcomed: On<Welcomed>,
     time: Res<Time<Fixed>>,
-    model: Res<CodingModel>,
     mut lanes: Query<(&SenderSettings, &PlayoutSettings, &mut LaneMeter)>,
     mut commands: Commands,
 ) -> Result {
@@ -84,14 +81,17 @@ fn welcome(
     };
     let welcome = welcomed.welcome.clone();
     let delay = playout.rule_delay(sender);
-    let accountant = Accountant::new(welcome.initial.clone(), &model)?;
+    let accountant = Accountant::new(welcome.initial.clone())?;
     let now = time.elapsed();
     let receiver = SnapshotReceiver::new(welcome, Limits::default(), delay, now)?
-        .with_model(model.trained.clone())
-        .with_simulation(Box::new(SimulatedWorlds::new()));
+        .with_engine(Box::new(ReceiverWorld::new()));
     *meter = LaneMeter::default();
+    meter.fallback = receiver.fallback();
+    if let Some(text) = text::fallback(sender.stages, meter.fallback) {
+        info!("{text}");
+    }
     commands.entity(welcomed.entity).insert((
-        LaneSimulation::default(),
+        LaneSync::default(),
         Decoded::default(),
         Playback::new(delay),
         Replica(receiver),
@@ -108,10 +108,9 @@ struct Accountant {
 }
 
 impl Accountant {
-    fn new(initial: Snapshot, model: &CodingModel) -> Result<Self, InitialStateError> {
-        let encoder = Encoder::new(initial, Limits::default())?;
+    fn new(initial: Snapshot) -> Result<Self, InitialStateError> {
         Ok(Self {
-            encoder: encoder.with_model(model.trained.clone()),
+            encoder: Encoder::new(initial, Limits::default())?,
             packet: Packet::default(),
         })
     }
@@ -140,22 +139,7 @@ impl Accountant {
             true => BitLedger::itemized(),
             false => BitLedger::new(),
         };
-        let SimulatedPacket {
-            origin,
-            inputs,
-            attachment,
-        } = &decoded.simulated;
-        let simulated = Simulated {
-            // A server sends no others.
-            origin: origin.filter(|origin| origin.is_exact()),
-            inputs,
-            attachment,
-            prediction: None,
-        };
-        let references = References {
-            simulated,
-            ..References::from(baseline)
-        };
+        let references = References::from(baseline);
         self.encoder
             .encode(sequence, stages, snapshot, references, packet, None)?;
         // The server may have encoded the snapshot differently, with more than one reference: then this

@@ -8,7 +8,7 @@ use bevy_egui::input::EguiWantsInput;
 use cubewire::controls::Action;
 use cubewire::game::headless::LaneGame;
 use cubewire::recording::KeyboardPlugin;
-use cubewire::replication::{ChangeLane, LaneSettings, LaneSimulation, NudgeLane};
+use cubewire::replication::{ChangeLane, ForceDesync, LaneSettings, LaneSync};
 use cubewire::view::{ViewMode, ViewPlugin};
 use cubewire_codec::ladder;
 use cubewire_scene::{PLAYER, initial_position};
@@ -97,7 +97,7 @@ fn n_steps_exactly_one_tick_whether_paused_or_not() {
 
 /// The state that it needs for that is asked for in one step and made in a later one, with frames between them.
 #[test]
-fn ends_that_simulate_agree_again_in_single_steps() {
+fn ends_that_simulate_are_in_sync_again_after_single_steps() {
     let mut game = game();
     let mut settings = LaneSettings::default();
     settings.sender.stages = ladder::SIMULATED.stages;
@@ -108,12 +108,12 @@ fn ends_that_simulate_agree_again_in_single_steps() {
     for _ in 0..60 {
         game.step();
     }
-    let agreed = |game: &LaneGame| {
-        let lane = game.app.world().get::<LaneSimulation>(entity);
-        lane.and_then(LaneSimulation::agreed_ticks)
+    let synced = |game: &LaneGame| {
+        let lane = game.app.world().get::<LaneSync>(entity);
+        lane.and_then(LaneSync::synced_ticks)
     };
-    assert!(agreed(&game).is_some());
-    game.app.world_mut().trigger(NudgeLane { entity, ticks: 0 });
+    assert!(synced(&game).is_some());
+    game.app.world_mut().trigger(ForceDesync { entity });
     let tick = game.cubes().tick();
     for _ in 0..60 {
         tap(&mut game, KeyCode::KeyN);
@@ -122,8 +122,8 @@ fn ends_that_simulate_agree_again_in_single_steps() {
         game.step();
     }
     assert_eq!(game.cubes().tick(), tick + 60);
-    let agreed = agreed(&game).expect("they agree again");
-    assert!((30..55).contains(&agreed), "{agreed} ticks");
+    let synced = synced(&game).expect("they are in sync again");
+    assert!((30..55).contains(&synced), "{synced} ticks");
 }
 
 #[test]

@@ -37,7 +37,7 @@ const CRATES: &[(&str, &str, &[&str])] = &[
     (
         "cubewire-physics",
         "crates/physics",
-        &["cubewire-codec", "cubewire-scene"],
+        &["cubewire-codec", "cubewire-protocol", "cubewire-scene"],
     ),
     ("cubewire-protocol", "crates/protocol", &["cubewire-codec"]),
     (
@@ -49,9 +49,7 @@ const CRATES: &[(&str, &str, &[&str])] = &[
             "cubewire-files",
             "cubewire-link",
             "cubewire-palette",
-            "cubewire-physics",
             "cubewire-protocol",
-            "cubewire-scene",
         ],
     ),
     (

@@ -11,8 +11,8 @@ use cubewire::replication::{
 use cubewire::simulation::{CubeWorld, ResetSimulation};
 use cubewire_codec::ladder::{self, Rung};
 use cubewire_codec::{
-    Baseline, Encoder, Limits, Origin, Packet, QuantizedSnapshot, References, Sequence, Simulated,
-    Snapshot,
+    Baseline, Encoder, Inputs, Limits, Origin, Packet, QuantizedSnapshot, References, Sequence,
+    Simulated, Snapshot,
 };
 use cubewire_link::{Conditions, Loss};
 
@@ -61,16 +61,16 @@ impl InTheFrame {
             let age = ages[0].map_or(tick, u64::from) as u8;
             let origin = match ages[0] {
                 Some(_) => Origin::Continued(age),
-                None => Origin::Started(age),
+                None => Origin::FromSceneStart(age),
             };
-            assert!(cubes.inputs().since(tick - u64::from(age), &mut inputs));
+            cubes.inputs().since(tick - u64::from(age), &mut inputs);
+            let inputs = Inputs::new(origin, &inputs).unwrap();
             let references = References {
                 baseline,
                 additional: [second, third],
                 simulated: Simulated {
-                    origin: Some(origin),
-                    inputs: &inputs,
-                    ..Simulated::default()
+                    inputs: Some(&inputs),
+                    state_chunk: &[],
                 },
             };
             let (mut packet, mut kept) = (Packet::default(), Baseline::default());

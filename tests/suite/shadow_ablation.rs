@@ -5,7 +5,7 @@ use std::time::Instant;
 use bevy::prelude::*;
 use cubewire::game::headless::LaneGame;
 use cubewire::replication::{
-    Ablation, ChangeLane, CodingModel, LaneSettings, ShadowLadder, WantsAblation, ablations,
+    Ablation, ChangeLane, LaneSettings, ShadowLadder, WantsAblation, ablations,
 };
 use cubewire::simulation::CubeWorld;
 use cubewire_codec::{Stages, ladder};
@@ -143,7 +143,7 @@ fn a_tick_of_an_ablation_takes_a_few_milliseconds() {
         let stages: Stages = ladder::rung(rung).unwrap().stages;
         let start = Instant::now();
         let initial = CubeWorld::default().current().clone();
-        let mut fresh = Ablation::new(initial, &CodingModel::default(), stages);
+        let mut fresh = Ablation::new(initial, stages);
         let started = start.elapsed();
         fresh.finish().unwrap();
         let setup = start.elapsed();

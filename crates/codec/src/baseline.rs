@@ -1,10 +1,11 @@
 //! Baselines: snapshots that later packets can be relative to.
 
-use std::collections::HashSet;
 use std::sync::Arc;
 
-use crate::entropy::{HeldSnapshot, KeptState};
+use crate::entropy::simulated::SceneBaseline;
+use crate::entropy::{HeldSnapshot, StoredState};
 use crate::ladder;
+use crate::memory::SharedMemory;
 use crate::motion::{Motion, Origin as MotionOrigin};
 use crate::precision::Precision;
 use crate::sequence::Sequence;
@@ -37,8 +38,8 @@ pub struct Baseline {
     pub(crate) snapshot: Arc<QuantizedSnapshot>,
     pub(crate) motion: Motion,
     /// The adaptive state after the packet, if it was coded arithmetically.
-    pub(crate) state: Option<Box<KeptState>>,
-    /// From where its packet was simulated, and the input of its tick.
+    pub(crate) state: Option<Box<StoredState>>,
+    /// The origin that its packet was simulated from, and the input of its tick.
     pub(crate) simulated: Option<(Origin, u8)>,
 }
 
@@ -88,7 +89,7 @@ impl Baseline {
         self.motion.reference()
     }
 
-    /// From where the snapshot was simulated, if its packet says so.
+    /// The origin that the snapshot was simulated from; none if its packet carried cubes.
     #[must_use]
     pub fn origin(&self) -> Option<Origin> {
         self.simulated.map(|(origin, _)| origin)
@@ -103,14 +104,22 @@ impl Baseline {
     /// Bytes of memory that several baselines take up. What they share counts once.
     #[must_use]
     pub fn memory_bytes_of<'b>(baselines: impl IntoIterator<Item = &'b Self>) -> usize {
-        let mut shared = Shared::default();
+        let mut shared = SharedMemory::default();
         let own = baselines.into_iter().map(|baseline| {
-            shared.count_snapshot(&baseline.snapshot);
+            shared.count(&baseline.snapshot, QuantizedSnapshot::memory_bytes);
             let state = baseline.state.as_ref();
             baseline.motion.count_memory(&mut shared)
                 + state.map_or(0, |state| state.count_memory(&mut shared))
         });
         own.sum::<usize>() + shared.bytes
+    }
+
+    /// What a packet of a simulated scene that names this baseline refers to.
+    pub(crate) fn scene(&self, sequence: Sequence) -> SceneBaseline {
+        SceneBaseline {
+            ticks: sequence.ticks_since(self.sequence),
+            input: self.simulated.map_or(0, |(_, input)| input),
+        }
     }
 
     /// The parts that the entropy coder uses.
@@ -119,6 +128,9 @@ impl Baseline {
             sequence: self.sequence,
             snapshot: &self.snapshot,
             moved: &self.motion.moved,
+            previous: self
+                .reference()
+                .map(|(snapshot, ticks)| (snapshot, ticks.into())),
             state: self.state.as_deref(),
         }
     }
@@ -181,24 +193,5 @@ impl Baseline {
     /// stages use it.
     pub(crate) fn displacement(&self, cube: usize) -> [i32; 3] {
         self.motion.displacement(&self.snapshot, cube)
-    }
-}
-
-/// Counts memory that several baselines may share.
-#[derive(Debug, Default)]
-pub(crate) struct Shared {
-    counted: HashSet<usize>,
-    bytes: usize,
-}
-
-impl Shared {
-    pub(crate) fn count<T>(&mut self, shared: &Arc<T>, bytes: impl FnOnce(&T) -> usize) {
-        if self.counted.insert(Arc::as_ptr(shared).addr()) {
-            self.bytes += bytes(shared);
-        }
-    }
-
-    pub(crate) fn count_snapshot(&mut self, snapshot: &Arc<QuantizedSnapshot>) {
-        self.count(snapshot, QuantizedSnapshot::memory_bytes);
     }
 }

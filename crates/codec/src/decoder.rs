@@ -1,12 +1,14 @@
 //! Decodes packets to snapshots.
 
-use std::cell::Cell;
+use std::fmt;
 use std::sync::Arc;
 
 use crate::baseline::Baseline;
 use crate::body::Body;
+use crate::entropy::coder::BinDecoder;
+use crate::entropy::simulated::has_long_check;
 use crate::entropy::{
-    self, Basis, Coder, DecodedInputs, Inputs, KeptState, NonCanonical, TrainedModel, Undecodable,
+    Basis, CHECK_BITS, Coder, FixedBins, NonCanonical, SnapshotHash, TrainedModel, Undecodable,
     Variant,
 };
 use crate::flags::flagged;
@@ -16,10 +18,10 @@ use crate::ledger::BitKind;
 use crate::limits::Limits;
 use crate::selection;
 use crate::sequence::Sequence;
-use crate::simulation::{Simulated, Simulation};
+use crate::simulation::{Inputs, Simulated};
 use crate::snapshot::{QuantizedSnapshot, Spares};
 use crate::source::{DecodeError, Source};
-use crate::stages::Stages;
+use crate::stages::{Delta, Stages};
 use crate::state::Snapshot;
 
 /// Decodes packets to quantized snapshots.
@@ -31,10 +33,61 @@ pub struct Decoder {
     initial: InitialState,
     decoded: Arc<QuantizedSnapshot>,
     sent: Vec<bool>,
-    /// Of the packet that was decoded last.
-    inputs: Option<Inputs>,
+    /// From the packet that was begun last.
+    state_chunk: Vec<u8>,
     coder: Coder,
     spares: Spares,
+}
+
+/// A packet of which everything is decoded but its cubes: see [`Decoder::begin`].
+pub struct BegunPacket<'p> {
+    header: Header,
+    stages: Stages,
+    named: Option<&'p Baseline>,
+    cubes: Cubes<'p>,
+}
+
+/// Where the cubes of a packet come from.
+enum Cubes<'p> {
+    Packed(Source<'p>),
+    Arithmetic {
+        check: u32,
+        /// Bytes before the bins.
+        head: usize,
+        bins: BinDecoder<'p>,
+        variant: Variant,
+    },
+    Simulated {
+        check: u32,
+        long_check: Option<u32>,
+        inputs: Inputs,
+    },
+}
+
+impl fmt::Debug for BegunPacket<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("BegunPacket")
+            .field("header", &self.header)
+            .field("inputs", &self.inputs())
+            .finish_non_exhaustive()
+    }
+}
+
+impl BegunPacket<'_> {
+    /// The packet's header.
+    #[must_use]
+    pub const fn header(&self) -> Header {
+        self.header
+    }
+
+    /// The inputs, if the packet carries no cubes, but [is simulated](crate::simulation) by its receiver.
+    #[must_use]
+    pub const fn inputs(&self) -> Option<&Inputs> {
+        match &self.cubes {
+            Cubes::Simulated { inputs, .. } => Some(inputs),
+            _ => None,
+        }
+    }
 }
 
 impl Decoder {
@@ -49,7 +102,7 @@ impl Decoder {
             initial: InitialState::new(initial, limits)?,
             decoded: Baseline::default().snapshot,
             sent: Vec::new(),
-            inputs: None,
+            state_chunk: Vec::new(),
             coder: Coder::default(),
             spares: Spares::default(),
         })
@@ -66,31 +119,38 @@ impl Decoder {
     /// number of cubes counts as not held.
     ///
     /// # Errors
-    /// [`DecodeError`] says what is wrong with the bytes and where. `out` is then unchanged.
+    /// [`DecodeError`] says what is wrong with the bytes and where; [`DecodeError::Desync`] if the receiver has to
+    /// simulate the snapshot. `out` is then unchanged.
     pub fn decode<'h>(
         &mut self,
         bytes: &[u8],
         held: impl Fn(Sequence) -> Option<&'h Baseline>,
         out: &mut Baseline,
     ) -> Result<Header, DecodeError> {
-        self.decode_simulated(bytes, held, &mut (), out)
+        let begun = self.begin(bytes, &held)?;
+        self.finish(begun, &held, None, out)
     }
 
-    /// The same for a receiver that simulates the scene: packets of
-    /// [`SIMULATED`](crate::ladder::SIMULATED) are decoded with what `simulation` predicts.
+    /// Begins to decode a packet: its header, and what it says of a [simulation](crate::simulation). If it has
+    /// [inputs](BegunPacket::inputs), the caller simulates the snapshot before it [finishes](Self::finish).
     ///
     /// # Errors
-    /// As [`decode`](Self::decode); [`DecodeError::Simulation`] if `simulation` has not the world that the packet names,
-    /// or if what it predicts is not what the sender has.
-    pub fn decode_simulated<'h>(
+    /// As [`decode`](Self::decode).
+    pub fn begin<'p, 'h: 'p>(
         &mut self,
-        bytes: &[u8],
+        bytes: &'p [u8],
         held: impl Fn(Sequence) -> Option<&'h Baseline>,
-        simulation: &mut dyn Simulation,
-        out: &mut Baseline,
-    ) -> Result<Header, DecodeError> {
-        self.inputs = None;
-        self.coder.forget_attachment();
+    ) -> Result<BegunPacket<'p>, DecodeError> {
+        self.state_chunk.clear();
+        let begun = self.take_head(bytes, held);
+        self.clear_chunk_on_error(begun)
+    }
+
+    fn take_head<'p, 'h: 'p>(
+        &mut self,
+        bytes: &'p [u8],
+        held: impl Fn(Sequence) -> Option<&'h Baseline>,
+    ) -> Result<BegunPacket<'p>, DecodeError> {
         let mut source = Source::new(bytes);
         let header = Header::take(&mut source)?;
         let (named, stages) = match header.reference {
@@ -110,136 +170,197 @@ impl Decoder {
                 (Some(baseline), stages)
             }
         };
-        let simulated = match Variant::of(stages.delta) {
-            Some(variant) => {
-                let taken = self.take_bins(
-                    source,
-                    (stages, variant),
-                    header.sequence,
-                    named,
-                    (held, simulation),
-                    &mut out.state,
-                );
-                if taken.is_err() {
-                    self.coder.forget_attachment();
-                }
-                taken?
-            }
-            None => {
-                self.take_cubes(&mut source, header.sequence, stages, named)?;
-                source.finish()?;
-                self.coder.recycle(out.state.take());
-                None
-            }
+        let cubes = match Variant::of(stages.delta) {
+            Some(variant) => self.begin_bins(source, (stages, variant), header.sequence, named)?,
+            None => Cubes::Packed(source),
         };
-
-        std::mem::swap(&mut out.snapshot, &mut self.decoded);
-        let sent = Some(&self.sent[..]);
-        out.finalize(header.sequence, stages, named, sent, &mut self.spares);
-        self.inputs = simulated;
-        out.simulated = simulated.and_then(|inputs| {
-            let last = *inputs.bytes().last()?;
-            Some((inputs.origin, last))
-        });
-        Ok(header)
+        Ok(BegunPacket {
+            header,
+            stages,
+            named,
+            cubes,
+        })
     }
 
-    /// What the packet that was decoded last says of a simulation, without a prediction. Nothing after one that was
-    /// refused.
-    #[must_use]
-    pub fn simulated(&self) -> Simulated<'_> {
-        let inputs = self.inputs.as_ref();
-        Simulated {
-            origin: inputs.map(|inputs| inputs.origin),
-            inputs: inputs.map_or(&[], Inputs::bytes),
-            prediction: None,
-            attachment: self.coder.attachment(),
-        }
-    }
-
-    /// Gives from where the snapshot was simulated, with the inputs since.
-    fn take_bins<'h>(
+    fn begin_bins<'p>(
         &mut self,
-        mut source: Source<'_>,
+        mut source: Source<'p>,
         (stages, variant): (Stages, Variant),
         sequence: Sequence,
         named: Option<&Baseline>,
-        (held, simulation): (
-            impl Fn(Sequence) -> Option<&'h Baseline>,
-            &mut dyn Simulation,
-        ),
-        kept: &mut Option<Box<KeptState>>,
-    ) -> Result<Option<Inputs>, DecodeError> {
-        let check = source.take(BitKind::Check, entropy::CHECK_BITS)?;
+    ) -> Result<Cubes<'p>, DecodeError> {
+        let check = source.take(BitKind::Check, CHECK_BITS)?;
         let head = source.skip_padding()?;
-        let precision = stages.precision();
-        let reference = named.unwrap_or_else(|| self.initial.at(precision));
-        let basis = Basis::new((stages, variant), sequence, named, reference);
-        let decoded = self.spares.unshared(&mut self.decoded);
-        let cubes = reference.snapshot.len();
-        let is_simulated = Cell::new(false);
-        let simulate = |inputs: &Inputs| {
-            is_simulated.set(true);
-            let simulation = simulation;
-            let prediction = simulation.predict(sequence, inputs.origin, named, inputs.bytes())?;
-            let fits = prediction.precision() == precision && prediction.len() == cubes;
-            fits.then_some(prediction)
-        };
-        let bins = self.coder.decode(
-            basis,
-            |sequence| held(sequence).map(Baseline::held),
-            simulate,
-            &source.bytes()[head..],
-            (decoded, &mut self.sent),
-        );
-        let failed = |error| match is_simulated.get() {
-            true => DecodeError::Simulation(sequence),
-            false => error,
-        };
-        let inputs = bins.map_err(|error| match error {
-            Undecodable::UnknownReference(_) => undecodable(error, head),
-            error => failed(undecodable(error, head)),
-        })?;
-        let computed = self.coder.check(&basis, decoded, &self.sent, sequence);
-        let long_check = inputs.and_then(|inputs| inputs.long_check);
-        if computed != check || long_check.is_some_and(|long| long != self.coder.long_check()) {
-            return Err(failed(DecodeError::Check(sequence)));
+        let mut bins = BinDecoder::new(&source.bytes()[head..]);
+        if stages.delta == Delta::ArithmeticSimulated {
+            let mut fixed = FixedBins {
+                bins: &mut bins,
+                observer: &mut (),
+            };
+            let scene = named.map(|named| named.scene(sequence));
+            let inputs = fixed.scene(Simulated::default(), scene, &mut self.state_chunk);
+            let inputs = inputs.map_err(|why| not_canonical(why, head + bins.consumed()))?;
+            if let Some(inputs) = inputs {
+                let mut fixed = FixedBins {
+                    bins: &mut bins,
+                    observer: &mut (),
+                };
+                let long_check = has_long_check(sequence).then(|| fixed.long_check(0));
+                if !bins.is_canonical() {
+                    let byte = head + bins.consumed();
+                    return Err(not_canonical(NonCanonical::Redundant, byte));
+                }
+                return Ok(Cubes::Simulated {
+                    check,
+                    long_check,
+                    inputs,
+                });
+            }
         }
-        self.coder.keep(&basis, &mut self.spares, kept);
-        Ok(inputs.map(|DecodedInputs { inputs, .. }| inputs))
+        Ok(Cubes::Arithmetic {
+            check,
+            head,
+            bins,
+            variant,
+        })
     }
 
-    fn take_cubes(
+    /// Decodes the rest of a packet that this decoder has begun last. `prediction` is the snapshot that was simulated
+    /// with the packet's [inputs](BegunPacket::inputs); other packets do not use it. `held` is that of
+    /// [`begin`](Self::begin).
+    ///
+    /// # Errors
+    /// As [`decode`](Self::decode); [`DecodeError::Desync`] if there is no prediction, or if it is not the sender's
+    /// snapshot.
+    pub fn finish<'h>(
         &mut self,
-        source: &mut Source<'_>,
-        sequence: Sequence,
-        stages: Stages,
-        named: Option<&Baseline>,
-    ) -> Result<(), DecodeError> {
-        let baseline = named.unwrap_or_else(|| self.initial.at(stages.precision()));
-        let body = Body::new(stages, sequence, baseline);
+        begun: BegunPacket<'_>,
+        held: impl Fn(Sequence) -> Option<&'h Baseline>,
+        prediction: Option<&QuantizedSnapshot>,
+        out: &mut Baseline,
+    ) -> Result<Header, DecodeError> {
+        let finished = self.take_rest(begun, held, prediction, out);
+        self.clear_chunk_on_error(finished)
+    }
+
+    fn take_rest<'h>(
+        &mut self,
+        begun: BegunPacket<'_>,
+        held: impl Fn(Sequence) -> Option<&'h Baseline>,
+        prediction: Option<&QuantizedSnapshot>,
+        out: &mut Baseline,
+    ) -> Result<Header, DecodeError> {
+        let BegunPacket {
+            header,
+            stages,
+            named,
+            cubes,
+        } = begun;
+        let sequence = header.sequence;
+        let reference = named.unwrap_or_else(|| self.initial.at(stages.precision()));
         let decoded = self.spares.unshared(&mut self.decoded);
-        decoded.copy_from(&baseline.snapshot);
-        selection::take(source, stages.delta, &baseline.motion.moved, &mut self.sent)?;
-        for cube in flagged(&self.sent) {
-            body.take(source, decoded, cube)?;
+        let mut simulated = None;
+        match cubes {
+            Cubes::Packed(source) => {
+                take_cubes(
+                    source,
+                    sequence,
+                    stages,
+                    reference,
+                    (decoded, &mut self.sent),
+                )?;
+                self.coder.recycle(out.state.take());
+            }
+            Cubes::Arithmetic {
+                check,
+                head,
+                bins,
+                variant,
+            } => {
+                let basis = Basis {
+                    variant,
+                    reference: reference.held(),
+                    ticks: named.map(|named| sequence.ticks_since(named.sequence())),
+                };
+                let held = |sequence| held(sequence).map(Baseline::held);
+                self.coder
+                    .decode(basis, held, (bins, ()), (decoded, &mut self.sent))
+                    .map_err(|error| match error {
+                        Undecodable::UnknownReference(unknown) => {
+                            DecodeError::UnknownBaseline(unknown)
+                        }
+                        Undecodable::NonCanonical { byte, why } => not_canonical(why, head + byte),
+                    })?;
+                let hash = self.coder.hash(&basis, decoded, &self.sent);
+                if hash.check(sequence) != check {
+                    return Err(DecodeError::Check(sequence));
+                }
+                self.coder.store(&basis, &self.sent, &mut out.state);
+            }
+            Cubes::Simulated {
+                check,
+                long_check,
+                inputs,
+            } => {
+                let is_right = |prediction: &&QuantizedSnapshot| {
+                    let hash = SnapshotHash::new(prediction);
+                    prediction.precision() == stages.precision()
+                        && prediction.len() == reference.snapshot.len()
+                        && hash.check(sequence) == check
+                        && long_check.is_none_or(|long| long == hash.long_check())
+                };
+                let prediction = prediction.filter(is_right);
+                let prediction = prediction.ok_or(DecodeError::Desync(sequence))?;
+                decoded.copy_from(prediction);
+                decoded.compare(&reference.snapshot, &mut self.sent);
+                self.coder.recycle(out.state.take());
+                simulated = Some((inputs.origin(), inputs.last()));
+            }
         }
-        Ok(())
+        std::mem::swap(&mut out.snapshot, &mut self.decoded);
+        let sent = Some(&self.sent[..]);
+        out.finalize(sequence, stages, named, sent, &mut self.spares);
+        out.simulated = simulated;
+        Ok(header)
+    }
+
+    /// Nothing of a refused packet is left.
+    fn clear_chunk_on_error<T>(
+        &mut self,
+        outcome: Result<T, DecodeError>,
+    ) -> Result<T, DecodeError> {
+        if outcome.is_err() {
+            self.state_chunk.clear();
+        }
+        outcome
+    }
+
+    /// The chunk of a state that the packet which was begun last carries; empty if none, and after an error.
+    #[must_use]
+    pub fn state_chunk(&self) -> &[u8] {
+        &self.state_chunk
     }
 }
 
-/// `head` is the number of bytes before the bins.
-fn undecodable(error: Undecodable, head: usize) -> DecodeError {
-    let (byte, why) = match error {
-        Undecodable::UnknownReference(sequence) => return DecodeError::UnknownBaseline(sequence),
-        Undecodable::NotSimulated => {
-            return DecodeError::NonCanonical {
-                at_bit: head as u64 * 8,
-            };
-        }
-        Undecodable::NonCanonical { byte, why } => (byte, why),
-    };
-    let at_bit = (head + byte) as u64 * 8;
+fn take_cubes(
+    mut source: Source<'_>,
+    sequence: Sequence,
+    stages: Stages,
+    reference: &Baseline,
+    (decoded, sent): (&mut QuantizedSnapshot, &mut Vec<bool>),
+) -> Result<(), DecodeError> {
+    let body = Body::new(stages, sequence, reference);
+    decoded.copy_from(&reference.snapshot);
+    selection::take(&mut source, stages.delta, &reference.motion.moved, sent)?;
+    for cube in flagged(sent) {
+        body.take(&mut source, decoded, cube)?;
+    }
+    source.finish()
+}
+
+/// `byte` is counted from the start of the packet.
+const fn not_canonical(why: NonCanonical, byte: usize) -> DecodeError {
+    let at_bit = byte as u64 * 8;
     match why {
         NonCanonical::Redundant | NonCanonical::PastEnd => DecodeError::NonCanonical { at_bit },
         NonCanonical::OutOfRange {

@@ -5,7 +5,11 @@ use std::sync::Arc;
 
 use crate::baseline::Baseline;
 use crate::body::Body;
-use crate::entropy::{self, Accounts, Basis, Coder, KeptState, TrainedModel, Variant};
+use crate::entropy::coder::BinEncoder;
+use crate::entropy::simulated::has_long_check;
+use crate::entropy::{
+    Accounts, Basis, CHECK_BITS, Coder, FixedBins, SnapshotHash, StoredState, TrainedModel, Variant,
+};
 use crate::flags::flagged;
 use crate::header::Header;
 use crate::initial::{InitialState, InitialStateError};
@@ -14,7 +18,7 @@ use crate::limits::Limits;
 use crate::precision::Precision;
 use crate::selection;
 use crate::sequence::Sequence;
-use crate::simulation::{MAX_ATTACHMENT_BYTES, MAX_SIMULATED_TICKS, Origin, Simulated};
+use crate::simulation::{MAX_STATE_CHUNK_BYTES, Simulated};
 use crate::sink::Sink;
 use crate::snapshot::{QuantizedSnapshot, Spares};
 use crate::stages::{Delta, IllegalStages, Stages};
@@ -30,8 +34,8 @@ pub struct Packet {
     /// Cubes that differ from the given baseline if its precision is the packet's, and otherwise from the
     /// initial state. Counted also where the stages send every cube.
     pub changed_cubes: usize,
-    /// Cubes that the packet carries: every cube with [`Delta::Off`]; those for which it is wrong, if a simulation
-    /// is given with [`Delta::ArithmeticSimulated`]; otherwise the changed ones.
+    /// Cubes that the packet carries: every cube with [`Delta::Off`]; none if the receiver
+    /// [simulates](crate::simulation) them; otherwise the changed ones.
     pub sent_cubes: usize,
 }
 
@@ -44,7 +48,7 @@ pub struct References<'a> {
     /// [`Delta::ArithmeticPredicted`] and [`Delta::ArithmeticSimulated`] estimate velocities with them, other stages
     /// ignore them.
     pub additional: [Option<&'a Baseline>; 2],
-    /// What both ends simulate. Only [`Delta::ArithmeticSimulated`] uses it.
+    /// What a receiver simulates. Only [`Delta::ArithmeticSimulated`] uses it.
     pub simulated: Simulated<'a>,
 }
 
@@ -94,7 +98,7 @@ impl Deref for CurrentSnapshot<'_> {
 /// Turns quantized snapshots into packets.
 ///
 /// Any number of receivers can share an encoder, each with its own store of [`Baseline`]s. Encoding does not
-/// allocate once the encoder, `packet` and `kept` have been used for packets of that size and precision.
+/// allocate once the encoder, `packet` and `baseline_out` have been used for packets of that size and precision.
 #[derive(Clone, Debug)]
 pub struct Encoder {
     initial: InitialState,
@@ -126,22 +130,9 @@ pub enum EncodeError {
         /// In the initial state.
         initial: usize,
     },
-    /// There is not an input for each tick since the origin, or there are too many.
-    #[error(
-        "there are 1 to {MAX_SIMULATED_TICKS} inputs, one for each tick from {origin:?}, not {inputs} inputs"
-    )]
-    Inputs {
-        /// Where they start.
-        origin: Origin,
-        /// How many were given.
-        inputs: usize,
-    },
-    /// The prediction is missing, or its precision or number of cubes is not the snapshot's.
-    #[error("from {0:?} a packet needs a prediction of all cubes in its own precision")]
-    Prediction(Origin),
-    /// The attachment is too long.
-    #[error("an attachment has {MAX_ATTACHMENT_BYTES} bytes at most, not {0}")]
-    Attachment(usize),
+    /// The state chunk is too long.
+    #[error("a state chunk has {MAX_STATE_CHUNK_BYTES} bytes at most, not {0}")]
+    StateChunk(usize),
 }
 
 impl Encoder {
@@ -176,14 +167,14 @@ impl Encoder {
     /// `sequence` is the tick. Each packet to one receiver has its own number, also if it carries the same
     /// snapshot.
     ///
-    /// `kept`, if given, becomes the baseline that the receiver will have after decoding; it is equal to that
-    /// of [`Decoder::decode`](crate::Decoder::decode).
+    /// `baseline_out`, if given, becomes the baseline that the receiver will have after decoding; it is equal to
+    /// that of [`Decoder::decode`](crate::Decoder::decode).
     ///
     /// A baseline of another precision, or one that the stages do not use, is ignored. After a change of
     /// precision, packets are relative to the initial state, and larger, until one of them is acknowledged.
     ///
     /// # Errors
-    /// [`EncodeError`] if the arguments do not fit together. `packet` and `kept` are then unchanged.
+    /// [`EncodeError`] if the arguments do not fit together. `packet` and `baseline_out` are then unchanged.
     pub fn encode<'b, 'c>(
         &mut self,
         sequence: Sequence,
@@ -191,72 +182,68 @@ impl Encoder {
         current: impl Into<CurrentSnapshot<'c>>,
         references: impl Into<References<'b>>,
         packet: &mut Packet,
-        mut kept: Option<&mut Baseline>,
+        mut baseline_out: Option<&mut Baseline>,
     ) -> Result<Header, EncodeError> {
         let snapshot = current.into();
         let current = &*snapshot;
         let References {
             baseline,
             additional,
-            simulated,
+            mut simulated,
         } = references.into();
         let named = Baseline::named(baseline, stages);
-        self.check(stages, current, named)?;
-        let simulated = match stages.delta {
-            Delta::ArithmeticSimulated => simulated,
-            _ => Simulated::default(),
-        };
-        let ticks = named.map(|named| sequence.ticks_since(named.sequence()));
-        check_simulated(&simulated, ticks, current)?;
+        if stages.delta != Delta::ArithmeticSimulated {
+            simulated = Simulated::default();
+        }
+        self.check(stages, current, named, &simulated)?;
         let header = Header::new(sequence, stages, named);
 
         self.flag_changed(current, baseline);
         let changed = self.changed.iter().filter(|&&changed| changed);
         packet.changed_cubes = changed.count();
-        packet.sent_cubes = match stages.delta {
-            Delta::Off => current.len(),
-            _ => packet.changed_cubes,
+        packet.sent_cubes = match (stages.delta, simulated.inputs) {
+            (Delta::Off, _) => current.len(),
+            (_, Some(_)) => 0,
+            (_, None) => packet.changed_cubes,
         };
         packet.bytes.clear();
         packet.ledger.reset();
+        let references = References {
+            baseline: named,
+            additional,
+            simulated,
+        };
+        let state = baseline_out.as_deref_mut().map(|out| &mut out.state);
         match Variant::of(stages.delta) {
-            Some(variant) => {
-                let references = References {
-                    baseline: named,
-                    additional,
-                    simulated,
-                };
-                let state = kept.as_deref_mut().map(|kept| &mut kept.state);
-                self.put_bins(
-                    header,
-                    (stages, variant),
-                    current,
-                    references,
-                    packet,
-                    state,
-                );
-            }
+            Some(variant) => self.put_bins(
+                header,
+                (stages, variant),
+                current,
+                references,
+                packet,
+                state,
+            ),
             None => {
                 self.put_cubes(header, stages, current, named, packet);
-                if let Some(kept) = &mut kept {
-                    self.coder.recycle(kept.state.take());
-                }
+                self.coder.recycle(state.and_then(Option::take));
             }
         }
-        if let Some(kept) = kept {
-            self.keep(snapshot, &mut kept.snapshot);
+        if let Some(out) = baseline_out {
+            self.store(snapshot, &mut out.snapshot);
             let sent = Some(&self.changed[..]);
-            kept.finalize(sequence, stages, named, sent, &mut self.spares);
-            kept.simulated = simulated.origin.zip(simulated.inputs.last().copied());
+            out.finalize(sequence, stages, named, sent, &mut self.spares);
+            out.simulated = simulated
+                .inputs
+                .map(|inputs| (inputs.origin(), inputs.last()));
         }
         Ok(header)
     }
 
-    /// Puts a snapshot where a baseline keeps it. Reuses the memory of what was there.
-    fn keep(&mut self, snapshot: CurrentSnapshot<'_>, place: &mut Arc<QuantizedSnapshot>) {
+    /// Stores a snapshot for a baseline. Reuses the memory of the one before.
+    fn store(&mut self, snapshot: CurrentSnapshot<'_>, slot: &mut Arc<QuantizedSnapshot>) {
         match snapshot {
-            CurrentSnapshot::Shared(shared) => *place = Arc::clone(shared),
-            CurrentSnapshot::Borrowed(current) => self.spares.unshared(place).copy_from(current),
+            CurrentSnapshot::Shared(shared) => *slot = Arc::clone(shared),
+            CurrentSnapshot::Borrowed(current) => self.spares.unshared(slot).copy_from(current),
         }
     }
 
@@ -265,8 +252,12 @@ impl Encoder {
         stages: Stages,
         current: &QuantizedSnapshot,
         named: Option<&Baseline>,
+        simulated: &Simulated<'_>,
     ) -> Result<(), EncodeError> {
         stages.check()?;
+        if simulated.state_chunk.len() > MAX_STATE_CHUNK_BYTES {
+            return Err(EncodeError::StateChunk(simulated.state_chunk.len()));
+        }
         if current.precision() != stages.precision() {
             return Err(EncodeError::Precision {
                 snapshot: current.precision(),
@@ -325,6 +316,7 @@ impl Encoder {
         sink.finish();
     }
 
+    /// `references` has the named baseline.
     fn put_bins(
         &mut self,
         header: Header,
@@ -332,64 +324,64 @@ impl Encoder {
         current: &QuantizedSnapshot,
         references: References<'_>,
         packet: &mut Packet,
-        kept: Option<&mut Option<Box<KeptState>>>,
+        state_out: Option<&mut Option<Box<StoredState>>>,
     ) {
         let References {
-            baseline,
+            baseline: named,
             additional,
             simulated,
         } = references;
-        let reference = baseline.unwrap_or_else(|| self.initial.at(current.precision()));
-        let basis = Basis::new((stages, variant), header.sequence, baseline, reference);
-        let check = self
-            .coder
-            .check(&basis, current, &self.changed, header.sequence);
+        let sequence = header.sequence;
+        let reference = named.unwrap_or_else(|| self.initial.at(current.precision()));
+        let basis = Basis {
+            variant,
+            reference: reference.held(),
+            ticks: named.map(|named| sequence.ticks_since(named.sequence())),
+        };
+        let hash = match simulated.inputs {
+            Some(_) => SnapshotHash::new(current),
+            None => self.coder.hash(&basis, current, &self.changed),
+        };
         let mut sink = Sink::writer(&mut packet.bytes, &mut packet.ledger);
         header.put(&mut sink);
-        sink.put(BitKind::Check, entropy::CHECK_BITS, check);
+        sink.put(BitKind::Check, CHECK_BITS, hash.check(sequence));
         sink.finish();
+
         let head_bytes = packet.bytes.len();
         let head_bits = packet.ledger.total();
-        packet.sent_cubes = self.coder.encode(
-            basis,
-            additional.map(|baseline| Some(baseline?.held())),
-            simulated,
-            (current, &self.changed),
-            &mut packet.bytes,
-            Accounts::new(&mut packet.ledger),
-        );
+        let mut bins = BinEncoder::new(&mut packet.bytes);
+        let mut accounts = Accounts::new(&mut packet.ledger);
+        if stages.delta == Delta::ArithmeticSimulated {
+            let mut fixed = FixedBins {
+                bins: &mut bins,
+                observer: &mut accounts,
+            };
+            fixed
+                .scene(
+                    simulated,
+                    named.map(|named| named.scene(sequence)),
+                    &mut Vec::new(),
+                )
+                .expect("the encoder's own bins are canonical and in range");
+            if simulated.inputs.is_some() && has_long_check(sequence) {
+                fixed.long_check(hash.long_check());
+            }
+        }
+        if simulated.inputs.is_some() {
+            bins.finish();
+            drop(accounts);
+            self.coder.recycle(state_out.and_then(Option::take));
+        } else {
+            let additional = additional.map(|baseline| Some(baseline?.held()));
+            let cubes = (current, &mut self.changed[..]);
+            self.coder
+                .encode(basis, additional, cubes, (bins, accounts));
+            if let Some(slot) = state_out {
+                self.coder.store(&basis, &self.changed, slot);
+            }
+        }
         let bits = (packet.bytes.len() - head_bytes) as f64 * 8.0;
         let counted = packet.ledger.total() - head_bits;
         packet.ledger.record(BitKind::Check, None, bits - counted);
-        if let Some(kept) = kept {
-            self.coder.keep(&basis, &mut self.spares, kept);
-        }
-    }
-}
-
-/// `ticks` are those since the baseline.
-fn check_simulated(
-    simulated: &Simulated<'_>,
-    ticks: Option<u16>,
-    current: &QuantizedSnapshot,
-) -> Result<(), EncodeError> {
-    if simulated.attachment.len() > MAX_ATTACHMENT_BYTES {
-        return Err(EncodeError::Attachment(simulated.attachment.len()));
-    }
-    let Some(origin) = simulated.origin else {
-        return Ok(());
-    };
-    let inputs = simulated.inputs.len();
-    let expected = origin.age().map(u16::from).or(ticks);
-    let is_counted = expected.map(usize::from) == Some(inputs);
-    if !is_counted || !(1..=MAX_SIMULATED_TICKS).contains(&inputs) {
-        return Err(EncodeError::Inputs { origin, inputs });
-    }
-    let fits = |prediction: &QuantizedSnapshot| {
-        prediction.precision() == current.precision() && prediction.len() == current.len()
-    };
-    match origin.is_exact() || simulated.prediction.is_some_and(fits) {
-        true => Ok(()),
-        false => Err(EncodeError::Prediction(origin)),
     }
 }

@@ -3,8 +3,8 @@
 //! The stages are those of Glenn Fiedler's *Snapshot Compression* (gafferongames.com, 2015), "the article" in
 //! this documentation, and some more. Each can be switched separately, from one packet to the next. The
 //! [`ladder`] is a sequence of named combinations, each adding a stage to the one before; every legal
-//! combination has a [text form](stages::text). `WIRE.md` and `DECISIONS.md`, in the folder of this crate,
-//! specify every bit.
+//! combination has a [text form](stages::text). `WIRE.md`, in the folder of this crate, specifies the
+//! bits.
 //!
 //! This crate depends on no engine, and uses no sockets, threads, clocks or files. The caller supplies
 //! sequence numbers and tracks which packets a receiver has acknowledged.
@@ -63,12 +63,14 @@ mod body;
 mod decoder;
 mod encoder;
 pub mod entropy;
+mod fingerprint;
 mod flags;
 mod header;
 mod initial;
 pub mod ladder;
 mod ledger;
 mod limits;
+mod memory;
 pub mod motion;
 mod precision;
 pub mod predict;
@@ -86,8 +88,9 @@ pub mod training;
 
 pub use baseline::Baseline;
 pub use body::{GROWING_ORIENTATION_RANGES, PREDICTED_POSITION_RANGES};
-pub use decoder::Decoder;
+pub use decoder::{BegunPacket, Decoder};
 pub use encoder::{CurrentSnapshot, EncodeError, Encoder, Packet, References};
+pub use fingerprint::Fingerprint;
 pub use header::{Header, Reference};
 pub use initial::{InitialStateError, decode_initial, encode_initial};
 pub use ledger::{BitItem, BitKind, BitLedger, Form};
@@ -95,7 +98,7 @@ pub use limits::{Limits, MAX_CUBES, TooManyCubes};
 pub use precision::{Precision, StepsPerMetreError, VelocityPrecision};
 pub use selection::{PREDICTED_INDEX_BITS, index_bits, index_count_bits};
 pub use sequence::Sequence;
-pub use simulation::{Origin, Simulated, Simulation, SimulationCounts};
+pub use simulation::{Inputs, Origin, Simulated};
 pub use snapshot::{QuantizeError, QuantizedCube, QuantizedSnapshot, SnapshotPool};
 pub use source::DecodeError;
 pub use stages::text::StagesTextError;

@@ -6,8 +6,8 @@
 
 use std::sync::Arc;
 
-use crate::baseline::Shared;
 use crate::flags::{Bits, flagged};
+use crate::memory::SharedMemory;
 use crate::snapshot::{QuantizedSnapshot, Spares};
 
 /// Maximum time between two snapshots, in ticks, for a known motion.
@@ -115,9 +115,9 @@ impl Motion {
     }
 
     /// Bytes of memory in use, without what is shared.
-    pub(crate) fn count_memory(&self, shared: &mut Shared) -> usize {
+    pub(crate) fn count_memory(&self, shared: &mut SharedMemory) -> usize {
         if let Some(from) = &self.from {
-            shared.count_snapshot(from);
+            shared.count(from, QuantizedSnapshot::memory_bytes);
         }
         size_of_val(&*self.moved) + self.falling.memory_bytes()
     }

@@ -113,8 +113,8 @@ pub enum DecodeError {
     #[error("{0} does not match its check: the two sides coded it from different states")]
     Check(Sequence),
     /// The receiver simulates nothing, or not from where the packet says, or something else than the sender.
-    #[error("{0} is not what is simulated here")]
-    Simulation(Sequence),
+    #[error("{0} is not what this end simulates")]
+    Desync(Sequence),
     /// A quaternion has length zero.
     #[error("orientation{} before bit {at_bit} has no direction", of_cube(*cube))]
     NoDirection {

@@ -9,13 +9,12 @@ use std::sync::Arc;
 
 use crate::baseline::Baseline;
 pub use crate::entropy::Feature;
-use crate::entropy::coder::ONE;
+use crate::entropy::coder::{BinEncoder, ONE};
 use crate::entropy::{
-    AdaptiveState, BLEND_SETS, Basis, Blend, Coder, CodingObserver, KeptState, MAX_LOG_ODDS, SLOTS,
-    TABLE_UNIT, TrainedModel, UNMIXED, VARIANT_WEIGHT_SETS, Variant, blend_index,
+    AdaptiveState, BLEND_SETS, Basis, Blend, Coder, CodingObserver, MAX_LOG_ODDS, SLOTS,
+    StoredState, TABLE_UNIT, TrainedModel, UNMIXED, VARIANT_WEIGHT_SETS, Variant, blend_index,
 };
-use crate::simulation::Simulated;
-use crate::snapshot::{QuantizedSnapshot, Spares};
+use crate::snapshot::QuantizedSnapshot;
 use crate::stages::{Delta, Stages};
 
 mod regression;
@@ -41,7 +40,7 @@ pub struct Trainer {
     /// Passes that are over.
     passes: usize,
     /// The newest adaptive state of each variant.
-    states: [Option<Box<KeptState>>; 2],
+    states: [Option<Box<StoredState>>; 2],
     disabled: Vec<Feature>,
 }
 
@@ -145,9 +144,6 @@ impl Trainer {
             variant,
             reference,
             ticks: Some(ticks),
-            is_simulated: false,
-            has_long_check: false,
-            input: 0,
         };
         current.compare(&baseline.snapshot, &mut self.changed);
         self.bytes.clear();
@@ -160,26 +156,22 @@ impl Trainer {
         self.coder.encode(
             basis,
             additional.map(|baseline| Some(baseline?.held())),
-            Simulated::default(),
-            (current, &self.changed),
-            &mut self.bytes,
-            counter,
+            (current, &mut self.changed),
+            (BinEncoder::new(&mut self.bytes), counter),
         );
-        let place = &mut self.states[variant as usize];
-        self.coder.keep(&basis, &mut Spares::default(), place);
+        let slot = &mut self.states[variant as usize];
+        self.coder.store(&basis, &self.changed, slot);
         self.bytes.len()
     }
 
     /// The newest adaptive state as if it were the baseline's, with the data about the baseline's own packet.
-    fn continued_state(&self, variant: Variant, baseline: &Baseline) -> Option<Box<KeptState>> {
+    fn continued_state(&self, variant: Variant, baseline: &Baseline) -> Option<Box<StoredState>> {
         let mut state = self.states[variant as usize].clone()?;
         let own = baseline.state.as_ref();
         if let Some(own) = own.filter(|own| own.variant == variant) {
             state.predictions.clone_from(&own.predictions);
-            state.reference.clone_from(&own.reference);
         } else {
             state.predictions.clear();
-            state.reference = None;
         }
         Some(state)
     }

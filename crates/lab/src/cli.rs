@@ -43,7 +43,7 @@ pub(crate) enum Command {
 pub(crate) struct WalkoffArgs {
     /// Recording, `.bin` or `.bin.zst`
     pub(crate) file: PathBuf,
-    /// Name of a rung, or `all` but `simulated`
+    /// Name of a rung but `simulated`, or `all`
     #[arg(long, default_value = ALL)]
     pub(crate) codec: Codecs,
     /// Print one JSON object per line
@@ -107,7 +107,7 @@ pub(crate) struct MutateArgs {
     /// Number of damaged packets, divided among the rungs
     #[arg(long, value_name = "N", default_value_t = 1_000_000, value_parser = clap::value_parser!(u64).range(1..), allow_negative_numbers = true)]
     pub(crate) count: u64,
-    /// Name of a rung, or `all` but `simulated`
+    /// Name of a rung but `simulated`, or `all`
     #[arg(long, default_value = ALL)]
     pub(crate) codec: Codecs,
     /// Random seed, from which the same counts follow
@@ -228,8 +228,12 @@ pub(crate) enum ExportField {
 #[derive(Clone, Debug)]
 pub(crate) struct Codecs(pub(crate) Vec<Rung>);
 
-/// The name of all rungs that do not simulate the scene.
 const ALL: &str = "all";
+
+/// The rungs that can be measured on a recording, which does not say what moved its cubes.
+fn measured() -> impl Iterator<Item = Rung> {
+    ladder::all().filter(|rung| *rung != ladder::SIMULATED)
+}
 
 impl FromStr for Codecs {
     type Err = String;
@@ -237,19 +241,18 @@ impl FromStr for Codecs {
     /// Parses the name of a rung, or `all`.
     fn from_str(name: &str) -> Result<Self, String> {
         if name == ALL {
-            // A recording does not say what moved its cubes, and to simulate it takes minutes.
-            let rungs = ladder::all().filter(|rung| *rung != ladder::SIMULATED);
-            return Ok(Self(rungs.collect()));
+            return Ok(Self(measured().collect()));
         }
-        ladder::rung(name)
+        measured()
+            .find(|rung| rung.name == name)
             .map(|rung| Self(vec![rung]))
-            .ok_or_else(|| format!("must be {ALL}, {}", names(ladder::all())))
+            .ok_or_else(|| format!("must be {ALL}, {}", names(measured())))
     }
 }
 
 /// The text at the end of `walkoff --help`.
 fn walkoff_notes() -> String {
-    let rungs: String = ladder::all()
+    let rungs: String = measured()
         .map(|rung| {
             let mark = if rung.stages.delta.is_arithmetic() {
                 " *"
@@ -268,8 +271,7 @@ whether every packet that arrived decoded to the exact frame. If any of --loss, 
 
 Rungs:{rungs}
 
-* uses a trained model, and is not measured on recordings that the model was trained on. A recording has no keys:
-`simulated` assumes those that bring the player where it is, and corrects a world with every packet, in Rapier"
+* uses a trained model, and is not measured on recordings that the model was trained on"
     )
 }
 

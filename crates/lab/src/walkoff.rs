@@ -6,7 +6,6 @@
 //! decoded itself.
 
 mod exchange;
-mod simulated;
 
 use std::io::{self, Write};
 use std::sync::Arc;

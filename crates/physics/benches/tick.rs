@@ -13,9 +13,6 @@ use cubewire_codec::{QuantizedSnapshot, ladder};
 use cubewire_physics::{Input, World, WorldState};
 use cubewire_scene::Keys;
 
-/// Ticks over which a world is predicted.
-const TICKS: u16 = 6;
-
 /// Rolls to and fro, gathering or not.
 fn input(tick: u64, gather: bool) -> Input {
     let keys = Keys {
@@ -33,7 +30,7 @@ fn input(tick: u64, gather: bool) -> Input {
 }
 
 fn quantized(world: &World) -> QuantizedSnapshot {
-    let mut snapshot = QuantizedSnapshot::new(ladder::PREDICTED.stages.precision());
+    let mut snapshot = QuantizedSnapshot::new(ladder::SIMULATED.stages.precision());
     world
         .quantize_into(&mut snapshot)
         .expect("every number is finite");
@@ -50,12 +47,8 @@ fn resident_bytes() -> Option<usize> {
 fn benches(criterion: &mut Criterion) {
     for (name, gather) in [("rolling", false), ("ball", true)] {
         let mut world = World::new();
-        let mut earlier = quantized(&world);
         for tick in 0..600 {
             world.advance(input(tick, gather));
-            if tick + u64::from(TICKS) == 599 {
-                earlier = quantized(&world);
-            }
         }
         let snapshot = quantized(&world);
         let state = world.state();
@@ -115,20 +108,6 @@ fn benches(criterion: &mut Criterion) {
         });
         group.bench_function("restored", |bencher| {
             bencher.iter(|| black_box(World::restored(&state)));
-        });
-        group.bench_function("cold", |bencher| {
-            bencher.iter(|| black_box(World::cold(&snapshot, Some((&earlier, TICKS)), 600)));
-        });
-        let mut predicted = World::cold(&earlier, None, 600 - u64::from(TICKS));
-        for tick in 600 - u64::from(TICKS)..600 {
-            predicted.advance(input(tick, gather));
-        }
-        group.bench_function("correct", |bencher| {
-            bencher.iter_batched_ref(
-                || predicted.clone(),
-                |world| world.correct(&snapshot, TICKS),
-                BatchSize::LargeInput,
-            );
         });
         let mut into = quantized(&world);
         group.bench_function("quantize_into", |bencher| {

@@ -10,13 +10,11 @@ const CLOSE: f32 = 0.3;
 /// Pairs that are so close, at most. A ball of eighty cubes has none; every cube in one place, 404,550.
 const MAX_CLOSE_PAIRS: usize = 200;
 
-/// Whether more cubes of a snapshot overlap than a simulation ever has. A receiver should neither build a world from it
-/// nor correct one: with every cube in one place that takes some seconds a tick and 2 GB.
+/// Whether more cubes of a snapshot overlap than a simulation ever has. A receiver should not build a world from it: with every cube in one place that takes some seconds a tick and 2 GB.
 ///
 /// # Panics
 /// If the snapshot has fewer states than there are cubes.
-#[must_use]
-pub fn is_crowded(snapshot: &QuantizedSnapshot) -> bool {
+pub(crate) fn is_crowded(snapshot: &QuantizedSnapshot) -> bool {
     are_crowded((0..CUBES).map(|cube| snapshot.cube(cube).position))
 }
 

@@ -31,22 +31,20 @@ mod forces;
 mod hash;
 mod input;
 mod pose;
-mod prediction;
 mod rebuild;
+mod receiver_world;
 mod solids;
 mod state;
 mod step;
 mod world;
-mod worlds;
 
-pub use crowd::is_crowded;
 pub use hash::state_hash;
 pub use input::Input;
+pub use receiver_world::{MAX_PAST, ReceiverWorld};
 pub use solids::{LOOK_AHEAD, Solid, initial_snapshot, set_rest_thresholds, solids};
 pub use state::{MAX_STATE_BYTES, WorldState, WorldStateError};
 pub use step::{SceneState, Sets};
 pub use world::World;
-pub use worlds::{MAX_CORRECTED, MAX_PAST, SimulatedWorlds};
 
 /// The version of Rapier that the crate's interface is made of.
 pub use rapier3d;

@@ -15,10 +15,10 @@ const ORIENTATION_BITS: u8 = match PRECISION.orientation {
     stages::Orientation::Full => panic!("orientations are quantized"),
 };
 
-/// The precision of the snapshots from which worlds are built and corrected.
+/// The precision of the snapshots from which worlds are built.
 pub(crate) const PRECISION: Precision = ladder::SIMULATED.stages.precision();
 
-/// Whether worlds can be built from the snapshot and corrected by it.
+/// Whether worlds can be built from the snapshot.
 pub(crate) fn is_of_scene(snapshot: &QuantizedSnapshot) -> bool {
     snapshot.len() == CUBES && snapshot.precision() == PRECISION
 }

@@ -2,14 +2,15 @@
 
 use std::fmt;
 
-use cubewire_codec::Snapshot;
+use cubewire_codec::{QuantizeError, QuantizedSnapshot, Snapshot};
 use cubewire_scene::Keys;
 use rapier3d::prelude::{
     CCDSolver, ColliderSet, DefaultBroadPhase, ImpulseJointSet, IslandManager, MultibodyJointSet,
     NarrowPhase, PhysicsPipeline, RigidBodyHandle, RigidBodySet,
 };
 
-use crate::Input;
+use crate::input::Input;
+use crate::pose::PRECISION;
 use crate::solids::{self, Solid};
 use crate::state::WorldState;
 use crate::step::{SceneState, Sets};
@@ -147,6 +148,15 @@ impl World {
     /// Writes every cube after the last tick into a snapshot.
     pub fn capture(&self, snapshot: &mut Snapshot) {
         self.scene.capture(&self.bodies, snapshot);
+    }
+
+    /// Writes every cube after the last tick into a snapshot, in the precision of
+    /// [`SIMULATED`](cubewire_codec::ladder::SIMULATED).
+    ///
+    /// # Errors
+    /// [`QuantizeError`] if a cube is nowhere: a number is not finite.
+    pub fn quantize_into(&self, snapshot: &mut QuantizedSnapshot) -> Result<(), QuantizeError> {
+        snapshot.quantize(&self.snapshot(), PRECISION)
     }
 }
 

@@ -123,6 +123,11 @@ impl SenderClock {
 /// Keeps the lateness of any tick in the range of a `Duration`.
 const MAX_LATENESS_SECONDS: f64 = 3600.0;
 
+/// The sequence number of a tick: the tick modulo 2¹⁶.
+pub(crate) const fn sequence(tick: u64) -> Sequence {
+    Sequence(tick as u16)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -7,7 +7,7 @@ use cubewire_codec::Sequence;
 /// ```text
 /// ack               0 | newest 16 | earlier 32
 /// missing baseline  1 | baseline 16
-/// not simulated     2 | packet 16
+/// desync            2 | packet 16
 /// ```
 ///
 /// The first byte is the kind.
@@ -18,7 +18,7 @@ pub enum Feedback {
     /// A packet was rejected because the receiver does not hold its baseline.
     MissingBaseline(Sequence),
     /// A packet was rejected because the receiver simulates something else, or nothing.
-    NotSimulated(Sequence),
+    Desync(Sequence),
 }
 
 /// The newest snapshot that was decoded, and a bit for each of the 32 ticks before it.
@@ -69,8 +69,8 @@ impl Feedback {
                 bytes.push(MISSING);
                 bytes.extend(baseline.0.to_be_bytes());
             }
-            Self::NotSimulated(packet) => {
-                bytes.push(NOT_SIMULATED);
+            Self::Desync(packet) => {
+                bytes.push(DESYNC);
                 bytes.extend(packet.0.to_be_bytes());
             }
         }
@@ -86,7 +86,7 @@ impl Feedback {
             None => return Err(FeedbackError::Empty),
             Some(&ACK) => (ACK_BYTES, ACK),
             Some(&MISSING) => (MISSING_BYTES, MISSING),
-            Some(&NOT_SIMULATED) => (NOT_SIMULATED_BYTES, NOT_SIMULATED),
+            Some(&DESYNC) => (DESYNC_BYTES, DESYNC),
             Some(&kind) => return Err(FeedbackError::Kind(kind)),
         };
         match *bytes {
@@ -95,7 +95,7 @@ impl Feedback {
                 earlier: u32::from_be_bytes([c, d, e, f]),
             })),
             [MISSING, a, b] => Ok(Self::MissingBaseline(Sequence(u16::from_be_bytes([a, b])))),
-            [NOT_SIMULATED, a, b] => Ok(Self::NotSimulated(Sequence(u16::from_be_bytes([a, b])))),
+            [DESYNC, a, b] => Ok(Self::Desync(Sequence(u16::from_be_bytes([a, b])))),
             _ => Err(FeedbackError::Length {
                 kind,
                 expected,
@@ -109,8 +109,8 @@ const ACK: u8 = 0;
 const ACK_BYTES: usize = 7;
 const MISSING: u8 = 1;
 const MISSING_BYTES: usize = 3;
-const NOT_SIMULATED: u8 = 2;
-const NOT_SIMULATED_BYTES: usize = 3;
+const DESYNC: u8 = 2;
+const DESYNC_BYTES: usize = 3;
 
 #[cfg(test)]
 mod tests {
@@ -126,7 +126,7 @@ mod tests {
         for (feedback, bytes) in [
             (ack, &[0, 0x12, 0x34, 0x80, 0, 0, 1][..]),
             (missing, &[1, 0xFF, 0xFE][..]),
-            (Feedback::NotSimulated(Sequence(0x102)), &[2, 1, 2][..]),
+            (Feedback::Desync(Sequence(0x102)), &[2, 1, 2][..]),
         ] {
             assert_eq!(feedback.encode(), bytes);
             assert_eq!(Feedback::decode(bytes), Ok(feedback));

@@ -29,7 +29,7 @@ impl InputHistory {
         self.tick
     }
 
-    /// Records the next tick: its input, and whether the scene started anew before it.
+    /// Records the next tick: its input, and whether the scene was reset before it.
     pub fn push(&mut self, input: u8, starts: bool) {
         if starts {
             self.started = Some(self.tick);
@@ -48,18 +48,21 @@ impl InputHistory {
             .filter(|&started| self.tick - started <= self.inputs.len() as u64)
     }
 
-    /// Writes the inputs of the ticks after `tick` up to the newest one. False, and nothing written, if there are none,
-    /// or if they are not known.
-    pub fn since(&self, tick: u64, inputs: &mut Vec<u8>) -> bool {
+    /// Whether the inputs of the ticks after `tick` up to the newest one are known, and there are any.
+    #[must_use]
+    pub fn knows(&self, tick: u64) -> bool {
+        let count = self.tick.checked_sub(tick);
+        count.is_some_and(|count| (1..=self.inputs.len() as u64).contains(&count))
+    }
+
+    /// Replaces `inputs` with those of the ticks after `tick` up to the newest one; with none if they are not
+    /// [known](Self::knows).
+    pub fn since(&self, tick: u64, inputs: &mut Vec<u8>) {
         inputs.clear();
-        let Some(count) = self.tick.checked_sub(tick) else {
-            return false;
-        };
-        if count == 0 || count > self.inputs.len() as u64 {
-            return false;
+        if self.knows(tick) {
+            let first = self.inputs.len() - (self.tick - tick) as usize;
+            inputs.extend(self.inputs.range(first..));
         }
-        inputs.extend(self.inputs.range(self.inputs.len() - count as usize..));
-        true
     }
 }
 
@@ -72,15 +75,19 @@ mod tests {
         let mut history = InputHistory::new(1000, true);
         let mut inputs = Vec::new();
         assert_eq!(history.started(), Some(1000));
-        assert!(!history.since(1000, &mut inputs));
+        assert!(!history.knows(1000));
         for input in 1..=3 {
             history.push(input, false);
         }
-        assert!(history.since(1000, &mut inputs));
+        history.since(1000, &mut inputs);
         assert_eq!(inputs, [1, 2, 3]);
-        assert!(history.since(1002, &mut inputs));
+        history.since(1002, &mut inputs);
         assert_eq!(inputs, [3]);
-        assert!(!history.since(999, &mut inputs) && !history.since(1003, &mut inputs));
+        for unknown in [999, 1003] {
+            assert!(!history.knows(unknown));
+            history.since(unknown, &mut inputs);
+            assert!(inputs.is_empty());
+        }
         assert_eq!(history.tick(), 1003);
     }
 

@@ -13,10 +13,10 @@
 //! snapshots when acks stop. A receiver that cannot decode its sender's arithmetic coding asks for another rung:
 //! see [`FallbackReason`]. The caller transfers the bytes.
 
-mod agreement;
 mod backoff;
 mod clock;
 mod delay;
+mod engine;
 mod fallback;
 mod feedback;
 mod inputs;
@@ -26,13 +26,14 @@ mod receiver;
 mod request;
 mod ring;
 mod sender;
-mod state;
+mod state_transfer;
+mod sync;
 mod welcome;
 
-pub use agreement::{AgreementStatus, MAX_CORRECTED_TICKS, Worlds};
 pub use backoff::{ACK_TIMEOUT_TICKS, MAX_INTERVAL_TICKS, SendBackoff};
 pub use clock::SenderClock;
 pub use delay::{AdaptiveDelay, playout_delay};
+pub use engine::Engine;
 pub use fallback::FallbackReason;
 pub use feedback::{Ack, Feedback, FeedbackError};
 pub use inputs::InputHistory;
@@ -44,5 +45,6 @@ pub use ring::BaselineRing;
 pub use sender::{
     BaselineChoice, CANDIDATES, MAX_BASELINE_AGE_TICKS, SendError, Sent, SnapshotSender,
 };
-pub use state::MAX_STATE_BYTES;
+pub use state_transfer::MAX_STATE_BYTES;
+pub use sync::SyncStatus;
 pub use welcome::{PROTOCOL_VERSION, Welcome, WelcomeError};

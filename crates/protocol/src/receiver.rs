@@ -1,19 +1,21 @@
 //! The receiver: decodes packets, plays snapshots back, and sends feedback.
 
-use std::sync::Arc;
 use std::time::Duration;
 
-use cubewire_codec::entropy::{Fingerprint, TrainedModel};
-use cubewire_codec::stages::{Delta, Velocity};
+use cubewire_codec::stages::Velocity;
 use cubewire_codec::{
-    Baseline, DecodeError, Decoder, Header, InitialStateError, Limits, Reference, Simulated,
-    Simulation, Snapshot,
+    Baseline, DecodeError, Decoder, Fingerprint, Header, InitialStateError, Limits, Reference,
+    Sequence, Snapshot,
 };
 
-use crate::fallback::{Fallback, FallbackReason};
-use crate::state::StateAssembly;
-use crate::welcome::MAX_TICK;
-use crate::{Ack, BaselineRing, Feedback, PlayoutBuffer, SenderClock, Welcome};
+use crate::clock::{SenderClock, sequence};
+use crate::engine::Engine;
+use crate::fallback::FallbackReason;
+use crate::feedback::{Ack, Feedback};
+use crate::playout::PlayoutBuffer;
+use crate::ring::BaselineRing;
+use crate::state_transfer::StateAssembly;
+use crate::welcome::{MAX_TICK, Welcome};
 
 /// Snapshots that a receiver keeps: twice the sender's, so that it still holds the baseline of a packet
 /// that took up to four seconds to arrive.
@@ -32,11 +34,9 @@ pub struct SnapshotReceiver {
     far_ahead: u32,
     ack_due: bool,
     missing: Option<Feedback>,
-    simulation: Box<dyn Simulation>,
+    engine: Box<dyn Engine>,
     state: StateAssembly,
-    /// The sender's.
-    fingerprint: Fingerprint,
-    fallback: Fallback,
+    fallback: Option<FallbackReason>,
     /// The next packet is decoded into this.
     next: Baseline,
     /// Played snapshots, kept to reuse their memory.
@@ -97,46 +97,37 @@ impl SnapshotReceiver {
             far_ahead: 0,
             ack_due: false,
             missing: None,
-            simulation: Box::new(()),
+            engine: Box::new(()),
             state: StateAssembly::default(),
-            fingerprint: welcome.fingerprint,
-            fallback: Fallback::new(welcome.fingerprint, Fingerprint::shipped()),
+            fallback: FallbackReason::between(welcome.fingerprint, Fingerprint::shipped()),
             next: Baseline::default(),
             spare: Vec::new(),
         })
     }
 
-    /// Uses another trained model for arithmetic coding.
-    #[must_use]
-    pub fn with_model(mut self, model: Arc<TrainedModel>) -> Self {
-        self.fallback = Fallback::new(self.fingerprint, Fingerprint::of(&model));
-        self.decoder = self.decoder.with_model(model);
-        self
-    }
-
     /// Simulates the scene, for packets with [`Delta::ArithmeticSimulated`](cubewire_codec::stages::Delta).
     #[must_use]
-    pub fn with_simulation(mut self, simulation: Box<dyn Simulation>) -> Self {
-        self.simulation = simulation;
+    pub fn with_engine(mut self, engine: Box<dyn Engine>) -> Self {
+        self.engine = engine;
         self
-    }
-
-    /// What the packet that was decoded last says of a simulation, without a prediction.
-    #[must_use]
-    pub fn simulated(&self) -> Simulated<'_> {
-        self.decoder.simulated()
     }
 
     /// The engine.
     #[must_use]
-    pub fn simulation(&self) -> &dyn Simulation {
-        &*self.simulation
+    pub fn engine(&self) -> &dyn Engine {
+        &*self.engine
     }
 
-    /// Why the sender should not use arithmetic coding at `now`, if it should not. Call this regularly: the time that
-    /// passes can be the reason.
-    pub fn fallback(&mut self, now: Duration) -> Option<FallbackReason> {
-        self.fallback.reason(now)
+    /// The chunk of a state that the packet which was decoded last carries; empty if none.
+    #[must_use]
+    pub fn state_chunk(&self) -> &[u8] {
+        self.decoder.state_chunk()
+    }
+
+    /// Why the sender should not use arithmetic coding, if it should not.
+    #[must_use]
+    pub const fn fallback(&self) -> Option<FallbackReason> {
+        self.fallback
     }
 
     /// Processes a packet that arrives at `now`.
@@ -146,8 +137,7 @@ impl SnapshotReceiver {
     /// differs from the sender's, [`poll_feedback`](Self::poll_feedback) reports that.
     pub fn on_packet(&mut self, now: Duration, bytes: &[u8]) -> Result<Arrival, DecodeError> {
         let header = Header::decode(bytes)?;
-        let sequence = header.sequence;
-        let tick = self.playout.tick(now, sequence);
+        let tick = self.playout.tick(now, header.sequence);
         if self.received.get(tick).is_some() {
             // Its ack may have been lost.
             self.ack_due = true;
@@ -156,62 +146,24 @@ impl SnapshotReceiver {
         if self.is_outside(now, tick) {
             return Ok(Arrival::OutOfWindow { tick });
         }
-
-        let Self {
-            decoder,
-            received,
-            next,
-            simulation,
-            ..
-        } = &mut *self;
-        let held = |baseline: cubewire_codec::Sequence| {
-            received.get(tick.checked_sub(sequence.ticks_since(baseline).into())?)
-        };
-        let decoded = decoder.decode_simulated(bytes, held, &mut **simulation, next);
-        // None if the packet has those of a baseline that is not held.
-        let stages = match header.reference {
-            Reference::Initial { stages } => Some(stages),
-            Reference::Baseline { sequence, stages } => {
-                stages.or_else(|| Some(held(sequence)?.stages()))
-            }
-        };
-        let named = match header.reference {
-            Reference::Initial { .. } => None,
-            Reference::Baseline { sequence, .. } => Some(sequence),
-        };
-        let is_arithmetic = stages.is_some_and(|stages| stages.delta.is_arithmetic());
-        if let Err(error) = decoded {
-            if matches!(error, DecodeError::Simulation(_)) {
-                self.missing = Some(Feedback::NotSimulated(sequence));
-                return Err(error);
-            }
-            // The states of the two sides differ: the sender must not use this baseline again.
-            let differs = matches!(
-                error,
-                DecodeError::Check(_)
-                    | DecodeError::NonCanonical { .. }
-                    | DecodeError::OutOfRange { .. }
-            );
-            let missing = match error {
-                DecodeError::UnknownBaseline(baseline) => Some(baseline),
-                _ => named.filter(|_| differs),
+        if let Err(error) = self.decode(tick, header.sequence, bytes) {
+            let named = match header.reference {
+                Reference::Initial { .. } => None,
+                Reference::Baseline { sequence, .. } => Some(sequence),
             };
-            self.missing = missing.map(Feedback::MissingBaseline).or(self.missing);
-            let ahead = tick as f64 - self.playout.clock().expected(now);
-            if differs && is_arithmetic && ahead < MAX_FAILED_AHEAD_TICKS {
-                self.fallback.on_failed(now, tick);
-            }
+            // If the states of the two sides differ, the sender must not use this baseline again.
+            let report = match error {
+                DecodeError::Desync(sequence) => Some(Feedback::Desync(sequence)),
+                DecodeError::UnknownBaseline(baseline) => Some(Feedback::MissingBaseline(baseline)),
+                DecodeError::Check(_)
+                | DecodeError::NonCanonical { .. }
+                | DecodeError::OutOfRange { .. } => named.map(Feedback::MissingBaseline),
+                _ => None,
+            };
+            self.missing = report.or(self.missing);
             return Err(error);
         }
-        if stages.is_some_and(|stages| stages.delta == Delta::ArithmeticSimulated) {
-            if self.next.origin().is_some() {
-                self.simulation.correct(&self.next);
-            }
-            self.state.add(self.decoder.simulated().attachment);
-        }
-        if is_arithmetic {
-            self.fallback.on_decoded(now, tick, named.is_some());
-        }
+        self.state.add(self.decoder.state_chunk());
 
         let late = self.playout.is_late(now, tick);
         while let Some(played) = self.playout.discard_played(now) {
@@ -224,21 +176,35 @@ impl SnapshotReceiver {
         let old = self.received.take_slot(tick);
         let decoded = std::mem::replace(&mut self.next, old);
         self.received.insert(tick, decoded);
-        self.restore(tick, sequence);
+        self.restore(tick, header.sequence);
         self.newest = self.newest.max(Some(tick));
         self.ack_due = true;
         Ok(Arrival::Decoded { tick, header, late })
     }
 
+    /// Decodes a packet into `next`.
+    fn decode(&mut self, tick: u64, sequence: Sequence, bytes: &[u8]) -> Result<(), DecodeError> {
+        let received = &self.received;
+        let held = |baseline: Sequence| {
+            received.get(tick.checked_sub(sequence.ticks_since(baseline).into())?)
+        };
+        let begun = self.decoder.begin(bytes, held)?;
+        let inputs = begun.inputs();
+        let prediction = inputs.and_then(|inputs| self.engine.simulate(sequence, inputs));
+        self.decoder
+            .finish(begun, held, prediction, &mut self.next)?;
+        Ok(())
+    }
+
     /// Restores a world once a state has arrived and the snapshot of its tick is held. `tick` and `sequence` are of a
     /// recent packet.
-    fn restore(&mut self, tick: u64, sequence: cubewire_codec::Sequence) {
+    fn restore(&mut self, tick: u64, sequence: Sequence) {
         let Some(of) = self.state.complete() else {
             return;
         };
         let held = tick.checked_sub(sequence.ticks_since(of).into());
         if let Some(snapshot) = held.and_then(|tick| self.received.get(tick)) {
-            self.simulation.restore(snapshot, &self.state.take());
+            self.engine.restore(snapshot, &self.state.take());
         }
     }
 
@@ -272,7 +238,7 @@ impl SnapshotReceiver {
         let earlier = (0..u32::BITS)
             .filter(holds)
             .fold(0, |earlier, bit| earlier | 1 << bit);
-        let newest = crate::sender::sequence(newest);
+        let newest = sequence(newest);
         Some(Feedback::Ack(Ack { newest, earlier }))
     }
 
@@ -320,9 +286,6 @@ impl SnapshotReceiver {
 /// How far ahead of the estimated clock a packet may be, as when the link has become faster: a little
 /// over four seconds at 60 Hz. One with a damaged number must not set the clock.
 const MAX_AHEAD_TICKS: f64 = 255.0;
-
-/// A packet that fails counts if the sender's own of the same tick can be expected within this time.
-const MAX_FAILED_AHEAD_TICKS: f64 = 30.0;
 
 /// Consecutive packets too far ahead of the clock that are ignored.
 const MAX_FAR_AHEAD: u32 = 60;

@@ -7,14 +7,17 @@ use std::collections::VecDeque;
 use std::mem;
 use std::sync::Arc;
 
-use cubewire_codec::entropy::TrainedModel;
+use cubewire_codec::stages::Delta;
 use cubewire_codec::{
     Baseline, BitLedger, CurrentSnapshot, EncodeError, Encoder, Header, InitialStateError, Limits,
-    Origin, Packet, Reference, References, Sequence, Simulation, Snapshot, Stages, stages::Delta,
+    Packet, Reference, References, Sequence, Snapshot, Stages,
 };
 
-use crate::agreement::{Agreement, Held};
-use crate::{Ack, AgreementStatus, BaselineRing, Feedback, FeedbackError, InputHistory, Worlds};
+use crate::clock::sequence;
+use crate::feedback::{Ack, Feedback, FeedbackError};
+use crate::inputs::InputHistory;
+use crate::ring::BaselineRing;
+use crate::sync::{Held, SceneSync, SyncStatus};
 
 /// Maximum age of a baseline; after a longer gap in the acks, packets are relative to the initial
 /// state. Just above four seconds at 60 Hz.
@@ -48,7 +51,7 @@ pub struct SnapshotSender {
     /// A packet and its baseline that may turn out to be smaller.
     candidate: (Packet, Baseline),
     missing_baselines: u64,
-    agreement: Agreement,
+    sync: SceneSync,
 }
 
 /// A snapshot that was sent.
@@ -103,22 +106,8 @@ impl SnapshotSender {
             packet: Packet::default(),
             candidate: (Packet::default(), Baseline::default()),
             missing_baselines: 0,
-            agreement: Agreement::new(),
+            sync: SceneSync::new(),
         })
-    }
-
-    /// Uses another trained model for arithmetic coding. The [`Welcome`](crate::Welcome) must have its fingerprint.
-    #[must_use]
-    pub fn with_model(mut self, model: Arc<TrainedModel>) -> Self {
-        self.encoder = self.encoder.with_model(model);
-        self
-    }
-
-    /// Uses an engine for [`Worlds::Corrected`]. The receiver must have one, too, that computes the same.
-    #[must_use]
-    pub fn with_simulation(mut self, simulation: Box<dyn Simulation>) -> Self {
-        self.agreement.set_simulation(simulation);
-        self
     }
 
     /// Encodes the snapshot of `tick`, quantized in the stages' precision, into
@@ -138,8 +127,8 @@ impl SnapshotSender {
         self.send_simulated(tick, stages, snapshot, choice, None)
     }
 
-    /// The same for a receiver that simulates the scene: `moved` are its worlds, and what moved the scene up to `tick`.
-    /// Only stages with [`Delta::ArithmeticSimulated`] use it; their baseline is always the newest.
+    /// As [`send`](Self::send), for a receiver that simulates the scene: `inputs` are what moved it up to `tick`. Only
+    /// stages with [`Delta::ArithmeticSimulated`] use them; their baseline is always the newest.
     ///
     /// # Errors
     /// As [`send`](Self::send).
@@ -149,7 +138,7 @@ impl SnapshotSender {
         stages: Stages,
         snapshot: impl Into<CurrentSnapshot<'s>>,
         choice: BaselineChoice,
-        moved: Option<(Worlds, &InputHistory)>,
+        inputs: Option<&InputHistory>,
     ) -> Result<Sent, SendError> {
         if let Some(newest) = self.newest_sent
             && tick <= newest
@@ -158,70 +147,70 @@ impl SnapshotSender {
         }
         self.forget_old(tick);
         let snapshot = snapshot.into();
-        let mut kept = self.sent.take_slot(tick);
-        let mut baseline = self.newest_acked();
+        let mut baseline_out = self.sent.take_slot(tick);
+        let baseline = self.newest_acked();
         let is_simulated = stages.delta == Delta::ArithmeticSimulated;
-        let origin = self.choose_origin(tick, baseline, moved.filter(|_| is_simulated));
+        let inputs = inputs.filter(|inputs| is_simulated && inputs.tick() == tick);
+        let held = Held {
+            sent: &self.sent,
+            acked: &self.acked,
+        };
         let mut references = references(&self.sent, &self.acked, baseline);
-        references.simulated = self
-            .agreement
-            .simulate(sequence(tick), origin, references.baseline);
+        references.simulated = self.sync.choose(&held, inputs);
         let header = self.encoder.encode(
             sequence(tick),
             stages,
             snapshot,
             references,
             &mut self.packet,
-            Some(&mut kept),
+            Some(&mut baseline_out),
         )?;
-        self.agreement.sent(&kept);
         let mut sent = Sent { header, baseline };
         if choice == BaselineChoice::Smallest && stages.uses_baseline() && !is_simulated {
-            for place in 1..CANDIDATES.min(self.acked.len()) {
-                baseline = Some(self.acked[self.acked.len() - 1 - place]);
-                let (packet, candidate) = &mut self.candidate;
-                let header = self.encoder.encode(
-                    sequence(tick),
-                    stages,
-                    snapshot,
-                    self::references(&self.sent, &self.acked, baseline),
-                    packet,
-                    Some(candidate),
-                )?;
-                if packet.bytes.len() < self.packet.bytes.len() {
-                    mem::swap(packet, &mut self.packet);
-                    mem::swap(candidate, &mut kept);
-                    sent = Sent { header, baseline };
-                }
-            }
+            let smaller = self.try_other_baselines(tick, stages, snapshot, &mut baseline_out)?;
+            sent = smaller.unwrap_or(sent);
         }
-        self.sent.insert(tick, kept);
+        self.sent.insert(tick, baseline_out);
         self.newest_sent = Some(tick);
         Ok(sent)
     }
 
-    fn choose_origin(
+    /// Encodes relative to older acked snapshots, and keeps the smallest packet. `None` if that is the one before.
+    fn try_other_baselines(
         &mut self,
         tick: u64,
-        baseline: Option<u64>,
-        moved: Option<(Worlds, &InputHistory)>,
-    ) -> Option<Origin> {
-        let held = Held {
-            sent: &self.sent,
-            acked: &self.acked,
-            baseline,
-        };
-        let moved = moved.filter(|(_, history)| history.tick() == tick);
-        self.agreement.choose(&held, moved)
+        stages: Stages,
+        snapshot: CurrentSnapshot<'_>,
+        baseline_out: &mut Baseline,
+    ) -> Result<Option<Sent>, EncodeError> {
+        let mut smallest = None;
+        for &baseline in self.acked.iter().rev().skip(1).take(CANDIDATES - 1) {
+            let baseline = Some(baseline);
+            let (packet, candidate) = &mut self.candidate;
+            let header = self.encoder.encode(
+                sequence(tick),
+                stages,
+                snapshot,
+                references(&self.sent, &self.acked, baseline),
+                packet,
+                Some(candidate),
+            )?;
+            if packet.bytes.len() < self.packet.bytes.len() {
+                mem::swap(packet, &mut self.packet);
+                mem::swap(candidate, baseline_out);
+                smallest = Some(Sent { header, baseline });
+            }
+        }
+        Ok(smallest)
     }
 
     /// Whether the receiver needs a state of the scene. [`offer_state`](Self::offer_state) gives it one.
     #[must_use]
     pub const fn wants_state(&self) -> bool {
-        self.agreement.wants_state()
+        self.sync.wants_state()
     }
 
-    /// Sends the state of the scene after `tick`, in pieces with the packets to come, if it is wanted, and if the
+    /// Sends the state of the scene after `tick`, in chunks with the packets to come, if it is wanted, and if the
     /// snapshot of that tick was sent for a simulation. The scene must go on as a world does that is restored from that
     /// snapshot and the state, and the bytes must be such as the receiver's engine reads.
     ///
@@ -231,40 +220,33 @@ impl SnapshotSender {
         let snapshot = self.sent.get(tick);
         if snapshot.is_some_and(|sent| sent.stages().delta == Delta::ArithmeticSimulated) {
             let is_acked = self.acked.binary_search(&tick).is_ok();
-            self.agreement.offer(tick, state, is_acked);
+            self.sync.offer(tick, state, is_acked);
         }
     }
 
-    /// Ends the agreement about the scene, as if the receiver had lost its worlds: it needs a state again, or a world
-    /// that is made of a snapshot.
-    pub fn reset_agreement(&mut self) {
+    /// Makes the receiver need a state, as if it had lost its world.
+    pub fn force_desync(&mut self) {
         if let Some(newest) = self.newest_sent {
-            self.agreement.reset(newest);
+            self.sync.force_desync(newest);
         }
     }
 
-    /// How the two ends agree about the scene.
+    /// Whether the receiver's simulated world is the sender's.
     #[must_use]
-    pub const fn agreement(&self) -> AgreementStatus {
-        self.agreement.status()
+    pub const fn sync(&self) -> SyncStatus {
+        self.sync.status()
     }
 
-    /// How many pieces of a state the receiver is known to have, of how many, while one is sent.
+    /// How many chunks of a state the receiver is known to have, of how many, while one is sent.
     #[must_use]
     pub fn state_progress(&self) -> Option<(usize, usize)> {
-        self.agreement.state_progress()
-    }
-
-    /// The engine for [`Worlds::Corrected`].
-    #[must_use]
-    pub fn simulation(&self) -> &dyn Simulation {
-        self.agreement.simulation()
+        self.sync.state_progress()
     }
 
     /// How often the receiver has reported that it simulates something else.
     #[must_use]
-    pub const fn disagreements(&self) -> u64 {
-        self.agreement.failures()
+    pub const fn desyncs(&self) -> u64 {
+        self.sync.desyncs()
     }
 
     /// Whether the ledgers of the packets to come list every item: see [`BitLedger::itemized`]. At first they
@@ -303,13 +285,13 @@ impl SnapshotSender {
             // Earlier acks were wrong or are out of date: discard all up to this baseline.
             Feedback::MissingBaseline(baseline) => {
                 self.missing_baselines += 1;
-                self.agreement.forget_transfer();
+                self.sync.forget_transfer();
                 let newest_discarded = self.tick_of(baseline).unwrap_or(u64::MAX - 1);
                 self.discard_acks(newest_discarded + 1);
             }
-            Feedback::NotSimulated(number) => {
+            Feedback::Desync(number) => {
                 if let Some((tick, newest)) = self.tick_of(number).zip(self.newest_sent) {
-                    self.agreement.on_failure(tick, newest);
+                    self.sync.on_desync(tick, newest);
                 }
             }
         }
@@ -357,10 +339,10 @@ impl SnapshotSender {
             let is_recent = newest_sent - tick <= MAX_BASELINE_AGE_TICKS.into();
             if is_recent
                 && self.sent.get(tick).is_some()
-                && let Err(place) = self.acked.binary_search(&tick)
+                && let Err(index) = self.acked.binary_search(&tick)
             {
-                self.acked.insert(place, tick);
-                self.agreement.on_ack(tick);
+                self.acked.insert(index, tick);
+                self.sync.on_ack(tick);
             }
         }
     }
@@ -388,7 +370,7 @@ impl SnapshotSender {
 /// The two newest of the acked ticks that are before `tick`, the newer one first.
 fn before(acked: &VecDeque<u64>, tick: u64) -> [Option<u64>; 2] {
     let newer = acked.partition_point(|&acked| acked < tick);
-    [1, 2].map(|place| acked.get(newer.checked_sub(place)?).copied())
+    [1, 2].map(|back| acked.get(newer.checked_sub(back)?).copied())
 }
 
 /// What a packet with this baseline is relative to.
@@ -403,9 +385,4 @@ fn references<'s>(
         additional: before(acked, baseline.unwrap_or(0)).map(held),
         ..References::default()
     }
-}
-
-/// The sequence number of a tick: the tick modulo 2¹⁶.
-pub(crate) const fn sequence(tick: u64) -> Sequence {
-    Sequence(tick as u16)
 }

@@ -1,12 +1,11 @@
 //! The welcome: the first message to a new receiver.
 
-use cubewire_codec::entropy::Fingerprint;
 use cubewire_codec::{
-    DecodeError, InitialStateError, Limits, Snapshot, decode_initial, encode_initial,
+    DecodeError, Fingerprint, InitialStateError, Limits, Snapshot, decode_initial, encode_initial,
 };
 
 /// Version of the wire formats of this crate, of the codec, and of the transport that carries them.
-pub const PROTOCOL_VERSION: u16 = 8;
+pub const PROTOCOL_VERSION: u16 = 9;
 
 /// What a receiver needs before it can decode the first packet, at whatever tick it joins. Sent
 /// reliably:
@@ -136,7 +135,8 @@ mod tests {
     #[test]
     fn welcomes_match_the_layout_and_round_trip() {
         let bytes = welcome().encode().unwrap();
-        assert_eq!(bytes[..12], [0, 8, 0, 60, 0, 0, 0, 1, 0, 0, 0, 2]);
+        assert_eq!(bytes[..2], PROTOCOL_VERSION.to_be_bytes());
+        assert_eq!(bytes[2..12], [0, 60, 0, 0, 0, 1, 0, 0, 0, 2]);
         let fingerprint = [1, 2, 3, 4, 5, 6, 7, 8, 0, 0, 0, 0, 0, 0, 0, 9];
         assert_eq!(bytes[12..HEAD], fingerprint);
         let limits = Limits::default();
@@ -146,9 +146,14 @@ mod tests {
     #[test]
     fn another_version_is_reported_first() {
         let mut bytes = welcome().encode().unwrap();
-        bytes[1] = 9;
+        bytes[0] ^= 1;
         let error = Welcome::decode(&bytes[..2], Limits::default()).unwrap_err();
-        assert_eq!(error, WelcomeError::Version { theirs: 9 });
+        assert_eq!(
+            error,
+            WelcomeError::Version {
+                theirs: PROTOCOL_VERSION ^ 0x100
+            }
+        );
     }
 
     #[test]

@@ -5,9 +5,7 @@ use bevy::prelude::*;
 use crate::controls::ControlsPlugin;
 use crate::game::window::{self, WindowError, WindowSettings};
 use crate::panel::{PanelState, Tab};
-use crate::replication::{
-    CodingModel, EncodeBudget, TickPicture, ViewerPlugin, spawn_receiving_lane,
-};
+use crate::replication::{EncodeBudget, TickPicture, ViewerPlugin, spawn_receiving_lane};
 use crate::transport::udp::{UdpServer, UdpViewer};
 use crate::transport::{UdpServerPlugin, UdpViewerPlugin};
 use crate::view::{Selected, Side, ViewMode};
@@ -16,13 +14,8 @@ use crate::view::{Selected, Side, ViewMode};
 ///
 /// # Errors
 /// [`WindowError`]
-pub fn serve(
-    settings: WindowSettings,
-    server: UdpServer,
-    model: CodingModel,
-) -> Result<(), WindowError> {
+pub fn serve(settings: WindowSettings, server: UdpServer) -> Result<(), WindowError> {
     let mut app = window::open(&settings);
-    app.insert_resource(model);
     add_server(&mut app, settings, server)?;
     window::run_app(app)
 }
@@ -31,13 +24,8 @@ pub fn serve(
 ///
 /// # Errors
 /// [`WindowError`]
-pub fn view(
-    settings: &WindowSettings,
-    viewer: UdpViewer,
-    model: CodingModel,
-) -> Result<(), WindowError> {
+pub fn view(settings: &WindowSettings, viewer: UdpViewer) -> Result<(), WindowError> {
     let mut app = window::open(settings);
-    app.insert_resource(model);
     add_viewer(&mut app, settings, viewer)?;
     window::run_app(app)
 }

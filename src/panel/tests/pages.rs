@@ -226,28 +226,28 @@ fn the_keys_tab_lists_every_key_and_sets_theme_and_size() {
 }
 
 /// The panel of a lane on the top rung.
-fn simulated(tab: Tab, simulation: LaneSimulation) -> Harness<'static, Panel> {
+fn simulated(tab: Tab, sync: LaneSync) -> Harness<'static, Panel> {
     let mut panel = panel(tab);
     panel.settings.sender.stages = ladder::SIMULATED.stages;
-    panel.simulation = Some(simulation);
+    panel.sync = Some(sync);
     panel.shadow = Some(ShadowLadder::of_bytes(60, |place, _| 2_000 - 100 * place));
     panel.tick = Some(60);
     open(panel)
 }
 
 #[test]
-fn the_top_rung_says_whether_both_ends_agree_within_the_page() {
-    let (mut agreeing, mut sending) = (LaneSimulation::default(), LaneSimulation::default());
-    agreeing.tick = 800;
-    agreeing.agreement = AgreementStatus::Exact { since: 200 };
+fn the_top_rung_says_whether_both_ends_are_in_sync_within_the_page() {
+    let (mut synced, mut sending) = (LaneSync::default(), LaneSync::default());
+    synced.tick = 800;
+    synced.status = SyncStatus::Synced { since: 200 };
     sending.state_progress = Some((8, 21));
-    for (simulation, text) in [
-        (agreeing, "Agreeing for 10.0 s · 0 cubes corrected"),
-        (sending, "sending a state: 8 of 21 pieces"),
-        (LaneSimulation::default(), "Predicted: waiting for a state"),
+    for (sync, text) in [
+        (synced, "In sync for 10.0 s"),
+        (sending, "sending a state: 8 of 21 chunks"),
+        (LaneSync::default(), "Predicted: waiting for a state"),
     ] {
         for tab in [Tab::Ladder, Tab::Stages] {
-            let harness = simulated(tab, simulation.clone());
+            let harness = simulated(tab, sync.clone());
             assert!(harness.query_by_label_contains(text).is_some(), "{text}");
             let bottom = harness.get_by_label("nudge").rect().max.y;
             let toolbar = harness.get_by_label_contains("Pause").rect().min.y;
@@ -261,16 +261,9 @@ fn the_top_rung_says_whether_both_ends_agree_within_the_page() {
 }
 
 #[test]
-fn the_top_rung_is_nudged_switched_and_shown_with_ghosts_by_a_click() {
-    let mut harness = simulated(Tab::Ladder, LaneSimulation::default());
+fn the_top_rung_is_nudged_by_a_click() {
+    let mut harness = simulated(Tab::Ladder, LaneSync::default());
     click(&mut harness, "nudge");
-    harness.get_by_label_contains("ghosts").click();
     harness.run();
-    assert_eq!(harness.state().nudges, 1);
-    assert_eq!(harness.state().actions, [Action::Ghosts]);
-    click(&mut harness, "corrected");
-    let sender = harness.state().settings.sender;
-    assert_eq!(sender.worlds, Worlds::Corrected);
-    let nudge = harness.get_by_label("nudge");
-    assert!(nudge.accesskit_node().is_disabled());
+    assert_eq!(harness.state().desyncs, 1);
 }

@@ -20,7 +20,7 @@ use super::encoders::{Batch, ShadowTick};
 use super::worker::Worker;
 use super::{ShadowLadder, kbps};
 use crate::replication::packet::PacketRecord;
-use crate::replication::{CodingModel, LaneMeter, SenderSettings};
+use crate::replication::{LaneMeter, SenderSettings};
 use crate::simulation::CubeWorld;
 
 pub use list::{Ablated, Part, ablations};
@@ -90,7 +90,7 @@ impl AblationRow {
 impl Ablation {
     /// The ablation of these stages, for a lane that began with `initial`. A task sets it up.
     #[must_use]
-    pub fn new(initial: Snapshot, model: &CodingModel, present: Stages) -> Self {
+    pub fn new(initial: Snapshot, present: Stages) -> Self {
         let row = |ablated: Option<Ablated>| AblationRow {
             stages: ablated.as_ref().map_or(present, |ablated| ablated.stages),
             ablated,
@@ -106,7 +106,7 @@ impl Ablation {
             budget: Budget::default(),
             queue: Vec::new(),
             counts: VecDeque::new(),
-            worker: Worker::set_up(initial, model.trained.clone(), stages),
+            worker: Worker::set_up(initial, stages),
             newest: None,
             spare: Vec::new(),
         }
@@ -116,7 +116,7 @@ impl Ablation {
     #[cfg(test)]
     pub(crate) fn of_bytes(present: Stages, newest: u64, bytes: impl Fn(usize) -> usize) -> Self {
         let initial = CubeWorld::default().current().clone();
-        let mut ablation = Self::new(initial, &CodingModel::default(), present);
+        let mut ablation = Self::new(initial, present);
         for (place, row) in ablation.rows.iter_mut().enumerate() {
             (0..TICKS_PER_SECOND).for_each(|_| row.count(bytes(place)));
         }
@@ -230,7 +230,6 @@ type IsAblated = (
 /// Queues the newest tick of every lane that should have an ablation, and removes those that nothing wants.
 pub(in crate::replication) fn queue(
     world: Res<CubeWorld>,
-    model: Res<CodingModel>,
     wants: Res<WantsAblation>,
     mut lanes: Query<AblatedLane<'_>, IsAblated>,
     mut commands: Commands,
@@ -251,7 +250,7 @@ pub(in crate::replication) fn queue(
             }
             _ => {
                 let initial = CubeWorld::default().current().clone();
-                let ablation = Ablation::new(initial, &model, sample.stages);
+                let ablation = Ablation::new(initial, sample.stages);
                 commands.entity(lane).insert(ablation);
             }
         }

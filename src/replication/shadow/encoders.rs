@@ -1,14 +1,12 @@
 //! The encoders of a shadow, which a task takes with it.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use bevy::platform::time::Instant;
 use bevy::prelude::*;
-use cubewire_codec::entropy::TrainedModel;
 use cubewire_codec::{
-    Encoder, InitialStateError, Limits, Origin, Packet, References, Sequence, Simulated, Snapshot,
-    Stages,
+    Encoder, InitialStateError, Inputs, Limits, Origin, Packet, References, Sequence, Simulated,
+    Snapshot, Stages,
 };
 use cubewire_protocol::{BaselineRing, MAX_BASELINE_AGE_TICKS};
 
@@ -28,8 +26,8 @@ pub(super) struct ShadowTick {
     pub(super) acked_ages_ticks: Option<[Option<u16>; 3]>,
     /// The cubes; of no meaning if nothing was sent.
     pub(super) snapshot: Snapshot,
-    /// From where a receiver that agrees would simulate them, and the inputs since then.
-    simulated: Option<(Origin, Vec<u8>)>,
+    /// What a receiver in sync would simulate them with.
+    inputs: Option<Inputs>,
 }
 
 impl ShadowTick {
@@ -47,26 +45,26 @@ impl ShadowTick {
             tick: world.tick(),
             acked_ages_ticks: sent.map(|sent| sent.acked_ages_ticks),
             snapshot,
-            simulated: sent.and_then(|sent| simulated(world, sent.acked_ages_ticks[0])),
+            inputs: sent.and_then(|sent| inputs(world, sent.acked_ages_ticks[0])),
         }
     }
 }
 
-/// The origin of a receiver that agrees: the baseline, or the start of the scene while there is none.
-fn simulated(world: &CubeWorld, acked_age_ticks: Option<u16>) -> Option<(Origin, Vec<u8>)> {
-    let (tick, log) = (world.tick(), world.inputs());
+/// The inputs for a receiver in sync, since the baseline, or since the start of the scene while there is none.
+fn inputs(world: &CubeWorld, acked_age_ticks: Option<u16>) -> Option<Inputs> {
+    let (tick, history) = (world.tick(), world.inputs());
     let age = match acked_age_ticks {
         Some(age) => age.into(),
-        None => tick - log.started()?,
+        None => tick - history.started()?,
     };
     let age = u8::try_from(age).ok()?;
-    let mut inputs = Vec::new();
-    let are_known = log.since(tick.checked_sub(age.into())?, &mut inputs);
     let origin = match acked_age_ticks {
         Some(_) => Origin::Continued(age),
-        None => Origin::Started(age),
+        None => Origin::FromSceneStart(age),
     };
-    are_known.then_some((origin, inputs))
+    let mut inputs = Vec::new();
+    history.since(tick - u64::from(age), &mut inputs);
+    Inputs::new(origin, &inputs)
 }
 
 /// An encoder for each of some stages, with the baselines that its own packets carried.
@@ -109,15 +107,13 @@ impl Batch {
 impl Encoders {
     pub(super) fn new(
         initial: &Snapshot,
-        model: &Arc<TrainedModel>,
         stages: impl IntoIterator<Item = Stages>,
     ) -> Result<Self, InitialStateError> {
         let mut each = Vec::new();
         for stages in stages {
-            let encoder = Encoder::new(initial.clone(), Limits::default())?;
             each.push(StagesEncoder {
                 stages,
-                encoder: encoder.with_model(Arc::clone(model)),
+                encoder: Encoder::new(initial.clone(), Limits::default())?,
                 sent: BaselineRing::new(RING),
             });
         }
@@ -156,7 +152,7 @@ impl Encoders {
         let ShadowTick {
             tick,
             snapshot,
-            simulated,
+            inputs,
             ..
         } = tick;
         let packet = &mut self.packet;
@@ -173,18 +169,16 @@ impl Encoders {
             let held = |age: Option<u16>| sent.get(tick.checked_sub(age?.into())?);
             let baseline = held(age);
             // A receiver of these packets can only go on from one that it has.
-            let simulated = simulated
+            let inputs = inputs
                 .as_ref()
                 .filter(|_| baseline.is_some() == age.is_some());
-            let simulated = simulated.map(|(origin, inputs)| Simulated {
-                origin: Some(*origin),
-                inputs,
-                ..Simulated::default()
-            });
             let references = References {
                 baseline,
                 additional: [second, third].map(held),
-                simulated: simulated.unwrap_or_default(),
+                simulated: Simulated {
+                    inputs,
+                    state_chunk: &[],
+                },
             };
             // Nothing is encoded against the packets of stages that use no baseline.
             let kept_here = stages.uses_baseline().then_some(&mut kept);

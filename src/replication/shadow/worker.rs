@@ -1,12 +1,9 @@
 //! Encodes in a task beside the frame.
 
-use std::sync::Arc;
-
 use bevy::platform::time::Instant;
 use bevy::tasks::futures::check_ready;
 use bevy::tasks::{AsyncComputeTaskPool, Task, TaskPool, block_on};
 
-use cubewire_codec::entropy::TrainedModel;
 use cubewire_codec::{Snapshot, Stages};
 
 use super::encoders::{Batch, Encoders, ShadowTick};
@@ -49,7 +46,7 @@ impl Worker {
     }
 
     /// Lets a task set up the encoders, too. If that fails, its batch says so.
-    pub(super) fn set_up(initial: Snapshot, model: Arc<TrainedModel>, stages: Vec<Stages>) -> Self {
+    pub(super) fn set_up(initial: Snapshot, stages: Vec<Stages>) -> Self {
         let mut worker = Self {
             encoders: None,
             task: None,
@@ -57,7 +54,7 @@ impl Worker {
         };
         let set_up = move || {
             let start = Instant::now();
-            let (encoders, result) = match Encoders::new(&initial, &model, stages) {
+            let (encoders, result) = match Encoders::new(&initial, stages) {
                 Ok(encoders) => (Some(Box::new(encoders)), Ok(())),
                 Err(error) => (None, Err(error.into())),
             };

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use cubewire_codec::{Stages, ladder};
 use cubewire_link::{Bandwidth, Conditions, Jitter, Loss, Preset};
-use cubewire_protocol::{BaselineChoice, FallbackReason, Interpolation, Worlds};
+use cubewire_protocol::{BaselineChoice, FallbackReason, Interpolation};
 
 use super::super::{LaneSettings, PlayoutDelay};
 
@@ -25,22 +25,13 @@ pub fn rung_or_stages(stages: Stages) -> String {
 pub fn fallback(chosen: Stages, reason: Option<FallbackReason>) -> Option<String> {
     let (reason, instead) = (reason?, FallbackReason::instead_of(chosen)?);
     let [instead, chosen] = [instead, chosen].map(rung_name);
-    Some(format!("{instead} instead of {chosen}: {}.", why(reason)))
+    Some(format!("{instead} instead of {chosen}: {reason}."))
 }
 
 /// The same about a viewer, on the server, which does not know what was chosen.
 #[must_use]
 pub fn fallback_of_viewer(reason: FallbackReason) -> String {
-    format!("Without arithmetic coding: {}.", why(reason))
-}
-
-fn why(reason: FallbackReason) -> String {
-    match reason {
-        FallbackReason::Failures => {
-            format!("{reason}, and it is tried again from time to time")
-        }
-        reason => reason.to_string(),
-    }
+    format!("Without arithmetic coding: {reason}.")
 }
 
 impl LaneSettings {
@@ -93,13 +84,6 @@ impl LaneSettings {
                 match new.sender.baseline {
                     BaselineChoice::Newest => "newest baseline",
                     BaselineChoice::Smallest => "smallest baseline",
-                }
-                .to_owned()
-            }),
-            (self.sender.worlds != new.sender.worlds).then(|| {
-                match new.sender.worlds {
-                    Worlds::Exact => "exact worlds",
-                    Worlds::Corrected => "corrected worlds",
                 }
                 .to_owned()
             }),
@@ -407,8 +391,8 @@ mod tests {
         assert_eq!(of("rung:delta", model), None);
         assert_eq!(of("rung:predicted", None), None);
         assert_eq!(
-            fallback_of_viewer(FallbackReason::Failures),
-            "Without arithmetic coding: packets did not decode, and it is tried again from time to time."
+            fallback_of_viewer(FallbackReason::Arithmetic),
+            "Without arithmetic coding: the two machines compute differently."
         );
     }
 

@@ -1,4 +1,4 @@
-//! Outlines of the hovered and of the selected cube, in both halves, and of ghosts.
+//! Outlines of the hovered and of the selected cube, in both halves.
 
 use bevy::ecs::system::SystemParam;
 use bevy::prelude::*;
@@ -8,14 +8,12 @@ use super::text::Pen;
 use crate::history::Selection;
 use crate::theme::egui_color;
 use crate::view::panes::Pane;
-use crate::view::{Ghosts, Side, ViewCube, ViewMode};
+use crate::view::{Side, ViewCube};
 
 /// What is outlined, and the cameras that see it.
 #[derive(SystemParam)]
 pub(super) struct Outlined<'w, 's> {
     selection: Res<'w, Selection>,
-    ghosts: Res<'w, Ghosts>,
-    mode: Res<'w, ViewMode>,
     cameras: Query<
         'w,
         's,
@@ -57,15 +55,6 @@ impl Pen<'_> {
         if let Some(cube) = selection.cube {
             self.outline(side, half, what, cube, (Stroke::new(3.0, ink), surface));
         }
-        for of in Side::ALL {
-            // Both halves may be over each other.
-            if of == side || *what.mode == ViewMode::Difference {
-                let stroke = Stroke::new(1.5, egui_color(of.color(self.theme)));
-                for place in what.ghosts.places(of) {
-                    self.outline_at(side, half, what, *place, (stroke, surface));
-                }
-            }
-        }
     }
 
     fn outline(
@@ -74,26 +63,15 @@ impl Pen<'_> {
         half: Rect,
         what: &Outlined<'_, '_>,
         cube: usize,
-        stroke: (Stroke, Color32),
+        (stroke, halo): (Stroke, Color32),
     ) {
         let found = what
             .cubes
             .iter()
             .find(|(other, found, _)| **other == side && found.index == cube);
-        if let Some((.., place)) = found {
-            self.outline_at(side, half, what, *place, stroke);
-        }
-    }
-
-    /// Paints the outline of a cube at any place.
-    fn outline_at(
-        &self,
-        side: Side,
-        half: Rect,
-        what: &Outlined<'_, '_>,
-        place: Transform,
-        (stroke, halo): (Stroke, Color32),
-    ) {
+        let Some((.., pose)) = found else {
+            return;
+        };
         let camera = what.cameras.iter().find(|(other, ..)| **other == side);
         let Some((.., camera, eye)) = camera else {
             return;
@@ -102,11 +80,11 @@ impl Pen<'_> {
             return;
         };
         // A little larger than the cube, whose faces would hide half of the line.
-        let place = place.with_scale(place.scale * 1.04);
+        let pose = pose.with_scale(pose.scale * 1.04);
         let eye = GlobalTransform::from(*eye);
         let corners: Vec<_> = (0..8)
             .map(|index| {
-                let at = place.transform_point(corner(index));
+                let at = pose.transform_point(corner(index));
                 let at = camera.world_to_viewport(&eye, at).ok()? / size;
                 Some(pos2(
                     half.min.x + at.x * half.width(),

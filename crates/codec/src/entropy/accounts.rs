@@ -1,7 +1,7 @@
 //! Records the cost of arithmetically coded bins in a ledger.
 
+use super::bins::{CodingObserver, Element};
 use super::coder::ONE;
-use super::session::{CodingObserver, Element};
 use crate::ledger::{BitKind, BitLedger, Form};
 
 /// Records what every bin costs in a ledger.

@@ -1,7 +1,6 @@
 //! The adaptive state: the part of a baseline from which the model of the next packet starts.
 
 use std::fmt;
-use std::sync::Arc;
 
 use super::blend::Blend;
 use super::check::SnapshotHash;
@@ -11,9 +10,8 @@ use super::layout::{
 };
 use super::model::TrainedModel;
 use super::pages::{Pages, SparePages};
-use crate::baseline::Shared;
 use crate::flags::flagged;
-use crate::snapshot::{QuantizedSnapshot, Spares};
+use crate::memory::SharedMemory;
 
 /// How well a cube was predicted in the packet that carried the reference.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -98,7 +96,7 @@ pub(crate) struct AdaptiveState {
 /// The adaptive state after a packet, as a baseline keeps it: a function of the reference's state and the packet,
 /// or of the trained model where the reference has no state of this variant.
 #[derive(Clone, PartialEq, Eq)]
-pub(crate) struct KeptState {
+pub(crate) struct StoredState {
     pub(crate) variant: Variant,
     weights: Pages<Inputs, 32>,
     adaptive: [u16; UNMIXED],
@@ -108,14 +106,12 @@ pub(crate) struct KeptState {
     pub(crate) predictions: Vec<(u16, PackedHistory)>,
     /// Of the packet's snapshot.
     pub(crate) hash: SnapshotHash,
-    /// The packet's reference and its age in ticks, unless it was the initial state.
-    pub(crate) reference: Option<(Arc<QuantizedSnapshot>, u16)>,
 }
 
 /// Memory that is reused from packet to packet.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct SpareStates {
-    state: Option<Box<KeptState>>,
+    state: Option<Box<StoredState>>,
     weights: SparePages<Inputs, 32>,
     errors: SparePages<u16, 128>,
     /// Most cubes that a packet has changed. Every state has memory for as many, so that it grows seldom.
@@ -131,15 +127,15 @@ impl fmt::Debug for AdaptiveState {
     }
 }
 
-impl fmt::Debug for KeptState {
+impl fmt::Debug for StoredState {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("KeptState")
+        f.debug_struct("StoredState")
             .field("variant", &self.variant)
             .finish_non_exhaustive()
     }
 }
 
-impl KeptState {
+impl StoredState {
     /// The state at the start of a chain.
     pub(crate) fn initial(model: &TrainedModel, variant: Variant) -> Self {
         Self {
@@ -154,66 +150,52 @@ impl KeptState {
             },
             predictions: Vec::new(),
             hash: SnapshotHash::default(),
-            reference: None,
         }
     }
 
     /// Bytes of memory in use, without what is shared.
-    pub(crate) fn count_memory(&self, shared: &mut Shared) -> usize {
-        if let Some((reference, _)) = &self.reference {
-            shared.count_snapshot(reference);
-        }
+    pub(crate) fn count_memory(&self, shared: &mut SharedMemory) -> usize {
         self.weights.count_memory(shared)
             + self.errors.count_memory(shared)
             + self.predictions.capacity() * size_of::<(u16, PackedHistory)>()
             + size_of::<Self>()
     }
-
-    /// The packet's reference and its age in ticks, if it was not the initial state.
-    pub(crate) fn reference(&self) -> Option<(&QuantizedSnapshot, i32)> {
-        let (reference, ticks) = self.reference.as_ref()?;
-        Some((reference, i32::from(*ticks)))
-    }
 }
 
 impl SpareStates {
-    /// Puts `next`, which was made from `previous` in a packet of the `changed` cubes, where a baseline keeps it. Reuses
+    /// Stores `next`, which was made from `previous` in a packet of the `changed` cubes, in the slot of a baseline. Reuses
     /// the memory of what was there.
-    pub(crate) fn keep(
+    pub(crate) fn store(
         &mut self,
         next: &AdaptiveState,
         changed: &[bool],
-        previous: &KeptState,
-        reference: Option<(Arc<QuantizedSnapshot>, u16)>,
-        snapshots: &mut Spares,
-        place: &mut Option<Box<KeptState>>,
+        previous: &StoredState,
+        slot: &mut Option<Box<StoredState>>,
     ) {
-        let memory = place.take().or_else(|| self.state.take());
-        let mut kept = memory.unwrap_or_else(|| Box::new(previous.clone()));
-        if let Some((old, _)) = std::mem::replace(&mut kept.reference, reference) {
-            snapshots.release(old);
-        }
-        kept.variant = next.variant;
-        kept.hash = next.hash;
-        kept.adaptive = next.adaptive;
+        let memory = slot.take().or_else(|| self.state.take());
+        let mut stored = memory.unwrap_or_else(|| Box::new(previous.clone()));
+        stored.variant = next.variant;
+        stored.hash = next.hash;
+        stored.adaptive = next.adaptive;
         let Self {
             weights, errors, ..
         } = self;
-        kept.weights
+        stored
+            .weights
             .store(&next.weights, &previous.weights, weights);
-        kept.errors.store(&next.errors, &previous.errors, errors);
+        stored.errors.store(&next.errors, &previous.errors, errors);
         self.most_changed = self
             .most_changed
             .max(changed.iter().filter(|&&changed| changed).count());
-        kept.predictions.clear();
-        kept.predictions.reserve_exact(self.most_changed);
+        stored.predictions.clear();
+        stored.predictions.reserve_exact(self.most_changed);
         let predictions = flagged(changed).map(|cube| (cube as u16, next.predictions[cube].pack()));
-        kept.predictions.extend(predictions);
-        *place = Some(kept);
+        stored.predictions.extend(predictions);
+        *slot = Some(stored);
     }
 
     /// Takes a state whose memory can be reused.
-    pub(crate) fn release(&mut self, state: Option<Box<KeptState>>) {
+    pub(crate) fn release(&mut self, state: Option<Box<StoredState>>) {
         if state.is_some() {
             self.state = state;
         }
@@ -222,7 +204,7 @@ impl SpareStates {
 
 impl AdaptiveState {
     /// A copy of what a baseline keeps, without predictions.
-    pub(crate) fn new(kept: &KeptState) -> Self {
+    pub(crate) fn new(kept: &StoredState) -> Self {
         let mut state = Self {
             variant: kept.variant,
             weights: Vec::new(),
@@ -236,7 +218,7 @@ impl AdaptiveState {
     }
 
     /// Sets this to the state of the packet after `previous`, before its first bin. Reuses its memory.
-    pub(crate) fn follow(&mut self, previous: &KeptState, cubes: usize) {
+    pub(crate) fn follow(&mut self, previous: &StoredState, cubes: usize) {
         self.load(previous);
         self.predictions.clear();
         self.predictions.resize(cubes, PredictionHistory::default());
@@ -246,7 +228,7 @@ impl AdaptiveState {
     }
 
     /// Sets all that is not by cube.
-    fn load(&mut self, kept: &KeptState) {
+    fn load(&mut self, kept: &StoredState) {
         self.variant = kept.variant;
         kept.weights.load(&mut self.weights);
         self.adaptive = kept.adaptive;

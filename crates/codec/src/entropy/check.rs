@@ -1,7 +1,7 @@
 //! The check of a packet: it detects where the two sides started from different initial states, or have different
 //! models or adaptive states.
 
-use super::fingerprint::mix;
+use super::hash::mix;
 use crate::quantize::SmallestThree;
 use crate::sequence::Sequence;
 use crate::snapshot::QuantizedSnapshot;
@@ -32,7 +32,7 @@ impl SnapshotHash {
             .wrapping_add(hash(new, cube));
     }
 
-    /// In more bits, of the cubes alone.
+    /// A check in more bits, of the cubes alone.
     pub(crate) const fn long_check(self) -> u32 {
         fold(self.0) as u32
     }

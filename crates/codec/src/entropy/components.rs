@@ -2,6 +2,7 @@
 
 use std::ops::RangeInclusive;
 
+use super::bins::{CodingObserver, Element, NonCanonical};
 use super::coder::BinCoder;
 use super::layout::{
     Field, Inputs, RESIDUAL_BINS, RESIDUAL_INPUTS, RESIDUAL_WEIGHT_SETS, ResidualContexts,
@@ -9,7 +10,7 @@ use super::layout::{
 };
 use super::mixing;
 use super::residual::{self, ResidualBins, TREE, TREE_BINS, TREE_DEPTH, magnitude};
-use super::session::{Bin, CodingObserver, Element, NonCanonical, Session};
+use super::session::{Bin, Session};
 use crate::ledger::BitKind;
 use crate::quantize::bounded::POSITION;
 

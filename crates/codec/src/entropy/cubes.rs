@@ -1,10 +1,11 @@
 //! The cubes of a packet in coding order.
 //!
-//! The player comes first, then the active cubes, which moved on the way to the reference or move on the way to what
-//! was simulated, by distance to the player, then the resting cubes. Cubes coded earlier in the packet are context for
-//! later ones: a cube in a ball moves with its neighbours, and a resting cube starts to move when another one comes near.
+//! The player comes first, then the active cubes, which moved on the way to the reference, by distance to the player,
+//! then the resting cubes. Cubes coded earlier in the packet are context for later ones: a cube in a ball moves with its
+//! neighbours, and a resting cube starts to move when another one comes near.
 
 use super::adaptive::PredictionHistory;
+use super::bins::{CodingObserver, Element, NonCanonical};
 use super::coder::BinCoder;
 use super::history::{KinematicHistory, Position, SnapshotHistory};
 use super::layout::{ACTIVE_CHANGES, RESTING_CHANGES, TOGGLES, Unmixed};
@@ -12,7 +13,7 @@ use super::mixing::adapt;
 use super::predictor::Predictor;
 use super::residual::magnitude;
 use super::resting::{Resting, UNTOUCHED, distance_squared};
-use super::session::{CodingObserver, Element, Flag, NonCanonical, Session};
+use super::session::{Flag, Session};
 use crate::flags::flagged;
 use crate::ledger::BitKind;
 use crate::snapshot::QuantizedSnapshot;
@@ -33,9 +34,9 @@ pub(crate) struct Scratch {
 pub(crate) struct Cubes<'c> {
     /// The cubes to encode; none when decoding.
     pub(crate) target: Option<&'c QuantizedSnapshot>,
-    /// Initially the cubes of the reference, or those that were simulated, when decoding; none when encoding.
+    /// Initially the cubes of the reference when decoding; none when encoding.
     pub(crate) decoded: Option<&'c mut QuantizedSnapshot>,
-    /// By cube: whether it differs from those. Input when encoding, output when decoding.
+    /// By cube: whether it differs from the reference. Input when encoding, output when decoding.
     pub(crate) changed: &'c mut [bool],
 }
 
@@ -338,7 +339,7 @@ impl<B: BinCoder, O: CodingObserver> Session<'_, B, O> {
             decoded.set_smallest_three(cube, orientation.value);
             decoded.set_position(cube, position.value);
         }
-        let unchanged = self.snapshots.unchanged();
+        let unchanged = self.snapshots.reference;
         if unchanged.is_interacting(cube) == (interacting ^ toggles)
             && unchanged.smallest_three(cube) == orientation.value
             && unchanged.position(cube) == position.value

@@ -1,5 +1,6 @@
 //! The fields of one changed cube: the orientation first, because the position depends on it.
 
+use super::bins::{CodingObserver, NonCanonical};
 use super::blend::{Blend, RADIANS_PER_STEP, STEPS_PER_RADIAN};
 use super::coder::BinCoder;
 use super::components::{Components, kind};
@@ -12,7 +13,7 @@ use super::predictor::Predictor;
 use super::residual::signed_magnitude;
 use super::rigid_body::quantize;
 use super::rotation::{Quaternion, by_size, difference, pack, turn, turned, unpack};
-use super::session::{CodingObserver, Flag, NonCanonical, Session};
+use super::session::{Flag, Session};
 use crate::ledger::{BitKind, Form};
 use crate::quantize::smallest_three::SmallestThree;
 

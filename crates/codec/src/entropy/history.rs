@@ -22,8 +22,6 @@ pub(crate) struct SnapshotHistory<'a> {
     pub(crate) previous: Option<OlderSnapshot<'a>>,
     /// The additional references, the newer one first.
     pub(crate) additional: [Option<OlderSnapshot<'a>>; 2],
-    /// What was simulated for the snapshot that is coded.
-    pub(crate) simulated: Option<&'a QuantizedSnapshot>,
 }
 
 /// The pose of a cube in a snapshot older than the reference.
@@ -90,20 +88,12 @@ const PLAYER_HALF: f32 = 384.0;
 const CUBE_HALF: f32 = 102.4;
 
 impl SnapshotHistory<'_> {
-    /// The snapshot that cubes without a change are taken from.
-    pub(crate) fn unchanged(&self) -> &QuantizedSnapshot {
-        self.simulated.unwrap_or(self.reference)
-    }
-
-    /// Flags the cubes that moved on the way to the reference, or move on the way to what was simulated. Reuses memory.
+    /// Flags the cubes that moved on the way to the reference. Reuses memory.
     pub(crate) fn flag_active(&self, active: &mut Vec<bool>) {
         active.clear();
         active.extend(self.moved);
         if let Some((older, _)) = self.additional[0] {
             self.reference.flag_differing(older, active);
-        }
-        if let Some(simulated) = self.simulated {
-            self.reference.flag_differing(simulated, active);
         }
     }
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::baseline::Shared;
+use crate::memory::SharedMemory;
 
 /// A table of numbers in pages of `N`. Tables that were made from another one share the pages that are equal in both.
 /// In smaller pages there is more to share, but each takes time.
@@ -109,7 +109,7 @@ impl<T: Copy + Default + PartialEq, const N: usize> Pages<T, N> {
     }
 
     /// Bytes of memory in use, without what is shared.
-    pub(super) fn count_memory(&self, shared: &mut Shared) -> usize {
+    pub(super) fn count_memory(&self, shared: &mut SharedMemory) -> usize {
         for page in &self.pages {
             shared.count(page, size_of_val);
         }

@@ -6,10 +6,9 @@ use super::extrapolation::{self, Body, LANES};
 use super::history::{Extrapolation, KinematicHistory, Position, SnapshotHistory};
 use super::predictor::{Predictor, UNKNOWN_RESIDUAL};
 use super::rotation::{
-    Matrix, Quaternion, Vector, add, difference, dot, matrix, multiply, step, transform, unpack,
+    Matrix, Quaternion, Vector, add, difference, dot, matrix, multiply, step, transform,
 };
 use crate::quantize::bounded::POSITION;
-use crate::snapshot::QuantizedSnapshot;
 
 /// Predicts from several candidates: see [`ORIENTATION_CANDIDATES`] and [`POSITION_CANDIDATES`].
 #[derive(Debug)]
@@ -22,8 +21,6 @@ pub(crate) struct RigidBodyPredictor<'a> {
     alone: Extrapolation,
     /// How those near it move.
     around: Option<MeanMotion>,
-    /// What was simulated takes the place of the extrapolation as a candidate.
-    simulated: Option<&'a QuantizedSnapshot>,
 }
 
 /// The candidates of [`RigidBodyPredictor`], in order.
@@ -55,10 +52,9 @@ impl<'a> RigidBodyPredictor<'a> {
     /// Reuses the memory of `carriers`.
     pub(crate) fn new(carriers: &'a mut Carriers, snapshots: &SnapshotHistory<'a>) -> Self {
         carriers.clear();
-        let start = snapshots.unchanged();
-        let player = match start.is_empty() {
+        let player = match snapshots.reference.is_empty() {
             true => Position::default(),
-            false => start.position(0),
+            false => snapshots.reference.position(0),
         };
         let identity = [0.0, 0.0, 0.0, 1.0];
         Self {
@@ -72,25 +68,11 @@ impl<'a> RigidBodyPredictor<'a> {
             player_rotation: matrix(identity),
             alone: Extrapolation::default(),
             around: None,
-            simulated: snapshots.simulated,
-        }
-    }
-
-    /// The pose from which the cubes that were coded before carry others: that in the reference, or the simulated one, so
-    /// that what the simulation missed is carried.
-    fn start(&self, history: &KinematicHistory) -> (Position, Quaternion) {
-        match self.simulated {
-            Some(simulated) => (
-                simulated.position(history.cube),
-                unpack(simulated.smallest_three(history.cube)),
-            ),
-            None => (history.position, history.orientation),
         }
     }
 
     fn is_near_player(&self, history: &KinematicHistory) -> bool {
-        let (position, _) = self.start(history);
-        let distance = difference(position, self.player.from);
+        let distance = difference(history.position, self.player.from);
         history.cube != 0 && dot(distance, distance) < PLAYER_REACH * PLAYER_REACH
     }
 }
@@ -121,20 +103,16 @@ impl Predictor for RigidBodyPredictor<'_> {
         self.alone = history
             .extrapolation
             .unwrap_or_else(|| Extrapolation::at_rest(history));
-        let (position, orientation) = self.start(history);
         let turned = if self.is_near_player(history) {
-            multiply(self.player.turn, orientation)
+            multiply(self.player.turn, history.orientation)
         } else {
             self.alone.spun
         };
-        let alone = match self.simulated {
-            Some(_) => orientation,
-            None => self.alone.orientation,
-        };
-        self.around = self.carriers.carry(position);
+        let alone = self.alone.orientation;
+        self.around = self.carriers.carry(history.position);
         let around = self
             .around
-            .map_or(alone, |around| multiply(around.turn, orientation));
+            .map_or(alone, |around| multiply(around.turn, history.orientation));
         [turned, alone, around]
     }
 
@@ -148,22 +126,15 @@ impl Predictor for RigidBodyPredictor<'_> {
             let (from, to) = (transform(rotation, corner), transform(&now, corner));
             std::array::from_fn(|axis| position[axis] + from[axis] - to[axis])
         };
-        let (position, _) = self.start(history);
-        let alone = match self.simulated {
-            Some(_) => position.map(|axis| axis as f32),
-            None => {
-                let alone = self.alone.position;
-                let rotation = matrix(self.alone.orientation);
-                let heights = rotation[2].iter().map(|height| height.abs());
-                let reach = history.half_side * heights.sum::<f32>();
-                match alone[2] < reach + CONTACT_HEIGHT {
-                    true => roll(alone, &rotation),
-                    false => alone,
-                }
-            }
+        let rotation = matrix(self.alone.orientation);
+        let heights = rotation[2].iter().map(|height| height.abs());
+        let reach = history.half_side * heights.sum::<f32>();
+        let alone = match self.alone.position {
+            low if low[2] < reach + CONTACT_HEIGHT => roll(low, &rotation),
+            high => high,
         };
         let moved = if self.is_near_player(history) {
-            let arm = difference(position, self.player.from);
+            let arm = difference(history.position, self.player.from);
             let arm = transform(&self.player_rotation, arm);
             std::array::from_fn(|axis| self.player.to[axis] as f32 + arm[axis])
         } else {
@@ -199,11 +170,10 @@ impl Predictor for RigidBodyPredictor<'_> {
         position: Position,
         residuals: [usize; 2],
     ) {
-        let (from, before) = self.start(history);
         let motion = RigidMotion {
-            from,
+            from: history.position,
             to: position,
-            turn: step(orientation, before),
+            turn: step(orientation, history.orientation),
             residuals,
         };
         if history.cube == 0 {
@@ -276,11 +246,11 @@ pub(super) fn quantize(position: Vector) -> Position {
 
 #[cfg(test)]
 mod tests {
-    use super::super::rotation::pack;
+    use super::super::rotation::{pack, unpack};
     use super::*;
     use crate::ladder::ARITHMETIC;
     use crate::quantize::smallest_three::SmallestThree;
-    use crate::snapshot::QuantizedCube;
+    use crate::snapshot::{QuantizedCube, QuantizedSnapshot};
 
     const UPRIGHT: SmallestThree = SmallestThree {
         largest: 3,
@@ -313,7 +283,6 @@ mod tests {
                 ticks: 64,
                 previous: Some((&previous, 1)),
                 additional: [Some((&previous, 1)); 2],
-                simulated: None,
             };
             let history = snapshots.of(0);
             let mut memory = Carriers::default();
@@ -336,7 +305,6 @@ mod tests {
             ticks: 6,
             previous: None,
             additional: [None, None],
-            simulated: None,
         };
         let mut memory = Carriers::default();
         let mut predictor = RigidBodyPredictor::new(&mut memory, &snapshots);

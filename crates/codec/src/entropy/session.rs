@@ -1,67 +1,13 @@
 //! The coding session of one packet, the same for encoding and decoding.
 
 use super::adaptive::AdaptiveState;
-use super::blend::Blend;
+use super::bins::{CodingObserver, Element, FixedBins, NonCanonical};
 use super::coder::{BinCoder, ONE};
 use super::history::SnapshotHistory;
 use super::layout::{FlagContexts, Inputs, VARIANT_SLOTS};
 use super::mixing;
 use super::model::TrainedModel;
-use super::rotation::Vector;
-use crate::ledger::{BitKind, Form};
-
-/// Observes every bin, to account for it or to count it.
-pub(crate) trait CodingObserver {
-    /// A bin. `slots` are the slots of the static inputs, if there are any; `one` is the probability that it is set.
-    fn coded(&mut self, slots: &[usize], bin: bool, one: u32);
-
-    /// The lowest `count` digits of a number, each a bin of even odds.
-    fn bypassed(&mut self, digits: u32, count: u32) {
-        for place in (0..count).rev() {
-            self.coded(&[], digits >> place & 1 == 1, ONE / 2);
-        }
-    }
-
-    /// The bins that follow are part of this element.
-    fn begins(&mut self, _: Element) {}
-
-    /// The bins that were just observed end a part of their field: its prefix if none, or this component.
-    fn part_ends(&mut self, _: Option<usize>) {}
-
-    /// A field was coded for which there is a blend: its sum should have been the vector.
-    fn blended(&mut self, _: &Blend, _: impl FnOnce() -> Vector) {}
-
-    /// The field whose bins were just observed, in three components, is coded in this form.
-    fn note(&mut self, _: impl FnOnce() -> Form) {}
-}
-
-impl CodingObserver for () {
-    fn coded(&mut self, _: &[usize], _: bool, _: u32) {}
-}
-
-/// What a bin is part of.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Element {
-    pub(crate) kind: BitKind,
-    pub(crate) cube: Option<usize>,
-}
-
-/// Why decoded bins are not what the encoder writes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum NonCanonical {
-    /// A number is out of range.
-    OutOfRange {
-        field: BitKind,
-        cube: Option<usize>,
-        value: i64,
-        min: i64,
-        max: i64,
-    },
-    /// There is a shorter form, which the encoder would have used.
-    Redundant,
-    /// There are more bins than the bytes hold.
-    PastEnd,
-}
+use crate::ledger::BitKind;
 
 /// The state of a packet's coding.
 pub(crate) struct Session<'a, B, O> {
@@ -131,20 +77,21 @@ impl<B: BinCoder, O: CodingObserver> Session<'_, B, O> {
         self.next.variant as usize * VARIANT_SLOTS
     }
 
-    /// Codes a bin of constant probability; with `ONE / 2`, a bypass bin.
+    /// Codes a bin of constant probability.
     pub(super) fn fixed(&mut self, element: Element, one: u32, value: bool) -> bool {
-        let value = self.bins.bin(value, one);
-        self.observer.begins(element);
-        self.observer.coded(&[], value, one);
-        value
+        self.fixed_bins().flag(element, one, value)
     }
 
     /// Codes the lowest `count` digits of a number as bypass bins, the highest digit first.
     pub(super) fn bypass(&mut self, element: Element, count: u32, digits: u32) -> u32 {
-        let digits = self.bins.bypass(digits, count);
-        self.observer.begins(element);
-        self.observer.bypassed(digits, count);
-        digits
+        self.fixed_bins().digits(element, count, digits)
+    }
+
+    const fn fixed_bins(&mut self) -> FixedBins<'_, B, O> {
+        FixedBins {
+            bins: &mut self.bins,
+            observer: &mut self.observer,
+        }
     }
 
     /// Codes the ages of the additional references: ticks before the reference, below sixteen. Nothing
@@ -155,10 +102,7 @@ impl<B: BinCoder, O: CodingObserver> Session<'_, B, O> {
     ) -> Result<[Option<u16>; 2], NonCanonical> {
         const USUAL: [Option<u16>; 2] = [Some(1), Some(2)];
         const NONE: [Option<u16>; 2] = [None, None];
-        let element = Element {
-            kind: BitKind::Selection,
-            cube: None,
-        };
+        let element = Element::of_packet(BitKind::Selection);
         if self.fixed(element, ONE / 16 * 15, ages == USUAL) {
             return Ok(USUAL);
         }

@@ -3,11 +3,10 @@
 use allocation_counter::measure;
 use cubewire_codec::ladder::{AFFINE, LADDER, SIMULATED};
 use cubewire_codec::{
-    Baseline, BitLedger, Decoder, Encoder, Limits, Origin, Packet, QuantizedSnapshot, References,
-    Sequence, Simulated, Snapshot,
+    Baseline, BitLedger, Decoder, Encoder, Inputs, Limits, Origin, Packet, QuantizedSnapshot,
+    References, Sequence, Simulated, Snapshot,
 };
 
-use crate::engine::{Foreseen, shifted};
 use crate::golden::play;
 use crate::recording;
 
@@ -78,13 +77,6 @@ fn simulated_packets_allocate_nothing_once_warm() {
     let (initial, frames) = play();
     let mut encoder = Encoder::new(initial.clone(), Limits::default()).unwrap();
     let mut decoder = Decoder::new(initial, Limits::default()).unwrap();
-    let wrong = |tick: usize| move |cube: usize| (cube + tick).is_multiple_of(5);
-    let predictions = frames.iter().enumerate();
-    let predictions: Vec<_> = predictions
-        .map(|(tick, frame)| shifted(frame, wrong(tick)))
-        .collect();
-    let mut engine = Foreseen::new(&frames[0]);
-    engine.inputs.reserve(255);
     let mut packet = Packet {
         ledger: BitLedger::itemized(),
         ..Packet::default()
@@ -92,32 +84,21 @@ fn simulated_packets_allocate_nothing_once_warm() {
     let ring = || -> Vec<Baseline> { (0..RING).map(|_| Baseline::default()).collect() };
     let (mut sent, mut received) = (ring(), ring());
     let [mut kept, mut decoded] = [Baseline::default(), Baseline::default()];
-    let (inputs, attachment) = ([5; 255], [9; 1_023]);
-    let mut run = || {
+    let mut run = |in_sync: bool| {
         for (tick, frame) in frames.iter().enumerate() {
             let held = |age: usize| Some(&sent[tick.checked_sub(age)? % RING]);
-            let origin = match tick % 7 {
-                _ if tick < AGE => Some(Origin::Started(tick as u8 + 1)),
-                0 => Some(Origin::Continued(AGE as u8)),
-                1 => Some(Origin::Restored(255)),
-                2 | 3 => Some(Origin::Corrected),
-                4 | 5 => Some(Origin::Cold),
-                _ => None,
+            let inputs = match tick % 2 {
+                _ if !in_sync => None,
+                _ if tick < AGE => Inputs::new(Origin::FromSceneStart(AGE as u8), &[5; AGE]),
+                0 => Inputs::new(Origin::Continued(AGE as u8), &[5; AGE]),
+                _ => Inputs::new(Origin::Restored(255), &[5; 255]),
             };
-            let count = origin.map_or(0, |origin| origin.age().map_or(AGE, usize::from));
-            let prediction = match origin.is_none_or(Origin::is_exact) || tick % 2 == 0 {
-                true => frame,
-                false => &predictions[tick],
-            };
-            engine.prediction.as_mut().unwrap().copy_from(prediction);
             let references = References {
                 baseline: held(AGE),
                 additional: [held(AGE + 1), held(AGE + 2)],
                 simulated: Simulated {
-                    origin,
-                    inputs: &inputs[..count],
-                    prediction: Some(prediction),
-                    attachment: &attachment[..if tick % 5 == 0 { 1_023 } else { 0 }],
+                    inputs: inputs.as_ref(),
+                    state_chunk: &[],
                 },
             };
             let (sequence, stages) = (Sequence(tick as u16), SIMULATED.stages);
@@ -126,15 +107,18 @@ fn simulated_packets_allocate_nothing_once_warm() {
                 .encode(sequence, stages, frame, references, &mut packet, next)
                 .unwrap();
             let held = |sequence: Sequence| Some(&received[usize::from(sequence.0) % RING]);
+            let begun = decoder.begin(&packet.bytes, held).unwrap();
             decoder
-                .decode_simulated(&packet.bytes, held, &mut engine, &mut decoded)
+                .finish(begun, held, Some(frame), &mut decoded)
                 .unwrap();
             std::mem::swap(&mut sent[tick % RING], &mut kept);
             std::mem::swap(&mut received[tick % RING], &mut decoded);
         }
     };
-    run();
-    run();
-    let allocations = measure(run);
-    assert_eq!(allocations.count_total, 0);
+    for in_sync in [true, false] {
+        run(in_sync);
+        run(in_sync);
+        let allocations = measure(|| run(in_sync));
+        assert_eq!(allocations.count_total, 0, "{in_sync}");
+    }
 }

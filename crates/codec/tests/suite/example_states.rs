@@ -1,10 +1,9 @@
 //! The states of the examples in WIRE.md, and what is simulated for those of *simulated*.
 
 use cubewire_codec::ladder::SIMULATED;
-use cubewire_codec::{CubeState, Origin, QuantizedSnapshot, Sequence, Snapshot, Stages};
+use cubewire_codec::{CubeState, Inputs, Origin, QuantizedSnapshot, Sequence, Simulated, Snapshot};
 use glam::{Quat, Vec3};
 
-use crate::engine::{Foreseen, Scene};
 use crate::scene::Lane;
 
 /// The initial state and the four others of section 13.
@@ -47,49 +46,6 @@ pub(crate) fn example_states() -> (Snapshot, [(Sequence, Snapshot); 4]) {
     (initial, states)
 }
 
-/// What is simulated for an example of *simulated*.
-fn example_scene(sequence: Sequence) -> Scene {
-    let (_, states) = example_states();
-    let at = |sequence| &states.iter().find(|(at, _)| *at == sequence).unwrap().1;
-    // A cube for which it is wrong is as at an earlier tick.
-    let (origin, inputs, wrong) = match sequence.0 {
-        1000 => (Origin::Started(3), [0, 1, 1].to_vec(), None),
-        1006 => (Origin::Continued(6), vec![1; 6], None),
-        1012 => {
-            let inputs = [1, 1, 1, 1, 9, 9].to_vec();
-            (Origin::Corrected, inputs, Some((1, Sequence(1006))))
-        }
-        _ => (Origin::Cold, vec![9; 6], Some((0, Sequence(1012)))),
-    };
-    let mut state = at(sequence).clone();
-    if let Some((cube, earlier)) = wrong {
-        state.cubes[cube] = at(earlier).cubes[cube];
-    }
-    Scene {
-        origin: Some(origin),
-        inputs,
-        prediction: Some(quantized(&state, SIMULATED.stages)),
-        attachment: match sequence.0 {
-            1018 => vec![0xC0, 0xDE],
-            _ => Vec::new(),
-        },
-    }
-}
-
-/// The engine that simulates an example.
-pub(crate) fn example_engine(sequence: Sequence) -> Foreseen {
-    Foreseen {
-        prediction: example_scene(sequence).prediction,
-        ..Foreseen::default()
-    }
-}
-
-fn quantized(state: &Snapshot, stages: Stages) -> QuantizedSnapshot {
-    let mut quantized = QuantizedSnapshot::new(stages.precision());
-    quantized.quantize(state, stages.precision()).unwrap();
-    quantized
-}
-
 /// Sends an example of *simulated*.
 pub(crate) fn send_example(
     lane: &mut Lane,
@@ -97,10 +53,22 @@ pub(crate) fn send_example(
     state: &Snapshot,
     baseline: Option<Sequence>,
 ) {
-    let scene = example_scene(sequence);
+    let inputs = match sequence.0 {
+        1000 => Inputs::new(Origin::FromSceneStart(3), &[0, 1, 1]),
+        1006 => Inputs::new(Origin::Continued(6), &[1; 6]),
+        1012 => Inputs::new(Origin::Continued(6), &[1, 1, 1, 1, 9, 9]),
+        _ => None,
+    };
+    let simulated = Simulated {
+        inputs: inputs.as_ref(),
+        state_chunk: match sequence.0 {
+            1018 => &[0xC0, 0xDE],
+            _ => &[],
+        },
+    };
+    let precision = SIMULATED.stages.precision();
+    let mut current = QuantizedSnapshot::new(precision);
+    current.quantize(state, precision).unwrap();
     let numbered = (sequence, SIMULATED.stages);
-    let current = quantized(state, SIMULATED.stages);
-    let names = [baseline, None, None];
-    let mut engine = example_engine(sequence);
-    lane.send_simulated(numbered, &current, names, scene.simulated(), &mut engine);
+    lane.send_simulated(numbered, &current, [baseline, None, None], simulated);
 }

@@ -171,7 +171,7 @@ fn every_truncation_and_every_extension_is_refused() {
                         | DecodeError::UnknownBaseline(_)
                         | DecodeError::NonCanonical { .. }
                         | DecodeError::OutOfRange { .. }
-                        | DecodeError::Simulation(_)
+                        | DecodeError::Desync(_)
                 );
             assert!(
                 is_noticed

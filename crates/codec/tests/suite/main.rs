@@ -1,10 +1,10 @@
 //! What the codec promises, tested from outside.
 
 mod allocation;
+mod arithmetic;
 mod components;
 mod conformance;
 mod counts;
-mod engine;
 mod entropy;
 mod example_states;
 mod examples;
@@ -20,24 +20,15 @@ mod replay;
 mod round_trip;
 mod scene;
 mod second_bits;
-mod second_coder;
 mod second_cubes;
 mod second_decoder;
 mod second_fields;
 mod second_header;
-mod second_history;
 mod second_kept;
-mod second_packet;
-mod second_poses;
-mod second_predictor;
-mod second_scene;
 mod second_selection;
-mod second_session;
 mod second_stages;
 mod simulated;
 mod simulated_checks;
-mod simulated_conformance;
-mod simulated_ends;
 mod sizes;
 mod wire_document;
 

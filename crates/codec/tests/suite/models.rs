@@ -3,14 +3,11 @@
 use std::sync::Arc;
 
 use cubewire_codec::entropy::TrainedModel;
-use cubewire_codec::ladder::{ARITHMETIC, PREDICTED, SIMULATED};
-use cubewire_codec::{
-    Baseline, Decoder, Encoder, Limits, Origin, Packet, References, Sequence, Simulated,
-};
+use cubewire_codec::ladder::{ARITHMETIC, PREDICTED};
+use cubewire_codec::{Baseline, Decoder, Encoder, Limits, Packet, References, Sequence};
 use rand::{Rng, RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use crate::engine::{Foreseen, shifted};
 use crate::golden::play;
 
 /// Models that are tried.
@@ -52,22 +49,15 @@ fn with_any_model_both_ends_understand_each_other_and_refuse_damage() {
         let mut encoder = encoder.with_model(Arc::clone(&model));
         let decoder = Decoder::new(initial.clone(), Limits::default()).unwrap();
         let mut decoder = decoder.with_model(model);
-        for rung in [ARITHMETIC, PREDICTED, SIMULATED] {
+        for rung in [ARITHMETIC, PREDICTED] {
             let mut held: Vec<Baseline> = Vec::new();
             for (number, frame) in frames.iter().enumerate().take(16) {
                 let at = |age: usize| held.get(number.checked_sub(age)?);
-                let wrong = shifted(frame, |cube| cube.is_multiple_of(3));
                 let references = References {
                     baseline: at(2),
                     additional: [at(3), at(4)],
-                    simulated: Simulated {
-                        origin: at(2).map(|_| Origin::Corrected),
-                        inputs: &[1, 2][..if number < 2 { 0 } else { 2 }],
-                        prediction: Some(&wrong),
-                        attachment: &[],
-                    },
+                    ..References::default()
                 };
-                let mut engine = Foreseen::new(&wrong);
                 let sequence = Sequence(number as u16);
                 let (mut packet, mut kept) = (Packet::default(), Baseline::default());
                 let sent = Some(&mut kept);
@@ -78,14 +68,14 @@ fn with_any_model_both_ends_understand_each_other_and_refuse_damage() {
                 let mut received = Baseline::default();
                 for _ in 0..20 {
                     let mut damaged = packet.bytes.clone();
-                    let place = random.random_range(0..damaged.len());
-                    damaged[place] ^= random.random_range(1..=u8::MAX);
+                    let index = random.random_range(0..damaged.len());
+                    damaged[index] ^= random.random_range(1..=u8::MAX);
                     // One in 16 384 may pass its check.
                     let mut out = Baseline::default();
-                    let _ = decoder.decode_simulated(&damaged, lookup, &mut engine, &mut out);
+                    let _ = decoder.decode(&damaged, lookup, &mut out);
                 }
                 decoder
-                    .decode_simulated(&packet.bytes, lookup, &mut engine, &mut received)
+                    .decode(&packet.bytes, lookup, &mut received)
                     .unwrap_or_else(|error| panic!("model {kind}, frame {number}: {error}"));
                 assert_eq!(received, kept);
                 held.push(received);

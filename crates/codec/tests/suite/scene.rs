@@ -4,8 +4,8 @@ use std::collections::HashMap;
 
 use cubewire_codec::stages::{Delta, Position, RelativeOrientation, RelativePosition};
 use cubewire_codec::{
-    Baseline, BitKind, CubeState, DecodeError, Decoder, Encoder, Limits, Packet, QuantizedSnapshot,
-    References, Sequence, Simulated, Simulation, Snapshot, Stages,
+    Baseline, BitKind, CubeState, DecodeError, Decoder, Encoder, Inputs, Limits, Packet,
+    QuantizedCube, QuantizedSnapshot, References, Sequence, Simulated, Snapshot, Stages,
 };
 use glam::{Quat, Vec3};
 use proptest::prelude::*;
@@ -168,6 +168,11 @@ pub(crate) fn any_stages(component_bits: &[u8]) -> impl Strategy<Value = Stages>
         })
 }
 
+/// Legal stages without arithmetic coding.
+pub(crate) fn any_packed_stages(component_bits: &[u8]) -> impl Strategy<Value = Stages> {
+    any_stages(component_bits).prop_filter("is bit-packed", |stages| !stages.delta.is_arithmetic())
+}
+
 /// Both ends of a lane over a perfect link: what was sent is held by both.
 pub(crate) struct Lane {
     pub(crate) encoder: Encoder,
@@ -227,24 +232,18 @@ impl Lane {
         let mut current = QuantizedSnapshot::new(stages.precision());
         current.quantize(snapshot, stages.precision()).unwrap();
         let names = [baseline, additional[0], additional[1]];
-        self.send_simulated(
-            (sequence, stages),
-            &current,
-            names,
-            Simulated::default(),
-            &mut (),
-        );
+        let simulated = Simulated::default();
+        self.send_simulated((sequence, stages), &current, names, simulated);
     }
 
-    /// The same with what the sender simulates and the engine of the receiver. `names` are those of the baseline and
-    /// of the additional references.
+    /// The same for a receiver that simulates the scene as the sender does. `names` are those of the baseline and of the
+    /// additional references.
     pub(crate) fn send_simulated(
         &mut self,
         (sequence, stages): (Sequence, Stages),
         current: &QuantizedSnapshot,
         names: [Option<Sequence>; 3],
         simulated: Simulated<'_>,
-        engine: &mut dyn Simulation,
     ) {
         let sent = |sequence: Sequence| self.sent.get(&sequence.0);
         let [baseline, first, second] = names.map(|sequence| sequence.and_then(sent));
@@ -277,28 +276,30 @@ impl Lane {
 
         let changed = self.count_changed(current, baseline);
         assert_eq!(self.packet.changed_cubes, changed, "{stages:?}");
-        let carried = match (stages.delta, simulated.origin) {
+        let is_simulated = stages.delta == Delta::ArithmeticSimulated;
+        let inputs = simulated.inputs.filter(|_| is_simulated);
+        let carried = match (stages.delta, inputs) {
             (Delta::Off, _) => current.len(),
-            (Delta::ArithmeticSimulated, Some(origin)) => {
-                let prediction = simulated.prediction.filter(|_| !origin.is_exact());
-                prediction.map_or(0, |prediction| count_differing(current, prediction))
-            }
-            _ => changed,
+            (_, Some(_)) => 0,
+            (_, None) => changed,
         };
         assert_eq!(self.packet.sent_cubes, carried, "{stages:?}");
 
         let mut received = Baseline::default();
         let held = |sequence: Sequence| self.received.get(&sequence.0);
+        let refused = |error| -> ! { panic!("{stages:?}: {error}") };
+        let begun = self.decoder.begin(&self.packet.bytes, held);
+        let begun = begun.unwrap_or_else(|error| refused(error));
+        assert_eq!(begun.inputs(), inputs);
+        let prediction = inputs.map(|_| current);
         self.decoder
-            .decode_simulated(&self.packet.bytes, held, engine, &mut received)
-            .unwrap_or_else(|error| panic!("{stages:?}: {error}"));
+            .finish(begun, held, prediction, &mut received)
+            .unwrap_or_else(|error| refused(error));
         assert_eq!(received.snapshot(), current, "{stages:?}");
         assert_eq!(received, kept, "{stages:?}");
-        if stages.delta == Delta::ArithmeticSimulated {
-            assert_eq!(received.origin(), simulated.origin);
-            let decoded = self.decoder.simulated();
-            assert_eq!(decoded.inputs, simulated.inputs);
-            assert_eq!(decoded.attachment, simulated.attachment);
+        assert_eq!(received.origin(), inputs.map(Inputs::origin));
+        if is_simulated {
+            assert_eq!(self.decoder.state_chunk(), simulated.state_chunk);
         }
         self.sent.insert(sequence.0, kept);
         self.received.insert(sequence.0, received);
@@ -320,4 +321,12 @@ pub(crate) fn count_differing(current: &QuantizedSnapshot, other: &QuantizedSnap
     let mut differs = Vec::new();
     current.compare(other, &mut differs);
     differs.into_iter().filter(|&differs| differs).count()
+}
+
+pub(crate) fn cube_of(snapshot: &QuantizedSnapshot, cube: usize) -> QuantizedCube {
+    QuantizedCube {
+        orientation: snapshot.smallest_three(cube),
+        position: snapshot.position(cube),
+        interacting: snapshot.is_interacting(cube),
+    }
 }

@@ -4,8 +4,6 @@
 
 use crate::second_bits::binary_digits;
 use crate::second_cubes::Cube;
-use crate::second_history::AdaptiveState;
-use crate::second_scene::Scene;
 use crate::second_stages::{POSITION_QUANTIZED, Stages};
 
 /// What a receiver keeps of a packet (section 3).
@@ -19,11 +17,6 @@ pub(crate) struct Kept {
     pub(crate) moved: Vec<bool>,
     pub(crate) displacement: Vec<[i64; 3]>,
     pub(crate) falling: Vec<bool>,
-    /// Of packets that are coded arithmetically (`DECISIONS.md`, section 5).
-    pub(crate) state: Option<AdaptiveState>,
-    /// Of simulated packets (`DECISIONS.md`, section 17).
-    pub(crate) scene: Option<Scene>,
-    pub(crate) attachment: Vec<u8>,
 }
 
 /// *factor* and *fall* of a packet (section 9).
@@ -73,9 +66,6 @@ pub(crate) fn keep(
         moved: vec![false; cubes.len()],
         displacement: vec![[0; 3]; cubes.len()],
         falling: vec![false; cubes.len()],
-        state: None,
-        scene: None,
-        attachment: Vec::new(),
         cubes,
     };
     let Some(baseline) = baseline else {

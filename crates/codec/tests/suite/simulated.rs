@@ -1,50 +1,52 @@
-//! Packets between two ends that simulate the same: origins, inputs, attachments, and what they cost.
+//! Packets between two ends that simulate the same: origins, inputs, state chunks, and what they cost.
 
 use cubewire_codec::ladder::{ARITHMETIC, DELTA, PREDICTED, SIMULATED};
-use cubewire_codec::simulation::{MAX_ATTACHMENT_BYTES, MAX_SIMULATED_TICKS};
-use cubewire_codec::{BitKind, BitLedger, Origin, QuantizedSnapshot, Sequence, Simulated};
+use cubewire_codec::simulation::{MAX_SIMULATED_TICKS, MAX_STATE_CHUNK_BYTES};
+use cubewire_codec::{
+    Baseline, BitKind, BitLedger, DecodeError, EncodeError, Encoder, Inputs, Limits, Origin,
+    Packet, QuantizedSnapshot, References, Sequence, Simulated,
+};
 
-use crate::engine::{Foreseen, Scene, shifted};
 use crate::golden::play;
 use crate::scene::Lane;
 
 /// The number of a baseline. That of a packet is no multiple of 60, where the check has more bits, unless a test says so.
-pub(crate) const BASELINE: Sequence = Sequence(1_001);
+const BASELINE: Sequence = Sequence(1_001);
 
 /// The bytes of header and check, with and without a baseline.
-pub(crate) const HEAD: usize = 5;
+const HEAD: usize = 5;
 const INITIAL_HEAD: usize = 7;
 /// Of one that names a baseline and stages.
 const LONG_HEAD: usize = 9;
 
 /// Both ends, which hold the first frame of a play, with 7 as its input.
-pub(crate) struct Ends {
-    pub(crate) lane: Lane,
-    pub(crate) frames: Vec<QuantizedSnapshot>,
-    engine: Foreseen,
+struct Ends {
+    lane: Lane,
+    frames: Vec<QuantizedSnapshot>,
 }
 
 impl Ends {
-    pub(crate) fn new() -> Self {
+    fn new() -> Self {
         let (initial, frames) = play();
         let mut ends = Self {
             lane: Lane::new(&initial, BitLedger::itemized()),
-            engine: Foreseen::default(),
             frames,
         };
-        let scene = Scene {
-            origin: Some(Origin::Started(1)),
-            inputs: vec![7],
-            ..Scene::default()
-        };
-        ends.send(BASELINE, None, 0, &scene);
+        let inputs = Inputs::new(Origin::FromSceneStart(1), &[7]);
+        ends.send(BASELINE, None, 0, inputs, &[]);
         ends
     }
 
-    /// Sends a frame so many ticks after the baseline, and gives the bytes of the packet.
-    pub(crate) fn send_after(&mut self, ticks: u16, frame: usize, scene: &Scene) -> usize {
+    /// Sends a frame, that many ticks after the baseline, and returns the bytes of the packet.
+    fn send_after(
+        &mut self,
+        ticks: u16,
+        frame: usize,
+        inputs: Option<Inputs>,
+        state_chunk: &[u8],
+    ) -> usize {
         let sequence = Sequence(BASELINE.0 + ticks);
-        self.send(sequence, Some(BASELINE), frame, scene)
+        self.send(sequence, Some(BASELINE), frame, inputs, state_chunk)
     }
 
     fn send(
@@ -52,23 +54,16 @@ impl Ends {
         sequence: Sequence,
         baseline: Option<Sequence>,
         frame: usize,
-        scene: &Scene,
+        inputs: Option<Inputs>,
+        state_chunk: &[u8],
     ) -> usize {
-        let current = &self.frames[frame];
-        self.engine = Foreseen::new(scene.prediction.as_ref().unwrap_or(current));
-        let numbered = (sequence, SIMULATED.stages);
-        let names = [baseline, None, None];
-        let engine = &mut self.engine;
+        let simulated = Simulated {
+            inputs: inputs.as_ref(),
+            state_chunk,
+        };
+        let (numbered, names) = ((sequence, SIMULATED.stages), [baseline, None, None]);
         self.lane
-            .send_simulated(numbered, current, names, scene.simulated(), engine);
-        let calls = usize::from(scene.origin.is_some());
-        assert_eq!(engine.calls, calls);
-        if scene.origin.is_some() {
-            assert_eq!(engine.sequence, sequence);
-            assert_eq!(engine.origin, scene.origin);
-            assert_eq!(engine.baseline, baseline);
-            assert_eq!(engine.inputs, scene.inputs);
-        }
+            .send_simulated(numbered, &self.frames[frame], names, simulated);
         self.assert_accounted();
         self.lane.packet.bytes.len()
     }
@@ -95,19 +90,16 @@ impl Ends {
     }
 }
 
-pub(crate) fn continued(inputs: Vec<u8>) -> Scene {
-    Scene {
-        origin: Some(Origin::Continued(inputs.len() as u8)),
-        inputs,
-        ..Scene::default()
-    }
+fn continued(inputs: &[u8]) -> Option<Inputs> {
+    Inputs::new(Origin::Continued(inputs.len() as u8), inputs)
 }
 
 #[test]
-fn agreement_takes_no_byte_beyond_header_and_check() {
+fn in_sync_a_packet_takes_no_byte_beyond_header_and_check() {
     let mut ends = Ends::new();
     for ticks in 1..=MAX_SIMULATED_TICKS as u16 {
-        let bytes = ends.send_after(ticks, 9, &continued(vec![7; ticks.into()]));
+        let inputs = continued(&vec![7; ticks.into()]);
+        let bytes = ends.send_after(ticks, 9, inputs, &[]);
         let has_long_check = (BASELINE.0 + ticks).is_multiple_of(60);
         let expected = match has_long_check {
             true => HEAD + 4..=HEAD + 5,
@@ -117,10 +109,9 @@ fn agreement_takes_no_byte_beyond_header_and_check() {
         let ledger = &ends.lane.packet.ledger;
         assert_eq!(ledger.kind(BitKind::Header), 26.0);
         // The sixty-fourth part of a set bin each, and those before and after.
-        let inputs = 0.139 + 0.0228 * f64::from(ticks);
+        let inputs = 0.0743 + 0.0228 * f64::from(ticks);
         assert!((ledger.kind(BitKind::Inputs) - inputs).abs() < 0.05);
-        assert_eq!(ledger.kind(BitKind::State), 0.0);
-        for kind in [BitKind::Selection, BitKind::Position, BitKind::Orientation] {
+        for kind in [BitKind::State, BitKind::Selection, BitKind::Position] {
             assert_eq!(ledger.kind(kind), 0.0);
         }
     }
@@ -131,9 +122,9 @@ fn another_input_costs_three_bytes_at_most_and_a_single_key_two() {
     let mut ends = Ends::new();
     for input in (0..=u8::MAX).filter(|&input| input != 7) {
         for changed in [0, 3, 5] {
-            let mut inputs = vec![7; 6];
+            let mut inputs = [7; 6];
             inputs[changed..].fill(input);
-            let bytes = ends.send_after(6, 9, &continued(inputs));
+            let bytes = ends.send_after(6, 9, continued(&inputs), &[]);
             let keys = (input ^ 7).count_ones();
             let most = if keys == 1 { 2 } else { 3 };
             assert!(bytes <= HEAD + most, "{input} from {changed} on: {bytes}");
@@ -142,21 +133,17 @@ fn another_input_costs_three_bytes_at_most_and_a_single_key_two() {
 }
 
 #[test]
-fn every_exact_origin_comes_across_from_any_tick() {
+fn every_origin_comes_across_from_any_tick() {
     let mut ends = Ends::new();
-    let origins = [Origin::Continued, Origin::Started, Origin::Restored];
+    let origins = [Origin::Continued, Origin::FromSceneStart, Origin::Restored];
     for age in [1, 2, 5, 6, 7, 60, 254, 255] {
         for (kind, origin) in origins.into_iter().enumerate() {
-            let scene = Scene {
-                origin: Some(origin(age)),
-                inputs: vec![7; age.into()],
-                ..Scene::default()
-            };
+            let inputs = Inputs::new(origin(age), &vec![7; age.into()]);
             // Relative to a baseline of the same tick, of another, of one that is too old, and of none.
-            let near = ends.send_after(age.into(), 9, &scene);
-            let other = ends.send_after(u16::from(age) + 1, 9, &scene);
-            let old = ends.send_after(1_000, 9, &scene);
-            let none = ends.send(Sequence(3_001), None, 9, &scene);
+            let near = ends.send_after(age.into(), 9, inputs, &[]);
+            let other = ends.send_after(u16::from(age) + 1, 9, inputs, &[]);
+            let old = ends.send_after(1_000, 9, inputs, &[]);
+            let none = ends.send(Sequence(3_001), None, 9, inputs, &[]);
             // Six bits for another origin than the usual one, one or two for which, and eight for its age. Then the
             // first input is another than none, which takes 12 bits or two bytes.
             let is_usual = kind == 0;
@@ -169,55 +156,20 @@ fn every_exact_origin_comes_across_from_any_tick() {
 }
 
 #[test]
-fn corrected_and_cold_packets_carry_the_cubes_that_are_wrong() {
-    let mut ends = Ends::new();
-    let current = ends.frames[6].clone();
-    for (origin, right) in [(Origin::Corrected, 1), (Origin::Cold, 2)] {
-        let mut scene = Scene {
-            origin: Some(origin),
-            inputs: vec![7; 6],
-            prediction: Some(current.clone()),
-            ..Scene::default()
-        };
-        // A bin each for the origin, and one that all is right.
-        let bytes = ends.send_after(6, 6, &scene);
-        assert_eq!(bytes, HEAD + right, "{origin:?}");
-        assert_eq!(ends.lane.packet.sent_cubes, 0);
-
-        scene.prediction = Some(shifted(&current, |cube| cube == 5));
-        let one = ends.send_after(6, 6, &scene);
-        assert_eq!(ends.lane.packet.sent_cubes, 1);
-        scene.prediction = Some(shifted(&current, |cube| cube % 3 == 0));
-        let many = ends.send_after(6, 6, &scene);
-        assert_eq!(ends.lane.packet.sent_cubes, 16);
-        assert!((bytes + 2..bytes + 16).contains(&one), "{one}");
-        assert!(many > one, "{one} {many}");
-        // What is simulated is the reference's, so that nothing is known of motion.
-        scene.prediction = Some(ends.frames[0].clone());
-        ends.send_after(6, 6, &scene);
-        let packet = &ends.lane.packet;
-        assert_eq!(packet.sent_cubes, packet.changed_cubes);
+fn inputs_are_as_many_as_the_origin_is_old() {
+    for origin in [Origin::Continued, Origin::FromSceneStart, Origin::Restored] {
+        assert_eq!(Inputs::new(origin(6), &[7; 5]), None);
+        assert_eq!(Inputs::new(origin(6), &[7; 7]), None);
+        assert_eq!(Inputs::new(origin(0), &[]), None);
+        assert_eq!(Inputs::new(origin(0), &[7; 256]), None);
+        let inputs = Inputs::new(origin(255), &[7; 255]).unwrap();
+        assert_eq!(inputs.bytes(), [7; 255]);
+        assert_eq!(inputs.origin(), origin(255));
     }
 }
 
-/// The same packet by `predicted` is larger than where the simulation is right about most cubes.
 #[test]
-fn a_simulation_that_is_nearly_right_is_better_than_none() {
-    let mut ends = Ends::new();
-    let current = ends.frames[6].clone();
-    let scene = Scene {
-        origin: Some(Origin::Corrected),
-        inputs: vec![7; 6],
-        prediction: Some(shifted(&current, |cube| cube % 16 == 0)),
-        ..Scene::default()
-    };
-    let simulated = ends.send_after(6, 6, &scene);
-    let without = ends.send_after(6, 6, &Scene::default());
-    assert!(2 * simulated < without, "{simulated} {without}");
-}
-
-#[test]
-fn without_a_simulation_packets_are_those_of_predicted_and_a_few_bins() {
+fn out_of_sync_packets_are_those_of_predicted_and_a_few_bins() {
     let (initial, frames) = play();
     let mut lanes = [PREDICTED, SIMULATED].map(|_| Lane::new(&initial, BitLedger::new()));
     let mut sums = [0; 2];
@@ -227,7 +179,7 @@ fn without_a_simulation_packets_are_those_of_predicted_and_a_few_bins() {
         for (which, rung) in [PREDICTED, SIMULATED].into_iter().enumerate() {
             let numbered = (Sequence(tick as u16), rung.stages);
             let lane = &mut lanes[which];
-            lane.send_simulated(numbered, frame, names, Simulated::default(), &mut ());
+            lane.send_simulated(numbered, frame, names, Simulated::default());
             bytes[which] = lane.packet.bytes.len();
             sums[which] += bytes[which];
         }
@@ -255,12 +207,12 @@ fn other_rungs_can_be_the_baseline_and_name_simulated_ones() {
     for rung in [DELTA, ARITHMETIC, PREDICTED, SIMULATED] {
         let frame = ends.frames[6].clone();
         let names = [Some(BASELINE), None, None];
-        let (lane, simulated) = (&mut ends.lane, Simulated::default());
-        lane.send_simulated((middle, rung.stages), &frame, names, simulated, &mut ());
+        let lane = &mut ends.lane;
+        lane.send_simulated((middle, rung.stages), &frame, names, Simulated::default());
         assert_eq!(lane.received[&middle.0].origin(), None);
         // That input of the tick before is not known.
-        let none = ends.send(end, Some(middle), 12, &continued(vec![0; 6]));
-        let seven = ends.send(end, Some(middle), 12, &continued(vec![7; 6]));
+        let none = ends.send(end, Some(middle), 12, continued(&[0; 6]), &[]);
+        let seven = ends.send(end, Some(middle), 12, continued(&[7; 6]), &[]);
         let head = if rung == SIMULATED { HEAD } else { LONG_HEAD };
         assert_eq!(none, head, "{}", rung.name);
         assert!(seven > none);
@@ -268,21 +220,18 @@ fn other_rungs_can_be_the_baseline_and_name_simulated_ones() {
 }
 
 #[test]
-fn attachments_of_any_length_come_across() {
+fn state_chunks_of_any_length_come_across_and_are_forgotten_with_the_next_packet() {
     let mut ends = Ends::new();
-    let bytes: Vec<u8> = (0..MAX_ATTACHMENT_BYTES)
+    let bytes: Vec<u8> = (0..MAX_STATE_CHUNK_BYTES)
         .map(|byte| (byte * byte * 89 % 251) as u8)
         .collect();
-    for length in [0, 1, 2, 100, 255, 256, MAX_ATTACHMENT_BYTES] {
-        let attachment = bytes[..length].to_vec();
+    for length in [0, 1, 2, 100, 255, 256, MAX_STATE_CHUNK_BYTES] {
         let sized = |head: usize| match length {
             0 => head..=head,
             // Eight bits that there is one, which are not the state's, and ten for its length.
             _ => head + length..=head + length + 3,
         };
-        let mut scene = continued(vec![7; 6]);
-        scene.attachment = attachment.clone();
-        let size = ends.send_after(6, 9, &scene);
+        let size = ends.send_after(6, 9, continued(&[7; 6]), &bytes[..length]);
         assert!(sized(HEAD).contains(&size), "{length}: {size}");
         let state = ends.lane.packet.ledger.kind(BitKind::State);
         let bits = if length == 0 {
@@ -291,12 +240,73 @@ fn attachments_of_any_length_come_across() {
             10.0 + 8.0 * length as f64
         };
         assert!((state - bits).abs() < 0.01, "{state}");
-        // Without a simulation, too.
-        let scene = Scene {
-            attachment,
-            ..Scene::default()
-        };
-        ends.send_after(6, 0, &scene);
+        // Out of sync, too.
+        ends.send_after(6, 0, None, &bytes[..length]);
         assert_eq!(ends.lane.packet.changed_cubes, 0);
     }
+    for stages in [DELTA.stages, PREDICTED.stages] {
+        ends.send_after(6, 9, None, &[1, 2, 3]);
+        let names = [Some(BASELINE), None, None];
+        let (numbered, none) = ((Sequence(BASELINE.0 + 7), stages), Simulated::default());
+        ends.lane
+            .send_simulated(numbered, &ends.frames[7], names, none);
+        assert!(ends.lane.decoder.state_chunk().is_empty());
+    }
+}
+
+#[test]
+fn a_state_chunk_that_is_too_long_is_named_and_nothing_is_lost() {
+    let (initial, frames) = play();
+    let mut encoder = Encoder::new(initial, Limits::default()).unwrap();
+    let (mut packet, mut baseline) = (Packet::default(), Baseline::default());
+    let mut encode = |state_chunk: &[u8], packet: &mut Packet, baseline: &mut Baseline| {
+        let simulated = Simulated {
+            inputs: None,
+            state_chunk,
+        };
+        let references = References {
+            simulated,
+            ..References::default()
+        };
+        let (sequence, stages) = (Sequence(1), SIMULATED.stages);
+        encoder.encode(
+            sequence,
+            stages,
+            &frames[6],
+            references,
+            packet,
+            Some(baseline),
+        )
+    };
+    encode(&[1], &mut packet, &mut baseline).unwrap();
+    let before = (packet.clone(), baseline.clone());
+    let too_long = [0; MAX_STATE_CHUNK_BYTES + 1];
+    let error = encode(&too_long, &mut packet, &mut baseline).unwrap_err();
+    assert_eq!(error, EncodeError::StateChunk(1_024));
+    assert_eq!((packet, baseline), before);
+}
+
+#[test]
+fn a_receiver_without_the_world_is_out_of_sync() {
+    let mut ends = Ends::new();
+    let sequence = Sequence(BASELINE.0 + 6);
+    ends.send_after(6, 9, continued(&[7; 6]), &[]);
+    let bytes = ends.lane.packet.bytes.clone();
+    let received = &ends.lane.received;
+    let held = |sequence: Sequence| received.get(&sequence.0);
+    let decoder = &mut ends.lane.decoder;
+    let mut out = Baseline::default();
+    let error = decoder.decode(&bytes, held, &mut out).unwrap_err();
+    assert_eq!(error, DecodeError::Desync(sequence));
+    // A world of other cubes, or in another precision.
+    let mut fewer = ends.frames[9].clone();
+    fewer.assign(9, []).unwrap();
+    let mut wider = ends.frames[9].clone();
+    wider.assign(10, []).unwrap();
+    for prediction in [fewer, wider] {
+        let begun = decoder.begin(&bytes, held).unwrap();
+        let error = decoder.finish(begun, held, Some(&prediction), &mut out);
+        assert_eq!(error, Err(DecodeError::Desync(sequence)));
+    }
+    assert_eq!(out, Baseline::default());
 }

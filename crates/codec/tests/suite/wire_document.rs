@@ -1,6 +1,5 @@
-//! The tables and examples of WIRE.md and DECISIONS.md agree with the code.
+//! The tables and examples of WIRE.md agree with the code.
 
-use cubewire_codec::entropy::TrainedModel;
 use cubewire_codec::ladder::{AFFINE, CHANGED_FLAGS, LADDER};
 use cubewire_codec::motion::{FALL_HEIGHT, GRAVITY, MAX_TICKS};
 use cubewire_codec::predict::{CLASSES, DRAG_PER_TICK, REST_HEIGHT};
@@ -8,7 +7,7 @@ use cubewire_codec::quantize::affine::{
     AFFINE_POSITION_XY, AFFINE_POSITION_Z, AFFINE_VELOCITY, DIFFERENCE_BITS, DIFFERENCE_ZERO_POINT,
 };
 use cubewire_codec::quantize::bounded::{Bounded, POSITION_XY, POSITION_Z, VELOCITY};
-use cubewire_codec::simulation::{MAX_ATTACHMENT_BYTES, MAX_SIMULATED_TICKS};
+use cubewire_codec::simulation::{MAX_SIMULATED_TICKS, MAX_STATE_CHUNK_BYTES};
 use cubewire_codec::stages::{
     ChangedFlags, Delta, Orientation, Position, RelativeOrientation, RelativePosition, Stages,
     Velocity,
@@ -22,20 +21,14 @@ use crate::example_states::{example_states, send_example};
 use crate::scene::Lane;
 
 const DOCUMENT: &str = include_str!("../../WIRE.md");
-pub(crate) const DECISIONS: &str = include_str!("../../DECISIONS.md");
-const MODEL: &[u8] = include_bytes!("../../model.bin");
 
-/// Cells of the table rows of a document that start with `first`.
-fn row_of(document: &'static str, first: &str) -> Vec<&'static str> {
+/// Cells of the table row of the document that starts with `first`.
+fn row(first: &str) -> Vec<&'static str> {
     let start = format!("| {first} |");
-    let mut rows = document.lines().filter(|line| line.starts_with(&start));
+    let mut rows = DOCUMENT.lines().filter(|line| line.starts_with(&start));
     let row = rows.next().unwrap_or_else(|| panic!("no row {first}"));
     assert_eq!(rows.next(), None, "two rows {first}");
     row.trim_matches('|').split('|').map(str::trim).collect()
-}
-
-fn row(first: &str) -> Vec<&'static str> {
-    row_of(DOCUMENT, first)
 }
 
 fn widths(bits: &[u8]) -> String {
@@ -106,8 +99,8 @@ fn the_constants_are_those_of_the_code() {
             MAX_SIMULATED_TICKS.to_string(),
         ),
         (
-            "simulated scene: most bytes of an attachment",
-            MAX_ATTACHMENT_BYTES.to_string(),
+            "simulated scene: most bytes of a state chunk",
+            MAX_STATE_CHUNK_BYTES.to_string(),
         ),
         (
             "drag: velocity kept per tick, in 1/65536",
@@ -138,72 +131,6 @@ fn the_ranges_of_each_class_are_those_of_the_code() {
         let orientation = widths(&GROWING_ORIENTATION_RANGES[class].bits());
         assert_eq!(row, format!("| {class} | {position} | {orientation} |"));
     }
-}
-
-/// What section 4 of DECISIONS.md says of a part of the trained model: its entries, and for how many variants.
-fn part(what: &str) -> (usize, usize) {
-    let cells = row_of(DECISIONS, what);
-    let variants = cells[2].split(',').next().unwrap();
-    (cells[1].parse().unwrap(), variants.parse().unwrap())
-}
-
-#[test]
-fn the_trained_model_is_as_long_as_its_tables() {
-    let bytes: usize = [
-        ("sets of weights", 8 * 2),
-        ("adaptive probabilities", 2),
-        ("mean errors", 2),
-        ("blends", 8 * 2),
-        ("table", 1),
-    ]
-    .into_iter()
-    .map(|(what, bytes)| {
-        let (entries, variants) = part(what);
-        entries * variants * bytes
-    })
-    .sum();
-    for (model, recordings) in [
-        (MODEL, TrainedModel::shipped().trained_on().len()),
-        (&TrainedModel::untrained().to_bytes(), 0),
-    ] {
-        assert_eq!(&model[..8], b"CWPRIOR4");
-        assert_eq!(usize::from(model[8]), recordings);
-        assert_eq!(model.len(), 8 + 1 + recordings * 8 + bytes);
-    }
-    let hashes = MODEL[9..].as_chunks::<8>().0.iter();
-    let hashes: Vec<u64> = hashes.map(|hash| u64::from_le_bytes(*hash)).collect();
-    let trained_on = TrainedModel::shipped().trained_on().to_vec();
-    assert_eq!(hashes[..trained_on.len()], trained_on);
-}
-
-#[test]
-fn the_tables_have_room_for_every_flag_component_and_class() {
-    // Flags, components, the bins of a residual, and their sizes in section 4.
-    let flags = (0..).take_while(|flag| {
-        let start = format!("| {flag} | ");
-        section_4().lines().any(|line| line.starts_with(&start))
-    });
-    let (flags, groups, bins) = (flags.count(), 3, 32);
-    // Bins 0..=6 and all signs have eight sets of either kind.
-    let sets = 2 * (8 * (7 + 1) + (31 - 14 + 1));
-    assert_eq!(part("sets of weights").0, 2 * flags + groups * sets);
-    let (_, unmixed) = section_4().split_once("| unmixed flag |").unwrap();
-    let unmixed = unmixed.lines().skip(2);
-    let unmixed = unmixed.take_while(|line| line.starts_with('|')).count();
-    assert_eq!(part("adaptive probabilities").0, unmixed);
-    assert_eq!(part("table").0, flags * 2 * 1024 + groups * 4 * 256 * bins);
-    let (clearances, candidates, distances) = (6, [3, 4], 16);
-    let errors = candidates.map(|candidates| clearances * candidates * distances * candidates);
-    let blends = clearances * distances / 4 * (candidates[0] + 2 * candidates[1]);
-    assert_eq!(part("blends").0, 2 * blends);
-    assert_eq!(part("mean errors").0, errors[0] + errors[1] + 2 * blends);
-}
-
-/// The text of section 4 of DECISIONS.md.
-fn section_4() -> &'static str {
-    let start = DECISIONS.find("## 4 Trained model").unwrap();
-    let end = DECISIONS.find("## 5 ").unwrap();
-    &DECISIONS[start..end]
 }
 
 /// The packets of section 13, by rung.

@@ -102,7 +102,7 @@ impl Tally {
                 DecodeError::UnknownBaseline(_)
                 | DecodeError::BaselinePrecision(_)
                 | DecodeError::NeedlessBaseline(_)
-                | DecodeError::Simulation(_) => Outcome::Reference,
+                | DecodeError::Desync(_) => Outcome::Reference,
                 DecodeError::CubeIndex { .. }
                 | DecodeError::OutOfRange { .. }
                 | DecodeError::NotFinite { .. }

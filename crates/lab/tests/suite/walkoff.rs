@@ -56,20 +56,6 @@ fn every_rung_is_lossless_and_has_the_documented_keys() {
     }
 }
 
-/// The clip is of another engine than the one that predicts.
-#[test]
-fn a_recording_is_simulated_with_keys_that_are_assumed() {
-    let folder = tempfile::tempdir().unwrap();
-    let clip = clip(folder.path(), "clip.bin", "dev-mix", 1_000..1_020);
-    let link = ["--loss", "0.2", "--rtt-frames", "3"];
-    for more in [&[][..], &link] {
-        let rows = json(&[&[&*clip, "--codec", "simulated"], more].concat());
-        assert_eq!(rows.len(), 1);
-        assert_eq!(rows[0]["codec"], "simulated");
-        assert_eq!(rows[0]["lossless"], true);
-    }
-}
-
 #[test]
 fn packets_that_survive_a_bad_link_decode_exactly() {
     for codec in ["delta", "changed-flags", "predicted-position"] {

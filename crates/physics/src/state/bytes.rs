@@ -27,7 +27,7 @@ use miniz_oxide::inflate::TINFLStatus;
 use miniz_oxide::inflate::core::{DecompressorOxide, decompress, inflate_flags};
 
 use super::{BodyState, WorldState};
-use crate::is_crowded;
+use crate::crowd::is_crowded;
 use crate::pose::{dequantize, is_of_scene};
 
 /// Bytes of a state before compression, if every cube is awake: more are never decompressed.

@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use cubewire_codec::entropy::Fingerprint;
-use cubewire_codec::{BitKind, DecodeError, Limits, QuantizedSnapshot, Stages, ladder};
+use cubewire_codec::{
+    BitKind, DecodeError, Fingerprint, Limits, QuantizedSnapshot, Stages, ladder,
+};
 use cubewire_link::{Conditions, Jitter, Link, Loss};
-use cubewire_physics::{Input, SimulatedWorlds, World};
+use cubewire_physics::{Input, ReceiverWorld, World};
 use cubewire_protocol::{
-    AgreementStatus, Arrival, BaselineChoice, InputHistory, SnapshotReceiver, SnapshotSender,
-    Welcome, Worlds,
+    Arrival, BaselineChoice, InputHistory, SnapshotReceiver, SnapshotSender, SyncStatus, Welcome,
 };
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -27,8 +27,6 @@ struct Lane {
     sender: SnapshotSender,
     receiver: SnapshotReceiver,
     stages: Stages,
-    worlds: Worlds,
-    offers_states: bool,
     rebuilds: bool,
     down: Link<Vec<u8>>,
     up: Link<Vec<u8>>,
@@ -38,8 +36,7 @@ struct Lane {
     packets: u64,
     bytes: usize,
     state_bits: f64,
-    corrected: u64,
-    exact: u64,
+    synced: u64,
     states: u64,
 }
 
@@ -54,13 +51,11 @@ impl Lane {
             fingerprint: Fingerprint::shipped(),
             initial: initial.clone(),
         };
-        let sender = SnapshotSender::new(initial, limits)
-            .unwrap()
-            .with_simulation(Box::new(SimulatedWorlds::new()));
+        let sender = SnapshotSender::new(initial, limits).unwrap();
         let delay = Duration::from_millis(85);
         let receiver = SnapshotReceiver::new(welcome, limits, delay, time(tick))
             .unwrap()
-            .with_simulation(Box::new(SimulatedWorlds::new()));
+            .with_engine(Box::new(ReceiverWorld::new()));
         Self {
             tick,
             world,
@@ -68,8 +63,6 @@ impl Lane {
             sender,
             receiver,
             stages: ladder::SIMULATED.stages,
-            worlds: Worlds::Exact,
-            offers_states: true,
             rebuilds: false,
             down: Link::new(conditions.clone(), 2 * seed),
             up: Link::new(conditions.clone(), 2 * seed + 1),
@@ -79,8 +72,7 @@ impl Lane {
             packets: 0,
             bytes: 0,
             state_bits: 0.0,
-            corrected: 0,
-            exact: 0,
+            synced: 0,
             states: 0,
         }
     }
@@ -110,22 +102,17 @@ impl Lane {
         quantized
             .quantize(&self.world.snapshot(), precision)
             .unwrap();
-        let moved = Some((self.worlds, &self.history));
         self.sender
             .send_simulated(
                 self.tick,
                 self.stages,
                 &quantized,
                 BaselineChoice::Newest,
-                moved,
+                Some(&self.history),
             )
             .unwrap();
-        self.rebuilds = self.sender.wants_state() && self.offers_states;
-        match self.sender.agreement() {
-            AgreementStatus::Exact { .. } => self.exact += 1,
-            AgreementStatus::Corrected => self.corrected += 1,
-            AgreementStatus::None => {}
-        }
+        self.rebuilds = self.sender.wants_state();
+        self.synced += u64::from(self.sender.sync() != SyncStatus::Desynced);
         self.sent.insert(self.tick, quantized);
         self.sent = self.sent.split_off(&self.tick.saturating_sub(600));
         let packet = self.sender.packet();
@@ -197,11 +184,11 @@ impl Lane {
 
 /// Over resets and a wrap of the sequence numbers.
 #[test]
-fn a_receiver_that_is_there_from_the_start_agrees_whatever_is_lost() {
+fn a_receiver_that_is_there_from_the_start_is_in_sync_whatever_is_lost() {
     for (loss, limit_kbps) in [(0.0, 16.6), (0.05, 16.6), (0.3, 16.6), (0.8, 17.4)] {
         let mut lane = from_start(&round_trip(loss));
         lane.play(0..1200);
-        assert_eq!((lane.exact, lane.packets), (1200, 1200), "loss {loss}");
+        assert_eq!((lane.synced, lane.packets), (1200, 1200), "loss {loss}");
         assert_eq!(lane.rejected, []);
         assert_eq!(lane.states, 0);
         let kbps = lane.kbps();
@@ -226,18 +213,18 @@ fn packets_that_overtake_each_other_decode() {
     };
     let mut lane = from_start(&conditions);
     lane.play(0..600);
-    assert_eq!(lane.exact, 600);
+    assert_eq!(lane.synced, 600);
     assert_eq!(lane.rejected, []);
 }
 
 #[test]
-fn a_receiver_that_joins_is_sent_a_state_and_agrees() {
+fn a_receiver_that_joins_is_sent_a_state_and_is_in_sync() {
     for (loss, limit_ticks) in [(0.0, 14), (0.05, 80), (0.3, 80), (0.8, 600)] {
         for seed in 1..=4 {
             let mut lane = from_middle(&round_trip(loss), seed);
             lane.play(JOINED..JOINED + 800);
             assert_eq!(lane.rejected, []);
-            let without = lane.packets - lane.exact;
+            let without = lane.packets - lane.synced;
             assert!(without < limit_ticks, "{without} packets at loss {loss}");
             let state_bytes = lane.state_bits / 8.0;
             println!(
@@ -253,17 +240,17 @@ fn a_receiver_that_joins_is_sent_a_state_and_agrees() {
 
 /// Each time it is sent packets without a simulation for a round trip or two, and a state.
 #[test]
-fn a_receiver_that_loses_its_world_every_second_soon_agrees_again() {
+fn a_receiver_that_loses_its_world_every_second_is_soon_in_sync_again() {
     let mut lane = from_start(&round_trip(0.0));
     for tick in 0..1200 {
         if tick % 60 == 30 {
-            lane.sender.reset_agreement();
+            lane.sender.force_desync();
         }
         lane.step(input(tick));
     }
     assert_eq!(lane.rejected, []);
     assert_eq!(lane.states, 20);
-    assert!(lane.exact > 1200 - 20 * 10, "{}", lane.exact);
+    assert!(lane.synced > 1200 - 20 * 10, "{}", lane.synced);
     let state_bytes = lane.state_bits / 8.0 / 20.0;
     assert!(state_bytes < 1000.0, "{state_bytes}");
     let kbps = lane.kbps();
@@ -272,7 +259,7 @@ fn a_receiver_that_loses_its_world_every_second_soon_agrees_again() {
 
 /// Before the first ack, while a state is on its way, and in the round trip after it.
 #[test]
-fn resets_at_any_time_leave_the_two_ends_agreed() {
+fn resets_at_any_time_leave_the_two_ends_in_sync() {
     for resets in [
         &[3, 8, 9][..],
         &[JOINED + 5],
@@ -296,12 +283,16 @@ fn resets_at_any_time_leave_the_two_ends_agreed() {
                 ..input(tick)
             });
         }
-        assert_eq!(lane.sender.disagreements(), 0, "{resets:?}");
-        assert!(lane.packets - lane.exact < 30, "{resets:?}: {}", lane.exact);
+        assert_eq!(lane.sender.desyncs(), 0, "{resets:?}");
+        assert!(
+            lane.packets - lane.synced < 30,
+            "{resets:?}: {}",
+            lane.synced
+        );
     }
 }
 
-/// While nobody receives it, the scene is not built anew again and again.
+/// While nobody receives it, the scene is not rebuilt again and again.
 #[test]
 fn states_are_not_made_for_a_receiver_that_is_not_heard() {
     let mut lane = from_middle(&round_trip(1.0), 1);
@@ -311,7 +302,7 @@ fn states_are_not_made_for_a_receiver_that_is_not_heard() {
     lane.set_conditions(&round_trip(0.0));
     lane.play(JOINED + 600..JOINED + 700);
     assert!(lane.states <= 1, "{}", lane.states);
-    assert!(lane.exact > 40, "{}", lane.exact);
+    assert!(lane.synced > 40, "{}", lane.synced);
 }
 
 /// Too long for the inputs that a packet can have.
@@ -325,19 +316,19 @@ fn after_a_long_silence_another_state_is_sent() {
     });
     lane.play(100..400);
     lane.set_conditions(&round_trip(0.0));
-    let exact = lane.exact;
+    let synced = lane.synced;
     lane.play(400..500);
     assert_eq!(lane.rejected, []);
-    assert!(lane.exact - exact > 50, "{} of 100", lane.exact - exact);
+    assert!(lane.synced - synced > 50, "{} of 100", lane.synced - synced);
     assert!(lane.states >= 1);
 }
 
 #[test]
 fn a_receiver_without_an_engine_is_sent_other_packets_and_asked_again_ever_more_seldom() {
     let mut lane = from_start(&round_trip(0.0));
-    lane.receiver = lane.receiver.with_simulation(Box::new(()));
+    lane.receiver = lane.receiver.with_engine(Box::new(()));
     lane.play(0..500);
-    let failures = lane.sender.disagreements();
+    let failures = lane.sender.desyncs();
     assert!((1..=4).contains(&failures), "{failures}");
     // As many as a round trip holds, each time.
     let rejected = lane.rejected.len() as u64;
@@ -345,26 +336,8 @@ fn a_receiver_without_an_engine_is_sent_other_packets_and_asked_again_ever_more_
     assert!(lane.decoded + rejected + 10 > lane.packets);
 }
 
-/// In the middle of a ball, where all of a world's hidden state matters. Elsewhere they take a third.
 #[test]
-fn corrected_worlds_predict_better_than_the_motion_of_the_cubes() {
-    for (loss, fraction) in [(0.0, 0.88), (0.3, 0.92)] {
-        let bytes = [Worlds::Corrected, Worlds::Exact].map(|worlds| {
-            let mut lane = from_middle(&round_trip(loss), 1);
-            lane.worlds = worlds;
-            lane.offers_states = false;
-            lane.play(JOINED..JOINED + 240);
-            assert_eq!(lane.rejected, [], "{worlds:?}");
-            let is_corrected = worlds == Worlds::Corrected;
-            assert_eq!(lane.corrected > 200, is_corrected, "{}", lane.corrected);
-            lane.bytes as f64
-        });
-        assert!(bytes[0] < fraction * bytes[1], "{bytes:?} at loss {loss}");
-    }
-}
-
-#[test]
-fn stages_worlds_and_networks_can_change_at_any_tick() {
+fn stages_and_networks_can_change_at_any_tick() {
     let mut random = ChaCha8Rng::seed_from_u64(5);
     let mut lane = from_start(&round_trip(0.0));
     for tick in 0..1500 {
@@ -376,17 +349,11 @@ fn stages_worlds_and_networks_can_change_at_any_tick() {
                 ladder::DELTA,
             ];
             lane.stages = rungs[random.random_range(0..rungs.len())].stages;
-            lane.worlds = Worlds::ALL[random.random_range(0..2)];
             let losses = [0.0, 0.05, 0.3, 0.8];
             lane.set_conditions(&round_trip(losses[random.random_range(0..4)]));
         }
         lane.step(input(tick));
     }
     assert_eq!(lane.rejected, []);
-    assert!(
-        lane.exact > 200 && lane.corrected > 200,
-        "{} {}",
-        lane.exact,
-        lane.corrected
-    );
+    assert!(lane.synced > 200, "{}", lane.synced);
 }

@@ -2,14 +2,13 @@
 
 mod borrowed;
 mod lane;
-mod prediction;
 mod state;
 mod world;
 
 use cubewire_physics::{Input, World, state_hash};
 use cubewire_scene::Keys;
 
-/// Rolls, gathers a ball, lets go, blows, and starts anew every nine seconds.
+/// Rolls, gathers a ball, lets go, blows, and starts again every nine seconds.
 fn input(tick: u64) -> Input {
     let within = tick % 540;
     let keys = Keys {

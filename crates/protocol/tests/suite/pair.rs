@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use cubewire_codec::entropy::Fingerprint;
 use cubewire_codec::glam::{Quat, Vec3};
-use cubewire_codec::{CubeState, DecodeError, Limits, QuantizedSnapshot, Snapshot, Stages, ladder};
+use cubewire_codec::{
+    CubeState, DecodeError, Fingerprint, Limits, QuantizedSnapshot, Snapshot, Stages, ladder,
+};
 use cubewire_link::{Conditions, Link};
 use cubewire_protocol::{Arrival, BaselineChoice, SnapshotReceiver, SnapshotSender, Welcome};
 use rand::{RngExt, SeedableRng};

@@ -3,8 +3,7 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
-use cubewire_codec::entropy::Fingerprint;
-use cubewire_codec::{Limits, QuantizedSnapshot, Snapshot, Stages};
+use cubewire_codec::{Fingerprint, Limits, QuantizedSnapshot, Snapshot, Stages};
 use cubewire_protocol::{
     Ack, Arrival, BaselineChoice, Feedback, Sent, SnapshotReceiver, SnapshotSender, Welcome,
 };

@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use bevy::prelude::*;
-use cubewire_codec::entropy::Fingerprint;
+use cubewire_codec::Fingerprint;
 use cubewire_protocol::{PROTOCOL_VERSION, Welcome};
 use cubewire_scene::TICKS_PER_SECOND;
 use renet::{ClientId, RenetServer};
@@ -24,12 +24,7 @@ use crate::transport::guard::Guard;
 
 impl UdpServer {
     /// Processes the datagrams that have arrived, up to [`MAX_DATAGRAMS`].
-    pub(super) fn receive(
-        &mut self,
-        world: &CubeWorld,
-        fingerprint: Fingerprint,
-        commands: &mut Commands<'_, '_>,
-    ) {
+    pub(super) fn receive(&mut self, world: &CubeWorld, commands: &mut Commands<'_, '_>) {
         let mut buffer = [0; NETCODE_MAX_PACKET_BYTES];
         for _ in 0..MAX_DATAGRAMS {
             match self.socket.udp.recv_from(&mut buffer) {
@@ -42,7 +37,7 @@ impl UdpServer {
                         self.ignore(from);
                         continue;
                     }
-                    self.datagram(&mut buffer[..length], from, (world, fingerprint), commands);
+                    self.datagram(&mut buffer[..length], from, world, commands);
                 }
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
                 // ICMP errors caused by datagrams sent earlier; the socket still works.
@@ -55,7 +50,7 @@ impl UdpServer {
         &mut self,
         datagram: &mut [u8],
         from: SocketAddr,
-        world: (&CubeWorld, Fingerprint),
+        world: &CubeWorld,
         commands: &mut Commands<'_, '_>,
     ) {
         let bytes = datagram.len() + HEADER_BYTES;
@@ -147,12 +142,7 @@ impl UdpServer {
     }
 
     /// The welcome says what the world is, and what codes it.
-    fn admit(
-        &mut self,
-        connected: Connected,
-        address: SocketAddr,
-        (world, fingerprint): (&CubeWorld, Fingerprint),
-    ) {
+    fn admit(&mut self, connected: Connected, address: SocketAddr, world: &CubeWorld) {
         let Connected {
             mut netcode,
             id,
@@ -178,7 +168,7 @@ impl UdpServer {
         let welcome = Welcome {
             ticks_per_second: TICKS_PER_SECOND as u16,
             tick: world.tick(),
-            fingerprint,
+            fingerprint: Fingerprint::shipped(),
             initial: world.current().clone(),
         };
         let message = welcome

@@ -3,14 +3,13 @@
 use std::time::Duration;
 
 use bevy::prelude::*;
-use cubewire_protocol::{Request, RequestAck, Worlds};
+use cubewire_protocol::{Request, RequestAck};
 use renet::ClientId;
 
 use super::{Client, UdpServer};
 use crate::replication::transport::{Purpose, SenderMail};
 use crate::replication::{
-    CodingModel, LaneBackoff, LaneCost, LaneMeter, Peer, SEND_INTERVALS, SenderSettings,
-    spawn_sending_lane,
+    LaneBackoff, LaneCost, LaneMeter, Peer, SEND_INTERVALS, SenderSettings, spawn_sending_lane,
 };
 use crate::simulation::CubeWorld;
 use crate::transport::acks::{bundle, shares};
@@ -23,7 +22,6 @@ type Lanes<'world, 'state, 'a> =
 pub(super) fn receive(
     time: Res<Time<Real>>,
     world: Res<CubeWorld>,
-    model: Res<CodingModel>,
     mut server: ResMut<UdpServer>,
     mut lanes: Lanes<'_, '_, '_>,
     mut commands: Commands,
@@ -39,7 +37,7 @@ pub(super) fn receive(
         client.netcode.update(time.delta());
         client.connected_for += time.delta();
     }
-    server.receive(&world, model.fingerprint, &mut commands);
+    server.receive(&world, &mut commands);
     server.keep_alive(&mut commands);
 
     let mut refused = Vec::new();
@@ -48,7 +46,7 @@ pub(super) fn receive(
             match Request::decode(&message) {
                 _ if client.is_refused => {}
                 Ok(request) if is_supported(&request) => {
-                    if apply(id, client, request, &mut lanes, &model, &mut commands) {
+                    if apply(id, client, request, &mut lanes, &mut commands) {
                         client.since_ack = REQUEST_ACK_INTERVAL;
                     }
                 }
@@ -105,14 +103,12 @@ fn apply(
     client: &mut Client,
     request: Request,
     lanes: &mut Lanes<'_, '_, '_>,
-    model: &CodingModel,
     commands: &mut Commands<'_, '_>,
 ) -> bool {
     let requested = SenderSettings {
         stages: request.stages,
         send_interval_ticks: request.send_interval_ticks.into(),
         baseline: request.baseline,
-        worlds: Worlds::Exact,
     };
     match &mut client.lane {
         Some((lane, number)) => {
@@ -127,7 +123,7 @@ fn apply(
             }
         }
         None => {
-            let mut lane = spawn_sending_lane(commands, client.initial.clone(), requested, model)
+            let mut lane = spawn_sending_lane(commands, client.initial.clone(), requested)
                 .expect("the welcome has been encoded from the same state");
             lane.insert(Peer {
                 id,

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use cubewire_codec::{Limits, Sequence};
 use cubewire_link::{Conditions, Link};
-use cubewire_protocol::{FallbackReason, PROTOCOL_VERSION, Request, RequestAck, Welcome, Worlds};
+use cubewire_protocol::{FallbackReason, PROTOCOL_VERSION, Request, RequestAck, Welcome};
 use cubewire_scene::{CUBES, TICKS_PER_SECOND};
 use renet::RenetClient;
 use renetcode::{
@@ -269,7 +269,6 @@ impl Session {
             stages: request.stages,
             send_interval_ticks: ack.send_interval_ticks.into(),
             baseline: ack.baseline,
-            worlds: Worlds::Exact,
         })
     }
 

@@ -57,8 +57,7 @@ pub(super) fn receive(
     }
     // Snapshots cannot be decoded before there is a replica of what the welcome says, one frame after it.
     if was_welcomed && let Some(replica) = &mut replica {
-        let fallback = replica.0.fallback(ticks.elapsed());
-        session.request(sender, fallback, time.delta());
+        session.request(sender, replica.0.fallback(), time.delta());
     }
     let is_ready = session.is_welcomed && has_replica;
     while let Some(message) = session.renet.receive_message(SNAPSHOTS) {

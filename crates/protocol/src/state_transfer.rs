@@ -15,7 +15,7 @@ use std::sync::Arc;
 use cubewire_codec::Sequence;
 use cubewire_codec::simulation::MAX_SIMULATED_TICKS;
 
-use crate::sender::sequence;
+use crate::clock::sequence;
 
 /// Bytes of a state in one piece. With the rest of its packet it usually fits a datagram.
 const PIECE_BYTES: usize = 900;
@@ -219,7 +219,7 @@ mod tests {
             while !transfer.is_complete() {
                 assert_eq!(assembly.complete(), None);
                 transfer.piece(tick, newest, &mut piece);
-                assert!(piece.len() <= cubewire_codec::simulation::MAX_ATTACHMENT_BYTES);
+                assert!(piece.len() <= cubewire_codec::simulation::MAX_STATE_CHUNK_BYTES);
                 sent += usize::from(!piece.is_empty());
                 if tick % 7 == 3 {
                     assembly.add(&piece);

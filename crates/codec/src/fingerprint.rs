@@ -6,11 +6,12 @@
 
 use std::sync::OnceLock;
 
-use super::extrapolation::{self, Body, LANES};
-use super::model::TrainedModel;
-use super::rotation::{pack, turn, turned, unpack};
 use crate::baseline::Baseline;
 use crate::encoder::{Encoder, Packet, References};
+use crate::entropy::TrainedModel;
+use crate::entropy::extrapolation::{self, Body, LANES};
+use crate::entropy::hash::mix;
+use crate::entropy::rotation::{pack, turn, turned, unpack};
 use crate::ladder::{ARITHMETIC, PREDICTED, Rung};
 use crate::limits::Limits;
 use crate::quantize::smallest_three::SmallestThree;
@@ -45,12 +46,6 @@ impl Fingerprint {
         static SHIPPED: OnceLock<Fingerprint> = OnceLock::new();
         *SHIPPED.get_or_init(|| Self::of(&TrainedModel::shipped()))
     }
-}
-
-/// Continues a hash with a value.
-pub(crate) const fn mix(hash: u64, value: u64) -> u64 {
-    const FACTOR: u64 = 0x9E37_79B9_7F4A_7C15;
-    (hash.rotate_left(29) ^ value).wrapping_mul(FACTOR)
 }
 
 /// The length, then eight bytes at a time, the first the least significant, padded with zeros.

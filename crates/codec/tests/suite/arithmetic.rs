@@ -1,0 +1,178 @@
+//! Arithmetic coding of play that tries its limits: every packet decodes to what was sent, and both ends keep the same.
+
+use cubewire_codec::ladder::{ARITHMETIC, CHANGED_FLAGS, PREDICTED, SIMULATED};
+use cubewire_codec::{Baseline, BitLedger, CubeState, Sequence, Snapshot, Stages};
+use glam::Vec3;
+use proptest::prelude::*;
+
+use crate::pair::real_play;
+use crate::scene::{Lane, scenes};
+
+/// Sends frames relative to the sixth frame before. The additional references are older than that by `older`, in
+/// turn; what was not sent, or is 0 older, is not named.
+fn send_by_age(frames: &[(Sequence, Snapshot)], stages: &[Stages], older: &[[u16; 2]]) {
+    let mut lane = Lane::new(&frames[0].1, BitLedger::new());
+    let turns = stages.iter().cycle().zip(older.iter().cycle());
+    for ((sequence, frame), (stages, older)) in frames.iter().zip(turns) {
+        let at = |age: u16| Some(Sequence(sequence.0.wrapping_sub(age)));
+        let additional = older.map(|older| at(6 + older).filter(|_| older > 0));
+        lane.send_naming(*sequence, *stages, frame, at(6), additional);
+    }
+}
+
+#[test]
+fn any_additional_references_arrive() {
+    let older = [
+        [3, 9],
+        [1, 0],
+        [0, 5],
+        [15, 14],
+        [2, 1],
+        [4, 4],
+        [0, 0],
+        [1, 2],
+        [7, 2],
+    ];
+    send_by_age(&real_play(60), &[PREDICTED.stages], &older);
+}
+
+#[test]
+fn stages_change_in_mid_stream() {
+    let (arithmetic, predicted) = (ARITHMETIC.stages, PREDICTED.stages);
+    let (flags, simulated) = (CHANGED_FLAGS.stages, SIMULATED.stages);
+    let frames = real_play(60);
+    for stages in [
+        [predicted, simulated, arithmetic, flags, predicted],
+        [arithmetic, flags, arithmetic, predicted, simulated],
+    ] {
+        for older in [[1, 2], [3, 9], [0, 5]] {
+            send_by_age(&frames, &stages, &[older]);
+        }
+    }
+}
+
+#[test]
+fn worlds_move_as_a_whole() {
+    // More cubes change than can touch or carry others, all close together.
+    let mut frames = real_play(12);
+    for (frame, (_, state)) in frames.iter_mut().enumerate() {
+        for (n, cube) in state.cubes.iter_mut().enumerate() {
+            cube.position.x *= 0.2;
+            cube.position.y *= 0.2;
+            cube.position.x += 0.01 * (frame * (1 + n % 5)) as f32;
+        }
+    }
+    for rung in [ARITHMETIC, PREDICTED] {
+        send_by_age(&frames, &[rung.stages], &[[1, 2]]);
+    }
+}
+
+#[test]
+fn cubes_are_put_elsewhere() {
+    // From corner to corner of the world, so that every prediction is far outside.
+    let mut frames = real_play(30);
+    for (frame, (_, state)) in frames.iter_mut().enumerate() {
+        for (n, cube) in state.cubes.iter_mut().enumerate().take(40) {
+            let side = (frame / (1 + n % 7)) % 2;
+            let corner = [-255.9, 255.9][side];
+            cube.position = Vec3::new(corner, -corner, 16.0 + corner / 17.0);
+        }
+    }
+    for rung in [ARITHMETIC, PREDICTED] {
+        send_by_age(&frames, &[rung.stages], &[[1, 2]]);
+    }
+}
+
+#[test]
+fn bins_that_are_all_set_leave_zeros_of_which_eight_are_omitted() {
+    // Nothing moves, and all cubes toggle: every decision of the packet is a one.
+    let cube = |number: u8| CubeState {
+        position: Vec3::new(f32::from(number), 0.0, 0.5),
+        ..CubeState::default()
+    };
+    let initial = Snapshot {
+        cubes: (0..200).map(cube).collect(),
+    };
+    let mut toggled = initial.clone();
+    for cube in &mut toggled.cubes {
+        cube.interacting = true;
+    }
+    for rung in [ARITHMETIC, PREDICTED] {
+        let mut lane = Lane::new(&initial, BitLedger::new());
+        lane.send(Sequence(7), rung.stages, &toggled, None);
+        let bytes = lane.packet.bytes.clone();
+        // Header and check.
+        let bins = &bytes[7..];
+        assert!(
+            bins.len() > 8 && bins.iter().all(|&byte| byte == 0),
+            "{bins:?}"
+        );
+        for length in 7..bytes.len() + 12 {
+            let mut other = bytes.clone();
+            other.resize(length, 0);
+            let decoded = lane
+                .decoder
+                .decode(&other, |_| None, &mut Baseline::default());
+            assert_eq!(decoded.is_ok(), length == bytes.len(), "{length}");
+        }
+    }
+}
+
+/// A position on a lattice of the distances at which cubes touch, carry and are near.
+fn limit_position() -> impl Strategy<Value = Vec3> {
+    let along = || prop::sample::select(vec![0, 0, 0, 350, 512, 900, 1024]);
+    let position = |(x, y, z): (i32, i32, i32)| Vec3::new(x as f32, y as f32, (z + 102) as f32);
+    (along(), along(), along()).prop_map(move |parts| position(parts) / 512.0)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(1_000))]
+
+    /// Arithmetic coding adapts from packet to packet, and can name three baselines.
+    #[test]
+    fn any_baselines_arrive(
+        scene in scenes(20, 8),
+        choices in prop::collection::vec(
+            (
+                prop::sample::select(vec![ARITHMETIC, PREDICTED, PREDICTED, CHANGED_FLAGS]),
+                0_usize..4,
+                prop::option::of(0_usize..4),
+                prop::option::of(0_usize..4),
+            ),
+            8,
+        ),
+    ) {
+        let mut lane = Lane::new(&scene.initial, BitLedger::new());
+        let frames = scene.play();
+        for (frame, (rung, age, first, second)) in choices.into_iter().enumerate() {
+            let at = |age: usize| Some(frames[frame.checked_sub(age)?].0);
+            let baseline = at(age).filter(|_| age > 0);
+            let additional = [first, second].map(|more| at(age + more?));
+            let (sequence, snapshot) = &frames[frame];
+            lane.send_naming(*sequence, rung.stages, snapshot, baseline, additional);
+        }
+    }
+
+    /// Cubes at distances that are limits of what touches, carries and is near.
+    #[test]
+    fn cubes_at_limits_arrive(
+        positions in prop::collection::vec(prop::collection::vec(limit_position(), 8), 6),
+        moves in prop::collection::vec(prop::collection::vec(any::<bool>(), 8), 6),
+        variant in 0_usize..2,
+    ) {
+        let cube = |position: &Vec3| CubeState { position: *position, ..CubeState::default() };
+        let mut state = Snapshot { cubes: positions[0].iter().map(cube).collect() };
+        let mut lane = Lane::new(&state, BitLedger::new());
+        let mut before = None;
+        for (frame, (positions, moves)) in positions.iter().zip(&moves).enumerate() {
+            for ((cube, position), moves) in state.cubes.iter_mut().zip(positions).zip(moves) {
+                if *moves {
+                    cube.position = *position;
+                }
+            }
+            let sequence = Sequence(6 * frame as u16);
+            lane.send(sequence, [ARITHMETIC, PREDICTED][variant].stages, &state, before);
+            before = Some(sequence);
+        }
+    }
+}

@@ -1,0 +1,268 @@
+//! Whether a receiver's simulated scene is the sender's, at the sender.
+//!
+//! A receiver's world is the sender's as long as it simulates what the sender does, which the check of each packet
+//! confirms. It can start where the scene starts, or where a state of the sender's world was restored. Once a packet has
+//! failed, or after a silence of more than [`MAX_SIMULATED_TICKS`], another state is needed; until it has arrived,
+//! packets carry cubes.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use cubewire_codec::simulation::MAX_SIMULATED_TICKS;
+use cubewire_codec::{Baseline, Inputs, Origin, Simulated};
+
+use crate::inputs::InputHistory;
+use crate::ring::BaselineRing;
+use crate::state_transfer::StateTransfer;
+
+/// Whether the receiver's world is the sender's.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum SyncStatus {
+    /// It is not, or not any more: packets carry cubes.
+    #[default]
+    Desynced,
+    /// It is.
+    Synced {
+        /// The tick of the first packet that carried inputs.
+        since: u64,
+    },
+}
+
+/// Ticks until a sender asks for a state again after the first failure; twice as many after each further one.
+const FIRST_RETRY_TICKS: u64 = 60;
+const MAX_RETRY_TICKS: u64 = 60 * 600;
+/// A sync this long resets the retry backoff.
+const LASTING_TICKS: u64 = 600;
+/// Ticks of input history that must remain when a transfer completes.
+const MARGIN_TICKS: u64 = 20;
+
+/// What the sender of one receiver knows.
+#[derive(Debug)]
+pub(crate) struct SceneSync {
+    status: SyncStatus,
+    /// Nothing up to this tick counts any more.
+    lost: Option<u64>,
+    transfer: Option<StateTransfer>,
+    /// The tick of the last packet, if a state is wanted after it.
+    wanted_at: Option<u64>,
+    /// Where the receiver's newest world starts, and the tick of the first packet that said so. What was acked before is
+    /// of an older world.
+    start: Option<(Start, u64)>,
+    retry_at: u64,
+    retry_ticks: u64,
+    desyncs: u64,
+    /// For the packet that is sent next.
+    inputs: Option<Inputs>,
+    state_chunk: Vec<u8>,
+    /// Reused from packet to packet.
+    bytes: Vec<u8>,
+}
+
+/// The tick after which a world starts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Start {
+    /// As the scene does.
+    Scene(u64),
+    /// From a state.
+    State(u64),
+}
+
+/// What a packet can refer to.
+pub(crate) struct Held<'s> {
+    pub(crate) sent: &'s BaselineRing,
+    /// Ticks of the acked snapshots, ascending.
+    pub(crate) acked: &'s VecDeque<u64>,
+}
+
+impl SceneSync {
+    pub(crate) const fn new() -> Self {
+        Self {
+            status: SyncStatus::Desynced,
+            lost: None,
+            transfer: None,
+            wanted_at: None,
+            start: None,
+            retry_at: 0,
+            retry_ticks: FIRST_RETRY_TICKS,
+            desyncs: 0,
+            inputs: None,
+            state_chunk: Vec::new(),
+            bytes: Vec::new(),
+        }
+    }
+
+    /// How many chunks of a state have arrived, of how many; none if no state is on its way.
+    pub(crate) fn state_progress(&self) -> Option<(usize, usize)> {
+        let transfer = self.transfer.as_ref()?;
+        (!transfer.is_complete()).then(|| transfer.progress())
+    }
+
+    pub(crate) const fn status(&self) -> SyncStatus {
+        self.status
+    }
+
+    pub(crate) const fn desyncs(&self) -> u64 {
+        self.desyncs
+    }
+
+    pub(crate) const fn wants_state(&self) -> bool {
+        self.wanted_at.is_some()
+    }
+
+    /// Begins to send a state, if it is wanted. `is_acked` says whether the receiver has the snapshot of that tick.
+    pub(crate) fn offer(&mut self, tick: u64, state: &Arc<[u8]>, is_acked: bool) {
+        let counts = self.lost.is_none_or(|lost| tick > lost);
+        let is_recent = |wanted| tick + FIRST_RETRY_TICKS > wanted;
+        if counts
+            && self
+                .wanted_at
+                .take_if(|wanted| is_recent(*wanted))
+                .is_some()
+        {
+            self.transfer = Some(StateTransfer::new(tick, Arc::clone(state), is_acked));
+        }
+    }
+
+    pub(crate) fn on_ack(&mut self, tick: u64) {
+        if let Some(transfer) = &mut self.transfer {
+            transfer.on_ack(tick);
+        }
+    }
+
+    /// The packet of `tick` was not what the receiver simulates. `newest` is the newest tick that was sent.
+    pub(crate) fn on_desync(&mut self, tick: u64, newest: u64) {
+        let is_of_older_world = self.start.is_some_and(|(_, first)| tick < first);
+        if is_of_older_world || self.lost.is_some_and(|lost| tick <= lost) {
+            return;
+        }
+        self.lost = Some(newest);
+        self.transfer = None;
+        self.desyncs += 1;
+        self.retry_later(newest);
+    }
+
+    /// The attempt of `tick` has failed.
+    fn retry_later(&mut self, tick: u64) {
+        self.retry_at = tick + self.retry_ticks;
+        self.retry_ticks = (2 * self.retry_ticks).min(MAX_RETRY_TICKS);
+    }
+
+    /// Nothing up to the newest tick that was sent counts any more. A state is wanted at once.
+    pub(crate) fn force_desync(&mut self, newest: u64) {
+        self.lost = Some(newest);
+        self.transfer = None;
+        self.retry_at = 0;
+    }
+
+    /// The receiver may be another one, which has none of the chunks.
+    pub(crate) fn forget_transfer(&mut self) {
+        self.transfer = None;
+    }
+
+    /// Chooses the inputs of the packet of the history's newest tick, and a chunk of a state for it.
+    pub(crate) fn choose(
+        &mut self,
+        held: &Held<'_>,
+        history: Option<&InputHistory>,
+    ) -> Simulated<'_> {
+        self.state_chunk.clear();
+        self.inputs = None;
+        self.wanted_at = None;
+        let Some(history) = history else {
+            self.status = SyncStatus::Desynced;
+            self.transfer = None;
+            return Simulated::default();
+        };
+        let tick = history.tick();
+        let newest_acked = held.acked.back().copied();
+        self.drop_useless_transfer(tick, newest_acked.unwrap_or(0));
+        let origin = self.origin(held, history);
+        self.inputs = origin.and_then(|origin| {
+            history.since(tick - u64::from(origin.age()), &mut self.bytes);
+            Inputs::new(origin, &self.bytes)
+        });
+        let is_synced = self.inputs.is_some();
+        // Not while nothing is heard of the receiver.
+        let is_heard = newest_acked.is_some();
+        let wants_state =
+            !is_synced && self.transfer.is_none() && is_heard && tick >= self.retry_at;
+        self.wanted_at = wants_state.then_some(tick);
+        match &mut self.transfer {
+            Some(transfer) if is_synced && !transfer.is_complete() => self.transfer = None,
+            Some(transfer) => {
+                transfer.piece(tick, newest_acked.unwrap_or(0), &mut self.state_chunk);
+            }
+            None => {}
+        }
+        if let Some(inputs) = &self.inputs {
+            let origin = inputs.origin();
+            self.record_start(origin, tick);
+        }
+        self.status = match (is_synced, self.status) {
+            (false, _) => SyncStatus::Desynced,
+            (true, SyncStatus::Desynced) => SyncStatus::Synced { since: tick },
+            (true, SyncStatus::Synced { since }) => {
+                if tick - since > LASTING_TICKS {
+                    self.retry_ticks = FIRST_RETRY_TICKS;
+                }
+                SyncStatus::Synced { since }
+            }
+        };
+        Simulated {
+            inputs: self.inputs.as_ref(),
+            state_chunk: &self.state_chunk,
+        }
+    }
+
+    fn drop_useless_transfer(&mut self, tick: u64, newest_acked: u64) {
+        let is_useless = |transfer: &mut StateTransfer| {
+            let limit = if transfer.is_complete() {
+                0
+            } else {
+                MARGIN_TICKS
+            };
+            transfer.has_lost_snapshot(newest_acked)
+                || transfer.tick() + MAX_SIMULATED_TICKS as u64 <= tick + limit
+        };
+        if let Some(useless) = self.transfer.take_if(is_useless)
+            && !useless.is_complete()
+        {
+            self.retry_later(useless.tick());
+        }
+    }
+
+    fn record_start(&mut self, origin: Origin, tick: u64) {
+        let start = match origin {
+            Origin::FromSceneStart(age) => Start::Scene(tick - u64::from(age)),
+            Origin::Restored(age) => Start::State(tick - u64::from(age)),
+            Origin::Continued(_) => return,
+        };
+        if self.start.is_none_or(|(old, _)| old != start) {
+            self.start = Some((start, tick));
+        }
+    }
+
+    fn origin(&self, held: &Held<'_>, history: &InputHistory) -> Option<Origin> {
+        let tick = history.tick();
+        let counts = |at: &u64| self.lost.is_none_or(|lost| *at > lost);
+        let first = self.start.map_or(0, |(_, first)| first);
+        let age = |at: u64| {
+            let age = u8::try_from(tick.checked_sub(at)?).ok();
+            age.filter(|&age| age > 0 && history.knows(at))
+        };
+        let is_simulated = |at: &&u64| {
+            let sent = held.sent.get(**at);
+            counts(at) && **at >= first && sent.and_then(Baseline::origin).is_some()
+        };
+        let continued = held.acked.iter().rev().find(is_simulated);
+        if let Some(age) = continued.and_then(|&at| age(at)) {
+            return Some(Origin::Continued(age));
+        }
+        if let Some(age) = history.started().filter(counts).and_then(age) {
+            return Some(Origin::FromSceneStart(age));
+        }
+        let state = self.transfer.as_ref().filter(|state| state.is_complete());
+        let age = state.map(StateTransfer::tick).filter(counts).and_then(age);
+        age.map(Origin::Restored)
+    }
+}

@@ -1,0 +1,118 @@
+//! Whether a lane's two ends simulate the same world, on the rung `simulated`, and a button to make them lose it.
+
+use std::time::Duration;
+
+use bevy_egui::egui::{self, RichText};
+use cubewire_codec::stages::Delta;
+use cubewire_protocol::SyncStatus;
+use cubewire_scene::TICKS_PER_SECOND;
+
+use crate::replication::{LaneSync, SenderSettings};
+
+/// Draws nothing on other rungs. `is_local` says whether the sender is in this process. Returns whether the lane is to
+/// lose its world.
+pub(super) fn draw(
+    ui: &mut egui::Ui,
+    sender: &SenderSettings,
+    sync: Option<&LaneSync>,
+    is_local: bool,
+) -> bool {
+    let Some(sync) = sync.filter(|_| sender.stages.delta == Delta::ArithmeticSimulated) else {
+        return false;
+    };
+    ui.scope(|ui| {
+        ui.spacing_mut().item_spacing.y = 2.0;
+        ui.label(status(sync))
+            .on_hover_text(explanation(sync.status));
+        ui.horizontal(|ui| {
+            let figures = RichText::new(figures(sync)).small().weak();
+            ui.label(figures).on_hover_text(FIGURES);
+            is_local && ui.button("nudge").on_hover_text(NUDGE).clicked()
+        })
+        .inner
+    })
+    .inner
+}
+
+/// Whether the ends are in sync, in a line.
+fn status(sync: &LaneSync) -> String {
+    match (sync.synced_ticks(), sync.state_progress) {
+        (Some(ticks), _) => {
+            let seconds = ticks as f64 / f64::from(TICKS_PER_SECOND);
+            format!("In sync for {seconds:.1} s")
+        }
+        (None, Some((arrived, chunks))) => {
+            format!("Predicted, and sending a state: {arrived} of {chunks} chunks")
+        }
+        (None, None) => "Predicted: waiting for a state".to_owned(),
+    }
+}
+
+/// What the status means.
+const fn explanation(status: SyncStatus) -> &'static str {
+    match status {
+        SyncStatus::Synced { .. } => {
+            "Both ends compute the same world, tick by tick. A packet carries the keys since the last tick that the \
+             receiver is known to have, and a check, which has confirmed every snapshot so far."
+        }
+        SyncStatus::Desynced => {
+            "The receiver has no world that is the sender's. Until it has been sent the sender's state, packets are \
+             coded as on the rung predicted."
+        }
+    }
+}
+
+/// What it costs.
+fn figures(sync: &LaneSync) -> String {
+    let mut figures = format!(
+        "{:.1} ticks, {} a packet · states: {:.0} kilobits so far",
+        sync.mean_ticks(),
+        time(sync.mean_time()),
+        sync.state_kilobits
+    );
+    match sync.desyncs {
+        0 => {}
+        1 => figures += " · 1 desync",
+        desyncs => figures += &format!(" · {desyncs} desyncs"),
+    }
+    figures
+}
+
+fn time(time: Duration) -> String {
+    match time.as_micros() {
+        micros @ ..1000 => format!("{micros} µs"),
+        _ => format!("{:.1} ms", time.as_secs_f64() * 1000.0),
+    }
+}
+
+const FIGURES: &str = "At the receiver, means of the last packets: ticks that it simulates for a packet, and how long it takes to \
+     process one. In sync it simulates each tick once. States are what a receiver needs besides a snapshot to simulate \
+     on.";
+
+const NUDGE: &str = "The receiver loses its world. Packets are those of the rung predicted until it has been sent the sender's \
+     state: watch the bandwidth.";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_line_says_whether_the_ends_are_in_sync() {
+        let mut sync = LaneSync::default();
+        sync.tick = 1000;
+        assert_eq!(status(&sync), "Predicted: waiting for a state");
+        sync.state_progress = Some((8, 21));
+        assert_eq!(
+            status(&sync),
+            "Predicted, and sending a state: 8 of 21 chunks"
+        );
+        sync.status = SyncStatus::Synced { since: 262 };
+        assert_eq!(status(&sync), "In sync for 12.3 s");
+    }
+
+    #[test]
+    fn times_are_given_in_the_unit_that_is_read_best() {
+        assert_eq!(time(Duration::from_micros(210)), "210 µs");
+        assert_eq!(time(Duration::from_micros(3_240)), "3.2 ms");
+    }
+}

@@ -1,0 +1,82 @@
+//! What is known of a lane on the top rung: whether its ends are in sync, and how they come to be again.
+
+use cubewire::game::headless::LaneGame;
+use cubewire::replication::{ForceDesync, LaneSync};
+use cubewire::transport::udp::Security;
+use cubewire_protocol::SyncStatus;
+
+use crate::common::{lane, script};
+use crate::udp;
+
+fn game() -> LaneGame {
+    LaneGame::new(Some(script("katamari")), lane("simulated")).unwrap()
+}
+
+fn sync(game: &LaneGame) -> &LaneSync {
+    game.app.world().get(game.lane).unwrap()
+}
+
+#[test]
+fn a_lane_is_in_sync_from_the_start_and_simulates_each_tick_once() {
+    let mut game = game();
+    for _ in 0..400 {
+        game.step();
+    }
+    let sync = sync(&game);
+    assert!(sync.synced_ticks().unwrap() > 390, "{sync:?}");
+    assert_eq!(sync.mean_ticks(), 1.0);
+    assert!(!sync.mean_time().is_zero());
+    assert_eq!(sync.state_kilobits, 0.0);
+    assert_eq!(sync.desyncs, 0);
+}
+
+#[test]
+fn a_nudged_lane_is_sent_a_state_and_is_in_sync_again() {
+    let mut game = game();
+    for _ in 0..900 {
+        game.step();
+    }
+    let entity = game.lane;
+    game.app.world_mut().trigger(ForceDesync { entity });
+    game.step();
+    assert_eq!(sync(&game).status, SyncStatus::Desynced);
+    let ticks = (0..120).find(|_| {
+        game.step();
+        sync(&game).synced_ticks().is_some()
+    });
+    // A round trip for the snapshot of the state, and the time until the scene is rebuilt.
+    assert!(ticks.is_some_and(|ticks| ticks < 60), "{ticks:?}");
+    assert!(sync(&game).state_kilobits > 1.0);
+    for _ in 0..60 {
+        game.step();
+    }
+    assert!(sync(&game).synced_ticks().unwrap() >= 60);
+    assert_eq!(sync(&game).desyncs, 0);
+}
+
+#[test]
+fn a_viewer_that_joins_later_is_sent_a_state_and_knows_that_it_is_in_sync() {
+    let mut game = udp::server(Security::Insecure, 1);
+    udp::step(&mut game, &mut [], 400);
+    let mut viewer = udp::viewer_at(udp::address(&game), Security::Insecure, "simulated");
+    udp::step(&mut game, &mut [&mut viewer], 300);
+    let seen = viewer.app.world().get::<LaneSync>(viewer.lane);
+    let seen = seen.unwrap().clone();
+    let mut lanes = game.app.world_mut().query::<&LaneSync>();
+    let sent = lanes.single(game.app.world()).unwrap();
+    assert!(seen.synced_ticks().unwrap() > 60, "{seen:?}");
+    let later = sent
+        .synced_ticks()
+        .unwrap()
+        .abs_diff(seen.synced_ticks().unwrap());
+    assert!(later < 10, "{later} ticks");
+    assert_eq!(seen.mean_ticks().round(), 1.0);
+    assert_eq!(sent.desyncs, 0);
+    println!(
+        "{} kilobits arrived of {} sent",
+        seen.state_kilobits, sent.state_kilobits
+    );
+    // The sender may send a chunk again before its ack has come.
+    assert!(seen.state_kilobits > 1.0);
+    assert!(sent.state_kilobits >= 0.99 * seen.state_kilobits);
+}
