@@ -1,7 +1,7 @@
 //! The bytes of a packet in hex, with the kind of each of their bits.
 
 use bevy_egui::egui::{
-    Align2, Color32, FontId, Rect, ScrollArea, Sense, Stroke, StrokeKind, Ui, pos2, vec2,
+    Align2, Color32, FontId, Painter, Rect, ScrollArea, Sense, Stroke, StrokeKind, Ui, pos2, vec2,
 };
 use cubewire_codec::BitKind;
 use cubewire_palette::bit_kind;
@@ -23,16 +23,23 @@ pub(super) fn draw(
     selection: &mut Selection,
 ) {
     let bits = Bits::of(packet);
-    let rows = packet.bytes().len().div_ceil(ROW_BYTES);
+    let count = packet.bytes().len().div_ceil(ROW_BYTES);
+    let rows = Rows {
+        theme,
+        packet,
+        bits: &bits,
+        hovered,
+        selection,
+    };
     let mut over = None;
     ScrollArea::vertical()
         .id_salt("bytes of the packet")
         .max_height(height)
         .min_scrolled_height(height)
         .auto_shrink([false, true])
-        .show_rows(ui, ROW_HEIGHT, rows, |ui, shown| {
+        .show_rows(ui, ROW_HEIGHT, count, |ui, shown| {
             for row in shown {
-                over = draw_row(ui, theme, packet, &bits, row, hovered, selection).or(over);
+                over = rows.draw(ui, row).or(over);
             }
         });
     if let Some(item) = over {
@@ -108,93 +115,94 @@ impl Bits {
     }
 }
 
-fn draw_row(
-    ui: &mut Ui,
+/// What the rows show.
+struct Rows<'a> {
     theme: Theme,
-    packet: &PacketDetail,
-    bits: &Bits,
-    row: usize,
-    hovered: Option<&Span>,
-    selection: &Selection,
-) -> Option<usize> {
-    let (area, response) =
-        ui.allocate_exact_size(vec2(ui.available_width(), ROW_HEIGHT), Sense::hover());
-    let painter = ui.painter_at(area);
-    let colors = theme.colors();
-    let ink = egui_color(colors.ink);
-    let muted = egui_color(colors.muted);
-    let font = FontId::monospace(10.5);
-    let offset = format!("{:4x}", row * ROW_BYTES);
-    painter.text(
-        area.left_top(),
-        Align2::LEFT_TOP,
-        offset,
-        font.clone(),
-        muted,
-    );
-    let width = ((area.width() - OFFSET_WIDTH) / ROW_BYTES as f32).min(MAX_BYTE_WIDTH);
-    let mut over = None;
-    let first = row * ROW_BYTES;
-    for (column, byte) in packet.bytes()[first..].iter().take(ROW_BYTES).enumerate() {
-        let left = area.left() + OFFSET_WIDTH + column as f32 * width;
-        let at = pos2(left, area.top());
-        painter.text(
-            at,
-            Align2::LEFT_TOP,
-            format!("{byte:02x}"),
-            font.clone(),
-            ink,
-        );
-        for bit in 0..8 {
-            let place = (first + column) * 8 + bit;
-            let bit_width = (width - 2.0) / 8.0;
-            let x = left + bit as f32 * bit_width;
-            let rect = Rect::from_min_size(
-                pos2(x, area.bottom() - BIT_HEIGHT - 1.0),
-                vec2(bit_width, BIT_HEIGHT),
-            );
-            let item = bits.item_at(place);
-            let color: Color32 = match item {
-                Some(item) => egui_color(bit_kind(bits.items[item].kind)),
-                None => style::tint(colors, colors.ink, 0.2),
-            };
-            painter.rect_filled(rect, 0.0, color);
-            let cube = item.and_then(|item| bits.items[item].cube);
-            let is_lit = cube.is_some() && (cube == selection.hovered || cube == selection.cube);
-            let is_hovered = hovered.is_some_and(|span| {
-                span.place.is_some_and(|start| {
-                    (start..start + span.bits).contains(&(place as f64)) && item.is_some()
-                })
-            });
-            if is_lit || is_hovered {
-                let mark = rect.expand2(vec2(0.0, 1.0));
-                painter.rect_stroke(mark, 0.0, Stroke::new(1.0, ink), StrokeKind::Inside);
-            }
-            let reach = Rect::from_x_y_ranges(rect.x_range(), area.y_range());
-            if response.hover_pos().is_some_and(|at| reach.contains(at)) {
-                over = item.or(over);
-                let text = match item.map(|item| &bits.items[item]) {
-                    Some(item) => {
-                        let cube = item
-                            .cube
-                            .map_or_else(String::new, |cube| format!(" of cube {cube}"));
-                        let part = item
-                            .part
-                            .map_or_else(String::new, |part| format!("{part} of the "));
-                        format!(
-                            "bit {place}: {part}{}{cube}, bits {} to {}",
-                            item.kind,
-                            item.start,
-                            item.end - 1
-                        )
-                    }
-                    None => format!("bit {place}: shared by arithmetically coded bins"),
-                };
-                response.clone().on_hover_text_at_pointer(text);
+    packet: &'a PacketDetail,
+    bits: &'a Bits,
+    hovered: Option<&'a Span>,
+    selection: &'a Selection,
+}
+
+impl Rows<'_> {
+    /// Draws a row. Returns the item under the pointer.
+    fn draw(&self, ui: &mut Ui, row: usize) -> Option<usize> {
+        let (area, response) =
+            ui.allocate_exact_size(vec2(ui.available_width(), ROW_HEIGHT), Sense::hover());
+        let painter = ui.painter_at(area);
+        let colors = self.theme.colors();
+        let text = |at, text: String, color| {
+            let font = FontId::monospace(10.5);
+            painter.text(at, Align2::LEFT_TOP, text, font, egui_color(color));
+        };
+        let first = row * ROW_BYTES;
+        text(area.left_top(), format!("{first:4x}"), colors.muted);
+        let width = ((area.width() - OFFSET_WIDTH) / ROW_BYTES as f32).min(MAX_BYTE_WIDTH);
+        let bit_width = (width - 2.0) / 8.0;
+        let mut over = None;
+        let bytes = self.packet.bytes()[first..].iter().take(ROW_BYTES);
+        for (column, byte) in bytes.enumerate() {
+            let left = area.left() + OFFSET_WIDTH + column as f32 * width;
+            text(pos2(left, area.top()), format!("{byte:02x}"), colors.ink);
+            for bit in 0..8 {
+                let index = (first + column) * 8 + bit;
+                let rect = Rect::from_min_size(
+                    pos2(
+                        left + bit as f32 * bit_width,
+                        area.bottom() - BIT_HEIGHT - 1.0,
+                    ),
+                    vec2(bit_width, BIT_HEIGHT),
+                );
+                self.paint_bit(&painter, rect, index);
+                let reach = Rect::from_x_y_ranges(rect.x_range(), area.y_range());
+                if response.hover_pos().is_some_and(|at| reach.contains(at)) {
+                    over = self.bits.item_at(index).or(over);
+                    response.clone().on_hover_text_at_pointer(self.about(index));
+                }
             }
         }
+        over
     }
-    over
+
+    fn paint_bit(&self, painter: &Painter, rect: Rect, bit: usize) {
+        let colors = self.theme.colors();
+        let item = self.bits.item_at(bit).map(|item| &self.bits.items[item]);
+        let color: Color32 = match item {
+            Some(item) => egui_color(bit_kind(item.kind)),
+            None => style::tint(colors, colors.ink, 0.2),
+        };
+        painter.rect_filled(rect, 0.0, color);
+        let cube = item.and_then(|item| item.cube);
+        let selection = self.selection;
+        let is_lit = cube.is_some() && (cube == selection.hovered || cube == selection.cube);
+        let is_hovered = self.hovered.is_some_and(|span| {
+            span.place.is_some_and(|start| {
+                (start..start + span.bits).contains(&(bit as f64)) && item.is_some()
+            })
+        });
+        if is_lit || is_hovered {
+            let mark = rect.expand2(vec2(0.0, 1.0));
+            let stroke = Stroke::new(1.0, egui_color(colors.ink));
+            painter.rect_stroke(mark, 0.0, stroke, StrokeKind::Inside);
+        }
+    }
+
+    /// What a bit is for.
+    fn about(&self, bit: usize) -> String {
+        let Some(item) = self.bits.item_at(bit) else {
+            return format!("bit {bit}: shared by arithmetically coded bins");
+        };
+        let Item {
+            start,
+            end,
+            kind,
+            cube,
+            part,
+        } = &self.bits.items[item];
+        let cube = cube.map_or_else(String::new, |cube| format!(" of cube {cube}"));
+        let part = part.map_or_else(String::new, |part| format!("{part} of the "));
+        format!("bit {bit}: {part}{kind}{cube}, bits {start} to {}", end - 1)
+    }
 }
 
 /// Bytes in a row.

@@ -1,5 +1,7 @@
 //! The rows of the icicle chart: spans of bits, each row dividing those of the row above.
 
+use std::collections::BTreeMap;
+
 use cubewire_codec::{BitItem, BitKind, Form};
 
 use crate::replication::PacketDetail;
@@ -78,31 +80,7 @@ impl Span {
 pub(super) fn rows(packet: &PacketDetail, order: Order) -> Vec<Vec<Span>> {
     let mut items = placed(packet);
     if order == Order::Kind {
-        let of_cube = |kind, cube| -> f64 {
-            let same = items
-                .iter()
-                .filter(|(_, item)| (item.kind, item.cube) == (kind, cube));
-            same.map(|(_, item)| item.bits).sum()
-        };
-        let mut keyed: Vec<_> = items
-            .iter()
-            .map(|&(place, item)| {
-                (
-                    (
-                        item.kind as usize,
-                        -of_cube(item.kind, item.cube),
-                        item.cube,
-                    ),
-                    place,
-                    item,
-                )
-            })
-            .collect();
-        keyed.sort_by(|(a, ..), (b, ..)| a.partial_cmp(b).unwrap_or(std::cmp::Ordering::Equal));
-        items = keyed
-            .into_iter()
-            .map(|(_, place, item)| (place, item))
-            .collect();
+        sort_by_kind(&mut items);
     }
     let single = |item: &BitItem, place| Span {
         start: 0.0,
@@ -122,17 +100,15 @@ pub(super) fn rows(packet: &PacketDetail, order: Order) -> Vec<Vec<Span>> {
         .zip(&fields)
         .flat_map(|((_, item), field)| part_spans(item, field))
         .collect();
-    let whole = |spans: &[Span]| {
-        merge(
-            spans,
-            |_, _| true,
-            |span| Span {
-                kind: None,
-                cube: None,
-                ..span
-            },
-        )
-    };
+    let whole = merge(
+        &fields,
+        |_, _| true,
+        |span| Span {
+            kind: None,
+            cube: None,
+            ..span
+        },
+    );
     match order {
         Order::Kind => {
             let kinds = merge(
@@ -145,24 +121,38 @@ pub(super) fn rows(packet: &PacketDetail, order: Order) -> Vec<Vec<Span>> {
                 |a, b| (a.kind, a.cube) == (b.kind, b.cube),
                 |span| span,
             );
-            vec![whole(&fields), kinds, cubes, laid_out(parts)]
+            vec![whole, kinds, cubes, laid_out(parts)]
         }
-        Order::Place => {
-            let is_same = |a: &Span, b: &Span| match (a.cube, b.cube) {
-                (None, None) => a.kind == b.kind,
-                (a_cube, b_cube) => {
-                    a_cube == b_cube
-                        && (a.kind == Some(BitKind::Selection))
-                            == (b.kind == Some(BitKind::Selection))
-                }
-            };
-            let cubes = merge(&fields, is_same, |span| match span.cube {
-                Some(_) if span.kind != Some(BitKind::Selection) => Span { kind: None, ..span },
-                _ => span,
-            });
-            vec![whole(&fields), cubes, laid_out(parts)]
-        }
+        Order::Place => vec![whole, cubes_in_order(&fields), laid_out(parts)],
     }
+}
+
+/// Sorts items by kind, then by the bits that their cube has of it, the most first.
+fn sort_by_kind(items: &mut [(f64, BitItem)]) {
+    let mut bits: BTreeMap<(usize, Option<u16>), f64> = BTreeMap::new();
+    for (_, item) in &*items {
+        *bits.entry((item.kind as usize, item.cube)).or_default() += item.bits;
+    }
+    items.sort_by(|(_, a), (_, b)| {
+        let key = |item: &BitItem| (item.kind as usize, item.cube);
+        let [of_a, of_b] = [a, b].map(|item| bits[&key(item)]);
+        let kinds = (a.kind as usize).cmp(&(b.kind as usize));
+        let most_first = of_b.total_cmp(&of_a);
+        kinds.then(most_first).then(a.cube.cmp(&b.cube))
+    });
+}
+
+/// One span for all fields of a cube that follow each other, and one for what says that it is in the packet.
+fn cubes_in_order(fields: &[Span]) -> Vec<Span> {
+    let is_selection = |span: &Span| span.kind == Some(BitKind::Selection);
+    let is_same = |a: &Span, b: &Span| match (a.cube, b.cube) {
+        (None, None) => a.kind == b.kind,
+        (a_cube, b_cube) => a_cube == b_cube && is_selection(a) == is_selection(b),
+    };
+    merge(fields, is_same, |span| match span.cube {
+        Some(_) if !is_selection(&span) => Span { kind: None, ..span },
+        _ => span,
+    })
 }
 
 /// The items, each with its place in the packet.
