@@ -53,10 +53,12 @@ pub use detail::{Detailed, PacketDetail};
 pub use digest::Digest;
 pub(crate) use divergence::History;
 pub use divergence::{CubeError, CubeErrors, Divergence};
+#[cfg(test)]
+pub(crate) use lane::change as change_lane;
 pub use lane::{
-    ChangeLane, Lane, LaneSettings, LaneSettingsQuery, LaneSettingsQueryReadOnly, LinkSettings,
-    LocalLane, PlayoutDelay, PlayoutSettings, ROUND_TRIP, SEND_INTERVALS, SenderSettings,
-    spawn_lane, spawn_receiving_lane, spawn_sending_lane,
+    ChangeLane, Lane, LaneSettings, LaneSettingsQuery, LinkSettings, LocalLane, PlayoutDelay,
+    PlayoutSettings, ROUND_TRIP, SEND_INTERVALS, SenderSettings, spawn_lane, spawn_receiving_lane,
+    spawn_sending_lane,
 };
 pub use meter::{Accounting, LaneMeter, METER_TICKS, Sample, TARGET_KBPS, Traffic, kbps};
 pub use packet::{Arrival, Fate, PacketRecord};

@@ -215,7 +215,7 @@ fn lay_out_panel(
     mut lanes: Query<ShownLane<'_>>,
 ) {
     let Profile { egui, panel, .. } = &mut *profile;
-    let Some((mut settings, meter, shadow, ablation, divergence, counts, history)) =
+    let Some((settings, meter, shadow, ablation, divergence, counts, history)) =
         lanes.iter_mut().next()
     else {
         return;
@@ -263,7 +263,6 @@ fn lay_out_panel(
     let triangles = egui.tessellate(shapes, output.pixels_per_point);
     debug_assert!(!triangles.is_empty(), "there is a panel to draw");
     output.drop_without_applying_deltas();
-    settings.set(shown);
 }
 
 /// A cube of the ball that the script katamari rolls.

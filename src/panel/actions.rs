@@ -6,14 +6,14 @@ use cubewire_codec::ladder::LADDER;
 use super::tabs::ladder::{Step, place, step};
 use super::{PanelState, Tour};
 use crate::controls::Action;
-use crate::replication::{LinkSettings, Reconnect, SenderSettings};
+use crate::replication::{ChangeLane, LaneSettingsQuery, Reconnect, SenderSettings};
 use crate::view::Selected;
 
 pub(super) fn on_action(
     action: On<Action>,
     mut state: ResMut<PanelState>,
     tour: Option<Res<Tour>>,
-    lane: Option<Single<(&mut SenderSettings, &mut LinkSettings), With<Selected>>>,
+    lane: Option<Single<(Entity, LaneSettingsQuery), With<Selected>>>,
     mut commands: Commands,
 ) {
     match *action {
@@ -27,25 +27,26 @@ pub(super) fn on_action(
         Action::Reconnect => commands.trigger(Reconnect),
         _ => {}
     }
-    let Some((mut sender, mut link)) = lane.map(Single::into_inner) else {
+    let Some((entity, settings)) = lane.map(Single::into_inner) else {
         return;
     };
-    let current = place(sender.stages);
+    let mut settings = settings.get();
+    let current = place(settings.sender.stages);
     let rung = match *action {
         Action::RungUp => Some(step(current, state.last_rung, Step::Up)),
         Action::RungDown => Some(step(current, state.last_rung, Step::Down)),
         Action::Rung(rung) => Some(rung),
-        Action::CutLink => {
-            link.conditions.cut = !link.conditions.cut;
-            None
-        }
-        _ => None,
+        Action::CutLink => None,
+        _ => return,
     };
-    if let Some(rung) = rung.and_then(|rung| LADDER.get(rung))
-        && sender.stages != rung.stages
-    {
-        sender.stages = rung.stages;
+    match rung {
+        Some(rung) => {
+            let Some(rung) = LADDER.get(rung) else { return };
+            settings.sender.stages = rung.stages;
+        }
+        None => settings.link.conditions.cut ^= true,
     }
+    commands.trigger(ChangeLane { entity, settings });
 }
 
 /// Remembers the last rung, to return to from stages that are not on the ladder.
@@ -68,13 +69,14 @@ mod tests {
     use super::super::PanelSize;
     use super::*;
     use crate::controls::{BINDINGS, ControlsPlugin, Trigger};
-    use crate::replication::LaneSettings;
+    use crate::replication::{LaneSettings, LinkSettings, SenderSettings, change_lane};
 
     fn app() -> (App, Entity) {
         let mut app = App::new();
         let panel = super::super::PanelPlugin::default();
         app.add_plugins((MinimalPlugins, ControlsPlugin, panel))
-            .init_resource::<ButtonInput<KeyCode>>();
+            .init_resource::<ButtonInput<KeyCode>>()
+            .add_observer(change_lane);
         let lane = app
             .world_mut()
             .spawn((LaneSettings::default(), Selected))

@@ -5,15 +5,15 @@ use bevy::prelude::*;
 use bevy_egui::EguiContexts;
 
 use super::{
-    Halves, LaneView, Measured, PanelState, Past, Peers, Status, Tab, Tour, Tradeoffs, draw, scale,
-    settings,
+    Drawn, Halves, LaneView, Measured, PanelState, Past, Peers, Status, Tab, Tour, Tradeoffs, draw,
+    scale, settings,
 };
 use crate::controls::Action;
 use crate::history::{LaneHistory, Moment, Selection, WorldHistory};
 use crate::replication::{
     Ablation, ChangeLane, CubeError, CubeErrors, DeltaCounts, Divergence, ForceDesync, Lane,
-    LaneCost, LaneMeter, LaneSettingsQueryReadOnly, LaneSync, Peer, Reconnect, SenderSettings,
-    ServerConnection, Serving, ShadowLadder,
+    LaneCost, LaneMeter, LaneSettings, LaneSettingsQuery, LaneSync, Peer, Reconnect,
+    SenderSettings, ServerConnection, Serving, ShadowLadder,
 };
 use crate::simulation::CubeWorld;
 use crate::theme::Theme;
@@ -25,7 +25,7 @@ use crate::view::{
 /// The lane that is selected.
 type SelectedLane = (
     Entity,
-    LaneSettingsQueryReadOnly,
+    LaneSettingsQuery,
     &'static LaneMeter,
     &'static LaneSync,
     Option<&'static Side>,
@@ -37,7 +37,7 @@ type SelectedLane = (
 );
 
 /// A lane in a half of the screen.
-type ShownLane = (&'static Side, LaneSettingsQueryReadOnly, &'static LaneMeter);
+type ShownLane = (&'static Side, LaneSettingsQuery, &'static LaneMeter);
 
 /// A lane to a viewer in another process.
 type ViewerLane = (
@@ -111,6 +111,39 @@ impl Shown<'_, '_> {
     }
 }
 
+impl Shown<'_, '_> {
+    /// The lanes in the halves, the left one first.
+    fn shown(&self) -> Vec<Measured<'_>> {
+        let mut shown: Vec<_> = self
+            .halves
+            .iter()
+            .map(|(&side, settings, meter)| Measured {
+                side,
+                meter,
+                settings: Some(settings.get()),
+            })
+            .collect();
+        shown.sort_by_key(|lane| lane.side);
+        shown
+    }
+
+    /// `asked` is what the viewer of a server asks for, `reconnect` whether it is to connect again.
+    fn peers<'a>(&'a self, asked: &'a SenderSettings, reconnect: &'a mut bool) -> Peers<'a> {
+        match (&self.serving, &self.connection) {
+            (Some(serving), _) => Peers::Viewers {
+                serving,
+                viewers: self.viewers.iter().collect(),
+            },
+            (None, Some(connection)) => Peers::Server {
+                connection,
+                asked,
+                reconnect,
+            },
+            (None, None) => Peers::None,
+        }
+    }
+}
+
 /// What the panel sets for the view.
 #[derive(SystemParam)]
 pub(super) struct ViewSettings<'w> {
@@ -144,28 +177,8 @@ pub(super) fn draw_lane(
     let settings = settings.get();
     let mut new_settings = settings.clone();
     let mut reconnect = false;
-    let peers = match (&lanes.serving, &lanes.connection) {
-        (Some(serving), _) => Peers::Viewers {
-            serving,
-            viewers: lanes.viewers.iter().collect(),
-        },
-        (None, Some(connection)) => Peers::Server {
-            connection,
-            asked: &settings.sender,
-            reconnect: &mut reconnect,
-        },
-        (None, None) => Peers::None,
-    };
-    let mut shown: Vec<_> = lanes
-        .halves
-        .iter()
-        .map(|(&side, settings, meter)| Measured {
-            side,
-            meter,
-            settings: Some(settings.get()),
-        })
-        .collect();
-    shown.sort_by_key(|lane| lane.side);
+    let peers = lanes.peers(&settings.sender, &mut reconnect);
+    let shown = lanes.shown();
     let side = side.copied().unwrap_or(Side::Right);
     let halves = Halves {
         left_is_lane: shown.iter().any(|lane| lane.side == Side::Left),
@@ -203,12 +216,7 @@ pub(super) fn draw_lane(
     let clock_runs = lanes.world.is_some() && !lanes.clock.is_paused();
     let drawn = draw(ctx, &mut new_state, lane);
     if let Some(tick) = drawn.moment {
-        commands.queue(move |world: &mut World| {
-            if clock_runs {
-                world.trigger(Action::Pause);
-            }
-            world.resource_mut::<Moment>().0 = Some(tick);
-        });
+        commands.queue(move |world: &mut World| show_moment(world, tick, clock_runs));
     }
     inset.set_if_neq(drawn.inset.scaled(ctx.zoom_factor()));
     shared.selection.set_if_neq(new_selection);
@@ -216,6 +224,27 @@ pub(super) fn draw_lane(
     shared.colors.set_if_neq(new_state.colors);
     shared.fixed.set_if_neq(FixedScale(new_state.fixed_scale));
     state.set_if_neq(new_state);
+    trigger_pressed(&mut commands, entity, &drawn);
+    if reconnect {
+        commands.trigger(Reconnect);
+    }
+    trigger_changed_halves(&mut commands, &halves, new_halves, &new_settings);
+    if new_settings != settings {
+        let settings = new_settings;
+        commands.trigger(ChangeLane { entity, settings });
+    }
+}
+
+/// Shows a tick of the past. The game has to be paused.
+fn show_moment(world: &mut World, tick: u64, clock_runs: bool) {
+    if clock_runs {
+        world.trigger(Action::Pause);
+    }
+    world.resource_mut::<Moment>().0 = Some(tick);
+}
+
+/// Triggers what the buttons ask for.
+fn trigger_pressed(commands: &mut Commands<'_, '_>, entity: Entity, drawn: &Drawn) {
     if let Some(action) = drawn.action {
         commands.trigger(action);
     }
@@ -225,26 +254,28 @@ pub(super) fn draw_lane(
     if drawn.desyncs {
         commands.trigger(ForceDesync { entity });
     }
-    if new_settings != settings {
-        let settings = new_settings.clone();
-        commands.trigger(ChangeLane { entity, settings });
-    }
-    if halves.left_is_lane != new_halves.left_is_lane {
-        let half = if new_halves.left_is_lane {
-            Half::Lane(new_settings)
+}
+
+/// Triggers what the user changed about the halves. A new lane in the left half gets the settings of the selected one.
+fn trigger_changed_halves(
+    commands: &mut Commands<'_, '_>,
+    before: &Halves,
+    after: Halves,
+    settings: &LaneSettings,
+) {
+    if before.left_is_lane != after.left_is_lane {
+        let half = if after.left_is_lane {
+            Half::Lane(settings.clone())
         } else {
             Half::Simulation
         };
         let side = Side::Left;
         commands.trigger(ShowHalf { side, half });
     }
-    if let Some((side, half)) = new_halves.typed {
+    if let Some((side, half)) = after.typed {
         commands.trigger(ShowHalf { side, half });
     }
-    if halves.selected != new_halves.selected {
-        commands.trigger(SelectHalf(new_halves.selected));
-    }
-    if reconnect {
-        commands.trigger(Reconnect);
+    if before.selected != after.selected {
+        commands.trigger(SelectHalf(after.selected));
     }
 }

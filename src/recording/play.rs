@@ -5,7 +5,7 @@ use bevy::prelude::*;
 use super::script::Script;
 use super::switch::Switch;
 use super::{InputLog, ReplayCheck};
-use crate::replication::{LaneSettings, LaneSettingsQueryReadOnly, RebuildsAsRecorded};
+use crate::replication::{LaneSettings, LaneSettingsQuery, RebuildsAsRecorded};
 use crate::simulation::{
     CubeWorld, HeldKeys, RebuildSimulation, ResetSimulation, SimulationSystems,
 };
@@ -146,7 +146,7 @@ fn play(
 #[derive(Event, Clone, Debug)]
 struct Shown(ShowHalf);
 
-type Lanes<'w, 's> = Query<'w, 's, (&'static Side, LaneSettingsQueryReadOnly)>;
+type Lanes<'w, 's> = Query<'w, 's, (&'static Side, LaneSettingsQuery)>;
 
 fn settings_in(lanes: &Lanes<'_, '_>, side: Side) -> Option<LaneSettings> {
     let mut lanes = lanes.iter();

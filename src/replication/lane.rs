@@ -96,50 +96,54 @@ pub struct LaneSettings {
     pub playout: PlayoutSettings,
 }
 
-/// Reads and writes [`LaneSettings`] of a lane that has all of them; `LaneSettingsQueryReadOnly` reads them.
+/// Reads [`LaneSettings`] of a lane that has all of them.
 #[derive(QueryData, Debug)]
-#[query_data(mutable, derive(Debug))]
+#[query_data(derive(Debug))]
 pub struct LaneSettingsQuery {
-    sender: &'static mut SenderSettings,
-    link: &'static mut LinkSettings,
-    playout: &'static mut PlayoutSettings,
-}
-
-impl LaneSettingsQueryReadOnlyItem<'_, '_> {
-    /// The settings as one value.
-    #[must_use]
-    pub fn get(&self) -> LaneSettings {
-        LaneSettings::of(self.sender, self.link, self.playout)
-    }
+    sender: &'static SenderSettings,
+    link: &'static LinkSettings,
+    playout: &'static PlayoutSettings,
 }
 
 impl LaneSettingsQueryItem<'_, '_> {
     /// The settings as one value.
     #[must_use]
     pub fn get(&self) -> LaneSettings {
-        LaneSettings::of(&self.sender, &self.link, &self.playout)
-    }
-
-    /// Writes the settings that differ.
-    pub fn set(&mut self, settings: LaneSettings) {
-        self.sender.set_if_neq(settings.sender);
-        self.link.set_if_neq(settings.link);
-        self.playout.set_if_neq(settings.playout);
+        LaneSettings {
+            sender: *self.sender,
+            link: self.link.clone(),
+            playout: *self.playout,
+        }
     }
 }
 
-/// Changes the settings of a lane, from the next snapshot on.
+/// Changes the settings of a lane, from the next snapshot on. Whoever changes a lane triggers this: panel, keys, tour,
+/// script, film or viewer.
 #[derive(EntityEvent, Clone, Debug)]
 pub struct ChangeLane {
     /// The lane.
     pub entity: Entity,
-    /// The new settings.
+    /// The new settings. Those of a half that the lane does not have are ignored.
     pub settings: LaneSettings,
 }
 
-pub(super) fn change(change: On<ChangeLane>, mut lanes: Query<LaneSettingsQuery>) {
-    if let Ok(mut lane) = lanes.get_mut(change.entity) {
-        lane.set(change.settings.clone());
+type ChangedLane<'a> = (
+    &'a mut SenderSettings,
+    Option<&'a mut LinkSettings>,
+    Option<&'a mut PlayoutSettings>,
+);
+
+pub(crate) fn change(change: On<ChangeLane>, mut lanes: Query<ChangedLane<'_>>) {
+    let Ok((mut sender, link, playout)) = lanes.get_mut(change.entity) else {
+        return;
+    };
+    let settings = change.settings.clone();
+    sender.set_if_neq(settings.sender);
+    if let Some(mut link) = link {
+        link.set_if_neq(settings.link);
+    }
+    if let Some(mut playout) = playout {
+        playout.set_if_neq(settings.playout);
     }
 }
 
@@ -216,14 +220,6 @@ impl PlayoutSettings {
 }
 
 impl LaneSettings {
-    fn of(sender: &SenderSettings, link: &LinkSettings, playout: &PlayoutSettings) -> Self {
-        Self {
-            sender: *sender,
-            link: link.clone(),
-            playout: *playout,
-        }
-    }
-
     /// The default lane with other stages.
     #[must_use]
     pub fn with_stages(stages: Stages) -> Self {

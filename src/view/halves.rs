@@ -4,8 +4,7 @@ use bevy::prelude::*;
 
 use super::{Half, ReplicaPicture, Selected, Side};
 use crate::replication::{
-    Divergence, Lane, LaneCheck, LaneSettings, LaneSettingsQuery, LinkSettings, ShadowLadder,
-    spawn_lane,
+    ChangeLane, Divergence, Lane, LaneCheck, LaneSettings, LinkSettings, ShadowLadder, spawn_lane,
 };
 
 /// Changes what a half shows: see [`show`].
@@ -39,16 +38,15 @@ pub(super) fn on_select(selected: On<SelectHalf>, mut commands: Commands) {
 /// If a lane cannot be set up.
 pub fn show(world: &mut World, side: Side, half: Half) -> Result<()> {
     match (lane_in(world, side), half) {
-        (Some(lane), Half::Lane(settings)) => {
-            let link = world.get::<LinkSettings>(lane);
+        (Some(entity), Half::Lane(settings)) => {
+            let link = world.get::<LinkSettings>(entity);
             if link.is_none_or(|link| link.seed == settings.link.seed) {
-                let mut lanes = world.query::<LaneSettingsQuery>();
-                lanes.get_mut(world, lane)?.set(settings);
+                world.trigger(ChangeLane { entity, settings });
             } else {
                 // A link draws random numbers from its first packet on, so a new seed needs a new lane.
-                let was_selected = world.entity(lane).contains::<Selected>();
-                let shadow = world.entity_mut(lane).take::<ShadowLadder>();
-                world.despawn(lane);
+                let was_selected = world.entity(entity).contains::<Selected>();
+                let shadow = world.entity_mut(entity).take::<ShadowLadder>();
+                world.despawn(entity);
                 let lane = spawn(world, side, settings)?;
                 let mut lane = world.entity_mut(lane);
                 if was_selected {

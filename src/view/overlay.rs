@@ -18,9 +18,7 @@ use super::panes::Pane;
 use super::{Arrivals, Costs, CubeColors, Notices, Selected, Side, ViewMode};
 use crate::history::Moment;
 use crate::named::Named;
-use crate::replication::{
-    Accounting, Lane, LaneMeter, LaneSettings, LaneSettingsQueryReadOnly, LocalLane,
-};
+use crate::replication::{Accounting, Lane, LaneMeter, LaneSettings, LaneSettingsQuery, LocalLane};
 use crate::theme::Theme;
 use outline::Outlined;
 use text::Pen;
@@ -152,7 +150,7 @@ impl Overlay {
 /// A lane in a half.
 type LaneInHalf = (
     &'static Side,
-    LaneSettingsQueryReadOnly,
+    LaneSettingsQuery,
     Has<LocalLane>,
     &'static LaneMeter,
     Has<Selected>,

@@ -136,7 +136,7 @@ fn half_in(world: &mut World, side: Side) -> Half {
         return Half::Simulation;
     };
     let mut lanes = world.query::<LaneSettingsQuery>();
-    let settings = lanes.get_mut(world, lane).map(|lane| lane.get());
+    let settings = lanes.get(world, lane).map(|lane| lane.get());
     settings.map_or(Half::Simulation, Half::Lane)
 }
 

@@ -5,14 +5,14 @@ use bevy_egui::{EguiContext, PrimaryEguiContext};
 
 use crate::controls::Action;
 use crate::display;
-use crate::replication::{LaneSettings, LaneSettingsQueryReadOnly};
+use crate::replication::{LaneSettings, LaneSettingsQuery};
 use crate::view::{Half, Notices, Side};
 
 /// Copies the address of the page or, where there is none, the command line.
 pub(super) fn on_action(
     action: On<Action>,
     time: Res<Time<Real>>,
-    lanes: Query<(&Side, LaneSettingsQueryReadOnly)>,
+    lanes: Query<(&Side, LaneSettingsQuery)>,
     mut egui: Query<&mut EguiContext, With<PrimaryEguiContext>>,
     mut notices: ResMut<Notices>,
 ) {

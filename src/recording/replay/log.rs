@@ -5,7 +5,7 @@ use cubewire_scene::Keys;
 
 use super::{HASH_EVERY, ReplayCheck, check};
 use crate::recording::{Key, Recorded, Script, Step};
-use crate::replication::{LaneSettings, LaneSettingsQueryReadOnly};
+use crate::replication::{LaneSettings, LaneSettingsQuery};
 use crate::simulation::{
     CubeWorld, HeldKeys, RebuildSimulation, ResetSimulation, SimulationSystems, state_hash,
 };
@@ -152,7 +152,7 @@ impl InputLog {
 
 fn note_input(
     held: Res<HeldKeys>,
-    lanes: Query<(&Side, LaneSettingsQueryReadOnly)>,
+    lanes: Query<(&Side, LaneSettingsQuery)>,
     mut resets: MessageReader<ResetSimulation>,
     rebuilds: Res<RebuildSimulation>,
     mut log: ResMut<InputLog>,

@@ -9,14 +9,15 @@ use renet::ClientId;
 use super::{Client, UdpServer};
 use crate::replication::transport::{Purpose, SenderMail};
 use crate::replication::{
-    LaneBackoff, LaneCost, LaneMeter, Peer, SEND_INTERVALS, SenderSettings, spawn_sending_lane,
+    ChangeLane, LaneBackoff, LaneCost, LaneMeter, LaneSettings, Peer, SEND_INTERVALS,
+    SenderSettings, spawn_sending_lane,
 };
 use crate::simulation::CubeWorld;
 use crate::transport::acks::{bundle, shares};
 use crate::transport::{REQUESTS, SNAPSHOTS, TICK, purpose};
 
 type Lanes<'world, 'state, 'a> =
-    Query<'world, 'state, (&'a mut SenderMail, &'a mut SenderSettings, &'a LaneCost), With<Peer>>;
+    Query<'world, 'state, (&'a mut SenderMail, &'a SenderSettings, &'a LaneCost), With<Peer>>;
 
 /// Processes datagrams and requests, and delivers acks.
 pub(super) fn receive(
@@ -42,30 +43,10 @@ pub(super) fn receive(
 
     let mut refused = Vec::new();
     for (&id, client) in &mut server.clients {
-        while let Some(message) = server.renet.receive_message(id, REQUESTS) {
-            match Request::decode(&message) {
-                _ if client.is_refused => {}
-                Ok(request) if is_supported(&request) => {
-                    if apply(id, client, request, &mut lanes, &mut commands) {
-                        client.since_ack = REQUEST_ACK_INTERVAL;
-                    }
-                }
-                Ok(request) => {
-                    let ticks = request.send_interval_ticks;
-                    let why = format!("a snapshot every {ticks} ticks is not offered");
-                    refused.push((id, why));
-                    break;
-                }
-                Err(error) => {
-                    refused.push((id, error.to_string()));
-                    break;
-                }
-            }
-        }
         client.since_ack += time.delta();
         let lane = client.lane.and_then(|(lane, number)| {
             let (mail, asked, cost) = lanes.get_mut(lane).ok()?;
-            Some((number, mail, cost.granted(&asked)))
+            Some((number, mail, cost.granted(asked)))
         });
         if let Some((number, _, granted)) = &lane
             && client.since_ack >= REQUEST_ACK_INTERVAL
@@ -86,6 +67,26 @@ pub(super) fn receive(
                 mail.0.deliver(message);
             }
         }
+        // After the acks, which say what the lane does: a request changes it from the next frame on.
+        while let Some(message) = server.renet.receive_message(id, REQUESTS) {
+            match Request::decode(&message) {
+                _ if client.is_refused => {}
+                Ok(request) if is_supported(&request) => {
+                    apply(id, client, request, &mut commands);
+                    client.since_ack = REQUEST_ACK_INTERVAL;
+                }
+                Ok(request) => {
+                    let ticks = request.send_interval_ticks;
+                    let why = format!("a snapshot every {ticks} ticks is not offered");
+                    refused.push((id, why));
+                    break;
+                }
+                Err(error) => {
+                    refused.push((id, error.to_string()));
+                    break;
+                }
+            }
+        }
     }
     for (id, why) in refused {
         server.remove(id, &why, &mut commands);
@@ -96,31 +97,25 @@ fn is_supported(request: &Request) -> bool {
     SEND_INTERVALS.contains(&request.send_interval_ticks.into())
 }
 
-/// Applies a viewer's request; the first one spawns its lane. Returns false if the lane does not exist yet:
-/// then nothing has been applied.
-fn apply(
-    id: ClientId,
-    client: &mut Client,
-    request: Request,
-    lanes: &mut Lanes<'_, '_, '_>,
-    commands: &mut Commands<'_, '_>,
-) -> bool {
+/// Applies a viewer's request; the first one spawns its lane.
+fn apply(id: ClientId, client: &mut Client, request: Request, commands: &mut Commands<'_, '_>) {
     let requested = SenderSettings {
         stages: request.stages,
         send_interval_ticks: request.send_interval_ticks.into(),
         baseline: request.baseline,
     };
     match &mut client.lane {
+        Some((_, number)) if !request.number.is_newer_than(*number) => return,
         Some((lane, number)) => {
-            // The lane exists from the end of the frame in which it was spawned.
-            let Ok((_, mut settings, _)) = lanes.get_mut(*lane) else {
-                return false;
+            *number = request.number;
+            let settings = LaneSettings {
+                sender: requested,
+                ..LaneSettings::default()
             };
-            if request.number.is_newer_than(*number) {
-                *number = request.number;
-                *settings = requested;
-                client.fallback = request.fallback;
-            }
+            commands.trigger(ChangeLane {
+                entity: *lane,
+                settings,
+            });
         }
         None => {
             let mut lane = spawn_sending_lane(commands, client.initial.clone(), requested)
@@ -132,11 +127,10 @@ fn apply(
                 loss_fraction: 0.0,
                 fallback: request.fallback,
             });
-            client.fallback = request.fallback;
             client.lane = Some((lane.id(), request.number));
         }
     }
-    true
+    client.fallback = request.fallback;
 }
 
 /// Sends the packets that are due, once a tick.
