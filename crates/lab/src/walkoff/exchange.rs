@@ -6,13 +6,10 @@ use std::time::Instant;
 
 use cubewire_codec::entropy::TrainedModel;
 use cubewire_codec::ladder::Rung;
-use cubewire_codec::stages::Delta;
-use cubewire_codec::{Packet, References, Sequence, Simulation};
-use cubewire_physics::SimulatedWorlds;
+use cubewire_codec::{Packet, References, Sequence};
 use cubewire_protocol::BaselineRing;
 
 use super::Tally;
-use super::simulated::AssumedKeys;
 use crate::frames::Frames;
 use crate::path::{Path, time};
 use crate::recording::{BASELINE_FRAMES, Recording};
@@ -39,7 +36,6 @@ pub(super) fn exchange(
     let (mut packets, mut acks) = (path.forward(), path.backward());
     let mut sent = BaselineRing::new(MAX_BASELINE_AGE);
     let mut received = BaselineRing::new(RECEIVER_HISTORY);
-    let (mut keys, mut worlds) = (AssumedKeys::default(), SimulatedWorlds::new());
     let mut acked = BTreeSet::new();
     let mut tally = Tally::default();
     let mut packet = Packet::default();
@@ -59,15 +55,12 @@ pub(super) fn exchange(
                 .rev()
                 .filter_map(|&acked: &usize| sent.get(acked as u64));
             let sequence = Sequence(frame as u16);
-            let mut references = References {
+            let references = References {
                 baseline: held.next(),
                 additional: [held.next(), held.next()],
                 ..References::default()
             };
             let start = Instant::now();
-            if rung.stages.delta == Delta::ArithmeticSimulated {
-                references.simulated = keys.simulate(sequence, current, references.baseline);
-            }
             encoder
                 .encode(
                     sequence,
@@ -78,7 +71,6 @@ pub(super) fn exchange(
                     Some(&mut kept),
                 )
                 .expect("rungs are legal and frames are quantized for them");
-            keys.sent(&kept);
             tally.sent(&packet, start.elapsed());
             sent.insert(frame as u64, kept);
             packets.send(now, packet.bytes.len(), (frame, packet.bytes.clone()));
@@ -91,10 +83,7 @@ pub(super) fn exchange(
             };
             let mut decoded = spare.take().unwrap_or_default();
             let start = Instant::now();
-            let outcome = decoder.decode_simulated(&bytes, held, &mut worlds, &mut decoded);
-            if outcome.is_ok() {
-                worlds.correct(&decoded);
-            }
+            let outcome = decoder.decode(&bytes, held, &mut decoded);
             let decode_time = start.elapsed();
             let kept = sent.get(tick);
             let kept = kept.expect("packets arrive before the sender discards their snapshots");
