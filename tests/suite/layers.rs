@@ -49,9 +49,7 @@ const CRATES: &[(&str, &str, &[&str])] = &[
             "cubewire-files",
             "cubewire-link",
             "cubewire-palette",
-            "cubewire-physics",
             "cubewire-protocol",
-            "cubewire-scene",
         ],
     ),
     (

@@ -187,9 +187,6 @@ pub(crate) struct SearchArgs {
     /// Number of rows in each table
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u16).range(1..), allow_negative_numbers = true)]
     pub(crate) top: u16,
-    /// Also measure the ranges on another recording
-    #[arg(long, value_name = "FILE")]
-    pub(crate) measure: Option<PathBuf>,
 }
 
 /// The fields that `search` can encode.

@@ -47,8 +47,6 @@ fn search_ranks_the_sets_and_marks_the_current_one() {
             field,
             "--top",
             "3",
-            "--measure",
-            &recording("dev-pull"),
         ]);
         let tables = text.split("| rank").skip(1);
         let mut count = 0;
