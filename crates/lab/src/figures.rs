@@ -13,7 +13,8 @@ use std::fs;
 use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Stdio};
-use std::time::Instant;
+use std::sync::Mutex;
+use std::thread;
 
 use cubewire_files::write_whole;
 
@@ -32,32 +33,18 @@ const END_OF_QUOTE: &str = "<!-- end of figures -->";
 /// Runs the command: makes the figures, and writes them or reports what differs.
 pub(crate) fn run(args: &FiguresArgs, out: &mut impl Write) -> Result<(), LabError> {
     let mut sections = sections(&read(FIGURES)?)?;
-    let has = |name: &String| sections.iter().any(|section| section.title.contains(name));
-    if let Some(name) = args.sections.iter().find(|name| !has(name)) {
-        return Err(missing(FIGURES, name));
-    }
+    let chosen = chosen(&sections, &args.sections)?;
     let mut differing = Vec::new();
-    for section in &mut sections {
-        let is_chosen = match &args.sections[..] {
-            [] => section.mark.is_empty(),
-            chosen => chosen.iter().any(|name| section.title.contains(name)),
-        };
-        if section.command.is_empty() || !is_chosen {
+    for (section, printed) in made(&sections, &chosen)? {
+        let section = &mut sections[section];
+        if printed == section.output {
+            writeln!(out, "{}: the same", section.title)?;
             continue;
         }
-        let start = Instant::now();
-        let printed = section.run()?;
-        let seconds = start.elapsed().as_secs();
-        let outcome = match printed == section.output {
-            true => "the same",
-            false => "different",
-        };
-        writeln!(out, "{}: {outcome} ({seconds} s)", section.title)?;
-        if printed != section.output {
-            write_difference(&section.output, &printed, out)?;
-            differing.push(section.title.clone());
-            section.output = printed;
-        }
+        writeln!(out, "{}: different", section.title)?;
+        write_difference(&section.output, &printed, out)?;
+        differing.push(section.title.clone());
+        section.output = printed;
     }
 
     let text: String = sections.iter().map(Section::text).collect();
@@ -83,6 +70,53 @@ pub(crate) fn run(args: &FiguresArgs, out: &mut impl Write) -> Result<(), LabErr
         }),
         false => Ok(()),
     }
+}
+
+/// Indices of the sections whose headings contain one of these names, or else of those without a mark.
+fn chosen(sections: &[Section], names: &[String]) -> Result<Vec<usize>, LabError> {
+    let has = |section: &Section, name: &String| section.title.contains(name);
+    let is_missing = |name: &&String| !sections.iter().any(|section| has(section, name));
+    if let Some(name) = names.iter().find(is_missing) {
+        return Err(missing(FIGURES, name));
+    }
+    let is_chosen = |section: &Section| match names {
+        [] => section.mark.is_empty(),
+        names => names.iter().any(|name| has(section, name)),
+    };
+    let chosen = sections.iter().enumerate();
+    let chosen = chosen.filter(|(_, section)| !section.command.is_empty() && is_chosen(section));
+    Ok(chosen.map(|(index, _)| index).collect())
+}
+
+/// What the commands of these sections print, by the index of the section. As many run at a time as there are
+/// processors, or one if times are measured.
+fn made(sections: &[Section], chosen: &[usize]) -> Result<Vec<(usize, String)>, LabError> {
+    let threads = match chosen.iter().any(|&index| sections[index].mark == "timed") {
+        true => 1,
+        false => thread::available_parallelism().map_or(1, usize::from),
+    };
+    let (next, made) = (Mutex::new(chosen.iter()), Mutex::new(Vec::new()));
+    let work = || -> Result<(), LabError> {
+        loop {
+            let Some(&index) = next.lock().expect("no thread panics").next() else {
+                return Ok(());
+            };
+            let printed = sections[index].run()?;
+            made.lock()
+                .expect("no thread panics")
+                .push((index, printed));
+        }
+    };
+    thread::scope(|scope| {
+        let threads: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
+        let mut ends = threads
+            .into_iter()
+            .map(|thread| thread.join().expect("no thread panics"));
+        ends.try_for_each(|end| end)
+    })?;
+    let mut made = made.into_inner().expect("no thread panics");
+    made.sort_unstable();
+    Ok(made)
 }
 
 fn read(path: &str) -> Result<String, LabError> {
@@ -197,9 +231,10 @@ impl Section {
             });
         }
         let text = String::from_utf8_lossy(&output.stdout);
-        let text = text.trim_matches('\n');
+        let lines: Vec<&str> = text.trim_matches('\n').lines().map(str::trim_end).collect();
+        let text = lines.join("\n");
         Ok(match text.lines().any(|line| line.starts_with('|')) {
-            true => text.to_owned(),
+            true => text,
             false => format!("```text\n{text}\n```"),
         })
     }
