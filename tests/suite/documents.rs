@@ -127,8 +127,23 @@ fn every_document_can_be_reached_from_the_readme() {
 }
 
 #[test]
-fn the_readme_is_short() {
-    let readme = fs::read_to_string(root().join("README.md")).unwrap();
-    let lines = readme.lines().count();
-    assert!(lines <= 150, "{lines} lines");
+fn every_picture_is_shown_and_there_are_few() {
+    let folder = root().join("assets/screenshots");
+    let shown: BTreeSet<PathBuf> = documents()
+        .iter()
+        .flat_map(|document| {
+            let links = links(&fs::read_to_string(document).unwrap());
+            links.into_iter().map(|link| target(document, &link).0)
+        })
+        .filter_map(|file| file.canonicalize().ok())
+        .collect();
+    let pictures = fs::read_dir(folder).unwrap();
+    let pictures = pictures.map(|entry| entry.unwrap().path().canonicalize().unwrap());
+    let pictures: Vec<_> = pictures
+        .filter(|path| path.extension() != Some("md".as_ref()))
+        .collect();
+    assert!(pictures.len() <= 10, "{pictures:?}");
+    for picture in pictures {
+        assert!(shown.contains(&picture), "{}", picture.display());
+    }
 }

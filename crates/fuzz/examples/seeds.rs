@@ -1,5 +1,4 @@
-//! Writes the seeds: valid inputs of every target, from which the fuzzer starts. They are part of the repository, and
-//! the same with every run.
+//! Writes `seeds`: valid inputs of every target, from which the fuzzer starts. The folder is not part of the repository.
 //!
 //! ```text
 //! cargo run --example seeds        (in crates/fuzz)
@@ -14,112 +13,40 @@ use cubewire_codec::{QuantizedSnapshot, Sequence, encode_initial, ladder};
 use cubewire_fuzz::{TICKS, exchange, exchange_simulated, pair, put_message, rungs, send, world};
 use cubewire_link::PRESETS;
 use cubewire_physics::WorldState;
-use cubewire_protocol::{
-    Ack, BaselineChoice, FallbackReason, Feedback, Request, RequestAck, Welcome,
-};
+use cubewire_protocol::{Ack, BaselineChoice, Feedback, Request, RequestAck, Welcome};
 // For what the compiler's flags have every program of this package call.
 use libfuzzer_sys as _;
 
+/// A target, and an input of it.
+type Seed = (&'static str, Vec<u8>);
+
 fn main() -> io::Result<()> {
-    let seeds = Path::new(env!("CARGO_MANIFEST_DIR")).join("seeds");
-    if seeds.exists() {
-        fs::remove_dir_all(&seeds)?;
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("seeds");
+    if folder.exists() {
+        fs::remove_dir_all(&folder)?;
     }
-    let write = |target: &str, name: &str, bytes: &[u8]| {
-        let folder = seeds.join(target);
-        fs::create_dir_all(&folder)?;
-        fs::write(folder.join(name), bytes)
-    };
+    let seeds = [packets(), messages(), handshake(), texts()].concat();
+    for (number, (target, bytes)) in seeds.into_iter().enumerate() {
+        fs::create_dir_all(folder.join(target))?;
+        fs::write(folder.join(target).join(number.to_string()), bytes)?;
+    }
+    Ok(())
+}
 
-    // Without a baseline, with one, and with earlier references.
+/// Without a baseline, with one, and with earlier references.
+fn packets() -> Vec<Seed> {
     let packets = exchange().packets;
-    for (rung, packets) in rungs().zip(packets.chunks(TICKS.into())) {
-        for tick in [0, 2, 11] {
-            write("decode", &format!("{}-{tick}", rung.name), &packets[tick])?;
-        }
-    }
-    let packets = exchange_simulated().packets;
-    for (tick, packet) in packets.iter().enumerate() {
-        write("simulated", &format!("{tick}"), packet)?;
-    }
-    write("world_state", "initial", &WorldState::initial().to_bytes())?;
-    for cubes in [0, 1, 5] {
-        let mut initial = Vec::new();
-        encode_initial(&world(cubes, 7), &mut initial).expect("the world is finite");
-        write("initial", &format!("{cubes}-cubes"), &initial)?;
-        let welcome = Welcome {
-            ticks_per_second: 60,
-            tick: 1 << (8 * cubes),
-            // Not of the shipped model, so that the seeds stay as they are.
-            fingerprint: Fingerprint {
-                model: 0x0123_4567_89AB_CDEF,
-                arithmetic: cubes as u64,
-            },
-            initial: world(cubes, 7),
-        };
-        let welcome = welcome.encode().expect("the world is finite");
-        write("welcome", &format!("{cubes}-cubes"), &welcome)?;
-    }
-    for rung in rungs() {
-        let request = Request {
-            number: Sequence(7),
-            stages: rung.stages,
-            send_interval_ticks: 6,
-            baseline: BaselineChoice::Smallest,
-            fallback: (rung == ladder::PREDICTED_POSITION).then_some(FallbackReason::Model),
-        };
-        write("request", rung.name, &request.encode())?;
-        write("stages", rung.name, rung.stages.to_string().as_bytes())?;
-    }
-    let ack = RequestAck {
-        number: Sequence(7),
-        tick: 600,
-        send_interval_ticks: 2,
-        baseline: BaselineChoice::Newest,
-    };
-    write("request_ack", "ack", &ack.encode())?;
-    write_exchange(&write)?;
-
-    // Places in the hashes, the weights, the probabilities, the errors and the table.
-    let changes: [&[u8]; 3] = [
-        &[0, 0, 9, 1, 0],
-        &[0, 0, 40, 0xFF, 0x7F, 0, 1, 40, 0x00, 0x80],
-        &[0, 9, 9, 0xFF, 0xFF, 9, 9, 9, 0x7F, 0x80],
-    ];
-    for (number, change) in changes.into_iter().enumerate() {
-        write("model", &format!("change-{number}"), change)?;
-    }
-    for preset in &PRESETS {
-        let text = preset.conditions.to_text().expect("no preset is a trace");
-        write("conditions", preset.name, text.as_bytes())?;
-        let text = format!("{}+cut+duplicate=0.25", preset.name);
-        write(
-            "conditions",
-            &format!("{}-cut", preset.name),
-            text.as_bytes(),
-        )?;
-    }
-    let traces = [
-        (
-            "plain",
-            "sent_ms,delay_ms\n0,48.5\n16.7,51.2\n33.3,\n50,49.9\n",
-        ),
-        ("one", "sent_ms,delay_ms\n1763900000000,60000"),
-        (
-            "comments",
-            "# of the office\r\nsent_ms , delay_ms\r\n0, 50\r\n\r\n# lost\r\n10,\r\n",
-        ),
-        ("quoted", "sent_ms,delay_ms\n\"0\",\"1e1\"\n\"1\n\",2\n"),
-    ];
-    for (name, text) in traces {
-        write("trace", name, text.as_bytes())?;
-    }
-    let compressed = zstd::bulk::compress(&recording(), 19)?;
-    write("recording", "eight-frames.bin.zst", &compressed)
+    let of_rungs = packets.chunks(TICKS.into());
+    let decode =
+        of_rungs.flat_map(|packets| [0, 2, 11].map(|tick| ("decode", packets[tick].clone())));
+    let simulated = exchange_simulated().packets.into_iter();
+    decode
+        .chain(simulated.map(|packet| ("simulated", packet)))
+        .collect()
 }
 
 /// An exchange of packets and acks, of which some are lost.
-fn write_exchange(write: &impl Fn(&str, &str, &[u8]) -> io::Result<()>) -> io::Result<()> {
+fn messages() -> Vec<Seed> {
     let (mut sender, _) = pair();
     let (mut packets, mut messages) = (Vec::new(), Vec::new());
     for tick in 1..=16 {
@@ -140,24 +67,89 @@ fn write_exchange(write: &impl Fn(&str, &str, &[u8]) -> io::Result<()>) -> io::R
             .expect("the message was encoded");
         put_message(0, &feedback.encode(), &mut messages);
     }
-    write("receive", "packets", &packets)?;
-    write("feedback", "acks", &messages)
+    vec![("receive", packets), ("feedback", messages)]
+}
+
+/// What is sent before and beside snapshots.
+fn handshake() -> Vec<Seed> {
+    let (number, baseline) = (Sequence(7), BaselineChoice::Smallest);
+    let ack = RequestAck {
+        number,
+        tick: 600,
+        send_interval_ticks: 2,
+        baseline,
+    };
+    let mut seeds = vec![
+        ("request_ack", ack.encode().to_vec()),
+        ("world_state", WorldState::initial().to_bytes()),
+    ];
+    for rung in rungs() {
+        let request = Request {
+            number,
+            stages: rung.stages,
+            send_interval_ticks: 6,
+            baseline,
+            fallback: None,
+        };
+        seeds.push(("request", request.encode().to_vec()));
+    }
+    for cubes in [0, 1, 5] {
+        let mut initial = Vec::new();
+        encode_initial(&world(cubes, 7), &mut initial).expect("the world is finite");
+        seeds.push(("initial", initial));
+        let welcome = Welcome {
+            ticks_per_second: 60,
+            tick: 1 << (8 * cubes),
+            fingerprint: Fingerprint::shipped(),
+            initial: world(cubes, 7),
+        };
+        seeds.push(("welcome", welcome.encode().expect("the world is finite")));
+    }
+    seeds
+}
+
+/// Texts and files.
+fn texts() -> Vec<Seed> {
+    let stages = rungs().map(|rung| ("stages", rung.stages.to_string()));
+    let conditions = PRESETS.iter().map(|preset| {
+        let text = preset.conditions.to_text();
+        ("conditions", text.expect("no preset is a trace"))
+    });
+    let others = [
+        ("conditions", "4g+cut+duplicate=0.25"),
+        (
+            "trace",
+            "sent_ms,delay_ms\n0,48.5\n16.7,51.2\n33.3,\n50,49.9\n",
+        ),
+        ("trace", "sent_ms,delay_ms\n1763900000000,60000"),
+        (
+            "trace",
+            "# of the office\r\nsent_ms , delay_ms\r\n0, 50\r\n\r\n# lost\r\n10,\r\n",
+        ),
+        ("trace", "sent_ms,delay_ms\n\"0\",\"1e1\"\n\"1\n\",2\n"),
+        // Changes of numbers: in the hashes and the weights, and further on.
+        ("model", "\0\0\x09\x01\0"),
+        ("model", "\0\0(\x7F\x7F\0\x01(\0\x7F"),
+        ("model", "\0\x09\x09\x7F\x7F\x09\x09\x09\x7F\0"),
+    ];
+    let others = others.map(|(target, text)| (target, text.to_owned()));
+    let texts = stages.chain(conditions).chain(others);
+    let compressed = zstd::bulk::compress(&recording(), 19).expect("the recording is small");
+    texts
+        .map(|(target, text)| (target, text.into_bytes()))
+        .chain([("recording", compressed)])
+        .collect()
 }
 
 /// Six frames of the initial state and two more, as the lab reads them.
 fn recording() -> Vec<u8> {
     let precision = ladder::POSITION.stages.precision();
-    let ticks = [0; 6].into_iter().chain([1, 2]);
-    let frames = ticks.map(|tick| {
-        let mut frame = QuantizedSnapshot::new(precision);
-        let state = world(901, tick);
-        frame
-            .quantize(&state, precision)
-            .expect("the world is finite");
-        frame
-    });
+    let mut frame = QuantizedSnapshot::new(precision);
     let mut bytes = Vec::new();
-    for frame in frames {
+    for tick in [0; 6].into_iter().chain([1, 2]) {
+        frame
+            .quantize(&world(901, tick), precision)
+            .expect("the world is finite");
         for cube in 0..frame.len() {
             let SmallestThree {
                 largest,

@@ -33,8 +33,8 @@ pub(crate) enum Command {
     Train(TrainArgs),
     /// Train and measure arithmetic coding without each of its contexts and candidate predictions
     Ablate(AblateArgs),
-    /// Write a field of each changed cube as text, one line per cube
-    Export(ExportArgs),
+    /// Make the figures of the documents again
+    Figures(FiguresArgs),
 }
 
 /// Arguments of `walkoff`.
@@ -43,9 +43,12 @@ pub(crate) enum Command {
 pub(crate) struct WalkoffArgs {
     /// Recording, `.bin` or `.bin.zst`
     pub(crate) file: PathBuf,
-    /// Name of a rung but `simulated`, or `all`
+    /// Names of rungs, separated by commas, or `all`
     #[arg(long, default_value = ALL)]
     pub(crate) codec: Codecs,
+    /// Also print the median times to encode and to decode a packet
+    #[arg(long)]
+    pub(crate) times: bool,
     /// Print one JSON object per line
     #[arg(long)]
     pub(crate) json: bool,
@@ -62,39 +65,34 @@ pub(crate) struct WalkoffArgs {
 /// Conditions of the simulated link.
 #[derive(Debug, Args)]
 pub(crate) struct LinkArgs {
-    /// Fraction of packets and acks that the link loses [default: 0]
-    #[arg(long, value_name = "FRACTION", value_parser = fraction, allow_negative_numbers = true)]
-    loss: Option<f64>,
-    /// Fraction of packets and acks that arrive one to four frames late [default: 0]
-    #[arg(long, value_name = "FRACTION", value_parser = fraction, allow_negative_numbers = true)]
-    reorder: Option<f64>,
-    /// Random seed of the simulated link [default: 0]
-    #[arg(long, value_name = "N", allow_negative_numbers = true)]
-    seed: Option<u64>,
-    /// Frames from sending a packet to receiving its ack, 1 to 120 [default: 6]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=120), allow_negative_numbers = true)]
-    rtt_frames: Option<u32>,
+    /// Fraction of packets and acks that the link loses
+    #[arg(long, value_name = "FRACTION", default_value_t = 0.0, value_parser = fraction, allow_negative_numbers = true)]
+    loss: f64,
+    /// Fraction of packets and acks that arrive one to four frames late
+    #[arg(long, value_name = "FRACTION", default_value_t = 0.0, value_parser = fraction, allow_negative_numbers = true)]
+    reorder: f64,
+    /// Random seed of the simulated link
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 0,
+        allow_negative_numbers = true
+    )]
+    seed: u64,
+    /// Frames from sending a packet to receiving its ack, 1 to 120
+    #[arg(long, value_name = "N", default_value_t = BASELINE_FRAMES as u32, value_parser = clap::value_parser!(u32).range(1..=120), allow_negative_numbers = true)]
+    rtt_frames: u32,
 }
 
 impl LinkArgs {
-    /// The link, with defaults for conditions that were not given.
-    pub(crate) fn path(&self) -> Path {
+    /// The link.
+    pub(crate) const fn path(&self) -> Path {
         Path {
-            loss: self.loss.unwrap_or(0.0),
-            reorder: self.reorder.unwrap_or(0.0),
-            rtt_frames: self
-                .rtt_frames
-                .map_or(BASELINE_FRAMES, |frames| frames as usize),
-            seed: self.seed.unwrap_or(0),
+            loss: self.loss,
+            reorder: self.reorder,
+            rtt_frames: self.rtt_frames as usize,
+            seed: self.seed,
         }
-    }
-
-    /// Whether any condition was given.
-    pub(crate) const fn is_given(&self) -> bool {
-        self.loss.is_some()
-            || self.reorder.is_some()
-            || self.rtt_frames.is_some()
-            || self.seed.is_some()
     }
 }
 
@@ -107,7 +105,7 @@ pub(crate) struct MutateArgs {
     /// Number of damaged packets, divided among the rungs
     #[arg(long, value_name = "N", default_value_t = 1_000_000, value_parser = clap::value_parser!(u64).range(1..), allow_negative_numbers = true)]
     pub(crate) count: u64,
-    /// Name of a rung but `simulated`, or `all`
+    /// Names of rungs, separated by commas, or `all`
     #[arg(long, default_value = ALL)]
     pub(crate) codec: Codecs,
     /// Random seed, from which the same counts follow
@@ -118,6 +116,9 @@ pub(crate) struct MutateArgs {
         allow_negative_numbers = true
     )]
     pub(crate) seed: u64,
+    /// Also print the longest times to decode a packet
+    #[arg(long)]
+    pub(crate) times: bool,
     /// Print one JSON object per line
     #[arg(long)]
     pub(crate) json: bool,
@@ -137,7 +138,7 @@ random. The receiver holds the ten snapshots before. Prints for each rung how ma
   bins       are not in the form that arithmetic coding writes
   check      do not match the 14-bit check of arithmetic coding
 
-and the longest time to decode a damaged packet, next to the longest of an undamaged one.
+With --times, also the longest time to decode a damaged packet, next to the longest of an undamaged one.
 A decoder that panics ends the command with an error.";
 
 /// Arguments of `train`.
@@ -186,9 +187,6 @@ pub(crate) struct SearchArgs {
     /// Number of rows in each table
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u16).range(1..), allow_negative_numbers = true)]
     pub(crate) top: u16,
-    /// Also measure the ranges on another recording
-    #[arg(long, value_name = "FILE")]
-    pub(crate) measure: Option<PathBuf>,
 }
 
 /// The fields that `search` can encode.
@@ -202,57 +200,53 @@ pub(crate) enum SearchField {
     Index,
 }
 
-/// Arguments of `export`.
+/// Arguments of `figures`.
 #[derive(Debug, Args)]
-pub(crate) struct ExportArgs {
-    /// Recording, `.bin` or `.bin.zst`
-    pub(crate) file: PathBuf,
-    /// Field to write
+#[command(after_help = FIGURES_NOTES)]
+pub(crate) struct FiguresArgs {
+    /// Parts of headings: sections to make again [default: all that are neither slow nor timed]
+    pub(crate) sections: Vec<String>,
+    /// Write nothing, and fail if a figure differs
     #[arg(long)]
-    pub(crate) field: ExportField,
-    /// File to write to [default: standard output]
-    #[arg(long, value_name = "FILE")]
-    pub(crate) out: Option<PathBuf>,
+    pub(crate) check: bool,
 }
 
-/// The fields that `export` can write.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum ExportField {
-    /// `x,y,z,base_x,base_y,base_z` in 1/512 m
-    Position,
-    /// `largest,a,b,c,base_largest,base_a,base_b,base_c`
-    Orientation,
-}
+const FIGURES_NOTES: &str = "\
+Runs the commands in crates/lab/FIGURES.md, in the root of the repository, and writes what they print below them and
+into the documents that quote it. `cubewire` and `cubewire-lab` are those in the folder of this program:
+`cargo build --workspace` makes both.";
 
-/// One rung or all of them.
+/// Rungs, each of which can be measured on a recording.
 #[derive(Clone, Debug)]
 pub(crate) struct Codecs(pub(crate) Vec<Rung>);
 
 const ALL: &str = "all";
 
-/// The rungs that can be measured on a recording, which does not say what moved its cubes.
-fn measured() -> impl Iterator<Item = Rung> {
+/// The rungs but `simulated`: a recording does not say what moved its cubes.
+fn measurable() -> impl Iterator<Item = Rung> {
     ladder::all().filter(|rung| *rung != ladder::SIMULATED)
 }
 
 impl FromStr for Codecs {
     type Err = String;
 
-    /// Parses the name of a rung, or `all`.
-    fn from_str(name: &str) -> Result<Self, String> {
-        if name == ALL {
-            return Ok(Self(measured().collect()));
+    /// Parses names of rungs, separated by commas, or `all`.
+    fn from_str(names: &str) -> Result<Self, String> {
+        if names == ALL {
+            return Ok(Self(measurable().collect()));
         }
-        measured()
-            .find(|rung| rung.name == name)
-            .map(|rung| Self(vec![rung]))
-            .ok_or_else(|| format!("must be {ALL}, {}", names(measured())))
+        let rung = |name: &str| measurable().find(|rung| rung.name == name);
+        let rungs: Option<_> = names.split(',').map(rung).collect();
+        rungs.map(Self).ok_or_else(|| {
+            let all: Vec<_> = measurable().map(|rung| rung.name).collect();
+            format!("must be {ALL}, or some of {}", all.join(","))
+        })
     }
 }
 
 /// The text at the end of `walkoff --help`.
 fn walkoff_notes() -> String {
-    let rungs: String = measured()
+    let rungs: String = measurable()
         .map(|rung| {
             let mark = if rung.stages.delta.is_arithmetic() {
                 " *"
@@ -265,18 +259,14 @@ fn walkoff_notes() -> String {
     format!(
         "\
 Prints for each rung the mean size of a packet in whole bytes, with and without its header, the
-bandwidth in kbit/s at 60 packets per second, the median times to encode and to decode a packet, and
-whether every packet that arrived decoded to the exact frame. If any of --loss, --reorder, --seed and
---rtt-frames is given, it also prints how many packets arrived and how many of them decoded exactly.
+bandwidth in kbit/s at 60 packets per second, how many packets arrived, and how many of these decoded
+to the exact frame.
 
 Rungs:{rungs}
 
-* uses a trained model, and is not measured on recordings that the model was trained on"
+* uses a trained model, and is not measured on recordings that the model was trained on. `simulated` is measured
+on none: a recording does not say what moved its cubes"
     )
-}
-
-fn names(rungs: impl Iterator<Item = Rung>) -> String {
-    rungs.map(|rung| rung.name).collect::<Vec<_>>().join(", ")
 }
 
 fn fraction(text: &str) -> Result<f64, String> {

@@ -2,6 +2,7 @@
 
 use std::io;
 use std::path::PathBuf;
+use std::process::ExitStatus;
 
 use crate::recording::RecordingError;
 
@@ -10,6 +11,8 @@ use crate::recording::RecordingError;
 pub(crate) enum LabError {
     #[error(transparent)]
     Recording(#[from] RecordingError),
+    #[error("{path}: cannot be read: {source}")]
+    Unreadable { path: PathBuf, source: io::Error },
     #[error("{path}: cannot be written: {source}")]
     Unwritable { path: PathBuf, source: io::Error },
     #[error("{path}: cannot be drawn: {reason}")]
@@ -23,6 +26,19 @@ pub(crate) enum LabError {
     Trained { path: PathBuf },
     #[error("{path}: the recording to measure is also among those to train on")]
     TrainedAndMeasured { path: PathBuf },
+    #[error("{document}: no {title}")]
+    NoSection {
+        document: &'static str,
+        title: String,
+    },
+    #[error("{title}: the command fails ({status}): {reason}")]
+    Command {
+        title: String,
+        status: ExitStatus,
+        reason: String,
+    },
+    #[error("these figures are old: {differing}; `cubewire-lab figures` writes them again")]
+    OldFigures { differing: String },
     #[error("standard output: {0}")]
     Output(#[from] io::Error),
     #[error("standard output: {0}")]

@@ -12,13 +12,13 @@
 //! | `search` | searches for the best ranges |
 //! | `train` | trains a model for arithmetic coding |
 //! | `ablate` | trains and measures without each context and candidate prediction |
-//! | `export` | writes fields as text |
+//! | `figures` | makes the figures of the documents again |
 //! | `table` | prints tables |
 
 mod ablate;
 mod cli;
 mod error;
-mod export;
+mod figures;
 mod frames;
 mod mutate;
 mod pairs;
@@ -71,10 +71,7 @@ fn run(command: Command, out: &mut impl Write) -> Result<(), LabError> {
         Command::Search(args) => search::run(&args, out),
         Command::Train(args) => train::run(&args, out),
         Command::Ablate(args) => ablate::run(&args, out),
-        Command::Export(args) => {
-            let recording = Recording::read(&args.file)?;
-            export::run(&recording, &args, out)
-        }
+        Command::Figures(args) => figures::run(&args, out),
     }
 }
 

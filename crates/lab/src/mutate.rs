@@ -55,9 +55,10 @@ pub(crate) fn run(args: &MutateArgs, out: &mut impl Write) -> Result<(), LabErro
         }
         return Ok(());
     }
-    let mut table = Table::new(tally::HEADER);
+    let columns = tally::HEADER.len() - if args.times { 0 } else { tally::TIMES };
+    let mut table = Table::new(tally::HEADER.into_iter().take(columns));
     for (target, tally) in targets.iter().zip(&tallies) {
-        table.row(tally.cells(target.rung.name));
+        table.row(tally.cells(target.rung.name).into_iter().take(columns));
     }
     writeln!(
         out,

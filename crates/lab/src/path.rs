@@ -1,5 +1,6 @@
 //! The simulated link, in frames.
 
+use std::fmt;
 use std::time::Duration;
 
 use cubewire_link::{Conditions, Link, Loss, Reordering};
@@ -17,6 +18,25 @@ pub(crate) struct Path {
     pub(crate) rtt_frames: usize,
     /// Random seed.
     pub(crate) seed: u64,
+}
+
+impl fmt::Display for Path {
+    /// The conditions that are not those of the contest, each after a comma.
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            loss,
+            reorder,
+            rtt_frames,
+            seed,
+        } = *self;
+        if loss > 0.0 || reorder > 0.0 {
+            write!(formatter, ", {loss} lost, {reorder} late, seed {seed}")?;
+        }
+        if rtt_frames != BASELINE_FRAMES {
+            write!(formatter, ", acked after {rtt_frames} frames")?;
+        }
+        Ok(())
+    }
 }
 
 impl Path {

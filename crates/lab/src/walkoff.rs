@@ -45,20 +45,10 @@ pub(crate) struct Outcome {
     pub(crate) encode_us: f64,
     /// Median time to decode a packet, µs.
     pub(crate) decode_us: f64,
-    /// Whether every packet that arrived decoded to the exact frame.
-    pub(crate) lossless: bool,
-    /// Present only if conditions of the link were given.
-    #[serde(flatten)]
-    pub(crate) link: Option<Received>,
-}
-
-/// Packets that came through the link.
-#[derive(Clone, Copy, Debug, Serialize)]
-pub(crate) struct Received {
     /// Packets that arrived.
-    delivered: usize,
-    /// Packets that decoded to the exact frame.
-    decoded: usize,
+    pub(crate) delivered: usize,
+    /// Whether all of these decoded to the exact frame.
+    pub(crate) lossless: bool,
 }
 
 /// Runs the command and prints a row for each rung.
@@ -76,19 +66,18 @@ pub(crate) fn print(args: &WalkoffArgs, out: &mut impl Write) -> Result<(), LabE
         "bytes a packet",
         "without header",
         "kbps",
-        "encode µs",
-        "decode µs",
+        "delivered",
         "lossless",
     ];
-    if args.link.is_given() {
-        header.extend(["delivered", "decoded"]);
+    if args.times {
+        header.extend(["encode µs", "decode µs"]);
     }
     let mut table = Table::new(header);
     let bar = progress(rungs.len() * recording.packets(), "packets");
     let mut lossy = None;
     for rung in &rungs {
         let tally = exchange(&recording, rung, path, &model, || bar.inc(1));
-        let outcome = tally.outcome(rung.name, args.link.is_given());
+        let outcome = tally.outcome(rung.name);
         if !outcome.lossless {
             lossy = Some(rung.name);
         }
@@ -98,17 +87,13 @@ pub(crate) fn print(args: &WalkoffArgs, out: &mut impl Write) -> Result<(), LabE
                 Ok(writeln!(out)?)
             })?;
         } else {
-            table.row(outcome.cells());
+            table.row(outcome.cells(args.times));
         }
     }
     bar.finish_and_clear();
     if !args.json {
-        writeln!(
-            out,
-            "{}: {} packets\n",
-            args.file.display(),
-            recording.packets()
-        )?;
+        let packets = recording.packets();
+        writeln!(out, "{}: {packets} packets{path}\n", args.file.display())?;
         table.print(out)?;
     }
     lossy.map_or(Ok(()), |codec| Err(LabError::Lossy { codec }))
@@ -141,18 +126,18 @@ fn untrained_rungs(
 }
 
 impl Outcome {
-    fn cells(&self) -> Vec<String> {
+    fn cells(&self, with_times: bool) -> Vec<String> {
+        let figure = |figure: f64| format!("{figure:.1}");
         let mut cells = vec![
             self.codec.to_owned(),
-            format!("{:.1}", self.bytes_per_packet),
-            format!("{:.1}", self.body_bytes_per_packet),
-            format!("{:.1}", self.kbps),
-            format!("{:.1}", self.encode_us),
-            format!("{:.1}", self.decode_us),
+            figure(self.bytes_per_packet),
+            figure(self.body_bytes_per_packet),
+            figure(self.kbps),
+            self.delivered.to_string(),
             if self.lossless { "yes" } else { "NO" }.to_owned(),
         ];
-        if let Some(Received { delivered, decoded }) = self.link {
-            cells.extend([delivered.to_string(), decoded.to_string()]);
+        if with_times {
+            cells.extend([self.encode_us, self.decode_us].map(figure));
         }
         cells
     }
@@ -165,7 +150,7 @@ pub(crate) fn measure(
     path: Path,
     model: &Arc<TrainedModel>,
 ) -> Outcome {
-    exchange(recording, rung, path, model, || ()).outcome(rung.name, false)
+    exchange(recording, rung, path, model, || ()).outcome(rung.name)
 }
 
 /// Counters over the packets of one rung.
@@ -192,7 +177,7 @@ impl Tally {
         self.decode_times.push(time);
     }
 
-    fn outcome(mut self, codec: &'static str, with_link: bool) -> Outcome {
+    fn outcome(mut self, codec: &'static str) -> Outcome {
         let packets = self.encode_times.len();
         let mean = |bytes: usize| bytes as f64 / packets as f64;
         Outcome {
@@ -203,11 +188,8 @@ impl Tally {
             kbps: mean(self.bytes) * RATE * 8.0 / 1000.0,
             encode_us: median_us(&mut self.encode_times),
             decode_us: median_us(&mut self.decode_times),
+            delivered: self.delivered,
             lossless: self.exact == self.delivered,
-            link: with_link.then_some(Received {
-                delivered: self.delivered,
-                decoded: self.exact,
-            }),
         }
     }
 }

@@ -4,7 +4,7 @@
 //! cargo bench -p cubewire-physics
 //! ```
 //!
-//! README.md, in the folder of this crate, has the results.
+//! FIGURES.md of the lab has the results.
 
 use std::hint::black_box;
 

@@ -38,6 +38,9 @@ pub(super) const HEADER: [&str; 12] = [
     "undamaged µs",
 ];
 
+/// How many of these, the last, are times.
+pub(super) const TIMES: usize = 2;
+
 /// Counts of one rung.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Tally {

@@ -14,8 +14,6 @@ pub(super) struct Question {
     /// Bits of the codec's current ranges.
     pub(super) current: Vec<u8>,
     max_bits: u8,
-    /// Whether it is one of the classes that together cover all values.
-    pub(super) is_class: bool,
 }
 
 impl Question {
@@ -85,14 +83,12 @@ fn vectors(
         unit,
         current: two.to_vec(),
         max_bits,
-        is_class: false,
     };
     let classes = three.iter().enumerate().map(|(class, ranges)| Question {
         title: format!("{field} relative to {reference}, three ranges, class {class}"),
         unit,
         current: ranges.bits().to_vec(),
         max_bits,
-        is_class: true,
     });
     std::iter::once(all).chain(classes).collect()
 }
@@ -103,6 +99,5 @@ fn index(cubes: &str, current: [u8; 2]) -> Question {
         unit: "bits an index in total",
         current: current.to_vec(),
         max_bits: 8,
-        is_class: false,
     }
 }

@@ -36,14 +36,6 @@ pub(super) fn samples(field: SearchField, recording: &Recording) -> Vec<Samples>
 }
 
 impl Samples {
-    /// Number of values.
-    pub(super) fn len(&self) -> usize {
-        match self {
-            Self::Vectors(vectors) => vectors.len(),
-            Self::Distances(packets) => packets.iter().map(Vec::len).sum(),
-        }
-    }
-
     /// Mean bits of a value in ranges of these bits.
     pub(super) fn mean_bits(&self, bits: &[u8]) -> f64 {
         match (self, bits) {

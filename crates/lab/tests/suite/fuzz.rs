@@ -16,9 +16,6 @@ const OTHERS: [&str; 3] = [
     "Stages::every_legal",
 ];
 
-/// All seeds together, bytes at most.
-const MAX_SEED_BYTES: u64 = 300_000;
-
 /// The Rust files below a folder.
 fn sources(folder: &Path) -> Vec<PathBuf> {
     let mut files = Vec::new();
@@ -77,7 +74,7 @@ fn readers(source: &str) -> BTreeSet<String> {
 
 #[test]
 fn every_reader_of_foreign_bytes_has_a_fuzz_target() {
-    let targets = sources(&repository("crates/fuzz/fuzz_targets"));
+    let targets = sources(&repository("crates/fuzz/src/bin"));
     let targets: String = targets
         .iter()
         .map(|file| fs::read_to_string(file).unwrap())
@@ -110,25 +107,15 @@ fn every_reader_of_foreign_bytes_has_a_fuzz_target() {
         .collect();
     assert!(
         without.is_empty(),
-        "in no file of crates/fuzz/fuzz_targets: {without:?}"
+        "in no file of crates/fuzz/src/bin: {without:?}"
     );
 }
 
 #[test]
-fn every_fuzz_target_is_built_and_has_a_few_small_seeds() {
-    let manifest = fs::read_to_string(repository("crates/fuzz/Cargo.toml")).unwrap();
-    let mut total = 0;
-    for file in sources(&repository("crates/fuzz/fuzz_targets")) {
+fn every_fuzz_target_has_seeds() {
+    let seeds = fs::read_to_string(repository("crates/fuzz/examples/seeds.rs")).unwrap();
+    for file in sources(&repository("crates/fuzz/src/bin")) {
         let target = file.file_stem().unwrap().to_str().unwrap();
-        let bin = format!("name = \"{target}\"\npath = \"fuzz_targets/{target}.rs\"");
-        assert!(manifest.contains(&bin), "{target}");
-        let seeds = fs::read_dir(repository(&format!("crates/fuzz/seeds/{target}")));
-        let sizes = seeds
-            .unwrap_or_else(|_| panic!("{target} has no seeds"))
-            .map(|seed| seed.unwrap().metadata().unwrap().len());
-        let bytes: u64 = sizes.sum();
-        assert!(bytes > 0, "{target}");
-        total += bytes;
+        assert!(seeds.contains(&format!("\"{target}\"")), "{target}");
     }
-    assert!(total <= MAX_SEED_BYTES, "{total}");
 }

@@ -1,21 +1,20 @@
 //! Tests of the command line.
 
 mod bad_input;
-mod documents;
 mod entropy;
+mod figures;
 mod fuzz;
 mod mutate;
 mod reports;
 mod walkoff;
 
-use std::collections::HashMap;
 use std::fs::{self, File};
 use std::io::{self, Read};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, LazyLock, Mutex, OnceLock};
 
 use assert_cmd::Command;
+use serde_json::Value;
 
 /// Size of a frame in a recording.
 const FRAME_BYTES: usize = 901 * 32;
@@ -41,15 +40,15 @@ fn failure(args: &[&str]) -> String {
     String::from_utf8(assert.get_output().stderr.clone()).unwrap()
 }
 
-/// As [`output`], but runs each command only once in all tests.
-fn shared_output(args: &[&str]) -> String {
-    static OUTPUTS: LazyLock<Mutex<HashMap<String, Arc<OnceLock<String>>>>> =
-        LazyLock::new(Mutex::default);
-    let cell = {
-        let mut outputs = OUTPUTS.lock().unwrap();
-        Arc::clone(outputs.entry(args.join(" ")).or_default())
-    };
-    cell.get_or_init(|| output(args)).clone()
+/// What `walkoff --json` prints, of which every row is lossless.
+fn walkoff(args: &[&str]) -> Vec<Value> {
+    let rows = output(&[&["walkoff", "--json"], args].concat());
+    let rows: Vec<Value> = rows
+        .lines()
+        .map(|row| serde_json::from_str(row).unwrap())
+        .collect();
+    assert!(rows.iter().all(|row| row["lossless"] == true), "{rows:?}");
+    rows
 }
 
 /// A file of the repository.

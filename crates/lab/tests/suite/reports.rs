@@ -1,37 +1,8 @@
-//! `stats`, `search` and `export`.
+//! `stats` and `search`.
 
 use std::fs;
 
 use crate::{output, recording};
-
-#[test]
-fn export_writes_a_line_for_each_change() {
-    let text = output(&["export", &recording("dev-mix"), "--field", "position"]);
-    // 43.3 changed cubes a frame, of which 91.7 % moved.
-    assert_eq!(text.lines().count(), 112_411);
-    for line in text.lines() {
-        let numbers: Vec<i32> = line.split(',').map(|n| n.parse().unwrap()).collect();
-        let [x, y, z, base_x, base_y, base_z] = numbers[..] else {
-            panic!("{line}");
-        };
-        assert_ne!([x, y, z], [base_x, base_y, base_z]);
-    }
-
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("orientations.txt");
-    let out = path.to_str().unwrap();
-    output(&[
-        "export",
-        &recording("dev-mix"),
-        "--field",
-        "orientation",
-        "--out",
-        out,
-    ]);
-    let text = fs::read_to_string(path).unwrap();
-    assert_eq!(text.lines().count(), 111_044);
-    assert!(text.lines().all(|line| line.split(',').count() == 8));
-}
 
 #[test]
 fn stats_prints_three_tables_and_draws_four_pictures() {
@@ -76,8 +47,6 @@ fn search_ranks_the_sets_and_marks_the_current_one() {
             field,
             "--top",
             "3",
-            "--measure",
-            &recording("dev-pull"),
         ]);
         let tables = text.split("| rank").skip(1);
         let mut count = 0;
@@ -100,10 +69,9 @@ fn search_ranks_the_sets_and_marks_the_current_one() {
 #[test]
 #[cfg(target_os = "linux")]
 fn a_full_disk_is_reported() {
-    let export = ["export", &recording("dev-mix"), "--field", "position"];
     let full = fs::File::options().write(true).open("/dev/full").unwrap();
     let status = std::process::Command::new(env!("CARGO_BIN_EXE_cubewire-lab"))
-        .args(export)
+        .args(["stats", &recording("dev-mix")])
         .stdout(full)
         .stderr(std::process::Stdio::null())
         .status()

@@ -269,8 +269,8 @@ const MAX_PENDING: usize = 256;
 /// A handshake that takes longer is given up: several round trips, with losses.
 const MAX_PENDING_TIME: Duration = Duration::from_secs(5);
 
-/// Handshakes that are begun in a second, at most, and at once. Each takes some 50 µs, so that this is a tenth of a
-/// core. Requests of strangers do not count: they are recognized in less.
+/// Handshakes that are begun in a second, at most, and at once: as many as take a tenth of a core. Requests without a
+/// valid token do not count: they are recognized in less.
 const MAX_PER_SECOND: f64 = 2000.0;
 const MAX_BURST: f64 = 300.0;
 

@@ -8,7 +8,7 @@ use std::path::Path;
 use libfuzzer_sys::{fuzz_mutator, fuzz_target, fuzzer_mutate};
 
 /// The lab is a program, so this is its source.
-#[path = "../../lab/src"]
+#[path = "../../../lab/src"]
 #[allow(dead_code, reason = "the lab uses the rest")]
 mod lab {
     pub(crate) mod recording;

@@ -1,0 +1,266 @@
+//! Makes the figures of the documents again.
+//!
+//! `FIGURES.md`, in the folder of this crate, consists of sections: a heading, prose, one command in a block `sh`, and
+//! what the command printed. A command that is marked `slow` takes too long to be run with every change; what one that
+//! is marked `timed` prints differs from run to run. Other documents quote sections between two comments:
+//!
+//! ```text
+//! <!-- figures: HEADING -->
+//! <!-- end of figures -->
+//! ```
+
+use std::fs;
+use std::io::Write;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::sync::Mutex;
+use std::thread;
+
+use cubewire_files::write_whole;
+
+use crate::cli::FiguresArgs;
+use crate::error::LabError;
+
+/// The document with all figures, from the root of the repository.
+const FIGURES: &str = "crates/lab/FIGURES.md";
+
+/// The documents that quote it.
+const QUOTING: [&str; 2] = ["README.md", "src/replication/BANDWIDTH.md"];
+
+const QUOTE: &str = "<!-- figures: ";
+const END_OF_QUOTE: &str = "<!-- end of figures -->";
+
+/// Runs the command: makes the figures, and writes them or reports what differs.
+pub(crate) fn run(args: &FiguresArgs, out: &mut impl Write) -> Result<(), LabError> {
+    let mut sections = sections(&read(FIGURES)?)?;
+    let chosen = chosen(&sections, &args.sections)?;
+    let mut differing = Vec::new();
+    for (section, printed) in made(&sections, &chosen)? {
+        let section = &mut sections[section];
+        if printed == section.output {
+            writeln!(out, "{}: the same", section.title)?;
+            continue;
+        }
+        writeln!(out, "{}: different", section.title)?;
+        write_difference(&section.output, &printed, out)?;
+        differing.push(section.title.clone());
+        section.output = printed;
+    }
+
+    let text: String = sections.iter().map(Section::text).collect();
+    let mut documents = vec![(FIGURES, format!("{}\n", text.trim_end()))];
+    for path in QUOTING {
+        documents.push((path, quoted(path, &read(path)?, &sections)?));
+    }
+    for (path, text) in documents {
+        if read(path)? == text {
+            continue;
+        }
+        if !args.check {
+            write_whole(Path::new(path), |file| file.write_all(text.as_bytes()))
+                .map_err(unwritable(path))?;
+            writeln!(out, "{path}: written")?;
+        } else if path != FIGURES {
+            differing.push(path.to_owned());
+        }
+    }
+    match args.check && !differing.is_empty() {
+        true => Err(LabError::OldFigures {
+            differing: differing.join("; "),
+        }),
+        false => Ok(()),
+    }
+}
+
+/// Indices of the sections whose headings contain one of these names, or else of those without a mark.
+fn chosen(sections: &[Section], names: &[String]) -> Result<Vec<usize>, LabError> {
+    let has = |section: &Section, name: &String| section.title.contains(name);
+    let is_missing = |name: &&String| !sections.iter().any(|section| has(section, name));
+    if let Some(name) = names.iter().find(is_missing) {
+        return Err(missing(FIGURES, name));
+    }
+    let is_chosen = |section: &Section| match names {
+        [] => section.mark.is_empty(),
+        names => names.iter().any(|name| has(section, name)),
+    };
+    let chosen = sections.iter().enumerate();
+    let chosen = chosen.filter(|(_, section)| !section.command.is_empty() && is_chosen(section));
+    Ok(chosen.map(|(index, _)| index).collect())
+}
+
+/// What the commands of these sections print, by the index of the section. As many run at a time as there are
+/// processors, or one if times are measured.
+fn made(sections: &[Section], chosen: &[usize]) -> Result<Vec<(usize, String)>, LabError> {
+    let threads = match chosen.iter().any(|&index| sections[index].mark == "timed") {
+        true => 1,
+        false => thread::available_parallelism().map_or(1, usize::from),
+    };
+    let (next, made) = (Mutex::new(chosen.iter()), Mutex::new(Vec::new()));
+    let work = || -> Result<(), LabError> {
+        loop {
+            let Some(&index) = next.lock().expect("no thread panics").next() else {
+                return Ok(());
+            };
+            let printed = sections[index].run()?;
+            made.lock()
+                .expect("no thread panics")
+                .push((index, printed));
+        }
+    };
+    thread::scope(|scope| {
+        let threads: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
+        let mut ends = threads
+            .into_iter()
+            .map(|thread| thread.join().expect("no thread panics"));
+        ends.try_for_each(|end| end)
+    })?;
+    let mut made = made.into_inner().expect("no thread panics");
+    made.sort_unstable();
+    Ok(made)
+}
+
+fn read(path: &str) -> Result<String, LabError> {
+    fs::read_to_string(path).map_err(|source| LabError::Unreadable {
+        path: path.into(),
+        source,
+    })
+}
+
+fn unwritable(path: &str) -> impl Fn(std::io::Error) -> LabError {
+    move |source| LabError::Unwritable {
+        path: path.into(),
+        source,
+    }
+}
+
+fn missing(document: &'static str, title: &str) -> LabError {
+    LabError::NoSection {
+        document,
+        title: title.to_owned(),
+    }
+}
+
+/// Prints the lines that are not in both, marked with `-` and `+`.
+fn write_difference(old: &str, new: &str, out: &mut impl Write) -> Result<(), LabError> {
+    for (mark, these, others) in [('-', old, new), ('+', new, old)] {
+        for line in these
+            .lines()
+            .filter(|line| !others.lines().any(|other| other == *line))
+        {
+            writeln!(out, "  {mark} {line}")?;
+        }
+    }
+    Ok(())
+}
+
+/// A section of the document, or what stands before the first one.
+#[derive(Debug)]
+struct Section {
+    title: String,
+    /// Everything up to the end of the command's block.
+    head: String,
+    /// Empty in a section without a command.
+    command: String,
+    /// `slow`, `timed` or nothing.
+    mark: String,
+    /// Empty in a section without a command.
+    output: String,
+}
+
+/// Divides the document into its sections.
+fn sections(document: &str) -> Result<Vec<Section>, LabError> {
+    let starts = document.match_indices("\n## ").map(|(index, _)| index + 1);
+    let starts: Vec<usize> = [0].into_iter().chain(starts).collect();
+    let ends = starts[1..].iter().copied().chain([document.len()]);
+    let texts = starts
+        .iter()
+        .zip(ends)
+        .map(|(&start, end)| &document[start..end]);
+    texts.map(Section::parse).collect()
+}
+
+impl Section {
+    fn parse(text: &str) -> Result<Self, LabError> {
+        let first = text.lines().next().unwrap_or_default();
+        let title = first.trim_start_matches(['#', ' ']).to_owned();
+        let Some((_, block)) = text.split_once("\n```sh") else {
+            return Ok(Self {
+                title,
+                head: text.to_owned(),
+                command: String::new(),
+                mark: String::new(),
+                output: String::new(),
+            });
+        };
+        let parts = block.split_once('\n');
+        let parts = parts.and_then(|(mark, rest)| Some((mark, rest.split_once("\n```\n")?)));
+        let (mark, (command, output)) =
+            parts.ok_or_else(|| missing(FIGURES, "end of a command"))?;
+        Ok(Self {
+            title,
+            head: text[..text.len() - output.len()].to_owned(),
+            command: command.to_owned(),
+            mark: mark.trim().to_owned(),
+            output: output.trim().to_owned(),
+        })
+    }
+
+    fn text(&self) -> String {
+        match self.output.is_empty() {
+            true => self.head.clone(),
+            false => format!("{}\n{}\n\n", self.head, self.output),
+        }
+    }
+
+    /// Runs the command with the programs beside this one. Returns what it prints: tables as they are, and anything else
+    /// as a block.
+    fn run(&self) -> Result<String, LabError> {
+        let programs = std::env::current_exe()?;
+        let programs = programs.parent().unwrap_or(Path::new("."));
+        let path = std::env::var("PATH").unwrap_or_default();
+        let output = Command::new("bash")
+            .args(["-euo", "pipefail", "-c", &self.command])
+            .env("PATH", format!("{}:{path}", programs.display()))
+            .stdin(Stdio::null())
+            .output()?;
+        if !output.status.success() {
+            return Err(LabError::Command {
+                title: self.title.clone(),
+                status: output.status,
+                reason: String::from_utf8_lossy(&output.stderr).trim().to_owned(),
+            });
+        }
+        let text = String::from_utf8_lossy(&output.stdout);
+        let lines: Vec<&str> = text.trim_matches('\n').lines().map(str::trim_end).collect();
+        let text = lines.join("\n");
+        Ok(match text.lines().any(|line| line.starts_with('|')) {
+            true => text,
+            false => format!("```text\n{text}\n```"),
+        })
+    }
+}
+
+/// A document with the sections that it quotes as they are now.
+fn quoted(path: &'static str, document: &str, sections: &[Section]) -> Result<String, LabError> {
+    let mut text = String::new();
+    let mut is_quote = false;
+    for line in document.lines() {
+        if line == END_OF_QUOTE {
+            is_quote = false;
+        }
+        if !is_quote {
+            text += &format!("{line}\n");
+        }
+        if let Some(title) = line.strip_prefix(QUOTE) {
+            let title = title.trim_end_matches(" -->");
+            let section = sections.iter().find(|section| section.title == title);
+            let section = section.ok_or_else(|| missing(path, title))?;
+            text += &format!("\n{}\n\n", section.output);
+            is_quote = true;
+        }
+    }
+    match is_quote {
+        true => Err(missing(path, END_OF_QUOTE)),
+        false => Ok(text),
+    }
+}
