@@ -4,8 +4,6 @@ use std::collections::HashMap;
 use std::fs::{self, File};
 use std::io::BufReader;
 use std::path::{Path, PathBuf};
-use std::thread::sleep;
-use std::time::Duration;
 
 use cubewire::game::headless::LaneGame;
 use cubewire::panel::{Export, PanelState};
@@ -19,7 +17,7 @@ use cubewire_palette::{LIGHT, Rgb};
 use serde_json::Value;
 
 use crate::command_line::cubewire;
-use crate::common::{lane, script, script_path};
+use crate::common::{eventually, lane, script, script_path};
 use crate::mistakes::complaint;
 
 /// A table by the names of its columns.
@@ -211,15 +209,11 @@ fn export(game: &mut LaneGame, export: Export) -> String {
     let world = game.app.world_mut();
     world.insert_resource(Notices::default());
     world.trigger(export);
-    for _ in 0..1000 {
+    eventually(&format!("{export:?}"), || {
         game.app.update();
         let notices = game.app.world().resource::<Notices>();
-        if let Some(sentence) = notices.sentences().next() {
-            return sentence.to_owned();
-        }
-        sleep(Duration::from_millis(5));
-    }
-    panic!("nothing was said about {export:?}");
+        notices.sentences().next().map(str::to_owned)
+    })
 }
 
 fn pause(game: &mut LaneGame) {
