@@ -124,7 +124,7 @@ fn another_version_gets_the_welcome_that_says_so_and_no_snapshots() {
     }
     assert_eq!(lanes(&mut game).len(), 0);
     assert_eq!(udp(&game).connected(), 1, "it may read the welcome");
-    for _ in 0..60 * 31 {
+    for _ in 0..60 * 11 {
         rogue.step();
         step(&mut game, &mut [], 1);
     }
