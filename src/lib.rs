@@ -6,12 +6,15 @@
 //! | --- | --- |
 //! | `crates/codec` | the codec: encodes snapshots as bits and decodes them |
 //! | `crates/link` | a simulated network link: delay, loss, duplication, reordering |
+//! | `crates/files` | files that appear whole or not at all |
+//! | `crates/cli` | the form of what programs say of a wrong command line |
 //! | `crates/palette` | the colours of the panel, the view, films and plots |
 //! | `crates/scene` | the rules of the demo: initial layout, the player's forces, interacting cubes |
-//! | `crates/physics` | one tick of the demo on Rapier's sets, without Bevy |
 //! | `crates/protocol` | sender and receiver: acks, baselines, jitter buffer, interpolation |
+//! | `crates/physics` | one tick of the demo on Rapier's sets, without Bevy |
 //! | `crates/lab` | measures the codec on recordings, from the command line |
 //! | `crates/fuzz` | fuzz targets: one for each reader of foreign bytes in the other crates |
+//! | `crates/hostile` | attacks a server over loopback, and measures what that costs an honest viewer |
 //! | `crates/web` | the page for browsers, and the program that builds and serves it |
 //! | [`named`] | choices by name, for command line and addresses |
 //! | [`theme`] | light or dark, and colours for egui and Bevy |
@@ -28,7 +31,7 @@
 //! | [`web`] | the game in a page: what its address asks for, what the page calls |
 //! | `examples` | minimal programs that use the codec, and the protocol over a simulated link |
 //!
-//! A module imports only from rows above its own; `tests/suite/layers.rs` checks that.
+//! A module or crate uses only those in rows above its own; `tests/suite/layers.rs` checks that.
 //!
 //! What a browser does not have is left out of a build for it as a whole: `commands`, `game::desktop`,
 //! `recording::video`, `transport::udp`. Where it has something else, one module has both: `files`, `display`.

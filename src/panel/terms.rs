@@ -297,23 +297,3 @@ pub(super) const fn cube_colors(colors: CubeColors) -> &'static str {
         }
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_text_has_two_sentences_or_more() {
-        let texts = Velocity::ALL
-            .map(|kind| velocity(kind).text)
-            .into_iter()
-            .chain(Position::ALL.map(|kind| position(kind).text))
-            .chain(Delta::ALL.map(|kind| delta(kind).text))
-            .chain(RelativePosition::ALL.map(|kind| relative_position(kind).text))
-            .chain(RelativeOrientation::ALL.map(|kind| relative_orientation(kind).text))
-            .chain(ChangedFlags::ALL.map(|kind| changed_flags(kind).text));
-        for text in texts {
-            assert!(text.contains(". ") && text.ends_with('.'), "{text}");
-        }
-    }
-}

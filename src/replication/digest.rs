@@ -90,7 +90,9 @@ impl Digest {
             Out::Memory(lines) => lines.push_str(&line),
             Out::File { file, error } => {
                 if error.is_none() {
-                    *error = file.write_all(line.as_bytes()).err();
+                    // Each line at once, so that the file can be followed.
+                    let written = file.write_all(line.as_bytes());
+                    *error = written.and_then(|()| file.flush()).err();
                 }
             }
         }

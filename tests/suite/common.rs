@@ -1,6 +1,8 @@
 //! What several tests need.
 
 use std::path::PathBuf;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
 
 use cubewire::game::headless::LaneGame;
 use cubewire::recording::Script;
@@ -8,6 +10,22 @@ use cubewire::replication::LaneSettings;
 use cubewire_codec::ladder;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
+
+/// How long anything may take, on a machine that does much else.
+const PATIENCE: Duration = Duration::from_secs(180);
+
+/// Waits until `poll` finds something, and returns it. A test that has to wait for a process, a file or a datagram does
+/// it here, so that none depends on how fast that happens.
+pub(crate) fn eventually<T>(what: &str, mut poll: impl FnMut() -> Option<T>) -> T {
+    let start = Instant::now();
+    loop {
+        if let Some(found) = poll() {
+            return found;
+        }
+        assert!(start.elapsed() < PATIENCE, "waited for {what}");
+        sleep(Duration::from_millis(10));
+    }
+}
 
 pub(crate) fn script_path(name: &str) -> PathBuf {
     let root = PathBuf::from(env!("CARGO_MANIFEST_DIR"));

@@ -137,7 +137,7 @@ fn every_item_of_every_packet_adds_up_and_arrivals_are_noted() {
 fn played(game: &mut LaneGame) -> (Vec<String>, u64) {
     let mut packets = Vec::new();
     let mut hash = 0;
-    for _ in 0..400 {
+    for _ in 0..240 {
         game.step();
         let world = game.app.world();
         hash = state_hash(hash, world.resource::<CubeWorld>().current());

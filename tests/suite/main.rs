@@ -17,6 +17,7 @@ mod mutated;
 mod network;
 mod play;
 mod processes;
+mod program;
 mod recording;
 mod replays;
 mod replica;

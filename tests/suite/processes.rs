@@ -1,146 +1,79 @@
-//! A server and viewers as processes of their own: what either side writes down of every snapshot
-//! must agree.
+//! A server and viewers as processes of their own: what either side writes down of every snapshot must agree.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::env;
-use std::fs;
-use std::io::{BufRead, BufReader};
-use std::net::SocketAddr;
 use std::path::Path;
-use std::process::{Child, Command, Output, Stdio};
-use std::thread;
+use std::process::Command;
 
+use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::common::script_path;
+use crate::common::{eventually, script_path};
+use crate::program::{digests, end, follow, lines, program, send, serve, start, view};
+use crate::window::Killed;
 
-/// How long the server plays.
-const SECONDS: &str = "13";
-
-/// How long viewers watch, so that they leave before the server does, and so that one that starts late
-/// on a busy machine still sees enough.
-const VIEW_SECONDS: &str = "10";
-
-/// The program, in a network namespace if one is named.
-fn cubewire(namespace: Option<&str>) -> Command {
-    let program = assert_cmd::cargo::cargo_bin!("cubewire");
-    match namespace {
-        None => Command::new(program),
-        Some(namespace) => {
-            let mut command = Command::new("ip");
-            command.args(["netns", "exec", namespace]).arg(program);
-            command
-        }
-    }
+/// A file with a new key.
+fn key(folder: &Path, name: &str) -> String {
+    let file = folder.join(name).to_str().unwrap().to_owned();
+    let made = program(&[], &["key", "--out", &file]).status();
+    assert!(made.unwrap().success());
+    file
 }
 
-struct Server {
-    process: Child,
-    address: String,
+/// Starts a server that plays `mix`.
+fn serve_mix(by: &[&str], bind: &str, key: &str, digest: &Path) -> (Killed, String) {
+    let script = script_path("mix");
+    let script = script.to_str().unwrap();
+    let more = ["--bind", bind, "--key-file", key, "--script", script];
+    serve(by, &more, digest)
 }
 
-/// Starts a server, and waits until it listens.
-fn serve(mut command: Command, bind: &str, security: &[&str], digest: &Path) -> Server {
-    let mut process = command
-        .args(["serve", "--headless", "--bind", bind, "--seconds", SECONDS])
-        .args(security)
-        .arg("--script")
-        .arg(script_path("mix"))
-        .arg("--digest")
-        .arg(digest)
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let mut line = String::new();
-    let mut out = BufReader::new(process.stdout.take().unwrap());
-    out.read_line(&mut line).unwrap();
-    process.stdout = Some(out.into_inner());
-    let words = line.split_whitespace();
-    let mut words = words.map(|word| word.trim_end_matches('.'));
-    let address = words.find(|word| word.parse::<SocketAddr>().is_ok());
-    let address = address.unwrap_or_else(|| panic!("the server says: {line}"));
-    Server {
-        process,
-        address: address.to_owned(),
-    }
+/// Ends a server or a viewer, and returns the figures that it prints.
+fn finish(process: Killed) -> Value {
+    send("TERM", &process.0);
+    let (code, [figures, said]) = end(process);
+    assert_eq!(code, Some(143), "{said}");
+    serde_json::from_str(&figures).unwrap()
 }
 
-fn view(
-    mut command: Command,
-    server: &str,
-    security: &[&str],
-    more: &[&str],
-    digest: &Path,
-) -> Child {
-    command
-        .args([
-            "view",
-            "--headless",
-            "--connect",
-            server,
-            "--seconds",
-            VIEW_SECONDS,
-        ])
-        .args(security)
-        .args(more)
-        .arg("--digest")
-        .arg(digest)
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap()
-}
-
-fn succeeded(child: Child) -> String {
-    let Output {
-        status,
-        stdout,
-        stderr,
-    } = child.wait_with_output().unwrap();
-    let [stdout, stderr] = [stdout, stderr].map(|bytes| String::from_utf8(bytes).unwrap());
-    assert!(status.success(), "{stdout}\n{stderr}");
-    stdout
-}
-
-fn lines(path: &Path) -> HashSet<String> {
-    let text = fs::read_to_string(path).unwrap();
-    text.lines().skip(1).map(str::to_owned).collect()
-}
-
-/// Of all snapshots sent to a viewer while it was there, how many it decoded; panics over one that
-/// was decoded to something else than what was sent.
-fn decoded_and_sent(sent: &HashSet<String>, decoded: &HashSet<String>) -> (usize, usize) {
-    let mut wrong = decoded.difference(sent);
-    assert_eq!(wrong.next(), None, "decoded, but not sent");
-    let viewer = |line: &String| line.split(',').next().unwrap().to_owned();
-    let this = viewer(decoded.iter().next().expect("something was decoded"));
-    let sent = sent.iter().filter(|line| viewer(line) == this).count();
-    (decoded.len(), sent)
+/// The ticks that a viewer decoded, and those that it was sent from the first to the last of them. Lines of a digest
+/// are viewer, tick and hash.
+fn decoded_and_sent(decoded: &HashSet<String>, sent: &HashSet<String>) -> [BTreeSet<u64>; 2] {
+    let columns = |line: &str| {
+        let (viewer, rest) = line.split_once(',').unwrap();
+        let (tick, _) = rest.split_once(',').unwrap();
+        (viewer.to_owned(), tick.parse().unwrap())
+    };
+    let decoded: BTreeSet<_> = decoded.iter().map(|line| columns(line)).collect();
+    let sent: BTreeSet<_> = sent.iter().map(|line| columns(line)).collect();
+    let sent = match (decoded.first(), decoded.last()) {
+        (Some(first), Some(last)) => sent.range(first..=last).cloned().collect(),
+        _ => BTreeSet::new(),
+    };
+    [decoded, sent].map(|lines| lines.into_iter().map(|(_, tick)| tick).collect())
 }
 
 #[test]
 fn processes_agree_on_every_snapshot_on_loopback_and_over_a_bad_network() {
-    // In real time, so both at once.
-    thread::scope(|scope| {
-        scope.spawn(agree_on_loopback);
-        match Namespaces::new() {
-            Some(namespaces) => agree_over_a_bad_network(&namespaces),
-            None => assert_eq!(
-                env::var("CUBEWIRE_NO_NAMESPACES").as_deref(),
-                Ok("1"),
-                "network namespaces cannot be made: that takes root, `ip` and a kernel that has \
-                 them; CUBEWIRE_NO_NAMESPACES=1 leaves this part out"
-            ),
-        }
-    });
+    agree_on_loopback();
+    match Namespaces::new() {
+        Some(namespaces) => agree_over_a_bad_network(&namespaces),
+        None => assert_eq!(
+            env::var("CUBEWIRE_NO_NAMESPACES").as_deref(),
+            Ok("1"),
+            "network namespaces cannot be made: that takes root, `ip` and a kernel that has them; \
+             CUBEWIRE_NO_NAMESPACES=1 leaves this part out"
+        ),
+    }
 }
 
 fn agree_on_loopback() {
-    let folder = TempDir::new().unwrap();
-    let at = |name: &str| folder.path().join(name);
-    let insecure = ["--insecure"];
-    let server = serve(cubewire(None), "127.0.0.1:0", &insecure, &at("sent.csv"));
+    let folders = [(); 4].map(|()| TempDir::new().unwrap());
+    let [sent, decoded @ ..] = folders
+        .each_ref()
+        .map(|folder| folder.path().join("digest"));
+    let key = key(folders[0].path(), "key");
+    let (server, address) = serve_mix(&[], "127.0.0.1:0", &key, &sent);
     let options = [
         &["--rung", "relative-orientation"][..],
         &[
@@ -153,84 +86,49 @@ fn agree_on_loopback() {
         ],
         &["--network", "hostile"],
     ];
-    let viewers: Vec<_> = options
-        .iter()
-        .enumerate()
-        .map(|(place, more)| {
-            let digest = at(&format!("decoded-{place}.csv"));
-            let viewer = view(cubewire(None), &server.address, &insecure, more, &digest);
-            (viewer, digest)
-        })
-        .collect();
-    let digests: Vec<_> = viewers
-        .into_iter()
-        .map(|(viewer, digest)| {
-            let viewed: serde_json::Value = serde_json::from_str(&succeeded(viewer)).unwrap();
-            assert_eq!(viewed["refused"], 0);
-            lines(&digest)
-        })
-        .collect();
-    let served = succeeded(server.process);
-    assert!(served.contains("\"viewers\": 3"), "{served}");
-    let sent = lines(&at("sent.csv"));
-    let counts: Vec<_> = digests
-        .iter()
-        .map(|decoded| decoded_and_sent(&sent, decoded))
-        .collect();
-    println!("decoded of sent: {counts:?}");
-    // At 60 a second and at 20: a slow machine may start late, and nothing is lost on loopback.
-    assert!(counts[0].0 > 200 && counts[0].1 - counts[0].0 < 30);
-    assert!(counts[1].0 > 66 && counts[1].0 < 210);
-    assert!(counts[2].0 < counts[2].1, "the hostile network loses some");
+    let viewers = [0, 1, 2].map(|viewer| {
+        let more = [&["--key-file", &key], options[viewer]].concat();
+        view(&[], &address, &more, &decoded[viewer])
+    });
+    for folder in &folders[1..] {
+        follow(folder.path(), 1, 60);
+    }
+    for viewer in viewers {
+        assert_eq!(finish(viewer)["refused"], 0);
+    }
+    assert!(finish(server)["viewers"].as_u64() >= Some(3));
+    let sent = lines(&sent);
+    let [every, third, hostile] = decoded.map(|decoded| {
+        let decoded = lines(&decoded);
+        let wrong: Vec<_> = decoded.difference(&sent).collect();
+        assert!(wrong.is_empty(), "decoded, but not sent: {wrong:?}");
+        let ticks = decoded_and_sent(&decoded, &sent);
+        println!("{} of {} decoded", ticks[0].len(), ticks[1].len());
+        ticks
+    });
+    // Nothing is lost on loopback, unless a process waits so long that no more fits into its socket.
+    for [decoded, sent] in [&every, &third] {
+        assert!(decoded.len() > sent.len() / 2);
+    }
+    assert!(third[1].iter().all(|tick| tick % 3 == 0), "{third:?}");
+    assert!(
+        hostile[0].len() < hostile[1].len(),
+        "the network loses some"
+    );
 }
 
 #[test]
-fn a_viewer_without_a_window_says_when_it_is_connected_and_fails_if_it_never_was() {
+fn a_viewer_that_never_was_connected_fails_and_says_why() {
     let folder = TempDir::new().unwrap();
-    let at = |name: &str| folder.path().join(name);
-    for name in ["key", "other-key"] {
-        let made = cubewire(None).args(["key", "--out"]).arg(at(name)).status();
-        assert!(made.unwrap().success());
-    }
-    let keys = ["key", "other-key"].map(|name| at(name).to_str().unwrap().to_owned());
-    let secure = keys.each_ref().map(|key| ["--key-file", key]);
-    let mut server = serve(cubewire(None), "127.0.0.1:0", &secure[0], &at("sent.csv"));
-    let watch = |security: &[&str], seconds: &str| {
-        let view = [
-            "view",
-            "--headless",
-            "--connect",
-            &server.address,
-            "--seconds",
-            seconds,
-        ];
-        let output = cubewire(None).args(view).args(security).output().unwrap();
-        let [stdout, stderr] =
-            [output.stdout, output.stderr].map(|bytes| String::from_utf8(bytes).unwrap());
-        (output.status.code(), stdout, stderr)
-    };
-    let (code, stdout, stderr) = watch(&secure[1], "1");
-    assert_eq!((code, stdout.as_str()), (Some(2), ""), "{stderr}");
-    let reason = format!(
-        "error: never connected: no answer from {} for ",
-        server.address
-    );
-    assert!(
-        stderr.starts_with(&reason) && stderr.contains("another key"),
-        "{stderr}"
-    );
-
-    let (code, stdout, stderr) = watch(&secure[0], "4");
-    assert_eq!(code, Some(0), "{stderr}");
-    let viewed: serde_json::Value = serde_json::from_str(&stdout).unwrap();
-    assert!(viewed["snapshots"].as_u64() > Some(0), "{stdout}");
-    let connected = format!(
-        "connected to {} as viewer {}\n",
-        server.address, viewed["viewer"]
-    );
-    assert_eq!(stderr, connected);
-    server.process.kill().unwrap();
-    server.process.wait().unwrap();
+    let [own, other] = ["own", "other"].map(|name| key(folder.path(), name));
+    let digest = folder.path().join("digest");
+    let (_server, address) = serve_mix(&[], "127.0.0.1:0", &own, &digest);
+    let view = ["view", "--headless", "--connect", &address, "--seconds"];
+    let viewer = start(&[], &[&view[..], &["1", "--key-file", &other]].concat());
+    let (code, [figures, said]) = end(viewer);
+    assert_eq!((code, &*figures), (Some(2), ""), "{said}");
+    let reason = format!("error: never connected: no answer from {address} for ");
+    assert!(said.starts_with(&reason) && said.contains("another key"));
 }
 
 /// Two network namespaces and a cable between them; gone when dropped.
@@ -252,15 +150,9 @@ impl Namespaces {
             && [(a, SERVER), (b, "10.77.0.2")]
                 .iter()
                 .all(|(name, address)| {
-                    ip(&[
-                        "-n",
-                        name,
-                        "address",
-                        "add",
-                        &format!("{address}/24"),
-                        "dev",
-                        "cable",
-                    ]) && ip(&["-n", name, "link", "set", "cable", "up"])
+                    let address = format!("{address}/24");
+                    ip(&["-n", name, "address", "add", &address, "dev", "cable"])
+                        && ip(&["-n", name, "link", "set", "cable", "up"])
                 });
         up.then_some(this)
     }
@@ -313,25 +205,29 @@ const SERVER: &str = "10.77.0.1";
 
 fn agree_over_a_bad_network(namespaces: &Namespaces) {
     let spoiled_by = namespaces.spoil();
-    let folder = TempDir::new().unwrap();
-    let at = |name: &str| folder.path().join(name);
-    let key = at("key");
-    let made = cubewire(None).args(["key", "--out"]).arg(&key).status();
-    assert!(made.unwrap().success());
-    let secure = ["--key-file", key.to_str().unwrap()];
-    let [a, b] = namespaces.names.each_ref().map(|name| Some(name.as_str()));
-    let bind = format!("{SERVER}:0");
-    let server = serve(cubewire(a), &bind, &secure, &at("sent.csv"));
-    let digest = at("decoded.csv");
-    let more = ["--rung", "delta"];
-    let viewer = view(cubewire(b), &server.address, &secure, &more, &digest);
-    let viewed: serde_json::Value = serde_json::from_str(&succeeded(viewer)).unwrap();
-    assert_eq!(viewed["refused"], 0);
-    succeeded(server.process);
-    let (decoded, sent) = decoded_and_sent(&lines(&at("sent.csv")), &lines(&digest));
-    println!("over {spoiled_by}: {decoded} of {sent} decoded");
-    assert!(decoded > 50);
+    let folders = [(); 2].map(|()| TempDir::new().unwrap());
+    let [sent, decoded] = folders
+        .each_ref()
+        .map(|folder| folder.path().join("digest"));
+    let key = key(folders[0].path(), "key");
+    let [a, b] = namespaces.names.each_ref();
+    let [a, b] = [a, b].map(|name| ["ip", "netns", "exec", name]);
+    let (server, address) = serve_mix(&a, &format!("{SERVER}:0"), &key, &sent);
+    let more = ["--key-file", &key, "--rung", "delta"];
+    let viewer = view(&b, &address, &more, &decoded);
+    follow(folders[1].path(), 1, 60);
     if !spoiled_by.starts_with("nothing") {
-        assert!(decoded < sent, "something was lost");
+        eventually("a loss", || {
+            let decoded = digests(folders[1].path()).pop()?;
+            let sent = digests(folders[0].path()).pop()?;
+            let [decoded, sent] = decoded_and_sent(&decoded, &sent);
+            (decoded.len() < sent.len()).then_some(())
+        });
     }
+    assert_eq!(finish(viewer)["refused"], 0);
+    finish(server);
+    let [decoded, sent] = [&decoded, &sent].map(|digest| lines(digest));
+    assert!(decoded.is_subset(&sent));
+    let [decoded, sent] = decoded_and_sent(&decoded, &sent).map(|ticks| ticks.len());
+    println!("over {spoiled_by}: {decoded} of {sent} decoded");
 }

@@ -17,10 +17,10 @@ use cubewire_codec::ladder::LADDER;
 use cubewire_protocol::Interpolation;
 
 use crate::command_line::cubewire;
-use crate::common::{script, script_path};
+use crate::common::{eventually, script, script_path};
 use crate::decode::{Frames, Mp4Info, read_mp4};
 use crate::mistakes::complaint;
-use crate::stop;
+use crate::program;
 
 /// Of the quick series.
 const WIDTH: usize = 320;
@@ -325,16 +325,16 @@ fn a_signal_finishes_the_file_and_what_a_killed_recording_left_is_removed() {
         let before = length();
         let out = path.to_str().unwrap();
         let record = ["record", "--size", "320x180", "--seconds", "600", "--out"];
-        let recording = stop::start(None, &[&record[..], &[out]].concat());
-        stop::wait("frames", || (length() > before + 20_000).then_some(()));
+        let recording = program::start(&[], &[&record[..], &[out]].concat());
+        eventually("frames", || (length() > before + 20_000).then_some(()));
         assert!(!path.exists(), "it has no name yet");
-        stop::send(signal, &recording.0);
-        stop::end(recording)
+        program::send(signal, &recording.0);
+        program::end(recording)
     };
     assert_eq!(until("KILL").0, None);
     assert!(!path.exists());
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
-    for (signal, code) in stop::SIGNALS {
+    for (signal, code) in program::SIGNALS {
         let (ended, [said, _]) = until(signal);
         assert_eq!(ended, Some(code), "{signal}");
         assert!(said.contains("stopped early, after "), "{said}");

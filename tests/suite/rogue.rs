@@ -9,7 +9,7 @@ use cubewire_codec::{Sequence, ladder};
 use cubewire_protocol::{BaselineChoice, Request};
 use renetcode::{ClientAuthentication, ConnectToken, NetcodeClient};
 
-use crate::udp::{LOOPBACK, address, step, udp};
+use crate::udp::{LOOPBACK, address, deliver, step, udp};
 
 /// A client by hand.
 pub(crate) struct Rogue {
@@ -34,6 +34,7 @@ impl Rogue {
     /// Ends its tick, as a viewer's app would.
     pub(crate) fn step(&mut self) {
         let mut buffer = [0; 1400];
+        deliver();
         while let Ok(length) = self.socket.recv(&mut buffer) {
             self.netcode.process_packet(&mut buffer[..length]);
         }

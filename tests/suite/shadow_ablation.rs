@@ -1,14 +1,9 @@
 //! The ablation, which encodes beside the frame while something wants it.
 
-use std::time::Instant;
-
 use bevy::prelude::*;
 use cubewire::game::headless::LaneGame;
-use cubewire::replication::{
-    Ablation, ChangeLane, LaneSettings, ShadowLadder, WantsAblation, ablations,
-};
-use cubewire::simulation::CubeWorld;
-use cubewire_codec::{Stages, ladder};
+use cubewire::replication::{Ablation, ChangeLane, LaneSettings, ShadowLadder, WantsAblation};
+use cubewire_codec::ladder;
 
 use crate::common::{lane, script};
 
@@ -132,30 +127,4 @@ fn other_stages_start_it_again_and_nothing_runs_that_nobody_wants() {
     game.app.insert_resource(WantsAblation(false));
     step(&mut game, 2);
     assert!(ablation(&game).is_none());
-}
-
-/// What it takes on this machine, for documents.
-#[test]
-fn a_tick_of_an_ablation_takes_a_few_milliseconds() {
-    for rung in ["delta", "changed-flags", "predicted-position", "predicted"] {
-        let mut game = ablated(lane(rung));
-        step(&mut game, 120);
-        let stages: Stages = ladder::rung(rung).unwrap().stages;
-        let start = Instant::now();
-        let initial = CubeWorld::default().current().clone();
-        let mut fresh = Ablation::new(initial, stages);
-        let started = start.elapsed();
-        fresh.finish().unwrap();
-        let setup = start.elapsed();
-        let shadow = game.app.world().get::<ShadowLadder>(game.lane).unwrap();
-        let [shadow, own] = [
-            shadow.mean_time_per_tick(),
-            ablation(&game).unwrap().mean_time_per_tick(),
-        ];
-        println!(
-            "{rung}: {} ablations, {own:?} a tick, {setup:?} to set up, of that in the frame {started:?}, shadow {shadow:?}",
-            ablations(stages).len()
-        );
-        assert!(!own.is_zero() && !shadow.is_zero());
-    }
 }

@@ -9,10 +9,11 @@ use cubewire::transport::udp::Security;
 use cubewire_codec::Sequence;
 use cubewire_protocol::{Ack, BaselineChoice, Feedback, PROTOCOL_VERSION};
 
-use crate::common::lane;
+use crate::common::{eventually, lane};
 use crate::rogue::{Rogue, netcode, request};
 use crate::udp::{
-    TIMEOUT_SECONDS, address, agreeing, lanes, lost, server, status, step, udp, viewer_at,
+    TIMEOUT_SECONDS, address, agreeing, lanes, lost, server, server_at_own_address, status, step,
+    udp, viewer_at,
 };
 
 #[test]
@@ -143,23 +144,25 @@ fn where_encoding_takes_too_long_every_viewer_gets_less_and_is_told() {
     game.app
         .insert_resource(EncodeBudget::new(Duration::from_micros(50)));
     step(&mut game, &mut viewers.each_mut(), 120);
-    let before: Vec<_> = viewers
-        .iter()
-        .map(|viewer| agreeing(&game, viewer))
-        .collect();
-    step(&mut game, &mut viewers.each_mut(), 600);
-    let received: Vec<_> = viewers
-        .iter()
-        .zip(before)
-        .map(|(viewer, before)| agreeing(&game, viewer) - before)
-        .collect();
-    let (fewest, most) = (
-        received.iter().min().unwrap(),
-        received.iter().max().unwrap(),
-    );
+    let before = viewers.each_ref().map(|viewer| agreeing(&game, viewer));
+    // How little that is depends on the machine, but each gets some, none much more than another, and all of them less
+    // than half.
+    let mut ticks = 0;
+    let received = loop {
+        step(&mut game, &mut viewers.each_mut(), 60);
+        ticks += 60;
+        let now = viewers.each_ref().map(|viewer| agreeing(&game, viewer));
+        let received = [0, 1, 2].map(|viewer| now[viewer] - before[viewer]);
+        if received.iter().all(|&count| count >= 10) {
+            break received;
+        }
+        assert!(ticks < 60_000, "{received:?}");
+    };
+    let (fewest, most) = (received.iter().min(), received.iter().max());
+    let (fewest, most) = (*fewest.unwrap(), *most.unwrap());
     assert!(
-        *fewest > 0 && *most < 300 && most - fewest <= most / 4 + 2,
-        "{received:?}"
+        most < ticks / 2 && most <= 3 * fewest,
+        "{received:?} of {ticks}"
     );
     for viewer in &viewers {
         let granted = viewer.connection().granted.unwrap();
@@ -178,7 +181,7 @@ fn where_encoding_takes_too_long_every_viewer_gets_less_and_is_told() {
 
 #[test]
 fn a_restarted_server_is_not_taken_for_one_that_is_gone() {
-    let mut game = server(Security::Insecure, 8);
+    let mut game = server_at_own_address();
     let at = address(&game);
     let mut viewer = viewer_at(at, Security::Insecure, "delta");
     step(&mut game, &mut [&mut viewer], 30);
@@ -187,7 +190,7 @@ fn a_restarted_server_is_not_taken_for_one_that_is_gone() {
     for _ in 0..60 {
         viewer.app.update();
     }
-    let again = UdpSocket::bind(at).unwrap();
+    let again = eventually("its address", || UdpSocket::bind(at).ok());
     for _ in 0..60 * (TIMEOUT_SECONDS + 1) {
         viewer.app.update();
     }

@@ -4,7 +4,7 @@ use std::net::{Ipv4Addr, SocketAddrV4, UdpSocket};
 use std::path::PathBuf;
 
 use clap::Parser;
-use rand::SeedableRng;
+use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use crate::attacks::{ATTACKS, Attack};
@@ -87,10 +87,14 @@ impl Cli {
         }
     }
 
-    /// A port that nothing listens at.
-    pub(crate) fn free_port(&self) -> std::io::Result<SocketAddrV4> {
-        let port = UdpSocket::bind((self.host, 0))?.local_addr()?.port();
-        Ok(SocketAddrV4::new(self.host, port))
+    /// An address that nothing listens at. The port is below those that the system gives to others meanwhile.
+    pub(crate) fn free_address(&self) -> std::io::Result<SocketAddrV4> {
+        let mut random = ChaCha8Rng::seed_from_u64(std::process::id().into());
+        let port = || SocketAddrV4::new(self.host, random.random_range(10_000..30_000));
+        let is_free = |address: &SocketAddrV4| UdpSocket::bind(address).is_ok();
+        let mut some = std::iter::repeat_with(port).take(100);
+        let in_use = std::io::ErrorKind::AddrInUse;
+        some.find(is_free).ok_or_else(|| in_use.into())
     }
 }
 

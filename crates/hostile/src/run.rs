@@ -51,10 +51,10 @@ pub(crate) fn run(cli: &Cli, out: &mut impl Write) -> Result<bool, HostileError>
 }
 
 /// How long the honest viewer may take to connect.
-const READY: Duration = Duration::from_secs(20);
+const READY: Duration = Duration::from_secs(60);
 
 /// How long processes may take to end.
-const END_PATIENCE: Duration = Duration::from_secs(20);
+const END_PATIENCE: Duration = Duration::from_secs(60);
 
 /// How often memory and processor time are read.
 const SAMPLE_INTERVAL: Duration = Duration::from_millis(250);
@@ -64,7 +64,7 @@ fn measure(cli: &Cli) -> Result<Figures, HostileError> {
     let folder = tempfile::tempdir().map_err(HostileError::Folder)?;
     let [key_file, sent, decoded] = ["key", "sent", "decoded"].map(|name| folder.path().join(name));
     let key = make_key(&cubewire, &key_file)?;
-    let address = cli.free_port().map_err(HostileError::Socket)?.into();
+    let address = cli.free_address().map_err(HostileError::Socket)?.into();
     let relay = Relay::new(address, &mut cli.random(stream::RELAY_SOCKETS));
     let mut relay = relay.map_err(HostileError::Socket)?;
     let relay_address = relay.address().map_err(HostileError::Socket)?;

@@ -113,7 +113,7 @@ impl Server {
         let lines = BufReader::new(process.stderr.take().expect("it is piped"));
         let reader = log.clone();
         let mut copy = copy.transpose()?;
-        thread::spawn(move || reader.read(lines, copy.as_mut()));
+        let reading = thread::spawn(move || reader.read(lines, copy.as_mut()));
         let mut server = Self {
             path,
             out: BufReader::new(process.stdout.take().expect("it is piped")),
@@ -126,8 +126,9 @@ impl Server {
         if line.starts_with("Serving") {
             Ok(server)
         } else {
-            // The log is read by another thread.
-            thread::sleep(Duration::from_millis(100));
+            // Its log ends with it.
+            let _ = server.process.kill();
+            let _ = reading.join();
             Err(server.failed("it does not listen"))
         }
     }

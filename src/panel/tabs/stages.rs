@@ -196,11 +196,4 @@ mod tests {
             [RelativePosition::Off, chosen, RelativePosition::Predicted]
         );
     }
-
-    #[test]
-    fn no_rung_is_refused() {
-        for rung in ladder::LADDER {
-            assert_eq!(refusal(rung.stages), None, "{}", rung.name);
-        }
-    }
 }

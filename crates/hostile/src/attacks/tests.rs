@@ -54,8 +54,8 @@ fn serve(mut wire: Wire, should_stop: &AtomicBool) {
     }
 }
 
-/// Attacks such a server for some seconds, and returns the outcome, and whether a viewer can connect then.
-fn attacked(name: &str, seconds: u64) -> (Outcome, bool) {
+/// Attacks such a server, in turns of some seconds, until it `has_succeeded`.
+fn attacked(name: &str, seconds: u64, has_succeeded: impl Fn(&mut Field, &Outcome) -> bool) {
     let wire = Wire::bind(Ipv4Addr::LOCALHOST).unwrap();
     let target = Target {
         server: wire.address().unwrap(),
@@ -73,48 +73,68 @@ fn attacked(name: &str, seconds: u64) -> (Outcome, bool) {
     let should_stop = AtomicBool::new(false);
     thread::scope(|scope| {
         scope.spawn(|| serve(wire, &should_stop));
-        assert!(can_connect(&mut field));
+        let _stops = Stops(&should_stop);
+        assert!(can_connect(&mut field, PATIENCE));
         let attack = ATTACKS.iter().find(|attack| attack.name == name).unwrap();
-        let until = Instant::now() + Duration::from_secs(seconds);
-        let outcome = attack.run(&mut field, until).unwrap();
-        let after = can_connect(&mut field);
-        should_stop.store(true, Ordering::Relaxed);
-        (outcome, after)
+        let start = Instant::now();
+        loop {
+            let until = Instant::now() + Duration::from_secs(seconds);
+            let outcome = attack.run(&mut field, until).unwrap();
+            if has_succeeded(&mut field, &outcome) {
+                return;
+            }
+            assert!(start.elapsed() < PATIENCE, "{outcome:?}");
+        }
     })
 }
 
-fn can_connect(field: &mut Field) -> bool {
+/// Ends the server, also where the test fails.
+struct Stops<'a>(&'a AtomicBool);
+
+impl Drop for Stops<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+/// Enough for a machine that does much else.
+const PATIENCE: Duration = Duration::from_secs(180);
+
+fn can_connect(field: &mut Field, patience: Duration) -> bool {
     let wire = Wire::bind(Ipv4Addr::LOCALHOST).unwrap();
-    let (patience, random) = (Duration::from_secs(3), &mut field.random);
+    let random = &mut field.random;
     let (caller, waited) = connect(field.target, wire, Duration::ZERO, patience, random);
     caller.leave();
     waited.is_some()
 }
 
+/// Whether one of the failures that were found says so.
+fn says(outcome: &Outcome, what: &str) -> bool {
+    outcome.failures.iter().any(|why| why.contains(what))
+}
+
 #[test]
 fn half_open_connections_keep_newcomers_out() {
-    let (outcome, can_connect) = attacked("half-open", 4);
-    assert!(outcome.tally.sent > 4096, "{outcome:?}");
-    assert!(!can_connect);
+    attacked("half-open", 1, |field, _| {
+        !can_connect(field, Duration::from_secs(3))
+    });
 }
 
 #[test]
 fn a_second_token_from_the_same_address_is_refused() {
-    let (outcome, can_connect) = attacked("second-token", 2);
-    assert_eq!(outcome.failures.len(), 1, "{outcome:?}");
-    assert!(can_connect);
+    attacked("second-token", 1, |field, outcome| {
+        says(outcome, "with a second token") && can_connect(field, PATIENCE)
+    });
 }
 
 #[test]
 fn a_stolen_challenge_connects_a_victim() {
-    let (outcome, _) = attacked("stolen-challenge", 3);
-    assert_eq!(outcome.failures.len(), 1, "{outcome:?}");
-    assert!(outcome.failures[0].contains("addresses that never answered"));
+    attacked("stolen-challenge", 3, |_, outcome| {
+        says(outcome, "addresses that never answered")
+    });
 }
 
 #[test]
 fn junk_keeps_a_dead_viewer_connected() {
-    let (outcome, _) = attacked("dead", 7);
-    assert_eq!(outcome.failures.len(), 1, "{outcome:?}");
-    assert!(outcome.failures[0].contains("silent but for junk"));
+    attacked("dead", 7, |_, outcome| says(outcome, "silent but for junk"));
 }

@@ -92,7 +92,7 @@ export class Game {
     let report;
     while (Date.now() < end) {
       report = await this.report();
-      if (report && isSo(report)) return report;
+      if (report && (await isSo(report))) return report;
       await sleep(200);
     }
     throw new Error(`not within ${seconds} s: ${what}; ${JSON.stringify(report)}`);

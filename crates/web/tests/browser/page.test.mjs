@@ -139,6 +139,7 @@ test('a replay is downloaded, dropped on the page again, and every state is the 
     assert.equal(file.suggestedFilename(), 'cubewire-1.ron');
     replay = readFileSync(await file.path(), 'utf8');
     await drop(game.page, 'not-a-script.ron', 'hello');
+    await game.until('the refusal', () => game.dialogs.length > 0);
     await drop(game.page, 'mine.ron', replay);
     await game.page.waitForURL(/script=file/);
     await game.drawn();
@@ -161,7 +162,6 @@ async function drop(page, name, text) {
     [name, text],
   );
   await page.dispatchEvent('#game', 'drop', { dataTransfer: transfer });
-  await sleep(500);
 }
 
 test('a picture and a table are downloaded, and a link is copied that leads back', async () => {
@@ -178,20 +178,21 @@ test('a picture and a table are downloaded, and a link is copied that leads back
     await game.until('the tab opens', (report) => report.panel.tab === 'Bits');
     await game.page.mouse.move(1070, 500);
     await game.page.mouse.wheel(0, 2_000);
-    await sleep(2_000);
+    // The button is there once the panel has scrolled.
+    file = null;
+    game.page.once('download', (download) => (file = download));
+    await game.until('the table', async () => {
+      await game.page.mouse.click(...CSV);
+      await sleep(1_000);
+      return file;
+    });
     await game.picture('bits');
-    download = game.page.waitForEvent('download');
-    await game.page.mouse.click(...CSV);
-    file = await download;
     assert.match(file.suggestedFilename(), /\.csv$/);
     assert.match(readFileSync(await file.path(), 'utf8'), /^tick,/);
     await game.page.mouse.click(1222, 707);
     const copied = () => game.page.evaluate(() => navigator.clipboard.readText());
-    let link = await copied();
-    for (let tries = 0; !link && tries < 60; tries += 1) {
-      await sleep(500);
-      link = await copied();
-    }
+    let link;
+    await game.until('the link', async () => (link = await copied()));
     assert.match(link, /^http:.*\?left=rung:delta&right=rung:changed-flags$/);
     await game.page.goto(`${link}&report`);
     await game.drawn();
@@ -219,12 +220,12 @@ test('the canvas follows the size of the window and its pixel ratio', async () =
 
 test('without the focus a hint says how to play', async () => {
   await play('?calm&report&quality=low', {}, async (game) => {
-    const isShown = () => game.page.isVisible('#hint');
-    assert.equal(await isShown(), false);
+    const hint = (state) => game.page.waitForSelector('#hint', { state });
+    await hint('hidden');
     await game.page.evaluate(() => document.activeElement.blur());
-    assert.equal(await isShown(), true);
+    await hint('visible');
     await game.page.mouse.click(100, 300);
-    assert.equal(await isShown(), false);
+    await hint('hidden');
   });
 });
 
@@ -260,16 +261,26 @@ test('asleep nothing runs, and awake it goes on where it stopped', async () => {
     await game.until('it runs', (report) => report.simulation_tick > 30);
     const tell = (wish) => game.page.evaluate((wish) => window.postMessage({ cubewire: wish }, '*'), wish);
     await tell('sleep');
-    await sleep(1_500);
-    const { simulation_tick: before } = await game.report();
+    let before;
+    await game.until('it stands still', async (report) => {
+      const last = before;
+      before = report.simulation_tick;
+      await sleep(1_000);
+      return before === last;
+    });
     await sleep(4_000);
     assert.equal((await game.report()).simulation_tick, before);
     // Events that would wake it by themselves.
     for (let x = 100; x < 300; x += 10) await game.page.mouse.move(x, 200);
+    // The first tick that is reported then. A frame makes up for a quarter of a second at most; the report comes every
+    // 0.2 s.
+    const first = game.page.waitForFunction((before) => {
+      const { simulation_tick: tick } = window.cubewire.report;
+      return tick > before && tick;
+    }, before);
     await tell('wake');
-    const report = await game.until('it goes on', (report) => report.simulation_tick > before);
-    // A frame makes up for a quarter of a second at most; the report comes every 0.2 s.
-    assert.ok(report.simulation_tick < before + 90, `${before}, ${report.simulation_tick}`);
+    const after = await (await first).jsonValue();
+    assert.ok(after < before + 90, `${before}, ${after}`);
     // One update a frame, as before.
     const updates = await game.page.evaluate(async () => {
       const request = window.requestAnimationFrame;

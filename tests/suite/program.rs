@@ -1,0 +1,118 @@
+//! The program in processes of its own: started, followed by what it writes, and told to end.
+
+use std::collections::HashSet;
+use std::fs;
+use std::io::{BufRead, BufReader, Read};
+use std::net::SocketAddr;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+
+use crate::common::eventually;
+use crate::window::Killed;
+
+/// Each with the exit code that says so.
+pub(crate) const SIGNALS: [(&str, i32); 3] = [("INT", 130), ("TERM", 143), ("HUP", 129)];
+
+/// A server for this machine alone.
+pub(crate) const INSECURE: [&str; 3] = ["--bind", "127.0.0.1:0", "--insecure"];
+
+/// The program, run by another one unless `by` is empty. It does not ignore any signal, whatever the tests do.
+pub(crate) fn program(by: &[&str], arguments: &[&str]) -> Command {
+    let mut command = Command::new("env");
+    command
+        .arg("--default-signal=INT,TERM,HUP")
+        .args(by)
+        .arg(assert_cmd::cargo::cargo_bin("cubewire"))
+        .args(arguments)
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    command
+}
+
+pub(crate) fn start(by: &[&str], arguments: &[&str]) -> Killed {
+    Killed(program(by, arguments).spawn().unwrap())
+}
+
+pub(crate) fn send(signal: &str, process: &Child) {
+    let mut kill = Command::new("kill");
+    kill.arg(format!("-{signal}")).arg(process.id().to_string());
+    assert!(kill.status().unwrap().success());
+}
+
+/// Waits until the process has ended. Returns its exit code, which a killed one does not have, and what it wrote that
+/// was not read before.
+pub(crate) fn end(mut process: Killed) -> (Option<i32>, [String; 2]) {
+    let process = &mut process.0;
+    let status = eventually("the end", || process.try_wait().unwrap());
+    let read = |pipe: Option<&mut dyn Read>| {
+        let mut text = String::new();
+        pipe.map(|pipe| pipe.read_to_string(&mut text).unwrap());
+        text
+    };
+    let out = read(process.stdout.as_mut().map(|pipe| pipe as _));
+    let errors = read(process.stderr.as_mut().map(|pipe| pipe as _));
+    (status.code(), [out, errors])
+}
+
+/// The first address that is named on a line of the output.
+pub(crate) fn address(out: impl Read) -> String {
+    let mut lines = BufReader::new(out).lines().map(Result::unwrap);
+    let found = lines.find_map(|line| {
+        let words = line.split_whitespace();
+        let mut words = words.map(|word| word.trim_end_matches('.'));
+        let address = words.find(|word| word.parse::<SocketAddr>().is_ok());
+        address.map(str::to_owned)
+    });
+    found.expect("it says where it listens")
+}
+
+/// Starts a server that writes a digest, until it listens. Returns its address, too.
+pub(crate) fn serve(by: &[&str], more: &[&str], digest: &Path) -> (Killed, String) {
+    let digest = ["--digest", digest.to_str().unwrap()];
+    let mut server = start(by, &[&["serve", "--headless"], more, &digest].concat());
+    let address = address(server.0.stdout.as_mut().unwrap());
+    (server, address)
+}
+
+/// Starts a viewer that writes a digest, until it is connected.
+pub(crate) fn view(by: &[&str], server: &str, more: &[&str], digest: &Path) -> Killed {
+    let view = ["view", "--headless", "--timeout", "30", "--connect", server];
+    let digest = ["--digest", digest.to_str().unwrap()];
+    let mut viewer = start(by, &[&view, more, &digest].concat());
+    let mut line = [0; 13];
+    let errors = viewer.0.stderr.as_mut().unwrap();
+    errors.read_exact(&mut line).unwrap();
+    assert_eq!(&line, b"connected to ", "{}", line.escape_ascii());
+    viewer
+}
+
+/// The lines of every digest in a folder, which may be unfinished.
+pub(crate) fn digests(folder: &Path) -> Vec<HashSet<String>> {
+    let files = fs::read_dir(folder).unwrap();
+    let texts = files.filter_map(|file| fs::read_to_string(file.ok()?.path()).ok());
+    let digests = texts.filter_map(|text| {
+        let (header, lines) = text.split_once('\n')?;
+        let whole = &lines[..lines.rfind('\n').map_or(0, |end| end + 1)];
+        (header == "viewer,tick,hash").then(|| whole.lines().map(str::to_owned).collect())
+    });
+    digests.collect()
+}
+
+/// Waits until this many digests in a folder have this many lines each.
+pub(crate) fn follow(folder: &Path, count: usize, lines: usize) {
+    eventually("the lines of digests", || {
+        let digests = digests(folder).into_iter();
+        let long = digests.filter(|digest| digest.len() >= lines);
+        (long.count() >= count).then_some(())
+    });
+}
+
+/// The lines of a digest that is finished: there are some.
+pub(crate) fn lines(digest: &Path) -> HashSet<String> {
+    let text = fs::read_to_string(digest).unwrap();
+    assert!(text.ends_with('\n'), "{text}");
+    let lines: HashSet<_> = text.lines().skip(1).map(str::to_owned).collect();
+    assert!(!lines.is_empty());
+    lines
+}
