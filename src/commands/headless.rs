@@ -8,12 +8,13 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use clap::Args;
+use cubewire_codec::ladder::Rung;
 use cubewire_link::Preset;
 use cubewire_protocol::Worlds;
 use cubewire_scene::TICKS_PER_SECOND;
 
 use super::CommandError;
-use super::args::{PlayArgs, RungArg, Seconds, skipped_seconds};
+use super::args::{PlayArgs, Seconds, rungs, skipped_seconds};
 use crate::game::desktop::stop;
 use crate::game::headless::{HeadlessGame, LaneGame};
 use crate::game::profile::Profile;
@@ -33,9 +34,11 @@ pub struct HeadlessArgs {
     /// What to play.
     #[command(flatten)]
     pub play: PlayArgs,
-    /// What to send with.
-    #[command(flatten)]
-    pub rung: RungArg,
+    #[expect(missing_docs, reason = "the help says it")]
+    #[arg(long, value_name = "NAME", default_value = "changed-flags", value_parser = replication::rung, help = format!(
+        "Rung of the ladder to send with: {}", rungs()
+    ))]
+    pub rung: Rung,
     #[expect(missing_docs, reason = "the help says it")]
     #[arg(long, value_name = "NAME", value_parser = replication::network, help = format!(
         "Simulated network to send over: {} [default: a round trip of 100 ms without loss]",
@@ -72,11 +75,11 @@ impl HeadlessArgs {
     /// Plays and prints.
     ///
     /// # Errors
-    /// See [`CommandError`].
+    /// See [`CommandError`]; also if a snapshot was refused, or decoded to something other than what was sent.
     pub fn run(&self, out: &mut impl Write) -> Result<(), CommandError> {
         let script = self.play.script()?;
         let (ticks, skip) = self.play.ticks(script.as_ref())?;
-        let mut settings = LaneSettings::with_stages(self.rung.rung.stages);
+        let mut settings = LaneSettings::with_stages(self.rung.stages);
         if let Some(network) = self.network {
             settings.link.conditions = network.conditions.clone();
         }
@@ -152,6 +155,6 @@ impl HeadlessArgs {
                 profile.print(out)?;
             }
         }
-        Ok(())
+        CommandError::check_faultless(summary.wrong, summary.refused)
     }
 }

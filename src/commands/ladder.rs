@@ -6,13 +6,13 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use cubewire_cli::Table;
 use cubewire_codec::{BitKind, ladder};
 use cubewire_scene::TICKS_PER_SECOND;
 use serde::Serialize;
 
 use super::CommandError;
 use super::args::PlayArgs;
-use super::table::markdown;
 use crate::game::GameError;
 use crate::game::desktop::progress;
 use crate::game::headless::LaneGame;
@@ -154,18 +154,17 @@ const DEMO_SECONDS: f64 = 10.0;
 
 /// The table, what its columns are, and where it crosses the target, in at most 100 columns.
 fn short(costs: &[RungCost]) -> String {
-    let header = ["rung", "kbps", "factor", "bytes a snapshot", "target"].map(str::to_owned);
-    let rows = costs.iter().map(|cost| {
+    let mut table = Table::new(["rung", "kbps", "factor", "bytes a snapshot", "target"]);
+    for cost in costs {
         let is_below = cost.mean_kbps < TARGET_KBPS;
-        [
+        table.row([
             cost.rung.to_owned(),
             figure(cost.mean_kbps),
             factor(cost.factor),
             figure(cost.bytes),
             if is_below { "below" } else { "" }.to_owned(),
-        ]
-    });
-    let table = markdown([header].into_iter().chain(rows), 1);
+        ]);
+    }
     let below = costs.iter().find(|cost| cost.mean_kbps < TARGET_KBPS);
     let crossing = match below {
         Some(first) => format!("{} is the first rung below it", first.rung),
@@ -188,15 +187,13 @@ fn details(costs: &[RungCost]) -> String {
         .enumerate()
         .filter(|&(index, _)| costs.iter().any(|cost| cost.bits[index] > 0.0));
     let kinds: Vec<_> = kinds.collect();
-    let titles = ["rung", "largest, kbps"].map(str::to_owned);
-    let names = kinds.iter().map(|(_, kind)| kind.name().to_owned());
-    let header: Vec<_> = titles.into_iter().chain(names).collect();
-    let rows = costs.iter().map(|cost| {
+    let names = kinds.iter().map(|(_, kind)| kind.name());
+    let mut table = Table::new(["rung", "largest, kbps"].into_iter().chain(names));
+    for cost in costs {
         let bits = kinds.iter().map(|&(index, _)| cost.bits[index]);
-        let cells = [cost.peak_kbps].into_iter().chain(bits).map(figure);
-        [cost.rung.to_owned()].into_iter().chain(cells).collect()
-    });
-    let table = markdown([header].into_iter().chain(rows), 1);
+        let figures = [cost.peak_kbps].into_iter().chain(bits).map(figure);
+        table.row([cost.rung.to_owned()].into_iter().chain(figures));
+    }
     format!(
         "{table}\n\n\
          largest  kbps if every snapshot were as large as the largest. From delta on, that is usually the\n         \

@@ -48,7 +48,6 @@ const CRATES: &[(&str, &str, &[&str])] = &[
             "cubewire-codec",
             "cubewire-files",
             "cubewire-link",
-            "cubewire-palette",
             "cubewire-physics",
             "cubewire-protocol",
             "cubewire-scene",
@@ -74,7 +73,7 @@ const CRATES: &[(&str, &str, &[&str])] = &[
             "cubewire-protocol",
         ],
     ),
-    ("cubewire-web", "crates/web", &["cubewire-cli"]),
+    ("cubewire-web", "crates/web", &[]),
     (
         "cubewire",
         ".",

@@ -12,8 +12,6 @@ pub(crate) enum LabError {
     Recording(#[from] RecordingError),
     #[error("{path}: cannot be written: {source}")]
     Unwritable { path: PathBuf, source: io::Error },
-    #[error("{path}: cannot be drawn: {reason}")]
-    Plot { path: PathBuf, reason: String },
     #[error("{path}: cannot be read as a model: {reason}")]
     Model { path: PathBuf, reason: String },
     #[error(

@@ -9,13 +9,14 @@ mod samples;
 use std::io::{self, Write};
 use std::path::Path;
 
+use cubewire_cli::Table;
+
 use self::questions::{Question, questions};
 use self::samples::{Samples, samples};
 use crate::cli::SearchArgs;
 use crate::error::LabError;
 use crate::progress;
 use crate::recording::{Recording, RecordingError};
-use crate::table::Table;
 
 /// Runs the command: prints the best ranges for each kind of value.
 pub(crate) fn run(args: &SearchArgs, out: &mut impl Write) -> Result<(), LabError> {
@@ -128,7 +129,7 @@ impl AllClasses {
             );
             table.row(cells);
         }
-        table.print(out)
+        writeln!(out, "{table}")
     }
 }
 
@@ -162,6 +163,6 @@ impl Question {
             cells.extend(measured.map(|samples| format!("{:.3}", samples.mean_bits(&row.bits))));
             table.row(cells);
         }
-        table.print(out)
+        writeln!(out, "{table}")
     }
 }

@@ -12,6 +12,7 @@ use std::io::{self, Write};
 use std::sync::Arc;
 use std::time::Duration;
 
+use cubewire_cli::Table;
 use cubewire_codec::Packet;
 use cubewire_codec::entropy::TrainedModel;
 use cubewire_codec::ladder::Rung;
@@ -23,7 +24,6 @@ use crate::error::LabError;
 use crate::path::Path;
 use crate::progress;
 use crate::recording::Recording;
-use crate::table::Table;
 use crate::train::read_model;
 
 /// Frames and packets per second.
@@ -110,7 +110,7 @@ pub(crate) fn print(args: &WalkoffArgs, out: &mut impl Write) -> Result<(), LabE
             args.file.display(),
             recording.packets()
         )?;
-        table.print(out)?;
+        writeln!(out, "{table}")?;
     }
     lossy.map_or(Ok(()), |codec| Err(LabError::Lossy { codec }))
 }

@@ -67,17 +67,16 @@ struct ServeArgs {
 }
 
 fn main() -> ExitCode {
-    let cli: Cli = match cubewire_cli::parse() {
-        Ok(cli) => cli,
-        Err(code) => return code,
-    };
-    let result = match cli.command {
+    let result = match Cli::parse().command {
         Command::Build(args) => make::make(&args),
         Command::Serve(args) => build_and_serve(&args),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,
-        Err(error) => cubewire_cli::fail(error),
+        Err(error) => {
+            eprintln!("error: {error}");
+            ExitCode::from(2)
+        }
     }
 }
 

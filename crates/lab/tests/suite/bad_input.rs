@@ -149,17 +149,10 @@ fn errors_name_a_path_that_cannot_be_written() {
             "--out",
             "/no/such/folder/x.txt",
         ][..],
-        &["stats", &mix, "--plot", "/dev/null/plots"],
         &["export", &mix, "--field", "position", "--out", &mix],
     ] {
         let error = failure(args);
         assert!(error.contains(args.last().unwrap()), "{error}");
         assert!(error.contains("cannot be written"), "{error}");
     }
-}
-
-#[test]
-fn a_wrong_command_line_is_told_in_one_line() {
-    let assert = lab(&["stats"]).assert().code(2).stdout("");
-    assert.stderr("error: the following required arguments were not provided: <FILE>\n");
 }

@@ -125,12 +125,6 @@ fn a_folder_without_a_page_and_a_port_that_is_taken_are_named() {
     );
 }
 
-#[test]
-fn a_wrong_command_line_is_told_in_one_line() {
-    let error = refusal(&["build", "--at-most", "much"], None);
-    assert_eq!(error, "error: --at-most: invalid float literal\n");
-}
-
 /// A compiler of which nothing is known but where it is.
 #[cfg(unix)]
 #[test]
