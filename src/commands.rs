@@ -93,12 +93,12 @@ impl Cli {
 pub fn main() -> ExitCode {
     // Not locked: Bevy prints to it when a system panics, on another thread.
     match Cli::parse().run(&mut io::stdout()) {
-        Ok(()) => stop::exit_code(),
-        Err(error) if error.is_closed_output() => stop::exit_code(),
+        Ok(()) => stop::exit_code().into(),
+        Err(error) if error.is_closed_output() => stop::exit_code().into(),
         Err(error) => {
             let failed = cubewire_cli::fail(&error);
             match error.is_stop() {
-                true => stop::exit_code(),
+                true => stop::exit_code().into(),
                 false => failed,
             }
         }

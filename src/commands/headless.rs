@@ -17,9 +17,8 @@ use super::CommandError;
 use super::args::{PlayArgs, Seconds, rungs, skipped_seconds};
 use crate::game::desktop::stop;
 use crate::game::headless::{HeadlessGame, LaneGame};
-use crate::game::profile::Profile;
+use crate::game::profile;
 use crate::replication::{self, Divergence, LaneSettings, NudgeLane};
-use crate::view::ViewPlugin;
 
 use capture::Capture;
 use summary::PlayTotals;
@@ -57,12 +56,9 @@ pub struct HeadlessArgs {
     /// Print JSON
     #[arg(long)]
     pub json: bool,
-    /// Time each part of a frame
-    #[arg(long)]
+    /// Print instead how long a frame of the window takes, without drawing it
+    #[arg(long, conflicts_with_all = ["skip", "join", "nudge", "json", "capture", "csv"])]
     pub profile: bool,
-    /// Time it with everything open: timeline, a packet and a cube of it, bits as colours, ablation
-    #[arg(long, requires = "profile")]
-    pub open: bool,
     /// Write the simulated states as a recording that cubewire-lab reads (zstd if the name ends in .zst)
     #[arg(long, value_name = "FILE")]
     pub capture: Option<PathBuf>,
@@ -84,21 +80,18 @@ impl HeadlessArgs {
             settings.link.conditions = network.conditions.clone();
         }
         settings.sender.worlds = self.worlds;
+        if self.profile {
+            let times = profile::measure(script, settings, ticks)?;
+            return Ok(writeln!(out, "{times}")?);
+        }
         let mut capture = self.capture.as_deref().map(Capture::create).transpose()?;
         let mut table = self.csv.as_deref().map(Table::create).transpose()?;
-        let mut game = if self.profile {
-            let mut game = LaneGame::with_plugins(script, settings, ViewPlugin)?;
-            game.add_shadow()?;
-            Profile::install(&mut game.app, self.open);
-            game
-        } else {
-            let mut game = HeadlessGame::new(script);
-            stop::play((self.join * f64::from(TICKS_PER_SECOND)) as usize, |_| {
-                game.step();
-                Ok::<_, CommandError>(())
-            })?;
-            LaneGame::join(game, settings)?
-        };
+        let mut game = HeadlessGame::new(script);
+        stop::play((self.join * f64::from(TICKS_PER_SECOND)) as usize, |_| {
+            game.step();
+            Ok::<_, CommandError>(())
+        })?;
+        let mut game = LaneGame::join(game, settings)?;
 
         if table.is_some() {
             let lane = game.lane;
@@ -146,14 +139,6 @@ impl HeadlessArgs {
             writeln!(out, "{json}")?;
         } else {
             summary.print(out)?;
-        }
-        if let Some(profile) = game.app.world().get_resource::<Profile>() {
-            // Standard output stays JSON for programs that read it.
-            if self.json {
-                profile.print(&mut std::io::stderr())?;
-            } else {
-                profile.print(out)?;
-            }
         }
         CommandError::check_faultless(summary.wrong, summary.refused)
     }

@@ -3,7 +3,7 @@
 mod plot;
 
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::Args;
 use cubewire_cli::Table;
@@ -13,9 +13,9 @@ use serde::Serialize;
 
 use super::CommandError;
 use super::args::PlayArgs;
-use crate::game::GameError;
 use crate::game::desktop::progress;
 use crate::game::headless::LaneGame;
+use crate::game::{GameError, katamari};
 use crate::recording::Script;
 use crate::replication::{HEADER_BYTES, LaneSettings, ShadowRung, TARGET_KBPS, kbps};
 
@@ -106,7 +106,7 @@ impl LadderArgs {
         let played = self.play.name().unwrap_or_else(|| "no script".to_owned());
         let file_name = self.play.script.as_ref().and_then(|path| path.file_name());
         let title = file_name.map_or("no script".into(), |name| name.to_string_lossy());
-        plot::draw(&costs, &title, &self.png)?;
+        plot::draw(&costs, &title, &self.png).map_err(CommandError::unwritable(&self.png))?;
         if self.json {
             let json = serde_json::to_string_pretty(&costs).expect("costs are plain data");
             writeln!(out, "{json}")?;
@@ -136,10 +136,7 @@ pub fn print_demo(
     seconds: Option<f64>,
     out: &mut impl Write,
 ) -> Result<(), CommandError> {
-    let script = match script {
-        Some(script) => script,
-        None => Script::parse(DEMO, Path::new("assets/scripts/katamari.ron"))?,
-    };
+    let script = script.unwrap_or_else(katamari);
     let game = LaneGame::new(Some(script), LaneSettings::default())?;
     let seconds = seconds.unwrap_or(DEMO_SECONDS);
     let ticks = (seconds * f64::from(TICKS_PER_SECOND)).ceil() as usize;
@@ -149,7 +146,6 @@ pub fn print_demo(
 }
 
 /// Played where there is no display.
-const DEMO: &str = include_str!("../../assets/scripts/katamari.ron");
 const DEMO_SECONDS: f64 = 10.0;
 
 /// The table, what its columns are, and where it crosses the target, in at most 100 columns.

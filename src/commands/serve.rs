@@ -39,7 +39,7 @@ pub struct ServeArgs {
     #[command(flatten)]
     pub model: ModelArg,
     /// Run without a window
-    #[arg(long, conflicts_with = "report")]
+    #[arg(long)]
     pub headless: bool,
     /// Write a CSV file at the end with a hash of every snapshot that was sent; needs --headless
     #[arg(long, value_name = "FILE", requires = "headless")]

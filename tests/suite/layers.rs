@@ -8,7 +8,8 @@ use std::path::{Path, PathBuf};
 /// own.
 const ROOMS: &[&[&str]] = &[
     &["named", "page"],
-    &["files", "display", "plot", "theme"],
+    &["files", "display", "theme"],
+    &["plot"],
     &["simulation"],
     &["replication"],
     &["transport"],

@@ -27,6 +27,7 @@ mod shadow_ablation;
 mod simulated_panel;
 mod stale;
 mod stop;
+mod tour_page;
 mod udp;
 mod udp_abuse;
 mod udp_hostile;

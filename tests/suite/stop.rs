@@ -310,19 +310,6 @@ fn what_a_killed_play_has_left_is_removed_by_the_next() {
 }
 
 #[test]
-fn a_soak_test_that_is_told_to_end_has_figures() {
-    let soak = start(None, &["soak", "--seconds", "86400"]);
-    sleep(Duration::from_secs(2));
-    send("TERM", &soak.0);
-    let (code, [figures, said]) = end(soak);
-    assert_eq!(code, Some(143), "{said}");
-    assert!(said.starts_with("stopped after "), "{said}");
-    let figures: Value = serde_json::from_str(&figures).unwrap();
-    assert!(figures["compared"].as_u64() > Some(0), "{figures}");
-    assert_eq!(figures["wrong"], 0);
-}
-
-#[test]
 #[ignore = "needs Xvfb, xdotool and a software Vulkan driver"]
 fn a_window_that_is_killed_leaves_no_video_and_one_that_is_told_to_end_finishes_it() {
     let recorded = |folder: &Path, signal: &str| {

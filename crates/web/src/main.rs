@@ -3,7 +3,6 @@
 //! `cargo web build` makes a folder of static files; `cargo web serve` makes it too, and serves it.
 
 mod compress;
-mod error;
 mod make;
 mod serve;
 mod toolchain;
@@ -11,9 +10,9 @@ mod toolchain;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use anyhow::Result;
 use clap::{Args, Parser, Subcommand};
 
-use error::WebError;
 use toolchain::Toolchain;
 
 /// Build the page that plays Cubewire in a browser, and serve it.
@@ -74,13 +73,13 @@ fn main() -> ExitCode {
     match result {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("error: {error}");
+            eprintln!("error: {error:#}");
             ExitCode::from(2)
         }
     }
 }
 
-fn build_and_serve(args: &ServeArgs) -> Result<(), WebError> {
+fn build_and_serve(args: &ServeArgs) -> Result<()> {
     if !args.no_build {
         make::make(&args.build)?;
     }

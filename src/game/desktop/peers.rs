@@ -38,7 +38,7 @@ pub fn view(
 ) -> Result<(), WindowError> {
     let mut app = window::open(settings);
     app.insert_resource(model);
-    add_viewer(&mut app, settings, viewer)?;
+    add_viewer(&mut app, settings, viewer);
     window::run_app(app)
 }
 
@@ -51,7 +51,7 @@ pub fn add_server(
     settings: WindowSettings,
     server: UdpServer,
 ) -> Result<(), WindowError> {
-    window::add_frame(app, &settings)?;
+    window::add_frame(app, &settings);
     open_peers_tab(app);
     window::add_play(app, settings)?;
     app.add_plugins(UdpServerPlugin)
@@ -61,15 +61,8 @@ pub fn add_server(
 }
 
 /// Adds everything for the window of a viewer, which shows only its lane, except Bevy's default plugins.
-///
-/// # Errors
-/// If the report cannot be written.
-pub fn add_viewer(
-    app: &mut App,
-    settings: &WindowSettings,
-    viewer: UdpViewer,
-) -> Result<(), WindowError> {
-    window::add_frame(app, settings)?;
+pub fn add_viewer(app: &mut App, settings: &WindowSettings, viewer: UdpViewer) {
+    window::add_frame(app, settings);
     open_peers_tab(app);
     app.add_plugins((ViewerPlugin, UdpViewerPlugin, ControlsPlugin))
         .insert_resource(viewer)
@@ -78,7 +71,6 @@ pub fn add_viewer(
     app.world_mut()
         .entity_mut(lane)
         .insert((Side::Right, Selected, TickPicture::default()));
-    Ok(())
 }
 
 fn open_peers_tab(app: &mut App) {
