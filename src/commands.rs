@@ -5,17 +5,13 @@ mod error;
 pub mod headless;
 pub mod key;
 pub mod ladder;
-pub mod network;
 pub mod play;
 pub mod record;
 pub mod screenshots;
 mod security;
 pub mod serve;
-pub mod soak;
-mod table;
 pub mod tour;
 pub mod view;
-pub mod viewers;
 mod warning;
 pub mod window;
 
@@ -35,7 +31,8 @@ pub use error::CommandError;
     version,
     about,
     max_term_width = 100,
-    args_conflicts_with_subcommands = true
+    args_conflicts_with_subcommands = true,
+    disable_help_subcommand = true
 )]
 #[command(after_help = format!(
     "Without a command, opens the window and plays:\n{}", controls::help()
@@ -55,15 +52,10 @@ enum Command {
     Headless(headless::HeadlessArgs),
     /// Play a script once, encode it with every rung of the ladder, and print the bandwidths
     Ladder(ladder::LadderArgs),
-    /// Play a script once, send it with every rung over several simulated networks, and compare every
-    /// snapshot that arrives with the one that was sent
-    Network(network::NetworkArgs),
     /// Play, and serve viewers in other processes or on other machines
     Serve(serve::ServeArgs),
     /// Connect to a server and show its game
     View(view::ViewArgs),
-    /// Serve an increasing number of viewers on this machine, and print the server's time for each number
-    Viewers(viewers::ViewersArgs),
     /// Play back a replay recorded with F9, and report whether every state matches the recorded one
     Play(play::PlayReplayArgs),
     /// Render a script or a replay to a video file, without a window and without dropping frames
@@ -72,9 +64,6 @@ enum Command {
     Screenshots(screenshots::ScreenshotsArgs),
     /// Make a new key for `serve` and `view`
     Key(key::KeyArgs),
-    /// Run a soak test: viewers join, leave, and change stages and networks every few seconds, and every
-    /// snapshot that arrives is compared with the one that was sent
-    Soak(soak::SoakArgs),
 }
 
 impl Cli {
@@ -87,11 +76,8 @@ impl Cli {
             Some(Command::Tour(args)) => args.run(out),
             Some(Command::Headless(args)) => args.run(out),
             Some(Command::Ladder(args)) => args.run(out),
-            Some(Command::Network(args)) => args.run(out),
-            Some(Command::Soak(args)) => args.run(out),
             Some(Command::Serve(args)) => args.run(out),
             Some(Command::View(args)) => args.run(out),
-            Some(Command::Viewers(args)) => args.run(out),
             Some(Command::Play(args)) => args.run(out),
             Some(Command::Record(args)) => args.run(out),
             Some(Command::Screenshots(args)) => args.run(out),
@@ -101,22 +87,18 @@ impl Cli {
     }
 }
 
-/// Reads the command line and runs its command. An error is one line on standard error, and exit code 2. If it was told
-/// to end, the exit code says by which signal.
+/// Reads the command line and runs its command. An error goes to standard error, with exit code 2. If the program was
+/// told to end, the exit code says by which signal.
 #[must_use]
 pub fn main() -> ExitCode {
-    let cli: Cli = match cubewire_cli::parse() {
-        Ok(cli) => cli,
-        Err(code) => return code,
-    };
     // Not locked: Bevy prints to it when a system panics, on another thread.
-    match cli.run(&mut io::stdout()) {
-        Ok(()) => stop::exit_code(),
-        Err(error) if error.is_closed_output() => stop::exit_code(),
+    match Cli::parse().run(&mut io::stdout()) {
+        Ok(()) => stop::exit_code().into(),
+        Err(error) if error.is_closed_output() => stop::exit_code().into(),
         Err(error) => {
             let failed = cubewire_cli::fail(&error);
             match error.is_stop() {
-                true => stop::exit_code(),
+                true => stop::exit_code().into(),
                 false => failed,
             }
         }

@@ -7,14 +7,12 @@ use std::path::Path;
 #[cfg(not(target_family = "wasm"))]
 mod disk;
 #[cfg(not(target_family = "wasm"))]
-pub(crate) use disk::{
-    NewFile, is_for_others, publish, recall, remember, write_private, write_whole,
-};
+pub(crate) use disk::{NewFile, is_for_others, recall, remember, write_private, write_whole};
 
 #[cfg(target_family = "wasm")]
 mod downloads;
 #[cfg(target_family = "wasm")]
-pub(crate) use downloads::{NewFile, publish, recall, remember};
+pub(crate) use downloads::{NewFile, recall, remember};
 
 /// Reads a text.
 ///

@@ -10,7 +10,7 @@
 pub mod export;
 mod keyboard;
 mod live;
-mod picture;
+pub(crate) mod picture;
 mod play;
 mod replay;
 mod script;

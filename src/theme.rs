@@ -50,14 +50,16 @@ impl Theme {
 #[must_use]
 pub fn fonts() -> FontDefinitions {
     let mut fonts = FontDefinitions::default();
-    let inter = FontData::from_static(include_bytes!("../assets/fonts/Inter-Regular.otf"));
-    fonts.font_data.insert(INTER.to_owned(), Arc::new(inter));
+    let name = "Inter".to_owned();
+    let inter = FontData::from_static(INTER);
+    fonts.font_data.insert(name.clone(), Arc::new(inter));
     let proportional = fonts.families.entry(FontFamily::Proportional).or_default();
-    proportional.insert(0, INTER.to_owned());
+    proportional.insert(0, name);
     fonts
 }
 
-const INTER: &str = "Inter";
+/// The font in front.
+pub(crate) const INTER: &[u8] = include_bytes!("../assets/fonts/Inter-Regular.otf");
 
 /// A colour for egui.
 #[must_use]

@@ -1,9 +1,7 @@
 //! Arguments that several commands share, and the values that they parse themselves.
 
-use std::fmt::Display;
 use std::fs::{self, File};
 use std::io;
-use std::net::SocketAddr;
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
@@ -20,7 +18,7 @@ use cubewire_scene::TICKS_PER_SECOND;
 use super::CommandError;
 use crate::named::Named;
 use crate::recording::{MAX_SECONDS, Script, length_of_play};
-use crate::replication::{self, LaneChanges, LaneSettings, LaneTextError, SEND_INTERVALS};
+use crate::replication::{self, LaneChanges, LaneSettings, SEND_INTERVALS};
 use crate::view::Quality;
 
 /// A length of play, more than 0 and at most [`MAX_SECONDS`].
@@ -53,43 +51,6 @@ pub fn skipped_seconds(text: &str) -> Result<f64, String> {
     seconds.ok_or_else(|| format!("{text} is not a number of seconds, from 0 to a day"))
 }
 
-/// A whole number that is not negative.
-///
-/// # Errors
-/// If it is something else.
-pub fn whole_number(text: &str) -> Result<u64, String> {
-    let number = text.parse();
-    number.map_err(|_| format!("{text} is not a whole number from 0 to {}", u64::MAX))
-}
-
-/// A whole number in a range.
-///
-/// # Errors
-/// If it is something else, or out of range.
-pub fn number_within<T>(text: &str, legal: RangeInclusive<T>) -> Result<T, String>
-where
-    T: FromStr + PartialOrd + Display,
-{
-    let number = text.parse().ok();
-    number
-        .filter(|number| legal.contains(number))
-        .ok_or_else(|| {
-            let (min, max) = (legal.start(), legal.end());
-            format!("{text} is not a whole number from {min} to {max}")
-        })
-}
-
-/// An IP address and a port.
-///
-/// # Errors
-/// If it is something else.
-pub fn socket_address(text: &str) -> Result<SocketAddr, String> {
-    let address = text.parse();
-    address.map_err(|_| {
-        format!("{text} is not an IP address and a port, as in 192.168.1.5:7000 or [::1]:7000")
-    })
-}
-
 /// A width and a height in pixels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Size(pub UVec2);
@@ -112,56 +73,6 @@ impl FromStr for Size {
     }
 }
 
-/// Names, or `all`.
-#[derive(Clone, Debug)]
-pub enum Choice<T> {
-    /// All of them.
-    All,
-    /// This one.
-    One(T),
-}
-
-impl<T> Choice<T> {
-    /// The chosen ones, in the order of the choices.
-    pub fn expand(choices: &[Self], all: impl Iterator<Item = T>) -> Vec<T>
-    where
-        T: Clone,
-    {
-        if choices.iter().any(|choice| matches!(choice, Self::All)) {
-            return all.collect();
-        }
-        let one = |choice: &Self| match choice {
-            Self::All => None,
-            Self::One(one) => Some(one.clone()),
-        };
-        choices.iter().filter_map(one).collect()
-    }
-}
-
-/// Rungs by name, or `all`.
-///
-/// # Errors
-/// If there is no such rung.
-pub fn rung_or_all(name: &str) -> Result<Choice<Rung>, LaneTextError> {
-    match name {
-        ALL => Ok(Choice::All),
-        name => replication::rung(name).map(Choice::One),
-    }
-}
-
-/// Networks by name, or `all`.
-///
-/// # Errors
-/// If there is no such network.
-pub fn network_or_all(name: &str) -> Result<Choice<&'static Preset>, LaneTextError> {
-    match name {
-        ALL => Ok(Choice::All),
-        name => replication::network(name).map(Choice::One),
-    }
-}
-
-const ALL: &str = "all";
-
 /// Names of all rungs, for the help.
 pub(super) fn rungs() -> String {
     join(ladder::all().map(|rung| rung.name))
@@ -180,20 +91,6 @@ pub(super) fn rates() -> String {
 
 fn join<'a>(names: impl Iterator<Item = &'a str>) -> String {
     names.collect::<Vec<_>>().join(", ")
-}
-
-/// The rung of the lanes.
-#[derive(Clone, Copy, Debug, Args)]
-pub struct RungArg {
-    #[expect(missing_docs, reason = "the help says it")]
-    #[arg(
-        long,
-        value_name = "NAME",
-        default_value = "changed-flags",
-        value_parser = replication::rung,
-        help = format!("Rung of the ladder to send with: {}", rungs())
-    )]
-    pub rung: Rung,
 }
 
 /// Parses one of an enum's names, and lists them in the help.

@@ -49,14 +49,6 @@ pub enum CommandError {
     /// The play cannot be captured.
     #[error(transparent)]
     Capture(#[from] CaptureError),
-    /// A plot cannot be drawn.
-    #[error("{}: {reason}", path.display())]
-    Plot {
-        /// The file.
-        path: PathBuf,
-        /// Why.
-        reason: String,
-    },
     /// A switch would never happen.
     #[error("--at: {text}: the film is over after {seconds} s")]
     LateSwitch {

@@ -8,16 +8,16 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use clap::Args;
+use cubewire_codec::ladder::Rung;
 use cubewire_link::Preset;
 use cubewire_scene::TICKS_PER_SECOND;
 
 use super::CommandError;
-use super::args::{PlayArgs, RungArg, Seconds, skipped_seconds};
+use super::args::{PlayArgs, Seconds, rungs, skipped_seconds};
 use crate::game::desktop::stop;
 use crate::game::headless::{HeadlessGame, LaneGame};
-use crate::game::profile::Profile;
+use crate::game::profile;
 use crate::replication::{self, Divergence, ForceDesync, LaneSettings};
-use crate::view::ViewPlugin;
 
 use capture::Capture;
 use summary::PlayTotals;
@@ -32,9 +32,11 @@ pub struct HeadlessArgs {
     /// What to play.
     #[command(flatten)]
     pub play: PlayArgs,
-    /// What to send with.
-    #[command(flatten)]
-    pub rung: RungArg,
+    #[expect(missing_docs, reason = "the help says it")]
+    #[arg(long, value_name = "NAME", default_value = "changed-flags", value_parser = replication::rung, help = format!(
+        "Rung of the ladder to send with: {}", rungs()
+    ))]
+    pub rung: Rung,
     #[expect(missing_docs, reason = "the help says it")]
     #[arg(long, value_name = "NAME", value_parser = replication::network, help = format!(
         "Simulated network to send over: {} [default: a round trip of 100 ms without loss]",
@@ -50,12 +52,9 @@ pub struct HeadlessArgs {
     /// Print JSON
     #[arg(long)]
     pub json: bool,
-    /// Time each part of a frame
-    #[arg(long)]
+    /// Print instead how long a frame of the window takes, without drawing it
+    #[arg(long, conflicts_with_all = ["skip", "join", "nudge", "json", "capture", "csv"])]
     pub profile: bool,
-    /// Time it with everything open: timeline, a packet and a cube of it, bits as colours, ablation
-    #[arg(long, requires = "profile")]
-    pub open: bool,
     /// Write the simulated states as a recording that cubewire-lab reads (zstd if the name ends in .zst)
     #[arg(long, value_name = "FILE")]
     pub capture: Option<PathBuf>,
@@ -68,29 +67,26 @@ impl HeadlessArgs {
     /// Plays and prints.
     ///
     /// # Errors
-    /// See [`CommandError`].
+    /// See [`CommandError`]; also if a snapshot was refused, or decoded to something other than what was sent.
     pub fn run(&self, out: &mut impl Write) -> Result<(), CommandError> {
         let script = self.play.script()?;
         let (ticks, skip) = self.play.ticks(script.as_ref())?;
-        let mut settings = LaneSettings::with_stages(self.rung.rung.stages);
+        let mut settings = LaneSettings::with_stages(self.rung.stages);
         if let Some(network) = self.network {
             settings.link.conditions = network.conditions.clone();
         }
+        if self.profile {
+            let times = profile::measure(script, settings, ticks)?;
+            return Ok(writeln!(out, "{times}")?);
+        }
         let mut capture = self.capture.as_deref().map(Capture::create).transpose()?;
         let mut table = self.csv.as_deref().map(Table::create).transpose()?;
-        let mut game = if self.profile {
-            let mut game = LaneGame::with_plugins(script, settings, ViewPlugin)?;
-            game.add_shadow()?;
-            Profile::install(&mut game.app, self.open);
-            game
-        } else {
-            let mut game = HeadlessGame::new(script);
-            stop::play((self.join * f64::from(TICKS_PER_SECOND)) as usize, |_| {
-                game.step();
-                Ok::<_, CommandError>(())
-            })?;
-            LaneGame::join(game, settings)?
-        };
+        let mut game = HeadlessGame::new(script);
+        stop::play((self.join * f64::from(TICKS_PER_SECOND)) as usize, |_| {
+            game.step();
+            Ok::<_, CommandError>(())
+        })?;
+        let mut game = LaneGame::join(game, settings)?;
 
         if table.is_some() {
             let lane = game.lane;
@@ -139,14 +135,6 @@ impl HeadlessArgs {
         } else {
             summary.print(out)?;
         }
-        if let Some(profile) = game.app.world().get_resource::<Profile>() {
-            // Standard output stays JSON for programs that read it.
-            if self.json {
-                profile.print(&mut std::io::stderr())?;
-            } else {
-                profile.print(out)?;
-            }
-        }
-        Ok(())
+        CommandError::check_faultless(summary.wrong, summary.refused)
     }
 }

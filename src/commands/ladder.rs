@@ -3,19 +3,19 @@
 mod plot;
 
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::Args;
+use cubewire_cli::Table;
 use cubewire_codec::{BitKind, ladder};
 use cubewire_scene::TICKS_PER_SECOND;
 use serde::Serialize;
 
 use super::CommandError;
 use super::args::PlayArgs;
-use super::table::markdown;
-use crate::game::GameError;
 use crate::game::desktop::progress;
 use crate::game::headless::LaneGame;
+use crate::game::{GameError, katamari};
 use crate::recording::Script;
 use crate::replication::{HEADER_BYTES, LaneSettings, ShadowRung, TARGET_KBPS, kbps};
 
@@ -106,7 +106,7 @@ impl LadderArgs {
         let played = self.play.name().unwrap_or_else(|| "no script".to_owned());
         let file_name = self.play.script.as_ref().and_then(|path| path.file_name());
         let title = file_name.map_or("no script".into(), |name| name.to_string_lossy());
-        plot::draw(&costs, &title, &self.png)?;
+        plot::draw(&costs, &title, &self.png).map_err(CommandError::unwritable(&self.png))?;
         if self.json {
             let json = serde_json::to_string_pretty(&costs).expect("costs are plain data");
             writeln!(out, "{json}")?;
@@ -136,10 +136,7 @@ pub fn print_demo(
     seconds: Option<f64>,
     out: &mut impl Write,
 ) -> Result<(), CommandError> {
-    let script = match script {
-        Some(script) => script,
-        None => Script::parse(DEMO, Path::new("assets/scripts/katamari.ron"))?,
-    };
+    let script = script.unwrap_or_else(katamari);
     let game = LaneGame::new(Some(script), LaneSettings::default())?;
     let seconds = seconds.unwrap_or(DEMO_SECONDS);
     let ticks = (seconds * f64::from(TICKS_PER_SECOND)).ceil() as usize;
@@ -149,23 +146,21 @@ pub fn print_demo(
 }
 
 /// Played where there is no display.
-const DEMO: &str = include_str!("../../assets/scripts/katamari.ron");
 const DEMO_SECONDS: f64 = 10.0;
 
 /// The table, what its columns are, and where it crosses the target, in at most 100 columns.
 fn short(costs: &[RungCost]) -> String {
-    let header = ["rung", "kbps", "factor", "bytes a snapshot", "target"].map(str::to_owned);
-    let rows = costs.iter().map(|cost| {
+    let mut table = Table::new(["rung", "kbps", "factor", "bytes a snapshot", "target"]);
+    for cost in costs {
         let is_below = cost.mean_kbps < TARGET_KBPS;
-        [
+        table.row([
             cost.rung.to_owned(),
             figure(cost.mean_kbps),
             factor(cost.factor),
             figure(cost.bytes),
             if is_below { "below" } else { "" }.to_owned(),
-        ]
-    });
-    let table = markdown([header].into_iter().chain(rows), 1);
+        ]);
+    }
     let below = costs.iter().find(|cost| cost.mean_kbps < TARGET_KBPS);
     let crossing = match below {
         Some(first) => format!("{} is the first rung below it", first.rung),
@@ -188,15 +183,13 @@ fn details(costs: &[RungCost]) -> String {
         .enumerate()
         .filter(|&(index, _)| costs.iter().any(|cost| cost.bits[index] > 0.0));
     let kinds: Vec<_> = kinds.collect();
-    let titles = ["rung", "largest, kbps"].map(str::to_owned);
-    let names = kinds.iter().map(|(_, kind)| kind.name().to_owned());
-    let header: Vec<_> = titles.into_iter().chain(names).collect();
-    let rows = costs.iter().map(|cost| {
+    let names = kinds.iter().map(|(_, kind)| kind.name());
+    let mut table = Table::new(["rung", "largest, kbps"].into_iter().chain(names));
+    for cost in costs {
         let bits = kinds.iter().map(|&(index, _)| cost.bits[index]);
-        let cells = [cost.peak_kbps].into_iter().chain(bits).map(figure);
-        [cost.rung.to_owned()].into_iter().chain(cells).collect()
-    });
-    let table = markdown([header].into_iter().chain(rows), 1);
+        let figures = [cost.peak_kbps].into_iter().chain(bits).map(figure);
+        table.row([cost.rung.to_owned()].into_iter().chain(figures));
+    }
     format!(
         "{table}\n\n\
          largest  kbps if every snapshot were as large as the largest. From delta on, that is usually the\n         \

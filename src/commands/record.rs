@@ -4,13 +4,12 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use bevy::math::UVec2;
-use clap::Args;
+use clap::{Args, value_parser};
 use cubewire_scene::TICKS_PER_SECOND;
 
 use super::CommandError;
 use super::args::{
-    QualityArg, Seconds, Size, interpolations, load_script, named, number_within, rates, rungs,
-    skipped_seconds,
+    QualityArg, Seconds, Size, interpolations, load_script, named, rates, rungs, skipped_seconds,
 };
 use super::warning::warn;
 use crate::game::desktop::film::{Film, Look};
@@ -76,7 +75,7 @@ pub struct RecordArgs {
     #[arg(long, value_name = "WxH", allow_hyphen_values = true)]
     size: Option<Size>,
     /// Frames per second; 50, 25, 20, 10, 5, 4, 2 or 1 for a GIF [default: 60; for a GIF, 20]
-    #[arg(long, value_name = "N", value_parser = frames_per_second, allow_hyphen_values = true)]
+    #[arg(long, value_name = "N", value_parser = value_parser!(u32).range(1..=MAX_FRAMES_PER_SECOND), allow_hyphen_values = true)]
     fps: Option<u32>,
     #[arg(long, value_name = "FILE", help = format!(
         "File to write: {}, where .png writes a numbered image for each frame; for a series, the folder",
@@ -285,9 +284,5 @@ impl TimedSwitch {
     }
 }
 
-fn frames_per_second(text: &str) -> Result<u32, String> {
-    number_within(text, 1..=MAX_FRAMES_PER_SECOND)
-}
-
 /// More than screens show.
-const MAX_FRAMES_PER_SECOND: u32 = 240;
+const MAX_FRAMES_PER_SECOND: i64 = 240;

@@ -5,10 +5,10 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use clap::Args;
+use clap::builder::RangedU64ValueParser;
 use serde::Serialize;
 
 use super::CommandError;
-use super::args::{number_within, socket_address};
 use super::security::SecurityArgs;
 use super::window::{WindowArgs, opens_window};
 use crate::game::desktop::peers;
@@ -23,19 +23,19 @@ use crate::transport::udp::{Security, ServerSettings, UdpServer};
 #[derive(Clone, Debug, Args)]
 pub struct ServeArgs {
     /// Address to listen at, such as 192.168.1.5:7000
-    #[arg(long, value_name = "ADDR", value_parser = socket_address)]
+    #[arg(long, value_name = "ADDR")]
     pub bind: SocketAddr,
     /// Addresses that viewers connect to, separated by commas [default: that of --bind]
-    #[arg(long, value_name = "ADDRS", value_delimiter = ',', value_parser = socket_address)]
+    #[arg(long, value_name = "ADDRS", value_delimiter = ',')]
     pub public: Vec<SocketAddr>,
     /// Who may connect.
     #[command(flatten)]
     pub security: SecurityArgs,
     /// Maximum number of connected viewers, up to 64; each takes about 8 MB
-    #[arg(long, value_name = "N", default_value_t = 32, value_parser = max_viewers, allow_hyphen_values = true)]
+    #[arg(long, value_name = "N", default_value_t = 32, value_parser = RangedU64ValueParser::<usize>::new().range(1..=ServerSettings::MAX_VIEWERS as u64), allow_hyphen_values = true)]
     pub viewers: usize,
     /// Run without a window
-    #[arg(long, conflicts_with = "report")]
+    #[arg(long)]
     pub headless: bool,
     /// Write a CSV file at the end with a hash of every snapshot that was sent; needs --headless
     #[arg(long, value_name = "FILE", requires = "headless")]
@@ -53,10 +53,6 @@ struct Served {
     /// Viewers that were admitted.
     viewers: u64,
     traffic: SocketTraffic,
-}
-
-fn max_viewers(text: &str) -> Result<usize, String> {
-    number_within(text, 1..=ServerSettings::MAX_VIEWERS)
 }
 
 impl ServeArgs {

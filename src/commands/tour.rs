@@ -1,9 +1,6 @@
 //! `cubewire tour`: the window, with a guided tour through the article.
 
-mod page;
-
 use std::io::Write;
-use std::path::PathBuf;
 
 use clap::Args;
 
@@ -19,12 +16,6 @@ pub struct TourArgs {
     /// Settings of the window.
     #[command(flatten)]
     pub frame: FrameArgs,
-    /// Write statistics of the run to this file, as JSON, several times per second and at the end
-    #[arg(long, value_name = "FILE")]
-    pub report: Option<PathBuf>,
-    /// Print the tour as a page of HTML, with the game of `cargo web build` beside the text
-    #[arg(long)]
-    pub page: bool,
 }
 
 impl TourArgs {
@@ -33,9 +24,6 @@ impl TourArgs {
     /// # Errors
     /// See [`CommandError`].
     pub fn run(self, out: &mut impl Write) -> Result<(), CommandError> {
-        if self.page {
-            return Ok(write!(out, "{}", page::html())?);
-        }
         let settings = self.settings()?;
         let Some(missing) = display::missing() else {
             return Ok(window::run(settings)?);
@@ -56,7 +44,6 @@ impl TourArgs {
             // The tour plays its own scripts.
             calm: true,
             tour: true,
-            report: self.report.clone(),
             ..self.frame.settings()?
         })
     }

@@ -6,11 +6,11 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use bevy::prelude::*;
-use clap::Args;
+use clap::{Args, value_parser};
 use serde::Serialize;
 
 use super::CommandError;
-use super::args::{LaneArgs, number_within};
+use super::args::LaneArgs;
 use super::security::SecurityArgs;
 use super::warning::warn;
 use super::window::{FrameArgs, opens_window};
@@ -34,7 +34,7 @@ pub struct ViewArgs {
     #[command(flatten)]
     pub security: SecurityArgs,
     /// Close the connection after this many seconds without traffic
-    #[arg(long, value_name = "SECONDS", default_value_t = 10, value_parser = timeout, allow_hyphen_values = true)]
+    #[arg(long, value_name = "SECONDS", default_value_t = 10, value_parser = value_parser!(u64).range(1..=ViewerSettings::MAX_TIMEOUT.as_secs()), allow_hyphen_values = true)]
     pub timeout: u64,
     /// Run without a window
     #[arg(long)]
@@ -69,10 +69,6 @@ struct Viewed {
     article_kbps: f64,
     /// Likewise.
     wire_kbps: f64,
-}
-
-fn timeout(text: &str) -> Result<u64, String> {
-    number_within(text, 1..=ViewerSettings::MAX_TIMEOUT.as_secs())
 }
 
 impl ViewArgs {

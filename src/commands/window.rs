@@ -42,9 +42,6 @@ pub struct WindowArgs {
     /// Settings of the window.
     #[command(flatten)]
     pub frame: FrameArgs,
-    /// Write statistics of the run to this file, as JSON, several times per second and at the end
-    #[arg(long, value_name = "FILE")]
-    pub report: Option<PathBuf>,
 }
 
 /// Arguments of every command that opens a window.
@@ -101,7 +98,6 @@ impl WindowArgs {
             right,
             script,
             calm: self.calm,
-            report: self.report.clone(),
             ..self.frame.settings()?
         })
     }
@@ -123,7 +119,6 @@ impl FrameArgs {
             seconds: self.seconds.map(|seconds| seconds.0),
             size: self.size.0,
             quality: self.quality.quality,
-            report: None,
             panel: panel_file(),
             tour: false,
         })

@@ -8,6 +8,7 @@ use bevy::log::tracing_subscriber::fmt;
 use bevy::log::{Level, LogPlugin};
 use bevy::prelude::*;
 use bevy::tasks::block_on;
+use bevy::winit::WinitPlugin;
 use bevy_egui::egui;
 use wgpu::{Backends, DeviceType, Instance, InstanceDescriptor};
 
@@ -22,6 +23,10 @@ pub(crate) fn plugins(window: Window) -> PluginGroupBuilder {
             ..default()
         })
         .set(log_plugin())
+        // A test opens the window, not on its first thread.
+        .set(WinitPlugin {
+            run_on_any_thread: true,
+        })
         // The game listens for more than Ctrl-C.
         .disable::<TerminalCtrlCHandlerPlugin>()
 }

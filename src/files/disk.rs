@@ -52,11 +52,6 @@ pub(crate) fn remember(path: &Path, text: &str) -> io::Result<()> {
     write_whole(path, text.as_bytes())
 }
 
-/// Writes a file that others read again and again while the program runs. They never see a part of it.
-pub(crate) fn publish(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    write_whole(path, bytes)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

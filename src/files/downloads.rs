@@ -68,9 +68,3 @@ pub(crate) fn remember(path: &Path, text: &str) -> io::Result<()> {
     page::remember(&path.to_string_lossy(), text);
     Ok(())
 }
-
-/// Lets the scripts of the page read this text: see [`page::publish`].
-pub(crate) fn publish(_: &Path, bytes: &[u8]) -> io::Result<()> {
-    page::publish(str::from_utf8(bytes).map_err(io::Error::other)?);
-    Ok(())
-}

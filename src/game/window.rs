@@ -2,7 +2,6 @@
 
 mod autoplay;
 mod replay;
-mod report;
 mod tour;
 
 use std::path::PathBuf;
@@ -39,8 +38,6 @@ pub struct WindowSettings {
     pub size: UVec2,
     /// How much work goes into a frame.
     pub quality: Quality,
-    /// File for figures of the run.
-    pub report: Option<PathBuf>,
     /// File for the state of the panel.
     pub panel: Option<PathBuf>,
     /// Whether the tour begins at once.
@@ -53,14 +50,6 @@ pub enum WindowError {
     /// The game cannot be set up.
     #[error(transparent)]
     Game(#[from] GameError),
-    /// The report cannot be written.
-    #[error("{}: {source}", path.display())]
-    Report {
-        /// The file.
-        path: PathBuf,
-        /// Why.
-        source: std::io::Error,
-    },
     /// A system failed.
     #[error("the game ended with {0}")]
     Failed(std::num::NonZeroU8),
@@ -105,9 +94,9 @@ pub(super) fn run_app(mut app: App) -> Result<(), WindowError> {
 /// Adds everything for the window except Bevy's default plugins, which must have been added before.
 ///
 /// # Errors
-/// If a lane cannot be set up, or the report cannot be written.
+/// If a lane cannot be set up.
 pub fn add_game(app: &mut App, settings: WindowSettings) -> Result<(), WindowError> {
-    add_frame(app, &settings)?;
+    add_frame(app, &settings);
     if settings.script.is_none() && !settings.calm {
         autoplay::install(app);
     }
@@ -115,7 +104,7 @@ pub fn add_game(app: &mut App, settings: WindowSettings) -> Result<(), WindowErr
 }
 
 /// Adds view, panel and recordings.
-pub(super) fn add_frame(app: &mut App, settings: &WindowSettings) -> Result<(), WindowError> {
+pub(super) fn add_frame(app: &mut App, settings: &WindowSettings) {
     app.add_plugins((
         EguiPlugin::default(),
         ViewPlugin,
@@ -127,14 +116,10 @@ pub(super) fn add_frame(app: &mut App, settings: &WindowSettings) -> Result<(), 
     app.add_plugins((LivePlugin, ExportPlugin))
         .insert_resource(RecordingFolder(settings.recordings.clone()))
         .insert_resource(settings.quality);
-    if let Some(path) = &settings.report {
-        report::install(app, path.clone())?;
-    }
     if let Some(seconds) = settings.seconds {
         app.insert_resource(CloseAfter(Duration::from_secs_f64(seconds)))
             .add_systems(PostUpdate, close.before(EguiPostUpdateSet::EndPass));
     }
-    Ok(())
 }
 
 /// Adds the game, with the simulation or a lane in the left half and a lane in the right half.

@@ -9,7 +9,6 @@ use std::path::Path;
 mod error;
 mod gif;
 mod mp4;
-mod palette;
 mod png;
 
 pub use error::VideoError;

@@ -9,10 +9,9 @@ use bevy::prelude::*;
 use bevy::winit::WinitSettings;
 use wasm_bindgen::prelude::wasm_bindgen;
 
-use super::Address;
-use crate::game::profile::Profile;
+use super::{Address, report};
 use crate::game::window::{self, WindowSettings};
-use crate::game::{halves, headless};
+use crate::game::{halves, headless, profile};
 use crate::page;
 use crate::panel::{PanelState, PanelSystems, STEPS, Tour};
 use crate::recording::Script;
@@ -68,7 +67,6 @@ pub fn start(query: &str, script_name: &str, script: Option<String>) -> Result<(
         // The canvas fills its element.
         size: UVec2::new(1280, 720),
         quality: address.quality,
-        report: address.report.then(|| PathBuf::from("report")),
         panel: Some(PathBuf::from("panel.ron")),
         tour: address.tour.is_some(),
     };
@@ -97,6 +95,9 @@ pub fn start(query: &str, script_name: &str, script: Option<String>) -> Result<(
     // Between frames nothing runs: a frame that sleeps costs nothing.
     app.insert_resource(WinitSettings::continuous());
     app.add_systems(Update, follow_page.before(PanelSystems::Notices));
+    if address.report {
+        app.add_systems(Last, say_report);
+    }
     app.add_systems(Last, (say_drawn, say_ended.run_if(on_message::<AppExit>)));
     app.run();
     Ok(())
@@ -145,15 +146,25 @@ pub fn tick_by_tick(name: &str, text: &str, ticks: u32, lane: &str) -> Result<St
     headless::tick_by_tick(script, ticks.into(), &lane).map_err(sentence)
 }
 
-/// Plays a script with the panel laid out but nothing drawn, and returns the times of a frame's parts: see
-/// [`Profile`].
+/// Plays a script with the panel laid out but nothing drawn, and returns how long the frames take: see
+/// [`profile::FrameTimes`].
 ///
 /// # Errors
 /// If the script cannot be played: a sentence.
-#[wasm_bindgen]
-pub fn profile(name: &str, text: &str, ticks: u32, opens: bool) -> Result<String, String> {
+#[wasm_bindgen(js_name = profile)]
+pub fn frame_times(name: &str, text: &str, ticks: u32) -> Result<String, String> {
     let script = Script::parse(text, Path::new(name)).map_err(sentence)?;
-    Profile::of_script(script, LaneSettings::default(), ticks, opens).map_err(sentence)
+    let times = profile::measure(Some(script), LaneSettings::default(), ticks as usize);
+    Ok(times.map_err(sentence)?.to_string())
+}
+
+/// Gives the page's scripts a new report five times a second.
+fn say_report(world: &mut World, mut due: Local<f64>) {
+    let now = world.resource::<Time<Real>>().elapsed_secs_f64();
+    if now >= *due {
+        *due = now + 0.2;
+        page::publish(&report(world).to_string());
+    }
 }
 
 /// The canvas has a picture after the second frame at the latest.

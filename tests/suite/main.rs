@@ -28,6 +28,7 @@ mod shadow_ablation;
 mod stale;
 mod stop;
 mod sync;
+mod tour_page;
 mod udp;
 mod udp_abuse;
 mod udp_hostile;

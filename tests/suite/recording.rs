@@ -133,9 +133,7 @@ fn the_quick_series_shows_every_rung_and_every_interpolation() {
 
 /// A short piece of the series, in a small size.
 fn short_film() -> Film {
-    let episode = episodes(Series::Quick, Series::Quick.size())
-        .unwrap()
-        .remove(LADDER.len() - 1);
+    let episode = episodes(Series::Quick, Series::Quick.size()).remove(LADDER.len() - 1);
     Film {
         size: (160, 90).into(),
         frames: 12,

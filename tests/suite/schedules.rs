@@ -92,7 +92,6 @@ fn window(
         seconds: Some(1_000.0),
         size: UVec2::new(640, 360),
         quality: Quality::default(),
-        report: Some(folder.path().join("report.json")),
         panel: Some(folder.path().join("panel.ron")),
         tour: false,
     };
@@ -136,7 +135,10 @@ fn no_two_systems_of_the_window_run_in_an_order_that_is_left_open() {
 
 #[test]
 fn no_two_systems_of_a_viewers_window_run_in_an_order_that_is_left_open() {
-    let mut app = window(None, |app, settings| add_viewer(app, &settings, viewer()));
+    let mut app = window(None, |app, settings| {
+        add_viewer(app, &settings, viewer());
+        Ok(())
+    });
     assert_no_ambiguities(&mut app);
 }
 

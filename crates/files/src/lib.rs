@@ -16,8 +16,6 @@ use std::path::{Path, PathBuf};
 
 use tempfile::TempPath;
 
-use leftovers::Readers;
-
 /// A file that is being written. It gets its name when it is [finished](Self::finish); if it is dropped before,
 /// nothing is left of it.
 #[derive(Debug)]
@@ -27,6 +25,10 @@ pub struct NewFile {
     path: PathBuf,
     place: Place,
 }
+
+/// Permissions: for those who may read other files of this user (see `umask`), or for its owner alone.
+const FOR_ALL: u32 = 0o666;
+const FOR_OWNER: u32 = 0o600;
 
 /// How a file comes to its place.
 #[derive(Debug)]
@@ -62,7 +64,7 @@ impl NewFile {
                     true => fs::canonicalize(path)?,
                     false => path.to_owned(),
                 };
-                let (file, temporary) = leftovers::create(folder_of(&replaced), Readers::All)?;
+                let (file, temporary) = leftovers::create(folder_of(&replaced), FOR_ALL)?;
                 (file, Place::Replace(temporary, replaced))
             }
         };
@@ -78,7 +80,7 @@ impl NewFile {
     /// # Errors
     /// If nothing can be written there.
     pub fn create_private(path: &Path) -> io::Result<Self> {
-        let (file, temporary) = leftovers::create(folder_of(path), Readers::Owner)?;
+        let (file, temporary) = leftovers::create(folder_of(path), FOR_OWNER)?;
         Ok(Self {
             file: BufWriter::new(file),
             path: path.to_owned(),
@@ -91,7 +93,7 @@ impl NewFile {
     /// # Errors
     /// If nothing can be written there.
     pub fn create_numbered(folder: &Path, extension: &str) -> io::Result<Self> {
-        let (file, temporary) = leftovers::create(or_here(folder), Readers::All)?;
+        let (file, temporary) = leftovers::create(or_here(folder), FOR_ALL)?;
         // `cubewire-1.mp4` is easier to read than `./cubewire-1.mp4`.
         let folder = folder.strip_prefix(".").unwrap_or(folder);
         let mut numbers = 1..;

@@ -38,14 +38,12 @@ mod wire;
 use std::io;
 use std::process::ExitCode;
 
+use clap::Parser;
+
 use crate::cli::Cli;
 
 fn main() -> ExitCode {
-    let cli: Cli = match cubewire_cli::parse() {
-        Ok(cli) => cli,
-        Err(code) => return code,
-    };
-    match run::run(&cli, &mut io::stdout().lock()) {
+    match run::run(&Cli::parse(), &mut io::stdout().lock()) {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::FAILURE,
         Err(error) => cubewire_cli::fail(error),

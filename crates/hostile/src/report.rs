@@ -2,9 +2,7 @@
 
 use std::io::{self, Write};
 
-use tabled::builder::Builder;
-use tabled::settings::object::Columns;
-use tabled::settings::{Alignment, Style};
+use cubewire_cli::Table;
 
 use crate::figures::{Compared, Figures, Phase};
 use crate::wire::Tally;
@@ -31,15 +29,10 @@ const TITLES: [&str; 17] = [
 
 /// Prints the phases, the notes of the attackers, the sums and the expectations.
 pub(crate) fn print(figures: &Figures, out: &mut impl Write) -> io::Result<()> {
-    let mut builder = Builder::default();
-    builder.push_record(TITLES);
+    let mut table = Table::new(TITLES);
     for phase in &figures.phases {
-        builder.push_record(row(phase));
+        table.row(row(phase));
     }
-    let mut table = builder.build();
-    table
-        .with(Style::markdown())
-        .modify(Columns::new(1..), Alignment::right());
     writeln!(out, "{table}\n")?;
     for phase in &figures.phases {
         for attacker in &phase.attackers {

@@ -4,6 +4,7 @@
 use std::io::Write;
 use std::sync::Arc;
 
+use cubewire_cli::Table;
 use cubewire_codec::ladder::{ARITHMETIC, PREDICTED};
 use cubewire_codec::training::{Feature, Trainer};
 use serde::Serialize;
@@ -13,7 +14,6 @@ use crate::error::LabError;
 use crate::path::Path;
 use crate::progress;
 use crate::recording::Recording;
-use crate::table::Table;
 use crate::train::train;
 use crate::walkoff;
 
@@ -95,5 +95,5 @@ pub(crate) fn run(args: &AblateArgs, out: &mut impl Write) -> Result<(), LabErro
         "{}: bytes a packet without the header\n",
         args.file.display()
     )?;
-    Ok(table.print(out)?)
+    Ok(writeln!(out, "{table}")?)
 }

@@ -170,9 +170,6 @@ pub(crate) struct AblateArgs {
 pub(crate) struct StatsArgs {
     /// Recording, `.bin` or `.bin.zst`
     pub(crate) file: PathBuf,
-    /// Also draw the distributions as PNG files in this folder
-    #[arg(long, value_name = "DIR")]
-    pub(crate) plot: Option<PathBuf>,
 }
 
 /// Arguments of `search`.

@@ -15,8 +15,6 @@ pub(crate) enum LabError {
     Unreadable { path: PathBuf, source: io::Error },
     #[error("{path}: cannot be written: {source}")]
     Unwritable { path: PathBuf, source: io::Error },
-    #[error("{path}: cannot be drawn: {reason}")]
-    Plot { path: PathBuf, reason: String },
     #[error("{path}: cannot be read as a model: {reason}")]
     Model { path: PathBuf, reason: String },
     #[error(

@@ -8,12 +8,11 @@
 //! | `frames` | the frames of a recording in the precision of a rung |
 //! | `walkoff` | encodes and decodes every frame on each rung, over the link of `path` |
 //! | `mutate` | decodes damaged packets |
-//! | `stats` | differences between frames and their cost, drawn by `plot` |
+//! | `stats` | differences between frames and their cost |
 //! | `search` | searches for the best ranges |
 //! | `train` | trains a model for arithmetic coding |
 //! | `ablate` | trains and measures without each context and candidate prediction |
 //! | `figures` | makes the figures of the documents again |
-//! | `table` | prints tables |
 
 mod ablate;
 mod cli;
@@ -23,17 +22,16 @@ mod frames;
 mod mutate;
 mod pairs;
 mod path;
-mod plot;
 mod recording;
 mod search;
 mod stats;
-mod table;
 mod train;
 mod walkoff;
 
 use std::io::{self, Write};
 use std::process::ExitCode;
 
+use clap::Parser;
 use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::cli::{Cli, Command};
@@ -41,11 +39,7 @@ use crate::error::LabError;
 use crate::recording::Recording;
 
 fn main() -> ExitCode {
-    let cli: Cli = match cubewire_cli::parse() {
-        Ok(cli) => cli,
-        Err(code) => return code,
-    };
-    match run(cli.command, &mut io::stdout().lock()) {
+    match run(Cli::parse().command, &mut io::stdout().lock()) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) if error.is_closed_pipe() => ExitCode::SUCCESS,
         Err(error) => cubewire_cli::fail(error),
@@ -58,15 +52,7 @@ fn run(command: Command, out: &mut impl Write) -> Result<(), LabError> {
         Command::Mutate(args) => mutate::run(&args, out),
         Command::Stats(args) => {
             let recording = Recording::read(&args.file)?;
-            if let Some(folder) = &args.plot {
-                plot::create_folder(folder)?;
-            }
-            let stats = stats::Stats::collect(&recording);
-            stats.print(out)?;
-            if let Some(folder) = &args.plot {
-                plot::draw(&stats, folder)?;
-            }
-            Ok(())
+            Ok(stats::Stats::collect(&recording).print(out)?)
         }
         Command::Search(args) => search::run(&args, out),
         Command::Train(args) => train::run(&args, out),

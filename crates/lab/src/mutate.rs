@@ -14,6 +14,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use cubewire_cli::Table;
 use cubewire_codec::ladder::Rung;
 use cubewire_codec::{Baseline, DecodeError, Decoder, Header};
 use rand::SeedableRng;
@@ -26,7 +27,6 @@ use crate::cli::{Codecs, MutateArgs};
 use crate::error::LabError;
 use crate::progress;
 use crate::recording::Recording;
-use crate::table::Table;
 
 /// Damaged packets in a job.
 const JOB: u64 = 1000;
@@ -67,7 +67,7 @@ pub(crate) fn run(args: &MutateArgs, out: &mut impl Write) -> Result<(), LabErro
         args.count,
         args.seed
     )?;
-    table.print(out)?;
+    writeln!(out, "{table}")?;
     let passed: usize = tallies.iter().map(|tally| tally.passed.len()).sum();
     let stopped: usize = tallies.iter().map(|tally| tally.stopped.len()).sum();
     writeln!(

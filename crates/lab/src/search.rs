@@ -8,13 +8,14 @@ mod samples;
 
 use std::io::{self, Write};
 
+use cubewire_cli::Table;
+
 use self::questions::{Question, questions};
 use self::samples::{Samples, samples};
 use crate::cli::SearchArgs;
 use crate::error::LabError;
 use crate::progress;
 use crate::recording::Recording;
-use crate::table::Table;
 
 /// Runs the command: prints the best ranges for each kind of value.
 pub(crate) fn run(args: &SearchArgs, out: &mut impl Write) -> Result<(), LabError> {
@@ -65,6 +66,6 @@ impl Question {
             let rank = format!("{}{mark}", rank + 1);
             table.row([rank, bits.join(" "), format!("{:.3}", row.mean)]);
         }
-        table.print(out)
+        writeln!(out, "{table}")
     }
 }

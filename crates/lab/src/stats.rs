@@ -4,6 +4,7 @@
 
 use std::io::{self, Write};
 
+use cubewire_cli::Table;
 use cubewire_codec::ladder::{self, LADDER, Rung};
 use cubewire_codec::stages::ChangedFlags;
 use cubewire_codec::{BitKind, BitLedger, Encoder, Limits, Packet, QuantizedSnapshot, Snapshot};
@@ -11,23 +12,22 @@ use cubewire_codec::{BitKind, BitLedger, Encoder, Limits, Packet, QuantizedSnaps
 use crate::pairs;
 use crate::progress;
 use crate::recording::Recording;
-use crate::table::Table;
 
 /// Differences of this size and above are counted together.
-pub(crate) const MAX_DIFFERENCE: usize = 1024;
+const MAX_DIFFERENCE: usize = 1024;
 
 /// Statistics of a recording.
 #[derive(Debug)]
 pub(crate) struct Stats {
     /// Number of changed cubes, for each frame.
-    pub(crate) changed: Vec<u32>,
+    changed: Vec<u32>,
     /// Changed positions by the largest component of their difference, in 1/512 m.
-    pub(crate) position_differences: Differences,
+    position_differences: Differences,
     /// Changed orientations with an unchanged largest component, by the largest difference of the other
     /// three.
-    pub(crate) orientation_differences: Differences,
+    orientation_differences: Differences,
     /// Cost on each rung with a baseline and without arithmetic coding.
-    pub(crate) costs: Vec<Cost>,
+    costs: Vec<Cost>,
     counts: Counts,
 }
 
@@ -44,16 +44,16 @@ struct Counts {
 
 /// A histogram of magnitudes.
 #[derive(Debug)]
-pub(crate) struct Differences {
+struct Differences {
     counts: Vec<u64>,
 }
 
 /// Cost of the fields of changed cubes on one rung.
 #[derive(Debug)]
-pub(crate) struct Cost {
-    pub(crate) rung: Rung,
+struct Cost {
+    rung: Rung,
     /// Bits over the whole recording.
-    pub(crate) ledger: BitLedger,
+    ledger: BitLedger,
     /// Positions in the packets.
     positions: u64,
     /// Orientations in the packets.
@@ -98,7 +98,7 @@ impl Differences {
     }
 
     /// The fraction that is at most `magnitude`, which must be below [`MAX_DIFFERENCE`].
-    pub(crate) fn fraction_up_to(&self, magnitude: usize) -> f64 {
+    fn fraction_up_to(&self, magnitude: usize) -> f64 {
         let within: u64 = self.counts[..=magnitude].iter().sum();
         within as f64 / self.counts.iter().sum::<u64>().max(1) as f64
     }
@@ -225,7 +225,7 @@ impl Stats {
         for (name, value) in rows {
             table.row([name.to_owned(), value]);
         }
-        table.print(out)
+        writeln!(out, "{table}")
     }
 
     fn print_distributions(&self, out: &mut impl Write) -> io::Result<()> {
@@ -245,7 +245,7 @@ impl Stats {
             ]);
         }
         writeln!(out)?;
-        table.print(out)
+        writeln!(out, "{table}")
     }
 
     fn print_costs(&self, out: &mut impl Write) -> io::Result<()> {
@@ -271,7 +271,7 @@ impl Stats {
             ]);
         }
         writeln!(out)?;
-        table.print(out)
+        writeln!(out, "{table}")
     }
 }
 

@@ -11,6 +11,7 @@ use std::io::{self, Write};
 use std::sync::Arc;
 use std::time::Duration;
 
+use cubewire_cli::Table;
 use cubewire_codec::Packet;
 use cubewire_codec::entropy::TrainedModel;
 use cubewire_codec::ladder::Rung;
@@ -22,7 +23,6 @@ use crate::error::LabError;
 use crate::path::Path;
 use crate::progress;
 use crate::recording::Recording;
-use crate::table::Table;
 use crate::train::read_model;
 
 /// Frames and packets per second.
@@ -94,7 +94,7 @@ pub(crate) fn print(args: &WalkoffArgs, out: &mut impl Write) -> Result<(), LabE
     if !args.json {
         let packets = recording.packets();
         writeln!(out, "{}: {packets} packets{path}\n", args.file.display())?;
-        table.print(out)?;
+        writeln!(out, "{table}")?;
     }
     lossy.map_or(Ok(()), |codec| Err(LabError::Lossy { codec }))
 }

@@ -12,7 +12,7 @@ use crate::{BaselineChoice, FallbackReason, PROTOCOL_VERSION};
 /// ```
 ///
 /// Big endian. `ticks` is the interval between snapshots; `baseline` is 0 for the newest, 1 for the
-/// one that makes the smallest packet; `fallback` is 0 for none, and 1, 2, 3 for the reasons of
+/// one that makes the smallest packet; `fallback` is 0 for none, and 1, 2 for the reasons of
 /// [`FallbackReason`]. The header, as the codec writes it, holds the request's number
 /// and the stages; their unusual parameters make it longer than 40 bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,7 +48,7 @@ pub enum RequestError {
     #[error("baseline choice {0} in the request is outside 0..=1")]
     Baseline(u8),
     /// The reason for a fallback is unknown.
-    #[error("reason {0} for a fallback in the request is outside 0..=3")]
+    #[error("reason {0} for a fallback in the request is outside 0..=2")]
     Fallback(u8),
     /// The header names a baseline, so it holds no stages.
     #[error("the header in the request names a baseline")]
@@ -101,7 +101,7 @@ impl Request {
             return Err(RequestError::NoTicks);
         }
         let baseline = choice(baseline).ok_or(RequestError::Baseline(baseline))?;
-        let reason = |place: u8| FallbackReason::ALL.get(usize::from(place)).copied();
+        let reason = |index: u8| FallbackReason::ALL.get(usize::from(index)).copied();
         let fallback = match fallback.checked_sub(1).map(reason) {
             None => None,
             Some(Some(reason)) => Some(reason),

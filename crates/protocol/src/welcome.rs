@@ -1,12 +1,11 @@
 //! The welcome: the first message to a new receiver.
 
-use cubewire_codec::entropy::Fingerprint;
 use cubewire_codec::{
-    DecodeError, InitialStateError, Limits, Snapshot, decode_initial, encode_initial,
+    DecodeError, Fingerprint, InitialStateError, Limits, Snapshot, decode_initial, encode_initial,
 };
 
 /// Version of the wire formats of this crate, of the codec, and of the transport that carries them.
-pub const PROTOCOL_VERSION: u16 = 8;
+pub const PROTOCOL_VERSION: u16 = 9;
 
 /// What a receiver needs before it can decode the first packet, at whatever tick it joins. Sent
 /// reliably:

@@ -1,22 +1,21 @@
 //! The files of the page beside themselves, compressed, so that a server need not do it; and their sizes.
 
-use std::fs::{self, File};
-use std::io::{self, BufWriter, Write};
+use std::fs;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
+use anyhow::{Context, Result};
 use brotli::CompressorWriter;
 use flate2::Compression;
 use flate2::write::GzEncoder;
-
-use crate::error::WebError;
 
 /// Of one file, bytes.
 #[derive(Clone, Debug)]
 pub(crate) struct Sizes {
     pub(crate) name: String,
-    pub(crate) plain: u64,
-    pub(crate) gzip: u64,
-    pub(crate) brotli: u64,
+    pub(crate) plain: usize,
+    pub(crate) gzip: usize,
+    pub(crate) brotli: usize,
 }
 
 /// What compresses well.
@@ -36,57 +35,45 @@ pub(crate) fn beside(path: &Path, extension: &str) -> PathBuf {
 ///
 /// # Errors
 /// If a file cannot be read or written.
-pub(crate) fn compress_all(folder: &Path) -> Result<Vec<Sizes>, WebError> {
+pub(crate) fn compress_all(folder: &Path) -> Result<Vec<Sizes>> {
     let mut all = Vec::new();
     for path in files(folder)? {
         let extension = path.extension().and_then(|extension| extension.to_str());
         if !extension.is_some_and(|extension| EXTENSIONS.contains(&extension)) {
             continue;
         }
-        let bytes = fs::read(&path).map_err(WebError::file(&path))?;
-        let [br, gz] = COMPRESSED;
-        let brotli = write(&path, br, |file| {
-            // Quality and window: the most that browsers take.
-            let mut writer = CompressorWriter::new(file, 1 << 16, 11, 24);
-            writer.write_all(&bytes)?;
-            writer.flush()
-        })?;
-        let gzip = write(&path, gz, |file| {
-            let mut writer = GzEncoder::new(file, Compression::best());
-            writer.write_all(&bytes)?;
-            writer.finish().map(drop)
-        })?;
+        let bytes = fs::read(&path).with_context(|| path.display().to_string())?;
+        // Quality and window: the most that browsers take.
+        let mut brotli = CompressorWriter::new(Vec::new(), 1 << 16, 11, 24);
+        brotli.write_all(&bytes)?;
+        let brotli = brotli.into_inner();
+        let mut gzip = GzEncoder::new(Vec::new(), Compression::best());
+        gzip.write_all(&bytes)?;
+        let gzip = gzip.finish()?;
+        for (extension, compressed) in COMPRESSED.into_iter().zip([&brotli, &gzip]) {
+            let path = beside(&path, extension);
+            fs::write(&path, compressed).with_context(|| path.display().to_string())?;
+        }
         let name = path.strip_prefix(folder).unwrap_or(&path);
         all.push(Sizes {
             name: name.display().to_string(),
-            plain: bytes.len() as u64,
-            gzip,
-            brotli,
+            plain: bytes.len(),
+            gzip: gzip.len(),
+            brotli: brotli.len(),
         });
     }
     Ok(all)
 }
 
-/// Writes beside a file, and returns the length.
-fn write(
-    path: &Path,
-    extension: &str,
-    compress: impl FnOnce(&mut dyn Write) -> io::Result<()>,
-) -> Result<u64, WebError> {
-    let path = beside(path, extension);
-    let file = File::create(&path).map_err(WebError::file(&path))?;
-    let mut file = BufWriter::new(file);
-    compress(&mut file)
-        .and_then(|()| file.flush())
-        .map_err(WebError::file(&path))?;
-    Ok(fs::metadata(&path).map_err(WebError::file(&path))?.len())
-}
-
 /// Every file in the folder and in those inside it, sorted.
-pub(crate) fn files(folder: &Path) -> Result<Vec<PathBuf>, WebError> {
+///
+/// # Errors
+/// If a folder cannot be read.
+pub(crate) fn files(folder: &Path) -> Result<Vec<PathBuf>> {
     let mut files = Vec::new();
-    for entry in fs::read_dir(folder).map_err(WebError::file(folder))? {
-        let path = entry.map_err(WebError::file(folder))?.path();
+    let entries = fs::read_dir(folder).with_context(|| folder.display().to_string())?;
+    for entry in entries {
+        let path = entry?.path();
         match path.is_dir() {
             true => files.extend(self::files(&path)?),
             false => files.push(path),

@@ -3,7 +3,6 @@
 //! `cargo web build` makes a folder of static files; `cargo web serve` makes it too, and serves it.
 
 mod compress;
-mod error;
 mod make;
 mod serve;
 mod toolchain;
@@ -11,9 +10,9 @@ mod toolchain;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use anyhow::Result;
 use clap::{Args, Parser, Subcommand};
 
-use error::WebError;
 use toolchain::Toolchain;
 
 /// Build the page that plays Cubewire in a browser, and serve it.
@@ -67,21 +66,20 @@ struct ServeArgs {
 }
 
 fn main() -> ExitCode {
-    let cli: Cli = match cubewire_cli::parse() {
-        Ok(cli) => cli,
-        Err(code) => return code,
-    };
-    let result = match cli.command {
+    let result = match Cli::parse().command {
         Command::Build(args) => make::make(&args),
         Command::Serve(args) => build_and_serve(&args),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,
-        Err(error) => cubewire_cli::fail(error),
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::from(2)
+        }
     }
 }
 
-fn build_and_serve(args: &ServeArgs) -> Result<(), WebError> {
+fn build_and_serve(args: &ServeArgs) -> Result<()> {
     if !args.no_build {
         make::make(&args.build)?;
     }

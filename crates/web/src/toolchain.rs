@@ -2,12 +2,11 @@
 //! library as well.
 
 use std::env;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 
+use anyhow::{Context, Result, ensure};
 use clap::ValueEnum;
-
-use crate::error::WebError;
 
 /// What the game is compiled for.
 pub(crate) const TARGET: &str = "wasm32-unknown-unknown";
@@ -27,73 +26,44 @@ pub(crate) enum Toolchain {
 }
 
 impl Toolchain {
-    /// `cargo build` with the profile and the target of the page.
+    /// Compiles the game in this folder with the profile and for the target of the page.
     ///
     /// # Errors
-    /// If something is missing.
-    pub(crate) fn build(self) -> Result<Command, WebError> {
+    /// If something is missing, or the game is not compiled: the compiler has said why.
+    pub(crate) fn build(self, game: &str) -> Result<()> {
         let mut command = match self {
-            Self::Rustup => {
-                let rustc = env::var("RUSTC").unwrap_or_else(|_| "rustc".to_owned());
-                check_target(&rustc)?;
-                Command::new(cargo())
-            }
+            // The cargo that runs this program.
+            Self::Rustup => Command::new(env::var_os("CARGO").unwrap_or("cargo".into())),
             Self::Debian => debian()?,
         };
         command
-            .args([
-                "build",
-                "--profile",
-                "web",
-                "--bin",
-                "cubewire",
-                "--target",
-                TARGET,
-            ])
-            .env("CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_RUSTFLAGS", FLAGS);
+            .args(["build", "--profile", "web", "--bin", "cubewire"])
+            .args(["--target", TARGET])
+            .env("CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_RUSTFLAGS", FLAGS)
+            .current_dir(game);
         if self == Self::Debian {
             command.args(["-Z", "build-std=std,panic_abort"]);
         }
-        Ok(command)
+        let status = command.status();
+        let status = status.with_context(|| command.get_program().display().to_string())?;
+        ensure!(status.success(), "the game was not compiled");
+        Ok(())
     }
-}
-
-/// The cargo that runs this program.
-pub(crate) fn cargo() -> String {
-    env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned())
-}
-
-fn check_target(rustc: &str) -> Result<(), WebError> {
-    let output = Command::new(rustc).args(["--print", "sysroot"]).output();
-    let output = output.map_err(|source| WebError::Program {
-        program: rustc.to_owned(),
-        source,
-    })?;
-    let sysroot = String::from_utf8_lossy(&output.stdout);
-    let library = Path::new(sysroot.trim()).join("lib/rustlib").join(TARGET);
-    if library.join("lib").is_dir() {
-        return Ok(());
-    }
-    Err(WebError::NoTarget {
-        rustc: rustc.to_owned(),
-        target: TARGET,
-    })
 }
 
 /// Debian's cargo with Debian's compiler and linker, which may use what only nightly compilers may, to build
 /// the standard library.
-fn debian() -> Result<Command, WebError> {
-    let [rustc, rustdoc, cargo] =
-        ["rustc", "rustdoc", "cargo"].map(|name| Path::new("/usr/bin").join(name));
-    for program in [&rustc, &cargo] {
-        if !program.exists() {
-            let missing = program.display().to_string();
-            return Err(WebError::NoDebian { missing });
-        }
-    }
-    let linker = linker().ok_or_else(|| WebError::NoDebian {
-        missing: "wasm-ld".to_owned(),
-    })?;
+fn debian() -> Result<Command> {
+    let bin = Path::new("/usr/bin");
+    let [rustc, rustdoc, cargo] = ["rustc", "rustdoc", "cargo"].map(|name| bin.join(name));
+    // Debian gives it the version of LLVM as a suffix: the newest one is taken.
+    let versions = (14..=40).rev().map(|version| format!("-{version}"));
+    let suffixes = [String::new()].into_iter().chain(versions);
+    let mut linkers = suffixes.map(|suffix| bin.join(format!("wasm-ld{suffix}")));
+    let linker = linkers.find(|path| path.exists());
+    let linker = linker.filter(|_| rustc.exists() && cargo.exists()).context(
+        "Debian's compiler is missing: `apt-get install rustc-web cargo-web rust-web-src lld-22` installs it",
+    )?;
     let mut command = Command::new(cargo);
     command
         .env("RUSTC", rustc)
@@ -103,14 +73,4 @@ fn debian() -> Result<Command, WebError> {
         // The outer cargo's.
         .env_remove("RUSTUP_TOOLCHAIN");
     Ok(command)
-}
-
-/// The newest `wasm-ld`: Debian gives it the version of LLVM as a suffix.
-fn linker() -> Option<PathBuf> {
-    let versions = (14..=40).rev().map(|version| format!("-{version}"));
-    let mut names = [String::new()].into_iter().chain(versions);
-    names.find_map(|version| {
-        let path = PathBuf::from(format!("/usr/bin/wasm-ld{version}"));
-        path.exists().then_some(path)
-    })
 }

@@ -127,7 +127,7 @@ impl PlayTotals {
             });
         Summary {
             script: args.play.name(),
-            rung: args.rung.rung.name,
+            rung: args.rung.name,
             network: args.network.map(|network| network.name),
             snapshots: sums.snapshots,
             seconds: sums.ticks as f64 / f64::from(TICKS_PER_SECOND),

@@ -26,7 +26,7 @@ pub fn serve(settings: WindowSettings, server: UdpServer) -> Result<(), WindowEr
 /// [`WindowError`]
 pub fn view(settings: &WindowSettings, viewer: UdpViewer) -> Result<(), WindowError> {
     let mut app = window::open(settings);
-    add_viewer(&mut app, settings, viewer)?;
+    add_viewer(&mut app, settings, viewer);
     window::run_app(app)
 }
 
@@ -39,7 +39,7 @@ pub fn add_server(
     settings: WindowSettings,
     server: UdpServer,
 ) -> Result<(), WindowError> {
-    window::add_frame(app, &settings)?;
+    window::add_frame(app, &settings);
     open_peers_tab(app);
     window::add_play(app, settings)?;
     app.add_plugins(UdpServerPlugin)
@@ -49,15 +49,8 @@ pub fn add_server(
 }
 
 /// Adds everything for the window of a viewer, which shows only its lane, except Bevy's default plugins.
-///
-/// # Errors
-/// If the report cannot be written.
-pub fn add_viewer(
-    app: &mut App,
-    settings: &WindowSettings,
-    viewer: UdpViewer,
-) -> Result<(), WindowError> {
-    window::add_frame(app, settings)?;
+pub fn add_viewer(app: &mut App, settings: &WindowSettings, viewer: UdpViewer) {
+    window::add_frame(app, settings);
     open_peers_tab(app);
     app.add_plugins((ViewerPlugin, UdpViewerPlugin, ControlsPlugin))
         .insert_resource(viewer)
@@ -66,7 +59,6 @@ pub fn add_viewer(
     app.world_mut()
         .entity_mut(lane)
         .insert((Side::Right, Selected, TickPicture::default()));
-    Ok(())
 }
 
 fn open_peers_tab(app: &mut App) {

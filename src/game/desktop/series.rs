@@ -17,7 +17,8 @@ use super::film::{Film, Look, Take};
 use super::progress;
 use super::record::{RecordError, check_adapter, record};
 use crate::files::write_whole;
-use crate::recording::{Script, ScriptError};
+use crate::game::{ball, katamari};
+use crate::recording::Script;
 use crate::replication::{LaneSettings, PlayoutSettings, SenderSettings};
 use crate::view::{Half, Overlay, Side};
 
@@ -52,9 +53,6 @@ impl Series {
     }
 }
 
-/// The scripts that are played.
-const KATAMARI: &str = include_str!("../../../assets/scripts/katamari.ron");
-const BALL: &str = include_str!("../../../assets/scripts/ball.ron");
 /// Uneventful ticks at the start of both scripts, which are not shown.
 const SKIPPED_TICKS: u64 = 4 * TICKS_PER_SECOND as u64;
 
@@ -92,18 +90,12 @@ pub enum SeriesError {
     /// The report of a video cannot be written.
     #[error("standard output: {0}")]
     Output(io::Error),
-    /// A built-in script is invalid.
-    #[error(transparent)]
-    Script(#[from] ScriptError),
 }
 
 /// The videos of a series in order, each of `size` pixels.
-///
-/// # Errors
-/// If a built-in script is invalid.
-pub fn episodes(series: Series, size: UVec2) -> Result<Vec<Episode>, ScriptError> {
-    let katamari = Script::parse(KATAMARI, Path::new("katamari.ron"))?;
-    let ball = Script::parse(BALL, Path::new("ball.ron"))?;
+#[must_use]
+pub fn episodes(series: Series, size: UVec2) -> Vec<Episode> {
+    let (katamari, ball) = (katamari(), ball());
     let film = |script: &Script, left: Half, right: LaneSettings| Film {
         size,
         frames_per_second: FRAMES_PER_SECOND,
@@ -176,7 +168,7 @@ pub fn episodes(series: Series, size: UVec2) -> Result<Vec<Episode>, ScriptError
             film: film(&ball, Half::Simulation, right),
         });
     }
-    Ok(episodes)
+    episodes
 }
 
 /// Records the videos of a series into a folder, which is created if it does not exist, and writes a page
@@ -197,7 +189,7 @@ pub fn record_series(
     };
     check_adapter()?;
     fs::create_dir_all(folder).map_err(unwritable(folder))?;
-    let mut episodes = episodes(series, size)?;
+    let mut episodes = episodes(series, size);
     for episode in &mut episodes {
         episode.film.look = look;
     }
@@ -234,7 +226,9 @@ pub fn record_series(
     }
     bar.finish_and_clear();
     let path = folder.join("index.html");
-    write_whole(&path, page::html(&clips).as_bytes()).map_err(unwritable(&path))
+    let page = page::html(&clips).map_err(io::Error::other);
+    page.and_then(|page| write_whole(&path, page.as_bytes()))
+        .map_err(unwritable(&path))
 }
 
 /// What each half shows, with its bandwidth.
@@ -260,7 +254,7 @@ mod tests {
 
     #[test]
     fn every_rung_and_every_interpolation_has_a_video() {
-        let episodes = episodes(Series::Article, UVec2::new(640, 360)).unwrap();
+        let episodes = episodes(Series::Article, UVec2::new(640, 360));
         assert_eq!(episodes.len(), LADDER.len() + Interpolation::ALL.len());
         let last = &episodes[LADDER.len() - 1].film;
         assert_eq!(last.right.sender.stages, LADDER[LADDER.len() - 1].stages);

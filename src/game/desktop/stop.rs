@@ -5,7 +5,6 @@
 //! to ignore one.
 
 use std::io::{self, Write};
-use std::process::ExitCode;
 use std::sync::Once;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
@@ -66,10 +65,10 @@ pub fn is_told() -> bool {
 
 /// The exit code of a program that did what it had to: as a shell has it if a signal ended it, or 0.
 #[must_use]
-pub fn exit_code() -> ExitCode {
+pub fn exit_code() -> u8 {
     match SIGNAL.load(Ordering::SeqCst) {
-        0 => ExitCode::SUCCESS,
-        signal => u8::try_from(code(signal as i32)).map_or(ExitCode::FAILURE, ExitCode::from),
+        0 => 0,
+        signal => u8::try_from(code(signal as i32)).unwrap_or(1),
     }
 }
 

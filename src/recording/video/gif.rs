@@ -1,9 +1,9 @@
 //! GIF in an endless loop.
 //!
 //! Each frame holds the rectangle that changed, with unchanged pixels transparent, and a palette of the
-//! colours that it draws. A global palette is not possible: later colours, such as that of the first red
-//! cube, are not known when the first frame is written. There is no dithering: flat faces stay flat, which
-//! also compresses better.
+//! colours that it draws: a frame of many colours by NeuQuant, without dithering. A global palette is not possible:
+//! later colours, such as that of the first red cube, are not known when the first frame is written. Channels are
+//! rounded, so that flat faces stay flat, which compresses better.
 
 use std::fmt;
 use std::io;
@@ -12,7 +12,6 @@ use std::path::{Path, PathBuf};
 
 use ::gif::{Encoder, EncodingError, Frame, Repeat};
 
-use super::palette::{self, Palette};
 use super::{FrameSink, VideoError, check_frame};
 use crate::files::NewFile;
 
@@ -24,7 +23,7 @@ pub(super) struct Gif {
     delay: u16,
     /// None after an error, so that an incomplete file is never finished.
     encoder: Option<Encoder<NewFile>>,
-    /// The picture after the frames so far; empty before the first.
+    /// The last frame, rounded; empty before the first.
     shown: Vec<[u8; 3]>,
 }
 
@@ -63,49 +62,32 @@ impl Gif {
 
     fn draw(&mut self, pixels: &[[u8; 4]]) -> Frame<'static> {
         let width = usize::from(self.size.0);
-        let stale: Vec<bool> = if self.shown.is_empty() {
-            self.shown = vec![[0; 3]; pixels.len()];
-            vec![true; pixels.len()]
-        } else {
-            let shown = self.shown.iter();
-            let differs = |(pixel, shown): (&[u8; 4], &[u8; 3])| {
-                let mut channels = pixel.iter().zip(shown);
-                channels.any(|(a, b)| a.abs_diff(*b) > TOLERANCE)
-            };
-            pixels.iter().zip(shown).map(differs).collect()
-        };
+        let is_first = self.shown.is_empty();
+        self.shown.resize(pixels.len(), [0; 3]);
+        let rounded = pixels.iter().map(|&[r, g, b, _]| [r, g, b].map(round));
+        let changed: Vec<bool> = rounded
+            .zip(&mut self.shown)
+            .map(|(pixel, shown)| std::mem::replace(shown, pixel) != pixel || is_first)
+            .collect();
         // A frame cannot be empty: repeating a picture takes one pixel.
-        let (columns, rows) = bounds(&stale, width).unwrap_or((0..1, 0..1));
-
-        let drawn = pixels.iter().zip(&stale).filter(|(_, stale)| **stale);
-        let palette = Palette::of(drawn.map(|(&[r, g, b, _], _)| [r, g, b]));
-        let mut indices = Vec::with_capacity(rows.len() * columns.len());
+        let (columns, rows) = bounds(&changed, width).unwrap_or((0..1, 0..1));
+        let mut rgba = Vec::with_capacity(rows.len() * columns.len() * 4);
         for row in rows.clone() {
             for at in row * width + columns.start..row * width + columns.end {
-                let index = if stale[at] {
-                    let [r, g, b, _] = pixels[at];
-                    let index = palette.index([r, g, b]);
-                    self.shown[at] = palette.colours()[usize::from(index)];
-                    index
-                } else {
-                    palette.transparent()
-                };
-                indices.push(index);
+                let [r, g, b] = self.shown[at];
+                rgba.extend(match changed[at] {
+                    true => [r, g, b, 255],
+                    false => [0; 4],
+                });
             }
         }
-        let mut colours = palette.colours().to_vec();
-        colours.push([0; 3]);
+        // At most the size of the picture, which fits in 16 bits.
+        let [wide, high] = [&columns, &rows].map(|range| range.len() as u16);
         Frame {
             delay: self.delay,
-            transparent: Some(palette.transparent()),
-            // At most the size of the picture, which fits in 16 bits.
             left: columns.start as u16,
             top: rows.start as u16,
-            width: columns.len() as u16,
-            height: rows.len() as u16,
-            palette: Some(colours.into_flattened()),
-            buffer: indices.into(),
-            ..Frame::default()
+            ..Frame::from_rgba_speed(wide, high, &mut rgba, SPEED)
         }
     }
 }
@@ -174,9 +156,13 @@ fn reason(error: EncodingError) -> io::Error {
     }
 }
 
-/// Difference in any channel above which a pixel is drawn again: the largest rounding error of a colour
-/// while the palette has enough colours.
-const TOLERANCE: u8 = palette::STEP;
+/// Rounds a channel to 64 values.
+const fn round(channel: u8) -> u8 {
+    channel & 0xfc | channel >> 6
+}
+
+/// How many of the pixels NeuQuant learns from, 1 to 30: every tenth, which it recommends.
+const SPEED: i32 = 10;
 
 #[cfg(test)]
 mod tests {
@@ -225,7 +211,8 @@ mod tests {
                 }
             }
             let worst = screen.iter().zip(source).map(|(a, b)| a.abs_diff(*b)).max();
-            assert!(worst <= Some(TOLERANCE), "{worst:?}");
+            // By rounding.
+            assert!(worst <= Some(3), "{worst:?}");
         }
         assert!(decoder.read_next_frame().unwrap().is_none());
     }

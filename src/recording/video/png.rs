@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 
 use ::png::{BitDepth, ColorType, Compression, Encoder};
 
-use super::palette::Palette;
 use super::{FrameSink, VideoError, check_frame};
 use crate::files::NewFile;
 use crate::recording::picture::{reason, write_rgb};
@@ -43,7 +42,7 @@ pub enum Colours {
     /// All of them: RGB, one byte per channel.
     #[default]
     All,
-    /// A palette of at most 255, without dithering, in about a third of the bytes.
+    /// A palette of at most 256, without dithering, in about a third of the bytes.
     Palette,
 }
 
@@ -59,11 +58,12 @@ pub fn write_png(
 ) -> Result<(), VideoError> {
     check_frame(path, size, frame)?;
     let (pixels, _) = frame.as_chunks::<4>();
-    let rgb = pixels.iter().map(|&[r, g, b, _]| [r, g, b]);
+    let rgb: Vec<_> = pixels.iter().map(|&[r, g, b, _]| [r, g, b]).collect();
+    let rgb = rgb.as_flattened();
     let write = || {
         let mut file = NewFile::create(path)?;
         match colours {
-            Colours::All => write_rgb(&mut file, size, rgb.collect::<Vec<_>>().as_flattened())?,
+            Colours::All => write_rgb(&mut file, size, rgb)?,
             Colours::Palette => write_indexed(&mut file, size, rgb)?,
         }
         file.finish()
@@ -71,20 +71,19 @@ pub fn write_png(
     write().map(drop).map_err(VideoError::io(path))
 }
 
-fn write_indexed(
-    out: impl Write,
-    (width, height): (u32, u32),
-    rgb: impl Iterator<Item = [u8; 3]> + Clone,
-) -> io::Result<()> {
-    let palette = Palette::of(rgb.clone());
-    let indices: Vec<u8> = rgb.map(|pixel| palette.index(pixel)).collect();
+fn write_indexed(out: impl Write, (width, height): (u32, u32), rgb: &[u8]) -> io::Result<()> {
+    let [wide, high] = [width, height].map(u16::try_from);
+    let (Ok(wide), Ok(high)) = (wide, high) else {
+        return Err(io::Error::other("too large for a palette"));
+    };
+    let frame = ::gif::Frame::from_rgb_speed(wide, high, rgb, 1);
     let mut encoder = Encoder::new(out, width, height);
     encoder.set_color(ColorType::Indexed);
     encoder.set_depth(BitDepth::Eight);
-    encoder.set_palette(palette.colours().as_flattened());
+    encoder.set_palette(frame.palette.unwrap_or_default());
     encoder.set_compression(Compression::High);
     let mut writer = encoder.write_header().map_err(reason)?;
-    writer.write_image_data(&indices).map_err(reason)?;
+    writer.write_image_data(&frame.buffer).map_err(reason)?;
     writer.finish().map_err(reason)
 }
 

@@ -100,7 +100,7 @@ test('the page loads, and draws the cubes of both halves and the panel', async (
 
 test('the arrow keys roll the player, and the page does not scroll', async () => {
   await play('?calm&report&quality=low', {}, async (game) => {
-    await game.hold('ArrowRight', 'the player rolls', (report) => report.player_travelled_m > 2);
+    await game.hold('ArrowRight', 'the player rolls', (report) => report.player_distance_m > 2);
     await game.hold('Space', 'the player hovers', (report) => report.player_height_m > 1.5);
     assert.equal(await game.page.evaluate(() => window.scrollX + window.scrollY), 0);
   });
@@ -132,7 +132,7 @@ test('a replay is downloaded, dropped on the page again, and every state is the 
   let replay;
   await play('?calm&report&quality=low', {}, async (game) => {
     await game.page.keyboard.press('F9');
-    await game.hold('ArrowUp', 'the player rolls', (report) => report.player_travelled_m > 2);
+    await game.hold('ArrowUp', 'the player rolls', (report) => report.player_distance_m > 2);
     const download = game.page.waitForEvent('download');
     await game.page.keyboard.press('F9');
     const file = await download;
@@ -309,7 +309,7 @@ test('on a phone one finger rolls, two turn the cameras, and buttons press keys'
     assert.equal((await game.report()).panel.size, 'Slim');
     await touch('touchStart', [150, 300]);
     await touch('touchMove', [230, 300]);
-    await game.until('the player rolls', (report) => report.player_travelled_m > 2);
+    await game.until('the player rolls', (report) => report.player_distance_m > 2);
     await touch('touchEnd');
     await game.picture('phone');
     await game.page.locator('#touch button', { hasText: 'Blow' }).dispatchEvent('pointerdown', { pointerId: 1 });

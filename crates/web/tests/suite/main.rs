@@ -6,21 +6,7 @@ use std::net::{TcpListener, TcpStream};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
-use assert_cmd::Command as Run;
-
 const PROGRAM: &str = env!("CARGO_BIN_EXE_cubewire-web");
-
-/// What it prints to standard error, with exit code 2.
-fn refusal(args: &[&str], rustc: Option<&Path>) -> String {
-    let mut run = Run::new(PROGRAM);
-    run.args(args);
-    if let Some(rustc) = rustc {
-        run.env("RUSTC", rustc);
-    }
-    let output = run.assert().code(2).get_output().clone();
-    assert_eq!(String::from_utf8(output.stdout).unwrap(), "");
-    String::from_utf8(output.stderr).unwrap()
-}
 
 struct Server {
     process: Child,
@@ -111,48 +97,22 @@ fn files_are_served_compressed_where_the_browser_takes_it_and_with_their_types()
 fn a_folder_without_a_page_and_a_port_that_is_taken_are_named() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().to_str().unwrap();
-    let args = ["serve", "--no-build", "--out", path];
-    let wanted =
-        format!("error: {path}: there is no page in this folder: `cargo web build` makes one\n");
-    assert_eq!(refusal(&args, None), wanted);
-    fs::write(folder.path().join("index.html"), "").unwrap();
     let taken = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = taken.local_addr().unwrap().port().to_string();
-    let error = refusal(&[&args[..], &["--port", &port]].concat(), None);
+    let refusal = || {
+        let mut serve = Command::new(PROGRAM);
+        serve.args(["serve", "--no-build", "--out", path, "--port", &port]);
+        let output = serve.output().unwrap();
+        assert_eq!(output.status.code(), Some(2));
+        String::from_utf8(output.stderr).unwrap()
+    };
+    let wanted =
+        format!("error: {path}: there is no page in this folder: `cargo web build` makes one\n");
+    assert_eq!(refusal(), wanted);
+    fs::write(folder.path().join("index.html"), "").unwrap();
+    let error = refusal();
     assert!(
         error.starts_with(&format!("error: 127.0.0.1:{port}: ")),
         "{error}"
     );
-}
-
-#[test]
-fn a_wrong_command_line_is_told_in_one_line() {
-    let error = refusal(&["build", "--at-most", "much"], None);
-    assert_eq!(error, "error: --at-most: invalid float literal\n");
-}
-
-/// A compiler of which nothing is known but where it is.
-#[cfg(unix)]
-#[test]
-fn a_compiler_without_the_target_is_told_how_to_get_it() {
-    use std::os::unix::fs::PermissionsExt;
-
-    let folder = tempfile::tempdir().unwrap();
-    let rustc = folder.path().join("rustc");
-    fs::write(
-        &rustc,
-        format!("#!/bin/sh\necho {}\n", folder.path().display()),
-    )
-    .unwrap();
-    fs::set_permissions(&rustc, fs::Permissions::from_mode(0o755)).unwrap();
-    let out = folder.path().join("page");
-    let out = out.to_str().unwrap();
-    let error = refusal(&["build", "--out", out], Some(&rustc));
-    let wanted = "has no standard library for wasm32-unknown-unknown: `rustup target add \
-                  wasm32-unknown-unknown` installs it";
-    assert!(error.contains(wanted), "{error}");
-    let missing = folder.path().join("none");
-    let error = refusal(&["build", "--out", out], Some(&missing));
-    assert!(error.contains("none: "), "{error}");
-    assert!(!Path::new(out).exists());
 }

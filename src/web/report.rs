@@ -1,0 +1,83 @@
+//! Figures of the run: for scripts of the page, and for tests of the window.
+
+use bevy::diagnostic::FrameCount;
+use bevy::prelude::*;
+use cubewire_codec::ladder;
+use cubewire_scene::PLAYER;
+use serde_json::{Value, json};
+
+use crate::history::{Moment, Selection};
+use crate::panel::{PanelState, Tour};
+use crate::recording::{Outcome, ReplayCheck, ScriptPlayback};
+use crate::replication::{Accounting, LaneCheck, LaneMeter, LinkSettings, SenderSettings};
+use crate::simulation::CubeWorld;
+use crate::view::{ReplicaPicture, Selected, Side, ViewMode};
+
+/// What the game of a window is doing, as JSON. Of the lanes, it is the selected one.
+///
+/// # Panics
+/// In a window without a game: that of a viewer.
+#[must_use]
+pub fn report(world: &mut World) -> Value {
+    let mut pictures = world.query::<(&Side, &ReplicaPicture)>();
+    let pictures = pictures.iter(world).find(|(side, _)| **side == Side::Right);
+    let replica_tick = pictures.and_then(|(_, picture)| picture.tick);
+    let mut lanes = world
+        .query_filtered::<(&SenderSettings, &LinkSettings, &LaneMeter, &LaneCheck), With<Selected>>(
+        );
+    let lane = lanes
+        .iter(world)
+        .next()
+        .map(|(sender, link, meter, check)| {
+            json!({
+                "rung": ladder::rung_of(sender.stages).map(|rung| rung.name),
+                "stages": sender.stages.to_string(),
+                "link_cut": link.conditions.cut,
+                "article_kbps": meter.kbps(Accounting::Article),
+                "received": meter.received,
+                "refused": meter.refused,
+                "compared": check.compared,
+                "wrong": check.wrong,
+            })
+        });
+    let cubes = world.resource::<CubeWorld>();
+    let states = &cubes.current().cubes;
+    let player = states[PLAYER].position;
+    let panel = world.resource::<PanelState>();
+    let replay = world.get_resource::<ReplayCheck>();
+    let mut report = json!({
+        "frames": world.resource::<FrameCount>().0,
+        "seconds": world.resource::<Time<Real>>().elapsed_secs_f64(),
+        "simulation_tick": cubes.tick(),
+        "replica_tick": replica_tick,
+        "player_distance_m": player.truncate().length(),
+        "player_height_m": player.z,
+        "interacting": states.iter().filter(|cube| cube.interacting).count(),
+        "view": format!("{:?}", world.resource::<ViewMode>()),
+        "plays_script": world.contains_resource::<ScriptPlayback>(),
+        // None until a replay has been played to its end.
+        "replay": replay.and_then(|check| match check.outcome() {
+            Outcome::Unfinished => None,
+            Outcome::Same => Some("same".to_owned()),
+            Outcome::Different(difference) => Some(difference.to_string()),
+        }),
+        "panel": {
+            "size": panel.size,
+            "tab": panel.tab,
+            "theme": panel.theme,
+            "scale": panel.scale,
+            "explaining": panel.explaining,
+            "tour": world.get_resource::<Tour>().and_then(|tour| tour.place),
+            "timeline": panel.timeline,
+            "colors": format!("{:?}", panel.colors),
+            "savings": panel.savings,
+            "moment": world.resource::<Moment>().0,
+            "range": panel.range(),
+            "cube": world.resource::<Selection>().cube,
+        },
+    });
+    if let (Some(report), Some(Value::Object(lane))) = (report.as_object_mut(), lane) {
+        report.extend(lane);
+    }
+    report
+}
