@@ -18,6 +18,7 @@
 //! | `crates/web` | the page for browsers, and the program that builds and serves it |
 //! | [`named`] | choices by name, for command line and addresses |
 //! | [`theme`] | light or dark, and colours for egui and Bevy |
+//! | `plot` | draws static plots, with the fonts of egui |
 //! | [`simulation`] | the authoritative world: bodies, player forces, 60 Hz step |
 //! | [`replication`] | lanes: capture → quantize → encode → transport → decode → playout |
 //! | [`transport`] | transfers a lane's messages, in memory over a simulated link or over UDP |

@@ -166,34 +166,6 @@ fn an_interpolation_that_lacks_velocities_is_warned_of_on_standard_error() {
 }
 
 #[test]
-fn what_is_no_model_is_refused_with_its_name() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("model.bin");
-    let path = path.to_str().unwrap();
-    let commands = [["serve", "--bind"], ["view", "--connect"]];
-    for [command, address] in commands {
-        let run = |path: &str| {
-            let run = [command, "--headless", "--insecure", address, "127.0.0.1:9"];
-            complaint(&[&run[..], &["--model", path]].concat())
-        };
-        let said = run(&format!("{path}.missing"));
-        assert!(
-            said.starts_with(&format!("error: --model: {path}.missing: ")),
-            "{said}"
-        );
-        fs::write(path, "a model").unwrap();
-        let wanted = format!(
-            "error: --model: {path}: not a trained model: the first bytes are not \"CWPRIOR4\"\n"
-        );
-        assert_eq!(run(path), wanted);
-        fs::write(path, b"CWPRIOR4\0short").unwrap();
-        assert!(run(path).contains("bytes, not 14"), "{}", run(path));
-        #[cfg(unix)]
-        assert!(run("/dev/zero").contains("longer than 67108864 bytes"));
-    }
-}
-
-#[test]
 fn serving_and_viewing_say_what_they_lack() {
     let without_key = |arguments: &[&str]| {
         let output = cubewire(arguments).env_remove("CUBEWIRE_KEY").output();

@@ -7,7 +7,7 @@
 use std::path::Path;
 use std::{fs, io};
 
-use cubewire_codec::entropy::Fingerprint;
+use cubewire_codec::Fingerprint;
 use cubewire_codec::quantize::SmallestThree;
 use cubewire_codec::{QuantizedSnapshot, Sequence, encode_initial, ladder};
 use cubewire_fuzz::{TICKS, exchange, exchange_simulated, pair, put_message, rungs, send, world};
@@ -56,7 +56,7 @@ fn messages() -> Vec<Seed> {
         }
         let feedback = match tick {
             7 => Feedback::MissingBaseline(Sequence(3)),
-            9 => Feedback::NotSimulated(Sequence(4)),
+            9 => Feedback::Desync(Sequence(4)),
             _ => Feedback::Ack(Ack {
                 newest: Sequence(tick as u16),
                 earlier: 0b110,

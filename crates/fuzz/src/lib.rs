@@ -2,13 +2,11 @@
 
 use std::time::Duration;
 
-use cubewire_codec::entropy::Fingerprint;
 use cubewire_codec::ladder::{self, Rung};
-use cubewire_codec::simulation::MAX_SIMULATED_TICKS;
 use cubewire_codec::stages::{Delta, Position, RelativeOrientation, RelativePosition};
 use cubewire_codec::{
-    Baseline, CubeState, Decoder, Encoder, Limits, Origin, Packet, QuantizedSnapshot, References,
-    Sequence, Simulated, Simulation, Snapshot, Stages,
+    Baseline, CubeState, Decoder, Encoder, Fingerprint, Inputs, Limits, Origin, Packet,
+    QuantizedSnapshot, References, Sequence, Simulated, Snapshot, Stages,
 };
 use cubewire_protocol::{BaselineChoice, SnapshotReceiver, SnapshotSender, Welcome};
 use glam::{Quat, Vec3};
@@ -126,82 +124,42 @@ pub fn exchange() -> Exchange {
     }
 }
 
-/// An engine that knows what the small world does, but is a little wrong where it starts from a baseline.
-#[derive(Debug)]
-pub struct Engine {
-    predicted: QuantizedSnapshot,
-    /// Packets that have asked for a prediction.
-    pub asked: usize,
+/// What a receiver simulates of the small world.
+pub fn simulated(sequence: Sequence) -> Option<QuantizedSnapshot> {
+    let precision = ladder::SIMULATED.stages.precision();
+    let mut snapshot = QuantizedSnapshot::new(precision);
+    snapshot
+        .quantize(&world(CUBES, sequence.0), precision)
+        .ok()?;
+    Some(snapshot)
 }
 
-impl Default for Engine {
-    fn default() -> Self {
-        Self {
-            predicted: QuantizedSnapshot::new(ladder::SIMULATED.stages.precision()),
-            asked: 0,
-        }
-    }
-}
-
-impl Simulation for Engine {
-    fn predict(
-        &mut self,
-        sequence: Sequence,
-        origin: Origin,
-        baseline: Option<&Baseline>,
-        inputs: &[u8],
-    ) -> Option<&QuantizedSnapshot> {
-        assert!((1..=MAX_SIMULATED_TICKS).contains(&inputs.len()));
-        self.asked += 1;
-        let mut world = world(CUBES, sequence.0);
-        if !origin.is_exact() {
-            assert!(baseline.is_some());
-            for cube in world.cubes.iter_mut().step_by(3) {
-                cube.position.x += 0.01;
-            }
-        }
-        let precision = ladder::SIMULATED.stages.precision();
-        self.predicted.quantize(&world, precision).ok()?;
-        Some(&self.predicted)
-    }
-
-    fn correct(&mut self, _: &Baseline) {}
-
-    fn restore(&mut self, _: &Baseline, state: &[u8]) -> bool {
-        !state.is_empty()
-    }
-}
-
-/// The same for the rung that simulates the small world, from origins of every kind in turn.
+/// Sends the small world on the rung that simulates it, from origins of every kind in turn, and now and then from none.
 pub fn exchange_simulated() -> Exchange {
     let initial = world(CUBES, 0);
     let mut encoder = Encoder::new(initial.clone(), Limits::default()).unwrap();
     let decoder = Decoder::new(initial, Limits::default()).unwrap();
     let (mut held, mut packets) = (Vec::<Baseline>::new(), Vec::new());
-    let precision = ladder::SIMULATED.stages.precision();
-    let mut engine = Engine::default();
     for tick in 0..TICKS {
         let sequence = Sequence(tick);
-        let mut current = QuantizedSnapshot::new(precision);
-        current.quantize(&world(CUBES, tick), precision).unwrap();
+        let current = simulated(sequence).unwrap();
         let before = |ticks: usize| held.iter().rev().nth(ticks - 1);
         let origin = match tick {
-            0..4 => Origin::Started(tick as u8 + 1),
-            4..6 => Origin::Continued(2),
-            6..8 => Origin::Restored(7),
-            8..10 => Origin::Cold,
-            _ => Origin::Corrected,
+            0..4 => Some(Origin::FromSceneStart(tick as u8 + 1)),
+            4..6 => Some(Origin::Continued(2)),
+            6..9 => Some(Origin::Restored(7)),
+            _ => None,
         };
-        let ticks = origin.age().map_or(2, usize::from);
-        let inputs: Vec<u8> = (0..ticks as u8).map(|place| place / 3).collect();
+        let inputs = origin.and_then(|origin| {
+            let inputs: Vec<u8> = (0..origin.age()).map(|tick| tick / 3).collect();
+            Inputs::new(origin, &inputs)
+        });
         let references = References {
             baseline: before(2),
             additional: [before(3), before(4)],
             simulated: Simulated {
-                origin: Some(origin),
-                inputs: &inputs,
-                prediction: engine.predict(sequence, origin, before(2), &inputs),
-                attachment: &[7; 9][..usize::from(tick % 2) * 9],
+                inputs: inputs.as_ref(),
+                state_chunk: &[7; 9][..usize::from(tick % 2) * 9],
             },
         };
         let (mut packet, mut kept) = (Packet::default(), Baseline::default());
