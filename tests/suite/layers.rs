@@ -72,6 +72,7 @@ const CRATES: &[(&str, &str, &[&str])] = &[
             "cubewire-codec",
             "cubewire-files",
             "cubewire-protocol",
+            "cubewire-scene",
         ],
     ),
     ("cubewire-web", "crates/web", &[]),
