@@ -60,7 +60,7 @@ pub use lane::{
     PlayoutSettings, ROUND_TRIP, SEND_INTERVALS, SenderSettings, spawn_lane, spawn_receiving_lane,
     spawn_sending_lane,
 };
-pub use meter::{Accounting, LaneMeter, METER_TICKS, Sample, TARGET_KBPS, Traffic, kbps};
+pub use meter::{Accounting, LaneMeter, METER_TICKS, Sample, TARGET_KBPS, Traffic, factor, kbps};
 pub use packet::{Arrival, Fate, PacketRecord};
 pub use peer::{
     ConnectionStatus, Peer, Reconnect, ServerConnection, Serving, SocketTraffic, Welcomed,

@@ -15,7 +15,6 @@ pub mod udp;
 
 use std::time::Duration;
 
-use cubewire_scene::TICKS_PER_SECOND;
 use renet::{ChannelConfig, ConnectionConfig, SendType};
 
 use crate::replication::transport::Purpose;
@@ -46,9 +45,6 @@ const RESEND_TIME: Duration = Duration::from_millis(300);
 
 /// Of a datagram, at most: what netcode has room for.
 const MAX_PAYLOAD_BYTES: usize = 1300;
-
-/// One tick, as renet counts time.
-const TICK: Duration = Duration::from_nanos(1_000_000_000 / TICKS_PER_SECOND as u64);
 
 fn config() -> ConnectionConfig {
     let channel = |channel_id, send_type| ChannelConfig {

@@ -17,7 +17,7 @@ use crate::game::desktop::progress;
 use crate::game::headless::LaneGame;
 use crate::game::{GameError, katamari};
 use crate::recording::Script;
-use crate::replication::{HEADER_BYTES, LaneSettings, ShadowRung, TARGET_KBPS, kbps};
+use crate::replication::{HEADER_BYTES, LaneSettings, ShadowRung, TARGET_KBPS, factor, kbps};
 
 /// `cubewire ladder`
 #[derive(Clone, Debug, Args)]
@@ -200,15 +200,6 @@ fn details(costs: &[RungCost]) -> String {
 
 fn figure(value: f64) -> String {
     format!("{value:.1}")
-}
-
-/// As in ×2.5, or ×150.
-fn factor(factor: f64) -> String {
-    if factor < 10.0 {
-        format!("×{factor:.1}")
-    } else {
-        format!("×{factor:.0}")
-    }
 }
 
 #[cfg(test)]

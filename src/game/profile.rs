@@ -6,6 +6,7 @@
 use std::fmt::{self, Display, Formatter};
 use std::time::Duration;
 
+use bevy::input::InputPlugin;
 use bevy::platform::time::Instant;
 use bevy::prelude::*;
 use bevy_egui::{EguiContext, EguiPrimaryContextPass, EguiUserTextures, PrimaryEguiContext, egui};
@@ -36,7 +37,8 @@ pub fn measure(
     lane: LaneSettings,
     ticks: usize,
 ) -> Result<FrameTimes, GameError> {
-    let mut game = HeadlessGame::with_plugins(script, (ViewPlugin, PanelPlugin::default()));
+    let mut game =
+        HeadlessGame::with_plugins(script, (InputPlugin, ViewPlugin, PanelPlugin::default()));
     game.app.init_resource::<EguiUserTextures>();
     let world = game.app.world_mut();
     world.spawn((EguiContext::default(), PrimaryEguiContext));

@@ -8,12 +8,12 @@ use cubewire_scene::TICKS_PER_SECOND;
 
 use super::explain::{self, Explained};
 use super::style::SCROLL_BAR;
-use super::tabs::ladder::{factor, kbps_of};
+use super::tabs::ladder::kbps_of;
 use super::timeline::Strip;
 use super::tour::{self, Guide};
 use super::{Drawn, LaneView, PanelSize, PanelState, graph, style, tabs, terms, timeline, toolbar};
 use crate::controls::{Action, key_of};
-use crate::replication::{Accounting, SenderSettings};
+use crate::replication::{Accounting, SenderSettings, factor};
 use crate::theme::Theme;
 use crate::view::{Inset, Side};
 
@@ -234,7 +234,7 @@ fn cost(ui: &mut Ui, theme: Theme, lane: &LaneView<'_>) {
         .and_then(|shadow| kbps_of(shadow, &LADDER[0]))
         // Of the present, as the ladder is.
         .filter(|_| kbps > 0.0 && is_measured && moment.is_none());
-    let factor = whole.map(|whole| factor(whole, kbps)).unwrap_or_default();
+    let factor = whole.map(|whole| factor(whole / kbps)).unwrap_or_default();
     let factor = RichText::new(format!("{factor:>5}")).monospace().weak();
     let about = format!(
         "Bandwidth of this lane, mean of the last second{}, and how many times less than uncompressed. {}",

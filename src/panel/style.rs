@@ -3,7 +3,7 @@
 use bevy_egui::egui::{
     self, Color32, FontFamily, FontId, Id, Margin, Stroke, TextStyle, Visuals, vec2,
 };
-use cubewire_palette::{Colors, Half, Rgb};
+use cubewire_palette::{Colors, Rgb};
 
 use crate::theme::{Theme, egui_color, fonts};
 use crate::view::Side;
@@ -95,10 +95,7 @@ fn visuals(theme: Theme) -> Visuals {
 
 /// The colour of a half.
 pub(super) const fn half(colors: &Colors, side: Side) -> Color32 {
-    egui_color(colors.half(match side {
-        Side::Left => Half::Left,
-        Side::Right => Half::Right,
-    }))
+    egui_color(side.color_of(colors))
 }
 
 /// Marks what is selected with the colour of the half that it belongs to.

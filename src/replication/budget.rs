@@ -13,6 +13,7 @@ use bevy::tasks::ComputeTaskPool;
 use cubewire_protocol::BaselineChoice;
 
 use super::SenderSettings;
+use super::mean::MeanTime;
 
 /// Limits the time spent on encoding for remote viewers. Without this resource there is no limit.
 #[derive(Resource, Debug)]
@@ -56,8 +57,8 @@ impl Default for Easing {
 /// What encoding costs on a lane, and what the budget leaves of its settings.
 #[derive(Component, Clone, Copy, Debug, Default)]
 pub struct LaneCost {
-    newest: Mean,
-    smallest: Mean,
+    newest: MeanTime,
+    smallest: MeanTime,
     easing: Easing,
 }
 
@@ -77,10 +78,10 @@ impl LaneCost {
 
     /// What a snapshot costs; none before the first. It is measured while there is an [`EncodeBudget`].
     #[must_use]
-    pub const fn of(&self, choice: BaselineChoice) -> Option<Duration> {
+    pub fn of(&self, choice: BaselineChoice) -> Option<Duration> {
         match choice {
-            BaselineChoice::Newest => self.newest.0,
-            BaselineChoice::Smallest => self.smallest.0,
+            BaselineChoice::Newest => self.newest.measured(),
+            BaselineChoice::Smallest => self.smallest.measured(),
         }
     }
 
@@ -90,7 +91,7 @@ impl LaneCost {
         asked.sends_at(tick) && turn.is_multiple_of(self.easing.one_in.into())
     }
 
-    fn mean(&mut self, choice: BaselineChoice) -> &mut Mean {
+    fn mean(&mut self, choice: BaselineChoice) -> &mut MeanTime {
         match choice {
             BaselineChoice::Newest => &mut self.newest,
             BaselineChoice::Smallest => &mut self.smallest,
@@ -99,22 +100,15 @@ impl LaneCost {
 
     /// Processor time a tick, if it gets all that it asks for, and with the newest baseline.
     fn demand(&self, asked: &SenderSettings) -> [Duration; 2] {
-        let newest = self.newest.0.unwrap_or(FIRST_GUESS);
+        let newest = self.newest.measured().unwrap_or(FIRST_GUESS);
         let full = match asked.baseline {
             BaselineChoice::Newest => newest,
-            BaselineChoice::Smallest => self.smallest.0.unwrap_or(newest * ENCODES_OF_SMALLEST),
+            BaselineChoice::Smallest => self
+                .smallest
+                .measured()
+                .unwrap_or(newest * ENCODES_OF_SMALLEST),
         };
         [full, newest].map(|cost| cost / asked.send_interval_ticks.max(1))
-    }
-}
-
-/// A moving mean of durations.
-#[derive(Clone, Copy, Debug, Default)]
-struct Mean(Option<Duration>);
-
-impl Mean {
-    fn add(&mut self, value: Duration) {
-        self.0 = Some(self.0.map_or(value, |mean| (mean * 15 + value) / 16));
     }
 }
 

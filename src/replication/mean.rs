@@ -29,8 +29,14 @@ impl MeanTime {
         self.0.add(time.as_secs_f64());
     }
 
+    /// Zero before the first time.
     pub(super) fn get(self) -> Duration {
-        Duration::from_secs_f64(self.0.get())
+        self.measured().unwrap_or_default()
+    }
+
+    /// None before the first time.
+    pub(super) fn measured(self) -> Option<Duration> {
+        self.0.0.map(Duration::from_secs_f64)
     }
 }
 

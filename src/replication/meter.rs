@@ -340,6 +340,13 @@ pub fn kbps(bytes: usize, ticks: usize) -> f64 {
     bytes as f64 * 8.0 / 1000.0 / seconds
 }
 
+/// A factor of reduction as text: ×2.5, or ×150.
+#[must_use]
+pub fn factor(times: f64) -> String {
+    let decimals = usize::from(times < 9.95);
+    format!("×{times:.decimals$}")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -371,5 +378,12 @@ mod tests {
             Some(4_990)
         );
         assert!((meter.kbps(Accounting::Article) - 60.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn a_factor_has_a_decimal_while_it_is_small() {
+        assert_eq!(factor(1.0), "×1.0");
+        assert_eq!(factor(9.96), "×10");
+        assert_eq!(factor(120.2), "×120");
     }
 }

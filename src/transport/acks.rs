@@ -122,11 +122,12 @@ const IDLE_INTERVAL: Duration = Duration::from_millis(100);
 
 #[cfg(test)]
 mod tests {
+    use cubewire_scene::TICK;
     use rand::{Rng, RngExt, SeedableRng};
     use rand_chacha::ChaCha8Rng;
     use renet::{RenetClient, RenetServer};
 
-    use super::super::{SNAPSHOTS, TICK, config};
+    use super::super::{SNAPSHOTS, config};
     use super::*;
 
     /// Datagrams from a server that has received every packet of a client except some.

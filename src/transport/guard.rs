@@ -372,8 +372,8 @@ mod tests {
                     server.process_packet_from(&packet, 1).unwrap();
                 }
                 if random.random_bool(0.3) {
-                    client.update(super::super::TICK);
-                    server.update(super::super::TICK);
+                    client.update(cubewire_scene::TICK);
+                    server.update(cubewire_scene::TICK);
                     client.get_packets_to_send();
                     server.get_packets_to_send(1).unwrap();
                 }

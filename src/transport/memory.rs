@@ -2,11 +2,12 @@
 
 use bevy::prelude::*;
 use cubewire_link::{Link, LinkStats};
+use cubewire_scene::TICK;
 use renet::{ClientId, RenetClient, RenetServer};
 
 use super::acks::{Flush, bundle, packets, shares};
 use super::guard::Guard;
-use super::{SNAPSHOTS, TICK, config};
+use super::{SNAPSHOTS, config};
 use crate::replication::transport::{End, ReceiverMail, SenderMail, TransportSystems};
 use crate::replication::{HEADER_BYTES, LaneMeter, LinkSettings, LocalLane};
 

@@ -75,9 +75,9 @@ pub(super) fn note(
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use cubewire_scene::TICK;
 
-    const TICK: Duration = Duration::from_nanos(16_666_667);
+    use super::*;
 
     fn arrivals(interval_ticks: u32) -> Arrivals {
         let arrival = Arrival {

@@ -3,7 +3,7 @@
 use std::str::FromStr;
 
 use bevy::prelude::*;
-use cubewire_palette::Rgb;
+use cubewire_palette::{Colors, Rgb};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de, ser};
 
 use crate::replication::{LaneSettings, LaneTextError};
@@ -35,10 +35,16 @@ impl Side {
     /// The colour of everything that belongs to this half.
     #[must_use]
     pub const fn color(self, theme: Theme) -> Rgb {
-        theme.colors().half(match self {
-            Self::Left => cubewire_palette::Half::Left,
-            Self::Right => cubewire_palette::Half::Right,
-        })
+        self.color_of(theme.colors())
+    }
+
+    /// The colour of this half among these.
+    #[must_use]
+    pub const fn color_of(self, colors: &Colors) -> Rgb {
+        match self {
+            Self::Left => colors.left,
+            Self::Right => colors.right,
+        }
     }
 }
 

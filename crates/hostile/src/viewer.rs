@@ -9,6 +9,7 @@ use cubewire_codec::{Limits, Sequence, Snapshot, ladder};
 use cubewire_protocol::{
     Arrival, BaselineChoice, Request, RequestAck, SnapshotReceiver, Welcome, playout_delay,
 };
+use cubewire_scene::TICK;
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 use renet::{ChannelConfig, ConnectionConfig, RenetClient, SendType};
@@ -90,8 +91,6 @@ pub(crate) fn watch(
 pub(crate) const TIMEOUT_SECONDS: i32 = 10;
 
 const SHORTEST_STALL: Duration = Duration::from_millis(20);
-
-const TICK: Duration = Duration::from_nanos(1_000_000_000 / 60);
 
 /// How often a request is repeated that was not acked.
 const REQUEST_INTERVAL: Duration = Duration::from_millis(100);

@@ -6,15 +6,6 @@ use cubewire_codec::{BitKind, Form};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Rgb(pub u8, pub u8, pub u8);
 
-/// A half of the screen.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Half {
-    /// The simulation, or the first of two lanes.
-    Left,
-    /// The replica.
-    Right,
-}
-
 /// Colours that depend on whether they are drawn on a light or a dark surface.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Colors {
@@ -30,8 +21,11 @@ pub struct Colors {
     pub error: Rgb,
     /// Text that warns, and marks of lost and late packets.
     pub warning: Rgb,
-    left: Rgb,
-    right: Rgb,
+    /// Everything that belongs to the left half, the simulation or the first of two lanes: its name, its figures, its
+    /// line, its trails.
+    pub left: Rgb,
+    /// Likewise for the right half, the replica.
+    pub right: Rgb,
 }
 
 /// For light surfaces.
@@ -57,17 +51,6 @@ pub const DARK: Colors = Colors {
     left: Rgb(0x6F, 0x8C, 0xFF),
     right: Rgb(0xFF, 0x6F, 0x4F),
 };
-
-impl Colors {
-    /// The colour of everything that belongs to a half: its name, its figures, its line, its trails.
-    #[must_use]
-    pub const fn half(&self, half: Half) -> Rgb {
-        match half {
-            Half::Left => self.left,
-            Half::Right => self.right,
-        }
-    }
-}
 
 /// The colour of a kind of bits, as a filled area. Based on the palette of Okabe and Ito, whose blue and
 /// vermilion are left to the halves.

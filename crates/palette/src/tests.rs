@@ -79,10 +79,7 @@ fn assert_distinct(least: f32, colors: &[(&str, Rgb)]) {
 }
 
 fn halves(colors: &Colors) -> [(&'static str, Rgb); 2] {
-    [
-        ("left", colors.half(Half::Left)),
-        ("right", colors.half(Half::Right)),
-    ]
+    [("left", colors.left), ("right", colors.right)]
 }
 
 fn kinds() -> Vec<(&'static str, Rgb)> {

@@ -11,6 +11,8 @@ mod interaction;
 mod keys;
 mod layout;
 
+use std::time::Duration;
+
 pub use forces::{Body, Push, blow, gather, hover, roll};
 pub use interaction::{GREY_AFTER_TICKS, Interaction};
 pub use keys::Keys;
@@ -18,6 +20,9 @@ pub use layout::{CUBES, PLAYER, initial_position, mass, side};
 
 /// Physics ticks per second.
 pub const TICKS_PER_SECOND: u32 = 60;
+
+/// The time from tick to tick.
+pub const TICK: Duration = Duration::from_nanos(1_000_000_000 / TICKS_PER_SECOND as u64);
 
 /// Downward acceleration, metres per second squared.
 pub const GRAVITY: f32 = 20.0;

@@ -3,10 +3,9 @@
 use std::io;
 use std::path::Path;
 
-use cubewire_palette::{Half, LIGHT};
+use cubewire_palette::LIGHT;
 use plotters::coord::ranged1d::SegmentValue;
 use plotters::prelude::*;
-use plotters::style::text_anchor::{HPos, Pos, VPos};
 
 use super::{RungCost, figure};
 use crate::files::write_whole;
@@ -16,11 +15,11 @@ use crate::replication::TARGET_KBPS;
 
 /// Width, height without bars, and height of a bar, pixels.
 const WIDTH: u32 = 1200;
-const FRAME: u32 = 130;
+const FRAME: u32 = 110;
 const ROW: u32 = 32;
 
 const BAR: RGBColor = rgb(LIGHT.sky);
-const BELOW_TARGET: RGBColor = rgb(LIGHT.half(Half::Left));
+const BELOW_TARGET: RGBColor = rgb(LIGHT.left);
 const INK: RGBColor = rgb(LIGHT.ink);
 
 /// Draws the costs of a play into a PNG file. `played` names the play.
@@ -37,12 +36,13 @@ fn chart(costs: &[RungCost], played: &str, area: &Area<'_>) -> Drawn {
     // From a power of ten below everything.
     let from = 10_f64.powf((kbps().fold(TARGET_KBPS, f64::min) * 0.8).log10().floor());
     let to = kbps().fold(TARGET_KBPS * 2.0, f64::max);
-    let title = format!("{played}: kilobits per second of each rung, mean, in article accounting");
+    let title = format!(
+        "{played}: mean kbps of each rung; the line is the article's target, {TARGET_KBPS} kbps"
+    );
     let rows = costs.len();
     let mut chart = ChartBuilder::on(area)
         .caption(title, text(22.0, INK))
         .margin(16)
-        .top_x_label_area_size(20)
         .x_label_area_size(30)
         .y_label_area_size(250)
         .build_cartesian_2d((from..to).log_scale(), (0..rows - 1).into_segmented())?;
@@ -75,10 +75,7 @@ fn chart(costs: &[RungCost], played: &str, area: &Area<'_>) -> Drawn {
     }))?;
     let target = vec![(TARGET_KBPS, line(0)), (TARGET_KBPS, line(rows))];
     chart.draw_series([PathElement::new(target, INK.stroke_width(2))])?;
-    let (x, y) = chart.backend_coord(&(TARGET_KBPS, line(rows)));
-    let style = text(15.0, INK).pos(Pos::new(HPos::Center, VPos::Bottom));
-    let label = format!("the article's target, {TARGET_KBPS} kbps");
-    Ok(area.draw(&Text::new(label, (x, y - 3), style))?)
+    Ok(())
 }
 
 #[cfg(test)]

@@ -11,7 +11,9 @@ use cubewire_codec::ladder::{AFFINE, LADDER, Rung, SIMULATED, rung_of};
 use super::axis::Axis;
 use crate::controls::RUNG_KEYS;
 use crate::panel::{style, terms};
-use crate::replication::{Accounting, SenderSettings, ShadowLadder, ShadowRung, TARGET_KBPS};
+use crate::replication::{
+    Accounting, SenderSettings, ShadowLadder, ShadowRung, TARGET_KBPS, factor,
+};
 use crate::theme::{Theme, egui_color};
 use crate::view::Side;
 
@@ -45,16 +47,6 @@ pub(in crate::panel) fn kbps_of(shadow: &ShadowLadder, rung: &Rung) -> Option<f6
     let mut rungs = shadow.rungs().iter();
     let shadowed = rungs.find(|shadowed| shadowed.rung().name == rung.name);
     shadowed.map(ShadowRung::kbps).filter(|&kbps| kbps > 0.0)
-}
-
-/// How many times less than `whole`, as text.
-pub(in crate::panel) fn factor(whole: f64, kbps: f64) -> String {
-    let factor = whole / kbps;
-    if factor < 9.95 {
-        format!("×{factor:.1}")
-    } else {
-        format!("×{factor:.0}")
-    }
 }
 
 pub(in crate::panel) fn draw(
@@ -252,10 +244,7 @@ impl Look {
             return;
         };
         let colors = self.theme.colors();
-        let half = colors.half(match self.side {
-            Side::Left => cubewire_palette::Half::Left,
-            Side::Right => cubewire_palette::Half::Right,
-        });
+        let half = self.side.color(self.theme);
         let color = if kbps <= TARGET_KBPS {
             egui_color(half)
         } else {
@@ -275,7 +264,7 @@ impl Look {
             ink,
         );
         if let Some(whole) = self.whole {
-            let factor = factor(whole, kbps);
+            let factor = factor(whole / kbps);
             text(
                 columns.right - 2.0,
                 Align2::RIGHT_CENTER,
@@ -332,12 +321,5 @@ mod tests {
         assert!((columns.at(4000.0) - columns.at(400.0) - decade).abs() < 0.01);
         assert_eq!(columns.at(0.0), columns.bar);
         assert_eq!(columns.at(1e9), columns.bar_end);
-    }
-
-    #[test]
-    fn a_factor_has_a_decimal_while_it_is_small() {
-        assert_eq!(factor(17_368.8, 17_368.8), "×1.0");
-        assert_eq!(factor(17_368.8, 4_340.6), "×4.0");
-        assert_eq!(factor(17_368.8, 144.5), "×120");
     }
 }

@@ -40,7 +40,6 @@ fn draw(graph: &ShownGraph, area: &Area<'_>) -> Drawn {
     let mut chart = ChartBuilder::on(area)
         .caption(title, text(TITLE_SIZE, ink))
         .margin(16)
-        .top_x_label_area_size(24)
         .x_label_area_size(30)
         .y_label_area_size(64)
         .right_y_label_area_size(90)
@@ -99,10 +98,10 @@ fn draw(graph: &ShownGraph, area: &Area<'_>) -> Drawn {
             let (x, y) = chart.backend_coord(&(seconds, 1.0));
             write(
                 format!("peak {kbps:.0}"),
-                (x, y - 3),
+                (x, y + 24),
                 color,
                 HPos::Center,
-                VPos::Bottom,
+                VPos::Top,
             )?;
         }
         rates.extend(

@@ -2,10 +2,10 @@
 
 use bevy::math::UVec2;
 use cubewire_codec::ladder;
-use cubewire_palette::{Colors, DARK, Half, LIGHT, Rgb};
+use cubewire_palette::{Colors, DARK, LIGHT, Rgb};
 use minijinja::{Environment, Error, Value, context};
 
-use crate::replication::{HEADER_BYTES, TARGET_KBPS};
+use crate::replication::{HEADER_BYTES, TARGET_KBPS, factor};
 
 const PAGE: &str = include_str!("page.html");
 
@@ -136,7 +136,7 @@ pub(super) fn html(clips: &[Clip]) -> Result<String, Error> {
         dark => variables(&DARK),
         last_of_article => ladder::CHANGED_FLAGS.name,
         header_bytes => HEADER_BYTES,
-        target_kbps => TARGET_KBPS,
+        target_kbps => TARGET_KBPS.to_string(),
         ladder => rows(&rungs, uncompressed),
         sections => sections.collect::<Vec<_>>(),
     };
@@ -156,7 +156,7 @@ fn rows(rungs: &[&Clip], uncompressed: Option<f64>) -> Vec<Value> {
             name => &*clip.name,
             title => clip.title,
             kbps => figure(kbps),
-            factor => format!("×{}", factor(most / kbps)),
+            factor => factor(most / kbps),
             percent => figure(100.0 * scale(kbps) / scale(most)),
             is_dearer => clip.is_dearer(),
             is_below,
@@ -177,8 +177,8 @@ fn variables(colors: &Colors) -> String {
         ("muted", colors.muted),
         ("warning", colors.warning),
         ("line", colors.sky),
-        ("left", colors.half(Half::Left)),
-        ("right", colors.half(Half::Right)),
+        ("left", colors.left),
+        ("right", colors.right),
     ];
     let variables = named
         .map(|(name, Rgb(red, green, blue))| format!("--{name}: #{red:02x}{green:02x}{blue:02x};"));
@@ -187,12 +187,6 @@ fn variables(colors: &Colors) -> String {
 
 fn figure(kbps: f64) -> String {
     format!("{kbps:.1}")
-}
-
-/// As in 2.5, or 150.
-fn factor(factor: f64) -> String {
-    let decimals = usize::from(factor < 10.0);
-    format!("{factor:.decimals$}")
 }
 
 #[cfg(test)]
@@ -249,7 +243,7 @@ mod tests {
             "<a href=\"#07-delta\">delta</a><td>271.4<td>×64<td>",
             "<a href=\"#07-delta\">→ delta</a>",
             "<span class=\"left\">position 542.8 kbps</span> | <span class=\"right\">delta 271.4 \
-             kbps</span></p>\n<p>64 times less than uncompressed</p>",
+             kbps</span></p>\n<p>×64 less than uncompressed</p>",
             "<span class=\"left\">simulation</span> | <span class=\"right\">uncompressed 17368.8 kbps</span></p>\n<p class=\"links\">",
             "<span class=\"left\">simulation</span> | <span class=\"right\">hermite 1164.0 kbps</span></p>",
             "<p>1 &lt; 2 &amp; &quot;3&quot;</p>",

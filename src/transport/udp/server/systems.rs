@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use bevy::prelude::*;
 use cubewire_protocol::{Request, RequestAck};
+use cubewire_scene::TICK;
 use renet::ClientId;
 
 use super::{Client, UdpServer};
@@ -14,7 +15,7 @@ use crate::replication::{
 };
 use crate::simulation::CubeWorld;
 use crate::transport::acks::{bundle, shares};
-use crate::transport::{REQUESTS, SNAPSHOTS, TICK, purpose};
+use crate::transport::{REQUESTS, SNAPSHOTS, purpose};
 
 type Lanes<'world, 'state, 'a> =
     Query<'world, 'state, (&'a mut SenderMail, &'a SenderSettings, &'a LaneCost), With<Peer>>;

@@ -1,11 +1,12 @@
 //! The systems that run every frame.
 
 use bevy::prelude::*;
+use cubewire_scene::TICK;
 
 use super::UdpViewer;
 use crate::replication::transport::ReceiverMail;
 use crate::replication::{LaneMeter, LinkSettings, Replica, SenderSettings, Welcomed};
-use crate::transport::{SNAPSHOTS, TICK};
+use crate::transport::SNAPSHOTS;
 
 type ViewedLane<'a> = (
     Entity,
