@@ -15,7 +15,7 @@ use cubewire_link::{Preset, Trace};
 use cubewire_protocol::{BaselineChoice, Interpolation};
 use cubewire_scene::TICKS_PER_SECOND;
 
-use super::CommandError;
+use super::error::CommandError;
 use crate::named::Named;
 use crate::recording::{MAX_SECONDS, Script, length_of_play};
 use crate::replication::{self, LaneChanges, LaneSettings, SEND_INTERVALS};

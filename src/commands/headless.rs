@@ -12,8 +12,8 @@ use cubewire_codec::ladder::Rung;
 use cubewire_link::Preset;
 use cubewire_scene::TICKS_PER_SECOND;
 
-use super::CommandError;
 use super::args::{PlayArgs, Seconds, rungs, skipped_seconds};
+use super::error::CommandError;
 use crate::game::desktop::stop;
 use crate::game::headless::{HeadlessGame, LaneGame};
 use crate::game::profile;

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::CommandError;
+use super::error::CommandError;
 use crate::files;
 use crate::transport::udp::Key;
 

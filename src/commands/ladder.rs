@@ -11,8 +11,8 @@ use cubewire_codec::{BitKind, ladder};
 use cubewire_scene::TICKS_PER_SECOND;
 use serde::Serialize;
 
-use super::CommandError;
 use super::args::PlayArgs;
+use super::error::CommandError;
 use crate::game::desktop::progress;
 use crate::game::headless::LaneGame;
 use crate::game::{GameError, katamari};

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 
-use super::CommandError;
+use super::error::CommandError;
 use super::warning::warn;
 use super::window::{FrameArgs, opens_window};
 use crate::files::write_whole;

@@ -7,10 +7,10 @@ use bevy::math::UVec2;
 use clap::{Args, value_parser};
 use cubewire_scene::TICKS_PER_SECOND;
 
-use super::CommandError;
 use super::args::{
     QualityArg, Seconds, Size, interpolations, load_script, named, rates, rungs, skipped_seconds,
 };
+use super::error::CommandError;
 use super::warning::warn;
 use crate::game::desktop::film::{Film, Look};
 use crate::game::desktop::progress;

@@ -7,8 +7,8 @@ use std::path::PathBuf;
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 
-use super::CommandError;
 use super::args::{Size, named};
+use super::error::CommandError;
 use crate::game::desktop::screenshots::{Pictures, SHOTS, Shot};
 use crate::recording::video::Colours;
 use crate::theme::Theme;

@@ -8,7 +8,7 @@ use clap::Args;
 use clap::builder::RangedU64ValueParser;
 use serde::Serialize;
 
-use super::CommandError;
+use super::error::CommandError;
 use super::security::SecurityArgs;
 use super::window::{WindowArgs, opens_window};
 use crate::game::desktop::peers;

@@ -4,7 +4,7 @@ use std::io::Write;
 
 use clap::Args;
 
-use super::CommandError;
+use super::error::CommandError;
 use super::window::FrameArgs;
 use crate::display;
 use crate::game::window::{self, WindowSettings};

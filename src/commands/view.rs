@@ -9,8 +9,8 @@ use bevy::prelude::*;
 use clap::{Args, value_parser};
 use serde::Serialize;
 
-use super::CommandError;
 use super::args::LaneArgs;
+use super::error::CommandError;
 use super::security::SecurityArgs;
 use super::warning::warn;
 use super::window::{FrameArgs, opens_window};

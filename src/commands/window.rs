@@ -7,8 +7,9 @@ use clap::Args;
 use directories::ProjectDirs;
 
 use super::args::{LaneArgs, QualityArg, Seconds, Size, check_folder, load_script};
+use super::error::CommandError;
+use super::ladder;
 use super::warning::warn;
-use super::{CommandError, ladder};
 use crate::display;
 use crate::game::window::{self, WindowSettings};
 use crate::game::{halves, right_lane};

@@ -3,8 +3,9 @@
 use bevy::prelude::*;
 use cubewire_codec::ladder::LADDER;
 
+use super::settings::PanelState;
 use super::tabs::ladder::{Step, place, step};
-use super::{PanelState, Tour};
+use super::tour::Tour;
 use crate::controls::Action;
 use crate::replication::{ChangeLane, LaneSettingsQuery, Reconnect, SenderSettings};
 use crate::view::Selected;

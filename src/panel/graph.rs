@@ -13,7 +13,9 @@ use bevy_egui::egui::{self, Align2, Color32, Sense, Shape, Stroke, TextStyle, po
 use cubewire_scene::TICKS_PER_SECOND;
 use egui_plot::{AxisHints, HoverPosition, MarkerShape, Plot, PlotPoint, Text, VLine};
 
-use super::{Measured, PanelState, style};
+use super::lane::Measured;
+use super::settings::PanelState;
+use super::style;
 use crate::replication::{Accounting, TARGET_KBPS};
 use crate::theme::{Theme, egui_color};
 use crate::view::Side;

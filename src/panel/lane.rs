@@ -9,7 +9,11 @@ use crate::replication::{
 };
 use crate::view::{CubeColors, Half, Inset, Side, ViewMode};
 
-use super::{Export, Past, Peers, Tour, Tradeoffs};
+use super::export::Export;
+use super::tabs::peers::Peers;
+use super::tabs::ranges::Tradeoffs;
+use super::timeline::Past;
+use super::tour::Tour;
 
 /// The data that [`draw`](super::draw) shows, and the settings that it may change.
 #[derive(Debug)]

@@ -7,11 +7,13 @@ use cubewire_codec::ladder::{self, LADDER};
 use cubewire_scene::TICKS_PER_SECOND;
 
 use super::explain::{self, Explained};
+use super::lane::{Drawn, LaneView};
+use super::settings::{PanelSize, PanelState};
 use super::style::SCROLL_BAR;
 use super::tabs::ladder::kbps_of;
 use super::timeline::Strip;
 use super::tour::{self, Guide};
-use super::{Drawn, LaneView, PanelSize, PanelState, graph, style, tabs, terms, timeline, toolbar};
+use super::{graph, style, tabs, terms, timeline, toolbar};
 use crate::controls::{Action, key_of};
 use crate::replication::{Accounting, SenderSettings, factor};
 use crate::theme::Theme;

@@ -2,7 +2,7 @@
 
 use bevy_egui::egui;
 
-use super::PanelState;
+use super::settings::PanelState;
 use super::settings::SCALES;
 
 /// Applies the scale of `state`, and takes it from egui where the user changed it there, with Ctrl and + or −.

@@ -3,7 +3,8 @@
 use bevy::prelude::*;
 use bevy_egui::{EguiContexts, EguiPrimaryContextPass, egui};
 
-use super::{Measured, graph, style};
+use super::lane::Measured;
+use super::{graph, style};
 use crate::replication::{Lane, LaneMeter};
 use crate::theme::{Theme, egui_color};
 use crate::view::{Overlay, Part, Side, ViewSystems};

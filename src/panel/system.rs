@@ -4,10 +4,14 @@ use bevy::ecs::system::SystemParam;
 use bevy::prelude::*;
 use bevy_egui::EguiContexts;
 
-use super::{
-    Drawn, Halves, LaneView, Measured, PanelState, Past, Peers, Status, Tab, Tour, Tradeoffs, draw,
-    scale, settings,
-};
+use super::lane::{Drawn, Halves, LaneView, Measured, Status};
+use super::layout::draw;
+use super::settings::{PanelState, Tab};
+use super::tabs::peers::Peers;
+use super::tabs::ranges::Tradeoffs;
+use super::timeline::Past;
+use super::tour::Tour;
+use super::{scale, settings};
 use crate::controls::Action;
 use crate::history::{LaneHistory, Moment, Selection, WorldHistory};
 use crate::replication::{

@@ -19,7 +19,9 @@ mod sync;
 
 use bevy_egui::egui;
 
-use super::{Export, LaneView, PanelState, Tab};
+use super::export::Export;
+use super::lane::LaneView;
+use super::settings::{PanelState, Tab};
 use crate::controls::Action;
 use crate::replication::fallback;
 use packet::inspected::Inspected;

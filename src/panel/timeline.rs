@@ -11,8 +11,9 @@ mod words;
 
 use bevy_egui::egui::{self, Key, Rect, Response, Sense, Stroke, Ui, vec2};
 
+use super::lane::{LaneView, Measured};
+use super::style;
 use super::zoom::Zoom;
-use super::{LaneView, Measured, style};
 use crate::replication::METER_TICKS;
 use crate::theme::{Theme, egui_color};
 

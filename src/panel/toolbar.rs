@@ -2,7 +2,7 @@
 
 use bevy_egui::egui::{self, Button, RichText, Ui};
 
-use super::Status;
+use super::lane::Status;
 use crate::controls::{Action, key_of};
 use crate::view::{CubeColors, ViewMode};
 

@@ -12,7 +12,9 @@ use bevy_egui::egui::{
     Stroke, TextStyle, Ui, Vec2, pos2, vec2,
 };
 
-use super::{LaneView, PanelState, figure, style};
+use super::lane::LaneView;
+use super::settings::PanelState;
+use super::{figure, style};
 use crate::controls::{Action, key_of};
 use crate::history::Moment;
 use crate::theme::egui_color;

@@ -6,7 +6,8 @@ use bevy::ecs::message::{MessageRegistry, ShouldUpdateMessages};
 use bevy::prelude::*;
 use bevy_egui::input::EguiWantsInput;
 
-use super::{ReplayCheck, ScriptPlayback};
+use super::play::ScriptPlayback;
+use super::replay::ReplayCheck;
 use crate::controls::{Action, ControlsPlugin, ControlsSystems};
 use crate::simulation::{HeldKeys, ResetSimulation};
 use crate::view::{self, TouchKeys};

@@ -10,7 +10,7 @@ use bevy::prelude::*;
 use bevy::window::exit_on_all_closed;
 use cubewire_scene::TICKS_PER_SECOND;
 
-use super::InputLog;
+use super::replay::InputLog;
 use crate::controls::Action;
 use crate::panel::PanelSystems;
 use crate::view::Notices;

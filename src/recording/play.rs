@@ -2,9 +2,9 @@
 
 use bevy::prelude::*;
 
+use super::replay::{InputLog, ReplayCheck};
 use super::script::Script;
 use super::switch::Switch;
-use super::{InputLog, ReplayCheck};
 use crate::replication::{LaneSettings, LaneSettingsQuery, RebuildsAsRecorded};
 use crate::simulation::{
     CubeWorld, HeldKeys, RebuildSimulation, ResetSimulation, SimulationSystems,

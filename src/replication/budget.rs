@@ -12,7 +12,7 @@ use bevy::prelude::*;
 use bevy::tasks::ComputeTaskPool;
 use cubewire_protocol::BaselineChoice;
 
-use super::SenderSettings;
+use super::lane::SenderSettings;
 use super::mean::MeanTime;
 
 /// Limits the time spent on encoding for remote viewers. Without this resource there is no limit.

@@ -4,7 +4,7 @@ use cubewire_codec::ladder::Rung;
 use cubewire_link::Preset;
 use cubewire_protocol::{BaselineChoice, Interpolation};
 
-use super::LaneSettings;
+use super::lane::LaneSettings;
 
 /// What to change of a lane's settings; what is none stays.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

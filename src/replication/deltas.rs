@@ -3,7 +3,7 @@
 use bevy::prelude::*;
 use cubewire_codec::QuantizedSnapshot;
 
-use super::LaneMeter;
+use super::meter::LaneMeter;
 use super::send::Sender;
 use crate::simulation::CubeWorld;
 

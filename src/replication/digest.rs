@@ -7,9 +7,11 @@ use std::path::Path;
 use bevy::prelude::*;
 use cubewire_codec::{Baseline, Snapshot};
 
+use super::Replica;
+use super::meter::LaneMeter;
+use super::peer::{Peer, ServerConnection};
 use super::receive::Decoded;
 use super::send::Sender;
-use super::{LaneMeter, Peer, Replica, ServerConnection};
 use crate::files::NewFile;
 use crate::simulation::{CubeWorld, state_hash};
 

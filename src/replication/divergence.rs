@@ -7,7 +7,7 @@ use bevy::prelude::*;
 use cubewire_codec::CubeState;
 use cubewire_scene::TICKS_PER_SECOND;
 
-use super::LaneMeter;
+use super::meter::LaneMeter;
 use super::playout::{TickPicture, is_teleport};
 use crate::simulation::CubeWorld;
 

@@ -19,11 +19,13 @@ use cubewire_physics::ReceiverWorld;
 use cubewire_protocol::{BaselineChoice, Interpolation, SnapshotReceiver, Welcome, playout_delay};
 use cubewire_scene::TICKS_PER_SECOND;
 
+use super::Replica;
 use super::budget::LaneCost;
+use super::meter::LaneMeter;
 use super::playout::Playback;
 use super::receive::Decoded;
 use super::send::{LaneBackoff, Sender};
-use super::{LaneMeter, LaneSync, Replica};
+use super::sync::LaneSync;
 use crate::simulation::CubeWorld;
 
 /// Round-trip time of the default link: "otherwise delta compression is too easy".

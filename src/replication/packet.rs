@@ -4,7 +4,8 @@
 use cubewire_codec::{BitLedger, Header, Packet, Stages, ladder};
 use cubewire_scene::TICKS_PER_SECOND;
 
-use super::{HEADER_BYTES, PacketDetail};
+use super::HEADER_BYTES;
+use super::detail::PacketDetail;
 
 /// One encoded snapshot.
 #[derive(Clone, Debug, PartialEq)]

@@ -7,8 +7,10 @@ use cubewire_codec::CubeState;
 use cubewire_protocol::{AdaptiveDelay, Interpolation, Playout, Received};
 use cubewire_scene::TICKS_PER_SECOND;
 
+use super::Replica;
+use super::lane::{Lane, PlayoutDelay, PlayoutSettings, SenderSettings};
+use super::meter::LaneMeter;
 use super::transport::ReceiverMail;
-use super::{Lane, LaneMeter, PlayoutDelay, PlayoutSettings, Replica, SenderSettings};
 
 /// State of a lane's playout between ticks.
 #[derive(Component, Debug)]

@@ -6,10 +6,13 @@ use cubewire_codec::{Baseline, Header};
 use cubewire_protocol::Arrival;
 use renet::Bytes;
 
+use super::Replica;
+use super::lane::{PlayoutSettings, SenderSettings};
+use super::meter::LaneMeter;
 use super::playout::Playback;
 use super::send::Sender;
+use super::sync::LaneSync;
 use super::transport::ReceiverMail;
-use super::{LaneMeter, LaneSync, PlayoutSettings, Replica, SenderSettings};
 
 /// The snapshots that were decoded in this tick.
 #[derive(Component, Debug, Default)]

@@ -8,11 +8,13 @@ use cubewire_protocol::{SendBackoff, SendError, SnapshotSender};
 use renet::Bytes;
 
 use super::budget::{EncodeBudget, LaneCost};
+use super::detail::{Detailed, PacketDetail};
+use super::lane::{Lane, SenderSettings};
+use super::meter::LaneMeter;
 use super::meter::Sample;
 use super::packet::PacketRecord;
 use super::quantized::QuantizedWorld;
 use super::transport::{SLICE_BYTES, SenderMail};
-use super::{Detailed, Lane, LaneMeter, PacketDetail, SenderSettings};
 use crate::simulation::{CubeWorld, RebuildSimulation};
 
 /// The sender's state of one lane.

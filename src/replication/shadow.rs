@@ -29,9 +29,9 @@ use cubewire_codec::{InitialStateError, Snapshot};
 use cubewire_scene::TICKS_PER_SECOND;
 
 use super::mean::MeanTime;
+use super::meter::{Accounting, LaneMeter, METER_TICKS, kbps};
 use super::packet::PacketRecord;
 use super::totals::Totals;
-use super::{Accounting, LaneMeter, METER_TICKS, kbps};
 use crate::simulation::CubeWorld;
 
 use encoders::{Batch, Encoders, ShadowTick};

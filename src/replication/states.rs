@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 use cubewire_codec::CubeState;
 use cubewire_scene::TICKS_PER_SECOND;
 
-use super::METER_TICKS;
+use super::meter::METER_TICKS;
 
 /// Ticks of a group.
 const GROUP_TICKS: usize = TICKS_PER_SECOND as usize;

@@ -8,7 +8,7 @@ use cubewire_codec::BitKind;
 use cubewire_codec::stages::Delta;
 use cubewire_protocol::{SnapshotReceiver, SyncStatus};
 
-use super::LocalLane;
+use super::lane::LocalLane;
 use super::mean::{Mean, MeanTime};
 use super::meter::LaneMeter;
 use super::receive::Decoded;

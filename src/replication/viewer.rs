@@ -13,16 +13,18 @@ use cubewire_physics::ReceiverWorld;
 use cubewire_protocol::SnapshotReceiver;
 use cubewire_scene::TICKS_PER_SECOND;
 
+use super::detail::{Detailed, PacketDetail};
 use super::digest::{self, Digest};
+use super::lane::{PlayoutSettings, SenderSettings};
+use super::meter::LaneMeter;
 use super::meter::Sample;
 use super::packet::{Arrival, PacketRecord};
+use super::peer::Welcomed;
 use super::playout::{self, Playback};
 use super::receive::{self, Decoded, DecodedPacket};
+use super::sync::LaneSync;
 use super::transport::{End, TransportSystems};
-use super::{
-    Detailed, LaneMeter, LaneSync, PacketDetail, PlayoutSettings, Replica, ReplicationSystems,
-    SenderSettings, Welcomed, lane, sync, text,
-};
+use super::{Replica, ReplicationSystems, lane, sync, text};
 
 /// Runs the receiving lane. Needs a transport that receives from a server.
 #[derive(Debug)]

@@ -10,8 +10,14 @@ use cubewire_codec::Form;
 use cubewire_palette::{CUBE, INTERACTING_CUBE, amount, form};
 use cubewire_scene::{PLAYER, side};
 
+use super::canvas::Canvas;
+use super::costs::{Costs, CubeColors};
+use super::notices::Notices;
+use super::pictures::ViewCube;
 use super::quality::{self, Detail, Quality};
-use super::{Canvas, Costs, CubeColors, Notices, Side, TouchKeys, ViewCube, ViewMode, ViewSystems};
+use super::side::Side;
+use super::touch::TouchKeys;
+use super::{ViewMode, ViewSystems};
 use super::{bevel, camera, canvas, floor, overlay, panes, picking, player, stage, touch, trails};
 use crate::theme::{Theme, bevy_color};
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 use bevy::prelude::*;
 use cubewire_scene::TICKS_PER_SECOND;
 
-use super::Side;
+use super::side::Side;
 use crate::replication::{Lane, Replica, SenderSettings};
 
 /// How much later than usual a snapshot may come before its half is stale.

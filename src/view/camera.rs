@@ -9,9 +9,12 @@ use bevy::window::PrimaryWindow;
 use bevy_egui::{EguiGlobalSettings, PrimaryEguiContext};
 use cubewire_scene::PLAYER;
 
+use super::Inset;
+use super::canvas::Canvas;
 use super::panes::Pane;
+use super::pictures::ViewCube;
 use super::side::SHARED;
-use super::{Canvas, Inset, Side, ViewCube};
+use super::side::Side;
 use crate::history::Selection;
 
 /// Offset of the reference demo's camera from its focus, which is 1 m below the player.

@@ -3,7 +3,7 @@
 use bevy::prelude::*;
 use cubewire_codec::{BitKind, Form};
 
-use super::Side;
+use super::side::Side;
 use crate::history::{LaneHistory, Moment, Show, Wanted, WorldHistory};
 use crate::named::Named;
 use crate::replication::{CubeError, CubeErrors, Lane, LaneMeter, PacketDetail};

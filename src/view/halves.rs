@@ -2,7 +2,8 @@
 
 use bevy::prelude::*;
 
-use super::{Half, ReplicaPicture, Selected, Side};
+use super::pictures::ReplicaPicture;
+use super::side::{Half, Selected, Side};
 use crate::replication::{
     ChangeLane, Divergence, Lane, LaneCheck, LaneSettings, LinkSettings, ShadowLadder, spawn_lane,
 };

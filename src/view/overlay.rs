@@ -14,8 +14,12 @@ use bevy::window::PrimaryWindow;
 use bevy_egui::egui::{Color32, LayerId, Rect, pos2};
 use bevy_egui::{EguiContexts, EguiTextureHandle};
 
+use super::ViewMode;
+use super::arrivals::Arrivals;
+use super::costs::{Costs, CubeColors};
+use super::notices::Notices;
 use super::panes::Pane;
-use super::{Arrivals, Costs, CubeColors, Notices, Selected, Side, ViewMode};
+use super::side::{Selected, Side};
 use crate::history::Moment;
 use crate::named::Named;
 use crate::replication::{Accounting, Lane, LaneMeter, LaneSettings, LaneSettingsQuery, LocalLane};

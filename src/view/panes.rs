@@ -11,9 +11,11 @@ use bevy::math::vec2;
 use bevy::prelude::*;
 use bevy::render::render_resource::{Extent3d, TextureDimension, TextureFormat, TextureUsages};
 
+use super::canvas::Canvas;
 use super::quality::Detail;
 use super::side::SHARED;
-use super::{Canvas, Inset, Side, ViewMode};
+use super::side::Side;
+use super::{Inset, ViewMode};
 
 /// Pixels between the halves.
 pub(super) const GAP: u32 = 4;

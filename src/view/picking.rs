@@ -6,8 +6,11 @@ use bevy::prelude::*;
 use bevy::window::PrimaryWindow;
 use bevy_egui::input::EguiWantsInput;
 
+use super::Inset;
+use super::canvas::Canvas;
 use super::panes::Pane;
-use super::{Canvas, Inset, Side, ViewCube};
+use super::pictures::ViewCube;
+use super::side::Side;
 use crate::history::Selection;
 
 /// How far the pointer may move during a click, logical pixels: farther is a drag.

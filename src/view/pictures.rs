@@ -4,7 +4,7 @@ use bevy::prelude::*;
 use cubewire_codec::CubeState;
 use cubewire_scene::{CUBES, PLAYER, TICKS_PER_SECOND, initial_position, side};
 
-use super::Side;
+use super::side::Side;
 use crate::history::{LaneHistory, Moment, WorldHistory};
 use crate::replication::{Lane, PlayoutSettings, Replica, is_teleport, shown_cube};
 use crate::simulation::CubeWorld;

@@ -6,7 +6,9 @@ use bevy::prelude::*;
 use cubewire_palette::{LIGHT, PLAYER_CUBE};
 use cubewire_scene::PLAYER;
 
-use super::{Side, ViewCube, ViewMode, bevel};
+use super::pictures::ViewCube;
+use super::side::Side;
+use super::{ViewMode, bevel};
 use crate::theme::{Theme, bevy_color};
 
 /// Inner and outer radius of the ring, metres.

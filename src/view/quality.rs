@@ -7,7 +7,7 @@ use bevy::render::renderer::{RenderAdapterInfo, RenderDevice};
 use bevy::window::PrimaryWindow;
 use wgpu::{Backend, DeviceType};
 
-use super::Notices;
+use super::notices::Notices;
 use crate::display;
 use crate::named::Named;
 

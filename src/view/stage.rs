@@ -14,10 +14,11 @@ use bevy::pbr::{
 };
 use bevy::prelude::*;
 
+use super::ViewMode;
 use super::panes::Pane;
 use super::quality::Detail;
 use super::side::SHARED;
-use super::{Side, ViewMode};
+use super::side::Side;
 use crate::theme::{Theme, bevy_color};
 
 /// Direction of the sun, which casts shadows, and of a weaker light that does not, from the origin.

@@ -9,7 +9,7 @@ use bevy::prelude::*;
 use cubewire_codec::CubeState;
 use cubewire_scene::{PLAYER, TICKS_PER_SECOND};
 
-use super::Side;
+use super::side::Side;
 use crate::replication::{Lane, TickPicture};
 use crate::simulation::CubeWorld;
 use crate::theme::{Theme, bevy_color};

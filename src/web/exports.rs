@@ -9,7 +9,8 @@ use bevy::prelude::*;
 use bevy::winit::WinitSettings;
 use wasm_bindgen::prelude::wasm_bindgen;
 
-use super::{Address, report};
+use super::address::Address;
+use super::report::report;
 use crate::game::window::{self, WindowSettings};
 use crate::game::{halves, headless, profile};
 use crate::page;

@@ -3,17 +3,8 @@
 #[cfg(test)]
 mod tests;
 
-use serde::Serialize;
-
-use crate::figures::{Compared, Figures, Phase};
+use crate::figures::{Compared, Expectation, Figures, Phase};
 use crate::newcomers::Newcomers;
-
-/// A sentence that is true or not.
-#[derive(Clone, Debug, Serialize)]
-pub(crate) struct Expectation {
-    pub(crate) is_met: bool,
-    pub(crate) sentence: String,
-}
 
 /// Snapshots of all attacks together, against those of the quiet phase, which tells how fast the machine is.
 const LEAST_SNAPSHOTS: f64 = 0.97;
@@ -49,237 +40,306 @@ const LEAST_AT_ONCE: f64 = 0.90;
 /// What the server may log: two lines for each newcomer, and these per second of attack.
 const MOST_LOG_LINES: f64 = 10.0;
 
-type Of = fn(&Phase) -> Newcomers;
+type NewcomersOf = fn(&Phase) -> Newcomers;
 
 /// Judges all figures but the expectations themselves. `pace` is the share that is expected of what depends on the
 /// speed of the machine: 1 where it does nothing else.
 pub(crate) fn of(figures: &Figures, pace: f64) -> Vec<Expectation> {
-    let mut all = Vec::new();
-    let mut expect = |is_met, sentence| all.push(Expectation { is_met, sentence });
     let (quiet, attacks) = figures.phases.split_first().expect("one phase is quiet");
     let (fair, mut attacks): (Vec<_>, Vec<_>) = attacks.iter().partition(|phase| phase.is_fair);
     if attacks.is_empty() {
         attacks.push(quiet);
     }
+    let mut judge = Judge {
+        figures,
+        pace,
+        quiet,
+        seconds: attacks.iter().map(|phase| phase.seconds).sum(),
+        attacks,
+        all: Vec::new(),
+    };
+    judge.honest_viewer();
+    judge.longest_gap();
+    judge.decoded_snapshots();
+    judge.viewer_behind_the_relay();
+    judge.ticks_and_memory();
+    judge.newcomers();
+    judge.log_lines();
+    judge.failure();
+    for phase in fair {
+        judge.share_of(phase);
+    }
+    judge.attackers();
+    judge.all
+}
 
-    let Figures {
-        viewer,
-        bystander,
-        server,
-        ..
-    } = figures;
-    let losses = viewer.losses.len();
-    expect(
-        losses == 0,
-        format!(
-            "the honest viewer lost its connection {losses} times{}",
-            why(&viewer.losses)
-        ),
-    );
-    let seconds: f64 = attacks.iter().map(|phase| phase.seconds).sum();
-    let snapshots: u64 = attacks.iter().map(|phase| phase.watched.snapshots).sum();
-    let share = snapshots as f64 / seconds / quiet.watched.rate.max(1.0);
-    expect(
-        share >= pace * LEAST_SNAPSHOTS,
-        format!(
-            "the honest viewer had {:.1} % of the snapshots per second that it had without attacks, at least {} % \
-             are expected",
-            100.0 * share,
-            100.0 * pace * LEAST_SNAPSHOTS
-        ),
-    );
-    let worst = |phases: &[&Phase], figure: fn(&Phase) -> f64| {
-        let figures = phases.iter().map(|phase| (figure(phase), phase.name));
+struct Judge<'f> {
+    figures: &'f Figures,
+    pace: f64,
+    quiet: &'f Phase,
+    /// Without those that are fair; the quiet one if there are no others.
+    attacks: Vec<&'f Phase>,
+    /// Of all attacks.
+    seconds: f64,
+    all: Vec<Expectation>,
+}
+
+impl Judge<'_> {
+    fn expect(&mut self, is_met: bool, sentence: String) {
+        self.all.push(Expectation { is_met, sentence });
+    }
+
+    /// The least value of a figure among the attacks, and the name of that attack.
+    fn worst(&self, figure: fn(&Phase) -> f64) -> (f64, &'static str) {
+        let figures = self.attacks.iter().map(|phase| (figure(phase), phase.name));
         figures
             .min_by(|one, other| one.0.total_cmp(&other.0))
             .unwrap_or_default()
-    };
-    let (rate, name) = worst(&attacks, |phase| phase.watched.rate);
-    let share = rate / quiet.watched.rate.max(1.0);
-    expect(
-        share >= pace * LEAST_SNAPSHOTS_IN_A_PHASE,
-        format!(
-            "it had the fewest during {name}: {:.1} %, at least {} % are expected",
-            100.0 * share,
-            100.0 * pace * LEAST_SNAPSHOTS_IN_A_PHASE
-        ),
-    );
-    let gap = |phase: &Phase| phase.watched.longest_gap_ms - phase.stall_ms;
-    if let Some(phase) = attacks
-        .iter()
-        .max_by(|one, other| gap(one).total_cmp(&gap(other)))
-    {
+    }
+
+    fn honest_viewer(&mut self) {
+        let viewer = &self.figures.viewer;
+        let losses = viewer.losses.len();
+        self.expect(
+            losses == 0,
+            format!(
+                "the honest viewer lost its connection {losses} times{}",
+                why(&viewer.losses)
+            ),
+        );
+        let attacks = self.attacks.iter();
+        let snapshots: u64 = attacks.map(|phase| phase.watched.snapshots).sum();
+        let usual_rate = self.quiet.watched.rate.max(1.0);
+        let share = snapshots as f64 / self.seconds / usual_rate;
+        let least = self.pace * LEAST_SNAPSHOTS;
+        self.expect(
+            share >= least,
+            format!(
+                "the honest viewer had {:.1} % of the snapshots per second that it had without attacks, at least {} % \
+                 are expected",
+                100.0 * share,
+                100.0 * least
+            ),
+        );
+        let (rate, name) = self.worst(|phase| phase.watched.rate);
+        let share = rate / usual_rate;
+        let least = self.pace * LEAST_SNAPSHOTS_IN_A_PHASE;
+        self.expect(
+            share >= least,
+            format!(
+                "it had the fewest during {name}: {:.1} %, at least {} % are expected",
+                100.0 * share,
+                100.0 * least
+            ),
+        );
+    }
+
+    fn longest_gap(&mut self) {
+        let gap = |phase: &Phase| phase.watched.longest_gap_ms - phase.stall_ms;
+        let longest = self.attacks.iter().max_by(|a, b| gap(a).total_cmp(&gap(b)));
+        let Some(phase) = longest.copied() else {
+            return;
+        };
         let (seen_ms, stall_ms) = (phase.watched.longest_gap_ms, phase.stall_ms);
-        expect(
-            gap(phase) <= LONGEST_GAP_MS / pace,
+        let most_ms = LONGEST_GAP_MS / self.pace;
+        self.expect(
+            gap(phase) <= most_ms,
             format!(
                 "it saw nothing new for {seen_ms:.0} ms during {}, and did not run itself for {stall_ms:.0} ms; at most \
-                 {} ms more are expected",
-                phase.name,
-                LONGEST_GAP_MS / pace
+                 {most_ms} ms more are expected",
+                phase.name
             ),
         );
     }
-    for (who, compared) in [
-        ("the honest viewer", viewer),
-        ("the one behind the relay", bystander),
-    ] {
-        let Compared {
-            wrong,
-            decoded,
-            sent,
-            ..
-        } = compared;
-        expect(
-            *wrong == 0 && *sent > 0,
+
+    fn decoded_snapshots(&mut self) {
+        let Figures {
+            viewer, bystander, ..
+        } = self.figures;
+        for (who, compared) in [
+            ("the honest viewer", viewer),
+            ("the one behind the relay", bystander),
+        ] {
+            let Compared {
+                wrong,
+                decoded,
+                sent,
+                ..
+            } = compared;
+            self.expect(
+                *wrong == 0 && *sent > 0,
+                format!(
+                    "{who} decoded {wrong} of {decoded} snapshots to something else than was sent; the server wrote \
+                     down {sent} of them"
+                ),
+            );
+        }
+    }
+
+    fn viewer_behind_the_relay(&mut self) {
+        let bystander = &self.figures.bystander;
+        let losses = bystander.losses.len();
+        let share = bystander.decoded as f64 / bystander.sent.max(1) as f64;
+        self.expect(
+            losses == 0 && share >= LEAST_THROUGH_RELAY,
             format!(
-                "{who} decoded {wrong} of {decoded} snapshots to something else than was sent; the server wrote down \
-                 {sent} of them"
+                "the viewer behind the relay lost its connection {losses} times{}, and decoded {:.1} % of its \
+                 snapshots, at least {} % are expected",
+                why(&bystander.losses),
+                100.0 * share,
+                100.0 * LEAST_THROUGH_RELAY
             ),
         );
     }
-    let losses = bystander.losses.len();
-    let share = bystander.decoded as f64 / bystander.sent.max(1) as f64;
-    expect(
-        losses == 0 && share >= LEAST_THROUGH_RELAY,
-        format!(
-            "the viewer behind the relay lost its connection {losses} times{}, and decoded {:.1} % of its snapshots, at \
-             least {} % are expected",
-            why(&bystander.losses),
-            100.0 * share,
-            100.0 * LEAST_THROUGH_RELAY
-        ),
-    );
-    let ticks: f64 = attacks
-        .iter()
-        .map(|phase| phase.watched.ticks * phase.seconds)
-        .sum();
-    let share = ticks / seconds / quiet.watched.ticks.max(1.0);
-    expect(
-        share >= pace * LEAST_TICKS,
-        format!(
-            "the server played {:.1} % of the ticks per second that it played without attacks, at least {} % are \
-             expected",
-            100.0 * share,
-            100.0 * pace * LEAST_TICKS
-        ),
-    );
-    let grown = server.rss_max.saturating_sub(server.rss_quiet);
-    expect(
-        grown <= MOST_GROWTH,
-        format!(
-            "the server's memory grew by {} MB, at most {} are expected",
-            grown >> 20,
-            MOST_GROWTH >> 20
-        ),
-    );
-    let came = |of: Of| {
+
+    fn ticks_and_memory(&mut self) {
+        let attacks = self.attacks.iter();
+        let ticks: f64 = attacks
+            .map(|phase| phase.watched.ticks * phase.seconds)
+            .sum();
+        let share = ticks / self.seconds / self.quiet.watched.ticks.max(1.0);
+        let least = self.pace * LEAST_TICKS;
+        self.expect(
+            share >= least,
+            format!(
+                "the server played {:.1} % of the ticks per second that it played without attacks, at least {} % are \
+                 expected",
+                100.0 * share,
+                100.0 * least
+            ),
+        );
+        let server = &self.figures.server;
+        let grown = server.rss_max.saturating_sub(server.rss_quiet);
+        self.expect(
+            grown <= MOST_GROWTH,
+            format!(
+                "the server's memory grew by {} MB, at most {} are expected",
+                grown >> 20,
+                MOST_GROWTH >> 20
+            ),
+        );
+    }
+
+    /// The newcomers of all attacks.
+    fn came(&self, of: NewcomersOf) -> Newcomers {
         let mut sums = Newcomers::default();
-        for phase in &attacks {
+        for phase in &self.attacks {
             let newcomers = of(phase);
             sums.came += newcomers.came;
             sums.connected += newcomers.connected;
             sums.at_once += newcomers.at_once;
         }
         sums
-    };
-    let left_out = |of: Of| {
-        let phases = attacks
-            .iter()
-            .filter(|phase| of(phase).connected < of(phase).came);
+    }
+
+    /// The attacks during which not all newcomers were connected.
+    fn left_out(&self, of: NewcomersOf) -> String {
+        let attacks = self.attacks.iter();
+        let phases = attacks.filter(|phase| of(phase).connected < of(phase).came);
         let names: Vec<_> = phases.map(|phase| phase.name).collect();
         if names.is_empty() {
             String::new()
         } else {
             format!("; not all during {}", names.join(", "))
         }
-    };
-    let places: [(&str, Of, f64); 2] = [
-        ("nearby", |phase| phase.near, pace * LEAST_FROM_NEARBY),
-        ("afar", |phase| phase.far, pace * LEAST_FROM_AFAR),
-    ];
-    for (place, of, least) in places {
-        let Newcomers {
-            came, connected, ..
-        } = came(of);
-        expect(
-            f64::from(connected) >= least * f64::from(came),
+    }
+
+    fn newcomers(&mut self) {
+        let origins: [(&str, NewcomersOf, f64); 2] = [
+            ("nearby", |phase| phase.near, LEAST_FROM_NEARBY),
+            ("afar", |phase| phase.far, LEAST_FROM_AFAR),
+        ];
+        for (origin, of, least) in origins {
+            let least = self.pace * least;
+            let Newcomers {
+                came, connected, ..
+            } = self.came(of);
+            let left_out = self.left_out(of);
+            self.expect(
+                f64::from(connected) >= least * f64::from(came),
+                format!(
+                    "{connected} of {came} newcomers from {origin} were connected, at least {:.0} % are \
+                     expected{left_out}",
+                    100.0 * least
+                ),
+            );
+        }
+        let near = self.came(|phase| phase.near);
+        let share = f64::from(near.at_once) / f64::from(near.came.max(1));
+        let least = self.pace * LEAST_AT_ONCE;
+        self.expect(
+            share >= least,
             format!(
-                "{connected} of {came} newcomers from {place} were connected, at least {:.0} % are expected{}",
-                100.0 * least,
-                left_out(of)
+                "{:.1} % of those from nearby within a second, at least {} % are expected",
+                100.0 * share,
+                100.0 * least
             ),
         );
     }
-    let near = came(|phase| phase.near);
-    let share = f64::from(near.at_once) / f64::from(near.came.max(1));
-    expect(
-        share >= pace * LEAST_AT_ONCE,
-        format!(
-            "{:.1} % of those from nearby within a second, at least {} % are expected",
-            100.0 * share,
-            100.0 * pace * LEAST_AT_ONCE
-        ),
-    );
-    let lines: u64 = attacks.iter().map(|phase| phase.log_lines).sum();
-    let (most, name) = worst(&attacks, |phase| -(phase.log_lines as f64 / phase.seconds));
-    let allowed =
-        f64::from(2 * (near.came + came(|phase| phase.far).came)) + MOST_LOG_LINES * seconds;
-    expect(
-        lines as f64 <= allowed,
-        format!(
-            "the server logged {lines} lines, at most {allowed:.0} are expected; {:.0} per second during {name}",
-            -most
-        ),
-    );
-    expect(
-        server.failure.is_none(),
-        match &server.failure {
-            None => "the server ran to the end".to_owned(),
-            Some(why) => format!("the server failed: {why}"),
-        },
-    );
-    for phase in fair {
-        expect_a_share(phase, quiet, pace, &mut expect);
+
+    fn log_lines(&mut self) {
+        let lines: u64 = self.attacks.iter().map(|phase| phase.log_lines).sum();
+        let (most, name) = self.worst(|phase| -(phase.log_lines as f64 / phase.seconds));
+        let came = self.came(|phase| phase.near).came + self.came(|phase| phase.far).came;
+        let allowed = f64::from(2 * came) + MOST_LOG_LINES * self.seconds;
+        self.expect(
+            lines as f64 <= allowed,
+            format!(
+                "the server logged {lines} lines, at most {allowed:.0} are expected; {:.0} per second during {name}",
+                -most
+            ),
+        );
     }
-    for phase in attacks {
-        let failures = phase
-            .attackers
-            .iter()
-            .flat_map(|attacker| &attacker.failures);
-        for failure in failures {
-            expect(false, format!("during {}: {failure}", phase.name));
+
+    fn failure(&mut self) {
+        let failure = &self.figures.server.failure;
+        self.expect(
+            failure.is_none(),
+            match failure {
+                None => "the server ran to the end".to_owned(),
+                Some(why) => format!("the server failed: {why}"),
+            },
+        );
+    }
+
+    /// Beside many who are as honest, the viewer gets its share, and the game does not slow down.
+    fn share_of(&mut self, phase: &Phase) {
+        let (quiet, pace) = (self.quiet, self.pace);
+        let share = phase.watched.rate / quiet.watched.rate.max(1.0);
+        let ticks = phase.watched.ticks / quiet.watched.ticks.max(1.0);
+        self.expect(
+            share >= pace * LEAST_FAIR_SHARE && ticks >= pace * LEAST_TICKS,
+            format!(
+                "during {} the server played {:.1} % of the ticks, at least {} % are expected, and the honest viewer \
+                 had {:.1} % of the snapshots, at least {} % are expected",
+                phase.name,
+                100.0 * ticks,
+                100.0 * pace * LEAST_TICKS,
+                100.0 * share,
+                100.0 * pace * LEAST_FAIR_SHARE
+            ),
+        );
+        let Newcomers {
+            came, connected, ..
+        } = phase.near;
+        self.expect(
+            f64::from(connected) >= pace * f64::from(came),
+            format!(
+                "during {} {connected} of {came} newcomers were connected",
+                phase.name
+            ),
+        );
+    }
+
+    /// What the attackers themselves found wrong.
+    fn attackers(&mut self) {
+        for phase in self.attacks.clone() {
+            let attackers = phase.attackers.iter();
+            for failure in attackers.flat_map(|attacker| &attacker.failures) {
+                self.expect(false, format!("during {}: {failure}", phase.name));
+            }
         }
     }
-    all
-}
-
-/// Beside many who are as honest, the viewer gets its share, and the game does not slow down.
-fn expect_a_share(phase: &Phase, quiet: &Phase, pace: f64, expect: &mut impl FnMut(bool, String)) {
-    let share = phase.watched.rate / quiet.watched.rate.max(1.0);
-    let ticks = phase.watched.ticks / quiet.watched.ticks.max(1.0);
-    expect(
-        share >= pace * LEAST_FAIR_SHARE && ticks >= pace * LEAST_TICKS,
-        format!(
-            "during {} the server played {:.1} % of the ticks, at least {} % are expected, and the honest viewer had \
-             {:.1} % of the snapshots, at least {} % are expected",
-            phase.name,
-            100.0 * ticks,
-            100.0 * pace * LEAST_TICKS,
-            100.0 * share,
-            100.0 * pace * LEAST_FAIR_SHARE
-        ),
-    );
-    let Newcomers {
-        came, connected, ..
-    } = phase.near;
-    expect(
-        f64::from(connected) >= pace * f64::from(came),
-        format!(
-            "during {} {connected} of {came} newcomers were connected",
-            phase.name
-        ),
-    );
 }
 
 /// The first reason of several.

@@ -7,7 +7,6 @@ use std::time::{Duration, Instant};
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::expectations::Expectation;
 use crate::newcomers::Newcomers;
 use crate::relay::Fates;
 use crate::server::Sample;
@@ -28,6 +27,13 @@ pub(crate) struct Figures {
     pub(crate) relay: Fates,
     pub(crate) server: ServerFigures,
     pub(crate) expectations: Vec<Expectation>,
+}
+
+/// A sentence that is true or not.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct Expectation {
+    pub(crate) is_met: bool,
+    pub(crate) sentence: String,
 }
 
 /// A phase, in which some attackers are busy.

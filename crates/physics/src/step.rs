@@ -8,8 +8,8 @@ use rapier3d::prelude::{
     MultibodyJointSet, NarrowPhase, PhysicsPipeline, RigidBodyHandle, RigidBodySet,
 };
 
-use crate::Input;
 use crate::forces::apply_forces;
+use crate::input::Input;
 use crate::solids::parameters;
 use crate::state::{BodyState, WorldState};
 

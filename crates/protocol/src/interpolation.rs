@@ -5,7 +5,8 @@ use std::time::Duration;
 use cubewire_codec::CubeState;
 use cubewire_codec::glam::Vec3;
 
-use crate::{Playout, PlayoutBuffer, Received};
+use crate::playout::{Playout, PlayoutBuffer};
+use crate::receiver::Received;
 
 /// How cubes move between two snapshots. After Fiedler, *Snapshot Interpolation* (2014).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]

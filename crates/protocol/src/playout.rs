@@ -11,7 +11,7 @@ use std::time::Duration;
 use cubewire_codec::Sequence;
 
 use self::pace::Pace;
-use crate::SenderClock;
+use crate::clock::SenderClock;
 
 /// Maximum number of snapshots in a buffer; beyond it the oldest is dropped.
 const CAPACITY: usize = 256;

@@ -2,7 +2,9 @@
 
 use cubewire_codec::{DecodeError, Header, Reference, Sequence, Stages};
 
-use crate::{BaselineChoice, FallbackReason, PROTOCOL_VERSION};
+use crate::fallback::FallbackReason;
+use crate::sender::BaselineChoice;
+use crate::welcome::PROTOCOL_VERSION;
 
 /// The settings that a receiver asks for. Each request holds all of them, so only the newest counts.
 /// The message may be lost: repeat it until its [`RequestAck`] arrives.

@@ -4,7 +4,8 @@
 
 use glam::{Quat, Vec3};
 
-use crate::{GRAVITY, Keys};
+use crate::GRAVITY;
+use crate::keys::Keys;
 
 /// Force along the axis of an arrow key, newtons.
 const ROLL_FORCE: f32 = 120.0;

@@ -1,6 +1,6 @@
 //! Tracks which cubes are interacting. They are drawn red, the others grey.
 
-use crate::PLAYER;
+use crate::layout::PLAYER;
 
 /// Ticks of rest after which a cube is no longer interacting.
 pub const GREY_AFTER_TICKS: u16 = 100;

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use bevy::prelude::*;
 
-use super::RecordError;
 use super::offscreen::{Interface, OffScreen, OffScreenError};
+use super::record::RecordError;
 use super::record::check_adapter;
 use crate::game::{GameError, ball, katamari, show_halves};
 use crate::history::{Moment, Selection};

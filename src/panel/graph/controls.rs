@@ -2,8 +2,9 @@
 
 use bevy_egui::egui;
 
+use super::axis::Axis;
 use super::series::{Point, Points};
-use super::{Axis, MAX_GRAPH_SECONDS, MIN_GRAPH_SECONDS};
+use super::{MAX_GRAPH_SECONDS, MIN_GRAPH_SECONDS};
 use crate::panel::{Measured, PanelState, terms};
 use crate::replication::Accounting;
 

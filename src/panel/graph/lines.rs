@@ -6,8 +6,9 @@ use cubewire_codec::ladder;
 use cubewire_scene::TICKS_PER_SECOND;
 use egui_plot::{Line, LineStyle, PlotPoints, PlotUi, VLine};
 
+use super::scale::Scale;
 use super::series::{Point, Series};
-use super::{LABEL_SHARE, LABEL_SIZE, Scale, ticks};
+use super::{LABEL_SHARE, LABEL_SIZE, ticks};
 use crate::panel::{PanelState, style};
 use crate::replication::{Accounting, TARGET_KBPS};
 use crate::theme::{Theme, egui_color};

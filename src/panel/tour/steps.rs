@@ -3,7 +3,7 @@
 //! Figures of the article, *Snapshot Compression* (Glenn Fiedler, gafferongames.com, 2015), are those of the
 //! [terms](crate::panel), the ladder and the README.
 
-use super::Watch;
+use super::watch::Watch;
 use crate::panel::Tab;
 use crate::view::CubeColors;
 

@@ -2,7 +2,8 @@
 
 use bevy::prelude::*;
 
-use super::{HASH_EVERY, InputLog};
+use super::HASH_EVERY;
+use super::log::InputLog;
 use crate::recording::{Recorded, Script};
 
 /// Compares the states of a replay with the recorded ones while it is played.

@@ -3,7 +3,8 @@
 use bevy::prelude::*;
 use cubewire_scene::Keys;
 
-use super::{HASH_EVERY, ReplayCheck, check};
+use super::check::ReplayCheck;
+use super::{HASH_EVERY, check};
 use crate::recording::{Key, Recorded, Script, Step};
 use crate::replication::{LaneSettings, LaneSettingsQuery};
 use crate::simulation::{

@@ -12,7 +12,8 @@ use std::path::{Path, PathBuf};
 
 use ::gif::{Encoder, EncodingError, Frame, Repeat};
 
-use super::{FrameSink, VideoError, check_frame};
+use super::error::VideoError;
+use super::{FrameSink, check_frame};
 use crate::files::NewFile;
 
 /// A GIF that is being written.

@@ -23,7 +23,8 @@ use shiguredo_mp4::boxes::{SampleEntry, UnknownBox};
 use shiguredo_mp4::mux::{Mp4FileMuxer, Sample};
 use shiguredo_mp4::{BoxSize, BoxType, TrackKind};
 
-use super::{FrameSink, VideoError, check_frame};
+use super::error::VideoError;
+use super::{FrameSink, check_frame};
 use crate::files::NewFile;
 
 mod yuv;

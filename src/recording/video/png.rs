@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 
 use ::png::{BitDepth, ColorType, Compression, Encoder};
 
-use super::{FrameSink, VideoError, check_frame};
+use super::error::VideoError;
+use super::{FrameSink, check_frame};
 use crate::files::NewFile;
 use crate::recording::picture::{reason, write_rgb};
 

@@ -16,7 +16,8 @@ use renetcode::{
 
 use super::super::datagram::is_fit_for_viewer;
 use super::super::{PROTOCOL_ID, Security, TOKEN_SECONDS, since_1970, token_data};
-use super::{ViewError, ViewerSettings};
+use super::ViewerSettings;
+use super::error::ViewError;
 use crate::replication::{HEADER_BYTES, SenderSettings, Traffic};
 use crate::transport::acks::{Flush, bundle, packets, shares};
 use crate::transport::guard::Guard;
