@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use cubewire_link::TraceError;
 
-use super::headless::CaptureError;
+use super::headless::capture::CaptureError;
 use super::security::NoKey;
 use crate::game::GameError;
 use crate::game::desktop::record::RecordError;

@@ -1,6 +1,6 @@
 //! `cubewire headless`: plays a script and prints the bandwidth of one rung.
 
-mod capture;
+pub(super) mod capture;
 mod summary;
 mod table;
 

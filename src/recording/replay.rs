@@ -9,13 +9,38 @@
 mod check;
 mod log;
 
+use bevy::prelude::*;
 use bevy_rapier3d::rapier;
 use cubewire_scene::TICKS_PER_SECOND;
 
 use super::script::{FORMAT, Recorded};
+use crate::simulation::SimulationSystems;
 
 pub use check::{Difference, Outcome, ReplayCheck};
-pub use log::{InputLog, InputLogPlugin};
+pub use log::InputLog;
+
+/// Updates the [`InputLog`], and the [`ReplayCheck`] if that resource exists.
+#[derive(Debug)]
+pub struct InputLogPlugin;
+
+impl Plugin for InputLogPlugin {
+    fn build(&self, app: &mut App) {
+        app.init_resource::<InputLog>().add_systems(
+            FixedUpdate,
+            (
+                log::note_input
+                    .after(SimulationSystems::Control)
+                    .before(SimulationSystems::Reset),
+                (
+                    log::note_state,
+                    check::check.run_if(resource_exists::<ReplayCheck>),
+                )
+                    .chain()
+                    .after(SimulationSystems::Step),
+            ),
+        );
+    }
+}
 
 /// Ticks from one recorded hash to the next.
 const HASH_EVERY: u64 = 10 * TICKS_PER_SECOND as u64;

@@ -3,37 +3,11 @@
 use bevy::prelude::*;
 use cubewire_scene::Keys;
 
-use super::check::ReplayCheck;
-use super::{HASH_EVERY, check};
+use super::HASH_EVERY;
 use crate::recording::{Key, Recorded, Script, Step};
 use crate::replication::{LaneSettings, LaneSettingsQuery};
-use crate::simulation::{
-    CubeWorld, HeldKeys, RebuildSimulation, ResetSimulation, SimulationSystems, state_hash,
-};
+use crate::simulation::{CubeWorld, HeldKeys, RebuildSimulation, ResetSimulation, state_hash};
 use crate::view::{Half, Side};
-
-/// Updates the [`InputLog`], and the [`ReplayCheck`] if that resource exists.
-#[derive(Debug)]
-pub struct InputLogPlugin;
-
-impl Plugin for InputLogPlugin {
-    fn build(&self, app: &mut App) {
-        app.init_resource::<InputLog>().add_systems(
-            FixedUpdate,
-            (
-                note_input
-                    .after(SimulationSystems::Control)
-                    .before(SimulationSystems::Reset),
-                (
-                    note_state,
-                    check::check.run_if(resource_exists::<ReplayCheck>),
-                )
-                    .chain()
-                    .after(SimulationSystems::Step),
-            ),
-        );
-    }
-}
 
 /// The held keys and what the halves showed since the physics world was built, with a hash of all states.
 #[derive(Resource, Clone, Debug, Default)]
@@ -151,7 +125,7 @@ impl InputLog {
     }
 }
 
-fn note_input(
+pub(super) fn note_input(
     held: Res<HeldKeys>,
     lanes: Query<(&Side, LaneSettingsQuery)>,
     mut resets: MessageReader<ResetSimulation>,
@@ -196,7 +170,7 @@ fn note_input(
     }
 }
 
-fn note_state(world: Res<CubeWorld>, mut log: ResMut<InputLog>) {
+pub(super) fn note_state(world: Res<CubeWorld>, mut log: ResMut<InputLog>) {
     log.script.ticks += 1;
     log.hash = state_hash(log.hash, world.current());
     if log.script.ticks.is_multiple_of(HASH_EVERY) {
