@@ -55,10 +55,9 @@ pub(crate) fn run(args: &MutateArgs, out: &mut impl Write) -> Result<(), LabErro
         }
         return Ok(());
     }
-    let columns = tally::HEADER.len() - if args.times { 0 } else { tally::TIMES };
-    let mut table = Table::new(tally::HEADER.into_iter().take(columns));
+    let mut table = Table::new(tally::header(args.times));
     for (target, tally) in targets.iter().zip(&tallies) {
-        table.row(tally.cells(target.rung.name).into_iter().take(columns));
+        table.row(tally.cells(target.rung.name, args.times));
     }
     writeln!(
         out,

@@ -5,7 +5,7 @@ use std::hash::{DefaultHasher, Hasher};
 use std::time::Duration;
 
 use cubewire_codec::{Baseline, DecodeError, Header};
-use serde::Serialize;
+use serde_json::{Value, json};
 
 use super::Target;
 
@@ -22,10 +22,8 @@ pub(super) enum Outcome {
     Check,
 }
 
-/// The columns of the table.
-pub(super) const HEADER: [&str; 12] = [
-    "codec",
-    "packets",
+/// Their names, in the same order.
+const OUTCOMES: [&str; 8] = [
     "exact",
     "wrong",
     "end",
@@ -34,17 +32,23 @@ pub(super) const HEADER: [&str; 12] = [
     "value",
     "bins",
     "check",
-    "slowest µs",
-    "undamaged µs",
 ];
 
-/// How many of these, the last, are times.
-pub(super) const TIMES: usize = 2;
+/// The columns of the table.
+pub(super) fn header(with_times: bool) -> impl Iterator<Item = &'static str> {
+    let times: &[&str] = if with_times { &TIMES } else { &[] };
+    ["codec", "packets"]
+        .into_iter()
+        .chain(OUTCOMES)
+        .chain(times.iter().copied())
+}
+
+const TIMES: [&str; 2] = ["slowest µs", "undamaged µs"];
 
 /// Counts of one rung.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Tally {
-    outcomes: [u64; Outcome::Check as usize + 1],
+    outcomes: [u64; OUTCOMES.len()],
     /// Hashes of the packets that decoded to another frame although they had a check. The same damage may
     /// occur more than once, mostly to small packets, and would count as often.
     pub(super) passed: HashSet<u64>,
@@ -54,25 +58,6 @@ pub(super) struct Tally {
     pub(super) slowest: Duration,
     /// The longest time to decode an undamaged packet.
     pub(super) intact: Duration,
-}
-
-/// A row for `--json`.
-#[derive(Debug, Serialize)]
-pub(super) struct Row {
-    codec: &'static str,
-    packets: u64,
-    exact: u64,
-    wrong: u64,
-    end: u64,
-    header: u64,
-    reference: u64,
-    value: u64,
-    bins: u64,
-    check: u64,
-    different_passed_check: usize,
-    different_stopped_by_check: usize,
-    slowest_us: f64,
-    undamaged_us: f64,
 }
 
 impl Tally {
@@ -132,49 +117,40 @@ impl Tally {
         self.intact = self.intact.max(other.intact);
     }
 
-    const fn of(&self, outcome: Outcome) -> u64 {
-        self.outcomes[outcome as usize]
-    }
-
     /// The row for `--json`.
-    pub(super) fn row(&self, codec: &'static str) -> Row {
-        let micros = |time: Duration| (time.as_secs_f64() * 1e7).round() / 10.0;
-        Row {
-            codec,
-            packets: self.outcomes.iter().sum(),
-            exact: self.of(Outcome::Exact),
-            wrong: self.of(Outcome::Wrong),
-            end: self.of(Outcome::End),
-            header: self.of(Outcome::Header),
-            reference: self.of(Outcome::Reference),
-            value: self.of(Outcome::Value),
-            bins: self.of(Outcome::Bins),
-            check: self.of(Outcome::Check),
-            different_passed_check: self.passed.len(),
-            different_stopped_by_check: self.stopped.len(),
-            slowest_us: micros(self.slowest),
-            undamaged_us: micros(self.intact),
+    pub(super) fn row(&self, codec: &str) -> Value {
+        let mut row = json!({
+            "codec": codec,
+            "packets": self.packets(),
+            "different_passed_check": self.passed.len(),
+            "different_stopped_by_check": self.stopped.len(),
+            "slowest_us": micros(self.slowest),
+            "undamaged_us": micros(self.intact),
+        });
+        for (name, count) in OUTCOMES.into_iter().zip(self.outcomes) {
+            row[name] = count.into();
         }
+        row
     }
 
     /// The row of the table.
-    pub(super) fn cells(&self, codec: &'static str) -> [String; HEADER.len()] {
-        let row = self.row(codec);
-        [
-            codec.to_owned(),
-            row.packets.to_string(),
-            row.exact.to_string(),
-            row.wrong.to_string(),
-            row.end.to_string(),
-            row.header.to_string(),
-            row.reference.to_string(),
-            row.value.to_string(),
-            row.bins.to_string(),
-            row.check.to_string(),
-            format!("{:.1}", row.slowest_us),
-            format!("{:.1}", row.undamaged_us),
-        ]
+    pub(super) fn cells(&self, codec: &str, with_times: bool) -> Vec<String> {
+        let counts = [self.packets()].into_iter().chain(self.outcomes);
+        let mut cells = vec![codec.to_owned()];
+        cells.extend(counts.map(|count| count.to_string()));
+        if with_times {
+            cells.extend([self.slowest, self.intact].map(|time| format!("{:.1}", micros(time))));
+        }
+        cells
     }
+
+    fn packets(&self) -> u64 {
+        self.outcomes.iter().sum()
+    }
+}
+
+fn micros(time: Duration) -> f64 {
+    time.as_secs_f64() * 1e6
 }
 
 /// Whether some packet carries this frame. Of two packets joined the other one may be left, which may be of another
