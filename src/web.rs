@@ -6,6 +6,6 @@ mod address;
 #[cfg(target_family = "wasm")]
 pub mod exports;
 
-pub use address::{Address, AddressError};
+pub use address::Address;
 #[cfg(target_family = "wasm")]
 pub use exports::main;

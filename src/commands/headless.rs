@@ -9,7 +9,6 @@ use std::path::PathBuf;
 
 use clap::Args;
 use cubewire_link::Preset;
-use cubewire_protocol::Worlds;
 use cubewire_scene::TICKS_PER_SECOND;
 
 use super::CommandError;
@@ -17,7 +16,7 @@ use super::args::{PlayArgs, RungArg, Seconds, skipped_seconds};
 use crate::game::desktop::stop;
 use crate::game::headless::{HeadlessGame, LaneGame};
 use crate::game::profile::Profile;
-use crate::replication::{self, Divergence, LaneSettings, NudgeLane};
+use crate::replication::{self, Divergence, LaneChange, LaneSettings, NudgeLane, setting};
 use crate::view::ViewPlugin;
 
 use capture::Capture;
@@ -43,8 +42,8 @@ pub struct HeadlessArgs {
     ))]
     pub network: Option<&'static Preset>,
     /// Worlds that a viewer with the rung `simulated` has: exact, or corrected by every packet
-    #[arg(long, value_name = "NAME", default_value = "exact", value_parser = replication::worlds)]
-    pub worlds: Worlds,
+    #[arg(long, value_name = "NAME", default_value = "exact", value_parser = setting("worlds"))]
+    pub worlds: LaneChange,
     /// Seconds after which the viewer joins the game. It is measured from then on, and the script goes on
     #[arg(long, value_name = "SECONDS", default_value_t = 0.0, value_parser = skipped_seconds)]
     pub join: f64,
@@ -80,7 +79,7 @@ impl HeadlessArgs {
         if let Some(network) = self.network {
             settings.link.conditions = network.conditions.clone();
         }
-        settings.sender.worlds = self.worlds;
+        self.worlds.apply(&mut settings)?;
         let mut capture = self.capture.as_deref().map(Capture::create).transpose()?;
         let mut table = self.csv.as_deref().map(Table::create).transpose()?;
         let mut game = if self.profile {

@@ -18,7 +18,8 @@ use crate::game::headless::HeadlessGame;
 use crate::recording::Script;
 use crate::replication::transport::{End, TransportSystems};
 use crate::replication::{
-    self, ConnectionStatus, EncodeBudget, LaneCost, LaneSettings, LinkSettings, ReplicationSystems,
+    self, ConnectionStatus, EncodeBudget, LaneChange, LaneCost, LaneSettings, LinkSettings,
+    ReplicationSystems, setting,
 };
 use crate::simulation::SimulationSystems;
 use crate::transport::UdpServerPlugin;
@@ -37,8 +38,8 @@ pub struct ViewersArgs {
     #[command(flatten)]
     pub rung: RungArg,
     /// Baselines: newest, or the one of several that makes the smallest packet, smallest
-    #[arg(long, value_name = "NAME", default_value = "newest", value_parser = replication::baseline)]
-    pub baseline: BaselineChoice,
+    #[arg(long, value_name = "NAME", default_value = "newest", value_parser = setting("baseline"))]
+    pub baseline: LaneChange,
 }
 
 fn max_viewers(text: &str) -> Result<usize, String> {
@@ -219,7 +220,7 @@ impl ViewersArgs {
             link: LinkSettings::PERFECT,
             ..LaneSettings::with_stages(self.rung.rung.stages)
         };
-        lane.sender.baseline = self.baseline;
+        self.baseline.apply(&mut lane)?;
         let costs = measure(script.as_ref(), &lane, ticks, self.max)?;
         let titles = ["viewers", "µs per tick", "added", "of it encoding", "kbps"];
         let rows = costs.iter().enumerate().map(|(place, cost)| {

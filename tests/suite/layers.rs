@@ -29,10 +29,11 @@ const LIB: &str = "lib";
 /// Our crates, and which of our crates each may depend on.
 const CRATES: &[(&str, &str, &[&str])] = &[
     ("cubewire-cli", "crates/cli", &[]),
-    ("cubewire-codec", "crates/codec", &[]),
+    ("cubewire-codec", "crates/codec", &["cubewire-text"]),
     ("cubewire-files", "crates/files", &[]),
-    ("cubewire-link", "crates/link", &[]),
+    ("cubewire-link", "crates/link", &["cubewire-text"]),
     ("cubewire-scene", "crates/scene", &[]),
+    ("cubewire-text", "crates/text", &[]),
     ("cubewire-palette", "crates/palette", &["cubewire-codec"]),
     (
         "cubewire-physics",
@@ -87,6 +88,7 @@ const CRATES: &[(&str, &str, &[&str])] = &[
             "cubewire-physics",
             "cubewire-protocol",
             "cubewire-scene",
+            "cubewire-text",
         ],
     ),
 ];

@@ -123,7 +123,8 @@ fn a_bad_value_is_quoted_beside_its_flag_and_what_is_legal() {
         ),
         (
             record("--at", "1s:link:loss=2"),
-            "--at: 1s:link:loss=2: loss is 2; it must be between 0 and 1".to_owned(),
+            "--at: 1s:link:loss=2: loss is 2, which is out of range; the nearest in range is 1"
+                .to_owned(),
         ),
         (
             record("--fps", "-60"),
@@ -131,15 +132,16 @@ fn a_bad_value_is_quoted_beside_its_flag_and_what_is_legal() {
         ),
         (
             record("--right", &lane("link:loss=2")),
-            "--right: loss is 2; it must be between 0 and 1".to_owned(),
+            "--right: loss is 2, which is out of range; the nearest in range is 1".to_owned(),
         ),
         (
             record("--left", &lane("link:latency=70000ms")),
-            "--left: latency is 70000ms; it must be at most 60000ms".to_owned(),
+            "--left: latency is 70000ms, which is out of range; the nearest in range is 60000ms"
+                .to_owned(),
         ),
         (
             record("--right", &lane("link:latency=-5ms")),
-            "--right: invalid value in `latency=-5ms`; examples are `latency=50ms`".to_owned(),
+            "--right: latency must be a time in milliseconds, as in 50ms, not `-5ms`".to_owned(),
         ),
         (
             record("--right", &lane("playout:9s")),

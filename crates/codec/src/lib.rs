@@ -84,6 +84,8 @@ pub mod stages;
 mod state;
 pub mod training;
 
+pub use cubewire_text::TextError;
+
 pub use baseline::Baseline;
 pub use body::{GROWING_ORIENTATION_RANGES, PREDICTED_POSITION_RANGES};
 pub use decoder::Decoder;
@@ -98,6 +100,5 @@ pub use sequence::Sequence;
 pub use simulation::{Origin, Simulated, Simulation, SimulationCounts};
 pub use snapshot::{QuantizeError, QuantizedCube, QuantizedSnapshot, SnapshotPool};
 pub use source::DecodeError;
-pub use stages::text::StagesTextError;
 pub use stages::{IllegalStages, Stages};
 pub use state::{CubeState, Snapshot};

@@ -10,13 +10,14 @@ use std::sync::Arc;
 
 use cubewire_codec::simulation::MAX_SIMULATED_TICKS;
 use cubewire_codec::{Baseline, Origin, Sequence, Simulated, Simulation};
+use serde::{Deserialize, Serialize};
 
 use crate::inputs::InputHistory;
 use crate::ring::BaselineRing;
 use crate::state::StateTransfer;
 
 /// Which worlds a receiver simulates.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Worlds {
     /// The sender's, to the bit. A receiver that has lost it is sent a state.
     #[default]
