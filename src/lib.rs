@@ -4,6 +4,7 @@
 //!
 //! | crate or module | contents |
 //! | --- | --- |
+//! | `crates/text` | reads and writes values as lists of keys and values in a line, through serde |
 //! | `crates/codec` | the codec: encodes snapshots as bits and decodes them |
 //! | `crates/link` | a simulated network link: delay, loss, duplication, reordering |
 //! | `crates/files` | files that appear whole or not at all |

@@ -15,7 +15,6 @@
 //! half, under [`ViewerPlugin`].
 
 mod budget;
-mod changes;
 mod check;
 mod deltas;
 mod detail;
@@ -46,7 +45,6 @@ use crate::simulation::SimulationSystems;
 use transport::{End, TransportSystems};
 
 pub use budget::{EncodeBudget, LaneCost};
-pub use changes::LaneChanges;
 pub use check::LaneCheck;
 pub use deltas::{DELTA_BITS, DeltaCounts};
 pub use detail::{Detailed, PacketDetail};
@@ -73,8 +71,8 @@ pub use shadow::{ShadowLadder, ShadowRung};
 pub use states::States;
 pub use sync::{ForceDesync, LaneSync};
 pub use text::{
-    LaneTextError, baseline, fallback, fallback_of_viewer, interpolation, network, network_names,
-    rung, rung_name, rung_or_stages, send_interval,
+    LaneChange, fallback, fallback_of_viewer, network, network_names, rung, rung_name,
+    rung_or_stages, setting,
 };
 pub use totals::Totals;
 pub use viewer::ViewerPlugin;

@@ -7,7 +7,7 @@ mod address;
 pub mod exports;
 mod report;
 
-pub use address::{Address, AddressError};
+pub use address::Address;
 #[cfg(target_family = "wasm")]
 pub use exports::main;
 pub use report::report;

@@ -10,15 +10,15 @@ use std::sync::Arc;
 use bevy::math::UVec2;
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use cubewire_codec::ladder::{self, Rung};
+use cubewire_codec::ladder;
 use cubewire_link::{Preset, Trace};
-use cubewire_protocol::{BaselineChoice, Interpolation};
+use cubewire_protocol::Interpolation;
 use cubewire_scene::TICKS_PER_SECOND;
 
 use super::error::CommandError;
 use crate::named::Named;
 use crate::recording::{MAX_SECONDS, Script, length_of_play};
-use crate::replication::{self, LaneChanges, LaneSettings, SEND_INTERVALS};
+use crate::replication::{self, LaneChange, LaneSettings, SEND_INTERVALS, setting};
 use crate::view::Quality;
 
 /// A length of play, more than 0 and at most [`MAX_SECONDS`].
@@ -112,11 +112,11 @@ pub struct QualityArg {
 #[derive(Clone, Debug, Args)]
 pub struct LaneArgs {
     #[expect(missing_docs, reason = "the help says it")]
-    #[arg(long, value_name = "NAME", value_parser = replication::rung, help = format!(
+    #[arg(long, value_name = "NAME", value_parser = setting("rung"), help = format!(
         "Rung of the ladder to start with: {} [default: changed-flags]",
         rungs()
     ))]
-    pub rung: Option<Rung>,
+    pub rung: Option<LaneChange>,
     #[expect(missing_docs, reason = "the help says it")]
     #[arg(long, value_name = "NAME", value_parser = replication::network, help = format!(
         "Simulated network to start with: {} [default: a round trip of 100 ms without loss; for `view`, \
@@ -128,20 +128,20 @@ pub struct LaneArgs {
     #[arg(long, value_name = "FILE", conflicts_with = "network")]
     pub trace: Option<PathBuf>,
     #[expect(missing_docs, reason = "the help says it")]
-    #[arg(id = "rate", long = "rate", value_name = "RATE", allow_hyphen_values = true, value_parser = replication::send_interval, help = format!(
+    #[arg(long, value_name = "RATE", allow_hyphen_values = true, value_parser = setting("rate"), help = format!(
         "Snapshots per second to start with: {} [default: 60]", rates()
     ))]
-    pub send_interval_ticks: Option<u32>,
+    pub rate: Option<LaneChange>,
     #[expect(missing_docs, reason = "the help says it")]
-    #[arg(long, value_name = "NAME", value_parser = replication::interpolation, help = format!(
+    #[arg(long, value_name = "NAME", value_parser = setting("interpolation"), help = format!(
         "Interpolation to start with: {} [default: linear]",
         interpolations()
     ))]
-    pub interpolation: Option<Interpolation>,
+    pub interpolation: Option<LaneChange>,
     /// Baselines to start with: newest, or the one of several that makes the smallest packet, smallest
     /// [default: newest]
-    #[arg(long, value_name = "NAME", value_parser = replication::baseline)]
-    pub baseline: Option<BaselineChoice>,
+    #[arg(long, value_name = "NAME", value_parser = setting("baseline"))]
+    pub baseline: Option<LaneChange>,
 }
 
 impl LaneArgs {
@@ -150,14 +150,13 @@ impl LaneArgs {
     /// # Errors
     /// If the trace cannot be read.
     pub fn apply(&self, lane: &mut LaneSettings) -> Result<(), CommandError> {
-        let changes = LaneChanges {
-            rung: self.rung,
-            network: self.network,
-            send_interval_ticks: self.send_interval_ticks,
-            interpolation: self.interpolation,
-            baseline: self.baseline,
-        };
-        changes.apply(lane);
+        let changes = [&self.rung, &self.rate, &self.interpolation, &self.baseline];
+        for change in changes.into_iter().flatten() {
+            change.apply(lane)?;
+        }
+        if let Some(network) = self.network {
+            lane.link.conditions = network.conditions.clone();
+        }
         if let Some(path) = &self.trace {
             lane.link.conditions.trace = Some(Arc::new(read_trace(path)?));
         }

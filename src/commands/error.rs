@@ -22,6 +22,9 @@ pub enum CommandError {
     /// A script cannot be read.
     #[error(transparent)]
     Script(#[from] ScriptError),
+    /// Settings of a lane cannot be written.
+    #[error(transparent)]
+    Settings(#[from] cubewire_text::TextError),
     /// A trace of delays cannot be read.
     #[error("{}: {source}", path.display())]
     Trace {

@@ -12,7 +12,6 @@
 //! )
 //! ```
 
-mod error;
 mod file;
 
 use cubewire_scene::{Keys, TICKS_PER_SECOND};
@@ -21,8 +20,8 @@ use serde::{Deserialize, Serialize};
 use super::MAX_SECONDS;
 use crate::view::{Half, Side};
 
-pub use error::ScriptError;
 pub(super) use file::FORMAT;
+pub use file::ScriptError;
 
 /// Ticks of a script, at most: a day.
 pub(super) const MAX_TICKS: u64 = MAX_SECONDS as u64 * TICKS_PER_SECOND as u64;

@@ -5,8 +5,9 @@ use std::str::FromStr;
 
 use bevy::prelude::Event;
 use cubewire_scene::TICKS_PER_SECOND;
+use cubewire_text::TextError;
 
-use crate::replication::{LaneSettings, LaneTextError};
+use crate::replication::{LaneChange, LaneSettings};
 use crate::view::Side;
 
 /// Settings of a lane that change at a tick.
@@ -16,19 +17,12 @@ pub struct Switch {
     pub at: u64,
     /// The half whose lane is changed.
     pub side: Side,
-    /// Names and values for [`LaneSettings::set`].
-    settings: Vec<(String, String)>,
+    change: LaneChange,
 }
 
 /// Why a text cannot be parsed as a switch.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum SwitchError {
-    /// It does not have the form of a switch.
-    #[error("`{given}` is not of the form SECONDSs:SETTING:VALUE, as in `4s:rung:delta`")]
-    Form {
-        /// What was given.
-        given: String,
-    },
     /// The time cannot be parsed or is out of range.
     #[error("`{given}` is not a time from 0s to 86400s, as in `4s` or `2.5s`")]
     Time {
@@ -37,11 +31,15 @@ pub enum SwitchError {
     },
     /// A setting is unknown, or its value is invalid.
     #[error(transparent)]
-    Lane(#[from] LaneTextError),
+    Lane(#[from] TextError),
 }
 
 /// The longest play: one day.
 pub const MAX_SECONDS: f64 = 86_400.0;
+
+/// What a length of play has to be.
+pub(crate) const LENGTH_OF_PLAY: &str =
+    "a number of seconds, more than 0 and at most a day, as in 2.5";
 
 /// The seconds that a play lasts: more than 0 and at most [`MAX_SECONDS`].
 ///
@@ -50,8 +48,7 @@ pub const MAX_SECONDS: f64 = 86_400.0;
 pub fn length_of_play(text: &str) -> Result<f64, String> {
     let seconds = text.parse().ok();
     let seconds = seconds.filter(|&seconds| seconds > 0.0 && seconds <= MAX_SECONDS);
-    let legal = "a number of seconds, more than 0 and at most a day, as in 2.5";
-    seconds.ok_or_else(|| format!("{text} is not {legal}"))
+    seconds.ok_or_else(|| format!("{text} is not {LENGTH_OF_PLAY}"))
 }
 
 impl Switch {
@@ -65,12 +62,9 @@ impl Switch {
     /// Applies the switch to `settings`.
     ///
     /// # Errors
-    /// Never for a switch that was parsed from a text: parsing checks the values.
-    pub fn apply(&self, settings: &mut LaneSettings) -> Result<(), LaneTextError> {
-        for (name, value) in &self.settings {
-            settings.set(name, value)?;
-        }
-        Ok(())
+    /// See [`LaneChange::apply`].
+    pub fn apply(&self, settings: &mut LaneSettings) -> Result<(), TextError> {
+        self.change.apply(settings)
     }
 }
 
@@ -78,10 +72,7 @@ impl FromStr for Switch {
     type Err = SwitchError;
 
     fn from_str(text: &str) -> Result<Self, SwitchError> {
-        let form = || SwitchError::Form {
-            given: text.to_owned(),
-        };
-        let (time, rest) = text.split_once(':').ok_or_else(form)?;
+        let (time, rest) = text.split_once(':').unwrap_or((text, ""));
         let seconds = time.strip_suffix('s').and_then(|s| s.parse::<f64>().ok());
         let seconds = seconds.filter(|seconds| (0.0..=MAX_SECONDS).contains(seconds));
         let seconds = seconds.ok_or_else(|| SwitchError::Time {
@@ -92,18 +83,11 @@ impl FromStr for Switch {
             Some(("right", rest)) => (Side::Right, rest),
             _ => (Side::Right, rest),
         };
-        let mut settings = Vec::new();
-        for part in rest.split(',') {
-            let (name, value) = part.split_once(':').ok_or_else(form)?;
-            settings.push((name.to_owned(), value.to_owned()));
-        }
-        let switch = Self {
+        Ok(Self {
             at: (seconds * f64::from(TICKS_PER_SECOND)).round() as u64,
             side,
-            settings,
-        };
-        switch.apply(&mut LaneSettings::default())?;
-        Ok(switch)
+            change: rest.parse()?,
+        })
     }
 }
 
@@ -125,10 +109,7 @@ mod tests {
     #[test]
     fn errors_quote_the_part_that_is_wrong() {
         let error = |text: &str| text.parse::<Switch>().unwrap_err().to_string();
-        assert_eq!(
-            error("4s:rung=delta"),
-            "`4s:rung=delta` is not of the form SECONDSs:SETTING:VALUE, as in `4s:rung:delta`"
-        );
+        assert!(error("4s:rung=delta").starts_with("unknown setting `rung=delta`"));
         for time in ["4", "-1s", "NaNs", "1e9s", "s"] {
             let wanted = "is not a time from 0s to 86400s, as in `4s` or `2.5s`";
             assert_eq!(

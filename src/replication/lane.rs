@@ -18,6 +18,8 @@ use cubewire_link::Conditions;
 use cubewire_physics::ReceiverWorld;
 use cubewire_protocol::{BaselineChoice, Interpolation, SnapshotReceiver, Welcome, playout_delay};
 use cubewire_scene::TICKS_PER_SECOND;
+use cubewire_text::Spelling;
+use serde::{Deserialize, Serialize};
 
 use super::Replica;
 use super::budget::LaneCost;
@@ -26,6 +28,7 @@ use super::playout::Playback;
 use super::receive::Decoded;
 use super::send::{LaneBackoff, Sender};
 use super::sync::LaneSync;
+use super::text::{Delay, LinkText, Rate, RungText};
 use crate::simulation::CubeWorld;
 
 /// Round-trip time of the default link: "otherwise delta compression is too easy".
@@ -46,20 +49,23 @@ pub struct Lane;
 pub struct LocalLane;
 
 /// How a lane sends. It can be changed at any time, and applies from the next snapshot on.
-#[derive(Component, Clone, Copy, Debug, PartialEq)]
+#[derive(Component, Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SenderSettings {
     /// The stages of the codec. Illegal stages are ignored: the lane keeps the last legal ones.
+    #[serde(rename = "rung", with = "RungText")]
     pub stages: Stages,
     /// Which of the acked snapshots is the baseline.
     pub baseline: BaselineChoice,
     /// Ticks from one snapshot to the next, usually one of [`SEND_INTERVALS`].
+    #[serde(rename = "rate", with = "Rate")]
     pub send_interval_ticks: u32,
 }
 
 /// The simulated link of a lane.
-#[derive(Component, Clone, Debug, PartialEq)]
+#[derive(Component, Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LinkSettings {
     /// The conditions of each direction.
+    #[serde(rename = "link", with = "LinkText")]
     pub conditions: Conditions,
     /// Random seed of the link, read when the lane is spawned: links with the same seed lose and delay
     /// the same packets.
@@ -67,28 +73,31 @@ pub struct LinkSettings {
 }
 
 /// How a lane plays snapshots back.
-#[derive(Component, Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Component, Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct PlayoutSettings {
     /// The interpolation between snapshots.
     pub interpolation: Interpolation,
     /// How long snapshots wait in the jitter buffer.
+    #[serde(rename = "playout")]
     pub delay: PlayoutDelay,
 }
 
 /// How a lane's playout delay is chosen.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum PlayoutDelay {
     /// Derived from the send rate: see [`playout_delay`].
     #[default]
     Rule,
     /// A fixed delay.
-    Fixed(Duration),
+    #[serde(rename = "")]
+    Fixed(#[serde(with = "Delay")] Duration),
     /// The delay that the packets of the last few seconds needed.
     Adaptive,
 }
 
 /// All settings of a local lane as one value, which has a text form: see [`to_text`](Self::to_text).
-#[derive(Bundle, Clone, Debug, Default, PartialEq)]
+#[derive(Bundle, Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "UPPERCASE")]
 pub struct LaneSettings {
     /// How it sends.
     pub sender: SenderSettings,

@@ -1,4 +1,5 @@
-//! A lane in one line: `rung:delta,link:4g,interpolation:hermite,rate:10`.
+//! A lane in one line: `rung:delta,link:4g,interpolation:hermite,rate:10`. It is a [list](cubewire_text) of
+//! [`LaneSettings`] that differ from the default:
 //!
 //! | setting | value | default |
 //! | --- | --- | --- |
@@ -18,80 +19,23 @@ pub use describe::{fallback, fallback_of_viewer, rung_name, rung_or_stages};
 use std::str::FromStr;
 use std::time::Duration;
 
+use cubewire_codec::Stages;
 use cubewire_codec::ladder::{self, Rung};
-use cubewire_codec::{Stages, StagesTextError};
-use cubewire_link::{Conditions, ConditionsTextError, PRESETS, Preset};
-use cubewire_protocol::{BaselineChoice, Interpolation};
+use cubewire_link::{Conditions, PRESETS, Preset};
 use cubewire_scene::TICKS_PER_SECOND;
+use cubewire_text::{Ms, Notation, Spelling, TextError};
 
-use super::{LaneSettings, PlayoutDelay, SEND_INTERVALS};
+use super::{LaneSettings, SEND_INTERVALS};
 
-/// Longest playout delay that can be set.
-const MAX_DELAY: Duration = Duration::from_secs(4);
+const NOTATION: Notation = Notation {
+    comma: ',',
+    colon: ':',
+    slash: '/',
+};
 
-/// Why a text cannot be parsed as a lane, or a value as a setting.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
-pub enum LaneTextError {
-    /// A part has no colon.
-    #[error("`{part}` is not of the form SETTING:VALUE, as in `rung:delta`")]
-    NoValue {
-        /// What was given.
-        part: String,
-    },
-    /// A setting is unknown.
-    #[error("unknown setting `{name}`{}; one of {}", similar(name, SETTINGS), SETTINGS.join(", "))]
-    UnknownSetting {
-        /// The name that was given.
-        name: String,
-    },
-    /// A setting is given twice.
-    #[error("`{name}` is given twice")]
-    Twice {
-        /// Which.
-        name: String,
-    },
-    /// The stages are given in both ways.
-    #[error("a lane has either `rung:NAME` or `stages:…`, not both")]
-    StagesTwice,
-    /// There is no such rung.
-    #[error("unknown rung `{name}`{}; one of {}", similar(name, rung_names()), rung_names().join(", "))]
-    UnknownRung {
-        /// The name that was given.
-        name: String,
-    },
-    /// The stages cannot be parsed.
-    #[error(transparent)]
-    Stages(#[from] StagesTextError),
-    /// The link cannot be parsed.
-    #[error(transparent)]
-    Link(#[from] ConditionsTextError),
-    /// There is no such preset of the simulated network.
-    #[error("unknown network `{name}`; one of {}", network_names())]
-    UnknownNetwork {
-        /// The name that was given.
-        name: String,
-    },
-    /// There is no such interpolation.
-    #[error("unknown interpolation `{name}`; one of {}", interpolation_names())]
-    UnknownInterpolation {
-        /// The name that was given.
-        name: String,
-    },
-    /// A value is not legal for its setting.
-    #[error("{setting} must be {wanted}, not `{given}`")]
-    Value {
-        /// Of which setting.
-        setting: &'static str,
-        /// What was given.
-        given: String,
-        /// What it should be.
-        wanted: &'static str,
-    },
-}
-
-const SETTINGS: [&str; 8] = [
+/// The keys in the order in which they have always been written: the checksum of a replay is of its lanes, too.
+const ORDER: [&str; 7] = [
     "rung",
-    "stages",
     "link",
     "interpolation",
     "rate",
@@ -100,20 +44,87 @@ const SETTINGS: [&str; 8] = [
     "seed",
 ];
 
-fn rung_names() -> Vec<&'static str> {
-    let mut names: Vec<_> = ladder::LADDER.iter().map(|rung| rung.name).collect();
-    names.push(ladder::AFFINE.name);
-    names
+/// Settings that change in a lane, whichever it is.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct LaneChange(Vec<(String, String)>);
+
+impl LaneChange {
+    /// Checks the settings: keys and values as in the text of a lane.
+    ///
+    /// # Errors
+    /// If a key is unknown or there twice, or its value cannot be used.
+    pub fn new(settings: impl IntoIterator<Item = (String, String)>) -> Result<Self, TextError> {
+        let change = Self(settings.into_iter().collect());
+        change.apply(&mut LaneSettings::default())?;
+        Ok(change)
+    }
+
+    /// Changes the settings of a lane.
+    ///
+    /// # Errors
+    /// If the settings that the lane has cannot be written.
+    pub fn apply(&self, lane: &mut LaneSettings) -> Result<(), TextError> {
+        let has = |key: &str| self.0.iter().any(|(set, _)| set == key);
+        if has("rung") && has("stages") {
+            let message = "a lane has either `rung:NAME` or `stages:…`, not both";
+            return Err(TextError::Other(message.to_owned()));
+        }
+        let entries = self.0.iter().map(|(key, value)| match key.as_str() {
+            "stages" => ("rung", value),
+            key => (key, value),
+        });
+        // Recorded delays have no text.
+        let mut base = lane.clone();
+        let trace = base.link.conditions.trace.take();
+        *lane = NOTATION.change(&base, entries)?;
+        if !has("link") {
+            lane.link.conditions.trace = trace;
+        }
+        Ok(())
+    }
 }
 
-/// The most similar of the names as a question, if one is similar enough to be meant.
-fn similar(given: &str, names: impl IntoIterator<Item = &'static str>) -> String {
-    let similarity = |name| strsim::jaro_winkler(given, name);
-    let likely = names.into_iter().filter(|name| similarity(name) > 0.8);
-    likely
-        .max_by(|a, b| similarity(a).total_cmp(&similarity(b)))
-        .map(|name| format!(" (did you mean `{name}`?)"))
-        .unwrap_or_default()
+/// Reads values of one setting.
+pub fn setting(
+    key: &'static str,
+) -> impl Fn(&str) -> Result<LaneChange, TextError> + Clone + Send + Sync {
+    move |value| LaneChange::new([(key.to_owned(), value.to_owned())])
+}
+
+impl FromStr for LaneChange {
+    type Err = TextError;
+
+    fn from_str(text: &str) -> Result<Self, TextError> {
+        let owned = |(key, value): (&str, &str)| (key.to_owned(), value.to_owned());
+        Self::new(NOTATION.entries(text).map(owned))
+    }
+}
+
+impl FromStr for LaneSettings {
+    type Err = TextError;
+
+    fn from_str(text: &str) -> Result<Self, TextError> {
+        let mut lane = Self::default();
+        text.parse::<LaneChange>()?.apply(&mut lane)?;
+        Ok(lane)
+    }
+}
+
+impl LaneSettings {
+    /// The text that these settings are parsed from; none while the link follows a trace, which has no
+    /// name.
+    #[must_use]
+    pub fn to_text(&self) -> Option<String> {
+        let mut entries = NOTATION.written(self).ok()?;
+        let usual = NOTATION.written(&Self::default()).ok()?;
+        entries.retain(|entry| entry.0 == "rung" || !usual.contains(entry));
+        let place = |key: &str| ORDER.iter().position(|known| *known == key);
+        entries.sort_by_key(|(key, _)| place(key).unwrap_or(ORDER.len()));
+        if ladder::rung_of(self.sender.stages).is_none() {
+            "stages".clone_into(&mut entries[0].0);
+        }
+        Some(NOTATION.join(&entries))
+    }
 }
 
 /// The names of all presets of the simulated network.
@@ -122,188 +133,80 @@ pub fn network_names() -> String {
     PRESETS.each_ref().map(|preset| preset.name).join(", ")
 }
 
-fn interpolation_names() -> String {
-    Interpolation::ALL.map(Interpolation::name).join(", ")
+/// The preset of the simulated network of that name.
+///
+/// # Errors
+/// If there is none.
+pub fn network(name: &str) -> Result<&'static Preset, TextError> {
+    let names = PRESETS.iter().map(|preset| preset.name);
+    Preset::by_name(name).ok_or_else(|| TextError::unknown("network", name, names))
 }
 
 /// The rung of that name.
 ///
 /// # Errors
 /// If there is none.
-pub fn rung(name: &str) -> Result<Rung, LaneTextError> {
-    ladder::rung(name).ok_or_else(|| LaneTextError::UnknownRung {
-        name: name.to_owned(),
-    })
+pub fn rung(name: &str) -> Result<Rung, TextError> {
+    let names = ladder::all().map(|rung| rung.name);
+    ladder::rung(name).ok_or_else(|| TextError::unknown("rung", name, names))
 }
 
-/// The preset of the simulated network of that name.
-///
-/// # Errors
-/// If there is none.
-pub fn network(name: &str) -> Result<&'static Preset, LaneTextError> {
-    Preset::by_name(name).ok_or_else(|| LaneTextError::UnknownNetwork {
-        name: name.to_owned(),
-    })
-}
+/// The name of a rung, or stages.
+pub(super) struct RungText;
 
-/// The interpolation of that name.
-///
-/// # Errors
-/// If there is none.
-pub fn interpolation(name: &str) -> Result<Interpolation, LaneTextError> {
-    Interpolation::by_name(name).ok_or_else(|| LaneTextError::UnknownInterpolation {
-        name: name.to_owned(),
-    })
-}
+impl Spelling<Stages> for RungText {
+    fn write(stages: &Stages) -> Option<String> {
+        Some(rung_or_stages(*stages))
+    }
 
-/// The choice of baselines of that name.
-///
-/// # Errors
-/// If there is none.
-pub fn baseline(name: &str) -> Result<BaselineChoice, LaneTextError> {
-    match name {
-        "newest" => Ok(BaselineChoice::Newest),
-        "smallest" => Ok(BaselineChoice::Smallest),
-        _ => Err(LaneTextError::Value {
-            setting: "baseline",
-            given: name.to_owned(),
-            wanted: "newest or smallest",
-        }),
+    fn read(text: &str) -> Result<Stages, TextError> {
+        match text.contains('=') {
+            true => text.parse(),
+            false => rung(text).map(|rung| rung.stages),
+        }
     }
 }
 
-/// The ticks between two snapshots at that rate: one of [`SEND_INTERVALS`].
-///
-/// # Errors
-/// If none of them gives that rate.
-pub fn send_interval(rate: &str) -> Result<u32, LaneTextError> {
-    let ticks = rate.parse().ok().and_then(|rate: u32| {
+/// The conditions of a link.
+pub(super) struct LinkText;
+
+impl Spelling<Conditions> for LinkText {
+    fn write(conditions: &Conditions) -> Option<String> {
+        conditions.to_text()
+    }
+
+    fn read(text: &str) -> Result<Conditions, TextError> {
+        text.parse()
+    }
+}
+
+/// Ticks from one snapshot to the next, as snapshots a second.
+pub(super) struct Rate;
+
+impl Spelling<u32> for Rate {
+    fn write(ticks: &u32) -> Option<String> {
+        Some((TICKS_PER_SECOND / (*ticks).max(1)).to_string())
+    }
+
+    fn read(text: &str) -> Result<u32, TextError> {
         let mut intervals = SEND_INTERVALS.into_iter();
-        intervals.find(|ticks| TICKS_PER_SECOND / ticks == rate)
-    });
-    ticks.ok_or_else(|| LaneTextError::Value {
-        setting: "rate",
-        given: rate.to_owned(),
-        wanted: "60, 30, 20 or 10",
-    })
-}
-
-impl LaneSettings {
-    /// Changes one setting, by name; see [`FromStr`].
-    ///
-    /// # Errors
-    /// [`LaneTextError`]; nothing is changed then.
-    pub fn set(&mut self, name: &str, value: &str) -> Result<(), LaneTextError> {
-        let illegal = |setting, wanted| LaneTextError::Value {
-            setting,
-            given: value.to_owned(),
-            wanted,
-        };
-        match name {
-            "rung" => self.sender.stages = rung(value)?.stages,
-            "stages" => self.sender.stages = value.parse::<Stages>()?,
-            "link" => self.link.conditions = value.parse::<Conditions>()?,
-            "interpolation" => self.playout.interpolation = interpolation(value)?,
-            "rate" => self.sender.send_interval_ticks = send_interval(value)?,
-            "playout" => {
-                self.playout.delay = playout_delay(value).ok_or_else(|| {
-                    illegal(
-                        "playout",
-                        "rule, adaptive, or from 0ms to 4000ms, as in 150ms",
-                    )
-                })?;
-            }
-            "baseline" => {
-                self.sender.baseline = baseline(value)?;
-            }
-            "seed" => {
-                let seed = value.parse().ok();
-                self.link.seed =
-                    seed.ok_or_else(|| illegal("seed", "a whole number from 0 to 2^64 - 1"))?;
-            }
-            _ => {
-                return Err(LaneTextError::UnknownSetting {
-                    name: name.to_owned(),
-                });
-            }
-        }
-        Ok(())
-    }
-
-    /// The text that these settings are parsed from; none while the link follows a trace, which has no
-    /// name.
-    #[must_use]
-    pub fn to_text(&self) -> Option<String> {
-        let usual = Self::default();
-        let mut text = match ladder::rung_of(self.sender.stages) {
-            Some(rung) => format!("rung:{}", rung.name),
-            None => format!("stages:{}", self.sender.stages),
-        };
-        let mut add = |name: &str, value: &str| {
-            text.extend([",", name, ":", value]);
-        };
-        if self.link.conditions != usual.link.conditions {
-            add("link", &self.link.conditions.to_text()?);
-        }
-        if self.playout.interpolation != usual.playout.interpolation {
-            add("interpolation", self.playout.interpolation.name());
-        }
-        if self.sender.send_interval_ticks != usual.sender.send_interval_ticks {
-            add("rate", &self.sender.snapshots_per_second().to_string());
-        }
-        match self.playout.delay {
-            PlayoutDelay::Rule => {}
-            PlayoutDelay::Adaptive => add("playout", "adaptive"),
-            PlayoutDelay::Fixed(delay) => {
-                add("playout", &format!("{}ms", delay.as_nanos() as f64 / 1e6));
-            }
-        }
-        match self.sender.baseline {
-            BaselineChoice::Newest => {}
-            BaselineChoice::Smallest => add("baseline", "smallest"),
-        }
-        if self.link.seed != usual.link.seed {
-            add("seed", &self.link.seed.to_string());
-        }
-        Some(text)
+        let interval = intervals.find(|ticks| Self::write(ticks).as_deref() == Some(text));
+        interval.ok_or_else(|| TextError::value(text, "60, 30, 20 or 10"))
     }
 }
 
-fn playout_delay(value: &str) -> Option<PlayoutDelay> {
-    match value {
-        "rule" => return Some(PlayoutDelay::Rule),
-        "adaptive" => return Some(PlayoutDelay::Adaptive),
-        _ => {}
+/// A fixed playout delay.
+pub(super) struct Delay;
+
+impl Spelling<Duration> for Delay {
+    fn write(delay: &Duration) -> Option<String> {
+        Ms::write(delay)
     }
-    let ms: f64 = value.strip_suffix("ms")?.parse().ok()?;
-    let longest = MAX_DELAY.as_secs_f64() * 1e3;
-    (0.0..=longest)
-        .contains(&ms)
-        .then(|| PlayoutDelay::Fixed(Duration::from_nanos((ms * 1e6).round() as u64)))
-}
 
-impl FromStr for LaneSettings {
-    type Err = LaneTextError;
-
-    fn from_str(text: &str) -> Result<Self, LaneTextError> {
-        let mut lane = Self::default();
-        let mut given: Vec<&str> = Vec::new();
-        for part in text.split(',') {
-            let (name, value) = part.split_once(':').ok_or_else(|| LaneTextError::NoValue {
-                part: part.to_owned(),
-            })?;
-            if given.contains(&name) {
-                return Err(LaneTextError::Twice {
-                    name: name.to_owned(),
-                });
-            }
-            lane.set(name, value)?;
-            given.push(name);
-        }
-        if given.contains(&"rung") && given.contains(&"stages") {
-            return Err(LaneTextError::StagesTwice);
-        }
-        Ok(lane)
+    fn read(text: &str) -> Result<Duration, TextError> {
+        let delay = Ms::read(text).ok();
+        let delay = delay.filter(|delay| *delay <= Duration::from_secs(4));
+        delay.ok_or_else(|| TextError::value(text, "from 0ms to 4000ms, as in 150ms"))
     }
 }
 
@@ -315,59 +218,87 @@ mod tests {
         text.parse::<LaneSettings>().unwrap_err().to_string()
     }
 
+    /// Texts that are in people's scripts and replays, whose checksum is of what is written.
     #[test]
-    fn a_lane_comes_back_from_its_text() {
+    fn a_lane_is_read_and_written_as_ever() {
         for text in [
             "rung:delta",
             "rung:uncompressed,link:4g,interpolation:hermite,rate:10",
             "rung:predicted,playout:adaptive,baseline:smallest,seed:7",
-            "rung:at-rest,rate:20,playout:62.5ms",
+            "rung:at-rest,link:loss=0.05+cut,interpolation:none,rate:20,playout:62.5ms,seed:1",
             "stages:orientation=smallest-three-5,link:perfect",
         ] {
             let lane: LaneSettings = text.parse().unwrap();
             assert_eq!(lane.to_text().as_deref(), Some(text));
             assert_eq!(lane.to_text().unwrap().parse(), Ok(lane));
         }
-    }
-
-    #[test]
-    fn without_stages_a_lane_has_the_usual_ones() {
-        let lane: LaneSettings = "link:hostile".parse().unwrap();
-        let text = lane.to_text().unwrap();
-        assert_eq!(text, "rung:changed-flags,link:hostile");
-    }
-
-    #[test]
-    fn settings_come_in_any_order_and_stages_of_a_rung_get_its_name() {
         let stages = ladder::DELTA.stages;
-        let lane: LaneSettings = format!("rate:30,stages:{stages}").parse().unwrap();
-        assert_eq!(lane.to_text().as_deref(), Some("rung:delta,rate:30"));
+        for (text, written) in [
+            ("link:hostile", "rung:changed-flags,link:hostile"),
+            // Stages of a rung get its name, in any order.
+            (&format!("rate:30,stages:{stages}"), "rung:delta,rate:30"),
+            (
+                "rung:delta,rate:60,playout:rule,interpolation:linear,link:latency=50ms",
+                "rung:delta",
+            ),
+        ] {
+            let lane: LaneSettings = text.parse().unwrap();
+            assert_eq!(lane.to_text().as_deref(), Some(written));
+        }
+    }
+
+    #[test]
+    fn recorded_delays_have_no_text_and_stay_until_the_link_changes() {
+        let trace = cubewire_link::Trace::from_csv("sent_ms,delay_ms\n0,1\n".as_bytes());
+        let mut lane = LaneSettings::default();
+        lane.link.conditions.trace = Some(trace.unwrap().into());
+        assert_eq!(lane.to_text(), None);
+        let change = |text: &str| text.parse::<LaneChange>().unwrap();
+        change("rung:delta").apply(&mut lane).unwrap();
+        assert!(lane.link.conditions.trace.is_some() && lane.rung_name() == "delta");
+        change("link:4g").apply(&mut lane).unwrap();
+        assert_eq!(lane.to_text().unwrap(), "rung:delta,link:4g");
     }
 
     #[test]
     fn errors_name_what_is_wrong() {
-        assert_eq!(
-            error("delta"),
-            "`delta` is not of the form SETTING:VALUE, as in `rung:delta`"
-        );
-        let unknown = "unknown rung `detla` (did you mean `delta`?); one of uncompr";
-        assert!(error("rung:detla").starts_with(unknown));
-        assert!(error("rung:xyz").starts_with("unknown rung `xyz`; one of uncompr"));
-        let unknown = "unknown setting `rugn` (did you mean `rung`?); one of rung, ";
-        assert!(error("rugn:delta").starts_with(unknown));
-        assert_eq!(error("rate:10,rate:20"), "`rate` is given twice");
-        assert_eq!(
-            error("rung:delta,stages:delta=indices"),
-            "a lane has either `rung:NAME` or `stages:…`, not both"
-        );
-        assert_eq!(
-            error("rung:delta,rate:25"),
-            "rate must be 60, 30, 20 or 10, not `25`"
-        );
+        for (text, message) in [
+            ("delta", "unknown setting `delta`; one of rung, "),
+            (
+                "rugn:delta",
+                "unknown setting `rugn` (did you mean `rung`?); one of rung, ",
+            ),
+            (
+                "rung:detla",
+                "unknown rung `detla` (did you mean `delta`?); one of uncompr",
+            ),
+            ("rung:xyz", "unknown rung `xyz`; one of uncompr"),
+            ("stages:delta=on", "unknown delta `on`; one of off, "),
+            (
+                "interpolation:cubic",
+                "unknown interpolation `cubic`; one of none, linear, hermite, extrapolate",
+            ),
+            ("rate:10,rate:20", "`rate` is given twice"),
+            (
+                "rung:delta,stages:delta=indices",
+                "a lane has either `rung:NAME` or `stages:…`, not both",
+            ),
+            ("rate:25", "rate must be 60, 30, 20 or 10, not `25`"),
+            (
+                "seed:-1",
+                "seed must be a whole number from 0 to 18446744073709551615, not `-1`",
+            ),
+            ("link:loss=2", "loss is 2, which is out of range; "),
+        ] {
+            let error = error(text);
+            assert!(error.starts_with(message), "{error}");
+        }
         for delay in ["-1ms", "NaNms", "1e9ms", "3"] {
-            let wanted = "must be rule, adaptive, or from 0ms to 4000ms, as in 150ms";
-            let message = error(&format!("rung:delta,playout:{delay}"));
-            assert_eq!(message, format!("playout {wanted}, not `{delay}`"));
+            let wanted = "playout must be rule, adaptive, or from 0ms to 4000ms, as in 150ms";
+            assert_eq!(
+                error(&format!("playout:{delay}")),
+                format!("{wanted}, not `{delay}`")
+            );
         }
     }
 }

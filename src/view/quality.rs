@@ -5,6 +5,7 @@ use std::time::Duration;
 use bevy::prelude::*;
 use bevy::render::renderer::{RenderAdapterInfo, RenderDevice};
 use bevy::window::PrimaryWindow;
+use serde::{Deserialize, Serialize};
 use wgpu::{Backend, DeviceType};
 
 use super::notices::Notices;
@@ -12,7 +13,7 @@ use crate::display;
 use crate::named::Named;
 
 /// How much work goes into a frame.
-#[derive(Resource, Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Resource, Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Quality {
     /// High on a graphics card, low where the driver draws in software; a window changes to low if frames
     /// take too long.

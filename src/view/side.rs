@@ -4,9 +4,10 @@ use std::str::FromStr;
 
 use bevy::prelude::*;
 use cubewire_palette::{Colors, Rgb};
+use cubewire_text::TextError;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de, ser};
 
-use crate::replication::{LaneSettings, LaneTextError};
+use crate::replication::LaneSettings;
 use crate::theme::Theme;
 
 /// A half of the screen. A lane with this component is shown in that half; without a lane, the half shows
@@ -90,9 +91,9 @@ impl Half {
 }
 
 impl FromStr for Half {
-    type Err = LaneTextError;
+    type Err = TextError;
 
-    fn from_str(text: &str) -> Result<Self, LaneTextError> {
+    fn from_str(text: &str) -> Result<Self, TextError> {
         match text {
             SIMULATION => Ok(Self::Simulation),
             lane => lane.parse().map(Self::Lane),

@@ -3,32 +3,38 @@
 
 use std::str::FromStr;
 
+use cubewire_text::{Notation, Spelling, TextError};
+use serde::{Deserialize, Serialize};
+
 use crate::game::right_lane;
-use crate::named::Named;
 use crate::panel::{PanelSize, STEPS};
-use crate::recording::length_of_play;
-use crate::replication::{self, LaneChanges, LaneSettings};
+use crate::recording::{LENGTH_OF_PLAY, length_of_play};
+use crate::replication::{LaneChange, LaneSettings};
 use crate::theme::Theme;
 use crate::view::{Half, Quality};
 
 /// What the address asks for.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Address {
     /// What the left half shows.
     pub left: Option<Half>,
     /// The lane in the right half.
+    #[serde(with = "RightLane")]
     pub right: Option<LaneSettings>,
     /// Changes of the right lane.
-    pub lane: LaneChanges,
+    #[serde(rename = "LANE")]
+    pub lane: LaneParameters,
     /// The name of a script, which the page loads.
     pub script: Option<String>,
     /// Whether the game never plays by itself.
     pub calm: bool,
     /// When the game ends, seconds after it began.
+    #[serde(with = "PlayLength")]
     pub seconds: Option<f64>,
     /// How much work goes into a frame.
     pub quality: Quality,
     /// The step of the tour to begin with, from 0.
+    #[serde(with = "Step")]
     pub tour: Option<usize>,
     /// The theme, instead of the one of the last visit.
     pub theme: Option<Theme>,
@@ -36,142 +42,104 @@ pub struct Address {
     pub panel: Option<PanelSize>,
     /// Whether figures of the run are for the page to read.
     pub report: bool,
+    /// What draws; the page has read it.
+    graphics: Option<String>,
 }
 
-/// A parameter that cannot be used.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum AddressError {
-    /// There is none of this name.
-    #[error("the address has an unknown parameter, `{0}`; known are {names}", names = NAMES.join(", "))]
-    Unknown(String),
-    /// It is there twice.
-    #[error("the address has the parameter `{0}` twice")]
-    Twice(String),
-    /// Its value is none of those that it can have.
-    #[error("the address says {name}={value}: {reason}")]
-    Value {
-        /// The parameter.
-        name: String,
-        /// Its value.
-        value: String,
-        /// What is wrong.
-        reason: String,
-    },
-    /// Two parameters that say the same thing.
-    #[error("the address has both `right` and `{0}`: say it in `right`")]
-    Both(&'static str),
+/// Single settings of the right lane.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct LaneParameters {
+    rung: Option<String>,
+    network: Option<String>,
+    rate: Option<String>,
+    interpolation: Option<String>,
+    baseline: Option<String>,
 }
 
-/// Every parameter.
-const NAMES: [&str; 16] = [
-    "left",
-    "right",
-    "rung",
-    "network",
-    "rate",
-    "interpolation",
-    "baseline",
-    "script",
-    "calm",
-    "seconds",
-    "quality",
-    "tour",
-    "theme",
-    "panel",
-    "report",
-    "graphics",
-];
+impl LaneParameters {
+    /// As a change of any lane.
+    ///
+    /// # Errors
+    /// If one cannot be used.
+    pub fn change(&self) -> Result<LaneChange, TextError> {
+        let settings = [
+            ("rung", &self.rung),
+            ("link", &self.network),
+            ("rate", &self.rate),
+            ("interpolation", &self.interpolation),
+            ("baseline", &self.baseline),
+        ];
+        let given = settings.into_iter();
+        LaneChange::new(given.filter_map(|(key, value)| Some((key.to_owned(), value.clone()?))))
+    }
+}
 
 impl FromStr for Address {
-    type Err = AddressError;
+    type Err = TextError;
 
     /// Parses what follows the question mark, which may lead.
-    fn from_str(query: &str) -> Result<Self, AddressError> {
+    fn from_str(query: &str) -> Result<Self, TextError> {
+        const NOTATION: Notation = Notation {
+            comma: '&',
+            colon: '=',
+            slash: '/',
+        };
         let query = query.strip_prefix('?').unwrap_or(query);
-        let mut address = Self::default();
-        let mut seen = Vec::new();
-        for (name, value) in form_urlencoded::parse(query.as_bytes()) {
-            let Some(known) = NAMES.into_iter().find(|known| *known == name) else {
-                return Err(AddressError::Unknown(name.into_owned()));
-            };
-            if seen.contains(&known) {
-                return Err(AddressError::Twice(name.into_owned()));
+        let parameters = form_urlencoded::parse(query.as_bytes());
+        let address: Result<Self, _> = NOTATION.change(&Self::default(), parameters);
+        let checked = address.and_then(|address| match address.lane.change()? {
+            change if address.right.is_some() && change != LaneChange::default() => {
+                let message =
+                    "single settings of the right lane are part of `right`, if that is given";
+                Err(TextError::Other(message.to_owned()))
             }
-            seen.push(known);
-            if let Err(reason) = address.set(known, &value) {
-                return Err(AddressError::Value {
-                    name: name.into_owned(),
-                    value: value.into_owned(),
-                    reason,
-                });
-            }
-        }
-        let of_lane = ["rung", "network", "rate", "interpolation", "baseline"];
-        let both = of_lane.into_iter().find(|name| seen.contains(name));
-        match both {
-            Some(name) if seen.contains(&"right") => Err(AddressError::Both(name)),
             _ => Ok(address),
-        }
+        });
+        checked.map_err(|error| TextError::Other(format!("the address: {error}")))
     }
 }
 
-impl Address {
-    /// # Errors
-    /// If the parameter cannot have this value: a sentence.
-    fn set(&mut self, name: &str, value: &str) -> Result<(), String> {
-        match name {
-            "left" => self.left = Some(value.parse().map_err(sentence)?),
-            "right" => self.right = Some(right_lane(value)?),
-            "rung" => self.lane.rung = Some(replication::rung(value).map_err(sentence)?),
-            "network" => {
-                self.lane.network = Some(replication::network(value).map_err(sentence)?);
-            }
-            "rate" => {
-                self.lane.send_interval_ticks =
-                    Some(replication::send_interval(value).map_err(sentence)?);
-            }
-            "interpolation" => {
-                self.lane.interpolation =
-                    Some(replication::interpolation(value).map_err(sentence)?);
-            }
-            "baseline" => {
-                self.lane.baseline = Some(replication::baseline(value).map_err(sentence)?);
-            }
-            "script" => self.script = Some(value.to_owned()),
-            "calm" => self.calm = switch(value)?,
-            "seconds" => self.seconds = Some(length_of_play(value)?),
-            "quality" => self.quality = Quality::by_name(value)?,
-            "tour" => {
-                let steps = 1..=STEPS.len();
-                let step = match value {
-                    "" => Some(1),
-                    _ => value.parse().ok().filter(|step| steps.contains(step)),
-                };
-                let last = STEPS.len();
-                let step = step.ok_or_else(|| format!("it is no step from 1 to {last}"))?;
-                self.tour = Some(step - 1);
-            }
-            "theme" => self.theme = Some(Theme::by_name(value)?),
-            "panel" => self.panel = Some(PanelSize::by_name(value)?),
-            "report" => self.report = switch(value)?,
-            // The page has read it.
-            _ => {}
-        }
-        Ok(())
+struct RightLane;
+
+impl Spelling<LaneSettings> for RightLane {
+    fn write(lane: &LaneSettings) -> Option<String> {
+        lane.to_text()
+    }
+
+    fn read(text: &str) -> Result<LaneSettings, TextError> {
+        right_lane(text).map_err(TextError::Other)
     }
 }
 
-/// `calm` means the same as `calm=yes`.
-fn switch(value: &str) -> Result<bool, String> {
-    match value {
-        "" | "yes" => Ok(true),
-        "no" => Ok(false),
-        _ => Err("it is neither yes nor no".to_owned()),
+struct PlayLength;
+
+impl Spelling<f64> for PlayLength {
+    fn write(seconds: &f64) -> Option<String> {
+        Some(seconds.to_string())
+    }
+
+    fn read(text: &str) -> Result<f64, TextError> {
+        length_of_play(text).map_err(|_| TextError::value(text, LENGTH_OF_PLAY))
     }
 }
 
-fn sentence(error: impl ToString) -> String {
-    error.to_string()
+/// A step of the tour, counted from 1; without a number the first.
+struct Step;
+
+impl Spelling<usize> for Step {
+    fn write(step: &usize) -> Option<String> {
+        Some((step + 1).to_string())
+    }
+
+    fn read(text: &str) -> Result<usize, TextError> {
+        let steps = 1..=STEPS.len();
+        let step = match text {
+            "" => Some(1),
+            text => text.parse().ok().filter(|step| steps.contains(step)),
+        };
+        let wanted = format!("a step from 1 to {}", STEPS.len());
+        Ok(step.ok_or_else(|| TextError::value(text, wanted))? - 1)
+    }
 }
 
 #[cfg(test)]
@@ -198,7 +166,7 @@ mod tests {
                 .parse()
                 .unwrap();
         let mut lane = LaneSettings::default();
-        address.lane.apply(&mut lane);
+        address.lane.change().unwrap().apply(&mut lane).unwrap();
         let wanted = "rung:delta,link:4g,rate:20,interpolation:hermite,baseline:smallest";
         assert_eq!(lane, wanted.parse().unwrap());
         assert_eq!((address.tour, address.theme), (Some(2), Some(Theme::Dark)));
@@ -220,30 +188,40 @@ mod tests {
 
     #[test]
     fn what_cannot_be_used_is_named() {
-        assert!(
-            error("lefd=a")
-                .starts_with("the address has an unknown parameter, `lefd`; known are left, ")
-        );
-        assert_eq!(
-            error("calm&calm"),
-            "the address has the parameter `calm` twice"
-        );
-        assert_eq!(
-            error("seconds=-1"),
-            "the address says seconds=-1: -1 is not a number of seconds, more than 0 and at most a day, as in 2.5"
-        );
-        assert!(error("right=simulation").contains("the right half shows a lane"));
-        assert!(error("rung=predictd").contains("predictd"));
-        assert_eq!(
-            error("tour=99"),
-            format!(
-                "the address says tour=99: it is no step from 1 to {}",
-                STEPS.len()
-            )
-        );
-        assert_eq!(
-            error("right=rung:delta&rate=20"),
-            "the address has both `right` and `rate`: say it in `right`"
-        );
+        for (query, message) in [
+            (
+                "lefd=a",
+                "unknown setting `lefd` (did you mean `left`?); one of left, right, rung, network",
+            ),
+            ("calm&calm", "`calm` is given twice"),
+            ("calm=perhaps", "calm must be yes or no, not `perhaps`"),
+            (
+                "seconds=-1",
+                "seconds must be a number of seconds, more than 0 and at most a day, as in 2.5, not `-1`",
+            ),
+            ("right=simulation", "the right half shows a lane"),
+            (
+                "rung=predictd",
+                "unknown rung `predictd` (did you mean `predicted`?); one of uncompressed",
+            ),
+            (
+                "quality=medium",
+                "unknown quality `medium`; one of auto, low, high",
+            ),
+            (
+                "tour=99",
+                &format!("tour must be a step from 1 to {}, not `99`", STEPS.len()),
+            ),
+            (
+                "right=rung:delta&rate=20",
+                "single settings of the right lane are part of `right`",
+            ),
+        ] {
+            let error = error(query);
+            assert!(
+                error.starts_with(&format!("the address: {message}")),
+                "{error}"
+            );
+        }
     }
 }

@@ -57,7 +57,8 @@ pub fn start(query: &str, script_name: &str, script: Option<String>) -> Result<(
         None => None,
     };
     let (left, mut right) = halves(address.left.clone(), address.right.clone(), script.as_ref());
-    address.lane.apply(&mut right);
+    let lane = address.lane.change().map_err(sentence)?;
+    lane.apply(&mut right).map_err(sentence)?;
     let settings = WindowSettings {
         left,
         right,

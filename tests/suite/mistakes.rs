@@ -87,12 +87,12 @@ fn a_bad_value_is_quoted_with_its_flag_and_what_is_legal() {
         ),
         (
             "--at 1s:link:loss=2",
-            "1s:link:loss=2: loss is 2; it must be between 0 and 1",
+            "1s:link:loss=2: loss is 2, which is out of range; the nearest in range is 1",
         ),
         ("--fps -60", "-60 is not in 1..=240"),
         (
             "--right rung:delta,link:loss=2",
-            "loss is 2; it must be between 0 and 1",
+            "loss is 2, which is out of range; the nearest in range is 1",
         ),
         (
             "--left rung:delta,rate:25",

@@ -86,6 +86,8 @@ pub mod stages;
 mod state;
 pub mod training;
 
+pub use cubewire_text::TextError;
+
 pub use baseline::Baseline;
 pub use body::{GROWING_ORIENTATION_RANGES, PREDICTED_POSITION_RANGES};
 pub use decoder::{BegunPacket, Decoder};
@@ -101,6 +103,5 @@ pub use sequence::Sequence;
 pub use simulation::{Inputs, Origin, Simulated};
 pub use snapshot::{QuantizeError, QuantizedCube, QuantizedSnapshot, SnapshotPool};
 pub use source::DecodeError;
-pub use stages::text::StagesTextError;
 pub use stages::{IllegalStages, Stages};
 pub use state::{CubeState, Snapshot};

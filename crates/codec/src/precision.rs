@@ -1,5 +1,7 @@
 //! Precision: the meaning of the integers of a snapshot.
 
+use serde::{Deserialize, Serialize};
+
 use crate::quantize::affine::AFFINE_POSITION;
 use crate::quantize::bounded::{self, Bounded};
 use crate::quantize::smallest_three::{ComponentBitsError, MAX_BITS, MIN_BITS};
@@ -29,7 +31,7 @@ pub enum VelocityPrecision {
 }
 
 /// How orientations are written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Orientation {
     /// Four f32, 128 bits.
     Full,
@@ -52,7 +54,7 @@ impl Orientation {
 }
 
 /// How positions are written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Position {
     /// Three f32, 96 bits.
     Full,

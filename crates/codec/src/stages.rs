@@ -7,6 +7,8 @@
 mod legal;
 pub mod text;
 
+use serde::{Deserialize, Serialize};
+
 use crate::limits::MAX_RANGE_BITS;
 use crate::precision::{Precision, VelocityPrecision};
 
@@ -14,7 +16,7 @@ pub use self::legal::IllegalStages;
 pub use crate::precision::{Orientation, Position};
 
 /// How linear velocities are written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Velocity {
     /// Three f32, 96 bits.
     Full,
@@ -40,7 +42,7 @@ impl Velocity {
 }
 
 /// Which cubes are in a packet, and how they are listed. "Changed" means different from the baseline.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Delta {
     /// Every cube is sent.
     Off,
@@ -108,7 +110,7 @@ impl Delta {
 }
 
 /// How the position of a changed cube uses the baseline.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum RelativePosition {
     /// It does not.
     Off,
@@ -143,7 +145,7 @@ impl RelativePosition {
 }
 
 /// How the orientation of a changed cube uses the baseline.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum RelativeOrientation {
     /// It does not.
     Off,
@@ -179,7 +181,7 @@ impl RelativeOrientation {
 }
 
 /// Whether a changed cube signals which of its fields changed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum ChangedFlags {
     /// No flags: all fields are sent.
     Off,
@@ -198,7 +200,7 @@ impl ChangedFlags {
 /// What the codec does, stage by stage.
 ///
 /// [`Stages::check`] decides which combinations are legal. Every legal one has a [`text`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Stages {
     /// How orientations are written.
     pub orientation: Orientation,

@@ -27,7 +27,7 @@
 //! }
 //! assert_eq!(link.receive(Duration::from_millis(49)), None);
 //! assert_eq!(link.receive(Duration::from_millis(50)), Some(0));
-//! # Ok::<(), cubewire_link::ConditionsError>(())
+//! # Ok::<(), cubewire_link::TextError>(())
 //! ```
 
 mod conditions;
@@ -39,12 +39,12 @@ mod queue;
 pub mod text;
 mod trace;
 
+pub use cubewire_text::TextError;
+
 pub use conditions::{
-    Bandwidth, Conditions, ConditionsError, Jitter, MAX_DELAY, MAX_SIGMA, MIN_BITS_PER_SECOND,
-    Reordering,
+    Bandwidth, Conditions, Jitter, MAX_DELAY, MAX_SIGMA, MIN_BITS_PER_SECOND, Reordering,
 };
 pub use link::{Link, LinkStats};
 pub use loss::Loss;
 pub use presets::{PRESETS, Preset};
-pub use text::ConditionsTextError;
 pub use trace::{Trace, TraceError};

@@ -4,12 +4,13 @@ use std::time::Duration;
 
 use cubewire_codec::CubeState;
 use cubewire_codec::glam::Vec3;
+use serde::{Deserialize, Serialize};
 
 use crate::playout::{Playout, PlayoutBuffer};
 use crate::receiver::Received;
 
 /// How cubes move between two snapshots. After Fiedler, *Snapshot Interpolation* (2014).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Interpolation {
     /// No interpolation: the newest snapshot is shown as soon as it arrives.
     None,
@@ -42,12 +43,6 @@ impl Interpolation {
             Self::Hermite => "hermite",
             Self::Extrapolate => "extrapolate",
         }
-    }
-
-    /// The kind with that name.
-    #[must_use]
-    pub fn by_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|kind| kind.name() == name)
     }
 
     /// Whether it needs velocities. Without them it is the same as `Linear`.
@@ -204,13 +199,5 @@ mod tests {
     fn without_velocities_interpolation_is_linear() {
         assert!((height(Interpolation::Hermite, false, 1.0) - 2.0).abs() < 1e-6);
         assert!((height(Interpolation::Extrapolate, false, 1.0) - 2.0).abs() < 1e-6);
-    }
-
-    #[test]
-    fn every_kind_is_found_by_its_name() {
-        for kind in Interpolation::ALL {
-            assert_eq!(Interpolation::by_name(kind.name()), Some(kind));
-        }
-        assert_eq!(Interpolation::by_name("cubic"), None);
     }
 }

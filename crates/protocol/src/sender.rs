@@ -12,6 +12,7 @@ use cubewire_codec::{
     Baseline, BitLedger, CurrentSnapshot, EncodeError, Encoder, Header, InitialStateError, Limits,
     Packet, Reference, References, Sequence, Snapshot, Stages,
 };
+use serde::{Deserialize, Serialize};
 
 use crate::clock::sequence;
 use crate::feedback::{Ack, Feedback, FeedbackError};
@@ -27,7 +28,7 @@ pub const MAX_BASELINE_AGE_TICKS: u16 = 255;
 pub const CANDIDATES: usize = 8;
 
 /// Which acked snapshot becomes the baseline of a packet.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum BaselineChoice {
     /// The newest.
     #[default]

@@ -3,18 +3,31 @@
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
+use ron::error::Error;
 use ron::extensions::Extensions;
 use ron::ser::PrettyConfig;
 use serde::Deserialize;
 
-use super::{Half, MAX_TICKS, Script, ScriptError, Step};
+use super::{Half, MAX_TICKS, Script};
 use crate::files::{NewFile, read_at_most};
 
 /// Size of a file, at most: many hours of play.
-pub(super) const MAX_FILE_BYTES: u64 = 16 << 20;
+const MAX_FILE_BYTES: u64 = 16 << 20;
 
 /// Format of replays. Incremented when older replays no longer reproduce the same states.
 pub(in crate::recording) const FORMAT: u32 = 1;
+
+/// Why a script cannot be loaded: the file, and what is wrong where.
+#[derive(Debug, thiserror::Error)]
+#[error("{}:{reason}", path.display())]
+pub struct ScriptError {
+    path: PathBuf,
+    /// Begins with the line and the column, or with a space.
+    reason: String,
+}
+
+const NO_SCRIPT: &str = " this is no script: a script is a RON file, as in \
+                         `(ticks: 240, steps: [(at: 60, hold: [Right])])`";
 
 impl Script {
     /// Reads a file.
@@ -22,21 +35,19 @@ impl Script {
     /// # Errors
     /// [`ScriptError`], with the file and the position in it.
     pub fn load(path: &Path) -> Result<Self, ScriptError> {
-        let unreadable = |source| ScriptError::Unreadable {
-            path: path.to_owned(),
-            source,
-        };
-        let text = read_at_most(path, MAX_FILE_BYTES).map_err(|error| match error.kind() {
-            // Not UTF-8.
-            io::ErrorKind::InvalidData => ScriptError::NotAScript {
-                path: path.to_owned(),
-            },
-            io::ErrorKind::FileTooLarge => ScriptError::TooLong {
-                path: path.to_owned(),
-            },
-            _ => unreadable(error),
-        })?;
-        Self::parse(&text, path)
+        let text = read_at_most(path, MAX_FILE_BYTES).map_err(|error| {
+            let reason = match error.kind() {
+                // Not UTF-8.
+                io::ErrorKind::InvalidData => NO_SCRIPT.to_owned(),
+                io::ErrorKind::FileTooLarge => {
+                    format!(" a script has {MAX_FILE_BYTES} bytes at most, and this is longer")
+                }
+                _ => format!(" {error}"),
+            };
+            let path = path.to_owned();
+            ScriptError { path, reason }
+        });
+        Self::parse(&text?, path)
     }
 
     /// Parses the contents of a file; `path` is only used in error messages.
@@ -44,61 +55,54 @@ impl Script {
     /// # Errors
     /// [`ScriptError`], with the file and the position in it.
     pub fn parse(text: &str, path: &Path) -> Result<Self, ScriptError> {
-        if !begins_like_a_script(text) {
-            let path = path.to_owned();
-            return Err(ScriptError::NotAScript { path });
-        }
-        check_format(text, path)?;
+        let path = path.to_owned();
+        Self::checked(text).map_err(|reason| ScriptError { path, reason })
+    }
+
+    fn checked(text: &str) -> Result<Self, String> {
+        check_format(text)?;
         let script: Self = ron_options()
             .from_str(text)
-            .map_err(|source| ScriptError::Syntax {
-                path: path.to_owned(),
-                source: Box::new(source),
+            .map_err(|error| match error.code {
+                Error::ExpectedAttribute
+                | Error::ExpectedNamedStructLike(_)
+                | Error::ExpectedDifferentStructName { .. } => NO_SCRIPT.to_owned(),
+                _ => error.to_string(),
             })?;
-        script.check_sum(path)?;
-        let path = || path.to_owned();
+        script.check_sum()?;
         let mut right = script.steps.iter().map(|step| &step.right);
         let is_lane = |half: &Option<Box<Half>>| half.as_deref() != Some(&Half::Simulation);
         if !is_lane(&script.right) || !right.all(is_lane) {
-            return Err(ScriptError::NoLane { path: path() });
+            return Err(" the right half shows a lane, not the simulation".to_owned());
         }
-        if script.ticks == 0 {
-            return Err(ScriptError::Empty { path: path() });
+        let ticks = script.ticks;
+        if ticks == 0 {
+            return Err(" ticks must be at least 1".to_owned());
         }
-        if script.ticks > MAX_TICKS {
-            let ticks = script.ticks;
-            return Err(ScriptError::TooManyTicks {
-                path: path(),
-                ticks,
-            });
+        if ticks > MAX_TICKS {
+            return Err(format!(
+                " a script lasts {MAX_TICKS} ticks, a day, at most, and this {ticks}"
+            ));
         }
-        let mut before = None;
-        for (index, &Step { at, .. }) in script.steps.iter().enumerate() {
-            let step = index + 1;
-            if let Some(before) = before.filter(|&before| at <= before) {
-                return Err(ScriptError::Order {
-                    path: path(),
-                    step,
-                    at,
-                    before,
-                });
+        let at = |index: usize| script.steps[index].at;
+        for index in 0..script.steps.len() {
+            let (step, at, before) = (index + 1, at(index), index.checked_sub(1).map(at));
+            if let Some(before) = before.filter(|before| at <= *before) {
+                return Err(format!(
+                    " step {step}: tick {at} does not come after tick {before}"
+                ));
             }
-            if at >= script.ticks {
-                return Err(ScriptError::AfterEnd {
-                    path: path(),
-                    step,
-                    at,
-                    ticks: script.ticks,
-                });
+            if at >= ticks {
+                return Err(format!(
+                    " step {step}: tick {at} is not before the end, tick {ticks}"
+                ));
             }
-            before = Some(at);
         }
-        if script.lead_in >= script.ticks {
-            return Err(ScriptError::LeadIn {
-                path: path(),
-                lead_in: script.lead_in,
-                ticks: script.ticks,
-            });
+        if script.lead_in >= ticks {
+            return Err(format!(
+                " lead_in: {} ticks of {ticks} leave none",
+                script.lead_in
+            ));
         }
         Ok(script)
     }
@@ -109,24 +113,8 @@ fn ron_options() -> ron::Options {
     ron::Options::default().with_default_extension(Extensions::IMPLICIT_SOME)
 }
 
-/// Whether the first mark after spaces and comments is the parenthesis of a RON struct, which may follow
-/// its name and attributes.
-fn begins_like_a_script(text: &str) -> bool {
-    let mut rest = text.trim_start();
-    loop {
-        let end = match rest {
-            _ if rest.starts_with("//") => rest.find('\n').unwrap_or(rest.len()),
-            _ if rest.starts_with("/*") => rest.find("*/").map_or(rest.len(), |end| end + 2),
-            _ => break,
-        };
-        rest = rest[end..].trim_start();
-    }
-    let rest = rest.strip_prefix("Script").unwrap_or(rest).trim_start();
-    rest.starts_with('(') || rest.starts_with("#![")
-}
-
 /// Rejects replays of another format, which may have other fields.
-fn check_format(text: &str, path: &Path) -> Result<(), ScriptError> {
+fn check_format(text: &str) -> Result<(), String> {
     #[derive(Deserialize)]
     struct Versions {
         recorded: Option<Version>,
@@ -142,11 +130,11 @@ fn check_format(text: &str, path: &Path) -> Result<(), ScriptError> {
         return Ok(());
     };
     match versions.recorded {
-        Some(Version { format, cubewire }) if format != FORMAT => Err(ScriptError::OtherFormat {
-            path: path.to_owned(),
-            cubewire,
-            format,
-        }),
+        Some(Version { format, cubewire }) if format != FORMAT => Err(format!(
+            " the replay was recorded by cubewire {cubewire}, in format {format}; this is cubewire {} and plays \
+             format {FORMAT}",
+            env!("CARGO_PKG_VERSION")
+        )),
         _ => Ok(()),
     }
 }
@@ -163,19 +151,17 @@ impl Script {
     }
 
     /// Verifies the checksum of a replay.
-    fn check_sum(&self, path: &Path) -> Result<(), ScriptError> {
-        let Some(recorded) = &self.recorded else {
-            return Ok(());
+    fn check_sum(&self) -> Result<(), String> {
+        let (wanted, found) = match &self.recorded {
+            Some(recorded) => (recorded.checksum, self.checksum()),
+            None => return Ok(()),
         };
-        let (wanted, found) = (recorded.checksum, self.checksum());
-        if wanted == found {
-            return Ok(());
+        if wanted != found {
+            return Err(format!(
+                " the replay is damaged: its checksum is {found:08x} and should be {wanted:08x}"
+            ));
         }
-        Err(ScriptError::Damaged {
-            path: path.to_owned(),
-            found,
-            wanted,
-        })
+        Ok(())
     }
 
     /// Writes the script to a file.

@@ -4,9 +4,10 @@ use std::time::Duration;
 
 use cubewire_codec::{Stages, ladder};
 use cubewire_link::{Bandwidth, Conditions, Jitter, Loss, Preset};
-use cubewire_protocol::{BaselineChoice, FallbackReason, Interpolation};
+use cubewire_protocol::{FallbackReason, Interpolation};
 
-use super::super::{LaneSettings, PlayoutDelay};
+use super::NOTATION;
+use crate::replication::{LaneSettings, PlayoutDelay};
 
 /// The name of the rung with these stages, or `custom stages`.
 #[must_use]
@@ -65,31 +66,37 @@ impl LaneSettings {
             .then(|| self.describe_rate());
         let interpolation = (self.playout.interpolation != usual.playout.interpolation)
             .then(|| self.describe_interpolation());
-        join([Some(network), rate, interpolation])
+        let parts = [Some(network), rate, interpolation].into_iter().flatten();
+        parts.collect::<Vec<_>>().join(", ")
     }
 
     /// A description of what differs in `new`, and nothing else; none if nothing does.
     #[must_use]
     pub fn describe_change(&self, new: &Self) -> Option<String> {
         let stages = self.sender.stages != new.sender.stages;
-        let rate = self.sender.snapshots_per_second() != new.sender.snapshots_per_second();
+        let rate = self.describe_rate() != new.describe_rate();
         let interpolation = self.describe_interpolation() != new.describe_interpolation();
-        let description = join([
+        let first = [
             stages.then(|| new.rung_name().to_owned()),
             link_change(&self.link.conditions, &new.link.conditions),
             rate.then(|| new.describe_rate()),
             interpolation.then(|| new.describe_interpolation()),
-            (self.playout.delay != new.playout.delay).then(|| delay(new.playout.delay)),
-            (self.sender.baseline != new.sender.baseline).then(|| {
-                match new.sender.baseline {
-                    BaselineChoice::Newest => "newest baseline",
-                    BaselineChoice::Smallest => "smallest baseline",
-                }
-                .to_owned()
-            }),
-            (self.link.seed != new.link.seed).then(|| format!("seed {}", new.link.seed)),
-        ]);
-        (!description.is_empty()).then_some(description)
+        ];
+        // Recorded delays have no text.
+        let without_link = |lane: &Self| {
+            let mut lane = lane.clone();
+            lane.link.conditions = Conditions::PERFECT;
+            lane
+        };
+        let differing = NOTATION.differing(&without_link(new), &without_link(self));
+        let others = differing.unwrap_or_default().into_iter();
+        let others = others.filter_map(|(key, value)| match key.as_str() {
+            "rung" | "rate" | "interpolation" => None,
+            "playout" => Some(delay(new.playout.delay)),
+            key => Some(format!("{key} {value}")),
+        });
+        let description: Vec<_> = first.into_iter().flatten().chain(others).collect();
+        (!description.is_empty()).then(|| description.join(", "))
     }
 
     fn describe_rate(&self) -> String {
@@ -125,10 +132,6 @@ impl LaneSettings {
             )
         })
     }
-}
-
-fn join<const N: usize>(parts: [Option<String>; N]) -> String {
-    parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
 fn delay(delay: PlayoutDelay) -> String {
@@ -400,62 +403,27 @@ mod tests {
     fn a_change_names_what_changed_and_nothing_else() {
         let change = |before: &str, after: &str| lane(before).describe_change(&lane(after));
         let custom = "rung:delta,link:latency=25ms+loss=0.003,rate:20";
-        for (before, after, wanted) in [
-            ("rung:delta", "rung:index", "index"),
-            (
-                custom,
-                "rung:index,link:latency=25ms+loss=0.003,rate:20",
-                "index",
-            ),
-            (
-                custom,
-                "rung:delta,link:latency=25ms+loss=0.003+cut,rate:20",
-                "link cut",
-            ),
-            (
-                "rung:delta,link:4g+cut",
-                "rung:delta,link:4g",
-                "link restored",
-            ),
-            (custom, "rung:delta,link:latency=25ms,rate:20", "no loss"),
-            (
-                custom,
-                "rung:delta,link:latency=40ms+loss=0.003,rate:20",
-                "80 ms round trip",
-            ),
-            (
-                custom,
-                "rung:delta,link:article,rate:20",
-                "link: The article",
-            ),
-            ("rung:delta,link:4g", "rung:delta", "100 ms round trip"),
-            (
-                "rung:delta,link:hostile+bandwidth=64000/9000",
-                "rung:delta,link:latency=25ms+loss=0.003+cut",
-                "50 ms round trip, 0.3 % lost, link cut",
-            ),
-            (
-                custom,
-                "rung:delta,link:latency=25ms+loss=0.003,rate:60",
-                "60 a second",
-            ),
-            (
-                "rung:at-rest,interpolation:hermite",
-                "rung:delta,interpolation:hermite",
-                "delta, hermite → linear: needs velocity",
-            ),
-            (
-                "rung:delta",
-                "rung:delta,playout:150ms,baseline:smallest,seed:7",
-                "playout delay 150 ms, smallest baseline, seed 7",
-            ),
-            (
-                "rung:delta,playout:150ms,interpolation:none",
-                "rung:delta,playout:adaptive",
-                "linear, adaptive playout delay",
-            ),
-        ] {
-            assert_eq!(change(before, after).as_deref(), Some(wanted), "{after}");
+        for case in "\
+            rung:delta | rung:index | index
+            CUSTOM | rung:index,link:latency=25ms+loss=0.003,rate:20 | index
+            CUSTOM | rung:delta,link:latency=25ms+loss=0.003+cut,rate:20 | link cut
+            CUSTOM | rung:delta,link:latency=25ms,rate:20 | no loss
+            CUSTOM | rung:delta,link:latency=40ms+loss=0.003,rate:20 | 80 ms round trip
+            CUSTOM | rung:delta,link:article,rate:20 | link: The article
+            CUSTOM | rung:delta,link:latency=25ms+loss=0.003,rate:60 | 60 a second
+            rung:delta,link:4g+cut | rung:delta,link:4g | link restored
+            rung:delta,link:4g | rung:delta | 100 ms round trip
+            link:hostile+bandwidth=64000/9000 | link:latency=25ms+loss=0.003+cut | 50 ms round trip, 0.3 % lost, link cut
+            rung:at-rest,interpolation:hermite | rung:delta,interpolation:hermite | delta, hermite → linear: needs velocity
+            rung:delta | rung:delta,playout:150ms,baseline:smallest,seed:7 | baseline smallest, seed 7, playout delay 150 ms
+            playout:150ms,interpolation:none | playout:adaptive | linear, adaptive playout delay"
+            .lines()
+        {
+            let case = case.trim_start().replace("CUSTOM", custom);
+            let [before, after, wanted] = case.split(" | ").collect::<Vec<_>>()[..] else {
+                panic!("{case}");
+            };
+            assert_eq!(change(before, after).as_deref(), Some(wanted), "{case}");
         }
         assert_eq!(change(custom, custom), None);
     }

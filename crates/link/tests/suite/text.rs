@@ -1,10 +1,7 @@
 //! Conditions as text: round trips, and random text.
 
-use std::cell::Cell;
-
 use cubewire_link::Conditions;
 use proptest::prelude::*;
-use proptest::test_runner::TestRunner;
 
 use crate::strategies::legal_conditions;
 
@@ -17,27 +14,12 @@ proptest! {
     }
 
     #[test]
-    fn any_text_is_conditions_or_an_error(text: String) {
-        let _ = text.parse::<Conditions>();
-    }
-}
-
-#[test]
-fn any_pieces_are_conditions_in_range_or_an_error() {
-    let legal = Cell::new(0);
-    let mut runner = TestRunner::new(ProptestConfig::with_cases(1_000));
-    let outcome = runner.run(&prop::collection::vec(piece(), 1..12), |pieces| {
+    fn any_pieces_are_conditions_in_range_or_an_error(pieces in prop::collection::vec(piece(), 1..9)) {
         if let Ok(conditions) = pieces.concat().parse::<Conditions>() {
-            legal.set(legal.get() + 1);
             prop_assert_eq!(conditions.check(), Ok(()));
             prop_assert_eq!(conditions.to_text().unwrap().parse(), Ok(conditions));
         }
-        Ok(())
-    });
-    if let Err(error) = outcome {
-        panic!("{error}");
     }
-    assert!(legal.get() > 0, "no text was legal");
 }
 
 /// Pieces of texts, each of them legal or almost legal somewhere.
@@ -47,6 +29,7 @@ fn piece() -> impl Strategy<Value = String> {
                  bursts/ ms 0 1 0.5 20ms - . nan inf e9 é";
     prop_oneof![
         9 => prop::sample::select(known.split(' ').collect::<Vec<_>>()).prop_map(str::to_owned),
+        1 => any::<String>(),
         1 => any::<u64>().prop_map(|number| number.to_string()),
         1 => any::<f64>().prop_map(|number| number.to_string()),
     ]

@@ -233,7 +233,7 @@ test('what the address says wrong is said in a sentence', async () => {
   for (const [query, sentence] of [
     ['?rung=predictd', 'predictd'],
     ['?script=nothing', 'there is no script `nothing`; there are ball, blow, calm, katamari, mix, rolling'],
-    ['?lefd=simulation', 'unknown parameter, `lefd`'],
+    ['?lefd=simulation', 'unknown setting `lefd`'],
     ['?graphics=cga', 'graphics=cga'],
   ]) {
     const game = await Game.open(browser, server.address, query);
