@@ -11,21 +11,18 @@ mod orientation;
 mod position;
 mod velocity;
 
-use bitstream_io::BitWrite;
-
 use crate::baseline::Baseline;
+use crate::bits::{BitStream, Direction};
 use crate::ledger::BitKind;
 use crate::predict::{LinearPredictor, Prediction};
 use crate::sequence::Sequence;
-use crate::sink::Sink;
-use crate::snapshot::QuantizedSnapshot;
-use crate::source::{DecodeError, Source};
-use crate::stages::{ChangedFlags, RelativeOrientation, RelativePosition, Stages};
+use crate::snapshot::Fields;
+use crate::stages::{ChangedFlags, RelativeOrientation, RelativePosition, Stages, Velocity};
 
 pub use orientation::GROWING_ORIENTATION_RANGES;
 pub use position::PREDICTED_POSITION_RANGES;
 
-/// Writes and reads the fields of the cubes of one packet.
+/// Codes the fields of the cubes of one packet.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Body<'a> {
     stages: Stages,
@@ -55,102 +52,60 @@ impl<'a> Body<'a> {
         }
     }
 
-    pub(crate) fn put<W: BitWrite>(
+    /// Codes a cube. A reader gives it the fields of the reference, and gets those of the packet.
+    pub(crate) fn code<D: Direction>(
         &self,
-        sink: &mut Sink<'_, W>,
-        current: &QuantizedSnapshot,
+        stream: &mut BitStream<'_, D>,
         cube: usize,
-    ) {
-        sink.of_cube(cube);
-        let sent = self.put_flags(sink, current, cube);
+        mut fields: Fields,
+    ) -> Result<Fields, D::Error> {
+        stream.of_cube(cube);
+        let sent = self.flags(stream, cube, &mut fields)?;
         let prediction = self.predict(cube);
         if sent.position {
-            self.put_position(sink, current, cube, prediction);
+            fields.position = self.position(stream, cube, fields.position, prediction)?;
         }
         if sent.orientation {
-            self.put_orientation(sink, current, cube, prediction.class);
+            self.orientation(stream, cube, &mut fields, prediction.class)?;
         }
-        self.put_velocity(sink, current, cube);
+        if self.stages.velocity != Velocity::Omitted {
+            fields.velocity = self.velocity(stream, cube, fields.velocity)?;
+        }
+        Ok(fields)
     }
 
-    /// Reads a cube into `decoded`, which holds its state in the reference.
-    pub(crate) fn take(
+    /// Codes whether the cube is interacting and which of its fields follow.
+    fn flags<D: Direction>(
         &self,
-        source: &mut Source<'_>,
-        decoded: &mut QuantizedSnapshot,
+        stream: &mut BitStream<'_, D>,
         cube: usize,
-    ) -> Result<(), DecodeError> {
-        source.of_cube(cube);
-        let sent = self.take_flags(source, decoded, cube)?;
-        let prediction = self.predict(cube);
-        if sent.position {
-            let position = self.take_position(source, cube, prediction)?;
-            decoded.set_position(cube, position);
-        }
-        if sent.orientation {
-            self.take_orientation(source, decoded, cube, prediction.class)?;
-        }
-        self.take_velocity(source, decoded, cube)
-    }
-
-    /// Writes whether the cube is interacting and which of its fields follow.
-    fn put_flags<W: BitWrite>(
-        &self,
-        sink: &mut Sink<'_, W>,
-        current: &QuantizedSnapshot,
-        cube: usize,
-    ) -> Sent {
-        let interacting = current.is_interacting(cube);
+        fields: &mut Fields,
+    ) -> Result<Sent, D::Error> {
         if self.stages.changed_flags == ChangedFlags::Off {
-            sink.put_flag(BitKind::Interacting, interacting);
-            return BOTH_SENT;
+            fields.interacting = stream.flag(BitKind::Interacting, fields.interacting)?;
+            return Ok(BOTH_SENT);
         }
-        let before = &self.baseline.snapshot;
-        let toggled = interacting != before.is_interacting(cube);
+        let before = self.baseline.snapshot.fields(cube);
         let sent = Sent {
-            position: current.position_differs(before, cube),
-            orientation: current.orientation_differs(before, cube),
+            position: fields.position != before.position,
+            orientation: fields.smallest_three != before.smallest_three
+                || fields.quaternion != before.quaternion,
         };
         if self.stages.changed_flags == ChangedFlags::Joint {
+            let toggled = fields.interacting != before.interacting;
             let usual = sent.position && sent.orientation && !toggled;
-            sink.put_flag(BitKind::Flags, usual);
-            if usual {
-                return sent;
-            }
-            sink.put_flag(BitKind::Interacting, toggled);
-        } else {
-            sink.put_flag(BitKind::Interacting, interacting);
-        }
-        sink.put_flag(BitKind::Flags, sent.position);
-        sink.put_flag(BitKind::Flags, sent.orientation);
-        sent
-    }
-
-    fn take_flags(
-        &self,
-        source: &mut Source<'_>,
-        decoded: &mut QuantizedSnapshot,
-        cube: usize,
-    ) -> Result<Sent, DecodeError> {
-        match self.stages.changed_flags {
-            ChangedFlags::Off => {
-                decoded.set_interacting(cube, source.take_flag(BitKind::Interacting)?);
+            if stream.flag(BitKind::Flags, usual)? {
                 return Ok(BOTH_SENT);
             }
-            ChangedFlags::Separate => {
-                decoded.set_interacting(cube, source.take_flag(BitKind::Interacting)?);
-            }
-            ChangedFlags::Joint => {
-                if source.take_flag(BitKind::Flags)? {
-                    return Ok(BOTH_SENT);
-                }
-                let toggled = source.take_flag(BitKind::Interacting)?;
-                decoded.set_interacting(cube, decoded.is_interacting(cube) ^ toggled);
-            }
+            let toggled = stream.flag(BitKind::Interacting, toggled)?;
+            fields.interacting = before.interacting ^ toggled;
+        } else {
+            fields.interacting = stream.flag(BitKind::Interacting, fields.interacting)?;
         }
+        let mut field = stream.field(BitKind::Flags);
         Ok(Sent {
-            position: source.take_flag(BitKind::Flags)?,
-            orientation: source.take_flag(BitKind::Flags)?,
+            position: field.flag(sent.position)?,
+            orientation: field.flag(sent.orientation)?,
         })
     }
 

@@ -4,7 +4,9 @@ use std::fmt;
 use std::sync::Arc;
 
 use crate::baseline::Baseline;
+use crate::bits::{BitStream, Reading};
 use crate::body::Body;
+use crate::decode_error::DecodeError;
 use crate::entropy::coder::BinDecoder;
 use crate::entropy::simulated::has_long_check;
 use crate::entropy::{
@@ -20,7 +22,6 @@ use crate::selection;
 use crate::sequence::Sequence;
 use crate::simulation::{Inputs, Simulated};
 use crate::snapshot::{QuantizedSnapshot, Spares};
-use crate::source::{DecodeError, Source};
 use crate::stages::{Delta, Stages};
 use crate::state::Snapshot;
 
@@ -33,6 +34,7 @@ pub struct Decoder {
     initial: InitialState,
     decoded: Arc<QuantizedSnapshot>,
     sent: Vec<bool>,
+    indices: Vec<u16>,
     /// From the packet that was begun last.
     state_chunk: Vec<u8>,
     coder: Coder,
@@ -49,7 +51,11 @@ pub struct BegunPacket<'p> {
 
 /// Where the cubes of a packet come from.
 enum Cubes<'p> {
-    Packed(Source<'p>),
+    Packed {
+        bytes: &'p [u8],
+        /// The first bit after the header.
+        at_bit: u64,
+    },
     Arithmetic {
         check: u32,
         /// Bytes before the bins.
@@ -102,6 +108,7 @@ impl Decoder {
             initial: InitialState::new(initial, limits)?,
             decoded: Baseline::default().snapshot,
             sent: Vec::new(),
+            indices: Vec::new(),
             state_chunk: Vec::new(),
             coder: Coder::default(),
             spares: Spares::default(),
@@ -151,8 +158,8 @@ impl Decoder {
         bytes: &'p [u8],
         held: impl Fn(Sequence) -> Option<&'h Baseline>,
     ) -> Result<BegunPacket<'p>, DecodeError> {
-        let mut source = Source::new(bytes);
-        let header = Header::take(&mut source)?;
+        let mut stream = BitStream::reader(bytes, 0, None);
+        let header = Header::ANY.code(&mut stream)?;
         let (named, stages) = match header.reference {
             Reference::Initial { stages } => (None, stages),
             Reference::Baseline { sequence, stages } => {
@@ -171,8 +178,11 @@ impl Decoder {
             }
         };
         let cubes = match Variant::of(stages.delta) {
-            Some(variant) => self.begin_bins(source, (stages, variant), header.sequence, named)?,
-            None => Cubes::Packed(source),
+            Some(variant) => self.begin_bins(stream, (stages, variant), header.sequence, named)?,
+            None => Cubes::Packed {
+                bytes,
+                at_bit: stream.at_bit(),
+            },
         };
         Ok(BegunPacket {
             header,
@@ -184,14 +194,15 @@ impl Decoder {
 
     fn begin_bins<'p>(
         &mut self,
-        mut source: Source<'p>,
+        mut stream: BitStream<'p, Reading<'p>>,
         (stages, variant): (Stages, Variant),
         sequence: Sequence,
         named: Option<&Baseline>,
     ) -> Result<Cubes<'p>, DecodeError> {
-        let check = source.take(BitKind::Check, CHECK_BITS)?;
-        let head = source.skip_padding()?;
-        let mut bins = BinDecoder::new(&source.bytes()[head..]);
+        let check = stream.field(BitKind::Check).number(CHECK_BITS, 0)?;
+        stream.pad()?;
+        let head = (stream.at_bit() / 8) as usize;
+        let mut bins = BinDecoder::new(&stream.bytes()[head..]);
         if stages.delta == Delta::ArithmeticSimulated {
             let mut fixed = FixedBins {
                 bins: &mut bins,
@@ -261,13 +272,13 @@ impl Decoder {
         let decoded = self.spares.unshared(&mut self.decoded);
         let mut simulated = None;
         match cubes {
-            Cubes::Packed(source) => {
+            Cubes::Packed { bytes, at_bit } => {
                 take_cubes(
-                    source,
+                    BitStream::reader(bytes, at_bit, None),
                     sequence,
                     stages,
                     reference,
-                    (decoded, &mut self.sent),
+                    (decoded, &mut self.sent, &mut self.indices),
                 )?;
                 self.coder.recycle(out.state.take());
             }
@@ -343,19 +354,25 @@ impl Decoder {
 }
 
 fn take_cubes(
-    mut source: Source<'_>,
+    mut stream: BitStream<'_, Reading<'_>>,
     sequence: Sequence,
     stages: Stages,
     reference: &Baseline,
-    (decoded, sent): (&mut QuantizedSnapshot, &mut Vec<bool>),
+    (decoded, sent, indices): (&mut QuantizedSnapshot, &mut Vec<bool>, &mut Vec<u16>),
 ) -> Result<(), DecodeError> {
     let body = Body::new(stages, sequence, reference);
     decoded.copy_from(&reference.snapshot);
-    selection::take(&mut source, stages.delta, &reference.motion.moved, sent)?;
-    for cube in flagged(sent) {
-        body.take(&mut source, decoded, cube)?;
+    sent.clear();
+    sent.resize(decoded.len(), stages.delta == Delta::Off);
+    if stages.delta != Delta::Off {
+        let moved = &reference.motion.moved;
+        selection::code(&mut stream, stages.delta, sent, moved, indices)?;
     }
-    source.finish()
+    for cube in flagged(sent) {
+        let fields = body.code(&mut stream, cube, decoded.fields(cube))?;
+        decoded.set_fields(cube, &fields);
+    }
+    stream.finish()
 }
 
 /// `byte` is counted from the start of the packet.

@@ -4,6 +4,7 @@ use std::ops::Deref;
 use std::sync::Arc;
 
 use crate::baseline::Baseline;
+use crate::bits::BitStream;
 use crate::body::Body;
 use crate::entropy::coder::BinEncoder;
 use crate::entropy::simulated::has_long_check;
@@ -19,7 +20,6 @@ use crate::precision::Precision;
 use crate::selection;
 use crate::sequence::Sequence;
 use crate::simulation::{MAX_STATE_CHUNK_BYTES, Simulated};
-use crate::sink::Sink;
 use crate::snapshot::{QuantizedSnapshot, Spares};
 use crate::stages::{Delta, IllegalStages, Stages};
 use crate::state::Snapshot;
@@ -103,7 +103,8 @@ impl Deref for CurrentSnapshot<'_> {
 pub struct Encoder {
     initial: InitialState,
     changed: Vec<bool>,
-    scratch: selection::Scratch,
+    /// Of the changed cubes, where they are sent.
+    indices: Vec<u16>,
     coder: Coder,
     spares: Spares,
 }
@@ -147,7 +148,7 @@ impl Encoder {
         Ok(Self {
             initial: InitialState::new(initial, limits)?,
             changed: Vec::new(),
-            scratch: selection::Scratch::default(),
+            indices: Vec::new(),
             coder: Coder::default(),
             spares: Spares::default(),
         })
@@ -293,27 +294,24 @@ impl Encoder {
         named: Option<&Baseline>,
         packet: &mut Packet,
     ) {
-        let mut sink = Sink::writer(&mut packet.bytes, &mut packet.ledger);
-        header.put(&mut sink);
+        let mut stream = BitStream::writer(&mut packet.bytes, Some(&mut packet.ledger));
+        let Ok(_) = header.code(&mut stream);
         let reference = named.unwrap_or_else(|| self.initial.at(stages.precision()));
         let body = Body::new(stages, header.sequence, reference);
-        if stages.delta == Delta::Off {
-            for cube in 0..current.len() {
-                body.put(&mut sink, current, cube);
-            }
-        } else {
-            selection::put(
-                &mut sink,
-                stages.delta,
-                &self.changed,
-                &reference.motion.moved,
-                &mut self.scratch,
-            );
-            for cube in flagged(&self.changed) {
-                body.put(&mut sink, current, cube);
-            }
+        if stages.delta != Delta::Off {
+            let moved = &reference.motion.moved;
+            let (changed, indices) = (&mut self.changed, &mut self.indices);
+            let Ok(()) = selection::code(&mut stream, stages.delta, changed, moved, indices);
         }
-        sink.finish();
+        let code = |cube| {
+            let fields = current.fields(cube);
+            let Ok(_) = body.code(&mut stream, cube, fields);
+        };
+        match stages.delta {
+            Delta::Off => (0..current.len()).for_each(code),
+            _ => flagged(&self.changed).for_each(code),
+        }
+        stream.finish();
     }
 
     /// `references` has the named baseline.
@@ -342,10 +340,12 @@ impl Encoder {
             Some(_) => SnapshotHash::new(current),
             None => self.coder.hash(&basis, current, &self.changed),
         };
-        let mut sink = Sink::writer(&mut packet.bytes, &mut packet.ledger);
-        header.put(&mut sink);
-        sink.put(BitKind::Check, CHECK_BITS, hash.check(sequence));
-        sink.finish();
+        let mut stream = BitStream::writer(&mut packet.bytes, Some(&mut packet.ledger));
+        let Ok(_) = header.code(&mut stream);
+        let Ok(_) = stream
+            .field(BitKind::Check)
+            .number(CHECK_BITS, hash.check(sequence));
+        stream.finish();
 
         let head_bytes = packet.bytes.len();
         let head_bits = packet.ledger.total();

@@ -12,13 +12,11 @@
 
 mod descriptor;
 
-use bitstream_io::BitWrite;
-
 use crate::baseline::Baseline;
-use crate::ledger::{BitKind, BitLedger};
+use crate::bits::{BitStream, Direction};
+use crate::decode_error::DecodeError;
+use crate::ledger::BitKind;
 use crate::sequence::Sequence;
-use crate::sink::Sink;
-use crate::source::{DecodeError, Source};
 use crate::stages::Stages;
 
 /// The header of a packet.
@@ -80,7 +78,7 @@ impl Header {
     /// [`DecodeError`] if the bytes end inside the header, or if its stages are unknown or
     /// illegal.
     pub fn decode(bytes: &[u8]) -> Result<Self, DecodeError> {
-        Self::take(&mut Source::new(bytes))
+        Self::ANY.code(&mut BitStream::reader(bytes, 0, None))
     }
 
     /// Writes only the header, padded with zeros to whole bytes.
@@ -90,54 +88,47 @@ impl Header {
     /// older than [`Self::MAX_AGE`] and there are no stages.
     #[must_use]
     pub fn encode(&self) -> Vec<u8> {
-        let (mut bytes, mut ledger) = (Vec::new(), BitLedger::new());
-        let mut sink = Sink::writer(&mut bytes, &mut ledger);
-        self.put(&mut sink);
-        sink.finish();
+        let mut bytes = Vec::new();
+        let mut stream = BitStream::writer(&mut bytes, None);
+        let Ok(_) = self.code(&mut stream);
+        stream.finish();
         bytes
     }
 
-    pub(crate) fn put<W: BitWrite>(&self, sink: &mut Sink<'_, W>) {
-        sink.put(BitKind::Header, 16, u32::from(self.sequence.0));
-        let stages = match self.reference {
-            Reference::Initial { stages } => {
-                sink.put_flag(BitKind::Header, true);
-                Some(stages)
-            }
-            Reference::Baseline { sequence, stages } => {
-                sink.put_flag(BitKind::Header, false);
-                sink.put_flag(BitKind::Header, stages.is_none());
-                match stages {
-                    Some(_) => sink.put(BitKind::Header, 16, u32::from(sequence.0)),
-                    None => {
-                        let age = self.sequence.ticks_since(sequence);
-                        sink.put(BitKind::Header, AGE_BITS, u32::from(age.wrapping_sub(1)));
-                    }
-                }
-                stages
-            }
-        };
-        if let Some(stages) = &stages {
-            descriptor::put(sink, stages);
-        }
-    }
+    /// What a reader is given to code.
+    pub(crate) const ANY: Self = Self {
+        sequence: Sequence(0),
+        reference: Reference::Initial {
+            stages: Stages::UNCOMPRESSED,
+        },
+    };
 
-    pub(crate) fn take(source: &mut Source<'_>) -> Result<Self, DecodeError> {
-        let sequence = Sequence(source.take(BitKind::Header, 16)? as u16);
-        let initial = source.take_flag(BitKind::Header)?;
-        let reference = if initial {
-            let stages = descriptor::take(source)?;
+    pub(crate) fn code<D: Direction>(
+        &self,
+        stream: &mut BitStream<'_, D>,
+    ) -> Result<Self, D::Error> {
+        let mut field = stream.field(BitKind::Header);
+        let (named, stages) = match self.reference {
+            Reference::Initial { stages } => (None, Some(stages)),
+            Reference::Baseline { sequence, stages } => (Some(sequence), stages),
+        };
+        let target = stages.unwrap_or(Stages::UNCOMPRESSED);
+        let sequence = Sequence(field.number(16, self.sequence.0.into())? as u16);
+        let reference = if field.flag(named.is_none())? {
+            let stages = descriptor::code(&mut field, &target)?;
             Reference::Initial { stages }
-        } else if source.take_flag(BitKind::Header)? {
-            let age = source.take(BitKind::Header, AGE_BITS)? as u16 + 1;
+        } else if field.flag(stages.is_none())? {
+            let age = sequence.ticks_since(named.unwrap_or_default());
+            let age = field.number(AGE_BITS, age.wrapping_sub(1).into())? as u16 + 1;
             Reference::Baseline {
                 sequence: Sequence(sequence.0.wrapping_sub(age)),
                 stages: None,
             }
         } else {
+            let named = named.unwrap_or_default();
             Reference::Baseline {
-                sequence: Sequence(source.take(BitKind::Header, 16)? as u16),
-                stages: Some(descriptor::take(source)?),
+                sequence: Sequence(field.number(16, named.0.into())? as u16),
+                stages: Some(descriptor::code(&mut field, &target)?),
             }
         };
         Ok(Self {

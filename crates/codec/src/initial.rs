@@ -3,15 +3,15 @@
 use std::sync::Arc;
 
 use crate::baseline::Baseline;
+use crate::bits::BitStream;
 use crate::body::Body;
+use crate::decode_error::DecodeError;
 use crate::ladder;
-use crate::ledger::{BitKind, BitLedger};
+use crate::ledger::BitKind;
 use crate::limits::{Limits, TooManyCubes};
 use crate::precision::Precision;
 use crate::sequence::Sequence;
-use crate::sink::Sink;
 use crate::snapshot::{QuantizeError, Spares};
-use crate::source::{DecodeError, Source};
 use crate::stages::Stages;
 use crate::state::{CubeState, Snapshot};
 
@@ -106,14 +106,17 @@ pub fn encode_initial(snapshot: &Snapshot, bytes: &mut Vec<u8>) -> Result<(), In
     Limits::default().check(snapshot.cubes.len())?;
     let initial = quantized(snapshot, BLOCK_STAGES.precision())?;
     bytes.clear();
-    let mut ledger = BitLedger::new();
-    let mut sink = Sink::writer(bytes, &mut ledger);
-    sink.put(BitKind::Header, COUNT_BITS, snapshot.cubes.len() as u32);
+    let mut stream = BitStream::writer(bytes, None);
+    let cubes = snapshot.cubes.len();
+    let Ok(_) = stream
+        .field(BitKind::Header)
+        .number(COUNT_BITS, cubes as u32);
     let body = Body::new(BLOCK_STAGES, Sequence::default(), &initial);
-    for cube in 0..snapshot.cubes.len() {
-        body.put(&mut sink, &initial.snapshot, cube);
+    for cube in 0..cubes {
+        let fields = initial.snapshot.fields(cube);
+        let Ok(_) = body.code(&mut stream, cube, fields);
     }
-    sink.finish();
+    stream.finish();
     Ok(())
 }
 
@@ -123,11 +126,11 @@ pub fn encode_initial(snapshot: &Snapshot, bytes: &mut Vec<u8>) -> Result<(), In
 /// # Errors
 /// [`DecodeError`] if the bytes are no such block, or hold more cubes than the limits allow.
 pub fn decode_initial(bytes: &[u8], limits: Limits) -> Result<Snapshot, DecodeError> {
-    let mut source = Source::new(bytes);
-    let cubes = source.take(BitKind::Header, COUNT_BITS)? as usize;
+    let mut stream = BitStream::reader(bytes, 0, None);
+    let cubes = stream.field(BitKind::Header).number(COUNT_BITS, 0)? as usize;
     limits.check(cubes)?;
     // One cube more than the bytes can hold, so that the error names the field where they end.
-    let room = cubes.min((source.bits_left() / BLOCK_CUBE_BITS) as usize + 1);
+    let room = cubes.min((stream.bits_left() / BLOCK_CUBE_BITS) as usize + 1);
     let mut snapshot = Snapshot {
         cubes: vec![CubeState::default(); room],
     };
@@ -136,9 +139,10 @@ pub fn decode_initial(bytes: &[u8], limits: Limits) -> Result<Snapshot, DecodeEr
     let body = Body::new(BLOCK_STAGES, Sequence::default(), &blank);
     let mut decoded = (*blank.snapshot).clone();
     for cube in 0..room {
-        body.take(&mut source, &mut decoded, cube)?;
+        let fields = body.code(&mut stream, cube, decoded.fields(cube))?;
+        decoded.set_fields(cube, &fields);
     }
-    source.finish()?;
+    stream.finish()?;
     decoded.dequantize(&mut snapshot);
     Ok(snapshot)
 }

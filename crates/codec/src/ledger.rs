@@ -237,11 +237,17 @@ impl BitLedger {
         }
     }
 
+    #[inline]
     pub(crate) fn record(&mut self, kind: BitKind, cube: Option<usize>, bits: f64) {
         self.kinds[kind as usize] += bits;
-        let Some(items) = &mut self.items else {
-            return;
-        };
+        if self.items.is_some() {
+            self.add_item(kind, cube, bits);
+        }
+    }
+
+    #[cold]
+    fn add_item(&mut self, kind: BitKind, cube: Option<usize>, bits: f64) {
+        let items = self.items.get_or_insert_default();
         // There are at most 65 536 cubes.
         let cube = cube.map(|cube| cube as u16);
         match items.last_mut() {

@@ -59,7 +59,9 @@
 pub use glam;
 
 mod baseline;
+mod bits;
 mod body;
+mod decode_error;
 mod decoder;
 mod encoder;
 pub mod entropy;
@@ -79,9 +81,7 @@ pub mod ranges;
 mod selection;
 mod sequence;
 pub mod simulation;
-mod sink;
 mod snapshot;
-mod source;
 pub mod stages;
 mod state;
 pub mod training;
@@ -90,6 +90,7 @@ pub use cubewire_text::TextError;
 
 pub use baseline::Baseline;
 pub use body::{GROWING_ORIENTATION_RANGES, PREDICTED_POSITION_RANGES};
+pub use decode_error::DecodeError;
 pub use decoder::{BegunPacket, Decoder};
 pub use encoder::{CurrentSnapshot, EncodeError, Encoder, Packet, References};
 pub use fingerprint::Fingerprint;
@@ -102,6 +103,5 @@ pub use selection::{PREDICTED_INDEX_BITS, index_bits, index_count_bits};
 pub use sequence::Sequence;
 pub use simulation::{Inputs, Origin, Simulated};
 pub use snapshot::{QuantizeError, QuantizedCube, QuantizedSnapshot, SnapshotPool};
-pub use source::DecodeError;
 pub use stages::{IllegalStages, Stages};
 pub use state::{CubeState, Snapshot};

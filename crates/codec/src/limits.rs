@@ -3,7 +3,7 @@
 /// The largest number of cubes that the format can index: 2¹⁶.
 pub const MAX_CUBES: usize = 65_536;
 
-/// Maximum bits of a range: the codes of three numbers in three such ranges fit 64 bits.
+/// Maximum bits of a range.
 pub(crate) const MAX_RANGE_BITS: u8 = 18;
 
 /// Bounds that a receiver sets before it reads anything from the network.

@@ -12,10 +12,11 @@
 //!                                   0 0 | 10 bits    40..=1063
 //! ```
 
+use std::ops::RangeInclusive;
+
+use crate::bits::{BitStream, Direction, Field};
 use crate::ledger::{BitKind, Form};
 use crate::limits::MAX_RANGE_BITS;
-use crate::sink::Word;
-use crate::source::{DecodeError, Source};
 
 /// Up to three growing ranges of up to 18 bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,8 +28,7 @@ impl<const N: usize> Ranges<N> {
     /// Ranges of these widths in bits, without the prefix.
     ///
     /// # Panics
-    /// If a range has 0 bits or more than 18, or if there are none or more than three ranges: the
-    /// codes of three numbers must fit 64 bits.
+    /// If a range has 0 bits or more than 18, or if there are none or more than three ranges.
     #[must_use]
     pub const fn new(bits: [u8; N]) -> Self {
         assert!(1 <= N && N <= 3, "one to three ranges");
@@ -52,148 +52,144 @@ impl<const N: usize> Ranges<N> {
     /// Bits of a signed number with its prefix, or `None` if it is beyond the last range.
     #[must_use]
     pub fn signed_bits(&self, value: i32) -> Option<u32> {
-        self.signed(value).map(|word| word.bits)
+        self.bits_of(magnitude(value), 1)
     }
 
     /// Bits of an unsigned number with its prefix, or `None` if it is beyond the last range.
     #[must_use]
     pub fn unsigned_bits(&self, value: u32) -> Option<u32> {
-        self.unsigned(value).map(|word| word.bits)
+        self.bits_of(value, 0)
     }
 
-    /// The code of a signed number, or `None` if it is beyond the last range.
-    pub(crate) fn signed(&self, value: i32) -> Option<Word> {
-        // Distance from the innermost number of the same sign: 0 and −1 are both innermost.
-        let size = (if value < 0 { !value } else { value }).cast_unsigned();
-        let (range, start) = self.locate(size, 1)?;
-        let half = 1 << (self.bits[range] - 1);
-        let inward = size - start;
-        let code = if value < 0 {
-            half - 1 - inward
-        } else {
-            half + inward
+    /// Codes an unsigned number that is in the ranges.
+    #[inline(always)]
+    pub(crate) fn unsigned<D: Direction>(
+        &self,
+        field: &mut Field<'_, '_, D>,
+        value: u32,
+    ) -> Result<u32, D::Error> {
+        let starts = self.starts(0);
+        let range = range_of(value, starts);
+        let code = value.wrapping_sub(starts[range]);
+        let (range, code) = field.ranged(self.bits, range, code)?;
+        Ok(starts[range] + code)
+    }
+
+    /// Codes a signed number that is in the ranges.
+    #[inline(always)]
+    pub(crate) fn signed<D: Direction>(
+        &self,
+        field: &mut Field<'_, '_, D>,
+        value: i32,
+    ) -> Result<i32, D::Error> {
+        let starts = self.starts(1);
+        // The lower half of a range's codes is for its negative numbers.
+        let half = |range: usize| 1_i32 << (self.bits[range] - 1);
+        let offset = |range: usize, is_negative: bool| {
+            let start = starts[range].cast_signed();
+            half(range) + if is_negative { start } else { -start }
         };
-        Some(self.word(range, code))
+        let range = range_of(magnitude(value), starts);
+        let code = value.wrapping_add(offset(range, value < 0));
+        let (range, code) = field.ranged(self.bits, range, code.cast_unsigned())?;
+        let code = code.cast_signed();
+        Ok(code - offset(range, code < half(range)))
     }
 
-    /// The codes of three signed numbers, one after another, or `None` if any is beyond the last
-    /// range.
-    pub(crate) fn signed_vector(&self, components: [i32; 3]) -> Option<Word> {
-        let [x, y, z] = components;
-        let word = self.signed(x)?.then(self.signed(y)?);
-        Some(word.then(self.signed(z)?))
+    /// Codes three numbers relative to a reference: a flag that says whether each difference is in the ranges, and if
+    /// so, the differences. `None` if not, or if there are no numbers to code; they follow in another form.
+    pub(crate) fn relative<D: Direction>(
+        &self,
+        stream: &mut BitStream<'_, D>,
+        kind: BitKind,
+        numbers: Option<[i32; 3]>,
+        reference: [i32; 3],
+        bounds: [RangeInclusive<i32>; 3],
+    ) -> Result<Option<[i32; 3]>, D::Error> {
+        let mut field = stream.field(kind);
+        let difference = numbers
+            .map(|numbers| std::array::from_fn(|index| numbers[index] - reference[index]))
+            .filter(|difference| self.hold(difference));
+        if !field.flag(difference.is_some())? {
+            return Ok(None);
+        }
+        let mut difference = difference.unwrap_or_default();
+        let mut coded = reference;
+        for (index, bounds) in bounds.into_iter().enumerate() {
+            difference[index] = self.signed(&mut field, difference[index])?;
+            let number = i64::from(reference[index]) + i64::from(difference[index]);
+            coded[index] = field.in_range(number, bounds)?;
+        }
+        field.note_components(|| difference.map(|part| self.signed_bits(part).unwrap_or(0)));
+        field.note(|| self.form(difference));
+        Ok(Some(coded))
     }
 
-    /// Bits of each of three signed numbers that [`signed_vector`](Self::signed_vector) has a code for, with
-    /// its prefix.
-    pub(crate) fn component_bits(&self, components: [i32; 3]) -> [u32; 3] {
-        components.map(|component| self.signed_bits(component).unwrap_or(0))
+    /// Whether each of three signed numbers is in the ranges.
+    fn hold(&self, numbers: &[i32; 3]) -> bool {
+        let end = self.end(1);
+        numbers.iter().all(|&number| magnitude(number) < end)
     }
 
-    /// The form of a difference that [`signed_vector`](Self::signed_vector) has a code for.
-    pub(crate) fn form(&self, difference: [i32; 3]) -> Form {
-        let first = Some(1 + u32::from(self.bits[0]));
-        if difference == [0; 3] {
-            Form::Exact
-        } else if difference
-            .into_iter()
-            .all(|component| self.signed_bits(component) == first)
-        {
-            Form::Small
-        } else {
-            Form::Large
+    /// The form of a difference that is in the ranges.
+    fn form(&self, difference: [i32; 3]) -> Form {
+        let is_small = |&part: &i32| magnitude(part) < 1 << (self.bits[0] - 1);
+        match difference {
+            [0, 0, 0] => Form::Exact,
+            _ if difference.iter().all(is_small) => Form::Small,
+            _ => Form::Large,
         }
     }
 
-    /// The code of an unsigned number, or `None` if it is beyond the last range.
-    pub(crate) fn unsigned(&self, value: u32) -> Option<Word> {
-        let (range, start) = self.locate(value, 0)?;
-        Some(self.word(range, value - start))
+    fn bits_of(&self, number: u32, sign_bits: u8) -> Option<u32> {
+        let range = range_of(number, self.starts(sign_bits));
+        let prefix = (range + 1).min(N - 1) as u32;
+        (number < self.end(sign_bits)).then(|| prefix + u32::from(self.bits[range]))
     }
 
-    pub(crate) fn take_signed(
-        &self,
-        source: &mut Source<'_>,
-        field: BitKind,
-    ) -> Result<i32, DecodeError> {
-        let range = take_prefix::<N>(source, field)?;
-        let bits = u32::from(self.bits[range]);
-        let code = source.take(field, bits)?.cast_signed();
-        let start = self.start_of(range, 1).cast_signed();
-        let half = 1 << (bits - 1);
-        Ok(if code < half {
-            code - half - start
-        } else {
-            code - half + start
+    /// The first number of each range. A range of `b` bits is 2^(b − `sign_bits`) numbers wide.
+    #[inline(always)]
+    fn starts(&self, sign_bits: u8) -> [u32; N] {
+        let mut end = 0;
+        self.bits.map(|bits| {
+            let start = end;
+            end += 1 << (bits - sign_bits);
+            start
         })
     }
 
-    pub(crate) fn take_unsigned(
-        &self,
-        source: &mut Source<'_>,
-        field: BitKind,
-    ) -> Result<u32, DecodeError> {
-        let range = take_prefix::<N>(source, field)?;
-        Ok(self.start_of(range, 0) + source.take(field, u32::from(self.bits[range]))?)
-    }
-
-    /// The range that holds `size` and where that range starts. A range of `b` bits is
-    /// 2^(b − `sign_bits`) sizes wide.
-    fn locate(&self, size: u32, sign_bits: u8) -> Option<(usize, u32)> {
-        let mut start = 0;
-        for (range, bits) in self.bits.into_iter().enumerate() {
-            let width = 1 << (bits - sign_bits);
-            if size - start < width {
-                return Some((range, start));
-            }
-            start += width;
-        }
-        None
-    }
-
-    fn start_of(&self, range: usize, sign_bits: u8) -> u32 {
-        let before = self.bits[..range].iter();
-        before.map(|bits| 1 << (bits - sign_bits)).sum()
-    }
-
-    /// Prefix and code.
-    fn word(&self, range: usize, code: u32) -> Word {
-        let prefix = if range + 1 < N {
-            Word::new(range as u32 + 1, 1)
-        } else {
-            Word::new(N as u32 - 1, 0)
-        };
-        prefix.then(Word::new(u32::from(self.bits[range]), code))
+    /// The number after the last range.
+    #[inline(always)]
+    fn end(&self, sign_bits: u8) -> u32 {
+        self.bits.iter().map(|bits| 1 << (bits - sign_bits)).sum()
     }
 }
 
-fn take_prefix<const N: usize>(
-    source: &mut Source<'_>,
-    field: BitKind,
-) -> Result<usize, DecodeError> {
-    for range in 0..N - 1 {
-        if source.take_flag(field)? {
-            return Ok(range);
-        }
-    }
-    Ok(N - 1)
+/// The range of a number, given their starts.
+#[inline(always)]
+fn range_of<const N: usize>(number: u32, starts: [u32; N]) -> usize {
+    let later = starts[1..].iter();
+    later.map(|&start| usize::from(number >= start)).sum()
+}
+
+/// The distance from the innermost number of the same sign: 0 and −1 are both innermost.
+const fn magnitude(value: i32) -> u32 {
+    (if value < 0 { !value } else { value }).cast_unsigned()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ledger::BitLedger;
-    use crate::sink::Sink;
 
     fn round_trip<const N: usize>(ranges: Ranges<N>, value: i32) -> (Vec<u8>, u32, i32) {
-        let (mut bytes, mut ledger) = (Vec::new(), BitLedger::new());
-        let mut sink = Sink::writer(&mut bytes, &mut ledger);
-        sink.put_word(BitKind::Position, ranges.signed(value).unwrap());
-        sink.finish();
-        let bits = ledger.kind(BitKind::Position) as u32;
-        let back = ranges
-            .take_signed(&mut Source::new(&bytes), BitKind::Position)
-            .unwrap();
+        let mut bytes = Vec::new();
+        let mut stream = BitStream::writer(&mut bytes, None);
+        let Ok(_) = ranges.signed(&mut stream.field(BitKind::Position), value);
+        let bits = stream.at_bit() as u32;
+        stream.finish();
+        let mut stream = BitStream::reader(&bytes, 0, None);
+        let back = ranges.signed(&mut stream.field(BitKind::Position), 0);
+        let back = back.unwrap();
         (bytes, bits, back)
     }
 
@@ -239,19 +235,20 @@ mod tests {
     fn unsigned_numbers_come_back() {
         let ranges = Ranges::new([3, 5, 10]);
         for value in 0..1064 {
-            let (mut bytes, mut ledger) = (Vec::new(), BitLedger::new());
-            let mut sink = Sink::writer(&mut bytes, &mut ledger);
-            sink.put_word(BitKind::Selection, ranges.unsigned(value).unwrap());
-            sink.finish();
-            let mut source = Source::new(&bytes);
-            let back = ranges.take_unsigned(&mut source, BitKind::Selection);
+            let mut bytes = Vec::new();
+            let mut stream = BitStream::writer(&mut bytes, None);
+            let Ok(_) = ranges.unsigned(&mut stream.field(BitKind::Selection), value);
+            let written = stream.at_bit();
+            stream.finish();
+            let mut stream = BitStream::reader(&bytes, 0, None);
+            let back = ranges.unsigned(&mut stream.field(BitKind::Selection), 0);
             assert_eq!(back, Ok(value));
             let bits = match value {
-                0..=7 => 4.0,
-                8..=39 => 7.0,
-                _ => 12.0,
+                0..=7 => 4,
+                8..=39 => 7,
+                _ => 12,
             };
-            assert_eq!(ledger.kind(BitKind::Selection), bits);
+            assert_eq!(written, bits);
         }
     }
 }

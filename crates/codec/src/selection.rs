@@ -7,15 +7,13 @@
 //! ```
 //!
 //! Indices, relative indices and predicted indices use the second form. The encoder measures the size of the
-//! indices with a sink that only counts, and uses them if they are smaller than a bit for every cube.
+//! indices with a stream that only counts, and uses them if they are smaller than a bit for every cube.
 
-use bitstream_io::BitWrite;
-
-use crate::flags::{flag_differing, flagged};
-use crate::ledger::{BitKind, BitLedger};
+use crate::bits::{BitStream, Direction, Field};
+use crate::decode_error::DecodeError;
+use crate::flags::flagged;
+use crate::ledger::BitKind;
 use crate::ranges::Ranges;
-use crate::sink::Sink;
-use crate::source::{DecodeError, Source};
 use crate::stages::Delta;
 
 /// Bits of a predicted index in its two small ranges: distances 1..=32 and 33..=96. Mispredicted cubes are
@@ -26,14 +24,6 @@ pub const PREDICTED_INDEX_BITS: [u8; 2] = [5, 6];
 #[must_use]
 pub const fn index_bits(cubes: usize) -> u32 {
     usize::BITS - cubes.saturating_sub(1).leading_zeros()
-}
-
-/// Memory that is reused from packet to packet.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Scratch {
-    named: Vec<bool>,
-    indices: Vec<u16>,
-    counted: BitLedger,
 }
 
 /// How many indices can be smaller than changed bits if the shortest takes `min_bits`.
@@ -48,85 +38,52 @@ pub const fn index_count_bits(cubes: usize, min_bits: u32) -> u32 {
     usize::BITS - max_index_count(cubes, min_bits).leading_zeros()
 }
 
-/// Writes which cubes are in the packet: those that `changed`. Those that `moved` are predicted to change.
-pub(crate) fn put<W: BitWrite>(
-    sink: &mut Sink<'_, W>,
+/// Codes which cubes are in a packet that does not have every cube. Those that `moved` are predicted to be `sent`.
+/// `indices` is memory that is reused from packet to packet.
+pub(crate) fn code<D: Direction>(
+    stream: &mut BitStream<'_, D>,
     delta: Delta,
-    changed: &[bool],
+    sent: &mut [bool],
     moved: &[bool],
-    scratch: &mut Scratch,
-) {
-    let Scratch {
-        named,
-        indices,
-        counted,
-    } = scratch;
-    named.clear();
-    named.resize(changed.len(), false);
-    match delta {
-        Delta::PredictedIndices => flag_differing(named, changed, moved),
-        _ => named.copy_from_slice(changed),
-    }
-    let form = match delta {
-        Delta::Off
-        | Delta::Arithmetic
-        | Delta::ArithmeticPredicted
-        | Delta::ArithmeticSimulated => return,
-        Delta::ChangedBits => None,
-        Delta::Indices | Delta::RelativeIndices { .. } | Delta::PredictedIndices => {
-            indices.clear();
-            indices.extend(flagged(named).map(|cube| cube as u16));
-            let form = IndexForm::new(delta, changed.len());
-            let smaller = form.is_smaller_than_bits(counted, indices, changed.len());
-            sink.put_flag(BitKind::Selection, smaller);
-            smaller.then_some(form)
+    indices: &mut Vec<u16>,
+) -> Result<(), D::Error> {
+    let toggle_predicted = |flags: &mut [bool]| {
+        if delta == Delta::PredictedIndices {
+            let pairs = flags.iter_mut().zip(moved);
+            pairs.for_each(|(flag, moved)| *flag ^= moved);
         }
     };
-    match form {
-        Some(form) => form.put(sink, indices),
-        None => put_bits(sink, named),
-    }
+    // The cubes for which the prediction is wrong.
+    toggle_predicted(sent);
+    code_named(stream, delta, sent, indices)?;
+    toggle_predicted(sent);
+    Ok(())
 }
 
-/// Reads what [`put`] wrote, into a flag for each cube: whether it is `sent`.
-pub(crate) fn take(
-    source: &mut Source<'_>,
+fn code_named<D: Direction>(
+    stream: &mut BitStream<'_, D>,
     delta: Delta,
-    moved: &[bool],
-    sent: &mut Vec<bool>,
-) -> Result<(), DecodeError> {
-    sent.clear();
-    match delta {
-        Delta::Off
-        | Delta::Arithmetic
-        | Delta::ArithmeticPredicted
-        | Delta::ArithmeticSimulated => {
-            sent.resize(moved.len(), true);
+    named: &mut [bool],
+    indices: &mut Vec<u16>,
+) -> Result<(), D::Error> {
+    let mut field = stream.field(BitKind::Selection);
+    if delta != Delta::ChangedBits {
+        indices.clear();
+        indices.extend(flagged(named).map(|cube| cube as u16));
+        let form = IndexForm::new(delta, named.len());
+        let is_smaller = form.is_smaller_than_bits(indices, named.len());
+        if field.flag(is_smaller)? {
+            form.code(&mut field, indices, named.len())?;
+            named.fill(false);
+            for &index in &*indices {
+                named[usize::from(index)] = true;
+            }
             return Ok(());
         }
-        Delta::PredictedIndices => sent.extend_from_slice(moved),
-        Delta::ChangedBits | Delta::Indices | Delta::RelativeIndices { .. } => {
-            sent.resize(moved.len(), false);
-        }
     }
-    if delta != Delta::ChangedBits && source.take_flag(BitKind::Selection)? {
-        IndexForm::new(delta, sent.len()).take(source, sent)
-    } else {
-        take_bits(source, sent)
-    }
-}
-
-fn put_bits<W: BitWrite>(sink: &mut Sink<'_, W>, named: &[bool]) {
-    for (cube, &named) in named.iter().enumerate() {
-        sink.of_cube(cube);
-        sink.put_flag(BitKind::Selection, named);
-    }
-}
-
-fn take_bits(source: &mut Source<'_>, sent: &mut [bool]) -> Result<(), DecodeError> {
-    for (cube, sent) in sent.iter_mut().enumerate() {
-        source.of_cube(cube);
-        *sent ^= source.take_flag(BitKind::Selection)?;
+    for (cube, named) in named.iter_mut().enumerate() {
+        field.of_cube(Some(cube));
+        *named = field.flag(*named)?;
     }
     Ok(())
 }
@@ -159,53 +116,42 @@ impl IndexForm {
         }
     }
 
-    fn is_smaller_than_bits(self, counted: &mut BitLedger, indices: &[u16], cubes: usize) -> bool {
+    fn is_smaller_than_bits(self, indices: &mut Vec<u16>, cubes: usize) -> bool {
         if indices.len() > self.max_count {
             return false;
         }
-        counted.reset();
-        let mut counter = Sink::counter(counted);
-        self.put(&mut counter, indices);
-        counter.counted_bits() < cubes as u64
+        let mut counter = BitStream::counter();
+        let Ok(()) = self.code(&mut counter.field(BitKind::Selection), indices, cubes);
+        counter.at_bit() < cubes as u64
     }
 
-    fn put<W: BitWrite>(self, sink: &mut Sink<'_, W>, indices: &[u16]) {
-        sink.of_no_cube();
-        sink.put(BitKind::Selection, self.count_bits, indices.len() as u32);
-        let mut least = 0;
-        for &index in indices {
-            sink.of_cube(usize::from(index));
-            match &self.distance {
-                Some(ranges) => {
-                    let distance = ranges.unsigned(u32::from(index) - least);
-                    let word = distance.expect("the last range reaches every cube");
-                    sink.put_word(BitKind::Selection, word);
-                }
-                None => sink.put(BitKind::Selection, self.index_bits, u32::from(index)),
-            }
-            least = u32::from(index) + 1;
-        }
-    }
-
-    fn take(self, source: &mut Source<'_>, sent: &mut [bool]) -> Result<(), DecodeError> {
-        let cubes = sent.len();
-        let count = source.take(BitKind::Selection, self.count_bits)? as usize;
-        let mut least = 0;
-        for _ in 0..count {
+    fn code<D: Direction>(
+        self,
+        field: &mut Field<'_, '_, D>,
+        indices: &mut Vec<u16>,
+        cubes: usize,
+    ) -> Result<(), D::Error> {
+        let count = field.number(self.count_bits, indices.len() as u32)?;
+        indices.resize(count as usize, 0);
+        field.of_cube(None);
+        let mut min = 0;
+        for slot in indices {
+            let index = u32::from(*slot);
             let index = match &self.distance {
-                Some(ranges) => least + ranges.take_unsigned(source, BitKind::Selection)? as usize,
-                None => source.take(BitKind::Selection, self.index_bits)? as usize,
+                Some(ranges) => min + ranges.unsigned(field, index.wrapping_sub(min))?,
+                None => field.number(self.index_bits, index)?,
             };
-            if index < least || index >= cubes {
-                return Err(DecodeError::CubeIndex {
-                    at_bit: source.at_bit(),
-                    index,
-                    min: least,
+            D::check((min..cubes as u32).contains(&index), || {
+                DecodeError::CubeIndex {
+                    at_bit: field.at_bit(),
+                    index: index as usize,
+                    min: min as usize,
                     cubes,
-                });
-            }
-            sent[index] ^= true;
-            least = index + 1;
+                }
+            })?;
+            field.were_of_cube(index as usize);
+            *slot = index as u16;
+            min = index + 1;
         }
         Ok(())
     }

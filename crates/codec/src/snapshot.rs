@@ -34,11 +34,21 @@ pub struct QuantizedSnapshot {
     positions: Vec<[i32; 3]>,
     interacting: Vec<bool>,
     /// Bits of x, y, z, w, where orientations are full.
-    pub(crate) quaternions: Vec<[u32; 4]>,
+    quaternions: Vec<[u32; 4]>,
     /// [`SmallestThree`] as words, with up to [`MAX_NARROW_BITS`] per component and with more.
     narrow: Vec<u32>,
     wide: Vec<u64>,
-    pub(crate) velocities: Vec<[i32; 3]>,
+    velocities: Vec<[i32; 3]>,
+}
+
+/// The fields of a cube; zero if the precision does not use them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Fields {
+    pub(crate) position: [i32; 3],
+    pub(crate) interacting: bool,
+    pub(crate) quaternion: [u32; 4],
+    pub(crate) smallest_three: SmallestThree,
+    pub(crate) velocity: [i32; 3],
 }
 
 impl QuantizedSnapshot {
@@ -130,27 +140,41 @@ impl QuantizedSnapshot {
         &self.narrow
     }
 
+    /// The fields of a cube.
     #[inline]
-    pub(crate) fn set_position(&mut self, cube: usize, position: [i32; 3]) {
-        match self.places.get_mut(cube) {
-            Some(place) => *place = Place::new(position, place.is_interacting()),
-            None => self.positions[cube] = position,
+    pub(crate) fn fields(&self, cube: usize) -> Fields {
+        let has_smallest_three = self.quaternions.is_empty();
+        Fields {
+            position: self.position(cube),
+            interacting: self.is_interacting(cube),
+            quaternion: self.quaternions.get(cube).copied().unwrap_or_default(),
+            smallest_three: match has_smallest_three {
+                true => self.smallest_three(cube),
+                false => SmallestThree::default(),
+            },
+            velocity: self.velocities.get(cube).copied().unwrap_or_default(),
         }
     }
 
+    /// Sets the fields of a cube, except those that the precision does not use.
     #[inline]
-    pub(crate) fn set_interacting(&mut self, cube: usize, interacting: bool) {
+    pub(crate) fn set_fields(&mut self, cube: usize, fields: &Fields) {
         match self.places.get_mut(cube) {
-            Some(place) => *place = Place::new(place.position(), interacting),
-            None => self.interacting[cube] = interacting,
+            Some(place) => *place = Place::new(fields.position, fields.interacting),
+            None => {
+                self.positions[cube] = fields.position;
+                self.interacting[cube] = fields.interacting;
+            }
         }
-    }
-
-    #[inline]
-    pub(crate) fn set_smallest_three(&mut self, cube: usize, orientation: SmallestThree) {
-        match self.narrow.get_mut(cube) {
-            Some(word) => *word = orientation.to_narrow_word(),
-            None => self.wide[cube] = orientation.to_word(),
+        if let Some(quaternion) = self.quaternions.get_mut(cube) {
+            *quaternion = fields.quaternion;
+        } else if let Some(word) = self.narrow.get_mut(cube) {
+            *word = fields.smallest_three.to_narrow_word();
+        } else {
+            self.wide[cube] = fields.smallest_three.to_word();
+        }
+        if let Some(velocity) = self.velocities.get_mut(cube) {
+            *velocity = fields.velocity;
         }
     }
 
@@ -251,24 +275,11 @@ impl QuantizedSnapshot {
     pub(crate) fn differs(&self, other: &Self, cube: usize) -> bool {
         self.places.get(cube) != other.places.get(cube)
             || self.positions.get(cube) != other.positions.get(cube)
-            || self.orientation_differs(other, cube)
+            || self.quaternions.get(cube) != other.quaternions.get(cube)
+            || self.narrow.get(cube) != other.narrow.get(cube)
+            || self.wide.get(cube) != other.wide.get(cube)
             || self.velocities.get(cube) != other.velocities.get(cube)
             || self.interacting.get(cube) != other.interacting.get(cube)
-    }
-
-    #[inline]
-    pub(crate) fn position_differs(&self, other: &Self, cube: usize) -> bool {
-        match (self.places.get(cube), other.places.get(cube)) {
-            (Some(ours), Some(theirs)) => !ours.has_position_of(*theirs),
-            _ => self.positions[cube] != other.positions[cube],
-        }
-    }
-
-    #[inline]
-    pub(crate) fn orientation_differs(&self, other: &Self, cube: usize) -> bool {
-        self.narrow.get(cube) != other.narrow.get(cube)
-            || self.wide.get(cube) != other.wide.get(cube)
-            || self.quaternions.get(cube) != other.quaternions.get(cube)
     }
 
     fn clear(&mut self, precision: Precision) {

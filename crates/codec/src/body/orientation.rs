@@ -9,16 +9,16 @@
 //!
 //! An orientation can be relative only if the reference omits the same component.
 
-use bitstream_io::BitWrite;
+use glam::Quat;
 
 use super::Body;
+use crate::bits::{BitStream, Direction};
+use crate::decode_error::DecodeError;
 use crate::ledger::{BitKind, Form};
 use crate::predict::CLASSES;
-use crate::quantize::smallest_three::{SmallestThree, max_component};
+use crate::quantize::smallest_three::{self, SmallestThree, max_component};
 use crate::ranges::Ranges;
-use crate::sink::{Sink, Word};
-use crate::snapshot::QuantizedSnapshot;
-use crate::source::{DecodeError, Source};
+use crate::snapshot::Fields;
 use crate::stages::{Orientation, RelativeOrientation};
 
 /// Growing ranges for a component of a relative orientation at 9 bits per component, by class.
@@ -34,62 +34,31 @@ pub const GROWING_ORIENTATION_RANGES: [Ranges<3>; CLASSES] = [
 const KIND: BitKind = BitKind::Orientation;
 
 impl Body<'_> {
-    pub(super) fn put_orientation<W: BitWrite>(
+    /// Codes the orientation of `fields`.
+    pub(super) fn orientation<D: Direction>(
         &self,
-        sink: &mut Sink<'_, W>,
-        current: &QuantizedSnapshot,
+        stream: &mut BitStream<'_, D>,
         cube: usize,
+        fields: &mut Fields,
         class: usize,
-    ) {
+    ) -> Result<(), D::Error> {
         let Orientation::SmallestThree { bits } = self.stages.orientation else {
-            for word in current.quaternions[cube] {
-                sink.put(KIND, 32, word);
-            }
-            sink.note(|| Form::Whole);
-            return;
-        };
-        let orientation = current.smallest_three(cube);
-        let before = || self.baseline.snapshot.smallest_three(cube);
-        match self.stages.relative_orientation {
-            RelativeOrientation::Off => {
-                put_absolute(sink, bits, orientation);
-                sink.note(|| Form::Whole);
-            }
-            RelativeOrientation::TwoRanges { small, large } => {
-                let ranges = at_precision([small, large], bits);
-                put_relative(sink, ranges, bits, orientation, before());
-            }
-            RelativeOrientation::GrowingRanges => {
-                let ranges = at_precision(GROWING_ORIENTATION_RANGES[class].bits(), bits);
-                put_relative(sink, ranges, bits, orientation, before());
-            }
-        }
-    }
-
-    pub(super) fn take_orientation(
-        &self,
-        source: &mut Source<'_>,
-        decoded: &mut QuantizedSnapshot,
-        cube: usize,
-        class: usize,
-    ) -> Result<(), DecodeError> {
-        let Orientation::SmallestThree { bits } = self.stages.orientation else {
-            decoded.quaternions[cube] = take_quaternion(source)?;
+            fields.quaternion = quaternion(stream, fields.quaternion)?;
             return Ok(());
         };
+        let orientation = fields.smallest_three;
         let before = || self.baseline.snapshot.smallest_three(cube);
-        let orientation = match self.stages.relative_orientation {
-            RelativeOrientation::Off => take_absolute(source, bits)?,
+        fields.smallest_three = match self.stages.relative_orientation {
+            RelativeOrientation::Off => whole(stream, bits, orientation, Form::Whole)?,
             RelativeOrientation::TwoRanges { small, large } => {
                 let ranges = at_precision([small, large], bits);
-                take_relative(source, ranges, bits, before())?
+                relative(stream, ranges, bits, orientation, before())?
             }
             RelativeOrientation::GrowingRanges => {
                 let ranges = at_precision(GROWING_ORIENTATION_RANGES[class].bits(), bits);
-                take_relative(source, ranges, bits, before())?
+                relative(stream, ranges, bits, orientation, before())?
             }
         };
-        decoded.set_smallest_three(cube, orientation);
         Ok(())
     }
 }
@@ -100,85 +69,65 @@ fn at_precision<const N: usize>(at_nine_bits: [u8; N], component_bits: u8) -> Ra
     Ranges::new(at_nine_bits.map(|bits| (bits + component_bits).saturating_sub(9).max(1)))
 }
 
-fn put_absolute<W: BitWrite>(sink: &mut Sink<'_, W>, bits: u8, orientation: SmallestThree) {
-    let word = orientation
-        .components
-        .into_iter()
-        .map(|component| Word::new(u32::from(bits), u32::from(component)))
-        .fold(Word::new(2, u32::from(orientation.largest)), Word::then);
-    sink.put_word(KIND, word);
-    sink.note_components(|| [u32::from(bits); 3]);
-}
-
-fn take_absolute(source: &mut Source<'_>, bits: u8) -> Result<SmallestThree, DecodeError> {
-    let mut orientation = SmallestThree {
-        largest: source.take(KIND, 2)? as u8,
-        components: [0; 3],
-    };
+/// Codes an orientation as it is.
+fn whole<D: Direction>(
+    stream: &mut BitStream<'_, D>,
+    bits: u8,
+    mut orientation: SmallestThree,
+    form: Form,
+) -> Result<SmallestThree, D::Error> {
+    let mut field = stream.field(KIND);
+    let bits = u32::from(bits);
+    orientation.largest = field.number(2, orientation.largest.into())? as u8;
     for component in &mut orientation.components {
-        *component = source.take(KIND, u32::from(bits))? as u16;
+        *component = field.number(bits, u32::from(*component))? as u16;
     }
+    field.note_components(|| [bits; 3]);
+    field.note(|| form);
     Ok(orientation)
 }
 
-fn put_relative<const N: usize, W: BitWrite>(
-    sink: &mut Sink<'_, W>,
+fn relative<const N: usize, D: Direction>(
+    stream: &mut BitStream<'_, D>,
     ranges: Ranges<N>,
     bits: u8,
     orientation: SmallestThree,
     before: SmallestThree,
-) {
-    let difference = std::array::from_fn(|slot| {
-        i32::from(orientation.components[slot]) - i32::from(before.components[slot])
-    });
+) -> Result<SmallestThree, D::Error> {
     let has_same_largest = orientation.largest == before.largest;
-    let relative = ranges
-        .signed_vector(difference)
-        .filter(|_| has_same_largest);
-    match relative {
-        Some(word) => {
-            sink.put_word(KIND, Word::new(1, 1).then(word));
-            sink.note_components(|| ranges.component_bits(difference));
-            sink.note(|| ranges.form(difference));
-        }
-        None => {
-            sink.put_flag(KIND, false);
-            put_absolute(sink, bits, orientation);
-            sink.note(|| match has_same_largest {
+    let components = has_same_largest.then(|| orientation.components.map(i32::from));
+    let reference = before.components.map(i32::from);
+    let bounds = [(); 3].map(|()| 0..=i32::from(max_component(bits)));
+    match ranges.relative(stream, KIND, components, reference, bounds)? {
+        Some(components) => Ok(SmallestThree {
+            largest: before.largest,
+            components: components.map(|component| component as u16),
+        }),
+        None => whole(
+            stream,
+            bits,
+            orientation,
+            match has_same_largest {
                 true => Form::OutOfRange,
                 false => Form::OtherLargest,
-            });
-        }
+            },
+        ),
     }
 }
 
-fn take_relative<const N: usize>(
-    source: &mut Source<'_>,
-    ranges: Ranges<N>,
-    bits: u8,
-    before: SmallestThree,
-) -> Result<SmallestThree, DecodeError> {
-    if !source.take_flag(KIND)? {
-        return take_absolute(source, bits);
-    }
-    let mut orientation = before;
-    for component in &mut orientation.components {
-        let value = i64::from(*component) + i64::from(ranges.take_signed(source, KIND)?);
-        *component = source.in_range(KIND, value, 0, i32::from(max_component(bits)))? as u16;
-    }
-    Ok(orientation)
-}
-
-fn take_quaternion(source: &mut Source<'_>) -> Result<[u32; 4], DecodeError> {
-    let mut words = [0; 4];
+fn quaternion<D: Direction>(
+    stream: &mut BitStream<'_, D>,
+    mut words: [u32; 4],
+) -> Result<[u32; 4], D::Error> {
+    let mut field = stream.field(KIND);
     for word in &mut words {
-        *word = source.take_float(KIND)?;
+        *word = field.float(*word)?;
     }
-    if SmallestThree::quantize(glam::Quat::from_array(words.map(f32::from_bits)), 9).is_none() {
-        return Err(DecodeError::NoDirection {
-            at_bit: source.at_bit(),
-            cube: source.cube(),
-        });
-    }
+    let length = smallest_three::length(Quat::from_array(words.map(f32::from_bits)));
+    D::check(length.is_some(), || DecodeError::NoDirection {
+        at_bit: field.at_bit(),
+        cube: field.cube(),
+    })?;
+    field.note(|| Form::Whole);
     Ok(words)
 }

@@ -9,17 +9,15 @@
 //!             relative 1 = 0 | x 18 | y 18 | z 14
 //! ```
 
-use bitstream_io::BitWrite;
+use std::ops::Range;
 
 use super::Body;
+use crate::bits::{BitStream, Direction};
 use crate::ledger::{BitKind, Form};
 use crate::predict::{CLASSES, Prediction};
 use crate::quantize::affine::{AFFINE_POSITION, DIFFERENCE_BITS, DIFFERENCE_ZERO_POINT};
 use crate::quantize::bounded::{self, Bounded};
 use crate::ranges::Ranges;
-use crate::sink::{Sink, Word};
-use crate::snapshot::QuantizedSnapshot;
-use crate::source::{DecodeError, Source};
 use crate::stages::{Position, RelativePosition};
 
 /// Ranges for a component of the difference from a predicted position at 512 steps per metre, by class.
@@ -35,176 +33,110 @@ pub const PREDICTED_POSITION_RANGES: [Ranges<3>; CLASSES] = [
 const KIND: BitKind = BitKind::Position;
 
 impl Body<'_> {
-    pub(super) fn put_position<W: BitWrite>(
+    pub(super) fn position<D: Direction>(
         &self,
-        sink: &mut Sink<'_, W>,
-        current: &QuantizedSnapshot,
+        stream: &mut BitStream<'_, D>,
         cube: usize,
+        position: [i32; 3],
         prediction: Prediction,
-    ) {
-        let position = current.position(cube);
-        let before = self.baseline.snapshot.position(cube);
+    ) -> Result<[i32; 3], D::Error> {
+        let before = || self.baseline.snapshot.position(cube);
         let steps_per_metre = match self.stages.position {
             Position::Full => {
-                for word in position {
-                    sink.put(KIND, 32, word.cast_unsigned());
-                }
-                sink.note_components(|| [32; 3]);
-                sink.note(|| Form::Whole);
-                return;
+                let position = floats(stream, KIND, position)?;
+                stream.field(KIND).note(|| Form::Whole);
+                return Ok(position);
             }
-            Position::Affine => return put_affine(sink, position, before),
+            Position::Affine => return affine(stream, position, before()),
             Position::Quantized { steps_per_metre } => steps_per_metre,
         };
         let bounds = bounded::position(steps_per_metre);
-        match self.stages.relative_position {
-            RelativePosition::Off => {
-                put_bounded(sink, bounds, position);
-                sink.note(|| Form::Whole);
-            }
+        let ranges = bounds.map(|bounds| bounds.range());
+        let numbers = Some(position);
+        let (relative, form) = match self.stages.relative_position {
+            RelativePosition::Off => (None, Form::Whole),
             RelativePosition::TwoRanges { small, large } => {
-                let ranges = Ranges::new([small, large]);
-                put_relative(sink, ranges, bounds, position, before);
+                let code = Ranges::new([small, large]);
+                let relative = code.relative(stream, KIND, numbers, before(), ranges)?;
+                (relative, Form::OutOfRange)
             }
             RelativePosition::Predicted => {
-                let ranges = PREDICTED_POSITION_RANGES[prediction.class];
-                put_relative(sink, ranges, bounds, position, prediction.position);
+                let code = PREDICTED_POSITION_RANGES[prediction.class];
+                let relative = code.relative(stream, KIND, numbers, prediction.position, ranges)?;
+                (relative, Form::OutOfRange)
             }
-        }
-    }
-
-    pub(super) fn take_position(
-        &self,
-        source: &mut Source<'_>,
-        cube: usize,
-        prediction: Prediction,
-    ) -> Result<[i32; 3], DecodeError> {
-        let before = self.baseline.snapshot.position(cube);
-        let steps_per_metre = match self.stages.position {
-            Position::Full => return take_floats(source, KIND),
-            Position::Affine => return take_affine(source, before),
-            Position::Quantized { steps_per_metre } => steps_per_metre,
         };
-        let bounds = bounded::position(steps_per_metre);
-        match self.stages.relative_position {
-            RelativePosition::Off => take_bounded(source, bounds),
-            RelativePosition::TwoRanges { small, large } => {
-                take_relative(source, Ranges::new([small, large]), bounds, before)
-            }
-            RelativePosition::Predicted => {
-                let ranges = PREDICTED_POSITION_RANGES[prediction.class];
-                take_relative(source, ranges, bounds, prediction.position)
-            }
+        match relative {
+            Some(position) => Ok(position),
+            None => whole(stream, bounds, position, form),
         }
     }
 }
 
-fn put_relative<const N: usize, W: BitWrite>(
-    sink: &mut Sink<'_, W>,
-    ranges: Ranges<N>,
+/// Codes a position as it is.
+fn whole<D: Direction>(
+    stream: &mut BitStream<'_, D>,
     bounds: [Bounded; 3],
-    position: [i32; 3],
-    reference: [i32; 3],
-) {
-    let difference = std::array::from_fn(|axis| position[axis] - reference[axis]);
-    match ranges.signed_vector(difference) {
-        Some(word) => {
-            sink.put_word(KIND, Word::new(1, 1).then(word));
-            sink.note_components(|| ranges.component_bits(difference));
-            sink.note(|| ranges.form(difference));
-        }
-        None => {
-            sink.put_flag(KIND, false);
-            put_bounded(sink, bounds, position);
-            sink.note(|| Form::OutOfRange);
-        }
-    }
-}
-
-fn take_relative<const N: usize>(
-    source: &mut Source<'_>,
-    ranges: Ranges<N>,
-    bounds: [Bounded; 3],
-    reference: [i32; 3],
-) -> Result<[i32; 3], DecodeError> {
-    if !source.take_flag(KIND)? {
-        return take_bounded(source, bounds);
-    }
-    let mut position = [0; 3];
-    for (axis, bounds) in bounds.into_iter().enumerate() {
-        let difference = ranges.take_signed(source, KIND)?;
-        let value = i64::from(reference[axis]) + i64::from(difference);
-        position[axis] = source.in_range(KIND, value, bounds.min, bounds.max)?;
-    }
-    Ok(position)
-}
-
-fn put_bounded<W: BitWrite>(sink: &mut Sink<'_, W>, bounds: [Bounded; 3], position: [i32; 3]) {
-    // One by one: 25, 25 and 21 bits do not fit one word.
-    for (value, bounds) in position.into_iter().zip(bounds) {
-        sink.put_word(KIND, Word::bounded(&bounds, value));
-    }
-    sink.note_components(|| bounds.map(|bounds| bounds.bits()));
-}
-
-fn take_bounded(source: &mut Source<'_>, bounds: [Bounded; 3]) -> Result<[i32; 3], DecodeError> {
-    let mut position = [0; 3];
+    mut position: [i32; 3],
+    form: Form,
+) -> Result<[i32; 3], D::Error> {
+    let mut field = stream.field(KIND);
     for (value, bounds) in position.iter_mut().zip(bounds) {
-        *value = source.take_bounded(KIND, &bounds)?;
+        *value = field.bounded(&bounds, *value)?;
     }
+    field.note_components(|| bounds.map(|bounds| bounds.bits()));
+    field.note(|| form);
     Ok(position)
 }
 
-fn put_affine<W: BitWrite>(sink: &mut Sink<'_, W>, position: [i32; 3], before: [i32; 3]) {
-    let codes: [i32; 3] =
-        std::array::from_fn(|axis| position[axis] - before[axis] + DIFFERENCE_ZERO_POINT);
-    let full = codes
-        .iter()
-        .any(|code| !(0..1 << DIFFERENCE_BITS).contains(code));
-    sink.put_flag(KIND, full);
-    if full {
-        put_bounded(sink, AFFINE_POSITION, position);
-        sink.note(|| Form::OutOfRange);
-    } else {
-        for code in codes {
-            sink.put(KIND, DIFFERENCE_BITS, code.cast_unsigned());
-        }
-        sink.note_components(|| [DIFFERENCE_BITS; 3]);
-        sink.note(|| match position == before {
-            true => Form::Exact,
-            false => Form::Small,
-        });
+fn affine<D: Direction>(
+    stream: &mut BitStream<'_, D>,
+    position: [i32; 3],
+    before: [i32; 3],
+) -> Result<[i32; 3], D::Error> {
+    const CODES: Range<i32> = 0..1 << DIFFERENCE_BITS;
+    let is_far = (0..3)
+        .any(|axis| !CODES.contains(&(position[axis] - before[axis] + DIFFERENCE_ZERO_POINT)));
+    if stream.flag(KIND, is_far)? {
+        return whole(stream, AFFINE_POSITION, position, Form::OutOfRange);
     }
-}
-
-fn take_affine(source: &mut Source<'_>, before: [i32; 3]) -> Result<[i32; 3], DecodeError> {
-    if source.take_flag(KIND)? {
-        return take_bounded(source, AFFINE_POSITION);
-    }
-    let mut position = [0; 3];
-    for (axis, bounds) in AFFINE_POSITION.into_iter().enumerate() {
-        position[axis] = take_affine_difference(source, KIND, before[axis], bounds)?;
-    }
+    let position = affine_differences(stream, KIND, position, before, AFFINE_POSITION)?;
+    stream.field(KIND).note(|| match position == before {
+        true => Form::Exact,
+        false => Form::Small,
+    });
     Ok(position)
 }
 
-/// An affine-quantized difference, added to `before`.
-pub(super) fn take_affine_difference(
-    source: &mut Source<'_>,
+/// Codes affine-quantized differences.
+pub(super) fn affine_differences<D: Direction>(
+    stream: &mut BitStream<'_, D>,
     kind: BitKind,
-    before: i32,
-    bounds: Bounded,
-) -> Result<i32, DecodeError> {
-    let code = source.take(kind, DIFFERENCE_BITS)?;
-    let value = i64::from(before) + i64::from(code) - i64::from(DIFFERENCE_ZERO_POINT);
-    source.in_range(kind, value, bounds.min, bounds.max)
+    mut numbers: [i32; 3],
+    before: [i32; 3],
+    bounds: [Bounded; 3],
+) -> Result<[i32; 3], D::Error> {
+    let mut field = stream.field(kind);
+    for (axis, bounds) in bounds.into_iter().enumerate() {
+        let code = numbers[axis] - before[axis] + DIFFERENCE_ZERO_POINT;
+        let code = field.number(DIFFERENCE_BITS, code.cast_unsigned())?;
+        let number = i64::from(before[axis]) + i64::from(code) - i64::from(DIFFERENCE_ZERO_POINT);
+        numbers[axis] = field.in_range(number, bounds.range())?;
+    }
+    field.note_components(|| [DIFFERENCE_BITS; 3]);
+    Ok(numbers)
 }
 
-/// Three f32 as words, all finite.
-pub(super) fn take_floats(source: &mut Source<'_>, kind: BitKind) -> Result<[i32; 3], DecodeError> {
-    let mut words = [0; 3];
+/// Codes three f32, all finite, as words.
+pub(super) fn floats<D: Direction>(
+    stream: &mut BitStream<'_, D>,
+    kind: BitKind,
+    mut words: [i32; 3],
+) -> Result<[i32; 3], D::Error> {
+    let mut field = stream.field(kind);
     for word in &mut words {
-        *word = source.take_float(kind)?.cast_signed();
+        *word = field.float(word.cast_unsigned())?.cast_signed();
     }
+    field.note_components(|| [32; 3]);
     Ok(words)
 }

@@ -8,93 +8,47 @@
 //! affine         x 21 | y 21 | z 21                  differences
 //! ```
 
-use bitstream_io::BitWrite;
-
 use super::Body;
-use super::position::{take_affine_difference, take_floats};
+use super::position::{affine_differences, floats};
+use crate::bits::{BitStream, Direction};
 use crate::ledger::BitKind;
-use crate::quantize::affine::{AFFINE_VELOCITY, DIFFERENCE_BITS, DIFFERENCE_ZERO_POINT};
+use crate::quantize::affine::AFFINE_VELOCITY;
 use crate::quantize::bounded::VELOCITY;
-use crate::sink::{Sink, Word};
-use crate::snapshot::QuantizedSnapshot;
-use crate::source::{DecodeError, Source};
 use crate::stages::Velocity;
 
 const KIND: BitKind = BitKind::Velocity;
 
 impl Body<'_> {
-    pub(super) fn put_velocity<W: BitWrite>(
+    pub(super) fn velocity<D: Direction>(
         &self,
-        sink: &mut Sink<'_, W>,
-        current: &QuantizedSnapshot,
+        stream: &mut BitStream<'_, D>,
         cube: usize,
-    ) {
+        velocity: [i32; 3],
+    ) -> Result<[i32; 3], D::Error> {
         match self.stages.velocity {
-            Velocity::Omitted => {}
-            Velocity::Full => {
-                for word in current.velocities[cube] {
-                    sink.put(KIND, 32, word.cast_unsigned());
-                }
-                sink.note_components(|| [32; 3]);
-            }
-            Velocity::Quantized => put_quantized(sink, current.velocities[cube]),
-            Velocity::AtRestFlag => {
-                let velocity = current.velocities[cube];
-                let at_rest = velocity == [0; 3];
-                sink.put_flag(KIND, at_rest);
-                if !at_rest {
-                    put_quantized(sink, velocity);
-                }
-            }
+            Velocity::Omitted => Ok(velocity),
+            Velocity::Full => floats(stream, KIND, velocity),
+            Velocity::Quantized => quantized(stream, velocity),
+            Velocity::AtRestFlag => match stream.flag(KIND, velocity == [0; 3])? {
+                true => Ok([0; 3]),
+                false => quantized(stream, velocity),
+            },
             Velocity::Affine => {
-                let before = self.baseline.snapshot.velocities[cube];
-                for (value, before) in current.velocities[cube].into_iter().zip(before) {
-                    let code = value - before + DIFFERENCE_ZERO_POINT;
-                    sink.put(KIND, DIFFERENCE_BITS, code.cast_unsigned());
-                }
-                sink.note_components(|| [DIFFERENCE_BITS; 3]);
+                let before = self.baseline.snapshot.velocities()[cube];
+                affine_differences(stream, KIND, velocity, before, [AFFINE_VELOCITY; 3])
             }
         }
     }
-
-    pub(super) fn take_velocity(
-        &self,
-        source: &mut Source<'_>,
-        decoded: &mut QuantizedSnapshot,
-        cube: usize,
-    ) -> Result<(), DecodeError> {
-        match self.stages.velocity {
-            Velocity::Omitted => return Ok(()),
-            Velocity::Full => decoded.velocities[cube] = take_floats(source, KIND)?,
-            Velocity::Quantized => decoded.velocities[cube] = take_quantized(source)?,
-            Velocity::AtRestFlag => {
-                decoded.velocities[cube] = if source.take_flag(KIND)? {
-                    [0; 3]
-                } else {
-                    take_quantized(source)?
-                };
-            }
-            Velocity::Affine => {
-                for value in &mut decoded.velocities[cube] {
-                    *value = take_affine_difference(source, KIND, *value, AFFINE_VELOCITY)?;
-                }
-            }
-        }
-        Ok(())
-    }
 }
 
-fn put_quantized<W: BitWrite>(sink: &mut Sink<'_, W>, velocity: [i32; 3]) {
-    for value in velocity {
-        sink.put_word(KIND, Word::bounded(&VELOCITY, value));
-    }
-    sink.note_components(|| [VELOCITY.bits(); 3]);
-}
-
-fn take_quantized(source: &mut Source<'_>) -> Result<[i32; 3], DecodeError> {
-    let mut velocity = [0; 3];
+fn quantized<D: Direction>(
+    stream: &mut BitStream<'_, D>,
+    mut velocity: [i32; 3],
+) -> Result<[i32; 3], D::Error> {
+    let mut field = stream.field(KIND);
     for value in &mut velocity {
-        *value = source.take_bounded(KIND, &VELOCITY)?;
+        *value = field.bounded(&VELOCITY, *value)?;
     }
+    field.note_components(|| [VELOCITY.bits(); 3]);
     Ok(velocity)
 }

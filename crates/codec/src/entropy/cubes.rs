@@ -16,7 +16,7 @@ use super::resting::{Resting, UNTOUCHED, distance_squared};
 use super::session::{Flag, Session};
 use crate::flags::flagged;
 use crate::ledger::BitKind;
-use crate::snapshot::QuantizedSnapshot;
+use crate::snapshot::{Fields, QuantizedSnapshot};
 
 /// Memory that is reused from packet to packet.
 #[derive(Clone, Debug, Default)]
@@ -327,23 +327,21 @@ impl<B: BinCoder, O: CodingObserver> Session<'_, B, O> {
         let interacting = self.snapshots.reference.is_interacting(cube);
         let toggles = target.is_some_and(|target| target.is_interacting(cube) != interacting);
         let toggles = self.toggles(context, nearest, toggles);
-        if let Some(decoded) = &mut cubes.decoded {
-            decoded.set_interacting(cube, interacting ^ toggles);
-        }
 
         let packed = target.map(|target| target.smallest_three(cube));
         let (orientation, unpacked) = self.orientation(context, predictor, packed)?;
         let position = target.map(|target| target.position(cube));
         let position = self.position(context, predictor, (orientation, unpacked), position)?;
+        let fields = Fields {
+            position: position.value,
+            interacting: interacting ^ toggles,
+            smallest_three: orientation.value,
+            ..Fields::default()
+        };
         if let Some(decoded) = &mut cubes.decoded {
-            decoded.set_smallest_three(cube, orientation.value);
-            decoded.set_position(cube, position.value);
+            decoded.set_fields(cube, &fields);
         }
-        let unchanged = self.snapshots.reference;
-        if unchanged.is_interacting(cube) == (interacting ^ toggles)
-            && unchanged.smallest_three(cube) == orientation.value
-            && unchanged.position(cube) == position.value
-        {
+        if self.snapshots.reference.fields(cube) == fields {
             return Err(NonCanonical::Redundant);
         }
         self.next.predictions[cube] = PredictionHistory {

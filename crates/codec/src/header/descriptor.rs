@@ -5,16 +5,13 @@
 //! | [steps 3] | [index ranges 10] | [position ranges 10] | [orientation ranges 10] | [simulated 1]
 //! ```
 //!
-//! The code of a stage is its place in the `ALL` of its enum, or, for other than the usual parameters, the number
+//! The code of a stage is its index in the `ALL` of its enum, or, for other than the usual parameters, the number
 //! after the last. The parameters of exactly those stages follow: binary logarithm of the steps per metre minus 5;
 //! bits of the small range minus 1 and of the large range minus 1, 5 bits each; last, for arithmetic coding relative to
 //! predictions, whether the scene is simulated.
 
-use bitstream_io::BitWrite;
-
-use crate::ledger::BitKind;
-use crate::sink::Sink;
-use crate::source::{DecodeError, Source};
+use crate::bits::{Direction, Field};
+use crate::decode_error::DecodeError;
 use crate::stages::{
     ChangedFlags, Delta, Orientation, Position, RelativeOrientation, RelativePosition, Stages,
     Velocity,
@@ -27,187 +24,177 @@ const STEPS_BITS: u32 = 3;
 const MIN_STEPS_LOG: u32 = Position::MIN_STEPS.ilog2();
 const RANGE_BITS: u32 = 5;
 
-/// The last variant of [`Delta::ALL`] shares the code of the one before.
-const DELTA_CODES: &[Delta] = Delta::ALL.split_last().expect("it is not empty").1;
+/// The codes of a stage.
+struct Codes<T: 'static> {
+    stage: &'static str,
+    bits: u32,
+    all: &'static [T],
+}
 
-// The code after the last is the largest of its bits.
+const VELOCITY: Codes<Velocity> = Codes {
+    stage: "velocity",
+    bits: 3,
+    all: &Velocity::ALL,
+};
+const POSITION: Codes<Position> = Codes {
+    stage: "position",
+    bits: 2,
+    all: &Position::ALL,
+};
+/// The last variant of [`Delta::ALL`] shares the code of the one before.
+const DELTA: Codes<Delta> = Codes {
+    stage: "delta",
+    bits: 3,
+    all: Delta::ALL.split_last().expect("it is not empty").1,
+};
+const RELATIVE_POSITION: Codes<RelativePosition> = Codes {
+    stage: "relative position",
+    bits: 2,
+    all: &RelativePosition::ALL,
+};
+const RELATIVE_ORIENTATION: Codes<RelativeOrientation> = Codes {
+    stage: "relative orientation",
+    bits: 2,
+    all: &RelativeOrientation::ALL,
+};
+const CHANGED_FLAGS: Codes<ChangedFlags> = Codes {
+    stage: "changed flags",
+    bits: 2,
+    all: &ChangedFlags::ALL,
+};
+
+// Where parameters can follow, the code after the last is the largest of its bits.
 const _: () = assert!(
-    Position::ALL.len() == 3
-        && DELTA_CODES.len() == 7
-        && RelativePosition::ALL.len() == 3
-        && RelativeOrientation::ALL.len() == 3
+    POSITION.has_one_more()
+        && DELTA.has_one_more()
+        && RELATIVE_POSITION.has_one_more()
+        && RELATIVE_ORIENTATION.has_one_more()
 );
 
-/// Writes legal stages.
-pub(super) fn put<W: BitWrite>(sink: &mut Sink<'_, W>, stages: &Stages) {
-    let mut put = |bits, code| sink.put(BitKind::Header, bits, code);
-    put(
-        4,
-        match stages.orientation {
-            Orientation::Full => FULL_ORIENTATION,
-            Orientation::SmallestThree { bits } => u32::from(bits),
-        },
-    );
-    put(3, code(&Velocity::ALL, stages.velocity));
-    put(2, code(&Position::ALL, stages.position));
-    let coded_delta = match stages.delta {
-        Delta::ArithmeticSimulated => Delta::ArithmeticPredicted,
-        delta => delta,
-    };
-    put(3, code(DELTA_CODES, coded_delta));
-    put(2, code(&RelativePosition::ALL, stages.relative_position));
-    put(
-        2,
-        code(&RelativeOrientation::ALL, stages.relative_orientation),
-    );
-    put(2, code(&ChangedFlags::ALL, stages.changed_flags));
-
-    if let Position::Quantized { steps_per_metre } = stages.position
-        && stages.position != Position::QUANTIZED
-    {
-        put(STEPS_BITS, steps_per_metre.ilog2() - MIN_STEPS_LOG);
-    }
-    let Stages {
-        delta,
-        relative_position,
-        relative_orientation,
-        ..
-    } = stages;
-    for (range_bits, usual) in [
-        (delta.range_bits(), Delta::RELATIVE_INDICES.range_bits()),
-        (
-            relative_position.range_bits(),
-            RelativePosition::TWO_RANGES.range_bits(),
-        ),
-        (
-            relative_orientation.range_bits(),
-            RelativeOrientation::TWO_RANGES.range_bits(),
-        ),
-    ] {
-        for bits in range_bits
-            .filter(|_| range_bits != usual)
-            .into_iter()
-            .flatten()
-        {
-            put(RANGE_BITS, u32::from(bits) - 1);
-        }
-    }
-    if coded_delta == Delta::ArithmeticPredicted {
-        put(1, u32::from(*delta != coded_delta));
+impl<T> Codes<T> {
+    const fn has_one_more(&self) -> bool {
+        self.all.len() + 1 == 1 << self.bits
     }
 }
 
-/// Reads what [`put`] wrote. Other bits for the same stages are refused.
-pub(super) fn take(source: &mut Source<'_>) -> Result<Stages, DecodeError> {
-    let orientation = match source.take(BitKind::Header, 4)? {
+impl<T: Copy + PartialEq> Codes<T> {
+    /// Codes a stage, or that its parameters follow: then the code after the last.
+    fn code<D: Direction>(&self, field: &mut Field<'_, '_, D>, stage: T) -> Result<u32, D::Error> {
+        let index = self.all.iter().position(|listed| *listed == stage);
+        let code = index.unwrap_or(self.all.len());
+        field.number(self.bits, code as u32)
+    }
+
+    /// Codes a stage that has no parameters.
+    fn code_listed<D: Direction>(
+        &self,
+        field: &mut Field<'_, '_, D>,
+        stage: T,
+    ) -> Result<T, D::Error> {
+        let code = self.code(field, stage)?;
+        let listed = self.all.get(code as usize).copied();
+        D::check(listed.is_some(), || DecodeError::UnusedCode {
+            at_bit: field.at_bit(),
+            stage: self.stage,
+            code,
+        })?;
+        Ok(listed.unwrap_or(stage))
+    }
+
+    /// The stage of a code, or the one that `parameters` codes, which is none of the listed ones.
+    fn stage<D: Direction>(
+        &self,
+        field: &mut Field<'_, '_, D>,
+        code: u32,
+        parameters: impl FnOnce(&mut Field<'_, '_, D>) -> Result<T, D::Error>,
+    ) -> Result<T, D::Error> {
+        if let Some(listed) = self.all.get(code as usize) {
+            return Ok(*listed);
+        }
+        let stage = parameters(field)?;
+        D::check(!self.all.contains(&stage), || {
+            DecodeError::UsualParameters {
+                at_bit: field.at_bit(),
+                stage: self.stage,
+            }
+        })?;
+        Ok(stage)
+    }
+}
+
+/// Codes legal stages. Other bits for the same stages are refused.
+pub(super) fn code<D: Direction>(
+    field: &mut Field<'_, '_, D>,
+    target: &Stages,
+) -> Result<Stages, D::Error> {
+    let bits = match target.orientation {
+        Orientation::Full => FULL_ORIENTATION,
+        Orientation::SmallestThree { bits } => bits.into(),
+    };
+    let orientation = match field.number(4, bits)? {
         FULL_ORIENTATION => Orientation::Full,
         bits => Orientation::SmallestThree { bits: bits as u8 },
     };
-    let velocity = take_listed(source, 3, "velocity", &Velocity::ALL)?;
-    let position = take_code(source, 2, &Position::ALL)?;
-    let delta = take_code(source, 3, DELTA_CODES)?;
-    let relative_position = take_code(source, 2, &RelativePosition::ALL)?;
-    let relative_orientation = take_code(source, 2, &RelativeOrientation::ALL)?;
-    let changed_flags = take_listed(source, 2, "changed flags", &ChangedFlags::ALL)?;
+    let is_simulated = target.delta == Delta::ArithmeticSimulated;
+    let delta = match is_simulated {
+        true => Delta::ArithmeticPredicted,
+        false => target.delta,
+    };
+    let velocity = VELOCITY.code_listed(field, target.velocity)?;
+    let position = POSITION.code(field, target.position)?;
+    let delta = DELTA.code(field, delta)?;
+    let relative_position = RELATIVE_POSITION.code(field, target.relative_position)?;
+    let relative_orientation = RELATIVE_ORIENTATION.code(field, target.relative_orientation)?;
+    let changed_flags = CHANGED_FLAGS.code_listed(field, target.changed_flags)?;
     let mut stages = Stages {
         orientation,
         velocity,
-        position: or_parameters(source, position, "position", &Position::ALL, |source| {
-            let log = MIN_STEPS_LOG + source.take(BitKind::Header, STEPS_BITS)?;
-            Ok(Position::Quantized {
-                steps_per_metre: 1 << log,
-            })
-        })?,
-        delta: or_parameters(source, delta, "delta", DELTA_CODES, |source| {
-            let [small, large] = take_ranges(source)?;
+        position: POSITION.stage(field, position, |field| steps(field, target.position))?,
+        delta: DELTA.stage(field, delta, |field| {
+            let [small, large] = ranges(field, target.delta.range_bits())?;
             Ok(Delta::RelativeIndices { small, large })
         })?,
-        relative_position: or_parameters(
-            source,
-            relative_position,
-            "relative position",
-            &RelativePosition::ALL,
-            |source| {
-                let [small, large] = take_ranges(source)?;
-                Ok(RelativePosition::TwoRanges { small, large })
-            },
-        )?,
-        relative_orientation: or_parameters(
-            source,
-            relative_orientation,
-            "relative orientation",
-            &RelativeOrientation::ALL,
-            |source| {
-                let [small, large] = take_ranges(source)?;
-                Ok(RelativeOrientation::TwoRanges { small, large })
-            },
-        )?,
+        relative_position: RELATIVE_POSITION.stage(field, relative_position, |field| {
+            let [small, large] = ranges(field, target.relative_position.range_bits())?;
+            Ok(RelativePosition::TwoRanges { small, large })
+        })?,
+        relative_orientation: RELATIVE_ORIENTATION.stage(field, relative_orientation, |field| {
+            let [small, large] = ranges(field, target.relative_orientation.range_bits())?;
+            Ok(RelativeOrientation::TwoRanges { small, large })
+        })?,
         changed_flags,
     };
-    if stages.delta == Delta::ArithmeticPredicted && source.take_flag(BitKind::Header)? {
+    if stages.delta == Delta::ArithmeticPredicted && field.flag(is_simulated)? {
         stages.delta = Delta::ArithmeticSimulated;
     }
-    stages.check()?;
+    if let Err(illegal) = stages.check() {
+        D::check(false, || illegal.into())?;
+    }
     Ok(stages)
 }
 
-/// The place of a stage, or the number after the last place for other than the usual parameters.
-fn code<T: PartialEq>(listed: &[T], stage: T) -> u32 {
-    let place = listed.iter().position(|other| *other == stage);
-    place.unwrap_or(listed.len()) as u32
-}
-
-/// The stage of a code, or `None` if its parameters follow.
-fn take_code<T: Copy>(
-    source: &mut Source<'_>,
-    bits: u32,
-    listed: &[T],
-) -> Result<Option<T>, DecodeError> {
-    let code = source.take(BitKind::Header, bits)?;
-    Ok(listed.get(code as usize).copied())
-}
-
-/// The stage of a code, where no variant has parameters.
-fn take_listed<T: Copy>(
-    source: &mut Source<'_>,
-    bits: u32,
-    stage: &'static str,
-    listed: &[T],
-) -> Result<T, DecodeError> {
-    let code = source.take(BitKind::Header, bits)?;
-    let found = listed.get(code as usize).copied();
-    found.ok_or(DecodeError::UnusedCode {
-        at_bit: source.at_bit(),
-        stage,
-        code,
+fn steps<D: Direction>(
+    field: &mut Field<'_, '_, D>,
+    target: Position,
+) -> Result<Position, D::Error> {
+    let log = match target {
+        Position::Quantized { steps_per_metre } => steps_per_metre.ilog2(),
+        _ => MIN_STEPS_LOG,
+    };
+    let log = field.number(STEPS_BITS, log - MIN_STEPS_LOG)?;
+    Ok(Position::Quantized {
+        steps_per_metre: 1 << (MIN_STEPS_LOG + log),
     })
 }
 
-/// The stage that its code has given, or that of the parameters that follow, which are not the usual ones.
-fn or_parameters<T: Copy + PartialEq>(
-    source: &mut Source<'_>,
-    given: Option<T>,
-    stage: &'static str,
-    listed: &[T],
-    take: impl Fn(&mut Source<'_>) -> Result<T, DecodeError>,
-) -> Result<T, DecodeError> {
-    if let Some(given) = given {
-        return Ok(given);
-    }
-    let taken = take(source)?;
-    if listed.contains(&taken) {
-        return Err(DecodeError::UsualParameters {
-            at_bit: source.at_bit(),
-            stage,
-        });
-    }
-    Ok(taken)
-}
-
-fn take_ranges(source: &mut Source<'_>) -> Result<[u8; 2], DecodeError> {
-    let mut range_bits = [0; 2];
+fn ranges<D: Direction>(
+    field: &mut Field<'_, '_, D>,
+    target: Option<[u8; 2]>,
+) -> Result<[u8; 2], D::Error> {
+    let mut range_bits = target.unwrap_or([1; 2]);
     for bits in &mut range_bits {
-        *bits = source.take(BitKind::Header, RANGE_BITS)? as u8 + 1;
+        let more = u32::from(*bits).wrapping_sub(1);
+        *bits = field.number(RANGE_BITS, more)? as u8 + 1;
     }
     Ok(range_bits)
 }

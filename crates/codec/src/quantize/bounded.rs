@@ -1,5 +1,7 @@
 //! Bounded quantization: a number as an integer number of steps, clamped to a range.
 
+use std::ops::RangeInclusive;
+
 use super::nearest;
 
 /// Maps a number to the nearest of evenly spaced steps, clamped to a range.
@@ -61,6 +63,12 @@ impl Bounded {
     #[must_use]
     pub const fn contains(&self, integer: i32) -> bool {
         self.min <= integer && integer <= self.max
+    }
+
+    /// From the smallest to the largest integer.
+    #[must_use]
+    pub const fn range(&self) -> RangeInclusive<i32> {
+        self.min..=self.max
     }
 
     /// Bits of every integer of the range minus `min`.

@@ -48,12 +48,8 @@ impl SmallestThree {
     /// If `bits` is outside [`MIN_BITS`]`..=`[`MAX_BITS`].
     #[must_use]
     pub fn quantize(orientation: Quat, bits: u8) -> Option<Self> {
-        let components = orientation.to_array().map(f64::from);
-        let length = components.iter().map(|c| c * c).sum::<f64>().sqrt();
-        if !(MIN_LENGTH..f64::INFINITY).contains(&length) {
-            return None;
-        }
-        let unit = components.map(|component| component / length);
+        let length = length(orientation)?;
+        let unit = orientation.to_array().map(|c| f64::from(c) / length);
         let mut largest = 0;
         for index in 1..4 {
             if unit[index].abs() > unit[largest].abs() {
@@ -137,6 +133,15 @@ impl SmallestThree {
         }
         Quat::from_array(components)
     }
+}
+
+/// The length of a quaternion, or `None` if it has no direction.
+pub(crate) fn length(quaternion: Quat) -> Option<f64> {
+    let components = quaternion.to_array().map(f64::from);
+    let length = components.iter().map(|c| c * c).sum::<f64>().sqrt();
+    (MIN_LENGTH..f64::INFINITY)
+        .contains(&length)
+        .then_some(length)
 }
 
 /// The largest integer of a component of `bits`.

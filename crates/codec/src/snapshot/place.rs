@@ -43,11 +43,6 @@ impl Place {
     pub(crate) const fn is_interacting(self) -> bool {
         self.0 & INTERACTING != 0
     }
-
-    #[inline]
-    pub(crate) const fn has_position_of(self, other: Self) -> bool {
-        (self.0 ^ other.0) & !INTERACTING == 0
-    }
 }
 
 #[cfg(test)]
@@ -65,12 +60,9 @@ mod tests {
                         let place = Place::new([x, y, z], interacting);
                         assert_eq!(place.position(), [x, y, z]);
                         assert_eq!(place.is_interacting(), interacting);
-                        assert!(place.has_position_of(Place::new([x, y, z], !interacting)));
                     }
                 }
             }
         }
-        let origin = Place::default();
-        assert!(!origin.has_position_of(Place::new([0, -1, 0], false)));
     }
 }

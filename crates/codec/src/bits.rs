@@ -1,0 +1,452 @@
+//! Bit streams: one function for each field writes it, counts it or reads it, and accounts for it.
+
+use std::convert::Infallible;
+use std::ops::RangeInclusive;
+
+use crate::decode_error::DecodeError;
+use crate::ledger::{BitKind, BitLedger, Form};
+use crate::quantize::Bounded;
+
+/// What a [`BitStream`] does with its bits.
+pub(crate) trait Direction {
+    /// Why bits are refused.
+    type Error;
+
+    /// Writes the lowest `bits` bits of `value`, at most 32, and returns them; or ignores `value` and returns the bits
+    /// that come next. Bits that are written can be left in `gathered`, after those that are there.
+    fn number(
+        &mut self,
+        gathered: &mut Gathered,
+        at: &At,
+        bits: u32,
+        value: u32,
+    ) -> Result<u32, Self::Error>;
+
+    /// Writes what was left.
+    fn write(&mut self, _: Gathered) {}
+
+    /// Returns `zeros`, or how many zeros come next, if that is what is read: at most `most`, of up to 32.
+    fn zeros(&self, _: &At, zeros: u32, _most: u32) -> u32 {
+        zeros
+    }
+
+    /// Checks what was read; what is written is right.
+    fn check(is_right: bool, error: impl FnOnce() -> DecodeError) -> Result<(), Self::Error>;
+}
+
+/// Where a stream is.
+#[derive(Clone, Copy)]
+pub(crate) struct At {
+    bit: u64,
+    kind: BitKind,
+    cube: Option<usize>,
+}
+
+/// Bits that are about to be written, in the lowest ones of a word.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Gathered {
+    word: u64,
+    bits: u32,
+}
+
+/// With less than a byte before them, this many bits fit a word.
+const MAX_GATHERED: u32 = 56;
+
+impl Gathered {
+    #[inline(always)]
+    const fn then(self, next: Self) -> Self {
+        Self {
+            word: self.word << next.bits | next.word,
+            bits: self.bits + next.bits,
+        }
+    }
+}
+
+/// Appends bits to bytes, the most significant first.
+pub(crate) struct Writing<'b> {
+    bytes: &'b mut Vec<u8>,
+    /// Less than a byte.
+    held: Gathered,
+}
+
+impl Direction for Writing<'_> {
+    type Error = Infallible;
+
+    #[inline(always)]
+    fn number(
+        &mut self,
+        gathered: &mut Gathered,
+        _: &At,
+        bits: u32,
+        value: u32,
+    ) -> Result<u32, Infallible> {
+        assert!(u64::from(value) >> bits == 0, "a number fits its bits");
+        if gathered.bits + bits > MAX_GATHERED {
+            self.write(*gathered);
+            *gathered = Gathered::default();
+        }
+        *gathered = gathered.then(Gathered {
+            word: value.into(),
+            bits,
+        });
+        Ok(value)
+    }
+
+    /// Without a branch on the number of whole bytes, which would be hard to predict.
+    #[inline(never)]
+    fn write(&mut self, gathered: Gathered) {
+        let all = self.held.then(gathered);
+        let whole = self.bytes.len() + all.bits as usize / 8;
+        let top = all.word << (u64::BITS - all.bits);
+        self.bytes.extend_from_slice(&top.to_be_bytes());
+        self.bytes.truncate(whole);
+        self.held = Gathered {
+            bits: all.bits % 8,
+            ..all
+        };
+    }
+
+    fn check(_: bool, _: impl FnOnce() -> DecodeError) -> Result<(), Infallible> {
+        Ok(())
+    }
+}
+
+/// Counts the bits that would be written.
+pub(crate) struct Counting;
+
+impl Direction for Counting {
+    type Error = Infallible;
+
+    fn number(&mut self, _: &mut Gathered, _: &At, _: u32, value: u32) -> Result<u32, Infallible> {
+        Ok(value)
+    }
+
+    fn check(_: bool, _: impl FnOnce() -> DecodeError) -> Result<(), Infallible> {
+        Ok(())
+    }
+}
+
+/// Reads bits from bytes, the most significant first.
+pub(crate) struct Reading<'b> {
+    bytes: &'b [u8],
+}
+
+impl Reading<'_> {
+    const fn bits(&self) -> u64 {
+        self.bytes.len() as u64 * 8
+    }
+
+    /// The next bits, at least 57 of them, and zeros after the last.
+    #[inline]
+    fn word(&self, at: &At) -> u64 {
+        let rest = &self.bytes[(at.bit / 8) as usize..];
+        let word = rest.first_chunk().copied().unwrap_or_else(|| {
+            let mut word = [0; size_of::<u64>()];
+            word[..rest.len()].copy_from_slice(rest);
+            word
+        });
+        u64::from_be_bytes(word) << (at.bit % 8)
+    }
+}
+
+impl Direction for Reading<'_> {
+    type Error = DecodeError;
+
+    #[inline]
+    fn number(&mut self, _: &mut Gathered, at: &At, bits: u32, _: u32) -> Result<u32, DecodeError> {
+        if at.bit + u64::from(bits) > self.bits() {
+            return Err(DecodeError::Truncated {
+                at_bit: self.bits(),
+                field: at.kind,
+                cube: at.cube,
+            });
+        }
+        let word = self.word(at);
+        Ok(word.checked_shr(u64::BITS - bits).unwrap_or(0) as u32)
+    }
+
+    #[inline]
+    fn zeros(&self, at: &At, _: u32, most: u32) -> u32 {
+        self.word(at).leading_zeros().min(most)
+    }
+
+    #[inline]
+    fn check(is_right: bool, error: impl FnOnce() -> DecodeError) -> Result<(), DecodeError> {
+        match is_right {
+            true => Ok(()),
+            false => Err(error()),
+        }
+    }
+}
+
+/// A packet whose fields are written, counted or read.
+pub(crate) struct BitStream<'l, D> {
+    direction: D,
+    at_bit: u64,
+    cube: Option<usize>,
+    ledger: Option<&'l mut BitLedger>,
+}
+
+impl<'l, D: Direction> BitStream<'l, D> {
+    const fn new(direction: D, at_bit: u64, ledger: Option<&'l mut BitLedger>) -> Self {
+        Self {
+            direction,
+            at_bit,
+            cube: None,
+            ledger,
+        }
+    }
+
+    /// Bits from the start of the packet.
+    pub(crate) const fn at_bit(&self) -> u64 {
+        self.at_bit
+    }
+
+    /// The following fields belong to this cube.
+    pub(crate) const fn of_cube(&mut self, cube: usize) {
+        self.cube = Some(cube);
+    }
+
+    /// The following bits are of one kind.
+    #[inline]
+    pub(crate) fn field(&mut self, kind: BitKind) -> Field<'_, 'l, D> {
+        Field {
+            at: At {
+                bit: self.at_bit,
+                kind,
+                cube: self.cube,
+            },
+            recorded: self.at_bit,
+            gathered: Gathered::default(),
+            stream: self,
+        }
+    }
+
+    /// Codes a field of one bit.
+    #[inline]
+    pub(crate) fn flag(&mut self, kind: BitKind, flag: bool) -> Result<bool, D::Error> {
+        self.field(kind).flag(flag)
+    }
+
+    /// Codes zeros up to a whole byte. They are of no cube.
+    pub(crate) fn pad(&mut self) -> Result<(), D::Error> {
+        self.cube = None;
+        let at_bit = self.at_bit;
+        let bits = at_bit.next_multiple_of(8) - at_bit;
+        let zeros = self.field(BitKind::Padding).number(bits as u32, 0)?;
+        D::check(zeros == 0, || DecodeError::Padding { at_bit })
+    }
+}
+
+impl<'a> BitStream<'a, Writing<'a>> {
+    /// Appends to `bytes`.
+    pub(crate) fn writer(bytes: &'a mut Vec<u8>, ledger: Option<&'a mut BitLedger>) -> Self {
+        let direction = Writing {
+            bytes,
+            held: Gathered::default(),
+        };
+        Self::new(direction, 0, ledger)
+    }
+
+    /// Writes the last bits, and zeros up to a whole byte.
+    pub(crate) fn finish(mut self) {
+        let Ok(()) = self.pad();
+    }
+}
+
+impl BitStream<'_, Counting> {
+    pub(crate) const fn counter() -> Self {
+        Self::new(Counting, 0, None)
+    }
+}
+
+impl<'a> BitStream<'a, Reading<'a>> {
+    /// Reads from a bit of `bytes` on, and records what it reads, if there is a ledger.
+    pub(crate) const fn reader(
+        bytes: &'a [u8],
+        at_bit: u64,
+        ledger: Option<&'a mut BitLedger>,
+    ) -> Self {
+        Self::new(Reading { bytes }, at_bit, ledger)
+    }
+
+    /// All bytes, also those that were read.
+    pub(crate) const fn bytes(&self) -> &'a [u8] {
+        self.direction.bytes
+    }
+
+    pub(crate) const fn bits_left(&self) -> u64 {
+        self.direction.bits() - self.at_bit
+    }
+
+    /// Checks that only zeros up to a whole byte are left.
+    pub(crate) fn finish(mut self) -> Result<(), DecodeError> {
+        self.pad()?;
+        let bytes = self.bits_left() / 8;
+        Reading::check(bytes == 0, || DecodeError::TrailingBytes {
+            at_bit: self.at_bit,
+            bytes,
+        })
+    }
+}
+
+/// Bits of one kind. They are recorded in the ledger of the [`BitStream`], if it has one.
+///
+/// It codes numbers in one direction: written or counted, or read. Then the number that it is given to code is ignored,
+/// need not be in range, and the one that was read is returned.
+pub(crate) struct Field<'s, 'l, D: Direction> {
+    stream: &'s mut BitStream<'l, D>,
+    /// Here rather than in the stream, like the bits before they are written: in registers.
+    at: At,
+    gathered: Gathered,
+    /// The ledger has the bits up to here.
+    recorded: u64,
+}
+
+impl<D: Direction> Drop for Field<'_, '_, D> {
+    #[inline(always)]
+    fn drop(&mut self) {
+        if self.gathered.bits > 0 {
+            self.stream.direction.write(self.gathered);
+        }
+        self.stream.at_bit = self.at.bit;
+        self.record();
+    }
+}
+
+impl<D: Direction> Field<'_, '_, D> {
+    /// Bits from the start of the packet.
+    pub(crate) const fn at_bit(&self) -> u64 {
+        self.at.bit
+    }
+
+    /// The cube that it belongs to.
+    pub(crate) const fn cube(&self) -> Option<usize> {
+        self.at.cube
+    }
+
+    /// The following bits belong to this cube, or to none.
+    #[inline(always)]
+    pub(crate) fn of_cube(&mut self, cube: Option<usize>) {
+        if self.is_itemized() {
+            self.record();
+        }
+        self.at.cube = cube;
+    }
+
+    /// The bits since the last cube turn out to belong to this cube, and the following ones to none.
+    #[inline(always)]
+    pub(crate) fn were_of_cube(&mut self, cube: usize) {
+        self.at.cube = Some(cube);
+        self.of_cube(None);
+    }
+
+    /// Notes how the bits up to here are coded.
+    #[inline(always)]
+    pub(crate) fn note(&mut self, form: impl FnOnce() -> Form) {
+        if self.is_itemized() {
+            self.record();
+            let ledger = self.stream.ledger.as_mut();
+            ledger.expect("it is itemized").note(form);
+        }
+    }
+
+    /// Notes the bits of each component, of which the last has just been coded.
+    #[inline(always)]
+    pub(crate) fn note_components(&mut self, bits: impl FnOnce() -> [u32; 3]) {
+        if self.is_itemized() {
+            self.record();
+            let ledger = self.stream.ledger.as_mut();
+            let ledger = ledger.expect("it is itemized");
+            ledger.note_components(|| bits().map(f64::from));
+        }
+    }
+
+    #[inline(always)]
+    fn is_itemized(&self) -> bool {
+        let ledger = self.stream.ledger.as_ref();
+        ledger.is_some_and(|ledger| ledger.items().is_some())
+    }
+
+    #[inline(always)]
+    fn record(&mut self) {
+        if let Some(ledger) = &mut self.stream.ledger {
+            let bits = self.at.bit - self.recorded;
+            self.recorded = self.at.bit;
+            if bits > 0 {
+                ledger.record(self.at.kind, self.at.cube, bits as f64);
+            }
+        }
+    }
+
+    /// Codes a number of at most 32 bits, the most significant first.
+    ///
+    /// # Panics
+    /// If the number does not fit its bits and is written.
+    #[inline(always)]
+    pub(crate) fn number(&mut self, bits: u32, value: u32) -> Result<u32, D::Error> {
+        let direction = &mut self.stream.direction;
+        let value = direction.number(&mut self.gathered, &self.at, bits, value)?;
+        self.at.bit += u64::from(bits);
+        Ok(value)
+    }
+
+    #[inline(always)]
+    pub(crate) fn flag(&mut self, flag: bool) -> Result<bool, D::Error> {
+        Ok(self.number(1, u32::from(flag))? == 1)
+    }
+
+    /// Codes a number in one of several ranges of these bits: which range, as zeros and a one that the last range does
+    /// not need, and the number in it.
+    #[inline(always)]
+    pub(crate) fn ranged<const N: usize>(
+        &mut self,
+        bits: [u8; N],
+        range: usize,
+        number: u32,
+    ) -> Result<(usize, u32), D::Error> {
+        let last = N as u32 - 1;
+        let zeros = self.stream.direction.zeros(&self.at, range as u32, last);
+        let (range, ones) = (zeros as usize, u32::from(zeros < last));
+        let bits = u32::from(bits[range]);
+        let code = self.number(zeros + ones + bits, ones << bits | number)?;
+        Ok((range, code & ((1 << bits) - 1)))
+    }
+
+    /// Codes a number as its distance from the smallest of its bounds.
+    #[inline(always)]
+    pub(crate) fn bounded(&mut self, bounds: &Bounded, value: i32) -> Result<i32, D::Error> {
+        let distance = self.number(bounds.bits(), value.abs_diff(bounds.min))?;
+        let value = i64::from(bounds.min) + i64::from(distance);
+        self.in_range(value, bounds.range())
+    }
+
+    /// Codes the bits of a finite f32.
+    #[inline(always)]
+    pub(crate) fn float(&mut self, word: u32) -> Result<u32, D::Error> {
+        let word = self.number(32, word)?;
+        D::check(f32::from_bits(word).is_finite(), || {
+            DecodeError::NotFinite {
+                at_bit: self.at.bit,
+                field: self.at.kind,
+                cube: self.at.cube,
+            }
+        })?;
+        Ok(word)
+    }
+
+    /// Returns a number that was just coded, if it is in its range.
+    #[inline(always)]
+    pub(crate) fn in_range(&self, value: i64, range: RangeInclusive<i32>) -> Result<i32, D::Error> {
+        let (min, max) = (i64::from(*range.start()), i64::from(*range.end()));
+        D::check((min..=max).contains(&value), || DecodeError::OutOfRange {
+            at_bit: self.at.bit,
+            field: self.at.kind,
+            cube: self.at.cube,
+            value,
+            min,
+            max,
+        })?;
+        Ok(value as i32)
+    }
+}
