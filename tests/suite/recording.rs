@@ -405,7 +405,6 @@ fn without_a_driver_nothing_is_recorded_and_one_sentence_says_why() {
 #[test]
 fn what_cannot_be_recorded_is_said_before_anything_is_drawn() {
     let folder = tempfile::tempdir().unwrap();
-    let out = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
     let script = script_path("katamari");
     let script = script.to_str().unwrap();
     for (name, arguments, wanted) in [

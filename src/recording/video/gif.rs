@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 
 use ::gif::{Encoder, EncodingError, Frame, Repeat};
 
-use super::{FrameSink, VideoError, check_frame};
+use super::{FrameSink, VideoError, check_frame, round};
 use crate::files::NewFile;
 
 /// A GIF that is being written.
@@ -154,11 +154,6 @@ fn reason(error: EncodingError) -> io::Error {
         EncodingError::Io(error) => error,
         other => io::Error::other(other),
     }
-}
-
-/// Rounds a channel to 64 values.
-const fn round(channel: u8) -> u8 {
-    channel & 0xfc | channel >> 6
 }
 
 /// How many of the pixels NeuQuant learns from, 1 to 30: every tenth, which it recommends.
