@@ -10,7 +10,6 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use super::args::{Size, named};
 use super::error::CommandError;
 use crate::game::desktop::screenshots::{Pictures, SHOTS, Shot};
-use crate::recording::video::Colours;
 use crate::theme::Theme;
 
 /// `cubewire screenshots`
@@ -28,9 +27,6 @@ pub struct ScreenshotsArgs {
     /// Theme; may be repeated
     #[arg(long, value_parser = named::<Theme>(), default_values = ["light", "dark"])]
     theme: Vec<Theme>,
-    /// Write pictures of at most 256 colours, in about a third of the bytes
-    #[arg(long)]
-    palette: bool,
 }
 
 fn shot() -> impl TypedValueParser<Value = Shot> {
@@ -51,17 +47,12 @@ impl ScreenshotsArgs {
             [] => &SHOTS,
             only => only,
         };
-        let colours = match self.palette {
-            true => Colours::Palette,
-            false => Colours::All,
-        };
         for size in &self.size {
             let pictures = Pictures {
                 shots,
                 themes: &self.theme,
                 size: size.0,
                 folder: &self.out,
-                colours,
             };
             let mut printed = Ok(());
             pictures.take(|path| {

@@ -17,6 +17,7 @@ use bevy::tasks::futures::check_ready;
 use bevy::tasks::{IoTaskPool, Task, TaskPool, block_on};
 use bevy::window::exit_on_all_closed;
 use cubewire_scene::TICKS_PER_SECOND;
+use png::Compression;
 
 use super::live::{CaptureSystems, CollectSystems, RecordingFolder};
 use super::picture::write_rgb;
@@ -144,7 +145,7 @@ fn on_export(
             let graph = ShownGraph::of(&panel, &measured);
             saving.save(&folder.0, "png", of_graph, move |file| {
                 let pixels = graph_pixels(&graph)?;
-                write_rgb(file, GRAPH_SIZE, &pixels)
+                write_rgb(file, GRAPH_SIZE, &pixels, Compression::High)
             });
         }
         Export::GraphCsv => {

@@ -123,12 +123,6 @@ impl EncodeBudget {
         }
     }
 
-    /// Processor time a tick.
-    #[must_use]
-    pub const fn per_tick(&self) -> Duration {
-        self.per_tick
-    }
-
     /// Whether there is time for another snapshot in this tick. The plan prevents most of what this does: it
     /// bounds a tick in which everything takes longer than before.
     pub(super) fn has_time(&self) -> bool {

@@ -57,7 +57,6 @@ pub struct ShadowLadder {
     worker: Worker,
     /// The newest tick that the figures include.
     newest: Option<u64>,
-    time_per_tick: Duration,
     mean_time: MeanTime,
     /// Snapshots that were encoded, kept to reuse their memory.
     spare: Vec<Snapshot>,
@@ -91,7 +90,6 @@ impl ShadowLadder {
             queue: Vec::new(),
             worker: Worker::new(Encoders::new(initial, stages)?),
             newest: None,
-            time_per_tick: Duration::ZERO,
             mean_time: MeanTime::default(),
             spare: Vec::new(),
         })
@@ -127,13 +125,7 @@ impl ShadowLadder {
         Some(now.saturating_sub(self.newest?))
     }
 
-    /// How long it took to encode one tick with every rung, in the newest task.
-    #[must_use]
-    pub const fn time_per_tick(&self) -> Duration {
-        self.time_per_tick
-    }
-
-    /// The same, smoothed so that it can be read.
+    /// How long it takes to encode one tick with every rung, smoothed so that it can be read.
     #[must_use]
     pub fn mean_time_per_tick(&self) -> Duration {
         self.mean_time.get()
@@ -212,7 +204,6 @@ impl ShadowLadder {
             return Ok(());
         };
         if let Some(time) = batch.time_per_tick() {
-            self.time_per_tick = time;
             self.mean_time.add(time);
         }
         for (tick, packets) in batch.encoded {

@@ -443,7 +443,11 @@ fn the_window_is_played_with_real_keys() {
         (&0.into(), &0.into())
     );
 
-    // V goes through the views and back.
+    views_are_gone_through(&window);
+    a_cut_link_freezes_the_replica(&window);
+}
+
+fn views_are_gone_through(window: &Window) {
     assert!(window.screenshot("split").has_gap());
     for view in ["Left", "Right", "Difference"] {
         window.press("v");
@@ -455,8 +459,10 @@ fn the_window_is_played_with_real_keys() {
     }
     window.press("v");
     window.wait("both halves", |report| report["view"] == "Split");
+}
 
-    // Without a link the right half stands still, and the left goes on.
+/// Without a link the right half stands still, and the left goes on.
+fn a_cut_link_freezes_the_replica(window: &Window) {
     window.press("l");
     let cut = window.wait("the link to be cut", |report| report["link_cut"] == true);
     window.xdotool(&["keydown", "Down"]);

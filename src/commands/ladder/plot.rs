@@ -6,6 +6,7 @@ use std::path::Path;
 use cubewire_palette::LIGHT;
 use plotters::coord::ranged1d::SegmentValue;
 use plotters::prelude::*;
+use png::Compression;
 
 use super::{RungCost, figure};
 use crate::files::write_whole;
@@ -27,7 +28,7 @@ pub(super) fn draw(costs: &[RungCost], played: &str, path: &Path) -> io::Result<
     let size = (WIDTH, FRAME + costs.len() as u32 * ROW);
     let pixels = plot::pixels(size, &LIGHT, |area| chart(costs, played, area))?;
     let mut file = Vec::new();
-    write_rgb(&mut file, size, &pixels)?;
+    write_rgb(&mut file, size, &pixels, Compression::High)?;
     write_whole(path, &file)
 }
 

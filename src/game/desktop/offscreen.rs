@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use bevy::app::TerminalCtrlCHandlerPlugin;
+use bevy::app::{PluginGroupBuilder, TerminalCtrlCHandlerPlugin};
 use bevy::asset::RenderAssetUsages;
 use bevy::camera::{ImageRenderTarget, RenderTarget};
 use bevy::log::LogPlugin;
@@ -106,34 +106,8 @@ impl OffScreen {
         frames_per_second: u32,
         interface: Interface,
     ) -> Result<Self, OffScreenError> {
-        let mut plugins = DefaultPlugins
-            .set(WindowPlugin {
-                primary_window: None,
-                exit_condition: ExitCondition::DontExit,
-                ..default()
-            })
-            .set(RenderPlugin {
-                // Asynchronous compilation would leave out whatever a pending shader draws.
-                synchronous_pipeline_compilation: true,
-                // The backends that work without a display.
-                render_creation: WgpuSettings {
-                    backends: Some(Backends::PRIMARY),
-                    ..default()
-                }
-                .into(),
-                ..default()
-            })
-            .set(log_plugin())
-            // The game listens for more than Ctrl-C.
-            .disable::<TerminalCtrlCHandlerPlugin>()
-            .disable::<WinitPlugin>()
-            // With pipelined rendering, an update would draw the previous frame.
-            .disable::<PipelinedRenderingPlugin>();
-        if LOGS.swap(true, Ordering::Relaxed) {
-            plugins = plugins.disable::<LogPlugin>();
-        }
         let mut app = App::new();
-        app.add_plugins((plugins, StopPlugin))
+        app.add_plugins((plugins(), StopPlugin))
             .insert_resource(TimeUpdateStrategy::ManualDuration(Duration::ZERO));
         add_game(&mut app, interface);
         // A frame may span any time: at one frame a second, sixty ticks.
@@ -301,6 +275,37 @@ impl OffScreen {
         self.buffer.unmap();
         Ok(frame)
     }
+}
+
+/// Bevy's plugins without a window.
+fn plugins() -> PluginGroupBuilder {
+    let mut plugins = DefaultPlugins
+        .set(WindowPlugin {
+            primary_window: None,
+            exit_condition: ExitCondition::DontExit,
+            ..default()
+        })
+        .set(RenderPlugin {
+            // Asynchronous compilation would leave out whatever a pending shader draws.
+            synchronous_pipeline_compilation: true,
+            // The backends that work without a display.
+            render_creation: WgpuSettings {
+                backends: Some(Backends::PRIMARY),
+                ..default()
+            }
+            .into(),
+            ..default()
+        })
+        .set(log_plugin())
+        // The game listens for more than Ctrl-C.
+        .disable::<TerminalCtrlCHandlerPlugin>()
+        .disable::<WinitPlugin>()
+        // With pipelined rendering, an update would draw the previous frame.
+        .disable::<PipelinedRenderingPlugin>();
+    if LOGS.swap(true, Ordering::Relaxed) {
+        plugins = plugins.disable::<LogPlugin>();
+    }
+    plugins
 }
 
 /// What is drawn over the picture, besides its captions.

@@ -5,19 +5,20 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use bevy::prelude::*;
+use png::Compression;
 
 use super::offscreen::{Interface, OffScreen, OffScreenError};
 use super::record::RecordError;
 use super::record::check_adapter;
-use crate::game::{GameError, ball, katamari, show_halves};
+use crate::game::{GameError, ball, katamari, right_lane, show_halves};
 use crate::history::{Moment, Selection};
 use crate::panel::{PanelSize, PanelState, SavingsView, Tab, Tour};
 use crate::recording::ScriptPlayback;
-use crate::recording::video::{Colours, VideoError, write_png};
-use crate::replication::{Ablation, Divergence, LaneSettings};
-use crate::simulation::{CubeWorld, ResetSimulation};
+use crate::recording::video::{VideoError, round, write_png};
+use crate::replication::{Ablation, Divergence};
+use crate::simulation::CubeWorld;
 use crate::theme::Theme;
-use crate::view::{CubeColors, Half, Notices, ShowHalf, Side, Trails, ViewMode};
+use crate::view::{CubeColors, Notices, Side, Trails, ViewMode};
 
 /// A picture to take.
 #[derive(Clone, Copy, Debug)]
@@ -188,31 +189,30 @@ pub struct Pictures<'a> {
     pub size: UVec2,
     /// An existing folder.
     pub folder: &'a Path,
-    /// How many colours a picture may have.
-    pub colours: Colours,
 }
 
 impl Pictures<'_> {
-    /// Takes them all, and calls `done` with the path of each. A picture does not depend on those before it.
+    /// Takes them all, and calls `done` with the path of each.
     ///
     /// # Errors
     /// [`ScreenshotError`]
     pub fn take(&self, mut done: impl FnMut(&Path)) -> Result<(), ScreenshotError> {
         check_adapter()?;
-        let mut renderer = OffScreen::new(self.size, FRAMES_PER_SECOND, Interface::Panel)?;
-        let world = renderer.app.world_mut();
-        show_halves(world, Half::Simulation, LaneSettings::default())?;
-        renderer.warm_up()?;
         for shot in self.shots {
-            set_up(&mut renderer, shot)?;
+            let mut renderer = shot.set_up(self.size)?;
             for &theme in self.themes {
-                let frame = draw(&mut renderer, theme)?;
+                renderer.app.world_mut().resource_mut::<PanelState>().theme = theme;
+                // The picture follows the panel by a frame, and what egui measures by another.
+                for _ in 0..SETTLING_FRAMES {
+                    renderer.frame()?;
+                }
+                let frame: Vec<u8> = renderer.frame()?.into_iter().map(round).collect();
                 // What was skipped may not have been played.
                 if renderer.app.should_exit().is_some() {
                     return Err(ScreenshotError::Stopped);
                 }
                 let path = path(self.folder, shot, self.size, theme);
-                write_png(&path, self.size.into(), &frame, self.colours)?;
+                write_png(&path, self.size.into(), &frame, Compression::High)?;
                 done(&path);
             }
         }
@@ -220,71 +220,53 @@ impl Pictures<'_> {
     }
 }
 
-/// Plays, opens what the shot shows, and plays on until that has figures.
-fn set_up(renderer: &mut OffScreen, shot: &Shot) -> Result<(), ScreenshotError> {
-    let (script, ticks) = match shot.focus {
-        Focus::Ball => (ball(), BALL_TICKS),
-        _ => (katamari(), KATAMARI_TICKS),
-    };
-    let world = renderer.app.world_mut();
-    world.resource_mut::<Time<Virtual>>().unpause();
-    world.insert_resource(Moment::default());
-    world.insert_resource(PanelState::default());
-    world.resource_mut::<Trails>().shown = shot.focus == Focus::Ball;
-    world.write_message(ResetSimulation);
-    world.insert_resource(ScriptPlayback::new(script));
-    for (side, half) in Side::ALL.into_iter().zip(shot.halves) {
-        let half = half.parse().expect("a test parses it");
-        world.trigger(ShowHalf { side, half });
-    }
-    renderer.skip(ticks);
+impl Shot {
+    /// Opens what is shown, and plays until it has figures.
+    fn set_up(&self, size: UVec2) -> Result<OffScreen, ScreenshotError> {
+        let (script, ticks) = match self.focus {
+            Focus::Ball => (ball(), BALL_TICKS),
+            _ => (katamari(), KATAMARI_TICKS),
+        };
+        let mut panel = PanelState::default();
+        (self.panel)(&mut panel);
+        let mut renderer = OffScreen::new(size, FRAMES_PER_SECOND, Interface::Panel)?;
+        let world = renderer.app.world_mut();
+        let [left, right] = self.halves;
+        let left = left.parse().expect("a test parses it");
+        let right = right_lane(right).expect("a test parses it");
+        show_halves(world, left, right)?;
+        world.insert_resource(ScriptPlayback::new(script));
+        world.insert_resource(self.view);
+        world.resource_mut::<Trails>().shown = self.focus == Focus::Ball;
+        world.resource_mut::<Selection>().cube = (self.focus == Focus::Cube).then_some(CUBE);
+        // How to bring back the panel is of no use in a picture.
+        let mut notices = world.resource_mut::<Notices>();
+        notices.hide(panel.size == PanelSize::Hidden, Duration::ZERO);
+        world.insert_resource(panel);
+        renderer.skip(ticks);
+        renderer.warm_up()?;
 
-    let world = renderer.app.world_mut();
-    let mut panel = PanelState::default();
-    (shot.panel)(&mut panel);
-    let has_ablation = panel.tab == Tab::Savings && panel.savings == SavingsView::Ablation;
-    // How to bring back the panel is of no use in a picture.
-    let mut notices = world.resource_mut::<Notices>();
-    notices.hide(panel.size == PanelSize::Hidden, Duration::ZERO);
-    world.insert_resource(panel);
-    world.insert_resource(shot.view);
-    world.resource_mut::<Selection>().cube = (shot.focus == Focus::Cube).then_some(CUBE);
-    world.insert_resource(Tour {
-        place: (shot.focus == Focus::Tour).then_some(0),
-        plays: true,
-        ..Tour::default()
-    });
-    // What is in sight is measured from the next frame on.
-    renderer.frame()?;
-    let steps = if has_ablation { ABLATION_STEPS } else { 1 };
-    for _ in 0..steps {
-        renderer.skip(SHOWN_TICKS / steps);
         let world = renderer.app.world_mut();
         for mut ablation in world.query::<&mut Ablation>().iter_mut(world) {
             ablation.finish().map_err(GameError::from)?;
         }
+        let tick = world.resource::<CubeWorld>().tick();
+        let errors_m = errors(world);
+        world.insert_resource(Tour {
+            place: (self.focus == Focus::Tour).then_some(0),
+            plays: true,
+            errors_m,
+            ..Tour::default()
+        });
+        if self.focus == Focus::Past {
+            let past = tick - PAST_TICKS;
+            world.resource_mut::<Time<Virtual>>().pause();
+            world.insert_resource(Moment(Some(past)));
+            let mut panel = world.resource_mut::<PanelState>();
+            panel.mark_range([past - PAST_TICKS, past]);
+        }
+        Ok(renderer)
     }
-    let world = renderer.app.world_mut();
-    let errors_m = errors(world);
-    world.resource_mut::<Tour>().errors_m = errors_m;
-    if shot.focus == Focus::Past {
-        let past = world.resource::<CubeWorld>().tick() - PAST_TICKS;
-        world.resource_mut::<Time<Virtual>>().pause();
-        world.insert_resource(Moment(Some(past)));
-        let mut panel = world.resource_mut::<PanelState>();
-        panel.mark_range([past - PAST_TICKS, past]);
-    }
-    Ok(())
-}
-
-/// Draws what is set up.
-fn draw(renderer: &mut OffScreen, theme: Theme) -> Result<Vec<u8>, OffScreenError> {
-    renderer.app.world_mut().resource_mut::<PanelState>().theme = theme;
-    // The picture follows the panel by a frame, and what egui measures by another.
-    for _ in 0..SETTLING_FRAMES {
-        renderer.frame()?;
-    }
-    renderer.frame()
 }
 
 /// How far the red cubes of each half that shows a lane are from the simulation's, metres.
@@ -308,24 +290,21 @@ fn path(folder: &Path, shot: &Shot, size: UVec2, theme: Theme) -> PathBuf {
 const FRAMES_PER_SECOND: u32 = 60;
 const SETTLING_FRAMES: usize = 2;
 const KATAMARI_TICKS: u64 = 600;
-const BALL_TICKS: u64 = 780;
-const SHOWN_TICKS: u64 = 120;
+const BALL_TICKS: u64 = 900;
 const PAST_TICKS: u64 = 60;
-/// The ablation queues a few ticks and then waits until they are encoded.
-const ABLATION_STEPS: u64 = 10;
 /// A cube of the ball.
 const CUBE: usize = 465;
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::view::Half;
 
     #[test]
     fn every_half_has_the_text_form_of_one() {
-        for shot in SHOTS {
-            for half in shot.halves {
-                assert!(half.parse::<Half>().is_ok(), "{}: {half}", shot.name);
-            }
+        for Shot { name, halves, .. } in SHOTS {
+            assert!(halves[0].parse::<Half>().is_ok(), "{name}");
+            assert!(right_lane(halves[1]).is_ok(), "{name}");
         }
     }
 }

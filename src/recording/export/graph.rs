@@ -10,7 +10,6 @@ use super::rows::seconds;
 use crate::panel::ShownGraph;
 use crate::plot::{self, Area, Drawn, rgb, text};
 use crate::replication::TARGET_KBPS;
-use crate::view::Side;
 
 /// Width and height of the picture, pixels.
 pub const GRAPH_SIZE: (u32, u32) = (1200, 520);
@@ -32,7 +31,6 @@ pub fn graph_pixels(graph: &ShownGraph) -> io::Result<Vec<u8>> {
 fn draw(graph: &ShownGraph, area: &Area<'_>) -> Drawn {
     let colors = graph.theme.colors();
     let [ink, muted, warning] = [colors.ink, colors.muted, colors.warning].map(rgb);
-    let half = |side: Side| rgb(side.color(graph.theme));
     let title = format!(
         "Kilobits per second, mean of the last second, in {} accounting",
         graph.accounting.name()
@@ -52,23 +50,13 @@ fn draw(graph: &ShownGraph, area: &Area<'_>) -> Drawn {
         .label_style(text(SMALL_SIZE, muted))
         .x_label_formatter(&|seconds| format!("{seconds:.0} s"))
         .draw()?;
-    let write = |words: String, at: (i32, i32), color: RGBColor, across: HPos, down: VPos| {
-        let style = text(SMALL_SIZE, color).pos(Pos::new(across, down));
-        area.draw(&Text::new(words, at, style))
-    };
-
     for kbps in graph.marks() {
         let height = graph.height(kbps);
         let line = [(-graph.seconds, height), (0.0, height)];
         chart.draw_series(LineSeries::new(line, muted.mix(0.25)))?;
         let (x, y) = chart.backend_coord(&line[0]);
-        write(
-            format!("{kbps:.0}"),
-            (x - 8, y),
-            muted,
-            HPos::Right,
-            VPos::Center,
-        )?;
+        let at = Pos::new(HPos::Right, VPos::Center);
+        write(area, &format!("{kbps:.0}"), (x - 8, y), muted, at)?;
     }
     // The rates at the ends of the lines, and the target.
     let mut rates = vec![(TARGET_KBPS, ink, "target")];
@@ -76,19 +64,14 @@ fn draw(graph: &ShownGraph, area: &Area<'_>) -> Drawn {
         let line = [(seconds, 0.0), (seconds, 1.0)];
         chart.draw_series(LineSeries::new(line, muted))?;
         let (x, y) = chart.backend_coord(&(seconds, 1.0));
-        write(
-            rung.to_owned(),
-            (x + 5, y + 4),
-            muted,
-            HPos::Left,
-            VPos::Top,
-        )?;
+        let at = Pos::new(HPos::Left, VPos::Top);
+        write(area, rung, (x + 5, y + 4), muted, at)?;
     }
     let target = graph.height(TARGET_KBPS);
     let target = [(-graph.seconds, target), (0.0, target)];
     chart.draw_series(DashedLineSeries::new(target, 8, 6, ink.stroke_width(2)))?;
     for line in &graph.lines {
-        let color = half(line.side);
+        let color = rgb(line.side.color(graph.theme));
         let points = line.points.iter();
         let points = points.map(|point| (point.seconds, graph.height(point.kbps)));
         chart.draw_series(LineSeries::new(points, color.stroke_width(2)))?;
@@ -96,19 +79,11 @@ fn draw(graph: &ShownGraph, area: &Area<'_>) -> Drawn {
         chart.draw_series(losses.map(|at| TriangleMarker::new(at, 5, warning.filled())))?;
         for &(seconds, kbps) in &line.peaks {
             let (x, y) = chart.backend_coord(&(seconds, 1.0));
-            write(
-                format!("peak {kbps:.0}"),
-                (x, y + 24),
-                color,
-                HPos::Center,
-                VPos::Top,
-            )?;
+            let at = Pos::new(HPos::Center, VPos::Top);
+            write(area, &format!("peak {kbps:.0}"), (x, y + 24), color, at)?;
         }
-        rates.extend(
-            line.points
-                .last()
-                .map(|newest| (newest.kbps, color, line.side.name())),
-        );
+        let newest = line.points.last();
+        rates.extend(newest.map(|newest| (newest.kbps, color, line.side.name())));
     }
     // Far enough apart to be read.
     rates.sort_by(|a, b| b.0.total_cmp(&a.0));
@@ -117,15 +92,15 @@ fn draw(graph: &ShownGraph, area: &Area<'_>) -> Drawn {
         let (x, y) = chart.backend_coord(&(0.0, graph.height(kbps)));
         let y = y.max(lowest);
         lowest = y + SMALL_SIZE as i32 + 3;
-        write(
-            format!("{name} {kbps:.0}"),
-            (x + 8, y),
-            color,
-            HPos::Left,
-            VPos::Center,
-        )?;
+        let at = Pos::new(HPos::Left, VPos::Center);
+        write(area, &format!("{name} {kbps:.0}"), (x + 8, y), color, at)?;
     }
     Ok(())
+}
+
+/// Writes small text at a point, which is where `at` says.
+fn write(area: &Area<'_>, words: &str, point: (i32, i32), color: RGBColor, at: Pos) -> Drawn {
+    Ok(area.draw(&Text::new(words, point, text(SMALL_SIZE, color).pos(at)))?)
 }
 
 /// Writes the graph as CSV: a row for each tick, with the rate of each lane as it is drawn, smoothed.
@@ -162,6 +137,7 @@ mod tests {
     use crate::panel::{Axis, Measured, PanelState};
     use crate::replication::{LaneMeter, PacketRecord, Sample};
     use crate::theme::Theme;
+    use crate::view::Side;
 
     fn meter(ticks: std::ops::Range<u64>, payload_bytes: usize) -> LaneMeter {
         LaneMeter::from_samples(ticks.map(|tick| Sample {

@@ -4,6 +4,7 @@ use std::io;
 
 use bevy::prelude::*;
 use bevy::render::view::screenshot::{Capturing, Screenshot, ScreenshotCaptured};
+use png::Compression;
 
 use super::{RecordingFolder, Saving, write_rgb};
 use crate::controls::Action;
@@ -46,7 +47,12 @@ fn save(
     saving.save(&folder.0, "png", about, move |file| {
         let picture = picture.try_into_dynamic().map_err(io::Error::other)?;
         let picture = picture.into_rgb8();
-        write_rgb(file, picture.dimensions(), picture.as_raw())
+        write_rgb(
+            file,
+            picture.dimensions(),
+            picture.as_raw(),
+            Compression::Fast,
+        )
     });
 }
 

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use ::gif::{Encoder, EncodingError, Frame, Repeat};
 
 use super::error::VideoError;
-use super::{FrameSink, check_frame};
+use super::{FrameSink, check_frame, round};
 use crate::files::NewFile;
 
 /// A GIF that is being written.
@@ -155,11 +155,6 @@ fn reason(error: EncodingError) -> io::Error {
         EncodingError::Io(error) => error,
         other => io::Error::other(other),
     }
-}
-
-/// Rounds a channel to 64 values.
-const fn round(channel: u8) -> u8 {
-    channel & 0xfc | channel >> 6
 }
 
 /// How many of the pixels NeuQuant learns from, 1 to 30: every tenth, which it recommends.

@@ -1,15 +1,15 @@
 //! Frames as numbered PNG files. Each is written atomically.
 
 use std::fs;
-use std::io::{self, Write};
+use std::io;
 use std::path::{Path, PathBuf};
 
-use ::png::{BitDepth, ColorType, Compression, Encoder};
+use ::png::Compression;
 
 use super::error::VideoError;
 use super::{FrameSink, check_frame};
 use crate::files::NewFile;
-use crate::recording::picture::{reason, write_rgb};
+use crate::recording::picture::write_rgb;
 
 /// Numbered PNGs: RGB, one byte per channel.
 #[derive(Debug)]
@@ -37,17 +37,7 @@ impl Pngs {
     }
 }
 
-/// The colours of a picture.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Colours {
-    /// All of them: RGB, one byte per channel.
-    #[default]
-    All,
-    /// A palette of at most 256, without dithering, in about a third of the bytes.
-    Palette,
-}
-
-/// Writes a picture as a PNG file. `frame` is as for [`FrameSink::add`].
+/// Writes a picture as a PNG file: RGB, one byte per channel. `frame` is as for [`FrameSink::add`].
 ///
 /// # Errors
 /// If the frame does not have this size, or the file cannot be written.
@@ -55,44 +45,24 @@ pub fn write_png(
     path: &Path,
     size: (u32, u32),
     frame: &[u8],
-    colours: Colours,
+    compression: Compression,
 ) -> Result<(), VideoError> {
     check_frame(path, size, frame)?;
     let (pixels, _) = frame.as_chunks::<4>();
     let rgb: Vec<_> = pixels.iter().map(|&[r, g, b, _]| [r, g, b]).collect();
-    let rgb = rgb.as_flattened();
     let write = || {
         let mut file = NewFile::create(path)?;
-        match colours {
-            Colours::All => write_rgb(&mut file, size, rgb)?,
-            Colours::Palette => write_indexed(&mut file, size, rgb)?,
-        }
+        write_rgb(&mut file, size, rgb.as_flattened(), compression)?;
         file.finish()
     };
     write().map(drop).map_err(VideoError::io(path))
-}
-
-fn write_indexed(out: impl Write, (width, height): (u32, u32), rgb: &[u8]) -> io::Result<()> {
-    let [wide, high] = [width, height].map(u16::try_from);
-    let (Ok(wide), Ok(high)) = (wide, high) else {
-        return Err(io::Error::other("too large for a palette"));
-    };
-    let frame = ::gif::Frame::from_rgb_speed(wide, high, rgb, 1);
-    let mut encoder = Encoder::new(out, width, height);
-    encoder.set_color(ColorType::Indexed);
-    encoder.set_depth(BitDepth::Eight);
-    encoder.set_palette(frame.palette.unwrap_or_default());
-    encoder.set_compression(Compression::High);
-    let mut writer = encoder.write_header().map_err(reason)?;
-    writer.write_image_data(&frame.buffer).map_err(reason)?;
-    writer.finish().map_err(reason)
 }
 
 impl FrameSink for Pngs {
     fn add(&mut self, frame: &[u8]) -> Result<(), VideoError> {
         check_frame(&self.path, self.size, frame)?;
         let path = numbered(&self.path, self.written);
-        write_png(&path, self.size, frame, Colours::All)?;
+        write_png(&path, self.size, frame, Compression::Fast)?;
         self.written += 1;
         Ok(())
     }
@@ -155,29 +125,6 @@ mod tests {
                     .eq(rgba.iter().map(|[rgb @ .., _]| rgb))
             );
         }
-    }
-
-    #[test]
-    fn a_picture_of_few_colours_is_the_same_with_a_palette() {
-        let folder = tempfile::tempdir().unwrap();
-        let few: Vec<u8> = (0..96_u32 * 64)
-            .flat_map(|pixel| [(pixel % 7) as u8 * 40, (pixel / 96 % 3) as u8 * 90, 17, 255])
-            .collect();
-        let mut sizes = Vec::new();
-        for colours in [Colours::All, Colours::Palette] {
-            let path = folder.path().join(format!("{colours:?}.png"));
-            write_png(&path, (96, 64), &few, colours).unwrap();
-            sizes.push(fs::metadata(&path).unwrap().len());
-            let mut decoder = ::png::Decoder::new(BufReader::new(File::open(path).unwrap()));
-            decoder.set_transformations(::png::Transformations::EXPAND);
-            let mut reader = decoder.read_info().unwrap();
-            let mut rgb = vec![0; reader.output_buffer_size().unwrap()];
-            reader.next_frame(&mut rgb).unwrap();
-            let rgba = few.as_chunks::<4>().0;
-            let source = rgba.iter().map(|[rgb @ .., _]| rgb);
-            assert!(rgb.as_chunks::<3>().0.iter().eq(source), "{colours:?}");
-        }
-        assert!(sizes[1] < sizes[0], "{sizes:?}");
     }
 
     #[test]
