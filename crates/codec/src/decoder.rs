@@ -50,6 +50,10 @@ pub struct BegunPacket<'p> {
 }
 
 /// Where the cubes of a packet come from.
+#[expect(
+    clippy::large_enum_variant,
+    reason = "there is one at a time, and a box would allocate for each packet"
+)]
 enum Cubes<'p> {
     Packed {
         bytes: &'p [u8],
