@@ -1,4 +1,4 @@
-//! Static plots: what they share. plotters draws them, and ab_glyph their text, in the panel's font: for WebAssembly,
+//! Static plots: what they share. plotters draws them, and `ab_glyph` their text, in the panel's font: for WebAssembly,
 //! plotters leaves text to the browser, which cannot write it into a bitmap.
 
 use std::error::Error;

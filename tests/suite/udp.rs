@@ -97,11 +97,11 @@ pub(crate) fn deliver() {
             return Some(());
         };
         // The twelfth column counts what waits, hexadecimal.
-        let waiting = processors
+        let mut waiting = processors
             .lines()
             .filter_map(|line| line.split(' ').nth(11));
         let is_none = |count: &str| count.bytes().all(|digit| digit == b'0');
-        waiting.map(is_none).all(|is| is).then_some(())
+        waiting.all(is_none).then_some(())
     };
     eventually("datagrams on their way", is_done);
 }

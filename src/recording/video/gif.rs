@@ -1,7 +1,7 @@
 //! GIF in an endless loop.
 //!
 //! Each frame holds the rectangle that changed, with unchanged pixels transparent, and a palette of the
-//! colours that it draws: a frame of many colours by NeuQuant, without dithering. A global palette is not possible:
+//! colours that it draws: a frame of many colours by `NeuQuant`, without dithering. A global palette is not possible:
 //! later colours, such as that of the first red cube, are not known when the first frame is written. Channels are
 //! rounded, so that flat faces stay flat, which compresses better.
 
@@ -74,9 +74,9 @@ impl Gif {
         let (columns, rows) = bounds(&changed, width).unwrap_or((0..1, 0..1));
         let mut rgba = Vec::with_capacity(rows.len() * columns.len() * 4);
         for row in rows.clone() {
-            for at in row * width + columns.start..row * width + columns.end {
-                let [r, g, b] = self.shown[at];
-                rgba.extend(match changed[at] {
+            let row = row * width + columns.start..row * width + columns.end;
+            for (&[r, g, b], changed) in self.shown[row.clone()].iter().zip(&changed[row]) {
+                rgba.extend(match changed {
                     true => [r, g, b, 255],
                     false => [0; 4],
                 });
@@ -157,7 +157,7 @@ fn reason(error: EncodingError) -> io::Error {
     }
 }
 
-/// How many of the pixels NeuQuant learns from, 1 to 30: every tenth, which it recommends.
+/// How many of the pixels `NeuQuant` learns from, 1 to 30: every tenth, which it recommends.
 const SPEED: i32 = 10;
 
 #[cfg(test)]

@@ -83,7 +83,7 @@ fn attacked(name: &str, seconds: u64, has_succeeded: impl Fn(&mut Field, &Outcom
             has_succeeded(&mut field, &outcome)
         });
         assert!(succeeds);
-    })
+    });
 }
 
 /// Ends the server, also where the test fails.

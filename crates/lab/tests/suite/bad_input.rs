@@ -138,9 +138,7 @@ fn arguments_out_of_range_are_rejected() {
 fn errors_name_a_path_that_cannot_be_written() {
     let folder = tempfile::tempdir().unwrap();
     let mix = clip(folder.path(), "mix.bin", "dev-mix", 6..26);
-    for args in [["train", &mix, "--out", "/no/such/folder/x.bin"]] {
-        let error = failure(&args);
-        assert!(error.contains(args.last().unwrap()), "{error}");
-        assert!(error.contains("cannot be written"), "{error}");
-    }
+    let error = failure(&["train", &mix, "--out", "/no/such/folder/x.bin"]);
+    assert!(error.contains("/no/such/folder/x.bin"), "{error}");
+    assert!(error.contains("cannot be written"), "{error}");
 }
