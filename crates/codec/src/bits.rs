@@ -202,6 +202,11 @@ impl<'l, D: Direction> BitStream<'l, D> {
         self.at_bit
     }
 
+    /// The cube that fields belong to.
+    pub(crate) const fn cube(&self) -> Option<usize> {
+        self.cube
+    }
+
     /// The following fields belong to this cube.
     pub(crate) const fn of_cube(&mut self, cube: usize) {
         self.cube = Some(cube);
@@ -226,6 +231,60 @@ impl<'l, D: Direction> BitStream<'l, D> {
     #[inline]
     pub(crate) fn flag(&mut self, kind: BitKind, flag: bool) -> Result<bool, D::Error> {
         self.field(kind).flag(flag)
+    }
+
+    /// Codes three numbers, each as its distance from the smallest of its bounds.
+    pub(crate) fn bounded(
+        &mut self,
+        kind: BitKind,
+        bounds: &[Bounded; 3],
+        numbers: &mut [i32; 3],
+    ) -> Result<(), D::Error> {
+        let mut field = self.field(kind);
+        for (number, bounds) in numbers.iter_mut().zip(bounds) {
+            let distance = field.number(bounds.bits(), number.abs_diff(bounds.min))?;
+            let value = i64::from(bounds.min) + i64::from(distance);
+            *number = field.in_range(value, bounds.range())?;
+        }
+        drop(field);
+        self.note_components(|| bounds.map(|bounds| bounds.bits()));
+        Ok(())
+    }
+
+    /// Codes the bits of finite numbers.
+    pub(crate) fn floats<const N: usize>(
+        &mut self,
+        kind: BitKind,
+        words: &mut [u32; N],
+    ) -> Result<(), D::Error> {
+        let mut field = self.field(kind);
+        for word in words {
+            *word = field.number(u32::BITS, *word)?;
+            D::check(f32::from_bits(*word).is_finite(), || {
+                DecodeError::NotFinite {
+                    at_bit: field.at.bit,
+                    field: kind,
+                    cube: field.at.cube,
+                }
+            })?;
+        }
+        Ok(())
+    }
+
+    /// Notes how the field that was coded last is coded.
+    #[inline]
+    pub(crate) fn note(&mut self, form: impl FnOnce() -> Form) {
+        if let Some(ledger) = &mut self.ledger {
+            ledger.note(form);
+        }
+    }
+
+    /// Notes the bits of each component of the field that was coded last.
+    #[inline]
+    pub(crate) fn note_components(&mut self, bits: impl FnOnce() -> [u32; 3]) {
+        if let Some(ledger) = &mut self.ledger {
+            ledger.note_components(|| bits().map(f64::from));
+        }
     }
 
     /// Codes zeros up to a whole byte. They are of no cube.
@@ -320,15 +379,11 @@ impl<D: Direction> Field<'_, '_, D> {
         self.at.bit
     }
 
-    /// The cube that it belongs to.
-    pub(crate) const fn cube(&self) -> Option<usize> {
-        self.at.cube
-    }
-
     /// The following bits belong to this cube, or to none.
     #[inline(always)]
     pub(crate) fn of_cube(&mut self, cube: Option<usize>) {
-        if self.is_itemized() {
+        let ledger = self.stream.ledger.as_ref();
+        if ledger.is_some_and(|ledger| ledger.items().is_some()) {
             self.record();
         }
         self.at.cube = cube;
@@ -339,33 +394,6 @@ impl<D: Direction> Field<'_, '_, D> {
     pub(crate) fn were_of_cube(&mut self, cube: usize) {
         self.at.cube = Some(cube);
         self.of_cube(None);
-    }
-
-    /// Notes how the bits up to here are coded.
-    #[inline(always)]
-    pub(crate) fn note(&mut self, form: impl FnOnce() -> Form) {
-        if self.is_itemized() {
-            self.record();
-            let ledger = self.stream.ledger.as_mut();
-            ledger.expect("it is itemized").note(form);
-        }
-    }
-
-    /// Notes the bits of each component, of which the last has just been coded.
-    #[inline(always)]
-    pub(crate) fn note_components(&mut self, bits: impl FnOnce() -> [u32; 3]) {
-        if self.is_itemized() {
-            self.record();
-            let ledger = self.stream.ledger.as_mut();
-            let ledger = ledger.expect("it is itemized");
-            ledger.note_components(|| bits().map(f64::from));
-        }
-    }
-
-    #[inline(always)]
-    fn is_itemized(&self) -> bool {
-        let ledger = self.stream.ledger.as_ref();
-        ledger.is_some_and(|ledger| ledger.items().is_some())
     }
 
     #[inline(always)]
@@ -411,28 +439,6 @@ impl<D: Direction> Field<'_, '_, D> {
         let bits = u32::from(bits[range]);
         let code = self.number(zeros + ones + bits, ones << bits | number)?;
         Ok((range, code & ((1 << bits) - 1)))
-    }
-
-    /// Codes a number as its distance from the smallest of its bounds.
-    #[inline(always)]
-    pub(crate) fn bounded(&mut self, bounds: &Bounded, value: i32) -> Result<i32, D::Error> {
-        let distance = self.number(bounds.bits(), value.abs_diff(bounds.min))?;
-        let value = i64::from(bounds.min) + i64::from(distance);
-        self.in_range(value, bounds.range())
-    }
-
-    /// Codes the bits of a finite f32.
-    #[inline(always)]
-    pub(crate) fn float(&mut self, word: u32) -> Result<u32, D::Error> {
-        let word = self.number(32, word)?;
-        D::check(f32::from_bits(word).is_finite(), || {
-            DecodeError::NotFinite {
-                at_bit: self.at.bit,
-                field: self.at.kind,
-                cube: self.at.cube,
-            }
-        })?;
-        Ok(word)
     }
 
     /// Returns a number that was just coded, if it is in its range.

@@ -11,23 +11,33 @@ mod orientation;
 mod position;
 mod velocity;
 
+use std::ops::RangeInclusive;
+
 use crate::baseline::Baseline;
 use crate::bits::{BitStream, Direction};
 use crate::ledger::BitKind;
 use crate::predict::{LinearPredictor, Prediction};
+use crate::quantize::Bounded;
+use crate::quantize::bounded::POSITION;
+use crate::quantize::smallest_three::max_component;
 use crate::sequence::Sequence;
 use crate::snapshot::Fields;
-use crate::stages::{ChangedFlags, RelativeOrientation, RelativePosition, Stages, Velocity};
+use crate::stages::{ChangedFlags, Orientation, RelativeOrientation, RelativePosition, Stages};
 
 pub use orientation::GROWING_ORIENTATION_RANGES;
 pub use position::PREDICTED_POSITION_RANGES;
 
 /// Codes the fields of the cubes of one packet.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Body<'a> {
     stages: Stages,
     baseline: &'a Baseline,
     predictor: LinearPredictor<'a>,
+    /// Bounds of quantized positions.
+    bounds: [Bounded; 3],
+    position_range: [RangeInclusive<i32>; 3],
+    /// What each component of an orientation can be.
+    component_range: [RangeInclusive<i32>; 3],
 }
 
 /// Which fields of a cube are in the packet.
@@ -45,33 +55,38 @@ const BOTH_SENT: Sent = Sent {
 impl<'a> Body<'a> {
     /// For the packet `sequence`, relative to `baseline`.
     pub(crate) fn new(stages: Stages, sequence: Sequence, baseline: &'a Baseline) -> Self {
+        let bounds = stages.position.bounds().unwrap_or(POSITION);
+        let max_component = match stages.orientation {
+            Orientation::SmallestThree { bits } => max_component(bits),
+            Orientation::Full => 0,
+        };
         Self {
             stages,
             baseline,
             predictor: LinearPredictor::new(baseline, sequence),
+            position_range: bounds.map(|bounds| bounds.range()),
+            bounds,
+            component_range: [(); 3].map(|()| 0..=max_component.into()),
         }
     }
 
-    /// Codes a cube. A reader gives it the fields of the reference, and gets those of the packet.
+    /// Codes a cube in place. A reader gives it the fields of the reference.
     pub(crate) fn code<D: Direction>(
         &self,
         stream: &mut BitStream<'_, D>,
         cube: usize,
-        mut fields: Fields,
-    ) -> Result<Fields, D::Error> {
+        fields: &mut Fields,
+    ) -> Result<(), D::Error> {
         stream.of_cube(cube);
-        let sent = self.flags(stream, cube, &mut fields)?;
+        let sent = self.flags(stream, cube, fields)?;
         let prediction = self.predict(cube);
         if sent.position {
-            fields.position = self.position(stream, cube, fields.position, prediction)?;
+            self.position(stream, cube, &mut fields.position, &prediction)?;
         }
         if sent.orientation {
-            self.orientation(stream, cube, &mut fields, prediction.class)?;
+            self.orientation(stream, cube, fields, prediction.class)?;
         }
-        if self.stages.velocity != Velocity::Omitted {
-            fields.velocity = self.velocity(stream, cube, fields.velocity)?;
-        }
-        Ok(fields)
+        self.velocity(stream, cube, &mut fields.velocity)
     }
 
     /// Codes whether the cube is interacting and which of its fields follow.

@@ -373,7 +373,8 @@ fn take_cubes(
         selection::code(&mut stream, stages.delta, sent, moved, indices)?;
     }
     for cube in flagged(sent) {
-        let fields = body.code(&mut stream, cube, decoded.fields(cube))?;
+        let mut fields = decoded.fields(cube);
+        body.code(&mut stream, cube, &mut fields)?;
         decoded.set_fields(cube, &fields);
     }
     stream.finish()

@@ -304,8 +304,7 @@ impl Encoder {
             let Ok(()) = selection::code(&mut stream, stages.delta, changed, moved, indices);
         }
         let code = |cube| {
-            let fields = current.fields(cube);
-            let Ok(_) = body.code(&mut stream, cube, fields);
+            let Ok(()) = body.code(&mut stream, cube, &mut current.fields(cube));
         };
         match stages.delta {
             Delta::Off => (0..current.len()).for_each(code),

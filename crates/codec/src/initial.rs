@@ -113,8 +113,8 @@ pub fn encode_initial(snapshot: &Snapshot, bytes: &mut Vec<u8>) -> Result<(), In
         .number(COUNT_BITS, cubes as u32);
     let body = Body::new(BLOCK_STAGES, Sequence::default(), &initial);
     for cube in 0..cubes {
-        let fields = initial.snapshot.fields(cube);
-        let Ok(_) = body.code(&mut stream, cube, fields);
+        let mut fields = initial.snapshot.fields(cube);
+        let Ok(()) = body.code(&mut stream, cube, &mut fields);
     }
     stream.finish();
     Ok(())
@@ -139,7 +139,8 @@ pub fn decode_initial(bytes: &[u8], limits: Limits) -> Result<Snapshot, DecodeEr
     let body = Body::new(BLOCK_STAGES, Sequence::default(), &blank);
     let mut decoded = (*blank.snapshot).clone();
     for cube in 0..room {
-        let fields = body.code(&mut stream, cube, decoded.fields(cube))?;
+        let mut fields = decoded.fields(cube);
+        body.code(&mut stream, cube, &mut fields)?;
         decoded.set_fields(cube, &fields);
     }
     stream.finish()?;

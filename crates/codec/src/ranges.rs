@@ -24,6 +24,15 @@ pub struct Ranges<const N: usize> {
     bits: [u8; N],
 }
 
+/// What three numbers are relative to.
+pub(crate) struct Relative<'a> {
+    pub(crate) reference: [i32; 3],
+    /// What each number can be.
+    pub(crate) bounds: &'a [RangeInclusive<i32>; 3],
+    /// False if they are not written relative to the reference, however small the differences.
+    pub(crate) is_possible: bool,
+}
+
 impl<const N: usize> Ranges<N> {
     /// Ranges of these widths in bits, without the prefix.
     ///
@@ -96,33 +105,34 @@ impl<const N: usize> Ranges<N> {
         Ok(code - offset(range, code < half(range)))
     }
 
-    /// Codes three numbers relative to a reference: a flag that says whether each difference is in the ranges, and if
-    /// so, the differences. `None` if not, or if there are no numbers to code; they follow in another form.
+    /// Codes three numbers relative to a reference, if each difference is in the ranges: a flag that says so, and the
+    /// differences. Returns the flag; if it is not set, the numbers follow in another form.
     pub(crate) fn relative<D: Direction>(
         &self,
         stream: &mut BitStream<'_, D>,
         kind: BitKind,
-        numbers: Option<[i32; 3]>,
-        reference: [i32; 3],
-        bounds: [RangeInclusive<i32>; 3],
-    ) -> Result<Option<[i32; 3]>, D::Error> {
+        numbers: &mut [i32; 3],
+        relative: &Relative<'_>,
+    ) -> Result<bool, D::Error> {
         let mut field = stream.field(kind);
-        let difference = numbers
-            .map(|numbers| std::array::from_fn(|index| numbers[index] - reference[index]))
-            .filter(|difference| self.hold(difference));
-        if !field.flag(difference.is_some())? {
-            return Ok(None);
+        let Relative {
+            reference,
+            bounds,
+            is_possible,
+        } = relative;
+        let mut difference = std::array::from_fn(|index| numbers[index] - reference[index]);
+        if !field.flag(*is_possible && self.hold(&difference))? {
+            return Ok(false);
         }
-        let mut difference = difference.unwrap_or_default();
-        let mut coded = reference;
-        for (index, bounds) in bounds.into_iter().enumerate() {
+        for index in 0..3 {
             difference[index] = self.signed(&mut field, difference[index])?;
             let number = i64::from(reference[index]) + i64::from(difference[index]);
-            coded[index] = field.in_range(number, bounds)?;
+            numbers[index] = field.in_range(number, bounds[index].clone())?;
         }
-        field.note_components(|| difference.map(|part| self.signed_bits(part).unwrap_or(0)));
-        field.note(|| self.form(difference));
-        Ok(Some(coded))
+        drop(field);
+        stream.note_components(|| difference.map(|part| self.signed_bits(part).unwrap_or(0)));
+        stream.note(|| self.form(difference));
+        Ok(true)
     }
 
     /// Whether each of three signed numbers is in the ranges.

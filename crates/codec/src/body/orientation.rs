@@ -16,8 +16,8 @@ use crate::bits::{BitStream, Direction};
 use crate::decode_error::DecodeError;
 use crate::ledger::{BitKind, Form};
 use crate::predict::CLASSES;
-use crate::quantize::smallest_three::{self, SmallestThree, max_component};
-use crate::ranges::Ranges;
+use crate::quantize::smallest_three::{self, SmallestThree};
+use crate::ranges::{Ranges, Relative};
 use crate::snapshot::Fields;
 use crate::stages::{Orientation, RelativeOrientation};
 
@@ -43,21 +43,48 @@ impl Body<'_> {
         class: usize,
     ) -> Result<(), D::Error> {
         let Orientation::SmallestThree { bits } = self.stages.orientation else {
-            fields.quaternion = quaternion(stream, fields.quaternion)?;
-            return Ok(());
+            return quaternion(stream, &mut fields.quaternion);
         };
-        let orientation = fields.smallest_three;
-        let before = || self.baseline.snapshot.smallest_three(cube);
-        fields.smallest_three = match self.stages.relative_orientation {
-            RelativeOrientation::Off => whole(stream, bits, orientation, Form::Whole)?,
+        let orientation = &mut fields.smallest_three;
+        match self.stages.relative_orientation {
+            RelativeOrientation::Off => whole(stream, bits, orientation, Form::Whole),
             RelativeOrientation::TwoRanges { small, large } => {
                 let ranges = at_precision([small, large], bits);
-                relative(stream, ranges, bits, orientation, before())?
+                self.relative(stream, cube, &ranges, bits, orientation)
             }
             RelativeOrientation::GrowingRanges => {
                 let ranges = at_precision(GROWING_ORIENTATION_RANGES[class].bits(), bits);
-                relative(stream, ranges, bits, orientation, before())?
+                self.relative(stream, cube, &ranges, bits, orientation)
             }
+        }
+    }
+
+    fn relative<const N: usize, D: Direction>(
+        &self,
+        stream: &mut BitStream<'_, D>,
+        cube: usize,
+        ranges: &Ranges<N>,
+        bits: u8,
+        orientation: &mut SmallestThree,
+    ) -> Result<(), D::Error> {
+        let before = self.baseline.snapshot.smallest_three(cube);
+        let has_same_largest = orientation.largest == before.largest;
+        let relative = Relative {
+            reference: before.components.map(i32::from),
+            bounds: &self.component_range,
+            is_possible: has_same_largest,
+        };
+        let mut components = orientation.components.map(i32::from);
+        if !ranges.relative(stream, KIND, &mut components, &relative)? {
+            let form = match has_same_largest {
+                true => Form::OutOfRange,
+                false => Form::OtherLargest,
+            };
+            return whole(stream, bits, orientation, form);
+        }
+        *orientation = SmallestThree {
+            largest: before.largest,
+            components: components.map(|component| component as u16),
         };
         Ok(())
     }
@@ -73,61 +100,31 @@ fn at_precision<const N: usize>(at_nine_bits: [u8; N], component_bits: u8) -> Ra
 fn whole<D: Direction>(
     stream: &mut BitStream<'_, D>,
     bits: u8,
-    mut orientation: SmallestThree,
+    orientation: &mut SmallestThree,
     form: Form,
-) -> Result<SmallestThree, D::Error> {
+) -> Result<(), D::Error> {
     let mut field = stream.field(KIND);
     let bits = u32::from(bits);
     orientation.largest = field.number(2, orientation.largest.into())? as u8;
     for component in &mut orientation.components {
         *component = field.number(bits, u32::from(*component))? as u16;
     }
-    field.note_components(|| [bits; 3]);
-    field.note(|| form);
-    Ok(orientation)
-}
-
-fn relative<const N: usize, D: Direction>(
-    stream: &mut BitStream<'_, D>,
-    ranges: Ranges<N>,
-    bits: u8,
-    orientation: SmallestThree,
-    before: SmallestThree,
-) -> Result<SmallestThree, D::Error> {
-    let has_same_largest = orientation.largest == before.largest;
-    let components = has_same_largest.then(|| orientation.components.map(i32::from));
-    let reference = before.components.map(i32::from);
-    let bounds = [(); 3].map(|()| 0..=i32::from(max_component(bits)));
-    match ranges.relative(stream, KIND, components, reference, bounds)? {
-        Some(components) => Ok(SmallestThree {
-            largest: before.largest,
-            components: components.map(|component| component as u16),
-        }),
-        None => whole(
-            stream,
-            bits,
-            orientation,
-            match has_same_largest {
-                true => Form::OutOfRange,
-                false => Form::OtherLargest,
-            },
-        ),
-    }
+    drop(field);
+    stream.note_components(|| [bits; 3]);
+    stream.note(|| form);
+    Ok(())
 }
 
 fn quaternion<D: Direction>(
     stream: &mut BitStream<'_, D>,
-    mut words: [u32; 4],
-) -> Result<[u32; 4], D::Error> {
-    let mut field = stream.field(KIND);
-    for word in &mut words {
-        *word = field.float(*word)?;
-    }
+    words: &mut [u32; 4],
+) -> Result<(), D::Error> {
+    stream.floats(KIND, words)?;
     let length = smallest_three::length(Quat::from_array(words.map(f32::from_bits)));
     D::check(length.is_some(), || DecodeError::NoDirection {
-        at_bit: field.at_bit(),
-        cube: field.cube(),
+        at_bit: stream.at_bit(),
+        cube: stream.cube(),
     })?;
-    field.note(|| Form::Whole);
-    Ok(words)
+    stream.note(|| Form::Whole);
+    Ok(())
 }

@@ -16,8 +16,8 @@ use crate::bits::{BitStream, Direction};
 use crate::ledger::{BitKind, Form};
 use crate::predict::{CLASSES, Prediction};
 use crate::quantize::affine::{AFFINE_POSITION, DIFFERENCE_BITS, DIFFERENCE_ZERO_POINT};
-use crate::quantize::bounded::{self, Bounded};
-use crate::ranges::Ranges;
+use crate::quantize::bounded::Bounded;
+use crate::ranges::{Ranges, Relative};
 use crate::stages::{Position, RelativePosition};
 
 /// Ranges for a component of the difference from a predicted position at 512 steps per metre, by class.
@@ -37,106 +37,99 @@ impl Body<'_> {
         &self,
         stream: &mut BitStream<'_, D>,
         cube: usize,
-        position: [i32; 3],
-        prediction: Prediction,
-    ) -> Result<[i32; 3], D::Error> {
-        let before = || self.baseline.snapshot.position(cube);
-        let steps_per_metre = match self.stages.position {
+        position: &mut [i32; 3],
+        prediction: &Prediction,
+    ) -> Result<(), D::Error> {
+        match self.stages.position {
             Position::Full => {
-                let position = floats(stream, KIND, position)?;
-                stream.field(KIND).note(|| Form::Whole);
-                return Ok(position);
+                floats(stream, KIND, position)?;
+                stream.note(|| Form::Whole);
+                return Ok(());
             }
-            Position::Affine => return affine(stream, position, before()),
-            Position::Quantized { steps_per_metre } => steps_per_metre,
+            Position::Affine => return self.affine_position(stream, cube, position),
+            Position::Quantized { .. } => {}
+        }
+        let before = || Relative {
+            reference: self.baseline.snapshot.position(cube),
+            bounds: &self.position_range,
+            is_possible: true,
         };
-        let bounds = bounded::position(steps_per_metre);
-        let ranges = bounds.map(|bounds| bounds.range());
-        let numbers = Some(position);
-        let (relative, form) = match self.stages.relative_position {
-            RelativePosition::Off => (None, Form::Whole),
+        let (is_relative, form) = match self.stages.relative_position {
+            RelativePosition::Off => (false, Form::Whole),
             RelativePosition::TwoRanges { small, large } => {
-                let code = Ranges::new([small, large]);
-                let relative = code.relative(stream, KIND, numbers, before(), ranges)?;
-                (relative, Form::OutOfRange)
+                let ranges = Ranges::new([small, large]);
+                let is_relative = ranges.relative(stream, KIND, position, &before())?;
+                (is_relative, Form::OutOfRange)
             }
             RelativePosition::Predicted => {
-                let code = PREDICTED_POSITION_RANGES[prediction.class];
-                let relative = code.relative(stream, KIND, numbers, prediction.position, ranges)?;
-                (relative, Form::OutOfRange)
+                let ranges = PREDICTED_POSITION_RANGES[prediction.class];
+                let predicted = Relative {
+                    reference: prediction.position,
+                    ..before()
+                };
+                let is_relative = ranges.relative(stream, KIND, position, &predicted)?;
+                (is_relative, Form::OutOfRange)
             }
         };
-        match relative {
-            Some(position) => Ok(position),
-            None => whole(stream, bounds, position, form),
+        if !is_relative {
+            stream.bounded(KIND, &self.bounds, position)?;
+            stream.note(|| form);
         }
+        Ok(())
     }
-}
 
-/// Codes a position as it is.
-fn whole<D: Direction>(
-    stream: &mut BitStream<'_, D>,
-    bounds: [Bounded; 3],
-    mut position: [i32; 3],
-    form: Form,
-) -> Result<[i32; 3], D::Error> {
-    let mut field = stream.field(KIND);
-    for (value, bounds) in position.iter_mut().zip(bounds) {
-        *value = field.bounded(&bounds, *value)?;
+    fn affine_position<D: Direction>(
+        &self,
+        stream: &mut BitStream<'_, D>,
+        cube: usize,
+        position: &mut [i32; 3],
+    ) -> Result<(), D::Error> {
+        const CODES: Range<i32> = 0..1 << DIFFERENCE_BITS;
+        let before = self.baseline.snapshot.position(cube);
+        let code = |axis: usize| position[axis] - before[axis] + DIFFERENCE_ZERO_POINT;
+        if stream.flag(KIND, (0..3).any(|axis| !CODES.contains(&code(axis))))? {
+            stream.bounded(KIND, &AFFINE_POSITION, position)?;
+            stream.note(|| Form::OutOfRange);
+        } else {
+            affine_differences(stream, KIND, position, before, &AFFINE_POSITION)?;
+            stream.note(|| match *position == before {
+                true => Form::Exact,
+                false => Form::Small,
+            });
+        }
+        Ok(())
     }
-    field.note_components(|| bounds.map(|bounds| bounds.bits()));
-    field.note(|| form);
-    Ok(position)
-}
-
-fn affine<D: Direction>(
-    stream: &mut BitStream<'_, D>,
-    position: [i32; 3],
-    before: [i32; 3],
-) -> Result<[i32; 3], D::Error> {
-    const CODES: Range<i32> = 0..1 << DIFFERENCE_BITS;
-    let is_far = (0..3)
-        .any(|axis| !CODES.contains(&(position[axis] - before[axis] + DIFFERENCE_ZERO_POINT)));
-    if stream.flag(KIND, is_far)? {
-        return whole(stream, AFFINE_POSITION, position, Form::OutOfRange);
-    }
-    let position = affine_differences(stream, KIND, position, before, AFFINE_POSITION)?;
-    stream.field(KIND).note(|| match position == before {
-        true => Form::Exact,
-        false => Form::Small,
-    });
-    Ok(position)
 }
 
 /// Codes affine-quantized differences.
 pub(super) fn affine_differences<D: Direction>(
     stream: &mut BitStream<'_, D>,
     kind: BitKind,
-    mut numbers: [i32; 3],
+    numbers: &mut [i32; 3],
     before: [i32; 3],
-    bounds: [Bounded; 3],
-) -> Result<[i32; 3], D::Error> {
+    bounds: &[Bounded; 3],
+) -> Result<(), D::Error> {
     let mut field = stream.field(kind);
-    for (axis, bounds) in bounds.into_iter().enumerate() {
+    for axis in 0..3 {
         let code = numbers[axis] - before[axis] + DIFFERENCE_ZERO_POINT;
         let code = field.number(DIFFERENCE_BITS, code.cast_unsigned())?;
         let number = i64::from(before[axis]) + i64::from(code) - i64::from(DIFFERENCE_ZERO_POINT);
-        numbers[axis] = field.in_range(number, bounds.range())?;
+        numbers[axis] = field.in_range(number, bounds[axis].range())?;
     }
-    field.note_components(|| [DIFFERENCE_BITS; 3]);
-    Ok(numbers)
+    drop(field);
+    stream.note_components(|| [DIFFERENCE_BITS; 3]);
+    Ok(())
 }
 
 /// Codes three f32, all finite, as words.
 pub(super) fn floats<D: Direction>(
     stream: &mut BitStream<'_, D>,
     kind: BitKind,
-    mut words: [i32; 3],
-) -> Result<[i32; 3], D::Error> {
-    let mut field = stream.field(kind);
-    for word in &mut words {
-        *word = field.float(word.cast_unsigned())?.cast_signed();
-    }
-    field.note_components(|| [32; 3]);
-    Ok(words)
+    numbers: &mut [i32; 3],
+) -> Result<(), D::Error> {
+    let mut words = numbers.map(i32::cast_unsigned);
+    stream.floats(kind, &mut words)?;
+    *numbers = words.map(u32::cast_signed);
+    stream.note_components(|| [32; 3]);
+    Ok(())
 }

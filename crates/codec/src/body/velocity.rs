@@ -13,7 +13,7 @@ use super::position::{affine_differences, floats};
 use crate::bits::{BitStream, Direction};
 use crate::ledger::BitKind;
 use crate::quantize::affine::AFFINE_VELOCITY;
-use crate::quantize::bounded::VELOCITY;
+use crate::quantize::bounded::{Bounded, VELOCITY};
 use crate::stages::Velocity;
 
 const KIND: BitKind = BitKind::Velocity;
@@ -23,32 +23,24 @@ impl Body<'_> {
         &self,
         stream: &mut BitStream<'_, D>,
         cube: usize,
-        velocity: [i32; 3],
-    ) -> Result<[i32; 3], D::Error> {
+        velocity: &mut [i32; 3],
+    ) -> Result<(), D::Error> {
+        const BOUNDS: [Bounded; 3] = [VELOCITY; 3];
         match self.stages.velocity {
-            Velocity::Omitted => Ok(velocity),
+            Velocity::Omitted => Ok(()),
             Velocity::Full => floats(stream, KIND, velocity),
-            Velocity::Quantized => quantized(stream, velocity),
-            Velocity::AtRestFlag => match stream.flag(KIND, velocity == [0; 3])? {
-                true => Ok([0; 3]),
-                false => quantized(stream, velocity),
-            },
+            Velocity::Quantized => stream.bounded(KIND, &BOUNDS, velocity),
+            Velocity::AtRestFlag => {
+                if stream.flag(KIND, *velocity == [0; 3])? {
+                    *velocity = [0; 3];
+                    return Ok(());
+                }
+                stream.bounded(KIND, &BOUNDS, velocity)
+            }
             Velocity::Affine => {
                 let before = self.baseline.snapshot.velocities()[cube];
-                affine_differences(stream, KIND, velocity, before, [AFFINE_VELOCITY; 3])
+                affine_differences(stream, KIND, velocity, before, &[AFFINE_VELOCITY; 3])
             }
         }
     }
-}
-
-fn quantized<D: Direction>(
-    stream: &mut BitStream<'_, D>,
-    mut velocity: [i32; 3],
-) -> Result<[i32; 3], D::Error> {
-    let mut field = stream.field(KIND);
-    for value in &mut velocity {
-        *value = field.bounded(&VELOCITY, *value)?;
-    }
-    field.note_components(|| [VELOCITY.bits(); 3]);
-    Ok(velocity)
 }
