@@ -20,7 +20,7 @@ use crate::recording::{Script, ScriptPlugin};
 use crate::replication::{LaneSettings, ReplicationPlugin, ShadowLadder};
 use crate::simulation::{CubeWorld, SimulationPlugin};
 use crate::transport::MemoryTransportPlugin;
-use crate::view::{self, Half, Selected, Side};
+use crate::view::{self, PaneContent, Selected, Side};
 
 /// The game without a window: simulation, replication in this process, and scripts.
 #[derive(Debug)]
@@ -57,8 +57,12 @@ impl From<InitialStateError> for GameError {
 ///
 /// # Errors
 /// If a lane cannot be set up.
-pub fn show_halves(world: &mut World, left: Half, right: LaneSettings) -> Result<(), GameError> {
-    view::show(world, Side::Right, Half::Lane(right))?;
+pub fn show_halves(
+    world: &mut World,
+    left: PaneContent,
+    right: LaneSettings,
+) -> Result<(), GameError> {
+    view::show(world, Side::Right, PaneContent::Lane(right))?;
     view::show(world, Side::Left, left)?;
     let shadow = ShadowLadder::new(world.resource::<CubeWorld>().current())?;
     let mut selected = world.query_filtered::<Entity, With<Selected>>();
@@ -68,14 +72,14 @@ pub fn show_halves(world: &mut World, left: Half, right: LaneSettings) -> Result
     Ok(())
 }
 
-/// The lane of the right half: see [`Half`].
+/// The lane of the right half: see [`PaneContent`].
 ///
 /// # Errors
 /// If the text is not a lane.
 pub fn right_lane(text: &str) -> Result<LaneSettings, String> {
     match text.parse() {
-        Ok(Half::Lane(lane)) => Ok(lane),
-        Ok(Half::Simulation) => {
+        Ok(PaneContent::Lane(lane)) => Ok(lane),
+        Ok(PaneContent::Simulation) => {
             Err("the right half shows a lane; the simulation is for the left one".to_owned())
         }
         Err(error) => Err(error.to_string()),
@@ -85,18 +89,21 @@ pub fn right_lane(text: &str) -> Result<LaneSettings, String> {
 /// What the halves show at first: set by the arguments, or else by the script, or else the defaults.
 #[must_use]
 pub fn halves(
-    left: Option<Half>,
+    left: Option<PaneContent>,
     right: Option<LaneSettings>,
     script: Option<&Script>,
-) -> (Half, LaneSettings) {
+) -> (PaneContent, LaneSettings) {
     let of_script = |side: Side| script.and_then(|script| script.half_at_start(side).cloned());
     let left = left.or_else(|| of_script(Side::Left));
     let right = right.or_else(|| match of_script(Side::Right) {
-        Some(Half::Lane(lane)) => Some(lane),
+        Some(PaneContent::Lane(lane)) => Some(lane),
         // Scripts are refused that show the simulation there.
-        Some(Half::Simulation) | None => None,
+        Some(PaneContent::Simulation) | None => None,
     });
-    (left.unwrap_or(Half::Simulation), right.unwrap_or_default())
+    (
+        left.unwrap_or(PaneContent::Simulation),
+        right.unwrap_or_default(),
+    )
 }
 
 /// The script that rolls up a ball of cubes, and rolls it through the grid.

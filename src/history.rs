@@ -17,8 +17,8 @@ use bevy::prelude::*;
 
 use crate::controls::Action;
 use crate::replication::{
-    CubeError, CubeErrors, Detailed, Lane, LaneMeter, METER_TICKS, ReplicationSystems, States,
-    TickPicture,
+    CubeError, CubeErrors, Detailed, DisplayedState, Lane, LaneMeter, METER_TICKS,
+    ReplicationSystems, States,
 };
 use crate::simulation::CubeWorld;
 
@@ -112,11 +112,11 @@ pub struct WorldHistory(pub States);
 
 /// The picture of a lane. The ticks are those of its meter.
 #[derive(Component, Debug, Default)]
-#[require(Detailed, TickPicture, CubeErrors)]
+#[require(Detailed, DisplayedState, CubeErrors)]
 pub struct LaneHistory {
     /// The cubes.
     pub pictures: States,
-    /// By tick, oldest first: see [`TickPicture::due_tick`].
+    /// By tick, oldest first: see [`DisplayedState::due_tick`].
     due_ticks: VecDeque<(u64, Option<f64>)>,
 }
 
@@ -160,7 +160,7 @@ impl LaneHistory {
             .collect()
     }
 
-    fn record(&mut self, tick: u64, picture: &TickPicture) {
+    fn record(&mut self, tick: u64, picture: &DisplayedState) {
         self.pictures.record(tick, &picture.cubes);
         let last = self.due_ticks.back().map(|(last, _)| last + 1);
         if last.is_some_and(|next| next != tick) {
@@ -247,7 +247,7 @@ fn record(
     wanted: Res<Wanted>,
     cubes: Option<Res<CubeWorld>>,
     mut world: ResMut<WorldHistory>,
-    mut lanes: Query<(&LaneMeter, &TickPicture, &mut LaneHistory)>,
+    mut lanes: Query<(&LaneMeter, &DisplayedState, &mut LaneHistory)>,
 ) {
     if !wanted.is_any() {
         return;
@@ -273,9 +273,9 @@ mod tests {
     #[test]
     fn the_moment_stays_in_the_recorded_past() {
         let mut history = LaneHistory::default();
-        let picture = TickPicture {
+        let picture = DisplayedState {
             cubes: vec![CubeState::default(); 3],
-            ..TickPicture::default()
+            ..DisplayedState::default()
         };
         for tick in 100..110 {
             history.record(tick, &picture);

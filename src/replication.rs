@@ -19,7 +19,6 @@ mod check;
 mod deltas;
 mod detail;
 mod digest;
-mod divergence;
 mod lane;
 mod mean;
 mod meter;
@@ -28,6 +27,7 @@ mod peer;
 mod playout;
 mod quantized;
 mod receive;
+mod replica_error;
 mod send;
 mod shadow;
 mod states;
@@ -49,8 +49,6 @@ pub use check::LaneCheck;
 pub use deltas::{DELTA_BITS, DeltaCounts};
 pub use detail::{Detailed, PacketDetail};
 pub use digest::Digest;
-pub(crate) use divergence::History;
-pub use divergence::{CubeError, CubeErrors, Divergence};
 #[cfg(test)]
 pub(crate) use lane::change as change_lane;
 pub use lane::{
@@ -63,8 +61,10 @@ pub use packet::{Arrival, Fate, PacketRecord};
 pub use peer::{
     ConnectionStatus, Peer, Reconnect, ServerConnection, Serving, SocketTraffic, Welcomed,
 };
-pub use playout::TickPicture;
+pub use playout::DisplayedState;
 pub(crate) use playout::{is_teleport, shown_cube};
+pub(crate) use replica_error::History;
+pub use replica_error::{CubeError, CubeErrors, ReplicaError};
 pub use send::{LaneBackoff, RebuildsAsRecorded};
 pub use shadow::ablation::{Ablated, Ablation, AblationRow, Part, WantsAblation, ablations};
 pub use shadow::{ShadowLadder, ShadowRung};
@@ -89,7 +89,7 @@ pub enum ReplicationSystems {
     Send,
     /// Snapshots that have arrived are decoded and acknowledged.
     Receive,
-    /// Playout is sampled; lanes that have a [`LaneCheck`] or a [`Divergence`] update it.
+    /// Playout is sampled; lanes that have a [`LaneCheck`] or a [`ReplicaError`] update it.
     Observe,
     /// Lanes that have a [`ShadowLadder`] queue the snapshot that they have sent. In [`Last`], when the
     /// frame is over, tasks start to encode it. Likewise for an [`Ablation`].
@@ -136,15 +136,15 @@ impl Plugin for ReplicationPlugin {
                     )
                         .chain()
                         .in_set(ReplicationSystems::Send),
-                    (receive::receive, receive::note_arrivals, playout::advance)
+                    (receive::receive, receive::record_arrivals, playout::advance)
                         .chain()
                         .in_set(ReplicationSystems::Receive),
                     (
                         check::check,
                         sync::observe,
                         playout::sample,
-                        divergence::remember,
-                        divergence::compare,
+                        replica_error::remember,
+                        replica_error::compare,
                     )
                         .chain()
                         .in_set(ReplicationSystems::Observe),

@@ -69,7 +69,7 @@ fn config() -> ConnectionConfig {
 }
 
 /// What a packet that renet made is for, by its first bytes. A datagram may hold two: see [`acks::packets`].
-fn purpose(packet: &[u8]) -> Purpose {
+fn classify(packet: &[u8]) -> Purpose {
     match guard::kind_and_channel(packet) {
         Some((guard::ACK, _)) => Purpose::TransportAck,
         Some((_, Some(SNAPSHOTS))) => Purpose::Snapshots,

@@ -44,7 +44,7 @@ pub use notices::Notices;
 pub use overlay::{Overlay, Part};
 pub use pictures::{ReplicaPicture, ViewCube};
 pub use quality::Quality;
-pub use side::{Half, Selected, Side};
+pub use side::{PaneContent, Selected, Side};
 pub use touch::{TouchKeys, held};
 pub use trails::Trails;
 

@@ -17,7 +17,7 @@ use super::error::CommandError;
 use crate::game::desktop::stop;
 use crate::game::headless::{HeadlessGame, LaneGame};
 use crate::game::profile;
-use crate::replication::{self, Divergence, ForceDesync, LaneSettings};
+use crate::replication::{self, ForceDesync, LaneSettings, ReplicaError};
 
 use capture::Capture;
 use summary::PlayTotals;
@@ -91,7 +91,7 @@ impl HeadlessArgs {
         if table.is_some() {
             let lane = game.lane;
             let mut lane = game.app.world_mut().entity_mut(lane);
-            lane.insert(Divergence::default());
+            lane.insert(ReplicaError::default());
         }
 
         let mut totals = PlayTotals::default();

@@ -21,7 +21,7 @@ use crate::recording::video::{FORMATS, Format, extensions};
 use crate::recording::{MAX_SECONDS, Outcome, Switch, SwitchError};
 use crate::replication::{self, LaneSettings, rung_or_stages};
 use crate::theme::Theme;
-use crate::view::{CubeColors, Half, Overlay, Part, Side};
+use crate::view::{CubeColors, Overlay, PaneContent, Part, Side};
 
 fn lanes() -> String {
     format!(
@@ -53,7 +53,7 @@ pub struct RecordArgs {
     replay: Option<PathBuf>,
     /// What the left half shows: `simulation`, or a lane [default: from the script, or simulation]
     #[arg(long, value_name = "simulation|LANE")]
-    left: Option<Half>,
+    left: Option<PaneContent>,
     /// The lane in the right half, as in `rung:delta,link:4g,interpolation:hermite,rate:10`, or with
     /// `stages:…` instead of `rung:…` [default: from the script, or rung:changed-flags]
     #[arg(long, value_name = "LANE", value_parser = right_lane)]
@@ -224,7 +224,8 @@ impl RecordArgs {
         }
         let (left, right) = halves(self.left.clone(), self.right.clone(), script.as_ref());
         let mut steps = script.iter().flat_map(|script| &script.steps);
-        let has_left_lane = left != Half::Simulation || steps.any(|step| step.left.is_some());
+        let has_left_lane =
+            left != PaneContent::Simulation || steps.any(|step| step.left.is_some());
         let mut switches = Vec::new();
         for TimedSwitch { text, switch } in &self.at {
             if switch.at as f64 >= seconds * rate {

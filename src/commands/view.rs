@@ -22,7 +22,7 @@ use crate::replication::{
     self, Accounting, ConnectionStatus, Digest, LaneSettings, LinkSettings, ServerConnection,
 };
 use crate::transport::udp::{UdpViewer, ViewError, ViewerSettings};
-use crate::view::Half;
+use crate::view::PaneContent;
 
 /// `cubewire view`
 #[derive(Clone, Debug, Args)]
@@ -82,7 +82,7 @@ impl ViewArgs {
             ..LaneSettings::default()
         };
         self.lane.apply(&mut lane)?;
-        warn(&Half::Simulation, &lane, None, &[]);
+        warn(&PaneContent::Simulation, &lane, None, &[]);
         let settings = self.frame.settings()?;
         let server = resolve(&self.connect)?;
         let viewer = UdpViewer::new(ViewerSettings {
@@ -156,8 +156,8 @@ impl ViewArgs {
             refused: meter.refused,
             fallback: replication::fallback(stages, meter.fallback),
             hitches: meter.hitches,
-            article_kbps: meter.kbps(Accounting::Article),
-            wire_kbps: meter.kbps(Accounting::Wire),
+            article_kbps: meter.kbps(Accounting::PayloadAndUdp),
+            wire_kbps: meter.kbps(Accounting::OnTheWire),
         };
         let json = serde_json::to_string_pretty(&viewed).expect("figures are plain data");
         writeln!(out, "{json}")?;

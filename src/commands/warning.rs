@@ -4,11 +4,11 @@ use std::io::{self, Write};
 
 use crate::recording::{Script, Switch};
 use crate::replication::LaneSettings;
-use crate::view::{Half, Side};
+use crate::view::{PaneContent, Side};
 
 /// Prints a line for each sentence in [`sentences`].
 pub(super) fn warn(
-    left: &Half,
+    left: &PaneContent,
     right: &LaneSettings,
     script: Option<&Script>,
     switches: &[Switch],
@@ -22,13 +22,13 @@ pub(super) fn warn(
 /// What is wrong with the lanes that are shown at the start, or after a step of the script or a switch,
 /// each once. The switches count from the start of the script.
 fn sentences(
-    left: &Half,
+    left: &PaneContent,
     right: &LaneSettings,
     script: Option<&Script>,
     switches: &[Switch],
 ) -> Vec<String> {
-    let mut halves = [left.clone(), Half::Lane(right.clone())];
-    let mut shown: Vec<(Side, Half)> = Side::ALL.into_iter().zip(halves.clone()).collect();
+    let mut halves = [left.clone(), PaneContent::Lane(right.clone())];
+    let mut shown: Vec<(Side, PaneContent)> = Side::ALL.into_iter().zip(halves.clone()).collect();
     let steps = script.into_iter().flat_map(|script| &script.steps);
     let steps = steps.flat_map(|step| {
         let halves = [(Side::Left, &step.left), (Side::Right, &step.right)];
@@ -45,17 +45,19 @@ fn sentences(
         match (change, &mut *half) {
             (Change::Set(new), half) => *half = new.clone(),
             // Parsing has checked the values.
-            (Change::Switch(switch), Half::Lane(lane)) => drop(switch.apply(lane)),
-            (Change::Switch(_), Half::Simulation) => {}
+            (Change::Switch(switch), PaneContent::Lane(lane)) => drop(switch.apply(lane)),
+            (Change::Switch(_), PaneContent::Simulation) => {}
         }
         shown.push((side, half.clone()));
     }
     let is_compared = shown
         .iter()
-        .any(|(side, half)| *side == Side::Left && *half != Half::Simulation);
+        .any(|(side, half)| *side == Side::Left && *half != PaneContent::Simulation);
     let mut sentences = Vec::new();
     for (side, half) in shown {
-        let Half::Lane(lane) = half else { continue };
+        let PaneContent::Lane(lane) = half else {
+            continue;
+        };
         let warning = lane.velocity_warning().map(|warning| match is_compared {
             true => format!("{} half: {warning}", side.name()),
             false => warning,
@@ -66,7 +68,7 @@ fn sentences(
 }
 
 enum Change<'a> {
-    Set(&'a Half),
+    Set(&'a PaneContent),
     Switch(&'a Switch),
 }
 
@@ -86,10 +88,10 @@ mod tests {
     #[test]
     fn lanes_without_velocities_are_warned_of_once() {
         let lacking = lane("rung:delta,interpolation:hermite");
-        let of = |right: &LaneSettings| sentences(&Half::Simulation, right, None, &[]);
+        let of = |right: &LaneSettings| sentences(&PaneContent::Simulation, right, None, &[]);
         assert_eq!(of(&lacking), [WARNING]);
         assert_eq!(of(&lane("rung:at-rest,interpolation:hermite")), [""; 0]);
-        let both = sentences(&Half::Lane(lacking.clone()), &lacking, None, &[]);
+        let both = sentences(&PaneContent::Lane(lacking.clone()), &lacking, None, &[]);
         assert_eq!(
             both,
             ["left", "right"].map(|side| format!("{side} half: {WARNING}"))
@@ -100,7 +102,8 @@ mod tests {
     fn switches_and_steps_of_a_script_are_followed() {
         let start = lane("rung:at-rest,interpolation:hermite");
         let switch = |text: &str| text.parse::<Switch>().unwrap();
-        let after = |switches: &[Switch]| sentences(&Half::Simulation, &start, None, switches);
+        let after =
+            |switches: &[Switch]| sentences(&PaneContent::Simulation, &start, None, switches);
         assert_eq!(after(&[switch("2s:rung:delta")]), [WARNING]);
         assert_eq!(
             after(&[switch("2s:rung:delta,interpolation:linear")]),
@@ -115,7 +118,7 @@ mod tests {
         let script = Script::parse(script, Path::new("a.ron")).unwrap();
         let played = |switches: &[Switch]| {
             sentences(
-                &Half::Simulation,
+                &PaneContent::Simulation,
                 &lane("rung:delta"),
                 Some(&script),
                 switches,

@@ -14,7 +14,7 @@ use crate::display;
 use crate::game::window::{self, WindowSettings};
 use crate::game::{halves, right_lane};
 use crate::replication::LaneSettings;
-use crate::view::Half;
+use crate::view::PaneContent;
 
 /// `cubewire`
 #[derive(Clone, Debug, Args)]
@@ -24,7 +24,7 @@ pub struct WindowArgs {
     pub lane: LaneArgs,
     /// What the left half shows: `simulation`, or a lane to compare with
     #[arg(long, value_name = "simulation|LANE")]
-    pub left: Option<Half>,
+    pub left: Option<PaneContent>,
     /// The lane in the right half, as in `rung:delta,link:4g,interpolation:hermite,rate:10`, or with
     /// `stages:…` instead of `rung:…`
     #[arg(
@@ -112,7 +112,7 @@ impl FrameArgs {
     pub fn settings(&self) -> Result<WindowSettings, CommandError> {
         check_folder(&self.recordings)?;
         Ok(WindowSettings {
-            left: Half::Simulation,
+            left: PaneContent::Simulation,
             right: LaneSettings::default(),
             script: None,
             calm: false,

@@ -16,7 +16,7 @@ use super::{GameError, show_halves};
 use crate::panel::PanelPlugin;
 use crate::recording::Script;
 use crate::replication::{LaneSettings, ShadowLadder};
-use crate::view::{Half, ViewPlugin};
+use crate::view::{PaneContent, ViewPlugin};
 
 /// Times of a play's frames, of which there is at least one.
 #[derive(Clone, Debug)]
@@ -42,7 +42,7 @@ pub fn measure(
     game.app.init_resource::<EguiUserTextures>();
     let world = game.app.world_mut();
     world.spawn((EguiContext::default(), PrimaryEguiContext));
-    show_halves(world, Half::Simulation, lane)?;
+    show_halves(world, PaneContent::Simulation, lane)?;
     let mut shadow = Duration::ZERO;
     let mut frames = Vec::new();
     for _ in 0..ticks.max(1) {

@@ -17,13 +17,13 @@ use crate::panel::PanelPlugin;
 use crate::recording::export::ExportPlugin;
 use crate::recording::{InputLogPlugin, KeyboardPlugin, LivePlugin, RecordingFolder, Script};
 use crate::replication::LaneSettings;
-use crate::view::{AppearancePlugin, Half, Quality, ViewPlugin};
+use crate::view::{AppearancePlugin, PaneContent, Quality, ViewPlugin};
 
 /// How to open the window.
 #[derive(Debug)]
 pub struct WindowSettings {
     /// What the left half shows at the start.
-    pub left: Half,
+    pub left: PaneContent,
     /// The lane in the right half at the start.
     pub right: LaneSettings,
     /// A script to play instead of the keyboard. A replay is played once.

@@ -85,7 +85,7 @@ impl Explained {
             view: lane.status.view,
             is_compared: lane.shown.len() > 1,
             late_ms: (late.as_millis() + 5) / 10 * 10,
-            kbps: lane.meter.kbps(Accounting::Article),
+            kbps: lane.meter.kbps(Accounting::PayloadAndUdp),
             whole_kbps: lane.shadow.and_then(|shadow| kbps_of(shadow, &LADDER[0])),
             has_tour: lane.status.tour.is_some(),
         }

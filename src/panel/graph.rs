@@ -59,7 +59,11 @@ pub(super) fn draw_small(
     let ticks = seconds as usize * TICKS_PER_SECOND as usize;
     let points = newest(lanes, ticks + SMOOTHING_TICKS - 1);
     // Rungs may differ by three decades.
-    let lines = Lines::new(series(&points, ticks, Accounting::Article), ticks, true);
+    let lines = Lines::new(
+        series(&points, ticks, Accounting::PayloadAndUdp),
+        ticks,
+        true,
+    );
     let ink = egui_color(theme.colors().ink);
     let past = f64::from(seconds);
     // Room for the labels.
@@ -332,7 +336,7 @@ mod tests {
                 })
             })
             .collect();
-        let series = || Series::new(&points, 120, Accounting::Article);
+        let series = || Series::new(&points, 120, Accounting::PayloadAndUdp);
         let mut lanes = vec![(Side::Right, series())];
         let over = |lanes: &[(Side, Series<'_>)], x: f64| {
             let position = PlotPoint::new(x, 3.0);

@@ -5,9 +5,9 @@ use std::path::Path;
 use crate::controls::Action;
 use crate::history::Selection;
 use crate::replication::{
-    Ablation, CubeError, DeltaCounts, Divergence, LaneMeter, LaneSettings, LaneSync, ShadowLadder,
+    Ablation, CubeError, DeltaCounts, LaneMeter, LaneSettings, LaneSync, ReplicaError, ShadowLadder,
 };
-use crate::view::{CubeColors, Half, Inset, Side, ViewMode};
+use crate::view::{CubeColors, Inset, PaneContent, Side, ViewMode};
 
 use super::export::Export;
 use super::tabs::peers::Peers;
@@ -33,7 +33,7 @@ pub struct LaneView<'a> {
     /// The tick of the simulation, if it runs here.
     pub tick: Option<u64>,
     /// Difference between picture and simulation, if it is measured.
-    pub divergence: Option<&'a Divergence>,
+    pub replica_error: Option<&'a ReplicaError>,
     /// The other ends of a real network.
     pub peers: Peers<'a>,
     /// Every lane in a half of the screen, the left one first, including the selected one.
@@ -117,5 +117,5 @@ pub struct Halves {
     /// The half whose lane the panel shows.
     pub selected: Side,
     /// What the user just entered for a half.
-    pub typed: Option<(Side, Half)>,
+    pub typed: Option<(Side, PaneContent)>,
 }

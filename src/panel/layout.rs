@@ -214,7 +214,7 @@ fn rung(ui: &mut Ui, sender: &mut SenderSettings, width: f32) {
 /// The bandwidth of the lane, and how many times less than uncompressed it is.
 fn cost(ui: &mut Ui, theme: Theme, lane: &LaneView<'_>) {
     let moment = lane.past.moment;
-    let kbps = lane.meter.kbps_until(moment, Accounting::Article);
+    let kbps = lane.meter.kbps_until(moment, Accounting::PayloadAndUdp);
     let kbps = kbps.unwrap_or(0.0);
     let color = style::half(theme.colors(), lane.side);
     let is_reversed = ui.layout().prefer_right_to_left();
@@ -245,7 +245,7 @@ fn cost(ui: &mut Ui, theme: Theme, lane: &LaneView<'_>) {
         } else {
             ""
         },
-        terms::accounting(Accounting::Article)
+        terms::accounting(Accounting::PayloadAndUdp)
     );
     let mut texts = [figure, factor];
     if is_reversed {

@@ -365,7 +365,7 @@ mod tests {
         state.explained = true;
         state.graph_seconds = 60;
         state.axis = Axis::Logarithmic;
-        state.accounting = Accounting::Wire;
+        state.accounting = Accounting::OnTheWire;
         file.save(&state).unwrap();
         assert_eq!(load_or_default(&path), state);
     }

@@ -15,15 +15,15 @@ use super::{scale, settings};
 use crate::controls::Action;
 use crate::history::{LaneHistory, Moment, Selection, WorldHistory};
 use crate::replication::{
-    Ablation, ChangeLane, CubeError, CubeErrors, DeltaCounts, Divergence, ForceDesync, Lane,
-    LaneCost, LaneMeter, LaneSettings, LaneSettingsQuery, LaneSync, Peer, Reconnect,
+    Ablation, ChangeLane, CubeError, CubeErrors, DeltaCounts, ForceDesync, Lane, LaneCost,
+    LaneMeter, LaneSettings, LaneSettingsQuery, LaneSync, Peer, Reconnect, ReplicaError,
     SenderSettings, ServerConnection, Serving, ShadowLadder,
 };
 use crate::simulation::CubeWorld;
 use crate::theme::Theme;
 use crate::view::{
-    CubeColors, FixedScale, Half, Inset, Notices, SelectHalf, Selected, ShowHalf, Side, Trails,
-    ViewMode,
+    CubeColors, FixedScale, Inset, Notices, PaneContent, SelectHalf, Selected, ShowHalf, Side,
+    Trails, ViewMode,
 };
 
 /// The lane that is selected.
@@ -35,7 +35,7 @@ type SelectedLane = (
     Option<&'static Side>,
     Option<&'static ShadowLadder>,
     Option<&'static Ablation>,
-    Option<&'static Divergence>,
+    Option<&'static ReplicaError>,
     Option<&'static CubeErrors>,
     Option<&'static DeltaCounts>,
 );
@@ -169,8 +169,18 @@ pub(super) fn draw_lane(
         return;
     };
     let selected = lanes.selected.iter().next();
-    let Some((entity, settings, meter, sync, side, shadow, ablation, divergence, errors, counts)) =
-        selected
+    let Some((
+        entity,
+        settings,
+        meter,
+        sync,
+        side,
+        shadow,
+        ablation,
+        replica_error,
+        errors,
+        counts,
+    )) = selected
     else {
         inset.set_if_neq(Inset::default());
         return;
@@ -206,7 +216,7 @@ pub(super) fn draw_lane(
         shadow,
         ablation,
         tick: lanes.world.as_ref().map(|world| world.tick()),
-        divergence,
+        replica_error,
         peers,
         shown,
         halves: (!is_remote).then_some(&mut new_halves),
@@ -269,9 +279,9 @@ fn trigger_changed_halves(
 ) {
     if before.left_is_lane != after.left_is_lane {
         let half = if after.left_is_lane {
-            Half::Lane(settings.clone())
+            PaneContent::Lane(settings.clone())
         } else {
-            Half::Simulation
+            PaneContent::Simulation
         };
         let side = Side::Left;
         commands.trigger(ShowHalf { side, half });

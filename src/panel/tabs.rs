@@ -137,7 +137,7 @@ pub(super) fn page(ui: &mut egui::Ui, state: &mut PanelState, lane: LaneView<'_>
         shadow,
         ablation,
         tick,
-        divergence,
+        replica_error,
         peers,
         shown,
         halves,
@@ -189,7 +189,7 @@ pub(super) fn page(ui: &mut egui::Ui, state: &mut PanelState, lane: LaneView<'_>
             packet::draw(ui, state, selection, &inspected);
         }
         Tab::Network => network::draw(ui, settings, meter, is_remote),
-        Tab::Playout => playout::draw(ui, state, settings, meter, divergence),
+        Tab::Playout => playout::draw(ui, state, settings, meter, replica_error),
         Tab::Halves => {
             if let Some(halves) = halves {
                 halves::draw(ui, state.theme, halves, &shown);

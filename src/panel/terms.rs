@@ -210,11 +210,11 @@ pub(super) const fn changed_flags(changed_flags: ChangedFlags) -> Tooltip {
 /// What an accounting counts.
 pub(super) const fn accounting(accounting: Accounting) -> &'static str {
     match accounting {
-        Accounting::Article => {
+        Accounting::PayloadAndUdp => {
             "As the article counts: the payload of each snapshot in whole bytes, plus 28 bytes of \
              IPv4 and UDP headers once, even if the snapshot takes several datagrams."
         }
-        Accounting::Wire => {
+        Accounting::OnTheWire => {
             "Bytes on the wire: every datagram that carries snapshots, with the transport's headers \
              and 28 bytes of IPv4 and UDP headers each."
         }

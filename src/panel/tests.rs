@@ -27,7 +27,7 @@ use crate::replication::{
     METER_TICKS, PacketDetail, PacketRecord, Peer, PlayoutDelay, Sample, ServerConnection, Serving,
     ShadowLadder, SocketTraffic,
 };
-use crate::view::{Half, Side, ViewMode};
+use crate::view::{PaneContent, Side, ViewMode};
 
 /// What the panel works on.
 #[derive(Default)]
@@ -48,7 +48,7 @@ struct Panel {
     exports: Vec<Export>,
     moments: Vec<u64>,
     desyncs: usize,
-    typed: Vec<(Side, Half)>,
+    typed: Vec<(Side, PaneContent)>,
     sync: Option<LaneSync>,
     shadow: Option<ShadowLadder>,
     ablation: Option<Ablation>,
@@ -183,7 +183,7 @@ fn open(panel: Panel) -> Harness<'static, Panel> {
             shadow: shadow.as_ref(),
             ablation: ablation.as_ref(),
             tick: *tick,
-            divergence: None,
+            replica_error: None,
             past: *past,
             selection,
             errors: &[],

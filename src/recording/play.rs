@@ -9,7 +9,7 @@ use crate::replication::{LaneSettings, LaneSettingsQuery, RebuildsAsRecorded};
 use crate::simulation::{
     CubeWorld, HeldKeys, RebuildSimulation, ResetSimulation, SimulationSystems,
 };
-use crate::view::{Half, Overlay, ShowHalf, Side};
+use crate::view::{Overlay, PaneContent, ShowHalf, Side};
 
 /// Plays the script of the [`ScriptPlayback`], if that resource exists.
 #[derive(Debug)]
@@ -160,7 +160,7 @@ fn on_switch(switch: On<Switch>, lanes: Lanes<'_, '_>, mut commands: Commands) -
         return Ok(());
     };
     switch.apply(&mut settings)?;
-    let (side, half) = (switch.side, Half::Lane(settings));
+    let (side, half) = (switch.side, PaneContent::Lane(settings));
     commands.trigger(Shown(ShowHalf { side, half }));
     Ok(())
 }
@@ -175,10 +175,10 @@ fn on_shown(
 ) {
     let Shown(ShowHalf { side, half }) = shown.event();
     let title = match (settings_in(&lanes, *side), half) {
-        (Some(old), Half::Lane(new)) => old.describe_change(new),
-        (None, Half::Lane(new)) => Some(new.rung_name().to_owned()),
-        (Some(_), Half::Simulation) => Some("simulation".to_owned()),
-        (None, Half::Simulation) => None,
+        (Some(old), PaneContent::Lane(new)) => old.describe_change(new),
+        (None, PaneContent::Lane(new)) => Some(new.rung_name().to_owned()),
+        (Some(_), PaneContent::Simulation) => Some("simulation".to_owned()),
+        (None, PaneContent::Simulation) => None,
     };
     if let (Some(title), Some(mut overlay)) = (title, overlay) {
         overlay.announce(*side, title, time.elapsed());

@@ -18,7 +18,7 @@ use cubewire_scene::{Keys, TICKS_PER_SECOND};
 use serde::{Deserialize, Serialize};
 
 use super::MAX_SECONDS;
-use crate::view::{Half, Side};
+use crate::view::{PaneContent, Side};
 
 pub(super) use file::FORMAT;
 pub use file::ScriptError;
@@ -38,10 +38,10 @@ pub struct Script {
     pub lead_in: u64,
     /// What the left half shows at the start.
     #[serde(default, skip_serializing_if = "is_default")]
-    pub left: Option<Box<Half>>,
+    pub left: Option<Box<PaneContent>>,
     /// What the right half shows at the start: a lane.
     #[serde(default, skip_serializing_if = "is_default")]
-    pub right: Option<Box<Half>>,
+    pub right: Option<Box<PaneContent>>,
     /// Changes, in ascending order of their ticks.
     pub steps: Vec<Step>,
     /// For a replay: how it was recorded.
@@ -82,10 +82,10 @@ pub struct Step {
     pub rebuild: bool,
     /// What the left half shows from this tick on.
     #[serde(default, skip_serializing_if = "is_default")]
-    pub left: Option<Box<Half>>,
+    pub left: Option<Box<PaneContent>>,
     /// What the right half shows from this tick on: a lane.
     #[serde(default, skip_serializing_if = "is_default")]
-    pub right: Option<Box<Half>>,
+    pub right: Option<Box<PaneContent>>,
 }
 
 fn is_default<T: Default + PartialEq>(value: &T) -> bool {
@@ -156,7 +156,7 @@ impl Script {
 
     /// What a half changes to at this tick, if it does.
     #[must_use]
-    pub fn half_at(&self, tick: u64, side: Side) -> Option<&Half> {
+    pub fn half_at(&self, tick: u64, side: Side) -> Option<&PaneContent> {
         let step = self.step_at(tick)?;
         match side {
             Side::Left => step.left.as_deref(),
@@ -166,7 +166,7 @@ impl Script {
 
     /// What a half shows at the start, if the script sets it.
     #[must_use]
-    pub fn half_at_start(&self, side: Side) -> Option<&Half> {
+    pub fn half_at_start(&self, side: Side) -> Option<&PaneContent> {
         match side {
             Side::Left => self.left.as_deref(),
             Side::Right => self.right.as_deref(),

@@ -20,7 +20,7 @@ use super::mean::MeanTime;
 pub struct EncodeBudget {
     /// Processor time a tick.
     per_tick: Duration,
-    easing: Easing,
+    easing: Throttle,
     /// Spent in this tick, nanoseconds.
     spent: AtomicU64,
 }
@@ -34,21 +34,21 @@ impl Default for EncodeBudget {
 
 /// What all viewers get less than they asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Easing {
+pub(super) struct Throttle {
     /// The newest baseline, whatever was asked for.
     newest_only: bool,
     /// One in so many of the snapshots that are due.
     one_in: u32,
 }
 
-impl Easing {
+impl Throttle {
     const NONE: Self = Self {
         newest_only: false,
         one_in: 1,
     };
 }
 
-impl Default for Easing {
+impl Default for Throttle {
     fn default() -> Self {
         Self::NONE
     }
@@ -59,7 +59,7 @@ impl Default for Easing {
 pub struct LaneCost {
     newest: MeanTime,
     smallest: MeanTime,
-    easing: Easing,
+    easing: Throttle,
 }
 
 impl LaneCost {
@@ -118,7 +118,7 @@ impl EncodeBudget {
     pub const fn new(per_tick: Duration) -> Self {
         Self {
             per_tick,
-            easing: Easing::NONE,
+            easing: Throttle::NONE,
             spent: AtomicU64::new(0),
         }
     }
@@ -163,14 +163,14 @@ pub(super) fn plan(
 }
 
 /// What fits into the budget. It is left as it is unless the demand is a fifth below what would change it.
-fn next(now: Easing, budget: Duration, full: Duration, newest: Duration) -> Easing {
-    let fitting = |budget: Duration| Easing {
+fn next(now: Throttle, budget: Duration, full: Duration, newest: Duration) -> Throttle {
+    let fitting = |budget: Duration| Throttle {
         newest_only: full > budget,
         one_in: newest.as_nanos().div_ceil(budget.as_nanos().max(1)).max(1) as u32,
     };
     let needed = fitting(budget);
     let possible = fitting(budget * 4 / 5);
-    Easing {
+    Throttle {
         newest_only: if now.newest_only {
             possible.newest_only
         } else {
@@ -206,23 +206,23 @@ mod tests {
 
     #[test]
     fn the_choice_is_eased_before_the_rate_and_both_come_back() {
-        let eased = |newest_only, one_in| Easing {
+        let eased = |newest_only, one_in| Throttle {
             newest_only,
             one_in,
         };
         let budget = 10 * MS;
-        let mut now = Easing::NONE;
+        let mut now = Throttle::NONE;
         for (full, newest, expected) in [
-            (10, 10, Easing::NONE),
+            (10, 10, Throttle::NONE),
             (11, 2, eased(true, 1)),
             // It would fit, but hardly.
             (9, 2, eased(true, 1)),
-            (8, 2, Easing::NONE),
+            (8, 2, Throttle::NONE),
             (200, 25, eased(true, 3)),
             (200, 18, eased(true, 3)),
             (200, 16, eased(true, 2)),
             (200, 9, eased(true, 2)),
-            (8, 8, Easing::NONE),
+            (8, 8, Throttle::NONE),
         ] {
             now = next(now, budget, full * MS, newest * MS);
             assert_eq!(now, expected, "{full} and {newest} ms");
@@ -232,7 +232,7 @@ mod tests {
     #[test]
     fn lanes_take_turns() {
         let cost = LaneCost {
-            easing: Easing {
+            easing: Throttle {
                 newest_only: true,
                 one_in: 3,
             },

@@ -9,8 +9,8 @@ use cubewire_link::LinkStats;
 use cubewire_protocol::FallbackReason;
 use cubewire_scene::TICKS_PER_SECOND;
 
-use super::divergence::Divergence;
 use super::packet::{Arrival, PacketRecord};
+use super::replica_error::ReplicaError;
 use super::transport::Purpose;
 
 /// The article's target for a snapshot stream, kilobits a second.
@@ -29,26 +29,26 @@ const MAX_DETAIL_BYTES: usize = 10 << 20;
 pub enum Accounting {
     /// A snapshot's payload in whole bytes, plus 28 for IPv4 and UDP, as in the article.
     #[default]
-    Article,
+    PayloadAndUdp,
     /// Every datagram with the transport's headers, plus 28 bytes for IPv4 and UDP each.
-    Wire,
+    OnTheWire,
 }
 
 impl Accounting {
     /// Both.
-    pub const ALL: [Self; 2] = [Self::Article, Self::Wire];
+    pub const ALL: [Self; 2] = [Self::PayloadAndUdp, Self::OnTheWire];
 
     /// Its name on the screen.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
-            Self::Article => "article",
-            Self::Wire => "wire",
+            Self::PayloadAndUdp => "article",
+            Self::OnTheWire => "wire",
         }
     }
 }
 
-/// Bytes that a transport sent and received for a lane, in [`Accounting::Wire`].
+/// Bytes that a transport sent and received for a lane, in [`Accounting::OnTheWire`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Traffic {
     /// Bytes of packets that carry snapshots.
@@ -127,7 +127,7 @@ pub struct Sample {
     /// Whether playout stood still, because the next snapshot had not arrived.
     pub starved: bool,
     /// The error of the picture, of lanes that measure it; without a tick otherwise.
-    pub divergence: Divergence,
+    pub replica_error: ReplicaError,
 }
 
 impl Default for Sample {
@@ -143,7 +143,7 @@ impl Default for Sample {
             buffered: 0,
             playout_delay: Duration::ZERO,
             starved: false,
-            divergence: Divergence::default(),
+            replica_error: ReplicaError::default(),
         }
     }
 }
@@ -168,8 +168,10 @@ impl Sample {
     #[must_use]
     pub fn bytes(&self, accounting: Accounting) -> usize {
         match accounting {
-            Accounting::Article => self.snapshots.iter().map(PacketRecord::article_bytes).sum(),
-            Accounting::Wire => self.traffic.wire_bytes,
+            Accounting::PayloadAndUdp => {
+                self.snapshots.iter().map(PacketRecord::article_bytes).sum()
+            }
+            Accounting::OnTheWire => self.traffic.wire_bytes,
         }
     }
 }
@@ -295,7 +297,7 @@ impl LaneMeter {
     }
 
     /// Notes that the packet that was sent in that tick has arrived in this one.
-    pub(crate) fn note_arrival(&mut self, tick: u64, is_late: bool) {
+    pub(crate) fn record_arrival(&mut self, tick: u64, is_late: bool) {
         let newest = self.samples.back().map_or(0, |sample| sample.tick);
         let Some(place) = self.place(tick) else {
             return;
@@ -377,7 +379,7 @@ mod tests {
             meter.newest(10).map(|sample| sample.tick).min(),
             Some(4_990)
         );
-        assert!((meter.kbps(Accounting::Article) - 60.0).abs() < 1e-9);
+        assert!((meter.kbps(Accounting::PayloadAndUdp) - 60.0).abs() < 1e-9);
     }
 
     #[test]

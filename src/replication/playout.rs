@@ -32,7 +32,7 @@ impl Playback {
 /// The displayed state of a lane at the time of the fixed clock, computed once a tick for lanes that have
 /// this component.
 #[derive(Component, Clone, Debug, Default, PartialEq)]
-pub struct TickPicture {
+pub struct DisplayedState {
     /// The tick that should be shown by now; none before the first snapshot.
     pub due_tick: Option<f64>,
     /// Every cube, as it is shown; empty before the first snapshot.
@@ -67,7 +67,7 @@ type PlayedLane<'a> = (
     &'a Replica,
     &'a mut Playback,
     &'a mut LaneMeter,
-    Option<&'a mut TickPicture>,
+    Option<&'a mut DisplayedState>,
 );
 
 /// Samples the playout of this tick: the buffer's fill, hitches, and the picture.
@@ -95,7 +95,7 @@ pub(super) fn sample(time: Res<Time>, mut lanes: Query<PlayedLane<'_>>) {
     }
 }
 
-impl TickPicture {
+impl DisplayedState {
     fn show(&mut self, kind: Interpolation, playout: Option<&Playout<'_, Received>>) {
         self.due_tick = playout.map(|playout| playout.due_tick);
         self.cubes.clear();

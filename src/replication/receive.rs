@@ -46,10 +46,10 @@ type ReceivingLane<'a> = (
 );
 
 /// Notes which of the packets that a lane has sent have arrived.
-pub(super) fn note_arrivals(mut lanes: Query<(&Decoded, &mut LaneMeter), With<Sender>>) {
+pub(super) fn record_arrivals(mut lanes: Query<(&Decoded, &mut LaneMeter), With<Sender>>) {
     for (decoded, mut meter) in &mut lanes {
         for packet in &decoded.0 {
-            meter.note_arrival(packet.tick, packet.is_late);
+            meter.record_arrival(packet.tick, packet.is_late);
         }
     }
 }

@@ -241,7 +241,7 @@ impl ShadowRung {
     /// Mean since the start, likewise.
     #[must_use]
     pub fn mean_kbps(&self) -> f64 {
-        self.totals.kbps(Accounting::Article)
+        self.totals.kbps(Accounting::PayloadAndUdp)
     }
 
     /// Counts a tick, with the packet that would have been sent in it.

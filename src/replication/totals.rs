@@ -17,7 +17,7 @@ pub struct Totals {
     pub payload_bytes: usize,
     /// Bytes of the largest encoded snapshot.
     pub max_payload_bytes: usize,
-    /// Bytes in [`Accounting::Article`].
+    /// Bytes in [`Accounting::PayloadAndUdp`].
     pub article_bytes: usize,
     /// Bits of the payloads by kind.
     pub ledger: BitLedger,
@@ -66,8 +66,8 @@ impl Totals {
     #[must_use]
     pub fn kbps(&self, accounting: Accounting) -> f64 {
         self.kbps_of(match accounting {
-            Accounting::Article => self.article_bytes,
-            Accounting::Wire => self.traffic.wire_bytes,
+            Accounting::PayloadAndUdp => self.article_bytes,
+            Accounting::OnTheWire => self.traffic.wire_bytes,
         })
     }
 
@@ -135,7 +135,7 @@ mod tests {
         assert_eq!(totals.max_payload_bytes, 300);
         assert_eq!(totals.per_snapshot(totals.payload_bytes as f64), 200.0);
         assert_eq!(totals.packets_per_second(), 120.0);
-        assert!((totals.kbps(Accounting::Article) - 109.44).abs() < 1e-9);
+        assert!((totals.kbps(Accounting::PayloadAndUdp) - 109.44).abs() < 1e-9);
         assert_eq!(totals.bits_per_sent_cube(), Some(0.0));
     }
 
@@ -145,7 +145,7 @@ mod tests {
         let totals = Totals::of(&[sample(100), between.clone(), sample(300), between]);
         assert_eq!(totals.per_snapshot(totals.payload_bytes as f64), 200.0);
         assert_eq!(totals.packets_per_second(), 60.0);
-        assert!((totals.kbps(Accounting::Article) - 54.72).abs() < 1e-9);
+        assert!((totals.kbps(Accounting::PayloadAndUdp) - 54.72).abs() < 1e-9);
     }
 
     #[test]

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use bevy::prelude::*;
 use cubewire_codec::{
-    BitLedger, Encoder, InitialStateError, Limits, Packet, Reference, References, Snapshot,
+    BaselineId, Baselines, BitLedger, Encoder, InitialStateError, Limits, Packet, Snapshot,
 };
 use cubewire_physics::ReceiverWorld;
 use cubewire_protocol::SnapshotReceiver;
@@ -128,9 +128,9 @@ impl Accountant {
             return Ok(None);
         };
         let sequence = decoded.header.sequence;
-        let reference_age_ticks = match decoded.header.reference {
-            Reference::Initial { .. } => None,
-            Reference::Baseline { sequence: of, .. } => Some(sequence.ticks_since(of)),
+        let reference_age_ticks = match decoded.header.baseline {
+            BaselineId::Initial { .. } => None,
+            BaselineId::Named { sequence: of, .. } => Some(sequence.ticks_since(of)),
         };
         let baseline_tick =
             reference_age_ticks.and_then(|age| decoded.tick.checked_sub(age.into()));
@@ -141,7 +141,7 @@ impl Accountant {
             true => BitLedger::itemized(),
             false => BitLedger::new(),
         };
-        let references = References::from(baseline);
+        let references = Baselines::from(baseline);
         self.encoder
             .encode(sequence, stages, snapshot, references, packet, None)?;
         // The server may have encoded the snapshot differently, with more than one reference: then this

@@ -13,7 +13,7 @@ use std::time::Duration;
 use octets::Octets;
 
 use super::guard::{ACK, kind_and_channel};
-use super::{MAX_PAYLOAD_BYTES, WELCOME, purpose};
+use super::{MAX_PAYLOAD_BYTES, WELCOME, classify};
 use crate::replication::transport::Purpose;
 
 /// Decides when one end of a connection takes packets from renet: at the next opportunity after it sent a
@@ -32,7 +32,7 @@ impl Flush {
 
     /// A packet has arrived.
     pub(super) fn received(&mut self, packet: &[u8]) {
-        self.is_due |= purpose(packet) != Purpose::TransportAck;
+        self.is_due |= classify(packet) != Purpose::TransportAck;
     }
 
     /// Whether to flush, `passed` after the last call.
@@ -89,13 +89,16 @@ pub(super) fn packets(datagram: &[u8]) -> impl Iterator<Item = &[u8]> {
 
 /// What a datagram of so many `bytes`, headers included, is for, and how many of them each purpose takes.
 /// An ack in front of another packet takes no headers.
-pub(super) fn shares(datagram: &[u8], bytes: usize) -> impl Iterator<Item = (Purpose, usize)> {
+pub(super) fn attribute_bytes(
+    datagram: &[u8],
+    bytes: usize,
+) -> impl Iterator<Item = (Purpose, usize)> {
     let headers = bytes.saturating_sub(datagram.len());
     let mut packets = packets(datagram).peekable();
     std::iter::from_fn(move || {
         let packet = packets.next()?;
         let headers = if packets.peek().is_none() { headers } else { 0 };
-        Some((purpose(packet), packet.len() + headers))
+        Some((classify(packet), packet.len() + headers))
     })
 }
 
@@ -160,7 +163,7 @@ mod tests {
                 panic!("two packets");
             };
             assert_eq!(ack + message, datagrams[0].len());
-            let shares: Vec<_> = shares(&datagrams[0], datagrams[0].len() + 28).collect();
+            let shares: Vec<_> = attribute_bytes(&datagrams[0], datagrams[0].len() + 28).collect();
             let expected = [
                 (Purpose::TransportAck, ack),
                 (Purpose::Snapshots, message + 28),
@@ -218,7 +221,7 @@ mod tests {
                 *kind = ACK;
             }
             assert_eq!(packets(&datagram).collect::<Vec<_>>().concat(), datagram);
-            let bytes = shares(&datagram, datagram.len() + 28);
+            let bytes = attribute_bytes(&datagram, datagram.len() + 28);
             let sum: usize = bytes.map(|(_, bytes)| bytes).sum();
             assert_eq!(sum, datagram.len() + 28);
         }

@@ -35,7 +35,7 @@ struct Messages {
 
 /// A packet that a correct peer never sends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub(super) enum HostilePacket {
+pub(super) enum MalformedPacket {
     /// No slices, or more than the longest message has.
     #[error("message {message} has {slices} slices, outside 1..={MAX_SLICES}")]
     SliceCount { message: u64, slices: u64 },
@@ -70,7 +70,7 @@ pub(super) enum HostilePacket {
     Truncated,
 }
 
-impl From<octets::BufferTooShortError> for HostilePacket {
+impl From<octets::BufferTooShortError> for MalformedPacket {
     fn from(_: octets::BufferTooShortError) -> Self {
         Self::Truncated
     }
@@ -98,13 +98,13 @@ impl Guard {
     /// checked: renet validates those itself.
     ///
     /// # Errors
-    /// [`HostilePacket`]; the packet must then not be passed on.
-    pub(super) fn admit(&mut self, packet: &[u8]) -> Result<(), HostilePacket> {
-        let (kind, channel) = kind_and_channel(packet).ok_or(HostilePacket::Truncated)?;
+    /// [`MalformedPacket`]; the packet must then not be passed on.
+    pub(super) fn admit(&mut self, packet: &[u8]) -> Result<(), MalformedPacket> {
+        let (kind, channel) = kind_and_channel(packet).ok_or(MalformedPacket::Truncated)?;
         match (kind, channel) {
             (ACK, _) => Ok(()),
             (SMALL_UNRELIABLE, _) => match small_messages(packet)? {
-                count if count > MAX_SMALL_MESSAGES => Err(HostilePacket::TooManyMessages(count)),
+                count if count > MAX_SMALL_MESSAGES => Err(MalformedPacket::TooManyMessages(count)),
                 _ => Ok(()),
             },
             (UNRELIABLE_SLICE, Some(SNAPSHOTS)) if self.is_client => {
@@ -114,11 +114,11 @@ impl Guard {
             (RELIABLE_SLICE, Some(WELCOME)) if self.is_client => {
                 let (message, slices) = slice(packet)?;
                 if message > 0 {
-                    return Err(HostilePacket::SecondWelcome(message));
+                    return Err(MalformedPacket::SecondWelcome(message));
                 }
                 self.welcome.check(message, slices)
             }
-            (_, channel) => Err(HostilePacket::Unexpected {
+            (_, channel) => Err(MalformedPacket::Unexpected {
                 kind,
                 channel: channel.unwrap_or_default(),
             }),
@@ -139,7 +139,7 @@ pub(super) fn kind_and_channel(packet: &[u8]) -> Option<(u8, Option<u8>)> {
 }
 
 /// The number of messages in a packet of small messages.
-fn small_messages(packet: &[u8]) -> Result<u16, HostilePacket> {
+fn small_messages(packet: &[u8]) -> Result<u16, MalformedPacket> {
     let mut bytes = Octets::with_slice(packet);
     let _kind = bytes.get_u8()?;
     let _sequence = bytes.get_varint()?;
@@ -148,7 +148,7 @@ fn small_messages(packet: &[u8]) -> Result<u16, HostilePacket> {
 }
 
 /// A slice's message number, and the slice count of the message.
-fn slice(packet: &[u8]) -> Result<(u64, u64), HostilePacket> {
+fn slice(packet: &[u8]) -> Result<(u64, u64), MalformedPacket> {
     let mut bytes = Octets::with_slice(packet);
     let _kind = bytes.get_u8()?;
     let _sequence = bytes.get_varint()?;
@@ -157,10 +157,10 @@ fn slice(packet: &[u8]) -> Result<(u64, u64), HostilePacket> {
     let slice = bytes.get_varint()?;
     let slices = bytes.get_varint()?;
     if !(1..=MAX_SLICES).contains(&slices) {
-        return Err(HostilePacket::SliceCount { message, slices });
+        return Err(MalformedPacket::SliceCount { message, slices });
     }
     if slice >= slices {
-        return Err(HostilePacket::SliceIndex {
+        return Err(MalformedPacket::SliceIndex {
             message,
             slice,
             slices,
@@ -171,13 +171,13 @@ fn slice(packet: &[u8]) -> Result<(u64, u64), HostilePacket> {
 
 impl Messages {
     /// Checks that the slices of a message agree on their count.
-    fn check(&mut self, message: u64, slices: u64) -> Result<(), HostilePacket> {
+    fn check(&mut self, message: u64, slices: u64) -> Result<(), MalformedPacket> {
         if self.forgotten.is_some_and(|forgotten| message <= forgotten) {
-            return Err(HostilePacket::TooLate { message });
+            return Err(MalformedPacket::TooLate { message });
         }
         let first = *self.slices.entry(message).or_insert(slices);
         if first != slices {
-            return Err(HostilePacket::SliceCountMismatch {
+            return Err(MalformedPacket::SliceCountMismatch {
                 message,
                 first,
                 slices,
@@ -274,7 +274,7 @@ mod tests {
         let error = why(&mut guard, &slice(5, 0, 0));
         assert_eq!(
             error,
-            HostilePacket::SliceCount {
+            MalformedPacket::SliceCount {
                 message: 5,
                 slices: 0
             }
@@ -283,14 +283,14 @@ mod tests {
         let error = why(&mut guard, &slice(5, 1, 4));
         assert_eq!(error.to_string(), "message 5 has 3 slices and 4 slices");
         let error = why(&mut guard, &slice(5, 0, 3)[..4]);
-        assert_eq!(error, HostilePacket::Truncated);
+        assert_eq!(error, MalformedPacket::Truncated);
         let mut other_channel = slice(5, 0, 3);
         other_channel[2] = 200;
         let error = why(&mut guard, &other_channel);
         assert_eq!(error.to_string(), "a packet of kind 3 on channel 200");
         let mut welcome = slice(5, 0, 3);
         welcome[..3].copy_from_slice(&[RELIABLE_SLICE, 1, WELCOME]);
-        assert_eq!(why(&mut guard, &welcome), HostilePacket::SecondWelcome(5));
+        assert_eq!(why(&mut guard, &welcome), MalformedPacket::SecondWelcome(5));
     }
 
     #[test]
@@ -301,7 +301,7 @@ mod tests {
         }
         assert_eq!(guard.snapshots.slices.len(), MAX_MESSAGES);
         let error = guard.admit(&slice(10, 0, 9)).unwrap_err();
-        assert_eq!(error, HostilePacket::TooLate { message: 10 });
+        assert_eq!(error, MalformedPacket::TooLate { message: 10 });
     }
 
     #[test]

@@ -5,7 +5,7 @@ use cubewire_link::{Link, LinkStats};
 use cubewire_scene::TICK;
 use renet::{ClientId, RenetClient, RenetServer};
 
-use super::acks::{Flush, bundle, packets, shares};
+use super::acks::{Flush, attribute_bytes, bundle, packets};
 use super::guard::Guard;
 use super::{SNAPSHOTS, config};
 use crate::replication::transport::{End, ReceiverMail, SenderMail, TransportSystems};
@@ -163,7 +163,7 @@ fn server_flush(
         for datagram in bundle(server.renet.get_packets_to_send(connection.id)?) {
             let bytes = datagram.len() + HEADER_BYTES;
             let traffic = &mut meter.current().traffic;
-            for (purpose, bytes) in shares(&datagram, bytes) {
+            for (purpose, bytes) in attribute_bytes(&datagram, bytes) {
                 traffic.count_downstream(purpose, bytes);
             }
             connection.downstream.send(time.elapsed(), bytes, datagram);
@@ -215,7 +215,7 @@ fn client_flush(
         for datagram in bundle(connection.client.get_packets_to_send()) {
             let bytes = datagram.len() + HEADER_BYTES;
             let traffic = &mut meter.current().traffic;
-            for (purpose, bytes) in shares(&datagram, bytes) {
+            for (purpose, bytes) in attribute_bytes(&datagram, bytes) {
                 traffic.count_upstream(purpose, bytes);
             }
             connection.upstream.send(time.elapsed(), bytes, datagram);

@@ -3,9 +3,9 @@
 use bevy::prelude::*;
 
 use super::pictures::ReplicaPicture;
-use super::side::{Half, Selected, Side};
+use super::side::{PaneContent, Selected, Side};
 use crate::replication::{
-    ChangeLane, Divergence, Lane, LaneCheck, LaneSettings, LinkSettings, ShadowLadder, spawn_lane,
+    ChangeLane, Lane, LaneCheck, LaneSettings, LinkSettings, ReplicaError, ShadowLadder, spawn_lane,
 };
 
 /// Changes what a half shows: see [`show`].
@@ -14,7 +14,7 @@ pub struct ShowHalf {
     /// Which half.
     pub side: Side,
     /// What it shows.
-    pub half: Half,
+    pub half: PaneContent,
 }
 
 /// Selects the lane in this half, if there is one. The shadow ladder moves with the selection.
@@ -37,9 +37,9 @@ pub(super) fn on_select(selected: On<SelectHalf>, mut commands: Commands) {
 ///
 /// # Errors
 /// If a lane cannot be set up.
-pub fn show(world: &mut World, side: Side, half: Half) -> Result<()> {
+pub fn show(world: &mut World, side: Side, half: PaneContent) -> Result<()> {
     match (lane_in(world, side), half) {
-        (Some(entity), Half::Lane(settings)) => {
+        (Some(entity), PaneContent::Lane(settings)) => {
             let link = world.get::<LinkSettings>(entity);
             if link.is_none_or(|link| link.seed == settings.link.seed) {
                 world.trigger(ChangeLane { entity, settings });
@@ -58,17 +58,17 @@ pub fn show(world: &mut World, side: Side, half: Half) -> Result<()> {
                 }
             }
         }
-        (None, Half::Lane(settings)) => {
+        (None, PaneContent::Lane(settings)) => {
             spawn(world, side, settings)?;
             if side == Side::Right {
                 select(world, side);
             }
         }
-        (Some(lane), Half::Simulation) if side == Side::Left => {
+        (Some(lane), PaneContent::Simulation) if side == Side::Left => {
             select(world, Side::Right);
             world.despawn(lane);
         }
-        (_, Half::Simulation) => {}
+        (_, PaneContent::Simulation) => {}
     }
     Ok(())
 }
@@ -97,7 +97,7 @@ fn spawn(world: &mut World, side: Side, settings: LaneSettings) -> Result<Entity
     world.entity_mut(lane).insert((
         side,
         LaneCheck::default(),
-        Divergence::default(),
+        ReplicaError::default(),
         ReplicaPicture::default(),
     ));
     Ok(lane)

@@ -72,14 +72,14 @@ pub struct Selected;
     clippy::large_enum_variant,
     reason = "there are two of them, and a few in a script"
 )]
-pub enum Half {
+pub enum PaneContent {
     /// The simulation itself.
     Simulation,
     /// A replica.
     Lane(LaneSettings),
 }
 
-impl Half {
+impl PaneContent {
     /// The text form; none for a lane that has no text form.
     #[must_use]
     pub fn to_text(&self) -> Option<String> {
@@ -90,7 +90,7 @@ impl Half {
     }
 }
 
-impl FromStr for Half {
+impl FromStr for PaneContent {
     type Err = TextError;
 
     fn from_str(text: &str) -> Result<Self, TextError> {
@@ -101,7 +101,7 @@ impl FromStr for Half {
     }
 }
 
-impl Serialize for Half {
+impl Serialize for PaneContent {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let text = self.to_text();
         let text = text.ok_or_else(|| ser::Error::custom("recorded delays have no text"))?;
@@ -109,7 +109,7 @@ impl Serialize for Half {
     }
 }
 
-impl<'de> Deserialize<'de> for Half {
+impl<'de> Deserialize<'de> for PaneContent {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = String::deserialize(deserializer)?;
         text.parse().map_err(de::Error::custom)

@@ -10,7 +10,7 @@ use cubewire_codec::CubeState;
 use cubewire_scene::{PLAYER, TICKS_PER_SECOND};
 
 use super::side::Side;
-use crate::replication::{Lane, TickPicture};
+use crate::replication::{DisplayedState, Lane};
 use crate::simulation::CubeWorld;
 use crate::theme::{Theme, bevy_color};
 
@@ -89,7 +89,7 @@ pub(super) struct Bead {
 /// Records the positions of the cubes once a tick.
 pub(super) fn record(
     world: Option<Res<CubeWorld>>,
-    lanes: Query<(&Side, &TickPicture), With<Lane>>,
+    lanes: Query<(&Side, &DisplayedState), With<Lane>>,
     mut trails: ResMut<Trails>,
 ) {
     if !trails.shown {

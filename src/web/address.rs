@@ -11,13 +11,13 @@ use crate::panel::{PanelSize, STEPS};
 use crate::recording::{LENGTH_OF_PLAY, length_of_play};
 use crate::replication::{LaneChange, LaneSettings};
 use crate::theme::Theme;
-use crate::view::{Half, Quality};
+use crate::view::{PaneContent, Quality};
 
 /// What the address asks for.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Address {
     /// What the left half shows.
-    pub left: Option<Half>,
+    pub left: Option<PaneContent>,
     /// The lane in the right half.
     #[serde(with = "RightLane")]
     pub right: Option<LaneSettings>,
@@ -175,7 +175,7 @@ mod tests {
 
     #[test]
     fn a_link_leads_back_to_what_it_was_made_of() {
-        let left: Half = "simulation".parse().unwrap();
+        let left: PaneContent = "simulation".parse().unwrap();
         let right: LaneSettings = "rung:predicted,link:4g,rate:30".parse().unwrap();
         let query = query(&left, &right).unwrap();
         assert!(

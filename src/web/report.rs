@@ -33,7 +33,7 @@ pub fn report(world: &mut World) -> Value {
                 "rung": ladder::rung_of(sender.stages).map(|rung| rung.name),
                 "stages": sender.stages.to_string(),
                 "link_cut": link.conditions.cut,
-                "article_kbps": meter.kbps(Accounting::Article),
+                "article_kbps": meter.kbps(Accounting::PayloadAndUdp),
                 "received": meter.received,
                 "refused": meter.refused,
                 "compared": check.compared,

@@ -26,7 +26,7 @@ fn a_world_at_rest_costs_fifteen_to_seventeen_kbps_from_index_on() {
         let lane = game.app.world().entity(lane);
         assert_eq!(lane.get::<LaneCheck>().unwrap().wrong, 0);
         let newest = lane.get::<LaneMeter>().unwrap().newest(300);
-        let kbps = Totals::of(newest).kbps(Accounting::Article);
+        let kbps = Totals::of(newest).kbps(Accounting::PayloadAndUdp);
         println!("{rung}: {kbps:.2} kbps");
         assert!((15.0..=17.0).contains(&kbps), "{rung}: {kbps}");
     }
@@ -39,7 +39,7 @@ fn uncompressed_costs_what_the_article_says() {
         game.step();
     }
     assert_eq!(game.check().wrong, 0);
-    let kbps = Totals::of(game.meter().newest(300)).kbps(Accounting::Article);
+    let kbps = Totals::of(game.meter().newest(300)).kbps(Accounting::PayloadAndUdp);
     assert!((17_270.0..=17_470.0).contains(&kbps), "{kbps}");
 }
 
@@ -55,7 +55,7 @@ fn five_minutes_of_play_are_lively_and_stay_below_the_target() {
     }
     assert_eq!(game.check().wrong, 0);
     check_liveliness("mix", &totals, 45.0);
-    let kbps = totals.kbps(Accounting::Article);
+    let kbps = totals.kbps(Accounting::PayloadAndUdp);
     println!("mix at changed-flags: {kbps:.1} kbps");
     assert!(kbps < 256.0, "{kbps}");
 }
@@ -97,7 +97,7 @@ fn the_shadow_of_the_lanes_own_rung_costs_what_the_lane_does() {
         for _ in 0..600 {
             game.step();
         }
-        let lane = Totals::of(game.meter().samples()).kbps(Accounting::Article);
+        let lane = Totals::of(game.meter().samples()).kbps(Accounting::PayloadAndUdp);
         let shadow = game.shadow().unwrap().unwrap();
         let is_own = |rung: &&ShadowRung| rung.rung().name == name;
         let shadow = shadow.rungs().iter().find(is_own).unwrap().mean_kbps();

@@ -3,7 +3,7 @@
 use bevy::prelude::*;
 use cubewire::game::headless::LaneGame;
 use cubewire::history::{LaneHistory, Moment, Show, Wanted, WorldHistory};
-use cubewire::replication::{CubeErrors, DeltaCounts, LaneMeter, LaneSettings, TickPicture};
+use cubewire::replication::{CubeErrors, DeltaCounts, DisplayedState, LaneMeter, LaneSettings};
 use cubewire::simulation::{CubeWorld, state_hash};
 use cubewire::view::{CubeColors, Side, ViewCube, ViewPlugin};
 use cubewire_codec::{BitKind, CubeState};
@@ -57,7 +57,9 @@ fn both_halves_go_back_to_what_they_showed() {
         game.step();
         let world = game.app.world();
         simulated.push(places(&game.cubes().current().cubes));
-        pictured.push(places(&world.get::<TickPicture>(game.lane).unwrap().cubes));
+        pictured.push(places(
+            &world.get::<DisplayedState>(game.lane).unwrap().cubes,
+        ));
     }
     let newest = game.cubes().tick();
     pause(&mut game, true);

@@ -158,7 +158,7 @@ fn what_points_up_is_found_in_every_form() {
     for code in [
         "use crate::panel::Tab;",
         "pub(crate) use crate::game;",
-        "use crate::{\n    controls::Action,\n    view::{self, Half},\n    panel,\n};",
+        "use crate::{\n    controls::Action,\n    view::{self, PaneContent},\n    panel,\n};",
         "fn f() -> crate::game::Film {}",
         "    use crate::panel::*;",
         "use crate::GamePlugins;",

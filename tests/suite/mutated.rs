@@ -16,7 +16,7 @@ use cubewire::recording::export::query;
 use cubewire::recording::{InputLog, InputLogPlugin, MAX_SECONDS, Script, Switch};
 use cubewire::replication::LaneSettings;
 use cubewire::transport::udp::Key;
-use cubewire::view::Half;
+use cubewire::view::PaneContent;
 use cubewire::web::Address;
 use cubewire_codec::ladder;
 use cubewire_link::PRESETS;
@@ -147,11 +147,11 @@ fn assert_comes_back(lane: &LaneSettings) {
 #[test]
 fn halves_and_lanes() {
     let texts = [lanes(), vec!["simulation".to_owned()]].concat();
-    damage(&texts, |text| match text.parse::<Half>() {
+    damage(&texts, |text| match text.parse::<PaneContent>() {
         Ok(half) => {
             match &half {
-                Half::Lane(lane) => assert_comes_back(lane),
-                Half::Simulation => assert_eq!(half.to_text().as_deref(), Some(text)),
+                PaneContent::Lane(lane) => assert_comes_back(lane),
+                PaneContent::Simulation => assert_eq!(half.to_text().as_deref(), Some(text)),
             }
             true
         }

@@ -5,8 +5,8 @@ use std::time::Duration;
 use bevy::prelude::*;
 use cubewire::game::headless::HeadlessGame;
 use cubewire::replication::{
-    Accounting, ChangeLane, Divergence, LaneCheck, LaneMeter, LaneSettings, LinkSettings,
-    PlayoutDelay, PlayoutSettings, SEND_INTERVALS, SenderSettings, Totals,
+    Accounting, ChangeLane, LaneCheck, LaneMeter, LaneSettings, LinkSettings, PlayoutDelay,
+    PlayoutSettings, ReplicaError, SEND_INTERVALS, SenderSettings, Totals,
 };
 use cubewire::simulation::CubeWorld;
 use cubewire_codec::Stages;
@@ -39,7 +39,7 @@ impl Play {
         let mut game = HeadlessGame::new(Some(script("katamari")));
         let lanes = lanes.into_iter().map(|settings| {
             let lane = game.spawn_lane(settings).unwrap();
-            let checks = (LaneCheck::default(), Divergence::default());
+            let checks = (LaneCheck::default(), ReplicaError::default());
             game.app.world_mut().entity_mut(lane).insert(checks);
             lane
         });
@@ -55,8 +55,8 @@ impl Play {
         let mut sums = vec![0.0; self.lanes.len()];
         for _ in 0..ticks {
             self.game.step();
-            for (sum, divergence) in sums.iter_mut().zip(self.each::<Divergence>()) {
-                *sum += divergence.mean_m;
+            for (sum, replica_error) in sums.iter_mut().zip(self.each::<ReplicaError>()) {
+                *sum += replica_error.mean_m;
             }
         }
         sums.into_iter().map(|sum| sum / ticks as f32).collect()
@@ -318,7 +318,7 @@ fn fewer_snapshots_a_second_cost_less_and_show_less() {
         let newest = meter.newest(600);
         let sent: usize = newest.map(|sample| sample.snapshots.len()).sum();
         assert_eq!(sent, 600 / ticks as usize);
-        let kbps = meter.kbps(Accounting::Article);
+        let kbps = meter.kbps(Accounting::PayloadAndUdp);
         assert!(kbps < last.0 && error > last.1, "{kbps} kbps, {error} m");
         last = (kbps, error);
     }
@@ -404,7 +404,9 @@ fn the_smallest_baseline_is_nearly_always_the_newest() {
     play.assert_faultless();
     let bytes = play.each::<LaneMeter>().map(|meter| {
         let bytes = meter.samples().iter();
-        bytes.map(|sample| sample.bytes(Accounting::Article)).sum()
+        bytes
+            .map(|sample| sample.bytes(Accounting::PayloadAndUdp))
+            .sum()
     });
     let bytes: Vec<usize> = bytes.collect();
     let (newest, smallest) = (bytes[0], bytes[1]);

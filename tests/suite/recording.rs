@@ -12,7 +12,7 @@ use cubewire::game::desktop::series::{Series, episodes};
 use cubewire::game::headless::LaneGame;
 use cubewire::recording::{InputLog, InputLogPlugin, Outcome, Script};
 use cubewire::replication::LaneSettings;
-use cubewire::view::{Half, Overlay, Part};
+use cubewire::view::{Overlay, PaneContent, Part};
 use cubewire_codec::ladder::LADDER;
 use cubewire_protocol::Interpolation;
 
@@ -230,7 +230,7 @@ fn a_mean_is_of_the_ticks_in_which_there_was_a_lane() {
         frames: 60,
         skipped_ticks: 0,
         script: Some(Script::parse(text, Path::new("a.ron")).unwrap()),
-        left: Half::Simulation,
+        left: PaneContent::Simulation,
         right: "rung:smallest-three".parse().unwrap(),
         ..short_film()
     };
@@ -281,7 +281,7 @@ fn everything_over_the_picture_can_be_left_out() {
                 ..Overlay::default()
             },
             switches: vec!["0s:rate:30".parse().unwrap()],
-            left: Half::Simulation,
+            left: PaneContent::Simulation,
             ..short_film()
         };
         shoot(&film, Duration::ZERO).1.remove(0)

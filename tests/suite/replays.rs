@@ -15,7 +15,7 @@ use cubewire::replication::{
     LaneSettings, LaneSettingsQuery, LinkSettings, SenderSettings, ShadowLadder,
 };
 use cubewire::simulation::{HeldKeys, ResetSimulation, state_hash};
-use cubewire::view::{self, Half, Notices, Overlay, SelectHalf, Selected, Side, ViewPlugin};
+use cubewire::view::{self, Notices, Overlay, PaneContent, SelectHalf, Selected, Side, ViewPlugin};
 use cubewire_codec::ladder;
 use cubewire_physics::Input;
 use cubewire_scene::Keys;
@@ -111,7 +111,7 @@ fn what_f9_wrote_down_is_repeated_bit_for_bit() {
     assert!(fs::metadata(&path).unwrap().len() < 1_500, "it is small");
     let replay = Script::load(&path).unwrap();
     assert_eq!((replay.lead_in, replay.ticks), (150, 780));
-    let text = |half: &Option<Box<Half>>| half.as_ref().and_then(|half| half.to_text());
+    let text = |half: &Option<Box<PaneContent>>| half.as_ref().and_then(|half| half.to_text());
     assert_eq!(text(&replay.left).as_deref(), Some("simulation"));
     assert_eq!(text(&replay.right).as_deref(), Some("rung:changed-flags"));
     let switch = replay.steps.iter().find(|step| step.at == 250).unwrap();
@@ -390,7 +390,7 @@ fn a_lane_with_another_seed_is_another_lane() {
     game.add_shadow().unwrap();
     let first = game.lane;
     let world = game.app.world_mut();
-    let lane = |text: &str| Half::Lane(text.parse().unwrap());
+    let lane = |text: &str| PaneContent::Lane(text.parse().unwrap());
     view::show(world, Side::Right, lane("rung:index,link:4g")).unwrap();
     assert!(
         world.get_entity(first).is_ok(),
@@ -412,7 +412,7 @@ fn the_panel_is_about_a_lane_that_is_there() {
     game.add_shadow().unwrap();
     game.step();
     let world = game.app.world_mut();
-    let left = Half::Lane("rung:index".parse().unwrap());
+    let left = PaneContent::Lane("rung:index".parse().unwrap());
     view::show(world, Side::Left, left).unwrap();
     let selected = |world: &mut World| {
         let mut lanes = world.query_filtered::<&Side, With<Selected>>();
@@ -424,10 +424,10 @@ fn the_panel_is_about_a_lane_that_is_there() {
     assert_eq!(selected(world), Side::Left);
     game.step();
     let world = game.app.world_mut();
-    view::show(world, Side::Left, Half::Simulation).unwrap();
+    view::show(world, Side::Left, PaneContent::Simulation).unwrap();
     assert_eq!(selected(world), Side::Right);
     // The right half keeps its lane.
-    view::show(world, Side::Right, Half::Simulation).unwrap();
+    view::show(world, Side::Right, PaneContent::Simulation).unwrap();
     assert_eq!(selected(world), Side::Right);
     let shadow = game.app.world().get::<ShadowLadder>(game.lane);
     assert!(shadow.is_some(), "the shadow came back with it");

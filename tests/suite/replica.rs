@@ -7,7 +7,7 @@ use bevy::prelude::*;
 use cubewire::game::headless::LaneGame;
 use cubewire::replication::{Accounting, LaneSettings, LinkSettings, Replica, SenderSettings};
 use cubewire::simulation::CubeWorld;
-use cubewire::view::{self, Half, ReplicaPicture, Side, ViewCube, ViewPlugin};
+use cubewire::view::{self, PaneContent, ReplicaPicture, Side, ViewCube, ViewPlugin};
 use cubewire_codec::{Snapshot, Stages, ladder};
 use cubewire_link::Conditions;
 use rand::RngExt;
@@ -69,7 +69,9 @@ fn an_uncompressed_snapshot_goes_out_in_fragments() {
     let sample = game.meter().newest(1).next().unwrap().clone();
     assert_eq!(sample.payload_bytes(), 36_157);
     assert_eq!(sample.traffic.packets, 31);
-    assert!(sample.bytes(Accounting::Wire) > sample.bytes(Accounting::Article) + 30 * 28);
+    assert!(
+        sample.bytes(Accounting::OnTheWire) > sample.bytes(Accounting::PayloadAndUdp) + 30 * 28
+    );
 }
 
 #[test]
@@ -198,14 +200,14 @@ fn a_stopped_link_freezes_the_replica_while_the_simulation_goes_on() {
 fn a_lane_in_the_left_half_shows_its_own_replica_there() {
     let mut game = game_with_view("katamari");
     let left = "rung:smallest-three,link:perfect+cut".parse().unwrap();
-    view::show(game.app.world_mut(), Side::Left, Half::Lane(left)).unwrap();
+    view::show(game.app.world_mut(), Side::Left, PaneContent::Lane(left)).unwrap();
     for _ in 0..240 {
         game.step();
     }
     let (cut, right) = (shown(&mut game, Side::Left), shown(&mut game, Side::Right));
     assert_ne!(cut, right);
     let whole = "rung:smallest-three,link:perfect".parse().unwrap();
-    view::show(game.app.world_mut(), Side::Left, Half::Lane(whole)).unwrap();
+    view::show(game.app.world_mut(), Side::Left, PaneContent::Lane(whole)).unwrap();
     for _ in 0..60 {
         game.step();
     }
@@ -215,7 +217,7 @@ fn a_lane_in_the_left_half_shows_its_own_replica_there() {
     let is_behind = |cube: usize| left[cube].translation != states[cube].position;
     assert!(is_behind(0), "it is a replica, not the simulation");
 
-    view::show(game.app.world_mut(), Side::Left, Half::Simulation).unwrap();
+    view::show(game.app.world_mut(), Side::Left, PaneContent::Simulation).unwrap();
     game.step();
     let left = shown(&mut game, Side::Left);
     let previous = game.app.world().resource::<CubeWorld>().previous();

@@ -20,7 +20,7 @@ use cubewire::replication::{Digest, LaneMeter, LaneSettings};
 use cubewire::simulation::CubeWorld;
 use cubewire::transport::UdpServerPlugin;
 use cubewire::transport::udp::{Security, ServerSettings, UdpServer, UdpViewer, ViewerSettings};
-use cubewire::view::{Half, Overlay, Quality};
+use cubewire::view::{Overlay, PaneContent, Quality};
 
 use crate::common::{lane, script};
 
@@ -84,7 +84,7 @@ fn window(
     let folder = tempfile::tempdir().unwrap();
     let mut app = bevy();
     let settings = WindowSettings {
-        left: Half::Lane(lane("delta")),
+        left: PaneContent::Lane(lane("delta")),
         right: LaneSettings::default(),
         script,
         calm: false,

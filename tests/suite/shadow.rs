@@ -11,7 +11,7 @@ use cubewire::replication::{
 use cubewire::simulation::{CubeWorld, ResetSimulation};
 use cubewire_codec::ladder::{self, Rung};
 use cubewire_codec::{
-    Baseline, Encoder, Inputs, Limits, Origin, Packet, QuantizedSnapshot, References, Sequence,
+    Baseline, Baselines, Encoder, Inputs, Limits, Origin, Packet, QuantizedSnapshot, Sequence,
     Simulated, Snapshot,
 };
 use cubewire_link::{Conditions, Loss};
@@ -65,7 +65,7 @@ impl InTheFrame {
             };
             cubes.inputs().since(tick - u64::from(age), &mut inputs);
             let inputs = Inputs::new(origin, &inputs).unwrap();
-            let references = References {
+            let references = Baselines {
                 baseline,
                 additional: [second, third],
                 simulated: Simulated {

@@ -5,7 +5,7 @@ use std::time::Duration;
 use bevy::prelude::*;
 use cubewire::game::headless::LaneGame;
 use cubewire::replication::LinkSettings;
-use cubewire::view::{Arrivals, Half, Side, ViewPlugin, lane_in, show};
+use cubewire::view::{Arrivals, PaneContent, Side, ViewPlugin, lane_in, show};
 
 use crate::common::lane;
 
@@ -87,7 +87,7 @@ fn a_pause_makes_nothing_stale() {
 #[test]
 fn of_two_lanes_only_the_cut_one_is_stale() {
     let mut game = game();
-    let left = Half::Lane(lane("delta"));
+    let left = PaneContent::Lane(lane("delta"));
     show(game.app.world_mut(), Side::Left, left).unwrap();
     steps(&mut game, 60);
     cut(&mut game, Side::Left, true);
@@ -96,7 +96,7 @@ fn of_two_lanes_only_the_cut_one_is_stale() {
     assert_eq!(age(&game, Side::Right), None);
 
     // The simulation instead of the lane.
-    show(game.app.world_mut(), Side::Left, Half::Simulation).unwrap();
+    show(game.app.world_mut(), Side::Left, PaneContent::Simulation).unwrap();
     steps(&mut game, 2);
     assert_eq!(age(&game, Side::Left), None);
 }

@@ -238,7 +238,7 @@ fn the_meters_count_the_bytes_that_the_socket_sends() {
     let all = traffic.sent_bytes + traffic.received_bytes;
     assert_eq!(wire + acks + others + unassigned_bytes, all);
     // netcode and renet put some 30 bytes to each packet.
-    let article = sum(|s| s.bytes(Accounting::Article));
+    let article = sum(|s| s.bytes(Accounting::PayloadAndUdp));
     let packets = sum(|s| s.traffic.packets);
     assert!(wire > article + 20 * packets && wire < article + 60 * packets);
 }

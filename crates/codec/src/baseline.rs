@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::entropy::simulated::SceneBaseline;
-use crate::entropy::{HeldSnapshot, StoredState};
+use crate::entropy::{BaselineView, StoredState};
 use crate::ladder;
 use crate::memory::SharedMemory;
 use crate::motion::{Motion, Origin as MotionOrigin};
@@ -123,8 +123,8 @@ impl Baseline {
     }
 
     /// The parts that the entropy coder uses.
-    pub(crate) fn held(&self) -> HeldSnapshot<'_> {
-        HeldSnapshot {
+    pub(crate) fn held(&self) -> BaselineView<'_> {
+        BaselineView {
             sequence: self.sequence,
             snapshot: &self.snapshot,
             moved: &self.motion.moved,

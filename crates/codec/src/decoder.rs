@@ -10,11 +10,11 @@ use crate::decode_error::DecodeError;
 use crate::entropy::coder::BinDecoder;
 use crate::entropy::simulated::has_long_check;
 use crate::entropy::{
-    Basis, CHECK_BITS, Coder, FixedBins, NonCanonical, SnapshotHash, TrainedModel, Undecodable,
-    Variant,
+    CHECK_BITS, Coder, CodingContext, FixedBins, NonCanonical, SnapshotHash, TrainedModel,
+    Undecodable, Variant,
 };
 use crate::flags::flagged;
-use crate::header::{Header, Reference};
+use crate::header::{BaselineId, Header};
 use crate::initial::{InitialState, InitialStateError};
 use crate::ledger::BitKind;
 use crate::limits::Limits;
@@ -164,9 +164,9 @@ impl Decoder {
     ) -> Result<BegunPacket<'p>, DecodeError> {
         let mut stream = BitStream::reader(bytes, 0, None);
         let header = Header::ANY.code(&mut stream)?;
-        let (named, stages) = match header.reference {
-            Reference::Initial { stages } => (None, stages),
-            Reference::Baseline { sequence, stages } => {
+        let (named, stages) = match header.baseline {
+            BaselineId::Initial { stages } => (None, stages),
+            BaselineId::Named { sequence, stages } => {
                 let baseline = held(sequence)
                     .filter(|baseline| baseline.sequence() == sequence)
                     .filter(|baseline| baseline.snapshot.len() == self.initial.cubes())
@@ -292,25 +292,25 @@ impl Decoder {
                 bins,
                 variant,
             } => {
-                let basis = Basis {
+                let context = CodingContext {
                     variant,
                     reference: reference.held(),
                     ticks: named.map(|named| sequence.ticks_since(named.sequence())),
                 };
                 let held = |sequence| held(sequence).map(Baseline::held);
                 self.coder
-                    .decode(basis, held, (bins, ()), (decoded, &mut self.sent))
+                    .decode(context, held, (bins, ()), (decoded, &mut self.sent))
                     .map_err(|error| match error {
                         Undecodable::UnknownReference(unknown) => {
                             DecodeError::UnknownBaseline(unknown)
                         }
                         Undecodable::NonCanonical { byte, why } => not_canonical(why, head + byte),
                     })?;
-                let hash = self.coder.hash(&basis, decoded, &self.sent);
+                let hash = self.coder.hash(&context, decoded, &self.sent);
                 if hash.check(sequence) != check {
                     return Err(DecodeError::Check(sequence));
                 }
-                self.coder.store(&basis, &self.sent, &mut out.state);
+                self.coder.store(&context, &self.sent, &mut out.state);
             }
             Cubes::Simulated {
                 check,

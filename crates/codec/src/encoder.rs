@@ -9,7 +9,8 @@ use crate::body::Body;
 use crate::entropy::coder::BinEncoder;
 use crate::entropy::simulated::has_long_check;
 use crate::entropy::{
-    Accounts, Basis, CHECK_BITS, Coder, FixedBins, SnapshotHash, StoredState, TrainedModel, Variant,
+    BitCostObserver, CHECK_BITS, Coder, CodingContext, FixedBins, SnapshotHash, StoredState,
+    TrainedModel, Variant,
 };
 use crate::flags::flagged;
 use crate::header::Header;
@@ -41,7 +42,7 @@ pub struct Packet {
 
 /// The baselines that a packet can be relative to. The receiver must have acknowledged all of them.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct References<'a> {
+pub struct Baselines<'a> {
     /// The baseline; `None` stands for the initial state.
     pub baseline: Option<&'a Baseline>,
     /// Two more baselines, up to fifteen ticks older than the first; preferably the two just before it.
@@ -52,7 +53,7 @@ pub struct References<'a> {
     pub simulated: Simulated<'a>,
 }
 
-impl<'a> From<Option<&'a Baseline>> for References<'a> {
+impl<'a> From<Option<&'a Baseline>> for Baselines<'a> {
     fn from(baseline: Option<&'a Baseline>) -> Self {
         Self {
             baseline,
@@ -181,13 +182,13 @@ impl Encoder {
         sequence: Sequence,
         stages: Stages,
         current: impl Into<CurrentSnapshot<'c>>,
-        references: impl Into<References<'b>>,
+        references: impl Into<Baselines<'b>>,
         packet: &mut Packet,
         mut baseline_out: Option<&mut Baseline>,
     ) -> Result<Header, EncodeError> {
         let snapshot = current.into();
         let current = &*snapshot;
-        let References {
+        let Baselines {
             baseline,
             additional,
             mut simulated,
@@ -209,7 +210,7 @@ impl Encoder {
         };
         packet.bytes.clear();
         packet.ledger.reset();
-        let references = References {
+        let references = Baselines {
             baseline: named,
             additional,
             simulated,
@@ -319,25 +320,25 @@ impl Encoder {
         header: Header,
         (stages, variant): (Stages, Variant),
         current: &QuantizedSnapshot,
-        references: References<'_>,
+        references: Baselines<'_>,
         packet: &mut Packet,
         state_out: Option<&mut Option<Box<StoredState>>>,
     ) {
-        let References {
+        let Baselines {
             baseline: named,
             additional,
             simulated,
         } = references;
         let sequence = header.sequence;
         let reference = named.unwrap_or_else(|| self.initial.at(current.precision()));
-        let basis = Basis {
+        let context = CodingContext {
             variant,
             reference: reference.held(),
             ticks: named.map(|named| sequence.ticks_since(named.sequence())),
         };
         let hash = match simulated.inputs {
             Some(_) => SnapshotHash::new(current),
-            None => self.coder.hash(&basis, current, &self.changed),
+            None => self.coder.hash(&context, current, &self.changed),
         };
         let mut stream = BitStream::writer(&mut packet.bytes, Some(&mut packet.ledger));
         let Ok(_) = header.code(&mut stream);
@@ -349,7 +350,7 @@ impl Encoder {
         let head_bytes = packet.bytes.len();
         let head_bits = packet.ledger.total();
         let mut bins = BinEncoder::new(&mut packet.bytes);
-        let mut accounts = Accounts::new(&mut packet.ledger);
+        let mut accounts = BitCostObserver::new(&mut packet.ledger);
         if stages.delta == Delta::ArithmeticSimulated {
             let mut fixed = FixedBins {
                 bins: &mut bins,
@@ -374,9 +375,9 @@ impl Encoder {
             let additional = additional.map(|baseline| Some(baseline?.held()));
             let cubes = (current, &mut self.changed[..]);
             self.coder
-                .encode(basis, additional, cubes, (bins, accounts));
+                .encode(context, additional, cubes, (bins, accounts));
             if let Some(slot) = state_out {
-                self.coder.store(&basis, &self.changed, slot);
+                self.coder.store(&context, &self.changed, slot);
             }
         }
         let bits = (packet.bytes.len() - head_bytes) as f64 * 8.0;

@@ -14,15 +14,15 @@
 //! Packets of a [simulated scene](crate::simulation) are of the second variant, but say before their cubes what was
 //! simulated. If something was, no cubes follow, and nothing adapts.
 
-mod accounts;
 mod adaptive;
-mod basis;
 mod bins;
+mod bit_cost;
 mod blend;
 mod carriers;
 mod check;
 pub mod coder;
 mod components;
+mod context;
 mod cubes;
 pub(crate) mod extrapolation;
 mod features;
@@ -44,19 +44,19 @@ pub(crate) mod simulated;
 
 use std::sync::Arc;
 
-pub(crate) use accounts::Accounts;
 use adaptive::SpareStates;
 pub(crate) use adaptive::{AdaptiveState, StoredState};
-pub(crate) use basis::{Basis, HeldSnapshot};
 pub(crate) use bins::{CodingObserver, FixedBins, NonCanonical};
+pub(crate) use bit_cost::BitCostObserver;
 pub(crate) use blend::{BLEND_UNIT, BLENDED, Blend, BlendWeights};
 use carriers::Carriers;
 pub(crate) use check::{CHECK_BITS, SnapshotHash};
 use coder::{BinCoder, BinDecoder, BinEncoder};
+pub(crate) use context::{BaselineView, CodingContext};
 use cubes::{Cubes, Scratch};
 pub use features::Feature;
 pub(crate) use layout::{
-    BLEND_SETS, SLOTS, TABLE_UNIT, UNMIXED, VARIANT_WEIGHT_SETS, Variant, blend_index,
+    ADAPTIVE_FLAGS, BLEND_SETS, SLOTS, TABLE_UNIT, VARIANT_WEIGHT_SETS, Variant, blend_index,
 };
 pub(crate) use logistic::MAX_LOG_ODDS;
 pub use model::{ModelError, TrainedModel};
@@ -133,12 +133,12 @@ impl Coder {
     /// The hash of a packet's snapshot, which is stored with the adaptive state so that only what changes is hashed.
     pub(crate) fn hash(
         &mut self,
-        basis: &Basis<'_>,
+        context: &CodingContext<'_>,
         current: &QuantizedSnapshot,
         changed: &[bool],
     ) -> SnapshotHash {
-        let reference = basis.reference.snapshot;
-        let stored = basis.reference.state.map(|state| state.hash);
+        let reference = context.reference.snapshot;
+        let stored = context.reference.state.map(|state| state.hash);
         let mut hash = stored.unwrap_or_else(|| SnapshotHash::new(reference));
         for cube in flagged(changed) {
             hash.replace(cube, reference, current);
@@ -147,15 +147,15 @@ impl Coder {
         hash
     }
 
-    /// Stores the adaptive state after the packet that was coded last, which had this basis and carried the `changed`
+    /// Stores the adaptive state after the packet that was coded last, which had this context and carried the `changed`
     /// cubes.
     pub(crate) fn store(
         &mut self,
-        basis: &Basis<'_>,
+        context: &CodingContext<'_>,
         changed: &[bool],
         slot: &mut Option<Box<StoredState>>,
     ) {
-        let previous = basis.state(&self.initial);
+        let previous = context.state(&self.initial);
         self.spares.store(&self.next, changed, previous, slot);
     }
 
@@ -163,20 +163,20 @@ impl Coder {
     /// fit.
     pub(crate) fn encode<O: CodingObserver>(
         &mut self,
-        basis: Basis<'_>,
-        offered: [Option<HeldSnapshot<'_>>; 2],
+        context: CodingContext<'_>,
+        offered: [Option<BaselineView<'_>>; 2],
         (current, changed): (&QuantizedSnapshot, &mut [bool]),
         (bins, observer): (BinEncoder<'_>, O),
     ) {
-        let additional = basis.usable(offered);
-        let ages = additional.map(|held| Some(basis.reference.age(&held?)));
+        let additional = context.usable(offered);
+        let ages = additional.map(|held| Some(context.reference.age(&held?)));
         let cubes = Cubes {
             target: Some(current),
             decoded: None,
             changed,
         };
         let (outcome, encoder) =
-            self.code(basis, (bins, observer), ages, |_| Ok(additional), cubes);
+            self.code(context, (bins, observer), ages, |_| Ok(additional), cubes);
         encoder.finish();
         outcome.expect("the encoder's own bins are canonical and in range");
     }
@@ -185,12 +185,12 @@ impl Coder {
     /// additional references.
     pub(crate) fn decode<'h, O: CodingObserver>(
         &mut self,
-        basis: Basis<'_>,
-        held: impl Fn(Sequence) -> Option<HeldSnapshot<'h>>,
+        context: CodingContext<'_>,
+        held: impl Fn(Sequence) -> Option<BaselineView<'h>>,
         (bins, observer): (BinDecoder<'_>, O),
         (decoded, changed): (&mut QuantizedSnapshot, &mut Vec<bool>),
     ) -> Result<(), Undecodable> {
-        let reference = basis.reference;
+        let reference = context.reference;
         changed.clear();
         changed.resize(reference.snapshot.len(), false);
         decoded.copy_from(reference.snapshot);
@@ -206,7 +206,7 @@ impl Coder {
                 .ok_or(Failure::UnknownReference(sequence))
         };
         let (outcome, decoder) = self.code(
-            basis,
+            context,
             (bins, observer),
             [None, None],
             |[first, second]| Ok([first.map(find).transpose()?, second.map(find).transpose()?]),
@@ -230,24 +230,24 @@ impl Coder {
     /// reference, which are `ages` when encoding.
     fn code<'a, B: BinCoder, O: CodingObserver>(
         &'a mut self,
-        basis: Basis<'a>,
+        context: CodingContext<'a>,
         (bins, observer): (B, O),
         ages: [Option<u16>; 2],
-        find: impl FnOnce([Option<u16>; 2]) -> Result<[Option<HeldSnapshot<'a>>; 2], Failure>,
+        find: impl FnOnce([Option<u16>; 2]) -> Result<[Option<BaselineView<'a>>; 2], Failure>,
         mut cubes: Cubes<'_>,
     ) -> (Result<(), Failure>, B) {
-        let state = basis.state(&self.initial);
-        self.next.follow(state, basis.reference.snapshot.len());
+        let state = context.state(&self.initial);
+        self.next.follow(state, context.reference.snapshot.len());
         let mut session = Session {
             bins,
             observer,
             model: &self.model,
-            snapshots: basis.snapshots(),
+            snapshots: context.snapshots(),
             next: &mut self.next,
         };
         let run = || {
-            session.references(&basis, ages, find)?;
-            session.run(&basis, &mut self.scratch, &mut self.carriers, &mut cubes)
+            session.references(&context, ages, find)?;
+            session.run(&context, &mut self.scratch, &mut self.carriers, &mut cubes)
         };
         let outcome = run();
         let Session { bins, .. } = session;
@@ -258,15 +258,15 @@ impl Coder {
 impl<'a, B: BinCoder, O: CodingObserver> Session<'a, B, O> {
     fn references<'r: 'a>(
         &mut self,
-        basis: &Basis<'r>,
+        context: &CodingContext<'r>,
         ages: [Option<u16>; 2],
-        find: impl FnOnce([Option<u16>; 2]) -> Result<[Option<HeldSnapshot<'r>>; 2], Failure>,
+        find: impl FnOnce([Option<u16>; 2]) -> Result<[Option<BaselineView<'r>>; 2], Failure>,
     ) -> Result<(), Failure> {
-        if basis.has_additional() {
+        if context.has_additional() {
             let ages = self.additional_ages(ages)?;
             self.snapshots.additional = find(ages)?.map(|held| {
                 let held = held?;
-                Some((&**held.snapshot, basis.reference.age(&held).into()))
+                Some((&**held.snapshot, context.reference.age(&held).into()))
             });
         }
         Ok(())
@@ -274,12 +274,12 @@ impl<'a, B: BinCoder, O: CodingObserver> Session<'a, B, O> {
 
     fn run(
         &mut self,
-        basis: &Basis<'_>,
+        context: &CodingContext<'_>,
         scratch: &mut Scratch,
         carriers: &mut Carriers,
         cubes: &mut Cubes<'_>,
     ) -> Result<(), Failure> {
-        match basis.variant {
+        match context.variant {
             Variant::Plain => self.cubes(&mut HoldPredictor, scratch, cubes)?,
             Variant::Predicted => {
                 let mut predictor = RigidBodyPredictor::new(carriers, &self.snapshots);

@@ -7,11 +7,11 @@
 use std::sync::OnceLock;
 
 use crate::baseline::Baseline;
-use crate::encoder::{Encoder, Packet, References};
+use crate::encoder::{Baselines, Encoder, Packet};
 use crate::entropy::TrainedModel;
 use crate::entropy::extrapolation::{self, Body, LANES};
 use crate::entropy::hash::mix;
-use crate::entropy::rotation::{pack, turn, turned, unpack};
+use crate::entropy::rotation::{pack, rotation_vector, turned, unpack};
 use crate::ladder::{ARITHMETIC, PREDICTED, Rung};
 use crate::limits::Limits;
 use crate::quantize::smallest_three::SmallestThree;
@@ -88,7 +88,7 @@ fn floats() -> impl Iterator<Item = u64> {
         extrapolation::run(&mut bodies, 24);
         bodies.into_iter().zip(starts).flat_map(|(body, start)| {
             let end = turned(body.orientation, body.spin);
-            let angles = turn(end, start);
+            let angles = rotation_vector(end, start);
             let packed = pack(end, 3).map(|component| component as f32);
             let floats = [&body.position[..], &body.velocity, &end, &angles, &packed].concat();
             floats.into_iter().map(|float| u64::from(float.to_bits()))
@@ -111,10 +111,10 @@ fn packets(rung: Rung) -> Vec<Vec<u8>> {
         let cubes = (0..CUBES).map(|cube| known_cube(cube.into(), tick.into()));
         current.assign(9, cubes).expect("the play stays in range");
         let at = |age: u16| kept.get(usize::from(tick.checked_sub(age)?));
-        let references = References {
+        let references = Baselines {
             baseline: at(3),
             additional: [at(4), at(5)],
-            ..References::default()
+            ..Baselines::default()
         };
         let (mut packet, mut baseline) = (Packet::default(), Baseline::default());
         encoder

@@ -25,19 +25,19 @@ pub struct Header {
     /// The number of the snapshot.
     pub sequence: Sequence,
     /// What the packet is relative to.
-    pub reference: Reference,
+    pub baseline: BaselineId,
 }
 
 /// What a packet is relative to, and its stages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Reference {
+pub enum BaselineId {
     /// The initial state; or nothing, if the stages do not use a baseline.
     Initial {
         /// The packet's stages.
         stages: Stages,
     },
     /// A snapshot that the receiver holds.
-    Baseline {
+    Named {
         /// Its number.
         sequence: Sequence,
         /// The packet's stages; `None` if they are those of the packet that carried the baseline, which is
@@ -55,21 +55,18 @@ impl Header {
 
     /// `named` is the baseline that the packet is relative to.
     pub(crate) fn new(sequence: Sequence, stages: Stages, named: Option<&Baseline>) -> Self {
-        let reference = match named {
+        let baseline = match named {
             Some(baseline) => {
                 let age = sequence.ticks_since(baseline.sequence());
                 let is_same = baseline.stages() == stages && (1..=Self::MAX_AGE).contains(&age);
-                Reference::Baseline {
+                BaselineId::Named {
                     sequence: baseline.sequence(),
                     stages: (!is_same).then_some(stages),
                 }
             }
-            None => Reference::Initial { stages },
+            None => BaselineId::Initial { stages },
         };
-        Self {
-            sequence,
-            reference,
-        }
+        Self { sequence, baseline }
     }
 
     /// Reads only the header of a packet.
@@ -98,7 +95,7 @@ impl Header {
     /// What a reader is given to code.
     pub(crate) const ANY: Self = Self {
         sequence: Sequence(0),
-        reference: Reference::Initial {
+        baseline: BaselineId::Initial {
             stages: Stages::UNCOMPRESSED,
         },
     };
@@ -108,33 +105,30 @@ impl Header {
         stream: &mut BitStream<'_, D>,
     ) -> Result<Self, D::Error> {
         let mut field = stream.field(BitKind::Header);
-        let (named, stages) = match self.reference {
-            Reference::Initial { stages } => (None, Some(stages)),
-            Reference::Baseline { sequence, stages } => (Some(sequence), stages),
+        let (named, stages) = match self.baseline {
+            BaselineId::Initial { stages } => (None, Some(stages)),
+            BaselineId::Named { sequence, stages } => (Some(sequence), stages),
         };
         let target = stages.unwrap_or(Stages::UNCOMPRESSED);
         let sequence = Sequence(field.number(16, self.sequence.0.into())? as u16);
-        let reference = if field.flag(named.is_none())? {
+        let baseline = if field.flag(named.is_none())? {
             let stages = descriptor::code(&mut field, &target)?;
-            Reference::Initial { stages }
+            BaselineId::Initial { stages }
         } else if field.flag(stages.is_none())? {
             let age = sequence.ticks_since(named.unwrap_or_default());
             let age = field.number(AGE_BITS, age.wrapping_sub(1).into())? as u16 + 1;
-            Reference::Baseline {
+            BaselineId::Named {
                 sequence: Sequence(sequence.0.wrapping_sub(age)),
                 stages: None,
             }
         } else {
             let named = named.unwrap_or_default();
-            Reference::Baseline {
+            BaselineId::Named {
                 sequence: Sequence(field.number(16, named.0.into())? as u16),
                 stages: Some(descriptor::code(&mut field, &target)?),
             }
         };
-        Ok(Self {
-            sequence,
-            reference,
-        })
+        Ok(Self { sequence, baseline })
     }
 }
 
@@ -152,7 +146,7 @@ mod tests {
         for stages in Stages::every_legal(&bits) {
             let header = Header {
                 sequence: Sequence(7),
-                reference: Reference::Initial { stages },
+                baseline: BaselineId::Initial { stages },
             };
             let bytes = header.encode();
             assert_eq!(bytes.len(), 5);
@@ -166,7 +160,7 @@ mod tests {
         for (sequence, baseline) in [(7, 6), (256, 0), (2, u16::MAX), (100, 65_380)] {
             let header = Header {
                 sequence: Sequence(sequence),
-                reference: Reference::Baseline {
+                baseline: BaselineId::Named {
                     sequence: Sequence(baseline),
                     stages: None,
                 },
@@ -189,11 +183,11 @@ mod tests {
         baseline.record(Sequence(10), stages, &snapshot, None);
         for (age, written) in [(0, true), (1, false), (256, false), (257, true)] {
             let header = Header::new(Sequence(10 + age), stages, Some(&baseline));
-            let reference = Reference::Baseline {
+            let baseline = BaselineId::Named {
                 sequence: Sequence(10),
                 stages: written.then_some(stages),
             };
-            assert_eq!(header.reference, reference, "{age}");
+            assert_eq!(header.baseline, baseline, "{age}");
             assert_eq!(Header::decode(&header.encode()), Ok(header));
         }
     }
@@ -244,16 +238,16 @@ mod tests {
             .chain(of_ranges)
             .filter(|stages| stages.check().is_ok())
         {
-            for reference in [
-                Reference::Initial { stages },
-                Reference::Baseline {
+            for baseline in [
+                BaselineId::Initial { stages },
+                BaselineId::Named {
                     sequence: Sequence(9),
                     stages: Some(stages),
                 },
             ] {
                 let header = Header {
                     sequence: Sequence(7),
-                    reference,
+                    baseline,
                 };
                 let bytes = header.encode();
                 assert_eq!(Header::decode(&bytes), Ok(header));
@@ -279,7 +273,7 @@ mod tests {
         };
         let header = Header {
             sequence: Sequence(0),
-            reference: Reference::Initial { stages },
+            baseline: BaselineId::Initial { stages },
         };
         // Orientation 9, velocity omitted, and 3 and 3 instead of 1 and 1.
         let bits = "1001 011 11 011 11 01 01  101  00011 00111";
@@ -299,7 +293,7 @@ mod tests {
             };
             let header = Header {
                 sequence: Sequence(0),
-                reference: Reference::Initial { stages },
+                baseline: BaselineId::Initial { stages },
             };
             assert_eq!(decode_stages(bits), Ok(header));
         }

@@ -3,14 +3,14 @@
 mod batch;
 mod error;
 mod fill;
-mod place;
+mod packed_position;
 mod pool;
 
 use glam::{Quat, Vec3};
 
 pub use self::error::QuantizeError;
 pub use self::fill::QuantizedCube;
-pub(crate) use self::place::Place;
+pub(crate) use self::packed_position::PackedPosition;
 pub use self::pool::SnapshotPool;
 pub(crate) use self::pool::Spares;
 use crate::flags::flag_differing;
@@ -29,7 +29,7 @@ use crate::state::{CubeState, Snapshot};
 pub struct QuantizedSnapshot {
     precision: Precision,
     /// Where positions are quantized.
-    places: Vec<Place>,
+    packed_positions: Vec<PackedPosition>,
     /// Positions and flags in other precisions.
     positions: Vec<[i32; 3]>,
     interacting: Vec<bool>,
@@ -57,7 +57,7 @@ impl QuantizedSnapshot {
     pub const fn new(precision: Precision) -> Self {
         Self {
             precision,
-            places: Vec::new(),
+            packed_positions: Vec::new(),
             positions: Vec::new(),
             interacting: Vec::new(),
             quaternions: Vec::new(),
@@ -76,7 +76,7 @@ impl QuantizedSnapshot {
     /// Number of cubes.
     #[must_use]
     pub const fn len(&self) -> usize {
-        self.places.len() + self.positions.len()
+        self.packed_positions.len() + self.positions.len()
     }
 
     /// Whether there are no cubes.
@@ -92,8 +92,8 @@ impl QuantizedSnapshot {
     #[must_use]
     #[inline]
     pub fn position(&self, cube: usize) -> [i32; 3] {
-        match self.places.get(cube) {
-            Some(place) => place.position(),
+        match self.packed_positions.get(cube) {
+            Some(packed) => packed.position(),
             None => self.positions[cube],
         }
     }
@@ -105,8 +105,8 @@ impl QuantizedSnapshot {
     #[must_use]
     #[inline]
     pub fn is_interacting(&self, cube: usize) -> bool {
-        match self.places.get(cube) {
-            Some(place) => place.is_interacting(),
+        match self.packed_positions.get(cube) {
+            Some(packed) => packed.is_interacting(),
             None => self.interacting[cube],
         }
     }
@@ -131,8 +131,8 @@ impl QuantizedSnapshot {
     }
 
     /// Positions and flags of every cube, where positions are quantized.
-    pub(crate) fn places(&self) -> &[Place] {
-        &self.places
+    pub(crate) fn packed_positions(&self) -> &[PackedPosition] {
+        &self.packed_positions
     }
 
     /// [Narrow words](SmallestThree::to_narrow_word) of every cube, where orientations have up to ten bits.
@@ -159,8 +159,8 @@ impl QuantizedSnapshot {
     /// Sets the fields of a cube, except those that the precision does not use.
     #[inline]
     pub(crate) fn set_fields(&mut self, cube: usize, fields: &Fields) {
-        match self.places.get_mut(cube) {
-            Some(place) => *place = Place::new(fields.position, fields.interacting),
+        match self.packed_positions.get_mut(cube) {
+            Some(packed) => *packed = PackedPosition::new(fields.position, fields.interacting),
             None => {
                 self.positions[cube] = fields.position;
                 self.interacting[cube] = fields.interacting;
@@ -181,7 +181,7 @@ impl QuantizedSnapshot {
     /// Bytes of memory of the columns.
     #[must_use]
     pub fn memory_bytes(&self) -> usize {
-        size_of_val(&*self.places)
+        size_of_val(&*self.packed_positions)
             + size_of_val(&*self.positions)
             + size_of_val(&*self.interacting)
             + size_of_val(&*self.quaternions)
@@ -230,7 +230,7 @@ impl QuantizedSnapshot {
     /// Copies `other` into this, reusing its memory.
     pub fn copy_from(&mut self, other: &Self) {
         self.precision = other.precision;
-        self.places.clone_from(&other.places);
+        self.packed_positions.clone_from(&other.packed_positions);
         self.positions.clone_from(&other.positions);
         self.interacting.clone_from(&other.interacting);
         self.quaternions.clone_from(&other.quaternions);
@@ -262,7 +262,7 @@ impl QuantizedSnapshot {
     /// Sets the flag of each cube of which a field differs from that of `other`, whose precision and number
     /// of cubes are the same.
     pub(crate) fn flag_differing(&self, other: &Self, changed: &mut [bool]) {
-        flag_differing(changed, &self.places, &other.places);
+        flag_differing(changed, &self.packed_positions, &other.packed_positions);
         flag_differing(changed, &self.positions, &other.positions);
         flag_differing(changed, &self.interacting, &other.interacting);
         flag_differing(changed, &self.quaternions, &other.quaternions);
@@ -273,7 +273,7 @@ impl QuantizedSnapshot {
 
     /// Whether any field of a cube differs from that of `other`, whose precision is the same.
     pub(crate) fn differs(&self, other: &Self, cube: usize) -> bool {
-        self.places.get(cube) != other.places.get(cube)
+        self.packed_positions.get(cube) != other.packed_positions.get(cube)
             || self.positions.get(cube) != other.positions.get(cube)
             || self.quaternions.get(cube) != other.quaternions.get(cube)
             || self.narrow.get(cube) != other.narrow.get(cube)
@@ -284,7 +284,7 @@ impl QuantizedSnapshot {
 
     fn clear(&mut self, precision: Precision) {
         self.precision = precision;
-        self.places.clear();
+        self.packed_positions.clear();
         self.positions.clear();
         self.interacting.clear();
         self.quaternions.clear();
@@ -295,7 +295,8 @@ impl QuantizedSnapshot {
 
     fn push_place(&mut self, position: [i32; 3], interacting: bool) {
         if matches!(self.precision.position, Position::Quantized { .. }) {
-            self.places.push(Place::new(position, interacting));
+            self.packed_positions
+                .push(PackedPosition::new(position, interacting));
         } else {
             self.positions.push(position);
             self.interacting.push(interacting);

@@ -11,8 +11,9 @@ use crate::baseline::Baseline;
 pub use crate::entropy::Feature;
 use crate::entropy::coder::{BinEncoder, ONE};
 use crate::entropy::{
-    AdaptiveState, BLEND_SETS, Basis, Blend, Coder, CodingObserver, MAX_LOG_ODDS, SLOTS,
-    StoredState, TABLE_UNIT, TrainedModel, UNMIXED, VARIANT_WEIGHT_SETS, Variant, blend_index,
+    ADAPTIVE_FLAGS, AdaptiveState, BLEND_SETS, Blend, Coder, CodingContext, CodingObserver,
+    MAX_LOG_ODDS, SLOTS, StoredState, TABLE_UNIT, TrainedModel, VARIANT_WEIGHT_SETS, Variant,
+    blend_index,
 };
 use crate::snapshot::QuantizedSnapshot;
 use crate::stages::{Delta, Stages};
@@ -140,7 +141,7 @@ impl Trainer {
         if let Some(state) = &state {
             reference.state = Some(state);
         }
-        let basis = Basis {
+        let context = CodingContext {
             variant,
             reference,
             ticks: Some(ticks),
@@ -154,13 +155,13 @@ impl Trainer {
             regressions: &mut self.regressions,
         };
         self.coder.encode(
-            basis,
+            context,
             additional.map(|baseline| Some(baseline?.held())),
             (current, &mut self.changed),
             (BinEncoder::new(&mut self.bytes), counter),
         );
         let slot = &mut self.states[variant as usize];
-        self.coder.store(&basis, &self.changed, slot);
+        self.coder.store(&context, &self.changed, slot);
         self.bytes.len()
     }
 
@@ -219,7 +220,7 @@ impl Trainer {
             };
             let state = AdaptiveState::new(state);
             model.weights[variant.part(VARIANT_WEIGHT_SETS)].copy_from_slice(&state.weights);
-            model.adaptive[variant.part(UNMIXED)].copy_from_slice(&state.adaptive);
+            model.adaptive[variant.part(ADAPTIVE_FLAGS)].copy_from_slice(&state.adaptive);
             if variant == Variant::Predicted {
                 model.errors.clone_from(&state.errors);
             }

@@ -6,7 +6,7 @@ use cubewire_codec::ladder::{self, Rung};
 use cubewire_codec::stages::{Delta, Position, RelativeOrientation, RelativePosition};
 use cubewire_codec::{
     Baseline, CubeState, Decoder, Encoder, Fingerprint, Inputs, Limits, Origin, Packet,
-    QuantizedSnapshot, References, Sequence, Simulated, Snapshot, Stages,
+    QuantizedSnapshot, Baselines, Sequence, Simulated, Snapshot, Stages,
 };
 use cubewire_protocol::{BaselineChoice, SnapshotReceiver, SnapshotSender, Welcome};
 use glam::{Quat, Vec3};
@@ -97,10 +97,10 @@ pub fn exchange() -> Exchange {
                 .quantize(&world(CUBES, tick + 1), rung.stages.precision())
                 .unwrap();
             let before = |ticks: usize| held[first..].iter().rev().nth(ticks - 1);
-            let references = References {
+            let references = Baselines {
                 baseline: before(2),
                 additional: [before(3), before(4)],
-                ..References::default()
+                ..Baselines::default()
             };
             let (mut packet, mut kept) = (Packet::default(), Baseline::default());
             encoder
@@ -154,7 +154,7 @@ pub fn exchange_simulated() -> Exchange {
             let inputs: Vec<u8> = (0..origin.age()).map(|tick| tick / 3).collect();
             Inputs::new(origin, &inputs)
         });
-        let references = References {
+        let references = Baselines {
             baseline: before(2),
             additional: [before(3), before(4)],
             simulated: Simulated {

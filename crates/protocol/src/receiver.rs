@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use cubewire_codec::stages::Velocity;
 use cubewire_codec::{
-    Baseline, DecodeError, Decoder, Fingerprint, Header, InitialStateError, Limits, Reference,
+    Baseline, BaselineId, DecodeError, Decoder, Fingerprint, Header, InitialStateError, Limits,
     Sequence, Snapshot,
 };
 
@@ -147,9 +147,9 @@ impl SnapshotReceiver {
             return Ok(Arrival::OutOfWindow { tick });
         }
         if let Err(error) = self.decode(tick, header.sequence, bytes) {
-            let named = match header.reference {
-                Reference::Initial { .. } => None,
-                Reference::Baseline { sequence, .. } => Some(sequence),
+            let named = match header.baseline {
+                BaselineId::Initial { .. } => None,
+                BaselineId::Named { sequence, .. } => Some(sequence),
             };
             // If the states of the two sides differ, the sender must not use this baseline again.
             let report = match error {

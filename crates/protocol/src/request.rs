@@ -1,6 +1,6 @@
 //! Requests: the settings that a receiver wants its sender to use.
 
-use cubewire_codec::{DecodeError, Header, Reference, Sequence, Stages};
+use cubewire_codec::{BaselineId, DecodeError, Header, Sequence, Stages};
 
 use crate::fallback::FallbackReason;
 use crate::sender::BaselineChoice;
@@ -69,7 +69,7 @@ impl Request {
     pub fn encode(&self) -> Vec<u8> {
         let header = Header {
             sequence: self.number,
-            reference: Reference::Initial {
+            baseline: BaselineId::Initial {
                 stages: self.stages,
             },
         };
@@ -114,7 +114,7 @@ impl Request {
         if encoded.len() != header.len() {
             return Err(length);
         }
-        let Reference::Initial { stages } = decoded.reference else {
+        let BaselineId::Initial { stages } = decoded.baseline else {
             return Err(RequestError::Reference);
         };
         if encoded != header {

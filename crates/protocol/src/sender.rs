@@ -9,8 +9,8 @@ use std::sync::Arc;
 
 use cubewire_codec::stages::Delta;
 use cubewire_codec::{
-    Baseline, BitLedger, CurrentSnapshot, EncodeError, Encoder, Header, InitialStateError, Limits,
-    Packet, Reference, References, Sequence, Snapshot, Stages,
+    Baseline, BaselineId, Baselines, BitLedger, CurrentSnapshot, EncodeError, Encoder, Header,
+    InitialStateError, Limits, Packet, Sequence, Snapshot, Stages,
 };
 use serde::{Deserialize, Serialize};
 
@@ -70,9 +70,9 @@ impl Sent {
     /// not delta encoded.
     #[must_use]
     pub const fn named(&self) -> Option<u64> {
-        match self.header.reference {
-            Reference::Baseline { .. } => self.baseline,
-            Reference::Initial { .. } => None,
+        match self.header.baseline {
+            BaselineId::Named { .. } => self.baseline,
+            BaselineId::Initial { .. } => None,
         }
     }
 }
@@ -379,11 +379,11 @@ fn references<'s>(
     sent: &'s BaselineRing,
     acked: &VecDeque<u64>,
     baseline: Option<u64>,
-) -> References<'s> {
+) -> Baselines<'s> {
     let held = |tick: Option<u64>| sent.get(tick?);
-    References {
+    Baselines {
         baseline: held(baseline),
         additional: before(acked, baseline.unwrap_or(0)).map(held),
-        ..References::default()
+        ..Baselines::default()
     }
 }

@@ -52,9 +52,9 @@ pub struct Summary {
     pub snapshots: usize,
     /// Seconds counted.
     pub seconds: f64,
-    /// By [`Accounting::Article`].
+    /// By [`Accounting::PayloadAndUdp`].
     pub article: Rate,
-    /// By [`Accounting::Wire`].
+    /// By [`Accounting::OnTheWire`].
     pub wire: Rate,
     /// Packets a second, fragments counted one by one.
     pub packets_per_second: f64,
@@ -131,8 +131,8 @@ impl PlayTotals {
             network: args.network.map(|network| network.name),
             snapshots: sums.snapshots,
             seconds: sums.ticks as f64 / f64::from(TICKS_PER_SECOND),
-            article: rate(Accounting::Article),
-            wire: rate(Accounting::Wire),
+            article: rate(Accounting::PayloadAndUdp),
+            wire: rate(Accounting::OnTheWire),
             packets_per_second: sums.packets_per_second(),
             states_kbps: sums.kbps_of((sums.ledger.kind(BitKind::State) / 8.0) as usize),
             acks_kbps: sums.kbps_of(sums.traffic.ack_bytes),

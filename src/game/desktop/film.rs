@@ -9,7 +9,7 @@ use crate::recording::{Outcome, ReplayCheck, Script, ScriptPlayback, Switch, beg
 use crate::replication::{Accounting, Lane, LaneMeter, LaneSettings, Sample, Totals, kbps};
 use crate::simulation::CubeWorld;
 use crate::theme::Theme;
-use crate::view::{self, CubeColors, Half, Overlay, Quality, Side};
+use crate::view::{self, CubeColors, Overlay, PaneContent, Quality, Side};
 
 /// What to render, and how.
 #[derive(Clone, Debug)]
@@ -25,7 +25,7 @@ pub struct Film {
     /// The script that is played; without it, no keys are held.
     pub script: Option<Script>,
     /// What the left half shows at the start.
-    pub left: Half,
+    pub left: PaneContent,
     /// The lane in the right half at the start.
     pub right: LaneSettings,
     /// Changes of settings, in ticks since the first visible frame.
@@ -117,7 +117,7 @@ impl Film {
             .insert_resource(self.look.colors);
         let world = app.world_mut();
         view::show(world, Side::Left, self.left.clone()).map_err(GameError::from)?;
-        let right = Half::Lane(self.right.clone());
+        let right = PaneContent::Lane(self.right.clone());
         view::show(world, Side::Right, right).map_err(GameError::from)?;
         let script = self.script.clone().unwrap_or_default();
         let skipped = script.lead_in.saturating_add(self.skipped_ticks);
@@ -154,7 +154,7 @@ impl Sent {
 
     fn kbps_of_stages(&self) -> Vec<(Stages, f64)> {
         let kbps = |(stages, totals): &(Stages, Totals)| {
-            let kbps = totals.kbps(Accounting::Article);
+            let kbps = totals.kbps(Accounting::PayloadAndUdp);
             (*stages, kbps)
         };
         self.0.iter().map(kbps).collect()

@@ -5,7 +5,7 @@ use bevy::prelude::*;
 use crate::controls::ControlsPlugin;
 use crate::game::window::{self, WindowError, WindowSettings};
 use crate::panel::{PanelState, Tab};
-use crate::replication::{EncodeBudget, TickPicture, ViewerPlugin, spawn_receiving_lane};
+use crate::replication::{DisplayedState, EncodeBudget, ViewerPlugin, spawn_receiving_lane};
 use crate::transport::udp::{UdpServer, UdpViewer};
 use crate::transport::{UdpServerPlugin, UdpViewerPlugin};
 use crate::view::{Selected, Side, ViewMode};
@@ -58,7 +58,7 @@ pub fn add_viewer(app: &mut App, settings: &WindowSettings, viewer: UdpViewer) {
     let lane = spawn_receiving_lane(app.world_mut(), settings.right.clone());
     app.world_mut()
         .entity_mut(lane)
-        .insert((Side::Right, Selected, TickPicture::default()));
+        .insert((Side::Right, Selected, DisplayedState::default()));
 }
 
 fn open_peers_tab(app: &mut App) {

@@ -15,7 +15,7 @@ use crate::history::{Moment, Selection};
 use crate::panel::{PanelSize, PanelState, SavingsView, Tab, Tour};
 use crate::recording::ScriptPlayback;
 use crate::recording::video::{VideoError, round, write_png};
-use crate::replication::{Ablation, Divergence};
+use crate::replication::{Ablation, ReplicaError};
 use crate::simulation::CubeWorld;
 use crate::theme::Theme;
 use crate::view::{CubeColors, Notices, Side, Trails, ViewMode};
@@ -271,10 +271,10 @@ impl Shot {
 
 /// How far the red cubes of each half that shows a lane are from the simulation's, metres.
 fn errors(world: &mut World) -> [Option<f64>; Side::ALL.len()] {
-    let mut lanes = world.query::<(&Side, &Divergence)>();
+    let mut lanes = world.query::<(&Side, &ReplicaError)>();
     Side::ALL.map(|side| {
-        let (_, divergence) = lanes.iter(world).find(|(half, _)| **half == side)?;
-        divergence.tick.map(|_| divergence.mean_m.into())
+        let (_, replica_error) = lanes.iter(world).find(|(half, _)| **half == side)?;
+        replica_error.tick.map(|_| replica_error.mean_m.into())
     })
 }
 
@@ -298,12 +298,12 @@ const CUBE: usize = 465;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::view::Half;
+    use crate::view::PaneContent;
 
     #[test]
     fn every_half_has_the_text_form_of_one() {
         for Shot { name, halves, .. } in SHOTS {
-            assert!(halves[0].parse::<Half>().is_ok(), "{name}");
+            assert!(halves[0].parse::<PaneContent>().is_ok(), "{name}");
             assert!(right_lane(halves[1]).is_ok(), "{name}");
         }
     }

@@ -20,7 +20,7 @@ use crate::files::write_whole;
 use crate::game::{ball, katamari};
 use crate::recording::Script;
 use crate::replication::{LaneSettings, PlayoutSettings, SenderSettings};
-use crate::view::{Half, Overlay, Side};
+use crate::view::{Overlay, PaneContent, Side};
 
 use page::Clip;
 pub use page::Section;
@@ -96,7 +96,7 @@ pub enum SeriesError {
 #[must_use]
 pub fn episodes(series: Series, size: UVec2) -> Vec<Episode> {
     let (katamari, ball) = (katamari(), ball());
-    let film = |script: &Script, left: Half, right: LaneSettings| Film {
+    let film = |script: &Script, left: PaneContent, right: LaneSettings| Film {
         size,
         frames_per_second: FRAMES_PER_SECOND,
         frames: series.frames(),
@@ -112,7 +112,9 @@ pub fn episodes(series: Series, size: UVec2) -> Vec<Episode> {
     let mut episodes = Vec::new();
     for (place, rung) in LADDER.iter().enumerate() {
         let before = place.checked_sub(1).map(|before| &LADDER[before]);
-        let left = before.map_or(Half::Simulation, |before| Half::Lane(lane(before)));
+        let left = before.map_or(PaneContent::Simulation, |before| {
+            PaneContent::Lane(lane(before))
+        });
         let mut film = film(&katamari, left, lane(rung));
         if before.is_some() {
             film.overlay.names = ["before", "after"].map(|name| Some(name.to_owned()));
@@ -165,7 +167,7 @@ pub fn episodes(series: Series, size: UVec2) -> Vec<Episode> {
             },
             name: format!("interpolation-{}", kind.name()),
             caption: caption.to_owned(),
-            film: film(&ball, Half::Simulation, right),
+            film: film(&ball, PaneContent::Simulation, right),
         });
     }
     episodes
@@ -235,8 +237,8 @@ pub fn record_series(
 fn figures(film: &Film, take: &Take) -> String {
     let half = |side: Side| {
         let what = match (side, &film.left) {
-            (Side::Left, Half::Simulation) => "simulation",
-            (Side::Left, Half::Lane(lane)) => lane.rung_name(),
+            (Side::Left, PaneContent::Simulation) => "simulation",
+            (Side::Left, PaneContent::Lane(lane)) => lane.rung_name(),
             (Side::Right, _) => film.right.rung_name(),
         };
         match take.mean_kbps[side as usize] {
@@ -258,7 +260,7 @@ mod tests {
         assert_eq!(episodes.len(), LADDER.len() + Interpolation::ALL.len());
         let last = &episodes[LADDER.len() - 1].film;
         assert_eq!(last.right.sender.stages, LADDER[LADDER.len() - 1].stages);
-        let Half::Lane(before) = &last.left else {
+        let PaneContent::Lane(before) = &last.left else {
             panic!("the left half shows the rung before");
         };
         assert_eq!(before.sender.stages, LADDER[LADDER.len() - 2].stages);

@@ -11,10 +11,10 @@ use crate::controls::{Action, ControlsSystems};
 use crate::game::{ball, katamari, rolling};
 use crate::panel::{PanelState, PanelSystems, STEPS, Scene, Tab, Task, Tour, TourStep};
 use crate::recording::{Script, ScriptPlayback};
-use crate::replication::{Divergence, LaneSettingsQuery, LinkSettings, ReplicationSystems};
+use crate::replication::{LaneSettingsQuery, LinkSettings, ReplicaError, ReplicationSystems};
 use crate::simulation::ResetSimulation;
 use crate::view::{
-    self, CubeColors, Half, SelectHalf, Selected, Side, TouchKeys, Trails, ViewMode,
+    self, CubeColors, PaneContent, SelectHalf, Selected, Side, TouchKeys, Trails, ViewMode,
 };
 
 /// Makes it possible to take the tour.
@@ -66,7 +66,7 @@ struct Course {
 /// Everything that the tour changes.
 #[derive(Clone, Debug, PartialEq)]
 struct Setting {
-    halves: [Half; Side::ALL.len()],
+    halves: [PaneContent; Side::ALL.len()],
     selected: Side,
     view: ViewMode,
     has_trails: bool,
@@ -131,13 +131,13 @@ impl Setting {
     }
 }
 
-fn half_in(world: &mut World, side: Side) -> Half {
+fn half_in(world: &mut World, side: Side) -> PaneContent {
     let Some(lane) = view::lane_in(world, side) else {
-        return Half::Simulation;
+        return PaneContent::Simulation;
     };
     let mut lanes = world.query::<LaneSettingsQuery>();
     let settings = lanes.get(world, lane).map(|lane| lane.get());
-    settings.map_or(Half::Simulation, Half::Lane)
+    settings.map_or(PaneContent::Simulation, PaneContent::Lane)
 }
 
 fn script(scene: Scene) -> Script {
@@ -234,15 +234,19 @@ fn hand_over(
 }
 
 /// Notes the errors of the picture, for the mean of a second.
-fn measure(lanes: Query<(&Side, &Divergence)>, mut tour: ResMut<Tour>, mut course: ResMut<Course>) {
+fn measure(
+    lanes: Query<(&Side, &ReplicaError)>,
+    mut tour: ResMut<Tour>,
+    mut course: ResMut<Course>,
+) {
     if tour.step().is_none() {
         return;
     }
     let mut means = [None; Side::ALL.len()];
-    for (&side, divergence) in &lanes {
+    for (&side, replica_error) in &lanes {
         let errors = &mut course.errors[side as usize];
-        if divergence.tick.is_some() {
-            errors.push_back(divergence.mean_m);
+        if replica_error.tick.is_some() {
+            errors.push_back(replica_error.mean_m);
         }
         if errors.len() > TICKS_PER_SECOND as usize {
             errors.pop_front();

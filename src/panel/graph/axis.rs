@@ -92,7 +92,7 @@ mod tests {
                 .into_iter()
                 .zip(lanes)
                 .map(|(side, (points, ticks))| {
-                    (side, Series::new(points, *ticks, Accounting::Article))
+                    (side, Series::new(points, *ticks, Accounting::PayloadAndUdp))
                 })
                 .collect();
             Axis::Automatic.is_logarithmic(&lines)

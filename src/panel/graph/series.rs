@@ -28,8 +28,8 @@ pub(in crate::panel) struct Point {
 impl Point {
     const fn bytes(&self, accounting: Accounting) -> usize {
         match accounting {
-            Accounting::Article => self.article_bytes,
-            Accounting::Wire => self.wire_bytes,
+            Accounting::PayloadAndUdp => self.article_bytes,
+            Accounting::OnTheWire => self.wire_bytes,
         }
     }
 }
@@ -39,8 +39,8 @@ impl From<&Sample> for Point {
         Self {
             tick: sample.tick,
             stages: sample.stages,
-            article_bytes: sample.bytes(Accounting::Article),
-            wire_bytes: sample.bytes(Accounting::Wire),
+            article_bytes: sample.bytes(Accounting::PayloadAndUdp),
+            wire_bytes: sample.bytes(Accounting::OnTheWire),
             has_losses: sample.lost > 0,
         }
     }
@@ -213,10 +213,10 @@ mod tests {
     #[test]
     fn smoothing_keeps_a_constant_rate() {
         let points = points(100);
-        let article = Series::new(&points, 60, Accounting::Article);
+        let article = Series::new(&points, 60, Accounting::PayloadAndUdp);
         assert_eq!(article.kbps.len(), 60);
         assert!(article.kbps.iter().all(|kbps| (kbps - 60.0).abs() < 1e-9));
-        let wire = Series::new(&points, 60, Accounting::Wire);
+        let wire = Series::new(&points, 60, Accounting::OnTheWire);
         let (smallest, largest) = wire.range().unwrap();
         assert!(largest - smallest < 1e-9 && (largest - 120.0).abs() < 1e-9);
     }
@@ -254,12 +254,12 @@ mod tests {
     #[test]
     fn a_long_series_is_downsampled_and_keeps_its_newest_point() {
         let points = points(3_600);
-        let series = Series::new(&points, 3_600, Accounting::Article);
+        let series = Series::new(&points, 3_600, Accounting::PayloadAndUdp);
         let places: Vec<usize> = series.thinned().collect();
         assert!((599..=601).contains(&places.len()), "{}", places.len());
         assert_eq!(places.last(), Some(&3_599));
 
-        let later = Series::new(&points[1..], 3_599, Accounting::Article);
+        let later = Series::new(&points[1..], 3_599, Accounting::PayloadAndUdp);
         let ticks = |series: &Series<'_>| -> Vec<u64> {
             series.thinned().map(|place| series.tick(place)).collect()
         };
@@ -269,9 +269,9 @@ mod tests {
     #[test]
     fn a_short_series_keeps_every_point() {
         let points = points(30);
-        let series = Series::new(&points, 600, Accounting::Article);
+        let series = Series::new(&points, 600, Accounting::PayloadAndUdp);
         assert_eq!(series.thinned().count(), 30);
-        let nothing = Series::new(&[], 600, Accounting::Article);
+        let nothing = Series::new(&[], 600, Accounting::PayloadAndUdp);
         assert_eq!(nothing.thinned().count(), 0);
         assert_eq!(nothing.range(), None);
         assert_eq!(nothing.place_at(0.0), None);
@@ -280,7 +280,7 @@ mod tests {
     #[test]
     fn a_time_maps_to_the_nearest_point() {
         let points = points(120);
-        let series = Series::new(&points, 120, Accounting::Article);
+        let series = Series::new(&points, 120, Accounting::PayloadAndUdp);
         for place in [0, 1, 60, 119] {
             assert_eq!(series.place_at(series.seconds(place)), Some(place));
         }
@@ -294,7 +294,7 @@ mod tests {
         for point in &mut points[7..] {
             point.stages = ladder::DELTA.stages;
         }
-        let series = Series::new(&points, 20, Accounting::Article);
+        let series = Series::new(&points, 20, Accounting::PayloadAndUdp);
         assert_eq!(series.switches().collect::<Vec<_>>(), [7]);
     }
 
@@ -302,7 +302,7 @@ mod tests {
     fn a_single_large_packet_does_not_set_the_scale_and_is_reported_as_a_peak() {
         let mut points = points(400);
         points[3].article_bytes = 140_000;
-        let series = Series::new(&points, 400, Accounting::Article);
+        let series = Series::new(&points, 400, Accounting::PayloadAndUdp);
         let (_, largest) = series.range().unwrap();
         assert!(largest > 1_000.0);
         let (_, usual) = series.range_without_peaks().unwrap();
@@ -320,13 +320,13 @@ mod tests {
             point.stages = ladder::POSITION.stages;
             point.article_bytes = 140_000;
         }
-        let series = Series::new(&points, 400, Accounting::Article);
+        let series = Series::new(&points, 400, Accounting::PayloadAndUdp);
         assert_eq!(series.range_without_peaks(), series.range());
         // Without a switch, it is a peak.
         for point in &mut points {
             point.stages = ladder::POSITION.stages;
         }
-        let series = Series::new(&points, 400, Accounting::Article);
+        let series = Series::new(&points, 400, Accounting::PayloadAndUdp);
         assert_ne!(series.range_without_peaks(), series.range());
     }
 
@@ -334,7 +334,7 @@ mod tests {
     fn losses_are_where_the_samples_have_them() {
         let mut points = points(120);
         points[59].has_losses = true;
-        let series = Series::new(&points, 120, Accounting::Article);
+        let series = Series::new(&points, 120, Accounting::PayloadAndUdp);
         assert_eq!(series.losses().collect::<Vec<_>>(), [-1.0]);
     }
 }

@@ -111,13 +111,13 @@ fn rates(ui: &mut egui::Ui, totals: &Totals) {
     for (name, kbps, about) in [
         (
             "snapshots, article accounting",
-            totals.kbps(Accounting::Article),
-            terms::accounting(Accounting::Article),
+            totals.kbps(Accounting::PayloadAndUdp),
+            terms::accounting(Accounting::PayloadAndUdp),
         ),
         (
             "snapshots, on the wire",
-            totals.kbps(Accounting::Wire),
-            terms::accounting(Accounting::Wire),
+            totals.kbps(Accounting::OnTheWire),
+            terms::accounting(Accounting::OnTheWire),
         ),
         (
             "acks of snapshots, on the wire",

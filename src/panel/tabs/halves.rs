@@ -10,7 +10,7 @@ use super::network;
 use crate::panel::{Halves, Measured, style};
 use crate::replication::{LaneSettings, PlayoutDelay};
 use crate::theme::Theme;
-use crate::view::{Half, Side};
+use crate::view::{PaneContent, Side};
 
 pub(in crate::panel) fn draw(
     ui: &mut Ui,
@@ -25,7 +25,7 @@ pub(in crate::panel) fn draw(
     }
     let text = |side: Side| match lanes.iter().find(|lane| lane.side == side) {
         Some(lane) => lane.settings.as_ref().and_then(LaneSettings::to_text),
-        None => Half::Simulation.to_text(),
+        None => PaneContent::Simulation.to_text(),
     };
     copy_button(ui, text(Side::Left).zip(text(Side::Right)));
 }
@@ -59,7 +59,7 @@ fn half(ui: &mut Ui, theme: Theme, halves: &mut Halves, side: Side, lane: Option
     let mut picked = settings.clone();
     pickers(ui, &mut picked);
     if picked != *settings {
-        halves.typed = Some((side, Half::Lane(picked)));
+        halves.typed = Some((side, PaneContent::Lane(picked)));
     }
     if let Some(half) = field(ui, side, settings) {
         halves.typed = Some((side, half));
@@ -137,13 +137,13 @@ fn field_id(side: Side) -> Id {
 }
 
 /// An editable field with the text of a lane. Returns what was typed, once the user presses Enter.
-fn field(ui: &mut Ui, side: Side, settings: &LaneSettings) -> Option<Half> {
+fn field(ui: &mut Ui, side: Side, settings: &LaneSettings) -> Option<PaneContent> {
     let current = settings.to_text().unwrap_or_default();
     let id = field_id(side);
     // What is wrong stays until it is mended, or given up with Esc.
     let parse = |text: &str| match side {
-        Side::Left => text.parse::<Half>(),
-        Side::Right => text.parse().map(Half::Lane),
+        Side::Left => text.parse::<PaneContent>(),
+        Side::Right => text.parse().map(PaneContent::Lane),
     };
     let has_focus = ui.memory(|memory| memory.has_focus(id));
     let typed: Option<String> = ui.data(|data| data.get_temp(id));

@@ -161,7 +161,7 @@ fn header(ui: &mut egui::Ui, columns: &Columns, sender: &SenderSettings, is_meas
         "What each rung would cost for the same snapshots: mean of the last second. {} The bars are on a \
          logarithmic scale; the line through them is the target of the article, 256 kbps. The factor is \
          against the first rung.",
-        terms::accounting(Accounting::Article)
+        terms::accounting(Accounting::PayloadAndUdp)
     ));
 }
 

@@ -106,7 +106,8 @@ fn draw_viewer(ui: &mut egui::Ui, peer: &Peer, settings: &SenderSettings, meter:
         &peer.address,
         format!("{rung}, {} a second", settings.snapshots_per_second()),
     );
-    let [article, wire] = [Accounting::Article, Accounting::Wire].map(|by| meter.kbps(by));
+    let [article, wire] =
+        [Accounting::PayloadAndUdp, Accounting::OnTheWire].map(|by| meter.kbps(by));
     figure(
         ui,
         "article, wire",

@@ -8,7 +8,7 @@ use egui_plot::{AxisHints, Bar, BarChart, MarkerShape, Points, uniform_grid_spac
 use super::network::millis;
 use crate::panel::graph::base;
 use crate::panel::{PanelState, figure, style, terms};
-use crate::replication::{Divergence, LaneMeter, LaneSettings, PlayoutDelay, Totals};
+use crate::replication::{LaneMeter, LaneSettings, PlayoutDelay, ReplicaError, Totals};
 use crate::theme::egui_color;
 
 pub(in crate::panel) fn draw(
@@ -16,7 +16,7 @@ pub(in crate::panel) fn draw(
     state: &PanelState,
     settings: &mut LaneSettings,
     meter: &LaneMeter,
-    divergence: Option<&Divergence>,
+    replica_error: Option<&ReplicaError>,
 ) {
     ui.horizontal(|ui| {
         ui.label("Interpolation");
@@ -48,22 +48,22 @@ pub(in crate::panel) fn draw(
     let second = Totals::of(meter.newest(TICKS_PER_SECOND as usize));
     figure(ui, "late in the last second", format!("{}  ", second.late))
         .on_hover_text("Snapshots that arrived after their time had come.");
-    if let Some(divergence) = divergence {
+    if let Some(replica_error) = replica_error {
         ui.separator();
         ui.weak("The picture against the simulation at the same tick");
         let mm = |metres: f32| format!("{:8.1} mm", metres * 1000.0);
         let degrees = |degrees: f32| format!("{degrees:8.2} ° ");
-        figure(ui, "position, mean of red cubes", mm(divergence.mean_m));
-        figure(ui, "position, worst cube", mm(divergence.max_m));
+        figure(ui, "position, mean of red cubes", mm(replica_error.mean_m));
+        figure(ui, "position, worst cube", mm(replica_error.max_m));
         figure(
             ui,
             "orientation, mean of red cubes",
-            degrees(divergence.mean_degrees),
+            degrees(replica_error.mean_degrees),
         );
         figure(
             ui,
             "orientation, worst cube",
-            degrees(divergence.max_degrees),
+            degrees(replica_error.max_degrees),
         );
     }
 }

@@ -141,7 +141,7 @@ fn the_halves_tab_picks_a_second_lane_and_settings_of_each() {
     harness.get_all_by_label("30").last().unwrap().click();
     harness.run();
     let (side, half) = harness.state().typed[0].clone();
-    let Half::Lane(lane) = half else {
+    let PaneContent::Lane(lane) = half else {
         panic!("a lane was picked");
     };
     assert_eq!(side, Side::Right);

@@ -64,7 +64,7 @@ fn the_graph_switches_accounting_scale_and_freezes() {
     click(&mut harness, "log");
     click(&mut harness, "freeze");
     let state = &harness.state().state;
-    assert_eq!(state.accounting, Accounting::Wire);
+    assert_eq!(state.accounting, Accounting::OnTheWire);
     assert!(state.axis == Axis::Logarithmic && state.frozen.is_some());
     click(&mut harness, "freeze");
     assert!(harness.state().state.frozen.is_none());

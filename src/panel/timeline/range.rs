@@ -53,7 +53,7 @@ impl TickRange {
             totals.snapshots,
             totals.payload_bytes,
             totals.max_payload_bytes,
-            totals.kbps(Accounting::Article),
+            totals.kbps(Accounting::PayloadAndUdp),
         )
     }
 }

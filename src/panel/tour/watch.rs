@@ -61,7 +61,7 @@ impl Watch {
         let ledger = &totals.ledger;
         let kinds = |kinds: &[BitKind]| kinds.iter().map(|&kind| ledger.kind(kind)).sum::<f64>();
         let (sum, count) = match self {
-            Self::Kbps => return Some(totals.kbps(Accounting::Article)),
+            Self::Kbps => return Some(totals.kbps(Accounting::PayloadAndUdp)),
             Self::Changed => (totals.changed_cubes as f64, totals.snapshots),
             Self::Cube => {
                 let fields = [

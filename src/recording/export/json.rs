@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use cubewire_codec::{BitItem, Header, Reference};
+use cubewire_codec::{BaselineId, BitItem, Header};
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
 
@@ -70,9 +70,9 @@ impl From<&PacketRecord> for PacketLine {
     fn from(packet: &PacketRecord) -> Self {
         let header = |header: Header| HeaderLine {
             sequence: header.sequence.0,
-            baseline: match header.reference {
-                Reference::Initial { .. } => None,
-                Reference::Baseline { sequence, .. } => Some(sequence.0),
+            baseline: match header.baseline {
+                BaselineId::Initial { .. } => None,
+                BaselineId::Named { sequence, .. } => Some(sequence.0),
             },
             stages: packet.stages.to_string(),
         };

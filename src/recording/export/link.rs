@@ -6,7 +6,7 @@ use bevy_egui::{EguiContext, PrimaryEguiContext};
 use crate::controls::Action;
 use crate::display;
 use crate::replication::{LaneSettings, LaneSettingsQuery};
-use crate::view::{Half, Notices, Side};
+use crate::view::{Notices, PaneContent, Side};
 
 /// Copies the address of the page or, where there is none, the command line.
 pub(super) fn on_action(
@@ -23,7 +23,7 @@ pub(super) fn on_action(
         let lane = lanes.iter().find(|(other, _)| **other == side);
         lane.map(|(_, lane)| lane.get())
     };
-    let left = lane(Side::Left).map_or(Half::Simulation, Half::Lane);
+    let left = lane(Side::Left).map_or(PaneContent::Simulation, PaneContent::Lane);
     let text = lane(Side::Right).and_then(|right| match display::address() {
         Some(address) => Some(address + &query(&left, &right)?),
         None => command(&left, &right),
@@ -42,7 +42,7 @@ pub(super) fn on_action(
 
 /// The parameters of a page that shows these halves; none for a lane that has no text form.
 #[must_use]
-pub fn query(left: &Half, right: &LaneSettings) -> Option<String> {
+pub fn query(left: &PaneContent, right: &LaneSettings) -> Option<String> {
     let mut query = form_urlencoded::Serializer::new(String::new());
     query.append_pair("left", &left.to_text()?);
     query.append_pair("right", &right.to_text()?);
@@ -53,7 +53,7 @@ pub fn query(left: &Half, right: &LaneSettings) -> Option<String> {
 
 /// The command that shows these halves in the window; none for a lane that has no text form.
 #[must_use]
-fn command(left: &Half, right: &LaneSettings) -> Option<String> {
+fn command(left: &PaneContent, right: &LaneSettings) -> Option<String> {
     let [left, right] = [left.to_text()?, right.to_text()?].map(|text| quoted(&text));
     Some(format!("cubewire --left {left} --right {right}"))
 }
@@ -75,7 +75,7 @@ mod tests {
     fn a_command_is_quoted_where_a_shell_needs_it() {
         let right: LaneSettings = "rung:predicted,link:4g".parse().unwrap();
         assert_eq!(
-            command(&Half::Simulation, &right).unwrap(),
+            command(&PaneContent::Simulation, &right).unwrap(),
             format!(
                 "cubewire --left simulation --right {}",
                 right.to_text().unwrap()

@@ -9,7 +9,7 @@ use cubewire_codec::BitKind;
 use cubewire_scene::TICKS_PER_SECOND;
 use serde_json::Value;
 
-use crate::replication::{Divergence, PacketRecord, Sample, Totals, rung_or_stages};
+use crate::replication::{PacketRecord, ReplicaError, Sample, Totals, rung_or_stages};
 
 /// A column of the table, and a name in each object of JSON.
 pub struct Column {
@@ -98,9 +98,9 @@ fn newest(name: &'static str, value: fn(&PacketRecord) -> Value) -> Column {
 }
 
 /// Of the picture, if its error is measured.
-fn error(name: &'static str, value: fn(&Divergence) -> f32) -> Column {
+fn error(name: &'static str, value: fn(&ReplicaError) -> f32) -> Column {
     column(name, move |sample| {
-        let error = &sample.divergence;
+        let error = &sample.replica_error;
         let value = || rounded(value(error).into());
         error.tick.map(|_| value()).into()
     })
@@ -236,10 +236,10 @@ mod tests {
         let sample = Sample {
             stages: stages.parse::<Stages>().unwrap(),
             snapshots: vec![packet],
-            divergence: Divergence {
+            replica_error: ReplicaError {
                 tick: Some(1.0),
                 mean_m: 0.0015,
-                ..Divergence::default()
+                ..ReplicaError::default()
             },
             ..Sample::default()
         };

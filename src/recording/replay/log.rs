@@ -7,7 +7,7 @@ use super::HASH_EVERY;
 use crate::recording::{Key, Recorded, Script, Step};
 use crate::replication::{LaneSettings, LaneSettingsQuery};
 use crate::simulation::{CubeWorld, HeldKeys, RebuildSimulation, ResetSimulation, state_hash};
-use crate::view::{Half, Side};
+use crate::view::{PaneContent, Side};
 
 /// The held keys and what the halves showed since the physics world was built, with a hash of all states.
 #[derive(Resource, Clone, Debug, Default)]
@@ -103,7 +103,7 @@ impl InputLog {
     }
 
     /// Records what a half shows, and returns it if it has changed. Lanes without a text form are omitted.
-    fn note_half(&mut self, side: Side, lane: Option<&LaneSettings>) -> Option<Box<Half>> {
+    fn note_half(&mut self, side: Side, lane: Option<&LaneSettings>) -> Option<Box<PaneContent>> {
         let shown = &mut self.shown[side as usize];
         let is_same = match (&*shown, lane) {
             (Shown::Lane(before), Some(now)) => **before == *now,
@@ -117,8 +117,8 @@ impl InputLog {
             Shown::Lane(Box::new(lane.clone()))
         });
         let half = match lane {
-            Some(lane) => Half::Lane(lane.clone()),
-            None if side == Side::Left => Half::Simulation,
+            Some(lane) => PaneContent::Lane(lane.clone()),
+            None if side == Side::Left => PaneContent::Simulation,
             None => return None,
         };
         half.to_text().map(|_| Box::new(half))

@@ -8,7 +8,7 @@ use ron::extensions::Extensions;
 use ron::ser::PrettyConfig;
 use serde::Deserialize;
 
-use super::{Half, MAX_TICKS, Script};
+use super::{MAX_TICKS, PaneContent, Script};
 use crate::files::{NewFile, read_at_most};
 
 /// Size of a file, at most: many hours of play.
@@ -71,7 +71,8 @@ impl Script {
             })?;
         script.check_sum()?;
         let mut right = script.steps.iter().map(|step| &step.right);
-        let is_lane = |half: &Option<Box<Half>>| half.as_deref() != Some(&Half::Simulation);
+        let is_lane =
+            |half: &Option<Box<PaneContent>>| half.as_deref() != Some(&PaneContent::Simulation);
         if !is_lane(&script.right) || !right.all(is_lane) {
             return Err(" the right half shows a lane, not the simulation".to_owned());
         }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use bevy::platform::time::Instant;
 use bevy::prelude::*;
 use cubewire_codec::{
-    Encoder, InitialStateError, Inputs, Limits, Origin, Packet, References, Sequence, Simulated,
+    Baselines, Encoder, InitialStateError, Inputs, Limits, Origin, Packet, Sequence, Simulated,
     Snapshot, Stages,
 };
 use cubewire_protocol::{BaselineRing, MAX_BASELINE_AGE_TICKS};
@@ -172,7 +172,7 @@ impl Encoders {
             let inputs = inputs
                 .as_ref()
                 .filter(|_| baseline.is_some() == age.is_some());
-            let references = References {
+            let references = Baselines {
                 baseline,
                 additional: [second, third].map(held),
                 simulated: Simulated {

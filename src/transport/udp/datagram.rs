@@ -10,7 +10,7 @@ use std::time::Duration;
 use super::{TOKEN_SECONDS, since_1970};
 
 /// Whether a server may pass the datagram to netcode.
-pub(super) fn is_fit_for_server(datagram: &[u8]) -> bool {
+pub(super) fn validate_from_client(datagram: &[u8]) -> bool {
     if is_request(datagram) {
         let latest = since_1970() + Duration::from_secs(2 * TOKEN_SECONDS);
         token(datagram).is_some_and(|(_, expires)| expires <= latest)
@@ -20,7 +20,7 @@ pub(super) fn is_fit_for_server(datagram: &[u8]) -> bool {
 }
 
 /// Whether a viewer may pass the datagram to netcode. A viewer never receives connection requests.
-pub(super) fn is_fit_for_viewer(datagram: &[u8]) -> bool {
+pub(super) fn validate_from_server(datagram: &[u8]) -> bool {
     !is_request(datagram) && is_well_formed(datagram)
 }
 
@@ -88,12 +88,12 @@ mod tests {
         let mut last = [0xFF; 100];
         last[0] = 0x85;
         for datagram in [&short[..], &long, &last, &[]] {
-            assert!(!is_fit_for_server(datagram));
-            assert!(!is_fit_for_viewer(datagram));
+            assert!(!validate_from_client(datagram));
+            assert!(!validate_from_server(datagram));
         }
         let mut ordinary = [0; 19];
         ordinary[0] = 0x25;
-        assert!(is_fit_for_server(&ordinary) && is_fit_for_viewer(&ordinary));
+        assert!(validate_from_client(&ordinary) && validate_from_server(&ordinary));
     }
 
     #[test]
@@ -101,13 +101,16 @@ mod tests {
         let mut request = [0; REQUEST_BYTES];
         let mut expiring = |seconds: u64| {
             request[EXPIRY].copy_from_slice(&seconds.to_le_bytes());
-            (is_fit_for_server(&request), is_fit_for_viewer(&request))
+            (
+                validate_from_client(&request),
+                validate_from_server(&request),
+            )
         };
         let now = since_1970().as_secs();
         assert_eq!(expiring(now + TOKEN_SECONDS), (true, false));
         assert_eq!(expiring(now + 3 * TOKEN_SECONDS), (false, false));
         assert_eq!(expiring(u64::MAX), (false, false));
-        assert!(!is_fit_for_server(&request[..25]));
-        assert!(!is_fit_for_server(&[0; REQUEST_BYTES + 1]));
+        assert!(!validate_from_client(&request[..25]));
+        assert!(!validate_from_client(&[0; REQUEST_BYTES + 1]));
     }
 }

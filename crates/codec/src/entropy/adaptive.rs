@@ -5,8 +5,8 @@ use std::fmt;
 use super::blend::Blend;
 use super::check::SnapshotHash;
 use super::layout::{
-    CANDIDATES, DISABLED, Field, Inputs, UNMIXED, VARIANT_WEIGHT_SETS, Variant, blend_error_index,
-    error_index,
+    ADAPTIVE_FLAGS, CANDIDATES, DISABLED, Field, Inputs, VARIANT_WEIGHT_SETS, Variant,
+    blend_error_index, error_index,
 };
 use super::model::TrainedModel;
 use super::pages::{Pages, SparePages};
@@ -82,8 +82,8 @@ impl PredictionHistory {
 pub(crate) struct AdaptiveState {
     pub(crate) variant: Variant,
     pub(crate) weights: Vec<Inputs>,
-    /// By [`Unmixed`](super::layout::Unmixed).
-    pub(crate) adaptive: [u16; UNMIXED],
+    /// By [`AdaptiveFlag`](super::layout::AdaptiveFlag).
+    pub(crate) adaptive: [u16; ADAPTIVE_FLAGS],
     /// Mean errors of candidates and blends, in sixteenths, by [`error_index`] and [`blend_error_index`]; empty for
     /// [`Variant::Plain`].
     pub(crate) errors: Vec<u16>,
@@ -99,7 +99,7 @@ pub(crate) struct AdaptiveState {
 pub(crate) struct StoredState {
     pub(crate) variant: Variant,
     weights: Pages<Inputs, 32>,
-    adaptive: [u16; UNMIXED],
+    adaptive: [u16; ADAPTIVE_FLAGS],
     /// In pages of fewer bytes, because few of them change.
     errors: Pages<u16, 128>,
     /// Of the cubes that the packet changed, in ascending order.
@@ -141,7 +141,7 @@ impl StoredState {
         Self {
             variant,
             weights: Pages::new(&model.weights[variant.part(VARIANT_WEIGHT_SETS)]),
-            adaptive: *model.adaptive[variant.part(UNMIXED)]
+            adaptive: *model.adaptive[variant.part(ADAPTIVE_FLAGS)]
                 .first_chunk()
                 .expect("the model has those of every variant"),
             errors: match variant {

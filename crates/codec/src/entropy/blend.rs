@@ -9,7 +9,7 @@ use wide::f32x4;
 
 use super::history::{KinematicHistory, Position};
 use super::layout::Field;
-use super::rotation::{Quaternion, Vector, add, difference, turn};
+use super::rotation::{Quaternion, Vector, difference, mul_add, rotation_vector};
 
 /// Differences that are blended, at most.
 pub(crate) const BLENDED: usize = 8;
@@ -43,13 +43,13 @@ impl Blend {
         [spin, long_spin]: [Vector; 2],
         weights: [&BlendWeights; 2],
     ) -> Self {
-        let selected = turn(selected, history.orientation);
+        let selected = rotation_vector(selected, history.orientation);
         let from_selected = |turn: Vector| {
             std::array::from_fn(|axis| (turn[axis] - selected[axis]) * STEPS_PER_RADIAN)
         };
         let ticks = history.ticks as f32;
         let differences = [
-            from_selected(turn(secondary, history.orientation)),
+            from_selected(rotation_vector(secondary, history.orientation)),
             from_selected(spin.map(|spin| spin * ticks)),
             from_selected(long_spin.map(|spin| spin * ticks)),
             from_selected([0.0; 3]),
@@ -73,14 +73,14 @@ impl Blend {
         let stay = difference(history.position, selected);
         let ticks = history.ticks as f32;
         let [a, b, c, d] = std::array::from_fn(|index| difference(candidates[index], selected));
-        let long = history.long.map(|axis| axis as f32);
+        let long = history.motion_6_ticks.map(|axis| axis as f32);
         let differences = [
             a,
             b,
             c,
             d,
-            add(stay, velocity, ticks),
-            add(stay, long, ticks / 6.0),
+            mul_add(stay, velocity, ticks),
+            mul_add(stay, long, ticks / 6.0),
             stay,
             [0.0; 3],
         ];

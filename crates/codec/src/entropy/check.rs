@@ -44,7 +44,7 @@ impl SnapshotHash {
 }
 
 fn hash(snapshot: &QuantizedSnapshot, cube: usize) -> u64 {
-    let place = snapshot.places()[cube];
+    let place = snapshot.packed_positions()[cube];
     let [x, y, z] = place.position().map(|axis| u64::from(axis.cast_unsigned()));
     let place = x ^ y << 21 ^ z << 42 ^ u64::from(place.is_interacting()) << 63;
     let orientation = SmallestThree::from_narrow_word(snapshot.narrow_orientations()[cube]);

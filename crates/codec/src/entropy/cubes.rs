@@ -7,8 +7,8 @@
 use super::adaptive::PredictionHistory;
 use super::bins::{CodingObserver, Element, NonCanonical};
 use super::coder::BinCoder;
-use super::history::{KinematicHistory, Position, SnapshotHistory};
-use super::layout::{ACTIVE_CHANGES, RESTING_CHANGES, TOGGLES, Unmixed};
+use super::history::{BaselineHistory, KinematicHistory, Position};
+use super::layout::{ACTIVE_CHANGES, AdaptiveFlag, RESTING_CHANGES, TOGGLES};
 use super::mixing::adapt;
 use super::predictor::Predictor;
 use super::residual::magnitude;
@@ -23,7 +23,7 @@ use crate::snapshot::{Fields, QuantizedSnapshot};
 pub(crate) struct Scratch {
     /// By cube: whether it has a turn of its own: it is active or was touched before.
     has_turn: Vec<bool>,
-    order: Vec<Turn>,
+    order: Vec<OrderKey>,
     /// Of the player and the active cubes, in coding order.
     histories: Vec<KinematicHistory>,
     resting: Resting,
@@ -46,10 +46,10 @@ pub(super) struct CubeContext<'h> {
     pub(super) history: &'h KinematicHistory,
     pub(super) prediction: PredictionHistory,
     /// Magnitudes of motion.
-    pub(super) long: usize,
-    pub(super) short: usize,
-    pub(super) long_turn: usize,
-    pub(super) short_turn: usize,
+    pub(super) motion_6_ticks: usize,
+    pub(super) velocity: usize,
+    pub(super) rotation_6_ticks: usize,
+    pub(super) rotation_velocity: usize,
     /// Class of the height of the lowest corner: 0 to 5.
     pub(super) clearance: usize,
     /// Distance to the player in eighths of a metre, at most 15.
@@ -61,26 +61,27 @@ pub(super) struct CubeContext<'h> {
 impl Scratch {
     /// Sorts the cubes into active ones, by distance to the player, and resting ones. The player, cube 0, is
     /// in neither.
-    fn sort(&mut self, snapshots: &SnapshotHistory<'_>) {
-        let places = snapshots.reference.places();
+    fn sort(&mut self, snapshots: &BaselineHistory<'_>) {
+        let places = snapshots.reference.packed_positions();
         snapshots.flag_active(&mut self.has_turn);
         self.has_turn[0] = true;
         self.resting.reset(places, &self.has_turn);
         let player = places[0].position();
         self.order.clear();
         let active = flagged(&self.has_turn).skip(1);
-        self.order.extend(
-            active.map(|cube| Turn::new(cube, distance_squared(places[cube].position(), player))),
-        );
+        self.order
+            .extend(active.map(|cube| {
+                OrderKey::new(cube, distance_squared(places[cube].position(), player))
+            }));
         self.order.sort_unstable();
     }
 }
 
 /// A cube and its squared distance to the player in one number, which sorts faster than two: by distance, then by cube.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Turn(u64);
+struct OrderKey(u64);
 
-impl Turn {
+impl OrderKey {
     const PLAYER: Self = Self(0);
 
     fn new(cube: usize, distance: i64) -> Self {
@@ -118,7 +119,7 @@ impl<B: BinCoder, O: CodingObserver> Session<'_, B, O> {
             resting,
             untouched,
         } = scratch;
-        let player_first = std::iter::once(&Turn::PLAYER).chain(&*order);
+        let player_first = std::iter::once(&OrderKey::PLAYER).chain(&*order);
         histories.clear();
         histories.extend(
             player_first
@@ -137,7 +138,7 @@ impl<B: BinCoder, O: CodingObserver> Session<'_, B, O> {
             self.cube(cube, None, predictor, resting, cubes)?;
         }
         let changes = flagged(cubes.changed).any(|cube| !has_turn[cube]);
-        if self.unmixed(Unmixed::AnyUntouched, None, changes) {
+        if self.adaptive_flag(AdaptiveFlag::AnyUntouched, None, changes) {
             untouched.clear();
             untouched.extend((0..has_turn.len()).filter(|&cube| !has_turn[cube]));
             self.untouched(untouched, predictor, resting, cubes)?;
@@ -179,10 +180,10 @@ impl<B: BinCoder, O: CodingObserver> Session<'_, B, O> {
                 break;
             }
             let flag = match previous {
-                false => Unmixed::GroupAfterClear,
-                true => Unmixed::GroupAfterSet,
+                false => AdaptiveFlag::GroupAfterClear,
+                true => AdaptiveFlag::GroupAfterSet,
             };
-            previous = self.unmixed(flag, None, changes);
+            previous = self.adaptive_flag(flag, None, changes);
             if !previous {
                 continue;
             }
@@ -197,7 +198,7 @@ impl<B: BinCoder, O: CodingObserver> Session<'_, B, O> {
     }
 
     /// Codes a flag about changes with its adaptive probability.
-    fn unmixed(&mut self, flag: Unmixed, cube: Option<usize>, value: bool) -> bool {
+    fn adaptive_flag(&mut self, flag: AdaptiveFlag, cube: Option<usize>, value: bool) -> bool {
         let adaptive = &mut self.next.adaptive[flag as usize];
         let one = u32::from(*adaptive);
         let value = self.bins.bin(value, one);
@@ -255,10 +256,10 @@ impl<B: BinCoder, O: CodingObserver> Session<'_, B, O> {
         CubeContext {
             cube: history.cube,
             prediction: self.next.predictions[history.cube],
-            long: largest(history.long),
-            short: largest(history.short),
-            long_turn: magnitude(history.long_turn),
-            short_turn: magnitude(history.short_turn),
+            motion_6_ticks: largest(history.motion_6_ticks),
+            velocity: largest(history.velocity),
+            rotation_6_ticks: magnitude(history.rotation_6_ticks),
+            rotation_velocity: magnitude(history.rotation_velocity),
             clearance,
             distance,
             place: match clearance {
@@ -274,7 +275,7 @@ impl<B: BinCoder, O: CodingObserver> Session<'_, B, O> {
         let is_set = usize::from(self.snapshots.reference.is_interacting(cube));
         if nearest == UNTOUCHED {
             // There are hundreds of these and hardly any changes.
-            return self.unmixed(Unmixed::Untouched, Some(cube), value);
+            return self.adaptive_flag(AdaptiveFlag::Untouched, Some(cube), value);
         }
         let flag = Flag {
             kind,
@@ -292,8 +293,8 @@ impl<B: BinCoder, O: CodingObserver> Session<'_, B, O> {
             cube: Some(context.cube),
             group: ACTIVE_CHANGES,
             contexts: [
-                context.long * 16 + context.long_turn,
-                (context.short * 16 + context.short_turn) * 2 + is_set,
+                context.motion_6_ticks * 16 + context.rotation_6_ticks,
+                (context.velocity * 16 + context.rotation_velocity) * 2 + is_set,
             ],
         };
         self.flag(flag, value)
@@ -307,7 +308,7 @@ impl<B: BinCoder, O: CodingObserver> Session<'_, B, O> {
             cube: Some(context.cube),
             group: TOGGLES,
             contexts: [
-                (is_set * 16 + nearest) * 16 + context.long,
+                (is_set * 16 + nearest) * 16 + context.motion_6_ticks,
                 is_set * 16 + context.distance,
             ],
         };

@@ -7,7 +7,8 @@
 use wide::f32x4;
 
 use super::rotation::{
-    Matrix, Quaternion, Real, Vector, add, cross, dot, matrix, turn, turned, turned_a_little,
+    Matrix, Quaternion, Real, Vector, cross, dot, matrix, mul_add, rotation_vector, turned,
+    turned_a_little,
 };
 
 /// A cube and its motion, in 1/512 m and ticks. Its mass is 1.
@@ -60,7 +61,7 @@ pub(crate) fn run(bodies: &mut [Body; LANES], ticks: usize) {
 
 /// Rotations between orientations, as [`turn`].
 pub(crate) fn turns(to: &[Quaternion; LANES], from: &[Quaternion; LANES]) -> [Vector; LANES] {
-    rows(turn(columns(to), columns(from)))
+    rows(rotation_vector(columns(to), columns(from)))
 }
 
 /// Orientations after as many `steps` of a small turn, as [`turned`].
@@ -136,10 +137,10 @@ impl Bodies {
         let change = [-motion[0], -motion[1], lowest - motion[2]];
         // An impulse J changes the corner's velocity by (1 + r²/I) J − r (r·J)/I. Solved for J, with r² of a corner:
         let along = dot(arm, change) * per_inertia;
-        let impulse = add(change, arm, along).map(|part| part * f32x4::from(1.0 / 5.5));
+        let impulse = mul_add(change, arm, along).map(|part| part * f32x4::from(1.0 / 5.5));
         let velocity: Vector<f32x4> =
             std::array::from_fn(|axis| self.velocity[axis] + impulse[axis]);
-        let spin = add(self.spin, cross(arm, impulse), per_inertia);
+        let spin = mul_add(self.spin, cross(arm, impulse), per_inertia);
         for axis in 0..3 {
             self.velocity[axis] = is_hit.select(velocity[axis], self.velocity[axis]);
             self.spin[axis] = is_hit.select(spin[axis], self.spin[axis]);

@@ -12,7 +12,7 @@ use super::layout::{
 use super::predictor::Predictor;
 use super::residual::signed_magnitude;
 use super::rigid_body::quantize;
-use super::rotation::{Quaternion, by_size, difference, pack, turn, turned, unpack};
+use super::rotation::{Quaternion, by_size, difference, pack, rotation_vector, turned, unpack};
 use super::session::{Flag, Session};
 use crate::ledger::{BitKind, Form};
 use crate::quantize::smallest_three::SmallestThree;
@@ -68,7 +68,7 @@ impl<B: BinCoder, O: CodingObserver> Session<'_, B, O> {
                 history,
                 class,
                 [nearest, secondary],
-                predictor.alone().spins,
+                predictor.extrapolated().spins,
                 weights,
             )
         });
@@ -76,18 +76,18 @@ impl<B: BinCoder, O: CodingObserver> Session<'_, B, O> {
             blend.map(|blend| turned(nearest, blend.sum.map(|angle| angle * RADIANS_PER_STEP)));
         let prediction = self.choose(nearest, blend.zip(blended));
         let unchanged = [
-            context.long_turn * 16 + context.short_turn,
+            context.rotation_6_ticks * 16 + context.rotation_velocity,
             clearance * 16 + selected[0],
         ];
         let (value, residual) = if self.is_unchanged(context, &field, SAME_ORIENTATION, unchanged) {
             (history.packed, 0)
         } else {
-            let around = predictor.residuals_around();
+            let around = predictor.neighbour_residuals();
             self.orientation_residual(context, [prediction, secondary], around, target)?
         };
         let actual = unpack(value);
         let error = |candidate| {
-            let [x, y, z] = turn(actual, candidate).map(f32::abs);
+            let [x, y, z] = rotation_vector(actual, candidate).map(f32::abs);
             ((x + y + z) * STEPS_PER_RADIAN) as u32
         };
         let (best, nearest_error) = self.update_errors::<P, _, _>(&field, selected[0], error);
@@ -96,7 +96,7 @@ impl<B: BinCoder, O: CodingObserver> Session<'_, B, O> {
                 .record_blend_errors(&blend, [nearest_error, error(blended)]);
             let observer = &mut self.observer;
             observer.blended(&blend, || {
-                turn(actual, nearest).map(|angle| angle * STEPS_PER_RADIAN)
+                rotation_vector(actual, nearest).map(|angle| angle * STEPS_PER_RADIAN)
             });
         }
         let coded = Coded {
@@ -127,7 +127,7 @@ impl<B: BinCoder, O: CodingObserver> Session<'_, B, O> {
             place: context.place,
             history: context.prediction.orientation_context(),
         };
-        let around = around.map_or(context.short, |[orientation, _]| orientation);
+        let around = around.map_or(context.velocity, |[orientation, _]| orientation);
         let (values, residual) = self.components(context.cube, &components, |axis, so_far| {
             [
                 context.prediction.orientation_context() * 16 + so_far,
@@ -172,7 +172,7 @@ impl<B: BinCoder, O: CodingObserver> Session<'_, B, O> {
             group,
             contexts: [context_value],
         };
-        let same = flag(SAME_LARGEST, margin * 16 + context.long_turn);
+        let same = flag(SAME_LARGEST, margin * 16 + context.rotation_6_ticks);
         if self.flag(same, rank == 0) {
             return ranks[0];
         }
@@ -213,7 +213,7 @@ impl<B: BinCoder, O: CodingObserver> Session<'_, B, O> {
             let near = usize::from(predictor.is_carried());
             let class = (clearance * CANDIDATES[1] + selected[0]) * 8 + near * 4 + distance / 4;
             let weights = self.model.blend(Field::Position, class);
-            let velocity = predictor.alone().velocity;
+            let velocity = predictor.extrapolated().velocity;
             Blend::of_positions(history, class, nearest, field.candidates, velocity, weights)
         });
         let blended = blend.map(|blend| {
@@ -224,8 +224,8 @@ impl<B: BinCoder, O: CodingObserver> Session<'_, B, O> {
         let prediction = self.choose(nearest, blend.zip(blended));
         let turned = usize::from(orientation.value != history.packed);
         let unchanged = [
-            (context.short * 16 + context.long) * 2 + turned,
-            (orientation.residual * 16 + context.short) * 2 + turned,
+            (context.velocity * 16 + context.motion_6_ticks) * 2 + turned,
+            (orientation.residual * 16 + context.velocity) * 2 + turned,
         ];
         let (value, residual) = if self.is_unchanged(context, &field, SAME_POSITION, unchanged) {
             (history.position, 0)
@@ -238,7 +238,7 @@ impl<B: BinCoder, O: CodingObserver> Session<'_, B, O> {
                 place: context.place,
                 history: context.prediction.position_context(),
             };
-            let around = predictor.residuals_around();
+            let around = predictor.neighbour_residuals();
             let residual = orientation.residual;
             self.position_residual(context, &components, secondary, around, residual)?
         };
@@ -270,7 +270,8 @@ impl<B: BinCoder, O: CodingObserver> Session<'_, B, O> {
     ) -> Result<(Position, usize), NonCanonical> {
         let CubeContext { history, place, .. } = context;
         let prediction = components.prediction;
-        let jerk = std::array::from_fn(|axis| 6 * history.short[axis] - history.long[axis]);
+        let jerk =
+            std::array::from_fn(|axis| 6 * history.velocity[axis] - history.motion_6_ticks[axis]);
         let jerk = largest(jerk).min(7);
         let around = around.map_or(components.history, |[_, position]| position);
         let (value, residual) = self.components(context.cube, components, |axis, so_far| {

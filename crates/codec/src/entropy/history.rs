@@ -12,7 +12,7 @@ pub(crate) type OlderSnapshot<'a> = (&'a QuantizedSnapshot, i32);
 
 /// The snapshots that a packet is relative to.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct SnapshotHistory<'a> {
+pub(crate) struct BaselineHistory<'a> {
     pub(crate) reference: &'a QuantizedSnapshot,
     /// By cube: whether it differs from the reference's own reference.
     pub(crate) moved: &'a [bool],
@@ -41,12 +41,12 @@ pub(crate) struct KinematicHistory {
     pub(crate) packed: SmallestThree,
     pub(crate) orientation: Quaternion,
     /// Displacement since the reference's own reference, scaled to six ticks.
-    pub(crate) long: Position,
-    /// Displacement per tick since the newer additional reference; without one, from `long`.
-    pub(crate) short: Position,
+    pub(crate) motion_6_ticks: Position,
+    /// Displacement per tick since the newer additional reference; without one, from `motion_6_ticks`.
+    pub(crate) velocity: Position,
     /// Largest change of a packed component over the same times.
-    pub(crate) long_turn: i32,
-    pub(crate) short_turn: i32,
+    pub(crate) rotation_6_ticks: i32,
+    pub(crate) rotation_velocity: i32,
     /// Ticks from the reference to the snapshot that is coded.
     pub(crate) ticks: i32,
     pub(crate) half_side: f32,
@@ -87,7 +87,7 @@ impl Extrapolation {
 const PLAYER_HALF: f32 = 384.0;
 const CUBE_HALF: f32 = 102.4;
 
-impl SnapshotHistory<'_> {
+impl BaselineHistory<'_> {
     /// Flags the cubes that moved on the way to the reference. Reuses memory.
     pub(crate) fn flag_active(&self, active: &mut Vec<bool>) {
         active.clear();
@@ -111,18 +111,19 @@ impl SnapshotHistory<'_> {
         };
         let previous = pose(self.previous);
         let additional = self.additional.map(pose);
-        let long = previous.map_or([0; 3], |pose| pose.in_ticks(6));
-        let short = additional[0].map_or(long.map(|axis| axis / 6), |pose| pose.in_ticks(1));
+        let motion_6_ticks = previous.map_or([0; 3], |pose| pose.in_ticks(6));
+        let velocity =
+            additional[0].map_or(motion_6_ticks.map(|axis| axis / 6), |pose| pose.in_ticks(1));
         let turn = |pose: Option<PastPose>| pose.map_or(0, |pose| change(packed, pose.packed));
         KinematicHistory {
             cube,
             position,
             packed,
             orientation: unpack(packed),
-            long,
-            short,
-            long_turn: turn(previous),
-            short_turn: turn(additional[0]),
+            motion_6_ticks,
+            velocity,
+            rotation_6_ticks: turn(previous),
+            rotation_velocity: turn(additional[0]),
             ticks: self.ticks,
             extrapolation: None,
             half_side: if cube == 0 { PLAYER_HALF } else { CUBE_HALF },

@@ -123,7 +123,7 @@ pub(crate) const SAME_POSITION: FlagContexts = flag(6);
 
 /// The adaptive probabilities: of flags that are coded without mixing, to save time.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Unmixed {
+pub(crate) enum AdaptiveFlag {
     /// Whether a resting cube changes that nothing came near.
     Untouched = 0,
     /// Whether any of them changes.
@@ -134,8 +134,8 @@ pub(crate) enum Unmixed {
     GroupAfterSet = 3,
 }
 
-/// Values of [`Unmixed`].
-pub(crate) const UNMIXED: usize = 4;
+/// Values of [`AdaptiveFlag`].
+pub(crate) const ADAPTIVE_FLAGS: usize = 4;
 
 /// The contexts of the residual of one component. The three components of an orientation share theirs, and so
 /// do x and y.
@@ -204,7 +204,7 @@ pub(crate) const VARIANT_WEIGHT_SETS: usize = FLAG_WEIGHT_SETS + GROUPS * 2 * RE
 const VARIANTS: usize = 2;
 pub(crate) const SLOTS: usize = VARIANTS * VARIANT_SLOTS;
 pub(crate) const WEIGHT_SETS: usize = VARIANTS * VARIANT_WEIGHT_SETS;
-pub(crate) const ADAPTIVE: usize = VARIANTS * UNMIXED;
+pub(crate) const ADAPTIVE: usize = VARIANTS * ADAPTIVE_FLAGS;
 
 /// Classes of the height of the lowest corner, and of the distance to the player.
 const CLEARANCES: usize = 6;

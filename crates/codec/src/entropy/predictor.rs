@@ -27,13 +27,13 @@ pub(crate) trait Predictor {
         false
     }
     /// Where that cube is when it moves on alone.
-    fn alone(&self) -> Extrapolation {
+    fn extrapolated(&self) -> Extrapolation {
         Extrapolation::default()
     }
     /// Magnitudes of the residuals of cubes near the last one for which [`orientations`](Self::orientations) was called,
     /// as contexts by [`Field`](super::layout::Field): [`UNKNOWN_RESIDUAL`] if there are none. None if the predictor
     /// does not look at nearby cubes.
-    fn residuals_around(&self) -> Option<[usize; 2]> {
+    fn neighbour_residuals(&self) -> Option<[usize; 2]> {
         None
     }
     /// The actual values of that cube, and the magnitudes of its largest residuals.
@@ -63,7 +63,8 @@ impl Predictor for HoldPredictor {
     }
 
     fn positions(&mut self, history: &KinematicHistory, _: Quaternion) -> [Position; 2] {
-        let moved = std::array::from_fn(|axis| history.position[axis] + history.long[axis]);
+        let moved =
+            std::array::from_fn(|axis| history.position[axis] + history.motion_6_ticks[axis]);
         [history.position, moved]
     }
 

@@ -2,7 +2,7 @@
 
 use super::history::Position;
 use crate::flags::Bits;
-use crate::snapshot::Place;
+use crate::snapshot::PackedPosition;
 
 /// The resting cubes in a grid, and the distance of the nearest coded cube to each.
 #[derive(Clone, Debug, Default)]
@@ -19,7 +19,7 @@ pub(crate) struct Resting {
 
 #[derive(Clone, Copy, Debug)]
 struct Cube {
-    place: Place,
+    place: PackedPosition,
     /// The next in the same cell.
     next: u32,
     /// Squared distance of the nearest coded cube, in (1/512 m)²; [`FAR`] if there is none.
@@ -42,7 +42,7 @@ const CELL: i32 = 512;
 
 impl Resting {
     /// Starts a packet. `is_active` tells which cubes are not at rest.
-    pub(crate) fn reset(&mut self, places: &[Place], is_active: &[bool]) {
+    pub(crate) fn reset(&mut self, places: &[PackedPosition], is_active: &[bool]) {
         self.cells.clear();
         self.cells.resize(CELL_COUNT, NONE);
         let cells: &mut [u32; CELL_COUNT] = self.cells.first_chunk_mut().expect("it was resized");
@@ -134,7 +134,7 @@ mod tests {
     fn only_the_first_coded_cubes_are_compared_with_those_at_rest() {
         let mut resting = Resting::default();
         let far = [4 * CELL, 0, 0];
-        let places = [[0; 3], [0; 3], far].map(|position| Place::new(position, false));
+        let places = [[0; 3], [0; 3], far].map(|position| PackedPosition::new(position, false));
         resting.reset(&places, &[true, false, false]);
         for _ in 0..MAX_APPROACHED {
             resting.approach([0; 3], false);

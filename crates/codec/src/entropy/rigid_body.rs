@@ -3,10 +3,11 @@
 
 use super::carriers::{Carriers, MeanMotion, RigidMotion};
 use super::extrapolation::{self, Body, LANES};
-use super::history::{Extrapolation, KinematicHistory, Position, SnapshotHistory};
+use super::history::{BaselineHistory, Extrapolation, KinematicHistory, Position};
 use super::predictor::{Predictor, UNKNOWN_RESIDUAL};
 use super::rotation::{
-    Matrix, Quaternion, Vector, add, difference, dot, matrix, multiply, step, transform,
+    Matrix, Quaternion, Vector, difference, dot, matrix, mul_add, multiply, relative_rotation,
+    transform,
 };
 use crate::quantize::bounded::POSITION;
 
@@ -50,7 +51,7 @@ const CONTACT_HEIGHT: f32 = 8.0;
 
 impl<'a> RigidBodyPredictor<'a> {
     /// Reuses the memory of `carriers`.
-    pub(crate) fn new(carriers: &'a mut Carriers, snapshots: &SnapshotHistory<'a>) -> Self {
+    pub(crate) fn new(carriers: &'a mut Carriers, snapshots: &BaselineHistory<'a>) -> Self {
         carriers.clear();
         let player = match snapshots.reference.is_empty() {
             true => Position::default(),
@@ -138,7 +139,7 @@ impl Predictor for RigidBodyPredictor<'_> {
             let arm = transform(&self.player_rotation, arm);
             std::array::from_fn(|axis| self.player.to[axis] as f32 + arm[axis])
         } else {
-            add(start, self.alone.velocity, history.ticks as f32)
+            mul_add(start, self.alone.velocity, history.ticks as f32)
         };
         let carried = self.around.map(|around| around.position);
         [
@@ -154,11 +155,11 @@ impl Predictor for RigidBodyPredictor<'_> {
         self.around.is_some()
     }
 
-    fn alone(&self) -> Extrapolation {
+    fn extrapolated(&self) -> Extrapolation {
         self.alone
     }
 
-    fn residuals_around(&self) -> Option<[usize; 2]> {
+    fn neighbour_residuals(&self) -> Option<[usize; 2]> {
         let unknown = [UNKNOWN_RESIDUAL; 2];
         Some(self.around.map_or(unknown, |around| around.residuals))
     }
@@ -173,7 +174,7 @@ impl Predictor for RigidBodyPredictor<'_> {
         let motion = RigidMotion {
             from: history.position,
             to: position,
-            turn: step(orientation, history.orientation),
+            turn: relative_rotation(orientation, history.orientation),
             residuals,
         };
         if history.cube == 0 {
@@ -220,7 +221,7 @@ fn extrapolate(histories: &mut [KinematicHistory], places: &[usize]) {
     let velocities = bodies.map(|body| body.velocity);
     extrapolation::run(&mut bodies, ticks.min(MAX_EXTRAPOLATED_TICKS) as usize);
     let turns = std::array::from_fn(|lane| {
-        let spin = add(spins[0][lane], spins[1][lane], 1.0);
+        let spin = mul_add(spins[0][lane], spins[1][lane], 1.0);
         spin.map(|spin| spin * 0.5 * DAMPING * ticks as f32 / STEPS as f32)
     });
     let spun = extrapolation::turned_often(&orientations, &turns, STEPS);
@@ -277,7 +278,7 @@ mod tests {
         for [from, to] in [[0, 1], [1, 0]] {
             let previous = at(&[corners.map(|ends| ends[from])]);
             let reference = at(&[corners.map(|ends| ends[to])]);
-            let snapshots = SnapshotHistory {
+            let snapshots = BaselineHistory {
                 reference: &reference,
                 moved: &[true],
                 ticks: 64,
@@ -299,7 +300,7 @@ mod tests {
     #[test]
     fn a_cube_near_the_player_is_carried_by_it() {
         let reference = at(&[[0, 0, 600], [400, 0, 600]]);
-        let snapshots = SnapshotHistory {
+        let snapshots = BaselineHistory {
             reference: &reference,
             moved: &[true; 2],
             ticks: 6,

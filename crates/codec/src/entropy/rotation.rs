@@ -71,7 +71,7 @@ pub(crate) fn cross<T: Real>(a: Vector<T>, b: Vector<T>) -> Vector<T> {
 
 /// `a` + `b` × `times`.
 #[inline]
-pub(crate) fn add<T: Real>(a: Vector<T>, b: Vector<T>, times: T) -> Vector<T> {
+pub(crate) fn mul_add<T: Real>(a: Vector<T>, b: Vector<T>, times: T) -> Vector<T> {
     std::array::from_fn(|axis| a[axis] + b[axis] * times)
 }
 
@@ -161,7 +161,7 @@ pub(crate) fn multiply<T: Real>(a: Quaternion<T>, b: Quaternion<T>) -> Quaternio
 
 /// The rotation from `from` to `to`.
 #[inline]
-pub(crate) fn step<T: Real>(to: Quaternion<T>, from: Quaternion<T>) -> Quaternion<T> {
+pub(crate) fn relative_rotation<T: Real>(to: Quaternion<T>, from: Quaternion<T>) -> Quaternion<T> {
     multiply(to, [-from[0], -from[1], -from[2], from[3]])
 }
 
@@ -198,8 +198,8 @@ pub(crate) fn matrix<T: Real>(quaternion: Quaternion<T>) -> Matrix<T> {
 /// The rotation from `from` to `to` as axis times angle, in radians, by the series of the arc sine. The error
 /// is below a hundredth for angles up to one radian.
 #[inline]
-pub(crate) fn turn<T: Real>(to: Quaternion<T>, from: Quaternion<T>) -> Vector<T> {
-    let [x, y, z, w] = step(to, from);
+pub(crate) fn rotation_vector<T: Real>(to: Quaternion<T>, from: Quaternion<T>) -> Vector<T> {
+    let [x, y, z, w] = relative_rotation(to, from);
     let sine = dot([x, y, z], [x, y, z]);
     let [first, second, third] = [1.0 / 6.0, 3.0 / 40.0, 5.0 / 112.0].map(T::from);
     let series = T::from(1.0) + sine * (first + sine * (second + sine * third));
@@ -289,10 +289,13 @@ mod tests {
             for part in 0..4 {
                 assert!((end[part] - exact[part]).abs() < 1e-4, "{end:?} {exact:?}");
             }
-            for (part, exact) in turn(end, start.to_array()).into_iter().zip(angles) {
+            for (part, exact) in rotation_vector(end, start.to_array())
+                .into_iter()
+                .zip(angles)
+            {
                 assert!((part - exact).abs() < 1e-3, "{part} {exact}");
             }
-            let same = packed(step(end, start.to_array()));
+            let same = packed(relative_rotation(end, start.to_array()));
             assert_eq!(same, packed(rotation.to_array()));
             let arm = [1.0, -2.0, 3.0];
             let moved = transform(&matrix(rotation.to_array()), arm);

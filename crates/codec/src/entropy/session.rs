@@ -3,7 +3,7 @@
 use super::adaptive::AdaptiveState;
 use super::bins::{CodingObserver, Element, FixedBins, NonCanonical};
 use super::coder::{BinCoder, ONE};
-use super::history::SnapshotHistory;
+use super::history::BaselineHistory;
 use super::layout::{FlagContexts, Inputs, VARIANT_SLOTS};
 use super::mixing;
 use super::model::TrainedModel;
@@ -14,7 +14,7 @@ pub(crate) struct Session<'a, B, O> {
     pub(crate) bins: B,
     pub(crate) observer: O,
     pub(crate) model: &'a TrainedModel,
-    pub(crate) snapshots: SnapshotHistory<'a>,
+    pub(crate) snapshots: BaselineHistory<'a>,
     /// The adaptive state after this packet, so far.
     pub(crate) next: &'a mut AdaptiveState,
 }

@@ -4,7 +4,7 @@
 //! f32, column by column, so that the compiler can use SIMD instructions, and where rounding errors could lead
 //! to another integer, the definition decides.
 
-use super::Place;
+use super::PackedPosition;
 use crate::precision::{Orientation, Position, Precision};
 use crate::quantize::bounded::{self, Bounded};
 use crate::quantize::smallest_three::{MAX_NARROW_BITS, SmallestThree, max_component};
@@ -28,7 +28,7 @@ pub(super) struct Batch {
     steps: [Column<i32>; 3],
     is_usual: Column<bool>,
     is_certain: Column<bool>,
-    places: Column<Place>,
+    packed_positions: Column<PackedPosition>,
     orientations: Column<u32>,
 }
 
@@ -55,7 +55,7 @@ impl Batch {
             steps: [[0; CUBES]; 3],
             is_usual: [false; CUBES],
             is_certain: [false; CUBES],
-            places: [Place::default(); CUBES],
+            packed_positions: [PackedPosition::default(); CUBES],
             orientations: [0; CUBES],
         })
     }
@@ -78,7 +78,7 @@ impl Batch {
         self.pack();
         for (lane, cube) in cubes.iter().enumerate() {
             let steps = [0, 1, 2].map(|axis| self.steps[axis][lane]);
-            self.places[lane] = Place::new(steps, self.interacting[lane]);
+            self.packed_positions[lane] = PackedPosition::new(steps, self.interacting[lane]);
             if !self.is_certain[lane] {
                 let exact = SmallestThree::quantize(cube.orientation, self.component_bits)
                     .expect("it is about as long as a unit quaternion");
@@ -89,8 +89,8 @@ impl Batch {
     }
 
     /// Of the last batch.
-    pub(super) fn places(&self) -> &[Place] {
-        &self.places[..self.count]
+    pub(super) fn packed_positions(&self) -> &[PackedPosition] {
+        &self.packed_positions[..self.count]
     }
 
     /// Of the last batch, as [narrow words](SmallestThree::to_narrow_word).

@@ -76,7 +76,8 @@ impl QuantizedSnapshot {
         for (first, cubes) in (0..).step_by(batch::CUBES).zip(cubes.chunks(batch::CUBES)) {
             let is_quantized = batch.as_mut().is_some_and(|batch| batch.quantize(cubes));
             if let Some(batch) = batch.as_ref().filter(|_| is_quantized) {
-                self.places.extend_from_slice(batch.places());
+                self.packed_positions
+                    .extend_from_slice(batch.packed_positions());
                 self.narrow.extend_from_slice(batch.orientations());
                 for cube in cubes {
                     self.push_velocity(cube.linear_velocity.to_array());

@@ -3,8 +3,8 @@
 use allocation_counter::measure;
 use cubewire_codec::ladder::{AFFINE, LADDER, SIMULATED};
 use cubewire_codec::{
-    Baseline, BitLedger, Decoder, Encoder, Inputs, Limits, Origin, Packet, QuantizedSnapshot,
-    References, Sequence, Simulated, Snapshot,
+    Baseline, Baselines, BitLedger, Decoder, Encoder, Inputs, Limits, Origin, Packet,
+    QuantizedSnapshot, Sequence, Simulated, Snapshot,
 };
 
 use crate::golden::play;
@@ -42,10 +42,10 @@ fn encoding_and_decoding_allocate_nothing_once_warm() {
                 let sequence = Sequence(tick as u16);
                 current.quantize(state, stages.precision()).unwrap();
                 let held = |age: usize| Some(&sent[tick.checked_sub(age)? % RING]);
-                let references = References {
+                let references = Baselines {
                     baseline: held(AGE),
                     additional: [held(AGE + 1), held(AGE + 2)],
-                    ..References::default()
+                    ..Baselines::default()
                 };
                 encoder
                     .encode(
@@ -93,7 +93,7 @@ fn simulated_packets_allocate_nothing_once_warm() {
                 0 => Inputs::new(Origin::Continued(AGE as u8), &[5; AGE]),
                 _ => Inputs::new(Origin::Restored(255), &[5; 255]),
             };
-            let references = References {
+            let references = Baselines {
                 baseline: held(AGE),
                 additional: [held(AGE + 1), held(AGE + 2)],
                 simulated: Simulated {

@@ -6,8 +6,8 @@ use cubewire_codec::entropy::TrainedModel;
 use cubewire_codec::ladder::{ARITHMETIC, PREDICTED, Rung};
 use cubewire_codec::training::Trainer;
 use cubewire_codec::{
-    Baseline, CubeState, DecodeError, Decoder, Encoder, Limits, Packet, QuantizedSnapshot,
-    References, Sequence, Snapshot,
+    Baseline, Baselines, CubeState, DecodeError, Decoder, Encoder, Limits, Packet,
+    QuantizedSnapshot, Sequence, Snapshot,
 };
 
 use crate::recording;
@@ -41,10 +41,10 @@ impl Ends {
     fn encode(&mut self, rung: Rung, current: &QuantizedSnapshot, additional: bool) {
         let frame = self.sent.len();
         let at = |age: usize| Some(&self.sent[frame.checked_sub(age)?]);
-        let references = References {
+        let references = Baselines {
             baseline: at(AGE),
             additional: [AGE + 1, AGE + 2].map(|age| at(age).filter(|_| additional)),
-            ..References::default()
+            ..Baselines::default()
         };
         let mut kept = Baseline::default();
         let sequence = Sequence(frame as u16);

@@ -23,8 +23,8 @@ use std::fs;
 use cubewire_codec::ladder::{ARITHMETIC, PREDICTED, PREDICTED_POSITION, Rung, SIMULATED};
 use cubewire_codec::quantize::smallest_three::SmallestThree;
 use cubewire_codec::{
-    Baseline, CubeState, Decoder, Encoder, Fingerprint, Inputs, Limits, Origin, Packet,
-    QuantizedCube, QuantizedSnapshot, References, Sequence, Simulated, Snapshot,
+    Baseline, Baselines, CubeState, Decoder, Encoder, Fingerprint, Inputs, Limits, Origin, Packet,
+    QuantizedCube, QuantizedSnapshot, Sequence, Simulated, Snapshot,
 };
 use glam::Vec3;
 
@@ -216,7 +216,7 @@ fn packets(rung: Rung) -> Vec<Vec<u8>> {
         let [baseline, first, second] = ages(tick).map(|age| kept.get(tick - age?));
         let (inputs, state_chunk) = scene(tick);
         // Other rungs ignore what is simulated.
-        let references = References {
+        let references = Baselines {
             baseline,
             additional: [first, second],
             simulated: Simulated {

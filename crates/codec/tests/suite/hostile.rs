@@ -3,7 +3,7 @@
 use cubewire_codec::ladder::{AFFINE, ARITHMETIC, CHANGED_FLAGS, LADDER, PREDICTED, Rung};
 use cubewire_codec::stages::{Delta, Position, RelativeOrientation, RelativePosition};
 use cubewire_codec::{
-    Baseline, BitLedger, DecodeError, Decoder, Header, Limits, Reference, Snapshot, Stages,
+    Baseline, BaselineId, BitLedger, DecodeError, Decoder, Header, Limits, Snapshot, Stages,
     decode_initial, encode_initial,
 };
 use proptest::prelude::*;
@@ -302,9 +302,9 @@ proptest! {
     #[test]
     fn any_bytes_are_a_header_or_an_error(bytes in prop::collection::vec(any::<u8>(), 0..14)) {
         if let Ok(header) = Header::decode(&bytes) {
-            let stages = match header.reference {
-                Reference::Initial { stages } => Some(stages),
-                Reference::Baseline { stages, .. } => stages,
+            let stages = match header.baseline {
+                BaselineId::Initial { stages } => Some(stages),
+                BaselineId::Named { stages, .. } => stages,
             };
             prop_assert!(stages.is_none_or(|stages| stages.check().is_ok()));
             // There is no other header with the same meaning.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use cubewire_codec::entropy::TrainedModel;
 use cubewire_codec::ladder::{ARITHMETIC, PREDICTED};
-use cubewire_codec::{Baseline, Decoder, Encoder, Limits, Packet, References, Sequence};
+use cubewire_codec::{Baseline, Baselines, Decoder, Encoder, Limits, Packet, Sequence};
 use rand::{Rng, RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -53,10 +53,10 @@ fn with_any_model_both_ends_understand_each_other_and_refuse_damage() {
             let mut held: Vec<Baseline> = Vec::new();
             for (number, frame) in frames.iter().enumerate().take(16) {
                 let at = |age: usize| held.get(number.checked_sub(age)?);
-                let references = References {
+                let references = Baselines {
                     baseline: at(2),
                     additional: [at(3), at(4)],
-                    ..References::default()
+                    ..Baselines::default()
                 };
                 let sequence = Sequence(number as u16);
                 let (mut packet, mut kept) = (Packet::default(), Baseline::default());

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use cubewire_codec::ladder::Rung;
 use cubewire_codec::{
-    Baseline, Decoder, Encoder, Limits, Packet, QuantizedSnapshot, References, Sequence, Snapshot,
+    Baseline, Baselines, Decoder, Encoder, Limits, Packet, QuantizedSnapshot, Sequence, Snapshot,
 };
 
 /// Frames that a baseline is old.
@@ -67,10 +67,10 @@ impl<'a> Replay<'a> {
             let frame = self.frame.checked_sub(age).filter(|&frame| frame >= AGE)?;
             Some(&self.sent[frame % self.sent.len()])
         };
-        let references = References {
+        let references = Baselines {
             baseline: at(AGE),
             additional: [at(AGE + 1), at(AGE + 2)],
-            ..References::default()
+            ..Baselines::default()
         };
         let [kept, decoded] = &mut self.spare;
 

@@ -2,7 +2,7 @@
 
 use cubewire_codec::ladder::{AFFINE, CHANGED_FLAGS, LADDER};
 use cubewire_codec::stages::{Delta, Orientation, Position, RelativeOrientation, RelativePosition};
-use cubewire_codec::{BitItem, BitKind, BitLedger, Header, Reference, Sequence, Snapshot, Stages};
+use cubewire_codec::{BaselineId, BitItem, BitKind, BitLedger, Header, Sequence, Snapshot, Stages};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
@@ -200,14 +200,14 @@ fn other_steps_start_from_the_initial_state() {
             Some(baseline) if number == 2 => {
                 let age = sequence.ticks_since(baseline);
                 let is_near = (1..=Header::MAX_AGE).contains(&age);
-                Reference::Baseline {
+                BaselineId::Named {
                     sequence: baseline,
                     stages: (!is_near).then_some(stages),
                 }
             }
-            _ => Reference::Initial { stages },
+            _ => BaselineId::Initial { stages },
         };
-        assert_eq!(header.reference, expected);
+        assert_eq!(header.baseline, expected);
         before = Some(sequence);
     }
 }

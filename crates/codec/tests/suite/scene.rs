@@ -4,8 +4,8 @@ use std::collections::HashMap;
 
 use cubewire_codec::stages::{Delta, Position, RelativeOrientation, RelativePosition};
 use cubewire_codec::{
-    Baseline, BitKind, CubeState, DecodeError, Decoder, Encoder, Inputs, Limits, Packet,
-    QuantizedCube, QuantizedSnapshot, References, Sequence, Simulated, Snapshot, Stages,
+    Baseline, Baselines, BitKind, CubeState, DecodeError, Decoder, Encoder, Inputs, Limits, Packet,
+    QuantizedCube, QuantizedSnapshot, Sequence, Simulated, Snapshot, Stages,
 };
 use glam::{Quat, Vec3};
 use proptest::prelude::*;
@@ -247,7 +247,7 @@ impl Lane {
     ) {
         let sent = |sequence: Sequence| self.sent.get(&sequence.0);
         let [baseline, first, second] = names.map(|sequence| sequence.and_then(sent));
-        let references = References {
+        let references = Baselines {
             baseline,
             additional: [first, second],
             simulated,

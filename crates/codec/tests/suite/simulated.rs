@@ -3,8 +3,8 @@
 use cubewire_codec::ladder::{ARITHMETIC, DELTA, PREDICTED, SIMULATED};
 use cubewire_codec::simulation::{MAX_SIMULATED_TICKS, MAX_STATE_CHUNK_BYTES};
 use cubewire_codec::{
-    Baseline, BitKind, BitLedger, DecodeError, EncodeError, Encoder, Inputs, Limits, Origin,
-    Packet, QuantizedSnapshot, References, Sequence, Simulated,
+    Baseline, Baselines, BitKind, BitLedger, DecodeError, EncodeError, Encoder, Inputs, Limits,
+    Origin, Packet, QuantizedSnapshot, Sequence, Simulated,
 };
 
 use crate::golden::play;
@@ -264,9 +264,9 @@ fn a_state_chunk_that_is_too_long_is_named_and_nothing_is_lost() {
             inputs: None,
             state_chunk,
         };
-        let references = References {
+        let references = Baselines {
             simulated,
-            ..References::default()
+            ..Baselines::default()
         };
         let (sequence, stages) = (Sequence(1), SIMULATED.stages);
         encoder.encode(

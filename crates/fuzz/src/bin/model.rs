@@ -11,7 +11,7 @@ use std::sync::{Arc, LazyLock};
 use cubewire_codec::entropy::TrainedModel;
 use cubewire_codec::ladder::{ARITHMETIC, PREDICTED};
 use cubewire_codec::{
-    Baseline, Decoder, Encoder, Limits, Packet, QuantizedSnapshot, References, Sequence,
+    Baseline, Decoder, Encoder, Limits, Packet, QuantizedSnapshot, Baselines, Sequence,
 };
 use cubewire_fuzz::{CUBES, world};
 use libfuzzer_sys::fuzz_target;
@@ -51,10 +51,10 @@ fn exchange(model: &Arc<TrainedModel>) {
             let state = world(CUBES, 6 * tick + 6);
             current.quantize(&state, stages.precision()).unwrap();
             let mut newest = held.iter().rev();
-            let references = References {
+            let references = Baselines {
                 baseline: newest.next(),
                 additional: [newest.next(), newest.next()],
-                ..References::default()
+                ..Baselines::default()
             };
             let (mut packet, mut kept) = (Packet::default(), Baseline::default());
             let kept_too = Some(&mut kept);

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use cubewire_codec::entropy::TrainedModel;
 use cubewire_codec::ladder::Rung;
-use cubewire_codec::{Baseline, Packet, References, Sequence};
+use cubewire_codec::{Baseline, Baselines, Packet, Sequence};
 
 use super::Target;
 use crate::frames::Frames;
@@ -50,11 +50,11 @@ pub(super) fn victims(recording: &Recording, rung: &Rung) -> Target {
             is_acked.then_some(baseline)
         });
         let references = match is_victim && victims.len() % WITHOUT_BASELINE == 0 {
-            true => References::default(),
-            false => References {
+            true => Baselines::default(),
+            false => Baselines {
                 baseline: acked.next(),
                 additional: [acked.next(), acked.next()],
-                ..References::default()
+                ..Baselines::default()
             },
         };
         let mut kept = Baseline::default();

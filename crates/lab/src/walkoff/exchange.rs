@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use cubewire_codec::entropy::TrainedModel;
 use cubewire_codec::ladder::Rung;
-use cubewire_codec::{Packet, References, Sequence};
+use cubewire_codec::{Baselines, Packet, Sequence};
 use cubewire_protocol::BaselineRing;
 
 use super::Tally;
@@ -55,10 +55,10 @@ pub(super) fn exchange(
                 .rev()
                 .filter_map(|&acked: &usize| sent.get(acked as u64));
             let sequence = Sequence(frame as u16);
-            let references = References {
+            let references = Baselines {
                 baseline: held.next(),
                 additional: [held.next(), held.next()],
-                ..References::default()
+                ..Baselines::default()
             };
             let start = Instant::now();
             encoder

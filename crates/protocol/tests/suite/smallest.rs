@@ -1,7 +1,7 @@
 //! The smallest packet is chosen among what would be sent.
 
 use cubewire_codec::ladder::PREDICTED;
-use cubewire_codec::{Encoder, Limits, Packet, QuantizedSnapshot, References, Sequence, Snapshot};
+use cubewire_codec::{Baselines, Encoder, Limits, Packet, QuantizedSnapshot, Sequence, Snapshot};
 use cubewire_protocol::{BaselineChoice, CANDIDATES};
 
 use crate::play::Play;
@@ -21,10 +21,10 @@ fn sizes(
     while let Some(baseline) = next.filter(|_| sizes.len() < CANDIDATES) {
         let before = play.sender.acked_before(baseline);
         let held = |tick: Option<u64>| play.sender.get(tick?).filter(|_| with_additional);
-        let references = References {
+        let references = Baselines {
             baseline: play.sender.get(baseline),
             additional: before.map(held),
-            ..References::default()
+            ..Baselines::default()
         };
         let mut packet = Packet::default();
         let sequence = Sequence(tick as u16);

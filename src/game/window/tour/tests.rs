@@ -13,9 +13,9 @@ use crate::view::ViewPlugin;
 fn what_every_step_shows_is_legal_and_its_script_is_in_the_program() {
     for step in &STEPS {
         let setting = Setting::of_step(step);
-        assert_ne!(setting.halves[1], Half::Simulation, "{}", step.title);
+        assert_ne!(setting.halves[1], PaneContent::Simulation, "{}", step.title);
         for half in setting.halves {
-            if let Half::Lane(lane) = half {
+            if let PaneContent::Lane(lane) = half {
                 assert!(lane.sender.stages.check().is_ok(), "{}", step.title);
                 assert!(!lane.lacks_velocity(), "{}", step.title);
             }
@@ -48,7 +48,7 @@ fn game() -> (HeadlessGame, Setting) {
     let mut game = HeadlessGame::with_plugins(None, plugins);
     let lane = |text: &str| text.parse::<LaneSettings>().unwrap();
     let world = game.app.world_mut();
-    let left = Half::Lane(lane("rung:index,link:3g,seed:7"));
+    let left = PaneContent::Lane(lane("rung:index,link:3g,seed:7"));
     show_halves(world, left, lane("rung:predicted,rate:30,playout:adaptive")).unwrap();
     world.trigger(SelectHalf(Side::Left));
     *world.resource_mut::<ViewMode>() = ViewMode::Difference;

@@ -1,29 +1,29 @@
 //! The header of a packet in words.
 
-use cubewire_codec::{Header, Reference};
+use cubewire_codec::{BaselineId, Header};
 
 use crate::replication::{PacketRecord, rung_or_stages};
 
 /// What the header says, as one sentence.
 pub(super) fn words(header: &Header, packet: &PacketRecord) -> String {
     let sequence = header.sequence.0;
-    let reference = match header.reference {
-        Reference::Initial { .. } if packet.stages.uses_baseline() => {
+    let reference = match header.baseline {
+        BaselineId::Initial { .. } if packet.stages.uses_baseline() => {
             "relative to the initial state".to_owned()
         }
-        Reference::Initial { .. } => "relative to nothing".to_owned(),
-        Reference::Baseline { sequence: of, .. } => {
+        BaselineId::Initial { .. } => "relative to nothing".to_owned(),
+        BaselineId::Named { sequence: of, .. } => {
             let age = header.sequence.ticks_since(of);
             format!("relative to {}, {age} ticks older", of.0)
         }
     };
-    let stages = match header.reference {
-        Reference::Initial { stages } => format!("stages: {}", rung_or_stages(stages)),
-        Reference::Baseline {
+    let stages = match header.baseline {
+        BaselineId::Initial { stages } => format!("stages: {}", rung_or_stages(stages)),
+        BaselineId::Named {
             stages: Some(stages),
             ..
         } => format!("stages: {}", rung_or_stages(stages)),
-        Reference::Baseline { stages: None, .. } => {
+        BaselineId::Named { stages: None, .. } => {
             format!(
                 "stages as in the baseline's packet ({})",
                 rung_or_stages(packet.stages)
@@ -47,7 +47,7 @@ mod tests {
         };
         let header = Header {
             sequence: Sequence(7),
-            reference: Reference::Baseline {
+            baseline: BaselineId::Named {
                 sequence: Sequence(1),
                 stages: None,
             },
@@ -56,7 +56,7 @@ mod tests {
         assert_eq!(words(&header, &packet), expected);
         let header = Header {
             sequence: Sequence(0),
-            reference: Reference::Initial {
+            baseline: BaselineId::Initial {
                 stages: ladder::DELTA.stages,
             },
         };

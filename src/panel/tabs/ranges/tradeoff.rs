@@ -7,7 +7,7 @@ use cubewire_scene::TICKS_PER_SECOND;
 use egui_plot::{PlotPoint, Points, Text, log_grid_spacer};
 
 use crate::panel::{graph, style};
-use crate::replication::{Accounting, Divergence, LaneMeter, rung_or_stages};
+use crate::replication::{Accounting, LaneMeter, ReplicaError, rung_or_stages};
 use crate::theme::{Theme, egui_color};
 use crate::view::Selected;
 
@@ -58,10 +58,10 @@ impl Tradeoffs {
 
 /// Notes what the stages of the selected lane cost now, while there is anything to see.
 pub(in crate::panel) fn record(
-    lane: Option<Single<(&LaneMeter, &Divergence), With<Selected>>>,
+    lane: Option<Single<(&LaneMeter, &ReplicaError), With<Selected>>>,
     mut tradeoffs: ResMut<Tradeoffs>,
 ) {
-    let Some((meter, divergence)) = lane.map(Single::into_inner) else {
+    let Some((meter, replica_error)) = lane.map(Single::into_inner) else {
         return;
     };
     let mut samples = meter.newest(SETTLING_TICKS);
@@ -70,12 +70,12 @@ pub(in crate::panel) fn record(
     };
     let has_settled =
         samples.len() == SETTLING_TICKS && samples.all(|sample| sample.stages == stages);
-    if has_settled && divergence.tick.is_some() && divergence.mean_m > 0.0 {
+    if has_settled && replica_error.tick.is_some() && replica_error.mean_m > 0.0 {
         tradeoffs.add(Tradeoff {
             stages,
-            kbps: meter.kbps(Accounting::Article),
-            mm: f64::from(divergence.mean_m) * 1000.0,
-            degrees: f64::from(divergence.mean_degrees),
+            kbps: meter.kbps(Accounting::PayloadAndUdp),
+            mm: f64::from(replica_error.mean_m) * 1000.0,
+            degrees: f64::from(replica_error.mean_degrees),
         });
     }
 }

@@ -285,7 +285,7 @@ fn header(ui: &mut egui::Ui, columns: Columns) {
         "What the lane's stages would cost with one of them taken away, and what is illegal without it: mean of \
          a second, for the same snapshots. {} A bar reaches from the present cost to that on a logarithmic scale; \
          the line through them is the target, {TARGET_KBPS:.0} kbps. In the warning colour: it would cost less.",
-        terms::accounting(Accounting::Article)
+        terms::accounting(Accounting::PayloadAndUdp)
     ));
 }
 

@@ -201,7 +201,7 @@ fn header(ui: &mut egui::Ui, columns: Columns) {
         "What each rung costs, and the step from the rung before it: mean of the last second, for the same \
          snapshots. {} A bar reaches from the one to the other on a logarithmic scale; the line through them is \
          the target of the article, {TARGET_KBPS:.0} kbps.",
-        terms::accounting(Accounting::Article)
+        terms::accounting(Accounting::PayloadAndUdp)
     ));
 }
 

@@ -11,7 +11,7 @@ use cubewire_scene::TICKS_PER_SECOND;
 use renet::{ClientId, RenetServer};
 use renetcode::{NETCODE_MAX_PACKET_BYTES, ServerResult};
 
-use super::super::datagram::{self, is_fit_for_server, is_request};
+use super::super::datagram::{self, is_request, validate_from_client};
 use super::super::pacer::Pacer;
 use super::super::{ViewerSettings, token_version};
 use super::handshakes::{Connected, Step};
@@ -19,7 +19,7 @@ use super::{Client, UdpServer};
 use crate::replication::{HEADER_BYTES, Traffic};
 use crate::simulation::CubeWorld;
 use crate::transport::WELCOME;
-use crate::transport::acks::{Flush, packets, shares};
+use crate::transport::acks::{Flush, attribute_bytes, packets};
 use crate::transport::guard::Guard;
 
 impl UdpServer {
@@ -32,7 +32,7 @@ impl UdpServer {
                     let bytes = length + HEADER_BYTES;
                     self.socket.traffic.received += 1;
                     self.socket.traffic.received_bytes += bytes as u64;
-                    if !is_fit_for_server(&buffer[..length]) {
+                    if !validate_from_client(&buffer[..length]) {
                         self.socket.unassigned(bytes);
                         self.ignore(from);
                         continue;
@@ -115,7 +115,7 @@ impl UdpServer {
         };
         match client.netcode.process_packet(client.address, datagram) {
             ServerResult::Payload { payload, .. } => {
-                for (purpose, bytes) in shares(payload, bytes) {
+                for (purpose, bytes) in attribute_bytes(payload, bytes) {
                     client.traffic.count_upstream(purpose, bytes);
                 }
                 for packet in packets(payload) {

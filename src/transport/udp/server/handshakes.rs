@@ -138,7 +138,7 @@ impl Handshakes {
         }
         if matches!(step, Step::Answer(_)) {
             self.allowance -= 1.0;
-            self.note_use(token, from);
+            self.record_use(token, from);
         }
         step
     }
@@ -218,10 +218,10 @@ impl Handshakes {
         }
         let mut held: HashMap<u64, usize> = HashMap::new();
         for address in self.pending.keys() {
-            *held.entry(machine(address)).or_default() += 1;
+            *held.entry(address_prefix(address)).or_default() += 1;
         }
         let most = held.values().max().copied().unwrap_or_default();
-        let heaviest = |address: &&SocketAddr| held.get(&machine(address)) == Some(&most);
+        let heaviest = |address: &&SocketAddr| held.get(&address_prefix(address)) == Some(&most);
         let displaced = self
             .pending
             .keys()
@@ -234,7 +234,7 @@ impl Handshakes {
     }
 
     /// Keeps a token to its address. Of too many, the one that was used first is forgotten.
-    fn note_use(&mut self, token: Token, address: SocketAddr) {
+    fn record_use(&mut self, token: Token, address: SocketAddr) {
         if self.used.insert(token, address).is_some() {
             return;
         }
@@ -256,7 +256,7 @@ fn reply(result: ServerResult<'_, '_>) -> Step {
 
 /// What counts as one machine: an IPv4 address, or the network part of an IPv6 address, of which every
 /// subscriber has 2⁶⁴ addresses.
-fn machine(address: &SocketAddr) -> u64 {
+fn address_prefix(address: &SocketAddr) -> u64 {
     match address.ip() {
         IpAddr::V4(ip) => u64::from(u32::from(ip)),
         IpAddr::V6(ip) => (u128::from(ip) >> 64) as u64,

@@ -14,8 +14,8 @@ use crate::replication::{
     SenderSettings, spawn_sending_lane,
 };
 use crate::simulation::CubeWorld;
-use crate::transport::acks::{bundle, shares};
-use crate::transport::{REQUESTS, SNAPSHOTS, purpose};
+use crate::transport::acks::{attribute_bytes, bundle};
+use crate::transport::{REQUESTS, SNAPSHOTS, classify};
 
 type Lanes<'world, 'state, 'a> =
     Query<'world, 'state, (&'a mut SenderMail, &'a SenderSettings, &'a LaneCost), With<Peer>>;
@@ -163,13 +163,13 @@ pub(super) fn flush(
         }
         let (snapshots, others): (Vec<_>, Vec<_>) = packets
             .into_iter()
-            .partition(|packet| purpose(packet) == Purpose::Snapshots);
+            .partition(|packet| classify(packet) == Purpose::Snapshots);
         client.pacer.put(snapshots, interval);
         let due = others.into_iter().chain(client.pacer.take(ticks));
         for payload in bundle(due.collect()) {
             if let Ok((to, datagram)) = client.netcode.generate_payload_packet(id, &payload) {
                 let bytes = server.socket.send(datagram, to);
-                for (purpose, bytes) in shares(&payload, bytes) {
+                for (purpose, bytes) in attribute_bytes(&payload, bytes) {
                     client.traffic.count_downstream(purpose, bytes);
                 }
             }

@@ -14,12 +14,12 @@ use renetcode::{
     ClientAuthentication, ConnectToken, DisconnectReason, NETCODE_MAX_PACKET_BYTES, NetcodeClient,
 };
 
-use super::super::datagram::is_fit_for_viewer;
+use super::super::datagram::validate_from_server;
 use super::super::{PROTOCOL_ID, Security, TOKEN_SECONDS, since_1970, token_data};
 use super::ViewerSettings;
 use super::error::ViewError;
 use crate::replication::{HEADER_BYTES, SenderSettings, Traffic};
-use crate::transport::acks::{Flush, bundle, packets, shares};
+use crate::transport::acks::{Flush, attribute_bytes, bundle, packets};
 use crate::transport::guard::Guard;
 use crate::transport::{REQUESTS, WELCOME, config};
 
@@ -130,13 +130,13 @@ impl Session {
                 Ok(length) => {
                     self.since_refusal = None;
                     let bytes = length + HEADER_BYTES;
-                    if !is_fit_for_viewer(&buffer[..length]) {
+                    if !validate_from_server(&buffer[..length]) {
                         self.traffic.control_bytes += bytes;
                         continue;
                     }
                     match self.netcode.process_packet(&mut buffer[..length]) {
                         Some(payload) => {
-                            for (purpose, bytes) in shares(payload, bytes) {
+                            for (purpose, bytes) in attribute_bytes(payload, bytes) {
                                 self.traffic.count_downstream(purpose, bytes);
                             }
                             self.downstream.send(now, bytes, payload.to_vec());
@@ -342,7 +342,7 @@ impl Session {
             if let Ok((_, datagram)) = self.netcode.generate_payload_packet(&payload)
                 && self.socket.send(datagram).is_ok()
             {
-                for (purpose, bytes) in shares(&payload, datagram.len() + HEADER_BYTES) {
+                for (purpose, bytes) in attribute_bytes(&payload, datagram.len() + HEADER_BYTES) {
                     self.traffic.count_upstream(purpose, bytes);
                 }
             }

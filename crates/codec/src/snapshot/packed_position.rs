@@ -9,13 +9,13 @@
 /// 21 bits hold every position of [`Position::Quantized`](crate::stages::Position::Quantized), however fine its
 /// steps. One word takes half of the memory of three integers and a `bool`, and is compared at once.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Place(u64);
+pub(crate) struct PackedPosition(u64);
 
 const AXIS_BITS: u32 = 21;
 const AXIS: u64 = (1 << AXIS_BITS) - 1;
 const INTERACTING: u64 = 1 << 63;
 
-impl Place {
+impl PackedPosition {
     /// Each axis is within −2²⁰..2²⁰.
     #[inline]
     pub(crate) fn new([x, y, z]: [i32; 3], interacting: bool) -> Self {
@@ -57,9 +57,9 @@ mod tests {
             for y in ends[1] {
                 for z in ends[2] {
                     for interacting in [false, true] {
-                        let place = Place::new([x, y, z], interacting);
-                        assert_eq!(place.position(), [x, y, z]);
-                        assert_eq!(place.is_interacting(), interacting);
+                        let packed = PackedPosition::new([x, y, z], interacting);
+                        assert_eq!(packed.position(), [x, y, z]);
+                        assert_eq!(packed.is_interacting(), interacting);
                     }
                 }
             }

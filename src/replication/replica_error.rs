@@ -8,14 +8,14 @@ use cubewire_codec::CubeState;
 use cubewire_scene::TICKS_PER_SECOND;
 
 use super::meter::LaneMeter;
-use super::playout::{TickPicture, is_teleport};
+use super::playout::{DisplayedState, is_teleport};
 use crate::simulation::CubeWorld;
 
 /// The difference between the displayed state of this tick and the simulation, for lanes that have this
 /// component. While playout is stalled, it is compared with the state that should be displayed by now.
 #[derive(Component, Clone, Copy, Debug, Default, PartialEq)]
-#[require(TickPicture)]
-pub struct Divergence {
+#[require(DisplayedState)]
+pub struct ReplicaError {
     /// Tick that the picture should show; none before the first snapshot, and once the link has been
     /// silent for longer than the history reaches back.
     pub tick: Option<f64>,
@@ -38,7 +38,7 @@ const HISTORY_TICKS: usize = 4 * TICKS_PER_SECOND as usize;
 
 pub(super) fn remember(
     world: Res<CubeWorld>,
-    compared: Query<(), With<Divergence>>,
+    compared: Query<(), With<ReplicaError>>,
     mut history: ResMut<History>,
 ) {
     if compared.is_empty() {
@@ -55,7 +55,7 @@ pub(super) fn remember(
     history.0.push_back((world.tick(), states));
 }
 
-/// The error of each cube of the picture, for lanes that have this component; empty where [`Divergence`] has
+/// The error of each cube of the picture, for lanes that have this component; empty where [`ReplicaError`] has
 /// no tick.
 #[derive(Component, Clone, Debug, Default, PartialEq)]
 pub struct CubeErrors(pub Vec<CubeError>);
@@ -87,27 +87,27 @@ impl CubeError {
 pub(super) fn compare(
     history: Res<History>,
     mut lanes: Query<(
-        &TickPicture,
-        &mut Divergence,
+        &DisplayedState,
+        &mut ReplicaError,
         &mut LaneMeter,
         Option<&mut CubeErrors>,
     )>,
 ) {
-    for (picture, mut divergence, mut meter, errors) in &mut lanes {
+    for (picture, mut replica_error, mut meter, errors) in &mut lanes {
         let mut errors = errors.map(|errors| &mut errors.into_inner().0);
         if let Some(errors) = &mut errors {
             errors.clear();
         }
-        *divergence = measure(&history, picture, errors).unwrap_or_default();
-        meter.current().divergence = *divergence;
+        *replica_error = measure(&history, picture, errors).unwrap_or_default();
+        meter.current().replica_error = *replica_error;
     }
 }
 
 fn measure(
     history: &History,
-    picture: &TickPicture,
+    picture: &DisplayedState,
     mut errors: Option<&mut Vec<CubeError>>,
-) -> Option<Divergence> {
+) -> Option<ReplicaError> {
     let newest = history.0.back()?.0;
     let tick = picture.due_tick?.clamp(0.0, newest as f64);
     let before = tick.floor() as u64;
@@ -115,9 +115,9 @@ fn measure(
     let to = history.at((before + 1).min(newest))?;
     let fraction = tick.fract() as f32;
 
-    let mut divergence = Divergence {
+    let mut replica_error = ReplicaError {
         tick: Some(tick),
-        ..Divergence::default()
+        ..ReplicaError::default()
     };
     let mut interacting = 0;
     for (shown, (from, to)) in picture.cubes.iter().zip(from.iter().zip(to)) {
@@ -129,17 +129,17 @@ fn measure(
         if let Some(errors) = &mut errors {
             errors.push(error);
         }
-        divergence.max_m = divergence.max_m.max(distance);
-        divergence.max_degrees = divergence.max_degrees.max(angle);
+        replica_error.max_m = replica_error.max_m.max(distance);
+        replica_error.max_degrees = replica_error.max_degrees.max(angle);
         if from.interacting {
             interacting += 1;
-            divergence.mean_m += distance;
-            divergence.mean_degrees += angle;
+            replica_error.mean_m += distance;
+            replica_error.mean_degrees += angle;
         }
     }
-    divergence.mean_m /= interacting.max(1) as f32;
-    divergence.mean_degrees /= interacting.max(1) as f32;
-    Some(divergence)
+    replica_error.mean_m /= interacting.max(1) as f32;
+    replica_error.mean_degrees /= interacting.max(1) as f32;
+    Some(replica_error)
 }
 
 impl History {

@@ -5,7 +5,7 @@ use super::coder::ONE;
 use crate::ledger::{BitKind, BitLedger, Form};
 
 /// Records what every bin costs in a ledger.
-pub(crate) struct Accounts<'a> {
+pub(crate) struct BitCostObserver<'a> {
     ledger: &'a mut BitLedger,
     is_itemized: bool,
     element: Element,
@@ -17,7 +17,7 @@ pub(crate) struct Accounts<'a> {
     components: [f64; 3],
 }
 
-impl<'a> Accounts<'a> {
+impl<'a> BitCostObserver<'a> {
     pub(crate) fn new(ledger: &'a mut BitLedger) -> Self {
         Self {
             is_itemized: ledger.items().is_some(),
@@ -52,7 +52,7 @@ impl<'a> Accounts<'a> {
     }
 }
 
-impl Drop for Accounts<'_> {
+impl Drop for BitCostObserver<'_> {
     fn drop(&mut self) {
         self.record();
         for kind in BitKind::ALL {
@@ -64,7 +64,7 @@ impl Drop for Accounts<'_> {
     }
 }
 
-impl CodingObserver for Accounts<'_> {
+impl CodingObserver for BitCostObserver<'_> {
     #[inline]
     fn begins(&mut self, element: Element) {
         if self.is_itemized && element != self.element {

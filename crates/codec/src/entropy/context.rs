@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::adaptive::StoredState;
-use super::history::{OlderSnapshot, SnapshotHistory};
+use super::history::{BaselineHistory, OlderSnapshot};
 use super::layout::Variant;
 use crate::sequence::Sequence;
 use crate::snapshot::QuantizedSnapshot;
@@ -19,7 +19,7 @@ const INITIAL_TICKS: u16 = 6;
 
 /// A snapshot that both sides hold, with the parts of its packet that the coder uses.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct HeldSnapshot<'a> {
+pub(crate) struct BaselineView<'a> {
     pub(crate) sequence: Sequence,
     pub(crate) snapshot: &'a Arc<QuantizedSnapshot>,
     /// By cube: whether it differs from the packet's own reference.
@@ -30,7 +30,7 @@ pub(crate) struct HeldSnapshot<'a> {
     pub(crate) state: Option<&'a StoredState>,
 }
 
-impl HeldSnapshot<'_> {
+impl BaselineView<'_> {
     /// Ticks by which `other` is older.
     pub(super) fn age(&self, other: &Self) -> u16 {
         self.sequence.ticks_since(other.sequence)
@@ -46,15 +46,15 @@ impl HeldSnapshot<'_> {
 
 /// The snapshots that a packet is coded relative to.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Basis<'a> {
+pub(crate) struct CodingContext<'a> {
     pub(crate) variant: Variant,
     /// The named baseline, or the initial state.
-    pub(crate) reference: HeldSnapshot<'a>,
+    pub(crate) reference: BaselineView<'a>,
     /// Ticks since the named baseline, if there is one.
     pub(crate) ticks: Option<u16>,
 }
 
-impl<'a> Basis<'a> {
+impl<'a> CodingContext<'a> {
     /// Whether the packet says which additional references it uses.
     pub(super) const fn has_additional(&self) -> bool {
         matches!(self.variant, Variant::Predicted) && self.ticks.is_some()
@@ -63,13 +63,13 @@ impl<'a> Basis<'a> {
     /// The usable ones of the offered additional references, newest first.
     pub(super) fn usable<'b>(
         &self,
-        offered: [Option<HeldSnapshot<'b>>; 2],
-    ) -> [Option<HeldSnapshot<'b>>; 2] {
+        offered: [Option<BaselineView<'b>>; 2],
+    ) -> [Option<BaselineView<'b>>; 2] {
         if !self.has_additional() {
             return [None, None];
         }
         let usable = offered.map(|held| held.filter(|held| self.reference.accepts(held)));
-        let age = |held: &HeldSnapshot<'_>| self.reference.age(held);
+        let age = |held: &BaselineView<'_>| self.reference.age(held);
         match usable {
             [Some(a), Some(b)] if age(&a) < age(&b) => [Some(a), Some(b)],
             [Some(a), _] => [Some(a), None],
@@ -85,9 +85,9 @@ impl<'a> Basis<'a> {
             .unwrap_or(&initial[self.variant as usize])
     }
 
-    pub(super) fn snapshots(&self) -> SnapshotHistory<'a> {
+    pub(super) fn snapshots(&self) -> BaselineHistory<'a> {
         let ticks = self.ticks.unwrap_or(INITIAL_TICKS).clamp(1, MAX_TICKS);
-        SnapshotHistory {
+        BaselineHistory {
             reference: self.reference.snapshot,
             moved: self.reference.moved,
             ticks: ticks.into(),
