@@ -91,7 +91,7 @@ pub(super) fn packet_of(stages: Stages) -> PacketRecord {
     let header = encoder
         .encode(Sequence(7), stages, &current, None, &mut packet, None)
         .unwrap();
-    let detail = PacketDetail::new(&packet, packet.bytes.clone().into());
+    let detail = PacketDetail::new(&packet.ledger, packet.bytes.clone().into());
     PacketRecord {
         header: Some(header),
         detail: Some(Box::new(detail)),

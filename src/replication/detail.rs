@@ -3,7 +3,7 @@
 use std::slice;
 
 use bevy::prelude::*;
-use cubewire_codec::{BitItem, BitKind, Form, Packet};
+use cubewire_codec::{BitItem, BitKind, BitLedger, Form};
 use renet::Bytes;
 
 /// While a lane has this component, its [`PacketRecord`](super::PacketRecord)s have a
@@ -112,10 +112,10 @@ impl Ends {
 }
 
 impl PacketDetail {
-    /// Of a packet with an itemized ledger; of another, there are no items.
+    /// The ledger is that of the packet. There are no items if it is not itemized.
     #[must_use]
-    pub fn new(packet: &Packet, bytes: Bytes) -> Self {
-        Self::of_items(packet.ledger.items().unwrap_or_default(), bytes)
+    pub fn new(ledger: &BitLedger, bytes: Bytes) -> Self {
+        Self::of_items(ledger.items().unwrap_or_default(), bytes)
     }
 
     fn of_items(items: &[BitItem], bytes: Bytes) -> Self {
@@ -151,7 +151,7 @@ impl PacketDetail {
 #[cfg(test)]
 mod tests {
     use cubewire_codec::{
-        BitLedger, CubeState, Encoder, Limits, QuantizedSnapshot, Sequence, Snapshot, ladder,
+        CubeState, Encoder, Limits, Packet, QuantizedSnapshot, Sequence, Snapshot, ladder,
     };
 
     use super::*;
@@ -256,7 +256,7 @@ mod tests {
             encoder
                 .encode(Sequence(7), stages, &current, None, &mut packet, None)
                 .unwrap();
-            let detail = PacketDetail::new(&packet, packet.bytes.clone().into());
+            let detail = PacketDetail::new(&packet.ledger, packet.bytes.clone().into());
             let items = packet.ledger.items().unwrap();
             assert_eq!(detail.items().len(), items.len());
             for (kept, item) in detail.items().zip(items) {

@@ -1,8 +1,9 @@
 //! The record of a packet: made by the end that encodes or decodes it, used by meters, panels, reports and
 //! the shadow ladder.
 
-use cubewire_codec::{BitLedger, Header, Packet, Stages, ladder};
+use cubewire_codec::{BitLedger, Decoder, Header, Packet, Stages, ladder};
 use cubewire_scene::TICKS_PER_SECOND;
+use renet::Bytes;
 
 use super::HEADER_BYTES;
 use super::detail::PacketDetail;
@@ -16,16 +17,12 @@ pub struct PacketRecord {
     pub header: Option<Header>,
     /// Bytes of the encoded snapshot, without any transport's headers.
     pub payload_bytes: usize,
-    /// Its bits by kind. Empty where this is unknown: see
-    /// [`ViewerPlugin`](super::ViewerPlugin).
+    /// Its bits by kind.
     pub ledger: BitLedger,
     /// Cubes that differ from the baseline, or from the initial state if there is none.
     pub changed_cubes: usize,
     /// Cubes that the packet carries: those, or all where the stages send every cube.
     pub sent_cubes: usize,
-    /// Age of the baseline that the packet names; none if it is relative to the initial state, or to
-    /// nothing.
-    pub reference_age_ticks: Option<u16>,
     /// Ages of the three newest snapshots that were acked when it was encoded, newest first. Known to
     /// the sender alone.
     pub acked_ages_ticks: [Option<u16>; 3],
@@ -55,11 +52,37 @@ impl PacketRecord {
             ledger: packet.ledger.by_kind(),
             changed_cubes: packet.changed_cubes,
             sent_cubes: packet.sent_cubes,
-            reference_age_ticks: None,
             acked_ages_ticks: [None; 3],
             arrival: None,
             detail: None,
         }
+    }
+
+    /// The record of a packet that a decoder with a ledger has decoded just now; without a ledger, none.
+    pub(super) fn of_decoded(
+        decoder: &Decoder,
+        header: Header,
+        stages: Stages,
+        bytes: &Bytes,
+    ) -> Option<Self> {
+        let ledger = decoder.ledger()?;
+        let is_detailed = ledger.items().is_some();
+        Some(Self {
+            stages,
+            header: Some(header),
+            payload_bytes: bytes.len(),
+            ledger: ledger.by_kind(),
+            changed_cubes: decoder.changed_cubes(),
+            sent_cubes: decoder.sent_cubes(),
+            detail: is_detailed.then(|| Box::new(PacketDetail::new(ledger, bytes.clone()))),
+            ..Self::default()
+        })
+    }
+
+    /// Age of the baseline that the packet names; none if it is relative to the initial state, or to nothing.
+    #[must_use]
+    pub fn reference_age_ticks(&self) -> Option<u16> {
+        self.header?.baseline_age()
     }
 
     /// In article accounting: the payload and one IPv4 and UDP header.

@@ -2,13 +2,13 @@
 
 use bevy::platform::time::Instant;
 use bevy::prelude::*;
-use cubewire_codec::{Baseline, Header};
+use cubewire_codec::Baseline;
 use cubewire_protocol::Arrival;
-use renet::Bytes;
 
 use super::Replica;
 use super::lane::{PlayoutSettings, SenderSettings};
 use super::meter::LaneMeter;
+use super::packet::{self, PacketRecord};
 use super::playout::Playback;
 use super::send::Sender;
 use super::sync::LaneSync;
@@ -23,15 +23,10 @@ pub(super) struct Decoded(pub(super) Vec<DecodedPacket>);
 pub(super) struct DecodedPacket {
     /// The sender's tick.
     pub(super) tick: u64,
-    pub(super) header: Header,
-    /// The packet.
-    pub(super) bytes: Bytes,
     /// Whether it came too late to be shown.
     pub(super) is_late: bool,
     /// Whether the receiver has simulated the snapshot.
     pub(super) is_simulated: bool,
-    /// Bytes of a state that it carries.
-    pub(super) state_bytes: usize,
 }
 
 type ReceivingLane<'a> = (
@@ -82,15 +77,27 @@ pub(super) fn receive(time: Res<Time>, mut lanes: Query<ReceivingLane<'_>>) {
                     // Without a playout delay, only newer snapshots are shown.
                     let is_late = if waits { late } else { Some(tick) < newest };
                     sync.decoded(receiver, tick, simulated_ticks, took);
-                    let origin = receiver.get(tick).and_then(Baseline::origin);
+                    let baseline = receiver.get(tick);
                     decoded.0.push(DecodedPacket {
                         tick,
-                        header,
-                        bytes: message,
                         is_late,
-                        is_simulated: origin.is_some(),
-                        state_bytes: receiver.state_chunk().len(),
+                        is_simulated: baseline.and_then(Baseline::origin).is_some(),
                     });
+                    let stages = baseline.map_or(sender.stages, Baseline::stages);
+                    let decoder = receiver.decoder();
+                    if let Some(record) =
+                        PacketRecord::of_decoded(decoder, header, stages, &message)
+                    {
+                        let sample = meter.current();
+                        sample.stages = stages;
+                        sample.snapshots.push(PacketRecord {
+                            arrival: Some(packet::Arrival {
+                                after_ticks: 0,
+                                is_late,
+                            }),
+                            ..record
+                        });
+                    }
                     meter.received += 1;
                     meter.current().late += usize::from(is_late);
                     let lateness = receiver.playout().clock().lateness(now, tick);

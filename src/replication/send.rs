@@ -216,10 +216,9 @@ impl Due<'_> {
             }
         }
         let bytes = Bytes::from(packet.bytes.clone());
-        let detail = || PacketDetail::new(packet, bytes.clone());
+        let detail = || PacketDetail::new(&packet.ledger, bytes.clone());
         self.sample.snapshots.push(PacketRecord {
             header: Some(sent.header),
-            reference_age_ticks: age(tick, sent.named()),
             acked_ages_ticks: [newest, second, third].map(|acked| age(tick, acked)),
             detail: self.is_detailed.then(|| Box::new(detail())),
             ..PacketRecord::new(packet, stages)

@@ -108,17 +108,21 @@ type ObservedLane<'a> = (
 /// Updates what is known of every lane in this tick.
 pub(super) fn observe(mut lanes: Query<ObservedLane<'_>>) {
     for (meter, sender, decoded, mut sync) in &mut lanes {
-        if let Some((Sender { protocol, .. }, sample)) = sender.zip(meter.samples().back()) {
-            let sent = sample.snapshots.iter();
-            let state_bits: f64 = sent.map(|sent| sent.ledger.kind(BitKind::State)).sum();
-            sync.state_kilobits += state_bits / 1000.0;
+        let Some(sample) = meter.samples().back() else {
+            continue;
+        };
+        let packets = sample.snapshots.iter();
+        let state_bits: f64 = packets
+            .map(|packet| packet.ledger.kind(BitKind::State))
+            .sum();
+        sync.state_kilobits += state_bits / 1000.0;
+        if let Some(Sender { protocol, .. }) = sender {
             sync.tick = sample.tick;
             sync.status = protocol.sync();
             sync.desyncs = protocol.desyncs();
             sync.state_progress = protocol.state_progress();
         } else if let Some(Decoded(decoded)) = decoded {
             for packet in decoded {
-                sync.state_kilobits += (8 * packet.state_bytes) as f64 / 1000.0;
                 sync.heard(packet.tick, packet.is_simulated);
             }
         }

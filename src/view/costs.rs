@@ -279,7 +279,7 @@ mod tests {
                 )
                 .unwrap();
             let bytes = packet.bytes.clone().into();
-            let detail = PacketDetail::new(&packet, bytes);
+            let detail = PacketDetail::new(&packet.ledger, bytes);
             Sample {
                 tick,
                 snapshots: vec![PacketRecord {

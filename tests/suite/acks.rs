@@ -21,7 +21,7 @@ fn acks(samples: &[Sample]) -> Acks {
     let totals = Totals::of(samples);
     let packets = samples.iter().flat_map(|sample| &sample.snapshots);
     let ages: Vec<_> = packets
-        .filter_map(|packet| packet.reference_age_ticks)
+        .filter_map(|packet| packet.reference_age_ticks())
         .map(f64::from)
         .collect();
     Acks {

@@ -290,7 +290,7 @@ fn the_buttons_save_the_last_minute_and_the_graph() {
         let header = &packet["header"];
         assert_eq!(header["sequence"], sample.tick % 65_536);
         assert_eq!(header["stages"], record.stages.to_string());
-        let baseline = record.reference_age_ticks;
+        let baseline = record.reference_age_ticks();
         let baseline = baseline.map(|age| (sample.tick - u64::from(age)) % 65_536);
         assert_eq!(header["baseline"].as_u64(), baseline);
         let Some(items) = packet["items"].as_array() else {

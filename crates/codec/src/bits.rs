@@ -319,19 +319,24 @@ impl BitStream<'_, Counting> {
     }
 }
 
-impl<'a> BitStream<'a, Reading<'a>> {
+impl<'b, 'l> BitStream<'l, Reading<'b>> {
     /// Reads from a bit of `bytes` on, and records what it reads, if there is a ledger.
     pub(crate) const fn reader(
-        bytes: &'a [u8],
+        bytes: &'b [u8],
         at_bit: u64,
-        ledger: Option<&'a mut BitLedger>,
+        ledger: Option<&'l mut BitLedger>,
     ) -> Self {
         Self::new(Reading { bytes }, at_bit, ledger)
     }
 
     /// All bytes, also those that were read.
-    pub(crate) const fn bytes(&self) -> &'a [u8] {
+    pub(crate) const fn bytes(&self) -> &'b [u8] {
         self.direction.bytes
+    }
+
+    /// The ledger.
+    pub(crate) fn ledger(&mut self) -> Option<&mut BitLedger> {
+        self.ledger.as_deref_mut()
     }
 
     pub(crate) const fn bits_left(&self) -> u64 {

@@ -8,15 +8,15 @@ use crate::bits::{BitStream, Reading};
 use crate::body::Body;
 use crate::decode_error::DecodeError;
 use crate::entropy::coder::BinDecoder;
-use crate::entropy::simulated::has_long_check;
+use crate::entropy::simulated::{SceneBaseline, has_long_check};
 use crate::entropy::{
-    CHECK_BITS, Coder, CodingContext, FixedBins, NonCanonical, SnapshotHash, TrainedModel,
-    Undecodable, Variant,
+    BitCostObserver, CHECK_BITS, Coder, CodingContext, CodingObserver, FixedBins, NonCanonical,
+    SnapshotHash, TrainedModel, Undecodable, Variant,
 };
 use crate::flags::flagged;
 use crate::header::{BaselineId, Header};
 use crate::initial::{InitialState, InitialStateError};
-use crate::ledger::BitKind;
+use crate::ledger::{BitKind, BitLedger};
 use crate::limits::Limits;
 use crate::selection;
 use crate::sequence::Sequence;
@@ -37,12 +37,16 @@ pub struct Decoder {
     indices: Vec<u16>,
     /// From the packet that was begun last.
     state_chunk: Vec<u8>,
+    ledger: Option<BitLedger>,
+    changed_cubes: usize,
+    sent_cubes: usize,
     coder: Coder,
     spares: Spares,
 }
 
 /// A packet of which everything is decoded but its cubes: see [`Decoder::begin`].
 pub struct BegunPacket<'p> {
+    bytes: &'p [u8],
     header: Header,
     stages: Stages,
     named: Option<&'p Baseline>,
@@ -56,7 +60,6 @@ pub struct BegunPacket<'p> {
 )]
 enum Cubes<'p> {
     Packed {
-        bytes: &'p [u8],
         /// The first bit after the header.
         at_bit: u64,
     },
@@ -114,9 +117,37 @@ impl Decoder {
             sent: Vec::new(),
             indices: Vec::new(),
             state_chunk: Vec::new(),
+            ledger: None,
+            changed_cubes: 0,
+            sent_cubes: 0,
             coder: Coder::default(),
             spares: Spares::default(),
         })
+    }
+
+    /// Counts the bits of the packets that follow in a ledger, or, as initially, in none. It takes time.
+    pub fn set_ledger(&mut self, ledger: Option<BitLedger>) {
+        self.ledger = ledger;
+    }
+
+    /// The bits of the packet that was decoded last, which are those that its encoder has counted. None are left after
+    /// an error. `None` if there is no ledger.
+    #[must_use]
+    pub const fn ledger(&self) -> Option<&BitLedger> {
+        self.ledger.as_ref()
+    }
+
+    /// How many cubes of the packet that was decoded last differ from its baseline, or from the initial state if it
+    /// names none. Counted only if there is a ledger.
+    #[must_use]
+    pub const fn changed_cubes(&self) -> usize {
+        self.changed_cubes
+    }
+
+    /// How many cubes that packet carries. Counted only if there is a ledger.
+    #[must_use]
+    pub const fn sent_cubes(&self) -> usize {
+        self.sent_cubes
     }
 
     /// Uses another trained model for arithmetic coding. It must be the sender's.
@@ -152,9 +183,9 @@ impl Decoder {
         bytes: &'p [u8],
         held: impl Fn(Sequence) -> Option<&'h Baseline>,
     ) -> Result<BegunPacket<'p>, DecodeError> {
-        self.state_chunk.clear();
+        self.clear();
         let begun = self.take_head(bytes, held);
-        self.clear_chunk_on_error(begun)
+        begun.inspect_err(|_| self.clear())
     }
 
     fn take_head<'p, 'h: 'p>(
@@ -162,7 +193,7 @@ impl Decoder {
         bytes: &'p [u8],
         held: impl Fn(Sequence) -> Option<&'h Baseline>,
     ) -> Result<BegunPacket<'p>, DecodeError> {
-        let mut stream = BitStream::reader(bytes, 0, None);
+        let mut stream = BitStream::reader(bytes, 0, self.ledger.as_mut());
         let header = Header::ANY.code(&mut stream)?;
         let (named, stages) = match header.baseline {
             BaselineId::Initial { stages } => (None, stages),
@@ -182,61 +213,27 @@ impl Decoder {
             }
         };
         let cubes = match Variant::of(stages.delta) {
-            Some(variant) => self.begin_bins(stream, (stages, variant), header.sequence, named)?,
+            Some(variant) => {
+                let scene = (stages.delta == Delta::ArithmeticSimulated)
+                    .then(|| named.map(|named| named.scene(header.sequence)));
+                begin_bins(
+                    stream,
+                    variant,
+                    header.sequence,
+                    scene,
+                    &mut self.state_chunk,
+                )?
+            }
             None => Cubes::Packed {
-                bytes,
                 at_bit: stream.at_bit(),
             },
         };
         Ok(BegunPacket {
+            bytes,
             header,
             stages,
             named,
             cubes,
-        })
-    }
-
-    fn begin_bins<'p>(
-        &mut self,
-        mut stream: BitStream<'p, Reading<'p>>,
-        (stages, variant): (Stages, Variant),
-        sequence: Sequence,
-        named: Option<&Baseline>,
-    ) -> Result<Cubes<'p>, DecodeError> {
-        let check = stream.field(BitKind::Check).number(CHECK_BITS, 0)?;
-        stream.pad()?;
-        let head = (stream.at_bit() / 8) as usize;
-        let mut bins = BinDecoder::new(&stream.bytes()[head..]);
-        if stages.delta == Delta::ArithmeticSimulated {
-            let mut fixed = FixedBins {
-                bins: &mut bins,
-                observer: &mut (),
-            };
-            let scene = named.map(|named| named.scene(sequence));
-            let inputs = fixed.scene(Simulated::default(), scene, &mut self.state_chunk);
-            let inputs = inputs.map_err(|why| not_canonical(why, head + bins.consumed()))?;
-            if let Some(inputs) = inputs {
-                let mut fixed = FixedBins {
-                    bins: &mut bins,
-                    observer: &mut (),
-                };
-                let long_check = has_long_check(sequence).then(|| fixed.long_check(0));
-                if !bins.is_canonical() {
-                    let byte = head + bins.consumed();
-                    return Err(not_canonical(NonCanonical::Redundant, byte));
-                }
-                return Ok(Cubes::Simulated {
-                    check,
-                    long_check,
-                    inputs,
-                });
-            }
-        }
-        Ok(Cubes::Arithmetic {
-            check,
-            head,
-            bins,
-            variant,
         })
     }
 
@@ -255,7 +252,7 @@ impl Decoder {
         out: &mut Baseline,
     ) -> Result<Header, DecodeError> {
         let finished = self.take_rest(begun, held, prediction, out);
-        self.clear_chunk_on_error(finished)
+        finished.inspect_err(|_| self.clear())
     }
 
     fn take_rest<'h>(
@@ -266,6 +263,7 @@ impl Decoder {
         out: &mut Baseline,
     ) -> Result<Header, DecodeError> {
         let BegunPacket {
+            bytes,
             header,
             stages,
             named,
@@ -276,9 +274,9 @@ impl Decoder {
         let decoded = self.spares.unshared(&mut self.decoded);
         let mut simulated = None;
         match cubes {
-            Cubes::Packed { bytes, at_bit } => {
+            Cubes::Packed { at_bit } => {
                 take_cubes(
-                    BitStream::reader(bytes, at_bit, None),
+                    BitStream::reader(bytes, at_bit, self.ledger.as_mut()),
                     sequence,
                     stages,
                     reference,
@@ -298,14 +296,18 @@ impl Decoder {
                     ticks: named.map(|named| sequence.ticks_since(named.sequence())),
                 };
                 let held = |sequence| held(sequence).map(Baseline::held);
-                self.coder
-                    .decode(context, held, (bins, ()), (decoded, &mut self.sent))
-                    .map_err(|error| match error {
-                        Undecodable::UnknownReference(unknown) => {
-                            DecodeError::UnknownBaseline(unknown)
-                        }
-                        Undecodable::NonCanonical { byte, why } => not_canonical(why, head + byte),
-                    })?;
+                let cubes = (&mut *decoded, &mut self.sent);
+                let outcome = match &mut self.ledger {
+                    None => self.coder.decode(context, held, (bins, ()), cubes),
+                    Some(ledger) => {
+                        let observer = BitCostObserver::new(ledger);
+                        self.coder.decode(context, held, (bins, observer), cubes)
+                    }
+                };
+                outcome.map_err(|error| match error {
+                    Undecodable::UnknownReference(unknown) => DecodeError::UnknownBaseline(unknown),
+                    Undecodable::NonCanonical { byte, why } => not_canonical(why, head + byte),
+                })?;
                 let hash = self.coder.hash(&context, decoded, &self.sent);
                 if hash.check(sequence) != check {
                     return Err(DecodeError::Check(sequence));
@@ -332,6 +334,17 @@ impl Decoder {
                 simulated = Some((inputs.origin(), inputs.last()));
             }
         }
+        if let Some(ledger) = &mut self.ledger {
+            if Variant::of(stages.delta).is_some() {
+                ledger.record_overhead(bytes);
+            }
+            let differs = |&cube: &usize| decoded.differs(&reference.snapshot, cube);
+            self.changed_cubes = (0..decoded.len()).filter(differs).count();
+            self.sent_cubes = match simulated {
+                Some(_) => 0,
+                None => flagged(&self.sent).count(),
+            };
+        }
         std::mem::swap(&mut out.snapshot, &mut self.decoded);
         let sent = Some(&self.sent[..]);
         out.finalize(sequence, stages, named, sent, &mut self.spares);
@@ -339,21 +352,74 @@ impl Decoder {
         Ok(header)
     }
 
-    /// Nothing of a refused packet is left.
-    fn clear_chunk_on_error<T>(
-        &mut self,
-        outcome: Result<T, DecodeError>,
-    ) -> Result<T, DecodeError> {
-        if outcome.is_err() {
-            self.state_chunk.clear();
+    /// Nothing of the packet before, or of a refused one, is left.
+    fn clear(&mut self) {
+        self.state_chunk.clear();
+        if let Some(ledger) = &mut self.ledger {
+            ledger.reset();
         }
-        outcome
     }
 
     /// The chunk of a state that the packet which was begun last carries; empty if none, and after an error.
     #[must_use]
     pub fn state_chunk(&self) -> &[u8] {
         &self.state_chunk
+    }
+}
+
+/// Begins to read bins. `scene` is given if they begin with what is said of a simulated scene.
+fn begin_bins<'p>(
+    mut stream: BitStream<'_, Reading<'p>>,
+    variant: Variant,
+    sequence: Sequence,
+    scene: Option<Option<SceneBaseline>>,
+    state_chunk: &mut Vec<u8>,
+) -> Result<Cubes<'p>, DecodeError> {
+    let check = stream.field(BitKind::Check).number(CHECK_BITS, 0)?;
+    stream.pad()?;
+    let head = (stream.at_bit() / 8) as usize;
+    let mut bins = BinDecoder::new(&stream.bytes()[head..]);
+    if let Some(baseline) = scene {
+        let begun = match stream.ledger() {
+            None => begin_scene(&mut bins, &mut (), sequence, baseline, state_chunk),
+            Some(ledger) => {
+                let mut observer = BitCostObserver::new(ledger);
+                begin_scene(&mut bins, &mut observer, sequence, baseline, state_chunk)
+            }
+        };
+        let begun = begun.map_err(|why| not_canonical(why, head + bins.consumed()))?;
+        if let Some((inputs, long_check)) = begun {
+            return Ok(Cubes::Simulated {
+                check,
+                long_check,
+                inputs,
+            });
+        }
+    }
+    Ok(Cubes::Arithmetic {
+        check,
+        head,
+        bins,
+        variant,
+    })
+}
+
+/// Reads what is said of a simulated scene. Returns the inputs and the longer check of a packet without cubes.
+fn begin_scene(
+    bins: &mut BinDecoder<'_>,
+    observer: &mut impl CodingObserver,
+    sequence: Sequence,
+    baseline: Option<SceneBaseline>,
+    state_chunk: &mut Vec<u8>,
+) -> Result<Option<(Inputs, Option<u32>)>, NonCanonical> {
+    let mut fixed = FixedBins { bins, observer };
+    let Some(inputs) = fixed.scene(Simulated::default(), baseline, state_chunk)? else {
+        return Ok(None);
+    };
+    let long_check = has_long_check(sequence).then(|| fixed.long_check(0));
+    match bins.is_canonical() {
+        true => Ok(Some((inputs, long_check))),
+        false => Err(NonCanonical::Redundant),
     }
 }
 

@@ -347,8 +347,6 @@ impl Encoder {
             .number(CHECK_BITS, hash.check(sequence));
         stream.finish();
 
-        let head_bytes = packet.bytes.len();
-        let head_bits = packet.ledger.total();
         let mut bins = BinEncoder::new(&mut packet.bytes);
         let mut accounts = BitCostObserver::new(&mut packet.ledger);
         if stages.delta == Delta::ArithmeticSimulated {
@@ -380,8 +378,6 @@ impl Encoder {
                 self.coder.store(&context, &self.changed, slot);
             }
         }
-        let bits = (packet.bytes.len() - head_bytes) as f64 * 8.0;
-        let counted = packet.ledger.total() - head_bits;
-        packet.ledger.record(BitKind::Check, None, bits - counted);
+        packet.ledger.record_overhead(&packet.bytes);
     }
 }

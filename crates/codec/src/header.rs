@@ -69,6 +69,15 @@ impl Header {
         Self { sequence, baseline }
     }
 
+    /// Ticks from the baseline to the packet; `None` if it is relative to the initial state, or to nothing.
+    #[must_use]
+    pub const fn baseline_age(&self) -> Option<u16> {
+        match self.baseline {
+            BaselineId::Initial { .. } => None,
+            BaselineId::Named { sequence, .. } => Some(self.sequence.ticks_since(sequence)),
+        }
+    }
+
     /// Reads only the header of a packet.
     ///
     /// # Errors

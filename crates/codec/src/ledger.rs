@@ -237,6 +237,12 @@ impl BitLedger {
         }
     }
 
+    /// Records what an arithmetic coder took beyond the information of its bins, to end in whole bytes.
+    pub(crate) fn record_overhead(&mut self, packet: &[u8]) {
+        let bits = packet.len() as f64 * 8.0;
+        self.record(BitKind::Check, None, bits - self.total());
+    }
+
     #[inline]
     pub(crate) fn record(&mut self, kind: BitKind, cube: Option<usize>, bits: f64) {
         self.kinds[kind as usize] += bits;

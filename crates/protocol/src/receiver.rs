@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use cubewire_codec::stages::Velocity;
 use cubewire_codec::{
-    Baseline, BaselineId, DecodeError, Decoder, Fingerprint, Header, InitialStateError, Limits,
-    Sequence, Snapshot,
+    Baseline, BaselineId, BitLedger, DecodeError, Decoder, Fingerprint, Header, InitialStateError,
+    Limits, Sequence, Snapshot,
 };
 
 use crate::clock::{SenderClock, sequence};
@@ -118,10 +118,15 @@ impl SnapshotReceiver {
         &*self.engine
     }
 
-    /// The chunk of a state that the packet which was decoded last carries; empty if none.
+    /// The decoder. After [`Arrival::Decoded`], its [ledger](Decoder::ledger) is that of the packet.
     #[must_use]
-    pub fn state_chunk(&self) -> &[u8] {
-        self.decoder.state_chunk()
+    pub const fn decoder(&self) -> &Decoder {
+        &self.decoder
+    }
+
+    /// As [`Decoder::set_ledger`].
+    pub fn set_ledger(&mut self, ledger: Option<BitLedger>) {
+        self.decoder.set_ledger(ledger);
     }
 
     /// Why the sender should not use arithmetic coding, if it should not.

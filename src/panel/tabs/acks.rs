@@ -16,7 +16,7 @@ pub(super) fn draw(ui: &mut egui::Ui, meter: &LaneMeter, is_remote: bool) {
     }
     let sent = meter.samples().iter().rev();
     let newest = sent.flat_map(|sample| &sample.snapshots).next();
-    let named = newest.map(|packet| packet.reference_age_ticks);
+    let named = newest.map(|packet| packet.reference_age_ticks());
     figure(ui, "baseline of the newest packet", age(named)).on_hover_text(terms::BASELINE);
     figure(ui, "received", format!("{} snapshots", meter.received))
         .on_hover_text("Decoded since the start.");

@@ -32,7 +32,7 @@ impl Share {
         let mut share = Self {
             tick,
             forms: ["–"; 2],
-            baseline_age: packet.reference_age_ticks,
+            baseline_age: packet.reference_age_ticks(),
             ..Self::default()
         };
         for item in detail.items() {

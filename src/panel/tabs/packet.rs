@@ -41,11 +41,6 @@ pub(super) fn draw(
                 packet.ledger.kind(BitKind::Header)
             ));
     }
-    if detail.items().len() == 0 {
-        ui.weak(
-            "The server encoded it with references that are not known here, so its bits are not.",
-        );
-    }
     ui.horizontal(|ui| {
         ui.spacing_mut().item_spacing.x = 2.0;
         for order in Order::ALL {

@@ -46,7 +46,7 @@ pub static COLUMNS: LazyLock<Vec<Column>> = LazyLock::new(|| {
         packets("changed_cubes", |totals| totals.changed_cubes.into()),
         packets("sent_cubes", |totals| totals.sent_cubes.into()),
         newest("reference_age_ticks", |packet| {
-            packet.reference_age_ticks.into()
+            packet.reference_age_ticks().into()
         }),
         column("acked_age_ticks", |sample| sample.acked_age_ticks.into()),
         newest("arrived_after_ticks", |packet| {

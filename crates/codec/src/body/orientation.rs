@@ -47,7 +47,7 @@ impl Body<'_> {
         };
         let orientation = &mut fields.smallest_three;
         match self.stages.relative_orientation {
-            RelativeOrientation::Off => whole(stream, bits, orientation, Form::Whole),
+            RelativeOrientation::Off => whole(stream, bits, orientation, |_| Form::Whole),
             RelativeOrientation::TwoRanges { small, large } => {
                 let ranges = at_precision([small, large], bits);
                 self.relative(stream, cube, &ranges, bits, orientation)
@@ -68,19 +68,19 @@ impl Body<'_> {
         orientation: &mut SmallestThree,
     ) -> Result<(), D::Error> {
         let before = self.baseline.snapshot.smallest_three(cube);
-        let has_same_largest = orientation.largest == before.largest;
         let relative = Relative {
             reference: before.components.map(i32::from),
             bounds: &self.component_range,
-            is_possible: has_same_largest,
+            is_possible: orientation.largest == before.largest,
         };
         let mut components = orientation.components.map(i32::from);
         if !ranges.relative(stream, KIND, &mut components, &relative)? {
-            let form = match has_same_largest {
-                true => Form::OutOfRange,
-                false => Form::OtherLargest,
-            };
-            return whole(stream, bits, orientation, form);
+            return whole(stream, bits, orientation, |largest| {
+                match largest == before.largest {
+                    true => Form::OutOfRange,
+                    false => Form::OtherLargest,
+                }
+            });
         }
         *orientation = SmallestThree {
             largest: before.largest,
@@ -96,12 +96,12 @@ fn at_precision<const N: usize>(at_nine_bits: [u8; N], component_bits: u8) -> Ra
     Ranges::new(at_nine_bits.map(|bits| (bits + component_bits).saturating_sub(9).max(1)))
 }
 
-/// Codes an orientation as it is.
+/// Codes an orientation as it is. `form` is asked for the form, by the component that is omitted.
 fn whole<D: Direction>(
     stream: &mut BitStream<'_, D>,
     bits: u8,
     orientation: &mut SmallestThree,
-    form: Form,
+    form: impl FnOnce(u8) -> Form,
 ) -> Result<(), D::Error> {
     let mut field = stream.field(KIND);
     let bits = u32::from(bits);
@@ -111,7 +111,7 @@ fn whole<D: Direction>(
     }
     drop(field);
     stream.note_components(|| [bits; 3]);
-    stream.note(|| form);
+    stream.note(|| form(orientation.largest));
     Ok(())
 }
 

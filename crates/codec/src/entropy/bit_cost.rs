@@ -36,6 +36,9 @@ impl<'a> BitCostObserver<'a> {
     fn record(&mut self) {
         let Element { kind, cube } = self.element;
         let probability = std::mem::replace(&mut self.probabilities[kind as usize], 1.0);
+        if probability == 1.0 {
+            return;
+        }
         let bits = -probability.log2();
         self.ledger.record(kind, cube, bits);
         self.part += bits;
@@ -56,10 +59,8 @@ impl Drop for BitCostObserver<'_> {
     fn drop(&mut self) {
         self.record();
         for kind in BitKind::ALL {
-            if self.probabilities[kind as usize] < 1.0 {
-                self.element.kind = kind;
-                self.record();
-            }
+            self.element.kind = kind;
+            self.record();
         }
     }
 }

@@ -77,6 +77,7 @@ fn simulated_packets_allocate_nothing_once_warm() {
     let (initial, frames) = play();
     let mut encoder = Encoder::new(initial.clone(), Limits::default()).unwrap();
     let mut decoder = Decoder::new(initial, Limits::default()).unwrap();
+    decoder.set_ledger(Some(BitLedger::itemized()));
     let mut packet = Packet {
         ledger: BitLedger::itemized(),
         ..Packet::default()

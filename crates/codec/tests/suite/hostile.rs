@@ -123,6 +123,8 @@ fn mutated_packets_give_a_snapshot_or_an_error() {
             Err(error) => {
                 refused += 1;
                 assert_eq!(out, before, "{}: {error}", victim.name);
+                let ledger = victim.decoder.ledger();
+                assert!(ledger.is_none_or(|ledger| ledger.total() == 0.0));
                 assert!(!error.to_string().is_empty());
             }
         }

@@ -185,9 +185,11 @@ pub(crate) struct Lane {
 
 impl Lane {
     pub(crate) fn new(initial: &Snapshot, ledger: cubewire_codec::BitLedger) -> Self {
+        let mut decoder = Decoder::new(initial.clone(), Limits::default()).unwrap();
+        decoder.set_ledger(Some(ledger.clone()));
         Self {
             encoder: Encoder::new(initial.clone(), Limits::default()).unwrap(),
-            decoder: Decoder::new(initial.clone(), Limits::default()).unwrap(),
+            decoder,
             sent: HashMap::new(),
             received: HashMap::new(),
             packet: Packet {
@@ -297,6 +299,12 @@ impl Lane {
             .unwrap_or_else(|error| refused(error));
         assert_eq!(received.snapshot(), current, "{stages:?}");
         assert_eq!(received, kept, "{stages:?}");
+        // The decoder finds every bit where the encoder has put it.
+        assert_eq!(self.decoder.ledger(), Some(&self.packet.ledger));
+        assert_eq!(self.decoder.sent_cubes(), carried, "{stages:?}");
+        if stages.delta != Delta::Off || baseline.is_none() {
+            assert_eq!(self.decoder.changed_cubes(), changed, "{stages:?}");
+        }
         assert_eq!(received.origin(), inputs.map(Inputs::origin));
         if is_simulated {
             assert_eq!(self.decoder.state_chunk(), simulated.state_chunk);
