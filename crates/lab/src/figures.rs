@@ -206,9 +206,10 @@ impl Section {
     }
 
     fn text(&self) -> String {
-        match self.output.is_empty() {
-            true => self.head.clone(),
-            false => format!("{}\n{}\n\n", self.head, self.output),
+        match (self.command.is_empty(), self.output.is_empty()) {
+            (true, _) => self.head.clone(),
+            (false, true) => format!("{}\n", self.head),
+            (false, false) => format!("{}\n{}\n\n", self.head, self.output),
         }
     }
 
