@@ -11,7 +11,7 @@ use std::sync::{Arc, LazyLock};
 use cubewire_codec::entropy::TrainedModel;
 use cubewire_codec::ladder::{ARITHMETIC, PREDICTED};
 use cubewire_codec::{
-    Baseline, Decoder, Encoder, Limits, Packet, QuantizedSnapshot, Baselines, Sequence,
+    Baseline, Baselines, Decoder, Encoder, Limits, Packet, QuantizedSnapshot, Sequence,
 };
 use cubewire_fuzz::{CUBES, world};
 use libfuzzer_sys::fuzz_target;
