@@ -46,6 +46,17 @@ pub enum BaselineId {
     },
 }
 
+impl BaselineId {
+    /// The number of the named snapshot; `None` if there is none.
+    #[must_use]
+    pub const fn sequence(&self) -> Option<Sequence> {
+        match *self {
+            Self::Initial { .. } => None,
+            Self::Named { sequence, .. } => Some(sequence),
+        }
+    }
+}
+
 /// Bits of an age.
 const AGE_BITS: u32 = 8;
 
@@ -71,11 +82,8 @@ impl Header {
 
     /// Ticks from the baseline to the packet; `None` if it is relative to the initial state, or to nothing.
     #[must_use]
-    pub const fn baseline_age(&self) -> Option<u16> {
-        match self.baseline {
-            BaselineId::Initial { .. } => None,
-            BaselineId::Named { sequence, .. } => Some(self.sequence.ticks_since(sequence)),
-        }
+    pub fn baseline_age(&self) -> Option<u16> {
+        Some(self.sequence.ticks_since(self.baseline.sequence()?))
     }
 
     /// Reads only the header of a packet.

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use cubewire_codec::stages::Velocity;
 use cubewire_codec::{
-    Baseline, BaselineId, BitLedger, DecodeError, Decoder, Fingerprint, Header, InitialStateError,
-    Limits, Sequence, Snapshot,
+    Baseline, BitLedger, DecodeError, Decoder, Fingerprint, Header, InitialStateError, Limits,
+    Sequence, Snapshot,
 };
 
 use crate::clock::{SenderClock, sequence};
@@ -152,10 +152,7 @@ impl SnapshotReceiver {
             return Ok(Arrival::OutOfWindow { tick });
         }
         if let Err(error) = self.decode(tick, header.sequence, bytes) {
-            let named = match header.baseline {
-                BaselineId::Initial { .. } => None,
-                BaselineId::Named { sequence, .. } => Some(sequence),
-            };
+            let named = header.baseline.sequence();
             // If the states of the two sides differ, the sender must not use this baseline again.
             let report = match error {
                 DecodeError::Desync(sequence) => Some(Feedback::Desync(sequence)),

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use cubewire_codec::{BaselineId, BitItem, Header};
+use cubewire_codec::{BitItem, Header};
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
 
@@ -70,10 +70,7 @@ impl From<&PacketRecord> for PacketLine {
     fn from(packet: &PacketRecord) -> Self {
         let header = |header: Header| HeaderLine {
             sequence: header.sequence.0,
-            baseline: match header.baseline {
-                BaselineId::Initial { .. } => None,
-                BaselineId::Named { sequence, .. } => Some(sequence.0),
-            },
+            baseline: header.baseline.sequence().map(|sequence| sequence.0),
             stages: packet.stages.to_string(),
         };
         let item = |item: BitItem| ItemLine {
