@@ -64,6 +64,7 @@ impl PacketRecord {
         header: Header,
         stages: Stages,
         bytes: &Bytes,
+        is_late: bool,
     ) -> Option<Self> {
         let ledger = decoder.ledger()?;
         let is_detailed = ledger.items().is_some();
@@ -74,6 +75,10 @@ impl PacketRecord {
             ledger: ledger.by_kind(),
             changed_cubes: decoder.changed_cubes(),
             sent_cubes: decoder.sent_cubes(),
+            arrival: Some(Arrival {
+                after_ticks: 0,
+                is_late,
+            }),
             detail: is_detailed.then(|| Box::new(PacketDetail::new(ledger, bytes.clone()))),
             ..Self::default()
         })

@@ -8,7 +8,7 @@ use cubewire_protocol::Arrival;
 use super::Replica;
 use super::lane::{PlayoutSettings, SenderSettings};
 use super::meter::LaneMeter;
-use super::packet::{self, PacketRecord};
+use super::packet::PacketRecord;
 use super::playout::Playback;
 use super::send::Sender;
 use super::sync::LaneSync;
@@ -83,20 +83,14 @@ pub(super) fn receive(time: Res<Time>, mut lanes: Query<ReceivingLane<'_>>) {
                         is_late,
                         is_simulated: baseline.and_then(Baseline::origin).is_some(),
                     });
-                    let stages = baseline.map_or(sender.stages, Baseline::stages);
-                    let decoder = receiver.decoder();
-                    if let Some(record) =
-                        PacketRecord::of_decoded(decoder, header, stages, &message)
-                    {
+                    let record = baseline.and_then(|baseline| {
+                        let (decoder, stages) = (receiver.decoder(), baseline.stages());
+                        PacketRecord::of_decoded(decoder, header, stages, &message, is_late)
+                    });
+                    if let Some(record) = record {
                         let sample = meter.current();
-                        sample.stages = stages;
-                        sample.snapshots.push(PacketRecord {
-                            arrival: Some(packet::Arrival {
-                                after_ticks: 0,
-                                is_late,
-                            }),
-                            ..record
-                        });
+                        sample.stages = record.stages;
+                        sample.snapshots.push(record);
                     }
                     meter.received += 1;
                     meter.current().late += usize::from(is_late);
