@@ -7,11 +7,11 @@ use cubewire_protocol::Arrival;
 use renet::Bytes;
 
 use super::Replica;
-use super::lane::{PlayoutSettings, SenderSettings};
 use super::meter::LaneMeter;
 use super::playout::Playback;
 use super::send::Sender;
-use super::sync::LaneSync;
+use super::settings::{PlayoutSettings, SenderSettings};
+use super::sync::status::LaneSync;
 use super::transport::ReceiverMail;
 
 /// The snapshots that were decoded in this tick.
