@@ -41,14 +41,14 @@ use crate::theme::Theme;
 use crate::view::{CubeColors, FixedScale, Inset, Notices, Selected, ViewSystems};
 
 pub use export::Export;
-pub use graph::{Axis, ShownGraph, ShownLine, ShownPoint};
-pub use lane::{Drawn, Halves, LaneView, Measured, Status};
+pub use graph::axis::Axis;
+pub use graph::{ShownGraph, ShownLine, ShownPoint};
+pub use lane::{Drawn, Halves, LaneView, Measured, Past, Status};
 pub use layout::draw;
 pub use settings::{PanelSize, PanelState, SavingsView, Tab};
 pub use small::SmallGraphPlugin;
 pub use tabs::peers::Peers;
-pub use tabs::ranges::Tradeoffs;
-pub use timeline::Past;
+pub use tabs::ranges::tried::Tradeoffs;
 pub use tour::{STEPS, Scene, Task, Tour, TourStep, Watch};
 
 /// The phases of the panel.
@@ -114,7 +114,7 @@ impl Plugin for PanelPlugin {
             )
             .add_systems(
                 FixedUpdate,
-                tabs::ranges::record.after(ReplicationSystems::Observe),
+                tabs::ranges::tried::record.after(ReplicationSystems::Observe),
             )
             .add_systems(PreUpdate, want_history.in_set(HistorySystems::PanelWants))
             .init_resource::<WantsAblation>()

@@ -24,12 +24,16 @@ mod mean;
 mod meter;
 mod packet;
 mod peer;
+mod picture;
 mod playout;
 mod quantized;
 mod receive;
 mod replica_error;
 mod send;
+mod settings;
 mod shadow;
+mod spawn;
+mod spelling;
 mod states;
 mod sync;
 mod text;
@@ -49,30 +53,31 @@ pub use check::LaneCheck;
 pub use deltas::{DELTA_BITS, DeltaCounts};
 pub use detail::{Detailed, PacketDetail};
 pub use digest::Digest;
-#[cfg(test)]
-pub(crate) use lane::change as change_lane;
-pub use lane::{
-    ChangeLane, Lane, LaneSettings, LaneSettingsQuery, LinkSettings, LocalLane, PlayoutDelay,
-    PlayoutSettings, ROUND_TRIP, SEND_INTERVALS, SenderSettings, spawn_lane, spawn_receiving_lane,
-    spawn_sending_lane,
-};
+pub use lane::{Lane, LocalLane};
 pub use meter::{Accounting, LaneMeter, METER_TICKS, Sample, TARGET_KBPS, Traffic, factor, kbps};
 pub use packet::{Arrival, Fate, PacketRecord};
 pub use peer::{
     ConnectionStatus, Peer, Reconnect, ServerConnection, Serving, SocketTraffic, Welcomed,
 };
-pub use playout::DisplayedState;
-pub(crate) use playout::{is_teleport, shown_cube};
+pub use picture::{CubeError, CubeErrors, DisplayedState, ReplicaError};
+pub(crate) use picture::{is_teleport, shown_cube};
 pub(crate) use replica_error::History;
-pub use replica_error::{CubeError, CubeErrors, ReplicaError};
 pub use send::{LaneBackoff, RebuildsAsRecorded};
+pub use settings::{
+    LaneSettings, LaneSettingsQuery, LinkSettings, PlayoutDelay, PlayoutSettings, ROUND_TRIP,
+    SenderSettings,
+};
 pub use shadow::ablation::{Ablated, Ablation, AblationRow, Part, WantsAblation, ablations};
 pub use shadow::{ShadowLadder, ShadowRung};
+#[cfg(test)]
+pub(crate) use spawn::change as change_lane;
+pub use spawn::{ChangeLane, spawn_lane, spawn_receiving_lane, spawn_sending_lane};
+pub use spelling::{SEND_INTERVALS, rung, rung_or_stages};
 pub use states::States;
-pub use sync::{ForceDesync, LaneSync};
+pub use sync::ForceDesync;
+pub use sync::status::LaneSync;
 pub use text::{
-    LaneChange, fallback, fallback_of_viewer, network, network_names, rung, rung_name,
-    rung_or_stages, setting,
+    LaneChange, fallback, fallback_of_viewer, network, network_names, rung_name, setting,
 };
 pub use totals::Totals;
 pub use viewer::ViewerPlugin;
@@ -105,7 +110,7 @@ impl Plugin for ReplicationPlugin {
         app.init_resource::<History>()
             .init_resource::<quantized::QuantizedWorld>()
             .init_resource::<WantsAblation>()
-            .add_observer(lane::change)
+            .add_observer(spawn::change)
             .add_observer(sync::force_desync)
             .configure_sets(
                 FixedUpdate,

@@ -128,7 +128,9 @@ impl HeadlessArgs {
         if played <= skip {
             return Err(CommandError::Stopped);
         }
-        let summary = totals.summary(self, game.meter(), game.check());
+        let (script, rung) = (self.play.name(), self.rung.name);
+        let network = self.network.map(|network| network.name);
+        let summary = totals.summary(script, rung, network, game.meter(), game.check());
         if self.json {
             let json = serde_json::to_string_pretty(&summary).expect("a summary is plain data");
             writeln!(out, "{json}")?;

@@ -5,7 +5,7 @@ use cubewire_codec::ladder::LADDER;
 
 use super::settings::PanelState;
 use super::tabs::ladder::{Step, place, step};
-use super::tour::Tour;
+use super::tour::state::Tour;
 use crate::controls::Action;
 use crate::replication::{ChangeLane, LaneSettingsQuery, Reconnect, SenderSettings};
 use crate::view::Selected;
@@ -67,7 +67,7 @@ mod tests {
     use bevy::input::ButtonInput;
     use cubewire_codec::Stages;
 
-    use super::super::PanelSize;
+    use super::super::settings::PanelSize;
     use super::*;
     use crate::controls::{BINDINGS, ControlsPlugin, Trigger};
     use crate::replication::{LaneSettings, LinkSettings, SenderSettings, change_lane};

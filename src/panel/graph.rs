@@ -1,10 +1,10 @@
 //! The bandwidth graph: kilobits a second over the last seconds.
 
-mod axis;
+pub(super) mod axis;
 mod controls;
 mod lines;
 mod scale;
-mod series;
+pub(super) mod series;
 mod shown;
 
 use std::ops::RangeInclusive;
@@ -19,13 +19,12 @@ use super::style;
 use crate::replication::{Accounting, TARGET_KBPS};
 use crate::theme::{Theme, egui_color};
 use crate::view::Side;
-use lines::{Lines, series};
+use lines::{LABEL_SIZE, Lines, series, ticks};
 use series::{Point, Series};
 
-pub use axis::Axis;
 pub(super) use controls::controls;
 pub(super) use scale::Scale;
-pub(super) use series::{Points, SMOOTHING_TICKS, smooth};
+pub(super) use series::{SMOOTHING_TICKS, smooth};
 pub use shown::{ShownGraph, ShownLine, ShownPoint};
 
 /// Draws the graph with its legend, `height` logical points high in all.
@@ -106,11 +105,6 @@ fn points(state: &PanelState, lanes: &[Measured<'_>]) -> Vec<(Side, Vec<Point>)>
         (*side, points[newest..].to_vec())
     });
     newest.collect()
-}
-
-/// How far the graph goes back.
-const fn ticks(state: &PanelState) -> usize {
-    state.graph_seconds as usize * TICKS_PER_SECOND as usize
 }
 
 /// The newest points of each lane.
@@ -288,12 +282,6 @@ fn label(lanes: &[(Side, Series<'_>)], hover: &HoverPosition<'_>) -> Option<Stri
     Some(format!("tick {}: {}", tick?, rates.join(", ")))
 }
 
-/// See [`PanelState::graph_seconds`].
-pub(super) const MIN_GRAPH_SECONDS: u32 = 10;
-
-/// See [`PanelState::graph_seconds`].
-pub(super) const MAX_GRAPH_SECONDS: u32 = 60;
-
 /// Logical points.
 const ROW_HEIGHT: f32 = 15.0;
 const MIN_HEIGHT: f32 = 30.0;
@@ -307,14 +295,10 @@ const KBPS_SPACING: RangeInclusive<f32> = 12.0..=16.0;
 /// Share of the axis above its largest label.
 const HEADROOM: f64 = 0.07;
 
-/// Share of the graph's width that a letter of a label takes, about.
-const LABEL_SHARE: f64 = 0.018;
-
 /// Share of the graph's width that the label of a peak takes, about.
 const PEAK_SHARE: f64 = 0.16;
 
-/// Font size of the labels of a small graph, and the width that they need, logical points.
-const LABEL_SIZE: f32 = 12.0;
+/// Width of the labels of a small graph, logical points.
 const LABEL_WIDTH: f32 = 40.0;
 
 #[cfg(test)]

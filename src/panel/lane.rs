@@ -11,9 +11,8 @@ use crate::view::{CubeColors, Inset, PaneContent, Side, ViewMode};
 
 use super::export::Export;
 use super::tabs::peers::Peers;
-use super::tabs::ranges::Tradeoffs;
-use super::timeline::Past;
-use super::tour::Tour;
+use super::tabs::ranges::tried::Tradeoffs;
+use super::tour::state::Tour;
 
 /// The data that [`draw`](super::draw) shows, and the settings that it may change.
 #[derive(Debug)]
@@ -81,6 +80,17 @@ pub struct Status<'a> {
     pub settings: Option<&'a Path>,
     /// The tour, where one can be taken.
     pub tour: Option<Tour>,
+}
+
+/// What the timeline shows beside the meters of the lanes.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Past {
+    /// The tick of the past that the views show.
+    pub moment: Option<u64>,
+    /// The oldest tick that they can show.
+    pub first: Option<u64>,
+    /// Bytes of memory of the whole history.
+    pub memory_bytes: usize,
 }
 
 /// What [`draw`](super::draw) covered, and what the user asked for.

@@ -11,9 +11,9 @@ use bevy::log::warn;
 use bevy::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use super::graph::{Axis, MAX_GRAPH_SECONDS, MIN_GRAPH_SECONDS, Points};
-use super::tabs::packet::Order;
-use super::timeline::TickRange;
+use super::graph::axis::Axis;
+use super::graph::series::Points;
+use super::tabs::packet::rows::Order;
 use crate::files;
 use crate::named::Named;
 use crate::replication::Accounting;
@@ -145,6 +145,22 @@ pub enum SavingsView {
     OverTime,
     /// What each part of the present stages saves.
     Ablation,
+}
+
+/// Ticks from the first to the last, both included.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct TickRange {
+    pub(super) first: u64,
+    pub(super) last: u64,
+}
+
+impl TickRange {
+    pub(super) fn between(one: u64, other: u64) -> Self {
+        Self {
+            first: one.min(other),
+            last: one.max(other),
+        }
+    }
 }
 
 impl Default for PanelState {
@@ -334,6 +350,12 @@ fn store(path: &Path, text: &str) -> Result<(), SettingsError> {
         source,
     })
 }
+
+/// See [`PanelState::graph_seconds`].
+pub(super) const MIN_GRAPH_SECONDS: u32 = 10;
+
+/// See [`PanelState::graph_seconds`].
+pub(super) const MAX_GRAPH_SECONDS: u32 = 60;
 
 /// See [`PanelState::scale`].
 pub(super) const SCALES: RangeInclusive<f32> = 0.5..=4.0;

@@ -4,13 +4,12 @@ use bevy::ecs::system::SystemParam;
 use bevy::prelude::*;
 use bevy_egui::EguiContexts;
 
-use super::lane::{Drawn, Halves, LaneView, Measured, Status};
+use super::lane::{Drawn, Halves, LaneView, Measured, Past, Status};
 use super::layout::draw;
 use super::settings::{PanelState, Tab};
 use super::tabs::peers::Peers;
-use super::tabs::ranges::Tradeoffs;
-use super::timeline::Past;
-use super::tour::Tour;
+use super::tabs::ranges::tried::Tradeoffs;
+use super::tour::state::Tour;
 use super::{scale, settings};
 use crate::controls::Action;
 use crate::history::{LaneHistory, Moment, Selection, WorldHistory};

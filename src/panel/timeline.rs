@@ -11,25 +11,14 @@ mod words;
 
 use bevy_egui::egui::{self, Key, Rect, Response, Sense, Stroke, Ui, vec2};
 
-use super::lane::{LaneView, Measured};
+use super::lane::{LaneView, Measured, Past};
+use super::settings::TickRange;
 use super::style;
 use super::zoom::Zoom;
 use crate::replication::METER_TICKS;
 use crate::theme::{Theme, egui_color};
 
 pub(super) use keys::step;
-pub(super) use range::TickRange;
-
-/// What the timeline shows beside the meters of the lanes.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Past {
-    /// The tick of the past that the views show.
-    pub moment: Option<u64>,
-    /// The oldest tick that they can show.
-    pub first: Option<u64>,
-    /// Bytes of memory of the whole history.
-    pub memory_bytes: usize,
-}
 
 /// What the timeline draws.
 pub(super) struct Strip<'a> {

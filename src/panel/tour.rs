@@ -1,8 +1,9 @@
-//! The guided tour through the article: its state, and the box that explains a step.
+//! The guided tour through the article: turns its pages, and draws the box that explains a step.
 //!
 //! The panel only turns the pages. What a step switches and plays is thrown by whoever owns the game, which
 //! inserts the [`Tour`] and follows its place; without that resource there is no tour.
 
+pub(super) mod state;
 mod steps;
 mod watch;
 
@@ -20,53 +21,9 @@ use crate::history::Moment;
 use crate::theme::egui_color;
 use crate::view::{Inset, Side};
 
+pub use state::Tour;
 pub use steps::{STEPS, Scene, Task, TourStep};
 pub use watch::Watch;
-
-/// The guided tour.
-#[derive(Resource, Clone, Copy, Debug, Default, PartialEq)]
-pub struct Tour {
-    /// The place in [`STEPS`] of the step that is shown; none outside of the tour.
-    pub place: Option<usize>,
-    /// Whether a page around the game says what the steps say, so that the panel need not.
-    pub is_elsewhere: bool,
-    /// Whether the task of this step is done.
-    pub is_done: bool,
-    /// Whether the script of this step plays, and not the player.
-    pub plays: bool,
-    /// Mean distance of the red cubes from the simulation's, mean of the last second, of each half that shows
-    /// a lane, metres.
-    pub errors_m: [Option<f64>; Side::ALL.len()],
-}
-
-impl Tour {
-    /// The step that is shown; none outside of the tour.
-    #[must_use]
-    pub fn step(&self) -> Option<&'static TourStep> {
-        STEPS.get(self.place?)
-    }
-
-    /// The tour after an action.
-    #[must_use]
-    pub fn after(self, action: Action) -> Self {
-        let last = STEPS.len() - 1;
-        let place = match (action, self.place) {
-            (Action::Tour, None) => Some(0),
-            (Action::Tour | Action::LeaveTour, Some(_)) => None,
-            (Action::TourNext, Some(place)) => (place < last).then_some(place + 1),
-            (Action::TourBack, Some(place)) => Some(place.saturating_sub(1)),
-            (_, place) => place,
-        };
-        if place == self.place {
-            return self;
-        }
-        Self {
-            place,
-            is_elsewhere: self.is_elsewhere && place.is_some(),
-            ..Self::default()
-        }
-    }
-}
 
 /// Turns the pages.
 pub(super) fn on_action(
@@ -110,7 +67,7 @@ impl Guide {
         let mut lanes: Vec<_> = lane.shown.iter().collect();
         lanes.sort_by_key(|lane| std::cmp::Reverse(lane.side));
         let values = lanes.iter().map(|lane| {
-            let value = step.watch.of(lane, &tour);
+            let value = step.watch.of(lane.meter, tour.errors_m[lane.side as usize]);
             let value = value.map_or_else(|| "…".to_owned(), |value| step.watch.text(value));
             if lanes.len() > 1 {
                 format!("{} {value}", lane.side.name())

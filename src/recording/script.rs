@@ -17,7 +17,7 @@ mod file;
 use cubewire_scene::{Keys, TICKS_PER_SECOND};
 use serde::{Deserialize, Serialize};
 
-use super::MAX_SECONDS;
+use super::switch::MAX_SECONDS;
 use crate::view::{PaneContent, Side};
 
 pub(super) use file::FORMAT;

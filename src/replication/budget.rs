@@ -12,8 +12,8 @@ use bevy::prelude::*;
 use bevy::tasks::ComputeTaskPool;
 use cubewire_protocol::BaselineChoice;
 
-use super::lane::SenderSettings;
 use super::mean::MeanTime;
+use super::settings::SenderSettings;
 
 /// Limits the time spent on encoding for remote viewers. Without this resource there is no limit.
 #[derive(Resource, Debug)]

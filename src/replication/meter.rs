@@ -10,7 +10,7 @@ use cubewire_protocol::FallbackReason;
 use cubewire_scene::TICKS_PER_SECOND;
 
 use super::packet::{Arrival, PacketRecord};
-use super::replica_error::ReplicaError;
+use super::picture::ReplicaError;
 use super::transport::Purpose;
 
 /// The article's target for a snapshot stream, kilobits a second.

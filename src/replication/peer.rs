@@ -6,7 +6,7 @@ use std::time::Duration;
 use bevy::prelude::*;
 use cubewire_protocol::{FallbackReason, Welcome};
 
-use super::lane::SenderSettings;
+use super::settings::SenderSettings;
 
 /// On a lane whose receiver is in another process: that process.
 #[derive(Component, Clone, Debug, PartialEq)]

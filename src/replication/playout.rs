@@ -3,13 +3,14 @@
 use std::time::Duration;
 
 use bevy::prelude::*;
-use cubewire_codec::CubeState;
-use cubewire_protocol::{AdaptiveDelay, Interpolation, Playout, Received};
+use cubewire_protocol::AdaptiveDelay;
 use cubewire_scene::TICKS_PER_SECOND;
 
 use super::Replica;
-use super::lane::{Lane, PlayoutDelay, PlayoutSettings, SenderSettings};
+use super::lane::Lane;
 use super::meter::LaneMeter;
+use super::picture::DisplayedState;
+use super::settings::{PlayoutDelay, PlayoutSettings, SenderSettings};
 use super::transport::ReceiverMail;
 
 /// State of a lane's playout between ticks.
@@ -27,16 +28,6 @@ impl Playback {
             starved: false,
         }
     }
-}
-
-/// The displayed state of a lane at the time of the fixed clock, computed once a tick for lanes that have
-/// this component.
-#[derive(Component, Clone, Debug, Default, PartialEq)]
-pub struct DisplayedState {
-    /// The tick that should be shown by now; none before the first snapshot.
-    pub due_tick: Option<f64>,
-    /// Every cube, as it is shown; empty before the first snapshot.
-    pub cubes: Vec<CubeState>,
 }
 
 /// Sets the playout delay, and drops snapshots that have been played.
@@ -94,39 +85,3 @@ pub(super) fn sample(time: Res<Time>, mut lanes: Query<PlayedLane<'_>>) {
         }
     }
 }
-
-impl DisplayedState {
-    fn show(&mut self, kind: Interpolation, playout: Option<&Playout<'_, Received>>) {
-        self.due_tick = playout.map(|playout| playout.due_tick);
-        self.cubes.clear();
-        if let Some(playout) = playout {
-            let cubes = 0..playout.to.snapshot.cubes.len();
-            self.cubes
-                .extend(cubes.map(|cube| shown_cube(kind, playout, cube)));
-        }
-    }
-}
-
-/// State of a cube in the picture. A teleported cube is not interpolated.
-pub(crate) fn shown_cube(
-    kind: Interpolation,
-    playout: &Playout<'_, Received>,
-    cube: usize,
-) -> CubeState {
-    let from = &playout.from.snapshot.cubes[cube];
-    let to = &playout.to.snapshot.cubes[cube];
-    if is_teleport(from, to, playout.span_seconds) {
-        *to
-    } else {
-        kind.cube(playout, cube)
-    }
-}
-
-/// Whether a cube moved farther than it can in that time.
-pub(crate) fn is_teleport(from: &CubeState, to: &CubeState, span_seconds: f32) -> bool {
-    // The solver may push a cube a little farther than its speed allows.
-    let reach = cubewire_scene::MAX_LINEAR_SPEED * (span_seconds + 5.0 * TICK_SECONDS);
-    from.position.distance_squared(to.position) > reach * reach
-}
-
-const TICK_SECONDS: f32 = 1.0 / TICKS_PER_SECOND as f32;

@@ -6,12 +6,12 @@ use cubewire_codec::Baseline;
 use cubewire_protocol::Arrival;
 
 use super::Replica;
-use super::lane::{PlayoutSettings, SenderSettings};
 use super::meter::LaneMeter;
 use super::packet::PacketRecord;
 use super::playout::Playback;
 use super::send::Sender;
-use super::sync::LaneSync;
+use super::settings::{PlayoutSettings, SenderSettings};
+use super::sync::status::LaneSync;
 use super::transport::ReceiverMail;
 
 /// The snapshots that were decoded in this tick.

@@ -8,26 +8,8 @@ use cubewire_codec::CubeState;
 use cubewire_scene::TICKS_PER_SECOND;
 
 use super::meter::LaneMeter;
-use super::playout::{DisplayedState, is_teleport};
+use super::picture::{CubeError, CubeErrors, DisplayedState, ReplicaError};
 use crate::simulation::CubeWorld;
-
-/// The difference between the displayed state of this tick and the simulation, for lanes that have this
-/// component. While playout is stalled, it is compared with the state that should be displayed by now.
-#[derive(Component, Clone, Copy, Debug, Default, PartialEq)]
-#[require(DisplayedState)]
-pub struct ReplicaError {
-    /// Tick that the picture should show; none before the first snapshot, and once the link has been
-    /// silent for longer than the history reaches back.
-    pub tick: Option<f64>,
-    /// Mean distance of the interacting cubes, metres; 0 if there are none.
-    pub mean_m: f32,
-    /// Distance of the cube that is farthest off, metres.
-    pub max_m: f32,
-    /// Mean angle of the interacting cubes, degrees; 0 if there are none.
-    pub mean_degrees: f32,
-    /// Angle of the cube that is farthest off, degrees.
-    pub max_degrees: f32,
-}
 
 /// States of the simulation in the last four seconds, by tick; empty while no lane is compared.
 #[derive(Resource, Debug, Default)]
@@ -53,35 +35,6 @@ pub(super) fn remember(
     .unwrap_or_default();
     states.clone_from(&world.current().cubes);
     history.0.push_back((world.tick(), states));
-}
-
-/// The error of each cube of the picture, for lanes that have this component; empty where [`ReplicaError`] has
-/// no tick.
-#[derive(Component, Clone, Debug, Default, PartialEq)]
-pub struct CubeErrors(pub Vec<CubeError>);
-
-/// How far a cube of a picture is from the simulation's.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct CubeError {
-    /// Distance, metres.
-    pub metres: f32,
-    /// Angle, degrees.
-    pub degrees: f32,
-}
-
-impl CubeError {
-    /// Of a cube that is shown, against the simulation at a `fraction` of the way from one tick to the next.
-    #[must_use]
-    pub fn new(shown: &CubeState, from: &CubeState, to: &CubeState, fraction: f32) -> Self {
-        let is_reset = is_teleport(from, to, 1.0 / TICKS_PER_SECOND as f32);
-        let fraction = if is_reset { 1.0 } else { fraction };
-        let position = from.position.lerp(to.position, fraction);
-        let orientation = from.orientation.slerp(to.orientation, fraction);
-        Self {
-            metres: shown.position.distance(position),
-            degrees: shown.orientation.angle_between(orientation).to_degrees(),
-        }
-    }
 }
 
 pub(super) fn compare(

@@ -9,11 +9,11 @@ use renet::Bytes;
 
 use super::budget::{EncodeBudget, LaneCost};
 use super::detail::{Detailed, PacketDetail};
-use super::lane::{Lane, SenderSettings};
-use super::meter::LaneMeter;
-use super::meter::Sample;
+use super::lane::Lane;
+use super::meter::{LaneMeter, Sample};
 use super::packet::PacketRecord;
 use super::quantized::QuantizedWorld;
+use super::settings::SenderSettings;
 use super::transport::{SLICE_BYTES, SenderMail};
 use crate::simulation::{CubeWorld, RebuildSimulation};
 

@@ -4,8 +4,8 @@
 //! | setting | value | default |
 //! | --- | --- | --- |
 //! | `rung` | a rung's name | `changed-flags` |
-//! | `stages` | see [`Stages`](Stages#method.from_str); not together with `rung` | those of the rung |
-//! | `link` | a preset's name, or conditions: see [`Conditions`] | 50 ms each way |
+//! | `stages` | see [`Stages`](cubewire_codec::Stages#method.from_str); not together with `rung` | those of the rung |
+//! | `link` | a preset's name, or conditions: see [`Conditions`](cubewire_link::Conditions) | 50 ms each way |
 //! | `interpolation` | `none`, `linear`, `hermite`, `extrapolate` | `linear` |
 //! | `rate` | snapshots a second: 60, 30, 20, 10 | 60 |
 //! | `playout` | `rule`, `adaptive`, or a delay as in `150ms` | `rule` |
@@ -14,18 +14,15 @@
 
 mod describe;
 
-pub use describe::{fallback, fallback_of_viewer, rung_name, rung_or_stages};
+pub use describe::{fallback, fallback_of_viewer, rung_name};
 
 use std::str::FromStr;
-use std::time::Duration;
 
-use cubewire_codec::Stages;
-use cubewire_codec::ladder::{self, Rung};
-use cubewire_link::{Conditions, PRESETS, Preset};
-use cubewire_scene::TICKS_PER_SECOND;
-use cubewire_text::{Ms, Notation, Spelling, TextError};
+use cubewire_codec::ladder;
+use cubewire_link::{PRESETS, Preset};
+use cubewire_text::{Notation, TextError};
 
-use super::{LaneSettings, SEND_INTERVALS};
+use super::settings::LaneSettings;
 
 const NOTATION: Notation = Notation {
     comma: ',',
@@ -140,74 +137,6 @@ pub fn network_names() -> String {
 pub fn network(name: &str) -> Result<&'static Preset, TextError> {
     let names = PRESETS.iter().map(|preset| preset.name);
     Preset::by_name(name).ok_or_else(|| TextError::unknown("network", name, names))
-}
-
-/// The rung of that name.
-///
-/// # Errors
-/// If there is none.
-pub fn rung(name: &str) -> Result<Rung, TextError> {
-    let names = ladder::all().map(|rung| rung.name);
-    ladder::rung(name).ok_or_else(|| TextError::unknown("rung", name, names))
-}
-
-/// The name of a rung, or stages.
-pub(super) struct RungText;
-
-impl Spelling<Stages> for RungText {
-    fn write(stages: &Stages) -> Option<String> {
-        Some(rung_or_stages(*stages))
-    }
-
-    fn read(text: &str) -> Result<Stages, TextError> {
-        match text.contains('=') {
-            true => text.parse(),
-            false => rung(text).map(|rung| rung.stages),
-        }
-    }
-}
-
-/// The conditions of a link.
-pub(super) struct LinkText;
-
-impl Spelling<Conditions> for LinkText {
-    fn write(conditions: &Conditions) -> Option<String> {
-        conditions.to_text()
-    }
-
-    fn read(text: &str) -> Result<Conditions, TextError> {
-        text.parse()
-    }
-}
-
-/// Ticks from one snapshot to the next, as snapshots a second.
-pub(super) struct Rate;
-
-impl Spelling<u32> for Rate {
-    fn write(ticks: &u32) -> Option<String> {
-        Some((TICKS_PER_SECOND / (*ticks).max(1)).to_string())
-    }
-
-    fn read(text: &str) -> Result<u32, TextError> {
-        let mut intervals = SEND_INTERVALS.into_iter();
-        let interval = intervals.find(|ticks| Self::write(ticks).as_deref() == Some(text));
-        interval.ok_or_else(|| TextError::value(text, "60, 30, 20 or 10"))
-    }
-}
-
-/// A fixed playout delay.
-pub(super) struct Delay;
-
-impl Spelling<Duration> for Delay {
-    fn write(delay: &Duration) -> Option<String> {
-        Ms::write(delay)
-    }
-
-    fn read(text: &str) -> Result<Duration, TextError> {
-        let delay = Ms::read(text).ok();
-        let delay = delay.filter(|delay| *delay <= Duration::from_secs(4));
-        delay.ok_or_else(|| TextError::value(text, "from 0ms to 4000ms, as in 150ms"))
-    }
 }
 
 #[cfg(test)]

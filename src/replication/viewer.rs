@@ -13,15 +13,14 @@ use cubewire_scene::TICKS_PER_SECOND;
 
 use super::detail::Detailed;
 use super::digest::{self, Digest};
-use super::lane::{PlayoutSettings, SenderSettings};
-use super::meter::LaneMeter;
-use super::meter::Sample;
+use super::meter::{LaneMeter, Sample};
 use super::peer::Welcomed;
 use super::playout::{self, Playback};
 use super::receive::{self, Decoded};
-use super::sync::LaneSync;
+use super::settings::{PlayoutSettings, SenderSettings};
+use super::sync::status::LaneSync;
 use super::transport::{End, TransportSystems};
-use super::{Replica, ReplicationSystems, lane, sync, text};
+use super::{Replica, ReplicationSystems, spawn, sync, text};
 
 /// Runs the receiving lane. Needs a transport that receives from a server.
 #[derive(Debug)]
@@ -31,7 +30,7 @@ impl Plugin for ViewerPlugin {
     fn build(&self, app: &mut App) {
         app.insert_resource(Time::<Fixed>::from_hz(f64::from(TICKS_PER_SECOND)))
             .add_observer(welcome)
-            .add_observer(lane::change)
+            .add_observer(spawn::change)
             .configure_sets(
                 FixedUpdate,
                 (

@@ -7,7 +7,6 @@ use cubewire_codec::{BitKind, Snapshot};
 use cubewire_scene::TICKS_PER_SECOND;
 use serde::Serialize;
 
-use super::HeadlessArgs;
 use crate::replication::{Accounting, LaneCheck, LaneMeter, Sample, Totals, kbps};
 use crate::simulation::state_hash;
 
@@ -105,7 +104,9 @@ impl PlayTotals {
 
     pub(super) fn summary(
         &self,
-        args: &HeadlessArgs,
+        script: Option<String>,
+        rung: &'static str,
+        network: Option<&'static str>,
         meter: &LaneMeter,
         check: LaneCheck,
     ) -> Summary {
@@ -126,9 +127,9 @@ impl PlayTotals {
                 bits_per_snapshot: sums.per_snapshot(sums.ledger.kind(kind)),
             });
         Summary {
-            script: args.play.name(),
-            rung: args.rung.name,
-            network: args.network.map(|network| network.name),
+            script,
+            rung,
+            network,
             snapshots: sums.snapshots,
             seconds: sums.ticks as f64 / f64::from(TICKS_PER_SECOND),
             article: rate(Accounting::PayloadAndUdp),

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use cubewire_protocol::RECEIVER_RING;
 
-use crate::commands::CommandError;
+use crate::commands::error::CommandError;
 use crate::files::NewFile;
 use crate::recording::export::CsvRows;
 use crate::replication::LaneMeter;

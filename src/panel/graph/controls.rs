@@ -4,8 +4,9 @@ use bevy_egui::egui;
 
 use super::axis::Axis;
 use super::series::{Point, Points};
-use super::{MAX_GRAPH_SECONDS, MIN_GRAPH_SECONDS};
-use crate::panel::{Measured, PanelState, terms};
+use crate::panel::lane::Measured;
+use crate::panel::settings::{MAX_GRAPH_SECONDS, MIN_GRAPH_SECONDS, PanelState};
+use crate::panel::terms;
 use crate::replication::Accounting;
 
 /// Switches for what the graph shows, in one row.

@@ -8,11 +8,16 @@ use egui_plot::{Line, LineStyle, PlotPoints, PlotUi, VLine};
 
 use super::scale::Scale;
 use super::series::{Point, Series};
-use super::{LABEL_SHARE, LABEL_SIZE, ticks};
-use crate::panel::{PanelState, style};
+use crate::panel::settings::PanelState;
+use crate::panel::style;
 use crate::replication::{Accounting, TARGET_KBPS};
 use crate::theme::{Theme, egui_color};
 use crate::view::Side;
+
+/// How far the graph goes back.
+pub(super) const fn ticks(state: &PanelState) -> usize {
+    state.graph_seconds as usize * TICKS_PER_SECOND as usize
+}
 
 /// The newest `ticks` of each lane, smoothed.
 pub(super) fn series(
@@ -142,3 +147,9 @@ impl<'a> Lines<'a> {
         labels
     }
 }
+
+/// Share of the graph's width that a letter of a label takes, about.
+const LABEL_SHARE: f64 = 0.018;
+
+/// Font size of the labels of a small graph, logical points.
+pub(super) const LABEL_SIZE: f32 = 12.0;

@@ -7,7 +7,8 @@ use egui_plot::GridInput;
 use super::lines::Lines;
 use super::points;
 use super::scale::Scale;
-use crate::panel::{Measured, PanelState};
+use crate::panel::lane::Measured;
+use crate::panel::settings::PanelState;
 use crate::replication::Accounting;
 use crate::theme::Theme;
 use crate::view::Side;
@@ -117,7 +118,7 @@ const LABELLED_STEP: f64 = 0.3;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::panel::Axis;
+    use crate::panel::graph::axis::Axis;
     use crate::replication::{LaneMeter, PacketRecord, Sample};
 
     fn meter(payload_bytes: usize) -> LaneMeter {

@@ -6,7 +6,8 @@ use cubewire_palette::bit_kind;
 
 use super::acks;
 use crate::panel::export::{self, Export};
-use crate::panel::{PanelState, figure, terms};
+use crate::panel::settings::PanelState;
+use crate::panel::{figure, terms};
 use crate::replication::{Accounting, LaneMeter, Totals};
 use crate::theme::egui_color;
 use crate::view::CubeColors;

@@ -7,7 +7,8 @@ use cubewire_codec::ladder::{self, LADDER};
 use cubewire_protocol::Interpolation;
 
 use super::network;
-use crate::panel::{Halves, Measured, style};
+use crate::panel::lane::{Halves, Measured};
+use crate::panel::style;
 use crate::replication::{LaneSettings, PlayoutDelay};
 use crate::theme::Theme;
 use crate::view::{PaneContent, Side};

@@ -3,7 +3,8 @@
 use bevy_egui::egui::{self, gui_zoom};
 
 use crate::controls::BINDINGS;
-use crate::panel::{PanelState, Status};
+use crate::panel::lane::Status;
+use crate::panel::settings::PanelState;
 use crate::theme::Theme;
 
 pub(in crate::panel) fn draw(ui: &mut egui::Ui, state: &mut PanelState, status: &Status<'_>) {

@@ -4,17 +4,18 @@ mod header;
 mod hex;
 mod icicle;
 pub(in crate::panel) mod inspected;
-mod rows;
+pub(in crate::panel) mod rows;
 
 use bevy_egui::egui::{self, RichText};
 use cubewire_codec::BitKind;
 
 use super::cube;
 use crate::history::Selection;
-use crate::panel::{PanelState, style};
+use crate::panel::settings::PanelState;
+use crate::panel::style;
 use crate::replication::{Fate, PacketRecord, Sample};
 use inspected::Inspected;
-pub(in crate::panel) use rows::Order;
+use rows::Order;
 
 pub(super) fn draw(
     ui: &mut egui::Ui,

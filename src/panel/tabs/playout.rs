@@ -7,7 +7,8 @@ use egui_plot::{AxisHints, Bar, BarChart, MarkerShape, Points, uniform_grid_spac
 
 use super::network::millis;
 use crate::panel::graph::base;
-use crate::panel::{PanelState, figure, style, terms};
+use crate::panel::settings::PanelState;
+use crate::panel::{figure, style, terms};
 use crate::replication::{LaneMeter, LaneSettings, PlayoutDelay, ReplicaError, Totals};
 use crate::theme::egui_color;
 

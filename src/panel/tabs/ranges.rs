@@ -3,6 +3,7 @@
 
 mod histogram;
 mod tradeoff;
+pub(in crate::panel) mod tried;
 
 use std::ops::RangeInclusive;
 
@@ -12,10 +13,9 @@ use cubewire_codec::quantize::smallest_three::{MAX_BITS, MIN_BITS};
 use cubewire_codec::stages::{Delta, Orientation, Position, RelativeOrientation, RelativePosition};
 
 use super::stages::refusal;
-use crate::panel::PanelState;
+use crate::panel::settings::PanelState;
 use crate::replication::{DeltaCounts, LaneMeter};
-pub use tradeoff::Tradeoffs;
-pub(in crate::panel) use tradeoff::record;
+use tried::Tradeoffs;
 
 /// What the page reads.
 pub(in crate::panel) struct Measured<'a> {

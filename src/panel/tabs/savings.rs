@@ -10,7 +10,8 @@ use bevy_egui::egui::{
 use cubewire_codec::Stages;
 
 use super::axis::Axis;
-use crate::panel::{PanelState, SavingsView, style};
+use crate::panel::settings::{PanelState, SavingsView};
+use crate::panel::style;
 use crate::replication::{Ablation, ShadowLadder};
 use crate::view::Side;
 

@@ -8,7 +8,7 @@ use bevy::prelude::*;
 use bevy_egui::input::EguiWantsInput;
 use cubewire_scene::TICKS_PER_SECOND;
 
-use super::super::PanelState;
+use super::super::settings::PanelState;
 use crate::controls::Action;
 use crate::history::{LaneHistory, Moment};
 use crate::replication::LaneMeter;

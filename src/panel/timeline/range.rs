@@ -1,28 +1,16 @@
-//! A range of ticks, and the totals of a lane in it.
+//! The totals of a lane in a range of ticks.
 
 use bevy_egui::egui::{Align2, Rect, Stroke, Ui, pos2};
 use cubewire_scene::TICKS_PER_SECOND;
 
 use super::TickAxis;
-use crate::panel::{Measured, style};
+use crate::panel::lane::Measured;
+use crate::panel::settings::TickRange;
+use crate::panel::style;
 use crate::replication::{Accounting, Fate, LaneMeter, Totals};
 use crate::theme::{Theme, egui_color};
 
-/// Ticks from the first to the last, both included.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::panel) struct TickRange {
-    pub(in crate::panel) first: u64,
-    pub(in crate::panel) last: u64,
-}
-
 impl TickRange {
-    pub(in crate::panel) fn between(one: u64, other: u64) -> Self {
-        Self {
-            first: one.min(other),
-            last: one.max(other),
-        }
-    }
-
     /// What a lane sent in these ticks, in words.
     fn words(self, meter: &LaneMeter) -> String {
         let newest = meter.samples().back().map_or(0, |sample| sample.tick);

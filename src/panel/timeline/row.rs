@@ -5,7 +5,8 @@ use cubewire_codec::Stages;
 
 use super::TickAxis;
 use super::columns::{Columns, height_of};
-use crate::panel::{Measured, style};
+use crate::panel::lane::Measured;
+use crate::panel::style;
 use crate::replication::{TARGET_KBPS, rung_name};
 use crate::theme::{Theme, egui_color};
 

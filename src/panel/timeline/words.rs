@@ -5,8 +5,8 @@ use std::ops::RangeInclusive;
 use bevy_egui::egui::{Align2, FontId, Rect, Ui, vec2};
 use cubewire_scene::TICKS_PER_SECOND;
 
-use super::{MARGIN, Past, TickAxis};
-use crate::panel::Measured;
+use super::{MARGIN, TickAxis};
+use crate::panel::lane::{Measured, Past};
 use crate::replication::{Fate, rung_name};
 use crate::theme::{Theme, egui_color};
 

@@ -4,7 +4,7 @@
 //! [terms](crate::panel), the ladder and the README.
 
 use super::watch::Watch;
-use crate::panel::Tab;
+use crate::panel::settings::Tab;
 use crate::view::CubeColors;
 
 /// A step of the tour.

@@ -3,9 +3,7 @@
 use cubewire_codec::BitKind;
 use cubewire_scene::TICKS_PER_SECOND;
 
-use super::Tour;
-use crate::panel::Measured;
-use crate::replication::{Accounting, Totals};
+use crate::replication::{Accounting, LaneMeter, Totals};
 
 /// A number to watch in a step of the tour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,11 +44,11 @@ impl Watch {
 
     /// Its mean over the last second of a lane; none if there is no such second with the present stages yet, or
     /// nothing was sent in it.
-    pub(super) fn of(self, lane: &Measured<'_>, tour: &Tour) -> Option<f64> {
+    pub(super) fn of(self, meter: &LaneMeter, error_m: Option<f64>) -> Option<f64> {
         if self == Self::Error {
-            return tour.errors_m[lane.side as usize];
+            return error_m;
         }
-        let second = || lane.meter.newest(TICKS_PER_SECOND as usize);
+        let second = || meter.newest(TICKS_PER_SECOND as usize);
         let stages = second().last()?.stages;
         let since_switch = second().filter(|sample| sample.stages == stages);
         if since_switch.count() < TICKS_PER_SECOND as usize {

@@ -66,7 +66,7 @@ mod tests {
     use super::super::ExportPlugin;
     use super::*;
     use crate::panel::PanelState;
-    use crate::recording::LivePlugin;
+    use crate::recording::live::LivePlugin;
     use crate::view::Notices;
     use bevy::window::PrimaryWindow;
 

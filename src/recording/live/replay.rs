@@ -4,7 +4,7 @@ use std::path::Path;
 
 use crate::display;
 use crate::files::NewFile;
-use crate::recording::InputLog;
+use crate::recording::replay::InputLog;
 
 /// Ends the recording and saves it. Returns a sentence about the result.
 pub(super) fn end(log: &mut InputLog, folder: &Path) -> String {

@@ -4,7 +4,7 @@ use bevy::prelude::*;
 
 use super::HASH_EVERY;
 use super::log::InputLog;
-use crate::recording::{Recorded, Script};
+use crate::recording::script::{Recorded, Script};
 
 /// Compares the states of a replay with the recorded ones while it is played.
 #[derive(Resource, Clone, Debug)]

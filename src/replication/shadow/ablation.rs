@@ -16,11 +16,12 @@ use bevy::prelude::*;
 use cubewire_codec::{Snapshot, Stages};
 use cubewire_scene::TICKS_PER_SECOND;
 
+use super::ShadowLadder;
 use super::encoders::{Batch, ShadowTick};
 use super::worker::Worker;
-use super::{ShadowLadder, kbps};
+use crate::replication::meter::{LaneMeter, kbps};
 use crate::replication::packet::PacketRecord;
-use crate::replication::{LaneMeter, SenderSettings};
+use crate::replication::settings::SenderSettings;
 use crate::simulation::CubeWorld;
 
 pub use list::{Ablated, Part, ablations};

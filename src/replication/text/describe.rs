@@ -7,18 +7,12 @@ use cubewire_link::{Bandwidth, Conditions, Jitter, Loss, Preset};
 use cubewire_protocol::{FallbackReason, Interpolation};
 
 use super::NOTATION;
-use crate::replication::{LaneSettings, PlayoutDelay};
+use crate::replication::settings::{LaneSettings, PlayoutDelay};
 
 /// The name of the rung with these stages, or `custom stages`.
 #[must_use]
 pub fn rung_name(stages: Stages) -> &'static str {
     ladder::rung_of(stages).map_or("custom stages", |rung| rung.name)
-}
-
-/// The name of the rung with these stages, or their text.
-#[must_use]
-pub fn rung_or_stages(stages: Stages) -> String {
-    ladder::rung_of(stages).map_or_else(|| stages.to_string(), |rung| rung.name.to_owned())
 }
 
 /// A sentence about a lane whose receiving half does without the stages that were chosen; none if it has them.

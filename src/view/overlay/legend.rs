@@ -6,7 +6,7 @@ use cubewire_palette::{amount, form};
 
 use super::text::Pen;
 use crate::theme::egui_color;
-use crate::view::{Costs, CubeColors};
+use crate::view::costs::{Costs, CubeColors};
 
 impl Pen<'_> {
     /// Paints what the colours of the cubes mean; nothing for the usual ones.

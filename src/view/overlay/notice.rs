@@ -2,7 +2,7 @@
 
 use bevy::prelude::*;
 
-use crate::view::Notices;
+use crate::view::notices::Notices;
 
 /// Shows whether the game is paused.
 pub(in crate::view) fn notice(

@@ -8,7 +8,8 @@ use super::text::Pen;
 use crate::history::Selection;
 use crate::theme::egui_color;
 use crate::view::panes::Pane;
-use crate::view::{Side, ViewCube};
+use crate::view::pictures::ViewCube;
+use crate::view::side::Side;
 
 /// What is outlined, and the cameras that see it.
 #[derive(SystemParam)]

@@ -8,7 +8,7 @@ use bevy_egui::egui::{Stroke, StrokeKind};
 
 use super::wrap::{longest_word, wrap};
 use crate::theme::{Theme, egui_color};
-use crate::view::Side;
+use crate::view::side::Side;
 
 /// Sizes of type, points. The smaller ones are for narrow halves. All type is larger where it would have fewer
 /// than [`MIN_PIXELS`].

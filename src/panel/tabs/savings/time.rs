@@ -8,8 +8,9 @@ use cubewire_scene::TICKS_PER_SECOND;
 use egui_plot::{AxisHints, HoverPosition, Line, LineStyle, PlotPoint, PlotPoints, PlotUi, Text};
 
 use super::{Look, text};
-use crate::panel::graph::{MAX_GRAPH_SECONDS, SMOOTHING_TICKS, Scale, base, smooth};
-use crate::panel::{PanelState, style};
+use crate::panel::graph::{SMOOTHING_TICKS, Scale, base, smooth};
+use crate::panel::settings::{MAX_GRAPH_SECONDS, PanelState};
+use crate::panel::style;
 use crate::replication::{ShadowLadder, ShadowRung, TARGET_KBPS};
 use crate::theme::egui_color;
 

@@ -11,10 +11,10 @@ use bevy::window::{PrimaryWindow, exit_on_all_closed};
 use super::{Progress, Videos, capture, collect, end_if_resized};
 use crate::controls::Action;
 use crate::panel::PanelSystems;
-use crate::recording::InputLog;
 use crate::recording::live::{
     self, CaptureSystems, CollectSystems, LiveSystems, RecordingFolder, clock, replay_seconds,
 };
+use crate::recording::replay::InputLog;
 use crate::view::Notices;
 
 /// Records videos of the window at the press of a key. Needs [`RecordingFolder`] and [`Notices`].
@@ -125,7 +125,7 @@ mod tests {
     use bevy::time::TimeUpdateStrategy;
 
     use super::*;
-    use crate::recording::LivePlugin;
+    use crate::recording::live::LivePlugin;
 
     #[test]
     fn a_title_names_what_is_recorded_and_what_was_dropped() {

@@ -13,7 +13,8 @@ use renetcode::{NETCODE_MAX_PACKET_BYTES, ServerResult};
 
 use super::super::datagram::{self, is_request, validate_from_client};
 use super::super::pacer::Pacer;
-use super::super::{ViewerSettings, token_version};
+use super::super::token_version;
+use super::super::viewer::ViewerSettings;
 use super::handshakes::{Connected, Step};
 use super::{Client, UdpServer};
 use crate::replication::{HEADER_BYTES, Traffic};

@@ -16,8 +16,8 @@ use renetcode::{
 
 use super::super::datagram::validate_from_server;
 use super::super::{PROTOCOL_ID, Security, TOKEN_SECONDS, since_1970, token_data};
-use super::ViewerSettings;
 use super::error::ViewError;
+use super::settings::ViewerSettings;
 use crate::replication::{HEADER_BYTES, SenderSettings, Traffic};
 use crate::transport::acks::{Flush, attribute_bytes, bundle, packets};
 use crate::transport::guard::Guard;

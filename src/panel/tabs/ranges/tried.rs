@@ -1,0 +1,120 @@
+//! What the stages that were tried cost, and how wrong the picture was with them.
+
+use bevy::prelude::*;
+use cubewire_codec::Stages;
+use cubewire_scene::TICKS_PER_SECOND;
+
+use crate::replication::{Accounting, LaneMeter, ReplicaError};
+use crate::view::Selected;
+
+/// Stages that are remembered, at most.
+const MAX_TRIED: usize = 200;
+
+/// Ticks after a change of stages until figures count: the round trip, and a second of packets.
+const SETTLING_TICKS: usize = 90;
+
+/// Ticks without a pressed key that the error is averaged over.
+const AVERAGED: f64 = 60.0;
+
+/// What was measured with some stages.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(in crate::panel) struct Tradeoff {
+    pub(in crate::panel) stages: Stages,
+    /// Article accounting, mean of a second.
+    pub(in crate::panel) kbps: f64,
+    /// Mean distance of the interacting cubes from the simulation's, millimetres.
+    pub(in crate::panel) mm: f64,
+    /// Mean angle, degrees.
+    pub(in crate::panel) degrees: f64,
+}
+
+/// Every combination of stages that was tried since the start, the newest last.
+#[derive(Resource, Clone, Debug, Default)]
+pub struct Tradeoffs(pub(in crate::panel) Vec<Tradeoff>);
+
+impl Tradeoffs {
+    /// Updates the figures of these stages.
+    fn add(&mut self, new: Tradeoff) {
+        let known = self.0.iter().position(|tried| tried.stages == new.stages);
+        let Some(place) = known else {
+            if self.0.len() == MAX_TRIED {
+                self.0.remove(0);
+            }
+            self.0.push(new);
+            return;
+        };
+        let mut tried = self.0.remove(place);
+        let mean = |old: f64, new: f64| old + (new - old) / AVERAGED;
+        tried.kbps = mean(tried.kbps, new.kbps);
+        tried.mm = mean(tried.mm, new.mm);
+        tried.degrees = mean(tried.degrees, new.degrees);
+        self.0.push(tried);
+    }
+}
+
+/// Notes what the stages of the selected lane cost now, while there is anything to see.
+pub(in crate::panel) fn record(
+    lane: Option<Single<(&LaneMeter, &ReplicaError), With<Selected>>>,
+    mut tradeoffs: ResMut<Tradeoffs>,
+) {
+    let Some((meter, replica_error)) = lane.map(Single::into_inner) else {
+        return;
+    };
+    let mut samples = meter.newest(SETTLING_TICKS);
+    let Some(stages) = meter.samples().back().map(|sample| sample.stages) else {
+        return;
+    };
+    let has_settled =
+        samples.len() == SETTLING_TICKS && samples.all(|sample| sample.stages == stages);
+    if has_settled && replica_error.tick.is_some() && replica_error.mean_m > 0.0 {
+        tradeoffs.add(Tradeoff {
+            stages,
+            kbps: meter.kbps(Accounting::PayloadAndUdp),
+            mm: f64::from(replica_error.mean_m) * 1000.0,
+            degrees: f64::from(replica_error.mean_degrees),
+        });
+    }
+}
+
+const _: () = assert!(SETTLING_TICKS > TICKS_PER_SECOND as usize);
+
+#[cfg(test)]
+mod tests {
+    use cubewire_codec::ladder::LADDER;
+
+    use super::*;
+
+    fn tried(stages: Stages, kbps: f64) -> Tradeoff {
+        Tradeoff {
+            stages,
+            kbps,
+            mm: 1.0,
+            degrees: 0.1,
+        }
+    }
+
+    #[test]
+    fn every_combination_has_one_point_which_follows_the_figures() {
+        let mut tradeoffs = Tradeoffs::default();
+        for rung in LADDER {
+            tradeoffs.add(tried(rung.stages, 100.0));
+        }
+        for _ in 0..600 {
+            tradeoffs.add(tried(LADDER[3].stages, 200.0));
+        }
+        assert_eq!(tradeoffs.0.len(), LADDER.len());
+        let newest = tradeoffs.0.last().unwrap();
+        assert_eq!(newest.stages, LADDER[3].stages);
+        assert!((newest.kbps - 200.0).abs() < 1.0);
+    }
+
+    #[test]
+    fn points_are_bounded() {
+        let mut tradeoffs = Tradeoffs::default();
+        let bits: Vec<u8> = (2..=15).collect();
+        for stages in Stages::every_legal(&bits).take(500) {
+            tradeoffs.add(tried(stages, 100.0));
+        }
+        assert_eq!(tradeoffs.0.len(), MAX_TRIED);
+    }
+}

@@ -1,0 +1,52 @@
+//! Where the guided tour is.
+
+use bevy::prelude::*;
+
+use super::steps::{STEPS, TourStep};
+use crate::controls::Action;
+use crate::view::Side;
+
+/// The guided tour.
+#[derive(Resource, Clone, Copy, Debug, Default, PartialEq)]
+pub struct Tour {
+    /// The place in [`STEPS`] of the step that is shown; none outside of the tour.
+    pub place: Option<usize>,
+    /// Whether a page around the game says what the steps say, so that the panel need not.
+    pub is_elsewhere: bool,
+    /// Whether the task of this step is done.
+    pub is_done: bool,
+    /// Whether the script of this step plays, and not the player.
+    pub plays: bool,
+    /// Mean distance of the red cubes from the simulation's, mean of the last second, of each half that shows
+    /// a lane, metres.
+    pub errors_m: [Option<f64>; Side::ALL.len()],
+}
+
+impl Tour {
+    /// The step that is shown; none outside of the tour.
+    #[must_use]
+    pub fn step(&self) -> Option<&'static TourStep> {
+        STEPS.get(self.place?)
+    }
+
+    /// The tour after an action.
+    #[must_use]
+    pub fn after(self, action: Action) -> Self {
+        let last = STEPS.len() - 1;
+        let place = match (action, self.place) {
+            (Action::Tour, None) => Some(0),
+            (Action::Tour | Action::LeaveTour, Some(_)) => None,
+            (Action::TourNext, Some(place)) => (place < last).then_some(place + 1),
+            (Action::TourBack, Some(place)) => Some(place.saturating_sub(1)),
+            (_, place) => place,
+        };
+        if place == self.place {
+            return self;
+        }
+        Self {
+            place,
+            is_elsewhere: self.is_elsewhere && place.is_some(),
+            ..Self::default()
+        }
+    }
+}

@@ -1,0 +1,99 @@
+//! The picture of a lane: what it shows, and how far that is from the simulation.
+
+use bevy::prelude::*;
+use cubewire_codec::CubeState;
+use cubewire_protocol::{Interpolation, Playout, Received};
+use cubewire_scene::TICKS_PER_SECOND;
+
+/// The displayed state of a lane at the time of the fixed clock, computed once a tick for lanes that have
+/// this component.
+#[derive(Component, Clone, Debug, Default, PartialEq)]
+pub struct DisplayedState {
+    /// The tick that should be shown by now; none before the first snapshot.
+    pub due_tick: Option<f64>,
+    /// Every cube, as it is shown; empty before the first snapshot.
+    pub cubes: Vec<CubeState>,
+}
+
+impl DisplayedState {
+    pub(super) fn show(&mut self, kind: Interpolation, playout: Option<&Playout<'_, Received>>) {
+        self.due_tick = playout.map(|playout| playout.due_tick);
+        self.cubes.clear();
+        if let Some(playout) = playout {
+            let cubes = 0..playout.to.snapshot.cubes.len();
+            self.cubes
+                .extend(cubes.map(|cube| shown_cube(kind, playout, cube)));
+        }
+    }
+}
+
+/// State of a cube in the picture. A teleported cube is not interpolated.
+pub(crate) fn shown_cube(
+    kind: Interpolation,
+    playout: &Playout<'_, Received>,
+    cube: usize,
+) -> CubeState {
+    let from = &playout.from.snapshot.cubes[cube];
+    let to = &playout.to.snapshot.cubes[cube];
+    if is_teleport(from, to, playout.span_seconds) {
+        *to
+    } else {
+        kind.cube(playout, cube)
+    }
+}
+
+/// Whether a cube moved farther than it can in that time.
+pub(crate) fn is_teleport(from: &CubeState, to: &CubeState, span_seconds: f32) -> bool {
+    // The solver may push a cube a little farther than its speed allows.
+    let reach = cubewire_scene::MAX_LINEAR_SPEED * (span_seconds + 5.0 * TICK_SECONDS);
+    from.position.distance_squared(to.position) > reach * reach
+}
+
+/// The difference between the displayed state of this tick and the simulation, for lanes that have this
+/// component. While playout is stalled, it is compared with the state that should be displayed by now.
+#[derive(Component, Clone, Copy, Debug, Default, PartialEq)]
+#[require(DisplayedState)]
+pub struct ReplicaError {
+    /// Tick that the picture should show; none before the first snapshot, and once the link has been
+    /// silent for longer than the history reaches back.
+    pub tick: Option<f64>,
+    /// Mean distance of the interacting cubes, metres; 0 if there are none.
+    pub mean_m: f32,
+    /// Distance of the cube that is farthest off, metres.
+    pub max_m: f32,
+    /// Mean angle of the interacting cubes, degrees; 0 if there are none.
+    pub mean_degrees: f32,
+    /// Angle of the cube that is farthest off, degrees.
+    pub max_degrees: f32,
+}
+
+/// The error of each cube of the picture, for lanes that have this component; empty where [`ReplicaError`] has
+/// no tick.
+#[derive(Component, Clone, Debug, Default, PartialEq)]
+pub struct CubeErrors(pub Vec<CubeError>);
+
+/// How far a cube of a picture is from the simulation's.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct CubeError {
+    /// Distance, metres.
+    pub metres: f32,
+    /// Angle, degrees.
+    pub degrees: f32,
+}
+
+impl CubeError {
+    /// Of a cube that is shown, against the simulation at a `fraction` of the way from one tick to the next.
+    #[must_use]
+    pub fn new(shown: &CubeState, from: &CubeState, to: &CubeState, fraction: f32) -> Self {
+        let is_reset = is_teleport(from, to, 1.0 / TICKS_PER_SECOND as f32);
+        let fraction = if is_reset { 1.0 } else { fraction };
+        let position = from.position.lerp(to.position, fraction);
+        let orientation = from.orientation.slerp(to.orientation, fraction);
+        Self {
+            metres: shown.position.distance(position),
+            degrees: shown.orientation.angle_between(orientation).to_degrees(),
+        }
+    }
+}
+
+const TICK_SECONDS: f32 = 1.0 / TICKS_PER_SECOND as f32;

@@ -1,0 +1,210 @@
+//! Settings of a lane.
+
+use std::time::Duration;
+
+use bevy::ecs::query::QueryData;
+use bevy::prelude::*;
+use cubewire_codec::stages::Velocity;
+use cubewire_codec::{Stages, ladder};
+use cubewire_link::Conditions;
+use cubewire_protocol::{BaselineChoice, Interpolation, playout_delay};
+use cubewire_scene::TICKS_PER_SECOND;
+use cubewire_text::Spelling;
+use serde::{Deserialize, Serialize};
+
+use super::spelling::{Delay, LinkText, Rate, RungText};
+
+/// Round-trip time of the default link: "otherwise delta compression is too easy".
+pub const ROUND_TRIP: Duration = Duration::from_millis(100);
+
+/// How a lane sends. It can be changed at any time, and applies from the next snapshot on.
+#[derive(Component, Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SenderSettings {
+    /// The stages of the codec. Illegal stages are ignored: the lane keeps the last legal ones.
+    #[serde(rename = "rung", with = "RungText")]
+    pub stages: Stages,
+    /// Which of the acked snapshots is the baseline.
+    pub baseline: BaselineChoice,
+    /// Ticks from one snapshot to the next, usually one of [`SEND_INTERVALS`].
+    #[serde(rename = "rate", with = "Rate")]
+    pub send_interval_ticks: u32,
+}
+
+/// The simulated link of a lane.
+#[derive(Component, Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct LinkSettings {
+    /// The conditions of each direction.
+    #[serde(rename = "link", with = "LinkText")]
+    pub conditions: Conditions,
+    /// Random seed of the link, read when the lane is spawned: links with the same seed lose and delay
+    /// the same packets.
+    pub seed: u64,
+}
+
+/// How a lane plays snapshots back.
+#[derive(Component, Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct PlayoutSettings {
+    /// The interpolation between snapshots.
+    pub interpolation: Interpolation,
+    /// How long snapshots wait in the jitter buffer.
+    #[serde(rename = "playout")]
+    pub delay: PlayoutDelay,
+}
+
+/// How a lane's playout delay is chosen.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum PlayoutDelay {
+    /// Derived from the send rate: see [`playout_delay`].
+    #[default]
+    Rule,
+    /// A fixed delay.
+    #[serde(rename = "")]
+    Fixed(#[serde(with = "Delay")] Duration),
+    /// The delay that the packets of the last few seconds needed.
+    Adaptive,
+}
+
+/// All settings of a local lane as one value, which has a text form: see [`to_text`](Self::to_text).
+#[derive(Bundle, Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "UPPERCASE")]
+pub struct LaneSettings {
+    /// How it sends.
+    pub sender: SenderSettings,
+    /// The link that its packets go through.
+    pub link: LinkSettings,
+    /// How it plays back.
+    pub playout: PlayoutSettings,
+}
+
+/// Reads [`LaneSettings`] of a lane that has all of them.
+#[derive(QueryData, Debug)]
+#[query_data(derive(Debug))]
+pub struct LaneSettingsQuery {
+    sender: &'static SenderSettings,
+    link: &'static LinkSettings,
+    playout: &'static PlayoutSettings,
+}
+
+impl LaneSettingsQueryItem<'_, '_> {
+    /// The settings as one value.
+    #[must_use]
+    pub fn get(&self) -> LaneSettings {
+        LaneSettings {
+            sender: *self.sender,
+            link: self.link.clone(),
+            playout: *self.playout,
+        }
+    }
+}
+
+impl Default for SenderSettings {
+    fn default() -> Self {
+        Self {
+            stages: ladder::CHANGED_FLAGS.stages,
+            baseline: BaselineChoice::default(),
+            send_interval_ticks: 1,
+        }
+    }
+}
+
+impl Default for LinkSettings {
+    fn default() -> Self {
+        Self {
+            conditions: Conditions {
+                latency: ROUND_TRIP / 2,
+                ..Conditions::default()
+            },
+            seed: 0,
+        }
+    }
+}
+
+impl LinkSettings {
+    /// A perfect link, which adds nothing to a real network.
+    pub const PERFECT: Self = Self {
+        conditions: Conditions::PERFECT,
+        seed: 0,
+    };
+}
+
+impl SenderSettings {
+    /// Snapshots a second, at most as many as ticks.
+    #[must_use]
+    pub const fn snapshots_per_second(&self) -> u32 {
+        match self.send_interval_ticks {
+            0 => TICKS_PER_SECOND,
+            ticks => match TICKS_PER_SECOND / ticks {
+                0 => 1,
+                rate => rate,
+            },
+        }
+    }
+
+    /// Whether a snapshot is sent in this tick.
+    #[must_use]
+    pub const fn sends_at(&self, tick: u64) -> bool {
+        match self.send_interval_ticks {
+            0 => true,
+            ticks => tick.is_multiple_of(ticks as u64),
+        }
+    }
+}
+
+impl PlayoutSettings {
+    /// The interpolation that is possible with these stages: at most linear if they send no velocities.
+    #[must_use]
+    pub fn effective_interpolation(&self, stages: Stages) -> Interpolation {
+        let has_velocity = stages.velocity != Velocity::Omitted;
+        self.interpolation.effective(has_velocity)
+    }
+
+    /// The delay of [`PlayoutDelay::Rule`]; zero if the interpolation needs no playout delay.
+    #[must_use]
+    pub fn rule_delay(&self, sender: &SenderSettings) -> Duration {
+        if self.effective_interpolation(sender.stages).waits() {
+            playout_delay(sender.snapshots_per_second())
+        } else {
+            Duration::ZERO
+        }
+    }
+}
+
+impl LaneSettings {
+    /// The default lane with other stages.
+    #[must_use]
+    pub fn with_stages(stages: Stages) -> Self {
+        Self {
+            sender: SenderSettings {
+                stages,
+                ..SenderSettings::default()
+            },
+            ..Self::default()
+        }
+    }
+
+    /// Whether the interpolation needs velocities that the stages do not send, so that the picture uses
+    /// the [effective](PlayoutSettings::effective_interpolation) one instead.
+    #[must_use]
+    pub fn lacks_velocity(&self) -> bool {
+        let wanted = self.playout.interpolation;
+        self.playout.effective_interpolation(self.sender.stages) != wanted
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rungs_after_at_rest_lack_velocities_for_hermite_and_extrapolation() {
+        let with = ["uncompressed", "smallest-three", "velocity", "at-rest"];
+        for rung in ladder::LADDER {
+            for kind in Interpolation::ALL {
+                let mut lane = LaneSettings::with_stages(rung.stages);
+                lane.playout.interpolation = kind;
+                let lacks = kind.needs_velocity() && !with.contains(&rung.name);
+                assert_eq!(lane.lacks_velocity(), lacks, "{} {kind:?}", rung.name);
+            }
+        }
+    }
+}

@@ -1,0 +1,106 @@
+//! Spawns lanes, and changes their settings.
+//!
+//! A lane has a sending half, a receiving half, or both, and settings for what it has:
+//!
+//! | lane | sending half | simulated link | receiving half |
+//! | --- | --- | --- | --- |
+//! | [local](spawn_lane) | [`SenderSettings`] | [`LinkSettings`] | [`PlayoutSettings`] |
+//! | [of a server](spawn_sending_lane), for a remote viewer | [`SenderSettings`] | | |
+//! | [of a viewer](spawn_receiving_lane), of a remote server | requested from the server | in addition to the network | [`PlayoutSettings`] |
+
+use std::time::Duration;
+
+use bevy::prelude::*;
+use cubewire_codec::{Fingerprint, InitialStateError, Limits, Snapshot};
+use cubewire_physics::ReceiverWorld;
+use cubewire_protocol::{SnapshotReceiver, Welcome};
+use cubewire_scene::TICKS_PER_SECOND;
+
+use super::Replica;
+use super::budget::LaneCost;
+use super::lane::LocalLane;
+use super::playout::Playback;
+use super::receive::Decoded;
+use super::send::{LaneBackoff, Sender};
+use super::settings::{LaneSettings, LinkSettings, PlayoutSettings, SenderSettings};
+use crate::simulation::CubeWorld;
+
+/// Changes the settings of a lane, from the next snapshot on. Whoever changes a lane triggers this: panel, keys, tour,
+/// script, film or viewer.
+#[derive(EntityEvent, Clone, Debug)]
+pub struct ChangeLane {
+    /// The lane.
+    pub entity: Entity,
+    /// The new settings. Those of a half that the lane does not have are ignored.
+    pub settings: LaneSettings,
+}
+
+type ChangedLane<'a> = (
+    &'a mut SenderSettings,
+    Option<&'a mut LinkSettings>,
+    Option<&'a mut PlayoutSettings>,
+);
+
+pub(crate) fn change(change: On<ChangeLane>, mut lanes: Query<ChangedLane<'_>>) {
+    let Ok((mut sender, link, playout)) = lanes.get_mut(change.entity) else {
+        return;
+    };
+    let settings = change.settings.clone();
+    sender.set_if_neq(settings.sender);
+    if let Some(mut link) = link {
+        link.set_if_neq(settings.link);
+    }
+    if let Some(mut playout) = playout {
+        playout.set_if_neq(settings.playout);
+    }
+}
+
+/// The components of a receiving half in addition to its settings. It gets a [`Replica`] with the initial
+/// state.
+fn receiving_half(delay: Duration) -> impl Bundle {
+    (Playback::new(delay), Decoded::default())
+}
+
+/// Spawns a lane with both halves in this process.
+///
+/// # Errors
+/// If the codec refuses the initial state.
+pub fn spawn_lane(world: &mut World, settings: LaneSettings) -> Result<Entity> {
+    let now = world.resource::<Time<Fixed>>().elapsed();
+    let cubes = world.resource::<CubeWorld>();
+    let welcome = Welcome {
+        ticks_per_second: TICKS_PER_SECOND as u16,
+        tick: cubes.tick(),
+        fingerprint: Fingerprint::shipped(),
+        initial: cubes.current().clone(),
+    };
+    let sender = Sender::new(welcome.initial.clone(), settings.sender.stages)?;
+    let delay = settings.playout.rule_delay(&settings.sender);
+    let receiver = SnapshotReceiver::new(welcome, Limits::default(), delay, now)?
+        .with_engine(Box::new(ReceiverWorld::new()));
+    let receiving = (receiving_half(delay), Replica(receiver));
+    let lane = world.spawn((LocalLane, settings, sender, receiving));
+    Ok(lane.id())
+}
+
+/// Spawns the sending half of a lane, for a viewer in another process that has received `initial`. It
+/// backs off where long snapshots do not arrive.
+///
+/// # Errors
+/// If the codec refuses the initial state.
+pub fn spawn_sending_lane<'a>(
+    commands: &'a mut Commands<'_, '_>,
+    initial: Snapshot,
+    settings: SenderSettings,
+) -> Result<EntityCommands<'a>, InitialStateError> {
+    let sender = Sender::new(initial, settings.stages)?;
+    let remote = (LaneBackoff::default(), LaneCost::default());
+    Ok(commands.spawn((settings, sender, remote)))
+}
+
+/// Spawns the receiving half of a lane. Its [`SenderSettings`] are requested from the server. It shows
+/// nothing until it is [welcomed](super::Welcomed).
+pub fn spawn_receiving_lane(world: &mut World, settings: LaneSettings) -> Entity {
+    let delay = settings.playout.rule_delay(&settings.sender);
+    world.spawn((settings, receiving_half(delay))).id()
+}
