@@ -3,6 +3,7 @@
 use std::ops::{Deref, DerefMut};
 
 use bevy::app::Plugins;
+use bevy::ecs::schedule::SingleThreadedExecutor;
 use bevy::prelude::*;
 use bevy::time::TimeUpdateStrategy;
 use cubewire_codec::ladder;
@@ -72,6 +73,17 @@ pub fn tick_by_tick(script: Script, ticks: u64, lane: &LaneSettings) -> Result<S
     Ok(text)
 }
 
+/// Makes an app ready to be updated by hand. Its systems run one after the other: most are so short that to hand them to
+/// another thread takes longer than they do.
+pub(super) fn finish(app: &mut App) {
+    app.finish();
+    app.cleanup();
+    let mut schedules = app.world_mut().resource_mut::<Schedules>();
+    for (_, schedule) in schedules.iter_mut() {
+        schedule.set_executor(SingleThreadedExecutor::new());
+    }
+}
+
 /// A game with one lane, whose decoded snapshots are checked.
 #[derive(Debug)]
 pub struct LaneGame {
@@ -103,8 +115,7 @@ impl HeadlessGame {
         if let Some(script) = script {
             app.insert_resource(ScriptPlayback::new(script));
         }
-        app.finish();
-        app.cleanup();
+        finish(&mut app);
         Self { app }
     }
 

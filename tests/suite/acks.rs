@@ -3,9 +3,9 @@
 use cubewire::game::headless::LaneGame;
 use cubewire::replication::{LinkSettings, Sample, Totals};
 use cubewire::transport::udp::Security;
-use cubewire_link::{Conditions, Loss, Preset};
+use cubewire_link::{Conditions, Loss};
 
-use crate::common::{lane, script};
+use crate::common::{lane, preset, script, steps};
 use crate::udp::{address, lanes, server, step, viewer_at};
 
 /// Kilobits a second.
@@ -31,21 +31,15 @@ fn acks(samples: &[Sample]) -> Acks {
     }
 }
 
-/// Acks of the last five of ten seconds.
+/// Acks of the last four of six seconds.
 fn acks_over(conditions: Conditions, send_interval_ticks: u32) -> Acks {
     let mut settings = lane("changed-flags");
     settings.sender.send_interval_ticks = send_interval_ticks;
     settings.link.conditions = conditions;
     let mut game = LaneGame::new(Some(script("katamari")), settings).unwrap();
-    for _ in 0..600 {
-        game.step();
-    }
+    steps(&mut game, 360);
     assert_eq!((game.check().wrong, game.meter().refused), (0, 0));
-    acks(&game.meter().newest(300).cloned().collect::<Vec<_>>())
-}
-
-fn preset(name: &str) -> Conditions {
-    Preset::by_name(name).unwrap().conditions.clone()
+    acks(&game.meter().newest(240).cloned().collect::<Vec<_>>())
 }
 
 #[test]

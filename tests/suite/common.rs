@@ -4,10 +4,14 @@ use std::path::PathBuf;
 use std::thread::sleep;
 use std::time::Duration;
 
-use cubewire::game::headless::LaneGame;
+use bevy::ecs::component::Mutable;
+use bevy::prelude::*;
+use cubewire::game::headless::{HeadlessGame, LaneGame};
 use cubewire::recording::Script;
 use cubewire::replication::LaneSettings;
+use cubewire::view::{Side, ViewCube};
 use cubewire_codec::ladder;
+use cubewire_link::{Conditions, Preset};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
@@ -48,7 +52,43 @@ pub(crate) fn lane(rung: &str) -> LaneSettings {
     LaneSettings::with_stages(ladder::rung(rung).unwrap().stages)
 }
 
+/// A network by its name.
+pub(crate) fn preset(name: &str) -> Conditions {
+    Preset::by_name(name).unwrap().conditions.clone()
+}
+
 /// A game that plays one of our scripts over one rung.
 pub(crate) fn game(script_name: &str, rung: &str) -> LaneGame {
     LaneGame::new(Some(script(script_name)), lane(rung)).unwrap()
+}
+
+pub(crate) fn steps(game: &mut HeadlessGame, ticks: usize) {
+    for _ in 0..ticks {
+        game.step();
+    }
+}
+
+/// Pauses a game, or lets it go on.
+pub(crate) fn pause(app: &mut App, paused: bool) {
+    let mut clock = app.world_mut().resource_mut::<Time<Virtual>>();
+    match paused {
+        true => clock.pause(),
+        false => clock.unpause(),
+    }
+}
+
+/// A component of the game's lane.
+pub(crate) fn component<T: Component<Mutability = Mutable>>(game: &mut LaneGame) -> Mut<'_, T> {
+    let lane = game.lane;
+    game.app.world_mut().get_mut(lane).unwrap()
+}
+
+/// Where a half shows the cubes.
+pub(crate) fn shown(game: &mut LaneGame, half: Side) -> Vec<Transform> {
+    let world = game.app.world_mut();
+    let mut cubes = world.query::<(&Side, &ViewCube, &Transform)>();
+    let cubes = cubes.iter(world).filter(|(side, ..)| **side == half);
+    let mut found: Vec<_> = cubes.map(|(_, cube, at)| (cube.index, *at)).collect();
+    found.sort_by_key(|(index, _)| *index);
+    found.into_iter().map(|(_, at)| at).collect()
 }

@@ -13,6 +13,8 @@ use cubewire::view::{ViewMode, ViewPlugin};
 use cubewire_codec::ladder;
 use cubewire_scene::{PLAYER, initial_position};
 
+use crate::common::steps;
+
 /// A game that is played by keys.
 fn game() -> LaneGame {
     struct Egui;
@@ -51,20 +53,14 @@ fn player(game: &LaneGame) -> Vec3 {
 #[test]
 fn arrow_keys_roll_the_player_until_they_are_let_go() {
     let mut game = game();
-    for _ in 0..120 {
-        game.step();
-    }
+    steps(&mut game, 120);
     let start = player(&game);
     key(&mut game, KeyCode::ArrowRight, ButtonState::Pressed);
-    for _ in 0..60 {
-        game.step();
-    }
+    steps(&mut game, 60);
     let rolled = player(&game).x - start.x;
     assert!(rolled > 3.0, "{rolled} m");
     key(&mut game, KeyCode::ArrowRight, ButtonState::Released);
-    for _ in 0..240 {
-        game.step();
-    }
+    steps(&mut game, 240);
     let rest = player(&game);
     game.step();
     assert_eq!(player(&game), rest, "it rolls to a stop");
@@ -76,9 +72,7 @@ fn p_pauses_at_once_and_goes_on() {
     game.step();
     let tick = game.cubes().tick();
     tap(&mut game, KeyCode::KeyP);
-    for _ in 0..10 {
-        game.step();
-    }
+    steps(&mut game, 10);
     assert_eq!(game.cubes().tick(), tick);
     tap(&mut game, KeyCode::KeyP);
     assert!(game.cubes().tick() > tick);
@@ -105,9 +99,7 @@ fn ends_that_simulate_are_in_sync_again_after_single_steps() {
     game.app
         .world_mut()
         .trigger(ChangeLane { entity, settings });
-    for _ in 0..60 {
-        game.step();
-    }
+    steps(&mut game, 60);
     let synced = |game: &LaneGame| {
         let lane = game.app.world().get::<LaneSync>(entity);
         lane.and_then(LaneSync::synced_ticks)
@@ -129,9 +121,7 @@ fn ends_that_simulate_are_in_sync_again_after_single_steps() {
 #[test]
 fn r_puts_everything_back_also_during_a_pause() {
     let mut game = game();
-    for _ in 0..200 {
-        game.step();
-    }
+    steps(&mut game, 200);
     tap(&mut game, KeyCode::KeyP);
     assert!(player(&game).distance(initial_position(PLAYER)) > 5.0);
     tap(&mut game, KeyCode::KeyR);

@@ -5,10 +5,10 @@ use cubewire::game::headless::LaneGame;
 use cubewire::history::{LaneHistory, Moment, Show, Wanted, WorldHistory};
 use cubewire::replication::{CubeErrors, DeltaCounts, DisplayedState, LaneMeter, LaneSettings};
 use cubewire::simulation::{CubeWorld, state_hash};
-use cubewire::view::{CubeColors, Side, ViewCube, ViewPlugin};
+use cubewire::view::{CubeColors, Side, ViewPlugin};
 use cubewire_codec::{BitKind, CubeState};
 
-use crate::common::{lane, script};
+use crate::common::{self, lane, pause, script, steps};
 
 fn game(settings: LaneSettings) -> LaneGame {
     LaneGame::with_plugins(Some(script("katamari")), settings, ViewPlugin).unwrap()
@@ -21,30 +21,13 @@ fn want(game: &mut LaneGame, wants: bool) {
 
 /// Positions and orientations of the cubes in a half.
 fn shown(game: &mut LaneGame, half: Side) -> Vec<(Vec3, Quat)> {
-    let mut cubes = game
-        .app
-        .world_mut()
-        .query::<(&Side, &ViewCube, &Transform)>();
-    let mut found: Vec<_> = cubes
-        .iter(game.app.world())
-        .filter(|(side, ..)| **side == half)
-        .map(|(_, cube, place)| (cube.index, (place.translation, place.rotation)))
-        .collect();
-    found.sort_by_key(|(index, _)| *index);
-    found.into_iter().map(|(_, place)| place).collect()
+    let places = common::shown(game, half).into_iter();
+    places.map(|at| (at.translation, at.rotation)).collect()
 }
 
 fn places(cubes: &[CubeState]) -> Vec<(Vec3, Quat)> {
     let places = cubes.iter().map(|cube| (cube.position, cube.orientation));
     places.collect()
-}
-
-fn pause(game: &mut LaneGame, paused: bool) {
-    let mut clock = game.app.world_mut().resource_mut::<Time<Virtual>>();
-    match paused {
-        true => clock.pause(),
-        false => clock.unpause(),
-    }
 }
 
 #[test]
@@ -62,7 +45,7 @@ fn both_halves_go_back_to_what_they_showed() {
         ));
     }
     let newest = game.cubes().tick();
-    pause(&mut game, true);
+    pause(&mut game.app, true);
     game.step();
     for ago in [0, 1, 59, 60, 200, 130] {
         game.app.world_mut().resource_mut::<Moment>().0 = Some(newest - ago);
@@ -71,7 +54,7 @@ fn both_halves_go_back_to_what_they_showed() {
         assert!(shown(&mut game, Side::Left) == simulated[place], "{ago}");
         assert!(shown(&mut game, Side::Right) == pictured[place], "{ago}");
     }
-    pause(&mut game, false);
+    pause(&mut game.app, false);
     game.step();
     assert_eq!(*game.app.world().resource::<Moment>(), Moment(None));
     assert_eq!(game.cubes().tick(), newest + 1);
@@ -80,9 +63,7 @@ fn both_halves_go_back_to_what_they_showed() {
 #[test]
 fn the_history_is_recorded_only_while_something_wants_it() {
     let mut game = game(lane("changed-flags"));
-    for _ in 0..30 {
-        game.step();
-    }
+    steps(&mut game, 30);
     let has_detail = |game: &LaneGame| {
         let newest = game.meter().samples().back().unwrap();
         newest.snapshots[0].detail.is_some()
@@ -90,17 +71,13 @@ fn the_history_is_recorded_only_while_something_wants_it() {
     assert!(!has_detail(&game));
     assert!(game.app.world().get::<LaneHistory>(game.lane).is_none());
     want(&mut game, true);
-    for _ in 0..30 {
-        game.step();
-    }
+    steps(&mut game, 30);
     assert!(has_detail(&game));
     assert!(game.meter().detail_bytes() > 0);
     let history = &game.app.world().resource::<WorldHistory>().0;
     assert_eq!(history.last_tick(), Some(game.cubes().tick()));
     want(&mut game, false);
-    for _ in 0..30 {
-        game.step();
-    }
+    steps(&mut game, 30);
     assert!(!has_detail(&game));
     let history = &game.app.world().resource::<WorldHistory>().0;
     assert_eq!(history.memory_bytes(), 0);
@@ -113,9 +90,7 @@ fn every_item_of_every_packet_adds_up_and_arrivals_are_noted() {
         settings.link.conditions = "loss=0.1+latency=40ms".parse().unwrap();
         let mut game = game(settings);
         want(&mut game, true);
-        for _ in 0..240 {
-            game.step();
-        }
+        steps(&mut game, 240);
         let meter = game.meter();
         let mut arrived = 0;
         for sample in meter.samples() {

@@ -24,10 +24,10 @@ use rand::RngExt;
 use rand::seq::IndexedRandom;
 use rand_chacha::ChaCha8Rng;
 
-use crate::common::{random, script, script_path};
+use crate::common::{random, script, script_path, steps};
 
 /// Damaged texts of each kind, unless `CUBEWIRE_MUTATIONS` says otherwise.
-const MUTATIONS: usize = 5_000;
+const MUTATIONS: usize = 2_000;
 
 /// No text takes more of a processor's time to read.
 const LONGEST: Duration = Duration::from_secs(5);
@@ -289,9 +289,7 @@ fn replays() {
     let mut game =
         LaneGame::with_plugins(Some(script("ball")), LaneSettings::default(), plugins).unwrap();
     game.app.world_mut().resource_mut::<InputLog>().begin();
-    for _ in 0..80 {
-        game.step();
-    }
+    steps(&mut game, 80);
     let replay = game.app.world().resource::<InputLog>().replay().unwrap();
     let folder = tempfile::tempdir().unwrap();
     let saved = folder.path().join("saved.ron");

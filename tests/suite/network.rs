@@ -18,14 +18,7 @@ use rand::seq::IndexedRandom;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use crate::common::{lane, script};
-
-fn preset(name: &str) -> LinkSettings {
-    LinkSettings {
-        conditions: Preset::by_name(name).unwrap().conditions.clone(),
-        ..LinkSettings::default()
-    }
-}
+use crate::common::{lane, preset, script, steps};
 
 /// A play with several lanes.
 struct Play {
@@ -44,9 +37,7 @@ impl Play {
             lane
         });
         let lanes = lanes.collect();
-        for _ in 0..ticks {
-            game.step();
-        }
+        steps(&mut game, ticks);
         Self { game, lanes }
     }
 
@@ -94,7 +85,7 @@ fn cross(ticks: usize, presets: &[&'static Preset], rungs: &[Rung]) {
     let mut crossings: Vec<_> = pairs
         .map(|(preset, rung)| {
             let mut settings = lane(rung.name);
-            settings.link = self::preset(preset.name);
+            settings.link.conditions = preset.conditions.clone();
             let lane = game.spawn_lane(settings).unwrap();
             let mut entity = game.app.world_mut().entity_mut(lane);
             entity.insert(LaneCheck::default());
@@ -170,11 +161,11 @@ impl Crossing {
 const FRAGMENT_BYTES: f64 = 1200.0;
 
 #[test]
-fn rungs_cross_networks_for_ten_seconds() {
+fn rungs_cross_networks_for_five_seconds() {
     let networks = ["article", "3g", "hostile"].map(|name| Preset::by_name(name).unwrap());
     let rungs = ["uncompressed", "delta", "changed-flags", "predicted"];
     cross(
-        600,
+        300,
         &networks,
         &rungs.map(|name| ladder::rung(name).unwrap()),
     );
@@ -182,20 +173,20 @@ fn rungs_cross_networks_for_ten_seconds() {
 
 #[test]
 #[ignore = "the whole matrix: minutes"]
-fn the_whole_matrix_of_rungs_and_networks_is_crossed_for_a_minute() {
+fn the_whole_matrix_of_rungs_and_networks_is_crossed_for_twenty_seconds() {
     let rungs: Vec<_> = ladder::all().collect();
     // One network at a time, as every lane keeps some 30 MB of snapshots.
     for preset in &PRESETS {
-        cross(3_600, &[preset], &rungs);
+        cross(1_200, &[preset], &rungs);
     }
 }
 
 #[test]
 fn viewers_come_and_go_across_the_wrap_and_no_cube_is_ever_wrong() {
     const VIEWERS: usize = 4;
-    const TICKS: u64 = 3_600;
-    // Sequence numbers wrap ten seconds later.
-    const FIRST: u64 = 65_536 - 600;
+    const TICKS: u64 = 1_500;
+    // Sequence numbers wrap five seconds later.
+    const FIRST: u64 = 65_536 - 300;
     let mut random = ChaCha8Rng::seed_from_u64(1);
     let stages: Vec<_> = Stages::every_legal(&[2, 9, 15]).collect();
     let mut game = HeadlessGame::new(Some(script("mix")));
@@ -234,7 +225,7 @@ fn viewers_come_and_go_across_the_wrap_and_no_cube_is_ever_wrong() {
         game.step();
     }
     println!("{joined} joined, {switches} switches, {decoded} decoded");
-    assert!(joined > 4 && switches > 50 && decoded > TICKS);
+    assert!(joined > 4 && switches > 20 && decoded > TICKS);
 }
 
 /// Returns how many snapshots the lane has decoded.
@@ -352,7 +343,7 @@ fn the_playout_delay_is_by_rule_by_hand_or_adaptive() {
     let lane = |delay, network: &str, interval| {
         let mut settings = LaneSettings::default();
         settings.sender.send_interval_ticks = interval;
-        settings.link = preset(network);
+        settings.link.conditions = preset(network);
         settings.playout.delay = delay;
         settings
     };
@@ -363,7 +354,7 @@ fn the_playout_delay_is_by_rule_by_hand_or_adaptive() {
         lane(PlayoutDelay::Adaptive, "perfect", 1),
         lane(PlayoutDelay::Adaptive, "article", 1),
     ];
-    let play = Play::new(ruled.into_iter().chain(others), 1_200);
+    let play = Play::new(ruled.into_iter().chain(others), 600);
     let delays = play.each::<LaneMeter>().map(|meter| {
         let sample = meter.samples().back().unwrap();
         sample.playout_delay.as_millis()
@@ -379,16 +370,16 @@ fn the_playout_delay_is_by_rule_by_hand_or_adaptive() {
 fn enough_delay_spares_hitches() {
     let lanes = [20, 250].map(|ms| {
         let mut settings = lane("changed-flags");
-        settings.link = preset("article");
+        settings.link.conditions = preset("article");
         settings.playout.delay = PlayoutDelay::Fixed(Duration::from_millis(ms));
         settings
     });
-    let play = Play::new(lanes, 1_200);
+    let play = Play::new(lanes, 600);
     let hitches: Vec<_> = play
         .each::<LaneMeter>()
         .map(|meter| meter.hitches)
         .collect();
-    assert!(hitches[0] > 50, "{hitches:?} hitches");
+    assert!(hitches[0] > 25, "{hitches:?} hitches");
     assert_eq!(hitches[1], 0);
 }
 
@@ -397,10 +388,10 @@ fn the_smallest_baseline_is_nearly_always_the_newest() {
     let lanes = [BaselineChoice::Newest, BaselineChoice::Smallest].map(|baseline| {
         let mut settings = lane("predicted-position");
         settings.sender.baseline = baseline;
-        settings.link = preset("article");
+        settings.link.conditions = preset("article");
         settings
     });
-    let play = Play::new(lanes, 900);
+    let play = Play::new(lanes, 500);
     play.assert_faultless();
     let bytes = play.each::<LaneMeter>().map(|meter| {
         let bytes = meter.samples().iter();

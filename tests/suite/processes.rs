@@ -53,6 +53,16 @@ fn decoded_and_sent(decoded: &HashSet<String>, sent: &HashSet<String>) -> [BTree
     [decoded, sent].map(|lines| lines.into_iter().map(|(_, tick)| tick).collect())
 }
 
+/// Waits until a viewer, whose digest is in one folder, has not decoded something that the server sent.
+fn wait_for_a_loss(server: &TempDir, viewer: &TempDir) {
+    eventually("a loss", || {
+        let decoded = digests(viewer.path()).pop()?;
+        let sent = digests(server.path()).pop()?;
+        let [decoded, sent] = decoded_and_sent(&decoded, &sent);
+        (decoded.len() < sent.len()).then_some(())
+    });
+}
+
 #[test]
 fn processes_agree_on_every_snapshot_on_loopback_and_over_a_bad_network() {
     agree_on_loopback();
@@ -91,8 +101,9 @@ fn agree_on_loopback() {
         view(&[], &address, &more, &decoded[viewer])
     });
     for folder in &folders[1..] {
-        follow(folder.path(), 1, 60);
+        follow(folder.path(), 1, 20);
     }
+    wait_for_a_loss(&folders[0], &folders[3]);
     for viewer in viewers {
         assert_eq!(finish(viewer)["refused"], 0);
     }
@@ -215,14 +226,9 @@ fn agree_over_a_bad_network(namespaces: &Namespaces) {
     let (server, address) = serve_mix(&a, &format!("{SERVER}:0"), &key, &sent);
     let more = ["--key-file", &key, "--rung", "delta"];
     let viewer = view(&b, &address, &more, &decoded);
-    follow(folders[1].path(), 1, 60);
+    follow(folders[1].path(), 1, 20);
     if !spoiled_by.starts_with("nothing") {
-        eventually("a loss", || {
-            let decoded = digests(folders[1].path()).pop()?;
-            let sent = digests(folders[0].path()).pop()?;
-            let [decoded, sent] = decoded_and_sent(&decoded, &sent);
-            (decoded.len() < sent.len()).then_some(())
-        });
+        wait_for_a_loss(&folders[0], &folders[1]);
     }
     assert_eq!(finish(viewer)["refused"], 0);
     finish(server);

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::thread::sleep;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use cubewire::game::desktop::film::{Film, FilmError, Take};
 use cubewire::game::desktop::series::{Series, episodes};
@@ -16,7 +16,7 @@ use cubewire::view::{Overlay, PaneContent, Part};
 use cubewire_codec::ladder::LADDER;
 use cubewire_protocol::Interpolation;
 
-use crate::command_line::cubewire;
+use crate::command_line::{cubewire, printed};
 use crate::common::{eventually, script, script_path};
 use crate::decode::{Frames, Mp4Info, read_mp4};
 use crate::mistakes::complaint;
@@ -95,13 +95,7 @@ fn checked(path: &Path) -> (Mp4Info, Frames) {
 fn the_quick_series_shows_every_rung_and_every_interpolation() {
     let folder = tempfile::tempdir().unwrap();
     let out = folder.path().join("series");
-    let start = Instant::now();
-    let output = cubewire(&["record", "--series", "quick", "--out"])
-        .arg(&out)
-        .output()
-        .unwrap();
-    assert!(output.status.success(), "{output:?}");
-    println!("the series took {} s", start.elapsed().as_secs());
+    printed(cubewire(&["record", "--series", "quick", "--out"]).arg(&out));
 
     let page = fs::read_to_string(out.join("index.html")).unwrap();
     let mut names: Vec<String> = fs::read_dir(&out)
@@ -245,7 +239,8 @@ fn the_same_command_gives_the_same_file() {
     let folder = tempfile::tempdir().unwrap();
     let runs = ["1.mp4", "2.mp4"].map(|name| {
         let path = folder.path().join(name);
-        let output = cubewire(&["record", "--script"])
+        let mut record = cubewire(&["record", "--script"]);
+        record
             .arg(script_path("katamari"))
             .args(["--left", "rung:changed-flags,link:4g"])
             .args([
@@ -253,12 +248,8 @@ fn the_same_command_gives_the_same_file() {
                 "rung:delta,link:hostile,rate:20,interpolation:none",
             ])
             .args(["--skip", "4", "--seconds", "0.2", "--size", "160x90"])
-            .args(["--at", "0.1s:rung:predicted", "--out"])
-            .arg(&path)
-            .output()
-            .unwrap();
-        assert!(output.status.success(), "{output:?}");
-        let said = String::from_utf8(output.stdout).unwrap();
+            .args(["--at", "0.1s:rung:predicted", "--out"]);
+        let said = printed(record.arg(&path));
         let checksum = said.lines().last().unwrap().to_owned();
         assert!(checksum.starts_with("CRC-32 of the frames: "), "{said}");
         (checksum, fs::read(path).unwrap())
@@ -350,12 +341,8 @@ fn a_gif_and_numbered_pictures_have_the_frames_of_the_play() {
     let folder = tempfile::tempdir().unwrap();
     let record = |name: &str, fps: &str| {
         let out = folder.path().join(name);
-        let output = cubewire(&["record", "--seconds", "0.3", "--size", "160x90"])
-            .args(["--fps", fps, "--out"])
-            .arg(&out)
-            .output()
-            .unwrap();
-        assert!(output.status.success(), "{output:?}");
+        let mut record = cubewire(&["record", "--seconds", "0.3", "--size", "160x90"]);
+        printed(record.args(["--fps", fps, "--out"]).arg(&out));
         out
     };
     let gif = fs::File::open(record("a.gif", "20")).unwrap();

@@ -11,7 +11,7 @@ use crate::common::{lane, script};
 fn ablated(settings: LaneSettings) -> LaneGame {
     let mut game = LaneGame::new(Some(script("katamari")), settings).unwrap();
     game.add_shadow().unwrap();
-    step(&mut game, 120);
+    step(&mut game, 60);
     game.app.insert_resource(WantsAblation(true));
     game
 }

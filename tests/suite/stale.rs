@@ -7,16 +7,10 @@ use cubewire::game::headless::LaneGame;
 use cubewire::replication::LinkSettings;
 use cubewire::view::{Arrivals, PaneContent, Side, ViewPlugin, lane_in, show};
 
-use crate::common::lane;
+use crate::common::{lane, pause, steps};
 
 fn game() -> LaneGame {
     LaneGame::with_plugins(None, lane("changed-flags"), ViewPlugin).unwrap()
-}
-
-fn steps(game: &mut LaneGame, ticks: usize) {
-    for _ in 0..ticks {
-        game.step();
-    }
 }
 
 fn cut(game: &mut LaneGame, side: Side, cut: bool) {
@@ -64,19 +58,15 @@ fn a_half_is_stale_while_its_link_is_cut_and_no_longer() {
 fn a_pause_makes_nothing_stale() {
     let mut game = game();
     steps(&mut game, 60);
-    let pause = |game: &mut LaneGame| game.app.world_mut().resource_mut::<Time<Virtual>>().pause();
-    pause(&mut game);
+    pause(&mut game.app, true);
     steps(&mut game, 600);
     assert_eq!(age(&game, Side::Right), None);
 
     // A stale half does not get staler.
-    game.app
-        .world_mut()
-        .resource_mut::<Time<Virtual>>()
-        .unpause();
+    pause(&mut game.app, false);
     cut(&mut game, Side::Right, true);
     steps(&mut game, 60);
-    pause(&mut game);
+    pause(&mut game.app, true);
     game.step();
     let paused = age(&game, Side::Right);
     steps(&mut game, 60);

@@ -5,12 +5,8 @@ use cubewire::replication::{ForceDesync, LaneSync};
 use cubewire::transport::udp::Security;
 use cubewire_protocol::SyncStatus;
 
-use crate::common::{lane, script};
+use crate::common::{game, steps};
 use crate::udp;
-
-fn game() -> LaneGame {
-    LaneGame::new(Some(script("katamari")), lane("simulated")).unwrap()
-}
 
 fn sync(game: &LaneGame) -> &LaneSync {
     game.app.world().get(game.lane).unwrap()
@@ -18,10 +14,8 @@ fn sync(game: &LaneGame) -> &LaneSync {
 
 #[test]
 fn a_lane_is_in_sync_from_the_start_and_simulates_each_tick_once() {
-    let mut game = game();
-    for _ in 0..400 {
-        game.step();
-    }
+    let mut game = game("katamari", "simulated");
+    steps(&mut game, 400);
     let sync = sync(&game);
     assert!(sync.synced_ticks().unwrap() > 390, "{sync:?}");
     assert_eq!(sync.mean_ticks(), 1.0);
@@ -32,10 +26,8 @@ fn a_lane_is_in_sync_from_the_start_and_simulates_each_tick_once() {
 
 #[test]
 fn a_nudged_lane_is_sent_a_state_and_is_in_sync_again() {
-    let mut game = game();
-    for _ in 0..900 {
-        game.step();
-    }
+    let mut game = game("katamari", "simulated");
+    steps(&mut game, 400);
     let entity = game.lane;
     game.app.world_mut().trigger(ForceDesync { entity });
     game.step();
@@ -47,9 +39,7 @@ fn a_nudged_lane_is_sent_a_state_and_is_in_sync_again() {
     // A round trip for the snapshot of the state, and the time until the scene is rebuilt.
     assert!(ticks.is_some_and(|ticks| ticks < 60), "{ticks:?}");
     assert!(sync(&game).state_kilobits > 1.0);
-    for _ in 0..60 {
-        game.step();
-    }
+    steps(&mut game, 60);
     assert!(sync(&game).synced_ticks().unwrap() >= 60);
     assert_eq!(sync(&game).desyncs, 0);
 }

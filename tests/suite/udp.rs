@@ -22,7 +22,7 @@ use cubewire::transport::udp::{
 use cubewire_codec::ladder;
 use cubewire_link::{Bandwidth, Conditions};
 
-use crate::common::{eventually, lane, script};
+use crate::common::{eventually, lane, pause, script};
 
 pub(crate) const LOOPBACK: &str = "127.0.0.1:0";
 
@@ -445,16 +445,7 @@ fn a_pause_keeps_viewers_and_lets_new_ones_in() {
     let at = address(&game);
     let mut first = viewer_at(at, Security::Insecure, "delta");
     step(&mut game, &mut [&mut first], 60);
-    let pause = |game: &mut HeadlessGame, paused: bool| {
-        let world = game.app.world_mut();
-        let mut clock = world.resource_mut::<Time<Virtual>>();
-        if paused {
-            clock.pause();
-        } else {
-            clock.unpause();
-        }
-    };
-    pause(&mut game, true);
+    pause(&mut game.app, true);
     let mut second = viewer_at(at, Security::Insecure, "delta");
     // Longer than half the range of sequence numbers, at two frames a second.
     const TICKS_PER_FRAME: u32 = 30;
@@ -469,7 +460,7 @@ fn a_pause_keeps_viewers_and_lets_new_ones_in() {
     assert_eq!(status(&first), ConnectionStatus::Connected);
     assert_eq!(status(&second), ConnectionStatus::Connected);
     let received = first.meter().received;
-    pause(&mut game, false);
+    pause(&mut game.app, false);
     step(&mut game, &mut [&mut first, &mut second], 60);
     assert!(first.meter().received > received + 50);
     assert!(second.meter().received > 50);

@@ -8,8 +8,8 @@ use std::fs;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio, exit};
-use std::thread::sleep;
-use std::time::{Duration, Instant};
+use std::thread;
+use std::time::Duration;
 
 use bevy::prelude::*;
 use clap::Parser;
@@ -23,7 +23,8 @@ use serde_json::Value;
 use x11rb::connection::Connection;
 use x11rb::protocol::xproto::{ConnectionExt, ImageFormat};
 
-use crate::command_line::cubewire;
+use crate::command_line::{cubewire, printed};
+use crate::common::eventually;
 use crate::decode::read_mp4;
 
 pub(crate) const WIDTH: u16 = 800;
@@ -32,9 +33,6 @@ pub(crate) const HEIGHT: u16 = 450;
 /// Rows at the top that hold the bandwidth, and at the bottom that hold the labels.
 const TOP: usize = 120;
 const BOTTOM: usize = 70;
-
-/// Software rendering makes a few frames a second.
-const PATIENCE: Duration = Duration::from_secs(120);
 
 /// Higher than the player's centre is on the floor.
 const HOVER_M: f64 = 1.5;
@@ -153,18 +151,9 @@ impl Window {
 
     /// Waits until the report says so.
     pub(crate) fn wait(&self, what: &str, done: impl Fn(&Value) -> bool) -> Value {
-        let start = Instant::now();
-        loop {
-            if self.report.exists() {
-                let report = self.report();
-                if done(&report) {
-                    return report;
-                }
-            }
-            let log = || fs::read_to_string(self.folder.path().join("log")).unwrap_or_default();
-            assert!(start.elapsed() < PATIENCE, "waited for {what}\n{}", log());
-            sleep(Duration::from_millis(200));
-        }
+        eventually(what, || {
+            self.report.exists().then(|| self.report()).filter(&done)
+        })
     }
 
     /// Lets some ticks of play go by, and two frames at least.
@@ -242,17 +231,16 @@ impl Window {
         });
     }
 
-    /// Waits until the screen shows it.
+    /// Waits until the screen shows it: it is looked at once a frame.
     fn see(&self, what: &str, shows: impl Fn(&Picture) -> bool) -> Picture {
-        let start = Instant::now();
-        loop {
-            let picture = self.screenshot(what);
-            if shows(&picture) {
-                return picture;
+        let mut last = None;
+        eventually(what, || {
+            let frame = self.report()["frames"].as_u64();
+            if last.replace(frame) == Some(frame) {
+                return None;
             }
-            assert!(start.elapsed() < PATIENCE, "looked for {what}");
-            sleep(Duration::from_millis(200));
-        }
+            Some(self.screenshot(what)).filter(&shows)
+        })
     }
 
     /// What is on the screen: rows of red, green and blue. Kept as PNG in `CUBEWIRE_SCREENSHOTS`,
@@ -276,6 +264,15 @@ impl Window {
             picture.save(&Path::new(&folder).join(name).with_extension("png"));
         }
         picture
+    }
+}
+
+impl Drop for Window {
+    fn drop(&mut self) {
+        if thread::panicking() {
+            let log = fs::read_to_string(self.folder.path().join("log"));
+            eprintln!("{}", log.unwrap_or_default());
+        }
     }
 }
 
@@ -448,14 +445,13 @@ fn the_window_is_played_with_real_keys() {
 }
 
 fn views_are_gone_through(window: &Window) {
-    assert!(window.screenshot("split").has_gap());
+    window.see("split", Picture::has_gap);
     for view in ["Left", "Right", "Difference"] {
         window.press("v");
         window.wait(view, |report| report["view"] == view);
-        window.ticks(1);
-        let picture = window.screenshot(view);
-        assert!(!picture.has_gap(), "{view}: one picture");
-        assert!(picture.shade(false) + picture.shade(true) > 1_000, "{view}");
+        window.see(view, |picture| {
+            !picture.has_gap() && picture.shade(false) + picture.shade(true) > 1_000
+        });
     }
     window.press("v");
     window.wait("both halves", |report| report["view"] == "Split");
@@ -541,10 +537,7 @@ fn two_lanes_are_compared_and_recorded() {
 
     let replay = folder.join("cubewire-1.ron");
     window.wait("the replay", |_| replay.exists());
-    let output = cubewire(&["play", "--headless", replay.to_str().unwrap()])
-        .output()
-        .unwrap();
-    assert!(output.status.success(), "{output:?}");
+    printed(cubewire(&["play", "--headless"]).arg(&replay));
     let text = fs::read_to_string(&replay).unwrap();
     for part in [
         "left: \"rung:uncompressed\"",

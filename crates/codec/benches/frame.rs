@@ -33,7 +33,7 @@ fn frame(criterion: &mut Criterion) {
         ladder::ARITHMETIC,
         ladder::PREDICTED,
     ] {
-        let mut replay = Replay::with_ring(rung, &frames, RING);
+        let mut replay = Replay::with_ring(rung, frames, RING);
         let mut bytes = 0;
         while !replay.is_over() {
             replay.step();
@@ -55,7 +55,7 @@ fn frame(criterion: &mut Criterion) {
         ] {
             group.bench_function(format!("{}/{name}", rung.name), |bencher| {
                 bencher.iter_custom(|iterations| {
-                    let mut replay = Replay::new(rung, &frames);
+                    let mut replay = Replay::new(rung, frames);
                     let mut total = Duration::ZERO;
                     while !replay.is_over() {
                         let times = replay.step();

@@ -4,6 +4,7 @@ use bevy::app::Plugins;
 use bevy::prelude::*;
 use bevy::time::TimeUpdateStrategy;
 
+use crate::game::headless::finish;
 use crate::replication::{
     LaneMeter, LaneSettings, ServerConnection, ViewerPlugin, spawn_receiving_lane,
 };
@@ -38,8 +39,7 @@ impl HeadlessViewer {
             .add_plugins(plugins)
             .insert_resource(TimeUpdateStrategy::FixedTimesteps(1))
             .insert_resource(viewer);
-        app.finish();
-        app.cleanup();
+        finish(&mut app);
         let lane = spawn_receiving_lane(app.world_mut(), settings);
         // The first update only starts the clock.
         app.update();

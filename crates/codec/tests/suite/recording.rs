@@ -1,14 +1,22 @@
 //! Frames of the recordings in `assets/recordings`, for tests and benches.
 
+use std::collections::BTreeMap;
 use std::path::Path;
+use std::sync::Mutex;
 
 use cubewire_codec::quantize::SmallestThree;
 use cubewire_codec::{QuantizedCube, QuantizedSnapshot, ladder};
 
 const CUBES: usize = 901;
 
-/// Every frame of the recording of that name.
-pub(crate) fn frames(name: &str) -> Vec<QuantizedSnapshot> {
+/// Every frame of the recording of that name, which is read once.
+pub(crate) fn frames(name: &'static str) -> &'static [QuantizedSnapshot] {
+    static READ: Mutex<BTreeMap<&str, &[QuantizedSnapshot]>> = Mutex::new(BTreeMap::new());
+    let mut recordings = READ.lock().unwrap();
+    recordings.entry(name).or_insert_with(|| read(name).leak())
+}
+
+fn read(name: &str) -> Vec<QuantizedSnapshot> {
     let file = format!("assets/recordings/{name}.bin.zst");
     // Compiled from crates at different depths of the repository.
     let path = Path::new(env!("CARGO_MANIFEST_DIR"))

@@ -50,7 +50,7 @@ fn the_articles_rungs_cost_what_their_layouts_say() {
     for (name, expected, _) in EXPECTED {
         let frames = recording::frames(name);
         for (rung, expected) in rungs.iter().zip(expected) {
-            let (bytes, _) = mean_bytes(&frames, rung);
+            let (bytes, _) = mean_bytes(frames, rung);
             let off = bytes / expected - 1.0;
             assert!(off.abs() < 0.005, "{name}, {}: {bytes:.1}", rung.name);
         }
@@ -61,7 +61,7 @@ fn the_articles_rungs_cost_what_their_layouts_say() {
 fn prediction_beats_the_bit_packed_reference() {
     for (name, _, reference) in EXPECTED {
         let frames = recording::frames(name);
-        let (_, body) = mean_bytes(&frames, &ladder::PREDICTED_POSITION);
+        let (_, body) = mean_bytes(frames, &ladder::PREDICTED_POSITION);
         assert!(body < reference * 0.91, "{name}: {body:.1}");
     }
 }

@@ -6,7 +6,8 @@ use crate::{clip, output, recording, walkoff};
 
 #[test]
 fn every_rung_is_lossless_and_from_position_on_no_larger_than_the_one_before() {
-    let rows = walkoff(&[&recording("dev-mix")]);
+    let folder = tempfile::tempdir().unwrap();
+    let rows = walkoff(&[&clip(folder.path(), "clip.bin", "dev-mix", 6..1_006)]);
     let rungs = LADDER.iter().filter(|rung| **rung != SIMULATED);
     let rungs: Vec<&str> = rungs.chain([&AFFINE]).map(|rung| rung.name).collect();
     let codecs: Vec<_> = rows

