@@ -5,8 +5,8 @@ use std::time::Duration;
 use cubewire_codec::ladder::{self, Rung};
 use cubewire_codec::stages::{Delta, Position, RelativeOrientation, RelativePosition};
 use cubewire_codec::{
-    Baseline, CubeState, Decoder, Encoder, Fingerprint, Inputs, Limits, Origin, Packet,
-    QuantizedSnapshot, Baselines, Sequence, Simulated, Snapshot, Stages,
+    Baseline, Baselines, CubeState, Decoder, Encoder, Fingerprint, Inputs, Limits, Origin, Packet,
+    QuantizedSnapshot, Sequence, Simulated, Snapshot, Stages,
 };
 use cubewire_protocol::{BaselineChoice, SnapshotReceiver, SnapshotSender, Welcome};
 use glam::{Quat, Vec3};

@@ -118,7 +118,7 @@ impl SnapshotReceiver {
         &*self.engine
     }
 
-    /// The chunk of a state that the packet which was decoded last carries; empty if none.
+    /// The chunk of a state in the last decoded packet; empty if it has none.
     #[must_use]
     pub fn state_chunk(&self) -> &[u8] {
         self.decoder.state_chunk()

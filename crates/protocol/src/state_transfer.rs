@@ -25,7 +25,7 @@ const HEAD_BYTES: usize = 4;
 /// Bytes of a state, at most.
 pub const MAX_STATE_BYTES: usize = PIECE_BYTES * u8::MAX as usize;
 
-/// At the sender.
+/// A state at the sender.
 #[derive(Debug)]
 pub(crate) struct StateTransfer {
     tick: u64,
@@ -104,7 +104,7 @@ impl StateTransfer {
             Piece::Arrived => None,
         };
         let due = (0..).zip(&self.pieces);
-        let due = due.filter_map(|(place, piece)| Some((waited(piece)?, Reverse(place))));
+        let due = due.filter_map(|(index, piece)| Some((waited(piece)?, Reverse(index))));
         let Some((_, Reverse(piece))) = due.max() else {
             return;
         };
@@ -127,13 +127,13 @@ impl StateTransfer {
     /// The receiver has the packet of that tick.
     pub(crate) fn on_ack(&mut self, tick: u64) {
         self.has_snapshot |= tick == self.tick;
-        if let Ok(place) = self.carried.binary_search_by_key(&tick, |&(tick, _)| tick) {
-            self.pieces[self.carried[place].1] = Piece::Arrived;
+        if let Ok(index) = self.carried.binary_search_by_key(&tick, |&(tick, _)| tick) {
+            self.pieces[self.carried[index].1] = Piece::Arrived;
         }
     }
 }
 
-/// At the receiver.
+/// A state at the receiver.
 #[derive(Debug, Default)]
 pub(crate) struct StateAssembly {
     sequence: Sequence,
@@ -147,12 +147,12 @@ impl StateAssembly {
         let Some((head, bytes)) = piece.split_first_chunk::<HEAD_BYTES>() else {
             return;
         };
-        let [high, low, place, pieces] = *head;
+        let [high, low, index, pieces] = *head;
         let sequence = Sequence(u16::from_be_bytes([high, low]));
-        let (place, pieces) = (usize::from(place), usize::from(pieces));
+        let (index, pieces) = (usize::from(index), usize::from(pieces));
         let is_whole = bytes.len() == PIECE_BYTES;
-        let is_last = place + 1 == pieces && (1..=PIECE_BYTES).contains(&bytes.len());
-        if place >= pieces || !(is_whole || is_last) {
+        let is_last = index + 1 == pieces && (1..=PIECE_BYTES).contains(&bytes.len());
+        if index >= pieces || !(is_whole || is_last) {
             return;
         }
         if (sequence, pieces) != (self.sequence, self.pieces.len()) {
@@ -166,7 +166,7 @@ impl StateAssembly {
             self.pieces.resize(pieces, None);
         }
         if !self.is_taken {
-            self.pieces[place].get_or_insert_with(|| bytes.into());
+            self.pieces[index].get_or_insert_with(|| bytes.into());
         }
     }
 
@@ -184,19 +184,19 @@ impl StateAssembly {
     }
 }
 
-/// A packet seldom arrives so many ticks after one that was sent later.
+/// A packet seldom arrives this many ticks after one that was sent later.
 const REORDERED_TICKS: u64 = 2;
 
 /// A piece is sent again after this time if nothing is heard.
 const TIMEOUT_TICKS: u64 = 30;
 
-/// A piece is sent again after so many ticks at most, unless it is the first time.
+/// A piece is sent again after at most this many ticks, unless it is the first time.
 const MAX_TIMES: u64 = 8;
 
-/// A packet that arrives so many ticks after one that was sent later is as good as lost.
+/// A packet that arrives this many ticks after one that was sent later counts as lost.
 const MAX_REORDERED_TICKS: u64 = 8;
 
-/// Pieces of an older state that come so late are ignored.
+/// Pieces of an older state that arrive this late are ignored.
 const MAX_LATE_TICKS: u16 = 2 * MAX_SIMULATED_TICKS as u16;
 
 #[cfg(test)]
@@ -204,7 +204,7 @@ mod tests {
     use super::*;
 
     fn state(length: usize) -> Arc<[u8]> {
-        (0..length).map(|place| (place * 7 % 251) as u8).collect()
+        (0..length).map(|offset| (offset * 7 % 251) as u8).collect()
     }
 
     #[test]

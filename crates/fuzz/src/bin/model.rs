@@ -2,7 +2,7 @@
 //! have the same one understand each other.
 //!
 //! A model is far longer than what a fuzzer tries. So the input is also taken for changes to the built-in one: three
-//! bytes for the place of a number, and two for its value.
+//! bytes for the offset of a number, and two for its value.
 
 #![no_main]
 
@@ -11,7 +11,7 @@ use std::sync::{Arc, LazyLock};
 use cubewire_codec::entropy::TrainedModel;
 use cubewire_codec::ladder::{ARITHMETIC, PREDICTED};
 use cubewire_codec::{
-    Baseline, Decoder, Encoder, Limits, Packet, QuantizedSnapshot, Baselines, Sequence,
+    Baseline, Baselines, Decoder, Encoder, Limits, Packet, QuantizedSnapshot, Sequence,
 };
 use cubewire_fuzz::{CUBES, world};
 use libfuzzer_sys::fuzz_target;
@@ -22,10 +22,10 @@ fuzz_target!(|bytes: &[u8]| {
     read(bytes);
     let mut changed = SHIPPED.clone();
     for change in bytes.as_chunks::<5>().0 {
-        let [place @ .., low, high] = change;
-        let [a, b, c] = place.map(usize::from);
-        let place = (a << 16 | b << 8 | c) % (changed.len() - 1);
-        changed[place..place + 2].copy_from_slice(&[*low, *high]);
+        let [offset @ .., low, high] = change;
+        let [a, b, c] = offset.map(usize::from);
+        let offset = (a << 16 | b << 8 | c) % (changed.len() - 1);
+        changed[offset..offset + 2].copy_from_slice(&[*low, *high]);
     }
     if let Some(model) = read(&changed) {
         exchange(&Arc::new(model));

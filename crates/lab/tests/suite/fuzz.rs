@@ -10,7 +10,7 @@ use crate::repository;
 const OTHERS: [&str; 3] = [
     // The sender's own state.
     ".offer_state",
-    // The codec gives it the part of a packet that has bins.
+    // The codec passes it the part of a packet that has bins.
     "BinDecoder::new",
     // Numbers of bits.
     "Stages::every_legal",
@@ -90,7 +90,7 @@ fn every_reader_of_foreign_bytes_has_a_fuzz_target() {
         }
     }
     found.retain(|call| !OTHERS.contains(&call.trim_end_matches('(')));
-    // Some that there are.
+    // Some of those that exist.
     for call in [
         ".decode(",
         ".on_packet(",

@@ -37,14 +37,14 @@ fn energy(world: &World) -> f64 {
         .sum()
 }
 
-/// The largest distance between the two places of a cube, metres.
+/// The largest distance between the two positions of a cube, metres.
 fn largest_distance(a: &World, b: &World) -> f32 {
     let [a, b] = [a, b].map(World::snapshot);
     let distance = |cube: usize| a.cubes[cube].position.distance(b.cubes[cube].position);
     (0..CUBES).map(distance).fold(0.0, f32::max)
 }
 
-/// The same world, but that the player is faster by one unit in the last place.
+/// A copy of the world in which the player is faster by one unit in the last place.
 fn nudged(world: &World) -> World {
     let mut world = world.clone();
     let body = &mut world.bodies[world.scene.handles()[PLAYER]];
@@ -64,7 +64,7 @@ fn rebuilt(world: &World) -> World {
     world
 }
 
-/// Of what was measured at many moments: the median, and the largest.
+/// The median and the largest of what was measured at many moments.
 fn summary(mut values: Vec<f64>) -> [f64; 2] {
     values.sort_by(f64::total_cmp);
     [values[values.len() / 2], values[values.len() - 1]]
@@ -80,7 +80,7 @@ struct Differences {
 
 #[test]
 fn what_a_rebuild_changes_in_a_tick_is_small_and_wakes_nothing() {
-    for (place, gathers) in [("ball", true), ("falling pile", false)] {
+    for (scene, gathers) in [("ball", true), ("falling pile", false)] {
         let mut world = World::new();
         let mut tick = 0;
         let mut differences: BTreeMap<(&str, u64), Differences> = BTreeMap::new();
@@ -94,7 +94,7 @@ fn what_a_rebuild_changes_in_a_tick_is_small_and_wakes_nothing() {
                 // The ball was let go.
                 (tick..tick + 10).for_each(|tick| before.step(rolling(tick, false)));
             }
-            println!("{place}: {} cubes are awake", awake(&before));
+            println!("{scene}: {} cubes are awake", awake(&before));
             for (name, mut other) in [
                 ("rebuilt", rebuilt(&before)),
                 ("exact", exact(&before)),
@@ -116,7 +116,7 @@ fn what_a_rebuild_changes_in_a_tick_is_small_and_wakes_nothing() {
                 }
             }
         }
-        println!("{place}: median and largest");
+        println!("{scene}: median and largest");
         for ((name, after), found) in differences {
             let metres = summary(found.metres);
             let ratios = summary(found.energy_ratios);
