@@ -16,7 +16,7 @@ pub struct Detailed;
 pub struct PacketDetail {
     bytes: Bytes,
     items: Box<[CompactItem]>,
-    /// Of the items that have components, in their order: in most packets, less than half of them.
+    /// Ends of the items that have components, in their order: in most packets, less than half of them.
     ends: Box<[Ends]>,
 }
 
@@ -101,7 +101,7 @@ impl Ends {
         [prefix, prefix + first, prefix + first + second]
     }
 
-    /// The bits of each component of an item of so many bits.
+    /// The bits of each component of an item of this size.
     fn components(self, bits: f64, is_whole: bool) -> [f64; 3] {
         let [prefix, first, second] = self.0.map(|end| {
             let end = f64::from(end) / f64::from(u16::MAX) * bits;
@@ -112,7 +112,7 @@ impl Ends {
 }
 
 impl PacketDetail {
-    /// Of a packet with an itemized ledger; of another, there are no items.
+    /// The detail of a packet with an itemized ledger; with another one there are no items.
     #[must_use]
     pub fn new(packet: &Packet, bytes: Bytes) -> Self {
         Self::of_items(packet.ledger.items().unwrap_or_default(), bytes)

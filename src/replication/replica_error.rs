@@ -16,7 +16,7 @@ use crate::simulation::CubeWorld;
 #[derive(Component, Clone, Copy, Debug, Default, PartialEq)]
 #[require(DisplayedState)]
 pub struct ReplicaError {
-    /// Tick that the picture should show; none before the first snapshot, and once the link has been
+    /// Tick that should be displayed; none before the first snapshot, and once the link has been
     /// silent for longer than the history reaches back.
     pub tick: Option<f64>,
     /// Mean distance of the interacting cubes, metres; 0 if there are none.
@@ -33,7 +33,7 @@ pub struct ReplicaError {
 #[derive(Resource, Debug, Default)]
 pub(crate) struct History(VecDeque<(u64, Vec<CubeState>)>);
 
-/// Ticks of history: more than a picture lags behind, unless its link is cut.
+/// Ticks of history: more than the displayed state lags behind, unless its link is cut.
 const HISTORY_TICKS: usize = 4 * TICKS_PER_SECOND as usize;
 
 pub(super) fn remember(
@@ -55,12 +55,12 @@ pub(super) fn remember(
     history.0.push_back((world.tick(), states));
 }
 
-/// The error of each cube of the picture, for lanes that have this component; empty where [`ReplicaError`] has
+/// The error of each displayed cube, for lanes that have this component; empty where [`ReplicaError`] has
 /// no tick.
 #[derive(Component, Clone, Debug, Default, PartialEq)]
 pub struct CubeErrors(pub Vec<CubeError>);
 
-/// How far a cube of a picture is from the simulation's.
+/// How far a displayed cube is from the simulation's.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct CubeError {
     /// Distance, metres.
@@ -70,7 +70,7 @@ pub struct CubeError {
 }
 
 impl CubeError {
-    /// Of a cube that is shown, against the simulation at a `fraction` of the way from one tick to the next.
+    /// The error of a displayed cube against the simulation at a `fraction` of the way from one tick to the next.
     #[must_use]
     pub fn new(shown: &CubeState, from: &CubeState, to: &CubeState, fraction: f32) -> Self {
         let is_reset = is_teleport(from, to, 1.0 / TICKS_PER_SECOND as f32);
@@ -93,23 +93,23 @@ pub(super) fn compare(
         Option<&mut CubeErrors>,
     )>,
 ) {
-    for (picture, mut replica_error, mut meter, errors) in &mut lanes {
+    for (displayed, mut replica_error, mut meter, errors) in &mut lanes {
         let mut errors = errors.map(|errors| &mut errors.into_inner().0);
         if let Some(errors) = &mut errors {
             errors.clear();
         }
-        *replica_error = measure(&history, picture, errors).unwrap_or_default();
+        *replica_error = measure(&history, displayed, errors).unwrap_or_default();
         meter.current().replica_error = *replica_error;
     }
 }
 
 fn measure(
     history: &History,
-    picture: &DisplayedState,
+    displayed: &DisplayedState,
     mut errors: Option<&mut Vec<CubeError>>,
 ) -> Option<ReplicaError> {
     let newest = history.0.back()?.0;
-    let tick = picture.due_tick?.clamp(0.0, newest as f64);
+    let tick = displayed.due_tick?.clamp(0.0, newest as f64);
     let before = tick.floor() as u64;
     let from = history.at(before)?;
     let to = history.at((before + 1).min(newest))?;
@@ -120,7 +120,7 @@ fn measure(
         ..ReplicaError::default()
     };
     let mut interacting = 0;
-    for (shown, (from, to)) in picture.cubes.iter().zip(from.iter().zip(to)) {
+    for (shown, (from, to)) in displayed.cubes.iter().zip(from.iter().zip(to)) {
         let error = CubeError::new(shown, from, to, fraction);
         let CubeError {
             metres: distance,
@@ -146,8 +146,8 @@ impl History {
     /// Every cube as it was after that tick.
     pub(crate) fn at(&self, tick: u64) -> Option<&[CubeState]> {
         let (oldest, _) = self.0.front()?;
-        let place = usize::try_from(tick.checked_sub(*oldest)?).ok()?;
-        let (found, states) = self.0.get(place)?;
+        let index = usize::try_from(tick.checked_sub(*oldest)?).ok()?;
+        let (found, states) = self.0.get(index)?;
         (*found == tick).then_some(states)
     }
 }

@@ -28,15 +28,15 @@ fn shown(game: &mut LaneGame, half: Side) -> Vec<(Vec3, Quat)> {
     let mut found: Vec<_> = cubes
         .iter(game.app.world())
         .filter(|(side, ..)| **side == half)
-        .map(|(_, cube, place)| (cube.index, (place.translation, place.rotation)))
+        .map(|(_, cube, transform)| (cube.index, (transform.translation, transform.rotation)))
         .collect();
     found.sort_by_key(|(index, _)| *index);
-    found.into_iter().map(|(_, place)| place).collect()
+    found.into_iter().map(|(_, pose)| pose).collect()
 }
 
-fn places(cubes: &[CubeState]) -> Vec<(Vec3, Quat)> {
-    let places = cubes.iter().map(|cube| (cube.position, cube.orientation));
-    places.collect()
+fn poses(cubes: &[CubeState]) -> Vec<(Vec3, Quat)> {
+    let poses = cubes.iter().map(|cube| (cube.position, cube.orientation));
+    poses.collect()
 }
 
 fn pause(game: &mut LaneGame, paused: bool) {
@@ -52,12 +52,12 @@ fn both_halves_go_back_to_what_they_showed() {
     let mut game = game(lane("predicted"));
     want(&mut game, true);
     let mut simulated = Vec::new();
-    let mut pictured = Vec::new();
+    let mut displayed = Vec::new();
     for _ in 0..300 {
         game.step();
         let world = game.app.world();
-        simulated.push(places(&game.cubes().current().cubes));
-        pictured.push(places(
+        simulated.push(poses(&game.cubes().current().cubes));
+        displayed.push(poses(
             &world.get::<DisplayedState>(game.lane).unwrap().cubes,
         ));
     }
@@ -67,9 +67,9 @@ fn both_halves_go_back_to_what_they_showed() {
     for ago in [0, 1, 59, 60, 200, 130] {
         game.app.world_mut().resource_mut::<Moment>().0 = Some(newest - ago);
         game.step();
-        let place = simulated.len() - 1 - ago as usize;
-        assert!(shown(&mut game, Side::Left) == simulated[place], "{ago}");
-        assert!(shown(&mut game, Side::Right) == pictured[place], "{ago}");
+        let index = simulated.len() - 1 - ago as usize;
+        assert!(shown(&mut game, Side::Left) == simulated[index], "{ago}");
+        assert!(shown(&mut game, Side::Right) == displayed[index], "{ago}");
     }
     pause(&mut game, false);
     game.step();

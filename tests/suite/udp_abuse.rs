@@ -1,4 +1,4 @@
-//! What viewers and strangers over UDP might do to others: hold places, use up the server's time, and have it send
+//! What viewers and unauthenticated peers over UDP might do to others: hold slots, use up the server's time, and have it send
 //! to machines that asked for nothing.
 
 use std::net::UdpSocket;

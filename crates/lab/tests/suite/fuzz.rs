@@ -79,7 +79,7 @@ fn every_reader_of_foreign_bytes_has_a_fuzz_target() {
         .iter()
         .map(|file| fs::read_to_string(file).unwrap())
         .collect();
-    // Of the programs, the lab reads recordings.
+    // The lab is the only program that reads recordings.
     let mut found = BTreeSet::from(["Recording::from_reader(".to_owned()]);
     for entry in fs::read_dir(repository("crates")).unwrap() {
         let sources_of_crate = entry.unwrap().path().join("src");

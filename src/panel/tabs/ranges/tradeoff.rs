@@ -1,4 +1,4 @@
-//! Rate and distortion: what the stages that were tried cost, and how wrong the picture was with them.
+//! Rate and distortion: what the stages that were tried cost, and the replica error with them.
 
 use bevy::prelude::*;
 use bevy_egui::egui::{self, RichText};
@@ -40,14 +40,14 @@ impl Tradeoffs {
     /// Updates the figures of these stages.
     fn add(&mut self, new: Tradeoff) {
         let known = self.0.iter().position(|tried| tried.stages == new.stages);
-        let Some(place) = known else {
+        let Some(index) = known else {
             if self.0.len() == MAX_TRIED {
                 self.0.remove(0);
             }
             self.0.push(new);
             return;
         };
-        let mut tried = self.0.remove(place);
+        let mut tried = self.0.remove(index);
         let mean = |old: f64, new: f64| old + (new - old) / AVERAGED;
         tried.kbps = mean(tried.kbps, new.kbps);
         tried.mm = mean(tried.mm, new.mm);
@@ -85,7 +85,7 @@ const _: () = assert!(SETTLING_TICKS > TICKS_PER_SECOND as usize);
 pub(super) fn draw(ui: &mut egui::Ui, theme: Theme, stages: Stages, tradeoffs: &Tradeoffs) {
     let colors = theme.colors();
     ui.label(
-        RichText::new("kbps (across, log) against the picture's mean error in mm (up, log), by stages")
+        RichText::new("kbps (across, log) against the replica's mean error in mm (up, log), by stages")
             .small()
             .weak(),
     )
@@ -128,7 +128,7 @@ pub(super) fn draw(ui: &mut egui::Ui, theme: Theme, stages: Stages, tradeoffs: &
                     let text = format!(" {:.0} kbps, {:.2} mm ", tried.kbps, tried.mm);
                     let text = RichText::new(text).color(ink).small();
                     let text = text.background_color(surface);
-                    let text = Text::new("now", PlotPoint::new(at[0] + BESIDE, at[1]), text);
+                    let text = Text::new("now", PlotPoint::new(at[0] + LABEL_GAP, at[1]), text);
                     plot.text(text.anchor(egui::Align2::LEFT_CENTER).allow_hover(false));
                 }
             }
@@ -146,7 +146,7 @@ fn amount(logarithm: f64) -> String {
 }
 
 /// From the point to its label: a share of a decade.
-const BESIDE: f64 = 0.08;
+const LABEL_GAP: f64 = 0.08;
 
 /// Logical points.
 const MIN_HEIGHT: f32 = 96.0;
