@@ -88,7 +88,7 @@ fn whole<T, const N: usize>(numbers: &mut [T]) -> &mut [T; N] {
 struct ComponentBins<'s, B, O> {
     bins: &'s mut B,
     observer: &'s mut O,
-    /// Of the first bin.
+    /// Slots of the first bin.
     slots: [usize; RESIDUAL_INPUTS],
     inputs: [&'s [i16; RESIDUAL_BINS]; RESIDUAL_INPUTS],
     /// The sets by place and by history, and the class in each.

@@ -323,7 +323,7 @@ impl<B: BinCoder, O: CodingObserver> Session<'_, B, O> {
         }
     }
 
-    /// Updates the mean error of each candidate. Gives the one that was nearest, and the error of the selected one.
+    /// Updates the mean error of each candidate. Returns the one that was nearest, and the error of the selected one.
     fn update_errors<P: Predictor, T, C: Copy>(
         &mut self,
         field: &FieldContext<'_, T, C>,

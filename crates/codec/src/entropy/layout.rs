@@ -130,7 +130,7 @@ pub(crate) enum AdaptiveFlag {
     AnyUntouched = 1,
     /// Whether any in a group changes, if none changes in the group before.
     GroupAfterClear = 2,
-    /// The same if one changes there.
+    /// Whether any in a group changes, if one changes in the group before.
     GroupAfterSet = 3,
 }
 

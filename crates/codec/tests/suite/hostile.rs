@@ -86,8 +86,8 @@ pub(crate) fn mutate(rng: &mut ChaCha8Rng, bytes: &mut Vec<u8>) {
             }
             1 => bytes.extend((0..rng.random_range(1..20)).map(|_| rng.random::<u8>())),
             2 if !bytes.is_empty() => {
-                let place = rng.random_range(0..bytes.len());
-                bytes[place] = rng.random();
+                let offset = rng.random_range(0..bytes.len());
+                bytes[offset] = rng.random();
             }
             3 => *bytes = (0..rng.random_range(0..80)).map(|_| rng.random()).collect(),
             _ if !bytes.is_empty() => {
