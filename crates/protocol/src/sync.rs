@@ -190,7 +190,7 @@ impl SceneSync {
         match &mut self.transfer {
             Some(transfer) if is_synced && !transfer.is_complete() => self.transfer = None,
             Some(transfer) => {
-                transfer.piece(tick, newest_acked.unwrap_or(0), &mut self.state_chunk);
+                transfer.chunk(tick, newest_acked.unwrap_or(0), &mut self.state_chunk);
             }
             None => {}
         }
