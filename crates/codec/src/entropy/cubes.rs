@@ -55,7 +55,7 @@ pub(super) struct CubeContext<'h> {
     /// Distance to the player in eighths of a metre, at most 15.
     pub(super) distance: usize,
     /// The class of clearance; if that is the highest, divided by distance to the player: 0 to 7.
-    pub(super) place: usize,
+    pub(super) zone: usize,
 }
 
 impl Scratch {
@@ -263,7 +263,7 @@ impl<B: BinCoder, O: CodingObserver> Session<'_, B, O> {
             rotation_velocity: magnitude(history.rotation_velocity),
             clearance,
             distance,
-            place: match clearance {
+            zone: match clearance {
                 5 => 5 + (distance / 4).min(2),
                 near_floor => near_floor,
             },

@@ -19,7 +19,7 @@ pub(crate) struct Resting {
 
 #[derive(Clone, Copy, Debug)]
 struct Cube {
-    place: PackedPosition,
+    packed: PackedPosition,
     /// The next in the same cell.
     next: u32,
     /// Squared distance of the nearest coded cube, in (1/512 m)²; [`FAR`] if there is none.
@@ -48,14 +48,14 @@ impl Resting {
         let cells: &mut [u32; CELL_COUNT] = self.cells.first_chunk_mut().expect("it was resized");
         let cubes = positions.iter().zip(is_active).zip(0..);
         self.cubes.clear();
-        self.cubes.extend(cubes.map(|((&place, is_active), cube)| {
+        self.cubes.extend(cubes.map(|((&packed, is_active), cube)| {
             let mut next = NONE;
             if !is_active {
-                let [x, y, _] = place.position();
+                let [x, y, _] = packed.position();
                 next = std::mem::replace(&mut cells[cell(x >> 9, y >> 9)], cube);
             }
             Cube {
-                place,
+                packed,
                 next,
                 nearest: FAR,
             }
@@ -82,7 +82,7 @@ impl Resting {
                 let mut at = self.cells[cell((position[0] >> 9) + x, (position[1] >> 9) + y)];
                 while at != NONE {
                     let cube = &mut self.cubes[at as usize];
-                    let distance = distance_squared(position, cube.place.position());
+                    let distance = distance_squared(position, cube.packed.position());
                     let is_near = distance < limit;
                     let mut near = if is_near { distance as u32 } else { FAR };
                     if is_player && is_near {
