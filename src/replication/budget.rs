@@ -2,8 +2,8 @@
 //! simulation.
 //!
 //! Each lane's encoding is timed. While what all viewers have asked for takes longer than the budget, all of them
-//! are throttled equally: first they get the newest baseline instead of the one that makes the smallest packet, which takes
-//! an encode for each candidate, and then only every second, third … snapshot.
+//! are throttled equally: first they get the newest baseline instead of the one that makes the smallest packet, which
+//! takes an encode for each candidate, and then only every second, third … snapshot.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;

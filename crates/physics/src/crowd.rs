@@ -69,7 +69,7 @@ mod tests {
     }
 
     #[test]
-    fn cubes_in_one_place_are_crowded() {
+    fn cubes_at_one_point_are_crowded() {
         assert!(are_crowded((0..CUBES).map(|_| Vec3::Z)));
         // So are sixteen heaps.
         assert!(are_crowded(

@@ -88,8 +88,8 @@ impl StateTransfer {
         (arrived.count(), self.chunks.len())
     }
 
-    /// Writes the chunk that the packet of `tick` carries, if there is one to send, while the receiver has the packet of
-    /// tick `newest` and no newer one.
+    /// Writes the chunk that the packet of `tick` carries, if there is one to send, while the receiver has the packet
+    /// of tick `newest` and no newer one.
     pub(crate) fn chunk(&mut self, tick: u64, newest: u64, bytes: &mut Vec<u8>) {
         bytes.clear();
         // For how long the chunk has waited, if it is due.

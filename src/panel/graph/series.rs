@@ -89,8 +89,8 @@ impl<'a> Series<'a> {
         Some((smallest, largest))
     }
 
-    /// The [range](Self::range) without peaks: if the largest rates of two smoothing windows, which a single packet may have
-    /// caused, are more than twice as large as all others.
+    /// The [range](Self::range) without peaks, if the largest rates of two smoothing windows, which a single packet may
+    /// have caused, are more than twice as large as all others.
     pub(super) fn range_without_peaks(&self) -> Option<(f64, f64)> {
         let (smallest, peak) = self.range()?;
         let mut sorted = self.kbps.clone();

@@ -219,8 +219,8 @@ pub(crate) fn normalized<T: Real>(quaternion: Quaternion<T>) -> Quaternion<T> {
     quaternion.map(|part| part * per_length)
 }
 
-/// As [`turned`], for a turn of less than half a radian, after which the length is nearly 1: one step of Newton's method
-/// normalizes it.
+/// As [`turned`], for a turn of less than half a radian, after which the length is nearly 1: one step of Newton's
+/// method normalizes it.
 #[inline]
 pub(crate) fn turned_a_little<T: Real>(
     orientation: Quaternion<T>,

@@ -210,7 +210,7 @@ fn a_drifted_adaptive_state_is_detected() {
 }
 
 #[test]
-fn as_many_cubes_as_there_may_be_can_move_in_one_place() {
+fn as_many_cubes_as_there_may_be_can_move_at_one_point() {
     // Only some of their pairs are compared, as all of them would take too long.
     let cube = CubeState::default();
     let initial = Snapshot {

@@ -236,8 +236,8 @@ impl Lane {
         self.send_simulated((sequence, stages), &current, names, simulated);
     }
 
-    /// As [`send_naming`](Self::send_naming), for a receiver that simulates the scene as the sender does. `names` are those of the baseline and of the
-    /// additional references.
+    /// As [`send_naming`](Self::send_naming), for a receiver that simulates the scene as the sender does. `names`
+    /// are those of the baseline and of the additional references.
     pub(crate) fn send_simulated(
         &mut self,
         (sequence, stages): (Sequence, Stages),
