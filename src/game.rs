@@ -93,7 +93,7 @@ pub fn halves(
     right: Option<LaneSettings>,
     script: Option<&Script>,
 ) -> (PaneContent, LaneSettings) {
-    let of_script = |side: Side| script.and_then(|script| script.half_at_start(side).cloned());
+    let of_script = |side: Side| script.and_then(|script| script.content_at_start(side).cloned());
     let left = left.or_else(|| of_script(Side::Left));
     let right = right.or_else(|| match of_script(Side::Right) {
         Some(PaneContent::Lane(lane)) => Some(lane),

@@ -5,7 +5,7 @@
 //! | sizes, kinds of bits, arrival of packets | [`LaneMeter`] | always |
 //! | their bytes, bits by cube and field | [`PacketDetail`](crate::replication::PacketDetail) | something [wants](Wanted) them |
 //! | the cubes of the simulation | [`WorldHistory`] | likewise |
-//! | the cubes of each lane's picture | [`LaneHistory`] | likewise |
+//! | the displayed cubes of each lane | [`LaneHistory`] | likewise |
 //!
 //! All of it takes at most 64 MiB with two lanes: three times 14 MiB of [`States`](struct@States), twice 10 MiB of details.
 //! Where that is not enough for a minute, the oldest ticks are dropped.
@@ -110,35 +110,35 @@ impl Wanted {
 #[derive(Resource, Debug, Default)]
 pub struct WorldHistory(pub States);
 
-/// The picture of a lane. The ticks are those of its meter.
+/// The displayed cubes of a lane. The ticks are those of its meter.
 #[derive(Component, Debug, Default)]
 #[require(Detailed, DisplayedState, CubeErrors)]
 pub struct LaneHistory {
     /// The cubes.
-    pub pictures: States,
+    pub displayed: States,
     /// By tick, oldest first: see [`DisplayedState::due_tick`].
     due_ticks: VecDeque<(u64, Option<f64>)>,
 }
 
 impl LaneHistory {
-    /// The tick of the simulation that the picture of `tick` should show; none if that is not known.
+    /// The tick of the simulation that was due for display at `tick`; none if that is not known.
     #[must_use]
     pub fn due_tick(&self, tick: u64) -> Option<f64> {
         let (first, _) = self.due_ticks.front()?;
-        let place = usize::try_from(tick.checked_sub(*first)?).ok()?;
-        let (found, due) = self.due_ticks.get(place)?;
+        let index = usize::try_from(tick.checked_sub(*first)?).ok()?;
+        let (found, due) = self.due_ticks.get(index)?;
         due.filter(|_| *found == tick)
     }
 
     /// The ticks that are recorded with what was sent in them, from the oldest to the newest.
     #[must_use]
     pub fn ticks(&self, meter: &LaneMeter) -> Option<RangeInclusive<u64>> {
-        let first = self.pictures.first_tick()?;
+        let first = self.displayed.first_tick()?;
         let oldest = meter.samples().front()?.tick;
-        Some(first.max(oldest)..=self.pictures.last_tick()?)
+        Some(first.max(oldest)..=self.displayed.last_tick()?)
     }
 
-    /// The errors of the cubes in the picture of a tick; empty where that tick is not recorded.
+    /// The errors of the cubes displayed at a tick; empty where that tick is not recorded.
     #[must_use]
     pub fn errors_at(&self, tick: u64, world: &WorldHistory) -> Vec<CubeError> {
         let (mut shown, mut from, mut to) = (Vec::new(), Vec::new(), Vec::new());
@@ -147,7 +147,7 @@ impl LaneHistory {
         };
         let due = due.clamp(0.0, tick as f64);
         let before = due.floor() as u64;
-        let is_there = self.pictures.read(tick, &mut shown)
+        let is_there = self.displayed.read(tick, &mut shown)
             && world.0.read(before, &mut from)
             && world.0.read((before + 1).min(tick), &mut to);
         if !is_there {
@@ -160,8 +160,8 @@ impl LaneHistory {
             .collect()
     }
 
-    fn record(&mut self, tick: u64, picture: &DisplayedState) {
-        self.pictures.record(tick, &picture.cubes);
+    fn record(&mut self, tick: u64, displayed: &DisplayedState) {
+        self.displayed.record(tick, &displayed.cubes);
         let last = self.due_ticks.back().map(|(last, _)| last + 1);
         if last.is_some_and(|next| next != tick) {
             self.due_ticks.clear();
@@ -169,7 +169,7 @@ impl LaneHistory {
         if self.due_ticks.len() == 2 * METER_TICKS {
             self.due_ticks.pop_front();
         }
-        self.due_ticks.push_back((tick, picture.due_tick));
+        self.due_ticks.push_back((tick, displayed.due_tick));
     }
 }
 
@@ -255,9 +255,9 @@ fn record(
     if let Some(cubes) = cubes {
         world.0.record(cubes.tick(), &cubes.current().cubes);
     }
-    for (meter, picture, mut history) in &mut lanes {
+    for (meter, displayed, mut history) in &mut lanes {
         if let Some(sample) = meter.samples().back() {
-            history.record(sample.tick, picture);
+            history.record(sample.tick, displayed);
         }
     }
 }
@@ -273,12 +273,12 @@ mod tests {
     #[test]
     fn the_moment_stays_in_the_recorded_past() {
         let mut history = LaneHistory::default();
-        let picture = DisplayedState {
+        let displayed = DisplayedState {
             cubes: vec![CubeState::default(); 3],
             ..DisplayedState::default()
         };
         for tick in 100..110 {
-            history.record(tick, &picture);
+            history.record(tick, &displayed);
         }
         let meter = LaneMeter::from_samples((95..110).map(|tick| Sample {
             tick,

@@ -54,7 +54,7 @@ pub use tour::{STEPS, Scene, Task, Tour, TourStep, Watch};
 /// The phases of the panel.
 #[derive(SystemSet, Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum PanelSystems {
-    /// Its notices over the picture are updated, in [`Update`].
+    /// Its notices over the scene are updated, in [`Update`].
     Notices,
     /// The panel is drawn and its controls take effect, in [`EguiPrimaryContextPass`].
     Draw,
@@ -100,7 +100,7 @@ impl Plugin for PanelPlugin {
             .add_systems(
                 Update,
                 (
-                    actions::note_rung,
+                    actions::record_rung,
                     explain::end_with_first_input,
                     show_hint,
                     tabs::peers::show_connection,

@@ -168,7 +168,7 @@ impl Plugin for ReplicationPlugin {
 pub struct Replica(pub(crate) SnapshotReceiver);
 
 impl Replica {
-    /// Of a receiver that is set up otherwise than [`spawn_lane`] does.
+    /// A replica with this receiver, which may be set up otherwise than by [`spawn_lane`].
     #[must_use]
     pub const fn new(receiver: SnapshotReceiver) -> Self {
         Self(receiver)

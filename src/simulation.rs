@@ -91,7 +91,7 @@ impl Plugin for SimulationPlugin {
 #[derive(Resource, Clone, Copy, Debug, Default)]
 pub struct HeldKeys(pub Keys);
 
-/// Builds the engine's sets anew from the rounded state of the bodies before the next tick, and keeps that
+/// Rebuilds the engine's sets from the rounded state of the bodies before the next tick, and keeps that
 /// [state](CubeWorld::rebuilt), from which others that have the snapshot can go on as this world does. No cube moves by
 /// more than two millimetres; what the engine remembers of their contacts is gone.
 ///
@@ -147,7 +147,7 @@ impl CubeWorld {
         &self.inputs
     }
 
-    /// The tick after which the engine's sets were last [built anew](RebuildSimulation), and what the snapshot of that
+    /// The tick after which the engine's sets were last [rebuilt](RebuildSimulation), and what the snapshot of that
     /// tick does not say of the state that they were built from, as
     /// [`WorldState::to_bytes`](cubewire_physics::WorldState::to_bytes) writes it.
     #[must_use]

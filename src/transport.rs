@@ -43,7 +43,7 @@ const BYTES_PER_FLUSH: u64 = CHANNEL_BYTES as u64;
 /// and the welcome must not prevent it.
 const RESEND_TIME: Duration = Duration::from_millis(300);
 
-/// Of a datagram, at most: what netcode has room for.
+/// Payload of a datagram, at most: what netcode has room for.
 const MAX_PAYLOAD_BYTES: usize = 1300;
 
 fn config() -> ConnectionConfig {

@@ -10,13 +10,13 @@ mod bevel;
 mod camera;
 mod canvas;
 mod costs;
+mod cubes;
 mod floor;
 mod halves;
 mod notices;
 mod overlay;
 mod panes;
 mod picking;
-mod pictures;
 mod player;
 mod quality;
 mod side;
@@ -39,10 +39,10 @@ pub use arrivals::{Arrivals, Stale};
 pub use camera::settle_cameras;
 pub use canvas::Canvas;
 pub use costs::{Costs, CubeColors, FixedScale};
+pub use cubes::{DisplayedTicks, ViewCube};
 pub use halves::{SelectHalf, ShowHalf, lane_in, show};
 pub use notices::Notices;
 pub use overlay::{Overlay, Part};
-pub use pictures::{ReplicaPicture, ViewCube};
 pub use quality::Quality;
 pub use side::{PaneContent, Selected, Side};
 pub use touch::{TouchKeys, held};
@@ -55,11 +55,11 @@ pub enum ViewSystems {
     Cubes,
     /// Systems that depend on the positions of the cubes: cameras, colours, trails.
     Follow,
-    /// Text is drawn over the picture, in [`EguiPrimaryContextPass`](bevy_egui::EguiPrimaryContextPass).
+    /// Text is drawn over the scene, in [`EguiPrimaryContextPass`](bevy_egui::EguiPrimaryContextPass).
     Overlay,
 }
 
-/// The part of the window, in its logical points, that the picture leaves free for the panel.
+/// The part of the window, in its logical points, that the view leaves free for the panel.
 #[derive(Resource, Clone, Copy, Debug, Default, PartialEq)]
 pub struct Inset {
     /// At the right edge.
@@ -75,7 +75,7 @@ impl Inset {
         point.x >= window.x - self.right || point.y >= window.y - self.bottom
     }
 
-    /// The same in other units, `factor` of which are one of the old.
+    /// This inset in other units, `factor` of which are one of the old.
     #[must_use]
     pub fn scaled(self, factor: f32) -> Self {
         Self {
@@ -115,18 +115,18 @@ impl Plugin for ViewPlugin {
                     .before(TransformSystems::Propagate)
                     .before(EguiPostUpdateSet::EndPass),
             )
-            .add_systems(Startup, pictures::spawn)
+            .add_systems(Startup, cubes::spawn)
             .add_systems(
                 FixedUpdate,
-                (trails::record, arrivals::note).after(ReplicationSystems::Observe),
+                (trails::record, arrivals::record).after(ReplicationSystems::Observe),
             )
             .add_systems(
                 PostUpdate,
                 (
-                    pictures::show_simulation
-                        .run_if(resource_exists::<CubeWorld>.and_then(pictures::is_present)),
-                    pictures::show_replicas.run_if(pictures::is_present),
-                    pictures::show_past,
+                    cubes::show_simulation
+                        .run_if(resource_exists::<CubeWorld>.and_then(cubes::is_present)),
+                    cubes::show_replicas.run_if(cubes::is_present),
+                    cubes::show_past,
                     costs::measure,
                 )
                     .chain()

@@ -100,7 +100,7 @@ pub(super) fn named<T: Named + Send + Sync>() -> impl TypedValueParser<Value = T
     PossibleValuesParser::new(names).try_map(|name| T::by_name(&name))
 }
 
-/// The quality of the picture.
+/// The quality of rendering.
 #[derive(Clone, Copy, Debug, Args)]
 pub struct QualityArg {
     /// How much work goes into a frame

@@ -82,7 +82,7 @@ pub struct RecordArgs {
         extensions()
     ))]
     out: PathBuf,
-    /// Render a series of videos, and an HTML page that plays them: each rung beside the one before it, and
+    /// Render a series of videos, and an HTML page that plays them: each rung next to the one before it, and
     /// each kind of interpolation
     #[arg(long, value_name = "NAME", conflicts_with_all = OF_ONE_VIDEO)]
     series: Option<Series>,
@@ -95,7 +95,7 @@ pub struct RecordArgs {
     hide: Vec<Part>,
     #[command(flatten)]
     quality: QualityArg,
-    /// Colours of the picture
+    /// Colours of panel and scene
     #[arg(long, value_parser = named::<Theme>(), default_value = "light")]
     theme: Theme,
     /// What the colours of the cubes show
@@ -124,10 +124,10 @@ const OF_ONE_VIDEO: [&str; 11] = [
     "right_label",
 ];
 
-/// Without `--size`.
+/// The size without `--size`.
 const DEFAULT_SIZE: UVec2 = UVec2::new(1280, 720);
 
-/// Without a script and without `--seconds`.
+/// The length without a script and without `--seconds`.
 const DEFAULT_SECONDS: f64 = 10.0;
 
 impl RecordArgs {

@@ -44,10 +44,10 @@ pub enum NoKey {
         path: PathBuf,
     },
     /// The text is not a key.
-    #[error("{place}: {source}")]
+    #[error("{origin}: {source}")]
     NotAKey {
-        /// Where it was.
-        place: String,
+        /// Where it came from.
+        origin: String,
         /// Why.
         source: KeyError,
     },
@@ -65,7 +65,7 @@ impl SecurityArgs {
         if self.insecure {
             return Ok(Security::Insecure);
         }
-        let (place, text) = match &self.key_file {
+        let (origin, text) = match &self.key_file {
             Some(path) => (path.display().to_string(), read_key(path)?),
             None => {
                 let text = env::var(KEY_VARIABLE).map_err(|_| NoKey::Missing)?;
@@ -74,7 +74,7 @@ impl SecurityArgs {
         };
         let key: Key = text
             .parse()
-            .map_err(|source| NoKey::NotAKey { place, source })?;
+            .map_err(|source| NoKey::NotAKey { origin, source })?;
         Ok(Security::Key(key))
     }
 }
@@ -88,7 +88,7 @@ fn read_key(path: &Path) -> Result<String, NoKey> {
         source,
     };
     let file = File::open(path).map_err(unreadable)?;
-    // Of what was opened: the path may lead elsewhere by now.
+    // The metadata of the open file, as the path may lead elsewhere by now.
     let metadata = file.metadata().map_err(unreadable)?;
     if files::is_for_others(&metadata) {
         return Err(NoKey::NotPrivate {

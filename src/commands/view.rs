@@ -64,10 +64,11 @@ struct Viewed {
     /// Why other stages than those of --rung were requested, if they were.
     fallback: Option<String>,
     /// Times that playout stalled.
-    hitches: u64,
+    #[serde(rename = "hitches")]
+    stalls: u64,
     /// Mean over the last second, kilobits a second.
     article_kbps: f64,
-    /// Likewise.
+    /// The mean in wire accounting, kilobits a second.
     wire_kbps: f64,
 }
 
@@ -155,7 +156,7 @@ impl ViewArgs {
             duplicates: meter.duplicates,
             refused: meter.refused,
             fallback: replication::fallback(stages, meter.fallback),
-            hitches: meter.hitches,
+            stalls: meter.stalls,
             article_kbps: meter.kbps(Accounting::PayloadAndUdp),
             wire_kbps: meter.kbps(Accounting::OnTheWire),
         };

@@ -1,4 +1,4 @@
-//! Warnings on standard error about lanes whose picture is not what they ask for.
+//! Warnings on standard error about lanes that do not show what their settings ask for.
 
 use std::io::{self, Write};
 
@@ -33,7 +33,7 @@ fn sentences(
     let steps = steps.flat_map(|step| {
         let halves = [(Side::Left, &step.left), (Side::Right, &step.right)];
         let set = halves.into_iter();
-        set.filter_map(|(side, half)| Some((step.at, side, Change::Set(half.as_deref()?))))
+        set.filter_map(|(side, content)| Some((step.at, side, Change::Set(content.as_deref()?))))
     });
     let switches = switches.iter();
     let switches = switches.map(|switch| (switch.at, switch.side, Change::Switch(switch)));
@@ -41,21 +41,21 @@ fn sentences(
     // Stable: in the same tick the script comes first.
     changes.sort_by_key(|(at, ..)| *at);
     for (_, side, change) in changes {
-        let half = &mut halves[side as usize];
-        match (change, &mut *half) {
-            (Change::Set(new), half) => *half = new.clone(),
+        let content = &mut halves[side as usize];
+        match (change, &mut *content) {
+            (Change::Set(new), content) => *content = new.clone(),
             // Parsing has checked the values.
             (Change::Switch(switch), PaneContent::Lane(lane)) => drop(switch.apply(lane)),
             (Change::Switch(_), PaneContent::Simulation) => {}
         }
-        shown.push((side, half.clone()));
+        shown.push((side, content.clone()));
     }
     let is_compared = shown
         .iter()
-        .any(|(side, half)| *side == Side::Left && *half != PaneContent::Simulation);
+        .any(|(side, content)| *side == Side::Left && *content != PaneContent::Simulation);
     let mut sentences = Vec::new();
-    for (side, half) in shown {
-        let PaneContent::Lane(lane) = half else {
+    for (side, content) in shown {
+        let PaneContent::Lane(lane) = content else {
             continue;
         };
         let warning = lane.velocity_warning().map(|warning| match is_compared {

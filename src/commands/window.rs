@@ -62,7 +62,7 @@ pub struct FrameArgs {
         allow_hyphen_values = true
     )]
     pub size: Size,
-    /// The quality of the picture.
+    /// The quality of rendering.
     #[command(flatten)]
     pub quality: QualityArg,
 }

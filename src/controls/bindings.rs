@@ -20,7 +20,7 @@ pub(super) enum Effect {
     Hold,
     /// A key press each, while the panel does not take text or keys.
     Press(&'static [(Trigger, Action)]),
-    /// The same, whatever the panel does.
+    /// A key press each, whatever the panel does.
     PressAlways(&'static [(Trigger, Action)]),
     /// egui or the camera handles them.
     Elsewhere,
@@ -29,7 +29,7 @@ pub(super) enum Effect {
 /// What is pressed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Trigger {
-    /// A key, by its place on the keyboard, without Ctrl or Command.
+    /// A key, by its position on the keyboard, without Ctrl or Command.
     Key(KeyCode),
     /// A character, wherever the keyboard layout has it.
     Character(&'static str),
@@ -260,8 +260,8 @@ mod tests {
 
     #[test]
     fn every_rung_has_a_key() {
-        for (place, rung) in LADDER.iter().enumerate() {
-            let has_key = presses().any(|(_, action)| action == Action::Rung(place));
+        for (index, rung) in LADDER.iter().enumerate() {
+            let has_key = presses().any(|(_, action)| action == Action::Rung(index));
             assert!(has_key, "{}", rung.name);
         }
         assert!(!presses().any(|(_, action)| action == Action::Rung(LADDER.len())));

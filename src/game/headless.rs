@@ -99,7 +99,7 @@ impl HeadlessGame {
         Self::with_plugins(script, ())
     }
 
-    /// The same with additional plugins.
+    /// As [`new`](Self::new), with additional plugins.
     #[must_use]
     pub fn with_plugins<M>(script: Option<Script>, plugins: impl Plugins<M>) -> Self {
         let mut game = Self::build(script, plugins);
@@ -161,7 +161,7 @@ impl LaneGame {
         Self::with_plugins(script, settings, ())
     }
 
-    /// The same with additional plugins.
+    /// As [`new`](Self::new), with additional plugins.
     ///
     /// # Errors
     /// If the lane cannot be set up.

@@ -4,7 +4,7 @@ use bevy::prelude::*;
 use cubewire_codec::ladder::LADDER;
 
 use super::settings::PanelState;
-use super::tabs::ladder::{Step, place, step};
+use super::tabs::ladder::{Step, index_of, step};
 use super::tour::state::Tour;
 use crate::controls::Action;
 use crate::replication::{ChangeLane, LaneSettingsQuery, Reconnect, SenderSettings};
@@ -32,7 +32,7 @@ pub(super) fn on_action(
         return;
     };
     let mut settings = settings.get();
-    let current = place(settings.sender.stages);
+    let current = index_of(settings.sender.stages);
     let rung = match *action {
         Action::RungUp => Some(step(current, state.last_rung, Step::Up)),
         Action::RungDown => Some(step(current, state.last_rung, Step::Down)),
@@ -51,11 +51,11 @@ pub(super) fn on_action(
 }
 
 /// Remembers the last rung, to return to from stages that are not on the ladder.
-pub(super) fn note_rung(
+pub(super) fn record_rung(
     mut state: ResMut<PanelState>,
     lane: Option<Single<&SenderSettings, With<Selected>>>,
 ) {
-    if let Some(rung) = lane.and_then(|sender| place(sender.stages))
+    if let Some(rung) = lane.and_then(|sender| index_of(sender.stages))
         && rung != state.last_rung
     {
         state.last_rung = rung;

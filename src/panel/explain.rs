@@ -66,7 +66,7 @@ pub(super) struct Explained {
     plays_itself: bool,
     view: ViewMode,
     is_compared: bool,
-    /// How late the picture is, milliseconds.
+    /// How far the displayed state lags behind, milliseconds.
     late_ms: u128,
     kbps: f64,
     /// What the first rung would cost, if that is known.
@@ -91,7 +91,7 @@ impl Explained {
         }
     }
 
-    /// The boxes, for a picture of this size beside the panel.
+    /// The boxes, for a view of this size next to the panel.
     fn callouts(&self, picture: Rect, state: &PanelState) -> Vec<Callout> {
         let mut callouts = vec![self.keys(picture, state)];
         // What plays by itself is left in sight.
@@ -203,7 +203,7 @@ fn keys_end(picture: Rect) -> f32 {
     picture.bottom() - KEYS_ABOVE * picture.height()
 }
 
-/// Draws the explanation over the picture, beside the panel that covers `inset`. Returns the action of its
+/// Draws the explanation over the view, next to the panel that covers `inset`. Returns the action of its
 /// button, if that was pressed.
 pub(super) fn draw(
     ctx: &Context,
@@ -217,8 +217,8 @@ pub(super) fn draw(
     if picture.width() < 1.0 || picture.height() < 1.0 {
         return None;
     }
-    for (place, callout) in what.callouts(picture, state).iter().enumerate() {
-        callout.show(ctx, state, place);
+    for (index, callout) in what.callouts(picture, state).iter().enumerate() {
+        callout.show(ctx, state, index);
     }
     if what.has_tour {
         tour_button(ctx, state, picture)
@@ -256,16 +256,16 @@ struct Callout {
     /// The position of the corner or the middle that `align` names.
     at: Pos2,
     align: Align2,
-    /// At most, logical points.
+    /// Width at most, logical points.
     width: f32,
-    /// Of the title and the frame.
+    /// Colour of the title and the frame.
     color: Color32,
 }
 
 impl Callout {
-    fn show(&self, ctx: &Context, state: &PanelState, place: usize) {
+    fn show(&self, ctx: &Context, state: &PanelState, index: usize) {
         let colors = state.theme.colors();
-        Area::new(Id::new(("explanation", place)))
+        Area::new(Id::new(("explanation", index)))
             .order(Order::Middle)
             .pivot(self.align)
             .fixed_pos(self.at)

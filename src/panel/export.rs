@@ -8,7 +8,7 @@ use bevy_egui::egui;
 pub enum Export {
     /// The last minute of the selected lane as a table.
     Csv,
-    /// The same with every packet's header, and its bits where they are recorded.
+    /// The last minute with every packet's header, and its bits where they are recorded.
     JsonLines,
     /// The bandwidth graph as a picture.
     GraphPng,

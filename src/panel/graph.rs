@@ -187,7 +187,7 @@ fn plot(
                     let text = text.background_color(surface);
                     let at = PlotPoint::new(seconds, top + HEADROOM * (top - bottom));
                     let text = Text::new("peak", at, text);
-                    // Beside the line, and inside the plot.
+                    // Next to the line, and inside the plot.
                     let anchor = match -seconds > PEAK_SHARE * lines.seconds {
                         true => Align2::LEFT_TOP,
                         false => Align2::RIGHT_TOP,
@@ -268,11 +268,11 @@ fn label(lanes: &[(Side, Series<'_>)], hover: &HoverPosition<'_>) -> Option<Stri
     let mut tick = None;
     let mut rates = Vec::new();
     for (side, series) in lanes {
-        let Some(place) = series.place_at(position.x) else {
+        let Some(index) = series.index_at(position.x) else {
             continue;
         };
-        tick = Some(series.tick(place));
-        let kbps = series.kbps(place);
+        tick = Some(series.tick(index));
+        let kbps = series.kbps(index);
         rates.push(if lanes.len() > 1 {
             format!("{} {kbps:.1} kbps", side.name())
         } else {

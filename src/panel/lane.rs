@@ -31,7 +31,7 @@ pub struct LaneView<'a> {
     pub ablation: Option<&'a Ablation>,
     /// The tick of the simulation, if it runs here.
     pub tick: Option<u64>,
-    /// Difference between picture and simulation, if it is measured.
+    /// Difference between displayed state and simulation, if it is measured.
     pub replica_error: Option<&'a ReplicaError>,
     /// The other ends of a real network.
     pub peers: Peers<'a>,
@@ -45,7 +45,7 @@ pub struct LaneView<'a> {
     pub past: Past,
     /// The cube that views and panel are about.
     pub selection: &'a mut Selection,
-    /// Errors of the cubes of the lane's picture, if they are measured.
+    /// Errors of the lane's displayed cubes, if they are measured.
     pub errors: &'a [CubeError],
     /// Distributions of what its packets carry, if they are measured.
     pub counts: Option<&'a DeltaCounts>,

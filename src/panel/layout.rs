@@ -234,7 +234,7 @@ fn cost(ui: &mut Ui, theme: Theme, lane: &LaneView<'_>) {
     let whole = lane
         .shadow
         .and_then(|shadow| kbps_of(shadow, &LADDER[0]))
-        // Of the present, as the ladder is.
+        // Only in the present, as the ladder has no past.
         .filter(|_| kbps > 0.0 && is_measured && moment.is_none());
     let factor = whole.map(|whole| factor(whole / kbps)).unwrap_or_default();
     let factor = RichText::new(format!("{factor:>5}")).monospace().weak();
@@ -269,5 +269,5 @@ const GRAPH_FRACTION: f32 = 0.18;
 /// Logical points.
 const SLIM_HEIGHT: f32 = 84.0;
 const SLIM_WIDTH: f32 = 270.0;
-/// With one lane, and with two, whose names stand beside it.
+/// Width with one lane, and with two, whose names stand next to it.
 const RUNG_WIDTHS: [f32; 2] = [140.0, 78.0];

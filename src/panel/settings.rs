@@ -125,7 +125,7 @@ pub enum Tab {
     Packet,
     /// The link, the send rate and the baseline.
     Network,
-    /// Interpolation, jitter buffer and the error of the picture.
+    /// Interpolation, jitter buffer and replica error.
     Playout,
     /// What the halves show.
     Halves,
@@ -227,7 +227,7 @@ impl PanelState {
         self.size == PanelSize::Whole && self.tab == tab
     }
 
-    /// The same with every number inside its range; the file may contain anything.
+    /// These settings with every number clamped to its range, as the file may contain anything.
     fn bounded(mut self) -> Self {
         let default = Self::default();
         if !(1.0..=10_000.0).contains(&self.width) {

@@ -15,13 +15,13 @@ const SECONDS: u32 = 5;
 /// Size of the graph in logical points, limited by [`MAX_FRACTION`].
 const SIZE: egui::Vec2 = egui::vec2(340.0, 110.0);
 
-/// Fraction of the width and the height of the picture that the graph may cover.
+/// Fraction of the width and the height of the view that the graph may cover.
 const MAX_FRACTION: egui::Vec2 = egui::vec2(0.29, 0.24);
 
 /// Opacity of the background.
 const VEIL: f32 = 0.85;
 
-/// Logical points below which the captions need the graph's place.
+/// Logical points below which the captions need the room of the graph.
 const MIN_PICTURE_WIDTH: f32 = 700.0;
 
 /// Distance from the bottom edge, logical points.

@@ -8,7 +8,7 @@ use cubewire_palette::{Colors, Rgb};
 use crate::theme::{Theme, egui_color, fonts};
 use crate::view::Side;
 
-/// Gives `ctx` the style, once for each theme.
+/// Sets the style of `ctx`, once for each theme.
 pub(super) fn apply(ctx: &egui::Context, theme: Theme) {
     let id = Id::new("style of the panel");
     let applied = ctx.data(|data| data.get_temp(id));
@@ -46,7 +46,7 @@ pub(super) fn apply(ctx: &egui::Context, theme: Theme) {
         spacing.slider_width = 130.0;
         // Every entry of a list is visible without scrolling.
         spacing.combo_height = 400.0;
-        // Beside the content, never over it.
+        // Next to the content, never over it.
         spacing.scroll.floating = true;
         spacing.scroll.content_margin = Margin {
             right: SCROLL_BAR as i8,
@@ -113,7 +113,7 @@ pub(super) fn page_left(ui: &egui::Ui) -> f32 {
     ui.clip_rect().bottom() - ui.cursor().top()
 }
 
-/// Paints text over lines and bars, on a ground that keeps it readable. Returns the place of the text.
+/// Paints text over lines and bars, on a ground that keeps it readable. Returns its rectangle.
 pub(super) fn text_over(
     painter: &egui::Painter,
     theme: Theme,
@@ -126,11 +126,11 @@ pub(super) fn text_over(
     let ink = egui_color(colors.ink);
     let font = FontId::proportional(size);
     let galley = painter.layout_no_wrap(text.to_string(), font, ink);
-    let place = align.anchor_size(at, galley.size());
+    let rect = align.anchor_size(at, galley.size());
     let ground = egui_color(colors.surface).gamma_multiply(0.85);
-    painter.rect_filled(place.expand2(vec2(2.0, 0.0)), 0.0, ground);
-    painter.galley(place.min, galley, ink);
-    place
+    painter.rect_filled(rect.expand2(vec2(2.0, 0.0)), 0.0, ground);
+    painter.galley(rect.min, galley, ink);
+    rect
 }
 
 /// The surface with a share of a colour.

@@ -105,7 +105,7 @@ impl Shown<'_, '_> {
             memory_bytes: self.world_history.0.memory_bytes(),
         };
         for (history, meter, is_selected) in &self.histories {
-            past.memory_bytes += history.pictures.memory_bytes() + meter.detail_bytes();
+            past.memory_bytes += history.displayed.memory_bytes() + meter.detail_bytes();
             if is_selected {
                 past.first = history.ticks(meter).map(|ticks| *ticks.start());
             }
@@ -200,7 +200,7 @@ pub(super) fn draw_lane(
     };
     let mut new_halves = halves.clone();
     let mut new_selection = *shared.selection;
-    // The view has its say over the picture.
+    // Outside the panel, the view says what is hovered.
     if ctx.egui_wants_pointer_input() {
         new_selection.hovered = None;
     }
@@ -277,16 +277,16 @@ fn trigger_changed_halves(
     settings: &LaneSettings,
 ) {
     if before.left_is_lane != after.left_is_lane {
-        let half = if after.left_is_lane {
+        let content = if after.left_is_lane {
             PaneContent::Lane(settings.clone())
         } else {
             PaneContent::Simulation
         };
         let side = Side::Left;
-        commands.trigger(ShowHalf { side, half });
+        commands.trigger(ShowHalf { side, content });
     }
-    if let Some((side, half)) = after.typed {
-        commands.trigger(ShowHalf { side, half });
+    if let Some((side, content)) = after.typed {
+        commands.trigger(ShowHalf { side, content });
     }
     if before.selected != after.selected {
         commands.trigger(SelectHalf(after.selected));

@@ -36,7 +36,7 @@ impl Tab {
             Self::Bits => "What the bits of a packet are for.",
             Self::Packet => "Every bit of one packet, and of the selected cube.",
             Self::Network => "The simulated link, and how often snapshots are sent.",
-            Self::Playout => "How snapshots become a smooth picture, and how wrong it is.",
+            Self::Playout => "How snapshots become smooth motion, and how far off it is.",
             Self::Halves => "What the two halves of the screen show.",
             Self::Keys => "All keys; theme and size of the panel.",
             Self::Peers => "The other ends of the real network.",

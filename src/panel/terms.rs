@@ -130,7 +130,7 @@ pub(super) const fn delta(delta: Delta) -> Tooltip {
         ),
         Delta::ArithmeticPredicted => tooltip(
             "arithmetic, predicted",
-            "The same, with residuals against a predicted state: rolling over a corner, falling, or \
+            "As arithmetic, with residuals against a predicted state: rolling over a corner, falling, or \
              carried along in a ball. Packets may use two additional baselines.",
         ),
         Delta::ArithmeticSimulated => tooltip(
@@ -179,7 +179,7 @@ pub(super) const fn relative_orientation(relative_orientation: RelativeOrientati
         ),
         RelativeOrientation::GrowingRanges => tooltip(
             "growing ranges",
-            "The same differences, in ranges that grow with the speed of the cube in the baseline. \
+            "Differences as in two ranges, in ranges that grow with the speed of the cube in the baseline. \
              Not in the article, whose relative orientations take 23.3 bits.",
         ),
     }
@@ -233,31 +233,29 @@ pub(super) const TRANSPORT_ACKS: &str = "In both directions: renet, the transpor
 pub(super) const PAYLOAD: &str =
     "The bytes of an encoded snapshot, without any headers of the transport, UDP or IP.";
 
-pub(super) const NEWEST_ACK: &str = "How long ago the newest snapshot was sent that the receiver is known to have: the way there, the \
-     way of the ack back, and what was lost in between.";
+pub(super) const NEWEST_ACK: &str = "How long ago the newest snapshot was sent that the receiver is known to have: its time in \
+     transit, that of the ack, and what was lost in between.";
 
 pub(super) const BASELINE: &str = "The snapshot that a packet is encoded against: both ends have it, so only differences are sent. The \
      older it is, the more has changed since, and the larger the packet.";
 
-pub(super) const HITCHES: &str =
-    "Times that the picture stood still because the next snapshot had not arrived.";
+pub(super) const STALLS: &str =
+    "Times that playout stood still because the next snapshot had not arrived.";
 
 pub(super) const JITTER_BUFFER: &str = "Snapshots that have arrived and wait to be shown. They even out delays that vary; the price is that \
-     the picture is later.";
+     everything is shown later.";
 
-pub(super) const PLAYOUT_DELAY: &str = "How long a snapshot waits before it is shown, on top of its time on the way. Longer rides out more \
+pub(super) const PLAYOUT_DELAY: &str = "How long a snapshot waits before it is shown, on top of its time in transit. Longer rides out more \
      losses and jitter; shorter reacts sooner.";
 
 /// What the bits of a kind are for.
 pub(super) const fn bit_kind(kind: BitKind) -> &'static str {
     match kind {
         BitKind::Header => "Sequence, baseline and stages of the packet.",
-        BitKind::Inputs => {
-            "The keys of the ticks since a world that the receiver has simulated, and which world that is."
-        }
+        BitKind::Inputs => "The inputs since the receiver's last confirmed tick, and that tick.",
         BitKind::State => {
-            "What a receiver needs besides a snapshot to simulate on: the velocities of the cubes that move. It is in \
-             one packet or two."
+            "What a receiver needs besides a snapshot to continue the simulation: the velocities of the moving cubes. \
+             It takes one packet or two."
         }
         BitKind::Selection => {
             "Which of the 901 cubes the packet contains: a bit for each, or their indices."
@@ -283,17 +281,17 @@ pub(super) const fn cube_colors(colors: CubeColors) -> &'static str {
         }
         CubeColors::Bits => {
             "The bits that a cube takes in a packet, mean of the last ten; looking back, in the packet of that \
-             tick. Bits that no cube has for itself, such as the header, are not in it."
+             tick. Bits that belong to no single cube, such as the header, are not included."
         }
         CubeColors::Form => {
-            "How the newest packet carries a cube: not at all, as a small or a large difference, as it is. Of \
-             position and orientation, what takes more."
+            "How the newest packet carries a cube: not at all, as a small or a large difference, or whole. Of \
+             position and orientation, the one that takes more bits counts."
         }
         CubeColors::Distance => {
-            "How far the cube is from the simulation's, at the tick that the picture should show."
+            "How far the cube is from the simulation's, at the tick that should be displayed."
         }
         CubeColors::Angle => {
-            "By what angle the cube is turned against the simulation's, at the tick that the picture should show."
+            "By what angle the cube is turned against the simulation's, at the tick that should be displayed."
         }
     }
 }

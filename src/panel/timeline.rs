@@ -54,14 +54,14 @@ struct TickAxis {
 impl TickAxis {
     /// Where a tick begins.
     fn x_of(&self, tick: u64) -> f32 {
-        self.place_of(tick as f64)
+        self.x_at(tick as f64)
     }
 
     fn middle_of(&self, tick: u64) -> f32 {
-        self.place_of(tick as f64 + 0.5)
+        self.x_at(tick as f64 + 0.5)
     }
 
-    fn place_of(&self, tick: f64) -> f32 {
+    fn x_at(&self, tick: f64) -> f32 {
         let fraction = (tick - self.from) / (self.to - self.from);
         egui::lerp(self.left..=self.right, fraction as f32)
     }
@@ -154,7 +154,7 @@ fn draw_rows(
 }
 
 /// What is shown of the last minute, after wheel and double click, or F, which fits the range. It follows the
-/// moment, and is all of the minute again when the game plays on.
+/// moment, and is all of the minute again when the game resumes.
 fn axis(
     ui: &Ui,
     response: &Response,
@@ -164,7 +164,7 @@ fn axis(
 ) -> TickAxis {
     // Negative in the first minute, so that the newest tick is always at the right.
     let oldest = newest as f64 + 1.0 - METER_TICKS as f64;
-    let place = |tick: u64| (tick as f64 - oldest) / METER_TICKS as f64;
+    let fraction = |tick: u64| (tick as f64 - oldest) / METER_TICKS as f64;
     let zoom = Zoom::new("time of the timeline", MIN_PART, false);
     let mut part = zoom.shown(ui, response, graph);
     let id = response.id.with("moment in sight");
@@ -174,11 +174,11 @@ fn axis(
         let width = part.end - part.start;
         part = match moment {
             None => zoom.show(ui, 0.0..1.0),
-            Some(tick) if place(tick) < part.start => {
-                zoom.show(ui, place(tick)..place(tick) + width)
+            Some(tick) if fraction(tick) < part.start => {
+                zoom.show(ui, fraction(tick)..fraction(tick) + width)
             }
-            Some(tick) if place(tick + 1) > part.end => {
-                zoom.show(ui, place(tick + 1) - width..place(tick + 1))
+            Some(tick) if fraction(tick + 1) > part.end => {
+                zoom.show(ui, fraction(tick + 1) - width..fraction(tick + 1))
             }
             Some(_) => part,
         };
@@ -186,7 +186,7 @@ fn axis(
     let wants_keys = ui.ctx().egui_wants_keyboard_input();
     let is_fitted = !wants_keys && ui.input(|input| input.key_pressed(Key::F));
     if let Some(range) = range.filter(|_| is_fitted) {
-        part = zoom.show(ui, place(range.first)..place(range.last + 1));
+        part = zoom.show(ui, fraction(range.first)..fraction(range.last + 1));
     }
     let tick = |fraction: f64| oldest + fraction * METER_TICKS as f64;
     TickAxis {

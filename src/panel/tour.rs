@@ -1,7 +1,7 @@
 //! The guided tour through the article: turns its pages, and draws the box that explains a step.
 //!
 //! The panel only turns the pages. What a step switches and plays is thrown by whoever owns the game, which
-//! inserts the [`Tour`] and follows its place; without that resource there is no tour.
+//! inserts the [`Tour`] and follows its index; without that resource there is no tour.
 
 pub(super) mod state;
 mod steps;
@@ -80,7 +80,7 @@ impl Guide {
     }
 }
 
-/// Draws the box at the lower left of the picture, beside the panel that covers `inset`. Returns the action
+/// Draws the box at the lower left of the view, next to the panel that covers `inset`. Returns the action
 /// of the button that was pressed.
 pub(super) fn draw(
     ctx: &Context,
@@ -118,7 +118,7 @@ pub(super) fn draw(
                     ui.spacing_mut().item_spacing = vec2(6.0, 3.0);
                     title(ui, guide, color);
                     ScrollArea::vertical()
-                        .id_salt(guide.tour.place)
+                        .id_salt(guide.tour.index)
                         .max_height((room - AROUND_TEXT).max(1.0))
                         .show(ui, |ui| guide.page(ui));
                     action = guide.buttons(ui);
@@ -135,8 +135,8 @@ fn title(ui: &mut Ui, guide: &Guide, color: bevy_egui::egui::Color32) {
             ui.label(title.text_style(TextStyle::Heading).strong().color(color));
         },
         |ui| {
-            let place = guide.tour.place.map_or(0, |place| place + 1);
-            ui.monospace(format!("{place} of {}", STEPS.len()));
+            let number = guide.tour.index.map_or(0, |index| index + 1);
+            ui.monospace(format!("{number} of {}", STEPS.len()));
         },
     );
 }
@@ -165,10 +165,10 @@ impl Guide {
     }
 
     fn buttons(&self, ui: &mut Ui) -> Option<Action> {
-        let is_last = self.tour.place == Some(STEPS.len() - 1);
+        let is_last = self.tour.index == Some(STEPS.len() - 1);
         let next = if is_last { "Done" } else { "Next" };
         let buttons = [
-            ("Back", Action::TourBack, self.tour.place != Some(0)),
+            ("Back", Action::TourBack, self.tour.index != Some(0)),
             (next, Action::TourNext, true),
             ("Leave", Action::LeaveTour, true),
         ];
@@ -203,7 +203,7 @@ const WIDTH: f32 = 420.0;
 const MIN_WIDTH: f32 = 150.0;
 const MIN_HEIGHT: f32 = 120.0;
 
-/// Logical points, from the edges of the picture.
+/// Logical points, from the edges of the view.
 const EDGE: f32 = 8.0;
 const ABOVE_CAPTIONS: f32 = 64.0;
 

@@ -124,14 +124,17 @@ fn play(
     }
     if !is_over {
         for side in Side::ALL {
-            let half = playing.script.half_at(tick, side);
+            let content = playing.script.content_at(tick, side);
             // When a script repeats, the halves show what they showed at its start.
-            let half = half.or_else(|| {
+            let content = content.or_else(|| {
                 let has_restarted = tick == 0 && played > 0;
-                playing.script.half_at_start(side).filter(|_| has_restarted)
+                playing
+                    .script
+                    .content_at_start(side)
+                    .filter(|_| has_restarted)
             });
-            if let Some(half) = half.cloned() {
-                commands.trigger(Shown(ShowHalf { side, half }));
+            if let Some(content) = content.cloned() {
+                commands.trigger(Shown(ShowHalf { side, content }));
             }
         }
     }
@@ -160,12 +163,12 @@ fn on_switch(switch: On<Switch>, lanes: Lanes<'_, '_>, mut commands: Commands) -
         return Ok(());
     };
     switch.apply(&mut settings)?;
-    let (side, half) = (switch.side, PaneContent::Lane(settings));
-    commands.trigger(Shown(ShowHalf { side, half }));
+    let (side, content) = (switch.side, PaneContent::Lane(settings));
+    commands.trigger(Shown(ShowHalf { side, content }));
     Ok(())
 }
 
-/// Changes what a half shows, and announces it over the picture.
+/// Changes what a half shows, and announces it over the scene.
 fn on_shown(
     shown: On<Shown>,
     time: Res<Time<Fixed>>,
@@ -173,8 +176,8 @@ fn on_shown(
     overlay: Option<ResMut<Overlay>>,
     mut commands: Commands,
 ) {
-    let Shown(ShowHalf { side, half }) = shown.event();
-    let title = match (settings_in(&lanes, *side), half) {
+    let Shown(ShowHalf { side, content }) = shown.event();
+    let title = match (settings_in(&lanes, *side), content) {
         (Some(old), PaneContent::Lane(new)) => old.describe_change(new),
         (None, PaneContent::Lane(new)) => Some(new.rung_name().to_owned()),
         (Some(_), PaneContent::Simulation) => Some("simulation".to_owned()),
@@ -185,6 +188,6 @@ fn on_shown(
     }
     commands.trigger(ShowHalf {
         side: *side,
-        half: half.clone(),
+        content: content.clone(),
     });
 }

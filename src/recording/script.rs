@@ -77,7 +77,7 @@ pub struct Step {
     /// Whether R is pressed.
     #[serde(default, skip_serializing_if = "is_default")]
     pub reset: bool,
-    /// Whether the engine's sets are [built anew](crate::simulation::RebuildSimulation), as a viewer needed their state.
+    /// Whether the engine's sets are [rebuilt](crate::simulation::RebuildSimulation), as a viewer needed their state.
     #[serde(default, skip_serializing_if = "is_default")]
     pub rebuild: bool,
     /// What the left half shows from this tick on.
@@ -148,7 +148,7 @@ impl Script {
         self.step_at(tick).is_some_and(|step| step.reset)
     }
 
-    /// Whether the engine's sets are built anew at this tick.
+    /// Whether the engine's sets are rebuilt at this tick.
     #[must_use]
     pub fn rebuilds_at(&self, tick: u64) -> bool {
         self.step_at(tick).is_some_and(|step| step.rebuild)
@@ -156,7 +156,7 @@ impl Script {
 
     /// What a half changes to at this tick, if it does.
     #[must_use]
-    pub fn half_at(&self, tick: u64, side: Side) -> Option<&PaneContent> {
+    pub fn content_at(&self, tick: u64, side: Side) -> Option<&PaneContent> {
         let step = self.step_at(tick)?;
         match side {
             Side::Left => step.left.as_deref(),
@@ -166,7 +166,7 @@ impl Script {
 
     /// What a half shows at the start, if the script sets it.
     #[must_use]
-    pub fn half_at_start(&self, side: Side) -> Option<&PaneContent> {
+    pub fn content_at_start(&self, side: Side) -> Option<&PaneContent> {
         match side {
             Side::Left => self.left.as_deref(),
             Side::Right => self.right.as_deref(),

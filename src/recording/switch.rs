@@ -52,7 +52,7 @@ pub fn length_of_play(text: &str) -> Result<f64, String> {
 }
 
 impl Switch {
-    /// The same switch, `ticks` later.
+    /// This switch, `ticks` later.
     #[must_use]
     pub fn delayed(mut self, ticks: u64) -> Self {
         self.at += ticks;

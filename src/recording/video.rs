@@ -54,7 +54,7 @@ type Open = fn(&Path, (u32, u32), u32) -> Result<Box<dyn FrameSink>, VideoError>
 /// A kind of video file.
 #[derive(Clone, Copy, Debug)]
 pub struct Format {
-    /// Of the file's name, without a dot.
+    /// Extension of the file's name, without a dot.
     pub extension: &'static str,
     /// Frames a second, unless others are asked for.
     pub default_fps: u32,

@@ -2,8 +2,8 @@
 //! simulation.
 //!
 //! Each lane's encoding is timed. While what all viewers have asked for takes longer than the budget, all of them
-//! get less of it, alike: first the newest baseline instead of the one that makes the smallest packet, which takes
-//! an encode for each candidate, and then only every second, third … snapshot.
+//! are throttled equally: first they get the newest baseline instead of the one that makes the smallest packet, which
+//! takes an encode for each candidate, and then only every second, third … snapshot.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -20,7 +20,7 @@ use super::settings::SenderSettings;
 pub struct EncodeBudget {
     /// Processor time a tick.
     per_tick: Duration,
-    easing: Throttle,
+    throttle: Throttle,
     /// Spent in this tick, nanoseconds.
     spent: AtomicU64,
 }
@@ -32,12 +32,12 @@ impl Default for EncodeBudget {
     }
 }
 
-/// What all viewers get less than they asked for.
+/// How all viewers are throttled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Throttle {
     /// The newest baseline, whatever was asked for.
     newest_only: bool,
-    /// One in so many of the snapshots that are due.
+    /// One in this many of the snapshots that are due is sent.
     one_in: u32,
 }
 
@@ -59,19 +59,19 @@ impl Default for Throttle {
 pub struct LaneCost {
     newest: MeanTime,
     smallest: MeanTime,
-    easing: Throttle,
+    throttle: Throttle,
 }
 
 impl LaneCost {
-    /// The settings that are in effect where so much was asked for.
+    /// The settings in effect, of those that were asked for.
     #[must_use]
     pub fn granted(&self, asked: &SenderSettings) -> SenderSettings {
         SenderSettings {
-            baseline: match self.easing.newest_only {
+            baseline: match self.throttle.newest_only {
                 true => BaselineChoice::Newest,
                 false => asked.baseline,
             },
-            send_interval_ticks: asked.send_interval_ticks.max(1) * self.easing.one_in,
+            send_interval_ticks: asked.send_interval_ticks.max(1) * self.throttle.one_in,
             ..*asked
         }
     }
@@ -88,7 +88,7 @@ impl LaneCost {
     /// Whether a snapshot is due: the lanes take turns.
     pub(super) fn is_due(&self, lane: Entity, asked: &SenderSettings, tick: u64) -> bool {
         let turn = tick / u64::from(asked.send_interval_ticks.max(1)) + u64::from(lane.index_u32());
-        asked.sends_at(tick) && turn.is_multiple_of(self.easing.one_in.into())
+        asked.sends_at(tick) && turn.is_multiple_of(self.throttle.one_in.into())
     }
 
     fn mean(&mut self, choice: BaselineChoice) -> &mut MeanTime {
@@ -113,12 +113,12 @@ impl LaneCost {
 }
 
 impl EncodeBudget {
-    /// So much processor time a tick.
+    /// A budget of this much processor time a tick.
     #[must_use]
     pub const fn new(per_tick: Duration) -> Self {
         Self {
             per_tick,
-            easing: Throttle::NONE,
+            throttle: Throttle::NONE,
             spent: AtomicU64::new(0),
         }
     }
@@ -138,7 +138,7 @@ impl EncodeBudget {
     }
 }
 
-/// Plans anew a few times a second.
+/// Plans again a few times a second.
 pub(super) fn plan(
     mut budget: ResMut<EncodeBudget>,
     mut ticks: Local<u32>,
@@ -151,14 +151,14 @@ pub(super) fn plan(
         let [full, newest] = demands.fold([Duration::ZERO; 2], |sums, demand| {
             [sums[0] + demand[0], sums[1] + demand[1]]
         });
-        let easing = next(budget.easing, budget.per_tick, full, newest);
-        if easing != budget.easing {
+        let throttle = next(budget.throttle, budget.per_tick, full, newest);
+        if throttle != budget.throttle {
             info_once!("viewers get less than they ask for while encoding takes too long");
-            budget.easing = easing;
+            budget.throttle = throttle;
         }
     }
     for (_, mut cost) in &mut lanes {
-        cost.easing = budget.easing;
+        cost.throttle = budget.throttle;
     }
 }
 
@@ -186,7 +186,7 @@ fn cores() -> u32 {
     (pool + 1).min(bevy::tasks::available_parallelism()) as u32
 }
 
-/// Of a tick's 16.7 ms.
+/// A third of a tick.
 const MAX_WALL_TIME: Duration = Duration::from_micros(5_500);
 
 /// A quarter of a second.
@@ -206,7 +206,7 @@ mod tests {
 
     #[test]
     fn the_choice_is_eased_before_the_rate_and_both_come_back() {
-        let eased = |newest_only, one_in| Throttle {
+        let throttled = |newest_only, one_in| Throttle {
             newest_only,
             one_in,
         };
@@ -214,14 +214,14 @@ mod tests {
         let mut now = Throttle::NONE;
         for (full, newest, expected) in [
             (10, 10, Throttle::NONE),
-            (11, 2, eased(true, 1)),
+            (11, 2, throttled(true, 1)),
             // It would fit, but hardly.
-            (9, 2, eased(true, 1)),
+            (9, 2, throttled(true, 1)),
             (8, 2, Throttle::NONE),
-            (200, 25, eased(true, 3)),
-            (200, 18, eased(true, 3)),
-            (200, 16, eased(true, 2)),
-            (200, 9, eased(true, 2)),
+            (200, 25, throttled(true, 3)),
+            (200, 18, throttled(true, 3)),
+            (200, 16, throttled(true, 2)),
+            (200, 9, throttled(true, 2)),
             (8, 8, Throttle::NONE),
         ] {
             now = next(now, budget, full * MS, newest * MS);
@@ -232,7 +232,7 @@ mod tests {
     #[test]
     fn lanes_take_turns() {
         let cost = LaneCost {
-            easing: Throttle {
+            throttle: Throttle {
                 newest_only: true,
                 one_in: 3,
             },

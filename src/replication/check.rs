@@ -11,7 +11,7 @@ use super::send::Sender;
 pub struct LaneCheck {
     /// Snapshots compared, cube by cube.
     pub compared: u64,
-    /// Of these, how many differed from what was sent.
+    /// Those of them that differed from what was sent.
     pub wrong: u64,
     /// Snapshots that arrived so late that the sender no longer holds them.
     pub uncompared: u64,

@@ -13,7 +13,7 @@ pub const DELTA_BITS: usize = 21;
 /// Share of the counts that is left after a packet: the newest eight seconds weigh most.
 const DECAY: f32 = 0.998;
 
-/// How often a difference needs so many bits, for lanes that have this component. Counts decay, so that they
+/// How often a difference needs a number of bits, for lanes that have this component. Counts decay, so that they
 /// are those of the last seconds.
 #[derive(Component, Clone, Debug, Default, PartialEq)]
 pub struct DeltaCounts {

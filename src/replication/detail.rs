@@ -16,7 +16,7 @@ pub struct Detailed;
 pub struct PacketDetail {
     bytes: Bytes,
     items: Box<[CompactItem]>,
-    /// Of the items that have components, in their order: in most packets, less than half of them.
+    /// Ends of the items that have components, in their order: in most packets, less than half of them.
     ends: Box<[Ends]>,
 }
 
@@ -101,7 +101,7 @@ impl Ends {
         [prefix, prefix + first, prefix + first + second]
     }
 
-    /// The bits of each component of an item of so many bits.
+    /// The bits of each component of an item of this size.
     fn components(self, bits: f64, is_whole: bool) -> [f64; 3] {
         let [prefix, first, second] = self.0.map(|end| {
             let end = f64::from(end) / f64::from(u16::MAX) * bits;

@@ -126,7 +126,7 @@ pub struct Sample {
     pub playout_delay: Duration,
     /// Whether playout stood still, because the next snapshot had not arrived.
     pub starved: bool,
-    /// The error of the picture, of lanes that measure it; without a tick otherwise.
+    /// The replica error, of lanes that measure it; without a tick otherwise.
     pub replica_error: ReplicaError,
 }
 
@@ -193,7 +193,7 @@ pub struct LaneMeter {
     /// Packets not decoded because they were too old, or numbered too far ahead, since the start.
     pub out_of_window: u64,
     /// Times that playout stopped because the next snapshot had not arrived, since the start.
-    pub hitches: u64,
+    pub stalls: u64,
     /// Packets that the decoder rejected since the start.
     pub refused: u64,
     /// Malformed acks since the start.
@@ -286,23 +286,23 @@ impl LaneMeter {
     /// The sample of that tick, by the tick of its sender.
     #[must_use]
     pub fn at(&self, tick: u64) -> Option<&Sample> {
-        self.samples.get(self.place(tick)?)
+        self.samples.get(self.index_of(tick)?)
     }
 
-    fn place(&self, tick: u64) -> Option<usize> {
+    fn index_of(&self, tick: u64) -> Option<usize> {
         let newest = self.samples.back()?.tick;
         let back = usize::try_from(newest.checked_sub(tick)?).ok()?;
-        let place = self.samples.len().checked_sub(1 + back)?;
-        (self.samples[place].tick == tick).then_some(place)
+        let index = self.samples.len().checked_sub(1 + back)?;
+        (self.samples[index].tick == tick).then_some(index)
     }
 
     /// Notes that the packet that was sent in that tick has arrived in this one.
     pub(crate) fn record_arrival(&mut self, tick: u64, is_late: bool) {
         let newest = self.samples.back().map_or(0, |sample| sample.tick);
-        let Some(place) = self.place(tick) else {
+        let Some(index) = self.index_of(tick) else {
             return;
         };
-        for packet in &mut self.samples[place].snapshots {
+        for packet in &mut self.samples[index].snapshots {
             packet.arrival.get_or_insert(Arrival {
                 after_ticks: (newest - tick).min(u64::from(u16::MAX)) as u16,
                 is_late,

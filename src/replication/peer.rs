@@ -77,7 +77,7 @@ pub enum ConnectionStatus {
     Lost(String),
 }
 
-/// Requests a new connection, if the connection is lost. The last picture stays until the new welcome.
+/// Requests a new connection, if the connection is lost. The last displayed state stays until the new welcome.
 #[derive(Event, Clone, Copy, Debug, Default)]
 pub struct Reconnect;
 

@@ -1,4 +1,4 @@
-//! Playout: when snapshots are displayed, the displayed state at each tick, and hitches (stalls).
+//! Playout: when snapshots are displayed, the displayed state at each tick, and stalls.
 
 use std::time::Duration;
 
@@ -61,10 +61,10 @@ type PlayedLane<'a> = (
     Option<&'a mut DisplayedState>,
 );
 
-/// Samples the playout of this tick: the buffer's fill, hitches, and the picture.
+/// Samples the playout of this tick: the buffer's fill, stalls, and the displayed state.
 pub(super) fn sample(time: Res<Time>, mut lanes: Query<PlayedLane<'_>>) {
     let now = time.elapsed();
-    for (sender, settings, replica, mut playback, mut meter, picture) in &mut lanes {
+    for (sender, settings, replica, mut playback, mut meter, displayed) in &mut lanes {
         let buffer = replica.0.playout();
         let waits = settings.effective_interpolation(sender.stages).waits();
         let starved = waits
@@ -76,12 +76,12 @@ pub(super) fn sample(time: Res<Time>, mut lanes: Query<PlayedLane<'_>>) {
         sample.playout_delay = buffer.delay();
         sample.starved = starved;
         if starved && !playback.starved {
-            meter.hitches += 1;
+            meter.stalls += 1;
         }
         playback.starved = starved;
-        if let Some(mut picture) = picture {
+        if let Some(mut displayed) = displayed {
             let kind = settings.interpolation;
-            picture.show(kind, kind.playout(buffer, now).as_ref());
+            displayed.show(kind, kind.playout(buffer, now).as_ref());
         }
     }
 }

@@ -47,8 +47,8 @@ impl QuantizedWorld {
         precision: Precision,
     ) -> Result<&Arc<QuantizedSnapshot>, QuantizeError> {
         let mut snapshots = self.snapshots.iter();
-        let place = snapshots.position(|entry| entry.precision == precision);
-        let place = place.unwrap_or_else(|| {
+        let index = snapshots.position(|entry| entry.precision == precision);
+        let index = index.unwrap_or_else(|| {
             self.snapshots.push(Entry {
                 precision,
                 newest: None,
@@ -56,7 +56,7 @@ impl QuantizedWorld {
             });
             self.snapshots.len() - 1
         });
-        let entry = &mut self.snapshots[place];
+        let entry = &mut self.snapshots[index];
         if entry.of(tick).is_none() {
             // Stays none if it fails.
             entry.newest = None;

@@ -15,7 +15,7 @@ use crate::simulation::CubeWorld;
 #[derive(Resource, Debug, Default)]
 pub(crate) struct History(VecDeque<(u64, Vec<CubeState>)>);
 
-/// Ticks of history: more than a picture lags behind, unless its link is cut.
+/// Ticks of history: more than the displayed state lags behind, unless its link is cut.
 const HISTORY_TICKS: usize = 4 * TICKS_PER_SECOND as usize;
 
 pub(super) fn remember(
@@ -46,23 +46,23 @@ pub(super) fn compare(
         Option<&mut CubeErrors>,
     )>,
 ) {
-    for (picture, mut replica_error, mut meter, errors) in &mut lanes {
+    for (displayed, mut replica_error, mut meter, errors) in &mut lanes {
         let mut errors = errors.map(|errors| &mut errors.into_inner().0);
         if let Some(errors) = &mut errors {
             errors.clear();
         }
-        *replica_error = measure(&history, picture, errors).unwrap_or_default();
+        *replica_error = measure(&history, displayed, errors).unwrap_or_default();
         meter.current().replica_error = *replica_error;
     }
 }
 
 fn measure(
     history: &History,
-    picture: &DisplayedState,
+    displayed: &DisplayedState,
     mut errors: Option<&mut Vec<CubeError>>,
 ) -> Option<ReplicaError> {
     let newest = history.0.back()?.0;
-    let tick = picture.due_tick?.clamp(0.0, newest as f64);
+    let tick = displayed.due_tick?.clamp(0.0, newest as f64);
     let before = tick.floor() as u64;
     let from = history.at(before)?;
     let to = history.at((before + 1).min(newest))?;
@@ -73,7 +73,7 @@ fn measure(
         ..ReplicaError::default()
     };
     let mut interacting = 0;
-    for (shown, (from, to)) in picture.cubes.iter().zip(from.iter().zip(to)) {
+    for (shown, (from, to)) in displayed.cubes.iter().zip(from.iter().zip(to)) {
         let error = CubeError::new(shown, from, to, fraction);
         let CubeError {
             metres: distance,
@@ -99,8 +99,8 @@ impl History {
     /// Every cube as it was after that tick.
     pub(crate) fn at(&self, tick: u64) -> Option<&[CubeState]> {
         let (oldest, _) = self.0.front()?;
-        let place = usize::try_from(tick.checked_sub(*oldest)?).ok()?;
-        let (found, states) = self.0.get(place)?;
+        let index = usize::try_from(tick.checked_sub(*oldest)?).ok()?;
+        let (found, states) = self.0.get(index)?;
         (*found == tick).then_some(states)
     }
 }

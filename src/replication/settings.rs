@@ -182,7 +182,7 @@ impl LaneSettings {
         }
     }
 
-    /// Whether the interpolation needs velocities that the stages do not send, so that the picture uses
+    /// Whether the interpolation needs velocities that the stages do not send, so that the lane uses
     /// the [effective](PlayoutSettings::effective_interpolation) one instead.
     #[must_use]
     pub fn lacks_velocity(&self) -> bool {

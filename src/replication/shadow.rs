@@ -11,7 +11,7 @@
 //! task                     └─ encode tick 7 ─┘                 └─ encode tick 8 ─┘
 //! ```
 //!
-//! Every tick is encoded, in order, so the figures are those that encoding in the frame would give, of a
+//! Every tick is encoded, in order, so the figures are those that encoding in the frame would have, of a
 //! tick or a few [before](ShadowLadder::age_ticks). Without threads, in a browser, the frame encodes, for at
 //! most a quarter of its time.
 
@@ -41,7 +41,7 @@ use worker::Worker;
 /// have to, the frame waits for all of them, so that a slow machine has the same figures.
 const MAX_QUEUED: usize = 15;
 
-/// The same where there are no threads: two seconds, 7 MB. There a frame that waits is late.
+/// [`MAX_QUEUED`] where there are no threads: two seconds, 7 MB. There a frame that waits is late.
 const MAX_QUEUED_WITHOUT_THREADS: usize = 120;
 
 /// The part of a frame's time for encoding where there are no threads.
@@ -95,13 +95,13 @@ impl ShadowLadder {
         })
     }
 
-    /// As if that many ticks had been counted, with `bytes` for each place of a rung and tick.
+    /// A ladder that has counted this many ticks, with `bytes` by index of the rung and tick.
     #[cfg(test)]
     pub(crate) fn of_bytes(ticks: u64, bytes: impl Fn(usize, u64) -> usize) -> Self {
         let mut shadow = Self::new(CubeWorld::default().current()).unwrap();
         for tick in 0..ticks {
-            for (place, rung) in shadow.rungs.iter_mut().enumerate() {
-                let payload_bytes = bytes(place, tick) - super::HEADER_BYTES;
+            for (index, rung) in shadow.rungs.iter_mut().enumerate() {
+                let payload_bytes = bytes(index, tick) - super::HEADER_BYTES;
                 rung.count(Some(&PacketRecord {
                     payload_bytes,
                     ..PacketRecord::default()
@@ -207,8 +207,8 @@ impl ShadowLadder {
             self.mean_time.add(time);
         }
         for (tick, packets) in batch.encoded {
-            for (place, rung) in self.rungs.iter_mut().enumerate() {
-                rung.count(packets.get(place));
+            for (index, rung) in self.rungs.iter_mut().enumerate() {
+                rung.count(packets.get(index));
             }
             self.newest = Some(tick.tick);
             self.spare.push(tick.snapshot);
@@ -296,13 +296,13 @@ mod tests {
     #[test]
     fn a_rung_keeps_every_tick_of_the_last_minute() {
         let ticks = METER_TICKS as u64 + 100;
-        let shadow = ShadowLadder::of_bytes(ticks, |place, tick| 1_000 + place + tick as usize);
+        let shadow = ShadowLadder::of_bytes(ticks, |index, tick| 1_000 + index + tick as usize);
         assert_eq!(shadow.newest_tick(), Some(ticks - 1));
         assert_eq!(shadow.rungs().len(), ladder::all().count());
-        for (place, rung) in shadow.rungs().iter().enumerate() {
+        for (index, rung) in shadow.rungs().iter().enumerate() {
             let history = rung.history();
             assert_eq!(history.len(), METER_TICKS);
-            assert!(history.eq((0..METER_TICKS).map(|tick| 1_100 + place + tick)));
+            assert!(history.eq((0..METER_TICKS).map(|tick| 1_100 + index + tick)));
             // The figures are still those of a second.
             let second = rung.history().rev().take(TICKS_PER_SECOND as usize);
             assert_eq!(rung.kbps(), kbps(second.sum(), TICKS_PER_SECOND as usize));

@@ -16,7 +16,7 @@ const GROUP_TICKS: usize = TICKS_PER_SECOND as usize;
 /// Bytes of memory, at most: a minute in which 110 cubes move at a time.
 const MAX_BYTES: usize = 14 << 20;
 
-/// The states of one world: the simulation, or the picture of a replica.
+/// The states of one world: the simulation, or what a replica displays.
 #[derive(Clone, Debug, Default)]
 pub struct States {
     groups: VecDeque<Group>,
@@ -34,7 +34,7 @@ struct Group {
     changes: Vec<Change>,
 }
 
-/// The state of one cube, without what no picture shows.
+/// The state of one cube, without what is not displayed.
 #[derive(Clone, Copy, Debug)]
 struct Change {
     position: [f32; 3],
@@ -128,14 +128,14 @@ impl States {
             .partition_point(|group| group.first_tick <= tick);
         let Some(group) = after
             .checked_sub(1)
-            .and_then(|place| self.groups.get(place))
+            .and_then(|index| self.groups.get(index))
         else {
             return false;
         };
-        let Ok(place) = usize::try_from(tick - group.first_tick) else {
+        let Ok(index) = usize::try_from(tick - group.first_tick) else {
             return false;
         };
-        let Some(&end) = group.ends.get(place) else {
+        let Some(&end) = group.ends.get(index) else {
             return false;
         };
         cubes.clear();

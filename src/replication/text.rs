@@ -115,8 +115,8 @@ impl LaneSettings {
         let mut entries = NOTATION.written(self).ok()?;
         let usual = NOTATION.written(&Self::default()).ok()?;
         entries.retain(|entry| entry.0 == "rung" || !usual.contains(entry));
-        let place = |key: &str| ORDER.iter().position(|known| *known == key);
-        entries.sort_by_key(|(key, _)| place(key).unwrap_or(ORDER.len()));
+        let rank = |key: &str| ORDER.iter().position(|known| *known == key);
+        entries.sort_by_key(|(key, _)| rank(key).unwrap_or(ORDER.len()));
         if ladder::rung_of(self.sender.stages).is_none() {
             "stages".clone_into(&mut entries[0].0);
         }

@@ -40,7 +40,7 @@ pub(super) fn step(
     let starts = scene.ticks() == 0;
     let input = Input {
         resets: starts,
-        // A scene that starts is as one that was built anew.
+        // A scene that starts is equal to one that was rebuilt.
         rebuilds: std::mem::take(&mut rebuilds.0) && !starts,
         keys: keys.0,
     };

@@ -87,7 +87,7 @@ pub(super) fn packets(datagram: &[u8]) -> impl Iterator<Item = &[u8]> {
     std::iter::once(first).chain((!rest.is_empty()).then_some(rest))
 }
 
-/// What a datagram of so many `bytes`, headers included, is for, and how many of them each purpose takes.
+/// Divides the `bytes` of a datagram, headers included, among the purposes of its packets.
 /// An ack in front of another packet takes no headers.
 pub(super) fn attribute_bytes(
     datagram: &[u8],

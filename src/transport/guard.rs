@@ -249,8 +249,8 @@ mod tests {
     #[test]
     fn packets_that_make_renet_panic_are_rejected() {
         let past_the_end = vec![slice(1, 9, 3)];
-        let disagreeing = vec![slice(1, 0, 3), slice(1, 7, 9)];
-        for packets in [past_the_end, disagreeing] {
+        let inconsistent = vec![slice(1, 0, 3), slice(1, 7, 9)];
+        for packets in [past_the_end, inconsistent] {
             // Once renet checks this itself, this module can be removed.
             assert!(renet_panics(&packets));
             let mut guard = Guard::for_client();

@@ -12,8 +12,8 @@ use cubewire_scene::{PLAYER, side};
 
 use super::canvas::Canvas;
 use super::costs::{Costs, CubeColors};
+use super::cubes::ViewCube;
 use super::notices::Notices;
-use super::pictures::ViewCube;
 use super::quality::{self, Detail, Quality};
 use super::side::Side;
 use super::touch::TouchKeys;
@@ -24,7 +24,7 @@ use crate::theme::{Theme, bevy_color};
 /// Opacity of the replica in the difference view.
 const GHOST_ALPHA: f32 = 0.6;
 
-/// Size of the replica's cubes in the difference view: where they are at the same place, they are hidden
+/// Size of the replica's cubes in the difference view: where both are at the same position, they are hidden
 /// inside the simulation's.
 const GHOST_SIZE: f32 = 0.97;
 
@@ -103,7 +103,7 @@ impl Plugin for AppearancePlugin {
                     .before(CameraUpdateSystems)
                     .before(AssetEventSystems),
             )
-            // Else a glyph is missing in the first frame that needs it.
+            // Otherwise a glyph is missing in the first frame that needs it.
             .configure_sets(
                 PostUpdate,
                 EguiPostUpdateSet::PostProcessOutput.before(AssetEventSystems),
@@ -142,16 +142,16 @@ impl Paint {
     ) -> &Handle<StandardMaterial> {
         let cost = costs.of(side, cube);
         if colors == CubeColors::Form {
-            let place = cost.form.map_or(0, |form| 1 + form as usize);
-            return &self.forms[place];
+            let index = cost.form.map_or(0, |form| 1 + form as usize);
+            return &self.forms[index];
         }
         // The scene stays recognizable.
         if cost.amount == 0.0 {
             return &self.grey;
         }
         let fraction = cost.amount / costs.scale_end.max(f32::MIN_POSITIVE);
-        let place = (fraction * (AMOUNTS - 1) as f32).round() as usize;
-        &self.amounts[place.min(AMOUNTS - 1)]
+        let index = (fraction * (AMOUNTS - 1) as f32).round() as usize;
+        &self.amounts[index.min(AMOUNTS - 1)]
     }
 
     /// Under the ghost, which stands out from grey in either theme, no other cube is red.
@@ -185,7 +185,7 @@ fn dress_cubes(
         grey: matt(bevy_color(CUBE)),
         red: matt(bevy_color(INTERACTING_CUBE)),
         amounts: (0..AMOUNTS)
-            .map(|place| matt(bevy_color(amount(place as f32 / (AMOUNTS - 1) as f32))))
+            .map(|index| matt(bevy_color(amount(index as f32 / (AMOUNTS - 1) as f32))))
             .collect(),
         forms: [None]
             .into_iter()
@@ -215,7 +215,7 @@ fn dress_cubes(
     commands.insert_resource(paint);
 }
 
-/// Gives the ghost the colour of the right half.
+/// Paints the ghost in the colour of the right half.
 fn paint_ghost(
     theme: Res<Theme>,
     paint: Res<Paint>,

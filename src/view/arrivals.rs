@@ -52,8 +52,8 @@ impl Arrivals {
     }
 }
 
-/// Notes what has arrived in this tick.
-pub(super) fn note(
+/// Records what has arrived in this tick.
+pub(super) fn record(
     time: Res<Time<Fixed>>,
     lanes: Query<(Entity, &Side, &Replica, &SenderSettings), With<Lane>>,
     mut arrivals: ResMut<Arrivals>,

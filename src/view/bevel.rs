@@ -79,7 +79,7 @@ impl Builder {
 
     /// Adds a convex polygon, which faces out.
     fn add(&mut self, corners: &[u16]) {
-        let position = |place: usize| self.positions[usize::from(corners[place])];
+        let position = |index: usize| self.positions[usize::from(corners[index])];
         let [a, b, c] = [0, 1, 2].map(position);
         let faces_in = (b - a).cross(c - a).dot(a + b + c) < 0.0;
         for last in 2..corners.len() {
@@ -191,7 +191,7 @@ mod tests {
                 let normal = (b - a).cross(c - a);
                 assert!(normal.length() > 1e-4, "{a} {b} {c}");
                 assert!(normal.dot(a + b + c) > 0.0, "{a} {b} {c}");
-                // By place: both colours meet in the same one.
+                // By position: both colours meet at the same one.
                 let [a, b, c] = [a, b, c].map(|at| (at * 1000.0).round().as_ivec3());
                 for edge in [(a, b), (b, c), (c, a)] {
                     *edges.entry(edge).or_insert(0) += 1;

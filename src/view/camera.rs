@@ -11,8 +11,8 @@ use cubewire_scene::PLAYER;
 
 use super::Inset;
 use super::canvas::Canvas;
+use super::cubes::ViewCube;
 use super::panes::Pane;
-use super::pictures::ViewCube;
 use super::side::SHARED;
 use super::side::Side;
 use crate::history::Selection;
@@ -66,7 +66,7 @@ impl Orbit {
         }
     }
 
-    /// Turns by a drag of so many logical pixels.
+    /// Turns by a drag of this many logical pixels.
     pub(super) fn drag(&mut self, pixels: Vec2) {
         self.yaw -= pixels.x * DRAG;
         self.pitch = (self.pitch + pixels.y * DRAG).clamp(*PITCH.start(), *PITCH.end());

@@ -63,8 +63,8 @@ impl CubeColors {
     /// The next one, in a cycle.
     #[must_use]
     pub fn next(self) -> Self {
-        let place = Self::ALL.iter().position(|&each| each == self);
-        Self::ALL[(place.unwrap_or(0) + 1) % Self::ALL.len()]
+        let index = Self::ALL.iter().position(|&each| each == self);
+        Self::ALL[(index.unwrap_or(0) + 1) % Self::ALL.len()]
     }
 
     /// The name on a button.
@@ -156,7 +156,7 @@ pub(super) fn measure(
     }
     let costs = &mut *costs;
     for side in Side::ALL {
-        // The simulation has the costs of the lane beside it.
+        // The simulation has the costs of the lane next to it.
         let of_half = lanes.iter().find(|(half, ..)| **half == side);
         let lane = of_half.or_else(|| lanes.iter().next());
         let half = &mut costs.halves[side as usize];

@@ -2,7 +2,7 @@
 
 use bevy::prelude::*;
 
-use super::pictures::ReplicaPicture;
+use super::cubes::DisplayedTicks;
 use super::side::{PaneContent, Selected, Side};
 use crate::replication::{
     ChangeLane, Lane, LaneCheck, LaneSettings, LinkSettings, ReplicaError, ShadowLadder, spawn_lane,
@@ -14,7 +14,7 @@ pub struct ShowHalf {
     /// Which half.
     pub side: Side,
     /// What it shows.
-    pub half: PaneContent,
+    pub content: PaneContent,
 }
 
 /// Selects the lane in this half, if there is one. The shadow ladder moves with the selection.
@@ -22,9 +22,9 @@ pub struct ShowHalf {
 pub struct SelectHalf(pub Side);
 
 pub(super) fn on_show(shown: On<ShowHalf>, mut commands: Commands) {
-    let ShowHalf { side, half } = shown.event().clone();
+    let ShowHalf { side, content } = shown.event().clone();
     // Spawning a lane needs exclusive access to the world.
-    commands.queue(move |world: &mut World| show(world, side, half));
+    commands.queue(move |world: &mut World| show(world, side, content));
 }
 
 pub(super) fn on_select(selected: On<SelectHalf>, mut commands: Commands) {
@@ -37,8 +37,8 @@ pub(super) fn on_select(selected: On<SelectHalf>, mut commands: Commands) {
 ///
 /// # Errors
 /// If a lane cannot be set up.
-pub fn show(world: &mut World, side: Side, half: PaneContent) -> Result<()> {
-    match (lane_in(world, side), half) {
+pub fn show(world: &mut World, side: Side, content: PaneContent) -> Result<()> {
+    match (lane_in(world, side), content) {
         (Some(entity), PaneContent::Lane(settings)) => {
             let link = world.get::<LinkSettings>(entity);
             if link.is_none_or(|link| link.seed == settings.link.seed) {
@@ -98,7 +98,7 @@ fn spawn(world: &mut World, side: Side, settings: LaneSettings) -> Result<Entity
         side,
         LaneCheck::default(),
         ReplicaError::default(),
-        ReplicaPicture::default(),
+        DisplayedTicks::default(),
     ));
     Ok(lane)
 }

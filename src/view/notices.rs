@@ -7,10 +7,10 @@ use bevy::prelude::*;
 /// How long a sentence is shown.
 const SHOWN_FOR: Duration = Duration::from_secs(8);
 
-/// Messages over the picture, and the state of recordings.
+/// Messages over the scene, and the state of recordings.
 #[derive(Resource, Clone, Debug, Default)]
 pub struct Notices {
-    /// The length of the replay that is being recorded, beside a red dot.
+    /// The length of the replay that is being recorded, next to a red dot.
     pub replay: Option<String>,
     /// The state of a connection that is not established.
     pub connection: Option<String>,
@@ -37,7 +37,7 @@ impl Notices {
         self.sentences.iter().map(|(sentence, _)| sentence.as_str())
     }
 
-    /// Whether none of these are shown, as the picture is being recorded.
+    /// Whether none of these are shown, as the window is being recorded.
     #[must_use]
     pub const fn are_hidden(&self) -> bool {
         self.are_hidden

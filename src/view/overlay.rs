@@ -32,7 +32,7 @@ pub(super) use notice::notice;
 /// How long a title is shown.
 const TITLE_TIME: Duration = Duration::from_secs(2);
 
-/// Settings of the text over the picture.
+/// Settings of the text over the scene.
 #[derive(Resource, Clone, Debug, Default)]
 pub struct Overlay {
     /// Parts that are hidden.

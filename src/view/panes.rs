@@ -137,7 +137,7 @@ pub(super) fn place(
                 && let Some(mut image) = images.get_mut(&pane.image)
             {
                 image.resize(size);
-                // Else the camera would learn of it in the next frame.
+                // Otherwise the camera would learn of it in the next frame.
                 projection.set_changed();
             }
         }

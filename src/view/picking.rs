@@ -8,8 +8,8 @@ use bevy_egui::input::EguiWantsInput;
 
 use super::Inset;
 use super::canvas::Canvas;
+use super::cubes::ViewCube;
 use super::panes::Pane;
-use super::pictures::ViewCube;
 use super::side::Side;
 use crate::history::Selection;
 
@@ -29,7 +29,7 @@ pub(super) struct Pointer<'w, 's> {
 }
 
 impl Pointer<'_, '_> {
-    /// Its place in logical pixels, if it is over the picture.
+    /// Its position in logical pixels, if it is over the picture.
     fn over_picture(&self) -> Option<Vec2> {
         let is_taken = self
             .egui
@@ -88,7 +88,7 @@ fn cube_at(
     let within = (pixel - pane.area.min.as_vec2()) / pane.area.size().as_vec2();
     let ray = camera.viewport_to_world(transform, within * size).ok()?;
     let hits = cubes.iter().filter(|(half, ..)| *half == side);
-    let hits = hits.filter_map(|(_, cube, place)| Some((cube.index, hit(ray, place)?)));
+    let hits = hits.filter_map(|(_, cube, transform)| Some((cube.index, hit(ray, transform)?)));
     hits.min_by(|a, b| a.1.total_cmp(&b.1))
         .map(|(cube, _)| cube)
 }

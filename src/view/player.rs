@@ -6,7 +6,7 @@ use bevy::prelude::*;
 use cubewire_palette::{LIGHT, PLAYER_CUBE};
 use cubewire_scene::PLAYER;
 
-use super::pictures::ViewCube;
+use super::cubes::ViewCube;
 use super::side::Side;
 use super::{ViewMode, bevel};
 use crate::theme::{Theme, bevy_color};
@@ -20,7 +20,7 @@ const DARK_RING: f32 = 0.3;
 /// Height of the ring above the floor, metres.
 const RING_HEIGHT: f32 = 0.01;
 
-/// Width of the rim on each face beside its bevel, fraction of the side.
+/// Width of the rim on each face next to its bevel, fraction of the side.
 const RIM: f32 = 0.04;
 
 /// Brightness of the player's cube in full shadow, as a fraction of its colour.
@@ -80,7 +80,7 @@ pub(super) fn spawn(
 #[derive(Resource, Clone, Debug)]
 pub(super) struct RingMaterials([Handle<StandardMaterial>; Side::ALL.len()]);
 
-/// Gives the rings a colour that stands out from the theme's floor. The ghost's ring has the ghost's colour.
+/// Paints the rings in a colour that stands out from the theme's floor. The ghost's ring has the ghost's colour.
 pub(super) fn paint(
     theme: Res<Theme>,
     mode: Res<ViewMode>,
@@ -109,9 +109,9 @@ pub(super) fn follow(
             .iter()
             .find(|(other, cube, _)| *other == side && cube.index == PLAYER);
         if let Some((_, _, player)) = player {
-            let place = player.translation.with_z(RING_HEIGHT);
-            if ring.translation != place {
-                ring.translation = place;
+            let position = player.translation.with_z(RING_HEIGHT);
+            if ring.translation != position {
+                ring.translation = position;
             }
         }
     }

@@ -45,7 +45,7 @@ struct Lights {
     sun: Color,
     fill_lux: f32,
     ambient: f32,
-    /// Of fill and ambient light.
+    /// Colour of fill and ambient light.
     shade: Color,
 }
 

@@ -45,7 +45,7 @@ pub(super) fn read(
         .filter(|touch| !inset.covers(touch.start_position(), window.size()))
         .collect();
     fingers.sort_by_key(|touch| touch.id());
-    // Of two fingers one leaves first: the other does not roll then.
+    // When one of two fingers leaves first, the other does not roll.
     *was_pair = fingers.len() > 1 || (*was_pair && !fingers.is_empty());
     let keys = match fingers[..] {
         [finger] if !*was_pair => arrows(finger.position() - finger.start_position()),

@@ -33,14 +33,14 @@ impl Trails {
     }
 
     /// Adds the positions of the current tick.
-    fn add(&mut self, side: Side, place: impl Fn(usize) -> Vec3) {
+    fn add(&mut self, side: Side, position: impl Fn(usize) -> Vec3) {
         let points = &mut self.points[side as usize];
         points.resize_with(self.cubes.len(), VecDeque::new);
         for (points, &cube) in points.iter_mut().zip(&self.cubes) {
             if points.len() == TRAIL_TICKS {
                 points.pop_front();
             }
-            points.push_back(place(cube));
+            points.push_back(position(cube));
         }
     }
 
@@ -83,7 +83,7 @@ pub(super) struct Bead {
     side: Side,
     trail: usize,
     /// Index from the oldest.
-    place: usize,
+    index: usize,
 }
 
 /// Records the positions of the cubes once a tick.
@@ -102,15 +102,15 @@ pub(super) fn record(
     let mut lanes: Vec<_> = lanes.iter().collect();
     lanes.sort_by_key(|&(&side, ..)| std::cmp::Reverse(side));
     let mut left_is_free = true;
-    for (&side, picture) in lanes {
+    for (&side, displayed) in lanes {
         left_is_free &= side != Side::Left;
-        if picture.cubes.is_empty() {
+        if displayed.cubes.is_empty() {
             continue;
         }
         if side == Side::Right {
-            trails.pick(&picture.cubes);
+            trails.pick(&displayed.cubes);
         }
-        trails.add(side, |cube| picture.cubes[cube].position);
+        trails.add(side, |cube| displayed.cubes[cube].position);
     }
     if let Some(world) = world
         && left_is_free
@@ -139,9 +139,9 @@ pub(super) fn spawn(
     });
     for (side, material) in Side::ALL.into_iter().zip(&materials) {
         for trail in 0..=OTHERS {
-            for place in 0..TRAIL_TICKS {
+            for index in 0..TRAIL_TICKS {
                 commands.spawn((
-                    Bead { side, trail, place },
+                    Bead { side, trail, index },
                     Mesh3d(mesh.clone()),
                     MeshMaterial3d(material.clone()),
                     RenderLayers::layer(side.layer()),
@@ -155,7 +155,7 @@ pub(super) fn spawn(
     commands.insert_resource(BeadMaterials(materials));
 }
 
-/// Gives the beads the colours of their halves.
+/// Paints the beads in the colours of their halves.
 pub(super) fn paint(
     theme: Res<Theme>,
     beads: Res<BeadMaterials>,
@@ -178,7 +178,7 @@ pub(super) fn show(
     }
     for (bead, mut visibility, mut transform) in &mut beads {
         let points = trails.points(bead.side).get(bead.trail);
-        let point = points.and_then(|points| points.get(bead.place));
+        let point = points.and_then(|points| points.get(bead.index));
         visibility.set_if_neq(match point {
             Some(_) => Visibility::Inherited,
             None => Visibility::Hidden,

@@ -87,10 +87,10 @@ pub fn start(query: &str, script_name: &str, script: Option<String>) -> Result<(
     if let Some(size) = address.panel {
         panel.size = size;
     }
-    if let Some(place) = address.tour.filter(|place| *place > 0) {
+    if let Some(index) = address.tour.filter(|index| *index > 0) {
         app.add_systems(PostStartup, move |tour: Option<ResMut<Tour>>| {
             if let Some(mut tour) = tour {
-                tour.place = Some(place);
+                tour.index = Some(index);
             }
         });
     }
@@ -121,7 +121,7 @@ fn follow_page(tour: Option<ResMut<Tour>>) {
         && (1..=STEPS.len()).contains(&step)
     {
         *tour = Tour {
-            place: Some(step - 1),
+            index: Some(step - 1),
             is_elsewhere: true,
             ..Tour::default()
         };
@@ -160,7 +160,7 @@ pub fn frame_times(name: &str, text: &str, ticks: u32) -> Result<String, String>
     Ok(times.map_err(sentence)?.to_string())
 }
 
-/// Gives the page's scripts a new report five times a second.
+/// Publishes a new report for the page's scripts five times a second.
 fn say_report(world: &mut World, mut due: Local<f64>) {
     let now = world.resource::<Time<Real>>().elapsed_secs_f64();
     if now >= *due {

@@ -11,7 +11,7 @@ use crate::panel::{PanelState, Tour};
 use crate::recording::{Outcome, ReplayCheck, ScriptPlayback};
 use crate::replication::{Accounting, LaneCheck, LaneMeter, LinkSettings, SenderSettings};
 use crate::simulation::CubeWorld;
-use crate::view::{ReplicaPicture, Selected, Side, ViewMode};
+use crate::view::{DisplayedTicks, Selected, Side, ViewMode};
 
 /// What the game of a window is doing, as JSON. Of the lanes, it is the selected one.
 ///
@@ -19,9 +19,11 @@ use crate::view::{ReplicaPicture, Selected, Side, ViewMode};
 /// In a window without a game: that of a viewer.
 #[must_use]
 pub fn report(world: &mut World) -> Value {
-    let mut pictures = world.query::<(&Side, &ReplicaPicture)>();
-    let pictures = pictures.iter(world).find(|(side, _)| **side == Side::Right);
-    let replica_tick = pictures.and_then(|(_, picture)| picture.tick);
+    let mut displayed = world.query::<(&Side, &DisplayedTicks)>();
+    let displayed = displayed
+        .iter(world)
+        .find(|(side, _)| **side == Side::Right);
+    let replica_tick = displayed.and_then(|(_, displayed)| displayed.tick);
     let mut lanes = world
         .query_filtered::<(&SenderSettings, &LinkSettings, &LaneMeter, &LaneCheck), With<Selected>>(
         );
@@ -67,7 +69,7 @@ pub fn report(world: &mut World) -> Value {
             "theme": panel.theme,
             "scale": panel.scale,
             "explaining": panel.explaining,
-            "tour": world.get_resource::<Tour>().and_then(|tour| tour.place),
+            "tour": world.get_resource::<Tour>().and_then(|tour| tour.index),
             "timeline": panel.timeline,
             "colors": format!("{:?}", panel.colors),
             "savings": panel.savings,

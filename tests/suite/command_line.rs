@@ -89,7 +89,7 @@ fn the_ladder_is_printed_and_drawn() {
     let costs: Value = serde_json::from_str(&costs).unwrap();
     let costs = costs.as_array().unwrap();
     assert_eq!(costs[0]["factor"], 1.0);
-    let mean = |place: usize| costs[place]["mean_kbps"].as_f64().unwrap();
+    let mean = |index: usize| costs[index]["mean_kbps"].as_f64().unwrap();
     let factor = costs[6]["factor"].as_f64().unwrap();
     assert!((factor - mean(0) / mean(6)).abs() < 1e-9, "{costs:?}");
     assert!(costs[6]["peak_kbps"].is_f64() && costs[6]["bits"].is_array());

@@ -18,7 +18,7 @@ pub(crate) struct Mp4Info {
     pub(crate) size: (usize, usize),
     /// When each frame is shown, after the start.
     pub(crate) starts: Vec<Duration>,
-    /// Of all frames together.
+    /// Duration of all frames together.
     pub(crate) duration: Duration,
     /// The frames that can be sought, counted from 0.
     pub(crate) keyframes: Vec<usize>,

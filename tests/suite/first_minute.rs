@@ -48,9 +48,9 @@ fn the_screen_is_explained_until_the_first_key_and_again_on_request() {
 #[ignore = "needs Xvfb, xdotool and a software Vulkan driver"]
 fn the_tour_begins_with_a_click_and_is_left_with_escape() {
     let window = Window::open(&["--calm"]);
-    let at = |place: Value| {
-        window.wait(&format!("step {place} of the tour"), |report| {
-            panel(report, "tour") == &place
+    let at = |index: Value| {
+        window.wait(&format!("step {index} of the tour"), |report| {
+            panel(report, "tour") == &index
         });
     };
     window.wait("the explanation", |report| {

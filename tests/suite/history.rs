@@ -21,13 +21,13 @@ fn want(game: &mut LaneGame, wants: bool) {
 
 /// Positions and orientations of the cubes in a half.
 fn shown(game: &mut LaneGame, half: Side) -> Vec<(Vec3, Quat)> {
-    let places = common::shown(game, half).into_iter();
-    places.map(|at| (at.translation, at.rotation)).collect()
+    let poses = common::shown(game, half).into_iter();
+    poses.map(|at| (at.translation, at.rotation)).collect()
 }
 
-fn places(cubes: &[CubeState]) -> Vec<(Vec3, Quat)> {
-    let places = cubes.iter().map(|cube| (cube.position, cube.orientation));
-    places.collect()
+fn poses(cubes: &[CubeState]) -> Vec<(Vec3, Quat)> {
+    let poses = cubes.iter().map(|cube| (cube.position, cube.orientation));
+    poses.collect()
 }
 
 #[test]
@@ -35,12 +35,12 @@ fn both_halves_go_back_to_what_they_showed() {
     let mut game = game(lane("predicted"));
     want(&mut game, true);
     let mut simulated = Vec::new();
-    let mut pictured = Vec::new();
+    let mut displayed = Vec::new();
     for _ in 0..300 {
         game.step();
         let world = game.app.world();
-        simulated.push(places(&game.cubes().current().cubes));
-        pictured.push(places(
+        simulated.push(poses(&game.cubes().current().cubes));
+        displayed.push(poses(
             &world.get::<DisplayedState>(game.lane).unwrap().cubes,
         ));
     }
@@ -50,9 +50,9 @@ fn both_halves_go_back_to_what_they_showed() {
     for ago in [0, 1, 59, 60, 200, 130] {
         game.app.world_mut().resource_mut::<Moment>().0 = Some(newest - ago);
         game.step();
-        let place = simulated.len() - 1 - ago as usize;
-        assert!(shown(&mut game, Side::Left) == simulated[place], "{ago}");
-        assert!(shown(&mut game, Side::Right) == pictured[place], "{ago}");
+        let index = simulated.len() - 1 - ago as usize;
+        assert!(shown(&mut game, Side::Left) == simulated[index], "{ago}");
+        assert!(shown(&mut game, Side::Right) == displayed[index], "{ago}");
     }
     pause(&mut game.app, false);
     game.step();

@@ -104,7 +104,7 @@ fn a_bad_value_is_quoted_with_its_flag_and_what_is_legal() {
 }
 
 #[test]
-fn a_file_that_cannot_be_used_is_named_with_the_place_in_it() {
+fn a_file_that_cannot_be_used_is_named_with_the_position_in_it() {
     let folder = tempfile::tempdir().unwrap();
     for (name, bytes, command, wanted) in [
         (

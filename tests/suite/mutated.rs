@@ -1,7 +1,7 @@
 //! Texts from outside, damaged at random: each is refused with a reason, or what it is read as obeys its bounds and
 //! comes back from what is printed for it.
 //!
-//! What reads bytes is in other places: the crates' readers are fuzzed in `crates/fuzz`, and the tests of
+//! Readers of bytes are tested elsewhere: the crates' readers are fuzzed in `crates/fuzz`, and the tests of
 //! [`cubewire::transport`] damage packets and datagrams. `CUBEWIRE_MUTATIONS` sets the number of damaged texts of
 //! each kind, and `CUBEWIRE_SEED` the seed.
 
@@ -148,10 +148,10 @@ fn assert_comes_back(lane: &LaneSettings) {
 fn halves_and_lanes() {
     let texts = [lanes(), vec!["simulation".to_owned()]].concat();
     damage(&texts, |text| match text.parse::<PaneContent>() {
-        Ok(half) => {
-            match &half {
+        Ok(content) => {
+            match &content {
                 PaneContent::Lane(lane) => assert_comes_back(lane),
-                PaneContent::Simulation => assert_eq!(half.to_text().as_deref(), Some(text)),
+                PaneContent::Simulation => assert_eq!(content.to_text().as_deref(), Some(text)),
             }
             true
         }

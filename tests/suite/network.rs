@@ -27,7 +27,7 @@ struct Play {
 }
 
 impl Play {
-    /// After so many ticks.
+    /// A play with these lanes, after this many ticks.
     fn new(lanes: impl IntoIterator<Item = LaneSettings>, ticks: usize) -> Self {
         let mut game = HeadlessGame::new(Some(script("katamari")));
         let lanes = lanes.into_iter().map(|settings| {
@@ -262,7 +262,7 @@ fn any_settings(random: &mut ChaCha8Rng, stages: &[Stages]) -> LaneSettings {
 }
 
 #[test]
-fn a_still_picture_of_moving_cubes_is_off() {
+fn a_replica_that_stands_still_is_off() {
     let mut jerky = lane("changed-flags");
     jerky.sender.send_interval_ticks = 6;
     jerky.playout.interpolation = Interpolation::None;
@@ -272,7 +272,7 @@ fn a_still_picture_of_moving_cubes_is_off() {
 }
 
 #[test]
-fn with_more_loss_the_picture_gets_worse_and_the_data_does_not() {
+fn with_more_loss_the_display_gets_worse_and_the_data_does_not() {
     let percents = [0, 50, 80, 95];
     let lanes = percents.map(|percent| {
         let mut settings = lane("changed-flags");
@@ -367,7 +367,7 @@ fn the_playout_delay_is_by_rule_by_hand_or_adaptive() {
 }
 
 #[test]
-fn enough_delay_spares_hitches() {
+fn enough_delay_prevents_stalls() {
     let lanes = [20, 250].map(|ms| {
         let mut settings = lane("changed-flags");
         settings.link.conditions = preset("article");
@@ -375,12 +375,9 @@ fn enough_delay_spares_hitches() {
         settings
     });
     let play = Play::new(lanes, 600);
-    let hitches: Vec<_> = play
-        .each::<LaneMeter>()
-        .map(|meter| meter.hitches)
-        .collect();
-    assert!(hitches[0] > 25, "{hitches:?} hitches");
-    assert_eq!(hitches[1], 0);
+    let stalls: Vec<_> = play.each::<LaneMeter>().map(|meter| meter.stalls).collect();
+    assert!(stalls[0] > 25, "{stalls:?} stalls");
+    assert_eq!(stalls[1], 0);
 }
 
 #[test]

@@ -43,7 +43,7 @@ fn after_a_reset_the_game_goes_as_from_a_cold_start() {
     assert_eq!(hash(&mut game, 400), cold);
 }
 
-/// Plays a script, and gives its keys to a world without Bevy: after every tick the states are the same to the bit.
+/// Plays a script, also in a world without Bevy: after every tick the states are the same to the bit.
 fn check_without_bevy(name: &str, ticks: u64) {
     let script = script(name);
     let mut game = HeadlessGame::new(Some(script.clone()));
@@ -72,7 +72,7 @@ fn a_world_without_bevy_goes_as_the_game_does() {
     }
 }
 
-/// So many cubes change in six ticks, as a mean: the age of the baselines.
+/// At least this many cubes change in six ticks, the age of the baselines, as a mean.
 pub(crate) fn check_liveliness(name: &str, totals: &Totals, min_changed: f64) {
     let mean = totals.per_snapshot(totals.changed_cubes as f64);
     println!("{name}: {mean:.1} cubes changed over six ticks");
@@ -86,7 +86,7 @@ pub(crate) fn check_baseline(game: &LaneGame) {
 }
 
 /// No cube sinks through the floor, or flies away.
-pub(crate) fn check_world(game: &HeadlessGame, place: &dyn Display) {
+pub(crate) fn check_world(game: &HeadlessGame, moment: &dyn Display) {
     for (cube, state) in game.cubes().current().cubes.iter().enumerate() {
         let CubeState { position, .. } = state;
         // A cube may be pressed in by a third of its side when the player lands on it.
@@ -96,7 +96,7 @@ pub(crate) fn check_world(game: &HeadlessGame, place: &dyn Display) {
             && position.x.abs().max(position.y.abs()) < WALL
             && state.orientation.is_normalized()
             && state.linear_velocity.length() < 32.01;
-        assert!(is_in_place, "{place}, cube {cube}: {state:?}");
+        assert!(is_in_place, "{moment}, cube {cube}: {state:?}");
     }
 }
 

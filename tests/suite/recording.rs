@@ -22,7 +22,7 @@ use crate::decode::{Frames, Mp4Info, read_mp4};
 use crate::mistakes::complaint;
 use crate::program;
 
-/// Of the quick series.
+/// Size of the videos of the quick series.
 const WIDTH: usize = 320;
 const HEIGHT: usize = 180;
 const FRAMES: usize = 30;
@@ -32,9 +32,9 @@ const FIGURES: usize = 36;
 
 fn count(frame: &[u8], columns: std::ops::Range<usize>, is: impl Fn([i32; 3]) -> bool) -> usize {
     let pixels = frame.as_chunks::<3>().0.iter().enumerate();
-    let is = |(place, pixel): (usize, &[u8; 3])| {
+    let is = |(index, pixel): (usize, &[u8; 3])| {
         let [red, green, blue] = pixel.map(i32::from);
-        columns.contains(&(place % WIDTH)) && is([red, green, blue])
+        columns.contains(&(index % WIDTH)) && is([red, green, blue])
     };
     pixels.filter(|&it| is(it)).count()
 }

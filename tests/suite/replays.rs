@@ -105,7 +105,8 @@ fn what_f9_wrote_down_is_repeated_bit_for_bit() {
     assert!(fs::metadata(&path).unwrap().len() < 1_500, "it is small");
     let replay = Script::load(&path).unwrap();
     assert_eq!((replay.lead_in, replay.ticks), (150, 780));
-    let text = |half: &Option<Box<PaneContent>>| half.as_ref().and_then(|half| half.to_text());
+    let text =
+        |content: &Option<Box<PaneContent>>| content.as_ref().and_then(|content| content.to_text());
     assert_eq!(text(&replay.left).as_deref(), Some("simulation"));
     assert_eq!(text(&replay.right).as_deref(), Some("rung:changed-flags"));
     let switch = replay.steps.iter().find(|step| step.at == 250).unwrap();
@@ -241,12 +242,12 @@ fn a_damaged_or_older_replay_is_refused_in_one_sentence() {
 
     // Whatever digit or letter is another one: it is refused, or means the same.
     let mut refusals = 0;
-    for (place, _) in text.match_indices(|c: char| c.is_ascii_alphanumeric()) {
+    for (index, _) in text.match_indices(|c: char| c.is_ascii_alphanumeric()) {
         let mut bytes = text.clone().into_bytes();
-        bytes[place] ^= 1;
+        bytes[index] ^= 1;
         fs::write(&path, bytes).unwrap();
         match Script::load(&path) {
-            Ok(script) => assert_eq!(script, replay, "at {place}"),
+            Ok(script) => assert_eq!(script, replay, "at {index}"),
             Err(_) => refusals += 1,
         }
     }

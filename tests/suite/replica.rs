@@ -6,7 +6,7 @@ use bevy::prelude::*;
 use cubewire::game::headless::LaneGame;
 use cubewire::replication::{Accounting, LaneSettings, LinkSettings, Replica, SenderSettings};
 use cubewire::simulation::CubeWorld;
-use cubewire::view::{self, PaneContent, ReplicaPicture, Side, ViewPlugin};
+use cubewire::view::{self, DisplayedTicks, PaneContent, Side, ViewPlugin};
 use cubewire_codec::{Snapshot, Stages, ladder};
 use cubewire_link::Conditions;
 use rand::RngExt;
@@ -102,11 +102,11 @@ fn game_with_view(name: &str) -> LaneGame {
     let mut game = LaneGame::with_plugins(script, LaneSettings::default(), ViewPlugin).unwrap();
     let lane = game.lane;
     let mut lane = game.app.world_mut().entity_mut(lane);
-    lane.insert(ReplicaPicture::default());
+    lane.insert(DisplayedTicks::default());
     game
 }
 
-fn picture(game: &LaneGame) -> ReplicaPicture {
+fn displayed(game: &LaneGame) -> DisplayedTicks {
     *game.app.world().get(game.lane).unwrap()
 }
 
@@ -118,7 +118,7 @@ fn the_replica_shows_what_the_simulation_was_at_its_playout_time() {
     for _ in 0..600 {
         game.step();
         history.push(game.cubes().current().clone());
-        let tick = picture(&game).tick;
+        let tick = displayed(&game).tick;
         let Some(tick) = tick.filter(|&tick| tick >= 1.0) else {
             continue;
         };
@@ -136,7 +136,7 @@ fn the_replica_shows_what_the_simulation_was_at_its_playout_time() {
     println!("farthest off: {:.2} mm", worst * 1000.0);
     // Half a step on each axis, with a little for the arithmetic of floats.
     assert!(worst <= 0.5 / 512.0 * 3.0_f32.sqrt() + 1e-5);
-    let last = picture(&game).tick.unwrap();
+    let last = displayed(&game).tick.unwrap();
     let late_ms = (game.cubes().tick() as f64 - last) / 60.0 * 1000.0;
     assert!(
         (134.0..137.0).contains(&late_ms),

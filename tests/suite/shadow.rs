@@ -1,4 +1,4 @@
-//! The shadow ladder, which encodes beside the frame.
+//! The shadow ladder, which encodes in the background.
 
 use std::collections::HashMap;
 
@@ -42,10 +42,10 @@ impl InTheFrame {
         let cubes = game.cubes();
         let tick = cubes.tick();
         let sent = meter.samples().back().unwrap().snapshots.first();
-        for (place, (rung, encoder, baselines)) in self.rungs.iter_mut().enumerate() {
+        for (index, (rung, encoder, baselines)) in self.rungs.iter_mut().enumerate() {
             let Some(sent) = sent else {
-                self.totals[place].add_tick(&[]);
-                self.bytes[place].push(0);
+                self.totals[index].add_tick(&[]);
+                self.bytes[index].push(0);
                 continue;
             };
             let stages = rung.stages;
@@ -90,18 +90,18 @@ impl InTheFrame {
                 baselines.insert(tick, kept);
             }
             let record = PacketRecord::new(&packet, stages);
-            self.bytes[place].push(record.article_bytes());
-            self.totals[place].add_tick(&[record]);
+            self.bytes[index].push(record.article_bytes());
+            self.totals[index].add_tick(&[record]);
         }
     }
 
     fn check(&self, rungs: &[ShadowRung]) {
         assert_eq!(rungs.len(), self.rungs.len());
-        for (place, rung) in rungs.iter().enumerate() {
+        for (index, rung) in rungs.iter().enumerate() {
             let name = rung.rung().name;
-            assert_eq!(name, self.rungs[place].0.name);
-            assert_eq!(rung.totals, self.totals[place], "{name}");
-            let second: Vec<_> = self.bytes[place].iter().rev().take(60).collect();
+            assert_eq!(name, self.rungs[index].0.name);
+            assert_eq!(rung.totals, self.totals[index], "{name}");
+            let second: Vec<_> = self.bytes[index].iter().rev().take(60).collect();
             let expected = kbps(second.iter().copied().sum(), second.len());
             assert_eq!(rung.kbps(), expected, "{name}");
         }
@@ -132,7 +132,7 @@ fn lossy(rung: &str) -> LaneSettings {
 }
 
 #[test]
-fn what_is_encoded_beside_the_frame_costs_what_it_would_in_the_frame() {
+fn what_is_encoded_in_the_background_costs_what_it_would_in_the_frame() {
     let (mut game, mut expected) = shadowed(lane("changed-flags"));
     for tick in 0..300 {
         let settings = match tick {

@@ -1,4 +1,4 @@
-//! The ablation, which encodes beside the frame while something wants it.
+//! The ablation, which encodes in the background while something wants it.
 
 use bevy::prelude::*;
 use cubewire::game::headless::LaneGame;

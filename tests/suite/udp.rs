@@ -173,8 +173,8 @@ fn viewers_have_stages_of_their_own_and_decode_what_was_sent() {
         assert!(agreeing(&game, viewer) > 280, "{rung}");
         assert_eq!(viewer.meter().refused, 0);
         let client = viewer.connection().id;
-        let place = served.iter().position(|lane| Some(lane.0.id) == client);
-        let (_, settings, samples) = served.remove(place.unwrap());
+        let index = served.iter().position(|lane| Some(lane.0.id) == client);
+        let (_, settings, samples) = served.remove(index.unwrap());
         assert_eq!(settings.stages, ladder::rung(rung).unwrap().stages);
         // What the viewer's decoder counts is what the sender's encoder has counted.
         let newest = samples.last().unwrap();
@@ -197,8 +197,8 @@ fn a_viewer_changes_its_own_stages_and_rate_and_nobody_elses() {
     let mut first = viewer_at(at, Security::Insecure, "delta");
     let mut second = viewer_at(at, Security::Insecure, "delta");
     step(&mut game, &mut [&mut first, &mut second], 60);
-    for (place, rung) in ladder::all().enumerate() {
-        let interval = SEND_INTERVALS[place % SEND_INTERVALS.len()];
+    for (index, rung) in ladder::all().enumerate() {
+        let interval = SEND_INTERVALS[index % SEND_INTERVALS.len()];
         let world = first.app.world_mut();
         let mut settings = world.get_mut::<SenderSettings>(first.lane).unwrap();
         settings.stages = rung.stages;
@@ -345,17 +345,17 @@ fn with_a_key_only_who_has_it_gets_in() {
     let mut game = server(Security::Key(key), 8);
     let at = address(&game);
     let mut friend = viewer_at(at, Security::Key(key), "delta");
-    let mut stranger = viewer_at(at, Security::Key(Key::random()), "delta");
+    let mut unauthenticated = viewer_at(at, Security::Key(Key::random()), "delta");
     let mut without = viewer_at(at, Security::Insecure, "delta");
     let ticks = 60 * (TIMEOUT_SECONDS + 1);
     step(
         &mut game,
-        &mut [&mut friend, &mut stranger, &mut without],
+        &mut [&mut friend, &mut unauthenticated, &mut without],
         ticks,
     );
     assert_eq!(status(&friend), ConnectionStatus::Connected);
     assert!(agreeing(&game, &friend) > ticks - 20);
-    for viewer in [&stranger, &without] {
+    for viewer in [&unauthenticated, &without] {
         let why = lost(viewer);
         assert!(
             why.starts_with(&format!("no answer from {at} for 5 s: ")),
@@ -392,7 +392,7 @@ fn a_viewer_that_loses_its_server_says_so_and_connects_again() {
     }
     let silence = format!("lost the server at {at}: nothing was received from it for 5 s");
     assert_eq!(lost(&viewer), silence);
-    assert!(viewer.meter().hitches > 0);
+    assert!(viewer.meter().stalls > 0);
 
     let reconnect = |viewer: &mut HeadlessViewer| {
         viewer.app.world_mut().trigger(Reconnect);
@@ -434,7 +434,7 @@ fn a_viewer_that_dies_holds_nobody_up_and_is_forgotten() {
     // Not a word: its socket stays open, so that nothing comes back either.
     step(&mut game, &mut [&mut lives], 60 * (TIMEOUT_SECONDS + 1));
     assert_eq!(lanes(&mut game).len(), 1);
-    assert_eq!(lives.meter().hitches, 0);
+    assert_eq!(lives.meter().stalls, 0);
     let received = lives.meter().received;
     assert!(received as usize > 60 * (TIMEOUT_SECONDS + 1), "{received}");
 }
@@ -507,7 +507,7 @@ fn set_link(viewer: &mut HeadlessViewer, link: Conditions) {
     lane.get_mut::<LinkSettings>().unwrap().conditions = link;
 }
 
-/// Of each second, the snapshots that were decoded, and the kilobits that were sent.
+/// The snapshots that were decoded and the kilobits that were sent in each second.
 fn seconds(
     game: &mut HeadlessGame,
     viewer: &mut HeadlessViewer,

@@ -1,5 +1,5 @@
-//! What viewers and strangers over UDP might do to others: hold places, use up the server's time, and have it send
-//! to machines that asked for nothing.
+//! What viewers and unauthenticated peers over UDP might do to others: hold slots, use up the server's time, and have
+//! it send to machines that asked for nothing.
 
 use std::net::UdpSocket;
 use std::time::Duration;

@@ -87,14 +87,14 @@ fn who_sends_garbage_is_sent_away_and_nothing_else_changes() {
     step(&mut game, &mut [&mut bystander], 3);
     assert_eq!(lanes(&mut game).len(), 2);
 
-    let stranger = UdpSocket::bind(LOOPBACK).unwrap();
+    let unauthenticated = UdpSocket::bind(LOOPBACK).unwrap();
     let mut datagram = [0; 1400];
     for sent in 0..2_000 {
         let length = random.random_range(0..datagram.len());
         random.fill_bytes(&mut datagram[..length]);
         // A connection request, so that it is looked at closely, every second time.
         datagram[0] &= if random.random_bool(0.5) { 0 } else { 255 };
-        stranger
+        unauthenticated
             .send_to(&datagram[..length], address(&game))
             .unwrap();
         // Before the socket's buffer is full.
@@ -105,7 +105,7 @@ fn who_sends_garbage_is_sent_away_and_nothing_else_changes() {
     step(&mut game, &mut [&mut bystander], 10);
     assert!(udp(&game).traffic().ignored >= 2_000);
     assert_eq!(status(&bystander), ConnectionStatus::Connected);
-    assert_eq!(bystander.meter().refused + bystander.meter().hitches, 0);
+    assert_eq!(bystander.meter().refused + bystander.meter().stalls, 0);
     assert_eq!(
         agreeing(&game, &bystander) as u64,
         bystander.meter().received
@@ -230,13 +230,13 @@ impl RogueServer {
     fn welcome(&mut self, message: &[u8]) {
         let slices = message.chunks(1200);
         let count = slices.len();
-        for (place, slice) in slices.enumerate() {
+        for (index, slice) in slices.enumerate() {
             let mut packet = [0; 1300];
             let mut bytes = OctetsMut::with_slice(&mut packet);
             bytes.put_u8(2).unwrap();
-            bytes.put_varint(place as u64).unwrap();
+            bytes.put_varint(index as u64).unwrap();
             bytes.put_u8(1).unwrap();
-            for value in [0, place, count, slice.len()] {
+            for value in [0, index, count, slice.len()] {
                 bytes.put_varint(value as u64).unwrap();
             }
             bytes.put_bytes(slice).unwrap();

@@ -182,7 +182,7 @@ impl Window {
         report
     }
 
-    /// Presses a key so long that a frame sees it.
+    /// Presses a key long enough for a frame to see it.
     pub(crate) fn press(&self, key: &str) {
         self.hold(&[key], 1);
         self.ticks(1);
@@ -208,7 +208,7 @@ impl Window {
     pub(crate) fn drag(&self, from: [f32; 2], to: [f32; 2]) {
         let go = |part: f32| {
             let at = [0, 1].map(|axis| from[axis] + part * (to[axis] - from[axis]));
-            let [x, y] = at.map(|place| place.to_string());
+            let [x, y] = at.map(|coordinate| coordinate.to_string());
             self.xdotool(&["mousemove", &x, &y]);
             self.ticks(0);
         };

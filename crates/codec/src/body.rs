@@ -53,7 +53,7 @@ const BOTH_SENT: Sent = Sent {
 };
 
 impl<'a> Body<'a> {
-    /// For the packet `sequence`, relative to `baseline`.
+    /// The coder of the packet `sequence`, relative to `baseline`.
     pub(crate) fn new(stages: Stages, sequence: Sequence, baseline: &'a Baseline) -> Self {
         let bounds = stages.position.bounds().unwrap_or(POSITION);
         let max_component = match stages.orientation {
@@ -70,7 +70,7 @@ impl<'a> Body<'a> {
         }
     }
 
-    /// Codes a cube in place. A reader gives it the fields of the reference.
+    /// Codes a cube in place. When it is read, it has the fields of the reference at first.
     pub(crate) fn code<D: Direction>(
         &self,
         stream: &mut BitStream<'_, D>,

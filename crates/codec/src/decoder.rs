@@ -35,7 +35,7 @@ pub struct Decoder {
     decoded: Arc<QuantizedSnapshot>,
     sent: Vec<bool>,
     indices: Vec<u16>,
-    /// From the packet that was begun last.
+    /// The state chunk of the last packet that was begun.
     state_chunk: Vec<u8>,
     ledger: Option<BitLedger>,
     changed_cubes: usize,
@@ -360,7 +360,7 @@ impl Decoder {
         }
     }
 
-    /// The chunk of a state that the packet which was begun last carries; empty if none, and after an error.
+    /// The state chunk of the last packet that was begun; empty if it has none, and after an error.
     #[must_use]
     pub fn state_chunk(&self) -> &[u8] {
         &self.state_chunk

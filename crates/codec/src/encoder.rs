@@ -104,7 +104,7 @@ impl Deref for CurrentSnapshot<'_> {
 pub struct Encoder {
     initial: InitialState,
     changed: Vec<bool>,
-    /// Of the changed cubes, where they are sent.
+    /// Indices of the changed cubes, where they are sent.
     indices: Vec<u16>,
     coder: Coder,
     spares: Spares,
@@ -119,17 +119,17 @@ pub enum EncodeError {
     /// The snapshot was quantized for other stages.
     #[error("the snapshot is quantized as {snapshot:?}, but the stages ask for {stages:?}")]
     Precision {
-        /// Of the snapshot.
+        /// Precision of the snapshot.
         snapshot: Precision,
-        /// Of the stages.
+        /// Precision of the stages.
         stages: Precision,
     },
     /// The number of cubes differs from the initial state's.
     #[error("the snapshot or its baseline has {cubes} cubes, but the initial state has {initial}")]
     CubeCount {
-        /// In the snapshot or the baseline.
+        /// Number of cubes in the snapshot or the baseline.
         cubes: usize,
-        /// In the initial state.
+        /// Number of cubes in the initial state.
         initial: usize,
     },
     /// The state chunk is too long.

@@ -19,7 +19,7 @@ use crate::sequence::Sequence;
 use crate::snapshot::{QuantizedCube, QuantizedSnapshot};
 use crate::state::{CubeState, Snapshot};
 
-/// Of one end. Ends with equal fingerprints decode each other's arithmetically coded packets.
+/// The fingerprint of one end. Ends with equal fingerprints decode each other's arithmetically coded packets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fingerprint {
     /// A hash of the trained model's file.
@@ -30,7 +30,7 @@ pub struct Fingerprint {
 }
 
 impl Fingerprint {
-    /// Of this machine with that model.
+    /// The fingerprint of this machine with that model.
     #[must_use]
     pub fn of(model: &TrainedModel) -> Self {
         static ARITHMETIC: OnceLock<u64> = OnceLock::new();
@@ -40,7 +40,7 @@ impl Fingerprint {
         }
     }
 
-    /// Of this machine with the model that ships with this crate.
+    /// The fingerprint of this machine with the model that ships with this crate.
     #[must_use]
     pub fn shipped() -> Self {
         static SHIPPED: OnceLock<Fingerprint> = OnceLock::new();
@@ -102,7 +102,7 @@ fn packets(rung: Rung) -> Vec<Vec<u8>> {
         cubes: vec![CubeState::default(); usize::from(CUBES)],
     };
     let mut encoder = Encoder::new(initial, Limits::default())
-        .expect("so many cubes are allowed")
+        .expect("this many cubes are allowed")
         .with_model(TrainedModel::untrained().into());
     let mut kept: Vec<Baseline> = Vec::new();
     let mut packets = Vec::new();
@@ -165,12 +165,12 @@ mod tests {
         let shipped = Fingerprint::shipped();
         assert_eq!(Fingerprint::of(&TrainedModel::shipped()), shipped);
         let bytes = TrainedModel::shipped().to_bytes();
-        for place in (100..bytes.len()).step_by(50_021) {
+        for offset in (100..bytes.len()).step_by(50_021) {
             let mut changed = bytes.clone();
-            changed[place] ^= 1;
+            changed[offset] ^= 1;
             let other = Fingerprint::of(&TrainedModel::from_bytes(&changed).unwrap());
             assert_eq!(other.arithmetic, shipped.arithmetic);
-            assert_ne!(other.model, shipped.model, "{place}");
+            assert_ne!(other.model, shipped.model, "{offset}");
         }
     }
 

@@ -67,11 +67,11 @@ impl Bits {
     /// The first set flag from this index on.
     pub(crate) fn next(&self, index: usize) -> Option<usize> {
         let mut words = (index / 64..).zip(self.0.get(index / 64..)?);
-        let (place, first) = words.next()?;
-        let first = (place, first & u64::MAX << (index % 64));
-        let mut words = std::iter::once(first).chain(words.map(|(place, word)| (place, *word)));
-        let (place, word) = words.find(|&(_, word)| word != 0)?;
-        Some(place * 64 + word.trailing_zeros() as usize)
+        let (at, first) = words.next()?;
+        let first = (at, first & u64::MAX << (index % 64));
+        let mut words = std::iter::once(first).chain(words.map(|(at, word)| (at, *word)));
+        let (at, word) = words.find(|&(_, word)| word != 0)?;
+        Some(at * 64 + word.trailing_zeros() as usize)
     }
 
     pub(crate) fn memory_bytes(&self) -> usize {

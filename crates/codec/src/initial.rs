@@ -59,11 +59,11 @@ impl InitialState {
     /// The initial state in this precision, with unknown motion.
     pub(crate) fn at(&mut self, precision: Precision) -> &Baseline {
         let kept = self.baselines.iter();
-        let place = kept
+        let index = kept
             .enumerate()
             .find(|(_, baseline)| baseline.has_precision(precision))
-            .map(|(place, _)| place);
-        let place = place.unwrap_or_else(|| {
+            .map(|(index, _)| index);
+        let index = index.unwrap_or_else(|| {
             let baseline = quantized(&self.snapshot, precision)
                 .expect("the constructor has quantized it, and whether that works does not depend on the precision");
             if self.baselines.len() < MAX_KEPT {
@@ -75,7 +75,7 @@ impl InitialState {
                 self.oldest
             }
         });
-        &self.baselines[place]
+        &self.baselines[index]
     }
 }
 

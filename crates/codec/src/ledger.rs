@@ -189,15 +189,15 @@ impl BitLedger {
     }
 
     /// The bits in the order of the packet, in a ledger made by [`BitLedger::itemized`]. An item begins where
-    /// the ones before it end: in a bit-packed packet, and in any header, that is the place of its bits.
-    /// Arithmetically coded bins share their bits with others; there the place is where the information of
+    /// the ones before it end: in a bit-packed packet, and in any header, that is the offset of its bits.
+    /// Arithmetically coded bins share their bits with others; there the offset is where the information of
     /// the item begins, and the last item is the overhead of ending in whole bytes.
     #[must_use]
     pub fn items(&self) -> Option<&[BitItem]> {
         self.items.as_deref()
     }
 
-    /// The same without the list of items.
+    /// This ledger without the list of items.
     #[must_use]
     pub const fn by_kind(&self) -> Self {
         Self {
@@ -328,8 +328,8 @@ mod tests {
 
     #[test]
     fn kinds_are_listed_in_the_order_of_their_values() {
-        for (place, kind) in BitKind::ALL.into_iter().enumerate() {
-            assert_eq!(kind as usize, place);
+        for (index, kind) in BitKind::ALL.into_iter().enumerate() {
+            assert_eq!(kind as usize, index);
         }
     }
 }

@@ -293,7 +293,7 @@ impl QuantizedSnapshot {
         self.velocities.clear();
     }
 
-    fn push_place(&mut self, position: [i32; 3], interacting: bool) {
+    fn push_position(&mut self, position: [i32; 3], interacting: bool) {
         if matches!(self.precision.position, Position::Quantized { .. }) {
             self.packed_positions
                 .push(PackedPosition::new(position, interacting));

@@ -64,10 +64,11 @@ pub enum Delta {
     /// [Arithmetic coding](crate::entropy) of everything: which cubes changed, and their residuals relative
     /// to the baseline.
     Arithmetic,
-    /// The same with residuals relative to predictions. A packet can name two additional references.
+    /// As [`Arithmetic`](Self::Arithmetic), with residuals relative to predictions. A packet can name two additional
+    /// references.
     ArithmeticPredicted,
-    /// The same, except that both ends [simulate the scene](crate::simulation): a packet carries what moved it, and
-    /// residuals only of the cubes for which the simulation is wrong.
+    /// As [`ArithmeticPredicted`](Self::ArithmeticPredicted), but both ends [simulate the scene](crate::simulation): a
+    /// packet carries what moved it, and residuals only of the cubes for which the simulation is wrong.
     ArithmeticSimulated,
 }
 
@@ -157,7 +158,8 @@ pub enum RelativeOrientation {
         /// Bits of the large range, up to [`RelativeOrientation::MAX_RANGE_BITS`].
         large: u8,
     },
-    /// The same difference, in growing ranges that depend on the speed of the baseline's motion.
+    /// Difference as with [`TwoRanges`](Self::TwoRanges), in growing ranges that depend on the speed of the
+    /// baseline's motion.
     GrowingRanges,
 }
 

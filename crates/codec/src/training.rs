@@ -124,7 +124,7 @@ impl Trainer {
 
     /// Learns from the packet that would be sent of `current`, `ticks` after `baseline`; the other arguments
     /// are as for [`Encoder::encode`](crate::Encoder::encode). Returns the bytes that the packet would have
-    /// without header and check. Stages without arithmetic coding are ignored, and give 0.
+    /// without header and check. Stages without arithmetic coding are ignored: 0 bytes.
     pub fn learn(
         &mut self,
         stages: Stages,
@@ -265,6 +265,6 @@ const PER_TABLE_UNIT: f32 = 256.0 / TABLE_UNIT as f32;
 
 const MAX_ENTRY: f32 = (MAX_LOG_ODDS / TABLE_UNIT as i32) as f32;
 
-/// Variance that an entry must see to move half as far as it would: what a recording has in few places is of that
+/// Variance that an entry must see to move half as far as it would: what is rare in a recording is of that
 /// recording alone.
 const RIDGE: f32 = 40.0;

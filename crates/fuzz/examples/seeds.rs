@@ -14,7 +14,7 @@ use cubewire_fuzz::{TICKS, exchange, exchange_simulated, pair, put_message, rung
 use cubewire_link::PRESETS;
 use cubewire_physics::WorldState;
 use cubewire_protocol::{Ack, BaselineChoice, Feedback, Request, RequestAck, Welcome};
-// For what the compiler's flags have every program of this package call.
+// The compiler's flags make every program of this package call functions of this library.
 use libfuzzer_sys as _;
 
 /// A target, and an input of it.
@@ -33,7 +33,7 @@ fn main() -> io::Result<()> {
     Ok(())
 }
 
-/// Without a baseline, with one, and with earlier references.
+/// Packets without a baseline, with one, and with earlier references.
 fn packets() -> Vec<Seed> {
     let packets = exchange().packets;
     let of_rungs = packets.chunks(TICKS.into());
@@ -70,7 +70,7 @@ fn messages() -> Vec<Seed> {
     vec![("receive", packets), ("feedback", messages)]
 }
 
-/// What is sent before and beside snapshots.
+/// What is sent before the snapshots and along with them.
 fn handshake() -> Vec<Seed> {
     let (number, baseline) = (Sequence(7), BaselineChoice::Smallest);
     let ack = RequestAck {

@@ -1,6 +1,6 @@
 //! The attackers. Each sends at its pace until its time is up.
 
-mod comings;
+mod churn;
 mod dead;
 mod demanding;
 mod garbage;
@@ -28,9 +28,9 @@ use rand_chacha::ChaCha8Rng;
 use crate::caller::{Caller, Target};
 use crate::relay::Captured;
 use crate::viewer::Progress;
-use crate::wire::{Pace, Tally, Wire, stranger};
+use crate::wire::{Pace, Tally, Wire, random_address};
 
-/// One way to attack.
+/// A kind of attack.
 #[derive(Debug)]
 pub(crate) struct Attack {
     pub(crate) name: &'static str,
@@ -78,7 +78,7 @@ pub(crate) const ATTACKS: &[Attack] = &[
     attack("greedy-acks", 2, greedy::run),
     attack("rogue", 2, rogue::run),
     attack("slow-reader", 2, slow::run),
-    attack("comings", 2, comings::run),
+    attack("churn", 2, churn::run),
     attack("half-open", 2, half_open::run),
     Attack {
         is_fair: true,
@@ -114,30 +114,31 @@ impl Field {
         Pace::new(self.rate)
     }
 
-    fn stranger(&mut self) -> io::Result<Wire> {
-        Wire::bind(stranger(&mut self.random))
+    /// A socket at an address that the server has not heard of.
+    fn peer(&mut self) -> io::Result<Wire> {
+        Wire::bind(random_address(&mut self.random))
     }
 
-    fn strangers(&mut self, count: usize) -> io::Result<Vec<Wire>> {
-        (0..count).map(|_| self.stranger()).collect()
+    fn peers(&mut self, count: usize) -> io::Result<Vec<Wire>> {
+        (0..count).map(|_| self.peer()).collect()
     }
 
     /// A connection that is not made yet, from an address of its own.
     fn caller(&mut self, timeout_seconds: i32) -> io::Result<Caller> {
-        let wire = self.stranger()?;
+        let wire = self.peer()?;
         let token = self.target.token(self.random.random(), timeout_seconds);
         Ok(Caller::new(wire, token))
     }
 
-    /// Sends what `craft` makes of captured datagrams: this part of them as if from the viewer that they were of, the
-    /// others from strangers.
+    /// Sends what `craft` makes of captured datagrams: the fraction `as_viewer` of them as if from the viewer that sent
+    /// them, the others from unauthenticated peers.
     fn send_captured(
         &mut self,
         until: Instant,
         as_viewer: f64,
         craft: impl Fn(&mut Self, Vec<u8>) -> Option<Vec<u8>>,
     ) -> io::Result<Outcome> {
-        let mut strangers = self.strangers(STRANGERS)?;
+        let mut peers = self.peers(PEERS)?;
         let mut outcome = Outcome::default();
         let mut pace = self.pace();
         let server = self.target.server;
@@ -150,12 +151,12 @@ impl Field {
                 match self.random.random_bool(as_viewer) {
                     true => self.as_viewer.send(&datagram, server),
                     false => {
-                        strangers[self.random.random_range(0..STRANGERS)].send(&datagram, server);
+                        peers[self.random.random_range(0..PEERS)].send(&datagram, server);
                     }
                 }
             }
         }
-        outcome.close(strangers);
+        outcome.close(peers);
         outcome.note_answers(self);
         outcome.tally += std::mem::take(&mut self.as_viewer.tally);
         Ok(outcome)
@@ -168,7 +169,7 @@ impl Field {
 }
 
 /// Addresses that captured datagrams are sent from.
-const STRANGERS: usize = 16;
+const PEERS: usize = 16;
 
 impl Outcome {
     /// Counts what has arrived at sockets and what they sent, and closes them.
@@ -179,14 +180,14 @@ impl Outcome {
         }
     }
 
-    /// Notes how many answers strangers got who do not have the key: none, unless others who have it flood the server
-    /// with tokens, until it forgets that a captured one was used.
+    /// Notes how many answers unauthenticated peers got: none, unless others who have the key flood the server with
+    /// tokens, until it forgets that a captured one was used.
     fn note_answers(&mut self, field: &Field) {
         let answers = self.tally.received;
         self.note = format!("{answers} answers");
         if field.is_alone && answers > 0 {
             self.failures
-                .push(format!("strangers without the key got {answers} answers"));
+                .push(format!("unauthenticated peers got {answers} answers"));
         }
     }
 }

@@ -18,7 +18,7 @@ pub(crate) struct Bystander {
 }
 
 impl Bystander {
-    /// Starts to watch, for so many seconds.
+    /// Starts to watch, for this number of seconds.
     pub(crate) fn start(
         cubewire: &Path,
         relay: SocketAddr,

@@ -39,10 +39,10 @@ impl Target {
     }
 }
 
-/// As the server expects it.
+/// The protocol ID that the server expects.
 pub(crate) const PROTOCOL_ID: u64 = u64::from_be_bytes(*b"cubewire");
 
-/// As long as those of `cubewire view`.
+/// Lifetime of a token, that of `cubewire view`.
 const TOKEN_SECONDS: u64 = 60;
 
 pub(crate) fn since_1970() -> Duration {
@@ -112,7 +112,7 @@ impl Caller {
         }
     }
 
-    /// Gives netcode a datagram that came on another way.
+    /// Passes netcode a datagram that came another way.
     pub(crate) fn hear(&mut self, datagram: &[u8]) {
         self.netcode.process_packet(&mut datagram.to_vec());
     }

@@ -9,20 +9,20 @@ use crate::newcomers::Newcomers;
 /// Snapshots of all attacks together, against those of the quiet phase, which tells how fast the machine is.
 const LEAST_SNAPSHOTS: f64 = 0.97;
 
-/// The same for each attack by itself.
+/// As [`LEAST_SNAPSHOTS`], for each attack by itself.
 const LEAST_SNAPSHOTS_IN_A_PHASE: f64 = 0.90;
 
 /// The server's ticks, likewise.
 const LEAST_TICKS: f64 = 0.97;
 
-/// Snapshots beside many demanding viewers: the server divides its time alike.
+/// Share of the snapshots next to many demanding viewers, among which the server divides its time equally.
 const LEAST_FAIR_SHARE: f64 = 0.30;
 
 /// How long the honest viewer may see nothing new.
 const LONGEST_GAP_MS: f64 = 1000.0;
 
-/// Of the snapshots sent to the viewer behind the relay, which loses one in twenty on purpose, and damages
-/// one in thirty.
+/// Fraction of the snapshots sent that must reach the viewer behind the relay, which drops one in twenty on
+/// purpose, and damages one in thirty.
 const LEAST_THROUGH_RELAY: f64 = 0.80;
 
 /// How much the server's memory may grow over that of the quiet phase, bytes.
@@ -77,9 +77,9 @@ struct Judge<'f> {
     figures: &'f Figures,
     pace: f64,
     quiet: &'f Phase,
-    /// Without those that are fair; the quiet one if there are no others.
+    /// The phases with attacks that are not fair, or the quiet phase if there are none.
     attacks: Vec<&'f Phase>,
-    /// Of all attacks.
+    /// Duration of all attacks.
     seconds: f64,
     all: Vec<Expectation>,
 }
@@ -302,7 +302,7 @@ impl Judge<'_> {
         );
     }
 
-    /// Beside many who are as honest, the viewer gets its share, and the game does not slow down.
+    /// Next to many viewers that are as honest, the viewer gets its share, and the game does not slow down.
     fn share_of(&mut self, phase: &Phase) {
         let (quiet, pace) = (self.quiet, self.pace);
         let share = phase.watched.rate / quiet.watched.rate.max(1.0);

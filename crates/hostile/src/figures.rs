@@ -51,9 +51,9 @@ pub(crate) struct Phase {
     pub(crate) near: Newcomers,
     /// Newcomers with a round trip of [`FAR`](crate::newcomers::FAR).
     pub(crate) far: Newcomers,
-    /// The most, bytes.
+    /// The most memory, bytes.
     pub(crate) rss: u64,
-    /// Of one processor.
+    /// Processor time, percent of one processor.
     pub(crate) cpu_percent: f64,
     pub(crate) log_lines: u64,
 }
@@ -75,19 +75,20 @@ pub(crate) struct Watched {
     pub(crate) rate: f64,
     /// The longest time without a snapshot, milliseconds.
     pub(crate) longest_gap_ms: f64,
-    /// Gaps longer than [`HITCH_MS`].
-    pub(crate) hitches: u64,
+    /// Gaps longer than [`LONG_GAP_MS`].
+    #[serde(rename = "hitches")]
+    pub(crate) long_gaps: u64,
     /// The server's ticks per second, by the snapshots' numbers.
     pub(crate) ticks: f64,
 }
 
 /// Longer than the playout delay at sixty snapshots per second.
-pub(crate) const HITCH_MS: f64 = 100.0;
+pub(crate) const LONG_GAP_MS: f64 = 100.0;
 
 /// Snapshots of a viewer, compared with those sent to it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub(crate) struct Compared {
-    /// Up to the last that was decoded.
+    /// Snapshots sent, up to the last that was decoded.
     pub(crate) sent: u64,
     pub(crate) decoded: u64,
     /// Decoded to something else than was sent.
@@ -113,7 +114,7 @@ pub(crate) struct ServerFigures {
 }
 
 impl Watched {
-    /// Of `seen`, in order, what was seen from `start` to `end`.
+    /// What was seen from `start` to `end`, of the snapshots `seen` in order.
     pub(crate) fn between(seen: &[Seen], start: Instant, end: Instant) -> Self {
         let from = seen.partition_point(|seen| seen.at < start);
         let to = seen.partition_point(|seen| seen.at < end);
@@ -131,7 +132,7 @@ impl Watched {
         };
         for gap in gaps {
             watched.longest_gap_ms = watched.longest_gap_ms.max(gap);
-            watched.hitches += u64::from(gap > HITCH_MS);
+            watched.long_gaps += u64::from(gap > LONG_GAP_MS);
         }
         if let [first, .., last] = seen {
             let ticks = last.tick.saturating_sub(first.tick);
@@ -227,15 +228,15 @@ mod tests {
         let second = Duration::from_secs(1);
         let all = seen(start, 0..300);
         let watched = Watched::between(&all, start, start + second);
-        assert_eq!((watched.snapshots, watched.hitches), (100, 0));
+        assert_eq!((watched.snapshots, watched.long_gaps), (100, 0));
         assert!((watched.ticks - 100.0).abs() < 0.1 && (watched.rate - 100.0).abs() < 0.1);
         // Nothing from 0.2 s to 0.5 s, and nothing from 0.8 s on.
         let some = seen(start, (0..20).chain(50..80));
         let watched = Watched::between(&some, start, start + second);
-        assert_eq!((watched.snapshots, watched.hitches), (50, 2));
+        assert_eq!((watched.snapshots, watched.long_gaps), (50, 2));
         assert!((watched.longest_gap_ms - 310.0).abs() < 0.1);
         let nothing = Watched::between(&[], start, start + second);
-        assert_eq!((nothing.snapshots, nothing.hitches), (0, 1));
+        assert_eq!((nothing.snapshots, nothing.long_gaps), (0, 1));
     }
 
     #[test]

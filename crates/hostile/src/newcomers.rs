@@ -39,13 +39,13 @@ pub(crate) const FAR: Duration = Duration::from_millis(100);
 /// A viewer gives up after as long as it takes it to notice a lost connection.
 const PATIENCE: Duration = Duration::from_secs(TIMEOUT_SECONDS as u64);
 
-/// After so long, `cubewire view` begins anew with another token; after twice as long the next time, and so on.
+/// After this time `cubewire view` tries again with another token, then after twice as long, and so on.
 const RETRY_INTERVAL: Duration = Duration::from_secs(1);
 
 const INTERVAL: Duration = Duration::from_millis(500);
 
 impl Newcomers {
-    /// Of `all`, those that came from `start` to `end`.
+    /// Those of `all` that came from `start` to `end`.
     pub(crate) fn between(all: &[Newcomer], start: Instant, end: Instant) -> Self {
         let mut sums = Self::default();
         let came = all.iter().filter(|one| (start..end).contains(&one.came));
@@ -122,8 +122,8 @@ mod tests {
         let start = Instant::now();
         let second = Duration::from_secs(1);
         let all = [Some(5), Some(2500), None, Some(900)].map(|ms| ms.map(Duration::from_millis));
-        let all = (0..).zip(all).map(|(place, waited)| Newcomer {
-            came: start + second * place,
+        let all = (0..).zip(all).map(|(index, waited)| Newcomer {
+            came: start + second * index,
             waited,
         });
         let all: Vec<_> = all.collect();

@@ -61,9 +61,9 @@ impl Scene<'_> {
         let share = Duration::from_secs(self.cli.seconds) / whole;
         let mut spans = Vec::new();
         let mut end = Instant::now();
-        for (place, (name, weight, attacks)) in (0..).zip(planned) {
+        for (index, (name, weight, attacks)) in (0..).zip(planned) {
             end += share * weight;
-            spans.push(self.phase(name, place, &attacks, end, server)?);
+            spans.push(self.phase(name, index, &attacks, end, server)?);
         }
         Ok(spans)
     }
@@ -71,7 +71,7 @@ impl Scene<'_> {
     fn phase(
         &self,
         name: &'static str,
-        place: u64,
+        index: u64,
         attacks: &[&'static Attack],
         until: Instant,
         server: &Server,
@@ -81,7 +81,7 @@ impl Scene<'_> {
         let attackers = thread::scope(|scope| {
             let mut running = Vec::new();
             for (number, &attack) in (0..).zip(attacks) {
-                let random = self.cli.random(stream::PHASES + (place << 16) + number);
+                let random = self.cli.random(stream::PHASES + (index << 16) + number);
                 let field = self
                     .field(attacks.len() == 1, random)
                     .map_err(HostileError::Socket)?;

@@ -60,7 +60,7 @@ const END_PATIENCE: Duration = Duration::from_secs(60);
 const SAMPLE_INTERVAL: Duration = Duration::from_millis(250);
 
 fn measure(cli: &Cli) -> Result<Figures, HostileError> {
-    let cubewire = cli.cubewire.clone().map_or_else(beside_this_program, Ok)?;
+    let cubewire = cli.cubewire.clone().map_or_else(next_to_this_program, Ok)?;
     let folder = tempfile::tempdir().map_err(HostileError::Folder)?;
     let [key_file, sent, decoded] = ["key", "sent", "decoded"].map(|name| folder.path().join(name));
     let key = make_key(&cubewire, &key_file)?;
@@ -161,7 +161,7 @@ fn measure(cli: &Cli) -> Result<Figures, HostileError> {
 }
 
 /// `cubewire` in the folder of this program.
-fn beside_this_program() -> Result<PathBuf, HostileError> {
+fn next_to_this_program() -> Result<PathBuf, HostileError> {
     let this = env::current_exe().map_err(HostileError::Folder)?;
     Ok(this.with_file_name(format!("cubewire{}", env::consts::EXE_SUFFIX)))
 }

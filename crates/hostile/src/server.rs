@@ -28,8 +28,8 @@ pub(crate) struct Start<'a> {
     pub(crate) log: Option<&'a Path>,
 }
 
-/// Places for viewers, more than all attackers and newcomers take at a time.
-const PLACES: u32 = 64;
+/// Slots for viewers, more than all attackers and newcomers take at a time.
+const SLOTS: u32 = 64;
 
 /// `cubewire serve`, running.
 #[derive(Debug)]
@@ -76,8 +76,8 @@ fn parse_key(hex: &str) -> Option<[u8; 32]> {
     if digits.len() != 2 * key.len() || !digits.is_ascii() {
         return None;
     }
-    for (place, byte) in key.iter_mut().enumerate() {
-        *byte = u8::from_str_radix(&digits[2 * place..][..2], 16).ok()?;
+    for (index, byte) in key.iter_mut().enumerate() {
+        *byte = u8::from_str_radix(&digits[2 * index..][..2], 16).ok()?;
     }
     Some(key)
 }
@@ -90,7 +90,7 @@ impl Server {
             .args(["serve", "--headless"])
             .args(["--bind", &start.bind.to_string()])
             .args(["--public", &format!("{},{}", start.bind, start.relay)])
-            .args(["--viewers", &PLACES.to_string()])
+            .args(["--viewers", &SLOTS.to_string()])
             .args(["--seconds", &start.seconds.to_string()])
             .arg("--key-file")
             .arg(start.key_file)

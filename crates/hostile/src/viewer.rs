@@ -87,7 +87,7 @@ pub(crate) fn watch(
     Ok(notes)
 }
 
-/// Of the connection of an honest viewer, as of `cubewire view`.
+/// Timeout of the connection of an honest viewer, that of `cubewire view`.
 pub(crate) const TIMEOUT_SECONDS: i32 = 10;
 
 const SHORTEST_STALL: Duration = Duration::from_millis(20);

@@ -55,7 +55,7 @@ impl Wire {
         })
     }
 
-    /// The same socket, with counts of its own.
+    /// Another handle of this socket, with counts of its own.
     pub(crate) fn try_clone(&self) -> io::Result<Self> {
         Ok(Self {
             socket: self.socket.try_clone()?,
@@ -105,12 +105,12 @@ impl Wire {
 pub(crate) const MAX_DATAGRAM_BYTES: usize = 2048;
 
 /// One of some sixteen million addresses of this machine.
-pub(crate) fn stranger(random: &mut impl Rng) -> Ipv4Addr {
+pub(crate) fn random_address(random: &mut impl Rng) -> Ipv4Addr {
     let [a, b, c] = [(); 3].map(|()| random.random_range(1..255));
     Ipv4Addr::new(127, a, b, c)
 }
 
-/// So many per second, spread evenly.
+/// A number of events per second, spread evenly.
 #[derive(Debug)]
 pub(crate) struct Pace {
     per_second: f64,
@@ -133,7 +133,7 @@ impl Pace {
         self.due_at(Instant::now())
     }
 
-    /// After a pause no more than those of [`MOST_AT_ONCE`] are.
+    /// How many are due, but after a pause at most [`MOST_AT_ONCE`].
     fn due_at(&mut self, now: Instant) -> u32 {
         let passed = (now - self.last).min(MOST_AT_ONCE);
         self.last = now;
@@ -163,14 +163,15 @@ mod tests {
         assert!(Wire::bind(Ipv4Addr::new(192, 168, 0, 1)).is_err());
         let mut random = ChaCha8Rng::seed_from_u64(1);
         for _ in 0..1000 {
-            assert!(stranger(&mut random).is_loopback());
+            assert!(random_address(&mut random).is_loopback());
         }
     }
 
     #[test]
     fn both_ends_count_the_same() {
         let mut random = ChaCha8Rng::seed_from_u64(1);
-        let [mut one, mut other] = [(); 2].map(|()| Wire::bind(stranger(&mut random)).unwrap());
+        let [mut one, mut other] =
+            [(); 2].map(|()| Wire::bind(random_address(&mut random)).unwrap());
         for length in [3, 0, 1400] {
             one.send(&vec![7; length], other.address().unwrap());
         }

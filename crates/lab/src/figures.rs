@@ -213,8 +213,8 @@ impl Section {
         }
     }
 
-    /// Runs the command with the programs beside this one. Returns what it prints: tables as they are, and anything else
-    /// as a block.
+    /// Runs the command with the programs next to this one. Returns what it prints: tables as they are, and anything
+    /// else as a block.
     fn run(&self) -> Result<String, LabError> {
         let programs = std::env::current_exe()?;
         let programs = programs.parent().unwrap_or(Path::new("."));

@@ -91,7 +91,7 @@ fn count(targets: &[Target], args: &MutateArgs) -> Result<Vec<Tally>, LabError> 
             if job >= jobs {
                 return Ok(());
             }
-            let place = (job % targets.len() as u64) as usize;
+            let index = (job % targets.len() as u64) as usize;
             let size = JOB.min(args.count - job * JOB);
             let mut random = ChaCha8Rng::seed_from_u64(args.seed);
             random.set_stream(job);
@@ -101,9 +101,9 @@ fn count(targets: &[Target], args: &MutateArgs) -> Result<Vec<Tally>, LabError> 
                 let victim = job / targets.len() as u64;
                 damage_one(
                     &mut damage,
-                    (place, victim as usize),
+                    (index, victim as usize),
                     size,
-                    &mut decoders[place],
+                    &mut decoders[index],
                     &mut out,
                 )
             }));
@@ -111,13 +111,13 @@ fn count(targets: &[Target], args: &MutateArgs) -> Result<Vec<Tally>, LabError> 
                 // The others need not go on.
                 next.store(jobs, Ordering::Relaxed);
                 LabError::Panicked {
-                    codec: targets[place].rung.name,
+                    codec: targets[index].rung.name,
                     first: job * JOB,
                     last: job * JOB + size - 1,
                     seed: args.seed,
                 }
             })?;
-            all.lock().expect("adding up does not panic")[place].add(&tally);
+            all.lock().expect("adding up does not panic")[index].add(&tally);
             bar.inc(size);
         }
     };
@@ -136,18 +136,18 @@ fn count(targets: &[Target], args: &MutateArgs) -> Result<Vec<Tally>, LabError> 
 /// A job: damages one packet in `size` ways.
 fn damage_one(
     damage: &mut Damage<'_>,
-    (place, victim): (usize, usize),
+    (index, victim): (usize, usize),
     size: u64,
     decoder: &mut Decoder,
     out: &mut Baseline,
 ) -> Tally {
-    let target = &damage.targets[place];
+    let target = &damage.targets[index];
     let victim = &target.victims[victim % target.victims.len()];
     let mut tally = Tally::default();
     tally.intact = shortest(decoder, &victim.bytes, victim, out);
     let (mut bytes, mut slowest) = (Vec::new(), (Duration::ZERO, Vec::new()));
     for _ in 0..size {
-        damage.apply(place, victim, &mut bytes);
+        damage.apply(index, victim, &mut bytes);
         let start = Instant::now();
         let outcome = decode(decoder, &bytes, victim, out);
         let time = start.elapsed();

@@ -91,7 +91,7 @@ const FRAMES_PER_SECOND: u64 = 60;
 mod tests {
     use super::*;
 
-    /// Of every link in these tests.
+    /// The seed of every link in these tests.
     const SEED: u64 = 1;
 
     fn path(loss: f64, reorder: f64, rtt_frames: usize) -> Path {

@@ -22,22 +22,22 @@ pub(crate) struct PacketRng {
 /// The random numbers of one packet, uniform in `0..1` except where noted.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Draw {
-    /// For the transition between the good and the bad state.
+    /// Decides the transition between the good and the bad state.
     pub(crate) transition: f64,
     pub(crate) loss: f64,
     pub(crate) duplication: f64,
     pub(crate) reordering: f64,
-    /// For the extra delay of a reordered packet.
+    /// Decides the extra delay of a reordered packet.
     pub(crate) reordering_delay: f64,
     pub(crate) jitter: JitterDraw,
-    /// For the jitter of the duplicate.
+    /// Decides the jitter of the duplicate.
     pub(crate) copy_jitter: JitterDraw,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct JitterDraw {
     uniform: f64,
-    /// From the standard normal distribution.
+    /// A number from the standard normal distribution.
     normal: f64,
 }
 

@@ -185,7 +185,7 @@ impl<T: Clone> Link<T> {
         self.receive_timed(now).map(|(_, item)| item)
     }
 
-    /// Like [`receive`](Self::receive), with the time of arrival.
+    /// As [`receive`](Self::receive), with the time of arrival.
     pub fn receive_timed(&mut self, now: Duration) -> Option<(Duration, T)> {
         self.drain_queue(now);
         let entry = self.arriving.first_entry()?;

@@ -35,7 +35,7 @@ pub struct Trace {
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Entry {
-    /// Since the first entry.
+    /// Time since the first entry.
     sent: Duration,
     /// `None` if the packet was lost.
     delay: Option<Duration>,

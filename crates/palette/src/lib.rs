@@ -28,7 +28,7 @@ pub struct Colors {
     pub right: Rgb,
 }
 
-/// For light surfaces.
+/// The colours for light surfaces.
 pub const LIGHT: Colors = Colors {
     surface: Rgb(0xF8, 0xFA, 0xFC),
     sky: Rgb(0xCC, 0xD6, 0xE0),
@@ -40,7 +40,7 @@ pub const LIGHT: Colors = Colors {
     right: Rgb(0x9C, 0x3D, 0x00),
 };
 
-/// For dark surfaces.
+/// The colours for dark surfaces.
 pub const DARK: Colors = Colors {
     surface: Rgb(0x1B, 0x1F, 0x26),
     sky: Rgb(0x20, 0x26, 0x2F),

@@ -66,8 +66,8 @@ fn seen(color: Rgb, eye: [[f32; 3]; 3]) -> Lab {
 /// Fails if any two of the colours are closer than `least`, with any eyes.
 fn assert_distinct(least: f32, colors: &[(&str, Rgb)]) {
     for (eyes, matrix) in EYES {
-        for (place, &(name, color)) in colors.iter().enumerate() {
-            for &(other, second) in &colors[..place] {
+        for (index, &(name, color)) in colors.iter().enumerate() {
+            for &(other, second) in &colors[..index] {
                 let distance = seen(color, matrix).difference(seen(second, matrix));
                 assert!(
                     distance >= least,

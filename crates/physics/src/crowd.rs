@@ -7,10 +7,11 @@ use glam::Vec3;
 /// Distance of centres within which two cubes overlap, metres: three quarters of the length of their edges.
 const CLOSE: f32 = 0.3;
 
-/// Pairs that are so close, at most. A ball of eighty cubes has none; every cube in one place, 404,550.
+/// Pairs that are so close, at most. A ball of eighty cubes has none; every cube at one point, 404,550.
 const MAX_CLOSE_PAIRS: usize = 200;
 
-/// Whether more cubes of a snapshot overlap than a simulation ever has. A receiver should not build a world from it: with every cube in one place that takes some seconds a tick and 2 GB.
+/// Whether more cubes of a snapshot overlap than a simulation ever has. A receiver should not build a world from
+/// it: with every cube at one point, a tick takes too long and too much memory.
 ///
 /// # Panics
 /// If the snapshot has fewer states than there are cubes.
@@ -68,7 +69,7 @@ mod tests {
     }
 
     #[test]
-    fn cubes_in_one_place_are_crowded() {
+    fn cubes_at_one_point_are_crowded() {
         assert!(are_crowded((0..CUBES).map(|_| Vec3::Z)));
         // So are sixteen heaps.
         assert!(are_crowded(

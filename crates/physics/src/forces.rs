@@ -1,4 +1,4 @@
-//! Gives the forces of the held keys to the bodies.
+//! Applies the forces of the held keys to the bodies.
 
 use cubewire_scene::{self as scene, Body, Keys, PLAYER, Push, TICKS_PER_SECOND};
 use glam::Vec3;

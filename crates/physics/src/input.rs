@@ -5,9 +5,9 @@ use cubewire_scene::Keys;
 /// What moves a world in one tick.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Input {
-    /// Whether the scene starts anew before the tick.
+    /// Whether the scene is reset before the tick.
     pub resets: bool,
-    /// Whether the engine's sets are [built anew](crate::Sets::rebuild) before the tick, after a reset if there are
+    /// Whether the engine's sets are [rebuilt](crate::Sets::rebuild) before the tick, after a reset if there are
     /// both. From there on the world is equal to one that was [restored](crate::World::restored) from its state.
     pub rebuilds: bool,
     /// The keys that are held during the tick.
@@ -38,13 +38,13 @@ impl Input {
         ];
         (0..)
             .zip(bits)
-            .fold(0, |byte, (place, bit)| byte | u8::from(bit) << place)
+            .fold(0, |byte, (index, bit)| byte | u8::from(bit) << index)
     }
 
     /// The input that [`to_byte`](Self::to_byte) writes as this byte. Every byte is one.
     #[must_use]
     pub fn from_byte(byte: u8) -> Self {
-        let bit = |place: u8| byte >> place & 1 == 1;
+        let bit = |index: u8| byte >> index & 1 == 1;
         Self {
             resets: bit(7),
             rebuilds: bit(6),

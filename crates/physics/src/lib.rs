@@ -1,7 +1,7 @@
 //! The cube demo in [Rapier](https://rapier.rs), without Bevy: how its bodies are built, and what one tick does
 //! to them.
 //!
-//! The rules are `cubewire-scene`'s; this crate gives them to the physics engine. A tick is one function,
+//! The rules are `cubewire-scene`'s; this crate applies them with the physics engine. A tick is one function,
 //! [`Sets::step`], on sets that are borrowed from wherever they are kept: the game steps those of its
 //! `bevy_rapier3d` context, and a [`World`] owns its own. Both compute the same to the bit: worlds that are built
 //! alike and stepped with the same keys stay equal, and so does a clone.

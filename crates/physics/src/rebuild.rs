@@ -1,4 +1,4 @@
-//! Builds Rapier's sets anew from the state of the bodies.
+//! Rebuilds Rapier's sets from the state of the bodies.
 
 #[cfg(test)]
 mod tests;
@@ -16,7 +16,7 @@ use crate::state::{BodyState, WorldState};
 use crate::step::{SceneState, Sets};
 
 impl Sets<'_> {
-    /// Builds all sets anew from the [rounded](WorldState::rounded) state of the bodies, as those of a world that is
+    /// Rebuilds all sets from the [rounded](WorldState::rounded) state of the bodies, as those of a world that is
     /// [restored](crate::World::restored) from it. What the engine keeps besides it is gone: contacts with the impulses
     /// from which the solver starts, and the order of pairs and islands.
     ///

@@ -27,9 +27,9 @@ pub struct ReceiverWorld {
 /// The tick after which a world starts.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Start {
-    /// As the scene does.
+    /// The scene started after this tick.
     Scene(Sequence),
-    /// From a state.
+    /// A state of this tick was restored.
     State(Sequence),
 }
 

@@ -1,7 +1,7 @@
 //! The playout buffer (jitter buffer): plays snapshots back at the rate at which they were taken.
 //!
-//! A snapshot is due one playout delay after its earliest possible arrival. The delay gives late
-//! packets time to arrive, and bridges lost ones.
+//! A snapshot is due one playout delay after its earliest possible arrival. The delay lets late
+//! packets arrive in time, and bridges lost ones.
 
 mod pace;
 
@@ -83,8 +83,8 @@ impl<T> PlayoutBuffer<T> {
         self.pace.delay = delay;
     }
 
-    /// Advances playout to `now`. Where the delay has been set anew or the delay of the link has
-    /// changed, playout runs slower or faster until it has caught up, and never backwards; only if it
+    /// Advances playout to `now`. Where the delay was set to another value or the delay of the link
+    /// has changed, playout runs slower or faster until it has caught up, and never backwards; only if it
     /// is off by more than a second, it jumps. Call this many times a second.
     pub fn advance(&mut self, now: Duration) {
         self.pace.advance(now);

@@ -197,10 +197,10 @@ const fn code(choice: BaselineChoice) -> u8 {
 }
 
 fn fallback_code(reason: Option<FallbackReason>) -> u8 {
-    let place = FallbackReason::ALL
+    let index = FallbackReason::ALL
         .iter()
         .position(|of| Some(*of) == reason);
-    place.map_or(0, |place| place as u8 + 1)
+    index.map_or(0, |index| index as u8 + 1)
 }
 
 const fn choice(code: u8) -> Option<BaselineChoice> {

@@ -205,7 +205,7 @@ impl SnapshotSender {
         Ok(smallest)
     }
 
-    /// Whether the receiver needs a state of the scene. [`offer_state`](Self::offer_state) gives it one.
+    /// Whether the receiver needs a state of the scene. [`offer_state`](Self::offer_state) sends it one.
     #[must_use]
     pub const fn wants_state(&self) -> bool {
         self.sync.wants_state()

@@ -1,12 +1,12 @@
-//! The state of the sender's scene on its way to a receiver, in pieces that ride on its packets.
+//! The state of the sender's scene on its way to a receiver, in chunks that ride on its packets.
 //!
 //! ```text
-//! sequence 16 | piece 8 | pieces 8 | bytes
+//! sequence 16 | chunk 8 | chunks 8 | bytes
 //! ```
 //!
 //! Big endian. The sequence is that of the tick whose state it is: what the snapshot of that tick does not say. All
-//! pieces but the last have [`PIECE_BYTES`]. An ack of a packet is one of its piece, so that lost pieces are sent again
-//! and no other message is needed. A piece is lost if packets that were sent after it have arrived; from then on it
+//! chunks but the last have [`CHUNK_BYTES`]. An ack of a packet is one of its chunk, so that lost chunks are sent again
+//! and no other message is needed. A chunk is lost if packets that were sent after it have arrived; from then on it
 //! is sent again after ever longer times. A state whose snapshot is lost is given up.
 
 use std::cmp::Reverse;
@@ -17,29 +17,29 @@ use cubewire_codec::simulation::MAX_SIMULATED_TICKS;
 
 use crate::clock::sequence;
 
-/// Bytes of a state in one piece. With the rest of its packet it usually fits a datagram.
-const PIECE_BYTES: usize = 900;
+/// Bytes of a state in one chunk. With the rest of its packet it usually fits a datagram.
+const CHUNK_BYTES: usize = 900;
 
 const HEAD_BYTES: usize = 4;
 
 /// Bytes of a state, at most.
-pub const MAX_STATE_BYTES: usize = PIECE_BYTES * u8::MAX as usize;
+pub const MAX_STATE_BYTES: usize = CHUNK_BYTES * u8::MAX as usize;
 
-/// At the sender.
+/// A state at the sender.
 #[derive(Debug)]
 pub(crate) struct StateTransfer {
     tick: u64,
     state: Arc<[u8]>,
     /// Whether the receiver has the snapshot of the tick.
     has_snapshot: bool,
-    pieces: Vec<Piece>,
-    /// The piece that each packet carried, by tick, ascending.
+    chunks: Vec<Chunk>,
+    /// The chunk that each packet carried, by tick, ascending.
     carried: Vec<(u64, usize)>,
 }
 
-/// What became of a piece.
+/// What became of a chunk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Piece {
+enum Chunk {
     Unsent,
     Sent {
         /// Last with the packet of that tick.
@@ -56,12 +56,12 @@ impl StateTransfer {
     pub(crate) fn new(tick: u64, state: Arc<[u8]>, has_snapshot: bool) -> Self {
         assert!(
             (1..=MAX_STATE_BYTES).contains(&state.len()),
-            "it fits its pieces"
+            "it fits its chunks"
         );
         Self {
             tick,
             has_snapshot,
-            pieces: vec![Piece::Unsent; state.len().div_ceil(PIECE_BYTES)],
+            chunks: vec![Chunk::Unsent; state.len().div_ceil(CHUNK_BYTES)],
             state,
             carried: Vec::new(),
         }
@@ -73,7 +73,7 @@ impl StateTransfer {
 
     /// Whether the receiver can restore the state.
     pub(crate) fn is_complete(&self) -> bool {
-        self.has_snapshot && self.pieces.iter().all(|&piece| piece == Piece::Arrived)
+        self.has_snapshot && self.chunks.iter().all(|&chunk| chunk == Chunk::Arrived)
     }
 
     /// Whether the snapshot does not arrive any more, if the receiver has one of tick `newest`.
@@ -81,122 +81,122 @@ impl StateTransfer {
         !self.has_snapshot && newest > self.tick + MAX_REORDERED_TICKS
     }
 
-    /// How many pieces have arrived, of how many.
+    /// How many chunks have arrived, of how many.
     pub(crate) fn progress(&self) -> (usize, usize) {
-        let pieces = self.pieces.iter();
-        let arrived = pieces.filter(|&&piece| piece == Piece::Arrived);
-        (arrived.count(), self.pieces.len())
+        let chunks = self.chunks.iter();
+        let arrived = chunks.filter(|&&chunk| chunk == Chunk::Arrived);
+        (arrived.count(), self.chunks.len())
     }
 
-    /// Writes the piece that the packet of `tick` carries, if there is one to send, while the receiver has the packet of
-    /// tick `newest` and no newer one.
-    pub(crate) fn piece(&mut self, tick: u64, newest: u64, bytes: &mut Vec<u8>) {
+    /// Writes the chunk that the packet of `tick` carries, if there is one to send, while the receiver has the packet
+    /// of tick `newest` and no newer one.
+    pub(crate) fn chunk(&mut self, tick: u64, newest: u64, bytes: &mut Vec<u8>) {
         bytes.clear();
-        // For how long the piece has waited, if it is due.
-        let waited = |piece: &Piece| match *piece {
-            Piece::Unsent => Some(u64::MAX),
-            Piece::Sent { at, times: 1 } => {
+        // For how long the chunk has waited, if it is due.
+        let waited = |chunk: &Chunk| match *chunk {
+            Chunk::Unsent => Some(u64::MAX),
+            Chunk::Sent { at, times: 1 } => {
                 let is_lost = newest > at + REORDERED_TICKS || tick > at + TIMEOUT_TICKS;
                 is_lost.then_some(tick - at)
             }
             // Not in step with anything: a link may lose the packets after one that arrives.
-            Piece::Sent { at, times } => (tick >= at + times).then_some(tick - at),
-            Piece::Arrived => None,
+            Chunk::Sent { at, times } => (tick >= at + times).then_some(tick - at),
+            Chunk::Arrived => None,
         };
-        let due = (0..).zip(&self.pieces);
-        let due = due.filter_map(|(place, piece)| Some((waited(piece)?, Reverse(place))));
-        let Some((_, Reverse(piece))) = due.max() else {
+        let due = (0..).zip(&self.chunks);
+        let due = due.filter_map(|(index, chunk)| Some((waited(chunk)?, Reverse(index))));
+        let Some((_, Reverse(chunk))) = due.max() else {
             return;
         };
-        self.pieces[piece] = Piece::Sent {
+        self.chunks[chunk] = Chunk::Sent {
             at: tick,
-            times: match self.pieces[piece] {
-                Piece::Sent { times, .. } => (times + 1).min(MAX_TIMES),
+            times: match self.chunks[chunk] {
+                Chunk::Sent { times, .. } => (times + 1).min(MAX_TIMES),
                 _ => 1,
             },
         };
-        self.carried.push((tick, piece));
-        let pieces = self.pieces.len();
-        let first = piece * PIECE_BYTES;
-        let last = self.state.len().min(first + PIECE_BYTES);
+        self.carried.push((tick, chunk));
+        let chunks = self.chunks.len();
+        let first = chunk * CHUNK_BYTES;
+        let last = self.state.len().min(first + CHUNK_BYTES);
         bytes.extend(sequence(self.tick).0.to_be_bytes());
-        bytes.extend([piece as u8, pieces as u8]);
+        bytes.extend([chunk as u8, chunks as u8]);
         bytes.extend(&self.state[first..last]);
     }
 
     /// The receiver has the packet of that tick.
     pub(crate) fn on_ack(&mut self, tick: u64) {
         self.has_snapshot |= tick == self.tick;
-        if let Ok(place) = self.carried.binary_search_by_key(&tick, |&(tick, _)| tick) {
-            self.pieces[self.carried[place].1] = Piece::Arrived;
+        if let Ok(index) = self.carried.binary_search_by_key(&tick, |&(tick, _)| tick) {
+            self.chunks[self.carried[index].1] = Chunk::Arrived;
         }
     }
 }
 
-/// At the receiver.
+/// A state at the receiver.
 #[derive(Debug, Default)]
 pub(crate) struct StateAssembly {
     sequence: Sequence,
-    pieces: Vec<Option<Box<[u8]>>>,
+    chunks: Vec<Option<Box<[u8]>>>,
     is_taken: bool,
 }
 
 impl StateAssembly {
-    /// Takes a piece. Those that do not fit are ignored.
-    pub(crate) fn add(&mut self, piece: &[u8]) {
-        let Some((head, bytes)) = piece.split_first_chunk::<HEAD_BYTES>() else {
+    /// Takes a chunk. Those that do not fit are ignored.
+    pub(crate) fn add(&mut self, chunk: &[u8]) {
+        let Some((head, bytes)) = chunk.split_first_chunk::<HEAD_BYTES>() else {
             return;
         };
-        let [high, low, place, pieces] = *head;
+        let [high, low, index, chunks] = *head;
         let sequence = Sequence(u16::from_be_bytes([high, low]));
-        let (place, pieces) = (usize::from(place), usize::from(pieces));
-        let is_whole = bytes.len() == PIECE_BYTES;
-        let is_last = place + 1 == pieces && (1..=PIECE_BYTES).contains(&bytes.len());
-        if place >= pieces || !(is_whole || is_last) {
+        let (index, chunks) = (usize::from(index), usize::from(chunks));
+        let is_whole = bytes.len() == CHUNK_BYTES;
+        let is_last = index + 1 == chunks && (1..=CHUNK_BYTES).contains(&bytes.len());
+        if index >= chunks || !(is_whole || is_last) {
             return;
         }
-        if (sequence, pieces) != (self.sequence, self.pieces.len()) {
+        if (sequence, chunks) != (self.sequence, self.chunks.len()) {
             let late = self.sequence.ticks_since(sequence);
-            if !self.pieces.is_empty() && (1..=MAX_LATE_TICKS).contains(&late) {
+            if !self.chunks.is_empty() && (1..=MAX_LATE_TICKS).contains(&late) {
                 return;
             }
             self.sequence = sequence;
             self.is_taken = false;
-            self.pieces.clear();
-            self.pieces.resize(pieces, None);
+            self.chunks.clear();
+            self.chunks.resize(chunks, None);
         }
         if !self.is_taken {
-            self.pieces[place].get_or_insert_with(|| bytes.into());
+            self.chunks[index].get_or_insert_with(|| bytes.into());
         }
     }
 
-    /// The sequence of the state, if no piece is missing and it has not been taken.
+    /// The sequence of the state, if no chunk is missing and it has not been taken.
     pub(crate) fn complete(&self) -> Option<Sequence> {
-        let is_complete = !self.is_taken && !self.pieces.is_empty();
-        (is_complete && self.pieces.iter().all(Option::is_some)).then_some(self.sequence)
+        let is_complete = !self.is_taken && !self.chunks.is_empty();
+        (is_complete && self.chunks.iter().all(Option::is_some)).then_some(self.sequence)
     }
 
     /// The bytes of a [complete](Self::complete) state.
     pub(crate) fn take(&mut self) -> Vec<u8> {
         self.is_taken = true;
-        let pieces = self.pieces.iter_mut().filter_map(Option::take);
-        pieces.collect::<Vec<_>>().concat()
+        let chunks = self.chunks.iter_mut().filter_map(Option::take);
+        chunks.collect::<Vec<_>>().concat()
     }
 }
 
-/// A packet seldom arrives so many ticks after one that was sent later.
+/// A packet seldom arrives this many ticks after one that was sent later.
 const REORDERED_TICKS: u64 = 2;
 
-/// A piece is sent again after this time if nothing is heard.
+/// A chunk is sent again after this time if nothing is heard.
 const TIMEOUT_TICKS: u64 = 30;
 
-/// A piece is sent again after so many ticks at most, unless it is the first time.
+/// A chunk is sent again after at most this many ticks, unless it is the first time.
 const MAX_TIMES: u64 = 8;
 
-/// A packet that arrives so many ticks after one that was sent later is as good as lost.
+/// A packet that arrives this many ticks after one that was sent later counts as lost.
 const MAX_REORDERED_TICKS: u64 = 8;
 
-/// Pieces of an older state that come so late are ignored.
+/// Chunks of an older state that arrive this late are ignored.
 const MAX_LATE_TICKS: u16 = 2 * MAX_SIMULATED_TICKS as u16;
 
 #[cfg(test)]
@@ -204,7 +204,7 @@ mod tests {
     use super::*;
 
     fn state(length: usize) -> Arc<[u8]> {
-        (0..length).map(|place| (place * 7 % 251) as u8).collect()
+        (0..length).map(|offset| (offset * 7 % 251) as u8).collect()
     }
 
     #[test]
@@ -212,51 +212,51 @@ mod tests {
         for length in [1, 900, 901, 20_000, MAX_STATE_BYTES] {
             let state = state(length);
             let mut transfer = StateTransfer::new(70_000, Arc::clone(&state), true);
-            let (mut assembly, mut piece) = (StateAssembly::default(), Vec::new());
+            let (mut assembly, mut chunk) = (StateAssembly::default(), Vec::new());
             let mut tick = 70_001;
             let mut newest = 70_000;
             let mut sent = 0;
             while !transfer.is_complete() {
                 assert_eq!(assembly.complete(), None);
-                transfer.piece(tick, newest, &mut piece);
-                assert!(piece.len() <= cubewire_codec::simulation::MAX_STATE_CHUNK_BYTES);
-                sent += usize::from(!piece.is_empty());
+                transfer.chunk(tick, newest, &mut chunk);
+                assert!(chunk.len() <= cubewire_codec::simulation::MAX_STATE_CHUNK_BYTES);
+                sent += usize::from(!chunk.is_empty());
                 if tick % 7 == 3 {
-                    assembly.add(&piece);
+                    assembly.add(&chunk);
                     transfer.on_ack(tick);
                     newest = tick;
                 }
                 tick += 1;
             }
-            let pieces = transfer.progress().1;
-            assert!(sent <= 7 * (pieces + 2), "{sent} for {pieces}");
+            let chunks = transfer.progress().1;
+            assert!(sent <= 7 * (chunks + 2), "{sent} for {chunks}");
             assert_eq!(assembly.complete(), Some(Sequence(70_000_u32 as u16)));
             assert_eq!(assembly.take()[..], state[..]);
             assert_eq!(assembly.complete(), None);
-            transfer.piece(tick, newest, &mut piece);
-            assert!(piece.is_empty());
+            transfer.chunk(tick, newest, &mut chunk);
+            assert!(chunk.is_empty());
         }
     }
 
     #[test]
-    fn pieces_that_do_not_fit_are_ignored() {
+    fn chunks_that_do_not_fit_are_ignored() {
         let mut assembly = StateAssembly::default();
-        for piece in [
+        for chunk in [
             &[][..],
             &[0, 1, 0, 1],
             &[0, 1, 1, 1, 9],
             &[0, 1, 0, 2, 9],
             &[0, 1, 0, 0, 9],
         ] {
-            assembly.add(piece);
+            assembly.add(chunk);
             assert_eq!(assembly.complete(), None);
         }
         assembly.add(&[0, 1, 0, 1, 9]);
         assert_eq!(assembly.complete(), Some(Sequence(1)));
         assert_eq!(assembly.take(), [9]);
         // Again, and an older one.
-        for piece in [[0, 1, 0, 1, 9], [0, 0, 0, 1, 9]] {
-            assembly.add(&piece);
+        for chunk in [[0, 1, 0, 1, 9], [0, 0, 0, 1, 9]] {
+            assembly.add(&chunk);
             assert_eq!(assembly.complete(), None);
         }
     }
@@ -264,8 +264,8 @@ mod tests {
     #[test]
     fn a_state_is_complete_with_the_snapshot_of_its_tick_which_may_be_lost() {
         let mut transfer = StateTransfer::new(100, state(9), false);
-        let mut piece = Vec::new();
-        transfer.piece(101, 99, &mut piece);
+        let mut chunk = Vec::new();
+        transfer.chunk(101, 99, &mut chunk);
         transfer.on_ack(101);
         assert!(!transfer.is_complete());
         assert!(!transfer.has_lost_snapshot(100 + MAX_REORDERED_TICKS));
@@ -276,12 +276,12 @@ mod tests {
     }
 
     #[test]
-    fn a_piece_is_sent_once_unless_it_is_lost() {
+    fn a_chunk_is_sent_once_unless_it_is_lost() {
         let mut transfer = StateTransfer::new(100, state(1800), true);
-        let mut piece = Vec::new();
+        let mut chunk = Vec::new();
         let mut sends = |tick, newest| {
-            transfer.piece(tick, newest, &mut piece);
-            piece.get(2).copied()
+            transfer.chunk(tick, newest, &mut chunk);
+            chunk.get(2).copied()
         };
         assert_eq!(sends(101, 94), Some(0));
         assert_eq!(sends(102, 95), Some(1));
@@ -305,12 +305,12 @@ mod tests {
     }
 
     #[test]
-    fn a_piece_is_sent_again_if_nothing_is_heard() {
+    fn a_chunk_is_sent_again_if_nothing_is_heard() {
         let mut transfer = StateTransfer::new(100, state(9), true);
-        let mut piece = Vec::new();
+        let mut chunk = Vec::new();
         let sent = (101..155).filter(|&tick| {
-            transfer.piece(tick, 95, &mut piece);
-            !piece.is_empty()
+            transfer.chunk(tick, 95, &mut chunk);
+            !chunk.is_empty()
         });
         let sent: Vec<u64> = sent.collect();
         assert_eq!(sent[..2], [101, 101 + TIMEOUT_TICKS + 1]);

@@ -51,7 +51,7 @@ pub(crate) struct SceneSync {
     retry_at: u64,
     retry_ticks: u64,
     desyncs: u64,
-    /// For the packet that is sent next.
+    /// The inputs of the packet that is sent next.
     inputs: Option<Inputs>,
     state_chunk: Vec<u8>,
     /// Reused from packet to packet.
@@ -61,9 +61,9 @@ pub(crate) struct SceneSync {
 /// The tick after which a world starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Start {
-    /// As the scene does.
+    /// The scene started after this tick.
     Scene(u64),
-    /// From a state.
+    /// A state of this tick was restored.
     State(u64),
 }
 
@@ -190,7 +190,7 @@ impl SceneSync {
         match &mut self.transfer {
             Some(transfer) if is_synced && !transfer.is_complete() => self.transfer = None,
             Some(transfer) => {
-                transfer.piece(tick, newest_acked.unwrap_or(0), &mut self.state_chunk);
+                transfer.chunk(tick, newest_acked.unwrap_or(0), &mut self.state_chunk);
             }
             None => {}
         }

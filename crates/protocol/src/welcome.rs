@@ -22,8 +22,8 @@ pub struct Welcome {
     /// The sender's tick when this was written, at most 2⁴⁸. Sequence numbers are resolved to the
     /// nearest tick.
     pub tick: u64,
-    /// Of the sender's trained model and arithmetic. A receiver with another one asks for a rung without arithmetic
-    /// coding: see [`SnapshotReceiver::fallback`](crate::SnapshotReceiver::fallback).
+    /// Fingerprint of the sender's trained model and arithmetic. A receiver with another one asks for a rung without
+    /// arithmetic coding: see [`SnapshotReceiver::fallback`](crate::SnapshotReceiver::fallback).
     pub fingerprint: Fingerprint,
     /// The snapshot that the first packets are relative to.
     pub initial: Snapshot,

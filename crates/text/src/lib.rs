@@ -70,11 +70,11 @@ pub type Entries = Vec<(String, String)>;
 /// The marks that a list is written with.
 #[derive(Clone, Copy, Debug)]
 pub struct Notation {
-    /// Between two entries.
+    /// The mark between two entries.
     pub comma: char,
-    /// Between a key and its value.
+    /// The mark between a key and its value.
     pub colon: char,
-    /// Before each parameter of a value.
+    /// The mark before each parameter of a value.
     pub slash: char,
 }
 

@@ -5,7 +5,7 @@ const frames = [...document.querySelectorAll('iframe[data-game]')];
 const seen = new Map(frames.map((frame) => [frame, 0]));
 let awake = null;
 
-// Loaded games, the one that was awake longest ago first. Each takes some 200 MB: more than these begin anew.
+// Loaded games, the one that was awake longest ago first. Each takes some 200 MB, so those beyond the limit are unloaded, and start again when they are next in sight.
 const loaded = new Set();
 const KEPT = 2;
 

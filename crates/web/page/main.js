@@ -1,4 +1,4 @@
-// Loads the game, starts it, and gives it what only a page can: files dropped on it, fingers on buttons,
+// Loads the game, starts it, and passes it what only a page has: files dropped on it, fingers on buttons,
 // sleep while nobody looks.
 
 import init, * as game from './cubewire.js';
@@ -12,7 +12,7 @@ const isInside = window !== window.top; // Of another page.
 // The script that was dropped on the page, until the tab is closed.
 const DROPPED = 'cubewire/dropped';
 
-// ---- What is said over the picture
+// ---- Messages over the game
 
 function say(text) {
   $('cover').hidden = false;

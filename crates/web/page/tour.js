@@ -1,4 +1,4 @@
-// The tour as a page: the step that is read throws its switches in the game beside it.
+// The tour as a page: the step that is read throws its switches in the game next to it.
 
 const steps = [...document.querySelectorAll('section[data-step]')];
 const frame = document.querySelector('.stage iframe');

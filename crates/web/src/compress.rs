@@ -1,4 +1,4 @@
-//! The files of the page beside themselves, compressed, so that a server need not do it; and their sizes.
+//! Compressed copies of the files of the page, so that a server need not compress them; and their sizes.
 
 use std::fs;
 use std::io::Write;
@@ -9,7 +9,7 @@ use brotli::CompressorWriter;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 
-/// Of one file, bytes.
+/// The sizes of one file, bytes.
 #[derive(Clone, Debug)]
 pub(crate) struct Sizes {
     pub(crate) name: String,
@@ -25,7 +25,7 @@ const EXTENSIONS: [&str; 6] = ["wasm", "js", "html", "css", "ron", "json"];
 pub(crate) const COMPRESSED: [&str; 2] = ["br", "gz"];
 
 /// The name of a file with another extension behind it.
-pub(crate) fn beside(path: &Path, extension: &str) -> PathBuf {
+pub(crate) fn with_extension_added(path: &Path, extension: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(format!(".{extension}"));
     name.into()
@@ -51,7 +51,7 @@ pub(crate) fn compress_all(folder: &Path) -> Result<Vec<Sizes>> {
         gzip.write_all(&bytes)?;
         let gzip = gzip.finish()?;
         for (extension, compressed) in COMPRESSED.into_iter().zip([&brotli, &gzip]) {
-            let path = beside(&path, extension);
+            let path = with_extension_added(&path, extension);
             fs::write(&path, compressed).with_context(|| path.display().to_string())?;
         }
         let name = path.strip_prefix(folder).unwrap_or(&path);

@@ -8,7 +8,7 @@ use cargo_metadata::MetadataCommand;
 use wasm_bindgen_cli_support::Bindgen;
 
 use crate::BuildArgs;
-use crate::compress::{COMPRESSED, Sizes, beside, compress_all, files};
+use crate::compress::{COMPRESSED, Sizes, compress_all, files, with_extension_added};
 use crate::toolchain::TARGET;
 
 /// The game's folder.
@@ -134,7 +134,7 @@ fn publish(page: &Path, out: &Path) -> Result<()> {
         let to = out.join(from.strip_prefix(page).unwrap_or(&from));
         fs::create_dir_all(to.parent().unwrap_or(out))?;
         for extension in COMPRESSED {
-            let [made, old] = [&from, &to].map(|file| beside(file, extension));
+            let [made, old] = [&from, &to].map(|file| with_extension_added(file, extension));
             if !made.exists() && old.exists() {
                 fs::remove_file(&old).with_context(|| old.display().to_string())?;
             }

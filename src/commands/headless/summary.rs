@@ -32,7 +32,7 @@ pub struct Rate {
 /// Bits of one kind.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct KindBits {
-    /// Which.
+    /// Its name.
     pub kind: &'static str,
     /// Mean over all snapshots.
     pub bits_per_snapshot: f64,
@@ -154,7 +154,7 @@ impl Summary {
     /// Prints it for people.
     ///
     /// # Errors
-    /// Whatever writing to `out` gives.
+    /// If writing to `out` fails.
     pub fn print(&self, out: &mut impl Write) -> io::Result<()> {
         let script = self.script.as_deref().unwrap_or("no script");
         writeln!(

@@ -30,7 +30,7 @@ pub struct Film {
     pub right: LaneSettings,
     /// Changes of settings, in ticks since the first visible frame.
     pub switches: Vec<Switch>,
-    /// Settings of the text over the picture.
+    /// Settings of the text over the scene.
     pub overlay: Overlay,
     /// How it is drawn.
     pub look: Look,
@@ -57,7 +57,7 @@ pub struct Take {
     /// Mean bandwidth of the left and the right half in article accounting, kilobits a second, over the
     /// ticks in which the half showed a lane; none if it never did.
     pub mean_kbps: [Option<f64>; Side::ALL.len()],
-    /// The same by stages, in the order in which they were used.
+    /// Mean bandwidth by stages, in the order in which they were used.
     pub kbps_of_stages: [Vec<(Stages, f64)>; Side::ALL.len()],
     /// Whether the states were those that a replay recorded; none without a replay.
     pub replay: Option<Outcome>,
@@ -138,12 +138,12 @@ struct Sent(Vec<(Stages, Totals)>);
 impl Sent {
     fn add(&mut self, sample: &Sample) {
         let stages = sample.stages;
-        let place = self.0.iter().position(|(of, _)| *of == stages);
-        let place = place.unwrap_or_else(|| {
+        let index = self.0.iter().position(|(of, _)| *of == stages);
+        let index = index.unwrap_or_else(|| {
             self.0.push((stages, Totals::default()));
             self.0.len() - 1
         });
-        self.0[place].1.add(sample);
+        self.0[index].1.add(sample);
     }
 
     fn mean_kbps(&self) -> Option<f64> {

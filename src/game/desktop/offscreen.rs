@@ -88,8 +88,8 @@ pub enum OffScreenError {
     #[error("the shaders are not ready after {} s", SHADER_TIMEOUT.as_secs())]
     NotReady,
     /// The adapter failed to draw or to copy a frame.
-    #[error("the graphics adapter gave no picture: {0}")]
-    NoPicture(String),
+    #[error("the graphics adapter drew no frame: {0}")]
+    NoFrame(String),
 }
 
 impl OffScreen {
@@ -128,7 +128,7 @@ impl OffScreen {
         let row = RenderDevice::align_copy_bytes_per_row(size.x as usize * BYTES_PER_PIXEL);
         let bytes = (row * size.y as usize) as u64;
         if bytes > device.limits().max_buffer_size {
-            return Err(OffScreenError::NoPicture(format!(
+            return Err(OffScreenError::NoFrame(format!(
                 "a frame of {bytes} bytes exceeds the adapter's buffer size"
             )));
         }
@@ -230,14 +230,14 @@ impl OffScreen {
     }
 
     fn read(&self) -> Result<Vec<u8>, OffScreenError> {
-        let no_picture = |why: String| OffScreenError::NoPicture(why);
+        let no_frame = |why: String| OffScreenError::NoFrame(why);
         let render = self.app.sub_app(RenderApp).world();
         let device = render.resource::<RenderDevice>();
         let queue = render.resource::<RenderQueue>();
         let images = render.resource::<RenderAssets<GpuImage>>();
         let image = images
             .get(&self.image)
-            .ok_or_else(|| no_picture("nothing was drawn".to_owned()))?;
+            .ok_or_else(|| no_frame("nothing was drawn".to_owned()))?;
         let row = RenderDevice::align_copy_bytes_per_row(self.size.x as usize * BYTES_PER_PIXEL);
         let mut encoder = device.create_command_encoder(&CommandEncoderDescriptor::default());
         encoder.copy_texture_to_buffer(
@@ -261,11 +261,11 @@ impl OffScreen {
         });
         device
             .poll(PollType::wait_indefinitely())
-            .map_err(|error| no_picture(error.to_string()))?;
+            .map_err(|error| no_frame(error.to_string()))?;
         receiver
             .recv()
-            .map_err(|error| no_picture(error.to_string()))?
-            .map_err(|error| no_picture(error.to_string()))?;
+            .map_err(|error| no_frame(error.to_string()))?
+            .map_err(|error| no_frame(error.to_string()))?;
         let padded = slice.get_mapped_range();
         let mut frame = Vec::with_capacity(self.size.element_product() as usize * BYTES_PER_PIXEL);
         for row in padded.chunks_exact(row) {
@@ -308,10 +308,10 @@ fn plugins() -> PluginGroupBuilder {
     plugins
 }
 
-/// What is drawn over the picture, besides its captions.
+/// What is drawn over the scene, besides its captions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Interface {
-    /// A small graph; everything is as large as the picture is.
+    /// A small graph; everything scales with the size of the frame.
     Film,
     /// The panel, as in the window.
     Panel,

@@ -48,7 +48,7 @@ enum Focus {
     Ball,
 }
 
-/// The ladder beside the simulation and the default lane.
+/// The simulation and the default lane.
 const fn usual(name: &'static str, panel: fn(&mut PanelState)) -> Shot {
     Shot {
         name,
@@ -253,7 +253,7 @@ impl Shot {
         let tick = world.resource::<CubeWorld>().tick();
         let errors_m = errors(world);
         world.insert_resource(Tour {
-            place: (self.focus == Focus::Tour).then_some(0),
+            index: (self.focus == Focus::Tour).then_some(0),
             plays: true,
             errors_m,
             ..Tour::default()

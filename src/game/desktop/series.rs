@@ -1,4 +1,4 @@
-//! A series of videos, one for each rung, beside the previous rung, and one for each kind of interpolation;
+//! A series of videos, one for each rung, next to the previous rung, and one for each kind of interpolation;
 //! and an HTML page that plays them.
 
 mod page;
@@ -110,8 +110,8 @@ pub fn episodes(series: Series, size: UVec2) -> Vec<Episode> {
     };
     let lane = |rung: &Rung| LaneSettings::with_stages(rung.stages);
     let mut episodes = Vec::new();
-    for (place, rung) in LADDER.iter().enumerate() {
-        let before = place.checked_sub(1).map(|before| &LADDER[before]);
+    for (index, rung) in LADDER.iter().enumerate() {
+        let before = index.checked_sub(1).map(|before| &LADDER[before]);
         let left = before.map_or(PaneContent::Simulation, |before| {
             PaneContent::Lane(lane(before))
         });
@@ -122,7 +122,7 @@ pub fn episodes(series: Series, size: UVec2) -> Vec<Episode> {
         episodes.push(Episode {
             section: Section::Rungs,
             title: rung.name,
-            name: format!("{:02}-{}", place + 1, rung.name),
+            name: format!("{:02}-{}", index + 1, rung.name),
             caption: rung.summary.to_owned(),
             film,
         });

@@ -27,7 +27,7 @@ impl HeadlessViewer {
         Self::with_plugins(viewer, settings, ())
     }
 
-    /// The same with additional plugins.
+    /// As [`new`](Self::new), with additional plugins.
     #[must_use]
     pub fn with_plugins<M>(
         viewer: UdpViewer,

@@ -52,12 +52,12 @@ pub(super) fn begin(app: &mut App) {
 #[derive(Resource, Debug, Default)]
 struct Course {
     /// The step that is set up.
-    place: Option<usize>,
+    index: Option<usize>,
     /// What its script plays; none once the player has taken over.
     scene: Option<Scene>,
     /// Whether the link was cut in this step.
     was_cut: bool,
-    /// How it was before the tour.
+    /// The state before the tour.
     before: Option<Before>,
     /// The errors of the last second, by half, metres.
     errors: [VecDeque<f32>; Side::ALL.len()],
@@ -150,18 +150,18 @@ fn script(scene: Scene) -> Script {
 
 /// Sets up the step that the panel shows.
 fn follow(tour: Res<Tour>, course: Res<Course>, mut commands: Commands) {
-    if tour.place != course.place {
-        let place = tour.place;
-        commands.queue(move |world: &mut World| turn(world, place));
+    if tour.index != course.index {
+        let index = tour.index;
+        commands.queue(move |world: &mut World| turn(world, index));
     }
 }
 
-fn turn(world: &mut World, place: Option<usize>) -> Result {
+fn turn(world: &mut World, index: Option<usize>) -> Result {
     world.resource_scope(|world, mut course: Mut<Course>| {
-        course.place = place;
+        course.index = index;
         course.was_cut = false;
         course.errors = default();
-        match place.and_then(|place| STEPS.get(place)) {
+        match index.and_then(|index| STEPS.get(index)) {
             Some(step) => course.show(world, step),
             None => course.leave(world),
         }
@@ -214,7 +214,7 @@ fn restore_tab(course: Res<Course>, mut panel: ResMut<PanelState>) {
     }
 }
 
-/// Gives the keys to the player, who has pressed one. During a pause, they go through the past.
+/// Hands the keys to the player, who has pressed one. During a pause, they go through the past.
 fn hand_over(
     clock: Res<Time<Virtual>>,
     keys: Res<ButtonInput<KeyCode>>,
@@ -233,7 +233,7 @@ fn hand_over(
     commands.remove_resource::<ScriptPlayback>();
 }
 
-/// Notes the errors of the picture, for the mean of a second.
+/// Records the replica errors, for the mean of a second.
 fn measure(
     lanes: Query<(&Side, &ReplicaError)>,
     mut tour: ResMut<Tour>,
@@ -265,7 +265,7 @@ fn tick_off(
     mut course: ResMut<Course>,
 ) {
     // The step may not be set up yet.
-    if tour.place != course.place {
+    if tour.index != course.index {
         return;
     }
     let is_cut = link.is_some_and(|link| link.conditions.cut);

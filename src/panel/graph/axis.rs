@@ -46,10 +46,10 @@ fn differ((smallest, largest): (f64, f64), factor: f64) -> bool {
     largest > factor * smallest.max(HEADERS_KBPS)
 }
 
-/// Between what two lanes take now.
+/// Factor between what two lanes take now.
 const MUCH_BETWEEN_LANES: f64 = 10.0;
 
-/// Between all rates that are shown: more than from rest to a rolling ball at one rung.
+/// Factor between all rates that are shown: more than from rest to a rolling ball at one rung.
 const MUCH_IN_ALL: f64 = 32.0;
 
 /// Sixty headers of 28 bytes and a few more, kbps.

@@ -89,13 +89,13 @@ impl<'a> Lines<'a> {
             .style(LineStyle::dashed_dense());
         plot.line(target.allow_hover(false));
         for (side, series) in &self.series {
-            for place in series.switches() {
-                let switch = VLine::new("stages switched", series.seconds(place)).color(muted);
+            for index in series.switches() {
+                let switch = VLine::new("stages switched", series.seconds(index)).color(muted);
                 plot.vline(switch.allow_hover(false));
             }
             let line: PlotPoints<'_> = series
                 .thinned()
-                .map(|place| [series.seconds(place), self.scale.height(series.kbps(place))])
+                .map(|index| [series.seconds(index), self.scale.height(series.kbps(index))])
                 .collect();
             let line = Line::new(side.name(), line)
                 .color(style::half(colors, *side))
@@ -108,16 +108,16 @@ impl<'a> Lines<'a> {
     pub(super) fn switch_labels(&self) -> Vec<(f64, &'static str)> {
         let mut labels: Vec<(f64, &'static str)> = Vec::new();
         for (_, series) in &self.series {
-            for place in series.switches() {
-                let rung = ladder::rung_of(series.stages(place));
+            for index in series.switches() {
+                let rung = ladder::rung_of(series.stages(index));
                 let name = rung.map_or("custom", |rung| rung.name);
-                labels.push((series.seconds(place), name));
+                labels.push((series.seconds(index), name));
             }
         }
         labels.sort_by(|a, b| a.0.total_cmp(&b.0));
         let starts: Vec<f64> = labels.iter().skip(1).map(|label| label.0).collect();
-        let fits = |(place, label): (usize, (f64, &'static str))| {
-            let end = starts.get(place).copied().unwrap_or(0.0);
+        let fits = |(index, label): (usize, (f64, &'static str))| {
+            let end = starts.get(index).copied().unwrap_or(0.0);
             let width = self.seconds * LABEL_SHARE * label.1.len() as f64;
             (end - label.0 >= width).then_some(label)
         };

@@ -7,8 +7,8 @@ use cubewire_scene::TICKS_PER_SECOND;
 
 use crate::replication::{Accounting, Sample, kbps};
 
-/// Length of the moving average, in ticks up to and including the current one: a second, as of the figures
-/// beside the graph, so that the end of a line agrees with them. A multiple of every send interval, so that a
+/// Length of the moving average, in ticks up to and including the current one: a second, as for the figures
+/// next to the graph, so that the end of a line agrees with them. A multiple of every send interval, so that a
 /// constant rate is a level line.
 pub(in crate::panel) const SMOOTHING_TICKS: usize = TICKS_PER_SECOND as usize;
 
@@ -70,16 +70,16 @@ impl<'a> Series<'a> {
         self.points.len()
     }
 
-    pub(super) fn tick(&self, place: usize) -> u64 {
-        self.points[place].tick
+    pub(super) fn tick(&self, index: usize) -> u64 {
+        self.points[index].tick
     }
 
-    pub(super) fn stages(&self, place: usize) -> Stages {
-        self.points[place].stages
+    pub(super) fn stages(&self, index: usize) -> Stages {
+        self.points[index].stages
     }
 
-    pub(super) fn kbps(&self, place: usize) -> f64 {
-        self.kbps[place]
+    pub(super) fn kbps(&self, index: usize) -> f64 {
+        self.kbps[index]
     }
 
     /// Minimum and maximum rate, kbps; none if there are no points.
@@ -89,13 +89,13 @@ impl<'a> Series<'a> {
         Some((smallest, largest))
     }
 
-    /// The same without peaks: if the largest rates of two smoothing windows, which a single packet may have
-    /// caused, are more than twice as large as all others.
+    /// The [range](Self::range) without peaks, if the largest rates of two smoothing windows, which a single packet may
+    /// have caused, are more than twice as large as all others.
     pub(super) fn range_without_peaks(&self) -> Option<(f64, f64)> {
         let (smallest, peak) = self.range()?;
         let mut sorted = self.kbps.clone();
-        let place = sorted.len().saturating_sub(1 + 2 * SMOOTHING_TICKS);
-        let (_, &mut largest, _) = sorted.select_nth_unstable_by(place, f64::total_cmp);
+        let index = sorted.len().saturating_sub(1 + 2 * SMOOTHING_TICKS);
+        let (_, &mut largest, _) = sorted.select_nth_unstable_by(index, f64::total_cmp);
         // Rates after a switch to stages that cost more are here to stay.
         let is_peak = peak > 2.0 * largest && !self.rises_after_switch(largest);
         Some((smallest, if is_peak { largest } else { peak }))
@@ -113,25 +113,25 @@ impl<'a> Series<'a> {
 
     /// Runs of points above a rate: the time and the rate of the largest of each.
     pub(super) fn peaks_above(&self, kbps: f64) -> impl Iterator<Item = (f64, f64)> {
-        let places: Vec<usize> = (0..self.kbps.len()).collect();
-        let runs = places.chunk_by(|&a, &b| (self.kbps[a] > kbps) == (self.kbps[b] > kbps));
+        let indices: Vec<usize> = (0..self.kbps.len()).collect();
+        let runs = indices.chunk_by(|&a, &b| (self.kbps[a] > kbps) == (self.kbps[b] > kbps));
         let largest = |run: &[usize]| {
             let by_rate = |a: &&usize, b: &&usize| self.kbps[**a].total_cmp(&self.kbps[**b]);
             run.iter().max_by(by_rate).copied()
         };
         let peaks: Vec<_> = runs
             .filter_map(largest)
-            .filter(|&place| self.kbps[place] > kbps)
-            .map(|place| (self.seconds(place), self.kbps[place]))
+            .filter(|&index| self.kbps[index] > kbps)
+            .map(|index| (self.seconds(index), self.kbps[index]))
             .collect();
         peaks.into_iter()
     }
 
     /// Times at which packets were lost.
     pub(super) fn losses(&self) -> impl Iterator<Item = f64> {
-        let places = 0..self.points.len();
-        let lost = places.filter(|&place| self.points[place].has_losses);
-        lost.map(|place| self.seconds(place))
+        let indices = 0..self.points.len();
+        let lost = indices.filter(|&index| self.points[index].has_losses);
+        lost.map(|index| self.seconds(index))
     }
 
     /// The newest rate.
@@ -140,13 +140,13 @@ impl<'a> Series<'a> {
     }
 
     /// Time of a point relative to the newest, seconds: 0 or less.
-    pub(super) fn seconds(&self, place: usize) -> f64 {
-        let back = self.points.len() - 1 - place;
+    pub(super) fn seconds(&self, index: usize) -> f64 {
+        let back = self.points.len() - 1 - index;
         -(back as f64) / f64::from(TICKS_PER_SECOND)
     }
 
     /// The index of the point nearest to that time, if the series goes back that far.
-    pub(super) fn place_at(&self, seconds: f64) -> Option<usize> {
+    pub(super) fn index_at(&self, seconds: f64) -> Option<usize> {
         let back = (-seconds * f64::from(TICKS_PER_SECOND)).round().max(0.0);
         let newest = self.points.len().checked_sub(1)?;
         newest.checked_sub(back as usize)
@@ -158,7 +158,7 @@ impl<'a> Series<'a> {
         let stride = self.points.len().div_ceil(MAX_POINTS).max(1) as u64;
         let newest = self.points.len().saturating_sub(1);
         let kept =
-            move |&place: &usize| place == newest || self.points[place].tick.is_multiple_of(stride);
+            move |&index: &usize| index == newest || self.points[index].tick.is_multiple_of(stride);
         (0..self.points.len()).filter(kept)
     }
 
@@ -167,19 +167,19 @@ impl<'a> Series<'a> {
         let pairs = self.points.windows(2).enumerate();
         pairs
             .filter(|(_, pair)| pair[0].stages != pair[1].stages)
-            .map(|(place, _)| place + 1)
+            .map(|(index, _)| index + 1)
     }
 }
 
 /// The mean over the [`SMOOTHING_TICKS`] up to each tick, or over fewer near the start.
 pub(in crate::panel) fn smooth(bytes: &[usize]) -> Vec<f64> {
     let mut sum = 0;
-    let smoothed = bytes.iter().enumerate().map(|(place, &now)| {
+    let smoothed = bytes.iter().enumerate().map(|(index, &now)| {
         sum += now;
-        if place >= SMOOTHING_TICKS {
-            sum -= bytes[place - SMOOTHING_TICKS];
+        if index >= SMOOTHING_TICKS {
+            sum -= bytes[index - SMOOTHING_TICKS];
         }
-        kbps(sum, SMOOTHING_TICKS.min(place + 1))
+        kbps(sum, SMOOTHING_TICKS.min(index + 1))
     });
     smoothed.collect()
 }
@@ -255,13 +255,13 @@ mod tests {
     fn a_long_series_is_downsampled_and_keeps_its_newest_point() {
         let points = points(3_600);
         let series = Series::new(&points, 3_600, Accounting::PayloadAndUdp);
-        let places: Vec<usize> = series.thinned().collect();
-        assert!((599..=601).contains(&places.len()), "{}", places.len());
-        assert_eq!(places.last(), Some(&3_599));
+        let indices: Vec<usize> = series.thinned().collect();
+        assert!((599..=601).contains(&indices.len()), "{}", indices.len());
+        assert_eq!(indices.last(), Some(&3_599));
 
         let later = Series::new(&points[1..], 3_599, Accounting::PayloadAndUdp);
         let ticks = |series: &Series<'_>| -> Vec<u64> {
-            series.thinned().map(|place| series.tick(place)).collect()
+            series.thinned().map(|index| series.tick(index)).collect()
         };
         assert_eq!(ticks(&series)[10..500], ticks(&later)[10..500]);
     }
@@ -274,18 +274,18 @@ mod tests {
         let nothing = Series::new(&[], 600, Accounting::PayloadAndUdp);
         assert_eq!(nothing.thinned().count(), 0);
         assert_eq!(nothing.range(), None);
-        assert_eq!(nothing.place_at(0.0), None);
+        assert_eq!(nothing.index_at(0.0), None);
     }
 
     #[test]
     fn a_time_maps_to_the_nearest_point() {
         let points = points(120);
         let series = Series::new(&points, 120, Accounting::PayloadAndUdp);
-        for place in [0, 1, 60, 119] {
-            assert_eq!(series.place_at(series.seconds(place)), Some(place));
+        for index in [0, 1, 60, 119] {
+            assert_eq!(series.index_at(series.seconds(index)), Some(index));
         }
-        assert_eq!(series.place_at(0.5), Some(119));
-        assert_eq!(series.place_at(-2.1), None);
+        assert_eq!(series.index_at(0.5), Some(119));
+        assert_eq!(series.index_at(-2.1), None);
     }
 
     #[test]

@@ -62,10 +62,10 @@ impl ShownGraph {
         let lines = Lines::shown(state, &points);
         let top = lines.scale.kbps(*lines.heights.end());
         let shown = lines.series.iter().map(|(side, series)| {
-            let rate = |place| ShownPoint {
-                tick: series.tick(place),
-                seconds: series.seconds(place),
-                kbps: series.kbps(place),
+            let rate = |index| ShownPoint {
+                tick: series.tick(index),
+                seconds: series.seconds(index),
+                kbps: series.kbps(index),
             };
             ShownLine {
                 side: *side,
@@ -112,7 +112,7 @@ impl ShownGraph {
     }
 }
 
-/// Of a grid's marks: smaller ones have no label.
+/// Size of a grid mark from which it has a label.
 const LABELLED_STEP: f64 = 0.3;
 
 #[cfg(test)]

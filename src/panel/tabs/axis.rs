@@ -15,7 +15,7 @@ pub(super) struct Axis {
 }
 
 impl Axis {
-    /// The place of a bandwidth, logical points.
+    /// The position of a bandwidth, logical points.
     pub(super) fn at(self, kbps: f64) -> f32 {
         let decades = |kbps: f64| (kbps / SCALE_KBPS[0]).log10();
         let fraction = decades(kbps.max(SCALE_KBPS[0])) / decades(SCALE_KBPS[1]);

@@ -106,7 +106,7 @@ fn legend(ui: &mut egui::Ui, totals: &Totals) {
     });
 }
 
-/// Kilobits a second, by each way to count, and of the acks beside them.
+/// Kilobits a second in each accounting, and those of the acks.
 fn rates(ui: &mut egui::Ui, totals: &Totals) {
     let acks = |bytes| totals.kbps_of(bytes);
     for (name, kbps, about) in [

@@ -96,7 +96,7 @@ pub(super) fn draw(
                 error.metres * 1000.0,
                 error.degrees
             ))
-            .on_hover_text("Of its picture, against the simulation.");
+            .on_hover_text("The displayed cube against the simulation.");
         }
         ui.toggle_value(&mut selection.follows, "follow")
             .on_hover_text("The cameras follow this cube instead of the player's.");

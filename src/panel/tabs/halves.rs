@@ -62,8 +62,8 @@ fn half(ui: &mut Ui, theme: Theme, halves: &mut Halves, side: Side, lane: Option
     if picked != *settings {
         halves.typed = Some((side, PaneContent::Lane(picked)));
     }
-    if let Some(half) = field(ui, side, settings) {
-        halves.typed = Some((side, half));
+    if let Some(content) = field(ui, side, settings) {
+        halves.typed = Some((side, content));
     }
 }
 
@@ -161,8 +161,8 @@ fn field(ui: &mut Ui, side: Side, settings: &LaneSettings) -> Option<PaneContent
             ui.add(field)
         })
         .inner;
-    let half = parse(&text);
-    match &half {
+    let content = parse(&text);
+    match &content {
         Err(error) if text != current => {
             ui.colored_label(ui.visuals().error_fg_color, error.to_string());
         }
@@ -180,7 +180,7 @@ fn field(ui: &mut Ui, side: Side, settings: &LaneSettings) -> Option<PaneContent
     }
     ui.data_mut(|data| data.insert_temp(id, text));
     let is_entered = response.lost_focus() && ui.input(|input| input.key_pressed(egui::Key::Enter));
-    half.ok().filter(|_| is_entered)
+    content.ok().filter(|_| is_entered)
 }
 
 /// How long the button says that it copied.

@@ -27,7 +27,7 @@ pub(in crate::panel) enum Step {
 }
 
 /// The index of the rung with these stages, if there is one.
-pub(in crate::panel) fn place(stages: Stages) -> Option<usize> {
+pub(in crate::panel) fn index_of(stages: Stages) -> Option<usize> {
     LADDER.iter().position(|rung| rung.stages == stages)
 }
 
@@ -91,7 +91,7 @@ pub(in crate::panel) fn draw(
     if let Some(age) = tick.and_then(|tick| shadow.age_ticks(tick)) {
         let ticks = if age == 1 { "tick" } else { "ticks" };
         let text =
-            format!("Encoded beside the game, for the same snapshots: {age} {ticks} behind.");
+            format!("Computed in the background from the same snapshots, {age} {ticks} behind.");
         ui.label(egui::RichText::new(text).small().weak());
     }
 }
@@ -128,7 +128,7 @@ impl Columns {
         }
     }
 
-    /// The place of a bandwidth on the logarithmic scale.
+    /// The position of a bandwidth on the logarithmic scale.
     fn at(&self, kbps: f64) -> f32 {
         self.axis().at(kbps)
     }
@@ -171,7 +171,7 @@ struct Look {
     theme: Theme,
     side: Side,
     columns: Columns,
-    /// Of a row, logical points.
+    /// Height of a row, logical points.
     height: f32,
     /// What the first rung costs, kbps.
     whole: Option<f64>,
@@ -294,9 +294,9 @@ mod tests {
     #[test]
     fn every_rung_is_found_at_its_index() {
         for (at, rung) in LADDER.iter().enumerate() {
-            assert_eq!(place(rung.stages), Some(at), "{}", rung.name);
+            assert_eq!(index_of(rung.stages), Some(at), "{}", rung.name);
         }
-        assert_eq!(place(AFFINE.stages), None);
+        assert_eq!(index_of(AFFINE.stages), None);
     }
 
     #[test]

@@ -242,7 +242,7 @@ pub(super) fn baseline(ui: &mut egui::Ui, settings: &mut SenderSettings) {
     ui.selectable_value(choice, BaselineChoice::Newest, "newest")
         .on_hover_text("The newest acknowledged snapshot.");
     let hint = format!(
-        "The one of the newest {CANDIDATES} acknowledged snapshots that gives the smallest packet. The \
+        "The one of the newest {CANDIDATES} acknowledged snapshots that makes the smallest packet. The \
          sender encodes against each of them."
     );
     ui.selectable_value(choice, BaselineChoice::Smallest, "smallest")

@@ -40,18 +40,14 @@ pub(in crate::panel) fn draw(
     ui.weak("In the jitter buffer. Red: it ran empty. Yellow: one was late.")
         .on_hover_text(terms::JITTER_BUFFER);
     plot(ui, state, meter);
-    figure(
-        ui,
-        "hitches since the start",
-        format!("{}  ", meter.hitches),
-    )
-    .on_hover_text(terms::HITCHES);
+    figure(ui, "stalls since the start", format!("{}  ", meter.stalls))
+        .on_hover_text(terms::STALLS);
     let second = Totals::of(meter.newest(TICKS_PER_SECOND as usize));
     figure(ui, "late in the last second", format!("{}  ", second.late))
         .on_hover_text("Snapshots that arrived after their time had come.");
     if let Some(replica_error) = replica_error {
         ui.separator();
-        ui.weak("The picture against the simulation at the same tick");
+        ui.weak("Displayed state against the simulation at the same tick");
         let mm = |metres: f32| format!("{:8.1} mm", metres * 1000.0);
         let degrees = |degrees: f32| format!("{degrees:8.2} ° ");
         figure(ui, "position, mean of red cubes", mm(replica_error.mean_m));
@@ -129,14 +125,14 @@ fn plot(ui: &mut egui::Ui, state: &PanelState, meter: &LaneMeter) {
     let ticks = seconds as usize * TICKS_PER_SECOND as usize;
     let samples = meter.newest(ticks);
     let newest = samples.len().saturating_sub(1);
-    let at = |place: usize| {
-        let back = newest - place;
+    let at = |index: usize| {
+        let back = newest - index;
         -(back as f64) / f64::from(TICKS_PER_SECOND)
     };
     let mut bars = Vec::new();
     let (mut starved, mut late) = (Vec::new(), Vec::new());
-    for (place, sample) in samples.enumerate() {
-        let seconds = at(place);
+    for (index, sample) in samples.enumerate() {
+        let seconds = at(index);
         bars.push(Bar::new(seconds, sample.buffered as f64));
         if sample.starved {
             starved.push([seconds, MARKS_AT]);

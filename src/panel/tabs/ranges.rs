@@ -1,5 +1,5 @@
 //! Sliders for the parameters of the stages, what their ranges have to hold, and what they trade: kilobits
-//! against the error of the picture.
+//! against the replica error.
 
 mod histogram;
 mod tradeoff;

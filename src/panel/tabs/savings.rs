@@ -32,8 +32,8 @@ impl SavingsView {
             Self::Steps => "What each rung saves over the one above it in the list, now.",
             Self::OverTime => "What each rung would have cost in the last seconds.",
             Self::Ablation => {
-                "What the stages of this lane would cost with one of them taken away. Encodes more, beside the \
-                 game, while it is open."
+                "What the stages of this lane would cost with one of them taken away. While this is open, \
+                 more is encoded in the background."
             }
         }
     }
@@ -43,7 +43,7 @@ impl SavingsView {
 #[derive(Clone, Copy, Debug)]
 pub(in crate::panel) struct Measures<'a> {
     pub(in crate::panel) side: Side,
-    /// Those of the lane.
+    /// The stages of the lane.
     pub(in crate::panel) stages: Stages,
     pub(in crate::panel) shadow: Option<&'a ShadowLadder>,
     pub(in crate::panel) ablation: Option<&'a Ablation>,
@@ -77,7 +77,7 @@ pub(in crate::panel) fn draw(ui: &mut egui::Ui, state: &mut PanelState, measures
 /// The colours of a view.
 #[derive(Clone, Copy, Debug)]
 struct Look {
-    /// Of the lane's half.
+    /// Colour of the lane's half.
     half: Color32,
     warning: Color32,
 }
@@ -98,7 +98,7 @@ fn row(ui: &mut egui::Ui, height: f32, name: &str, is_present: bool) -> (Rect, R
     (rect, response)
 }
 
-/// Paints text beside a point.
+/// Paints text next to a point.
 fn text(
     ui: &egui::Ui,
     at: egui::Pos2,

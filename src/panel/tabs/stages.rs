@@ -13,7 +13,7 @@ use cubewire_codec::stages::{
 use crate::panel::terms::{self, Tooltip};
 
 pub(in crate::panel) fn draw(ui: &mut egui::Ui, stages: &mut Stages) {
-    ui.weak("A grey option does not go with the others: hover for why.");
+    ui.weak("Greyed-out options conflict with the current ones; hover to see why.");
     orientation(ui, stages);
     let chosen = *stages;
     switch(

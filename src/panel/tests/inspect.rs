@@ -47,11 +47,11 @@ fn savings(view: SavingsView, stages: Stages) -> Panel {
     panel.state.savings = view;
     panel.settings.sender.stages = stages;
     // The fourth rung costs more than the third.
-    let bytes = |place: usize| 36_000 / (place + 1) + 6_000 * usize::from(place == 3);
-    panel.shadow = Some(ShadowLadder::of_bytes(1_500, move |place, tick| {
-        bytes(place) + tick as usize % 50
+    let bytes = |index: usize| 36_000 / (index + 1) + 6_000 * usize::from(index == 3);
+    panel.shadow = Some(ShadowLadder::of_bytes(1_500, move |index, tick| {
+        bytes(index) + tick as usize % 50
     }));
-    panel.ablation = Some(Ablation::of_bytes(stages, 1_495, |place| 100 + 900 * place));
+    panel.ablation = Some(Ablation::of_bytes(stages, 1_495, |index| 100 + 900 * index));
     panel.tick = Some(1_500);
     panel
 }
@@ -77,7 +77,7 @@ fn the_views_of_savings_are_chosen_by_a_click() {
     click(&mut harness, "Ablation");
     says(&harness, "without changed flags");
     says(&harness, "5 ticks old");
-    says(&harness, "CPU beside the game");
+    says(&harness, "CPU in the background");
     assert!(harness.state().state.shows_ablation());
     harness.state_mut().state.size = PanelSize::Slim;
     assert!(!harness.state().state.shows_ablation());
@@ -92,7 +92,7 @@ fn every_row_of_the_savings_is_in_sight() {
             let last = match view {
                 SavingsView::Steps => "costs more than the rung before",
                 SavingsView::OverTime => "mean of a second, kbps, log",
-                SavingsView::Ablation => "CPU beside the game",
+                SavingsView::Ablation => "CPU in the background",
             };
             let bottom = harness.get_by_label_contains(last).rect().max.y;
             let toolbar = harness.get_by_label_contains("Pause").rect().min.y;
@@ -177,7 +177,7 @@ fn timeline() -> Harness<'static, Panel> {
 }
 
 /// Where a tick of the last minute is in the strip.
-fn place_of(harness: &Harness<'_, Panel>, tick: f32) -> egui::Pos2 {
+fn position_of(harness: &Harness<'_, Panel>, tick: f32) -> egui::Pos2 {
     let inset = harness.state().drawn.inset;
     let margin = 8.0;
     let width = SIZE.x - inset.right - 2.0 * margin;
@@ -206,7 +206,7 @@ fn drag(harness: &mut Harness<'_, Panel>, from: egui::Pos2, to: egui::Pos2, modi
 #[test]
 fn a_drag_over_the_timeline_goes_to_its_tick_and_with_shift_marks_a_range() {
     let mut harness = timeline();
-    let (from, to) = (place_of(&harness, 100.0), place_of(&harness, 300.0));
+    let (from, to) = (position_of(&harness, 100.0), position_of(&harness, 300.0));
     drag(&mut harness, from, to, Modifiers::NONE);
     let moment = *harness.state().moments.last().unwrap();
     assert!(moment.abs_diff(300) <= 3, "{moment}");
@@ -222,7 +222,7 @@ fn a_drag_over_the_timeline_goes_to_its_tick_and_with_shift_marks_a_range() {
     // F fits the range, so that its middle is the middle of the strip.
     harness.key_press(egui::Key::F);
     harness.run();
-    let middle = place_of(&harness, 399.0 - METER_TICKS as f32 / 2.0);
+    let middle = position_of(&harness, 399.0 - METER_TICKS as f32 / 2.0);
     drag(&mut harness, middle, middle, Modifiers::NONE);
     let moment = *harness.state().moments.last().unwrap();
     assert!(moment.abs_diff(200) <= 5, "{moment}");

@@ -140,8 +140,8 @@ fn the_halves_tab_picks_a_second_lane_and_settings_of_each() {
     assert!(harness.state().halves.as_ref().unwrap().left_is_lane);
     harness.get_all_by_label("30").last().unwrap().click();
     harness.run();
-    let (side, half) = harness.state().typed[0].clone();
-    let PaneContent::Lane(lane) = half else {
+    let (side, content) = harness.state().typed[0].clone();
+    let PaneContent::Lane(lane) = content else {
         panic!("a lane was picked");
     };
     assert_eq!(side, Side::Right);
@@ -230,7 +230,7 @@ fn simulated(tab: Tab, sync: LaneSync) -> Harness<'static, Panel> {
     let mut panel = panel(tab);
     panel.settings.sender.stages = ladder::SIMULATED.stages;
     panel.sync = Some(sync);
-    panel.shadow = Some(ShadowLadder::of_bytes(60, |place, _| 2_000 - 100 * place));
+    panel.shadow = Some(ShadowLadder::of_bytes(60, |index, _| 2_000 - 100 * index));
     panel.tick = Some(60);
     open(panel)
 }

@@ -4,15 +4,15 @@ use super::*;
 use crate::panel::tour::AREA;
 
 /// The panel with a step of the tour.
-fn at(place: usize, size: egui::Vec2) -> Harness<'static, Panel> {
+fn at(index: usize, size: egui::Vec2) -> Harness<'static, Panel> {
     let mut panel = panel(Tab::Ladder);
     panel.status.tour = Some(Tour {
-        place: Some(place),
+        index: Some(index),
         plays: true,
         errors_m: [Some(0.085), Some(0.012)],
         ..Tour::default()
     });
-    let step = &STEPS[place];
+    let step = &STEPS[index];
     panel.halves.as_mut().unwrap().left_is_lane = step.left != "simulation";
     panel.settings = step.right.parse().unwrap();
     let mut harness = open(panel);
@@ -28,15 +28,15 @@ fn area(harness: &Harness<'_, Panel>) -> egui::Rect {
 
 #[test]
 fn every_step_has_its_text_and_buttons_that_turn_the_pages() {
-    for (place, step) in STEPS.iter().enumerate() {
-        let mut harness = at(place, SIZE);
-        for text in [step.title, step.text, &format!("{} of 16", place + 1)] {
+    for (index, step) in STEPS.iter().enumerate() {
+        let mut harness = at(index, SIZE);
+        for text in [step.title, step.text, &format!("{} of 16", index + 1)] {
             assert!(harness.query_by_label(text).is_some(), "{text}");
         }
         if let Some(article) = step.article {
             assert!(harness.query_by_label(article).is_some(), "{article}");
         }
-        let is_last = place + 1 == STEPS.len();
+        let is_last = index + 1 == STEPS.len();
         let next = if is_last { "Done" } else { "Next" };
         for (name, action) in [
             ("Back", Action::TourBack),
@@ -45,35 +45,35 @@ fn every_step_has_its_text_and_buttons_that_turn_the_pages() {
         ] {
             harness.state_mut().actions.clear();
             let button = harness.get_by_label_contains(name);
-            if place == 0 && name == "Back" {
+            if index == 0 && name == "Back" {
                 assert!(button.accesskit_node().is_disabled());
                 continue;
             }
             button.click();
             harness.run();
-            assert_eq!(harness.state().actions, [action], "{name} of {place}");
+            assert_eq!(harness.state().actions, [action], "{name} of {index}");
         }
     }
 }
 
 #[test]
 fn the_box_is_below_the_player_and_above_the_captions() {
-    for (place, step) in STEPS.iter().enumerate() {
-        let harness = at(place, SIZE);
+    for (index, step) in STEPS.iter().enumerate() {
+        let harness = at(index, SIZE);
         let area = area(&harness);
-        assert!(area.max.y <= SIZE.y - 60.0, "{place}: {area:?}");
+        assert!(area.max.y <= SIZE.y - 60.0, "{index}: {area:?}");
         // The player is at 44 % of the height, and the ball ends in the middle.
-        assert!(area.min.y >= 0.52 * SIZE.y, "{place}: {area:?}");
+        assert!(area.min.y >= 0.52 * SIZE.y, "{index}: {area:?}");
         assert!(
             area.min.x >= 0.0 && area.max.x <= 440.0,
-            "{place}: {area:?}"
+            "{index}: {area:?}"
         );
         let wide: Vec<_> = [step.text, step.title]
             .into_iter()
             .map(|text| harness.get_by_label(text).rect())
             .filter(|rect| !area.contains_rect(*rect))
             .collect();
-        assert_eq!(wide, [], "{place}");
+        assert_eq!(wide, [], "{index}");
     }
 }
 
@@ -81,13 +81,13 @@ fn the_box_is_below_the_player_and_above_the_captions() {
 fn the_box_fits_into_small_windows_and_over_the_timeline() {
     for size in [egui::vec2(800.0, 450.0), egui::vec2(640.0, 360.0)] {
         for has_timeline in [false, true] {
-            for place in 0..STEPS.len() {
-                let mut harness = at(place, size);
+            for index in 0..STEPS.len() {
+                let mut harness = at(index, size);
                 harness.state_mut().state.timeline = has_timeline;
                 harness.run();
                 let inset = harness.state().drawn.inset;
                 let area = area(&harness);
-                let what = format!("{place} at {size:?}: {area:?} beside {inset:?}");
+                let what = format!("{index} at {size:?}: {area:?} next to {inset:?}");
                 assert!(area.min.x >= 0.0 && area.min.y >= 0.0, "{what}");
                 assert!(area.max.x <= size.x - inset.right, "{what}");
                 assert!(area.max.y <= size.y - inset.bottom, "{what}");
@@ -98,9 +98,9 @@ fn the_box_fits_into_small_windows_and_over_the_timeline() {
 
 #[test]
 fn what_is_seen_now_is_the_mean_of_the_last_second() {
-    let says = |place: usize, text: &str| {
-        let harness = at(place, SIZE);
-        assert!(harness.query_by_label(text).is_some(), "{place}: {text}");
+    let says = |index: usize, text: &str| {
+        let harness = at(index, SIZE);
+        assert!(harness.query_by_label(text).is_some(), "{index}: {text}");
     };
     says(0, "12.0 mm");
     // 523 bytes in the mean, and 28 of headers.

@@ -38,11 +38,11 @@ impl Columns {
         let newest = meter.samples().back().map_or(0, |sample| sample.tick);
         for sample in meter.samples() {
             let since = sample.tick as f64 - oldest;
-            let place = (since / each) as usize;
-            if since < 0.0 || place >= columns.len() {
+            let index = (since / each) as usize;
+            if since < 0.0 || index >= columns.len() {
                 continue;
             }
-            let column = &mut columns[place];
+            let column = &mut columns[index];
             let bytes = sample.snapshots.iter().map(|packet| packet.article_bytes());
             let rate = kbps(bytes.max().unwrap_or(0), 1);
             column.kbps = column.kbps.max(rate);
@@ -64,8 +64,8 @@ impl Columns {
 
     /// The columns, and where each lies in pixels.
     pub(super) fn iter(&self) -> impl Iterator<Item = (&Column, Range<f32>)> {
-        self.columns.iter().enumerate().map(|(place, column)| {
-            let left = self.left + place as f32 * self.width;
+        self.columns.iter().enumerate().map(|(index, column)| {
+            let left = self.left + index as f32 * self.width;
             (column, left..left + self.width)
         })
     }
@@ -106,14 +106,14 @@ mod tests {
         let columns: Vec<_> = columns.iter().map(|(column, _)| *column).collect();
         assert_eq!(columns.len(), 600);
         let peaks: Vec<_> = (0..600)
-            .filter(|&place| columns[place].kbps > 100.0)
+            .filter(|&index| columns[index].kbps > 100.0)
             .collect();
         assert_eq!(peaks, [300]);
         assert_eq!(columns[300].kbps, 5_028.0 * 8.0 * 60.0 / 1000.0);
-        let lost: Vec<_> = (0..600).filter(|&place| columns[place].is_lost).collect();
+        let lost: Vec<_> = (0..600).filter(|&index| columns[index].is_lost).collect();
         // What has not arrived yet may still do so.
         assert_eq!(lost, [166]);
-        let late: Vec<_> = (0..600).filter(|&place| columns[place].is_late).collect();
+        let late: Vec<_> = (0..600).filter(|&index| columns[index].is_late).collect();
         assert_eq!(late, [16]);
     }
 

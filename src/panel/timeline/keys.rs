@@ -23,7 +23,7 @@ pub(in crate::panel) struct Keyboard<'w, 's> {
     egui: Option<Res<'w, EguiWantsInput>>,
 }
 
-/// Moves the moment while the timeline is shown and the game is paused. Escape drops the range, or else plays on.
+/// Moves the moment while the timeline is shown and the game is paused. Escape drops the range, or else resumes.
 pub(in crate::panel) fn step(
     mut state: ResMut<PanelState>,
     clock: Res<Time<Virtual>>,

@@ -46,7 +46,7 @@ impl TickRange {
     }
 }
 
-/// Marks the range in the row of a lane, and writes its totals beside it.
+/// Marks the range in the row of a lane, and writes its totals next to it.
 pub(super) fn draw(
     ui: &Ui,
     theme: Theme,
@@ -66,7 +66,7 @@ pub(super) fn draw(
         painter.vline(x, row.y_range(), Stroke::new(1.0, ink));
     }
     let words = range.words(measured.meter);
-    // Beside the range where there is room.
+    // Next to the range where there is room.
     let (before, after) = (marked.left() - row.left(), row.right() - marked.right());
     let (x, align) = if before.max(after) < TEXT_WIDTH {
         (row.center().x, Align2::CENTER_CENTER)
@@ -79,7 +79,7 @@ pub(super) fn draw(
     style::text_over(&painter, theme, at, align, words, 11.0);
 }
 
-/// Of the totals, about, logical points.
+/// Approximate width of the totals, logical points.
 const TEXT_WIDTH: f32 = 480.0;
 
 #[cfg(test)]

@@ -58,8 +58,8 @@ pub(super) fn draw(ui: &Ui, theme: Theme, row: Rect, measured: &Measured<'_>, ax
         if x >= free {
             let at = pos2(x + 3.0, row.top());
             let name = rung_name(stages);
-            let place = style::text_over(&painter, theme, at, Align2::LEFT_TOP, name, 10.0);
-            free = place.right() + 4.0;
+            let rect = style::text_over(&painter, theme, at, Align2::LEFT_TOP, name, 10.0);
+            free = rect.right() + 4.0;
         }
     }
     let edge = Stroke::new(1.0, style::tint(colors, colors.ink, 0.3));

@@ -37,10 +37,10 @@ pub(super) fn caption(
             (
                 [
                     format!(
-                        "{ago} · {keys} · Shift and drag: totals, F fits them · Esc or P plays on"
+                        "{ago} · {keys} · Shift and drag: totals, F fits them · Esc or P resumes"
                     ),
-                    format!("{ago} · {keys} · Esc or P plays on"),
-                    format!("{ago} · Esc or P plays on"),
+                    format!("{ago} · {keys} · Esc or P resumes"),
+                    format!("{ago} · Esc or P resumes"),
                 ],
                 egui_color(colors.ink),
             )
@@ -67,17 +67,17 @@ pub(super) fn caption(
     let memories =
         [format!("{recorded:.0} s recorded, {memory}"), memory].map(|text| lay_out(text, muted));
     let texts = texts.map(|text| lay_out(text, color));
-    // The longest that fits, and the longest that fits beside it.
+    // The longest that fits, and the longest that fits next to it.
     let narrow = memories[1].size().x + MARGIN;
     let text = texts
         .iter()
         .find(|text| text.size().x + narrow <= area.width())
         .unwrap_or(&texts[2]);
-    let place = Align2::LEFT_CENTER.anchor_size(area.left_center(), text.size());
-    painter.galley(place.min, text.clone(), color);
+    let rect = Align2::LEFT_CENTER.anchor_size(area.left_center(), text.size());
+    painter.galley(rect.min, text.clone(), color);
     for memory in memories {
         let at = area.right_center() - vec2(memory.size().x, memory.size().y / 2.0);
-        if at.x > place.right() + MARGIN {
+        if at.x > rect.right() + MARGIN {
             painter.galley(at, memory, muted);
             break;
         }

@@ -9,8 +9,8 @@ use crate::view::Side;
 /// The guided tour.
 #[derive(Resource, Clone, Copy, Debug, Default, PartialEq)]
 pub struct Tour {
-    /// The place in [`STEPS`] of the step that is shown; none outside of the tour.
-    pub place: Option<usize>,
+    /// Index in [`STEPS`] of the step that is shown; none outside of the tour.
+    pub index: Option<usize>,
     /// Whether a page around the game says what the steps say, so that the panel need not.
     pub is_elsewhere: bool,
     /// Whether the task of this step is done.
@@ -26,26 +26,26 @@ impl Tour {
     /// The step that is shown; none outside of the tour.
     #[must_use]
     pub fn step(&self) -> Option<&'static TourStep> {
-        STEPS.get(self.place?)
+        STEPS.get(self.index?)
     }
 
     /// The tour after an action.
     #[must_use]
     pub fn after(self, action: Action) -> Self {
         let last = STEPS.len() - 1;
-        let place = match (action, self.place) {
+        let index = match (action, self.index) {
             (Action::Tour, None) => Some(0),
             (Action::Tour | Action::LeaveTour, Some(_)) => None,
-            (Action::TourNext, Some(place)) => (place < last).then_some(place + 1),
-            (Action::TourBack, Some(place)) => Some(place.saturating_sub(1)),
-            (_, place) => place,
+            (Action::TourNext, Some(index)) => (index < last).then_some(index + 1),
+            (Action::TourBack, Some(index)) => Some(index.saturating_sub(1)),
+            (_, index) => index,
         };
-        if place == self.place {
+        if index == self.index {
             return self;
         }
         Self {
-            place,
-            is_elsewhere: self.is_elsewhere && place.is_some(),
+            index,
+            is_elsewhere: self.is_elsewhere && index.is_some(),
             ..Self::default()
         }
     }

@@ -10,7 +10,7 @@ use crate::view::CubeColors;
 /// A step of the tour.
 #[derive(Clone, Copy, Debug)]
 pub struct TourStep {
-    /// In a few words.
+    /// The title, in a few words.
     pub title: &'static str,
     /// Two or three sentences.
     pub text: &'static str,
@@ -67,13 +67,13 @@ impl Task {
     pub const fn text(self) -> &'static str {
         match self {
             Self::TakeOver => "Hold Z and an arrow key: you play instead of the script.",
-            Self::Overlay => "Press V until one picture shows both worlds.",
+            Self::Overlay => "Press V until both worlds are drawn over each other.",
             Self::CutLink => "Press L to cut the link, and L again to restore it.",
         }
     }
 }
 
-/// The default lane beside the simulation.
+/// The default lane next to the simulation.
 const USUAL: TourStep = TourStep {
     title: "",
     text: "",
@@ -199,7 +199,7 @@ pub const STEPS: [TourStep; 16] = [
     TourStep {
         title: "What loss does",
         text: "This link also loses and delays packets. Nothing is sent again: every packet names a baseline \
-               that has arrived, so the next one repairs the picture. Older baselines make larger packets.",
+               that has arrived, so the next one repairs what you see. Older baselines make larger packets.",
         right: "rung:changed-flags,link:article",
         tab: Tab::Network,
         watch: Watch::Lost,

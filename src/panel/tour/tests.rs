@@ -32,9 +32,9 @@ fn the_tour_goes_forth_and_back_and_ends_after_its_last_step() {
         assert_eq!(tour.after(action), tour);
     }
     tour = tour.after(Action::Tour);
-    for place in 0..STEPS.len() {
-        assert_eq!(tour.place, Some(place));
-        assert_eq!(tour.after(Action::TourBack).place, Some(place.max(1) - 1));
+    for index in 0..STEPS.len() {
+        assert_eq!(tour.index, Some(index));
+        assert_eq!(tour.after(Action::TourBack).index, Some(index.max(1) - 1));
         for leave in [Action::Tour, Action::LeaveTour] {
             assert_eq!(tour.after(leave), Tour::default());
         }
@@ -42,7 +42,7 @@ fn the_tour_goes_forth_and_back_and_ends_after_its_last_step() {
         tour = tour.after(Action::TourNext);
         assert!(!tour.is_done);
     }
-    assert_eq!(tour.place, None);
+    assert_eq!(tour.index, None);
 }
 
 #[test]

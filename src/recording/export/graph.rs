@@ -106,14 +106,14 @@ fn write(area: &Area<'_>, words: &str, point: (i32, i32), color: RGBColor, at: P
 /// Writes the graph as CSV: a row for each tick, with the rate of each lane as it is drawn, smoothed.
 ///
 /// # Errors
-/// Whatever writing to `out` gives.
+/// If writing to `out` fails.
 pub fn write_graph_csv(graph: &ShownGraph, out: &mut impl Write) -> io::Result<()> {
     let mut ticks = BTreeMap::<u64, Vec<Option<f64>>>::new();
-    for (place, line) in graph.lines.iter().enumerate() {
+    for (index, line) in graph.lines.iter().enumerate() {
         for point in &line.points {
             let rates = ticks.entry(point.tick).or_default();
             rates.resize(graph.lines.len(), None);
-            rates[place] = Some(point.kbps);
+            rates[index] = Some(point.kbps);
         }
     }
     let mut writer = csv::Writer::from_writer(out);

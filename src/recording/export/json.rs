@@ -12,7 +12,7 @@ use crate::replication::{PacketRecord, Sample};
 /// Writes an object for each tick, each on a line of its own: the columns, and the packets.
 ///
 /// # Errors
-/// Whatever writing to `out` gives.
+/// If writing to `out` fails.
 pub fn write_json_lines(samples: &[Sample], out: &mut impl Write) -> io::Result<()> {
     for sample in samples {
         serde_json::to_writer(&mut *out, &Line(sample))?;
@@ -50,7 +50,7 @@ struct HeaderLine {
     sequence: u16,
     /// The number of the baseline; none if the packet is relative to the initial state, or to nothing.
     baseline: Option<u16>,
-    /// As text; of a packet that does not repeat those of its baseline, too.
+    /// As text; also where the packet does not repeat those of its baseline.
     stages: String,
 }
 

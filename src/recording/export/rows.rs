@@ -79,7 +79,7 @@ fn column(
     }
 }
 
-/// Of all packets of a tick.
+/// A column over all packets of a tick.
 fn packets(
     name: impl Into<Cow<'static, str>>,
     value: impl Fn(&Totals) -> Value + Send + Sync + 'static,
@@ -90,14 +90,14 @@ fn packets(
     })
 }
 
-/// Of the newest packet of a tick.
+/// A column of the newest packet of a tick.
 fn newest(name: &'static str, value: fn(&PacketRecord) -> Value) -> Column {
     column(name, move |sample| {
         sample.snapshots.last().map_or(Value::Null, value)
     })
 }
 
-/// Of the picture, if its error is measured.
+/// A column of the replica error, where it is measured.
 fn error(name: &'static str, value: fn(&ReplicaError) -> f32) -> Column {
     column(name, move |sample| {
         let error = &sample.replica_error;
@@ -110,7 +110,7 @@ fn flag(is_set: bool) -> Value {
     u8::from(is_set).into()
 }
 
-/// With six decimals.
+/// Rounds to six decimals.
 fn rounded(value: f64) -> f64 {
     (value * 1e6).round() / 1e6
 }
@@ -182,8 +182,8 @@ mod tests {
     }
 
     fn cell<'a>(cells: &'a [String], name: &str) -> &'a str {
-        let place = COLUMNS.iter().position(|column| column.name == name);
-        &cells[place.unwrap()]
+        let index = COLUMNS.iter().position(|column| column.name == name);
+        &cells[index.unwrap()]
     }
 
     #[test]

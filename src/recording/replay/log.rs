@@ -103,7 +103,11 @@ impl InputLog {
     }
 
     /// Records what a half shows, and returns it if it has changed. Lanes without a text form are omitted.
-    fn note_half(&mut self, side: Side, lane: Option<&LaneSettings>) -> Option<Box<PaneContent>> {
+    fn record_content(
+        &mut self,
+        side: Side,
+        lane: Option<&LaneSettings>,
+    ) -> Option<Box<PaneContent>> {
         let shown = &mut self.shown[side as usize];
         let is_same = match (&*shown, lane) {
             (Shown::Lane(before), Some(now)) => **before == *now,
@@ -116,12 +120,12 @@ impl InputLog {
         *shown = lane.map_or(Shown::Simulation, |lane| {
             Shown::Lane(Box::new(lane.clone()))
         });
-        let half = match lane {
+        let content = match lane {
             Some(lane) => PaneContent::Lane(lane.clone()),
             None if side == Side::Left => PaneContent::Simulation,
             None => return None,
         };
-        half.to_text().map(|_| Box::new(half))
+        content.to_text().map(|_| Box::new(content))
     }
 }
 
@@ -141,7 +145,7 @@ pub(super) fn note_input(
     let [left, right] = Side::ALL.map(|side| {
         let lane = lanes.iter().find(|(other, _)| **other == side);
         let settings = lane.map(|(_, settings)| settings.get());
-        log.note_half(side, settings.as_ref())
+        log.record_content(side, settings.as_ref())
     });
     let mut step = Step {
         at,

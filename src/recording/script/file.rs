@@ -71,8 +71,9 @@ impl Script {
             })?;
         script.check_sum()?;
         let mut right = script.steps.iter().map(|step| &step.right);
-        let is_lane =
-            |half: &Option<Box<PaneContent>>| half.as_deref() != Some(&PaneContent::Simulation);
+        let is_lane = |content: &Option<Box<PaneContent>>| {
+            content.as_deref() != Some(&PaneContent::Simulation)
+        };
         if !is_lane(&script.right) || !right.all(is_lane) {
             return Err(" the right half shows a lane, not the simulation".to_owned());
         }

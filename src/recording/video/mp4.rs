@@ -322,5 +322,5 @@ const QUANTIZER: u8 = 20;
 
 /// BT.709 as in [`yuv`], but with the transfer function of the frames.
 const VUI: VuiConfig = VuiConfig::bt709().transfer_characteristics(TransferCharacteristics::Srgb);
-/// The same for the container: primaries, transfer function, matrix, limited range.
+/// The colour description of the container: primaries, transfer function, matrix, limited range.
 const COLR: &[u8] = b"nclx\0\x01\0\x0d\0\x01\0";

@@ -2,7 +2,7 @@
 //! away, without sending them, to measure what that part saves.
 //!
 //! As in the [shadow ladder](super), each uses baselines of the same ticks as the lane, in its own precision
-//! and carried by its own packets, and a task encodes them beside the frame. Unlike there, no frame waits for
+//! and carried by its own packets, and a task encodes them in the background. Unlike there, no frame waits for
 //! it, it runs only while something [wants](WantsAblation) it, and it takes at most a quarter of a core: where
 //! that is not enough, it encodes [a share](Ablation::share) of the ticks.
 
@@ -113,13 +113,13 @@ impl Ablation {
         }
     }
 
-    /// As if every tick up to `newest` had been counted, with `bytes` for each row.
+    /// An ablation that has counted every tick up to `newest`, with `bytes` for each row.
     #[cfg(test)]
     pub(crate) fn of_bytes(present: Stages, newest: u64, bytes: impl Fn(usize) -> usize) -> Self {
         let initial = CubeWorld::default().current().clone();
         let mut ablation = Self::new(initial, present);
-        for (place, row) in ablation.rows.iter_mut().enumerate() {
-            (0..TICKS_PER_SECOND).for_each(|_| row.count(bytes(place)));
+        for (index, row) in ablation.rows.iter_mut().enumerate() {
+            (0..TICKS_PER_SECOND).for_each(|_| row.count(bytes(index)));
         }
         ablation.newest = Some(newest);
         ablation
@@ -202,8 +202,8 @@ impl Ablation {
         self.budget.spend(batch.time, batch.time_per_tick());
         for (tick, packets) in batch.encoded {
             if self.counts.pop_front() == Some(true) {
-                for (place, row) in self.rows.iter_mut().enumerate() {
-                    let bytes = packets.get(place).map_or(0, PacketRecord::article_bytes);
+                for (index, row) in self.rows.iter_mut().enumerate() {
+                    let bytes = packets.get(index).map_or(0, PacketRecord::article_bytes);
                     row.count(bytes);
                 }
                 self.newest = Some(tick.tick);

@@ -1,4 +1,4 @@
-//! Encodes in a task beside the frame.
+//! Encodes in a background task.
 
 use bevy::platform::time::Instant;
 use bevy::tasks::futures::check_ready;
@@ -11,7 +11,7 @@ use super::encoders::{Batch, Encoders, ShadowTick};
 /// Whether a task makes progress while the frame does something else.
 const HAS_THREADS: bool = cfg!(not(target_arch = "wasm32"));
 
-/// What a task gives back. No encoders if they could not be set up.
+/// What a task returns. No encoders if they could not be set up.
 type Done = (Option<Box<Encoders>>, Batch);
 
 /// Encoders, and the task that has them while it encodes. Dropped, it lets go of the task without waiting.

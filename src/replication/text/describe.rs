@@ -23,7 +23,7 @@ pub fn fallback(chosen: Stages, reason: Option<FallbackReason>) -> Option<String
     Some(format!("{instead} instead of {chosen}: {reason}."))
 }
 
-/// The same about a viewer, on the server, which does not know what was chosen.
+/// A sentence about such a viewer, on the server, which does not know what was chosen.
 #[must_use]
 pub fn fallback_of_viewer(reason: FallbackReason) -> String {
     format!("Without arithmetic coding: {reason}.")

@@ -11,16 +11,16 @@ pub(super) struct Pacer {
 }
 
 impl Pacer {
-    /// Queues packets, to be sent evenly over so many ticks from now on.
+    /// Queues packets, to be sent evenly over this many ticks from now on.
     pub(super) fn put(&mut self, packets: Vec<Vec<u8>>, ticks: u32) {
         let count = packets.len() as u64;
-        for (place, packet) in (0..).zip(packets) {
-            let due = self.now + place * u64::from(ticks) / count;
+        for (index, packet) in (0..).zip(packets) {
+            let due = self.now + index * u64::from(ticks) / count;
             self.waiting.push_back((due, packet));
         }
     }
 
-    /// Takes out the packets that are due, and advances by so many ticks.
+    /// Takes out the packets that are due, and advances by this many ticks.
     pub(super) fn take(&mut self, ticks: u32) -> impl Iterator<Item = Vec<u8>> {
         let waiting = self.waiting.iter();
         let due = waiting.take_while(|(due, _)| *due <= self.now).count();
@@ -34,7 +34,7 @@ mod tests {
     use super::*;
 
     fn packets(count: u8) -> Vec<Vec<u8>> {
-        (0..count).map(|place| vec![place]).collect()
+        (0..count).map(|index| vec![index]).collect()
     }
 
     fn taken(pacer: &mut Pacer, ticks: u32, times: usize) -> Vec<usize> {

@@ -7,8 +7,8 @@ use bevy_egui::egui::{Color32, Rect, Stroke, pos2};
 use super::text::Pen;
 use crate::history::Selection;
 use crate::theme::egui_color;
+use crate::view::cubes::ViewCube;
 use crate::view::panes::Pane;
-use crate::view::pictures::ViewCube;
 use crate::view::side::Side;
 
 /// What is outlined, and the cameras that see it.

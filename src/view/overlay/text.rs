@@ -42,7 +42,7 @@ const CAPTION_WIDTH: f32 = 0.72;
 const TEXT_WIDTH: f32 = 0.94;
 
 /// Where a stale half says so, above the player: fraction of its height.
-const STALE_PLACE: f32 = 0.2;
+const STALE_AT: f32 = 0.2;
 
 /// Width of the frame around a stale half, points.
 const FRAME: f32 = 4.0;
@@ -61,11 +61,11 @@ pub(super) struct Pen<'a> {
 pub(super) struct Line<'a> {
     text: &'a str,
     color: Color32,
-    /// So many bytes at the start have this colour.
+    /// Number of bytes at the start, and their colour.
     name: (usize, Color32),
 }
 
-/// The size of type that fits into a half so many times, between two bounds.
+/// The size of type that fits `per_half` times into the width of a half, between two bounds.
 fn fitting(half: Rect, per_half: f32, (min, max): (f32, f32)) -> f32 {
     (half.width() / per_half).clamp(min, max)
 }
@@ -102,7 +102,7 @@ impl Pen<'_> {
         self.centred(self.plain(&accounting), size, over, end, true)
     }
 
-    /// Paints the recordings in progress beside a red dot at the left.
+    /// Paints the recordings in progress next to a red dot at the left.
     pub(super) fn recording(&self, picture: Rect, text: &str) {
         const RADIUS: f32 = 7.0;
         if text.is_empty() {
@@ -143,9 +143,9 @@ impl Pen<'_> {
             color: egui_color(self.theme.colors().warning),
             ..self.plain(text)
         };
-        let place = half.min.y + STALE_PLACE * half.height();
+        let at = half.min.y + STALE_AT * half.height();
         let size = fitting(half, CAPTIONS_PER_HALF, NOTICE_SIZE);
-        self.centred(line, size, half, place.max(top + MARGIN), true);
+        self.centred(line, size, half, at.max(top + MARGIN), true);
     }
 
     fn plain<'a>(&self, text: &'a str) -> Line<'a> {

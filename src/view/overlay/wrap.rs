@@ -1,7 +1,7 @@
 //! Breaks lines at spaces only, so that names with hyphens stay whole.
 
 /// The text in lines of at most `columns` characters. A longer word has a line of its own. Spaces become
-/// line breaks, nothing else changes, so every character keeps its place.
+/// line breaks, nothing else changes, so every character keeps its offset.
 pub(super) fn wrap(text: &str, columns: usize) -> String {
     let lines = text.split('\n').map(|line| wrap_line(line, columns));
     lines.collect::<Vec<_>>().join("\n")
@@ -10,9 +10,9 @@ pub(super) fn wrap(text: &str, columns: usize) -> String {
 fn wrap_line(line: &str, columns: usize) -> String {
     let mut wrapped = String::with_capacity(line.len());
     let mut used = 0;
-    for (place, word) in line.split(' ').enumerate() {
+    for (index, word) in line.split(' ').enumerate() {
         let length = word.chars().count();
-        if place > 0 {
+        if index > 0 {
             let fits = used + 1 + length <= columns;
             wrapped.push(if fits { ' ' } else { '\n' });
             used = if fits { used + 1 } else { 0 };
@@ -44,7 +44,7 @@ mod tests {
         assert_eq!(
             wrap(text, 1).replace('\n', " "),
             text.replace('\n', " "),
-            "every character keeps its place"
+            "every character keeps its offset"
         );
         assert_eq!(longest_word(text), "changed-flags".len());
     }

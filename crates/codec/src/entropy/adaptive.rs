@@ -63,7 +63,7 @@ impl PredictionHistory {
         self.context(self.orientation)
     }
 
-    /// The same for the position.
+    /// The magnitude of the position as a context.
     pub(crate) fn position_context(self) -> usize {
         self.context(self.position)
     }
@@ -87,9 +87,9 @@ pub(crate) struct AdaptiveState {
     /// Mean errors of candidates and blends, in sixteenths, by [`error_index`] and [`blend_error_index`]; empty for
     /// [`Variant::Plain`].
     pub(crate) errors: Vec<u16>,
-    /// By cube: of the packet if it has changed the cube so far, else of the reference's packet.
+    /// By cube: from the packet if it has changed the cube so far, otherwise from the reference's packet.
     pub(crate) predictions: Vec<PredictionHistory>,
-    /// Of the packet's snapshot.
+    /// Hash of the packet's snapshot.
     pub(crate) hash: SnapshotHash,
 }
 
@@ -102,9 +102,9 @@ pub(crate) struct StoredState {
     adaptive: [u16; ADAPTIVE_FLAGS],
     /// In pages of fewer bytes, because few of them change.
     errors: Pages<u16, 128>,
-    /// Of the cubes that the packet changed, in ascending order.
+    /// Histories of the cubes that the packet changed, in ascending order.
     pub(crate) predictions: Vec<(u16, PackedHistory)>,
-    /// Of the packet's snapshot.
+    /// Hash of the packet's snapshot.
     pub(crate) hash: SnapshotHash,
 }
 

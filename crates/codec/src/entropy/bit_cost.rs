@@ -104,6 +104,6 @@ impl CodingObserver for BitCostObserver<'_> {
     }
 }
 
-/// So far above where f64 loses precision that all bins of another element can follow: three residuals have less than
+/// Far enough above where f64 loses precision for all bins of another element to follow: three residuals have less than
 /// 750 bits.
 const MIN_PROBABILITY: f64 = 1e-50;

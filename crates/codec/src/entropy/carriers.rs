@@ -38,7 +38,7 @@ pub(crate) struct Carriers {
 struct Summand {
     from: f32x4,
     step: f32x4,
-    /// Of the two quaternions of the rotation, the one nearer to none.
+    /// The rotation, as the one of its two quaternions that is nearer to no rotation.
     turn: f32x4,
     /// The two residuals, and 1 for the sum of the weights.
     residuals: f32x4,
@@ -91,7 +91,7 @@ impl Carriers {
     pub(super) fn carry(&self, point: Position) -> Option<MeanMotion> {
         let at = point.map(|axis| f32x4::splat(axis as f32));
         let [x, y, z] = point.map(|axis| axis as f32);
-        let place = f32x4::from([x, y, z, 0.0]);
+        let target = f32x4::from([x, y, z, 0.0]);
         let [mut step, mut arm, mut turn, mut residuals] = [f32x4::ZERO; 4];
         for (from, motions) in self.from.iter().zip(self.motions.chunks(LANES)) {
             let distance: Vector<f32x4> = std::array::from_fn(|axis| from[axis] - at[axis]);
@@ -105,7 +105,7 @@ impl Carriers {
             for (weight, motion) in (near * near).to_array().into_iter().zip(motions) {
                 let weight = f32x4::splat(weight);
                 step += motion.step * weight;
-                arm += (place - motion.from) * weight;
+                arm += (target - motion.from) * weight;
                 turn += motion.turn * weight;
                 residuals += motion.residuals * weight;
             }

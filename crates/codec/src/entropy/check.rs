@@ -44,12 +44,14 @@ impl SnapshotHash {
 }
 
 fn hash(snapshot: &QuantizedSnapshot, cube: usize) -> u64 {
-    let place = snapshot.packed_positions()[cube];
-    let [x, y, z] = place.position().map(|axis| u64::from(axis.cast_unsigned()));
-    let place = x ^ y << 21 ^ z << 42 ^ u64::from(place.is_interacting()) << 63;
+    let packed = snapshot.packed_positions()[cube];
+    let [x, y, z] = packed
+        .position()
+        .map(|axis| u64::from(axis.cast_unsigned()));
+    let position = x ^ y << 21 ^ z << 42 ^ u64::from(packed.is_interacting()) << 63;
     let orientation = SmallestThree::from_narrow_word(snapshot.narrow_orientations()[cube]);
-    let hash = mix(mix(cube as u64, place), orientation.to_word());
-    // Else slight differences of the orientations of two cubes would often cancel each other.
+    let hash = mix(mix(cube as u64, position), orientation.to_word());
+    // Otherwise slight differences of the orientations of two cubes would often cancel each other.
     fold(fold(hash))
 }
 
@@ -138,7 +140,7 @@ mod tests {
                 {
                     *same += usize::from(wrong == right);
                 }
-                // Of all sequences that a packet can have, a hundred.
+                // A hundred of all sequences that a packet can have.
                 passes += (0..100)
                     .map(Sequence)
                     .filter(|&sequence| hash.check(sequence) == right_hash.check(sequence))
@@ -151,7 +153,7 @@ mod tests {
         }
     }
 
-    /// Of the longer check.
+    /// Both halves of the longer check.
     fn halves(hash: SnapshotHash) -> [u16; 2] {
         [hash.long_check() as u16, (hash.long_check() >> 16) as u16]
     }

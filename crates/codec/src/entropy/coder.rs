@@ -2,23 +2,14 @@
 //!
 //! The coder keeps an interval of 64-bit numbers. Each bin divides it in the proportion of the two
 //! probabilities, and the leading 32 bits are written once both ends agree on them. Few bins complete a word, so that a
-//! processor predicts well whether one does; bytes were mispredicted for one bin in eight. Bytes after the end count as
+//! processor predicts well whether one does, better than with bytes. Bytes after the end count as
 //! zeros, so that trailing zeros need not be sent: [`MAX_OMITTED`] of them, so that a decoder knows by then that bytes
 //! have no more to say. This is the carryless range coder of Matt Mahoney's *lpaq1* (2007), in wider numbers.
 //!
 //! `cargo bench --manifest-path crates/codec/compare/Cargo.toml` compares it with the range coders of the
-//! [`constriction`](https://docs.rs/constriction) crate, on the same bins with the same probabilities: those
-//! of `predicted` on dev-mix, 1743 a packet.
-//!
-//! | coder | bytes a packet | encode | decode |
-//! | --- | ---: | ---: | ---: |
-//! | this one | 161.7 | 4.7 µs | 4.5 µs |
-//! | `constriction`, 32-bit words | 163.5 | 3.4 µs | 3.7 µs |
-//! | `constriction`, 16-bit words | 173.7 | 3.2 µs | 3.2 µs |
-//!
-//! Coding a whole packet takes about 54 µs in either direction, most of it for the probabilities, so that
-//! packets smaller by 1 % are worth the 2 % of additional time. They are smaller because this coder's output
-//! ends at the last byte that is needed, not at a whole word.
+//! [`constriction`](https://docs.rs/constriction) crate, on the same bins with the same probabilities. Those
+//! are faster, but most of the time of a packet goes into the probabilities. This coder's packets are smaller, because
+//! its output ends at the last byte that is needed, not at a whole word.
 
 use std::hint::select_unpredictable;
 
@@ -41,9 +32,9 @@ pub trait BinCoder {
     /// Encodes the lowest `count` digits of a number, the highest first, as bins of even odds, and returns them;
     /// or ignores them and returns decoded ones.
     fn bypass(&mut self, digits: u32, count: u32) -> u32 {
-        let places = (0..count).rev();
-        places.fold(0, |coded, place| {
-            coded << 1 | u32::from(self.bin(digits >> place & 1 == 1, ONE / 2))
+        let shifts = (0..count).rev();
+        shifts.fold(0, |coded, shift| {
+            coded << 1 | u32::from(self.bin(digits >> shift & 1 == 1, ONE / 2))
         })
     }
 
@@ -71,7 +62,7 @@ impl Interval {
         self.low + ((self.high - self.low) >> 16) * one as u64
     }
 
-    /// Without a branch, which would be mispredicted for a third of the bins.
+    /// Without a branch, which would often be mispredicted.
     #[inline(always)]
     fn narrow(&mut self, bin: bool, middle: u64) {
         *self = Self {

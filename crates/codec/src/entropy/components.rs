@@ -22,7 +22,7 @@ pub(super) struct Components {
     pub(super) prediction: [i32; 3],
     pub(super) target: Option<[i32; 3]>,
     /// The classes by which weights are selected.
-    pub(super) place: usize,
+    pub(super) zone: usize,
     pub(super) history: usize,
 }
 
@@ -40,7 +40,7 @@ impl<B: BinCoder, O: CodingObserver> Session<'_, B, O> {
             order,
             prediction,
             target,
-            place,
+            zone,
             history,
         } = *components;
         let element = Element {
@@ -56,14 +56,14 @@ impl<B: BinCoder, O: CodingObserver> Session<'_, B, O> {
             let group = ResidualContexts::of(field, axis);
             let contexts = contexts(axis, so_far);
             let slots = std::array::from_fn(|input| first + group.slot(input, contexts[input]));
-            let (by_place, by_history) =
+            let (by_zone, by_history) =
                 self.next.weights[group.weights()].split_at_mut(RESIDUAL_WEIGHT_SETS);
             let mut bins = ComponentBins {
                 bins: &mut self.bins,
                 observer: &mut self.observer,
                 slots,
                 inputs: slots.map(|slot| row(&self.model.table[slot..])),
-                weights: [(whole(by_place), place), (whole(by_history), history / 2)],
+                weights: [(whole(by_zone), zone), (whole(by_history), history / 2)],
             };
             let residual = target.map_or(0, |target| target[axis] - prediction[axis]);
             let residual = residual::code(&mut bins, residual);
@@ -88,20 +88,20 @@ fn whole<T, const N: usize>(numbers: &mut [T]) -> &mut [T; N] {
 struct ComponentBins<'s, B, O> {
     bins: &'s mut B,
     observer: &'s mut O,
-    /// Of the first bin.
+    /// Slots of the first bin.
     slots: [usize; RESIDUAL_INPUTS],
     inputs: [&'s [i16; RESIDUAL_BINS]; RESIDUAL_INPUTS],
-    /// The sets by place and by history, and the class in each.
+    /// The sets by zone and by history, and the class in each.
     weights: [(&'s mut [Inputs; RESIDUAL_WEIGHT_SETS], usize); 2],
 }
 
 impl<B: BinCoder, O: CodingObserver> ResidualBins for ComponentBins<'_, B, O> {
     #[inline(always)]
     fn bin(&mut self, index: usize, value: bool) -> bool {
-        let [by_place, by_history] = &mut self.weights;
+        let [by_zone, by_history] = &mut self.weights;
         let bin = Bin {
             inputs: self.inputs.map(|row| row[index]),
-            weights: [by_place, by_history]
+            weights: [by_zone, by_history]
                 .map(|(sets, class)| &mut sets[residual_weights(index, *class)]),
         };
         let (value, one) = bin.code(self.bins, value);
@@ -141,13 +141,13 @@ impl<B: BinCoder, O: CodingObserver> ComponentBins<'_, B, O> {
         let rows = self.inputs.map(|row| row[TREE..].first_chunk());
         let rows = rows.map(|row| row.expect("a row is longer than the tree"));
         let inputs = mixing::inputs_of_bins(rows);
-        let [(by_place, place), (by_history, history)] = &mut self.weights;
-        let indices = |bin| [*place, *history].map(|class| residual_weights(TREE + bin, class));
+        let [(by_zone, zone), (by_history, history)] = &mut self.weights;
+        let indices = |bin| [*zone, *history].map(|class| residual_weights(TREE + bin, class));
         // One more, so that no index is out of bounds.
         let mut probabilities = [0; TREE_BINS + 1];
         for bin in 0..TREE_BINS {
-            let [place, history] = indices(bin);
-            let weights = [&by_place[place], &by_history[history]];
+            let [zone, history] = indices(bin);
+            let weights = [&by_zone[zone], &by_history[history]];
             probabilities[bin] = mixing::mix(inputs[bin], weights);
         }
         let mut path = 1;
@@ -155,8 +155,8 @@ impl<B: BinCoder, O: CodingObserver> ComponentBins<'_, B, O> {
             let bin = (path - 1) & TREE_BINS;
             let one = probabilities[bin];
             let value = self.bins.bin(false, one);
-            let [place, history] = indices(bin);
-            let weights = [&mut by_place[place], &mut by_history[history]];
+            let [zone, history] = indices(bin);
+            let weights = [&mut by_zone[zone], &mut by_history[history]];
             mixing::update(weights, inputs[bin], one, value);
             let slots = self.slots.map(|slot| slot + TREE + bin);
             self.observer.coded(&slots, value, one);

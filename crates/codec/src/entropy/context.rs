@@ -26,7 +26,7 @@ pub(crate) struct BaselineView<'a> {
     pub(crate) moved: &'a [bool],
     /// The packet's own reference, if the motion since is known.
     pub(crate) previous: Option<OlderSnapshot<'a>>,
-    /// If its packet was coded arithmetically.
+    /// The adaptive state, if its packet was coded arithmetically.
     pub(crate) state: Option<&'a StoredState>,
 }
 

@@ -24,7 +24,7 @@ pub(crate) struct Scratch {
     /// By cube: whether it has a turn of its own: it is active or was touched before.
     has_turn: Vec<bool>,
     order: Vec<OrderKey>,
-    /// Of the player and the active cubes, in coding order.
+    /// Histories of the player and the active cubes, in coding order.
     histories: Vec<KinematicHistory>,
     resting: Resting,
     untouched: Vec<usize>,
@@ -55,24 +55,25 @@ pub(super) struct CubeContext<'h> {
     /// Distance to the player in eighths of a metre, at most 15.
     pub(super) distance: usize,
     /// The class of clearance; if that is the highest, divided by distance to the player: 0 to 7.
-    pub(super) place: usize,
+    pub(super) zone: usize,
 }
 
 impl Scratch {
     /// Sorts the cubes into active ones, by distance to the player, and resting ones. The player, cube 0, is
     /// in neither.
     fn sort(&mut self, snapshots: &BaselineHistory<'_>) {
-        let places = snapshots.reference.packed_positions();
+        let positions = snapshots.reference.packed_positions();
         snapshots.flag_active(&mut self.has_turn);
         self.has_turn[0] = true;
-        self.resting.reset(places, &self.has_turn);
-        let player = places[0].position();
+        self.resting.reset(positions, &self.has_turn);
+        let player = positions[0].position();
         self.order.clear();
         let active = flagged(&self.has_turn).skip(1);
-        self.order
-            .extend(active.map(|cube| {
-                OrderKey::new(cube, distance_squared(places[cube].position(), player))
-            }));
+        self.order.extend(
+            active.map(|cube| {
+                OrderKey::new(cube, distance_squared(positions[cube].position(), player))
+            }),
+        );
         self.order.sort_unstable();
     }
 }
@@ -242,7 +243,7 @@ impl<B: BinCoder, O: CodingObserver> Session<'_, B, O> {
         let position = self.changed_cube(&context, nearest, predictor, cubes)?;
         resting.approach(position, cube == 0);
         cubes.changed[cube] = true;
-        // Else bytes that end early would read as a world full of changes.
+        // Otherwise bytes that end early would read as a world full of changes.
         match self.bins.is_past_end() {
             true => Err(NonCanonical::PastEnd),
             false => Ok(()),
@@ -262,7 +263,7 @@ impl<B: BinCoder, O: CodingObserver> Session<'_, B, O> {
             rotation_velocity: magnitude(history.rotation_velocity),
             clearance,
             distance,
-            place: match clearance {
+            zone: match clearance {
                 5 => 5 + (distance / 4).min(2),
                 near_floor => near_floor,
             },

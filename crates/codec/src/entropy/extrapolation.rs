@@ -59,7 +59,7 @@ pub(crate) fn run(bodies: &mut [Body; LANES], ticks: usize) {
     }
 }
 
-/// Rotations between orientations, as [`turn`].
+/// Rotations between orientations, as [`rotation_vector`].
 pub(crate) fn turns(to: &[Quaternion; LANES], from: &[Quaternion; LANES]) -> [Vector; LANES] {
     rows(rotation_vector(columns(to), columns(from)))
 }
@@ -112,7 +112,7 @@ impl Bodies {
         if below.simd_gt(f32x4::from(NEAR_FLOOR)).all() {
             return;
         }
-        // Of a cube of mass 1, about its centre.
+        // The reciprocal of the moment of inertia of a cube of mass 1 about its centre.
         let per_inertia = f32x4::from(1.0) / (half * half * f32x4::from(2.0 / 3.0));
         for arm in lowest_corners(&matrix(self.orientation), half) {
             let gap = self.position[2] + arm[2];
@@ -272,7 +272,7 @@ mod tests {
             heights.sort_by(f32::total_cmp);
             let lowest = arms[0][lane][2];
             assert!((lowest - heights[0]).abs() < 1e-3, "{lane}");
-            // Of the six faces one is at least so low.
+            // At least one of the six faces is this low.
             let mean = arms.map(|arm| arm[lane][2]).iter().sum::<f32>() / 4.0;
             assert!(mean < -100.0 / 3.0_f32.sqrt(), "{lane}: {mean}");
             for arm in arms {

@@ -114,7 +114,7 @@ impl<B: BinCoder, O: CodingObserver> Session<'_, B, O> {
         around: Option<[usize; 2]>,
         target: Option<SmallestThree>,
     ) -> Result<(SmallestThree, usize), NonCanonical> {
-        let CubeContext { history, place, .. } = context;
+        let CubeContext { history, zone, .. } = context;
         let largest = self.largest_component(context, predicted, target);
         let prediction = pack(predicted, largest);
         let secondary = pack(secondary, largest);
@@ -124,15 +124,15 @@ impl<B: BinCoder, O: CodingObserver> Session<'_, B, O> {
             order: [0, 1, 2],
             prediction,
             target: target.map(|target| target.components.map(i32::from)),
-            place: context.place,
+            zone: context.zone,
             history: context.prediction.orientation_context(),
         };
         let around = around.map_or(context.velocity, |[orientation, _]| orientation);
         let (values, residual) = self.components(context.cube, &components, |axis, so_far| {
             [
                 context.prediction.orientation_context() * 16 + so_far,
-                signed_magnitude(reference[axis] - prediction[axis]) * 8 + place,
-                signed_magnitude(secondary[axis] - prediction[axis]) * 8 + place,
+                signed_magnitude(reference[axis] - prediction[axis]) * 8 + zone,
+                signed_magnitude(secondary[axis] - prediction[axis]) * 8 + zone,
                 so_far * 16 + around,
             ]
         })?;
@@ -235,7 +235,7 @@ impl<B: BinCoder, O: CodingObserver> Session<'_, B, O> {
                 order: [2, 0, 1],
                 prediction,
                 target,
-                place: context.place,
+                zone: context.zone,
                 history: context.prediction.position_context(),
             };
             let around = predictor.neighbour_residuals();
@@ -268,7 +268,7 @@ impl<B: BinCoder, O: CodingObserver> Session<'_, B, O> {
         around: Option<[usize; 2]>,
         orientation_residual: usize,
     ) -> Result<(Position, usize), NonCanonical> {
-        let CubeContext { history, place, .. } = context;
+        let CubeContext { history, zone, .. } = context;
         let prediction = components.prediction;
         let jerk =
             std::array::from_fn(|axis| 6 * history.velocity[axis] - history.motion_6_ticks[axis]);
@@ -278,7 +278,7 @@ impl<B: BinCoder, O: CodingObserver> Session<'_, B, O> {
             [
                 around * 16 + so_far,
                 signed_magnitude(history.position[axis] - prediction[axis]) * 8 + jerk,
-                signed_magnitude(secondary[axis] - prediction[axis]) * 8 + place,
+                signed_magnitude(secondary[axis] - prediction[axis]) * 8 + zone,
                 so_far * 16 + orientation_residual,
             ]
         })?;
@@ -323,7 +323,7 @@ impl<B: BinCoder, O: CodingObserver> Session<'_, B, O> {
         }
     }
 
-    /// Updates the mean error of each candidate. Gives the one that was nearest, and the error of the selected one.
+    /// Updates the mean error of each candidate. Returns the one that was nearest, and the error of the selected one.
     fn update_errors<P: Predictor, T, C: Copy>(
         &mut self,
         field: &FieldContext<'_, T, C>,

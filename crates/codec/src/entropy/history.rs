@@ -4,7 +4,7 @@ use super::rotation::{Quaternion, Vector, height_row, unpack};
 use crate::quantize::smallest_three::SmallestThree;
 use crate::snapshot::QuantizedSnapshot;
 
-/// In 1/512 m.
+/// A position, in 1/512 m.
 pub(crate) type Position = [i32; 3];
 
 /// A snapshot and how many ticks older than the reference it is.
@@ -50,13 +50,13 @@ pub(crate) struct KinematicHistory {
     /// Ticks from the reference to the snapshot that is coded.
     pub(crate) ticks: i32,
     pub(crate) half_side: f32,
-    /// If it was computed in advance.
+    /// The extrapolation, if it was computed in advance.
     pub(crate) extrapolation: Option<Extrapolation>,
     previous: Option<PastPose>,
     additional: [Option<PastPose>; 2],
 }
 
-/// Where a cube is when it moves on alone.
+/// Pose and motion of a cube that moves on its own.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Extrapolation {
     /// Pose of a rigid body that touches the ground.
@@ -71,7 +71,7 @@ pub(crate) struct Extrapolation {
 }
 
 impl Extrapolation {
-    /// Of a resting cube: it stays where it is.
+    /// The extrapolation of a resting cube: it stays where it is.
     pub(crate) fn at_rest(history: &KinematicHistory) -> Self {
         Self {
             position: history.position.map(|axis| axis as f32),
@@ -134,7 +134,7 @@ impl BaselineHistory<'_> {
 }
 
 impl PastPose {
-    /// The displacement since the pose, in so many ticks.
+    /// The displacement since the pose, scaled to this many ticks.
     fn in_ticks(&self, ticks: i32) -> [i32; 3] {
         match self.ticks == ticks {
             // The usual case, without divisions.

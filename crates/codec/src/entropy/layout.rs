@@ -130,7 +130,7 @@ pub(crate) enum AdaptiveFlag {
     AnyUntouched = 1,
     /// Whether any in a group changes, if none changes in the group before.
     GroupAfterClear = 2,
-    /// The same if one changes there.
+    /// Whether any in a group changes, if one changes in the group before.
     GroupAfterSet = 3,
 }
 
@@ -188,7 +188,7 @@ pub(crate) const fn residual_weights(bin: usize, class: usize) -> usize {
 const CLASSES_OF_WEIGHTS: usize = 8;
 /// Bins with one set of weights for all classes.
 const OTHER_BINS: usize = RESIDUAL_BINS - FIRST;
-/// Sets of weights of the bins of a residual. Each group has twice as many: by place, and by the residual in the
+/// Sets of weights of the bins of a residual. Each group has twice as many: by zone, and by the residual in the
 /// reference's packet as a context.
 pub(crate) const RESIDUAL_WEIGHT_SETS: usize = SHAPES * CLASSES_OF_WEIGHTS + OTHER_BINS;
 const FLAG_WEIGHT_SETS: usize = 2 * FLAGS;

@@ -40,7 +40,8 @@ pub(crate) fn inputs_of_bins<const N: usize>(statics: [&[i16; 8]; N]) -> [i16x8;
     i16x8::transpose(rows)
 }
 
-/// Mixes the inputs of a bin, with the means of two sets of weights. Gives the probability that it is set, out of [`ONE`].
+/// Mixes the inputs of a bin, with the means of two sets of weights. Returns the probability that it is set, out of
+/// [`ONE`].
 #[inline(always)]
 pub(crate) fn mix(inputs: i16x8, weights: [&Inputs; 2]) -> u32 {
     let [first, second] = weights.map(|weights| i16x8::from(*weights) >> 1);

@@ -87,9 +87,9 @@ impl<T: Copy + Default + PartialEq, const N: usize> Pages<T, N> {
         let (whole, rest) = table.as_chunks::<N>();
         let last = page(rest);
         let chunks = whole.iter().chain((!rest.is_empty()).then_some(&last));
-        for (place, (chunk, theirs)) in chunks.zip(&other.pages).enumerate() {
+        for (index, (chunk, theirs)) in chunks.zip(&other.pages).enumerate() {
             let is_shared = are_equal(chunk, theirs);
-            let own = self.pages.get_mut(place);
+            let own = self.pages.get_mut(index);
             if is_shared && own.as_ref().is_some_and(|own| Arc::ptr_eq(own, theirs)) {
                 continue;
             }
@@ -101,7 +101,7 @@ impl<T: Copy + Default + PartialEq, const N: usize> Pages<T, N> {
             } else {
                 spares.take(chunk)
             };
-            match self.pages.get_mut(place) {
+            match self.pages.get_mut(index) {
                 Some(page) => spares.release(std::mem::replace(page, new)),
                 None => self.pages.push(new),
             }
@@ -118,7 +118,7 @@ impl<T: Copy + Default + PartialEq, const N: usize> Pages<T, N> {
 }
 
 fn page<T: Copy + Default, const N: usize>(numbers: &[T]) -> [T; N] {
-    std::array::from_fn(|place| numbers.get(place).copied().unwrap_or_default())
+    std::array::from_fn(|index| numbers.get(index).copied().unwrap_or_default())
 }
 
 /// Compares all numbers, rather than up to the first that differs: that takes SIMD instructions.
@@ -137,8 +137,8 @@ mod tests {
         let first = Pages::<u16, 4>::new(&table);
         let mut second = Pages::new(&[]);
         let mut spares = SparePages::default();
-        for place in [10, 0] {
-            table[place] += 100;
+        for index in [10, 0] {
+            table[index] += 100;
             second.store(&table, &first, &mut spares);
             let mut loaded = Vec::new();
             second.load(&mut loaded);

@@ -26,7 +26,7 @@ pub(crate) trait Predictor {
     fn is_carried(&self) -> bool {
         false
     }
-    /// Where that cube is when it moves on alone.
+    /// The extrapolation of that cube on its own.
     fn extrapolated(&self) -> Extrapolation {
         Extrapolation::default()
     }

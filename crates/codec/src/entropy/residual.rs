@@ -170,9 +170,9 @@ mod tests {
         }
 
         fn bypass(&mut self, digits: u32, count: u32) -> u32 {
-            let places = (0..count).rev();
-            places.fold(0, |coded, place| {
-                let bin = self.bin(RESIDUAL_BINS - 1, digits >> place & 1 == 1);
+            let shifts = (0..count).rev();
+            shifts.fold(0, |coded, shift| {
+                let bin = self.bin(RESIDUAL_BINS - 1, digits >> shift & 1 == 1);
                 coded << 1 | u32::from(bin)
             })
         }

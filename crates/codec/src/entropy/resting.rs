@@ -19,7 +19,7 @@ pub(crate) struct Resting {
 
 #[derive(Clone, Copy, Debug)]
 struct Cube {
-    place: PackedPosition,
+    packed: PackedPosition,
     /// The next in the same cell.
     next: u32,
     /// Squared distance of the nearest coded cube, in (1/512 m)²; [`FAR`] if there is none.
@@ -42,25 +42,25 @@ const CELL: i32 = 512;
 
 impl Resting {
     /// Starts a packet. `is_active` tells which cubes are not at rest.
-    pub(crate) fn reset(&mut self, places: &[PackedPosition], is_active: &[bool]) {
+    pub(crate) fn reset(&mut self, positions: &[PackedPosition], is_active: &[bool]) {
         self.cells.clear();
         self.cells.resize(CELL_COUNT, NONE);
         let cells: &mut [u32; CELL_COUNT] = self.cells.first_chunk_mut().expect("it was resized");
-        let cubes = places.iter().zip(is_active).zip(0..);
+        let cubes = positions.iter().zip(is_active).zip(0..);
         self.cubes.clear();
-        self.cubes.extend(cubes.map(|((&place, is_active), cube)| {
+        self.cubes.extend(cubes.map(|((&packed, is_active), cube)| {
             let mut next = NONE;
             if !is_active {
-                let [x, y, _] = place.position();
+                let [x, y, _] = packed.position();
                 next = std::mem::replace(&mut cells[cell(x >> 9, y >> 9)], cube);
             }
             Cube {
-                place,
+                packed,
                 next,
                 nearest: FAR,
             }
         }));
-        self.touched.clear(places.len());
+        self.touched.clear(positions.len());
         self.approached = 0;
     }
 
@@ -82,7 +82,7 @@ impl Resting {
                 let mut at = self.cells[cell((position[0] >> 9) + x, (position[1] >> 9) + y)];
                 while at != NONE {
                     let cube = &mut self.cubes[at as usize];
-                    let distance = distance_squared(position, cube.place.position());
+                    let distance = distance_squared(position, cube.packed.position());
                     let is_near = distance < limit;
                     let mut near = if is_near { distance as u32 } else { FAR };
                     if is_player && is_near {
@@ -134,8 +134,8 @@ mod tests {
     fn only_the_first_coded_cubes_are_compared_with_those_at_rest() {
         let mut resting = Resting::default();
         let far = [4 * CELL, 0, 0];
-        let places = [[0; 3], [0; 3], far].map(|position| PackedPosition::new(position, false));
-        resting.reset(&places, &[true, false, false]);
+        let positions = [[0; 3], [0; 3], far].map(|position| PackedPosition::new(position, false));
+        resting.reset(&positions, &[true, false, false]);
         for _ in 0..MAX_APPROACHED {
             resting.approach([0; 3], false);
         }
@@ -146,7 +146,7 @@ mod tests {
             [0, 2].map(|cube| resting.touched_from(cube)),
             [Some(1), None]
         );
-        resting.reset(&places, &[true, true, false]);
+        resting.reset(&positions, &[true, true, false]);
         resting.approach(far, false);
         assert_eq!(resting.nearest(2), 0);
     }

@@ -14,7 +14,7 @@ use crate::quantize::bounded::POSITION;
 /// Predicts from several candidates: see [`ORIENTATION_CANDIDATES`] and [`POSITION_CANDIDATES`].
 #[derive(Debug)]
 pub(crate) struct RigidBodyPredictor<'a> {
-    /// Of the cubes coded so far. Nearby ones carry the cubes that follow.
+    /// Motions of the cubes coded so far. Nearby ones carry the cubes that follow.
     carriers: &'a mut Carriers,
     player: RigidMotion,
     player_rotation: Matrix,
@@ -87,12 +87,12 @@ impl Predictor for RigidBodyPredictor<'_> {
         // Those that are high up are computed together, because they touch nothing.
         for high in [false, true] {
             let (mut batch, mut count) = ([0; LANES], 0);
-            for place in 0..histories.len() {
-                if (histories[place].position[2] > HIGH) == high {
-                    batch[count] = place;
+            for index in 0..histories.len() {
+                if (histories[index].position[2] > HIGH) == high {
+                    batch[count] = index;
                     count += 1;
                 }
-                if count == LANES || place + 1 == histories.len() {
+                if count == LANES || index + 1 == histories.len() {
                     extrapolate(histories, &batch[..count]);
                     count = 0;
                 }
@@ -185,17 +185,17 @@ impl Predictor for RigidBodyPredictor<'_> {
     }
 }
 
-/// Sets where up to [`LANES`] cubes are when they move on alone.
-fn extrapolate(histories: &mut [KinematicHistory], places: &[usize]) {
+/// Extrapolates up to [`LANES`] cubes, each on its own.
+fn extrapolate(histories: &mut [KinematicHistory], indices: &[usize]) {
     const DAMPING: f32 = 0.87;
     const STEPS: usize = 2;
-    let Some(&first) = places.first() else {
+    let Some(&first) = indices.first() else {
         return;
     };
     let ticks = histories[first].ticks;
     // The first one fills the lanes that are left over.
     let lanes: [usize; LANES] =
-        std::array::from_fn(|lane| places.get(lane).copied().unwrap_or(first));
+        std::array::from_fn(|lane| indices.get(lane).copied().unwrap_or(first));
     let orientations = lanes.map(|lane| histories[lane].orientation);
     let past = lanes.map(|lane| histories[lane].past_orientations());
     let spins: [[Vector; LANES]; 2] = [0, 1].map(|which| {
@@ -225,8 +225,8 @@ fn extrapolate(histories: &mut [KinematicHistory], places: &[usize]) {
         spin.map(|spin| spin * 0.5 * DAMPING * ticks as f32 / STEPS as f32)
     });
     let spun = extrapolation::turned_often(&orientations, &turns, STEPS);
-    for (lane, &place) in places.iter().enumerate() {
-        histories[place].extrapolation = Some(Extrapolation {
+    for (lane, &index) in indices.iter().enumerate() {
+        histories[index].extrapolation = Some(Extrapolation {
             position: bodies[lane].position,
             orientation: bodies[lane].orientation,
             spun: spun[lane],

@@ -219,8 +219,8 @@ pub(crate) fn normalized<T: Real>(quaternion: Quaternion<T>) -> Quaternion<T> {
     quaternion.map(|part| part * per_length)
 }
 
-/// The same for a turn of less than half a radian, after which the length is nearly 1: one step of Newton's method
-/// normalizes it.
+/// As [`turned`], for a turn of less than half a radian, after which the length is nearly 1: one step of Newton's
+/// method normalizes it.
 #[inline]
 pub(crate) fn turned_a_little<T: Real>(
     orientation: Quaternion<T>,
@@ -241,7 +241,7 @@ fn turned_by_series<T: Real>(orientation: Quaternion<T>, turn: Vector<T>) -> Qua
     multiply([x, y, z, one - square * T::from(0.5)], orientation)
 }
 
-/// Of the length.
+/// The square of the length.
 #[inline]
 fn square<T: Real>([x, y, z, w]: Quaternion<T>) -> T {
     x * x + y * y + z * z + w * w

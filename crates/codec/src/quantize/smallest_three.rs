@@ -69,7 +69,7 @@ impl SmallestThree {
         })
     }
 
-    /// The same in half of the bits, if a component has at most [`MAX_NARROW_BITS`].
+    /// The integers in half of the bits, if a component has at most [`MAX_NARROW_BITS`].
     #[inline]
     pub(crate) fn to_narrow_word(self) -> u32 {
         let [a, b, c] = self.components.map(u32::from);

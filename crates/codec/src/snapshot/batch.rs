@@ -88,12 +88,12 @@ impl Batch {
         true
     }
 
-    /// Of the last batch.
+    /// Positions of the last batch.
     pub(super) fn packed_positions(&self) -> &[PackedPosition] {
         &self.packed_positions[..self.count]
     }
 
-    /// Of the last batch, as [narrow words](SmallestThree::to_narrow_word).
+    /// Orientations of the last batch, as [narrow words](SmallestThree::to_narrow_word).
     pub(super) fn orientations(&self) -> &[u32] {
         &self.orientations[..self.count]
     }

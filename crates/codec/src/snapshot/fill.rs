@@ -64,7 +64,7 @@ impl QuantizedSnapshot {
                 self.clear(precision);
                 return Err(error);
             }
-            self.push_place(cube.position, cube.interacting);
+            self.push_position(cube.position, cube.interacting);
             self.push_smallest_three(component_bits, cube.orientation);
         }
         Ok(())
@@ -126,7 +126,7 @@ impl QuantizedSnapshot {
             None => words(position),
             Some(bounds) => quantize(position, bounds),
         };
-        self.push_place(position, cube.interacting);
+        self.push_position(position, cube.interacting);
         match self.precision.orientation {
             Orientation::Full => {
                 let bits = cube.orientation.to_array().map(f32::to_bits);

@@ -1,4 +1,4 @@
-//! Positions in whole steps, with the flag beside them, in one word.
+//! Positions in whole steps and whether the cube is interacting, in one word.
 
 /// The position of a cube in whole steps, and whether it is interacting:
 ///

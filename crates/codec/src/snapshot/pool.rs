@@ -29,7 +29,7 @@ impl SnapshotPool {
     ) -> Result<Arc<QuantizedSnapshot>, QuantizeError> {
         let mut snapshots = self.snapshots.iter();
         let free = snapshots.position(|held| Arc::strong_count(held) == 1);
-        let free = free.and_then(|place| self.snapshots.remove(place));
+        let free = free.and_then(|index| self.snapshots.remove(index));
         let mut shared = free.unwrap_or_else(|| Arc::new(QuantizedSnapshot::new(precision)));
         let outcome = Arc::get_mut(&mut shared)
             .expect("nobody else holds it")
@@ -58,15 +58,15 @@ impl Spares {
         }
     }
 
-    /// The snapshot in `place`, or another one of any content if somebody else holds it.
+    /// The snapshot in `slot`, or another one of any content if somebody else holds it.
     pub(crate) fn unshared<'p>(
         &mut self,
-        place: &'p mut Arc<QuantizedSnapshot>,
+        slot: &'p mut Arc<QuantizedSnapshot>,
     ) -> &'p mut QuantizedSnapshot {
-        if Arc::get_mut(place).is_none() {
-            *place = self.take();
+        if Arc::get_mut(slot).is_none() {
+            *slot = self.take();
         }
-        Arc::get_mut(place).expect("nobody else holds it")
+        Arc::get_mut(slot).expect("nobody else holds it")
     }
 
     /// A snapshot of any content that nobody else holds.

@@ -233,7 +233,7 @@ mod tests {
         }
     }
 
-    /// What texts are made of, each right in some place, and anything.
+    /// What texts are made of, each right somewhere, and anything.
     fn piece() -> impl Strategy<Value = String> {
         let pieces = "+ + = / orientation=smallest-three- velocity=omitted delta= position= changed-flags=joint \
                       full affine off indices arithmetic 9 delta=relative-indices - -3 -16 é \

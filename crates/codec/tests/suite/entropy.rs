@@ -210,8 +210,8 @@ fn a_drifted_adaptive_state_is_detected() {
 }
 
 #[test]
-fn as_many_cubes_as_there_may_be_can_move_in_one_place() {
-    // Of their pairs, which there is no time for, only some are compared.
+fn as_many_cubes_as_there_may_be_can_move_at_one_point() {
+    // Only some of their pairs are compared, as all of them would take too long.
     let cube = CubeState::default();
     let initial = Snapshot {
         cubes: vec![cube; 65_536],
@@ -236,8 +236,8 @@ fn teleported_cubes_are_coded() {
         let mut ends = Ends::new(&initial, &TrainedModel::shipped());
         let mut quantized = QuantizedSnapshot::new(rung.stages.precision());
         for frame in 0..60 {
-            for (place, cube) in initial.cubes.iter_mut().enumerate().take(40) {
-                let corner = if (frame / (1 + place % 7)) % 2 == 0 {
+            for (index, cube) in initial.cubes.iter_mut().enumerate().take(40) {
+                let corner = if (frame / (1 + index % 7)) % 2 == 0 {
                     -255.9
                 } else {
                     255.9

@@ -57,7 +57,7 @@ impl Body {
         let number = index as i64;
         let part = |factor: i64, size: i64| number * factor % (2 * size + 1) - size;
         let is_player = index == 0;
-        let [x, y] = [number % 7 - 3, number / 7 - 3].map(|place| place * 260 * 64);
+        let [x, y] = [number % 7 - 3, number / 7 - 3].map(|coordinate| coordinate * 260 * 64);
         // Every fourth cube rests on the floor, and the others start somewhere above it.
         let is_resting = number % 4 == 3;
         let moves = i64::from(!is_resting);

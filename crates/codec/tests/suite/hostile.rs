@@ -86,8 +86,8 @@ pub(crate) fn mutate(rng: &mut ChaCha8Rng, bytes: &mut Vec<u8>) {
             }
             1 => bytes.extend((0..rng.random_range(1..20)).map(|_| rng.random::<u8>())),
             2 if !bytes.is_empty() => {
-                let place = rng.random_range(0..bytes.len());
-                bytes[place] = rng.random();
+                let offset = rng.random_range(0..bytes.len());
+                bytes[offset] = rng.random();
             }
             3 => *bytes = (0..rng.random_range(0..80)).map(|_| rng.random()).collect(),
             _ if !bytes.is_empty() => {
@@ -100,7 +100,7 @@ pub(crate) fn mutate(rng: &mut ChaCha8Rng, bytes: &mut Vec<u8>) {
 }
 
 #[test]
-fn mutated_packets_give_a_snapshot_or_an_error() {
+fn mutated_packets_are_a_snapshot_or_an_error() {
     let seed = crate::seed();
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     let mut victims = victims(seed);
@@ -200,7 +200,7 @@ fn every_truncation_and_every_extension_is_refused() {
 }
 
 #[test]
-fn errors_name_the_thing_and_the_place() {
+fn errors_name_the_thing_and_the_position() {
     let state = Snapshot {
         cubes: vec![Default::default(); 5],
     };

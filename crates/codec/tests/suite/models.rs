@@ -1,4 +1,4 @@
-//! Any numbers in a trained model give packets that decode. A model may come from anyone.
+//! Any numbers in a trained model make packets that decode. A model may come from anyone.
 
 use std::sync::Arc;
 

@@ -105,7 +105,7 @@ impl Pair {
         let mut first = Baseline::default();
         let by_first = self.lane.decoder.decode(bytes, lookup, &mut first);
         if by_first.is_ok() && first.stages().delta.is_arithmetic() {
-            // Of which the second knows nothing: a damaged descriptor, and a check that is right by chance.
+            // The second knows nothing of these: a damaged descriptor, and a check that is right by chance.
             return false;
         }
         let by_second = decode(bytes, &self.initial, &self.held);

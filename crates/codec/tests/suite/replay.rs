@@ -34,7 +34,7 @@ impl<'a> Replay<'a> {
         Self::with_ring(rung, frames, KEPT)
     }
 
-    /// The same with so many snapshots that either end keeps.
+    /// As [`new`](Self::new), where either end keeps this many snapshots.
     pub(crate) fn with_ring(rung: Rung, frames: &'a [QuantizedSnapshot], snapshots: usize) -> Self {
         let mut initial = Snapshot::default();
         frames[0].dequantize(&mut initial);
@@ -57,7 +57,7 @@ impl<'a> Replay<'a> {
         self.frame == self.frames.len()
     }
 
-    /// Sends the next frame, checks what arrives, and gives the time that each end took.
+    /// Sends the next frame, checks what arrives, and returns the time that each end took.
     pub(crate) fn step(&mut self) -> [Duration; 2] {
         // In play a snapshot has just been quantized: it is in the cache.
         self.current.copy_from(&self.frames[self.frame]);

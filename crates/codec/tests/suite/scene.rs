@@ -222,7 +222,7 @@ impl Lane {
         self.send_naming(sequence, stages, snapshot, baseline, [None; 2]);
     }
 
-    /// The same, with additional references.
+    /// As [`send`](Self::send), with additional references.
     pub(crate) fn send_naming(
         &mut self,
         sequence: Sequence,
@@ -238,8 +238,8 @@ impl Lane {
         self.send_simulated((sequence, stages), &current, names, simulated);
     }
 
-    /// The same for a receiver that simulates the scene as the sender does. `names` are those of the baseline and of the
-    /// additional references.
+    /// As [`send_naming`](Self::send_naming), for a receiver that simulates the scene as the sender does. `names`
+    /// are those of the baseline and of the additional references.
     pub(crate) fn send_simulated(
         &mut self,
         (sequence, stages): (Sequence, Stages),

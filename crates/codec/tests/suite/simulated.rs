@@ -16,7 +16,7 @@ const BASELINE: Sequence = Sequence(1_001);
 /// The bytes of header and check, with and without a baseline.
 const HEAD: usize = 5;
 const INITIAL_HEAD: usize = 7;
-/// Of one that names a baseline and stages.
+/// Those of a packet that names a baseline and stages.
 const LONG_HEAD: usize = 9;
 
 /// Both ends, which hold the first frame of a play, with 7 as its input.

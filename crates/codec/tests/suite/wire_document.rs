@@ -189,7 +189,7 @@ pub(crate) fn example_stages() -> impl Iterator<Item = (&'static str, Stages)> {
 /// The seven codes of section 5, and the parameters that follow.
 fn codes(stages: &Stages) -> String {
     /// The code after the last means that parameters follow.
-    fn place<T: PartialEq>(all: &[T], stage: T) -> usize {
+    fn index<T: PartialEq>(all: &[T], stage: T) -> usize {
         all.iter()
             .position(|other| *other == stage)
             .unwrap_or(all.len())
@@ -199,16 +199,16 @@ fn codes(stages: &Stages) -> String {
             Orientation::Full => 0,
             Orientation::SmallestThree { bits } => usize::from(bits),
         },
-        place(&Velocity::ALL, stages.velocity),
-        place(&Position::ALL, stages.position),
+        index(&Velocity::ALL, stages.velocity),
+        index(&Position::ALL, stages.position),
         match stages.delta {
-            Delta::ArithmeticSimulated => place(&Delta::ALL, Delta::ArithmeticPredicted),
+            Delta::ArithmeticSimulated => index(&Delta::ALL, Delta::ArithmeticPredicted),
             Delta::RelativeIndices { .. } if stages.delta != Delta::RELATIVE_INDICES => 7,
-            delta => place(&Delta::ALL, delta),
+            delta => index(&Delta::ALL, delta),
         },
-        place(&RelativePosition::ALL, stages.relative_position),
-        place(&RelativeOrientation::ALL, stages.relative_orientation),
-        place(&ChangedFlags::ALL, stages.changed_flags),
+        index(&RelativePosition::ALL, stages.relative_position),
+        index(&RelativeOrientation::ALL, stages.relative_orientation),
+        index(&ChangedFlags::ALL, stages.changed_flags),
     ];
     let mut text = codes.map(|code| code.to_string()).join(" ");
     if let Position::Quantized { steps_per_metre } = stages.position

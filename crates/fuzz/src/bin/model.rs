@@ -2,7 +2,7 @@
 //! have the same one understand each other.
 //!
 //! A model is far longer than what a fuzzer tries. So the input is also taken for changes to the built-in one: three
-//! bytes for the place of a number, and two for its value.
+//! bytes for the offset of a number, and two for its value.
 
 #![no_main]
 
@@ -22,10 +22,10 @@ fuzz_target!(|bytes: &[u8]| {
     read(bytes);
     let mut changed = SHIPPED.clone();
     for change in bytes.as_chunks::<5>().0 {
-        let [place @ .., low, high] = change;
-        let [a, b, c] = place.map(usize::from);
-        let place = (a << 16 | b << 8 | c) % (changed.len() - 1);
-        changed[place..place + 2].copy_from_slice(&[*low, *high]);
+        let [offset @ .., low, high] = change;
+        let [a, b, c] = offset.map(usize::from);
+        let offset = (a << 16 | b << 8 | c) % (changed.len() - 1);
+        changed[offset..offset + 2].copy_from_slice(&[*low, *high]);
     }
     if let Some(model) = read(&changed) {
         exchange(&Arc::new(model));

@@ -24,11 +24,7 @@ pub(super) fn run(field: &mut Field, until: Instant) -> io::Result<Outcome> {
     for _ in 0..VIEWERS {
         let id = field.random.random();
         let token = field.target.token(id, TIMEOUT_SECONDS);
-        viewers.push(Viewer::new(
-            id,
-            Caller::new(field.stranger()?, token),
-            request,
-        ));
+        viewers.push(Viewer::new(id, Caller::new(field.peer()?, token), request));
     }
     let start = Instant::now();
     let mut snapshots = 0;

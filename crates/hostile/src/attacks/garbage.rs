@@ -8,7 +8,7 @@ use rand::{Rng, RngExt};
 use super::{Field, Outcome, is_over};
 
 pub(super) fn run(field: &mut Field, until: Instant) -> io::Result<Outcome> {
-    let mut strangers = field.strangers(STRANGERS)?;
+    let mut peers = field.peers(PEERS)?;
     let mut outcome = Outcome::default();
     let mut pace = field.pace();
     let mut changes = 0_u64;
@@ -20,24 +20,24 @@ pub(super) fn run(field: &mut Field, until: Instant) -> io::Result<Outcome> {
                 field.as_viewer.send(&datagram, server);
                 continue;
             }
-            let place = field.random.random_range(0..STRANGERS);
-            strangers[place].send(&datagram, server);
+            let index = field.random.random_range(0..PEERS);
+            peers[index].send(&datagram, server);
             if field.random.random_ratio(1, 20) {
-                strangers[place].drain();
-                let next = field.stranger()?;
-                outcome.tally += std::mem::replace(&mut strangers[place], next).tally;
+                peers[index].drain();
+                let next = field.peer()?;
+                outcome.tally += std::mem::replace(&mut peers[index], next).tally;
                 changes += 1;
             }
         }
     }
-    outcome.close(strangers);
+    outcome.close(peers);
     outcome.note_answers(field);
     outcome.tally += std::mem::take(&mut field.as_viewer.tally);
-    outcome.note += &format!(", from {} addresses", changes + STRANGERS as u64);
+    outcome.note += &format!(", from {} addresses", changes + PEERS as u64);
     Ok(outcome)
 }
 
-const STRANGERS: usize = 64;
+const PEERS: usize = 64;
 
 /// Half of it has the first byte and the length of some kind.
 pub(super) fn datagram(random: &mut impl Rng) -> Vec<u8> {

@@ -17,7 +17,7 @@ pub(super) fn run(field: &mut Field, until: Instant) -> io::Result<Outcome> {
     while !is_over(until) {
         for _ in 0..pace.wait() {
             let token = field.target.token(field.random.random(), TIMEOUT_SECONDS);
-            let mut caller = Caller::new(field.stranger()?, token);
+            let mut caller = Caller::new(field.peer()?, token);
             caller.update();
             open.push_back(caller.wire);
             if open.len() > MAX_OPEN

@@ -19,14 +19,14 @@ fn mutate(mut datagram: Vec<u8>, other: &[u8], random: &mut impl Rng) -> Vec<u8>
         if datagram.is_empty() {
             break;
         }
-        let place = random.random_range(0..datagram.len());
+        let offset = random.random_range(0..datagram.len());
         match random.random_range(0..6) {
-            0 | 1 => datagram[place] ^= 1 << random.random_range(0..8),
-            2 => datagram.truncate(place),
+            0 | 1 => datagram[offset] ^= 1 << random.random_range(0..8),
+            2 => datagram.truncate(offset),
             3 => datagram[0] = random.random(),
             4 => {
-                datagram.truncate(place);
-                datagram.extend(&other[place.min(other.len())..]);
+                datagram.truncate(offset);
+                datagram.extend(&other[offset.min(other.len())..]);
             }
             _ => {
                 let more = datagram.len() + random.random_range(0..200);

@@ -43,5 +43,5 @@ const TIMEOUT_SECONDS: i32 = 10;
 /// Until the server has the first request.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// Enough to begin anew twice.
+/// Long enough for two retries.
 const PATIENCE: Duration = Duration::from_millis(4500);

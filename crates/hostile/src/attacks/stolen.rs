@@ -50,11 +50,11 @@ fn round(field: &mut Field, until: Instant) -> io::Result<(Tally, Tally)> {
     let until = until.min(Instant::now() + ROUND);
     let own_token = field.target.token(field.random.random(), TIMEOUT_SECONDS);
     let own_key = own_token.server_to_client_key;
-    let mut own = Caller::new(field.stranger()?, own_token);
+    let mut own = Caller::new(field.peer()?, own_token);
     // Reads what the server sends to the attacker's own address, and writes as the victim.
     let token = field.target.token(field.random.random(), TIMEOUT_SECONDS);
     let mut victim = Caller::new(
-        field.stranger()?,
+        field.peer()?,
         ConnectToken {
             server_to_client_key: own_key,
             ..token

@@ -26,7 +26,7 @@ fn good() -> Figures {
             snapshots: 600,
             rate: 60.0,
             longest_gap_ms: 50.0,
-            hitches: 0,
+            long_gaps: 0,
             ticks: 60.0,
         },
         stall_ms: 0.0,

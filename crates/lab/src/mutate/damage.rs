@@ -24,19 +24,19 @@ pub(super) struct Damage<'a> {
 
 impl Damage<'_> {
     /// Replaces `bytes` with the packet, damaged.
-    pub(super) fn apply(&mut self, place: usize, victim: &Victim, bytes: &mut Vec<u8>) {
+    pub(super) fn apply(&mut self, index: usize, victim: &Victim, bytes: &mut Vec<u8>) {
         bytes.clear();
         bytes.extend(&victim.bytes);
         for _ in 0..self.random.random_range(1..=MOST) {
-            self.once(place, victim, bytes);
+            self.once(index, victim, bytes);
         }
         // Some damage has no effect, such as a byte overwritten with itself.
         while *bytes == victim.bytes {
-            self.once(place, victim, bytes);
+            self.once(index, victim, bytes);
         }
     }
 
-    fn once(&mut self, place: usize, victim: &Victim, bytes: &mut Vec<u8>) {
+    fn once(&mut self, index: usize, victim: &Victim, bytes: &mut Vec<u8>) {
         let random = &mut self.random;
         let length = bytes.len();
         let run = random.random_range(1..=RUN);
@@ -62,7 +62,7 @@ impl Damage<'_> {
                 extend(random, &mut inserted, run);
                 bytes.splice(from..from, inserted);
             }
-            9 => self.join(place, bytes),
+            9 => self.join(index, bytes),
             10 => self.readdress(victim, bytes),
             _ => {
                 bytes.truncate(random.random_range(0..=length.min(START)));
@@ -72,12 +72,12 @@ impl Damage<'_> {
         }
     }
 
-    /// Goes on with another packet, from the same place or another; of the same rung, or of any, which gives
-    /// it the header of one rung and the body of another.
-    fn join(&mut self, place: usize, bytes: &mut Vec<u8>) {
+    /// Continues with a part of another packet, of the same rung or of any: the latter may join the header of one rung
+    /// to the body of another.
+    fn join(&mut self, index: usize, bytes: &mut Vec<u8>) {
         let Self { random, targets } = self;
         let target = match random.random() {
-            true => place,
+            true => index,
             false => random.random_range(0..targets.len()),
         };
         let victims = &targets[target].victims;

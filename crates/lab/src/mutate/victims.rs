@@ -22,13 +22,13 @@ pub(super) struct Victim {
 /// Packets of a rung, from the start to the end of the recording.
 const VICTIMS: usize = 64;
 
-/// One packet of so many names no baseline, as after a gap in the acks.
+/// One packet in this number names no baseline, as after a gap in the acks.
 const WITHOUT_BASELINE: usize = 4;
 
 /// Snapshots that a receiver holds: enough for the oldest that a packet names.
 const HELD: usize = 10;
 
-/// One frame of so many is lost, so that the ages of baselines vary.
+/// One frame in this number is lost, so that the ages of baselines vary.
 const LOST: usize = 5;
 
 /// Sends a recording on a rung, and takes packets out of it.

@@ -1,4 +1,4 @@
-//! Bad input gives an error of one line and exit code 2.
+//! Bad input causes an error of one line and exit code 2.
 
 use std::fs;
 use std::io::Write;

@@ -10,7 +10,7 @@ use crate::repository;
 const OTHERS: [&str; 3] = [
     // The sender's own state.
     ".offer_state",
-    // The codec gives it the part of a packet that has bins.
+    // The codec passes it the part of a packet that has bins.
     "BinDecoder::new",
     // Numbers of bits.
     "Stages::every_legal",
@@ -79,7 +79,7 @@ fn every_reader_of_foreign_bytes_has_a_fuzz_target() {
         .iter()
         .map(|file| fs::read_to_string(file).unwrap())
         .collect();
-    // Of the programs, the lab reads recordings.
+    // The lab is the only program that reads recordings.
     let mut found = BTreeSet::from(["Recording::from_reader(".to_owned()]);
     for entry in fs::read_dir(repository("crates")).unwrap() {
         let sources_of_crate = entry.unwrap().path().join("src");
@@ -90,7 +90,7 @@ fn every_reader_of_foreign_bytes_has_a_fuzz_target() {
         }
     }
     found.retain(|call| !OTHERS.contains(&call.trim_end_matches('(')));
-    // Some that there are.
+    // Some of those that exist.
     for call in [
         ".decode(",
         ".on_packet(",

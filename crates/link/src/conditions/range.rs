@@ -20,7 +20,7 @@ impl Conditions {
     /// Checks that every value is in range.
     ///
     /// # Errors
-    /// For the first value that is not, with the nearest that is.
+    /// [`TextError`] for the first value that is not, with the nearest that is.
     pub fn check(&self) -> Result<(), TextError> {
         let nearest = NOTATION.written(&self.clone().clamped())?;
         let mut both = NOTATION.written(self)?.into_iter().zip(nearest);

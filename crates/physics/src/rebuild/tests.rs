@@ -32,7 +32,7 @@ fn energy(world: &World) -> f64 {
         .sum()
 }
 
-/// The largest distance between the two places of a cube, metres.
+/// The largest distance between the two positions of a cube, metres.
 fn largest_distance(a: &World, b: &World) -> f32 {
     let [a, b] = [a, b].map(World::snapshot);
     let distance = |cube: usize| a.cubes[cube].position.distance(b.cubes[cube].position);

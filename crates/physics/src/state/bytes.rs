@@ -36,7 +36,7 @@ pub const MAX_STATE_BYTES: usize = TICKS_BYTES + CUBES * (1 + VELOCITY_BYTES);
 const TICKS_BYTES: usize = 4;
 const VELOCITY_BYTES: usize = 12;
 
-/// Of the rest of a cube that is awake.
+/// Added to the rest byte of a cube that is awake.
 const AWAKE: u8 = 128;
 
 /// Velocities are in these shares of a metre or radian a second.
@@ -57,7 +57,7 @@ pub enum WorldStateError {
     /// Some follow those of a state, compressed or not.
     #[error("{bytes} bytes follow those of a state")]
     Trailing {
-        /// How many.
+        /// The number of them.
         bytes: usize,
     },
     /// Decompressed, they end before the last cube.
@@ -222,7 +222,7 @@ fn take<const BYTES: usize>(records: &mut &[u8]) -> Option<[u8; BYTES]> {
 
 fn take_velocity(records: &mut &[u8]) -> Option<Vec3> {
     let bytes: [u8; VELOCITY_BYTES / 2] = take(records)?;
-    let steps = [0, 2, 4].map(|place| i16::from_le_bytes([bytes[place], bytes[place + 1]]));
+    let steps = [0, 2, 4].map(|first| i16::from_le_bytes([bytes[first], bytes[first + 1]]));
     Some(Vec3::from_array(steps.map(f32::from)) / STEPS)
 }
 

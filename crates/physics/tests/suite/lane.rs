@@ -138,7 +138,7 @@ impl Lane {
         }
     }
 
-    /// With 28 bytes of IP and UDP a packet, without states.
+    /// Bandwidth with 28 bytes of IP and UDP headers a packet, without states.
     fn kbps(&self) -> f64 {
         let bits =
             (self.bytes + HEADER_BYTES * self.packets as usize) as f64 * 8.0 - self.state_bits;

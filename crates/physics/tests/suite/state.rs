@@ -5,7 +5,7 @@ use cubewire_scene::{CUBES, Keys};
 
 use crate::{hash, input};
 
-/// The same numbers, bit by bit.
+/// Asserts that all numbers are equal, bit by bit.
 fn assert_same(a: &WorldState, b: &WorldState, what: &str) {
     assert_eq!(a, b, "{what}");
     assert_eq!(a.to_bytes(), b.to_bytes(), "{what}");
@@ -105,7 +105,7 @@ fn cubes_that_sleep_go_on_sleeping_after_a_rebuild() {
         );
     }
 
-    // And are awake once they are touched.
+    // They wake once they are touched.
     let moving = Keys {
         right: true,
         up: true,

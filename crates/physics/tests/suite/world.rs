@@ -30,7 +30,7 @@ fn a_clone_goes_on_as_the_original_does() {
 }
 
 #[test]
-fn a_reset_starts_the_scene_anew() {
+fn a_reset_starts_the_scene_again() {
     let mut used = World::new();
     for tick in 0..300 {
         used.advance(input(tick));

@@ -65,7 +65,7 @@ function pixels(png) {
   return { width, at: (x, y) => [...out.subarray((y * width + x) * channels, (y * width + x) * channels + 3)] };
 }
 
-// How many pixels of a part of the picture are so.
+// Counts the pixels of a part of the screenshot for which `isSo` holds.
 function count(picture, [left, top, right, bottom], isSo) {
   let found = 0;
   for (let y = top; y < bottom; y += 1) {
@@ -164,7 +164,7 @@ async function drop(page, name, text) {
   await page.dispatchEvent('#game', 'drop', { dataTransfer: transfer });
 }
 
-test('a picture and a table are downloaded, and a link is copied that leads back', async () => {
+test('a screenshot and a table are downloaded, and a link is copied that leads back', async () => {
   const size = { width: 1280, height: 720, permissions: ['clipboard-read', 'clipboard-write'] };
   await play('?calm&report&quality=low&left=rung:delta', size, async (game) => {
     await game.until('something to save', (report) => report.simulation_tick > 60);
@@ -345,7 +345,7 @@ test('between paragraphs one frame at a time is awake', async () => {
   await game.close();
 });
 
-test('a step of the tour that is read changes the settings of the game beside it', async () => {
+test('a step of the tour that is read changes the settings of the game next to it', async () => {
   const game = await Game.open(browser, server.address, '', { path: 'tour.html', width: 1280, height: 1000 });
   const element = await game.page.$('.stage iframe');
   const stage = await element.contentFrame();

@@ -1,4 +1,4 @@
-//! The HTML page of a series, `page.html`: the ladder as a table, and the videos beside one another.
+//! The HTML page of a series, `page.html`: the ladder as a table, and the videos side by side.
 
 use bevy::math::UVec2;
 use cubewire_codec::ladder;
@@ -12,7 +12,7 @@ const PAGE: &str = include_str!("page.html");
 /// The part of the page that a video belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Section {
-    /// A rung beside the one before it.
+    /// A rung next to the one before it.
     Rungs,
     /// A kind of interpolation.
     Interpolation,
@@ -26,9 +26,9 @@ impl Section {
         match self {
             Self::Rungs => [
                 "rungs",
-                "Each rung beside the one before it",
+                "Each rung next to the one before it",
                 "The left half shows the rung before, the right half the rung itself, for the same input: \
-                 a katamari ball. The first rung is shown beside the simulation.",
+                 a katamari ball. The first rung is shown next to the simulation.",
             ],
             Self::Interpolation => [
                 "interpolation",
@@ -199,15 +199,15 @@ mod tests {
     fn ladder(dearer: &str) -> Vec<Clip> {
         let mut kbps = 17_368.8;
         let mut before = None;
-        let clips = LADDER.iter().enumerate().map(|(place, rung)| {
-            kbps *= match place {
+        let clips = LADDER.iter().enumerate().map(|(index, rung)| {
+            kbps *= match index {
                 0 => 1.0,
                 _ if rung.name == dearer => 1.1,
                 _ => 0.5,
             };
             Clip {
                 section: Section::Rungs,
-                name: format!("{:02}-{}", place + 1, rung.name),
+                name: format!("{:02}-{}", index + 1, rung.name),
                 title: rung.name,
                 caption: rung.summary.to_owned(),
                 size: UVec2::new(320, 180),

@@ -14,8 +14,8 @@ fn what_every_step_shows_is_legal_and_its_script_is_in_the_program() {
     for step in &STEPS {
         let setting = Setting::of_step(step);
         assert_ne!(setting.halves[1], PaneContent::Simulation, "{}", step.title);
-        for half in setting.halves {
-            if let PaneContent::Lane(lane) = half {
+        for content in setting.halves {
+            if let PaneContent::Lane(lane) = content {
                 assert!(lane.sender.stages.check().is_ok(), "{}", step.title);
                 assert!(!lane.lacks_velocity(), "{}", step.title);
             }
@@ -103,8 +103,8 @@ fn next_through_to_the_end_and_back_shows_every_step_and_restores_the_settings()
     let there = 0..STEPS.len();
     let back = there.clone().rev().skip(1);
     let mut last = 0;
-    for place in there.clone().chain(back).chain(there.skip(1)) {
-        let turned = match place.cmp(&last) {
+    for index in there.clone().chain(back).chain(there.skip(1)) {
+        let turned = match index.cmp(&last) {
             std::cmp::Ordering::Greater => Some(KeyCode::F5),
             std::cmp::Ordering::Less => Some(KeyCode::F4),
             std::cmp::Ordering::Equal => None,
@@ -112,14 +112,14 @@ fn next_through_to_the_end_and_back_shows_every_step_and_restores_the_settings()
         if let Some(turned) = turned {
             tap(&mut game, turned);
         }
-        last = place;
-        assert_eq!(tour(&game).place, Some(place));
-        let wanted = Setting::of_step(&STEPS[place]);
-        assert_eq!(setting(&mut game), wanted, "{}", STEPS[place].title);
+        last = index;
+        assert_eq!(tour(&game).index, Some(index));
+        let wanted = Setting::of_step(&STEPS[index]);
+        assert_eq!(setting(&mut game), wanted, "{}", STEPS[index].title);
         assert!(plays(&game) && tour(&game).plays);
     }
     tap(&mut game, KeyCode::F5);
-    assert_eq!(tour(&game).place, None);
+    assert_eq!(tour(&game).index, None);
     assert_eq!(setting(&mut game), before);
     assert!(!plays(&game));
 }
@@ -127,12 +127,12 @@ fn next_through_to_the_end_and_back_shows_every_step_and_restores_the_settings()
 #[test]
 fn escape_from_every_step_restores_the_settings_whatever_was_changed_there() {
     let (mut game, before) = game();
-    for (place, step) in STEPS.iter().enumerate() {
+    for (index, step) in STEPS.iter().enumerate() {
         act(&mut game, Action::Tour);
-        for _ in 0..place {
+        for _ in 0..index {
             act(&mut game, Action::TourNext);
         }
-        assert_eq!(tour(&game).place, Some(place));
+        assert_eq!(tour(&game).index, Some(index));
         for action in [
             Action::Rung(0),
             Action::NextView,
@@ -145,7 +145,7 @@ fn escape_from_every_step_restores_the_settings_whatever_was_changed_there() {
         game.app.world_mut().resource_mut::<PanelState>().tab = Tab::Halves;
         assert_ne!(setting(&mut game), before);
         tap(&mut game, KeyCode::Escape);
-        assert_eq!(tour(&game).place, None);
+        assert_eq!(tour(&game).index, None);
         assert_eq!(setting(&mut game), before, "{}", step.title);
         assert!(!plays(&game));
     }

@@ -176,7 +176,7 @@ impl Rows<'_> {
         let selection = self.selection;
         let is_lit = cube.is_some() && (cube == selection.hovered || cube == selection.cube);
         let is_hovered = self.hovered.is_some_and(|span| {
-            span.place.is_some_and(|start| {
+            span.offset.is_some_and(|start| {
                 (start..start + span.bits).contains(&(bit as f64)) && item.is_some()
             })
         });

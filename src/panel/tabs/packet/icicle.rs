@@ -32,8 +32,8 @@ pub(super) fn draw(
     let pointer = response.hover_pos();
     let mut hovered = None;
     let ink = egui_color(theme.colors().ink);
-    for (place, row) in rows.iter().enumerate() {
-        let top = area.top() + place as f32 * ROW_HEIGHT;
+    for (depth, row) in rows.iter().enumerate() {
+        let top = area.top() + depth as f32 * ROW_HEIGHT;
         let y = top..=top + ROW_HEIGHT - 1.0;
         // Spans too narrow to see are drawn as one, so that none is lost.
         let mut narrow: Option<(f32, f32, usize)> = None;

@@ -8,6 +8,6 @@ pub(in crate::panel) struct Inspected<'a> {
     pub(in crate::panel) meter: &'a LaneMeter,
     /// The tick of the past that the views show.
     pub(in crate::panel) moment: Option<u64>,
-    /// Errors of the cubes of the picture.
+    /// Errors of the displayed cubes.
     pub(in crate::panel) errors: &'a [CubeError],
 }

@@ -13,23 +13,23 @@ pub(in crate::panel) enum Order {
     #[default]
     Kind,
     /// Packet, cube, component, as they lie in the packet.
-    Place,
+    InOrder,
 }
 
 impl Order {
-    pub(in crate::panel) const ALL: [Self; 2] = [Self::Kind, Self::Place];
+    pub(in crate::panel) const ALL: [Self; 2] = [Self::Kind, Self::InOrder];
 
     pub(super) const fn name(self) -> &'static str {
         match self {
             Self::Kind => "by kind",
-            Self::Place => "in order",
+            Self::InOrder => "in order",
         }
     }
 
     pub(super) const fn about(self) -> &'static str {
         match self {
             Self::Kind => "Packet, kind, cube, component; the cubes with the most bits first.",
-            Self::Place => "Packet, cube, component, as they lie in the packet.",
+            Self::InOrder => "Packet, cube, component, as they lie in the packet.",
         }
     }
 }
@@ -50,8 +50,8 @@ pub(super) struct Span {
     pub(super) form: Option<Form>,
     /// The part of a field: its prefix or a component.
     pub(super) part: Option<&'static str>,
-    /// Where it lies in the packet, if it is a single run of bits.
-    pub(super) place: Option<f64>,
+    /// Offset in the packet, bits, if it is a single run of bits.
+    pub(super) offset: Option<f64>,
 }
 
 impl Span {
@@ -64,36 +64,36 @@ impl Span {
         let form = self
             .form
             .map_or_else(String::new, |form| format!(", {}", form.name()));
-        let place = self
-            .place
+        let offset = self
+            .offset
             .map_or_else(String::new, |at| format!(", from bit {at:.0}"));
         let name = match (self.part, self.kind, self.cube) {
             (Some(part), ..) => format!("{part} of the {kind}{cube}"),
             (None, None, Some(cube)) => format!("cube {cube}"),
             _ => format!("{kind}{cube}"),
         };
-        format!("{name}: {:.1} bits{form}{place}", self.bits)
+        format!("{name}: {:.1} bits{form}{offset}", self.bits)
     }
 }
 
 /// Every row, the packet as a whole first. Each row has all of the packet's bits.
 pub(super) fn rows(packet: &PacketDetail, order: Order) -> Vec<Vec<Span>> {
-    let mut items = placed(packet);
+    let mut items = with_offsets(packet);
     if order == Order::Kind {
         sort_by_kind(&mut items);
     }
-    let single = |item: &BitItem, place| Span {
+    let single = |item: &BitItem, offset| Span {
         start: 0.0,
         bits: item.bits,
         kind: Some(item.kind),
         cube: item.cube.map(usize::from),
         form: item.form,
         part: None,
-        place: Some(place),
+        offset: Some(offset),
     };
     let fields: Vec<_> = items
         .iter()
-        .map(|(place, item)| single(item, *place))
+        .map(|(offset, item)| single(item, *offset))
         .collect();
     let parts: Vec<_> = items
         .iter()
@@ -123,7 +123,7 @@ pub(super) fn rows(packet: &PacketDetail, order: Order) -> Vec<Vec<Span>> {
             );
             vec![whole, kinds, cubes, laid_out(parts)]
         }
-        Order::Place => vec![whole, cubes_in_order(&fields), laid_out(parts)],
+        Order::InOrder => vec![whole, cubes_in_order(&fields), laid_out(parts)],
     }
 }
 
@@ -155,15 +155,15 @@ fn cubes_in_order(fields: &[Span]) -> Vec<Span> {
     })
 }
 
-/// The items, each with its place in the packet.
-fn placed(packet: &PacketDetail) -> Vec<(f64, BitItem)> {
+/// The items, each with its offset in the packet.
+fn with_offsets(packet: &PacketDetail) -> Vec<(f64, BitItem)> {
     let mut at = 0.0;
     packet
         .items()
         .map(|item| {
-            let place = at;
+            let offset = at;
             at += item.bits;
-            (place, item)
+            (offset, item)
         })
         .collect()
 }
@@ -192,20 +192,20 @@ pub(super) fn parts(item: &BitItem) -> impl Iterator<Item = (Option<&'static str
 
 /// The spans of an item's parts; `field` is that of the item as a whole.
 ///
-/// Bit-packed, each has a place. Arithmetically coded, the components share bits, and those of a position are
-/// coded in another order: only the prefix has a place, where the field begins.
+/// Bit-packed, each has an offset. Arithmetically coded, the components share bits, and those of a position are
+/// coded in another order: only the prefix has an offset, where the field begins.
 fn part_spans(item: &BitItem, field: &Span) -> impl Iterator<Item = Span> {
     let is_whole = |bits: &f64| bits.fract() == 0.0;
     let components = item.components.unwrap_or_default();
-    let has_places = is_whole(&item.bits) && components.iter().all(is_whole);
-    let mut place = field.place;
+    let has_offsets = is_whole(&item.bits) && components.iter().all(is_whole);
+    let mut offset = field.offset;
     parts(item).map(move |(part, bits)| {
-        let at = place.filter(|_| has_places || part.is_none_or(|name| name == PREFIX));
-        place = place.map(|place| place + bits);
+        let at = offset.filter(|_| has_offsets || part.is_none_or(|name| name == PREFIX));
+        offset = offset.map(|offset| offset + bits);
         Span {
             bits,
             part,
-            place: at,
+            offset: at,
             ..field.clone()
         }
     })
@@ -224,7 +224,7 @@ fn merge(
         let same_form = run.iter().all(|span| span.form == run[0].form);
         clear(Span {
             bits,
-            place: run[0].place.filter(|_| is_one),
+            offset: run[0].offset.filter(|_| is_one),
             form: run[0].form.filter(|_| same_form),
             ..run[0].clone()
         })
@@ -302,7 +302,7 @@ mod tests {
             cube: Some(7),
             form: Some(Form::Small),
             part: None,
-            place: Some(34.0),
+            offset: Some(34.0),
         };
         assert_eq!(
             span.words(),
@@ -311,7 +311,7 @@ mod tests {
         let part = Span {
             bits: 5.0,
             part: Some("y"),
-            place: Some(44.0),
+            offset: Some(44.0),
             ..span
         };
         assert_eq!(
@@ -320,16 +320,16 @@ mod tests {
         );
     }
 
-    /// Name, bits and place of each part of a field of cube 1 in the lowest row, in the order of the packet.
+    /// Name, bits and offset of each part of a field of cube 1 in the lowest row, in the order of the packet.
     fn parts_of(
         packet: &PacketDetail,
         kind: BitKind,
     ) -> Vec<(Option<&'static str>, f64, Option<f64>)> {
-        let rows = rows(packet, Order::Place);
+        let rows = rows(packet, Order::InOrder);
         let spans = rows.last().unwrap().iter();
         spans
             .filter(|span| span.kind == Some(kind) && span.cube == Some(1))
-            .map(|span| (span.part, span.bits, span.place))
+            .map(|span| (span.part, span.bits, span.offset))
             .collect()
     }
 
@@ -343,8 +343,8 @@ mod tests {
         assert!(names.eq(expected), "{parts:?}");
         let (_, _, first) = parts[0];
         let first = first.unwrap();
-        let places = parts.iter().map(|&(.., place)| place.unwrap() - first);
-        assert!(places.eq([0.0, 2.0, 11.0, 20.0]), "{parts:?}");
+        let offsets = parts.iter().map(|&(.., offset)| offset.unwrap() - first);
+        assert!(offsets.eq([0.0, 2.0, 11.0, 20.0]), "{parts:?}");
         // As it is, a position has no prefix.
         let parts = parts_of(detail, BitKind::Position);
         let names = parts.iter().map(|&(name, ..)| name);
@@ -357,12 +357,12 @@ mod tests {
     }
 
     #[test]
-    fn arithmetically_coded_components_have_no_place() {
+    fn arithmetically_coded_components_have_no_offset() {
         for rung in ladder::all().filter(|rung| rung.stages.delta.is_arithmetic()) {
             let packet = packet_of(rung.stages);
             let parts = parts_of(packet.detail.as_deref().unwrap(), BitKind::Position);
-            let places: Vec<_> = parts.iter().map(|&(.., place)| place.is_some()).collect();
-            assert_eq!(places, [true, false, false, false], "{parts:?}");
+            let offsets: Vec<_> = parts.iter().map(|&(.., offset)| offset.is_some()).collect();
+            assert_eq!(offsets, [true, false, false, false], "{parts:?}");
             // Cube 1 moved along x.
             assert!(parts[1].1 > parts[2].1 && parts[1].1 > parts[3].1);
         }

@@ -116,8 +116,8 @@ fn sizes(ui: &mut Ui, theme: Theme, width: f32, meter: &LaneMeter) {
     let largest = bins.iter().copied().max().unwrap_or(1).max(1) as f32;
     let bar_width = plot.width() / BINS as f32;
     let color: Color32 = style::tint(theme.colors(), theme.colors().ink, 0.5);
-    for (place, count) in bins.iter().enumerate() {
-        let left = plot.left() + place as f32 * bar_width;
+    for (index, count) in bins.iter().enumerate() {
+        let left = plot.left() + index as f32 * bar_width;
         let top = plot.bottom() - *count as f32 / largest * plot.height();
         let bar = Rect::from_x_y_ranges(left + 0.5..=left + bar_width - 0.5, top..=plot.bottom());
         ui.painter().rect_filled(bar, 0.0, color);

@@ -12,7 +12,7 @@ use crate::theme::{Theme, egui_color};
 pub(super) fn draw(ui: &mut egui::Ui, theme: Theme, stages: Stages, tradeoffs: &Tradeoffs) {
     let colors = theme.colors();
     ui.label(
-        RichText::new("kbps (across, log) against the picture's mean error in mm (up, log), by stages")
+        RichText::new("kbps (across, log) against the replica's mean error in mm (up, log), by stages")
             .small()
             .weak(),
     )
@@ -55,7 +55,7 @@ pub(super) fn draw(ui: &mut egui::Ui, theme: Theme, stages: Stages, tradeoffs: &
                     let text = format!(" {:.0} kbps, {:.2} mm ", tried.kbps, tried.mm);
                     let text = RichText::new(text).color(ink).small();
                     let text = text.background_color(surface);
-                    let text = Text::new("now", PlotPoint::new(at[0] + BESIDE, at[1]), text);
+                    let text = Text::new("now", PlotPoint::new(at[0] + LABEL_GAP, at[1]), text);
                     plot.text(text.anchor(egui::Align2::LEFT_CENTER).allow_hover(false));
                 }
             }
@@ -73,7 +73,7 @@ fn amount(logarithm: f64) -> String {
 }
 
 /// From the point to its label: a share of a decade.
-const BESIDE: f64 = 0.08;
+const LABEL_GAP: f64 = 0.08;
 
 /// Logical points.
 const MIN_HEIGHT: f32 = 96.0;

@@ -36,14 +36,14 @@ impl Tradeoffs {
     /// Updates the figures of these stages.
     fn add(&mut self, new: Tradeoff) {
         let known = self.0.iter().position(|tried| tried.stages == new.stages);
-        let Some(place) = known else {
+        let Some(index) = known else {
             if self.0.len() == MAX_TRIED {
                 self.0.remove(0);
             }
             self.0.push(new);
             return;
         };
-        let mut tried = self.0.remove(place);
+        let mut tried = self.0.remove(index);
         let mean = |old: f64, new: f64| old + (new - old) / AVERAGED;
         tried.kbps = mean(tried.kbps, new.kbps);
         tried.mm = mean(tried.mm, new.mm);

@@ -43,7 +43,7 @@ pub(super) fn draw(ui: &mut egui::Ui, look: Look, measures: Measures<'_>, shadow
         [shadow.mean_time_per_tick(), ablation.mean_time_per_tick()],
     ) {
         ui.label(RichText::new(line).small().weak()).on_hover_text(
-            "Encoding beside the game takes at most a quarter of a core for this page. On a machine where that is \
+            "Encoding in the background takes at most a quarter of a core for this page. On a machine where that is \
              not enough for every tick, runs of ticks are encoded and the rest is left out: the rates are those of \
              the ticks that were encoded.",
         );
@@ -72,7 +72,7 @@ fn footer(
     [
         format!("{age}; {share}."),
         format!(
-            "CPU beside the game, a tick: ladder {:5.2} ms, this page {:5.2} ms.",
+            "CPU in the background, a tick: ladder {:5.2} ms, this page {:5.2} ms.",
             ms(shadow),
             ms(ablation)
         ),
@@ -225,7 +225,7 @@ const fn name(part: Part) -> &'static str {
     }
 }
 
-/// What the present stages have in the place of what is taken away.
+/// What the present stages do in this part.
 const fn about(part: Part, present: Stages) -> &'static str {
     match part {
         Part::Orientation => terms::orientation(present.orientation).text,
@@ -352,7 +352,7 @@ mod tests {
             footer(Some(1), 1.0, times),
             [
                 "1 tick old; every tick is encoded.",
-                "CPU beside the game, a tick: ladder  1.10 ms, this page  0.94 ms."
+                "CPU in the background, a tick: ladder  1.10 ms, this page  0.94 ms."
             ]
         );
         let [first, _] = footer(None, 0.999, times);

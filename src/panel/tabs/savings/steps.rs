@@ -115,7 +115,7 @@ impl Step {
         ];
         ui.painter().line_segment(joint, Stroke::new(1.0, weak));
         if costs_more {
-            let (at, align) = beside(bar, axis);
+            let (at, align) = text_position(bar, axis);
             let small = TextStyle::Small;
             text(ui, pos2(at, y), align, "costs more", &small, look.warning);
         }
@@ -133,8 +133,8 @@ impl Step {
     }
 }
 
-/// Where text beside a bar is, and how it is aligned: where there is more room.
-fn beside(bar: Rect, axis: Axis) -> (f32, Align2) {
+/// Position and alignment of the text next to a bar: on the side with more room.
+fn text_position(bar: Rect, axis: Axis) -> (f32, Align2) {
     if axis.right - bar.right() > bar.left() - axis.left {
         (bar.right() + 3.0, Align2::LEFT_CENTER)
     } else {

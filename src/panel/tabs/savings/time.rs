@@ -67,8 +67,8 @@ impl RungLine {
         let rates = smooth(&bytes);
         let stride = ticks.div_ceil(MAX_POINTS).max(1) as u64;
         let points = rates.iter().enumerate().skip(before);
-        let points = points.filter_map(|(place, &kbps)| {
-            let back = (rates.len() - 1 - place) as u64;
+        let points = points.filter_map(|(index, &kbps)| {
+            let back = (rates.len() - 1 - index) as u64;
             let is_kept = back == 0 || (newest - back.min(newest)).is_multiple_of(stride);
             let seconds = -(back as f64) / f64::from(TICKS_PER_SECOND);
             is_kept.then_some((seconds, kbps))
@@ -82,8 +82,8 @@ impl RungLine {
 
     /// The point nearest to that time, if the line goes back that far.
     fn at(&self, seconds: f64) -> Option<(f64, f64)> {
-        let place = self.points.partition_point(|point| point.0 < seconds);
-        let found = self.points.get(place).or(self.points.last()).copied();
+        let index = self.points.partition_point(|point| point.0 < seconds);
+        let found = self.points.get(index).or(self.points.last()).copied();
         found.filter(|_| self.points[0].0 <= seconds + 0.5)
     }
 
@@ -146,15 +146,15 @@ impl Lines<'_> {
                 // What is highlighted lies over the others.
                 let mut order: Vec<usize> = (0..self.lines.len()).collect();
                 let rank =
-                    |place: usize| match (hovered == Some(place), self.lines[place].is_present) {
+                    |index: usize| match (hovered == Some(index), self.lines[index].is_present) {
                         (true, _) => (2, ink, ink, 2.5),
                         (_, true) => (1, look.half, look.half, 2.5),
                         _ => (0, faint, muted, 1.2),
                     };
-                order.sort_by_key(|&place| rank(place).0);
-                for place in order {
-                    let (_, color, text, width) = rank(place);
-                    self.line(plot, place, &labels, (color, text, width));
+                order.sort_by_key(|&index| rank(index).0);
+                for index in order {
+                    let (_, color, text, width) = rank(index);
+                    self.line(plot, index, &labels, (color, text, width));
                 }
             });
     }
@@ -170,11 +170,11 @@ impl Lines<'_> {
     fn line(
         &self,
         plot: &mut PlotUi<'_>,
-        place: usize,
+        index: usize,
         labels: &[f64],
         (color, text, width): (Color32, Color32, f32),
     ) {
-        let line = &self.lines[place];
+        let line = &self.lines[index];
         let points = line.points.iter();
         let points: PlotPoints<'_> = points
             .map(|&(seconds, kbps)| [seconds, SCALE.height(kbps)])
@@ -185,7 +185,7 @@ impl Lines<'_> {
             return;
         };
         // From the end of the line to its name, which may be higher or lower.
-        let label = labels[place];
+        let label = labels[index];
         let joint = vec![[0.0, SCALE.height(kbps)], [JOINT * self.future, label]];
         let joint = Line::new("joint", joint).color(color).width(1.0);
         plot.line(joint.allow_hover(false));
@@ -208,17 +208,17 @@ impl Lines<'_> {
 
     /// The line whose name, or which itself, is nearest to the pointer.
     fn nearest(&self, labels: &[f64], pointer: PlotPoint) -> Option<usize> {
-        let heights = self.lines.iter().enumerate().filter_map(|(place, line)| {
+        let heights = self.lines.iter().enumerate().filter_map(|(index, line)| {
             let height = if pointer.x > 0.0 {
-                labels[place]
+                labels[index]
             } else {
                 SCALE.height(line.at(pointer.x)?.1)
             };
-            Some((place, (height - pointer.y).abs()))
+            Some((index, (height - pointer.y).abs()))
         });
         heights
             .min_by(|a, b| a.1.total_cmp(&b.1))
-            .map(|(place, _)| place)
+            .map(|(index, _)| index)
     }
 
     /// The line under the pointer, and its rate there.
@@ -241,14 +241,14 @@ fn spread(heights: &[f64], apart: f64, range: RangeInclusive<f64>) -> Vec<f64> {
     order.sort_by(|&a, &b| heights[a].total_cmp(&heights[b]));
     let mut spread = heights.to_vec();
     let mut lowest = *range.start();
-    for &place in &order {
-        spread[place] = spread[place].max(lowest);
-        lowest = spread[place] + apart;
+    for &index in &order {
+        spread[index] = spread[index].max(lowest);
+        lowest = spread[index] + apart;
     }
     let mut highest = *range.end();
-    for &place in order.iter().rev() {
-        spread[place] = spread[place].min(highest);
-        highest = spread[place] - apart;
+    for &index in order.iter().rev() {
+        spread[index] = spread[index].min(highest);
+        highest = spread[index] - apart;
     }
     spread
 }
@@ -296,7 +296,7 @@ mod tests {
     use cubewire_codec::ladder;
 
     fn lines() -> Vec<RungLine> {
-        let shadow = ShadowLadder::of_bytes(2_000, |place, _| 40_000 / (place + 1));
+        let shadow = ShadowLadder::of_bytes(2_000, |index, _| 40_000 / (index + 1));
         let newest = shadow.newest_tick().unwrap();
         let rungs = shadow.rungs().iter();
         rungs

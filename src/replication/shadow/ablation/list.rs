@@ -18,7 +18,7 @@ pub enum Part {
     Delta,
     /// Arithmetic coding, down to changed bits.
     Coding,
-    /// Arithmetic coding, in favour of all the stages of bit packing that it takes the place of.
+    /// Arithmetic coding, in favour of all the stages of bit packing that it replaces.
     CodingForPacking,
     /// The predictions of arithmetic coding.
     Prediction,
@@ -166,7 +166,7 @@ const fn lesser_flags(flags: ChangedFlags) -> &'static [ChangedFlags] {
     }
 }
 
-/// The same integers, bit-packed with everything that arithmetic coding takes the place of; none if they are
+/// Stages that bit-pack the same integers with everything that arithmetic coding replaces; none if they are
 /// not coded arithmetically.
 const fn bit_packed(present: Stages) -> Option<Stages> {
     let packed = match present.delta {
@@ -201,7 +201,7 @@ fn legalized(stages: Stages) -> Option<(Stages, Vec<Part>)> {
         let along = DEPENDENT
             .into_iter()
             .enumerate()
-            .filter(|(place, _)| subset & (1 << place) != 0)
+            .filter(|(bit, _)| subset & (1 << bit) != 0)
             .map(|(_, part)| part);
         let along: Vec<Part> = along.collect();
         let left = along.iter().copied().fold(stages, without);

@@ -106,8 +106,8 @@ impl Sampling {
     fn depth(&self, tick: u64, ages: AckedAges) -> u8 {
         let depth_of = |age: u16| {
             let tick = tick.checked_sub(age.into())?;
-            let place = self.chosen.binary_search_by_key(&tick, |(tick, _)| *tick);
-            Some(self.chosen[place.ok()?].1)
+            let index = self.chosen.binary_search_by_key(&tick, |(tick, _)| *tick);
+            Some(self.chosen[index.ok()?].1)
         };
         let [Some(age), second, third] = ages else {
             return u8::MAX;

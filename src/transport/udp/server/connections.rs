@@ -84,7 +84,7 @@ impl UdpServer {
                 let answer = self.socket.send(&connected.answer, from);
                 self.socket.unassigned(bytes + answer);
                 if let Some((id, ..)) = known {
-                    self.remove(id, "it connected anew", commands);
+                    self.remove(id, "it connected again", commands);
                 }
                 self.admit(connected, from, world);
             }
@@ -139,7 +139,7 @@ impl UdpServer {
 
     fn ignore(&mut self, from: SocketAddr) {
         self.socket.traffic.ignored += 1;
-        self.reports.stranger(from);
+        self.reports.unauthenticated(from);
     }
 
     /// The welcome says what the world is, and what codes it.

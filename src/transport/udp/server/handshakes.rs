@@ -1,9 +1,9 @@
 //! Handshakes: from the first request of an address to its connection.
 //!
 //! renetcode's server keeps every handshake and every connection in one table. An unanswered request holds its
-//! place there until its token expires, an address keeps the keys of its first token for all later ones, and a
+//! slot there until its token expires, an address keeps the keys of its first token for all later ones, and a
 //! challenge can be answered from any address, so that a connection can be opened on behalf of another machine.
-//! Here, every address has a `NetcodeServer` of its own with a single place: its challenge is of no use
+//! Here, every address has a `NetcodeServer` of its own with a single slot: its challenge is of no use
 //! elsewhere, and it can be dropped at any time. A connection keeps that server.
 
 use std::collections::{HashMap, VecDeque};
@@ -28,7 +28,7 @@ pub(super) struct Handshakes {
     pending: HashMap<SocketAddr, Pending>,
     /// Tokens that were used last, with their addresses.
     used: HashMap<Token, SocketAddr>,
-    /// The same tokens, the one used first at the front.
+    /// These tokens, the one used first at the front.
     used_in_order: VecDeque<Token>,
     /// How many handshakes may be begun at present.
     allowance: f64,
@@ -186,8 +186,8 @@ impl Handshakes {
         })
     }
 
-    /// A server with so many places, 0 or 1, and the current time.
-    fn next_server(&mut self, places: usize) -> Box<NetcodeServer> {
+    /// A server with this number of slots, 0 or 1, and the current time.
+    fn next_server(&mut self, slots: usize) -> Box<NetcodeServer> {
         let now = since_1970();
         let mut netcode = self.spare.take().unwrap_or_else(|| {
             Box::new(NetcodeServer::new(ServerConfig {
@@ -205,11 +205,11 @@ impl Handshakes {
         });
         let passed = now.saturating_sub(netcode.current_time());
         netcode.update(passed);
-        netcode.set_max_clients(places);
+        netcode.set_max_clients(slots);
         netcode
     }
 
-    /// If all places are taken, frees one: a random one of the machine that holds the most. So a machine that
+    /// If all slots are taken, frees one: a random one of the machine that holds the most. So a machine that
     /// floods the server mainly displaces itself; and of a flood from many machines, which displaces all, some
     /// handshakes survive long enough to be completed.
     fn make_room(&mut self, newcomer: SocketAddr) {
@@ -435,7 +435,7 @@ mod tests {
     }
 
     #[test]
-    fn strangers_leave_no_trace() {
+    fn unauthenticated_peers_leave_no_trace() {
         let (mut handshakes, _) = handshakes();
         let request = next(&mut client(Security::Key(Key::random())));
         for port in 0..100 {

@@ -1,4 +1,4 @@
-//! What is logged about viewers and strangers: so many lines in a period, and then a count of the others.
+//! What is logged about viewers and unauthenticated peers: a few lines in a period, and then a count of the others.
 
 use std::collections::HashSet;
 use std::net::IpAddr;
@@ -12,9 +12,9 @@ pub(super) struct Reports {
     since: Duration,
     /// About viewers, in this period: logged, and not logged.
     viewers: Lines,
-    /// Likewise about datagrams from strangers.
-    strangers: Lines,
-    /// Machines of strangers that were reported in this period.
+    /// Likewise about datagrams from unauthenticated peers.
+    unauthenticated: Lines,
+    /// Machines of unauthenticated peers that were reported in this period.
     reported: HashSet<IpAddr>,
     /// Handshakes that were given up before this period.
     abandoned: u64,
@@ -54,11 +54,11 @@ impl Reports {
     }
 
     /// Logs that a datagram was ignored: once in a period for each machine.
-    pub(super) fn stranger(&mut self, from: std::net::SocketAddr) {
+    pub(super) fn unauthenticated(&mut self, from: std::net::SocketAddr) {
         if self.reported.contains(&from.ip()) {
             return;
         }
-        if self.strangers.next() {
+        if self.unauthenticated.next() {
             self.reported.insert(from.ip());
             warn!(
                 "ignored a datagram from {from}, and ignores others: it comes from another program, or from a \
@@ -91,8 +91,8 @@ impl Reports {
                 "lines about viewers that came and went",
             ),
             (
-                self.strangers.held_back as u64,
-                "datagrams of other strangers",
+                self.unauthenticated.held_back as u64,
+                "datagrams of other unauthenticated peers",
             ),
             (
                 abandoned - self.abandoned,
@@ -124,25 +124,25 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_flood_is_counted_and_later_strangers_are_reported_again() {
+    fn a_flood_is_counted_and_later_peers_are_reported_again() {
         let mut reports = Reports::default();
-        let stranger = |host: u8| SocketAddr::from(([10, 0, 0, host], 1));
+        let peer = |host: u8| SocketAddr::from(([10, 0, 0, host], 1));
         for _ in 0..2_000 {
             reports.viewer("viewer 10.0.0.1:1 has connected");
         }
         for host in 0..200 {
-            reports.stranger(stranger(host));
-            reports.stranger(stranger(host));
+            reports.unauthenticated(peer(host));
+            reports.unauthenticated(peer(host));
         }
         assert_eq!(reports.reported.len(), MAX_LINES);
         assert_eq!(
             reports.summary(7).unwrap(),
             "not logged in the last 10 s: 1984 lines about viewers that came and went, 368 datagrams of other \
-             strangers, 7 handshakes that were begun and not completed"
+             unauthenticated peers, 7 handshakes that were begun and not completed"
         );
         reports.update(PERIOD, 7);
         assert_eq!(reports.summary(7), None);
-        reports.stranger(stranger(200));
-        assert!(reports.reported.contains(&stranger(200).ip()));
+        reports.unauthenticated(peer(200));
+        assert!(reports.reported.contains(&peer(200).ip()));
     }
 }

@@ -178,7 +178,7 @@ impl Session {
         Ok(())
     }
 
-    /// Begins the handshake anew from time to time: a server under attack may have given it up.
+    /// Restarts the handshake from time to time: a server under attack may have given it up.
     fn retry(&mut self, delta: Duration, settings: &ViewerSettings) -> Result<(), ViewError> {
         if self.netcode.is_connecting() {
             self.connecting.total += delta;
@@ -371,8 +371,8 @@ fn netcode(settings: &ViewerSettings) -> Result<NetcodeClient, ViewError> {
         .map_err(|error| no_token(error.to_string()))
 }
 
-/// Time after which a handshake begins anew for the first time: enough for its datagrams to be repeated several times.
-/// Each one gets as much more than the last, so that one is long enough for any network.
+/// Time after which a handshake is restarted for the first time: enough for its datagrams to be repeated several times.
+/// Each one gets this much more time than the last, so that one is long enough for any network.
 const RETRY_INTERVAL: Duration = Duration::from_secs(1);
 
 /// A refusal is repeated for every datagram that is sent, of which there are several in this time.

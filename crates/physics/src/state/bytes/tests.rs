@@ -1,4 +1,4 @@
-//! Bytes of states: true ones give the rounded state, and others do no harm.
+//! Bytes of states: valid ones are read as the rounded state, and others do no harm.
 
 use cubewire_codec::{CubeState, QuantizedSnapshot, Snapshot, ladder};
 use cubewire_scene::{Keys, PLAYER};
@@ -129,9 +129,9 @@ fn what_decompresses_to_another_size_is_refused() {
 
 #[test]
 fn fields_out_of_range_are_refused() {
-    let refused = |places: &[usize], value: u8| {
+    let refused = |offsets: &[usize], value: u8| {
         let mut records = WorldState::initial().to_records();
-        places.iter().for_each(|&place| records[place] = value);
+        offsets.iter().for_each(|&offset| records[offset] = value);
         read(&records).unwrap_err()
     };
     let (rest, velocity) = (TICKS_BYTES, TICKS_BYTES + CUBES);
@@ -140,13 +140,13 @@ fn fields_out_of_range_are_refused() {
         WorldStateError::Rest { cube: 7, rest: 101 }
     );
     // 2056 steps of 1/64 m/s, and 1032 of 1/64 rad/s.
-    let places = |cube: usize, axis: usize| {
+    let offsets = |cube: usize, axis: usize| {
         let first = velocity + VELOCITY_BYTES * cube + 2 * axis;
         [first, first + 1]
     };
     for (cube, axis, high) in [(7, 2, 8), (900, 4, 4)] {
         let mut records = WorldState::initial().to_records();
-        let [low, at] = places(cube, axis);
+        let [low, at] = offsets(cube, axis);
         (records[low], records[at]) = (0, high);
         assert!(read(&records).is_ok(), "exactly the limit");
         records[low] = 8;
@@ -198,8 +198,8 @@ proptest! {
         changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..4),
     ) {
         let mut bytes = played(60).state().to_bytes();
-        for (place, byte) in changes {
-            *place.get_mut(&mut bytes) = byte;
+        for (offset, byte) in changes {
+            *offset.get_mut(&mut bytes) = byte;
         }
         if let Ok(state) = WorldState::from_bytes(&quantized(&played(60)), &bytes) {
             step(&state);
@@ -211,8 +211,8 @@ proptest! {
         changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..30),
     ) {
         let mut records = played(60).state().to_records();
-        for (place, byte) in changes {
-            *place.get_mut(&mut records) = byte;
+        for (offset, byte) in changes {
+            *offset.get_mut(&mut records) = byte;
         }
         if let Ok(state) = read(&records) {
             step(&state);
@@ -232,7 +232,7 @@ proptest! {
         let mut state = WorldState::initial();
         for (cube, body) in state.bodies.iter_mut().enumerate().take(60) {
             let (x, y, z) = positions[cube % positions.len()];
-            // Many in one place, or each near one of many.
+            // Many at one point, or each near one of many.
             body.position = Vec3::new(x, y, z) * spread;
             body.orientation = Quat::from_array(turns[cube % turns.len()]).normalize();
             let [x, y, z, a, b, c] = velocities[cube % velocities.len()];

@@ -31,7 +31,7 @@ pub(super) fn run(field: &mut Field, until: Instant) -> io::Result<Outcome> {
     for (_, caller) in callers {
         outcome.tally += caller.leave().tally;
     }
-    outcome.note = format!("{cycles} came and went");
+    outcome.note = format!("{cycles} connected and left");
     Ok(outcome)
 }
 

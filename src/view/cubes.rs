@@ -20,7 +20,7 @@ pub struct ViewCube {
 
 /// The ticks that a lane's half shows in this frame; updated for lanes that have this component.
 #[derive(Component, Clone, Copy, Debug, Default, PartialEq)]
-pub struct ReplicaPicture {
+pub struct DisplayedTicks {
     /// The tick that is shown, usually between two snapshots; none before the first arrives.
     pub tick: Option<f64>,
     /// Ticks of the two snapshots that it lies between.
@@ -30,16 +30,16 @@ pub struct ReplicaPicture {
 pub(super) fn spawn(mut commands: Commands) {
     for world in Side::ALL {
         for index in 0..CUBES {
-            let place = Transform::from_translation(initial_position(index))
+            let transform = Transform::from_translation(initial_position(index))
                 .with_scale(Vec3::splat(side(index)));
             let interacting = index == PLAYER;
-            commands.spawn((world, ViewCube { index, interacting }, place));
+            commands.spawn((world, ViewCube { index, interacting }, transform));
         }
     }
 }
 
 /// Shows the simulation in the left half, unless a lane is shown there. Interpolates between the last two
-/// ticks, so that motion is smooth at any frame rate; the picture is up to one tick late.
+/// ticks, so that motion is smooth at any frame rate; it is shown up to one tick late.
 pub(super) fn show_simulation(
     world: Res<CubeWorld>,
     time: Res<Time<Fixed>>,
@@ -81,7 +81,7 @@ pub(super) fn show_past(
     };
     for half in Side::ALL {
         let states = match lanes.iter().find(|(side, _)| **side == half) {
-            Some((_, history)) => history.map(|history| &history.pictures),
+            Some((_, history)) => history.map(|history| &history.displayed),
             None => Some(&world.0),
         };
         if !states.is_some_and(|states| states.read(tick, &mut past)) {
@@ -109,18 +109,18 @@ pub(super) fn show_replicas(
         &Side,
         &PlayoutSettings,
         &Replica,
-        Option<&mut ReplicaPicture>,
+        Option<&mut DisplayedTicks>,
     )>,
     mut cubes: Query<(&Side, &mut ViewCube, &mut Transform)>,
 ) {
     let now = time.elapsed() + time.overstep();
-    for (half, settings, replica, picture) in &mut lanes {
+    for (half, settings, replica, ticks) in &mut lanes {
         let kind = settings.interpolation;
         let Some(playout) = kind.playout(replica.receiver().playout(), now) else {
             continue;
         };
-        if let Some(mut picture) = picture {
-            picture.set_if_neq(ReplicaPicture {
+        if let Some(mut ticks) = ticks {
+            ticks.set_if_neq(DisplayedTicks {
                 tick: Some(playout.tick),
                 between: [playout.from_tick, playout.to_tick],
             });
