@@ -63,7 +63,7 @@ pub(super) struct Shown<'w, 's> {
     view: Option<Res<'w, ViewMode>>,
     trails: Option<Res<'w, Trails>>,
     notices: Res<'w, Notices>,
-    file: Option<Res<'w, settings::SettingsFile>>,
+    file: Option<Res<'w, settings::file::SettingsFile>>,
     tradeoffs: Res<'w, Tradeoffs>,
     tour: Option<Res<'w, Tour>>,
     moment: Res<'w, Moment>,
