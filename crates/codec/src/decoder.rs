@@ -300,12 +300,7 @@ impl Decoder {
                 let held = |sequence| held(sequence).map(Baseline::held);
                 self.coder
                     .decode(context, held, (bins, ()), (decoded, &mut self.sent))
-                    .map_err(|error| match error {
-                        Undecodable::UnknownReference(unknown) => {
-                            DecodeError::UnknownBaseline(unknown)
-                        }
-                        Undecodable::NonCanonical { byte, why } => not_canonical(why, head + byte),
-                    })?;
+                    .map_err(|error| refusal(error, head))?;
                 let hash = self.coder.hash(&context, decoded, &self.sent);
                 if hash.check(sequence) != check {
                     return Err(DecodeError::Check(sequence));
@@ -378,6 +373,14 @@ fn take_cubes(
         decoded.set_fields(cube, &fields);
     }
     stream.finish()
+}
+
+/// The bins begin `head` bytes into the packet.
+const fn refusal(error: Undecodable, head: usize) -> DecodeError {
+    match error {
+        Undecodable::UnknownReference(unknown) => DecodeError::UnknownBaseline(unknown),
+        Undecodable::NonCanonical { byte, why } => not_canonical(why, head + byte),
+    }
 }
 
 /// `byte` is counted from the start of the packet.
