@@ -74,12 +74,12 @@ impl Plugin for PanelPlugin {
     fn build(&self, app: &mut App) {
         let mut state = PanelState::default();
         if let Some(path) = &self.settings {
-            state = settings::load_or_default(path);
+            state = settings::file::load_or_default(path);
             state.explaining = !state.explained;
-            app.insert_resource(settings::SettingsFile::new(path.clone(), &state))
+            app.insert_resource(settings::file::SettingsFile::new(path.clone(), &state))
                 .add_systems(
                     Last,
-                    settings::save
+                    settings::file::save
                         .in_set(PanelSystems::Save)
                         .after(exit_on_all_closed),
                 );

@@ -61,11 +61,9 @@ pub use peer::{
 };
 pub use picture::{CubeError, CubeErrors, DisplayedState, ReplicaError};
 pub(crate) use picture::{is_teleport, shown_cube};
-pub(crate) use replica_error::History;
 pub use send::{LaneBackoff, RebuildsAsRecorded};
 pub use settings::{
-    LaneSettings, LaneSettingsQuery, LinkSettings, PlayoutDelay, PlayoutSettings, ROUND_TRIP,
-    SenderSettings,
+    LaneSettings, LaneSettingsQuery, LinkSettings, PlayoutDelay, PlayoutSettings, SenderSettings,
 };
 pub use shadow::ablation::{Ablated, Ablation, AblationRow, Part, WantsAblation, ablations};
 pub use shadow::{ShadowLadder, ShadowRung};
@@ -107,7 +105,7 @@ pub struct ReplicationPlugin;
 
 impl Plugin for ReplicationPlugin {
     fn build(&self, app: &mut App) {
-        app.init_resource::<History>()
+        app.init_resource::<replica_error::History>()
             .init_resource::<quantized::QuantizedWorld>()
             .init_resource::<WantsAblation>()
             .add_observer(spawn::change)

@@ -38,7 +38,7 @@ pub use appearance::AppearancePlugin;
 pub use arrivals::{Arrivals, Stale};
 pub use camera::settle_cameras;
 pub use canvas::Canvas;
-pub use costs::{Costs, CubeColors, FixedScale};
+pub use costs::{CubeColors, FixedScale};
 pub use cubes::{DisplayedTicks, ViewCube};
 pub use halves::{SelectHalf, ShowHalf, lane_in, show};
 pub use notices::Notices;
@@ -100,7 +100,7 @@ impl Plugin for ViewPlugin {
             .init_resource::<Arrivals>()
             .init_resource::<CubeColors>()
             .init_resource::<FixedScale>()
-            .init_resource::<Costs>()
+            .init_resource::<costs::Costs>()
             .add_systems(
                 PreUpdate,
                 costs::want_history.in_set(HistorySystems::ViewWants),

@@ -1,5 +1,6 @@
 //! The system that draws the panel of the selected lane, and applies what the user changed.
 
+use bevy::ecs::query::QueryData;
 use bevy::ecs::system::SystemParam;
 use bevy::prelude::*;
 use bevy_egui::EguiContexts;
@@ -26,18 +27,19 @@ use crate::view::{
 };
 
 /// The lane that is selected.
-type SelectedLane = (
-    Entity,
-    LaneSettingsQuery,
-    &'static LaneMeter,
-    &'static LaneSync,
-    Option<&'static Side>,
-    Option<&'static ShadowLadder>,
-    Option<&'static Ablation>,
-    Option<&'static ReplicaError>,
-    Option<&'static CubeErrors>,
-    Option<&'static DeltaCounts>,
-);
+#[derive(QueryData)]
+struct SelectedLane {
+    entity: Entity,
+    settings: LaneSettingsQuery,
+    meter: &'static LaneMeter,
+    sync: &'static LaneSync,
+    side: Option<&'static Side>,
+    shadow: Option<&'static ShadowLadder>,
+    ablation: Option<&'static Ablation>,
+    replica_error: Option<&'static ReplicaError>,
+    errors: Option<&'static CubeErrors>,
+    counts: Option<&'static DeltaCounts>,
+}
 
 /// A lane in a half of the screen.
 type ShownLane = (&'static Side, LaneSettingsQuery, &'static LaneMeter);
@@ -63,7 +65,7 @@ pub(super) struct Shown<'w, 's> {
     view: Option<Res<'w, ViewMode>>,
     trails: Option<Res<'w, Trails>>,
     notices: Res<'w, Notices>,
-    file: Option<Res<'w, settings::SettingsFile>>,
+    file: Option<Res<'w, settings::file::SettingsFile>>,
     tradeoffs: Res<'w, Tradeoffs>,
     tour: Option<Res<'w, Tour>>,
     moment: Res<'w, Moment>,
@@ -156,6 +158,15 @@ pub(super) struct ViewSettings<'w> {
     selection: ResMut<'w, Selection>,
 }
 
+impl ViewSettings<'_> {
+    fn set(&mut self, state: &PanelState, selection: Selection) {
+        self.selection.set_if_neq(selection);
+        self.theme.set_if_neq(state.theme);
+        self.colors.set_if_neq(state.colors);
+        self.fixed.set_if_neq(FixedScale(state.fixed_scale));
+    }
+}
+
 pub(super) fn draw_lane(
     mut commands: Commands,
     mut contexts: EguiContexts,
@@ -167,32 +178,19 @@ pub(super) fn draw_lane(
     let Ok(ctx) = contexts.ctx_mut() else {
         return;
     };
-    let selected = lanes.selected.iter().next();
-    let Some((
-        entity,
-        settings,
-        meter,
-        sync,
-        side,
-        shadow,
-        ablation,
-        replica_error,
-        errors,
-        counts,
-    )) = selected
-    else {
+    let Some(selected) = lanes.selected.iter().next() else {
         inset.set_if_neq(Inset::default());
         return;
     };
     // Drawn on copies: what differs afterwards was changed by the user.
     let mut new_state = PanelState::clone(&state);
     scale::follow(ctx, &mut new_state);
-    let settings = settings.get();
+    let settings = selected.settings.get();
     let mut new_settings = settings.clone();
     let mut reconnect = false;
     let peers = lanes.peers(&settings.sender, &mut reconnect);
     let shown = lanes.shown();
-    let side = side.copied().unwrap_or(Side::Right);
+    let side = selected.side.copied().unwrap_or(Side::Right);
     let halves = Halves {
         left_is_lane: shown.iter().any(|lane| lane.side == Side::Left),
         selected: side,
@@ -206,16 +204,17 @@ pub(super) fn draw_lane(
     }
     let is_remote = peers.is_server();
     let past_errors = lanes.past_errors(&state);
-    let errors = past_errors.as_deref().or(errors.map(|errors| &*errors.0));
+    let errors = selected.errors.map(|errors| &*errors.0);
+    let errors = past_errors.as_deref().or(errors);
     let lane = LaneView {
         settings: &mut new_settings,
         side,
-        meter,
-        sync: Some(sync),
-        shadow,
-        ablation,
+        meter: selected.meter,
+        sync: Some(selected.sync),
+        shadow: selected.shadow,
+        ablation: selected.ablation,
         tick: lanes.world.as_ref().map(|world| world.tick()),
-        replica_error,
+        replica_error: selected.replica_error,
         peers,
         shown,
         halves: (!is_remote).then_some(&mut new_halves),
@@ -223,7 +222,7 @@ pub(super) fn draw_lane(
         past: lanes.past(),
         selection: &mut new_selection,
         errors: errors.unwrap_or_default(),
-        counts,
+        counts: selected.counts,
         tradeoffs: &lanes.tradeoffs,
     };
     let clock_runs = lanes.world.is_some() && !lanes.clock.is_paused();
@@ -232,11 +231,9 @@ pub(super) fn draw_lane(
         commands.queue(move |world: &mut World| show_moment(world, tick, clock_runs));
     }
     inset.set_if_neq(drawn.inset.scaled(ctx.zoom_factor()));
-    shared.selection.set_if_neq(new_selection);
-    shared.theme.set_if_neq(new_state.theme);
-    shared.colors.set_if_neq(new_state.colors);
-    shared.fixed.set_if_neq(FixedScale(new_state.fixed_scale));
+    shared.set(&new_state, new_selection);
     state.set_if_neq(new_state);
+    let entity = selected.entity;
     trigger_pressed(&mut commands, entity, &drawn);
     if reconnect {
         commands.trigger(Reconnect);

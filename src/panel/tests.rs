@@ -126,88 +126,91 @@ fn panel(tab: Tab) -> Panel {
 }
 
 fn open(panel: Panel) -> Harness<'static, Panel> {
-    let show = |ui: &mut egui::Ui, panel: &mut Panel| {
-        let Panel {
-            state,
-            settings,
-            meter,
-            halves,
-            status,
-            server,
-            wants_reconnect,
-            viewers,
-            selection,
-            tradeoffs,
-            sync,
-            shadow,
-            ablation,
-            tick,
-            past,
-            ..
-        } = panel;
-        let sender = settings.sender;
-        let cost = LaneCost::default();
-        let peers = match (server, viewers) {
-            (Some(connection), _) => Peers::Server {
-                connection,
-                asked: &sender,
-                reconnect: wants_reconnect,
-            },
-            (None, Some((serving, peer))) => Peers::Viewers {
-                serving,
-                viewers: vec![(peer, &sender, &cost, meter)],
-            },
-            (None, None) => Peers::None,
-        };
-        let is_compared = halves.as_ref().is_some_and(|halves| halves.left_is_lane);
-        let mut shown = vec![Measured {
-            side: Side::Right,
-            meter,
-            settings: Some(settings.clone()),
-        }];
-        if is_compared {
-            let side = Side::Left;
-            shown.insert(
-                0,
-                Measured {
-                    side,
-                    ..shown[0].clone()
-                },
-            );
-        }
-        let lane = LaneView {
-            settings,
-            side: Side::Right,
-            meter,
-            sync: sync.as_ref(),
-            shadow: shadow.as_ref(),
-            ablation: ablation.as_ref(),
-            tick: *tick,
-            replica_error: None,
-            past: *past,
-            selection,
-            errors: &[],
-            counts: None,
-            tradeoffs,
-            peers,
-            shown,
-            halves: halves.as_mut(),
-            status: status.clone(),
-        };
-        let drawn = draw(ui.ctx(), state, lane);
-        panel.drawn = drawn;
-        panel.actions.extend(drawn.action);
-        panel.exports.extend(drawn.export);
-        panel.desyncs += usize::from(drawn.desyncs);
-        panel.moments.extend(drawn.moment);
-        let typed = panel.halves.as_mut().and_then(|halves| halves.typed.take());
-        panel.typed.extend(typed);
-    };
     let mut harness = Harness::builder()
         .with_size(SIZE)
         .build_ui_state(show, panel);
     harness.run();
     harness
+}
+
+/// Draws the panel, and notes what the user asks for.
+fn show(ui: &mut egui::Ui, panel: &mut Panel) {
+    let Panel {
+        state,
+        settings,
+        meter,
+        halves,
+        status,
+        server,
+        wants_reconnect,
+        viewers,
+        selection,
+        tradeoffs,
+        sync,
+        shadow,
+        ablation,
+        tick,
+        past,
+        ..
+    } = panel;
+    let sender = settings.sender;
+    let cost = LaneCost::default();
+    let peers = match (server, viewers) {
+        (Some(connection), _) => Peers::Server {
+            connection,
+            asked: &sender,
+            reconnect: wants_reconnect,
+        },
+        (None, Some((serving, peer))) => Peers::Viewers {
+            serving,
+            viewers: vec![(peer, &sender, &cost, meter)],
+        },
+        (None, None) => Peers::None,
+    };
+    let shown = in_halves(meter, settings, halves.as_ref());
+    let lane = LaneView {
+        settings,
+        side: Side::Right,
+        meter,
+        sync: sync.as_ref(),
+        shadow: shadow.as_ref(),
+        ablation: ablation.as_ref(),
+        tick: *tick,
+        replica_error: None,
+        past: *past,
+        selection,
+        errors: &[],
+        counts: None,
+        tradeoffs,
+        peers,
+        shown,
+        halves: halves.as_mut(),
+        status: status.clone(),
+    };
+    let drawn = draw(ui.ctx(), state, lane);
+    panel.drawn = drawn;
+    panel.actions.extend(drawn.action);
+    panel.exports.extend(drawn.export);
+    panel.desyncs += usize::from(drawn.desyncs);
+    panel.moments.extend(drawn.moment);
+    let typed = panel.halves.as_mut().and_then(|halves| halves.typed.take());
+    panel.typed.extend(typed);
+}
+
+/// The lane in the right half, and in the left one if that shows a lane.
+fn in_halves<'a>(
+    meter: &'a LaneMeter,
+    settings: &LaneSettings,
+    halves: Option<&Halves>,
+) -> Vec<Measured<'a>> {
+    let is_compared = halves.is_some_and(|halves| halves.left_is_lane);
+    let first = usize::from(!is_compared);
+    let measured = |&side: &Side| Measured {
+        side,
+        meter,
+        settings: Some(settings.clone()),
+    };
+    Side::ALL[first..].iter().map(measured).collect()
 }
 
 fn click(harness: &mut Harness<'_, Panel>, label: &str) {

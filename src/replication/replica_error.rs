@@ -13,7 +13,7 @@ use crate::simulation::CubeWorld;
 
 /// States of the simulation in the last four seconds, by tick; empty while no lane is compared.
 #[derive(Resource, Debug, Default)]
-pub(crate) struct History(VecDeque<(u64, Vec<CubeState>)>);
+pub(super) struct History(VecDeque<(u64, Vec<CubeState>)>);
 
 /// Ticks of history: more than the displayed state lags behind, unless its link is cut.
 const HISTORY_TICKS: usize = 4 * TICKS_PER_SECOND as usize;
@@ -97,7 +97,7 @@ fn measure(
 
 impl History {
     /// Every cube as it was after that tick.
-    pub(crate) fn at(&self, tick: u64) -> Option<&[CubeState]> {
+    fn at(&self, tick: u64) -> Option<&[CubeState]> {
         let (oldest, _) = self.0.front()?;
         let index = usize::try_from(tick.checked_sub(*oldest)?).ok()?;
         let (found, states) = self.0.get(index)?;

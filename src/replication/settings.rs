@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use super::spelling::{Delay, LinkText, Rate, RungText};
 
 /// Round-trip time of the default link: "otherwise delta compression is too easy".
-pub const ROUND_TRIP: Duration = Duration::from_millis(100);
+const ROUND_TRIP: Duration = Duration::from_millis(100);
 
 /// How a lane sends. It can be changed at any time, and applies from the next snapshot on.
 #[derive(Component, Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]

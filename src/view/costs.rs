@@ -108,10 +108,10 @@ pub struct FixedScale(pub bool);
 
 /// What the cubes of both halves cost, in the present or at the [`Moment`].
 #[derive(Resource, Clone, Debug, Default)]
-pub struct Costs {
+pub(super) struct Costs {
     halves: [Vec<Cost>; Side::ALL.len()],
     /// The upper end of the scale, in the unit of [`CubeColors::title`].
-    pub scale_end: f32,
+    pub(super) scale_end: f32,
 }
 
 /// What a cube cost.

@@ -1,6 +1,6 @@
 //! Files with what is measured: of a play without a window, and those that the panel asks for.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::fs::{self, File};
 use std::io::BufReader;
 use std::path::{Path, PathBuf};
@@ -9,7 +9,7 @@ use cubewire::game::headless::LaneGame;
 use cubewire::panel::{Export, PanelState};
 use cubewire::recording::RecordingFolder;
 use cubewire::recording::export::{COLUMNS, ExportPlugin, GRAPH_SIZE};
-use cubewire::replication::{Detailed, LaneMeter, Totals};
+use cubewire::replication::{Detailed, LaneMeter, Sample, Totals};
 use cubewire::view::{Notices, ViewPlugin};
 use cubewire_codec::BitKind;
 use cubewire_palette::{LIGHT, Rgb};
@@ -96,77 +96,86 @@ fn the_table_of_a_play_sums_to_its_totals() {
         ];
         let totals = printed(cubewire(&arguments).arg(&path));
         let totals: Value = serde_json::from_str(&totals).unwrap();
-        let figure = |name: &str| totals[name].as_f64().unwrap();
-        assert_eq!(totals["network"], NETWORK);
         let table = Table::read(&path);
-        let names = COLUMNS.iter().map(|column| &*column.name);
-        assert!(names.eq(table.names.iter().map(String::as_str)));
-
-        // A row for each tick.
-        let ticks: Vec<_> = table.column("tick").into_iter().flatten().collect();
-        assert_eq!(ticks.len(), 240);
-        assert!(ticks.windows(2).all(|pair| pair[1] == pair[0] + 1.0));
         assert!(table.rows.iter().all(|row| row["rung"] == rung));
-        let snapshots = figure("snapshots");
-        assert_eq!(snapshots, 240.0);
-
-        let near = |sum: f64, mean: f64| (sum - mean * snapshots).abs() < 1e-3;
-        assert!(near(table.sum("payload_bytes"), figure("payload_bytes")));
-        assert!(near(table.sum("changed_cubes"), figure("changed_cubes")));
-        for kind in BitKind::ALL {
-            let listed = totals["bits"].as_array().unwrap().iter();
-            let mean = listed
-                .filter(|bits| bits["kind"] == kind.name())
-                .map(|bits| bits["bits_per_snapshot"].as_f64().unwrap())
-                .sum();
-            assert!(near(table.sum(&bits(kind)), mean), "{kind}");
-        }
-        for (name, accounting) in [("article_bytes", "article"), ("wire_bytes", "wire")] {
-            let kbps = table.sum(name) * 8.0 / 1000.0 / 4.0;
-            let mean = totals[accounting]["mean_kbps"].as_f64().unwrap();
-            assert!((kbps - mean).abs() < 1e-6, "{name}: {kbps}, {mean}");
-        }
-        for row in &table.rows {
-            let number = |name: &str| row[name].parse::<f64>().unwrap();
-            let sum: f64 = BitKind::ALL.map(|kind| number(&bits(kind))).iter().sum();
-            let wanted = number("payload_bytes") * 8.0;
-            assert!((sum - wanted).abs() < 1e-6, "{sum} is not {wanted}");
-        }
-
-        // What the same play measures in this process.
+        assert_every_tick(&table);
+        assert_totals(&table, &totals);
         let mut game = lossy_game(rung);
-        let mut late = 0;
-        for _ in 0..240 {
-            game.step();
-            late += game.meter().samples().back().unwrap().late;
-        }
-        let link = game.meter().link;
-        assert!(link.lost > 25 && late > 0, "{link:?}, {late} late");
-        let lost = link.lost + link.queue_dropped;
-        assert_eq!(table.sum("lost_datagrams"), lost as f64);
-        assert_eq!(table.sum("late"), late as f64);
-        assert_eq!(
-            table.count("arrived_after_ticks") as f64,
-            figure("received")
-        );
-        assert_eq!(game.meter().received as f64, figure("received"));
-        let starved = game.meter().samples().iter();
-        let starved = starved.filter(|sample| sample.starved).count();
-        assert_eq!(table.sum("starved"), starved as f64);
-
-        // Nothing is shown at first, and then for a while something wrong.
-        let error = table.column("max_error_mm");
-        assert_eq!(error[0], None);
-        assert!(table.count("max_error_mm") > 180 && table.sum("max_error_mm") > 0.0);
-        let mean = table.column("mean_error_mm");
-        let pairs = mean.iter().zip(&error);
-        assert!(
-            pairs
-                .flat_map(|(mean, max)| Some((*mean)? <= (*max)? + 1e-3))
-                .all(|is| is)
-        );
+        assert_measured(&table, &totals, &mut game);
+        assert_errors(&table);
     }
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+}
+
+fn assert_every_tick(table: &Table) {
+    let names = COLUMNS.iter().map(|column| &*column.name);
+    assert!(names.eq(table.names.iter().map(String::as_str)));
+    let ticks: Vec<_> = table.column("tick").into_iter().flatten().collect();
+    assert_eq!(ticks.len(), 240);
+    assert!(ticks.windows(2).all(|pair| pair[1] == pair[0] + 1.0));
+}
+
+fn assert_totals(table: &Table, totals: &Value) {
+    let figure = |name: &str| totals[name].as_f64().unwrap();
+    assert_eq!(totals["network"], NETWORK);
+    let snapshots = figure("snapshots");
+    assert_eq!(snapshots, 240.0);
+    let near = |sum: f64, mean: f64| (sum - mean * snapshots).abs() < 1e-3;
+    assert!(near(table.sum("payload_bytes"), figure("payload_bytes")));
+    assert!(near(table.sum("changed_cubes"), figure("changed_cubes")));
+    for kind in BitKind::ALL {
+        let listed = totals["bits"].as_array().unwrap().iter();
+        let mean = listed
+            .filter(|bits| bits["kind"] == kind.name())
+            .map(|bits| bits["bits_per_snapshot"].as_f64().unwrap())
+            .sum();
+        assert!(near(table.sum(&bits(kind)), mean), "{kind}");
+    }
+    for (name, accounting) in [("article_bytes", "article"), ("wire_bytes", "wire")] {
+        let kbps = table.sum(name) * 8.0 / 1000.0 / 4.0;
+        let mean = totals[accounting]["mean_kbps"].as_f64().unwrap();
+        assert!((kbps - mean).abs() < 1e-6, "{name}: {kbps}, {mean}");
+    }
+    for row in &table.rows {
+        let number = |name: &str| row[name].parse::<f64>().unwrap();
+        let sum: f64 = BitKind::ALL.map(|kind| number(&bits(kind))).iter().sum();
+        let wanted = number("payload_bytes") * 8.0;
+        assert!((sum - wanted).abs() < 1e-6, "{sum} is not {wanted}");
+    }
+}
+
+/// `game` is the same play in this process.
+fn assert_measured(table: &Table, totals: &Value, game: &mut LaneGame) {
+    let mut late = 0;
+    for _ in 0..240 {
+        game.step();
+        late += game.meter().samples().back().unwrap().late;
+    }
+    let link = game.meter().link;
+    assert!(link.lost > 25 && late > 0, "{link:?}, {late} late");
+    let lost = link.lost + link.queue_dropped;
+    assert_eq!(table.sum("lost_datagrams"), lost as f64);
+    assert_eq!(table.sum("late"), late as f64);
+    let received = totals["received"].as_f64().unwrap();
+    assert_eq!(table.count("arrived_after_ticks") as f64, received);
+    assert_eq!(game.meter().received as f64, received);
+    let starved = game.meter().samples().iter();
+    let starved = starved.filter(|sample| sample.starved).count();
+    assert_eq!(table.sum("starved"), starved as f64);
+}
+
+/// Nothing is shown at first, and then for a while something wrong.
+fn assert_errors(table: &Table) {
+    let error = table.column("max_error_mm");
+    assert_eq!(error[0], None);
+    assert!(table.count("max_error_mm") > 180 && table.sum("max_error_mm") > 0.0);
+    let mean = table.column("mean_error_mm");
+    let pairs = mean.iter().zip(&error);
+    assert!(
+        pairs
+            .flat_map(|(mean, max)| Some((*mean)? <= (*max)? + 1e-3))
+            .all(|is| is)
+    );
 }
 
 #[test]
@@ -256,9 +265,14 @@ fn the_buttons_save_the_last_minute_and_the_graph() {
     assert_eq!(table.rows.len(), samples.len());
     assert_eq!(table.sum("payload_bytes"), totals.payload_bytes as f64);
     assert_eq!(table.sum("sent_cubes"), totals.sent_cubes as f64);
+    assert_lines(&path("cubewire-1.jsonl"), &table, samples);
+    assert_graph(&path("cubewire-2.csv"), meter);
+    assert_picture(&path("cubewire-1.png"));
+}
 
-    // JSON says the same.
-    let lines = fs::read_to_string(path("cubewire-1.jsonl")).unwrap();
+/// The lines say the same as the table, and what the packets are made of.
+fn assert_lines(lines: &Path, table: &Table, samples: &VecDeque<Sample>) {
+    let lines = fs::read_to_string(lines).unwrap();
     let lines: Vec<Value> = lines
         .lines()
         .map(|line| serde_json::from_str(line).unwrap())
@@ -266,56 +280,69 @@ fn the_buttons_save_the_last_minute_and_the_graph() {
     assert_eq!(lines.len(), samples.len());
     let mut divided = 0;
     for ((line, row), sample) in lines.iter().zip(&table.rows).zip(samples) {
-        for column in COLUMNS.iter() {
-            let cell = &row[&*column.name];
-            let is_same = match &line[&*column.name] {
-                Value::Null => cell.is_empty(),
-                Value::String(text) => cell == text,
-                number => {
-                    let (a, b) = (cell.parse::<f64>().unwrap(), number.as_f64().unwrap());
-                    (a - b).abs() < 1e-9
-                }
-            };
-            assert!(is_same, "{}: {cell}, {line}", column.name);
-        }
-        let (packet, record) = (&line["packets"][0], &sample.snapshots[0]);
-        let header = &packet["header"];
-        assert_eq!(header["sequence"], sample.tick % 65_536);
-        assert_eq!(header["stages"], record.stages.to_string());
-        let baseline = record.reference_age_ticks();
-        let baseline = baseline.map(|age| (sample.tick - u64::from(age)) % 65_536);
-        assert_eq!(header["baseline"].as_u64(), baseline);
-        let Some(items) = packet["items"].as_array() else {
-            assert!(record.detail.is_none());
-            continue;
-        };
-        let sum: f64 = items
-            .iter()
-            .map(|item| item["bits"].as_f64().unwrap())
-            .sum();
-        let payload = record.payload_bytes as f64 * 8.0;
-        assert!((sum - payload).abs() < 1e-2, "{sum} is not {payload}");
-        assert_eq!(items[0]["kind"], "header");
-        for item in items {
-            let Some(components) = item["components"].as_array() else {
-                continue;
-            };
-            let kind = item["kind"].as_str().unwrap();
-            assert!(["position", "orientation", "velocity"].contains(&kind));
-            assert_eq!(components.len(), 3);
-            let sum: f64 = components.iter().map(|bits| bits.as_f64().unwrap()).sum();
-            assert!(sum > 0.0 && sum <= item["bits"].as_f64().unwrap() + 1e-6);
-            divided += 1;
-        }
+        assert_cells(line, row);
+        divided += assert_packet(&line["packets"][0], sample);
     }
     let detailed = lines
         .iter()
         .filter(|line| line["packets"][0]["items"].is_array());
     assert_eq!(detailed.count(), 300);
     assert!(divided > 0);
+}
 
-    // The graph ends with the figure of the panel.
-    let graph = Table::read(&path("cubewire-2.csv"));
+fn assert_cells(line: &Value, row: &HashMap<String, String>) {
+    for column in COLUMNS.iter() {
+        let cell = &row[&*column.name];
+        let is_same = match &line[&*column.name] {
+            Value::Null => cell.is_empty(),
+            Value::String(text) => cell == text,
+            number => {
+                let (a, b) = (cell.parse::<f64>().unwrap(), number.as_f64().unwrap());
+                (a - b).abs() < 1e-9
+            }
+        };
+        assert!(is_same, "{}: {cell}, {line}", column.name);
+    }
+}
+
+/// Returns how many of its items have components.
+fn assert_packet(packet: &Value, sample: &Sample) -> usize {
+    let record = &sample.snapshots[0];
+    let header = &packet["header"];
+    assert_eq!(header["sequence"], sample.tick % 65_536);
+    assert_eq!(header["stages"], record.stages.to_string());
+    let baseline = record.reference_age_ticks();
+    let baseline = baseline.map(|age| (sample.tick - u64::from(age)) % 65_536);
+    assert_eq!(header["baseline"].as_u64(), baseline);
+    let Some(items) = packet["items"].as_array() else {
+        assert!(record.detail.is_none());
+        return 0;
+    };
+    let sum: f64 = items
+        .iter()
+        .map(|item| item["bits"].as_f64().unwrap())
+        .sum();
+    let payload = record.payload_bytes as f64 * 8.0;
+    assert!((sum - payload).abs() < 1e-2, "{sum} is not {payload}");
+    assert_eq!(items[0]["kind"], "header");
+    let mut divided = 0;
+    for item in items {
+        let Some(components) = item["components"].as_array() else {
+            continue;
+        };
+        let kind = item["kind"].as_str().unwrap();
+        assert!(["position", "orientation", "velocity"].contains(&kind));
+        assert_eq!(components.len(), 3);
+        let sum: f64 = components.iter().map(|bits| bits.as_f64().unwrap()).sum();
+        assert!(sum > 0.0 && sum <= item["bits"].as_f64().unwrap() + 1e-6);
+        divided += 1;
+    }
+    divided
+}
+
+/// The graph ends with the figure of the panel.
+fn assert_graph(csv: &Path, meter: &LaneMeter) {
+    let graph = Table::read(csv);
     assert_eq!(graph.names, ["tick", "seconds", "right_kbps"]);
     let last = graph
         .column("right_kbps")
@@ -325,7 +352,10 @@ fn the_buttons_save_the_last_minute_and_the_graph() {
         .unwrap();
     let kbps = meter.kbps(PanelState::default().accounting);
     assert!((last - kbps).abs() < 1e-6, "{last}, {kbps}");
-    let png = File::open(path("cubewire-1.png")).unwrap();
+}
+
+fn assert_picture(png: &Path) {
+    let png = File::open(png).unwrap();
     let mut reader = png::Decoder::new(BufReader::new(png)).read_info().unwrap();
     let mut rgb = vec![0; reader.output_buffer_size().unwrap()];
     let info = reader.next_frame(&mut rgb).unwrap();

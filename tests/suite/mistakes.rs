@@ -166,7 +166,7 @@ fn an_interpolation_that_lacks_velocities_is_warned_of_on_standard_error() {
 }
 
 #[test]
-fn serving_and_viewing_say_what_they_lack() {
+fn serving_and_viewing_need_a_key_or_none() {
     let without_key = |arguments: &[&str]| {
         let output = cubewire(arguments).env_remove("CUBEWIRE_KEY").output();
         let output = output.unwrap();
@@ -180,6 +180,12 @@ fn serving_and_viewing_say_what_they_lack() {
             "{said}"
         );
     }
+    let said = complaint(&["serve", "--headless", "--bind", "0.0.0.0:0", "--insecure"]);
+    assert!(said.contains("needs a key"), "{said}");
+}
+
+#[test]
+fn a_file_that_holds_no_secret_key_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     let key = folder.path().join("key");
     let key = key.to_str().unwrap();
@@ -221,8 +227,10 @@ fn serving_and_viewing_say_what_they_lack() {
         let said = String::from_utf8(made.stderr).unwrap();
         assert!(said.starts_with("warning: others can read"), "{said}");
     }
-    let said = complaint(&["serve", "--headless", "--bind", "0.0.0.0:0", "--insecure"]);
-    assert!(said.contains("needs a key"), "{said}");
+}
+
+#[test]
+fn a_viewer_says_why_it_never_connected() {
     let said = complaint(&["view", "--headless", "--connect", "nowhere", "--insecure"]);
     let wanted = "--connect: nowhere: not a host and a port, as in 192.168.1.5:7000";
     assert!(said.contains(wanted), "{said}");

@@ -4,6 +4,7 @@ use std::net::{SocketAddr, UdpSocket};
 use std::time::{Duration, SystemTime};
 
 use cubewire::game::desktop::viewer::HeadlessViewer;
+use cubewire::game::headless::HeadlessGame;
 use cubewire::replication::ConnectionStatus;
 use cubewire::transport::udp::Security;
 use cubewire_codec::{CubeState, Fingerprint, Sequence, Snapshot, ladder};
@@ -19,97 +20,119 @@ use crate::udp::{
     step, udp, viewer_at,
 };
 
-#[test]
-fn who_sends_garbage_is_sent_away_and_nothing_else_changes() {
+/// Has a server attacked. Its viewer must not notice.
+fn attacked(attack: impl FnOnce(&mut HeadlessGame, &mut HeadlessViewer)) {
     let mut game = server(Security::Insecure, 8);
     let mut bystander = viewer_at(address(&game), Security::Insecure, "changed-flags");
     step(&mut game, &mut [&mut bystander], 60);
-    let mut wild = request().encode();
-    wild[2] = 7;
-    let many = [&[1, 1, 2, 0xFF, 0][..], &[0; 1200]].concat();
-    let garbage: [(&str, u8, &[u8]); 7] = [
-        ("thousands of empty messages", 255, &many),
-        ("a packet of no kind", 255, &[9, 1, 0, 0]),
-        ("an empty packet", 255, &[]),
-        (
-            "a slice past the end, which makes renet panic",
-            255,
-            &[3, 1, 0, 1, 9, 3, 1, 7],
-        ),
-        ("a reliable message", 255, &[0, 1, 1, 0, 1, 5, 0]),
-        ("a request for no such rate", 2, &wild),
-        ("a request that is none", 2, &[0, 1, 2]),
-    ];
-    for (what, channel, bytes) in garbage {
-        let mut rogue = Rogue::connect(&mut game, &mut [&mut bystander], PROTOCOL_VERSION);
-        if channel == 255 {
-            rogue.say(bytes);
-        } else {
-            rogue.message(channel, bytes);
-        }
-        step(&mut game, &mut [&mut bystander], 3);
-        assert_eq!(udp(&game).connected(), 1, "{what}");
-    }
-    // What never gets to renet: netcode's own header.
-    let raw: [&[u8]; 4] = [
-        &[0x95; 40],
-        &[0x25; 18],
-        &[0xF5; 18],
-        &[
-            0x85, 255, 255, 255, 255, 255, 255, 255, 255, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
-            0, 0,
-        ],
-    ];
-    let rogue = Rogue::connect(&mut game, &mut [&mut bystander], PROTOCOL_VERSION);
-    for datagram in raw {
-        rogue.socket.send(datagram).unwrap();
-    }
-    let mut random = random();
-    for _ in 0..2_000 {
-        let mut datagram = [0; 40];
-        let length = random.random_range(0..=datagram.len());
-        random.fill_bytes(&mut datagram[..length]);
-        rogue.socket.send(&datagram[..length]).unwrap();
-        if random.random_bool(0.1) {
-            step(&mut game, &mut [&mut bystander], 1);
-        }
-    }
-    drop(rogue);
-    step(&mut game, &mut [&mut bystander], 60 * (TIMEOUT_SECONDS + 1));
-    assert_eq!(udp(&game).connected(), 1);
-
-    // Acks that are none are counted, on a lane that goes on.
-    let mut rogue = Rogue::connect(&mut game, &mut [&mut bystander], PROTOCOL_VERSION);
-    rogue.message(2, &request().encode());
-    step(&mut game, &mut [&mut bystander], 2);
-    rogue.message(0, &[77, 1, 2]);
-    rogue.message(0, &[0; 7]);
-    step(&mut game, &mut [&mut bystander], 3);
-    assert_eq!(lanes(&mut game).len(), 2);
-
-    let unauthenticated = UdpSocket::bind(LOOPBACK).unwrap();
-    let mut datagram = [0; 1400];
-    for sent in 0..2_000 {
-        let length = random.random_range(0..datagram.len());
-        random.fill_bytes(&mut datagram[..length]);
-        // A connection request, so that it is looked at closely, every second time.
-        datagram[0] &= if random.random_bool(0.5) { 0 } else { 255 };
-        unauthenticated
-            .send_to(&datagram[..length], address(&game))
-            .unwrap();
-        // Before the socket's buffer is full.
-        if sent % 20 == 0 {
-            step(&mut game, &mut [&mut bystander], 1);
-        }
-    }
+    attack(&mut game, &mut bystander);
     step(&mut game, &mut [&mut bystander], 10);
-    assert!(udp(&game).traffic().ignored >= 2_000);
     assert_eq!(status(&bystander), ConnectionStatus::Connected);
     assert_eq!(bystander.meter().refused + bystander.meter().stalls, 0);
-    assert_eq!(
-        agreeing(&game, &bystander) as u64,
-        bystander.meter().received
-    );
+    let agreeing = agreeing(&game, &bystander) as u64;
+    assert_eq!(agreeing, bystander.meter().received);
+}
+
+#[test]
+fn who_sends_garbage_is_sent_away_and_nothing_else_changes() {
+    attacked(|game, bystander| {
+        let mut wild = request().encode();
+        wild[2] = 7;
+        let many = [&[1, 1, 2, 0xFF, 0][..], &[0; 1200]].concat();
+        let garbage: [(&str, u8, &[u8]); 7] = [
+            ("thousands of empty messages", 255, &many),
+            ("a packet of no kind", 255, &[9, 1, 0, 0]),
+            ("an empty packet", 255, &[]),
+            (
+                "a slice past the end, which makes renet panic",
+                255,
+                &[3, 1, 0, 1, 9, 3, 1, 7],
+            ),
+            ("a reliable message", 255, &[0, 1, 1, 0, 1, 5, 0]),
+            ("a request for no such rate", 2, &wild),
+            ("a request that is none", 2, &[0, 1, 2]),
+        ];
+        for (what, channel, bytes) in garbage {
+            let mut rogue = Rogue::connect(game, &mut [bystander], PROTOCOL_VERSION);
+            if channel == 255 {
+                rogue.say(bytes);
+            } else {
+                rogue.message(channel, bytes);
+            }
+            step(game, &mut [bystander], 3);
+            assert_eq!(udp(game).connected(), 1, "{what}");
+        }
+    });
+}
+
+#[test]
+fn datagrams_that_are_no_packets_keep_no_connection() {
+    attacked(|game, bystander| {
+        // What never gets to renet: netcode's own header.
+        let raw: [&[u8]; 4] = [
+            &[0x95; 40],
+            &[0x25; 18],
+            &[0xF5; 18],
+            &[
+                0x85, 255, 255, 255, 255, 255, 255, 255, 255, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
+                0, 0, 0, 0,
+            ],
+        ];
+        let rogue = Rogue::connect(game, &mut [bystander], PROTOCOL_VERSION);
+        for datagram in raw {
+            rogue.socket.send(datagram).unwrap();
+        }
+        let mut random = random();
+        for _ in 0..2_000 {
+            let mut datagram = [0; 40];
+            let length = random.random_range(0..=datagram.len());
+            random.fill_bytes(&mut datagram[..length]);
+            rogue.socket.send(&datagram[..length]).unwrap();
+            if random.random_bool(0.1) {
+                step(game, &mut [bystander], 1);
+            }
+        }
+        drop(rogue);
+        step(game, &mut [bystander], 60 * (TIMEOUT_SECONDS + 1));
+        assert_eq!(udp(game).connected(), 1);
+    });
+}
+
+#[test]
+fn a_lane_goes_on_after_acks_that_are_none() {
+    attacked(|game, bystander| {
+        let mut rogue = Rogue::connect(game, &mut [bystander], PROTOCOL_VERSION);
+        rogue.message(2, &request().encode());
+        step(game, &mut [bystander], 2);
+        rogue.message(0, &[77, 1, 2]);
+        rogue.message(0, &[0; 7]);
+        step(game, &mut [bystander], 3);
+        assert_eq!(lanes(game).len(), 2);
+    });
+}
+
+#[test]
+fn unauthenticated_datagrams_are_ignored() {
+    attacked(|game, bystander| {
+        let mut random = random();
+        let unauthenticated = UdpSocket::bind(LOOPBACK).unwrap();
+        let mut datagram = [0; 1400];
+        for sent in 0..2_000 {
+            let length = random.random_range(0..datagram.len());
+            random.fill_bytes(&mut datagram[..length]);
+            // A connection request, so that it is looked at closely, every second time.
+            datagram[0] &= if random.random_bool(0.5) { 0 } else { 255 };
+            unauthenticated
+                .send_to(&datagram[..length], address(game))
+                .unwrap();
+            // Before the socket's buffer is full.
+            if sent % 20 == 0 {
+                step(game, &mut [bystander], 1);
+            }
+        }
+        step(game, &mut [bystander], 10);
+        assert!(udp(game).traffic().ignored >= 2_000);
+    });
 }
 
 #[test]

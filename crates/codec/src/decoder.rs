@@ -304,10 +304,7 @@ impl Decoder {
                         self.coder.decode(context, held, (bins, observer), cubes)
                     }
                 };
-                outcome.map_err(|error| match error {
-                    Undecodable::UnknownReference(unknown) => DecodeError::UnknownBaseline(unknown),
-                    Undecodable::NonCanonical { byte, why } => not_canonical(why, head + byte),
-                })?;
+                outcome.map_err(|error| refusal(error, head))?;
                 let hash = self.coder.hash(&context, decoded, &self.sent);
                 if hash.check(sequence) != check {
                     return Err(DecodeError::Check(sequence));
@@ -444,6 +441,14 @@ fn take_cubes(
         decoded.set_fields(cube, &fields);
     }
     stream.finish()
+}
+
+/// The bins begin `head` bytes into the packet.
+const fn refusal(error: Undecodable, head: usize) -> DecodeError {
+    match error {
+        Undecodable::UnknownReference(unknown) => DecodeError::UnknownBaseline(unknown),
+        Undecodable::NonCanonical { byte, why } => not_canonical(why, head + byte),
+    }
 }
 
 /// `byte` is counted from the start of the packet.

@@ -19,8 +19,8 @@ use crate::cli::{Cli, stream};
 use crate::error::HostileError;
 use crate::expectations;
 use crate::figures::{Compared, Figures, Hashes, Phase, ServerFigures, compare, read_digest};
-use crate::newcomers::{self, FAR};
-use crate::phases::{Scene, joined};
+use crate::newcomers::{self, FAR, Newcomer};
+use crate::phases::{Scene, Span, joined};
 use crate::relay::Relay;
 use crate::report;
 use crate::server::{Sample, Server, Start, make_key};
@@ -101,26 +101,57 @@ fn measure(cli: &Cli) -> Result<Figures, HostileError> {
         thread::spawn(move || viewer::watch(target, &progress, random))
     };
     scene.wait_until_ready(READY)?;
-    let is_over = AtomicBool::new(false);
-    let (spans, newcomers, samples) = thread::scope(|scope| {
-        let sampler = scope.spawn(|| sample(&server, &is_over));
-        let newcomers =
-            [(stream::NEAR, Duration::ZERO), (stream::FAR, FAR)].map(|(stream, far)| {
-                let (is_over, random) = (&is_over, cli.random(stream));
-                scope.spawn(move || newcomers::come(target, far, random, is_over))
-            });
-        let spans = scene.phases(&server);
-        is_over.store(true, Ordering::Relaxed);
-        let newcomers = newcomers.map(|thread| joined(thread.join()));
-        (spans, newcomers, joined(sampler.join()))
-    });
-    let (spans, [near, far]) = (spans?, newcomers);
-    let newcomers = [near?, far?];
+    let (spans, newcomers, samples) = attack(&scene, &server)?;
     scene.progress.should_stop.store(true, Ordering::Relaxed);
     let notes = joined(watching.join())?;
     let lost = bystander.finish(END_PATIENCE)?;
     relay_should_stop.store(true, Ordering::Relaxed);
     let fates = joined(relaying.join());
+    let phases: Vec<_> = spans
+        .into_iter()
+        .map(|span| span.measured(&notes, &newcomers, &samples))
+        .collect();
+    let server = finish(server, &phases);
+    let (viewer, bystander) = compared(&sent, &decoded, &notes, lost)?;
+    let mut figures = Figures {
+        seconds: cli.seconds,
+        seed: cli.seed,
+        rate: cli.rate,
+        viewer,
+        bystander,
+        relay: fates,
+        server,
+        phases,
+        expectations: Vec::new(),
+    };
+    figures.expectations = expectations::of(&figures, if cli.busy { 0.5 } else { 1.0 });
+    Ok(figures)
+}
+
+/// Runs the phases, while newcomers come and the server's memory and processor time are noted.
+fn attack(
+    scene: &Scene<'_>,
+    server: &Server,
+) -> Result<(Vec<Span>, [Vec<Newcomer>; 2], Vec<Sample>), HostileError> {
+    let is_over = AtomicBool::new(false);
+    let (spans, newcomers, samples) = thread::scope(|scope| {
+        let sampler = scope.spawn(|| sample(server, &is_over));
+        let newcomers =
+            [(stream::NEAR, Duration::ZERO), (stream::FAR, FAR)].map(|(stream, far)| {
+                let (is_over, random) = (&is_over, scene.cli.random(stream));
+                scope.spawn(move || newcomers::come(scene.target, far, random, is_over))
+            });
+        let spans = scene.phases(server);
+        is_over.store(true, Ordering::Relaxed);
+        let newcomers = newcomers.map(|thread| joined(thread.join()));
+        (spans, newcomers, joined(sampler.join()))
+    });
+    let (spans, [near, far]) = (spans?, newcomers);
+    Ok((spans, [near?, far?], samples))
+}
+
+/// Ends the server, and collects what is known of it.
+fn finish(server: Server, phases: &[Phase]) -> ServerFigures {
     let log_lines = server.log_lines();
     let panic = server.panic();
     let (said, failure) = match server.finish(END_PATIENCE) {
@@ -130,34 +161,17 @@ fn measure(cli: &Cli) -> Result<Figures, HostileError> {
             Some(panic.unwrap_or_else(|| error.to_string())),
         ),
     };
-    let phases: Vec<_> = spans
-        .into_iter()
-        .map(|span| span.measured(&notes, &newcomers, &samples))
-        .collect();
     let rss = |phases: &[Phase]| {
         let unfair = phases.iter().filter(|phase| !phase.is_fair);
         unfair.map(|phase| phase.rss).max().unwrap_or(0)
     };
-    let (viewer, bystander) = compared(&sent, &decoded, &notes, lost)?;
-    let mut figures = Figures {
-        seconds: cli.seconds,
-        seed: cli.seed,
-        rate: cli.rate,
-        viewer,
-        bystander,
-        relay: fates,
-        server: ServerFigures {
-            rss_quiet: rss(&phases[..1]),
-            rss_max: rss(&phases[1..]),
-            log_lines,
-            failure,
-            said,
-        },
-        phases,
-        expectations: Vec::new(),
-    };
-    figures.expectations = expectations::of(&figures, if cli.busy { 0.5 } else { 1.0 });
-    Ok(figures)
+    ServerFigures {
+        rss_quiet: rss(&phases[..1]),
+        rss_max: rss(&phases[1..]),
+        log_lines,
+        failure,
+        said,
+    }
 }
 
 /// `cubewire` in the folder of this program.

@@ -138,19 +138,8 @@ impl OffScreen {
             usage: BufferUsages::MAP_READ | BufferUsages::COPY_DST,
             mapped_at_creation: false,
         });
-        let mut image = Image::new_uninit(
-            Extent3d {
-                width: size.x,
-                height: size.y,
-                depth_or_array_layers: 1,
-            },
-            TextureDimension::D2,
-            TextureFormat::Rgba8UnormSrgb,
-            RenderAssetUsages::RENDER_WORLD,
-        );
-        image.texture_descriptor.usage |=
-            TextureUsages::RENDER_ATTACHMENT | TextureUsages::COPY_SRC;
-        let image = app.world_mut().resource_mut::<Assets<Image>>().add(image);
+        let mut images = app.world_mut().resource_mut::<Assets<Image>>();
+        let image = images.add(frame_image(size));
         let scale_factor = match interface {
             Interface::Film => (size.as_vec2() / REFERENCE_SIZE)
                 .min_element()
@@ -275,6 +264,22 @@ impl OffScreen {
         self.buffer.unmap();
         Ok(frame)
     }
+}
+
+/// What frames are drawn on.
+fn frame_image(size: UVec2) -> Image {
+    let mut image = Image::new_uninit(
+        Extent3d {
+            width: size.x,
+            height: size.y,
+            depth_or_array_layers: 1,
+        },
+        TextureDimension::D2,
+        TextureFormat::Rgba8UnormSrgb,
+        RenderAssetUsages::RENDER_WORLD,
+    );
+    image.texture_descriptor.usage |= TextureUsages::RENDER_ATTACHMENT | TextureUsages::COPY_SRC;
+    image
 }
 
 /// Bevy's plugins without a window.

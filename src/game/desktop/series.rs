@@ -108,70 +108,80 @@ pub fn episodes(series: Series, size: UVec2) -> Vec<Episode> {
         overlay: Overlay::default(),
         look: Look::default(),
     };
-    let lane = |rung: &Rung| LaneSettings::with_stages(rung.stages);
-    let mut episodes = Vec::new();
-    for (index, rung) in LADDER.iter().enumerate() {
-        let before = index.checked_sub(1).map(|before| &LADDER[before]);
-        let left = before.map_or(PaneContent::Simulation, |before| {
-            PaneContent::Lane(lane(before))
-        });
-        let mut film = film(&katamari, left, lane(rung));
-        if before.is_some() {
-            film.overlay.names = ["before", "after"].map(|name| Some(name.to_owned()));
-        }
-        episodes.push(Episode {
-            section: Section::Rungs,
-            title: rung.name,
-            name: format!("{:02}-{}", index + 1, rung.name),
-            caption: rung.summary.to_owned(),
-            film,
-        });
-    }
-    for (kind, caption) in [
-        (
-            Interpolation::None,
-            "Without interpolation, each snapshot is shown as it arrives: the cubes jump.",
-        ),
-        (
-            Interpolation::Linear,
-            "Linear interpolation: motion has visible corners.",
-        ),
-        (
-            Interpolation::Hermite,
-            "Hermite interpolation, which also matches the velocities: motion is smooth.",
-        ),
-        (
-            Interpolation::Extrapolate,
-            "Extrapolation along the velocity instead of waiting for the next snapshot: cubes sink into the \
-             floor and snap back.",
-        ),
-    ] {
-        let right = LaneSettings {
-            sender: SenderSettings {
-                // The last rung with velocities.
-                stages: ladder::AT_REST.stages,
-                send_interval_ticks: TICKS_PER_SECOND / 10,
-                ..SenderSettings::default()
-            },
-            playout: PlayoutSettings {
-                interpolation: kind,
-                ..PlayoutSettings::default()
-            },
-            ..LaneSettings::default()
-        };
-        episodes.push(Episode {
-            section: Section::Interpolation,
-            title: match kind {
-                Interpolation::None => "no interpolation",
-                kind => kind.name(),
-            },
-            name: format!("interpolation-{}", kind.name()),
-            caption: caption.to_owned(),
-            film: film(&ball, PaneContent::Simulation, right),
-        });
-    }
-    episodes
+    let rungs =
+        (0..LADDER.len()).map(|index| of_rung(index, |left, right| film(&katamari, left, right)));
+    let interpolations = INTERPOLATIONS.map(|(kind, caption)| Episode {
+        section: Section::Interpolation,
+        title: match kind {
+            Interpolation::None => "no interpolation",
+            kind => kind.name(),
+        },
+        name: format!("interpolation-{}", kind.name()),
+        caption: caption.to_owned(),
+        film: film(&ball, PaneContent::Simulation, slow_lane(kind)),
+    });
+    rungs.chain(interpolations).collect()
 }
+
+/// A rung next to the one before it.
+fn of_rung(index: usize, film: impl FnOnce(PaneContent, LaneSettings) -> Film) -> Episode {
+    let lane = |rung: &Rung| LaneSettings::with_stages(rung.stages);
+    let rung = &LADDER[index];
+    let before = index.checked_sub(1).map(|before| lane(&LADDER[before]));
+    let is_first = before.is_none();
+    let mut film = film(
+        before.map_or(PaneContent::Simulation, PaneContent::Lane),
+        lane(rung),
+    );
+    if !is_first {
+        film.overlay.names = ["before", "after"].map(|name| Some(name.to_owned()));
+    }
+    Episode {
+        section: Section::Rungs,
+        title: rung.name,
+        name: format!("{:02}-{}", index + 1, rung.name),
+        caption: rung.summary.to_owned(),
+        film,
+    }
+}
+
+/// Ten snapshots a second, with velocities.
+fn slow_lane(interpolation: Interpolation) -> LaneSettings {
+    LaneSettings {
+        sender: SenderSettings {
+            // The last rung with velocities.
+            stages: ladder::AT_REST.stages,
+            send_interval_ticks: TICKS_PER_SECOND / 10,
+            ..SenderSettings::default()
+        },
+        playout: PlayoutSettings {
+            interpolation,
+            ..PlayoutSettings::default()
+        },
+        ..LaneSettings::default()
+    }
+}
+
+/// Each kind with its caption.
+const INTERPOLATIONS: [(Interpolation, &str); Interpolation::ALL.len()] = [
+    (
+        Interpolation::None,
+        "Without interpolation, each snapshot is shown as it arrives: the cubes jump.",
+    ),
+    (
+        Interpolation::Linear,
+        "Linear interpolation: motion has visible corners.",
+    ),
+    (
+        Interpolation::Hermite,
+        "Hermite interpolation, which also matches the velocities: motion is smooth.",
+    ),
+    (
+        Interpolation::Extrapolate,
+        "Extrapolation along the velocity instead of waiting for the next snapshot: cubes sink into the \
+         floor and snap back.",
+    ),
+];
 
 /// Records the videos of a series into a folder, which is created if it does not exist, and writes a page
 /// that plays them. Calls `report` with a line about each video.

@@ -23,42 +23,10 @@ pub(super) fn caption(
     let colors = theme.colors();
     let font = FontId::proportional(11.0);
     let painter = ui.painter();
-    let shown = if axis.is_zoomed() {
-        let ago = |tick: f64| (newest as f64 + 1.0 - tick) / f64::from(TICKS_PER_SECOND);
-        format!("{:.1} to {:.1} s ago", ago(axis.from), ago(axis.to))
-    } else {
-        "the last minute".to_owned()
-    };
-    let (texts, color) = match past.moment {
-        Some(tick) => {
-            let ago = seconds(newest.saturating_sub(tick));
-            let ago = format!("{ago:.2} s ago, tick {tick}, of {shown}");
-            let keys = "← → one tick, Shift a second, comma and full stop a packet";
-            (
-                [
-                    format!(
-                        "{ago} · {keys} · Shift and drag: totals, F fits them · Esc or P resumes"
-                    ),
-                    format!("{ago} · {keys} · Esc or P resumes"),
-                    format!("{ago} · Esc or P resumes"),
-                ],
-                egui_color(colors.ink),
-            )
-        }
-        None => {
-            let marks = "▔ lost ▁ late";
-            (
-                [
-                    format!(
-                        "the last minute, kbps · drag or pause to go back · wheel zooms, double-click fits · {marks}"
-                    ),
-                    format!("the last minute, kbps · drag or pause to go back · {marks}"),
-                    format!("the last minute, kbps · {marks}"),
-                ],
-                egui_color(colors.muted),
-            )
-        }
-    };
+    let color = egui_color(match past.moment {
+        Some(_) => colors.ink,
+        None => colors.muted,
+    });
     let memory = past.memory_bytes as f64 / f64::from(1 << 20);
     let recorded = seconds(newest.saturating_sub(first));
     let memory = format!("{memory:.1} of 64 MiB");
@@ -66,7 +34,7 @@ pub(super) fn caption(
     let lay_out = |text, color| painter.layout_no_wrap(text, font.clone(), color);
     let memories =
         [format!("{recorded:.0} s recorded, {memory}"), memory].map(|text| lay_out(text, muted));
-    let texts = texts.map(|text| lay_out(text, color));
+    let texts = texts(past.moment, axis, newest).map(|text| lay_out(text, color));
     // The longest that fits, and the longest that fits next to it.
     let narrow = memories[1].size().x + MARGIN;
     let text = texts
@@ -80,6 +48,37 @@ pub(super) fn caption(
         if at.x > rect.right() + MARGIN {
             painter.galley(at, memory, muted);
             break;
+        }
+    }
+}
+
+/// The time that is shown and what the keys do, the longest first.
+fn texts(moment: Option<u64>, axis: &TickAxis, newest: u64) -> [String; 3] {
+    let shown = if axis.is_zoomed() {
+        let ago = |tick: f64| (newest as f64 + 1.0 - tick) / f64::from(TICKS_PER_SECOND);
+        format!("{:.1} to {:.1} s ago", ago(axis.from), ago(axis.to))
+    } else {
+        "the last minute".to_owned()
+    };
+    match moment {
+        Some(tick) => {
+            let ago = seconds(newest.saturating_sub(tick));
+            let ago = format!("{ago:.2} s ago, tick {tick}, of {shown}");
+            let keys = "← → one tick, Shift a second, comma and full stop a packet";
+            [
+                format!("{ago} · {keys} · Shift and drag: totals, F fits them · Esc or P plays on"),
+                format!("{ago} · {keys} · Esc or P plays on"),
+                format!("{ago} · Esc or P plays on"),
+            ]
+        }
+        None => {
+            let marks = "▔ lost ▁ late";
+            let back = "the last minute, kbps · drag or pause to go back";
+            [
+                format!("{back} · wheel zooms, double-click fits · {marks}"),
+                format!("{back} · {marks}"),
+                format!("the last minute, kbps · {marks}"),
+            ]
         }
     }
 }

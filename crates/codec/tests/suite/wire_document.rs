@@ -36,12 +36,17 @@ fn widths(bits: &[u8]) -> String {
     bits.join(" ")
 }
 
+/// Rows of the document's table of constants have these values.
+fn assert_constants<const N: usize>(constants: [(&str, String); N]) {
+    for (constant, value) in constants {
+        assert_eq!(row(constant), [constant, &value]);
+    }
+}
+
 #[test]
-fn the_constants_are_those_of_the_code() {
+fn the_constants_of_quantization_are_those_of_the_code() {
     let range = |bounded: Bounded| format!("{}..={}", bounded.min, bounded.max);
-    let usual = |range_bits: Option<[u8; 2]>| widths(&range_bits.unwrap());
-    for (constant, value) in [
-        ("maximum number of cubes", MAX_CUBES.to_string()),
+    assert_constants([
         (
             "position, quantized: usual steps per metre",
             POSITION_XY.steps_per_unit.to_string(),
@@ -68,6 +73,13 @@ fn the_constants_are_those_of_the_code() {
             "affine difference: zero point",
             DIFFERENCE_ZERO_POINT.to_string(),
         ),
+    ]);
+}
+
+#[test]
+fn the_widths_of_ranges_are_those_of_the_code() {
+    let usual = |range_bits: Option<[u8; 2]>| widths(&range_bits.unwrap());
+    assert_constants([
         (
             "relative index: usual ranges",
             usual(Delta::RELATIVE_INDICES.range_bits()),
@@ -93,6 +105,13 @@ fn the_constants_are_those_of_the_code() {
             "relative orientation: most bits of a range at 9 bits",
             RelativeOrientation::MAX_RANGE_BITS.to_string(),
         ),
+    ]);
+}
+
+#[test]
+fn the_limits_and_laws_of_the_scene_are_those_of_the_code() {
+    assert_constants([
+        ("maximum number of cubes", MAX_CUBES.to_string()),
         ("maximum ticks of a known motion", MAX_TICKS.to_string()),
         (
             "simulated scene: most inputs",
@@ -115,9 +134,7 @@ fn the_constants_are_those_of_the_code() {
             FALL_HEIGHT.to_string(),
         ),
         ("height of a cube at rest: z", REST_HEIGHT.to_string()),
-    ] {
-        assert_eq!(row(constant), [constant, &value]);
-    }
+    ]);
 }
 
 #[test]

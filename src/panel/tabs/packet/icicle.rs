@@ -1,7 +1,9 @@
 //! Paints the icicle chart: width in proportion to bits.
 
+use std::ops::Range;
+
 use bevy_egui::egui::{
-    self, Align2, Color32, FontId, Rect, Sense, Stroke, StrokeKind, Ui, pos2, vec2,
+    self, Align2, Color32, FontId, Pos2, Rect, Sense, Stroke, StrokeKind, Ui, pos2, vec2,
 };
 use cubewire_palette::bit_kind;
 
@@ -25,67 +27,102 @@ pub(super) fn draw(
     let part = Zoom::new("bits of the packet's chart", MIN_PART, true).shown(ui, &response, area);
     let shown = part.start * total..part.end * total;
     let painter = ui.painter_at(area);
-    let x_of = |bit: f64| {
-        let fraction = (bit - shown.start) / (shown.end - shown.start);
-        area.left() + (fraction * f64::from(area.width())) as f32
-    };
     let pointer = response.hover_pos();
     let mut hovered = None;
-    let ink = egui_color(theme.colors().ink);
-    for (depth, row) in rows.iter().enumerate() {
+    for (depth, spans) in rows.iter().enumerate() {
         let top = area.top() + depth as f32 * ROW_HEIGHT;
-        let y = top..=top + ROW_HEIGHT - 1.0;
-        // Spans too narrow to see are drawn as one, so that none is lost.
-        let mut narrow: Option<(f32, f32, usize)> = None;
-        let first = row.partition_point(|span| span.start + span.bits < shown.start);
-        for (index, span) in row.iter().enumerate().skip(first) {
-            if span.start > shown.end {
-                break;
-            }
-            let (left, right) = (x_of(span.start), x_of(span.start + span.bits));
-            let rect = Rect::from_x_y_ranges(left..=right, y.clone());
-            if pointer.is_some_and(|at| rect.contains(at) && at.x < right) {
-                hovered = Some(span.clone());
-            }
-            if right - left < MIN_WIDTH {
-                narrow = match narrow {
-                    Some((from, _, count)) => Some((from, right, count + 1)),
-                    None => Some((left, right, 1)),
-                };
-                if narrow.is_some_and(|(from, to, _)| to - from < MIN_WIDTH) {
-                    continue;
-                }
-            }
-            if let Some((from, to, _)) = narrow.take() {
-                let rect = Rect::from_x_y_ranges(from..=to, y.clone());
-                painter.rect_filled(rect, 0.0, color(theme, span).gamma_multiply(0.8));
-                if right - left < MIN_WIDTH {
-                    continue;
-                }
-            }
-            paint(&painter, theme, rect, span, index % 2 == 1);
-        }
-        if let Some((from, to, _)) = narrow {
-            let rect = Rect::from_x_y_ranges(from..=to.max(from + 1.0), y.clone());
-            painter.rect_filled(
-                rect,
-                0.0,
-                style::tint(theme.colors(), theme.colors().ink, 0.4),
-            );
-        }
-        let lit = row.iter().filter(|span| {
-            span.cube.is_some() && (span.cube == selection.hovered || span.cube == selection.cube)
-        });
-        for span in lit {
-            let (left, right) = (x_of(span.start), x_of(span.start + span.bits));
-            let rect = Rect::from_x_y_ranges(left..=right.max(left + 2.0), y.clone());
-            painter.rect_stroke(rect, 0.0, Stroke::new(2.0, ink), StrokeKind::Inside);
-        }
+        let row = Row {
+            painter: &painter,
+            theme,
+            area: Rect::from_x_y_ranges(area.x_range(), top..=top + ROW_HEIGHT - 1.0),
+            shown: shown.clone(),
+        };
+        hovered = row.draw(spans, pointer).or(hovered);
+        row.light(spans, selection);
     }
     if let Some(span) = &hovered {
         response.on_hover_text_at_pointer(span.words());
     }
     hovered
+}
+
+/// A row of the chart.
+struct Row<'a> {
+    painter: &'a egui::Painter,
+    theme: Theme,
+    area: Rect,
+    /// The bits that are in sight.
+    shown: Range<f64>,
+}
+
+impl Row<'_> {
+    /// Left and right end of a span.
+    fn ends(&self, span: &Span) -> (f32, f32) {
+        let x_of = |bit: f64| {
+            let fraction = (bit - self.shown.start) / (self.shown.end - self.shown.start);
+            self.area.left() + (fraction * f64::from(self.area.width())) as f32
+        };
+        (x_of(span.start), x_of(span.start + span.bits))
+    }
+
+    fn rect(&self, left: f32, right: f32) -> Rect {
+        Rect::from_x_y_ranges(left..=right, self.area.y_range())
+    }
+
+    /// Returns the span under the pointer.
+    fn draw(&self, spans: &[Span], pointer: Option<Pos2>) -> Option<Span> {
+        let mut hovered = None;
+        // Spans too narrow to see are drawn as one, so that none is lost.
+        let mut narrow: Option<(f32, f32)> = None;
+        let first = spans.partition_point(|span| span.start + span.bits < self.shown.start);
+        for (index, span) in spans.iter().enumerate().skip(first) {
+            if span.start > self.shown.end {
+                break;
+            }
+            let (left, right) = self.ends(span);
+            let rect = self.rect(left, right);
+            if pointer.is_some_and(|at| rect.contains(at) && at.x < right) {
+                hovered = Some(span.clone());
+            }
+            if right - left < MIN_WIDTH {
+                let from = narrow.map_or(left, |(from, _)| from);
+                narrow = Some((from, right));
+                if right - from < MIN_WIDTH {
+                    continue;
+                }
+            }
+            if let Some((from, to)) = narrow.take() {
+                let color = color(self.theme, span).gamma_multiply(0.8);
+                self.painter.rect_filled(self.rect(from, to), 0.0, color);
+                if right - left < MIN_WIDTH {
+                    continue;
+                }
+            }
+            paint(self.painter, self.theme, rect, span, index % 2 == 1);
+        }
+        if let Some((from, to)) = narrow {
+            let colors = self.theme.colors();
+            let color = style::tint(colors, colors.ink, 0.4);
+            let rect = self.rect(from, to.max(from + 1.0));
+            self.painter.rect_filled(rect, 0.0, color);
+        }
+        hovered
+    }
+
+    /// Frames the spans of the cubes that are hovered or selected.
+    fn light(&self, spans: &[Span], selection: &Selection) {
+        let ink = egui_color(self.theme.colors().ink);
+        let lit = spans.iter().filter(|span| {
+            span.cube.is_some() && (span.cube == selection.hovered || span.cube == selection.cube)
+        });
+        for span in lit {
+            let (left, right) = self.ends(span);
+            let rect = self.rect(left, right.max(left + 2.0));
+            let stroke = Stroke::new(2.0, ink);
+            self.painter
+                .rect_stroke(rect, 0.0, stroke, StrokeKind::Inside);
+        }
+    }
 }
 
 fn color(theme: Theme, span: &Span) -> Color32 {

@@ -70,20 +70,16 @@ pub(super) fn receive(
         }
         // After the acks, which say what the lane does: a request changes it from the next frame on.
         while let Some(message) = server.renet.receive_message(id, REQUESTS) {
-            match Request::decode(&message) {
-                _ if client.is_refused => {}
-                Ok(request) if is_supported(&request) => {
+            if client.is_refused {
+                continue;
+            }
+            match supported(&message) {
+                Ok(request) => {
                     apply(id, client, request, &mut commands);
                     client.since_ack = REQUEST_ACK_INTERVAL;
                 }
-                Ok(request) => {
-                    let ticks = request.send_interval_ticks;
-                    let why = format!("a snapshot every {ticks} ticks is not offered");
+                Err(why) => {
                     refused.push((id, why));
-                    break;
-                }
-                Err(error) => {
-                    refused.push((id, error.to_string()));
                     break;
                 }
             }
@@ -94,8 +90,14 @@ pub(super) fn receive(
     }
 }
 
-fn is_supported(request: &Request) -> bool {
-    SEND_INTERVALS.contains(&request.send_interval_ticks.into())
+/// What a viewer requests, or why that is refused.
+fn supported(message: &[u8]) -> Result<Request, String> {
+    let request = Request::decode(message).map_err(|error| error.to_string())?;
+    let ticks = request.send_interval_ticks;
+    match SEND_INTERVALS.contains(&ticks.into()) {
+        true => Ok(request),
+        false => Err(format!("a snapshot every {ticks} ticks is not offered")),
+    }
 }
 
 /// Applies a viewer's request; the first one spawns its lane.
