@@ -51,7 +51,7 @@ pub struct LocalLane;
 /// How a lane sends. It can be changed at any time, and applies from the next snapshot on.
 #[derive(Component, Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SenderSettings {
-    /// The stages of the codec. Illegal stages are ignored: the lane keeps the last legal ones.
+    /// The stages of the codec.
     #[serde(rename = "rung", with = "RungText")]
     pub stages: Stages,
     /// Which of the acked snapshots is the baseline.
@@ -271,7 +271,7 @@ pub fn spawn_lane(world: &mut World, settings: LaneSettings) -> Result<Entity> {
         fingerprint: Fingerprint::shipped(),
         initial: cubes.current().clone(),
     };
-    let sender = Sender::new(welcome.initial.clone(), settings.sender.stages)?;
+    let sender = Sender::new(welcome.initial.clone())?;
     let delay = settings.playout.rule_delay(&settings.sender);
     let receiver = SnapshotReceiver::new(welcome, Limits::default(), delay, now)?
         .with_engine(Box::new(ReceiverWorld::new()));
@@ -290,7 +290,7 @@ pub fn spawn_sending_lane<'a>(
     initial: Snapshot,
     settings: SenderSettings,
 ) -> Result<EntityCommands<'a>, InitialStateError> {
-    let sender = Sender::new(initial, settings.stages)?;
+    let sender = Sender::new(initial)?;
     let remote = (LaneBackoff::default(), LaneCost::default());
     Ok(commands.spawn((settings, sender, remote)))
 }

@@ -22,7 +22,7 @@ use crate::selection;
 use crate::sequence::Sequence;
 use crate::simulation::{MAX_STATE_CHUNK_BYTES, Simulated};
 use crate::snapshot::{QuantizedSnapshot, Spares};
-use crate::stages::{Delta, IllegalStages, Stages};
+use crate::stages::{Delta, Stages};
 use crate::state::Snapshot;
 
 /// An encoded snapshot, with counts of its bits and cubes.
@@ -113,9 +113,6 @@ pub struct Encoder {
 /// Why a snapshot cannot be encoded.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 pub enum EncodeError {
-    /// The stages cannot be combined.
-    #[error(transparent)]
-    Stages(#[from] IllegalStages),
     /// The snapshot was quantized for other stages.
     #[error("the snapshot is quantized as {snapshot:?}, but the stages ask for {stages:?}")]
     Precision {
@@ -256,7 +253,6 @@ impl Encoder {
         named: Option<&Baseline>,
         simulated: &Simulated<'_>,
     ) -> Result<(), EncodeError> {
-        stages.check()?;
         if simulated.state_chunk.len() > MAX_STATE_CHUNK_BYTES {
             return Err(EncodeError::StateChunk(simulated.state_chunk.len()));
         }
