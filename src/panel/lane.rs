@@ -82,7 +82,7 @@ pub struct Status<'a> {
     pub tour: Option<Tour>,
 }
 
-/// What the timeline shows beside the meters of the lanes.
+/// What the timeline shows besides the meters of the lanes.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Past {
     /// The tick of the past that the views show.

@@ -107,7 +107,7 @@ fn draw_rows(
     let (area, response) = ui.allocate_exact_size(size, Sense::click_and_drag());
     let (text, graph) = area.split_top_bottom_at_y(area.min.y + TEXT_HEIGHT);
     let past = strip.past;
-    let axis = axis(ui, &response, graph, (newest, past.moment), *range);
+    let axis = axis(ui, &response, graph, newest, past.moment, *range);
     let first = past.first.unwrap_or(newest);
     // A click could be the first of a double click, which fits the zoom.
     let touched = if response.dragged() || (response.clicked() && strip.stands) {
@@ -159,7 +159,8 @@ fn axis(
     ui: &Ui,
     response: &Response,
     graph: Rect,
-    (newest, moment): (u64, Option<u64>),
+    newest: u64,
+    moment: Option<u64>,
     range: Option<TickRange>,
 ) -> TickAxis {
     // Negative in the first minute, so that the newest tick is always at the right.

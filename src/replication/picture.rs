@@ -82,7 +82,7 @@ pub struct CubeError {
 }
 
 impl CubeError {
-    /// Of a cube that is shown, against the simulation at a `fraction` of the way from one tick to the next.
+    /// The error of a displayed cube against the simulation at a `fraction` of the way from one tick to the next.
     #[must_use]
     pub fn new(shown: &CubeState, from: &CubeState, to: &CubeState, fraction: f32) -> Self {
         let is_reset = is_teleport(from, to, 1.0 / TICKS_PER_SECOND as f32);

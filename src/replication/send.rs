@@ -3,7 +3,7 @@
 use bevy::platform::time::Instant;
 use bevy::prelude::*;
 use bevy::tasks::{ComputeTaskPool, TaskPool};
-use cubewire_codec::{InitialStateError, Limits, Snapshot, Stages};
+use cubewire_codec::{InitialStateError, Limits, Snapshot};
 use cubewire_protocol::{SendBackoff, SendError, SnapshotSender};
 use renet::Bytes;
 
@@ -22,8 +22,6 @@ use crate::simulation::{CubeWorld, RebuildSimulation};
 #[require(Lane, SenderMail)]
 pub(crate) struct Sender {
     pub(super) protocol: SnapshotSender,
-    /// The last legal stages, in case the settings become illegal.
-    stages: Stages,
 }
 
 /// While this resource exists, the scene is only rebuilt where a replay says so.
@@ -37,9 +35,9 @@ pub struct RebuildsAsRecorded;
 pub struct LaneBackoff(pub SendBackoff);
 
 impl Sender {
-    pub(super) fn new(initial: Snapshot, stages: Stages) -> Result<Self, InitialStateError> {
+    pub(super) fn new(initial: Snapshot) -> Result<Self, InitialStateError> {
         let protocol = SnapshotSender::new(initial, Limits::default())?;
-        Ok(Self { protocol, stages })
+        Ok(Self { protocol })
     }
 }
 
@@ -90,10 +88,7 @@ pub(super) fn send(
     for (lane, settings, mail, mut sender, mut meter, remote, is_detailed) in &mut lanes {
         let sender_state = &mut *sender;
         sender_state.protocol.itemize(is_detailed);
-        if settings.stages.check().is_ok() {
-            sender_state.stages = settings.stages;
-        }
-        let stages = sender_state.stages;
+        let stages = settings.stages;
         let sample = Sample {
             tick,
             stages,

@@ -20,7 +20,7 @@ const ROUND_TRIP: Duration = Duration::from_millis(100);
 /// How a lane sends. It can be changed at any time, and applies from the next snapshot on.
 #[derive(Component, Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SenderSettings {
-    /// The stages of the codec. Illegal stages are ignored: the lane keeps the last legal ones.
+    /// The stages of the codec.
     #[serde(rename = "rung", with = "RungText")]
     pub stages: Stages,
     /// Which of the acked snapshots is the baseline.

@@ -74,7 +74,7 @@ pub fn spawn_lane(world: &mut World, settings: LaneSettings) -> Result<Entity> {
         fingerprint: Fingerprint::shipped(),
         initial: cubes.current().clone(),
     };
-    let sender = Sender::new(welcome.initial.clone(), settings.sender.stages)?;
+    let sender = Sender::new(welcome.initial.clone())?;
     let delay = settings.playout.rule_delay(&settings.sender);
     let receiver = SnapshotReceiver::new(welcome, Limits::default(), delay, now)?
         .with_engine(Box::new(ReceiverWorld::new()));
@@ -93,7 +93,7 @@ pub fn spawn_sending_lane<'a>(
     initial: Snapshot,
     settings: SenderSettings,
 ) -> Result<EntityCommands<'a>, InitialStateError> {
-    let sender = Sender::new(initial, settings.stages)?;
+    let sender = Sender::new(initial)?;
     let remote = (LaneBackoff::default(), LaneCost::default());
     Ok(commands.spawn((settings, sender, remote)))
 }

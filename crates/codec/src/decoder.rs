@@ -10,8 +10,8 @@ use crate::decode_error::DecodeError;
 use crate::entropy::coder::BinDecoder;
 use crate::entropy::simulated::{SceneBaseline, has_long_check};
 use crate::entropy::{
-    BitCostObserver, CHECK_BITS, Coder, CodingContext, CodingObserver, FixedBins, NonCanonical,
-    SnapshotHash, TrainedModel, Undecodable, Variant,
+    BaselineView, BitCostObserver, CHECK_BITS, Coder, CodingContext, CodingObserver, FixedBins,
+    NonCanonical, SnapshotHash, TrainedModel, Undecodable, Variant,
 };
 use crate::flags::flagged;
 use crate::header::{BaselineId, Header};
@@ -262,25 +262,21 @@ impl Decoder {
         prediction: Option<&QuantizedSnapshot>,
         out: &mut Baseline,
     ) -> Result<Header, DecodeError> {
-        let BegunPacket {
-            bytes,
-            header,
-            stages,
-            named,
-            cubes,
-        } = begun;
+        let (header, stages, named) = (begun.header, begun.stages, begun.named);
         let sequence = header.sequence;
         let reference = named.unwrap_or_else(|| self.initial.at(stages.precision()));
         let decoded = self.spares.unshared(&mut self.decoded);
         let mut simulated = None;
-        match cubes {
+        match begun.cubes {
             Cubes::Packed { at_bit } => {
                 take_cubes(
-                    BitStream::reader(bytes, at_bit, self.ledger.as_mut()),
+                    BitStream::reader(begun.bytes, at_bit, self.ledger.as_mut()),
                     sequence,
                     stages,
                     reference,
-                    (decoded, &mut self.sent, &mut self.indices),
+                    decoded,
+                    &mut self.sent,
+                    &mut self.indices,
                 )?;
                 self.coder.recycle(out.state.take());
             }
@@ -296,15 +292,10 @@ impl Decoder {
                     ticks: named.map(|named| sequence.ticks_since(named.sequence())),
                 };
                 let held = |sequence| held(sequence).map(Baseline::held);
-                let cubes = (&mut *decoded, &mut self.sent);
-                let outcome = match &mut self.ledger {
-                    None => self.coder.decode(context, held, (bins, ()), cubes),
-                    Some(ledger) => {
-                        let observer = BitCostObserver::new(ledger);
-                        self.coder.decode(context, held, (bins, observer), cubes)
-                    }
-                };
-                outcome.map_err(|error| refusal(error, head))?;
+                let (coder, sent) = (&mut self.coder, &mut self.sent);
+                let ledger = self.ledger.as_mut();
+                take_bins(coder, ledger, context, held, bins, decoded, sent)
+                    .map_err(|error| refusal(error, head))?;
                 let hash = self.coder.hash(&context, decoded, &self.sent);
                 if hash.check(sequence) != check {
                     return Err(DecodeError::Check(sequence));
@@ -316,15 +307,10 @@ impl Decoder {
                 long_check,
                 inputs,
             } => {
-                let is_right = |prediction: &&QuantizedSnapshot| {
-                    let hash = SnapshotHash::new(prediction);
-                    prediction.precision() == stages.precision()
-                        && prediction.len() == reference.snapshot.len()
-                        && hash.check(sequence) == check
-                        && long_check.is_none_or(|long| long == hash.long_check())
-                };
-                let prediction = prediction.filter(is_right);
-                let prediction = prediction.ok_or(DecodeError::Desync(sequence))?;
+                let prediction = prediction
+                    .filter(|prediction| prediction.has_form_of(&reference.snapshot))
+                    .filter(|prediction| has_checks(prediction, sequence, check, long_check))
+                    .ok_or(DecodeError::Desync(sequence))?;
                 decoded.copy_from(prediction);
                 decoded.compare(&reference.snapshot, &mut self.sent);
                 self.coder.recycle(out.state.take());
@@ -332,8 +318,8 @@ impl Decoder {
             }
         }
         if let Some(ledger) = &mut self.ledger {
-            if Variant::of(stages.delta).is_some() {
-                ledger.record_overhead(bytes);
+            if stages.delta.is_arithmetic() {
+                ledger.record_overhead(begun.bytes);
             }
             let differs = |&cube: &usize| decoded.differs(&reference.snapshot, cube);
             self.changed_cubes = (0..decoded.len()).filter(differs).count();
@@ -425,7 +411,9 @@ fn take_cubes(
     sequence: Sequence,
     stages: Stages,
     reference: &Baseline,
-    (decoded, sent, indices): (&mut QuantizedSnapshot, &mut Vec<bool>, &mut Vec<u16>),
+    decoded: &mut QuantizedSnapshot,
+    sent: &mut Vec<bool>,
+    indices: &mut Vec<u16>,
 ) -> Result<(), DecodeError> {
     let body = Body::new(stages, sequence, reference);
     decoded.copy_from(&reference.snapshot);
@@ -441,6 +429,35 @@ fn take_cubes(
         decoded.set_fields(cube, &fields);
     }
     stream.finish()
+}
+
+fn take_bins<'h>(
+    coder: &mut Coder,
+    ledger: Option<&mut BitLedger>,
+    context: CodingContext<'_>,
+    held: impl Fn(Sequence) -> Option<BaselineView<'h>>,
+    bins: BinDecoder<'_>,
+    decoded: &mut QuantizedSnapshot,
+    sent: &mut Vec<bool>,
+) -> Result<(), Undecodable> {
+    match ledger {
+        None => coder.decode(context, held, bins, (), decoded, sent),
+        Some(ledger) => {
+            let observer = BitCostObserver::new(ledger);
+            coder.decode(context, held, bins, observer, decoded, sent)
+        }
+    }
+}
+
+/// Whether a simulated snapshot is that of the packet with these checks.
+fn has_checks(
+    simulated: &QuantizedSnapshot,
+    sequence: Sequence,
+    check: u32,
+    long_check: Option<u32>,
+) -> bool {
+    let hash = SnapshotHash::new(simulated);
+    hash.check(sequence) == check && long_check.is_none_or(|long| long == hash.long_check())
 }
 
 /// The bins begin `head` bytes into the packet.

@@ -22,7 +22,7 @@ use crate::selection;
 use crate::sequence::Sequence;
 use crate::simulation::{MAX_STATE_CHUNK_BYTES, Simulated};
 use crate::snapshot::{QuantizedSnapshot, Spares};
-use crate::stages::{Delta, IllegalStages, Stages};
+use crate::stages::{Delta, Stages};
 use crate::state::Snapshot;
 
 /// An encoded snapshot, with counts of its bits and cubes.
@@ -113,9 +113,6 @@ pub struct Encoder {
 /// Why a snapshot cannot be encoded.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 pub enum EncodeError {
-    /// The stages cannot be combined.
-    #[error(transparent)]
-    Stages(#[from] IllegalStages),
     /// The snapshot was quantized for other stages.
     #[error("the snapshot is quantized as {snapshot:?}, but the stages ask for {stages:?}")]
     Precision {
@@ -216,20 +213,7 @@ impl Encoder {
             simulated,
         };
         let state = baseline_out.as_deref_mut().map(|out| &mut out.state);
-        match Variant::of(stages.delta) {
-            Some(variant) => self.put_bins(
-                header,
-                (stages, variant),
-                current,
-                references,
-                packet,
-                state,
-            ),
-            None => {
-                self.put_cubes(header, stages, current, named, packet);
-                self.coder.recycle(state.and_then(Option::take));
-            }
-        }
+        self.put(header, stages, current, references, packet, state);
         if let Some(out) = baseline_out {
             self.store(snapshot, &mut out.snapshot);
             let sent = Some(&self.changed[..]);
@@ -256,7 +240,6 @@ impl Encoder {
         named: Option<&Baseline>,
         simulated: &Simulated<'_>,
     ) -> Result<(), EncodeError> {
-        stages.check()?;
         if simulated.state_chunk.len() > MAX_STATE_CHUNK_BYTES {
             return Err(EncodeError::StateChunk(simulated.state_chunk.len()));
         }
@@ -314,11 +297,11 @@ impl Encoder {
         stream.finish();
     }
 
-    /// `references` has the named baseline.
-    fn put_bins(
+    /// Writes the packet. `references` has the named baseline.
+    fn put(
         &mut self,
         header: Header,
-        (stages, variant): (Stages, Variant),
+        stages: Stages,
         current: &QuantizedSnapshot,
         references: Baselines<'_>,
         packet: &mut Packet,
@@ -329,6 +312,11 @@ impl Encoder {
             additional,
             simulated,
         } = references;
+        let Some(variant) = Variant::of(stages.delta) else {
+            self.put_cubes(header, stages, current, named, packet);
+            self.coder.recycle(state_out.and_then(Option::take));
+            return;
+        };
         let sequence = header.sequence;
         let reference = named.unwrap_or_else(|| self.initial.at(current.precision()));
         let context = CodingContext {
@@ -371,9 +359,9 @@ impl Encoder {
             self.coder.recycle(state_out.and_then(Option::take));
         } else {
             let additional = additional.map(|baseline| Some(baseline?.held()));
-            let cubes = (current, &mut self.changed[..]);
+            let changed = &mut self.changed;
             self.coder
-                .encode(context, additional, cubes, (bins, accounts));
+                .encode(context, additional, current, changed, bins, accounts);
             if let Some(slot) = state_out {
                 self.coder.store(&context, &self.changed, slot);
             }

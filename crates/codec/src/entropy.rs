@@ -165,8 +165,10 @@ impl Coder {
         &mut self,
         context: CodingContext<'_>,
         offered: [Option<BaselineView<'_>>; 2],
-        (current, changed): (&QuantizedSnapshot, &mut [bool]),
-        (bins, observer): (BinEncoder<'_>, O),
+        current: &QuantizedSnapshot,
+        changed: &mut [bool],
+        bins: BinEncoder<'_>,
+        observer: O,
     ) {
         let additional = context.usable(offered);
         let ages = additional.map(|held| Some(context.reference.age(&held?)));
@@ -176,7 +178,7 @@ impl Coder {
             changed,
         };
         let (outcome, encoder) =
-            self.code(context, (bins, observer), ages, |_| Ok(additional), cubes);
+            self.code(context, bins, observer, ages, |_| Ok(additional), cubes);
         encoder.finish();
         outcome.expect("the encoder's own bins are canonical and in range");
     }
@@ -187,8 +189,10 @@ impl Coder {
         &mut self,
         context: CodingContext<'_>,
         held: impl Fn(Sequence) -> Option<BaselineView<'h>>,
-        (bins, observer): (BinDecoder<'_>, O),
-        (decoded, changed): (&mut QuantizedSnapshot, &mut Vec<bool>),
+        bins: BinDecoder<'_>,
+        observer: O,
+        decoded: &mut QuantizedSnapshot,
+        changed: &mut Vec<bool>,
     ) -> Result<(), Undecodable> {
         let reference = context.reference;
         changed.clear();
@@ -207,7 +211,8 @@ impl Coder {
         };
         let (outcome, decoder) = self.code(
             context,
-            (bins, observer),
+            bins,
+            observer,
             [None, None],
             |[first, second]| Ok([first.map(find).transpose()?, second.map(find).transpose()?]),
             cubes,
@@ -231,7 +236,8 @@ impl Coder {
     fn code<'a, B: BinCoder, O: CodingObserver>(
         &'a mut self,
         context: CodingContext<'a>,
-        (bins, observer): (B, O),
+        bins: B,
+        observer: O,
         ages: [Option<u16>; 2],
         find: impl FnOnce([Option<u16>; 2]) -> Result<[Option<BaselineView<'a>>; 2], Failure>,
         mut cubes: Cubes<'_>,

@@ -15,6 +15,7 @@ mod descriptor;
 use crate::baseline::Baseline;
 use crate::bits::{BitStream, Direction};
 use crate::decode_error::DecodeError;
+use crate::ladder;
 use crate::ledger::BitKind;
 use crate::sequence::Sequence;
 use crate::stages::Stages;
@@ -98,8 +99,7 @@ impl Header {
     /// Writes only the header, padded with zeros to whole bytes.
     ///
     /// # Panics
-    /// If a parameter of the stages does not fit its bits, which only illegal stages can cause; or if the baseline is
-    /// older than [`Self::MAX_AGE`] and there are no stages.
+    /// If the baseline is older than [`Self::MAX_AGE`] and there are no stages.
     #[must_use]
     pub fn encode(&self) -> Vec<u8> {
         let mut bytes = Vec::new();
@@ -113,7 +113,7 @@ impl Header {
     pub(crate) const ANY: Self = Self {
         sequence: Sequence(0),
         baseline: BaselineId::Initial {
-            stages: Stages::UNCOMPRESSED,
+            stages: ladder::UNCOMPRESSED.stages,
         },
     };
 
@@ -126,7 +126,7 @@ impl Header {
             BaselineId::Initial { stages } => (None, Some(stages)),
             BaselineId::Named { sequence, stages } => (Some(sequence), stages),
         };
-        let target = stages.unwrap_or(Stages::UNCOMPRESSED);
+        let target = stages.unwrap_or(ladder::UNCOMPRESSED.stages);
         let sequence = Sequence(field.number(16, self.sequence.0.into())? as u16);
         let baseline = if field.flag(named.is_none())? {
             let stages = descriptor::code(&mut field, &target)?;
@@ -154,7 +154,9 @@ mod tests {
     use std::collections::{HashMap, HashSet};
 
     use super::*;
-    use crate::stages::{Delta, IllegalStages, Position, RelativeOrientation, RelativePosition};
+    use crate::stages::{
+        Delta, IllegalStages, Position, RelativeOrientation, RelativePosition, StageOptions,
+    };
 
     #[test]
     fn every_legal_combination_has_a_descriptor_of_its_own() {
@@ -194,7 +196,7 @@ mod tests {
 
     #[test]
     fn an_older_baseline_is_named_with_the_stages() {
-        let stages = crate::ladder::ARITHMETIC.stages;
+        let stages = ladder::ARITHMETIC.stages;
         let mut baseline = Baseline::default();
         let snapshot = crate::QuantizedSnapshot::new(stages.precision());
         baseline.record(Sequence(10), stages, &snapshot, None);
@@ -225,9 +227,9 @@ mod tests {
 
     #[test]
     fn every_legal_parameter_has_a_descriptor_of_its_own() {
-        let top = crate::ladder::CHANGED_FLAGS.stages;
+        let top = *ladder::CHANGED_FLAGS.stages;
         let ranges = (1..=18).flat_map(|large| (1..=large).map(move |small| (small, large)));
-        let steps = (5..=12).map(|log| Stages {
+        let steps = (5..=12).map(|log| StageOptions {
             position: Position::Quantized {
                 steps_per_metre: 1 << log,
             },
@@ -239,7 +241,7 @@ mod tests {
             all[1].relative_position = RelativePosition::TwoRanges { small, large };
             all[2].relative_orientation = RelativeOrientation::TwoRanges { small, large };
             // All at once.
-            all[3] = Stages {
+            all[3] = StageOptions {
                 position: Position::Quantized {
                     steps_per_metre: 1 << (5 + large % 8),
                 },
@@ -253,7 +255,7 @@ mod tests {
         let (mut seen, mut distinct) = (HashMap::new(), HashSet::new());
         for stages in steps
             .chain(of_ranges)
-            .filter(|stages| stages.check().is_ok())
+            .filter_map(|options| options.check().ok())
         {
             for baseline in [
                 BaselineId::Initial { stages },
@@ -281,13 +283,14 @@ mod tests {
 
     #[test]
     fn unusual_parameters_follow_in_the_order_of_the_stages() {
-        let stages = Stages {
+        let options = StageOptions {
             position: Position::Quantized {
                 steps_per_metre: 1024,
             },
             relative_position: RelativePosition::TwoRanges { small: 4, large: 8 },
-            ..crate::ladder::CHANGED_FLAGS.stages
+            ..*ladder::CHANGED_FLAGS.stages
         };
+        let stages = options.check().unwrap();
         let header = Header {
             sequence: Sequence(0),
             baseline: BaselineId::Initial { stages },
@@ -304,10 +307,11 @@ mod tests {
             ("1001 011 01 110 00 00 00  0", Delta::ArithmeticPredicted),
             ("1001 011 01 110 00 00 00  1", Delta::ArithmeticSimulated),
         ] {
-            let stages = Stages {
+            let options = StageOptions {
                 delta,
-                ..crate::ladder::DELTA.stages
+                ..*ladder::DELTA.stages
             };
+            let stages = options.check().unwrap();
             let header = Header {
                 sequence: Sequence(0),
                 baseline: BaselineId::Initial { stages },

@@ -1,8 +1,8 @@
 //! Named combinations of stages: those of the article, in its order, then further ones.
 
 use crate::stages::{
-    ChangedFlags, Delta, Orientation, Position, RelativeOrientation, RelativePosition, Stages,
-    Velocity,
+    ChangedFlags, Delta, Orientation, Position, RelativeOrientation, RelativePosition,
+    StageOptions, Stages, Velocity,
 };
 
 /// A named combination of stages.
@@ -16,178 +16,186 @@ pub struct Rung {
     pub stages: Stages,
 }
 
+/// So that no rung compiles that is not legal.
+const fn legal(options: StageOptions) -> Stages {
+    match options.check() {
+        Ok(stages) => stages,
+        Err(_) => panic!("the stages of a rung are illegal"),
+    }
+}
+
 const NINE_BITS: Orientation = Orientation::SmallestThree { bits: 9 };
 
 /// 321 bits per cube.
 pub const UNCOMPRESSED: Rung = Rung {
     name: "uncompressed",
     summary: "every field of every cube as floats",
-    stages: Stages::UNCOMPRESSED,
+    stages: legal(StageOptions::UNCOMPRESSED),
 };
 
 /// 222 bits per cube.
 pub const SMALLEST_THREE: Rung = Rung {
     name: "smallest-three",
     summary: "orientation as its three smallest components, 9 bits each",
-    stages: Stages {
+    stages: legal(StageOptions {
         orientation: NINE_BITS,
-        ..UNCOMPRESSED.stages
-    },
+        ..UNCOMPRESSED.stages.options()
+    }),
 };
 
 /// 159 bits per cube.
 pub const VELOCITY: Rung = Rung {
     name: "velocity",
     summary: "velocity bounded and quantized to 1/32 m/s",
-    stages: Stages {
+    stages: legal(StageOptions {
         velocity: Velocity::Quantized,
-        ..SMALLEST_THREE.stages
-    },
+        ..SMALLEST_THREE.stages.options()
+    }),
 };
 
 /// 127 bits per cube at rest, 160 moving.
 pub const AT_REST: Rung = Rung {
     name: "at-rest",
     summary: "one bit instead of a velocity of zero",
-    stages: Stages {
+    stages: legal(StageOptions {
         velocity: Velocity::AtRestFlag,
-        ..VELOCITY.stages
-    },
+        ..VELOCITY.stages.options()
+    }),
 };
 
 /// 126 bits per cube.
 pub const NO_VELOCITY: Rung = Rung {
     name: "no-velocity",
     summary: "no velocity: linear interpolation does not need it",
-    stages: Stages {
+    stages: legal(StageOptions {
         velocity: Velocity::Omitted,
-        ..AT_REST.stages
-    },
+        ..AT_REST.stages.options()
+    }),
 };
 
 /// 80 bits per cube.
 pub const POSITION: Rung = Rung {
     name: "position",
     summary: "position bounded and quantized to 1/512 m",
-    stages: Stages {
+    stages: legal(StageOptions {
         position: Position::QUANTIZED,
-        ..NO_VELOCITY.stages
-    },
+        ..NO_VELOCITY.stages.options()
+    }),
 };
 
 /// One bit per cube, and 80 for each changed one.
 pub const DELTA: Rung = Rung {
     name: "delta",
     summary: "only cubes that differ from an acked baseline",
-    stages: Stages {
+    stages: legal(StageOptions {
         delta: Delta::ChangedBits,
-        ..POSITION.stages
-    },
+        ..POSITION.stages.options()
+    }),
 };
 
 /// An index for each changed cube if that is smaller than changed bits.
 pub const INDEX: Rung = Rung {
     name: "index",
     summary: "indices instead of changed bits if they are smaller",
-    stages: Stages {
+    stages: legal(StageOptions {
         delta: Delta::Indices,
-        ..DELTA.stages
-    },
+        ..DELTA.stages.options()
+    }),
 };
 
 /// The distance to the previous changed cube instead of an index.
 pub const RELATIVE_INDEX: Rung = Rung {
     name: "relative-index",
     summary: "indices relative to the previous changed cube",
-    stages: Stages {
+    stages: legal(StageOptions {
         delta: Delta::RELATIVE_INDICES,
-        ..INDEX.stages
-    },
+        ..INDEX.stages.options()
+    }),
 };
 
 /// Positions relative to the baseline's.
 pub const RELATIVE_POSITION: Rung = Rung {
     name: "relative-position",
     summary: "positions relative to the baseline in two ranges",
-    stages: Stages {
+    stages: legal(StageOptions {
         relative_position: RelativePosition::TWO_RANGES,
-        ..RELATIVE_INDEX.stages
-    },
+        ..RELATIVE_INDEX.stages.options()
+    }),
 };
 
 /// Orientations relative to the baseline's.
 pub const RELATIVE_ORIENTATION: Rung = Rung {
     name: "relative-orientation",
     summary: "orientations relative to the baseline in two ranges",
-    stages: Stages {
+    stages: legal(StageOptions {
         relative_orientation: RelativeOrientation::TWO_RANGES,
-        ..RELATIVE_POSITION.stages
-    },
+        ..RELATIVE_POSITION.stages.options()
+    }),
 };
 
 /// Flags for whether the position and the orientation of a changed cube changed.
 pub const CHANGED_FLAGS: Rung = Rung {
     name: "changed-flags",
     summary: "one flag each for a changed position and orientation",
-    stages: Stages {
+    stages: legal(StageOptions {
         changed_flags: ChangedFlags::Separate,
-        ..RELATIVE_ORIENTATION.stages
-    },
+        ..RELATIVE_ORIENTATION.stages.options()
+    }),
 };
 
 /// Bit-packing with predictions from the baseline's motion.
 pub const PREDICTED_POSITION: Rung = Rung {
     name: "predicted-position",
     summary: "positions, changed cubes and ranges predicted from motion",
-    stages: Stages {
+    stages: legal(StageOptions {
         delta: Delta::PredictedIndices,
         relative_position: RelativePosition::Predicted,
         relative_orientation: RelativeOrientation::GrowingRanges,
         changed_flags: ChangedFlags::Joint,
-        ..CHANGED_FLAGS.stages
-    },
+        ..CHANGED_FLAGS.stages.options()
+    }),
 };
 
 /// Arithmetic coding of residuals relative to the baseline.
 pub const ARITHMETIC: Rung = Rung {
     name: "arithmetic",
     summary: "arithmetic coding of residuals relative to the baseline",
-    stages: Stages {
+    stages: legal(StageOptions {
         delta: Delta::Arithmetic,
-        ..DELTA.stages
-    },
+        ..DELTA.stages.options()
+    }),
 };
 
 /// Arithmetic coding of residuals relative to predictions.
 pub const PREDICTED: Rung = Rung {
     name: "predicted",
     summary: "arithmetic coding of residuals relative to predictions",
-    stages: Stages {
+    stages: legal(StageOptions {
         delta: Delta::ArithmeticPredicted,
-        ..DELTA.stages
-    },
+        ..DELTA.stages.options()
+    }),
 };
 
 /// What moved the scene, for a receiver that simulates it, too.
 pub const SIMULATED: Rung = Rung {
     name: "simulated",
     summary: "only the keys, while both ends simulate the same",
-    stages: Stages {
+    stages: legal(StageOptions {
         delta: Delta::ArithmeticSimulated,
-        ..DELTA.stages
-    },
+        ..DELTA.stages.options()
+    }),
 };
 
 /// Not on the ladder: the 20-byte state of [affine quantization](crate::quantize::affine).
 pub const AFFINE: Rung = Rung {
     name: "affine",
     summary: "not on the ladder: affine-quantized differences, 20 bytes per cube",
-    stages: Stages {
+    stages: legal(StageOptions {
         orientation: Orientation::SmallestThree { bits: 10 },
         velocity: Velocity::Affine,
         position: Position::Affine,
-        ..Stages::UNCOMPRESSED
-    },
+        ..StageOptions::UNCOMPRESSED
+    }),
 };
 
 /// The rungs in order, each adding to the one before.

@@ -103,5 +103,5 @@ pub use selection::{PREDICTED_INDEX_BITS, index_bits, index_count_bits};
 pub use sequence::Sequence;
 pub use simulation::{Inputs, Origin, Simulated};
 pub use snapshot::{QuantizeError, QuantizedCube, QuantizedSnapshot, SnapshotPool};
-pub use stages::{IllegalStages, Stages};
+pub use stages::{IllegalStages, StageOptions, Stages};
 pub use state::{CubeState, Snapshot};

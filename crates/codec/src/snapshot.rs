@@ -271,6 +271,11 @@ impl QuantizedSnapshot {
         flag_differing(changed, &self.velocities, &other.velocities);
     }
 
+    /// Whether precision and number of cubes are those of `other`.
+    pub(crate) fn has_form_of(&self, other: &Self) -> bool {
+        self.precision == other.precision && self.len() == other.len()
+    }
+
     /// Whether any field of a cube differs from that of `other`, whose precision is the same.
     pub(crate) fn differs(&self, other: &Self, cube: usize) -> bool {
         self.packed_positions.get(cube) != other.packed_positions.get(cube)

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use crate::limits::MAX_RANGE_BITS;
 use crate::precision::{Precision, VelocityPrecision};
 
-pub use self::legal::IllegalStages;
+pub use self::legal::{IllegalStages, Stages};
 pub use crate::precision::{Orientation, Position};
 
 /// How linear velocities are written.
@@ -199,11 +199,9 @@ impl ChangedFlags {
     pub const ALL: [Self; 3] = [Self::Off, Self::Separate, Self::Joint];
 }
 
-/// What the codec does, stage by stage.
-///
-/// [`Stages::check`] decides which combinations are legal. Every legal one has a [`text`].
+/// An option of each stage. [`check`](Self::check) makes [`Stages`] of those that go together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct Stages {
+pub struct StageOptions {
     /// How orientations are written.
     pub orientation: Orientation,
     /// How linear velocities are written.
@@ -220,7 +218,7 @@ pub struct Stages {
     pub changed_flags: ChangedFlags,
 }
 
-impl Stages {
+impl StageOptions {
     /// Every field of every cube as floats.
     pub(crate) const UNCOMPRESSED: Self = Self {
         orientation: Orientation::Full,
@@ -231,28 +229,32 @@ impl Stages {
         relative_orientation: RelativeOrientation::Off,
         changed_flags: ChangedFlags::Off,
     };
+}
 
+impl Stages {
     /// The precision of snapshots under these stages.
     #[must_use]
     pub const fn precision(&self) -> Precision {
+        let options = self.options();
         Precision {
-            orientation: self.orientation,
-            velocity: match self.velocity {
+            orientation: options.orientation,
+            velocity: match options.velocity {
                 Velocity::Full => VelocityPrecision::Full,
                 Velocity::Quantized | Velocity::AtRestFlag => VelocityPrecision::Quantized,
                 Velocity::Omitted => VelocityPrecision::Omitted,
                 Velocity::Affine => VelocityPrecision::Affine,
             },
-            position: self.position,
+            position: options.position,
         }
     }
 
     /// Whether packets of these stages are relative to a baseline.
     #[must_use]
     pub const fn uses_baseline(&self) -> bool {
-        !matches!(self.delta, Delta::Off)
-            || matches!(self.position, Position::Affine)
-            || matches!(self.velocity, Velocity::Affine)
+        let options = self.options();
+        !matches!(options.delta, Delta::Off)
+            || matches!(options.position, Position::Affine)
+            || matches!(options.velocity, Velocity::Affine)
     }
 
     /// Every legal combination of variants with their usual parameters, but with each of `component_bits` for
@@ -270,7 +272,7 @@ impl Stages {
                         for relative_position in RelativePosition::ALL {
                             for relative_orientation in RelativeOrientation::ALL {
                                 for changed_flags in ChangedFlags::ALL {
-                                    legal.push(Self {
+                                    let options = StageOptions {
                                         orientation,
                                         velocity,
                                         position,
@@ -278,7 +280,8 @@ impl Stages {
                                         relative_position,
                                         relative_orientation,
                                         changed_flags,
-                                    });
+                                    };
+                                    legal.extend(options.check());
                                 }
                             }
                         }
@@ -286,7 +289,7 @@ impl Stages {
                 }
             }
         }
-        legal.into_iter().filter(|stages| stages.check().is_ok())
+        legal.into_iter()
     }
 }
 

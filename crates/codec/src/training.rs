@@ -157,8 +157,10 @@ impl Trainer {
         self.coder.encode(
             context,
             additional.map(|baseline| Some(baseline?.held())),
-            (current, &mut self.changed),
-            (BinEncoder::new(&mut self.bytes), counter),
+            current,
+            &mut self.changed,
+            BinEncoder::new(&mut self.bytes),
+            counter,
         );
         let slot = &mut self.states[variant as usize];
         self.coder.store(&context, &self.changed, slot);

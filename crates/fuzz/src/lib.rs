@@ -6,7 +6,7 @@ use cubewire_codec::ladder::{self, Rung};
 use cubewire_codec::stages::{Delta, Position, RelativeOrientation, RelativePosition};
 use cubewire_codec::{
     Baseline, Baselines, CubeState, Decoder, Encoder, Fingerprint, Inputs, Limits, Origin, Packet,
-    QuantizedSnapshot, Sequence, Simulated, Snapshot, Stages,
+    QuantizedSnapshot, Sequence, Simulated, Snapshot, StageOptions,
 };
 use cubewire_protocol::{BaselineChoice, SnapshotReceiver, SnapshotSender, Welcome};
 use glam::{Quat, Vec3};
@@ -18,7 +18,7 @@ pub const CUBES: usize = 50;
 pub const TICKS: u16 = 12;
 
 /// Usual unless a packet says otherwise.
-const UNUSUAL: Stages = Stages {
+const UNUSUAL: StageOptions = StageOptions {
     position: Position::Quantized {
         steps_per_metre: 4096,
     },
@@ -31,14 +31,14 @@ const UNUSUAL: Stages = Stages {
         small: 1,
         large: 10,
     },
-    ..ladder::CHANGED_FLAGS.stages
+    ..ladder::CHANGED_FLAGS.stages.options()
 };
 
 /// Every rung, and stages with unusual parameters.
 pub fn rungs() -> impl Iterator<Item = Rung> {
     let unusual = Rung {
         name: "unusual",
-        stages: UNUSUAL,
+        stages: UNUSUAL.check().expect("they are legal"),
         ..ladder::CHANGED_FLAGS
     };
     ladder::all().chain([unusual])

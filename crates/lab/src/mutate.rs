@@ -101,7 +101,8 @@ fn count(targets: &[Target], args: &MutateArgs) -> Result<Vec<Tally>, LabError> 
                 let victim = job / targets.len() as u64;
                 damage_one(
                     &mut damage,
-                    (index, victim as usize),
+                    index,
+                    victim as usize,
                     size,
                     &mut decoders[index],
                     &mut out,
@@ -136,7 +137,8 @@ fn count(targets: &[Target], args: &MutateArgs) -> Result<Vec<Tally>, LabError> 
 /// A job: damages one packet in `size` ways.
 fn damage_one(
     damage: &mut Damage<'_>,
-    (index, victim): (usize, usize),
+    index: usize,
+    victim: usize,
     size: u64,
     decoder: &mut Decoder,
     out: &mut Baseline,

@@ -33,12 +33,9 @@ impl FallbackReason {
     /// What to ask for instead of `stages`: [`PREDICTED_POSITION`], which computes with integers and needs no model, if
     /// they use arithmetic coding.
     #[must_use]
-    pub const fn instead_of(stages: Stages) -> Option<Stages> {
-        if stages.delta.is_arithmetic() {
-            Some(PREDICTED_POSITION.stages)
-        } else {
-            None
-        }
+    pub fn instead_of(stages: Stages) -> Option<Stages> {
+        let is_arithmetic = stages.delta.is_arithmetic();
+        is_arithmetic.then_some(PREDICTED_POSITION.stages)
     }
 }
 

@@ -220,8 +220,8 @@ const SMALLEST: u8 = 1;
 
 #[cfg(test)]
 mod tests {
-    use cubewire_codec::ladder;
     use cubewire_codec::stages::{Delta, Position, RelativeOrientation, RelativePosition};
+    use cubewire_codec::{StageOptions, ladder};
 
     use super::*;
 
@@ -259,17 +259,17 @@ mod tests {
 
     #[test]
     fn unusual_parameters_make_a_request_longer() {
-        let stages = Stages {
+        let options = StageOptions {
             position: Position::Quantized {
                 steps_per_metre: 64,
             },
             delta: Delta::RelativeIndices { small: 4, large: 4 },
             relative_position: RelativePosition::TwoRanges { small: 1, large: 9 },
             relative_orientation: RelativeOrientation::TwoRanges { small: 5, large: 9 },
-            ..ladder::CHANGED_FLAGS.stages
+            ..*ladder::CHANGED_FLAGS.stages
         };
         let request = Request {
-            stages,
+            stages: options.check().unwrap(),
             ..request()
         };
         let mut bytes = request.encode();

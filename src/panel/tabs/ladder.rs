@@ -187,7 +187,7 @@ impl Look {
         kbps: Option<f64>,
     ) {
         let size = vec2(ui.available_width(), self.height);
-        let (rect, response) = ui.allocate_exact_size(size, Sense::click());
+        let (_, response) = ui.allocate_exact_size(size, Sense::click());
         let is_selected = *stages == rung.stages;
         response.widget_info(|| {
             let enabled = ui.is_enabled();
@@ -196,20 +196,21 @@ impl Look {
         if response.clicked() {
             *stages = rung.stages;
         }
-        self.paint(ui, rect, &response, is_selected, (key, rung), kbps);
+        self.paint(ui, &response, is_selected, key, rung, kbps);
         response.on_hover_text(rung.summary);
     }
 
     fn paint(
         &self,
         ui: &egui::Ui,
-        rect: Rect,
         response: &egui::Response,
         is_selected: bool,
-        (key, rung): (&str, &Rung),
+        key: &str,
+        rung: &Rung,
         kbps: Option<f64>,
     ) {
         let (painter, visuals, columns) = (ui.painter(), ui.visuals(), &self.columns);
+        let rect = response.rect;
         if is_selected {
             painter.rect_filled(rect, 3.0, visuals.selection.bg_fill);
         } else if response.hovered() {

@@ -8,11 +8,10 @@ pub(in crate::panel) mod tried;
 use std::ops::RangeInclusive;
 
 use bevy_egui::egui::{self, Slider};
-use cubewire_codec::Stages;
 use cubewire_codec::quantize::smallest_three::{MAX_BITS, MIN_BITS};
 use cubewire_codec::stages::{Delta, Orientation, Position, RelativeOrientation, RelativePosition};
+use cubewire_codec::{StageOptions, Stages};
 
-use super::stages::refusal;
 use crate::panel::settings::PanelState;
 use crate::replication::{DeltaCounts, LaneMeter};
 use tried::Tradeoffs;
@@ -53,8 +52,8 @@ fn sliders(ui: &mut egui::Ui, stages: &mut Stages) {
         stages,
         (log, limits),
         |slider| slider.custom_formatter(steps).text(text),
-        |stages, log| {
-            stages.position = Position::Quantized {
+        |options, log| {
+            options.position = Position::Quantized {
                 steps_per_metre: 1 << log,
             };
         },
@@ -69,8 +68,8 @@ fn sliders(ui: &mut egui::Ui, stages: &mut Stages) {
         stages,
         (bits, MIN_BITS..=MAX_BITS),
         |slider| slider.text(text),
-        |stages, bits| {
-            stages.orientation = Orientation::SmallestThree { bits };
+        |options, bits| {
+            options.orientation = Orientation::SmallestThree { bits };
         },
     );
     let ranges = stages.relative_position.range_bits();
@@ -81,8 +80,8 @@ fn sliders(ui: &mut egui::Ui, stages: &mut Stages) {
         "position",
         ranges,
         max,
-        |stages, [small, large]| {
-            stages.relative_position = RelativePosition::TwoRanges { small, large };
+        |options, [small, large]| {
+            options.relative_position = RelativePosition::TwoRanges { small, large };
         },
     );
     let ranges = stages.relative_orientation.range_bits();
@@ -93,8 +92,8 @@ fn sliders(ui: &mut egui::Ui, stages: &mut Stages) {
         "orientation",
         ranges,
         max,
-        |stages, [small, large]| {
-            stages.relative_orientation = RelativeOrientation::TwoRanges { small, large };
+        |options, [small, large]| {
+            options.relative_orientation = RelativeOrientation::TwoRanges { small, large };
         },
     );
     let ranges = stages.delta.range_bits();
@@ -104,8 +103,8 @@ fn sliders(ui: &mut egui::Ui, stages: &mut Stages) {
         "relative index",
         ranges,
         Delta::MAX_RANGE_BITS,
-        |stages, [small, large]| {
-            stages.delta = Delta::RelativeIndices { small, large };
+        |options, [small, large]| {
+            options.delta = Delta::RelativeIndices { small, large };
         },
     );
 }
@@ -116,7 +115,7 @@ fn parameter(
     stages: &mut Stages,
     (value, limits): (Result<u8, &str>, RangeInclusive<u8>),
     look: impl FnOnce(Slider<'_>) -> Slider<'_>,
-    set: impl FnOnce(&mut Stages, u8),
+    set: impl FnOnce(&mut StageOptions, u8),
 ) {
     let mut wanted = value.unwrap_or(*limits.end());
     let slider = look(Slider::new(&mut wanted, limits));
@@ -128,11 +127,11 @@ fn parameter(
     if !response.changed() {
         return;
     }
-    let mut candidate = *stages;
+    let mut candidate = **stages;
     set(&mut candidate, wanted);
-    match refusal(candidate) {
-        None => *stages = candidate,
-        Some(reason) => response.show_tooltip_text(reason),
+    match candidate.check() {
+        Ok(legal) => *stages = legal,
+        Err(illegal) => response.show_tooltip_text(illegal.to_string()),
     }
 }
 
@@ -143,7 +142,7 @@ fn pair(
     name: &str,
     ranges: Option<[u8; 2]>,
     max: u8,
-    set: impl Fn(&mut Stages, [u8; 2]),
+    set: impl Fn(&mut StageOptions, [u8; 2]),
 ) {
     let absent = "The stages have no such two ranges: see the Stages tab.";
     let [small, large] = ranges.unwrap_or([1, max]);
@@ -155,8 +154,8 @@ fn pair(
             stages,
             (value(small), 1..=large),
             |slider| slider,
-            |stages, small| {
-                set(stages, [small, large]);
+            |options, small| {
+                set(options, [small, large]);
             },
         );
         let text = format!("bits, {name}");
@@ -165,8 +164,8 @@ fn pair(
             stages,
             (value(large), small..=max),
             |slider| slider.text(text),
-            |stages, large| {
-                set(stages, [small, large]);
+            |options, large| {
+                set(options, [small, large]);
             },
         );
     });

@@ -4,11 +4,11 @@
 use std::mem;
 
 use bevy_egui::egui;
-use cubewire_codec::Stages;
 use cubewire_codec::quantize::smallest_three::{MAX_BITS, MIN_BITS};
 use cubewire_codec::stages::{
     ChangedFlags, Delta, Orientation, Position, RelativeOrientation, RelativePosition, Velocity,
 };
+use cubewire_codec::{StageOptions, Stages};
 
 use crate::panel::terms::{self, Tooltip};
 
@@ -21,7 +21,7 @@ pub(in crate::panel) fn draw(ui: &mut egui::Ui, stages: &mut Stages) {
         "Velocity",
         stages,
         Velocity::ALL,
-        |stages, velocity| Stages { velocity, ..stages },
+        |options| &mut options.velocity,
         terms::velocity,
     );
     switch(
@@ -29,7 +29,7 @@ pub(in crate::panel) fn draw(ui: &mut egui::Ui, stages: &mut Stages) {
         "Position",
         stages,
         with_chosen(Position::ALL, chosen.position),
-        |stages, position| Stages { position, ..stages },
+        |options| &mut options.position,
         terms::position,
     );
     switch(
@@ -37,7 +37,7 @@ pub(in crate::panel) fn draw(ui: &mut egui::Ui, stages: &mut Stages) {
         "Delta",
         stages,
         with_chosen(Delta::ALL, chosen.delta),
-        |stages, delta| Stages { delta, ..stages },
+        |options| &mut options.delta,
         terms::delta,
     );
     switch(
@@ -45,10 +45,7 @@ pub(in crate::panel) fn draw(ui: &mut egui::Ui, stages: &mut Stages) {
         "Relative position",
         stages,
         with_chosen(RelativePosition::ALL, chosen.relative_position),
-        |stages, relative_position| Stages {
-            relative_position,
-            ..stages
-        },
+        |options| &mut options.relative_position,
         terms::relative_position,
     );
     switch(
@@ -56,10 +53,7 @@ pub(in crate::panel) fn draw(ui: &mut egui::Ui, stages: &mut Stages) {
         "Relative orientation",
         stages,
         with_chosen(RelativeOrientation::ALL, chosen.relative_orientation),
-        |stages, relative_orientation| Stages {
-            relative_orientation,
-            ..stages
-        },
+        |options| &mut options.relative_orientation,
         terms::relative_orientation,
     );
     switch(
@@ -67,19 +61,12 @@ pub(in crate::panel) fn draw(ui: &mut egui::Ui, stages: &mut Stages) {
         "Changed flags",
         stages,
         ChangedFlags::ALL,
-        |stages, changed_flags| Stages {
-            changed_flags,
-            ..stages
-        },
+        |options| &mut options.changed_flags,
         terms::changed_flags,
     );
 }
 
 fn orientation(ui: &mut egui::Ui, stages: &mut Stages) {
-    let with = |stages: Stages, orientation: Orientation| Stages {
-        orientation,
-        ..stages
-    };
     let bits = match stages.orientation {
         Orientation::SmallestThree { bits } => bits,
         Orientation::Full => ARTICLE_BITS,
@@ -90,7 +77,7 @@ fn orientation(ui: &mut egui::Ui, stages: &mut Stages) {
         "Orientation",
         stages,
         variants,
-        with,
+        |options| &mut options.orientation,
         terms::orientation,
     );
     let smallest_three = stages.orientation != Orientation::Full;
@@ -105,9 +92,14 @@ fn orientation(ui: &mut egui::Ui, stages: &mut Stages) {
         .inner
         .on_hover_text(terms::COMPONENT_BITS)
         .on_disabled_hover_text(terms::NO_COMPONENT_BITS);
-    let candidate = with(*stages, Orientation::SmallestThree { bits });
-    if slider.changed() && refusal(candidate).is_none() {
-        *stages = candidate;
+    let candidate = StageOptions {
+        orientation: Orientation::SmallestThree { bits },
+        ..**stages
+    };
+    if slider.changed()
+        && let Ok(legal) = candidate.check()
+    {
+        *stages = legal;
     }
 }
 
@@ -130,7 +122,7 @@ fn switch<T: Copy, const VARIANTS: usize>(
     title: &str,
     stages: &mut Stages,
     variants: [T; VARIANTS],
-    with: impl Fn(Stages, T) -> Stages,
+    stage: impl Fn(&mut StageOptions) -> &mut T,
     tooltip: impl Fn(T) -> Tooltip,
 ) {
     ui.horizontal_top(|ui| {
@@ -142,24 +134,24 @@ fn switch<T: Copy, const VARIANTS: usize>(
         ui.horizontal_wrapped(|ui| {
             ui.spacing_mut().item_spacing = egui::vec2(3.0, 2.0);
             for variant in variants {
-                let candidate = with(*stages, variant);
+                let mut candidate = **stages;
+                *stage(&mut candidate) = variant;
                 let Tooltip { name, text } = tooltip(variant);
-                let button = egui::Button::selectable(candidate == *stages, name);
-                let response = match refusal(candidate) {
-                    Some(reason) => ui.add_enabled(false, button).on_disabled_hover_text(reason),
-                    None => ui.add(button).on_hover_text(text),
-                };
-                if response.clicked() {
-                    *stages = candidate;
+                let button = egui::Button::selectable(candidate == **stages, name);
+                match candidate.check() {
+                    Ok(legal) => {
+                        if ui.add(button).on_hover_text(text).clicked() {
+                            *stages = legal;
+                        }
+                    }
+                    Err(illegal) => {
+                        let button = ui.add_enabled(false, button);
+                        button.on_disabled_hover_text(illegal.to_string());
+                    }
                 }
             }
         });
     });
-}
-
-/// Why the codec rejects these stages; none if they are legal.
-pub(super) fn refusal(candidate: Stages) -> Option<String> {
-    candidate.check().err().map(|illegal| illegal.to_string())
 }
 
 /// Logical points.
@@ -171,21 +163,7 @@ const ARTICLE_BITS: u8 = 9;
 
 #[cfg(test)]
 mod tests {
-    use cubewire_codec::{IllegalStages, ladder};
-
     use super::*;
-
-    #[test]
-    fn an_illegal_option_gives_the_codecs_reason() {
-        let candidate = Stages {
-            changed_flags: ChangedFlags::Separate,
-            ..ladder::POSITION.stages
-        };
-        assert_eq!(
-            refusal(candidate),
-            Some(IllegalStages::ChangedFlagsWithoutDelta.to_string())
-        );
-    }
 
     #[test]
     fn the_chosen_option_keeps_its_parameters() {

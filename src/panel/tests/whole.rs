@@ -220,10 +220,11 @@ fn the_panel_keeps_its_width_whatever_it_shows() {
 }
 
 #[test]
-fn every_option_and_rung_explains_itself_under_the_pointer() {
+fn every_option_and_rung_explains_itself_or_its_refusal_under_the_pointer() {
     for (tab, label, text) in [
         (Tab::Stages, "joint", "One bit for the usual case"),
         (Tab::Stages, "growing ranges", "ranges that grow"),
+        (Tab::Stages, "arithmetic", "takes the place of"),
         (Tab::Ladder, "delta", ladder::DELTA.summary),
         (Tab::Network, "smallest", "encodes against each"),
     ] {

@@ -2,7 +2,7 @@
 
 use bevy::ecs::system::SystemParam;
 use bevy::prelude::*;
-use bevy_egui::egui::{Color32, Rect, Stroke, pos2};
+use bevy_egui::egui::{Rect, Stroke, pos2};
 
 use super::text::Pen;
 use crate::history::Selection;
@@ -45,27 +45,18 @@ impl Pen<'_> {
     /// Paints the outlines over `half`, which is the image of a side.
     pub(super) fn outlines(&self, side: Side, half: Rect, what: &Outlined<'_, '_>) {
         let selection = *what.selection;
-        let ink = egui_color(self.theme.colors().ink);
-        let surface = egui_color(self.theme.colors().surface);
         if let Some(cube) = selection
             .hovered
             .filter(|&cube| Some(cube) != selection.cube)
         {
-            self.outline(side, half, what, cube, (Stroke::new(1.5, ink), surface));
+            self.outline(side, half, what, cube, 1.5);
         }
         if let Some(cube) = selection.cube {
-            self.outline(side, half, what, cube, (Stroke::new(3.0, ink), surface));
+            self.outline(side, half, what, cube, 3.0);
         }
     }
 
-    fn outline(
-        &self,
-        side: Side,
-        half: Rect,
-        what: &Outlined<'_, '_>,
-        cube: usize,
-        (stroke, halo): (Stroke, Color32),
-    ) {
+    fn outline(&self, side: Side, half: Rect, what: &Outlined<'_, '_>, cube: usize, width: f32) {
         let found = what
             .cubes
             .iter()
@@ -94,7 +85,9 @@ impl Pen<'_> {
             })
             .collect();
         let painter = self.painter.with_clip_rect(half);
-        for stroke in [Stroke::new(stroke.width + 2.0, halo), stroke] {
+        let ink = egui_color(self.theme.colors().ink);
+        let halo = egui_color(self.theme.colors().surface);
+        for stroke in [Stroke::new(width + 2.0, halo), Stroke::new(width, ink)] {
             for (from, to) in edges() {
                 if let (Some(from), Some(to)) = (corners[from], corners[to]) {
                     painter.line_segment([from, to], stroke);

@@ -333,7 +333,7 @@ impl<B: BinCoder, O: CodingObserver> Session<'_, B, O> {
         let packed = target.map(|target| target.smallest_three(cube));
         let (orientation, unpacked) = self.orientation(context, predictor, packed)?;
         let position = target.map(|target| target.position(cube));
-        let position = self.position(context, predictor, (orientation, unpacked), position)?;
+        let position = self.position(context, predictor, orientation, unpacked, position)?;
         let fields = Fields {
             position: position.value,
             interacting: interacting ^ toggles,

@@ -189,7 +189,8 @@ impl<B: BinCoder, O: CodingObserver> Session<'_, B, O> {
         &mut self,
         context: &CubeContext<'_>,
         predictor: &mut P,
-        (orientation, unpacked): (Coded<SmallestThree>, Quaternion),
+        orientation: Coded<SmallestThree>,
+        unpacked: Quaternion,
         target: Option<Position>,
     ) -> Result<Coded<Position>, NonCanonical> {
         let CubeContext {

@@ -72,7 +72,7 @@ impl<B: BinCoder, O: CodingObserver> FixedBins<'_, B, O> {
             origin,
             bytes: [0; MAX_SIMULATED_TICKS],
         };
-        let start = baseline.filter(|baseline| baseline.ticks == origin.age().into());
+        let start = baseline.filter(|baseline| baseline.ticks == u16::from(origin.age()));
         let mut last = start.map_or(0, |baseline| baseline.input);
         for tick in 0..usize::from(origin.age()) {
             let input = target.map_or(0, |target| target.bytes[tick]);

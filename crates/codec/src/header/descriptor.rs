@@ -13,8 +13,8 @@
 use crate::bits::{Direction, Field};
 use crate::decode_error::DecodeError;
 use crate::stages::{
-    ChangedFlags, Delta, Orientation, Position, RelativeOrientation, RelativePosition, Stages,
-    Velocity,
+    ChangedFlags, Delta, Orientation, Position, RelativeOrientation, RelativePosition,
+    StageOptions, Stages, Velocity,
 };
 
 /// Code of a full orientation; any other is the bits of a smallest-three component.
@@ -146,7 +146,7 @@ pub(super) fn code<D: Direction>(
     let relative_position = RELATIVE_POSITION.code(field, target.relative_position)?;
     let relative_orientation = RELATIVE_ORIENTATION.code(field, target.relative_orientation)?;
     let changed_flags = CHANGED_FLAGS.code_listed(field, target.changed_flags)?;
-    let mut stages = Stages {
+    let mut options = StageOptions {
         orientation,
         velocity,
         position: POSITION.stage(field, position, |field| steps(field, target.position))?,
@@ -164,13 +164,14 @@ pub(super) fn code<D: Direction>(
         })?,
         changed_flags,
     };
-    if stages.delta == Delta::ArithmeticPredicted && field.flag(is_simulated)? {
-        stages.delta = Delta::ArithmeticSimulated;
+    if options.delta == Delta::ArithmeticPredicted && field.flag(is_simulated)? {
+        options.delta = Delta::ArithmeticSimulated;
     }
-    if let Err(illegal) = stages.check() {
+    let checked = options.check();
+    if let Err(illegal) = checked {
         D::check(false, || illegal.into())?;
     }
-    Ok(stages)
+    Ok(checked.unwrap_or(*target))
 }
 
 fn steps<D: Direction>(

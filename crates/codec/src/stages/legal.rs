@@ -1,11 +1,33 @@
 //! Which stages are legal.
 
+use std::ops::Deref;
+
 use crate::precision::StepsPerMetreError;
 use crate::quantize::smallest_three::ComponentBitsError;
 use crate::stages::{
-    ChangedFlags, Delta, Orientation, Position, RelativeOrientation, RelativePosition, Stages,
-    Velocity,
+    ChangedFlags, Delta, Orientation, Position, RelativeOrientation, RelativePosition,
+    StageOptions, Velocity,
 };
+
+/// What the codec does, stage by stage: options that go together. It has a [text](super::text).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Stages(StageOptions);
+
+impl Stages {
+    /// The option of each stage, to compose others from.
+    #[must_use]
+    pub const fn options(self) -> StageOptions {
+        self.0
+    }
+}
+
+impl Deref for Stages {
+    type Target = StageOptions;
+
+    fn deref(&self) -> &StageOptions {
+        &self.0
+    }
+}
 
 /// Why a combination of stages is illegal. The messages suit a tooltip.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -96,12 +118,12 @@ pub enum IllegalStages {
     ChangedFlagsWithoutDelta,
 }
 
-impl Stages {
-    /// Checks whether this combination is legal.
+impl StageOptions {
+    /// The stages with these options, if they are legal.
     ///
     /// # Errors
-    /// The first reason why it is not.
-    pub const fn check(&self) -> Result<(), IllegalStages> {
+    /// The first reason why they are not.
+    pub const fn check(self) -> Result<Stages, IllegalStages> {
         if let Err(error) = self.check_parameters() {
             return Err(error);
         }
@@ -141,7 +163,7 @@ impl Stages {
         if !matches!(self.changed_flags, ChangedFlags::Off) && !delta {
             return Err(IllegalStages::ChangedFlagsWithoutDelta);
         }
-        Ok(())
+        Ok(Stages(self))
     }
 
     /// Checks each stage on its own.
@@ -217,12 +239,12 @@ mod tests {
     use super::*;
     use crate::ladder;
 
-    const TOP: Stages = ladder::CHANGED_FLAGS.stages;
+    const TOP: StageOptions = ladder::CHANGED_FLAGS.stages.options();
 
-    fn with_steps(stages: Stages, steps_per_metre: u16) -> Stages {
-        Stages {
+    fn with_steps(options: StageOptions, steps_per_metre: u16) -> StageOptions {
+        StageOptions {
             position: Position::Quantized { steps_per_metre },
-            ..stages
+            ..options
         }
     }
 
@@ -230,28 +252,28 @@ mod tests {
     fn every_refusal_of_a_combination_has_its_own_reason() {
         let refused = [
             (
-                Stages {
+                StageOptions {
                     delta: Delta::Off,
                     ..TOP
                 },
                 IllegalStages::RelativePositionWithoutDelta,
             ),
             (
-                Stages {
+                StageOptions {
                     position: Position::Affine,
                     ..TOP
                 },
                 IllegalStages::RelativePositionUnquantized,
             ),
             (
-                Stages {
+                StageOptions {
                     relative_position: RelativePosition::Predicted,
                     ..with_steps(TOP, 256)
                 },
                 IllegalStages::PredictedPositionSteps,
             ),
             (
-                Stages {
+                StageOptions {
                     delta: Delta::Off,
                     relative_position: RelativePosition::Off,
                     ..TOP
@@ -259,21 +281,21 @@ mod tests {
                 IllegalStages::RelativeOrientationWithoutDelta,
             ),
             (
-                Stages {
+                StageOptions {
                     orientation: Orientation::Full,
                     ..TOP
                 },
                 IllegalStages::RelativeOrientationUnquantized,
             ),
             (
-                Stages {
+                StageOptions {
                     relative_orientation: RelativeOrientation::GrowingRanges,
                     ..with_steps(TOP, 1024)
                 },
                 IllegalStages::GrowingRangesSteps,
             ),
             (
-                Stages {
+                StageOptions {
                     delta: Delta::Off,
                     relative_position: RelativePosition::Off,
                     relative_orientation: RelativeOrientation::Off,
@@ -282,12 +304,12 @@ mod tests {
                 IllegalStages::ChangedFlagsWithoutDelta,
             ),
             (
-                with_steps(ladder::ARITHMETIC.stages, 1024),
+                with_steps(*ladder::ARITHMETIC.stages, 1024),
                 IllegalStages::ArithmeticNotAlone,
             ),
         ];
-        for (stages, reason) in refused {
-            assert_eq!(stages.check(), Err(reason));
+        for (options, reason) in refused {
+            assert_eq!(options.check(), Err(reason));
         }
     }
 
@@ -296,67 +318,46 @@ mod tests {
         for bits in [0, 1, 16, 255] {
             let orientation = Orientation::SmallestThree { bits };
             assert_eq!(
-                Stages { orientation, ..TOP }.check(),
+                StageOptions { orientation, ..TOP }.check(),
                 Err(ComponentBitsError { bits }.into())
             );
         }
         for steps_per_metre in 0..=u16::MAX {
             let legal = [32, 64, 128, 256, 512, 1024, 2048, 4096].contains(&steps_per_metre);
-            let expected = match legal {
-                true => Ok(()),
-                false => Err(StepsPerMetreError { steps_per_metre }.into()),
-            };
-            assert_eq!(with_steps(TOP, steps_per_metre).check(), expected);
+            let reason = StepsPerMetreError { steps_per_metre }.into();
+            assert_eq!(
+                with_steps(TOP, steps_per_metre).check().err(),
+                (!legal).then_some(reason)
+            );
         }
         for small in 0..=33 {
             for large in 0..=33 {
-                let with = |legal: bool, reason| if legal { Ok(()) } else { Err(reason) };
+                let mut of = [TOP; 3];
+                of[0].delta = Delta::RelativeIndices { small, large };
+                of[1].relative_position = RelativePosition::TwoRanges { small, large };
+                of[2].relative_orientation = RelativeOrientation::TwoRanges { small, large };
                 let ordered = 1 <= small && small <= large;
-                let delta = Delta::RelativeIndices { small, large };
-                assert_eq!(
-                    Stages { delta, ..TOP }.check(),
-                    with(
-                        ordered && large <= 16,
-                        IllegalStages::IndexRanges { small, large }
-                    )
-                );
-                let relative_position = RelativePosition::TwoRanges { small, large };
-                assert_eq!(
-                    Stages {
-                        relative_position,
-                        ..TOP
-                    }
-                    .check(),
-                    with(
-                        ordered && large <= 18,
-                        IllegalStages::PositionRanges { small, large }
-                    )
-                );
-                let relative_orientation = RelativeOrientation::TwoRanges { small, large };
-                assert_eq!(
-                    Stages {
-                        relative_orientation,
-                        ..TOP
-                    }
-                    .check(),
-                    with(
-                        ordered && large <= 10,
-                        IllegalStages::OrientationRanges { small, large }
-                    )
-                );
+                for (options, max, reason) in [
+                    (of[0], 16, IllegalStages::IndexRanges { small, large }),
+                    (of[1], 18, IllegalStages::PositionRanges { small, large }),
+                    (of[2], 10, IllegalStages::OrientationRanges { small, large }),
+                ] {
+                    let legal = ordered && large <= max;
+                    assert_eq!(options.check().err(), (!legal).then_some(reason));
+                }
             }
         }
     }
 
     #[test]
     fn reasons_say_what_is_legal() {
-        for (stages, message) in [
+        for (options, message) in [
             (
                 with_steps(TOP, 500),
                 "quantized positions have a power of two from 32 to 4096 steps per metre, not 500",
             ),
             (
-                Stages {
+                StageOptions {
                     delta: Delta::RelativeIndices { small: 6, large: 5 },
                     ..TOP
                 },
@@ -364,7 +365,7 @@ mod tests {
                  one, not 6 and 5",
             ),
             (
-                Stages {
+                StageOptions {
                     relative_position: RelativePosition::TwoRanges { small: 0, large: 5 },
                     ..TOP
                 },
@@ -372,7 +373,7 @@ mod tests {
                  one, not 0 and 5",
             ),
             (
-                Stages {
+                StageOptions {
                     relative_orientation: RelativeOrientation::TwoRanges {
                         small: 5,
                         large: 11,
@@ -383,7 +384,7 @@ mod tests {
                  one at most as many as the large one, not 5 and 11",
             ),
         ] {
-            assert_eq!(stages.check().unwrap_err().to_string(), message);
+            assert_eq!(options.check().unwrap_err().to_string(), message);
         }
     }
 }

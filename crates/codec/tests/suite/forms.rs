@@ -2,7 +2,9 @@
 
 use cubewire_codec::ladder::{AFFINE, LADDER, RELATIVE_ORIENTATION, SMALLEST_THREE};
 use cubewire_codec::stages::{RelativeOrientation, RelativePosition};
-use cubewire_codec::{BitItem, BitKind, BitLedger, CubeState, Form, Sequence, Snapshot, Stages};
+use cubewire_codec::{
+    BitItem, BitKind, BitLedger, CubeState, Form, Sequence, Snapshot, StageOptions, Stages,
+};
 use glam::{Quat, Vec3};
 
 use crate::scene::Lane;
@@ -91,11 +93,12 @@ fn forms_follow_the_chosen_ranges() {
         state.orientation = Quat::from_rotation_x(turned * 0.0055);
         state.interacting = true;
     });
-    let stages = Stages {
+    let options = StageOptions {
         relative_position: RelativePosition::TwoRanges { small: 4, large: 6 },
         relative_orientation: RelativeOrientation::TwoRanges { small: 2, large: 3 },
-        ..RELATIVE_ORIENTATION.stages
+        ..*RELATIVE_ORIENTATION.stages
     };
+    let stages = options.check().unwrap();
     let expected = [
         Form::Exact,
         Form::Small,

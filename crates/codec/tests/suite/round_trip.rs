@@ -2,7 +2,9 @@
 
 use cubewire_codec::ladder::{AFFINE, CHANGED_FLAGS, LADDER};
 use cubewire_codec::stages::{Delta, Orientation, Position, RelativeOrientation, RelativePosition};
-use cubewire_codec::{BaselineId, BitItem, BitKind, BitLedger, Header, Sequence, Snapshot, Stages};
+use cubewire_codec::{
+    BaselineId, BitItem, BitKind, BitLedger, Header, Sequence, Snapshot, StageOptions, Stages,
+};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
@@ -153,27 +155,27 @@ fn every_legal_combination_brings_a_scene_across() {
 fn every_legal_parameter_brings_a_scene_across() {
     let scene = any_scene(24, 4);
     let mut count = 0;
-    let mut send = |stages: Stages| {
-        if stages.check().is_ok() {
+    let mut send = |options: StageOptions| {
+        if let Ok(stages) = options.check() {
             send_all(&scene, &[stages]);
             count += 1;
         }
     };
-    let top = CHANGED_FLAGS.stages;
+    let top = *CHANGED_FLAGS.stages;
     for steps_per_metre in (0..16).map(|log| 1 << log) {
         let position = Position::Quantized { steps_per_metre };
-        send(Stages { position, ..top });
+        send(StageOptions { position, ..top });
     }
     for (small, large) in (0..20).flat_map(|small| (0..20).map(move |large| (small, large))) {
         let delta = Delta::RelativeIndices { small, large };
-        send(Stages { delta, ..top });
+        send(StageOptions { delta, ..top });
         let relative_position = RelativePosition::TwoRanges { small, large };
-        send(Stages {
+        send(StageOptions {
             relative_position,
             ..top
         });
         let relative_orientation = RelativeOrientation::TwoRanges { small, large };
-        send(Stages {
+        send(StageOptions {
             relative_orientation,
             ..top
         });
@@ -189,10 +191,11 @@ fn other_steps_start_from_the_initial_state() {
     let mut before = None;
     let frames = scene.play().into_iter().zip([512, 1024, 1024, 512]);
     for (number, ((sequence, snapshot), steps_per_metre)) in frames.enumerate() {
-        let stages = Stages {
+        let options = StageOptions {
             position: Position::Quantized { steps_per_metre },
-            ..CHANGED_FLAGS.stages
+            ..*CHANGED_FLAGS.stages
         };
+        let stages = options.check().unwrap();
         lane.send(sequence, stages, &snapshot, before);
         let header = Header::decode(&lane.packet.bytes).unwrap();
         let expected = match before {

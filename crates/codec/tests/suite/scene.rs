@@ -138,33 +138,29 @@ pub(crate) fn any_stages(component_bits: &[u8]) -> impl Strategy<Value = Stages>
         prop::option::of(ranges(RelativePosition::MAX_RANGE_BITS)),
         prop::option::of(ranges(RelativeOrientation::MAX_RANGE_BITS)),
     )
-        .prop_map(|(mut stages, steps, index, position, orientation)| {
-            if let (Delta::RelativeIndices { .. }, Some([small, large])) = (stages.delta, index) {
-                stages.delta = Delta::RelativeIndices { small, large };
+        .prop_map(|(stages, steps, index, position, orientation)| {
+            let mut options = *stages;
+            if let (Delta::RelativeIndices { .. }, Some([small, large])) = (options.delta, index) {
+                options.delta = Delta::RelativeIndices { small, large };
             }
-            let relative_position = &mut stages.relative_position;
+            let relative_position = &mut options.relative_position;
             if let (RelativePosition::TwoRanges { .. }, Some([small, large])) =
                 (*relative_position, position)
             {
                 *relative_position = RelativePosition::TwoRanges { small, large };
             }
-            let relative_orientation = &mut stages.relative_orientation;
+            let relative_orientation = &mut options.relative_orientation;
             if let (RelativeOrientation::TwoRanges { .. }, Some([small, large])) =
                 (*relative_orientation, orientation)
             {
                 *relative_orientation = RelativeOrientation::TwoRanges { small, large };
             }
-            if let (Position::Quantized { .. }, Some(steps_per_metre)) = (stages.position, steps) {
-                let stepped = Stages {
-                    position: Position::Quantized { steps_per_metre },
-                    ..stages
-                };
-                // Some stages need the usual steps.
-                if stepped.check().is_ok() {
-                    return stepped;
-                }
+            let mut stepped = options;
+            if let (Position::Quantized { .. }, Some(steps_per_metre)) = (options.position, steps) {
+                stepped.position = Position::Quantized { steps_per_metre };
             }
-            stages
+            // Some stages need the usual steps.
+            stepped.check().or(options.check()).unwrap()
         })
 }
 

@@ -2,7 +2,7 @@
 
 use cubewire_codec::ladder::{self, LADDER, Rung};
 use cubewire_codec::stages::Position;
-use cubewire_codec::{BitKind, BitLedger, CubeState, Sequence, Snapshot, Stages};
+use cubewire_codec::{BitKind, BitLedger, CubeState, Sequence, Snapshot, StageOptions};
 use glam::Vec3;
 
 use crate::scene::Lane;
@@ -54,12 +54,12 @@ fn each_doubling_of_the_steps_takes_three_bits() {
         let position = Position::Quantized {
             steps_per_metre: 1 << log,
         };
-        let stages = Stages {
+        let options = StageOptions {
             position,
-            ..ladder::POSITION.stages
+            ..*ladder::POSITION.stages
         };
         let rung = Rung {
-            stages,
+            stages: options.check().unwrap(),
             ..ladder::POSITION
         };
         let bits = 80.0 + 3.0 * f64::from(log - 9);

@@ -9,8 +9,8 @@ use cubewire_codec::quantize::affine::{
 use cubewire_codec::quantize::bounded::{Bounded, POSITION_XY, POSITION_Z, VELOCITY};
 use cubewire_codec::simulation::{MAX_SIMULATED_TICKS, MAX_STATE_CHUNK_BYTES};
 use cubewire_codec::stages::{
-    ChangedFlags, Delta, Orientation, Position, RelativeOrientation, RelativePosition, Stages,
-    Velocity,
+    ChangedFlags, Delta, Orientation, Position, RelativeOrientation, RelativePosition,
+    StageOptions, Stages, Velocity,
 };
 use cubewire_codec::{
     BitLedger, GROWING_ORIENTATION_RANGES, MAX_CUBES, PREDICTED_INDEX_BITS,
@@ -186,7 +186,7 @@ fn to_hex(label: Sequence, bytes: &[u8]) -> String {
 
 /// The rungs of section 13, and stages of which every parameter is unusual.
 pub(crate) fn example_stages() -> impl Iterator<Item = (&'static str, Stages)> {
-    let unusual = Stages {
+    let unusual = StageOptions {
         position: Position::Quantized {
             steps_per_metre: 1024,
         },
@@ -196,8 +196,9 @@ pub(crate) fn example_stages() -> impl Iterator<Item = (&'static str, Stages)> {
             large: 10,
         },
         relative_orientation: RelativeOrientation::TwoRanges { small: 3, large: 9 },
-        ..CHANGED_FLAGS.stages
+        ..*CHANGED_FLAGS.stages
     };
+    let unusual = unusual.check().unwrap();
     let rungs = LADDER.into_iter().chain([AFFINE]);
     let rungs = rungs.map(|rung| (rung.name, rung.stages));
     rungs.chain([("changed-flags, other parameters", unusual)])

@@ -23,7 +23,6 @@ fuzz_target!(|bytes: &[u8]| {
                 assert_eq!(Ok(header), alone);
                 assert_eq!(out.sequence(), header.sequence);
                 assert_eq!(out.snapshot().len(), CUBES);
-                assert!(out.stages().check().is_ok());
                 assert_finite(&out);
             }
             Err(_) => assert_eq!(out, held[0]),

@@ -1,4 +1,4 @@
-//! Any text is stages, which are legal and come back from their text, or an error.
+//! Any text is stages, which come back from their text, or an error.
 
 #![no_main]
 
@@ -7,10 +7,7 @@ use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|text: &str| {
     match text.parse::<Stages>() {
-        Ok(stages) => {
-            assert!(stages.check().is_ok());
-            assert_eq!(stages.to_string().parse(), Ok(stages));
-        }
+        Ok(stages) => assert_eq!(stages.to_string().parse(), Ok(stages)),
         Err(error) => assert!(!error.to_string().is_empty()),
     }
 });

@@ -41,20 +41,16 @@ pub(super) fn questions(field: SearchField) -> Vec<Question> {
             "Positions",
             "the prediction",
             "bits a changed position",
-            (
-                usual(RelativePosition::TWO_RANGES.range_bits()),
-                PREDICTED_POSITION_RANGES,
-            ),
+            usual(RelativePosition::TWO_RANGES.range_bits()),
+            PREDICTED_POSITION_RANGES,
             12,
         ),
         SearchField::Orientation => vectors(
             "Orientations",
             "the baseline",
             "bits a changed orientation",
-            (
-                usual(RelativeOrientation::TWO_RANGES.range_bits()),
-                GROWING_ORIENTATION_RANGES,
-            ),
+            usual(RelativeOrientation::TWO_RANGES.range_bits()),
+            GROWING_ORIENTATION_RANGES,
             9,
         ),
         SearchField::Index => vec![
@@ -75,7 +71,8 @@ fn vectors(
     field: &str,
     reference: &str,
     unit: &'static str,
-    (two, three): ([u8; 2], [Ranges<3>; CLASSES]),
+    two: [u8; 2],
+    three: [Ranges<3>; CLASSES],
     max_bits: u8,
 ) -> Vec<Question> {
     let all = Question {

@@ -16,7 +16,6 @@ fn what_every_step_shows_is_legal_and_its_script_is_in_the_program() {
         assert_ne!(setting.halves[1], PaneContent::Simulation, "{}", step.title);
         for content in setting.halves {
             if let PaneContent::Lane(lane) = content {
-                assert!(lane.sender.stages.check().is_ok(), "{}", step.title);
                 assert!(!lane.lacks_velocity(), "{}", step.title);
             }
         }

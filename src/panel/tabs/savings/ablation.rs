@@ -226,7 +226,7 @@ const fn name(part: Part) -> &'static str {
 }
 
 /// What the present stages do in this part.
-const fn about(part: Part, present: Stages) -> &'static str {
+fn about(part: Part, present: Stages) -> &'static str {
     match part {
         Part::Orientation => terms::orientation(present.orientation).text,
         Part::Velocity => terms::velocity(present.velocity).text,

@@ -154,7 +154,7 @@ impl Lines<'_> {
                 order.sort_by_key(|&index| rank(index).0);
                 for index in order {
                     let (_, color, text, width) = rank(index);
-                    self.line(plot, index, &labels, (color, text, width));
+                    self.line(plot, index, &labels, color, text, width);
                 }
             });
     }
@@ -172,7 +172,9 @@ impl Lines<'_> {
         plot: &mut PlotUi<'_>,
         index: usize,
         labels: &[f64],
-        (color, text, width): (Color32, Color32, f32),
+        color: Color32,
+        text: Color32,
+        width: f32,
     ) {
         let line = &self.lines[index];
         let points = line.points.iter();

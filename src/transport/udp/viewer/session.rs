@@ -283,10 +283,7 @@ impl Session {
     ) {
         let last = self.requested.map(|requested| requested.request);
         let number = last.map_or(Sequence(0), |last| last.number);
-        let stages = match settings.stages.check() {
-            Ok(()) => settings.stages,
-            Err(_) => last.map_or(SenderSettings::default().stages, |last| last.stages),
-        };
+        let stages = settings.stages;
         let instead = fallback.and(FallbackReason::instead_of(stages));
         let wanted = Request {
             number,
