@@ -25,7 +25,7 @@ pub struct SenderSettings {
     pub stages: Stages,
     /// Which of the acked snapshots is the baseline.
     pub baseline: BaselineChoice,
-    /// Ticks from one snapshot to the next, usually one of [`SEND_INTERVALS`].
+    /// Ticks from one snapshot to the next, usually one of [`SEND_INTERVALS`](super::SEND_INTERVALS).
     #[serde(rename = "rate", with = "Rate")]
     pub send_interval_ticks: u32,
 }

@@ -204,7 +204,13 @@ fn a_window_that_is_killed_leaves_no_video_and_one_that_is_told_to_end_finishes_
         let mut window = Window::open(&["--recordings", folder]);
         window.press("F9");
         window.press("F10");
-        window.ticks(60);
+        eventually("some of the video", || {
+            let mut files = fs::read_dir(folder).unwrap().map(Result::unwrap);
+            files.find(|file| {
+                let is_unfinished = file.file_name().to_string_lossy().starts_with(".cubewire-");
+                is_unfinished && file.metadata().is_ok_and(|file| file.len() > 4096)
+            })
+        });
         send(signal, &window.app.0);
         eventually("the end", || window.app.0.try_wait().unwrap()).code()
     };

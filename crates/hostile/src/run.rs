@@ -101,16 +101,13 @@ fn measure(cli: &Cli) -> Result<Figures, HostileError> {
         thread::spawn(move || viewer::watch(target, &progress, random))
     };
     scene.wait_until_ready(READY)?;
-    let (spans, newcomers, samples) = attack(&scene, &server)?;
+    let course = attack(&scene, &server)?;
     scene.progress.should_stop.store(true, Ordering::Relaxed);
     let notes = joined(watching.join())?;
     let lost = bystander.finish(END_PATIENCE)?;
     relay_should_stop.store(true, Ordering::Relaxed);
     let fates = joined(relaying.join());
-    let phases: Vec<_> = spans
-        .into_iter()
-        .map(|span| span.measured(&notes, &newcomers, &samples))
-        .collect();
+    let phases = course.phases(&notes);
     let server = finish(server, &phases);
     let (viewer, bystander) = compared(&sent, &decoded, &notes, lost)?;
     let mut figures = Figures {
@@ -128,11 +125,24 @@ fn measure(cli: &Cli) -> Result<Figures, HostileError> {
     Ok(figures)
 }
 
+/// What happened, and when.
+struct Course {
+    spans: Vec<Span>,
+    newcomers: [Vec<Newcomer>; 2],
+    samples: Vec<Sample>,
+}
+
+impl Course {
+    fn phases(self, notes: &Notes) -> Vec<Phase> {
+        let spans = self.spans.into_iter();
+        spans
+            .map(|span| span.measured(notes, &self.newcomers, &self.samples))
+            .collect()
+    }
+}
+
 /// Runs the phases, while newcomers come and the server's memory and processor time are noted.
-fn attack(
-    scene: &Scene<'_>,
-    server: &Server,
-) -> Result<(Vec<Span>, [Vec<Newcomer>; 2], Vec<Sample>), HostileError> {
+fn attack(scene: &Scene<'_>, server: &Server) -> Result<Course, HostileError> {
     let is_over = AtomicBool::new(false);
     let (spans, newcomers, samples) = thread::scope(|scope| {
         let sampler = scope.spawn(|| sample(server, &is_over));
@@ -146,8 +156,12 @@ fn attack(
         let newcomers = newcomers.map(|thread| joined(thread.join()));
         (spans, newcomers, joined(sampler.join()))
     });
-    let (spans, [near, far]) = (spans?, newcomers);
-    Ok((spans, [near?, far?], samples))
+    let [near, far] = newcomers;
+    Ok(Course {
+        spans: spans?,
+        newcomers: [near?, far?],
+        samples,
+    })
 }
 
 /// Ends the server, and collects what is known of it.
