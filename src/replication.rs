@@ -19,12 +19,12 @@ mod check;
 mod deltas;
 mod detail;
 mod digest;
+mod displayed;
 mod lane;
 mod mean;
 mod meter;
 mod packet;
 mod peer;
-mod picture;
 mod playout;
 mod quantized;
 mod receive;
@@ -53,14 +53,14 @@ pub use check::LaneCheck;
 pub use deltas::{DELTA_BITS, DeltaCounts};
 pub use detail::{Detailed, PacketDetail};
 pub use digest::Digest;
+pub use displayed::{CubeError, CubeErrors, DisplayedState, ReplicaError};
+pub(crate) use displayed::{is_teleport, shown_cube};
 pub use lane::{Lane, LocalLane};
 pub use meter::{Accounting, LaneMeter, METER_TICKS, Sample, TARGET_KBPS, Traffic, factor, kbps};
 pub use packet::{Arrival, Fate, PacketRecord};
 pub use peer::{
     ConnectionStatus, Peer, Reconnect, ServerConnection, Serving, SocketTraffic, Welcomed,
 };
-pub use picture::{CubeError, CubeErrors, DisplayedState, ReplicaError};
-pub(crate) use picture::{is_teleport, shown_cube};
 pub use send::{LaneBackoff, RebuildsAsRecorded};
 pub use settings::{
     LaneSettings, LaneSettingsQuery, LinkSettings, PlayoutDelay, PlayoutSettings, SenderSettings,

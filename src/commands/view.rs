@@ -64,7 +64,6 @@ struct Viewed {
     /// Why other stages than those of --rung were requested, if they were.
     fallback: Option<String>,
     /// Times that playout stalled.
-    #[serde(rename = "hitches")]
     stalls: u64,
     /// Mean over the last second, kilobits a second.
     article_kbps: f64,

@@ -73,8 +73,8 @@ pub fn tick_by_tick(script: Script, ticks: u64, lane: &LaneSettings) -> Result<S
     Ok(text)
 }
 
-/// Makes an app ready to be updated by hand. Its systems run one after the other: most are so short that to hand them to
-/// another thread takes longer than they do.
+/// Makes an app ready to be updated by hand. Its systems run one after the other: most are so short that handing them to
+/// another thread would take longer.
 pub(super) fn finish(app: &mut App) {
     app.finish();
     app.cleanup();

@@ -234,7 +234,7 @@ fn cost(ui: &mut Ui, theme: Theme, lane: &LaneView<'_>) {
     let whole = lane
         .shadow
         .and_then(|shadow| kbps_of(shadow, &LADDER[0]))
-        // Only in the present, as the ladder has no past.
+        // The shadow ladder's figures are only of the present.
         .filter(|_| kbps > 0.0 && is_measured && moment.is_none());
     let factor = whole.map(|whole| factor(whole / kbps)).unwrap_or_default();
     let factor = RichText::new(format!("{factor:>5}")).monospace().weak();

@@ -22,7 +22,7 @@ const MAX_FRACTION: egui::Vec2 = egui::vec2(0.29, 0.24);
 const VEIL: f32 = 0.85;
 
 /// Logical points below which the captions need the room of the graph.
-const MIN_PICTURE_WIDTH: f32 = 700.0;
+const MIN_VIEW_WIDTH: f32 = 700.0;
 
 /// Distance from the bottom edge, logical points.
 const MARGIN: f32 = 8.0;
@@ -47,7 +47,7 @@ fn draw(
         return Ok(());
     }
     let ctx = contexts.ctx_mut()?;
-    if ctx.viewport_rect().width() < MIN_PICTURE_WIDTH {
+    if ctx.viewport_rect().width() < MIN_VIEW_WIDTH {
         return Ok(());
     }
     style::apply(ctx, *theme);

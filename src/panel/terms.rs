@@ -131,7 +131,7 @@ pub(super) const fn delta(delta: Delta) -> Tooltip {
         Delta::ArithmeticPredicted => tooltip(
             "arithmetic, predicted",
             "As arithmetic, with residuals against a predicted state: rolling over a corner, falling, or \
-             carried along in a ball. Packets may use two additional baselines.",
+             carried along in a ball. Packets may name two additional references.",
         ),
         Delta::ArithmeticSimulated => tooltip(
             "arithmetic, simulated",

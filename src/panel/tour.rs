@@ -1,7 +1,7 @@
 //! The guided tour through the article: turns its pages, and draws the box that explains a step.
 //!
 //! The panel only turns the pages. What a step switches and plays is thrown by whoever owns the game, which
-//! inserts the [`Tour`] and follows its index; without that resource there is no tour.
+//! inserts the [`Tour`] and follows its step; without that resource there is no tour.
 
 pub(super) mod state;
 mod steps;

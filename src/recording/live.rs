@@ -19,7 +19,7 @@ use crate::view::Notices;
 #[derive(Resource, Clone, Debug)]
 pub struct RecordingFolder(pub PathBuf);
 
-/// When the notices of recordings over the picture are updated, in [`Update`].
+/// When the notices of recordings over the scene are updated, in [`Update`].
 #[derive(SystemSet, Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct LiveSystems;
 
@@ -83,12 +83,12 @@ fn on_action(
     }
 }
 
-/// Shows the length of the replay so far over the picture.
+/// Shows the length of the replay so far over the scene.
 fn show_length(log: Option<Res<InputLog>>, mut notices: ResMut<Notices>) {
     let replay = replay_seconds(log.as_deref());
-    let over_picture = replay.map(|seconds| format!("replay {}", clock(seconds, 1)));
-    if notices.replay != over_picture {
-        notices.replay = over_picture;
+    let text = replay.map(|seconds| format!("replay {}", clock(seconds, 1)));
+    if notices.replay != text {
+        notices.replay = text;
     }
 }
 

@@ -28,11 +28,11 @@ impl Plugin for InputLogPlugin {
         app.init_resource::<InputLog>().add_systems(
             FixedUpdate,
             (
-                log::note_input
+                log::record_input
                     .after(SimulationSystems::Control)
                     .before(SimulationSystems::Reset),
                 (
-                    log::note_state,
+                    log::record_state,
                     check::check.run_if(resource_exists::<ReplayCheck>),
                 )
                     .chain()

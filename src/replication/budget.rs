@@ -63,7 +63,7 @@ pub struct LaneCost {
 }
 
 impl LaneCost {
-    /// The settings in effect, of those that were asked for.
+    /// What the budget leaves of the settings that were asked for.
     #[must_use]
     pub fn granted(&self, asked: &SenderSettings) -> SenderSettings {
         SenderSettings {
@@ -205,7 +205,7 @@ mod tests {
     const MS: Duration = Duration::from_millis(1);
 
     #[test]
-    fn the_choice_is_eased_before_the_rate_and_both_come_back() {
+    fn the_baseline_is_throttled_before_the_rate_and_both_recover() {
         let throttled = |newest_only, one_in| Throttle {
             newest_only,
             one_in,

@@ -20,7 +20,7 @@ pub struct LaneCheck {
 pub(super) fn check(mut lanes: Query<(&Sender, &Replica, &Decoded, &mut LaneCheck)>) {
     for (sender, replica, decoded, mut check) in &mut lanes {
         for &DecodedPacket { tick, .. } in &decoded.0 {
-            let Some(sent) = sender.protocol.get(tick) else {
+            let Some(sent) = sender.0.get(tick) else {
                 check.uncompared += 1;
                 continue;
             };

@@ -13,7 +13,7 @@ pub const DELTA_BITS: usize = 21;
 /// Share of the counts that is left after a packet: the newest eight seconds weigh most.
 const DECAY: f32 = 0.998;
 
-/// How often a difference needs a number of bits, for lanes that have this component. Counts decay, so that they
+/// How often a difference needs each number of bits, for lanes that have this component. Counts decay, so that they
 /// are those of the last seconds.
 #[derive(Component, Clone, Debug, Default, PartialEq)]
 pub struct DeltaCounts {
@@ -109,8 +109,8 @@ pub(super) fn count(
             continue;
         };
         let age = packet.acked_ages_ticks[0];
-        let baseline = age.and_then(|age| sender.protocol.get(tick.checked_sub(age.into())?));
-        if let (Some(current), Some(baseline)) = (sender.protocol.get(tick), baseline) {
+        let baseline = age.and_then(|age| sender.0.get(tick.checked_sub(age.into())?));
+        if let (Some(current), Some(baseline)) = (sender.0.get(tick), baseline) {
             counts.add(current.snapshot(), baseline.snapshot());
         }
     }

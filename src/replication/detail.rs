@@ -101,7 +101,7 @@ impl Ends {
         [prefix, prefix + first, prefix + first + second]
     }
 
-    /// The bits of each component of an item of this size.
+    /// The bits of each component of an item of `bits` bits.
     fn components(self, bits: f64, is_whole: bool) -> [f64; 3] {
         let [prefix, first, second] = self.0.map(|end| {
             let end = f64::from(end) / f64::from(u16::MAX) * bits;

@@ -84,8 +84,8 @@ impl Digest {
         }
     }
 
-    fn add(&mut self, viewer: u64, tick: u64, kept: &Baseline) {
-        kept.snapshot().dequantize(&mut self.snapshot);
+    fn add(&mut self, viewer: u64, tick: u64, baseline: &Baseline) {
+        baseline.snapshot().dequantize(&mut self.snapshot);
         let hash = state_hash(0, &self.snapshot);
         let line = format!("{viewer},{tick},{hash:016x}\n");
         match &mut self.out {
@@ -109,7 +109,7 @@ pub(super) fn of_sent(
     for (sender, meter, peer) in &lanes {
         let sample = meter.samples().back();
         let has_sent = sample.is_some_and(|sample| !sample.snapshots.is_empty());
-        if has_sent && let Some(sent) = sender.protocol.get(world.tick()) {
+        if has_sent && let Some(sent) = sender.0.get(world.tick()) {
             digest.add(peer.id, world.tick(), sent);
         }
     }
@@ -122,8 +122,8 @@ pub(super) fn of_decoded(
 ) {
     for (replica, decoded) in &lanes {
         for decoded in &decoded.0 {
-            if let (Some(kept), Some(client)) = (replica.0.get(decoded.tick), server.id) {
-                digest.add(client, decoded.tick, kept);
+            if let (Some(baseline), Some(client)) = (replica.0.get(decoded.tick), server.id) {
+                digest.add(client, decoded.tick, baseline);
             }
         }
     }

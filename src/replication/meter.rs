@@ -9,8 +9,8 @@ use cubewire_link::LinkStats;
 use cubewire_protocol::FallbackReason;
 use cubewire_scene::TICKS_PER_SECOND;
 
+use super::displayed::ReplicaError;
 use super::packet::{Arrival, PacketRecord};
-use super::picture::ReplicaError;
 use super::transport::Purpose;
 
 /// The article's target for a snapshot stream, kilobits a second.

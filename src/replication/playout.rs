@@ -7,9 +7,9 @@ use cubewire_protocol::AdaptiveDelay;
 use cubewire_scene::TICKS_PER_SECOND;
 
 use super::Replica;
+use super::displayed::DisplayedState;
 use super::lane::Lane;
 use super::meter::LaneMeter;
-use super::picture::DisplayedState;
 use super::settings::{PlayoutDelay, PlayoutSettings, SenderSettings};
 use super::transport::ReceiverMail;
 

@@ -7,8 +7,8 @@ use bevy::prelude::*;
 use cubewire_codec::CubeState;
 use cubewire_scene::TICKS_PER_SECOND;
 
+use super::displayed::{CubeError, CubeErrors, DisplayedState, ReplicaError};
 use super::meter::LaneMeter;
-use super::picture::{CubeError, CubeErrors, DisplayedState, ReplicaError};
 use crate::simulation::CubeWorld;
 
 /// States of the simulation in the last four seconds, by tick; empty while no lane is compared.

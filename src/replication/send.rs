@@ -20,9 +20,7 @@ use crate::simulation::{CubeWorld, RebuildSimulation};
 /// The sender's state of one lane.
 #[derive(Component, Debug)]
 #[require(Lane, SenderMail)]
-pub(crate) struct Sender {
-    pub(super) protocol: SnapshotSender,
-}
+pub(crate) struct Sender(pub(super) SnapshotSender);
 
 /// While this resource exists, the scene is only rebuilt where a replay says so.
 #[derive(Resource, Clone, Copy, Debug)]
@@ -36,8 +34,7 @@ pub struct LaneBackoff(pub SendBackoff);
 
 impl Sender {
     pub(super) fn new(initial: Snapshot) -> Result<Self, InitialStateError> {
-        let protocol = SnapshotSender::new(initial, Limits::default())?;
-        Ok(Self { protocol })
+        Ok(Self(SnapshotSender::new(initial, Limits::default())?))
     }
 }
 
@@ -51,14 +48,14 @@ type AckedLane<'a> = (
 /// Processes the acks that have arrived.
 pub(super) fn receive_acks(world: Res<CubeWorld>, mut lanes: Query<AckedLane<'_>>) {
     for (mut mail, mut sender, mut meter, backoff) in &mut lanes {
-        let acked = sender.protocol.newest_acked();
+        let acked = sender.0.newest_acked();
         while let Some(message) = mail.0.take() {
-            if sender.protocol.on_message(&message).is_err() {
+            if sender.0.on_message(&message).is_err() {
                 meter.refused_acks += 1;
             }
         }
         if let Some(mut backoff) = backoff
-            && sender.protocol.newest_acked() != acked
+            && sender.0.newest_acked() != acked
         {
             backoff.0.on_ack(world.tick());
         }
@@ -86,13 +83,12 @@ pub(super) fn send(
     let tick = world.tick();
     let mut due = Vec::new();
     for (lane, settings, mail, mut sender, mut meter, remote, is_detailed) in &mut lanes {
-        let sender_state = &mut *sender;
-        sender_state.protocol.itemize(is_detailed);
+        sender.0.itemize(is_detailed);
         let stages = settings.stages;
         let sample = Sample {
             tick,
             stages,
-            acked_age_ticks: age(tick, sender_state.protocol.newest_acked()),
+            acked_age_ticks: age(tick, sender.0.newest_acked()),
             ..Sample::default()
         };
         let is_due = match &remote {
@@ -142,7 +138,7 @@ pub(super) fn request_states(
     let is_recent = |&(rebuilt, _): &(u64, _)| world.tick() - rebuilt < MIN_REBUILD_TICKS;
     if replay.is_none()
         && !world.rebuilt().is_some_and(is_recent)
-        && lanes.iter().any(|lane| lane.protocol.wants_state())
+        && lanes.iter().any(|lane| lane.0.wants_state())
     {
         rebuilds.0 = true;
     }
@@ -193,7 +189,7 @@ impl Due<'_> {
             Some((_, cost)) => cost.granted(self.settings),
             None => *self.settings,
         };
-        let protocol = &mut self.sender.protocol;
+        let protocol = &mut self.sender.0;
         let started = Instant::now();
         if let Some((rebuilt, state)) = world.rebuilt() {
             protocol.offer_state(*rebuilt, state);

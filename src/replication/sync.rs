@@ -25,7 +25,7 @@ pub(super) fn force_desync(
     mut lanes: Query<&mut Sender, With<LocalLane>>,
 ) {
     if let Ok(mut sender) = lanes.get_mut(desync.entity) {
-        sender.protocol.force_desync();
+        sender.0.force_desync();
     }
 }
 
@@ -47,7 +47,7 @@ pub(super) fn observe(mut lanes: Query<ObservedLane<'_>>) {
             .map(|packet| packet.ledger.kind(BitKind::State))
             .sum();
         sync.state_kilobits += state_bits / 1000.0;
-        if let Some(Sender { protocol, .. }) = sender {
+        if let Some(Sender(protocol)) = sender {
             sync.tick = sample.tick;
             sync.status = protocol.sync();
             sync.desyncs = protocol.desyncs();

@@ -13,7 +13,7 @@ use crate::theme::{Theme, bevy_color};
 
 /// Side of one tile of the texture, metres.
 const TILE_METRES: f32 = 5.0;
-/// Likewise, pixels.
+/// Side of one tile of the texture, pixels.
 const TILE_PIXELS: usize = 256;
 
 /// Half the side of the floor, metres.

@@ -229,7 +229,7 @@ pub(super) fn draw(mut contexts: EguiContexts, panes: Query<(&Side, &Pane)>, sho
 }
 
 impl Shown<'_, '_> {
-    /// Draws the text over the picture. `halves` are the parts that captions and figures are over; none for
+    /// Draws the text over the scene. `halves` are the parts that captions and figures are over; none for
     /// what is hidden.
     fn draw(&self, pen: &Pen<'_>, picture: Rect, halves: [Option<Rect>; Side::ALL.len()]) {
         let mut figures_end = picture.min.y;

@@ -29,8 +29,8 @@ pub(super) struct Pointer<'w, 's> {
 }
 
 impl Pointer<'_, '_> {
-    /// Its position in logical pixels, if it is over the picture.
-    fn over_picture(&self) -> Option<Vec2> {
+    /// Its position in logical pixels, if it is over the view.
+    fn over_view(&self) -> Option<Vec2> {
         let is_taken = self
             .egui
             .as_ref()
@@ -50,7 +50,7 @@ pub(super) fn pick(
     mut pressed_at: Local<Option<Vec2>>,
     mut selection: ResMut<Selection>,
 ) {
-    let Some(at) = pointer.over_picture() else {
+    let Some(at) = pointer.over_view() else {
         *pressed_at = None;
         // Over the panel, the panel says what is hovered.
         if pointer.window.cursor_position().is_none() && selection.hovered.is_some() {

@@ -166,7 +166,7 @@ fn an_interpolation_that_lacks_velocities_is_warned_of_on_standard_error() {
 }
 
 #[test]
-fn serving_and_viewing_need_a_key_or_none() {
+fn serving_and_viewing_ask_for_a_key_or_for_insecure() {
     let without_key = |arguments: &[&str]| {
         let output = cubewire(arguments).env_remove("CUBEWIRE_KEY").output();
         let output = output.unwrap();

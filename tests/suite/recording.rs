@@ -260,7 +260,7 @@ fn the_same_command_gives_the_same_file() {
 
 #[test]
 #[ignore = "needs a Vulkan driver"]
-fn everything_over_the_picture_can_be_left_out() {
+fn everything_over_the_scene_can_be_left_out() {
     // In a smaller picture there is no room for the graph.
     let size = (480, 270);
     let film = |hidden: &[Part]| {

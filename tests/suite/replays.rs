@@ -242,12 +242,12 @@ fn a_damaged_or_older_replay_is_refused_in_one_sentence() {
 
     // Whatever digit or letter is another one: it is refused, or means the same.
     let mut refusals = 0;
-    for (index, _) in text.match_indices(|c: char| c.is_ascii_alphanumeric()) {
+    for (offset, _) in text.match_indices(|c: char| c.is_ascii_alphanumeric()) {
         let mut bytes = text.clone().into_bytes();
-        bytes[index] ^= 1;
+        bytes[offset] ^= 1;
         fs::write(&path, bytes).unwrap();
         match Script::load(&path) {
-            Ok(script) => assert_eq!(script, replay, "at {index}"),
+            Ok(script) => assert_eq!(script, replay, "at {offset}"),
             Err(_) => refusals += 1,
         }
     }

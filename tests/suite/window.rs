@@ -231,7 +231,7 @@ impl Window {
         });
     }
 
-    /// Waits until the screen shows it: it is looked at once a frame.
+    /// Waits until the screen shows it. Takes at most one screenshot a frame.
     fn see(&self, what: &str, shows: impl Fn(&Picture) -> bool) -> Picture {
         let mut last = None;
         eventually(what, || {

@@ -70,7 +70,7 @@ impl<'a> Body<'a> {
         }
     }
 
-    /// Codes a cube in place. When it is read, it has the fields of the reference at first.
+    /// Codes a cube in place. Before it is read, `fields` must be those of the reference.
     pub(crate) fn code<D: Direction>(
         &self,
         stream: &mut BitStream<'_, D>,

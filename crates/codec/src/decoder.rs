@@ -237,7 +237,7 @@ impl Decoder {
         })
     }
 
-    /// Decodes the rest of a packet that this decoder has begun last. `prediction` is the snapshot that was simulated
+    /// Decodes the rest of the packet that this decoder began last. `prediction` is the snapshot that was simulated
     /// with the packet's [inputs](BegunPacket::inputs); other packets do not use it. `held` is that of
     /// [`begin`](Self::begin).
     ///

@@ -336,11 +336,11 @@ impl Encoder {
         stream.finish();
 
         let mut bins = BinEncoder::new(&mut packet.bytes);
-        let mut accounts = BitCostObserver::new(&mut packet.ledger);
+        let mut observer = BitCostObserver::new(&mut packet.ledger);
         if stages.delta == Delta::ArithmeticSimulated {
             let mut fixed = FixedBins {
                 bins: &mut bins,
-                observer: &mut accounts,
+                observer: &mut observer,
             };
             fixed
                 .scene(
@@ -355,13 +355,13 @@ impl Encoder {
         }
         if simulated.inputs.is_some() {
             bins.finish();
-            drop(accounts);
+            drop(observer);
             self.coder.recycle(state_out.and_then(Option::take));
         } else {
             let additional = additional.map(|baseline| Some(baseline?.held()));
             let changed = &mut self.changed;
             self.coder
-                .encode(context, additional, current, changed, bins, accounts);
+                .encode(context, additional, current, changed, bins, observer);
             if let Some(slot) = state_out {
                 self.coder.store(&context, &self.changed, slot);
             }

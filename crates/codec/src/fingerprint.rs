@@ -104,13 +104,13 @@ fn packets(rung: Rung) -> Vec<Vec<u8>> {
     let mut encoder = Encoder::new(initial, Limits::default())
         .expect("this many cubes are allowed")
         .with_model(TrainedModel::untrained().into());
-    let mut kept: Vec<Baseline> = Vec::new();
+    let mut baselines: Vec<Baseline> = Vec::new();
     let mut packets = Vec::new();
     for tick in 0..TICKS {
         let mut current = QuantizedSnapshot::new(rung.stages.precision());
         let cubes = (0..CUBES).map(|cube| known_cube(cube.into(), tick.into()));
         current.assign(9, cubes).expect("the play stays in range");
-        let at = |age: u16| kept.get(usize::from(tick.checked_sub(age)?));
+        let at = |age: u16| baselines.get(usize::from(tick.checked_sub(age)?));
         let references = Baselines {
             baseline: at(3),
             additional: [at(4), at(5)],
@@ -127,7 +127,7 @@ fn packets(rung: Rung) -> Vec<Vec<u8>> {
                 Some(&mut baseline),
             )
             .expect("the stages are legal, and the cubes as many as at first");
-        kept.push(baseline);
+        baselines.push(baseline);
         packets.push(packet.bytes);
     }
     packets

@@ -58,11 +58,8 @@ impl InitialState {
 
     /// The initial state in this precision, with unknown motion.
     pub(crate) fn at(&mut self, precision: Precision) -> &Baseline {
-        let kept = self.baselines.iter();
-        let index = kept
-            .enumerate()
-            .find(|(_, baseline)| baseline.has_precision(precision))
-            .map(|(index, _)| index);
+        let mut baselines = self.baselines.iter();
+        let index = baselines.position(|baseline| baseline.has_precision(precision));
         let index = index.unwrap_or_else(|| {
             let baseline = quantized(&self.snapshot, precision)
                 .expect("the constructor has quantized it, and whether that works does not depend on the precision");

@@ -16,7 +16,7 @@ pub struct Rung {
     pub stages: Stages,
 }
 
-/// So that no rung compiles that is not legal.
+/// Stages with these options. In a constant, illegal ones do not compile.
 const fn legal(options: StageOptions) -> Stages {
     match options.check() {
         Ok(stages) => stages,

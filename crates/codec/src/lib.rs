@@ -29,8 +29,8 @@
 //! let mut quantized = QuantizedSnapshot::new(stages.precision());
 //! quantized.quantize(&now, stages.precision())?;
 //! let mut packet = Packet::default();
-//! let mut kept = Baseline::default();
-//! encoder.encode(Sequence(1), stages, &quantized, None, &mut packet, Some(&mut kept))?;
+//! let mut baseline = Baseline::default();
+//! encoder.encode(Sequence(1), stages, &quantized, None, &mut packet, Some(&mut baseline))?;
 //! assert_eq!(packet.ledger.total(), packet.bytes.len() as f64 * 8.0);
 //!
 //! // The receiver looks up baselines among the snapshots it has decoded: none yet.
@@ -39,7 +39,7 @@
 //! assert_eq!(received.snapshot(), &quantized);
 //!
 //! // The sender keeps the same baseline, to encode against once it is acknowledged.
-//! assert_eq!(kept, received);
+//! assert_eq!(baseline, received);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!

@@ -1,4 +1,4 @@
-//! The stages of the codec, as a plain value.
+//! The stages of the codec: the options of each, and the combinations of them that are legal.
 //!
 //! Sources: Glenn Fiedler, *Snapshot Compression* (2015), and for the affine variants *Data Quantization and
 //! Networking* (2025). Predicted indices, predicted positions, growing ranges, joint flags, arithmetic coding and
@@ -199,7 +199,7 @@ impl ChangedFlags {
     pub const ALL: [Self; 3] = [Self::Off, Self::Separate, Self::Joint];
 }
 
-/// An option of each stage. [`check`](Self::check) makes [`Stages`] of those that go together.
+/// One option for each stage, legal together or not. [`check`](Self::check) makes [`Stages`] of legal ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct StageOptions {
     /// How orientations are written.

@@ -157,7 +157,7 @@ impl Field {
             }
         }
         outcome.close(peers);
-        outcome.note_answers(self);
+        outcome.record_answers(self);
         outcome.tally += std::mem::take(&mut self.as_viewer.tally);
         Ok(outcome)
     }
@@ -182,7 +182,7 @@ impl Outcome {
 
     /// Notes how many answers unauthenticated peers got: none, unless others who have the key flood the server with
     /// tokens, until it forgets that a captured one was used.
-    fn note_answers(&mut self, field: &Field) {
+    fn record_answers(&mut self, field: &Field) {
         let answers = self.tally.received;
         self.note = format!("{answers} answers");
         if field.is_alone && answers > 0 {

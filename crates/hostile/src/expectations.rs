@@ -12,10 +12,10 @@ const LEAST_SNAPSHOTS: f64 = 0.97;
 /// As [`LEAST_SNAPSHOTS`], for each attack by itself.
 const LEAST_SNAPSHOTS_IN_A_PHASE: f64 = 0.90;
 
-/// The server's ticks, likewise.
+/// Fraction of its ticks that the server must play.
 const LEAST_TICKS: f64 = 0.97;
 
-/// Share of the snapshots next to many demanding viewers, among which the server divides its time equally.
+/// Share of the snapshots that the viewer must get next to many demanding ones: the server divides its time equally.
 const LEAST_FAIR_SHARE: f64 = 0.30;
 
 /// How long the honest viewer may see nothing new.

@@ -76,7 +76,6 @@ pub(crate) struct Watched {
     /// The longest time without a snapshot, milliseconds.
     pub(crate) longest_gap_ms: f64,
     /// Gaps longer than [`LONG_GAP_MS`].
-    #[serde(rename = "hitches")]
     pub(crate) long_gaps: u64,
     /// The server's ticks per second, by the snapshots' numbers.
     pub(crate) ticks: f64,

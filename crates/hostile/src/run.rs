@@ -125,10 +125,12 @@ fn measure(cli: &Cli) -> Result<Figures, HostileError> {
     Ok(figures)
 }
 
-/// What happened, and when.
+/// What is known of the phases once they are over.
 struct Course {
     spans: Vec<Span>,
+    /// Those from nearby, and those from afar.
     newcomers: [Vec<Newcomer>; 2],
+    /// The server's memory and processor time.
     samples: Vec<Sample>,
 }
 

@@ -24,7 +24,7 @@ pub struct Colors {
     /// Everything that belongs to the left half, the simulation or the first of two lanes: its name, its figures, its
     /// line, its trails.
     pub left: Rgb,
-    /// Likewise for the right half, the replica.
+    /// Everything that belongs to the right half, the replica.
     pub right: Rgb,
 }
 

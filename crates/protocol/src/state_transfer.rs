@@ -105,22 +105,22 @@ impl StateTransfer {
         };
         let due = (0..).zip(&self.chunks);
         let due = due.filter_map(|(index, chunk)| Some((waited(chunk)?, Reverse(index))));
-        let Some((_, Reverse(chunk))) = due.max() else {
+        let Some((_, Reverse(index))) = due.max() else {
             return;
         };
-        self.chunks[chunk] = Chunk::Sent {
+        self.chunks[index] = Chunk::Sent {
             at: tick,
-            times: match self.chunks[chunk] {
+            times: match self.chunks[index] {
                 Chunk::Sent { times, .. } => (times + 1).min(MAX_TIMES),
                 _ => 1,
             },
         };
-        self.carried.push((tick, chunk));
+        self.carried.push((tick, index));
         let chunks = self.chunks.len();
-        let first = chunk * CHUNK_BYTES;
+        let first = index * CHUNK_BYTES;
         let last = self.state.len().min(first + CHUNK_BYTES);
         bytes.extend(sequence(self.tick).0.to_be_bytes());
-        bytes.extend([chunk as u8, chunks as u8]);
+        bytes.extend([index as u8, chunks as u8]);
         bytes.extend(&self.state[first..last]);
     }
 

@@ -5,7 +5,8 @@ const frames = [...document.querySelectorAll('iframe[data-game]')];
 const seen = new Map(frames.map((frame) => [frame, 0]));
 let awake = null;
 
-// Loaded games, the one that was awake longest ago first. Each takes some 200 MB, so those beyond the limit are unloaded, and start again when they are next in sight.
+// Loaded games, the one that was awake longest ago first. Each takes some 200 MB: beyond KEPT, the first one is
+// unloaded, and starts again when it is next in sight.
 const loaded = new Set();
 const KEPT = 2;
 

@@ -219,7 +219,7 @@ impl OffScreen {
     }
 
     fn read(&self) -> Result<Vec<u8>, OffScreenError> {
-        let no_frame = |why: String| OffScreenError::NoFrame(why);
+        let no_frame = OffScreenError::NoFrame;
         let render = self.app.sub_app(RenderApp).world();
         let device = render.resource::<RenderDevice>();
         let queue = render.resource::<RenderQueue>();

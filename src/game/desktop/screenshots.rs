@@ -48,7 +48,7 @@ enum Focus {
     Ball,
 }
 
-/// The simulation and the default lane.
+/// A shot of the simulation next to the default lane.
 const fn usual(name: &'static str, panel: fn(&mut PanelState)) -> Shot {
     Shot {
         name,

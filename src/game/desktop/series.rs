@@ -123,17 +123,16 @@ pub fn episodes(series: Series, size: UVec2) -> Vec<Episode> {
     rungs.chain(interpolations).collect()
 }
 
-/// A rung next to the one before it.
+/// The episode of the rung at `index`, next to the rung before it or the simulation.
 fn of_rung(index: usize, film: impl FnOnce(PaneContent, LaneSettings) -> Film) -> Episode {
     let lane = |rung: &Rung| LaneSettings::with_stages(rung.stages);
     let rung = &LADDER[index];
     let before = index.checked_sub(1).map(|before| lane(&LADDER[before]));
-    let is_first = before.is_none();
     let mut film = film(
         before.map_or(PaneContent::Simulation, PaneContent::Lane),
         lane(rung),
     );
-    if !is_first {
+    if index > 0 {
         film.overlay.names = ["before", "after"].map(|name| Some(name.to_owned()));
     }
     Episode {

@@ -46,10 +46,11 @@ fn differ((smallest, largest): (f64, f64), factor: f64) -> bool {
     largest > factor * smallest.max(HEADERS_KBPS)
 }
 
-/// Factor between what two lanes take now.
+/// The axis is logarithmic if one lane now takes more than this many times what another does.
 const MUCH_BETWEEN_LANES: f64 = 10.0;
 
-/// Factor between all rates that are shown: more than from rest to a rolling ball at one rung.
+/// Logarithmic too if the largest rate shown is more than this many times the smallest: more than from rest to a rolling ball
+/// at one rung.
 const MUCH_IN_ALL: f64 = 32.0;
 
 /// Sixty headers of 28 bytes and a few more, kbps.

@@ -19,7 +19,7 @@ struct Share {
     tick: u64,
     /// By kind.
     bits: [f64; BitKind::ALL.len()],
-    /// Likewise, of those that are sent in components: bits of each.
+    /// By kind, of fields that are sent in components: the bits of each component.
     components: [Option<[f64; 3]>; BitKind::ALL.len()],
     /// Names of the forms of position and orientation.
     forms: [&'static str; 2],

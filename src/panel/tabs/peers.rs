@@ -133,12 +133,12 @@ fn draw_viewer(ui: &mut egui::Ui, peer: &Peer, settings: &SenderSettings, meter:
 
 /// Says what a viewer gets less than it asks for.
 fn draw_granted(ui: &mut egui::Ui, asked: &SenderSettings, granted: &SenderSettings) {
-    if let Some(text) = eased(asked, granted) {
+    if let Some(text) = throttled(asked, granted) {
         ui.label(text);
     }
 }
 
-fn eased(asked: &SenderSettings, granted: &SenderSettings) -> Option<String> {
+fn throttled(asked: &SenderSettings, granted: &SenderSettings) -> Option<String> {
     let mut less = Vec::new();
     if granted.send_interval_ticks > asked.send_interval_ticks {
         let [granted, asked] = [granted, asked].map(SenderSettings::snapshots_per_second);
@@ -197,14 +197,14 @@ mod tests {
             baseline: BaselineChoice::Smallest,
             ..SenderSettings::default()
         };
-        assert_eq!(eased(&asked, &asked), None);
+        assert_eq!(throttled(&asked, &asked), None);
         let granted = SenderSettings {
             baseline: BaselineChoice::Newest,
             send_interval_ticks: 3,
             ..asked
         };
         assert_eq!(
-            eased(&asked, &granted).unwrap(),
+            throttled(&asked, &granted).unwrap(),
             "The server has no time for more: 20 snapshots a second instead of 60, and the newest baseline \
              instead of the smallest."
         );

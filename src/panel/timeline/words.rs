@@ -66,9 +66,9 @@ fn texts(moment: Option<u64>, axis: &TickAxis, newest: u64) -> [String; 3] {
             let ago = format!("{ago:.2} s ago, tick {tick}, of {shown}");
             let keys = "← → one tick, Shift a second, comma and full stop a packet";
             [
-                format!("{ago} · {keys} · Shift and drag: totals, F fits them · Esc or P plays on"),
-                format!("{ago} · {keys} · Esc or P plays on"),
-                format!("{ago} · Esc or P plays on"),
+                format!("{ago} · {keys} · Shift and drag: totals, F fits them · Esc or P resumes"),
+                format!("{ago} · {keys} · Esc or P resumes"),
+                format!("{ago} · Esc or P resumes"),
             ]
         }
         None => {

@@ -129,7 +129,7 @@ impl InputLog {
     }
 }
 
-pub(super) fn note_input(
+pub(super) fn record_input(
     held: Res<HeldKeys>,
     lanes: Query<(&Side, LaneSettingsQuery)>,
     mut resets: MessageReader<ResetSimulation>,
@@ -174,7 +174,7 @@ pub(super) fn note_input(
     }
 }
 
-pub(super) fn note_state(world: Res<CubeWorld>, mut log: ResMut<InputLog>) {
+pub(super) fn record_state(world: Res<CubeWorld>, mut log: ResMut<InputLog>) {
     log.script.ticks += 1;
     log.hash = state_hash(log.hash, world.current());
     if log.script.ticks.is_multiple_of(HASH_EVERY) {

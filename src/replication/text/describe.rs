@@ -23,7 +23,7 @@ pub fn fallback(chosen: Stages, reason: Option<FallbackReason>) -> Option<String
     Some(format!("{instead} instead of {chosen}: {reason}."))
 }
 
-/// A sentence about such a viewer, on the server, which does not know what was chosen.
+/// A sentence for the server about a viewer that does without arithmetic coding. The server does not know what was chosen.
 #[must_use]
 pub fn fallback_of_viewer(reason: FallbackReason) -> String {
     format!("Without arithmetic coding: {reason}.")
@@ -43,7 +43,7 @@ impl LaneSettings {
         self.describe_with(link(&self.link.conditions))
     }
 
-    /// Likewise, of a lane over a real network, to which the simulated one is added.
+    /// As [`describe`](Self::describe), for a lane over a real network, to which the simulated one is added.
     #[must_use]
     pub fn describe_over_real_network(&self) -> String {
         let added = &self.link.conditions;

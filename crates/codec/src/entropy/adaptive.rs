@@ -204,16 +204,16 @@ impl SpareStates {
 
 impl AdaptiveState {
     /// A copy of what a baseline keeps, without predictions.
-    pub(crate) fn new(kept: &StoredState) -> Self {
+    pub(crate) fn new(stored: &StoredState) -> Self {
         let mut state = Self {
-            variant: kept.variant,
+            variant: stored.variant,
             weights: Vec::new(),
-            adaptive: kept.adaptive,
+            adaptive: stored.adaptive,
             errors: Vec::new(),
             predictions: Vec::new(),
             hash: SnapshotHash::default(),
         };
-        state.load(kept);
+        state.load(stored);
         state
     }
 
@@ -228,11 +228,11 @@ impl AdaptiveState {
     }
 
     /// Sets all that is not by cube.
-    fn load(&mut self, kept: &StoredState) {
-        self.variant = kept.variant;
-        kept.weights.load(&mut self.weights);
-        self.adaptive = kept.adaptive;
-        kept.errors.load(&mut self.errors);
+    fn load(&mut self, stored: &StoredState) {
+        self.variant = stored.variant;
+        stored.weights.load(&mut self.weights);
+        self.adaptive = stored.adaptive;
+        stored.errors.load(&mut self.errors);
     }
 
     /// The two candidates with the smallest mean errors in a class.

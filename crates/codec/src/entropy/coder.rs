@@ -62,7 +62,7 @@ impl Interval {
         self.low + ((self.high - self.low) >> 16) * one as u64
     }
 
-    /// Without a branch, which would often be mispredicted.
+    /// Narrows the interval to that of a bin. Has no branch, which would often be mispredicted.
     #[inline(always)]
     fn narrow(&mut self, bin: bool, middle: u64) {
         *self = Self {

@@ -167,11 +167,10 @@ pub(super) fn code<D: Direction>(
     if options.delta == Delta::ArithmeticPredicted && field.flag(is_simulated)? {
         options.delta = Delta::ArithmeticSimulated;
     }
-    let checked = options.check();
-    if let Err(illegal) = checked {
-        D::check(false, || illegal.into())?;
+    match options.check() {
+        Ok(stages) => Ok(stages),
+        Err(illegal) => D::check(false, || illegal.into()).map(|()| *target),
     }
-    Ok(checked.unwrap_or(*target))
 }
 
 fn steps<D: Direction>(

@@ -9,7 +9,8 @@ use crate::stages::{
     StageOptions, Velocity,
 };
 
-/// What the codec does, stage by stage: options that go together. It has a [text](super::text).
+/// What the codec does, stage by stage: a legal combination of options. Made by [`StageOptions::check`], or read from its
+/// [text](super::text).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Stages(StageOptions);
 

@@ -31,7 +31,7 @@ pub(super) fn run(field: &mut Field, until: Instant) -> io::Result<Outcome> {
         }
     }
     outcome.close(peers);
-    outcome.note_answers(field);
+    outcome.record_answers(field);
     outcome.tally += std::mem::take(&mut field.as_viewer.tally);
     outcome.note += &format!(", from {} addresses", changes + PEERS as u64);
     Ok(outcome)

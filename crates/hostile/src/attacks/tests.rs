@@ -98,7 +98,7 @@ impl Drop for Stops<'_> {
 /// Turns of an attack, enough for a machine that does much else.
 const MOST_TURNS: usize = 30;
 
-/// Likewise, for one connection.
+/// How long one connection may take, on a machine that does much else.
 const PATIENCE: Duration = Duration::from_secs(180);
 
 fn can_connect(field: &mut Field, patience: Duration) -> bool {

@@ -72,8 +72,8 @@ impl Damage<'_> {
         }
     }
 
-    /// Continues with a part of another packet, of the same rung or of any: the latter may join the header of one rung
-    /// to the body of another.
+    /// Continues with the end of another packet, from the same offset or another. That packet is of the same rung or of
+    /// any, which may join the header of one rung to the body of another.
     fn join(&mut self, index: usize, bytes: &mut Vec<u8>) {
         let Self { random, targets } = self;
         let target = match random.random() {

@@ -183,7 +183,7 @@ impl Lane {
     }
 }
 
-/// Over resets and a wrap of the sequence numbers.
+/// Over a reset and a wrap of the sequence numbers.
 #[test]
 fn a_receiver_that_is_there_from_the_start_is_in_sync_whatever_is_lost() {
     for (loss, limit_kbps) in [(0.0, 16.6), (0.05, 16.6), (0.3, 16.6), (0.8, 17.4)] {

@@ -57,9 +57,11 @@ fn a_rebuilt_world_goes_on_as_a_restored_one_does() {
 
 #[test]
 fn a_world_can_be_rebuilt_at_every_tick() {
+    // With a ball that grows.
     let mut world = World::new();
-    let mut restored = World::new();
-    for tick in 0..120 {
+    (0..150).for_each(|tick| world.advance(input(tick)));
+    let mut restored = world.clone();
+    for tick in 150..270 {
         world.advance(rebuilding(tick));
         restored = World::restored(&restored.state().rounded().unwrap());
         restored.advance(input(tick));

@@ -69,7 +69,7 @@ impl Row<'_> {
         Rect::from_x_y_ranges(left..=right, self.area.y_range())
     }
 
-    /// Returns the span under the pointer.
+    /// Draws the spans, and returns the one under the pointer.
     fn draw(&self, spans: &[Span], pointer: Option<Pos2>) -> Option<Span> {
         let mut hovered = None;
         // Spans too narrow to see are drawn as one, so that none is lost.

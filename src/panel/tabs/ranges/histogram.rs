@@ -17,7 +17,7 @@ pub(super) fn draw(ui: &mut Ui, theme: Theme, stages: Stages, what: &Measured<'_
     let position = Chart {
         title: "position difference, bits".to_owned(),
         about: "Bits that a component of a changed position's difference from the baseline needs. The lines \
-                are the ends of the small and of the large range; what is beyond is sent as it is."
+                are the ends of the small and of the large range; what is beyond is sent whole."
             .to_owned(),
         counts: &counts.position,
         lines: stages.relative_position.range_bits(),

@@ -1,4 +1,4 @@
-//! Rate and distortion: draws what the stages that were tried cost, and how wrong the picture was with them.
+//! Rate and distortion: draws what the stages that were tried cost, and the replica error with them.
 
 use bevy_egui::egui::{self, RichText};
 use cubewire_codec::Stages;

@@ -1,4 +1,4 @@
-//! What the stages that were tried cost, and how wrong the picture was with them.
+//! What the stages that were tried cost, and the replica error with them.
 
 use bevy::prelude::*;
 use cubewire_codec::Stages;

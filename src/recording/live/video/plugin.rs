@@ -1,6 +1,6 @@
 //! The key that records videos, and their length in the title of the window.
 //!
-//! While a video is recorded, the picture shows no notice and no red dot, since these would be in the video:
+//! While a video is recorded, the window shows no notice and no red dot, since these would be in the video:
 //! its length is in the title of the window, together with that of a replay.
 
 use bevy::ecs::message::MessageUpdateSystems;

@@ -195,7 +195,7 @@ fn legalized(options: StageOptions) -> Option<(Stages, Vec<Part>)> {
     })
 }
 
-/// Without a dependent part, if it is there.
+/// Takes away a dependent part, if it is there.
 fn without(mut options: StageOptions, part: Part) -> StageOptions {
     match part {
         Part::RelativePosition => options.relative_position = RelativePosition::Off,

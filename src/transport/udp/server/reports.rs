@@ -12,7 +12,7 @@ pub(super) struct Reports {
     since: Duration,
     /// About viewers, in this period: logged, and not logged.
     viewers: Lines,
-    /// Likewise about datagrams from unauthenticated peers.
+    /// About datagrams from unauthenticated peers, in this period: logged, and not logged.
     unauthenticated: Lines,
     /// Machines of unauthenticated peers that were reported in this period.
     reported: HashSet<IpAddr>,

@@ -30,7 +30,7 @@ pub(super) struct Session {
     guard: Guard,
     /// The simulated link downstream, in addition to the real network.
     pub(super) downstream: Link<Vec<u8>>,
-    /// Likewise, upstream.
+    /// The simulated link upstream, in addition to the real network.
     pub(super) upstream: Link<Vec<u8>>,
     pub(super) is_welcomed: bool,
     requested: Option<Requested>,

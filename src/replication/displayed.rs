@@ -1,4 +1,4 @@
-//! The picture of a lane: what it shows, and how far that is from the simulation.
+//! The displayed state of a lane, and how far it is from the simulation.
 
 use bevy::prelude::*;
 use cubewire_codec::CubeState;
@@ -27,7 +27,7 @@ impl DisplayedState {
     }
 }
 
-/// State of a cube in the picture. A teleported cube is not interpolated.
+/// The displayed state of a cube. A teleported cube is not interpolated.
 pub(crate) fn shown_cube(
     kind: Interpolation,
     playout: &Playout<'_, Received>,
@@ -54,7 +54,7 @@ pub(crate) fn is_teleport(from: &CubeState, to: &CubeState, span_seconds: f32) -
 #[derive(Component, Clone, Copy, Debug, Default, PartialEq)]
 #[require(DisplayedState)]
 pub struct ReplicaError {
-    /// Tick that the picture should show; none before the first snapshot, and once the link has been
+    /// Tick that should be displayed; none before the first snapshot, and once the link has been
     /// silent for longer than the history reaches back.
     pub tick: Option<f64>,
     /// Mean distance of the interacting cubes, metres; 0 if there are none.
@@ -67,12 +67,12 @@ pub struct ReplicaError {
     pub max_degrees: f32,
 }
 
-/// The error of each cube of the picture, for lanes that have this component; empty where [`ReplicaError`] has
+/// The error of each displayed cube, for lanes that have this component; empty where [`ReplicaError`] has
 /// no tick.
 #[derive(Component, Clone, Debug, Default, PartialEq)]
 pub struct CubeErrors(pub Vec<CubeError>);
 
-/// How far a cube of a picture is from the simulation's.
+/// How far a displayed cube is from the simulation's.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct CubeError {
     /// Distance, metres.
