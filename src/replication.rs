@@ -27,6 +27,7 @@ mod packet;
 mod peer;
 mod playout;
 mod quantized;
+mod rebuilds;
 mod receive;
 mod replica_error;
 mod send;
@@ -61,7 +62,8 @@ pub use packet::{Arrival, Fate, PacketRecord};
 pub use peer::{
     ConnectionStatus, Peer, Reconnect, ServerConnection, Serving, SocketTraffic, Welcomed,
 };
-pub use send::{LaneBackoff, RebuildsAsRecorded};
+pub use rebuilds::{Rebuilds, RebuildsAsRecorded};
+pub use send::LaneBackoff;
 pub use settings::{
     LaneSettings, LaneSettingsQuery, LinkSettings, PlayoutDelay, PlayoutSettings, SenderSettings,
 };
@@ -108,6 +110,7 @@ impl Plugin for ReplicationPlugin {
         app.init_resource::<replica_error::History>()
             .init_resource::<quantized::QuantizedWorld>()
             .init_resource::<WantsAblation>()
+            .init_resource::<Rebuilds>()
             .add_observer(spawn::change)
             .add_observer(sync::force_desync)
             .configure_sets(
@@ -132,8 +135,9 @@ impl Plugin for ReplicationPlugin {
                     send::receive_acks.in_set(ReplicationSystems::Acks),
                     (
                         budget::plan.run_if(resource_exists::<EncodeBudget>),
+                        rebuilds::plan,
                         send::send,
-                        send::request_states,
+                        rebuilds::request,
                         deltas::count,
                         digest::of_sent.run_if(resource_exists::<Digest>),
                     )

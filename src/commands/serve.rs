@@ -15,7 +15,7 @@ use crate::game::desktop::peers;
 use crate::game::desktop::real_time::{self, RealTimePlugin, finish_digest};
 use crate::game::headless::HeadlessGame;
 use crate::recording::Script;
-use crate::replication::{Digest, EncodeBudget, SocketTraffic};
+use crate::replication::{Digest, EncodeBudget, Rebuilds, SocketTraffic};
 use crate::transport::UdpServerPlugin;
 use crate::transport::udp::{Security, ServerSettings, UdpServer};
 
@@ -52,6 +52,10 @@ struct Served {
     ticks: u64,
     /// Viewers that were admitted.
     viewers: u64,
+    /// How often the scene was rebuilt, so that viewers could be sent its state.
+    rebuilds: u64,
+    /// The most of them in a minute.
+    most_rebuilds_in_a_minute: usize,
     traffic: SocketTraffic,
 }
 
@@ -108,9 +112,12 @@ impl ServeArgs {
             finish_digest(game.app.world_mut()).map_err(CommandError::unwritable(path))?;
         }
         let server = game.app.world().resource::<UdpServer>();
+        let rebuilds = game.app.world().resource::<Rebuilds>();
         let served = Served {
             ticks: game.cubes().tick(),
             viewers: server.admitted(),
+            rebuilds: rebuilds.total(),
+            most_rebuilds_in_a_minute: rebuilds.most_in_a_minute(),
             traffic: server.traffic(),
         };
         let json = serde_json::to_string_pretty(&served).expect("figures are plain data");

@@ -13,18 +13,15 @@ use super::lane::Lane;
 use super::meter::{LaneMeter, Sample};
 use super::packet::PacketRecord;
 use super::quantized::QuantizedWorld;
+use super::rebuilds::Rebuilds;
 use super::settings::SenderSettings;
 use super::transport::{SLICE_BYTES, SenderMail};
-use crate::simulation::{CubeWorld, RebuildSimulation};
+use crate::simulation::CubeWorld;
 
 /// The sender's state of one lane.
 #[derive(Component, Debug)]
 #[require(Lane, SenderMail)]
 pub(crate) struct Sender(pub(super) SnapshotSender);
-
-/// While this resource exists, the scene is only rebuilt where a replay says so.
-#[derive(Resource, Clone, Copy, Debug)]
-pub struct RebuildsAsRecorded;
 
 /// Lowers the send rate while long snapshots do not arrive. Only for lanes over a real network, whose
 /// bandwidth may be too low for them; over a simulated [link](super::LinkSettings), which demonstrates the
@@ -78,6 +75,7 @@ pub(super) fn send(
     world: Res<CubeWorld>,
     mut quantized: ResMut<QuantizedWorld>,
     budget: Option<Res<EncodeBudget>>,
+    rebuilds: Res<Rebuilds>,
     mut lanes: Query<SendingLane<'_>>,
 ) -> Result {
     let tick = world.tick();
@@ -91,11 +89,9 @@ pub(super) fn send(
             acked_age_ticks: age(tick, sender.0.newest_acked()),
             ..Sample::default()
         };
-        let is_due = match &remote {
-            Some((backoff, cost)) => backoff.0.is_due(tick) && cost.is_due(lane, settings, tick),
-            None => settings.sends_at(tick),
-        };
-        if is_due {
+        let must_send = rebuilds.is_planned() && sender.0.wants_state().is_some();
+        let wishes = remote.as_ref().map(|(backoff, cost)| (&**backoff, &**cost));
+        if must_send || is_due(lane, settings, wishes, tick) {
             quantized.get(tick, world.current(), stages.precision())?;
             due.push(Due {
                 settings,
@@ -104,6 +100,7 @@ pub(super) fn send(
                 meter,
                 remote,
                 is_detailed,
+                must_send,
                 sample,
             });
         } else {
@@ -128,24 +125,18 @@ pub(super) fn send(
     Ok(results.into_iter().collect::<Result<_, _>>()?)
 }
 
-/// Has the scene rebuilt if a receiver needs its state, which the lanes then send.
-pub(super) fn request_states(
-    lanes: Query<&Sender>,
-    world: Res<CubeWorld>,
-    replay: Option<Res<RebuildsAsRecorded>>,
-    mut rebuilds: ResMut<RebuildSimulation>,
-) {
-    let is_recent = |&(rebuilt, _): &(u64, _)| world.tick() - rebuilt < MIN_REBUILD_TICKS;
-    if replay.is_none()
-        && !world.rebuilt().is_some_and(is_recent)
-        && lanes.iter().any(|lane| lane.0.wants_state())
-    {
-        rebuilds.0 = true;
+/// Whether a lane has a turn in this tick. `remote` is that of a lane over a real network.
+pub(super) fn is_due(
+    lane: Entity,
+    settings: &SenderSettings,
+    remote: Option<(&LaneBackoff, &LaneCost)>,
+    tick: u64,
+) -> bool {
+    match remote {
+        Some((backoff, cost)) => backoff.0.is_due(tick) && cost.is_due(lane, settings, tick),
+        None => settings.sends_at(tick),
     }
 }
-
-/// Ticks from one rebuild to the next, at least: a second.
-const MIN_REBUILD_TICKS: u64 = 60;
 
 /// A lane on which a snapshot is due.
 struct Due<'a> {
@@ -155,6 +146,8 @@ struct Due<'a> {
     meter: Mut<'a, LaneMeter>,
     remote: Option<(Mut<'a, LaneBackoff>, Mut<'a, LaneCost>)>,
     is_detailed: bool,
+    /// The scene is rebuilt after this tick, for the receiver among others.
+    must_send: bool,
     sample: Sample,
 }
 
@@ -167,7 +160,7 @@ impl Due<'_> {
         budget: Option<&EncodeBudget>,
     ) -> Result<(), SendError> {
         let has_time = budget.is_none_or(EncodeBudget::has_time);
-        if self.remote.is_none() || has_time {
+        if self.remote.is_none() || self.must_send || has_time {
             self.encode(world, quantized, budget)?;
         }
         self.meter.begin(self.sample);

@@ -205,10 +205,11 @@ impl SnapshotSender {
         Ok(smallest)
     }
 
-    /// Whether the receiver needs a state of the scene. [`offer_state`](Self::offer_state) sends it one.
+    /// If the receiver needs a state of the scene, the tick of the last packet: [`offer_state`](Self::offer_state) sends
+    /// it one, of a tick whose snapshot was sent.
     #[must_use]
-    pub const fn wants_state(&self) -> bool {
-        self.sync.wants_state()
+    pub const fn wants_state(&self) -> Option<u64> {
+        self.sync.wanted_at()
     }
 
     /// Sends the state of the scene after `tick`, in chunks with the packets to come, if it is wanted, and if the

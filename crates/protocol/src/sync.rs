@@ -105,8 +105,8 @@ impl SceneSync {
         self.desyncs
     }
 
-    pub(crate) const fn wants_state(&self) -> bool {
-        self.wanted_at.is_some()
+    pub(crate) const fn wanted_at(&self) -> Option<u64> {
+        self.wanted_at
     }
 
     /// Begins to send a state, if it is wanted. `is_acked` says whether the receiver has the snapshot of that tick.

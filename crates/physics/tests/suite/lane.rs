@@ -111,7 +111,7 @@ impl Lane {
                 Some(&self.history),
             )
             .unwrap();
-        self.rebuilds = self.sender.wants_state();
+        self.rebuilds = self.sender.wants_state().is_some();
         self.synced += u64::from(self.sender.sync() != SyncStatus::Desynced);
         self.sent.insert(self.tick, quantized);
         self.sent = self.sent.split_off(&self.tick.saturating_sub(600));
