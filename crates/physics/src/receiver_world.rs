@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::fmt;
 
-use cubewire_codec::{Baseline, Inputs, Origin, QuantizedSnapshot, Sequence};
+use cubewire_codec::{Inputs, Origin, QuantizedSnapshot};
 use cubewire_protocol::Engine;
 
 use crate::input::Input;
@@ -20,7 +20,7 @@ pub struct ReceiverWorld {
     current: Option<Simulated>,
     /// The world before, for packets that arrive late.
     replaced: Option<Simulated>,
-    restorable: Option<(Sequence, WorldState)>,
+    restorable: Option<(u64, WorldState)>,
     simulated_ticks: u64,
 }
 
@@ -28,15 +28,15 @@ pub struct ReceiverWorld {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Start {
     /// The scene started after this tick.
-    Scene(Sequence),
+    Scene(u64),
     /// A state of this tick was restored.
-    State(Sequence),
+    State(u64),
 }
 
 impl Start {
-    const fn sequence(self) -> Sequence {
+    const fn tick(self) -> u64 {
         match self {
-            Self::Scene(sequence) | Self::State(sequence) => sequence,
+            Self::Scene(tick) | Self::State(tick) => tick,
         }
     }
 }
@@ -44,7 +44,8 @@ impl Start {
 /// A world and its past.
 struct Simulated {
     world: World,
-    sequence: Sequence,
+    /// Its newest tick.
+    tick: u64,
     start: Start,
     /// Its snapshots after earlier ticks, and after the newest.
     past: VecDeque<QuantizedSnapshot>,
@@ -66,11 +67,13 @@ impl ReceiverWorld {
             .count()
     }
 
-    /// Replaces the current world by one that starts after the tick `from`. `None` if there is no such world.
-    fn start(&mut self, start: Start, from: Sequence) -> Option<()> {
+    /// Replaces the current world. `None` if there is no such world.
+    fn start(&mut self, start: Start) -> Option<()> {
         // A late packet from an older start must not replace a newer world.
+        let from = start.tick();
         let is_late = |current: &Simulated| {
-            (1..=2 * MAX_PAST).contains(&current.start.sequence().ticks_since(from).into())
+            let late = current.start.tick().saturating_sub(from);
+            (1..=2 * MAX_PAST as u64).contains(&late)
         };
         if self.current.as_ref().is_some_and(is_late) {
             return None;
@@ -84,7 +87,7 @@ impl ReceiverWorld {
         };
         self.replaced = self.current.replace(Simulated {
             world,
-            sequence: from,
+            tick: from,
             start,
             past: VecDeque::new(),
         });
@@ -94,14 +97,15 @@ impl ReceiverWorld {
 
 impl Simulated {
     /// The snapshot after a tick, if it is kept.
-    fn at(&self, sequence: Sequence) -> Option<&QuantizedSnapshot> {
-        let late = usize::from(self.sequence.ticks_since(sequence));
-        self.past.get(self.past.len().checked_sub(late + 1)?)
+    fn at(&self, tick: u64) -> Option<&QuantizedSnapshot> {
+        let late = usize::try_from(self.tick.checked_sub(tick)?).ok()?;
+        let index = self.past.len().checked_sub(late)?.checked_sub(1)?;
+        self.past.get(index)
     }
 
     fn advance(&mut self, input: u8) -> Option<()> {
         self.world.advance(Input::from_byte(input));
-        self.sequence = self.sequence.next();
+        self.tick += 1;
         let mut snapshot = match self.past.len() {
             MAX_PAST => self.past.pop_front(),
             _ => None,
@@ -114,9 +118,9 @@ impl Simulated {
 }
 
 impl Engine for ReceiverWorld {
-    fn simulate(&mut self, sequence: Sequence, inputs: &Inputs) -> Option<&QuantizedSnapshot> {
+    fn simulate(&mut self, tick: u64, inputs: &Inputs) -> Option<&QuantizedSnapshot> {
         let bytes = inputs.bytes();
-        let from = Sequence(sequence.0.wrapping_sub(bytes.len() as u16));
+        let from = tick.checked_sub(bytes.len() as u64)?;
         let start = match inputs.origin() {
             Origin::Continued(_) => None,
             Origin::FromSceneStart(_) => Some(Start::Scene(from)),
@@ -125,33 +129,31 @@ impl Engine for ReceiverWorld {
         let is_meant = |world: &Simulated| start.is_none_or(|start| world.start == start);
         let has_it = |world: &Option<Simulated>| {
             let world = world.as_ref().filter(|world| is_meant(world));
-            world.is_some_and(|world| world.at(sequence).is_some())
+            world.is_some_and(|world| world.at(tick).is_some())
         };
         if has_it(&self.current) {
-            return self.current.as_ref()?.at(sequence);
+            return self.current.as_ref()?.at(tick);
         }
         if has_it(&self.replaced) {
-            return self.replaced.as_ref()?.at(sequence);
+            return self.replaced.as_ref()?.at(tick);
         }
-        let gone = |world: &Simulated| usize::from(world.sequence.ticks_since(from));
-        let goes_on = |world: &Simulated| is_meant(world) && gone(world) < bytes.len();
+        let goes_on = |world: &Simulated| is_meant(world) && (from..tick).contains(&world.tick);
         if !self.current.as_ref().is_some_and(goes_on) {
-            self.start(start?, from)?;
+            self.start(start?)?;
         }
         let world = self.current.as_mut()?;
-        for &input in &bytes[gone(world)..] {
+        for &input in &bytes[(world.tick - from) as usize..] {
             world.advance(input)?;
             self.simulated_ticks += 1;
         }
-        world.at(sequence)
+        world.at(tick)
     }
 
-    fn restore(&mut self, snapshot: &Baseline, state: &[u8]) -> bool {
-        let sequence = snapshot.sequence();
-        let Ok(state) = WorldState::from_bytes(snapshot.snapshot(), state) else {
+    fn restore(&mut self, tick: u64, snapshot: &QuantizedSnapshot, state: &[u8]) -> bool {
+        let Ok(state) = WorldState::from_bytes(snapshot, state) else {
             return false;
         };
-        self.restorable = Some((sequence, state));
+        self.restorable = Some((tick, state));
         true
     }
 

@@ -165,7 +165,7 @@ impl SnapshotReceiver {
             self.missing = report.or(self.missing);
             return Err(error);
         }
-        self.state.add(self.decoder.state_chunk());
+        self.state.add(tick, self.decoder.state_chunk());
 
         let late = self.playout.is_late(now, tick);
         while let Some(played) = self.playout.discard_played(now) {
@@ -178,7 +178,7 @@ impl SnapshotReceiver {
         let old = self.received.take_slot(tick);
         let decoded = std::mem::replace(&mut self.next, old);
         self.received.insert(tick, decoded);
-        self.restore(tick, header.sequence);
+        self.restore();
         self.newest = self.newest.max(Some(tick));
         self.ack_due = true;
         Ok(Arrival::Decoded { tick, header, late })
@@ -192,21 +192,19 @@ impl SnapshotReceiver {
         };
         let begun = self.decoder.begin(bytes, held)?;
         let inputs = begun.inputs();
-        let prediction = inputs.and_then(|inputs| self.engine.simulate(sequence, inputs));
+        let prediction = inputs.and_then(|inputs| self.engine.simulate(tick, inputs));
         self.decoder
             .finish(begun, held, prediction, &mut self.next)?;
         Ok(())
     }
 
-    /// Restores a world once a state has arrived and the snapshot of its tick is held. `tick` and `sequence` are of a
-    /// recent packet.
-    fn restore(&mut self, tick: u64, sequence: Sequence) {
-        let Some(of) = self.state.complete() else {
-            return;
-        };
-        let held = tick.checked_sub(sequence.ticks_since(of).into());
-        if let Some(snapshot) = held.and_then(|tick| self.received.get(tick)) {
-            self.engine.restore(snapshot, &self.state.take());
+    /// Restores a world once a state has arrived and the snapshot of its tick is held.
+    fn restore(&mut self) {
+        if let Some(tick) = self.state.complete()
+            && let Some(snapshot) = self.received.get(tick)
+        {
+            self.engine
+                .restore(tick, snapshot.snapshot(), &self.state.take());
         }
     }
 

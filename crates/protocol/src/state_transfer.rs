@@ -136,31 +136,35 @@ impl StateTransfer {
 /// A state at the receiver.
 #[derive(Debug, Default)]
 pub(crate) struct StateAssembly {
-    sequence: Sequence,
+    /// The tick of the state.
+    tick: u64,
     chunks: Vec<Option<Box<[u8]>>>,
     is_taken: bool,
 }
 
 impl StateAssembly {
-    /// Takes a chunk. Those that do not fit are ignored.
-    pub(crate) fn add(&mut self, chunk: &[u8]) {
+    /// Takes a chunk, which came in the packet of `now`. Those that do not fit are ignored.
+    pub(crate) fn add(&mut self, now: u64, chunk: &[u8]) {
         let Some((head, bytes)) = chunk.split_first_chunk::<HEAD_BYTES>() else {
             return;
         };
         let [high, low, index, chunks] = *head;
-        let sequence = Sequence(u16::from_be_bytes([high, low]));
+        let age = sequence(now).ticks_since(Sequence(u16::from_be_bytes([high, low])));
+        let Some(tick) = now.checked_sub(age.into()) else {
+            return;
+        };
         let (index, chunks) = (usize::from(index), usize::from(chunks));
         let is_whole = bytes.len() == CHUNK_BYTES;
         let is_last = index + 1 == chunks && (1..=CHUNK_BYTES).contains(&bytes.len());
         if index >= chunks || !(is_whole || is_last) {
             return;
         }
-        if (sequence, chunks) != (self.sequence, self.chunks.len()) {
-            let late = self.sequence.ticks_since(sequence);
+        if (tick, chunks) != (self.tick, self.chunks.len()) {
+            let late = self.tick.saturating_sub(tick);
             if !self.chunks.is_empty() && (1..=MAX_LATE_TICKS).contains(&late) {
                 return;
             }
-            self.sequence = sequence;
+            self.tick = tick;
             self.is_taken = false;
             self.chunks.clear();
             self.chunks.resize(chunks, None);
@@ -170,10 +174,10 @@ impl StateAssembly {
         }
     }
 
-    /// The sequence of the state, if no chunk is missing and it has not been taken.
-    pub(crate) fn complete(&self) -> Option<Sequence> {
+    /// The tick of the state, if no chunk is missing and it has not been taken.
+    pub(crate) fn complete(&self) -> Option<u64> {
         let is_complete = !self.is_taken && !self.chunks.is_empty();
-        (is_complete && self.chunks.iter().all(Option::is_some)).then_some(self.sequence)
+        (is_complete && self.chunks.iter().all(Option::is_some)).then_some(self.tick)
     }
 
     /// The bytes of a [complete](Self::complete) state.
@@ -197,7 +201,7 @@ const MAX_TIMES: u64 = 8;
 const MAX_REORDERED_TICKS: u64 = 8;
 
 /// Chunks of an older state that arrive this late are ignored.
-const MAX_LATE_TICKS: u16 = 2 * MAX_SIMULATED_TICKS as u16;
+const MAX_LATE_TICKS: u64 = 2 * MAX_SIMULATED_TICKS as u64;
 
 #[cfg(test)]
 mod tests {
@@ -222,7 +226,7 @@ mod tests {
                 assert!(chunk.len() <= cubewire_codec::simulation::MAX_STATE_CHUNK_BYTES);
                 sent += usize::from(!chunk.is_empty());
                 if tick % 7 == 3 {
-                    assembly.add(&chunk);
+                    assembly.add(tick, &chunk);
                     transfer.on_ack(tick);
                     newest = tick;
                 }
@@ -230,7 +234,7 @@ mod tests {
             }
             let chunks = transfer.progress().1;
             assert!(sent <= 7 * (chunks + 2), "{sent} for {chunks}");
-            assert_eq!(assembly.complete(), Some(Sequence(70_000_u32 as u16)));
+            assert_eq!(assembly.complete(), Some(70_000));
             assert_eq!(assembly.take()[..], state[..]);
             assert_eq!(assembly.complete(), None);
             transfer.chunk(tick, newest, &mut chunk);
@@ -248,16 +252,32 @@ mod tests {
             &[0, 1, 0, 2, 9],
             &[0, 1, 0, 0, 9],
         ] {
-            assembly.add(chunk);
+            assembly.add(9, chunk);
             assert_eq!(assembly.complete(), None);
         }
-        assembly.add(&[0, 1, 0, 1, 9]);
-        assert_eq!(assembly.complete(), Some(Sequence(1)));
+        assembly.add(9, &[0, 1, 0, 1, 9]);
+        assert_eq!(assembly.complete(), Some(1));
         assert_eq!(assembly.take(), [9]);
         // Again, and an older one.
         for chunk in [[0, 1, 0, 1, 9], [0, 0, 0, 1, 9]] {
-            assembly.add(&chunk);
+            assembly.add(9, &chunk);
             assert_eq!(assembly.complete(), None);
+        }
+        // One from before the first tick.
+        assembly.add(9, &[0, 10, 0, 1, 9]);
+        assert_eq!(assembly.complete(), None);
+    }
+
+    #[test]
+    fn a_state_is_taken_however_long_ago_the_last_one_was() {
+        for gap in [65_536 - 256, 65_536 - 2, 65_536, 65_536 + 2] {
+            let mut assembly = StateAssembly::default();
+            for tick in [1_000_u64, 1_000 + gap] {
+                let [high, low] = sequence(tick).0.to_be_bytes();
+                assembly.add(tick + 7, &[high, low, 0, 1, 9]);
+                assert_eq!(assembly.complete(), Some(tick), "after {gap} ticks");
+                assembly.take();
+            }
         }
     }
 

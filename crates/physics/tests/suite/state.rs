@@ -1,6 +1,8 @@
 //! States, and worlds that are built from them.
 
-use cubewire_physics::{Input, World, WorldState};
+use cubewire_codec::{Inputs, Origin, QuantizedSnapshot, ladder};
+use cubewire_physics::{Input, ReceiverWorld, World, WorldState};
+use cubewire_protocol::Engine;
 use cubewire_scene::{CUBES, Keys};
 
 use crate::{hash, input};
@@ -119,4 +121,26 @@ fn cubes_that_sleep_go_on_sleeping_after_a_rebuild() {
         most_awake = most_awake.max(world.at_rest().iter().filter(|&&rests| !rests).count());
     }
     assert!(most_awake > 5, "{most_awake}");
+}
+
+/// Sequence numbers wrap every 65 536 ticks.
+#[test]
+fn a_state_is_restored_however_long_the_world_before_it_has_lived() {
+    let mut world = World::new();
+    (0..100).for_each(|tick| world.advance(input(tick)));
+    let precision = ladder::SIMULATED.stages.precision();
+    let mut snapshot = QuantizedSnapshot::new(precision);
+    snapshot.quantize(&world.snapshot(), precision).unwrap();
+    let state = world.state().to_bytes();
+    let inputs = Inputs::new(Origin::Restored(1), &[0]).unwrap();
+    for gap in [65_536 - 512, 65_536 - 1, 65_536, 65_536 + 1] {
+        let mut engine = ReceiverWorld::new();
+        for tick in [1_000, 1_000 + gap] {
+            assert!(engine.restore(tick, &snapshot, &state));
+            assert!(engine.simulate(tick + 1, &inputs).is_some(), "after {gap}");
+        }
+        assert_eq!(engine.simulated_ticks(), 2);
+        // A packet from before belongs to no world that is kept.
+        assert!(engine.simulate(1_000 + gap, &inputs).is_none());
+    }
 }
