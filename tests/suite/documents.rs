@@ -147,3 +147,42 @@ fn every_picture_is_shown_and_there_are_few() {
         assert!(shown.contains(&picture), "{}", picture.display());
     }
 }
+
+#[test]
+fn the_tests_that_hold_a_promise_exist() {
+    let security = fs::read_to_string(root().join("SECURITY.md")).unwrap();
+    let quoted = security.split('`').skip(1).step_by(2);
+    let is_test = |name: &&str| {
+        name.contains('_') && name.chars().all(|c| c == '_' || c.is_ascii_lowercase())
+    };
+    let ours = ["server_to_client_key", "global_sequence"];
+    let names: Vec<_> = quoted
+        .filter(is_test)
+        .filter(|name| !ours.contains(name))
+        .collect();
+    assert!(names.len() > 25, "{names:?}");
+    let mut sources = String::new();
+    for folder in ["src", "tests", "crates"] {
+        read_sources(&root().join(folder), &mut sources);
+    }
+    for name in names {
+        assert!(sources.contains(&format!("\nfn {name}(")), "{name}");
+    }
+}
+
+/// Appends the Rust files of a folder, without indentation.
+fn read_sources(folder: &Path, sources: &mut String) {
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        let is_generated = GENERATED.iter().any(|name| path.ends_with(name));
+        if path.is_dir() && !is_generated {
+            read_sources(&path, sources);
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            let text = fs::read_to_string(&path).unwrap();
+            for line in text.lines() {
+                sources.push_str(line.trim_start());
+                sources.push('\n');
+            }
+        }
+    }
+}

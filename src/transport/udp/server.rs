@@ -20,7 +20,6 @@ use renet::{ClientId, RenetServer};
 use renetcode::NetcodeServer;
 
 use super::Security;
-use super::datagram::Token;
 use super::pacer::Pacer;
 use crate::replication::{SocketTraffic, Traffic};
 use crate::transport::acks::Flush;
@@ -65,8 +64,6 @@ struct Client {
     address: SocketAddr,
     /// Its end of netcode: see [`handshakes`].
     netcode: Box<NetcodeServer>,
-    /// The token that it connected with.
-    token: Token,
     guard: Guard,
     /// The initial state that its welcome carries.
     initial: Snapshot,

@@ -11,7 +11,7 @@ use cubewire_scene::TICKS_PER_SECOND;
 use renet::{ClientId, RenetServer};
 use renetcode::{NETCODE_MAX_PACKET_BYTES, ServerResult};
 
-use super::super::datagram::{self, is_request, validate_from_client};
+use super::super::datagram::{is_request, validate_from_client};
 use super::super::pacer::Pacer;
 use super::super::token_version;
 use super::super::viewer::ViewerSettings;
@@ -57,17 +57,14 @@ impl UdpServer {
         let bytes = datagram.len() + HEADER_BYTES;
         let mut clients = self.clients.iter();
         let known = clients.find(|(_, client)| client.address == from);
-        let known = known.map(|(&id, client)| (id, client.token, client.lane.is_some()));
+        let known = known.map(|(&id, client)| (id, client.lane.is_some()));
         let has_room = self.clients.len() < self.max_viewers;
         let step = match known {
             // netcode would take an unauthenticated request for a sign of life. Only a viewer that has never asked for
             // anything may start again.
-            Some((_, token, is_served)) if is_request(datagram) => {
-                if is_served || datagram::token(datagram).is_none_or(|(other, _)| other == token) {
-                    Step::Ignored
-                } else {
-                    self.handshakes.request(datagram, from, true)
-                }
+            Some((_, true)) if is_request(datagram) => Step::Ignored,
+            Some((_, false)) if is_request(datagram) => {
+                self.handshakes.request(datagram, from, true)
             }
             None if is_request(datagram) => self.handshakes.request(datagram, from, has_room),
             _ => {
@@ -148,7 +145,6 @@ impl UdpServer {
             mut netcode,
             id,
             user_data,
-            token,
             ..
         } = connected;
         if self.clients.contains_key(&id) {
@@ -181,7 +177,6 @@ impl UdpServer {
         let mut client = Client {
             address,
             netcode,
-            token,
             guard: Guard::for_server(),
             initial: welcome.initial,
             lane: None,

@@ -5,6 +5,10 @@
 //! challenge can be answered from any address, so that a connection can be opened on behalf of another machine.
 //! Here, every address has a `NetcodeServer` of its own with a single slot: its challenge is of no use
 //! elsewhere, and it can be dropped at any time. A connection keeps that server.
+//!
+//! renetcode also numbers the packets of a handshake and those of its connection from zero, each by itself, and encrypts
+//! both with the token's key. Here no number is used for two packets under one key: a token is answered by one server
+//! only, once; a repeated request gets the datagram of the first again, whose number is 0; a connection begins with 1.
 
 use std::collections::{HashMap, VecDeque};
 use std::net::{IpAddr, SocketAddr};
@@ -16,7 +20,7 @@ use renetcode::{
 };
 
 use super::super::datagram::{Token, token};
-use super::super::{PROTOCOL_ID, Security, since_1970};
+use super::super::{PROTOCOL_ID, Security, TOKEN_SECONDS, since_1970};
 
 /// The addresses that have asked to connect and have not answered their challenge.
 #[derive(Debug)]
@@ -26,10 +30,12 @@ pub(super) struct Handshakes {
     /// For the next address; without a trace of others.
     spare: Option<Box<NetcodeServer>>,
     pending: HashMap<SocketAddr, Pending>,
-    /// Tokens that were used last, with their addresses.
-    used: HashMap<Token, SocketAddr>,
-    /// These tokens, the one used first at the front.
-    used_in_order: VecDeque<Token>,
+    /// Tokens that have been answered and may still be valid.
+    used: HashMap<Token, Used>,
+    /// These tokens, and when each is forgotten; the next one at the front.
+    forgotten_at: VecDeque<(Duration, Token)>,
+    /// Time since the start.
+    now: Duration,
     /// How many handshakes may be begun at present.
     allowance: f64,
     /// Handshakes that were given up since the start: those that were not completed in time, and those that
@@ -43,7 +49,18 @@ struct Pending {
     token: Token,
     /// The first request: what is refused later is refused in reply to it.
     request: Vec<u8>,
+    /// What it was answered with.
+    challenge: Vec<u8>,
     age: Duration,
+}
+
+/// A token whose key has encrypted something.
+#[derive(Debug)]
+struct Used {
+    /// Who has sent it.
+    address: SocketAddr,
+    /// The datagram that has refused the connection, if it was refused.
+    denial: Option<Vec<u8>>,
 }
 
 /// What follows from a datagram.
@@ -65,7 +82,6 @@ pub(super) struct Connected {
     /// The client's number, which it chose.
     pub(super) id: u64,
     pub(super) user_data: Box<[u8; NETCODE_USER_DATA_BYTES]>,
-    pub(super) token: Token,
     /// A datagram to send back.
     pub(super) answer: Vec<u8>,
 }
@@ -78,7 +94,8 @@ impl Handshakes {
             spare: None,
             pending: HashMap::new(),
             used: HashMap::new(),
-            used_in_order: VecDeque::new(),
+            forgotten_at: VecDeque::new(),
+            now: Duration::ZERO,
             allowance: MAX_BURST,
             abandoned: 0,
         }
@@ -93,6 +110,10 @@ impl Handshakes {
             pending.age < MAX_PENDING_TIME
         });
         self.abandoned += (before - self.pending.len()) as u64;
+        self.now += delta;
+        while let Some((_, token)) = self.forgotten_at.pop_front_if(|(at, _)| *at <= self.now) {
+            self.used.remove(&token);
+        }
         let more = delta.as_secs_f64() * MAX_PER_SECOND;
         self.allowance = (self.allowance + more).min(MAX_BURST);
     }
@@ -102,17 +123,14 @@ impl Handshakes {
         let Some((token, _)) = token(request) else {
             return Step::Ignored;
         };
-        if self
-            .used
-            .get(&token)
-            .is_some_and(|address| *address != from)
-        {
-            return Step::Ignored;
-        }
-        if let Some(pending) = self.pending.get_mut(&from)
-            && pending.token == token
-        {
-            return reply(pending.netcode.process_packet(from, request));
+        if let Some(used) = self.used.get(&token) {
+            let pending = self.pending.get(&from);
+            let challenge = pending.filter(|pending| pending.token == token);
+            return match (challenge, &used.denial) {
+                (Some(pending), _) => Step::Answer(pending.challenge.clone()),
+                (None, Some(denial)) if used.address == from => Step::Answer(denial.clone()),
+                (None, _) => Step::Ignored,
+            };
         }
         if self.allowance < 1.0 {
             return Step::Ignored;
@@ -123,24 +141,31 @@ impl Handshakes {
             // renetcode's packet 0 has no number, and a denial without one is too short for its client.
             let _ = netcode.process_packet(from, &mut first.clone());
         }
-        let step = reply(netcode.process_packet(from, request));
-        if matches!(step, Step::Ignored) || !has_room {
+        let Some(answer) = reply(netcode.process_packet(from, request)) else {
             self.spare = Some(netcode);
-        } else {
+            return Step::Ignored;
+        };
+        self.allowance -= 1.0;
+        let denial = (!has_room).then(|| answer.clone());
+        let used = Used {
+            address: from,
+            denial,
+        };
+        self.used.insert(token, used);
+        self.forgotten_at
+            .push_back((self.now + MAX_TOKEN_LIFETIME, token));
+        if has_room {
             self.make_room(from);
             let pending = Pending {
                 netcode,
                 token,
                 request: first,
+                challenge: answer.clone(),
                 age: Duration::ZERO,
             };
             self.pending.insert(from, pending);
         }
-        if matches!(step, Step::Answer(_)) {
-            self.allowance -= 1.0;
-            self.record_use(token, from);
-        }
-        step
+        Step::Answer(answer)
     }
 
     /// Processes any other datagram from an address that may have asked to connect.
@@ -153,13 +178,13 @@ impl Handshakes {
         let Some(pending) = self.pending.get_mut(&from) else {
             return Step::Ignored;
         };
-        let (id, user_data, answer) = match pending.netcode.process_packet(from, datagram) {
+        // The datagram that comes with it has number 0, which the challenge has used.
+        let (id, user_data) = match pending.netcode.process_packet(from, datagram) {
             ServerResult::ClientConnected {
                 client_id,
                 user_data,
-                payload,
                 ..
-            } => (client_id, user_data, payload.to_vec()),
+            } => (client_id, user_data),
             _ => return Step::Ignored,
         };
         let Some(Pending {
@@ -175,15 +200,23 @@ impl Handshakes {
             // By the same server, whose packets are numbered on.
             netcode.disconnect(id);
             netcode.set_max_clients(0);
-            return reply(netcode.process_packet(from, &mut request));
+            let denial = reply(netcode.process_packet(from, &mut request));
+            if let Some(used) = self.used.get_mut(&token) {
+                used.denial.clone_from(&denial);
+            }
+            return denial.map_or(Step::Ignored, Step::Answer);
         }
-        Step::Connected(Connected {
-            netcode,
-            id,
-            user_data,
-            token,
-            answer,
-        })
+        // It sends the next one when it is due.
+        netcode.update(KEEP_ALIVE_INTERVAL);
+        match reply(netcode.update_client(id)) {
+            Some(answer) => Step::Connected(Connected {
+                netcode,
+                id,
+                user_data,
+                answer,
+            }),
+            None => Step::Ignored,
+        }
     }
 
     /// A server with this number of slots, 0 or 1, and the current time.
@@ -232,25 +265,13 @@ impl Handshakes {
             self.abandoned += 1;
         }
     }
-
-    /// Keeps a token to its address. Of too many, the one that was used first is forgotten.
-    fn record_use(&mut self, token: Token, address: SocketAddr) {
-        if self.used.insert(token, address).is_some() {
-            return;
-        }
-        self.used_in_order.push_back(token);
-        if self.used_in_order.len() > MAX_USED_TOKENS
-            && let Some(first) = self.used_in_order.pop_front()
-        {
-            self.used.remove(&first);
-        }
-    }
 }
 
-fn reply(result: ServerResult<'_, '_>) -> Step {
+/// The datagram to send back.
+fn reply(result: ServerResult<'_, '_>) -> Option<Vec<u8>> {
     match result {
-        ServerResult::PacketToSend { payload, .. } => Step::Answer(payload.to_vec()),
-        _ => Step::Ignored,
+        ServerResult::PacketToSend { payload, .. } => Some(payload.to_vec()),
+        _ => None,
     }
 }
 
@@ -274,11 +295,17 @@ const MAX_PENDING_TIME: Duration = Duration::from_secs(5);
 const MAX_PER_SECOND: f64 = 2000.0;
 const MAX_BURST: f64 = 300.0;
 
-/// Used tokens that are remembered.
-const MAX_USED_TOKENS: usize = 4096;
+/// How long a token is remembered after its use. [`validate_from_client`](super::super::datagram::validate_from_client)
+/// accepts none that is valid for longer. With [`MAX_PER_SECOND`], that is a quarter of a million tokens, or 30 MB.
+const MAX_TOKEN_LIFETIME: Duration = Duration::from_secs(2 * TOKEN_SECONDS + 1);
+
+/// After this time netcode keeps a connection alive.
+const KEEP_ALIVE_INTERVAL: Duration = Duration::from_millis(250);
 
 #[cfg(test)]
 mod tests {
+    use rand::{RngExt, SeedableRng};
+    use rand_chacha::ChaCha8Rng;
     use renetcode::{ClientAuthentication, ConnectToken, NetcodeClient};
 
     use super::super::super::{Key, token_data};
@@ -432,6 +459,136 @@ mod tests {
             assert_eq!(reason, Some(renetcode::DisconnectReason::ConnectionDenied));
             assert!(handshakes.pending.is_empty());
         }
+    }
+
+    #[test]
+    fn a_token_is_of_no_use_once_its_handshake_or_its_connection_is_over() {
+        let (mut handshakes, security) = handshakes();
+        let [mut late, mut left] = [(); 2].map(|()| client(security));
+        let requests = [&mut late, &mut left].map(next);
+        for (port, request) in (1..).zip(&requests) {
+            let step = handshakes.request(&mut request.clone(), address(port), true);
+            let Step::Answer(mut challenge) = step else {
+                panic!("{step:?}");
+            };
+            left.process_packet(&mut challenge);
+        }
+        let step = handshakes.response(&mut next(&mut left), address(2), true);
+        assert!(matches!(step, Step::Connected(_)), "{step:?}");
+        handshakes.update(MAX_PENDING_TIME);
+        for (port, mut request) in (1..).zip(requests) {
+            let step = handshakes.request(&mut request, address(port), true);
+            assert!(matches!(step, Step::Ignored), "{step:?}");
+        }
+        handshakes.update(MAX_TOKEN_LIFETIME);
+        assert!(handshakes.used.is_empty() && handshakes.forgotten_at.is_empty());
+    }
+
+    /// A client, its request, and its connection if it has one.
+    struct Peer {
+        client: NetcodeClient,
+        request: Vec<u8>,
+        address: SocketAddr,
+        connected: Option<Connected>,
+        /// What was sent to it, by number.
+        sent: HashMap<u64, Vec<u8>>,
+    }
+
+    impl Peer {
+        /// A number may be sent again only with what it was sent with before.
+        fn take(&mut self, datagram: &[u8]) {
+            let (prefix, rest) = datagram.split_first().unwrap();
+            let number = rest[..usize::from(prefix >> 4)].iter().rev();
+            let number = number.fold(0, |number, &byte| number << 8 | u64::from(byte));
+            let before = self.sent.insert(number, datagram.to_vec());
+            assert!(before.is_none_or(|before| before == datagram), "{number}");
+            self.client.process_packet(&mut datagram.to_vec());
+        }
+    }
+
+    /// Requests, repeats, responses and denials, in any order, of tokens that come back when all is over.
+    #[test]
+    fn no_number_is_used_for_two_datagrams_under_one_key() {
+        let mut random = ChaCha8Rng::seed_from_u64(9);
+        let (mut handshakes, security) = handshakes();
+        let mut peers: Vec<Peer> = Vec::new();
+        let (mut connections, mut denials, mut time) = (0, 0, Duration::ZERO);
+        for _ in 0..20_000 {
+            if peers.len() < 200 && random.random_bool(0.02) {
+                let mut client = client(security);
+                peers.push(Peer {
+                    request: next(&mut client),
+                    client,
+                    address: address(random.random_range(0..50)),
+                    connected: None,
+                    sent: HashMap::new(),
+                });
+            }
+            // Tokens are valid for a minute of the clock on the wall.
+            let delta = Duration::from_millis(random.random_range(0..20));
+            if time + delta < Duration::from_secs(TOKEN_SECONDS) {
+                time += delta;
+                handshakes.update(delta);
+            }
+            let count = peers.len();
+            let Some(peer) = peers.get_mut(random.random_range(0..count.max(1))) else {
+                continue;
+            };
+            let (from, has_room) = (peer.address, random.random_bool(0.9));
+            let step = match (&mut peer.connected, random.random_range(0..4)) {
+                (_, 0) => handshakes.request(&mut peer.request.clone(), from, has_room),
+                (Some(connected), 1) => {
+                    let payload = connected
+                        .netcode
+                        .generate_payload_packet(connected.id, b"payload");
+                    Step::Answer(payload.unwrap().1.to_vec())
+                }
+                (Some(connected), 2) => {
+                    connected.netcode.update(KEEP_ALIVE_INTERVAL);
+                    match connected.netcode.update_client(connected.id) {
+                        // It has heard nothing for a while.
+                        ServerResult::ClientDisconnected { payload, .. } => {
+                            let goodbye = payload.unwrap().to_vec();
+                            peer.connected = None;
+                            Step::Answer(goodbye)
+                        }
+                        alive => reply(alive).map_or(Step::Ignored, Step::Answer),
+                    }
+                }
+                (Some(connected), _) if random.random_bool(0.1) => {
+                    let ServerResult::ClientDisconnected { payload, .. } =
+                        connected.netcode.disconnect(connected.id)
+                    else {
+                        panic!("it was connected");
+                    };
+                    let goodbye = payload.unwrap().to_vec();
+                    peer.connected = None;
+                    Step::Answer(goodbye)
+                }
+                (Some(_), _) => Step::Ignored,
+                (None, _) => match peer.client.update(KEEP_ALIVE_INTERVAL) {
+                    Some((datagram, _)) if datagram[0] != 0 => {
+                        handshakes.response(&mut datagram.to_vec(), from, has_room)
+                    }
+                    _ => Step::Ignored,
+                },
+            };
+            match step {
+                Step::Ignored => {}
+                Step::Answer(answer) => {
+                    peer.take(&answer);
+                    denials += u32::from(answer[0] & 0x0F == 1);
+                }
+                Step::Connected(connected) => {
+                    peer.take(&connected.answer);
+                    peer.connected = Some(connected);
+                    connections += 1;
+                }
+            }
+        }
+        assert!(connections > 30 && denials > 10, "{connections}, {denials}");
+        let numbers: usize = peers.iter().map(|peer| peer.sent.len()).sum();
+        assert!(numbers > 1_000, "{numbers} numbers of {} keys", peers.len());
     }
 
     #[test]
