@@ -19,12 +19,13 @@ pub(crate) struct SceneBaseline {
     pub(crate) input: u8,
 }
 
-/// A simulated packet has the longer check where its sequence number is a multiple of this: once a second.
-const LONG_CHECK_TICKS: u16 = 60;
-
-/// Whether a simulated packet has the longer check.
+/// Whether a simulated packet has the longer check: one in 64 of all sequence numbers.
+///
+/// At whatever interval snapshots are sent, and however far the numbers have wrapped: multiples of a number would be missed
+/// by lanes that send every few ticks. With this factor, the longest time without is 1.3 s at 60 snapshots a second, 3.6 s
+/// at 20 and 7.2 s at 10.
 pub(crate) const fn has_long_check(sequence: Sequence) -> bool {
-    sequence.0.is_multiple_of(LONG_CHECK_TICKS)
+    sequence.0.wrapping_mul(2771) < 1 << 10
 }
 
 // Probabilities: that the scene is simulated, that this goes on from the baseline's tick, that an input is that of the
@@ -160,3 +161,30 @@ impl<B: BinCoder, O: CodingObserver> FixedBins<'_, B, O> {
 }
 
 const LENGTH_BITS: u32 = MAX_STATE_CHUNK_BYTES.ilog2() + 1;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_checks_go_on_at_every_interval_and_over_wraps() {
+        // 60, 30, 20, 15 and 10 a second, and 10 for a sender that leaves out every second one.
+        for (interval, seconds) in [(1, 1.3), (2, 2.5), (3, 3.6), (4, 4.8), (6, 7.2), (12, 13.9)] {
+            for phase in 0..interval {
+                let mut last = phase;
+                let mut longest = 0;
+                for tick in (phase..3 * 65_536).step_by(interval) {
+                    if has_long_check(Sequence(tick as u16)) {
+                        longest = longest.max(tick - last);
+                        last = tick;
+                    }
+                }
+                let longest = longest as f64 / 60.0;
+                assert!(longest < seconds, "1 in {interval}: {longest} s");
+                assert!(3 * 65_536 - last < 1_000);
+            }
+        }
+        let all = (0..=u16::MAX).filter(|&number| has_long_check(Sequence(number)));
+        assert_eq!(all.count(), 65_536 / 64);
+    }
+}

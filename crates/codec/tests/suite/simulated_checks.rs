@@ -12,9 +12,10 @@ use rand_chacha::ChaCha8Rng;
 use crate::golden::play;
 use crate::hostile::mutate;
 use crate::scene::{Lane, cube_of};
+use crate::simulated::has_long_check;
 
 /// Packets that are tried for each kind of check.
-const PACKETS: u16 = 800;
+const PACKETS: usize = 800;
 
 /// Decodes packets of sequences in a simulation that is wrong by a step of one axis of one cube, and counts those that
 /// pass and those that are tried.
@@ -63,8 +64,8 @@ fn count_passes(sequences: impl Iterator<Item = u16>) -> [usize; 2] {
 
 #[test]
 fn a_step_of_one_cube_passes_once_in_16384_times() {
-    let is_usual = |sequence: &u16| !sequence.is_multiple_of(60);
-    let [passed, tried] = count_passes((0..).filter(is_usual).take(PACKETS.into()));
+    let is_usual = |&sequence: &u16| !has_long_check(sequence);
+    let [passed, tried] = count_passes((0..=u16::MAX).filter(is_usual).take(PACKETS));
     let expected = tried as f64 / 16_384.0;
     println!("{passed} of {tried} pass, {expected:.1} expected");
     assert!(
@@ -75,8 +76,9 @@ fn a_step_of_one_cube_passes_once_in_16384_times() {
 }
 
 #[test]
-fn a_step_of_one_cube_does_not_pass_once_a_second() {
-    let [passed, tried] = count_passes((0..PACKETS).map(|number| 60 * number));
+fn a_step_of_one_cube_does_not_pass_the_longer_check() {
+    let is_long = |&sequence: &u16| has_long_check(sequence);
+    let [passed, tried] = count_passes((0..=u16::MAX).filter(is_long).take(PACKETS));
     assert!(tried > 200_000 && passed == 0, "{passed} of {tried}");
 }
 
