@@ -92,7 +92,7 @@ impl Cli {
 #[must_use]
 pub fn main() -> ExitCode {
     // Not locked: Bevy prints to it when a system panics, on another thread.
-    match Cli::parse().run(&mut io::stdout()) {
+    match cubewire_cli::parse::<Cli>().run(&mut io::stdout()) {
         Ok(()) => stop::exit_code().into(),
         Err(error) if error.is_closed_output() => stop::exit_code().into(),
         Err(error) => {

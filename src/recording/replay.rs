@@ -11,7 +11,6 @@ mod log;
 
 use bevy::prelude::*;
 use bevy_rapier3d::rapier;
-use cubewire_scene::TICKS_PER_SECOND;
 
 use super::script::{FORMAT, Recorded};
 use crate::simulation::SimulationSystems;
@@ -41,9 +40,6 @@ impl Plugin for InputLogPlugin {
         );
     }
 }
-
-/// Ticks from one recorded hash to the next.
-const HASH_EVERY: u64 = 10 * TICKS_PER_SECOND as u64;
 
 impl Recorded {
     /// The record of a replay made by this program.

@@ -23,6 +23,9 @@ use crate::view::{PaneContent, Side};
 pub(super) use file::FORMAT;
 pub use file::ScriptError;
 
+/// Ticks from one recorded hash to the next.
+pub(super) const HASH_EVERY: u64 = 10 * TICKS_PER_SECOND as u64;
+
 /// Ticks of a script, at most: a day.
 pub(super) const MAX_TICKS: u64 = MAX_SECONDS as u64 * TICKS_PER_SECOND as u64;
 
@@ -59,7 +62,7 @@ pub struct Recorded {
     pub cubewire: String,
     /// The version of the physics engine, the build profile, and the platform.
     pub build: String,
-    /// Running hash of all states, after every 600 ticks and after the last tick.
+    /// Running hash of all states, after every 600 ticks, and after the last tick.
     pub states: Vec<u64>,
     /// CRC-32 of the replay as RON without spaces, with 0 in this field.
     pub checksum: u32,
@@ -231,9 +234,40 @@ mod tests {
         }
         let script = "/* a */ // b\n Script(ticks: 9, steps: [])";
         assert_eq!(parse(script).unwrap().ticks, 9);
+        let marked = "\u{feff}(ticks: 9, steps: [])";
+        assert_eq!(parse(marked).unwrap().ticks, 9);
         let attribute = "#![enable(implicit_some)]\n(ticks: 9, steps: [])";
         assert_eq!(parse(attribute).unwrap().ticks, 9);
         assert!(parse("(tick: 9)").unwrap_err().starts_with("a.ron:1:"));
+    }
+
+    #[test]
+    fn a_replay_has_a_hash_for_every_ten_seconds_and_for_its_end() {
+        for (ticks, wanted) in [(1, 1), (600, 1), (601, 2), (1_300, 3)] {
+            for found in 0..5 {
+                let mut script = Script {
+                    ticks,
+                    ..Script::default()
+                };
+                let mut recorded = Recorded {
+                    format: FORMAT,
+                    states: vec![9; found],
+                    ..Recorded::default()
+                };
+                script.recorded = Some(recorded.clone());
+                recorded.checksum = script.checksum();
+                script.recorded = Some(recorded);
+                let read = parse(&ron::to_string(&script).unwrap());
+                if found == wanted {
+                    assert_eq!(read, Ok(script));
+                } else {
+                    let error = format!(
+                        "a.ron: states: {found} hashes, and a replay of {ticks} ticks has {wanted}"
+                    );
+                    assert_eq!(read, Err(error));
+                }
+            }
+        }
     }
 
     #[test]

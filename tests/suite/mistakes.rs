@@ -104,6 +104,33 @@ fn a_bad_value_is_quoted_with_its_flag_and_what_is_legal() {
 }
 
 #[test]
+fn what_is_quoted_sends_a_terminal_no_control_characters_and_no_megabytes() {
+    let folder = tempfile::tempdir().unwrap();
+    let script = folder.path().join("a.ron");
+    let huge = "b".repeat(5_000_000);
+    for text in [
+        "(ticks: 9, steps: [(at: 2, hold: [\"\u{1b}[2J\"])])".to_owned(),
+        "(ticks: 9, right: \"rung:\u{1b}[2J\", steps: [])".to_owned(),
+        format!("(ticks: 9, steps: [(at: 2, hold: [{huge}])])"),
+        format!("(ticks: 9, right: \"rung:{huge}\", steps: [])"),
+    ] {
+        fs::write(&script, text).unwrap();
+        let said = complaint(&["headless", "--script", script.to_str().unwrap()]);
+        assert!(said.contains("a.ron:"), "{said:?}");
+        assert!(!said.trim_end().chars().any(char::is_control), "{said:?}");
+        assert!(said.len() < 3_000, "{} bytes", said.len());
+    }
+    for lane in ["rung:\u{1b}[2J", "\u{9b}2J"] {
+        let said = complaint(&["--right", lane]);
+        assert!(said.contains("--right <LANE>"), "{said:?}");
+        assert!(
+            !said.replace('\n', "").chars().any(char::is_control),
+            "{said:?}"
+        );
+    }
+}
+
+#[test]
 fn a_file_that_cannot_be_used_is_named_with_the_position_in_it() {
     let folder = tempfile::tempdir().unwrap();
     for (name, bytes, command, wanted) in [

@@ -38,12 +38,10 @@ mod wire;
 use std::io;
 use std::process::ExitCode;
 
-use clap::Parser;
-
 use crate::cli::Cli;
 
 fn main() -> ExitCode {
-    match run::run(&Cli::parse(), &mut io::stdout().lock()) {
+    match run::run(&cubewire_cli::parse::<Cli>(), &mut io::stdout().lock()) {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::FAILURE,
         Err(error) => cubewire_cli::fail(error),

@@ -31,7 +31,6 @@ mod walkoff;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-use clap::Parser;
 use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::cli::{Cli, Command};
@@ -39,7 +38,10 @@ use crate::error::LabError;
 use crate::recording::Recording;
 
 fn main() -> ExitCode {
-    match run(Cli::parse().command, &mut io::stdout().lock()) {
+    match run(
+        cubewire_cli::parse::<Cli>().command,
+        &mut io::stdout().lock(),
+    ) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) if error.is_closed_pipe() => ExitCode::SUCCESS,
         Err(error) => cubewire_cli::fail(error),

@@ -2,9 +2,8 @@
 
 use bevy::prelude::*;
 
-use super::HASH_EVERY;
 use super::log::InputLog;
-use crate::recording::script::{Recorded, Script};
+use crate::recording::script::{HASH_EVERY, Recorded, Script};
 
 /// Compares the states of a replay with the recorded ones while it is played.
 #[derive(Resource, Clone, Debug)]

@@ -3,8 +3,7 @@
 use bevy::prelude::*;
 use cubewire_scene::Keys;
 
-use super::HASH_EVERY;
-use crate::recording::script::{Key, Recorded, Script, Step};
+use crate::recording::script::{HASH_EVERY, Key, Recorded, Script, Step};
 use crate::replication::{LaneSettings, LaneSettingsQuery};
 use crate::simulation::{CubeWorld, HeldKeys, RebuildSimulation, ResetSimulation, state_hash};
 use crate::view::{PaneContent, Side};

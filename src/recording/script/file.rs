@@ -8,7 +8,7 @@ use ron::extensions::Extensions;
 use ron::ser::PrettyConfig;
 use serde::Deserialize;
 
-use super::{MAX_TICKS, PaneContent, Script};
+use super::{HASH_EVERY, MAX_TICKS, PaneContent, Script};
 use crate::files::{NewFile, read_at_most};
 
 /// Size of a file, at most: many hours of play.
@@ -56,7 +56,9 @@ impl Script {
     /// [`ScriptError`], with the file and the position in it.
     pub fn parse(text: &str, path: &Path) -> Result<Self, ScriptError> {
         let path = path.to_owned();
-        Self::checked(text).map_err(|reason| ScriptError { path, reason })
+        // Some editors begin a file with a byte-order mark.
+        Self::checked(text.trim_start_matches('\u{feff}'))
+            .map_err(|reason| ScriptError { path, reason })
     }
 
     fn checked(text: &str) -> Result<Self, String> {
@@ -85,6 +87,14 @@ impl Script {
             return Err(format!(
                 " a script lasts {MAX_TICKS} ticks, a day, at most, and this {ticks}"
             ));
+        }
+        if let Some(recorded) = &script.recorded {
+            let (found, wanted) = (recorded.states.len() as u64, ticks.div_ceil(HASH_EVERY));
+            if found != wanted {
+                return Err(format!(
+                    " states: {found} hashes, and a replay of {ticks} ticks has {wanted}"
+                ));
+            }
         }
         let at = |index: usize| script.steps[index].at;
         for index in 0..script.steps.len() {
