@@ -62,6 +62,7 @@ pub(crate) fn of(figures: &Figures, pace: f64) -> Vec<Expectation> {
     judge.longest_gap();
     judge.decoded_snapshots();
     judge.viewer_behind_the_relay();
+    judge.numbers();
     judge.ticks_and_memory();
     judge.newcomers();
     judge.log_lines();
@@ -188,6 +189,18 @@ impl Judge<'_> {
                 why(&bystander.losses),
                 100.0 * share,
                 100.0 * LEAST_THROUGH_RELAY
+            ),
+        );
+    }
+
+    fn numbers(&mut self) {
+        let relay = &self.figures.relay;
+        let (numbers, reused) = (relay.numbers, relay.reused_numbers);
+        self.expect(
+            reused == 0 && numbers > 0,
+            format!(
+                "the server encrypted with {numbers} nonces under the key of the viewer behind the relay, and with \
+                 {reused} of them twice"
             ),
         );
     }

@@ -53,7 +53,10 @@ fn good() -> Figures {
         ],
         viewer: compared.clone(),
         bystander: compared,
-        relay: crate::relay::Fates::default(),
+        relay: crate::relay::Fates {
+            numbers: 9,
+            ..crate::relay::Fates::default()
+        },
         server: ServerFigures::default(),
         expectations: Vec::new(),
     }

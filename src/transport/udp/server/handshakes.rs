@@ -179,13 +179,13 @@ impl Handshakes {
             return Step::Ignored;
         };
         // The datagram that comes with it has number 0, which the challenge has used.
-        let (id, user_data) = match pending.netcode.process_packet(from, datagram) {
-            ServerResult::ClientConnected {
-                client_id,
-                user_data,
-                ..
-            } => (client_id, user_data),
-            _ => return Step::Ignored,
+        let ServerResult::ClientConnected {
+            client_id: id,
+            user_data,
+            ..
+        } = pending.netcode.process_packet(from, datagram)
+        else {
+            return Step::Ignored;
         };
         let Some(Pending {
             mut netcode,
