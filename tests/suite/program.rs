@@ -16,11 +16,17 @@ pub(crate) const SIGNALS: [(&str, i32); 3] = [("INT", 130), ("TERM", 143), ("HUP
 /// A server for this machine alone.
 pub(crate) const INSECURE: [&str; 3] = ["--bind", "127.0.0.1:0", "--insecure"];
 
-/// The program, run by another one unless `by` is empty. It does not ignore any signal, whatever the tests do.
-pub(crate) fn program(by: &[&str], arguments: &[&str]) -> Command {
+/// Runs the program in its arguments, which ignores no signal, even if the tests do, as under `nohup`.
+pub(crate) fn heeding_signals() -> Command {
     let mut command = Command::new("env");
+    command.arg("--default-signal=INT,TERM,HUP");
     command
-        .arg("--default-signal=INT,TERM,HUP")
+}
+
+/// The program, run by another one unless `by` is empty.
+pub(crate) fn program(by: &[&str], arguments: &[&str]) -> Command {
+    let mut command = heeding_signals();
+    command
         .args(by)
         .arg(assert_cmd::cargo::cargo_bin("cubewire"))
         .args(arguments)

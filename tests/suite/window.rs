@@ -26,6 +26,7 @@ use x11rb::protocol::xproto::{ConnectionExt, ImageFormat};
 use crate::command_line::{cubewire, printed};
 use crate::common::eventually;
 use crate::decode::read_mp4;
+use crate::program::heeding_signals;
 
 pub(crate) const WIDTH: u16 = 800;
 pub(crate) const HEIGHT: u16 = 450;
@@ -108,7 +109,8 @@ impl Window {
         let report = folder.path().join("report.json");
         let size = format!("{WIDTH}x{HEIGHT}");
         let arguments = [&["cubewire", "--size", &size], arguments].concat();
-        let app = Command::new(env::current_exe().unwrap())
+        let app = heeding_signals()
+            .arg(env::current_exe().unwrap())
             .args(["--nocapture", "--exact", "window::the_window_itself"])
             .env(REPORT, &report)
             .env(ARGUMENTS, arguments.join("\n"))
