@@ -31,6 +31,7 @@ mod rebuilds;
 mod receive;
 mod replica_error;
 mod send;
+mod sender;
 mod settings;
 mod shadow;
 mod spawn;
@@ -63,7 +64,7 @@ pub use peer::{
     ConnectionStatus, Peer, Reconnect, ServerConnection, Serving, SocketTraffic, Welcomed,
 };
 pub use rebuilds::{Rebuilds, RebuildsAsRecorded};
-pub use send::LaneBackoff;
+pub use sender::LaneBackoff;
 pub use settings::{
     LaneSettings, LaneSettingsQuery, LinkSettings, PlayoutDelay, PlayoutSettings, SenderSettings,
 };

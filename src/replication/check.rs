@@ -4,7 +4,7 @@ use bevy::prelude::*;
 
 use super::Replica;
 use super::receive::{Decoded, DecodedPacket};
-use super::send::Sender;
+use super::sender::Sender;
 
 /// Results of the comparison since the component was added to a lane.
 #[derive(Component, Clone, Copy, Debug, Default, PartialEq, Eq)]

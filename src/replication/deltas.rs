@@ -4,7 +4,7 @@ use bevy::prelude::*;
 use cubewire_codec::QuantizedSnapshot;
 
 use super::meter::LaneMeter;
-use super::send::Sender;
+use super::sender::Sender;
 use crate::simulation::CubeWorld;
 
 /// Numbers of bits that are distinguished: 0 to 20.

@@ -11,7 +11,7 @@ use super::Replica;
 use super::meter::LaneMeter;
 use super::peer::{Peer, ServerConnection};
 use super::receive::Decoded;
-use super::send::Sender;
+use super::sender::Sender;
 use crate::files::NewFile;
 use crate::simulation::{CubeWorld, state_hash};
 

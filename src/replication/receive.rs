@@ -9,7 +9,7 @@ use super::Replica;
 use super::meter::LaneMeter;
 use super::packet::PacketRecord;
 use super::playout::Playback;
-use super::send::Sender;
+use super::sender::Sender;
 use super::settings::{PlayoutSettings, SenderSettings};
 use super::sync::status::LaneSync;
 use super::transport::ReceiverMail;

@@ -3,37 +3,19 @@
 use bevy::platform::time::Instant;
 use bevy::prelude::*;
 use bevy::tasks::{ComputeTaskPool, TaskPool};
-use cubewire_codec::{InitialStateError, Limits, Snapshot};
-use cubewire_protocol::{SendBackoff, SendError, SnapshotSender};
+use cubewire_protocol::SendError;
 use renet::Bytes;
 
 use super::budget::{EncodeBudget, LaneCost};
 use super::detail::{Detailed, PacketDetail};
-use super::lane::Lane;
 use super::meter::{LaneMeter, Sample};
 use super::packet::PacketRecord;
 use super::quantized::QuantizedWorld;
 use super::rebuilds::Rebuilds;
+use super::sender::{LaneBackoff, Sender, is_due};
 use super::settings::SenderSettings;
 use super::transport::{SLICE_BYTES, SenderMail};
 use crate::simulation::CubeWorld;
-
-/// The sender's state of one lane.
-#[derive(Component, Debug)]
-#[require(Lane, SenderMail)]
-pub(crate) struct Sender(pub(super) SnapshotSender);
-
-/// Lowers the send rate while long snapshots do not arrive. Only for lanes over a real network, whose
-/// bandwidth may be too low for them; over a simulated [link](super::LinkSettings), which demonstrates the
-/// cost of stages, every snapshot is sent.
-#[derive(Component, Debug, Default)]
-pub struct LaneBackoff(pub SendBackoff);
-
-impl Sender {
-    pub(super) fn new(initial: Snapshot) -> Result<Self, InitialStateError> {
-        Ok(Self(SnapshotSender::new(initial, Limits::default())?))
-    }
-}
 
 type AckedLane<'a> = (
     &'a mut SenderMail,
@@ -123,19 +105,6 @@ pub(super) fn send(
         }),
     };
     Ok(results.into_iter().collect::<Result<_, _>>()?)
-}
-
-/// Whether a lane has a turn in this tick. `remote` is that of a lane over a real network.
-pub(super) fn is_due(
-    lane: Entity,
-    settings: &SenderSettings,
-    remote: Option<(&LaneBackoff, &LaneCost)>,
-    tick: u64,
-) -> bool {
-    match remote {
-        Some((backoff, cost)) => backoff.0.is_due(tick) && cost.is_due(lane, settings, tick),
-        None => settings.sends_at(tick),
-    }
 }
 
 /// A lane on which a snapshot is due.

@@ -21,7 +21,7 @@ use super::budget::LaneCost;
 use super::lane::LocalLane;
 use super::playout::Playback;
 use super::receive::Decoded;
-use super::send::{LaneBackoff, Sender};
+use super::sender::{LaneBackoff, Sender};
 use super::settings::{LaneSettings, LinkSettings, PlayoutSettings, SenderSettings};
 use crate::simulation::CubeWorld;
 

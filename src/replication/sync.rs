@@ -9,7 +9,7 @@ use cubewire_codec::BitKind;
 use super::lane::LocalLane;
 use super::meter::LaneMeter;
 use super::receive::Decoded;
-use super::send::Sender;
+use super::sender::Sender;
 use status::LaneSync;
 
 /// The receiver of a local lane loses the world that it simulates. Its packets are those of `predicted` until it has
