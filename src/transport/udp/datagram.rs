@@ -46,16 +46,19 @@ pub(super) fn token(request: &[u8]) -> Option<(Token, Duration)> {
 
 /// Whether an encrypted datagram is complete and its sequence number cannot overflow.
 fn is_well_formed(datagram: &[u8]) -> bool {
-    let Some((prefix, rest)) = datagram.split_first() else {
-        return false;
-    };
+    sequence(datagram).is_some_and(|sequence| sequence < LAST_SEQUENCE)
+}
+
+/// The sequence number of an encrypted datagram, if it is complete. None of this is authenticated.
+pub(super) fn sequence(datagram: &[u8]) -> Option<u64> {
+    let (prefix, rest) = datagram.split_first()?;
     let length = usize::from(prefix >> 4);
     let mut sequence = [0; 8];
     if length > sequence.len() || rest.len() < length + SIGNATURE_BYTES {
-        return false;
+        return None;
     }
     sequence[..length].copy_from_slice(&rest[..length]);
-    u64::from_le_bytes(sequence) < LAST_SEQUENCE
+    Some(u64::from_le_bytes(sequence))
 }
 
 /// The kind of a connection request, the only one that is not encrypted.

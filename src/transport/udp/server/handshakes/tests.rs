@@ -4,6 +4,7 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use renetcode::{ClientAuthentication, ConnectToken, NetcodeClient};
 
+use super::super::super::datagram::sequence;
 use super::super::super::{Key, token_data};
 use super::*;
 
@@ -193,9 +194,7 @@ struct Peer {
 impl Peer {
     /// A number may be sent again only with what it was sent with before.
     fn take(&mut self, datagram: &[u8]) {
-        let (prefix, rest) = datagram.split_first().unwrap();
-        let number = rest[..usize::from(prefix >> 4)].iter().rev();
-        let number = number.fold(0, |number, &byte| number << 8 | u64::from(byte));
+        let number = sequence(datagram).unwrap();
         let before = self.sent.insert(number, datagram.to_vec());
         assert!(before.is_none_or(|before| before == datagram), "{number}");
         self.client.process_packet(&mut datagram.to_vec());
