@@ -28,6 +28,7 @@ mod shadow_ablation;
 mod stale;
 mod stop;
 mod sync;
+mod sync_walk;
 mod tour_page;
 mod udp;
 mod udp_abuse;

@@ -28,7 +28,9 @@ pub enum SyncStatus {
     },
 }
 
-/// Ticks until a sender asks for a state again after the first failure; twice as many after each further one.
+/// Ticks until a sender asks for a state again after a transfer has failed, or after the first desync; twice as many
+/// after each further desync, as the receiver's engine may compute something else. A link that has lost states may be
+/// good by now.
 const FIRST_RETRY_TICKS: u64 = 60;
 const MAX_RETRY_TICKS: u64 = 60 * 600;
 /// A sync this long resets the retry backoff.
@@ -138,12 +140,7 @@ impl SceneSync {
         self.lost = Some(newest);
         self.transfer = None;
         self.desyncs += 1;
-        self.retry_later(newest);
-    }
-
-    /// The attempt of `tick` has failed.
-    fn retry_later(&mut self, tick: u64) {
-        self.retry_at = tick + self.retry_ticks;
+        self.retry_at = newest + self.retry_ticks;
         self.retry_ticks = (2 * self.retry_ticks).min(MAX_RETRY_TICKS);
     }
 
@@ -227,7 +224,7 @@ impl SceneSync {
         if let Some(useless) = self.transfer.take_if(is_useless)
             && !useless.is_complete()
         {
-            self.retry_later(useless.tick());
+            self.retry_at = self.retry_at.max(useless.tick() + FIRST_RETRY_TICKS);
         }
     }
 
@@ -264,5 +261,37 @@ impl SceneSync {
         let state = self.transfer.as_ref().filter(|state| state.is_complete());
         let age = state.map(StateTransfer::tick).filter(counts).and_then(age);
         age.map(Origin::Restored)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The link may be good by now: a receiver is not left without a state for minutes.
+    #[test]
+    fn a_state_that_was_lost_again_and_again_is_still_asked_for_every_second() {
+        let (mut sync, sent, state) = (SceneSync::new(), BaselineRing::new(256), [7; 99].into());
+        let mut history = InputHistory::new(1_000, false);
+        let (mut acked, mut wanted) = (VecDeque::new(), Vec::new());
+        for tick in 1_001..5_000 {
+            history.push(0, false);
+            // All snapshots arrive but those of states.
+            if wanted.last() != Some(&(tick - 1)) {
+                acked.push_back(tick - 1);
+            }
+            let held = Held {
+                sent: &sent,
+                acked: &acked,
+            };
+            sync.choose(&held, Some(&history));
+            if sync.wanted_at().is_some() {
+                wanted.push(tick);
+                sync.offer(tick, &state, false);
+            }
+        }
+        let longest = wanted.windows(2).map(|pair| pair[1] - pair[0]).max();
+        assert!(wanted.len() > 50, "{wanted:?}");
+        assert!(longest <= Some(FIRST_RETRY_TICKS + 10), "{wanted:?}");
     }
 }
