@@ -13,7 +13,7 @@ use std::error::Error;
 use std::f32::consts::PI;
 use std::time::Duration;
 
-use cubewire_codec::{CubeState, Fingerprint, Limits, QuantizedSnapshot, Snapshot, ladder};
+use cubewire_codec::{BodyState, Fingerprint, Limits, QuantizedSnapshot, Snapshot, ladder};
 use cubewire_link::{Link, PRESETS, Preset};
 use cubewire_protocol::{
     Arrival, BaselineChoice, Interpolation, SnapshotReceiver, SnapshotSender, Welcome,
@@ -44,7 +44,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         fingerprint: Fingerprint::shipped(),
         initial: play(0),
     };
-    let limits = Limits { max_cubes: 901 };
+    let limits = Limits { max_bodies: 901 };
     let mut sender = SnapshotSender::new(welcome.initial.clone(), limits)?;
     let welcome = Welcome::decode(&welcome.encode()?, limits)?;
     let mut receiver =
@@ -84,8 +84,8 @@ fn main() -> Result<(), Box<dyn Error>> {
         let kind = Interpolation::Linear;
         if let Some(playout) = kind.playout(receiver.playout(), now) {
             let truth = play_at(playout.tick);
-            for (cube, truth) in truth.cubes.iter().enumerate() {
-                let shown = kind.cube(&playout, cube);
+            for (cube, truth) in truth.bodies.iter().enumerate() {
+                let shown = kind.body(&playout, cube);
                 worst = worst.max(shown.position.distance(truth.position));
             }
         }
@@ -117,13 +117,13 @@ fn play_at(tick: f64) -> Snapshot {
         } else {
             0.0
         };
-        CubeState {
+        BodyState {
             position: centre + 0.5 * Vec3::new(angle.cos(), angle.sin(), 0.0),
             orientation: Quat::from_rotation_z(angle),
-            ..CubeState::default()
+            ..BodyState::default()
         }
     };
     Snapshot {
-        cubes: (0..100).map(cube).collect(),
+        bodies: (0..100).map(cube).collect(),
     }
 }

@@ -15,7 +15,7 @@ use std::f32::consts::PI;
 
 use cubewire_codec::ladder::LADDER;
 use cubewire_codec::{
-    Baseline, CubeState, Decoder, Encoder, Limits, Packet, QuantizedSnapshot, Sequence, Snapshot,
+    Baseline, BodyState, Decoder, Encoder, Limits, Packet, QuantizedSnapshot, Sequence, Snapshot,
     Stages,
 };
 use glam::{Quat, Vec3};
@@ -102,7 +102,7 @@ fn play(tick: u16) -> Snapshot {
         } else {
             (0.0, 0.0)
         };
-        CubeState {
+        BodyState {
             position: Vec3::new(x, 0.0, 0.2 + lift),
             orientation: Quat::from_rotation_x(lift),
             linear_velocity: Vec3::new(0.0, 0.0, rise),
@@ -110,6 +110,6 @@ fn play(tick: u16) -> Snapshot {
         }
     });
     Snapshot {
-        cubes: cubes.collect(),
+        bodies: cubes.collect(),
     }
 }

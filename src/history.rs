@@ -253,7 +253,7 @@ fn record(
         return;
     }
     if let Some(cubes) = cubes {
-        world.0.record(cubes.tick(), &cubes.current().cubes);
+        world.0.record(cubes.tick(), &cubes.current().bodies);
     }
     for (meter, displayed, mut history) in &mut lanes {
         if let Some(sample) = meter.samples().back() {
@@ -265,7 +265,7 @@ fn record(
 #[cfg(test)]
 mod tests {
     use bevy::ecs::system::RunSystemOnce;
-    use cubewire_codec::CubeState;
+    use cubewire_codec::BodyState;
 
     use super::*;
     use crate::replication::Sample;
@@ -274,7 +274,7 @@ mod tests {
     fn the_moment_stays_in_the_recorded_past() {
         let mut history = LaneHistory::default();
         let displayed = DisplayedState {
-            cubes: vec![CubeState::default(); 3],
+            cubes: vec![BodyState::default(); 3],
             ..DisplayedState::default()
         };
         for tick in 100..110 {

@@ -184,7 +184,7 @@ fn show_hint(
     };
     let is_due = is_hidden && *hidden_seconds < HINT_SECONDS;
     let is_lost = world.is_some_and(|world| {
-        let player = world.current().cubes[PLAYER].position;
+        let player = world.current().bodies[PLAYER].position;
         player.truncate().length() > FAR_METRES
     });
     notices.hint = if is_due {

@@ -13,7 +13,7 @@ use bevy_egui::egui::{self, Modifiers};
 use cubewire_codec::ladder::{self, LADDER};
 use cubewire_codec::stages::{Orientation, Position};
 use cubewire_codec::{
-    BitLedger, CubeState, Encoder, Limits, Packet, QuantizedSnapshot, Sequence, Snapshot, Stages,
+    BitLedger, BodyState, Encoder, Limits, Packet, QuantizedSnapshot, Sequence, Snapshot, Stages,
 };
 use cubewire_link::Preset;
 use cubewire_protocol::{BaselineChoice, FallbackReason, Interpolation, SyncStatus};
@@ -71,17 +71,17 @@ fn meter() -> LaneMeter {
 
 /// A packet of ten cubes, of which the first moves a little, the second far, and the third turns.
 pub(super) fn packet_of(stages: Stages) -> PacketRecord {
-    let cube = |x: usize| CubeState {
+    let cube = |x: usize| BodyState {
         position: vec3(x as f32, 1.0, 2.0),
-        ..CubeState::default()
+        ..BodyState::default()
     };
     let mut world = Snapshot {
-        cubes: (0..10).map(cube).collect(),
+        bodies: (0..10).map(cube).collect(),
     };
     let mut encoder = Encoder::new(world.clone(), Limits::default()).unwrap();
-    world.cubes[0].position.x += 0.01;
-    world.cubes[1].position.x += 10.0;
-    world.cubes[2].orientation = Quat::from_rotation_x(0.3);
+    world.bodies[0].position.x += 0.01;
+    world.bodies[1].position.x += 10.0;
+    world.bodies[2].orientation = Quat::from_rotation_x(0.3);
     let mut current = QuantizedSnapshot::new(stages.precision());
     current.quantize(&world, stages.precision()).unwrap();
     let mut packet = Packet {

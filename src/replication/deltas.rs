@@ -119,7 +119,7 @@ pub(super) fn count(
 #[cfg(test)]
 mod tests {
     use bevy::math::{Quat, vec3};
-    use cubewire_codec::{CubeState, Snapshot, ladder};
+    use cubewire_codec::{BodyState, Snapshot, ladder};
 
     use super::*;
 
@@ -144,18 +144,18 @@ mod tests {
 
     #[test]
     fn changed_cubes_are_counted_component_by_component() {
-        let cube = |x: usize| CubeState {
+        let cube = |x: usize| BodyState {
             position: vec3(x as f32, 1.0, 2.0),
-            ..CubeState::default()
+            ..BodyState::default()
         };
         let before = Snapshot {
-            cubes: (0..20).map(cube).collect(),
+            bodies: (0..20).map(cube).collect(),
         };
         let mut after = before.clone();
         // 15 steps, and 20 cubes on, 100.
-        after.cubes[3].position.x += 15.0 / 512.0;
-        after.cubes[12].position.z += 100.0 / 512.0;
-        after.cubes[13].orientation = Quat::from_rotation_x(3.0);
+        after.bodies[3].position.x += 15.0 / 512.0;
+        after.bodies[12].position.z += 100.0 / 512.0;
+        after.bodies[13].orientation = Quat::from_rotation_x(3.0);
         let precision = ladder::RELATIVE_ORIENTATION.stages.precision();
         let quantized = |snapshot: &Snapshot| {
             let mut quantized = QuantizedSnapshot::new(precision);

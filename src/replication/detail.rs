@@ -46,7 +46,7 @@ impl CompactItem {
                 .unwrap_or(0)
         });
         let flags = [
-            (HAS_CUBE, item.cube.is_some()),
+            (HAS_CUBE, item.body.is_some()),
             (HAS_COMPONENTS, item.components.is_some()),
             (
                 IS_WHOLE,
@@ -56,7 +56,7 @@ impl CompactItem {
         let flags = flags.into_iter().filter(|&(_, is_set)| is_set);
         Self {
             bits: item.bits as f32,
-            cube: item.cube.unwrap_or(0),
+            cube: item.body.unwrap_or(0),
             flags: flags.map(|(flag, _)| flag).sum(),
             codes: item.kind as u8 | (form as u8) << 4,
         }
@@ -73,7 +73,7 @@ impl CompactItem {
         let ends = self.has(HAS_COMPONENTS).then(|| ends.next()).flatten();
         BitItem {
             kind: BitKind::ALL[usize::from(self.codes & 15)],
-            cube: self.has(HAS_CUBE).then_some(self.cube),
+            body: self.has(HAS_CUBE).then_some(self.cube),
             bits,
             form: form.map(|form| Form::ALL[form]),
             components: ends.map(|ends| ends.components(bits, self.has(IS_WHOLE))),
@@ -151,7 +151,7 @@ impl PacketDetail {
 #[cfg(test)]
 mod tests {
     use cubewire_codec::{
-        CubeState, Encoder, Limits, Packet, QuantizedSnapshot, Sequence, Snapshot, ladder,
+        BodyState, Encoder, Limits, Packet, QuantizedSnapshot, Sequence, Snapshot, ladder,
     };
 
     use super::*;
@@ -177,7 +177,7 @@ mod tests {
                 ] {
                     items.push(BitItem {
                         kind,
-                        cube,
+                        body: cube,
                         bits,
                         form,
                         components,
@@ -192,7 +192,7 @@ mod tests {
     fn position(prefix: f64, components: [f64; 3]) -> BitItem {
         BitItem {
             kind: BitKind::Position,
-            cube: Some(7),
+            body: Some(7),
             bits: prefix + components.into_iter().sum::<f64>(),
             form: Some(Form::Large),
             components: Some(components),
@@ -236,10 +236,10 @@ mod tests {
     #[test]
     fn the_components_of_a_packet_come_back_on_every_rung() {
         let initial = Snapshot {
-            cubes: vec![CubeState::default(); 8],
+            bodies: vec![BodyState::default(); 8],
         };
         let mut world = initial.clone();
-        for (cube, state) in world.cubes.iter_mut().enumerate() {
+        for (cube, state) in world.bodies.iter_mut().enumerate() {
             state.position.y += 0.02 * cube as f32;
             state.orientation = Quat::from_rotation_x(0.05 * cube as f32);
             state.linear_velocity.z = 0.1 * cube as f32;

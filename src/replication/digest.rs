@@ -47,7 +47,7 @@ impl Digest {
     const fn new(out: Out) -> Self {
         Self {
             out,
-            snapshot: Snapshot { cubes: Vec::new() },
+            snapshot: Snapshot { bodies: Vec::new() },
         }
     }
 

@@ -1,7 +1,7 @@
 //! The displayed state of a lane, and how far it is from the simulation.
 
 use bevy::prelude::*;
-use cubewire_codec::CubeState;
+use cubewire_codec::BodyState;
 use cubewire_protocol::{Interpolation, Playout, Received};
 use cubewire_scene::TICKS_PER_SECOND;
 
@@ -12,7 +12,7 @@ pub struct DisplayedState {
     /// The tick that should be shown by now; none before the first snapshot.
     pub due_tick: Option<f64>,
     /// Every cube, as it is shown; empty before the first snapshot.
-    pub cubes: Vec<CubeState>,
+    pub cubes: Vec<BodyState>,
 }
 
 impl DisplayedState {
@@ -20,7 +20,7 @@ impl DisplayedState {
         self.due_tick = playout.map(|playout| playout.due_tick);
         self.cubes.clear();
         if let Some(playout) = playout {
-            let cubes = 0..playout.to.snapshot.cubes.len();
+            let cubes = 0..playout.to.snapshot.bodies.len();
             self.cubes
                 .extend(cubes.map(|cube| shown_cube(kind, playout, cube)));
         }
@@ -32,18 +32,18 @@ pub(crate) fn shown_cube(
     kind: Interpolation,
     playout: &Playout<'_, Received>,
     cube: usize,
-) -> CubeState {
-    let from = &playout.from.snapshot.cubes[cube];
-    let to = &playout.to.snapshot.cubes[cube];
+) -> BodyState {
+    let from = &playout.from.snapshot.bodies[cube];
+    let to = &playout.to.snapshot.bodies[cube];
     if is_teleport(from, to, playout.span_seconds) {
         *to
     } else {
-        kind.cube(playout, cube)
+        kind.body(playout, cube)
     }
 }
 
 /// Whether a cube moved farther than it can in that time.
-pub(crate) fn is_teleport(from: &CubeState, to: &CubeState, span_seconds: f32) -> bool {
+pub(crate) fn is_teleport(from: &BodyState, to: &BodyState, span_seconds: f32) -> bool {
     // The solver may push a cube a little farther than its speed allows.
     let reach = cubewire_scene::MAX_LINEAR_SPEED * (span_seconds + 5.0 * TICK_SECONDS);
     from.position.distance_squared(to.position) > reach * reach
@@ -84,7 +84,7 @@ pub struct CubeError {
 impl CubeError {
     /// The error of a displayed cube against the simulation at a `fraction` of the way from one tick to the next.
     #[must_use]
-    pub fn new(shown: &CubeState, from: &CubeState, to: &CubeState, fraction: f32) -> Self {
+    pub fn new(shown: &BodyState, from: &BodyState, to: &BodyState, fraction: f32) -> Self {
         let is_reset = is_teleport(from, to, 1.0 / TICKS_PER_SECOND as f32);
         let fraction = if is_reset { 1.0 } else { fraction };
         let position = from.position.lerp(to.position, fraction);

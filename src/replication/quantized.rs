@@ -69,7 +69,7 @@ impl QuantizedWorld {
 
 #[cfg(test)]
 mod tests {
-    use cubewire_codec::{CubeState, ladder};
+    use cubewire_codec::{BodyState, ladder};
 
     use super::*;
 
@@ -77,7 +77,7 @@ mod tests {
     fn a_snapshot_is_quantized_once_a_tick_and_precision() {
         let mut quantized = QuantizedWorld::default();
         let newest = Snapshot {
-            cubes: vec![CubeState::default(); 3],
+            bodies: vec![BodyState::default(); 3],
         };
         let coarse = ladder::CHANGED_FLAGS.stages.precision();
         let full = ladder::UNCOMPRESSED.stages.precision();

@@ -4,7 +4,7 @@
 use std::collections::VecDeque;
 
 use bevy::prelude::*;
-use cubewire_codec::CubeState;
+use cubewire_codec::BodyState;
 use cubewire_scene::TICKS_PER_SECOND;
 
 use super::displayed::{CubeError, CubeErrors, DisplayedState, ReplicaError};
@@ -13,7 +13,7 @@ use crate::simulation::CubeWorld;
 
 /// States of the simulation in the last four seconds, by tick; empty while no lane is compared.
 #[derive(Resource, Debug, Default)]
-pub(super) struct History(VecDeque<(u64, Vec<CubeState>)>);
+pub(super) struct History(VecDeque<(u64, Vec<BodyState>)>);
 
 /// Ticks of history: more than the displayed state lags behind, unless its link is cut.
 const HISTORY_TICKS: usize = 4 * TICKS_PER_SECOND as usize;
@@ -33,7 +33,7 @@ pub(super) fn remember(
         None
     }
     .unwrap_or_default();
-    states.clone_from(&world.current().cubes);
+    states.clone_from(&world.current().bodies);
     history.0.push_back((world.tick(), states));
 }
 
@@ -97,7 +97,7 @@ fn measure(
 
 impl History {
     /// Every cube as it was after that tick.
-    fn at(&self, tick: u64) -> Option<&[CubeState]> {
+    fn at(&self, tick: u64) -> Option<&[BodyState]> {
         let (oldest, _) = self.0.front()?;
         let index = usize::try_from(tick.checked_sub(*oldest)?).ok()?;
         let (found, states) = self.0.get(index)?;

@@ -5,7 +5,7 @@
 
 use std::collections::VecDeque;
 
-use cubewire_codec::CubeState;
+use cubewire_codec::BodyState;
 use cubewire_scene::TICKS_PER_SECOND;
 
 use super::meter::METER_TICKS;
@@ -21,7 +21,7 @@ const MAX_BYTES: usize = 14 << 20;
 pub struct States {
     groups: VecDeque<Group>,
     /// The newest tick.
-    newest: Vec<CubeState>,
+    newest: Vec<BodyState>,
     bytes: usize,
 }
 
@@ -44,7 +44,7 @@ struct Change {
 }
 
 impl Change {
-    fn new(cube: usize, state: &CubeState) -> Self {
+    fn new(cube: usize, state: &BodyState) -> Self {
         Self {
             position: state.position.to_array(),
             orientation: state.orientation.to_array(),
@@ -53,7 +53,7 @@ impl Change {
         }
     }
 
-    fn apply(&self, cubes: &mut [CubeState]) {
+    fn apply(&self, cubes: &mut [BodyState]) {
         if let Some(state) = cubes.get_mut(usize::from(self.cube)) {
             state.position = self.position.into();
             state.orientation = bevy::math::Quat::from_array(self.orientation);
@@ -73,7 +73,7 @@ impl Group {
 impl States {
     /// Adds the cubes of a tick. If it does not follow the newest one, or has another number of cubes, all
     /// others are dropped first. Velocities are not kept.
-    pub fn record(&mut self, tick: u64, cubes: &[CubeState]) {
+    pub fn record(&mut self, tick: u64, cubes: &[BodyState]) {
         let follows = self.last_tick().is_some_and(|last| last + 1 == tick);
         if !follows || self.newest.len() != cubes.len() {
             *self = Self::default();
@@ -97,7 +97,7 @@ impl States {
         };
         let before = group.bytes();
         for (cube, state) in cubes.iter().enumerate() {
-            let is_same = |old: &CubeState| {
+            let is_same = |old: &BodyState| {
                 old.position == state.position
                     && old.orientation == state.orientation
                     && old.interacting == state.interacting
@@ -122,7 +122,7 @@ impl States {
     }
 
     /// Replaces `cubes` with those of a tick, with velocities of zero. Returns false if it is not held.
-    pub fn read(&self, tick: u64, cubes: &mut Vec<CubeState>) -> bool {
+    pub fn read(&self, tick: u64, cubes: &mut Vec<BodyState>) -> bool {
         let after = self
             .groups
             .partition_point(|group| group.first_tick <= tick);
@@ -139,7 +139,7 @@ impl States {
             return false;
         };
         cubes.clear();
-        cubes.resize(self.newest.len(), CubeState::default());
+        cubes.resize(self.newest.len(), BodyState::default());
         for change in &group.changes[..end as usize] {
             change.apply(cubes);
         }
@@ -172,15 +172,15 @@ mod tests {
 
     use super::*;
 
-    fn cubes(tick: u64, count: usize, moving: usize) -> Vec<CubeState> {
-        let cube = |cube: usize| CubeState {
+    fn cubes(tick: u64, count: usize, moving: usize) -> Vec<BodyState> {
+        let cube = |cube: usize| BodyState {
             position: match cube < moving {
                 true => vec3(cube as f32, tick as f32, 0.5),
                 false => vec3(cube as f32, 0.0, 0.5),
             },
             orientation: Quat::from_rotation_z(0.1),
             interacting: cube as u64 == tick % 7,
-            ..CubeState::default()
+            ..BodyState::default()
         };
         (0..count).map(cube).collect()
     }

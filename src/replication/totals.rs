@@ -92,7 +92,7 @@ impl Totals {
     /// Bits of a cube that was sent, without the packet's header; none if no cube was.
     #[must_use]
     pub fn bits_per_sent_cube(&self) -> Option<f64> {
-        (self.sent_cubes > 0).then(|| self.ledger.body() / self.sent_cubes as f64)
+        (self.sent_cubes > 0).then(|| self.ledger.content() / self.sent_cubes as f64)
     }
 
     /// Fraction of all bits that are of this kind, 0 to 1.

@@ -217,7 +217,7 @@ fn add_bits(half: &mut Vec<Cost>, meter: &LaneMeter, moment: Option<u64>) {
 
 fn add_packet(half: &mut Vec<Cost>, packet: &PacketDetail, packets: f32, is_newest: bool) {
     for item in packet.items() {
-        let Some(cube) = item.cube.map(usize::from) else {
+        let Some(cube) = item.body.map(usize::from) else {
             continue;
         };
         if half.len() <= cube {
@@ -242,7 +242,7 @@ mod tests {
     use bevy::math::vec3;
     use cubewire_codec::ladder::{DELTA, LADDER, RELATIVE_ORIENTATION};
     use cubewire_codec::{
-        BitLedger, CubeState, Encoder, Limits, Packet, QuantizedSnapshot, Sequence, Snapshot,
+        BitLedger, BodyState, Encoder, Limits, Packet, QuantizedSnapshot, Sequence, Snapshot,
     };
 
     use super::*;
@@ -250,17 +250,17 @@ mod tests {
 
     /// Packets of a world in which the first cube moves a little and the second far.
     fn meter(stages: cubewire_codec::Stages, packets: u64) -> LaneMeter {
-        let cube = |x: f32| CubeState {
+        let cube = |x: f32| BodyState {
             position: vec3(x, 1.0, 2.0),
-            ..CubeState::default()
+            ..BodyState::default()
         };
         let initial = Snapshot {
-            cubes: (0..4).map(|x| cube(x as f32)).collect(),
+            bodies: (0..4).map(|x| cube(x as f32)).collect(),
         };
         let mut encoder = Encoder::new(initial.clone(), Limits::default()).unwrap();
         let mut moved = initial;
-        moved.cubes[0].position.x += 0.01;
-        moved.cubes[1].position.x += 10.0;
+        moved.bodies[0].position.x += 0.01;
+        moved.bodies[1].position.x += 10.0;
         let mut current = QuantizedSnapshot::new(stages.precision());
         current.quantize(&moved, stages.precision()).unwrap();
         let samples = (0..packets).map(|tick| {
@@ -304,7 +304,7 @@ mod tests {
             let meter = meter(rung.stages, 5);
             let packet = &meter.samples()[4].snapshots[0];
             let shared = packet.detail.as_ref().unwrap().items();
-            let shared = shared.filter(|item| item.cube.is_none());
+            let shared = shared.filter(|item| item.body.is_none());
             let shared: f64 = shared.map(|item| item.bits).sum();
             for moment in [None, Some(2)] {
                 let of_cubes: f32 = costs(&meter, moment).iter().map(|cost| cost.amount).sum();

@@ -1,7 +1,7 @@
 //! The cubes of the view, and how they are moved.
 
 use bevy::prelude::*;
-use cubewire_codec::CubeState;
+use cubewire_codec::BodyState;
 use cubewire_scene::{CUBES, PLAYER, TICKS_PER_SECOND, initial_position, side};
 
 use super::side::Side;
@@ -50,14 +50,14 @@ pub(super) fn show_simulation(
         return;
     }
     let fraction = time.overstep_fraction();
-    let (from, to) = (&world.previous().cubes, &world.current().cubes);
+    let (from, to) = (&world.previous().bodies, &world.current().bodies);
     for (&side, mut cube, mut transform) in &mut cubes {
         if side == Side::Left {
             let (from, to) = (&from[cube.index], &to[cube.index]);
             let shown = if is_teleport(from, to, TICK_SECONDS) {
                 *to
             } else {
-                CubeState {
+                BodyState {
                     position: from.position.lerp(to.position, fraction),
                     orientation: from.orientation.slerp(to.orientation, fraction),
                     ..*to
@@ -73,7 +73,7 @@ pub(super) fn show_past(
     moment: Res<Moment>,
     world: Res<WorldHistory>,
     lanes: Query<(&Side, Option<&LaneHistory>), With<Lane>>,
-    mut past: Local<Vec<CubeState>>,
+    mut past: Local<Vec<BodyState>>,
     mut cubes: Query<(&Side, &mut ViewCube, &mut Transform)>,
 ) {
     let Some(tick) = moment.0 else {
@@ -135,7 +135,7 @@ pub(super) fn show_replicas(
 }
 
 /// Writes only what differs, so that change detection skips cubes at rest.
-fn show(cube: &mut Mut<ViewCube>, transform: &mut Mut<Transform>, shown: &CubeState) {
+fn show(cube: &mut Mut<ViewCube>, transform: &mut Mut<Transform>, shown: &BodyState) {
     if transform.translation != shown.position || transform.rotation != shown.orientation {
         transform.translation = shown.position;
         transform.rotation = shown.orientation;

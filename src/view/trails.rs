@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 use bevy::camera::visibility::RenderLayers;
 use bevy::light::NotShadowCaster;
 use bevy::prelude::*;
-use cubewire_codec::CubeState;
+use cubewire_codec::BodyState;
 use cubewire_scene::{PLAYER, TICKS_PER_SECOND};
 
 use super::side::Side;
@@ -46,7 +46,7 @@ impl Trails {
 
     /// Picks the cubes again if none of the current ones is interacting any more, or if more cubes can be
     /// followed now.
-    fn pick(&mut self, cubes: &[CubeState]) {
+    fn pick(&mut self, cubes: &[BodyState]) {
         let followed = self.cubes.len().saturating_sub(1);
         let is_stale = |&cube: &usize| cube == PLAYER || !cubes[cube].interacting;
         let is_stale = self.cubes.iter().all(is_stale);
@@ -116,7 +116,7 @@ pub(super) fn record(
         && left_is_free
         && !trails.cubes.is_empty()
     {
-        trails.add(Side::Left, |cube| world.current().cubes[cube].position);
+        trails.add(Side::Left, |cube| world.current().bodies[cube].position);
     }
 }
 
@@ -193,12 +193,12 @@ pub(super) fn show(
 mod tests {
     use super::*;
 
-    fn cubes(interacting: &[usize]) -> Vec<CubeState> {
+    fn cubes(interacting: &[usize]) -> Vec<BodyState> {
         (0..10)
-            .map(|cube| CubeState {
+            .map(|cube| BodyState {
                 position: Vec3::X * cube as f32,
                 interacting: interacting.contains(&cube),
-                ..CubeState::default()
+                ..BodyState::default()
             })
             .collect()
     }

@@ -43,7 +43,7 @@ pub fn report(world: &mut World) -> Value {
             })
         });
     let cubes = world.resource::<CubeWorld>();
-    let states = &cubes.current().cubes;
+    let states = &cubes.current().bodies;
     let player = states[PLAYER].position;
     let panel = world.resource::<PanelState>();
     let replay = world.get_resource::<ReplayCheck>();

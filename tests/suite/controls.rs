@@ -47,7 +47,7 @@ fn tap(game: &mut LaneGame, code: KeyCode) {
 }
 
 fn player(game: &LaneGame) -> Vec3 {
-    game.cubes().current().cubes[PLAYER].position
+    game.cubes().current().bodies[PLAYER].position
 }
 
 #[test]

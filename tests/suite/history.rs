@@ -6,7 +6,7 @@ use cubewire::history::{LaneHistory, Moment, Show, Wanted, WorldHistory};
 use cubewire::replication::{CubeErrors, DeltaCounts, DisplayedState, LaneMeter, LaneSettings};
 use cubewire::simulation::{CubeWorld, state_hash};
 use cubewire::view::{CubeColors, Side, ViewPlugin};
-use cubewire_codec::{BitKind, CubeState};
+use cubewire_codec::{BitKind, BodyState};
 
 use crate::common::{self, lane, pause, script, steps};
 
@@ -25,7 +25,7 @@ fn shown(game: &mut LaneGame, half: Side) -> Vec<(Vec3, Quat)> {
     poses.map(|at| (at.translation, at.rotation)).collect()
 }
 
-fn poses(cubes: &[CubeState]) -> Vec<(Vec3, Quat)> {
+fn poses(cubes: &[BodyState]) -> Vec<(Vec3, Quat)> {
     let poses = cubes.iter().map(|cube| (cube.position, cube.orientation));
     poses.collect()
 }
@@ -39,7 +39,7 @@ fn both_halves_go_back_to_what_they_showed() {
     for _ in 0..300 {
         game.step();
         let world = game.app.world();
-        simulated.push(poses(&game.cubes().current().cubes));
+        simulated.push(poses(&game.cubes().current().bodies));
         displayed.push(poses(
             &world.get::<DisplayedState>(game.lane).unwrap().cubes,
         ));

@@ -6,7 +6,7 @@ use cubewire::game::headless::{HeadlessGame, LaneGame};
 use cubewire::recording::ScriptPlayback;
 use cubewire::replication::{LaneSettings, Totals};
 use cubewire::simulation::{HeldKeys, ResetSimulation, state_hash};
-use cubewire_codec::CubeState;
+use cubewire_codec::BodyState;
 use cubewire_physics::{Input, World};
 use cubewire_scene::{CEILING, CUBES, PLAYER, WALL, side};
 
@@ -87,8 +87,8 @@ pub(crate) fn check_baseline(game: &LaneGame) {
 
 /// No cube sinks through the floor, or flies away.
 pub(crate) fn check_world(game: &HeadlessGame, moment: &dyn Display) {
-    for (cube, state) in game.cubes().current().cubes.iter().enumerate() {
-        let CubeState { position, .. } = state;
+    for (cube, state) in game.cubes().current().bodies.iter().enumerate() {
+        let BodyState { position, .. } = state;
         // A cube may be pressed in by a third of its side when the player lands on it.
         let is_in_place = position.is_finite()
             && position.z > side(cube) / 6.0
@@ -117,9 +117,9 @@ fn a_katamari_ball_holds_together_while_it_rolls_and_lets_go_after() {
     const TICKS: u64 = 2105;
     let mut game = game("katamari", "changed-flags");
     let near = |game: &LaneGame| {
-        let cubes = &game.cubes().current().cubes;
+        let cubes = &game.cubes().current().bodies;
         let player = cubes[PLAYER].position;
-        let distance = |cube: &&CubeState| cube.position.distance(player) < 2.0;
+        let distance = |cube: &&BodyState| cube.position.distance(player) < 2.0;
         cubes[1..].iter().filter(distance).count()
     };
     let mut fastest = 0.0_f32;
@@ -134,7 +134,7 @@ fn a_katamari_ball_holds_together_while_it_rolls_and_lets_go_after() {
         step(&mut game, tick);
         if tick > 900 {
             fastest = fastest.max(
-                game.cubes().current().cubes[PLAYER]
+                game.cubes().current().bodies[PLAYER]
                     .linear_velocity
                     .length(),
             );
@@ -153,7 +153,7 @@ fn a_katamari_ball_holds_together_while_it_rolls_and_lets_go_after() {
 #[test]
 fn touched_cubes_turn_red_and_go_grey_again_at_rest() {
     let red = |game: &LaneGame| {
-        let cubes = &game.cubes().current().cubes;
+        let cubes = &game.cubes().current().bodies;
         cubes.iter().filter(|cube| cube.interacting).count()
     };
     let mut game = game("calm", "changed-flags");
@@ -166,7 +166,7 @@ fn touched_cubes_turn_red_and_go_grey_again_at_rest() {
     }
     assert!(most > 3, "the player landed on {most} cubes");
     assert_eq!(red(&game), 1, "only the player is left");
-    assert_eq!(game.cubes().current().cubes.len(), CUBES);
+    assert_eq!(game.cubes().current().bodies.len(), CUBES);
 }
 
 #[test]
@@ -177,7 +177,7 @@ fn hovering_blows_cubes_away() {
     for tick in 0..600 {
         game.step();
         if tick > 120 {
-            heights.push(game.cubes().current().cubes[PLAYER].position.z);
+            heights.push(game.cubes().current().bodies[PLAYER].position.z);
         }
     }
     let (low, high) = heights
@@ -186,7 +186,7 @@ fn hovering_blows_cubes_away() {
             (low.min(height), high.max(height))
         });
     assert!(low > 2.0 && high < 3.2, "it hovers at {low} to {high} m");
-    let cubes = &game.cubes().current().cubes;
+    let cubes = &game.cubes().current().bodies;
     let start = cubewire_scene::initial_position;
     let moved = |&cube: &usize| cubes[cube].position.distance(start(cube)) > 0.5;
     let moved = (1..CUBES).filter(moved).count();

@@ -117,7 +117,7 @@ fn the_replica_shows_what_the_simulation_was_at_its_playout_time() {
         );
         let replica = shown(&mut game, Side::Right);
         for (index, shown) in replica.iter().enumerate() {
-            let (from, to) = (from.cubes[index].position, to.cubes[index].position);
+            let (from, to) = (from.bodies[index].position, to.bodies[index].position);
             let wanted = from.lerp(to, tick.fract() as f32);
             worst = worst.max(shown.translation.distance(wanted));
         }
@@ -162,7 +162,7 @@ fn a_lane_in_the_left_half_shows_its_own_replica_there() {
     steps(&mut game, 60);
     let left = shown(&mut game, Side::Left);
     assert_ne!(left, cut, "what is sent arrives");
-    let states = &game.cubes().current().cubes;
+    let states = &game.cubes().current().bodies;
     let is_behind = |cube: usize| left[cube].translation != states[cube].position;
     assert!(is_behind(0), "it is a replica, not the simulation");
 
@@ -170,7 +170,7 @@ fn a_lane_in_the_left_half_shows_its_own_replica_there() {
     game.step();
     let left = shown(&mut game, Side::Left);
     let previous = game.app.world().resource::<CubeWorld>().previous();
-    assert_eq!(left[0].translation, previous.cubes[0].position);
+    assert_eq!(left[0].translation, previous.bodies[0].position);
 }
 
 #[test]

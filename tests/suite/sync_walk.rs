@@ -116,7 +116,10 @@ fn any_link(random: &mut impl Rng) -> LinkSettings {
 fn any_settings(random: &mut impl Rng) -> LaneSettings {
     let mut settings = lane("simulated");
     if chance(random, 8) {
-        settings.sender.stages = ladder::all().choose(random).expect("there are rungs").stages;
+        settings.sender.stages = ladder::all()
+            .choose(random)
+            .expect("there are rungs")
+            .stages;
     }
     settings.sender.send_interval_ticks = *[1, 1, 2, 3, 6].choose(random).expect("not empty");
     settings.link = any_link(random);

@@ -7,7 +7,7 @@ use cubewire::game::desktop::viewer::HeadlessViewer;
 use cubewire::game::headless::HeadlessGame;
 use cubewire::replication::ConnectionStatus;
 use cubewire::transport::udp::Security;
-use cubewire_codec::{CubeState, Fingerprint, Sequence, Snapshot, ladder};
+use cubewire_codec::{BodyState, Fingerprint, Sequence, Snapshot, ladder};
 use cubewire_protocol::{PROTOCOL_VERSION, Request, Welcome};
 use octets::OctetsMut;
 use rand::{Rng, RngExt};
@@ -277,7 +277,7 @@ fn welcome(cubes: usize, ticks_per_second: u16) -> Vec<u8> {
         tick: 5,
         fingerprint: Fingerprint::shipped(),
         initial: Snapshot {
-            cubes: vec![CubeState::default(); cubes],
+            bodies: vec![BodyState::default(); cubes],
         },
     };
     welcome.encode().unwrap()

@@ -1,7 +1,7 @@
 //! Encode and decode of one frame of real play, frame n against frame n − 6.
 //!
 //! The times are for all that a sender and a receiver do for one packet, including the ledger by kind
-//! and keeping the snapshot as a baseline, but not the ledger by cube. Every packet must decode to the
+//! and keeping the snapshot as a baseline, but not the ledger by body. Every packet must decode to the
 //! frame that was encoded, and each rung must be smaller than the one before, so that a faster time cannot come from
 //! doing less work.
 
@@ -71,7 +71,7 @@ fn frame(criterion: &mut Criterion) {
     }
 }
 
-/// What a sender does before it encodes: 901 cubes from floats to integers.
+/// What a sender does before it encodes: 901 bodies from floats to integers.
 fn quantize(criterion: &mut Criterion) {
     let frame = &recording::frames("dev-mix")[600];
     let mut state = Snapshot::default();
@@ -80,8 +80,8 @@ fn quantize(criterion: &mut Criterion) {
     quantized
         .quantize(&state, frame.precision())
         .expect("what comes from integers is finite");
-    for cube in 0..frame.len() {
-        assert_eq!(quantized.position(cube), frame.position(cube));
+    for body in 0..frame.len() {
+        assert_eq!(quantized.position(body), frame.position(body));
     }
     criterion.bench_function("quantize", |bencher| {
         bencher.iter(|| quantized.quantize(black_box(&state), frame.precision()));

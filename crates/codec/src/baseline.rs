@@ -14,7 +14,7 @@ use crate::snapshot::{QuantizedSnapshot, Spares};
 use crate::stages::Stages;
 
 /// A snapshot as one receiver has it after decoding a packet, with the state that later packets refer to.
-/// The default has no cubes, and is filled by the encoder or the decoder.
+/// The default has no bodies, and is filled by the encoder or the decoder.
 ///
 /// Keep a separate store of baselines for each receiver. Two receivers of the same snapshot have different
 /// baselines, because stages, motion and adaptive state depend on the packets that each was sent. With
@@ -70,13 +70,13 @@ impl Baseline {
         self.stages
     }
 
-    /// The cubes.
+    /// The bodies.
     #[must_use]
     pub fn snapshot(&self) -> &QuantizedSnapshot {
         &self.snapshot
     }
 
-    /// By cube: whether it differs from the baseline of the packet that carried the snapshot; all false if
+    /// By body: whether it differs from the baseline of the packet that carried the snapshot; all false if
     /// the [motion](crate::motion) is unknown.
     #[must_use]
     pub fn moved(&self) -> &[bool] {
@@ -89,13 +89,13 @@ impl Baseline {
         self.motion.reference()
     }
 
-    /// The origin that the snapshot was simulated from; none if its packet carried cubes.
+    /// The origin that the snapshot was simulated from; none if its packet carried bodies.
     #[must_use]
     pub fn origin(&self) -> Option<Origin> {
         self.simulated.map(|(origin, _)| origin)
     }
 
-    /// Bytes of memory that the cubes, their motion and the adaptive state take up.
+    /// Bytes of memory that the bodies, their motion and the adaptive state take up.
     #[must_use]
     pub fn memory_bytes(&self) -> usize {
         Self::memory_bytes_of([self])
@@ -139,7 +139,7 @@ impl Baseline {
     /// encoding a packet and without an adaptive state: for tools that replay a recording. Reuses its memory.
     ///
     /// # Panics
-    /// If the baseline has another number of cubes.
+    /// If the baseline has another number of bodies.
     pub fn record(
         &mut self,
         sequence: Sequence,
@@ -168,7 +168,7 @@ impl Baseline {
     }
 
     /// Derives everything else from the snapshot, which must be set already, and the baseline that its packet
-    /// named. If `sent` is given, only those cubes can differ from it.
+    /// named. If `sent` is given, only those bodies can differ from it.
     pub(crate) fn finalize(
         &mut self,
         sequence: Sequence,
@@ -188,10 +188,10 @@ impl Baseline {
         self.motion.observe(&self.snapshot, from, spares);
     }
 
-    /// Displacement of a cube since the baseline of the packet, in 1/512 m: zero if the
+    /// Displacement of a body since the baseline of the packet, in 1/512 m: zero if the
     /// [motion](crate::motion) is unknown, and unless positions are in 512 steps per metre, because no other
     /// stages use it.
-    pub(crate) fn displacement(&self, cube: usize) -> [i32; 3] {
-        self.motion.displacement(&self.snapshot, cube)
+    pub(crate) fn displacement(&self, body: usize) -> [i32; 3] {
+        self.motion.displacement(&self.snapshot, body)
     }
 }

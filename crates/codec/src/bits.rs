@@ -39,7 +39,7 @@ pub(crate) trait Direction {
 pub(crate) struct At {
     bit: u64,
     kind: BitKind,
-    cube: Option<usize>,
+    body: Option<usize>,
 }
 
 /// Bits that are about to be written, in the lowest ones of a word.
@@ -158,7 +158,7 @@ impl Direction for Reading<'_> {
             return Err(DecodeError::Truncated {
                 at_bit: self.bits(),
                 field: at.kind,
-                cube: at.cube,
+                body: at.body,
             });
         }
         let word = self.word(at);
@@ -183,7 +183,7 @@ impl Direction for Reading<'_> {
 pub(crate) struct BitStream<'l, D> {
     direction: D,
     at_bit: u64,
-    cube: Option<usize>,
+    body: Option<usize>,
     ledger: Option<&'l mut BitLedger>,
 }
 
@@ -192,7 +192,7 @@ impl<'l, D: Direction> BitStream<'l, D> {
         Self {
             direction,
             at_bit,
-            cube: None,
+            body: None,
             ledger,
         }
     }
@@ -202,14 +202,14 @@ impl<'l, D: Direction> BitStream<'l, D> {
         self.at_bit
     }
 
-    /// The cube that fields belong to.
-    pub(crate) const fn cube(&self) -> Option<usize> {
-        self.cube
+    /// The body that fields belong to.
+    pub(crate) const fn body(&self) -> Option<usize> {
+        self.body
     }
 
-    /// The following fields belong to this cube.
-    pub(crate) const fn of_cube(&mut self, cube: usize) {
-        self.cube = Some(cube);
+    /// The following fields belong to this body.
+    pub(crate) const fn of_body(&mut self, body: usize) {
+        self.body = Some(body);
     }
 
     /// The following bits are of one kind.
@@ -219,7 +219,7 @@ impl<'l, D: Direction> BitStream<'l, D> {
             at: At {
                 bit: self.at_bit,
                 kind,
-                cube: self.cube,
+                body: self.body,
             },
             recorded: self.at_bit,
             gathered: Gathered::default(),
@@ -264,7 +264,7 @@ impl<'l, D: Direction> BitStream<'l, D> {
                 DecodeError::NotFinite {
                     at_bit: field.at.bit,
                     field: kind,
-                    cube: field.at.cube,
+                    body: field.at.body,
                 }
             })?;
         }
@@ -287,9 +287,9 @@ impl<'l, D: Direction> BitStream<'l, D> {
         }
     }
 
-    /// Codes zeros up to a whole byte. They are of no cube.
+    /// Codes zeros up to a whole byte. They are of no body.
     pub(crate) fn pad(&mut self) -> Result<(), D::Error> {
-        self.cube = None;
+        self.body = None;
         let at_bit = self.at_bit;
         let bits = at_bit.next_multiple_of(8) - at_bit;
         let zeros = self.field(BitKind::Padding).number(bits as u32, 0)?;
@@ -384,21 +384,21 @@ impl<D: Direction> Field<'_, '_, D> {
         self.at.bit
     }
 
-    /// The following bits belong to this cube, or to none.
+    /// The following bits belong to this body, or to none.
     #[inline(always)]
-    pub(crate) fn of_cube(&mut self, cube: Option<usize>) {
+    pub(crate) fn of_body(&mut self, body: Option<usize>) {
         let ledger = self.stream.ledger.as_ref();
         if ledger.is_some_and(|ledger| ledger.items().is_some()) {
             self.record();
         }
-        self.at.cube = cube;
+        self.at.body = body;
     }
 
-    /// The bits since the last cube turn out to belong to this cube, and the following ones to none.
+    /// The bits since the last body turn out to belong to this body, and the following ones to none.
     #[inline(always)]
-    pub(crate) fn were_of_cube(&mut self, cube: usize) {
-        self.at.cube = Some(cube);
-        self.of_cube(None);
+    pub(crate) fn were_of_body(&mut self, body: usize) {
+        self.at.body = Some(body);
+        self.of_body(None);
     }
 
     #[inline(always)]
@@ -407,7 +407,7 @@ impl<D: Direction> Field<'_, '_, D> {
             let bits = self.at.bit - self.recorded;
             self.recorded = self.at.bit;
             if bits > 0 {
-                ledger.record(self.at.kind, self.at.cube, bits as f64);
+                ledger.record(self.at.kind, self.at.body, bits as f64);
             }
         }
     }
@@ -453,7 +453,7 @@ impl<D: Direction> Field<'_, '_, D> {
         D::check((min..=max).contains(&value), || DecodeError::OutOfRange {
             at_bit: self.at.bit,
             field: self.at.kind,
-            cube: self.at.cube,
+            body: self.at.body,
             value,
             min,
             max,

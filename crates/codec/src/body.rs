@@ -1,4 +1,4 @@
-//! The cubes of a bit-packed packet.
+//! The bodies of a bit-packed packet.
 //!
 //! ```text
 //! no flags          interacting 1                                        | position | orientation | velocity
@@ -27,9 +27,9 @@ use crate::stages::{ChangedFlags, Orientation, RelativeOrientation, RelativePosi
 pub use orientation::GROWING_ORIENTATION_RANGES;
 pub use position::PREDICTED_POSITION_RANGES;
 
-/// Codes the fields of the cubes of one packet.
+/// Codes the fields of the bodies of one packet.
 #[derive(Clone, Debug)]
-pub(crate) struct Body<'a> {
+pub(crate) struct BodyCoder<'a> {
     stages: Stages,
     baseline: &'a Baseline,
     predictor: LinearPredictor<'a>,
@@ -40,7 +40,7 @@ pub(crate) struct Body<'a> {
     component_range: [RangeInclusive<i32>; 3],
 }
 
-/// Which fields of a cube are in the packet.
+/// Which fields of a body are in the packet.
 #[derive(Clone, Copy, Debug)]
 struct Sent {
     position: bool,
@@ -52,7 +52,7 @@ const BOTH_SENT: Sent = Sent {
     orientation: true,
 };
 
-impl<'a> Body<'a> {
+impl<'a> BodyCoder<'a> {
     /// The coder of the packet `sequence`, relative to `baseline`.
     pub(crate) fn new(stages: Stages, sequence: Sequence, baseline: &'a Baseline) -> Self {
         let bounds = stages.position.bounds().unwrap_or(POSITION);
@@ -70,37 +70,37 @@ impl<'a> Body<'a> {
         }
     }
 
-    /// Codes a cube in place. Before it is read, `fields` must be those of the reference.
+    /// Codes a body in place. Before it is read, `fields` must be those of the reference.
     pub(crate) fn code<D: Direction>(
         &self,
         stream: &mut BitStream<'_, D>,
-        cube: usize,
+        body: usize,
         fields: &mut Fields,
     ) -> Result<(), D::Error> {
-        stream.of_cube(cube);
-        let sent = self.flags(stream, cube, fields)?;
-        let prediction = self.predict(cube);
+        stream.of_body(body);
+        let sent = self.flags(stream, body, fields)?;
+        let prediction = self.predict(body);
         if sent.position {
-            self.position(stream, cube, &mut fields.position, &prediction)?;
+            self.position(stream, body, &mut fields.position, &prediction)?;
         }
         if sent.orientation {
-            self.orientation(stream, cube, fields, prediction.class)?;
+            self.orientation(stream, body, fields, prediction.class)?;
         }
-        self.velocity(stream, cube, &mut fields.velocity)
+        self.velocity(stream, body, &mut fields.velocity)
     }
 
-    /// Codes whether the cube is interacting and which of its fields follow.
+    /// Codes whether the body is interacting and which of its fields follow.
     fn flags<D: Direction>(
         &self,
         stream: &mut BitStream<'_, D>,
-        cube: usize,
+        body: usize,
         fields: &mut Fields,
     ) -> Result<Sent, D::Error> {
         if self.stages.changed_flags == ChangedFlags::Off {
             fields.interacting = stream.flag(BitKind::Interacting, fields.interacting)?;
             return Ok(BOTH_SENT);
         }
-        let before = self.baseline.snapshot.fields(cube);
+        let before = self.baseline.snapshot.fields(body);
         let sent = Sent {
             position: fields.position != before.position,
             orientation: fields.smallest_three != before.smallest_three
@@ -124,15 +124,15 @@ impl<'a> Body<'a> {
         })
     }
 
-    /// The prediction of the cube, for the stages that use it.
-    fn predict(&self, cube: usize) -> Prediction {
+    /// The prediction of the body, for the stages that use it.
+    fn predict(&self, body: usize) -> Prediction {
         let is_used = self.stages.relative_position == RelativePosition::Predicted
             || self.stages.relative_orientation == RelativeOrientation::GrowingRanges;
         if is_used {
-            self.predictor.predict(cube)
+            self.predictor.predict(body)
         } else {
             Prediction {
-                position: self.baseline.snapshot.position(cube),
+                position: self.baseline.snapshot.position(body),
                 class: 0,
             }
         }

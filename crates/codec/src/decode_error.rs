@@ -1,7 +1,7 @@
 //! Why bytes cannot be decoded.
 
 use crate::ledger::BitKind;
-use crate::limits::TooManyCubes;
+use crate::limits::TooManyBodies;
 use crate::sequence::Sequence;
 use crate::stages::IllegalStages;
 
@@ -9,14 +9,14 @@ use crate::stages::IllegalStages;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DecodeError {
     /// The packet ends too early.
-    #[error("the packet ends at bit {at_bit}, inside {field}{}", of_cube(*cube))]
+    #[error("the packet ends at bit {at_bit}, inside {field}{}", of_body(*body))]
     Truncated {
         /// Bits read up to here, or where the packet ends.
         at_bit: u64,
         /// What was being read.
         field: BitKind,
-        /// The cube it belongs to, if any.
-        cube: Option<usize>,
+        /// The body it belongs to, if any.
+        body: Option<usize>,
     },
     /// Whole bytes are left over.
     #[error("{bytes} bytes are left over after bit {at_bit}, where the packet ends")]
@@ -53,7 +53,7 @@ pub enum DecodeError {
     /// The stages cannot be combined.
     #[error("the packet's stages are not legal: {0}")]
     Stages(#[from] IllegalStages),
-    /// The baseline is not held, or has another number of cubes.
+    /// The baseline is not held, or has another number of bodies.
     #[error("the packet is relative to {0}, which is not held")]
     UnknownBaseline(Sequence),
     /// The baseline's precision differs from the packet's.
@@ -62,27 +62,27 @@ pub enum DecodeError {
     /// The packet names a baseline although its stages do not use one.
     #[error("the packet names the baseline {0}, but its stages use none")]
     NeedlessBaseline(Sequence),
-    /// A cube index is past the last cube, or not after the previous one.
-    #[error("cube index {index} before bit {at_bit} is outside {min}..{cubes}")]
-    CubeIndex {
+    /// A body index is past the last body, or not after the previous one.
+    #[error("body index {index} before bit {at_bit} is outside {min}..{bodies}")]
+    BodyIndex {
         /// Bits read up to here, or where the packet ends.
         at_bit: u64,
         /// The index.
         index: usize,
         /// The smallest index allowed.
         min: usize,
-        /// Number of cubes.
-        cubes: usize,
+        /// Number of bodies.
+        bodies: usize,
     },
     /// A number is outside its range.
-    #[error("{field} {value}{} before bit {at_bit} is outside {min}..={max}", of_cube(*cube))]
+    #[error("{field} {value}{} before bit {at_bit} is outside {min}..={max}", of_body(*body))]
     OutOfRange {
         /// Bits read up to here, or where the packet ends.
         at_bit: u64,
         /// What was being read.
         field: BitKind,
-        /// The cube it belongs to, if any.
-        cube: Option<usize>,
+        /// The body it belongs to, if any.
+        body: Option<usize>,
         /// The number.
         value: i64,
         /// Smallest allowed.
@@ -91,14 +91,14 @@ pub enum DecodeError {
         max: i64,
     },
     /// A float is NaN or infinite.
-    #[error("{field}{} before bit {at_bit} is not a finite number", of_cube(*cube))]
+    #[error("{field}{} before bit {at_bit} is not a finite number", of_body(*body))]
     NotFinite {
         /// Bits read up to here, or where the packet ends.
         at_bit: u64,
         /// What was being read.
         field: BitKind,
-        /// The cube it belongs to, if any.
-        cube: Option<usize>,
+        /// The body it belongs to, if any.
+        body: Option<usize>,
     },
     /// The arithmetically coded bins are not in the encoder's form.
     #[error("the bins up to about bit {at_bit} are not in the encoder's form")]
@@ -113,18 +113,18 @@ pub enum DecodeError {
     #[error("{0} is not what this end simulates")]
     Desync(Sequence),
     /// A quaternion has length zero.
-    #[error("orientation{} before bit {at_bit} has no direction", of_cube(*cube))]
+    #[error("orientation{} before bit {at_bit} has no direction", of_body(*body))]
     NoDirection {
         /// Bits read up to here, or where the packet ends.
         at_bit: u64,
-        /// The cube it belongs to, if any.
-        cube: Option<usize>,
+        /// The body it belongs to, if any.
+        body: Option<usize>,
     },
-    /// The initial state has too many cubes.
+    /// The initial state has too many bodies.
     #[error("initial state: {0}")]
-    TooManyCubes(#[from] TooManyCubes),
+    TooManyBodies(#[from] TooManyBodies),
 }
 
-fn of_cube(cube: Option<usize>) -> String {
-    cube.map_or_else(String::new, |cube| format!(" of cube {cube}"))
+fn of_body(body: Option<usize>) -> String {
+    body.map_or_else(String::new, |body| format!(" of body {body}"))
 }

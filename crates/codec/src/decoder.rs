@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::baseline::Baseline;
 use crate::bits::{BitStream, Reading};
-use crate::body::Body;
+use crate::body::BodyCoder;
 use crate::decode_error::DecodeError;
 use crate::entropy::coder::BinDecoder;
 use crate::entropy::simulated::{SceneBaseline, has_long_check};
@@ -38,27 +38,27 @@ pub struct Decoder {
     /// The state chunk of the last packet that was begun.
     state_chunk: Vec<u8>,
     ledger: Option<BitLedger>,
-    changed_cubes: usize,
-    sent_cubes: usize,
+    changed_bodies: usize,
+    sent_bodies: usize,
     coder: Coder,
     spares: Spares,
 }
 
-/// A packet of which everything is decoded but its cubes: see [`Decoder::begin`].
+/// A packet of which everything is decoded but its bodies: see [`Decoder::begin`].
 pub struct BegunPacket<'p> {
     bytes: &'p [u8],
     header: Header,
     stages: Stages,
     named: Option<&'p Baseline>,
-    cubes: Cubes<'p>,
+    bodies: Bodies<'p>,
 }
 
-/// Where the cubes of a packet come from.
+/// Where the bodies of a packet come from.
 #[expect(
     clippy::large_enum_variant,
     reason = "there is one at a time, and a box would allocate for each packet"
 )]
-enum Cubes<'p> {
+enum Bodies<'p> {
     Packed {
         /// The first bit after the header.
         at_bit: u64,
@@ -93,11 +93,11 @@ impl BegunPacket<'_> {
         self.header
     }
 
-    /// The inputs, if the packet carries no cubes, but [is simulated](crate::simulation) by its receiver.
+    /// The inputs, if the packet carries no bodies, but [is simulated](crate::simulation) by its receiver.
     #[must_use]
     pub const fn inputs(&self) -> Option<&Inputs> {
-        match &self.cubes {
-            Cubes::Simulated { inputs, .. } => Some(inputs),
+        match &self.bodies {
+            Bodies::Simulated { inputs, .. } => Some(inputs),
             _ => None,
         }
     }
@@ -105,10 +105,10 @@ impl BegunPacket<'_> {
 
 impl Decoder {
     /// `initial` must be the sender's initial state, bit for bit. With another one, packets decode to wrong
-    /// cubes without an error, unless they are arithmetically coded, which have a check.
+    /// bodies without an error, unless they are arithmetically coded, which have a check.
     ///
     /// # Errors
-    /// [`InitialStateError`] if it has more cubes than the limits allow, or a cube that cannot be
+    /// [`InitialStateError`] if it has more bodies than the limits allow, or a body that cannot be
     /// quantized.
     pub fn new(initial: Snapshot, limits: Limits) -> Result<Self, InitialStateError> {
         Ok(Self {
@@ -118,8 +118,8 @@ impl Decoder {
             indices: Vec::new(),
             state_chunk: Vec::new(),
             ledger: None,
-            changed_cubes: 0,
-            sent_cubes: 0,
+            changed_bodies: 0,
+            sent_bodies: 0,
             coder: Coder::default(),
             spares: Spares::default(),
         })
@@ -137,17 +137,17 @@ impl Decoder {
         self.ledger.as_ref()
     }
 
-    /// How many cubes of the packet that was decoded last differ from its baseline, or from the initial state if it
+    /// How many bodies of the packet that was decoded last differ from its baseline, or from the initial state if it
     /// names none. Counted only if there is a ledger.
     #[must_use]
-    pub const fn changed_cubes(&self) -> usize {
-        self.changed_cubes
+    pub const fn changed_bodies(&self) -> usize {
+        self.changed_bodies
     }
 
-    /// How many cubes that packet carries. Counted only if there is a ledger.
+    /// How many bodies that packet carries. Counted only if there is a ledger.
     #[must_use]
-    pub const fn sent_cubes(&self) -> usize {
-        self.sent_cubes
+    pub const fn sent_bodies(&self) -> usize {
+        self.sent_bodies
     }
 
     /// Uses another trained model for arithmetic coding. It must be the sender's.
@@ -158,7 +158,7 @@ impl Decoder {
     }
 
     /// Decodes a packet into `out`. `held` looks up decoded baselines by sequence; one of another sequence or
-    /// number of cubes counts as not held.
+    /// number of bodies counts as not held.
     ///
     /// # Errors
     /// [`DecodeError`] says what is wrong with the bytes and where; [`DecodeError::Desync`] if the receiver has to
@@ -200,7 +200,7 @@ impl Decoder {
             BaselineId::Named { sequence, stages } => {
                 let baseline = held(sequence)
                     .filter(|baseline| baseline.sequence() == sequence)
-                    .filter(|baseline| baseline.snapshot.len() == self.initial.cubes())
+                    .filter(|baseline| baseline.snapshot.len() == self.initial.bodies())
                     .ok_or(DecodeError::UnknownBaseline(sequence))?;
                 let stages = stages.unwrap_or_else(|| baseline.stages());
                 if !stages.uses_baseline() {
@@ -212,7 +212,7 @@ impl Decoder {
                 (Some(baseline), stages)
             }
         };
-        let cubes = match Variant::of(stages.delta) {
+        let bodies = match Variant::of(stages.delta) {
             Some(variant) => {
                 let scene = (stages.delta == Delta::ArithmeticSimulated)
                     .then(|| named.map(|named| named.scene(header.sequence)));
@@ -224,7 +224,7 @@ impl Decoder {
                     &mut self.state_chunk,
                 )?
             }
-            None => Cubes::Packed {
+            None => Bodies::Packed {
                 at_bit: stream.at_bit(),
             },
         };
@@ -233,7 +233,7 @@ impl Decoder {
             header,
             stages,
             named,
-            cubes,
+            bodies,
         })
     }
 
@@ -267,9 +267,9 @@ impl Decoder {
         let reference = named.unwrap_or_else(|| self.initial.at(stages.precision()));
         let decoded = self.spares.unshared(&mut self.decoded);
         let mut simulated = None;
-        match begun.cubes {
-            Cubes::Packed { at_bit } => {
-                take_cubes(
+        match begun.bodies {
+            Bodies::Packed { at_bit } => {
+                take_bodies(
                     BitStream::reader(begun.bytes, at_bit, self.ledger.as_mut()),
                     sequence,
                     stages,
@@ -280,7 +280,7 @@ impl Decoder {
                 )?;
                 self.coder.recycle(out.state.take());
             }
-            Cubes::Arithmetic {
+            Bodies::Arithmetic {
                 check,
                 head,
                 bins,
@@ -302,7 +302,7 @@ impl Decoder {
                 }
                 self.coder.store(&context, &self.sent, &mut out.state);
             }
-            Cubes::Simulated {
+            Bodies::Simulated {
                 check,
                 long_check,
                 inputs,
@@ -321,9 +321,9 @@ impl Decoder {
             if stages.delta.is_arithmetic() {
                 ledger.record_overhead(begun.bytes);
             }
-            let differs = |&cube: &usize| decoded.differs(&reference.snapshot, cube);
-            self.changed_cubes = (0..decoded.len()).filter(differs).count();
-            self.sent_cubes = match simulated {
+            let differs = |&body: &usize| decoded.differs(&reference.snapshot, body);
+            self.changed_bodies = (0..decoded.len()).filter(differs).count();
+            self.sent_bodies = match simulated {
                 Some(_) => 0,
                 None => flagged(&self.sent).count(),
             };
@@ -357,7 +357,7 @@ fn begin_bins<'p>(
     sequence: Sequence,
     scene: Option<Option<SceneBaseline>>,
     state_chunk: &mut Vec<u8>,
-) -> Result<Cubes<'p>, DecodeError> {
+) -> Result<Bodies<'p>, DecodeError> {
     let check = stream.field(BitKind::Check).number(CHECK_BITS, 0)?;
     stream.pad()?;
     let head = (stream.at_bit() / 8) as usize;
@@ -372,14 +372,14 @@ fn begin_bins<'p>(
         };
         let begun = begun.map_err(|why| not_canonical(why, head + bins.consumed()))?;
         if let Some((inputs, long_check)) = begun {
-            return Ok(Cubes::Simulated {
+            return Ok(Bodies::Simulated {
                 check,
                 long_check,
                 inputs,
             });
         }
     }
-    Ok(Cubes::Arithmetic {
+    Ok(Bodies::Arithmetic {
         check,
         head,
         bins,
@@ -387,7 +387,7 @@ fn begin_bins<'p>(
     })
 }
 
-/// Reads what is said of a simulated scene. Returns the inputs and the longer check of a packet without cubes.
+/// Reads what is said of a simulated scene. Returns the inputs and the longer check of a packet without bodies.
 fn begin_scene(
     bins: &mut BinDecoder<'_>,
     observer: &mut impl CodingObserver,
@@ -406,7 +406,7 @@ fn begin_scene(
     }
 }
 
-fn take_cubes(
+fn take_bodies(
     mut stream: BitStream<'_, Reading<'_>>,
     sequence: Sequence,
     stages: Stages,
@@ -415,7 +415,7 @@ fn take_cubes(
     sent: &mut Vec<bool>,
     indices: &mut Vec<u16>,
 ) -> Result<(), DecodeError> {
-    let body = Body::new(stages, sequence, reference);
+    let coder = BodyCoder::new(stages, sequence, reference);
     decoded.copy_from(&reference.snapshot);
     sent.clear();
     sent.resize(decoded.len(), stages.delta == Delta::Off);
@@ -423,10 +423,10 @@ fn take_cubes(
         let moved = &reference.motion.moved;
         selection::code(&mut stream, stages.delta, sent, moved, indices)?;
     }
-    for cube in flagged(sent) {
-        let mut fields = decoded.fields(cube);
-        body.code(&mut stream, cube, &mut fields)?;
-        decoded.set_fields(cube, &fields);
+    for body in flagged(sent) {
+        let mut fields = decoded.fields(body);
+        coder.code(&mut stream, body, &mut fields)?;
+        decoded.set_fields(body, &fields);
     }
     stream.finish()
 }
@@ -475,14 +475,14 @@ const fn not_canonical(why: NonCanonical, byte: usize) -> DecodeError {
         NonCanonical::Redundant | NonCanonical::PastEnd => DecodeError::NonCanonical { at_bit },
         NonCanonical::OutOfRange {
             field,
-            cube,
+            body,
             value,
             min,
             max,
         } => DecodeError::OutOfRange {
             at_bit,
             field,
-            cube,
+            body,
             value,
             min,
             max,
@@ -498,22 +498,22 @@ mod tests {
     use crate::encoder::{Encoder, Packet};
     use crate::entropy::coder::MAX_OMITTED;
     use crate::ladder;
-    use crate::state::CubeState;
+    use crate::state::BodyState;
 
-    /// A world in which every cube moves, on both ends, and its packet.
+    /// A world in which every body moves, on both ends, and its packet.
     fn moving() -> (Decoder, Packet) {
-        let cube = |cube: u8| CubeState {
-            position: Vec3::new(f32::from(cube % 30), f32::from(cube / 30), 0.5),
-            ..CubeState::default()
+        let body = |body: u8| BodyState {
+            position: Vec3::new(f32::from(body % 30), f32::from(body / 30), 0.5),
+            ..BodyState::default()
         };
         let mut world = Snapshot {
-            cubes: (0..250).map(cube).collect(),
+            bodies: (0..250).map(body).collect(),
         };
         let limits = Limits::default();
         let decoder = Decoder::new(world.clone(), limits).unwrap();
         let mut encoder = Encoder::new(world.clone(), limits).unwrap();
-        for cube in &mut world.cubes {
-            cube.position += 0.25;
+        for body in &mut world.bodies {
+            body.position += 0.25;
         }
         let stages = ladder::PREDICTED.stages;
         let mut quantized = QuantizedSnapshot::new(stages.precision());
@@ -537,7 +537,7 @@ mod tests {
                 let mut out = Baseline::default();
                 assert!(decoder.decode(&cut, |_| None, &mut out).is_err());
                 let changed = flagged(&decoder.sent).count();
-                // A changed cube takes more than half a byte with the shipped model.
+                // A changed body takes more than half a byte with the shipped model.
                 assert!(
                     changed <= 2 * (length + MAX_OMITTED),
                     "{changed} of {length} bytes"

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::baseline::Baseline;
 use crate::bits::BitStream;
-use crate::body::Body;
+use crate::body::BodyCoder;
 use crate::entropy::coder::BinEncoder;
 use crate::entropy::simulated::has_long_check;
 use crate::entropy::{
@@ -25,19 +25,19 @@ use crate::snapshot::{QuantizedSnapshot, Spares};
 use crate::stages::{Delta, Stages};
 use crate::state::Snapshot;
 
-/// An encoded snapshot, with counts of its bits and cubes.
+/// An encoded snapshot, with counts of its bits and bodies.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Packet {
     /// The bytes to send.
     pub bytes: Vec<u8>,
-    /// Its bits by kind. Set it to [`BitLedger::itemized`] to list them by cube as well.
+    /// Its bits by kind. Set it to [`BitLedger::itemized`] to list them by body as well.
     pub ledger: BitLedger,
-    /// Cubes that differ from the given baseline if its precision is the packet's, and otherwise from the
-    /// initial state. Counted also where the stages send every cube.
-    pub changed_cubes: usize,
-    /// Cubes that the packet carries: every cube with [`Delta::Off`]; none if the receiver
+    /// Bodies that differ from the given baseline if its precision is the packet's, and otherwise from the
+    /// initial state. Counted also where the stages send every body.
+    pub changed_bodies: usize,
+    /// Bodies that the packet carries: every body with [`Delta::Off`]; none if the receiver
     /// [simulates](crate::simulation) them; otherwise the changed ones.
-    pub sent_cubes: usize,
+    pub sent_bodies: usize,
 }
 
 /// The baselines that a packet can be relative to. The receiver must have acknowledged all of them.
@@ -104,7 +104,7 @@ impl Deref for CurrentSnapshot<'_> {
 pub struct Encoder {
     initial: InitialState,
     changed: Vec<bool>,
-    /// Indices of the changed cubes, where they are sent.
+    /// Indices of the changed bodies, where they are sent.
     indices: Vec<u16>,
     coder: Coder,
     spares: Spares,
@@ -121,12 +121,14 @@ pub enum EncodeError {
         /// Precision of the stages.
         stages: Precision,
     },
-    /// The number of cubes differs from the initial state's.
-    #[error("the snapshot or its baseline has {cubes} cubes, but the initial state has {initial}")]
-    CubeCount {
-        /// Number of cubes in the snapshot or the baseline.
-        cubes: usize,
-        /// Number of cubes in the initial state.
+    /// The number of bodies differs from the initial state's.
+    #[error(
+        "the snapshot or its baseline has {bodies} bodies, but the initial state has {initial}"
+    )]
+    BodyCount {
+        /// Number of bodies in the snapshot or the baseline.
+        bodies: usize,
+        /// Number of bodies in the initial state.
         initial: usize,
     },
     /// The state chunk is too long.
@@ -140,7 +142,7 @@ impl Encoder {
     /// [`encode_initial`](crate::encode_initial) writes it for a receiver.
     ///
     /// # Errors
-    /// [`InitialStateError`] if it has more cubes than the limits allow, or a cube that cannot be
+    /// [`InitialStateError`] if it has more bodies than the limits allow, or a body that cannot be
     /// quantized.
     pub fn new(initial: Snapshot, limits: Limits) -> Result<Self, InitialStateError> {
         Ok(Self {
@@ -199,11 +201,11 @@ impl Encoder {
 
         self.flag_changed(current, baseline);
         let changed = self.changed.iter().filter(|&&changed| changed);
-        packet.changed_cubes = changed.count();
-        packet.sent_cubes = match (stages.delta, simulated.inputs) {
+        packet.changed_bodies = changed.count();
+        packet.sent_bodies = match (stages.delta, simulated.inputs) {
             (Delta::Off, _) => current.len(),
             (_, Some(_)) => 0,
-            (_, None) => packet.changed_cubes,
+            (_, None) => packet.changed_bodies,
         };
         packet.bytes.clear();
         packet.ledger.reset();
@@ -249,19 +251,19 @@ impl Encoder {
                 stages: stages.precision(),
             });
         }
-        let initial = self.initial.cubes();
+        let initial = self.initial.bodies();
         let counts = [Some(current), named.map(Baseline::snapshot)];
         match counts.into_iter().flatten().find(|s| s.len() != initial) {
-            Some(other) => Err(EncodeError::CubeCount {
-                cubes: other.len(),
+            Some(other) => Err(EncodeError::BodyCount {
+                bodies: other.len(),
                 initial,
             }),
             None => Ok(()),
         }
     }
 
-    /// Flags the cubes that differ from `baseline`, or from the initial state if the baseline's precision or
-    /// number of cubes is another. If the packet names a baseline, it is this one.
+    /// Flags the bodies that differ from `baseline`, or from the initial state if the baseline's precision or
+    /// number of bodies is another. If the packet names a baseline, it is this one.
     fn flag_changed(&mut self, current: &QuantizedSnapshot, baseline: Option<&Baseline>) {
         let reference = baseline
             .filter(|baseline| baseline.has_precision(current.precision()))
@@ -270,7 +272,7 @@ impl Encoder {
         current.compare(&reference.snapshot, &mut self.changed);
     }
 
-    fn put_cubes(
+    fn put_bodies(
         &mut self,
         header: Header,
         stages: Stages,
@@ -281,14 +283,14 @@ impl Encoder {
         let mut stream = BitStream::writer(&mut packet.bytes, Some(&mut packet.ledger));
         let Ok(_) = header.code(&mut stream);
         let reference = named.unwrap_or_else(|| self.initial.at(stages.precision()));
-        let body = Body::new(stages, header.sequence, reference);
+        let coder = BodyCoder::new(stages, header.sequence, reference);
         if stages.delta != Delta::Off {
             let moved = &reference.motion.moved;
             let (changed, indices) = (&mut self.changed, &mut self.indices);
             let Ok(()) = selection::code(&mut stream, stages.delta, changed, moved, indices);
         }
-        let code = |cube| {
-            let Ok(()) = body.code(&mut stream, cube, &mut current.fields(cube));
+        let code = |body| {
+            let Ok(()) = coder.code(&mut stream, body, &mut current.fields(body));
         };
         match stages.delta {
             Delta::Off => (0..current.len()).for_each(code),
@@ -313,7 +315,7 @@ impl Encoder {
             simulated,
         } = references;
         let Some(variant) = Variant::of(stages.delta) else {
-            self.put_cubes(header, stages, current, named, packet);
+            self.put_bodies(header, stages, current, named, packet);
             self.coder.recycle(state_out.and_then(Option::take));
             return;
         };

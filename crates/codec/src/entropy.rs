@@ -1,4 +1,4 @@
-//! Entropy coding by context mixing: every decision of a packet, from which cubes changed to the last digit
+//! Entropy coding by context mixing: every decision of a packet, from which bodies changed to the last digit
 //! of a residual, is a bin of a binary arithmetic coder.
 //!
 //! The probability of a bin is mixed from several inputs, as in lpaq. Most inputs come from a
@@ -11,19 +11,19 @@
 //! header | check 14 | zeros to a whole byte | bins
 //! ```
 //!
-//! Packets of a [simulated scene](crate::simulation) are of the second variant, but say before their cubes what was
-//! simulated. If something was, no cubes follow, and nothing adapts.
+//! Packets of a [simulated scene](crate::simulation) are of the second variant, but say before their bodies what was
+//! simulated. If something was, no bodies follow, and nothing adapts.
 
 mod adaptive;
 mod bins;
 mod bit_cost;
 mod blend;
+mod bodies;
 mod carriers;
 mod check;
 pub mod coder;
 mod components;
 mod context;
-mod cubes;
 pub(crate) mod extrapolation;
 mod features;
 mod fields;
@@ -49,11 +49,11 @@ pub(crate) use adaptive::{AdaptiveState, StoredState};
 pub(crate) use bins::{CodingObserver, FixedBins, NonCanonical};
 pub(crate) use bit_cost::BitCostObserver;
 pub(crate) use blend::{BLEND_UNIT, BLENDED, Blend, BlendWeights};
+use bodies::{Bodies, Scratch};
 use carriers::Carriers;
 pub(crate) use check::{CHECK_BITS, SnapshotHash};
 use coder::{BinCoder, BinDecoder, BinEncoder};
 pub(crate) use context::{BaselineView, CodingContext};
-use cubes::{Cubes, Scratch};
 pub use features::Feature;
 pub(crate) use layout::{
     ADAPTIVE_FLAGS, BLEND_SETS, SLOTS, TABLE_UNIT, VARIANT_WEIGHT_SETS, Variant, blend_index,
@@ -140,15 +140,15 @@ impl Coder {
         let reference = context.reference.snapshot;
         let stored = context.reference.state.map(|state| state.hash);
         let mut hash = stored.unwrap_or_else(|| SnapshotHash::new(reference));
-        for cube in flagged(changed) {
-            hash.replace(cube, reference, current);
+        for body in flagged(changed) {
+            hash.replace(body, reference, current);
         }
         self.next.hash = hash;
         hash
     }
 
     /// Stores the adaptive state after the packet that was coded last, which had this context and carried the `changed`
-    /// cubes.
+    /// bodies.
     pub(crate) fn store(
         &mut self,
         context: &CodingContext<'_>,
@@ -159,7 +159,7 @@ impl Coder {
         self.spares.store(&self.next, changed, previous, slot);
     }
 
-    /// Encodes `current`. `changed` says which cubes differ from the reference. Additional references are used if they
+    /// Encodes `current`. `changed` says which bodies differ from the reference. Additional references are used if they
     /// fit.
     pub(crate) fn encode<O: CodingObserver>(
         &mut self,
@@ -172,18 +172,18 @@ impl Coder {
     ) {
         let additional = context.usable(offered);
         let ages = additional.map(|held| Some(context.reference.age(&held?)));
-        let cubes = Cubes {
+        let bodies = Bodies {
             target: Some(current),
             decoded: None,
             changed,
         };
         let (outcome, encoder) =
-            self.code(context, bins, observer, ages, |_| Ok(additional), cubes);
+            self.code(context, bins, observer, ages, |_| Ok(additional), bodies);
         encoder.finish();
         outcome.expect("the encoder's own bins are canonical and in range");
     }
 
-    /// Decodes bins into `decoded`. `changed` becomes which cubes differ from the reference. `held` looks up
+    /// Decodes bins into `decoded`. `changed` becomes which bodies differ from the reference. `held` looks up
     /// additional references.
     pub(crate) fn decode<'h, O: CodingObserver>(
         &mut self,
@@ -198,7 +198,7 @@ impl Coder {
         changed.clear();
         changed.resize(reference.snapshot.len(), false);
         decoded.copy_from(reference.snapshot);
-        let cubes = Cubes {
+        let bodies = Bodies {
             target: None,
             decoded: Some(decoded),
             changed,
@@ -215,7 +215,7 @@ impl Coder {
             observer,
             [None, None],
             |[first, second]| Ok([first.map(find).transpose()?, second.map(find).transpose()?]),
-            cubes,
+            bodies,
         );
         outcome
             .and_then(|()| match decoder.is_canonical() {
@@ -240,7 +240,7 @@ impl Coder {
         observer: O,
         ages: [Option<u16>; 2],
         find: impl FnOnce([Option<u16>; 2]) -> Result<[Option<BaselineView<'a>>; 2], Failure>,
-        mut cubes: Cubes<'_>,
+        mut bodies: Bodies<'_>,
     ) -> (Result<(), Failure>, B) {
         let state = context.state(&self.initial);
         self.next.follow(state, context.reference.snapshot.len());
@@ -253,7 +253,7 @@ impl Coder {
         };
         let run = || {
             session.references(&context, ages, find)?;
-            session.run(&context, &mut self.scratch, &mut self.carriers, &mut cubes)
+            session.run(&context, &mut self.scratch, &mut self.carriers, &mut bodies)
         };
         let outcome = run();
         let Session { bins, .. } = session;
@@ -283,13 +283,13 @@ impl<'a, B: BinCoder, O: CodingObserver> Session<'a, B, O> {
         context: &CodingContext<'_>,
         scratch: &mut Scratch,
         carriers: &mut Carriers,
-        cubes: &mut Cubes<'_>,
+        bodies: &mut Bodies<'_>,
     ) -> Result<(), Failure> {
         match context.variant {
-            Variant::Plain => self.cubes(&mut HoldPredictor, scratch, cubes)?,
+            Variant::Plain => self.bodies(&mut HoldPredictor, scratch, bodies)?,
             Variant::Predicted => {
                 let mut predictor = RigidBodyPredictor::new(carriers, &self.snapshots);
-                self.cubes(&mut predictor, scratch, cubes)?;
+                self.bodies(&mut predictor, scratch, bodies)?;
             }
         }
         Ok(())

@@ -16,8 +16,8 @@ use crate::ladder::{ARITHMETIC, PREDICTED, Rung};
 use crate::limits::Limits;
 use crate::quantize::smallest_three::SmallestThree;
 use crate::sequence::Sequence;
-use crate::snapshot::{QuantizedCube, QuantizedSnapshot};
-use crate::state::{CubeState, Snapshot};
+use crate::snapshot::{QuantizedBody, QuantizedSnapshot};
+use crate::state::{BodyState, Snapshot};
 
 /// The fingerprint of one end. Ends with equal fingerprints decode each other's arithmetically coded packets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -96,20 +96,20 @@ fn floats() -> impl Iterator<Item = u64> {
     })
 }
 
-/// A play of cubes that fall, slide, spin and rest, coded with a model that has learned nothing.
+/// A play of bodies that fall, slide, spin and rest, coded with a model that has learned nothing.
 fn packets(rung: Rung) -> Vec<Vec<u8>> {
     let initial = Snapshot {
-        cubes: vec![CubeState::default(); usize::from(CUBES)],
+        bodies: vec![BodyState::default(); usize::from(BODIES)],
     };
     let mut encoder = Encoder::new(initial, Limits::default())
-        .expect("this many cubes are allowed")
+        .expect("this many bodies are allowed")
         .with_model(TrainedModel::untrained().into());
     let mut baselines: Vec<Baseline> = Vec::new();
     let mut packets = Vec::new();
     for tick in 0..TICKS {
         let mut current = QuantizedSnapshot::new(rung.stages.precision());
-        let cubes = (0..CUBES).map(|cube| known_cube(cube.into(), tick.into()));
-        current.assign(9, cubes).expect("the play stays in range");
+        let bodies = (0..BODIES).map(|body| known_body(body.into(), tick.into()));
+        current.assign(9, bodies).expect("the play stays in range");
         let at = |age: u16| baselines.get(usize::from(tick.checked_sub(age)?));
         let references = Baselines {
             baseline: at(3),
@@ -126,33 +126,33 @@ fn packets(rung: Rung) -> Vec<Vec<u8>> {
                 &mut packet,
                 Some(&mut baseline),
             )
-            .expect("the stages are legal, and the cubes as many as at first");
+            .expect("the stages are legal, and the bodies as many as at first");
         baselines.push(baseline);
         packets.push(packet.bytes);
     }
     packets
 }
 
-const CUBES: u16 = 24;
+const BODIES: u16 = 24;
 const TICKS: u16 = 16;
 
 /// Integers alone, so that all machines play the same.
-fn known_cube(cube: i32, tick: i32) -> QuantizedCube {
-    let moves = cube % 6 != 5;
+fn known_body(body: i32, tick: i32) -> QuantizedBody {
+    let moves = body % 6 != 5;
     let time = if moves { tick } else { 0 };
     let fallen = 25 * time * time / 18;
-    let component = |factor: i32| 156 + (cube * 37 + time * (cube % 7) * factor) % 200;
-    QuantizedCube {
+    let component = |factor: i32| 156 + (body * 37 + time * (body % 7) * factor) % 200;
+    QuantizedBody {
         orientation: SmallestThree {
-            largest: (cube % 4) as u8,
+            largest: (body % 4) as u8,
             components: [2, 3, 5].map(|factor| component(factor) as u16),
         },
         position: [
-            cube % 5 * 300 + time * (cube % 3) * 9,
-            cube / 5 * 300 - time * (cube % 4) * 7,
-            (102 + cube % 7 * 40 - fallen).max(102 + cube % 3),
+            body % 5 * 300 + time * (body % 3) * 9,
+            body / 5 * 300 - time * (body % 4) * 7,
+            (102 + body % 7 * 40 - fallen).max(102 + body % 3),
         ],
-        interacting: moves && (cube + tick) % 9 == 0,
+        interacting: moves && (body + tick) % 9 == 0,
     }
 }
 

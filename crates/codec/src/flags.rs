@@ -1,8 +1,8 @@
-//! Sets of cubes as one `bool` per cube, few of which are set.
+//! Sets of bodies as one `bool` per body, few of which are set.
 
 use std::num::NonZero;
 
-/// Flags that are compared at once: most cubes are at rest most of the time.
+/// Flags that are compared at once: most bodies are at rest most of the time.
 const CHUNK: usize = 16;
 
 /// The indices of set flags, ascending.
@@ -44,7 +44,7 @@ fn flag(flags: &mut [bool], differ: impl Iterator<Item = bool>) {
     }
 }
 
-/// A flag for each cube in a bit.
+/// A flag for each body in a bit.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Bits(Vec<u64>);
 

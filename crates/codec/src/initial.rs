@@ -4,24 +4,24 @@ use std::sync::Arc;
 
 use crate::baseline::Baseline;
 use crate::bits::BitStream;
-use crate::body::Body;
+use crate::body::BodyCoder;
 use crate::decode_error::DecodeError;
 use crate::ladder;
 use crate::ledger::BitKind;
-use crate::limits::{Limits, TooManyCubes};
+use crate::limits::{Limits, TooManyBodies};
 use crate::precision::Precision;
 use crate::sequence::Sequence;
 use crate::snapshot::{QuantizeError, Spares};
 use crate::stages::Stages;
-use crate::state::{CubeState, Snapshot};
+use crate::state::{BodyState, Snapshot};
 
 /// Why a state cannot be the initial state.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 pub enum InitialStateError {
-    /// It has more cubes than the limits allow.
+    /// It has more bodies than the limits allow.
     #[error(transparent)]
-    TooManyCubes(#[from] TooManyCubes),
-    /// A cube cannot be quantized.
+    TooManyBodies(#[from] TooManyBodies),
+    /// A body cannot be quantized.
     #[error(transparent)]
     Quantize(#[from] QuantizeError),
 }
@@ -43,7 +43,7 @@ pub(crate) struct InitialState {
 
 impl InitialState {
     pub(crate) fn new(snapshot: Snapshot, limits: Limits) -> Result<Self, InitialStateError> {
-        limits.check(snapshot.cubes.len())?;
+        limits.check(snapshot.bodies.len())?;
         let first = quantized(&snapshot, BLOCK_STAGES.precision())?;
         Ok(Self {
             snapshot,
@@ -52,8 +52,8 @@ impl InitialState {
         })
     }
 
-    pub(crate) fn cubes(&self) -> usize {
-        self.snapshot.cubes.len()
+    pub(crate) fn bodies(&self) -> usize {
+        self.snapshot.bodies.len()
     }
 
     /// The initial state in this precision, with unknown motion.
@@ -87,63 +87,63 @@ fn quantized(snapshot: &Snapshot, precision: Precision) -> Result<Baseline, Quan
 /// The block has the layout of the first rung.
 const BLOCK_STAGES: Stages = ladder::UNCOMPRESSED.stages;
 
-/// Bits of the number of cubes: 0 to 65 536.
+/// Bits of the number of bodies: 0 to 65 536.
 const COUNT_BITS: u32 = 17;
 
 /// Writes an initial state as one block, for a receiver that does not know it. Replaces the contents of
 /// `bytes`.
 ///
 /// ```text
-/// cubes 17 | cubes × (interacting 1 | position 96 | orientation 128 | velocity 96) | padding
+/// bodies 17 | bodies × (interacting 1 | position 96 | orientation 128 | velocity 96) | padding
 /// ```
 ///
 /// # Errors
 /// [`InitialStateError`] as [`Encoder::new`](crate::Encoder::new).
 pub fn encode_initial(snapshot: &Snapshot, bytes: &mut Vec<u8>) -> Result<(), InitialStateError> {
-    Limits::default().check(snapshot.cubes.len())?;
+    Limits::default().check(snapshot.bodies.len())?;
     let initial = quantized(snapshot, BLOCK_STAGES.precision())?;
     bytes.clear();
     let mut stream = BitStream::writer(bytes, None);
-    let cubes = snapshot.cubes.len();
+    let bodies = snapshot.bodies.len();
     let Ok(_) = stream
         .field(BitKind::Header)
-        .number(COUNT_BITS, cubes as u32);
-    let body = Body::new(BLOCK_STAGES, Sequence::default(), &initial);
-    for cube in 0..cubes {
-        let mut fields = initial.snapshot.fields(cube);
-        let Ok(()) = body.code(&mut stream, cube, &mut fields);
+        .number(COUNT_BITS, bodies as u32);
+    let coder = BodyCoder::new(BLOCK_STAGES, Sequence::default(), &initial);
+    for body in 0..bodies {
+        let mut fields = initial.snapshot.fields(body);
+        let Ok(()) = coder.code(&mut stream, body, &mut fields);
     }
     stream.finish();
     Ok(())
 }
 
-/// Reads a block written by [`encode_initial`], bit for bit. Allocates for no more cubes than the
+/// Reads a block written by [`encode_initial`], bit for bit. Allocates for no more bodies than the
 /// bytes can hold.
 ///
 /// # Errors
-/// [`DecodeError`] if the bytes are no such block, or hold more cubes than the limits allow.
+/// [`DecodeError`] if the bytes are no such block, or hold more bodies than the limits allow.
 pub fn decode_initial(bytes: &[u8], limits: Limits) -> Result<Snapshot, DecodeError> {
     let mut stream = BitStream::reader(bytes, 0, None);
-    let cubes = stream.field(BitKind::Header).number(COUNT_BITS, 0)? as usize;
-    limits.check(cubes)?;
-    // One cube more than the bytes can hold, so that the error names the field where they end.
-    let room = cubes.min((stream.bits_left() / BLOCK_CUBE_BITS) as usize + 1);
+    let bodies = stream.field(BitKind::Header).number(COUNT_BITS, 0)? as usize;
+    limits.check(bodies)?;
+    // One body more than the bytes can hold, so that the error names the field where they end.
+    let room = bodies.min((stream.bits_left() / BLOCK_BODY_BITS) as usize + 1);
     let mut snapshot = Snapshot {
-        cubes: vec![CubeState::default(); room],
+        bodies: vec![BodyState::default(); room],
     };
     let blank = quantized(&snapshot, BLOCK_STAGES.precision())
-        .expect("cubes at the origin can be quantized");
-    let body = Body::new(BLOCK_STAGES, Sequence::default(), &blank);
+        .expect("bodies at the origin can be quantized");
+    let coder = BodyCoder::new(BLOCK_STAGES, Sequence::default(), &blank);
     let mut decoded = (*blank.snapshot).clone();
-    for cube in 0..room {
-        let mut fields = decoded.fields(cube);
-        body.code(&mut stream, cube, &mut fields)?;
-        decoded.set_fields(cube, &fields);
+    for body in 0..room {
+        let mut fields = decoded.fields(body);
+        coder.code(&mut stream, body, &mut fields)?;
+        decoded.set_fields(body, &fields);
     }
     stream.finish()?;
     decoded.dequantize(&mut snapshot);
     Ok(snapshot)
 }
 
-/// Bits of one cube in the block.
-const BLOCK_CUBE_BITS: u64 = 1 + 96 + 128 + 96;
+/// Bits of one body in the block.
+const BLOCK_BODY_BITS: u64 = 1 + 96 + 128 + 96;

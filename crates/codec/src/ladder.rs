@@ -26,14 +26,14 @@ const fn legal(options: StageOptions) -> Stages {
 
 const NINE_BITS: Orientation = Orientation::SmallestThree { bits: 9 };
 
-/// 321 bits per cube.
+/// 321 bits per body.
 pub const UNCOMPRESSED: Rung = Rung {
     name: "uncompressed",
-    summary: "every field of every cube as floats",
+    summary: "every field of every body as floats",
     stages: legal(StageOptions::UNCOMPRESSED),
 };
 
-/// 222 bits per cube.
+/// 222 bits per body.
 pub const SMALLEST_THREE: Rung = Rung {
     name: "smallest-three",
     summary: "orientation as its three smallest components, 9 bits each",
@@ -43,7 +43,7 @@ pub const SMALLEST_THREE: Rung = Rung {
     }),
 };
 
-/// 159 bits per cube.
+/// 159 bits per body.
 pub const VELOCITY: Rung = Rung {
     name: "velocity",
     summary: "velocity bounded and quantized to 1/32 m/s",
@@ -53,7 +53,7 @@ pub const VELOCITY: Rung = Rung {
     }),
 };
 
-/// 127 bits per cube at rest, 160 moving.
+/// 127 bits per body at rest, 160 moving.
 pub const AT_REST: Rung = Rung {
     name: "at-rest",
     summary: "one bit instead of a velocity of zero",
@@ -63,7 +63,7 @@ pub const AT_REST: Rung = Rung {
     }),
 };
 
-/// 126 bits per cube.
+/// 126 bits per body.
 pub const NO_VELOCITY: Rung = Rung {
     name: "no-velocity",
     summary: "no velocity: linear interpolation does not need it",
@@ -73,7 +73,7 @@ pub const NO_VELOCITY: Rung = Rung {
     }),
 };
 
-/// 80 bits per cube.
+/// 80 bits per body.
 pub const POSITION: Rung = Rung {
     name: "position",
     summary: "position bounded and quantized to 1/512 m",
@@ -83,17 +83,17 @@ pub const POSITION: Rung = Rung {
     }),
 };
 
-/// One bit per cube, and 80 for each changed one.
+/// One bit per body, and 80 for each changed one.
 pub const DELTA: Rung = Rung {
     name: "delta",
-    summary: "only cubes that differ from an acked baseline",
+    summary: "only bodies that differ from an acked baseline",
     stages: legal(StageOptions {
         delta: Delta::ChangedBits,
         ..POSITION.stages.options()
     }),
 };
 
-/// An index for each changed cube if that is smaller than changed bits.
+/// An index for each changed body if that is smaller than changed bits.
 pub const INDEX: Rung = Rung {
     name: "index",
     summary: "indices instead of changed bits if they are smaller",
@@ -103,10 +103,10 @@ pub const INDEX: Rung = Rung {
     }),
 };
 
-/// The distance to the previous changed cube instead of an index.
+/// The distance to the previous changed body instead of an index.
 pub const RELATIVE_INDEX: Rung = Rung {
     name: "relative-index",
-    summary: "indices relative to the previous changed cube",
+    summary: "indices relative to the previous changed body",
     stages: legal(StageOptions {
         delta: Delta::RELATIVE_INDICES,
         ..INDEX.stages.options()
@@ -133,7 +133,7 @@ pub const RELATIVE_ORIENTATION: Rung = Rung {
     }),
 };
 
-/// Flags for whether the position and the orientation of a changed cube changed.
+/// Flags for whether the position and the orientation of a changed body changed.
 pub const CHANGED_FLAGS: Rung = Rung {
     name: "changed-flags",
     summary: "one flag each for a changed position and orientation",
@@ -146,7 +146,7 @@ pub const CHANGED_FLAGS: Rung = Rung {
 /// Bit-packing with predictions from the baseline's motion.
 pub const PREDICTED_POSITION: Rung = Rung {
     name: "predicted-position",
-    summary: "positions, changed cubes and ranges predicted from motion",
+    summary: "positions, changed bodies and ranges predicted from motion",
     stages: legal(StageOptions {
         delta: Delta::PredictedIndices,
         relative_position: RelativePosition::Predicted,
@@ -189,7 +189,7 @@ pub const SIMULATED: Rung = Rung {
 /// Not on the ladder: the 20-byte state of [affine quantization](crate::quantize::affine).
 pub const AFFINE: Rung = Rung {
     name: "affine",
-    summary: "not on the ladder: affine-quantized differences, 20 bytes per cube",
+    summary: "not on the ladder: affine-quantized differences, 20 bytes per body",
     stages: legal(StageOptions {
         orientation: Orientation::SmallestThree { bits: 10 },
         velocity: Velocity::Affine,

@@ -11,11 +11,11 @@ pub enum BitKind {
     Inputs,
     /// Parts of a state from which a receiver starts to simulate.
     State,
-    /// Which cubes are in the packet.
+    /// Which bodies are in the packet.
     Selection,
-    /// Whether a cube is interacting.
+    /// Whether a body is interacting.
     Interacting,
-    /// Which fields of a cube changed.
+    /// Which fields of a body changed.
     Flags,
     /// Positions.
     Position,
@@ -130,8 +130,8 @@ impl Form {
 pub struct BitItem {
     /// What they are for.
     pub kind: BitKind,
-    /// The index of the cube that they belong to; none for those of the whole packet.
-    pub cube: Option<u16>,
+    /// The index of the body that they belong to; none for those of the whole packet.
+    pub body: Option<u16>,
     /// How many: a whole number, or the information content of arithmetically coded bins.
     pub bits: f64,
     /// How a position or an orientation is coded.
@@ -214,7 +214,7 @@ impl BitLedger {
 
     /// Bits of everything but the header and the padding.
     #[must_use]
-    pub fn body(&self) -> f64 {
+    pub fn content(&self) -> f64 {
         self.total() - self.kind(BitKind::Header) - self.kind(BitKind::Padding)
     }
 
@@ -244,23 +244,23 @@ impl BitLedger {
     }
 
     #[inline]
-    pub(crate) fn record(&mut self, kind: BitKind, cube: Option<usize>, bits: f64) {
+    pub(crate) fn record(&mut self, kind: BitKind, body: Option<usize>, bits: f64) {
         self.kinds[kind as usize] += bits;
         if self.items.is_some() {
-            self.add_item(kind, cube, bits);
+            self.add_item(kind, body, bits);
         }
     }
 
     #[cold]
-    fn add_item(&mut self, kind: BitKind, cube: Option<usize>, bits: f64) {
+    fn add_item(&mut self, kind: BitKind, body: Option<usize>, bits: f64) {
         let items = self.items.get_or_insert_default();
-        // There are at most 65 536 cubes.
-        let cube = cube.map(|cube| cube as u16);
+        // There are at most 65 536 bodies.
+        let body = body.map(|body| body as u16);
         match items.last_mut() {
-            Some(last) if (last.kind, last.cube) == (kind, cube) => last.bits += bits,
+            Some(last) if (last.kind, last.body) == (kind, body) => last.bits += bits,
             _ => items.push(BitItem {
                 kind,
-                cube,
+                body,
                 bits,
                 form: None,
                 components: None,
@@ -299,9 +299,9 @@ mod tests {
         ledger.record(BitKind::Flags, Some(2), 1.0);
         assert_eq!(ledger.total(), 48.0);
         assert_eq!(ledger.kind(BitKind::Position), 12.0);
-        let item = |kind, cube, bits| BitItem {
+        let item = |kind, body, bits| BitItem {
             kind,
-            cube,
+            body,
             bits,
             form: None,
             components: None,

@@ -1,4 +1,4 @@
-//! Encodes snapshots of many cubes as bits and decodes them, one stage of compression at a time.
+//! Encodes snapshots of many bodies as bits and decodes them, one stage of compression at a time.
 //!
 //! The stages are those of Glenn Fiedler's *Snapshot Compression* (gafferongames.com, 2015), "the article" in
 //! this documentation, and some more. Each can be switched separately, from one packet to the next. The
@@ -13,19 +13,19 @@
 //!
 //! ```
 //! use cubewire_codec::{
-//!     Baseline, CubeState, Decoder, Encoder, Limits, Packet, QuantizedSnapshot, Sequence,
+//!     Baseline, BodyState, Decoder, Encoder, Limits, Packet, QuantizedSnapshot, Sequence,
 //!     Snapshot, ladder,
 //! };
 //!
 //! // Both sides know the initial state.
-//! let initial = Snapshot { cubes: vec![CubeState::default(); 901] };
+//! let initial = Snapshot { bodies: vec![BodyState::default(); 901] };
 //! let mut encoder = Encoder::new(initial.clone(), Limits::default())?;
 //! let mut decoder = Decoder::new(initial.clone(), Limits::default())?;
 //! let stages = ladder::CHANGED_FLAGS.stages;
 //!
-//! // One cube rises by a metre.
+//! // One body rises by a metre.
 //! let mut now = initial;
-//! now.cubes[7].position.z += 1.0;
+//! now.bodies[7].position.z += 1.0;
 //! let mut quantized = QuantizedSnapshot::new(stages.precision());
 //! quantized.quantize(&now, stages.precision())?;
 //! let mut packet = Packet::default();
@@ -43,7 +43,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! Packets have no maximum size: uncompressed, 901 cubes take 36 KB. Fragmentation and acknowledgement are
+//! Packets have no maximum size: uncompressed, 901 bodies take 36 KB. Fragmentation and acknowledgement are
 //! left to the transport.
 //!
 //! # Invariants
@@ -53,9 +53,9 @@
 //!   [simulated scene](simulation) also on the world that it names.
 //! - **Accounted for.** The total of a packet's [`BitLedger`] is its size in bits.
 //! - **Bounded.** Decoding any bytes gives a snapshot or an error. It does not panic, and allocates for no
-//!   more cubes than [`Limits`] allow.
+//!   more bodies than [`Limits`] allow.
 
-/// The vectors and quaternions of [`CubeState`], in the version that this crate uses.
+/// The vectors and quaternions of [`BodyState`], in the version that this crate uses.
 pub use glam;
 
 mod baseline;
@@ -97,11 +97,11 @@ pub use fingerprint::Fingerprint;
 pub use header::{BaselineId, Header};
 pub use initial::{InitialStateError, decode_initial, encode_initial};
 pub use ledger::{BitItem, BitKind, BitLedger, Form};
-pub use limits::{Limits, MAX_CUBES, TooManyCubes};
+pub use limits::{Limits, MAX_BODIES, TooManyBodies};
 pub use precision::{Precision, StepsPerMetreError, VelocityPrecision};
 pub use selection::{PREDICTED_INDEX_BITS, index_bits, index_count_bits};
 pub use sequence::Sequence;
 pub use simulation::{Inputs, Origin, Simulated};
-pub use snapshot::{QuantizeError, QuantizedCube, QuantizedSnapshot, SnapshotPool};
+pub use snapshot::{QuantizeError, QuantizedBody, QuantizedSnapshot, SnapshotPool};
 pub use stages::{IllegalStages, StageOptions, Stages};
-pub use state::{CubeState, Snapshot};
+pub use state::{BodyState, Snapshot};

@@ -1,4 +1,4 @@
-//! The motion of cubes on the way to a baseline.
+//! The motion of bodies on the way to a baseline.
 //!
 //! Both sides keep, with each snapshot, how it differs from its own baseline. Both know this motion whatever
 //! other packets were lost, so that it can be used to predict the next snapshot. All arithmetic is in
@@ -17,12 +17,12 @@ pub const MAX_TICKS: u16 = 64;
 /// ticks.
 pub const GRAVITY: (i64, i64) = (25, 9);
 
-/// Height in 1/512 m above which a cube can fall freely: a little less than half a metre.
+/// Height in 1/512 m above which a body can fall freely: a little less than half a metre.
 pub const FALL_HEIGHT: i32 = 250;
 
-/// The motion of the cubes of a snapshot since its baseline.
+/// The motion of the bodies of a snapshot since its baseline.
 ///
-/// It is known only if the packet named a baseline at most [`MAX_TICKS`] old; otherwise no cube counts as
+/// It is known only if the packet named a baseline at most [`MAX_TICKS`] old; otherwise no body counts as
 /// moved.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Motion {
@@ -31,9 +31,9 @@ pub(crate) struct Motion {
     /// The snapshot that it begins with, shared with the baseline. None if the motion is unknown, and unless
     /// positions are in 512 steps per metre: no other stages use displacements.
     from: Option<Arc<QuantizedSnapshot>>,
-    /// By cube: any field differs from the baseline's.
+    /// By body: any field differs from the baseline's.
     pub(crate) moved: Vec<bool>,
-    /// By cube: its downward acceleration was above half of gravity.
+    /// By body: its downward acceleration was above half of gravity.
     pub(crate) falling: Bits,
 }
 
@@ -44,7 +44,7 @@ pub(crate) struct Origin<'a> {
     pub(crate) motion: &'a Motion,
     /// Ticks ago.
     pub(crate) ticks: u16,
-    /// If given, only these cubes can have moved.
+    /// If given, only these bodies can have moved.
     pub(crate) sent: Option<&'a [bool]>,
 }
 
@@ -75,8 +75,8 @@ impl Motion {
         self.ticks = ticks;
         match sent {
             Some(sent) => {
-                for cube in flagged(sent) {
-                    self.moved[cube] = current.differs(baseline, cube);
+                for body in flagged(sent) {
+                    self.moved[body] = current.differs(baseline, body);
                 }
             }
             None => current.compare(baseline, &mut self.moved),
@@ -88,13 +88,13 @@ impl Motion {
         if before.ticks == 0 {
             return;
         }
-        for cube in flagged(&self.moved) {
-            let height = current.position(cube)[2];
+        for body in flagged(&self.moved) {
+            let height = current.position(body)[2];
             if height > FALL_HEIGHT {
-                let rise = height - baseline.position(cube)[2];
-                let before = (before.displacement(baseline, cube)[2], before.ticks);
+                let rise = height - baseline.position(body)[2];
+                let before = (before.displacement(baseline, body)[2], before.ticks);
                 if is_falling((rise, ticks), before) {
-                    self.falling.set_if(cube, true);
+                    self.falling.set_if(body, true);
                 }
             }
         }
@@ -106,10 +106,10 @@ impl Motion {
         Some((from, self.ticks))
     }
 
-    /// Displacement of a cube in 1/512 m; `current` is the snapshot that the motion leads to.
-    pub(crate) fn displacement(&self, current: &QuantizedSnapshot, cube: usize) -> [i32; 3] {
+    /// Displacement of a body in 1/512 m; `current` is the snapshot that the motion leads to.
+    pub(crate) fn displacement(&self, current: &QuantizedSnapshot, body: usize) -> [i32; 3] {
         self.from.as_ref().map_or([0; 3], |from| {
-            let (now, then) = (current.position(cube), from.position(cube));
+            let (now, then) = (current.position(body), from.position(body));
             std::array::from_fn(|axis| now[axis] - then[axis])
         })
     }
@@ -140,7 +140,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_cube_counts_as_falling_beyond_half_of_gravity() {
+    fn a_body_counts_as_falling_beyond_half_of_gravity() {
         assert!(is_falling((-51, 6), (0, 6)));
         assert!(!is_falling((-50, 6), (0, 6)));
         assert!(!is_falling((0, 6), (0, 6)));

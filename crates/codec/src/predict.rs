@@ -1,7 +1,7 @@
 //! Linear prediction from the motion of a baseline.
 //!
 //! The prediction is that of the reference encoder of *The Networked Physics Data Compression Challenge*
-//! (Glenn Fiedler, 2015), generalized to any number of ticks: a cube keeps the velocity of its motion up to
+//! (Glenn Fiedler, 2015), generalized to any number of ticks: a body keeps the velocity of its motion up to
 //! the baseline, with drag; if it was falling freely, gravity accelerates it; it does not go through the
 //! floor. All arithmetic is in integers, so that both sides get the same result.
 
@@ -21,11 +21,11 @@ pub struct LinearPredictor<'a> {
     baseline: &'a Baseline,
     /// Predicted displacement per displacement of the baseline's motion, in 1/65536.
     factor: i64,
-    /// Additional fall of a falling cube, in 1/512 m.
+    /// Additional fall of a falling body, in 1/512 m.
     fall: i32,
 }
 
-/// The prediction of one cube.
+/// The prediction of one body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Prediction {
     /// Position in 1/512 m.
@@ -52,15 +52,15 @@ impl<'a> LinearPredictor<'a> {
         }
     }
 
-    /// The prediction of `cube`.
+    /// The prediction of `body`.
     ///
     /// # Panics
-    /// If there is no such cube.
+    /// If there is no such body.
     #[must_use]
-    pub fn predict(&self, cube: usize) -> Prediction {
+    pub fn predict(&self, body: usize) -> Prediction {
         let motion = &self.baseline.motion;
-        let from = self.baseline.snapshot.position(cube);
-        if !motion.moved[cube] {
+        let from = self.baseline.snapshot.position(body);
+        if !motion.moved[body] {
             return Prediction {
                 position: from,
                 class: 0,
@@ -68,22 +68,22 @@ impl<'a> LinearPredictor<'a> {
         }
         let step = self
             .baseline
-            .displacement(cube)
+            .displacement(body)
             .map(|moved| ((i64::from(moved) * self.factor + (1 << 15)) >> 16) as i32);
         let mut position: [i32; 3] = std::array::from_fn(|axis| from[axis] + step[axis]);
-        if motion.falling.get(cube) {
+        if motion.falling.get(body) {
             position[2] -= self.fall;
         }
         position[2] = position[2].max(from[2].min(REST_HEIGHT));
         Prediction {
             position,
-            class: class(step, motion.falling.get(cube)),
+            class: class(step, motion.falling.get(body)),
         }
     }
 }
 
 /// Displacement over `ticks` per displacement over the `motion_ticks` before, in 1/65536, and the additional
-/// fall of a freely falling cube, in 1/512 m.
+/// fall of a freely falling body, in 1/512 m.
 fn extrapolation(ticks: i64, motion_ticks: i64) -> (i64, i32) {
     // The mean velocities of two spans are half of each span apart.
     let drag = (0..(ticks + motion_ticks) / 2)
@@ -96,8 +96,8 @@ fn extrapolation(ticks: i64, motion_ticks: i64) -> (i64, i32) {
 /// Number of classes of [`Prediction::class`].
 pub const CLASSES: usize = 6;
 
-/// Class of a cube by its largest predicted step along an axis, in 1/512 m: 0 for 0 and 1, 1 from 2, 2 from
-/// 8, 3 from 32, 4 from 128; 5 for a falling cube.
+/// Class of a body by its largest predicted step along an axis, in 1/512 m: 0 for 0 and 1, 1 from 2, 2 from
+/// 8, 3 from 32, 4 from 128; 5 for a falling body.
 fn class(step: [i32; 3], falling: bool) -> usize {
     if falling {
         return CLASSES - 1;

@@ -7,7 +7,7 @@ pub mod smallest_three;
 /// The nearest integer, halves away from zero, clamped to i32. NaN gives 0.
 ///
 /// Not `f64::round`, which is a library call on processors without an instruction for it; this runs for every
-/// number of every cube.
+/// number of every body.
 pub(crate) fn nearest(value: f64) -> i32 {
     (value + 0.5_f64.copysign(value)) as i32
 }

@@ -1,13 +1,13 @@
-//! The selection: which cubes are in a packet.
+//! The selection: which bodies are in a packet.
 //!
 //! ```text
-//! changed bits       cubes × 1
-//! indices            1 = 0 | cubes × 1
+//! changed bits       bodies × 1
+//! indices            1 = 0 | bodies × 1
 //!                    1 = 1 | count | count × index
 //! ```
 //!
 //! Indices, relative indices and predicted indices use the second form. The encoder measures the size of the
-//! indices with a stream that only counts, and uses them if they are smaller than a bit for every cube.
+//! indices with a stream that only counts, and uses them if they are smaller than a bit for every body.
 
 use crate::bits::{BitStream, Direction, Field};
 use crate::decode_error::DecodeError;
@@ -16,29 +16,29 @@ use crate::ledger::BitKind;
 use crate::ranges::Ranges;
 use crate::stages::Delta;
 
-/// Bits of a predicted index in its two small ranges: distances 1..=32 and 33..=96. Mispredicted cubes are
+/// Bits of a predicted index in its two small ranges: distances 1..=32 and 33..=96. Mispredicted bodies are
 /// farther apart than changed ones.
 pub const PREDICTED_INDEX_BITS: [u8; 2] = [5, 6];
 
-/// Bits that hold any index of `cubes` cubes.
+/// Bits that hold any index of `bodies` bodies.
 #[must_use]
-pub const fn index_bits(cubes: usize) -> u32 {
-    usize::BITS - cubes.saturating_sub(1).leading_zeros()
+pub const fn index_bits(bodies: usize) -> u32 {
+    usize::BITS - bodies.saturating_sub(1).leading_zeros()
 }
 
 /// How many indices can be smaller than changed bits if the shortest takes `min_bits`.
-const fn max_index_count(cubes: usize, min_bits: u32) -> usize {
+const fn max_index_count(bodies: usize, min_bits: u32) -> usize {
     let divisor = if min_bits == 0 { 1 } else { min_bits };
-    cubes / divisor as usize
+    bodies / divisor as usize
 }
 
 /// Bits of the count before indices of which the shortest takes `min_bits`.
 #[must_use]
-pub const fn index_count_bits(cubes: usize, min_bits: u32) -> u32 {
-    usize::BITS - max_index_count(cubes, min_bits).leading_zeros()
+pub const fn index_count_bits(bodies: usize, min_bits: u32) -> u32 {
+    usize::BITS - max_index_count(bodies, min_bits).leading_zeros()
 }
 
-/// Codes which cubes are in a packet that does not have every cube. Those that `moved` are predicted to be `sent`.
+/// Codes which bodies are in a packet that does not have every body. Those that `moved` are predicted to be `sent`.
 /// `indices` is memory that is reused from packet to packet.
 pub(crate) fn code<D: Direction>(
     stream: &mut BitStream<'_, D>,
@@ -53,7 +53,7 @@ pub(crate) fn code<D: Direction>(
             pairs.for_each(|(flag, moved)| *flag ^= moved);
         }
     };
-    // The cubes for which the prediction is wrong.
+    // The bodies for which the prediction is wrong.
     toggle_predicted(sent);
     code_named(stream, delta, sent, indices)?;
     toggle_predicted(sent);
@@ -69,7 +69,7 @@ fn code_named<D: Direction>(
     let mut field = stream.field(BitKind::Selection);
     if delta != Delta::ChangedBits {
         indices.clear();
-        indices.extend(flagged(named).map(|cube| cube as u16));
+        indices.extend(flagged(named).map(|body| body as u16));
         let form = IndexForm::new(delta, named.len());
         let is_smaller = form.is_smaller_than_bits(indices, named.len());
         if field.flag(is_smaller)? {
@@ -81,8 +81,8 @@ fn code_named<D: Direction>(
             return Ok(());
         }
     }
-    for (cube, named) in named.iter_mut().enumerate() {
-        field.of_cube(Some(cube));
+    for (body, named) in named.iter_mut().enumerate() {
+        field.of_body(Some(body));
         *named = field.flag(*named)?;
     }
     Ok(())
@@ -99,8 +99,8 @@ struct IndexForm {
 }
 
 impl IndexForm {
-    fn new(delta: Delta, cubes: usize) -> Self {
-        let index_bits = index_bits(cubes);
+    fn new(delta: Delta, bodies: usize) -> Self {
+        let index_bits = index_bits(bodies);
         let small_ranges = match delta {
             Delta::PredictedIndices => Some(PREDICTED_INDEX_BITS),
             _ => delta.range_bits(),
@@ -109,31 +109,31 @@ impl IndexForm {
             small_ranges.map(|[near, far]| Ranges::new([near, far, (index_bits as u8).max(1)]));
         let min_bits = small_ranges.map_or(index_bits, |[near, _]| 1 + u32::from(near));
         Self {
-            count_bits: index_count_bits(cubes, min_bits),
-            max_count: max_index_count(cubes, min_bits),
+            count_bits: index_count_bits(bodies, min_bits),
+            max_count: max_index_count(bodies, min_bits),
             index_bits,
             distance,
         }
     }
 
-    fn is_smaller_than_bits(self, indices: &mut Vec<u16>, cubes: usize) -> bool {
+    fn is_smaller_than_bits(self, indices: &mut Vec<u16>, bodies: usize) -> bool {
         if indices.len() > self.max_count {
             return false;
         }
         let mut counter = BitStream::counter();
-        let Ok(()) = self.code(&mut counter.field(BitKind::Selection), indices, cubes);
-        counter.at_bit() < cubes as u64
+        let Ok(()) = self.code(&mut counter.field(BitKind::Selection), indices, bodies);
+        counter.at_bit() < bodies as u64
     }
 
     fn code<D: Direction>(
         self,
         field: &mut Field<'_, '_, D>,
         indices: &mut Vec<u16>,
-        cubes: usize,
+        bodies: usize,
     ) -> Result<(), D::Error> {
         let count = field.number(self.count_bits, indices.len() as u32)?;
         indices.resize(count as usize, 0);
-        field.of_cube(None);
+        field.of_body(None);
         let mut min = 0;
         for slot in indices {
             let index = u32::from(*slot);
@@ -141,15 +141,15 @@ impl IndexForm {
                 Some(ranges) => min + ranges.unsigned(field, index.wrapping_sub(min))?,
                 None => field.number(self.index_bits, index)?,
             };
-            D::check((min..cubes as u32).contains(&index), || {
-                DecodeError::CubeIndex {
+            D::check((min..bodies as u32).contains(&index), || {
+                DecodeError::BodyIndex {
                     at_bit: field.at_bit(),
                     index: index as usize,
                     min: min as usize,
-                    cubes,
+                    bodies,
                 }
             })?;
-            field.were_of_cube(index as usize);
+            field.were_of_body(index as usize);
             *slot = index as u16;
             min = index + 1;
         }

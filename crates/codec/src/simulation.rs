@@ -40,7 +40,7 @@ impl Origin {
 /// What a packet of a simulated scene says besides a snapshot.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Simulated<'a> {
-    /// The inputs from which the receiver simulates the snapshot; none if the packet carries its cubes.
+    /// The inputs from which the receiver simulates the snapshot; none if the packet carries its bodies.
     pub inputs: Option<&'a Inputs>,
     /// Part of a state from which the receiver can restore a world, [`MAX_STATE_CHUNK_BYTES`] at most.
     pub state_chunk: &'a [u8],

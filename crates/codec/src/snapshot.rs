@@ -9,7 +9,7 @@ mod pool;
 use glam::{Quat, Vec3};
 
 pub use self::error::QuantizeError;
-pub use self::fill::QuantizedCube;
+pub use self::fill::QuantizedBody;
 pub(crate) use self::packed_position::PackedPosition;
 pub use self::pool::SnapshotPool;
 pub(crate) use self::pool::Spares;
@@ -18,13 +18,13 @@ use crate::precision::{Orientation, Position, Precision, VelocityPrecision};
 use crate::quantize::affine::AFFINE_VELOCITY;
 use crate::quantize::bounded::{Bounded, VELOCITY};
 use crate::quantize::smallest_three::{MAX_NARROW_BITS, SmallestThree};
-use crate::state::{CubeState, Snapshot};
+use crate::state::{BodyState, Snapshot};
 
 /// A snapshot as integers, whose meaning is given by its [`Precision`]. Two snapshots can be compared, or one
 /// sent relative to the other, only if they have the same precision.
 ///
 /// Fields are stored as columns, in as few bits as the precision allows: at 512 steps per metre and nine bits
-/// per component, a cube takes twelve bytes. A column that the precision does not use is empty.
+/// per component, a body takes twelve bytes. A column that the precision does not use is empty.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct QuantizedSnapshot {
     precision: Precision,
@@ -41,7 +41,7 @@ pub struct QuantizedSnapshot {
     velocities: Vec<[i32; 3]>,
 }
 
-/// The fields of a cube; zero if the precision does not use them.
+/// The fields of a body; zero if the precision does not use them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Fields {
     pub(crate) position: [i32; 3],
@@ -52,7 +52,7 @@ pub(crate) struct Fields {
 }
 
 impl QuantizedSnapshot {
-    /// A snapshot of no cubes.
+    /// A snapshot of no bodies.
     #[must_use]
     pub const fn new(precision: Precision) -> Self {
         Self {
@@ -73,107 +73,107 @@ impl QuantizedSnapshot {
         self.precision
     }
 
-    /// Number of cubes.
+    /// Number of bodies.
     #[must_use]
     pub const fn len(&self) -> usize {
         self.packed_positions.len() + self.positions.len()
     }
 
-    /// Whether there are no cubes.
+    /// Whether there are no bodies.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Position of a cube.
+    /// Position of a body.
     ///
     /// # Panics
-    /// If there is no such cube.
+    /// If there is no such body.
     #[must_use]
     #[inline]
-    pub fn position(&self, cube: usize) -> [i32; 3] {
-        match self.packed_positions.get(cube) {
+    pub fn position(&self, body: usize) -> [i32; 3] {
+        match self.packed_positions.get(body) {
             Some(packed) => packed.position(),
-            None => self.positions[cube],
+            None => self.positions[body],
         }
     }
 
-    /// Whether a cube is interacting.
+    /// Whether a body is interacting.
     ///
     /// # Panics
-    /// If there is no such cube.
+    /// If there is no such body.
     #[must_use]
     #[inline]
-    pub fn is_interacting(&self, cube: usize) -> bool {
-        match self.packed_positions.get(cube) {
+    pub fn is_interacting(&self, body: usize) -> bool {
+        match self.packed_positions.get(body) {
             Some(packed) => packed.is_interacting(),
-            None => self.interacting[cube],
+            None => self.interacting[body],
         }
     }
 
-    /// Orientation of a cube.
+    /// Orientation of a body.
     ///
     /// # Panics
-    /// If there is no such cube, or if orientations are full.
+    /// If there is no such body, or if orientations are full.
     #[must_use]
     #[inline]
-    pub fn smallest_three(&self, cube: usize) -> SmallestThree {
-        match self.narrow.get(cube) {
+    pub fn smallest_three(&self, body: usize) -> SmallestThree {
+        match self.narrow.get(body) {
             Some(&word) => SmallestThree::from_narrow_word(word),
-            None => SmallestThree::from_word(self.wide[cube]),
+            None => SmallestThree::from_word(self.wide[body]),
         }
     }
 
-    /// Velocity integers of every cube, by index; empty where velocities are omitted.
+    /// Velocity integers of every body, by index; empty where velocities are omitted.
     #[must_use]
     pub fn velocities(&self) -> &[[i32; 3]] {
         &self.velocities
     }
 
-    /// Positions and flags of every cube, where positions are quantized.
+    /// Positions and flags of every body, where positions are quantized.
     pub(crate) fn packed_positions(&self) -> &[PackedPosition] {
         &self.packed_positions
     }
 
-    /// [Narrow words](SmallestThree::to_narrow_word) of every cube, where orientations have up to ten bits.
+    /// [Narrow words](SmallestThree::to_narrow_word) of every body, where orientations have up to ten bits.
     pub(crate) fn narrow_orientations(&self) -> &[u32] {
         &self.narrow
     }
 
-    /// The fields of a cube.
+    /// The fields of a body.
     #[inline]
-    pub(crate) fn fields(&self, cube: usize) -> Fields {
+    pub(crate) fn fields(&self, body: usize) -> Fields {
         let has_smallest_three = self.quaternions.is_empty();
         Fields {
-            position: self.position(cube),
-            interacting: self.is_interacting(cube),
-            quaternion: self.quaternions.get(cube).copied().unwrap_or_default(),
+            position: self.position(body),
+            interacting: self.is_interacting(body),
+            quaternion: self.quaternions.get(body).copied().unwrap_or_default(),
             smallest_three: match has_smallest_three {
-                true => self.smallest_three(cube),
+                true => self.smallest_three(body),
                 false => SmallestThree::default(),
             },
-            velocity: self.velocities.get(cube).copied().unwrap_or_default(),
+            velocity: self.velocities.get(body).copied().unwrap_or_default(),
         }
     }
 
-    /// Sets the fields of a cube, except those that the precision does not use.
+    /// Sets the fields of a body, except those that the precision does not use.
     #[inline]
-    pub(crate) fn set_fields(&mut self, cube: usize, fields: &Fields) {
-        match self.packed_positions.get_mut(cube) {
+    pub(crate) fn set_fields(&mut self, body: usize, fields: &Fields) {
+        match self.packed_positions.get_mut(body) {
             Some(packed) => *packed = PackedPosition::new(fields.position, fields.interacting),
             None => {
-                self.positions[cube] = fields.position;
-                self.interacting[cube] = fields.interacting;
+                self.positions[body] = fields.position;
+                self.interacting[body] = fields.interacting;
             }
         }
-        if let Some(quaternion) = self.quaternions.get_mut(cube) {
+        if let Some(quaternion) = self.quaternions.get_mut(body) {
             *quaternion = fields.quaternion;
-        } else if let Some(word) = self.narrow.get_mut(cube) {
+        } else if let Some(word) = self.narrow.get_mut(body) {
             *word = fields.smallest_three.to_narrow_word();
         } else {
-            self.wide[cube] = fields.smallest_three.to_word();
+            self.wide[body] = fields.smallest_three.to_word();
         }
-        if let Some(velocity) = self.velocities.get_mut(cube) {
+        if let Some(velocity) = self.velocities.get_mut(body) {
             *velocity = fields.velocity;
         }
     }
@@ -193,20 +193,20 @@ impl QuantizedSnapshot {
     /// Converts the integers back to floats. Velocities are zero where the precision has none. Reuses the
     /// memory of `snapshot`.
     pub fn dequantize(&self, snapshot: &mut Snapshot) {
-        snapshot.cubes.clear();
+        snapshot.bodies.clear();
         snapshot
-            .cubes
-            .extend((0..self.len()).map(|index| self.cube(index)));
+            .bodies
+            .extend((0..self.len()).map(|index| self.body(index)));
     }
 
-    /// One cube, converted back to floats.
+    /// One body, converted back to floats.
     ///
     /// # Panics
-    /// If there is no such cube.
+    /// If there is no such body.
     #[must_use]
-    pub fn cube(&self, index: usize) -> CubeState {
+    pub fn body(&self, index: usize) -> BodyState {
         let position = self.position(index);
-        CubeState {
+        BodyState {
             position: match self.precision.position.bounds() {
                 None => floats(position),
                 Some(bounds) => dequantize(position, &bounds),
@@ -239,11 +239,11 @@ impl QuantizedSnapshot {
         self.velocities.clone_from(&other.velocities);
     }
 
-    /// Writes, for each cube, whether any field differs from that of `other`. Reuses the memory of
+    /// Writes, for each body, whether any field differs from that of `other`. Reuses the memory of
     /// `changed`.
     ///
     /// # Panics
-    /// If the precision or the number of cubes of the two differs.
+    /// If the precision or the number of bodies of the two differs.
     pub fn compare(&self, other: &Self, changed: &mut Vec<bool>) {
         assert_eq!(
             self.precision, other.precision,
@@ -252,15 +252,15 @@ impl QuantizedSnapshot {
         assert_eq!(
             self.len(),
             other.len(),
-            "both snapshots have the same number of cubes"
+            "both snapshots have the same number of bodies"
         );
         changed.clear();
         changed.resize(self.len(), false);
         self.flag_differing(other, changed);
     }
 
-    /// Sets the flag of each cube of which a field differs from that of `other`, whose precision and number
-    /// of cubes are the same.
+    /// Sets the flag of each body of which a field differs from that of `other`, whose precision and number
+    /// of bodies are the same.
     pub(crate) fn flag_differing(&self, other: &Self, changed: &mut [bool]) {
         flag_differing(changed, &self.packed_positions, &other.packed_positions);
         flag_differing(changed, &self.positions, &other.positions);
@@ -271,20 +271,20 @@ impl QuantizedSnapshot {
         flag_differing(changed, &self.velocities, &other.velocities);
     }
 
-    /// Whether precision and number of cubes are those of `other`.
+    /// Whether precision and number of bodies are those of `other`.
     pub(crate) fn has_form_of(&self, other: &Self) -> bool {
         self.precision == other.precision && self.len() == other.len()
     }
 
-    /// Whether any field of a cube differs from that of `other`, whose precision is the same.
-    pub(crate) fn differs(&self, other: &Self, cube: usize) -> bool {
-        self.packed_positions.get(cube) != other.packed_positions.get(cube)
-            || self.positions.get(cube) != other.positions.get(cube)
-            || self.quaternions.get(cube) != other.quaternions.get(cube)
-            || self.narrow.get(cube) != other.narrow.get(cube)
-            || self.wide.get(cube) != other.wide.get(cube)
-            || self.velocities.get(cube) != other.velocities.get(cube)
-            || self.interacting.get(cube) != other.interacting.get(cube)
+    /// Whether any field of a body differs from that of `other`, whose precision is the same.
+    pub(crate) fn differs(&self, other: &Self, body: usize) -> bool {
+        self.packed_positions.get(body) != other.packed_positions.get(body)
+            || self.positions.get(body) != other.positions.get(body)
+            || self.quaternions.get(body) != other.quaternions.get(body)
+            || self.narrow.get(body) != other.narrow.get(body)
+            || self.wide.get(body) != other.wide.get(body)
+            || self.velocities.get(body) != other.velocities.get(body)
+            || self.interacting.get(body) != other.interacting.get(body)
     }
 
     fn clear(&mut self, precision: Precision) {

@@ -41,34 +41,34 @@ impl Velocity {
     ];
 }
 
-/// Which cubes are in a packet, and how they are listed. "Changed" means different from the baseline.
+/// Which bodies are in a packet, and how they are listed. "Changed" means different from the baseline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Delta {
-    /// Every cube is sent.
+    /// Every body is sent.
     Off,
-    /// One bit for each cube.
+    /// One bit for each body.
     ChangedBits,
-    /// The index of each changed cube, if that is smaller than changed bits.
+    /// The index of each changed body, if that is smaller than changed bits.
     Indices,
-    /// The distance from each changed cube to the next, if that is smaller than changed bits. It is in the
-    /// small range, the large one, or a third that reaches every cube.
+    /// The distance from each changed body to the next, if that is smaller than changed bits. It is in the
+    /// small range, the large one, or a third that reaches every body.
     RelativeIndices {
         /// Bits of the small range, `1..=large`.
         small: u8,
         /// Bits of the large range, up to [`Delta::MAX_RANGE_BITS`].
         large: u8,
     },
-    /// The cubes that changed between the baseline's own baseline and the baseline are predicted to change
-    /// again, and no others. Relative indices list the cubes for which the prediction is wrong.
+    /// The bodies that changed between the baseline's own baseline and the baseline are predicted to change
+    /// again, and no others. Relative indices list the bodies for which the prediction is wrong.
     PredictedIndices,
-    /// [Arithmetic coding](crate::entropy) of everything: which cubes changed, and their residuals relative
+    /// [Arithmetic coding](crate::entropy) of everything: which bodies changed, and their residuals relative
     /// to the baseline.
     Arithmetic,
     /// As [`Arithmetic`](Self::Arithmetic), with residuals relative to predictions. A packet can name two additional
     /// references.
     ArithmeticPredicted,
     /// As [`ArithmeticPredicted`](Self::ArithmeticPredicted), but both ends [simulate the scene](crate::simulation): a
-    /// packet carries what moved it, and residuals only of the cubes for which the simulation is wrong.
+    /// packet carries what moved it, and residuals only of the bodies for which the simulation is wrong.
     ArithmeticSimulated,
 }
 
@@ -110,7 +110,7 @@ impl Delta {
     }
 }
 
-/// How the position of a changed cube uses the baseline.
+/// How the position of a changed body uses the baseline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum RelativePosition {
     /// It does not.
@@ -145,7 +145,7 @@ impl RelativePosition {
     }
 }
 
-/// How the orientation of a changed cube uses the baseline.
+/// How the orientation of a changed body uses the baseline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum RelativeOrientation {
     /// It does not.
@@ -182,7 +182,7 @@ impl RelativeOrientation {
     }
 }
 
-/// Whether a changed cube signals which of its fields changed.
+/// Whether a changed body signals which of its fields changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum ChangedFlags {
     /// No flags: all fields are sent.
@@ -208,18 +208,18 @@ pub struct StageOptions {
     pub velocity: Velocity,
     /// How positions are written.
     pub position: Position,
-    /// Which cubes are sent.
+    /// Which bodies are sent.
     pub delta: Delta,
     /// How changed positions use the baseline.
     pub relative_position: RelativePosition,
     /// How changed orientations use the baseline.
     pub relative_orientation: RelativeOrientation,
-    /// Whether changed cubes signal which fields changed.
+    /// Whether changed bodies signal which fields changed.
     pub changed_flags: ChangedFlags,
 }
 
 impl StageOptions {
-    /// Every field of every cube as floats.
+    /// Every field of every body as floats.
     pub(crate) const UNCOMPRESSED: Self = Self {
         orientation: Orientation::Full,
         velocity: Velocity::Full,

@@ -2,9 +2,9 @@
 
 use glam::{Quat, Vec3};
 
-/// The state of one cube. World axes are z up.
+/// The state of one body. World axes are z up.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct CubeState {
+pub struct BodyState {
     /// Centre of mass, metres. Quantized precisions clamp it to
     /// [−256, 256) × [−256, 256) × [0, 32).
     pub position: Vec3,
@@ -12,11 +12,11 @@ pub struct CubeState {
     pub orientation: Quat,
     /// Metres per second. Quantized precisions clamp each component to [−32, 32).
     pub linear_velocity: Vec3,
-    /// Whether the cube has been touched, directly or through others, by the player.
+    /// Whether the body has been touched, directly or through others, by the player.
     pub interacting: bool,
 }
 
-impl Default for CubeState {
+impl Default for BodyState {
     fn default() -> Self {
         Self {
             position: Vec3::ZERO,
@@ -27,10 +27,10 @@ impl Default for CubeState {
     }
 }
 
-/// Every cube at one tick. A cube's index never changes; nor does the number of cubes during a
+/// Every body at one tick. A body's index never changes; nor does the number of bodies during a
 /// session.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Snapshot {
-    /// At most 65 536 cubes.
-    pub cubes: Vec<CubeState>,
+    /// At most 65 536 bodies.
+    pub bodies: Vec<BodyState>,
 }

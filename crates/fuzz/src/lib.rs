@@ -5,7 +5,7 @@ use std::time::Duration;
 use cubewire_codec::ladder::{self, Rung};
 use cubewire_codec::stages::{Delta, Position, RelativeOrientation, RelativePosition};
 use cubewire_codec::{
-    Baseline, Baselines, CubeState, Decoder, Encoder, Fingerprint, Inputs, Limits, Origin, Packet,
+    Baseline, Baselines, BodyState, Decoder, Encoder, Fingerprint, Inputs, Limits, Origin, Packet,
     QuantizedSnapshot, Sequence, Simulated, Snapshot, StageOptions,
 };
 use cubewire_protocol::{BaselineChoice, SnapshotReceiver, SnapshotSender, Welcome};
@@ -48,9 +48,9 @@ pub fn rungs() -> impl Iterator<Item = Rung> {
 pub fn world(cubes: usize, tick: u16) -> Snapshot {
     let time = f32::from(tick) / 60.0;
     let cube = |index: usize| {
-        let mut cube = CubeState {
+        let mut cube = BodyState {
             position: Vec3::new((index % 30) as f32, (index / 30) as f32, 0.2),
-            ..CubeState::default()
+            ..BodyState::default()
         };
         match index % 4 {
             1 => {
@@ -68,7 +68,7 @@ pub fn world(cubes: usize, tick: u16) -> Snapshot {
         cube
     };
     Snapshot {
-        cubes: (0..cubes).map(cube).collect(),
+        bodies: (0..cubes).map(cube).collect(),
     }
 }
 
@@ -194,7 +194,7 @@ pub const TICK: Duration = Duration::from_nanos(1_000_000_000 / 60);
 pub fn pair() -> (SnapshotSender, SnapshotReceiver) {
     let initial = world(PAIR_CUBES, 0);
     let limits = Limits {
-        max_cubes: PAIR_CUBES,
+        max_bodies: PAIR_CUBES,
     };
     let welcome = Welcome {
         ticks_per_second: 60,

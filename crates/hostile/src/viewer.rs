@@ -248,7 +248,7 @@ fn config() -> ConnectionConfig {
 fn state_hash(snapshot: &Snapshot) -> u64 {
     const OFFSET: u64 = 0xcbf2_9ce4_8422_2325;
     const PRIME: u64 = 0x0000_0100_0000_01b3;
-    let words = snapshot.cubes.iter().flat_map(|cube| {
+    let words = snapshot.bodies.iter().flat_map(|cube| {
         let position = cube.position.to_array();
         let orientation = cube.orientation.to_array();
         let velocity = cube.linear_velocity.to_array();

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use cubewire_codec::entropy::TrainedModel;
-use cubewire_codec::{CubeState, Decoder, Encoder, Limits, Precision, QuantizedSnapshot, Snapshot};
+use cubewire_codec::{BodyState, Decoder, Encoder, Limits, Precision, QuantizedSnapshot, Snapshot};
 use glam::Vec3;
 
 use crate::recording::Recording;
@@ -50,10 +50,10 @@ impl<'a> Frames<'a> {
         if recorded.precision() == self.precision {
             return recorded;
         }
-        for (cube, state) in self.state.cubes.iter_mut().enumerate() {
-            let next = recorded.cube(cube);
+        for (cube, state) in self.state.bodies.iter_mut().enumerate() {
+            let next = recorded.body(cube);
             let moved: Vec3 = next.position - state.position;
-            *state = CubeState {
+            *state = BodyState {
                 linear_velocity: moved * RATE,
                 ..next
             };

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use cubewire_codec::quantize::SmallestThree;
 use cubewire_codec::quantize::bounded::{POSITION_XY, POSITION_Z};
 use cubewire_codec::quantize::smallest_three::max_component;
-use cubewire_codec::{QuantizedCube, QuantizedSnapshot, ladder};
+use cubewire_codec::{QuantizedBody, QuantizedSnapshot, ladder};
 
 pub(crate) use self::error::RecordingError;
 
@@ -228,7 +228,7 @@ fn parse_frame(
             values[slot] = value;
         }
         let [largest, a, b, c, x, y, z, interacting] = values;
-        cubes.push(QuantizedCube {
+        cubes.push(QuantizedBody {
             orientation: SmallestThree {
                 largest: largest as u8,
                 components: [a as u16, b as u16, c as u16],

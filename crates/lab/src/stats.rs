@@ -267,7 +267,7 @@ impl Stats {
                 per(ledger.kind(BitKind::Selection), self.counts.changed),
                 per(ledger.kind(BitKind::Position), cost.positions),
                 per(ledger.kind(BitKind::Orientation), cost.orientations),
-                per(ledger.body(), self.counts.changed),
+                per(ledger.content(), self.counts.changed),
             ]);
         }
         writeln!(out)?;

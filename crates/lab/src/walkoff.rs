@@ -167,7 +167,7 @@ struct Tally {
 impl Tally {
     fn sent(&mut self, packet: &Packet, time: Duration) {
         self.bytes += packet.bytes.len();
-        self.body_bytes += (packet.ledger.body() / 8.0).ceil() as usize;
+        self.body_bytes += (packet.ledger.content() / 8.0).ceil() as usize;
         self.encode_times.push(time);
     }
 

@@ -16,7 +16,7 @@ const MAX_CLOSE_PAIRS: usize = 200;
 /// # Panics
 /// If the snapshot has fewer states than there are cubes.
 pub(crate) fn is_crowded(snapshot: &QuantizedSnapshot) -> bool {
-    are_crowded((0..CUBES).map(|cube| snapshot.cube(cube).position))
+    are_crowded((0..CUBES).map(|cube| snapshot.body(cube).position))
 }
 
 /// Whether more cubes overlap than a simulation ever has, from the positions of all cubes by index.
@@ -62,7 +62,11 @@ mod tests {
                 gather: tick % 600 < 550,
                 blow: tick % 600 >= 550,
             });
-            let positions = world.snapshot().cubes.into_iter().map(|cube| cube.position);
+            let positions = world
+                .snapshot()
+                .bodies
+                .into_iter()
+                .map(|cube| cube.position);
             most = most.max(close_pairs(positions, usize::MAX));
         }
         assert!(most < MAX_CLOSE_PAIRS / 10, "{most}");

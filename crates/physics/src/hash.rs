@@ -13,7 +13,7 @@ pub fn state_hash(hash: u64, snapshot: &Snapshot) -> u64 {
             hash = (hash ^ u64::from(byte)).wrapping_mul(PRIME);
         }
     };
-    for cube in &snapshot.cubes {
+    for cube in &snapshot.bodies {
         let floats = [
             &cube.position.to_array()[..],
             &cube.orientation.to_array(),

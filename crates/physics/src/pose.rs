@@ -5,7 +5,7 @@ use std::f32::consts::{FRAC_1_SQRT_2, SQRT_2};
 use cubewire_codec::quantize::SmallestThree;
 use cubewire_codec::quantize::bounded::POSITION;
 use cubewire_codec::quantize::smallest_three::max_component;
-use cubewire_codec::{CubeState, Precision, QuantizedSnapshot, ladder, stages};
+use cubewire_codec::{BodyState, Precision, QuantizedSnapshot, ladder, stages};
 use cubewire_scene::{CUBES, initial_position};
 use glam::{Quat, Vec3};
 
@@ -51,8 +51,8 @@ impl Integers {
 
 /// A cube at the centre of its cell, or near it: its integers are those of the snapshot. One that is where the scene
 /// starts is exactly there.
-pub(crate) fn dequantize(snapshot: &QuantizedSnapshot, cube: usize) -> CubeState {
-    let mut state = snapshot.cube(cube);
+pub(crate) fn dequantize(snapshot: &QuantizedSnapshot, cube: usize) -> BodyState {
+    let mut state = snapshot.body(cube);
     let initial = initial_position(cube);
     if Integers::quantize(initial, Quat::IDENTITY) == Some(Integers::of(snapshot, cube)) {
         state.position = initial;
@@ -118,12 +118,14 @@ mod tests {
                 *component = component.signum() * (0.9 + 0.002 * random());
             }
             let orientation = Quat::from_array(components.map(|c| c as f32)).normalize();
-            let cube = CubeState {
+            let cube = BodyState {
                 orientation,
-                ..CubeState::default()
+                ..BodyState::default()
             };
             let cubes = vec![cube];
-            snapshot.quantize(&Snapshot { cubes }, PRECISION).unwrap();
+            snapshot
+                .quantize(&Snapshot { bodies: cubes }, PRECISION)
+                .unwrap();
             let value = dequantize(&snapshot, 0).orientation;
             let integers = Integers::quantize(Vec3::ZERO, value);
             assert!(
@@ -131,7 +133,7 @@ mod tests {
                 "{orientation}"
             );
             assert!(value.is_normalized());
-            pulled += usize::from(value != snapshot.cube(0).orientation);
+            pulled += usize::from(value != snapshot.body(0).orientation);
         }
         assert!((100..50_000).contains(&pulled), "{pulled}");
     }

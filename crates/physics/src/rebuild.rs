@@ -12,7 +12,7 @@ use rapier3d::prelude::{
 };
 
 use crate::solids;
-use crate::state::{BodyState, WorldState};
+use crate::state::{ExactBody, WorldState};
 use crate::step::{SceneState, Sets};
 
 impl Sets<'_> {
@@ -51,7 +51,7 @@ impl Sets<'_> {
         *self.bodies = RigidBodySet::with_capacity(old_bodies.len());
         for (handle, old) in old_bodies.iter() {
             let cube = scene.cube(handle).expect("every body is a cube's");
-            let mut body = solids::body(&BodyState {
+            let mut body = solids::body(&ExactBody {
                 sleeping: true,
                 ..state.bodies[cube]
             });

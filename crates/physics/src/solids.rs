@@ -1,6 +1,6 @@
 //! What the scene is made of: the floor, the walls, the ceiling and the cubes.
 
-use cubewire_codec::{CubeState, Snapshot};
+use cubewire_codec::{BodyState, Snapshot};
 use cubewire_scene::{
     self as scene, CEILING, CUBES, DENSITY, FRICTION, PLAYER, TICKS_PER_SECOND, WALL,
 };
@@ -10,7 +10,7 @@ use rapier3d::prelude::{
     SharedShape,
 };
 
-use crate::state::BodyState;
+use crate::state::ExactBody;
 
 /// The player is as heavy as fifty cubes and lands on them: with Rapier's default of four iterations it presses
 /// them into the floor.
@@ -90,7 +90,7 @@ pub(crate) fn collider(solid: Solid) -> Collider {
 }
 
 /// The body of a cube, to be inserted.
-pub(crate) fn body(state: &BodyState) -> RigidBody {
+pub(crate) fn body(state: &ExactBody) -> RigidBody {
     let mut body = RigidBodyBuilder::dynamic()
         .pose(Pose::from_parts(state.position, state.orientation))
         .linvel(state.linear_velocity)
@@ -125,12 +125,12 @@ pub fn set_rest_thresholds(body: &mut RigidBody) {
 /// Every cube before the first tick.
 #[must_use]
 pub fn initial_snapshot() -> Snapshot {
-    let cubes = (0..CUBES).map(|cube| CubeState {
+    let cubes = (0..CUBES).map(|cube| BodyState {
         position: scene::initial_position(cube),
         interacting: cube == PLAYER,
-        ..CubeState::default()
+        ..BodyState::default()
     });
     Snapshot {
-        cubes: cubes.collect(),
+        bodies: cubes.collect(),
     }
 }

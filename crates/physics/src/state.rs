@@ -2,7 +2,7 @@
 
 mod bytes;
 
-use cubewire_codec::{CubeState, QuantizeError, QuantizedSnapshot, Snapshot};
+use cubewire_codec::{BodyState, QuantizeError, QuantizedSnapshot, Snapshot};
 use cubewire_scene::{self as scene, CUBES, PLAYER};
 use glam::{Quat, Vec3};
 
@@ -19,12 +19,12 @@ use crate::pose::PRECISION;
 pub struct WorldState {
     pub(crate) ticks: u64,
     /// One for each cube, by index.
-    pub(crate) bodies: Vec<BodyState>,
+    pub(crate) bodies: Vec<ExactBody>,
 }
 
 /// The exact state of a cube.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct BodyState {
+pub(crate) struct ExactBody {
     /// Centre, metres.
     pub(crate) position: Vec3,
     /// Rotation from local to world axes.
@@ -47,7 +47,7 @@ impl WorldState {
     /// The state before the first tick.
     #[must_use]
     pub fn initial() -> Self {
-        let bodies = (0..CUBES).map(|cube| BodyState {
+        let bodies = (0..CUBES).map(|cube| ExactBody {
             position: scene::initial_position(cube),
             orientation: Quat::IDENTITY,
             linear_velocity: Vec3::ZERO,
@@ -77,15 +77,15 @@ impl WorldState {
     /// [`QuantizeError`] if a number is not finite.
     pub fn rounded(&self) -> Result<Self, QuantizeError> {
         let mut snapshot = QuantizedSnapshot::new(PRECISION);
-        let cubes = self.bodies.iter().map(BodyState::cube).collect();
-        snapshot.quantize(&Snapshot { cubes }, PRECISION)?;
+        let cubes = self.bodies.iter().map(ExactBody::cube).collect();
+        snapshot.quantize(&Snapshot { bodies: cubes }, PRECISION)?;
         Ok(Self::from_records(&snapshot, &self.to_records()).expect("they were just written"))
     }
 }
 
-impl BodyState {
-    fn cube(&self) -> CubeState {
-        CubeState {
+impl ExactBody {
+    fn cube(&self) -> BodyState {
+        BodyState {
             position: self.position,
             orientation: self.orientation,
             linear_velocity: self.linear_velocity,

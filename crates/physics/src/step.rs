@@ -11,7 +11,7 @@ use rapier3d::prelude::{
 use crate::forces::apply_forces;
 use crate::input::Input;
 use crate::solids::parameters;
-use crate::state::{BodyState, WorldState};
+use crate::state::{ExactBody, WorldState};
 
 /// Rapier's sets, borrowed for a tick.
 #[expect(missing_debug_implementations, reason = "Rapier's sets have none")]
@@ -96,7 +96,7 @@ impl SceneState {
             let body = &bodies[handle];
             // A sleeping body keeps the velocity that it had when it fell asleep.
             let moving = !body.is_sleeping();
-            BodyState {
+            ExactBody {
                 position: body.translation(),
                 orientation: *body.rotation(),
                 linear_velocity: if moving { body.linvel() } else { Vec3::ZERO },
@@ -141,9 +141,9 @@ impl SceneState {
     /// # Panics
     /// If a cube has no body in `bodies`.
     pub fn capture(&self, bodies: &RigidBodySet, snapshot: &mut Snapshot) {
-        snapshot.cubes.resize_with(CUBES, Default::default);
+        snapshot.bodies.resize_with(CUBES, Default::default);
         let interacting = self.interaction.interacting();
-        for (cube, state) in snapshot.cubes.iter_mut().enumerate() {
+        for (cube, state) in snapshot.bodies.iter_mut().enumerate() {
             let body = &bodies[self.handles[cube]];
             state.position = body.translation();
             state.orientation = *body.rotation();

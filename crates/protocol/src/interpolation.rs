@@ -2,14 +2,14 @@
 
 use std::time::Duration;
 
-use cubewire_codec::CubeState;
+use cubewire_codec::BodyState;
 use cubewire_codec::glam::Vec3;
 use serde::{Deserialize, Serialize};
 
 use crate::playout::{Playout, PlayoutBuffer};
 use crate::receiver::Received;
 
-/// How cubes move between two snapshots. After Fiedler, *Snapshot Interpolation* (2014).
+/// How bodies move between two snapshots. After Fiedler, *Snapshot Interpolation* (2014).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Interpolation {
     /// No interpolation: the newest snapshot is shown as soon as it arrives.
@@ -20,14 +20,14 @@ pub enum Interpolation {
     /// Positions along a cubic spline through both positions and both velocities; orientations as
     /// in `Linear`. Needs velocities.
     Hermite,
-    /// Like `Hermite`, but without a playout delay: past the newest snapshot, cubes continue in a
+    /// Like `Hermite`, but without a playout delay: past the newest snapshot, bodies continue in a
     /// straight line for up to [`MAX_EXTRAPOLATION_SECONDS`]. This shows why extrapolation fails here:
-    /// cubes pass through the floor and through each other, and snap back when the next snapshot
+    /// bodies pass through the floor and through each other, and snap back when the next snapshot
     /// arrives. Needs velocities.
     Extrapolate,
 }
 
-/// Time after which extrapolated cubes stop.
+/// Time after which extrapolated bodies stop.
 pub const MAX_EXTRAPOLATION_SECONDS: f32 = 0.25;
 
 impl Interpolation {
@@ -51,7 +51,7 @@ impl Interpolation {
         matches!(self, Self::Hermite | Self::Extrapolate)
     }
 
-    /// Whether it uses a playout delay: snapshots wait so that cubes can move between two of them.
+    /// Whether it uses a playout delay: snapshots wait so that bodies can move between two of them.
     #[must_use]
     pub const fn waits(self) -> bool {
         matches!(self, Self::Linear | Self::Hermite)
@@ -80,14 +80,14 @@ impl Interpolation {
         }
     }
 
-    /// The interpolated state of a cube.
+    /// The interpolated state of a body.
     ///
     /// # Panics
     /// If the index is out of range.
     #[must_use]
-    pub fn cube(self, playout: &Playout<'_, Received>, cube: usize) -> CubeState {
-        let from = playout.from.snapshot.cubes[cube];
-        let to = playout.to.snapshot.cubes[cube];
+    pub fn body(self, playout: &Playout<'_, Received>, body: usize) -> BodyState {
+        let from = playout.from.snapshot.bodies[body];
+        let to = playout.to.snapshot.bodies[body];
         let fraction = playout.fraction;
         let has_velocity = playout.from.has_velocity && playout.to.has_velocity;
         let position = match self.effective(has_velocity) {
@@ -99,7 +99,7 @@ impl Interpolation {
                 spline(&from, &to, playout) + to.linear_velocity * seconds
             }
         };
-        CubeState {
+        BodyState {
             position,
             orientation: from.orientation.slerp(to.orientation, fraction),
             linear_velocity: from.linear_velocity.lerp(to.linear_velocity, fraction),
@@ -109,7 +109,7 @@ impl Interpolation {
 }
 
 /// The cubic Hermite spline through both positions and both velocities.
-fn spline(from: &CubeState, to: &CubeState, playout: &Playout<'_, Received>) -> Vec3 {
+fn spline(from: &BodyState, to: &BodyState, playout: &Playout<'_, Received>) -> Vec3 {
     let (t, span) = (playout.fraction, playout.span_seconds);
     let (t2, t3) = (t * t, t * t * t);
     from.position * (2.0 * t3 - 3.0 * t2 + 1.0)
@@ -125,21 +125,21 @@ mod tests {
     use super::*;
     use crate::SenderClock;
 
-    /// A cube on the parabola z = 4 t − t², at t = 0 s and t = 2 s, in ticks of a second.
+    /// A body on the parabola z = 4 t − t², at t = 0 s and t = 2 s, in ticks of a second.
     fn thrown(has_velocity: bool) -> PlayoutBuffer<Received> {
         let mut buffer = PlayoutBuffer::new(SenderClock::new(1, 0, Duration::ZERO), Duration::ZERO);
         for tick in [0, 2] {
             let t = tick as f32;
-            let cube = CubeState {
+            let body = BodyState {
                 position: Vec3::new(0.0, 0.0, 4.0 * t - t * t),
                 linear_velocity: Vec3::new(
                     0.0,
                     0.0,
                     if has_velocity { 4.0 - 2.0 * t } else { 0.0 },
                 ),
-                ..CubeState::default()
+                ..BodyState::default()
             };
-            let snapshot = Snapshot { cubes: vec![cube] };
+            let snapshot = Snapshot { bodies: vec![body] };
             let received = Received {
                 snapshot,
                 has_velocity,
@@ -152,7 +152,7 @@ mod tests {
     fn height(kind: Interpolation, has_velocity: bool, seconds: f64) -> f32 {
         let buffer = thrown(has_velocity);
         let playout = kind.playout(&buffer, Duration::from_secs_f64(seconds));
-        kind.cube(&playout.unwrap(), 0).position.z
+        kind.body(&playout.unwrap(), 0).position.z
     }
 
     #[test]
@@ -175,14 +175,14 @@ mod tests {
         // At the top of the parabola the velocity is 0.
         assert!((height(Interpolation::Extrapolate, true, 2.1) - 4.0).abs() < 1e-5);
         let mut buffer = thrown(true);
-        let falling = CubeState {
+        let falling = BodyState {
             position: Vec3::new(0.0, 0.0, 3.0),
             linear_velocity: Vec3::new(0.0, 0.0, -2.0),
-            ..CubeState::default()
+            ..BodyState::default()
         };
         let received = Received {
             snapshot: Snapshot {
-                cubes: vec![falling],
+                bodies: vec![falling],
             },
             has_velocity: true,
         };
@@ -190,7 +190,7 @@ mod tests {
         for (seconds, height) in [(3.1, 2.8), (3.25, 2.5), (9.0, 2.5)] {
             let kind = Interpolation::Extrapolate;
             let playout = kind.playout(&buffer, Duration::from_secs_f64(seconds));
-            let z = kind.cube(&playout.unwrap(), 0).position.z;
+            let z = kind.body(&playout.unwrap(), 0).position.z;
             assert!((z - height).abs() < 1e-5, "{z} at {seconds}");
         }
     }

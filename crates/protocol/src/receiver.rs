@@ -46,7 +46,7 @@ pub struct SnapshotReceiver {
 /// A snapshot to play back.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Received {
-    /// The cubes.
+    /// The bodies.
     pub snapshot: Snapshot,
     /// Whether velocities were sent; they are zero if not.
     pub has_velocity: bool,

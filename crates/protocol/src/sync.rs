@@ -3,7 +3,7 @@
 //! A receiver's world is the sender's as long as it simulates what the sender does, which the check of each packet
 //! confirms. It can start where the scene starts, or where a state of the sender's world was restored. Once a packet has
 //! failed, or after a silence of more than [`MAX_SIMULATED_TICKS`], another state is needed; until it has arrived,
-//! packets carry cubes.
+//! packets carry bodies.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -18,7 +18,7 @@ use crate::state_transfer::StateTransfer;
 /// Whether the receiver's world is the sender's.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum SyncStatus {
-    /// It is not, or not any more: packets carry cubes.
+    /// It is not, or not any more: packets carry bodies.
     #[default]
     Desynced,
     /// It is.

@@ -114,7 +114,7 @@ const HEAD: usize = 28;
 
 #[cfg(test)]
 mod tests {
-    use cubewire_codec::CubeState;
+    use cubewire_codec::BodyState;
 
     use super::*;
 
@@ -127,7 +127,7 @@ mod tests {
                 arithmetic: 9,
             },
             initial: Snapshot {
-                cubes: vec![CubeState::default(); 2],
+                bodies: vec![BodyState::default(); 2],
             },
         }
     }
@@ -158,7 +158,7 @@ mod tests {
         for length in 0..bytes.len() {
             assert!(Welcome::decode(&bytes[..length], Limits::default()).is_err());
         }
-        let small = Limits { max_cubes: 1 };
+        let small = Limits { max_bodies: 1 };
         assert!(Welcome::decode(&bytes, small).is_err());
         let mut far = bytes.clone();
         far[4] = 0xFF;

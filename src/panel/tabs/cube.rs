@@ -36,7 +36,7 @@ impl Share {
             ..Self::default()
         };
         for item in detail.items() {
-            if item.cube.map(usize::from) != Some(cube) {
+            if item.body.map(usize::from) != Some(cube) {
                 continue;
             }
             share.bits[item.kind as usize] += item.bits;
@@ -192,7 +192,7 @@ mod tests {
                 .sum();
             let items = packet.detail.as_deref().unwrap().items();
             let shared: f64 = items
-                .filter(|item| item.cube.is_none())
+                .filter(|item| item.body.is_none())
                 .map(|item| item.bits)
                 .sum();
             let all = packet.payload_bytes as f64 * 8.0;

@@ -75,7 +75,7 @@ impl From<&PacketRecord> for PacketLine {
         };
         let item = |item: BitItem| ItemLine {
             kind: item.kind.name(),
-            cube: item.cube,
+            cube: item.body,
             bits: item.bits,
             form: item.form.map(|form| form.name()),
             components: item.components,

@@ -39,7 +39,7 @@ impl ShadowTick {
     ) -> Self {
         let mut snapshot = spare.pop().unwrap_or_default();
         if sent.is_some() {
-            snapshot.cubes.clone_from(&world.current().cubes);
+            snapshot.bodies.clone_from(&world.current().bodies);
         }
         Self {
             tick: world.tick(),

@@ -11,7 +11,7 @@
 
 use glam::Quat;
 
-use super::Body;
+use super::BodyCoder;
 use crate::bits::{BitStream, Direction};
 use crate::decode_error::DecodeError;
 use crate::ledger::{BitKind, Form};
@@ -33,12 +33,12 @@ pub const GROWING_ORIENTATION_RANGES: [Ranges<3>; CLASSES] = [
 
 const KIND: BitKind = BitKind::Orientation;
 
-impl Body<'_> {
+impl BodyCoder<'_> {
     /// Codes the orientation of `fields`.
     pub(super) fn orientation<D: Direction>(
         &self,
         stream: &mut BitStream<'_, D>,
-        cube: usize,
+        body: usize,
         fields: &mut Fields,
         class: usize,
     ) -> Result<(), D::Error> {
@@ -50,11 +50,11 @@ impl Body<'_> {
             RelativeOrientation::Off => whole(stream, bits, orientation, |_| Form::Whole),
             RelativeOrientation::TwoRanges { small, large } => {
                 let ranges = at_precision([small, large], bits);
-                self.relative(stream, cube, &ranges, bits, orientation)
+                self.relative(stream, body, &ranges, bits, orientation)
             }
             RelativeOrientation::GrowingRanges => {
                 let ranges = at_precision(GROWING_ORIENTATION_RANGES[class].bits(), bits);
-                self.relative(stream, cube, &ranges, bits, orientation)
+                self.relative(stream, body, &ranges, bits, orientation)
             }
         }
     }
@@ -62,12 +62,12 @@ impl Body<'_> {
     fn relative<const N: usize, D: Direction>(
         &self,
         stream: &mut BitStream<'_, D>,
-        cube: usize,
+        body: usize,
         ranges: &Ranges<N>,
         bits: u8,
         orientation: &mut SmallestThree,
     ) -> Result<(), D::Error> {
-        let before = self.baseline.snapshot.smallest_three(cube);
+        let before = self.baseline.snapshot.smallest_three(body);
         let relative = Relative {
             reference: before.components.map(i32::from),
             bounds: &self.component_range,
@@ -123,7 +123,7 @@ fn quaternion<D: Direction>(
     let length = smallest_three::length(Quat::from_array(words.map(f32::from_bits)));
     D::check(length.is_some(), || DecodeError::NoDirection {
         at_bit: stream.at_bit(),
-        cube: stream.cube(),
+        body: stream.body(),
     })?;
     stream.note(|| Form::Whole);
     Ok(())

@@ -11,7 +11,7 @@
 
 use std::ops::Range;
 
-use super::Body;
+use super::BodyCoder;
 use crate::bits::{BitStream, Direction};
 use crate::ledger::{BitKind, Form};
 use crate::predict::{CLASSES, Prediction};
@@ -32,11 +32,11 @@ pub const PREDICTED_POSITION_RANGES: [Ranges<3>; CLASSES] = [
 
 const KIND: BitKind = BitKind::Position;
 
-impl Body<'_> {
+impl BodyCoder<'_> {
     pub(super) fn position<D: Direction>(
         &self,
         stream: &mut BitStream<'_, D>,
-        cube: usize,
+        body: usize,
         position: &mut [i32; 3],
         prediction: &Prediction,
     ) -> Result<(), D::Error> {
@@ -46,11 +46,11 @@ impl Body<'_> {
                 stream.note(|| Form::Whole);
                 return Ok(());
             }
-            Position::Affine => return self.affine_position(stream, cube, position),
+            Position::Affine => return self.affine_position(stream, body, position),
             Position::Quantized { .. } => {}
         }
         let before = || Relative {
-            reference: self.baseline.snapshot.position(cube),
+            reference: self.baseline.snapshot.position(body),
             bounds: &self.position_range,
             is_possible: true,
         };
@@ -81,11 +81,11 @@ impl Body<'_> {
     fn affine_position<D: Direction>(
         &self,
         stream: &mut BitStream<'_, D>,
-        cube: usize,
+        body: usize,
         position: &mut [i32; 3],
     ) -> Result<(), D::Error> {
         const CODES: Range<i32> = 0..1 << DIFFERENCE_BITS;
-        let before = self.baseline.snapshot.position(cube);
+        let before = self.baseline.snapshot.position(body);
         let code = |axis: usize| position[axis] - before[axis] + DIFFERENCE_ZERO_POINT;
         if stream.flag(KIND, (0..3).any(|axis| !CODES.contains(&code(axis))))? {
             stream.bounded(KIND, &AFFINE_POSITION, position)?;

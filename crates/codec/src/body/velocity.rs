@@ -8,7 +8,7 @@
 //! affine         x 21 | y 21 | z 21                  differences
 //! ```
 
-use super::Body;
+use super::BodyCoder;
 use super::position::{affine_differences, floats};
 use crate::bits::{BitStream, Direction};
 use crate::ledger::BitKind;
@@ -18,11 +18,11 @@ use crate::stages::Velocity;
 
 const KIND: BitKind = BitKind::Velocity;
 
-impl Body<'_> {
+impl BodyCoder<'_> {
     pub(super) fn velocity<D: Direction>(
         &self,
         stream: &mut BitStream<'_, D>,
-        cube: usize,
+        body: usize,
         velocity: &mut [i32; 3],
     ) -> Result<(), D::Error> {
         const BOUNDS: [Bounded; 3] = [VELOCITY; 3];
@@ -38,7 +38,7 @@ impl Body<'_> {
                 stream.bounded(KIND, &BOUNDS, velocity)
             }
             Velocity::Affine => {
-                let before = self.baseline.snapshot.velocities()[cube];
+                let before = self.baseline.snapshot.velocities()[body];
                 affine_differences(stream, KIND, velocity, before, &[AFFINE_VELOCITY; 3])
             }
         }

@@ -13,10 +13,10 @@ use super::pages::{Pages, SparePages};
 use crate::flags::flagged;
 use crate::memory::SharedMemory;
 
-/// How well a cube was predicted in the packet that carried the reference.
+/// How well a body was predicted in the packet that carried the reference.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct PredictionHistory {
-    /// Whether the packet carried the cube.
+    /// Whether the packet carried the body.
     pub(crate) is_known: bool,
     /// [Magnitudes](super::residual::magnitude) of the largest residuals.
     pub(crate) position: u8,
@@ -87,7 +87,7 @@ pub(crate) struct AdaptiveState {
     /// Mean errors of candidates and blends, in sixteenths, by [`error_index`] and [`blend_error_index`]; empty for
     /// [`Variant::Plain`].
     pub(crate) errors: Vec<u16>,
-    /// By cube: from the packet if it has changed the cube so far, otherwise from the reference's packet.
+    /// By body: from the packet if it has changed the body so far, otherwise from the reference's packet.
     pub(crate) predictions: Vec<PredictionHistory>,
     /// Hash of the packet's snapshot.
     pub(crate) hash: SnapshotHash,
@@ -102,7 +102,7 @@ pub(crate) struct StoredState {
     adaptive: [u16; ADAPTIVE_FLAGS],
     /// In pages of fewer bytes, because few of them change.
     errors: Pages<u16, 128>,
-    /// Histories of the cubes that the packet changed, in ascending order.
+    /// Histories of the bodies that the packet changed, in ascending order.
     pub(crate) predictions: Vec<(u16, PackedHistory)>,
     /// Hash of the packet's snapshot.
     pub(crate) hash: SnapshotHash,
@@ -114,7 +114,7 @@ pub(crate) struct SpareStates {
     state: Option<Box<StoredState>>,
     weights: SparePages<Inputs, 32>,
     errors: SparePages<u16, 128>,
-    /// Most cubes that a packet has changed. Every state has memory for as many, so that it grows seldom.
+    /// Most bodies that a packet has changed. Every state has memory for as many, so that it grows seldom.
     most_changed: usize,
 }
 
@@ -163,7 +163,7 @@ impl StoredState {
 }
 
 impl SpareStates {
-    /// Stores `next`, which was made from `previous` in a packet of the `changed` cubes, in the slot of a baseline. Reuses
+    /// Stores `next`, which was made from `previous` in a packet of the `changed` bodies, in the slot of a baseline. Reuses
     /// the memory of what was there.
     pub(crate) fn store(
         &mut self,
@@ -189,7 +189,7 @@ impl SpareStates {
             .max(changed.iter().filter(|&&changed| changed).count());
         stored.predictions.clear();
         stored.predictions.reserve_exact(self.most_changed);
-        let predictions = flagged(changed).map(|cube| (cube as u16, next.predictions[cube].pack()));
+        let predictions = flagged(changed).map(|body| (body as u16, next.predictions[body].pack()));
         stored.predictions.extend(predictions);
         *slot = Some(stored);
     }
@@ -218,16 +218,17 @@ impl AdaptiveState {
     }
 
     /// Sets this to the state of the packet after `previous`, before its first bin. Reuses its memory.
-    pub(crate) fn follow(&mut self, previous: &StoredState, cubes: usize) {
+    pub(crate) fn follow(&mut self, previous: &StoredState, bodies: usize) {
         self.load(previous);
         self.predictions.clear();
-        self.predictions.resize(cubes, PredictionHistory::default());
-        for &(cube, history) in &previous.predictions {
-            self.predictions[usize::from(cube)] = history.unpack();
+        self.predictions
+            .resize(bodies, PredictionHistory::default());
+        for &(body, history) in &previous.predictions {
+            self.predictions[usize::from(body)] = history.unpack();
         }
     }
 
-    /// Sets all that is not by cube.
+    /// Sets all that is not by body.
     fn load(&mut self, stored: &StoredState) {
         self.variant = stored.variant;
         stored.weights.load(&mut self.weights);

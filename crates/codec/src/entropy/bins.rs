@@ -38,13 +38,13 @@ impl CodingObserver for () {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Element {
     pub(crate) kind: BitKind,
-    pub(crate) cube: Option<usize>,
+    pub(crate) body: Option<usize>,
 }
 
 impl Element {
-    /// Part of no cube.
+    /// Part of no body.
     pub(crate) const fn of_packet(kind: BitKind) -> Self {
-        Self { kind, cube: None }
+        Self { kind, body: None }
     }
 }
 
@@ -54,7 +54,7 @@ pub(crate) enum NonCanonical {
     /// A number is out of range.
     OutOfRange {
         field: BitKind,
-        cube: Option<usize>,
+        body: Option<usize>,
         value: i64,
         min: i64,
         max: i64,

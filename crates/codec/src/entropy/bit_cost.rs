@@ -24,7 +24,7 @@ impl<'a> BitCostObserver<'a> {
             ledger,
             element: Element {
                 kind: BitKind::Selection,
-                cube: None,
+                body: None,
             },
             probabilities: [1.0; BitKind::ALL.len()],
             part: 0.0,
@@ -34,13 +34,13 @@ impl<'a> BitCostObserver<'a> {
 
     #[inline(never)]
     fn record(&mut self) {
-        let Element { kind, cube } = self.element;
+        let Element { kind, body } = self.element;
         let probability = std::mem::replace(&mut self.probabilities[kind as usize], 1.0);
         if probability == 1.0 {
             return;
         }
         let bits = -probability.log2();
-        self.ledger.record(kind, cube, bits);
+        self.ledger.record(kind, body, bits);
         self.part += bits;
     }
 

@@ -1,8 +1,8 @@
 //! Linear blends of predictions.
 //!
-//! The errors of the candidates are partly independent: one follows the cube's own motion, another that of
-//! the cubes around it. A sum that weighs them is nearer on average than any of them. The weights are trained
-//! by class of cube and never change; a class for which they do not fit, because the training had none like
+//! The errors of the candidates are partly independent: one follows the body's own motion, another that of
+//! the bodies around it. A sum that weighs them is nearer on average than any of them. The weights are trained
+//! by class of body and never change; a class for which they do not fit, because the training had none like
 //! it, is predicted without.
 
 use wide::f32x4;

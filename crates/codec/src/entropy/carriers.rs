@@ -1,11 +1,11 @@
-//! Cubes that carry those around them.
+//! Bodies that carry those around them.
 
 use wide::f32x4;
 
 use super::history::Position;
 use super::rotation::{Quaternion, Vector, difference, dot, matrix, normalized, transform};
 
-/// The motion of a cube since the reference.
+/// The motion of a body since the reference.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RigidMotion {
     pub(super) from: Position,
@@ -15,7 +15,7 @@ pub(super) struct RigidMotion {
     pub(super) residuals: [usize; 2],
 }
 
-/// How nearby cubes carry a cube with them, on average.
+/// How nearby bodies carry a body with them, on average.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct MeanMotion {
     /// Where they carry it.
@@ -25,7 +25,7 @@ pub(super) struct MeanMotion {
     pub(super) residuals: [usize; 2],
 }
 
-/// The motions of the cubes coded so far.
+/// The motions of the bodies coded so far.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Carriers {
     motions: Vec<Summand>,
@@ -44,10 +44,10 @@ struct Summand {
     residuals: f32x4,
 }
 
-/// Bounds the work, which would otherwise grow with the square of the number of cubes that a sender chooses.
+/// Bounds the work, which would otherwise grow with the square of the number of bodies that a sender chooses.
 const MAX_CARRIERS: usize = 512;
 
-/// How far a cube carries others, in 1/512 m.
+/// How far a body carries others, in 1/512 m.
 const REACH: f32 = 350.0;
 
 const LANES: usize = 4;
@@ -86,8 +86,8 @@ impl Carriers {
         });
     }
 
-    /// The mean motion of cubes near a point, weighted by distance, and where a point goes that is attached to them.
-    /// None if no cube is near.
+    /// The mean motion of bodies near a point, weighted by distance, and where a point goes that is attached to them.
+    /// None if no body is near.
     pub(super) fn carry(&self, point: Position) -> Option<MeanMotion> {
         let at = point.map(|axis| f32x4::splat(axis as f32));
         let [x, y, z] = point.map(|axis| axis as f32);
@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn only_the_first_cubes_carry_others() {
+    fn only_the_first_bodies_carry_others() {
         let mut carriers = Carriers::default();
         for _ in 0..MAX_CARRIERS {
             carriers.add(moved(9_000, 9_100, NO_TURN));
@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn the_nearer_a_cube_the_more_it_carries() {
+    fn the_nearer_a_body_the_more_it_carries() {
         let mut carriers = Carriers::default();
         for (from, to) in [(0, 0), (100, 200), (1_000, 0)] {
             carriers.add(moved(from, to, NO_TURN));
@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_attached_to_a_turning_cube_turns_about_it() {
+    fn what_is_attached_to_a_turning_body_turns_about_it() {
         // A quarter about z, as either of its quaternions.
         let half = std::f32::consts::FRAC_1_SQRT_2;
         let quarter = [0.0, 0.0, half, half];

@@ -9,30 +9,30 @@ use crate::snapshot::QuantizedSnapshot;
 /// Bits of the check. Together with a header that names a baseline, whole bytes.
 pub(crate) const CHECK_BITS: u32 = 14;
 
-/// A hash of all cubes: the sum of those of each, so that it follows from the reference's and the changes.
+/// A hash of all bodies: the sum of those of each, so that it follows from the reference's and the changes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct SnapshotHash(u64);
 
 impl SnapshotHash {
     pub(crate) fn new(snapshot: &QuantizedSnapshot) -> Self {
-        let hashes = (0..snapshot.len()).map(|cube| hash(snapshot, cube));
+        let hashes = (0..snapshot.len()).map(|body| hash(snapshot, body));
         Self(hashes.fold(0, u64::wrapping_add))
     }
 
-    /// Makes the hash that of a snapshot with the cube of `new` in place of that of `old`.
+    /// Makes the hash that of a snapshot with the body of `new` in place of that of `old`.
     pub(crate) fn replace(
         &mut self,
-        cube: usize,
+        body: usize,
         old: &QuantizedSnapshot,
         new: &QuantizedSnapshot,
     ) {
         self.0 = self
             .0
-            .wrapping_sub(hash(old, cube))
-            .wrapping_add(hash(new, cube));
+            .wrapping_sub(hash(old, body))
+            .wrapping_add(hash(new, body));
     }
 
-    /// A check in more bits, of the cubes alone.
+    /// A check in more bits, of the bodies alone.
     pub(crate) const fn long_check(self) -> u32 {
         fold(self.0) as u32
     }
@@ -43,15 +43,15 @@ impl SnapshotHash {
     }
 }
 
-fn hash(snapshot: &QuantizedSnapshot, cube: usize) -> u64 {
-    let packed = snapshot.packed_positions()[cube];
+fn hash(snapshot: &QuantizedSnapshot, body: usize) -> u64 {
+    let packed = snapshot.packed_positions()[body];
     let [x, y, z] = packed
         .position()
         .map(|axis| u64::from(axis.cast_unsigned()));
     let position = x ^ y << 21 ^ z << 42 ^ u64::from(packed.is_interacting()) << 63;
-    let orientation = SmallestThree::from_narrow_word(snapshot.narrow_orientations()[cube]);
-    let hash = mix(mix(cube as u64, position), orientation.to_word());
-    // Otherwise slight differences of the orientations of two cubes would often cancel each other.
+    let orientation = SmallestThree::from_narrow_word(snapshot.narrow_orientations()[body]);
+    let hash = mix(mix(body as u64, position), orientation.to_word());
+    // Otherwise slight differences of the orientations of two bodies would often cancel each other.
     fold(fold(hash))
 }
 
@@ -67,12 +67,12 @@ mod tests {
 
     use super::*;
     use crate::ladder::ARITHMETIC;
-    use crate::snapshot::QuantizedCube;
+    use crate::snapshot::QuantizedBody;
 
-    const CUBES: usize = 40;
+    const BODIES: usize = 40;
 
-    fn cube(random: &mut ChaCha8Rng) -> QuantizedCube {
-        QuantizedCube {
+    fn body(random: &mut ChaCha8Rng) -> QuantizedBody {
+        QuantizedBody {
             position: [0, 1, 2].map(|_| random.random_range(0..10_000)),
             orientation: SmallestThree {
                 largest: random.random_range(0..4),
@@ -82,35 +82,35 @@ mod tests {
         }
     }
 
-    fn snapshot(cubes: &[QuantizedCube]) -> QuantizedSnapshot {
+    fn snapshot(bodies: &[QuantizedBody]) -> QuantizedSnapshot {
         let mut snapshot = QuantizedSnapshot::new(ARITHMETIC.stages.precision());
-        snapshot.assign(9, cubes.to_vec()).unwrap();
+        snapshot.assign(9, bodies.to_vec()).unwrap();
         snapshot
     }
 
     #[test]
     fn the_hash_follows_from_the_changes() {
         let mut random = ChaCha8Rng::seed_from_u64(1);
-        let mut cubes: Vec<_> = (0..CUBES).map(|_| cube(&mut random)).collect();
-        let old = snapshot(&cubes);
-        for changed in [0, 7, CUBES - 1] {
-            cubes[changed] = cube(&mut random);
+        let mut bodies: Vec<_> = (0..BODIES).map(|_| body(&mut random)).collect();
+        let old = snapshot(&bodies);
+        for changed in [0, 7, BODIES - 1] {
+            bodies[changed] = body(&mut random);
         }
-        let new = snapshot(&cubes);
+        let new = snapshot(&bodies);
         let mut hash = SnapshotHash::new(&old);
         assert_ne!(hash, SnapshotHash::new(&new));
-        for changed in [0, 7, CUBES - 1] {
+        for changed in [0, 7, BODIES - 1] {
             hash.replace(changed, &old, &new);
         }
         assert_eq!(hash, SnapshotHash::new(&new));
     }
 
-    /// Wrong cubes are often near the right ones.
+    /// Wrong bodies are often near the right ones.
     #[test]
-    fn slight_changes_of_one_cube_or_two_pass_once_in_16384_times() {
+    fn slight_changes_of_one_body_or_two_pass_once_in_16384_times() {
         let mut random = ChaCha8Rng::seed_from_u64(2);
-        let cubes: Vec<_> = (0..CUBES).map(|_| cube(&mut random)).collect();
-        let right = snapshot(&cubes);
+        let bodies: Vec<_> = (0..BODIES).map(|_| body(&mut random)).collect();
+        let right = snapshot(&bodies);
         let right_hash = SnapshotHash::new(&right);
         let right_halves = halves(right_hash);
         const TRIALS: u32 = 20_000;
@@ -118,12 +118,12 @@ mod tests {
             let mut passes = 0;
             let mut same_halves = [0; 2];
             for _ in 0..TRIALS {
-                let mut wrong = cubes.clone();
+                let mut wrong = bodies.clone();
                 for _ in 0..count {
-                    let cube = &mut wrong[random.random_range(0..CUBES)];
+                    let body = &mut wrong[random.random_range(0..BODIES)];
                     match random.random_range(0..3) {
-                        0 => cube.position[random.random_range(0..3)] += 1,
-                        _ => cube.orientation.components[random.random_range(0..2)] ^= 1,
+                        0 => body.position[random.random_range(0..3)] += 1,
+                        _ => body.orientation.components[random.random_range(0..2)] ^= 1,
                     }
                 }
                 let wrong = snapshot(&wrong);
@@ -131,8 +131,8 @@ mod tests {
                     continue;
                 }
                 let mut hash = right_hash;
-                for cube in (0..CUBES).filter(|&cube| wrong.differs(&right, cube)) {
-                    hash.replace(cube, &right, &wrong);
+                for body in (0..BODIES).filter(|&body| wrong.differs(&right, body)) {
+                    hash.replace(body, &right, &wrong);
                 }
                 for (same, [wrong, right]) in same_halves
                     .iter_mut()

@@ -27,11 +27,11 @@ pub(super) struct Components {
 }
 
 impl<B: BinCoder, O: CodingObserver> Session<'_, B, O> {
-    /// Codes the residuals of a cube's field. `contexts` is given the axis and the magnitude of the largest
+    /// Codes the residuals of a body's field. `contexts` is given the axis and the magnitude of the largest
     /// residual so far. Returns the values and the magnitude of the largest residual.
     pub(super) fn components(
         &mut self,
-        cube: usize,
+        body: usize,
         components: &Components,
         contexts: impl Fn(usize, usize) -> [usize; RESIDUAL_INPUTS],
     ) -> Result<([i32; 3], usize), NonCanonical> {
@@ -45,7 +45,7 @@ impl<B: BinCoder, O: CodingObserver> Session<'_, B, O> {
         } = *components;
         let element = Element {
             kind: kind(field),
-            cube: Some(cube),
+            body: Some(body),
         };
         let mut values = [0; 3];
         let mut so_far = 0;
@@ -68,7 +68,7 @@ impl<B: BinCoder, O: CodingObserver> Session<'_, B, O> {
             let residual = target.map_or(0, |target| target[axis] - prediction[axis]);
             let residual = residual::code(&mut bins, residual);
             let value = prediction[axis] + residual;
-            values[axis] = within(value, range(field, axis), element.kind, cube)?;
+            values[axis] = within(value, range(field, axis), element.kind, body)?;
             so_far = so_far.max(magnitude(residual));
             self.observer.part_ends(Some(axis));
         }
@@ -187,14 +187,14 @@ fn within(
     value: i32,
     range: RangeInclusive<i32>,
     field: BitKind,
-    cube: usize,
+    body: usize,
 ) -> Result<i32, NonCanonical> {
     if range.contains(&value) {
         return Ok(value);
     }
     Err(NonCanonical::OutOfRange {
         field,
-        cube: Some(cube),
+        body: Some(body),
         value: value.into(),
         min: (*range.start()).into(),
         max: (*range.end()).into(),

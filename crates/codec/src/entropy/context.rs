@@ -22,7 +22,7 @@ const INITIAL_TICKS: u16 = 6;
 pub(crate) struct BaselineView<'a> {
     pub(crate) sequence: Sequence,
     pub(crate) snapshot: &'a Arc<QuantizedSnapshot>,
-    /// By cube: whether it differs from the packet's own reference.
+    /// By body: whether it differs from the packet's own reference.
     pub(crate) moved: &'a [bool],
     /// The packet's own reference, if the motion since is known.
     pub(crate) previous: Option<OlderSnapshot<'a>>,

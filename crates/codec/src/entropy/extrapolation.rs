@@ -1,7 +1,7 @@
-//! Rigid-body extrapolation with ground contact: cubes fly, fall, and roll over their corners without
+//! Rigid-body extrapolation with ground contact: bodies fly, fall, and roll over their corners without
 //! slipping or bouncing.
 //!
-//! Four cubes are computed at a time, each as it would be alone: where one of them takes another branch, its
+//! Four bodies are computed at a time, each as it would be alone: where one of them takes another branch, its
 //! numbers are kept as they were.
 
 use wide::f32x4;
@@ -11,7 +11,7 @@ use super::rotation::{
     turned_a_little,
 };
 
-/// A cube and its motion, in 1/512 m and ticks. Its mass is 1.
+/// A body and its motion, in 1/512 m and ticks. Its mass is 1.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Body {
     pub(crate) half_side: f32,
@@ -107,12 +107,12 @@ impl Bodies {
     /// their whole velocity: friction is high and nothing bounces.
     fn apply_contacts(&mut self) {
         let half = self.half_side;
-        // No corner is as far away as this. Most cubes in the air need no more than this comparison.
+        // No corner is as far away as this. Most bodies in the air need no more than this comparison.
         let below = self.position[2] - half * f32x4::from(1.75);
         if below.simd_gt(f32x4::from(NEAR_FLOOR)).all() {
             return;
         }
-        // The reciprocal of the moment of inertia of a cube of mass 1 about its centre.
+        // The reciprocal of the moment of inertia of a body of mass 1 about its centre.
         let per_inertia = f32x4::from(1.0) / (half * half * f32x4::from(2.0 / 3.0));
         for arm in lowest_corners(&matrix(self.orientation), half) {
             let gap = self.position[2] + arm[2];
@@ -148,7 +148,7 @@ impl Bodies {
     }
 }
 
-/// The corners of the lowest face of a cube, relative to its centre, the lowest corner first. Others seldom touch the
+/// The corners of the lowest face of a body, relative to its centre, the lowest corner first. Others seldom touch the
 /// floor.
 fn lowest_corners(rotation: &Matrix<f32x4>, half_side: f32x4) -> [Vector<f32x4>; 4] {
     // From the centre to the middle of a face, or of the opposite one if that is lower.
@@ -201,7 +201,7 @@ mod tests {
         *body = bodies[2];
     }
 
-    fn cube(height: f32, orientation: Quaternion) -> Body {
+    fn body(height: f32, orientation: Quaternion) -> Body {
         Body {
             half_side: 102.4,
             position: [0.0, 0.0, height],
@@ -212,8 +212,8 @@ mod tests {
     }
 
     #[test]
-    fn a_dropped_cube_falls_and_comes_to_rest() {
-        let mut body = cube(512.0, UPRIGHT);
+    fn a_dropped_body_falls_and_comes_to_rest() {
+        let mut body = body(512.0, UPRIGHT);
         run_alone(&mut body, 6);
         // Six ticks at 20 m/s², velocity before position: 21 steps of gravity.
         assert!((body.position[2] - (512.0 - 21.0 * GRAVITY)).abs() < 0.01);
@@ -228,11 +228,11 @@ mod tests {
     }
 
     #[test]
-    fn a_tilted_cube_rolls_over_its_lower_edge() {
+    fn a_tilted_body_rolls_over_its_lower_edge() {
         let lean = turned(turned(UPRIGHT, [0.25, 0.0, 0.0]), [0.25, 0.0, 0.0]);
         let rows = matrix(lean);
         let height = 102.4 * (rows[2][1].abs() + rows[2][2].abs());
-        let mut body = cube(height, lean);
+        let mut body = body(height, lean);
         run_alone(&mut body, 3);
         // Back onto the face that it came from: less than 45 degrees.
         assert!(body.spin[0] < -0.01, "{body:?}");
@@ -283,7 +283,7 @@ mod tests {
 
     #[test]
     fn any_motion_stays_finite() {
-        let mut body = cube(0.0, [1.0, 1.0, 1.0, 1.0]);
+        let mut body = body(0.0, [1.0, 1.0, 1.0, 1.0]);
         body.velocity = [262_143.0, -262_143.0, -262_143.0];
         body.spin = [3.0, -3.0, 3.0];
         run_alone(&mut body, 64);

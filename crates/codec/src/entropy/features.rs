@@ -93,7 +93,7 @@ type Names = &'static [&'static str];
 
 const FLAGS: [(&str, FlagContexts, Names); 7] = [
     (
-        "active cube changes",
+        "active body changes",
         ACTIVE_CHANGES,
         &[
             "motion and turn since the reference's reference",
@@ -101,15 +101,15 @@ const FLAGS: [(&str, FlagContexts, Names); 7] = [
         ],
     ),
     (
-        "resting cube changes",
+        "resting body changes",
         RESTING_CHANGES,
-        &["distance of the nearest coded cube"],
+        &["distance of the nearest coded body"],
     ),
     (
         "interacting",
         TOGGLES,
         &[
-            "distance of the nearest coded cube, motion",
+            "distance of the nearest coded body, motion",
             "distance to the player",
         ],
     ),

@@ -1,10 +1,10 @@
-//! The fields of one changed cube: the orientation first, because the position depends on it.
+//! The fields of one changed body: the orientation first, because the position depends on it.
 
 use super::bins::{CodingObserver, NonCanonical};
 use super::blend::{Blend, RADIANS_PER_STEP, STEPS_PER_RADIAN};
+use super::bodies::{BodyContext, largest};
 use super::coder::BinCoder;
 use super::components::{Components, kind};
-use super::cubes::{CubeContext, largest};
 use super::history::Position;
 use super::layout::{
     CANDIDATES, Field, FlagContexts, NEXT_LARGEST, SAME_LARGEST, SAME_ORIENTATION, SAME_POSITION,
@@ -40,11 +40,11 @@ struct FieldContext<'c, T, C> {
 impl<B: BinCoder, O: CodingObserver> Session<'_, B, O> {
     pub(super) fn orientation<P: Predictor>(
         &mut self,
-        context: &CubeContext<'_>,
+        context: &BodyContext<'_>,
         predictor: &mut P,
         target: Option<SmallestThree>,
     ) -> Result<(Coded<SmallestThree>, Quaternion), NonCanonical> {
-        let CubeContext {
+        let BodyContext {
             history,
             clearance,
             distance,
@@ -109,12 +109,12 @@ impl<B: BinCoder, O: CodingObserver> Session<'_, B, O> {
 
     fn orientation_residual(
         &mut self,
-        context: &CubeContext<'_>,
+        context: &BodyContext<'_>,
         [predicted, secondary]: [Quaternion; 2],
         around: Option<[usize; 2]>,
         target: Option<SmallestThree>,
     ) -> Result<(SmallestThree, usize), NonCanonical> {
-        let CubeContext { history, zone, .. } = context;
+        let BodyContext { history, zone, .. } = context;
         let largest = self.largest_component(context, predicted, target);
         let prediction = pack(predicted, largest);
         let secondary = pack(secondary, largest);
@@ -128,7 +128,7 @@ impl<B: BinCoder, O: CodingObserver> Session<'_, B, O> {
             history: context.prediction.orientation_context(),
         };
         let around = around.map_or(context.velocity, |[orientation, _]| orientation);
-        let (values, residual) = self.components(context.cube, &components, |axis, so_far| {
+        let (values, residual) = self.components(context.body, &components, |axis, so_far| {
             [
                 context.prediction.orientation_context() * 16 + so_far,
                 signed_magnitude(reference[axis] - prediction[axis]) * 8 + zone,
@@ -154,7 +154,7 @@ impl<B: BinCoder, O: CodingObserver> Session<'_, B, O> {
     /// Codes which component is omitted, by its rank among those of the prediction.
     fn largest_component(
         &mut self,
-        context: &CubeContext<'_>,
+        context: &BodyContext<'_>,
         prediction: Quaternion,
         target: Option<SmallestThree>,
     ) -> usize {
@@ -168,7 +168,7 @@ impl<B: BinCoder, O: CodingObserver> Session<'_, B, O> {
         });
         let flag = |group, context_value| Flag {
             kind: BitKind::Orientation,
-            cube: Some(context.cube),
+            body: Some(context.body),
             group,
             contexts: [context_value],
         };
@@ -187,13 +187,13 @@ impl<B: BinCoder, O: CodingObserver> Session<'_, B, O> {
 
     pub(super) fn position<P: Predictor>(
         &mut self,
-        context: &CubeContext<'_>,
+        context: &BodyContext<'_>,
         predictor: &mut P,
         orientation: Coded<SmallestThree>,
         unpacked: Quaternion,
         target: Option<Position>,
     ) -> Result<Coded<Position>, NonCanonical> {
-        let CubeContext {
+        let BodyContext {
             history,
             clearance,
             distance,
@@ -263,19 +263,19 @@ impl<B: BinCoder, O: CodingObserver> Session<'_, B, O> {
 
     fn position_residual(
         &mut self,
-        context: &CubeContext<'_>,
+        context: &BodyContext<'_>,
         components: &Components,
         secondary: Position,
         around: Option<[usize; 2]>,
         orientation_residual: usize,
     ) -> Result<(Position, usize), NonCanonical> {
-        let CubeContext { history, zone, .. } = context;
+        let BodyContext { history, zone, .. } = context;
         let prediction = components.prediction;
         let jerk =
             std::array::from_fn(|axis| 6 * history.velocity[axis] - history.motion_6_ticks[axis]);
         let jerk = largest(jerk).min(7);
         let around = around.map_or(components.history, |[_, position]| position);
-        let (value, residual) = self.components(context.cube, components, |axis, so_far| {
+        let (value, residual) = self.components(context.body, components, |axis, so_far| {
             [
                 around * 16 + so_far,
                 signed_magnitude(history.position[axis] - prediction[axis]) * 8 + jerk,
@@ -292,14 +292,14 @@ impl<B: BinCoder, O: CodingObserver> Session<'_, B, O> {
 
     fn is_unchanged<T: PartialEq, C>(
         &mut self,
-        context: &CubeContext<'_>,
+        context: &BodyContext<'_>,
         field: &FieldContext<'_, T, C>,
         group: FlagContexts,
         contexts: [usize; 2],
     ) -> bool {
         let flag = Flag {
             kind: kind(field.field),
-            cube: Some(context.cube),
+            body: Some(context.body),
             group,
             contexts,
         };

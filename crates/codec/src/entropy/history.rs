@@ -1,4 +1,4 @@
-//! Kinematic history: how cubes moved on the way to the reference.
+//! Kinematic history: how bodies moved on the way to the reference.
 
 use super::rotation::{Quaternion, Vector, height_row, unpack};
 use crate::quantize::smallest_three::SmallestThree;
@@ -14,7 +14,7 @@ pub(crate) type OlderSnapshot<'a> = (&'a QuantizedSnapshot, i32);
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct BaselineHistory<'a> {
     pub(crate) reference: &'a QuantizedSnapshot,
-    /// By cube: whether it differs from the reference's own reference.
+    /// By body: whether it differs from the reference's own reference.
     pub(crate) moved: &'a [bool],
     /// Ticks from the reference to the snapshot that is coded.
     pub(crate) ticks: i32,
@@ -24,7 +24,7 @@ pub(crate) struct BaselineHistory<'a> {
     pub(crate) additional: [Option<OlderSnapshot<'a>>; 2],
 }
 
-/// The pose of a cube in a snapshot older than the reference.
+/// The pose of a body in a snapshot older than the reference.
 #[derive(Clone, Copy, Debug)]
 struct PastPose {
     /// From there to the reference.
@@ -33,10 +33,10 @@ struct PastPose {
     ticks: i32,
 }
 
-/// The pose of a cube in the reference and how it got there.
+/// The pose of a body in the reference and how it got there.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct KinematicHistory {
-    pub(crate) cube: usize,
+    pub(crate) body: usize,
     pub(crate) position: Position,
     pub(crate) packed: SmallestThree,
     pub(crate) orientation: Quaternion,
@@ -56,7 +56,7 @@ pub(crate) struct KinematicHistory {
     additional: [Option<PastPose>; 2],
 }
 
-/// Pose and motion of a cube that moves on its own.
+/// Pose and motion of a body that moves on its own.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Extrapolation {
     /// Pose of a rigid body that touches the ground.
@@ -71,7 +71,7 @@ pub(crate) struct Extrapolation {
 }
 
 impl Extrapolation {
-    /// The extrapolation of a resting cube: it stays where it is.
+    /// The extrapolation of a resting body: it stays where it is.
     pub(crate) fn at_rest(history: &KinematicHistory) -> Self {
         Self {
             position: history.position.map(|axis| axis as f32),
@@ -85,10 +85,10 @@ impl Extrapolation {
 
 /// Half a side in 1/512 m: 0.75 m for the player, 0.2 m for the others.
 const PLAYER_HALF: f32 = 384.0;
-const CUBE_HALF: f32 = 102.4;
+const BODY_HALF: f32 = 102.4;
 
 impl BaselineHistory<'_> {
-    /// Flags the cubes that moved on the way to the reference. Reuses memory.
+    /// Flags the bodies that moved on the way to the reference. Reuses memory.
     pub(crate) fn flag_active(&self, active: &mut Vec<bool>) {
         active.clear();
         active.extend(self.moved);
@@ -97,15 +97,15 @@ impl BaselineHistory<'_> {
         }
     }
 
-    pub(crate) fn of(&self, cube: usize) -> KinematicHistory {
-        let position = self.reference.position(cube);
-        let packed = self.reference.smallest_three(cube);
+    pub(crate) fn of(&self, body: usize) -> KinematicHistory {
+        let position = self.reference.position(body);
+        let packed = self.reference.smallest_three(body);
         let pose = |older: Option<OlderSnapshot<'_>>| {
             let (older, ticks) = older?;
-            let from = older.position(cube);
+            let from = older.position(body);
             Some(PastPose {
                 displacement: std::array::from_fn(|axis| position[axis] - from[axis]),
-                packed: older.smallest_three(cube),
+                packed: older.smallest_three(body),
                 ticks,
             })
         };
@@ -116,7 +116,7 @@ impl BaselineHistory<'_> {
             additional[0].map_or(motion_6_ticks.map(|axis| axis / 6), |pose| pose.in_ticks(1));
         let turn = |pose: Option<PastPose>| pose.map_or(0, |pose| change(packed, pose.packed));
         KinematicHistory {
-            cube,
+            body,
             position,
             packed,
             orientation: unpack(packed),
@@ -126,7 +126,7 @@ impl BaselineHistory<'_> {
             rotation_velocity: turn(additional[0]),
             ticks: self.ticks,
             extrapolation: None,
-            half_side: if cube == 0 { PLAYER_HALF } else { CUBE_HALF },
+            half_side: if body == 0 { PLAYER_HALF } else { BODY_HALF },
             previous,
             additional,
         }

@@ -33,7 +33,7 @@ impl Variant {
     }
 }
 
-/// The predicted fields of a cube.
+/// The predicted fields of a body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Field {
     Orientation = 0,
@@ -106,11 +106,11 @@ const fn flag(index: usize) -> FlagContexts {
     }
 }
 
-/// Whether an active cube changes: one that moved on the way to the reference.
+/// Whether an active body changes: one that moved on the way to the reference.
 pub(crate) const ACTIVE_CHANGES: FlagContexts = flag(0);
-/// Whether a resting cube changes that something came near.
+/// Whether a resting body changes that something came near.
 pub(crate) const RESTING_CHANGES: FlagContexts = flag(1);
-/// Whether a changed cube toggles *interacting*.
+/// Whether a changed body toggles *interacting*.
 pub(crate) const TOGGLES: FlagContexts = flag(2);
 /// Whether the orientation omits the component that the prediction ranks first.
 pub(crate) const SAME_LARGEST: FlagContexts = flag(3);
@@ -124,7 +124,7 @@ pub(crate) const SAME_POSITION: FlagContexts = flag(6);
 /// The adaptive probabilities: of flags that are coded without mixing, to save time.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum AdaptiveFlag {
-    /// Whether a resting cube changes that nothing came near.
+    /// Whether a resting body changes that nothing came near.
     Untouched = 0,
     /// Whether any of them changes.
     AnyUntouched = 1,
@@ -212,14 +212,14 @@ const DISTANCES: usize = 16;
 
 /// Candidate predictions by field.
 pub(crate) const CANDIDATES: [usize; 2] = [3, 4];
-/// Classes of cubes by field, each with its own mean errors of candidates: by clearance, the candidate that was
+/// Classes of bodies by field, each with its own mean errors of candidates: by clearance, the candidate that was
 /// best in the reference's packet, and distance to the player.
 pub(crate) const CLASSES: [usize; 2] = [
     CLEARANCES * CANDIDATES[0] * DISTANCES,
     CLEARANCES * CANDIDATES[1] * DISTANCES,
 ];
-/// Classes of cubes by field, each with its own blend: by clearance, selected candidate, distance to the
-/// player, and for positions whether another cube carries the cube.
+/// Classes of bodies by field, each with its own blend: by clearance, selected candidate, distance to the
+/// player, and for positions whether another body carries the body.
 pub(crate) const BLENDS: [usize; 2] = [
     CLEARANCES * CANDIDATES[0] * DISTANCES / 4,
     CLEARANCES * CANDIDATES[1] * DISTANCES / 4 * 2,

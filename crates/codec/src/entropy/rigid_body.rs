@@ -1,5 +1,5 @@
-//! The rigid-body predictor: cubes fly, fall and roll on their own, or move as if attached to the player or
-//! to the cubes around them.
+//! The rigid-body predictor: bodies fly, fall and roll on their own, or move as if attached to the player or
+//! to the bodies around them.
 
 use super::carriers::{Carriers, MeanMotion, RigidMotion};
 use super::extrapolation::{self, Body, LANES};
@@ -14,11 +14,11 @@ use crate::quantize::bounded::POSITION;
 /// Predicts from several candidates: see [`ORIENTATION_CANDIDATES`] and [`POSITION_CANDIDATES`].
 #[derive(Debug)]
 pub(crate) struct RigidBodyPredictor<'a> {
-    /// Motions of the cubes coded so far. Nearby ones carry the cubes that follow.
+    /// Motions of the bodies coded so far. Nearby ones carry the bodies that follow.
     carriers: &'a mut Carriers,
     player: RigidMotion,
     player_rotation: Matrix,
-    /// The extrapolation of the current cube.
+    /// The extrapolation of the current body.
     alone: Extrapolation,
     /// How those near it move.
     around: Option<MeanMotion>,
@@ -28,19 +28,19 @@ pub(crate) struct RigidBodyPredictor<'a> {
 pub(crate) const ORIENTATION_CANDIDATES: [&str; 3] = [
     "turning with the player; far from it, constant spin",
     "rigid-body extrapolation",
-    "turning with the cubes around it",
+    "turning with the bodies around it",
 ];
 pub(crate) const POSITION_CANDIDATES: [&str; 4] = [
     "rolling on the lowest corner",
     "carried by the player; far from it, constant velocity",
-    "carried by the cubes around it",
+    "carried by the bodies around it",
     "rigid-body extrapolation",
 ];
 
 /// Ticks after which extrapolation stops.
 const MAX_EXTRAPOLATED_TICKS: i32 = 24;
 
-/// Height in 1/512 m above which cubes seldom reach the floor within a packet's time.
+/// Height in 1/512 m above which bodies seldom reach the floor within a packet's time.
 const HIGH: i32 = 300;
 
 /// How far the player carries others, which it attracts, in 1/512 m.
@@ -74,7 +74,7 @@ impl<'a> RigidBodyPredictor<'a> {
 
     fn is_near_player(&self, history: &KinematicHistory) -> bool {
         let distance = difference(history.position, self.player.from);
-        history.cube != 0 && dot(distance, distance) < PLAYER_REACH * PLAYER_REACH
+        history.body != 0 && dot(distance, distance) < PLAYER_REACH * PLAYER_REACH
     }
 }
 
@@ -177,7 +177,7 @@ impl Predictor for RigidBodyPredictor<'_> {
             turn: relative_rotation(orientation, history.orientation),
             residuals,
         };
-        if history.cube == 0 {
+        if history.body == 0 {
             self.player = motion;
             self.player_rotation = matrix(motion.turn);
         }
@@ -185,7 +185,7 @@ impl Predictor for RigidBodyPredictor<'_> {
     }
 }
 
-/// Extrapolates up to [`LANES`] cubes, each on its own.
+/// Extrapolates up to [`LANES`] bodies, each on its own.
 fn extrapolate(histories: &mut [KinematicHistory], indices: &[usize]) {
     const DAMPING: f32 = 0.87;
     const STEPS: usize = 2;
@@ -236,7 +236,7 @@ fn extrapolate(histories: &mut [KinematicHistory], indices: &[usize]) {
     }
 }
 
-/// The nearest position within bounds: a cube that was teleported seems to move at any speed.
+/// The nearest position within bounds: a body that was teleported seems to move at any speed.
 pub(super) fn quantize(position: Vector) -> Position {
     std::array::from_fn(|axis| {
         let bounds = POSITION[axis];
@@ -251,7 +251,7 @@ mod tests {
     use super::*;
     use crate::ladder::ARITHMETIC;
     use crate::quantize::smallest_three::SmallestThree;
-    use crate::snapshot::{QuantizedCube, QuantizedSnapshot};
+    use crate::snapshot::{QuantizedBody, QuantizedSnapshot};
 
     const UPRIGHT: SmallestThree = SmallestThree {
         largest: 3,
@@ -259,21 +259,21 @@ mod tests {
     };
 
     fn at(positions: &[Position]) -> QuantizedSnapshot {
-        let cubes: Vec<_> = positions
+        let bodies: Vec<_> = positions
             .iter()
-            .map(|&position| QuantizedCube {
+            .map(|&position| QuantizedBody {
                 orientation: UPRIGHT,
                 position,
                 interacting: false,
             })
             .collect();
         let mut snapshot = QuantizedSnapshot::new(ARITHMETIC.stages.precision());
-        snapshot.assign(9, cubes).unwrap();
+        snapshot.assign(9, bodies).unwrap();
         snapshot
     }
 
     #[test]
-    fn a_teleported_cube_is_predicted_within_bounds() {
+    fn a_teleported_body_is_predicted_within_bounds() {
         let corners = POSITION.map(|bounds| [bounds.min, bounds.max]);
         for [from, to] in [[0, 1], [1, 0]] {
             let previous = at(&[corners.map(|ends| ends[from])]);
@@ -298,7 +298,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cube_near_the_player_is_carried_by_it() {
+    fn a_body_near_the_player_is_carried_by_it() {
         let reference = at(&[[0, 0, 600], [400, 0, 600]]);
         let snapshots = BaselineHistory {
             reference: &reference,
@@ -309,7 +309,7 @@ mod tests {
         };
         let mut memory = Carriers::default();
         let mut predictor = RigidBodyPredictor::new(&mut memory, &snapshots);
-        let [player, carried] = [0, 1].map(|cube| snapshots.of(cube));
+        let [player, carried] = [0, 1].map(|body| snapshots.of(body));
         // A quarter turn about z, and a metre along x.
         let quarter = SmallestThree {
             largest: 3,

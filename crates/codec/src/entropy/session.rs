@@ -44,7 +44,7 @@ impl<const N: usize> Bin<'_, N> {
 #[derive(Clone, Copy)]
 pub(super) struct Flag<const N: usize> {
     pub(super) kind: BitKind,
-    pub(super) cube: Option<usize>,
+    pub(super) body: Option<usize>,
     pub(super) group: FlagContexts,
     pub(super) contexts: [usize; N],
 }
@@ -53,7 +53,7 @@ impl<B: BinCoder, O: CodingObserver> Session<'_, B, O> {
     pub(super) fn flag<const N: usize>(&mut self, flag: Flag<N>, value: bool) -> bool {
         let Flag {
             kind,
-            cube,
+            body,
             group,
             contexts,
         } = flag;
@@ -67,7 +67,7 @@ impl<B: BinCoder, O: CodingObserver> Session<'_, B, O> {
             weights: sets.each_mut(),
         };
         let (value, one) = bin.code(&mut self.bins, value);
-        self.observer.begins(Element { kind, cube });
+        self.observer.begins(Element { kind, body });
         self.observer.coded(&slots, value, one);
         value
     }

@@ -1,4 +1,4 @@
-//! What a packet of a simulated scene says before its cubes, or instead of them: the world that it starts from, the
+//! What a packet of a simulated scene says before its bodies, or instead of them: the world that it starts from, the
 //! inputs since, a chunk of a state, and now and then a longer check.
 //!
 //! Nothing of it adapts: it depends on the network and on the player. What is usual is a set bin, so that a packet
@@ -112,7 +112,7 @@ impl<B: BinCoder, O: CodingObserver> FixedBins<'_, B, O> {
         if origin.age() == 0 {
             return Err(NonCanonical::OutOfRange {
                 field: BitKind::Inputs,
-                cube: None,
+                body: None,
                 value: 0,
                 min: 1,
                 max: MAX_SIMULATED_TICKS as i64,

@@ -1,4 +1,4 @@
-//! Quantization of many cubes at a time.
+//! Quantization of many bodies at a time.
 //!
 //! [`Bounded::quantize`] and [`SmallestThree::quantize`] define the integers, in f64. Here they are computed in
 //! f32, column by column, so that the compiler can use SIMD instructions, and where rounding errors could lead
@@ -8,14 +8,14 @@ use super::PackedPosition;
 use crate::precision::{Orientation, Position, Precision};
 use crate::quantize::bounded::{self, Bounded};
 use crate::quantize::smallest_three::{MAX_NARROW_BITS, SmallestThree, max_component};
-use crate::state::CubeState;
+use crate::state::BodyState;
 
-/// Cubes in a batch, at most.
-pub(super) const CUBES: usize = 32;
+/// Bodies in a batch, at most.
+pub(super) const BODIES: usize = 32;
 
-type Column<T> = [T; CUBES];
+type Column<T> = [T; BODIES];
 
-/// A few cubes as columns.
+/// A few bodies as columns.
 pub(super) struct Batch {
     bounds: [Bounded; 3],
     component_bits: u8,
@@ -48,22 +48,22 @@ impl Batch {
             bounds: bounded::position(steps_per_metre),
             component_bits,
             count: 0,
-            position: [[0.0; CUBES]; 3],
-            orientation: [[0.0; CUBES]; 4],
-            velocity: [0.0; CUBES],
-            interacting: [false; CUBES],
-            steps: [[0; CUBES]; 3],
-            is_usual: [false; CUBES],
-            is_certain: [false; CUBES],
-            packed_positions: [PackedPosition::default(); CUBES],
-            orientations: [0; CUBES],
+            position: [[0.0; BODIES]; 3],
+            orientation: [[0.0; BODIES]; 4],
+            velocity: [0.0; BODIES],
+            interacting: [false; BODIES],
+            steps: [[0; BODIES]; 3],
+            is_usual: [false; BODIES],
+            is_certain: [false; BODIES],
+            packed_positions: [PackedPosition::default(); BODIES],
+            orientations: [0; BODIES],
         })
     }
 
-    /// Quantizes up to [`CUBES`] cubes, unless one of them is unusual: it has a component that is not finite,
+    /// Quantizes up to [`BODIES`] bodies, unless one of them is unusual: it has a component that is not finite,
     /// or a quaternion that is far from a unit quaternion.
-    pub(super) fn quantize(&mut self, cubes: &[CubeState]) -> bool {
-        self.gather(cubes);
+    pub(super) fn quantize(&mut self, bodies: &[BodyState]) -> bool {
+        self.gather(bodies);
         self.check();
         if self.is_usual[..self.count].contains(&false) {
             return false;
@@ -76,11 +76,11 @@ impl Batch {
             );
         }
         self.pack();
-        for (lane, cube) in cubes.iter().enumerate() {
+        for (lane, body) in bodies.iter().enumerate() {
             let steps = [0, 1, 2].map(|axis| self.steps[axis][lane]);
             self.packed_positions[lane] = PackedPosition::new(steps, self.interacting[lane]);
             if !self.is_certain[lane] {
-                let exact = SmallestThree::quantize(cube.orientation, self.component_bits)
+                let exact = SmallestThree::quantize(body.orientation, self.component_bits)
                     .expect("it is about as long as a unit quaternion");
                 self.orientations[lane] = exact.to_narrow_word();
             }
@@ -98,26 +98,26 @@ impl Batch {
         &self.orientations[..self.count]
     }
 
-    fn gather(&mut self, cubes: &[CubeState]) {
-        self.count = cubes.len();
-        for (lane, cube) in cubes.iter().enumerate() {
-            let position = cube.position.to_array();
+    fn gather(&mut self, bodies: &[BodyState]) {
+        self.count = bodies.len();
+        for (lane, body) in bodies.iter().enumerate() {
+            let position = body.position.to_array();
             for (column, part) in self.position.iter_mut().zip(position) {
                 column[lane] = part;
             }
-            let orientation = cube.orientation.to_array();
+            let orientation = body.orientation.to_array();
             for (column, part) in self.orientation.iter_mut().zip(orientation) {
                 column[lane] = part;
             }
-            self.velocity[lane] = cube.linear_velocity.element_sum() * 0.0;
-            self.interacting[lane] = cube.interacting;
+            self.velocity[lane] = body.linear_velocity.element_sum() * 0.0;
+            self.interacting[lane] = body.interacting;
         }
     }
 
     fn check(&mut self) {
         let [x, y, z] = &self.position;
         let [a, b, c, d] = &self.orientation;
-        for lane in 0..CUBES {
+        for lane in 0..BODIES {
             // A product of zero and something infinite, or NaN, is NaN.
             let zero = x[lane] * 0.0 + y[lane] * 0.0 + z[lane] * 0.0 + self.velocity[lane];
             let square = square(a[lane], b[lane], c[lane], d[lane]);
@@ -130,12 +130,12 @@ impl Batch {
     /// A component c of a quaternion of length l has the integer
     /// round((c / l × √2 + 1) / 2 × max) = 2^(bits − 1) + floor(e) where e = c / l × max / √2. The relative
     /// error of e is below seven roundings, 4.2 × 10⁻⁷, so that its floor is certain if e is farther from the
-    /// nearest integer than that. Zero has no error: upright cubes are certain.
+    /// nearest integer than that. Zero has no error: upright bodies are certain.
     fn pack(&mut self) {
         let max = f32::from(max_component(self.component_bits));
         let half = f32::from(1_u16 << (self.component_bits - 1));
         let [x, y, z, w] = &self.orientation;
-        for lane in 0..CUBES {
+        for lane in 0..BODIES {
             let [x, y, z, w] = [x[lane], y[lane], z[lane], w[lane]];
             let length = square(x, y, z, w).sqrt();
             let (largest, signed) = (0_u32, x);

@@ -14,26 +14,26 @@ pub enum QuantizeError {
     #[error(transparent)]
     StepsPerMetre(#[from] StepsPerMetreError),
     /// A component is NaN or infinite.
-    #[error("cube {cube}: {field} has the component {value}, which is not a finite number")]
+    #[error("body {body}: {field} has the component {value}, which is not a finite number")]
     NotFinite {
-        /// Index of the cube.
-        cube: usize,
+        /// Index of the body.
+        body: usize,
         /// [`BitKind::Position`], [`BitKind::Orientation`] or [`BitKind::Velocity`].
         field: BitKind,
         /// The component.
         value: f32,
     },
     /// A quaternion is too short to have a direction.
-    #[error("cube {cube}: the orientation is a quaternion of length zero")]
+    #[error("body {body}: the orientation is a quaternion of length zero")]
     NoDirection {
-        /// Index of the cube.
-        cube: usize,
+        /// Index of the body.
+        body: usize,
     },
     /// An integer is outside the range of its precision.
-    #[error("cube {cube}: {field} {value} is outside {min}..={max}")]
+    #[error("body {body}: {field} {value} is outside {min}..={max}")]
     OutOfRange {
-        /// Index of the cube.
-        cube: usize,
+        /// Index of the body.
+        body: usize,
         /// [`BitKind::Position`] or [`BitKind::Orientation`].
         field: BitKind,
         /// The integer.

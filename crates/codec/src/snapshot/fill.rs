@@ -6,16 +6,16 @@ use crate::precision::{Orientation, Position, Precision, VelocityPrecision};
 use crate::quantize::affine::AFFINE_VELOCITY;
 use crate::quantize::bounded::{Bounded, POSITION, VELOCITY};
 use crate::quantize::smallest_three::{SmallestThree, max_component};
-use crate::state::{CubeState, Snapshot};
+use crate::state::{BodyState, Snapshot};
 
-/// A cube as the integers of a recording: smallest-three orientation, position in 1/512 m.
+/// A body as the integers of a recording: smallest-three orientation, position in 1/512 m.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct QuantizedCube {
+pub struct QuantizedBody {
     /// Orientation; the number of bits per component is given separately.
     pub orientation: SmallestThree,
     /// Position, in 1/512 m.
     pub position: [i32; 3],
-    /// Whether the cube is interacting.
+    /// Whether the body is interacting.
     pub interacting: bool,
 }
 
@@ -24,9 +24,9 @@ impl QuantizedSnapshot {
     /// Reuses its memory.
     ///
     /// # Errors
-    /// [`QuantizeError`] for the first cube and field with NaN, infinity, or a quaternion of length zero,
+    /// [`QuantizeError`] for the first body and field with NaN, infinity, or a quaternion of length zero,
     /// whether or not the precision has that field, or for an illegal number of bits or steps. `self` then
-    /// has no cubes.
+    /// has no bodies.
     pub fn quantize(
         &mut self,
         snapshot: &Snapshot,
@@ -35,7 +35,7 @@ impl QuantizedSnapshot {
         self.clear(precision);
         precision.orientation.check()?;
         precision.position.check()?;
-        self.push_all(&snapshot.cubes)
+        self.push_all(&snapshot.bodies)
             .inspect_err(|_| self.clear(precision))
     }
 
@@ -44,11 +44,11 @@ impl QuantizedSnapshot {
     ///
     /// # Errors
     /// [`QuantizeError`] for the first integer out of range, or for illegal `component_bits`. `self` then has
-    /// no cubes.
+    /// no bodies.
     pub fn assign(
         &mut self,
         component_bits: u8,
-        cubes: impl IntoIterator<Item = QuantizedCube>,
+        bodies: impl IntoIterator<Item = QuantizedBody>,
     ) -> Result<(), QuantizeError> {
         let precision = Precision {
             orientation: Orientation::SmallestThree {
@@ -59,33 +59,36 @@ impl QuantizedSnapshot {
         };
         self.clear(precision);
         precision.orientation.check()?;
-        for (index, cube) in cubes.into_iter().enumerate() {
-            if let Err(error) = check_integers(index, &cube, component_bits) {
+        for (index, body) in bodies.into_iter().enumerate() {
+            if let Err(error) = check_integers(index, &body, component_bits) {
                 self.clear(precision);
                 return Err(error);
             }
-            self.push_position(cube.position, cube.interacting);
-            self.push_smallest_three(component_bits, cube.orientation);
+            self.push_position(body.position, body.interacting);
+            self.push_smallest_three(component_bits, body.orientation);
         }
         Ok(())
     }
 
-    fn push_all(&mut self, cubes: &[CubeState]) -> Result<(), QuantizeError> {
+    fn push_all(&mut self, bodies: &[BodyState]) -> Result<(), QuantizeError> {
         let bounds = self.precision.position.bounds();
         let mut batch = batch::Batch::new(self.precision);
-        for (first, cubes) in (0..).step_by(batch::CUBES).zip(cubes.chunks(batch::CUBES)) {
-            let is_quantized = batch.as_mut().is_some_and(|batch| batch.quantize(cubes));
+        for (first, bodies) in (0..)
+            .step_by(batch::BODIES)
+            .zip(bodies.chunks(batch::BODIES))
+        {
+            let is_quantized = batch.as_mut().is_some_and(|batch| batch.quantize(bodies));
             if let Some(batch) = batch.as_ref().filter(|_| is_quantized) {
                 self.packed_positions
                     .extend_from_slice(batch.packed_positions());
                 self.narrow.extend_from_slice(batch.orientations());
-                for cube in cubes {
-                    self.push_velocity(cube.linear_velocity.to_array());
+                for body in bodies {
+                    self.push_velocity(body.linear_velocity.to_array());
                 }
                 continue;
             }
-            for (index, cube) in (first..).zip(cubes) {
-                self.push(index, cube, bounds.as_ref())?;
+            for (index, body) in (first..).zip(bodies) {
+                self.push(index, body, bounds.as_ref())?;
             }
         }
         Ok(())
@@ -95,7 +98,7 @@ impl QuantizedSnapshot {
     fn push(
         &mut self,
         index: usize,
-        cube: &CubeState,
+        body: &BodyState,
         bounds: Option<&[Bounded; 3]>,
     ) -> Result<(), QuantizeError> {
         let finite = |field, components: &[f32]| match components
@@ -103,33 +106,33 @@ impl QuantizedSnapshot {
             .find(|component| !component.is_finite())
         {
             Some(&value) => Err(QuantizeError::NotFinite {
-                cube: index,
+                body: index,
                 field,
                 value,
             }),
             None => Ok(()),
         };
-        let position = cube.position.to_array();
-        let velocity = cube.linear_velocity.to_array();
+        let position = body.position.to_array();
+        let velocity = body.linear_velocity.to_array();
         finite(BitKind::Position, &position)?;
-        finite(BitKind::Orientation, &cube.orientation.to_array())?;
+        finite(BitKind::Orientation, &body.orientation.to_array())?;
         finite(BitKind::Velocity, &velocity)?;
         // Whether a quaternion has a direction does not depend on the number of bits.
         let bits = match self.precision.orientation {
             Orientation::Full => 9,
             Orientation::SmallestThree { bits } => bits,
         };
-        let smallest_three = SmallestThree::quantize(cube.orientation, bits)
-            .ok_or(QuantizeError::NoDirection { cube: index })?;
+        let smallest_three = SmallestThree::quantize(body.orientation, bits)
+            .ok_or(QuantizeError::NoDirection { body: index })?;
 
         let position = match bounds {
             None => words(position),
             Some(bounds) => quantize(position, bounds),
         };
-        self.push_position(position, cube.interacting);
+        self.push_position(position, body.interacting);
         match self.precision.orientation {
             Orientation::Full => {
-                let bits = cube.orientation.to_array().map(f32::to_bits);
+                let bits = body.orientation.to_array().map(f32::to_bits);
                 self.quaternions.push(bits);
             }
             Orientation::SmallestThree { bits } => self.push_smallest_three(bits, smallest_three),
@@ -159,7 +162,7 @@ fn words(values: [f32; 3]) -> [i32; 3] {
 
 fn check_integers(
     index: usize,
-    cube: &QuantizedCube,
+    body: &QuantizedBody,
     component_bits: u8,
 ) -> Result<(), QuantizeError> {
     let check = |field, value: i64, min: i64, max: i64| {
@@ -167,7 +170,7 @@ fn check_integers(
             return Ok(());
         }
         Err(QuantizeError::OutOfRange {
-            cube: index,
+            body: index,
             field,
             value,
             min,
@@ -177,14 +180,14 @@ fn check_integers(
     let max = i64::from(max_component(component_bits));
     check(
         BitKind::Orientation,
-        i64::from(cube.orientation.largest),
+        i64::from(body.orientation.largest),
         0,
         3,
     )?;
-    for component in cube.orientation.components {
+    for component in body.orientation.components {
         check(BitKind::Orientation, i64::from(component), 0, max)?;
     }
-    for (value, bounds) in cube.position.into_iter().zip(POSITION) {
+    for (value, bounds) in body.position.into_iter().zip(POSITION) {
         check(
             BitKind::Position,
             i64::from(value),
@@ -202,15 +205,15 @@ mod tests {
 
     use super::*;
 
-    /// Quantizes one cube at a time.
+    /// Quantizes one body at a time.
     fn plain(
-        cubes: &[CubeState],
+        bodies: &[BodyState],
         precision: Precision,
     ) -> Result<QuantizedSnapshot, QuantizeError> {
         let mut plain = QuantizedSnapshot::new(precision);
         let bounds = precision.position.bounds();
-        for (index, cube) in cubes.iter().enumerate() {
-            plain.push(index, cube, bounds.as_ref())?;
+        for (index, body) in bodies.iter().enumerate() {
+            plain.push(index, body, bounds.as_ref())?;
         }
         Ok(plain)
     }
@@ -234,7 +237,7 @@ mod tests {
         prop_oneof![3 => -1.0_f32..1.0, 2 => small, 2 => equal]
     }
 
-    fn cube() -> impl Strategy<Value = CubeState> {
+    fn body() -> impl Strategy<Value = BodyState> {
         let length = prop_oneof![20 => Just(1.0_f32), 1 => 1e-8_f32..100.0];
         let quaternion = (prop::array::uniform4(component()), any::<bool>(), length);
         let orientation = quaternion.prop_map(|(parts, normalize, length)| {
@@ -246,7 +249,7 @@ mod tests {
         });
         let vector = || prop::array::uniform3(number()).prop_map(Vec3::from_array);
         (vector(), orientation, vector(), any::<bool>()).prop_map(
-            |(position, orientation, linear_velocity, interacting)| CubeState {
+            |(position, orientation, linear_velocity, interacting)| BodyState {
                 position,
                 orientation,
                 linear_velocity,
@@ -280,13 +283,13 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(2000))]
         #[test]
-        fn many_cubes_are_quantized_as_each_of_them(
-            cubes in prop::collection::vec(cube(), 0..70),
+        fn many_bodies_are_quantized_as_each_of_them(
+            bodies in prop::collection::vec(body(), 0..70),
             precision in precision(),
         ) {
-            let expected = plain(&cubes, precision);
+            let expected = plain(&bodies, precision);
             let mut quantized = QuantizedSnapshot::new(precision);
-            let outcome = quantized.quantize(&Snapshot { cubes }, precision);
+            let outcome = quantized.quantize(&Snapshot { bodies }, precision);
             match expected {
                 Ok(expected) => {
                     prop_assert_eq!(outcome, Ok(()));
@@ -303,7 +306,7 @@ mod tests {
 
     #[test]
     fn integers_out_of_range_are_refused() {
-        let cube = QuantizedCube {
+        let body = QuantizedBody {
             orientation: SmallestThree::default(),
             position: [0; 3],
             interacting: true,
@@ -313,13 +316,13 @@ mod tests {
             velocity: VelocityPrecision::Full,
             position: Position::Full,
         });
-        assert_eq!(snapshot.assign(9, [cube]), Ok(()));
+        assert_eq!(snapshot.assign(9, [body]), Ok(()));
         assert!(snapshot.is_interacting(0));
-        let below = QuantizedCube {
+        let below = QuantizedBody {
             position: [0, 0, -1],
-            ..cube
+            ..body
         };
-        assert!(snapshot.assign(9, [cube, below]).is_err());
+        assert!(snapshot.assign(9, [body, below]).is_err());
         assert!(snapshot.is_empty());
     }
 }

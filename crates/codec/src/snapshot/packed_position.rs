@@ -1,6 +1,6 @@
-//! Positions in whole steps and whether the cube is interacting, in one word.
+//! Positions in whole steps and whether the body is interacting, in one word.
 
-/// The position of a cube in whole steps, and whether it is interacting:
+/// The position of a body in whole steps, and whether it is interacting:
 ///
 /// ```text
 /// interacting 1 | z 21 | y 21 | x 21          two's complement

@@ -82,12 +82,12 @@ impl Spares {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::state::CubeState;
+    use crate::state::BodyState;
 
     #[test]
     fn memory_is_reused_once_nobody_holds_it() {
         let snapshot = Snapshot {
-            cubes: vec![CubeState::default(); 3],
+            bodies: vec![BodyState::default(); 3],
         };
         let precision = ladder::CHANGED_FLAGS.stages.precision();
         let mut pool = SnapshotPool::default();

@@ -12,7 +12,7 @@ pub(super) struct Regression {
 }
 
 impl Regression {
-    /// Adds the differences of a cube along one axis, the sum that they should have, and the distance of the
+    /// Adds the differences of a body along one axis, the sum that they should have, and the distance of the
     /// current blend from it.
     pub(super) fn add(&mut self, differences: [f32; BLENDED], actual: f32, residual: f32) {
         if actual.abs() > MAX_ACTUAL {

@@ -1,7 +1,7 @@
 //! Arithmetic coding of play that tries its limits: every packet decodes to what was sent, and both ends keep the same.
 
 use cubewire_codec::ladder::{ARITHMETIC, CHANGED_FLAGS, PREDICTED, SIMULATED};
-use cubewire_codec::{Baseline, BitLedger, CubeState, Sequence, Snapshot, Stages};
+use cubewire_codec::{Baseline, BitLedger, BodyState, Sequence, Snapshot, Stages};
 use glam::Vec3;
 use proptest::prelude::*;
 
@@ -53,13 +53,13 @@ fn stages_change_in_mid_stream() {
 
 #[test]
 fn worlds_move_as_a_whole() {
-    // More cubes change than can touch or carry others, all close together.
+    // More bodies change than can touch or carry others, all close together.
     let mut frames = real_play(12);
     for (frame, (_, state)) in frames.iter_mut().enumerate() {
-        for (n, cube) in state.cubes.iter_mut().enumerate() {
-            cube.position.x *= 0.2;
-            cube.position.y *= 0.2;
-            cube.position.x += 0.01 * (frame * (1 + n % 5)) as f32;
+        for (n, body) in state.bodies.iter_mut().enumerate() {
+            body.position.x *= 0.2;
+            body.position.y *= 0.2;
+            body.position.x += 0.01 * (frame * (1 + n % 5)) as f32;
         }
     }
     for rung in [ARITHMETIC, PREDICTED] {
@@ -68,14 +68,14 @@ fn worlds_move_as_a_whole() {
 }
 
 #[test]
-fn cubes_are_put_elsewhere() {
+fn bodies_are_put_elsewhere() {
     // From corner to corner of the world, so that every prediction is far outside.
     let mut frames = real_play(30);
     for (frame, (_, state)) in frames.iter_mut().enumerate() {
-        for (n, cube) in state.cubes.iter_mut().enumerate().take(40) {
+        for (n, body) in state.bodies.iter_mut().enumerate().take(40) {
             let side = (frame / (1 + n % 7)) % 2;
             let corner = [-255.9, 255.9][side];
-            cube.position = Vec3::new(corner, -corner, 16.0 + corner / 17.0);
+            body.position = Vec3::new(corner, -corner, 16.0 + corner / 17.0);
         }
     }
     for rung in [ARITHMETIC, PREDICTED] {
@@ -85,17 +85,17 @@ fn cubes_are_put_elsewhere() {
 
 #[test]
 fn bins_that_are_all_set_leave_zeros_of_which_eight_are_omitted() {
-    // Nothing moves, and all cubes toggle: every decision of the packet is a one.
-    let cube = |number: u8| CubeState {
+    // Nothing moves, and all bodies toggle: every decision of the packet is a one.
+    let body = |number: u8| BodyState {
         position: Vec3::new(f32::from(number), 0.0, 0.5),
-        ..CubeState::default()
+        ..BodyState::default()
     };
     let initial = Snapshot {
-        cubes: (0..200).map(cube).collect(),
+        bodies: (0..200).map(body).collect(),
     };
     let mut toggled = initial.clone();
-    for cube in &mut toggled.cubes {
-        cube.interacting = true;
+    for body in &mut toggled.bodies {
+        body.interacting = true;
     }
     for rung in [ARITHMETIC, PREDICTED] {
         let mut lane = Lane::new(&initial, BitLedger::new());
@@ -118,7 +118,7 @@ fn bins_that_are_all_set_leave_zeros_of_which_eight_are_omitted() {
     }
 }
 
-/// A position on a lattice of the distances at which cubes touch, carry and are near.
+/// A position on a lattice of the distances at which bodies touch, carry and are near.
 fn limit_position() -> impl Strategy<Value = Vec3> {
     let along = || prop::sample::select(vec![0, 0, 0, 350, 512, 900, 1024]);
     let position = |(x, y, z): (i32, i32, i32)| Vec3::new(x as f32, y as f32, (z + 102) as f32);
@@ -153,21 +153,21 @@ proptest! {
         }
     }
 
-    /// Cubes at distances that are limits of what touches, carries and is near.
+    /// Bodies at distances that are limits of what touches, carries and is near.
     #[test]
-    fn cubes_at_limits_arrive(
+    fn bodies_at_limits_arrive(
         positions in prop::collection::vec(prop::collection::vec(limit_position(), 8), 6),
         moves in prop::collection::vec(prop::collection::vec(any::<bool>(), 8), 6),
         variant in 0_usize..2,
     ) {
-        let cube = |position: &Vec3| CubeState { position: *position, ..CubeState::default() };
-        let mut state = Snapshot { cubes: positions[0].iter().map(cube).collect() };
+        let body = |position: &Vec3| BodyState { position: *position, ..BodyState::default() };
+        let mut state = Snapshot { bodies: positions[0].iter().map(body).collect() };
         let mut lane = Lane::new(&state, BitLedger::new());
         let mut before = None;
         for (frame, (positions, moves)) in positions.iter().zip(&moves).enumerate() {
-            for ((cube, position), moves) in state.cubes.iter_mut().zip(positions).zip(moves) {
+            for ((body, position), moves) in state.bodies.iter_mut().zip(positions).zip(moves) {
                 if *moves {
-                    cube.position = *position;
+                    body.position = *position;
                 }
             }
             let sequence = Sequence(6 * frame as u16);

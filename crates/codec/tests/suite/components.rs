@@ -1,32 +1,32 @@
 //! The bits of the components that a ledger lists are those that the decoder reads.
 
 use cubewire_codec::{
-    Baseline, BitItem, BitKind, BitLedger, CubeState, QuantizedSnapshot, Sequence, Snapshot,
+    Baseline, BitItem, BitKind, BitLedger, BodyState, QuantizedSnapshot, Sequence, Snapshot,
     Stages, ladder,
 };
 use glam::{Quat, Vec3};
 
 use crate::scene::Lane;
 
-/// Twelve cubes: at rest, near, farther and too far for any range, along each axis.
+/// Twelve bodies: at rest, near, farther and too far for any range, along each axis.
 fn snapshots() -> [Snapshot; 2] {
     let mut before = Snapshot::default();
-    for cube in 0..12 {
-        before.cubes.push(CubeState {
-            position: Vec3::new(cube as f32, 1.0, 2.0),
+    for body in 0..12 {
+        before.bodies.push(BodyState {
+            position: Vec3::new(body as f32, 1.0, 2.0),
             orientation: Quat::from_rotation_z(0.1),
-            ..CubeState::default()
+            ..BodyState::default()
         });
     }
     let mut after = before.clone();
-    for (index, cube) in after.cubes.iter_mut().enumerate() {
+    for (index, body) in after.bodies.iter_mut().enumerate() {
         let (axis, size) = (index / 4, index % 4);
-        // A flag changes, so that every rung sends every cube.
-        cube.interacting = true;
-        cube.position[axis] += [0.0, 0.01, 0.1, 7.0][size];
-        cube.linear_velocity[axis] = [0.0, 0.1, 1.0, 7.0][size];
+        // A flag changes, so that every rung sends every body.
+        body.interacting = true;
+        body.position[axis] += [0.0, 0.01, 0.1, 7.0][size];
+        body.linear_velocity[axis] = [0.0, 0.1, 1.0, 7.0][size];
         let turned = Quat::from_axis_angle(Vec3::AXES[axis], [0.0, 0.02, 0.1, 0.5][size]);
-        cube.orientation = (turned * cube.orientation).normalize();
+        body.orientation = (turned * body.orientation).normalize();
     }
     [before, after]
 }
@@ -40,13 +40,13 @@ fn lane(stages: Stages) -> Lane {
     lane
 }
 
-/// The three numbers of a cube that an item has the components of.
+/// The three numbers of a body that an item has the components of.
 fn numbers(snapshot: &QuantizedSnapshot, item: &BitItem) -> [i32; 3] {
-    let cube = usize::from(item.cube.unwrap());
+    let body = usize::from(item.body.unwrap());
     match item.kind {
-        BitKind::Position => snapshot.position(cube),
-        BitKind::Velocity => snapshot.velocities()[cube],
-        _ => snapshot.smallest_three(cube).components.map(i32::from),
+        BitKind::Position => snapshot.position(body),
+        BitKind::Velocity => snapshot.velocities()[body],
+        _ => snapshot.smallest_three(body).components.map(i32::from),
     }
 }
 
@@ -97,13 +97,13 @@ fn components_end_where_the_decoder_reads_them() {
 
 /// Also where they are coded in another order.
 #[test]
-fn the_dearest_component_of_a_position_is_that_of_the_axis_that_the_cube_moved_along() {
+fn the_dearest_component_of_a_position_is_that_of_the_axis_that_the_body_moved_along() {
     for rung in ladder::all().filter(|rung| rung.stages.delta.is_arithmetic()) {
         let lane = lane(rung.stages);
         let items = lane.packet.ledger.items().unwrap().iter();
         let mut moved = 0;
         for item in items.filter(|item| item.kind == BitKind::Position) {
-            let (axis, size) = (item.cube.unwrap() / 4, item.cube.unwrap() % 4);
+            let (axis, size) = (item.body.unwrap() / 4, item.body.unwrap() % 4);
             // Next to a short way, a component that does not move costs about as much.
             if size < 3 {
                 continue;
@@ -134,7 +134,7 @@ fn components_have_the_widths_of_the_wire_format() {
     assert_eq!(full, vec![(0.0, [32.0; 3]); 12]);
     let whole = of(ladder::SMALLEST_THREE, BitKind::Orientation);
     assert_eq!(whole, vec![(2.0, [9.0; 3]); 12]);
-    // By cube: no change, 5, 51 and 3584 steps along x in ranges of 5 and 9 bits.
+    // By body: no change, 5, 51 and 3584 steps along x in ranges of 5 and 9 bits.
     let relative = of(ladder::RELATIVE_ORIENTATION, BitKind::Position);
     let expected = [
         (1.0, [6.0, 6.0, 6.0]),

@@ -5,9 +5,9 @@ use cubewire_codec::ladder::{AFFINE, LADDER, PREDICTED_POSITION, rung};
 use proptest::prelude::*;
 
 use crate::example_states::example_states;
-use crate::pair::{Pair, float_cubes, real_play, send_to_both};
+use crate::pair::{Pair, float_bodies, real_play, send_to_both};
 use crate::scene::{any_packed_stages, scenes};
-use crate::second_cubes::decode_block;
+use crate::second_bodies::decode_block;
 
 #[test]
 fn both_read_real_play() {
@@ -48,7 +48,7 @@ fn both_read_the_initial_state() {
     let (_, [(_, first), ..]) = example_states();
     let mut bytes = Vec::new();
     encode_initial(&first, &mut bytes).unwrap();
-    assert_eq!(decode_block(&bytes), Ok(float_cubes(&first)));
+    assert_eq!(decode_block(&bytes), Ok(float_bodies(&first)));
 }
 
 proptest! {

@@ -1,4 +1,4 @@
-//! A packet counts the cubes that changed and the cubes that it carries.
+//! A packet counts the bodies that changed and the bodies that it carries.
 
 use cubewire_codec::ladder::{CHANGED_FLAGS, LADDER, POSITION, UNCOMPRESSED};
 use cubewire_codec::stages::Delta;
@@ -6,19 +6,19 @@ use cubewire_codec::{
     Baseline, Encoder, Limits, Packet, QuantizedSnapshot, Sequence, Snapshot, Stages,
 };
 
-const CUBES: usize = 20;
+const BODIES: usize = 20;
 
-fn cubes(count: usize) -> Snapshot {
+fn bodies(count: usize) -> Snapshot {
     Snapshot {
-        cubes: vec![Default::default(); count],
+        bodies: vec![Default::default(); count],
     }
 }
 
-/// Cubes 0 to `count` raised by a metre.
+/// Bodies 0 to `count` raised by a metre.
 fn with_raised(count: usize) -> Snapshot {
-    let mut snapshot = cubes(CUBES);
-    for cube in &mut snapshot.cubes[..count] {
-        cube.position.z += 1.0;
+    let mut snapshot = bodies(BODIES);
+    for body in &mut snapshot.bodies[..count] {
+        body.position.z += 1.0;
     }
     snapshot
 }
@@ -35,15 +35,15 @@ fn baseline(snapshot: &Snapshot, stages: Stages) -> Baseline {
     baseline
 }
 
-/// Changed and sent cubes of a packet with seven cubes raised.
+/// Changed and sent bodies of a packet with seven bodies raised.
 fn counts(stages: Stages, baseline: Option<&Baseline>) -> [usize; 2] {
-    let mut encoder = Encoder::new(cubes(CUBES), Limits::default()).unwrap();
+    let mut encoder = Encoder::new(bodies(BODIES), Limits::default()).unwrap();
     let mut packet = Packet::default();
     let current = quantized(&with_raised(7), stages);
     encoder
         .encode(Sequence(2), stages, &current, baseline, &mut packet, None)
         .unwrap();
-    [packet.changed_cubes, packet.sent_cubes]
+    [packet.changed_bodies, packet.sent_bodies]
 }
 
 #[test]
@@ -51,7 +51,7 @@ fn changes_are_counted_from_the_given_baseline_or_the_initial_state() {
     for rung in LADDER {
         let stages = rung.stages;
         let all = |changed| match stages.delta {
-            Delta::Off => CUBES,
+            Delta::Off => BODIES,
             _ => changed,
         };
         let near = baseline(&with_raised(4), stages);
@@ -63,12 +63,12 @@ fn changes_are_counted_from_the_given_baseline_or_the_initial_state() {
 #[test]
 fn a_baseline_of_another_precision_does_not_count() {
     let near = baseline(&with_raised(4), UNCOMPRESSED.stages);
-    assert_eq!(counts(POSITION.stages, Some(&near)), [7, CUBES]);
+    assert_eq!(counts(POSITION.stages, Some(&near)), [7, BODIES]);
     assert_eq!(counts(CHANGED_FLAGS.stages, Some(&near)), [7, 7]);
 }
 
 #[test]
-fn a_baseline_that_the_stages_ignore_may_have_other_cubes() {
-    let smaller = baseline(&cubes(3), POSITION.stages);
-    assert_eq!(counts(POSITION.stages, Some(&smaller)), [7, CUBES]);
+fn a_baseline_that_the_stages_ignore_may_have_other_bodies() {
+    let smaller = baseline(&bodies(3), POSITION.stages);
+    assert_eq!(counts(POSITION.stages, Some(&smaller)), [7, BODIES]);
 }

@@ -6,7 +6,7 @@ use cubewire_codec::entropy::TrainedModel;
 use cubewire_codec::ladder::{ARITHMETIC, PREDICTED, Rung};
 use cubewire_codec::training::Trainer;
 use cubewire_codec::{
-    Baseline, Baselines, CubeState, DecodeError, Decoder, Encoder, Limits, Packet,
+    Baseline, Baselines, BodyState, DecodeError, Decoder, Encoder, Limits, Packet,
     QuantizedSnapshot, Sequence, Snapshot,
 };
 
@@ -173,7 +173,7 @@ fn other_initial_states_and_models_are_detected() {
     let frames = recording::frames("dev-mix");
     let initial = floats(&frames[0]);
     let mut other = initial.clone();
-    other.cubes[500].position.x += 0.1;
+    other.bodies[500].position.x += 0.1;
     for rung in [ARITHMETIC, PREDICTED] {
         let mut ends = Ends::new(&initial, &TrainedModel::shipped());
         let decoder = Decoder::new(other.clone(), Limits::default()).unwrap();
@@ -197,7 +197,7 @@ fn a_drifted_adaptive_state_is_detected() {
         for frame in &frames[400..420] {
             ends.send(rung, frame, true);
         }
-        // The receiver has the right cubes, but from another chain of packets.
+        // The receiver has the right bodies, but from another chain of packets.
         let last = ends.received.len() - AGE;
         let stages = rung.stages;
         let mut drifted = Baseline::default();
@@ -210,15 +210,15 @@ fn a_drifted_adaptive_state_is_detected() {
 }
 
 #[test]
-fn as_many_cubes_as_there_may_be_can_move_at_one_point() {
+fn as_many_bodies_as_there_may_be_can_move_at_one_point() {
     // Only some of their pairs are compared, as all of them would take too long.
-    let cube = CubeState::default();
+    let body = BodyState::default();
     let initial = Snapshot {
-        cubes: vec![cube; 65_536],
+        bodies: vec![body; 65_536],
     };
     let mut moved = initial.clone();
-    for cube in &mut moved.cubes {
-        cube.position.z = 1.0;
+    for body in &mut moved.bodies {
+        body.position.z = 1.0;
     }
     let mut quantized = QuantizedSnapshot::new(PREDICTED.stages.precision());
     quantized
@@ -229,22 +229,22 @@ fn as_many_cubes_as_there_may_be_can_move_at_one_point() {
 }
 
 #[test]
-fn teleported_cubes_are_coded() {
+fn teleported_bodies_are_coded() {
     // From corner to corner of the world, so that every prediction is far outside.
     let mut initial = floats(&recording::frames("dev-mix")[0]);
     for rung in [ARITHMETIC, PREDICTED] {
         let mut ends = Ends::new(&initial, &TrainedModel::shipped());
         let mut quantized = QuantizedSnapshot::new(rung.stages.precision());
         for frame in 0..60 {
-            for (index, cube) in initial.cubes.iter_mut().enumerate().take(40) {
+            for (index, body) in initial.bodies.iter_mut().enumerate().take(40) {
                 let corner = if (frame / (1 + index % 7)) % 2 == 0 {
                     -255.9
                 } else {
                     255.9
                 };
-                cube.position.x = corner;
-                cube.position.y = -corner;
-                cube.position.z = 16.0 + corner / 17.0;
+                body.position.x = corner;
+                body.position.y = -corner;
+                body.position.z = 16.0 + corner / 17.0;
             }
             quantized
                 .quantize(&initial, rung.stages.precision())

@@ -1,23 +1,23 @@
 //! The states of the examples in WIRE.md, and what is simulated for those of *simulated*.
 
 use cubewire_codec::ladder::SIMULATED;
-use cubewire_codec::{CubeState, Inputs, Origin, QuantizedSnapshot, Sequence, Simulated, Snapshot};
+use cubewire_codec::{BodyState, Inputs, Origin, QuantizedSnapshot, Sequence, Simulated, Snapshot};
 use glam::{Quat, Vec3};
 
 use crate::scene::Lane;
 
 /// The initial state and the four others of section 13.
 pub(crate) fn example_states() -> (Snapshot, [(Sequence, Snapshot); 4]) {
-    let cubes = [
+    let bodies = [
         Vec3::new(0.0, 0.0, 4.0),
         Vec3::new(2.0, 0.0, 0.5),
         Vec3::new(4.0, 0.0, 0.5),
     ];
     let initial = Snapshot {
-        cubes: cubes
-            .map(|position| CubeState {
+        bodies: bodies
+            .map(|position| BodyState {
                 position,
-                ..CubeState::default()
+                ..BodyState::default()
             })
             .into(),
     };
@@ -29,7 +29,7 @@ pub(crate) fn example_states() -> (Snapshot, [(Sequence, Snapshot); 4]) {
         (Vec3::new(1.0, -2.0, 2.9375), -6.0),
     ];
     for (turn, ((_, state), (position, fall))) in states.iter_mut().zip(flown).enumerate() {
-        state.cubes[0] = CubeState {
+        state.bodies[0] = BodyState {
             position,
             orientation: match turn {
                 0 => Quat::from_xyzw(0.6, 0.0, 0.0, 0.8),
@@ -38,10 +38,10 @@ pub(crate) fn example_states() -> (Snapshot, [(Sequence, Snapshot); 4]) {
             linear_velocity: Vec3::new(2.5, -5.0, fall),
             interacting: true,
         };
-        state.cubes[1].position.x = [2.0, 2.25, 2.5, 2.5][turn];
-        state.cubes[1].linear_velocity.x = [0.0, 2.5, 2.5, 0.0][turn];
-        state.cubes[1].interacting = turn > 0;
-        state.cubes[2].interacting = true;
+        state.bodies[1].position.x = [2.0, 2.25, 2.5, 2.5][turn];
+        state.bodies[1].linear_velocity.x = [0.0, 2.5, 2.5, 0.0][turn];
+        state.bodies[1].interacting = turn > 0;
+        state.bodies[2].interacting = true;
     }
     (initial, states)
 }

@@ -5,14 +5,14 @@ use std::collections::HashMap;
 use cubewire_codec::{Baseline, Decoder, Limits, QuantizedSnapshot, Sequence};
 
 use crate::example_states::example_states;
-use crate::pair::{assert_agree, float_cubes};
+use crate::pair::{assert_agree, float_bodies};
 use crate::second_decoder::decode;
 use crate::wire_document::{example_packets, example_stages};
 
 #[test]
 fn the_examples_of_the_document_are_read() {
     let (initial, states) = example_states();
-    let floats = float_cubes(&initial);
+    let floats = float_bodies(&initial);
     let examples = example_packets();
     assert_eq!(examples.len(), example_stages().count());
     for ((name, packets), (expected, stages)) in examples.into_iter().zip(example_stages()) {

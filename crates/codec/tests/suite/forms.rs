@@ -3,7 +3,7 @@
 use cubewire_codec::ladder::{AFFINE, LADDER, RELATIVE_ORIENTATION, SMALLEST_THREE};
 use cubewire_codec::stages::{RelativeOrientation, RelativePosition};
 use cubewire_codec::{
-    BitItem, BitKind, BitLedger, CubeState, Form, Sequence, Snapshot, StageOptions, Stages,
+    BitItem, BitKind, BitLedger, BodyState, Form, Sequence, Snapshot, StageOptions, Stages,
 };
 use glam::{Quat, Vec3};
 
@@ -12,21 +12,21 @@ use crate::scene::Lane;
 /// Steps of a position per metre.
 const STEPS: f32 = 512.0;
 
-fn snapshot(cubes: usize, change: impl Fn(usize, &mut CubeState)) -> Snapshot {
+fn snapshot(bodies: usize, change: impl Fn(usize, &mut BodyState)) -> Snapshot {
     let mut snapshot = Snapshot::default();
-    for cube in 0..cubes {
-        let mut state = CubeState {
-            position: Vec3::new(cube as f32, 1.0, 2.0),
+    for body in 0..bodies {
+        let mut state = BodyState {
+            position: Vec3::new(body as f32, 1.0, 2.0),
             orientation: Quat::IDENTITY,
-            ..CubeState::default()
+            ..BodyState::default()
         };
-        change(cube, &mut state);
-        snapshot.cubes.push(state);
+        change(body, &mut state);
+        snapshot.bodies.push(state);
     }
     snapshot
 }
 
-/// Forms of a field of each cube that is sent with a form, after one tick.
+/// Forms of a field of each body that is sent with a form, after one tick.
 fn forms(
     stages: Stages,
     kind: BitKind,
@@ -39,17 +39,17 @@ fn forms(
     let items = lane.packet.ledger.items().unwrap().iter();
     let mut forms: Vec<_> = items
         .filter(|item| item.kind == kind)
-        .map(|item: &BitItem| (item.cube.unwrap(), item.form))
+        .map(|item: &BitItem| (item.body.unwrap(), item.form))
         .collect();
-    forms.sort_by_key(|&(cube, _)| cube);
+    forms.sort_by_key(|&(body, _)| body);
     forms
 }
 
 #[test]
 fn the_form_of_a_position_is_that_of_its_largest_component() {
     let before = snapshot(4, |_, _| ());
-    let after = snapshot(4, |cube, state| {
-        let steps = [0.0, 15.0, 100.0, 3000.0][cube];
+    let after = snapshot(4, |body, state| {
+        let steps = [0.0, 15.0, 100.0, 3000.0][body];
         state.position.y += steps / STEPS;
         // Each of them changes.
         state.interacting = true;
@@ -68,8 +68,8 @@ fn the_form_of_a_position_is_that_of_its_largest_component() {
 #[test]
 fn the_form_of_an_orientation_is_other_if_it_omits_another_component() {
     let before = snapshot(4, |_, _| ());
-    let after = snapshot(4, |cube, state| {
-        let angle = [0.0, 0.02, 0.3, 3.0][cube];
+    let after = snapshot(4, |body, state| {
+        let angle = [0.0, 0.02, 0.3, 3.0][body];
         state.orientation = Quat::from_rotation_x(angle);
         state.interacting = true;
     });
@@ -85,11 +85,11 @@ fn the_form_of_an_orientation_is_other_if_it_omits_another_component() {
 #[test]
 fn forms_follow_the_chosen_ranges() {
     let before = snapshot(5, |_, _| ());
-    let after = snapshot(5, |cube, state| {
+    let after = snapshot(5, |body, state| {
         // From −8 to 7 steps, then to −40 and 39.
-        state.position.y += [0.0, -8.0, 8.0, 39.0, 40.0][cube] / STEPS;
+        state.position.y += [0.0, -8.0, 8.0, 39.0, 40.0][body] / STEPS;
         // From −2 to 1, then to −6 and 5: a component of 9 bits has a step every 0.0055 of a small angle.
-        let turned = [0.0, 1.2, 2.2, 5.2, 6.2][cube];
+        let turned = [0.0, 1.2, 2.2, 5.2, 6.2][body];
         state.orientation = Quat::from_rotation_x(turned * 0.0055);
         state.interacting = true;
     });
@@ -115,7 +115,7 @@ fn forms_follow_the_chosen_ranges() {
 #[test]
 fn every_sent_field_of_a_bit_packed_rung_has_a_form() {
     let before = snapshot(3, |_, _| ());
-    let after = snapshot(3, |cube, state| state.position.x += cube as f32 / STEPS);
+    let after = snapshot(3, |body, state| state.position.x += body as f32 / STEPS);
     let rungs = LADDER.into_iter().chain([AFFINE]);
     for rung in rungs.filter(|rung| !rung.stages.delta.is_arithmetic()) {
         for kind in [BitKind::Position, BitKind::Orientation] {
@@ -124,15 +124,15 @@ fn every_sent_field_of_a_bit_packed_rung_has_a_form() {
         }
     }
     let whole = forms(SMALLEST_THREE.stages, BitKind::Orientation, &before, &after);
-    assert_eq!(whole, [0, 1, 2].map(|cube| (cube, Some(Form::Whole))));
+    assert_eq!(whole, [0, 1, 2].map(|body| (body, Some(Form::Whole))));
 }
 
 #[test]
 fn arithmetically_coded_fields_have_forms_of_their_residuals() {
     let before = snapshot(4, |_, _| ());
-    let after = snapshot(4, |cube, state| {
-        state.position.y += [0.0, 5.0, 100.0, 3000.0][cube] / STEPS;
-        state.orientation = Quat::from_rotation_x([0.02, 0.0, 0.3, 3.0][cube]);
+    let after = snapshot(4, |body, state| {
+        state.position.y += [0.0, 5.0, 100.0, 3000.0][body] / STEPS;
+        state.orientation = Quat::from_rotation_x([0.02, 0.0, 0.3, 3.0][body]);
     });
     for rung in LADDER
         .into_iter()

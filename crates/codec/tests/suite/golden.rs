@@ -23,8 +23,8 @@ use std::fs;
 use cubewire_codec::ladder::{ARITHMETIC, PREDICTED, PREDICTED_POSITION, Rung, SIMULATED};
 use cubewire_codec::quantize::smallest_three::SmallestThree;
 use cubewire_codec::{
-    Baseline, Baselines, CubeState, Decoder, Encoder, Fingerprint, Inputs, Limits, Origin, Packet,
-    QuantizedCube, QuantizedSnapshot, Sequence, Simulated, Snapshot,
+    Baseline, Baselines, BodyState, Decoder, Encoder, Fingerprint, Inputs, Limits, Origin, Packet,
+    QuantizedBody, QuantizedSnapshot, Sequence, Simulated, Snapshot,
 };
 use glam::Vec3;
 
@@ -33,7 +33,7 @@ use crate::wire_document::with_examples;
 const GOLDEN: &str = include_str!("../golden.txt");
 
 const RUNGS: [Rung; 4] = [PREDICTED_POSITION, ARITHMETIC, PREDICTED, SIMULATED];
-const CUBES: usize = 48;
+const BODIES: usize = 48;
 const TICKS: usize = 40;
 
 /// Its numbers wrap during the play.
@@ -58,7 +58,7 @@ impl Body {
         let part = |factor: i64, size: i64| number * factor % (2 * size + 1) - size;
         let is_player = index == 0;
         let [x, y] = [number % 7 - 3, number / 7 - 3].map(|coordinate| coordinate * 260 * 64);
-        // Every fourth cube rests on the floor, and the others start somewhere above it.
+        // Every fourth body rests on the floor, and the others start somewhere above it.
         let is_resting = number % 4 == 3;
         let moves = i64::from(!is_resting);
         Self {
@@ -113,7 +113,7 @@ impl Body {
         self.orientation = turned.map(|part| part * ONE / length);
     }
 
-    fn cube(&self, interacting: bool) -> QuantizedCube {
+    fn body(&self, interacting: bool) -> QuantizedBody {
         let size = |index: &usize| (self.orientation[*index].abs(), 3 - *index);
         let largest = (0..4).max_by_key(size).expect("there are four");
         let sign = self.orientation[largest].signum();
@@ -124,7 +124,7 @@ impl Body {
             let scaled = self.orientation[index] * sign * 46_341 / 32_768;
             *component = ((scaled + ONE) * 511 / (2 * ONE)).clamp(0, 511) as u16;
         }
-        QuantizedCube {
+        QuantizedBody {
             orientation: SmallestThree {
                 largest: largest as u8,
                 components,
@@ -137,28 +137,28 @@ impl Body {
 
 /// The initial state, and a snapshot for each tick.
 pub(crate) fn play() -> (Snapshot, Vec<QuantizedSnapshot>) {
-    let mut bodies: Vec<_> = (0..CUBES).map(Body::new).collect();
-    let initial = bodies.iter().map(|body| CubeState {
+    let mut bodies: Vec<_> = (0..BODIES).map(Body::new).collect();
+    let initial = bodies.iter().map(|body| BodyState {
         position: Vec3::from_array(body.position.map(|axis| (axis / 64) as f32 / 512.0)),
-        ..CubeState::default()
+        ..BodyState::default()
     });
     let initial = Snapshot {
-        cubes: initial.collect(),
+        bodies: initial.collect(),
     };
     let mut frames = Vec::new();
     for tick in 0..TICKS {
         for body in &mut bodies {
             body.step();
         }
-        // A cube is thrown across the world, and one that rests is set in motion.
+        // A body is thrown across the world, and one that rests is set in motion.
         if tick == 25 {
             bodies[5].position = [-9_000 * 64, 9_000 * 64, 600 * 64];
             bodies[7].velocity = [500, -300, 900];
         }
-        let cubes = bodies.iter().enumerate();
-        let cubes = cubes.map(|(index, body)| body.cube((index + tick / 8) % 5 == 0));
+        let bodies = bodies.iter().enumerate();
+        let bodies = bodies.map(|(index, body)| body.body((index + tick / 8) % 5 == 0));
         let mut frame = QuantizedSnapshot::new(PREDICTED.stages.precision());
-        frame.assign(9, cubes).unwrap();
+        frame.assign(9, bodies).unwrap();
         frames.push(frame);
     }
     (initial, frames)

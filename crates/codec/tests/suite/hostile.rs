@@ -204,7 +204,7 @@ fn every_truncation_and_every_extension_is_refused() {
 #[test]
 fn errors_name_the_thing_and_the_position() {
     let state = Snapshot {
-        cubes: vec![Default::default(); 5],
+        bodies: vec![Default::default(); 5],
     };
     let mut decoder = Decoder::new(state, Limits::default()).unwrap();
     let mut message = |bytes: &[u8]| {
@@ -235,7 +235,7 @@ fn errors_name_the_thing_and_the_position() {
     floats.extend([0xff; 8]);
     assert_eq!(
         message(&floats),
-        "position of cube 0 before bit 132 is not a finite number"
+        "position of body 0 before bit 132 is not a finite number"
     );
 }
 
@@ -248,7 +248,7 @@ fn an_initial_state_comes_back_bit_for_bit_and_nothing_else_does() {
         encode_initial(&scene.initial, &mut bytes).unwrap();
         assert_eq!(
             bytes.len(),
-            (17 + scene.initial.cubes.len() * 321).div_ceil(8)
+            (17 + scene.initial.bodies.len() * 321).div_ceil(8)
         );
         let decoded = decode_initial(&bytes, Limits::default()).unwrap();
         assert_eq!(words(&decoded), words(&scene.initial));
@@ -262,13 +262,13 @@ fn an_initial_state_comes_back_bit_for_bit_and_nothing_else_does() {
 
 /// Bits of every float, which distinguish −0 from 0.
 fn words(snapshot: &Snapshot) -> Vec<u32> {
-    let cubes = snapshot.cubes.iter();
-    cubes
-        .flat_map(|cube| {
-            let position = cube.position.to_array().map(f32::to_bits);
-            let orientation = cube.orientation.to_array().map(f32::to_bits);
-            let velocity = cube.linear_velocity.to_array().map(f32::to_bits);
-            let interacting = [u32::from(cube.interacting)];
+    let bodies = snapshot.bodies.iter();
+    bodies
+        .flat_map(|body| {
+            let position = body.position.to_array().map(f32::to_bits);
+            let orientation = body.orientation.to_array().map(f32::to_bits);
+            let velocity = body.linear_velocity.to_array().map(f32::to_bits);
+            let interacting = [u32::from(body.interacting)];
             [&position[..], &orientation, &velocity, &interacting].concat()
         })
         .collect()
@@ -276,28 +276,28 @@ fn words(snapshot: &Snapshot) -> Vec<u32> {
 
 #[test]
 fn an_initial_state_larger_than_its_bytes_or_the_limits_is_refused() {
-    // 131 071 cubes.
+    // 131 071 bodies.
     let huge = [0xff; 40];
     assert!(matches!(
         decode_initial(&huge, Limits::default()),
-        Err(DecodeError::TooManyCubes(_))
+        Err(DecodeError::TooManyBodies(_))
     ));
-    // 65 536 cubes, but no bytes for them.
+    // 65 536 bodies, but no bytes for them.
     let error = decode_initial(&[0x80, 0, 0, 0], Limits::default()).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "the packet ends at bit 32, inside position of cube 0"
+        "the packet ends at bit 32, inside position of body 0"
     );
-    let limits = Limits { max_cubes: 2 };
+    let limits = Limits { max_bodies: 2 };
     let mut bytes = Vec::new();
     let three = Snapshot {
-        cubes: vec![Default::default(); 3],
+        bodies: vec![Default::default(); 3],
     };
     encode_initial(&three, &mut bytes).unwrap();
     let error = decode_initial(&bytes, limits).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "initial state: 3 cubes are more than the limit of 2"
+        "initial state: 3 bodies are more than the limit of 2"
     );
     assert!(Decoder::new(three, limits).is_err());
 }

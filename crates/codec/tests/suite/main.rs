@@ -20,7 +20,7 @@ mod replay;
 mod round_trip;
 mod scene;
 mod second_bits;
-mod second_cubes;
+mod second_bodies;
 mod second_decoder;
 mod second_fields;
 mod second_header;

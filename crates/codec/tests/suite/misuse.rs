@@ -4,14 +4,14 @@ use cubewire_codec::ladder;
 use cubewire_codec::quantize::SmallestThree;
 use cubewire_codec::stages::{Orientation, Position};
 use cubewire_codec::{
-    Baseline, EncodeError, Encoder, Limits, Packet, Precision, QuantizedCube, QuantizedSnapshot,
+    Baseline, EncodeError, Encoder, Limits, Packet, Precision, QuantizedBody, QuantizedSnapshot,
     Sequence, Snapshot, StageOptions, Stages,
 };
 use glam::{Quat, Vec3};
 
-fn cubes(count: usize) -> Snapshot {
+fn bodies(count: usize) -> Snapshot {
     Snapshot {
-        cubes: vec![Default::default(); count],
+        bodies: vec![Default::default(); count],
     }
 }
 
@@ -22,33 +22,33 @@ fn quantized(snapshot: &Snapshot, stages: Stages) -> QuantizedSnapshot {
 }
 
 #[test]
-fn a_number_that_is_none_is_named_with_cube_and_field() {
+fn a_number_that_is_none_is_named_with_body_and_field() {
     type Spoil = fn(&mut Snapshot);
     let spoil: [(Spoil, &str); 4] = [
         (
-            |state| state.cubes[2].position.y = f32::NAN,
-            "cube 2: position has the component NaN, which is not a finite number",
+            |state| state.bodies[2].position.y = f32::NAN,
+            "body 2: position has the component NaN, which is not a finite number",
         ),
         (
-            |state| state.cubes[1].linear_velocity.x = f32::NEG_INFINITY,
-            "cube 1: velocity has the component -inf, which is not a finite number",
+            |state| state.bodies[1].linear_velocity.x = f32::NEG_INFINITY,
+            "body 1: velocity has the component -inf, which is not a finite number",
         ),
         (
-            |state| state.cubes[0].orientation = Quat::from_xyzw(0.0, f32::NAN, 0.0, 1.0),
-            "cube 0: orientation has the component NaN, which is not a finite number",
+            |state| state.bodies[0].orientation = Quat::from_xyzw(0.0, f32::NAN, 0.0, 1.0),
+            "body 0: orientation has the component NaN, which is not a finite number",
         ),
         (
-            |state| state.cubes[2].orientation = Quat::from_xyzw(0.0, 0.0, 0.0, 0.0),
-            "cube 2: the orientation is a quaternion of length zero",
+            |state| state.bodies[2].orientation = Quat::from_xyzw(0.0, 0.0, 0.0, 0.0),
+            "body 2: the orientation is a quaternion of length zero",
         ),
     ];
     for (spoil, message) in spoil {
-        let mut state = cubes(3);
+        let mut state = bodies(3);
         spoil(&mut state);
         // Whether or not the rung sends that field.
         for rung in ladder::LADDER {
             let precision = rung.stages.precision();
-            let mut snapshot = quantized(&cubes(3), rung.stages);
+            let mut snapshot = quantized(&bodies(3), rung.stages);
             let error = snapshot.quantize(&state, precision).unwrap_err();
             assert_eq!(error.to_string(), message);
             assert!(snapshot.is_empty());
@@ -60,9 +60,9 @@ fn a_number_that_is_none_is_named_with_cube_and_field() {
 
 #[test]
 fn numbers_out_of_range_become_the_nearest_in_range() {
-    let mut state = cubes(1);
-    state.cubes[0].position = Vec3::new(-1e30, 300.0, 33.0);
-    state.cubes[0].linear_velocity = Vec3::new(40.0, -40.0, f32::MAX);
+    let mut state = bodies(1);
+    state.bodies[0].position = Vec3::new(-1e30, 300.0, 33.0);
+    state.bodies[0].linear_velocity = Vec3::new(40.0, -40.0, f32::MAX);
     let options = StageOptions {
         position: ladder::POSITION.stages.position,
         ..*ladder::AT_REST.stages
@@ -70,15 +70,15 @@ fn numbers_out_of_range_become_the_nearest_in_range() {
     let snapshot = quantized(&state, options.check().unwrap());
     assert_eq!(snapshot.position(0), [-131_072, 131_071, 16_383]);
     assert_eq!(snapshot.velocities(), [[1023, -1024, 1023]]);
-    let cube = snapshot.cube(0);
-    assert_eq!(cube.position.x, -256.0);
-    assert_eq!(cube.linear_velocity.y, -32.0);
+    let body = snapshot.body(0);
+    assert_eq!(body.position.x, -256.0);
+    assert_eq!(body.linear_velocity.y, -32.0);
 }
 
 #[test]
 fn integers_out_of_range_and_illegal_precisions_are_refused() {
     let mut snapshot = QuantizedSnapshot::new(ladder::POSITION.stages.precision());
-    let cube = QuantizedCube {
+    let body = QuantizedBody {
         orientation: SmallestThree {
             largest: 3,
             components: [256; 3],
@@ -86,18 +86,18 @@ fn integers_out_of_range_and_illegal_precisions_are_refused() {
         position: [0, 0, 102],
         interacting: false,
     };
-    snapshot.assign(9, [cube]).unwrap();
-    let far = QuantizedCube {
+    snapshot.assign(9, [body]).unwrap();
+    let far = QuantizedBody {
         position: [0, 131_072, 0],
-        ..cube
+        ..body
     };
     assert_eq!(
-        snapshot.assign(9, [cube, far]).unwrap_err().to_string(),
-        "cube 1: position 131072 is outside -131072..=131071"
+        snapshot.assign(9, [body, far]).unwrap_err().to_string(),
+        "body 1: position 131072 is outside -131072..=131071"
     );
     assert_eq!(
-        snapshot.assign(8, [cube]).unwrap_err().to_string(),
-        "cube 0: orientation 256 is outside 0..=255"
+        snapshot.assign(8, [body]).unwrap_err().to_string(),
+        "body 0: orientation 256 is outside 0..=255"
     );
     for bits in [0, 1, 16, 255] {
         let message = format!("a smallest-three component has 2 to 15 bits, not {bits}");
@@ -106,7 +106,7 @@ fn integers_out_of_range_and_illegal_precisions_are_refused() {
             orientation: Orientation::SmallestThree { bits },
             ..snapshot.precision()
         };
-        let error = snapshot.quantize(&cubes(1), precision).unwrap_err();
+        let error = snapshot.quantize(&bodies(1), precision).unwrap_err();
         assert_eq!(error.to_string(), message);
     }
     for steps_per_metre in [0, 16, 500, 8192] {
@@ -114,7 +114,7 @@ fn integers_out_of_range_and_illegal_precisions_are_refused() {
             position: Position::Quantized { steps_per_metre },
             ..ladder::POSITION.stages.precision()
         };
-        let error = snapshot.quantize(&cubes(1), precision).unwrap_err();
+        let error = snapshot.quantize(&bodies(1), precision).unwrap_err();
         assert_eq!(
             error.to_string(),
             format!(
@@ -128,11 +128,11 @@ fn integers_out_of_range_and_illegal_precisions_are_refused() {
 
 #[test]
 fn what_does_not_fit_together_is_not_encoded() {
-    let mut encoder = Encoder::new(cubes(3), Limits::default()).unwrap();
+    let mut encoder = Encoder::new(bodies(3), Limits::default()).unwrap();
     let delta = ladder::DELTA.stages;
     let mut packet = Packet::default();
     let mut kept = Baseline::default();
-    let current = quantized(&cubes(3), delta);
+    let current = quantized(&bodies(3), delta);
     encoder
         .encode(
             Sequence(1),
@@ -146,10 +146,10 @@ fn what_does_not_fit_together_is_not_encoded() {
     let before = (packet.clone(), kept.clone());
 
     let mut other_count = Baseline::default();
-    other_count.record(Sequence(1), delta, &quantized(&cubes(2), delta), None);
+    other_count.record(Sequence(1), delta, &quantized(&bodies(2), delta), None);
     let attempts = [
         (ladder::NO_VELOCITY.stages, current.clone(), None),
-        (delta, quantized(&cubes(4), delta), None),
+        (delta, quantized(&bodies(4), delta), None),
         (delta, current, Some(&other_count)),
     ];
     let mut errors = Vec::new();
@@ -162,12 +162,12 @@ fn what_does_not_fit_together_is_not_encoded() {
         errors[..],
         [
             EncodeError::Precision { .. },
-            EncodeError::CubeCount {
-                cubes: 4,
+            EncodeError::BodyCount {
+                bodies: 4,
                 initial: 3
             },
-            EncodeError::CubeCount {
-                cubes: 2,
+            EncodeError::BodyCount {
+                bodies: 2,
                 initial: 3
             },
         ]

@@ -9,22 +9,22 @@ use cubewire_codec::{
 
 use crate::recording;
 use crate::scene::Lane;
-use crate::second_cubes::{Cube, FloatCube};
+use crate::second_bodies::{Body, FloatBody};
 use crate::second_decoder::decode;
 use crate::second_kept::Kept;
 
-pub(crate) fn float_cubes(snapshot: &Snapshot) -> Vec<FloatCube> {
-    let cubes = snapshot.cubes.iter().map(|cube| FloatCube {
-        interacting: cube.interacting,
-        position: cube.position.to_array(),
-        orientation: cube.orientation.to_array(),
-        velocity: cube.linear_velocity.to_array(),
+pub(crate) fn float_bodies(snapshot: &Snapshot) -> Vec<FloatBody> {
+    let bodies = snapshot.bodies.iter().map(|body| FloatBody {
+        interacting: body.interacting,
+        position: body.position.to_array(),
+        orientation: body.orientation.to_array(),
+        velocity: body.linear_velocity.to_array(),
     });
-    cubes.collect()
+    bodies.collect()
 }
 
 /// The second decoder's integers of a snapshot of the first.
-fn integers(snapshot: &QuantizedSnapshot) -> Vec<Cube> {
+fn integers(snapshot: &QuantizedSnapshot) -> Vec<Body> {
     let widen = |integers: [i32; 3], full: bool| {
         integers.map(|integer| {
             if full {
@@ -35,7 +35,7 @@ fn integers(snapshot: &QuantizedSnapshot) -> Vec<Cube> {
         })
     };
     let precision = snapshot.precision();
-    let cube = |index: usize| Cube {
+    let body = |index: usize| Body {
         interacting: snapshot.is_interacting(index),
         position: widen(
             snapshot.position(index),
@@ -43,7 +43,7 @@ fn integers(snapshot: &QuantizedSnapshot) -> Vec<Cube> {
         ),
         orientation: match precision.orientation {
             Orientation::Full => snapshot
-                .cube(index)
+                .body(index)
                 .orientation
                 .to_array()
                 .map(|component| i64::from(component.to_bits())),
@@ -58,19 +58,19 @@ fn integers(snapshot: &QuantizedSnapshot) -> Vec<Cube> {
             .get(index)
             .map(|&integers| widen(integers, precision.velocity == VelocityPrecision::Full)),
     };
-    (0..snapshot.len()).map(cube).collect()
+    (0..snapshot.len()).map(body).collect()
 }
 
 pub(crate) fn assert_agree(first: &Baseline, second: &Kept) {
     assert_eq!(first.sequence().0, second.sequence);
-    assert_eq!(integers(first.snapshot()), second.cubes);
+    assert_eq!(integers(first.snapshot()), second.bodies);
     assert_eq!(first.moved(), second.moved);
 }
 
 /// Both decoders, and what they hold.
 pub(crate) struct Pair {
     pub(crate) lane: Lane,
-    pub(crate) initial: Vec<FloatCube>,
+    pub(crate) initial: Vec<FloatBody>,
     pub(crate) held: HashMap<u16, Kept>,
 }
 
@@ -78,7 +78,7 @@ impl Pair {
     pub(crate) fn new(initial: &Snapshot) -> Self {
         Self {
             lane: Lane::new(initial, BitLedger::new()),
-            initial: float_cubes(initial),
+            initial: float_bodies(initial),
             held: HashMap::new(),
         }
     }

@@ -5,9 +5,9 @@ use std::path::Path;
 use std::sync::Mutex;
 
 use cubewire_codec::quantize::SmallestThree;
-use cubewire_codec::{QuantizedCube, QuantizedSnapshot, ladder};
+use cubewire_codec::{QuantizedBody, QuantizedSnapshot, ladder};
 
-const CUBES: usize = 901;
+const BODIES: usize = 901;
 
 /// Every frame of the recording of that name, which is read once.
 pub(crate) fn frames(name: &'static str) -> &'static [QuantizedSnapshot] {
@@ -30,18 +30,18 @@ fn read(name: &str) -> Vec<QuantizedSnapshot> {
         .map(|word| i32::from_le_bytes(word.try_into().unwrap()))
         .collect();
     words
-        .chunks_exact(CUBES * 8)
+        .chunks_exact(BODIES * 8)
         .map(|frame| {
-            let cubes = frame.chunks_exact(8).map(|cube| QuantizedCube {
+            let bodies = frame.chunks_exact(8).map(|body| QuantizedBody {
                 orientation: SmallestThree {
-                    largest: cube[0] as u8,
-                    components: [cube[1] as u16, cube[2] as u16, cube[3] as u16],
+                    largest: body[0] as u8,
+                    components: [body[1] as u16, body[2] as u16, body[3] as u16],
                 },
-                position: [cube[4], cube[5], cube[6]],
-                interacting: cube[7] == 1,
+                position: [body[4], body[5], body[6]],
+                interacting: body[7] == 1,
             });
             let mut snapshot = QuantizedSnapshot::new(ladder::POSITION.stages.precision());
-            snapshot.assign(9, cubes).unwrap();
+            snapshot.assign(9, bodies).unwrap();
             snapshot
         })
         .collect()

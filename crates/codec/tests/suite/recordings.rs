@@ -15,7 +15,7 @@ fn mean_bytes(frames: &[QuantizedSnapshot], rung: &Rung) -> (f64, f64) {
         let ledger = &replay.packet.ledger;
         assert_eq!(ledger.total(), replay.packet.bytes.len() as f64 * 8.0);
         bytes += ledger.total() / 8.0;
-        body_bytes += (ledger.body() / 8.0).ceil();
+        body_bytes += (ledger.content() / 8.0).ceil();
     }
     let packets = (frames.len() - AGE) as f64;
     (bytes / packets, body_bytes / packets)

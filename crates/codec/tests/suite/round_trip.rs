@@ -13,7 +13,7 @@ use crate::scene::{Act, Lane, Scene, any_stages, scenes};
 
 const ALL_COMPONENT_BITS: [u8; 14] = [2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15];
 
-fn assert_accounted(lane: &Lane, stages: Stages, cubes: usize) {
+fn assert_accounted(lane: &Lane, stages: Stages, bodies: usize) {
     let ledger = &lane.packet.ledger;
     let bits = lane.packet.bytes.len() as f64 * 8.0;
     let kinds: f64 = BitKind::ALL.iter().map(|&kind| ledger.kind(kind)).sum();
@@ -29,18 +29,18 @@ fn assert_accounted(lane: &Lane, stages: Stages, cubes: usize) {
     for item in items {
         assert_components(item, stages);
     }
-    let of_cubes = items.iter().filter(|item| item.cube.is_some());
+    let of_bodies = items.iter().filter(|item| item.body.is_some());
     assert!(
-        of_cubes
+        of_bodies
             .clone()
-            .all(|item| usize::from(item.cube.unwrap()) < cubes)
+            .all(|item| usize::from(item.body.unwrap()) < bodies)
     );
-    let of_cubes: f64 = of_cubes.map(|item| item.bits).sum();
+    let of_bodies: f64 = of_bodies.map(|item| item.bits).sum();
     let shared = [BitKind::Header, BitKind::Check, BitKind::Padding];
     let shared: f64 = shared.iter().map(|&kind| ledger.kind(kind)).sum();
-    // What is neither a cube's nor shared is the form and the count of the selection.
-    let form_and_count = bits - shared - of_cubes;
-    // Or, with arithmetic coding, which additional references are named, in 13 bits at most, and which cubes change that
+    // What is neither a body's nor shared is the form and the count of the selection.
+    let form_and_count = bits - shared - of_bodies;
+    // Or, with arithmetic coding, which additional references are named, in 13 bits at most, and which bodies change that
     // nothing came near: each flag about them can take 11 bits.
     assert!((-1e-6..=48.0).contains(&form_and_count), "{form_and_count}");
 }
@@ -51,7 +51,7 @@ fn send_all(scene: &Scene, stages: &[Stages]) {
     let mut before = None;
     for ((sequence, snapshot), stages) in scene.play().into_iter().zip(stages.iter().cycle()) {
         lane.send(sequence, *stages, &snapshot, before);
-        assert_accounted(&lane, *stages, snapshot.cubes.len());
+        assert_accounted(&lane, *stages, snapshot.bodies.len());
         before = Some(sequence);
     }
 }
@@ -63,7 +63,7 @@ fn assert_components(item: &BitItem, stages: Stages) {
         BitKind::Position => !is_arithmetic || item.form.is_some(),
         BitKind::Orientation if stages.orientation == Orientation::Full => false,
         BitKind::Orientation => !is_arithmetic || item.form.is_some(),
-        // The flag of a cube at rest is all there is.
+        // The flag of a body at rest is all there is.
         BitKind::Velocity => item.bits > 1.0,
         _ => false,
     };
@@ -106,11 +106,11 @@ fn items_lie_where_the_decoder_reads_them() {
                 let starts = ends;
                 ends += item.bits as usize;
                 for bytes in starts.div_ceil(8)..ends.div_ceil(8) {
-                    let (field, cube) = lane.field_at_end_of(bytes);
+                    let (field, body) = lane.field_at_end_of(bytes);
                     assert_eq!(field, item.kind, "{}", rung.name);
-                    // The decoder does not know yet which cube the bits of the selection name.
+                    // The decoder does not know yet which body the bits of the selection name.
                     if field != BitKind::Selection {
-                        assert_eq!(cube, item.cube.map(usize::from), "{}", rung.name);
+                        assert_eq!(body, item.body.map(usize::from), "{}", rung.name);
                     }
                 }
             }
@@ -119,14 +119,14 @@ fn items_lie_where_the_decoder_reads_them() {
     }
 }
 
-fn any_scene(cubes: usize, frames: usize) -> Scene {
+fn any_scene(bodies: usize, frames: usize) -> Scene {
     let mut runner = seeded_runner();
     loop {
-        let scene = scenes(cubes, frames)
+        let scene = scenes(bodies, frames)
             .new_tree(&mut runner)
             .unwrap()
             .current();
-        if scene.initial.cubes.len() >= cubes / 2 {
+        if scene.initial.bodies.len() >= bodies / 2 {
             return scene;
         }
     }
@@ -216,19 +216,19 @@ fn other_steps_start_from_the_initial_state() {
 }
 
 #[test]
-fn any_number_of_cubes_works() {
-    for cubes in [0, 1, 2, 5, 40, 41, 64, 65, 255, 256, 257, 1000] {
+fn any_number_of_bodies_works() {
+    for bodies in [0, 1, 2, 5, 40, 41, 64, 65, 255, 256, 257, 1000] {
         let mut scene = Scene {
             initial: Snapshot {
-                cubes: vec![Default::default(); cubes],
+                bodies: vec![Default::default(); bodies],
             },
             ..any_scene(40, 4)
         };
-        // The first cubes and the last do what the scene says, those between rest.
+        // The first bodies and the last do what the scene says, those between rest.
         for (_, acts) in &mut scene.frames {
-            let last: Vec<Act> = acts.iter().copied().take(cubes / 2).collect();
-            acts.resize(cubes, Act::Rest);
-            acts[cubes - last.len()..].copy_from_slice(&last);
+            let last: Vec<Act> = acts.iter().copied().take(bodies / 2).collect();
+            acts.resize(bodies, Act::Rest);
+            acts[bodies - last.len()..].copy_from_slice(&last);
         }
         if let Some(act) = scene.frames[0].1.last_mut() {
             *act = Act::Toggle;
@@ -240,15 +240,15 @@ fn any_number_of_cubes_works() {
 }
 
 #[test]
-fn the_most_cubes_work() {
+fn the_most_bodies_work() {
     let mut state = Snapshot {
-        cubes: vec![Default::default(); cubewire_codec::MAX_CUBES],
+        bodies: vec![Default::default(); cubewire_codec::MAX_BODIES],
     };
     let mut lane = Lane::new(&state, BitLedger::new());
     for (tick, rung) in LADDER.iter().enumerate() {
-        state.cubes[0].interacting ^= true;
-        state.cubes[40_000].position.z += 0.1;
-        state.cubes[65_535].position.x += 3.0;
+        state.bodies[0].interacting ^= true;
+        state.bodies[40_000].position.z += 0.1;
+        state.bodies[65_535].position.x += 3.0;
         let before = (tick as u16).checked_sub(1).map(Sequence);
         lane.send(Sequence(tick as u16), rung.stages, &state, before);
     }
@@ -287,7 +287,7 @@ proptest! {
         for (index, (sequence, snapshot)) in played.iter().enumerate() {
             let baseline = index.checked_sub(ages[index]).map(|before| played[before].0);
             lane.send(*sequence, rung.stages, snapshot, baseline);
-            assert_accounted(&lane, rung.stages, snapshot.cubes.len());
+            assert_accounted(&lane, rung.stages, snapshot.bodies.len());
         }
     }
 }

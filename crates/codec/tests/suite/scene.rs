@@ -1,16 +1,16 @@
-//! Synthetic play: cubes that rest, roll, fly, spin, jump and toggle.
+//! Synthetic play: bodies that rest, roll, fly, spin, jump and toggle.
 
 use std::collections::HashMap;
 
 use cubewire_codec::stages::{Delta, Position, RelativeOrientation, RelativePosition};
 use cubewire_codec::{
-    Baseline, Baselines, BitKind, CubeState, DecodeError, Decoder, Encoder, Inputs, Limits, Packet,
-    QuantizedCube, QuantizedSnapshot, Sequence, Simulated, Snapshot, Stages,
+    Baseline, Baselines, BitKind, BodyState, DecodeError, Decoder, Encoder, Inputs, Limits, Packet,
+    QuantizedBody, QuantizedSnapshot, Sequence, Simulated, Snapshot, Stages,
 };
 use glam::{Quat, Vec3};
 use proptest::prelude::*;
 
-/// What a cube does from one frame to the next.
+/// What a body does from one frame to the next.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Act {
     Rest,
@@ -21,7 +21,7 @@ pub(crate) enum Act {
     Jump(Vec3, [f32; 4], Vec3),
 }
 
-/// An initial state and what every cube does in each of a few frames.
+/// An initial state and what every body does in each of a few frames.
 #[derive(Clone, Debug)]
 pub(crate) struct Scene {
     pub(crate) initial: Snapshot,
@@ -46,13 +46,13 @@ fn act() -> impl Strategy<Value = Act> {
     ]
 }
 
-fn cube() -> impl Strategy<Value = CubeState> {
+fn body() -> impl Strategy<Value = BodyState> {
     (
         vector(20.0),
         prop::array::uniform4(0.1_f32..1.0),
         any::<bool>(),
     )
-        .prop_map(|(position, q, interacting)| CubeState {
+        .prop_map(|(position, q, interacting)| BodyState {
             position: position.abs(),
             orientation: Quat::from_array(q).normalize(),
             linear_velocity: Vec3::ZERO,
@@ -60,20 +60,20 @@ fn cube() -> impl Strategy<Value = CubeState> {
         })
 }
 
-/// Scenes of up to `max_cubes` cubes and of `frames` frames.
-pub(crate) fn scenes(max_cubes: usize, frames: usize) -> impl Strategy<Value = Scene> {
-    (0..=max_cubes).prop_flat_map(move |cubes| {
-        let acts = prop::collection::vec(act(), cubes);
+/// Scenes of up to `max_bodies` bodies and of `frames` frames.
+pub(crate) fn scenes(max_bodies: usize, frames: usize) -> impl Strategy<Value = Scene> {
+    (0..=max_bodies).prop_flat_map(move |bodies| {
+        let acts = prop::collection::vec(act(), bodies);
         // Mostly the ticks that play has, now and then a gap beyond what prediction covers.
         let ticks =
             prop_oneof![6 => Just(6_u16), 2 => 1_u16..12, 1 => 60_u16..70, 1 => any::<u16>()];
         (
-            prop::collection::vec(cube(), cubes),
+            prop::collection::vec(body(), bodies),
             prop::collection::vec((ticks, acts), frames),
             any::<u16>(),
         )
-            .prop_map(|(cubes, frames, first_sequence)| Scene {
-                initial: Snapshot { cubes },
+            .prop_map(|(bodies, frames, first_sequence)| Scene {
+                initial: Snapshot { bodies },
                 frames,
                 first_sequence,
             })
@@ -90,8 +90,8 @@ impl Scene {
         for (ticks, acts) in &self.frames {
             sequence = sequence.wrapping_add(*ticks);
             fall -= 0.2;
-            for (cube, act) in state.cubes.iter_mut().zip(acts) {
-                apply(cube, *act, fall);
+            for (body, act) in state.bodies.iter_mut().zip(acts) {
+                apply(body, *act, fall);
             }
             played.push((Sequence(sequence), state.clone()));
         }
@@ -99,27 +99,27 @@ impl Scene {
     }
 }
 
-fn apply(cube: &mut CubeState, act: Act, fall: f32) {
-    cube.linear_velocity = Vec3::ZERO;
+fn apply(body: &mut BodyState, act: Act, fall: f32) {
+    body.linear_velocity = Vec3::ZERO;
     match act {
         Act::Rest => {}
         Act::Roll(step, spin) => {
-            cube.position += step;
-            cube.linear_velocity = step * 10.0;
-            cube.orientation = (Quat::from_scaled_axis(spin) * cube.orientation).normalize();
+            body.position += step;
+            body.linear_velocity = step * 10.0;
+            body.orientation = (Quat::from_scaled_axis(spin) * body.orientation).normalize();
         }
         Act::Fall => {
-            cube.position.z += fall;
-            cube.linear_velocity.z = fall * 10.0;
+            body.position.z += fall;
+            body.linear_velocity.z = fall * 10.0;
         }
         Act::Spin(spin) => {
-            cube.orientation = (Quat::from_scaled_axis(spin) * cube.orientation).normalize();
+            body.orientation = (Quat::from_scaled_axis(spin) * body.orientation).normalize();
         }
-        Act::Toggle => cube.interacting = !cube.interacting,
+        Act::Toggle => body.interacting = !body.interacting,
         Act::Jump(position, orientation, velocity) => {
-            cube.position = position;
-            cube.orientation = Quat::from_array(orientation);
-            cube.linear_velocity = velocity;
+            body.position = position;
+            body.orientation = Quat::from_array(orientation);
+            body.linear_velocity = velocity;
         }
     }
 }
@@ -202,7 +202,7 @@ impl Lane {
         let held = |sequence: Sequence| self.received.get(&sequence.0);
         let decoded = self.decoder.decode(bytes, held, &mut Baseline::default());
         match decoded {
-            Err(DecodeError::Truncated { field, cube, .. }) => (field, cube),
+            Err(DecodeError::Truncated { field, body, .. }) => (field, body),
             other => panic!("{other:?}"),
         }
     }
@@ -273,7 +273,7 @@ impl Lane {
         }
 
         let changed = self.count_changed(current, baseline);
-        assert_eq!(self.packet.changed_cubes, changed, "{stages:?}");
+        assert_eq!(self.packet.changed_bodies, changed, "{stages:?}");
         let is_simulated = stages.delta == Delta::ArithmeticSimulated;
         let inputs = simulated.inputs.filter(|_| is_simulated);
         let carried = match (stages.delta, inputs) {
@@ -281,7 +281,7 @@ impl Lane {
             (_, Some(_)) => 0,
             (_, None) => changed,
         };
-        assert_eq!(self.packet.sent_cubes, carried, "{stages:?}");
+        assert_eq!(self.packet.sent_bodies, carried, "{stages:?}");
 
         let mut received = Baseline::default();
         let held = |sequence: Sequence| self.received.get(&sequence.0);
@@ -297,9 +297,9 @@ impl Lane {
         assert_eq!(received, kept, "{stages:?}");
         // The decoder finds every bit where the encoder has put it.
         assert_eq!(self.decoder.ledger(), Some(&self.packet.ledger));
-        assert_eq!(self.decoder.sent_cubes(), carried, "{stages:?}");
+        assert_eq!(self.decoder.sent_bodies(), carried, "{stages:?}");
         if stages.delta != Delta::Off || baseline.is_none() {
-            assert_eq!(self.decoder.changed_cubes(), changed, "{stages:?}");
+            assert_eq!(self.decoder.changed_bodies(), changed, "{stages:?}");
         }
         assert_eq!(received.origin(), inputs.map(Inputs::origin));
         if is_simulated {
@@ -327,10 +327,10 @@ pub(crate) fn count_differing(current: &QuantizedSnapshot, other: &QuantizedSnap
     differs.into_iter().filter(|&differs| differs).count()
 }
 
-pub(crate) fn cube_of(snapshot: &QuantizedSnapshot, cube: usize) -> QuantizedCube {
-    QuantizedCube {
-        orientation: snapshot.smallest_three(cube),
-        position: snapshot.position(cube),
-        interacting: snapshot.is_interacting(cube),
+pub(crate) fn body_of(snapshot: &QuantizedSnapshot, body: usize) -> QuantizedBody {
+    QuantizedBody {
+        orientation: snapshot.smallest_three(body),
+        position: snapshot.position(body),
+        interacting: snapshot.is_interacting(body),
     }
 }

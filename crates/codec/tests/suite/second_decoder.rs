@@ -6,8 +6,8 @@
 use std::collections::HashMap;
 
 use crate::second_bits::{Bits, check};
-use crate::second_cubes::{Cube, FloatCube, quantize};
-use crate::second_fields::read_cube;
+use crate::second_bodies::{Body, FloatBody, quantize};
+use crate::second_fields::read_body;
 use crate::second_header::read_header;
 use crate::second_kept::{Kept, keep, predict, prediction};
 use crate::second_selection::read_selection;
@@ -16,17 +16,17 @@ use crate::second_stages::ARITHMETIC;
 /// Decodes one packet (section 4). `held` are the snapshots kept so far, by sequence.
 pub(crate) fn decode(
     bytes: &[u8],
-    initial: &[FloatCube],
+    initial: &[FloatBody],
     held: &HashMap<u16, Kept>,
 ) -> Result<Kept, String> {
     let mut bits = Bits { bytes, at: 0 };
     let (sequence, baseline, stages) = read_header(&mut bits, held)?;
-    let mut cubes: Vec<Cube> = match baseline {
-        Some(kept) => kept.cubes.clone(),
-        None => initial.iter().map(|cube| quantize(cube, stages)).collect(),
+    let mut bodies: Vec<Body> = match baseline {
+        Some(kept) => kept.bodies.clone(),
+        None => initial.iter().map(|body| quantize(body, stages)).collect(),
     };
     let count = initial.len();
-    check(cubes.len() == count, "a baseline of other cubes")?;
+    check(bodies.len() == count, "a baseline of other bodies")?;
     let delta = stages.codes[3];
     check(delta < ARITHMETIC, "an arithmetically coded packet")?;
     let follows = read_selection(&mut bits, stages, count, baseline)?;
@@ -34,10 +34,10 @@ pub(crate) fn decode(
     for index in (0..count).filter(|index| follows[*index]) {
         let (predicted, class) = match baseline {
             Some(kept) if kept.moved[index] => predict(kept, index, factor, fall),
-            _ => (cubes[index].position, 0),
+            _ => (bodies[index].position, 0),
         };
-        read_cube(&mut bits, stages, &mut cubes[index], predicted, class)?;
+        read_body(&mut bits, stages, &mut bodies[index], predicted, class)?;
     }
     bits.finish()?;
-    Ok(keep(sequence, stages, cubes, baseline))
+    Ok(keep(sequence, stages, bodies, baseline))
 }

@@ -1,9 +1,9 @@
-//! The fields of a cube as the second decoder reads them: flags, position, orientation and velocity.
+//! The fields of a body as the second decoder reads them: flags, position, orientation and velocity.
 //!
 //! Section numbers in comments are those of `WIRE.md`.
 
 use crate::second_bits::{Bits, binary_digits, check};
-use crate::second_cubes::{AFFINE_POSITION, AFFINE_VELOCITY, Cube, quantized_position};
+use crate::second_bodies::{AFFINE_POSITION, AFFINE_VELOCITY, Body, quantized_position};
 use crate::second_stages::{
     FULL, OFF, POSITION_AFFINE, POSITION_QUANTIZED, Stages, TWO_RANGES, VELOCITY_AFFINE,
     VELOCITY_AT_REST_FLAG,
@@ -19,23 +19,23 @@ const CLASSES: [([u32; 3], [u32; 3]); 6] = [
     ([3, 7, 9], [6, 6, 7]),
 ];
 
-/// A cube that follows (section 7). `cube` is the reference's; what is read replaces its fields.
-pub(crate) fn read_cube(
+/// A body that follows (section 7). `body` is the reference's; what is read replaces its fields.
+pub(crate) fn read_body(
     bits: &mut Bits,
     stages: Stages,
-    cube: &mut Cube,
+    body: &mut Body,
     predicted: [i64; 3],
     class: usize,
 ) -> Result<(), String> {
-    let (position, orientation) = read_flags(bits, stages.codes[6], &mut cube.interacting)?;
+    let (position, orientation) = read_flags(bits, stages.codes[6], &mut body.interacting)?;
     if position {
-        read_position(bits, stages, &mut cube.position, predicted, class)?;
+        read_position(bits, stages, &mut body.position, predicted, class)?;
     }
     if orientation {
-        read_orientation(bits, stages, &mut cube.orientation, class)?;
+        read_orientation(bits, stages, &mut body.orientation, class)?;
     }
     // A velocity that is omitted is also none in the reference, which has the same precision.
-    if let Some(velocity) = &mut cube.velocity {
+    if let Some(velocity) = &mut body.velocity {
         read_velocity(bits, stages.codes[1], velocity)?;
     }
     Ok(())

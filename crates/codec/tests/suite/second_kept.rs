@@ -3,7 +3,7 @@
 //! Section numbers in comments are those of `WIRE.md`.
 
 use crate::second_bits::binary_digits;
-use crate::second_cubes::Cube;
+use crate::second_bodies::Body;
 use crate::second_stages::{POSITION_QUANTIZED, Stages};
 
 /// What a receiver keeps of a packet (section 3).
@@ -11,7 +11,7 @@ use crate::second_stages::{POSITION_QUANTIZED, Stages};
 pub(crate) struct Kept {
     pub(crate) sequence: u16,
     pub(crate) stages: Stages,
-    pub(crate) cubes: Vec<Cube>,
+    pub(crate) bodies: Vec<Body>,
     /// Motion (section 9): the ticks since the baseline, 0 for unknown motion.
     pub(crate) ticks: i64,
     pub(crate) moved: Vec<bool>,
@@ -34,9 +34,9 @@ pub(crate) fn prediction(sequence: u16, baseline: Option<&Kept>) -> (i64, i64) {
     (drag * ticks / kept.ticks, fall)
 }
 
-/// The predicted position and the class of a cube that has moved (section 9).
+/// The predicted position and the class of a body that has moved (section 9).
 pub(crate) fn predict(kept: &Kept, index: usize, factor: i64, fall: i64) -> ([i64; 3], usize) {
-    let position = kept.cubes[index].position;
+    let position = kept.bodies[index].position;
     let step = kept.displacement[index].map(|along| (along * factor + 32768) >> 16);
     let mut predicted = [0, 1, 2].map(|axis| position[axis] + step[axis]);
     if kept.falling[index] {
@@ -56,17 +56,17 @@ pub(crate) fn predict(kept: &Kept, index: usize, factor: i64, fall: i64) -> ([i6
 pub(crate) fn keep(
     sequence: u16,
     stages: Stages,
-    cubes: Vec<Cube>,
+    bodies: Vec<Body>,
     baseline: Option<&Kept>,
 ) -> Kept {
     let mut kept = Kept {
         sequence,
         stages,
         ticks: 0,
-        moved: vec![false; cubes.len()],
-        displacement: vec![[0; 3]; cubes.len()],
-        falling: vec![false; cubes.len()],
-        cubes,
+        moved: vec![false; bodies.len()],
+        displacement: vec![[0; 3]; bodies.len()],
+        falling: vec![false; bodies.len()],
+        bodies,
     };
     let Some(baseline) = baseline else {
         return kept;
@@ -77,7 +77,7 @@ pub(crate) fn keep(
     }
     kept.ticks = ticks;
     let ticks_before = baseline.ticks;
-    for (index, (now, before)) in kept.cubes.iter().zip(&baseline.cubes).enumerate() {
+    for (index, (now, before)) in kept.bodies.iter().zip(&baseline.bodies).enumerate() {
         kept.moved[index] = now != before;
         if stages.codes[2] != POSITION_QUANTIZED || stages.steps != 512 {
             continue;

@@ -1,4 +1,4 @@
-//! Selections as the second decoder reads them: which cubes follow.
+//! Selections as the second decoder reads them: which bodies follow.
 //!
 //! Section numbers in comments are those of `WIRE.md`.
 
@@ -6,30 +6,30 @@ use crate::second_bits::{Bits, binary_digits, check};
 use crate::second_kept::Kept;
 use crate::second_stages::{OFF, RELATIVE_INDICES, Stages};
 
-/// The selection (section 6): for each cube, whether it follows.
+/// The selection (section 6): for each body, whether it follows.
 pub(crate) fn read_selection(
     bits: &mut Bits,
     stages: Stages,
-    cubes: usize,
+    bodies: usize,
     baseline: Option<&Kept>,
 ) -> Result<Vec<bool>, String> {
-    let index_width = binary_digits(cubes.saturating_sub(1) as u64);
+    let index_width = binary_digits(bodies.saturating_sub(1) as u64);
     let widest = index_width.max(1);
     let delta = stages.codes[3];
     let (most, ranges) = match delta {
-        OFF => return Ok(vec![true; cubes]),
-        1 => return (0..cubes).map(|_| bits.bit()).collect(), // changed bits
-        2 => (cubes / widest as usize, None),                 // indices
+        OFF => return Ok(vec![true; bodies]),
+        1 => return (0..bodies).map(|_| bits.bit()).collect(), // changed bits
+        2 => (bodies / widest as usize, None),                 // indices
         RELATIVE_INDICES => {
             let [small, large] = stages.ranges[0];
-            (cubes / (1 + small) as usize, Some([small, large, widest]))
+            (bodies / (1 + small) as usize, Some([small, large, widest]))
         }
-        _ => (cubes / 6, Some([5, 6, widest])), // predicted indices
+        _ => (bodies / 6, Some([5, 6, widest])), // predicted indices
     };
-    let mut written = vec![false; cubes];
+    let mut written = vec![false; bodies];
     if bits.bit()? {
         let count = bits.number(binary_digits(most as u64))?;
-        check(count <= cubes as i64, "more indices than cubes")?;
+        check(count <= bodies as i64, "more indices than bodies")?;
         let mut previous = -1;
         for _ in 0..count {
             let index = match ranges {
@@ -37,7 +37,7 @@ pub(crate) fn read_selection(
                 Some(widths) => previous + 1 + bits.unsigned_in(&widths)?,
             };
             check(index > previous, "indices that do not ascend")?;
-            check(index < cubes as i64, "an index of no cube")?;
+            check(index < bodies as i64, "an index of no body")?;
             written[index as usize] = true;
             previous = index;
         }
@@ -46,7 +46,7 @@ pub(crate) fn read_selection(
             *bit = bits.bit()?;
         }
     }
-    // Predicted indices list the cubes for which the prediction is wrong.
+    // Predicted indices list the bodies for which the prediction is wrong.
     if let (4, Some(kept)) = (delta, baseline) {
         for (bit, moved) in written.iter_mut().zip(&kept.moved) {
             *bit ^= moved;

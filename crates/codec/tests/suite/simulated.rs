@@ -82,10 +82,10 @@ impl Ends {
         for kind in BitKind::ALL {
             assert!((sum(Some(kind)) - ledger.kind(kind)).abs() < 1e-6);
         }
-        // What is said of the simulation comes before what is said of cubes.
+        // What is said of the simulation comes before what is said of bodies.
         let is_of_scene = |kind| matches!(kind, BitKind::Inputs | BitKind::State);
         let last = items.iter().rposition(|item| is_of_scene(item.kind));
-        let first = items.iter().position(|item| item.cube.is_some());
+        let first = items.iter().position(|item| item.body.is_some());
         assert!(last.zip(first).is_none_or(|(last, first)| last < first));
     }
 }
@@ -246,7 +246,7 @@ fn state_chunks_of_any_length_come_across_and_are_forgotten_with_the_next_packet
         assert!((state - bits).abs() < 0.01, "{state}");
         // Out of sync, too.
         ends.send_after(6, 0, None, &bytes[..length]);
-        assert_eq!(ends.lane.packet.changed_cubes, 0);
+        assert_eq!(ends.lane.packet.changed_bodies, 0);
     }
     for stages in [DELTA.stages, PREDICTED.stages] {
         ends.send_after(6, 9, None, &[1, 2, 3]);
@@ -302,7 +302,7 @@ fn a_receiver_without_the_world_is_out_of_sync() {
     let mut out = Baseline::default();
     let error = decoder.decode(&bytes, held, &mut out).unwrap_err();
     assert_eq!(error, DecodeError::Desync(sequence));
-    // A world of other cubes, or in another precision.
+    // A world of other bodies, or in another precision.
     let mut fewer = ends.frames[9].clone();
     fewer.assign(9, []).unwrap();
     let mut wider = ends.frames[9].clone();

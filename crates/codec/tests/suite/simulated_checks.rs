@@ -11,13 +11,13 @@ use rand_chacha::ChaCha8Rng;
 
 use crate::golden::play;
 use crate::hostile::mutate;
-use crate::scene::{Lane, cube_of};
+use crate::scene::{Lane, body_of};
 use crate::simulated::has_long_check;
 
 /// Packets that are tried for each kind of check.
 const PACKETS: usize = 800;
 
-/// Decodes packets of sequences in a simulation that is wrong by a step of one axis of one cube, and counts those that
+/// Decodes packets of sequences in a simulation that is wrong by a step of one axis of one body, and counts those that
 /// pass and those that are tried.
 fn count_passes(sequences: impl Iterator<Item = u16>) -> [usize; 2] {
     let (initial, frames) = play();
@@ -33,15 +33,15 @@ fn count_passes(sequences: impl Iterator<Item = u16>) -> [usize; 2] {
         };
         lane.send_simulated((sequence, SIMULATED.stages), current, [None; 3], simulated);
         let right: Vec<_> = (0..current.len())
-            .map(|cube| cube_of(current, cube))
+            .map(|body| body_of(current, body))
             .collect();
         let mut prediction = QuantizedSnapshot::new(current.precision());
-        for cube in 0..current.len() {
+        for body in 0..current.len() {
             for axis in 0..3 {
                 for step in [-1, 1] {
                     let mut wrong = right.clone();
-                    wrong[cube].position[axis] += step;
-                    if wrong[cube].position[2] < 0 {
+                    wrong[body].position[axis] += step;
+                    if wrong[body].position[2] < 0 {
                         continue;
                     }
                     prediction.assign(9, wrong).unwrap();
@@ -63,7 +63,7 @@ fn count_passes(sequences: impl Iterator<Item = u16>) -> [usize; 2] {
 }
 
 #[test]
-fn a_step_of_one_cube_passes_once_in_16384_times() {
+fn a_step_of_one_body_passes_once_in_16384_times() {
     let is_usual = |&sequence: &u16| !has_long_check(sequence);
     let [passed, tried] = count_passes((0..=u16::MAX).filter(is_usual).take(PACKETS));
     let expected = tried as f64 / 16_384.0;
@@ -76,7 +76,7 @@ fn a_step_of_one_cube_passes_once_in_16384_times() {
 }
 
 #[test]
-fn a_step_of_one_cube_does_not_pass_the_longer_check() {
+fn a_step_of_one_body_does_not_pass_the_longer_check() {
     let is_long = |&sequence: &u16| has_long_check(sequence);
     let [passed, tried] = count_passes((0..=u16::MAX).filter(is_long).take(PACKETS));
     assert!(tried > 200_000 && passed == 0, "{passed} of {tried}");

@@ -2,35 +2,35 @@
 
 use cubewire_codec::ladder::{self, LADDER, Rung};
 use cubewire_codec::stages::Position;
-use cubewire_codec::{BitKind, BitLedger, CubeState, Sequence, Snapshot, StageOptions};
+use cubewire_codec::{BitKind, BitLedger, BodyState, Sequence, Snapshot, StageOptions};
 use glam::Vec3;
 
 use crate::scene::Lane;
 
-/// A grid of cubes at rest, as the demo starts.
+/// A grid of bodies at rest, as the demo starts.
 fn grid() -> Snapshot {
-    let cubes = (0..901).map(|index| CubeState {
+    let bodies = (0..901).map(|index| BodyState {
         position: Vec3::new((index % 30) as f32 - 14.5, (index / 30) as f32 - 14.5, 0.2),
-        ..CubeState::default()
+        ..BodyState::default()
     });
     Snapshot {
-        cubes: cubes.collect(),
+        bodies: bodies.collect(),
     }
 }
 
-/// Bits of everything but header and padding, with every cube moving at `velocity`.
+/// Bits of everything but header and padding, with every body moving at `velocity`.
 fn body_bits(rung: Rung, velocity: Vec3) -> f64 {
     let mut state = grid();
-    for cube in &mut state.cubes {
-        cube.linear_velocity = velocity;
+    for body in &mut state.bodies {
+        body.linear_velocity = velocity;
     }
     let mut lane = Lane::new(&grid(), BitLedger::new());
     lane.send(Sequence(1), rung.stages, &state, None);
-    lane.packet.ledger.body()
+    lane.packet.ledger.content()
 }
 
 #[test]
-fn cubes_take_the_articles_bits() {
+fn bodies_take_the_articles_bits() {
     let (rest, moving) = (Vec3::ZERO, Vec3::new(1.0, -2.0, 0.5));
     for (rung, velocity, bits) in [
         (ladder::UNCOMPRESSED, rest, 321.0),
@@ -78,7 +78,7 @@ fn at_rest(rung: Rung) -> Lane {
 }
 
 #[test]
-fn at_rest_changed_bits_take_a_bit_a_cube() {
+fn at_rest_changed_bits_take_a_bit_a_body() {
     let lane = at_rest(ladder::DELTA);
     assert_eq!(lane.packet.ledger.kind(BitKind::Selection), 901.0);
 }
@@ -101,15 +101,15 @@ fn indices_are_chosen_where_they_are_cheaper() {
     for rung in [ladder::INDEX, ladder::RELATIVE_INDEX] {
         let sizes = (0..=901).map(|changed| {
             let mut state = grid();
-            for cube in 0..changed {
-                state.cubes[cube * 901 / changed.max(1)].position.z = 1.0;
+            for body in 0..changed {
+                state.bodies[body * 901 / changed.max(1)].position.z = 1.0;
             }
             let mut lane = Lane::new(&grid(), BitLedger::new());
             lane.send(Sequence(6), rung.stages, &state, None);
             lane.packet.ledger.kind(BitKind::Selection)
         });
         let sizes: Vec<f64> = sizes.collect();
-        // One bit says which form it is, and another form takes a bit a cube.
+        // One bit says which form it is, and another form takes a bit a body.
         assert!(sizes.iter().all(|&bits| bits <= 902.0));
         // The article's rule of thumb, for indices of ten bits.
         assert!(sizes[..89].iter().all(|&bits| bits < 902.0));

@@ -13,7 +13,7 @@ use cubewire_codec::stages::{
     StageOptions, Stages, Velocity,
 };
 use cubewire_codec::{
-    BitLedger, GROWING_ORIENTATION_RANGES, MAX_CUBES, PREDICTED_INDEX_BITS,
+    BitLedger, GROWING_ORIENTATION_RANGES, MAX_BODIES, PREDICTED_INDEX_BITS,
     PREDICTED_POSITION_RANGES, Sequence, encode_initial,
 };
 
@@ -111,7 +111,7 @@ fn the_widths_of_ranges_are_those_of_the_code() {
 #[test]
 fn the_limits_and_laws_of_the_scene_are_those_of_the_code() {
     assert_constants([
-        ("maximum number of cubes", MAX_CUBES.to_string()),
+        ("maximum number of bodies", MAX_BODIES.to_string()),
         ("maximum ticks of a known motion", MAX_TICKS.to_string()),
         (
             "simulated scene: most inputs",
@@ -130,10 +130,10 @@ fn the_limits_and_laws_of_the_scene_are_those_of_the_code() {
             format!("{}/{}", GRAVITY.0, GRAVITY.1),
         ),
         (
-            "minimum height of a falling cube: z",
+            "minimum height of a falling body: z",
             FALL_HEIGHT.to_string(),
         ),
-        ("height of a cube at rest: z", REST_HEIGHT.to_string()),
+        ("height of a body at rest: z", REST_HEIGHT.to_string()),
     ]);
 }
 

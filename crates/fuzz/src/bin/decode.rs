@@ -33,7 +33,7 @@ fuzz_target!(|bytes: &[u8]| {
 fn assert_finite(decoded: &Baseline) {
     let mut snapshot = Snapshot::default();
     decoded.snapshot().dequantize(&mut snapshot);
-    for cube in &snapshot.cubes {
+    for cube in &snapshot.bodies {
         assert!(cube.position.is_finite() && cube.linear_velocity.is_finite());
         assert!(cube.orientation.is_finite());
     }

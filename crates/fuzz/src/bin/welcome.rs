@@ -9,7 +9,7 @@ use cubewire_protocol::{SnapshotReceiver, Welcome};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|bytes: &[u8]| {
-    let limits = Limits { max_cubes: 1000 };
+    let limits = Limits { max_bodies: 1000 };
     if let Ok(welcome) = Welcome::decode(bytes, limits) {
         assert_eq!(welcome.encode().unwrap(), bytes);
         let now = Duration::from_secs(1);

@@ -91,11 +91,11 @@ impl Tally {
                 | DecodeError::BaselinePrecision(_)
                 | DecodeError::NeedlessBaseline(_)
                 | DecodeError::Desync(_) => Outcome::Reference,
-                DecodeError::CubeIndex { .. }
+                DecodeError::BodyIndex { .. }
                 | DecodeError::OutOfRange { .. }
                 | DecodeError::NotFinite { .. }
                 | DecodeError::NoDirection { .. }
-                | DecodeError::TooManyCubes(_) => Outcome::Value,
+                | DecodeError::TooManyBodies(_) => Outcome::Value,
                 DecodeError::NonCanonical { .. } => Outcome::Bins,
                 DecodeError::Check(_) => {
                     self.stopped.insert(hash(bytes));
@@ -176,7 +176,7 @@ fn hash(bytes: &[u8]) -> u64 {
 mod tests {
     use cubewire_codec::ladder::{CHANGED_FLAGS, POSITION, PREDICTED};
     use cubewire_codec::quantize::SmallestThree;
-    use cubewire_codec::{QuantizedCube, QuantizedSnapshot};
+    use cubewire_codec::{QuantizedBody, QuantizedSnapshot};
 
     use super::super::decode;
     use super::super::victims::victims;
@@ -190,7 +190,7 @@ mod tests {
                 largest: 3,
                 components: [256; 3],
             };
-            let cubes = (0..CUBES).map(|cube| QuantizedCube {
+            let cubes = (0..CUBES).map(|cube| QuantizedBody {
                 orientation,
                 position: [if cube == 0 { x } else { 5 }, 7, 102],
                 interacting: false,

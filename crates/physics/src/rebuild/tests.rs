@@ -23,7 +23,7 @@ fn awake(world: &World) -> usize {
 
 /// Kinetic energy of the linear motion, joules.
 fn energy(world: &World) -> f64 {
-    let cubes = world.snapshot().cubes.into_iter().enumerate();
+    let cubes = world.snapshot().bodies.into_iter().enumerate();
     cubes
         .map(|(cube, state)| {
             let squared = state.linear_velocity.length_squared();
@@ -35,7 +35,7 @@ fn energy(world: &World) -> f64 {
 /// The largest distance between the two positions of a cube, metres.
 fn largest_distance(a: &World, b: &World) -> f32 {
     let [a, b] = [a, b].map(World::snapshot);
-    let distance = |cube: usize| a.cubes[cube].position.distance(b.cubes[cube].position);
+    let distance = |cube: usize| a.bodies[cube].position.distance(b.bodies[cube].position);
     (0..CUBES).map(distance).fold(0.0, f32::max)
 }
 

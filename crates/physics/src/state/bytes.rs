@@ -26,7 +26,7 @@ use miniz_oxide::deflate::compress_to_vec;
 use miniz_oxide::inflate::TINFLStatus;
 use miniz_oxide::inflate::core::{DecompressorOxide, decompress, inflate_flags};
 
-use super::{BodyState, WorldState};
+use super::{ExactBody, WorldState};
 use crate::crowd::is_crowded;
 use crate::pose::{dequantize, is_of_scene};
 
@@ -126,7 +126,7 @@ impl WorldState {
         let mut records = Vec::with_capacity(MAX_STATE_BYTES);
         // Only the player's hovering depends on them.
         records.extend((self.ticks as u32).to_le_bytes());
-        records.extend(self.bodies.iter().map(BodyState::rest));
+        records.extend(self.bodies.iter().map(ExactBody::rest));
         for body in self.bodies.iter().filter(|body| !body.sleeping) {
             let linear = body.linear_velocity.clamp_length_max(MAX_LINEAR_SPEED);
             let angular = body.angular_velocity.clamp_length_max(MAX_ANGULAR_SPEED);
@@ -149,7 +149,7 @@ impl WorldState {
             return Err(short(records.len()));
         };
         let bodies = (0..).zip(rests).map(|(cube, &rest)| {
-            let body = BodyState::at_rest(snapshot, cube, rest)?;
+            let body = ExactBody::at_rest(snapshot, cube, rest)?;
             if body.sleeping {
                 return Ok(body);
             }
@@ -160,7 +160,7 @@ impl WorldState {
             {
                 return Err(WorldStateError::Speed { cube });
             }
-            Ok(BodyState {
+            Ok(ExactBody {
                 linear_velocity,
                 angular_velocity,
                 ..body
@@ -175,7 +175,7 @@ impl WorldState {
     }
 }
 
-impl BodyState {
+impl ExactBody {
     /// For how long it has rested, or been slow, as one byte.
     fn rest(&self) -> u8 {
         match self.sleeping {

@@ -102,10 +102,10 @@ fn cubes_that_sleep_go_on_sleeping_after_a_rebuild() {
     }
     let after = world.snapshot();
     for cube in 0..CUBES {
-        assert_eq!(before.cubes[cube].position, after.cubes[cube].position);
+        assert_eq!(before.bodies[cube].position, after.bodies[cube].position);
         assert_eq!(
-            before.cubes[cube].orientation,
-            after.cubes[cube].orientation
+            before.bodies[cube].orientation,
+            after.bodies[cube].orientation
         );
     }
 

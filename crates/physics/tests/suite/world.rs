@@ -67,19 +67,19 @@ fn cubes_stay_within_their_speeds_and_those_that_rest_have_none() {
     for tick in 0..540 {
         world.advance(input(tick));
         let snapshot = world.snapshot();
-        assert_eq!(snapshot.cubes.len(), CUBES);
-        for cube in &snapshot.cubes {
+        assert_eq!(snapshot.bodies.len(), CUBES);
+        for cube in &snapshot.bodies {
             assert!(cube.linear_velocity.length() < MAX_LINEAR_SPEED * 1.001);
         }
         for &handle in world.handles() {
             let spin = world.bodies()[handle].angvel();
             assert!(spin.length() < MAX_ANGULAR_SPEED * 1.001);
         }
-        for (cube, &rests) in snapshot.cubes.iter().zip(world.at_rest()) {
+        for (cube, &rests) in snapshot.bodies.iter().zip(world.at_rest()) {
             assert!(!rests || cube.linear_velocity.length() == 0.0);
         }
-        assert!(snapshot.cubes[PLAYER].interacting);
-        let touched = snapshot.cubes.iter().filter(|cube| cube.interacting);
+        assert!(snapshot.bodies[PLAYER].interacting);
+        let touched = snapshot.bodies.iter().filter(|cube| cube.interacting);
         most_touched = most_touched.max(touched.count());
     }
     assert!(most_touched > 30, "{most_touched} cubes were touched");

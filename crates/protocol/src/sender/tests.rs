@@ -1,11 +1,11 @@
 use cubewire_codec::ladder::{CHANGED_FLAGS, UNCOMPRESSED};
-use cubewire_codec::{CubeState, QuantizedSnapshot};
+use cubewire_codec::{BodyState, QuantizedSnapshot};
 
 use super::*;
 
 fn sender() -> (SnapshotSender, QuantizedSnapshot) {
     let initial = Snapshot {
-        cubes: vec![CubeState::default(); 3],
+        bodies: vec![BodyState::default(); 3],
     };
     let precision = CHANGED_FLAGS.stages.precision();
     let mut quantized = QuantizedSnapshot::new(precision);
@@ -151,14 +151,14 @@ fn the_smallest_choice_finds_the_baseline_that_the_snapshot_repeats() {
     let (mut sender, mut snapshot) = sender();
     let precision = snapshot.precision();
     for (tick, height) in [(1, 0.0), (2, 3.0), (3, 7.0)] {
-        let mut cubes = vec![CubeState::default(); 3];
-        cubes[1].position.z = height;
-        snapshot.quantize(&Snapshot { cubes }, precision).unwrap();
+        let mut bodies = vec![BodyState::default(); 3];
+        bodies[1].position.z = height;
+        snapshot.quantize(&Snapshot { bodies }, precision).unwrap();
         send(&mut sender, &snapshot, tick);
     }
     ack(&mut sender, 3, 0b11);
-    let cubes = vec![CubeState::default(); 3];
-    snapshot.quantize(&Snapshot { cubes }, precision).unwrap();
+    let bodies = vec![BodyState::default(); 3];
+    snapshot.quantize(&Snapshot { bodies }, precision).unwrap();
     let sent = sender
         .send(4, CHANGED_FLAGS.stages, &snapshot, BaselineChoice::Smallest)
         .unwrap();

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use cubewire_codec::ladder::{ARITHMETIC, PREDICTED_POSITION};
-use cubewire_codec::{CubeState, Fingerprint, Limits, Snapshot};
+use cubewire_codec::{BodyState, Fingerprint, Limits, Snapshot};
 use cubewire_protocol::{FallbackReason, SnapshotReceiver, Welcome};
 
 #[test]
@@ -27,7 +27,7 @@ fn a_receiver_does_without_arithmetic_coding_where_the_welcome_has_another_finge
             tick: 0,
             fingerprint,
             initial: Snapshot {
-                cubes: vec![CubeState::default(); 8],
+                bodies: vec![BodyState::default(); 8],
             },
         };
         let limits = Limits::default();

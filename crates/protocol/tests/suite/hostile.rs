@@ -20,7 +20,7 @@ proptest! {
 
     #[test]
     fn any_bytes_are_a_welcome_or_rejected(bytes in vec(any::<u8>(), 0..200)) {
-        let limits = Limits { max_cubes: 901 };
+        let limits = Limits { max_bodies: 901 };
         let _ = Welcome::decode(&bytes, limits);
     }
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use cubewire_codec::glam::{Quat, Vec3};
 use cubewire_codec::{
-    CubeState, DecodeError, Fingerprint, Limits, QuantizedSnapshot, Snapshot, Stages, ladder,
+    BodyState, DecodeError, Fingerprint, Limits, QuantizedSnapshot, Snapshot, Stages, ladder,
 };
 use cubewire_link::{Conditions, Link};
 use cubewire_protocol::{Arrival, BaselineChoice, SnapshotReceiver, SnapshotSender, Welcome};
@@ -35,7 +35,7 @@ pub(crate) struct Pair {
     /// Ticks for which the receiver's clock stood still.
     asleep: u64,
     initial: Snapshot,
-    cubes: Snapshot,
+    bodies: Snapshot,
     random: ChaCha8Rng,
     /// Sent snapshots by tick, as far back as a packet can be in flight.
     sent: BTreeMap<u64, QuantizedSnapshot>,
@@ -57,7 +57,7 @@ impl Pair {
 
     pub(crate) fn starting_at(tick: u64, conditions: Conditions, seed: u64) -> Self {
         let initial = Snapshot {
-            cubes: vec![CubeState::default(); 12],
+            bodies: vec![BodyState::default(); 12],
         };
         let (sender, receiver) = ends(tick, time(tick), &initial);
         Self {
@@ -74,7 +74,7 @@ impl Pair {
             rejected: Vec::new(),
             bytes: 0,
             asleep: 0,
-            cubes: initial.clone(),
+            bodies: initial.clone(),
             initial,
             random: ChaCha8Rng::seed_from_u64(seed),
             sent: BTreeMap::new(),
@@ -125,7 +125,7 @@ impl Pair {
 
     pub(crate) fn step(&mut self) {
         self.tick += 1;
-        self.move_cubes();
+        self.move_bodies();
         let now = self.now();
         while let Some(message) = self.up.receive(now) {
             self.sender.on_message(&message).unwrap();
@@ -133,7 +133,7 @@ impl Pair {
         if self.tick.is_multiple_of(self.send_interval_ticks) {
             let precision = self.stages.precision();
             let mut quantized = QuantizedSnapshot::new(precision);
-            quantized.quantize(&self.cubes, precision).unwrap();
+            quantized.quantize(&self.bodies, precision).unwrap();
             let sent = self
                 .sender
                 .send(self.tick, self.stages, &quantized, self.choice);
@@ -167,22 +167,22 @@ impl Pair {
         }
     }
 
-    /// Moves a third of the cubes at random; in every fifth period of 100 ticks all of them rest.
-    fn move_cubes(&mut self) {
+    /// Moves a third of the bodies at random; in every fifth period of 100 ticks all of them rest.
+    fn move_bodies(&mut self) {
         if self.tick / 100 % 5 == 4 {
             return;
         }
-        for cube in self.cubes.cubes.iter_mut().step_by(3) {
+        for body in self.bodies.bodies.iter_mut().step_by(3) {
             let mut step = || self.random.random_range(-0.05..0.05_f32);
             let (shift, turn) = (
                 Vec3::new(step(), step(), step()),
                 Vec3::new(step(), step(), step()),
             );
             let bounds = Vec3::new(200.0, 200.0, 16.0);
-            cube.position = (cube.position + shift).clamp(-bounds.with_z(0.0), bounds);
-            cube.orientation = (Quat::from_scaled_axis(turn) * cube.orientation).normalize();
-            cube.linear_velocity = shift * TICKS_PER_SECOND as f32;
-            cube.interacting = self.tick % 50 < 25;
+            body.position = (body.position + shift).clamp(-bounds.with_z(0.0), bounds);
+            body.orientation = (Quat::from_scaled_axis(turn) * body.orientation).normalize();
+            body.linear_velocity = shift * TICKS_PER_SECOND as f32;
+            body.interacting = self.tick % 50 < 25;
         }
     }
 }

@@ -78,7 +78,7 @@ impl Bits {
                     start: at,
                     end,
                     kind: item.kind,
-                    cube: item.cube.map(usize::from),
+                    cube: item.body.map(usize::from),
                     part,
                 });
                 at = end;

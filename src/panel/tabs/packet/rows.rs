@@ -86,7 +86,7 @@ pub(super) fn rows(packet: &PacketDetail, order: Order) -> Vec<Vec<Span>> {
         start: 0.0,
         bits: item.bits,
         kind: Some(item.kind),
-        cube: item.cube.map(usize::from),
+        cube: item.body.map(usize::from),
         form: item.form,
         part: None,
         offset: Some(offset),
@@ -131,14 +131,14 @@ pub(super) fn rows(packet: &PacketDetail, order: Order) -> Vec<Vec<Span>> {
 fn sort_by_kind(items: &mut [(f64, BitItem)]) {
     let mut bits: BTreeMap<(usize, Option<u16>), f64> = BTreeMap::new();
     for (_, item) in &*items {
-        *bits.entry((item.kind as usize, item.cube)).or_default() += item.bits;
+        *bits.entry((item.kind as usize, item.body)).or_default() += item.bits;
     }
     items.sort_by(|(_, a), (_, b)| {
-        let key = |item: &BitItem| (item.kind as usize, item.cube);
+        let key = |item: &BitItem| (item.kind as usize, item.body);
         let [of_a, of_b] = [a, b].map(|item| bits[&key(item)]);
         let kinds = (a.kind as usize).cmp(&(b.kind as usize));
         let most_first = of_b.total_cmp(&of_a);
-        kinds.then(most_first).then(a.cube.cmp(&b.cube))
+        kinds.then(most_first).then(a.body.cmp(&b.body))
     });
 }
 

@@ -227,7 +227,7 @@ impl Session {
             return Ok(None);
         };
         let welcome = Welcome::decode(&message, Limits::default())?;
-        let cubes = welcome.initial.cubes.len();
+        let cubes = welcome.initial.bodies.len();
         if cubes != CUBES || u32::from(welcome.ticks_per_second) != TICKS_PER_SECOND {
             return Err(ViewError::OtherGame {
                 server,

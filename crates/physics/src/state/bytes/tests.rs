@@ -1,6 +1,6 @@
 //! Bytes of states: valid ones are read as the rounded state, and others do no harm.
 
-use cubewire_codec::{CubeState, QuantizedSnapshot, Snapshot, ladder};
+use cubewire_codec::{BodyState, QuantizedSnapshot, Snapshot, ladder};
 use cubewire_scene::{Keys, PLAYER};
 use glam::Quat;
 use proptest::prelude::*;
@@ -157,12 +157,14 @@ fn fields_out_of_range_are_refused() {
 #[test]
 fn snapshots_that_are_not_of_the_scene_are_refused() {
     let bytes = WorldState::initial().to_bytes();
-    let refused = |cubes: Vec<CubeState>, precision| {
+    let refused = |cubes: Vec<BodyState>, precision| {
         let mut snapshot = QuantizedSnapshot::new(precision);
-        snapshot.quantize(&Snapshot { cubes }, precision).unwrap();
+        snapshot
+            .quantize(&Snapshot { bodies: cubes }, precision)
+            .unwrap();
         WorldState::from_bytes(&snapshot, &bytes)
     };
-    let cubes = World::new().snapshot().cubes;
+    let cubes = World::new().snapshot().bodies;
     assert_eq!(
         refused(cubes[1..].to_vec(), PRECISION),
         Err(WorldStateError::Snapshot { cubes: 900 })
@@ -242,8 +244,8 @@ proptest! {
         }
         state.bodies[PLAYER].interacting = true;
         let mut snapshot = QuantizedSnapshot::new(PRECISION);
-        let cubes = state.bodies.iter().map(BodyState::cube).collect();
-        prop_assume!(snapshot.quantize(&Snapshot { cubes }, PRECISION).is_ok());
+        let cubes = state.bodies.iter().map(ExactBody::cube).collect();
+        prop_assume!(snapshot.quantize(&Snapshot { bodies: cubes }, PRECISION).is_ok());
         if let Ok(state) = WorldState::from_bytes(&snapshot, &state.to_bytes()) {
             step(&state);
         }

@@ -1,4 +1,4 @@
-//! Cubes in the second decoder: those of the initial state and its block, their integers, and the ranges of these.
+//! Bodies in the second decoder: those of the initial state and its block, their integers, and the ranges of these.
 //!
 //! Section numbers in comments are those of `WIRE.md`.
 
@@ -11,9 +11,9 @@ use crate::second_stages::{
     VELOCITY_OMITTED, VELOCITY_QUANTIZED,
 };
 
-/// A cube of the initial state, in floats (section 3).
+/// A body of the initial state, in floats (section 3).
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct FloatCube {
+pub(crate) struct FloatBody {
     pub(crate) interacting: bool,
     pub(crate) position: [f32; 3],
     /// x, y, z, w.
@@ -21,9 +21,9 @@ pub(crate) struct FloatCube {
     pub(crate) velocity: [f32; 3],
 }
 
-/// A cube as integers (section 2).
+/// A body as integers (section 2).
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Cube {
+pub(crate) struct Body {
     pub(crate) interacting: bool,
     pub(crate) position: [i64; 3],
     /// Full: the four words x, y, z, w. Smallest three: *largest* and the three components.
@@ -43,15 +43,15 @@ const QUANTIZED_VELOCITY: RangeInclusive<i64> = -1024..=1023;
 pub(crate) const AFFINE_VELOCITY: RangeInclusive<i64> = -524287..=524287;
 
 /// Decodes the initial state from its block (section 10).
-pub(crate) fn decode_block(bytes: &[u8]) -> Result<Vec<FloatCube>, String> {
+pub(crate) fn decode_block(bytes: &[u8]) -> Result<Vec<FloatBody>, String> {
     let mut bits = Bits { bytes, at: 0 };
     let count = bits.number(17)? as usize;
-    check(count <= 65536, "more than the most cubes")?;
+    check(count <= 65536, "more than the most bodies")?;
     let length = 17 + count * (1 + 96 + 128 + 96);
     check(bytes.len() == length.div_ceil(8), "a wrong length")?;
-    let mut cubes = Vec::with_capacity(count);
+    let mut bodies = Vec::with_capacity(count);
     for _ in 0..count {
-        cubes.push(FloatCube {
+        bodies.push(FloatBody {
             interacting: bits.bit()?,
             position: bits.singles::<3>()?.map(single),
             orientation: bits.quaternion()?.map(single),
@@ -59,11 +59,11 @@ pub(crate) fn decode_block(bytes: &[u8]) -> Result<Vec<FloatCube>, String> {
         });
     }
     bits.finish()?;
-    Ok(cubes)
+    Ok(bodies)
 }
 
-/// A cube of the initial state in the precision of a packet (sections 2 and 3).
-pub(crate) fn quantize(cube: &FloatCube, stages: Stages) -> Cube {
+/// A body of the initial state in the precision of a packet (sections 2 and 3).
+pub(crate) fn quantize(body: &FloatBody, stages: Stages) -> Body {
     let [orientation_code, velocity_code, position_code, ..] = stages.codes;
     let word = |single: f32| i64::from(single.to_bits());
     // Steps a metre, not metres a step: 32/(2²¹ − 1) is no double, but (2²¹ − 1)/32 is.
@@ -71,27 +71,27 @@ pub(crate) fn quantize(cube: &FloatCube, stages: Stages) -> Cube {
         nearest(f64::from(value) * steps).clamp(*range.start(), *range.end())
     };
     let position = |steps: f64, ranges: [RangeInclusive<i64>; 3]| {
-        [0, 1, 2].map(|axis| round(cube.position[axis], steps, &ranges[axis]))
+        [0, 1, 2].map(|axis| round(body.position[axis], steps, &ranges[axis]))
     };
     let velocity = |steps: f64, range: RangeInclusive<i64>| {
-        Some(cube.velocity.map(|value| round(value, steps, &range)))
+        Some(body.velocity.map(|value| round(value, steps, &range)))
     };
-    Cube {
-        interacting: cube.interacting,
+    Body {
+        interacting: body.interacting,
         position: match position_code {
             POSITION_QUANTIZED => position(stages.steps as f64, quantized_position(stages.steps)),
             POSITION_AFFINE => position(2097151.0 / 32.0, AFFINE_POSITION),
-            _ => cube.position.map(word),
+            _ => body.position.map(word),
         },
         orientation: match orientation_code {
-            FULL => cube.orientation.map(word),
-            width => smallest_three(cube.orientation.map(f64::from), width),
+            FULL => body.orientation.map(word),
+            width => smallest_three(body.orientation.map(f64::from), width),
         },
         velocity: match velocity_code {
             VELOCITY_QUANTIZED | VELOCITY_AT_REST_FLAG => velocity(32.0, QUANTIZED_VELOCITY),
             VELOCITY_AFFINE => velocity(2097151.0 / 128.0, AFFINE_VELOCITY),
             VELOCITY_OMITTED => None,
-            _ => Some(cube.velocity.map(word)),
+            _ => Some(body.velocity.map(word)),
         },
     }
 }

@@ -1,8 +1,8 @@
-//! The cubes of a packet in coding order.
+//! The bodies of a packet in coding order.
 //!
-//! The player comes first, then the active cubes, which moved on the way to the reference, by distance to the player,
-//! then the resting cubes. Cubes coded earlier in the packet are context for later ones: a cube in a ball moves with its
-//! neighbours, and a resting cube starts to move when another one comes near.
+//! The player comes first, then the active bodies, which moved on the way to the reference, by distance to the player,
+//! then the resting bodies. Bodies coded earlier in the packet are context for later ones: a body in a ball moves with its
+//! neighbours, and a resting body starts to move when another one comes near.
 
 use super::adaptive::PredictionHistory;
 use super::bins::{CodingObserver, Element, NonCanonical};
@@ -21,28 +21,28 @@ use crate::snapshot::{Fields, QuantizedSnapshot};
 /// Memory that is reused from packet to packet.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Scratch {
-    /// By cube: whether it has a turn of its own: it is active or was touched before.
+    /// By body: whether it has a turn of its own: it is active or was touched before.
     has_turn: Vec<bool>,
     order: Vec<OrderKey>,
-    /// Histories of the player and the active cubes, in coding order.
+    /// Histories of the player and the active bodies, in coding order.
     histories: Vec<KinematicHistory>,
     resting: Resting,
     untouched: Vec<usize>,
 }
 
-/// The cubes of a packet.
-pub(crate) struct Cubes<'c> {
-    /// The cubes to encode; none when decoding.
+/// The bodies of a packet.
+pub(crate) struct Bodies<'c> {
+    /// The bodies to encode; none when decoding.
     pub(crate) target: Option<&'c QuantizedSnapshot>,
-    /// Initially the cubes of the reference when decoding; none when encoding.
+    /// Initially the bodies of the reference when decoding; none when encoding.
     pub(crate) decoded: Option<&'c mut QuantizedSnapshot>,
-    /// By cube: whether it differs from the reference. Input when encoding, output when decoding.
+    /// By body: whether it differs from the reference. Input when encoding, output when decoding.
     pub(crate) changed: &'c mut [bool],
 }
 
-/// A cube and the values that its contexts are made of.
-pub(super) struct CubeContext<'h> {
-    pub(super) cube: usize,
+/// A body and the values that its contexts are made of.
+pub(super) struct BodyContext<'h> {
+    pub(super) body: usize,
     pub(super) history: &'h KinematicHistory,
     pub(super) prediction: PredictionHistory,
     /// Magnitudes of motion.
@@ -59,7 +59,7 @@ pub(super) struct CubeContext<'h> {
 }
 
 impl Scratch {
-    /// Sorts the cubes into active ones, by distance to the player, and resting ones. The player, cube 0, is
+    /// Sorts the bodies into active ones, by distance to the player, and resting ones. The player, body 0, is
     /// in neither.
     fn sort(&mut self, snapshots: &BaselineHistory<'_>) {
         let positions = snapshots.reference.packed_positions();
@@ -70,44 +70,44 @@ impl Scratch {
         self.order.clear();
         let active = flagged(&self.has_turn).skip(1);
         self.order.extend(
-            active.map(|cube| {
-                OrderKey::new(cube, distance_squared(positions[cube].position(), player))
+            active.map(|body| {
+                OrderKey::new(body, distance_squared(positions[body].position(), player))
             }),
         );
         self.order.sort_unstable();
     }
 }
 
-/// A cube and its squared distance to the player in one number, which sorts faster than two: by distance, then by cube.
+/// A body and its squared distance to the player in one number, which sorts faster than two: by distance, then by body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct OrderKey(u64);
 
 impl OrderKey {
     const PLAYER: Self = Self(0);
 
-    fn new(cube: usize, distance: i64) -> Self {
-        Self(distance.cast_unsigned() << CUBE_BITS | cube as u64)
+    fn new(body: usize, distance: i64) -> Self {
+        Self(distance.cast_unsigned() << BODY_BITS | body as u64)
     }
 
-    const fn cube(self) -> usize {
-        (self.0 & ((1 << CUBE_BITS) - 1)) as usize
+    const fn body(self) -> usize {
+        (self.0 & ((1 << BODY_BITS) - 1)) as usize
     }
 
     const fn distance(self) -> i64 {
-        (self.0 >> CUBE_BITS).cast_signed()
+        (self.0 >> BODY_BITS).cast_signed()
     }
 }
 
-/// A snapshot has at most 65 536 cubes, and squared distances in it are below 2⁴⁸.
-const CUBE_BITS: u32 = 16;
+/// A snapshot has at most 65 536 bodies, and squared distances in it are below 2⁴⁸.
+const BODY_BITS: u32 = 16;
 
 impl<B: BinCoder, O: CodingObserver> Session<'_, B, O> {
-    /// Codes every cube.
-    pub(crate) fn cubes<P: Predictor>(
+    /// Codes every body.
+    pub(crate) fn bodies<P: Predictor>(
         &mut self,
         predictor: &mut P,
         scratch: &mut Scratch,
-        cubes: &mut Cubes<'_>,
+        bodies: &mut Bodies<'_>,
     ) -> Result<(), NonCanonical> {
         if self.snapshots.reference.is_empty() {
             return Ok(());
@@ -125,38 +125,38 @@ impl<B: BinCoder, O: CodingObserver> Session<'_, B, O> {
         histories.extend(
             player_first
                 .clone()
-                .map(|turn| self.snapshots.of(turn.cube())),
+                .map(|turn| self.snapshots.of(turn.body())),
         );
         predictor.prepare(histories);
         for (turn, history) in player_first.zip(&*histories) {
             let active = Some((turn.distance(), history));
-            self.cube(turn.cube(), active, predictor, resting, cubes)?;
+            self.body(turn.body(), active, predictor, resting, bodies)?;
         }
         let mut from = 0;
-        while let Some(cube) = resting.touched_from(from) {
-            from = cube + 1;
-            has_turn[cube] = true;
-            self.cube(cube, None, predictor, resting, cubes)?;
+        while let Some(body) = resting.touched_from(from) {
+            from = body + 1;
+            has_turn[body] = true;
+            self.body(body, None, predictor, resting, bodies)?;
         }
-        let changes = flagged(cubes.changed).any(|cube| !has_turn[cube]);
+        let changes = flagged(bodies.changed).any(|body| !has_turn[body]);
         if self.adaptive_flag(AdaptiveFlag::AnyUntouched, None, changes) {
             untouched.clear();
-            untouched.extend((0..has_turn.len()).filter(|&cube| !has_turn[cube]));
-            self.untouched(untouched, predictor, resting, cubes)?;
-            if !untouched.iter().any(|&cube| cubes.changed[cube]) {
+            untouched.extend((0..has_turn.len()).filter(|&body| !has_turn[body]));
+            self.untouched(untouched, predictor, resting, bodies)?;
+            if !untouched.iter().any(|&body| bodies.changed[body]) {
                 return Err(NonCanonical::Redundant);
             }
         }
         Ok(())
     }
 
-    /// Codes cubes that were untouched when their turn came first. Groups of those that still are have a flag each.
+    /// Codes bodies that were untouched when their turn came first. Groups of those that still are have a flag each.
     fn untouched<P: Predictor>(
         &mut self,
         untouched: &[usize],
         predictor: &mut P,
         resting: &mut Resting,
-        cubes: &mut Cubes<'_>,
+        bodies: &mut Bodies<'_>,
     ) -> Result<(), NonCanonical> {
         let mut rest = untouched;
         let mut previous = false;
@@ -165,15 +165,15 @@ impl<B: BinCoder, O: CodingObserver> Session<'_, B, O> {
             let mut count = 0;
             let mut changes = false;
             while count < UNTOUCHED_GROUP
-                && let Some((&cube, after)) = rest.split_first()
+                && let Some((&body, after)) = rest.split_first()
             {
                 rest = after;
-                if resting.is_touched(cube) {
-                    self.cube(cube, None, predictor, resting, cubes)?;
+                if resting.is_touched(body) {
+                    self.body(body, None, predictor, resting, bodies)?;
                 } else {
-                    group[count] = cube;
+                    group[count] = body;
                     count += 1;
-                    changes |= cubes.changed[cube];
+                    changes |= bodies.changed[body];
                 }
             }
             let group = &group[..count];
@@ -188,10 +188,10 @@ impl<B: BinCoder, O: CodingObserver> Session<'_, B, O> {
             if !previous {
                 continue;
             }
-            for &cube in group {
-                self.cube(cube, None, predictor, resting, cubes)?;
+            for &body in group {
+                self.body(body, None, predictor, resting, bodies)?;
             }
-            if !group.iter().any(|&cube| cubes.changed[cube]) {
+            if !group.iter().any(|&body| bodies.changed[body]) {
                 return Err(NonCanonical::Redundant);
             }
         }
@@ -199,39 +199,39 @@ impl<B: BinCoder, O: CodingObserver> Session<'_, B, O> {
     }
 
     /// Codes a flag about changes with its adaptive probability.
-    fn adaptive_flag(&mut self, flag: AdaptiveFlag, cube: Option<usize>, value: bool) -> bool {
+    fn adaptive_flag(&mut self, flag: AdaptiveFlag, body: Option<usize>, value: bool) -> bool {
         let adaptive = &mut self.next.adaptive[flag as usize];
         let one = u32::from(*adaptive);
         let value = self.bins.bin(value, one);
         adapt(adaptive, value);
         let kind = BitKind::Selection;
-        self.observer.begins(Element { kind, cube });
+        self.observer.begins(Element { kind, body });
         self.observer.coded(&[], value, one);
         value
     }
 
-    /// Codes one cube; `active` is the squared distance to the player of an active one, and its history.
-    fn cube<P: Predictor>(
+    /// Codes one body; `active` is the squared distance to the player of an active one, and its history.
+    fn body<P: Predictor>(
         &mut self,
-        cube: usize,
+        body: usize,
         active: Option<(i64, &KinematicHistory)>,
         predictor: &mut P,
         resting: &mut Resting,
-        cubes: &mut Cubes<'_>,
+        bodies: &mut Bodies<'_>,
     ) -> Result<(), NonCanonical> {
-        let changes = std::mem::take(&mut cubes.changed[cube]);
-        let nearest = resting.nearest(cube);
-        if active.is_none() && !self.resting_changes(cube, nearest, changes) {
+        let changes = std::mem::take(&mut bodies.changed[body]);
+        let nearest = resting.nearest(body);
+        if active.is_none() && !self.resting_changes(body, nearest, changes) {
             return Ok(());
         }
         let resting_history;
         let (distance, history) = match active {
             Some(active) => active,
             None => {
-                let position = |cube| self.snapshots.reference.position(cube);
-                resting_history = self.snapshots.of(cube);
+                let position = |body| self.snapshots.reference.position(body);
+                resting_history = self.snapshots.of(body);
                 (
-                    distance_squared(position(cube), position(0)),
+                    distance_squared(position(body), position(0)),
                     &resting_history,
                 )
             }
@@ -240,9 +240,9 @@ impl<B: BinCoder, O: CodingObserver> Session<'_, B, O> {
         if active.is_some() && !self.active_changes(&context, changes) {
             return Ok(());
         }
-        let position = self.changed_cube(&context, nearest, predictor, cubes)?;
-        resting.approach(position, cube == 0);
-        cubes.changed[cube] = true;
+        let position = self.changed_body(&context, nearest, predictor, bodies)?;
+        resting.approach(position, body == 0);
+        bodies.changed[body] = true;
         // Otherwise bytes that end early would read as a world full of changes.
         match self.bins.is_past_end() {
             true => Err(NonCanonical::PastEnd),
@@ -251,12 +251,12 @@ impl<B: BinCoder, O: CodingObserver> Session<'_, B, O> {
     }
 
     /// `distance` is the squared distance to the player.
-    fn context<'h>(&self, history: &'h KinematicHistory, distance: i64) -> CubeContext<'h> {
+    fn context<'h>(&self, history: &'h KinematicHistory, distance: i64) -> BodyContext<'h> {
         let distance = ((distance as f32).sqrt() / 64.0).min(15.0) as usize;
         let clearance = clearance_class(history.clearance());
-        CubeContext {
-            cube: history.cube,
-            prediction: self.next.predictions[history.cube],
+        BodyContext {
+            body: history.body,
+            prediction: self.next.predictions[history.body],
             motion_6_ticks: largest(history.motion_6_ticks),
             velocity: largest(history.velocity),
             rotation_6_ticks: magnitude(history.rotation_6_ticks),
@@ -271,27 +271,27 @@ impl<B: BinCoder, O: CodingObserver> Session<'_, B, O> {
         }
     }
 
-    fn resting_changes(&mut self, cube: usize, nearest: usize, value: bool) -> bool {
+    fn resting_changes(&mut self, body: usize, nearest: usize, value: bool) -> bool {
         let kind = BitKind::Selection;
-        let is_set = usize::from(self.snapshots.reference.is_interacting(cube));
+        let is_set = usize::from(self.snapshots.reference.is_interacting(body));
         if nearest == UNTOUCHED {
             // There are hundreds of these and hardly any changes.
-            return self.adaptive_flag(AdaptiveFlag::Untouched, Some(cube), value);
+            return self.adaptive_flag(AdaptiveFlag::Untouched, Some(body), value);
         }
         let flag = Flag {
             kind,
-            cube: Some(cube),
+            body: Some(body),
             group: RESTING_CHANGES,
             contexts: [nearest * 2 + is_set],
         };
         self.flag(flag, value)
     }
 
-    fn active_changes(&mut self, context: &CubeContext<'_>, value: bool) -> bool {
-        let is_set = usize::from(self.snapshots.reference.is_interacting(context.cube));
+    fn active_changes(&mut self, context: &BodyContext<'_>, value: bool) -> bool {
+        let is_set = usize::from(self.snapshots.reference.is_interacting(context.body));
         let flag = Flag {
             kind: BitKind::Selection,
-            cube: Some(context.cube),
+            body: Some(context.body),
             group: ACTIVE_CHANGES,
             contexts: [
                 context.motion_6_ticks * 16 + context.rotation_6_ticks,
@@ -302,11 +302,11 @@ impl<B: BinCoder, O: CodingObserver> Session<'_, B, O> {
     }
 
     /// Codes whether *interacting* toggles.
-    fn toggles(&mut self, context: &CubeContext<'_>, nearest: usize, value: bool) -> bool {
-        let is_set = usize::from(self.snapshots.reference.is_interacting(context.cube));
+    fn toggles(&mut self, context: &BodyContext<'_>, nearest: usize, value: bool) -> bool {
+        let is_set = usize::from(self.snapshots.reference.is_interacting(context.body));
         let flag = Flag {
             kind: BitKind::Interacting,
-            cube: Some(context.cube),
+            body: Some(context.body),
             group: TOGGLES,
             contexts: [
                 (is_set * 16 + nearest) * 16 + context.motion_6_ticks,
@@ -316,23 +316,23 @@ impl<B: BinCoder, O: CodingObserver> Session<'_, B, O> {
         self.flag(flag, value)
     }
 
-    /// Codes the fields of a changed cube, and returns its position.
-    fn changed_cube<P: Predictor>(
+    /// Codes the fields of a changed body, and returns its position.
+    fn changed_body<P: Predictor>(
         &mut self,
-        context: &CubeContext<'_>,
+        context: &BodyContext<'_>,
         nearest: usize,
         predictor: &mut P,
-        cubes: &mut Cubes<'_>,
+        bodies: &mut Bodies<'_>,
     ) -> Result<Position, NonCanonical> {
-        let CubeContext { cube, history, .. } = *context;
-        let target = cubes.target;
-        let interacting = self.snapshots.reference.is_interacting(cube);
-        let toggles = target.is_some_and(|target| target.is_interacting(cube) != interacting);
+        let BodyContext { body, history, .. } = *context;
+        let target = bodies.target;
+        let interacting = self.snapshots.reference.is_interacting(body);
+        let toggles = target.is_some_and(|target| target.is_interacting(body) != interacting);
         let toggles = self.toggles(context, nearest, toggles);
 
-        let packed = target.map(|target| target.smallest_three(cube));
+        let packed = target.map(|target| target.smallest_three(body));
         let (orientation, unpacked) = self.orientation(context, predictor, packed)?;
-        let position = target.map(|target| target.position(cube));
+        let position = target.map(|target| target.position(body));
         let position = self.position(context, predictor, orientation, unpacked, position)?;
         let fields = Fields {
             position: position.value,
@@ -340,13 +340,13 @@ impl<B: BinCoder, O: CodingObserver> Session<'_, B, O> {
             smallest_three: orientation.value,
             ..Fields::default()
         };
-        if let Some(decoded) = &mut cubes.decoded {
-            decoded.set_fields(cube, &fields);
+        if let Some(decoded) = &mut bodies.decoded {
+            decoded.set_fields(body, &fields);
         }
-        if self.snapshots.reference.fields(cube) == fields {
+        if self.snapshots.reference.fields(body) == fields {
             return Err(NonCanonical::Redundant);
         }
-        self.next.predictions[cube] = PredictionHistory {
+        self.next.predictions[body] = PredictionHistory {
             is_known: true,
             position: position.residual as u8,
             orientation: orientation.residual as u8,
@@ -359,7 +359,7 @@ impl<B: BinCoder, O: CodingObserver> Session<'_, B, O> {
     }
 }
 
-/// Untouched cubes that share a flag, at most.
+/// Untouched bodies that share a flag, at most.
 const UNTOUCHED_GROUP: usize = 16;
 
 /// Magnitude of the largest component.
