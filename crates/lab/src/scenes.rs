@@ -8,8 +8,10 @@
 //! | `frame` | what a scene is after a tick |
 //! | `heading` | angles of 12 bits |
 //! | `slots` | births and deaths |
+//! | `arena` | 2000 bodies in Rapier: clusters, walkers, blasts |
 //! | `ships` | 40 ships on curves, without an engine |
 
+mod arena;
 mod frame;
 mod heading;
 mod ships;
@@ -17,5 +19,6 @@ mod slots;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use arena::{Arena, Play};
 pub(crate) use frame::{FieldKind, Scene, SceneBody, SceneFrame, Value};
 pub(crate) use ships::Ships;

@@ -92,6 +92,19 @@ fn check(mut scene: impl Scene, reach: f32) -> [usize; 2] {
 fn equal_seeds_make_equal_frames_and_others_do_not() {
     assert_eq!(hashes(Ships::new(1)), hashes(Ships::new(1)));
     assert_ne!(hashes(Ships::new(1)).last(), hashes(Ships::new(2)).last());
+    let arena = |play, seed| hashes(Arena::new(play, seed));
+    let rolling = arena(Play::Rolling, 1);
+    assert_eq!(arena(Play::Rolling, 1), rolling);
+    assert_ne!(arena(Play::Rolling, 2).last(), rolling.last());
+    assert_ne!(arena(Play::Damped, 1).last(), rolling.last());
+}
+
+#[test]
+fn the_arena_keeps_to_its_bounds_and_bodies_come_and_go() {
+    let [births, deaths] = check(Arena::new(Play::Rolling, 3), 500.0);
+    // Twenty a second.
+    assert!((90..=110).contains(&births), "{births}");
+    assert!((80..=120).contains(&deaths), "{deaths}");
 }
 
 #[test]
