@@ -12,6 +12,7 @@
 //! | `search` | searches for the best ranges |
 //! | `train` | trains a model for arithmetic coding |
 //! | `ablate` | trains and measures without each context and candidate prediction |
+//! | `scenes` | scenes other than the cube demo's, simulated from a seed |
 //! | `figures` | makes the figures of the documents again |
 
 mod ablate;
@@ -23,6 +24,11 @@ mod mutate;
 mod pairs;
 mod path;
 mod recording;
+#[cfg_attr(
+    not(test),
+    expect(dead_code, unused_imports, reason = "nothing records them yet")
+)]
+mod scenes;
 mod search;
 mod stats;
 mod train;

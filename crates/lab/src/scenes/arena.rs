@@ -1,0 +1,317 @@
+//! Balls, boxes and capsules in clusters on a floor and on platforms, where walkers push them and blasts throw them
+//! about, while others are born and die.
+//!
+//! The y axis points up. Rapier computes the same on the same architecture; see `cubewire-physics`.
+
+mod ground;
+mod kinds;
+mod life;
+mod play;
+#[cfg(test)]
+mod tests;
+mod walkers;
+
+use glam::{Quat, Vec3, Vec4};
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use rapier3d::prelude::{PhysicsWorld, RigidBodyBuilder};
+
+use self::ground::CLUSTER_REACH;
+use self::kinds::{SHAPES, WALKER_KINDS};
+use self::life::{FIELDS, Life};
+pub(crate) use self::play::Play;
+use self::play::Tuning;
+use self::walkers::Walker;
+use super::frame::{Field, Scene, SceneBody, SceneFrame, Shape};
+use super::heading::Heading;
+use super::slots::Slots;
+
+const TICKS_PER_SECOND: u32 = 60;
+
+/// Downward acceleration, metres per second squared.
+const GRAVITY: f32 = 9.81;
+
+/// Number of slots.
+const SLOTS: usize = 2000;
+
+/// Bodies that start in a cluster: [`ROW`] along x and z.
+const CLUSTER: usize = ROW * ROW;
+const ROW: usize = 7;
+
+/// Bodies that start. As many live later on; what is above, dies.
+const POPULATION: usize = ground::CLUSTERS * CLUSTER;
+
+const WALKERS: usize = 12;
+
+/// The first of them are walkers, out of each so many bodies that start.
+const BODIES_PER_WALKER: usize = POPULATION / WALKERS;
+
+/// How much denser than other bodies a walker is.
+const WALKER_DENSITY: f32 = 20.0;
+
+/// Ticks from birth to birth, and from death to death.
+const BIRTH_TICKS: u64 = 3;
+
+/// Ticks before the first frame, in which most of what starts comes to rest.
+const WARM_UP_TICKS: u32 = 5 * TICKS_PER_SECOND;
+
+/// Distance from a blast within which it throws bodies, metres, and how fast in its middle, metres per second.
+const BLAST_REACH: f32 = 8.0;
+const BLAST_SPEED: f32 = 10.0;
+
+/// Fraction of its reach within which a blast sets bodies on fire.
+const FIRE: f32 = 0.3;
+
+/// Two thousand slots of bodies.
+pub(crate) struct Arena {
+    tuning: Tuning,
+    random: ChaCha8Rng,
+    world: PhysicsWorld,
+    clusters: Vec<Vec3>,
+    lives: Slots<Life>,
+    walkers: Vec<Walker>,
+    /// How many bodies are awake.
+    awake: usize,
+    tick: u64,
+    frame: SceneFrame,
+}
+
+impl Arena {
+    pub(crate) fn new(play: Play, seed: u64) -> Self {
+        let mut random = ChaCha8Rng::seed_from_u64(seed);
+        let mut world = PhysicsWorld::new();
+        world.gravity = Vec3::NEG_Y * GRAVITY;
+        world.integration_parameters.dt = 1.0 / TICKS_PER_SECOND as f32;
+        let clusters = ground::clusters(&mut random);
+        ground::insert(&mut world, &clusters, play.tuning().friction);
+        let mut arena = Self {
+            tuning: play.tuning(),
+            random,
+            world,
+            clusters,
+            lives: Slots::new(SLOTS),
+            walkers: Vec::new(),
+            awake: 0,
+            tick: 0,
+            frame: SceneFrame::default(),
+        };
+        for number in 0..POPULATION {
+            arena.start(number);
+        }
+        for _ in 0..WARM_UP_TICKS {
+            arena.advance();
+        }
+        arena
+    }
+
+    /// Adds a body to the cluster that it starts in, or a walker at the edge of one.
+    fn start(&mut self, number: usize) {
+        let (cluster, place) = (number / CLUSTER, number % CLUSTER);
+        if number.is_multiple_of(BODIES_PER_WALKER) && self.walkers.len() < WALKERS {
+            let kind = WALKER_KINDS[self.walkers.len() % WALKER_KINDS.len()];
+            let cluster = cluster - usize::from(ground::is_platform(cluster));
+            let edge = Vec3::new(CLUSTER_REACH + 3.0, 1.5, 0.0);
+            let slot = self.spawn(kind, self.clusters[cluster] + edge, true);
+            self.walkers
+                .extend(slot.map(|slot| Walker::new(slot, cluster)));
+            return;
+        }
+        let along = |place| (place as f32 / (ROW - 1) as f32 * 2.0 - 1.0) * CLUSTER_REACH;
+        let offset = Vec3::new(along(place % ROW), 1.2, along(place / ROW));
+        let kind = self.random.random_range(0..SHAPES.len()) as u8;
+        self.spawn(kind, self.clusters[cluster] + offset, false);
+    }
+
+    /// Adds a body, and returns its slot. There may be none that is vacant.
+    fn spawn(&mut self, kind: u8, position: Vec3, is_walker: bool) -> Option<usize> {
+        let index = self.lives.vacant(self.tick)?;
+        let tuning = self.tuning;
+        let mut body = RigidBodyBuilder::dynamic()
+            .translation(position)
+            .linear_damping(tuning.linear_damping)
+            .angular_damping(tuning.angular_damping)
+            .user_data(index as u128)
+            .build();
+        body.activation_mut().time_until_sleep = tuning.rest_seconds;
+        let mut collider = kinds::collider(kind).friction(tuning.friction);
+        if is_walker {
+            body.lock_rotations(kinds::stands(kind), false);
+            collider = collider.density(WALKER_DENSITY);
+        } else {
+            body.set_rotation(orientation(&mut self.random), false);
+        }
+        let (handle, _) = self.world.insert(body, collider);
+        let heading = Heading::from_bits(self.random.random());
+        self.lives.fill(index, Life::new(handle, kind, heading));
+        Some(index)
+    }
+
+    /// Removes the body in a slot.
+    fn remove(&mut self, index: usize) {
+        if let Some(life) = self.lives.empty(index, self.tick) {
+            self.world.remove_body(life.body);
+            self.walkers.retain(|walker| walker.slot != index);
+        }
+    }
+
+    fn advance(&mut self) {
+        if self.tick.is_multiple_of(BIRTH_TICKS) {
+            self.bear();
+            while self.lives.living() > POPULATION {
+                self.kill();
+            }
+        }
+        let is_calm = self.awake < self.tuning.calm;
+        if is_calm && self.random.random_ratio(1, self.tuning.blast_ticks) {
+            self.blast();
+        }
+        self.walk();
+        self.world.step();
+        self.touch();
+        self.live();
+        self.tick += 1;
+    }
+
+    /// Drops a body above a cluster.
+    fn bear(&mut self) {
+        let random = &mut self.random;
+        let cluster = self.clusters[random.random_range(0..ground::CLUSTERS)];
+        let kind = random.random_range(0..SHAPES.len()) as u8;
+        let mut offset = || random.random_range(-CLUSTER_REACH..CLUSTER_REACH);
+        let offset = Vec3::new(offset(), 0.0, offset());
+        let offset = offset.with_y(random.random_range(3.0..6.0));
+        self.spawn(kind, cluster + offset, false);
+    }
+
+    /// Removes some body other than a walker.
+    fn kill(&mut self) {
+        let index = self.some_body();
+        if self.walkers.iter().all(|walker| walker.slot != index) {
+            self.remove(index);
+        }
+    }
+
+    /// The slot of some body.
+    fn some_body(&mut self) -> usize {
+        loop {
+            let index = self.random.random_range(0..self.lives.len());
+            if self.lives.get(index).is_some() {
+                return index;
+            }
+        }
+    }
+
+    /// Throws the bodies around some body away from a point below it.
+    fn blast(&mut self) {
+        let index = self.some_body();
+        let life = self.lives.get(index).expect("a body is there");
+        let mut offset = || self.random.random_range(-2.0..2.0);
+        let offset = Vec3::new(offset(), -1.0, offset());
+        let middle = self.world.bodies[life.body].translation() + offset;
+        for (_, life) in self.lives.iter_mut() {
+            let position = self.world.bodies[life.body].translation();
+            let distance = position.distance(middle) / BLAST_REACH;
+            if distance < 1.0 {
+                let body = &mut self.world.bodies[life.body];
+                let speed = BLAST_SPEED * (1.0 - distance);
+                let direction = (position - middle).normalize_or(Vec3::Y);
+                body.apply_impulse(direction * speed * body.mass(), true);
+                life.touch(self.tick);
+                if distance < FIRE {
+                    life.burn(self.tick);
+                }
+            }
+        }
+    }
+
+    fn walk(&mut self) {
+        for walker in &mut self.walkers {
+            let life = self.lives.get_mut(walker.slot).expect("walkers live");
+            let body = &mut self.world.bodies[life.body];
+            let position = body.translation();
+            walker.look_around(self.tick, position, &self.clusters, &mut self.random);
+            walker.go(life, body, self.tuning.walker_speed);
+        }
+    }
+
+    /// Marks what walkers touch.
+    fn touch(&mut self) {
+        let world = &self.world;
+        for walker in &self.walkers {
+            let walking = self.lives.get(walker.slot).expect("walkers live").body;
+            let collider = world.bodies[walking].colliders()[0];
+            let pairs = world.contact_pairs_with(collider);
+            for pair in pairs.filter(|pair| pair.has_any_active_contact()) {
+                for collider in [pair.collider1, pair.collider2] {
+                    let body = world.colliders[collider].parent();
+                    if let Some(body) = body.filter(|&body| body != walking) {
+                        let index = world.bodies[body].user_data as usize;
+                        let life = self.lives.get_mut(index).expect("what collides lives");
+                        life.touch(self.tick);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Lets all bodies live for a tick, and removes what has left.
+    fn live(&mut self) {
+        let mut left = Vec::new();
+        self.awake = 0;
+        for (index, life) in self.lives.iter_mut() {
+            let body = &self.world.bodies[life.body];
+            // A sleeping body keeps the velocity that it had when it fell asleep.
+            let is_moving = !body.is_sleeping();
+            let velocity = if is_moving { body.linvel() } else { Vec3::ZERO };
+            life.live(self.tick, index, velocity);
+            self.awake += usize::from(is_moving);
+            if !ground::is_inside(body.translation()) {
+                left.push(index);
+            }
+        }
+        left.into_iter().for_each(|index| self.remove(index));
+    }
+
+    /// Describes the bodies.
+    fn describe(&mut self) {
+        let body = |&(generation, ref life): &(u8, Life)| {
+            let body = &self.world.bodies[life.body];
+            SceneBody {
+                kind: life.kind,
+                generation,
+                position: body.translation(),
+                orientation: *body.rotation(),
+                values: life.values(self.tick),
+            }
+        };
+        self.frame.slots.clear();
+        let bodies = self.lives.iter().map(|life| life.map(body));
+        self.frame.slots.extend(bodies);
+    }
+}
+
+impl Scene for Arena {
+    fn shapes(&self) -> &'static [Shape] {
+        &SHAPES
+    }
+
+    fn fields(&self) -> &'static [Field] {
+        &FIELDS
+    }
+
+    fn step(&mut self) -> &SceneFrame {
+        self.advance();
+        self.describe();
+        &self.frame
+    }
+}
+
+/// Any orientation, each as likely as others.
+fn orientation(random: &mut ChaCha8Rng) -> Quat {
+    loop {
+        let point = Vec4::from_array(std::array::from_fn(|_| random.random_range(-1.0..1.0)));
+        if (0.01..1.0).contains(&point.length_squared()) {
+            return Quat::from_vec4(point.normalize());
+        }
+    }
+}

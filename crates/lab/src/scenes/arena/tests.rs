@@ -1,0 +1,95 @@
+use std::collections::VecDeque;
+
+use cubewire_codec::quantize::SmallestThree;
+
+use super::*;
+use crate::scenes::frame::Value;
+
+/// Frames from a frame to the one that it is compared with.
+const AGE: usize = 6;
+
+/// Bits of an orientation's component.
+const COMPONENT_BITS: u8 = 9;
+
+/// Positions are compared in these parts of a metre.
+const PARTS: f32 = 128.0;
+
+/// Means over frames.
+#[derive(Debug)]
+struct Means {
+    /// Bodies that are awake.
+    awake: f64,
+    /// Bodies that are elsewhere, or others, than a few frames before.
+    changed: f64,
+}
+
+type Pose = (u8, [i32; 3], SmallestThree);
+
+/// A body's generation and pose, as a packet would have them.
+fn pose(body: &SceneBody) -> Pose {
+    let position = (body.position * PARTS).to_array();
+    let orientation = SmallestThree::quantize(body.orientation, COMPONENT_BITS);
+    (
+        body.generation,
+        position.map(|c| c.round() as i32),
+        orientation.expect("a unit quaternion"),
+    )
+}
+
+fn measure(arena: &mut Arena, frames: usize) -> Means {
+    let mut past: VecDeque<Vec<Option<Pose>>> = VecDeque::new();
+    let (mut awake, mut changed) = (0, 0);
+    for _ in 0..frames + AGE {
+        arena.step();
+        let poses = arena.frame.slots.iter();
+        let poses: Vec<_> = poses.map(|body| body.as_ref().map(pose)).collect();
+        if past.len() == AGE {
+            let before = past.pop_front().expect("there are some");
+            let differing = poses.iter().zip(&before);
+            changed += differing
+                .filter(|(now, then)| now.is_some() && now != then)
+                .count();
+            awake += arena.awake;
+        }
+        past.push_back(poses);
+    }
+    Means {
+        awake: awake as f64 / frames as f64,
+        changed: changed as f64 / frames as f64,
+    }
+}
+
+#[test]
+fn about_a_third_of_the_bodies_is_awake_while_they_roll_and_a_tenth_while_they_are_damped() {
+    for (play, awake) in [(Play::Rolling, 450.0..850.0), (Play::Damped, 120.0..320.0)] {
+        let means = measure(&mut Arena::new(play, 4), 120);
+        assert!(awake.contains(&means.awake), "{play:?}: {means:?}");
+        let moving = means.changed / means.awake;
+        assert!((0.6..1.0).contains(&moving), "{play:?}: {means:?}");
+    }
+}
+
+#[test]
+fn walkers_and_blasts_touch_burn_and_hurt() {
+    let mut arena = Arena::new(Play::Rolling, 5);
+    let walkers: Vec<_> = arena.walkers.iter().map(|walker| walker.slot).collect();
+    assert_eq!(walkers.len(), WALKERS);
+    let first = arena.step().clone();
+    for _ in 0..120 {
+        arena.step();
+    }
+    let bodies = || arena.frame.slots.iter().flatten();
+    for (field, value) in [(0, Value::Flag(true)), (1, Value::Flag(true))] {
+        let with = bodies().filter(|body| body.values[field] == value).count();
+        assert!((1..400).contains(&with), "{}: {with}", FIELDS[field].name);
+    }
+    let hurt = bodies().filter(|body| body.values[2] != Value::Integer(100));
+    assert!((100..1900).contains(&hurt.count()));
+    let walked = |slot: &usize| {
+        let position = |frame: &SceneFrame| frame.slots[*slot].as_ref().map(|body| body.position);
+        let ways = position(&first).zip(position(&arena.frame));
+        ways.is_some_and(|(from, to)| from.distance(to) > 1.0)
+    };
+    let walked = walkers.iter().filter(|slot| walked(slot)).count();
+    assert!(walked > WALKERS / 2, "{walked}");
+}

@@ -1,0 +1,71 @@
+//! Angles as integers: 4096 to a turn.
+//!
+//! Sines are those of `libm`, the same on every platform.
+
+use std::f32::consts::TAU;
+
+/// Bits of a heading.
+pub(super) const HEADING_BITS: u32 = 12;
+
+const TURN: f32 = (1 << HEADING_BITS) as f32;
+const MASK: u16 = (1 << HEADING_BITS) - 1;
+
+/// An angle, 0..4096.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Heading(u16);
+
+impl Heading {
+    /// The heading of these bits; more significant ones are dropped.
+    pub(super) const fn from_bits(bits: u16) -> Self {
+        Self(bits & MASK)
+    }
+
+    /// The nearest heading of a direction that is not zero, given by its cosine and sine times any length.
+    pub(super) fn of(cos: f32, sin: f32) -> Self {
+        let turns = libm::atan2f(sin, cos) / TAU;
+        Self::from_bits(libm::roundf(turns * TURN) as i16 as u16)
+    }
+
+    pub(super) const fn bits(self) -> u16 {
+        self.0
+    }
+
+    /// Radians.
+    pub(super) fn angle(self) -> f32 {
+        f32::from(self.0) / TURN * TAU
+    }
+
+    /// This heading, turned by `most` at most towards another, the shorter way.
+    pub(super) fn turned_towards(self, wanted: Self, most: i16) -> Self {
+        const UNUSED: u32 = u16::BITS - HEADING_BITS;
+        let difference = (wanted.0.wrapping_sub(self.0) << UNUSED).cast_signed() >> UNUSED;
+        Self::from_bits(self.0.wrapping_add_signed(difference.clamp(-most, most)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_heading_is_that_of_its_cosine_and_sine() {
+        for bits in 0..=MASK {
+            let heading = Heading::from_bits(bits);
+            let (sin, cos) = libm::sincosf(heading.angle());
+            assert_eq!(Heading::of(3.0 * cos, 3.0 * sin), heading);
+        }
+    }
+
+    #[test]
+    fn a_heading_turns_the_shorter_way_and_no_further_than_it_is_told() {
+        let turned = |from, to| {
+            let turned = Heading::from_bits(from).turned_towards(Heading::from_bits(to), 10);
+            turned.bits()
+        };
+        assert_eq!(turned(100, 105), 105);
+        assert_eq!(turned(100, 200), 110);
+        assert_eq!(turned(5, 4090), 4091);
+        assert_eq!(turned(4090, 5), 4);
+        assert_eq!(turned(4090, 2), 2);
+    }
+}

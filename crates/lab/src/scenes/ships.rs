@@ -1,0 +1,299 @@
+//! Ships in formations, drones around stations: curves in closed form, without an engine, a floor or gravity.
+//!
+//! The x axis points up. Frames are the same on every platform.
+
+mod course;
+
+use glam::DVec3;
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+use self::course::{Course, Waypoint};
+use super::frame::{Field, FieldKind, Scene, SceneBody, SceneFrame, Shape, Value};
+use super::heading::{HEADING_BITS, Heading};
+use super::slots::Slots;
+
+const TICKS_PER_SECOND: f64 = 60.0;
+
+/// Number of slots.
+const SLOTS: usize = 40;
+
+/// Kinds of ships.
+const FIGHTER: u8 = 0;
+const FREIGHTER: u8 = 1;
+const STATION: u8 = 2;
+const DRONE: u8 = 3;
+const KINDS: usize = 4;
+
+/// What is there from the start to the end: leaders first, then stations.
+const LEADERS: usize = 5;
+const STATIONS: usize = 3;
+const PERMANENT: usize = LEADERS + STATIONS;
+
+/// Ships that come and go: how many there are at the start, and how many at least and at most.
+const TRAFFIC: usize = 26;
+const LEAST_TRAFFIC: usize = 20;
+const MOST_TRAFFIC: usize = 30;
+
+/// Ticks from one that comes to the next, and from one that goes to the next, on average.
+const TRAFFIC_TICKS: u32 = 45;
+
+/// Ticks for which a leader pursues another ship, on average.
+const PURSUIT_TICKS: u32 = 240;
+
+/// Ticks for which a shield stays on, and off; and from missile to missile, on average.
+const SHIELD_TICKS: u32 = 180;
+const MISSILE_TICKS: u32 = 300;
+
+const MISSILES: i32 = 12;
+
+/// What a ship has after it was refuelled, what it burns in a tick, and what is worth telling.
+const FUEL: f32 = 100.0;
+const BURNT: f32 = 0.0625;
+const FUEL_STEP: f32 = 0.25;
+
+/// What the bank of a ship on its side would be.
+const FULL_BANK: i32 = 60;
+
+/// How far a turret turns in a tick, in 1/4096 of a turn.
+const TURRET_SPEED: i16 = 16;
+
+/// Half of the extent of the space in which courses have their middles, metres.
+const SPACE: DVec3 = DVec3::new(100.0, 400.0, 400.0);
+
+/// What each ship has, in the order of [`Ship::values`].
+const FIELDS: [Field; 7] = [
+    field("thrusting", FieldKind::Flag),
+    field("shielded", FieldKind::Flag),
+    field("target", FieldKind::Slot),
+    field("turret", FieldKind::Angle { bits: HEADING_BITS }),
+    field(
+        "fuel",
+        FieldKind::Float {
+            min: 0.0,
+            max: FUEL,
+            step: FUEL_STEP,
+        },
+    ),
+    field(
+        "missiles",
+        FieldKind::Integer {
+            min: 0,
+            max: MISSILES,
+        },
+    ),
+    field(
+        "bank",
+        FieldKind::Integer {
+            min: -FULL_BANK,
+            max: FULL_BANK,
+        },
+    ),
+];
+
+const fn field(name: &'static str, kind: FieldKind) -> Field {
+    Field { name, kind }
+}
+
+/// What a slot has.
+struct Ship {
+    kind: u8,
+    course: Course,
+    /// How far it is behind on its course, seconds, and to the right, metres.
+    delay: f64,
+    offset: f64,
+    /// The slot of a follower's leader, of a drone's station, or of what a leader pursues.
+    target: Option<usize>,
+    turret: Heading,
+    is_shielded: bool,
+    fuel: f32,
+    missiles: i32,
+}
+
+/// Forty slots of ships.
+pub(crate) struct Ships {
+    random: ChaCha8Rng,
+    ships: Slots<Ship>,
+    tick: u64,
+    frame: SceneFrame,
+}
+
+impl Ships {
+    pub(crate) fn new(seed: u64) -> Self {
+        let mut ships = Self {
+            random: ChaCha8Rng::seed_from_u64(seed),
+            ships: Slots::new(SLOTS),
+            tick: 0,
+            frame: SceneFrame::default(),
+        };
+        for index in 0..PERMANENT {
+            let random = &mut ships.random;
+            let middle =
+                SPACE * DVec3::from_array([(); 3].map(|()| random.random_range(-1.0..1.0)));
+            let (kind, course) = if index >= LEADERS {
+                (STATION, Course::still(middle, random))
+            } else {
+                let (reach, speed) = (
+                    random.random_range(300.0..600.0),
+                    random.random_range(40.0..80.0),
+                );
+                let kind = [FIGHTER, FREIGHTER][index % 2];
+                (kind, Course::around(middle, reach, speed, random))
+            };
+            ships.arrive(Ship::new(kind, course));
+        }
+        for _ in 0..TRAFFIC {
+            ships.join();
+        }
+        ships
+    }
+
+    fn arrive(&mut self, ship: Ship) {
+        if let Some(index) = self.ships.vacant(self.tick) {
+            self.ships.fill(index, ship);
+        }
+    }
+
+    /// A ship joins a leader, or a drone a station.
+    fn join(&mut self) {
+        let random = &mut self.random;
+        let target = random.random_range(0..PERMANENT);
+        let permanent = self.ships.get(target).expect("leaders and stations stay");
+        let (delay, offset) = (
+            random.random_range(0.4..2.0),
+            random.random_range(-40.0..40.0),
+        );
+        let ship = match permanent.course {
+            Course::Still { position, .. } => {
+                let reach = random.random_range(15.0..60.0);
+                Ship::new(DRONE, Course::around(position, reach, reach * 0.4, random))
+            }
+            course => Ship {
+                delay,
+                offset,
+                ..Ship::new(permanent.kind, course)
+            },
+        };
+        self.arrive(Ship {
+            target: Some(target),
+            ..ship
+        });
+    }
+
+    /// A ship that does not stay to the end goes: it docks, or jumps away.
+    fn leave(&mut self) {
+        let index = self.random.random_range(PERMANENT..SLOTS);
+        self.ships.empty(index, self.tick);
+        for (_, ship) in self.ships.iter_mut() {
+            ship.target = ship.target.filter(|&target| target != index);
+        }
+    }
+
+    /// A leader pursues another ship.
+    fn pursue(&mut self) {
+        let leader = self.random.random_range(0..LEADERS);
+        let target = self.random.random_range(LEADERS..SLOTS);
+        let target = self.ships.get(target).map(|_| target);
+        self.ships.get_mut(leader).expect("leaders stay").target = target;
+    }
+
+    fn advance(&mut self) {
+        let traffic = self.ships.living() - PERMANENT;
+        if traffic < MOST_TRAFFIC && self.random.random_ratio(1, TRAFFIC_TICKS) {
+            self.join();
+        }
+        if traffic > LEAST_TRAFFIC && self.random.random_ratio(1, TRAFFIC_TICKS) {
+            self.leave();
+        }
+        if self.random.random_ratio(LEADERS as u32, PURSUIT_TICKS) {
+            self.pursue();
+        }
+        self.tick += 1;
+        let time = self.tick as f64 / TICKS_PER_SECOND;
+        let waypoints = self.ships.iter().map(|ship| Some(ship?.1.waypoint(time)));
+        let waypoints: Vec<_> = waypoints.collect();
+        for (index, ship) in self.ships.iter_mut() {
+            let here = waypoints[index].as_ref().expect("a ship is somewhere");
+            let target = ship.target.and_then(|target| waypoints[target].as_ref());
+            ship.live(here, target, &mut self.random);
+        }
+        let bodies = self.ships.iter().zip(&waypoints);
+        let bodies = bodies.map(|(ship, waypoint)| Some((ship?, waypoint.as_ref()?)));
+        let body = |(&(generation, ref ship), waypoint): (&(u8, Ship), &Waypoint)| SceneBody {
+            kind: ship.kind,
+            generation,
+            position: waypoint.beside(ship.offset).as_vec3(),
+            orientation: waypoint.orientation().as_quat(),
+            values: ship.values(waypoint),
+        };
+        self.frame.slots.clear();
+        self.frame.slots.extend(bodies.map(|ship| ship.map(body)));
+    }
+}
+
+impl Ship {
+    const fn new(kind: u8, course: Course) -> Self {
+        Self {
+            kind,
+            course,
+            delay: 0.0,
+            offset: 0.0,
+            target: None,
+            turret: Heading::from_bits(0),
+            is_shielded: false,
+            fuel: FUEL,
+            missiles: MISSILES,
+        }
+    }
+
+    fn waypoint(&self, time: f64) -> Waypoint {
+        self.course.at(time - self.delay)
+    }
+
+    /// Lives for a tick.
+    fn live(&mut self, here: &Waypoint, target: Option<&Waypoint>, random: &mut ChaCha8Rng) {
+        if let Some(target) = target {
+            let way = (target.position - here.position).as_vec3();
+            let wanted = Heading::of(way.y, way.z);
+            self.turret = self.turret.turned_towards(wanted, TURRET_SPEED);
+        }
+        self.is_shielded ^= random.random_ratio(1, SHIELD_TICKS);
+        if random.random_ratio(1, MISSILE_TICKS) {
+            self.missiles = (self.missiles + MISSILES) % (MISSILES + 1);
+        }
+        if here.is_thrusting {
+            self.fuel -= BURNT;
+            if self.fuel < 0.0 {
+                self.fuel = FUEL;
+            }
+        }
+    }
+
+    /// Values of [`FIELDS`].
+    fn values(&self, here: &Waypoint) -> Vec<Value> {
+        vec![
+            Value::Flag(here.is_thrusting),
+            Value::Flag(self.is_shielded),
+            Value::Slot(self.target.map(|target| target as u16)),
+            Value::Integer(self.turret.bits().into()),
+            Value::Float(self.fuel),
+            Value::Integer(self.missiles),
+            Value::Integer(libm::round(here.bank * f64::from(FULL_BANK)) as i32),
+        ]
+    }
+}
+
+impl Scene for Ships {
+    fn shapes(&self) -> &'static [Shape] {
+        &[Shape::Unknown; KINDS]
+    }
+
+    fn fields(&self) -> &'static [Field] {
+        &FIELDS
+    }
+
+    fn step(&mut self) -> &SceneFrame {
+        self.advance();
+        &self.frame
+    }
+}

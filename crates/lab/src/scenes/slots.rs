@@ -1,0 +1,120 @@
+//! Births and deaths.
+
+/// Ticks for which a slot stays empty after a death. A slot's generations can then be told apart by those who miss
+/// frames in between.
+pub(super) const COOL_DOWN: u64 = 64;
+
+/// Slots, each of which has something that lives, or is empty.
+pub(super) struct Slots<T> {
+    slots: Vec<Slot<T>>,
+    living: usize,
+}
+
+struct Slot<T> {
+    /// That of the next birth.
+    generation: u8,
+    /// The first tick at which there can be a birth.
+    free_from: u64,
+    /// What lives here, with its generation.
+    living: Option<(u8, T)>,
+}
+
+impl<T> Slots<T> {
+    /// Empty slots.
+    pub(super) fn new(count: usize) -> Self {
+        let empty = || Slot {
+            generation: 0,
+            free_from: 0,
+            living: None,
+        };
+        Self {
+            slots: std::iter::repeat_with(empty).take(count).collect(),
+            living: 0,
+        }
+    }
+
+    /// Number of slots.
+    pub(super) const fn len(&self) -> usize {
+        self.slots.len()
+    }
+
+    /// Number of slots that are not empty.
+    pub(super) const fn living(&self) -> usize {
+        self.living
+    }
+
+    /// The lowest slot that is empty and has cooled down.
+    pub(super) fn vacant(&self, tick: u64) -> Option<usize> {
+        let is_vacant = |slot: &Slot<T>| slot.living.is_none() && slot.free_from <= tick;
+        self.slots.iter().position(is_vacant)
+    }
+
+    /// Fills an empty slot.
+    pub(super) fn fill(&mut self, index: usize, value: T) {
+        let slot = &mut self.slots[index];
+        debug_assert!(slot.living.is_none(), "slot {index} is not empty");
+        slot.living = Some((slot.generation, value));
+        slot.generation = slot.generation.wrapping_add(1);
+        self.living += 1;
+    }
+
+    /// Empties a slot, if it is not empty.
+    pub(super) fn empty(&mut self, index: usize, tick: u64) -> Option<T> {
+        let slot = &mut self.slots[index];
+        let (_, value) = slot.living.take()?;
+        slot.free_from = tick + COOL_DOWN;
+        self.living -= 1;
+        Some(value)
+    }
+
+    pub(super) fn get(&self, index: usize) -> Option<&T> {
+        self.slots[index].living.as_ref().map(|(_, value)| value)
+    }
+
+    pub(super) fn get_mut(&mut self, index: usize) -> Option<&mut T> {
+        self.slots[index].living.as_mut().map(|(_, value)| value)
+    }
+
+    /// The generation and what lives in each slot.
+    pub(super) fn iter(&self) -> impl Iterator<Item = Option<&(u8, T)>> {
+        self.slots.iter().map(|slot| slot.living.as_ref())
+    }
+
+    /// What lives, with the index of its slot.
+    pub(super) fn iter_mut(&mut self) -> impl Iterator<Item = (usize, &mut T)> {
+        let slots = self.slots.iter_mut().enumerate();
+        slots.filter_map(|(index, slot)| Some((index, &mut slot.living.as_mut()?.1)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_birth_takes_the_lowest_slot_that_has_cooled_down() {
+        let mut slots = Slots::new(3);
+        for index in 0..3 {
+            assert_eq!(slots.vacant(0), Some(index));
+            slots.fill(index, ());
+        }
+        assert_eq!(slots.vacant(0), None);
+        slots.empty(0, 10);
+        slots.empty(1, 5);
+        assert_eq!(slots.living(), 1);
+        assert_eq!(slots.vacant(4 + COOL_DOWN), None);
+        assert_eq!(slots.vacant(5 + COOL_DOWN), Some(1));
+        assert_eq!(slots.vacant(10 + COOL_DOWN), Some(0));
+    }
+
+    #[test]
+    fn generations_count_the_births_in_a_slot_and_wrap() {
+        let mut slots = Slots::new(1);
+        for birth in 0..300_u32 {
+            slots.fill(0, birth);
+            assert_eq!(slots.iter().next(), Some(Some(&(birth as u8, birth))));
+            assert_eq!(slots.empty(0, 0), Some(birth));
+        }
+        assert_eq!(slots.empty(0, 0), None);
+    }
+}

@@ -1,0 +1,146 @@
+//! What holds in every scene.
+
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+use super::slots::COOL_DOWN;
+use super::*;
+
+const FRAMES: usize = 300;
+
+/// As many are enough to tell whether two scenes differ.
+const FEW: usize = 60;
+
+fn hash(frame: &SceneFrame) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    for body in &frame.slots {
+        body.is_some().hash(&mut hasher);
+        let Some(body) = body else { continue };
+        (body.kind, body.generation).hash(&mut hasher);
+        let (position, orientation) = (body.position.to_array(), body.orientation.to_array());
+        position.map(f32::to_bits).hash(&mut hasher);
+        orientation.map(f32::to_bits).hash(&mut hasher);
+        for value in &body.values {
+            match *value {
+                Value::Flag(flag) => flag.hash(&mut hasher),
+                Value::Integer(integer) => integer.hash(&mut hasher),
+                Value::Float(float) => float.to_bits().hash(&mut hasher),
+                Value::Slot(slot) => slot.hash(&mut hasher),
+            }
+        }
+    }
+    hasher.finish()
+}
+
+/// The hashes of a scene's first frames.
+fn hashes(mut scene: impl Scene) -> Vec<u64> {
+    (0..FEW).map(|_| hash(scene.step())).collect()
+}
+
+fn is_in(frame: &SceneFrame, kind: FieldKind, value: Value) -> bool {
+    match (kind, value) {
+        (FieldKind::Flag, Value::Flag(_)) | (FieldKind::Slot, Value::Slot(None)) => true,
+        (FieldKind::Integer { min, max }, Value::Integer(value)) => (min..=max).contains(&value),
+        (FieldKind::Angle { bits }, Value::Integer(value)) => (0..1 << bits).contains(&value),
+        (FieldKind::Float { min, max, .. }, Value::Float(value)) => (min..=max).contains(&value),
+        (FieldKind::Slot, Value::Slot(Some(slot))) => frame.slots[usize::from(slot)].is_some(),
+        _ => false,
+    }
+}
+
+/// Checks what each frame says; `reach` is the farthest from the origin, along each axis. Returns births and deaths.
+fn check(mut scene: impl Scene, reach: f32) -> [usize; 2] {
+    let (shapes, fields) = (scene.shapes(), scene.fields());
+    let mut before = scene.step().clone();
+    // The frame in which a slot's last body was gone, and its generation.
+    let mut died = vec![None; before.slots.len()];
+    let (mut births, mut deaths) = (0, 0);
+    for frame in 0..FRAMES as u64 {
+        let now = scene.step();
+        for (slot, (then, body)) in before.slots.iter().zip(&now.slots).enumerate() {
+            match (then, body) {
+                (Some(then), Some(body)) => {
+                    assert_eq!((then.kind, then.generation), (body.kind, body.generation));
+                }
+                (Some(then), None) => {
+                    died[slot] = Some((frame, then.generation));
+                    deaths += 1;
+                }
+                (None, Some(body)) => {
+                    if let Some((then, generation)) = died[slot] {
+                        assert!(frame - then >= COOL_DOWN, "slot {slot}");
+                        assert_eq!(body.generation, u8::wrapping_add(generation, 1));
+                    }
+                    births += 1;
+                }
+                (None, None) => {}
+            }
+            let Some(body) = body else { continue };
+            assert!(body.position.abs().max_element() < reach, "{body:?}");
+            assert!(body.orientation.is_normalized(), "{body:?}");
+            assert!(usize::from(body.kind) < shapes.len(), "{body:?}");
+            assert_eq!(body.values.len(), fields.len());
+            for (field, &value) in fields.iter().zip(&body.values) {
+                assert!(is_in(now, field.kind, value), "{field:?} {value:?}");
+            }
+        }
+        before.clone_from(now);
+    }
+    [births, deaths]
+}
+
+#[test]
+fn equal_seeds_make_equal_frames_and_others_do_not() {
+    assert_eq!(hashes(Ships::new(1)), hashes(Ships::new(1)));
+    assert_ne!(hashes(Ships::new(1)).last(), hashes(Ships::new(2)).last());
+    let arena = |play, seed| hashes(Arena::new(play, seed));
+    let rolling = arena(Play::Rolling, 1);
+    assert_eq!(arena(Play::Rolling, 1), rolling);
+    assert_ne!(arena(Play::Rolling, 2).last(), rolling.last());
+    assert_ne!(arena(Play::Damped, 1).last(), rolling.last());
+}
+
+#[test]
+fn the_arena_keeps_to_its_bounds_and_bodies_come_and_go() {
+    let [births, deaths] = check(Arena::new(Play::Rolling, 3), 500.0);
+    // Twenty a second.
+    assert!((90..=110).contains(&births), "{births}");
+    assert!((80..=120).contains(&deaths), "{deaths}");
+}
+
+#[test]
+fn ships_keep_to_their_bounds_and_come_and_go() {
+    for seed in 0..10 {
+        let [births, deaths] = check(Ships::new(seed), 1200.0);
+        assert!((1..=30).contains(&births), "{births}, seed {seed}");
+        assert!((1..=30).contains(&deaths), "{deaths}, seed {seed}");
+    }
+}
+
+#[test]
+fn every_field_of_a_scene_changes_and_some_ships_sit_still() {
+    let mut ships = Ships::new(1);
+    let first = ships.step().clone();
+    let mut changes = vec![0; ships.fields().len()];
+    let mut still = 0;
+    let mut last = first.clone();
+    for _ in 0..FRAMES {
+        last.clone_from(ships.step());
+        for (now, then) in last
+            .slots
+            .iter()
+            .flatten()
+            .zip(first.slots.iter().flatten())
+        {
+            let values = now.values.iter().zip(&then.values);
+            for (count, (now, then)) in changes.iter_mut().zip(values) {
+                *count += usize::from(now != then);
+            }
+        }
+    }
+    for (now, then) in last.slots.iter().zip(&first.slots) {
+        let pose = |body: &Option<SceneBody>| body.as_ref().map(|b| (b.position, b.orientation));
+        still += usize::from(now.is_some() && pose(now) == pose(then));
+    }
+    assert_eq!(still, 3);
+    assert!(changes.iter().all(|&count| count > 0), "{changes:?}");
+}
