@@ -78,6 +78,7 @@ mod precision;
 pub mod predict;
 pub mod quantize;
 pub mod ranges;
+pub mod schema;
 mod selection;
 mod sequence;
 pub mod simulation;

@@ -1,0 +1,270 @@
+//! What both ends know of a scene before the first packet, as data with a canonical [text](self#text).
+//!
+//! # Text
+//!
+//! One item a line. Lines can be in any order, except that kinds and fields keep theirs. `#` starts a comment.
+//!
+//! | line | |
+//! | --- | --- |
+//! | `scene NAME` | |
+//! | `ticks PER-SECOND` | |
+//! | `up AXIS` | `x`, `y` or `z` |
+//! | `position AXIS MIN MAX STEPS-PER-UNIT` | once for each axis |
+//! | `orientation BITS` | bits of a component |
+//! | `anchor BODY` | can be left out |
+//! | `kind NAME box X Y Z`, `ball RADIUS`, `capsule HALF RADIUS`, `unknown` | once for each kind |
+//! | `field NAME flag`, `int MIN MAX`, `float MIN MAX STEP`, `angle BITS`, `body` | once for each field |
+//! | `gravity UNITS` | |
+//! | `floor HEIGHT` | can be left out |
+//! | `max-speed UNITS` | |
+//! | `linear NUMERATOR DENOMINATOR DRAG REST FALL` | can be left out |
+//! | `slots fixed`, `slots living MAX` | |
+//!
+//! In the canonical text, lines are in the order of this table and words are separated by one space. Numbers have the
+//! fewest digits that are read as the same number, and an exponent if they would take more than 20 characters without.
+
+mod check;
+mod cubes;
+mod error;
+mod parse;
+#[cfg(test)]
+mod random;
+mod text;
+
+use std::borrow::Cow;
+use std::ops::RangeInclusive;
+
+use crate::entropy::hash::mix;
+
+pub use self::cubes::CUBES;
+pub use self::error::{Fault, SchemaError};
+
+/// What both ends know of a scene before the first packet.
+///
+/// The fields can be set to anything; [`check`](Self::check) tells whether they are legal, and
+/// [`parse`](Self::parse) returns legal schemas only. No number can be −0.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Schema {
+    /// 1 to 32 characters, each of a-z, 0-9, `-` and `_`, as all names of a schema.
+    pub name: Cow<'static, str>,
+    /// `1..=1000`.
+    pub ticks_per_second: u16,
+    /// The axis that points up.
+    pub up: Axis,
+    /// Positions along x, y and z of the caller.
+    pub position: [Range; 3],
+    /// Bits of each of the smallest three components of an orientation, `2..=15`.
+    pub component_bits: u8,
+    /// The body that others gather around, as the player of the demo. Below the maximum of [`Slots::Living`].
+    pub anchor: Option<u16>,
+    /// 1 to [`Schema::MAX_KINDS`], with different names.
+    pub kinds: Cow<'static, [Kind]>,
+    /// 0 to [`Schema::MAX_FIELDS`], with different names, in the order of the wire. The first, if it is a
+    /// [flag](FieldForm::Flag), is stored with the position and costs nothing extra.
+    pub fields: Cow<'static, [Field]>,
+    /// What moves the bodies.
+    pub world: World,
+    /// How bodies come and go.
+    pub slots: Slots,
+}
+
+/// An axis of the caller.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Axis {
+    /// The first.
+    X,
+    /// The second.
+    Y,
+    /// The third.
+    Z,
+}
+
+/// Positions along an axis, `[min, max)`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Range {
+    /// Smallest position, in units.
+    pub min: f64,
+    /// Above the largest position, in units.
+    pub max: f64,
+    /// Steps per unit, above 0.
+    pub steps_per_unit: f64,
+}
+
+/// A kind of body.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Kind {
+    /// As [`Schema::name`].
+    pub name: Cow<'static, str>,
+    /// The shape of its bodies.
+    pub shape: Shape,
+}
+
+/// The shape of a body, in units. Lengths are above 0, and below 2²⁰ steps of the finest axis.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Shape {
+    /// Half extents along its own x, y and z.
+    Box([f32; 3]),
+    /// Radius.
+    Ball(f32),
+    /// A cylinder along its own y between two half balls.
+    Capsule {
+        /// Half the length of the cylinder.
+        half: f32,
+        /// Radius of the cylinder and the balls.
+        radius: f32,
+    },
+    /// Any other.
+    Unknown,
+}
+
+/// A value of each body in addition to position and orientation.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Field {
+    /// As [`Schema::name`].
+    pub name: Cow<'static, str>,
+    /// Its values.
+    pub form: FieldForm,
+}
+
+/// The values of a field.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum FieldForm {
+    /// True or false.
+    Flag,
+    /// A whole number.
+    Int {
+        /// Smallest value, below `max`.
+        min: i32,
+        /// Largest value.
+        max: i32,
+    },
+    /// A number in steps from `min`: 2 to 2³¹ values.
+    Float {
+        /// Smallest value, below `max`.
+        min: f32,
+        /// Largest value, to the nearest step.
+        max: f32,
+        /// Distance from a value to the next, above 0.
+        step: f32,
+    },
+    /// An angle, in fractions of a turn.
+    Angle {
+        /// `1..=16`.
+        bits: u8,
+    },
+    /// A reference to a body, or none.
+    Body,
+}
+
+/// What moves the bodies of a scene.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct World {
+    /// Downward acceleration in units/s², at least 0.
+    pub gravity: f32,
+    /// Height of the floor along the axis that points up, in units: at most 2²⁰ steps above or below 0.
+    pub floor: Option<f32>,
+    /// Maximum speed of bodies in units/s: above 0, and at most 2²⁰ steps of the finest axis per tick.
+    pub max_speed: f32,
+    /// The linear predictor, if there is one.
+    pub linear: Option<Linear>,
+}
+
+/// Exact integers of the linear predictor, in steps and ticks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Linear {
+    /// Downward acceleration in steps per tick², as a numerator, `-2³¹..=2³¹`, and a denominator, `1..=2³¹`.
+    pub gravity: (i64, i64),
+    /// What a tick leaves of a speed, in 1/65 536: `0..=65_536`.
+    pub drag_per_tick: i64,
+    /// Height of a small body at rest on the floor, `-2²¹..=2²¹` steps.
+    pub rest_height: i32,
+    /// Height above which a body can fall freely, `-2²¹..=2²¹` steps.
+    pub fall_height: i32,
+}
+
+/// How bodies come and go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Slots {
+    /// They do not. Their number follows from the initial state; body n has kind n, and all after the last kind have
+    /// the last kind.
+    Fixed,
+    /// They do. Every birth names its kind.
+    Living {
+        /// Most bodies at a time, `1..=65_536`.
+        max: u32,
+    },
+}
+
+impl Axis {
+    /// Every axis in order.
+    pub const ALL: [Self; 3] = [Self::X, Self::Y, Self::Z];
+
+    /// Index in arrays by axis.
+    #[must_use]
+    pub const fn index(self) -> usize {
+        self as usize
+    }
+}
+
+impl Range {
+    /// A range from its fields.
+    #[must_use]
+    pub const fn new(min: f64, max: f64, steps_per_unit: f64) -> Self {
+        Self {
+            min,
+            max,
+            steps_per_unit,
+        }
+    }
+
+    /// The whole steps inside. In a legal schema there is at least one and at most 2²⁰, inside `-2²⁰..2²⁰`.
+    #[must_use]
+    pub const fn integers(&self) -> RangeInclusive<i64> {
+        let first = (self.min * self.steps_per_unit).ceil() as i64;
+        let end = (self.max * self.steps_per_unit).ceil() as i64;
+        first..=end.saturating_sub(1)
+    }
+}
+
+impl FieldForm {
+    /// Bits of a value of a legal schema, `1..=32`.
+    #[must_use]
+    pub const fn bits(&self) -> u32 {
+        match *self {
+            Self::Flag => 1,
+            Self::Int { min, max } => bits_of(max.abs_diff(min)),
+            Self::Float { min, max, step } => {
+                let steps = (max as f64 - min as f64) / step as f64;
+                bits_of(steps.round() as u32)
+            }
+            Self::Angle { bits } => bits as u32,
+            // 0 for none, otherwise the index and 1.
+            Self::Body => 17,
+        }
+    }
+}
+
+const fn bits_of(largest: u32) -> u32 {
+    u32::BITS - largest.leading_zeros()
+}
+
+impl Schema {
+    /// Most kinds.
+    pub const MAX_KINDS: usize = 64;
+    /// Most fields. Each has at most 32 bits, so that all fit as many words of 32 bits, none in two.
+    pub const MAX_FIELDS: usize = 32;
+    /// Most bytes of a text. The canonical text of every legal schema has fewer.
+    pub const MAX_TEXT_BYTES: usize = 16 * 1024;
+
+    /// A hash of the [text](Self::text). Ends with equal hashes know the same of the scene.
+    #[must_use]
+    pub fn hash(&self) -> u64 {
+        let text = self.text();
+        let start = mix(0, text.len() as u64);
+        text.bytes()
+            .fold(start, |hash, byte| mix(hash, byte.into()))
+    }
+}
+
+#[cfg(test)]
+mod tests;

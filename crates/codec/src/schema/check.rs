@@ -1,0 +1,270 @@
+//! Which schemas are legal.
+
+use super::error::{Fault, SchemaError, named, shown};
+use super::text::axis_name;
+use super::{Axis, FieldForm, Linear, Range, Schema, Shape, Slots};
+use crate::limits::MAX_BODIES;
+use crate::quantize::smallest_three::{MAX_BITS, MIN_BITS};
+
+const MAX_STEPS: i64 = 1 << 20;
+const MAX_NAME: usize = 32;
+
+/// The bounds of a whole number.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Whole {
+    what: &'static str,
+    min: i64,
+    max: i64,
+}
+
+pub(super) const TICKS: Whole = Whole::new("the number per second", 1, 1000);
+pub(super) const COMPONENT_BITS: Whole =
+    Whole::new("bits of a component", MIN_BITS as i64, MAX_BITS as i64);
+pub(super) const ANCHOR: Whole = Whole::new("the index", 0, MAX_BODIES as i64 - 1);
+pub(super) const KINDS: Whole = Whole::new("the number of kinds", 1, Schema::MAX_KINDS as i64);
+pub(super) const FIELDS: Whole = Whole::new("the number of fields", 0, Schema::MAX_FIELDS as i64);
+pub(super) const INT_MIN: Whole = Whole::new("min", i32::MIN as i64, i32::MAX as i64);
+pub(super) const INT_MAX: Whole = Whole::new("max", i32::MIN as i64, i32::MAX as i64);
+pub(super) const ANGLE_BITS: Whole = Whole::new("bits", 1, 16);
+pub(super) const NUMERATOR: Whole = Whole::new("gravity's numerator", -1 << 31, 1 << 31);
+pub(super) const DENOMINATOR: Whole = Whole::new("gravity's denominator", 1, 1 << 31);
+pub(super) const DRAG: Whole = Whole::new("drag", 0, 1 << 16);
+pub(super) const REST_HEIGHT: Whole = Whole::new("the height at rest", -1 << 21, 1 << 21);
+pub(super) const FALL_HEIGHT: Whole = Whole::new("the height of falls", -1 << 21, 1 << 21);
+pub(super) const LIVING: Whole = Whole::new("the number of bodies", 1, MAX_BODIES as i64);
+
+impl Whole {
+    const fn new(what: &'static str, min: i64, max: i64) -> Self {
+        Self { what, min, max }
+    }
+
+    pub(super) const fn what(self) -> &'static str {
+        self.what
+    }
+
+    pub(super) fn check(self, value: impl Into<i64>) -> Result<(), Fault> {
+        let value = value.into();
+        if (self.min..=self.max).contains(&value) {
+            return Ok(());
+        }
+        Err(self.refuse(&value.to_string()))
+    }
+
+    pub(super) fn refuse(self, value: &str) -> Fault {
+        let Self { what, min, max } = self;
+        let value = shown(value);
+        Fault::Whole {
+            what,
+            min,
+            max,
+            value,
+        }
+    }
+}
+
+impl Schema {
+    /// Checks everything that the documentation of the fields says.
+    ///
+    /// # Errors
+    /// The first fault, with the item that has it.
+    pub fn check(&self) -> Result<(), SchemaError> {
+        let at = |item: &'static str| move |fault| SchemaError::new(item, fault);
+        name(&self.name).map_err(at("scene"))?;
+        TICKS.check(self.ticks_per_second).map_err(at("ticks"))?;
+        for (axis, range) in Axis::ALL.into_iter().zip(&self.position) {
+            range
+                .check()
+                .map_err(|fault| SchemaError::new(named("position", axis_name(axis)), fault))?;
+        }
+        COMPONENT_BITS
+            .check(self.component_bits)
+            .map_err(at("orientation"))?;
+        self.check_slots()?;
+        count(KINDS, self.kinds.len()).map_err(at("kind"))?;
+        count(FIELDS, self.fields.len()).map_err(at("field"))?;
+        let finest = self.finest_steps();
+        for (index, kind) in self.kinds.iter().enumerate() {
+            let earlier = self.kinds[..index].iter().map(|kind| &*kind.name);
+            unique_name(&kind.name, earlier)
+                .and_then(|()| kind.shape.check(finest))
+                .map_err(|fault| SchemaError::new(named("kind", &kind.name), fault))?;
+        }
+        for (index, field) in self.fields.iter().enumerate() {
+            let earlier = self.fields[..index].iter().map(|field| &*field.name);
+            unique_name(&field.name, earlier)
+                .and_then(|()| field.form.check())
+                .map_err(|fault| SchemaError::new(named("field", &field.name), fault))?;
+        }
+        self.check_gravity().map_err(at("gravity"))?;
+        self.check_floor().map_err(at("floor"))?;
+        self.check_max_speed().map_err(at("max-speed"))?;
+        match &self.world.linear {
+            Some(linear) => linear.check().map_err(at("linear")),
+            None => Ok(()),
+        }
+    }
+
+    /// Steps per unit of the finest axis.
+    fn finest_steps(&self) -> f64 {
+        let steps = self.position.iter().map(|range| range.steps_per_unit);
+        steps.fold(0.0, f64::max)
+    }
+
+    fn check_slots(&self) -> Result<(), SchemaError> {
+        if let Slots::Living { max } = self.slots {
+            LIVING
+                .check(max)
+                .map_err(|fault| SchemaError::new("slots", fault))?;
+            if self.anchor.is_some_and(|body| u32::from(body) >= max) {
+                return Err(SchemaError::new("anchor", Fault::AnchorNotBelowMax { max }));
+            }
+        }
+        Ok(())
+    }
+
+    fn check_gravity(&self) -> Result<(), Fault> {
+        let what = "it";
+        if finite(what, self.world.gravity)? < 0.0 {
+            return Err(Fault::Negative { what });
+        }
+        Ok(())
+    }
+
+    fn check_floor(&self) -> Result<(), Fault> {
+        if let Some(floor) = self.world.floor {
+            let steps_per_unit = self.position[self.up.index()].steps_per_unit;
+            if (finite("it", floor)? * steps_per_unit).abs() > MAX_STEPS as f64 {
+                return Err(Fault::FloorTooFar);
+            }
+        }
+        Ok(())
+    }
+
+    fn check_max_speed(&self) -> Result<(), Fault> {
+        let steps = positive("it", self.world.max_speed)? * self.finest_steps();
+        if steps / f64::from(self.ticks_per_second) > MAX_STEPS as f64 {
+            return Err(Fault::TooFast);
+        }
+        Ok(())
+    }
+}
+
+impl Range {
+    pub(super) fn check(&self) -> Result<(), Fault> {
+        let (min, max) = (finite("min", self.min)?, finite("max", self.max)?);
+        positive("the number of steps per unit", self.steps_per_unit)?;
+        if min >= max {
+            return Err(Fault::MinNotBelowMax);
+        }
+        let integers = self.integers();
+        if integers.is_empty() {
+            return Err(Fault::NoStep);
+        }
+        let (first, last) = integers.into_inner();
+        if first < -MAX_STEPS || last >= MAX_STEPS {
+            return Err(Fault::StepsTooFar);
+        }
+        if last - first >= MAX_STEPS {
+            return Err(Fault::TooManySteps);
+        }
+        Ok(())
+    }
+}
+
+impl Shape {
+    fn check(&self, steps_per_unit: f64) -> Result<(), Fault> {
+        let length = |what, length: f32| {
+            if positive(what, length)? * steps_per_unit >= MAX_STEPS as f64 {
+                return Err(Fault::TooLarge { what });
+            }
+            Ok(())
+        };
+        match *self {
+            Self::Box(halves) => halves
+                .into_iter()
+                .try_for_each(|half| length("half of a side", half)),
+            Self::Ball(radius) => length("the radius", radius),
+            Self::Capsule { half, radius } => {
+                length("half of the length", half)?;
+                length("the radius", radius)
+            }
+            Self::Unknown => Ok(()),
+        }
+    }
+}
+
+impl FieldForm {
+    fn check(&self) -> Result<(), Fault> {
+        match *self {
+            Self::Flag | Self::Body => Ok(()),
+            Self::Int { min, max } if min >= max => Err(Fault::OneValue),
+            Self::Int { .. } => Ok(()),
+            Self::Float { min, max, step } => {
+                let (min, max) = (finite("min", min)?, finite("max", max)?);
+                let step = positive("the step", step)?;
+                if min >= max {
+                    return Err(Fault::MinNotBelowMax);
+                }
+                let steps = ((max - min) / step).round();
+                if !(1.0..=f64::from(i32::MAX)).contains(&steps) {
+                    return Err(Fault::FloatSteps);
+                }
+                Ok(())
+            }
+            Self::Angle { bits } => ANGLE_BITS.check(bits),
+        }
+    }
+}
+
+impl Linear {
+    fn check(&self) -> Result<(), Fault> {
+        NUMERATOR.check(self.gravity.0)?;
+        DENOMINATOR.check(self.gravity.1)?;
+        DRAG.check(self.drag_per_tick)?;
+        REST_HEIGHT.check(self.rest_height)?;
+        FALL_HEIGHT.check(self.fall_height)
+    }
+}
+
+fn count(bounds: Whole, number: usize) -> Result<(), Fault> {
+    bounds.check(i64::try_from(number).unwrap_or(i64::MAX))
+}
+
+fn name(name: &str) -> Result<(), Fault> {
+    let legal = |byte: u8| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'-' | b'_');
+    if (1..=MAX_NAME).contains(&name.len()) && name.bytes().all(legal) {
+        return Ok(());
+    }
+    Err(Fault::Name)
+}
+
+fn unique_name<'a>(word: &str, mut earlier: impl Iterator<Item = &'a str>) -> Result<(), Fault> {
+    name(word)?;
+    if earlier.any(|earlier| earlier == word) {
+        return Err(Fault::Duplicate);
+    }
+    Ok(())
+}
+
+fn finite(what: &'static str, value: impl Into<f64>) -> Result<f64, Fault> {
+    let value = value.into();
+    if !value.is_finite() {
+        let value = value.to_string();
+        return Err(Fault::NotFinite { what, value });
+    }
+    if value == 0.0 && value.is_sign_negative() {
+        return Err(Fault::NegativeZero { what });
+    }
+    Ok(value)
+}
+
+fn positive(what: &'static str, value: impl Into<f64>) -> Result<f64, Fault> {
+    let value = finite(what, value)?;
+    if value <= 0.0 {
+        return Err(Fault::NotPositive { what });
+    }
+    Ok(value)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,157 @@
+//! Legal schemas, for tests.
+
+use std::fmt::Debug;
+use std::ops::RangeInclusive;
+
+use proptest::collection::btree_map;
+use proptest::option;
+use proptest::prelude::*;
+
+use super::{Axis, Field, FieldForm, Kind, Linear, Range, Schema, Shape, Slots, World};
+
+pub(super) fn schema() -> impl Strategy<Value = Schema> {
+    let start = (
+        name(),
+        1..=1000u16,
+        prop::sample::select(&Axis::ALL),
+        [range(), range(), range()],
+        2..=15u8,
+    );
+    (start, slots(), kinds(), fields(), world())
+        .prop_map(|(start, (slots, anchor), kinds, fields, world)| {
+            let (name, ticks_per_second, up, position, component_bits) = start;
+            Schema {
+                name: name.into(),
+                ticks_per_second,
+                up,
+                position,
+                component_bits,
+                anchor,
+                kinds: kinds.into(),
+                fields: fields.into(),
+                world,
+                slots,
+            }
+        })
+        .prop_filter("it is too fast", |schema| schema.check().is_ok())
+}
+
+/// Mostly few.
+fn named<T: Debug>(
+    value: impl Strategy<Value = T> + Clone,
+    min: usize,
+    max: usize,
+) -> impl Strategy<Value = Vec<(String, T)>> {
+    let few = btree_map(name(), value.clone(), min..=4);
+    let many = btree_map(name(), value, max / 2..=max);
+    let named = prop_oneof![7 => few, 1 => many];
+    named
+        .prop_map(|named| named.into_iter().collect::<Vec<_>>())
+        .prop_shuffle()
+}
+
+fn name() -> impl Strategy<Value = String> {
+    "[a-z0-9_-]{1,32}"
+}
+
+/// Up to a power of ten, and small ones as often as large ones.
+fn length(exponents: RangeInclusive<i32>) -> impl Strategy<Value = f32> {
+    (1.0..10.0f64, exponents).prop_map(|(digits, exponent)| (digits * 10f64.powi(exponent)) as f32)
+}
+
+fn range() -> impl Strategy<Value = Range> {
+    let steps = prop_oneof![
+        (0..12).prop_map(|log| f64::from(1 << log)),
+        0.001..2000.0f64
+    ];
+    let ends = (-1_048_576..=1_048_575i32, 1..=1_048_576i32);
+    let range = (steps, ends, 0.0..1.0f64).prop_map(|(steps, (first, number), part)| {
+        let end = (first + number).min(1 << 20);
+        let min = (f64::from(first) - part) / steps;
+        let max = (f64::from(end) - part) / steps;
+        // Without a sign if it is 0.
+        Range::new(min + 0.0, max + 0.0, steps)
+    });
+    range.prop_filter("it is rounded too far", |range| range.check().is_ok())
+}
+
+fn kinds() -> impl Strategy<Value = Vec<Kind>> {
+    let length = || length(-44..=1);
+    let shape = prop_oneof![
+        [length(), length(), length()].prop_map(Shape::Box),
+        length().prop_map(Shape::Ball),
+        (length(), length()).prop_map(|(half, radius)| Shape::Capsule { half, radius }),
+        Just(Shape::Unknown),
+    ];
+    named(shape, 1, Schema::MAX_KINDS).prop_map(|kinds| {
+        let kind = |(name, shape): (String, _)| Kind {
+            name: name.into(),
+            shape,
+        };
+        kinds.into_iter().map(kind).collect()
+    })
+}
+
+fn fields() -> impl Strategy<Value = Vec<Field>> {
+    let form = prop_oneof![
+        Just(FieldForm::Flag),
+        any::<[i32; 2]>()
+            .prop_filter("it has one value", |[one, other]| one != other)
+            .prop_map(|[one, other]| FieldForm::Int {
+                min: one.min(other),
+                max: one.max(other),
+            }),
+        (-1e6..1e6f32, length(-6..=6), 2..1_000_000u32)
+            .prop_map(|(min, step, steps)| (min, min + step * steps as f32, step))
+            .prop_filter("steps vanish next to min", |(min, max, _)| min < max)
+            .prop_map(|(min, max, step)| FieldForm::Float { min, max, step }),
+        (1..=16u8).prop_map(|bits| FieldForm::Angle { bits }),
+        Just(FieldForm::Body),
+    ];
+    named(form, 0, Schema::MAX_FIELDS).prop_map(|fields| {
+        let field = |(name, form): (String, _)| Field {
+            name: name.into(),
+            form,
+        };
+        fields.into_iter().map(field).collect()
+    })
+}
+
+fn world() -> impl Strategy<Value = World> {
+    let gravity = prop_oneof![Just(0.0), length(-40..=30)];
+    let floor = option::of(prop_oneof![Just(0.0), -500.0..500.0f32]);
+    let linear = (
+        (-1i64 << 31..=1 << 31, 1i64..=1 << 31),
+        0..=65_536i64,
+        -1 << 21..=1 << 21,
+        -1 << 21..=1 << 21,
+    );
+    let linear = linear.prop_map(
+        |(gravity, drag_per_tick, rest_height, fall_height)| Linear {
+            gravity,
+            drag_per_tick,
+            rest_height,
+            fall_height,
+        },
+    );
+    (gravity, floor, length(-40..=2), option::of(linear)).prop_map(
+        |(gravity, floor, max_speed, linear)| World {
+            gravity,
+            floor,
+            max_speed,
+            linear,
+        },
+    )
+}
+
+/// Slots, and the anchor.
+fn slots() -> impl Strategy<Value = (Slots, Option<u16>)> {
+    let living = (1..=65_536u32, option::of(any::<u16>())).prop_map(|(max, anchor)| {
+        let anchor = anchor.map(|body| (u32::from(body) % max) as u16);
+        (Slots::Living { max }, anchor)
+    });
+    prop_oneof![
+        option::of(any::<u16>()).prop_map(|anchor| (Slots::Fixed, anchor)),
+        living
+    ]
+}
