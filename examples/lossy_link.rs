@@ -13,7 +13,7 @@ use std::error::Error;
 use std::f32::consts::PI;
 use std::time::Duration;
 
-use cubewire_codec::{BodyState, Fingerprint, Limits, QuantizedSnapshot, Snapshot, ladder};
+use cubewire_codec::{BodyState, Fingerprint, Limits, Plan, QuantizedSnapshot, Snapshot, ladder};
 use cubewire_link::{Link, PRESETS, Preset};
 use cubewire_protocol::{
     Arrival, BaselineChoice, Interpolation, SnapshotReceiver, SnapshotSender, Welcome,
@@ -38,19 +38,19 @@ fn main() -> Result<(), Box<dyn Error>> {
     // The welcome is sent first and reliably: it holds the initial state and the tick.
     let stages = ladder::PREDICTED_POSITION.stages;
     let welcome = Welcome {
-        ticks_per_second: TICKS_PER_SECOND,
+        plan: Plan::cubes(),
         tick: 0,
         // The receiver falls back to another rung if it has another model.
         fingerprint: Fingerprint::shipped(),
         initial: play(0),
     };
     let limits = Limits { max_bodies: 901 };
-    let mut sender = SnapshotSender::new(welcome.initial.clone(), limits)?;
+    let mut sender = SnapshotSender::new(Plan::cubes(), welcome.initial.clone(), limits)?;
     let welcome = Welcome::decode(&welcome.encode()?, limits)?;
     let mut receiver =
         SnapshotReceiver::new(welcome, limits, Duration::from_millis(150), Duration::ZERO)?;
 
-    let mut quantized = QuantizedSnapshot::new(stages.precision());
+    let mut quantized = QuantizedSnapshot::new(Plan::cubes(), stages.precision());
     let (mut bytes, mut decoded, mut late, mut worst) = (0, 0, 0, 0.0_f32);
     println!("second  kbps  decoded  late  oldest baseline  largest error");
     let mut oldest = 0;

@@ -15,8 +15,8 @@ use std::f32::consts::PI;
 
 use cubewire_codec::ladder::LADDER;
 use cubewire_codec::{
-    Baseline, BodyState, Decoder, Encoder, Limits, Packet, QuantizedSnapshot, Sequence, Snapshot,
-    Stages,
+    Baseline, BodyState, Decoder, Encoder, Limits, Packet, Plan, QuantizedSnapshot, Sequence,
+    Snapshot, Stages,
 };
 use glam::{Quat, Vec3};
 
@@ -40,8 +40,8 @@ fn main() -> Result<(), Box<dyn Error>> {
 fn send_all(stages: Stages) -> Result<usize, Box<dyn Error>> {
     // Both sides have the initial state. If the receiver does not, `encode_initial` encodes it.
     let initial = play(0);
-    let mut encoder = Encoder::new(initial.clone(), Limits::default())?;
-    let mut decoder = Decoder::new(initial, Limits::default())?;
+    let mut encoder = Encoder::new(Plan::cubes(), initial.clone(), Limits::default())?;
+    let mut decoder = Decoder::new(Plan::cubes(), initial, Limits::default())?;
 
     // Snapshots by sequence; the sender has such a store for each receiver. A real program discards
     // old ones: the sender after a maximum age, and the receiver after twice that.
@@ -51,7 +51,7 @@ fn send_all(stages: Stages) -> Result<usize, Box<dyn Error>> {
     let mut newest_acked = None;
 
     let mut packet = Packet::default();
-    let mut quantized = QuantizedSnapshot::new(stages.precision());
+    let mut quantized = QuantizedSnapshot::new(Plan::cubes(), stages.precision());
     let mut bytes = 0;
     for tick in 1..=TICKS {
         let sequence = Sequence(tick);

@@ -13,7 +13,8 @@ use bevy_egui::egui::{self, Modifiers};
 use cubewire_codec::ladder::{self, LADDER};
 use cubewire_codec::stages::{Orientation, Position};
 use cubewire_codec::{
-    BitLedger, BodyState, Encoder, Limits, Packet, QuantizedSnapshot, Sequence, Snapshot, Stages,
+    BitLedger, BodyState, Encoder, Limits, Packet, Plan, QuantizedSnapshot, Sequence, Snapshot,
+    Stages,
 };
 use cubewire_link::Preset;
 use cubewire_protocol::{BaselineChoice, FallbackReason, Interpolation, SyncStatus};
@@ -78,11 +79,11 @@ pub(super) fn packet_of(stages: Stages) -> PacketRecord {
     let mut world = Snapshot {
         bodies: (0..10).map(cube).collect(),
     };
-    let mut encoder = Encoder::new(world.clone(), Limits::default()).unwrap();
+    let mut encoder = Encoder::new(Plan::cubes(), world.clone(), Limits::default()).unwrap();
     world.bodies[0].position.x += 0.01;
     world.bodies[1].position.x += 10.0;
     world.bodies[2].orientation = Quat::from_rotation_x(0.3);
-    let mut current = QuantizedSnapshot::new(stages.precision());
+    let mut current = QuantizedSnapshot::new(Plan::cubes(), stages.precision());
     current.quantize(&world, stages.precision()).unwrap();
     let mut packet = Packet {
         ledger: BitLedger::itemized(),

@@ -119,7 +119,7 @@ pub(super) fn count(
 #[cfg(test)]
 mod tests {
     use bevy::math::{Quat, vec3};
-    use cubewire_codec::{BodyState, Snapshot, ladder};
+    use cubewire_codec::{BodyState, Plan, Snapshot, ladder};
 
     use super::*;
 
@@ -158,7 +158,7 @@ mod tests {
         after.bodies[13].orientation = Quat::from_rotation_x(3.0);
         let precision = ladder::RELATIVE_ORIENTATION.stages.precision();
         let quantized = |snapshot: &Snapshot| {
-            let mut quantized = QuantizedSnapshot::new(precision);
+            let mut quantized = QuantizedSnapshot::new(Plan::cubes(), precision);
             quantized.quantize(snapshot, precision).unwrap();
             quantized
         };

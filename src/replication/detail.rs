@@ -150,6 +150,7 @@ impl PacketDetail {
 
 #[cfg(test)]
 mod tests {
+    use cubewire_codec::Plan;
     use cubewire_codec::{
         BodyState, Encoder, Limits, Packet, QuantizedSnapshot, Sequence, Snapshot, ladder,
     };
@@ -246,8 +247,9 @@ mod tests {
         }
         for rung in ladder::all() {
             let stages = rung.stages;
-            let mut encoder = Encoder::new(initial.clone(), Limits::default()).unwrap();
-            let mut current = QuantizedSnapshot::new(stages.precision());
+            let mut encoder =
+                Encoder::new(Plan::cubes(), initial.clone(), Limits::default()).unwrap();
+            let mut current = QuantizedSnapshot::new(Plan::cubes(), stages.precision());
             current.quantize(&world, stages.precision()).unwrap();
             let mut packet = Packet {
                 ledger: BitLedger::itemized(),

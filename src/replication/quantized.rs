@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use bevy::prelude::*;
-use cubewire_codec::{Precision, QuantizeError, QuantizedSnapshot, Snapshot, SnapshotPool};
+use cubewire_codec::{Plan, Precision, QuantizeError, QuantizedSnapshot, Snapshot, SnapshotPool};
 
 /// The newest snapshot, in each precision that was requested.
 #[derive(Resource, Debug, Default)]
@@ -52,7 +52,7 @@ impl QuantizedWorld {
             self.snapshots.push(Entry {
                 precision,
                 newest: None,
-                pool: SnapshotPool::default(),
+                pool: SnapshotPool::new(Plan::cubes()),
             });
             self.snapshots.len() - 1
         });

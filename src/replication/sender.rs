@@ -1,7 +1,7 @@
 //! The sender of a lane, and when it has a turn.
 
 use bevy::prelude::*;
-use cubewire_codec::{InitialStateError, Limits, Snapshot};
+use cubewire_codec::{InitialStateError, Limits, Plan, Snapshot};
 use cubewire_protocol::{SendBackoff, SnapshotSender};
 
 use super::budget::LaneCost;
@@ -16,7 +16,11 @@ pub(crate) struct Sender(pub(super) SnapshotSender);
 
 impl Sender {
     pub(super) fn new(initial: Snapshot) -> Result<Self, InitialStateError> {
-        Ok(Self(SnapshotSender::new(initial, Limits::default())?))
+        Ok(Self(SnapshotSender::new(
+            Plan::cubes(),
+            initial,
+            Limits::default(),
+        )?))
     }
 }
 

@@ -11,10 +11,9 @@
 use std::time::Duration;
 
 use bevy::prelude::*;
-use cubewire_codec::{Fingerprint, InitialStateError, Limits, Snapshot};
+use cubewire_codec::{Fingerprint, InitialStateError, Limits, Plan, Snapshot};
 use cubewire_physics::ReceiverWorld;
 use cubewire_protocol::{SnapshotReceiver, Welcome};
-use cubewire_scene::TICKS_PER_SECOND;
 
 use super::Replica;
 use super::budget::LaneCost;
@@ -69,7 +68,7 @@ pub fn spawn_lane(world: &mut World, settings: LaneSettings) -> Result<Entity> {
     let now = world.resource::<Time<Fixed>>().elapsed();
     let cubes = world.resource::<CubeWorld>();
     let welcome = Welcome {
-        ticks_per_second: TICKS_PER_SECOND as u16,
+        plan: Plan::cubes(),
         tick: cubes.tick(),
         fingerprint: Fingerprint::shipped(),
         initial: cubes.current().clone(),

@@ -240,6 +240,7 @@ fn add_packet(half: &mut Vec<Cost>, packet: &PacketDetail, packets: f32, is_newe
 #[cfg(test)]
 mod tests {
     use bevy::math::vec3;
+    use cubewire_codec::Plan;
     use cubewire_codec::ladder::{DELTA, LADDER, RELATIVE_ORIENTATION};
     use cubewire_codec::{
         BitLedger, BodyState, Encoder, Limits, Packet, QuantizedSnapshot, Sequence, Snapshot,
@@ -257,11 +258,11 @@ mod tests {
         let initial = Snapshot {
             bodies: (0..4).map(|x| cube(x as f32)).collect(),
         };
-        let mut encoder = Encoder::new(initial.clone(), Limits::default()).unwrap();
+        let mut encoder = Encoder::new(Plan::cubes(), initial.clone(), Limits::default()).unwrap();
         let mut moved = initial;
         moved.bodies[0].position.x += 0.01;
         moved.bodies[1].position.x += 10.0;
-        let mut current = QuantizedSnapshot::new(stages.precision());
+        let mut current = QuantizedSnapshot::new(Plan::cubes(), stages.precision());
         current.quantize(&moved, stages.precision()).unwrap();
         let samples = (0..packets).map(|tick| {
             let mut packet = Packet {

@@ -11,8 +11,8 @@ use cubewire::replication::{
 use cubewire::simulation::{CubeWorld, ResetSimulation};
 use cubewire_codec::ladder::{self, Rung};
 use cubewire_codec::{
-    Baseline, Baselines, Encoder, Inputs, Limits, Origin, Packet, QuantizedSnapshot, Sequence,
-    Simulated, Snapshot,
+    Baseline, Baselines, Encoder, Inputs, Limits, Origin, Packet, Plan, QuantizedSnapshot,
+    Sequence, Simulated, Snapshot,
 };
 use cubewire_link::{Conditions, Loss};
 
@@ -27,7 +27,7 @@ struct InTheFrame {
 
 impl InTheFrame {
     fn new(initial: &Snapshot) -> Self {
-        let encoder = || Encoder::new(initial.clone(), Limits::default()).unwrap();
+        let encoder = || Encoder::new(Plan::cubes(), initial.clone(), Limits::default()).unwrap();
         let rungs: Vec<_> = ladder::all()
             .map(|rung| (rung, encoder(), HashMap::new()))
             .collect();
@@ -49,7 +49,7 @@ impl InTheFrame {
                 continue;
             };
             let stages = rung.stages;
-            let mut quantized = QuantizedSnapshot::new(stages.precision());
+            let mut quantized = QuantizedSnapshot::new(Plan::cubes(), stages.precision());
             quantized
                 .quantize(cubes.current(), stages.precision())
                 .unwrap();

@@ -7,7 +7,8 @@ use cubewire::game::desktop::viewer::HeadlessViewer;
 use cubewire::game::headless::HeadlessGame;
 use cubewire::replication::ConnectionStatus;
 use cubewire::transport::udp::Security;
-use cubewire_codec::{BodyState, Fingerprint, Sequence, Snapshot, ladder};
+use cubewire_codec::schema::{CUBES, Schema};
+use cubewire_codec::{BodyState, Fingerprint, Plan, Sequence, Snapshot, ladder};
 use cubewire_protocol::{PROTOCOL_VERSION, Request, Welcome};
 use octets::OctetsMut;
 use rand::{Rng, RngExt};
@@ -272,8 +273,12 @@ impl RogueServer {
 }
 
 fn welcome(cubes: usize, ticks_per_second: u16) -> Vec<u8> {
-    let welcome = Welcome {
+    let schema = Schema {
         ticks_per_second,
+        ..CUBES
+    };
+    let welcome = Welcome {
+        plan: Plan::new(schema).unwrap(),
         tick: 5,
         fingerprint: Fingerprint::shipped(),
         initial: Snapshot {
@@ -292,8 +297,11 @@ fn a_viewer_says_what_is_wrong_with_its_server() {
     for (welcome, why) in [
         (version, "the server speaks protocol version"),
         (damaged, "invalid initial state in the welcome"),
-        (welcome(900, 60), "has 900 cubes at 60 ticks a second"),
-        (welcome(901, 50), "has 901 cubes at 50 ticks a second"),
+        (welcome(900, 60), "has 900 cubes, and this program 901"),
+        (
+            welcome(901, 50),
+            "it says \"ticks 50\", and this program \"ticks 60\"",
+        ),
     ] {
         let mut server = RogueServer::new();
         let mut viewer = server.meet();

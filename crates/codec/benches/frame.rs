@@ -14,7 +14,7 @@ use std::hint::black_box;
 use std::time::Duration;
 
 use criterion::{Criterion, SamplingMode, criterion_group, criterion_main};
-use cubewire_codec::{QuantizedSnapshot, Snapshot, ladder};
+use cubewire_codec::{Plan, QuantizedSnapshot, Snapshot, ladder};
 
 use self::replay::{AGE, Replay};
 
@@ -76,7 +76,7 @@ fn quantize(criterion: &mut Criterion) {
     let frame = &recording::frames("dev-mix")[600];
     let mut state = Snapshot::default();
     frame.dequantize(&mut state);
-    let mut quantized = QuantizedSnapshot::new(frame.precision());
+    let mut quantized = QuantizedSnapshot::new(Plan::cubes(), frame.precision());
     quantized
         .quantize(&state, frame.precision())
         .expect("what comes from integers is finite");

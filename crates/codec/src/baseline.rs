@@ -7,6 +7,7 @@ use crate::entropy::{BaselineView, StoredState};
 use crate::ladder;
 use crate::memory::SharedMemory;
 use crate::motion::{Motion, Origin as MotionOrigin};
+use crate::plan::Plan;
 use crate::precision::Precision;
 use crate::sequence::Sequence;
 use crate::simulation::Origin;
@@ -49,7 +50,7 @@ impl Default for Baseline {
         Self {
             sequence: Sequence::default(),
             stages,
-            snapshot: Arc::new(QuantizedSnapshot::new(stages.precision())),
+            snapshot: Arc::new(QuantizedSnapshot::new(Plan::cubes(), stages.precision())),
             motion: Motion::default(),
             state: None,
             simulated: None,

@@ -18,7 +18,6 @@ use crate::bits::{BitStream, Direction};
 use crate::ledger::BitKind;
 use crate::predict::{LinearPredictor, Prediction};
 use crate::quantize::Bounded;
-use crate::quantize::bounded::POSITION;
 use crate::quantize::smallest_three::max_component;
 use crate::sequence::Sequence;
 use crate::snapshot::Fields;
@@ -55,7 +54,10 @@ const BOTH_SENT: Sent = Sent {
 impl<'a> BodyCoder<'a> {
     /// The coder of the packet `sequence`, relative to `baseline`.
     pub(crate) fn new(stages: Stages, sequence: Sequence, baseline: &'a Baseline) -> Self {
-        let bounds = stages.position.bounds().unwrap_or(POSITION);
+        let plan = baseline.snapshot.plan();
+        let bounds = plan
+            .position_bounds(stages.position)
+            .unwrap_or(*plan.bounds());
         let max_component = match stages.orientation {
             Orientation::SmallestThree { bits } => max_component(bits),
             Orientation::Full => 0,

@@ -18,6 +18,7 @@ use crate::header::{BaselineId, Header};
 use crate::initial::{InitialState, InitialStateError};
 use crate::ledger::{BitKind, BitLedger};
 use crate::limits::Limits;
+use crate::plan::Plan;
 use crate::selection;
 use crate::sequence::Sequence;
 use crate::simulation::{Inputs, Simulated};
@@ -104,15 +105,19 @@ impl BegunPacket<'_> {
 }
 
 impl Decoder {
-    /// `initial` must be the sender's initial state, bit for bit. With another one, packets decode to wrong
+    /// `plan` must be the sender's, and `initial` the sender's initial state, bit for bit. With another one, packets decode to wrong
     /// bodies without an error, unless they are arithmetically coded, which have a check.
     ///
     /// # Errors
     /// [`InitialStateError`] if it has more bodies than the limits allow, or a body that cannot be
     /// quantized.
-    pub fn new(initial: Snapshot, limits: Limits) -> Result<Self, InitialStateError> {
+    pub fn new(
+        plan: Arc<Plan>,
+        initial: Snapshot,
+        limits: Limits,
+    ) -> Result<Self, InitialStateError> {
         Ok(Self {
-            initial: InitialState::new(initial, limits)?,
+            initial: InitialState::new(plan, initial, limits)?,
             decoded: Baseline::default().snapshot,
             sent: Vec::new(),
             indices: Vec::new(),
@@ -212,6 +217,7 @@ impl Decoder {
                 (Some(baseline), stages)
             }
         };
+        self.initial.plan().check(stages)?;
         let bodies = match Variant::of(stages.delta) {
             Some(variant) => {
                 let scene = (stages.delta == Delta::ArithmeticSimulated)
@@ -510,13 +516,13 @@ mod tests {
             bodies: (0..250).map(body).collect(),
         };
         let limits = Limits::default();
-        let decoder = Decoder::new(world.clone(), limits).unwrap();
-        let mut encoder = Encoder::new(world.clone(), limits).unwrap();
+        let decoder = Decoder::new(Plan::cubes(), world.clone(), limits).unwrap();
+        let mut encoder = Encoder::new(Plan::cubes(), world.clone(), limits).unwrap();
         for body in &mut world.bodies {
             body.position += 0.25;
         }
         let stages = ladder::PREDICTED.stages;
-        let mut quantized = QuantizedSnapshot::new(stages.precision());
+        let mut quantized = QuantizedSnapshot::new(Plan::cubes(), stages.precision());
         quantized.quantize(&world, stages.precision()).unwrap();
         let mut packet = Packet::default();
         encoder

@@ -17,12 +17,13 @@ use crate::header::Header;
 use crate::initial::{InitialState, InitialStateError};
 use crate::ledger::{BitKind, BitLedger};
 use crate::limits::Limits;
+use crate::plan::Plan;
 use crate::precision::Precision;
 use crate::selection;
 use crate::sequence::Sequence;
 use crate::simulation::{MAX_STATE_CHUNK_BYTES, Simulated};
 use crate::snapshot::{QuantizedSnapshot, Spares};
-use crate::stages::{Delta, Stages};
+use crate::stages::{Delta, IllegalStages, Stages};
 use crate::state::Snapshot;
 
 /// An encoded snapshot, with counts of its bits and bodies.
@@ -121,6 +122,12 @@ pub enum EncodeError {
         /// Precision of the stages.
         stages: Precision,
     },
+    /// The stages are not for this scene.
+    #[error(transparent)]
+    Stages(#[from] IllegalStages),
+    /// The snapshot is of another scene.
+    #[error("the snapshot is of another scene than the initial state")]
+    Scene,
     /// The number of bodies differs from the initial state's.
     #[error(
         "the snapshot or its baseline has {bodies} bodies, but the initial state has {initial}"
@@ -137,16 +144,20 @@ pub enum EncodeError {
 }
 
 impl Encoder {
-    /// `initial` is the state that the first packets are relative to. The receiver's must be the same, bit
-    /// for bit; only arithmetically coded packets detect a difference.
+    /// `plan` is the scene, and `initial` the state that the first packets are relative to. The receiver's must be
+    /// the same, bit for bit; only arithmetically coded packets detect a difference.
     /// [`encode_initial`](crate::encode_initial) writes it for a receiver.
     ///
     /// # Errors
     /// [`InitialStateError`] if it has more bodies than the limits allow, or a body that cannot be
     /// quantized.
-    pub fn new(initial: Snapshot, limits: Limits) -> Result<Self, InitialStateError> {
+    pub fn new(
+        plan: Arc<Plan>,
+        initial: Snapshot,
+        limits: Limits,
+    ) -> Result<Self, InitialStateError> {
         Ok(Self {
-            initial: InitialState::new(initial, limits)?,
+            initial: InitialState::new(plan, initial, limits)?,
             changed: Vec::new(),
             indices: Vec::new(),
             coder: Coder::default(),
@@ -244,6 +255,10 @@ impl Encoder {
     ) -> Result<(), EncodeError> {
         if simulated.state_chunk.len() > MAX_STATE_CHUNK_BYTES {
             return Err(EncodeError::StateChunk(simulated.state_chunk.len()));
+        }
+        self.initial.plan().check(stages)?;
+        if current.plan() != self.initial.plan() {
+            return Err(EncodeError::Scene);
         }
         if current.precision() != stages.precision() {
             return Err(EncodeError::Precision {

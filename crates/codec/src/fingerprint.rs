@@ -9,11 +9,12 @@ use std::sync::OnceLock;
 use crate::baseline::Baseline;
 use crate::encoder::{Baselines, Encoder, Packet};
 use crate::entropy::TrainedModel;
-use crate::entropy::extrapolation::{self, Body, LANES};
-use crate::entropy::hash::mix;
+use crate::entropy::extrapolation::{self, Body, Contact, LANES};
 use crate::entropy::rotation::{pack, rotation_vector, turned, unpack};
+use crate::hash::mix;
 use crate::ladder::{ARITHMETIC, PREDICTED, Rung};
 use crate::limits::Limits;
+use crate::plan::Plan;
 use crate::quantize::smallest_three::SmallestThree;
 use crate::sequence::Sequence;
 use crate::snapshot::{QuantizedBody, QuantizedSnapshot};
@@ -66,33 +67,44 @@ fn arithmetic() -> u64 {
 
 /// What is extrapolated for bodies that fly, fall, roll and spin.
 fn floats() -> impl Iterator<Item = u64> {
-    (0..16).flat_map(|group| {
+    let plan = Plan::cubes();
+    (0..16).flat_map(move |group| {
         let numbers: [u16; LANES] = std::array::from_fn(|lane| group * LANES as u16 + lane as u16);
         let starts = numbers.map(|number| {
-            unpack(SmallestThree {
-                largest: (number % 4) as u8,
-                components: [11, 17, 29].map(|factor| 100 + number * factor % 311),
-            })
+            unpack(
+                &plan.components,
+                SmallestThree {
+                    largest: (number % 4) as u8,
+                    components: [11, 17, 29].map(|factor| 100 + number * factor % 311),
+                },
+            )
         });
         let mut bodies = std::array::from_fn(|lane| {
             let number = numbers[lane];
             let part = |factor: u16| f32::from(number * factor % 61) - 30.0;
             Body {
-                half_side: if number == 0 { 384.0 } else { 102.4 },
+                contact: Contact::of(plan.solid(number.into())),
                 position: [part(7) * 100.0, part(13) * 100.0, part(19) * 8.0 + 300.0],
                 orientation: starts[lane],
                 velocity: [part(23), part(29), part(31)],
                 spin: [part(37), part(41), part(43)].map(|spin| spin / 200.0),
             }
         });
-        extrapolation::run(&mut bodies, 24);
-        bodies.into_iter().zip(starts).flat_map(|(body, start)| {
+        extrapolation::run(&mut bodies, 24, &plan);
+        let packed = bodies.map(|body| {
             let end = turned(body.orientation, body.spin);
-            let angles = rotation_vector(end, start);
-            let packed = pack(end, 3).map(|component| component as f32);
-            let floats = [&body.position[..], &body.velocity, &end, &angles, &packed].concat();
-            floats.into_iter().map(|float| u64::from(float.to_bits()))
-        })
+            pack(&plan.components, end, 3).map(|component| component as f32)
+        });
+        bodies
+            .into_iter()
+            .zip(starts)
+            .zip(packed)
+            .flat_map(|((body, start), packed)| {
+                let end = turned(body.orientation, body.spin);
+                let angles = rotation_vector(end, start);
+                let floats = [&body.position[..], &body.velocity, &end, &angles, &packed].concat();
+                floats.into_iter().map(|float| u64::from(float.to_bits()))
+            })
     })
 }
 
@@ -101,13 +113,13 @@ fn packets(rung: Rung) -> Vec<Vec<u8>> {
     let initial = Snapshot {
         bodies: vec![BodyState::default(); usize::from(BODIES)],
     };
-    let mut encoder = Encoder::new(initial, Limits::default())
+    let mut encoder = Encoder::new(Plan::cubes(), initial, Limits::default())
         .expect("this many bodies are allowed")
         .with_model(TrainedModel::untrained().into());
     let mut baselines: Vec<Baseline> = Vec::new();
     let mut packets = Vec::new();
     for tick in 0..TICKS {
-        let mut current = QuantizedSnapshot::new(rung.stages.precision());
+        let mut current = QuantizedSnapshot::new(Plan::cubes(), rung.stages.precision());
         let bodies = (0..BODIES).map(|body| known_body(body.into(), tick.into()));
         current.assign(9, bodies).expect("the play stays in range");
         let at = |age: u16| baselines.get(usize::from(tick.checked_sub(age)?));

@@ -198,7 +198,7 @@ mod tests {
     fn an_older_baseline_is_named_with_the_stages() {
         let stages = ladder::ARITHMETIC.stages;
         let mut baseline = Baseline::default();
-        let snapshot = crate::QuantizedSnapshot::new(stages.precision());
+        let snapshot = crate::QuantizedSnapshot::new(crate::Plan::cubes(), stages.precision());
         baseline.record(Sequence(10), stages, &snapshot, None);
         for (age, written) in [(0, true), (1, false), (256, false), (257, true)] {
             let header = Header::new(Sequence(10 + age), stages, Some(&baseline));

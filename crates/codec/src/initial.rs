@@ -9,9 +9,10 @@ use crate::decode_error::DecodeError;
 use crate::ladder;
 use crate::ledger::BitKind;
 use crate::limits::{Limits, TooManyBodies};
+use crate::plan::Plan;
 use crate::precision::Precision;
 use crate::sequence::Sequence;
-use crate::snapshot::{QuantizeError, Spares};
+use crate::snapshot::{QuantizeError, QuantizedSnapshot, Spares};
 use crate::stages::Stages;
 use crate::state::{BodyState, Snapshot};
 
@@ -35,6 +36,7 @@ const MAX_KEPT: usize = 8;
 /// additions, multiplications, divisions, square roots and roundings.
 #[derive(Clone, Debug)]
 pub(crate) struct InitialState {
+    plan: Arc<Plan>,
     snapshot: Snapshot,
     baselines: Vec<Baseline>,
     /// Index in `baselines` of the next one to be replaced.
@@ -42,14 +44,23 @@ pub(crate) struct InitialState {
 }
 
 impl InitialState {
-    pub(crate) fn new(snapshot: Snapshot, limits: Limits) -> Result<Self, InitialStateError> {
+    pub(crate) fn new(
+        plan: Arc<Plan>,
+        snapshot: Snapshot,
+        limits: Limits,
+    ) -> Result<Self, InitialStateError> {
         limits.check(snapshot.bodies.len())?;
-        let first = quantized(&snapshot, BLOCK_STAGES.precision())?;
+        let first = quantized(&plan, &snapshot, BLOCK_STAGES.precision())?;
         Ok(Self {
+            plan,
             snapshot,
             baselines: vec![first],
             oldest: 0,
         })
+    }
+
+    pub(crate) const fn plan(&self) -> &Arc<Plan> {
+        &self.plan
     }
 
     pub(crate) fn bodies(&self) -> usize {
@@ -61,7 +72,7 @@ impl InitialState {
         let mut baselines = self.baselines.iter();
         let index = baselines.position(|baseline| baseline.has_precision(precision));
         let index = index.unwrap_or_else(|| {
-            let baseline = quantized(&self.snapshot, precision)
+            let baseline = quantized(&self.plan, &self.snapshot, precision)
                 .expect("the constructor has quantized it, and whether that works does not depend on the precision");
             if self.baselines.len() < MAX_KEPT {
                 self.baselines.push(baseline);
@@ -76,9 +87,15 @@ impl InitialState {
     }
 }
 
-fn quantized(snapshot: &Snapshot, precision: Precision) -> Result<Baseline, QuantizeError> {
+fn quantized(
+    plan: &Arc<Plan>,
+    snapshot: &Snapshot,
+    precision: Precision,
+) -> Result<Baseline, QuantizeError> {
     let mut baseline = Baseline::default();
-    Arc::make_mut(&mut baseline.snapshot).quantize(snapshot, precision)?;
+    let mut quantized = QuantizedSnapshot::new(Arc::clone(plan), precision);
+    quantized.quantize(snapshot, precision)?;
+    baseline.snapshot = Arc::new(quantized);
     let spares = &mut Spares::default();
     baseline.finalize(Sequence::default(), BLOCK_STAGES, None, None, spares);
     Ok(baseline)
@@ -101,7 +118,7 @@ const COUNT_BITS: u32 = 17;
 /// [`InitialStateError`] as [`Encoder::new`](crate::Encoder::new).
 pub fn encode_initial(snapshot: &Snapshot, bytes: &mut Vec<u8>) -> Result<(), InitialStateError> {
     Limits::default().check(snapshot.bodies.len())?;
-    let initial = quantized(snapshot, BLOCK_STAGES.precision())?;
+    let initial = quantized(&Plan::cubes(), snapshot, BLOCK_STAGES.precision())?;
     bytes.clear();
     let mut stream = BitStream::writer(bytes, None);
     let bodies = snapshot.bodies.len();
@@ -131,7 +148,7 @@ pub fn decode_initial(bytes: &[u8], limits: Limits) -> Result<Snapshot, DecodeEr
     let mut snapshot = Snapshot {
         bodies: vec![BodyState::default(); room],
     };
-    let blank = quantized(&snapshot, BLOCK_STAGES.precision())
+    let blank = quantized(&Plan::cubes(), &snapshot, BLOCK_STAGES.precision())
         .expect("bodies at the origin can be quantized");
     let coder = BodyCoder::new(BLOCK_STAGES, Sequence::default(), &blank);
     let mut decoded = (*blank.snapshot).clone();

@@ -13,20 +13,20 @@
 //!
 //! ```
 //! use cubewire_codec::{
-//!     Baseline, BodyState, Decoder, Encoder, Limits, Packet, QuantizedSnapshot, Sequence,
+//!     Baseline, BodyState, Decoder, Encoder, Limits, Packet, Plan, QuantizedSnapshot, Sequence,
 //!     Snapshot, ladder,
 //! };
 //!
 //! // Both sides know the initial state.
 //! let initial = Snapshot { bodies: vec![BodyState::default(); 901] };
-//! let mut encoder = Encoder::new(initial.clone(), Limits::default())?;
-//! let mut decoder = Decoder::new(initial.clone(), Limits::default())?;
+//! let mut encoder = Encoder::new(Plan::cubes(), initial.clone(), Limits::default())?;
+//! let mut decoder = Decoder::new(Plan::cubes(), initial.clone(), Limits::default())?;
 //! let stages = ladder::CHANGED_FLAGS.stages;
 //!
 //! // One body rises by a metre.
 //! let mut now = initial;
 //! now.bodies[7].position.z += 1.0;
-//! let mut quantized = QuantizedSnapshot::new(stages.precision());
+//! let mut quantized = QuantizedSnapshot::new(Plan::cubes(), stages.precision());
 //! quantized.quantize(&now, stages.precision())?;
 //! let mut packet = Packet::default();
 //! let mut baseline = Baseline::default();
@@ -67,6 +67,7 @@ mod encoder;
 pub mod entropy;
 mod fingerprint;
 mod flags;
+mod hash;
 mod header;
 mod initial;
 pub mod ladder;
@@ -74,6 +75,7 @@ mod ledger;
 mod limits;
 mod memory;
 pub mod motion;
+mod plan;
 mod precision;
 pub mod predict;
 pub mod quantize;
@@ -99,6 +101,7 @@ pub use header::{BaselineId, Header};
 pub use initial::{InitialStateError, decode_initial, encode_initial};
 pub use ledger::{BitItem, BitKind, BitLedger, Form};
 pub use limits::{Limits, MAX_BODIES, TooManyBodies};
+pub use plan::Plan;
 pub use precision::{Precision, StepsPerMetreError, VelocityPrecision};
 pub use selection::{PREDICTED_INDEX_BITS, index_bits, index_count_bits};
 pub use sequence::Sequence;

@@ -13,13 +13,6 @@ use crate::snapshot::{QuantizedSnapshot, Spares};
 /// Maximum time between two snapshots, in ticks, for a known motion.
 pub const MAX_TICKS: u16 = 64;
 
-/// Gravity in 1/512 m per tick², as a numerator and a denominator: 20 m/s², reduced by the drag over twelve
-/// ticks.
-pub const GRAVITY: (i64, i64) = (25, 9);
-
-/// Height in 1/512 m above which a body can fall freely: a little less than half a metre.
-pub const FALL_HEIGHT: i32 = 250;
-
 /// The motion of the bodies of a snapshot since its baseline.
 ///
 /// It is known only if the packet named a baseline at most [`MAX_TICKS`] old; otherwise no body counts as
@@ -88,12 +81,13 @@ impl Motion {
         if before.ticks == 0 {
             return;
         }
+        let linear = current.plan().linear;
         for body in flagged(&self.moved) {
             let height = current.position(body)[2];
-            if height > FALL_HEIGHT {
+            if height > linear.fall_height {
                 let rise = height - baseline.position(body)[2];
                 let before = (before.displacement(baseline, body)[2], before.ticks);
-                if is_falling((rise, ticks), before) {
+                if is_falling(linear.gravity, (rise, ticks), before) {
                     self.falling.set_if(body, true);
                 }
             }
@@ -125,12 +119,15 @@ impl Motion {
 
 /// Whether the downward acceleration between two vertical displacements, each over its ticks, is above half
 /// of gravity.
-fn is_falling((now, ticks): (i32, u16), (before, before_ticks): (i32, u16)) -> bool {
+fn is_falling(
+    (numerator, denominator): (i64, i64),
+    (now, ticks): (i32, u16),
+    (before, before_ticks): (i32, u16),
+) -> bool {
     let (now, before) = (i64::from(now), i64::from(before));
     let (ticks, before_ticks) = (i64::from(ticks), i64::from(before_ticks));
     // now / ticks − before / before_ticks < −gravity / 2 × (ticks + before_ticks) / 2, multiplied by the
     // denominators.
-    let (numerator, denominator) = GRAVITY;
     (now * before_ticks - before * ticks) * 4 * denominator
         < -numerator * (ticks + before_ticks) * ticks * before_ticks
 }
@@ -139,11 +136,13 @@ fn is_falling((now, ticks): (i32, u16), (before, before_ticks): (i32, u16)) -> b
 mod tests {
     use super::*;
 
+    const GRAVITY: (i64, i64) = (25, 9);
+
     #[test]
     fn a_body_counts_as_falling_beyond_half_of_gravity() {
-        assert!(is_falling((-51, 6), (0, 6)));
-        assert!(!is_falling((-50, 6), (0, 6)));
-        assert!(!is_falling((0, 6), (0, 6)));
-        assert!(is_falling((-30, 6), (30, 6)));
+        assert!(is_falling(GRAVITY, (-51, 6), (0, 6)));
+        assert!(!is_falling(GRAVITY, (-50, 6), (0, 6)));
+        assert!(!is_falling(GRAVITY, (0, 6), (0, 6)));
+        assert!(is_falling(GRAVITY, (-30, 6), (30, 6)));
     }
 }

@@ -2,8 +2,6 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::quantize::affine::AFFINE_POSITION;
-use crate::quantize::bounded::{self, Bounded};
 use crate::quantize::smallest_three::{ComponentBitsError, MAX_BITS, MIN_BITS};
 
 /// The meaning of the integers of a [`QuantizedSnapshot`](crate::QuantizedSnapshot).
@@ -115,14 +113,5 @@ impl Position {
                 steps_per_metre: 512
             }
         )
-    }
-
-    /// The steps and bounds along each axis, unless positions are floats.
-    pub(crate) const fn bounds(self) -> Option<[Bounded; 3]> {
-        match self {
-            Self::Full => None,
-            Self::Quantized { steps_per_metre } => Some(bounded::position(steps_per_metre)),
-            Self::Affine => Some(AFFINE_POSITION),
-        }
     }
 }

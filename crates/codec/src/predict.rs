@@ -6,14 +6,9 @@
 //! floor. All arithmetic is in integers, so that both sides get the same result.
 
 use crate::baseline::Baseline;
-use crate::motion::{GRAVITY, MAX_TICKS};
+use crate::motion::MAX_TICKS;
+use crate::schema::Linear;
 use crate::sequence::Sequence;
-
-/// Velocity kept from tick to tick, in 1/65536: 0.938 over six ticks.
-pub const DRAG_PER_TICK: i64 = 64_841;
-
-/// Height in 1/512 m of the centre of a cube of 0.4 m that lies on the floor.
-pub const REST_HEIGHT: i32 = 102;
 
 /// Predicts positions at one tick from one baseline.
 #[derive(Clone, Copy, Debug)]
@@ -23,6 +18,8 @@ pub struct LinearPredictor<'a> {
     factor: i64,
     /// Additional fall of a falling body, in 1/512 m.
     fall: i32,
+    /// Height of the lowest body at rest.
+    rest_height: i32,
 }
 
 /// The prediction of one body.
@@ -40,15 +37,17 @@ impl<'a> LinearPredictor<'a> {
     pub fn new(baseline: &'a Baseline, sequence: Sequence) -> Self {
         let ticks = sequence.ticks_since(baseline.sequence());
         let motion_ticks = baseline.motion.ticks;
+        let linear = &baseline.snapshot.plan().linear;
         let (factor, fall) = if motion_ticks == 0 || ticks > MAX_TICKS {
             (0, 0)
         } else {
-            extrapolation(i64::from(ticks), i64::from(motion_ticks))
+            extrapolation(linear, i64::from(ticks), i64::from(motion_ticks))
         };
         Self {
             baseline,
             factor,
             fall,
+            rest_height: linear.rest_height,
         }
     }
 
@@ -74,7 +73,7 @@ impl<'a> LinearPredictor<'a> {
         if motion.falling.get(body) {
             position[2] -= self.fall;
         }
-        position[2] = position[2].max(from[2].min(REST_HEIGHT));
+        position[2] = position[2].max(from[2].min(self.rest_height));
         Prediction {
             position,
             class: class(step, motion.falling.get(body)),
@@ -84,11 +83,12 @@ impl<'a> LinearPredictor<'a> {
 
 /// Displacement over `ticks` per displacement over the `motion_ticks` before, in 1/65536, and the additional
 /// fall of a freely falling body, in 1/512 m.
-fn extrapolation(ticks: i64, motion_ticks: i64) -> (i64, i32) {
+fn extrapolation(linear: &Linear, ticks: i64, motion_ticks: i64) -> (i64, i32) {
     // The mean velocities of two spans are half of each span apart.
-    let drag = (0..(ticks + motion_ticks) / 2)
-        .fold(1 << 16, |kept, _| (kept * DRAG_PER_TICK + (1 << 15)) >> 16);
-    let (numerator, denominator) = GRAVITY;
+    let drag = (0..(ticks + motion_ticks) / 2).fold(1 << 16, |kept, _| {
+        (kept * linear.drag_per_tick + (1 << 15)) >> 16
+    });
+    let (numerator, denominator) = linear.gravity;
     let fall = numerator * ticks * (ticks + motion_ticks) / (2 * denominator);
     (drag * ticks / motion_ticks, fall as i32)
 }
@@ -110,6 +110,11 @@ fn class(step: [i32; 3], falling: bool) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::plan::Plan;
+
+    fn linear() -> Linear {
+        Plan::cubes().linear
+    }
 
     #[test]
     fn classes_change_at_the_steps_that_the_doc_names() {
@@ -132,7 +137,7 @@ mod tests {
 
     #[test]
     fn six_ticks_keep_938_thousandths_and_free_fall_adds_100_units() {
-        let (factor, fall) = extrapolation(6, 6);
+        let (factor, fall) = extrapolation(&linear(), 6, 6);
         let kept = factor as f64 / 65_536.0;
         assert!((kept - 0.938).abs() < 1e-3, "{kept}");
         assert_eq!(fall, 100);
@@ -140,8 +145,8 @@ mod tests {
 
     #[test]
     fn a_longer_time_leads_further() {
-        let (once, _) = extrapolation(6, 6);
-        let (twice, _) = extrapolation(12, 6);
+        let (once, _) = extrapolation(&linear(), 6, 6);
+        let (twice, _) = extrapolation(&linear(), 12, 6);
         assert!(twice > once && twice < 2 * once, "{once} {twice}");
     }
 }

@@ -34,7 +34,7 @@ mod text;
 use std::borrow::Cow;
 use std::ops::RangeInclusive;
 
-use crate::entropy::hash::mix;
+use crate::hash::mix;
 
 pub use self::cubes::CUBES;
 pub use self::error::{Fault, SchemaError};

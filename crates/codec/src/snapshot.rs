@@ -6,6 +6,8 @@ mod fill;
 mod packed_position;
 mod pool;
 
+use std::sync::Arc;
+
 use glam::{Quat, Vec3};
 
 pub use self::error::QuantizeError;
@@ -14,6 +16,7 @@ pub(crate) use self::packed_position::PackedPosition;
 pub use self::pool::SnapshotPool;
 pub(crate) use self::pool::Spares;
 use crate::flags::flag_differing;
+use crate::plan::Plan;
 use crate::precision::{Orientation, Position, Precision, VelocityPrecision};
 use crate::quantize::affine::AFFINE_VELOCITY;
 use crate::quantize::bounded::{Bounded, VELOCITY};
@@ -27,6 +30,7 @@ use crate::state::{BodyState, Snapshot};
 /// per component, a body takes twelve bytes. A column that the precision does not use is empty.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct QuantizedSnapshot {
+    plan: Arc<Plan>,
     precision: Precision,
     /// Where positions are quantized.
     packed_positions: Vec<PackedPosition>,
@@ -54,8 +58,9 @@ pub(crate) struct Fields {
 impl QuantizedSnapshot {
     /// A snapshot of no bodies.
     #[must_use]
-    pub const fn new(precision: Precision) -> Self {
+    pub const fn new(plan: Arc<Plan>, precision: Precision) -> Self {
         Self {
+            plan,
             precision,
             packed_positions: Vec::new(),
             positions: Vec::new(),
@@ -65,6 +70,12 @@ impl QuantizedSnapshot {
             wide: Vec::new(),
             velocities: Vec::new(),
         }
+    }
+
+    /// The scene that the bodies are of.
+    #[must_use]
+    pub const fn plan(&self) -> &Arc<Plan> {
+        &self.plan
     }
 
     /// The meaning of the integers.
@@ -135,11 +146,6 @@ impl QuantizedSnapshot {
         &self.packed_positions
     }
 
-    /// [Narrow words](SmallestThree::to_narrow_word) of every body, where orientations have up to ten bits.
-    pub(crate) fn narrow_orientations(&self) -> &[u32] {
-        &self.narrow
-    }
-
     /// The fields of a body.
     #[inline]
     pub(crate) fn fields(&self, body: usize) -> Fields {
@@ -207,28 +213,37 @@ impl QuantizedSnapshot {
     pub fn body(&self, index: usize) -> BodyState {
         let position = self.position(index);
         BodyState {
-            position: match self.precision.position.bounds() {
-                None => floats(position),
-                Some(bounds) => dequantize(position, &bounds),
-            },
-            orientation: match self.precision.orientation {
-                Orientation::Full => Quat::from_array(self.quaternions[index].map(f32::from_bits)),
-                Orientation::SmallestThree { bits } => self.smallest_three(index).dequantize(bits),
-            },
-            linear_velocity: match self.precision.velocity {
+            position: self.plan.to_caller(
+                match self.plan.position_bounds(self.precision.position) {
+                    None => floats(position),
+                    Some(bounds) => dequantize(position, &bounds),
+                },
+            ),
+            orientation: self
+                .plan
+                .rotation_to_caller(match self.precision.orientation {
+                    Orientation::Full => {
+                        Quat::from_array(self.quaternions[index].map(f32::from_bits))
+                    }
+                    Orientation::SmallestThree { bits } => {
+                        self.smallest_three(index).dequantize(bits)
+                    }
+                }),
+            linear_velocity: self.plan.to_caller(match self.precision.velocity {
                 VelocityPrecision::Full => floats(self.velocities[index]),
                 VelocityPrecision::Quantized => dequantize(self.velocities[index], &[VELOCITY; 3]),
                 VelocityPrecision::Affine => {
                     dequantize(self.velocities[index], &[AFFINE_VELOCITY; 3])
                 }
                 VelocityPrecision::Omitted => Vec3::ZERO,
-            },
+            }),
             interacting: self.is_interacting(index),
         }
     }
 
     /// Copies `other` into this, reusing its memory.
     pub fn copy_from(&mut self, other: &Self) {
+        self.plan.clone_from(&other.plan);
         self.precision = other.precision;
         self.packed_positions.clone_from(&other.packed_positions);
         self.positions.clone_from(&other.positions);
@@ -243,11 +258,11 @@ impl QuantizedSnapshot {
     /// `changed`.
     ///
     /// # Panics
-    /// If the precision or the number of bodies of the two differs.
+    /// If the scene, the precision or the number of bodies of the two differs.
     pub fn compare(&self, other: &Self, changed: &mut Vec<bool>) {
-        assert_eq!(
-            self.precision, other.precision,
-            "both snapshots have the same precision"
+        assert!(
+            self.plan == other.plan && self.precision == other.precision,
+            "both snapshots are of the same scene and precision"
         );
         assert_eq!(
             self.len(),
@@ -271,9 +286,9 @@ impl QuantizedSnapshot {
         flag_differing(changed, &self.velocities, &other.velocities);
     }
 
-    /// Whether precision and number of bodies are those of `other`.
+    /// Whether scene, precision and number of bodies are those of `other`.
     pub(crate) fn has_form_of(&self, other: &Self) -> bool {
-        self.precision == other.precision && self.len() == other.len()
+        self.plan == other.plan && self.precision == other.precision && self.len() == other.len()
     }
 
     /// Whether any field of a body differs from that of `other`, whose precision is the same.

@@ -9,7 +9,7 @@ use std::{fs, io};
 
 use cubewire_codec::Fingerprint;
 use cubewire_codec::quantize::SmallestThree;
-use cubewire_codec::{QuantizedSnapshot, Sequence, encode_initial, ladder};
+use cubewire_codec::{Plan, QuantizedSnapshot, Sequence, encode_initial, ladder};
 use cubewire_fuzz::{TICKS, exchange, exchange_simulated, pair, put_message, rungs, send, world};
 use cubewire_link::PRESETS;
 use cubewire_physics::WorldState;
@@ -98,7 +98,7 @@ fn handshake() -> Vec<Seed> {
         encode_initial(&world(cubes, 7), &mut initial).expect("the world is finite");
         seeds.push(("initial", initial));
         let welcome = Welcome {
-            ticks_per_second: 60,
+            plan: Plan::cubes(),
             tick: 1 << (8 * cubes),
             fingerprint: Fingerprint::shipped(),
             initial: world(cubes, 7),
@@ -144,7 +144,7 @@ fn texts() -> Vec<Seed> {
 /// Six frames of the initial state and two more, as the lab reads them.
 fn recording() -> Vec<u8> {
     let precision = ladder::POSITION.stages.precision();
-    let mut frame = QuantizedSnapshot::new(precision);
+    let mut frame = QuantizedSnapshot::new(Plan::cubes(), precision);
     let mut bytes = Vec::new();
     for tick in [0; 6].into_iter().chain([1, 2]) {
         frame

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use cubewire_codec::ladder::{self, Rung};
 use cubewire_codec::stages::{Delta, Position, RelativeOrientation, RelativePosition};
-use cubewire_codec::{
+use cubewire_codec::{Plan, 
     Baseline, Baselines, BodyState, Decoder, Encoder, Fingerprint, Inputs, Limits, Origin, Packet,
     QuantizedSnapshot, Sequence, Simulated, Snapshot, StageOptions,
 };
@@ -86,13 +86,13 @@ pub struct Exchange {
 /// two ticks before, and where the rung has a use for them the two before that.
 pub fn exchange() -> Exchange {
     let initial = world(CUBES, 0);
-    let mut encoder = Encoder::new(initial.clone(), Limits::default()).unwrap();
-    let decoder = Decoder::new(initial, Limits::default()).unwrap();
+    let mut encoder = Encoder::new(Plan::cubes(), initial.clone(), Limits::default()).unwrap();
+    let decoder = Decoder::new(Plan::cubes(), initial, Limits::default()).unwrap();
     let (mut held, mut packets) = (Vec::<Baseline>::new(), Vec::new());
     for rung in rungs() {
         let first = held.len();
         for tick in 0..TICKS {
-            let mut current = QuantizedSnapshot::new(rung.stages.precision());
+            let mut current = QuantizedSnapshot::new(Plan::cubes(), rung.stages.precision());
             current
                 .quantize(&world(CUBES, tick + 1), rung.stages.precision())
                 .unwrap();
@@ -127,7 +127,7 @@ pub fn exchange() -> Exchange {
 /// What a receiver simulates of the small world.
 pub fn simulated(sequence: Sequence) -> Option<QuantizedSnapshot> {
     let precision = ladder::SIMULATED.stages.precision();
-    let mut snapshot = QuantizedSnapshot::new(precision);
+    let mut snapshot = QuantizedSnapshot::new(Plan::cubes(), precision);
     snapshot
         .quantize(&world(CUBES, sequence.0), precision)
         .ok()?;
@@ -137,8 +137,8 @@ pub fn simulated(sequence: Sequence) -> Option<QuantizedSnapshot> {
 /// Sends the small world on the rung that simulates it, from origins of every kind in turn, and now and then from none.
 pub fn exchange_simulated() -> Exchange {
     let initial = world(CUBES, 0);
-    let mut encoder = Encoder::new(initial.clone(), Limits::default()).unwrap();
-    let decoder = Decoder::new(initial, Limits::default()).unwrap();
+    let mut encoder = Encoder::new(Plan::cubes(), initial.clone(), Limits::default()).unwrap();
+    let decoder = Decoder::new(Plan::cubes(), initial, Limits::default()).unwrap();
     let (mut held, mut packets) = (Vec::<Baseline>::new(), Vec::new());
     for tick in 0..TICKS {
         let sequence = Sequence(tick);
@@ -197,12 +197,12 @@ pub fn pair() -> (SnapshotSender, SnapshotReceiver) {
         max_bodies: PAIR_CUBES,
     };
     let welcome = Welcome {
-        ticks_per_second: 60,
+        plan: Plan::cubes(),
         tick: 0,
         fingerprint: Fingerprint::shipped(),
         initial: initial.clone(),
     };
-    let sender = SnapshotSender::new(initial, limits).unwrap();
+    let sender = SnapshotSender::new(Plan::cubes(), initial, limits).unwrap();
     let receiver = SnapshotReceiver::new(welcome, limits, 6 * TICK, Duration::ZERO).unwrap();
     (sender, receiver)
 }
@@ -210,7 +210,7 @@ pub fn pair() -> (SnapshotSender, SnapshotReceiver) {
 /// Sends the world of a tick on the rung with the most state.
 pub fn send(sender: &mut SnapshotSender, tick: u64) {
     let stages = ladder::PREDICTED.stages;
-    let mut snapshot = QuantizedSnapshot::new(stages.precision());
+    let mut snapshot = QuantizedSnapshot::new(Plan::cubes(), stages.precision());
     snapshot
         .quantize(&world(PAIR_CUBES, tick as u16), stages.precision())
         .unwrap();

@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use cubewire_codec::entropy::TrainedModel;
-use cubewire_codec::{BodyState, Decoder, Encoder, Limits, Precision, QuantizedSnapshot, Snapshot};
+use cubewire_codec::{
+    BodyState, Decoder, Encoder, Limits, Plan, Precision, QuantizedSnapshot, Snapshot,
+};
 use glam::Vec3;
 
 use crate::recording::Recording;
@@ -28,7 +30,7 @@ impl<'a> Frames<'a> {
             recording,
             precision,
             state,
-            quantized: QuantizedSnapshot::new(precision),
+            quantized: QuantizedSnapshot::new(Plan::cubes(), precision),
         }
     }
 
@@ -36,8 +38,8 @@ impl<'a> Frames<'a> {
     pub(crate) fn codecs(&self, model: &Arc<TrainedModel>) -> (Encoder, Decoder) {
         let limits = Limits::default();
         let checked = "values are checked when a recording is read";
-        let encoder = Encoder::new(self.state.clone(), limits).expect(checked);
-        let decoder = Decoder::new(self.state.clone(), limits).expect(checked);
+        let encoder = Encoder::new(Plan::cubes(), self.state.clone(), limits).expect(checked);
+        let decoder = Decoder::new(Plan::cubes(), self.state.clone(), limits).expect(checked);
         (
             encoder.with_model(Arc::clone(model)),
             decoder.with_model(Arc::clone(model)),

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use cubewire_codec::quantize::SmallestThree;
 use cubewire_codec::quantize::bounded::{POSITION_XY, POSITION_Z};
 use cubewire_codec::quantize::smallest_three::max_component;
-use cubewire_codec::{QuantizedBody, QuantizedSnapshot, ladder};
+use cubewire_codec::{Plan, QuantizedBody, QuantizedSnapshot, ladder};
 
 pub(crate) use self::error::RecordingError;
 
@@ -237,7 +237,7 @@ fn parse_frame(
             interacting: interacting == 1,
         });
     }
-    let mut snapshot = QuantizedSnapshot::new(ladder::POSITION.stages.precision());
+    let mut snapshot = QuantizedSnapshot::new(Plan::cubes(), ladder::POSITION.stages.precision());
     snapshot
         .assign(COMPONENT_BITS, cubes)
         .expect("the ranges checked above are within the codec's");

@@ -7,7 +7,9 @@ use std::io::{self, Write};
 use cubewire_cli::Table;
 use cubewire_codec::ladder::{self, LADDER, Rung};
 use cubewire_codec::stages::ChangedFlags;
-use cubewire_codec::{BitKind, BitLedger, Encoder, Limits, Packet, QuantizedSnapshot, Snapshot};
+use cubewire_codec::{
+    BitKind, BitLedger, Encoder, Limits, Packet, Plan, QuantizedSnapshot, Snapshot,
+};
 
 use crate::pairs;
 use crate::progress;
@@ -65,7 +67,7 @@ impl Cost {
     fn count(&mut self, recording: &Recording, counts: &Counts, tick: impl Fn()) {
         let mut initial = Snapshot::default();
         recording.frames[0].dequantize(&mut initial);
-        let mut encoder = Encoder::new(initial, Limits::default())
+        let mut encoder = Encoder::new(Plan::cubes(), initial, Limits::default())
             .expect("a recording's values are checked when it is read");
         let mut packet = Packet::default();
         let stages = self.rung.stages;

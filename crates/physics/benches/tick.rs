@@ -9,7 +9,7 @@
 use std::hint::black_box;
 
 use criterion::{BatchSize, Criterion, criterion_group, criterion_main};
-use cubewire_codec::{QuantizedSnapshot, ladder};
+use cubewire_codec::{Plan, QuantizedSnapshot, ladder};
 use cubewire_physics::{Input, World, WorldState};
 use cubewire_scene::Keys;
 
@@ -30,7 +30,7 @@ fn input(tick: u64, gather: bool) -> Input {
 }
 
 fn quantized(world: &World) -> QuantizedSnapshot {
-    let mut snapshot = QuantizedSnapshot::new(ladder::SIMULATED.stages.precision());
+    let mut snapshot = QuantizedSnapshot::new(Plan::cubes(), ladder::SIMULATED.stages.precision());
     world
         .quantize_into(&mut snapshot)
         .expect("every number is finite");

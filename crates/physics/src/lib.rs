@@ -18,7 +18,7 @@
 //! for _ in 0..120 {
 //!     world.step(keys);
 //! }
-//! assert!(world.snapshot().cubes[PLAYER].position.x > 1.0);
+//! assert!(world.snapshot().bodies[PLAYER].position.x > 1.0);
 //!
 //! let mut clone = world.clone();
 //! clone.step(keys);

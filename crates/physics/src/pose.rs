@@ -97,6 +97,7 @@ fn pulled(code: SmallestThree, pull: f32) -> Quat {
 
 #[cfg(test)]
 mod tests {
+    use cubewire_codec::Plan;
     use cubewire_codec::Snapshot;
 
     use super::*;
@@ -108,7 +109,7 @@ mod tests {
             seed = seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
             f64::from(seed) / f64::from(u32::MAX) * 2.0 - 1.0
         };
-        let mut snapshot = QuantizedSnapshot::new(PRECISION);
+        let mut snapshot = QuantizedSnapshot::new(Plan::cubes(), PRECISION);
         let mut pulled = 0;
         for round in 0..100_000 {
             let mut components = [random(), random(), random(), random()];

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::fmt;
 
-use cubewire_codec::{Inputs, Origin, QuantizedSnapshot};
+use cubewire_codec::{Inputs, Origin, Plan, QuantizedSnapshot};
 use cubewire_protocol::Engine;
 
 use crate::input::Input;
@@ -110,7 +110,7 @@ impl Simulated {
             MAX_PAST => self.past.pop_front(),
             _ => None,
         }
-        .unwrap_or_else(|| QuantizedSnapshot::new(PRECISION));
+        .unwrap_or_else(|| QuantizedSnapshot::new(Plan::cubes(), PRECISION));
         self.world.quantize_into(&mut snapshot).ok()?;
         self.past.push_back(snapshot);
         Some(())

@@ -2,7 +2,7 @@
 
 mod bytes;
 
-use cubewire_codec::{BodyState, QuantizeError, QuantizedSnapshot, Snapshot};
+use cubewire_codec::{BodyState, Plan, QuantizeError, QuantizedSnapshot, Snapshot};
 use cubewire_scene::{self as scene, CUBES, PLAYER};
 use glam::{Quat, Vec3};
 
@@ -76,7 +76,7 @@ impl WorldState {
     /// # Errors
     /// [`QuantizeError`] if a number is not finite.
     pub fn rounded(&self) -> Result<Self, QuantizeError> {
-        let mut snapshot = QuantizedSnapshot::new(PRECISION);
+        let mut snapshot = QuantizedSnapshot::new(Plan::cubes(), PRECISION);
         let cubes = self.bodies.iter().map(ExactBody::cube).collect();
         snapshot.quantize(&Snapshot { bodies: cubes }, PRECISION)?;
         Ok(Self::from_records(&snapshot, &self.to_records()).expect("they were just written"))

@@ -88,9 +88,9 @@ impl SnapshotReceiver {
         playout_delay: Duration,
         now: Duration,
     ) -> Result<Self, InitialStateError> {
-        let clock = SenderClock::new(welcome.ticks_per_second.into(), welcome.tick, now);
+        let clock = SenderClock::new(welcome.ticks_per_second().into(), welcome.tick, now);
         Ok(Self {
-            decoder: Decoder::new(welcome.initial, limits)?,
+            decoder: Decoder::new(welcome.plan, welcome.initial, limits)?,
             received: BaselineRing::new(RECEIVER_RING),
             playout: PlayoutBuffer::new(clock, playout_delay),
             newest: None,

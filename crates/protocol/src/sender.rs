@@ -10,7 +10,7 @@ use std::sync::Arc;
 use cubewire_codec::stages::Delta;
 use cubewire_codec::{
     Baseline, BaselineId, Baselines, BitLedger, CurrentSnapshot, EncodeError, Encoder, Header,
-    InitialStateError, Limits, Packet, Sequence, Snapshot, Stages,
+    InitialStateError, Limits, Packet, Plan, Sequence, Snapshot, Stages,
 };
 use serde::{Deserialize, Serialize};
 
@@ -94,13 +94,17 @@ pub enum SendError {
 }
 
 impl SnapshotSender {
-    /// Creates a sender. `initial` is the state that the receiver has before the first packet.
+    /// Creates a sender of one scene. `initial` is the state that the receiver has before the first packet.
     ///
     /// # Errors
     /// [`InitialStateError`] as in [`Encoder::new`].
-    pub fn new(initial: Snapshot, limits: Limits) -> Result<Self, InitialStateError> {
+    pub fn new(
+        plan: Arc<Plan>,
+        initial: Snapshot,
+        limits: Limits,
+    ) -> Result<Self, InitialStateError> {
         Ok(Self {
-            encoder: Encoder::new(initial, limits)?,
+            encoder: Encoder::new(plan, initial, limits)?,
             sent: BaselineRing::new(usize::from(MAX_BASELINE_AGE_TICKS) + 1),
             newest_sent: None,
             acked: VecDeque::with_capacity(usize::from(MAX_BASELINE_AGE_TICKS) + 1),

@@ -1,24 +1,28 @@
 //! The welcome: the first message to a new receiver.
 
+use std::sync::Arc;
+
+use cubewire_codec::schema::{Schema, SchemaError};
 use cubewire_codec::{
-    DecodeError, Fingerprint, InitialStateError, Limits, Snapshot, decode_initial, encode_initial,
+    DecodeError, Fingerprint, InitialStateError, Limits, Plan, Snapshot, decode_initial,
+    encode_initial,
 };
 
 /// Version of the wire formats of this crate, of the codec, and of the transport that carries them.
-pub const PROTOCOL_VERSION: u16 = 10;
+pub const PROTOCOL_VERSION: u16 = 11;
 
 /// What a receiver needs before it can decode the first packet, at whatever tick it joins. Sent
 /// reliably:
 ///
 /// ```text
-/// version 16 | ticks per second 16 | tick 64 | model 64 | arithmetic 64 | initial state, as the codec writes it
+/// version 16 | tick 64 | model 64 | arithmetic 64 | length 16 | schema, as text | initial state, as the codec writes it
 /// ```
 ///
 /// Big endian.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Welcome {
-    /// Tick rate of the sender, at least 1.
-    pub ticks_per_second: u16,
+    /// The sender's scene.
+    pub plan: Arc<Plan>,
     /// The sender's tick when this was written, at most 2⁴⁸. Sequence numbers are resolved to the
     /// nearest tick.
     pub tick: u64,
@@ -41,9 +45,12 @@ pub enum WelcomeError {
         /// Version of the sender.
         theirs: u16,
     },
-    /// The tick rate is zero.
-    #[error("the welcome has a tick rate of 0")]
-    NoTicks,
+    /// The schema is not one.
+    #[error("invalid schema in the welcome: {0}")]
+    Schema(#[from] SchemaError),
+    /// The schema is no text.
+    #[error("the schema in the welcome is no text")]
+    SchemaText,
     /// The tick is out of range.
     #[error("tick {0} in the welcome is above {MAX_TICK}")]
     Tick(u64),
@@ -62,13 +69,21 @@ impl Welcome {
         encode_initial(&self.initial, &mut initial)?;
         let mut bytes = Vec::with_capacity(HEAD + initial.len());
         bytes.extend(PROTOCOL_VERSION.to_be_bytes());
-        bytes.extend(self.ticks_per_second.to_be_bytes());
         bytes.extend(self.tick.to_be_bytes());
         let Fingerprint { model, arithmetic } = self.fingerprint;
         bytes.extend(model.to_be_bytes());
         bytes.extend(arithmetic.to_be_bytes());
+        let schema = self.plan.schema().text();
+        bytes.extend((schema.len() as u16).to_be_bytes());
+        bytes.extend(schema.as_bytes());
         bytes.extend(initial);
         Ok(bytes)
+    }
+
+    /// Tick rate of the sender, at least 1.
+    #[must_use]
+    pub fn ticks_per_second(&self) -> u16 {
+        self.plan.schema().ticks_per_second
     }
 
     /// Decodes a message.
@@ -82,20 +97,19 @@ impl Welcome {
         if theirs != PROTOCOL_VERSION {
             return Err(WelcomeError::Version { theirs });
         }
-        let (rate, rest) = rest.split_first_chunk().ok_or(truncated.clone())?;
         let (tick, rest) = rest.split_first_chunk().ok_or(truncated.clone())?;
         let (model, rest) = rest.split_first_chunk().ok_or(truncated.clone())?;
-        let (arithmetic, rest) = rest.split_first_chunk().ok_or(truncated)?;
-        let ticks_per_second = u16::from_be_bytes(*rate);
-        if ticks_per_second == 0 {
-            return Err(WelcomeError::NoTicks);
-        }
+        let (arithmetic, rest) = rest.split_first_chunk().ok_or(truncated.clone())?;
+        let (length, rest) = rest.split_first_chunk().ok_or(truncated.clone())?;
+        let length = usize::from(u16::from_be_bytes(*length));
+        let (schema, rest) = rest.split_at_checked(length).ok_or(truncated)?;
+        let schema = str::from_utf8(schema).map_err(|_| WelcomeError::SchemaText)?;
         let tick = u64::from_be_bytes(*tick);
         if tick > MAX_TICK {
             return Err(WelcomeError::Tick(tick));
         }
         Ok(Self {
-            ticks_per_second,
+            plan: Plan::new(Schema::parse(schema)?)?,
             tick,
             fingerprint: Fingerprint {
                 model: u64::from_be_bytes(*model),
@@ -109,8 +123,8 @@ impl Welcome {
 /// More than a hundred thousand years at 60 Hz, and far from where arithmetic on ticks overflows.
 pub(crate) const MAX_TICK: u64 = 1 << 48;
 
-/// Bytes before the initial state.
-const HEAD: usize = 28;
+/// Bytes before the schema and its length.
+const HEAD: usize = 26;
 
 #[cfg(test)]
 mod tests {
@@ -120,7 +134,7 @@ mod tests {
 
     fn welcome() -> Welcome {
         Welcome {
-            ticks_per_second: 60,
+            plan: Plan::cubes(),
             tick: 0x1_0000_0002,
             fingerprint: Fingerprint {
                 model: 0x0102_0304_0506_0708,
@@ -136,9 +150,11 @@ mod tests {
     fn welcomes_match_the_layout_and_round_trip() {
         let bytes = welcome().encode().unwrap();
         assert_eq!(bytes[..2], PROTOCOL_VERSION.to_be_bytes());
-        assert_eq!(bytes[2..12], [0, 60, 0, 0, 0, 1, 0, 0, 0, 2]);
+        assert_eq!(bytes[2..10], [0, 0, 0, 1, 0, 0, 0, 2]);
         let fingerprint = [1, 2, 3, 4, 5, 6, 7, 8, 0, 0, 0, 0, 0, 0, 0, 9];
-        assert_eq!(bytes[12..HEAD], fingerprint);
+        assert_eq!(bytes[10..HEAD], fingerprint);
+        let schema = Plan::cubes().schema().text();
+        assert_eq!(bytes[HEAD + 2..][..schema.len()], *schema.as_bytes());
         let limits = Limits::default();
         assert_eq!(Welcome::decode(&bytes, limits), Ok(welcome()));
     }
@@ -161,12 +177,12 @@ mod tests {
         let small = Limits { max_bodies: 1 };
         assert!(Welcome::decode(&bytes, small).is_err());
         let mut far = bytes.clone();
-        far[4] = 0xFF;
+        far[2] = 0xFF;
         let error = Welcome::decode(&far, Limits::default()).unwrap_err();
         assert_eq!(error, WelcomeError::Tick(0xFF00_0001_0000_0002));
-        let mut stopped = bytes;
-        stopped[3] = 0;
-        let error = Welcome::decode(&stopped, Limits::default()).unwrap_err();
-        assert_eq!(error, WelcomeError::NoTicks);
+        let mut other = bytes;
+        other[HEAD + 2] = b'?';
+        let error = Welcome::decode(&other, Limits::default()).unwrap_err();
+        assert!(matches!(error, WelcomeError::Schema(_)), "{error}");
     }
 }

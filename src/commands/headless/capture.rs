@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use cubewire_codec::quantize::SmallestThree;
-use cubewire_codec::{QuantizeError, QuantizedSnapshot, Snapshot, ladder};
+use cubewire_codec::{Plan, QuantizeError, QuantizedSnapshot, Snapshot, ladder};
 
 use crate::files::NewFile;
 use crate::simulation::CubeWorld;
@@ -51,7 +51,7 @@ impl Capture {
         let mut capture = Self {
             path: path.to_owned(),
             file: open(path).map_err(|source| unwritable(path, source))?,
-            quantized: QuantizedSnapshot::new(ladder::POSITION.stages.precision()),
+            quantized: QuantizedSnapshot::new(Plan::cubes(), ladder::POSITION.stages.precision()),
             frame: Vec::new(),
         };
         let initial = CubeWorld::default();

@@ -5,8 +5,8 @@ use std::time::Duration;
 use bevy::platform::time::Instant;
 use bevy::prelude::*;
 use cubewire_codec::{
-    Baselines, Encoder, InitialStateError, Inputs, Limits, Origin, Packet, Sequence, Simulated,
-    Snapshot, Stages,
+    Baselines, Encoder, InitialStateError, Inputs, Limits, Origin, Packet, Plan, Sequence,
+    Simulated, Snapshot, Stages,
 };
 use cubewire_protocol::{BaselineRing, MAX_BASELINE_AGE_TICKS};
 
@@ -113,7 +113,7 @@ impl Encoders {
         for stages in stages {
             each.push(StagesEncoder {
                 stages,
-                encoder: Encoder::new(initial.clone(), Limits::default())?,
+                encoder: Encoder::new(Plan::cubes(), initial.clone(), Limits::default())?,
                 sent: BaselineRing::new(RING),
             });
         }

@@ -20,10 +20,6 @@ pub(crate) type BlendWeights = [i16; BLENDED];
 /// One unit of a weight.
 pub(crate) const BLEND_UNIT: f32 = 1.0 / 4096.0;
 
-/// Steps of a packed component per radian, about.
-pub(super) const STEPS_PER_RADIAN: f32 = 181.0;
-pub(super) const RADIANS_PER_STEP: f32 = 1.0 / STEPS_PER_RADIAN;
-
 /// The differences of other predictions from the selected candidate, and their weighted sum.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Blend {
@@ -42,10 +38,11 @@ impl Blend {
         [selected, secondary]: [Quaternion; 2],
         [spin, long_spin]: [Vector; 2],
         weights: [&BlendWeights; 2],
+        steps_per_radian: f32,
     ) -> Self {
         let selected = rotation_vector(selected, history.orientation);
         let from_selected = |turn: Vector| {
-            std::array::from_fn(|axis| (turn[axis] - selected[axis]) * STEPS_PER_RADIAN)
+            std::array::from_fn(|axis| (turn[axis] - selected[axis]) * steps_per_radian)
         };
         let ticks = history.ticks as f32;
         let differences = [

@@ -12,10 +12,11 @@ use super::layout::{ACTIVE_CHANGES, AdaptiveFlag, RESTING_CHANGES, TOGGLES};
 use super::mixing::adapt;
 use super::predictor::Predictor;
 use super::residual::magnitude;
-use super::resting::{Resting, UNTOUCHED, distance_squared};
+use super::resting::{Resting, UNTOUCHED};
 use super::session::{Flag, Session};
 use crate::flags::flagged;
 use crate::ledger::BitKind;
+use crate::plan::Solid;
 use crate::snapshot::{Fields, QuantizedSnapshot};
 
 /// Memory that is reused from packet to packet.
@@ -50,31 +51,33 @@ pub(super) struct BodyContext<'h> {
     pub(super) velocity: usize,
     pub(super) rotation_6_ticks: usize,
     pub(super) rotation_velocity: usize,
-    /// Class of the height of the lowest corner: 0 to 5.
+    /// Class of the height of the lowest point: 0 to 5.
     pub(super) clearance: usize,
-    /// Distance to the player in eighths of a metre, at most 15.
+    /// Distance to the anchor in eighths of a metre of the cubes' scene, at most 15; without an anchor, the kind, modulo
+    /// 16.
     pub(super) distance: usize,
     /// The class of clearance; if that is the highest, divided by distance to the player: 0 to 7.
     pub(super) zone: usize,
 }
 
 impl Scratch {
-    /// Sorts the bodies into active ones, by distance to the player, and resting ones. The player, body 0, is
-    /// in neither.
-    fn sort(&mut self, snapshots: &BaselineHistory<'_>) {
+    /// Sorts the bodies into active ones, by distance to the anchor if there is one, and resting ones. The anchor, which is
+    /// in neither, is returned.
+    fn sort(&mut self, snapshots: &BaselineHistory<'_>) -> Option<usize> {
         let positions = snapshots.reference.packed_positions();
         snapshots.flag_active(&mut self.has_turn);
-        self.has_turn[0] = true;
-        self.resting.reset(positions, &self.has_turn);
-        let player = positions[0].position();
+        let anchor = snapshots.anchor();
+        if let Some(anchor) = anchor {
+            self.has_turn[anchor] = true;
+        }
+        let lengths = &snapshots.plan.lengths;
+        self.resting.reset(positions, &self.has_turn, lengths);
         self.order.clear();
-        let active = flagged(&self.has_turn).skip(1);
-        self.order.extend(
-            active.map(|body| {
-                OrderKey::new(body, distance_squared(positions[body].position(), player))
-            }),
-        );
+        let active = flagged(&self.has_turn).filter(|&body| Some(body) != anchor);
+        self.order
+            .extend(active.map(|body| OrderKey::new(body, snapshots.distance_to_anchor(body))));
         self.order.sort_unstable();
+        anchor
     }
 }
 
@@ -83,8 +86,6 @@ impl Scratch {
 struct OrderKey(u64);
 
 impl OrderKey {
-    const PLAYER: Self = Self(0);
-
     fn new(body: usize, distance: i64) -> Self {
         Self(distance.cast_unsigned() << BODY_BITS | body as u64)
     }
@@ -112,7 +113,7 @@ impl<B: BinCoder, O: CodingObserver> Session<'_, B, O> {
         if self.snapshots.reference.is_empty() {
             return Ok(());
         }
-        scratch.sort(&self.snapshots);
+        let anchor = scratch.sort(&self.snapshots);
         let Scratch {
             has_turn,
             order,
@@ -120,15 +121,16 @@ impl<B: BinCoder, O: CodingObserver> Session<'_, B, O> {
             resting,
             untouched,
         } = scratch;
-        let player_first = std::iter::once(&OrderKey::PLAYER).chain(&*order);
+        let anchor = anchor.map(|anchor| OrderKey::new(anchor, 0));
+        let anchor_first = anchor.iter().chain(&*order);
         histories.clear();
         histories.extend(
-            player_first
+            anchor_first
                 .clone()
                 .map(|turn| self.snapshots.of(turn.body())),
         );
         predictor.prepare(histories);
-        for (turn, history) in player_first.zip(&*histories) {
+        for (turn, history) in anchor_first.zip(&*histories) {
             let active = Some((turn.distance(), history));
             self.body(turn.body(), active, predictor, resting, bodies)?;
         }
@@ -210,7 +212,7 @@ impl<B: BinCoder, O: CodingObserver> Session<'_, B, O> {
         value
     }
 
-    /// Codes one body; `active` is the squared distance to the player of an active one, and its history.
+    /// Codes one body; `active` is the squared distance to the anchor of an active one, and its history.
     fn body<P: Predictor>(
         &mut self,
         body: usize,
@@ -228,12 +230,8 @@ impl<B: BinCoder, O: CodingObserver> Session<'_, B, O> {
         let (distance, history) = match active {
             Some(active) => active,
             None => {
-                let position = |body| self.snapshots.reference.position(body);
                 resting_history = self.snapshots.of(body);
-                (
-                    distance_squared(position(body), position(0)),
-                    &resting_history,
-                )
+                (self.snapshots.distance_to_anchor(body), &resting_history)
             }
         };
         let context = self.context(history, distance);
@@ -241,7 +239,7 @@ impl<B: BinCoder, O: CodingObserver> Session<'_, B, O> {
             return Ok(());
         }
         let position = self.changed_body(&context, nearest, predictor, bodies)?;
-        resting.approach(position, body == 0);
+        resting.approach(position, self.snapshots.plan.anchor == Some(body));
         bodies.changed[body] = true;
         // Otherwise bytes that end early would read as a world full of changes.
         match self.bins.is_past_end() {
@@ -250,10 +248,19 @@ impl<B: BinCoder, O: CodingObserver> Session<'_, B, O> {
         }
     }
 
-    /// `distance` is the squared distance to the player.
+    /// `distance` is the squared distance to the anchor.
     fn context<'h>(&self, history: &'h KinematicHistory, distance: i64) -> BodyContext<'h> {
-        let distance = ((distance as f32).sqrt() / 64.0).min(15.0) as usize;
-        let clearance = clearance_class(history.clearance());
+        let plan = self.snapshots.plan;
+        let distance = match plan.anchor {
+            Some(_) => ((distance as f32).sqrt() / (64.0 * plan.lengths.scale)).min(15.0) as usize,
+            None => plan.kind(history.body) % 16,
+        };
+        let clearance = match plan.motion.floor {
+            Some(floor) if history.solid != Solid::Unknown => {
+                plan.lengths.clearance_class(history.clearance(floor))
+            }
+            _ => plan.lengths.clearances.len(),
+        };
         BodyContext {
             body: history.body,
             prediction: self.next.predictions[history.body],
@@ -366,15 +373,4 @@ const UNTOUCHED_GROUP: usize = 16;
 pub(super) fn largest(vector: Position) -> usize {
     let largest = vector.into_iter().map(i32::unsigned_abs).max();
     magnitude(largest.map_or(0, |largest| largest.min(1 << 20) as i32))
-}
-
-fn clearance_class(clearance: i32) -> usize {
-    match clearance {
-        ..=-12 => 0,
-        -11..=5 => 1,
-        6..=19 => 2,
-        20..=59 => 3,
-        60..=150 => 4,
-        151.. => 5,
-    }
 }

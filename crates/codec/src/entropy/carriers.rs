@@ -28,6 +28,8 @@ pub(super) struct MeanMotion {
 /// The motions of the bodies coded so far.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Carriers {
+    /// How far a body carries others, in steps.
+    reach: f32,
     motions: Vec<Summand>,
     /// Where each begins: of four in the lanes of each axis, so that four distances are compared at a time.
     from: Vec<Vector<f32x4>>,
@@ -47,16 +49,15 @@ struct Summand {
 /// Bounds the work, which would otherwise grow with the square of the number of bodies that a sender chooses.
 const MAX_CARRIERS: usize = 512;
 
-/// How far a body carries others, in 1/512 m.
-const REACH: f32 = 350.0;
-
 const LANES: usize = 4;
 
 /// A coordinate that nothing is near.
 const FAR: f32 = 1e9;
 
 impl Carriers {
-    pub(super) fn clear(&mut self) {
+    /// Forgets all motions. From now on, a body carries others within `reach`, in steps.
+    pub(super) fn clear(&mut self, reach: f32) {
+        self.reach = reach;
         self.motions.clear();
         self.from.clear();
     }
@@ -89,6 +90,7 @@ impl Carriers {
     /// The mean motion of bodies near a point, weighted by distance, and where a point goes that is attached to them.
     /// None if no body is near.
     pub(super) fn carry(&self, point: Position) -> Option<MeanMotion> {
+        let reach = f32x4::splat(self.reach * self.reach);
         let at = point.map(|axis| f32x4::splat(axis as f32));
         let [x, y, z] = point.map(|axis| axis as f32);
         let target = f32x4::from([x, y, z, 0.0]);
@@ -96,11 +98,11 @@ impl Carriers {
         for (from, motions) in self.from.iter().zip(self.motions.chunks(LANES)) {
             let distance: Vector<f32x4> = std::array::from_fn(|axis| from[axis] - at[axis]);
             let squares = dot(distance, distance);
-            if !squares.simd_lt(f32x4::splat(REACH * REACH)).any() {
+            if !squares.simd_lt(reach).any() {
                 continue;
             }
             // No weight for those that are far, rather than a branch, which would be hard to predict.
-            let near = f32x4::ONE - squares / f32x4::splat(REACH * REACH);
+            let near = f32x4::ONE - squares / reach;
             let near = near.fast_max(f32x4::ZERO);
             for (weight, motion) in (near * near).to_array().into_iter().zip(motions) {
                 let weight = f32x4::splat(weight);
@@ -138,6 +140,12 @@ mod tests {
 
     const NO_TURN: Quaternion = [0.0, 0.0, 0.0, 1.0];
 
+    fn empty() -> Carriers {
+        let mut carriers = Carriers::default();
+        carriers.clear(350.0);
+        carriers
+    }
+
     fn moved(from: i32, to: i32, turn: Quaternion) -> RigidMotion {
         RigidMotion {
             from: [from, 0, 600],
@@ -149,7 +157,7 @@ mod tests {
 
     #[test]
     fn only_the_first_bodies_carry_others() {
-        let mut carriers = Carriers::default();
+        let mut carriers = empty();
         for _ in 0..MAX_CARRIERS {
             carriers.add(moved(9_000, 9_100, NO_TURN));
         }
@@ -161,7 +169,7 @@ mod tests {
 
     #[test]
     fn the_nearer_a_body_the_more_it_carries() {
-        let mut carriers = Carriers::default();
+        let mut carriers = empty();
         for (from, to) in [(0, 0), (100, 200), (1_000, 0)] {
             carriers.add(moved(from, to, NO_TURN));
         }
@@ -175,7 +183,7 @@ mod tests {
         // A quarter about z, as either of its quaternions.
         let half = std::f32::consts::FRAC_1_SQRT_2;
         let quarter = [0.0, 0.0, half, half];
-        let mut carriers = Carriers::default();
+        let mut carriers = empty();
         for turn in [quarter, quarter.map(|part| -part)] {
             carriers.add(moved(0, 50, turn));
         }
@@ -185,7 +193,7 @@ mod tests {
         }
         assert!((motion.turn[2] - half).abs() < 1e-6);
         // Two half turns against each other.
-        let mut carriers = Carriers::default();
+        let mut carriers = empty();
         for x in [1.0, -1.0] {
             carriers.add(moved(0, 0, [x, 0.0, 0.0, 0.0]));
         }

@@ -1,8 +1,7 @@
 //! The check of a packet: it detects where the two sides started from different initial states, or have different
 //! models or adaptive states.
 
-use super::hash::mix;
-use crate::quantize::SmallestThree;
+use crate::hash::mix;
 use crate::sequence::Sequence;
 use crate::snapshot::QuantizedSnapshot;
 
@@ -49,7 +48,7 @@ fn hash(snapshot: &QuantizedSnapshot, body: usize) -> u64 {
         .position()
         .map(|axis| u64::from(axis.cast_unsigned()));
     let position = x ^ y << 21 ^ z << 42 ^ u64::from(packed.is_interacting()) << 63;
-    let orientation = SmallestThree::from_narrow_word(snapshot.narrow_orientations()[body]);
+    let orientation = snapshot.smallest_three(body);
     let hash = mix(mix(body as u64, position), orientation.to_word());
     // Otherwise slight differences of the orientations of two bodies would often cancel each other.
     fold(fold(hash))
@@ -67,6 +66,8 @@ mod tests {
 
     use super::*;
     use crate::ladder::ARITHMETIC;
+    use crate::plan::Plan;
+    use crate::quantize::SmallestThree;
     use crate::snapshot::QuantizedBody;
 
     const BODIES: usize = 40;
@@ -83,7 +84,7 @@ mod tests {
     }
 
     fn snapshot(bodies: &[QuantizedBody]) -> QuantizedSnapshot {
-        let mut snapshot = QuantizedSnapshot::new(ARITHMETIC.stages.precision());
+        let mut snapshot = QuantizedSnapshot::new(Plan::cubes(), ARITHMETIC.stages.precision());
         snapshot.assign(9, bodies.to_vec()).unwrap();
         snapshot
     }

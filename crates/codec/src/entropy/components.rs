@@ -12,7 +12,7 @@ use super::mixing;
 use super::residual::{self, ResidualBins, TREE, TREE_BINS, TREE_DEPTH, magnitude};
 use super::session::{Bin, Session};
 use crate::ledger::BitKind;
-use crate::quantize::bounded::POSITION;
+use crate::plan::Plan;
 
 /// Three integers that are coded as residuals relative to a prediction.
 pub(super) struct Components {
@@ -68,7 +68,12 @@ impl<B: BinCoder, O: CodingObserver> Session<'_, B, O> {
             let residual = target.map_or(0, |target| target[axis] - prediction[axis]);
             let residual = residual::code(&mut bins, residual);
             let value = prediction[axis] + residual;
-            values[axis] = within(value, range(field, axis), element.kind, body)?;
+            values[axis] = within(
+                value,
+                range(self.snapshots.plan, field, axis),
+                element.kind,
+                body,
+            )?;
             so_far = so_far.max(magnitude(residual));
             self.observer.part_ends(Some(axis));
         }
@@ -166,9 +171,6 @@ impl<B: BinCoder, O: CodingObserver> ComponentBins<'_, B, O> {
     }
 }
 
-/// Range of a packed component of nine bits.
-const COMPONENT: RangeInclusive<i32> = 0..=511;
-
 pub(super) const fn kind(field: Field) -> BitKind {
     match field {
         Field::Orientation => BitKind::Orientation,
@@ -176,10 +178,10 @@ pub(super) const fn kind(field: Field) -> BitKind {
     }
 }
 
-fn range(field: Field, axis: usize) -> RangeInclusive<i32> {
+fn range(plan: &Plan, field: Field, axis: usize) -> RangeInclusive<i32> {
     match field {
-        Field::Orientation => COMPONENT,
-        Field::Position => POSITION[axis].min..=POSITION[axis].max,
+        Field::Orientation => 0..=plan.components.max as i32,
+        Field::Position => plan.bounds()[axis].range(),
     }
 }
 

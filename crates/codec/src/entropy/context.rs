@@ -88,6 +88,7 @@ impl<'a> CodingContext<'a> {
     pub(super) fn snapshots(&self) -> BaselineHistory<'a> {
         let ticks = self.ticks.unwrap_or(INITIAL_TICKS).clamp(1, MAX_TICKS);
         BaselineHistory {
+            plan: self.reference.snapshot.plan(),
             reference: self.reference.snapshot,
             moved: self.reference.moved,
             ticks: ticks.into(),

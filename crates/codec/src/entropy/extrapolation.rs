@@ -10,11 +10,12 @@ use super::rotation::{
     Matrix, Quaternion, Real, Vector, cross, dot, matrix, mul_add, rotation_vector, turned,
     turned_a_little,
 };
+use crate::plan::{MotionPlan, Plan, Solid};
 
-/// A body and its motion, in 1/512 m and ticks. Its mass is 1.
+/// A body and its motion, in steps and ticks, with the floor at a height of 0. Its mass is 1.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Body {
-    pub(crate) half_side: f32,
+    pub(crate) contact: Contact,
     pub(crate) position: Vector,
     pub(crate) orientation: Quaternion,
     pub(crate) velocity: Vector,
@@ -25,20 +26,52 @@ pub(crate) struct Body {
 /// Bodies that are computed at a time.
 pub(crate) const LANES: usize = 4;
 
-/// 20 m/s².
-const GRAVITY: f32 = 20.0 * 512.0 / 3600.0;
-/// 32 m/s, along each axis.
-const MAX_VELOCITY: f32 = 32.0 * 512.0 / 60.0;
-/// 16 rad/s, about each axis.
-const MAX_SPIN: f32 = 16.0 / 60.0;
+/// What of a body can touch the floor.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Contact {
+    /// Half of each side.
+    half: Vector,
+    /// No corner is as far away as this.
+    reach: f32,
+    /// The reciprocal of the moment of inertia of a body of mass 1 about its centre.
+    per_inertia: f32,
+}
 
-/// Corners above this height do not reach the floor within a tick at the speeds that matter.
-const NEAR_FLOOR: f32 = 44.0;
+impl Contact {
+    /// Nothing, unless its [corners are known](Solid::has_corners).
+    pub(crate) fn of(solid: Solid) -> Self {
+        let (half, mean) = match solid {
+            Solid::Cube(half) => ([half; 3], half),
+            // The square of a corner's distance decides how it reacts to an impulse.
+            Solid::Box(half) => (half, (dot(half, half) / 3.0).sqrt()),
+            _ => {
+                return Self {
+                    half: [0.0; 3],
+                    reach: -FAR,
+                    per_inertia: 0.0,
+                };
+            }
+        };
+        Self {
+            half,
+            reach: mean * 1.75,
+            per_inertia: 1.0 / (mean * mean * (2.0 / 3.0)),
+        }
+    }
+}
 
-/// Simulates this many ticks.
-pub(crate) fn run(bodies: &mut [Body; LANES], ticks: usize) {
+/// Farther than anything.
+const FAR: f32 = 1e9;
+
+/// Simulates this many ticks. Bodies that touch nothing must not be among others.
+pub(crate) fn run(bodies: &mut [Body; LANES], ticks: usize, plan: &Plan) {
+    let half = columns(&bodies.map(|body| body.contact.half));
     let mut lanes = Bodies {
-        half_side: bodies.map(|body| body.half_side).into(),
+        motion: plan.motion,
+        near_floor: plan.lengths.near_floor,
+        half,
+        reach: bodies.map(|body| body.contact.reach).into(),
+        per_inertia: bodies.map(|body| body.contact.per_inertia).into(),
         position: columns(&bodies.map(|body| body.position)),
         orientation: columns(&bodies.map(|body| body.orientation)),
         velocity: columns(&bodies.map(|body| body.velocity)),
@@ -86,7 +119,11 @@ fn rows<const N: usize>(columns: [f32x4; N]) -> [[f32; N]; LANES] {
 
 /// A [`Body`] in each lane.
 struct Bodies {
-    half_side: f32x4,
+    motion: MotionPlan,
+    near_floor: f32,
+    half: Vector<f32x4>,
+    reach: f32x4,
+    per_inertia: f32x4,
     position: Vector<f32x4>,
     orientation: Quaternion<f32x4>,
     velocity: Vector<f32x4>,
@@ -95,10 +132,12 @@ struct Bodies {
 
 impl Bodies {
     fn step(&mut self) {
-        self.velocity[2] -= f32x4::from(GRAVITY);
+        self.velocity[2] -= f32x4::from(self.motion.gravity);
         self.apply_contacts();
-        self.velocity = self.velocity.map(|part| clamp(part, MAX_VELOCITY));
-        self.spin = self.spin.map(|part| clamp(part, MAX_SPIN));
+        self.velocity = self
+            .velocity
+            .map(|part| clamp(part, self.motion.max_velocity));
+        self.spin = self.spin.map(|part| clamp(part, self.motion.max_spin));
         self.position = std::array::from_fn(|axis| self.position[axis] + self.velocity[axis]);
         self.orientation = turned_a_little(self.orientation, self.spin);
     }
@@ -106,25 +145,23 @@ impl Bodies {
     /// Stops corners that would go through the floor in this tick where they touch it, by an impulse against
     /// their whole velocity: friction is high and nothing bounces.
     fn apply_contacts(&mut self) {
-        let half = self.half_side;
-        // No corner is as far away as this. Most bodies in the air need no more than this comparison.
-        let below = self.position[2] - half * f32x4::from(1.75);
-        if below.simd_gt(f32x4::from(NEAR_FLOOR)).all() {
+        // Most bodies in the air need no more than this comparison.
+        let below = self.position[2] - self.reach;
+        if below.simd_gt(f32x4::from(self.near_floor)).all() {
             return;
         }
-        // The reciprocal of the moment of inertia of a body of mass 1 about its centre.
-        let per_inertia = f32x4::from(1.0) / (half * half * f32x4::from(2.0 / 3.0));
-        for arm in lowest_corners(&matrix(self.orientation), half) {
+        for arm in lowest_corners(&matrix(self.orientation), self.half) {
             let gap = self.position[2] + arm[2];
-            let is_near = gap.simd_lt(f32x4::from(NEAR_FLOOR));
+            let is_near = gap.simd_lt(f32x4::from(self.near_floor));
             if is_near.any() {
-                self.stop(arm, gap, is_near, per_inertia);
+                self.stop(arm, gap, is_near);
             }
         }
     }
 
     /// Stops a corner that is near the floor in some lanes.
-    fn stop(&mut self, arm: Vector<f32x4>, gap: f32x4, is_near: f32x4, per_inertia: f32x4) {
+    fn stop(&mut self, arm: Vector<f32x4>, gap: f32x4, is_near: f32x4) {
+        let per_inertia = self.per_inertia;
         let zero = f32x4::from(0.0);
         // The velocity that it can have downwards.
         let lowest = -gap.if_less(zero, zero, gap);
@@ -150,10 +187,10 @@ impl Bodies {
 
 /// The corners of the lowest face of a body, relative to its centre, the lowest corner first. Others seldom touch the
 /// floor.
-fn lowest_corners(rotation: &Matrix<f32x4>, half_side: f32x4) -> [Vector<f32x4>; 4] {
+fn lowest_corners(rotation: &Matrix<f32x4>, half: Vector<f32x4>) -> [Vector<f32x4>; 4] {
     // From the centre to the middle of a face, or of the opposite one if that is lower.
     let mut faces: Matrix<f32x4> = std::array::from_fn(|side| {
-        let downwards = f32x4::from(0.0).if_less(rotation[2][side], -half_side, half_side);
+        let downwards = f32x4::from(0.0).if_less(rotation[2][side], -half[side], half[side]);
         std::array::from_fn(|axis| rotation[axis][side] * downwards)
     });
     // The lowest becomes the last.
@@ -197,13 +234,13 @@ mod tests {
             ..*body
         }; LANES];
         bodies[2] = *body;
-        run(&mut bodies, ticks);
+        run(&mut bodies, ticks, &Plan::cubes());
         *body = bodies[2];
     }
 
     fn body(height: f32, orientation: Quaternion) -> Body {
         Body {
-            half_side: 102.4,
+            contact: Contact::of(Solid::Cube(102.4)),
             position: [0.0, 0.0, height],
             orientation,
             velocity: [0.0; 3],
@@ -216,7 +253,7 @@ mod tests {
         let mut body = body(512.0, UPRIGHT);
         run_alone(&mut body, 6);
         // Six ticks at 20 m/s², velocity before position: 21 steps of gravity.
-        assert!((body.position[2] - (512.0 - 21.0 * GRAVITY)).abs() < 0.01);
+        assert!((body.position[2] - (512.0 - 21.0 * Plan::cubes().motion.gravity)).abs() < 0.01);
         run_alone(&mut body, 60);
         assert!((body.position[2] - 102.4).abs() < 1.0, "{body:?}");
         // It trembles a little, because its corners are stopped one after the other.
@@ -254,7 +291,7 @@ mod tests {
         ];
         let orientations =
             turns.map(|turn: Vector| glam::Quat::from_scaled_axis(turn.into()).to_array());
-        let arms = lowest_corners(&matrix(columns(&orientations)), 100.0.into()).map(rows);
+        let arms = lowest_corners(&matrix(columns(&orientations)), [100.0.into(); 3]).map(rows);
         for (lane, orientation) in orientations.into_iter().enumerate() {
             let rotation = matrix(orientation);
             let mut heights: Vec<f32> = (0..8)

@@ -1,7 +1,7 @@
 //! The fields of one changed body: the orientation first, because the position depends on it.
 
 use super::bins::{CodingObserver, NonCanonical};
-use super::blend::{Blend, RADIANS_PER_STEP, STEPS_PER_RADIAN};
+use super::blend::Blend;
 use super::bodies::{BodyContext, largest};
 use super::coder::BinCoder;
 use super::components::{Components, kind};
@@ -50,6 +50,8 @@ impl<B: BinCoder, O: CodingObserver> Session<'_, B, O> {
             distance,
             ..
         } = context;
+        let plan = self.snapshots.plan;
+        let steps_per_radian = plan.components.steps_per_radian;
         let candidates = predictor.orientations(history);
         let was_best = usize::from(context.prediction.best_orientation);
         let field = FieldContext {
@@ -70,10 +72,12 @@ impl<B: BinCoder, O: CodingObserver> Session<'_, B, O> {
                 [nearest, secondary],
                 predictor.extrapolated().spins,
                 weights,
+                steps_per_radian,
             )
         });
+        let radians_per_step = 1.0 / steps_per_radian;
         let blended =
-            blend.map(|blend| turned(nearest, blend.sum.map(|angle| angle * RADIANS_PER_STEP)));
+            blend.map(|blend| turned(nearest, blend.sum.map(|angle| angle * radians_per_step)));
         let prediction = self.choose(nearest, blend.zip(blended));
         let unchanged = [
             context.rotation_6_ticks * 16 + context.rotation_velocity,
@@ -85,10 +89,10 @@ impl<B: BinCoder, O: CodingObserver> Session<'_, B, O> {
             let around = predictor.neighbour_residuals();
             self.orientation_residual(context, [prediction, secondary], around, target)?
         };
-        let actual = unpack(value);
+        let actual = unpack(&plan.components, value);
         let error = |candidate| {
             let [x, y, z] = rotation_vector(actual, candidate).map(f32::abs);
-            ((x + y + z) * STEPS_PER_RADIAN) as u32
+            ((x + y + z) * steps_per_radian) as u32
         };
         let (best, nearest_error) = self.update_errors::<P, _, _>(&field, selected[0], error);
         if let Some((blend, blended)) = blend.zip(blended) {
@@ -96,7 +100,7 @@ impl<B: BinCoder, O: CodingObserver> Session<'_, B, O> {
                 .record_blend_errors(&blend, [nearest_error, error(blended)]);
             let observer = &mut self.observer;
             observer.blended(&blend, || {
-                rotation_vector(actual, nearest).map(|angle| angle * STEPS_PER_RADIAN)
+                rotation_vector(actual, nearest).map(|angle| angle * steps_per_radian)
             });
         }
         let coded = Coded {
@@ -116,9 +120,10 @@ impl<B: BinCoder, O: CodingObserver> Session<'_, B, O> {
     ) -> Result<(SmallestThree, usize), NonCanonical> {
         let BodyContext { history, zone, .. } = context;
         let largest = self.largest_component(context, predicted, target);
-        let prediction = pack(predicted, largest);
-        let secondary = pack(secondary, largest);
-        let reference = pack(history.orientation, largest);
+        let packed = &self.snapshots.plan.components;
+        let prediction = pack(packed, predicted, largest);
+        let secondary = pack(packed, secondary, largest);
+        let reference = pack(packed, history.orientation, largest);
         let components = Components {
             field: Field::Orientation,
             order: [0, 1, 2],
@@ -218,9 +223,10 @@ impl<B: BinCoder, O: CodingObserver> Session<'_, B, O> {
             Blend::of_positions(history, class, nearest, field.candidates, velocity, weights)
         });
         let blended = blend.map(|blend| {
-            quantize(std::array::from_fn(|axis| {
-                nearest[axis] as f32 + blend.sum[axis]
-            }))
+            quantize(
+                self.snapshots.plan,
+                std::array::from_fn(|axis| nearest[axis] as f32 + blend.sum[axis]),
+            )
         });
         let prediction = self.choose(nearest, blend.zip(blended));
         let turned = usize::from(orientation.value != history.packed);

@@ -1,10 +1,12 @@
 //! Kinematic history: how bodies moved on the way to the reference.
 
+use super::resting::distance_squared;
 use super::rotation::{Quaternion, Vector, height_row, unpack};
+use crate::plan::{Components, Plan, Solid};
 use crate::quantize::smallest_three::SmallestThree;
 use crate::snapshot::QuantizedSnapshot;
 
-/// A position, in 1/512 m.
+/// A position, in steps.
 pub(crate) type Position = [i32; 3];
 
 /// A snapshot and how many ticks older than the reference it is.
@@ -13,6 +15,7 @@ pub(crate) type OlderSnapshot<'a> = (&'a QuantizedSnapshot, i32);
 /// The snapshots that a packet is relative to.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct BaselineHistory<'a> {
+    pub(crate) plan: &'a Plan,
     pub(crate) reference: &'a QuantizedSnapshot,
     /// By body: whether it differs from the reference's own reference.
     pub(crate) moved: &'a [bool],
@@ -49,7 +52,7 @@ pub(crate) struct KinematicHistory {
     pub(crate) rotation_velocity: i32,
     /// Ticks from the reference to the snapshot that is coded.
     pub(crate) ticks: i32,
-    pub(crate) half_side: f32,
+    pub(crate) solid: Solid,
     /// The extrapolation, if it was computed in advance.
     pub(crate) extrapolation: Option<Extrapolation>,
     previous: Option<PastPose>,
@@ -64,7 +67,7 @@ pub(crate) struct Extrapolation {
     pub(crate) orientation: Quaternion,
     /// Orientation at the mean spin, damped for collisions.
     pub(crate) spun: Quaternion,
-    /// In 1/512 m per tick.
+    /// In steps per tick.
     pub(crate) velocity: Vector,
     /// Angular velocities, in radians per tick: the newest, and that since the reference's own reference.
     pub(crate) spins: [Vector; 2],
@@ -83,10 +86,6 @@ impl Extrapolation {
     }
 }
 
-/// Half a side in 1/512 m: 0.75 m for the player, 0.2 m for the others.
-const PLAYER_HALF: f32 = 384.0;
-const BODY_HALF: f32 = 102.4;
-
 impl BaselineHistory<'_> {
     /// Flags the bodies that moved on the way to the reference. Reuses memory.
     pub(crate) fn flag_active(&self, active: &mut Vec<bool>) {
@@ -95,6 +94,23 @@ impl BaselineHistory<'_> {
         if let Some((older, _)) = self.additional[0] {
             self.reference.flag_differing(older, active);
         }
+    }
+
+    /// The body that others gather around, if there is one.
+    pub(crate) fn anchor(&self) -> Option<usize> {
+        self.plan
+            .anchor
+            .filter(|&anchor| anchor < self.reference.len())
+    }
+
+    /// Squared distance of a body to the anchor in the reference; 0 if there is none.
+    pub(crate) fn distance_to_anchor(&self, body: usize) -> i64 {
+        self.anchor().map_or(0, |anchor| {
+            distance_squared(
+                self.reference.position(body),
+                self.reference.position(anchor),
+            )
+        })
     }
 
     pub(crate) fn of(&self, body: usize) -> KinematicHistory {
@@ -119,14 +135,14 @@ impl BaselineHistory<'_> {
             body,
             position,
             packed,
-            orientation: unpack(packed),
+            orientation: unpack(&self.plan.components, packed),
             motion_6_ticks,
             velocity,
             rotation_6_ticks: turn(previous),
             rotation_velocity: turn(additional[0]),
             ticks: self.ticks,
             extrapolation: None,
-            half_side: if body == 0 { PLAYER_HALF } else { BODY_HALF },
+            solid: self.plan.solid(body),
             previous,
             additional,
         }
@@ -145,13 +161,13 @@ impl PastPose {
 }
 
 impl KinematicHistory {
-    /// Height of the lowest corner, in 1/512 m.
-    pub(crate) fn clearance(&self) -> i32 {
-        let [x, y, z] = height_row(self.orientation).map(f32::abs);
-        (self.position[2] as f32 - self.half_side * (x + y + z)) as i32
+    /// Height of the lowest point above the floor, in steps.
+    pub(crate) fn clearance(&self, floor: f32) -> i32 {
+        let below = self.solid.below(height_row(self.orientation));
+        (self.position[2] as f32 - floor - below) as i32
     }
 
-    /// In 1/512 m per tick.
+    /// In steps per tick.
     pub(crate) fn velocity(&self) -> Vector {
         let newer = self.additional[0].or(self.previous);
         let older = self.additional[1].or(newer);
@@ -166,10 +182,13 @@ impl KinematicHistory {
 
     /// The orientations from which the angular velocity follows, and how many ticks ago they were, if known: the
     /// newest before the reference, and that in the reference's own reference.
-    pub(crate) fn past_orientations(&self) -> [Option<(Quaternion, f32)>; 2] {
+    pub(crate) fn past_orientations(
+        &self,
+        components: &Components,
+    ) -> [Option<(Quaternion, f32)>; 2] {
         let newest = self.additional[0].or(self.previous);
         [newest, self.previous]
-            .map(|pose| pose.map(|pose| (unpack(pose.packed), pose.ticks as f32)))
+            .map(|pose| pose.map(|pose| (unpack(components, pose.packed), pose.ticks as f32)))
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::history::Position;
 use crate::flags::Bits;
+use crate::plan::Lengths;
 use crate::snapshot::PackedPosition;
 
 /// The resting bodies in a grid, and the distance of the nearest coded body to each.
@@ -15,6 +16,11 @@ pub(crate) struct Resting {
     touched: Bits,
     /// Number of coded bodies that were compared.
     approached: usize,
+    /// The side of a cell is 2 to this power of steps.
+    cell_bits: u32,
+    anchor_margin: i64,
+    /// Width of a class of distance, in steps.
+    class_width: f32,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -22,7 +28,7 @@ struct Body {
     packed: PackedPosition,
     /// The next in the same cell.
     next: u32,
-    /// Squared distance of the nearest coded body, in (1/512 m)²; [`FAR`] if there is none.
+    /// Squared distance of the nearest coded body, in squares of steps; [`FAR`] if there is none.
     nearest: u32,
 }
 
@@ -37,12 +43,19 @@ const FAR: u32 = u32::MAX;
 /// Cells along each axis, a power of two; the grid wraps around.
 const CELLS: i32 = 32;
 const CELL_COUNT: usize = (CELLS * CELLS) as usize;
-/// Side of a cell, in 1/512 m.
-const CELL: i32 = 512;
 
 impl Resting {
     /// Starts a packet. `is_active` tells which bodies are not at rest.
-    pub(crate) fn reset(&mut self, positions: &[PackedPosition], is_active: &[bool]) {
+    pub(crate) fn reset(
+        &mut self,
+        positions: &[PackedPosition],
+        is_active: &[bool],
+        lengths: &Lengths,
+    ) {
+        self.cell_bits = lengths.cell_bits;
+        self.anchor_margin = lengths.anchor_margin;
+        self.class_width = 24.0 * lengths.scale;
+        let bits = lengths.cell_bits;
         self.cells.clear();
         self.cells.resize(CELL_COUNT, NONE);
         let cells: &mut [u32; CELL_COUNT] = self.cells.first_chunk_mut().expect("it was resized");
@@ -53,7 +66,7 @@ impl Resting {
                 let mut next = NONE;
                 if !is_active {
                     let [x, y, _] = packed.position();
-                    next = std::mem::replace(&mut cells[cell(x >> 9, y >> 9)], body);
+                    next = std::mem::replace(&mut cells[cell(x >> bits, y >> bits)], body);
                 }
                 Body {
                     packed,
@@ -70,24 +83,25 @@ impl Resting {
         self.touched.next(body)
     }
 
-    /// Adds a coded body at `position`. It touches resting bodies within one metre; the player within two.
-    pub(crate) fn approach(&mut self, position: Position, is_player: bool) {
+    /// Adds a coded body at `position`. It touches resting bodies within one side of a cell; the anchor within two.
+    pub(crate) fn approach(&mut self, position: Position, is_anchor: bool) {
         if self.approached == MAX_APPROACHED {
             return;
         }
         self.approached += 1;
-        let reach = if is_player { 2 } else { 1 };
-        let limit = i64::from(reach * CELL) * i64::from(reach * CELL);
+        let bits = self.cell_bits;
+        let reach = if is_anchor { 2 } else { 1 };
+        let limit = (i64::from(reach) << bits) * (i64::from(reach) << bits);
         for x in -reach..=reach {
             for y in -reach..=reach {
-                let mut at = self.cells[cell((position[0] >> 9) + x, (position[1] >> 9) + y)];
+                let mut at = self.cells[cell((position[0] >> bits) + x, (position[1] >> bits) + y)];
                 while at != NONE {
                     let body = &mut self.bodies[at as usize];
                     let distance = distance_squared(position, body.packed.position());
                     let is_near = distance < limit;
                     let mut near = if is_near { distance as u32 } else { FAR };
-                    if is_player && is_near {
-                        let gap = ((distance as f32).sqrt() as i64 - PLAYER_MARGIN).max(0);
+                    if is_anchor && is_near {
+                        let gap = ((distance as f32).sqrt() as i64 - self.anchor_margin).max(0);
                         near = (gap * gap) as u32;
                     }
                     body.nearest = body.nearest.min(near);
@@ -102,24 +116,21 @@ impl Resting {
         self.touched.get(body)
     }
 
-    /// Distance class of the nearest coded body: 0 to 14 in steps of 24/512 m, or [`UNTOUCHED`].
+    /// Distance class of the nearest coded body: 0 to 14, or [`UNTOUCHED`].
     pub(crate) fn nearest(&self, body: usize) -> usize {
         match self.bodies[body].nearest {
             FAR => UNTOUCHED,
-            distance => ((distance as f32).sqrt() / 24.0).min(14.0) as usize,
+            distance => ((distance as f32).sqrt() / self.class_width).min(14.0) as usize,
         }
     }
 }
-
-/// How much farther the player's side reaches than a body's, in 1/512 m.
-const PLAYER_MARGIN: i64 = 280;
 
 const fn cell(x: i32, y: i32) -> usize {
     const MASK: i32 = CELLS - 1;
     ((x & MASK) * CELLS + (y & MASK)) as usize
 }
 
-/// In (1/512 m)².
+/// In squares of steps.
 pub(crate) fn distance_squared(a: Position, b: Position) -> i64 {
     (0..3)
         .map(|axis| i64::from(a[axis]) - i64::from(b[axis]))
@@ -130,13 +141,17 @@ pub(crate) fn distance_squared(a: Position, b: Position) -> i64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::plan::Plan;
+
+    const CELL: i32 = 512;
 
     #[test]
     fn only_the_first_coded_bodies_are_compared_with_those_at_rest() {
         let mut resting = Resting::default();
         let far = [4 * CELL, 0, 0];
         let positions = [[0; 3], [0; 3], far].map(|position| PackedPosition::new(position, false));
-        resting.reset(&positions, &[true, false, false]);
+        let lengths = &Plan::cubes().lengths;
+        resting.reset(&positions, &[true, false, false], lengths);
         for _ in 0..MAX_APPROACHED {
             resting.approach([0; 3], false);
         }
@@ -147,7 +162,7 @@ mod tests {
             [0, 2].map(|body| resting.touched_from(body)),
             [Some(1), None]
         );
-        resting.reset(&positions, &[true, true, false]);
+        resting.reset(&positions, &[true, true, false], lengths);
         resting.approach(far, false);
         assert_eq!(resting.nearest(2), 0);
     }

@@ -2,18 +2,20 @@
 //! to the bodies around them.
 
 use super::carriers::{Carriers, MeanMotion, RigidMotion};
-use super::extrapolation::{self, Body, LANES};
+use super::extrapolation::{self, Body, Contact, LANES};
 use super::history::{BaselineHistory, Extrapolation, KinematicHistory, Position};
 use super::predictor::{Predictor, UNKNOWN_RESIDUAL};
+use super::rolling::{Turned, rolled};
 use super::rotation::{
     Matrix, Quaternion, Vector, difference, dot, matrix, mul_add, multiply, relative_rotation,
     transform,
 };
-use crate::quantize::bounded::POSITION;
+use crate::plan::Plan;
 
 /// Predicts from several candidates: see [`ORIENTATION_CANDIDATES`] and [`POSITION_CANDIDATES`].
 #[derive(Debug)]
 pub(crate) struct RigidBodyPredictor<'a> {
+    plan: &'a Plan,
     /// Motions of the bodies coded so far. Nearby ones carry the bodies that follow.
     carriers: &'a mut Carriers,
     player: RigidMotion,
@@ -40,25 +42,20 @@ pub(crate) const POSITION_CANDIDATES: [&str; 4] = [
 /// Ticks after which extrapolation stops.
 const MAX_EXTRAPOLATED_TICKS: i32 = 24;
 
-/// Height in 1/512 m above which bodies seldom reach the floor within a packet's time.
-const HIGH: i32 = 300;
-
-/// How far the player carries others, which it attracts, in 1/512 m.
-const PLAYER_REACH: f32 = 900.0;
-
-/// Height in 1/512 m below which the lowest corner counts as touching the floor.
-const CONTACT_HEIGHT: f32 = 8.0;
-
 impl<'a> RigidBodyPredictor<'a> {
     /// Reuses the memory of `carriers`.
     pub(crate) fn new(carriers: &'a mut Carriers, snapshots: &BaselineHistory<'a>) -> Self {
-        carriers.clear();
-        let player = match snapshots.reference.is_empty() {
-            true => Position::default(),
-            false => snapshots.reference.position(0),
-        };
+        let plan = snapshots.plan;
+        carriers.clear(plan.lengths.reach);
+        let anchor = plan
+            .anchor
+            .filter(|&anchor| anchor < snapshots.reference.len());
+        let player = anchor.map_or_else(Position::default, |anchor| {
+            snapshots.reference.position(anchor)
+        });
         let identity = [0.0, 0.0, 0.0, 1.0];
         Self {
+            plan,
             carriers,
             player: RigidMotion {
                 from: player,
@@ -73,8 +70,11 @@ impl<'a> RigidBodyPredictor<'a> {
     }
 
     fn is_near_player(&self, history: &KinematicHistory) -> bool {
+        let reach = self.plan.lengths.anchor_reach;
         let distance = difference(history.position, self.player.from);
-        history.body != 0 && dot(distance, distance) < PLAYER_REACH * PLAYER_REACH
+        let anchor = self.plan.anchor;
+        anchor.is_some_and(|anchor| anchor != history.body)
+            && dot(distance, distance) < reach * reach
     }
 }
 
@@ -84,16 +84,27 @@ impl Predictor for RigidBodyPredictor<'_> {
     type Positions = [Position; POSITION_CANDIDATES.len()];
 
     fn prepare(&self, histories: &mut [KinematicHistory]) {
-        // Those that are high up are computed together, because they touch nothing.
-        for high in [false, true] {
+        let plan = self.plan;
+        let high = plan
+            .motion
+            .floor
+            .map(|floor| floor as i32 + plan.lengths.high);
+        let height = |history: &KinematicHistory| match high {
+            Some(high) if history.solid.has_corners() => match history.position[2] > high {
+                false => Height::Low,
+                true => Height::High,
+            },
+            _ => Height::Unknown,
+        };
+        for group in [Height::Low, Height::High, Height::Unknown] {
             let (mut batch, mut count) = ([0; LANES], 0);
             for index in 0..histories.len() {
-                if (histories[index].position[2] > HIGH) == high {
+                if height(&histories[index]) == group {
                     batch[count] = index;
                     count += 1;
                 }
                 if count == LANES || index + 1 == histories.len() {
-                    extrapolate(histories, &batch[..count]);
+                    extrapolate(plan, histories, &batch[..count]);
                     count = 0;
                 }
             }
@@ -119,20 +130,22 @@ impl Predictor for RigidBodyPredictor<'_> {
 
     fn positions(&mut self, history: &KinematicHistory, orientation: Quaternion) -> [Position; 4] {
         let start = history.position.map(|axis| axis as f32);
-        let now = matrix(orientation);
-        // Rolling keeps the lowest corner where it is.
-        let roll = |position: Vector, rotation: &Matrix| {
-            let half = history.half_side;
-            let corner = rotation[2].map(|height| if height < 0.0 { half } else { -half });
-            let (from, to) = (transform(rotation, corner), transform(&now, corner));
-            std::array::from_fn(|axis| position[axis] + from[axis] - to[axis])
-        };
-        let rotation = matrix(self.alone.orientation);
-        let heights = rotation[2].iter().map(|height| height.abs());
-        let reach = history.half_side * heights.sum::<f32>();
-        let alone = match self.alone.position {
-            low if low[2] < reach + CONTACT_HEIGHT => roll(low, &rotation),
-            high => high,
+        let now = Turned::new(orientation);
+        let alone = Turned::new(self.alone.orientation);
+        let reach = history.solid.below(alone.matrix[2]) + self.plan.lengths.contact;
+        let is_low = |floor| self.alone.position[2] - floor < reach;
+        let is_low = self.plan.motion.floor.is_some_and(is_low);
+        let alone = match is_low {
+            true if history.solid.has_corners() => {
+                rolled(history.solid, self.alone.position, &alone, &now)
+            }
+            true => rolled(
+                history.solid,
+                start,
+                &Turned::new(history.orientation),
+                &now,
+            ),
+            false => self.alone.position,
         };
         let moved = if self.is_near_player(history) {
             let arm = difference(history.position, self.player.from);
@@ -143,12 +156,17 @@ impl Predictor for RigidBodyPredictor<'_> {
         };
         let carried = self.around.map(|around| around.position);
         [
-            roll(start, &matrix(history.orientation)),
+            rolled(
+                history.solid,
+                start,
+                &Turned::new(history.orientation),
+                &now,
+            ),
             moved,
             carried.unwrap_or(alone),
             alone,
         ]
-        .map(quantize)
+        .map(|position| quantize(self.plan, position))
     }
 
     fn is_carried(&self) -> bool {
@@ -177,7 +195,7 @@ impl Predictor for RigidBodyPredictor<'_> {
             turn: relative_rotation(orientation, history.orientation),
             residuals,
         };
-        if history.body == 0 {
+        if self.plan.anchor == Some(history.body) {
             self.player = motion;
             self.player_rotation = matrix(motion.turn);
         }
@@ -185,8 +203,17 @@ impl Predictor for RigidBodyPredictor<'_> {
     }
 }
 
+/// Bodies that are extrapolated together: those that are high up touch nothing, and for others it is not known what they
+/// touch.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Height {
+    Low,
+    High,
+    Unknown,
+}
+
 /// Extrapolates up to [`LANES`] bodies, each on its own.
-fn extrapolate(histories: &mut [KinematicHistory], indices: &[usize]) {
+fn extrapolate(plan: &Plan, histories: &mut [KinematicHistory], indices: &[usize]) {
     const DAMPING: f32 = 0.87;
     const STEPS: usize = 2;
     let Some(&first) = indices.first() else {
@@ -197,7 +224,8 @@ fn extrapolate(histories: &mut [KinematicHistory], indices: &[usize]) {
     let lanes: [usize; LANES] =
         std::array::from_fn(|lane| indices.get(lane).copied().unwrap_or(first));
     let orientations = lanes.map(|lane| histories[lane].orientation);
-    let past = lanes.map(|lane| histories[lane].past_orientations());
+    let floor = plan.motion.floor.unwrap_or(0.0);
+    let past = lanes.map(|lane| histories[lane].past_orientations(&plan.components));
     let spins: [[Vector; LANES]; 2] = [0, 1].map(|which| {
         let from = std::array::from_fn(|lane| {
             past[lane][which].map_or(orientations[lane], |(orientation, _)| orientation)
@@ -210,24 +238,27 @@ fn extrapolate(histories: &mut [KinematicHistory], indices: &[usize]) {
     });
     let mut bodies: [Body; LANES] = std::array::from_fn(|lane| {
         let history = &histories[lanes[lane]];
+        let [x, y, z] = history.position.map(|axis| axis as f32);
         Body {
-            half_side: history.half_side,
-            position: history.position.map(|axis| axis as f32),
+            contact: Contact::of(history.solid),
+            position: [x, y, z - floor],
             orientation: history.orientation,
             velocity: history.velocity(),
             spin: spins[0][lane],
         }
     });
     let velocities = bodies.map(|body| body.velocity);
-    extrapolation::run(&mut bodies, ticks.min(MAX_EXTRAPOLATED_TICKS) as usize);
+    let ticks_alone = ticks.min(MAX_EXTRAPOLATED_TICKS) as usize;
+    extrapolation::run(&mut bodies, ticks_alone, plan);
     let turns = std::array::from_fn(|lane| {
         let spin = mul_add(spins[0][lane], spins[1][lane], 1.0);
         spin.map(|spin| spin * 0.5 * DAMPING * ticks as f32 / STEPS as f32)
     });
     let spun = extrapolation::turned_often(&orientations, &turns, STEPS);
     for (lane, &index) in indices.iter().enumerate() {
+        let [x, y, z] = bodies[lane].position;
         histories[index].extrapolation = Some(Extrapolation {
-            position: bodies[lane].position,
+            position: [x, y, z + floor],
             orientation: bodies[lane].orientation,
             spun: spun[lane],
             velocity: velocities[lane],
@@ -237,9 +268,9 @@ fn extrapolate(histories: &mut [KinematicHistory], indices: &[usize]) {
 }
 
 /// The nearest position within bounds: a body that was teleported seems to move at any speed.
-pub(super) fn quantize(position: Vector) -> Position {
+pub(super) fn quantize(plan: &Plan, position: Vector) -> Position {
     std::array::from_fn(|axis| {
-        let bounds = POSITION[axis];
+        let bounds = &plan.bounds()[axis];
         let rounded = (position[axis] + 0.5_f32.copysign(position[axis])) as i32;
         rounded.clamp(bounds.min, bounds.max)
     })
@@ -250,6 +281,7 @@ mod tests {
     use super::super::rotation::{pack, unpack};
     use super::*;
     use crate::ladder::ARITHMETIC;
+    use crate::plan::Plan;
     use crate::quantize::smallest_three::SmallestThree;
     use crate::snapshot::{QuantizedBody, QuantizedSnapshot};
 
@@ -267,18 +299,20 @@ mod tests {
                 interacting: false,
             })
             .collect();
-        let mut snapshot = QuantizedSnapshot::new(ARITHMETIC.stages.precision());
+        let mut snapshot = QuantizedSnapshot::new(Plan::cubes(), ARITHMETIC.stages.precision());
         snapshot.assign(9, bodies).unwrap();
         snapshot
     }
 
     #[test]
     fn a_teleported_body_is_predicted_within_bounds() {
-        let corners = POSITION.map(|bounds| [bounds.min, bounds.max]);
+        let plan = Plan::cubes();
+        let corners = plan.bounds().map(|bounds| [bounds.min, bounds.max]);
         for [from, to] in [[0, 1], [1, 0]] {
             let previous = at(&[corners.map(|ends| ends[from])]);
             let reference = at(&[corners.map(|ends| ends[to])]);
             let snapshots = BaselineHistory {
+                plan: &plan,
                 reference: &reference,
                 moved: &[true],
                 ticks: 64,
@@ -290,7 +324,7 @@ mod tests {
             let mut predictor = RigidBodyPredictor::new(&mut memory, &snapshots);
             predictor.orientations(&history);
             for position in predictor.positions(&history, history.orientation) {
-                for (axis, bounds) in position.into_iter().zip(POSITION) {
+                for (axis, bounds) in position.into_iter().zip(plan.bounds()) {
                     assert!((bounds.min..=bounds.max).contains(&axis), "{position:?}");
                 }
             }
@@ -299,8 +333,10 @@ mod tests {
 
     #[test]
     fn a_body_near_the_player_is_carried_by_it() {
+        let plan = Plan::cubes();
         let reference = at(&[[0, 0, 600], [400, 0, 600]]);
         let snapshots = BaselineHistory {
+            plan: &plan,
             reference: &reference,
             moved: &[true; 2],
             ticks: 6,
@@ -315,10 +351,15 @@ mod tests {
             largest: 3,
             components: [256, 256, 511],
         };
-        predictor.update(&player, unpack(quarter), [512, 0, 600], [0; 2]);
+        predictor.update(
+            &player,
+            unpack(&plan.components, quarter),
+            [512, 0, 600],
+            [0; 2],
+        );
         let [with_player, ..] = predictor.orientations(&carried);
-        assert_eq!(pack(with_player, 3)[2], 511);
-        let positions = predictor.positions(&carried, unpack(quarter));
+        assert_eq!(pack(&plan.components, with_player, 3)[2], 511);
+        let positions = predictor.positions(&carried, unpack(&plan.components, quarter));
         for axis in 0..3 {
             assert!(
                 positions[1][axis].abs_diff([512, 400, 600][axis]) <= 3,

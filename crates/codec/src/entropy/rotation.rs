@@ -8,6 +8,7 @@ use std::ops::{Add, Div, Mul, Neg, Sub};
 
 use wide::f32x4;
 
+use crate::plan::Components;
 use crate::quantize::smallest_three::SmallestThree;
 
 pub(crate) type Vector<T = f32> = [T; 3];
@@ -88,25 +89,11 @@ pub(crate) fn transform<T: Real>(matrix: &Matrix<T>, vector: Vector<T>) -> Vecto
 
 const HALF_ROOT: f32 = std::f32::consts::FRAC_1_SQRT_2;
 
-/// Components have nine bits.
-const MAX_COMPONENT: f32 = 511.0;
-
-/// What each integer of a component stands for.
-static COMPONENTS: [f32; 512] = {
-    let mut components = [0.0; 512];
-    let mut component = 0;
-    while component < components.len() {
-        components[component] = (component as f32 / MAX_COMPONENT * 2.0 - 1.0) * HALF_ROOT;
-        component += 1;
-    }
-    components
-};
-
 #[inline]
-pub(crate) fn unpack(packed: SmallestThree) -> Quaternion {
+pub(crate) fn unpack(components: &Components, packed: SmallestThree) -> Quaternion {
     let [a, b, c] = packed
         .components
-        .map(|component| COMPONENTS[usize::from(component) % COMPONENTS.len()]);
+        .map(|component| components.value(component));
     let rest = (1.0 - dot([a, b, c], [a, b, c])).max(0.0).sqrt();
     match packed.largest {
         0 => [rest, a, b, c],
@@ -117,7 +104,7 @@ pub(crate) fn unpack(packed: SmallestThree) -> Quaternion {
 }
 
 /// The nearest packed components, with `largest` omitted.
-pub(crate) fn pack(quaternion: Quaternion, largest: usize) -> [i32; 3] {
+pub(crate) fn pack(components: &Components, quaternion: Quaternion, largest: usize) -> [i32; 3] {
     let [x, y, z, w] = quaternion;
     let others = match largest {
         0 => [y, z, w],
@@ -126,10 +113,11 @@ pub(crate) fn pack(quaternion: Quaternion, largest: usize) -> [i32; 3] {
         _ => [x, y, z],
     };
     let sign = if quaternion[largest] < 0.0 { -1.0 } else { 1.0 };
-    let scale = sign * (HALF_ROOT * MAX_COMPONENT);
+    let max = components.max;
+    let scale = sign * (HALF_ROOT * max);
     others.map(|component| {
-        let packed = component * scale + (MAX_COMPONENT + 1.0) * 0.5;
-        (packed as i32).clamp(0, MAX_COMPONENT as i32)
+        let packed = component * scale + (max + 1.0) * 0.5;
+        (packed as i32).clamp(0, max as i32)
     })
 }
 
@@ -252,6 +240,7 @@ mod tests {
     use glam::Quat;
 
     use super::*;
+    use crate::plan::Plan;
 
     fn packed(quaternion: Quaternion) -> SmallestThree {
         SmallestThree::quantize(Quat::from_array(quaternion), 9).unwrap()
@@ -265,10 +254,12 @@ mod tests {
                     largest,
                     components,
                 };
-                let packed = pack(unpack(orientation), usize::from(largest));
+                let components_of = Plan::cubes();
+                let nine = &components_of.components;
+                let packed = pack(nine, unpack(nine, orientation), usize::from(largest));
                 assert_eq!(packed, components.map(i32::from));
-                let negated = unpack(orientation).map(|part| -part);
-                assert_eq!(pack(negated, usize::from(largest)), packed);
+                let negated = unpack(nine, orientation).map(|part| -part);
+                assert_eq!(pack(nine, negated, usize::from(largest)), packed);
             }
         }
     }

@@ -167,7 +167,7 @@ pub(super) fn code<D: Direction>(
     if options.delta == Delta::ArithmeticPredicted && field.flag(is_simulated)? {
         options.delta = Delta::ArithmeticSimulated;
     }
-    match options.check() {
+    match options.check_for_any() {
         Ok(stages) => Ok(stages),
         Err(illegal) => D::check(false, || illegal.into()).map(|()| *target),
     }

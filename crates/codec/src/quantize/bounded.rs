@@ -38,7 +38,7 @@ pub const fn position(steps_per_metre: u16) -> [Bounded; 3] {
 }
 
 impl Bounded {
-    const fn new(steps_per_unit: f64, min: i32, max: i32) -> Self {
+    pub(crate) const fn new(steps_per_unit: f64, min: i32, max: i32) -> Self {
         Self {
             steps_per_unit,
             min,

@@ -17,6 +17,9 @@ pub const MAX_BITS: u8 = 15;
 /// Components of up to this many bits fit a word of 32, with the index of the largest.
 pub(crate) const MAX_NARROW_BITS: u8 = 10;
 
+/// Most bits of a component that arithmetic coding takes.
+pub(crate) const MAX_ARITHMETIC_BITS: u8 = 12;
+
 /// A component cannot have this many bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("a smallest-three component has {MIN_BITS} to {MAX_BITS} bits, not {bits}")]

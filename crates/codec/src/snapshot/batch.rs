@@ -5,8 +5,9 @@
 //! to another integer, the definition decides.
 
 use super::PackedPosition;
+use crate::plan::Plan;
 use crate::precision::{Orientation, Position, Precision};
-use crate::quantize::bounded::{self, Bounded};
+use crate::quantize::bounded::Bounded;
 use crate::quantize::smallest_three::{MAX_NARROW_BITS, SmallestThree, max_component};
 use crate::state::BodyState;
 
@@ -16,7 +17,8 @@ pub(super) const BODIES: usize = 32;
 type Column<T> = [T; BODIES];
 
 /// A few bodies as columns.
-pub(super) struct Batch {
+pub(super) struct Batch<'p> {
+    plan: &'p Plan,
     bounds: [Bounded; 3],
     component_bits: u8,
     count: usize,
@@ -32,11 +34,12 @@ pub(super) struct Batch {
     orientations: Column<u32>,
 }
 
-impl Batch {
-    /// None if the precision has other positions than whole steps, or too many bits per component.
-    pub(super) fn new(precision: Precision) -> Option<Self> {
+impl<'p> Batch<'p> {
+    /// None if the precision has other positions than whole steps, steps that are no power of two, or too many bits per
+    /// component.
+    pub(super) fn new(plan: &'p Plan, precision: Precision) -> Option<Self> {
         let (
-            Position::Quantized { steps_per_metre },
+            Position::Quantized { .. },
             Orientation::SmallestThree {
                 bits: component_bits @ ..=MAX_NARROW_BITS,
             },
@@ -44,8 +47,11 @@ impl Batch {
         else {
             return None;
         };
-        Some(Self {
-            bounds: bounded::position(steps_per_metre),
+        let bounds = plan.position_bounds(precision.position)?;
+        let is_exact = |bounds: &Bounded| bounds.steps_per_unit.to_bits() << 12 == 0;
+        bounds.iter().all(is_exact).then(|| Self {
+            plan,
+            bounds,
             component_bits,
             count: 0,
             position: [[0.0; BODIES]; 3],
@@ -80,7 +86,8 @@ impl Batch {
             let steps = [0, 1, 2].map(|axis| self.steps[axis][lane]);
             self.packed_positions[lane] = PackedPosition::new(steps, self.interacting[lane]);
             if !self.is_certain[lane] {
-                let exact = SmallestThree::quantize(body.orientation, self.component_bits)
+                let orientation = self.plan.rotation_to_core(body.orientation);
+                let exact = SmallestThree::quantize(orientation, self.component_bits)
                     .expect("it is about as long as a unit quaternion");
                 self.orientations[lane] = exact.to_narrow_word();
             }
@@ -101,11 +108,11 @@ impl Batch {
     fn gather(&mut self, bodies: &[BodyState]) {
         self.count = bodies.len();
         for (lane, body) in bodies.iter().enumerate() {
-            let position = body.position.to_array();
+            let position = self.plan.to_core(body.position).to_array();
             for (column, part) in self.position.iter_mut().zip(position) {
                 column[lane] = part;
             }
-            let orientation = body.orientation.to_array();
+            let orientation = self.plan.rotation_to_core(body.orientation).to_array();
             for (column, part) in self.orientation.iter_mut().zip(orientation) {
                 column[lane] = part;
             }

@@ -1,19 +1,21 @@
 //! Filling quantized snapshots, from floats or from integers.
 
+use std::sync::Arc;
+
 use super::{QuantizeError, QuantizedSnapshot, batch};
 use crate::ledger::BitKind;
 use crate::precision::{Orientation, Position, Precision, VelocityPrecision};
 use crate::quantize::affine::AFFINE_VELOCITY;
-use crate::quantize::bounded::{Bounded, POSITION, VELOCITY};
+use crate::quantize::bounded::{Bounded, VELOCITY};
 use crate::quantize::smallest_three::{SmallestThree, max_component};
 use crate::state::{BodyState, Snapshot};
 
-/// A body as the integers of a recording: smallest-three orientation, position in 1/512 m.
+/// A body as the integers of a recording: smallest-three orientation, and position in the schema's steps, with z up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct QuantizedBody {
     /// Orientation; the number of bits per component is given separately.
     pub orientation: SmallestThree,
-    /// Position, in 1/512 m.
+    /// Position, in the schema's steps, with z up.
     pub position: [i32; 3],
     /// Whether the body is interacting.
     pub interacting: bool,
@@ -39,8 +41,8 @@ impl QuantizedSnapshot {
             .inspect_err(|_| self.clear(precision))
     }
 
-    /// Sets this to the given integers, with the smallest three in `component_bits`, positions in
-    /// 1/512 m, and no velocity. Reuses its memory.
+    /// Sets this to the given integers, with the smallest three in `component_bits`, positions in the schema's
+    /// steps, and no velocity. Reuses its memory.
     ///
     /// # Errors
     /// [`QuantizeError`] for the first integer out of range, or for illegal `component_bits`. `self` then has
@@ -60,7 +62,7 @@ impl QuantizedSnapshot {
         self.clear(precision);
         precision.orientation.check()?;
         for (index, body) in bodies.into_iter().enumerate() {
-            if let Err(error) = check_integers(index, &body, component_bits) {
+            if let Err(error) = check_integers(index, &body, component_bits, self.plan.bounds()) {
                 self.clear(precision);
                 return Err(error);
             }
@@ -71,8 +73,9 @@ impl QuantizedSnapshot {
     }
 
     fn push_all(&mut self, bodies: &[BodyState]) -> Result<(), QuantizeError> {
-        let bounds = self.precision.position.bounds();
-        let mut batch = batch::Batch::new(self.precision);
+        let bounds = self.plan.position_bounds(self.precision.position);
+        let plan = Arc::clone(&self.plan);
+        let mut batch = batch::Batch::new(&plan, self.precision);
         for (first, bodies) in (0..)
             .step_by(batch::BODIES)
             .zip(bodies.chunks(batch::BODIES))
@@ -83,7 +86,7 @@ impl QuantizedSnapshot {
                     .extend_from_slice(batch.packed_positions());
                 self.narrow.extend_from_slice(batch.orientations());
                 for body in bodies {
-                    self.push_velocity(body.linear_velocity.to_array());
+                    self.push_velocity(self.plan.to_core(body.linear_velocity).to_array());
                 }
                 continue;
             }
@@ -112,17 +115,18 @@ impl QuantizedSnapshot {
             }),
             None => Ok(()),
         };
-        let position = body.position.to_array();
-        let velocity = body.linear_velocity.to_array();
+        let position = self.plan.to_core(body.position).to_array();
+        let velocity = self.plan.to_core(body.linear_velocity).to_array();
+        let orientation = self.plan.rotation_to_core(body.orientation);
         finite(BitKind::Position, &position)?;
-        finite(BitKind::Orientation, &body.orientation.to_array())?;
+        finite(BitKind::Orientation, &orientation.to_array())?;
         finite(BitKind::Velocity, &velocity)?;
         // Whether a quaternion has a direction does not depend on the number of bits.
         let bits = match self.precision.orientation {
             Orientation::Full => 9,
             Orientation::SmallestThree { bits } => bits,
         };
-        let smallest_three = SmallestThree::quantize(body.orientation, bits)
+        let smallest_three = SmallestThree::quantize(orientation, bits)
             .ok_or(QuantizeError::NoDirection { body: index })?;
 
         let position = match bounds {
@@ -132,7 +136,7 @@ impl QuantizedSnapshot {
         self.push_position(position, body.interacting);
         match self.precision.orientation {
             Orientation::Full => {
-                let bits = body.orientation.to_array().map(f32::to_bits);
+                let bits = orientation.to_array().map(f32::to_bits);
                 self.quaternions.push(bits);
             }
             Orientation::SmallestThree { bits } => self.push_smallest_three(bits, smallest_three),
@@ -164,6 +168,7 @@ fn check_integers(
     index: usize,
     body: &QuantizedBody,
     component_bits: u8,
+    bounds: &[Bounded; 3],
 ) -> Result<(), QuantizeError> {
     let check = |field, value: i64, min: i64, max: i64| {
         if (min..=max).contains(&value) {
@@ -187,7 +192,7 @@ fn check_integers(
     for component in body.orientation.components {
         check(BitKind::Orientation, i64::from(component), 0, max)?;
     }
-    for (value, bounds) in body.position.into_iter().zip(POSITION) {
+    for (value, bounds) in body.position.into_iter().zip(bounds) {
         check(
             BitKind::Position,
             i64::from(value),
@@ -204,14 +209,15 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::plan::Plan;
 
     /// Quantizes one body at a time.
     fn plain(
         bodies: &[BodyState],
         precision: Precision,
     ) -> Result<QuantizedSnapshot, QuantizeError> {
-        let mut plain = QuantizedSnapshot::new(precision);
-        let bounds = precision.position.bounds();
+        let mut plain = QuantizedSnapshot::new(Plan::cubes(), precision);
+        let bounds = plain.plan.position_bounds(precision.position);
         for (index, body) in bodies.iter().enumerate() {
             plain.push(index, body, bounds.as_ref())?;
         }
@@ -288,7 +294,7 @@ mod tests {
             precision in precision(),
         ) {
             let expected = plain(&bodies, precision);
-            let mut quantized = QuantizedSnapshot::new(precision);
+            let mut quantized = QuantizedSnapshot::new(Plan::cubes(), precision);
             let outcome = quantized.quantize(&Snapshot { bodies }, precision);
             match expected {
                 Ok(expected) => {
@@ -311,11 +317,14 @@ mod tests {
             position: [0; 3],
             interacting: true,
         };
-        let mut snapshot = QuantizedSnapshot::new(Precision {
-            orientation: Orientation::Full,
-            velocity: VelocityPrecision::Full,
-            position: Position::Full,
-        });
+        let mut snapshot = QuantizedSnapshot::new(
+            Plan::cubes(),
+            Precision {
+                orientation: Orientation::Full,
+                velocity: VelocityPrecision::Full,
+                position: Position::Full,
+            },
+        );
         assert_eq!(snapshot.assign(9, [body]), Ok(()));
         assert!(snapshot.is_interacting(0));
         let below = QuantizedBody {

@@ -5,19 +5,30 @@ use std::sync::Arc;
 
 use super::{QuantizeError, QuantizedSnapshot};
 use crate::ladder;
+use crate::plan::Plan;
 use crate::precision::Precision;
 use crate::state::Snapshot;
 
 /// Quantizes snapshots that many senders share, into memory that is reused once none of them holds it.
 ///
 /// It never has more snapshots than have been held at the same time, and one.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct SnapshotPool {
+    plan: Arc<Plan>,
     /// The oldest first.
     snapshots: VecDeque<Arc<QuantizedSnapshot>>,
 }
 
 impl SnapshotPool {
+    /// A pool of snapshots of one scene.
+    #[must_use]
+    pub const fn new(plan: Arc<Plan>) -> Self {
+        Self {
+            plan,
+            snapshots: VecDeque::new(),
+        }
+    }
+
     /// Quantizes a snapshot. See [`QuantizedSnapshot::quantize`].
     ///
     /// # Errors
@@ -30,7 +41,8 @@ impl SnapshotPool {
         let mut snapshots = self.snapshots.iter();
         let free = snapshots.position(|held| Arc::strong_count(held) == 1);
         let free = free.and_then(|index| self.snapshots.remove(index));
-        let mut shared = free.unwrap_or_else(|| Arc::new(QuantizedSnapshot::new(precision)));
+        let mut shared = free
+            .unwrap_or_else(|| Arc::new(QuantizedSnapshot::new(Arc::clone(&self.plan), precision)));
         let outcome = Arc::get_mut(&mut shared)
             .expect("nobody else holds it")
             .quantize(snapshot, precision);
@@ -73,6 +85,7 @@ impl Spares {
     fn take(&mut self) -> Arc<QuantizedSnapshot> {
         self.0.pop().unwrap_or_else(|| {
             Arc::new(QuantizedSnapshot::new(
+                Plan::cubes(),
                 ladder::UNCOMPRESSED.stages.precision(),
             ))
         })
@@ -90,7 +103,7 @@ mod tests {
             bodies: vec![BodyState::default(); 3],
         };
         let precision = ladder::CHANGED_FLAGS.stages.precision();
-        let mut pool = SnapshotPool::default();
+        let mut pool = SnapshotPool::new(Plan::cubes());
         let mut held = VecDeque::new();
         for tick in 0..20 {
             held.push_back(pool.quantize(&snapshot, precision).unwrap());

@@ -3,7 +3,7 @@
 use std::ops::Deref;
 
 use crate::precision::StepsPerMetreError;
-use crate::quantize::smallest_three::ComponentBitsError;
+use crate::quantize::smallest_three::{ComponentBitsError, MAX_ARITHMETIC_BITS};
 use crate::stages::{
     ChangedFlags, Delta, Orientation, Position, RelativeOrientation, RelativePosition,
     StageOptions, Velocity,
@@ -112,6 +112,20 @@ pub enum IllegalStages {
          no velocity, and takes the place of relative positions, relative orientations and changed flags"
     )]
     ArithmeticNotAlone,
+    /// A stage of which the scene has no use.
+    #[error("{0} belong to the demo's scene")]
+    DemoOnly(&'static str),
+    /// Another number of bits than the scene's.
+    #[error("this scene's orientations have {scene} bits per component, not {bits}")]
+    OtherComponentBits {
+        /// Bits per component.
+        bits: u8,
+        /// The scene's.
+        scene: u8,
+    },
+    /// Predictions where steps differ.
+    #[error("predictions need equal steps along all axes of the scene")]
+    UnequalSteps,
     /// Changed flags without delta encoding.
     #[error(
         "changed flags need delta encoding: without a baseline nothing is known to be unchanged"
@@ -120,11 +134,24 @@ pub enum IllegalStages {
 }
 
 impl StageOptions {
-    /// The stages with these options, if they are legal.
+    /// The stages with these options, if they are legal in the demo's scene.
     ///
     /// # Errors
     /// The first reason why they are not.
     pub const fn check(self) -> Result<Stages, IllegalStages> {
+        match self.orientation {
+            Orientation::SmallestThree { bits } if self.delta.is_arithmetic() && bits != 9 => {
+                match self.check_parameters() {
+                    Ok(()) => Err(IllegalStages::ArithmeticNotAlone),
+                    Err(error) => Err(error),
+                }
+            }
+            _ => self.check_for_any(),
+        }
+    }
+
+    /// The stages with these options, if they are legal in any scene.
+    pub(crate) const fn check_for_any(self) -> Result<Stages, IllegalStages> {
         if let Err(error) = self.check_parameters() {
             return Err(error);
         }
@@ -198,7 +225,9 @@ impl StageOptions {
             && matches!(
                 self,
                 Self {
-                    orientation: Orientation::SmallestThree { bits: 9 },
+                    orientation: Orientation::SmallestThree {
+                        bits: ..=MAX_ARITHMETIC_BITS
+                    },
                     velocity: Velocity::Omitted,
                     relative_position: RelativePosition::Off,
                     relative_orientation: RelativeOrientation::Off,

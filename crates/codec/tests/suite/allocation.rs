@@ -3,7 +3,7 @@
 use allocation_counter::measure;
 use cubewire_codec::ladder::{AFFINE, LADDER, SIMULATED};
 use cubewire_codec::{
-    Baseline, Baselines, BitLedger, Decoder, Encoder, Inputs, Limits, Origin, Packet,
+    Baseline, Baselines, BitLedger, Decoder, Encoder, Inputs, Limits, Origin, Packet, Plan,
     QuantizedSnapshot, Sequence, Simulated, Snapshot,
 };
 
@@ -25,15 +25,15 @@ fn encoding_and_decoding_allocate_nothing_once_warm() {
         frame.dequantize(&mut state);
         states.push(state);
     }
-    let mut encoder = Encoder::new(states[0].clone(), Limits::default()).unwrap();
-    let mut decoder = Decoder::new(states[0].clone(), Limits::default()).unwrap();
+    let mut encoder = Encoder::new(Plan::cubes(), states[0].clone(), Limits::default()).unwrap();
+    let mut decoder = Decoder::new(Plan::cubes(), states[0].clone(), Limits::default()).unwrap();
     for rung in LADDER.into_iter().chain([AFFINE]) {
         let stages = rung.stages;
         let mut packet = Packet {
             ledger: BitLedger::itemized(),
             ..Packet::default()
         };
-        let mut current = QuantizedSnapshot::new(stages.precision());
+        let mut current = QuantizedSnapshot::new(Plan::cubes(), stages.precision());
         let ring = || -> Vec<Baseline> { (0..RING).map(|_| Baseline::default()).collect() };
         let (mut sent, mut received) = (ring(), ring());
         let [mut kept, mut decoded] = [Baseline::default(), Baseline::default()];
@@ -75,8 +75,8 @@ fn encoding_and_decoding_allocate_nothing_once_warm() {
 #[test]
 fn simulated_packets_allocate_nothing_once_warm() {
     let (initial, frames) = play();
-    let mut encoder = Encoder::new(initial.clone(), Limits::default()).unwrap();
-    let mut decoder = Decoder::new(initial, Limits::default()).unwrap();
+    let mut encoder = Encoder::new(Plan::cubes(), initial.clone(), Limits::default()).unwrap();
+    let mut decoder = Decoder::new(Plan::cubes(), initial, Limits::default()).unwrap();
     decoder.set_ledger(Some(BitLedger::itemized()));
     let mut packet = Packet {
         ledger: BitLedger::itemized(),

@@ -3,7 +3,7 @@
 use cubewire_codec::ladder::{CHANGED_FLAGS, LADDER, POSITION, UNCOMPRESSED};
 use cubewire_codec::stages::Delta;
 use cubewire_codec::{
-    Baseline, Encoder, Limits, Packet, QuantizedSnapshot, Sequence, Snapshot, Stages,
+    Baseline, Encoder, Limits, Packet, Plan, QuantizedSnapshot, Sequence, Snapshot, Stages,
 };
 
 const BODIES: usize = 20;
@@ -24,7 +24,7 @@ fn with_raised(count: usize) -> Snapshot {
 }
 
 fn quantized(snapshot: &Snapshot, stages: Stages) -> QuantizedSnapshot {
-    let mut quantized = QuantizedSnapshot::new(stages.precision());
+    let mut quantized = QuantizedSnapshot::new(Plan::cubes(), stages.precision());
     quantized.quantize(snapshot, stages.precision()).unwrap();
     quantized
 }
@@ -37,7 +37,7 @@ fn baseline(snapshot: &Snapshot, stages: Stages) -> Baseline {
 
 /// Changed and sent bodies of a packet with seven bodies raised.
 fn counts(stages: Stages, baseline: Option<&Baseline>) -> [usize; 2] {
-    let mut encoder = Encoder::new(bodies(BODIES), Limits::default()).unwrap();
+    let mut encoder = Encoder::new(Plan::cubes(), bodies(BODIES), Limits::default()).unwrap();
     let mut packet = Packet::default();
     let current = quantized(&with_raised(7), stages);
     encoder

@@ -6,7 +6,7 @@ use cubewire_codec::entropy::TrainedModel;
 use cubewire_codec::ladder::{ARITHMETIC, PREDICTED, Rung};
 use cubewire_codec::training::Trainer;
 use cubewire_codec::{
-    Baseline, Baselines, BodyState, DecodeError, Decoder, Encoder, Limits, Packet,
+    Baseline, Baselines, BodyState, DecodeError, Decoder, Encoder, Limits, Packet, Plan,
     QuantizedSnapshot, Sequence, Snapshot,
 };
 
@@ -26,8 +26,8 @@ struct Ends {
 
 impl Ends {
     fn new(initial: &Snapshot, model: &Arc<TrainedModel>) -> Self {
-        let encoder = Encoder::new(initial.clone(), Limits::default()).unwrap();
-        let decoder = Decoder::new(initial.clone(), Limits::default()).unwrap();
+        let encoder = Encoder::new(Plan::cubes(), initial.clone(), Limits::default()).unwrap();
+        let decoder = Decoder::new(Plan::cubes(), initial.clone(), Limits::default()).unwrap();
         Self {
             encoder: encoder.with_model(Arc::clone(model)),
             decoder: decoder.with_model(Arc::clone(model)),
@@ -176,13 +176,13 @@ fn other_initial_states_and_models_are_detected() {
     other.bodies[500].position.x += 0.1;
     for rung in [ARITHMETIC, PREDICTED] {
         let mut ends = Ends::new(&initial, &TrainedModel::shipped());
-        let decoder = Decoder::new(other.clone(), Limits::default()).unwrap();
+        let decoder = Decoder::new(Plan::cubes(), other.clone(), Limits::default()).unwrap();
         ends.decoder = decoder;
         ends.encode(rung, &frames[400], true);
         assert!(ends.decode().is_err());
 
         let mut ends = Ends::new(&initial, &TrainedModel::shipped());
-        let decoder = Decoder::new(initial.clone(), Limits::default()).unwrap();
+        let decoder = Decoder::new(Plan::cubes(), initial.clone(), Limits::default()).unwrap();
         ends.decoder = decoder.with_model(trained(&frames[400..420]));
         ends.encode(rung, &frames[400], true);
         assert!(ends.decode().is_err());
@@ -220,7 +220,7 @@ fn as_many_bodies_as_there_may_be_can_move_at_one_point() {
     for body in &mut moved.bodies {
         body.position.z = 1.0;
     }
-    let mut quantized = QuantizedSnapshot::new(PREDICTED.stages.precision());
+    let mut quantized = QuantizedSnapshot::new(Plan::cubes(), PREDICTED.stages.precision());
     quantized
         .quantize(&moved, PREDICTED.stages.precision())
         .unwrap();
@@ -234,7 +234,7 @@ fn teleported_bodies_are_coded() {
     let mut initial = floats(&recording::frames("dev-mix")[0]);
     for rung in [ARITHMETIC, PREDICTED] {
         let mut ends = Ends::new(&initial, &TrainedModel::shipped());
-        let mut quantized = QuantizedSnapshot::new(rung.stages.precision());
+        let mut quantized = QuantizedSnapshot::new(Plan::cubes(), rung.stages.precision());
         for frame in 0..60 {
             for (index, body) in initial.bodies.iter_mut().enumerate().take(40) {
                 let corner = if (frame / (1 + index % 7)) % 2 == 0 {

@@ -1,7 +1,9 @@
 //! The states of the examples in WIRE.md, and what is simulated for those of *simulated*.
 
 use cubewire_codec::ladder::SIMULATED;
-use cubewire_codec::{BodyState, Inputs, Origin, QuantizedSnapshot, Sequence, Simulated, Snapshot};
+use cubewire_codec::{
+    BodyState, Inputs, Origin, Plan, QuantizedSnapshot, Sequence, Simulated, Snapshot,
+};
 use glam::{Quat, Vec3};
 
 use crate::scene::Lane;
@@ -67,7 +69,7 @@ pub(crate) fn send_example(
         },
     };
     let precision = SIMULATED.stages.precision();
-    let mut current = QuantizedSnapshot::new(precision);
+    let mut current = QuantizedSnapshot::new(Plan::cubes(), precision);
     current.quantize(state, precision).unwrap();
     let numbered = (sequence, SIMULATED.stages);
     lane.send_simulated(numbered, &current, [baseline, None, None], simulated);

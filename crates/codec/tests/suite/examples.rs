@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use cubewire_codec::{Baseline, Decoder, Limits, QuantizedSnapshot, Sequence};
+use cubewire_codec::{Baseline, Decoder, Limits, Plan, QuantizedSnapshot, Sequence};
 
 use crate::example_states::example_states;
 use crate::pair::{assert_agree, float_bodies};
@@ -17,11 +17,11 @@ fn the_examples_of_the_document_are_read() {
     assert_eq!(examples.len(), example_stages().count());
     for ((name, packets), (expected, stages)) in examples.into_iter().zip(example_stages()) {
         assert_eq!(name, expected);
-        let mut decoder = Decoder::new(initial.clone(), Limits::default()).unwrap();
+        let mut decoder = Decoder::new(Plan::cubes(), initial.clone(), Limits::default()).unwrap();
         let (mut held, mut held_by_second) = (HashMap::new(), HashMap::new());
         assert_eq!(packets.len(), states.len());
         for (packet, (sequence, state)) in packets.iter().zip(&states) {
-            let mut current = QuantizedSnapshot::new(stages.precision());
+            let mut current = QuantizedSnapshot::new(Plan::cubes(), stages.precision());
             current.quantize(state, stages.precision()).unwrap();
             let mut first = Baseline::default();
             let lookup = |sequence: Sequence| held.get(&sequence.0);

@@ -24,7 +24,7 @@ use cubewire_codec::ladder::{ARITHMETIC, PREDICTED, PREDICTED_POSITION, Rung, SI
 use cubewire_codec::quantize::smallest_three::SmallestThree;
 use cubewire_codec::{
     Baseline, Baselines, BodyState, Decoder, Encoder, Fingerprint, Inputs, Limits, Origin, Packet,
-    QuantizedBody, QuantizedSnapshot, Sequence, Simulated, Snapshot,
+    Plan, QuantizedBody, QuantizedSnapshot, Sequence, Simulated, Snapshot,
 };
 use glam::Vec3;
 
@@ -157,7 +157,7 @@ pub(crate) fn play() -> (Snapshot, Vec<QuantizedSnapshot>) {
         }
         let bodies = bodies.iter().enumerate();
         let bodies = bodies.map(|(index, body)| body.body((index + tick / 8) % 5 == 0));
-        let mut frame = QuantizedSnapshot::new(PREDICTED.stages.precision());
+        let mut frame = QuantizedSnapshot::new(Plan::cubes(), PREDICTED.stages.precision());
         frame.assign(9, bodies).unwrap();
         frames.push(frame);
     }
@@ -209,7 +209,7 @@ fn scene(tick: usize) -> (Option<Inputs>, Vec<u8>) {
 
 fn packets(rung: Rung) -> Vec<Vec<u8>> {
     let (initial, frames) = play();
-    let mut encoder = Encoder::new(initial, Limits::default()).unwrap();
+    let mut encoder = Encoder::new(Plan::cubes(), initial, Limits::default()).unwrap();
     let mut kept: Vec<Baseline> = Vec::new();
     let mut packets = Vec::new();
     for (tick, frame) in frames.iter().enumerate() {
@@ -292,7 +292,7 @@ fn packets_of_other_machines_are_read() {
     for rung in RUNGS {
         let packets = &golden[rung.name];
         assert_eq!(packets.len(), frames.len());
-        let mut decoder = Decoder::new(initial.clone(), Limits::default()).unwrap();
+        let mut decoder = Decoder::new(Plan::cubes(), initial.clone(), Limits::default()).unwrap();
         let mut held: HashMap<u16, Baseline> = HashMap::new();
         for (tick, (packet, frame)) in packets.iter().zip(&frames).enumerate() {
             let mut received = Baseline::default();

@@ -3,7 +3,7 @@
 use cubewire_codec::ladder::{AFFINE, ARITHMETIC, CHANGED_FLAGS, LADDER, PREDICTED, Rung};
 use cubewire_codec::stages::{Delta, Position, RelativeOrientation, RelativePosition};
 use cubewire_codec::{
-    Baseline, BitLedger, DecodeError, Decoder, Header, Limits, Snapshot, StageOptions,
+    Baseline, BitLedger, DecodeError, Decoder, Header, Limits, Plan, Snapshot, StageOptions,
     decode_initial, encode_initial,
 };
 use proptest::prelude::*;
@@ -206,7 +206,7 @@ fn errors_name_the_thing_and_the_position() {
     let state = Snapshot {
         bodies: vec![Default::default(); 5],
     };
-    let mut decoder = Decoder::new(state, Limits::default()).unwrap();
+    let mut decoder = Decoder::new(Plan::cubes(), state, Limits::default()).unwrap();
     let mut message = |bytes: &[u8]| {
         let mut out = Baseline::default();
         decoder
@@ -299,7 +299,7 @@ fn an_initial_state_larger_than_its_bytes_or_the_limits_is_refused() {
         error.to_string(),
         "initial state: 3 bodies are more than the limit of 2"
     );
-    assert!(Decoder::new(three, limits).is_err());
+    assert!(Decoder::new(Plan::cubes(), three, limits).is_err());
 }
 
 proptest! {

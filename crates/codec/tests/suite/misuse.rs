@@ -4,8 +4,8 @@ use cubewire_codec::ladder;
 use cubewire_codec::quantize::SmallestThree;
 use cubewire_codec::stages::{Orientation, Position};
 use cubewire_codec::{
-    Baseline, EncodeError, Encoder, Limits, Packet, Precision, QuantizedBody, QuantizedSnapshot,
-    Sequence, Snapshot, StageOptions, Stages,
+    Baseline, EncodeError, Encoder, Limits, Packet, Plan, Precision, QuantizedBody,
+    QuantizedSnapshot, Sequence, Snapshot, StageOptions, Stages,
 };
 use glam::{Quat, Vec3};
 
@@ -16,7 +16,7 @@ fn bodies(count: usize) -> Snapshot {
 }
 
 fn quantized(snapshot: &Snapshot, stages: Stages) -> QuantizedSnapshot {
-    let mut quantized = QuantizedSnapshot::new(stages.precision());
+    let mut quantized = QuantizedSnapshot::new(Plan::cubes(), stages.precision());
     quantized.quantize(snapshot, stages.precision()).unwrap();
     quantized
 }
@@ -53,7 +53,7 @@ fn a_number_that_is_none_is_named_with_body_and_field() {
             assert_eq!(error.to_string(), message);
             assert!(snapshot.is_empty());
         }
-        let error = Encoder::new(state, Limits::default()).unwrap_err();
+        let error = Encoder::new(Plan::cubes(), state, Limits::default()).unwrap_err();
         assert_eq!(error.to_string(), message);
     }
 }
@@ -77,7 +77,7 @@ fn numbers_out_of_range_become_the_nearest_in_range() {
 
 #[test]
 fn integers_out_of_range_and_illegal_precisions_are_refused() {
-    let mut snapshot = QuantizedSnapshot::new(ladder::POSITION.stages.precision());
+    let mut snapshot = QuantizedSnapshot::new(Plan::cubes(), ladder::POSITION.stages.precision());
     let body = QuantizedBody {
         orientation: SmallestThree {
             largest: 3,
@@ -128,7 +128,7 @@ fn integers_out_of_range_and_illegal_precisions_are_refused() {
 
 #[test]
 fn what_does_not_fit_together_is_not_encoded() {
-    let mut encoder = Encoder::new(bodies(3), Limits::default()).unwrap();
+    let mut encoder = Encoder::new(Plan::cubes(), bodies(3), Limits::default()).unwrap();
     let delta = ladder::DELTA.stages;
     let mut packet = Packet::default();
     let mut kept = Baseline::default();

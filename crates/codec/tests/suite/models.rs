@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use cubewire_codec::entropy::TrainedModel;
 use cubewire_codec::ladder::{ARITHMETIC, PREDICTED};
-use cubewire_codec::{Baseline, Baselines, Decoder, Encoder, Limits, Packet, Sequence};
+use cubewire_codec::{Baseline, Baselines, Decoder, Encoder, Limits, Packet, Plan, Sequence};
 use rand::{Rng, RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -45,9 +45,9 @@ fn with_any_model_both_ends_understand_each_other_and_refuse_damage() {
     let (initial, frames) = play();
     for kind in 0..MODELS {
         let model = Arc::new(any_model(&mut random, kind));
-        let encoder = Encoder::new(initial.clone(), Limits::default()).unwrap();
+        let encoder = Encoder::new(Plan::cubes(), initial.clone(), Limits::default()).unwrap();
         let mut encoder = encoder.with_model(Arc::clone(&model));
-        let decoder = Decoder::new(initial.clone(), Limits::default()).unwrap();
+        let decoder = Decoder::new(Plan::cubes(), initial.clone(), Limits::default()).unwrap();
         let mut decoder = decoder.with_model(model);
         for rung in [ARITHMETIC, PREDICTED] {
             let mut held: Vec<Baseline> = Vec::new();

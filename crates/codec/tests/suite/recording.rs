@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Mutex;
 
 use cubewire_codec::quantize::SmallestThree;
-use cubewire_codec::{QuantizedBody, QuantizedSnapshot, ladder};
+use cubewire_codec::{Plan, QuantizedBody, QuantizedSnapshot, ladder};
 
 const BODIES: usize = 901;
 
@@ -40,7 +40,8 @@ fn read(name: &str) -> Vec<QuantizedSnapshot> {
                 position: [body[4], body[5], body[6]],
                 interacting: body[7] == 1,
             });
-            let mut snapshot = QuantizedSnapshot::new(ladder::POSITION.stages.precision());
+            let mut snapshot =
+                QuantizedSnapshot::new(Plan::cubes(), ladder::POSITION.stages.precision());
             snapshot.assign(9, bodies).unwrap();
             snapshot
         })

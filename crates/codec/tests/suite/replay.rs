@@ -4,7 +4,8 @@ use std::time::{Duration, Instant};
 
 use cubewire_codec::ladder::Rung;
 use cubewire_codec::{
-    Baseline, Baselines, Decoder, Encoder, Limits, Packet, QuantizedSnapshot, Sequence, Snapshot,
+    Baseline, Baselines, Decoder, Encoder, Limits, Packet, Plan, QuantizedSnapshot, Sequence,
+    Snapshot,
 };
 
 /// Frames that a baseline is old.
@@ -42,8 +43,8 @@ impl<'a> Replay<'a> {
         Self {
             rung,
             frames,
-            encoder: Encoder::new(initial.clone(), Limits::default()).unwrap(),
-            decoder: Decoder::new(initial, Limits::default()).unwrap(),
+            encoder: Encoder::new(Plan::cubes(), initial.clone(), Limits::default()).unwrap(),
+            decoder: Decoder::new(Plan::cubes(), initial, Limits::default()).unwrap(),
             current: frames[0].clone(),
             packet: Packet::default(),
             sent: vec![blank(); snapshots],

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use cubewire_codec::stages::{Delta, Position, RelativeOrientation, RelativePosition};
 use cubewire_codec::{
     Baseline, Baselines, BitKind, BodyState, DecodeError, Decoder, Encoder, Inputs, Limits, Packet,
-    QuantizedBody, QuantizedSnapshot, Sequence, Simulated, Snapshot, Stages,
+    Plan, QuantizedBody, QuantizedSnapshot, Sequence, Simulated, Snapshot, Stages,
 };
 use glam::{Quat, Vec3};
 use proptest::prelude::*;
@@ -181,10 +181,10 @@ pub(crate) struct Lane {
 
 impl Lane {
     pub(crate) fn new(initial: &Snapshot, ledger: cubewire_codec::BitLedger) -> Self {
-        let mut decoder = Decoder::new(initial.clone(), Limits::default()).unwrap();
+        let mut decoder = Decoder::new(Plan::cubes(), initial.clone(), Limits::default()).unwrap();
         decoder.set_ledger(Some(ledger.clone()));
         Self {
-            encoder: Encoder::new(initial.clone(), Limits::default()).unwrap(),
+            encoder: Encoder::new(Plan::cubes(), initial.clone(), Limits::default()).unwrap(),
             decoder,
             sent: HashMap::new(),
             received: HashMap::new(),
@@ -227,7 +227,7 @@ impl Lane {
         baseline: Option<Sequence>,
         additional: [Option<Sequence>; 2],
     ) {
-        let mut current = QuantizedSnapshot::new(stages.precision());
+        let mut current = QuantizedSnapshot::new(Plan::cubes(), stages.precision());
         current.quantize(snapshot, stages.precision()).unwrap();
         let names = [baseline, additional[0], additional[1]];
         let simulated = Simulated::default();
@@ -311,7 +311,7 @@ impl Lane {
 
     fn count_changed(&self, current: &QuantizedSnapshot, baseline: Option<&Baseline>) -> usize {
         let precision = current.precision();
-        let mut initial = QuantizedSnapshot::new(precision);
+        let mut initial = QuantizedSnapshot::new(Plan::cubes(), precision);
         initial.quantize(&self.initial, precision).unwrap();
         let reference = baseline
             .map(Baseline::snapshot)

@@ -4,7 +4,7 @@ use cubewire_codec::ladder::{ARITHMETIC, DELTA, PREDICTED, SIMULATED};
 use cubewire_codec::simulation::{MAX_SIMULATED_TICKS, MAX_STATE_CHUNK_BYTES};
 use cubewire_codec::{
     Baseline, Baselines, BitKind, BitLedger, DecodeError, EncodeError, Encoder, Inputs, Limits,
-    Origin, Packet, QuantizedSnapshot, Sequence, Simulated,
+    Origin, Packet, Plan, QuantizedSnapshot, Sequence, Simulated,
 };
 
 use crate::golden::play;
@@ -261,7 +261,7 @@ fn state_chunks_of_any_length_come_across_and_are_forgotten_with_the_next_packet
 #[test]
 fn a_state_chunk_that_is_too_long_is_named_and_nothing_is_lost() {
     let (initial, frames) = play();
-    let mut encoder = Encoder::new(initial, Limits::default()).unwrap();
+    let mut encoder = Encoder::new(Plan::cubes(), initial, Limits::default()).unwrap();
     let (mut packet, mut baseline) = (Packet::default(), Baseline::default());
     let mut encode = |state_chunk: &[u8], packet: &mut Packet, baseline: &mut Baseline| {
         let simulated = Simulated {

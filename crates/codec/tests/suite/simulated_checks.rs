@@ -3,7 +3,7 @@
 use cubewire_codec::entropy::coder::{BinCoder, BinEncoder};
 use cubewire_codec::ladder::SIMULATED;
 use cubewire_codec::{
-    Baseline, BitLedger, DecodeError, Decoder, Inputs, Origin, QuantizedSnapshot, Sequence,
+    Baseline, BitLedger, DecodeError, Decoder, Inputs, Origin, Plan, QuantizedSnapshot, Sequence,
     Simulated,
 };
 use rand::{RngExt, SeedableRng};
@@ -35,7 +35,7 @@ fn count_passes(sequences: impl Iterator<Item = u16>) -> [usize; 2] {
         let right: Vec<_> = (0..current.len())
             .map(|body| body_of(current, body))
             .collect();
-        let mut prediction = QuantizedSnapshot::new(current.precision());
+        let mut prediction = QuantizedSnapshot::new(Plan::cubes(), current.precision());
         for body in 0..current.len() {
             for axis in 0..3 {
                 for step in [-1, 1] {

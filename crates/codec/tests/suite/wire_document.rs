@@ -1,8 +1,8 @@
 //! The tables and examples of WIRE.md agree with the code.
 
 use cubewire_codec::ladder::{AFFINE, CHANGED_FLAGS, LADDER};
-use cubewire_codec::motion::{FALL_HEIGHT, GRAVITY, MAX_TICKS};
-use cubewire_codec::predict::{CLASSES, DRAG_PER_TICK, REST_HEIGHT};
+use cubewire_codec::motion::MAX_TICKS;
+use cubewire_codec::predict::CLASSES;
 use cubewire_codec::quantize::affine::{
     AFFINE_POSITION_XY, AFFINE_POSITION_Z, AFFINE_VELOCITY, DIFFERENCE_BITS, DIFFERENCE_ZERO_POINT,
 };
@@ -110,6 +110,7 @@ fn the_widths_of_ranges_are_those_of_the_code() {
 
 #[test]
 fn the_limits_and_laws_of_the_scene_are_those_of_the_code() {
+    let linear = cubewire_codec::schema::CUBES.world.linear.unwrap();
     assert_constants([
         ("maximum number of bodies", MAX_BODIES.to_string()),
         ("maximum ticks of a known motion", MAX_TICKS.to_string()),
@@ -123,17 +124,20 @@ fn the_limits_and_laws_of_the_scene_are_those_of_the_code() {
         ),
         (
             "drag: velocity kept per tick, in 1/65536",
-            DRAG_PER_TICK.to_string(),
+            linear.drag_per_tick.to_string(),
         ),
         (
             "gravity: 1/512 m per tick²",
-            format!("{}/{}", GRAVITY.0, GRAVITY.1),
+            format!("{}/{}", linear.gravity.0, linear.gravity.1),
         ),
         (
             "minimum height of a falling body: z",
-            FALL_HEIGHT.to_string(),
+            linear.fall_height.to_string(),
         ),
-        ("height of a body at rest: z", REST_HEIGHT.to_string()),
+        (
+            "height of a body at rest: z",
+            linear.rest_height.to_string(),
+        ),
     ]);
 }
 

@@ -10,7 +10,7 @@ use std::sync::{Arc, LazyLock};
 
 use cubewire_codec::entropy::TrainedModel;
 use cubewire_codec::ladder::{ARITHMETIC, PREDICTED};
-use cubewire_codec::{
+use cubewire_codec::{Plan, 
     Baseline, Baselines, Decoder, Encoder, Limits, Packet, QuantizedSnapshot, Sequence,
 };
 use cubewire_fuzz::{CUBES, world};
@@ -40,14 +40,14 @@ fn read(bytes: &[u8]) -> Option<TrainedModel> {
 
 fn exchange(model: &Arc<TrainedModel>) {
     let initial = world(CUBES, 0);
-    let encoder = Encoder::new(initial.clone(), Limits::default()).unwrap();
+    let encoder = Encoder::new(Plan::cubes(), initial.clone(), Limits::default()).unwrap();
     let mut encoder = encoder.with_model(Arc::clone(model));
-    let decoder = Decoder::new(initial, Limits::default()).unwrap();
+    let decoder = Decoder::new(Plan::cubes(), initial, Limits::default()).unwrap();
     let mut decoder = decoder.with_model(Arc::clone(model));
     for stages in [ARITHMETIC.stages, PREDICTED.stages] {
         let mut held: Vec<Baseline> = Vec::new();
         for tick in 0..6 {
-            let mut current = QuantizedSnapshot::new(stages.precision());
+            let mut current = QuantizedSnapshot::new(Plan::cubes(), stages.precision());
             let state = world(CUBES, 6 * tick + 6);
             current.quantize(&state, stages.precision()).unwrap();
             let mut newest = held.iter().rev();

@@ -4,12 +4,12 @@
 
 use std::sync::LazyLock;
 
-use cubewire_codec::{QuantizedSnapshot, ladder};
+use cubewire_codec::{Plan, QuantizedSnapshot, ladder};
 use cubewire_physics::{World, WorldState};
 use libfuzzer_sys::fuzz_target;
 
 static INITIAL: LazyLock<QuantizedSnapshot> = LazyLock::new(|| {
-    let mut snapshot = QuantizedSnapshot::new(ladder::SIMULATED.stages.precision());
+    let mut snapshot = QuantizedSnapshot::new(Plan::cubes(), ladder::SIMULATED.stages.precision());
     World::new()
         .quantize_into(&mut snapshot)
         .expect("every number is finite");

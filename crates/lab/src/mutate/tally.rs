@@ -174,6 +174,7 @@ fn hash(bytes: &[u8]) -> u64 {
 
 #[cfg(test)]
 mod tests {
+    use cubewire_codec::Plan;
     use cubewire_codec::ladder::{CHANGED_FLAGS, POSITION, PREDICTED};
     use cubewire_codec::quantize::SmallestThree;
     use cubewire_codec::{QuantizedBody, QuantizedSnapshot};
@@ -195,7 +196,7 @@ mod tests {
                 position: [if cube == 0 { x } else { 5 }, 7, 102],
                 interacting: false,
             });
-            let mut frame = QuantizedSnapshot::new(POSITION.stages.precision());
+            let mut frame = QuantizedSnapshot::new(Plan::cubes(), POSITION.stages.precision());
             frame.assign(COMPONENT_BITS, cubes).unwrap();
             frame
         };

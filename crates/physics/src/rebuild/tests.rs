@@ -1,6 +1,6 @@
 //! What a rebuild does to play, and how long states are.
 
-use cubewire_codec::{QuantizedSnapshot, ladder};
+use cubewire_codec::{Plan, QuantizedSnapshot, ladder};
 use cubewire_scene::{self as scene, CUBES, Keys};
 
 use crate::{World, WorldState};
@@ -93,7 +93,8 @@ fn sizes_of_states() {
                 awake(&world),
                 bytes.len()
             );
-            let mut snapshot = QuantizedSnapshot::new(ladder::SIMULATED.stages.precision());
+            let mut snapshot =
+                QuantizedSnapshot::new(Plan::cubes(), ladder::SIMULATED.stages.precision());
             world.quantize_into(&mut snapshot).unwrap();
             let back = WorldState::from_bytes(&snapshot, &bytes);
             assert_eq!(back, Ok(state.rounded().unwrap()));

@@ -5,7 +5,7 @@ use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
 use cubewire_codec::{
-    BitKind, DecodeError, Fingerprint, Limits, QuantizedSnapshot, Stages, ladder,
+    BitKind, DecodeError, Fingerprint, Limits, Plan, QuantizedSnapshot, Stages, ladder,
 };
 use cubewire_link::{Conditions, Jitter, Link, Loss};
 use cubewire_physics::{Input, ReceiverWorld, World};
@@ -46,12 +46,12 @@ impl Lane {
         let initial = world.snapshot();
         let limits = Limits::default();
         let welcome = Welcome {
-            ticks_per_second: 60,
+            plan: Plan::cubes(),
             tick,
             fingerprint: Fingerprint::shipped(),
             initial: initial.clone(),
         };
-        let sender = SnapshotSender::new(initial, limits).unwrap();
+        let sender = SnapshotSender::new(Plan::cubes(), initial, limits).unwrap();
         let delay = Duration::from_millis(85);
         let receiver = SnapshotReceiver::new(welcome, limits, delay, time(tick))
             .unwrap()
@@ -98,7 +98,7 @@ impl Lane {
             self.sender.on_message(&message).unwrap();
         }
         let precision = self.stages.precision();
-        let mut quantized = QuantizedSnapshot::new(precision);
+        let mut quantized = QuantizedSnapshot::new(Plan::cubes(), precision);
         quantized
             .quantize(&self.world.snapshot(), precision)
             .unwrap();

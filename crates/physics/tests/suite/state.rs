@@ -1,6 +1,6 @@
 //! States, and worlds that are built from them.
 
-use cubewire_codec::{Inputs, Origin, QuantizedSnapshot, ladder};
+use cubewire_codec::{Inputs, Origin, Plan, QuantizedSnapshot, ladder};
 use cubewire_physics::{Input, ReceiverWorld, World, WorldState};
 use cubewire_protocol::Engine;
 use cubewire_scene::{CUBES, Keys};
@@ -129,7 +129,7 @@ fn a_state_is_restored_however_long_the_world_before_it_has_lived() {
     let mut world = World::new();
     (0..100).for_each(|tick| world.advance(input(tick)));
     let precision = ladder::SIMULATED.stages.precision();
-    let mut snapshot = QuantizedSnapshot::new(precision);
+    let mut snapshot = QuantizedSnapshot::new(Plan::cubes(), precision);
     snapshot.quantize(&world.snapshot(), precision).unwrap();
     let state = world.state().to_bytes();
     let inputs = Inputs::new(Origin::Restored(1), &[0]).unwrap();

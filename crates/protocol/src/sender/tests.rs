@@ -1,5 +1,5 @@
 use cubewire_codec::ladder::{CHANGED_FLAGS, UNCOMPRESSED};
-use cubewire_codec::{BodyState, QuantizedSnapshot};
+use cubewire_codec::{BodyState, Plan, QuantizedSnapshot};
 
 use super::*;
 
@@ -8,9 +8,9 @@ fn sender() -> (SnapshotSender, QuantizedSnapshot) {
         bodies: vec![BodyState::default(); 3],
     };
     let precision = CHANGED_FLAGS.stages.precision();
-    let mut quantized = QuantizedSnapshot::new(precision);
+    let mut quantized = QuantizedSnapshot::new(Plan::cubes(), precision);
     quantized.quantize(&initial, precision).unwrap();
-    let sender = SnapshotSender::new(initial, Limits::default()).unwrap();
+    let sender = SnapshotSender::new(Plan::cubes(), initial, Limits::default()).unwrap();
     (sender, quantized)
 }
 

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use cubewire_codec::ladder::{ARITHMETIC, PREDICTED_POSITION};
-use cubewire_codec::{BodyState, Fingerprint, Limits, Snapshot};
+use cubewire_codec::{BodyState, Fingerprint, Limits, Plan, Snapshot};
 use cubewire_protocol::{FallbackReason, SnapshotReceiver, Welcome};
 
 #[test]
@@ -23,7 +23,7 @@ fn a_receiver_does_without_arithmetic_coding_where_the_welcome_has_another_finge
         (other_arithmetic, Some(FallbackReason::Arithmetic)),
     ] {
         let welcome = Welcome {
-            ticks_per_second: 60,
+            plan: Plan::cubes(),
             tick: 0,
             fingerprint,
             initial: Snapshot {

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use cubewire_codec::glam::{Quat, Vec3};
 use cubewire_codec::{
-    BodyState, DecodeError, Fingerprint, Limits, QuantizedSnapshot, Snapshot, Stages, ladder,
+    BodyState, DecodeError, Fingerprint, Limits, Plan, QuantizedSnapshot, Snapshot, Stages, ladder,
 };
 use cubewire_link::{Conditions, Link};
 use cubewire_protocol::{Arrival, BaselineChoice, SnapshotReceiver, SnapshotSender, Welcome};
@@ -132,7 +132,7 @@ impl Pair {
         }
         if self.tick.is_multiple_of(self.send_interval_ticks) {
             let precision = self.stages.precision();
-            let mut quantized = QuantizedSnapshot::new(precision);
+            let mut quantized = QuantizedSnapshot::new(Plan::cubes(), precision);
             quantized.quantize(&self.bodies, precision).unwrap();
             let sent = self
                 .sender
@@ -193,9 +193,9 @@ fn time(tick: u64) -> Duration {
 
 fn ends(tick: u64, now: Duration, initial: &Snapshot) -> (SnapshotSender, SnapshotReceiver) {
     let limits = Limits::default();
-    let sender = SnapshotSender::new(initial.clone(), limits).unwrap();
+    let sender = SnapshotSender::new(Plan::cubes(), initial.clone(), limits).unwrap();
     let welcome = Welcome {
-        ticks_per_second: TICKS_PER_SECOND as u16,
+        plan: Plan::cubes(),
         tick,
         fingerprint: Fingerprint::shipped(),
         initial: initial.clone(),

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
-use cubewire_codec::{Fingerprint, Limits, QuantizedSnapshot, Snapshot, Stages};
+use cubewire_codec::{Fingerprint, Limits, Plan, QuantizedSnapshot, Snapshot, Stages};
 use cubewire_protocol::{
     Ack, Arrival, BaselineChoice, Feedback, Sent, SnapshotReceiver, SnapshotSender, Welcome,
 };
@@ -27,14 +27,14 @@ impl Play {
         let mut initial = Snapshot::default();
         first.dequantize(&mut initial);
         let welcome = Welcome {
-            ticks_per_second: 60,
+            plan: Plan::cubes(),
             tick: 0,
             initial: initial.clone(),
             fingerprint: Fingerprint::shipped(),
         };
         let limits = Limits::default();
         Self {
-            sender: SnapshotSender::new(initial, limits).unwrap(),
+            sender: SnapshotSender::new(Plan::cubes(), initial, limits).unwrap(),
             receiver: SnapshotReceiver::new(welcome, limits, PLAYOUT_DELAY, Duration::ZERO)
                 .unwrap(),
             stages,

@@ -1,7 +1,9 @@
 //! The smallest packet is chosen among what would be sent.
 
 use cubewire_codec::ladder::PREDICTED;
-use cubewire_codec::{Baselines, Encoder, Limits, Packet, QuantizedSnapshot, Sequence, Snapshot};
+use cubewire_codec::{
+    Baselines, Encoder, Limits, Packet, Plan, QuantizedSnapshot, Sequence, Snapshot,
+};
 use cubewire_protocol::{BaselineChoice, CANDIDATES};
 
 use crate::play::Play;
@@ -54,7 +56,7 @@ fn the_smallest_packet_is_chosen_with_the_references_that_it_is_sent_with() {
     let frames = recording::frames("dev-mix");
     let mut initial = Snapshot::default();
     frames[0].dequantize(&mut initial);
-    let mut encoder = Encoder::new(initial, Limits::default()).unwrap();
+    let mut encoder = Encoder::new(Plan::cubes(), initial, Limits::default()).unwrap();
     let mut play = Play::new(&frames[0], PREDICTED.stages);
     let mut others = 0;
     for (tick, frame) in (1..).zip(&frames[..500]) {

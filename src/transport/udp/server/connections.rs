@@ -5,9 +5,8 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use bevy::prelude::*;
-use cubewire_codec::Fingerprint;
+use cubewire_codec::{Fingerprint, Plan};
 use cubewire_protocol::{PROTOCOL_VERSION, Welcome};
-use cubewire_scene::TICKS_PER_SECOND;
 use renet::{ClientId, RenetServer};
 use renetcode::{NETCODE_MAX_PACKET_BYTES, ServerResult};
 
@@ -163,7 +162,7 @@ impl UdpServer {
             return;
         }
         let welcome = Welcome {
-            ticks_per_second: TICKS_PER_SECOND as u16,
+            plan: Plan::cubes(),
             tick: world.tick(),
             fingerprint: Fingerprint::shipped(),
             initial: world.current().clone(),

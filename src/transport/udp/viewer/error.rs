@@ -4,7 +4,7 @@ use std::io;
 use std::net::SocketAddr;
 
 use cubewire_protocol::WelcomeError;
-use cubewire_scene::{CUBES, TICKS_PER_SECOND};
+use cubewire_scene::CUBES;
 
 /// Why a viewer could not connect, or lost its connection.
 #[derive(Debug, thiserror::Error)]
@@ -62,18 +62,25 @@ pub enum ViewError {
     /// The server has another version, or its welcome is malformed.
     #[error(transparent)]
     Welcome(#[from] WelcomeError),
-    /// The server has another number of cubes or another tick rate.
+    /// The server has another schema.
     #[error(
-        "the server at {server} has {cubes} cubes at {ticks_per_second} ticks a second, and this \
-         program {CUBES} at {TICKS_PER_SECOND}"
+        "the server at {server} plays another scene: it says {theirs:?}, and this program {ours:?}"
     )]
-    OtherGame {
+    OtherScene {
+        /// The server.
+        server: SocketAddr,
+        /// The first line of its schema that differs.
+        theirs: String,
+        /// The line of this program's.
+        ours: String,
+    },
+    /// The server has another number of cubes.
+    #[error("the server at {server} has {cubes} cubes, and this program {CUBES}")]
+    OtherCubes {
         /// The server.
         server: SocketAddr,
         /// Its cubes.
         cubes: usize,
-        /// Its ticks a second.
-        ticks_per_second: u16,
     },
     /// The server sent an invalid packet.
     #[error("{server} sent an invalid packet: {reason}")]

@@ -5,10 +5,11 @@ use std::io;
 use std::net::{SocketAddr, UdpSocket};
 use std::time::Duration;
 
+use cubewire_codec::schema::CUBES as CUBES_SCHEMA;
 use cubewire_codec::{Limits, Sequence};
 use cubewire_link::{Conditions, Link};
 use cubewire_protocol::{FallbackReason, PROTOCOL_VERSION, Request, RequestAck, Welcome};
-use cubewire_scene::{CUBES, TICKS_PER_SECOND};
+use cubewire_scene::CUBES;
 use renet::RenetClient;
 use renetcode::{
     ClientAuthentication, ConnectToken, DisconnectReason, NETCODE_MAX_PACKET_BYTES, NetcodeClient,
@@ -228,12 +229,15 @@ impl Session {
         };
         let welcome = Welcome::decode(&message, Limits::default())?;
         let cubes = welcome.initial.bodies.len();
-        if cubes != CUBES || u32::from(welcome.ticks_per_second) != TICKS_PER_SECOND {
-            return Err(ViewError::OtherGame {
+        if let Some((theirs, ours)) = welcome.plan.schema().first_difference(&CUBES_SCHEMA) {
+            return Err(ViewError::OtherScene {
                 server,
-                cubes,
-                ticks_per_second: welcome.ticks_per_second,
+                theirs,
+                ours,
             });
+        }
+        if cubes != CUBES {
+            return Err(ViewError::OtherCubes { server, cubes });
         }
         self.is_welcomed = true;
         Ok(Some(welcome))

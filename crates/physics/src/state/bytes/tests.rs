@@ -1,6 +1,6 @@
 //! Bytes of states: valid ones are read as the rounded state, and others do no harm.
 
-use cubewire_codec::{BodyState, QuantizedSnapshot, Snapshot, ladder};
+use cubewire_codec::{BodyState, Plan, QuantizedSnapshot, Snapshot, ladder};
 use cubewire_scene::{Keys, PLAYER};
 use glam::Quat;
 use proptest::prelude::*;
@@ -30,7 +30,7 @@ fn played(ticks: u64) -> World {
 }
 
 fn quantized(world: &World) -> QuantizedSnapshot {
-    let mut snapshot = QuantizedSnapshot::new(PRECISION);
+    let mut snapshot = QuantizedSnapshot::new(Plan::cubes(), PRECISION);
     world.quantize_into(&mut snapshot).unwrap();
     snapshot
 }
@@ -158,7 +158,7 @@ fn fields_out_of_range_are_refused() {
 fn snapshots_that_are_not_of_the_scene_are_refused() {
     let bytes = WorldState::initial().to_bytes();
     let refused = |cubes: Vec<BodyState>, precision| {
-        let mut snapshot = QuantizedSnapshot::new(precision);
+        let mut snapshot = QuantizedSnapshot::new(Plan::cubes(), precision);
         snapshot
             .quantize(&Snapshot { bodies: cubes }, precision)
             .unwrap();
@@ -243,7 +243,7 @@ proptest! {
             body.angular_velocity = Vec3::new(a, b, c) * 32.0;
         }
         state.bodies[PLAYER].interacting = true;
-        let mut snapshot = QuantizedSnapshot::new(PRECISION);
+        let mut snapshot = QuantizedSnapshot::new(Plan::cubes(), PRECISION);
         let cubes = state.bodies.iter().map(ExactBody::cube).collect();
         prop_assume!(snapshot.quantize(&Snapshot { bodies: cubes }, PRECISION).is_ok());
         if let Ok(state) = WorldState::from_bytes(&snapshot, &state.to_bytes()) {

@@ -1,0 +1,271 @@
+//! What the coder reads of a [`Schema`]: constants in steps and ticks, with z up.
+
+mod legal;
+mod lengths;
+mod solid;
+
+use std::sync::{Arc, LazyLock};
+
+use glam::{Quat, Vec3};
+
+use crate::precision::Position;
+use crate::quantize::affine::AFFINE_POSITION;
+use crate::quantize::bounded::Bounded;
+use crate::quantize::smallest_three::{MAX_ARITHMETIC_BITS, max_component};
+use crate::schema::{Axis, CUBES, Linear, Schema, SchemaError, Slots};
+
+pub(crate) use self::lengths::Lengths;
+pub(crate) use self::solid::Solid;
+
+/// A schema, compiled for the coder. Both ends have the same one.
+#[derive(Debug)]
+pub struct Plan {
+    schema: Schema,
+    hash: u64,
+    is_demo: bool,
+    /// Bounds of positions in the schema's own steps.
+    bounds: [Bounded; 3],
+    /// By kind.
+    solids: Vec<Solid>,
+    pub(crate) components: Components,
+    pub(crate) linear: Linear,
+    pub(crate) motion: MotionPlan,
+    pub(crate) lengths: Lengths,
+    /// The body that others gather around.
+    pub(crate) anchor: Option<usize>,
+}
+
+/// Most values of a component that arithmetic coding takes.
+const MAX_COMPONENTS: usize = 1 << MAX_ARITHMETIC_BITS;
+
+/// What the integers of a smallest-three component stand for.
+#[derive(Clone, Debug)]
+pub(crate) struct Components {
+    /// The largest integer.
+    pub(crate) max: f32,
+    /// Steps of a component per radian, about.
+    pub(crate) steps_per_radian: f32,
+    /// By integer, of as many as there are.
+    values: Box<[f32; MAX_COMPONENTS]>,
+}
+
+/// The world in which bodies move on their own, in steps and ticks.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct MotionPlan {
+    pub(crate) gravity: f32,
+    /// Along each axis.
+    pub(crate) max_velocity: f32,
+    /// About each axis, in radians.
+    pub(crate) max_spin: f32,
+    pub(crate) floor: Option<f32>,
+}
+
+impl Components {
+    fn new(bits: u8) -> Self {
+        let max = f32::from(max_component(bits));
+        let mut values = Box::new([0.0; MAX_COMPONENTS]);
+        let count = usize::from(max_component(bits)) + 1;
+        for (component, value) in values.iter_mut().take(count).enumerate() {
+            *value = (component as f32 / max * 2.0 - 1.0) * std::f32::consts::FRAC_1_SQRT_2;
+        }
+        Self {
+            max,
+            steps_per_radian: 181.0 * ((max + 1.0) / 512.0),
+            values,
+        }
+    }
+
+    #[inline]
+    pub(crate) fn value(&self, component: u16) -> f32 {
+        self.values[usize::from(component) % MAX_COMPONENTS]
+    }
+}
+
+impl Plan {
+    /// Compiles a schema.
+    ///
+    /// # Errors
+    /// [`SchemaError`] if something in it is out of bounds.
+    pub fn new(schema: Schema) -> Result<Arc<Self>, SchemaError> {
+        schema.check()?;
+        let order = core_order(schema.up);
+        let bounds = order.map(|axis| {
+            let range = &schema.position[axis];
+            let integers = range.integers();
+            // They fit, as the schema is legal.
+            Bounded::new(
+                range.steps_per_unit,
+                *integers.start() as i32,
+                *integers.end() as i32,
+            )
+        });
+        let steps = bounds[2].steps_per_unit as f32;
+        let solids = schema.kinds.iter();
+        let solids: Vec<_> = solids
+            .map(|kind| Solid::new(kind.shape, order, steps))
+            .collect();
+        let rate = f32::from(schema.ticks_per_second);
+        let world = schema.world;
+        let motion = MotionPlan {
+            gravity: world.gravity * steps / (rate * rate),
+            max_velocity: world.max_speed * steps / rate,
+            max_spin: 16.0 / rate,
+            floor: world.floor.map(|floor| floor * steps),
+        };
+        let typical = typical(&solids, &schema);
+        let lengths = Lengths::new(match typical > 0.0 {
+            true => typical / CUBE_HALF,
+            false => steps / 512.0,
+        });
+        Ok(Arc::new(Self {
+            hash: schema.hash(),
+            is_demo: Self::is_demo(&schema),
+            bounds,
+            components: Components::new(schema.component_bits.min(MAX_ARITHMETIC_BITS)),
+            linear: world.linear.unwrap_or_else(|| linear(&motion, &solids)),
+            motion,
+            lengths,
+            anchor: schema.anchor.map(usize::from),
+            solids,
+            schema,
+        }))
+    }
+
+    /// The scene of the demo.
+    #[must_use]
+    pub fn cubes() -> Arc<Self> {
+        static PLAN: LazyLock<Arc<Plan>> =
+            LazyLock::new(|| Plan::new(CUBES).expect("the demo's schema is legal"));
+        Arc::clone(&PLAN)
+    }
+
+    /// What it was compiled from.
+    #[must_use]
+    pub const fn schema(&self) -> &Schema {
+        &self.schema
+    }
+
+    /// The steps and bounds along each axis, z up, unless positions are floats.
+    pub(crate) fn position_bounds(&self, position: Position) -> Option<[Bounded; 3]> {
+        match position {
+            Position::Full => None,
+            Position::Affine => Some(AFFINE_POSITION),
+            Position::Quantized { steps_per_metre } => {
+                let finer = i32::from(steps_per_metre);
+                Some(self.bounds.map(|bounds| Bounded {
+                    steps_per_unit: bounds.steps_per_unit * f64::from(finer) / 512.0,
+                    min: bounds.min * finer / 512,
+                    max: (bounds.max + 1) * finer / 512 - 1,
+                }))
+            }
+        }
+    }
+
+    /// The bounds of positions in the schema's own steps.
+    pub(crate) const fn bounds(&self) -> &[Bounded; 3] {
+        &self.bounds
+    }
+
+    /// The kind of a body, which follows from its index.
+    #[inline]
+    pub(crate) fn kind(&self, body: usize) -> usize {
+        body.min(self.solids.len() - 1)
+    }
+
+    /// The shape of a body.
+    #[inline]
+    pub(crate) fn solid(&self, body: usize) -> Solid {
+        self.solids[self.kind(body)]
+    }
+
+    /// A vector of the caller with z up.
+    pub(crate) fn to_core(&self, vector: Vec3) -> Vec3 {
+        let [x, y, z] = vector.to_array();
+        match self.schema.up {
+            Axis::X => Vec3::new(y, z, x),
+            Axis::Y => Vec3::new(z, x, y),
+            Axis::Z => vector,
+        }
+    }
+
+    /// The vector of the caller that is `core` with z up.
+    pub(crate) fn to_caller(&self, core: Vec3) -> Vec3 {
+        let [x, y, z] = core.to_array();
+        match self.schema.up {
+            Axis::X => Vec3::new(z, x, y),
+            Axis::Y => Vec3::new(y, z, x),
+            Axis::Z => core,
+        }
+    }
+
+    /// A rotation of the caller with z up.
+    pub(crate) fn rotation_to_core(&self, rotation: Quat) -> Quat {
+        let [x, y, z] = self.to_core(rotation.xyz()).to_array();
+        Quat::from_xyzw(x, y, z, rotation.w)
+    }
+
+    /// The rotation of the caller that is `core` with z up.
+    pub(crate) fn rotation_to_caller(&self, core: Quat) -> Quat {
+        let [x, y, z] = self.to_caller(core.xyz()).to_array();
+        Quat::from_xyzw(x, y, z, core.w)
+    }
+}
+
+/// Schemas are compared when two ends meet; afterwards their hash stands for them.
+impl PartialEq for Plan {
+    fn eq(&self, other: &Self) -> bool {
+        self.hash == other.hash
+    }
+}
+
+impl Eq for Plan {}
+
+/// Half of a cube of 0.4 m, in 1/512 m.
+const CUBE_HALF: f32 = 102.4;
+
+/// The caller's axes that become x, y and z: a cyclic permutation keeps the hand.
+const fn core_order(up: Axis) -> [usize; 3] {
+    match up {
+        Axis::X => [1, 2, 0],
+        Axis::Y => [2, 0, 1],
+        Axis::Z => [0, 1, 2],
+    }
+}
+
+/// The mean half size of bodies of known shape, without the anchor.
+fn typical(solids: &[Solid], schema: &Schema) -> f32 {
+    let is_anchor =
+        |kind: usize| schema.slots == Slots::Fixed && schema.anchor.map(usize::from) == Some(kind);
+    let halves = solids
+        .iter()
+        .enumerate()
+        .filter(|&(kind, _)| !is_anchor(kind));
+    let halves: Vec<_> = halves
+        .map(|(_, solid)| solid.half())
+        .filter(|&half| half > 0.0)
+        .collect();
+    halves.iter().sum::<f32>() / halves.len().max(1) as f32
+}
+
+/// The linear predictor of a schema that names none: no drag, and a floor under the smallest body.
+fn linear(motion: &MotionPlan, solids: &[Solid]) -> Linear {
+    const DENOMINATOR: i64 = 1 << 16;
+    let smallest = solids
+        .iter()
+        .map(|solid| solid.half())
+        .fold(f32::MAX, f32::min);
+    let height = |above: f32| {
+        motion
+            .floor
+            .map_or(i32::MIN / 2, |floor| (floor + above * smallest) as i32)
+    };
+    Linear {
+        gravity: (
+            (f64::from(motion.gravity) * DENOMINATOR as f64).round() as i64,
+            DENOMINATOR,
+        ),
+        drag_per_tick: 1 << 16,
+        rest_height: height(1.0),
+        fall_height: height(2.5),
+    }
+}
