@@ -49,7 +49,7 @@ pub struct RungCost {
     pub peak_kbps: f64,
     /// Mean payload and headers of a packet, in article accounting.
     pub bytes: f64,
-    /// Bits of each kind a snapshot, in the order of [`BitKind::ALL`].
+    /// Bits of each kind a snapshot, in the order of [`BitKind::DEMO`].
     pub bits: Vec<f64>,
 }
 
@@ -85,7 +85,7 @@ pub fn measure(mut game: LaneGame, ticks: usize, skip: usize) -> Result<Vec<Rung
             factor: uncompressed_kbps / rung.mean_kbps(),
             peak_kbps: kbps(totals.max_payload_bytes + HEADER_BYTES, 1),
             bytes: totals.per_snapshot(totals.article_bytes as f64),
-            bits: BitKind::ALL
+            bits: BitKind::DEMO
                 .map(|kind| totals.per_snapshot(totals.ledger.kind(kind)))
                 .to_vec(),
         }
@@ -178,7 +178,7 @@ fn short(costs: &[RungCost]) -> String {
 
 /// The largest packets, and the bits of each kind that any rung has.
 fn details(costs: &[RungCost]) -> String {
-    let kinds = BitKind::ALL
+    let kinds = BitKind::DEMO
         .into_iter()
         .enumerate()
         .filter(|&(index, _)| costs.iter().any(|cost| cost.bits[index] > 0.0));
@@ -213,7 +213,7 @@ mod tests {
             factor: 17_368.8 / mean_kbps,
             peak_kbps: mean_kbps * 1.5,
             bytes: mean_kbps * 1000.0 / 480.0,
-            bits: vec![115_328.0; BitKind::ALL.len()],
+            bits: vec![115_328.0; BitKind::DEMO.len()],
         }
     }
 
@@ -249,7 +249,7 @@ mod tests {
     fn details_have_a_column_for_each_kind_of_bits() {
         let text = details(&[cost("delta", 500.0)]);
         let header = text.lines().next().unwrap();
-        for kind in BitKind::ALL {
+        for kind in BitKind::DEMO {
             assert!(header.contains(kind.name()), "{header}");
         }
         assert!(text.contains("| delta |         750.0 |"), "{text}");

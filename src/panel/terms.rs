@@ -261,10 +261,12 @@ pub(super) const fn bit_kind(kind: BitKind) -> &'static str {
             "Which of the 901 cubes the packet contains: a bit for each, or their indices."
         }
         BitKind::Interacting => "Whether a cube is interacting, that is, drawn red.",
+        BitKind::Life => "Which bodies have come and gone.",
         BitKind::Flags => "Which fields of a changed cube follow.",
         BitKind::Position => "Positions, or their differences.",
         BitKind::Orientation => "Orientations, or their differences.",
         BitKind::Velocity => "Linear velocities, or their differences.",
+        BitKind::Values => "Further fields of the schema.",
         BitKind::Check => {
             "Arithmetic coding only: a 14-bit hash of the decoded cubes, which detects a decoder that \
              differs from the encoder, and the bits that end the coder's output."

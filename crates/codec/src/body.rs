@@ -9,6 +9,7 @@
 
 mod orientation;
 mod position;
+mod slot;
 mod velocity;
 
 use std::ops::RangeInclusive;
@@ -25,6 +26,7 @@ use crate::stages::{ChangedFlags, Orientation, RelativeOrientation, RelativePosi
 
 pub use orientation::GROWING_ORIENTATION_RANGES;
 pub use position::PREDICTED_POSITION_RANGES;
+pub(crate) use slot::{SlotCoder, kind_bits};
 
 /// Codes the fields of the bodies of one packet.
 #[derive(Clone, Debug)]

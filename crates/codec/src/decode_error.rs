@@ -90,6 +90,14 @@ pub enum DecodeError {
         /// Largest allowed.
         max: i64,
     },
+    /// A body changes that is not there.
+    #[error("body {body} before bit {at_bit} is not there")]
+    Absent {
+        /// Bits read up to here, or where the packet ends.
+        at_bit: u64,
+        /// Its slot.
+        body: usize,
+    },
     /// A float is NaN or infinite.
     #[error("{field}{} before bit {at_bit} is not a finite number", of_body(*body))]
     NotFinite {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::baseline::Baseline;
 use crate::bits::{BitStream, Reading};
-use crate::body::BodyCoder;
+use crate::body::{BodyCoder, SlotCoder};
 use crate::decode_error::DecodeError;
 use crate::entropy::coder::BinDecoder;
 use crate::entropy::simulated::{SceneBaseline, has_long_check};
@@ -421,14 +421,26 @@ fn take_bodies(
     sent: &mut Vec<bool>,
     indices: &mut Vec<u16>,
 ) -> Result<(), DecodeError> {
-    let coder = BodyCoder::new(stages, sequence, reference);
+    let plan = reference.snapshot.plan();
     decoded.copy_from(&reference.snapshot);
+    let has_lives = plan.has_lives() && stages.delta != Delta::Off;
+    let lives_change = has_lives && stream.flag(BitKind::Life, false)?;
     sent.clear();
     sent.resize(decoded.len(), stages.delta == Delta::Off);
     if stages.delta != Delta::Off {
         let moved = &reference.motion.moved;
         selection::code(&mut stream, stages.delta, sent, moved, indices)?;
     }
+    if plan.has_slots() {
+        let coder = SlotCoder::new(stages, sequence, reference, lives_change);
+        for index in flagged(sent) {
+            let mut slot = decoded.slot(index);
+            coder.code(&mut stream, index, &mut slot)?;
+            decoded.set_slot(index, &slot);
+        }
+        return stream.finish();
+    }
+    let coder = BodyCoder::new(stages, sequence, reference);
     for body in flagged(sent) {
         let mut fields = decoded.fields(body);
         coder.code(&mut stream, body, &mut fields)?;

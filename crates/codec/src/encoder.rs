@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::baseline::Baseline;
 use crate::bits::BitStream;
-use crate::body::BodyCoder;
+use crate::body::{BodyCoder, SlotCoder};
 use crate::entropy::coder::BinEncoder;
 use crate::entropy::simulated::has_long_check;
 use crate::entropy::{
@@ -298,18 +298,31 @@ impl Encoder {
         let mut stream = BitStream::writer(&mut packet.bytes, Some(&mut packet.ledger));
         let Ok(_) = header.code(&mut stream);
         let reference = named.unwrap_or_else(|| self.initial.at(stages.precision()));
-        let coder = BodyCoder::new(stages, header.sequence, reference);
+        let has_slots = current.plan().has_slots();
+        let mut lives_change = false;
         if stages.delta != Delta::Off {
+            if current.plan().has_lives() {
+                let mut slots = flagged(&self.changed);
+                let changes = slots.any(|slot| !current.is_same_life(&reference.snapshot, slot));
+                let Ok(changes) = stream.flag(BitKind::Life, changes);
+                lives_change = changes;
+            }
             let moved = &reference.motion.moved;
             let (changed, indices) = (&mut self.changed, &mut self.indices);
             let Ok(()) = selection::code(&mut stream, stages.delta, changed, moved, indices);
         }
-        let code = |body| {
-            let Ok(()) = coder.code(&mut stream, body, &mut current.fields(body));
-        };
-        match stages.delta {
-            Delta::Off => (0..current.len()).for_each(code),
-            _ => flagged(&self.changed).for_each(code),
+        let follow = |body: &usize| stages.delta == Delta::Off || self.changed[*body];
+        let follow = (0..current.len()).filter(follow);
+        if has_slots {
+            let coder = SlotCoder::new(stages, header.sequence, reference, lives_change);
+            for slot in follow {
+                let Ok(()) = coder.code(&mut stream, slot, &mut current.slot(slot));
+            }
+        } else {
+            let coder = BodyCoder::new(stages, header.sequence, reference);
+            for body in follow {
+                let Ok(()) = coder.code(&mut stream, body, &mut current.fields(body));
+            }
         }
         stream.finish();
     }

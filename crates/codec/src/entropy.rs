@@ -29,6 +29,7 @@ mod features;
 mod fields;
 mod history;
 mod layout;
+mod lives;
 mod logistic;
 mod mixing;
 mod model;
@@ -41,6 +42,7 @@ mod rolling;
 pub(crate) mod rotation;
 mod session;
 pub(crate) mod simulated;
+mod values;
 
 use std::sync::Arc;
 
@@ -63,6 +65,7 @@ pub use model::{ModelError, TrainedModel};
 use predictor::HoldPredictor;
 use rigid_body::RigidBodyPredictor;
 use session::Session;
+use values::VALUE_STATES;
 
 use crate::flags::flagged;
 use crate::sequence::Sequence;
@@ -243,7 +246,9 @@ impl Coder {
         mut bodies: Bodies<'_>,
     ) -> (Result<(), Failure>, B) {
         let state = context.state(&self.initial);
-        self.next.follow(state, context.reference.snapshot.len());
+        let snapshot = context.reference.snapshot;
+        let values = snapshot.plan().values().len() * VALUE_STATES;
+        self.next.follow(state, snapshot.len(), values);
         let mut session = Session {
             bins,
             observer,

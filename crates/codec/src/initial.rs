@@ -49,7 +49,7 @@ impl InitialState {
         snapshot: Snapshot,
         limits: Limits,
     ) -> Result<Self, InitialStateError> {
-        limits.check(snapshot.bodies.len())?;
+        limits.check(plan.max_slots().unwrap_or(snapshot.bodies.len()))?;
         let first = quantized(&plan, &snapshot, BLOCK_STAGES.precision())?;
         Ok(Self {
             plan,
@@ -64,7 +64,7 @@ impl InitialState {
     }
 
     pub(crate) fn bodies(&self) -> usize {
-        self.snapshot.bodies.len()
+        self.plan.max_slots().unwrap_or(self.snapshot.bodies.len())
     }
 
     /// The initial state in this precision, with unknown motion.

@@ -15,6 +15,8 @@ pub enum BitKind {
     Selection,
     /// Whether a body is interacting.
     Interacting,
+    /// Which bodies have come and gone.
+    Life,
     /// Which fields of a body changed.
     Flags,
     /// Positions.
@@ -23,6 +25,8 @@ pub enum BitKind {
     Orientation,
     /// Linear velocities.
     Velocity,
+    /// Further fields of the schema.
+    Values,
     /// The check of arithmetically coded packets, and the coder's overhead to end in whole bytes.
     Check,
     /// Zeros up to a whole byte.
@@ -31,7 +35,24 @@ pub enum BitKind {
 
 impl BitKind {
     /// Every kind, in the order of a packet.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 13] = [
+        Self::Header,
+        Self::Inputs,
+        Self::State,
+        Self::Selection,
+        Self::Interacting,
+        Self::Life,
+        Self::Flags,
+        Self::Position,
+        Self::Orientation,
+        Self::Velocity,
+        Self::Values,
+        Self::Check,
+        Self::Padding,
+    ];
+
+    /// The kinds that packets of the demo's scene can have, in the order of a packet.
+    pub const DEMO: [Self; 11] = [
         Self::Header,
         Self::Inputs,
         Self::State,
@@ -54,10 +75,12 @@ impl BitKind {
             Self::State => "state",
             Self::Selection => "selection",
             Self::Interacting => "interacting",
+            Self::Life => "life",
             Self::Flags => "flags",
             Self::Position => "position",
             Self::Orientation => "orientation",
             Self::Velocity => "velocity",
+            Self::Values => "fields",
             Self::Check => "check",
             Self::Padding => "padding",
         }

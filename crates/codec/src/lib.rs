@@ -106,6 +106,6 @@ pub use precision::{Precision, StepsPerMetreError, VelocityPrecision};
 pub use selection::{PREDICTED_INDEX_BITS, index_bits, index_count_bits};
 pub use sequence::Sequence;
 pub use simulation::{Inputs, Origin, Simulated};
-pub use snapshot::{QuantizeError, QuantizedBody, QuantizedSnapshot, SnapshotPool};
+pub use snapshot::{Life, QuantizeError, QuantizedBody, QuantizedSnapshot, SnapshotPool};
 pub use stages::{IllegalStages, StageOptions, Stages};
 pub use state::{BodyState, Snapshot};

@@ -84,7 +84,7 @@ impl Motion {
         let linear = current.plan().linear;
         for body in flagged(&self.moved) {
             let height = current.position(body)[2];
-            if height > linear.fall_height {
+            if height > linear.fall_height && current.is_same_life(baseline, body) {
                 let rise = height - baseline.position(body)[2];
                 let before = (before.displacement(baseline, body)[2], before.ticks);
                 if is_falling(linear.gravity, (rise, ticks), before) {
@@ -103,6 +103,9 @@ impl Motion {
     /// Displacement of a body in 1/512 m; `current` is the snapshot that the motion leads to.
     pub(crate) fn displacement(&self, current: &QuantizedSnapshot, body: usize) -> [i32; 3] {
         self.from.as_ref().map_or([0; 3], |from| {
+            if !current.is_same_life(from, body) {
+                return [0; 3];
+            }
             let (now, then) = (current.position(body), from.position(body));
             std::array::from_fn(|axis| now[axis] - then[axis])
         })

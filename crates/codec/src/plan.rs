@@ -3,6 +3,7 @@
 mod legal;
 mod lengths;
 mod solid;
+mod values;
 
 use std::sync::{Arc, LazyLock};
 
@@ -12,10 +13,11 @@ use crate::precision::Position;
 use crate::quantize::affine::AFFINE_POSITION;
 use crate::quantize::bounded::Bounded;
 use crate::quantize::smallest_three::{MAX_ARITHMETIC_BITS, max_component};
-use crate::schema::{Axis, CUBES, Linear, Schema, SchemaError, Slots};
+use crate::schema::{Axis, CUBES, FieldForm, Linear, Schema, SchemaError, Slots};
 
 pub(crate) use self::lengths::Lengths;
 pub(crate) use self::solid::Solid;
+pub(crate) use self::values::ValuePlan;
 
 /// A schema, compiled for the coder. Both ends have the same one.
 #[derive(Debug)]
@@ -27,6 +29,10 @@ pub struct Plan {
     bounds: [Bounded; 3],
     /// By kind.
     solids: Vec<Solid>,
+    /// The fields beyond the flag that is stored with the position.
+    values: Vec<ValuePlan>,
+    /// Words of the values of a body.
+    words: usize,
     pub(crate) components: Components,
     pub(crate) linear: Linear,
     pub(crate) motion: MotionPlan,
@@ -104,6 +110,11 @@ impl Plan {
         let solids: Vec<_> = solids
             .map(|kind| Solid::new(kind.shape, order, steps))
             .collect();
+        let has_flag = schema
+            .fields
+            .first()
+            .is_some_and(|field| field.form == FieldForm::Flag);
+        let (values, words) = values::pack(&schema.fields[usize::from(has_flag)..]);
         let rate = f32::from(schema.ticks_per_second);
         let world = schema.world;
         let motion = MotionPlan {
@@ -127,6 +138,8 @@ impl Plan {
             lengths,
             anchor: schema.anchor.map(usize::from),
             solids,
+            values,
+            words,
             schema,
         }))
     }
@@ -166,16 +179,52 @@ impl Plan {
         &self.bounds
     }
 
-    /// The kind of a body, which follows from its index.
+    /// The kind of a body of a scene of fixed bodies.
     #[inline]
-    pub(crate) fn kind(&self, body: usize) -> usize {
+    pub(crate) fn fixed_kind(&self, body: usize) -> usize {
         body.min(self.solids.len() - 1)
     }
 
-    /// The shape of a body.
+    /// The shape of bodies of a kind.
     #[inline]
-    pub(crate) fn solid(&self, body: usize) -> Solid {
-        self.solids[self.kind(body)]
+    pub(crate) fn solid(&self, kind: usize) -> Solid {
+        self.solids[kind]
+    }
+
+    /// Whether bodies come and go.
+    pub(crate) const fn has_lives(&self) -> bool {
+        matches!(self.schema.slots, Slots::Living { .. })
+    }
+
+    /// The number of slots, if bodies come and go.
+    pub(crate) const fn max_slots(&self) -> Option<usize> {
+        match self.schema.slots {
+            Slots::Living { max } => Some(max as usize),
+            Slots::Fixed => None,
+        }
+    }
+
+    /// Whether the first field is a flag, which is stored with the position.
+    #[inline]
+    pub(crate) fn has_flag(&self) -> bool {
+        self.values.len() < self.schema.fields.len()
+    }
+
+    /// The other fields.
+    pub(crate) fn values(&self) -> &[ValuePlan] {
+        &self.values
+    }
+
+    /// Words of the values of a body.
+    #[inline]
+    pub(crate) const fn words(&self) -> usize {
+        self.words
+    }
+
+    /// Whether a slot has more than a pose and a flag.
+    #[inline]
+    pub(crate) const fn has_slots(&self) -> bool {
+        self.words > 0 || self.has_lives()
     }
 
     /// A vector of the caller with z up.

@@ -3,6 +3,7 @@
 mod batch;
 mod error;
 mod fill;
+mod life;
 mod packed_position;
 mod pool;
 
@@ -12,6 +13,8 @@ use glam::{Quat, Vec3};
 
 pub use self::error::QuantizeError;
 pub use self::fill::QuantizedBody;
+pub use self::life::Life;
+pub(crate) use self::life::{LifeWord, Slot};
 pub(crate) use self::packed_position::PackedPosition;
 pub use self::pool::SnapshotPool;
 pub(crate) use self::pool::Spares;
@@ -43,6 +46,10 @@ pub struct QuantizedSnapshot {
     narrow: Vec<u32>,
     wide: Vec<u64>,
     velocities: Vec<[i32; 3]>,
+    /// Of a scene in which bodies come and go.
+    lives: Vec<LifeWord>,
+    /// Values of the schema's fields, packed, as many words for each body as the plan has.
+    words: Vec<u32>,
 }
 
 /// The fields of a body; zero if the precision does not use them.
@@ -69,6 +76,8 @@ impl QuantizedSnapshot {
             narrow: Vec::new(),
             wide: Vec::new(),
             velocities: Vec::new(),
+            lives: Vec::new(),
+            words: Vec::new(),
         }
     }
 
@@ -194,6 +203,8 @@ impl QuantizedSnapshot {
             + size_of_val(&*self.narrow)
             + size_of_val(&*self.wide)
             + size_of_val(&*self.velocities)
+            + size_of_val(&*self.lives)
+            + size_of_val(&*self.words)
     }
 
     /// Converts the integers back to floats. Velocities are zero where the precision has none. Reuses the
@@ -252,6 +263,8 @@ impl QuantizedSnapshot {
         self.narrow.clone_from(&other.narrow);
         self.wide.clone_from(&other.wide);
         self.velocities.clone_from(&other.velocities);
+        self.lives.clone_from(&other.lives);
+        self.words.clone_from(&other.words);
     }
 
     /// Writes, for each body, whether any field differs from that of `other`. Reuses the memory of
@@ -284,6 +297,14 @@ impl QuantizedSnapshot {
         flag_differing(changed, &self.narrow, &other.narrow);
         flag_differing(changed, &self.wide, &other.wide);
         flag_differing(changed, &self.velocities, &other.velocities);
+        flag_differing(changed, &self.lives, &other.lives);
+        if self.plan.words() > 0 {
+            let stride = self.plan.words();
+            let pairs = self.words.chunks(stride).zip(other.words.chunks(stride));
+            for (changed, (own, others)) in changed.iter_mut().zip(pairs) {
+                *changed |= own != others;
+            }
+        }
     }
 
     /// Whether scene, precision and number of bodies are those of `other`.
@@ -300,6 +321,8 @@ impl QuantizedSnapshot {
             || self.wide.get(body) != other.wide.get(body)
             || self.velocities.get(body) != other.velocities.get(body)
             || self.interacting.get(body) != other.interacting.get(body)
+            || !self.is_same_life(other, body)
+            || self.words_of(body) != other.words_of(body)
     }
 
     fn clear(&mut self, precision: Precision) {
@@ -311,6 +334,8 @@ impl QuantizedSnapshot {
         self.narrow.clear();
         self.wide.clear();
         self.velocities.clear();
+        self.lives.clear();
+        self.words.clear();
     }
 
     fn push_position(&mut self, position: [i32; 3], interacting: bool) {

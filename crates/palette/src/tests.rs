@@ -83,7 +83,7 @@ fn halves(colors: &Colors) -> [(&'static str, Rgb); 2] {
 }
 
 fn kinds() -> Vec<(&'static str, Rgb)> {
-    let kinds = BitKind::ALL.iter();
+    let kinds = BitKind::DEMO.iter();
     kinds.map(|kind| (kind.name(), bit_kind(*kind))).collect()
 }
 

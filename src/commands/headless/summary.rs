@@ -119,7 +119,7 @@ impl PlayTotals {
                 peak_kbps: self.peak_kbps[accounting as usize].max(mean_kbps),
             }
         };
-        let bits = BitKind::ALL
+        let bits = BitKind::DEMO
             .into_iter()
             .filter(|&kind| sums.ledger.kind(kind) > 0.0)
             .map(|kind| KindBits {

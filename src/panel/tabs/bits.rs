@@ -69,7 +69,7 @@ fn bar(ui: &mut egui::Ui, totals: &Totals) {
     let pointer = response.hover_pos();
     let mut hovered = None;
     let mut left = rect.left();
-    for kind in BitKind::ALL {
+    for kind in BitKind::DEMO {
         let right = left + rect.width() * totals.fraction(kind) as f32;
         let part = egui::Rect::from_x_y_ranges(left..=right, rect.y_range());
         painter.rect_filled(part, 0.0, egui_color(bit_kind(kind)));
@@ -88,7 +88,7 @@ fn bar(ui: &mut egui::Ui, totals: &Totals) {
 fn legend(ui: &mut egui::Ui, totals: &Totals) {
     let legend = egui::Grid::new("bit_kinds").num_columns(4);
     legend.min_col_width(0.0).show(ui, |ui| {
-        for kind in BitKind::ALL {
+        for kind in BitKind::DEMO {
             // Only packets for a receiver that simulates have these.
             if matches!(kind, BitKind::Inputs | BitKind::State) && totals.ledger.kind(kind) == 0.0 {
                 continue;

@@ -35,7 +35,7 @@ pub static COLUMNS: LazyLock<Vec<Column>> = LazyLock::new(|| {
         packets("article_bytes", |totals| totals.article_bytes.into()),
         column("wire_bytes", |sample| sample.traffic.wire_bytes.into()),
     ];
-    columns.extend(BitKind::ALL.map(|kind| {
+    columns.extend(BitKind::DEMO.map(|kind| {
         packets(format!("{kind}_bits"), move |totals| {
             // A viewer does not know the bits of every packet.
             let is_known = totals.ledger.total() > 0.0;
@@ -190,7 +190,7 @@ mod tests {
     fn no_column_is_there_twice() {
         let names: HashSet<_> = COLUMNS.iter().map(|column| &column.name).collect();
         assert_eq!(names.len(), COLUMNS.len());
-        let kinds = BitKind::ALL.map(|kind| Cow::from(format!("{kind}_bits")));
+        let kinds = BitKind::DEMO.map(|kind| Cow::from(format!("{kind}_bits")));
         assert!(kinds.iter().all(|name| names.contains(name)));
     }
 

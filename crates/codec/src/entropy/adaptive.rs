@@ -10,6 +10,7 @@ use super::layout::{
 };
 use super::model::TrainedModel;
 use super::pages::{Pages, SparePages};
+use super::values::EVEN;
 use crate::flags::flagged;
 use crate::memory::SharedMemory;
 
@@ -89,6 +90,8 @@ pub(crate) struct AdaptiveState {
     pub(crate) errors: Vec<u16>,
     /// By body: from the packet if it has changed the body so far, otherwise from the reference's packet.
     pub(crate) predictions: Vec<PredictionHistory>,
+    /// Probabilities of the bins of the schema's further fields.
+    pub(crate) values: Vec<u16>,
     /// Hash of the packet's snapshot.
     pub(crate) hash: SnapshotHash,
 }
@@ -104,6 +107,8 @@ pub(crate) struct StoredState {
     errors: Pages<u16, 128>,
     /// Histories of the bodies that the packet changed, in ascending order.
     pub(crate) predictions: Vec<(u16, PackedHistory)>,
+    /// Probabilities of the bins of the schema's further fields; empty at the start of a chain.
+    values: Vec<u16>,
     /// Hash of the packet's snapshot.
     pub(crate) hash: SnapshotHash,
 }
@@ -149,6 +154,7 @@ impl StoredState {
                 Variant::Predicted => Pages::new(&model.errors),
             },
             predictions: Vec::new(),
+            values: Vec::new(),
             hash: SnapshotHash::default(),
         }
     }
@@ -158,6 +164,7 @@ impl StoredState {
         self.weights.count_memory(shared)
             + self.errors.count_memory(shared)
             + self.predictions.capacity() * size_of::<(u16, PackedHistory)>()
+            + size_of_val(&*self.values)
             + size_of::<Self>()
     }
 }
@@ -177,6 +184,7 @@ impl SpareStates {
         stored.variant = next.variant;
         stored.hash = next.hash;
         stored.adaptive = next.adaptive;
+        stored.values.clone_from(&next.values);
         let Self {
             weights, errors, ..
         } = self;
@@ -211,15 +219,19 @@ impl AdaptiveState {
             adaptive: stored.adaptive,
             errors: Vec::new(),
             predictions: Vec::new(),
+            values: Vec::new(),
             hash: SnapshotHash::default(),
         };
         state.load(stored);
         state
     }
 
-    /// Sets this to the state of the packet after `previous`, before its first bin. Reuses its memory.
-    pub(crate) fn follow(&mut self, previous: &StoredState, bodies: usize) {
+    /// Sets this to the state of the packet after `previous`, before its first bin, with as many probabilities of values.
+    /// Reuses its memory.
+    pub(crate) fn follow(&mut self, previous: &StoredState, bodies: usize, values: usize) {
         self.load(previous);
+        self.values.clone_from(&previous.values);
+        self.values.resize(values, EVEN);
         self.predictions.clear();
         self.predictions
             .resize(bodies, PredictionHistory::default());

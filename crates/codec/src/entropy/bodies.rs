@@ -16,7 +16,7 @@ use super::resting::{Resting, UNTOUCHED};
 use super::session::{Flag, Session};
 use crate::flags::flagged;
 use crate::ledger::BitKind;
-use crate::plan::Solid;
+use crate::plan::{Plan, Solid};
 use crate::snapshot::{Fields, QuantizedSnapshot};
 
 /// Memory that is reused from packet to packet.
@@ -29,6 +29,8 @@ pub(crate) struct Scratch {
     histories: Vec<KinematicHistory>,
     resting: Resting,
     untouched: Vec<usize>,
+    /// Slots in which bodies come or go.
+    changed_lives: Vec<usize>,
 }
 
 /// The bodies of a packet.
@@ -67,16 +69,33 @@ impl Scratch {
         let positions = snapshots.reference.packed_positions();
         snapshots.flag_active(&mut self.has_turn);
         let anchor = snapshots.anchor();
+        let is_coded = |body: usize| {
+            let is_changed = self.changed_lives.binary_search(&body).is_ok();
+            snapshots.reference.is_present(body) && !is_changed
+        };
+        let has_lives = snapshots.plan.has_lives();
+        if has_lives {
+            for (body, has_turn) in self.has_turn.iter_mut().enumerate() {
+                *has_turn &= is_coded(body);
+            }
+        }
+        let anchor = anchor.filter(|&anchor| is_coded(anchor));
         if let Some(anchor) = anchor {
             self.has_turn[anchor] = true;
         }
-        let lengths = &snapshots.plan.lengths;
-        self.resting.reset(positions, &self.has_turn, lengths);
         self.order.clear();
         let active = flagged(&self.has_turn).filter(|&body| Some(body) != anchor);
         self.order
             .extend(active.map(|body| OrderKey::new(body, snapshots.distance_to_anchor(body))));
         self.order.sort_unstable();
+        if has_lives {
+            // Neither active nor resting.
+            for (body, has_turn) in self.has_turn.iter_mut().enumerate() {
+                *has_turn |= !is_coded(body);
+            }
+        }
+        let lengths = &snapshots.plan.lengths;
+        self.resting.reset(positions, &self.has_turn, lengths);
         anchor
     }
 }
@@ -113,6 +132,7 @@ impl<B: BinCoder, O: CodingObserver> Session<'_, B, O> {
         if self.snapshots.reference.is_empty() {
             return Ok(());
         }
+        self.lives(bodies, &mut scratch.changed_lives)?;
         let anchor = scratch.sort(&self.snapshots);
         let Scratch {
             has_turn,
@@ -120,6 +140,7 @@ impl<B: BinCoder, O: CodingObserver> Session<'_, B, O> {
             histories,
             resting,
             untouched,
+            changed_lives: _,
         } = scratch;
         let anchor = anchor.map(|anchor| OrderKey::new(anchor, 0));
         let anchor_first = anchor.iter().chain(&*order);
@@ -253,7 +274,7 @@ impl<B: BinCoder, O: CodingObserver> Session<'_, B, O> {
         let plan = self.snapshots.plan;
         let distance = match plan.anchor {
             Some(_) => ((distance as f32).sqrt() / (64.0 * plan.lengths.scale)).min(15.0) as usize,
-            None => plan.kind(history.body) % 16,
+            None => self.snapshots.reference.kind(history.body) % 16,
         };
         let clearance = match plan.motion.floor {
             Some(floor) if history.solid != Solid::Unknown => {
@@ -323,6 +344,27 @@ impl<B: BinCoder, O: CodingObserver> Session<'_, B, O> {
         self.flag(flag, value)
     }
 
+    /// Codes the values of a changed body's further fields. Returns whether any differs from the reference's.
+    fn values_change(
+        &mut self,
+        body: usize,
+        bodies: &mut Bodies<'_>,
+    ) -> Result<bool, NonCanonical> {
+        let before = self.snapshots.reference.words_of(body);
+        let mut words = [0; Plan::MAX_WORDS];
+        let words = &mut words[..before.len()];
+        words.copy_from_slice(before);
+        self.values(
+            body,
+            bodies.target.map(|target| target.words_of(body)),
+            words,
+        )?;
+        if let Some(decoded) = &mut bodies.decoded {
+            decoded.set_words(body, words);
+        }
+        Ok(words != before)
+    }
+
     /// Codes the fields of a changed body, and returns its position.
     fn changed_body<P: Predictor>(
         &mut self,
@@ -350,7 +392,11 @@ impl<B: BinCoder, O: CodingObserver> Session<'_, B, O> {
         if let Some(decoded) = &mut bodies.decoded {
             decoded.set_fields(body, &fields);
         }
-        if self.snapshots.reference.fields(body) == fields {
+        let mut is_same = self.snapshots.reference.fields(body) == fields;
+        if !self.snapshots.plan.values().is_empty() {
+            is_same &= !self.values_change(body, bodies)?;
+        }
+        if is_same {
             return Err(NonCanonical::Redundant);
         }
         self.next.predictions[body] = PredictionHistory {

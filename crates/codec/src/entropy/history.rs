@@ -98,9 +98,9 @@ impl BaselineHistory<'_> {
 
     /// The body that others gather around, if there is one.
     pub(crate) fn anchor(&self) -> Option<usize> {
-        self.plan
-            .anchor
-            .filter(|&anchor| anchor < self.reference.len())
+        let is_there =
+            |&anchor: &usize| anchor < self.reference.len() && self.reference.is_present(anchor);
+        self.plan.anchor.filter(is_there)
     }
 
     /// Squared distance of a body to the anchor in the reference; 0 if there is none.
@@ -117,7 +117,8 @@ impl BaselineHistory<'_> {
         let position = self.reference.position(body);
         let packed = self.reference.smallest_three(body);
         let pose = |older: Option<OlderSnapshot<'_>>| {
-            let (older, ticks) = older?;
+            let (older, ticks) =
+                older.filter(|(older, _)| self.reference.is_same_life(older, body))?;
             let from = older.position(body);
             Some(PastPose {
                 displacement: std::array::from_fn(|axis| position[axis] - from[axis]),
@@ -142,7 +143,7 @@ impl BaselineHistory<'_> {
             rotation_velocity: turn(additional[0]),
             ticks: self.ticks,
             extrapolation: None,
-            solid: self.plan.solid(body),
+            solid: self.plan.solid(self.reference.kind(body)),
             previous,
             additional,
         }

@@ -47,10 +47,7 @@ impl<'a> RigidBodyPredictor<'a> {
     pub(crate) fn new(carriers: &'a mut Carriers, snapshots: &BaselineHistory<'a>) -> Self {
         let plan = snapshots.plan;
         carriers.clear(plan.lengths.reach);
-        let anchor = plan
-            .anchor
-            .filter(|&anchor| anchor < snapshots.reference.len());
-        let player = anchor.map_or_else(Position::default, |anchor| {
+        let player = snapshots.anchor().map_or_else(Position::default, |anchor| {
             snapshots.reference.position(anchor)
         });
         let identity = [0.0, 0.0, 0.0, 1.0];

@@ -117,7 +117,7 @@ impl<'p> Batch<'p> {
                 column[lane] = part;
             }
             self.velocity[lane] = body.linear_velocity.element_sum() * 0.0;
-            self.interacting[lane] = body.interacting;
+            self.interacting[lane] = body.interacting && self.plan.has_flag();
         }
     }
 

@@ -13,6 +13,9 @@ pub enum QuantizeError {
     /// The steps of a position are no power of two from 32 to 4096 per metre.
     #[error(transparent)]
     StepsPerMetre(#[from] StepsPerMetreError),
+    /// Bodies come and go, and it is not known which are there.
+    #[error("in this scene bodies come and go: they are put into slots one by one")]
+    Lives,
     /// A component is NaN or infinite.
     #[error("body {body}: {field} has the component {value}, which is not a finite number")]
     NotFinite {

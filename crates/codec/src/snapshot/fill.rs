@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{QuantizeError, QuantizedSnapshot, batch};
+use super::{Fields, QuantizeError, QuantizedSnapshot, batch};
 use crate::ledger::BitKind;
 use crate::precision::{Orientation, Position, Precision, VelocityPrecision};
 use crate::quantize::affine::AFFINE_VELOCITY;
@@ -22,8 +22,9 @@ pub struct QuantizedBody {
 }
 
 impl QuantizedSnapshot {
-    /// Quantizes `snapshot` into this: values are rounded to nearest, and clamped to their ranges.
-    /// Reuses its memory.
+    /// Quantizes `snapshot` into this: values are rounded to nearest, and clamped to their ranges. Of a scene in which
+    /// bodies come and go, it must have none, and this becomes as many empty slots as the schema has. Reuses its
+    /// memory.
     ///
     /// # Errors
     /// [`QuantizeError`] for the first body and field with NaN, infinity, or a quaternion of length zero,
@@ -37,8 +38,18 @@ impl QuantizedSnapshot {
         self.clear(precision);
         precision.orientation.check()?;
         precision.position.check()?;
+        if let Some(slots) = self.plan.max_slots() {
+            if !snapshot.bodies.is_empty() {
+                return Err(QuantizeError::Lives);
+            }
+            self.clear_slots(slots);
+            return Ok(());
+        }
         self.push_all(&snapshot.bodies)
-            .inspect_err(|_| self.clear(precision))
+            .inspect_err(|_| self.clear(precision))?;
+        let words = self.len() * self.plan.words();
+        self.words.resize(words, 0);
+        Ok(())
     }
 
     /// Sets this to the given integers, with the smallest three in `component_bits`, positions in the schema's
@@ -85,8 +96,11 @@ impl QuantizedSnapshot {
                 self.packed_positions
                     .extend_from_slice(batch.packed_positions());
                 self.narrow.extend_from_slice(batch.orientations());
-                for body in bodies {
-                    self.push_velocity(self.plan.to_core(body.linear_velocity).to_array());
+                if self.precision.velocity != VelocityPrecision::Omitted {
+                    for body in bodies {
+                        let velocity = self.plan.to_core(body.linear_velocity).to_array();
+                        self.velocities.push(self.velocity_of(velocity));
+                    }
                 }
                 continue;
             }
@@ -104,6 +118,27 @@ impl QuantizedSnapshot {
         body: &BodyState,
         bounds: Option<&[Bounded; 3]>,
     ) -> Result<(), QuantizeError> {
+        let fields = self.fields_of(index, body, bounds)?;
+        self.push_position(fields.position, fields.interacting);
+        match self.precision.orientation {
+            Orientation::Full => self.quaternions.push(fields.quaternion),
+            Orientation::SmallestThree { bits } => {
+                self.push_smallest_three(bits, fields.smallest_three);
+            }
+        }
+        if self.precision.velocity != VelocityPrecision::Omitted {
+            self.velocities.push(fields.velocity);
+        }
+        Ok(())
+    }
+
+    /// A body as integers. `bounds` are those of positions, unless these are floats.
+    pub(super) fn fields_of(
+        &self,
+        index: usize,
+        body: &BodyState,
+        bounds: Option<&[Bounded; 3]>,
+    ) -> Result<Fields, QuantizeError> {
         let finite = |field, components: &[f32]| match components
             .iter()
             .find(|component| !component.is_finite())
@@ -133,25 +168,25 @@ impl QuantizedSnapshot {
             None => words(position),
             Some(bounds) => quantize(position, bounds),
         };
-        self.push_position(position, body.interacting);
-        match self.precision.orientation {
-            Orientation::Full => {
-                let bits = orientation.to_array().map(f32::to_bits);
-                self.quaternions.push(bits);
-            }
-            Orientation::SmallestThree { bits } => self.push_smallest_three(bits, smallest_three),
-        }
-        self.push_velocity(velocity);
-        Ok(())
+        Ok(Fields {
+            position,
+            interacting: body.interacting && self.plan.has_flag(),
+            quaternion: match self.precision.orientation {
+                Orientation::Full => orientation.to_array().map(f32::to_bits),
+                Orientation::SmallestThree { .. } => Default::default(),
+            },
+            smallest_three,
+            velocity: self.velocity_of(velocity),
+        })
     }
 
-    fn push_velocity(&mut self, velocity: [f32; 3]) {
-        self.velocities.push(match self.precision.velocity {
+    fn velocity_of(&self, velocity: [f32; 3]) -> [i32; 3] {
+        match self.precision.velocity {
             VelocityPrecision::Full => words(velocity),
             VelocityPrecision::Quantized => quantize(velocity, &[VELOCITY; 3]),
             VelocityPrecision::Affine => quantize(velocity, &[AFFINE_VELOCITY; 3]),
-            VelocityPrecision::Omitted => return,
-        });
+            VelocityPrecision::Omitted => [0; 3],
+        }
     }
 }
 
@@ -164,7 +199,7 @@ fn words(values: [f32; 3]) -> [i32; 3] {
     values.map(|value| value.to_bits().cast_signed())
 }
 
-fn check_integers(
+pub(super) fn check_integers(
     index: usize,
     body: &QuantizedBody,
     component_bits: u8,

@@ -19,6 +19,7 @@ mod recordings;
 mod replay;
 mod round_trip;
 mod scene;
+mod scenes;
 mod second_bits;
 mod second_bodies;
 mod second_decoder;

@@ -92,6 +92,7 @@ impl Tally {
                 | DecodeError::NeedlessBaseline(_)
                 | DecodeError::Desync(_) => Outcome::Reference,
                 DecodeError::BodyIndex { .. }
+                | DecodeError::Absent { .. }
                 | DecodeError::OutOfRange { .. }
                 | DecodeError::NotFinite { .. }
                 | DecodeError::NoDirection { .. }

@@ -1,0 +1,171 @@
+//! Slots of scenes with more than poses and a flag: bodies that come and go, and further fields.
+//!
+//! ```text
+//! delta off   present 1 = 0
+//!             present 1 = 1 | kind | generation 8 | body | values
+//! delta       [stays 1 = 1] | body, relative to the reference | values
+//!             [stays 1 = 0 | present 1 = 0]
+//!             [stays 1 = 0 | present 1 = 1] | kind | generation 8 | body | values
+//! ```
+//!
+//! Bits in brackets are there only in packets in which bodies come or go, and of a slot in which the reference has a body.
+//! In other packets, every body stays; a body that follows where there was none has come. A body that has come is written
+//! without stages that are relative, as are its values: one after the other.
+
+use super::BodyCoder;
+use crate::baseline::Baseline;
+use crate::bits::{BitStream, Direction};
+use crate::decode_error::DecodeError;
+use crate::ledger::BitKind;
+use crate::sequence::Sequence;
+use crate::snapshot::{Life, LifeWord, Slot};
+use crate::stages::{
+    ChangedFlags, Delta, RelativeOrientation, RelativePosition, StageOptions, Stages,
+};
+
+/// Codes slots of one packet.
+pub(crate) struct SlotCoder<'a> {
+    /// Bodies that stay.
+    coder: BodyCoder<'a>,
+    /// Those that have come.
+    absolute: BodyCoder<'a>,
+    /// Whether bodies come or go in the packet.
+    lives_change: bool,
+}
+
+impl<'a> SlotCoder<'a> {
+    /// `lives_change` is whether a body comes or goes in the packet.
+    pub(crate) fn new(
+        stages: Stages,
+        sequence: Sequence,
+        baseline: &'a Baseline,
+        lives_change: bool,
+    ) -> Self {
+        let absolute = StageOptions {
+            relative_position: RelativePosition::Off,
+            relative_orientation: RelativeOrientation::Off,
+            changed_flags: ChangedFlags::Off,
+            ..stages.options()
+        };
+        let absolute = absolute.check_for_any().expect("it leaves stages out");
+        Self {
+            coder: BodyCoder::new(stages, sequence, baseline),
+            absolute: BodyCoder::new(absolute, sequence, baseline),
+            lives_change,
+        }
+    }
+
+    /// Codes a slot in place. Before it is read, `slot` must be the reference's.
+    pub(crate) fn code<D: Direction>(
+        &self,
+        stream: &mut BitStream<'_, D>,
+        index: usize,
+        slot: &mut Slot,
+    ) -> Result<(), D::Error> {
+        let snapshot = &self.coder.baseline.snapshot;
+        stream.of_body(index);
+        let before = snapshot.slot(index);
+        let stays = match snapshot.plan().has_lives() {
+            true => self.life(stream, index, before.life, &mut slot.life)?,
+            false => true,
+        };
+        if slot.life == LifeWord::default() && snapshot.plan().has_lives() {
+            *slot = Slot::default();
+            return Ok(());
+        }
+        if stays {
+            self.coder.code(stream, index, &mut slot.fields)?;
+        } else {
+            self.absolute.code(stream, index, &mut slot.fields)?;
+        }
+        let flags = self.coder.stages.changed_flags != ChangedFlags::Off && stays;
+        self.values(stream, index, flags.then_some(&before), slot)
+    }
+
+    /// Codes the life in a slot. Returns whether it is the reference's.
+    fn life<D: Direction>(
+        &self,
+        stream: &mut BitStream<'_, D>,
+        index: usize,
+        before: LifeWord,
+        life: &mut LifeWord,
+    ) -> Result<bool, D::Error> {
+        let was_there = before != LifeWord::default();
+        let has_delta = self.coder.stages.delta != Delta::Off;
+        if has_delta {
+            if !self.lives_change {
+                D::check(was_there, || DecodeError::Absent {
+                    at_bit: stream.at_bit(),
+                    body: index,
+                })?;
+                *life = before;
+                return Ok(true);
+            }
+            if was_there && stream.flag(BitKind::Life, *life == before)? {
+                *life = before;
+                return Ok(true);
+            }
+        }
+        let is_there = match was_there || !has_delta {
+            true => stream.flag(BitKind::Life, life.get().is_some())?,
+            false => true,
+        };
+        if !is_there {
+            *life = LifeWord::default();
+            return Ok(false);
+        }
+        let Life { kind, generation } = life.get().unwrap_or_default();
+        let kinds = self.coder.baseline.snapshot.plan().schema().kinds.len();
+        let mut field = stream.field(BitKind::Life);
+        let kind = field.number(kind_bits(kinds), kind.into())?;
+        let kind = field.in_range(kind.into(), 0..=kinds as i32 - 1)? as u8;
+        let generation = field.number(u8::BITS, generation.into())? as u8;
+        *life = LifeWord::new(Some(Life { kind, generation }));
+        Ok(false)
+    }
+
+    /// Codes the values; with `before`, flags say which differ.
+    fn values<D: Direction>(
+        &self,
+        stream: &mut BitStream<'_, D>,
+        index: usize,
+        before: Option<&Slot>,
+        slot: &mut Slot,
+    ) -> Result<(), D::Error> {
+        let values = self.coder.baseline.snapshot.plan().values();
+        if let Some(before) = before
+            && !values.is_empty()
+            && !stream.flag(BitKind::Flags, slot.words != before.words)?
+        {
+            slot.words = before.words;
+            return Ok(());
+        }
+        stream.of_body(index);
+        for plan in values {
+            let value = plan.get(&slot.words);
+            let mut field = stream.field(BitKind::Values);
+            if let Some(before) = before
+                && !field.flag(value != plan.get(&before.words))?
+            {
+                continue;
+            }
+            let read = field.number(plan.bits, value)?;
+            let at_bit = field.at_bit();
+            D::check(read <= plan.max, || DecodeError::OutOfRange {
+                at_bit,
+                field: BitKind::Values,
+                body: Some(index),
+                value: read.into(),
+                min: 0,
+                max: plan.max.into(),
+            })?;
+            plan.set(&mut slot.words, read);
+        }
+        Ok(())
+    }
+}
+
+/// Bits of the index of a kind.
+pub(crate) const fn kind_bits(kinds: usize) -> u32 {
+    usize::BITS - (kinds - 1).leading_zeros()
+}

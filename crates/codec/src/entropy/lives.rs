@@ -1,0 +1,167 @@
+//! Bodies that come and go, before all others of a packet.
+//!
+//! ```text
+//! any 1 | for each: slot | [gone 1] | kind | generation 8 | flag 1 | x | y | z | largest 2 | a | b | c | values | more 1
+//! ```
+//!
+//! *Gone* is there only for slots in which the reference has a body. What follows it is absent if the body has gone.
+//! Nothing adapts: where bodies come from, the codec does not know.
+
+use super::adaptive::PredictionHistory;
+use super::bins::{CodingObserver, Element, NonCanonical};
+use super::bodies::Bodies;
+use super::coder::{BinCoder, ONE};
+use super::session::Session;
+use crate::body::kind_bits;
+use crate::ledger::BitKind;
+use crate::snapshot::{Life, LifeWord, Slot};
+
+impl<B: BinCoder, O: CodingObserver> Session<'_, B, O> {
+    /// Codes all changes of life, in the order of slots, and lists the slots in `changed_lives`.
+    pub(super) fn lives(
+        &mut self,
+        bodies: &mut Bodies<'_>,
+        changed_lives: &mut Vec<usize>,
+    ) -> Result<(), NonCanonical> {
+        changed_lives.clear();
+        let reference = self.snapshots.reference;
+        if !reference.plan().has_lives() {
+            return Ok(());
+        }
+        if let Some(target) = bodies.target {
+            let changed = (0..target.len()).filter(|&slot| !target.is_same_life(reference, slot));
+            changed_lives.extend(changed);
+        }
+        let mut next = 0;
+        let mut min = 0;
+        loop {
+            let element = Element::of_packet(BitKind::Life);
+            let has_more = next < changed_lives.len();
+            if !self.fixed(element, ONE / 4 * 3, has_more) {
+                return Ok(());
+            }
+            let slot = changed_lives.get(next).copied().unwrap_or(0);
+            let slot = self.number(element, reference.len() - min, slot.saturating_sub(min))? + min;
+            if next == changed_lives.len() {
+                changed_lives.push(slot);
+            }
+            self.life(slot, bodies)?;
+            bodies.changed[slot] = true;
+            (next, min) = (next + 1, slot + 1);
+            if min == reference.len() {
+                return Ok(());
+            }
+            if self.bins.is_past_end() {
+                return Err(NonCanonical::PastEnd);
+            }
+        }
+    }
+
+    fn life(&mut self, index: usize, bodies: &mut Bodies<'_>) -> Result<(), NonCanonical> {
+        let reference = self.snapshots.reference;
+        let plan = self.snapshots.plan;
+        let element = Element {
+            kind: BitKind::Life,
+            body: Some(index),
+        };
+        let target = bodies.target.map(|target| target.slot(index));
+        let life = target.map_or(LifeWord::default(), |slot| slot.life);
+        let before = reference.life_word(index);
+        let mut slot = Slot::default();
+        let is_gone = before != LifeWord::default()
+            && self.fixed(element, ONE / 4 * 3, life == LifeWord::default());
+        if !is_gone {
+            let Life { kind, generation } = life.get().unwrap_or_default();
+            let kinds = plan.schema().kinds.len();
+            let kind = self.bypass(element, kind_bits(kinds), kind.into());
+            if kind as usize >= kinds {
+                return Err(NonCanonical::OutOfRange {
+                    field: BitKind::Life,
+                    body: Some(index),
+                    value: kind.into(),
+                    min: 0,
+                    max: kinds as i64 - 1,
+                });
+            }
+            let generation = self.bypass(element, u8::BITS, generation.into());
+            slot.life = LifeWord::new(Some(Life {
+                kind: kind as u8,
+                generation: generation as u8,
+            }));
+            if slot.life == before {
+                return Err(NonCanonical::Redundant);
+            }
+            self.whole(index, target.as_ref(), &mut slot)?;
+        }
+        // Of the body that was there before.
+        self.next.predictions[index] = PredictionHistory {
+            is_known: true,
+            ..PredictionHistory::default()
+        };
+        if let Some(decoded) = &mut bodies.decoded {
+            decoded.set_slot(index, &slot);
+        }
+        Ok(())
+    }
+
+    /// Codes a pose, the flag and the values of a body as they are.
+    fn whole(
+        &mut self,
+        index: usize,
+        target: Option<&Slot>,
+        slot: &mut Slot,
+    ) -> Result<(), NonCanonical> {
+        let plan = self.snapshots.plan;
+        let of = |kind| Element {
+            kind,
+            body: Some(index),
+        };
+        let fields = target.map(|target| target.fields).unwrap_or_default();
+        if plan.has_flag() {
+            let flag = self.bypass(of(BitKind::Interacting), 1, fields.interacting.into());
+            slot.fields.interacting = flag == 1;
+        }
+        for axis in 0..3 {
+            let bounds = &plan.bounds()[axis];
+            let count = bounds.max.abs_diff(bounds.min) as usize + 1;
+            let steps = (fields.position[axis].wrapping_sub(bounds.min)).max(0) as usize;
+            let steps = self.number(of(BitKind::Position), count, steps)?;
+            slot.fields.position[axis] = bounds.min + steps as i32;
+        }
+        let element = of(BitKind::Orientation);
+        let packed = fields.smallest_three;
+        slot.fields.smallest_three.largest = self.bypass(element, 2, packed.largest.into()) as u8;
+        let bits = plan.schema().component_bits.into();
+        for component in 0..3 {
+            let coded = self.bypass(element, bits, packed.components[component].into());
+            slot.fields.smallest_three.components[component] = coded as u16;
+        }
+        for value in plan.values() {
+            let coded = target.map_or(0, |target| value.get(&target.words));
+            let coded = self.number(of(BitKind::Values), value.max as usize + 1, coded as usize)?;
+            value.set(&mut slot.words, coded as u32);
+        }
+        Ok(())
+    }
+
+    /// Codes a number below `count` as bypass bins.
+    pub(super) fn number(
+        &mut self,
+        element: Element,
+        count: usize,
+        value: usize,
+    ) -> Result<usize, NonCanonical> {
+        let bits = usize::BITS - (count - 1).leading_zeros();
+        let coded = self.bypass(element, bits, value as u32) as usize;
+        match coded < count {
+            true => Ok(coded),
+            false => Err(NonCanonical::OutOfRange {
+                field: element.kind,
+                body: element.body,
+                value: coded as i64,
+                min: 0,
+                max: count as i64 - 1,
+            }),
+        }
+    }
+}

@@ -1,0 +1,117 @@
+//! The values of a body's further fields: whether each has changed, and by how much. Their probabilities adapt from packet
+//! to packet and start alike for every scene.
+
+use super::bins::{CodingObserver, Element, NonCanonical};
+use super::coder::{BinCoder, ONE};
+use super::mixing::adapt;
+use super::session::Session;
+use crate::ledger::BitKind;
+use crate::plan::ValuePlan;
+
+/// Adaptive probabilities of one field: whether it changes, by class of kind; whether it falls; and the number of digits of
+/// the change, one after the other.
+const CLASSES: usize = 16;
+const FALLS: usize = CLASSES;
+const DIGITS: usize = FALLS + 1;
+pub(super) const VALUE_STATES: usize = DIGITS + u32::BITS as usize;
+
+/// A probability before anything is known.
+pub(super) const EVEN: u16 = (ONE / 2) as u16;
+
+impl<B: BinCoder, O: CodingObserver> Session<'_, B, O> {
+    /// Codes the values of a body into `words`, which are initially the reference's.
+    pub(super) fn values(
+        &mut self,
+        body: usize,
+        target: Option<&[u32]>,
+        words: &mut [u32],
+    ) -> Result<(), NonCanonical> {
+        let plan = self.snapshots.plan;
+        let class = self.snapshots.reference.kind(body) % CLASSES;
+        for (index, value) in plan.values().iter().enumerate() {
+            let before = value.get(words);
+            let target = target.map_or(before, |target| value.get(target));
+            let states = index * VALUE_STATES;
+            if !self.value_bin(body, states + class, target != before) {
+                continue;
+            }
+            let coded = self.changed_value(body, value, states, before, target)?;
+            value.set(words, coded);
+        }
+        Ok(())
+    }
+
+    fn changed_value(
+        &mut self,
+        body: usize,
+        value: &ValuePlan,
+        states: usize,
+        before: u32,
+        target: u32,
+    ) -> Result<u32, NonCanonical> {
+        if value.max == 1 {
+            return Ok(1 - before);
+        }
+        let element = Element {
+            kind: BitKind::Values,
+            body: Some(body),
+        };
+        if value.is_name {
+            let coded = self.number(element, value.max as usize + 1, target as usize)? as u32;
+            return match coded == before {
+                true => Err(NonCanonical::Redundant),
+                false => Ok(coded),
+            };
+        }
+        let count = i64::from(value.max) + 1;
+        let mut change = i64::from(target) - i64::from(before);
+        if value.wraps {
+            // The shorter way round.
+            change = (change + count / 2).rem_euclid(count) - count / 2;
+        }
+        let falls = self.value_bin(body, states + FALLS, change < 0);
+        // At least 1.
+        let size = change.unsigned_abs().max(1);
+        let digits = self.digits(body, states + DIGITS, size.ilog2());
+        let rest = self.bypass(element, digits, (size - (1 << size.ilog2())) as u32);
+        let size = (1_i64 << digits) + i64::from(rest);
+        let changed = i64::from(before) + if falls { -size } else { size };
+        let changed = match value.wraps {
+            true => changed.rem_euclid(count),
+            false => changed,
+        };
+        match u32::try_from(changed) {
+            Ok(changed) if changed <= value.max && changed != before => Ok(changed),
+            _ => Err(NonCanonical::OutOfRange {
+                field: BitKind::Values,
+                body: Some(body),
+                value: changed,
+                min: 0,
+                max: value.max.into(),
+            }),
+        }
+    }
+
+    /// Codes a number below 32, one bin for each up to it.
+    fn digits(&mut self, body: usize, states: usize, digits: u32) -> u32 {
+        let mut coded = 0;
+        while coded < u32::BITS - 1 && self.value_bin(body, states + coded as usize, coded < digits)
+        {
+            coded += 1;
+        }
+        coded
+    }
+
+    fn value_bin(&mut self, body: usize, state: usize, value: bool) -> bool {
+        let adaptive = &mut self.next.values[state];
+        let one = u32::from(*adaptive);
+        let value = self.bins.bin(value, one);
+        adapt(adaptive, value);
+        self.observer.begins(Element {
+            kind: BitKind::Values,
+            body: Some(body),
+        });
+        self.observer.coded(&[], value, one);
+        value
+    }
+}

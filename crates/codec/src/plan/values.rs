@@ -1,0 +1,147 @@
+//! The fields of a schema as numbers in packed words.
+
+use super::Plan;
+use crate::schema::{Field, FieldForm};
+
+/// A field beyond the flag that is stored with the position.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct ValuePlan {
+    word: usize,
+    shift: u32,
+    pub(crate) bits: u32,
+    /// The largest number.
+    pub(crate) max: u32,
+    /// Whether the smallest number follows the largest one.
+    pub(crate) wraps: bool,
+    /// Whether numbers near each other mean nothing.
+    pub(crate) is_name: bool,
+}
+
+impl ValuePlan {
+    #[inline]
+    pub(crate) const fn get(&self, words: &[u32]) -> u32 {
+        words[self.word] >> self.shift & self.mask()
+    }
+
+    #[inline]
+    pub(crate) const fn set(&self, words: &mut [u32], value: u32) {
+        let word = &mut words[self.word];
+        *word = *word & !(self.mask() << self.shift) | value << self.shift;
+    }
+
+    const fn mask(&self) -> u32 {
+        u32::MAX >> (u32::BITS - self.bits)
+    }
+}
+
+/// Packs fields into words, none across two, and counts the words.
+pub(super) fn pack(fields: &[Field]) -> (Vec<ValuePlan>, usize) {
+    let (mut plans, mut at) = (Vec::new(), 0);
+    for field in fields {
+        let bits = field.form.bits();
+        if at % u32::BITS + bits > u32::BITS {
+            at = at.next_multiple_of(u32::BITS);
+        }
+        plans.push(ValuePlan {
+            word: (at / u32::BITS) as usize,
+            shift: at % u32::BITS,
+            bits,
+            max: field.form.max(),
+            wraps: matches!(field.form, FieldForm::Angle { .. }),
+            is_name: matches!(field.form, FieldForm::Body),
+        });
+        at += bits;
+    }
+    (plans, at.div_ceil(u32::BITS) as usize)
+}
+
+impl Plan {
+    /// Words of the values of a body, at most: no field crosses two.
+    pub(crate) const MAX_WORDS: usize = 32;
+}
+
+impl FieldForm {
+    /// The largest number that stands for a value.
+    #[must_use]
+    pub fn max(&self) -> u32 {
+        match *self {
+            Self::Flag => 1,
+            Self::Int { min, max } => max.abs_diff(min),
+            Self::Float { min, max, step } => {
+                ((f64::from(max) - f64::from(min)) / f64::from(step)).round() as u32
+            }
+            Self::Angle { bits } => (1 << bits) - 1,
+            Self::Body => 1 << 16,
+        }
+    }
+
+    /// The number that stands for a value, which is clamped: a flag is 0 or 1, an angle is in turns, and a body is its
+    /// slot, or −1 for none. NaN counts as 0.
+    #[must_use]
+    pub fn quantize(&self, value: f64) -> u32 {
+        let clamped = |number: f64| number.round().clamp(0.0, self.max().into()) as u32;
+        match *self {
+            Self::Flag => clamped(value),
+            Self::Int { min, .. } => clamped(value - f64::from(min)),
+            Self::Float { min, step, .. } => clamped((value - f64::from(min)) / f64::from(step)),
+            Self::Angle { bits } => {
+                let turns = f64::from(1_u32 << bits);
+                ((value - value.floor()) * turns).round() as u32 % (1 << bits)
+            }
+            Self::Body => clamped(value + 1.0),
+        }
+    }
+
+    /// The value that a number stands for: see [`quantize`](Self::quantize).
+    #[must_use]
+    pub fn dequantize(&self, number: u32) -> f64 {
+        match *self {
+            Self::Flag => number.into(),
+            Self::Int { min, .. } => f64::from(min) + f64::from(number),
+            Self::Float { min, step, .. } => f64::from(min) + f64::from(step) * f64::from(number),
+            Self::Angle { bits } => f64::from(number) / f64::from(1_u32 << bits),
+            Self::Body => f64::from(number) - 1.0,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_number_survives_a_round_trip_and_its_neighbours_are_left_alone() {
+        let forms = [
+            FieldForm::Flag,
+            FieldForm::Int { min: -60, max: 60 },
+            FieldForm::Angle { bits: 12 },
+            FieldForm::Float {
+                min: -1.0,
+                max: 3.0,
+                step: 0.25,
+            },
+            FieldForm::Body,
+        ];
+        let fields = forms.map(|form| Field {
+            name: "field".into(),
+            form,
+        });
+        let (plans, words) = pack(&fields);
+        assert_eq!(words, 2);
+        let mut packed = [u32::MAX; 2];
+        for (plan, form) in plans.iter().zip(&forms) {
+            for number in [0, 1, form.max() / 2, form.max()] {
+                assert_eq!(form.quantize(form.dequantize(number)), number, "{form:?}");
+                let before = packed;
+                plan.set(&mut packed, number);
+                assert_eq!(plan.get(&packed), number);
+                for other in plans.iter().filter(|other| *other != plan) {
+                    assert_eq!(other.get(&packed), other.get(&before));
+                }
+            }
+        }
+        assert_eq!(FieldForm::Angle { bits: 8 }.quantize(-0.25), 192);
+        assert_eq!(FieldForm::Int { min: 0, max: 9 }.quantize(f64::NAN), 0);
+        assert_eq!(FieldForm::Body.quantize(-1.0), 0);
+    }
+}
