@@ -9,8 +9,12 @@ use std::{fs, io};
 
 use cubewire_codec::Fingerprint;
 use cubewire_codec::quantize::SmallestThree;
+use cubewire_codec::schema::CUBES;
 use cubewire_codec::{Plan, QuantizedSnapshot, Sequence, encode_initial, ladder};
-use cubewire_fuzz::{TICKS, exchange, exchange_simulated, pair, put_message, rungs, send, world};
+use cubewire_fuzz::{
+    LIVING, TICKS, exchange, exchange_living, exchange_simulated, pair, put_message, rungs, send,
+    world,
+};
 use cubewire_link::PRESETS;
 use cubewire_physics::WorldState;
 use cubewire_protocol::{Ack, BaselineChoice, Feedback, Request, RequestAck, Welcome};
@@ -40,8 +44,10 @@ fn packets() -> Vec<Seed> {
     let decode =
         of_rungs.flat_map(|packets| [0, 2, 11].map(|tick| ("decode", packets[tick].clone())));
     let simulated = exchange_simulated().packets.into_iter();
+    let living = exchange_living().packets.into_iter().step_by(3);
     decode
         .chain(simulated.map(|packet| ("simulated", packet)))
+        .chain(living.map(|packet| ("scene", packet)))
         .collect()
 }
 
@@ -133,7 +139,8 @@ fn texts() -> Vec<Seed> {
         ("model", "\0\x09\x09\x7F\x7F\x09\x09\x09\x7F\0"),
     ];
     let others = others.map(|(target, text)| (target, text.to_owned()));
-    let texts = stages.chain(conditions).chain(others);
+    let schemas = [CUBES.text(), LIVING.to_owned()].map(|text| ("schema", text));
+    let texts = stages.chain(conditions).chain(others).chain(schemas);
     let compressed = zstd::bulk::compress(&recording(), 19).expect("the recording is small");
     texts
         .map(|(target, text)| (target, text.into_bytes()))

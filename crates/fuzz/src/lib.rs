@@ -1,12 +1,14 @@
 //! What the targets and the program that writes their seeds have in common.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use cubewire_codec::ladder::{self, Rung};
+use cubewire_codec::schema::Schema;
 use cubewire_codec::stages::{Delta, Position, RelativeOrientation, RelativePosition};
-use cubewire_codec::{Plan, 
-    Baseline, Baselines, BodyState, Decoder, Encoder, Fingerprint, Inputs, Limits, Origin, Packet,
-    QuantizedSnapshot, Sequence, Simulated, Snapshot, StageOptions,
+use cubewire_codec::{
+    Baseline, Baselines, BodyState, Decoder, Encoder, Fingerprint, Inputs, Life, Limits, Origin,
+    Packet, Plan, QuantizedSnapshot, Sequence, Simulated, Snapshot, StageOptions, Stages,
 };
 use cubewire_protocol::{BaselineChoice, SnapshotReceiver, SnapshotSender, Welcome};
 use glam::{Quat, Vec3};
@@ -85,17 +87,81 @@ pub struct Exchange {
 /// Sends the small world on every rung. The first packet of each names no baseline; the others name the snapshot
 /// two ticks before, and where the rung has a use for them the two before that.
 pub fn exchange() -> Exchange {
-    let initial = world(CUBES, 0);
-    let mut encoder = Encoder::new(Plan::cubes(), initial.clone(), Limits::default()).unwrap();
-    let decoder = Decoder::new(Plan::cubes(), initial, Limits::default()).unwrap();
+    let stages = rungs().map(|rung| rung.stages);
+    exchange_of(Plan::cubes(), world(CUBES, 0), stages, |tick, stages| {
+        let mut current = QuantizedSnapshot::new(Plan::cubes(), stages.precision());
+        current
+            .quantize(&world(CUBES, tick + 1), stages.precision())
+            .unwrap();
+        current
+    })
+}
+
+/// A scene of two kinds of bodies, which come and go and have further fields of every form.
+pub const LIVING: &str = "scene living
+ticks 60
+up y
+position x -20 44 100
+position y 0 32 100
+position z -20 44 100
+orientation 11
+kind ball ball 0.3
+kind crate box 0.2 0.5 0.3
+field on flag
+field off flag
+field health int -7 100
+field fuel float 0 1 0.125
+field heading angle 10
+field target body
+gravity 9.81
+floor 0
+max-speed 30
+slots living 50";
+
+/// Sends such a scene on every rung that it has.
+pub fn exchange_living() -> Exchange {
+    let plan = Plan::new(Schema::parse(LIVING).unwrap()).unwrap();
+    let stages = rungs().filter_map(|rung| plan.legal(*rung.stages).ok());
+    let stages: Vec<_> = stages.collect();
+    exchange_of(
+        Arc::clone(&plan),
+        Snapshot::default(),
+        stages,
+        |tick, stages| {
+            let mut current = QuantizedSnapshot::new(Arc::clone(&plan), stages.precision());
+            current.clear_slots(CUBES);
+            for (slot, body) in world(CUBES, tick).bodies.iter().enumerate() {
+                let age = usize::from(tick) + slot;
+                // Each is away for two ticks of seven.
+                if age % 7 > 1 {
+                    let life = Life {
+                        kind: (slot % 2) as u8,
+                        generation: (age / 7) as u8,
+                    };
+                    let fields = plan.schema().fields.iter().enumerate();
+                    let values: Vec<u32> = fields
+                        .map(|(index, field)| (age * index) as u32 % (field.form.max() + 1))
+                        .collect();
+                    current.put(slot, life, body, &values).unwrap();
+                }
+            }
+            current
+        },
+    )
+}
+
+fn exchange_of(
+    plan: Arc<Plan>,
+    initial: Snapshot,
+    stages: impl IntoIterator<Item = Stages>,
+    snapshot: impl Fn(u16, Stages) -> QuantizedSnapshot,
+) -> Exchange {
+    let mut encoder = Encoder::new(Arc::clone(&plan), initial.clone(), Limits::default()).unwrap();
+    let decoder = Decoder::new(plan, initial, Limits::default()).unwrap();
     let (mut held, mut packets) = (Vec::<Baseline>::new(), Vec::new());
-    for rung in rungs() {
+    for stages in stages {
         let first = held.len();
         for tick in 0..TICKS {
-            let mut current = QuantizedSnapshot::new(Plan::cubes(), rung.stages.precision());
-            current
-                .quantize(&world(CUBES, tick + 1), rung.stages.precision())
-                .unwrap();
             let before = |ticks: usize| held[first..].iter().rev().nth(ticks - 1);
             let references = Baselines {
                 baseline: before(2),
@@ -106,8 +172,8 @@ pub fn exchange() -> Exchange {
             encoder
                 .encode(
                     Sequence(held.len() as u16),
-                    rung.stages,
-                    &current,
+                    stages,
+                    &snapshot(tick, stages),
                     references,
                     &mut packet,
                     Some(&mut kept),

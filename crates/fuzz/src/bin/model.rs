@@ -10,8 +10,8 @@ use std::sync::{Arc, LazyLock};
 
 use cubewire_codec::entropy::TrainedModel;
 use cubewire_codec::ladder::{ARITHMETIC, PREDICTED};
-use cubewire_codec::{Plan, 
-    Baseline, Baselines, Decoder, Encoder, Limits, Packet, QuantizedSnapshot, Sequence,
+use cubewire_codec::{
+    Baseline, Baselines, Decoder, Encoder, Limits, Packet, Plan, QuantizedSnapshot, Sequence,
 };
 use cubewire_fuzz::{CUBES, world};
 use libfuzzer_sys::fuzz_target;

@@ -4,7 +4,6 @@
 
 use std::time::Duration;
 
-use cubewire_codec::Plan;
 use cubewire_codec::Limits;
 use cubewire_protocol::{SnapshotReceiver, Welcome};
 use libfuzzer_sys::fuzz_target;
