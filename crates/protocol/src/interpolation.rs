@@ -80,6 +80,23 @@ impl Interpolation {
         }
     }
 
+    /// The interpolated state of the body in a slot, if there is one: it appears with the first snapshot that has it, and is
+    /// gone with the first that has it no more.
+    ///
+    /// # Panics
+    /// If the index is out of range.
+    #[must_use]
+    pub fn slot(self, playout: &Playout<'_, Received>, slot: usize) -> Option<BodyState> {
+        let life = |received: &Received| received.lives.get(slot).copied();
+        match (life(playout.from), life(playout.to)) {
+            // Bodies are fixed.
+            (None, _) => Some(self.body(playout, slot)),
+            (Some(None), _) => None,
+            (from, to) if from == to => Some(self.body(playout, slot)),
+            _ => Some(playout.from.snapshot.bodies[slot]),
+        }
+    }
+
     /// The interpolated state of a body.
     ///
     /// # Panics
@@ -143,6 +160,7 @@ mod tests {
             let received = Received {
                 snapshot,
                 has_velocity,
+                ..Received::default()
             };
             buffer.insert(Duration::from_secs(tick), tick, received);
         }
@@ -185,6 +203,7 @@ mod tests {
                 bodies: vec![falling],
             },
             has_velocity: true,
+            ..Received::default()
         };
         buffer.insert(Duration::from_secs(3), 3, received);
         for (seconds, height) in [(3.1, 2.8), (3.25, 2.5), (9.0, 2.5)] {

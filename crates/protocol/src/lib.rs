@@ -11,7 +11,8 @@
 //! snapshot that the receiver has acknowledged, or to the initial state in the [`Welcome`], so it can
 //! be decoded whether or not other packets arrive. [`SendBackoff`] reduces the rate of large
 //! snapshots when acks stop. A receiver that cannot decode its sender's arithmetic coding asks for another rung:
-//! see [`FallbackReason`]. The caller transfers the bytes.
+//! see [`FallbackReason`]. Where bodies come and go, a [`SlotTable`] gives them slots and a [`View`] hides some of them from
+//! a receiver. The caller transfers the bytes.
 
 mod backoff;
 mod clock;
@@ -26,6 +27,7 @@ mod receiver;
 mod request;
 mod ring;
 mod sender;
+mod slots;
 mod state_transfer;
 mod sync;
 mod welcome;
@@ -45,6 +47,7 @@ pub use ring::BaselineRing;
 pub use sender::{
     BaselineChoice, CANDIDATES, MAX_BASELINE_AGE_TICKS, SendError, Sent, SnapshotSender,
 };
+pub use slots::{COOLDOWN_TICKS, SlotTable, View, Visibility};
 pub use state_transfer::MAX_STATE_BYTES;
 pub use sync::SyncStatus;
 pub use welcome::{PROTOCOL_VERSION, Welcome, WelcomeError};

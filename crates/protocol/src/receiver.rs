@@ -2,10 +2,11 @@
 
 use std::time::Duration;
 
+use cubewire_codec::schema::Slots;
 use cubewire_codec::stages::Velocity;
 use cubewire_codec::{
-    Baseline, BitLedger, DecodeError, Decoder, Fingerprint, Header, InitialStateError, Limits,
-    Sequence, Snapshot,
+    Baseline, BitLedger, DecodeError, Decoder, Fingerprint, Header, InitialStateError, Life,
+    Limits, Sequence, Snapshot,
 };
 
 use crate::clock::{SenderClock, sequence};
@@ -48,6 +49,8 @@ pub struct SnapshotReceiver {
 pub struct Received {
     /// The bodies.
     pub snapshot: Snapshot,
+    /// Who is in each slot, if bodies come and go; otherwise empty.
+    pub lives: Vec<Option<Life>>,
     /// Whether velocities were sent; they are zero if not.
     pub has_velocity: bool,
 }
@@ -173,6 +176,12 @@ impl SnapshotReceiver {
         }
         let mut snapshot = self.spare.pop().unwrap_or_default();
         self.next.snapshot().dequantize(&mut snapshot.snapshot);
+        let slots = self.next.snapshot();
+        snapshot.lives.clear();
+        if matches!(slots.plan().schema().slots, Slots::Living { .. }) {
+            let lives = (0..slots.len()).map(|slot| slots.life(slot));
+            snapshot.lives.extend(lives);
+        }
         snapshot.has_velocity = self.next.stages().velocity != Velocity::Omitted;
         self.spare.extend(self.playout.insert(now, tick, snapshot));
         let old = self.received.take_slot(tick);

@@ -178,6 +178,15 @@ impl QuantizedSnapshot {
         self.set_slot(slot, &Slot::default());
     }
 
+    /// Copies a slot of another snapshot of the scene in the same precision.
+    ///
+    /// # Panics
+    /// If there is no such slot in both.
+    pub fn copy_slot(&mut self, slot: usize, other: &Self) {
+        let copied = other.slot(slot);
+        self.set_slot(slot, &copied);
+    }
+
     /// The body in a slot, if there is one.
     ///
     /// # Panics

@@ -3,6 +3,7 @@
 mod conditions;
 mod fallback;
 mod hostile;
+mod lives;
 mod memory;
 mod operations;
 mod pair;
