@@ -144,8 +144,21 @@ fn texts() -> Vec<Seed> {
     let compressed = zstd::bulk::compress(&recording(), 19).expect("the recording is small");
     texts
         .map(|(target, text)| (target, text.into_bytes()))
-        .chain([("recording", compressed)])
+        .chain([("recording", compressed), ("recording", described())])
         .collect()
+}
+
+/// A recording with a schema, of two slots: a body is in the second from the first frame on.
+fn described() -> Vec<u8> {
+    let schema = "scene a\nticks 60\nup y\nposition x -9 9 8\nposition y 0 9 8\nposition z -9 9 8\n\
+                  orientation 8\nkind a ball 1\nfield flag flag\nfield body body\ngravity 1\n\
+                  max-speed 9\nslots living 2\n";
+    let mut bytes = format!("cubewire recording 1\n{}\n{schema}", schema.len()).into_bytes();
+    for tick in 0..8 {
+        bytes.extend([0, 1, 0, 7, 3, 0, 127, 0, 127, 0, 127, 0]);
+        bytes.extend([-5, tick, 60, 1, 2].into_iter().flat_map(i32::to_le_bytes));
+    }
+    bytes
 }
 
 /// Six frames of the initial state and two more, as the lab reads them.

@@ -13,8 +13,8 @@ use crate::cli::AblateArgs;
 use crate::error::LabError;
 use crate::path::Path;
 use crate::progress;
-use crate::recording::Recording;
-use crate::train::train;
+use crate::rungs;
+use crate::train::{read_one_scene, train};
 use crate::walkoff;
 
 /// A row of the table.
@@ -29,23 +29,26 @@ struct Row {
 
 /// Runs the command.
 pub(crate) fn run(args: &AblateArgs, out: &mut impl Write) -> Result<(), LabError> {
-    let measured = Recording::read(&args.file)?;
-    let mut trained = Vec::new();
-    for file in &args.train {
-        let recording = Recording::read(file)?;
+    let files = [&[args.file.clone()][..], &args.train].concat();
+    let mut trained = read_one_scene(&files)?;
+    let measured = trained.remove(0);
+    for (file, recording) in args.train.iter().zip(&trained) {
         if recording.hash() == measured.hash() {
             return Err(LabError::TrainedAndMeasured { path: file.clone() });
         }
-        trained.push(recording);
     }
+    let rungs = [
+        rungs::in_scene(&ARITHMETIC, &measured.plan)?,
+        rungs::in_scene(&PREDICTED, &measured.plan)?,
+    ];
     let features: Vec<Feature> = Feature::all().collect();
     let bar = progress(features.len() + 1, "features");
     let measure = |trainer: Trainer| -> Result<[f64; 2], LabError> {
-        let model = train(trainer, &trained, |_, _, _| Ok::<_, LabError>(()))?;
+        let model = train(trainer, &rungs, &trained, |_, _, _| Ok::<_, LabError>(()))?;
         let model = Arc::new(model);
         let mut bytes = [0.0; 2];
-        for (bytes, rung) in bytes.iter_mut().zip([ARITHMETIC, PREDICTED]) {
-            let outcome = walkoff::measure(&measured, &rung, Path::PERFECT, &model);
+        for (bytes, rung) in bytes.iter_mut().zip(&rungs) {
+            let outcome = walkoff::measure(&measured, rung, Path::PERFECT, &model);
             if !outcome.lossless {
                 return Err(LabError::Lossy { codec: rung.name });
             }

@@ -1,15 +1,18 @@
 //! The command line.
 
+mod record;
+
 use std::path::PathBuf;
 use std::str::FromStr;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use cubewire_codec::ladder::{self, Rung};
 
+pub(crate) use self::record::{ArenaPlay, RecordArgs, RecordOptions, RecordScene};
 use crate::path::Path;
 use crate::recording::BASELINE_FRAMES;
 
-/// Measures the codec on recordings of the cube scene.
+/// Measures the codec on recordings of the cube scene and others.
 #[derive(Debug, Parser)]
 #[command(version)]
 pub(crate) struct Cli {
@@ -29,6 +32,8 @@ pub(crate) enum Command {
     Stats(StatsArgs),
     /// Search for the ranges that encode a field in the fewest bits
     Search(SearchArgs),
+    /// Record a scene that is simulated from a seed
+    Record(RecordArgs),
     /// Train a model for arithmetic coding
     Train(TrainArgs),
     /// Train and measure arithmetic coding without each of its contexts and candidate predictions
@@ -46,6 +51,9 @@ pub(crate) struct WalkoffArgs {
     /// Names of rungs, separated by commas, or `all`
     #[arg(long, default_value = ALL)]
     pub(crate) codec: Codecs,
+    /// Also print the mean size of what packets consist of
+    #[arg(long)]
+    pub(crate) kinds: bool,
     /// Also print the median times to encode and to decode a packet
     #[arg(long)]
     pub(crate) times: bool,
@@ -215,7 +223,11 @@ into the documents that quote it. `cubewire` and `cubewire-lab` are those in the
 
 /// Rungs, each of which can be measured on a recording.
 #[derive(Clone, Debug)]
-pub(crate) struct Codecs(pub(crate) Vec<Rung>);
+pub(crate) struct Codecs {
+    pub(crate) rungs: Vec<Rung>,
+    /// Whether they are all there are, rather than named.
+    pub(crate) are_all: bool,
+}
 
 const ALL: &str = "all";
 
@@ -230,11 +242,16 @@ impl FromStr for Codecs {
     /// Parses names of rungs, separated by commas, or `all`.
     fn from_str(names: &str) -> Result<Self, String> {
         if names == ALL {
-            return Ok(Self(measurable().collect()));
+            return Ok(Self {
+                rungs: measurable().collect(),
+                are_all: true,
+            });
         }
         let rung = |name: &str| measurable().find(|rung| rung.name == name);
         let rungs: Option<_> = names.split(',').map(rung).collect();
-        rungs.map(Self).ok_or_else(|| {
+        let are_all = false;
+        let codecs = rungs.map(|rungs| Self { rungs, are_all });
+        codecs.ok_or_else(|| {
             let all: Vec<_> = measurable().map(|rung| rung.name).collect();
             format!("must be {ALL}, or some of {}", all.join(","))
         })
@@ -257,7 +274,7 @@ fn walkoff_notes() -> String {
         "\
 Prints for each rung the mean size of a packet in whole bytes, with and without its header, the
 bandwidth in kbit/s at 60 packets per second, how many packets arrived, and how many of these decoded
-to the exact frame.
+to the exact frame. A scene may not have all rungs; `all` are those that it has.
 
 Rungs:{rungs}
 

@@ -4,6 +4,8 @@ use std::io;
 use std::path::PathBuf;
 use std::process::ExitStatus;
 
+use cubewire_codec::IllegalStages;
+
 use crate::recording::RecordingError;
 
 /// Why a command failed.
@@ -22,6 +24,22 @@ pub(crate) enum LabError {
          with --allow-trained"
     )]
     Trained { path: PathBuf },
+    #[error("{codec}: not on a recording of the scene {scene}: {reason}")]
+    NotInScene {
+        codec: &'static str,
+        scene: String,
+        reason: IllegalStages,
+    },
+    #[error("{first} and {other} are recordings of different scenes; a model is trained for one")]
+    DifferentScenes { first: PathBuf, other: PathBuf },
+    #[error(
+        "{path}: a recording of the scene {scene}, but `{command}` is about the 901 cubes of the demo"
+    )]
+    CubesOnly {
+        path: PathBuf,
+        scene: String,
+        command: &'static str,
+    },
     #[error("{path}: the recording to measure is also among those to train on")]
     TrainedAndMeasured { path: PathBuf },
     #[error("{document}: no {title}")]

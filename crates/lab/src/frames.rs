@@ -3,9 +3,7 @@
 use std::sync::Arc;
 
 use cubewire_codec::entropy::TrainedModel;
-use cubewire_codec::{
-    BodyState, Decoder, Encoder, Limits, Plan, Precision, QuantizedSnapshot, Snapshot,
-};
+use cubewire_codec::{BodyState, Decoder, Encoder, Limits, Precision, QuantizedSnapshot, Snapshot};
 use glam::Vec3;
 
 use crate::recording::Recording;
@@ -17,7 +15,7 @@ const RATE: f32 = 60.0;
 pub(crate) struct Frames<'a> {
     recording: &'a Recording,
     precision: Precision,
-    /// The last frame, with velocities from the one before it.
+    /// The last frame, with velocities from the one before it; at first the initial state.
     state: Snapshot,
     quantized: QuantizedSnapshot,
 }
@@ -25,28 +23,32 @@ pub(crate) struct Frames<'a> {
 impl<'a> Frames<'a> {
     pub(crate) fn new(recording: &'a Recording, precision: Precision) -> Self {
         let mut state = Snapshot::default();
-        recording.frames[0].dequantize(&mut state);
+        if !recording.has_lives() {
+            recording.frames[0].dequantize(&mut state);
+        }
         Self {
             recording,
             precision,
             state,
-            quantized: QuantizedSnapshot::new(Plan::cubes(), precision),
+            quantized: QuantizedSnapshot::new(Arc::clone(&recording.plan), precision),
         }
     }
 
-    /// An encoder and a decoder that start from the first frame.
+    /// An encoder and a decoder that start from the initial state, before any frame is quantized.
     pub(crate) fn codecs(&self, model: &Arc<TrainedModel>) -> (Encoder, Decoder) {
         let limits = Limits::default();
         let checked = "values are checked when a recording is read";
-        let encoder = Encoder::new(Plan::cubes(), self.state.clone(), limits).expect(checked);
-        let decoder = Decoder::new(Plan::cubes(), self.state.clone(), limits).expect(checked);
+        let plan = || Arc::clone(&self.recording.plan);
+        let encoder = Encoder::new(plan(), self.state.clone(), limits).expect(checked);
+        let decoder = Decoder::new(plan(), self.state.clone(), limits).expect(checked);
         (
             encoder.with_model(Arc::clone(model)),
             decoder.with_model(Arc::clone(model)),
         )
     }
 
-    /// Quantizes a frame, whose predecessor must have been the last one or the initial state.
+    /// Quantizes a frame, whose predecessor must have been the last one or the initial state. Only rungs of the cube
+    /// scene have another precision than the recording.
     pub(crate) fn quantize(&mut self, frame: usize) -> &QuantizedSnapshot {
         let recorded = &self.recording.frames[frame];
         if recorded.precision() == self.precision {

@@ -3,9 +3,11 @@
 //! | module | |
 //! | --- | --- |
 //! | `cli` | the command line |
-//! | `recording` | reads recordings |
+//! | `recording` | reads and writes recordings |
+//! | `record` | records the scenes of `scenes` |
 //! | `pairs` | the frames of a recording with their baselines |
 //! | `frames` | the frames of a recording in the precision of a rung |
+//! | `rungs` | the rungs that a recording can be measured on |
 //! | `walkoff` | encodes and decodes every frame on each rung, over the link of `path` |
 //! | `mutate` | decodes damaged packets |
 //! | `stats` | differences between frames and their cost |
@@ -23,11 +25,9 @@ mod frames;
 mod mutate;
 mod pairs;
 mod path;
+mod record;
 mod recording;
-#[cfg_attr(
-    not(test),
-    expect(dead_code, unused_imports, reason = "nothing records them yet")
-)]
+mod rungs;
 mod scenes;
 mod search;
 mod stats;
@@ -35,6 +35,7 @@ mod train;
 mod walkoff;
 
 use std::io::{self, Write};
+use std::path::Path;
 use std::process::ExitCode;
 
 use indicatif::{ProgressBar, ProgressStyle};
@@ -56,16 +57,30 @@ fn main() -> ExitCode {
 
 fn run(command: Command, out: &mut impl Write) -> Result<(), LabError> {
     match command {
+        Command::Record(args) => record::run(&args),
         Command::Walkoff(args) => walkoff::print(&args, out),
         Command::Mutate(args) => mutate::run(&args, out),
         Command::Stats(args) => {
-            let recording = Recording::read(&args.file)?;
+            let recording = read_cubes(&args.file, "stats")?;
             Ok(stats::Stats::collect(&recording).print(out)?)
         }
         Command::Search(args) => search::run(&args, out),
         Command::Train(args) => train::run(&args, out),
         Command::Ablate(args) => ablate::run(&args, out),
         Command::Figures(args) => figures::run(&args, out),
+    }
+}
+
+/// Reads a recording for a command that is about the cubes.
+fn read_cubes(path: &Path, command: &'static str) -> Result<Recording, LabError> {
+    let recording = Recording::read(path)?;
+    match recording.is_of_cubes() {
+        true => Ok(recording),
+        false => Err(LabError::CubesOnly {
+            path: path.to_owned(),
+            scene: recording.plan.schema().name.to_string(),
+            command,
+        }),
     }
 }
 

@@ -23,7 +23,7 @@ use rand_chacha::ChaCha8Rng;
 use self::damage::Damage;
 use self::tally::Tally;
 use self::victims::{Victim, victims};
-use crate::cli::{Codecs, MutateArgs};
+use crate::cli::MutateArgs;
 use crate::error::LabError;
 use crate::progress;
 use crate::recording::Recording;
@@ -44,7 +44,7 @@ struct Target {
 /// Runs the command.
 pub(crate) fn run(args: &MutateArgs, out: &mut impl Write) -> Result<(), LabError> {
     let recording = Recording::read(&args.file)?;
-    let Codecs(rungs) = &args.codec;
+    let rungs = args.codec.in_scene(&recording.plan)?;
     let targets: Vec<Target> = rungs.iter().map(|rung| victims(&recording, rung)).collect();
     let tallies = count(&targets, args)?;
 
@@ -71,7 +71,7 @@ pub(crate) fn run(args: &MutateArgs, out: &mut impl Write) -> Result<(), LabErro
     let stopped: usize = tallies.iter().map(|tally| tally.stopped.len()).sum();
     writeln!(
         out,
-        "\nOf {} different packets with wrong cubes that reached the check, it let {passed} pass.",
+        "\nOf {} different packets with wrong bodies that reached the check, it let {passed} pass.",
         passed + stopped
     )?;
     Ok(())

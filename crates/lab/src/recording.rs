@@ -1,50 +1,53 @@
-//! Recordings of the cube scene, in the format that `assets/recordings/README.md` describes.
+//! Recordings of scenes, in the formats that `assets/recordings/README.md` describes: with the schema of their scene,
+//! or, of the cube scene, in the bare layout of a contest.
+//!
+//! Of a scene of fixed bodies, the first six frames are copies of the initial state, in which all fields other than a
+//! flag that is the first are 0. A scene in which bodies come and go starts with empty slots, whatever its first frames
+//! are; these are sent before the others, and not counted. So every packet that is counted can have a baseline.
 
 mod error;
+mod header;
+mod layout;
+mod source;
+#[cfg(test)]
+mod tests;
+mod write;
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use cubewire_codec::quantize::SmallestThree;
-use cubewire_codec::quantize::bounded::{POSITION_XY, POSITION_Z};
-use cubewire_codec::quantize::smallest_three::max_component;
-use cubewire_codec::{Plan, QuantizedBody, QuantizedSnapshot, ladder};
+use cubewire_codec::schema::Slots;
+use cubewire_codec::{Plan, QuantizedSnapshot};
 
 pub(crate) use self::error::RecordingError;
+use self::layout::Layout;
+pub(crate) use self::write::Writer;
 
-/// Number of cubes in every frame.
+/// Number of cubes in every frame of the bare layout.
 pub(crate) const CUBES: usize = 901;
 
-/// Bits of a smallest-three component.
+/// Bits of a smallest-three component in the bare layout.
 pub(crate) const COMPONENT_BITS: u8 = 9;
 
-/// Age of a baseline in frames: 100 ms.
+/// Age of a baseline in frames: 100 ms. So many frames at the start have none in the recording.
 pub(crate) const BASELINE_FRAMES: usize = 6;
-
-const FIELDS: [&str; 8] = [
-    "orientation_largest",
-    "orientation_a",
-    "orientation_b",
-    "orientation_c",
-    "position_x",
-    "position_y",
-    "position_z",
-    "interacting",
-];
-const RECORD_BYTES: usize = FIELDS.len() * size_of::<i32>();
-const FRAME_BYTES: usize = CUBES * RECORD_BYTES;
 
 /// The first bytes of every zstd file (RFC 8878, section 3.1.1).
 const ZSTD_MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
 
-/// Maximum number of frames, so that a recording fits in memory: 28 minutes of play, 2 GB.
+/// Maximum number of frames, and of bytes of them in memory: 28 minutes of play, 2 GB.
 const MAX_FRAMES: usize = 100_000;
+const MAX_BYTES: usize = 2_000_000_000;
 
-/// The frames of a recording. The first six are the initial state.
+/// The frames of a recording.
 #[derive(Debug)]
 pub(crate) struct Recording {
-    /// One snapshot per frame, in the precision of the `position` rung.
+    /// Its scene.
+    pub(crate) plan: Arc<Plan>,
+    /// One snapshot per frame, in the precision of the scene's `position` rung.
     pub(crate) frames: Vec<QuantizedSnapshot>,
 }
 
@@ -69,10 +72,9 @@ impl Recording {
             source,
         };
         let start = file.fill_buf().map_err(unopenable)?;
-        let named = path.extension().is_some_and(|extension| extension == "zst");
-        if named || start.starts_with(&ZSTD_MAGIC) {
+        if has_zstd_name(path) || start.starts_with(&ZSTD_MAGIC) {
             let contents = zstd::Decoder::with_buffer(file).map_err(unopenable)?;
-            Self::parse(Unpacked(contents), path)
+            Self::parse(BufReader::new(Unpacked(contents)), path)
         } else {
             Self::parse(file, path)
         }
@@ -83,99 +85,139 @@ impl Recording {
         paths.iter().map(|path| Self::read(path)).collect()
     }
 
-    /// Number of frames to encode: all but the six copies of the initial state.
+    /// Whether the recording is of the demo's scene, with as many cubes as the contest's.
+    pub(crate) fn is_of_cubes(&self) -> bool {
+        self.plan == Plan::cubes() && self.frames[0].len() == CUBES
+    }
+
+    /// The first frame that is sent.
+    pub(crate) fn first_sent(&self) -> usize {
+        match self.has_lives() {
+            true => 0,
+            false => BASELINE_FRAMES,
+        }
+    }
+
+    /// Number of packets that are counted: of all frames but the first six.
     pub(crate) fn packets(&self) -> usize {
         self.frames.len() - BASELINE_FRAMES
     }
 
-    /// Identifies the recording: FNV-1a of every integer.
+    /// Whether bodies come and go.
+    pub(crate) fn has_lives(&self) -> bool {
+        has_lives(&self.plan)
+    }
+
+    /// Identifies the recording: FNV-1a of every integer, and of the schema if it is not the cube scene's.
     pub(crate) fn hash(&self) -> u64 {
         let mut hash = 0xcbf2_9ce4_8422_2325_u64;
         let mut add = |value: u64| hash = (hash ^ value).wrapping_mul(0x0000_0100_0000_01b3);
+        let is_cubes = self.plan == Plan::cubes();
+        let fields = self.plan.schema().fields.len();
+        if !is_cubes {
+            add(self.plan.schema().hash());
+        }
         for frame in &self.frames {
-            for cube in 0..frame.len() {
-                let orientation = frame.smallest_three(cube);
+            for slot in 0..frame.len() {
+                let orientation = frame.smallest_three(slot);
                 add(orientation.largest.into());
                 orientation
                     .components
                     .iter()
                     .for_each(|&word| add(word.into()));
-                let position = frame.position(cube);
+                let position = frame.position(slot);
                 position
                     .iter()
                     .for_each(|axis| add(u64::from(axis.cast_unsigned())));
-                add(frame.is_interacting(cube).into());
+                add(frame.is_interacting(slot).into());
+                if !is_cubes {
+                    let life = frame.life(slot);
+                    let life = life.map_or(0, |life| {
+                        1 << 16 | u64::from(life.kind) << 8 | u64::from(life.generation)
+                    });
+                    add(life);
+                    (0..fields).for_each(|field| add(frame.value(slot, field).into()));
+                }
             }
         }
         hash
     }
 
-    fn parse(mut reader: impl Read, path: &Path) -> Result<Self, RecordingError> {
+    fn parse(reader: impl BufRead, path: &Path) -> Result<Self, RecordingError> {
+        let (layout, mut source) = header::read(reader, path)?;
+        let max_frames = layout.max_frames();
         let mut frames: Vec<QuantizedSnapshot> = Vec::new();
-        let mut bytes = Vec::with_capacity(FRAME_BYTES);
-        loop {
-            let (frame, start) = (frames.len(), frames.len() * FRAME_BYTES);
-            bytes.clear();
-            let mut one = reader.by_ref().take(FRAME_BYTES as u64);
-            let read = one.read_to_end(&mut bytes);
-            let offset = start + bytes.len();
-            let owned = || path.to_owned();
-            match read {
-                Err(source) => {
-                    return Err(RecordingError::Unreadable {
-                        path: owned(),
-                        offset,
-                        source,
-                    });
-                }
-                Ok(0) if frame <= BASELINE_FRAMES => {
-                    return Err(RecordingError::TooShort {
-                        path: owned(),
-                        frames: frame,
-                        offset,
-                    });
-                }
-                Ok(0) => return Ok(Self { frames }),
-                Ok(1..FRAME_BYTES) => {
-                    return Err(RecordingError::PartialFrame {
-                        path: owned(),
-                        frame,
-                        offset,
-                    });
-                }
-                Ok(_) if frame == MAX_FRAMES => {
-                    return Err(RecordingError::TooLong {
-                        path: owned(),
-                        offset: start,
-                    });
-                }
-                Ok(_) => frames.push(parse_frame(&bytes, frame, path)?),
-            }
-            if frame == 0
-                && let Some(cube) = unquantizable(&frames[0])
-            {
-                return Err(RecordingError::InitialCode {
-                    path: owned(),
-                    cube,
-                    offset: cube * RECORD_BYTES,
-                });
-            }
-            if frame < BASELINE_FRAMES && frames[frame] != frames[0] {
-                return Err(RecordingError::InitialFrames {
-                    path: owned(),
-                    frame,
+        while !source.is_at_end()? {
+            let (frame, start) = (frames.len(), source.offset());
+            if frame == max_frames {
+                return Err(RecordingError::TooLong {
+                    path: path.to_owned(),
+                    frames: frame,
                     offset: start,
                 });
             }
+            frames.push(layout.read(&mut source, frame)?);
+            if frame < BASELINE_FRAMES && !has_lives(layout.plan()) {
+                check_initial(&layout, &frames, path, start)?;
+            }
         }
+        if frames.len() <= BASELINE_FRAMES {
+            return Err(RecordingError::TooShort {
+                path: path.to_owned(),
+                frames: frames.len(),
+                offset: source.offset(),
+            });
+        }
+        Ok(Self {
+            plan: Arc::clone(layout.plan()),
+            frames,
+        })
     }
 }
 
-/// The first cube whose orientation changes when it is dequantized and quantized again.
-fn unquantizable(snapshot: &QuantizedSnapshot) -> Option<usize> {
-    (0..snapshot.len()).find(|&cube| {
-        let code = snapshot.smallest_three(cube);
-        SmallestThree::quantize(code.dequantize(COMPONENT_BITS), COMPONENT_BITS) != Some(code)
+/// Whether a file is compressed, by its name.
+pub(crate) fn has_zstd_name(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension == "zst")
+}
+
+fn has_lives(plan: &Plan) -> bool {
+    matches!(plan.schema().slots, Slots::Living { .. })
+}
+
+/// Checks the last of the first six frames, which starts at this offset.
+fn check_initial(
+    layout: &Layout,
+    frames: &[QuantizedSnapshot],
+    path: &Path,
+    start: usize,
+) -> Result<(), RecordingError> {
+    let frame = frames.len() - 1;
+    let bits = layout.plan().schema().component_bits;
+    if frame == 0
+        && let Some(index) = unquantizable(&frames[0], bits)
+    {
+        return Err(RecordingError::InitialCode {
+            path: path.to_owned(),
+            noun: layout.noun(),
+            index,
+            offset: start + layout.orientation_offset(index),
+        });
+    }
+    if frames[frame] != frames[0] {
+        return Err(RecordingError::InitialFrames {
+            path: path.to_owned(),
+            frame,
+            offset: start,
+        });
+    }
+    Ok(())
+}
+
+/// The first body whose orientation changes when it is dequantized and quantized again.
+fn unquantizable(snapshot: &QuantizedSnapshot, bits: u8) -> Option<usize> {
+    (0..snapshot.len()).find(|&body| {
+        let code = snapshot.smallest_three(body);
+        SmallestThree::quantize(code.dequantize(bits), bits) != Some(code)
     })
 }
 
@@ -186,117 +228,5 @@ impl<R: Read> Read for Unpacked<R> {
     fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
         let read = self.0.read(bytes);
         read.map_err(|error| io::Error::new(error.kind(), format!("zstd: {error}")))
-    }
-}
-
-fn parse_frame(
-    bytes: &[u8],
-    frame: usize,
-    path: &Path,
-) -> Result<QuantizedSnapshot, RecordingError> {
-    let component = (0, i32::from(max_component(COMPONENT_BITS)));
-    let ranges = [
-        (0, 3),
-        component,
-        component,
-        component,
-        // The contest's recordings stay within a 32 m square; others may use the codec's whole range.
-        (POSITION_XY.min, POSITION_XY.max),
-        (POSITION_XY.min, POSITION_XY.max),
-        (POSITION_Z.min, POSITION_Z.max),
-        (0, 1),
-    ];
-
-    let mut cubes = Vec::with_capacity(CUBES);
-    for (cube, record) in bytes.chunks_exact(RECORD_BYTES).enumerate() {
-        let mut values = [0; FIELDS.len()];
-        for (slot, word) in record.chunks_exact(size_of::<i32>()).enumerate() {
-            let value = i32::from_le_bytes(word.try_into().expect("chunks of four bytes"));
-            let (min, max) = ranges[slot];
-            if !(min..=max).contains(&value) {
-                return Err(RecordingError::OutOfRange {
-                    path: path.to_owned(),
-                    field: FIELDS[slot],
-                    cube,
-                    frame,
-                    offset: frame * FRAME_BYTES + cube * RECORD_BYTES + slot * size_of::<i32>(),
-                    value,
-                    min,
-                    max,
-                });
-            }
-            values[slot] = value;
-        }
-        let [largest, a, b, c, x, y, z, interacting] = values;
-        cubes.push(QuantizedBody {
-            orientation: SmallestThree {
-                largest: largest as u8,
-                components: [a as u16, b as u16, c as u16],
-            },
-            position: [x, y, z],
-            interacting: interacting == 1,
-        });
-    }
-    let mut snapshot = QuantizedSnapshot::new(Plan::cubes(), ladder::POSITION.stages.precision());
-    snapshot
-        .assign(COMPONENT_BITS, cubes)
-        .expect("the ranges checked above are within the codec's");
-    Ok(snapshot)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn frame(cube_0_x: i32) -> Vec<u8> {
-        let mut words = Vec::new();
-        for cube in 0..CUBES {
-            let x = if cube == 0 { cube_0_x } else { 5 };
-            words.extend([3, 256, 256, 256, x, -7, 102, 0]);
-        }
-        words.into_iter().flat_map(i32::to_le_bytes).collect()
-    }
-
-    fn parse(bytes: &[u8]) -> Result<Recording, RecordingError> {
-        Recording::parse(bytes, Path::new("some.bin"))
-    }
-
-    #[test]
-    fn frames_are_read_in_order() {
-        let mut bytes = frame(1).repeat(6);
-        bytes.extend(frame(2));
-        let recording = parse(&bytes).unwrap();
-        assert_eq!(recording.packets(), 1);
-        assert_eq!(recording.frames[0].position(0), [1, -7, 102]);
-        assert_eq!(recording.frames[6].position(0), [2, -7, 102]);
-    }
-
-    #[test]
-    fn errors_name_the_fault_and_its_offset() {
-        let whole = frame(1).repeat(7);
-        let message = |bytes: &[u8]| parse(bytes).unwrap_err().to_string();
-
-        assert!(message(&[]).contains("ends at offset 0, after 0 frames"));
-        assert!(message(&whole[..FRAME_BYTES * 6]).contains("after 6 frames"));
-        let cut = message(&whole[..whole.len() - 1]);
-        assert!(
-            cut.contains("ends inside frame 6, at offset 201823"),
-            "{cut}"
-        );
-
-        let mut wrong = whole.clone();
-        let offset = FRAME_BYTES * 6 + RECORD_BYTES * 2 + 4;
-        wrong[offset..offset + 4].copy_from_slice(&512_i32.to_le_bytes());
-        let out_of_range = message(&wrong);
-        assert!(
-            out_of_range.contains(&format!(
-                "orientation_a of cube 2 in frame 6, at offset {offset}, is 512, outside 0..=511"
-            )),
-            "{out_of_range}"
-        );
-
-        let mut differs = frame(1).repeat(3);
-        differs.extend(frame(2).repeat(4));
-        assert!(message(&differs).contains("frame 3, at offset 86496, differs from frame 0"));
     }
 }

@@ -14,8 +14,7 @@ use self::questions::{Question, questions};
 use self::samples::{Samples, samples};
 use crate::cli::SearchArgs;
 use crate::error::LabError;
-use crate::progress;
-use crate::recording::Recording;
+use crate::{progress, read_cubes};
 
 /// Runs the command: prints the best ranges for each kind of value.
 pub(crate) fn run(args: &SearchArgs, out: &mut impl Write) -> Result<(), LabError> {
@@ -23,7 +22,7 @@ pub(crate) fn run(args: &SearchArgs, out: &mut impl Write) -> Result<(), LabErro
     let searched: Vec<Vec<Samples>> = args
         .files
         .iter()
-        .map(|path| Ok(samples(args.field, &Recording::read(path)?)))
+        .map(|path| Ok(samples(args.field, &read_cubes(path, "search")?)))
         .collect::<Result<_, LabError>>()?;
     let questions = questions(args.field);
     let sets: usize = questions.iter().map(|question| question.sets().len()).sum();

@@ -2,18 +2,19 @@
 
 use std::fs::File;
 use std::io::{Read, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use cubewire_codec::entropy::TrainedModel;
 use cubewire_codec::ladder::{ARITHMETIC, PREDICTED, Rung};
 use cubewire_codec::training::Trainer;
-use cubewire_codec::{Baseline, Sequence, Stages};
+use cubewire_codec::{Baseline, Plan, Sequence, Stages};
 use cubewire_files::write_whole;
 
 use crate::cli::TrainArgs;
 use crate::error::LabError;
 use crate::progress;
 use crate::recording::{BASELINE_FRAMES, Recording};
+use crate::rungs;
 
 /// Frames that are kept: at least the baseline, the two before it, and the current one.
 const KEPT: usize = 16;
@@ -23,14 +24,20 @@ const PASSES: usize = 6;
 
 /// Runs the command.
 pub(crate) fn run(args: &TrainArgs, out: &mut impl Write) -> Result<(), LabError> {
-    let recordings = Recording::read_all(&args.files)?;
+    let recordings = read_one_scene(&args.files)?;
+    let rungs = trained_rungs(&recordings[0].plan)?;
     let frames: usize = recordings.iter().map(Recording::packets).sum();
-    let bar = progress(PASSES * 2 * frames, "packets");
-    let model = train(Trainer::default(), &recordings, |rung, bytes, packets| {
-        bar.inc(packets as u64);
-        let mean = bytes as f64 / packets as f64;
-        bar.suspend(|| writeln!(out, "{}: {mean:.1} bytes a packet", rung.name))
-    })?;
+    let bar = progress(PASSES * rungs.len() * frames, "packets");
+    let model = train(
+        Trainer::default(),
+        &rungs,
+        &recordings,
+        |rung, bytes, packets| {
+            bar.inc(packets as u64);
+            let mean = bytes as f64 / packets as f64;
+            bar.suspend(|| writeln!(out, "{}: {mean:.1} bytes a packet", rung.name))
+        },
+    )?;
     bar.finish_and_clear();
     write_whole(&args.out, |file| file.write_all(&model.to_bytes())).map_err(|source| {
         LabError::Unwritable {
@@ -40,15 +47,37 @@ pub(crate) fn run(args: &TrainArgs, out: &mut impl Write) -> Result<(), LabError
     })
 }
 
-/// Trains on recordings. After each pass over a recording, `report` gets the rung, and the size and
+/// Reads recordings of one scene.
+pub(crate) fn read_one_scene(files: &[PathBuf]) -> Result<Vec<Recording>, LabError> {
+    let recordings = Recording::read_all(files)?;
+    for (file, recording) in files.iter().zip(&recordings) {
+        if recording.plan != recordings[0].plan {
+            return Err(LabError::DifferentScenes {
+                first: files[0].clone(),
+                other: file.clone(),
+            });
+        }
+    }
+    Ok(recordings)
+}
+
+/// The rungs with a model that a scene has.
+fn trained_rungs(plan: &Plan) -> Result<Vec<Rung>, LabError> {
+    let plain = rungs::in_scene(&ARITHMETIC, plan)?;
+    let predicted = rungs::in_scene(&PREDICTED, plan).ok();
+    Ok([plain].into_iter().chain(predicted).collect())
+}
+
+/// Trains on recordings of one scene, on those of its rungs that have a model. After each pass over a recording, `report` gets the rung, and the size and
 /// number of its packets.
 pub(crate) fn train<E>(
     mut trainer: Trainer,
+    rungs: &[Rung],
     recordings: &[Recording],
     mut report: impl FnMut(Rung, usize, usize) -> Result<(), E>,
 ) -> Result<TrainedModel, E> {
     for _ in 0..PASSES {
-        for rung in [ARITHMETIC, PREDICTED] {
+        for &rung in rungs {
             for recording in recordings {
                 let bytes = pass(&mut trainer, rung.stages, recording);
                 report(rung, bytes, recording.packets())?;

@@ -3,30 +3,29 @@
 //! A packet is sent every frame and acked after a round trip; its baseline is the newest acked frame.
 //! On a perfect link with a round trip of six frames that is frame n − 6 for frame n. Each side has
 //! only what it has sent or received: a decoder sees the bytes of one packet and the baselines that it
-//! decoded itself.
+//! decoded itself. The packets of the first six frames, if they are sent at all, must be exact but are not counted.
 
 mod exchange;
+mod kinds;
 
+use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::sync::Arc;
 use std::time::Duration;
 
 use cubewire_cli::Table;
-use cubewire_codec::Packet;
 use cubewire_codec::entropy::TrainedModel;
 use cubewire_codec::ladder::Rung;
+use cubewire_codec::{BitLedger, Packet};
 use serde::Serialize;
 
 use self::exchange::exchange;
-use crate::cli::{Codecs, WalkoffArgs};
+use crate::cli::WalkoffArgs;
 use crate::error::LabError;
 use crate::path::Path;
 use crate::progress;
 use crate::recording::Recording;
 use crate::train::read_model;
-
-/// Frames and packets per second.
-const RATE: f64 = 60.0;
 
 /// The result of a rung on a recording.
 #[derive(Clone, Debug, Serialize)]
@@ -39,7 +38,7 @@ pub(crate) struct Outcome {
     pub(crate) bytes_per_packet: f64,
     /// Mean size in whole bytes without the header's bits.
     pub(crate) body_bytes_per_packet: f64,
-    /// Bandwidth at 60 packets per second, kbit/s.
+    /// Bandwidth at a packet per tick, kbit/s.
     pub(crate) kbps: f64,
     /// Median time to encode a packet and its baseline, µs.
     pub(crate) encode_us: f64,
@@ -49,6 +48,9 @@ pub(crate) struct Outcome {
     pub(crate) delivered: usize,
     /// Whether all of these decoded to the exact frame.
     pub(crate) lossless: bool,
+    /// Mean bytes of what packets consist of, if that is wanted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    kinds: Option<BTreeMap<&'static str, f64>>,
 }
 
 /// Runs the command and prints a row for each rung.
@@ -59,7 +61,8 @@ pub(crate) fn print(args: &WalkoffArgs, out: &mut impl Write) -> Result<(), LabE
         Some(path) => Arc::new(read_model(path)?),
         None => TrainedModel::shipped(),
     };
-    let rungs = untrained_rungs(args, &recording, &model)?;
+    let rungs = args.codec.in_scene(&recording.plan)?;
+    let rungs = untrained_rungs(rungs, args, &recording, &model)?;
 
     let mut header = vec![
         "codec",
@@ -74,10 +77,13 @@ pub(crate) fn print(args: &WalkoffArgs, out: &mut impl Write) -> Result<(), LabE
     }
     let mut table = Table::new(header);
     let bar = progress(rungs.len() * recording.packets(), "packets");
-    let mut lossy = None;
+    let (mut lossy, mut outcomes) = (None, Vec::new());
     for rung in &rungs {
         let tally = exchange(&recording, rung, path, &model, || bar.inc(1));
-        let outcome = tally.outcome(rung.name);
+        let mut outcome = tally.outcome(rung.name);
+        if !args.kinds {
+            outcome.kinds = None;
+        }
         if !outcome.lossless {
             lossy = Some(rung.name);
         }
@@ -88,6 +94,7 @@ pub(crate) fn print(args: &WalkoffArgs, out: &mut impl Write) -> Result<(), LabE
             })?;
         } else {
             table.row(outcome.cells(args.times));
+            outcomes.push(outcome);
         }
     }
     bar.finish_and_clear();
@@ -95,6 +102,9 @@ pub(crate) fn print(args: &WalkoffArgs, out: &mut impl Write) -> Result<(), LabE
         let packets = recording.packets();
         writeln!(out, "{}: {packets} packets{path}\n", args.file.display())?;
         writeln!(out, "{table}")?;
+        if args.kinds {
+            writeln!(out, "\n{}", kinds::table(&outcomes))?;
+        }
     }
     lossy.map_or(Ok(()), |codec| Err(LabError::Lossy { codec }))
 }
@@ -102,11 +112,11 @@ pub(crate) fn print(args: &WalkoffArgs, out: &mut impl Write) -> Result<(), LabE
 /// The rungs to measure: unless allowed, none that uses a model trained on this recording. Names the
 /// recording on standard error if some rungs are left out, and fails if all are.
 fn untrained_rungs(
+    mut rungs: Vec<Rung>,
     args: &WalkoffArgs,
     recording: &Recording,
     model: &TrainedModel,
 ) -> Result<Vec<Rung>, LabError> {
-    let Codecs(mut rungs) = args.codec.clone();
     if args.allow_trained || !model.trained_on().contains(&recording.hash()) {
         return Ok(rungs);
     }
@@ -161,20 +171,25 @@ struct Tally {
     encode_times: Vec<Duration>,
     decode_times: Vec<Duration>,
     delivered: usize,
-    exact: usize,
+    /// Packets, counted or not, that did not decode to the exact frame.
+    wrong: usize,
+    ledger: BitLedger,
+    ticks_per_second: f64,
 }
 
 impl Tally {
     fn sent(&mut self, packet: &Packet, time: Duration) {
         self.bytes += packet.bytes.len();
         self.body_bytes += (packet.ledger.content() / 8.0).ceil() as usize;
+        self.ledger.add(&packet.ledger);
         self.encode_times.push(time);
     }
 
-    fn received(&mut self, is_exact: bool, time: Duration) {
-        self.delivered += 1;
-        self.exact += usize::from(is_exact);
-        self.decode_times.push(time);
+    /// Counts a packet that arrived, with the time to decode it if that counts.
+    fn received(&mut self, is_exact: bool, time: Option<Duration>) {
+        self.wrong += usize::from(!is_exact);
+        self.delivered += usize::from(time.is_some());
+        self.decode_times.extend(time);
     }
 
     fn outcome(mut self, codec: &'static str) -> Outcome {
@@ -185,11 +200,12 @@ impl Tally {
             packets,
             bytes_per_packet: mean(self.bytes),
             body_bytes_per_packet: mean(self.body_bytes),
-            kbps: mean(self.bytes) * RATE * 8.0 / 1000.0,
+            kbps: mean(self.bytes) * self.ticks_per_second * 8.0 / 1000.0,
             encode_us: median_us(&mut self.encode_times),
             decode_us: median_us(&mut self.decode_times),
             delivered: self.delivered,
-            lossless: self.exact == self.delivered,
+            lossless: self.wrong == 0,
+            kinds: Some(kinds::mean_bytes(&self.ledger, packets)),
         }
     }
 }

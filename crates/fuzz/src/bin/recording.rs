@@ -1,9 +1,11 @@
-//! Any bytes are a recording or an error of one line, compressed or not.
+//! Any bytes are a recording or an error of one line, compressed or not. A recording comes back from what is written of
+//! it.
 
 #![no_main]
 
 use std::io::Write;
 use std::path::Path;
+use std::sync::Arc;
 
 use libfuzzer_sys::{fuzz_mutator, fuzz_target, fuzzer_mutate};
 
@@ -14,7 +16,7 @@ mod lab {
     pub(crate) mod recording;
 }
 
-use lab::recording::{CUBES, Recording};
+use lab::recording::{CUBES, Recording, Writer};
 
 /// Twelve frames.
 const MAX_BYTES: usize = 12 * CUBES * 32;
@@ -23,7 +25,14 @@ fuzz_target!(|bytes: &[u8]| {
     match Recording::from_reader(bytes, Path::new("a.bin")) {
         Ok(recording) => {
             assert!(recording.packets() > 0);
-            assert!(recording.frames.iter().all(|frame| frame.len() == CUBES));
+            let (plan, slots) = (Arc::clone(&recording.plan), recording.frames[0].len());
+            let mut written = Vec::new();
+            let mut writer = Writer::begin(&mut written, plan, slots).unwrap();
+            for frame in &recording.frames {
+                writer.frame(frame).unwrap();
+            }
+            let again = Recording::from_reader(&*written, Path::new("a.bin")).unwrap();
+            assert_eq!(again.frames, recording.frames);
         }
         Err(error) => assert_eq!(error.to_string().lines().count(), 1),
     }

@@ -202,6 +202,7 @@ mod tests {
             frame
         };
         Recording {
+            plan: Plan::cubes(),
             frames: [0; 6].into_iter().chain(0..70).map(frame).collect(),
         }
     }

@@ -3,8 +3,6 @@
 use std::io;
 use std::path::PathBuf;
 
-use super::{FRAME_BYTES, MAX_FRAMES};
-
 /// A file that is not a recording.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum RecordingError {
@@ -26,17 +24,53 @@ pub(crate) enum RecordingError {
         /// Error of the system or the decompressor.
         source: io::Error,
     },
+    /// The file ends inside the header.
+    #[error("{path}: ends inside the header, at offset {offset}")]
+    PartialHeader {
+        /// The file.
+        path: PathBuf,
+        /// Bytes in the file, decompressed.
+        offset: usize,
+    },
+    /// A number of the header is out of range, or none.
+    #[error(
+        "{path}: {what}, at offset {offset}, is not a line with a whole number from {min} to {max}"
+    )]
+    Number {
+        /// The file.
+        path: PathBuf,
+        /// The number's meaning.
+        what: &'static str,
+        /// Offset of the number, decompressed.
+        offset: usize,
+        /// Smallest number allowed.
+        min: usize,
+        /// Largest number allowed.
+        max: usize,
+    },
+    /// The schema is refused.
+    #[error("{path}: the schema, at offset {offset}: {reason}")]
+    Schema {
+        /// The file.
+        path: PathBuf,
+        /// Offset of the schema's text, decompressed.
+        offset: usize,
+        /// What is wrong with it.
+        reason: String,
+    },
     /// The recording is too long.
-    #[error("{path}: has more than {MAX_FRAMES} frames, the maximum, which end at offset {offset}")]
+    #[error("{path}: has more than {frames} frames, the maximum, which end at offset {offset}")]
     TooLong {
         /// The file.
         path: PathBuf,
+        /// The most that fit in memory.
+        frames: usize,
         /// Bytes read, decompressed.
         offset: usize,
     },
     /// There is no frame to encode.
     #[error(
-        "{path}: ends at offset {offset}, after {frames} frames, but at least seven are needed: six copies of the initial state and one more frame"
+        "{path}: ends at offset {offset}, after {frames} frames, but at least seven are needed: six that precede the first packet and one more"
     )]
     TooShort {
         /// The file.
@@ -47,9 +81,7 @@ pub(crate) enum RecordingError {
         offset: usize,
     },
     /// The file ends inside a frame.
-    #[error(
-        "{path}: ends inside frame {frame}, at offset {offset}: a frame is {FRAME_BYTES} bytes"
-    )]
+    #[error("{path}: ends inside frame {frame}, at offset {offset}")]
     PartialFrame {
         /// The file.
         path: PathBuf,
@@ -60,36 +92,40 @@ pub(crate) enum RecordingError {
     },
     /// A value is out of range.
     #[error(
-        "{path}: {field} of cube {cube} in frame {frame}, at offset {offset}, is {value}, outside {min}..={max}"
+        "{path}: {field} of {noun} {index} in frame {frame}, at offset {offset}, is {value}, outside {min}..={max}"
     )]
     OutOfRange {
         /// The file.
         path: PathBuf,
         /// Name of the field.
-        field: &'static str,
-        /// Index of the cube.
-        cube: usize,
+        field: String,
+        /// What has it.
+        noun: &'static str,
+        /// Index of what has it.
+        index: usize,
         /// Index of the frame.
         frame: usize,
         /// Offset of the value in the decompressed file, in bytes.
         offset: usize,
         /// The value.
-        value: i32,
+        value: i64,
         /// Smallest value allowed.
-        min: i32,
+        min: i64,
         /// Largest value allowed.
-        max: i32,
+        max: i64,
     },
     /// An orientation of the initial state changes when it is dequantized and quantized again, so the
     /// two sides could not start from the same floats.
     #[error(
-        "{path}: orientation of cube {cube} in frame 0, at offset {offset}, is not the quantized form of any quaternion"
+        "{path}: orientation of {noun} {index} in frame 0, at offset {offset}, is not the quantized form of any quaternion"
     )]
     InitialCode {
         /// The file.
         path: PathBuf,
-        /// Index of the cube.
-        cube: usize,
+        /// What has it.
+        noun: &'static str,
+        /// Index of what has it.
+        index: usize,
         /// Offset of the orientation in the decompressed file, in bytes.
         offset: usize,
     },

@@ -291,6 +291,10 @@ impl Arena {
 }
 
 impl Scene for Arena {
+    fn slots(&self) -> usize {
+        SLOTS
+    }
+
     fn shapes(&self) -> &'static [Shape] {
         &SHAPES
     }

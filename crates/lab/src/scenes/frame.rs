@@ -4,6 +4,9 @@ use glam::{Quat, Vec3};
 
 /// A scene that is simulated tick by tick, at 60 a second. The same seed makes the same frames.
 pub(crate) trait Scene {
+    /// Number of slots.
+    fn slots(&self) -> usize;
+
     /// The shape of each kind.
     fn shapes(&self) -> &'static [Shape];
 

@@ -284,6 +284,10 @@ impl Ship {
 }
 
 impl Scene for Ships {
+    fn slots(&self) -> usize {
+        SLOTS
+    }
+
     fn shapes(&self) -> &'static [Shape] {
         &[Shape::Unknown; KINDS]
     }

@@ -37,11 +37,14 @@ pub(super) fn exchange(
     let mut sent = BaselineRing::new(MAX_BASELINE_AGE);
     let mut received = BaselineRing::new(RECEIVER_HISTORY);
     let mut acked = BTreeSet::new();
-    let mut tally = Tally::default();
+    let mut tally = Tally {
+        ticks_per_second: recording.plan.schema().ticks_per_second.into(),
+        ..Tally::default()
+    };
     let mut packet = Packet::default();
     let mut spare = None;
 
-    let mut frame = BASELINE_FRAMES;
+    let mut frame = recording.first_sent();
     while frame < recording.frames.len() || packets.in_flight() > 0 {
         let now = time(frame);
         while let Some(frame) = acks.receive(now) {
@@ -71,7 +74,10 @@ pub(super) fn exchange(
                     Some(&mut kept),
                 )
                 .expect("rungs are legal and frames are quantized for them");
-            tally.sent(&packet, start.elapsed());
+            let time = start.elapsed();
+            if frame >= BASELINE_FRAMES {
+                tally.sent(&packet, time);
+            }
             sent.insert(frame as u64, kept);
             packets.send(now, packet.bytes.len(), (frame, packet.bytes.clone()));
         }
@@ -88,13 +94,16 @@ pub(super) fn exchange(
             let kept = sent.get(tick);
             let kept = kept.expect("packets arrive before the sender discards their snapshots");
             let is_exact = outcome.is_ok() && decoded == *kept;
-            tally.received(is_exact, decode_time);
+            tally.received(
+                is_exact,
+                (sent_in >= BASELINE_FRAMES).then_some(decode_time),
+            );
             if is_exact {
                 spare = received.insert(tick, decoded);
                 acks.send(now, ACK_BYTES, sent_in);
             }
         }
-        if frame < recording.frames.len() {
+        if (BASELINE_FRAMES..recording.frames.len()).contains(&frame) {
             tick();
         }
         frame += 1;

@@ -6,6 +6,7 @@ mod figures;
 mod fuzz;
 mod mutate;
 mod reports;
+mod scenes;
 mod walkoff;
 
 use std::fs::{self, File};

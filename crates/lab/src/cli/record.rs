@@ -1,0 +1,59 @@
+//! What `record` is told.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand, ValueEnum};
+
+/// Arguments of `record`.
+#[derive(Debug, Args)]
+pub(crate) struct RecordArgs {
+    /// The scene
+    #[command(subcommand)]
+    pub(crate) scene: RecordScene,
+}
+
+/// The scenes that can be recorded.
+#[derive(Debug, Subcommand)]
+pub(crate) enum RecordScene {
+    /// 2000 slots of balls, boxes and capsules, which walkers push and blasts throw about
+    Arena {
+        /// How long what was pushed moves on
+        #[arg(long)]
+        play: ArenaPlay,
+        #[command(flatten)]
+        options: RecordOptions,
+    },
+    /// 40 slots of ships and drones in space
+    Ships {
+        #[command(flatten)]
+        options: RecordOptions,
+    },
+}
+
+/// How much moves in the arena.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum ArenaPlay {
+    /// Bodies roll on: about a third of them is awake
+    Rolling,
+    /// Bodies soon come to rest: about a tenth is awake
+    Damped,
+}
+
+/// What is recorded of a scene.
+#[derive(Debug, Args)]
+pub(crate) struct RecordOptions {
+    /// Random seed, from which the same recording follows
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 0,
+        allow_negative_numbers = true
+    )]
+    pub(crate) seed: u64,
+    /// Number of frames, at 60 a second
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(7..=100_000), allow_negative_numbers = true)]
+    pub(crate) frames: u32,
+    /// File to write, compressed if its name ends in `.zst`
+    #[arg(long, value_name = "FILE")]
+    pub(crate) out: PathBuf,
+}

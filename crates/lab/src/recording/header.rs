@@ -1,0 +1,119 @@
+//! The header, which says what scene a recording is of.
+
+use std::io::{BufRead, Cursor, Read};
+use std::ops::RangeInclusive;
+use std::path::Path;
+use std::sync::Arc;
+
+use cubewire_codec::schema::{Schema, Slots};
+use cubewire_codec::{MAX_BODIES, Plan};
+
+use super::layout::Layout;
+use super::source::Source;
+use super::{RecordingError, has_lives};
+
+/// What recordings with a header start with. The first byte of others is at most 3.
+const MAGIC: &[u8] = b"cubewire recording ";
+
+const VERSION: usize = 1;
+
+/// Most digits of a number.
+const MAX_DIGITS: usize = 5;
+
+/// The header of a recording of this scene, with so many bodies if they are fixed.
+pub(super) fn write(plan: &Plan, bodies: usize) -> Vec<u8> {
+    let text = plan.schema().text();
+    let mut header = MAGIC.to_vec();
+    header.extend(format!("{VERSION}\n{}\n{text}", text.len()).bytes());
+    if !has_lives(plan) {
+        header.extend(format!("{bodies}\n").bytes());
+    }
+    header
+}
+
+/// Reads the header, if there is one. Returns how frames are laid out, and where they are read from.
+pub(super) fn read<R: BufRead>(
+    mut reader: R,
+    path: &Path,
+) -> Result<(Layout, Source<'_, impl BufRead>), RecordingError> {
+    let mut start = Vec::new();
+    let mut first = reader.by_ref().take(MAGIC.len() as u64);
+    first
+        .read_to_end(&mut start)
+        .map_err(|source| RecordingError::Unreadable {
+            path: path.to_owned(),
+            offset: start.len(),
+            source,
+        })?;
+    let is_bare = start != MAGIC;
+    let mut source = Source::new(Cursor::new(start).chain(reader), path);
+    if is_bare {
+        return Ok((Layout::bare(), source));
+    }
+    source.expect(&mut [0; MAGIC.len()])?;
+    source.number("the version", VERSION..=VERSION)?;
+    let length = source.number("the length of the schema", 1..=Schema::MAX_TEXT_BYTES)?;
+    let offset = source.offset();
+    let refused = |reason: String| RecordingError::Schema {
+        path: path.to_owned(),
+        offset,
+        reason,
+    };
+    let mut text = vec![0; length];
+    source.expect(&mut text)?;
+    let text = String::from_utf8(text).map_err(|error| refused(error.to_string()))?;
+    let schema = Schema::parse(&text).map_err(|error| refused(error.to_string()))?;
+    let plan = Plan::new(schema).map_err(|error| refused(error.to_string()))?;
+    let slots = match plan.schema().slots {
+        Slots::Living { max } => max as usize,
+        Slots::Fixed => source.number("the number of bodies", 1..=MAX_BODIES)?,
+    };
+    Ok((Layout::new(Arc::clone(&plan), slots), source))
+}
+
+impl<R: BufRead> Source<'_, R> {
+    /// Reads as many bytes of the header.
+    fn expect(&mut self, bytes: &mut [u8]) -> Result<(), RecordingError> {
+        match self.fill(bytes)? {
+            true => Ok(()),
+            false => Err(RecordingError::PartialHeader {
+                path: self.path.to_owned(),
+                offset: self.offset(),
+            }),
+        }
+    }
+
+    /// Reads a line with a number.
+    fn number(
+        &mut self,
+        what: &'static str,
+        bounds: RangeInclusive<usize>,
+    ) -> Result<usize, RecordingError> {
+        let offset = self.offset();
+        let mut digits = Vec::new();
+        let mut byte = [0];
+        let ended = loop {
+            self.expect(&mut byte)?;
+            match byte {
+                [b'\n'] => break true,
+                [digit] if digit.is_ascii_digit() && digits.len() < MAX_DIGITS => {
+                    digits.push(digit);
+                }
+                _ => break false,
+            }
+        };
+        let number = digits
+            .iter()
+            .fold(0, |number, digit| number * 10 + usize::from(digit - b'0'));
+        match ended && !digits.is_empty() && bounds.contains(&number) {
+            true => Ok(number),
+            false => Err(RecordingError::Number {
+                path: self.path.to_owned(),
+                what,
+                offset,
+                min: *bounds.start(),
+                max: *bounds.end(),
+            }),
+        }
+    }
+}

@@ -1,0 +1,63 @@
+//! Bytes that are read one after another.
+
+use std::io::{self, BufRead};
+use std::path::Path;
+
+use super::RecordingError;
+
+/// The contents of a file that are still to be read.
+pub(super) struct Source<'a, R> {
+    reader: R,
+    pub(super) path: &'a Path,
+    offset: usize,
+}
+
+impl<'a, R: BufRead> Source<'a, R> {
+    pub(super) const fn new(reader: R, path: &'a Path) -> Self {
+        Self {
+            reader,
+            path,
+            offset: 0,
+        }
+    }
+
+    /// Bytes read so far.
+    pub(super) const fn offset(&self) -> usize {
+        self.offset
+    }
+
+    pub(super) fn is_at_end(&mut self) -> Result<bool, RecordingError> {
+        loop {
+            match self.reader.fill_buf() {
+                Ok(bytes) => return Ok(bytes.is_empty()),
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(self.unreadable(error)),
+            }
+        }
+    }
+
+    /// Reads as many bytes, or says that there are fewer.
+    pub(super) fn fill(&mut self, bytes: &mut [u8]) -> Result<bool, RecordingError> {
+        let mut filled = 0;
+        while filled < bytes.len() {
+            match self.reader.read(&mut bytes[filled..]) {
+                Ok(0) => return Ok(false),
+                Ok(read) => {
+                    filled += read;
+                    self.offset += read;
+                }
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(self.unreadable(error)),
+            }
+        }
+        Ok(true)
+    }
+
+    fn unreadable(&self, source: io::Error) -> RecordingError {
+        RecordingError::Unreadable {
+            path: self.path.to_owned(),
+            offset: self.offset,
+            source,
+        }
+    }
+}

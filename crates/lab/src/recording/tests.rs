@@ -1,0 +1,294 @@
+use cubewire_codec::schema::{CUBES as CUBE_SCHEMA, Schema};
+use cubewire_codec::{BodyState, Life};
+
+use super::*;
+
+/// Bytes of a cube and of a frame in the bare layout.
+const RECORD_BYTES: usize = 32;
+const FRAME_BYTES: usize = CUBES * RECORD_BYTES;
+
+fn frame(cube_0_x: i32) -> Vec<u8> {
+    let mut words = Vec::new();
+    for cube in 0..CUBES {
+        let x = if cube == 0 { cube_0_x } else { 5 };
+        words.extend([3, 256, 256, 256, x, -7, 102, 0]);
+    }
+    words.into_iter().flat_map(i32::to_le_bytes).collect()
+}
+
+fn parse(bytes: &[u8]) -> Result<Recording, RecordingError> {
+    Recording::parse(bytes, Path::new("some.bin"))
+}
+
+fn message(bytes: &[u8]) -> String {
+    parse(bytes).unwrap_err().to_string()
+}
+
+#[test]
+fn frames_are_read_in_order() {
+    let mut bytes = frame(1).repeat(6);
+    bytes.extend(frame(2));
+    let recording = parse(&bytes).unwrap();
+    assert_eq!(recording.packets(), 1);
+    assert_eq!(recording.frames[0].position(0), [1, -7, 102]);
+    assert_eq!(recording.frames[6].position(0), [2, -7, 102]);
+}
+
+#[test]
+fn errors_name_the_fault_and_its_offset() {
+    let whole = frame(1).repeat(7);
+    assert!(message(&[]).contains("ends at offset 0, after 0 frames"));
+    assert!(message(&whole[..FRAME_BYTES * 6]).contains("after 6 frames"));
+    let cut = message(&whole[..whole.len() - 1]);
+    assert!(
+        cut.contains("ends inside frame 6, at offset 201823"),
+        "{cut}"
+    );
+
+    let mut wrong = whole.clone();
+    let offset = FRAME_BYTES * 6 + RECORD_BYTES * 2 + 4;
+    wrong[offset..offset + 4].copy_from_slice(&512_i32.to_le_bytes());
+    let out_of_range = message(&wrong);
+    assert!(
+        out_of_range.contains(&format!(
+            "orientation_a of cube 2 in frame 6, at offset {offset}, is 512, outside 0..=511"
+        )),
+        "{out_of_range}"
+    );
+
+    let mut differs = frame(1).repeat(3);
+    differs.extend(frame(2).repeat(4));
+    assert!(message(&differs).contains("frame 3, at offset 86496, differs from frame 0"));
+}
+
+const LIVING: &str = "\
+scene ships
+ticks 60
+up x
+position x -8 8 16
+position y -16 16 16
+position z 0 64 16
+orientation 11
+kind ship ball 1
+kind drone unknown
+field shielded flag
+field bank int -60 60
+field target body
+gravity 0
+max-speed 10
+slots living 3
+";
+
+/// As many frames of a scene in which a body is born in frame 2 and another takes its slot in frame 5.
+fn living(count: usize) -> (Vec<u8>, Vec<QuantizedSnapshot>) {
+    let plan = Plan::new(Schema::parse(LIVING).unwrap()).unwrap();
+    let layout = Layout::new(Arc::clone(&plan), 3);
+    let frames: Vec<_> = (0..count)
+        .map(|tick| {
+            let mut frame = layout.empty();
+            let body = BodyState {
+                position: glam::Vec3::new(-7.5, tick as f32, 3.25),
+                orientation: glam::Quat::from_rotation_y(tick as f32),
+                ..BodyState::default()
+            };
+            if tick >= 2 {
+                let life = Life {
+                    kind: u8::from(tick >= 5),
+                    generation: 255 * u8::from(tick >= 5),
+                };
+                frame.put(1, life, &body, &[1, 119, 0x1_0000]).unwrap();
+            }
+            frame
+        })
+        .collect();
+    (written(&plan, 3, &frames), frames)
+}
+
+fn written(plan: &Arc<Plan>, slots: usize, frames: &[QuantizedSnapshot]) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    let mut writer = Writer::begin(&mut bytes, Arc::clone(plan), slots).unwrap();
+    for frame in frames {
+        writer.frame(frame).unwrap();
+    }
+    bytes
+}
+
+#[test]
+fn a_scene_in_which_bodies_come_and_go_comes_back() {
+    let (bytes, frames) = living(9);
+    let text = format!("cubewire recording 1\n{}\n{LIVING}", LIVING.len());
+    let rest = bytes.strip_prefix(text.as_bytes()).unwrap();
+    assert_eq!(rest[..6], [0; 6]);
+    let read = parse(&bytes).unwrap();
+    assert_eq!(read.frames, frames);
+    assert_eq!(read.plan.schema().text(), LIVING);
+    assert_eq!(read.packets(), 3);
+    let life = read.frames[8].life(1).unwrap();
+    assert_eq!((life.kind, life.generation), (1, 255));
+    // Up is x, which is last; then the fields.
+    assert_eq!(read.frames[8].position(1), [128, 52, -120]);
+    assert_eq!(
+        [0, 1, 2].map(|field| read.frames[8].value(1, field)),
+        [1, 119, 0x1_0000]
+    );
+    let (other, _) = living(8);
+    assert_ne!(parse(&other).unwrap().hash(), read.hash());
+}
+
+#[test]
+fn a_recording_of_the_cubes_is_the_same_with_and_without_a_header() {
+    let mut bytes = frame(1).repeat(6);
+    bytes.extend(frame(2));
+    let bare = parse(&bytes).unwrap();
+    let described = written(&bare.plan, CUBES, &bare.frames);
+    let read = parse(&described).unwrap();
+    assert_eq!(read.frames, bare.frames);
+    assert_eq!(*read.plan.schema(), CUBE_SCHEMA);
+    assert_eq!(read.hash(), bare.hash());
+
+    let few = written(&bare.plan, CUBES, &bare.frames[..6]);
+    assert!(message(&few).contains("after 6 frames"));
+    let header = few.len() - 6 * CUBES * 25;
+    let mut absent = described.clone();
+    absent[header + 25] = 0;
+    let absent = message(&absent);
+    let expected = format!(
+        "alive of slot 1 in frame 0, at offset {}, is 0, outside 1..=1",
+        header + 25
+    );
+    assert!(absent.contains(&expected), "{absent}");
+    let mut differs = described.clone();
+    differs[header + 3 * CUBES * 25 + 9] = 7;
+    let differs = message(&differs);
+    assert!(differs.contains("differs from frame 0"), "{differs}");
+    let mut code = described;
+    code[header + 1..header + 9].fill(0);
+    let code = message(&code);
+    assert!(
+        code.contains(&format!(
+            "orientation of slot 0 in frame 0, at offset {}, is not",
+            header + 1
+        )),
+        "{code}"
+    );
+}
+
+#[test]
+fn every_number_of_a_frame_is_checked() {
+    let (bytes, _) = living(9);
+    // The last frame: an empty slot, a body, and an empty slot.
+    let body = bytes.len() - 1 - 35;
+    for (at, wrong, error) in [
+        (
+            0,
+            &[2][..],
+            "alive of slot 1 in frame 8, at offset {}, is 2, outside 0..=1",
+        ),
+        (
+            1,
+            &[2],
+            "kind of slot 1 in frame 8, at offset {}, is 2, outside 0..=1",
+        ),
+        (
+            3,
+            &[4],
+            "orientation_largest of slot 1 in frame 8, at offset {}, is 4, outside 0..=3",
+        ),
+        (
+            9,
+            &[0, 8],
+            "orientation_c of slot 1 in frame 8, at offset {}, is 2048, outside 0..=2047",
+        ),
+        (
+            11,
+            &[0, 1],
+            "position_x of slot 1 in frame 8, at offset {}, is 256, outside -256..=255",
+        ),
+        (
+            19,
+            &[128, 0, 0, 0],
+            "position_z of slot 1 in frame 8, at offset {}, is 128, outside -128..=127",
+        ),
+        (
+            23,
+            &[2],
+            "shielded of slot 1 in frame 8, at offset {}, is 2, outside 0..=1",
+        ),
+        (
+            27,
+            &[121],
+            "bank of slot 1 in frame 8, at offset {}, is 121, outside 0..=120",
+        ),
+        (
+            31,
+            &[255; 4],
+            "target of slot 1 in frame 8, at offset {}, is 4294967295, outside 0..=65536",
+        ),
+    ] {
+        let mut damaged = bytes.clone();
+        let at = body + at;
+        damaged[at..][..wrong.len()].copy_from_slice(wrong);
+        let (message, expected) = (message(&damaged), error.replace("{}", &at.to_string()));
+        assert!(message.contains(&expected), "{message}\n{expected}");
+    }
+    let cut = message(&bytes[..body + 8]);
+    let expected = format!("ends inside frame 8, at offset {}", body + 8);
+    assert!(cut.contains(&expected), "{cut}");
+}
+
+#[test]
+fn every_part_of_a_header_is_checked() {
+    let length = LIVING.len();
+    let fixed = LIVING.replace("living 3", "fixed");
+    let bodies = format!(
+        "the number of bodies, at offset {}, is not",
+        25 + fixed.len()
+    );
+    for (text, error) in [
+        (
+            "cubewire recording ".into(),
+            "ends inside the header, at offset 19",
+        ),
+        (
+            "cubewire recording 2\n".into(),
+            "the version, at offset 19, is not a line with a whole number from 1 to 1",
+        ),
+        (
+            "cubewire recording 1\n16385\n".into(),
+            "the length of the schema, at offset 21, is not a line with a whole number from 1 to 16384",
+        ),
+        (
+            "cubewire recording 1\n+1\n".into(),
+            "the length of the schema, at offset 21",
+        ),
+        (
+            "cubewire recording 1\n\n".into(),
+            "the length of the schema, at offset 21",
+        ),
+        (
+            "cubewire recording 1\n123456\n".into(),
+            "the length of the schema, at offset 21",
+        ),
+        (
+            "cubewire recording 1\n12\nup".into(),
+            "ends inside the header, at offset 26",
+        ),
+        (
+            "cubewire recording 1\n5\nup w\n".into(),
+            "the schema, at offset 23: line 1: up",
+        ),
+        (
+            format!("cubewire recording 1\n{length}\n{LIVING}"),
+            "after 0 frames",
+        ),
+        (
+            format!("cubewire recording 1\n{}\n{fixed}0\n", fixed.len()),
+            &bodies,
+        ),
+    ] {
+        let message = message(text.as_bytes());
+        assert!(message.contains(error), "{message}\n{error}");
+    }
+    let message = message(b"cubewire recording 1\n1\n\xff");
+    assert!(message.contains("the schema, at offset 23: "), "{message}");
+}

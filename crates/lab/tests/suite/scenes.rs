@@ -1,0 +1,125 @@
+//! Recordings of other scenes than the cubes.
+
+use std::fs;
+use std::path::Path;
+
+use crate::{clip, failure, output, recording, walkoff};
+
+/// Records ships, and returns the path of the file.
+fn ships(folder: &Path, file: &str, seed: &str) -> String {
+    let path = folder.join(file).to_str().unwrap().to_owned();
+    let args = ["record", "ships", "--frames", "40", "--out", &path];
+    assert_eq!(output(&[&args[..], &["--seed", seed]].concat()), "");
+    path
+}
+
+#[test]
+fn every_rung_that_a_scene_has_is_exact_on_a_recording_of_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = ships(folder.path(), "ships.bin.zst", "1");
+    let rows = walkoff(&[&file, "--kinds"]);
+    let codecs: Vec<_> = rows
+        .iter()
+        .map(|row| row["codec"].as_str().unwrap())
+        .collect();
+    assert_eq!(codecs[0], "position");
+    assert_eq!(*codecs.last().unwrap(), "predicted");
+    for row in &rows {
+        assert_eq!(row["packets"], 34);
+        let kinds = row["kinds"].as_object().unwrap();
+        let sum: f64 = kinds.values().map(|bytes| bytes.as_f64().unwrap()).sum();
+        let bytes = row["bytes_per_packet"].as_f64().unwrap();
+        assert!((sum - bytes).abs() < 1e-6, "{row}");
+        assert!(kinds["fields"].as_f64() > Some(0.0), "{row}");
+    }
+    let bytes = |rung: &str| {
+        let row = rows.iter().find(|row| row["codec"] == rung).unwrap();
+        row["bytes_per_packet"].as_f64().unwrap()
+    };
+    assert!(bytes("predicted") < bytes("changed-flags"));
+    walkoff(&[&file, "--loss", "0.3", "--codec", "changed-flags,predicted"]);
+    let table = output(&["walkoff", &file, "--codec", "delta", "--kinds"]);
+    assert!(table.contains("| bytes a packet | header |"), "{table}");
+    let error = failure(&["walkoff", &file, "--codec", "delta,velocity"]);
+    assert!(
+        error.contains("velocity: not on a recording of the scene ships: positions in other"),
+        "{error}"
+    );
+}
+
+#[test]
+fn the_seed_determines_the_recording() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let files = [("a.bin", "1"), ("b.bin", "1"), ("c.bin", "2")];
+    let [a, b, c] = files.map(|(file, seed)| fs::read(ships(folder, file, seed)).unwrap());
+    assert!(a.starts_with(b"cubewire recording 1\n"));
+    assert!(a == b && a != c);
+    let error = failure(&["record", "ships", "--frames", "6", "--out", "x.bin"]);
+    assert!(error.contains("--frames"), "{error}");
+    let error = failure(&[
+        "record",
+        "ships",
+        "--frames",
+        "7",
+        "--out",
+        "/no/such/x.bin",
+    ]);
+    assert!(
+        error.contains("/no/such/x.bin: cannot be written"),
+        "{error}"
+    );
+}
+
+#[test]
+fn a_model_is_trained_on_recordings_of_one_scene() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let (first, second) = (ships(folder, "a.bin", "1"), ships(folder, "b.bin", "2"));
+    let model = folder.join("model.bin").to_str().unwrap().to_owned();
+    output(&["train", &first, "--out", &model]);
+    let rungs = ["--codec", "predicted", "--model", &model];
+    let error = failure(&[&["walkoff", &first][..], &rungs].concat());
+    assert!(
+        error.contains("a.bin: the model was trained on this"),
+        "{error}"
+    );
+    walkoff(&[&[&*second][..], &rungs].concat());
+
+    let cubes = clip(folder, "cubes.bin", "dev-mix", 6..16);
+    for args in [
+        &["train", &first, &cubes, "--out", &model][..],
+        &["ablate", &first, "--train", &cubes],
+    ] {
+        let error = failure(args);
+        let expected = format!("{first} and {cubes} are recordings of different scenes");
+        assert!(error.contains(&expected), "{error}");
+    }
+}
+
+#[test]
+fn damaged_packets_of_other_scenes_are_counted() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = ships(folder.path(), "a.bin", "1");
+    let args = ["mutate", &file, "--count", "4000", "--json"];
+    let rows = output(&args);
+    assert!(rows.contains("\"codec\":\"predicted\""), "{rows}");
+    assert!(!rows.contains("\"codec\":\"affine\""), "{rows}");
+}
+
+#[test]
+fn what_is_about_the_cubes_refuses_other_scenes() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = ships(folder.path(), "a.bin", "1");
+    for args in [
+        &["stats", &file][..],
+        &["search", &recording("dev-mix"), &file, "--field", "index"],
+    ] {
+        let error = failure(args);
+        let expected = format!(
+            "{file}: a recording of the scene ships, but `{}` is about the 901 cubes of the demo",
+            args[0]
+        );
+        assert!(error.contains(&expected), "{error}");
+    }
+}
