@@ -57,6 +57,7 @@ pub(crate) use check::{CHECK_BITS, SnapshotHash};
 use coder::{BinCoder, BinDecoder, BinEncoder};
 pub(crate) use context::{BaselineView, CodingContext};
 pub use features::Feature;
+use layout::VALUE_STATES;
 pub(crate) use layout::{
     ADAPTIVE_FLAGS, BLEND_SETS, SLOTS, TABLE_UNIT, VARIANT_WEIGHT_SETS, Variant, blend_index,
 };
@@ -65,7 +66,6 @@ pub use model::{ModelError, TrainedModel};
 use predictor::HoldPredictor;
 use rigid_body::RigidBodyPredictor;
 use session::Session;
-use values::VALUE_STATES;
 
 use crate::flags::flagged;
 use crate::sequence::Sequence;

@@ -4,13 +4,13 @@ use std::fmt;
 
 use super::blend::Blend;
 use super::check::SnapshotHash;
+use super::layout::EVEN;
 use super::layout::{
     ADAPTIVE_FLAGS, CANDIDATES, DISABLED, Field, Inputs, VARIANT_WEIGHT_SETS, Variant,
     blend_error_index, error_index,
 };
 use super::model::TrainedModel;
 use super::pages::{Pages, SparePages};
-use super::values::EVEN;
 use crate::flags::flagged;
 use crate::memory::SharedMemory;
 

@@ -1,6 +1,5 @@
 //! Kinematic history: how bodies moved on the way to the reference.
 
-use super::resting::distance_squared;
 use super::rotation::{Quaternion, Vector, height_row, unpack};
 use crate::plan::{Components, Plan, Solid};
 use crate::quantize::smallest_three::SmallestThree;
@@ -191,6 +190,14 @@ impl KinematicHistory {
         [newest, self.previous]
             .map(|pose| pose.map(|pose| (unpack(components, pose.packed), pose.ticks as f32)))
     }
+}
+
+/// The square of the distance, in squares of steps.
+pub(crate) fn distance_squared(a: Position, b: Position) -> i64 {
+    (0..3)
+        .map(|axis| i64::from(a[axis]) - i64::from(b[axis]))
+        .map(|difference| difference * difference)
+        .sum()
 }
 
 /// Largest difference between the integers of two packed orientations.

@@ -137,6 +137,16 @@ pub(crate) enum AdaptiveFlag {
 /// Values of [`AdaptiveFlag`].
 pub(crate) const ADAPTIVE_FLAGS: usize = 4;
 
+/// Adaptive probabilities of one field: whether it changes, by class of kind; whether it falls; and the number of digits of
+/// the change, one after the other.
+pub(crate) const VALUE_CLASSES: usize = 16;
+pub(crate) const FALLS: usize = VALUE_CLASSES;
+pub(crate) const DIGITS: usize = FALLS + 1;
+pub(crate) const VALUE_STATES: usize = DIGITS + u32::BITS as usize;
+
+/// A probability before anything is known.
+pub(crate) const EVEN: u16 = 1 << 15;
+
 /// The contexts of the residual of one component. The three components of an orientation share theirs, and so
 /// do x and y.
 #[derive(Clone, Copy, Debug)]

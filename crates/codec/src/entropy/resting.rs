@@ -1,6 +1,6 @@
 //! Resting bodies, and their distances to the coded bodies.
 
-use super::history::Position;
+use super::history::{Position, distance_squared};
 use crate::flags::Bits;
 use crate::plan::Lengths;
 use crate::snapshot::PackedPosition;
@@ -128,14 +128,6 @@ impl Resting {
 const fn cell(x: i32, y: i32) -> usize {
     const MASK: i32 = CELLS - 1;
     ((x & MASK) * CELLS + (y & MASK)) as usize
-}
-
-/// In squares of steps.
-pub(crate) fn distance_squared(a: Position, b: Position) -> i64 {
-    (0..3)
-        .map(|axis| i64::from(a[axis]) - i64::from(b[axis]))
-        .map(|difference| difference * difference)
-        .sum()
 }
 
 #[cfg(test)]

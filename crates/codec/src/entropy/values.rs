@@ -2,21 +2,12 @@
 //! to packet and start alike for every scene.
 
 use super::bins::{CodingObserver, Element, NonCanonical};
-use super::coder::{BinCoder, ONE};
+use super::coder::BinCoder;
+use super::layout::{DIGITS, FALLS, VALUE_CLASSES, VALUE_STATES};
 use super::mixing::adapt;
 use super::session::Session;
 use crate::ledger::BitKind;
 use crate::plan::ValuePlan;
-
-/// Adaptive probabilities of one field: whether it changes, by class of kind; whether it falls; and the number of digits of
-/// the change, one after the other.
-const CLASSES: usize = 16;
-const FALLS: usize = CLASSES;
-const DIGITS: usize = FALLS + 1;
-pub(super) const VALUE_STATES: usize = DIGITS + u32::BITS as usize;
-
-/// A probability before anything is known.
-pub(super) const EVEN: u16 = (ONE / 2) as u16;
 
 impl<B: BinCoder, O: CodingObserver> Session<'_, B, O> {
     /// Codes the values of a body into `words`, which are initially the reference's.
@@ -27,7 +18,7 @@ impl<B: BinCoder, O: CodingObserver> Session<'_, B, O> {
         words: &mut [u32],
     ) -> Result<(), NonCanonical> {
         let plan = self.snapshots.plan;
-        let class = self.snapshots.reference.kind(body) % CLASSES;
+        let class = self.snapshots.reference.kind(body) % VALUE_CLASSES;
         for (index, value) in plan.values().iter().enumerate() {
             let before = value.get(words);
             let target = target.map_or(before, |target| value.get(target));

@@ -9,7 +9,7 @@ use crate::stages::{
 
 impl Plan {
     /// The stages with these options but the scene's own bits per component, if the scene has them. Of other scenes than
-    /// [`CUBES`](crate::schema::CUBES), positions have the schema's own steps, for which
+    /// [`CUBES`], positions have the schema's own steps, for which
     /// [`QUANTIZED`](Position::QUANTIZED) stands.
     ///
     /// # Errors
