@@ -26,7 +26,7 @@ use crate::stages::{ChangedFlags, Orientation, RelativeOrientation, RelativePosi
 
 pub use orientation::GROWING_ORIENTATION_RANGES;
 pub use position::PREDICTED_POSITION_RANGES;
-pub(crate) use slot::{SlotCoder, kind_bits};
+pub(crate) use slot::SlotCoder;
 
 /// Codes the fields of the bodies of one packet.
 #[derive(Clone, Debug)]

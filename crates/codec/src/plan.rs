@@ -130,7 +130,7 @@ impl Plan {
         });
         Ok(Arc::new(Self {
             hash: schema.hash(),
-            is_demo: Self::is_demo(&schema),
+            is_demo: schema == CUBES,
             bounds,
             components: Components::new(schema.component_bits.min(MAX_ARITHMETIC_BITS)),
             linear: world.linear.unwrap_or_else(|| linear(&motion, &solids)),
@@ -174,8 +174,9 @@ impl Plan {
         }
     }
 
-    /// The bounds of positions in the schema's own steps.
-    pub(crate) const fn bounds(&self) -> &[Bounded; 3] {
+    /// The bounds of positions along each axis in the schema's own steps, with z up.
+    #[must_use]
+    pub const fn bounds(&self) -> &[Bounded; 3] {
         &self.bounds
     }
 
@@ -192,12 +193,14 @@ impl Plan {
     }
 
     /// Whether bodies come and go.
-    pub(crate) const fn has_lives(&self) -> bool {
+    #[must_use]
+    pub const fn has_lives(&self) -> bool {
         matches!(self.schema.slots, Slots::Living { .. })
     }
 
     /// The number of slots, if bodies come and go.
-    pub(crate) const fn max_slots(&self) -> Option<usize> {
+    #[must_use]
+    pub const fn max_slots(&self) -> Option<usize> {
         match self.schema.slots {
             Slots::Living { max } => Some(max as usize),
             Slots::Fixed => None,

@@ -227,25 +227,26 @@ impl Range {
 }
 
 impl FieldForm {
+    /// The largest number that stands for a value.
+    #[must_use]
+    pub const fn max(&self) -> u32 {
+        match *self {
+            Self::Flag => 1,
+            Self::Int { min, max } => max.abs_diff(min),
+            Self::Float { min, max, step } => {
+                ((max as f64 - min as f64) / step as f64).round() as u32
+            }
+            Self::Angle { bits } => (1 << bits) - 1,
+            // 0 for none, otherwise the index and 1.
+            Self::Body => 1 << 16,
+        }
+    }
+
     /// Bits of a value of a legal schema, `1..=32`.
     #[must_use]
     pub const fn bits(&self) -> u32 {
-        match *self {
-            Self::Flag => 1,
-            Self::Int { min, max } => bits_of(max.abs_diff(min)),
-            Self::Float { min, max, step } => {
-                let steps = (max as f64 - min as f64) / step as f64;
-                bits_of(steps.round() as u32)
-            }
-            Self::Angle { bits } => bits as u32,
-            // 0 for none, otherwise the index and 1.
-            Self::Body => 17,
-        }
+        u32::BITS - self.max().leading_zeros()
     }
-}
-
-const fn bits_of(largest: u32) -> u32 {
-    u32::BITS - largest.leading_zeros()
 }
 
 impl Schema {

@@ -338,6 +338,20 @@ impl QuantizedSnapshot {
         self.words.clear();
     }
 
+    /// Adds a body, without its life and values.
+    fn push_fields(&mut self, fields: &Fields) {
+        self.push_position(fields.position, fields.interacting);
+        match self.precision.orientation {
+            Orientation::Full => self.quaternions.push(fields.quaternion),
+            Orientation::SmallestThree { bits } => {
+                self.push_smallest_three(bits, fields.smallest_three);
+            }
+        }
+        if self.precision.velocity != VelocityPrecision::Omitted {
+            self.velocities.push(fields.velocity);
+        }
+    }
+
     fn push_position(&mut self, position: [i32; 3], interacting: bool) {
         if matches!(self.precision.position, Position::Quantized { .. }) {
             self.packed_positions

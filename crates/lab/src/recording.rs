@@ -19,7 +19,6 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use cubewire_codec::quantize::SmallestThree;
-use cubewire_codec::schema::Slots;
 use cubewire_codec::{Plan, QuantizedSnapshot};
 
 pub(crate) use self::error::RecordingError;
@@ -105,7 +104,7 @@ impl Recording {
 
     /// Whether bodies come and go.
     pub(crate) fn has_lives(&self) -> bool {
-        has_lives(&self.plan)
+        self.plan.has_lives()
     }
 
     /// Identifies the recording: FNV-1a of every integer, and of the schema if it is not the cube scene's.
@@ -157,7 +156,7 @@ impl Recording {
                 });
             }
             frames.push(layout.read(&mut source, frame)?);
-            if frame < BASELINE_FRAMES && !has_lives(layout.plan()) {
+            if frame < BASELINE_FRAMES && !layout.plan().has_lives() {
                 check_initial(&layout, &frames, path, start)?;
             }
         }
@@ -178,10 +177,6 @@ impl Recording {
 /// Whether a file is compressed, by its name.
 pub(crate) fn has_zstd_name(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension == "zst")
-}
-
-fn has_lives(plan: &Plan) -> bool {
-    matches!(plan.schema().slots, Slots::Living { .. })
 }
 
 /// Checks the last of the first six frames, which starts at this offset.

@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use cubewire_codec::schema::Slots;
 use cubewire_codec::stages::Velocity;
 use cubewire_codec::{
     Baseline, BitLedger, DecodeError, Decoder, Fingerprint, Header, InitialStateError, Life,
@@ -178,7 +177,7 @@ impl SnapshotReceiver {
         self.next.snapshot().dequantize(&mut snapshot.snapshot);
         let slots = self.next.snapshot();
         snapshot.lives.clear();
-        if matches!(slots.plan().schema().slots, Slots::Living { .. }) {
+        if slots.plan().has_lives() {
             let lives = (0..slots.len()).map(|slot| slots.life(slot));
             snapshot.lives.extend(lives);
         }

@@ -166,6 +166,6 @@ impl<'a> SlotCoder<'a> {
 }
 
 /// Bits of the index of a kind.
-pub(crate) const fn kind_bits(kinds: usize) -> u32 {
+const fn kind_bits(kinds: usize) -> u32 {
     usize::BITS - (kinds - 1).leading_zeros()
 }

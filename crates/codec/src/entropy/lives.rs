@@ -12,7 +12,6 @@ use super::bins::{CodingObserver, Element, NonCanonical};
 use super::bodies::Bodies;
 use super::coder::{BinCoder, ONE};
 use super::session::Session;
-use crate::body::kind_bits;
 use crate::ledger::BitKind;
 use crate::snapshot::{Life, LifeWord, Slot};
 
@@ -73,16 +72,7 @@ impl<B: BinCoder, O: CodingObserver> Session<'_, B, O> {
         if !is_gone {
             let Life { kind, generation } = life.get().unwrap_or_default();
             let kinds = plan.schema().kinds.len();
-            let kind = self.bypass(element, kind_bits(kinds), kind.into());
-            if kind as usize >= kinds {
-                return Err(NonCanonical::OutOfRange {
-                    field: BitKind::Life,
-                    body: Some(index),
-                    value: kind.into(),
-                    min: 0,
-                    max: kinds as i64 - 1,
-                });
-            }
+            let kind = self.number(element, kinds, kind.into())?;
             let generation = self.bypass(element, u8::BITS, generation.into());
             slot.life = LifeWord::new(Some(Life {
                 kind: kind as u8,

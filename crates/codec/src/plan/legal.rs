@@ -2,14 +2,13 @@
 
 use super::Plan;
 use crate::precision::{Orientation, Position};
-use crate::schema::CUBES;
 use crate::stages::{
     Delta, IllegalStages, RelativeOrientation, RelativePosition, StageOptions, Stages, Velocity,
 };
 
 impl Plan {
     /// The stages with these options but the scene's own bits per component, if the scene has them. Of other scenes than
-    /// [`CUBES`], positions have the schema's own steps, for which
+    /// [`CUBES`](crate::schema::CUBES), positions have the schema's own steps, for which
     /// [`QUANTIZED`](Position::QUANTIZED) stands.
     ///
     /// # Errors
@@ -64,10 +63,5 @@ impl Plan {
     fn has_equal_steps(&self) -> bool {
         let [x, y, z] = self.bounds.map(|bounds| bounds.steps_per_unit);
         x == y && y == z
-    }
-
-    /// Whether this is the scene of the demo, which has stages that show what others leave out.
-    pub(super) fn is_demo(schema: &crate::schema::Schema) -> bool {
-        *schema == CUBES
     }
 }

@@ -61,20 +61,6 @@ impl Plan {
 }
 
 impl FieldForm {
-    /// The largest number that stands for a value.
-    #[must_use]
-    pub fn max(&self) -> u32 {
-        match *self {
-            Self::Flag => 1,
-            Self::Int { min, max } => max.abs_diff(min),
-            Self::Float { min, max, step } => {
-                ((f64::from(max) - f64::from(min)) / f64::from(step)).round() as u32
-            }
-            Self::Angle { bits } => (1 << bits) - 1,
-            Self::Body => 1 << 16,
-        }
-    }
-
     /// The number that stands for a value, which is clamped: a flag is 0 or 1, an angle is in turns, and a body is its
     /// slot, or −1 for none. NaN counts as 0.
     #[must_use]

@@ -119,16 +119,7 @@ impl QuantizedSnapshot {
         bounds: Option<&[Bounded; 3]>,
     ) -> Result<(), QuantizeError> {
         let fields = self.fields_of(index, body, bounds)?;
-        self.push_position(fields.position, fields.interacting);
-        match self.precision.orientation {
-            Orientation::Full => self.quaternions.push(fields.quaternion),
-            Orientation::SmallestThree { bits } => {
-                self.push_smallest_three(bits, fields.smallest_three);
-            }
-        }
-        if self.precision.velocity != VelocityPrecision::Omitted {
-            self.velocities.push(fields.velocity);
-        }
+        self.push_fields(&fields);
         Ok(())
     }
 

@@ -4,7 +4,6 @@ use super::{Fields, QuantizeError, QuantizedBody, QuantizedSnapshot};
 use crate::ledger::BitKind;
 use crate::plan::Plan;
 use crate::schema::Slots;
-use crate::stages::Orientation;
 use crate::state::BodyState;
 
 /// A body's life in a slot. Where slots are reused, the next one has another generation.
@@ -60,16 +59,7 @@ impl QuantizedSnapshot {
         self.clear(self.precision);
         let empty = Fields::default();
         for _ in 0..slots {
-            self.push_position(empty.position, empty.interacting);
-            match self.precision.orientation {
-                Orientation::Full => self.quaternions.push(empty.quaternion),
-                Orientation::SmallestThree { bits } => {
-                    self.push_smallest_three(bits, empty.smallest_three);
-                }
-            }
-            if self.precision.velocity != crate::precision::VelocityPrecision::Omitted {
-                self.velocities.push(empty.velocity);
-            }
+            self.push_fields(&empty);
         }
         if self.plan.has_lives() {
             self.lives.resize(slots, LifeWord::default());

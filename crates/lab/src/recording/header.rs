@@ -5,12 +5,12 @@ use std::ops::RangeInclusive;
 use std::path::Path;
 use std::sync::Arc;
 
-use cubewire_codec::schema::{Schema, Slots};
+use cubewire_codec::schema::Schema;
 use cubewire_codec::{MAX_BODIES, Plan};
 
+use super::RecordingError;
 use super::layout::Layout;
 use super::source::Source;
-use super::{RecordingError, has_lives};
 
 /// What recordings with a header start with. The first byte of others is at most 3.
 const MAGIC: &[u8] = b"cubewire recording ";
@@ -25,7 +25,7 @@ pub(super) fn write(plan: &Plan, bodies: usize) -> Vec<u8> {
     let text = plan.schema().text();
     let mut header = MAGIC.to_vec();
     header.extend(format!("{VERSION}\n{}\n{text}", text.len()).bytes());
-    if !has_lives(plan) {
+    if !plan.has_lives() {
         header.extend(format!("{bodies}\n").bytes());
     }
     header
@@ -64,9 +64,9 @@ pub(super) fn read<R: BufRead>(
     let text = String::from_utf8(text).map_err(|error| refused(error.to_string()))?;
     let schema = Schema::parse(&text).map_err(|error| refused(error.to_string()))?;
     let plan = Plan::new(schema).map_err(|error| refused(error.to_string()))?;
-    let slots = match plan.schema().slots {
-        Slots::Living { max } => max as usize,
-        Slots::Fixed => source.number("the number of bodies", 1..=MAX_BODIES)?,
+    let slots = match plan.max_slots() {
+        Some(max) => max,
+        None => source.number("the number of bodies", 1..=MAX_BODIES)?,
     };
     Ok((Layout::new(Arc::clone(&plan), slots), source))
 }

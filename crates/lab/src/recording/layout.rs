@@ -9,7 +9,7 @@ use cubewire_codec::quantize::smallest_three::max_component;
 use cubewire_codec::{Life, Plan, Precision, QuantizedBody, QuantizedSnapshot, ladder};
 
 use super::source::Source;
-use super::{CUBES, MAX_BYTES, MAX_FRAMES, RecordingError, has_lives};
+use super::{CUBES, MAX_BYTES, MAX_FRAMES, RecordingError};
 
 /// How frames are laid out.
 pub(super) struct Layout {
@@ -72,7 +72,7 @@ impl Layout {
     /// The layout of recordings with a header.
     pub(super) fn new(plan: Arc<Plan>, slots: usize) -> Self {
         let schema = plan.schema();
-        let has_lives = has_lives(&plan);
+        let has_lives = plan.has_lives();
         let mut columns = Vec::new();
         if has_lives {
             columns.push(Column::unsigned("kind", 1, schema.kinds.len() as u32 - 1));
@@ -82,18 +82,17 @@ impl Layout {
         let most = [3, component, component, component].map(u32::from);
         let orientation = ORIENTATION.into_iter().zip(most);
         columns.extend(orientation.map(|(name, max)| Column::unsigned(name, 2, max)));
-        // A cyclic permutation takes the axis that points up to z.
-        let up = schema.up.index();
-        let order = [(up + 1) % 3, (up + 2) % 3, up];
-        columns.extend(POSITION.into_iter().zip(order).map(|(name, axis)| {
-            let integers = schema.position[axis].integers();
-            Column {
-                is_signed: true,
-                min: *integers.start(),
-                max: *integers.end(),
-                ..Column::unsigned(name, 4, 0)
-            }
-        }));
+        columns.extend(
+            POSITION
+                .into_iter()
+                .zip(plan.bounds())
+                .map(|(name, bounds)| Column {
+                    is_signed: true,
+                    min: bounds.min.into(),
+                    max: bounds.max.into(),
+                    ..Column::unsigned(name, 4, 0)
+                }),
+        );
         let fields = schema.fields.iter();
         columns
             .extend(fields.map(|field| Column::unsigned(field.name.clone(), 4, field.form.max())));
@@ -174,7 +173,7 @@ impl Layout {
                 continue;
             }
             numbers.clear();
-            if !has_lives(&self.plan) {
+            if !self.plan.has_lives() {
                 numbers.extend([0, 0]);
             }
             for column in &self.columns {
