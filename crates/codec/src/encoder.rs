@@ -300,7 +300,9 @@ impl Encoder {
         let reference = named.unwrap_or_else(|| self.initial.at(stages.precision()));
         let has_slots = current.plan().has_slots();
         let mut lives_change = false;
-        if stages.delta != Delta::Off {
+        if stages.delta == Delta::Off {
+            self.changed.fill(true);
+        } else {
             if current.plan().has_lives() {
                 let mut slots = flagged(&self.changed);
                 let changes = slots.any(|slot| !current.is_same_life(&reference.snapshot, slot));
@@ -311,18 +313,16 @@ impl Encoder {
             let (changed, indices) = (&mut self.changed, &mut self.indices);
             let Ok(()) = selection::code(&mut stream, stages.delta, changed, moved, indices);
         }
-        let follow = |body: &usize| stages.delta == Delta::Off || self.changed[*body];
-        let follow = (0..current.len()).filter(follow);
         if has_slots {
             let coder = SlotCoder::new(stages, header.sequence, reference, lives_change);
-            for slot in follow {
+            for slot in flagged(&self.changed) {
                 let Ok(()) = coder.code(&mut stream, slot, &mut current.slot(slot));
             }
         } else {
             let coder = BodyCoder::new(stages, header.sequence, reference);
-            for body in follow {
+            flagged(&self.changed).for_each(|body| {
                 let Ok(()) = coder.code(&mut stream, body, &mut current.fields(body));
-            }
+            });
         }
         stream.finish();
     }

@@ -9,7 +9,7 @@ use std::sync::OnceLock;
 use crate::baseline::Baseline;
 use crate::encoder::{Baselines, Encoder, Packet};
 use crate::entropy::TrainedModel;
-use crate::entropy::extrapolation::{self, Body, Contact, LANES};
+use crate::entropy::extrapolation::{self, Body, LANES};
 use crate::entropy::rotation::{pack, rotation_vector, turned, unpack};
 use crate::hash::mix;
 use crate::ladder::{ARITHMETIC, PREDICTED, Rung};
@@ -83,7 +83,7 @@ fn floats() -> impl Iterator<Item = u64> {
             let number = numbers[lane];
             let part = |factor: u16| f32::from(number * factor % 61) - 30.0;
             Body {
-                contact: Contact::of(plan.solid(plan.fixed_kind(number.into()))),
+                contact: plan.contact(plan.fixed_kind(number.into())),
                 position: [part(7) * 100.0, part(13) * 100.0, part(19) * 8.0 + 300.0],
                 orientation: starts[lane],
                 velocity: [part(23), part(29), part(31)],

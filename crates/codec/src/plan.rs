@@ -16,7 +16,7 @@ use crate::quantize::smallest_three::{MAX_ARITHMETIC_BITS, max_component};
 use crate::schema::{Axis, CUBES, FieldForm, Linear, Schema, SchemaError, Slots};
 
 pub(crate) use self::lengths::Lengths;
-pub(crate) use self::solid::Solid;
+pub(crate) use self::solid::{Contact, Solid};
 pub(crate) use self::values::ValuePlan;
 
 /// A schema, compiled for the coder. Both ends have the same one.
@@ -29,6 +29,7 @@ pub struct Plan {
     bounds: [Bounded; 3],
     /// By kind.
     solids: Vec<Solid>,
+    contacts: Vec<Contact>,
     /// The fields beyond the flag that is stored with the position.
     values: Vec<ValuePlan>,
     /// Words of the values of a body.
@@ -48,7 +49,10 @@ const MAX_COMPONENTS: usize = 1 << MAX_ARITHMETIC_BITS;
 #[derive(Clone, Debug)]
 pub(crate) struct Components {
     /// The largest integer.
-    pub(crate) max: f32,
+    pub(crate) max: i32,
+    /// From a component to integers: a factor, and half of as many as there are.
+    pub(crate) scale: f32,
+    pub(crate) middle: f32,
     /// Steps of a component per radian, about.
     pub(crate) steps_per_radian: f32,
     /// By integer, of as many as there are.
@@ -75,7 +79,9 @@ impl Components {
             *value = (component as f32 / max * 2.0 - 1.0) * std::f32::consts::FRAC_1_SQRT_2;
         }
         Self {
-            max,
+            max: max_component(bits).into(),
+            scale: std::f32::consts::FRAC_1_SQRT_2 * max,
+            middle: (max + 1.0) * 0.5,
             steps_per_radian: 181.0 * ((max + 1.0) / 512.0),
             values,
         }
@@ -137,6 +143,7 @@ impl Plan {
             motion,
             lengths,
             anchor: schema.anchor.map(usize::from),
+            contacts: solids.iter().copied().map(Contact::of).collect(),
             solids,
             values,
             words,
@@ -163,6 +170,7 @@ impl Plan {
         match position {
             Position::Full => None,
             Position::Affine => Some(AFFINE_POSITION),
+            Position::QUANTIZED => Some(self.bounds),
             Position::Quantized { steps_per_metre } => {
                 let finer = i32::from(steps_per_metre);
                 Some(self.bounds.map(|bounds| Bounded {
@@ -190,6 +198,12 @@ impl Plan {
     #[inline]
     pub(crate) fn solid(&self, kind: usize) -> Solid {
         self.solids[kind]
+    }
+
+    /// What of bodies of a kind can touch the floor.
+    #[inline]
+    pub(crate) fn contact(&self, kind: usize) -> Contact {
+        self.contacts[kind]
     }
 
     /// Whether bodies come and go.

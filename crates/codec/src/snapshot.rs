@@ -321,8 +321,7 @@ impl QuantizedSnapshot {
             || self.wide.get(body) != other.wide.get(body)
             || self.velocities.get(body) != other.velocities.get(body)
             || self.interacting.get(body) != other.interacting.get(body)
-            || !self.is_same_life(other, body)
-            || self.words_of(body) != other.words_of(body)
+            || self.plan.has_slots() && self.slot_differs(other, body)
     }
 
     fn clear(&mut self, precision: Precision) {

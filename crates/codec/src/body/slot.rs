@@ -56,6 +56,7 @@ impl<'a> SlotCoder<'a> {
     }
 
     /// Codes a slot in place. Before it is read, `slot` must be the reference's.
+    #[inline(never)]
     pub(crate) fn code<D: Direction>(
         &self,
         stream: &mut BitStream<'_, D>,

@@ -7,12 +7,13 @@
 use super::adaptive::PredictionHistory;
 use super::bins::{CodingObserver, Element, NonCanonical};
 use super::coder::BinCoder;
-use super::history::{BaselineHistory, KinematicHistory, Position};
+use super::history::{BaselineHistory, KinematicHistory, Position, distance_squared};
 use super::layout::{ACTIVE_CHANGES, AdaptiveFlag, RESTING_CHANGES, TOGGLES};
 use super::mixing::adapt;
 use super::predictor::Predictor;
 use super::residual::magnitude;
 use super::resting::{Resting, UNTOUCHED};
+use super::rotation::height_row;
 use super::session::{Flag, Session};
 use crate::flags::flagged;
 use crate::ledger::BitKind;
@@ -68,7 +69,6 @@ impl Scratch {
     fn sort(&mut self, snapshots: &BaselineHistory<'_>) -> Option<usize> {
         let positions = snapshots.reference.packed_positions();
         snapshots.flag_active(&mut self.has_turn);
-        let anchor = snapshots.anchor();
         let is_coded = |body: usize| {
             let is_changed = self.changed_lives.binary_search(&body).is_ok();
             snapshots.reference.is_present(body) && !is_changed
@@ -79,14 +79,19 @@ impl Scratch {
                 *has_turn &= is_coded(body);
             }
         }
-        let anchor = anchor.filter(|&anchor| is_coded(anchor));
+        let center = snapshots.center();
+        let anchor = snapshots.anchor().filter(|&anchor| is_coded(anchor));
         if let Some(anchor) = anchor {
             self.has_turn[anchor] = true;
         }
         self.order.clear();
-        let active = flagged(&self.has_turn).filter(|&body| Some(body) != anchor);
-        self.order
-            .extend(active.map(|body| OrderKey::new(body, snapshots.distance_to_anchor(body))));
+        flagged(&self.has_turn).for_each(|body| {
+            let position = positions[body].position();
+            let distance = center.map_or(0, |center| distance_squared(position, center));
+            if Some(body) != anchor {
+                self.order.push(OrderKey::new(body, distance));
+            }
+        });
         self.order.sort_unstable();
         if has_lives {
             // Neither active nor resting.
@@ -252,7 +257,8 @@ impl<B: BinCoder, O: CodingObserver> Session<'_, B, O> {
             Some(active) => active,
             None => {
                 resting_history = self.snapshots.of(body);
-                (self.snapshots.distance_to_anchor(body), &resting_history)
+                let distance = self.snapshots.distance_to_anchor(body);
+                (distance, &resting_history)
             }
         };
         let context = self.context(history, distance);
@@ -273,12 +279,18 @@ impl<B: BinCoder, O: CodingObserver> Session<'_, B, O> {
     fn context<'h>(&self, history: &'h KinematicHistory, distance: i64) -> BodyContext<'h> {
         let plan = self.snapshots.plan;
         let distance = match plan.anchor {
-            Some(_) => ((distance as f32).sqrt() / (64.0 * plan.lengths.scale)).min(15.0) as usize,
-            None => self.snapshots.reference.kind(history.body) % 16,
+            Some(_) => {
+                ((distance as f32).sqrt() * plan.lengths.distance_classes).min(15.0) as usize
+            }
+            None => history.kind % 16,
         };
+        let solid = plan.solid(history.kind);
         let clearance = match plan.motion.floor {
-            Some(floor) if history.solid != Solid::Unknown => {
-                plan.lengths.clearance_class(history.clearance(floor))
+            Some(floor) if solid != Solid::Unknown => {
+                // Height of the lowest point above the floor, in steps.
+                let below = solid.below(height_row(history.orientation));
+                let clearance = history.position[2] as f32 - floor - below;
+                plan.lengths.clearance_class(clearance as i32)
             }
             _ => plan.lengths.clearances.len(),
         };

@@ -180,7 +180,7 @@ pub(super) const fn kind(field: Field) -> BitKind {
 
 fn range(plan: &Plan, field: Field, axis: usize) -> RangeInclusive<i32> {
     match field {
-        Field::Orientation => 0..=plan.components.max as i32,
+        Field::Orientation => 0..=plan.components.max,
         Field::Position => plan.bounds()[axis].range(),
     }
 }

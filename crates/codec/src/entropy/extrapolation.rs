@@ -10,7 +10,7 @@ use super::rotation::{
     Matrix, Quaternion, Real, Vector, cross, dot, matrix, mul_add, rotation_vector, turned,
     turned_a_little,
 };
-use crate::plan::{MotionPlan, Plan, Solid};
+use crate::plan::{Contact, MotionPlan, Plan};
 
 /// A body and its motion, in steps and ticks, with the floor at a height of 0. Its mass is 1.
 #[derive(Clone, Copy, Debug)]
@@ -25,43 +25,6 @@ pub(crate) struct Body {
 
 /// Bodies that are computed at a time.
 pub(crate) const LANES: usize = 4;
-
-/// What of a body can touch the floor.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Contact {
-    /// Half of each side.
-    half: Vector,
-    /// No corner is as far away as this.
-    reach: f32,
-    /// The reciprocal of the moment of inertia of a body of mass 1 about its centre.
-    per_inertia: f32,
-}
-
-impl Contact {
-    /// Nothing, unless its [corners are known](Solid::has_corners).
-    pub(crate) fn of(solid: Solid) -> Self {
-        let (half, mean) = match solid {
-            Solid::Cube(half) => ([half; 3], half),
-            // The square of a corner's distance decides how it reacts to an impulse.
-            Solid::Box(half) => (half, (dot(half, half) / 3.0).sqrt()),
-            _ => {
-                return Self {
-                    half: [0.0; 3],
-                    reach: -FAR,
-                    per_inertia: 0.0,
-                };
-            }
-        };
-        Self {
-            half,
-            reach: mean * 1.75,
-            per_inertia: 1.0 / (mean * mean * (2.0 / 3.0)),
-        }
-    }
-}
-
-/// Farther than anything.
-const FAR: f32 = 1e9;
 
 /// Simulates this many ticks. Bodies that touch nothing must not be among others.
 pub(crate) fn run(bodies: &mut [Body; LANES], ticks: usize, plan: &Plan) {
@@ -240,7 +203,7 @@ mod tests {
 
     fn body(height: f32, orientation: Quaternion) -> Body {
         Body {
-            contact: Contact::of(Solid::Cube(102.4)),
+            contact: Plan::cubes().contact(1),
             position: [0.0, 0.0, height],
             orientation,
             velocity: [0.0; 3],

@@ -1,7 +1,7 @@
 //! Kinematic history: how bodies moved on the way to the reference.
 
-use super::rotation::{Quaternion, Vector, height_row, unpack};
-use crate::plan::{Components, Plan, Solid};
+use super::rotation::{Quaternion, Vector, unpack};
+use crate::plan::{Components, Plan};
 use crate::quantize::smallest_three::SmallestThree;
 use crate::snapshot::QuantizedSnapshot;
 
@@ -51,7 +51,7 @@ pub(crate) struct KinematicHistory {
     pub(crate) rotation_velocity: i32,
     /// Ticks from the reference to the snapshot that is coded.
     pub(crate) ticks: i32,
-    pub(crate) solid: Solid,
+    pub(crate) kind: usize,
     /// The extrapolation, if it was computed in advance.
     pub(crate) extrapolation: Option<Extrapolation>,
     previous: Option<PastPose>,
@@ -102,29 +102,23 @@ impl BaselineHistory<'_> {
         self.plan.anchor.filter(is_there)
     }
 
-    /// Squared distance of a body to the anchor in the reference; 0 if there is none.
-    pub(crate) fn distance_to_anchor(&self, body: usize) -> i64 {
-        self.anchor().map_or(0, |anchor| {
-            distance_squared(
-                self.reference.position(body),
-                self.reference.position(anchor),
-            )
-        })
+    /// Where the anchor is in the reference.
+    pub(crate) fn center(&self) -> Option<Position> {
+        self.anchor().map(|anchor| self.reference.position(anchor))
     }
 
+    /// Squared distance of a body to the anchor in the reference; 0 if there is none.
+    pub(crate) fn distance_to_anchor(&self, body: usize) -> i64 {
+        let position = self.reference.position(body);
+        self.center()
+            .map_or(0, |center| distance_squared(position, center))
+    }
+
+    #[inline]
     pub(crate) fn of(&self, body: usize) -> KinematicHistory {
         let position = self.reference.position(body);
         let packed = self.reference.smallest_three(body);
-        let pose = |older: Option<OlderSnapshot<'_>>| {
-            let (older, ticks) =
-                older.filter(|(older, _)| self.reference.is_same_life(older, body))?;
-            let from = older.position(body);
-            Some(PastPose {
-                displacement: std::array::from_fn(|axis| position[axis] - from[axis]),
-                packed: older.smallest_three(body),
-                ticks,
-            })
-        };
+        let pose = |older| self.past_pose(body, position, older);
         let previous = pose(self.previous);
         let additional = self.additional.map(pose);
         let motion_6_ticks = previous.map_or([0; 3], |pose| pose.in_ticks(6));
@@ -142,10 +136,29 @@ impl BaselineHistory<'_> {
             rotation_velocity: turn(additional[0]),
             ticks: self.ticks,
             extrapolation: None,
-            solid: self.plan.solid(self.reference.kind(body)),
+            kind: self.reference.kind(body),
             previous,
             additional,
         }
+    }
+
+    #[inline(always)]
+    fn past_pose(
+        &self,
+        body: usize,
+        position: Position,
+        older: Option<OlderSnapshot<'_>>,
+    ) -> Option<PastPose> {
+        let (older, ticks) = older?;
+        if self.plan.has_lives() && !self.reference.is_same_life(older, body) {
+            return None;
+        }
+        let from = older.position(body);
+        Some(PastPose {
+            displacement: std::array::from_fn(|axis| position[axis] - from[axis]),
+            packed: older.smallest_three(body),
+            ticks,
+        })
     }
 }
 
@@ -161,12 +174,6 @@ impl PastPose {
 }
 
 impl KinematicHistory {
-    /// Height of the lowest point above the floor, in steps.
-    pub(crate) fn clearance(&self, floor: f32) -> i32 {
-        let below = self.solid.below(height_row(self.orientation));
-        (self.position[2] as f32 - floor - below) as i32
-    }
-
     /// In steps per tick.
     pub(crate) fn velocity(&self) -> Vector {
         let newer = self.additional[0].or(self.previous);
@@ -193,6 +200,7 @@ impl KinematicHistory {
 }
 
 /// The square of the distance, in squares of steps.
+#[inline]
 pub(crate) fn distance_squared(a: Position, b: Position) -> i64 {
     (0..3)
         .map(|axis| i64::from(a[axis]) - i64::from(b[axis]))

@@ -2,7 +2,7 @@
 //! to the bodies around them.
 
 use super::carriers::{Carriers, MeanMotion, RigidMotion};
-use super::extrapolation::{self, Body, Contact, LANES};
+use super::extrapolation::{self, Body, LANES};
 use super::history::{BaselineHistory, Extrapolation, KinematicHistory, Position};
 use super::predictor::{Predictor, UNKNOWN_RESIDUAL};
 use super::rolling::{Turned, rolled};
@@ -87,24 +87,26 @@ impl Predictor for RigidBodyPredictor<'_> {
             .floor
             .map(|floor| floor as i32 + plan.lengths.high);
         let height = |history: &KinematicHistory| match high {
-            Some(high) if history.solid.has_corners() => match history.position[2] > high {
-                false => Height::Low,
-                true => Height::High,
-            },
-            _ => Height::Unknown,
-        };
-        for group in [Height::Low, Height::High, Height::Unknown] {
-            let (mut batch, mut count) = ([0; LANES], 0);
-            for index in 0..histories.len() {
-                if height(&histories[index]) == group {
-                    batch[count] = index;
-                    count += 1;
-                }
-                if count == LANES || index + 1 == histories.len() {
-                    extrapolate(plan, histories, &batch[..count]);
-                    count = 0;
+            Some(high) if plan.solid(history.kind).has_corners() => {
+                match history.position[2] > high {
+                    false => Height::Low,
+                    true => Height::High,
                 }
             }
+            _ => Height::Unknown,
+        };
+        let mut batches = [([0; LANES], 0); 3];
+        for index in 0..histories.len() {
+            let (batch, count) = &mut batches[height(&histories[index]) as usize];
+            batch[*count] = index;
+            *count += 1;
+            if *count == LANES {
+                extrapolate(plan, histories, batch);
+                *count = 0;
+            }
+        }
+        for (batch, count) in batches {
+            extrapolate(plan, histories, &batch[..count]);
         }
     }
 
@@ -128,20 +130,16 @@ impl Predictor for RigidBodyPredictor<'_> {
     fn positions(&mut self, history: &KinematicHistory, orientation: Quaternion) -> [Position; 4] {
         let start = history.position.map(|axis| axis as f32);
         let now = Turned::new(orientation);
+        let before = Turned::new(history.orientation);
         let alone = Turned::new(self.alone.orientation);
-        let reach = history.solid.below(alone.matrix[2]) + self.plan.lengths.contact;
+        let solid = self.plan.solid(history.kind);
+        let reach = solid.below(alone.matrix[2]) + self.plan.lengths.contact;
         let is_low = |floor| self.alone.position[2] - floor < reach;
         let is_low = self.plan.motion.floor.is_some_and(is_low);
+        let rest = rolled(solid, start, &before, &now);
         let alone = match is_low {
-            true if history.solid.has_corners() => {
-                rolled(history.solid, self.alone.position, &alone, &now)
-            }
-            true => rolled(
-                history.solid,
-                start,
-                &Turned::new(history.orientation),
-                &now,
-            ),
+            true if solid.has_corners() => rolled(solid, self.alone.position, &alone, &now),
+            true => rest,
             false => self.alone.position,
         };
         let moved = if self.is_near_player(history) {
@@ -152,18 +150,7 @@ impl Predictor for RigidBodyPredictor<'_> {
             mul_add(start, self.alone.velocity, history.ticks as f32)
         };
         let carried = self.around.map(|around| around.position);
-        [
-            rolled(
-                history.solid,
-                start,
-                &Turned::new(history.orientation),
-                &now,
-            ),
-            moved,
-            carried.unwrap_or(alone),
-            alone,
-        ]
-        .map(|position| quantize(self.plan, position))
+        [rest, moved, carried.unwrap_or(alone), alone].map(|position| quantize(self.plan, position))
     }
 
     fn is_carried(&self) -> bool {
@@ -202,7 +189,7 @@ impl Predictor for RigidBodyPredictor<'_> {
 
 /// Bodies that are extrapolated together: those that are high up touch nothing, and for others it is not known what they
 /// touch.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy)]
 enum Height {
     Low,
     High,
@@ -237,7 +224,7 @@ fn extrapolate(plan: &Plan, histories: &mut [KinematicHistory], indices: &[usize
         let history = &histories[lanes[lane]];
         let [x, y, z] = history.position.map(|axis| axis as f32);
         Body {
-            contact: Contact::of(history.solid),
+            contact: plan.contact(history.kind),
             position: [x, y, z - floor],
             orientation: history.orientation,
             velocity: history.velocity(),

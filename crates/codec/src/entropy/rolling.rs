@@ -10,6 +10,7 @@ pub(super) struct Turned {
 }
 
 impl Turned {
+    #[inline]
     pub(super) fn new(orientation: Quaternion) -> Self {
         Self {
             orientation,
@@ -19,6 +20,7 @@ impl Turned {
 }
 
 /// Where a body at `position` is after it has rolled on its lowest point, from one orientation to another.
+#[inline]
 pub(super) fn rolled(solid: Solid, position: Vector, from: &Turned, to: &Turned) -> Vector {
     // A point stays where it is.
     let on = |point: Vector| {

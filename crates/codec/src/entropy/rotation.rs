@@ -87,8 +87,6 @@ pub(crate) fn transform<T: Real>(matrix: &Matrix<T>, vector: Vector<T>) -> Vecto
     matrix.map(|row| dot(row, vector))
 }
 
-const HALF_ROOT: f32 = std::f32::consts::FRAC_1_SQRT_2;
-
 #[inline]
 pub(crate) fn unpack(components: &Components, packed: SmallestThree) -> Quaternion {
     let [a, b, c] = packed
@@ -104,6 +102,7 @@ pub(crate) fn unpack(components: &Components, packed: SmallestThree) -> Quaterni
 }
 
 /// The nearest packed components, with `largest` omitted.
+#[inline]
 pub(crate) fn pack(components: &Components, quaternion: Quaternion, largest: usize) -> [i32; 3] {
     let [x, y, z, w] = quaternion;
     let others = match largest {
@@ -113,11 +112,10 @@ pub(crate) fn pack(components: &Components, quaternion: Quaternion, largest: usi
         _ => [x, y, z],
     };
     let sign = if quaternion[largest] < 0.0 { -1.0 } else { 1.0 };
-    let max = components.max;
-    let scale = sign * (HALF_ROOT * max);
+    let scale = sign * components.scale;
     others.map(|component| {
-        let packed = component * scale + (max + 1.0) * 0.5;
-        (packed as i32).clamp(0, max as i32)
+        let packed = component * scale + components.middle;
+        (packed as i32).clamp(0, components.max)
     })
 }
 

@@ -5,6 +5,8 @@
 pub(crate) struct Lengths {
     /// Steps for each step of the cubes' scene.
     pub(crate) scale: f32,
+    /// Classes of distance to the anchor for each step.
+    pub(crate) distance_classes: f32,
     /// How far the anchor carries others.
     pub(crate) anchor_reach: f32,
     /// How far a body carries others.
@@ -28,6 +30,7 @@ impl Lengths {
         let whole = |length: f32| (length * scale).round() as i32;
         Self {
             scale,
+            distance_classes: 1.0 / (64.0 * scale),
             anchor_reach: 900.0 * scale,
             reach: 350.0 * scale,
             high: whole(300.0),

@@ -17,6 +17,43 @@ pub(crate) enum Solid {
     Unknown,
 }
 
+/// What of a body can touch the floor.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Contact {
+    /// Half of each side.
+    pub(crate) half: [f32; 3],
+    /// No corner is as far away as this.
+    pub(crate) reach: f32,
+    /// The reciprocal of the moment of inertia of a body of mass 1 about its centre.
+    pub(crate) per_inertia: f32,
+}
+
+impl Contact {
+    /// Nothing, unless its [corners are known](Solid::has_corners).
+    pub(super) fn of(solid: Solid) -> Self {
+        let (half, mean) = match solid {
+            Solid::Cube(half) => ([half; 3], half),
+            // The square of a corner's distance decides how it reacts to an impulse.
+            Solid::Box([x, y, z]) => ([x, y, z], ((x * x + y * y + z * z) / 3.0).sqrt()),
+            _ => {
+                return Self {
+                    half: [0.0; 3],
+                    reach: -FAR,
+                    per_inertia: 0.0,
+                };
+            }
+        };
+        Self {
+            half,
+            reach: mean * 1.75,
+            per_inertia: 1.0 / (mean * mean * (2.0 / 3.0)),
+        }
+    }
+}
+
+/// Farther than anything.
+const FAR: f32 = 1e9;
+
 impl Solid {
     /// A shape of the caller. `order` has the caller's axes that become x, y and z.
     pub(super) fn new(shape: Shape, order: [usize; 3], steps: f32) -> Self {

@@ -227,6 +227,12 @@ impl QuantizedSnapshot {
         self.lives.get(slot) != Some(&LifeWord::default())
     }
 
+    /// Whether what a slot has beside a body's pose and flag differs from that of `other`.
+    #[inline(never)]
+    pub(super) fn slot_differs(&self, other: &Self, slot: usize) -> bool {
+        !self.is_same_life(other, slot) || self.words_of(slot) != other.words_of(slot)
+    }
+
     pub(crate) fn life_word(&self, slot: usize) -> LifeWord {
         self.lives.get(slot).copied().unwrap_or_default()
     }
