@@ -6,13 +6,14 @@ use crate::entropy::simulated::SceneBaseline;
 use crate::entropy::{BaselineView, StoredState};
 use crate::ladder;
 use crate::memory::SharedMemory;
-use crate::motion::{Motion, Origin as MotionOrigin};
+use crate::merge::MAX_MERGED;
+use crate::motion::{Motion, Origin as MotionOrigin, TrackedOrigin};
 use crate::plan::Plan;
 use crate::precision::Precision;
 use crate::sequence::Sequence;
 use crate::simulation::Origin;
 use crate::snapshot::{QuantizedSnapshot, Spares};
-use crate::stages::Stages;
+use crate::stages::{Coverage, Stages};
 
 /// A snapshot as one receiver has it after decoding a packet, with the state that later packets refer to.
 /// The default has no bodies, and is filled by the encoder or the decoder.
@@ -42,6 +43,8 @@ pub struct Baseline {
     pub(crate) state: Option<Box<StoredState>>,
     /// The origin that its packet was simulated from, and the input of its tick.
     pub(crate) simulated: Option<(Origin, u8)>,
+    /// Ticks before its packet in which others can be merged with it, if that was partial.
+    merge_reach: u8,
 }
 
 impl Default for Baseline {
@@ -54,6 +57,7 @@ impl Default for Baseline {
             motion: Motion::default(),
             state: None,
             simulated: None,
+            merge_reach: 0,
         }
     }
 }
@@ -84,10 +88,32 @@ impl Baseline {
         &self.motion.moved
     }
 
-    /// The snapshot that the packet was relative to and its age in ticks, if the [motion](crate::motion) is known.
+    /// Whether the packet carried a body: of a partial one, those that the sender chose; otherwise all, whether they had
+    /// changed or not.
+    ///
+    /// # Panics
+    /// If there is no such body.
     #[must_use]
-    pub fn reference(&self) -> Option<(&QuantizedSnapshot, u16)> {
-        self.motion.reference()
+    pub fn carried(&self, body: usize) -> bool {
+        assert!(body < self.snapshot.len(), "there is no body {body}");
+        self.motion.carried(body)
+    }
+
+    /// Ticks from the last packet that carried a body, or what is [merged](crate::merge) of it, to this one; 255 for as
+    /// many or more.
+    ///
+    /// # Panics
+    /// If there is no such body.
+    #[must_use]
+    pub fn age(&self, body: usize) -> u8 {
+        assert!(body < self.snapshot.len(), "there is no body {body}");
+        self.motion.age(body)
+    }
+
+    /// Ticks before the packet in which others can be [merged](crate::merge) with it.
+    #[must_use]
+    pub const fn merge_reach(&self) -> usize {
+        self.merge_reach as usize
     }
 
     /// The origin that the snapshot was simulated from; none if its packet carried bodies.
@@ -130,9 +156,12 @@ impl Baseline {
             snapshot: &self.snapshot,
             moved: &self.motion.moved,
             previous: self
+                .motion
                 .reference()
                 .map(|(snapshot, ticks)| (snapshot, ticks.into())),
+            motion: &self.motion,
             state: self.state.as_deref(),
+            merged: &[],
         }
     }
 
@@ -150,7 +179,10 @@ impl Baseline {
     ) {
         Arc::make_mut(&mut self.snapshot).copy_from(current);
         let named = Self::named(baseline, stages);
-        self.finalize(sequence, stages, named, None, &mut Spares::default());
+        let initial = Self::default();
+        let ticks = named.map(|named| sequence.ticks_since(named.sequence));
+        let from = named.unwrap_or(&initial);
+        self.finalize(sequence, stages, from, ticks, None, &mut Spares::default());
         self.state = None;
         self.simulated = None;
     }
@@ -168,25 +200,63 @@ impl Baseline {
         self.snapshot.precision() == precision
     }
 
-    /// Derives everything else from the snapshot, which must be set already, and the baseline that its packet
-    /// named. If `sent` is given, only those bodies can differ from it.
+    /// Derives everything else from the snapshot, which must be set already, and from what its packet was relative to: a
+    /// baseline of `ticks` ago, or the initial state. If `sent` is given, only those bodies can differ from it.
     pub(crate) fn finalize(
         &mut self,
         sequence: Sequence,
         stages: Stages,
-        named: Option<&Self>,
+        from: &Self,
+        ticks: Option<u16>,
         sent: Option<&[bool]>,
         spares: &mut Spares,
     ) {
         self.sequence = sequence;
         self.stages = stages;
-        let from = named.map(|baseline| MotionOrigin {
-            snapshot: &baseline.snapshot,
-            motion: &baseline.motion,
-            ticks: sequence.ticks_since(baseline.sequence),
+        let is_partial = stages.coverage() == Coverage::Partial;
+        self.merge_reach = match is_partial {
+            true => ticks.map_or(MAX_MERGED, |ticks| usize::from(ticks.saturating_sub(1))),
+            false => 0,
+        }
+        .min(MAX_MERGED) as u8;
+        if is_partial || !from.motion.tracks.is_empty() {
+            let origin = TrackedOrigin {
+                snapshot: &from.snapshot,
+                motion: &from.motion,
+                ticks,
+                carried: sent.filter(|_| is_partial),
+            };
+            self.motion.observe_tracked(&self.snapshot, origin, spares);
+            return;
+        }
+        let origin = ticks.map(|ticks| MotionOrigin {
+            snapshot: &from.snapshot,
+            motion: &from.motion,
+            ticks,
             sent,
         });
-        self.motion.observe(&self.snapshot, from, spares);
+        self.motion.observe(&self.snapshot, origin, spares);
+    }
+
+    /// Copies all but the adaptive state, with a motion of tracks.
+    pub(crate) fn copy_bodies(&mut self, other: &Self, spares: &mut Spares) {
+        (self.sequence, self.stages) = (other.sequence, other.stages);
+        (self.state, self.simulated) = (None, None);
+        self.merge_reach = other.merge_reach;
+        spares
+            .unshared(&mut self.snapshot)
+            .copy_from(&other.snapshot);
+        self.motion
+            .copy_from(&other.motion, &other.snapshot, spares);
+    }
+
+    /// Takes one body of another baseline, which is older by `ticks`.
+    pub(crate) fn take_body(&mut self, body: usize, other: &Self, ticks: u16, spares: &mut Spares) {
+        spares
+            .unshared(&mut self.snapshot)
+            .copy_slot(body, &other.snapshot);
+        self.motion
+            .take(body, &other.motion, &other.snapshot, ticks);
     }
 
     /// Displacement of a body since the baseline of the packet, in 1/512 m: zero if the

@@ -18,7 +18,9 @@ use crate::header::{BaselineId, Header};
 use crate::initial::{InitialState, InitialStateError};
 use crate::ledger::{BitKind, BitLedger};
 use crate::limits::Limits;
+use crate::merge::{Merged, Merges};
 use crate::plan::Plan;
+use crate::relation::Relation;
 use crate::selection;
 use crate::sequence::Sequence;
 use crate::simulation::{Inputs, Simulated};
@@ -43,6 +45,7 @@ pub struct Decoder {
     sent_bodies: usize,
     coder: Coder,
     spares: Spares,
+    merged: Merged,
 }
 
 /// A packet of which everything is decoded but its bodies: see [`Decoder::begin`].
@@ -51,6 +54,7 @@ pub struct BegunPacket<'p> {
     header: Header,
     stages: Stages,
     named: Option<&'p Baseline>,
+    merges: Merges<'p>,
     bodies: Bodies<'p>,
 }
 
@@ -127,6 +131,7 @@ impl Decoder {
             sent_bodies: 0,
             coder: Coder::default(),
             spares: Spares::default(),
+            merged: Merged::default(),
         })
     }
 
@@ -218,6 +223,9 @@ impl Decoder {
             }
         };
         self.initial.plan().check(stages)?;
+        let merges = Merges::default()
+            .code(&mut stream, named, held)?
+            .map_err(DecodeError::UnknownBaseline)?;
         let bodies = match Variant::of(stages.delta) {
             Some(variant) => {
                 let scene = (stages.delta == Delta::ArithmeticSimulated)
@@ -239,6 +247,7 @@ impl Decoder {
             header,
             stages,
             named,
+            merges,
             bodies,
         })
     }
@@ -270,7 +279,10 @@ impl Decoder {
     ) -> Result<Header, DecodeError> {
         let (header, stages, named) = (begun.header, begun.stages, begun.named);
         let sequence = header.sequence;
-        let reference = named.unwrap_or_else(|| self.initial.at(stages.precision()));
+        let (initial, merged) = (&mut self.initial, &mut self.merged);
+        let spares = &mut self.spares;
+        let relation = Relation::new(stages, named, &begun.merges, initial, merged, spares);
+        let reference = relation.from;
         let decoded = self.spares.unshared(&mut self.decoded);
         let mut simulated = None;
         match begun.bodies {
@@ -294,8 +306,9 @@ impl Decoder {
             } => {
                 let context = CodingContext {
                     variant,
-                    reference: reference.held(),
-                    ticks: named.map(|named| sequence.ticks_since(named.sequence())),
+                    reference: relation.view(),
+                    ticks: relation.ticks(sequence),
+                    coverage: stages.coverage(),
                 };
                 let held = |sequence| held(sequence).map(Baseline::held);
                 let (coder, sent) = (&mut self.coder, &mut self.sent);
@@ -336,7 +349,8 @@ impl Decoder {
         }
         std::mem::swap(&mut out.snapshot, &mut self.decoded);
         let sent = Some(&self.sent[..]);
-        out.finalize(sequence, stages, named, sent, &mut self.spares);
+        let ticks = relation.ticks(sequence);
+        out.finalize(sequence, stages, reference, ticks, sent, &mut self.spares);
         out.simulated = simulated;
         Ok(header)
     }

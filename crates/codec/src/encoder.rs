@@ -4,7 +4,7 @@ use std::ops::Deref;
 use std::sync::Arc;
 
 use crate::baseline::Baseline;
-use crate::bits::BitStream;
+use crate::bits::{BitStream, Writing};
 use crate::body::{BodyCoder, SlotCoder};
 use crate::entropy::coder::BinEncoder;
 use crate::entropy::simulated::has_long_check;
@@ -15,15 +15,18 @@ use crate::entropy::{
 use crate::flags::flagged;
 use crate::header::Header;
 use crate::initial::{InitialState, InitialStateError};
+use crate::ladder;
 use crate::ledger::{BitKind, BitLedger};
 use crate::limits::Limits;
+use crate::merge::{Merged, Merges};
 use crate::plan::Plan;
 use crate::precision::Precision;
+use crate::relation::Relation;
 use crate::selection;
 use crate::sequence::Sequence;
 use crate::simulation::{MAX_STATE_CHUNK_BYTES, Simulated};
 use crate::snapshot::{QuantizedSnapshot, Spares};
-use crate::stages::{Delta, IllegalStages, Stages};
+use crate::stages::{Coverage, Delta, IllegalStages, Stages};
 use crate::state::Snapshot;
 
 /// An encoded snapshot, with counts of its bits and bodies.
@@ -52,14 +55,17 @@ pub struct Baselines<'a> {
     pub additional: [Option<&'a Baseline>; 2],
     /// What a receiver simulates. Only [`Delta::ArithmeticSimulated`] uses it.
     pub simulated: Simulated<'a>,
+    /// Packets between a partial baseline and its own, which are [merged](crate::merge) with it. Others are ignored.
+    pub merged: &'a [&'a Baseline],
+    /// By body: whether a partial packet carries it. One of complete [coverage](Stages::coverage) ignores this.
+    pub carried: &'a [bool],
 }
 
 impl<'a> From<Option<&'a Baseline>> for Baselines<'a> {
     fn from(baseline: Option<&'a Baseline>) -> Self {
         Self {
             baseline,
-            additional: [None, None],
-            simulated: Simulated::default(),
+            ..Self::default()
         }
     }
 }
@@ -104,6 +110,16 @@ impl Deref for CurrentSnapshot<'_> {
 #[derive(Clone, Debug)]
 pub struct Encoder {
     initial: InitialState,
+    merged: Merged,
+    /// What the receiver has after a partial packet.
+    target: QuantizedSnapshot,
+    writer: Writer,
+}
+
+/// What writes bodies.
+#[derive(Clone, Debug, Default)]
+struct Writer {
+    /// The bodies that the packet carries.
     changed: Vec<bool>,
     /// Indices of the changed bodies, where they are sent.
     indices: Vec<u16>,
@@ -138,6 +154,14 @@ pub enum EncodeError {
         /// Number of bodies in the initial state.
         initial: usize,
     },
+    /// It is not said of every body whether a partial packet carries it.
+    #[error("a partial packet of {bodies} bodies needs as many flags, not {carried}")]
+    Carried {
+        /// Number of flags.
+        carried: usize,
+        /// Number of bodies in the snapshot.
+        bodies: usize,
+    },
     /// The state chunk is too long.
     #[error("a state chunk has {MAX_STATE_CHUNK_BYTES} bytes at most, not {0}")]
     StateChunk(usize),
@@ -156,20 +180,25 @@ impl Encoder {
         initial: Snapshot,
         limits: Limits,
     ) -> Result<Self, InitialStateError> {
+        let precision = ladder::UNCOMPRESSED.stages.precision();
         Ok(Self {
+            target: QuantizedSnapshot::new(Arc::clone(&plan), precision),
             initial: InitialState::new(plan, initial, limits)?,
-            changed: Vec::new(),
-            indices: Vec::new(),
-            coder: Coder::default(),
-            spares: Spares::default(),
+            merged: Merged::default(),
+            writer: Writer::default(),
         })
     }
 
     /// Uses another trained model for arithmetic coding. The receiver must use the same.
     #[must_use]
     pub fn with_model(mut self, model: Arc<TrainedModel>) -> Self {
-        self.coder = Coder::new(model);
+        self.writer.coder = Coder::new(model);
         self
+    }
+
+    /// The initial state in a precision.
+    pub fn initial(&mut self, precision: Precision) -> &QuantizedSnapshot {
+        &self.initial.at(precision).snapshot
     }
 
     /// Encodes `current`, quantized in the stages' precision, relative to baselines that the receiver is
@@ -181,6 +210,9 @@ impl Encoder {
     ///
     /// `baseline_out`, if given, becomes the baseline that the receiver will have after decoding; it is equal to
     /// that of [`Decoder::decode`](crate::Decoder::decode).
+    ///
+    /// A packet of [partial coverage](Stages::coverage) carries the bodies that `references` name, changed or not; the
+    /// receiver keeps the others as they were.
     ///
     /// A baseline of another precision, or one that the stages do not use, is ignored. After a change of
     /// precision, packets are relative to the initial state, and larger, until one of them is acknowledged.
@@ -197,64 +229,83 @@ impl Encoder {
         mut baseline_out: Option<&mut Baseline>,
     ) -> Result<Header, EncodeError> {
         let snapshot = current.into();
-        let current = &*snapshot;
-        let Baselines {
-            baseline,
-            additional,
-            mut simulated,
-        } = references.into();
-        let named = Baseline::named(baseline, stages);
+        let offered = references.into();
+        let named = Baseline::named(offered.baseline, stages);
+        let mut references = Baselines {
+            baseline: named,
+            ..offered
+        };
         if stages.delta != Delta::ArithmeticSimulated {
-            simulated = Simulated::default();
+            references.simulated = Simulated::default();
         }
-        self.check(stages, current, named, &simulated)?;
+        self.check(stages, &snapshot, &references)?;
         let header = Header::new(sequence, stages, named);
+        let merges = Merges::of(named, references.merged);
+        let Self {
+            initial,
+            merged,
+            target,
+            writer,
+        } = self;
+        let relation = Relation::new(stages, named, &merges, initial, merged, &mut writer.spares);
 
-        self.flag_changed(current, baseline);
-        let changed = self.changed.iter().filter(|&&changed| changed);
-        packet.changed_bodies = changed.count();
-        packet.sent_bodies = match (stages.delta, simulated.inputs) {
-            (Delta::Off, _) => current.len(),
+        // Of stages without a baseline, too, it is counted which bodies have changed.
+        let compared = offered.baseline.filter(|_| merges.is_empty());
+        let compared = compared.filter(|baseline| baseline.snapshot.has_form_of(&snapshot));
+        let compared = compared.unwrap_or(relation.from);
+        snapshot.compare(&compared.snapshot, &mut writer.changed);
+        packet.changed_bodies = count(&writer.changed);
+        let mut snapshot = snapshot;
+        if stages.coverage() == Coverage::Partial {
+            target.copy_from(&relation.from.snapshot);
+            for body in flagged(references.carried) {
+                target.copy_slot(body, &snapshot);
+            }
+            writer.changed.copy_from_slice(references.carried);
+            snapshot = CurrentSnapshot::Borrowed(target);
+        }
+        packet.sent_bodies = match (stages.delta, references.simulated.inputs) {
+            (Delta::Off, _) => snapshot.len(),
             (_, Some(_)) => 0,
-            (_, None) => packet.changed_bodies,
+            (_, None) => count(&writer.changed),
         };
         packet.bytes.clear();
         packet.ledger.reset();
-        let references = Baselines {
-            baseline: named,
-            additional,
-            simulated,
-        };
         let state = baseline_out.as_deref_mut().map(|out| &mut out.state);
-        self.put(header, stages, current, references, packet, state);
+        let frame = Frame {
+            header,
+            stages,
+            merges,
+            relation,
+        };
+        writer.put(&frame, &snapshot, &references, packet, state);
         if let Some(out) = baseline_out {
-            self.store(snapshot, &mut out.snapshot);
-            let sent = Some(&self.changed[..]);
-            out.finalize(sequence, stages, named, sent, &mut self.spares);
-            out.simulated = simulated
-                .inputs
-                .map(|inputs| (inputs.origin(), inputs.last()));
+            writer.store(snapshot, &mut out.snapshot);
+            let sent = Some(&writer.changed[..]);
+            let (from, ticks) = (relation.from, relation.ticks(sequence));
+            out.finalize(sequence, stages, from, ticks, sent, &mut writer.spares);
+            let inputs = references.simulated.inputs;
+            out.simulated = inputs.map(|inputs| (inputs.origin(), inputs.last()));
         }
         Ok(header)
-    }
-
-    /// Stores a snapshot for a baseline. Reuses the memory of the one before.
-    fn store(&mut self, snapshot: CurrentSnapshot<'_>, slot: &mut Arc<QuantizedSnapshot>) {
-        match snapshot {
-            CurrentSnapshot::Shared(shared) => *slot = Arc::clone(shared),
-            CurrentSnapshot::Borrowed(current) => self.spares.unshared(slot).copy_from(current),
-        }
     }
 
     fn check(
         &self,
         stages: Stages,
         current: &QuantizedSnapshot,
-        named: Option<&Baseline>,
-        simulated: &Simulated<'_>,
+        references: &Baselines<'_>,
     ) -> Result<(), EncodeError> {
-        if simulated.state_chunk.len() > MAX_STATE_CHUNK_BYTES {
-            return Err(EncodeError::StateChunk(simulated.state_chunk.len()));
+        let state_chunk = references.simulated.state_chunk.len();
+        if state_chunk > MAX_STATE_CHUNK_BYTES {
+            return Err(EncodeError::StateChunk(state_chunk));
+        }
+        let carried = references.carried.len();
+        if stages.coverage() == Coverage::Partial && carried != current.len() {
+            return Err(EncodeError::Carried {
+                carried,
+                bodies: current.len(),
+            });
         }
         self.initial.plan().check(stages)?;
         if current.plan() != self.initial.plan() {
@@ -267,7 +318,7 @@ impl Encoder {
             });
         }
         let initial = self.initial.bodies();
-        let counts = [Some(current), named.map(Baseline::snapshot)];
+        let counts = [Some(current), references.baseline.map(Baseline::snapshot)];
         match counts.into_iter().flatten().find(|s| s.len() != initial) {
             Some(other) => Err(EncodeError::BodyCount {
                 bodies: other.len(),
@@ -276,36 +327,46 @@ impl Encoder {
             None => Ok(()),
         }
     }
+}
 
-    /// Flags the bodies that differ from `baseline`, or from the initial state if the baseline's precision or
-    /// number of bodies is another. If the packet names a baseline, it is this one.
-    fn flag_changed(&mut self, current: &QuantizedSnapshot, baseline: Option<&Baseline>) {
-        let reference = baseline
-            .filter(|baseline| baseline.has_precision(current.precision()))
-            .filter(|baseline| baseline.snapshot.len() == current.len())
-            .unwrap_or_else(|| self.initial.at(current.precision()));
-        current.compare(&reference.snapshot, &mut self.changed);
+/// A packet before its bodies.
+struct Frame<'a> {
+    header: Header,
+    stages: Stages,
+    merges: Merges<'a>,
+    relation: Relation<'a>,
+}
+
+impl Frame<'_> {
+    fn put(&self, stream: &mut BitStream<'_, Writing<'_>>) {
+        let Ok(_) = self.header.code(stream);
+        let Ok(_) = self.merges.code(stream, self.relation.named, |_| None);
+    }
+}
+
+impl Writer {
+    /// Stores a snapshot for a baseline. Reuses the memory of the one before.
+    fn store(&mut self, snapshot: CurrentSnapshot<'_>, slot: &mut Arc<QuantizedSnapshot>) {
+        match snapshot {
+            CurrentSnapshot::Shared(shared) => *slot = Arc::clone(shared),
+            CurrentSnapshot::Borrowed(current) => self.spares.unshared(slot).copy_from(current),
+        }
     }
 
-    fn put_bodies(
-        &mut self,
-        header: Header,
-        stages: Stages,
-        current: &QuantizedSnapshot,
-        named: Option<&Baseline>,
-        packet: &mut Packet,
-    ) {
+    fn put_bodies(&mut self, frame: &Frame<'_>, current: &QuantizedSnapshot, packet: &mut Packet) {
+        let Frame { stages, header, .. } = *frame;
+        let reference = frame.relation.from;
         let mut stream = BitStream::writer(&mut packet.bytes, Some(&mut packet.ledger));
-        let Ok(_) = header.code(&mut stream);
-        let reference = named.unwrap_or_else(|| self.initial.at(stages.precision()));
-        let has_slots = current.plan().has_slots();
+        frame.put(&mut stream);
         let mut lives_change = false;
         if stages.delta == Delta::Off {
             self.changed.fill(true);
         } else {
             if current.plan().has_lives() {
+                let before = &reference.snapshot;
                 let mut slots = flagged(&self.changed);
-                let changes = slots.any(|slot| !current.is_same_life(&reference.snapshot, slot));
+                let changes = slots
+                    .any(|slot| !before.is_present(slot) || !current.is_same_life(before, slot));
                 let Ok(changes) = stream.flag(BitKind::Life, changes);
                 lives_change = changes;
             }
@@ -313,7 +374,7 @@ impl Encoder {
             let (changed, indices) = (&mut self.changed, &mut self.indices);
             let Ok(()) = selection::code(&mut stream, stages.delta, changed, moved, indices);
         }
-        if has_slots {
+        if current.plan().has_slots() {
             let coder = SlotCoder::new(stages, header.sequence, reference, lives_change);
             for slot in flagged(&self.changed) {
                 let Ok(()) = coder.code(&mut stream, slot, &mut current.slot(slot));
@@ -327,39 +388,39 @@ impl Encoder {
         stream.finish();
     }
 
-    /// Writes the packet. `references` has the named baseline.
+    /// Writes the packet.
     fn put(
         &mut self,
-        header: Header,
-        stages: Stages,
+        frame: &Frame<'_>,
         current: &QuantizedSnapshot,
-        references: Baselines<'_>,
+        references: &Baselines<'_>,
         packet: &mut Packet,
         state_out: Option<&mut Option<Box<StoredState>>>,
     ) {
-        let Baselines {
-            baseline: named,
-            additional,
-            simulated,
-        } = references;
+        let Frame {
+            stages,
+            ref relation,
+            header: Header { sequence, .. },
+            ..
+        } = *frame;
+        let simulated = references.simulated;
         let Some(variant) = Variant::of(stages.delta) else {
-            self.put_bodies(header, stages, current, named, packet);
+            self.put_bodies(frame, current, packet);
             self.coder.recycle(state_out.and_then(Option::take));
             return;
         };
-        let sequence = header.sequence;
-        let reference = named.unwrap_or_else(|| self.initial.at(current.precision()));
         let context = CodingContext {
             variant,
-            reference: reference.held(),
-            ticks: named.map(|named| sequence.ticks_since(named.sequence())),
+            reference: relation.view(),
+            ticks: relation.ticks(sequence),
+            coverage: stages.coverage(),
         };
         let hash = match simulated.inputs {
             Some(_) => SnapshotHash::new(current),
             None => self.coder.hash(&context, current, &self.changed),
         };
         let mut stream = BitStream::writer(&mut packet.bytes, Some(&mut packet.ledger));
-        let Ok(_) = header.code(&mut stream);
+        frame.put(&mut stream);
         let Ok(_) = stream
             .field(BitKind::Check)
             .number(CHECK_BITS, hash.check(sequence));
@@ -372,12 +433,9 @@ impl Encoder {
                 bins: &mut bins,
                 observer: &mut observer,
             };
+            let scene = relation.named.map(|named| named.scene(sequence));
             fixed
-                .scene(
-                    simulated,
-                    named.map(|named| named.scene(sequence)),
-                    &mut Vec::new(),
-                )
+                .scene(simulated, scene, &mut Vec::new())
                 .expect("the encoder's own bins are canonical and in range");
             if simulated.inputs.is_some() && has_long_check(sequence) {
                 fixed.long_check(hash.long_check());
@@ -388,7 +446,7 @@ impl Encoder {
             drop(observer);
             self.coder.recycle(state_out.and_then(Option::take));
         } else {
-            let additional = additional.map(|baseline| Some(baseline?.held()));
+            let additional = references.additional.map(|baseline| Some(baseline?.held()));
             let changed = &mut self.changed;
             self.coder
                 .encode(context, additional, current, changed, bins, observer);
@@ -398,4 +456,8 @@ impl Encoder {
         }
         packet.ledger.record_overhead(&packet.bytes);
     }
+}
+
+fn count(flags: &[bool]) -> usize {
+    flags.iter().filter(|&&flag| flag).count()
 }

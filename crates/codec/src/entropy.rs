@@ -46,8 +46,8 @@ mod values;
 
 use std::sync::Arc;
 
-use adaptive::SpareStates;
-pub(crate) use adaptive::{AdaptiveState, StoredState};
+pub(crate) use adaptive::{AdaptiveState, PackedHistory, StoredState};
+use adaptive::{Keep, SpareStates};
 pub(crate) use bins::{CodingObserver, FixedBins, NonCanonical};
 pub(crate) use bit_cost::BitCostObserver;
 pub(crate) use blend::{BLEND_UNIT, BLENDED, Blend, BlendWeights};
@@ -57,10 +57,10 @@ pub(crate) use check::{CHECK_BITS, SnapshotHash};
 use coder::{BinCoder, BinDecoder, BinEncoder};
 pub(crate) use context::{BaselineView, CodingContext};
 pub use features::Feature;
-use layout::VALUE_STATES;
 pub(crate) use layout::{
     ADAPTIVE_FLAGS, BLEND_SETS, SLOTS, TABLE_UNIT, VARIANT_WEIGHT_SETS, Variant, blend_index,
 };
+use layout::{CARRY_STATES, VALUE_STATES};
 pub(crate) use logistic::MAX_LOG_ODDS;
 pub use model::{ModelError, TrainedModel};
 use predictor::HoldPredictor;
@@ -70,6 +70,7 @@ use session::Session;
 use crate::flags::flagged;
 use crate::sequence::Sequence;
 use crate::snapshot::QuantizedSnapshot;
+use crate::stages::Coverage;
 
 /// Why bins are not a packet.
 pub(crate) enum Undecodable {
@@ -141,7 +142,9 @@ impl Coder {
         changed: &[bool],
     ) -> SnapshotHash {
         let reference = context.reference.snapshot;
-        let stored = context.reference.state.map(|state| state.hash);
+        let state = context.reference.state;
+        let stored = state.filter(|_| context.reference.merged.is_empty());
+        let stored = stored.map(|state| state.hash);
         let mut hash = stored.unwrap_or_else(|| SnapshotHash::new(reference));
         for body in flagged(changed) {
             hash.replace(body, reference, current);
@@ -159,7 +162,11 @@ impl Coder {
         slot: &mut Option<Box<StoredState>>,
     ) {
         let previous = context.state(&self.initial);
-        self.spares.store(&self.next, changed, previous, slot);
+        let keep = match context.coverage {
+            Coverage::Complete => Keep::Changed,
+            Coverage::Partial => Keep::Known,
+        };
+        self.spares.store(&self.next, changed, keep, previous, slot);
     }
 
     /// Encodes `current`. `changed` says which bodies differ from the reference. Additional references are used if they
@@ -247,13 +254,17 @@ impl Coder {
     ) -> (Result<(), Failure>, B) {
         let state = context.state(&self.initial);
         let snapshot = context.reference.snapshot;
-        let values = snapshot.plan().values().len() * VALUE_STATES;
+        let is_partial = context.coverage == Coverage::Partial;
+        let carries = if is_partial { CARRY_STATES } else { 0 };
+        let values = snapshot.plan().values().len() * VALUE_STATES + carries;
         self.next.follow(state, snapshot.len(), values);
+        self.next.merge(context.reference.merged);
         let mut session = Session {
             bins,
             observer,
             model: &self.model,
             snapshots: context.snapshots(),
+            is_partial,
             next: &mut self.next,
         };
         let run = || {

@@ -60,6 +60,16 @@ impl Bits {
         self.0[index / 64] |= u64::from(set) << (index % 64);
     }
 
+    pub(crate) fn set(&mut self, index: usize, value: bool) {
+        self.0[index / 64] &= !(1 << (index % 64));
+        self.set_if(index, value);
+    }
+
+    /// Sets the number of flags. Further ones are clear.
+    pub(crate) fn resize(&mut self, flags: usize) {
+        self.0.resize(flags.div_ceil(64), 0);
+    }
+
     pub(crate) fn get(&self, index: usize) -> bool {
         self.0[index / 64] >> (index % 64) & 1 == 1
     }

@@ -97,7 +97,15 @@ fn quantized(
     quantized.quantize(snapshot, precision)?;
     baseline.snapshot = Arc::new(quantized);
     let spares = &mut Spares::default();
-    baseline.finalize(Sequence::default(), BLOCK_STAGES, None, None, spares);
+    let nothing = Baseline::default();
+    baseline.finalize(
+        Sequence::default(),
+        BLOCK_STAGES,
+        &nothing,
+        None,
+        None,
+        spares,
+    );
     Ok(baseline)
 }
 

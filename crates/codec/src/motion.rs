@@ -28,7 +28,23 @@ pub(crate) struct Motion {
     pub(crate) moved: Vec<bool>,
     /// By body: its downward acceleration was above half of gravity.
     pub(crate) falling: Bits,
+    /// If bodies were carried at different ticks. `ticks` is then 0.
+    pub(crate) tracks: Tracks,
 }
+
+/// When each body was carried, where packets carry some of them. Empty if all were carried by the snapshot's packet.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Tracks {
+    /// By body: whether the packet carried it.
+    pub(crate) carried: Vec<bool>,
+    /// By body: ticks since a packet carried it; [`UNKNOWN_AGE`] for as many or more.
+    ages: Vec<u8>,
+    /// By body: ticks from what it was before to what that packet carried, at most [`MAX_TICKS`]; 0 if unknown.
+    spans: Vec<u8>,
+}
+
+/// The age of what no packet has carried.
+pub(crate) const UNKNOWN_AGE: u8 = u8::MAX;
 
 /// Where a motion begins.
 #[derive(Clone, Copy, Debug)]
@@ -39,6 +55,17 @@ pub(crate) struct Origin<'a> {
     pub(crate) ticks: u16,
     /// If given, only these bodies can have moved.
     pub(crate) sent: Option<&'a [bool]>,
+}
+
+/// What a packet that carries some of the bodies, or is relative to one that did, is relative to.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct TrackedOrigin<'a> {
+    pub(crate) snapshot: &'a QuantizedSnapshot,
+    pub(crate) motion: &'a Motion,
+    /// Ticks ago; `None` for the initial state.
+    pub(crate) ticks: Option<u16>,
+    /// The bodies that the packet carries; `None` for all.
+    pub(crate) carried: Option<&'a [bool]>,
 }
 
 impl Motion {
@@ -52,6 +79,7 @@ impl Motion {
         if let Some(old) = self.from.take() {
             spares.release(old);
         }
+        self.tracks.clear();
         self.ticks = 0;
         self.moved.clear();
         self.moved.resize(current.len(), false);
@@ -81,20 +109,124 @@ impl Motion {
         if before.ticks == 0 {
             return;
         }
-        let linear = current.plan().linear;
         for body in flagged(&self.moved) {
-            let height = current.position(body)[2];
-            if height > linear.fall_height && current.is_same_life(baseline, body) {
-                let rise = height - baseline.position(body)[2];
-                let before = (before.displacement(baseline, body)[2], before.ticks);
-                if is_falling(linear.gravity, (rise, ticks), before) {
-                    self.falling.set_if(body, true);
-                }
+            let falls = falls(current, baseline, before, body, ticks);
+            self.falling.set_if(body, falls);
+        }
+    }
+
+    /// As [`observe`](Self::observe), where bodies are carried at different ticks.
+    pub(crate) fn observe_tracked(
+        &mut self,
+        current: &QuantizedSnapshot,
+        origin: TrackedOrigin<'_>,
+        spares: &mut Spares,
+    ) {
+        let TrackedOrigin {
+            snapshot: reference,
+            motion: before,
+            ticks,
+            carried,
+        } = origin;
+        self.copy_from(before, reference, spares);
+        let elapsed = ticks.map_or(UNKNOWN_AGE, saturated);
+        let Self {
+            from: Some(from),
+            moved,
+            falling,
+            tracks,
+            ..
+        } = self
+        else {
+            unreachable!("a copy has it")
+        };
+        let from = spares.unshared(from);
+        for age in &mut tracks.ages {
+            *age = age.saturating_add(elapsed);
+        }
+        tracks.carried.clear();
+        match carried {
+            Some(carried) => tracks.carried.extend(carried),
+            None => tracks.carried.resize(current.len(), true),
+        }
+        for body in 0..current.len() {
+            let age = u16::from(tracks.ages[body]);
+            let is_known = age <= MAX_TICKS;
+            if tracks.carried[body] {
+                from.copy_slot(body, reference);
+                moved[body] = is_known && current.differs(reference, body);
+                let falls = moved[body] && falls(current, reference, before, body, age);
+                falling.set(body, falls);
+                tracks.spans[body] = if is_known { age as u8 } else { 0 };
+                tracks.ages[body] = 0;
+            } else if !is_known {
+                moved[body] = false;
+                falling.set(body, false);
             }
         }
     }
 
-    /// The snapshot that the motion starts from and its age in ticks, if it is known.
+    /// Makes this a motion of tracks, with the content of another, which leads to `current`.
+    pub(crate) fn copy_from(
+        &mut self,
+        other: &Self,
+        current: &QuantizedSnapshot,
+        spares: &mut Spares,
+    ) {
+        let from = other.from.as_deref().unwrap_or(current);
+        let mut own = self.from.take().unwrap_or_else(|| spares.take());
+        spares.unshared(&mut own).copy_from(from);
+        self.from = Some(own);
+        self.ticks = 0;
+        self.moved.clone_from(&other.moved);
+        self.moved.resize(current.len(), false);
+        self.falling.clone_from(&other.falling);
+        self.falling.resize(current.len());
+        let tracks = &mut self.tracks;
+        tracks.clear();
+        let bodies = 0..current.len();
+        tracks
+            .ages
+            .extend(bodies.clone().map(|body| other.age(body)));
+        tracks
+            .spans
+            .extend(bodies.map(|body| other.span(body) as u8));
+    }
+
+    /// Takes the motion of one body from that to another snapshot, which is older by `ticks`.
+    pub(crate) fn take(
+        &mut self,
+        body: usize,
+        other: &Self,
+        snapshot: &QuantizedSnapshot,
+        ticks: u16,
+    ) {
+        let from = self.from.as_mut().and_then(Arc::get_mut);
+        let from = from.expect("a motion of tracks has its own");
+        from.copy_slot(body, other.from.as_deref().unwrap_or(snapshot));
+        self.moved[body] = other.moved[body];
+        self.falling.set(body, other.falling.get(body));
+        self.tracks.ages[body] = saturated(ticks);
+        self.tracks.spans[body] = other.span(body) as u8;
+    }
+
+    /// Ticks since a packet carried the body.
+    pub(crate) fn age(&self, body: usize) -> u8 {
+        self.tracks.ages.get(body).copied().unwrap_or(0)
+    }
+
+    /// Ticks of the body's motion, 0 if it is unknown.
+    pub(crate) fn span(&self, body: usize) -> u16 {
+        let span = self.tracks.spans.get(body);
+        span.map_or(self.ticks, |&span| span.into())
+    }
+
+    /// Whether the packet carried the body.
+    pub(crate) fn carried(&self, body: usize) -> bool {
+        self.tracks.carried.get(body).copied().unwrap_or(true)
+    }
+
+    /// The snapshot that the motion starts from and its age in ticks, if it is known; the age is 0 if it differs by body.
     pub(crate) fn reference(&self) -> Option<(&QuantizedSnapshot, u16)> {
         let from = self.from.as_deref()?;
         Some((from, self.ticks))
@@ -116,8 +248,43 @@ impl Motion {
         if let Some(from) = &self.from {
             shared.count(from, QuantizedSnapshot::memory_bytes);
         }
-        size_of_val(&*self.moved) + self.falling.memory_bytes()
+        size_of_val(&*self.moved) + self.falling.memory_bytes() + 3 * self.tracks.ages.len()
     }
+}
+
+impl Tracks {
+    pub(crate) const fn is_empty(&self) -> bool {
+        self.ages.is_empty()
+    }
+
+    fn clear(&mut self) {
+        self.carried.clear();
+        self.ages.clear();
+        self.spans.clear();
+    }
+}
+
+fn saturated(ticks: u16) -> u8 {
+    ticks.min(UNKNOWN_AGE.into()) as u8
+}
+
+/// Whether a body that moved to `current` in `ticks` was falling, given the motion before.
+fn falls(
+    current: &QuantizedSnapshot,
+    baseline: &QuantizedSnapshot,
+    before: &Motion,
+    body: usize,
+    ticks: u16,
+) -> bool {
+    let linear = &current.plan().linear;
+    let height = current.position(body)[2];
+    let span = before.span(body);
+    if span == 0 || height <= linear.fall_height || !current.is_same_life(baseline, body) {
+        return false;
+    }
+    let rise = height - baseline.position(body)[2];
+    let before = (before.displacement(baseline, body)[2], span);
+    is_falling(linear.gravity, (rise, ticks), before)
 }
 
 /// Whether the downward acceleration between two vertical displacements, each over its ticks, is above half

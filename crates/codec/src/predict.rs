@@ -14,10 +14,10 @@ use crate::sequence::Sequence;
 #[derive(Clone, Copy, Debug)]
 pub struct LinearPredictor<'a> {
     baseline: &'a Baseline,
-    /// Predicted displacement per displacement of the baseline's motion, in 1/65536.
-    factor: i64,
-    /// Additional fall of a falling body, in 1/512 m.
-    fall: i32,
+    /// Ticks since the baseline.
+    ticks: u16,
+    /// What [`extrapolation`] returns for a body that was carried with the baseline.
+    usual: (i64, i32),
     /// Height of the lowest body at rest.
     rest_height: i32,
 }
@@ -36,17 +36,11 @@ impl<'a> LinearPredictor<'a> {
     #[must_use]
     pub fn new(baseline: &'a Baseline, sequence: Sequence) -> Self {
         let ticks = sequence.ticks_since(baseline.sequence());
-        let motion_ticks = baseline.motion.ticks;
         let linear = &baseline.snapshot.plan().linear;
-        let (factor, fall) = if motion_ticks == 0 || ticks > MAX_TICKS {
-            (0, 0)
-        } else {
-            extrapolation(linear, i64::from(ticks), i64::from(motion_ticks))
-        };
         Self {
             baseline,
-            factor,
-            fall,
+            ticks,
+            usual: extrapolation(linear, ticks, baseline.motion.ticks),
             rest_height: linear.rest_height,
         }
     }
@@ -65,13 +59,21 @@ impl<'a> LinearPredictor<'a> {
                 class: 0,
             };
         }
+        let (factor, fall) = match motion.tracks.is_empty() {
+            true => self.usual,
+            false => {
+                let linear = &self.baseline.snapshot.plan().linear;
+                let ticks = self.ticks.saturating_add(motion.age(body).into());
+                extrapolation(linear, ticks, motion.span(body))
+            }
+        };
         let step = self
             .baseline
             .displacement(body)
-            .map(|moved| ((i64::from(moved) * self.factor + (1 << 15)) >> 16) as i32);
+            .map(|moved| ((i64::from(moved) * factor + (1 << 15)) >> 16) as i32);
         let mut position: [i32; 3] = std::array::from_fn(|axis| from[axis] + step[axis]);
         if motion.falling.get(body) {
-            position[2] -= self.fall;
+            position[2] -= fall;
         }
         position[2] = position[2].max(from[2].min(self.rest_height));
         Prediction {
@@ -82,8 +84,12 @@ impl<'a> LinearPredictor<'a> {
 }
 
 /// Displacement over `ticks` per displacement over the `motion_ticks` before, in 1/65536, and the additional
-/// fall of a freely falling body, in 1/512 m.
-fn extrapolation(linear: &Linear, ticks: i64, motion_ticks: i64) -> (i64, i32) {
+/// fall of a freely falling body, in 1/512 m. None of either over unknown times.
+fn extrapolation(linear: &Linear, ticks: u16, motion_ticks: u16) -> (i64, i32) {
+    if motion_ticks == 0 || ticks > MAX_TICKS {
+        return (0, 0);
+    }
+    let (ticks, motion_ticks) = (i64::from(ticks), i64::from(motion_ticks));
     // The mean velocities of two spans are half of each span apart.
     let drag = (0..(ticks + motion_ticks) / 2).fold(1 << 16, |kept, _| {
         (kept * linear.drag_per_tick + (1 << 15)) >> 16

@@ -308,12 +308,14 @@ impl QuantizedSnapshot {
     }
 
     /// Whether scene, precision and number of bodies are those of `other`.
-    pub(crate) fn has_form_of(&self, other: &Self) -> bool {
+    #[must_use]
+    pub fn has_form_of(&self, other: &Self) -> bool {
         self.plan == other.plan && self.precision == other.precision && self.len() == other.len()
     }
 
-    /// Whether any field of a body differs from that of `other`, whose precision is the same.
-    pub(crate) fn differs(&self, other: &Self, body: usize) -> bool {
+    /// Whether anything of a body differs from that of `other`, which [has the form](Self::has_form_of) of this.
+    #[must_use]
+    pub fn differs(&self, other: &Self, body: usize) -> bool {
         self.packed_positions.get(body) != other.packed_positions.get(body)
             || self.positions.get(body) != other.positions.get(body)
             || self.quaternions.get(body) != other.quaternions.get(body)

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use crate::limits::MAX_RANGE_BITS;
 use crate::precision::{Precision, VelocityPrecision};
 
-pub use self::legal::{IllegalStages, Stages};
+pub use self::legal::{Coverage, IllegalStages, Stages};
 pub use crate::precision::{Orientation, Position};
 
 /// How linear velocities are written.

@@ -145,6 +145,7 @@ impl Trainer {
             variant,
             reference,
             ticks: Some(ticks),
+            coverage: stages.coverage(),
         };
         current.compare(&baseline.snapshot, &mut self.changed);
         self.bytes.clear();

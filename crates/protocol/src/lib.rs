@@ -15,6 +15,7 @@
 //! a receiver. The caller transfers the bytes.
 
 mod backoff;
+mod budget;
 mod clock;
 mod delay;
 mod engine;
@@ -26,13 +27,16 @@ mod playout;
 mod receiver;
 mod request;
 mod ring;
+mod schedule;
 mod sender;
 mod slots;
 mod state_transfer;
 mod sync;
+mod tracks;
 mod welcome;
 
 pub use backoff::{ACK_TIMEOUT_TICKS, MAX_INTERVAL_TICKS, SendBackoff};
+pub use budget::ByteBudget;
 pub use clock::SenderClock;
 pub use delay::{AdaptiveDelay, playout_delay};
 pub use engine::Engine;
@@ -44,8 +48,9 @@ pub use playout::{Playout, PlayoutBuffer};
 pub use receiver::{Arrival, RECEIVER_RING, Received, SnapshotReceiver};
 pub use request::{Request, RequestAck, RequestAckError, RequestError};
 pub use ring::BaselineRing;
+pub use schedule::{MAX_WEIGHT, Urgency};
 pub use sender::{
-    BaselineChoice, CANDIDATES, MAX_BASELINE_AGE_TICKS, SendError, Sent, SnapshotSender,
+    BaselineChoice, CANDIDATES, MAX_BASELINE_AGE_TICKS, SendError, Sent, SnapshotSender, Within,
 };
 pub use slots::{COOLDOWN_TICKS, SlotTable, View, Visibility};
 pub use state_transfer::MAX_STATE_BYTES;

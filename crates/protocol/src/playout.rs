@@ -146,6 +146,29 @@ impl<T> PlayoutBuffer<T> {
         None
     }
 
+    /// The newest snapshot before a tick.
+    #[must_use]
+    pub fn before(&self, tick: u64) -> Option<(u64, &T)> {
+        let index = self.snapshots.partition_point(|&(held, _)| held < tick);
+        let (tick, before) = self.snapshots.get(index.checked_sub(1)?)?;
+        Some((*tick, before))
+    }
+
+    /// The snapshot that is shown at `now`, or left, and all that follow.
+    pub fn upcoming_mut(
+        &mut self,
+        now: Duration,
+    ) -> impl DoubleEndedIterator<Item = (u64, &mut T)> {
+        let due = self.pace.due_tick(now).unwrap_or(0.0);
+        let after = self
+            .snapshots
+            .partition_point(|&(tick, _)| tick as f64 <= due);
+        let shown = after.saturating_sub(1);
+        self.snapshots
+            .range_mut(shown..)
+            .map(|(tick, snapshot)| (*tick, snapshot))
+    }
+
     /// Playout at the newest snapshot, due or not; `None` before the first.
     #[must_use]
     pub fn newest(&self, now: Duration) -> Option<Playout<'_, T>> {

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use cubewire_codec::stages::Velocity;
 use cubewire_codec::{
-    Baseline, BitLedger, DecodeError, Decoder, Fingerprint, Header, InitialStateError, Life,
-    Limits, Sequence, Snapshot,
+    Baseline, BitLedger, Coverage, DecodeError, Decoder, Fingerprint, Header, InitialStateError,
+    Life, Limits, Sequence, Snapshot,
 };
 
 use crate::clock::{SenderClock, sequence};
@@ -15,6 +15,7 @@ use crate::feedback::{Ack, Feedback};
 use crate::playout::PlayoutBuffer;
 use crate::ring::BaselineRing;
 use crate::state_transfer::StateAssembly;
+use crate::tracks;
 use crate::welcome::{MAX_TICK, Welcome};
 
 /// Snapshots that a receiver keeps: twice the sender's, so that it still holds the baseline of a packet
@@ -52,6 +53,33 @@ pub struct Received {
     pub lives: Vec<Option<Life>>,
     /// Whether velocities were sent; they are zero if not.
     pub has_velocity: bool,
+    /// By body: ticks since a packet carried it, 255 for as many or more; empty if this packet carried all. Between such
+    /// ticks, a body is where it will have passed, as far as that is known.
+    pub ages: Vec<u8>,
+}
+
+impl Received {
+    fn set(&mut self, baseline: &Baseline) {
+        let slots = baseline.snapshot();
+        slots.dequantize(&mut self.snapshot);
+        self.lives.clear();
+        if slots.plan().has_lives() {
+            let lives = (0..slots.len()).map(|slot| slots.life(slot));
+            self.lives.extend(lives);
+        }
+        self.has_velocity = baseline.stages().velocity != Velocity::Omitted;
+        self.ages.clear();
+        if baseline.stages().coverage() == Coverage::Partial {
+            self.ages
+                .extend((0..slots.len()).map(|slot| baseline.age(slot)));
+        }
+    }
+
+    /// Ticks since a packet carried a body.
+    #[must_use]
+    pub fn age(&self, body: usize) -> u8 {
+        self.ages.get(body).copied().unwrap_or(0)
+    }
 }
 
 /// What happened to a valid packet.
@@ -174,15 +202,13 @@ impl SnapshotReceiver {
             self.spare.push(played);
         }
         let mut snapshot = self.spare.pop().unwrap_or_default();
-        self.next.snapshot().dequantize(&mut snapshot.snapshot);
-        let slots = self.next.snapshot();
-        snapshot.lives.clear();
-        if slots.plan().has_lives() {
-            let lives = (0..slots.len()).map(|slot| slots.life(slot));
-            snapshot.lives.extend(lives);
+        snapshot.set(&self.next);
+        let is_partial = !snapshot.ages.is_empty();
+        if is_partial {
+            tracks::continue_from(&mut snapshot, tick, self.playout.before(tick));
         }
-        snapshot.has_velocity = self.next.stages().velocity != Velocity::Omitted;
         self.spare.extend(self.playout.insert(now, tick, snapshot));
+        tracks::spread(&mut self.playout, now, tick);
         let old = self.received.take_slot(tick);
         let decoded = std::mem::replace(&mut self.next, old);
         self.received.insert(tick, decoded);

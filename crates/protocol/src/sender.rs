@@ -1,7 +1,10 @@
 //! The sender, one for each receiver.
 
+mod partial;
 #[cfg(test)]
 mod tests;
+
+pub use self::partial::Within;
 
 use std::collections::VecDeque;
 use std::mem;
@@ -18,6 +21,7 @@ use crate::clock::sequence;
 use crate::feedback::{Ack, Feedback, FeedbackError};
 use crate::inputs::InputHistory;
 use crate::ring::BaselineRing;
+use crate::schedule::Schedule;
 use crate::sync::{Held, SceneSync, SyncStatus};
 
 /// Maximum age of a baseline; after a longer gap in the acks, packets are relative to the initial
@@ -53,6 +57,8 @@ pub struct SnapshotSender {
     candidate: (Packet, Baseline),
     missing_baselines: u64,
     sync: SceneSync,
+    schedule: Schedule,
+    carried: Vec<bool>,
 }
 
 /// A snapshot that was sent.
@@ -112,6 +118,8 @@ impl SnapshotSender {
             candidate: (Packet::default(), Baseline::default()),
             missing_baselines: 0,
             sync: SceneSync::new(),
+            schedule: Schedule::default(),
+            carried: Vec::new(),
         })
     }
 
@@ -160,7 +168,9 @@ impl SnapshotSender {
             sent: &self.sent,
             acked: &self.acked,
         };
+        let merged = partial::baselines(partial::merged(&self.sent, &self.acked));
         let mut references = references(&self.sent, &self.acked, baseline);
+        references.merged = &merged;
         references.simulated = self.sync.choose(&held, inputs);
         let header = self.encoder.encode(
             sequence(tick),

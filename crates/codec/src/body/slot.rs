@@ -6,6 +6,7 @@
 //! delta       [stays 1 = 1] | body, relative to the reference | values
 //!             [stays 1 = 0 | present 1 = 0]
 //!             [stays 1 = 0 | present 1 = 1] | kind | generation 8 | body | values
+//! partial     as delta, but *present* is also there where the reference has no body
 //! ```
 //!
 //! Bits in brackets are there only in packets in which bodies come or go, and of a slot in which the reference has a body.
@@ -20,7 +21,7 @@ use crate::ledger::BitKind;
 use crate::sequence::Sequence;
 use crate::snapshot::{Life, LifeWord, Slot};
 use crate::stages::{
-    ChangedFlags, Delta, RelativeOrientation, RelativePosition, StageOptions, Stages,
+    ChangedFlags, Coverage, Delta, RelativeOrientation, RelativePosition, StageOptions, Stages,
 };
 
 /// Codes slots of one packet.
@@ -107,7 +108,8 @@ impl<'a> SlotCoder<'a> {
                 return Ok(true);
             }
         }
-        let is_there = match was_there || !has_delta {
+        let is_partial = self.coder.stages.coverage() == Coverage::Partial;
+        let is_there = match was_there || !has_delta || is_partial {
             true => stream.flag(BitKind::Life, life.get().is_some())?,
             false => true,
         };

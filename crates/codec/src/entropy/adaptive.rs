@@ -105,12 +105,21 @@ pub(crate) struct StoredState {
     adaptive: [u16; ADAPTIVE_FLAGS],
     /// In pages of fewer bytes, because few of them change.
     errors: Pages<u16, 128>,
-    /// Histories of the bodies that the packet changed, in ascending order.
+    /// Histories of the bodies that the packet changed, or of all that are known, in ascending order.
     pub(crate) predictions: Vec<(u16, PackedHistory)>,
     /// Probabilities of the bins of the schema's further fields; empty at the start of a chain.
     values: Vec<u16>,
     /// Hash of the packet's snapshot.
     pub(crate) hash: SnapshotHash,
+}
+
+/// Which bodies' histories a state keeps.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Keep {
+    /// Those that the packet changed: the others have not moved since.
+    Changed,
+    /// All that are known.
+    Known,
 }
 
 /// Memory that is reused from packet to packet.
@@ -159,6 +168,14 @@ impl StoredState {
         }
     }
 
+    /// The history of a body, if the state keeps it.
+    pub(crate) fn history(&self, body: usize) -> Option<PackedHistory> {
+        let found = self
+            .predictions
+            .binary_search_by_key(&body, |&(body, _)| body.into());
+        found.ok().map(|index| self.predictions[index].1)
+    }
+
     /// Bytes of memory in use, without what is shared.
     pub(crate) fn count_memory(&self, shared: &mut SharedMemory) -> usize {
         self.weights.count_memory(shared)
@@ -176,6 +193,7 @@ impl SpareStates {
         &mut self,
         next: &AdaptiveState,
         changed: &[bool],
+        keep: Keep,
         previous: &StoredState,
         slot: &mut Option<Box<StoredState>>,
     ) {
@@ -192,13 +210,25 @@ impl SpareStates {
             .weights
             .store(&next.weights, &previous.weights, weights);
         stored.errors.store(&next.errors, &previous.errors, errors);
-        self.most_changed = self
-            .most_changed
-            .max(changed.iter().filter(|&&changed| changed).count());
         stored.predictions.clear();
-        stored.predictions.reserve_exact(self.most_changed);
-        let predictions = flagged(changed).map(|body| (body as u16, next.predictions[body].pack()));
-        stored.predictions.extend(predictions);
+        match keep {
+            Keep::Changed => {
+                let count = changed.iter().filter(|&&changed| changed).count();
+                self.most_changed = self.most_changed.max(count);
+                stored.predictions.reserve_exact(self.most_changed);
+                let histories =
+                    flagged(changed).map(|body| (body as u16, next.predictions[body].pack()));
+                stored.predictions.extend(histories);
+            }
+            Keep::Known => {
+                stored.predictions.reserve_exact(changed.len());
+                let known = (0..).zip(&next.predictions);
+                let known = known.filter(|(_, history)| history.is_known);
+                stored
+                    .predictions
+                    .extend(known.map(|(body, history)| (body, history.pack())));
+            }
+        }
         *slot = Some(stored);
     }
 
@@ -237,6 +267,14 @@ impl AdaptiveState {
             .resize(bodies, PredictionHistory::default());
         for &(body, history) in &previous.predictions {
             self.predictions[usize::from(body)] = history.unpack();
+        }
+    }
+
+    /// Replaces the histories of bodies that come from other packets.
+    pub(crate) fn merge(&mut self, merged: &[(u16, Option<PackedHistory>)]) {
+        for &(body, history) in merged {
+            let history = history.map(PackedHistory::unpack);
+            self.predictions[usize::from(body)] = history.unwrap_or_default();
         }
     }
 

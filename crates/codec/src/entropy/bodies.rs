@@ -8,7 +8,9 @@ use super::adaptive::PredictionHistory;
 use super::bins::{CodingObserver, Element, NonCanonical};
 use super::coder::BinCoder;
 use super::history::{BaselineHistory, KinematicHistory, Position, distance_squared};
-use super::layout::{ACTIVE_CHANGES, AdaptiveFlag, RESTING_CHANGES, TOGGLES};
+use super::layout::{
+    ACTIVE_CHANGES, AGE_CLASSES, AdaptiveFlag, CARRY_STATES, RESTING_CHANGES, TOGGLES,
+};
 use super::mixing::adapt;
 use super::predictor::Predictor;
 use super::residual::magnitude;
@@ -139,6 +141,9 @@ impl<B: BinCoder, O: CodingObserver> Session<'_, B, O> {
         }
         self.lives(bodies, &mut scratch.changed_lives)?;
         let anchor = scratch.sort(&self.snapshots);
+        if self.is_partial {
+            return self.carried_bodies(predictor, scratch, anchor, bodies);
+        }
         let Scratch {
             has_turn,
             order,
@@ -176,6 +181,93 @@ impl<B: BinCoder, O: CodingObserver> Session<'_, B, O> {
             }
         }
         Ok(())
+    }
+
+    /// Codes which bodies a partial packet carries, and those.
+    fn carried_bodies<P: Predictor>(
+        &mut self,
+        predictor: &mut P,
+        scratch: &mut Scratch,
+        anchor: Option<usize>,
+        bodies: &mut Bodies<'_>,
+    ) -> Result<(), NonCanonical> {
+        let Scratch {
+            has_turn,
+            order,
+            histories,
+            resting,
+            changed_lives,
+            ..
+        } = scratch;
+        let reference = self.snapshots.reference;
+        for body in 0..reference.len() {
+            if changed_lives.binary_search(&body).is_ok() {
+                continue;
+            }
+            let class = match (reference.is_present(body), has_turn[body]) {
+                (false, _) => 0,
+                (true, false) => 1,
+                (true, true) => 2,
+            };
+            let age = self.snapshots.motion.age(body);
+            let class = class * AGE_CLASSES + age_class(age);
+            bodies.changed[body] = self.carry_bin(body, class, bodies.changed[body]);
+        }
+        if self.bins.is_past_end() {
+            return Err(NonCanonical::PastEnd);
+        }
+        let anchor = anchor.map(|anchor| OrderKey::new(anchor, 0));
+        order.retain(|turn| bodies.changed[turn.body()]);
+        let anchor = anchor.filter(|turn| bodies.changed[turn.body()]);
+        let active = anchor.iter().chain(&*order);
+        histories.clear();
+        histories.extend(active.clone().map(|turn| self.snapshots.of(turn.body())));
+        predictor.prepare(histories);
+        for (turn, history) in active.zip(&*histories) {
+            let nearest = resting.nearest(turn.body());
+            let turn = (turn.distance(), history);
+            self.carried_body(turn, nearest, predictor, resting, bodies)?;
+        }
+        for body in 0..reference.len() {
+            if bodies.changed[body] && !has_turn[body] && reference.is_present(body) {
+                let nearest = resting.nearest(body);
+                let distance = self.snapshots.distance_to_anchor(body);
+                let history = self.snapshots.of(body);
+                self.carried_body((distance, &history), nearest, predictor, resting, bodies)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn carried_body<P: Predictor>(
+        &mut self,
+        (distance, history): (i64, &KinematicHistory),
+        nearest: usize,
+        predictor: &mut P,
+        resting: &mut Resting,
+        bodies: &mut Bodies<'_>,
+    ) -> Result<(), NonCanonical> {
+        let context = self.context(history, distance);
+        let position = self.changed_body(&context, nearest, predictor, bodies)?;
+        resting.approach(position, self.snapshots.plan.anchor == Some(history.body));
+        // Otherwise bytes that end early would read as a world full of changes.
+        match self.bins.is_past_end() {
+            true => Err(NonCanonical::PastEnd),
+            false => Ok(()),
+        }
+    }
+
+    /// Codes whether a partial packet carries a body.
+    fn carry_bin(&mut self, body: usize, class: usize, value: bool) -> bool {
+        let first = self.next.values.len() - CARRY_STATES;
+        let adaptive = &mut self.next.values[first + class];
+        let one = u32::from(*adaptive);
+        let value = self.bins.bin(value, one);
+        adapt(adaptive, value);
+        let (kind, body) = (BitKind::Selection, Some(body));
+        self.observer.begins(Element { kind, body });
+        self.observer.coded(&[], value, one);
+        value
     }
 
     /// Codes bodies that were untouched when their turn came first. Groups of those that still are have a flag each.
@@ -265,14 +357,8 @@ impl<B: BinCoder, O: CodingObserver> Session<'_, B, O> {
         if active.is_some() && !self.active_changes(&context, changes) {
             return Ok(());
         }
-        let position = self.changed_body(&context, nearest, predictor, bodies)?;
-        resting.approach(position, self.snapshots.plan.anchor == Some(body));
         bodies.changed[body] = true;
-        // Otherwise bytes that end early would read as a world full of changes.
-        match self.bins.is_past_end() {
-            true => Err(NonCanonical::PastEnd),
-            false => Ok(()),
-        }
+        self.carried_body((distance, history), nearest, predictor, resting, bodies)
     }
 
     /// `distance` is the squared distance to the anchor.
@@ -408,7 +494,8 @@ impl<B: BinCoder, O: CodingObserver> Session<'_, B, O> {
         if !self.snapshots.plan.values().is_empty() {
             is_same &= !self.values_change(body, bodies)?;
         }
-        if is_same {
+        // A partial packet may say that a body is where it was.
+        if is_same && !self.is_partial {
             return Err(NonCanonical::Redundant);
         }
         self.next.predictions[body] = PredictionHistory {
@@ -431,4 +518,9 @@ const UNTOUCHED_GROUP: usize = 16;
 pub(super) fn largest(vector: Position) -> usize {
     let largest = vector.into_iter().map(i32::unsigned_abs).max();
     magnitude(largest.map_or(0, |largest| largest.min(1 << 20) as i32))
+}
+
+/// Classes of ages: 0, and powers of two.
+fn age_class(age: u8) -> usize {
+    ((u8::BITS - age.leading_zeros()) as usize).min(AGE_CLASSES - 1)
 }

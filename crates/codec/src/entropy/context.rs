@@ -2,11 +2,13 @@
 
 use std::sync::Arc;
 
-use super::adaptive::StoredState;
+use super::adaptive::{PackedHistory, StoredState};
 use super::history::{BaselineHistory, OlderSnapshot};
 use super::layout::Variant;
+use crate::motion::Motion;
 use crate::sequence::Sequence;
 use crate::snapshot::QuantizedSnapshot;
+use crate::stages::Coverage;
 
 /// How many ticks older than the reference an additional reference can be.
 const MAX_ADDITIONAL_AGE: u16 = 15;
@@ -26,8 +28,11 @@ pub(crate) struct BaselineView<'a> {
     pub(crate) moved: &'a [bool],
     /// The packet's own reference, if the motion since is known.
     pub(crate) previous: Option<OlderSnapshot<'a>>,
+    pub(crate) motion: &'a Motion,
     /// The adaptive state, if its packet was coded arithmetically.
     pub(crate) state: Option<&'a StoredState>,
+    /// The bodies that are not its packet's, but [merged](crate::merge) from others, and how well they were predicted.
+    pub(crate) merged: &'a [(u16, Option<PackedHistory>)],
 }
 
 impl BaselineView<'_> {
@@ -52,12 +57,15 @@ pub(crate) struct CodingContext<'a> {
     pub(crate) reference: BaselineView<'a>,
     /// Ticks since the named baseline, if there is one.
     pub(crate) ticks: Option<u16>,
+    pub(crate) coverage: Coverage,
 }
 
 impl<'a> CodingContext<'a> {
     /// Whether the packet says which additional references it uses.
     pub(super) const fn has_additional(&self) -> bool {
-        matches!(self.variant, Variant::Predicted) && self.ticks.is_some()
+        matches!(self.variant, Variant::Predicted)
+            && self.ticks.is_some()
+            && self.reference.motion.tracks.is_empty()
     }
 
     /// The usable ones of the offered additional references, newest first.
@@ -93,6 +101,7 @@ impl<'a> CodingContext<'a> {
             moved: self.reference.moved,
             ticks: ticks.into(),
             previous: self.reference.previous,
+            motion: self.reference.motion,
             additional: [None, None],
         }
     }

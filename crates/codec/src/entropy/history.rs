@@ -1,6 +1,7 @@
 //! Kinematic history: how bodies moved on the way to the reference.
 
 use super::rotation::{Quaternion, Vector, unpack};
+use crate::motion::{MAX_TICKS, Motion};
 use crate::plan::{Components, Plan};
 use crate::quantize::smallest_three::SmallestThree;
 use crate::snapshot::QuantizedSnapshot;
@@ -20,8 +21,9 @@ pub(crate) struct BaselineHistory<'a> {
     pub(crate) moved: &'a [bool],
     /// Ticks from the reference to the snapshot that is coded.
     pub(crate) ticks: i32,
-    /// The reference's own reference.
+    /// The reference's own reference; 0 ticks older if that differs by body.
     pub(crate) previous: Option<OlderSnapshot<'a>>,
+    pub(crate) motion: &'a Motion,
     /// The additional references, the newer one first.
     pub(crate) additional: [Option<OlderSnapshot<'a>>; 2],
 }
@@ -119,7 +121,15 @@ impl BaselineHistory<'_> {
         let position = self.reference.position(body);
         let packed = self.reference.smallest_three(body);
         let pose = |older| self.past_pose(body, position, older);
-        let previous = pose(self.previous);
+        let (mut previous, mut ticks) = (self.previous, self.ticks);
+        if !self.motion.tracks.is_empty() {
+            let span = i32::from(self.motion.span(body));
+            previous = previous
+                .filter(|_| span > 0)
+                .map(|(older, _)| (older, span));
+            ticks = (ticks + i32::from(self.motion.age(body))).min(MAX_TICKS.into());
+        }
+        let previous = pose(previous);
         let additional = self.additional.map(pose);
         let motion_6_ticks = previous.map_or([0; 3], |pose| pose.in_ticks(6));
         let velocity =
@@ -134,7 +144,7 @@ impl BaselineHistory<'_> {
             velocity,
             rotation_6_ticks: turn(previous),
             rotation_velocity: turn(additional[0]),
-            ticks: self.ticks,
+            ticks,
             extrapolation: None,
             kind: self.reference.kind(body),
             previous,

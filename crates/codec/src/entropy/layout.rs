@@ -144,6 +144,12 @@ pub(crate) const FALLS: usize = VALUE_CLASSES;
 pub(crate) const DIGITS: usize = FALLS + 1;
 pub(crate) const VALUE_STATES: usize = DIGITS + u32::BITS as usize;
 
+/// Classes of the age of a body that a partial packet may carry.
+pub(crate) const AGE_CLASSES: usize = 8;
+
+/// Probabilities that a body is carried: of those that are absent, at rest and active, by class of age.
+pub(crate) const CARRY_STATES: usize = 3 * AGE_CLASSES;
+
 /// A probability before anything is known.
 pub(crate) const EVEN: u16 = 1 << 15;
 

@@ -98,6 +98,10 @@ impl Predictor for RigidBodyPredictor<'_> {
         let mut batches = [([0; LANES], 0); 3];
         for index in 0..histories.len() {
             let (batch, count) = &mut batches[height(&histories[index]) as usize];
+            if *count > 0 && histories[batch[0]].ticks != histories[index].ticks {
+                extrapolate(plan, histories, &batch[..*count]);
+                *count = 0;
+            }
             batch[*count] = index;
             *count += 1;
             if *count == LANES {
@@ -265,6 +269,7 @@ mod tests {
     use super::super::rotation::{pack, unpack};
     use super::*;
     use crate::ladder::ARITHMETIC;
+    use crate::motion::Motion;
     use crate::plan::Plan;
     use crate::quantize::smallest_three::SmallestThree;
     use crate::snapshot::{QuantizedBody, QuantizedSnapshot};
@@ -301,6 +306,7 @@ mod tests {
                 moved: &[true],
                 ticks: 64,
                 previous: Some((&previous, 1)),
+                motion: &Motion::default(),
                 additional: [Some((&previous, 1)); 2],
             };
             let history = snapshots.of(0);
@@ -325,6 +331,7 @@ mod tests {
             moved: &[true; 2],
             ticks: 6,
             previous: None,
+            motion: &Motion::default(),
             additional: [None, None],
         };
         let mut memory = Carriers::default();

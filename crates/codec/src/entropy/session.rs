@@ -15,6 +15,8 @@ pub(crate) struct Session<'a, B, O> {
     pub(crate) observer: O,
     pub(crate) model: &'a TrainedModel,
     pub(crate) snapshots: BaselineHistory<'a>,
+    /// Whether the packet carries those bodies that its sender chose.
+    pub(crate) is_partial: bool,
     /// The adaptive state after this packet, so far.
     pub(crate) next: &'a mut AdaptiveState,
 }

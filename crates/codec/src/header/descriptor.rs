@@ -1,8 +1,8 @@
 //! The stages in a header.
 //!
 //! ```text
-//! orientation 4 | velocity 3 | position 2 | delta 3 | relative position 2 | relative orientation 2 | changed flags 2
-//! | [steps 3] | [index ranges 10] | [position ranges 10] | [orientation ranges 10] | [simulated 1]
+//! orientation 4 | velocity 3 | position 2 | delta 3 | relative position 2 | relative orientation 2
+//! | [partial 2 = 3] | changed flags 2 | [steps 3] | [index ranges 10] | [position ranges 10] | [orientation ranges 10] | [simulated 1]
 //! ```
 //!
 //! The code of a stage is its index in the `ALL` of its enum, or, for other than the usual parameters, the number
@@ -13,7 +13,7 @@
 use crate::bits::{Direction, Field};
 use crate::decode_error::DecodeError;
 use crate::stages::{
-    ChangedFlags, Delta, Orientation, Position, RelativeOrientation, RelativePosition,
+    ChangedFlags, Coverage, Delta, Orientation, Position, RelativeOrientation, RelativePosition,
     StageOptions, Stages, Velocity,
 };
 
@@ -145,7 +145,7 @@ pub(super) fn code<D: Direction>(
     let delta = DELTA.code(field, delta)?;
     let relative_position = RELATIVE_POSITION.code(field, target.relative_position)?;
     let relative_orientation = RELATIVE_ORIENTATION.code(field, target.relative_orientation)?;
-    let changed_flags = CHANGED_FLAGS.code_listed(field, target.changed_flags)?;
+    let (coverage, changed_flags) = changed_flags(field, target)?;
     let mut options = StageOptions {
         orientation,
         velocity,
@@ -167,9 +167,30 @@ pub(super) fn code<D: Direction>(
     if options.delta == Delta::ArithmeticPredicted && field.flag(is_simulated)? {
         options.delta = Delta::ArithmeticSimulated;
     }
-    match options.check_for_any() {
+    let checked = options.check_for_any();
+    match checked.and_then(|stages| stages.with_coverage(coverage)) {
         Ok(stages) => Ok(stages),
         Err(illegal) => D::check(false, || illegal.into()).map(|()| *target),
+    }
+}
+
+/// Codes the changed flags; of a partial packet, after the code that none of them has.
+fn changed_flags<D: Direction>(
+    field: &mut Field<'_, '_, D>,
+    target: &Stages,
+) -> Result<(Coverage, ChangedFlags), D::Error> {
+    let listed = CHANGED_FLAGS.all;
+    let index = listed
+        .iter()
+        .position(|&flags| flags == target.changed_flags);
+    let index = index.filter(|_| target.coverage() == Coverage::Complete);
+    let code = field.number(CHANGED_FLAGS.bits, index.unwrap_or(listed.len()) as u32)?;
+    match listed.get(code as usize) {
+        Some(&flags) => Ok((Coverage::Complete, flags)),
+        None => {
+            let flags = CHANGED_FLAGS.code_listed(field, target.changed_flags)?;
+            Ok((Coverage::Partial, flags))
+        }
     }
 }
 

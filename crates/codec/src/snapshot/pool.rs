@@ -82,7 +82,7 @@ impl Spares {
     }
 
     /// A snapshot of any content that nobody else holds.
-    fn take(&mut self) -> Arc<QuantizedSnapshot> {
+    pub(crate) fn take(&mut self) -> Arc<QuantizedSnapshot> {
         self.0.pop().unwrap_or_else(|| {
             Arc::new(QuantizedSnapshot::new(
                 Plan::cubes(),

@@ -12,13 +12,41 @@ use crate::stages::{
 /// What the codec does, stage by stage: a legal combination of options. Made by [`StageOptions::check`], or read from its
 /// [text](super::text).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Stages(StageOptions);
+pub struct Stages(StageOptions, Coverage);
+
+/// Which of the bodies that changed are in a packet.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Coverage {
+    /// All.
+    #[default]
+    Complete,
+    /// Those that the sender chose: see [`Baselines::carried`](crate::Baselines::carried).
+    Partial,
+}
 
 impl Stages {
     /// The option of each stage, to compose others from.
     #[must_use]
     pub const fn options(self) -> StageOptions {
         self.0
+    }
+
+    /// Which of the changed bodies are in a packet. It is no option of a lane: a sender chooses it for each packet.
+    #[must_use]
+    pub const fn coverage(self) -> Coverage {
+        self.1
+    }
+
+    /// These stages with another coverage.
+    ///
+    /// # Errors
+    /// [`IllegalStages::PartialWithoutDelta`] for a partial one of stages that do not list changed bodies.
+    pub const fn with_coverage(self, coverage: Coverage) -> Result<Self, IllegalStages> {
+        let is_partial = matches!(coverage, Coverage::Partial);
+        if is_partial && matches!(self.0.delta, Delta::Off | Delta::ArithmeticSimulated) {
+            return Err(IllegalStages::PartialWithoutDelta);
+        }
+        Ok(Self(self.0, coverage))
     }
 }
 
@@ -112,6 +140,9 @@ pub enum IllegalStages {
          no velocity, and takes the place of relative positions, relative orientations and changed flags"
     )]
     ArithmeticNotAlone,
+    /// Partial packets of stages that do not list bodies.
+    #[error("partial packets need stages that list changed bodies: the others carry all, or none")]
+    PartialWithoutDelta,
     /// A stage of which the scene has no use.
     #[error("{0} belong to the demo's scene")]
     DemoOnly(&'static str),
@@ -191,7 +222,7 @@ impl StageOptions {
         if !matches!(self.changed_flags, ChangedFlags::Off) && !delta {
             return Err(IllegalStages::ChangedFlagsWithoutDelta);
         }
-        Ok(Stages(self))
+        Ok(Stages(self, Coverage::Complete))
     }
 
     /// Checks each stage on its own.

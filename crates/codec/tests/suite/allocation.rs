@@ -101,6 +101,7 @@ fn simulated_packets_allocate_nothing_once_warm() {
                     inputs: inputs.as_ref(),
                     state_chunk: &[],
                 },
+                ..Baselines::default()
             };
             let (sequence, stages) = (Sequence(tick as u16), SIMULATED.stages);
             let next = Some(&mut kept);

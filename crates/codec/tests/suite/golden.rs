@@ -223,6 +223,7 @@ fn packets(rung: Rung) -> Vec<Vec<u8>> {
                 inputs: inputs.as_ref(),
                 state_chunk: &state_chunk,
             },
+            ..Baselines::default()
         };
         let (mut packet, mut next) = (Packet::default(), Baseline::default());
         let kept_too = Some(&mut next);

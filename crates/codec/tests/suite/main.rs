@@ -14,6 +14,7 @@ mod hostile;
 mod misuse;
 mod models;
 mod pair;
+mod partial;
 mod recording;
 mod recordings;
 mod replay;

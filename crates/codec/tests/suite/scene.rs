@@ -249,6 +249,7 @@ impl Lane {
             baseline,
             additional: [first, second],
             simulated,
+            ..Baselines::default()
         };
         let mut kept = Baseline::default();
         self.encoder

@@ -16,18 +16,18 @@ use rand_chacha::ChaCha8Rng;
 
 use crate::seed;
 
-const SHIPS: &str = "scene ships\nticks 30\nup x\nposition x -60 60 100\nposition y -60 60 100\nposition z -60 60 100\n\
+pub(crate) const SHIPS: &str = "scene ships\nticks 30\nup x\nposition x -60 60 100\nposition y -60 60 100\nposition z -60 60 100\n\
     orientation 12\nkind fighter unknown\nkind carrier unknown\nfield thrusting flag\nfield shielded flag\nfield target body\n\
     field turret angle 12\nfield fuel float 0 100 0.25\nfield bank int -60 60\ngravity 0\nmax-speed 90\nslots living 24";
 
-const ARENA: &str = "scene arena\nticks 60\nup y\nposition x -50 50 128\nposition y -4 60 128\nposition z -50 50 128\n\
+pub(crate) const ARENA: &str = "scene arena\nticks 60\nup y\nposition x -50 50 128\nposition y -4 60 128\nposition z -50 50 128\n\
     orientation 9\nkind ball ball 0.3\nkind crate box 0.5 0.3 0.4\nkind hero capsule 0.6 0.4\nfield health int 0 100\n\
     field touched flag\ngravity 9.81\nfloor 0\nmax-speed 40\nslots living 40";
 
-const STONES: &str = "scene stones\nticks 20\nup z\nposition x -8 8 300\nposition y -8 8 200\nposition z 0 4 500\n\
+pub(crate) const STONES: &str = "scene stones\nticks 20\nup z\nposition x -8 8 300\nposition y -8 8 200\nposition z 0 4 500\n\
     orientation 5\nanchor 3\nkind stone box 0.2 0.2 0.2\ngravity 5\nfloor 0.5\nmax-speed 9\nslots fixed";
 
-const TOKENS: &str = "scene tokens\nticks 10\nup y\nposition x 0 8 16\nposition y 0 1 16\nposition z 0 8 16\norientation 2\n\
+pub(crate) const TOKENS: &str = "scene tokens\nticks 10\nup y\nposition x 0 8 16\nposition y 0 1 16\nposition z 0 8 16\norientation 2\n\
     kind token ball 0.4\nfield owner int 0 7\nfield face angle 3\ngravity 0\nmax-speed 1\nslots fixed";
 
 /// A body that moves at random.
@@ -40,15 +40,15 @@ struct Mover {
 }
 
 /// A world of movers in the bounds of a schema.
-struct Play {
-    plan: Arc<Plan>,
+pub(crate) struct Play {
+    pub(crate) plan: Arc<Plan>,
     random: ChaCha8Rng,
     slots: Vec<Option<Mover>>,
     generations: Vec<u8>,
 }
 
 impl Play {
-    fn new(schema: &str, seed: u64) -> Self {
+    pub(crate) fn new(schema: &str, seed: u64) -> Self {
         let plan = Plan::new(Schema::parse(schema).unwrap()).unwrap();
         let count = match plan.schema().slots {
             Slots::Living { max } => max as usize,
@@ -95,7 +95,7 @@ impl Play {
         }
     }
 
-    fn step(&mut self) {
+    pub(crate) fn step(&mut self) {
         for slot in 0..self.slots.len() {
             if self.has_lives() && self.random.random_ratio(1, 30) {
                 self.generations[slot] = self.generations[slot].wrapping_add(1);
@@ -127,7 +127,7 @@ impl Play {
         }
     }
 
-    fn quantized(&self, stages: Stages) -> QuantizedSnapshot {
+    pub(crate) fn quantized(&self, stages: Stages) -> QuantizedSnapshot {
         let mut snapshot = QuantizedSnapshot::new(Arc::clone(&self.plan), stages.precision());
         snapshot.clear_slots(self.slots.len());
         for (slot, mover) in self.slots.iter().enumerate() {
@@ -145,7 +145,7 @@ impl Play {
     }
 
     /// The state before the first packet.
-    fn initial(&self) -> Snapshot {
+    pub(crate) fn initial(&self) -> Snapshot {
         let count = if self.has_lives() {
             0
         } else {

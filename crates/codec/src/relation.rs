@@ -1,0 +1,54 @@
+//! What a packet is relative to, as both ends find it.
+
+use crate::baseline::Baseline;
+use crate::entropy::BaselineView;
+use crate::initial::InitialState;
+use crate::merge::{Merged, Merges};
+use crate::sequence::Sequence;
+use crate::snapshot::Spares;
+use crate::stages::Stages;
+
+/// The bodies and the adaptive state that a packet is relative to.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Relation<'a> {
+    pub(crate) named: Option<&'a Baseline>,
+    /// The named baseline, with what is merged; or the initial state.
+    pub(crate) from: &'a Baseline,
+    view: BaselineView<'a>,
+}
+
+impl<'a> Relation<'a> {
+    /// `merged` is memory for a baseline with what is merged.
+    pub(crate) fn new(
+        stages: Stages,
+        named: Option<&'a Baseline>,
+        merges: &Merges<'_>,
+        initial: &'a mut InitialState,
+        merged: &'a mut Merged,
+        spares: &mut Spares,
+    ) -> Self {
+        let (from, view) = match named {
+            None => {
+                let initial = initial.at(stages.precision());
+                (initial, initial.held())
+            }
+            Some(named) if merges.is_empty() => (named, named.held()),
+            Some(named) => {
+                merged.set(named, merges, spares);
+                (merged.baseline(), merged.held(named))
+            }
+        };
+        Self { named, from, view }
+    }
+
+    /// Ticks since the named baseline.
+    pub(crate) fn ticks(&self, sequence: Sequence) -> Option<u16> {
+        let named = self.named?;
+        Some(sequence.ticks_since(named.sequence()))
+    }
+
+    /// The parts that the entropy coder uses.
+    pub(crate) const fn view(&self) -> BaselineView<'a> {
+        self.view
+    }
+}

@@ -1,0 +1,133 @@
+//! Packets that carry some of the bodies, relative to what is merged of others.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use cubewire_codec::ladder::{self, Rung};
+use cubewire_codec::{
+    Baseline, Baselines, Coverage, Decoder, Encoder, Limits, Packet, QuantizedSnapshot, Sequence,
+    Stages,
+};
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+use crate::scenes::{ARENA, Play, SHIPS, STONES, TOKENS};
+use crate::seed;
+
+/// Ticks before an ack arrives.
+const ACK_TICKS: u16 = 6;
+
+/// Sends a play over a link that loses a third, in packets of which three in four are partial and carry any bodies.
+/// Returns how many bodies were merged into baselines.
+fn send(schema: &str, rung: Rung, stages: Stages, seed: u64, ticks: u16) -> usize {
+    let mut play = Play::new(schema, seed);
+    let mut random = ChaCha8Rng::seed_from_u64(!seed);
+    let limits = Limits::default();
+    let plan = || Arc::clone(&play.plan);
+    let mut encoder = Encoder::new(plan(), play.initial(), limits).unwrap();
+    let mut decoder = Decoder::new(plan(), play.initial(), limits).unwrap();
+    let mut held: BTreeMap<u16, [Baseline; 2]> = BTreeMap::new();
+    let mut truth: Vec<QuantizedSnapshot> = Vec::new();
+    let (mut packet, mut merged_bodies) = (Packet::default(), 0);
+    let start = 65_500_u16;
+    for tick in 0..ticks {
+        play.step();
+        let current = play.quantized(stages);
+        truth.push(current.clone());
+        let acked = held.iter().filter(|(acked, _)| **acked + ACK_TICKS <= tick);
+        let acked: Vec<&Baseline> = acked.map(|(_, [sent, _])| sent).collect();
+        let merged: Vec<&Baseline> = acked
+            .iter()
+            .rev()
+            .skip(1)
+            .copied()
+            .filter(|_| random.random_ratio(9, 10))
+            .collect();
+        let stages = match random.random_ratio(3, 4) {
+            true => stages.with_coverage(Coverage::Partial).unwrap(),
+            false => stages,
+        };
+        let rate = random.random_range(0.0..0.5);
+        let carried: Vec<bool> = (0..current.len())
+            .map(|_| random.random_bool(rate))
+            .collect();
+        let references = Baselines {
+            baseline: acked.last().copied(),
+            additional: [merged.first().copied(), merged.get(1).copied()],
+            merged: &merged,
+            carried: &carried,
+            ..Baselines::default()
+        };
+        let mut sent = Baseline::default();
+        let sequence = Sequence(start.wrapping_add(tick));
+        encoder
+            .encode(
+                sequence,
+                stages,
+                &current,
+                references,
+                &mut packet,
+                Some(&mut sent),
+            )
+            .unwrap();
+        let bits = packet.bytes.len() as f64 * 8.0;
+        assert!((packet.ledger.total() - bits).abs() < 1e-6, "{}", rung.name);
+        for slot in 0..current.len() {
+            let is_whole = stages.coverage() == Coverage::Complete;
+            assert_eq!(sent.carried(slot), is_whole || carried[slot]);
+            let age = usize::from(sent.age(slot));
+            assert_eq!(age == 0, sent.carried(slot), "{} at {tick}", rung.name);
+            // What the receiver has was true when it was carried.
+            if age < 255 {
+                let then = &truth[usize::from(tick) - age];
+                assert!(
+                    is_same(sent.snapshot(), then, slot),
+                    "{} {slot} at {tick}",
+                    rung.name
+                );
+            }
+        }
+        if let Some(named) = acked.last() {
+            let is_older = |slot| sent.age(slot) > (sequence.ticks_since(named.sequence())) as u8;
+            let of_named = |slot: usize| is_same(sent.snapshot(), named.snapshot(), slot);
+            let slots = 0..current.len();
+            merged_bodies += slots.filter(|&s| is_older(s) && !of_named(s)).count();
+        }
+        if random.random_ratio(1, 3) {
+            continue;
+        }
+        let find = |sequence: Sequence| {
+            let tick = sequence.0.wrapping_sub(start);
+            held.get(&tick).map(|[_, received]| received)
+        };
+        let mut received = Baseline::default();
+        decoder
+            .decode(&packet.bytes, find, &mut received)
+            .unwrap_or_else(|error| panic!("{} at {tick}: {error}", rung.name));
+        assert_eq!(received, sent, "{} at {tick}", rung.name);
+        held.insert(tick, [sent, received]);
+        held.retain(|&age, _| age + 100 > tick);
+    }
+    merged_bodies
+}
+
+fn is_same(a: &QuantizedSnapshot, b: &QuantizedSnapshot, slot: usize) -> bool {
+    let mut copy = a.clone();
+    copy.copy_slot(slot, b);
+    &copy == a
+}
+
+#[test]
+fn both_ends_have_the_same_bodies_of_the_same_ages() {
+    let seed = seed();
+    for schema in [SHIPS, ARENA, STONES, TOKENS] {
+        let plan = Play::new(schema, seed).plan;
+        let rungs = ladder::all().filter_map(|rung| Some((rung, plan.legal(*rung.stages).ok()?)));
+        for (rung, stages) in rungs {
+            if stages.with_coverage(Coverage::Partial).is_ok() {
+                let merged = send(schema, rung, stages, seed, 150);
+                assert!(merged > 0, "{}", rung.name);
+            }
+        }
+    }
+}

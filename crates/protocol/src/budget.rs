@@ -1,0 +1,120 @@
+//! A budget of bytes on the wire.
+
+use std::collections::VecDeque;
+
+/// How many bytes may be sent: at most so many in any second, and spread over it.
+///
+/// All that is sent to a receiver counts, with the headers below it.
+#[derive(Clone, Debug)]
+pub struct ByteBudget {
+    bytes_per_second: u32,
+    ticks_per_second: u16,
+    /// What was sent in the last second.
+    spent: VecDeque<(u64, u32)>,
+    in_last_second: u32,
+    /// Bytes that have become available and were not sent.
+    saved: f64,
+    filled_at: Option<u64>,
+}
+
+/// Ticks' worth of bytes that can be saved, as a part of a second.
+const SAVED_SECONDS: f64 = 0.1;
+
+/// At least as much can be saved, so that a body that has just appeared fits.
+const MIN_SAVED: f64 = 256.0;
+
+impl ByteBudget {
+    /// A budget of a session.
+    ///
+    /// # Panics
+    /// If `ticks_per_second` is 0.
+    #[must_use]
+    pub fn new(bytes_per_second: u32, ticks_per_second: u16) -> Self {
+        assert!(ticks_per_second > 0, "time goes on");
+        Self {
+            bytes_per_second,
+            ticks_per_second,
+            spent: VecDeque::new(),
+            in_last_second: 0,
+            saved: 0.0,
+            filled_at: None,
+        }
+    }
+
+    /// Bytes a second.
+    #[must_use]
+    pub const fn bytes_per_second(&self) -> u32 {
+        self.bytes_per_second
+    }
+
+    /// Sets the bytes a second.
+    pub const fn set_bytes_per_second(&mut self, bytes_per_second: u32) {
+        self.bytes_per_second = bytes_per_second;
+    }
+
+    /// Bytes that may be sent in this tick. Ticks must not decrease.
+    pub fn available(&mut self, tick: u64) -> usize {
+        let rate = f64::from(self.bytes_per_second);
+        let per_tick = rate / f64::from(self.ticks_per_second);
+        let ticks = tick.saturating_sub(self.filled_at.replace(tick).unwrap_or(tick));
+        let most = (rate * SAVED_SECONDS).max(MIN_SAVED);
+        self.saved = (self.saved + per_tick * ticks as f64).min(most);
+        let second = u64::from(self.ticks_per_second);
+        while let Some(&(then, bytes)) = self.spent.front()
+            && then + second <= tick
+        {
+            self.spent.pop_front();
+            self.in_last_second -= bytes;
+        }
+        let left = self.bytes_per_second.saturating_sub(self.in_last_second);
+        self.saved.max(0.0).min(left.into()) as usize
+    }
+
+    /// Records what was sent in a tick, within the budget or not.
+    pub fn spend(&mut self, tick: u64, bytes: usize) {
+        let bytes = u32::try_from(bytes).unwrap_or(u32::MAX / 2);
+        self.saved -= f64::from(bytes);
+        self.in_last_second += bytes;
+        self.spent.push_back((tick, bytes));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn no_second_has_more_than_the_budget(
+            rate in 500_u32..100_000,
+            wishes in prop::collection::vec((0_usize..3000, 1_u64..20), 1..300),
+        ) {
+            let mut budget = ByteBudget::new(rate, 60);
+            let (mut tick, mut sent) = (0, Vec::new());
+            for (wish, ticks) in wishes {
+                tick += ticks;
+                let bytes = wish.min(budget.available(tick));
+                budget.spend(tick, bytes);
+                sent.push((tick, bytes));
+            }
+            for &(from, _) in &sent {
+                let second = sent.iter().filter(|&&(at, _)| (from..from + 60).contains(&at));
+                prop_assert!(second.map(|&(_, bytes)| bytes).sum::<usize>() <= rate as usize);
+            }
+        }
+
+        #[test]
+        fn what_is_wanted_all_the_time_is_sent_at_the_rate(rate in 2_000_u32..100_000) {
+            let mut budget = ByteBudget::new(rate, 60);
+            let mut total = 0;
+            for tick in 0..600 {
+                let bytes = budget.available(tick);
+                budget.spend(tick, bytes);
+                total += bytes;
+            }
+            prop_assert!(total >= rate as usize * 95 / 10, "{total} bytes of {rate} a second");
+        }
+    }
+}

@@ -1,0 +1,230 @@
+//! Snapshots within a budget of bytes: complete ones that fit, and otherwise the most urgent bodies.
+
+use std::collections::VecDeque;
+
+use cubewire_codec::{
+    Baseline, Baselines, Coverage, EncodeError, Header, Precision, QuantizedSnapshot, Stages,
+};
+
+use super::{BaselineChoice, SendError, Sent, SnapshotSender, references};
+use crate::clock::sequence;
+use crate::ring::BaselineRing;
+use crate::schedule::{AsOf, Known, Urgency};
+
+/// Most bytes of a partial packet: one datagram.
+const MAX_BYTES: usize = 1200;
+
+/// Ticks after the newest acked one for which a packet may yet arrive out of order.
+const REORDERED_TICKS: u64 = 3;
+
+/// Ticks for which a packet can be under way.
+const IN_FLIGHT_TICKS: u64 = 40;
+
+/// Ticks after which a packet is sent in any case, so that the receiver sees time go on.
+const MAX_SILENCE_TICKS: u64 = 6;
+
+/// Fewest bytes of a packet that only shows that time goes on.
+const MIN_BYTES: usize = 16;
+
+/// What is to be sent of a tick, and at what price.
+#[derive(Clone, Copy, Debug)]
+pub struct Within<'a> {
+    /// Bytes that the packet may take.
+    pub bytes: usize,
+    /// Bytes that every packet takes on the wire beside its own. A packet of less than three times as many waits for a fuller
+    /// one.
+    pub overhead: usize,
+    /// By body: how fast it becomes urgent; 1 beyond the end. A body with 0 is never sent in a partial packet.
+    pub gains: &'a [f32],
+}
+
+impl SnapshotSender {
+    /// As [`send`](Self::send), but at most so many bytes: a complete snapshot, if it fits; otherwise, of stages that list
+    /// changed bodies, those that are most urgent. `None` if it is better to wait.
+    ///
+    /// # Errors
+    /// As [`send`](Self::send).
+    pub fn send_within(
+        &mut self,
+        tick: u64,
+        stages: Stages,
+        wanted: &QuantizedSnapshot,
+        within: Within<'_>,
+    ) -> Result<Option<Sent>, SendError> {
+        if let Some(newest) = self.newest_sent
+            && tick <= newest
+        {
+            return Err(SendError::Tick { tick, newest });
+        }
+        let Ok(partial) = stages.with_coverage(Coverage::Partial) else {
+            let sent = self.send(tick, stages, wanted, BaselineChoice::Newest)?;
+            return Ok(Some(sent));
+        };
+        self.forget_old(tick);
+        let initial = self.encoder.initial(stages.precision());
+        let way = Way::of(&self.sent, &self.acked, stages.precision(), tick);
+        self.schedule
+            .advance(tick, wanted, within.gains, initial, |slot, sent_at| {
+                way.known(slot, sent_at)
+            });
+        if !self.is_worth(tick, &within) {
+            return Ok(None);
+        }
+        let mut out = self.sent.take_slot(tick);
+        let mut count = None;
+        let mut header = None;
+        if self.schedule.complete_bytes() <= within.bytes {
+            header = Some(self.encode(tick, stages, wanted, &mut out)?);
+            self.schedule.learn(self.packet.bytes.len(), None);
+        }
+        if header.is_none() || self.packet.bytes.len() > within.bytes {
+            let bytes = within.bytes.min(MAX_BYTES);
+            let mut fitting = self.schedule.fitting(bytes);
+            for attempt in 0.. {
+                self.carry(fitting, wanted.len());
+                header = Some(self.encode(tick, partial, wanted, &mut out)?);
+                let size = self.packet.bytes.len();
+                self.schedule.learn(size, Some(fitting));
+                if size <= bytes {
+                    break;
+                }
+                if fitting == 0 {
+                    return Ok(None);
+                }
+                fitting = match attempt < 3 {
+                    true => (fitting * bytes / size).min(fitting - 1),
+                    false => fitting / 2,
+                };
+            }
+            count = Some(fitting);
+        }
+        self.schedule.on_sent(tick, wanted, count);
+        self.sent.insert(tick, out);
+        self.newest_sent = Some(tick);
+        let baseline = self.newest_acked();
+        Ok(header.map(|header| Sent { header, baseline }))
+    }
+
+    /// Whether a packet is worth its overhead, or has to show that time goes on.
+    fn is_worth(&self, tick: u64, within: &Within<'_>) -> bool {
+        let least = (2 * within.overhead).min(MAX_BYTES);
+        let is_silent = self
+            .newest_sent
+            .is_none_or(|newest| tick >= newest + MAX_SILENCE_TICKS);
+        let is_full = self.schedule.due_bytes() >= least;
+        within.bytes >= least && is_full || is_silent && within.bytes >= MIN_BYTES
+    }
+
+    /// Sets the flags of the most urgent bodies.
+    fn carry(&mut self, count: usize, bodies: usize) {
+        self.carried.clear();
+        self.carried.resize(bodies, false);
+        for due in &self.schedule.due()[..count] {
+            self.carried[due.slot] = true;
+        }
+    }
+
+    fn encode(
+        &mut self,
+        tick: u64,
+        stages: Stages,
+        wanted: &QuantizedSnapshot,
+        out: &mut Baseline,
+    ) -> Result<Header, EncodeError> {
+        let merged = baselines(merged(&self.sent, &self.acked));
+        let references = Baselines {
+            merged: &merged,
+            carried: &self.carried,
+            ..references(&self.sent, &self.acked, self.acked.back().copied())
+        };
+        let (packet, out) = (&mut self.packet, Some(out));
+        self.encoder
+            .encode(sequence(tick), stages, wanted, references, packet, out)
+    }
+
+    /// How bodies are chosen where not all fit.
+    pub fn set_urgency(&mut self, urgency: Urgency) {
+        self.schedule.urgency = urgency;
+    }
+
+    /// Ticks for which a body has waited until this one, if it does.
+    #[must_use]
+    pub fn waits(&self, body: usize, tick: u64) -> Option<u64> {
+        self.schedule.waits(body, tick)
+    }
+}
+
+pub(super) fn baselines<'s>(merged: Vec<(u64, &'s Baseline)>) -> Vec<&'s Baseline> {
+    merged.into_iter().map(|(_, baseline)| baseline).collect()
+}
+
+/// The acked packets that are merged with the newest one, newest first.
+pub(super) fn merged<'s>(
+    sent: &'s BaselineRing,
+    acked: &VecDeque<u64>,
+) -> Vec<(u64, &'s Baseline)> {
+    let Some((newest, baseline)) = newest(sent, acked) else {
+        return Vec::new();
+    };
+    let reach = baseline.merge_reach() as u64;
+    let ticks = acked.iter().rev().skip(1).copied();
+    let ticks = ticks.take_while(|tick| tick + reach >= newest);
+    ticks
+        .filter_map(|tick| Some((tick, sent.get(tick)?)))
+        .collect()
+}
+
+fn newest<'s>(sent: &'s BaselineRing, acked: &VecDeque<u64>) -> Option<(u64, &'s Baseline)> {
+    let newest = *acked.back()?;
+    Some((newest, sent.get(newest)?))
+}
+
+/// What is known of the way of bodies to the receiver.
+struct Way<'s> {
+    tick: u64,
+    /// The newest acked packet.
+    newest: Option<(u64, &'s Baseline)>,
+    merged: Vec<(u64, &'s Baseline)>,
+    acked: &'s VecDeque<u64>,
+}
+
+impl<'s> Way<'s> {
+    fn of(
+        sent: &'s BaselineRing,
+        acked: &'s VecDeque<u64>,
+        precision: Precision,
+        tick: u64,
+    ) -> Self {
+        let newest =
+            newest(sent, acked).filter(|(_, newest)| newest.snapshot().precision() == precision);
+        Self {
+            tick,
+            merged: newest.map_or_else(Vec::new, |_| merged(sent, acked)),
+            newest,
+            acked,
+        }
+    }
+
+    fn known(&self, slot: usize, sent_at: Option<u64>) -> Known {
+        let carried = |&&(_, packet): &&(u64, &Baseline)| packet.carried(slot);
+        let as_of = self.newest.map_or(AsOf::Initial, |(tick, newest)| {
+            let age = newest.age(slot);
+            match self.merged.iter().find(carried) {
+                Some(&(merged, _)) if age > 0 => AsOf::Tick(merged),
+                _ if age < u8::MAX => AsOf::Tick(tick.saturating_sub(age.into())),
+                _ => AsOf::Old,
+            }
+        });
+        let is_in_flight = sent_at.is_some_and(|sent_at| {
+            let is_overtaken = self
+                .newest
+                .is_some_and(|(newest, _)| newest > sent_at + REORDERED_TICKS);
+            let is_acked = self.acked.binary_search(&sent_at).is_ok();
+            !is_acked && !is_overtaken && self.tick <= sent_at + IN_FLIGHT_TICKS
+        });
+        Known {
+            as_of,
+            is_in_flight,
+        }
+    }
+}

@@ -1,0 +1,108 @@
+//! Bodies that are heard of at different ticks.
+//!
+//! A receiver of partial packets knows each body of some ticks. Every snapshot to play has all of them: those that its
+//! packet carried; those of which a later packet has told, on their way to there; and the others as they were last.
+
+use std::time::Duration;
+
+use cubewire_codec::BodyState;
+
+use crate::playout::PlayoutBuffer;
+use crate::receiver::Received;
+
+/// Takes from the snapshot before what is known there, but not here.
+pub(crate) fn continue_from(received: &mut Received, tick: u64, before: Option<(u64, &Received)>) {
+    let Some((then, before)) = before else {
+        return;
+    };
+    if before.snapshot.bodies.len() != received.snapshot.bodies.len() {
+        return;
+    }
+    for body in 0..received.ages.len() {
+        let age = aged(before.age(body), tick - then);
+        if age < received.ages[body] {
+            received.take(body, before, age);
+        }
+    }
+}
+
+/// Tells the snapshots around that of `tick`, which has just arrived, of the bodies that its packet carried: later ones
+/// that know less have it, and before it a body is on its way, from where it is shown or was heard of last.
+pub(crate) fn spread(playout: &mut PlayoutBuffer<Received>, now: Duration, tick: u64) {
+    if playout.upcoming_mut(now).all(|(_, held)| held.ages.is_empty()) {
+        return;
+    }
+    let mut held: Vec<(u64, &mut Received)> = playout.upcoming_mut(now).collect();
+    let Ok(index) = held.binary_search_by_key(&tick, |&(tick, _)| tick) else {
+        return;
+    };
+    let (before, rest) = held.split_at_mut(index);
+    let Some(((_, arrived), after)) = rest.split_first_mut() else {
+        return;
+    };
+    for body in 0..arrived.snapshot.bodies.len() {
+        if arrived.age(body) > 0 {
+            continue;
+        }
+        for (later, received) in &mut *after {
+            let age = aged(0, *later - tick);
+            if received.has(body) && received.age(body) > age {
+                received.take(body, arrived, age);
+            }
+        }
+        approach(before, body, tick, arrived);
+    }
+}
+
+/// Moves a body in the snapshots before that of `tick`, in which it is known, back to the last in which it was.
+fn approach(before: &mut [(u64, &mut Received)], body: usize, tick: u64, arrived: &Received) {
+    let known = before
+        .iter()
+        .rposition(|(_, received)| received.age(body) == 0)
+        .unwrap_or(0);
+    let Some(((from, first), between)) = before.get_mut(known..).and_then(<[_]>::split_first_mut)
+    else {
+        return;
+    };
+    if !first.has(body) || first.life(body) != arrived.life(body) {
+        return;
+    }
+    let (start, end) = (first.snapshot.bodies[body], arrived.snapshot.bodies[body]);
+    for (at, received) in between
+        .iter_mut()
+        .filter(|(_, received)| received.has(body))
+    {
+        let fraction = (*at - *from) as f32 / (tick - *from) as f32;
+        received.snapshot.bodies[body] = BodyState {
+            position: start.position.lerp(end.position, fraction),
+            orientation: start.orientation.slerp(end.orientation, fraction),
+            linear_velocity: start.linear_velocity.lerp(end.linear_velocity, fraction),
+            ..received.snapshot.bodies[body]
+        };
+    }
+}
+
+fn aged(age: u8, ticks: u64) -> u8 {
+    u64::from(age).saturating_add(ticks).min(u8::MAX.into()) as u8
+}
+
+impl Received {
+    fn has(&self, body: usize) -> bool {
+        body < self.snapshot.bodies.len()
+    }
+
+    fn life(&self, body: usize) -> Option<cubewire_codec::Life> {
+        self.lives.get(body).copied().flatten()
+    }
+
+    /// Takes a body from another snapshot, of which this knows it to be as old.
+    fn take(&mut self, body: usize, other: &Self, age: u8) {
+        self.snapshot.bodies[body] = other.snapshot.bodies[body];
+        if let Some(life) = self.lives.get_mut(body) {
+            *life = other.life(body);
+        }
+        if let Some(own) = self.ages.get_mut(body) {
+            *own = age;
+        }
+    }
+}
