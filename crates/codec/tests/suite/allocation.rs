@@ -1,14 +1,20 @@
 //! Once warm, a packet costs no allocation.
 
+use std::sync::Arc;
+
 use allocation_counter::measure;
 use cubewire_codec::ladder::{AFFINE, LADDER, SIMULATED};
 use cubewire_codec::{
     Baseline, Baselines, BitLedger, Decoder, Encoder, Inputs, Limits, Origin, Packet, Plan,
-    QuantizedSnapshot, Sequence, Simulated, Snapshot,
+    QuantizedSnapshot, Sequence, Simulated, Snapshot, Stages,
 };
+use proptest::prelude::*;
 
 use crate::golden::play;
+use crate::random::{cases, schema};
 use crate::recording;
+use crate::scenes::{legal_rungs, step};
+use crate::world::World;
 
 /// Ticks that a baseline is old.
 const AGE: usize = 6;
@@ -16,31 +22,30 @@ const AGE: usize = 6;
 /// Snapshots that each side keeps: the baseline, and two more references.
 const RING: usize = AGE + 3;
 
-#[test]
-fn encoding_and_decoding_allocate_nothing_once_warm() {
-    let frames = recording::frames("dev-pull");
-    let mut states = Vec::new();
-    for frame in frames.iter().skip(900).take(40) {
-        let mut state = Snapshot::default();
-        frame.dequantize(&mut state);
-        states.push(state);
-    }
-    let mut encoder = Encoder::new(Plan::cubes(), states[0].clone(), Limits::default()).unwrap();
-    let mut decoder = Decoder::new(Plan::cubes(), states[0].clone(), Limits::default()).unwrap();
-    for rung in LADDER.into_iter().chain([AFFINE]) {
-        let stages = rung.stages;
+/// Sends as many frames again and again on each rung. `fill` makes a snapshot of one of them.
+fn check(
+    plan: &Arc<Plan>,
+    initial: &Snapshot,
+    rungs: &[Stages],
+    frames: usize,
+    fill: impl Fn(usize, Stages, &mut QuantizedSnapshot),
+) {
+    let (scene, limits) = (|| Arc::clone(plan), Limits::default());
+    let mut encoder = Encoder::new(scene(), initial.clone(), limits).unwrap();
+    let mut decoder = Decoder::new(scene(), initial.clone(), limits).unwrap();
+    for &stages in rungs {
         let mut packet = Packet {
             ledger: BitLedger::itemized(),
             ..Packet::default()
         };
-        let mut current = QuantizedSnapshot::new(Plan::cubes(), stages.precision());
+        let mut current = QuantizedSnapshot::new(scene(), stages.precision());
         let ring = || -> Vec<Baseline> { (0..RING).map(|_| Baseline::default()).collect() };
         let (mut sent, mut received) = (ring(), ring());
         let [mut kept, mut decoded] = [Baseline::default(), Baseline::default()];
-        let mut run = |states: &[Snapshot]| {
-            for (tick, state) in states.iter().enumerate() {
+        let mut run = || {
+            for tick in 0..frames {
                 let sequence = Sequence(tick as u16);
-                current.quantize(state, stages.precision()).unwrap();
+                fill(tick, stages, &mut current);
                 let held = |age: usize| Some(&sent[tick.checked_sub(age)? % RING]);
                 let references = Baselines {
                     baseline: held(AGE),
@@ -65,10 +70,45 @@ fn encoding_and_decoding_allocate_nothing_once_warm() {
             }
         };
         // The second time begins with full rings.
-        run(&states);
-        run(&states);
-        let allocations = measure(|| run(&states));
-        assert_eq!(allocations.count_total, 0, "{}", rung.name);
+        run();
+        run();
+        let allocations = measure(run);
+        assert_eq!(allocations.count_total, 0, "{stages:?}");
+    }
+}
+
+#[test]
+fn encoding_and_decoding_allocate_nothing_once_warm() {
+    let frames = recording::frames("dev-pull");
+    let mut states = Vec::new();
+    for frame in frames.iter().skip(900).take(40) {
+        let mut state = Snapshot::default();
+        frame.dequantize(&mut state);
+        states.push(state);
+    }
+    let rungs = LADDER.into_iter().chain([AFFINE]).map(|rung| rung.stages);
+    let fill = |tick: usize, stages: Stages, current: &mut QuantizedSnapshot| {
+        let quantized = current.quantize(&states[tick], stages.precision());
+        quantized.unwrap();
+    };
+    let rungs: Vec<_> = rungs.collect();
+    check(&Plan::cubes(), &states[0], &rungs, states.len(), fill);
+}
+
+proptest! {
+    #![proptest_config(cases(30))]
+
+    #[test]
+    fn no_scene_allocates_once_warm(schema in schema(40), seed in any::<u64>()) {
+        let plan = Plan::new(schema).unwrap();
+        let mut worlds = vec![World::new(Arc::clone(&plan), 20, seed)];
+        for _ in 1..40 {
+            let mut world = worlds.last().unwrap().clone();
+            step(&mut world);
+            worlds.push(world);
+        }
+        let fill = |tick: usize, _, current: &mut QuantizedSnapshot| worlds[tick].quantize(current);
+        check(&plan, &worlds[0].initial(), &legal_rungs(&plan), worlds.len(), fill);
     }
 }
 

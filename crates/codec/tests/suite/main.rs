@@ -14,12 +14,14 @@ mod hostile;
 mod misuse;
 mod models;
 mod pair;
+mod random;
 mod recording;
 mod recordings;
 mod replay;
 mod round_trip;
 mod scene;
 mod scenes;
+mod schemas;
 mod second_bits;
 mod second_bodies;
 mod second_decoder;
@@ -32,6 +34,7 @@ mod simulated;
 mod simulated_checks;
 mod sizes;
 mod wire_document;
+mod world;
 
 /// A seed for what should differ from run to run: printed, and taken from `CUBEWIRE_SEED` if that
 /// is set, to repeat a run.
