@@ -36,6 +36,8 @@ struct Pair {
     /// A body dies in one of so many ticks.
     life_ticks: u32,
     births: u64,
+    /// By slot, of the last body in it.
+    generations: BTreeMap<usize, u8>,
     sender: SnapshotSender,
     receiver: SnapshotReceiver,
     /// What the receiver is to see, and the same of a world in which all that it does not see is different.
@@ -71,6 +73,7 @@ impl Pair {
             table: SlotTable::new(world.len()),
             life_ticks: 200,
             births: 0,
+            generations: BTreeMap::new(),
             visibility: vec![Visibility::Visible; world.len()],
             world,
             down: link(seed),
@@ -152,6 +155,12 @@ impl Pair {
         {
             self.world.add(slot, life);
             self.births += 1;
+            let before = self.generations.insert(slot, life.generation);
+            assert_ne!(
+                before,
+                Some(life.generation),
+                "it could be taken for the one before"
+            );
         }
         if self.world.random.random_ratio(1, 5) {
             let choices = [Visibility::Visible, Visibility::Frozen, Visibility::Hidden];
