@@ -1,19 +1,23 @@
-//! Once warm, a packet costs no allocation.
+//! Once warm, a packet costs no allocation, and no packet takes much memory.
 
 use std::sync::Arc;
 
 use allocation_counter::measure;
 use cubewire_codec::ladder::{AFFINE, LADDER, SIMULATED};
+use cubewire_codec::schema::Schema;
 use cubewire_codec::{
     Baseline, Baselines, BitLedger, Decoder, Encoder, Inputs, Limits, Origin, Packet, Plan,
     QuantizedSnapshot, Sequence, Simulated, Snapshot, Stages,
 };
 use proptest::prelude::*;
+use rand::SeedableRng;
+use rand_chacha::ChaCha8Rng;
 
 use crate::golden::play;
+use crate::hostile::mutate;
 use crate::random::{cases, schema};
 use crate::recording;
-use crate::scenes::{legal_rungs, step};
+use crate::scenes::{legal_rungs, send, step};
 use crate::world::World;
 
 /// Ticks that a baseline is old.
@@ -161,5 +165,37 @@ fn simulated_packets_allocate_nothing_once_warm() {
         run(in_sync);
         let allocations = measure(|| run(in_sync));
         assert_eq!(allocations.count_total, 0, "{in_sync}");
+    }
+}
+
+#[test]
+fn a_packet_cannot_make_a_receiver_of_the_most_slots_take_much_memory() {
+    const SLOTS: u64 = 65_536;
+    let schema = "scene crowd\nticks 60\nup y\nposition x -500 500 128\nposition y 0 60 128\nposition z -500 500 128\n\
+        orientation 9\nkind ball ball 0.3\nkind crate box 0.5 0.3 0.4\nfield on flag\nfield health int 0 100\n\
+        gravity 9.81\nfloor 0\nmax-speed 40\nslots living 65536";
+    let plan = Plan::new(Schema::parse(schema).unwrap()).unwrap();
+    let few = Limits { max_bodies: 65_535 };
+    assert!(Decoder::new(Arc::clone(&plan), Snapshot::default(), few).is_err());
+    let mut rng = ChaCha8Rng::seed_from_u64(crate::seed());
+    for rung in legal_rungs(&plan) {
+        let mut lane = send(&plan, &[rung], 1, 3);
+        let held = lane.received;
+        let lookup = |sequence: Sequence| held.get(&sequence.0);
+        let mut most = 0;
+        for round in 0..20 {
+            let mut bytes = lane.packet.bytes.clone();
+            // As much as a datagram can hold says of as many bodies as possible that they have come, or anything else.
+            bytes.truncate(12);
+            bytes.resize(65_535, if round % 2 == 0 { 0xFF } else { 0 });
+            mutate(&mut rng, &mut bytes);
+            let memory = measure(|| {
+                let mut out = Baseline::default();
+                let _ = lane.decoder.decode(&bytes, lookup, &mut out);
+            });
+            most = most.max(memory.bytes_max);
+        }
+        println!("{most} bytes, {rung:?}");
+        assert!(most < 40 * SLOTS, "{most} bytes, {rung:?}");
     }
 }

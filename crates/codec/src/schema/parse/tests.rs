@@ -177,6 +177,11 @@ fn faults_are_named_with_their_line_and_word() {
             "line 12: gravity: it must be at least 0",
         ),
         (
+            "gravity 20",
+            "gravity 1e7",
+            "line 12: gravity: it must be at most 1048576 steps per tick²",
+        ),
+        (
             "floor 0",
             "floor -0",
             "line 13: floor: it is -0, which must be 0",
