@@ -96,8 +96,14 @@ fn extrapolation(linear: &Linear, ticks: u16, motion_ticks: u16) -> (i64, i32) {
     });
     let (numerator, denominator) = linear.gravity;
     let fall = numerator * ticks * (ticks + motion_ticks) / (2 * denominator);
-    (drag * ticks / motion_ticks, fall as i32)
+    (
+        drag * ticks / motion_ticks,
+        fall.clamp(-MAX_FALL, MAX_FALL) as i32,
+    )
 }
+
+/// More than any two positions are apart, and far from where arithmetic on positions overflows.
+const MAX_FALL: i64 = 1 << 21;
 
 /// Number of classes of [`Prediction::class`].
 pub const CLASSES: usize = 6;

@@ -27,8 +27,6 @@ mod check;
 mod cubes;
 mod error;
 mod parse;
-#[cfg(test)]
-mod random;
 mod text;
 
 use std::borrow::Cow;
@@ -159,7 +157,7 @@ pub enum FieldForm {
 /// What moves the bodies of a scene.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct World {
-    /// Downward acceleration in units/s², at least 0.
+    /// Downward acceleration in units/s²: at least 0, and at most 2²⁰ steps per tick².
     pub gravity: f32,
     /// Height of the floor along the axis that points up, in units: at most 2²⁰ steps above or below 0.
     pub floor: Option<f32>,

@@ -29,7 +29,10 @@ pub(crate) fn continue_from(received: &mut Received, tick: u64, before: Option<(
 /// Tells the snapshots around that of `tick`, which has just arrived, of the bodies that its packet carried: later ones
 /// that know less have it, and before it a body is on its way, from where it is shown or was heard of last.
 pub(crate) fn spread(playout: &mut PlayoutBuffer<Received>, now: Duration, tick: u64) {
-    if playout.upcoming_mut(now).all(|(_, held)| held.ages.is_empty()) {
+    if playout
+        .upcoming_mut(now)
+        .all(|(_, held)| held.ages.is_empty())
+    {
         return;
     }
     let mut held: Vec<(u64, &mut Received)> = playout.upcoming_mut(now).collect();

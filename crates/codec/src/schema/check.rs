@@ -124,16 +124,25 @@ impl Schema {
 
     fn check_gravity(&self) -> Result<(), Fault> {
         let what = "it";
-        if finite(what, self.world.gravity)? < 0.0 {
+        let gravity = finite(what, self.world.gravity)?;
+        if gravity < 0.0 {
             return Err(Fault::Negative { what });
         }
-        Ok(())
+        let rate = f64::from(self.ticks_per_second);
+        match gravity * self.upward_steps() / (rate * rate) > MAX_STEPS as f64 {
+            true => Err(Fault::TooStrong),
+            false => Ok(()),
+        }
+    }
+
+    /// Steps per unit of the axis that points up.
+    const fn upward_steps(&self) -> f64 {
+        self.position[self.up.index()].steps_per_unit
     }
 
     fn check_floor(&self) -> Result<(), Fault> {
         if let Some(floor) = self.world.floor {
-            let steps_per_unit = self.position[self.up.index()].steps_per_unit;
-            if (finite("it", floor)? * steps_per_unit).abs() > MAX_STEPS as f64 {
+            if (finite("it", floor)? * self.upward_steps()).abs() > MAX_STEPS as f64 {
                 return Err(Fault::FloorTooFar);
             }
         }

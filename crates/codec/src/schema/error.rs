@@ -77,6 +77,9 @@ pub enum Fault {
     /// A floor far from 0.
     #[error("it must be from -1048576 to 1048576 steps")]
     FloorTooFar,
+    /// Gravity that is too strong.
+    #[error("it must be at most 1048576 steps per tick²")]
+    TooStrong,
     /// Bodies that are too fast.
     #[error("it must be at most 1048576 steps per tick")]
     TooFast,

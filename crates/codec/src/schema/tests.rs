@@ -1,5 +1,3 @@
-use proptest::prelude::*;
-
 use super::*;
 use crate::quantize::bounded;
 
@@ -49,13 +47,4 @@ fn hashes_tell_scenes_apart() {
     assert_eq!(CUBES.hash(), CUBES.clone().hash());
     assert_ne!(CUBES.hash(), faster.hash());
     assert_ne!(CUBES.hash(), other.hash());
-}
-
-proptest! {
-    #[test]
-    fn fields_of_legal_schemas_have_1_to_32_bits(schema in random::schema()) {
-        for field in &*schema.fields {
-            prop_assert!((1..=32).contains(&field.form.bits()), "{field:?}");
-        }
-    }
 }

@@ -313,7 +313,7 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(ProptestConfig::with_cases(2000))]
+        #![proptest_config(ProptestConfig::with_cases(if cfg!(miri) { 4 } else { 2000 }))]
         #[test]
         fn many_bodies_are_quantized_as_each_of_them(
             bodies in prop::collection::vec(body(), 0..70),

@@ -1,14 +1,24 @@
-//! Once warm, a packet costs no allocation.
+//! Once warm, a packet costs no allocation, and no packet takes much memory.
+
+use std::sync::Arc;
 
 use allocation_counter::measure;
 use cubewire_codec::ladder::{AFFINE, LADDER, SIMULATED};
+use cubewire_codec::schema::Schema;
 use cubewire_codec::{
     Baseline, Baselines, BitLedger, Decoder, Encoder, Inputs, Limits, Origin, Packet, Plan,
-    QuantizedSnapshot, Sequence, Simulated, Snapshot,
+    QuantizedSnapshot, Sequence, Simulated, Snapshot, Stages,
 };
+use proptest::prelude::*;
+use rand::SeedableRng;
+use rand_chacha::ChaCha8Rng;
 
 use crate::golden::play;
+use crate::hostile::mutate;
+use crate::random::{cases, schema};
 use crate::recording;
+use crate::scenes::{legal_rungs, send, step};
+use crate::world::World;
 
 /// Ticks that a baseline is old.
 const AGE: usize = 6;
@@ -16,31 +26,30 @@ const AGE: usize = 6;
 /// Snapshots that each side keeps: the baseline, and two more references.
 const RING: usize = AGE + 3;
 
-#[test]
-fn encoding_and_decoding_allocate_nothing_once_warm() {
-    let frames = recording::frames("dev-pull");
-    let mut states = Vec::new();
-    for frame in frames.iter().skip(900).take(40) {
-        let mut state = Snapshot::default();
-        frame.dequantize(&mut state);
-        states.push(state);
-    }
-    let mut encoder = Encoder::new(Plan::cubes(), states[0].clone(), Limits::default()).unwrap();
-    let mut decoder = Decoder::new(Plan::cubes(), states[0].clone(), Limits::default()).unwrap();
-    for rung in LADDER.into_iter().chain([AFFINE]) {
-        let stages = rung.stages;
+/// Sends as many frames again and again on each rung. `fill` makes a snapshot of one of them.
+fn check(
+    plan: &Arc<Plan>,
+    initial: &Snapshot,
+    rungs: &[Stages],
+    frames: usize,
+    fill: impl Fn(usize, Stages, &mut QuantizedSnapshot),
+) {
+    let (scene, limits) = (|| Arc::clone(plan), Limits::default());
+    let mut encoder = Encoder::new(scene(), initial.clone(), limits).unwrap();
+    let mut decoder = Decoder::new(scene(), initial.clone(), limits).unwrap();
+    for &stages in rungs {
         let mut packet = Packet {
             ledger: BitLedger::itemized(),
             ..Packet::default()
         };
-        let mut current = QuantizedSnapshot::new(Plan::cubes(), stages.precision());
+        let mut current = QuantizedSnapshot::new(scene(), stages.precision());
         let ring = || -> Vec<Baseline> { (0..RING).map(|_| Baseline::default()).collect() };
         let (mut sent, mut received) = (ring(), ring());
         let [mut kept, mut decoded] = [Baseline::default(), Baseline::default()];
-        let mut run = |states: &[Snapshot]| {
-            for (tick, state) in states.iter().enumerate() {
+        let mut run = || {
+            for tick in 0..frames {
                 let sequence = Sequence(tick as u16);
-                current.quantize(state, stages.precision()).unwrap();
+                fill(tick, stages, &mut current);
                 let held = |age: usize| Some(&sent[tick.checked_sub(age)? % RING]);
                 let references = Baselines {
                     baseline: held(AGE),
@@ -65,10 +74,45 @@ fn encoding_and_decoding_allocate_nothing_once_warm() {
             }
         };
         // The second time begins with full rings.
-        run(&states);
-        run(&states);
-        let allocations = measure(|| run(&states));
-        assert_eq!(allocations.count_total, 0, "{}", rung.name);
+        run();
+        run();
+        let allocations = measure(run);
+        assert_eq!(allocations.count_total, 0, "{stages:?}");
+    }
+}
+
+#[test]
+fn encoding_and_decoding_allocate_nothing_once_warm() {
+    let frames = recording::frames("dev-pull");
+    let mut states = Vec::new();
+    for frame in frames.iter().skip(900).take(40) {
+        let mut state = Snapshot::default();
+        frame.dequantize(&mut state);
+        states.push(state);
+    }
+    let rungs = LADDER.into_iter().chain([AFFINE]).map(|rung| rung.stages);
+    let fill = |tick: usize, stages: Stages, current: &mut QuantizedSnapshot| {
+        let quantized = current.quantize(&states[tick], stages.precision());
+        quantized.unwrap();
+    };
+    let rungs: Vec<_> = rungs.collect();
+    check(&Plan::cubes(), &states[0], &rungs, states.len(), fill);
+}
+
+proptest! {
+    #![proptest_config(cases(30))]
+
+    #[test]
+    fn no_scene_allocates_once_warm(schema in schema(40), seed in any::<u64>()) {
+        let plan = Plan::new(schema).unwrap();
+        let mut worlds = vec![World::new(Arc::clone(&plan), 20, seed)];
+        for _ in 1..40 {
+            let mut world = worlds.last().unwrap().clone();
+            step(&mut world);
+            worlds.push(world);
+        }
+        let fill = |tick: usize, _, current: &mut QuantizedSnapshot| worlds[tick].quantize(current);
+        check(&plan, &worlds[0].initial(), &legal_rungs(&plan), worlds.len(), fill);
     }
 }
 
@@ -122,5 +166,37 @@ fn simulated_packets_allocate_nothing_once_warm() {
         run(in_sync);
         let allocations = measure(|| run(in_sync));
         assert_eq!(allocations.count_total, 0, "{in_sync}");
+    }
+}
+
+#[test]
+fn a_packet_cannot_make_a_receiver_of_the_most_slots_take_much_memory() {
+    const SLOTS: u64 = 65_536;
+    let schema = "scene crowd\nticks 60\nup y\nposition x -500 500 128\nposition y 0 60 128\nposition z -500 500 128\n\
+        orientation 9\nkind ball ball 0.3\nkind crate box 0.5 0.3 0.4\nfield on flag\nfield health int 0 100\n\
+        gravity 9.81\nfloor 0\nmax-speed 40\nslots living 65536";
+    let plan = Plan::new(Schema::parse(schema).unwrap()).unwrap();
+    let few = Limits { max_bodies: 65_535 };
+    assert!(Decoder::new(Arc::clone(&plan), Snapshot::default(), few).is_err());
+    let mut rng = ChaCha8Rng::seed_from_u64(crate::seed());
+    for rung in legal_rungs(&plan) {
+        let mut lane = send(&plan, &[rung], 1, 3);
+        let held = lane.received;
+        let lookup = |sequence: Sequence| held.get(&sequence.0);
+        let mut most = 0;
+        for round in 0..20 {
+            let mut bytes = lane.packet.bytes.clone();
+            // As much as a datagram can hold says of as many bodies as possible that they have come, or anything else.
+            bytes.truncate(12);
+            bytes.resize(65_535, if round % 2 == 0 { 0xFF } else { 0 });
+            mutate(&mut rng, &mut bytes);
+            let memory = measure(|| {
+                let mut out = Baseline::default();
+                let _ = lane.decoder.decode(&bytes, lookup, &mut out);
+            });
+            most = most.max(memory.bytes_max);
+        }
+        println!("{most} bytes, {rung:?}");
+        assert!(most < 40 * SLOTS, "{most} bytes, {rung:?}");
     }
 }

@@ -12,7 +12,9 @@ use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
+use crate::random::schema;
 use crate::scene::{Lane, scenes};
+use crate::scenes::{legal_rungs, send};
 
 /// Mutated packets per run, divided among the rungs.
 const MUTATIONS: usize = 200_000;
@@ -76,6 +78,20 @@ fn victims(seed: u64) -> Vec<Victim> {
                 });
             }
         }
+    }
+    for _ in 0..60 {
+        let schema = schema(40).new_tree(&mut runner).unwrap().current();
+        let plan = Plan::new(schema).unwrap();
+        let rungs = legal_rungs(&plan);
+        let rung = rungs[victims.len() % rungs.len()];
+        let lane = send(&plan, &[rung], seed, 12);
+        victims.push(Victim {
+            bytes: lane.packet.bytes,
+            decoder: lane.decoder,
+            held: lane.received.into_values().collect(),
+            name: "another scene",
+            is_arithmetic: rung.delta.is_arithmetic(),
+        });
     }
     victims
 }

@@ -15,12 +15,14 @@ mod misuse;
 mod models;
 mod pair;
 mod partial;
+mod random;
 mod recording;
 mod recordings;
 mod replay;
 mod round_trip;
 mod scene;
 mod scenes;
+mod schemas;
 mod second_bits;
 mod second_bodies;
 mod second_decoder;
@@ -33,6 +35,7 @@ mod simulated;
 mod simulated_checks;
 mod sizes;
 mod wire_document;
+mod world;
 
 /// A seed for what should differ from run to run: printed, and taken from `CUBEWIRE_SEED` if that
 /// is set, to repeat a run.

@@ -3,36 +3,36 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use cubewire_codec::ladder::{self, Rung};
 use cubewire_codec::{
-    Baseline, Baselines, Coverage, Decoder, Encoder, Limits, Packet, QuantizedSnapshot, Sequence,
-    Stages,
+    Baseline, Baselines, Coverage, Decoder, Encoder, Limits, Packet, Plan, QuantizedSnapshot,
+    Sequence, Stages, ladder,
 };
+use proptest::prelude::*;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use crate::scenes::{ARENA, Play, SHIPS, STONES, TOKENS};
-use crate::seed;
+use crate::random::{cases, schema};
+use crate::scenes::{legal_rungs, step};
+use crate::world::World;
 
 /// Ticks before an ack arrives.
 const ACK_TICKS: u16 = 6;
 
 /// Sends a play over a link that loses a third, in packets of which three in four are partial and carry any bodies.
 /// Returns how many bodies were merged into baselines.
-fn send(schema: &str, rung: Rung, stages: Stages, seed: u64, ticks: u16) -> usize {
-    let mut play = Play::new(schema, seed);
+fn send(plan: &Arc<Plan>, stages: Stages, seed: u64, ticks: u16) -> usize {
+    let mut world = World::new(Arc::clone(plan), 20, seed);
     let mut random = ChaCha8Rng::seed_from_u64(!seed);
     let limits = Limits::default();
-    let plan = || Arc::clone(&play.plan);
-    let mut encoder = Encoder::new(plan(), play.initial(), limits).unwrap();
-    let mut decoder = Decoder::new(plan(), play.initial(), limits).unwrap();
+    let mut encoder = Encoder::new(Arc::clone(plan), world.initial(), limits).unwrap();
+    let mut decoder = Decoder::new(Arc::clone(plan), world.initial(), limits).unwrap();
     let mut held: BTreeMap<u16, [Baseline; 2]> = BTreeMap::new();
     let mut truth: Vec<QuantizedSnapshot> = Vec::new();
     let (mut packet, mut merged_bodies) = (Packet::default(), 0);
     let start = 65_500_u16;
     for tick in 0..ticks {
-        play.step();
-        let current = play.quantized(stages);
+        step(&mut world);
+        let current = world.quantized(stages);
         truth.push(current.clone());
         let acked = held.iter().filter(|(acked, _)| **acked + ACK_TICKS <= tick);
         let acked: Vec<&Baseline> = acked.map(|(_, [sent, _])| sent).collect();
@@ -71,19 +71,28 @@ fn send(schema: &str, rung: Rung, stages: Stages, seed: u64, ticks: u16) -> usiz
             )
             .unwrap();
         let bits = packet.bytes.len() as f64 * 8.0;
-        assert!((packet.ledger.total() - bits).abs() < 1e-6, "{}", rung.name);
+        assert!(
+            (packet.ledger.total() - bits).abs() < 1e-6,
+            "{:?}",
+            stages.options()
+        );
         for slot in 0..current.len() {
             let is_whole = stages.coverage() == Coverage::Complete;
             assert_eq!(sent.carried(slot), is_whole || carried[slot]);
             let age = usize::from(sent.age(slot));
-            assert_eq!(age == 0, sent.carried(slot), "{} at {tick}", rung.name);
+            assert_eq!(
+                age == 0,
+                sent.carried(slot),
+                "{:?} at {tick}",
+                stages.options()
+            );
             // What the receiver has was true when it was carried.
             if age < 255 {
                 let then = &truth[usize::from(tick) - age];
                 assert!(
                     is_same(sent.snapshot(), then, slot),
-                    "{} {slot} at {tick}",
-                    rung.name
+                    "{:?} {slot} at {tick}",
+                    stages.options()
                 );
             }
         }
@@ -103,8 +112,8 @@ fn send(schema: &str, rung: Rung, stages: Stages, seed: u64, ticks: u16) -> usiz
         let mut received = Baseline::default();
         decoder
             .decode(&packet.bytes, find, &mut received)
-            .unwrap_or_else(|error| panic!("{} at {tick}: {error}", rung.name));
-        assert_eq!(received, sent, "{} at {tick}", rung.name);
+            .unwrap_or_else(|error| panic!("{:?} at {tick}: {error}", stages.options()));
+        assert_eq!(received, sent, "{:?} at {tick}", stages.options());
         held.insert(tick, [sent, received]);
         held.retain(|&age, _| age + 100 > tick);
     }
@@ -117,17 +126,22 @@ fn is_same(a: &QuantizedSnapshot, b: &QuantizedSnapshot, slot: usize) -> bool {
     &copy == a
 }
 
+proptest! {
+    #![proptest_config(cases(60))]
+
+    #[test]
+    fn both_ends_have_the_same_bodies_of_the_same_ages(schema in schema(40), seed in any::<u64>()) {
+        let plan = Plan::new(schema).unwrap();
+        let mut rungs = legal_rungs(&plan);
+        rungs.retain(|rung| rung.with_coverage(Coverage::Partial).is_ok());
+        send(&plan, rungs[seed as usize % rungs.len()], seed, 80);
+    }
+}
+
 #[test]
-fn both_ends_have_the_same_bodies_of_the_same_ages() {
-    let seed = seed();
-    for schema in [SHIPS, ARENA, STONES, TOKENS] {
-        let plan = Play::new(schema, seed).plan;
-        let rungs = ladder::all().filter_map(|rung| Some((rung, plan.legal(*rung.stages).ok()?)));
-        for (rung, stages) in rungs {
-            if stages.with_coverage(Coverage::Partial).is_ok() {
-                let merged = send(schema, rung, stages, seed, 150);
-                assert!(merged > 0, "{}", rung.name);
-            }
-        }
+fn what_was_carried_by_several_packets_is_merged() {
+    let plan = Plan::cubes();
+    for rung in [ladder::CHANGED_FLAGS, ladder::PREDICTED] {
+        assert!(send(&plan, rung.stages, 1, 80) > 0, "{}", rung.name);
     }
 }

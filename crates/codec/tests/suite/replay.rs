@@ -58,10 +58,11 @@ impl<'a> Replay<'a> {
         self.frame == self.frames.len()
     }
 
-    /// Sends the next frame, checks what arrives, and returns the time that each end took.
+    /// Sends the next frame, or the first after the last, checks what arrives, and returns the time that each end took.
     pub(crate) fn step(&mut self) -> [Duration; 2] {
         // In play a snapshot has just been quantized: it is in the cache.
-        self.current.copy_from(&self.frames[self.frame]);
+        let next = &self.frames[self.frame % self.frames.len()];
+        self.current.copy_from(next);
         let (sequence, slot) = (Sequence(self.frame as u16), self.frame % self.sent.len());
         // The first packets are relative to the initial state: what was sent begins with frame 6.
         let at = |age: usize| {

@@ -1,11 +1,12 @@
 //! Synthetic play: bodies that rest, roll, fly, spin, jump and toggle.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use cubewire_codec::stages::{Delta, Position, RelativeOrientation, RelativePosition};
 use cubewire_codec::{
-    Baseline, Baselines, BitKind, BodyState, DecodeError, Decoder, Encoder, Inputs, Limits, Packet,
-    Plan, QuantizedBody, QuantizedSnapshot, Sequence, Simulated, Snapshot, Stages,
+    Baseline, Baselines, BitKind, BitLedger, BodyState, DecodeError, Decoder, Encoder, Inputs,
+    Limits, Packet, Plan, QuantizedBody, QuantizedSnapshot, Sequence, Simulated, Snapshot, Stages,
 };
 use glam::{Quat, Vec3};
 use proptest::prelude::*;
@@ -176,16 +177,24 @@ pub(crate) struct Lane {
     pub(crate) sent: HashMap<u16, Baseline>,
     pub(crate) received: HashMap<u16, Baseline>,
     pub(crate) packet: Packet,
+    plan: Arc<Plan>,
     initial: Snapshot,
 }
 
 impl Lane {
-    pub(crate) fn new(initial: &Snapshot, ledger: cubewire_codec::BitLedger) -> Self {
-        let mut decoder = Decoder::new(Plan::cubes(), initial.clone(), Limits::default()).unwrap();
+    /// Of the demo's scene.
+    pub(crate) fn new(initial: &Snapshot, ledger: BitLedger) -> Self {
+        Self::of(Plan::cubes(), initial, ledger)
+    }
+
+    pub(crate) fn of(plan: Arc<Plan>, initial: &Snapshot, ledger: BitLedger) -> Self {
+        let (scene, limits) = (|| Arc::clone(&plan), Limits::default());
+        let mut decoder = Decoder::new(scene(), initial.clone(), limits).unwrap();
         decoder.set_ledger(Some(ledger.clone()));
         Self {
-            encoder: Encoder::new(Plan::cubes(), initial.clone(), Limits::default()).unwrap(),
+            encoder: Encoder::new(scene(), initial.clone(), limits).unwrap(),
             decoder,
+            plan,
             sent: HashMap::new(),
             received: HashMap::new(),
             packet: Packet {
@@ -227,7 +236,7 @@ impl Lane {
         baseline: Option<Sequence>,
         additional: [Option<Sequence>; 2],
     ) {
-        let mut current = QuantizedSnapshot::new(Plan::cubes(), stages.precision());
+        let mut current = QuantizedSnapshot::new(Arc::clone(&self.plan), stages.precision());
         current.quantize(snapshot, stages.precision()).unwrap();
         let names = [baseline, additional[0], additional[1]];
         let simulated = Simulated::default();
@@ -312,7 +321,7 @@ impl Lane {
 
     fn count_changed(&self, current: &QuantizedSnapshot, baseline: Option<&Baseline>) -> usize {
         let precision = current.precision();
-        let mut initial = QuantizedSnapshot::new(Plan::cubes(), precision);
+        let mut initial = QuantizedSnapshot::new(Arc::clone(&self.plan), precision);
         initial.quantize(&self.initial, precision).unwrap();
         let reference = baseline
             .map(Baseline::snapshot)

@@ -1,177 +1,135 @@
-//! Bodies that come and go, and are hidden and frozen, over links that lose, delay, double and are silent: a receiver has at
-//! every tick what it was to see, and never a body that was not there.
+//! Any scene, whose bodies come and go, and are hidden and frozen, over links that lose, delay, double and are silent: a
+//! receiver has at every tick what it was to see, and never a body that was not there.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::time::Duration;
 
-use cubewire_codec::glam::{Quat, Vec3};
 use cubewire_codec::schema::Schema;
-use cubewire_codec::{
-    BodyState, Fingerprint, Life, Limits, Plan, QuantizedSnapshot, Snapshot, Stages, ladder,
-};
+use cubewire_codec::{BodyState, Fingerprint, Limits, Plan, QuantizedSnapshot, Stages, ladder};
 use cubewire_link::{Conditions, Jitter, Link, Loss};
 use cubewire_protocol::{
     Arrival, BaselineChoice, Interpolation, SlotTable, SnapshotReceiver, SnapshotSender, View,
     Visibility, Welcome,
 };
 use proptest::prelude::*;
-use rand::{RngExt, SeedableRng};
-use rand_chacha::ChaCha8Rng;
+use rand::RngExt;
 
-const SLOTS: usize = 30;
+use crate::random::{cases, schema};
+use crate::world::World;
 
-const SCHEMA: &str = "scene lives\nticks 60\nup y\nposition x -50 50 128\nposition y 0 60 128\nposition z -50 50 128\n\
-    orientation 9\nkind ball ball 0.3\nkind crate box 0.5 0.3 0.4\nfield on flag\nfield health int 0 100\ngravity 9.81\n\
-    floor 0\nmax-speed 40\nslots living 30";
+/// Bodies that come and go, with fields.
+pub(crate) const LIVING: &str = "scene lives\nticks 60\nup y\nposition x -50 50 128\nposition y 0 60 128\nposition z -50 50 128\n\
+    orientation 9\nkind ball ball 0.3\nkind crate box 0.5 0.3 0.4\nfield on flag\nfield health int 0 100\n\
+    gravity 9.81\nfloor 0\nmax-speed 40\nslots living 40";
 
-/// A world in which bodies are born, move, change and die.
-struct World {
-    table: SlotTable,
-    bodies: BTreeMap<usize, (Life, BodyState, [u32; 2])>,
-    random: ChaCha8Rng,
-}
+const FIRST: u64 = 65_536 - 200;
 
-impl World {
-    fn step(&mut self, tick: u64) {
-        let random = &mut self.random;
-        if random.random_ratio(1, 8)
-            && let Some((slot, life)) = self.table.insert(random.random_range(0..2), tick)
-        {
-            let at = Vec3::from_array([(); 3].map(|()| random.random_range(0.0..40.0)));
-            let body = BodyState {
-                position: at,
-                ..BodyState::default()
-            };
-            self.bodies.insert(slot, (life, body, [0, 100]));
-        }
-        let mut gone = Vec::new();
-        for (&slot, (_, body, values)) in &mut self.bodies {
-            if random.random_ratio(1, 200) {
-                gone.push(slot);
-            }
-            if slot % 3 > 0 {
-                body.position.x += 0.05;
-                body.orientation *= Quat::from_rotation_y(0.02);
-            }
-            if random.random_ratio(1, 30) {
-                *values = [random.random_range(0..2), random.random_range(0..101)];
-            }
-        }
-        for slot in gone {
-            assert!(self.table.remove(slot, tick));
-            self.bodies.remove(&slot);
-        }
-    }
-
-    fn quantize(&self, snapshot: &mut QuantizedSnapshot) {
-        snapshot.clear_slots(SLOTS);
-        for (&slot, (life, body, values)) in &self.bodies {
-            snapshot.put(slot, *life, body, values).unwrap();
-        }
-    }
-}
+/// Ticks that a packet takes.
+const LATENCY: u32 = 3;
 
 struct Pair {
-    plan: std::sync::Arc<Plan>,
+    plan: Arc<Plan>,
     stages: Stages,
     world: World,
+    table: SlotTable,
+    /// A body dies in one of so many ticks.
+    life_ticks: u32,
+    births: u64,
+    /// By slot, of the last body in it.
+    generations: BTreeMap<usize, u8>,
     sender: SnapshotSender,
     receiver: SnapshotReceiver,
-    view: View,
+    /// What the receiver is to see, and the same of a world in which all that it does not see is different.
+    views: [View; 2],
     visibility: Vec<Visibility>,
     down: Link<Vec<u8>>,
     up: Link<Vec<u8>>,
     /// What was to be seen, by tick.
     wanted: BTreeMap<u64, QuantizedSnapshot>,
+    tick: u64,
     decoded: u64,
 }
 
-const RATE: u64 = 60;
-const FIRST: u64 = 65_536 - 200;
-
-fn time(tick: u64) -> Duration {
-    Duration::from_nanos((tick - FIRST) * 1_000_000_000 / RATE)
-}
-
 impl Pair {
-    fn new(rung: &str, conditions: &Conditions, seed: u64) -> Self {
-        let plan = Plan::new(Schema::parse(SCHEMA).unwrap()).unwrap();
-        let stages = plan.legal(*ladder::rung(rung).unwrap().stages).unwrap();
+    fn new(plan: Arc<Plan>, stages: Stages, seed: u64) -> Self {
         let limits = Limits::default();
+        let world = World::new(Arc::clone(&plan), 20, seed);
         let welcome = Welcome {
-            plan: plan.clone(),
+            plan: Arc::clone(&plan),
             tick: FIRST,
             fingerprint: Fingerprint::shipped(),
-            initial: Snapshot::default(),
+            initial: world.initial(),
         };
         let welcome = Welcome::decode(&welcome.encode().unwrap(), limits).unwrap();
-        let mut empty = QuantizedSnapshot::new(plan.clone(), stages.precision());
-        empty.clear_slots(SLOTS);
+        let view = View::new(&world.quantized(stages));
+        let link = |seed| Link::new(Conditions::PERFECT, seed);
         Self {
-            sender: SnapshotSender::new(plan.clone(), Snapshot::default(), limits).unwrap(),
-            receiver: SnapshotReceiver::new(
-                welcome,
-                limits,
-                Duration::from_millis(100),
-                time(FIRST),
-            )
-            .unwrap(),
-            view: View::new(&empty),
-            plan,
+            sender: SnapshotSender::new(Arc::clone(&plan), world.initial(), limits).unwrap(),
+            receiver: SnapshotReceiver::new(welcome, limits, 6 * tick(&plan), Duration::ZERO)
+                .unwrap(),
+            views: [view.clone(), view],
             stages,
-            world: World {
-                table: SlotTable::new(SLOTS),
-                bodies: BTreeMap::new(),
-                random: ChaCha8Rng::seed_from_u64(seed),
-            },
-            visibility: vec![Visibility::Visible; SLOTS],
-            down: Link::new(conditions.clone(), seed),
-            up: Link::new(conditions.clone(), !seed),
+            table: SlotTable::new(world.len()),
+            life_ticks: 200,
+            births: 0,
+            generations: BTreeMap::new(),
+            visibility: vec![Visibility::Visible; world.len()],
+            world,
+            down: link(seed),
+            up: link(!seed),
             wanted: BTreeMap::new(),
+            tick: FIRST,
             decoded: 0,
+            plan,
         }
     }
 
-    fn set_conditions(&mut self, conditions: &Conditions) {
+    fn now(&self) -> Duration {
+        tick(&self.plan) * (self.tick - FIRST) as u32
+    }
+
+    /// Goes on for some ticks over a link whose packets take up to `jitter` ticks less or more.
+    fn run(&mut self, ticks: u64, loss: f64, jitter: u32, doubled: f64) {
+        let conditions = Conditions {
+            latency: LATENCY * tick(&self.plan),
+            jitter: Jitter::Uniform {
+                spread: jitter * tick(&self.plan),
+            },
+            loss: Loss::Independent { probability: loss },
+            duplicate_probability: doubled,
+            ..Conditions::PERFECT
+        };
         self.down.set_conditions(conditions.clone());
-        self.up.set_conditions(conditions.clone());
+        self.up.set_conditions(conditions);
+        for _ in 0..ticks {
+            self.step();
+        }
     }
 
-    fn step(&mut self, tick: u64) {
-        self.world.step(tick);
-        if self.world.random.random_ratio(1, 5) {
-            let choices = [Visibility::Visible, Visibility::Frozen, Visibility::Hidden];
-            let slot = self.world.random.random_range(0..SLOTS);
-            self.visibility[slot] = choices[self.world.random.random_range(0..3)];
+    fn step(&mut self) {
+        self.tick += 1;
+        if self.plan.has_lives() {
+            self.turn_over();
         }
-        let mut world = QuantizedSnapshot::new(self.plan.clone(), self.stages.precision());
-        self.world.quantize(&mut world);
-        let wanted = self.view.of(&world, &self.visibility);
-        for (slot, visibility) in self.visibility.iter().enumerate() {
-            match visibility {
-                Visibility::Visible => assert_eq!(wanted.life(slot), world.life(slot)),
-                Visibility::Hidden => assert_eq!(wanted.life(slot), None),
-                Visibility::Frozen => assert!(
-                    wanted
-                        .life(slot)
-                        .is_none_or(|life| Some(life) == world.life(slot))
-                ),
-            }
-        }
-        let now = time(tick);
+        self.world.step();
+        let wanted = self.wanted();
+        let now = self.now();
         while let Some(message) = self.up.receive(now) {
             self.sender.on_message(&message).unwrap();
         }
         self.sender
-            .send(tick, self.stages, wanted, BaselineChoice::Newest)
+            .send(self.tick, self.stages, &wanted, BaselineChoice::Newest)
             .unwrap();
-        self.wanted.insert(tick, wanted.clone());
+        self.wanted.insert(self.tick, wanted);
         let bytes = self.sender.packet().bytes.clone();
         self.down.send(now, bytes.len(), bytes);
         while let Some(bytes) = self.down.receive(now) {
             if let Arrival::Decoded { tick, .. } = self.receiver.on_packet(now, &bytes).unwrap() {
-                let received = self.receiver.get(tick).unwrap().snapshot();
-                assert_eq!(received, &self.wanted[&tick], "tick {tick}");
+                let received = self.receiver.get(tick).unwrap();
+                assert_eq!(received.snapshot(), &self.wanted[&tick], "tick {tick}");
+                // With everything that later packets depend on.
+                assert!(self.sender.get(tick).is_none_or(|sent| sent == received));
                 self.decoded += 1;
             }
         }
@@ -179,69 +137,132 @@ impl Pair {
             let message = feedback.encode().to_vec();
             self.up.send(now, message.len(), message);
         }
-        self.receiver
-            .advance_playout(now, Duration::from_millis(100));
+        self.receiver.advance_playout(now, 6 * tick(&self.plan));
         self.check_shown(now);
     }
 
-    /// No ghost is shown.
+    /// Bodies come, go, appear and disappear.
+    fn turn_over(&mut self) {
+        for slot in 0..self.world.len() {
+            if self.world.random.random_ratio(1, self.life_ticks) && self.world.remove(slot) {
+                assert!(self.table.remove(slot, self.tick));
+            }
+        }
+        let kinds = self.plan.schema().kinds.len();
+        let kind = self.world.random.random_range(0..kinds) as u8;
+        if self.world.random.random_ratio(1, 1 + self.life_ticks / 30)
+            && let Some((slot, life)) = self.table.insert(kind, self.tick)
+        {
+            self.world.add(slot, life);
+            self.births += 1;
+            let before = self.generations.insert(slot, life.generation);
+            assert_ne!(
+                before,
+                Some(life.generation),
+                "it could be taken for the one before"
+            );
+        }
+        if self.world.random.random_ratio(1, 5) {
+            let choices = [Visibility::Visible, Visibility::Frozen, Visibility::Hidden];
+            let slot = self.world.random.random_range(0..self.world.len());
+            self.visibility[slot] = choices[self.world.random.random_range(0..3)];
+        }
+    }
+
+    /// What the receiver is to see of the world.
+    fn wanted(&mut self) -> QuantizedSnapshot {
+        let world = self.world.quantized(self.stages);
+        if !self.plan.has_lives() {
+            return world;
+        }
+        let mut other = world.clone();
+        for (slot, visibility) in self.visibility.iter().enumerate() {
+            if let Some(life) = world
+                .life(slot)
+                .filter(|_| *visibility != Visibility::Visible)
+            {
+                let values = vec![0; self.plan.schema().fields.len()];
+                other
+                    .put(slot, life, &BodyState::default(), &values)
+                    .unwrap();
+            }
+        }
+        let [wanted, of_other] = &mut self.views;
+        let wanted = wanted.of(&world, &self.visibility);
+        assert_eq!(wanted, of_other.of(&other, &self.visibility));
+        for (slot, visibility) in self.visibility.iter().enumerate() {
+            let (life, seen) = (world.life(slot), wanted.life(slot));
+            match visibility {
+                Visibility::Visible => assert_eq!(seen, life),
+                Visibility::Hidden => assert_eq!(seen, None),
+                Visibility::Frozen => assert!(seen.is_none() || seen == life),
+            }
+        }
+        wanted.clone()
+    }
+
+    /// No ghost is shown, and nobody is missing.
     fn check_shown(&self, now: Duration) {
         let kind = Interpolation::Linear;
         let Some(playout) = kind.playout(self.receiver.playout(), now) else {
             return;
         };
         let wanted = &self.wanted[&playout.from_tick];
-        for slot in 0..SLOTS {
+        for slot in 0..self.world.len() {
             let shown = kind.slot(&playout, slot);
+            let life = wanted.life(slot);
             assert_eq!(
                 shown.is_some(),
-                wanted.life(slot).is_some(),
+                life.is_some(),
                 "slot {slot} at {}",
                 playout.tick
             );
+            if self.plan.has_lives() {
+                assert_eq!(playout.from.lives[slot], life);
+            }
         }
     }
 }
 
-fn conditions(loss: f64, jitter_ms: u64, doubled: f64) -> Conditions {
-    Conditions {
-        latency: Duration::from_millis(50),
-        jitter: Jitter::Uniform {
-            spread: Duration::from_millis(jitter_ms),
-        },
-        loss: Loss::Independent { probability: loss },
-        duplicate_probability: doubled,
-        ..Conditions::PERFECT
-    }
+fn tick(plan: &Plan) -> Duration {
+    Duration::from_secs(1) / plan.schema().ticks_per_second.into()
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(12))]
+    #![proptest_config(cases(24))]
 
     #[test]
     fn a_receiver_has_what_it_is_to_see_and_no_ghosts(
+        schema in schema(40),
         seed in any::<u64>(),
         loss in prop::sample::select(vec![0.0, 0.05, 0.3]),
-        jitter in prop::sample::select(vec![0, 40]),
+        jitter in 0..13u32,
         doubled in prop::sample::select(vec![0.0, 0.2]),
         silence in prop::sample::select(vec![60, 600]),
-        rung in prop::sample::select(vec!["position", "delta", "changed-flags", "arithmetic", "predicted"]),
     ) {
-        let bad = conditions(loss, jitter, doubled);
-        let mut pair = Pair::new(rung, &bad, seed);
-        let mut tick = FIRST + 1;
-        let mut run = |pair: &mut Pair, conditions: &Conditions, ticks: u64| {
-            pair.set_conditions(conditions);
-            for _ in 0..ticks {
-                pair.step(tick);
-                tick += 1;
-            }
-        };
-        run(&mut pair, &bad, 300);
-        run(&mut pair, &Conditions { cut: true, ..Conditions::PERFECT }, silence);
-        run(&mut pair, &bad, 200);
+        let plan = Plan::new(schema).unwrap();
+        let rungs = ladder::all().filter_map(|rung| plan.legal(*rung.stages).ok());
+        let rungs: Vec<_> = rungs.collect();
+        let mut pair = Pair::new(plan, rungs[seed as usize % rungs.len()], seed);
+        pair.run(150, loss, jitter, doubled);
+        pair.run(silence, 1.0, 0, 0.0);
+        pair.run(150, loss, jitter, doubled);
         let before = pair.decoded;
-        run(&mut pair, &conditions(0.0, 0, 0.0), 60);
-        prop_assert!(pair.decoded - before > 40, "{}", pair.decoded - before);
+        pair.run(60, 0.0, 0, 0.0);
+        prop_assert!(pair.decoded - before >= 60 - u64::from(LATENCY));
+        prop_assert_eq!(pair.receiver.newest(), Some(pair.tick - u64::from(LATENCY)));
     }
+}
+
+#[test]
+fn generations_of_a_slot_come_around() {
+    let plan = Plan::new(Schema::parse(&LIVING.replace("living 40", "living 2")).unwrap()).unwrap();
+    let stages = plan.legal(*ladder::PREDICTED.stages).unwrap();
+    let mut pair = Pair::new(plan, stages, 1);
+    pair.life_ticks = 2;
+    while pair.births < 2 * 260 {
+        pair.run(300, 0.05, 2, 0.05);
+        pair.run(40, 1.0, 0, 0.0);
+    }
+    assert!(pair.decoded > 10_000, "{}", pair.decoded);
 }

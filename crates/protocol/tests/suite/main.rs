@@ -8,7 +8,11 @@ mod memory;
 mod operations;
 mod pair;
 mod play;
+#[path = "../../../codec/tests/suite/random.rs"]
+mod random;
 #[path = "../../../codec/tests/suite/recording.rs"]
 mod recording;
 mod silence;
 mod smallest;
+#[path = "../../../codec/tests/suite/world.rs"]
+mod world;

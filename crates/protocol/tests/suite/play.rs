@@ -1,9 +1,10 @@
-//! A recording sent through both ends, with acks that take six ticks.
+//! Frames sent through both ends, with acks that take six ticks.
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 use std::time::Duration;
 
-use cubewire_codec::{Fingerprint, Limits, Plan, QuantizedSnapshot, Snapshot, Stages};
+use cubewire_codec::{Fingerprint, Limits, QuantizedSnapshot, Snapshot, Stages};
 use cubewire_protocol::{
     Ack, Arrival, BaselineChoice, Feedback, Sent, SnapshotReceiver, SnapshotSender, Welcome,
 };
@@ -24,17 +25,20 @@ pub(crate) struct Play {
 
 impl Play {
     pub(crate) fn new(first: &QuantizedSnapshot, stages: Stages) -> Self {
+        let plan = || Arc::clone(first.plan());
         let mut initial = Snapshot::default();
-        first.dequantize(&mut initial);
+        if !plan().has_lives() {
+            first.dequantize(&mut initial);
+        }
         let welcome = Welcome {
-            plan: Plan::cubes(),
+            plan: plan(),
             tick: 0,
             initial: initial.clone(),
             fingerprint: Fingerprint::shipped(),
         };
         let limits = Limits::default();
         Self {
-            sender: SnapshotSender::new(Plan::cubes(), initial, limits).unwrap(),
+            sender: SnapshotSender::new(plan(), initial, limits).unwrap(),
             receiver: SnapshotReceiver::new(welcome, limits, PLAYOUT_DELAY, Duration::ZERO)
                 .unwrap(),
             stages,

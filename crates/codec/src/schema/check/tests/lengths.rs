@@ -137,6 +137,7 @@ fn fields_have_at_least_two_values() {
 #[test]
 fn the_world_stays_within_the_steps() {
     allowed(|schema| schema.world.gravity = 0.0);
+    allowed(|schema| schema.world.gravity = 7_372_800.0);
     allowed(|schema| schema.world.floor = None);
     allowed(|schema| schema.world.floor = Some(-2048.0));
     allowed(|schema| schema.world.max_speed = 122_880.0);
@@ -149,6 +150,10 @@ fn the_world_stays_within_the_steps() {
         (
             gravity(f32::NAN),
             "gravity: it must be a finite number, not `NaN`",
+        ),
+        (
+            gravity(7_372_801.0),
+            "gravity: it must be at most 1048576 steps per tick²",
         ),
         (
             floor(f32::INFINITY),

@@ -1,23 +1,37 @@
-//! Legal schemas, for tests.
+//! Legal schemas, of sensible worlds and of absurd ones.
 
 use std::fmt::Debug;
 use std::ops::RangeInclusive;
 
+use cubewire_codec::schema::{
+    Axis, Field, FieldForm, Kind, Linear, Range, Schema, Shape, Slots, World,
+};
 use proptest::collection::btree_map;
 use proptest::option;
 use proptest::prelude::*;
 
-use super::{Axis, Field, FieldForm, Kind, Linear, Range, Schema, Shape, Slots, World};
+/// As many cases as `PROPTEST_CASES` says, or these.
+pub(crate) fn cases(usual: u32) -> ProptestConfig {
+    let config = ProptestConfig::default();
+    match std::env::var_os("PROPTEST_CASES") {
+        Some(_) => config,
+        None => ProptestConfig {
+            cases: usual,
+            ..config
+        },
+    }
+}
 
-pub(super) fn schema() -> impl Strategy<Value = Schema> {
+/// Schemas in which at most as many bodies come and go.
+pub(crate) fn schema(max_living: u32) -> impl Strategy<Value = Schema> {
     let start = (
         name(),
         1..=1000u16,
         prop::sample::select(&Axis::ALL),
-        [range(), range(), range()],
+        position(),
         2..=15u8,
     );
-    (start, slots(), kinds(), fields(), world())
+    (start, slots(max_living), kinds(), fields(), world())
         .prop_map(|(start, (slots, anchor), kinds, fields, world)| {
             let (name, ticks_per_second, up, position, component_bits) = start;
             Schema {
@@ -33,7 +47,9 @@ pub(super) fn schema() -> impl Strategy<Value = Schema> {
                 slots,
             }
         })
-        .prop_filter("it is too fast", |schema| schema.check().is_ok())
+        .prop_filter("it is too fast, too strong or rounded too far", |schema| {
+            schema.check().is_ok()
+        })
 }
 
 /// Mostly few.
@@ -59,24 +75,34 @@ fn length(exponents: RangeInclusive<i32>) -> impl Strategy<Value = f32> {
     (1.0..10.0f64, exponents).prop_map(|(digits, exponent)| (digits * 10f64.powi(exponent)) as f32)
 }
 
-fn range() -> impl Strategy<Value = Range> {
+/// With the same steps along all axes as often as not.
+fn position() -> impl Strategy<Value = [Range; 3]> {
+    let steps = || {
+        prop_oneof![
+            (0..12).prop_map(|log| f64::from(1 << log)),
+            0.001..2000.0f64
+        ]
+    };
     let steps = prop_oneof![
-        (0..12).prop_map(|log| f64::from(1 << log)),
-        0.001..2000.0f64
+        steps().prop_map(|steps| [steps; 3]),
+        [steps(), steps(), steps()]
     ];
-    let ends = (-1_048_576..=1_048_575i32, 1..=1_048_576i32);
-    let range = (steps, ends, 0.0..1.0f64).prop_map(|(steps, (first, number), part)| {
-        let end = (first + number).min(1 << 20);
-        let min = (f64::from(first) - part) / steps;
-        let max = (f64::from(end) - part) / steps;
-        // Without a sign if it is 0.
-        Range::new(min + 0.0, max + 0.0, steps)
-    });
-    range.prop_filter("it is rounded too far", |range| range.check().is_ok())
+    let number = || prop_oneof![1..=1_048_576i32, (0..=20).prop_map(|log| 1 << log)];
+    let ends = || (-1_048_576..=1_048_575i32, number(), 0.0..1.0f64);
+    (steps, [ends(), ends(), ends()]).prop_map(|(steps, ends)| {
+        std::array::from_fn(|axis| {
+            let (steps, (first, number, part)) = (steps[axis], ends[axis]);
+            let end = (first + number).min(1 << 20);
+            let min = (f64::from(first) - part) / steps;
+            let max = (f64::from(end) - part) / steps;
+            // Without a sign if it is 0.
+            Range::new(min + 0.0, max + 0.0, steps)
+        })
+    })
 }
 
 fn kinds() -> impl Strategy<Value = Vec<Kind>> {
-    let length = || length(-44..=1);
+    let length = || prop_oneof![length(-2..=0), length(-44..=1)];
     let shape = prop_oneof![
         [length(), length(), length()].prop_map(Shape::Box),
         length().prop_map(Shape::Ball),
@@ -118,7 +144,7 @@ fn fields() -> impl Strategy<Value = Vec<Field>> {
 }
 
 fn world() -> impl Strategy<Value = World> {
-    let gravity = prop_oneof![Just(0.0), length(-40..=30)];
+    let gravity = prop_oneof![Just(0.0), length(0..=1), length(-40..=30)];
     let floor = option::of(prop_oneof![Just(0.0), -500.0..500.0f32]);
     let linear = (
         (-1i64 << 31..=1 << 31, 1i64..=1 << 31),
@@ -134,7 +160,8 @@ fn world() -> impl Strategy<Value = World> {
             fall_height,
         },
     );
-    (gravity, floor, length(-40..=2), option::of(linear)).prop_map(
+    let max_speed = prop_oneof![length(0..=2), length(-40..=2)];
+    (gravity, floor, max_speed, option::of(linear)).prop_map(
         |(gravity, floor, max_speed, linear)| World {
             gravity,
             floor,
@@ -145,8 +172,8 @@ fn world() -> impl Strategy<Value = World> {
 }
 
 /// Slots, and the anchor.
-fn slots() -> impl Strategy<Value = (Slots, Option<u16>)> {
-    let living = (1..=65_536u32, option::of(any::<u16>())).prop_map(|(max, anchor)| {
+fn slots(max_living: u32) -> impl Strategy<Value = (Slots, Option<u16>)> {
+    let living = (1..=max_living, option::of(any::<u16>())).prop_map(|(max, anchor)| {
         let anchor = anchor.map(|body| (u32::from(body) % max) as u16);
         (Slots::Living { max }, anchor)
     });
