@@ -67,7 +67,10 @@ impl SnapshotSender {
             .advance(tick, wanted, within.gains, initial, |slot, sent_at| {
                 way.known(slot, sent_at)
             });
-        if !self.is_worth(tick, &within) {
+        let is_silent = self
+            .newest_sent
+            .is_none_or(|newest| tick >= newest + MAX_SILENCE_TICKS);
+        if !self.is_worth(is_silent, &within) {
             return Ok(None);
         }
         let mut out = self.sent.take_slot(tick);
@@ -79,7 +82,8 @@ impl SnapshotSender {
         }
         if header.is_none() || self.packet.bytes.len() > within.bytes {
             let bytes = within.bytes.min(MAX_BYTES);
-            let mut fitting = self.schedule.fitting(bytes);
+            let least = usize::from(is_silent && !self.schedule.due().is_empty());
+            let mut fitting = self.schedule.fitting(bytes).max(least);
             for attempt in 0.. {
                 self.carry(fitting, wanted.len());
                 header = Some(self.encode(tick, partial, wanted, &mut out)?);
@@ -96,6 +100,10 @@ impl SnapshotSender {
                     false => fitting / 2,
                 };
             }
+            // The most urgent body waits until it fits.
+            if fitting == 0 && !is_silent {
+                return Ok(None);
+            }
             count = Some(fitting);
         }
         self.schedule.on_sent(tick, wanted, count);
@@ -106,11 +114,8 @@ impl SnapshotSender {
     }
 
     /// Whether a packet is worth its overhead, or has to show that time goes on.
-    fn is_worth(&self, tick: u64, within: &Within<'_>) -> bool {
+    fn is_worth(&self, is_silent: bool, within: &Within<'_>) -> bool {
         let least = (2 * within.overhead).min(MAX_BYTES);
-        let is_silent = self
-            .newest_sent
-            .is_none_or(|newest| tick >= newest + MAX_SILENCE_TICKS);
         let is_full = self.schedule.due_bytes() >= least;
         within.bytes >= least && is_full || is_silent && within.bytes >= MIN_BYTES
     }
