@@ -235,7 +235,8 @@ impl Motion {
     /// Displacement of a body in 1/512 m; `current` is the snapshot that the motion leads to.
     pub(crate) fn displacement(&self, current: &QuantizedSnapshot, body: usize) -> [i32; 3] {
         self.from.as_ref().map_or([0; 3], |from| {
-            if !current.is_same_life(from, body) {
+            let has_usual_steps = current.precision().position.has_usual_steps();
+            if !has_usual_steps || !current.is_same_life(from, body) {
                 return [0; 3];
             }
             let (now, then) = (current.position(body), from.position(body));
@@ -279,7 +280,12 @@ fn falls(
     let linear = &current.plan().linear;
     let height = current.position(body)[2];
     let span = before.span(body);
-    if span == 0 || height <= linear.fall_height || !current.is_same_life(baseline, body) {
+    let has_usual_steps = current.precision().position.has_usual_steps();
+    if span == 0
+        || !has_usual_steps
+        || height <= linear.fall_height
+        || !current.is_same_life(baseline, body)
+    {
         return false;
     }
     let rise = height - baseline.position(body)[2];
