@@ -21,6 +21,7 @@ mod detail;
 mod digest;
 mod displayed;
 mod lane;
+mod lane_budget;
 mod mean;
 mod meter;
 mod packet;
@@ -73,7 +74,7 @@ pub use shadow::{ShadowLadder, ShadowRung};
 #[cfg(test)]
 pub(crate) use spawn::change as change_lane;
 pub use spawn::{ChangeLane, spawn_lane, spawn_receiving_lane, spawn_sending_lane};
-pub use spelling::{SEND_INTERVALS, rung, rung_or_stages};
+pub use spelling::{BUDGETS, SEND_INTERVALS, kbps_of, rung, rung_or_stages};
 pub use states::States;
 pub use sync::ForceDesync;
 pub use sync::status::LaneSync;

@@ -123,6 +123,9 @@ pub enum CommandError {
         /// Packets.
         refused: u64,
     },
+    /// A budget for a rung of which every packet carries every cube, or none.
+    #[error("`--budget` needs a rung that lists changed cubes, which `{0}` does not")]
+    NoBudget(&'static str),
     /// The program was told to end.
     #[error("it was stopped before anything was measured")]
     Stopped,

@@ -43,6 +43,9 @@ pub struct HeadlessArgs {
         replication::network_names()
     ))]
     pub network: Option<&'static Preset>,
+    /// Most kilobits a second on the wire, 16 to 1024. Where it does not suffice, packets carry the most urgent cubes
+    #[arg(long, value_name = "KBPS", value_parser = replication::kbps_of, conflicts_with = "profile")]
+    pub budget: Option<u32>,
     /// Seconds after which the viewer joins the game. It is measured from then on, and the script goes on
     #[arg(long, value_name = "SECONDS", default_value_t = 0.0, value_parser = skipped_seconds)]
     pub join: f64,
@@ -72,6 +75,10 @@ impl HeadlessArgs {
         let script = self.play.script()?;
         let (ticks, skip) = self.play.ticks(script.as_ref())?;
         let mut settings = LaneSettings::with_stages(self.rung.stages);
+        settings.sender.budget = self.budget;
+        if self.budget.is_some() && !self.rung.stages.can_be_partial() {
+            return Err(CommandError::NoBudget(self.rung.name));
+        }
         if let Some(network) = self.network {
             settings.link.conditions = network.conditions.clone();
         }
@@ -88,7 +95,7 @@ impl HeadlessArgs {
         })?;
         let mut game = LaneGame::join(game, settings)?;
 
-        if table.is_some() {
+        if table.is_some() || self.budget.is_some() {
             let lane = game.lane;
             let mut lane = game.app.world_mut().entity_mut(lane);
             lane.insert(ReplicaError::default());
@@ -130,7 +137,8 @@ impl HeadlessArgs {
         }
         let (script, rung) = (self.play.name(), self.rung.name);
         let network = self.network.map(|network| network.name);
-        let summary = totals.summary(script, rung, network, game.meter(), game.check());
+        let mut summary = totals.summary(script, rung, network, game.meter(), game.check());
+        summary.budget = self.budget.map(|kbps| totals.budget(kbps, summary.wrong));
         if self.json {
             let json = serde_json::to_string_pretty(&summary).expect("a summary is plain data");
             writeln!(out, "{json}")?;

@@ -112,6 +112,8 @@ pub struct Sample {
     /// Snapshots that were sent in this tick: one or, at a lower send rate, none. For a viewer, those that
     /// it received.
     pub snapshots: Vec<PacketRecord>,
+    /// Ticks for which the body that has waited longest has waited to be sent; 0 without a budget.
+    pub longest_wait_ticks: u64,
     /// What the transport sent.
     pub traffic: Traffic,
     /// Age of the newest acked snapshot; none before the first ack.
@@ -136,6 +138,7 @@ impl Default for Sample {
             tick: 0,
             stages: cubewire_codec::ladder::UNCOMPRESSED.stages,
             snapshots: Vec::new(),
+            longest_wait_ticks: 0,
             traffic: Traffic::default(),
             acked_age_ticks: None,
             lost: 0,

@@ -8,6 +8,7 @@ use renet::Bytes;
 
 use super::budget::{EncodeBudget, LaneCost};
 use super::detail::{Detailed, PacketDetail};
+use super::lane_budget::LaneBudget;
 use super::meter::{LaneMeter, Sample};
 use super::packet::PacketRecord;
 use super::quantized::QuantizedWorld;
@@ -47,6 +48,7 @@ type SendingLane<'a> = (
     &'a mut SenderMail,
     &'a mut Sender,
     &'a mut LaneMeter,
+    &'a mut LaneBudget,
     Option<(&'a mut LaneBackoff, &'a mut LaneCost)>,
     Has<Detailed>,
 );
@@ -62,7 +64,8 @@ pub(super) fn send(
 ) -> Result {
     let tick = world.tick();
     let mut due = Vec::new();
-    for (lane, settings, mail, mut sender, mut meter, remote, is_detailed) in &mut lanes {
+    for lane in &mut lanes {
+        let (lane, settings, mail, mut sender, mut meter, mut limit, remote, is_detailed) = lane;
         sender.0.itemize(is_detailed);
         let stages = settings.stages;
         let sample = Sample {
@@ -71,6 +74,7 @@ pub(super) fn send(
             acked_age_ticks: age(tick, sender.0.newest_acked()),
             ..Sample::default()
         };
+        let allowed_bytes = limit.begin(tick, settings, &meter);
         let must_send = rebuilds.is_planned() && sender.0.wants_state().is_some();
         let wishes = remote.as_ref().map(|(backoff, cost)| (&**backoff, &**cost));
         if must_send || is_due(lane, settings, wishes, tick) {
@@ -80,9 +84,11 @@ pub(super) fn send(
                 mail,
                 sender,
                 meter,
+                limit,
                 remote,
                 is_detailed,
                 must_send,
+                allowed_bytes,
                 sample,
             });
         } else {
@@ -113,10 +119,13 @@ struct Due<'a> {
     mail: Mut<'a, SenderMail>,
     sender: Mut<'a, Sender>,
     meter: Mut<'a, LaneMeter>,
+    limit: Mut<'a, LaneBudget>,
     remote: Option<(Mut<'a, LaneBackoff>, Mut<'a, LaneCost>)>,
     is_detailed: bool,
     /// The scene is rebuilt after this tick, for the receiver among others.
     must_send: bool,
+    /// What the packet may take, if the lane has a budget.
+    allowed_bytes: Option<usize>,
     sample: Sample,
 }
 
@@ -157,7 +166,18 @@ impl Due<'_> {
             protocol.offer_state(*rebuilt, state);
         }
         let inputs = Some(world.inputs());
-        let sent = protocol.send_simulated(tick, stages, quantized, granted.baseline, inputs)?;
+        let sent = match self.allowed_bytes.filter(|_| stages.can_be_partial()) {
+            None => {
+                Some(protocol.send_simulated(tick, stages, quantized, granted.baseline, inputs)?)
+            }
+            Some(bytes) => self
+                .limit
+                .send(protocol, tick, self.settings, quantized, bytes)?,
+        };
+        self.sample.longest_wait_ticks = protocol.longest_wait(tick);
+        let Some(sent) = sent else {
+            return Ok(());
+        };
         let took = started.elapsed();
         let newest = protocol.newest_acked();
         let [second, third] = protocol.acked_before(newest.unwrap_or(0));

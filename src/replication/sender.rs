@@ -6,12 +6,13 @@ use cubewire_protocol::{SendBackoff, SnapshotSender};
 
 use super::budget::LaneCost;
 use super::lane::Lane;
+use super::lane_budget::LaneBudget;
 use super::settings::SenderSettings;
 use super::transport::SenderMail;
 
 /// The sender's state of one lane.
 #[derive(Component, Debug)]
-#[require(Lane, SenderMail)]
+#[require(Lane, SenderMail, LaneBudget)]
 pub(crate) struct Sender(pub(super) SnapshotSender);
 
 impl Sender {

@@ -12,7 +12,7 @@ use cubewire_scene::TICKS_PER_SECOND;
 use cubewire_text::Spelling;
 use serde::{Deserialize, Serialize};
 
-use super::spelling::{Delay, LinkText, Rate, RungText};
+use super::spelling::{Delay, Kbps, LinkText, Rate, RungText};
 
 /// Round-trip time of the default link: "otherwise delta compression is too easy".
 const ROUND_TRIP: Duration = Duration::from_millis(100);
@@ -28,6 +28,10 @@ pub struct SenderSettings {
     /// Ticks from one snapshot to the next, usually one of [`SEND_INTERVALS`](super::SEND_INTERVALS).
     #[serde(rename = "rate", with = "Rate")]
     pub send_interval_ticks: u32,
+    /// Most kilobits a second on the wire. Where it does not suffice, and the stages list changed cubes, packets carry the
+    /// most urgent ones.
+    #[serde(rename = "budget", with = "Kbps")]
+    pub budget: Option<u32>,
 }
 
 /// The simulated link of a lane.
@@ -103,6 +107,7 @@ impl Default for SenderSettings {
             stages: ladder::CHANGED_FLAGS.stages,
             baseline: BaselineChoice::default(),
             send_interval_ticks: 1,
+            budget: None,
         }
     }
 }

@@ -1,5 +1,6 @@
 //! How the settings of a lane are spelled.
 
+use std::ops::RangeInclusive;
 use std::time::Duration;
 
 use cubewire_codec::Stages;
@@ -67,6 +68,35 @@ impl Spelling<u32> for Rate {
         let mut intervals = SEND_INTERVALS.into_iter();
         let interval = intervals.find(|ticks| Self::write(ticks).as_deref() == Some(text));
         interval.ok_or_else(|| TextError::value(text, "60, 30, 20 or 10"))
+    }
+}
+
+/// Most kilobits a second, or any number.
+pub(super) struct Kbps;
+
+/// Budgets that a lane can have, in kilobits a second.
+pub const BUDGETS: RangeInclusive<u32> = 16..=1024;
+
+/// The budget of that many kilobits a second.
+///
+/// # Errors
+/// If there is none.
+pub fn kbps_of(text: &str) -> Result<u32, TextError> {
+    let kbps = text.strip_suffix("kbps").unwrap_or(text).parse().ok();
+    let kbps = kbps.filter(|kbps| BUDGETS.contains(kbps));
+    kbps.ok_or_else(|| TextError::value(text, "from 16kbps to 1024kbps, as in 64kbps"))
+}
+
+impl Spelling<Option<u32>> for Kbps {
+    fn write(budget: &Option<u32>) -> Option<String> {
+        Some(budget.map_or_else(|| "none".to_owned(), |kbps| format!("{kbps}kbps")))
+    }
+
+    fn read(text: &str) -> Result<Option<u32>, TextError> {
+        match text {
+            "none" => Ok(None),
+            text => kbps_of(text).map(Some),
+        }
     }
 }
 

@@ -10,6 +10,7 @@
 //! | `rate` | snapshots a second: 60, 30, 20, 10 | 60 |
 //! | `playout` | `rule`, `adaptive`, or a delay as in `150ms` | `rule` |
 //! | `baseline` | `newest`, `smallest` | `newest` |
+//! | `budget` | most kilobits a second on the wire, as in `64kbps`, or `none` | `none` |
 //! | `seed` | random seed of the simulated link | 0 |
 
 mod describe;
@@ -31,7 +32,7 @@ const NOTATION: Notation = Notation {
 };
 
 /// The keys in the order in which they have always been written: the checksum of a replay is of its lanes, too.
-const ORDER: [&str; 7] = [
+const ORDER: [&str; 8] = [
     "rung",
     "link",
     "interpolation",
@@ -39,6 +40,7 @@ const ORDER: [&str; 7] = [
     "playout",
     "baseline",
     "seed",
+    "budget",
 ];
 
 /// Settings that change in a lane, whichever it is.
@@ -154,6 +156,7 @@ mod tests {
             "rung:delta",
             "rung:uncompressed,link:4g,interpolation:hermite,rate:10",
             "rung:predicted,playout:adaptive,baseline:smallest,seed:7",
+            "rung:predicted,rate:30,budget:64kbps",
             "rung:at-rest,link:loss=0.05+cut,interpolation:none,rate:20,playout:62.5ms,seed:1",
             "stages:orientation=smallest-three-5,link:perfect",
         ] {
@@ -213,6 +216,10 @@ mod tests {
                 "a lane has either `rung:NAME` or `stages:…`, not both",
             ),
             ("rate:25", "rate must be 60, 30, 20 or 10, not `25`"),
+            (
+                "budget:8kbps",
+                "budget must be from 16kbps to 1024kbps, as in 64kbps, not `8kbps`",
+            ),
             (
                 "seed:-1",
                 "seed must be a whole number from 0 to 18446744073709551615, not `-1`",

@@ -249,6 +249,7 @@ fn any_settings(random: &mut ChaCha8Rng, stages: &[Stages]) -> LaneSettings {
             stages: pick(random, stages),
             baseline: pick(random, &baselines),
             send_interval_ticks: pick(random, &SEND_INTERVALS),
+            budget: pick(random, &[None, Some(32), Some(256)]),
         },
         link: LinkSettings {
             conditions: PRESETS.choose(random).unwrap().conditions.clone(),

@@ -227,6 +227,7 @@ pub fn exchange_simulated() -> Exchange {
                 inputs: inputs.as_ref(),
                 state_chunk: &[7; 9][..usize::from(tick % 2) * 9],
             },
+            ..Baselines::default()
         };
         let (mut packet, mut kept) = (Packet::default(), Baseline::default());
         let stages = ladder::SIMULATED.stages;

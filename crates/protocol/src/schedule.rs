@@ -49,14 +49,6 @@ pub(crate) struct Due {
     bits: f32,
 }
 
-/// What is known of a body's way to the receiver.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Known {
-    pub(crate) as_of: AsOf,
-    /// Whether what was sent last may yet arrive.
-    pub(crate) is_in_flight: bool,
-}
-
 /// The tick of which the receiver is known to have a body.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum AsOf {
@@ -78,14 +70,16 @@ const MAX_ERROR: f32 = UNIT_ERROR * MAX_WEIGHT;
 
 impl Schedule {
     /// Advances to a tick in which `wanted` is to be seen, by a receiver that had `initial` before all packets. `gains` say how fast the priority of each body grows: 1 for those
-    /// beyond the list; none that is 0, negative or not a number is sent. `known` is asked of each body.
+    /// beyond the list; none that is 0, negative or not a number is sent. `as_of` is what the receiver is known to have of a body,
+    /// and `is_in_flight` whether what was sent in a tick may yet arrive.
     pub(crate) fn advance(
         &mut self,
         tick: u64,
         wanted: &QuantizedSnapshot,
         gains: &[f32],
         initial: &QuantizedSnapshot,
-        known: impl Fn(usize, Option<u64>) -> Known,
+        as_of: impl Fn(usize) -> AsOf,
+        is_in_flight: impl Fn(u64) -> bool,
     ) {
         let bodies = wanted.len();
         let is_known = self
@@ -100,15 +94,15 @@ impl Schedule {
         self.due.clear();
         self.complete_bits = 0.0;
         for slot in 0..bodies {
-            let state = known(slot, self.sent_at[slot]);
-            let is_confirmed = match state.as_of {
+            let as_of = as_of(slot);
+            let is_confirmed = match as_of {
                 AsOf::Initial => self.sent_at[slot].is_none(),
                 AsOf::Old => self.is_confirmed[slot] || self.sent_at[slot].is_none(),
                 AsOf::Tick(tick) => Some(tick) >= self.sent_at[slot],
             };
-            self.is_confirmed[slot] = is_confirmed && !matches!(state.as_of, AsOf::Initial);
+            self.is_confirmed[slot] = is_confirmed && !matches!(as_of, AsOf::Initial);
             let differs = wanted.differs(sent, slot);
-            let is_lost = !is_confirmed && !state.is_in_flight;
+            let is_lost = !is_confirmed && !self.sent_at[slot].is_some_and(&is_in_flight);
             if !differs && is_confirmed {
                 self.due_since[slot] = None;
                 continue;
@@ -216,6 +210,10 @@ impl Schedule {
             self.staked[slot] = std::mem::take(&mut self.priorities[slot]);
             self.due_since[slot] = None;
         }
+    }
+
+    pub(crate) const fn has(&self, slot: usize) -> bool {
+        slot < self.due_since.len()
     }
 
     /// Ticks for which a body has been due, if it is.

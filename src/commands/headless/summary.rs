@@ -18,6 +18,11 @@ pub(super) struct PlayTotals {
     second: [VecDeque<usize>; Accounting::ALL.len()],
     peak_kbps: [f64; Accounting::ALL.len()],
     hash: u64,
+    longest_wait_ticks: u64,
+    /// Sum of the mean errors of ticks, and how many these are.
+    mean_error_m: (f64, usize),
+    worst_error_m: f32,
+    bodies: usize,
 }
 
 /// Mean and peak of one way to count.
@@ -77,8 +82,30 @@ pub struct Summary {
     pub refused: u64,
     /// Decoded snapshots that were not, cube by cube, what was sent.
     pub wrong: u64,
+    /// What became of a budget, if there was one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub budget: Option<BudgetSummary>,
     /// Hash of every state of the simulation, bit by bit.
     pub state_hash: String,
+}
+
+/// How a budget was kept, and at what price.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct BudgetSummary {
+    /// The budget, kilobits a second on the wire.
+    pub kbps: u32,
+    /// The second in which most was sent, on the wire.
+    pub max_second_kbps: f64,
+    /// Ticks for which a cube has waited at most.
+    pub longest_wait_ticks: u64,
+    /// Mean distance between an interacting cube as shown and as it was in the simulation at the tick that is shown.
+    pub mean_error_mm: f64,
+    /// The largest distance of any cube.
+    pub worst_error_mm: f64,
+    /// Cubes in the packets of a tick, mean.
+    pub bodies_a_tick: f64,
+    /// Decoded snapshots that were not, cube by cube, what was sent.
+    pub wrong: u64,
 }
 
 impl PlayTotals {
@@ -90,6 +117,18 @@ impl PlayTotals {
     /// Counts a tick.
     pub(super) fn add(&mut self, sample: &Sample) {
         self.sums.add(sample);
+        self.longest_wait_ticks = self.longest_wait_ticks.max(sample.longest_wait_ticks);
+        self.bodies += sample
+            .snapshots
+            .iter()
+            .map(|packet| packet.sent_cubes)
+            .sum::<usize>();
+        let error = sample.replica_error;
+        if error.tick.is_some() {
+            self.mean_error_m.0 += f64::from(error.mean_m);
+            self.mean_error_m.1 += 1;
+            self.worst_error_m = self.worst_error_m.max(error.max_m);
+        }
         let seconds = self.second.iter_mut().zip(&mut self.peak_kbps);
         for ((second, peak_kbps), accounting) in seconds.zip(Accounting::ALL) {
             second.push_back(sample.bytes(accounting));
@@ -99,6 +138,20 @@ impl PlayTotals {
             if second.len() == TICKS_PER_SECOND as usize {
                 *peak_kbps = peak_kbps.max(kbps(second.iter().sum(), second.len()));
             }
+        }
+    }
+
+    /// What became of a budget of so many kilobits a second.
+    pub(super) fn budget(&self, kbps: u32, wrong: u64) -> BudgetSummary {
+        let (sum, ticks) = self.mean_error_m;
+        BudgetSummary {
+            kbps,
+            max_second_kbps: self.peak_kbps[Accounting::OnTheWire as usize],
+            longest_wait_ticks: self.longest_wait_ticks,
+            mean_error_mm: 1000.0 * sum / ticks.max(1) as f64,
+            worst_error_mm: f64::from(1000.0 * self.worst_error_m),
+            bodies_a_tick: self.bodies as f64 / self.sums.ticks.max(1) as f64,
+            wrong,
         }
     }
 
@@ -145,6 +198,7 @@ impl PlayTotals {
             received: meter.received,
             refused: meter.refused,
             wrong: check.wrong,
+            budget: None,
             state_hash: format!("{:016x}", self.hash),
         }
     }
@@ -188,6 +242,19 @@ impl Summary {
             self.transport_acks_kbps,
             self.changed_cubes,
         )?;
+        if let Some(budget) = &self.budget {
+            writeln!(
+                out,
+                "  budget   {:>10} kbps, {:.1} in the busiest second; {:.1} cubes a tick, the longest wait {} ticks\n  \
+                 error    {:>10.1} mm mean, {:.1} mm at most",
+                budget.kbps,
+                budget.max_second_kbps,
+                budget.bodies_a_tick,
+                budget.longest_wait_ticks,
+                budget.mean_error_mm,
+                budget.worst_error_mm,
+            )?;
+        }
         writeln!(out, "  bits a snapshot:")?;
         let total: f64 = self.bits.iter().map(|kind| kind.bits_per_snapshot).sum();
         for kind in &self.bits {

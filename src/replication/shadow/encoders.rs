@@ -179,6 +179,7 @@ impl Encoders {
                     inputs,
                     state_chunk: &[],
                 },
+                ..Baselines::default()
             };
             // Nothing is encoded against the packets of stages that use no baseline.
             let kept_here = stages.uses_baseline().then_some(&mut kept);

@@ -37,13 +37,18 @@ impl Stages {
         self.1
     }
 
+    /// Whether packets can be [partial](Coverage::Partial).
+    #[must_use]
+    pub const fn can_be_partial(self) -> bool {
+        !matches!(self.0.delta, Delta::Off | Delta::ArithmeticSimulated)
+    }
+
     /// These stages with another coverage.
     ///
     /// # Errors
     /// [`IllegalStages::PartialWithoutDelta`] for a partial one of stages that do not list changed bodies.
     pub const fn with_coverage(self, coverage: Coverage) -> Result<Self, IllegalStages> {
-        let is_partial = matches!(coverage, Coverage::Partial);
-        if is_partial && matches!(self.0.delta, Delta::Off | Delta::ArithmeticSimulated) {
+        if matches!(coverage, Coverage::Partial) && !self.can_be_partial() {
             return Err(IllegalStages::PartialWithoutDelta);
         }
         Ok(Self(self.0, coverage))

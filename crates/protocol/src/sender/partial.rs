@@ -9,7 +9,7 @@ use cubewire_codec::{
 use super::{BaselineChoice, SendError, Sent, SnapshotSender, references};
 use crate::clock::sequence;
 use crate::ring::BaselineRing;
-use crate::schedule::{AsOf, Known, Urgency};
+use crate::schedule::{AsOf, Urgency};
 
 /// Most bytes of a partial packet: one datagram.
 const MAX_BYTES: usize = 1200;
@@ -63,10 +63,14 @@ impl SnapshotSender {
         self.forget_old(tick);
         let initial = self.encoder.initial(stages.precision());
         let way = Way::of(&self.sent, &self.acked, stages.precision(), tick);
-        self.schedule
-            .advance(tick, wanted, within.gains, initial, |slot, sent_at| {
-                way.known(slot, sent_at)
-            });
+        self.schedule.advance(
+            tick,
+            wanted,
+            within.gains,
+            initial,
+            |slot| way.as_of(slot),
+            |sent_at| way.is_in_flight(sent_at),
+        );
         let is_silent = self
             .newest_sent
             .is_none_or(|newest| tick >= newest + MAX_SILENCE_TICKS);
@@ -152,6 +156,13 @@ impl SnapshotSender {
         self.schedule.urgency = urgency;
     }
 
+    /// Ticks for which the body that has waited longest has waited until this one.
+    #[must_use]
+    pub fn longest_wait(&self, tick: u64) -> u64 {
+        let waits = (0..).map_while(|slot| self.schedule.has(slot).then(|| self.waits(slot, tick)));
+        waits.flatten().max().unwrap_or(0)
+    }
+
     /// Ticks for which a body has waited until this one, if it does.
     #[must_use]
     pub fn waits(&self, body: usize, tick: u64) -> Option<u64> {
@@ -210,26 +221,25 @@ impl<'s> Way<'s> {
         }
     }
 
-    fn known(&self, slot: usize, sent_at: Option<u64>) -> Known {
-        let carried = |&&(_, packet): &&(u64, &Baseline)| packet.carried(slot);
-        let as_of = self.newest.map_or(AsOf::Initial, |(tick, newest)| {
-            let age = newest.age(slot);
-            match self.merged.iter().find(carried) {
-                Some(&(merged, _)) if age > 0 => AsOf::Tick(merged),
-                _ if age < u8::MAX => AsOf::Tick(tick.saturating_sub(age.into())),
-                _ => AsOf::Old,
-            }
-        });
-        let is_in_flight = sent_at.is_some_and(|sent_at| {
-            let is_overtaken = self
-                .newest
-                .is_some_and(|(newest, _)| newest > sent_at + REORDERED_TICKS);
-            let is_acked = self.acked.binary_search(&sent_at).is_ok();
-            !is_acked && !is_overtaken && self.tick <= sent_at + IN_FLIGHT_TICKS
-        });
-        Known {
-            as_of,
-            is_in_flight,
+    fn as_of(&self, slot: usize) -> AsOf {
+        let Some((tick, newest)) = self.newest else {
+            return AsOf::Initial;
+        };
+        let age = newest.age(slot);
+        let mut merged = self.merged.iter();
+        match merged.find(|(_, packet)| age > 0 && packet.carried(slot)) {
+            Some(&(merged, _)) => AsOf::Tick(merged),
+            None if age < u8::MAX => AsOf::Tick(tick.saturating_sub(age.into())),
+            None => AsOf::Old,
         }
+    }
+
+    /// Whether what was sent in a tick may yet arrive.
+    fn is_in_flight(&self, sent_at: u64) -> bool {
+        let newest = self.newest.map(|(newest, _)| newest);
+        let is_overtaken = newest.is_some_and(|newest| newest > sent_at + REORDERED_TICKS);
+        !is_overtaken
+            && self.tick <= sent_at + IN_FLIGHT_TICKS
+            && self.acked.binary_search(&sent_at).is_err()
     }
 }

@@ -106,6 +106,7 @@ fn apply(id: ClientId, client: &mut Client, request: Request, commands: &mut Com
         stages: request.stages,
         send_interval_ticks: request.send_interval_ticks.into(),
         baseline: request.baseline,
+        budget: None,
     };
     match &mut client.lane {
         Some((_, number)) if !request.number.is_newer_than(*number) => return,

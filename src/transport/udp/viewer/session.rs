@@ -274,6 +274,7 @@ impl Session {
             stages: request.stages,
             send_interval_ticks: ack.send_interval_ticks.into(),
             baseline: ack.baseline,
+            budget: None,
         })
     }
 

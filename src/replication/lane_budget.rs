@@ -1,0 +1,70 @@
+//! The budget of a lane: what it may send in a tick, from what its transport has put on the wire.
+
+use bevy::prelude::*;
+use cubewire_codec::QuantizedSnapshot;
+use cubewire_protocol::{ByteBudget, SendError, Sent, SnapshotSender, Within};
+use cubewire_scene::TICKS_PER_SECOND;
+
+use super::meter::LaneMeter;
+use super::settings::SenderSettings;
+use super::transport::SLICE_BYTES;
+
+/// What a lane may send, if it has a budget.
+#[derive(Component, Debug, Default)]
+pub(super) struct LaneBudget {
+    budget: Option<ByteBudget>,
+    /// Bytes that each datagram takes beside its payload.
+    overhead: usize,
+}
+
+/// The overhead until the first packet has been seen on the wire.
+const FIRST_OVERHEAD: usize = 64;
+
+impl LaneBudget {
+    /// Charges what the lane sent in the tick before. Returns the bytes that it may send in this one, if there is a limit.
+    pub(super) fn begin(
+        &mut self,
+        tick: u64,
+        settings: &SenderSettings,
+        meter: &LaneMeter,
+    ) -> Option<usize> {
+        let Some(kbps) = settings.budget else {
+            self.budget = None;
+            return None;
+        };
+        let rate = kbps * 1000 / 8;
+        let budget = self.budget.get_or_insert_with(|| {
+            self.overhead = FIRST_OVERHEAD;
+            ByteBudget::new(rate, TICKS_PER_SECOND as u16)
+        });
+        budget.set_bytes_per_second(rate);
+        if let Some(before) = meter.samples().back() {
+            let wire = before.traffic.wire_bytes;
+            budget.spend(before.tick, wire);
+            if let Some(datagrams) = before.traffic.packets.checked_sub(1) {
+                let around = wire.saturating_sub(before.payload_bytes());
+                self.overhead = around.div_ceil(datagrams + 1);
+            }
+        }
+        let available = budget.available(tick);
+        let datagrams = available / (SLICE_BYTES + self.overhead) + 1;
+        Some(available.saturating_sub(datagrams * self.overhead))
+    }
+
+    /// Sends within so many bytes.
+    pub(super) fn send(
+        &self,
+        protocol: &mut SnapshotSender,
+        tick: u64,
+        settings: &SenderSettings,
+        snapshot: &QuantizedSnapshot,
+        bytes: usize,
+    ) -> Result<Option<Sent>, SendError> {
+        let within = Within {
+            bytes,
+            overhead: self.overhead,
+            gains: &[],
+        };
+        protocol.send_within(tick, settings.stages, snapshot, within)
+    }
+}
