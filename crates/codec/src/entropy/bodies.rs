@@ -9,7 +9,6 @@ use super::bins::{CodingObserver, Element, NonCanonical};
 use super::coder::BinCoder;
 use super::history::{BaselineHistory, KinematicHistory, Position};
 use super::layout::{ACTIVE_CHANGES, AdaptiveFlag, RESTING_CHANGES, TOGGLES};
-use super::mixing::adapt;
 use super::predictor::Predictor;
 use super::residual::magnitude;
 use super::resting::{Resting, UNTOUCHED};
@@ -223,14 +222,10 @@ impl<B: BinCoder, O: CodingObserver> Session<'_, B, O> {
 
     /// Codes a flag about changes with its adaptive probability.
     fn adaptive_flag(&mut self, flag: AdaptiveFlag, body: Option<usize>, value: bool) -> bool {
-        let adaptive = &mut self.next.adaptive[flag as usize];
-        let one = u32::from(*adaptive);
-        let value = self.bins.bin(value, one);
-        adapt(adaptive, value);
         let kind = BitKind::Selection;
-        self.observer.begins(Element { kind, body });
-        self.observer.coded(&[], value, one);
-        value
+        self.adaptive(Element { kind, body }, value, |next| {
+            &mut next.adaptive[flag as usize]
+        })
     }
 
     /// Codes one body; `active` is the squared distance to the anchor of an active one, and its history.

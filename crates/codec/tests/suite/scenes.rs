@@ -5,10 +5,11 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use cubewire_codec::ladder::{self, Rung};
-use cubewire_codec::schema::{Schema, Slots};
+use cubewire_codec::schema::{FieldForm, Schema, Slots};
+use cubewire_codec::stages::Delta;
 use cubewire_codec::{
-    Baseline, Baselines, BodyState, Decoder, Encoder, IllegalStages, Life, Limits, Packet, Plan,
-    QuantizedSnapshot, Sequence, Snapshot, Stages,
+    Baseline, Baselines, BitKind, BitLedger, BodyState, Decoder, Encoder, IllegalStages, Life,
+    Limits, Packet, Plan, QuantizedSnapshot, Sequence, Snapshot, Stages,
 };
 use glam::{Quat, Vec3};
 use rand::{Rng, RngExt, SeedableRng};
@@ -181,6 +182,8 @@ fn send_on(schema: &str, rung: Rung, stages: Stages, seed: u64, ticks: u16) -> u
     let plan = || Arc::clone(&play.plan);
     let mut encoder = Encoder::new(plan(), play.initial(), limits).unwrap();
     let mut decoder = Decoder::new(plan(), play.initial(), limits).unwrap();
+    decoder.set_ledger(Some(BitLedger::new()));
+    let mut fields = BitLedger::new();
     // Baselines that both ends have.
     let mut held: BTreeMap<u16, [Baseline; 2]> = BTreeMap::new();
     let (mut packet, mut bytes) = (Packet::default(), 0);
@@ -217,6 +220,13 @@ fn send_on(schema: &str, rung: Rung, stages: Stages, seed: u64, ticks: u16) -> u
         bytes += packet.bytes.len();
         let bits = packet.bytes.len() as f64 * 8.0;
         assert!((packet.ledger.total() - bits).abs() < 1e-6, "{}", rung.name);
+        fields.add(&packet.ledger);
+        if stages.delta == Delta::Off {
+            let bodies = play.slots.iter().flatten().count() as f64;
+            for (kind, form) in fields_of(&play.plan) {
+                assert_eq!(packet.ledger.kind(kind), bodies * f64::from(form.bits()));
+            }
+        }
         if random.random_ratio(1, 5) {
             continue;
         }
@@ -230,10 +240,23 @@ fn send_on(schema: &str, rung: Rung, stages: Stages, seed: u64, ticks: u16) -> u
             .unwrap_or_else(|error| panic!("{} at {tick}: {error}", rung.name));
         assert_eq!(received.snapshot(), &current, "{} at {tick}", rung.name);
         assert_eq!(received, sent, "{} at {tick}", rung.name);
+        assert_eq!(decoder.ledger(), Some(&packet.ledger), "{}", rung.name);
         held.insert(tick, [sent, received]);
         held.retain(|&age, _| age + 60 > tick);
     }
+    for (kind, _) in fields_of(&play.plan) {
+        assert!(fields.kind(kind) > 0.0, "{}: {kind}", rung.name);
+    }
     bytes
+}
+
+/// The kinds that the fields of a schema are accounted as.
+fn fields_of(plan: &Plan) -> impl Iterator<Item = (BitKind, FieldForm)> {
+    let fields = plan.schema().fields.iter().enumerate();
+    fields.map(|(index, field)| match (index, field.form) {
+        (0, FieldForm::Flag) => (BitKind::Interacting, field.form),
+        _ => (BitKind::field(index), field.form),
+    })
 }
 
 #[test]

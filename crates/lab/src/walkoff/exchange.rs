@@ -37,10 +37,7 @@ pub(super) fn exchange(
     let mut sent = BaselineRing::new(MAX_BASELINE_AGE);
     let mut received = BaselineRing::new(RECEIVER_HISTORY);
     let mut acked = BTreeSet::new();
-    let mut tally = Tally {
-        ticks_per_second: recording.plan.schema().ticks_per_second.into(),
-        ..Tally::default()
-    };
+    let mut tally = Tally::default();
     let mut packet = Packet::default();
     let mut spare = None;
 
