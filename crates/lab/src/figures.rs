@@ -19,7 +19,7 @@ use std::thread;
 use cubewire_files::write_whole;
 
 use crate::cli::FiguresArgs;
-use crate::error::LabError;
+use crate::error::{LabError, unreadable, unwritable};
 
 /// The document with all figures, from the root of the repository.
 const FIGURES: &str = "crates/lab/FIGURES.md";
@@ -120,17 +120,7 @@ fn made(sections: &[Section], chosen: &[usize]) -> Result<Vec<(usize, String)>, 
 }
 
 fn read(path: &str) -> Result<String, LabError> {
-    fs::read_to_string(path).map_err(|source| LabError::Unreadable {
-        path: path.into(),
-        source,
-    })
-}
-
-fn unwritable(path: &str) -> impl Fn(std::io::Error) -> LabError {
-    move |source| LabError::Unwritable {
-        path: path.into(),
-        source,
-    }
+    fs::read_to_string(path).map_err(unreadable(path))
 }
 
 fn missing(document: &'static str, title: &str) -> LabError {

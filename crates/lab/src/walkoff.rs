@@ -17,6 +17,7 @@ use cubewire_cli::Table;
 use cubewire_codec::entropy::TrainedModel;
 use cubewire_codec::ladder::Rung;
 use cubewire_codec::{BitLedger, Packet, Plan};
+use cubewire_recording::Recording;
 use serde::Serialize;
 
 use self::exchange::exchange;
@@ -24,7 +25,6 @@ use crate::cli::WalkoffArgs;
 use crate::error::LabError;
 use crate::path::Path;
 use crate::progress;
-use crate::recording::Recording;
 use crate::train::read_model;
 
 /// The result of a rung on a recording.
@@ -59,6 +59,7 @@ pub(crate) fn print(args: &WalkoffArgs, out: &mut impl Write) -> Result<(), LabE
     let path = args.link.path();
     let model = match &args.model {
         Some(path) => Arc::new(read_model(path)?),
+        None if args.untrained => Arc::new(TrainedModel::untrained()),
         None => TrainedModel::shipped(),
     };
     let rungs = args.codec.in_scene(&recording.plan)?;
