@@ -25,7 +25,11 @@ use crate::error::{LabError, unreadable, unwritable};
 const FIGURES: &str = "crates/lab/FIGURES.md";
 
 /// The documents that quote it.
-const QUOTING: [&str; 2] = ["README.md", "src/replication/BANDWIDTH.md"];
+const QUOTING: [&str; 3] = [
+    "README.md",
+    "crates/codec/README.md",
+    "src/replication/BANDWIDTH.md",
+];
 
 const QUOTE: &str = "<!-- figures: ";
 const END_OF_QUOTE: &str = "<!-- end of figures -->";
