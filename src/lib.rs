@@ -9,6 +9,7 @@
 //! | `crates/link` | a simulated network link: delay, loss, duplication, reordering |
 //! | `crates/files` | files that appear whole or not at all |
 //! | `crates/cli` | the form of what programs say of a wrong command line |
+//! | `crates/recording` | reads and writes recordings of scenes, with their schema |
 //! | `crates/palette` | the colours of the panel, the view, films and plots |
 //! | `crates/scene` | the rules of the demo: initial layout, the player's forces, interacting cubes |
 //! | `crates/protocol` | sender and receiver: acks, baselines, jitter buffer, interpolation |

@@ -54,7 +54,7 @@ use transport::{End, TransportSystems};
 pub use budget::{EncodeBudget, LaneCost};
 pub use check::LaneCheck;
 pub use deltas::{DELTA_BITS, DeltaCounts};
-pub use detail::{Detailed, PacketDetail};
+pub use detail::{Detailed, PacketDetail, demo_index};
 pub use digest::Digest;
 pub use displayed::{CubeError, CubeErrors, DisplayedState, ReplicaError};
 pub(crate) use displayed::{is_teleport, shown_cube};

@@ -266,12 +266,12 @@ pub(super) const fn bit_kind(kind: BitKind) -> &'static str {
         BitKind::Position => "Positions, or their differences.",
         BitKind::Orientation => "Orientations, or their differences.",
         BitKind::Velocity => "Linear velocities, or their differences.",
-        BitKind::Values => "Further fields of the schema.",
         BitKind::Check => {
             "Arithmetic coding only: a 14-bit hash of the decoded cubes, which detects a decoder that \
              differs from the encoder, and the bits that end the coder's output."
         }
         BitKind::Padding => "Zeros up to a whole byte.",
+        _ => "A further field of the schema.",
     }
 }
 

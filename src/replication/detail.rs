@@ -27,8 +27,15 @@ struct CompactItem {
     bits: f32,
     cube: u16,
     flags: u8,
-    /// Index of the kind, and one more than the index of the form, in four bits each.
+    /// Index of the kind in [`BitKind::DEMO`], and one more than the index of the form, in four bits each.
     codes: u8,
+}
+
+/// The index of a kind in [`BitKind::DEMO`].
+pub fn demo_index(kind: BitKind) -> usize {
+    let mut kinds = BitKind::DEMO.iter();
+    let index = kinds.position(|&other| other == kind);
+    index.expect("packets of the demo have these kinds only")
 }
 
 // Flags of a compact item.
@@ -58,7 +65,7 @@ impl CompactItem {
             bits: item.bits as f32,
             cube: item.body.unwrap_or(0),
             flags: flags.map(|(flag, _)| flag).sum(),
-            codes: item.kind as u8 | (form as u8) << 4,
+            codes: demo_index(item.kind) as u8 | (form as u8) << 4,
         }
     }
 
@@ -72,7 +79,7 @@ impl CompactItem {
         let bits = f64::from(self.bits);
         let ends = self.has(HAS_COMPONENTS).then(|| ends.next()).flatten();
         BitItem {
-            kind: BitKind::ALL[usize::from(self.codes & 15)],
+            kind: BitKind::DEMO[usize::from(self.codes & 15)],
             body: self.has(HAS_CUBE).then_some(self.cube),
             bits,
             form: form.map(|form| Form::ALL[form]),
@@ -169,7 +176,7 @@ mod tests {
         assert_eq!(size_of::<Ends>(), 6);
         let mut items = Vec::new();
         let forms = Form::ALL.into_iter().map(Some).chain([None]);
-        for (kind, form) in BitKind::ALL.into_iter().zip(forms.cycle()) {
+        for (kind, form) in BitKind::DEMO.into_iter().zip(forms.cycle()) {
             for cube in [None, Some(0), Some(900), Some(u16::MAX)] {
                 for (bits, components) in [
                     (17.25, None),

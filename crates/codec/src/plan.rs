@@ -120,7 +120,7 @@ impl Plan {
             .fields
             .first()
             .is_some_and(|field| field.form == FieldForm::Flag);
-        let (values, words) = values::pack(&schema.fields[usize::from(has_flag)..]);
+        let (values, words) = values::pack(&schema.fields, has_flag.into());
         let rate = f32::from(schema.ticks_per_second);
         let world = schema.world;
         let motion = MotionPlan {

@@ -7,10 +7,10 @@ use std::str::FromStr;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use cubewire_codec::ladder::{self, Rung};
+use cubewire_recording::BASELINE_FRAMES;
 
 pub(crate) use self::record::{ArenaPlay, RecordArgs, RecordOptions, RecordScene};
 use crate::path::Path;
-use crate::recording::BASELINE_FRAMES;
 
 /// Measures the codec on recordings of the cube scene and others.
 #[derive(Debug, Parser)]
@@ -65,6 +65,9 @@ pub(crate) struct WalkoffArgs {
     /// Model for arithmetic coding, as written by `train` [default: the codec's built-in model]
     #[arg(long, value_name = "FILE")]
     pub(crate) model: Option<PathBuf>,
+    /// Measure with a model that knows nothing
+    #[arg(long, conflicts_with = "model")]
+    pub(crate) untrained: bool,
     /// Measure even if the model was trained on this recording
     #[arg(long)]
     pub(crate) allow_trained: bool,
@@ -201,7 +204,7 @@ pub(crate) enum SearchField {
     Position,
     /// Components of a changed orientation
     Orientation,
-    /// Distances between the indices of changed cubes
+    /// Distances between the indices of changed bodies
     Index,
 }
 

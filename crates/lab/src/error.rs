@@ -5,8 +5,7 @@ use std::path::PathBuf;
 use std::process::ExitStatus;
 
 use cubewire_codec::IllegalStages;
-
-use crate::recording::RecordingError;
+use cubewire_recording::RecordingError;
 
 /// Why a command failed.
 #[derive(Debug, thiserror::Error)]
@@ -32,14 +31,6 @@ pub(crate) enum LabError {
     },
     #[error("{first} and {other} are recordings of different scenes; a model is trained for one")]
     DifferentScenes { first: PathBuf, other: PathBuf },
-    #[error(
-        "{path}: a recording of the scene {scene}, but `{command}` is about the 901 cubes of the demo"
-    )]
-    CubesOnly {
-        path: PathBuf,
-        scene: String,
-        command: &'static str,
-    },
     #[error("{path}: the recording to measure is also among those to train on")]
     TrainedAndMeasured { path: PathBuf },
     #[error("{document}: no {title}")]
@@ -71,6 +62,18 @@ pub(crate) enum LabError {
         last: u64,
         seed: u64,
     },
+}
+
+/// The error of a file that cannot be read.
+pub(crate) fn unreadable(path: impl Into<PathBuf>) -> impl FnOnce(io::Error) -> LabError {
+    let path = path.into();
+    move |source| LabError::Unreadable { path, source }
+}
+
+/// The error of a file that cannot be written.
+pub(crate) fn unwritable(path: impl Into<PathBuf>) -> impl FnOnce(io::Error) -> LabError {
+    let path = path.into();
+    move |source| LabError::Unwritable { path, source }
 }
 
 impl LabError {

@@ -19,13 +19,17 @@ use std::thread;
 use cubewire_files::write_whole;
 
 use crate::cli::FiguresArgs;
-use crate::error::LabError;
+use crate::error::{LabError, unreadable, unwritable};
 
 /// The document with all figures, from the root of the repository.
 const FIGURES: &str = "crates/lab/FIGURES.md";
 
 /// The documents that quote it.
-const QUOTING: [&str; 2] = ["README.md", "src/replication/BANDWIDTH.md"];
+const QUOTING: [&str; 3] = [
+    "README.md",
+    "crates/codec/README.md",
+    "src/replication/BANDWIDTH.md",
+];
 
 const QUOTE: &str = "<!-- figures: ";
 const END_OF_QUOTE: &str = "<!-- end of figures -->";
@@ -120,17 +124,7 @@ fn made(sections: &[Section], chosen: &[usize]) -> Result<Vec<(usize, String)>, 
 }
 
 fn read(path: &str) -> Result<String, LabError> {
-    fs::read_to_string(path).map_err(|source| LabError::Unreadable {
-        path: path.into(),
-        source,
-    })
-}
-
-fn unwritable(path: &str) -> impl Fn(std::io::Error) -> LabError {
-    move |source| LabError::Unwritable {
-        path: path.into(),
-        source,
-    }
+    fs::read_to_string(path).map_err(unreadable(path))
 }
 
 fn missing(document: &'static str, title: &str) -> LabError {

@@ -4,12 +4,8 @@ use std::sync::Arc;
 
 use cubewire_codec::entropy::TrainedModel;
 use cubewire_codec::{BodyState, Decoder, Encoder, Limits, Precision, QuantizedSnapshot, Snapshot};
+use cubewire_recording::Recording;
 use glam::Vec3;
-
-use crate::recording::Recording;
-
-/// Frames per second of a recording.
-const RATE: f32 = 60.0;
 
 /// The frames of a recording, one after another, in the precision of a rung.
 pub(crate) struct Frames<'a> {
@@ -54,11 +50,12 @@ impl<'a> Frames<'a> {
         if recorded.precision() == self.precision {
             return recorded;
         }
+        let rate = f32::from(self.recording.plan.schema().ticks_per_second);
         for (cube, state) in self.state.bodies.iter_mut().enumerate() {
             let next = recorded.body(cube);
             let moved: Vec3 = next.position - state.position;
             *state = BodyState {
-                linear_velocity: moved * RATE,
+                linear_velocity: moved * rate,
                 ..next
             };
         }

@@ -3,7 +3,6 @@
 //! | module | |
 //! | --- | --- |
 //! | `cli` | the command line |
-//! | `recording` | reads and writes recordings |
 //! | `record` | records the scenes of `scenes` |
 //! | `pairs` | the frames of a recording with their baselines |
 //! | `frames` | the frames of a recording in the precision of a rung |
@@ -26,7 +25,6 @@ mod mutate;
 mod pairs;
 mod path;
 mod record;
-mod recording;
 mod rungs;
 mod scenes;
 mod search;
@@ -35,14 +33,13 @@ mod train;
 mod walkoff;
 
 use std::io::{self, Write};
-use std::path::Path;
 use std::process::ExitCode;
 
+use cubewire_recording::Recording;
 use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::cli::{Cli, Command};
 use crate::error::LabError;
-use crate::recording::Recording;
 
 fn main() -> ExitCode {
     match run(
@@ -61,26 +58,13 @@ fn run(command: Command, out: &mut impl Write) -> Result<(), LabError> {
         Command::Walkoff(args) => walkoff::print(&args, out),
         Command::Mutate(args) => mutate::run(&args, out),
         Command::Stats(args) => {
-            let recording = read_cubes(&args.file, "stats")?;
+            let recording = Recording::read(&args.file)?;
             Ok(stats::Stats::collect(&recording).print(out)?)
         }
         Command::Search(args) => search::run(&args, out),
         Command::Train(args) => train::run(&args, out),
         Command::Ablate(args) => ablate::run(&args, out),
         Command::Figures(args) => figures::run(&args, out),
-    }
-}
-
-/// Reads a recording for a command that is about the cubes.
-fn read_cubes(path: &Path, command: &'static str) -> Result<Recording, LabError> {
-    let recording = Recording::read(path)?;
-    match recording.is_of_cubes() {
-        true => Ok(recording),
-        false => Err(LabError::CubesOnly {
-            path: path.to_owned(),
-            scene: recording.plan.schema().name.to_string(),
-            command,
-        }),
     }
 }
 

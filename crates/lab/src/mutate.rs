@@ -17,6 +17,7 @@ use std::time::{Duration, Instant};
 use cubewire_cli::Table;
 use cubewire_codec::ladder::Rung;
 use cubewire_codec::{Baseline, DecodeError, Decoder, Header};
+use cubewire_recording::Recording;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
@@ -26,7 +27,6 @@ use self::victims::{Victim, victims};
 use crate::cli::MutateArgs;
 use crate::error::LabError;
 use crate::progress;
-use crate::recording::Recording;
 
 /// Damaged packets in a job.
 const JOB: u64 = 1000;

@@ -1,8 +1,7 @@
 //! The frames of a recording with their baselines.
 
 use cubewire_codec::{Baseline, QuantizedSnapshot, Sequence, Stages};
-
-use crate::recording::{BASELINE_FRAMES, Recording};
+use cubewire_recording::{BASELINE_FRAMES, Recording};
 
 /// Calls `each` with the number of every frame from the seventh on, the frame, and its baseline: the
 /// frame six before it as both sides keep it with these stages, in the recording's precision.
@@ -22,8 +21,9 @@ pub(crate) fn for_each(
         let sequence = Sequence(index as u16);
         let baseline = &mut ring[index % BASELINE_FRAMES];
         each(sequence, current, baseline);
-        // The first packets are relative to the initial state rather than to a snapshot.
-        let named = (index >= 2 * BASELINE_FRAMES).then_some(&*baseline);
+        // Frames that are not sent are copies of the initial state.
+        let is_sent = index >= recording.first_sent() + BASELINE_FRAMES;
+        let named = is_sent.then_some(&*baseline);
         next.record(sequence, stages, current, named);
         std::mem::swap(baseline, &mut next);
     }

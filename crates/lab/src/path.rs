@@ -4,8 +4,7 @@ use std::fmt;
 use std::time::Duration;
 
 use cubewire_link::{Conditions, Link, Loss, Reordering};
-
-use crate::recording::BASELINE_FRAMES;
+use cubewire_recording::BASELINE_FRAMES;
 
 /// Conditions of the link in both directions.
 #[derive(Clone, Copy, Debug)]

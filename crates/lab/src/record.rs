@@ -1,24 +1,19 @@
 //! Records scenes.
 
-use std::io::{self, Write};
+use std::borrow::Cow;
+use std::io;
 use std::sync::Arc;
 
-use cubewire_codec::schema::FieldForm;
+use cubewire_codec::schema::Schema;
 use cubewire_codec::{BodyState, Life, Plan, QuantizedSnapshot, ladder};
-use cubewire_files::write_whole;
+use cubewire_recording::{RecordingFile, Writer};
 use glam::Vec3;
 use indicatif::ProgressBar;
 
 use crate::cli::{ArenaPlay, RecordArgs, RecordOptions, RecordScene};
-use crate::error::LabError;
+use crate::error::{LabError, unwritable};
 use crate::progress;
-use crate::recording::{Writer, has_zstd_name};
-use crate::scenes::{
-    ARENA, Arena, Play, SHIPS, Scene, SceneFrame, Ships, Surroundings, Value, schema,
-};
-
-/// The level at which recordings are compressed.
-const ZSTD_LEVEL: i32 = 9;
+use crate::scenes::{ARENA, Arena, Play, SHIPS, Scene, SceneFrame, Ships};
 
 /// Runs the command.
 pub(crate) fn run(args: &RecordArgs) -> Result<(), LabError> {
@@ -36,44 +31,37 @@ pub(crate) fn run(args: &RecordArgs) -> Result<(), LabError> {
 
 fn record(
     mut scene: impl Scene,
-    surroundings: Surroundings,
+    mut schema: Schema,
     options: &RecordOptions,
 ) -> Result<(), LabError> {
-    let schema = schema(&scene, surroundings);
+    if options.without_fields {
+        schema.fields = Cow::default();
+    }
     let plan = Plan::new(schema).expect("the schemas of the scenes are legal");
     let bar = progress(options.frames as usize, "frames");
-    let written = write_whole(&options.out, |file| match has_zstd_name(&options.out) {
-        true => {
-            let mut file = zstd::Encoder::new(file, ZSTD_LEVEL)?;
-            write(&mut scene, &plan, options.frames, &mut file, &bar)?;
-            file.finish().map(drop)
-        }
-        false => write(&mut scene, &plan, options.frames, file, &bar),
-    });
+    let written = write(&mut scene, &plan, options, &bar);
     bar.finish_and_clear();
-    written.map_err(|source| LabError::Unwritable {
-        path: options.out.clone(),
-        source,
-    })
+    written.map_err(unwritable(&options.out))
 }
 
 fn write(
     scene: &mut impl Scene,
     plan: &Arc<Plan>,
-    frames: u32,
-    out: impl Write,
+    options: &RecordOptions,
     bar: &ProgressBar,
 ) -> io::Result<()> {
     let stages = plan.legal(*ladder::POSITION.stages);
     let precision = stages.expect("every scene has these").precision();
     let mut quantized = QuantizedSnapshot::new(Arc::clone(plan), precision);
-    let mut writer = Writer::begin(out, Arc::clone(plan), scene.slots())?;
-    for _ in 0..frames {
+    let slots = plan.max_slots().expect("bodies of the scenes come and go");
+    let file = RecordingFile::create(&options.out)?;
+    let mut writer = Writer::begin(file, Arc::clone(plan), slots)?;
+    for _ in 0..options.frames {
         quantize(scene.step(), &mut quantized);
         writer.frame(&quantized)?;
         bar.inc(1);
     }
-    Ok(())
+    writer.into_inner().finish()
 }
 
 /// Quantizes a frame of the scene that `quantized` is of.
@@ -86,7 +74,7 @@ fn quantize(frame: &SceneFrame, quantized: &mut QuantizedSnapshot) {
         let Some(body) = body else { continue };
         let values = fields.iter().zip(&body.values);
         numbers.clear();
-        numbers.extend(values.map(|(field, &value)| number(field.form, value)));
+        numbers.extend(values.map(|(field, &value)| field.form.quantize(value)));
         let life = Life {
             kind: body.kind,
             generation: body.generation,
@@ -100,16 +88,5 @@ fn quantize(frame: &SceneFrame, quantized: &mut QuantizedSnapshot) {
         quantized
             .put(slot, life, &state, &numbers)
             .expect("scenes have finite numbers, and values of their fields");
-    }
-}
-
-/// The number that stands for a value.
-fn number(form: FieldForm, value: Value) -> u32 {
-    match value {
-        Value::Flag(flag) => flag.into(),
-        Value::Integer(integer) if matches!(form, FieldForm::Angle { .. }) => integer as u32,
-        Value::Integer(integer) => form.quantize(integer.into()),
-        Value::Float(float) => form.quantize(float.into()),
-        Value::Slot(slot) => form.quantize(slot.map_or(-1.0, f64::from)),
     }
 }

@@ -23,7 +23,7 @@ mod tests;
 
 pub(crate) use arena::{Arena, Play};
 #[cfg(test)]
-pub(crate) use frame::{FieldKind, SceneBody};
-pub(crate) use frame::{Scene, SceneFrame, Value};
-pub(crate) use schema::{ARENA, SHIPS, Surroundings, schema};
+pub(crate) use frame::SceneBody;
+pub(crate) use frame::{Scene, SceneFrame};
+pub(crate) use schema::{ARENA, SHIPS};
 pub(crate) use ships::Ships;

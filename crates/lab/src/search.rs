@@ -9,22 +9,28 @@ mod samples;
 use std::io::{self, Write};
 
 use cubewire_cli::Table;
+use cubewire_recording::Recording;
 
 use self::questions::{Question, questions};
 use self::samples::{Samples, samples};
 use crate::cli::SearchArgs;
 use crate::error::LabError;
-use crate::{progress, read_cubes};
+use crate::progress;
 
 /// Runs the command: prints the best ranges for each kind of value.
 pub(crate) fn run(args: &SearchArgs, out: &mut impl Write) -> Result<(), LabError> {
+    let mut component_bits = 0;
     // Recordings are read one at a time, to hold only the samples in memory.
     let searched: Vec<Vec<Samples>> = args
         .files
         .iter()
-        .map(|path| Ok(samples(args.field, &read_cubes(path, "search")?)))
+        .map(|path| {
+            let recording = Recording::read(path)?;
+            component_bits = component_bits.max(recording.plan.schema().component_bits);
+            samples(args.field, &recording)
+        })
         .collect::<Result<_, LabError>>()?;
-    let questions = questions(args.field);
+    let questions = questions(args.field, component_bits);
     let sets: usize = questions.iter().map(|question| question.sets().len()).sum();
     let bar = progress(sets, "sets of ranges");
     for (index, question) in questions.iter().enumerate() {

@@ -3,17 +3,20 @@
 //! The statistics are those of Glenn Fiedler, *Snapshot Compression* (2015).
 
 use std::io::{self, Write};
+use std::sync::Arc;
 
 use cubewire_cli::Table;
+use cubewire_codec::entropy::TrainedModel;
 use cubewire_codec::ladder::{self, LADDER, Rung};
+use cubewire_codec::schema::Schema;
 use cubewire_codec::stages::ChangedFlags;
-use cubewire_codec::{
-    BitKind, BitLedger, Encoder, Limits, Packet, Plan, QuantizedSnapshot, Snapshot,
-};
+use cubewire_codec::{BitKind, BitLedger, Packet, Plan, QuantizedSnapshot};
+use cubewire_recording::Recording;
 
+use crate::frames::Frames;
 use crate::pairs;
 use crate::progress;
-use crate::recording::Recording;
+use crate::rungs;
 
 /// Differences of this size and above are counted together.
 const MAX_DIFFERENCE: usize = 1024;
@@ -21,9 +24,10 @@ const MAX_DIFFERENCE: usize = 1024;
 /// Statistics of a recording.
 #[derive(Debug)]
 pub(crate) struct Stats {
-    /// Number of changed cubes, for each frame.
+    plan: Arc<Plan>,
+    /// Number of changed bodies, for each frame.
     changed: Vec<u32>,
-    /// Changed positions by the largest component of their difference, in 1/512 m.
+    /// Changed positions by the largest component of their difference, in steps.
     position_differences: Differences,
     /// Changed orientations with an unchanged largest component, by the largest difference of the other
     /// three.
@@ -41,7 +45,11 @@ struct Counts {
     same_largest: u64,
     only_position: u64,
     only_orientation: u64,
-    only_interacting: u64,
+    only_fields: u64,
+    born: u64,
+    gone: u64,
+    /// By field of the schema.
+    fields: [u64; Schema::MAX_FIELDS],
 }
 
 /// A histogram of magnitudes.
@@ -50,27 +58,21 @@ struct Differences {
     counts: Vec<u64>,
 }
 
-/// Cost of the fields of changed cubes on one rung.
+/// Cost of the fields of changed bodies on one rung.
 #[derive(Debug)]
 struct Cost {
     rung: Rung,
     /// Bits over the whole recording.
     ledger: BitLedger,
-    /// Positions in the packets.
-    positions: u64,
-    /// Orientations in the packets.
-    orientations: u64,
 }
 
 impl Cost {
-    /// Encodes the whole recording, of which `counts` are the counts.
-    fn count(&mut self, recording: &Recording, counts: &Counts, tick: impl Fn()) {
-        let mut initial = Snapshot::default();
-        recording.frames[0].dequantize(&mut initial);
-        let mut encoder = Encoder::new(Plan::cubes(), initial, Limits::default())
-            .expect("a recording's values are checked when it is read");
-        let mut packet = Packet::default();
+    /// Encodes the whole recording.
+    fn count(&mut self, recording: &Recording, tick: impl Fn()) {
         let stages = self.rung.stages;
+        let frames = Frames::new(recording, stages.precision());
+        let (mut encoder, _) = frames.codecs(&TrainedModel::shipped());
+        let mut packet = Packet::default();
         pairs::for_each(recording, stages, |sequence, current, baseline| {
             let baseline = Some(baseline);
             encoder
@@ -79,10 +81,23 @@ impl Cost {
             self.ledger.add(&packet.ledger);
             tick();
         });
-        (self.positions, self.orientations) = match stages.changed_flags {
-            ChangedFlags::Off => (counts.changed, counts.changed),
-            ChangedFlags::Separate | ChangedFlags::Joint => (counts.positions, counts.orientations),
+    }
+
+    /// Mean bits of each value of a kind that was sent, of which `changed` differ from the reference.
+    fn each(&self, kind: BitKind, counts: &Counts, changed: u64) -> String {
+        let sent = match self.rung.stages.changed_flags {
+            ChangedFlags::Off => counts.changed - counts.gone,
+            ChangedFlags::Separate | ChangedFlags::Joint => counts.born + changed,
         };
+        per(self.ledger.kind(kind), sent)
+    }
+}
+
+/// Mean bits.
+fn per(bits: f64, count: u64) -> String {
+    match count {
+        0 => "–".to_owned(),
+        _ => format!("{:.1}", bits / count as f64),
     }
 }
 
@@ -109,6 +124,7 @@ impl Differences {
 impl Stats {
     pub(crate) fn collect(recording: &Recording) -> Self {
         let mut stats = Self {
+            plan: Arc::clone(&recording.plan),
             changed: Vec::new(),
             position_differences: Differences::new(),
             orientation_differences: Differences::new(),
@@ -117,30 +133,27 @@ impl Stats {
                 .skip_while(|rung| *rung != ladder::DELTA)
                 // Their sizes depend on the whole chain of packets before.
                 .filter(|rung| !rung.stages.delta.is_arithmetic())
+                .filter_map(|rung| rungs::in_scene(&rung, &recording.plan).ok())
                 .map(|rung| Cost {
                     rung,
                     ledger: BitLedger::new(),
-                    positions: 0,
-                    orientations: 0,
                 })
                 .collect(),
             counts: Counts::default(),
         };
         let bar = progress(recording.packets() * (1 + stats.costs.len()), "frames");
         let mut changed = Vec::new();
-        pairs::for_each(
-            recording,
-            ladder::POSITION.stages,
-            |_, current, baseline| {
-                current.compare(baseline.snapshot(), &mut changed);
-                let frame = stats.count_frame(current, baseline.snapshot(), &changed);
-                stats.changed.push(frame.changed as u32);
-                stats.counts.add(&frame);
-                bar.inc(1);
-            },
-        );
+        let position = rungs::in_scene(&ladder::POSITION, &recording.plan);
+        let stages = position.expect("every scene has this rung").stages;
+        pairs::for_each(recording, stages, |_, current, baseline| {
+            current.compare(baseline.snapshot(), &mut changed);
+            let before = stats.counts.changed;
+            stats.count_frame(current, baseline.snapshot(), &changed);
+            stats.changed.push((stats.counts.changed - before) as u32);
+            bar.inc(1);
+        });
         for cost in &mut stats.costs {
-            cost.count(recording, &stats.counts, || bar.inc(1));
+            cost.count(recording, || bar.inc(1));
         }
         bar.finish_and_clear();
         stats
@@ -151,16 +164,26 @@ impl Stats {
         current: &QuantizedSnapshot,
         before: &QuantizedSnapshot,
         changed: &[bool],
-    ) -> Counts {
-        let mut counts = Counts::default();
-        for cube in (0..current.len()).filter(|&cube| changed[cube]) {
+    ) {
+        let counts = &mut self.counts;
+        for body in (0..current.len()).filter(|&body| changed[body]) {
             counts.changed += 1;
-            let (position, was_at) = (current.position(cube), before.position(cube));
-            let (turned, was_turned) = (current.smallest_three(cube), before.smallest_three(cube));
+            let life = current.life(body);
+            if life != before.life(body) {
+                counts.born += u64::from(life.is_some());
+                counts.gone += u64::from(life.is_none());
+                continue;
+            }
+            for field in 0..self.plan.schema().fields.len() {
+                let is_changed = current.value(body, field) != before.value(body, field);
+                counts.fields[field] += u64::from(is_changed);
+            }
+            let (position, was_at) = (current.position(body), before.position(body));
+            let (turned, was_turned) = (current.smallest_three(body), before.smallest_three(body));
             match (position != was_at, turned != was_turned) {
                 (true, false) => counts.only_position += 1,
                 (false, true) => counts.only_orientation += 1,
-                (false, false) => counts.only_interacting += 1,
+                (false, false) => counts.only_fields += 1,
                 (true, true) => {}
             }
             if position != was_at {
@@ -178,7 +201,6 @@ impl Stats {
                 }
             }
         }
-        counts
     }
 
     pub(crate) fn print(&self, out: &mut impl Write) -> io::Result<()> {
@@ -196,15 +218,17 @@ impl Stats {
         let mean = counts.changed as f64 / self.changed.len().max(1) as f64;
         let extreme = |value: Option<&u32>| value.copied().unwrap_or(0).to_string();
         let mut table = Table::new(["compared with the baseline, six frames before", ""]);
+        let lives = [("come", counts.born), ("gone", counts.gone)];
+        let lives = lives.map(|(what, count)| (what, percent(count, counts.changed)));
         let rows = [
             ("frames", self.changed.len().to_string()),
-            ("changed cubes a frame, mean", format!("{mean:.1}")),
+            ("changed bodies a frame, mean", format!("{mean:.1}")),
             (
-                "changed cubes a frame, minimum",
+                "changed bodies a frame, minimum",
                 extreme(self.changed.iter().min()),
             ),
             (
-                "changed cubes a frame, maximum",
+                "changed bodies a frame, maximum",
                 extreme(self.changed.iter().max()),
             ),
             (
@@ -212,29 +236,43 @@ impl Stats {
                 percent(counts.same_largest, counts.orientations),
             ),
             (
-                "changed cubes with only the position changed",
+                "changed bodies with only the position changed",
                 percent(counts.only_position, counts.changed),
             ),
             (
-                "changed cubes with only the orientation changed",
+                "changed bodies with only the orientation changed",
                 percent(counts.only_orientation, counts.changed),
             ),
             (
-                "changed cubes with only interacting changed",
-                percent(counts.only_interacting, counts.changed),
+                "changed bodies with only fields changed",
+                percent(counts.only_fields, counts.changed),
             ),
         ];
         for (name, value) in rows {
             table.row([name.to_owned(), value]);
         }
+        if self.plan.has_lives() {
+            for (what, share) in lives {
+                table.row([format!("changed bodies that have {what}"), share]);
+            }
+        }
         writeln!(out, "{table}")
     }
 
     fn print_distributions(&self, out: &mut impl Write) -> io::Result<()> {
+        let [x, y, z] = self.plan.bounds().map(|bounds| bounds.steps_per_unit);
+        let steps = match x == y && y == z {
+            true => format!("positions (1/{x})"),
+            false => "positions (steps)".to_owned(),
+        };
+        let components = format!(
+            "smallest three ({} bits)",
+            self.plan.schema().component_bits
+        );
         let mut table = Table::new([
             "largest component of the difference, at most",
-            "positions (1/512 m)",
-            "smallest three (9 bits)",
+            &steps,
+            &components,
         ]);
         for magnitude in [0, 1, 3, 7, 15, 31, 63, 127, 255, 511, 1023] {
             let percent = |differences: &Differences| {
@@ -251,40 +289,36 @@ impl Stats {
     }
 
     fn print_costs(&self, out: &mut impl Write) -> io::Result<()> {
-        let mut table = Table::new([
-            "mean bits",
-            "index, per changed cube",
-            "position, each sent",
-            "orientation, each sent",
-            "changed cube, total",
-        ]);
-        let per = |bits: f64, count: u64| match count {
-            0 => "–".to_owned(),
-            _ => format!("{:.1}", bits / count as f64),
-        };
+        let counts = &self.counts;
+        let schema = self.plan.schema();
+        let is_sent = |kind| self.costs.iter().any(|cost| cost.ledger.kind(kind) > 0.0);
+        let poses = [
+            (BitKind::Position, counts.positions),
+            (BitKind::Orientation, counts.orientations),
+        ];
+        let fields = (0..).zip(counts.fields);
+        let fields = fields.map(|(field, count)| (BitKind::field(field), count));
+        let sent = poses.into_iter().chain(fields);
+        let sent: Vec<_> = sent.filter(|&(kind, _)| is_sent(kind)).collect();
+        let life = is_sent(BitKind::Life);
+
+        let mut header = vec!["mean bits".to_owned(), "index, per changed body".to_owned()];
+        header.extend(life.then(|| "life, each come or gone".to_owned()));
+        let names = sent.iter().map(|(kind, _)| kind.name_in(schema));
+        header.extend(names.map(|name| format!("{name}, each sent")));
+        header.push("changed body, total".to_owned());
+        let mut table = Table::new(header.iter().map(|name| &**name));
         for cost in &self.costs {
-            let ledger = &cost.ledger;
-            table.row([
-                cost.rung.name.to_owned(),
-                per(ledger.kind(BitKind::Selection), self.counts.changed),
-                per(ledger.kind(BitKind::Position), cost.positions),
-                per(ledger.kind(BitKind::Orientation), cost.orientations),
-                per(ledger.content(), self.counts.changed),
-            ]);
+            let bits = |kind| cost.ledger.kind(kind);
+            let mut row = vec![cost.rung.name.to_owned()];
+            row.push(per(bits(BitKind::Selection), counts.changed));
+            row.extend(life.then(|| per(bits(BitKind::Life), counts.born + counts.gone)));
+            let sent = sent.iter();
+            row.extend(sent.map(|&(kind, changed)| cost.each(kind, counts, changed)));
+            row.push(per(cost.ledger.content(), counts.changed));
+            table.row(row);
         }
         writeln!(out)?;
         writeln!(out, "{table}")
-    }
-}
-
-impl Counts {
-    fn add(&mut self, other: &Self) {
-        self.changed += other.changed;
-        self.positions += other.positions;
-        self.orientations += other.orientations;
-        self.same_largest += other.same_largest;
-        self.only_position += other.only_position;
-        self.only_orientation += other.only_orientation;
-        self.only_interacting += other.only_interacting;
     }
 }

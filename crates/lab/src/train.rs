@@ -9,11 +9,11 @@ use cubewire_codec::ladder::{ARITHMETIC, PREDICTED, Rung};
 use cubewire_codec::training::Trainer;
 use cubewire_codec::{Baseline, Plan, Sequence, Stages};
 use cubewire_files::write_whole;
+use cubewire_recording::{BASELINE_FRAMES, Recording};
 
 use crate::cli::TrainArgs;
-use crate::error::LabError;
+use crate::error::{LabError, unwritable};
 use crate::progress;
-use crate::recording::{BASELINE_FRAMES, Recording};
 use crate::rungs;
 
 /// Frames that are kept: at least the baseline, the two before it, and the current one.
@@ -39,12 +39,7 @@ pub(crate) fn run(args: &TrainArgs, out: &mut impl Write) -> Result<(), LabError
         },
     )?;
     bar.finish_and_clear();
-    write_whole(&args.out, |file| file.write_all(&model.to_bytes())).map_err(|source| {
-        LabError::Unwritable {
-            path: args.out.clone(),
-            source,
-        }
-    })
+    write_whole(&args.out, |file| file.write_all(&model.to_bytes())).map_err(unwritable(&args.out))
 }
 
 /// Reads recordings of one scene.

@@ -16,7 +16,8 @@ use std::time::Duration;
 use cubewire_cli::Table;
 use cubewire_codec::entropy::TrainedModel;
 use cubewire_codec::ladder::Rung;
-use cubewire_codec::{BitLedger, Packet};
+use cubewire_codec::{BitLedger, Packet, Plan};
+use cubewire_recording::Recording;
 use serde::Serialize;
 
 use self::exchange::exchange;
@@ -24,7 +25,6 @@ use crate::cli::WalkoffArgs;
 use crate::error::LabError;
 use crate::path::Path;
 use crate::progress;
-use crate::recording::Recording;
 use crate::train::read_model;
 
 /// The result of a rung on a recording.
@@ -50,7 +50,7 @@ pub(crate) struct Outcome {
     pub(crate) lossless: bool,
     /// Mean bytes of what packets consist of, if that is wanted.
     #[serde(skip_serializing_if = "Option::is_none")]
-    kinds: Option<BTreeMap<&'static str, f64>>,
+    kinds: Option<BTreeMap<String, f64>>,
 }
 
 /// Runs the command and prints a row for each rung.
@@ -59,6 +59,7 @@ pub(crate) fn print(args: &WalkoffArgs, out: &mut impl Write) -> Result<(), LabE
     let path = args.link.path();
     let model = match &args.model {
         Some(path) => Arc::new(read_model(path)?),
+        None if args.untrained => Arc::new(TrainedModel::untrained()),
         None => TrainedModel::shipped(),
     };
     let rungs = args.codec.in_scene(&recording.plan)?;
@@ -80,7 +81,7 @@ pub(crate) fn print(args: &WalkoffArgs, out: &mut impl Write) -> Result<(), LabE
     let (mut lossy, mut outcomes) = (None, Vec::new());
     for rung in &rungs {
         let tally = exchange(&recording, rung, path, &model, || bar.inc(1));
-        let mut outcome = tally.outcome(rung.name);
+        let mut outcome = tally.outcome(rung.name, &recording.plan);
         if !args.kinds {
             outcome.kinds = None;
         }
@@ -103,7 +104,11 @@ pub(crate) fn print(args: &WalkoffArgs, out: &mut impl Write) -> Result<(), LabE
         writeln!(out, "{}: {packets} packets{path}\n", args.file.display())?;
         writeln!(out, "{table}")?;
         if args.kinds {
-            writeln!(out, "\n{}", kinds::table(&outcomes))?;
+            writeln!(
+                out,
+                "\n{}",
+                kinds::table(&outcomes, recording.plan.schema())
+            )?;
         }
     }
     lossy.map_or(Ok(()), |codec| Err(LabError::Lossy { codec }))
@@ -160,7 +165,7 @@ pub(crate) fn measure(
     path: Path,
     model: &Arc<TrainedModel>,
 ) -> Outcome {
-    exchange(recording, rung, path, model, || ()).outcome(rung.name)
+    exchange(recording, rung, path, model, || ()).outcome(rung.name, &recording.plan)
 }
 
 /// Counters over the packets of one rung.
@@ -174,7 +179,6 @@ struct Tally {
     /// Packets, counted or not, that did not decode to the exact frame.
     wrong: usize,
     ledger: BitLedger,
-    ticks_per_second: f64,
 }
 
 impl Tally {
@@ -192,7 +196,7 @@ impl Tally {
         self.decode_times.extend(time);
     }
 
-    fn outcome(mut self, codec: &'static str) -> Outcome {
+    fn outcome(mut self, codec: &'static str, plan: &Plan) -> Outcome {
         let packets = self.encode_times.len();
         let mean = |bytes: usize| bytes as f64 / packets as f64;
         Outcome {
@@ -200,12 +204,12 @@ impl Tally {
             packets,
             bytes_per_packet: mean(self.bytes),
             body_bytes_per_packet: mean(self.body_bytes),
-            kbps: mean(self.bytes) * self.ticks_per_second * 8.0 / 1000.0,
+            kbps: mean(self.bytes) * f64::from(plan.schema().ticks_per_second) * 8.0 / 1000.0,
             encode_us: median_us(&mut self.encode_times),
             decode_us: median_us(&mut self.decode_times),
             delivered: self.delivered,
             lossless: self.wrong == 0,
-            kinds: Some(kinds::mean_bytes(&self.ledger, packets)),
+            kinds: Some(kinds::mean_bytes(&self.ledger, packets, plan.schema())),
         }
     }
 }

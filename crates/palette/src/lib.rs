@@ -67,9 +67,10 @@ pub const fn bit_kind(kind: BitKind) -> Rgb {
         BitKind::Position => Rgb(0x00, 0x9E, 0x73),
         BitKind::Orientation => Rgb(0xCC, 0x79, 0xA7),
         BitKind::Velocity => Rgb(0xF0, 0xE4, 0x42),
-        BitKind::Values => Rgb(0x99, 0x99, 0x33),
         BitKind::Check => Rgb(0x11, 0x77, 0x33),
         BitKind::Padding => Rgb(0xBB, 0xBB, 0xBB),
+        // A field of a schema.
+        _ => Rgb(0x99, 0x99, 0x33),
     }
 }
 

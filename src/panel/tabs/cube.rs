@@ -7,7 +7,7 @@ use cubewire_palette::bit_kind;
 use super::packet::inspected::Inspected;
 use crate::history::Selection;
 use crate::panel::style;
-use crate::replication::PacketRecord;
+use crate::replication::{PacketRecord, demo_index};
 use crate::theme::{Theme, egui_color};
 
 /// Packets in the table.
@@ -17,10 +17,10 @@ const PACKETS: usize = 60;
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Share {
     tick: u64,
-    /// By kind.
-    bits: [f64; BitKind::ALL.len()],
+    /// By kind, in the order of [`BitKind::DEMO`].
+    bits: [f64; BitKind::DEMO.len()],
     /// By kind, of fields that are sent in components: the bits of each component.
-    components: [Option<[f64; 3]>; BitKind::ALL.len()],
+    components: [Option<[f64; 3]>; BitKind::DEMO.len()],
     /// Names of the forms of position and orientation.
     forms: [&'static str; 2],
     baseline_age: Option<u16>,
@@ -39,8 +39,9 @@ impl Share {
             if item.body.map(usize::from) != Some(cube) {
                 continue;
             }
-            share.bits[item.kind as usize] += item.bits;
-            share.components[item.kind as usize] = item.components;
+            let kind = demo_index(item.kind);
+            share.bits[kind] += item.bits;
+            share.components[kind] = item.components;
             let form = item.form.map_or("unchanged", |form| form.name());
             match item.kind {
                 BitKind::Position => share.forms[0] = form,
@@ -56,12 +57,12 @@ impl Share {
     }
 
     fn of_kind(&self, kind: BitKind) -> f64 {
-        self.bits[kind as usize]
+        self.bits[demo_index(kind)]
     }
 
     /// The bits of each component, a line for each kind that has some.
     fn words(&self) -> String {
-        let kinds = BitKind::ALL.into_iter().zip(self.components);
+        let kinds = BitKind::DEMO.into_iter().zip(self.components);
         let lines = kinds.filter_map(|(kind, components)| {
             let ([a, b, c], [first, second, third]) = kind.component_names().zip(components)?;
             Some(format!(
@@ -159,7 +160,7 @@ fn graph(ui: &mut egui::Ui, theme: Theme, shares: &[Share]) {
     for (age, share) in shares.iter().enumerate() {
         let right = area.right() - age as f32 * width;
         let mut bottom = area.bottom();
-        for kind in BitKind::ALL {
+        for kind in BitKind::DEMO {
             let height = (share.of_kind(kind) / largest) as f32 * area.height();
             let bar = Rect::from_x_y_ranges(right - width + 0.5..=right, bottom - height..=bottom);
             painter.rect_filled(bar, 0.0, egui_color(bit_kind(kind)));

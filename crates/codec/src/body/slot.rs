@@ -146,7 +146,7 @@ impl<'a> SlotCoder<'a> {
         stream.of_body(index);
         for plan in values {
             let value = plan.get(&slot.words);
-            let mut field = stream.field(BitKind::Values);
+            let mut field = stream.field(plan.kind);
             if let Some(before) = before
                 && !field.flag(value != plan.get(&before.words))?
             {
@@ -156,7 +156,7 @@ impl<'a> SlotCoder<'a> {
             let at_bit = field.at_bit();
             D::check(read <= plan.max, || DecodeError::OutOfRange {
                 at_bit,
-                field: BitKind::Values,
+                field: plan.kind,
                 body: Some(index),
                 value: read.into(),
                 min: 0,

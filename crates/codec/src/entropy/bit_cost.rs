@@ -2,7 +2,7 @@
 
 use super::bins::{CodingObserver, Element};
 use super::coder::ONE;
-use crate::ledger::{BitKind, BitLedger, Form};
+use crate::ledger::{BitKind, BitLedger, Form, INDICES};
 
 /// Records what every bin costs in a ledger.
 pub(crate) struct BitCostObserver<'a> {
@@ -11,7 +11,7 @@ pub(crate) struct BitCostObserver<'a> {
     element: Element,
     /// By kind: the probability of all bins that are not recorded yet; of an itemized ledger, only those of the current
     /// element. One logarithm for many bins, because it takes longer than a bin.
-    probabilities: [f64; BitKind::ALL.len()],
+    probabilities: [f64; INDICES],
     /// Bits recorded since the last part of a field ended, and those of the components of the last field.
     part: f64,
     components: [f64; 3],
@@ -26,7 +26,7 @@ impl<'a> BitCostObserver<'a> {
                 kind: BitKind::Selection,
                 body: None,
             },
-            probabilities: [1.0; BitKind::ALL.len()],
+            probabilities: [1.0; INDICES],
             part: 0.0,
             components: [0.0; 3],
         }
@@ -35,7 +35,7 @@ impl<'a> BitCostObserver<'a> {
     #[inline(never)]
     fn record(&mut self) {
         let Element { kind, body } = self.element;
-        let probability = std::mem::replace(&mut self.probabilities[kind as usize], 1.0);
+        let probability = std::mem::replace(&mut self.probabilities[kind.index() % INDICES], 1.0);
         if probability == 1.0 {
             return;
         }
@@ -59,8 +59,10 @@ impl Drop for BitCostObserver<'_> {
     fn drop(&mut self) {
         self.record();
         for kind in BitKind::ALL {
-            self.element.kind = kind;
-            self.record();
+            if self.probabilities[kind.index() % INDICES] < 1.0 {
+                self.element.kind = kind;
+                self.record();
+            }
         }
     }
 }
@@ -72,7 +74,7 @@ impl CodingObserver for BitCostObserver<'_> {
             self.record();
         }
         self.element = element;
-        if self.probabilities[element.kind as usize] < MIN_PROBABILITY {
+        if self.probabilities[element.kind.index() % INDICES] < MIN_PROBABILITY {
             self.record();
         }
     }
@@ -80,12 +82,13 @@ impl CodingObserver for BitCostObserver<'_> {
     #[inline]
     fn coded(&mut self, _: &[usize], bin: bool, one: u32) {
         let probability = if bin { one } else { ONE - one };
-        self.probabilities[self.element.kind as usize] *= f64::from(probability) / f64::from(ONE);
+        self.probabilities[self.element.kind.index() % INDICES] *=
+            f64::from(probability) / f64::from(ONE);
     }
 
     #[inline]
     fn bypassed(&mut self, _: u32, count: u32) {
-        self.probabilities[self.element.kind as usize] /= (1_u64 << count) as f64;
+        self.probabilities[self.element.kind.index() % INDICES] /= (1_u64 << count) as f64;
     }
 
     fn part_ends(&mut self, component: Option<usize>) {

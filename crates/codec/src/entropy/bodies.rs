@@ -11,7 +11,6 @@ use super::history::{BaselineHistory, KinematicHistory, Position, distance_squar
 use super::layout::{
     ACTIVE_CHANGES, AGE_CLASSES, AdaptiveFlag, CARRY_STATES, RESTING_CHANGES, TOGGLES,
 };
-use super::mixing::adapt;
 use super::predictor::Predictor;
 use super::residual::magnitude;
 use super::resting::{Resting, UNTOUCHED};
@@ -259,15 +258,11 @@ impl<B: BinCoder, O: CodingObserver> Session<'_, B, O> {
 
     /// Codes whether a partial packet carries a body.
     fn carry_bin(&mut self, body: usize, class: usize, value: bool) -> bool {
-        let first = self.next.values.len() - CARRY_STATES;
-        let adaptive = &mut self.next.values[first + class];
-        let one = u32::from(*adaptive);
-        let value = self.bins.bin(value, one);
-        adapt(adaptive, value);
         let (kind, body) = (BitKind::Selection, Some(body));
-        self.observer.begins(Element { kind, body });
-        self.observer.coded(&[], value, one);
-        value
+        self.adaptive(Element { kind, body }, value, |next| {
+            let first = next.values.len() - CARRY_STATES;
+            &mut next.values[first + class]
+        })
     }
 
     /// Codes bodies that were untouched when their turn came first. Groups of those that still are have a flag each.
@@ -320,14 +315,10 @@ impl<B: BinCoder, O: CodingObserver> Session<'_, B, O> {
 
     /// Codes a flag about changes with its adaptive probability.
     fn adaptive_flag(&mut self, flag: AdaptiveFlag, body: Option<usize>, value: bool) -> bool {
-        let adaptive = &mut self.next.adaptive[flag as usize];
-        let one = u32::from(*adaptive);
-        let value = self.bins.bin(value, one);
-        adapt(adaptive, value);
         let kind = BitKind::Selection;
-        self.observer.begins(Element { kind, body });
-        self.observer.coded(&[], value, one);
-        value
+        self.adaptive(Element { kind, body }, value, |next| {
+            &mut next.adaptive[flag as usize]
+        })
     }
 
     /// Codes one body; `active` is the squared distance to the anchor of an active one, and its history.

@@ -128,7 +128,7 @@ impl<B: BinCoder, O: CodingObserver> Session<'_, B, O> {
         }
         for value in plan.values() {
             let coded = target.map_or(0, |target| value.get(&target.words));
-            let coded = self.number(of(BitKind::Values), value.max as usize + 1, coded as usize)?;
+            let coded = self.number(of(value.kind), value.max as usize + 1, coded as usize)?;
             value.set(&mut slot.words, coded as u32);
         }
         Ok(())

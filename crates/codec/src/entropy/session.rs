@@ -79,6 +79,23 @@ impl<B: BinCoder, O: CodingObserver> Session<'_, B, O> {
         self.next.variant as usize * VARIANT_SLOTS
     }
 
+    /// Codes a bin with an adaptive probability of its own.
+    #[inline]
+    pub(super) fn adaptive(
+        &mut self,
+        element: Element,
+        value: bool,
+        probability: impl FnOnce(&mut AdaptiveState) -> &mut u16,
+    ) -> bool {
+        let adaptive = probability(self.next);
+        let one = u32::from(*adaptive);
+        let value = self.bins.bin(value, one);
+        mixing::adapt(adaptive, value);
+        self.observer.begins(element);
+        self.observer.coded(&[], value, one);
+        value
+    }
+
     /// Codes a bin of constant probability.
     pub(super) fn fixed(&mut self, element: Element, one: u32, value: bool) -> bool {
         self.fixed_bins().flag(element, one, value)

@@ -4,9 +4,7 @@
 use super::bins::{CodingObserver, Element, NonCanonical};
 use super::coder::BinCoder;
 use super::layout::{DIGITS, FALLS, VALUE_CLASSES, VALUE_STATES};
-use super::mixing::adapt;
 use super::session::Session;
-use crate::ledger::BitKind;
 use crate::plan::ValuePlan;
 
 impl<B: BinCoder, O: CodingObserver> Session<'_, B, O> {
@@ -23,10 +21,14 @@ impl<B: BinCoder, O: CodingObserver> Session<'_, B, O> {
             let before = value.get(words);
             let target = target.map_or(before, |target| value.get(target));
             let states = index * VALUE_STATES;
-            if !self.value_bin(body, states + class, target != before) {
+            let element = Element {
+                kind: value.kind,
+                body: Some(body),
+            };
+            if !self.value_bin(element, states + class, target != before) {
                 continue;
             }
-            let coded = self.changed_value(body, value, states, before, target)?;
+            let coded = self.changed_value(element, value, states, before, target)?;
             value.set(words, coded);
         }
         Ok(())
@@ -34,7 +36,7 @@ impl<B: BinCoder, O: CodingObserver> Session<'_, B, O> {
 
     fn changed_value(
         &mut self,
-        body: usize,
+        element: Element,
         value: &ValuePlan,
         states: usize,
         before: u32,
@@ -43,10 +45,6 @@ impl<B: BinCoder, O: CodingObserver> Session<'_, B, O> {
         if value.max == 1 {
             return Ok(1 - before);
         }
-        let element = Element {
-            kind: BitKind::Values,
-            body: Some(body),
-        };
         if value.is_name {
             let coded = self.number(element, value.max as usize + 1, target as usize)? as u32;
             return match coded == before {
@@ -60,10 +58,10 @@ impl<B: BinCoder, O: CodingObserver> Session<'_, B, O> {
             // The shorter way round.
             change = (change + count / 2).rem_euclid(count) - count / 2;
         }
-        let falls = self.value_bin(body, states + FALLS, change < 0);
+        let falls = self.value_bin(element, states + FALLS, change < 0);
         // At least 1.
         let size = change.unsigned_abs().max(1);
-        let digits = self.digits(body, states + DIGITS, size.ilog2());
+        let digits = self.digits(element, states + DIGITS, size.ilog2());
         let rest = self.bypass(element, digits, (size - (1 << size.ilog2())) as u32);
         let size = (1_i64 << digits) + i64::from(rest);
         let changed = i64::from(before) + if falls { -size } else { size };
@@ -74,8 +72,8 @@ impl<B: BinCoder, O: CodingObserver> Session<'_, B, O> {
         match u32::try_from(changed) {
             Ok(changed) if changed <= value.max && changed != before => Ok(changed),
             _ => Err(NonCanonical::OutOfRange {
-                field: BitKind::Values,
-                body: Some(body),
+                field: element.kind,
+                body: element.body,
                 value: changed,
                 min: 0,
                 max: value.max.into(),
@@ -84,25 +82,17 @@ impl<B: BinCoder, O: CodingObserver> Session<'_, B, O> {
     }
 
     /// Codes a number below 32, one bin for each up to it.
-    fn digits(&mut self, body: usize, states: usize, digits: u32) -> u32 {
+    fn digits(&mut self, element: Element, states: usize, digits: u32) -> u32 {
         let mut coded = 0;
-        while coded < u32::BITS - 1 && self.value_bin(body, states + coded as usize, coded < digits)
+        while coded < u32::BITS - 1
+            && self.value_bin(element, states + coded as usize, coded < digits)
         {
             coded += 1;
         }
         coded
     }
 
-    fn value_bin(&mut self, body: usize, state: usize, value: bool) -> bool {
-        let adaptive = &mut self.next.values[state];
-        let one = u32::from(*adaptive);
-        let value = self.bins.bin(value, one);
-        adapt(adaptive, value);
-        self.observer.begins(Element {
-            kind: BitKind::Values,
-            body: Some(body),
-        });
-        self.observer.coded(&[], value, one);
-        value
+    fn value_bin(&mut self, element: Element, state: usize, value: bool) -> bool {
+        self.adaptive(element, value, |next| &mut next.values[state])
     }
 }

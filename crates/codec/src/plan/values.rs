@@ -1,11 +1,14 @@
 //! The fields of a schema as numbers in packed words.
 
 use super::Plan;
+use crate::ledger::BitKind;
 use crate::schema::{Field, FieldForm};
 
 /// A field beyond the flag that is stored with the position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ValuePlan {
+    /// What its bits are for.
+    pub(crate) kind: BitKind,
     word: usize,
     shift: u32,
     pub(crate) bits: u32,
@@ -34,15 +37,16 @@ impl ValuePlan {
     }
 }
 
-/// Packs fields into words, none across two, and counts the words.
-pub(super) fn pack(fields: &[Field]) -> (Vec<ValuePlan>, usize) {
+/// Packs the fields from `first` on into words, none across two, and counts the words.
+pub(super) fn pack(fields: &[Field], first: usize) -> (Vec<ValuePlan>, usize) {
     let (mut plans, mut at) = (Vec::new(), 0);
-    for field in fields {
+    for (index, field) in fields.iter().enumerate().skip(first) {
         let bits = field.form.bits();
         if at % u32::BITS + bits > u32::BITS {
             at = at.next_multiple_of(u32::BITS);
         }
         plans.push(ValuePlan {
+            kind: BitKind::field(index),
             word: (at / u32::BITS) as usize,
             shift: at % u32::BITS,
             bits,
@@ -112,7 +116,7 @@ mod tests {
             name: "field".into(),
             form,
         });
-        let (plans, words) = pack(&fields);
+        let (plans, words) = pack(&fields, 0);
         assert_eq!(words, 2);
         let mut packed = [u32::MAX; 2];
         for (plan, form) in plans.iter().zip(&forms) {

@@ -151,7 +151,7 @@ impl QuantizedSnapshot {
         }
         for (field, &value) in self.plan.values().iter().zip(values) {
             if value > field.max {
-                return Err(out_of_range(index, BitKind::Values, value, field.max));
+                return Err(out_of_range(index, field.kind, value, field.max));
             }
             field.set(&mut slot.words, value);
         }

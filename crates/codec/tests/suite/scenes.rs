@@ -4,7 +4,11 @@
 use std::sync::Arc;
 
 use cubewire_codec::ladder::{self, Rung};
-use cubewire_codec::{BitLedger, Life, Plan, Sequence, Simulated, Stages};
+use cubewire_codec::schema::FieldForm;
+use cubewire_codec::stages::Delta;
+use cubewire_codec::{
+    BitKind, BitLedger, Life, Plan, QuantizedSnapshot, Sequence, Simulated, Stages,
+};
 use proptest::prelude::*;
 use rand::seq::IndexedRandom;
 use rand::{RngExt, SeedableRng};
@@ -68,12 +72,28 @@ pub(crate) fn send(plan: &Arc<Plan>, rungs: &[Stages], seed: u64, packets: u16) 
         let names = [newest.copied(), older(2), older(3)];
         let current = world.quantized(stages);
         lane.send_simulated((sequence, stages), &current, names, Simulated::default());
+        if stages.delta == Delta::Off {
+            check_fields(plan, &current, &lane.packet.ledger);
+        }
         // Later than it is sent, or never.
         if random.random_ratio(4, 5) {
             acked.push(sequence);
         }
     }
     lane
+}
+
+/// Each field is accounted for under its name: of a packet of all bodies, as many bits as it has.
+fn check_fields(plan: &Plan, current: &QuantizedSnapshot, ledger: &BitLedger) {
+    let bodies = (0..current.len()).filter(|&slot| current.life(slot).is_some());
+    let bodies = bodies.count() as f64;
+    for (index, field) in plan.schema().fields.iter().enumerate() {
+        let kind = match (index, field.form) {
+            (0, FieldForm::Flag) => BitKind::Interacting,
+            _ => BitKind::field(index),
+        };
+        assert_eq!(ledger.kind(kind), bodies * f64::from(field.form.bits()));
+    }
 }
 
 proptest! {

@@ -7,16 +7,9 @@ use std::io::Write;
 use std::path::Path;
 use std::sync::Arc;
 
+use cubewire_recording::{CUBES, Recording, Writer};
 use libfuzzer_sys::{fuzz_mutator, fuzz_target, fuzzer_mutate};
 
-/// The lab is a program, so this is its source.
-#[path = "../../../lab/src"]
-#[allow(dead_code, reason = "the lab uses the rest")]
-mod lab {
-    pub(crate) mod recording;
-}
-
-use lab::recording::{CUBES, Recording, Writer};
 
 /// Twelve frames.
 const MAX_BYTES: usize = 12 * CUBES * 32;

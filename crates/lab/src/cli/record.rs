@@ -53,6 +53,9 @@ pub(crate) struct RecordOptions {
     /// Number of frames, at 60 a second
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(7..=100_000), allow_negative_numbers = true)]
     pub(crate) frames: u32,
+    /// Record poses and lives only
+    #[arg(long)]
+    pub(crate) without_fields: bool,
     /// File to write, compressed if its name ends in `.zst`
     #[arg(long, value_name = "FILE")]
     pub(crate) out: PathBuf,

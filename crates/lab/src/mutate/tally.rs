@@ -183,7 +183,7 @@ mod tests {
     use super::super::decode;
     use super::super::victims::victims;
     use super::*;
-    use crate::recording::{COMPONENT_BITS, CUBES, Recording};
+    use cubewire_recording::{CUBES, Recording};
 
     /// Cube 0 moves with every frame.
     fn recording() -> Recording {
@@ -198,7 +198,7 @@ mod tests {
                 interacting: false,
             });
             let mut frame = QuantizedSnapshot::new(Plan::cubes(), POSITION.stages.precision());
-            frame.assign(COMPONENT_BITS, cubes).unwrap();
+            frame.assign(9, cubes).unwrap();
             frame
         };
         Recording {

@@ -5,10 +5,10 @@ use std::collections::VecDeque;
 use cubewire_codec::entropy::TrainedModel;
 use cubewire_codec::ladder::Rung;
 use cubewire_codec::{Baseline, Baselines, Packet, Sequence};
+use cubewire_recording::{BASELINE_FRAMES, Recording};
 
 use super::Target;
 use crate::frames::Frames;
-use crate::recording::{BASELINE_FRAMES, Recording};
 
 /// A packet, and what its receiver holds.
 pub(super) struct Victim {

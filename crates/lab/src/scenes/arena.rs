@@ -17,22 +17,22 @@ use rand_chacha::ChaCha8Rng;
 use rapier3d::prelude::{PhysicsWorld, RigidBodyBuilder};
 
 use self::ground::CLUSTER_REACH;
-use self::kinds::{SHAPES, WALKER_KINDS};
-use self::life::{FIELDS, Life};
+pub(super) use self::kinds::KINDS;
+use self::kinds::WALKER_KINDS;
+pub(super) use self::life::FIELDS;
+use self::life::Life;
 pub(crate) use self::play::Play;
 use self::play::Tuning;
 use self::walkers::Walker;
-use super::frame::{Field, Scene, SceneBody, SceneFrame, Shape};
+use super::frame::{Scene, SceneBody, SceneFrame, TICKS_PER_SECOND};
 use super::heading::Heading;
 use super::slots::Slots;
-
-const TICKS_PER_SECOND: u32 = 60;
 
 /// Downward acceleration, metres per second squared.
 const GRAVITY: f32 = 9.81;
 
 /// Number of slots.
-const SLOTS: usize = 2000;
+pub(super) const SLOTS: usize = 2000;
 
 /// Bodies that start in a cluster: [`ROW`] along x and z.
 const CLUSTER: usize = ROW * ROW;
@@ -53,7 +53,7 @@ const WALKER_DENSITY: f32 = 20.0;
 const BIRTH_TICKS: u64 = 3;
 
 /// Ticks before the first frame, in which most of what starts comes to rest.
-const WARM_UP_TICKS: u32 = 5 * TICKS_PER_SECOND;
+const WARM_UP_TICKS: u16 = 5 * TICKS_PER_SECOND;
 
 /// Distance from a blast within which it throws bodies, metres, and how fast in its middle, metres per second.
 const BLAST_REACH: f32 = 8.0;
@@ -81,7 +81,7 @@ impl Arena {
         let mut random = ChaCha8Rng::seed_from_u64(seed);
         let mut world = PhysicsWorld::new();
         world.gravity = Vec3::NEG_Y * GRAVITY;
-        world.integration_parameters.dt = 1.0 / TICKS_PER_SECOND as f32;
+        world.integration_parameters.dt = 1.0 / f32::from(TICKS_PER_SECOND);
         let clusters = ground::clusters(&mut random);
         ground::insert(&mut world, &clusters, play.tuning().friction);
         let mut arena = Self {
@@ -118,7 +118,7 @@ impl Arena {
         }
         let along = |place| (place as f32 / (ROW - 1) as f32 * 2.0 - 1.0) * CLUSTER_REACH;
         let offset = Vec3::new(along(place % ROW), 1.2, along(place / ROW));
-        let kind = self.random.random_range(0..SHAPES.len()) as u8;
+        let kind = self.random.random_range(0..KINDS.len()) as u8;
         self.spawn(kind, self.clusters[cluster] + offset, false);
     }
 
@@ -176,7 +176,7 @@ impl Arena {
     fn bear(&mut self) {
         let random = &mut self.random;
         let cluster = self.clusters[random.random_range(0..ground::CLUSTERS)];
-        let kind = random.random_range(0..SHAPES.len()) as u8;
+        let kind = random.random_range(0..KINDS.len()) as u8;
         let mut offset = || random.random_range(-CLUSTER_REACH..CLUSTER_REACH);
         let offset = Vec3::new(offset(), 0.0, offset());
         let offset = offset.with_y(random.random_range(3.0..6.0));
@@ -291,18 +291,6 @@ impl Arena {
 }
 
 impl Scene for Arena {
-    fn slots(&self) -> usize {
-        SLOTS
-    }
-
-    fn shapes(&self) -> &'static [Shape] {
-        &SHAPES
-    }
-
-    fn fields(&self) -> &'static [Field] {
-        &FIELDS
-    }
-
     fn step(&mut self) -> &SceneFrame {
         self.advance();
         self.describe();

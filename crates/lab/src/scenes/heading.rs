@@ -4,8 +4,14 @@
 
 use std::f32::consts::TAU;
 
-/// Bits of a heading.
-pub(super) const HEADING_BITS: u32 = 12;
+use cubewire_codec::schema::FieldForm;
+
+/// The field of a heading.
+pub(super) const HEADING: FieldForm = FieldForm::Angle {
+    bits: HEADING_BITS as u8,
+};
+
+const HEADING_BITS: u32 = 12;
 
 const TURN: f32 = (1 << HEADING_BITS) as f32;
 const MASK: u16 = (1 << HEADING_BITS) - 1;
@@ -26,8 +32,8 @@ impl Heading {
         Self::from_bits(libm::roundf(turns * TURN) as i16 as u16)
     }
 
-    pub(super) const fn bits(self) -> u16 {
-        self.0
+    pub(super) fn turns(self) -> f64 {
+        f64::from(self.0) / f64::from(TURN)
     }
 
     /// Radians.
@@ -60,7 +66,7 @@ mod tests {
     fn a_heading_turns_the_shorter_way_and_no_further_than_it_is_told() {
         let turned = |from, to| {
             let turned = Heading::from_bits(from).turned_towards(Heading::from_bits(to), 10);
-            turned.bits()
+            turned.0
         };
         assert_eq!(turned(100, 105), 105);
         assert_eq!(turned(100, 200), 110);

@@ -4,26 +4,41 @@
 
 mod course;
 
+use std::borrow::Cow;
+
+use cubewire_codec::schema::{Field, FieldForm, Kind, Shape};
 use glam::DVec3;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use self::course::{Course, Waypoint};
-use super::frame::{Field, FieldKind, Scene, SceneBody, SceneFrame, Shape, Value};
-use super::heading::{HEADING_BITS, Heading};
+use super::frame::{Scene, SceneBody, SceneFrame, TICKS_PER_SECOND, field};
+use super::heading::{HEADING, Heading};
 use super::slots::Slots;
 
-const TICKS_PER_SECOND: f64 = 60.0;
-
 /// Number of slots.
-const SLOTS: usize = 40;
+pub(super) const SLOTS: usize = 40;
 
 /// Kinds of ships.
 const FIGHTER: u8 = 0;
 const FREIGHTER: u8 = 1;
 const STATION: u8 = 2;
 const DRONE: u8 = 3;
-const KINDS: usize = 4;
+
+/// What the codec knows of each of them.
+pub(super) const KINDS: [Kind; 4] = [
+    kind("kind-0"),
+    kind("kind-1"),
+    kind("kind-2"),
+    kind("kind-3"),
+];
+
+const fn kind(name: &'static str) -> Kind {
+    Kind {
+        name: Cow::Borrowed(name),
+        shape: Shape::Unknown,
+    }
+}
 
 /// What is there from the start to the end: leaders first, then stations.
 const LEADERS: usize = 5;
@@ -62,14 +77,14 @@ const TURRET_SPEED: i16 = 16;
 const SPACE: DVec3 = DVec3::new(100.0, 400.0, 400.0);
 
 /// What each ship has, in the order of [`Ship::values`].
-const FIELDS: [Field; 7] = [
-    field("thrusting", FieldKind::Flag),
-    field("shielded", FieldKind::Flag),
-    field("target", FieldKind::Slot),
-    field("turret", FieldKind::Angle { bits: HEADING_BITS }),
+pub(super) const FIELDS: [Field; 7] = [
+    field("thrusting", FieldForm::Flag),
+    field("shielded", FieldForm::Flag),
+    field("target", FieldForm::Body),
+    field("turret", HEADING),
     field(
         "fuel",
-        FieldKind::Float {
+        FieldForm::Float {
             min: 0.0,
             max: FUEL,
             step: FUEL_STEP,
@@ -77,23 +92,19 @@ const FIELDS: [Field; 7] = [
     ),
     field(
         "missiles",
-        FieldKind::Integer {
+        FieldForm::Int {
             min: 0,
             max: MISSILES,
         },
     ),
     field(
         "bank",
-        FieldKind::Integer {
+        FieldForm::Int {
             min: -FULL_BANK,
             max: FULL_BANK,
         },
     ),
 ];
-
-const fn field(name: &'static str, kind: FieldKind) -> Field {
-    Field { name, kind }
-}
 
 /// What a slot has.
 struct Ship {
@@ -209,7 +220,7 @@ impl Ships {
             self.pursue();
         }
         self.tick += 1;
-        let time = self.tick as f64 / TICKS_PER_SECOND;
+        let time = self.tick as f64 / f64::from(TICKS_PER_SECOND);
         let waypoints = self.ships.iter().map(|ship| Some(ship?.1.waypoint(time)));
         let waypoints: Vec<_> = waypoints.collect();
         for (index, ship) in self.ships.iter_mut() {
@@ -270,32 +281,20 @@ impl Ship {
     }
 
     /// Values of [`FIELDS`].
-    fn values(&self, here: &Waypoint) -> Vec<Value> {
+    fn values(&self, here: &Waypoint) -> Vec<f64> {
         vec![
-            Value::Flag(here.is_thrusting),
-            Value::Flag(self.is_shielded),
-            Value::Slot(self.target.map(|target| target as u16)),
-            Value::Integer(self.turret.bits().into()),
-            Value::Float(self.fuel),
-            Value::Integer(self.missiles),
-            Value::Integer(libm::round(here.bank * f64::from(FULL_BANK)) as i32),
+            u8::from(here.is_thrusting).into(),
+            u8::from(self.is_shielded).into(),
+            self.target.map_or(-1.0, |target| target as f64),
+            self.turret.turns(),
+            self.fuel.into(),
+            self.missiles.into(),
+            libm::round(here.bank * f64::from(FULL_BANK)),
         ]
     }
 }
 
 impl Scene for Ships {
-    fn slots(&self) -> usize {
-        SLOTS
-    }
-
-    fn shapes(&self) -> &'static [Shape] {
-        &[Shape::Unknown; KINDS]
-    }
-
-    fn fields(&self) -> &'static [Field] {
-        &FIELDS
-    }
-
     fn step(&mut self) -> &SceneFrame {
         self.advance();
         &self.frame

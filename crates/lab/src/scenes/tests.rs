@@ -2,6 +2,8 @@
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
+use cubewire_codec::schema::{FieldForm, Schema};
+
 use super::slots::COOL_DOWN;
 use super::*;
 
@@ -19,14 +21,8 @@ fn hash(frame: &SceneFrame) -> u64 {
         let (position, orientation) = (body.position.to_array(), body.orientation.to_array());
         position.map(f32::to_bits).hash(&mut hasher);
         orientation.map(f32::to_bits).hash(&mut hasher);
-        for value in &body.values {
-            match *value {
-                Value::Flag(flag) => flag.hash(&mut hasher),
-                Value::Integer(integer) => integer.hash(&mut hasher),
-                Value::Float(float) => float.to_bits().hash(&mut hasher),
-                Value::Slot(slot) => slot.hash(&mut hasher),
-            }
-        }
+        let values = body.values.iter();
+        values.for_each(|value| value.to_bits().hash(&mut hasher));
     }
     hasher.finish()
 }
@@ -36,20 +32,22 @@ fn hashes(mut scene: impl Scene) -> Vec<u64> {
     (0..FEW).map(|_| hash(scene.step())).collect()
 }
 
-fn is_in(frame: &SceneFrame, kind: FieldKind, value: Value) -> bool {
-    match (kind, value) {
-        (FieldKind::Flag, Value::Flag(_)) | (FieldKind::Slot, Value::Slot(None)) => true,
-        (FieldKind::Integer { min, max }, Value::Integer(value)) => (min..=max).contains(&value),
-        (FieldKind::Angle { bits }, Value::Integer(value)) => (0..1 << bits).contains(&value),
-        (FieldKind::Float { min, max, .. }, Value::Float(value)) => (min..=max).contains(&value),
-        (FieldKind::Slot, Value::Slot(Some(slot))) => frame.slots[usize::from(slot)].is_some(),
-        _ => false,
+/// Whether a field has this value, and if it is a body, whether it is there.
+fn is_in(frame: &SceneFrame, form: FieldForm, value: f64) -> bool {
+    let is_there = || frame.slots[value as usize].is_some();
+    let error = (form.dequantize(form.quantize(value)) - value).abs();
+    match form {
+        FieldForm::Body => value == -1.0 || is_there(),
+        FieldForm::Float { min, max, step } => {
+            (f64::from(min)..=f64::from(max)).contains(&value) && error <= f64::from(step) / 2.0
+        }
+        _ => error == 0.0,
     }
 }
 
 /// Checks what each frame says; `reach` is the farthest from the origin, along each axis. Returns births and deaths.
-fn check(mut scene: impl Scene, reach: f32) -> [usize; 2] {
-    let (shapes, fields) = (scene.shapes(), scene.fields());
+fn check(mut scene: impl Scene, schema: &Schema, reach: f32) -> [usize; 2] {
+    let (kinds, fields) = (&schema.kinds, &schema.fields);
     let mut before = scene.step().clone();
     // The frame in which a slot's last body was gone, and its generation.
     let mut died = vec![None; before.slots.len()];
@@ -77,10 +75,10 @@ fn check(mut scene: impl Scene, reach: f32) -> [usize; 2] {
             let Some(body) = body else { continue };
             assert!(body.position.abs().max_element() < reach, "{body:?}");
             assert!(body.orientation.is_normalized(), "{body:?}");
-            assert!(usize::from(body.kind) < shapes.len(), "{body:?}");
+            assert!(usize::from(body.kind) < kinds.len(), "{body:?}");
             assert_eq!(body.values.len(), fields.len());
             for (field, &value) in fields.iter().zip(&body.values) {
-                assert!(is_in(now, field.kind, value), "{field:?} {value:?}");
+                assert!(is_in(now, field.form, value), "{field:?} {value:?}");
             }
         }
         before.clone_from(now);
@@ -101,7 +99,7 @@ fn equal_seeds_make_equal_frames_and_others_do_not() {
 
 #[test]
 fn the_arena_keeps_to_its_bounds_and_bodies_come_and_go() {
-    let [births, deaths] = check(Arena::new(Play::Rolling, 3), 500.0);
+    let [births, deaths] = check(Arena::new(Play::Rolling, 3), &ARENA, 500.0);
     // Twenty a second.
     assert!((90..=110).contains(&births), "{births}");
     assert!((80..=120).contains(&deaths), "{deaths}");
@@ -110,7 +108,7 @@ fn the_arena_keeps_to_its_bounds_and_bodies_come_and_go() {
 #[test]
 fn ships_keep_to_their_bounds_and_come_and_go() {
     for seed in 0..10 {
-        let [births, deaths] = check(Ships::new(seed), 1200.0);
+        let [births, deaths] = check(Ships::new(seed), &SHIPS, 1200.0);
         assert!((1..=30).contains(&births), "{births}, seed {seed}");
         assert!((1..=30).contains(&deaths), "{deaths}, seed {seed}");
     }
@@ -120,7 +118,7 @@ fn ships_keep_to_their_bounds_and_come_and_go() {
 fn every_field_of_a_scene_changes_and_some_ships_sit_still() {
     let mut ships = Ships::new(1);
     let first = ships.step().clone();
-    let mut changes = vec![0; ships.fields().len()];
+    let mut changes = vec![0; SHIPS.fields.len()];
     let mut still = 0;
     let mut last = first.clone();
     for _ in 0..FRAMES {

@@ -18,7 +18,7 @@ pub(super) struct Question {
 
 impl Question {
     /// Every set of as many ranges as the current one, each at least as wide as the one before. (The
-    /// third range of an index must reach the last cube and is not searched.)
+    /// third range of an index must reach the last body and is not searched.)
     pub(super) fn sets(&self) -> Vec<Vec<u8>> {
         let mut sets = vec![vec![]];
         for _ in &self.current {
@@ -34,8 +34,11 @@ impl Question {
     }
 }
 
-/// The tables of a field.
-pub(super) fn questions(field: SearchField) -> Vec<Question> {
+/// Most bits of a range of a position or an orientation.
+pub(super) const MAX_BITS: u8 = 12;
+
+/// The tables of a field. Components of orientations have as many bits.
+pub(super) fn questions(field: SearchField, component_bits: u8) -> Vec<Question> {
     match field {
         SearchField::Position => vectors(
             "Positions",
@@ -43,7 +46,7 @@ pub(super) fn questions(field: SearchField) -> Vec<Question> {
             "bits a changed position",
             usual(RelativePosition::TWO_RANGES.range_bits()),
             PREDICTED_POSITION_RANGES,
-            12,
+            MAX_BITS,
         ),
         SearchField::Orientation => vectors(
             "Orientations",
@@ -51,11 +54,14 @@ pub(super) fn questions(field: SearchField) -> Vec<Question> {
             "bits a changed orientation",
             usual(RelativeOrientation::TWO_RANGES.range_bits()),
             GROWING_ORIENTATION_RANGES,
-            9,
+            component_bits.min(MAX_BITS),
         ),
         SearchField::Index => vec![
-            index("changed cubes", usual(Delta::RELATIVE_INDICES.range_bits())),
-            index("mispredicted cubes", PREDICTED_INDEX_BITS),
+            index(
+                "changed bodies",
+                usual(Delta::RELATIVE_INDICES.range_bits()),
+            ),
+            index("mispredicted bodies", PREDICTED_INDEX_BITS),
         ],
     }
 }
@@ -90,9 +96,9 @@ fn vectors(
     std::iter::once(all).chain(classes).collect()
 }
 
-fn index(cubes: &str, current: [u8; 2]) -> Question {
+fn index(bodies: &str, current: [u8; 2]) -> Question {
     Question {
-        title: format!("Relative indices of {cubes}; a third range reaches every cube"),
+        title: format!("Relative indices of {bodies}; a third range reaches every body"),
         unit: "bits an index in total",
         current: current.to_vec(),
         max_bits: 8,

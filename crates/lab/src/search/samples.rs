@@ -1,38 +1,34 @@
 //! The values of a recording, and their cost in given ranges.
 
 use cubewire_codec::predict::{CLASSES, LinearPredictor};
-use cubewire_codec::quantize::bounded::POSITION;
 use cubewire_codec::ranges::Ranges;
-use cubewire_codec::{Stages, index_bits, index_count_bits, ladder};
+use cubewire_codec::{QuantizedSnapshot, Stages, index_bits, index_count_bits, ladder};
+use cubewire_recording::Recording;
 
+use super::questions::MAX_BITS;
 use crate::cli::SearchField;
+use crate::error::LabError;
 use crate::pairs;
-use crate::recording::{COMPONENT_BITS, CUBES, Recording};
-
-/// Bits of a position that is not relative.
-const ABSOLUTE_POSITION_BITS: u32 = POSITION[0].bits() + POSITION[1].bits() + POSITION[2].bits();
-
-/// Bits of an orientation that is not relative.
-const ABSOLUTE_ORIENTATION_BITS: u32 = 2 + 3 * COMPONENT_BITS as u32;
-
-/// Stages that predict from motion.
-const STAGES: Stages = ladder::PREDICTED_POSITION.stages;
+use crate::rungs;
 
 /// The values of one table in one recording.
 pub(super) enum Samples {
     Vectors(Vectors),
-    /// Distances, less 1, between the indices of consecutive cubes, for each packet.
-    Distances(Vec<Vec<u16>>),
+    Distances(Distances),
 }
 
 /// The values of a recording for each table of a field, in the order of
 /// [`questions`](super::questions::questions).
-pub(super) fn samples(field: SearchField, recording: &Recording) -> Vec<Samples> {
-    match field {
-        SearchField::Position => position_differences(recording),
-        SearchField::Orientation => orientation_differences(recording),
-        SearchField::Index => index_distances(recording),
-    }
+///
+/// # Errors
+/// If the scene of the recording has no stages that predict from motion.
+pub(super) fn samples(field: SearchField, recording: &Recording) -> Result<Vec<Samples>, LabError> {
+    let stages = rungs::in_scene(&ladder::PREDICTED_POSITION, &recording.plan)?.stages;
+    Ok(match field {
+        SearchField::Position => position_differences(recording, stages),
+        SearchField::Orientation => orientation_differences(recording, stages),
+        SearchField::Index => index_distances(recording, stages),
+    })
 }
 
 impl Samples {
@@ -47,7 +43,7 @@ impl Samples {
                 let ranges = Ranges::new([a, b, c]);
                 vectors.mean_bits(&costs(|size| ranges.signed_bits(size)))
             }
-            (Self::Distances(packets), &[a, b]) => mean_selection_bits([a, b], packets),
+            (Self::Distances(distances), &[a, b]) => distances.mean_bits([a, b]),
             _ => unreachable!("vectors have two or three ranges, and indices two"),
         }
     }
@@ -62,8 +58,8 @@ pub(super) struct Vectors {
     absolute_bits: u32,
 }
 
-/// Greater than the size of any number in three ranges of up to 12 bits.
-const MAX_SIZE: u16 = 3 << 11;
+/// Greater than the size of any number in three ranges.
+const MAX_SIZE: u16 = 3 << (MAX_BITS - 1);
 
 /// The cost of a component that is beyond the last range: more than that of three others.
 const BEYOND: u16 = 1 << 12;
@@ -122,25 +118,43 @@ impl Vectors {
     }
 }
 
-/// Mean bits of an index, including its share of the flag and the count of each packet. A packet has a
-/// bit for every cube instead where that is smaller.
-fn mean_selection_bits([a, b]: [u8; 2], packets: &[Vec<u16>]) -> f64 {
-    let ranges = Ranges::new([a, b, index_bits(CUBES) as u8]);
-    let costs: Vec<u32> = (0..CUBES as u32)
-        .map(|distance| ranges.unsigned_bits(distance))
-        .collect::<Option<_>>()
-        .expect("the last range reaches every cube");
-    let count_bits = index_count_bits(CUBES, 1 + u32::from(a));
-    let selection = |distances: &Vec<u16>| {
-        let indices = distances
-            .iter()
-            .map(|&distance| costs[usize::from(distance)]);
-        let bits = count_bits + indices.sum::<u32>();
-        u64::from(1 + bits.min(CUBES as u32))
-    };
-    let bits: u64 = packets.iter().map(selection).sum();
-    let indices: usize = packets.iter().map(Vec::len).sum();
-    bits as f64 / indices.max(1) as f64
+/// Distances, less 1, between the indices of consecutive bodies, for each packet.
+pub(super) struct Distances {
+    /// Bodies, or slots, of the scene.
+    bodies: usize,
+    packets: Vec<Vec<u16>>,
+}
+
+impl Distances {
+    /// Mean bits of an index, including its share of the flag and the count of each packet. A packet has a
+    /// bit for every body instead where that is smaller.
+    fn mean_bits(&self, [a, b]: [u8; 2]) -> f64 {
+        let ranges = Ranges::new([a, b, index_bits(self.bodies).max(1) as u8]);
+        let costs: Vec<u32> = (0..self.bodies as u32)
+            .map(|distance| ranges.unsigned_bits(distance))
+            .collect::<Option<_>>()
+            .expect("the last range reaches every body");
+        let count_bits = index_count_bits(self.bodies, 1 + u32::from(a));
+        let selection = |distances: &Vec<u16>| {
+            let indices = distances
+                .iter()
+                .map(|&distance| costs[usize::from(distance)]);
+            let bits = count_bits + indices.sum::<u32>();
+            u64::from(1 + bits.min(self.bodies as u32))
+        };
+        let bits: u64 = self.packets.iter().map(selection).sum();
+        let indices: usize = self.packets.iter().map(Vec::len).sum();
+        bits as f64 / indices.max(1) as f64
+    }
+}
+
+/// Bodies that are in both snapshots.
+fn staying<'s>(
+    now: &'s QuantizedSnapshot,
+    then: &'s QuantizedSnapshot,
+) -> impl Iterator<Item = usize> + 's {
+    let stays = |&body: &usize| now.life(body).is_some() && now.life(body) == then.life(body);
+    (0..now.len()).filter(stays)
 }
 
 /// One table for all values and one for each class.
@@ -155,19 +169,20 @@ fn into_samples((all, classes): (Vectors, [Vectors; CLASSES])) -> Vec<Samples> {
 }
 
 /// Differences of changed positions from the baseline, and for each class from the prediction.
-fn position_differences(recording: &Recording) -> Vec<Samples> {
-    let (mut all, mut classes) = by_class(ABSOLUTE_POSITION_BITS);
-    pairs::for_each(recording, STAGES, |sequence, current, baseline| {
+fn position_differences(recording: &Recording, stages: Stages) -> Vec<Samples> {
+    let absolute = recording.plan.bounds().iter().map(|bounds| bounds.bits());
+    let (mut all, mut classes) = by_class(absolute.sum());
+    pairs::for_each(recording, stages, |sequence, current, baseline| {
         let predictor = LinearPredictor::new(baseline, sequence);
-        for cube in 0..current.len() {
-            let position = current.position(cube);
-            let before = baseline.snapshot().position(cube);
+        for body in staying(current, baseline.snapshot()) {
+            let position = current.position(body);
+            let before = baseline.snapshot().position(body);
             if position == before {
                 continue;
             }
             let difference =
                 |from: [i32; 3]| Some(std::array::from_fn(|axis| position[axis] - from[axis]));
-            let expected = predictor.predict(cube);
+            let expected = predictor.predict(body);
             all.push(difference(before));
             classes[expected.class].push(difference(expected.position));
         }
@@ -175,14 +190,15 @@ fn position_differences(recording: &Recording) -> Vec<Samples> {
     into_samples((all, classes))
 }
 
-/// Differences of changed orientations from the baseline, of all cubes and of each class.
-fn orientation_differences(recording: &Recording) -> Vec<Samples> {
-    let (mut all, mut classes) = by_class(ABSOLUTE_ORIENTATION_BITS);
-    pairs::for_each(recording, STAGES, |sequence, current, baseline| {
+/// Differences of changed orientations from the baseline, of all bodies and of each class.
+fn orientation_differences(recording: &Recording, stages: Stages) -> Vec<Samples> {
+    let component_bits = u32::from(recording.plan.schema().component_bits);
+    let (mut all, mut classes) = by_class(2 + 3 * component_bits);
+    pairs::for_each(recording, stages, |sequence, current, baseline| {
         let predictor = LinearPredictor::new(baseline, sequence);
-        for cube in 0..current.len() {
-            let orientation = current.smallest_three(cube);
-            let before = baseline.snapshot().smallest_three(cube);
+        for body in staying(current, baseline.snapshot()) {
+            let orientation = current.smallest_three(body);
+            let before = baseline.snapshot().smallest_three(body);
             if orientation == before {
                 continue;
             }
@@ -192,17 +208,17 @@ fn orientation_differences(recording: &Recording) -> Vec<Samples> {
                 })
             });
             all.push(difference);
-            classes[predictor.predict(cube).class].push(difference);
+            classes[predictor.predict(body).class].push(difference);
         }
     });
     into_samples((all, classes))
 }
 
-/// Distances between changed cubes, and between cubes that the baseline's motion mispredicts.
-fn index_distances(recording: &Recording) -> Vec<Samples> {
+/// Distances between changed bodies, and between bodies that the baseline's motion mispredicts.
+fn index_distances(recording: &Recording, stages: Stages) -> Vec<Samples> {
     let (mut of_changed, mut of_mispredicted) = (Vec::new(), Vec::new());
     let mut changed = Vec::new();
-    pairs::for_each(recording, STAGES, |_, current, baseline| {
+    pairs::for_each(recording, stages, |_, current, baseline| {
         current.compare(baseline.snapshot(), &mut changed);
         of_changed.push(distances(changed.iter().copied()));
         let moved = baseline.moved().iter();
@@ -213,10 +229,12 @@ fn index_distances(recording: &Recording) -> Vec<Samples> {
                 .map(|(changed, moved)| changed != moved),
         ));
     });
-    [of_changed, of_mispredicted].map(Samples::Distances).into()
+    let bodies = recording.frames[0].len();
+    let samples = [of_changed, of_mispredicted].map(|packets| Distances { bodies, packets });
+    samples.map(Samples::Distances).into()
 }
 
-/// For each selected cube, how many unselected ones are between it and the selected one before.
+/// For each selected body, how many unselected ones are between it and the selected one before.
 fn distances(selected: impl Iterator<Item = bool>) -> Vec<u16> {
     let mut next = 0;
     let indices = (0..).zip(selected).filter(|&(_, selected)| selected);

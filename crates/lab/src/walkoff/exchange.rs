@@ -8,11 +8,11 @@ use cubewire_codec::entropy::TrainedModel;
 use cubewire_codec::ladder::Rung;
 use cubewire_codec::{Baselines, Packet, Sequence};
 use cubewire_protocol::BaselineRing;
+use cubewire_recording::{BASELINE_FRAMES, Recording};
 
 use super::Tally;
 use crate::frames::Frames;
 use crate::path::{Path, time};
-use crate::recording::{BASELINE_FRAMES, Recording};
 
 /// Maximum age of a baseline, frames. After that the sender uses the initial state.
 const MAX_BASELINE_AGE: usize = 256;
@@ -37,10 +37,7 @@ pub(super) fn exchange(
     let mut sent = BaselineRing::new(MAX_BASELINE_AGE);
     let mut received = BaselineRing::new(RECEIVER_HISTORY);
     let mut acked = BTreeSet::new();
-    let mut tally = Tally {
-        ticks_per_second: recording.plan.schema().ticks_per_second.into(),
-        ..Tally::default()
-    };
+    let mut tally = Tally::default();
     let mut packet = Packet::default();
     let mut spare = None;
 

@@ -8,7 +8,7 @@ use crate::{output, recording};
 fn stats_prints_three_tables() {
     let text = output(&["stats", &recording("dev-push")]);
     for row in [
-        "changed cubes a frame, mean",
+        "changed bodies a frame, mean",
         "same largest component",
         "only the position changed",
         "only the orientation changed",

@@ -131,12 +131,12 @@ pub(super) fn rows(packet: &PacketDetail, order: Order) -> Vec<Vec<Span>> {
 fn sort_by_kind(items: &mut [(f64, BitItem)]) {
     let mut bits: BTreeMap<(usize, Option<u16>), f64> = BTreeMap::new();
     for (_, item) in &*items {
-        *bits.entry((item.kind as usize, item.body)).or_default() += item.bits;
+        *bits.entry((item.kind.index(), item.body)).or_default() += item.bits;
     }
     items.sort_by(|(_, a), (_, b)| {
-        let key = |item: &BitItem| (item.kind as usize, item.body);
+        let key = |item: &BitItem| (item.kind.index(), item.body);
         let [of_a, of_b] = [a, b].map(|item| bits[&key(item)]);
-        let kinds = (a.kind as usize).cmp(&(b.kind as usize));
+        let kinds = a.kind.index().cmp(&b.kind.index());
         let most_first = of_b.total_cmp(&of_a);
         kinds.then(most_first).then(a.body.cmp(&b.body))
     });
@@ -279,7 +279,7 @@ mod tests {
         let rows = rows(packet.detail.as_deref().unwrap(), Order::Kind);
         let kinds: Vec<_> = rows[1]
             .iter()
-            .map(|span| span.kind.unwrap() as usize)
+            .map(|span| span.kind.unwrap().index())
             .collect();
         assert!(kinds.is_sorted_by(|a, b| a < b), "{kinds:?}");
         for span in &rows[1] {

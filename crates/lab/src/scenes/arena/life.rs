@@ -1,32 +1,24 @@
 //! What a body is besides its pose.
 
+use cubewire_codec::schema::{Field, FieldForm};
 use glam::Vec3;
 use rapier3d::prelude::RigidBodyHandle;
 
-use crate::scenes::frame::{Field, FieldKind, Value};
-use crate::scenes::heading::{HEADING_BITS, Heading};
+use crate::scenes::frame::field;
+use crate::scenes::heading::{HEADING, Heading};
 
 /// What each body has, in the order of [`Life::values`].
-pub(super) const FIELDS: [Field; 4] = [
-    Field {
-        name: "touched",
-        kind: FieldKind::Flag,
-    },
-    Field {
-        name: "burning",
-        kind: FieldKind::Flag,
-    },
-    Field {
-        name: "health",
-        kind: FieldKind::Integer {
+pub(in crate::scenes) const FIELDS: [Field; 4] = [
+    field("touched", FieldForm::Flag),
+    field("burning", FieldForm::Flag),
+    field(
+        "health",
+        FieldForm::Int {
             min: 0,
             max: FULL_HEALTH,
         },
-    },
-    Field {
-        name: "heading",
-        kind: FieldKind::Angle { bits: HEADING_BITS },
-    },
+    ),
+    field("heading", HEADING),
 ];
 
 const FULL_HEALTH: i32 = 100;
@@ -105,12 +97,13 @@ impl Life {
     }
 
     /// Values of [`FIELDS`].
-    pub(super) fn values(&self, tick: u64) -> Vec<Value> {
+    pub(super) fn values(&self, tick: u64) -> Vec<f64> {
+        let is_until = |end| f64::from(u8::from(tick < end));
         vec![
-            Value::Flag(tick < self.touched_until),
-            Value::Flag(tick < self.burning_until),
-            Value::Integer(self.health),
-            Value::Integer(self.heading.bits().into()),
+            is_until(self.touched_until),
+            is_until(self.burning_until),
+            self.health.into(),
+            self.heading.turns(),
         ]
     }
 }

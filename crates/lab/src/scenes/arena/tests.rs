@@ -3,7 +3,6 @@ use std::collections::VecDeque;
 use cubewire_codec::quantize::SmallestThree;
 
 use super::*;
-use crate::scenes::frame::Value;
 
 /// Frames from a frame to the one that it is compared with.
 const AGE: usize = 6;
@@ -79,11 +78,11 @@ fn walkers_and_blasts_touch_burn_and_hurt() {
         arena.step();
     }
     let bodies = || arena.frame.slots.iter().flatten();
-    for (field, value) in [(0, Value::Flag(true)), (1, Value::Flag(true))] {
-        let with = bodies().filter(|body| body.values[field] == value).count();
+    for field in [0, 1] {
+        let with = bodies().filter(|body| body.values[field] == 1.0).count();
         assert!((1..400).contains(&with), "{}: {with}", FIELDS[field].name);
     }
-    let hurt = bodies().filter(|body| body.values[2] != Value::Integer(100));
+    let hurt = bodies().filter(|body| body.values[2] != 100.0);
     assert!((100..1900).contains(&hurt.count()));
     let walked = |slot: &usize| {
         let position = |frame: &SceneFrame| frame.slots[*slot].as_ref().map(|body| body.position);

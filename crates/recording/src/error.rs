@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 /// A file that is not a recording.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum RecordingError {
+pub enum RecordingError {
     /// The file cannot be opened.
     #[error("{path}: cannot be opened: {source}")]
     Unopenable {

@@ -5,11 +5,12 @@ use std::sync::Arc;
 
 use cubewire_codec::{Plan, QuantizedSnapshot};
 
-use super::header;
-use super::layout::Layout;
+use crate::header;
+use crate::layout::Layout;
 
 /// Writes a recording frame by frame.
-pub(crate) struct Writer<W> {
+#[derive(Debug)]
+pub struct Writer<W> {
     out: W,
     layout: Layout,
     bytes: Vec<u8>,
@@ -17,7 +18,10 @@ pub(crate) struct Writer<W> {
 
 impl<W: Write> Writer<W> {
     /// Begins a recording of this scene. `slots` is the number of bodies if they are fixed, and otherwise the most.
-    pub(crate) fn begin(mut out: W, plan: Arc<Plan>, slots: usize) -> io::Result<Self> {
+    ///
+    /// # Errors
+    /// If `out` cannot be written to.
+    pub fn begin(mut out: W, plan: Arc<Plan>, slots: usize) -> io::Result<Self> {
         out.write_all(&header::write(&plan, slots))?;
         Ok(Self {
             out,
@@ -28,11 +32,19 @@ impl<W: Write> Writer<W> {
 
     /// Writes a frame.
     ///
+    /// # Errors
+    /// If `out` cannot be written to.
+    ///
     /// # Panics
     /// If it is of another scene, or has another number of slots.
-    pub(crate) fn frame(&mut self, frame: &QuantizedSnapshot) -> io::Result<()> {
+    pub fn frame(&mut self, frame: &QuantizedSnapshot) -> io::Result<()> {
         self.bytes.clear();
         self.layout.write(frame, &mut self.bytes);
         self.out.write_all(&self.bytes)
+    }
+
+    /// What the recording was written to, when all frames are.
+    pub fn into_inner(self) -> W {
+        self.out
     }
 }

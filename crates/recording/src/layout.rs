@@ -8,11 +8,13 @@ use cubewire_codec::quantize::SmallestThree;
 use cubewire_codec::quantize::smallest_three::max_component;
 use cubewire_codec::{Life, Plan, Precision, QuantizedBody, QuantizedSnapshot, ladder};
 
-use super::source::Source;
-use super::{CUBES, MAX_BYTES, MAX_FRAMES, RecordingError};
+use crate::error::RecordingError;
+use crate::source::Source;
+use crate::{CUBES, MAX_BYTES, MAX_FRAMES};
 
 /// How frames are laid out.
-pub(super) struct Layout {
+#[derive(Debug)]
+pub(crate) struct Layout {
     plan: Arc<Plan>,
     precision: Precision,
     slots: usize,
@@ -25,6 +27,7 @@ pub(super) struct Layout {
 }
 
 /// A number of a body, little-endian.
+#[derive(Debug)]
 struct Column {
     name: Cow<'static, str>,
     bytes: usize,
@@ -70,7 +73,7 @@ impl Column {
 
 impl Layout {
     /// The layout of recordings with a header.
-    pub(super) fn new(plan: Arc<Plan>, slots: usize) -> Self {
+    pub(crate) fn new(plan: Arc<Plan>, slots: usize) -> Self {
         let schema = plan.schema();
         let has_lives = plan.has_lives();
         let mut columns = Vec::new();
@@ -111,7 +114,7 @@ impl Layout {
     }
 
     /// The layout of the contest's recordings, all of 901 cubes: the columns are the same, but of 32 bits.
-    pub(super) fn bare() -> Self {
+    pub(crate) fn bare() -> Self {
         let mut layout = Self::new(Plan::cubes(), CUBES);
         for column in &mut layout.columns {
             (column.bytes, column.is_signed) = (4, true);
@@ -123,21 +126,21 @@ impl Layout {
         }
     }
 
-    pub(super) const fn plan(&self) -> &Arc<Plan> {
+    pub(crate) const fn plan(&self) -> &Arc<Plan> {
         &self.plan
     }
 
-    pub(super) const fn noun(&self) -> &'static str {
+    pub(crate) const fn noun(&self) -> &'static str {
         self.noun
     }
 
     /// The most frames, so that they fit in memory.
-    pub(super) fn max_frames(&self) -> usize {
+    pub(crate) fn max_frames(&self) -> usize {
         (MAX_BYTES / self.empty().memory_bytes().max(1)).min(MAX_FRAMES)
     }
 
     /// The offset of a fixed body's orientation in its frame.
-    pub(super) fn orientation_offset(&self, index: usize) -> usize {
+    pub(crate) fn orientation_offset(&self, index: usize) -> usize {
         let presence = self
             .presence
             .iter()
@@ -151,14 +154,14 @@ impl Layout {
         index * (presence + body) + presence
     }
 
-    pub(super) fn empty(&self) -> QuantizedSnapshot {
+    pub(crate) fn empty(&self) -> QuantizedSnapshot {
         let mut empty = QuantizedSnapshot::new(Arc::clone(&self.plan), self.precision);
         empty.clear_slots(self.slots);
         empty
     }
 
     /// Reads a frame.
-    pub(super) fn read(
+    pub(crate) fn read(
         &self,
         source: &mut Source<'_, impl BufRead>,
         frame: usize,
@@ -219,7 +222,7 @@ impl Layout {
     }
 
     /// Appends a frame, whose scene and number of slots are the layout's.
-    pub(super) fn write(&self, snapshot: &QuantizedSnapshot, bytes: &mut Vec<u8>) {
+    pub(crate) fn write(&self, snapshot: &QuantizedSnapshot, bytes: &mut Vec<u8>) {
         assert!(
             *snapshot.plan() == self.plan && snapshot.len() == self.slots,
             "a frame of the recording's scene"

@@ -8,9 +8,9 @@ use std::sync::Arc;
 use cubewire_codec::schema::Schema;
 use cubewire_codec::{MAX_BODIES, Plan};
 
-use super::RecordingError;
-use super::layout::Layout;
-use super::source::Source;
+use crate::error::RecordingError;
+use crate::layout::Layout;
+use crate::source::Source;
 
 /// What recordings with a header start with. The first byte of others is at most 3.
 const MAGIC: &[u8] = b"cubewire recording ";
@@ -21,7 +21,7 @@ const VERSION: usize = 1;
 const MAX_DIGITS: usize = 5;
 
 /// The header of a recording of this scene, with so many bodies if they are fixed.
-pub(super) fn write(plan: &Plan, bodies: usize) -> Vec<u8> {
+pub(crate) fn write(plan: &Plan, bodies: usize) -> Vec<u8> {
     let text = plan.schema().text();
     let mut header = MAGIC.to_vec();
     header.extend(format!("{VERSION}\n{}\n{text}", text.len()).bytes());
@@ -32,7 +32,7 @@ pub(super) fn write(plan: &Plan, bodies: usize) -> Vec<u8> {
 }
 
 /// Reads the header, if there is one. Returns how frames are laid out, and where they are read from.
-pub(super) fn read<R: BufRead>(
+pub(crate) fn read<R: BufRead>(
     mut reader: R,
     path: &Path,
 ) -> Result<(Layout, Source<'_, impl BufRead>), RecordingError> {

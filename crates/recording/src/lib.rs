@@ -6,6 +6,7 @@
 //! are; these are sent before the others, and not counted. So every packet that is counted can have a baseline.
 
 mod error;
+mod file;
 mod header;
 mod layout;
 mod source;
@@ -21,18 +22,16 @@ use std::sync::Arc;
 use cubewire_codec::quantize::SmallestThree;
 use cubewire_codec::{Plan, QuantizedSnapshot};
 
-pub(crate) use self::error::RecordingError;
+pub use self::error::RecordingError;
+pub use self::file::RecordingFile;
 use self::layout::Layout;
-pub(crate) use self::write::Writer;
+pub use self::write::Writer;
 
 /// Number of cubes in every frame of the bare layout.
-pub(crate) const CUBES: usize = 901;
-
-/// Bits of a smallest-three component in the bare layout.
-pub(crate) const COMPONENT_BITS: u8 = 9;
+pub const CUBES: usize = 901;
 
 /// Age of a baseline in frames: 100 ms. So many frames at the start have none in the recording.
-pub(crate) const BASELINE_FRAMES: usize = 6;
+pub const BASELINE_FRAMES: usize = 6;
 
 /// The first bytes of every zstd file (RFC 8878, section 3.1.1).
 const ZSTD_MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
@@ -43,11 +42,11 @@ const MAX_BYTES: usize = 2_000_000_000;
 
 /// The frames of a recording.
 #[derive(Debug)]
-pub(crate) struct Recording {
+pub struct Recording {
     /// Its scene.
-    pub(crate) plan: Arc<Plan>,
+    pub plan: Arc<Plan>,
     /// One snapshot per frame, in the precision of the scene's `position` rung.
-    pub(crate) frames: Vec<QuantizedSnapshot>,
+    pub frames: Vec<QuantizedSnapshot>,
 }
 
 impl Recording {
@@ -56,7 +55,7 @@ impl Recording {
     ///
     /// # Errors
     /// [`RecordingError`] with the path and the offset of the fault.
-    pub(crate) fn read(path: &Path) -> Result<Self, RecordingError> {
+    pub fn read(path: &Path) -> Result<Self, RecordingError> {
         let file = File::open(path).map_err(|source| RecordingError::Unopenable {
             path: path.to_owned(),
             source,
@@ -64,8 +63,11 @@ impl Recording {
         Self::from_reader(BufReader::new(file), path)
     }
 
-    /// Reads the contents of a file, as [`read`](Self::read).
-    pub(crate) fn from_reader(mut file: impl BufRead, path: &Path) -> Result<Self, RecordingError> {
+    /// Reads the contents of a file.
+    ///
+    /// # Errors
+    /// As [`read`](Self::read).
+    pub fn from_reader(mut file: impl BufRead, path: &Path) -> Result<Self, RecordingError> {
         let unopenable = |source| RecordingError::Unopenable {
             path: path.to_owned(),
             source,
@@ -80,17 +82,16 @@ impl Recording {
     }
 
     /// Reads several files.
-    pub(crate) fn read_all(paths: &[PathBuf]) -> Result<Vec<Self>, RecordingError> {
+    ///
+    /// # Errors
+    /// As [`read`](Self::read).
+    pub fn read_all(paths: &[PathBuf]) -> Result<Vec<Self>, RecordingError> {
         paths.iter().map(|path| Self::read(path)).collect()
     }
 
-    /// Whether the recording is of the demo's scene, with as many cubes as the contest's.
-    pub(crate) fn is_of_cubes(&self) -> bool {
-        self.plan == Plan::cubes() && self.frames[0].len() == CUBES
-    }
-
     /// The first frame that is sent.
-    pub(crate) fn first_sent(&self) -> usize {
+    #[must_use]
+    pub fn first_sent(&self) -> usize {
         match self.has_lives() {
             true => 0,
             false => BASELINE_FRAMES,
@@ -98,17 +99,20 @@ impl Recording {
     }
 
     /// Number of packets that are counted: of all frames but the first six.
-    pub(crate) fn packets(&self) -> usize {
+    #[must_use]
+    pub fn packets(&self) -> usize {
         self.frames.len() - BASELINE_FRAMES
     }
 
     /// Whether bodies come and go.
-    pub(crate) fn has_lives(&self) -> bool {
+    #[must_use]
+    pub fn has_lives(&self) -> bool {
         self.plan.has_lives()
     }
 
     /// Identifies the recording: FNV-1a of every integer, and of the schema if it is not the cube scene's.
-    pub(crate) fn hash(&self) -> u64 {
+    #[must_use]
+    pub fn hash(&self) -> u64 {
         let mut hash = 0xcbf2_9ce4_8422_2325_u64;
         let mut add = |value: u64| hash = (hash ^ value).wrapping_mul(0x0000_0100_0000_01b3);
         let is_cubes = self.plan == Plan::cubes();
@@ -175,7 +179,7 @@ impl Recording {
 }
 
 /// Whether a file is compressed, by its name.
-pub(crate) fn has_zstd_name(path: &Path) -> bool {
+fn has_zstd_name(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension == "zst")
 }
 

@@ -3,17 +3,17 @@
 use std::io::{self, BufRead};
 use std::path::Path;
 
-use super::RecordingError;
+use crate::error::RecordingError;
 
 /// The contents of a file that are still to be read.
-pub(super) struct Source<'a, R> {
+pub(crate) struct Source<'a, R> {
     reader: R,
-    pub(super) path: &'a Path,
+    pub(crate) path: &'a Path,
     offset: usize,
 }
 
 impl<'a, R: BufRead> Source<'a, R> {
-    pub(super) const fn new(reader: R, path: &'a Path) -> Self {
+    pub(crate) const fn new(reader: R, path: &'a Path) -> Self {
         Self {
             reader,
             path,
@@ -22,11 +22,11 @@ impl<'a, R: BufRead> Source<'a, R> {
     }
 
     /// Bytes read so far.
-    pub(super) const fn offset(&self) -> usize {
+    pub(crate) const fn offset(&self) -> usize {
         self.offset
     }
 
-    pub(super) fn is_at_end(&mut self) -> Result<bool, RecordingError> {
+    pub(crate) fn is_at_end(&mut self) -> Result<bool, RecordingError> {
         loop {
             match self.reader.fill_buf() {
                 Ok(bytes) => return Ok(bytes.is_empty()),
@@ -37,7 +37,7 @@ impl<'a, R: BufRead> Source<'a, R> {
     }
 
     /// Reads as many bytes, or says that there are fewer.
-    pub(super) fn fill(&mut self, bytes: &mut [u8]) -> Result<bool, RecordingError> {
+    pub(crate) fn fill(&mut self, bytes: &mut [u8]) -> Result<bool, RecordingError> {
         let mut filled = 0;
         while filled < bytes.len() {
             match self.reader.read(&mut bytes[filled..]) {
