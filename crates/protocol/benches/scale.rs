@@ -25,10 +25,7 @@ const BODIES: [usize; 3] = [901, 10_000, 65_536];
 const PERCENTS: [usize; 4] = [0, 1, 5, 100];
 
 /// Ticks until everything is as it was.
-const PERIOD: usize = 64;
-
-/// Ticks until there are references of every kind.
-const WARM: usize = 20;
+const PERIOD: usize = 32;
 
 fn state(bodies: usize, percent: usize, tick: usize) -> Snapshot {
     let way = tick.abs_diff(PERIOD / 2) as f32;
@@ -66,7 +63,7 @@ fn megabytes(rung: Rung, frames: &[QuantizedSnapshot]) -> [f64; 3] {
     let mut play = None;
     let total = measure(|| {
         let play = play.insert(Play::new(&frames[0], rung.stages));
-        for frame in frames.iter().cycle().take(RECEIVER_RING + WARM) {
+        for frame in frames.iter().cycle().take(RECEIVER_RING + PERIOD) {
             play.send(frame, BaselineChoice::Newest);
             play.deliver(true);
         }
@@ -102,7 +99,7 @@ fn scale(criterion: &mut Criterion) {
             for percent in PERCENTS {
                 let frames = frames(bodies, percent);
                 let mut replay = Replay::new(rung, &frames);
-                for _ in 0..WARM {
+                while !replay.is_over() {
                     replay.step();
                 }
                 let bytes = replay.packet.bytes.len();
