@@ -18,9 +18,6 @@ use cubewire_codec::{Plan, QuantizedSnapshot, Snapshot, ladder};
 
 use self::replay::{AGE, Replay};
 
-/// Snapshots in the ring whose memory is printed.
-const RING: usize = 256;
-
 /// Each sample is the mean of all frames of the recording, because packets differ.
 fn frame(criterion: &mut Criterion) {
     let frames = recording::frames("dev-mix");
@@ -33,7 +30,7 @@ fn frame(criterion: &mut Criterion) {
         ladder::ARITHMETIC,
         ladder::PREDICTED,
     ] {
-        let mut replay = Replay::with_ring(rung, frames, RING);
+        let mut replay = Replay::new(rung, frames);
         let mut bytes = 0;
         while !replay.is_over() {
             replay.step();
@@ -41,12 +38,6 @@ fn frame(criterion: &mut Criterion) {
         }
         assert!(bytes < before, "{}: {bytes} bytes", rung.name);
         before = bytes;
-        let megabytes = replay.ring_bytes() as f64 / 1e6;
-        println!(
-            "{}: a ring of {RING} snapshots takes {megabytes:.2} MB",
-            rung.name
-        );
-        drop(replay);
 
         for (name, timed) in [
             ("encode+decode", [true, true]),

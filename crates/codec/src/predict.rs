@@ -156,6 +156,17 @@ mod tests {
     }
 
     #[test]
+    fn no_gravity_leads_out_of_what_positions_can_be() {
+        for (numerator, fall) in [(1 << 31, MAX_FALL), (-1 << 31, -MAX_FALL)] {
+            let linear = Linear {
+                gravity: (numerator, 1),
+                ..linear()
+            };
+            assert_eq!(i64::from(extrapolation(&linear, 64, 64).1), fall);
+        }
+    }
+
+    #[test]
     fn a_longer_time_leads_further() {
         let (once, _) = extrapolation(&linear(), 6, 6);
         let (twice, _) = extrapolation(&linear(), 12, 6);

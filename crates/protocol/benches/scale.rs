@@ -1,7 +1,7 @@
 //! What a scene costs as it grows: bytes of a packet and memory of both ends, which are printed as a table, and the times of
 //! quantizing, encoding and decoding.
 //!
-//! Bodies are spread over the demo's floor. In every hundred of them, as many as are to change go to and fro.
+//! Bodies are spread over the demo's floor. In every hundred of them, as many as are to change go to and fro, each in its own time.
 
 #[path = "../tests/suite/play.rs"]
 mod play;
@@ -25,19 +25,12 @@ const BODIES: [usize; 3] = [901, 10_000, 65_536];
 const PERCENTS: [usize; 4] = [0, 1, 5, 100];
 
 /// Ticks until everything is as it was.
-const PERIOD: usize = 64;
-
-/// Ticks until there are references of every kind.
-const WARM: usize = 20;
+const PERIOD: usize = 32;
 
 fn state(bodies: usize, percent: usize, tick: usize) -> Snapshot {
-    let way = tick.abs_diff(PERIOD / 2) as f32;
     let body = |body: usize| {
-        let shift = if body % 100 < percent {
-            way / 64.0
-        } else {
-            0.0
-        };
+        let way = ((tick + body * 7 + body / 100) % PERIOD).abs_diff(PERIOD / 2);
+        let shift = if body % 100 < percent { way } else { 0 } as f32 / 64.0;
         let position = Vec3::new((body % 256) as f32 * 2.0, (body / 256) as f32 * 2.0, 0.2);
         BodyState {
             position: position - Vec3::new(255.0 - shift, 255.0, 0.0),
@@ -66,7 +59,7 @@ fn megabytes(rung: Rung, frames: &[QuantizedSnapshot]) -> [f64; 3] {
     let mut play = None;
     let total = measure(|| {
         let play = play.insert(Play::new(&frames[0], rung.stages));
-        for frame in frames.iter().cycle().take(RECEIVER_RING + WARM) {
+        for frame in frames.iter().cycle().take(RECEIVER_RING + PERIOD) {
             play.send(frame, BaselineChoice::Newest);
             play.deliver(true);
         }
@@ -102,7 +95,7 @@ fn scale(criterion: &mut Criterion) {
             for percent in PERCENTS {
                 let frames = frames(bodies, percent);
                 let mut replay = Replay::new(rung, &frames);
-                for _ in 0..WARM {
+                while !replay.is_over() {
                     replay.step();
                 }
                 let bytes = replay.packet.bytes.len();

@@ -141,10 +141,10 @@ impl Schema {
     }
 
     fn check_floor(&self) -> Result<(), Fault> {
-        if let Some(floor) = self.world.floor {
-            if (finite("it", floor)? * self.upward_steps()).abs() > MAX_STEPS as f64 {
-                return Err(Fault::FloorTooFar);
-            }
+        if let Some(floor) = self.world.floor
+            && (finite("it", floor)? * self.upward_steps()).abs() > MAX_STEPS as f64
+        {
+            return Err(Fault::FloorTooFar);
         }
         Ok(())
     }

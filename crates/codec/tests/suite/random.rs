@@ -146,8 +146,9 @@ fn fields() -> impl Strategy<Value = Vec<Field>> {
 fn world() -> impl Strategy<Value = World> {
     let gravity = prop_oneof![Just(0.0), length(0..=1), length(-40..=30)];
     let floor = option::of(prop_oneof![Just(0.0), -500.0..500.0f32]);
+    let denominator = prop_oneof![1..=1i64 << 31, (0..=31).prop_map(|log| 1i64 << log)];
     let linear = (
-        (-1i64 << 31..=1 << 31, 1i64..=1 << 31),
+        (-1i64 << 31..=1 << 31, denominator),
         0..=65_536i64,
         -1 << 21..=1 << 21,
         -1 << 21..=1 << 21,

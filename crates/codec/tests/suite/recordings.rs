@@ -1,7 +1,7 @@
 //! Sizes on recordings from another simulation.
 
-use cubewire_codec::QuantizedSnapshot;
 use cubewire_codec::ladder::{self, Rung};
+use cubewire_codec::{Baseline, QuantizedSnapshot};
 
 use crate::recording;
 use crate::replay::{AGE, Replay};
@@ -75,7 +75,7 @@ fn a_ring_of_snapshots_is_small() {
         while !replay.is_over() {
             replay.step();
         }
-        replay.ring_bytes()
+        Baseline::memory_bytes_of(&replay.sent)
     };
     // Position 8 bytes, orientation 4, moved 1, falling 1/8; six references are no longer in the ring.
     let flags = RING * (901 + 901_usize.div_ceil(64) * 8);

@@ -23,7 +23,7 @@ pub(crate) struct Replay<'a> {
     current: QuantizedSnapshot,
     /// What was sent last.
     pub(crate) packet: Packet,
-    sent: Vec<Baseline>,
+    pub(crate) sent: Vec<Baseline>,
     received: Vec<Baseline>,
     spare: [Baseline; 2],
     frame: usize,
@@ -103,10 +103,5 @@ impl<'a> Replay<'a> {
         std::mem::swap(&mut self.received[slot], decoded);
         self.frame += 1;
         [encode, decode]
-    }
-
-    /// Bytes that the ring of one end takes up.
-    pub(crate) fn ring_bytes(&self) -> usize {
-        Baseline::memory_bytes_of(&self.sent)
     }
 }

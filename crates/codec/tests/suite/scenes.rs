@@ -24,13 +24,14 @@ pub(crate) fn step(world: &mut World) {
         let kinds = world.plan.schema().kinds.len();
         for slot in 0..world.len() {
             if world.random.random_ratio(1, 30) {
-                world.remove(slot);
                 let life = Life {
                     kind: world.random.random_range(0..kinds) as u8,
                     generation: world.random.random(),
                 };
                 if world.random.random_ratio(2, 3) {
                     world.add(slot, life);
+                } else {
+                    world.remove(slot);
                 }
             }
         }

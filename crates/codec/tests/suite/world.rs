@@ -52,9 +52,13 @@ impl World {
         self.slots.len()
     }
 
-    /// A body comes, often near another or to the floor.
+    /// A body comes, often near another, to the floor, or exactly where and as the one before was.
     pub(crate) fn add(&mut self, slot: usize, life: Life) {
         let (schema, random) = (self.plan.schema(), &mut self.random);
+        if let Some(before) = self.slots[slot].as_mut().filter(|_| random.random()) {
+            before.life = life;
+            return;
+        }
         let mut position = schema
             .position
             .map(|Range { min, max, .. }| random.random_range(min..max) as f32);

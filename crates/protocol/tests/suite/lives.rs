@@ -287,7 +287,7 @@ fn tick(plan: &Plan) -> Duration {
 }
 
 proptest! {
-    #![proptest_config(cases(24))]
+    #![proptest_config(cases(60))]
 
     #[test]
     fn a_receiver_has_what_it_is_to_see_and_no_ghosts(

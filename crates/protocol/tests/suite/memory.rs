@@ -59,7 +59,7 @@ fn settles(frames: &[QuantizedSnapshot], stages: Stages, choice: BaselineChoice)
         }
     };
     // The first times begin with empty rings, and adaptive states are not yet those of these frames.
-    let settled = (0..8).any(|_| measure(&mut run).count_total == 0);
+    let settled = (0..16).any(|_| measure(&mut run).count_total == 0);
     assert!(settled, "{:?}, {choice:?}", stages.delta);
 }
 
