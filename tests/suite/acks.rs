@@ -6,7 +6,7 @@ use cubewire::transport::udp::Security;
 use cubewire_link::{Conditions, Loss};
 
 use crate::common::{lane, preset, script, steps};
-use crate::udp::{address, lanes, server, step, viewer_at};
+use crate::udp::{lanes, server, step, viewer};
 
 /// Kilobits a second.
 #[derive(Debug)]
@@ -79,9 +79,8 @@ fn a_lost_ack_costs_no_baseline_that_the_next_ack_does_not_give_back() {
 #[test]
 fn over_udp_acks_travel_with_snapshots_and_the_server_still_knows_the_network() {
     let mut game = server(Security::Insecure, 2);
-    let at = address(&game);
-    let mut good = viewer_at(at, Security::Insecure, "changed-flags");
-    let mut bad = viewer_at(at, Security::Insecure, "changed-flags");
+    let mut good = viewer(&game, "changed-flags");
+    let mut bad = viewer(&game, "changed-flags");
     let lane = bad.lane;
     let mut link = bad.app.world_mut().get_mut::<LinkSettings>(lane).unwrap();
     link.conditions = Conditions {

@@ -31,12 +31,15 @@ pub(crate) fn printed(command: &mut Command) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
+/// That as JSON.
+pub(crate) fn json(command: &mut Command) -> Value {
+    serde_json::from_str(&printed(command)).unwrap()
+}
+
 #[test]
 fn headless_prints_figures_for_programs() {
-    let script = script_path("katamari");
-    let script = script.to_str().unwrap();
-    let play = ["headless", "--script", script, "--seconds", "3", "--json"];
-    let figures: Value = serde_json::from_str(&printed(&mut cubewire(&play))).unwrap();
+    let play = ["headless", "--seconds", "3", "--json", "--script"];
+    let figures = json(cubewire(&play).arg(script_path("katamari")));
     assert_eq!(figures["rung"], "changed-flags");
     assert_eq!(figures["snapshots"], 180);
     assert_eq!(figures["wrong"], 0);
@@ -59,16 +62,12 @@ fn headless_prints_figures_for_programs() {
 fn the_ladder_is_printed_and_drawn() {
     let folder = tempfile::tempdir().unwrap();
     let png = folder.path().join("ladder.png");
-    let script = script_path("rolling");
-    let arguments = [
-        "ladder",
-        "--script",
-        script.to_str().unwrap(),
-        "--seconds",
-        "2",
-        "--png",
-    ];
-    let table = printed(cubewire(&arguments).arg(&png));
+    let ladder = || {
+        let mut ladder = cubewire(&["ladder", "--seconds", "2", "--script"]);
+        ladder.arg(script_path("rolling")).arg("--png").arg(&png);
+        ladder
+    };
+    let table = printed(&mut ladder());
     for rung in LADDER {
         assert!(table.contains(&format!("| {} ", rung.name)), "{table}");
     }
@@ -84,12 +83,11 @@ fn the_ladder_is_printed_and_drawn() {
     );
     assert!(!table.contains("| position bits"), "{table}");
 
-    let details = printed(cubewire(&arguments).arg(&png).arg("--bits"));
+    let details = printed(ladder().arg("--bits"));
     let header = |line: &&str| line.contains(" largest, kbps | header |");
     assert!(details.lines().any(|line| header(&line)), "{details}");
 
-    let costs = printed(cubewire(&arguments).arg(&png).arg("--json"));
-    let costs: Value = serde_json::from_str(&costs).unwrap();
+    let costs = json(ladder().arg("--json"));
     let costs = costs.as_array().unwrap();
     assert_eq!(costs[0]["factor"], 1.0);
     let mean = |index: usize| costs[index]["mean_kbps"].as_f64().unwrap();
@@ -103,15 +101,9 @@ fn a_captured_play_is_a_recording_that_the_lab_can_read() {
     let folder = tempfile::tempdir().unwrap();
     for name in ["play.bin", "play.bin.zst"] {
         let path = folder.path().join(name);
-        let script = script_path("katamari");
-        let arguments = [
-            "headless",
-            "--script",
-            script.to_str().unwrap(),
-            "--seconds",
-            "5",
-        ];
-        printed(cubewire(&arguments).arg("--capture").arg(&path));
+        let mut play = cubewire(&["headless", "--seconds", "5", "--script"]);
+        play.arg(script_path("katamari")).arg("--capture");
+        printed(play.arg(&path));
     }
     let play = fs::read(folder.path().join("play.bin")).unwrap();
     let packed = fs::File::open(folder.path().join("play.bin.zst")).unwrap();
@@ -130,8 +122,7 @@ fn a_captured_play_is_a_recording_that_the_lab_can_read() {
     for name in ["play.bin", "play.bin.zst"] {
         let mut lab = Command::cargo_bin("cubewire-lab").unwrap();
         lab.args(["walkoff", "--codec", "changed-flags", "--json"]);
-        let said = printed(lab.arg(folder.path().join(name)));
-        let said: Value = serde_json::from_str(&said).unwrap();
+        let said = json(lab.arg(folder.path().join(name)));
         assert_eq!(said["packets"], 300);
         assert_eq!(said["lossless"], true);
     }

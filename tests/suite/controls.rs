@@ -28,9 +28,14 @@ fn game() -> LaneGame {
 }
 
 fn key(game: &mut LaneGame, key_code: KeyCode, state: ButtonState) {
+    let unknown = Key::Unidentified(NativeKey::Unidentified);
+    type_key(game, key_code, unknown, state);
+}
+
+fn type_key(game: &mut LaneGame, key_code: KeyCode, logical_key: Key, state: ButtonState) {
     game.app.world_mut().write_message(KeyboardInput {
         key_code,
-        logical_key: Key::Unidentified(NativeKey::Unidentified),
+        logical_key,
         state,
         text: None,
         repeat: false,
@@ -169,14 +174,8 @@ fn a_question_mark_asks_for_help_again_and_again_even_if_shift_is_released_first
     );
     for times in 1..=2 {
         for (character, state) in [("?", ButtonState::Pressed), ("/", ButtonState::Released)] {
-            game.app.world_mut().write_message(KeyboardInput {
-                key_code: KeyCode::Slash,
-                logical_key: Key::Character(character.into()),
-                state,
-                text: None,
-                repeat: false,
-                window: Entity::PLACEHOLDER,
-            });
+            let character = Key::Character(character.into());
+            type_key(&mut game, KeyCode::Slash, character, state);
             game.step();
         }
         assert_eq!(game.app.world().resource::<Asked>().0, times);

@@ -15,7 +15,7 @@ use cubewire_codec::BitKind;
 use cubewire_palette::{LIGHT, Rgb};
 use serde_json::Value;
 
-use crate::command_line::{cubewire, printed};
+use crate::command_line::{cubewire, json, printed};
 use crate::common::{eventually, lane, pause, preset, script, script_path};
 use crate::mistakes::complaint;
 
@@ -80,22 +80,10 @@ fn the_table_of_a_play_sums_to_its_totals() {
     let folder = tempfile::tempdir().unwrap();
     for rung in ["changed-flags", "predicted"] {
         let path = folder.path().join("play.csv");
-        let script = script_path("katamari");
-        let arguments = [
-            "headless",
-            "--script",
-            script.to_str().unwrap(),
-            "--rung",
-            rung,
-            "--network",
-            NETWORK,
-            "--seconds",
-            "4",
-            "--json",
-            "--csv",
-        ];
-        let totals = printed(cubewire(&arguments).arg(&path));
-        let totals: Value = serde_json::from_str(&totals).unwrap();
+        let mut play = cubewire(&["headless", "--rung", rung, "--network", NETWORK, "--json"]);
+        play.args(["--seconds", "4", "--script"]);
+        play.arg(script_path("katamari")).arg("--csv");
+        let totals = json(play.arg(&path));
         let table = Table::read(&path);
         assert!(table.rows.iter().all(|row| row["rung"] == rung));
         assert_every_tick(&table);

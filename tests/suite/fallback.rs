@@ -6,7 +6,7 @@ use cubewire::transport::udp::Security;
 use cubewire_codec::ladder::{self, PREDICTED, PREDICTED_POSITION};
 use cubewire_protocol::{FallbackReason, Welcome};
 
-use crate::udp::{address, agreeing, lanes, server, step, viewer_at};
+use crate::udp::{agreeing, lanes, server, step, viewer};
 
 /// What the server has said.
 #[derive(Resource)]
@@ -15,7 +15,7 @@ struct Said(Welcome);
 #[test]
 fn a_viewer_with_another_fingerprint_never_asks_for_arithmetic_coding() {
     let mut game = server(Security::Insecure, 8);
-    let mut viewer = viewer_at(address(&game), Security::Insecure, "predicted");
+    let mut viewer = viewer(&game, "predicted");
     viewer
         .app
         .add_observer(|welcomed: On<Welcomed>, mut commands: Commands| {

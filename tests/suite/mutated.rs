@@ -5,6 +5,7 @@
 //! [`cubewire::transport`] damage packets and datagrams. `CUBEWIRE_MUTATIONS` sets the number of damaged texts of
 //! each kind, and `CUBEWIRE_SEED` the seed.
 
+use std::fmt::Display;
 use std::fs;
 use std::path::Path;
 use std::time::Duration;
@@ -13,7 +14,7 @@ use cubewire::commands::args::{Seconds, Size};
 use cubewire::game::headless::LaneGame;
 use cubewire::panel::{PanelState, STEPS};
 use cubewire::recording::export::query;
-use cubewire::recording::{InputLog, InputLogPlugin, MAX_SECONDS, Script, Switch};
+use cubewire::recording::{InputLog, InputLogPlugin, MAX_SECONDS, Script, ScriptError, Switch};
 use cubewire::replication::LaneSettings;
 use cubewire::transport::udp::Key;
 use cubewire::view::PaneContent;
@@ -53,13 +54,27 @@ const NUMBERS: [&str; 14] = [
     "inf",
 ];
 
-/// Calls `read` with the texts themselves and with damaged ones. It returns whether it accepts the text.
-fn damage(texts: &[String], mut read: impl FnMut(&str) -> bool) {
+/// Reads the texts themselves and damaged ones, and checks what they are read as.
+fn damage<T, E: Display>(
+    texts: &[String],
+    read: impl Fn(&str) -> Result<T, E>,
+    mut check: impl FnMut(&str, T),
+) {
     let mutations = std::env::var("CUBEWIRE_MUTATIONS").map_or(MUTATIONS, |mutations| {
         mutations.parse().expect("CUBEWIRE_MUTATIONS is a number")
     });
+    let mut is_accepted = |text: &str| match read(text) {
+        Ok(value) => {
+            check(text, value);
+            true
+        }
+        Err(error) => {
+            assert!(!error.to_string().is_empty());
+            false
+        }
+    };
     for text in texts {
-        assert!(read(text), "refused: {text}");
+        assert!(is_accepted(text), "refused: {text}");
     }
     let mut random = random();
     let mut accepted = 0;
@@ -70,7 +85,7 @@ fn damage(texts: &[String], mut read: impl FnMut(&str) -> bool) {
         }
         let text = String::from_utf8_lossy(&bytes);
         let start = processor_time();
-        accepted += usize::from(read(&text));
+        accepted += usize::from(is_accepted(&text));
         assert!(processor_time() - start < LONGEST, "{text}");
     }
     println!("{accepted} of {mutations} damaged texts are accepted");
@@ -146,19 +161,14 @@ fn assert_comes_back(lane: &LaneSettings) {
 #[test]
 fn halves_and_lanes() {
     let texts = [lanes(), vec!["simulation".to_owned()]].concat();
-    damage(&texts, |text| match text.parse::<PaneContent>() {
-        Ok(content) => {
-            match &content {
-                PaneContent::Lane(lane) => assert_comes_back(lane),
-                PaneContent::Simulation => assert_eq!(content.to_text().as_deref(), Some(text)),
-            }
-            true
-        }
-        Err(error) => {
-            assert!(!error.to_string().is_empty());
-            false
-        }
-    });
+    damage(
+        &texts,
+        str::parse,
+        |text, content: PaneContent| match &content {
+            PaneContent::Lane(lane) => assert_comes_back(lane),
+            PaneContent::Simulation => assert_eq!(content.to_text().as_deref(), Some(text)),
+        },
+    );
 }
 
 #[test]
@@ -169,18 +179,11 @@ fn switches() {
     let texts: Vec<_> = texts
         .map(|(lane, (time, side))| format!("{time}:{side}{lane}"))
         .collect();
-    damage(&texts, |text| match text.parse::<Switch>() {
-        Ok(switch) => {
-            assert!(switch.at <= MAX_SECONDS as u64 * 60);
-            let mut lane = LaneSettings::default();
-            switch.apply(&mut lane).expect("parsing checks the values");
-            assert_comes_back(&lane);
-            true
-        }
-        Err(error) => {
-            assert!(!error.to_string().is_empty());
-            false
-        }
+    damage(&texts, str::parse, |_, switch: Switch| {
+        assert!(switch.at <= MAX_SECONDS as u64 * 60);
+        let mut lane = LaneSettings::default();
+        switch.apply(&mut lane).expect("parsing checks the values");
+        assert_comes_back(&lane);
     });
 }
 
@@ -198,20 +201,13 @@ fn addresses() {
         ]
         .map(str::to_owned),
     );
-    damage(&texts, |text| match text.parse::<Address>() {
-        Ok(address) => {
-            assert!(address.seconds.is_none_or(|s| s > 0.0 && s <= MAX_SECONDS));
-            assert!(address.tour.is_none_or(|step| step < STEPS.len()));
-            if let (Some(left), Some(right)) = (&address.left, &address.right) {
-                assert_comes_back(right);
-                let again: Address = query(left, right).unwrap().parse().unwrap();
-                assert_eq!((again.left, again.right), (address.left, address.right));
-            }
-            true
-        }
-        Err(error) => {
-            assert!(!error.to_string().is_empty());
-            false
+    damage(&texts, str::parse, |_, address: Address| {
+        assert!(address.seconds.is_none_or(|s| s > 0.0 && s <= MAX_SECONDS));
+        assert!(address.tour.is_none_or(|step| step < STEPS.len()));
+        if let (Some(left), Some(right)) = (&address.left, &address.right) {
+            assert_comes_back(right);
+            let again: Address = query(left, right).unwrap().parse().unwrap();
+            assert_eq!((again.left, again.right), (address.left, address.right));
         }
     });
 }
@@ -219,44 +215,29 @@ fn addresses() {
 #[test]
 fn keys() {
     let texts: Vec<_> = (0..4).map(|_| Key::random().to_hex()).collect();
-    damage(&texts, |text| match text.parse::<Key>() {
-        Ok(key) => {
-            assert_eq!(key.to_hex(), text.trim().to_lowercase());
-            true
-        }
-        Err(_) => false,
+    damage(&texts, str::parse, |text, key: Key| {
+        assert_eq!(key.to_hex(), text.trim().to_lowercase());
     });
 }
 
 #[test]
 fn seconds_and_sizes() {
     let texts = ["2.5", "86400", "0.001"].map(str::to_owned);
-    damage(&texts, |text| match text.parse::<Seconds>() {
-        Ok(seconds) => {
-            assert!((1..=MAX_SECONDS as u64 * 60).contains(&seconds.ticks()));
-            true
-        }
-        Err(_) => false,
+    damage(&texts, str::parse, |_, seconds: Seconds| {
+        assert!((1..=MAX_SECONDS as u64 * 60).contains(&seconds.ticks()));
     });
     let texts = ["1280x720", "64x16384"].map(str::to_owned);
-    damage(&texts, |text| match text.parse::<Size>() {
-        Ok(Size(size)) => {
-            assert!(size.min_element() >= 64 && size.max_element() <= 16_384);
-            true
-        }
-        Err(_) => false,
+    damage(&texts, str::parse, |_, Size(size)| {
+        assert!(size.min_element() >= 64 && size.max_element() <= 16_384);
     });
 }
 
-/// Whether the text of a script is accepted.
-fn is_script(text: &str, saved: &Path) -> bool {
-    let script = match Script::parse(text, Path::new("a.ron")) {
-        Ok(script) => script,
-        Err(error) => {
-            assert!(error.to_string().starts_with("a.ron:"), "{error}");
-            return false;
-        }
-    };
+fn read_script(text: &str) -> Result<Script, ScriptError> {
+    Script::parse(text, Path::new("a.ron"))
+        .inspect_err(|error| assert!(error.to_string().starts_with("a.ron:"), "{error}"))
+}
+
+fn assert_script(script: &Script, saved: &Path) {
     assert!((1..=MAX_SECONDS as u64 * 60).contains(&script.ticks));
     assert!(script.lead_in < script.ticks);
     assert!(
@@ -269,8 +250,7 @@ fn is_script(text: &str, saved: &Path) -> bool {
         let _ = script.keys_at(step.at);
     }
     script.save(saved).unwrap();
-    assert_eq!(Script::load(saved).unwrap(), script);
-    true
+    assert_eq!(Script::load(saved).unwrap(), *script);
 }
 
 #[test]
@@ -279,7 +259,9 @@ fn scripts() {
     let saved = folder.path().join("saved.ron");
     let names = ["ball", "blow", "calm", "katamari", "mix", "rolling"];
     let texts = names.map(|name| fs::read_to_string(script_path(name)).unwrap());
-    damage(&texts, |text| is_script(text, &saved));
+    damage(&texts, read_script, |_, script| {
+        assert_script(&script, &saved);
+    });
 }
 
 #[test]
@@ -294,14 +276,10 @@ fn replays() {
     let saved = folder.path().join("saved.ron");
     replay.save(&saved).unwrap();
     let text = fs::read_to_string(&saved).unwrap();
-    damage(&[text], |text| {
-        let is_accepted = is_script(text, &saved);
-        if is_accepted {
-            // The checksum lets no other replay pass; without `recorded` it is a script.
-            let script = Script::parse(text, &saved).unwrap();
-            assert!(script.recorded.is_none() || script == replay, "{text}");
-        }
-        is_accepted
+    damage(&[text], read_script, |text, script| {
+        assert_script(&script, &saved);
+        // The checksum lets no other replay pass; without `recorded` it is a script.
+        assert!(script.recorded.is_none() || script == replay, "{text}");
     });
 }
 
@@ -312,17 +290,10 @@ fn settings_of_the_panel() {
         default,
         "(width: 412.5, graph_seconds: 33, scale: Some(1.5), theme: Dark, tab: Network)".to_owned(),
     ];
-    damage(&texts, |text| match PanelState::parse(text) {
-        Ok(state) => {
-            assert!((1.0..=10_000.0).contains(&state.width));
-            assert!((10..=60).contains(&state.graph_seconds));
-            let text = state.to_text().unwrap();
-            assert_eq!(PanelState::parse(&text).unwrap(), state);
-            true
-        }
-        Err(error) => {
-            assert!(!error.to_string().is_empty());
-            false
-        }
+    damage(&texts, PanelState::parse, |_, state| {
+        assert!((1.0..=10_000.0).contains(&state.width));
+        assert!((10..=60).contains(&state.graph_seconds));
+        let text = state.to_text().unwrap();
+        assert_eq!(PanelState::parse(&text).unwrap(), state);
     });
 }

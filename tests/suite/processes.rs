@@ -174,27 +174,18 @@ impl Namespaces {
     /// Makes the way from the server bad: by netem, or where the kernel has none, by a bottleneck
     /// that drops what does not fit. What it was is told.
     fn spoil(&self) -> &'static str {
-        let tc = |discipline: &[&str]| {
-            let mut command = Command::new("ip");
-            command.args([
-                "netns",
-                "exec",
-                &self.names[0],
-                "tc",
-                "qdisc",
-                "add",
-                "dev",
-                "cable",
-                "root",
-            ]);
-            command
-                .args(discipline)
-                .output()
-                .is_ok_and(|output| output.status.success())
+        let tc = |discipline: &str| {
+            let exec = ["netns", "exec", &self.names[0]];
+            let tc = "tc qdisc add dev cable root".split(' ');
+            let tc: Vec<_> = exec
+                .into_iter()
+                .chain(tc.chain(discipline.split(' ')))
+                .collect();
+            ip(&tc)
         };
-        if tc(&["netem", "loss", "5%", "delay", "40ms", "15ms"]) {
+        if tc("netem loss 5% delay 40ms 15ms") {
             "netem, 5 % loss, 40 ± 15 ms"
-        } else if tc(&["tbf", "rate", "200kbit", "burst", "3kb", "limit", "6kb"]) {
+        } else if tc("tbf rate 200kbit burst 3kb limit 6kb") {
             "a bottleneck of 200 kbit/s, as the kernel has no netem"
         } else {
             "nothing, as the kernel has neither netem nor tbf"

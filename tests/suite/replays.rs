@@ -24,12 +24,11 @@ use crate::command_line::{cubewire, printed};
 use crate::common::{component, script, steps};
 use crate::mistakes::complaint;
 
-fn game(script: Option<Script>, folder: &Path) -> LaneGame {
-    let folder = RecordingFolder(folder.to_owned());
-    let resources = move |app: &mut App| {
+fn game(script: Option<Script>) -> LaneGame {
+    let resources = |app: &mut App| {
         app.init_resource::<ButtonInput<KeyCode>>()
             .init_resource::<Notices>()
-            .insert_resource(folder.clone());
+            .insert_resource(RecordingFolder("not a folder".into()));
         app.world_mut().spawn((Window::default(), PrimaryWindow));
     };
     let plugins = (
@@ -84,7 +83,9 @@ const GATHER: Keys = Keys {
 #[test]
 fn what_f9_wrote_down_is_repeated_bit_for_bit() {
     let folder = tempfile::tempdir().unwrap();
-    let mut game = game(None, folder.path());
+    let mut game = game(None);
+    game.app
+        .insert_resource(RecordingFolder(folder.path().to_owned()));
     hold(&mut game, RIGHT, 40);
     // What was before a reset is of no use to the replay.
     game.app.world_mut().write_message(ResetSimulation);
@@ -141,8 +142,7 @@ fn hash_without_bevy(replay: &Script, ticks: u64) -> u64 {
 /// goes the same way.
 #[test]
 fn a_rebuild_for_a_lane_that_simulates_is_repeated() {
-    let folder = tempfile::tempdir().unwrap();
-    let mut game = game(None, folder.path());
+    let mut game = game(None);
     press_f9(&mut game);
     hold(&mut game, GATHER, 300);
     component::<SenderSettings>(&mut game).stages = ladder::SIMULATED.stages;
@@ -159,8 +159,8 @@ fn a_rebuild_for_a_lane_that_simulates_is_repeated() {
 }
 
 /// A replay of some play, of `ticks` ticks.
-fn recorded(script_name: &str, ticks: usize, folder: &Path) -> (Script, u64) {
-    let mut game = game(Some(script(script_name)), folder);
+fn recorded(script_name: &str, ticks: usize) -> (Script, u64) {
+    let mut game = game(Some(script(script_name)));
     press_f9(&mut game);
     for _ in 0..ticks {
         step(&mut game);
@@ -174,7 +174,7 @@ fn recorded(script_name: &str, ticks: usize, folder: &Path) -> (Script, u64) {
 fn a_minute_of_scripted_play_is_repeated() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("long.ron");
-    let (replay, hash) = recorded("mix", 3_600, folder.path());
+    let (replay, hash) = recorded("mix", 3_600);
     replay.save(&path).unwrap();
     let said = printed(cubewire(&["play", "--headless"]).arg(&path));
     let wanted = format!("3600 ticks, hash of every state: {hash:016x}\n");
@@ -190,8 +190,7 @@ fn a_minute_of_scripted_play_is_repeated() {
 
 #[test]
 fn a_replay_that_comes_out_otherwise_is_told_from_one_that_does_not() {
-    let folder = tempfile::tempdir().unwrap();
-    let (mut replay, _) = recorded("rolling", 1300, folder.path());
+    let (mut replay, _) = recorded("rolling", 1300);
     let outcome = |replay: &Script, ticks| play(replay.clone(), ticks).unwrap().outcome.unwrap();
     assert_eq!(outcome(&replay, 1300), Outcome::Same);
     assert_eq!(outcome(&replay, 300), Outcome::Unfinished);
@@ -214,7 +213,7 @@ fn a_replay_that_comes_out_otherwise_is_told_from_one_that_does_not() {
 #[test]
 fn a_damaged_or_older_replay_is_refused_in_one_sentence() {
     let folder = tempfile::tempdir().unwrap();
-    let (replay, _) = recorded("blow", 300, folder.path());
+    let (replay, _) = recorded("blow", 300);
     let path = folder.path().join("a.ron");
     let name = path.to_str().unwrap();
     replay.save(&path).unwrap();
@@ -273,8 +272,7 @@ fn settings(game: &mut LaneGame, wanted: Side) -> Option<LaneSettings> {
 
 #[test]
 fn scripts_and_switches_change_what_the_halves_show_at_their_ticks() {
-    let folder = tempfile::tempdir().unwrap();
-    let mut game = game(None, folder.path());
+    let mut game = game(None);
     let text = r#"(ticks: 100, right: "rung:changed-flags", steps: [
         (at: 10, hold: [Right]),
         (at: 20, right: "rung:delta,rate:30"),
@@ -322,8 +320,7 @@ fn scripts_and_switches_change_what_the_halves_show_at_their_ticks() {
 
 #[test]
 fn titles_name_what_changed_and_the_half_only_where_two_lanes_are_shown() {
-    let folder = tempfile::tempdir().unwrap();
-    let mut game = game(None, folder.path());
+    let mut game = game(None);
     game.app.init_resource::<Overlay>();
     let text = r#"(ticks: 100, steps: [
         (at: 20, right: "rung:delta,rate:30,link:4g"),
@@ -365,8 +362,7 @@ fn titles_name_what_changed_and_the_half_only_where_two_lanes_are_shown() {
 
 #[test]
 fn a_lane_with_another_seed_is_another_lane() {
-    let folder = tempfile::tempdir().unwrap();
-    let mut game = game(None, folder.path());
+    let mut game = game(None);
     game.add_shadow().unwrap();
     let first = game.lane;
     let world = game.app.world_mut();
@@ -385,8 +381,7 @@ fn a_lane_with_another_seed_is_another_lane() {
 
 #[test]
 fn the_panel_is_about_a_lane_that_is_there() {
-    let folder = tempfile::tempdir().unwrap();
-    let mut game = game(None, folder.path());
+    let mut game = game(None);
     game.add_shadow().unwrap();
     game.step();
     let world = game.app.world_mut();

@@ -9,7 +9,7 @@ use cubewire_codec::{Sequence, ladder};
 use cubewire_protocol::{BaselineChoice, Request};
 use renetcode::{ClientAuthentication, ConnectToken, NetcodeClient};
 
-use crate::udp::{LOOPBACK, address, deliver, step, udp};
+use crate::udp::{address, deliver, socket, step, udp};
 
 /// A client by hand.
 pub(crate) struct Rogue {
@@ -20,8 +20,7 @@ pub(crate) struct Rogue {
 
 impl Rogue {
     pub(crate) fn new(server: SocketAddr, version: u16) -> Self {
-        let socket = UdpSocket::bind(LOOPBACK).unwrap();
-        socket.set_nonblocking(true).unwrap();
+        let socket = socket();
         socket.connect(server).unwrap();
         let netcode = netcode(server, version);
         Self {

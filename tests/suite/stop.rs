@@ -200,7 +200,7 @@ fn what_a_killed_play_has_left_is_removed_by_the_next() {
 fn a_window_that_is_killed_leaves_no_video_and_one_that_is_told_to_end_finishes_it() {
     let recorded = |folder: &Path, signal: &str| {
         let folder = folder.to_str().unwrap();
-        let mut window = Window::open(&["--recordings", folder]);
+        let mut window = Window::start(None, &["--recordings", folder]);
         window.press("F9");
         window.press("F10");
         eventually("some of the video", || {

@@ -66,6 +66,13 @@ fn play(server: UdpServer) -> HeadlessGame {
     game
 }
 
+/// A socket that never blocks.
+pub(crate) fn socket() -> UdpSocket {
+    let socket = UdpSocket::bind(LOOPBACK).unwrap();
+    socket.set_nonblocking(true).unwrap();
+    socket
+}
+
 pub(crate) fn address(game: &HeadlessGame) -> SocketAddr {
     udp(game).address()
 }
@@ -87,6 +94,11 @@ pub(crate) fn viewer_at(server: SocketAddr, security: Security, rung: &str) -> H
     let mut viewer = HeadlessViewer::new(UdpViewer::new(settings).unwrap(), lane);
     viewer.app.init_resource::<Digest>();
     viewer
+}
+
+/// A viewer of a server that lets everybody in.
+pub(crate) fn viewer(game: &HeadlessGame, rung: &str) -> HeadlessViewer {
+    viewer_at(address(game), Security::Insecure, rung)
 }
 
 /// Waits until no datagram is on its way. Linux delivers them within the call that sends them, or puts that off until a
@@ -155,7 +167,6 @@ pub(crate) fn lost(viewer: &HeadlessViewer) -> String {
 #[test]
 fn viewers_have_stages_of_their_own_and_decode_what_was_sent() {
     let mut game = server(Security::Insecure, 8);
-    let at = address(&game);
     let rungs = [
         "uncompressed",
         "at-rest",
@@ -164,7 +175,7 @@ fn viewers_have_stages_of_their_own_and_decode_what_was_sent() {
         "predicted",
         "simulated",
     ];
-    let mut viewers = rungs.map(|rung| viewer_at(at, Security::Insecure, rung));
+    let mut viewers = rungs.map(|rung| viewer(&game, rung));
     step(&mut game, &mut viewers.each_mut(), 300);
     let mut served = lanes(&mut game);
     assert_eq!(served.len(), rungs.len());
@@ -193,9 +204,8 @@ fn viewers_have_stages_of_their_own_and_decode_what_was_sent() {
 #[test]
 fn a_viewer_changes_its_own_stages_and_rate_and_nobody_elses() {
     let mut game = server(Security::Insecure, 8);
-    let at = address(&game);
-    let mut first = viewer_at(at, Security::Insecure, "delta");
-    let mut second = viewer_at(at, Security::Insecure, "delta");
+    let mut first = viewer(&game, "delta");
+    let mut second = viewer(&game, "delta");
     step(&mut game, &mut [&mut first, &mut second], 60);
     for (index, rung) in ladder::all().enumerate() {
         let interval = SEND_INTERVALS[index % SEND_INTERVALS.len()];
@@ -266,11 +276,6 @@ struct Relay {
 
 impl Relay {
     fn new(server: SocketAddr) -> Self {
-        let socket = || {
-            let socket = UdpSocket::bind(LOOPBACK).unwrap();
-            socket.set_nonblocking(true).unwrap();
-            socket
-        };
         Self {
             server,
             viewer: None,
@@ -346,7 +351,7 @@ fn with_a_key_only_who_has_it_gets_in() {
     let at = address(&game);
     let mut friend = viewer_at(at, Security::Key(key), "delta");
     let mut unauthenticated = viewer_at(at, Security::Key(Key::random()), "delta");
-    let mut without = viewer_at(at, Security::Insecure, "delta");
+    let mut without = viewer(&game, "delta");
     let ticks = 60 * (TIMEOUT_SECONDS + 1);
     step(
         &mut game,
@@ -371,9 +376,9 @@ fn with_a_key_only_who_has_it_gets_in() {
 fn a_full_server_says_so() {
     let mut game = server(Security::Insecure, 1);
     let at = address(&game);
-    let mut first = viewer_at(at, Security::Insecure, "delta");
+    let mut first = viewer(&game, "delta");
     step(&mut game, &mut [&mut first], 20);
-    let mut second = viewer_at(at, Security::Insecure, "delta");
+    let mut second = viewer(&game, "delta");
     step(&mut game, &mut [&mut first, &mut second], 60);
     assert_eq!(lost(&second), format!("the server at {at} is full"));
     assert_eq!(status(&first), ConnectionStatus::Connected);
@@ -383,7 +388,7 @@ fn a_full_server_says_so() {
 fn a_viewer_that_loses_its_server_says_so_and_connects_again() {
     let mut game = server_at_own_address();
     let at = address(&game);
-    let mut viewer = viewer_at(at, Security::Insecure, "delta");
+    let mut viewer = viewer(&game, "delta");
     step(&mut game, &mut [&mut viewer], 100);
     assert_eq!(status(&viewer), ConnectionStatus::Connected);
     // The server hangs.
@@ -426,9 +431,8 @@ fn a_viewer_that_loses_its_server_says_so_and_connects_again() {
 #[test]
 fn a_viewer_that_dies_holds_nobody_up_and_is_forgotten() {
     let mut game = server(Security::Insecure, 8);
-    let at = address(&game);
-    let mut dies = viewer_at(at, Security::Insecure, "uncompressed");
-    let mut lives = viewer_at(at, Security::Insecure, "delta");
+    let mut dies = viewer(&game, "uncompressed");
+    let mut lives = viewer(&game, "delta");
     step(&mut game, &mut [&mut dies, &mut lives], 60);
     assert_eq!(lanes(&mut game).len(), 2);
     // Not a word: its socket stays open, so that nothing comes back either.
@@ -442,11 +446,10 @@ fn a_viewer_that_dies_holds_nobody_up_and_is_forgotten() {
 #[test]
 fn a_pause_keeps_viewers_and_lets_new_ones_in() {
     let mut game = server(Security::Insecure, 8);
-    let at = address(&game);
-    let mut first = viewer_at(at, Security::Insecure, "delta");
+    let mut first = viewer(&game, "delta");
     step(&mut game, &mut [&mut first], 60);
     pause(&mut game.app, true);
-    let mut second = viewer_at(at, Security::Insecure, "delta");
+    let mut second = viewer(&game, "delta");
     // Longer than half the range of sequence numbers, at two frames a second.
     const TICKS_PER_FRAME: u32 = 30;
     for app in [&mut game.app, &mut first.app, &mut second.app] {
@@ -532,7 +535,7 @@ fn seconds(
 #[test]
 fn after_a_cut_a_narrow_way_is_not_choked_with_snapshots_that_never_arrive_whole() {
     let mut game = server(Security::Insecure, 8);
-    let mut viewer = viewer_at(address(&game), Security::Insecure, "delta");
+    let mut viewer = viewer(&game, "delta");
     step(&mut game, &mut [&mut viewer], 60);
     let cut = Conditions {
         cut: true,

@@ -13,7 +13,7 @@ use crate::common::{eventually, lane};
 use crate::rogue::{Rogue, netcode, request};
 use crate::udp::{
     TIMEOUT_SECONDS, address, agreeing, lanes, lost, server, server_at_own_address, status, step,
-    udp, viewer_at,
+    udp, viewer,
 };
 
 #[test]
@@ -32,7 +32,7 @@ fn junk_does_not_keep_a_dead_viewer_connected() {
         step(&mut game, &mut [], 60);
     }
     assert_eq!(udp(&game).connected(), 0);
-    let mut newcomer = viewer_at(address(&game), Security::Insecure, "delta");
+    let mut newcomer = viewer(&game, "delta");
     step(&mut game, &mut [&mut newcomer], 60);
     assert_eq!(status(&newcomer), ConnectionStatus::Connected);
 }
@@ -41,7 +41,7 @@ fn junk_does_not_keep_a_dead_viewer_connected() {
 fn half_open_connections_do_not_lock_out_newcomers() {
     let mut game = server(Security::Insecure, 8);
     let at = address(&game);
-    let mut newcomer = viewer_at(at, Security::Insecure, "delta");
+    let mut newcomer = viewer(&game, "delta");
     for _ in 0..60 {
         // Each is a request with a valid token, from a port of its own.
         for _ in 0..20 {
@@ -101,7 +101,7 @@ fn who_answers_a_challenge_for_another_address_is_sent_nothing_there() {
 #[test]
 fn who_acks_what_was_never_sent_is_sent_away() {
     let mut game = server(Security::Insecure, 8);
-    let mut honest = viewer_at(address(&game), Security::Insecure, "delta");
+    let mut honest = viewer(&game, "delta");
     step(&mut game, &mut [&mut honest], 30);
     let mut rogue = Rogue::connect(&mut game, &mut [&mut honest], PROTOCOL_VERSION);
     rogue.message(2, &request().encode());
@@ -123,8 +123,7 @@ fn who_acks_what_was_never_sent_is_sent_away() {
 #[test]
 fn where_encoding_takes_too_long_every_viewer_gets_less_and_is_told() {
     let mut game = server(Security::Insecure, 8);
-    let at = address(&game);
-    let mut viewers = [(); 3].map(|()| viewer_at(at, Security::Insecure, "predicted"));
+    let mut viewers = [(); 3].map(|()| viewer(&game, "predicted"));
     let asked = SenderSettings {
         baseline: BaselineChoice::Smallest,
         ..lane("predicted").sender
@@ -183,7 +182,7 @@ fn where_encoding_takes_too_long_every_viewer_gets_less_and_is_told() {
 fn a_restarted_server_is_not_taken_for_one_that_is_gone() {
     let mut game = server_at_own_address();
     let at = address(&game);
-    let mut viewer = viewer_at(at, Security::Insecure, "delta");
+    let mut viewer = viewer(&game, "delta");
     step(&mut game, &mut [&mut viewer], 30);
     // It ends without a word.
     drop(game);

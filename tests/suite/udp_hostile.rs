@@ -17,14 +17,14 @@ use renetcode::{NetcodeServer, ServerAuthentication, ServerConfig, ServerResult}
 use crate::common::random;
 use crate::rogue::{Rogue, request};
 use crate::udp::{
-    LOOPBACK, TIMEOUT_SECONDS, address, agreeing, deliver, lanes, lost, receive, server, status,
-    step, udp, viewer_at,
+    LOOPBACK, TIMEOUT_SECONDS, address, agreeing, deliver, lanes, lost, receive, server, socket,
+    status, step, udp, viewer, viewer_at,
 };
 
 /// Has a server attacked. Its viewer must not notice.
 fn attacked(attack: impl FnOnce(&mut HeadlessGame, &mut HeadlessViewer)) {
     let mut game = server(Security::Insecure, 8);
-    let mut bystander = viewer_at(address(&game), Security::Insecure, "changed-flags");
+    let mut bystander = viewer(&game, "changed-flags");
     step(&mut game, &mut [&mut bystander], 60);
     attack(&mut game, &mut bystander);
     step(&mut game, &mut [&mut bystander], 10);
@@ -32,6 +32,13 @@ fn attacked(attack: impl FnOnce(&mut HeadlessGame, &mut HeadlessViewer)) {
     assert_eq!(bystander.meter().refused + bystander.meter().stalls, 0);
     let agreeing = agreeing(&game, &bystander) as u64;
     assert_eq!(agreeing, bystander.meter().received);
+}
+
+/// Random ones, up to `most`.
+fn bytes(random: &mut impl Rng, most: usize) -> Vec<u8> {
+    let mut bytes = vec![0; random.random_range(0..=most)];
+    random.fill_bytes(&mut bytes);
+    bytes
 }
 
 #[test]
@@ -85,10 +92,8 @@ fn datagrams_that_are_no_packets_keep_no_connection() {
         }
         let mut random = random();
         for _ in 0..2_000 {
-            let mut datagram = [0; 40];
-            let length = random.random_range(0..=datagram.len());
-            random.fill_bytes(&mut datagram[..length]);
-            rogue.socket.send(&datagram[..length]).unwrap();
+            let datagram = bytes(&mut random, 40);
+            rogue.socket.send(&datagram).unwrap();
             if random.random_bool(0.1) {
                 step(game, &mut [bystander], 1);
             }
@@ -119,15 +124,13 @@ fn unauthenticated_datagrams_are_ignored() {
     attacked(|game, bystander| {
         let mut random = random();
         let unauthenticated = UdpSocket::bind(LOOPBACK).unwrap();
-        let mut datagram = [0; 1400];
         for sent in 0..2_000 {
-            let length = random.random_range(0..datagram.len());
-            random.fill_bytes(&mut datagram[..length]);
+            let mut datagram = bytes(&mut random, 1400);
             // A connection request, so that it is looked at closely, every second time.
-            datagram[0] &= if random.random_bool(0.5) { 0 } else { 255 };
-            unauthenticated
-                .send_to(&datagram[..length], address(game))
-                .unwrap();
+            if let Some(first) = datagram.first_mut() {
+                *first &= if random.random_bool(0.5) { 0 } else { 255 };
+            }
+            unauthenticated.send_to(&datagram, address(game)).unwrap();
             // Before the socket's buffer is full.
             if sent % 20 == 0 {
                 step(game, &mut [bystander], 1);
@@ -185,8 +188,7 @@ struct RogueServer {
 
 impl RogueServer {
     fn new() -> Self {
-        let socket = UdpSocket::bind(LOOPBACK).unwrap();
-        socket.set_nonblocking(true).unwrap();
+        let socket = socket();
         let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
         let netcode = NetcodeServer::new(ServerConfig {
             current_time: now.unwrap(),
@@ -329,13 +331,9 @@ fn a_viewer_says_what_is_wrong_with_its_server() {
     let mut viewer = server.meet();
     let mut random = random();
     for _ in 0..2_000 {
-        let mut datagram = [0; 40];
-        let length = random.random_range(0..=datagram.len());
-        random.fill_bytes(&mut datagram[..length]);
-        server
-            .socket
-            .send_to(&datagram[..length], server.viewer.unwrap())
-            .unwrap();
+        let datagram = bytes(&mut random, 40);
+        let to = server.viewer.unwrap();
+        server.socket.send_to(&datagram, to).unwrap();
         if random.random_bool(0.1) {
             viewer.app.update();
         }

@@ -64,7 +64,8 @@ pub(crate) struct Caller {
 }
 
 impl Caller {
-    pub(crate) fn new(wire: Wire, connect_token: ConnectToken) -> Self {
+    pub(crate) fn new(mut wire: Wire, connect_token: ConnectToken) -> Self {
+        wire.keys += 1;
         let server = connect_token.server_addresses[0].expect("tokens name the server");
         let authentication = ClientAuthentication::Secure { connect_token };
         let netcode = NetcodeClient::new(since_1970(), authentication);

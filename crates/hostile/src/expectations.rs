@@ -5,6 +5,7 @@ mod tests;
 
 use crate::figures::{Compared, Expectation, Figures, Phase};
 use crate::newcomers::Newcomers;
+use crate::wire::Tally;
 
 /// Snapshots of all attacks together, against those of the quiet phase, which tells how fast the machine is.
 const LEAST_SNAPSHOTS: f64 = 0.97;
@@ -194,13 +195,16 @@ impl Judge<'_> {
     }
 
     fn numbers(&mut self) {
-        let relay = &self.figures.relay;
-        let (numbers, reused) = (relay.numbers, relay.reused_numbers);
+        let Tally {
+            keys,
+            numbers,
+            repeated,
+            ..
+        } = self.figures.tally;
         self.expect(
-            reused == 0 && numbers > 0,
+            repeated == 0 && numbers > 0,
             format!(
-                "the server encrypted with {numbers} nonces under the key of the viewer behind the relay, and with \
-                 {reused} of them twice"
+                "the server encrypted with {numbers} nonces under {keys} keys, and with {repeated} of them twice"
             ),
         );
     }

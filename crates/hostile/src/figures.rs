@@ -25,6 +25,8 @@ pub(crate) struct Figures {
     /// `cubewire view`, behind the relay.
     pub(crate) bystander: Compared,
     pub(crate) relay: Fates,
+    /// What attackers, viewers and newcomers exchanged with the server, together.
+    pub(crate) tally: Tally,
     pub(crate) server: ServerFigures,
     pub(crate) expectations: Vec<Expectation>,
 }

@@ -12,7 +12,7 @@ use serde::Serialize;
 use crate::caller::{Caller, Target};
 use crate::error::HostileError;
 use crate::viewer::TIMEOUT_SECONDS;
-use crate::wire::{STEP, Wire};
+use crate::wire::{STEP, Tally, Wire};
 
 /// One of them.
 #[derive(Clone, Copy, Debug)]
@@ -20,6 +20,7 @@ pub(crate) struct Newcomer {
     pub(crate) came: Instant,
     /// How long it took to be connected; `None` if it gave up.
     pub(crate) waited: Option<Duration>,
+    pub(crate) tally: Tally,
 }
 
 /// Newcomers of a phase.
@@ -76,8 +77,11 @@ pub(crate) fn come(
         let wire = Wire::bind(Ipv4Addr::LOCALHOST).map_err(HostileError::Socket)?;
         let came = Instant::now();
         let (caller, waited) = connect(target, wire, round_trip, PATIENCE, &mut random);
-        newcomers.push(Newcomer { came, waited });
-        caller.leave();
+        newcomers.push(Newcomer {
+            came,
+            waited,
+            tally: caller.leave().tally,
+        });
         thread::sleep(INTERVAL);
     }
     Ok(newcomers)
@@ -125,6 +129,7 @@ mod tests {
         let all = (0..).zip(all).map(|(index, waited)| Newcomer {
             came: start + second * index,
             waited,
+            tally: Tally::default(),
         });
         let all: Vec<_> = all.collect();
         let sums = Newcomers::between(&all, start, start + 3 * second);

@@ -34,7 +34,7 @@ pub(crate) struct Span {
     is_fair: bool,
     start: Instant,
     end: Instant,
-    attackers: Vec<Attacker>,
+    pub(crate) attackers: Vec<Attacker>,
     log_lines: u64,
 }
 

@@ -1,8 +1,7 @@
 //! A bad network between a viewer and the server. What it does to a datagram is drawn with a seed. It also
 //! captures datagrams, for attackers that have seen some.
 
-use std::collections::{HashMap, VecDeque};
-use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
+use std::collections::{HashSet, VecDeque};
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
@@ -13,7 +12,7 @@ use rand::{Rng, RngExt};
 use rand_chacha::ChaCha8Rng;
 use serde::Serialize;
 
-use crate::wire::{MAX_DATAGRAM_BYTES, STEP, Wire, random_address};
+use crate::wire::{MAX_DATAGRAM_BYTES, STEP, Tally, Wire, random_address};
 
 /// Counts of what became of the datagrams.
 #[derive(Clone, Copy, Debug, Default, Serialize)]
@@ -28,32 +27,6 @@ pub(crate) struct Fates {
     pub(crate) truncated: u64,
     /// Sent from another address.
     pub(crate) resourced: u64,
-    /// Numbers of the server's datagrams, which are their nonces under the viewer's key.
-    pub(crate) numbers: u64,
-    /// Numbers that two different datagrams had.
-    pub(crate) reused_numbers: u64,
-}
-
-/// The numbers of what one server sends under the key of one viewer, with hashes of the datagrams.
-#[derive(Debug, Default)]
-struct Numbers(HashMap<u64, u64>);
-
-impl Numbers {
-    fn add(&mut self, datagram: &[u8], fates: &mut Fates) {
-        let Some((prefix, rest)) = datagram.split_first() else {
-            return;
-        };
-        let Some(digits) = rest.get(..usize::from(prefix >> 4)) else {
-            return;
-        };
-        let number = digits.iter().rev();
-        let number = number.fold(0, |number, &digit| number << 8 | u64::from(digit));
-        let hash = BuildHasherDefault::<DefaultHasher>::new().hash_one(datagram);
-        match self.0.insert(number, hash) {
-            None => fates.numbers += 1,
-            Some(before) => fates.reused_numbers += u64::from(before != hash),
-        }
-    }
 }
 
 /// Datagrams that went through the relay, in both directions.
@@ -92,6 +65,9 @@ impl Captured {
         found.cloned()
     }
 }
+
+/// The first byte of a request to connect, which has the token in it.
+const REQUEST: u8 = 0;
 
 const MAX_FIRST: usize = 32;
 const MAX_LAST: usize = 1024;
@@ -191,10 +167,15 @@ impl Relay {
         self.back.try_clone()
     }
 
-    /// Passes datagrams on until it is told to stop. The first who sends anything is the viewer.
-    pub(crate) fn run(&mut self, should_stop: &AtomicBool, mut random: ChaCha8Rng) -> Fates {
+    /// Passes datagrams on until it is told to stop. The first who sends anything is the viewer. Returns the tally of
+    /// what was exchanged with the server, too.
+    pub(crate) fn run(
+        &mut self,
+        should_stop: &AtomicBool,
+        mut random: ChaCha8Rng,
+    ) -> (Fates, Tally) {
         let mut fates = Fates::default();
-        let mut numbers = Numbers::default();
+        let mut tokens = HashSet::new();
         let mut viewer = None;
         let mut waiting: Vec<(Instant, bool, Passing)> = Vec::new();
         let mut buffer = [0; MAX_DATAGRAM_BYTES];
@@ -212,8 +193,8 @@ impl Relay {
                         false => self.server,
                     };
                     if from == peer {
-                        if !is_upstream {
-                            numbers.add(datagram, &mut fates);
+                        if is_upstream && datagram.first() == Some(&REQUEST) {
+                            tokens.insert(datagram.to_vec());
                         }
                         self.captured.add(datagram);
                         let passing = pass(datagram, &self.captured, &mut random, &mut fates);
@@ -224,6 +205,7 @@ impl Relay {
                         );
                     }
                 }
+                self.back.keys = tokens.len();
             }
             for (_, is_upstream, passing) in waiting.extract_if(.., |(due, ..)| *due <= now) {
                 let [up, down] = &mut self.others;
@@ -239,7 +221,7 @@ impl Relay {
             }
             thread::sleep(STEP);
         }
-        fates
+        (fates, self.back.tally)
     }
 }
 
@@ -248,26 +230,6 @@ mod tests {
     use rand::SeedableRng;
 
     use super::*;
-
-    #[test]
-    fn a_number_counts_as_reused_with_other_bytes_only() {
-        let (mut numbers, mut fates) = (Numbers::default(), Fates::default());
-        for datagram in [
-            &[0x05, 9][..],
-            &[0x15, 1, 9],
-            &[0x25, 1, 1, 9],
-            &[0x15, 1, 9],
-        ] {
-            numbers.add(datagram, &mut fates);
-        }
-        assert_eq!((fates.numbers, fates.reused_numbers), (3, 0));
-        numbers.add(&[0x13, 1, 9], &mut fates);
-        numbers.add(&[0x03], &mut fates);
-        assert_eq!((fates.numbers, fates.reused_numbers), (3, 2));
-        numbers.add(&[0x35, 1], &mut fates);
-        numbers.add(&[], &mut fates);
-        assert_eq!((fates.numbers, fates.reused_numbers), (3, 2));
-    }
 
     /// Passes 10 000 datagrams through the relay.
     fn passed(seed: u64) -> (Vec<Passing>, Fates) {

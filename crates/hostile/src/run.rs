@@ -25,6 +25,7 @@ use crate::relay::Relay;
 use crate::report;
 use crate::server::{Sample, Server, Start, make_key};
 use crate::viewer::{self, Notes};
+use crate::wire::Tally;
 
 /// Attacks, prints the figures, and returns whether every expectation was met.
 ///
@@ -106,7 +107,10 @@ fn measure(cli: &Cli) -> Result<Figures, HostileError> {
     let notes = joined(watching.join())?;
     let lost = bystander.finish(END_PATIENCE)?;
     relay_should_stop.store(true, Ordering::Relaxed);
-    let fates = joined(relaying.join());
+    let (fates, mut tally) = joined(relaying.join());
+    for one in [notes.tally].into_iter().chain(course.tallies()) {
+        tally += one;
+    }
     let phases = course.phases(&notes);
     let server = finish(server, &phases);
     let (viewer, bystander) = compared(&sent, &decoded, &notes, lost)?;
@@ -117,6 +121,7 @@ fn measure(cli: &Cli) -> Result<Figures, HostileError> {
         viewer,
         bystander,
         relay: fates,
+        tally,
         server,
         phases,
         expectations: Vec::new(),
@@ -135,6 +140,14 @@ struct Course {
 }
 
 impl Course {
+    /// Those of attackers and newcomers.
+    fn tallies(&self) -> impl Iterator<Item = Tally> {
+        let attackers = self.spans.iter().flat_map(|span| &span.attackers);
+        let newcomers = self.newcomers.iter().flatten();
+        let newcomers = newcomers.map(|newcomer| newcomer.tally);
+        newcomers.chain(attackers.map(|attacker| attacker.tally))
+    }
+
     fn phases(self, notes: &Notes) -> Vec<Phase> {
         let spans = self.spans.into_iter();
         spans

@@ -17,7 +17,7 @@ use renet::{ChannelConfig, ConnectionConfig, RenetClient, SendType};
 use crate::caller::{Caller, Target};
 use crate::error::HostileError;
 use crate::packets::{REQUESTS, SNAPSHOTS, WELCOME, split};
-use crate::wire::{STEP, Wire};
+use crate::wire::{STEP, Tally, Wire};
 
 /// A snapshot that was decoded.
 #[derive(Clone, Copy, Debug)]
@@ -38,6 +38,7 @@ pub(crate) struct Notes {
     pub(crate) stalls: Vec<(Instant, Duration)>,
     /// Why connections ended before the viewer left.
     pub(crate) losses: Vec<String>,
+    pub(crate) tally: Tally,
 }
 
 /// What others learn from a viewer while it watches.
@@ -82,7 +83,7 @@ pub(crate) fn watch(
         if let Some(reason) = viewer.caller.end() {
             notes.losses.push(reason);
         }
-        viewer.caller.leave();
+        notes.tally += viewer.caller.leave().tally;
     }
     Ok(notes)
 }

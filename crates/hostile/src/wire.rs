@@ -1,5 +1,7 @@
 //! Sockets that count, on loopback addresses only.
 
+use std::collections::HashMap;
+use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr, UdpSocket};
 use std::ops::AddAssign;
@@ -16,6 +18,12 @@ pub(crate) struct Tally {
     pub(crate) sent_bytes: u64,
     pub(crate) received: u64,
     pub(crate) received_bytes: u64,
+    /// Keys under which something was received.
+    pub(crate) keys: u64,
+    /// Numbers of what was received, which are its nonces, added up over the keys.
+    pub(crate) numbers: u64,
+    /// Further datagrams with such a number.
+    pub(crate) repeated: u64,
 }
 
 impl AddAssign for Tally {
@@ -24,6 +32,9 @@ impl AddAssign for Tally {
         self.sent_bytes += other.sent_bytes;
         self.received += other.received;
         self.received_bytes += other.received_bytes;
+        self.keys += other.keys;
+        self.numbers += other.numbers;
+        self.repeated += other.repeated;
     }
 }
 
@@ -32,6 +43,10 @@ impl AddAssign for Tally {
 pub(crate) struct Wire {
     socket: UdpSocket,
     pub(crate) tally: Tally,
+    /// Tokens that were sent from here. Each has a key for the answers.
+    pub(crate) keys: usize,
+    /// Hashes of the answers, by their numbers.
+    numbers: HashMap<u64, Vec<u64>>,
 }
 
 impl Wire {
@@ -49,18 +64,21 @@ impl Wire {
         }
         let socket = UdpSocket::bind((ip, 0))?;
         socket.set_nonblocking(true)?;
-        Ok(Self {
-            socket,
-            tally: Tally::default(),
-        })
+        Ok(Self::of(socket))
     }
 
     /// Another handle of this socket, with counts of its own.
     pub(crate) fn try_clone(&self) -> io::Result<Self> {
-        Ok(Self {
-            socket: self.socket.try_clone()?,
+        Ok(Self::of(self.socket.try_clone()?))
+    }
+
+    fn of(socket: UdpSocket) -> Self {
+        Self {
+            socket,
             tally: Tally::default(),
-        })
+            keys: 0,
+            numbers: HashMap::new(),
+        }
     }
 
     pub(crate) fn address(&self) -> io::Result<SocketAddr> {
@@ -85,12 +103,36 @@ impl Wire {
                 Ok((length, from)) => {
                     self.tally.received += 1;
                     self.tally.received_bytes += length as u64;
+                    self.count_number(&buffer[..length]);
                     return Some((&mut buffer[..length], from));
                 }
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => return None,
                 // ICMP errors caused by datagrams sent earlier; the socket still works.
                 Err(_) => {}
             }
+        }
+    }
+
+    /// Counts the number of an answer. Which key it is encrypted under is not known: as many answers as there are keys
+    /// may have one number. The same answer again is no other use of it.
+    fn count_number(&mut self, datagram: &[u8]) {
+        let digits = datagram.split_first();
+        let digits = digits.and_then(|(prefix, rest)| rest.get(..usize::from(prefix >> 4)));
+        let Some(digits) = digits.filter(|_| self.keys > 0) else {
+            return;
+        };
+        let number = digits.iter().rev();
+        let number = number.fold(0, |number, &digit| number << 8 | u64::from(digit));
+        let hash = BuildHasherDefault::<DefaultHasher>::new().hash_one(datagram);
+        let hashes = self.numbers.entry(number).or_default();
+        if hashes.contains(&hash) {
+            return;
+        }
+        hashes.push(hash);
+        self.tally.keys = self.keys as u64;
+        match hashes.len() <= self.keys {
+            true => self.tally.numbers += 1,
+            false => self.tally.repeated += 1,
         }
     }
 
@@ -187,6 +229,26 @@ mod tests {
             (other.tally.received, other.tally.received_bytes),
             (3, 1403)
         );
+    }
+
+    #[test]
+    fn a_number_counts_as_repeated_with_other_bytes_and_without_another_key() {
+        let mut wire = Wire::bind(Ipv4Addr::LOCALHOST).unwrap();
+        let mut counted = |keys: usize, datagrams: &[&[u8]]| {
+            wire.keys = keys;
+            for datagram in datagrams {
+                wire.count_number(datagram);
+            }
+            [wire.tally.keys, wire.tally.numbers, wire.tally.repeated]
+        };
+        assert_eq!(counted(0, &[&[0x05, 9]]), [0; 3]);
+        let different: [&[u8]; 4] = [&[0x05, 9], &[0x15, 1, 9], &[0x25, 1, 1, 9], &[0x15, 1, 9]];
+        assert_eq!(counted(1, &different), [1, 3, 0]);
+        // Too short for their numbers.
+        assert_eq!(counted(1, &[&[0x35, 1], &[]]), [1, 3, 0]);
+        assert_eq!(counted(1, &[&[0x13, 1, 9], &[0x03]]), [1, 3, 2]);
+        // As if from a second token, whose answers begin with the same numbers.
+        assert_eq!(counted(3, &[&[0x15, 1, 8], &[0x15, 1, 7]]), [3, 4, 3]);
     }
 
     #[test]

@@ -108,7 +108,11 @@ impl Film {
         })
     }
 
-    fn set_up(&self) -> Result<OffScreen, FilmError> {
+    /// Plays what comes before the first frame, and is ready to draw it.
+    ///
+    /// # Errors
+    /// [`FilmError`]
+    pub fn set_up(&self) -> Result<OffScreen, FilmError> {
         let mut renderer = OffScreen::new(self.size, self.frames_per_second, Interface::Film)?;
         let app = &mut renderer.app;
         app.insert_resource(self.overlay.clone())

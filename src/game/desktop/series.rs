@@ -30,7 +30,7 @@ pub use page::Section;
 pub enum Series {
     /// Eight seconds each.
     Article,
-    /// Half a second each, for tests.
+    /// A tenth of a second each, for tests.
     Quick,
 }
 
@@ -48,7 +48,7 @@ impl Series {
     const fn frames(self) -> u64 {
         match self {
             Self::Article => 480,
-            Self::Quick => 30,
+            Self::Quick => 6,
         }
     }
 }

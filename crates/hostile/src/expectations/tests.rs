@@ -2,8 +2,6 @@
 
 use super::*;
 use crate::figures::{Attacker, Compared, ServerFigures, Watched};
-use crate::newcomers::Newcomers;
-use crate::wire::Tally;
 
 fn good() -> Figures {
     let newcomers = Newcomers {
@@ -53,9 +51,10 @@ fn good() -> Figures {
         ],
         viewer: compared.clone(),
         bystander: compared,
-        relay: crate::relay::Fates {
+        relay: crate::relay::Fates::default(),
+        tally: Tally {
             numbers: 9,
-            ..crate::relay::Fates::default()
+            ..Tally::default()
         },
         server: ServerFigures::default(),
         expectations: Vec::new(),
@@ -73,7 +72,7 @@ fn unmet(spoil: impl FnOnce(&mut Figures)) -> Vec<String> {
 type Spoil = fn(&mut Figures);
 
 /// What spoils one expectation, and a part of the sentence about it.
-const SPOILT: [(&str, Spoil); 16] = [
+const SPOILT: [(&str, Spoil); 18] = [
     ("lost its connection 1 times (late)", |figures| {
         figures.viewer.losses.push("late".to_owned());
     }),
@@ -94,6 +93,8 @@ const SPOILT: [(&str, Spoil); 16] = [
     ("decoded 50.0 % of its snapshots", |figures| {
         figures.bystander.decoded = 500;
     }),
+    ("with 1 of them twice", |figures| figures.tally.repeated = 1),
+    ("with 0 nonces", |figures| figures.tally.numbers = 0),
     ("95.0 % of the ticks", |figures| {
         for phase in &mut figures.phases[1..3] {
             phase.watched.ticks = 57.0;
