@@ -72,6 +72,7 @@ impl InTheFrame {
                     inputs: Some(&inputs),
                     state_chunk: &[],
                 },
+                ..Baselines::default()
             };
             let (mut packet, mut kept) = (Packet::default(), Baseline::default());
             let keeps = stages.uses_baseline();
