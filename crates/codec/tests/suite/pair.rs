@@ -79,12 +79,12 @@ pub(crate) fn assert_agree(first: &Baseline, second: &Kept) {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Course {
     /// The bodies that it carries, if it is partial. Some stages have no partial packets.
-    carried: Option<u32>,
+    pub(crate) carried: Option<u32>,
     /// How many packets before it, of those that arrived, the baseline is; it names none if there is no such packet.
-    back: usize,
+    pub(crate) back: usize,
     /// Which packets before it, of those that arrived, can be merged.
-    merged: u32,
-    is_lost: bool,
+    pub(crate) merged: u32,
+    pub(crate) is_lost: bool,
 }
 
 impl Course {

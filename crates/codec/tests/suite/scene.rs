@@ -68,7 +68,7 @@ pub(crate) fn scenes(max_bodies: usize, frames: usize) -> impl Strategy<Value = 
         let acts = prop::collection::vec(act(), bodies);
         // Mostly the ticks that play has, now and then a gap beyond what prediction covers.
         let ticks =
-            prop_oneof![6 => Just(6_u16), 2 => 1_u16..12, 1 => 60_u16..70, 1 => any::<u16>()];
+            prop_oneof![6 => Just(6_u16), 2 => 1_u16..12, 1 => 62_u16..68, 1 => any::<u16>()];
         (
             prop::collection::vec(body(), bodies),
             prop::collection::vec((ticks, acts), frames),
