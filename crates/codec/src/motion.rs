@@ -151,15 +151,15 @@ impl Motion {
         }
         for body in 0..current.len() {
             let age = u16::from(tracks.ages[body]);
-            let is_known = age <= MAX_TICKS;
             if tracks.carried[body] {
+                let is_known = (1..=MAX_TICKS).contains(&age);
                 from.copy_slot(body, reference);
                 moved[body] = is_known && current.differs(reference, body);
                 let falls = moved[body] && falls(current, reference, before, body, age);
                 falling.set(body, falls);
                 tracks.spans[body] = if is_known { age as u8 } else { 0 };
                 tracks.ages[body] = 0;
-            } else if !is_known {
+            } else if age > MAX_TICKS {
                 moved[body] = false;
                 falling.set(body, false);
             }

@@ -5,7 +5,7 @@ use cubewire_codec::ladder::{AFFINE, LADDER, PREDICTED_POSITION, rung};
 use proptest::prelude::*;
 
 use crate::example_states::example_states;
-use crate::pair::{Pair, float_bodies, real_play, send_to_both};
+use crate::pair::{Course, Pair, course, float_bodies, real_play, send_to_both};
 use crate::scene::{any_packed_stages, scenes};
 use crate::second_bodies::decode_block;
 
@@ -14,7 +14,12 @@ fn both_read_real_play() {
     let states = real_play(30);
     for rung in LADDER.into_iter().chain([AFFINE]) {
         if !rung.stages.delta.is_arithmetic() {
-            send_to_both(&states[0].1, &states, &[rung.stages]);
+            send_to_both(
+                &states[0].1,
+                &states,
+                &[rung.stages],
+                &[Course::complete(1)],
+            );
         }
     }
 }
@@ -24,7 +29,7 @@ fn both_read_play_whose_stages_change() {
     let stages = ["changed-flags", "predicted-position", "delta", "at-rest"];
     let stages = stages.map(|name| rung(name).expect("it is a rung").stages);
     let states = real_play(40);
-    send_to_both(&states[0].1, &states, &stages);
+    send_to_both(&states[0].1, &states, &stages, &[Course::complete(1)]);
 }
 
 #[test]
@@ -32,9 +37,18 @@ fn both_refuse_flipped_bits_of_real_play() {
     let frames = real_play(12);
     let mut pair = Pair::new(&frames[0].1);
     let mut read = 0;
-    for (n, frame) in frames.iter().enumerate() {
-        let baseline = n.checked_sub(6).map(|n| frames[n].0);
-        pair.send(frame, PREDICTED_POSITION.stages, baseline);
+    let partial = Course {
+        carried: Some(0x9999_5555),
+        merged: !1,
+        ..Course::complete(3)
+    };
+    let lost = Course {
+        is_lost: true,
+        ..partial
+    };
+    let courses = [partial, partial, lost, partial, Course::complete(3)];
+    for (frame, course) in frames.iter().zip(courses.into_iter().cycle()) {
+        pair.send(frame, PREDICTED_POSITION.stages, course);
         let bits = pair.lane.packet.bytes.len() * 8;
         for bit in (0..bits.min(80)).chain((80..bits).step_by(201)) {
             read += usize::from(pair.reads_flipped(&[bit]));
@@ -56,27 +70,28 @@ proptest! {
 
     #[test]
     fn both_read_any_legal_combination(
-        scene in scenes(30, 5),
+        scene in scenes(30, 10),
         stages in prop::collection::vec(any_packed_stages(&[2, 8, 9, 10, 15]), 1..3),
+        courses in prop::collection::vec(course(), 1..10),
     ) {
-        send_to_both(&scene.initial, &scene.play(), &stages);
+        send_to_both(&scene.initial, &scene.play(), &stages, &courses);
     }
 
     /// Both decoders accept or refuse.
     #[test]
     fn both_refuse_the_same_packets(
-        scene in scenes(8, 3),
-        stages in any_packed_stages(&[2, 9]),
+        scene in scenes(8, 6),
+        stages in prop::collection::vec(any_packed_stages(&[2, 9]), 1..3),
+        courses in prop::collection::vec(course(), 6),
         flips in prop::collection::vec(any::<prop::sample::Index>(), 1..4),
     ) {
         let mut pair = Pair::new(&scene.initial);
-        let mut before = None;
-        for frame in scene.play() {
-            pair.send(&frame, stages, before);
+        let courses = courses.into_iter().zip(stages.into_iter().cycle());
+        for (frame, (course, stages)) in scene.play().iter().zip(courses) {
+            pair.send(frame, stages, course);
             let bits = pair.lane.packet.bytes.len() * 8;
             let flips: Vec<usize> = flips.iter().map(|flip| flip.index(bits)).collect();
             pair.reads_flipped(&flips);
-            before = Some(frame.0);
         }
     }
 }

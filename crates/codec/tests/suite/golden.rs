@@ -20,11 +20,13 @@
 use std::collections::HashMap;
 use std::fs;
 
-use cubewire_codec::ladder::{ARITHMETIC, PREDICTED, PREDICTED_POSITION, Rung, SIMULATED};
+use cubewire_codec::ladder::{
+    ARITHMETIC, CHANGED_FLAGS, PREDICTED, PREDICTED_POSITION, Rung, SIMULATED,
+};
 use cubewire_codec::quantize::smallest_three::SmallestThree;
 use cubewire_codec::{
-    Baseline, Baselines, BodyState, Decoder, Encoder, Fingerprint, Inputs, Limits, Origin, Packet,
-    Plan, QuantizedBody, QuantizedSnapshot, Sequence, Simulated, Snapshot,
+    Baseline, Baselines, BodyState, Coverage, Decoder, Encoder, Fingerprint, Inputs, Limits,
+    Origin, Packet, Plan, QuantizedBody, QuantizedSnapshot, Sequence, Simulated, Snapshot, Stages,
 };
 use glam::Vec3;
 
@@ -32,7 +34,15 @@ use crate::wire_document::with_examples;
 
 const GOLDEN: &str = include_str!("../golden.txt");
 
-const RUNGS: [Rung; 4] = [PREDICTED_POSITION, ARITHMETIC, PREDICTED, SIMULATED];
+/// Those whose every packet is complete, and those of which most are partial.
+const RUNGS: [(Rung, Coverage); 6] = [
+    (PREDICTED_POSITION, Coverage::Complete),
+    (ARITHMETIC, Coverage::Complete),
+    (PREDICTED, Coverage::Complete),
+    (SIMULATED, Coverage::Complete),
+    (CHANGED_FLAGS, Coverage::Partial),
+    (PREDICTED, Coverage::Partial),
+];
 const BODIES: usize = 48;
 const TICKS: usize = 40;
 
@@ -207,7 +217,25 @@ fn scene(tick: usize) -> (Option<Inputs>, Vec<u8>) {
     (inputs, state_chunk)
 }
 
-fn packets(rung: Rung) -> Vec<Vec<u8>> {
+fn name((rung, coverage): (Rung, Coverage)) -> String {
+    let suffix = match coverage {
+        Coverage::Complete => "",
+        Coverage::Partial => ", partial",
+    };
+    rung.name.to_owned() + suffix
+}
+
+/// The stages of a tick's packet.
+fn stages((rung, coverage): (Rung, Coverage), tick: usize) -> Stages {
+    // Complete ones are relative to partial ones, and the other way round.
+    match coverage {
+        Coverage::Partial if tick % 5 != 4 => rung.stages.with_coverage(coverage).unwrap(),
+        _ => rung.stages,
+    }
+}
+
+/// The packets of a play, and what they leave a receiver with.
+fn packets(rung: (Rung, Coverage)) -> Vec<(Vec<u8>, Baseline)> {
     let (initial, frames) = play();
     let mut encoder = Encoder::new(Plan::cubes(), initial, Limits::default()).unwrap();
     let mut kept: Vec<Baseline> = Vec::new();
@@ -215,6 +243,11 @@ fn packets(rung: Rung) -> Vec<Vec<u8>> {
     for (tick, frame) in frames.iter().enumerate() {
         let [baseline, first, second] = ages(tick).map(|age| kept.get(tick - age?));
         let (inputs, state_chunk) = scene(tick);
+        // Of those that were acked, too, a third did not arrive in time to be merged.
+        let acked = ages(tick)[0].map_or(&[][..], |age| &kept[..tick - age]);
+        let merged = acked.iter().filter(|packet| packet.sequence().0 % 3 > 0);
+        let merged: Vec<&Baseline> = merged.collect();
+        let carried: Vec<bool> = (0..BODIES).map(|body| (body + tick) % 4 == 0).collect();
         // Other rungs ignore what is simulated.
         let references = Baselines {
             baseline,
@@ -223,14 +256,15 @@ fn packets(rung: Rung) -> Vec<Vec<u8>> {
                 inputs: inputs.as_ref(),
                 state_chunk: &state_chunk,
             },
-            ..Baselines::default()
+            merged: &merged,
+            carried: &carried,
         };
         let (mut packet, mut next) = (Packet::default(), Baseline::default());
         let kept_too = Some(&mut next);
         encoder
             .encode(
                 sequence(tick),
-                rung.stages,
+                stages(rung, tick),
                 frame,
                 references,
                 &mut packet,
@@ -240,7 +274,7 @@ fn packets(rung: Rung) -> Vec<Vec<u8>> {
         kept.push(next);
         packets.push(packet.bytes);
     }
-    packets
+    packets.into_iter().zip(kept).collect()
 }
 
 fn document() -> String {
@@ -251,8 +285,8 @@ fn document() -> String {
          fingerprint of the arithmetic  {arithmetic:016x}\n"
     );
     for rung in RUNGS {
-        text += &format!("\n{}\n", rung.name);
-        for (tick, packet) in packets(rung).iter().enumerate() {
+        text += &format!("\n{}\n", name(rung));
+        for (tick, (packet, _)) in packets(rung).iter().enumerate() {
             let hex: String = packet.iter().map(|byte| format!("{byte:02x}")).collect();
             text += &format!("{} {hex}\n", sequence(tick));
         }
@@ -291,15 +325,16 @@ fn packets_of_other_machines_are_read() {
     let (initial, frames) = play();
     let golden = golden();
     for rung in RUNGS {
-        let packets = &golden[rung.name];
+        let packets = &golden[&name(rung)];
         assert_eq!(packets.len(), frames.len());
         let mut decoder = Decoder::new(Plan::cubes(), initial.clone(), Limits::default()).unwrap();
         let mut held: HashMap<u16, Baseline> = HashMap::new();
+        let kept = self::packets(rung);
         for (tick, (packet, frame)) in packets.iter().zip(&frames).enumerate() {
             let mut received = Baseline::default();
             let lookup = |sequence: Sequence| held.get(&sequence.0);
             let begun = decoder.begin(packet, lookup).unwrap();
-            if rung == SIMULATED {
+            if rung.0 == SIMULATED {
                 let (inputs, state_chunk) = scene(tick);
                 assert_eq!(begun.inputs(), inputs.as_ref());
                 assert_eq!(decoder.state_chunk(), state_chunk);
@@ -308,7 +343,7 @@ fn packets_of_other_machines_are_read() {
                 .finish(begun, lookup, Some(frame), &mut received)
                 .unwrap();
             assert_eq!(header.sequence, sequence(tick));
-            assert_eq!(received.snapshot(), frame);
+            assert_eq!(received, kept[tick].1);
             held.insert(header.sequence.0, received);
         }
     }

@@ -4,8 +4,9 @@ use std::collections::HashMap;
 
 use cubewire_codec::stages::{Orientation, Position};
 use cubewire_codec::{
-    Baseline, BitLedger, QuantizedSnapshot, Sequence, Snapshot, Stages, VelocityPrecision,
+    Baseline, BitLedger, Coverage, QuantizedSnapshot, Sequence, Snapshot, Stages, VelocityPrecision,
 };
+use proptest::prelude::*;
 
 use crate::recording;
 use crate::scene::Lane;
@@ -63,8 +64,65 @@ fn integers(snapshot: &QuantizedSnapshot) -> Vec<Body> {
 
 pub(crate) fn assert_agree(first: &Baseline, second: &Kept) {
     assert_eq!(first.sequence().0, second.sequence);
-    assert_eq!(integers(first.snapshot()), second.bodies);
-    assert_eq!(first.moved(), second.moved);
+    assert_eq!(first.merge_reach(), usize::from(second.mask_bits));
+    let bodies = integers(first.snapshot());
+    assert_eq!(bodies.len(), second.bodies.len());
+    for (index, (body, kept)) in bodies.iter().zip(&second.bodies).enumerate() {
+        assert_eq!(*body, kept.body, "{index}");
+        assert_eq!(first.moved()[index], kept.moved, "{index}");
+        assert_eq!(first.carried(index), kept.is_carried, "{index}");
+        assert_eq!(i64::from(first.age(index)), kept.age, "{index}");
+    }
+}
+
+/// What a packet refers to, and whether it arrives.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Course {
+    /// The bodies that it carries, if it is partial. Some stages have no partial packets.
+    pub(crate) carried: Option<u32>,
+    /// How many packets before it, of those that arrived, the baseline is; it names none if there is no such packet.
+    pub(crate) back: usize,
+    /// Which packets before it, of those that arrived, can be merged.
+    pub(crate) merged: u32,
+    pub(crate) is_lost: bool,
+}
+
+impl Course {
+    /// A complete packet, relative to an earlier one.
+    pub(crate) const fn complete(back: usize) -> Self {
+        Self {
+            carried: None,
+            back,
+            merged: 0,
+            is_lost: false,
+        }
+    }
+}
+
+pub(crate) fn course() -> impl Strategy<Value = Course> {
+    let carried = prop_oneof![
+        any::<u32>(),
+        any::<[u32; 2]>().prop_map(|[one, other]| one & other),
+        Just(0)
+    ];
+    let merged = any::<[u32; 2]>().prop_map(|[one, other]| one | other);
+    let is_lost = prop::bool::weighted(0.2);
+    (
+        prop::option::weighted(0.75, carried),
+        0_usize..5,
+        merged,
+        is_lost,
+    )
+        .prop_map(|(carried, back, merged, is_lost)| Course {
+            carried,
+            back,
+            merged,
+            is_lost,
+        })
+}
+
+fn is_set(bits: u32, index: usize) -> bool {
+    bits.rotate_right(index as u32) & 1 == 1
 }
 
 /// Both decoders, and what they hold.
@@ -72,6 +130,7 @@ pub(crate) struct Pair {
     pub(crate) lane: Lane,
     pub(crate) initial: Vec<FloatBody>,
     pub(crate) held: HashMap<u16, Kept>,
+    arrived: Vec<Sequence>,
 }
 
 impl Pair {
@@ -80,22 +139,40 @@ impl Pair {
             lane: Lane::new(initial, BitLedger::new()),
             initial: float_bodies(initial),
             held: HashMap::new(),
+            arrived: Vec::new(),
         }
     }
 
-    /// Sends a snapshot through both, relative to the baseline, if it was sent.
+    /// Sends a snapshot through both.
     pub(crate) fn send(
         &mut self,
         (sequence, snapshot): &(Sequence, Snapshot),
         stages: Stages,
-        baseline: Option<Sequence>,
+        course: Course,
     ) {
         let lane = &mut self.lane;
+        let partial = stages.with_coverage(Coverage::Partial).ok();
+        let stages = course.carried.and(partial).unwrap_or(stages);
+        let carried = |body| is_set(course.carried.unwrap_or(0), body);
+        lane.carried = (0..self.initial.len()).map(carried).collect();
+        let newest = || self.arrived.iter().rev().copied();
+        let offered = newest().enumerate();
+        let offered = offered.filter(|(back, _)| is_set(course.merged, *back));
+        lane.merged = offered.map(|(_, sequence)| sequence).collect();
+        let baseline = course.back.checked_sub(1);
+        let baseline = baseline.and_then(|back| newest().nth(back));
         lane.send(*sequence, stages, snapshot, baseline);
         let second = decode(&lane.packet.bytes, &self.initial, &self.held)
             .unwrap_or_else(|error| panic!("{sequence} of {stages:?}: {error}"));
         assert_agree(&lane.received[&sequence.0], &second);
-        self.held.insert(sequence.0, second);
+        if course.is_lost {
+            lane.sent.remove(&sequence.0);
+            lane.received.remove(&sequence.0);
+            self.held.remove(&sequence.0);
+        } else {
+            self.held.insert(sequence.0, second);
+            self.arrived.push(*sequence);
+        }
     }
 
     /// Whether both accept the bytes; they must agree.
@@ -129,13 +206,17 @@ impl Pair {
     }
 }
 
-/// Sends the frames through the first decoder and the second, each relative to the one before.
-pub(crate) fn send_to_both(initial: &Snapshot, frames: &[(Sequence, Snapshot)], stages: &[Stages]) {
+/// Sends the frames through the first decoder and the second.
+pub(crate) fn send_to_both(
+    initial: &Snapshot,
+    frames: &[(Sequence, Snapshot)],
+    stages: &[Stages],
+    courses: &[Course],
+) {
     let mut pair = Pair::new(initial);
-    let mut before = None;
-    for (frame, stages) in frames.iter().zip(stages.iter().cycle()) {
-        pair.send(frame, *stages, before);
-        before = Some(frame.0);
+    let stages = stages.iter().cycle().zip(courses.iter().cycle());
+    for (frame, (stages, course)) in frames.iter().zip(stages) {
+        pair.send(frame, *stages, *course);
     }
 }
 

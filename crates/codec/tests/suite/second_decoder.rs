@@ -6,10 +6,10 @@
 use std::collections::HashMap;
 
 use crate::second_bits::{Bits, check};
-use crate::second_bodies::{Body, FloatBody, quantize};
+use crate::second_bodies::{FloatBody, quantize};
 use crate::second_fields::read_body;
 use crate::second_header::read_header;
-use crate::second_kept::{Kept, keep, predict, prediction};
+use crate::second_kept::{Kept, Kinetic, carried, not_carried, predict, read_merged};
 use crate::second_selection::read_selection;
 use crate::second_stages::ARITHMETIC;
 
@@ -21,23 +21,37 @@ pub(crate) fn decode(
 ) -> Result<Kept, String> {
     let mut bits = Bits { bytes, at: 0 };
     let (sequence, baseline, stages) = read_header(&mut bits, held)?;
-    let mut bodies: Vec<Body> = match baseline {
-        Some(kept) => kept.bodies.clone(),
-        None => initial.iter().map(|body| quantize(body, stages)).collect(),
+    let reference: Vec<Kinetic> = match baseline {
+        Some(kept) => read_merged(&mut bits, kept, held)?,
+        None => {
+            let quantized = initial.iter().map(|body| quantize(body, stages));
+            quantized.map(Kinetic::initial).collect()
+        }
     };
     let count = initial.len();
-    check(bodies.len() == count, "a baseline of other bodies")?;
+    check(reference.len() == count, "a baseline of other bodies")?;
     let delta = stages.codes[3];
     check(delta < ARITHMETIC, "an arithmetically coded packet")?;
-    let follows = read_selection(&mut bits, stages, count, baseline)?;
-    let (factor, fall) = prediction(sequence, baseline);
-    for index in (0..count).filter(|index| follows[*index]) {
-        let (predicted, class) = match baseline {
-            Some(kept) if kept.moved[index] => predict(kept, index, factor, fall),
-            _ => (bodies[index].position, 0),
-        };
-        read_body(&mut bits, stages, &mut bodies[index], predicted, class)?;
+    let ticks = baseline.map(|kept| i64::from(sequence.wrapping_sub(kept.sequence)));
+    let follows = read_selection(&mut bits, stages, &reference)?;
+    let mut bodies = Vec::with_capacity(count);
+    for (before, follows) in reference.iter().zip(follows) {
+        let mut body = before.body.clone();
+        if follows {
+            let (predicted, class) = predict(before, ticks.unwrap_or(0));
+            read_body(&mut bits, stages, &mut body, predicted, class)?;
+        }
+        bodies.push(match follows || !stages.is_partial {
+            true => carried(before, body, stages, ticks),
+            false => not_carried(before, ticks),
+        });
     }
     bits.finish()?;
-    Ok(keep(sequence, stages, bodies, baseline))
+    let between = ticks.map_or(31, |ticks| (ticks - 1).clamp(0, 31));
+    Ok(Kept {
+        sequence,
+        stages,
+        bodies,
+        mask_bits: if stages.is_partial { between as u16 } else { 0 },
+    })
 }

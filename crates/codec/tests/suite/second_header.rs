@@ -45,12 +45,19 @@ fn read_stages(bits: &mut Bits) -> Result<Stages, String> {
     for (code, width) in codes.iter_mut().zip(STAGE_BITS) {
         *code = bits.number(width as u32)? as u8;
     }
+    let is_partial = codes[6] == 3;
+    if is_partial {
+        codes[6] = bits.number(2)? as u8; // changed flags, after partial
+    }
     let last_codes = [15, 4, 3, 7, 3, 3, 2];
     for (code, last) in codes.iter().zip(last_codes) {
         check(*code <= last, "an unused code")?;
     }
     let usual = usual(codes);
-    let mut stages = usual;
+    let mut stages = Stages {
+        is_partial,
+        ..usual
+    };
     if codes[2] == 3 {
         stages.codes[2] = POSITION_QUANTIZED;
         stages.steps = 1 << (bits.number(3)? + 5);
@@ -81,7 +88,8 @@ fn read_stages(bits: &mut Bits) -> Result<Stages, String> {
         && (relative_position != PREDICTED || stages.steps == 512)
         && (relative_orientation == OFF || delta != OFF && orientation != FULL)
         && (relative_orientation != GROWING_RANGES || !quantized || stages.steps == 512)
-        && (flags == OFF || delta != OFF)
+        && ((flags == OFF && !is_partial) || delta != OFF)
+        && !(is_partial && stages.is_simulated)
         && (delta < ARITHMETIC
             || stages.steps == 512
                 && stages.codes == [9, VELOCITY_OMITTED, POSITION_QUANTIZED, delta, 0, 0, 0]);

@@ -1,50 +1,112 @@
 //! What the second decoder keeps of a packet, the motion in it, and what that predicts.
 //!
+//! Every motion is kept by body, as that of a partial packet (section 14): of complete packets with complete references,
+//! all have the same *ticks*, and this is what section 9 says.
+//!
 //! Section numbers in comments are those of `WIRE.md`.
 
-use crate::second_bits::binary_digits;
+use std::collections::HashMap;
+
+use crate::second_bits::{Bits, binary_digits, check};
 use crate::second_bodies::Body;
-use crate::second_stages::{POSITION_QUANTIZED, Stages};
+use crate::second_stages::{POSITION_QUANTIZED, Stages, precision};
 
 /// What a receiver keeps of a packet (section 3).
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Kept {
     pub(crate) sequence: u16,
     pub(crate) stages: Stages,
-    pub(crate) bodies: Vec<Body>,
-    /// Motion (section 9): the ticks since the baseline, 0 for unknown motion.
-    pub(crate) ticks: i64,
-    pub(crate) moved: Vec<bool>,
-    pub(crate) displacement: Vec<[i64; 3]>,
-    pub(crate) falling: Vec<bool>,
+    pub(crate) bodies: Vec<Kinetic>,
+    /// Bits of the mask of a packet that names this one (section 14).
+    pub(crate) mask_bits: u16,
 }
 
-/// *factor* and *fall* of a packet (section 9).
-pub(crate) fn prediction(sequence: u16, baseline: Option<&Kept>) -> (i64, i64) {
-    let Some(kept) = baseline else { return (0, 0) };
-    let ticks = i64::from(sequence.wrapping_sub(kept.sequence));
-    if kept.ticks == 0 || ticks > 64 {
-        return (0, 0);
-    }
-    let mut drag = 65536;
-    for _ in 0..(ticks + kept.ticks) / 2 {
-        drag = (drag * 64841 + 32768) >> 16;
-    }
-    let fall = 25 * ticks * (ticks + kept.ticks) / 18;
-    (drag * ticks / kept.ticks, fall)
+/// A body, and what is kept of its motion (sections 9 and 14).
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Kinetic {
+    pub(crate) body: Body,
+    pub(crate) is_carried: bool,
+    /// Ticks since a packet carried it, at most [`OLDEST`].
+    pub(crate) age: i64,
+    /// 0 for unknown motion.
+    ticks: i64,
+    pub(crate) moved: bool,
+    displacement: [i64; 3],
+    falling: bool,
 }
 
-/// The predicted position and the class of a body that has moved (section 9).
-pub(crate) fn predict(kept: &Kept, index: usize, factor: i64, fall: i64) -> ([i64; 3], usize) {
-    let position = kept.bodies[index].position;
-    let step = kept.displacement[index].map(|along| (along * factor + 32768) >> 16);
+/// The most that ages count (section 14).
+const OLDEST: i64 = 255;
+
+impl Kinetic {
+    /// A body of the initial state (sections 3 and 14).
+    pub(crate) fn initial(body: Body) -> Self {
+        Self {
+            body,
+            is_carried: false,
+            age: OLDEST,
+            ticks: 0,
+            moved: false,
+            displacement: [0; 3],
+            falling: false,
+        }
+    }
+}
+
+/// The mask, and the bodies of the named packet with what others carried (section 14).
+pub(crate) fn read_merged(
+    bits: &mut Bits,
+    named: &Kept,
+    held: &HashMap<u16, Kept>,
+) -> Result<Vec<Kinetic>, String> {
+    let mut bodies = named.bodies.clone();
+    for age in 1..=named.mask_bits {
+        if !bits.bit()? {
+            continue;
+        }
+        let other = held.get(&named.sequence.wrapping_sub(age));
+        let other = other.ok_or("a merged packet is not held")?;
+        let same_precision = precision(other.stages) == precision(named.stages);
+        check(same_precision, "a merged packet has another precision")?;
+        for (body, other) in bodies.iter_mut().zip(&other.bodies) {
+            // The newest come first.
+            if other.is_carried && !body.is_carried {
+                *body = Kinetic {
+                    age: age.into(),
+                    ..other.clone()
+                };
+            }
+        }
+    }
+    Ok(bodies)
+}
+
+/// The predicted position and the class of a body (sections 9 and 14), `ticks` after the named baseline.
+pub(crate) fn predict(before: &Kinetic, ticks: i64) -> ([i64; 3], usize) {
+    let position = before.body.position;
+    if !before.moved {
+        return (position, 0);
+    }
+    let ticks = ticks + before.age;
+    let (mut factor, mut fall) = (0, 0);
+    if before.ticks != 0 && ticks <= 64 {
+        let mut drag = 65536;
+        for _ in 0..(ticks + before.ticks) / 2 {
+            drag = (drag * 64841 + 32768) >> 16;
+        }
+        factor = drag * ticks / before.ticks;
+        fall = 25 * ticks * (ticks + before.ticks) / 18;
+    }
+    let step = before
+        .displacement
+        .map(|along| (along * factor + 32768) >> 16);
     let mut predicted = [0, 1, 2].map(|axis| position[axis] + step[axis]);
-    if kept.falling[index] {
+    if before.falling {
         predicted[2] -= fall;
     }
     predicted[2] = predicted[2].max(position[2].min(102));
     let largest = step.map(i64::unsigned_abs).into_iter().fold(0, u64::max);
-    let class = if kept.falling[index] {
+    let class = if before.falling {
         5
     } else {
         (binary_digits(largest) / 2).min(4)
@@ -52,44 +114,41 @@ pub(crate) fn predict(kept: &Kept, index: usize, factor: i64, fall: i64) -> ([i6
     (predicted, class as usize)
 }
 
-/// The snapshot and its motion (section 9).
-pub(crate) fn keep(
-    sequence: u16,
-    stages: Stages,
-    bodies: Vec<Body>,
-    baseline: Option<&Kept>,
-) -> Kept {
-    let mut kept = Kept {
-        sequence,
-        stages,
-        ticks: 0,
-        moved: vec![false; bodies.len()],
-        displacement: vec![[0; 3]; bodies.len()],
-        falling: vec![false; bodies.len()],
-        bodies,
+/// What is kept of a body that the packet carries (sections 9 and 14): `ticks` since the baseline, if one is named.
+pub(crate) fn carried(before: &Kinetic, body: Body, stages: Stages, ticks: Option<i64>) -> Kinetic {
+    let ticks = ticks.map_or(0, |ticks| ticks + before.age);
+    let mut now = Kinetic {
+        is_carried: true,
+        age: 0,
+        ..Kinetic::initial(body)
     };
-    let Some(baseline) = baseline else {
-        return kept;
-    };
-    let ticks = i64::from(sequence.wrapping_sub(baseline.sequence));
     if ticks == 0 || ticks > 64 {
-        return kept;
+        return now;
     }
-    kept.ticks = ticks;
-    let ticks_before = baseline.ticks;
-    for (index, (now, before)) in kept.bodies.iter().zip(&baseline.bodies).enumerate() {
-        kept.moved[index] = now != before;
-        if stages.codes[2] != POSITION_QUANTIZED || stages.steps != 512 {
-            continue;
-        }
-        let displacement = [0, 1, 2].map(|axis| now.position[axis] - before.position[axis]);
-        let (dz, dz_before) = (displacement[2], baseline.displacement[index][2]);
-        kept.displacement[index] = displacement;
-        kept.falling[index] = now != before
-            && now.position[2] > 250
-            && ticks_before != 0
-            && (dz * ticks_before - dz_before * ticks) * 36
-                < -25 * (ticks + ticks_before) * ticks * ticks_before;
+    now.ticks = ticks;
+    now.moved = now.body != before.body;
+    if stages.codes[2] == POSITION_QUANTIZED && stages.steps == 512 {
+        let (to, from) = (now.body.position, before.body.position);
+        now.displacement = [0, 1, 2].map(|axis| to[axis] - from[axis]);
+        let (dz, dz_before) = (now.displacement[2], before.displacement[2]);
+        now.falling = now.moved
+            && to[2] > 250
+            && before.ticks != 0
+            && (dz * before.ticks - dz_before * ticks) * 36
+                < -25 * (ticks + before.ticks) * ticks * before.ticks;
     }
-    kept
+    now
+}
+
+/// What is kept of a body that the packet does not carry (section 14).
+pub(crate) fn not_carried(before: &Kinetic, ticks: Option<i64>) -> Kinetic {
+    let age = (before.age + ticks.unwrap_or(OLDEST)).min(OLDEST);
+    let is_recent = age <= 64;
+    Kinetic {
+        is_carried: false,
+        age,
+        moved: before.moved && is_recent,
+        falling: before.falling && is_recent,
+        ..before.clone()
+    }
 }

@@ -3,16 +3,16 @@
 //! Section numbers in comments are those of `WIRE.md`.
 
 use crate::second_bits::{Bits, binary_digits, check};
-use crate::second_kept::Kept;
+use crate::second_kept::Kinetic;
 use crate::second_stages::{OFF, RELATIVE_INDICES, Stages};
 
 /// The selection (section 6): for each body, whether it follows.
 pub(crate) fn read_selection(
     bits: &mut Bits,
     stages: Stages,
-    bodies: usize,
-    baseline: Option<&Kept>,
+    reference: &[Kinetic],
 ) -> Result<Vec<bool>, String> {
+    let bodies = reference.len();
     let index_width = binary_digits(bodies.saturating_sub(1) as u64);
     let widest = index_width.max(1);
     let delta = stages.codes[3];
@@ -47,9 +47,9 @@ pub(crate) fn read_selection(
         }
     }
     // Predicted indices list the bodies for which the prediction is wrong.
-    if let (4, Some(kept)) = (delta, baseline) {
-        for (bit, moved) in written.iter_mut().zip(&kept.moved) {
-            *bit ^= moved;
+    if delta == 4 {
+        for (bit, before) in written.iter_mut().zip(reference) {
+            *bit ^= before.moved;
         }
     }
     Ok(written)

@@ -12,6 +12,7 @@ pub(crate) struct Stages {
     /// The small and the large range of indices, positions and orientations.
     pub(crate) ranges: [[u32; 2]; 3],
     pub(crate) is_simulated: bool,
+    pub(crate) is_partial: bool,
 }
 
 /// These codes with the usual parameters (section 12).
@@ -21,6 +22,7 @@ pub(crate) const fn usual(codes: [u8; 7]) -> Stages {
         steps: 512,
         ranges: [[3, 5], [5, 9], [5, 8]],
         is_simulated: false,
+        is_partial: false,
     }
 }
 

@@ -156,7 +156,7 @@ fn the_ranges_of_each_class_are_those_of_the_code() {
 
 /// The packets of section 15, by rung.
 pub(crate) fn example_packets() -> Vec<(&'static str, Vec<Vec<u8>>)> {
-    let start = DOCUMENT.find("## 14 Examples").unwrap();
+    let start = DOCUMENT.find("## 15 Examples").unwrap();
     let end = DOCUMENT.find("\nThe initial state as a block").unwrap();
     let mut examples: Vec<(&str, Vec<Vec<u8>>)> = Vec::new();
     for line in DOCUMENT[start..end].lines() {
