@@ -239,6 +239,9 @@ pub(super) const NEWEST_ACK: &str = "How long ago the newest snapshot was sent t
 pub(super) const BASELINE: &str = "The snapshot that a packet is encoded against: both ends have it, so only differences are sent. The \
      older it is, the more has changed since, and the larger the packet.";
 
+pub(super) const BUDGET: &str = "No second takes more on the wire. Where that does not suffice, a packet carries the most urgent cubes: \
+     those that have waited, the more so the further off they are shown.";
+
 pub(super) const STALLS: &str =
     "Times that playout stood still because the next snapshot had not arrived.";
 

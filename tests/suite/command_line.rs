@@ -59,6 +59,43 @@ fn headless_prints_figures_for_programs() {
 }
 
 #[test]
+fn a_budget_is_kept_in_every_second() {
+    let play = [
+        "headless",
+        "--seconds",
+        "12",
+        "--json",
+        "--budget",
+        "64",
+        "--script",
+    ];
+    let of = |rung: &str| {
+        let script = script_path("katamari");
+        json(cubewire(&play).arg(script).args(["--rung", rung]))["budget"].clone()
+    };
+    let [predicted, flags] = ["predicted", "changed-flags"].map(of);
+    for budget in [&predicted, &flags] {
+        let figure = |name: &str| budget[name].as_f64().unwrap();
+        assert_eq!(figure("wrong"), 0.0);
+        assert!(figure("max_second_kbps") <= 64.0, "{budget}");
+        // It is used, and nothing waits for ever.
+        assert!(figure("max_second_kbps") > 56.0, "{budget}");
+        assert!(
+            (1.0..180.0).contains(&figure("longest_wait_ticks")),
+            "{budget}"
+        );
+    }
+    let error = |budget: &Value| budget["mean_error_mm"].as_f64().unwrap();
+    assert!(error(&predicted) < error(&flags), "{predicted} {flags}");
+
+    let mut refused = cubewire(&["headless", "--budget", "64", "--rung", "position"]);
+    let refused = refused.output().unwrap();
+    assert_eq!(refused.status.code(), Some(2));
+    let message = String::from_utf8_lossy(&refused.stderr);
+    assert!(message.contains("lists changed cubes"), "{message}");
+}
+
+#[test]
 fn the_ladder_is_printed_and_drawn() {
     let folder = tempfile::tempdir().unwrap();
     let png = folder.path().join("ladder.png");

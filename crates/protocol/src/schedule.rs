@@ -9,9 +9,9 @@ pub enum Urgency {
     /// The time for which it has waited.
     Waiting,
     /// That, and how wrong the receiver has it.
+    #[default]
     Error,
     /// That, for the bits that it takes.
-    #[default]
     ErrorPerBit,
 }
 
@@ -63,7 +63,7 @@ pub(crate) enum AsOf {
 pub const MAX_WEIGHT: f32 = 16.0;
 
 /// The error that doubles how fast a priority grows, in the scene's units of length.
-const UNIT_ERROR: f32 = 0.01;
+const UNIT_ERROR: f32 = 0.05;
 
 /// An error as large as can be.
 const MAX_ERROR: f32 = UNIT_ERROR * MAX_WEIGHT;

@@ -8,7 +8,9 @@ use cubewire_protocol::{BaselineChoice, CANDIDATES};
 use cubewire_scene::TICKS_PER_SECOND;
 
 use crate::panel::{figure, terms};
-use crate::replication::{LaneMeter, LaneSettings, LinkSettings, SEND_INTERVALS, SenderSettings};
+use crate::replication::{
+    BUDGETS, LaneMeter, LaneSettings, LinkSettings, SEND_INTERVALS, SenderSettings,
+};
 
 pub(in crate::panel) fn draw(
     ui: &mut egui::Ui,
@@ -59,6 +61,9 @@ pub(in crate::panel) fn draw(
         ui.label("baseline").on_hover_text(terms::BASELINE);
         baseline(ui, &mut settings.sender);
     });
+    if !is_remote && settings.sender.stages.can_be_partial() {
+        ui.horizontal(|ui| budget(ui, &mut settings.sender));
+    }
     ui.separator();
     let link = meter.link;
     let of_sent = |count: u64| {
@@ -236,6 +241,23 @@ pub(super) fn send_rate(ui: &mut egui::Ui, settings: &mut SenderSettings) {
             .on_hover_text("Snapshots a second.");
     }
 }
+
+fn budget(ui: &mut egui::Ui, settings: &mut SenderSettings) {
+    let mut is_limited = settings.budget.is_some();
+    let checkbox = ui
+        .checkbox(&mut is_limited, "budget")
+        .on_hover_text(terms::BUDGET);
+    if checkbox.changed() {
+        settings.budget = is_limited.then_some(FIRST_BUDGET_KBPS);
+    }
+    if let Some(kbps) = &mut settings.budget {
+        let slider = Slider::new(kbps, BUDGETS).logarithmic(true);
+        ui.add(slider.suffix(" kbps").text("on the wire"));
+    }
+}
+
+/// What a budget is at first.
+const FIRST_BUDGET_KBPS: u32 = 64;
 
 pub(super) fn baseline(ui: &mut egui::Ui, settings: &mut SenderSettings) {
     let choice = &mut settings.baseline;
