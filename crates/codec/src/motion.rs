@@ -149,18 +149,18 @@ impl Motion {
             Some(carried) => tracks.carried.extend(carried),
             None => tracks.carried.resize(current.len(), true),
         }
-        for body in 0..current.len() {
+        for (body, moved) in moved.iter_mut().enumerate() {
             let age = u16::from(tracks.ages[body]);
             if tracks.carried[body] {
                 let is_known = (1..=MAX_TICKS).contains(&age);
                 from.copy_slot(body, reference);
-                moved[body] = is_known && current.differs(reference, body);
-                let falls = moved[body] && falls(current, reference, before, body, age);
+                *moved = is_known && current.differs(reference, body);
+                let falls = *moved && falls(current, reference, before, body, age);
                 falling.set(body, falls);
                 tracks.spans[body] = if is_known { age as u8 } else { 0 };
                 tracks.ages[body] = 0;
             } else if age > MAX_TICKS {
-                moved[body] = false;
+                *moved = false;
                 falling.set(body, false);
             }
         }

@@ -117,8 +117,7 @@ impl Schedule {
             }
             let gain = gains.get(slot).copied().unwrap_or(1.0);
             self.due_since[slot].get_or_insert(tick);
-            // Also false for what is not a number.
-            if !(gain > 0.0) {
+            if gain.is_nan() || gain <= 0.0 {
                 continue;
             }
             let error = change.error.min(MAX_ERROR) / UNIT_ERROR;

@@ -199,11 +199,11 @@ impl<B: BinCoder, O: CodingObserver> Session<'_, B, O> {
             ..
         } = scratch;
         let reference = self.snapshots.reference;
-        for body in 0..reference.len() {
+        for (body, &is_active) in has_turn.iter().enumerate() {
             if changed_lives.binary_search(&body).is_ok() {
                 continue;
             }
-            let class = match (reference.is_present(body), has_turn[body]) {
+            let class = match (reference.is_present(body), is_active) {
                 (false, _) => 0,
                 (true, false) => 1,
                 (true, true) => 2,
@@ -227,8 +227,8 @@ impl<B: BinCoder, O: CodingObserver> Session<'_, B, O> {
             let turn = (turn.distance(), history);
             self.carried_body(turn, nearest, predictor, resting, bodies)?;
         }
-        for body in 0..reference.len() {
-            if bodies.changed[body] && !has_turn[body] && reference.is_present(body) {
+        for (body, &was_coded) in has_turn.iter().enumerate() {
+            if bodies.changed[body] && !was_coded && reference.is_present(body) {
                 let nearest = resting.nearest(body);
                 let distance = self.snapshots.distance_to_anchor(body);
                 let history = self.snapshots.of(body);

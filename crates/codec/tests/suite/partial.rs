@@ -76,9 +76,9 @@ fn send(plan: &Arc<Plan>, stages: Stages, seed: u64, ticks: u16) -> usize {
             "{:?}",
             stages.options()
         );
-        for slot in 0..current.len() {
+        for (slot, &is_chosen) in carried.iter().enumerate() {
             let is_whole = stages.coverage() == Coverage::Complete;
-            assert_eq!(sent.carried(slot), is_whole || carried[slot]);
+            assert_eq!(sent.carried(slot), is_whole || is_chosen);
             let age = usize::from(sent.age(slot));
             assert_eq!(
                 age == 0,

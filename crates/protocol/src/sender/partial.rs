@@ -170,7 +170,7 @@ impl SnapshotSender {
     }
 }
 
-pub(super) fn baselines<'s>(merged: Vec<(u64, &'s Baseline)>) -> Vec<&'s Baseline> {
+pub(super) fn baselines(merged: Vec<(u64, &Baseline)>) -> Vec<&Baseline> {
     merged.into_iter().map(|(_, baseline)| baseline).collect()
 }
 
