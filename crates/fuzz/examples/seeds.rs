@@ -37,12 +37,12 @@ fn main() -> io::Result<()> {
     Ok(())
 }
 
-/// Packets without a baseline, with one, and with earlier references.
+/// Packets without a baseline, with one, with another that is merged, and with earlier references.
 fn packets() -> Vec<Seed> {
     let packets = exchange().packets;
     let of_rungs = packets.chunks(TICKS.into());
     let decode =
-        of_rungs.flat_map(|packets| [0, 2, 11].map(|tick| ("decode", packets[tick].clone())));
+        of_rungs.flat_map(|packets| [0, 2, 3, 11].map(|tick| ("decode", packets[tick].clone())));
     let simulated = exchange_simulated().packets.into_iter();
     let living = exchange_living().packets.into_iter().step_by(3);
     decode

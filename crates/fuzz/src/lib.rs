@@ -7,8 +7,8 @@ use cubewire_codec::ladder::{self, Rung};
 use cubewire_codec::schema::Schema;
 use cubewire_codec::stages::{Delta, Position, RelativeOrientation, RelativePosition};
 use cubewire_codec::{
-    Baseline, Baselines, BodyState, Decoder, Encoder, Fingerprint, Inputs, Life, Limits, Origin,
-    Packet, Plan, QuantizedSnapshot, Sequence, Simulated, Snapshot, StageOptions, Stages,
+    Baseline, Baselines, BodyState, Coverage, Decoder, Encoder, Fingerprint, Inputs, Life, Limits,
+    Origin, Packet, Plan, QuantizedSnapshot, Sequence, Simulated, Snapshot, StageOptions, Stages,
 };
 use cubewire_protocol::{BaselineChoice, SnapshotReceiver, SnapshotSender, Welcome};
 use glam::{Quat, Vec3};
@@ -78,14 +78,14 @@ pub fn world(cubes: usize, tick: u16) -> Snapshot {
 pub struct Exchange {
     /// Knows the initial state.
     pub decoder: Decoder,
-    /// Snapshots by sequence, [`TICKS`] for each of the [`rungs`].
+    /// Snapshots by sequence, [`TICKS`] for each of the [`rungs`], and then for each that has partial packets.
     pub held: Vec<Baseline>,
     /// The packet of each.
     pub packets: Vec<Vec<u8>>,
 }
 
-/// Sends the small world on every rung. The first packet of each names no baseline; the others name the snapshot
-/// two ticks before, and where the rung has a use for them the two before that.
+/// Sends the small world on every rung, in complete and in partial packets. The first two of each name no baseline; the
+/// others name the snapshot two ticks before, and where there is a use for them the two before that.
 pub fn exchange() -> Exchange {
     let stages = rungs().map(|rung| rung.stages);
     exchange_of(Plan::cubes(), world(CUBES, 0), stages, |tick, stages| {
@@ -159,13 +159,24 @@ fn exchange_of(
     let mut encoder = Encoder::new(Arc::clone(&plan), initial.clone(), Limits::default()).unwrap();
     let decoder = Decoder::new(plan, initial, Limits::default()).unwrap();
     let (mut held, mut packets) = (Vec::<Baseline>::new(), Vec::new());
-    for stages in stages {
+    let stages: Vec<Stages> = stages.into_iter().collect();
+    let partial = stages
+        .iter()
+        .filter_map(|stages| stages.with_coverage(Coverage::Partial).ok());
+    for stages in stages.iter().copied().chain(partial) {
         let first = held.len();
         for tick in 0..TICKS {
             let before = |ticks: usize| held[first..].iter().rev().nth(ticks - 1);
+            let current = snapshot(tick, stages);
+            let carried: Vec<bool> = (0..current.len())
+                .map(|slot| (slot + usize::from(tick)) % 3 == 0)
+                .collect();
+            let merged: Vec<&Baseline> = before(3).into_iter().collect();
             let references = Baselines {
                 baseline: before(2),
                 additional: [before(3), before(4)],
+                merged: &merged,
+                carried: &carried,
                 ..Baselines::default()
             };
             let (mut packet, mut kept) = (Packet::default(), Baseline::default());
@@ -173,7 +184,7 @@ fn exchange_of(
                 .encode(
                     Sequence(held.len() as u16),
                     stages,
-                    &snapshot(tick, stages),
+                    &current,
                     references,
                     &mut packet,
                     Some(&mut kept),

@@ -1,7 +1,8 @@
 //! The second decoder, written from WIRE.md alone, agrees with the first about bit-packed packets.
 
-use cubewire_codec::encode_initial;
 use cubewire_codec::ladder::{AFFINE, LADDER, PREDICTED_POSITION, rung};
+use cubewire_codec::stages::Orientation;
+use cubewire_codec::{Snapshot, StageOptions, encode_initial};
 use proptest::prelude::*;
 
 use crate::example_states::example_states;
@@ -47,14 +48,34 @@ fn both_refuse_flipped_bits_of_real_play() {
         ..partial
     };
     let courses = [partial, partial, lost, partial, Course::complete(3)];
-    for (frame, course) in frames.iter().zip(courses.into_iter().cycle()) {
-        pair.send(frame, PREDICTED_POSITION.stages, course);
+    // Some cannot be merged with the others.
+    let usual = PREDICTED_POSITION.stages;
+    let finer = StageOptions {
+        orientation: Orientation::SmallestThree { bits: 10 },
+        ..usual.options()
+    };
+    let stages = [usual, usual, usual, finer.check().unwrap()];
+    let packets = courses.into_iter().cycle().zip(stages.into_iter().cycle());
+    for (frame, (course, stages)) in frames.iter().zip(packets) {
+        pair.send(frame, stages, course);
         let bits = pair.lane.packet.bytes.len() * 8;
         for bit in (0..bits.min(80)).chain((80..bits).step_by(201)) {
             read += usize::from(pair.reads_flipped(&[bit]));
         }
     }
     println!("{read} flipped packets are read, and both read the same");
+}
+
+#[test]
+fn both_refuse_the_same_stages() {
+    let mut pair = Pair::new(&Snapshot::default());
+    let mut read = 0;
+    for codes in 0..1_u64 << 18 {
+        // The first packet, and of a partial one changed flags that are off.
+        let packet = 1 << 23 | codes << 5;
+        read += usize::from(pair.reads(&packet.to_be_bytes()[3..]));
+    }
+    assert!(read > 0);
 }
 
 #[test]

@@ -89,7 +89,6 @@ fn read_stages(bits: &mut Bits) -> Result<Stages, String> {
         && (relative_orientation == OFF || delta != OFF && orientation != FULL)
         && (relative_orientation != GROWING_RANGES || !quantized || stages.steps == 512)
         && ((flags == OFF && !is_partial) || delta != OFF)
-        && !(is_partial && stages.is_simulated)
         && (delta < ARITHMETIC
             || stages.steps == 512
                 && stages.codes == [9, VELOCITY_OMITTED, POSITION_QUANTIZED, delta, 0, 0, 0]);

@@ -1,3 +1,4 @@
+use cubewire_codec::glam::Vec3;
 use cubewire_codec::ladder::{CHANGED_FLAGS, UNCOMPRESSED};
 use cubewire_codec::{BodyState, Plan, QuantizedSnapshot};
 
@@ -163,4 +164,31 @@ fn the_smallest_choice_finds_the_baseline_that_the_snapshot_repeats() {
         .send(4, CHANGED_FLAGS.stages, &snapshot, BaselineChoice::Smallest)
         .unwrap();
     assert_eq!(sent.named(), Some(1));
+}
+
+#[test]
+fn no_acks_merge_more_packets_than_a_mask_names() {
+    let (mut sender, mut snapshot) = sender();
+    let stages = CHANGED_FLAGS.stages;
+    let within = Within {
+        bytes: 24,
+        overhead: 0,
+        gains: &[],
+    };
+    for tick in 1..=300 {
+        let body = BodyState {
+            position: Vec3::X * tick as f32 / 16.0,
+            ..BodyState::default()
+        };
+        let bodies = vec![body; 3];
+        snapshot
+            .quantize(&Snapshot { bodies }, stages.precision())
+            .unwrap();
+        sender.send_within(tick, stages, &snapshot, within).unwrap();
+    }
+    for tick in (1..=300).chain(1..=300) {
+        ack(&mut sender, tick, u32::MAX);
+    }
+    assert!(sender.acked.len() <= usize::from(MAX_BASELINE_AGE_TICKS) + 1);
+    assert_eq!(partial::merged(&sender.sent, &sender.acked).len(), 31);
 }

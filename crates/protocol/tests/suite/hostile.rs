@@ -1,14 +1,26 @@
 //! Damaged and hostile messages.
 
+use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::time::Duration;
 
-use cubewire_codec::{Limits, Sequence};
+use allocation_counter::measure;
+use cubewire_codec::schema::Schema;
+use cubewire_codec::{
+    Baseline, BitKind, Coverage, Decoder, Life, Limits, Plan, QuantizedSnapshot, Sequence, Stages,
+    ladder,
+};
 use cubewire_link::{Conditions, Loss};
-use cubewire_protocol::{Ack, Arrival, Feedback, FeedbackError, Welcome};
+use cubewire_protocol::{
+    Ack, Arrival, Feedback, FeedbackError, MAX_BASELINE_AGE_TICKS, SnapshotSender, Welcome, Within,
+};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
+use crate::lives::LIVING;
 use crate::pair::Pair;
+use crate::random::cases;
+use crate::world::World;
 
 proptest! {
     #[test]
@@ -132,4 +144,162 @@ fn a_clock_that_stood_still_is_corrected() {
         40,
         "the first 60 packets are ignored"
     );
+}
+
+/// What a receiver answers to a packet, which it holds.
+#[derive(Clone, Copy, Debug)]
+enum Answer {
+    Nothing,
+    /// An ack of a packet of so many ticks ago, and of those before it that the bits say.
+    Ack(u64, u32),
+    /// A report that a packet of so many ticks ago is missing.
+    Missing(u64),
+}
+
+fn answer() -> impl Strategy<Value = Answer> {
+    let age = || prop_oneof![Just(0), 0..40_u64, 0..400_u64];
+    prop_oneof![
+        3 => Just(Answer::Ack(0, u32::MAX)),
+        2 => Just(Answer::Nothing),
+        2 => (age(), any::<u32>()).prop_map(|(age, earlier)| Answer::Ack(age, earlier)),
+        1 => age().prop_map(Answer::Missing),
+    ]
+}
+
+/// A sender within a budget, and a decoder of all that it has sent.
+struct Budgeted {
+    world: World,
+    stages: Stages,
+    sender: SnapshotSender,
+    decoder: Decoder,
+    held: BTreeMap<u64, Baseline>,
+    tick: u64,
+    /// Bytes that the sender has taken since it was made.
+    taken_bytes: i64,
+}
+
+impl Budgeted {
+    /// Shortly before sequences wrap.
+    const FIRST: u64 = 65_536 - 300;
+
+    const BYTES: usize = 40;
+
+    fn new(rung: ladder::Rung, seed: u64) -> Self {
+        let plan = Plan::new(Schema::parse(LIVING).unwrap()).unwrap();
+        let world = World::new(Arc::clone(&plan), 0, seed);
+        let (initial, limits) = (world.initial(), Limits::default());
+        Self {
+            stages: plan.legal(*rung.stages).unwrap(),
+            sender: SnapshotSender::new(Arc::clone(&plan), initial.clone(), limits).unwrap(),
+            decoder: Decoder::new(plan, initial, limits).unwrap(),
+            world,
+            held: BTreeMap::new(),
+            tick: Self::FIRST,
+            taken_bytes: 0,
+        }
+    }
+
+    fn change_world(&mut self) {
+        let (tick, slots) = (self.tick as usize, self.world.len());
+        let life = Life {
+            kind: (tick % 2) as u8,
+            generation: tick as u8,
+        };
+        self.world.remove(tick * 7 % slots);
+        self.world.add(tick * 5 % slots, life);
+        self.world.step();
+    }
+
+    /// Sends the world, and decodes the packet: what was sent is held, so that every ack is true, and every packet can be
+    /// read. Returns what it is to be.
+    fn send(&mut self) -> QuantizedSnapshot {
+        self.tick += 1;
+        let wanted = self.world.quantized(self.stages);
+        let within = Within {
+            bytes: Self::BYTES,
+            overhead: 0,
+            gains: &[],
+        };
+        let (tick, stages) = (self.tick, self.stages);
+        let mut is_sent = false;
+        let memory = measure(|| {
+            let sent = self.sender.send_within(tick, stages, &wanted, within);
+            is_sent = sent.unwrap().is_some();
+        });
+        self.taken_bytes += memory.bytes_current;
+        if is_sent {
+            let packet = self.sender.packet();
+            assert!(packet.bytes.len() <= Self::BYTES, "tick {tick}");
+            // Those of a header with stages, and of the mask.
+            let bits = packet.ledger.kind(BitKind::Header);
+            assert!(bits <= f64::from(16 + 2 + 16 + 21 + 31), "{bits}");
+            let age = |number: Sequence| u64::from(Sequence(tick as u16).ticks_since(number));
+            let lookup = |number| self.held.get(&(tick - age(number)));
+            let mut received = Baseline::default();
+            let decoded = self.decoder.decode(&packet.bytes, lookup, &mut received);
+            decoded.unwrap_or_else(|error| panic!("tick {tick}: {error}"));
+            assert_eq!(self.sender.get(tick), Some(&received), "tick {tick}");
+            self.held.insert(tick, received);
+        }
+        wanted
+    }
+
+    /// Answers the last packet, as often as `count`.
+    fn answer(&mut self, answer: Answer, count: u32) {
+        let number = |age| Sequence((self.tick - age) as u16);
+        let message = match answer {
+            Answer::Nothing => return,
+            Answer::Ack(age, earlier) => Feedback::Ack(Ack {
+                newest: number(age),
+                earlier,
+            }),
+            Answer::Missing(age) => Feedback::MissingBaseline(number(age)),
+        };
+        let message = message.encode();
+        let memory = measure(|| {
+            for _ in 0..count {
+                let taken = self.sender.on_message(&message);
+                // Where it was better to wait, there was no packet to ack.
+                assert!(matches!(taken, Ok(_) | Err(FeedbackError::NeverSent(_))));
+            }
+        });
+        self.taken_bytes += memory.bytes_current;
+    }
+}
+
+proptest! {
+    #![proptest_config(cases(24))]
+
+    #[test]
+    fn no_answers_grow_the_packets_or_the_memory_of_a_sender_within_a_budget(
+        rung in prop::sample::select(&[ladder::CHANGED_FLAGS, ladder::PREDICTED]),
+        answers in vec((answer(), 1..100_u32, 1..30_usize), 1..40),
+        seed in any::<u64>(),
+    ) {
+        let mut budgeted = Budgeted::new(rung, seed);
+        let answers = answers.iter().flat_map(|&(answer, count, ticks)| vec![(answer, count); ticks]);
+        let mut partial = 0;
+        for (answer, count) in answers.cycle().take(600) {
+            budgeted.change_world();
+            budgeted.send();
+            budgeted.answer(answer, count);
+            let sent = budgeted.sender.get(budgeted.tick);
+            let is_partial = |sent: &Baseline| sent.stages().coverage() == Coverage::Partial;
+            partial += u32::from(sent.is_some_and(is_partial));
+        }
+        prop_assert!(partial > 0);
+        // A ring of what it has sent, and about as much to work with.
+        let largest = budgeted.held.values().map(Baseline::memory_bytes).max().unwrap();
+        let most = (usize::from(MAX_BASELINE_AGE_TICKS) + 1) * largest;
+        prop_assert!(budgeted.sender.memory_bytes() <= most);
+        prop_assert!(budgeted.taken_bytes < 2 * most as i64, "{} of {most}", budgeted.taken_bytes);
+        // It serves an honest one as before.
+        for _ in 0..200 {
+            budgeted.send();
+            budgeted.answer(Answer::Ack(0, 0), 1);
+        }
+        let wanted = budgeted.send();
+        let (_, newest) = budgeted.held.last_key_value().unwrap();
+        prop_assert_eq!(newest.snapshot(), &wanted);
+    }
 }
