@@ -1,5 +1,8 @@
 //! Bounds on what a receiver holds, which a sender cannot exceed.
 
+/// Most ticks before the named packet that a mask reaches.
+pub const MAX_MERGED: usize = 31;
+
 /// The largest number of bodies that the format can index: 2¹⁶.
 pub const MAX_BODIES: usize = 65_536;
 

@@ -12,11 +12,9 @@ use crate::baseline::Baseline;
 use crate::bits::{BitStream, Direction};
 use crate::entropy::{BaselineView, PackedHistory};
 use crate::ledger::BitKind;
+pub use crate::limits::MAX_MERGED;
 use crate::sequence::Sequence;
 use crate::snapshot::Spares;
-
-/// Most ticks before the named packet that a mask reaches.
-pub const MAX_MERGED: usize = 31;
 
 /// A baseline with what others carried.
 #[derive(Clone, Debug, Default)]

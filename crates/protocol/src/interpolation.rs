@@ -7,7 +7,7 @@ use cubewire_codec::glam::Vec3;
 use serde::{Deserialize, Serialize};
 
 use crate::playout::{Playout, PlayoutBuffer};
-use crate::receiver::Received;
+use crate::tracks::Received;
 
 /// How bodies move between two snapshots. After Fiedler, *Snapshot Interpolation* (2014).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]

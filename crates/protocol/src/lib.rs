@@ -45,7 +45,7 @@ pub use feedback::{Ack, Feedback, FeedbackError};
 pub use inputs::InputHistory;
 pub use interpolation::{Interpolation, MAX_EXTRAPOLATION_SECONDS};
 pub use playout::{Playout, PlayoutBuffer};
-pub use receiver::{Arrival, RECEIVER_RING, Received, SnapshotReceiver};
+pub use receiver::{Arrival, RECEIVER_RING, SnapshotReceiver};
 pub use request::{Request, RequestAck, RequestAckError, RequestError};
 pub use ring::BaselineRing;
 pub use schedule::{MAX_WEIGHT, Urgency};
@@ -55,4 +55,5 @@ pub use sender::{
 pub use slots::{COOLDOWN_TICKS, SlotTable, View, Visibility};
 pub use state_transfer::MAX_STATE_BYTES;
 pub use sync::SyncStatus;
+pub use tracks::Received;
 pub use welcome::{PROTOCOL_VERSION, Welcome, WelcomeError};

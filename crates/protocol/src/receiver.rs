@@ -2,10 +2,9 @@
 
 use std::time::Duration;
 
-use cubewire_codec::stages::Velocity;
 use cubewire_codec::{
-    Baseline, BitLedger, Coverage, DecodeError, Decoder, Fingerprint, Header, InitialStateError,
-    Life, Limits, Sequence, Snapshot,
+    Baseline, BitLedger, DecodeError, Decoder, Fingerprint, Header, InitialStateError, Limits,
+    Sequence,
 };
 
 use crate::clock::{SenderClock, sequence};
@@ -15,7 +14,7 @@ use crate::feedback::{Ack, Feedback};
 use crate::playout::PlayoutBuffer;
 use crate::ring::BaselineRing;
 use crate::state_transfer::StateAssembly;
-use crate::tracks;
+use crate::tracks::{self, Received};
 use crate::welcome::{MAX_TICK, Welcome};
 
 /// Snapshots that a receiver keeps: twice the sender's, so that it still holds the baseline of a packet
@@ -42,44 +41,6 @@ pub struct SnapshotReceiver {
     next: Baseline,
     /// Played snapshots, kept to reuse their memory.
     spare: Vec<Received>,
-}
-
-/// A snapshot to play back.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Received {
-    /// The bodies.
-    pub snapshot: Snapshot,
-    /// Who is in each slot, if bodies come and go; otherwise empty.
-    pub lives: Vec<Option<Life>>,
-    /// Whether velocities were sent; they are zero if not.
-    pub has_velocity: bool,
-    /// By body: ticks since a packet carried it, 255 for as many or more; empty if this packet carried all. Between such
-    /// ticks, a body is where it will have passed, as far as that is known.
-    pub ages: Vec<u8>,
-}
-
-impl Received {
-    fn set(&mut self, baseline: &Baseline) {
-        let slots = baseline.snapshot();
-        slots.dequantize(&mut self.snapshot);
-        self.lives.clear();
-        if slots.plan().has_lives() {
-            let lives = (0..slots.len()).map(|slot| slots.life(slot));
-            self.lives.extend(lives);
-        }
-        self.has_velocity = baseline.stages().velocity != Velocity::Omitted;
-        self.ages.clear();
-        if baseline.stages().coverage() == Coverage::Partial {
-            self.ages
-                .extend((0..slots.len()).map(|slot| baseline.age(slot)));
-        }
-    }
-
-    /// Ticks since a packet carried a body.
-    #[must_use]
-    pub fn age(&self, body: usize) -> u8 {
-        self.ages.get(body).copied().unwrap_or(0)
-    }
 }
 
 /// What happened to a valid packet.

@@ -5,10 +5,48 @@
 
 use std::time::Duration;
 
-use cubewire_codec::BodyState;
+use cubewire_codec::stages::Velocity;
+use cubewire_codec::{Baseline, BodyState, Coverage, Life, Snapshot};
 
 use crate::playout::PlayoutBuffer;
-use crate::receiver::Received;
+
+/// A snapshot to play back.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Received {
+    /// The bodies.
+    pub snapshot: Snapshot,
+    /// Who is in each slot, if bodies come and go; otherwise empty.
+    pub lives: Vec<Option<Life>>,
+    /// Whether velocities were sent; they are zero if not.
+    pub has_velocity: bool,
+    /// By body: ticks since a packet carried it, 255 for as many or more; empty if this packet carried all. Between such
+    /// ticks, a body is where it will have passed, as far as that is known.
+    pub ages: Vec<u8>,
+}
+
+impl Received {
+    pub(crate) fn set(&mut self, baseline: &Baseline) {
+        let slots = baseline.snapshot();
+        slots.dequantize(&mut self.snapshot);
+        self.lives.clear();
+        if slots.plan().has_lives() {
+            let lives = (0..slots.len()).map(|slot| slots.life(slot));
+            self.lives.extend(lives);
+        }
+        self.has_velocity = baseline.stages().velocity != Velocity::Omitted;
+        self.ages.clear();
+        if baseline.stages().coverage() == Coverage::Partial {
+            self.ages
+                .extend((0..slots.len()).map(|slot| baseline.age(slot)));
+        }
+    }
+
+    /// Ticks since a packet carried a body.
+    #[must_use]
+    pub fn age(&self, body: usize) -> u8 {
+        self.ages.get(body).copied().unwrap_or(0)
+    }
+}
 
 /// Takes from the snapshot before what is known there, but not here.
 pub(crate) fn continue_from(received: &mut Received, tick: u64, before: Option<(u64, &Received)>) {
@@ -94,7 +132,7 @@ impl Received {
         body < self.snapshot.bodies.len()
     }
 
-    fn life(&self, body: usize) -> Option<cubewire_codec::Life> {
+    fn life(&self, body: usize) -> Option<Life> {
         self.lives.get(body).copied().flatten()
     }
 
