@@ -10,7 +10,6 @@ use std::sync::Arc;
 use cubewire_recording::{CUBES, Recording, Writer};
 use libfuzzer_sys::{fuzz_mutator, fuzz_target, fuzzer_mutate};
 
-
 /// Twelve frames.
 const MAX_BYTES: usize = 12 * CUBES * 32;
 
