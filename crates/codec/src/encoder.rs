@@ -228,7 +228,7 @@ impl Encoder {
         packet: &mut Packet,
         mut baseline_out: Option<&mut Baseline>,
     ) -> Result<Header, EncodeError> {
-        let snapshot = current.into();
+        let mut snapshot = current.into();
         let offered = references.into();
         let named = Baseline::named(offered.baseline, stages);
         let mut references = Baselines {
@@ -255,7 +255,6 @@ impl Encoder {
         let compared = compared.unwrap_or(relation.from);
         snapshot.compare(&compared.snapshot, &mut writer.changed);
         packet.changed_bodies = count(&writer.changed);
-        let mut snapshot = snapshot;
         if stages.coverage() == Coverage::Partial {
             target.copy_from(&relation.from.snapshot);
             for body in flagged(references.carried) {

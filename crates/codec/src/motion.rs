@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use crate::flags::{Bits, flagged};
 use crate::memory::SharedMemory;
+use crate::schema::Linear;
 use crate::snapshot::{QuantizedSnapshot, Spares};
 
 /// Maximum time between two snapshots, in ticks, for a known motion.
@@ -109,9 +110,10 @@ impl Motion {
         if before.ticks == 0 {
             return;
         }
+        let falls = Falls::new(current, baseline, before);
         for body in flagged(&self.moved) {
-            let falls = falls(current, baseline, before, body, ticks);
-            self.falling.set_if(body, falls);
+            self.falling
+                .set_if(body, falls.is_falling(body, ticks, before.ticks));
         }
     }
 
@@ -131,16 +133,14 @@ impl Motion {
         self.copy_from(before, reference, spares);
         let elapsed = ticks.map_or(UNKNOWN_AGE, saturated);
         let Self {
-            from: Some(from),
+            from,
             moved,
             falling,
             tracks,
             ..
-        } = self
-        else {
-            unreachable!("a copy has it")
-        };
-        let from = spares.unshared(from);
+        } = self;
+        let mut from = from.as_mut().map(|from| spares.unshared(from));
+        let falls = Falls::new(current, reference, before);
         for age in &mut tracks.ages {
             *age = age.saturating_add(elapsed);
         }
@@ -153,10 +153,13 @@ impl Motion {
             let age = u16::from(tracks.ages[body]);
             if tracks.carried[body] {
                 let is_known = (1..=MAX_TICKS).contains(&age);
-                from.copy_slot(body, reference);
                 *moved = is_known && current.differs(reference, body);
-                let falls = *moved && falls(current, reference, before, body, age);
-                falling.set(body, falls);
+                let span = before.span(body);
+                let can_fall = *moved && span > 0 && from.is_some();
+                falling.set(body, can_fall && falls.is_falling(body, age, span));
+                if let Some(from) = &mut from {
+                    from.copy_slot(body, reference);
+                }
                 tracks.spans[body] = if is_known { age as u8 } else { 0 };
                 tracks.ages[body] = 0;
             } else if age > MAX_TICKS {
@@ -173,10 +176,15 @@ impl Motion {
         current: &QuantizedSnapshot,
         spares: &mut Spares,
     ) {
-        let from = other.from.as_deref().unwrap_or(current);
-        let mut own = self.from.take().unwrap_or_else(|| spares.take());
-        spares.unshared(&mut own).copy_from(from);
-        self.from = Some(own);
+        let own = self.from.take();
+        if current.precision().position.has_usual_steps() {
+            let from = other.from.as_deref().unwrap_or(current);
+            let mut own = own.unwrap_or_else(|| spares.take());
+            spares.unshared(&mut own).copy_from(from);
+            self.from = Some(own);
+        } else if let Some(old) = own {
+            spares.release(old);
+        }
         self.ticks = 0;
         self.moved.clone_from(&other.moved);
         self.moved.resize(current.len(), false);
@@ -201,9 +209,10 @@ impl Motion {
         snapshot: &QuantizedSnapshot,
         ticks: u16,
     ) {
-        let from = self.from.as_mut().and_then(Arc::get_mut);
-        let from = from.expect("a motion of tracks has its own");
-        from.copy_slot(body, other.from.as_deref().unwrap_or(snapshot));
+        if let Some(from) = &mut self.from {
+            let from = Arc::get_mut(from).expect("a motion of tracks has its own");
+            from.copy_slot(body, other.from.as_deref().unwrap_or(snapshot));
+        }
         self.moved[body] = other.moved[body];
         self.falling.set(body, other.falling.get(body));
         self.tracks.ages[body] = saturated(ticks);
@@ -235,8 +244,7 @@ impl Motion {
     /// Displacement of a body in 1/512 m; `current` is the snapshot that the motion leads to.
     pub(crate) fn displacement(&self, current: &QuantizedSnapshot, body: usize) -> [i32; 3] {
         self.from.as_ref().map_or([0; 3], |from| {
-            let has_usual_steps = current.precision().position.has_usual_steps();
-            if !has_usual_steps || !current.is_same_life(from, body) {
+            if !current.is_same_life(from, body) {
                 return [0; 3];
             }
             let (now, then) = (current.position(body), from.position(body));
@@ -269,28 +277,40 @@ fn saturated(ticks: u16) -> u8 {
     ticks.min(UNKNOWN_AGE.into()) as u8
 }
 
-/// Whether a body that moved to `current` in `ticks` was falling, given the motion before.
-fn falls(
-    current: &QuantizedSnapshot,
-    baseline: &QuantizedSnapshot,
-    before: &Motion,
-    body: usize,
-    ticks: u16,
-) -> bool {
-    let linear = &current.plan().linear;
-    let height = current.position(body)[2];
-    let span = before.span(body);
-    let has_usual_steps = current.precision().position.has_usual_steps();
-    if span == 0
-        || !has_usual_steps
-        || height <= linear.fall_height
-        || !current.is_same_life(baseline, body)
-    {
-        return false;
+/// Tells which bodies fall from one snapshot to another.
+struct Falls<'a> {
+    linear: Linear,
+    current: &'a QuantizedSnapshot,
+    baseline: &'a QuantizedSnapshot,
+    /// The motion to the baseline.
+    before: &'a Motion,
+}
+
+impl<'a> Falls<'a> {
+    fn new(
+        current: &'a QuantizedSnapshot,
+        baseline: &'a QuantizedSnapshot,
+        before: &'a Motion,
+    ) -> Self {
+        Self {
+            linear: current.plan().linear,
+            current,
+            baseline,
+            before,
+        }
     }
-    let rise = height - baseline.position(body)[2];
-    let before = (before.displacement(baseline, body)[2], span);
-    is_falling(linear.gravity, (rise, ticks), before)
+
+    /// Whether a body fell that moved in `ticks`, and before that in `span`.
+    #[inline(always)]
+    fn is_falling(&self, body: usize, ticks: u16, span: u16) -> bool {
+        let height = self.current.position(body)[2];
+        if height <= self.linear.fall_height || !self.current.is_same_life(self.baseline, body) {
+            return false;
+        }
+        let rise = height - self.baseline.position(body)[2];
+        let before = (self.before.displacement(self.baseline, body)[2], span);
+        is_falling(self.linear.gravity, (rise, ticks), before)
+    }
 }
 
 /// Whether the downward acceleration between two vertical displacements, each over its ticks, is above half

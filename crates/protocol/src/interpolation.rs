@@ -7,7 +7,7 @@ use cubewire_codec::glam::Vec3;
 use serde::{Deserialize, Serialize};
 
 use crate::playout::{Playout, PlayoutBuffer};
-use crate::tracks::Received;
+use crate::tracks::{Received, between};
 
 /// How bodies move between two snapshots. After Fiedler, *Snapshot Interpolation* (2014).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -105,11 +105,11 @@ impl Interpolation {
     pub fn body(self, playout: &Playout<'_, Received>, body: usize) -> BodyState {
         let from = playout.from.snapshot.bodies[body];
         let to = playout.to.snapshot.bodies[body];
-        let fraction = playout.fraction;
         let has_velocity = playout.from.has_velocity && playout.to.has_velocity;
+        let between = between(&from, &to, playout.fraction);
         let position = match self.effective(has_velocity) {
             Self::None => from.position,
-            Self::Linear => from.position.lerp(to.position, fraction),
+            Self::Linear => between.position,
             Self::Hermite => spline(&from, &to, playout),
             Self::Extrapolate => {
                 let seconds = playout.starved_seconds.min(MAX_EXTRAPOLATION_SECONDS);
@@ -118,9 +118,7 @@ impl Interpolation {
         };
         BodyState {
             position,
-            orientation: from.orientation.slerp(to.orientation, fraction),
-            linear_velocity: from.linear_velocity.lerp(to.linear_velocity, fraction),
-            interacting: to.interacting,
+            ..between
         }
     }
 }

@@ -164,10 +164,7 @@ impl SnapshotReceiver {
         }
         let mut snapshot = self.spare.pop().unwrap_or_default();
         snapshot.set(&self.next);
-        let is_partial = !snapshot.ages.is_empty();
-        if is_partial {
-            tracks::continue_from(&mut snapshot, tick, self.playout.before(tick));
-        }
+        tracks::continue_from(&mut snapshot, tick, self.playout.before(tick));
         self.spare.extend(self.playout.insert(now, tick, snapshot));
         tracks::spread(&mut self.playout, now, tick);
         let old = self.received.take_slot(tick);

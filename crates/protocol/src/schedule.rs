@@ -1,6 +1,6 @@
 //! Which bodies a partial packet carries: the most urgent first, and each of them some time.
 
-use cubewire_codec::schema::{Shape, Slots};
+use cubewire_codec::schema::Shape;
 use cubewire_codec::{Plan, QuantizedSnapshot};
 
 /// What makes a body urgent while it waits.
@@ -69,9 +69,10 @@ const UNIT_ERROR: f32 = 0.05;
 const MAX_ERROR: f32 = UNIT_ERROR * MAX_WEIGHT;
 
 impl Schedule {
-    /// Advances to a tick in which `wanted` is to be seen, by a receiver that had `initial` before all packets. `gains` say how fast the priority of each body grows: 1 for those
-    /// beyond the list; none that is 0, negative or not a number is sent. `as_of` is what the receiver is known to have of a body,
-    /// and `is_in_flight` whether what was sent in a tick may yet arrive.
+    /// Advances to a tick in which `wanted` is to be seen, by a receiver that had `initial` before all packets. `gains`
+    /// say how fast the priority of each body grows: 1 for those beyond the list; none that is 0, negative or not a
+    /// number is sent. `as_of` is what the receiver is known to have of a body, and `is_in_flight` whether what was sent in
+    /// a tick may yet arrive.
     pub(crate) fn advance(
         &mut self,
         tick: u64,
@@ -211,8 +212,10 @@ impl Schedule {
         }
     }
 
-    pub(crate) const fn has(&self, slot: usize) -> bool {
-        slot < self.due_since.len()
+    /// Ticks for which the body has been due that has been so longest; 0 if none is.
+    pub(crate) fn longest_wait(&self, tick: u64) -> u64 {
+        let first = self.due_since.iter().flatten().min();
+        first.map_or(0, |&since| tick.saturating_sub(since))
     }
 
     /// Ticks for which a body has been due, if it is.
@@ -264,11 +267,8 @@ impl Change {
 /// How far the surface of a body is from its centre.
 fn reach(plan: &Plan, wanted: &QuantizedSnapshot, slot: usize) -> f32 {
     let kinds = &plan.schema().kinds;
-    let kind = match plan.schema().slots {
-        Slots::Fixed => slot.min(kinds.len() - 1),
-        Slots::Living { .. } => wanted.life(slot).map_or(0, |life| life.kind.into()),
-    };
-    match kinds[kind].shape {
+    let kind = wanted.life(slot).map_or(0, |life| life.kind);
+    match kinds[usize::from(kind)].shape {
         Shape::Box([x, y, z]) => x.max(y).max(z),
         Shape::Ball(radius) => radius,
         Shape::Capsule { half, radius } => half + radius,

@@ -153,12 +153,7 @@ impl SnapshotSender {
         choice: BaselineChoice,
         inputs: Option<&InputHistory>,
     ) -> Result<Sent, SendError> {
-        if let Some(newest) = self.newest_sent
-            && tick <= newest
-        {
-            return Err(SendError::Tick { tick, newest });
-        }
-        self.forget_old(tick);
+        self.begin(tick)?;
         let snapshot = snapshot.into();
         let mut baseline_out = self.sent.take_slot(tick);
         let baseline = self.newest_acked();
@@ -168,7 +163,7 @@ impl SnapshotSender {
             sent: &self.sent,
             acked: &self.acked,
         };
-        let merged = partial::baselines(partial::merged(&self.sent, &self.acked));
+        let merged = partial::merged(&self.sent, &self.acked);
         let mut references = references(&self.sent, &self.acked, baseline);
         references.merged = &merged;
         references.simulated = self.sync.choose(&held, inputs);
@@ -370,9 +365,15 @@ impl SnapshotSender {
         newest_sent.checked_sub(age.into())
     }
 
-    /// Drops the acks that are too old for the packet of `tick`.
-    fn forget_old(&mut self, tick: u64) {
+    /// Begins the packet of `tick`, which is newer than all before: drops the acks that are too old for it.
+    fn begin(&mut self, tick: u64) -> Result<(), SendError> {
+        if let Some(newest) = self.newest_sent
+            && tick <= newest
+        {
+            return Err(SendError::Tick { tick, newest });
+        }
         self.discard_acks(tick.saturating_sub(MAX_BASELINE_AGE_TICKS.into()));
+        Ok(())
     }
 
     /// Drops the acks before a tick.

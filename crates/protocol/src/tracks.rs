@@ -101,7 +101,7 @@ fn approach(before: &mut [(u64, &mut Received)], body: usize, tick: u64, arrived
         .iter()
         .rposition(|(_, received)| received.age(body) == 0)
         .unwrap_or(0);
-    let Some(((from, first), between)) = before.get_mut(known..).and_then(<[_]>::split_first_mut)
+    let Some(((from, first), later)) = before.get_mut(known..).and_then(<[_]>::split_first_mut)
     else {
         return;
     };
@@ -109,17 +109,23 @@ fn approach(before: &mut [(u64, &mut Received)], body: usize, tick: u64, arrived
         return;
     }
     let (start, end) = (first.snapshot.bodies[body], arrived.snapshot.bodies[body]);
-    for (at, received) in between
-        .iter_mut()
-        .filter(|(_, received)| received.has(body))
-    {
+    for (at, received) in later.iter_mut().filter(|(_, received)| received.has(body)) {
         let fraction = (*at - *from) as f32 / (tick - *from) as f32;
+        let interacting = received.snapshot.bodies[body].interacting;
         received.snapshot.bodies[body] = BodyState {
-            position: start.position.lerp(end.position, fraction),
-            orientation: start.orientation.slerp(end.orientation, fraction),
-            linear_velocity: start.linear_velocity.lerp(end.linear_velocity, fraction),
-            ..received.snapshot.bodies[body]
+            interacting,
+            ..between(&start, &end, fraction)
         };
+    }
+}
+
+/// A body on a straight line, turning at constant speed along the shortest arc; interacting as at the end.
+pub(crate) fn between(from: &BodyState, to: &BodyState, fraction: f32) -> BodyState {
+    BodyState {
+        position: from.position.lerp(to.position, fraction),
+        orientation: from.orientation.slerp(to.orientation, fraction),
+        linear_velocity: from.linear_velocity.lerp(to.linear_velocity, fraction),
+        interacting: to.interacting,
     }
 }
 

@@ -51,6 +51,9 @@ pub enum WelcomeError {
     /// The schema is no text.
     #[error("the schema in the welcome is no text")]
     SchemaText,
+    /// The schema is written in another way than [`Schema::text`] writes it.
+    #[error("the schema in the welcome is not in canonical form")]
+    SchemaForm,
     /// The tick is out of range.
     #[error("tick {0} in the welcome is above {MAX_TICK}")]
     Tick(u64),
@@ -103,13 +106,17 @@ impl Welcome {
         let (length, rest) = rest.split_first_chunk().ok_or(truncated.clone())?;
         let length = usize::from(u16::from_be_bytes(*length));
         let (schema, rest) = rest.split_at_checked(length).ok_or(truncated)?;
-        let schema = str::from_utf8(schema).map_err(|_| WelcomeError::SchemaText)?;
+        let text = str::from_utf8(schema).map_err(|_| WelcomeError::SchemaText)?;
+        let schema = Schema::parse(text)?;
+        if schema.text() != text {
+            return Err(WelcomeError::SchemaForm);
+        }
         let tick = u64::from_be_bytes(*tick);
         if tick > MAX_TICK {
             return Err(WelcomeError::Tick(tick));
         }
         Ok(Self {
-            plan: Plan::new(Schema::parse(schema)?)?,
+            plan: Plan::new(schema)?,
             tick,
             fingerprint: Fingerprint {
                 model: u64::from_be_bytes(*model),
@@ -180,9 +187,16 @@ mod tests {
         far[2] = 0xFF;
         let error = Welcome::decode(&far, Limits::default()).unwrap_err();
         assert_eq!(error, WelcomeError::Tick(0xFF00_0001_0000_0002));
-        let mut other = bytes;
+        let mut other = bytes.clone();
         other[HEAD + 2] = b'?';
         let error = Welcome::decode(&other, Limits::default()).unwrap_err();
         assert!(matches!(error, WelcomeError::Schema(_)), "{error}");
+        // As long as before, but "0.2" is written ".20".
+        let mut rewritten = bytes;
+        let number = rewritten.windows(4).position(|text| text == b" 0.2");
+        let number = number.unwrap();
+        rewritten[number..][..4].copy_from_slice(b" .20");
+        let error = Welcome::decode(&rewritten, Limits::default()).unwrap_err();
+        assert_eq!(error, WelcomeError::SchemaForm);
     }
 }

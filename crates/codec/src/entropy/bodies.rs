@@ -224,31 +224,31 @@ impl<B: BinCoder, O: CodingObserver> Session<'_, B, O> {
         predictor.prepare(histories);
         for (turn, history) in active.zip(&*histories) {
             let nearest = resting.nearest(turn.body());
-            let turn = (turn.distance(), history);
-            self.carried_body(turn, nearest, predictor, resting, bodies)?;
+            let context = self.context(history, turn.distance());
+            self.carried_body(&context, nearest, predictor, resting, bodies)?;
         }
         for (body, &was_coded) in has_turn.iter().enumerate() {
             if bodies.changed[body] && !was_coded && reference.is_present(body) {
                 let nearest = resting.nearest(body);
-                let distance = self.snapshots.distance_to_anchor(body);
                 let history = self.snapshots.of(body);
-                self.carried_body((distance, &history), nearest, predictor, resting, bodies)?;
+                let context = self.context(&history, self.snapshots.distance_to_anchor(body));
+                self.carried_body(&context, nearest, predictor, resting, bodies)?;
             }
         }
         Ok(())
     }
 
+    /// Codes a body that the packet carries.
     fn carried_body<P: Predictor>(
         &mut self,
-        (distance, history): (i64, &KinematicHistory),
+        context: &BodyContext<'_>,
         nearest: usize,
         predictor: &mut P,
         resting: &mut Resting,
         bodies: &mut Bodies<'_>,
     ) -> Result<(), NonCanonical> {
-        let context = self.context(history, distance);
-        let position = self.changed_body(&context, nearest, predictor, bodies)?;
-        resting.approach(position, self.snapshots.plan.anchor == Some(history.body));
+        let position = self.changed_body(context, nearest, predictor, bodies)?;
+        resting.approach(position, self.snapshots.plan.anchor == Some(context.body));
         // Otherwise bytes that end early would read as a world full of changes.
         match self.bins.is_past_end() {
             true => Err(NonCanonical::PastEnd),
@@ -340,8 +340,7 @@ impl<B: BinCoder, O: CodingObserver> Session<'_, B, O> {
             Some(active) => active,
             None => {
                 resting_history = self.snapshots.of(body);
-                let distance = self.snapshots.distance_to_anchor(body);
-                (distance, &resting_history)
+                (self.snapshots.distance_to_anchor(body), &resting_history)
             }
         };
         let context = self.context(history, distance);
@@ -349,7 +348,7 @@ impl<B: BinCoder, O: CodingObserver> Session<'_, B, O> {
             return Ok(());
         }
         bodies.changed[body] = true;
-        self.carried_body((distance, history), nearest, predictor, resting, bodies)
+        self.carried_body(&context, nearest, predictor, resting, bodies)
     }
 
     /// `distance` is the squared distance to the anchor.

@@ -51,16 +51,11 @@ impl SnapshotSender {
         wanted: &QuantizedSnapshot,
         within: Within<'_>,
     ) -> Result<Option<Sent>, SendError> {
-        if let Some(newest) = self.newest_sent
-            && tick <= newest
-        {
-            return Err(SendError::Tick { tick, newest });
-        }
         let Ok(partial) = stages.with_coverage(Coverage::Partial) else {
             let sent = self.send(tick, stages, wanted, BaselineChoice::Newest)?;
             return Ok(Some(sent));
         };
-        self.forget_old(tick);
+        self.begin(tick)?;
         let initial = self.encoder.initial(stages.precision());
         let way = Way::of(&self.sent, &self.acked, stages.precision(), tick);
         self.schedule.advance(
@@ -78,43 +73,75 @@ impl SnapshotSender {
             return Ok(None);
         }
         let mut out = self.sent.take_slot(tick);
-        let mut count = None;
-        let mut header = None;
-        if self.schedule.complete_bytes() <= within.bytes {
-            header = Some(self.encode(tick, stages, wanted, &mut out)?);
-            self.schedule.learn(self.packet.bytes.len(), None);
-        }
-        if header.is_none() || self.packet.bytes.len() > within.bytes {
-            let bytes = within.bytes.min(MAX_BYTES);
-            let least = usize::from(is_silent && !self.schedule.due().is_empty());
-            let mut fitting = self.schedule.fitting(bytes).max(least);
-            for attempt in 0.. {
-                self.carry(fitting, wanted.len());
-                header = Some(self.encode(tick, partial, wanted, &mut out)?);
-                let size = self.packet.bytes.len();
-                self.schedule.learn(size, Some(fitting));
-                if size <= bytes {
-                    break;
-                }
-                if fitting == 0 {
-                    return Ok(None);
-                }
-                fitting = match attempt < 3 {
-                    true => (fitting * bytes / size).min(fitting - 1),
-                    false => fitting / 2,
-                };
+        let complete = self.encode_complete(tick, stages, wanted, within.bytes, &mut out)?;
+        let encoded = match complete {
+            Some(header) => Some((header, None)),
+            None => {
+                let bytes = within.bytes.min(MAX_BYTES);
+                self.encode_urgent(tick, partial, wanted, bytes, is_silent, &mut out)?
+                    .map(|(header, count)| (header, Some(count)))
             }
-            // The most urgent body waits until it fits.
-            if fitting == 0 && !is_silent {
-                return Ok(None);
-            }
-            count = Some(fitting);
-        }
+        };
+        let Some((header, count)) = encoded else {
+            return Ok(None);
+        };
         self.schedule.on_sent(tick, wanted, count);
         self.sent.insert(tick, out);
         self.newest_sent = Some(tick);
         let baseline = self.newest_acked();
-        Ok(header.map(|header| Sent { header, baseline }))
+        Ok(Some(Sent { header, baseline }))
+    }
+
+    /// Encodes everything, if it fits into so many bytes.
+    fn encode_complete(
+        &mut self,
+        tick: u64,
+        stages: Stages,
+        wanted: &QuantizedSnapshot,
+        bytes: usize,
+        out: &mut Baseline,
+    ) -> Result<Option<Header>, EncodeError> {
+        if self.schedule.complete_bytes() > bytes {
+            return Ok(None);
+        }
+        let header = self.encode(tick, stages, wanted, out)?;
+        let size = self.packet.bytes.len();
+        self.schedule.learn(size, None);
+        Ok((size <= bytes).then_some(header))
+    }
+
+    /// Encodes as many of the most urgent bodies as fit into so many bytes, and returns how many these are. `None` if the
+    /// first of them does not fit, unless the packet has to show that time goes on.
+    fn encode_urgent(
+        &mut self,
+        tick: u64,
+        partial: Stages,
+        wanted: &QuantizedSnapshot,
+        bytes: usize,
+        is_silent: bool,
+        out: &mut Baseline,
+    ) -> Result<Option<(Header, usize)>, EncodeError> {
+        let least = usize::from(is_silent && !self.schedule.due().is_empty());
+        let mut count = self.schedule.fitting(bytes).max(least);
+        for attempt in 0.. {
+            self.carry(count, wanted.len());
+            let header = self.encode(tick, partial, wanted, out)?;
+            let size = self.packet.bytes.len();
+            self.schedule.learn(size, Some(count));
+            if size <= bytes {
+                // The most urgent body waits until it fits.
+                let is_sent = count > 0 || is_silent;
+                return Ok(is_sent.then_some((header, count)));
+            }
+            if count == 0 {
+                break;
+            }
+            count = match attempt < 3 {
+                true => (count * bytes / size).min(count - 1),
+                false => count / 2,
+            };
+        }
+        Ok(None)
     }
 
     /// Whether a packet is worth its overhead, or has to show that time goes on.
@@ -140,7 +167,7 @@ impl SnapshotSender {
         wanted: &QuantizedSnapshot,
         out: &mut Baseline,
     ) -> Result<Header, EncodeError> {
-        let merged = baselines(merged(&self.sent, &self.acked));
+        let merged = merged(&self.sent, &self.acked);
         let references = Baselines {
             merged: &merged,
             carried: &self.carried,
@@ -159,8 +186,7 @@ impl SnapshotSender {
     /// Ticks for which the body that has waited longest has waited until this one.
     #[must_use]
     pub fn longest_wait(&self, tick: u64) -> u64 {
-        let waits = (0..).map_while(|slot| self.schedule.has(slot).then(|| self.waits(slot, tick)));
-        waits.flatten().max().unwrap_or(0)
+        self.schedule.longest_wait(tick)
     }
 
     /// Ticks for which a body has waited until this one, if it does.
@@ -170,24 +196,15 @@ impl SnapshotSender {
     }
 }
 
-pub(super) fn baselines(merged: Vec<(u64, &Baseline)>) -> Vec<&Baseline> {
-    merged.into_iter().map(|(_, baseline)| baseline).collect()
-}
-
 /// The acked packets that are merged with the newest one, newest first.
-pub(super) fn merged<'s>(
-    sent: &'s BaselineRing,
-    acked: &VecDeque<u64>,
-) -> Vec<(u64, &'s Baseline)> {
+pub(super) fn merged<'s>(sent: &'s BaselineRing, acked: &VecDeque<u64>) -> Vec<&'s Baseline> {
     let Some((newest, baseline)) = newest(sent, acked) else {
         return Vec::new();
     };
     let reach = baseline.merge_reach() as u64;
     let ticks = acked.iter().rev().skip(1).copied();
     let ticks = ticks.take_while(|tick| tick + reach >= newest);
-    ticks
-        .filter_map(|tick| Some((tick, sent.get(tick)?)))
-        .collect()
+    ticks.filter_map(|tick| sent.get(tick)).collect()
 }
 
 fn newest<'s>(sent: &'s BaselineRing, acked: &VecDeque<u64>) -> Option<(u64, &'s Baseline)> {
@@ -200,7 +217,7 @@ struct Way<'s> {
     tick: u64,
     /// The newest acked packet.
     newest: Option<(u64, &'s Baseline)>,
-    merged: Vec<(u64, &'s Baseline)>,
+    merged: Vec<&'s Baseline>,
     acked: &'s VecDeque<u64>,
 }
 
@@ -227,11 +244,12 @@ impl<'s> Way<'s> {
         };
         let age = newest.age(slot);
         let mut merged = self.merged.iter();
-        match merged.find(|(_, packet)| age > 0 && packet.carried(slot)) {
-            Some(&(merged, _)) => AsOf::Tick(merged),
-            None if age < u8::MAX => AsOf::Tick(tick.saturating_sub(age.into())),
-            None => AsOf::Old,
-        }
+        let age = match merged.find(|packet| age > 0 && packet.carried(slot)) {
+            Some(packet) => newest.sequence().ticks_since(packet.sequence()),
+            None if age == u8::MAX => return AsOf::Old,
+            None => age.into(),
+        };
+        AsOf::Tick(tick.saturating_sub(age.into()))
     }
 
     /// Whether what was sent in a tick may yet arrive.

@@ -119,6 +119,13 @@ impl Pair {
         }
     }
 
+    /// Goes on over a bad link, which is silent for some ticks meanwhile.
+    fn run_through_a_silence(&mut self, (loss, jitter, doubled): (f64, u32, f64), silence: u64) {
+        self.run(150, loss, jitter, doubled);
+        self.run(silence, 1.0, 0, 0.0);
+        self.run(150, loss, jitter, doubled);
+    }
+
     fn step(&mut self) {
         self.tick += 1;
         if !self.is_quiet {
@@ -286,6 +293,12 @@ fn tick(plan: &Plan) -> Duration {
     Duration::from_secs(1) / plan.schema().ticks_per_second.into()
 }
 
+/// What part is lost, by how many ticks delays differ, and what part is doubled.
+fn bad_link() -> impl Strategy<Value = (f64, u32, f64)> {
+    let loss = prop::sample::select(vec![0.0, 0.05, 0.3]);
+    (loss, 0..13u32, prop::sample::select(vec![0.0, 0.2]))
+}
+
 proptest! {
     #![proptest_config(cases(60))]
 
@@ -293,18 +306,14 @@ proptest! {
     fn a_receiver_has_what_it_is_to_see_and_no_ghosts(
         schema in schema(40),
         seed in any::<u64>(),
-        loss in prop::sample::select(vec![0.0, 0.05, 0.3]),
-        jitter in 0..13u32,
-        doubled in prop::sample::select(vec![0.0, 0.2]),
+        (loss, jitter, doubled) in bad_link(),
         silence in prop::sample::select(vec![60, 600]),
     ) {
         let plan = Plan::new(schema).unwrap();
         let rungs = ladder::all().filter_map(|rung| plan.legal(*rung.stages).ok());
         let rungs: Vec<_> = rungs.collect();
         let mut pair = Pair::new(plan, rungs[seed as usize % rungs.len()], seed);
-        pair.run(150, loss, jitter, doubled);
-        pair.run(silence, 1.0, 0, 0.0);
-        pair.run(150, loss, jitter, doubled);
+        pair.run_through_a_silence((loss, jitter, doubled), silence);
         let before = pair.decoded;
         pair.run(60, 0.0, 0, 0.0);
         prop_assert!(pair.decoded - before >= 60 - u64::from(LATENCY));
@@ -319,9 +328,7 @@ proptest! {
     fn within_a_budget_all_that_is_seen_was_so_and_after_quiet_all_is_equal(
         schema in schema(40),
         seed in any::<u64>(),
-        loss in prop::sample::select(vec![0.0, 0.05, 0.3]),
-        jitter in 0..13u32,
-        doubled in prop::sample::select(vec![0.0, 0.2]),
+        (loss, jitter, doubled) in bad_link(),
         silence in prop::sample::select(vec![60, 600]),
         bytes_per_tick in 20..200_u32,
     ) {
@@ -333,9 +340,7 @@ proptest! {
         let mut pair = Pair::new(plan, rungs[seed as usize % rungs.len()], seed);
         let bytes = (bytes_per_tick * u32::from(rate)).max(MIN_RATE);
         pair.budget = Some(ByteBudget::new(bytes, rate));
-        pair.run(150, loss, jitter, doubled);
-        pair.run(silence, 1.0, 0, 0.0);
-        pair.run(150, loss, jitter, doubled);
+        pair.run_through_a_silence((loss, jitter, doubled), silence);
         pair.is_quiet = true;
         pair.run(150, loss, jitter, doubled);
         pair.run(400, 0.0, 0, 0.0);
