@@ -1,8 +1,7 @@
 //! The budget of a lane: what it may send in a tick, from what its transport has put on the wire.
 
 use bevy::prelude::*;
-use cubewire_codec::QuantizedSnapshot;
-use cubewire_protocol::{ByteBudget, SendError, Sent, SnapshotSender, Within};
+use cubewire_protocol::{ByteBudget, Within};
 use cubewire_scene::TICKS_PER_SECOND;
 
 use super::meter::LaneMeter;
@@ -21,13 +20,13 @@ pub(super) struct LaneBudget {
 const FIRST_OVERHEAD: usize = 64;
 
 impl LaneBudget {
-    /// Charges what the lane sent in the tick before. Returns the bytes that it may send in this one, if there is a limit.
+    /// Charges what the lane sent in the tick before. Returns what it may send in this one, if there is a limit.
     pub(super) fn begin(
         &mut self,
         tick: u64,
         settings: &SenderSettings,
         meter: &LaneMeter,
-    ) -> Option<usize> {
+    ) -> Option<Within<'static>> {
         let Some(kbps) = settings.budget else {
             self.budget = None;
             return None;
@@ -46,25 +45,15 @@ impl LaneBudget {
                 self.overhead = around.div_ceil(datagrams + 1);
             }
         }
-        let available = budget.available(tick);
-        let datagrams = available / (SLICE_BYTES + self.overhead) + 1;
-        Some(available.saturating_sub(datagrams * self.overhead))
-    }
-
-    /// Sends within so many bytes.
-    pub(super) fn send(
-        &self,
-        protocol: &mut SnapshotSender,
-        tick: u64,
-        settings: &SenderSettings,
-        snapshot: &QuantizedSnapshot,
-        bytes: usize,
-    ) -> Result<Option<Sent>, SendError> {
-        let within = Within {
-            bytes,
-            overhead: self.overhead,
-            gains: &[],
+        let payload = |wire: usize| {
+            let datagrams = wire / (SLICE_BYTES + self.overhead) + 1;
+            wire.saturating_sub(datagrams * self.overhead)
         };
-        protocol.send_within(tick, settings.stages, snapshot, within)
+        Some(Within {
+            bytes: payload(budget.available(tick)),
+            growth: budget.bytes_per_tick(),
+            most: payload(budget.most()),
+            ..Within::default()
+        })
     }
 }

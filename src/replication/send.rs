@@ -3,7 +3,7 @@
 use bevy::platform::time::Instant;
 use bevy::prelude::*;
 use bevy::tasks::{ComputeTaskPool, TaskPool};
-use cubewire_protocol::SendError;
+use cubewire_protocol::{SendError, Within};
 use renet::Bytes;
 
 use super::budget::{EncodeBudget, LaneCost};
@@ -74,7 +74,7 @@ pub(super) fn send(
             acked_age_ticks: age(tick, sender.0.newest_acked()),
             ..Sample::default()
         };
-        let allowed_bytes = limit.begin(tick, settings, &meter);
+        let within = limit.begin(tick, settings, &meter);
         let must_send = rebuilds.is_planned() && sender.0.wants_state().is_some();
         let wishes = remote.as_ref().map(|(backoff, cost)| (&**backoff, &**cost));
         if must_send || is_due(lane, settings, wishes, tick) {
@@ -84,11 +84,10 @@ pub(super) fn send(
                 mail,
                 sender,
                 meter,
-                limit,
                 remote,
                 is_detailed,
                 must_send,
-                allowed_bytes,
+                within,
                 sample,
             });
         } else {
@@ -119,13 +118,12 @@ struct Due<'a> {
     mail: Mut<'a, SenderMail>,
     sender: Mut<'a, Sender>,
     meter: Mut<'a, LaneMeter>,
-    limit: Mut<'a, LaneBudget>,
     remote: Option<(Mut<'a, LaneBackoff>, Mut<'a, LaneCost>)>,
     is_detailed: bool,
     /// The scene is rebuilt after this tick, for the receiver among others.
     must_send: bool,
     /// What the packet may take, if the lane has a budget.
-    allowed_bytes: Option<usize>,
+    within: Option<Within<'static>>,
     sample: Sample,
 }
 
@@ -166,13 +164,11 @@ impl Due<'_> {
             protocol.offer_state(*rebuilt, state);
         }
         let inputs = Some(world.inputs());
-        let sent = match self.allowed_bytes.filter(|_| stages.can_be_partial()) {
+        let sent = match self.within.filter(|_| stages.can_be_partial()) {
             None => {
                 Some(protocol.send_simulated(tick, stages, quantized, granted.baseline, inputs)?)
             }
-            Some(bytes) => self
-                .limit
-                .send(protocol, tick, self.settings, quantized, bytes)?,
+            Some(within) => protocol.send_within(tick, stages, quantized, within)?,
         };
         self.sample.longest_wait_ticks = protocol.longest_wait(tick);
         let Some(sent) = sent else {

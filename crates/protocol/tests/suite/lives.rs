@@ -174,8 +174,9 @@ impl Pair {
         let bytes = budget.available(self.tick).saturating_sub(OVERHEAD);
         let within = Within {
             bytes,
-            overhead: OVERHEAD,
-            gains: &[],
+            growth: budget.bytes_per_tick(),
+            most: budget.most() - OVERHEAD,
+            ..Within::default()
         };
         let sent = self
             .sender

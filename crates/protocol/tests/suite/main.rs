@@ -14,5 +14,6 @@ mod random;
 mod recording;
 mod silence;
 mod smallest;
+mod turns;
 #[path = "../../../codec/tests/suite/world.rs"]
 mod world;
