@@ -12,7 +12,7 @@ use crate::entropy::{
     BitCostObserver, CHECK_BITS, Coder, CodingContext, FixedBins, SnapshotHash, StoredState,
     TrainedModel, Variant,
 };
-use crate::flags::flagged;
+use crate::flags::{count, flagged};
 use crate::header::Header;
 use crate::initial::{InitialState, InitialStateError};
 use crate::ladder;
@@ -240,34 +240,42 @@ impl Encoder {
         }
         self.check(stages, &snapshot, &references)?;
         let header = Header::new(sequence, stages, named);
-        let merges = Merges::of(named, references.merged);
+        let held = |sequence| {
+            let mut offered = references.merged.iter().copied();
+            offered.find(|other| other.sequence() == sequence)
+        };
+        let merges = Merges::of(named, held);
         let Self {
             initial,
             merged,
             target,
             writer,
         } = self;
-        let relation = Relation::new(stages, named, &merges, initial, merged, &mut writer.spares);
+        let spares = &mut writer.spares;
+        let relation = Relation::new(stages, named, merges, held, initial, merged, spares)
+            .expect("those to merge are held");
 
         // Of stages without a baseline, too, it is counted which bodies have changed.
-        let compared = offered.baseline.filter(|_| merges.is_empty());
-        let compared = compared.filter(|baseline| baseline.snapshot.has_form_of(&snapshot));
-        let compared = compared.unwrap_or(relation.from);
+        let unnamed = offered.baseline.filter(|_| named.is_none());
+        let unnamed = unnamed.filter(|baseline| baseline.snapshot.has_form_of(&snapshot));
+        let compared = unnamed.unwrap_or(relation.from);
         snapshot.compare(&compared.snapshot, &mut writer.changed);
         packet.changed_bodies = count(&writer.changed);
+        packet.sent_bodies = packet.changed_bodies;
         if stages.coverage() == Coverage::Partial {
             target.copy_from(&relation.from.snapshot);
             for body in flagged(references.carried) {
                 target.copy_slot(body, &snapshot);
             }
             writer.changed.copy_from_slice(references.carried);
+            packet.sent_bodies = count(references.carried);
             snapshot = CurrentSnapshot::Borrowed(target);
         }
-        packet.sent_bodies = match (stages.delta, references.simulated.inputs) {
-            (Delta::Off, _) => snapshot.len(),
-            (_, Some(_)) => 0,
-            (_, None) => count(&writer.changed),
-        };
+        if stages.delta == Delta::Off {
+            packet.sent_bodies = snapshot.len();
+        } else if references.simulated.inputs.is_some() {
+            packet.sent_bodies = 0;
+        }
         packet.bytes.clear();
         packet.ledger.reset();
         let state = baseline_out.as_deref_mut().map(|out| &mut out.state);
@@ -332,14 +340,14 @@ impl Encoder {
 struct Frame<'a> {
     header: Header,
     stages: Stages,
-    merges: Merges<'a>,
+    merges: Merges,
     relation: Relation<'a>,
 }
 
 impl Frame<'_> {
     fn put(&self, stream: &mut BitStream<'_, Writing<'_>>) {
         let Ok(_) = self.header.code(stream);
-        let Ok(_) = self.merges.code(stream, self.relation.named, |_| None);
+        let Ok(_) = self.merges.code(stream, self.relation.named);
     }
 }
 
@@ -455,8 +463,4 @@ impl Writer {
         }
         packet.ledger.record_overhead(&packet.bytes);
     }
-}
-
-fn count(flags: &[bool]) -> usize {
-    flags.iter().filter(|&&flag| flag).count()
 }
