@@ -1,6 +1,8 @@
 //! The rigid-body predictor: bodies fly, fall and roll on their own, or move as if attached to the player or
 //! to the bodies around them.
 
+use wide::f32x4;
+
 use super::carriers::{Carriers, MeanMotion, RigidMotion};
 use super::extrapolation::{self, Body, LANES};
 use super::history::{BaselineHistory, Extrapolation, KinematicHistory, Position};
@@ -257,10 +259,13 @@ fn extrapolate(plan: &Plan, histories: &mut [KinematicHistory], indices: &[usize
 
 /// The nearest position within bounds: a body that was teleported seems to move at any speed.
 pub(super) fn quantize(plan: &Plan, position: Vector) -> Position {
+    let [x, y, z] = position;
+    let position = f32x4::from([x, y, z, 0.0]);
+    let sign = position & f32x4::from(-0.0);
+    let rounded = (position + (f32x4::HALF | sign)).trunc_int().to_array();
     std::array::from_fn(|axis| {
         let bounds = &plan.bounds()[axis];
-        let rounded = (position[axis] + 0.5_f32.copysign(position[axis])) as i32;
-        rounded.clamp(bounds.min, bounds.max)
+        rounded[axis].clamp(bounds.min, bounds.max)
     })
 }
 
