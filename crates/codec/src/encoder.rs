@@ -15,7 +15,6 @@ use crate::entropy::{
 use crate::flags::{count, flagged};
 use crate::header::Header;
 use crate::initial::{InitialState, InitialStateError};
-use crate::ladder;
 use crate::ledger::{BitKind, BitLedger};
 use crate::limits::Limits;
 use crate::merge::{Merged, Merges};
@@ -112,7 +111,7 @@ pub struct Encoder {
     initial: InitialState,
     merged: Merged,
     /// What the receiver has after a partial packet.
-    target: QuantizedSnapshot,
+    target: Arc<QuantizedSnapshot>,
     writer: Writer,
 }
 
@@ -180,9 +179,8 @@ impl Encoder {
         initial: Snapshot,
         limits: Limits,
     ) -> Result<Self, InitialStateError> {
-        let precision = ladder::UNCOMPRESSED.stages.precision();
         Ok(Self {
-            target: QuantizedSnapshot::new(Arc::clone(&plan), precision),
+            target: Baseline::default().snapshot,
             initial: InitialState::new(plan, initial, limits)?,
             merged: Merged::default(),
             writer: Writer::default(),
@@ -263,6 +261,7 @@ impl Encoder {
         packet.changed_bodies = count(&writer.changed);
         packet.sent_bodies = packet.changed_bodies;
         if stages.coverage() == Coverage::Partial {
+            let target = writer.spares.unshared(target);
             target.copy_from(&relation.from.snapshot);
             for body in flagged(references.carried) {
                 target.copy_slot(body, &snapshot);
@@ -287,7 +286,10 @@ impl Encoder {
         };
         writer.put(&frame, &snapshot, &references, packet, state);
         if let Some(out) = baseline_out {
-            writer.store(snapshot, &mut out.snapshot);
+            match stages.coverage() {
+                Coverage::Complete => writer.store(snapshot, &mut out.snapshot),
+                Coverage::Partial => std::mem::swap(&mut out.snapshot, target),
+            }
             let sent = Some(&writer.changed[..]);
             let (from, ticks) = (relation.from, relation.ticks(sequence));
             out.finalize(sequence, stages, from, ticks, sent, &mut writer.spares);

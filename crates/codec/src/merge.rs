@@ -10,7 +10,7 @@
 
 use crate::baseline::Baseline;
 use crate::bits::{BitStream, Direction};
-use crate::entropy::{BaselineView, PackedHistory};
+use crate::entropy::{BaselineView, PackedHistory, SnapshotHash};
 use crate::ledger::BitKind;
 pub use crate::limits::MAX_MERGED;
 use crate::sequence::Sequence;
@@ -22,6 +22,8 @@ pub(crate) struct Merged {
     baseline: Baseline,
     /// How well the bodies that come from others were predicted.
     histories: Vec<(u16, Option<PackedHistory>)>,
+    /// Of the snapshot, if the named baseline has one.
+    hash: Option<SnapshotHash>,
 }
 
 /// Packets to merge with the named one: a bit for each, by its age before it, less one.
@@ -90,18 +92,23 @@ impl Merged {
         }
         self.baseline.copy_bodies(named, spares);
         self.histories.clear();
+        self.hash = named.held().hash;
         // From the oldest on, so that the newest is what stays.
         for (index, other) in others.iter().enumerate().rev() {
             let (Some(other), age) = (*other, index as u16 + 1) else {
                 continue;
             };
-            for body in 0..named.snapshot.len() {
-                if other.motion.carried(body) && !named.motion.carried(body) {
-                    self.baseline.take_body(body, other, age, spares);
-                    let state = other.state.as_ref();
-                    let history = state.and_then(|state| state.history(body));
-                    self.histories.push((body as u16, history));
+            for body in other.carried_bodies() {
+                if named.motion.carried(body) {
+                    continue;
                 }
+                if let Some(hash) = &mut self.hash {
+                    hash.replace(body, &self.baseline.snapshot, &other.snapshot);
+                }
+                self.baseline.take_body(body, other, age, spares);
+                let state = other.state.as_ref();
+                let history = state.and_then(|state| state.history(body));
+                self.histories.push((body as u16, history));
             }
         }
         Ok(())
@@ -116,6 +123,7 @@ impl Merged {
         BaselineView {
             state: named.state.as_deref(),
             merged: &self.histories,
+            hash: self.hash,
             ..self.baseline.held()
         }
     }
