@@ -257,7 +257,6 @@ impl<B: BinCoder, O: CodingObserver> Session<'_, B, O> {
     }
 
     /// Codes whether a partial packet carries a body.
-    #[inline]
     fn carry_bin(&mut self, body: usize, class: usize, value: bool) -> bool {
         let (kind, body) = (BitKind::Selection, Some(body));
         self.adaptive(Element { kind, body }, value, |next| {
