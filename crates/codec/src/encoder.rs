@@ -362,6 +362,8 @@ impl Writer {
         }
     }
 
+    /// Apart from [`put`](Self::put), so that its loops have all registers.
+    #[inline(never)]
     fn put_bodies(&mut self, frame: &Frame<'_>, current: &QuantizedSnapshot, packet: &mut Packet) {
         let Frame { stages, header, .. } = *frame;
         let reference = frame.relation.from;
