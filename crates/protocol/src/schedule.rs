@@ -36,6 +36,8 @@ pub(crate) struct Schedule {
     sent_at: Vec<Option<u64>>,
     /// Whether the receiver is known to have that.
     is_confirmed: Vec<bool>,
+    /// Whether a body differs from what was last sent.
+    differs: Vec<bool>,
     /// Since when a body has been due.
     due_since: Vec<Option<u64>>,
     advanced_to: Option<u64>,
@@ -110,18 +112,22 @@ impl Schedule {
             self.reset(initial);
         }
         let sent = self.sent.as_ref().expect("it was just set");
+        wanted.compare(sent, &mut self.differs);
         let ticks = tick - self.advanced_to.replace(tick).unwrap_or(tick);
         self.due.clear();
         self.complete_bits = 0.0;
         for slot in 0..bodies {
-            let as_of = as_of(slot);
-            let is_confirmed = match as_of {
-                AsOf::Initial => self.sent_at[slot].is_none(),
-                AsOf::Old => self.is_confirmed[slot] || self.sent_at[slot].is_none(),
-                AsOf::Tick(tick) => Some(tick) >= self.sent_at[slot],
-            };
-            self.is_confirmed[slot] = is_confirmed && !matches!(as_of, AsOf::Initial);
-            let differs = wanted.differs(sent, slot);
+            let is_confirmed = self.sent_at[slot].is_none_or(|sent_at| {
+                let as_of = as_of(slot);
+                let is_confirmed = match as_of {
+                    AsOf::Initial => false,
+                    AsOf::Old => self.is_confirmed[slot],
+                    AsOf::Tick(tick) => tick >= sent_at,
+                };
+                self.is_confirmed[slot] = is_confirmed;
+                is_confirmed
+            });
+            let differs = self.differs[slot];
             let is_lost = !is_confirmed && !self.sent_at[slot].is_some_and(&is_in_flight);
             if !differs && is_confirmed {
                 self.due_since[slot] = None;

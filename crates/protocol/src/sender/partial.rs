@@ -62,7 +62,8 @@ impl SnapshotSender {
         };
         self.begin(tick)?;
         let initial = self.encoder.initial(stages.precision());
-        let way = Way::of(&self.sent, &self.acked, stages.precision(), tick);
+        let ages = &mut self.ages;
+        let way = Way::of(&self.sent, &self.acked, stages.precision(), tick, ages);
         self.schedule.advance(
             tick,
             wanted,
@@ -223,47 +224,59 @@ fn newest<'s>(sent: &'s BaselineRing, acked: &VecDeque<u64>) -> Option<(u64, &'s
 /// What is known of the way of bodies to the receiver.
 struct Way<'s> {
     tick: u64,
-    /// The newest acked packet.
-    newest: Option<(u64, &'s Baseline)>,
-    merged: Vec<&'s Baseline>,
+    /// The tick of the newest acked packet.
+    newest: Option<u64>,
+    /// By body: ticks before that in which a packet carried it that the receiver has.
+    ages: &'s [u8],
     acked: &'s VecDeque<u64>,
 }
 
 impl<'s> Way<'s> {
+    /// Reuses the memory of `ages`.
     fn of(
         sent: &'s BaselineRing,
         acked: &'s VecDeque<u64>,
         precision: Precision,
         tick: u64,
+        ages: &'s mut Vec<u8>,
     ) -> Self {
         let newest =
             newest(sent, acked).filter(|(_, newest)| newest.snapshot().precision() == precision);
+        ages.clear();
+        if let Some((_, newest)) = newest {
+            ages.extend(newest.ages());
+            // From the oldest on, so that the newest is what stays.
+            for packet in merged(sent, acked).into_iter().rev() {
+                let age = newest.sequence().ticks_since(packet.sequence()) as u8;
+                for body in packet
+                    .carried_bodies()
+                    .filter(|&body| !newest.carried(body))
+                {
+                    ages[body] = age;
+                }
+            }
+        }
         Self {
             tick,
-            merged: newest.map_or_else(Vec::new, |_| merged(sent, acked)),
-            newest,
+            newest: newest.map(|(tick, _)| tick),
+            ages,
             acked,
         }
     }
 
     fn as_of(&self, slot: usize) -> AsOf {
-        let Some((tick, newest)) = self.newest else {
-            return AsOf::Initial;
-        };
-        let age = newest.age(slot);
-        let mut merged = self.merged.iter();
-        let age = match merged.find(|packet| age > 0 && packet.carried(slot)) {
-            Some(packet) => newest.sequence().ticks_since(packet.sequence()),
-            None if age == u8::MAX => return AsOf::Old,
-            None => age.into(),
-        };
-        AsOf::Tick(tick.saturating_sub(age.into()))
+        match (self.newest, self.ages.get(slot)) {
+            (None, _) | (_, None) => AsOf::Initial,
+            (_, Some(&u8::MAX)) => AsOf::Old,
+            (Some(newest), Some(&age)) => AsOf::Tick(newest.saturating_sub(age.into())),
+        }
     }
 
     /// Whether what was sent in a tick may yet arrive.
     fn is_in_flight(&self, sent_at: u64) -> bool {
-        let newest = self.newest.map(|(newest, _)| newest);
-        let is_overtaken = newest.is_some_and(|newest| newest > sent_at + REORDERED_TICKS);
+        let is_overtaken = self
+            .newest
+            .is_some_and(|newest| newest > sent_at + REORDERED_TICKS);
         !is_overtaken
             && self.tick <= sent_at + IN_FLIGHT_TICKS
             && self.acked.binary_search(&sent_at).is_err()
