@@ -1,5 +1,9 @@
 //! Which bodies a partial packet carries: the most urgent first, and each of them some time.
 
+mod standing;
+
+pub use self::standing::{Standing, Wait};
+
 use cubewire_codec::schema::Shape;
 use cubewire_codec::{Plan, QuantizedSnapshot};
 
@@ -34,6 +38,7 @@ pub(crate) struct Schedule {
     /// Since when a body has been due.
     due_since: Vec<Option<u64>>,
     advanced_to: Option<u64>,
+    /// The due bodies that may be sent and were not, the most urgent first.
     due: Vec<Due>,
     /// Bits in packets for each estimated one, of complete and partial ones.
     scales: [f32; 2],
@@ -46,6 +51,8 @@ pub(crate) struct Schedule {
 pub(crate) struct Due {
     pub(crate) slot: usize,
     priority: f32,
+    /// In the scene's units of length.
+    error: f32,
     bits: f32,
 }
 
@@ -111,6 +118,7 @@ impl Schedule {
             let change = Change::of(wanted, sent, slot);
             self.complete_bits += change.bits;
             if !differs && !is_lost {
+                self.due_since[slot] = None;
                 continue;
             }
             if is_lost {
@@ -134,6 +142,7 @@ impl Schedule {
             self.due.push(Due {
                 slot,
                 priority: *priority,
+                error: change.error,
                 bits: change.bits,
             });
         }
@@ -202,7 +211,7 @@ impl Schedule {
     pub(crate) fn on_sent(&mut self, tick: u64, wanted: &QuantizedSnapshot, count: Option<usize>) {
         let count = count.unwrap_or(self.due.len());
         let sent = self.sent.as_mut().expect("it advanced to this tick");
-        for due in &self.due[..count] {
+        for due in self.due.drain(..count) {
             let slot = due.slot;
             sent.copy_slot(slot, wanted);
             self.sent_at[slot] = Some(tick);
@@ -216,12 +225,6 @@ impl Schedule {
     pub(crate) fn longest_wait(&self, tick: u64) -> u64 {
         let first = self.due_since.iter().flatten().min();
         first.map_or(0, |&since| tick.saturating_sub(since))
-    }
-
-    /// Ticks for which a body has been due, if it is.
-    pub(crate) fn waits(&self, slot: usize, tick: u64) -> Option<u64> {
-        let since = *self.due_since.get(slot)?;
-        since.map(|since| tick.saturating_sub(since))
     }
 }
 

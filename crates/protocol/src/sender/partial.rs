@@ -9,7 +9,7 @@ use cubewire_codec::{
 use super::{BaselineChoice, SendError, Sent, SnapshotSender, references};
 use crate::clock::sequence;
 use crate::ring::BaselineRing;
-use crate::schedule::{AsOf, Urgency};
+use crate::schedule::{AsOf, Standing, Urgency};
 
 /// Most bytes of a partial packet: one datagram.
 const MAX_BYTES: usize = 1200;
@@ -189,10 +189,9 @@ impl SnapshotSender {
         self.schedule.longest_wait(tick)
     }
 
-    /// Ticks for which a body has waited until this one, if it does.
-    #[must_use]
-    pub fn waits(&self, body: usize, tick: u64) -> Option<u64> {
-        self.schedule.waits(body, tick)
+    /// How every body stands after this tick; none unless [`send_within`](Self::send_within) was called for it.
+    pub fn standings(&self, tick: u64, standings: &mut Vec<Standing>) {
+        self.schedule.standings(tick, standings);
     }
 }
 
