@@ -28,7 +28,7 @@ impl LaneBudget {
         settings: &SenderSettings,
         meter: &LaneMeter,
     ) -> Option<usize> {
-        let Some(kbps) = settings.budget else {
+        let Some(kbps) = settings.kept_budget() else {
             self.budget = None;
             return None;
         };
