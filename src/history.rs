@@ -18,7 +18,7 @@ use bevy::prelude::*;
 use crate::controls::Action;
 use crate::replication::{
     CubeError, CubeErrors, Detailed, DisplayedState, Lane, LaneMeter, METER_TICKS,
-    ReplicationSystems, States,
+    ReplicationSystems, Standings, States,
 };
 use crate::simulation::CubeWorld;
 
@@ -112,7 +112,7 @@ pub struct WorldHistory(pub States);
 
 /// The displayed cubes of a lane. The ticks are those of its meter.
 #[derive(Component, Debug, Default)]
-#[require(Detailed, DisplayedState, CubeErrors)]
+#[require(Detailed, DisplayedState, CubeErrors, Standings)]
 pub struct LaneHistory {
     /// The cubes.
     pub displayed: States,
@@ -234,7 +234,7 @@ fn prepare(
         } else if !is_recorded && has_history {
             commands
                 .entity(lane)
-                .remove::<(LaneHistory, Detailed, CubeErrors)>();
+                .remove::<(LaneHistory, Detailed, CubeErrors, Standings)>();
         }
     }
     if !is_recorded && world.0.memory_bytes() > 0 {

@@ -37,6 +37,7 @@ mod settings;
 mod shadow;
 mod spawn;
 mod spelling;
+mod standings;
 mod states;
 mod sync;
 mod text;
@@ -59,7 +60,9 @@ pub use digest::Digest;
 pub use displayed::{CubeError, CubeErrors, DisplayedState, ReplicaError};
 pub(crate) use displayed::{is_teleport, shown_cube};
 pub use lane::{Lane, LocalLane};
-pub use meter::{Accounting, LaneMeter, METER_TICKS, Sample, TARGET_KBPS, Traffic, factor, kbps};
+pub use meter::{
+    Accounting, LaneMeter, METER_TICKS, Sample, TARGET_KBPS, Traffic, factor, kbps, millimetres,
+};
 pub use packet::{Arrival, Fate, PacketRecord};
 pub use peer::{
     ConnectionStatus, Peer, Reconnect, ServerConnection, Serving, SocketTraffic, Welcomed,
@@ -75,6 +78,7 @@ pub use shadow::{ShadowLadder, ShadowRung};
 pub(crate) use spawn::change as change_lane;
 pub use spawn::{ChangeLane, spawn_lane, spawn_receiving_lane, spawn_sending_lane};
 pub use spelling::{BUDGETS, SEND_INTERVALS, kbps_of, rung, rung_or_stages};
+pub use standings::Standings;
 pub use states::States;
 pub use sync::ForceDesync;
 pub use sync::status::LaneSync;

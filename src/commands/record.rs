@@ -28,7 +28,7 @@ fn lanes() -> String {
         "\
 A LANE is `rung:NAME` or `stages:STAGE=VALUE+…`, then settings that differ from the defaults, separated by commas:
   link:PRESET|CONDITIONS  rate:RATE  interpolation:NAME  playout:rule|adaptive|150ms
-  baseline:newest|smallest  seed:N
+  budget:64kbps  baseline:newest|smallest  seed:N
 as in `rung:delta,link:4g,rate:20`. --at changes the same settings.
 Rungs: {}
 Networks: {}

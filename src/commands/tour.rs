@@ -56,6 +56,9 @@ fn print(out: &mut impl Write) -> std::io::Result<()> {
         if let Some(article) = step.article {
             writeln!(out, "{}: the article: {article}", step.watch.name())?;
         }
+        if let Some(address) = step.address {
+            writeln!(out, "{address}")?;
+        }
         writeln!(out, "--left {} --right {}", step.left, step.right)?;
     }
     Ok(())

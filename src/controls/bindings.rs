@@ -92,7 +92,7 @@ pub const BINDINGS: [Binding; 29] = {
         ),
         row(
             "B",
-            "colour the cubes by bits, form or error",
+            "colour the cubes by bits, form, error or wait",
             Press(&[(Key(KeyCode::KeyB), Action::CubeColors)]),
         ),
         row(

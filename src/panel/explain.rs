@@ -296,7 +296,7 @@ const KEYS_ABOVE: f32 = 0.16;
 
 /// Logical points.
 const TOUR_BUTTON: Vec2 = Vec2::new(150.0, 28.0);
-const BELOW_FIGURES: f32 = 84.0;
+const BELOW_FIGURES: f32 = 100.0;
 const BELOW_LEGEND: f32 = 160.0;
 const MIN_COST_HEIGHT: f32 = 560.0;
 const MIN_COST_WIDTH: f32 = 560.0;

@@ -224,6 +224,14 @@ fn legend(ui: &mut egui::Ui, theme: Theme, lines: &Lines<'_>) {
     }
     let target = format!("target {TARGET_KBPS:.0} kbps");
     entry(target, egui_color(colors.ink), true);
+    let budgets = lines.series.iter();
+    let budgets: Vec<_> = budgets
+        .filter_map(|(_, series)| Some(series.newest_budget()?.to_string()))
+        .collect();
+    if !budgets.is_empty() {
+        let budget = format!("budget {}", budgets.join(", "));
+        entry(budget, egui_color(colors.ink), false);
+    }
     let lost = lines
         .series
         .iter()
@@ -240,8 +248,8 @@ fn legend(ui: &mut egui::Ui, theme: Theme, lines: &Lines<'_>) {
         );
     }
     response.on_hover_text(format!(
-        "Kilobits a second, mean of {SMOOTHING_TICKS} ticks, a second. A vertical line: stages were switched. A \
-         triangle at the bottom: packets were lost. ▲ with a number: a peak above the scale."
+        "Kilobits a second, mean of {SMOOTHING_TICKS} ticks, a second. A vertical line: stages were switched. Budget: \
+         no second takes more on the wire. A triangle at the bottom: packets were lost. ▲ with a number: a peak above the scale."
     ));
 }
 

@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use cubewire_protocol::Standing;
+
 use crate::controls::Action;
 use crate::history::Selection;
 use crate::replication::{
@@ -47,6 +49,8 @@ pub struct LaneView<'a> {
     pub selection: &'a mut Selection,
     /// Errors of the lane's displayed cubes, if they are measured.
     pub errors: &'a [CubeError],
+    /// How the lane's cubes stand within its budget, if that is known.
+    pub standings: &'a [Standing],
     /// Distributions of what its packets carry, if they are measured.
     pub counts: Option<&'a DeltaCounts>,
     /// What the stages that were tried cost.

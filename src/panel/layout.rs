@@ -15,7 +15,7 @@ use super::timeline::Strip;
 use super::tour::{self, Guide};
 use super::{graph, style, tabs, terms, timeline, toolbar};
 use crate::controls::{Action, key_of};
-use crate::replication::{Accounting, SenderSettings, factor};
+use crate::replication::{Accounting, SenderSettings, Totals, factor, millimetres};
 use crate::theme::Theme;
 use crate::view::{Inset, Side};
 
@@ -211,7 +211,8 @@ fn rung(ui: &mut Ui, sender: &mut SenderSettings, width: f32) {
         .on_hover_text("The stages of compression in use. PageUp and PageDown change the rung.");
 }
 
-/// The bandwidth of the lane, and how many times less than uncompressed it is.
+/// The bandwidth of the lane, how far the replica is from the simulation, and, of a lane alone, how many times less than
+/// uncompressed it is.
 fn cost(ui: &mut Ui, theme: Theme, lane: &LaneView<'_>) {
     let moment = lane.past.moment;
     let kbps = lane.meter.kbps_until(moment, Accounting::PayloadAndUdp);
@@ -237,7 +238,10 @@ fn cost(ui: &mut Ui, theme: Theme, lane: &LaneView<'_>) {
         // The shadow ladder's figures are only of the present.
         .filter(|_| kbps > 0.0 && is_measured && moment.is_none());
     let factor = whole.map(|whole| factor(whole / kbps)).unwrap_or_default();
-    let factor = RichText::new(format!("{factor:>5}")).monospace().weak();
+    let factor = match lane.shown.len() {
+        0 | 1 => RichText::new(format!("{factor:>5}")).monospace().weak(),
+        _ => RichText::default(),
+    };
     let about = format!(
         "Bandwidth of this lane, mean of the last second{}, and how many times less than uncompressed. {}",
         if moment.is_some() {
@@ -247,13 +251,30 @@ fn cost(ui: &mut Ui, theme: Theme, lane: &LaneView<'_>) {
         },
         terms::accounting(Accounting::PayloadAndUdp)
     );
-    let mut texts = [figure, factor];
+    let (error, about_error) = error(lane);
+    let mut texts = [(figure, &about), (error, &about_error), (factor, &about)];
     if is_reversed {
         texts.reverse();
     }
-    for text in texts {
-        ui.label(text).on_hover_text(&about);
+    for (text, about) in texts {
+        if !text.is_empty() {
+            ui.label(text).on_hover_text(about);
+        }
     }
+}
+
+/// How far the replica is from the simulation, and what is meant by that; nothing where that is not measured.
+fn error(lane: &LaneView<'_>) -> (RichText, String) {
+    let totals = Totals::of(lane.meter.second_until(lane.past.moment));
+    let Some(mean) = totals.mean_error_m() else {
+        return Default::default();
+    };
+    let [mean, max] = [mean, totals.max_error_m.into()].map(millimetres);
+    let about = format!(
+        "Distance of the red cubes from the simulation's, at the tick that is shown, mean of a second. The cube that was \
+         farthest off: {max}."
+    );
+    (RichText::new(format!("{mean:>7}")).monospace(), about)
 }
 
 /// Logical points below which the panel is not readable.
@@ -270,4 +291,4 @@ const GRAPH_FRACTION: f32 = 0.18;
 const SLIM_HEIGHT: f32 = 84.0;
 const SLIM_WIDTH: f32 = 270.0;
 /// Width with one lane, and with two, whose names stand next to it.
-const RUNG_WIDTHS: [f32; 2] = [140.0, 78.0];
+const RUNG_WIDTHS: [f32; 2] = [132.0, 78.0];

@@ -4,6 +4,7 @@ use bevy::ecs::query::QueryData;
 use bevy::ecs::system::SystemParam;
 use bevy::prelude::*;
 use bevy_egui::EguiContexts;
+use cubewire_protocol::Standing;
 
 use super::lane::{Drawn, Halves, LaneView, Measured, Past, Status};
 use super::layout::draw;
@@ -17,7 +18,7 @@ use crate::history::{LaneHistory, Moment, Selection, WorldHistory};
 use crate::replication::{
     Ablation, ChangeLane, CubeError, CubeErrors, DeltaCounts, ForceDesync, Lane, LaneCost,
     LaneMeter, LaneSettings, LaneSettingsQuery, LaneSync, Peer, Reconnect, ReplicaError,
-    SenderSettings, ServerConnection, Serving, ShadowLadder,
+    SenderSettings, ServerConnection, Serving, ShadowLadder, Standings,
 };
 use crate::simulation::CubeWorld;
 use crate::theme::Theme;
@@ -38,6 +39,7 @@ struct SelectedLane {
     ablation: Option<&'static Ablation>,
     replica_error: Option<&'static ReplicaError>,
     errors: Option<&'static CubeErrors>,
+    standings: Option<&'static Standings>,
     counts: Option<&'static DeltaCounts>,
 }
 
@@ -98,6 +100,11 @@ impl Shown<'_, '_> {
         let mut histories = self.histories.iter();
         let (history, ..) = histories.find(|(_, _, is_selected)| *is_selected)?;
         Some(history.errors_at(tick, &self.world_history))
+    }
+
+    fn in_the_present<'a>(&self, standings: Option<&'a Standings>) -> &'a [Standing] {
+        let standings = standings.filter(|_| self.moment.0.is_none());
+        standings.map_or(&[], |standings| &standings.0)
     }
 
     fn past(&self) -> Past {
@@ -222,6 +229,7 @@ pub(super) fn draw_lane(
         past: lanes.past(),
         selection: &mut new_selection,
         errors: errors.unwrap_or_default(),
+        standings: lanes.in_the_present(selected.standings),
         counts: selected.counts,
         tradeoffs: &lanes.tradeoffs,
     };

@@ -145,6 +145,7 @@ pub(super) fn page(ui: &mut egui::Ui, state: &mut PanelState, lane: LaneView<'_>
         past,
         selection,
         errors,
+        standings,
         counts,
         tradeoffs,
     } = lane;
@@ -185,6 +186,7 @@ pub(super) fn page(ui: &mut egui::Ui, state: &mut PanelState, lane: LaneView<'_>
                 meter,
                 moment: past.moment,
                 errors,
+                standings,
             };
             packet::draw(ui, state, selection, &inspected);
         }

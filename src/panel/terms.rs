@@ -242,6 +242,9 @@ pub(super) const BASELINE: &str = "The snapshot that a packet is encoded against
 pub(super) const BUDGET: &str = "No second takes more on the wire. Where that does not suffice, a packet carries the most urgent cubes: \
      those that have waited, the more so the further off they are shown.";
 
+pub(super) const STANDING: &str = "What the budget does to this cube. Moved: its surface, since it was last sent. The priority grows with each \
+     tick that it waits, the faster the further it moved; the most urgent are sent first, and begin with 0.";
+
 pub(super) const STALLS: &str =
     "Times that playout stood still because the next snapshot had not arrived.";
 
@@ -297,6 +300,10 @@ pub(super) const fn cube_colors(colors: CubeColors) -> &'static str {
         }
         CubeColors::Angle => {
             "By what angle the cube is turned against the simulation's, at the tick that should be displayed."
+        }
+        CubeColors::Wait => {
+            "For how many ticks the cube has been due and was not sent, as others were more urgent: with a budget \
+             (Network)."
         }
     }
 }

@@ -17,7 +17,9 @@ use cubewire_codec::{
     Stages,
 };
 use cubewire_link::Preset;
-use cubewire_protocol::{BaselineChoice, FallbackReason, Interpolation, SyncStatus};
+use cubewire_protocol::{
+    BaselineChoice, FallbackReason, Interpolation, Standing, SyncStatus, Wait,
+};
 use egui_kittest::Harness;
 use egui_kittest::kittest::{NodeT as _, Queryable as _};
 
@@ -25,8 +27,8 @@ use super::*;
 use crate::controls::Action;
 use crate::replication::{
     Ablation, Accounting, ConnectionStatus, LaneCost, LaneMeter, LaneSettings, LaneSync,
-    METER_TICKS, PacketDetail, PacketRecord, Peer, PlayoutDelay, Sample, ServerConnection, Serving,
-    ShadowLadder, SocketTraffic,
+    METER_TICKS, PacketDetail, PacketRecord, Peer, PlayoutDelay, ReplicaError, Sample,
+    ServerConnection, Serving, ShadowLadder, SocketTraffic,
 };
 use crate::view::{PaneContent, Side, ViewMode};
 
@@ -55,6 +57,7 @@ struct Panel {
     ablation: Option<Ablation>,
     tick: Option<u64>,
     past: Past,
+    standings: Vec<Standing>,
 }
 
 fn meter() -> LaneMeter {
@@ -66,6 +69,12 @@ fn meter() -> LaneMeter {
             ..PacketRecord::default()
         }],
         acked_age_ticks: Some(6),
+        replica_error: ReplicaError {
+            tick: Some(tick as f64),
+            mean_m: 0.004,
+            max_m: 0.085,
+            ..ReplicaError::default()
+        },
         ..Sample::default()
     }))
 }
@@ -152,6 +161,7 @@ fn show(ui: &mut egui::Ui, panel: &mut Panel) {
         ablation,
         tick,
         past,
+        standings,
         ..
     } = panel;
     let sender = settings.sender;
@@ -181,6 +191,7 @@ fn show(ui: &mut egui::Ui, panel: &mut Panel) {
         past: *past,
         selection,
         errors: &[],
+        standings,
         counts: None,
         tradeoffs,
         peers,

@@ -141,11 +141,12 @@ fn colours_and_cameras(status: &Status<'_>) -> [ActionButton; COLUMNS] {
                 CubeColors::Form => "by form",
                 CubeColors::Distance => "by mm",
                 CubeColors::Angle => "by °",
+                CubeColors::Wait => "by wait",
             },
             action: Action::CubeColors,
             is_enabled: true,
             is_on: status.colors != CubeColors::Interaction,
-            about: "Colours the cubes by the bits that they take, by how they are sent, or by their error.",
+            about: "Colours the cubes by the bits that they take, by how they are sent, by their error, or by how long they wait.",
         },
         ActionButton {
             name: "Timeline",

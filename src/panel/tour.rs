@@ -67,7 +67,7 @@ impl Guide {
         let mut lanes: Vec<_> = lane.shown.iter().collect();
         lanes.sort_by_key(|lane| std::cmp::Reverse(lane.side));
         let values = lanes.iter().map(|lane| {
-            let value = step.watch.of(lane.meter, tour.errors_m[lane.side as usize]);
+            let value = step.watch.of(lane.meter);
             let value = value.map_or_else(|| "…".to_owned(), |value| step.watch.text(value));
             if lanes.len() > 1 {
                 format!("{} {value}", lane.side.name())
@@ -151,6 +151,9 @@ impl Guide {
         }
         figure(ui, &format!("{name}: now"), self.seen.clone())
             .on_hover_text("Mean of the last second.");
+        if let Some(address) = self.step.address {
+            ui.label(RichText::new(address).small());
+        }
         if let Some(task) = self.step.task {
             // A tick, not a switch.
             let mut is_done = self.tour.is_done;

@@ -27,7 +27,7 @@ impl LaneBudget {
         settings: &SenderSettings,
         meter: &LaneMeter,
     ) -> Option<Within<'static>> {
-        let Some(kbps) = settings.budget else {
+        let Some(kbps) = settings.kept_budget() else {
             self.budget = None;
             return None;
         };

@@ -109,6 +109,8 @@ pub struct Sample {
     pub tick: u64,
     /// Stages of the lane, whether a snapshot was sent in this tick or not.
     pub stages: Stages,
+    /// The budget of the lane, kilobits a second on the wire, if it keeps to one.
+    pub budget_kbps: Option<u32>,
     /// Snapshots that were sent in this tick: one or, at a lower send rate, none. For a viewer, those that
     /// it received.
     pub snapshots: Vec<PacketRecord>,
@@ -137,6 +139,7 @@ impl Default for Sample {
         Self {
             tick: 0,
             stages: cubewire_codec::ladder::UNCOMPRESSED.stages,
+            budget_kbps: None,
             snapshots: Vec::new(),
             longest_wait_ticks: 0,
             traffic: Traffic::default(),
@@ -352,6 +355,14 @@ pub fn factor(times: f64) -> String {
     format!("×{times:.decimals$}")
 }
 
+/// A distance as text: 3.9 mm, or 150 mm.
+#[must_use]
+pub fn millimetres(metres: f64) -> String {
+    let mm = 1000.0 * metres;
+    let decimals = usize::from(mm < 99.95);
+    format!("{mm:.decimals$} mm")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -390,5 +401,11 @@ mod tests {
         assert_eq!(factor(1.0), "×1.0");
         assert_eq!(factor(9.96), "×10");
         assert_eq!(factor(120.2), "×120");
+    }
+
+    #[test]
+    fn a_distance_below_100_mm_has_a_decimal() {
+        assert_eq!(millimetres(0.003_94), "3.9 mm");
+        assert_eq!(millimetres(0.099_96), "100 mm");
     }
 }

@@ -15,6 +15,7 @@ use super::quantized::QuantizedWorld;
 use super::rebuilds::Rebuilds;
 use super::sender::{LaneBackoff, Sender, is_due};
 use super::settings::SenderSettings;
+use super::standings::Standings;
 use super::transport::{SLICE_BYTES, SenderMail};
 use crate::simulation::CubeWorld;
 
@@ -50,6 +51,7 @@ type SendingLane<'a> = (
     &'a mut LaneMeter,
     &'a mut LaneBudget,
     Option<(&'a mut LaneBackoff, &'a mut LaneCost)>,
+    Option<&'a mut Standings>,
     Has<Detailed>,
 );
 
@@ -65,12 +67,23 @@ pub(super) fn send(
     let tick = world.tick();
     let mut due = Vec::new();
     for lane in &mut lanes {
-        let (lane, settings, mail, mut sender, mut meter, mut limit, remote, is_detailed) = lane;
+        let (
+            lane,
+            settings,
+            mail,
+            mut sender,
+            mut meter,
+            mut limit,
+            remote,
+            standings,
+            is_detailed,
+        ) = lane;
         sender.0.itemize(is_detailed);
         let stages = settings.stages;
         let sample = Sample {
             tick,
             stages,
+            budget_kbps: settings.kept_budget(),
             acked_age_ticks: age(tick, sender.0.newest_acked()),
             ..Sample::default()
         };
@@ -85,6 +98,7 @@ pub(super) fn send(
                 sender,
                 meter,
                 remote,
+                standings,
                 is_detailed,
                 must_send,
                 within,
@@ -119,6 +133,7 @@ struct Due<'a> {
     sender: Mut<'a, Sender>,
     meter: Mut<'a, LaneMeter>,
     remote: Option<(Mut<'a, LaneBackoff>, Mut<'a, LaneCost>)>,
+    standings: Option<Mut<'a, Standings>>,
     is_detailed: bool,
     /// The scene is rebuilt after this tick, for the receiver among others.
     must_send: bool,
@@ -164,13 +179,18 @@ impl Due<'_> {
             protocol.offer_state(*rebuilt, state);
         }
         let inputs = Some(world.inputs());
-        let sent = match self.within.filter(|_| stages.can_be_partial()) {
+        let sent = match self.within {
             None => {
                 Some(protocol.send_simulated(tick, stages, quantized, granted.baseline, inputs)?)
             }
             Some(within) => protocol.send_within(tick, stages, quantized, within)?,
         };
-        self.sample.longest_wait_ticks = protocol.longest_wait(tick);
+        if self.within.is_some() {
+            self.sample.longest_wait_ticks = protocol.longest_wait(tick);
+        }
+        if let Some(standings) = &mut self.standings {
+            protocol.standings(tick, &mut standings.0);
+        }
         let Some(sent) = sent else {
             return Ok(());
         };

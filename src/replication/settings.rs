@@ -145,6 +145,12 @@ impl SenderSettings {
         }
     }
 
+    /// The budget, if the stages list changed cubes: others cannot keep to one.
+    #[must_use]
+    pub fn kept_budget(&self) -> Option<u32> {
+        self.budget.filter(|_| self.stages.can_be_partial())
+    }
+
     /// Whether a snapshot is sent in this tick.
     #[must_use]
     pub const fn sends_at(&self, tick: u64) -> bool {

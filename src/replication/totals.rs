@@ -29,6 +29,12 @@ pub struct Totals {
     pub late: usize,
     /// What the transport sent.
     pub traffic: Traffic,
+    /// Ticks in which the replica error was measured.
+    error_ticks: usize,
+    /// Sum of their means, metres.
+    error_m: f64,
+    /// Distance of the cube that was farthest off, metres.
+    pub max_error_m: f32,
 }
 
 impl Totals {
@@ -46,6 +52,12 @@ impl Totals {
         self.add_tick(&sample.snapshots);
         self.late += sample.late;
         self.traffic.add(&sample.traffic);
+        let error = &sample.replica_error;
+        if error.tick.is_some() {
+            self.error_ticks += 1;
+            self.error_m += f64::from(error.mean_m);
+            self.max_error_m = self.max_error_m.max(error.max_m);
+        }
     }
 
     /// Adds a tick for which only the packets are known.
@@ -83,6 +95,12 @@ impl Totals {
         sum / self.snapshots.max(1) as f64
     }
 
+    /// Mean distance of the interacting cubes from the simulation's, metres; none where it was not measured.
+    #[must_use]
+    pub fn mean_error_m(&self) -> Option<f64> {
+        (self.error_ticks > 0).then(|| self.error_m / self.error_ticks as f64)
+    }
+
     /// Packets a second, fragments counted one by one.
     #[must_use]
     pub fn packets_per_second(&self) -> f64 {
@@ -110,6 +128,7 @@ impl Totals {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::replication::ReplicaError;
 
     fn sample(payload_bytes: usize) -> Sample {
         Sample {
@@ -146,6 +165,23 @@ mod tests {
         assert_eq!(totals.per_snapshot(totals.payload_bytes as f64), 200.0);
         assert_eq!(totals.packets_per_second(), 60.0);
         assert!((totals.kbps(Accounting::PayloadAndUdp) - 54.72).abs() < 1e-9);
+    }
+
+    #[test]
+    fn ticks_whose_error_is_not_known_do_not_count_for_its_mean() {
+        let erring = |mean_m, max_m| Sample {
+            replica_error: ReplicaError {
+                tick: Some(3.5),
+                mean_m,
+                max_m,
+                ..ReplicaError::default()
+            },
+            ..Sample::default()
+        };
+        let totals = Totals::of(&[erring(0.25, 2.0), Sample::default(), erring(0.75, 1.0)]);
+        assert_eq!(totals.mean_error_m(), Some(0.5));
+        assert_eq!(totals.max_error_m, 2.0);
+        assert_eq!(Totals::of(&[Sample::default()]).mean_error_m(), None);
     }
 
     #[test]

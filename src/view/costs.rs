@@ -1,4 +1,4 @@
-//! What each cube cost, as its colour: bits, the form in which a packet carried it, or its error.
+//! What each cube cost, as its colour: bits, the form in which a packet carried it, its error, or how long it waits.
 
 use bevy::prelude::*;
 use cubewire_codec::{BitKind, Form};
@@ -6,7 +6,9 @@ use cubewire_codec::{BitKind, Form};
 use super::side::Side;
 use crate::history::{LaneHistory, Moment, Show, Wanted, WorldHistory};
 use crate::named::Named;
-use crate::replication::{CubeError, CubeErrors, Lane, LaneMeter, PacketDetail};
+use crate::replication::{
+    CubeError, CubeErrors, Lane, LaneMeter, LocalLane, PacketDetail, Standings,
+};
 
 /// What the colour of a cube shows.
 #[derive(Resource, Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -22,6 +24,8 @@ pub enum CubeColors {
     Distance,
     /// Its angle to the simulation's cube, degrees.
     Angle,
+    /// For how long it has waited to be sent within the budget, ticks.
+    Wait,
 }
 
 impl Named for CubeColors {
@@ -47,17 +51,23 @@ impl Named for CubeColors {
             "angle",
             "Its angle to the simulation's cube, degrees",
         ),
+        (
+            Self::Wait,
+            "wait",
+            "For how long it has waited to be sent within the budget, ticks",
+        ),
     ];
 }
 
 impl CubeColors {
     /// Every one, in the order of the key.
-    pub const ALL: [Self; 5] = [
+    pub const ALL: [Self; 6] = [
         Self::Interaction,
         Self::Bits,
         Self::Form,
         Self::Distance,
         Self::Angle,
+        Self::Wait,
     ];
 
     /// The next one, in a cycle.
@@ -76,6 +86,7 @@ impl CubeColors {
             Self::Form => "form",
             Self::Distance => "error mm",
             Self::Angle => "error °",
+            Self::Wait => "wait",
         }
     }
 
@@ -88,7 +99,14 @@ impl CubeColors {
             Self::Form => Some("sent as"),
             Self::Distance => Some("distance, mm"),
             Self::Angle => Some("angle, degrees"),
+            Self::Wait => Some("waits, ticks"),
         }
+    }
+
+    /// Whether it is known only where the simulation runs.
+    #[must_use]
+    pub const fn is_of_sender(self) -> bool {
+        matches!(self, Self::Distance | Self::Angle | Self::Wait)
     }
 
     /// The upper end of the fixed scale, in the unit of the title.
@@ -96,13 +114,13 @@ impl CubeColors {
         match self {
             Self::Interaction | Self::Form => 1.0,
             Self::Bits => 128.0,
-            Self::Distance => 64.0,
+            Self::Distance | Self::Wait => 64.0,
             Self::Angle => 16.0,
         }
     }
 }
 
-/// Whether the scale of amounts ends at a fixed one: 128 bits, 64 mm, 16°. Otherwise it ends at a power of two.
+/// Whether the scale of amounts ends at a fixed one: 128 bits, 64 mm, 16°, 64 ticks. Otherwise it ends at a power of two.
 #[derive(Resource, Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FixedScale(pub bool);
 
@@ -112,6 +130,8 @@ pub(super) struct Costs {
     halves: [Vec<Cost>; Side::ALL.len()],
     /// The upper end of the scale, in the unit of [`CubeColors::title`].
     pub(super) scale_end: f32,
+    /// Why nothing is known.
+    pub(super) unknown: Option<&'static str>,
 }
 
 /// What a cube cost.
@@ -141,7 +161,14 @@ pub(super) fn want_history(colors: Res<CubeColors>, mut wanted: ResMut<Wanted>) 
     wanted.set(Show::Cubes, wants);
 }
 
-type CostingLane<'a> = (&'a Side, &'a LaneMeter, &'a CubeErrors, &'a LaneHistory);
+type CostingLane<'a> = (
+    &'a Side,
+    &'a LaneMeter,
+    &'a CubeErrors,
+    &'a Standings,
+    &'a LaneHistory,
+    Has<LocalLane>,
+);
 
 pub(super) fn measure(
     colors: Res<CubeColors>,
@@ -155,15 +182,17 @@ pub(super) fn measure(
         return;
     }
     let costs = &mut *costs;
+    let mut is_remote = false;
     for side in Side::ALL {
         // The simulation has the costs of the lane next to it.
         let of_half = lanes.iter().find(|(half, ..)| **half == side);
         let lane = of_half.or_else(|| lanes.iter().next());
         let half = &mut costs.halves[side as usize];
         half.clear();
-        let Some((_, meter, errors, history)) = lane else {
+        let Some((_, meter, errors, standings, history, is_local)) = lane else {
             continue;
         };
+        is_remote |= !is_local;
         match *colors {
             CubeColors::Interaction => {}
             CubeColors::Bits | CubeColors::Form => add_bits(half, meter, moment.0),
@@ -179,8 +208,16 @@ pub(super) fn measure(
                     form: None,
                 }));
             }
+            CubeColors::Wait if moment.0.is_none() => add_waits(half, meter, standings),
+            CubeColors::Wait => {}
         }
     }
+    let is_empty = colors.is_of_sender() && costs.halves.iter().all(Vec::is_empty);
+    costs.unknown = is_empty.then(|| match (*colors, moment.0) {
+        _ if is_remote => "only the sender knows",
+        (CubeColors::Wait, None) => "no budget: none waits",
+        _ => "not recorded",
+    });
     let largest = costs.halves.iter().flatten().map(|cost| cost.amount);
     costs.scale_end = match fixed.0 {
         true => colors.fixed_end(),
@@ -215,6 +252,15 @@ fn add_bits(half: &mut Vec<Cost>, meter: &LaneMeter, moment: Option<u64>) {
     }
 }
 
+/// Adds the ticks for which the cubes have waited.
+fn add_waits(half: &mut Vec<Cost>, meter: &LaneMeter, standings: &Standings) {
+    let now = meter.samples().back().map_or(0, |sample| sample.tick);
+    half.extend(standings.0.iter().map(|standing| Cost {
+        amount: standing.waits(now).unwrap_or(0) as f32,
+        form: None,
+    }));
+}
+
 fn add_packet(half: &mut Vec<Cost>, packet: &PacketDetail, packets: f32, is_newest: bool) {
     for item in packet.items() {
         let Some(cube) = item.body.map(usize::from) else {
@@ -239,12 +285,14 @@ fn add_packet(half: &mut Vec<Cost>, packet: &PacketDetail, packets: f32, is_newe
 
 #[cfg(test)]
 mod tests {
+    use bevy::ecs::system::RunSystemOnce;
     use bevy::math::vec3;
     use cubewire_codec::Plan;
     use cubewire_codec::ladder::{DELTA, LADDER, RELATIVE_ORIENTATION};
     use cubewire_codec::{
         BitLedger, BodyState, Encoder, Limits, Packet, QuantizedSnapshot, Sequence, Snapshot,
     };
+    use cubewire_protocol::Standing;
 
     use super::*;
     use crate::replication::{PacketRecord, Sample};
@@ -339,6 +387,45 @@ mod tests {
         assert_eq!(automatic_end(0.0), 1.0);
         assert_eq!(automatic_end(64.0), 64.0);
         assert_eq!(automatic_end(65.0), 128.0);
+    }
+
+    #[test]
+    fn waits_are_in_ticks_and_where_there_are_none_the_legend_says_why() {
+        let mut world = World::new();
+        world.init_resource::<FixedScale>();
+        world.init_resource::<WorldHistory>();
+        world.init_resource::<Costs>();
+        world.insert_resource(CubeColors::Wait);
+        let meter = LaneMeter::from_samples([Sample {
+            tick: 20,
+            ..Sample::default()
+        }]);
+        let lane = (LocalLane, Side::Right, LaneHistory::default(), meter);
+        let lane = world.spawn(lane).id();
+        let unknown = |world: &mut World, standings: &[Standing], moment| {
+            world.insert_resource(Moment(moment));
+            let standings = Standings(standings.to_vec());
+            world.entity_mut(lane).insert(standings);
+            world.run_system_once(measure).unwrap();
+            world.resource::<Costs>().unknown
+        };
+        let standings = [
+            Standing::Withheld { since: 15 },
+            Standing::InFlight { sent: 15 },
+        ];
+        assert_eq!(unknown(&mut world, &standings, None), None);
+        for half in Side::ALL {
+            let costs = world.resource::<Costs>();
+            assert_eq!([0, 1].map(|cube| costs.of(half, cube).amount), [5.0, 0.0]);
+            assert_eq!(costs.scale_end, 8.0);
+        }
+        let past = unknown(&mut world, &standings, Some(19));
+        assert_eq!(past, Some("not recorded"));
+        let unlimited = unknown(&mut world, &[], None);
+        assert_eq!(unlimited, Some("no budget: none waits"));
+        world.entity_mut(lane).remove::<LocalLane>();
+        let remote = unknown(&mut world, &[], None);
+        assert_eq!(remote, Some("only the sender knows"));
     }
 
     #[test]

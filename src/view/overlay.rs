@@ -22,7 +22,9 @@ use super::panes::Pane;
 use super::side::{Selected, Side};
 use crate::history::Moment;
 use crate::named::Named;
-use crate::replication::{Accounting, Lane, LaneMeter, LaneSettings, LaneSettingsQuery, LocalLane};
+use crate::replication::{
+    Accounting, Lane, LaneMeter, LaneSettings, LaneSettingsQuery, LocalLane, Totals, millimetres,
+};
 use crate::theme::Theme;
 use outline::Outlined;
 use text::Pen;
@@ -138,8 +140,11 @@ impl Overlay {
         let name = self.names[side as usize].as_deref().unwrap_or(usual);
         let name = self.shows(Part::Labels).then_some(name);
         let rung = lane.filter(|_| self.shows(Part::Rung));
-        let rung = rung.map(LaneSettings::rung_name);
-        let first = [name, rung].into_iter().flatten().collect::<Vec<_>>();
+        let rung = rung.map(LaneSettings::describe_rung);
+        let first = [name, rung.as_deref()]
+            .into_iter()
+            .flatten()
+            .collect::<Vec<_>>();
         let link = lane.filter(|_| self.shows(Part::Link));
         let link = link.map(|lane| match is_remote {
             true => lane.describe_over_real_network(),
@@ -233,6 +238,8 @@ impl Shown<'_, '_> {
     /// what is hidden.
     fn draw(&self, pen: &Pen<'_>, picture: Rect, halves: [Option<Rect>; Side::ALL.len()]) {
         let mut figures_end = picture.min.y;
+        // Of the half at the left.
+        let mut legend_top = picture.min.y;
         for (side, half) in Side::ALL.into_iter().zip(halves) {
             let Some(half) = half else {
                 continue;
@@ -264,14 +271,21 @@ impl Shown<'_, '_> {
                     kbps.map_or_else(|| "…".to_owned(), bandwidth)
                 };
                 let [article, wire] = Accounting::ALL.map(rate);
-                figures_end = figures_end.max(pen.figures(half, side, &article, &wire));
+                let accounting = format!("article accounting; wire {wire}");
+                let lines = [Some(accounting), error(meter, self.moment.0)];
+                let details = lines.into_iter().flatten().collect::<Vec<_>>().join("\n");
+                let end = pen.figures(half, side, &article, &details);
+                figures_end = figures_end.max(end);
+                if half.min.x == picture.min.x {
+                    legend_top = end;
+                }
             }
             if let Some(warning) = warning {
                 pen.warning(half, figures_end, &warning);
             }
         }
-        pen.legend(picture, *self.colors, &self.costs);
-        pen.recording(picture, &self.notices.recording());
+        let end = pen.legend(picture, legend_top, *self.colors, &self.costs);
+        pen.recording(picture, end, &self.notices.recording());
         let mut end = pen.notice(picture, figures_end, &self.notices.text());
         if !self.overlay.shows(Part::Titles) {
             return;
@@ -306,6 +320,13 @@ impl Shown<'_, '_> {
         let lines: Vec<_> = [stale, cut].into_iter().flatten().collect();
         (!lines.is_empty()).then(|| lines.join("\n"))
     }
+}
+
+/// How far the replica is from the simulation, mean of a second, where that is measured.
+fn error(meter: &LaneMeter, moment: Option<u64>) -> Option<String> {
+    let totals = Totals::of(meter.second_until(moment));
+    let [mean, max] = [totals.mean_error_m()?, totals.max_error_m.into()].map(millimetres);
+    Some(format!("error {mean}, {max} at most"))
 }
 
 fn bandwidth(kbps: f64) -> String {
@@ -359,6 +380,25 @@ mod tests {
         assert_eq!(
             caption(true),
             "replica: predicted\nreal network, nothing added, extrapolate → linear: needs velocity"
+        );
+    }
+
+    #[test]
+    fn a_caption_names_the_budget_with_the_rung() {
+        let lane = |text: &str| text.parse::<LaneSettings>().unwrap();
+        let caption = |text: &str| {
+            let overlay = Overlay::default();
+            let caption = overlay.caption(ViewMode::Split, Side::Right, Some(&lane(text)), false);
+            caption.1.lines().next().unwrap().to_owned()
+        };
+        assert_eq!(
+            caption("rung:predicted,budget:64kbps"),
+            "replica: predicted, 64 kbps"
+        );
+        // It carries every cube, or none.
+        assert_eq!(
+            caption("rung:uncompressed,budget:64kbps"),
+            "replica: uncompressed"
         );
     }
 

@@ -1,6 +1,7 @@
 //! Behaviour of the app, through its real plugins, on a manual clock.
 
 mod acks;
+mod budget;
 mod command_line;
 mod common;
 mod controls;

@@ -23,8 +23,11 @@ fn section((number, step): (usize, &TourStep)) -> String {
         let [watch, figure] = [step.watch.name(), figure].map(escaped);
         format!("<p class=\"article\">{watch}, in the article: {figure}</p>\n")
     });
+    let source = step.address.map_or_else(String::new, |address| {
+        format!("<p class=\"article\"><a href=\"{address}\">{address}</a></p>\n")
+    });
     format!(
-        "<section data-step=\"{number}\">\n<h2>{number}. {title}</h2>\n<p>{text}</p>\n{article}</section>\n"
+        "<section data-step=\"{number}\">\n<h2>{number}. {title}</h2>\n<p>{text}</p>\n{article}{source}</section>\n"
     )
 }
 

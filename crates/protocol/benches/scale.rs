@@ -67,11 +67,14 @@ fn frames(bodies: usize, percent: usize) -> Vec<QuantizedSnapshot> {
 /// Sends a frame, of which no more than so many bytes if that is given. Returns the times that either end took.
 fn step(play: &mut Play, frame: &QuantizedSnapshot, within: Option<usize>) -> [Duration; 2] {
     let start = Instant::now();
-    match within {
-        None => play.send(frame, BaselineChoice::Newest),
+    let is_sent = match within {
+        None => {
+            play.send(frame, BaselineChoice::Newest);
+            true
+        }
         Some(bytes) => play.send_within(frame, bytes),
     };
-    [start.elapsed(), play.deliver(true)]
+    [start.elapsed(), play.deliver(is_sent)]
 }
 
 /// Both ends after they have been in use for long, and megabytes of the sender's ring, of the receiver's, and of both in all.

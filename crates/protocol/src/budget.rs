@@ -59,9 +59,17 @@ impl ByteBudget {
         (f64::from(self.bytes_per_second) * SAVED_SECONDS).max(MIN_SAVED) as usize
     }
 
-    /// Sets the bytes a second.
-    pub const fn set_bytes_per_second(&mut self, bytes_per_second: u32) {
-        self.bytes_per_second = bytes_per_second;
+    /// Sets the bytes a second. Where these are fewer, what was sent before counts as if it had been fewer by as much.
+    pub fn set_bytes_per_second(&mut self, bytes_per_second: u32) {
+        let before = std::mem::replace(&mut self.bytes_per_second, bytes_per_second);
+        if bytes_per_second < before {
+            let part = f64::from(bytes_per_second) / f64::from(before);
+            for (_, bytes) in &mut self.spent {
+                *bytes = (f64::from(*bytes) * part) as u32;
+            }
+            self.in_last_second = self.spent.iter().map(|&(_, bytes)| bytes).sum();
+            self.saved *= part;
+        }
     }
 
     /// Bytes that may be sent in this tick. Ticks must not decrease.
@@ -113,6 +121,26 @@ mod tests {
             for &(from, _) in &sent {
                 let second = sent.iter().filter(|&&(at, _)| (from..from + 60).contains(&at));
                 prop_assert!(second.map(|&(_, bytes)| bytes).sum::<usize>() <= rate as usize);
+            }
+        }
+
+        #[test]
+        fn a_smaller_budget_holds_at_once_and_is_used(rate in 4_000_u32..100_000, part in 0.2..1.0_f64) {
+            let mut budget = ByteBudget::new(rate, 60);
+            let smaller = (f64::from(rate) * part) as u32;
+            let mut sent = Vec::new();
+            for tick in 0..300 {
+                if tick == 120 {
+                    budget.set_bytes_per_second(smaller);
+                }
+                let bytes = budget.available(tick);
+                budget.spend(tick, bytes);
+                sent.push(bytes);
+            }
+            for second in sent[120..].windows(60) {
+                let total: usize = second.iter().sum();
+                let used = f64::from(smaller) * 0.9;
+                prop_assert!(total <= smaller as usize && total as f64 >= used, "{total} of {smaller}");
             }
         }
 

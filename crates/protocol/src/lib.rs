@@ -48,9 +48,9 @@ pub use playout::{Playout, PlayoutBuffer};
 pub use receiver::{Arrival, RECEIVER_RING, SnapshotReceiver};
 pub use request::{Request, RequestAck, RequestAckError, RequestError};
 pub use ring::BaselineRing;
-pub use schedule::{MAX_WEIGHT_RATIO, Urgency};
+pub use schedule::{MAX_WEIGHT_RATIO, Standing, Urgency, Wait, Within};
 pub use sender::{
-    BaselineChoice, CANDIDATES, MAX_BASELINE_AGE_TICKS, SendError, Sent, SnapshotSender, Within,
+    BaselineChoice, CANDIDATES, MAX_BASELINE_AGE_TICKS, SendError, Sent, SnapshotSender,
 };
 pub use slots::{COOLDOWN_TICKS, SlotTable, View, Visibility};
 pub use state_transfer::MAX_STATE_BYTES;

@@ -1,7 +1,31 @@
 //! Which bodies a partial packet carries: the most urgent first, and each of them some time.
 
-use cubewire_codec::schema::Shape;
-use cubewire_codec::{Plan, QuantizedSnapshot};
+mod change;
+mod standing;
+
+pub use self::standing::{Standing, Wait};
+
+use cubewire_codec::QuantizedSnapshot;
+
+use self::change::{Change, MAX_ERROR, MAX_UNIT_ERRORS, UNIT_ERROR};
+
+/// What is to be sent of a tick, and at what price.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Within<'a> {
+    /// Bytes that the packet may take.
+    pub bytes: usize,
+    /// By how many more they grow with each tick in which none is sent. Few large packets are better than many small ones:
+    /// they have fewer headers, and a body takes fewer bits among its neighbours.
+    pub growth: usize,
+    /// The most that they can grow to.
+    pub most: usize,
+    /// By body: how fast it becomes urgent; 1 beyond the end. A body whose gain is 0, negative or not a number is not sent in
+    /// a partial packet.
+    pub gains: &'a [f32],
+    /// By body: the number of its group; beyond the end, each is by itself. Those of a group that wait are sent in one
+    /// packet, as urgent as the most urgent of them; only a group that no packet holds is sent in several.
+    pub groups: &'a [u32],
+}
 
 /// What makes a body urgent while it waits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -41,6 +65,7 @@ pub(crate) struct Schedule {
     /// Since when a body has been due.
     due_since: Vec<Option<u64>>,
     advanced_to: Option<u64>,
+    /// The due bodies that may be sent and were not, the most urgent first.
     due: Vec<Due>,
     /// Bits in packets for each estimated one, of complete and partial ones.
     scales: [f32; 2],
@@ -54,6 +79,8 @@ pub(crate) struct Due {
     pub(crate) slot: usize,
     group: Option<u32>,
     priority: f32,
+    /// In the scene's units of length.
+    error: f32,
     bits: f32,
 }
 
@@ -76,30 +103,19 @@ pub(crate) enum AsOf {
 /// How much faster than another a priority can grow, with equal gains.
 pub const MAX_WEIGHT_RATIO: f32 = (1.0 + MAX_UNIT_ERRORS) * MAX_BITS_WEIGHT * MAX_BITS_WEIGHT;
 
-/// Errors count up to so many times [`UNIT_ERROR`].
-const MAX_UNIT_ERRORS: f32 = 16.0;
-
 /// A body that takes few bits, or many, is so many times as urgent, or as little.
 const MAX_BITS_WEIGHT: f32 = 2.0;
 
-/// The error that doubles how fast a priority grows, in the scene's units of length.
-const UNIT_ERROR: f32 = 0.05;
-
-/// An error as large as can be.
-const MAX_ERROR: f32 = UNIT_ERROR * MAX_UNIT_ERRORS;
-
 impl Schedule {
-    /// Advances to a tick in which `wanted` is to be seen, by a receiver that had `initial` before all packets. `gains`
-    /// say how fast the priority of each body grows: 1 for those beyond the list; none that is 0, negative or not a
-    /// number is sent. `groups` are those of [`Within`](crate::Within). `as_of` is what the receiver is known to have of a body, and `is_in_flight` whether what was sent in
-    /// a tick may yet arrive.
+    /// Advances to a tick in which `wanted` is to be seen. `start` is what was sent last before there was a schedule, and
+    /// when, or the initial state. `as_of` is what the receiver is known to have of a body, and `is_in_flight` whether what
+    /// was sent in a tick may yet arrive.
     pub(crate) fn advance(
         &mut self,
         tick: u64,
         wanted: &QuantizedSnapshot,
-        gains: &[f32],
-        groups: &[u32],
-        initial: &QuantizedSnapshot,
+        within: &Within<'_>,
+        start: (Option<u64>, &QuantizedSnapshot),
         as_of: impl Fn(usize) -> AsOf,
         is_in_flight: impl Fn(u64) -> bool,
     ) {
@@ -109,7 +125,7 @@ impl Schedule {
             .as_ref()
             .is_some_and(|sent| sent.has_form_of(wanted));
         if !is_known {
-            self.reset(initial);
+            self.reset(start);
         }
         let sent = self.sent.as_ref().expect("it was just set");
         wanted.compare(sent, &mut self.differs);
@@ -136,12 +152,13 @@ impl Schedule {
             let change = Change::of(wanted, sent, slot);
             self.complete_bits += change.bits;
             if !differs && !is_lost {
+                self.due_since[slot] = None;
                 continue;
             }
             if is_lost {
                 self.priorities[slot] += std::mem::take(&mut self.staked[slot]);
             }
-            let gain = gains.get(slot).copied().unwrap_or(1.0);
+            let gain = within.gains.get(slot).copied().unwrap_or(1.0);
             self.due_since[slot].get_or_insert(tick);
             if gain.is_nan() || gain <= 0.0 {
                 continue;
@@ -159,12 +176,13 @@ impl Schedule {
             *priority = (*priority + gain * weight * ticks.max(1) as f32).min(f32::MAX / 2.0);
             self.due.push(Due {
                 slot,
-                group: groups.get(slot).copied(),
+                group: within.groups.get(slot).copied(),
                 priority: *priority,
+                error: change.error,
                 bits: change.bits,
             });
         }
-        if !groups.is_empty() {
+        if !within.groups.is_empty() {
             self.join_groups();
         }
         self.due.sort_unstable_by(|a, b| {
@@ -182,19 +200,29 @@ impl Schedule {
         }
     }
 
-    fn reset(&mut self, initial: &QuantizedSnapshot) {
-        let bodies = initial.len();
+    fn reset(&mut self, (sent_at, sent): (Option<u64>, &QuantizedSnapshot)) {
+        let bodies = sent.len();
         *self = Self {
             urgency: self.urgency,
             priorities: vec![0.0; bodies],
             staked: vec![0.0; bodies],
-            sent: Some(initial.clone()),
-            sent_at: vec![None; bodies],
+            sent: Some(sent.clone()),
+            sent_at: vec![sent_at; bodies],
             is_confirmed: vec![false; bodies],
             due_since: vec![None; bodies],
             scales: [1.0; 2],
             ..Self::default()
         };
+    }
+
+    /// Ends: complete packets are sent, without a schedule.
+    pub(crate) fn stop(&mut self) {
+        if self.sent.is_some() {
+            *self = Self {
+                urgency: self.urgency,
+                ..Self::default()
+            };
+        }
     }
 
     /// The due bodies, the most urgent first.
@@ -246,7 +274,7 @@ impl Schedule {
     pub(crate) fn on_sent(&mut self, tick: u64, wanted: &QuantizedSnapshot, count: Option<usize>) {
         let count = count.unwrap_or(self.due.len());
         let sent = self.sent.as_mut().expect("it advanced to this tick");
-        for due in &self.due[..count] {
+        for due in self.due.drain(..count) {
             let slot = due.slot;
             sent.copy_slot(slot, wanted);
             self.sent_at[slot] = Some(tick);
@@ -261,12 +289,6 @@ impl Schedule {
         let first = self.due_since.iter().flatten().min();
         first.map_or(0, |&since| tick.saturating_sub(since))
     }
-
-    /// Ticks for which a body has been due, if it is.
-    pub(crate) fn waits(&self, slot: usize, tick: u64) -> Option<u64> {
-        let since = *self.due_since.get(slot)?;
-        since.map(|since| tick.saturating_sub(since))
-    }
 }
 
 /// A header with its mask and check, about.
@@ -274,48 +296,3 @@ const HEADER_BYTES: usize = 9;
 
 /// What a body that moves takes, about.
 const TYPICAL_BITS: f32 = 32.0;
-
-/// How a body differs from what was sent of it.
-struct Change {
-    /// In the scene's units of length.
-    error: f32,
-    /// Estimated.
-    bits: f32,
-}
-
-impl Change {
-    fn of(wanted: &QuantizedSnapshot, sent: &QuantizedSnapshot, slot: usize) -> Self {
-        const WHOLE_BITS: f32 = 100.0;
-        let plan = wanted.plan();
-        if wanted.life(slot) != sent.life(slot) {
-            return Self {
-                error: MAX_ERROR,
-                bits: WHOLE_BITS,
-            };
-        }
-        let (to, from) = (wanted.body(slot), sent.body(slot));
-        let moved = to.position.distance(from.position);
-        let turned = to.orientation.angle_between(from.orientation);
-        let schema = plan.schema();
-        let steps = plan.bounds()[2].steps_per_unit as f32;
-        let steps_per_radian = f32::from(1_u16 << schema.component_bits) / 3.0;
-        Self {
-            error: moved + turned * reach(plan, wanted, slot),
-            bits: 8.0
-                + 3.0 * (1.0 + moved * steps).log2()
-                + 3.0 * (1.0 + turned * steps_per_radian).log2(),
-        }
-    }
-}
-
-/// How far the surface of a body is from its centre.
-fn reach(plan: &Plan, wanted: &QuantizedSnapshot, slot: usize) -> f32 {
-    let kinds = &plan.schema().kinds;
-    let kind = wanted.life(slot).map_or(0, |life| life.kind);
-    match kinds[usize::from(kind)].shape {
-        Shape::Box([x, y, z]) => x.max(y).max(z),
-        Shape::Ball(radius) => radius,
-        Shape::Capsule { half, radius } => half + radius,
-        Shape::Unknown => 0.5,
-    }
-}

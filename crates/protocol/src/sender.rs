@@ -4,8 +4,6 @@ mod partial;
 #[cfg(test)]
 mod tests;
 
-pub use self::partial::Within;
-
 use std::collections::VecDeque;
 use std::mem;
 use std::sync::Arc;
@@ -185,6 +183,7 @@ impl SnapshotSender {
         }
         self.sent.insert(tick, baseline_out);
         self.newest_sent = Some(tick);
+        self.schedule.stop();
         Ok(sent)
     }
 

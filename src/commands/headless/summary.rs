@@ -19,10 +19,6 @@ pub(super) struct PlayTotals {
     peak_kbps: [f64; Accounting::ALL.len()],
     hash: u64,
     longest_wait_ticks: u64,
-    /// Sum of the mean errors of ticks, and how many these are.
-    mean_error_m: (f64, usize),
-    worst_error_m: f32,
-    bodies: usize,
 }
 
 /// Mean and peak of one way to count.
@@ -118,17 +114,6 @@ impl PlayTotals {
     pub(super) fn add(&mut self, sample: &Sample) {
         self.sums.add(sample);
         self.longest_wait_ticks = self.longest_wait_ticks.max(sample.longest_wait_ticks);
-        self.bodies += sample
-            .snapshots
-            .iter()
-            .map(|packet| packet.sent_cubes)
-            .sum::<usize>();
-        let error = sample.replica_error;
-        if error.tick.is_some() {
-            self.mean_error_m.0 += f64::from(error.mean_m);
-            self.mean_error_m.1 += 1;
-            self.worst_error_m = self.worst_error_m.max(error.max_m);
-        }
         let seconds = self.second.iter_mut().zip(&mut self.peak_kbps);
         for ((second, peak_kbps), accounting) in seconds.zip(Accounting::ALL) {
             second.push_back(sample.bytes(accounting));
@@ -143,14 +128,14 @@ impl PlayTotals {
 
     /// What became of a budget of so many kilobits a second.
     pub(super) fn budget(&self, kbps: u32, wrong: u64) -> BudgetSummary {
-        let (sum, ticks) = self.mean_error_m;
+        let sums = &self.sums;
         BudgetSummary {
             kbps,
             max_second_kbps: self.peak_kbps[Accounting::OnTheWire as usize],
             longest_wait_ticks: self.longest_wait_ticks,
-            mean_error_mm: 1000.0 * sum / ticks.max(1) as f64,
-            worst_error_mm: f64::from(1000.0 * self.worst_error_m),
-            bodies_a_tick: self.bodies as f64 / self.sums.ticks.max(1) as f64,
+            mean_error_mm: 1000.0 * sums.mean_error_m().unwrap_or(0.0),
+            worst_error_mm: f64::from(1000.0 * sums.max_error_m),
+            bodies_a_tick: sums.sent_cubes as f64 / sums.ticks.max(1) as f64,
             wrong,
         }
     }

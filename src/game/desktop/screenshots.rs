@@ -15,7 +15,7 @@ use crate::history::{Moment, Selection};
 use crate::panel::{PanelSize, PanelState, SavingsView, Tab, Tour};
 use crate::recording::ScriptPlayback;
 use crate::recording::video::{VideoError, round, write_png};
-use crate::replication::{Ablation, ReplicaError};
+use crate::replication::Ablation;
 use crate::simulation::CubeWorld;
 use crate::theme::Theme;
 use crate::view::{CubeColors, Notices, Side, Trails, ViewMode};
@@ -42,8 +42,8 @@ enum Focus {
     Cube,
     /// As before; a second ago is shown, and marked in the timeline.
     Past,
-    /// As before, in the first step of the tour.
-    Tour,
+    /// As before, in the step of the tour with this index.
+    Tour(usize),
     /// A ball rolls from side to side, with trails.
     Ball,
 }
@@ -84,8 +84,8 @@ const fn ball_rolling(name: &'static str, halves: [&'static str; Side::ALL.len()
     }
 }
 
-/// Every tab, every view, and the first step of the tour.
-pub const SHOTS: [Shot; 28] = [
+/// Every tab, every view, and two steps of the tour.
+pub const SHOTS: [Shot; 30] = [
     usual("ladder", |_| {}),
     usual("savings-steps", |panel| panel.tab = Tab::Savings),
     usual("savings-time", |panel| {
@@ -131,6 +131,9 @@ pub const SHOTS: [Shot; 28] = [
     usual("cubes-angle", |panel| {
         (panel.tab, panel.colors) = (Tab::Bits, CubeColors::Angle);
     }),
+    cube("cubes-wait", "rung:predicted,budget:64kbps", |panel| {
+        (panel.tab, panel.colors) = (Tab::Packet, CubeColors::Wait);
+    }),
     Shot {
         halves: ["rung:delta,link:hostile", "rung:predicted,link:wi-fi-bad"],
         focus: Focus::Past,
@@ -153,8 +156,18 @@ pub const SHOTS: [Shot; 28] = [
         ],
     ),
     Shot {
-        focus: Focus::Tour,
+        focus: Focus::Tour(0),
         ..usual("tour-1", |_| {})
+    },
+    Shot {
+        halves: [
+            "rung:predicted,budget:128kbps",
+            "rung:predicted,budget:32kbps",
+        ],
+        focus: Focus::Tour(16),
+        ..usual("tour-17", |panel| {
+            (panel.tab, panel.colors) = (Tab::Network, CubeColors::Wait);
+        })
     },
 ];
 
@@ -251,11 +264,12 @@ impl Shot {
             ablation.finish().map_err(GameError::from)?;
         }
         let tick = world.resource::<CubeWorld>().tick();
-        let errors_m = errors(world);
         world.insert_resource(Tour {
-            index: (self.focus == Focus::Tour).then_some(0),
+            index: match self.focus {
+                Focus::Tour(index) => Some(index),
+                _ => None,
+            },
             plays: true,
-            errors_m,
             ..Tour::default()
         });
         if self.focus == Focus::Past {
@@ -267,15 +281,6 @@ impl Shot {
         }
         Ok(renderer)
     }
-}
-
-/// How far the red cubes of each half that shows a lane are from the simulation's, metres.
-fn errors(world: &mut World) -> [Option<f64>; Side::ALL.len()] {
-    let mut lanes = world.query::<(&Side, &ReplicaError)>();
-    Side::ALL.map(|side| {
-        let (_, replica_error) = lanes.iter(world).find(|(half, _)| **half == side)?;
-        replica_error.tick.map(|_| replica_error.mean_m.into())
-    })
 }
 
 fn path(folder: &Path, shot: &Shot, size: UVec2, theme: Theme) -> PathBuf {

@@ -1,17 +1,15 @@
 //! Throws the switches of the tour and plays its scripts; afterwards everything is as it was.
 
-use std::collections::VecDeque;
-
 use bevy::prelude::*;
 use bevy::window::exit_on_all_closed;
 use bevy_egui::input::EguiWantsInput;
-use cubewire_scene::{Keys, TICKS_PER_SECOND};
+use cubewire_scene::Keys;
 
 use crate::controls::{Action, ControlsSystems};
 use crate::game::{ball, katamari, rolling};
 use crate::panel::{PanelState, PanelSystems, STEPS, Scene, Tab, Task, Tour, TourStep};
 use crate::recording::{Script, ScriptPlayback};
-use crate::replication::{LaneSettingsQuery, LinkSettings, ReplicaError, ReplicationSystems};
+use crate::replication::{LaneSettingsQuery, LinkSettings};
 use crate::simulation::ResetSimulation;
 use crate::view::{
     self, CubeColors, PaneContent, SelectHalf, Selected, Side, TouchKeys, Trails, ViewMode,
@@ -27,7 +25,6 @@ pub(super) fn install(app: &mut App) {
                 .before(ControlsSystems)
                 .in_set(RunFixedMainLoopSystems::BeforeFixedMainLoop),
         )
-        .add_systems(FixedUpdate, measure.after(ReplicationSystems::Observe))
         .add_systems(
             Last,
             restore_tab
@@ -59,8 +56,6 @@ struct Course {
     was_cut: bool,
     /// The state before the tour.
     before: Option<Before>,
-    /// The errors of the last second, by half, metres.
-    errors: [VecDeque<f32>; Side::ALL.len()],
 }
 
 /// Everything that the tour changes.
@@ -160,7 +155,6 @@ fn turn(world: &mut World, index: Option<usize>) -> Result {
     world.resource_scope(|world, mut course: Mut<Course>| {
         course.index = index;
         course.was_cut = false;
-        course.errors = default();
         match index.and_then(|index| STEPS.get(index)) {
             Some(step) => course.show(world, step),
             None => course.leave(world),
@@ -231,30 +225,6 @@ fn hand_over(
     course.scene = None;
     tour.plays = false;
     commands.remove_resource::<ScriptPlayback>();
-}
-
-/// Records the replica errors, for the mean of a second.
-fn measure(
-    lanes: Query<(&Side, &ReplicaError)>,
-    mut tour: ResMut<Tour>,
-    mut course: ResMut<Course>,
-) {
-    if tour.step().is_none() {
-        return;
-    }
-    let mut means = [None; Side::ALL.len()];
-    for (&side, replica_error) in &lanes {
-        let errors = &mut course.errors[side as usize];
-        if replica_error.tick.is_some() {
-            errors.push_back(replica_error.mean_m);
-        }
-        if errors.len() > TICKS_PER_SECOND as usize {
-            errors.pop_front();
-        }
-        let sum: f64 = errors.iter().map(|&metres| f64::from(metres)).sum();
-        means[side as usize] = (!errors.is_empty()).then(|| sum / errors.len() as f64);
-    }
-    tour.errors_m = means;
 }
 
 /// Ticks off the task of the step once it is done.

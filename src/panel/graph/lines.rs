@@ -2,9 +2,10 @@
 
 use std::ops::RangeInclusive;
 
+use bevy_egui::egui::Stroke;
 use cubewire_codec::ladder;
 use cubewire_scene::TICKS_PER_SECOND;
-use egui_plot::{Line, LineStyle, PlotPoints, PlotUi, VLine};
+use egui_plot::{Line, LineStyle, PlotPoints, PlotUi, Polygon, VLine};
 
 use super::scale::Scale;
 use super::series::{Point, Series};
@@ -53,9 +54,13 @@ impl<'a> Lines<'a> {
                 series.range_without_peaks()?
             })
         });
-        let (smallest, largest) = range.fold((TARGET_KBPS, TARGET_KBPS), |(low, high), range| {
-            (range.0.min(low), range.1.max(high))
-        });
+        let budgets = series.iter().flat_map(|(_, series)| series.budgets());
+        let budgets = budgets.map(|(_, kbps)| (kbps, kbps));
+        let (smallest, largest) = range
+            .chain(budgets)
+            .fold((TARGET_KBPS, TARGET_KBPS), |(low, high), range| {
+                (range.0.min(low), range.1.max(high))
+            });
         Self {
             series,
             seconds: ticks as f64 / f64::from(TICKS_PER_SECOND),
@@ -81,14 +86,31 @@ impl<'a> Lines<'a> {
 
     pub(super) fn draw(&self, plot: &mut PlotUi<'_>, theme: Theme, width: f32) {
         let colors = theme.colors();
-        let muted = egui_color(colors.muted);
+        let [ink, muted] = [colors.ink, colors.muted].map(egui_color);
         // Not beyond the newest point, where a small graph has its labels.
         let target = self.scale.height(TARGET_KBPS);
         let target = Line::new("target", vec![[-self.seconds, target], [0.0, target]])
-            .color(egui_color(colors.ink))
+            .color(ink)
             .style(LineStyle::dashed_dense());
         plot.line(target.allow_hover(false));
+        // What one lane may take, another may exceed.
+        let has_veil = self.series.len() == 1;
         for (side, series) in &self.series {
+            for (times, kbps) in series.budgets() {
+                let (from, to) = (*times.start(), *times.end());
+                let height = self.scale.height(kbps);
+                if has_veil {
+                    let top = 2.0 * self.heights.end();
+                    let veil = vec![[from, height], [to, height], [to, top], [from, top]];
+                    let veil = Polygon::new("above the budget", veil)
+                        .fill_color(ink.gamma_multiply(VEIL))
+                        .stroke(Stroke::NONE);
+                    plot.polygon(veil.allow_hover(false));
+                }
+                let line = vec![[from, height], [to, height]];
+                let budget = Line::new("budget", line).color(ink).width(2.0);
+                plot.line(budget.allow_hover(false));
+            }
             for index in series.switches() {
                 let switch = VLine::new("stages switched", series.seconds(index)).color(muted);
                 plot.vline(switch.allow_hover(false));
@@ -150,6 +172,9 @@ impl<'a> Lines<'a> {
 
 /// Share of the graph's width that a letter of a label takes, about.
 const LABEL_SHARE: f64 = 0.018;
+
+/// Opacity of what is above a budget.
+const VEIL: f32 = 0.06;
 
 /// Font size of the labels of a small graph, logical points.
 pub(super) const LABEL_SIZE: f32 = 12.0;

@@ -1,5 +1,6 @@
 //! The line of the bandwidth graph: samples in kilobits a second, smoothed and downsampled.
 
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use cubewire_codec::Stages;
@@ -22,6 +23,7 @@ pub(in crate::panel) struct Point {
     pub(super) stages: Stages,
     article_bytes: usize,
     wire_bytes: usize,
+    budget_kbps: Option<u32>,
     has_losses: bool,
 }
 
@@ -41,6 +43,7 @@ impl From<&Sample> for Point {
             stages: sample.stages,
             article_bytes: sample.bytes(Accounting::PayloadAndUdp),
             wire_bytes: sample.bytes(Accounting::OnTheWire),
+            budget_kbps: sample.budget_kbps,
             has_losses: sample.lost > 0,
         }
     }
@@ -132,6 +135,26 @@ impl<'a> Series<'a> {
         let indices = 0..self.points.len();
         let lost = indices.filter(|&index| self.points[index].has_losses);
         lost.map(|index| self.seconds(index))
+    }
+
+    /// Budgets: from when to when, and their kilobits a second.
+    pub(super) fn budgets(&self) -> impl Iterator<Item = (RangeInclusive<f64>, f64)> {
+        let indices: Vec<usize> = (0..self.points.len()).collect();
+        let budget = |index: usize| self.points[index].budget_kbps;
+        let runs = indices.chunk_by(|&a, &b| budget(a) == budget(b));
+        let budgets: Vec<_> = runs
+            .filter_map(|run| {
+                let (&first, &last) = (run.first()?, run.last()?);
+                let times = self.seconds(first)..=self.seconds(last);
+                Some((times, budget(first)?.into()))
+            })
+            .collect();
+        budgets.into_iter()
+    }
+
+    /// The budget now, kilobits a second.
+    pub(super) fn newest_budget(&self) -> Option<u32> {
+        self.points.last()?.budget_kbps
     }
 
     /// The newest rate.
@@ -328,6 +351,23 @@ mod tests {
         }
         let series = Series::new(&points, 400, Accounting::PayloadAndUdp);
         assert_ne!(series.range_without_peaks(), series.range());
+    }
+
+    #[test]
+    fn each_budget_lasts_until_the_next() {
+        let mut points = points(121);
+        for point in &mut points[31..61] {
+            point.budget_kbps = Some(64);
+        }
+        for point in &mut points[61..] {
+            point.budget_kbps = Some(32);
+        }
+        let series = Series::new(&points, 121, Accounting::PayloadAndUdp);
+        let budgets: Vec<_> = series.budgets().collect();
+        let first = series.seconds(31)..=series.seconds(60);
+        let second = series.seconds(61)..=0.0;
+        assert_eq!(budgets, [(first, 64.0), (second, 32.0)]);
+        assert_eq!(series.newest_budget(), Some(32));
     }
 
     #[test]

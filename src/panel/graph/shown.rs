@@ -37,6 +37,8 @@ pub struct ShownLine {
     pub side: Side,
     /// Every tick, oldest first.
     pub points: Vec<ShownPoint>,
+    /// Budgets: from when to when, and their kilobits a second.
+    pub budgets: Vec<(RangeInclusive<f64>, f64)>,
     /// When packets were lost.
     pub losses: Vec<f64>,
     /// Peaks above the scale: when, and their rates in kilobits a second.
@@ -70,6 +72,7 @@ impl ShownGraph {
             ShownLine {
                 side: *side,
                 points: (0..series.len()).map(rate).collect(),
+                budgets: series.budgets().collect(),
                 losses: series.losses().collect(),
                 peaks: series.peaks_above(top).collect(),
             }

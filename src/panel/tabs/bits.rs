@@ -35,7 +35,7 @@ pub(in crate::panel) fn draw(
         legend(ui, &totals);
     }
     ui.separator();
-    colors(ui, state);
+    colors(ui, state, is_remote);
     ui.separator();
     rates(ui, &totals);
     ui.separator();
@@ -47,17 +47,24 @@ pub(in crate::panel) fn draw(
 }
 
 /// What the colours of the cubes show.
-fn colors(ui: &mut egui::Ui, state: &mut PanelState) {
+fn colors(ui: &mut egui::Ui, state: &mut PanelState, is_remote: bool) {
     ui.horizontal(|ui| {
         ui.spacing_mut().item_spacing.x = 2.0;
-        ui.label("Cubes by ");
+        ui.label("Cubes: ");
         for colors in CubeColors::ALL {
-            ui.selectable_value(&mut state.colors, colors, colors.name())
-                .on_hover_text(terms::cube_colors(colors));
+            let is_known = !(is_remote && colors.is_of_sender());
+            let button = egui::Button::selectable(state.colors == colors, colors.name());
+            let button = ui
+                .add_enabled(is_known, button)
+                .on_hover_text(terms::cube_colors(colors))
+                .on_disabled_hover_text("Only the sender knows.");
+            if button.clicked() {
+                state.colors = colors;
+            }
         }
         ui.toggle_value(&mut state.fixed_scale, "fixed")
             .on_hover_text(
-                "0 to 128 bits, 64 mm, 16°. Otherwise the scale ends at a power of two.",
+                "0 to 128 bits, 64 mm, 16°, 64 ticks. Otherwise the scale ends at a power of two.",
             );
     });
 }

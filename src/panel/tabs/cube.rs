@@ -1,12 +1,13 @@
-//! The selected cube: its last packets field by field, its baseline and its error.
+//! The selected cube: its last packets field by field, its baseline, its error, and how it stands within the budget.
 
 use bevy_egui::egui::{self, Rect, RichText, ScrollArea, Sense, TextStyle, vec2};
 use cubewire_codec::BitKind;
 use cubewire_palette::bit_kind;
+use cubewire_protocol::{Standing, Wait};
 
 use super::packet::inspected::Inspected;
 use crate::history::Selection;
-use crate::panel::style;
+use crate::panel::{style, terms};
 use crate::replication::{PacketRecord, demo_index};
 use crate::theme::{Theme, egui_color};
 
@@ -105,6 +106,11 @@ pub(super) fn draw(
             *selection = Selection::default();
         }
     });
+    if let Some(standing) = what.standings.get(cube) {
+        let now = what.meter.samples().back().map_or(0, |sample| sample.tick);
+        ui.label(RichText::new(words(*standing, now)).small())
+            .on_hover_text(terms::STANDING);
+    }
     let shares = shares(what, cube);
     graph(ui, theme, &shares);
     let row = ui.text_style_height(&TextStyle::Monospace);
@@ -136,6 +142,38 @@ pub(super) fn draw(
                     .on_hover_text(share.words());
             }
         });
+}
+
+/// How the cube stands within the budget, as a sentence.
+fn words(standing: Standing, now: u64) -> String {
+    let ticks = |since: u64| match now.saturating_sub(since) {
+        1 => "1 tick".to_owned(),
+        ticks => format!("{ticks} ticks"),
+    };
+    match standing {
+        Standing::UpToDate { sent: None } => "Up to date: not moved since the start.".to_owned(),
+        Standing::UpToDate { sent: Some(sent) } => format!("Up to date: sent {} ago.", ticks(sent)),
+        Standing::InFlight { sent } => format!("In flight: sent {} ago.", ticks(sent)),
+        Standing::Withheld { since } => format!("Withheld for {}.", ticks(since)),
+        Standing::Waits(wait) => {
+            let Wait {
+                since,
+                error,
+                priority,
+                more_urgent,
+            } = wait;
+            let others = match more_urgent {
+                0 => "next".to_owned(),
+                1 => "1 cube is more urgent".to_owned(),
+                others => format!("{others} cubes are more urgent"),
+            };
+            let mm = 1000.0 * error;
+            format!(
+                "Waits for {}: moved {mm:.1} mm, priority {priority:.1}, {others}.",
+                ticks(since)
+            )
+        }
+    }
 }
 
 /// The newest packets up to the moment, the newest first.
@@ -199,6 +237,29 @@ mod tests {
             let all = packet.payload_bytes as f64 * 8.0;
             assert!((cubes + shared - all).abs() < 0.01, "{}", rung.name);
         }
+    }
+
+    #[test]
+    fn a_standing_is_a_sentence() {
+        assert_eq!(
+            words(Standing::InFlight { sent: 98 }, 100),
+            "In flight: sent 2 ticks ago."
+        );
+        assert_eq!(
+            words(Standing::UpToDate { sent: Some(99) }, 100),
+            "Up to date: sent 1 tick ago."
+        );
+        let wait = |more_urgent| Wait {
+            since: 93,
+            error: 0.003,
+            priority: 7.42,
+            more_urgent,
+        };
+        assert_eq!(
+            words(Standing::Waits(wait(212)), 100),
+            "Waits for 7 ticks: moved 3.0 mm, priority 7.4, 212 cubes are more urgent."
+        );
+        assert!(words(Standing::Waits(wait(0)), 100).ends_with("priority 7.4, next."));
     }
 
     #[test]

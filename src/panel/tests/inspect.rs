@@ -41,6 +41,28 @@ fn the_packet_is_shown_in_words_and_a_cube_with_its_packets() {
     }
 }
 
+#[test]
+fn the_selected_cube_says_how_it_stands_within_the_budget() {
+    let mut harness = inspecting(ladder::PREDICTED.stages);
+    harness.state_mut().selection.cube = Some(1);
+    let says = |harness: &mut Harness<'_, Panel>, standings: &[Standing], text: &str| {
+        harness.state_mut().standings = standings.to_vec();
+        harness.run();
+        harness.query_by_label_contains(text).is_some()
+    };
+    let up_to_date = Standing::UpToDate { sent: None };
+    let wait = Standing::Waits(Wait {
+        since: 70,
+        error: 0.012,
+        priority: 11.3,
+        more_urgent: 40,
+    });
+    let waits = "Waits for 9 ticks: moved 12.0 mm, priority 11.3, 40 cubes are more urgent.";
+    assert!(says(&mut harness, &[up_to_date, wait], waits));
+    assert!(says(&mut harness, &[wait, up_to_date], "Up to date"));
+    assert!(!says(&mut harness, &[], "Up to date"));
+}
+
 /// The page of savings, with figures of a lane that has these stages.
 fn savings(view: SavingsView, stages: Stages) -> Panel {
     let mut panel = panel(Tab::Savings);
@@ -226,6 +248,36 @@ fn a_drag_over_the_timeline_goes_to_its_tick_and_with_shift_marks_a_range() {
     drag(&mut harness, middle, middle, Modifiers::NONE);
     let moment = *harness.state().moments.last().unwrap();
     assert!(moment.abs_diff(200) <= 5, "{moment}");
+}
+
+#[test]
+fn a_viewer_cannot_colour_the_cubes_by_what_only_the_sender_knows() {
+    let is_disabled = |harness: &Harness<'_, Panel>, name: &str| {
+        let button = harness.get_by_label(name);
+        button.accesskit_node().is_disabled()
+    };
+    let mut harness = harness(Tab::Bits);
+    assert!(!is_disabled(&harness, "wait"));
+    harness.state_mut().server = Some(ServerConnection {
+        server: "192.168.1.5:7000".to_owned(),
+        status: ConnectionStatus::Connected,
+        round_trip: None,
+        id: None,
+        granted: None,
+    });
+    harness.run();
+    for (name, expected) in [("form", false), ("error mm", true), ("wait", true)] {
+        assert_eq!(is_disabled(&harness, name), expected, "{name}");
+    }
+}
+
+#[test]
+fn the_error_stands_beside_the_kilobits_where_it_is_measured() {
+    let mut harness = harness(Tab::Ladder);
+    assert!(harness.query_by_label_contains("4.0 mm").is_some());
+    harness.state_mut().meter = LaneMeter::from_samples([Sample::default()]);
+    harness.run();
+    assert!(harness.query_by_label_contains(" mm").is_none());
 }
 
 #[test]

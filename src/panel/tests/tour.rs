@@ -9,7 +9,6 @@ fn at(index: usize, size: egui::Vec2) -> Harness<'static, Panel> {
     panel.status.tour = Some(Tour {
         index: Some(index),
         plays: true,
-        errors_m: [Some(0.085), Some(0.012)],
         ..Tour::default()
     });
     let step = &STEPS[index];
@@ -30,11 +29,18 @@ fn area(harness: &Harness<'_, Panel>) -> egui::Rect {
 fn every_step_has_its_text_and_buttons_that_turn_the_pages() {
     for (index, step) in STEPS.iter().enumerate() {
         let mut harness = at(index, SIZE);
-        for text in [step.title, step.text, &format!("{} of 16", index + 1)] {
+        for text in [
+            step.title,
+            step.text,
+            &format!("{} of {}", index + 1, STEPS.len()),
+        ] {
             assert!(harness.query_by_label(text).is_some(), "{text}");
         }
         if let Some(article) = step.article {
             assert!(harness.query_by_label(article).is_some(), "{article}");
+        }
+        if let Some(address) = step.address {
+            assert!(harness.query_by_label(address).is_some(), "{address}");
         }
         let is_last = index + 1 == STEPS.len();
         let next = if is_last { "Done" } else { "Next" };
@@ -102,12 +108,12 @@ fn what_is_seen_now_is_the_mean_of_the_last_second() {
         let harness = at(index, SIZE);
         assert!(harness.query_by_label(text).is_some(), "{index}: {text}");
     };
-    says(0, "12.0 mm");
+    says(0, "4.0 mm");
     // 523 bytes in the mean, and 28 of headers.
     says(1, "264 kbps");
     says(6, "70");
     let ten = STEPS.iter().position(|step| step.has_trails).unwrap();
-    says(ten, "right 12.0 mm, left 85.0 mm");
+    says(ten, "right 4.0 mm, left 4.0 mm");
 }
 
 #[test]

@@ -4,7 +4,6 @@ use bevy::prelude::*;
 
 use super::steps::{STEPS, TourStep};
 use crate::controls::Action;
-use crate::view::Side;
 
 /// The guided tour.
 #[derive(Resource, Clone, Copy, Debug, Default, PartialEq)]
@@ -17,9 +16,6 @@ pub struct Tour {
     pub is_done: bool,
     /// Whether the script of this step plays, and not the player.
     pub plays: bool,
-    /// Mean distance of the red cubes from the simulation's, mean of the last second, of each half that shows
-    /// a lane, metres.
-    pub errors_m: [Option<f64>; Side::ALL.len()],
 }
 
 impl Tour {

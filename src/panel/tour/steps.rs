@@ -30,6 +30,8 @@ pub struct TourStep {
     pub watch: Watch,
     /// What the article has for it, if it has a figure.
     pub article: Option<&'static str>,
+    /// The address of another article that it is about.
+    pub address: Option<&'static str>,
     /// Something to do. The tour goes on without it, too.
     pub task: Option<Task>,
 }
@@ -85,11 +87,15 @@ const USUAL: TourStep = TourStep {
     colors: CubeColors::Interaction,
     watch: Watch::Kbps,
     article: None,
+    address: None,
     task: None,
 };
 
+/// *State Synchronization*, Glenn Fiedler, 2015.
+const STATE_SYNCHRONIZATION: &str = "https://gafferongames.com/post/state_synchronization/";
+
 /// The tour, in order.
-pub const STEPS: [TourStep; 16] = [
+pub const STEPS: [TourStep; 18] = [
     TourStep {
         title: "Two worlds",
         text: "At the left, a physics engine simulates 901 cubes on this machine. The right half is rebuilt \
@@ -237,6 +243,30 @@ pub const STEPS: [TourStep; 16] = [
         left: "rung:arithmetic",
         right: "rung:predicted",
         article: Some("target: 256 kbps"),
+        ..USUAL
+    },
+    TourStep {
+        title: "State synchronization: a budget",
+        text: "Fiedler's next article sends what a bandwidth budget allows; the right half has 64 kbps, with all \
+               headers. Each cube has a priority accumulator: it grows while the cube waits, the faster the \
+               further off it is. A packet carries the most urgent cubes, which begin with 0.",
+        left: "rung:predicted",
+        right: "rung:predicted,budget:64kbps",
+        tab: Tab::Network,
+        address: Some(STATE_SYNCHRONIZATION),
+        ..USUAL
+    },
+    TourStep {
+        title: "State synchronization: nothing starves",
+        text: "The colours show for how many ticks a cube has waited. What an error adds to its priority is \
+               bounded, and waiting is not. So all wait longer and are further off with a quarter of the bits, \
+               but each cube is sent at last: nothing starves.",
+        left: "rung:predicted,budget:128kbps",
+        right: "rung:predicted,budget:32kbps",
+        tab: Tab::Network,
+        colors: CubeColors::Wait,
+        watch: Watch::Error,
+        address: Some(STATE_SYNCHRONIZATION),
         ..USUAL
     },
     TourStep {

@@ -3,7 +3,7 @@
 use cubewire_codec::BitKind;
 use cubewire_scene::TICKS_PER_SECOND;
 
-use crate::replication::{Accounting, LaneMeter, Totals};
+use crate::replication::{Accounting, LaneMeter, Totals, millimetres};
 
 /// A number to watch in a step of the tour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,10 +44,7 @@ impl Watch {
 
     /// Its mean over the last second of a lane; none if there is no such second with the present stages yet, or
     /// nothing was sent in it.
-    pub(super) fn of(self, meter: &LaneMeter, error_m: Option<f64>) -> Option<f64> {
-        if self == Self::Error {
-            return error_m;
-        }
+    pub(super) fn of(self, meter: &LaneMeter) -> Option<f64> {
         let second = || meter.newest(TICKS_PER_SECOND as usize);
         let stages = second().last()?.stages;
         let since_switch = second().filter(|sample| sample.stages == stages);
@@ -75,7 +72,7 @@ impl Watch {
             Self::Orientation => (kinds(&[BitKind::Orientation]), totals.sent_cubes),
             Self::Selection => (kinds(&[BitKind::Selection]), totals.changed_cubes),
             Self::Lost => (100.0 * lost as f64, totals.traffic.packets),
-            Self::Error => return None,
+            Self::Error => return totals.mean_error_m(),
         };
         (count > 0).then(|| sum / count as f64)
     }
@@ -90,7 +87,7 @@ impl Watch {
                 format!("{value:.1}")
             }
             Self::Lost => format!("{value:.0} %"),
-            Self::Error => format!("{:.1} mm", 1000.0 * value),
+            Self::Error => millimetres(value),
         }
     }
 }

@@ -75,6 +75,13 @@ fn draw(graph: &ShownGraph, area: &Area<'_>) -> Drawn {
         let points = line.points.iter();
         let points = points.map(|point| (point.seconds, graph.height(point.kbps)));
         chart.draw_series(LineSeries::new(points, color.stroke_width(2)))?;
+        for (times, kbps) in &line.budgets {
+            let height = graph.height(*kbps);
+            let budget = [(*times.start(), height), (*times.end(), height)];
+            chart.draw_series(LineSeries::new(budget, ink.stroke_width(2)))?;
+        }
+        let budget = line.budgets.last().filter(|(times, _)| *times.end() == 0.0);
+        rates.extend(budget.map(|&(_, kbps)| (kbps, ink, "budget")));
         let losses = line.losses.iter().map(|&seconds| (seconds, 0.0));
         chart.draw_series(losses.map(|at| TriangleMarker::new(at, 5, warning.filled())))?;
         for &(seconds, kbps) in &line.peaks {

@@ -36,6 +36,16 @@ impl LaneSettings {
         rung_name(self.sender.stages)
     }
 
+    /// The rung, and the budget that it keeps to.
+    #[must_use]
+    pub fn describe_rung(&self) -> String {
+        let rung = self.rung_name();
+        match self.sender.kept_budget() {
+            Some(kbps) => format!("{rung}, {kbps} kbps"),
+            None => rung.to_owned(),
+        }
+    }
+
     /// A description of the simulated network, the send rate and the interpolation. Of the network, every
     /// condition is named that is not zero; of the others, what differs from the defaults.
     #[must_use]
@@ -87,6 +97,10 @@ impl LaneSettings {
         let others = others.filter_map(|(key, value)| match key.as_str() {
             "rung" | "rate" | "interpolation" => None,
             "playout" => Some(delay(new.playout.delay)),
+            "budget" => Some(match new.sender.budget {
+                Some(kbps) => format!("budget of {kbps} kbps"),
+                None => "no budget".to_owned(),
+            }),
             key => Some(format!("{key} {value}")),
         });
         let description: Vec<_> = first.into_iter().flatten().chain(others).collect();
@@ -410,6 +424,8 @@ mod tests {
             link:hostile+bandwidth=64000/9000 | link:latency=25ms+loss=0.003+cut | 50 ms round trip, 0.3 % lost, link cut
             rung:at-rest,interpolation:hermite | rung:delta,interpolation:hermite | delta, hermite → linear: needs velocity
             rung:delta | rung:delta,playout:150ms,baseline:smallest,seed:7 | baseline smallest, seed 7, playout delay 150 ms
+            rung:delta,budget:64kbps | rung:delta,budget:32kbps | budget of 32 kbps
+            rung:delta,budget:64kbps | rung:delta | no budget
             playout:150ms,interpolation:none | playout:adaptive | linear, adaptive playout delay"
             .lines()
         {

@@ -9,10 +9,10 @@ use crate::theme::egui_color;
 use crate::view::costs::{Costs, CubeColors};
 
 impl Pen<'_> {
-    /// Paints what the colours of the cubes mean; nothing for the usual ones.
-    pub(super) fn legend(&self, picture: Rect, colors: CubeColors, costs: &Costs) {
+    /// Paints what the colours of the cubes mean, below `top`; nothing for the usual ones. Returns its lower end.
+    pub(super) fn legend(&self, picture: Rect, top: f32, colors: CubeColors, costs: &Costs) -> f32 {
         let Some(title) = colors.title() else {
-            return;
+            return top;
         };
         let forms = [None].into_iter().chain(Form::ALL.map(Some));
         let rows = match colors {
@@ -20,7 +20,8 @@ impl Pen<'_> {
             _ => 2.0,
         };
         let size = vec2(WIDTH, TITLE + rows * ROW) + 2.0 * MARGIN;
-        let area = Rect::from_min_size(picture.min + MARGIN, size);
+        let area = Rect::from_min_size(pos2(picture.min.x, top) + MARGIN, size);
+        let end = area.max.y;
         self.painter.rect_filled(area, 4.0, self.veil());
         let area = area.shrink2(MARGIN);
         let ink = egui_color(self.theme.colors().ink);
@@ -30,6 +31,10 @@ impl Pen<'_> {
         };
         text(area.min, Align2::LEFT_TOP, title.to_owned());
         let top = area.min.y + TITLE;
+        if let Some(why) = costs.unknown {
+            text(pos2(area.min.x, top), Align2::LEFT_TOP, why.to_owned());
+            return end;
+        }
         if colors == CubeColors::Form {
             for (row, each) in forms.enumerate() {
                 let y = top + (row as f32 + 0.5) * ROW;
@@ -41,7 +46,7 @@ impl Pen<'_> {
                 let at = pos2(swatch.max.x + 6.0, y);
                 text(at, Align2::LEFT_CENTER, name.to_owned());
             }
-            return;
+            return end;
         }
         let steps = area.width() as usize;
         for step in 0..steps {
@@ -51,14 +56,19 @@ impl Pen<'_> {
             self.painter.rect_filled(bar, 0.0, color);
         }
         let y = top + ROW;
-        let end = costs.scale_end;
+        let scale_end = costs.scale_end;
         text(pos2(area.min.x, y), Align2::LEFT_TOP, "> 0".to_owned());
         text(
             pos2(area.center().x, y),
             Align2::CENTER_TOP,
-            format!("{}", end / 2.0),
+            format!("{}", scale_end / 2.0),
         );
-        text(pos2(area.max.x, y), Align2::RIGHT_TOP, format!("≥ {end}"));
+        text(
+            pos2(area.max.x, y),
+            Align2::RIGHT_TOP,
+            format!("≥ {scale_end}"),
+        );
+        end
     }
 }
 

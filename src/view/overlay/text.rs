@@ -16,7 +16,7 @@ const FIGURES_SIZE: (f32, f32) = (24.0, 44.0);
 const CAPTION_SIZE: (f32, f32) = (11.0, 18.0);
 const NOTICE_SIZE: (f32, f32) = (11.0, 17.0);
 const RECORDING_SIZE: f32 = 16.0;
-const ACCOUNTING_SIZE: (f32, f32) = (10.0, 14.0);
+const DETAIL_SIZE: (f32, f32) = (10.0, 14.0);
 
 /// Smallest readable type, physical pixels.
 const MIN_PIXELS: f32 = 9.0;
@@ -24,10 +24,10 @@ const MIN_PIXELS: f32 = 9.0;
 /// Widths of a half in multiples of the type's size.
 const FIGURES_PER_HALF: f32 = 10.0;
 const CAPTIONS_PER_HALF: f32 = 34.0;
-const ACCOUNTINGS_PER_HALF: f32 = 24.0;
+const DETAILS_PER_HALF: f32 = 24.0;
 
 /// Height of the figures at the top, points.
-const FIGURES_END: f32 = 80.0;
+const FIGURES_END: f32 = 96.0;
 
 /// Distance between text and the edge of the picture, and between texts, points.
 const MARGIN: f32 = 10.0;
@@ -88,27 +88,27 @@ impl Pen<'_> {
         self.paint(galley, pos2(x, top), true);
     }
 
-    /// Paints the bandwidth of a side's lane at the top of its half, with the accounting. Returns its lower
+    /// Paints the bandwidth of a side's lane at the top of its half, and below it the `details`. Returns their lower
     /// end.
-    pub(super) fn figures(&self, over: Rect, side: Side, article: &str, wire: &str) -> f32 {
+    pub(super) fn figures(&self, over: Rect, side: Side, article: &str, details: &str) -> f32 {
         let size = fitting(over, FIGURES_PER_HALF, FIGURES_SIZE);
         let figures = Line {
             color: egui_color(side.color(self.theme)),
             ..self.plain(article)
         };
         let end = self.centred(figures, size, over, over.min.y + 4.0, true) - VEIL_MARGIN.y;
-        let accounting = format!("article accounting; wire {wire}");
-        let size = fitting(over, ACCOUNTINGS_PER_HALF, ACCOUNTING_SIZE);
-        self.centred(self.plain(&accounting), size, over, end, true)
+        let size = fitting(over, DETAILS_PER_HALF, DETAIL_SIZE);
+        self.centred(self.plain(details), size, over, end, true)
     }
 
-    /// Paints the recordings in progress next to a red dot at the left.
-    pub(super) fn recording(&self, picture: Rect, text: &str) {
+    /// Paints the recordings in progress next to a red dot at the left, below `top`.
+    pub(super) fn recording(&self, picture: Rect, top: f32, text: &str) {
         const RADIUS: f32 = 7.0;
         if text.is_empty() {
             return;
         }
-        let dot = picture.min + vec2(MARGIN + RADIUS, FIGURES_END + MARGIN + RADIUS);
+        let top = top.max(picture.min.y + FIGURES_END);
+        let dot = pos2(picture.min.x, top) + Vec2::splat(MARGIN + RADIUS);
         let red = egui_color(self.theme.colors().error);
         self.painter.circle_filled(dot, RADIUS, red);
         let galley = self.layout(

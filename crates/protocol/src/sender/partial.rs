@@ -9,7 +9,7 @@ use cubewire_codec::{
 use super::{BaselineChoice, SendError, Sent, SnapshotSender, references};
 use crate::clock::sequence;
 use crate::ring::BaselineRing;
-use crate::schedule::{AsOf, Urgency};
+use crate::schedule::{AsOf, Standing, Urgency, Within};
 
 /// Most bytes of a partial packet: one datagram.
 const MAX_BYTES: usize = 1200;
@@ -25,23 +25,6 @@ const MAX_SILENCE_TICKS: u64 = 6;
 
 /// Fewest bytes of a packet that only shows that time goes on.
 const MIN_BYTES: usize = 16;
-
-/// What is to be sent of a tick, and at what price.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Within<'a> {
-    /// Bytes that the packet may take.
-    pub bytes: usize,
-    /// By how many more they grow with each tick in which none is sent. Few large packets are better than many small ones:
-    /// they have fewer headers, and a body takes fewer bits among its neighbours.
-    pub growth: usize,
-    /// The most that they can grow to.
-    pub most: usize,
-    /// By body: how fast it becomes urgent; 1 beyond the end. A body with 0 is never sent in a partial packet.
-    pub gains: &'a [f32],
-    /// By body: the number of its group; beyond the end, each is by itself. Those of a group that wait are sent in one
-    /// packet, as urgent as the most urgent of them; only a group that no packet holds is sent in several.
-    pub groups: &'a [u32],
-}
 
 impl SnapshotSender {
     /// As [`send`](Self::send), but at most so many bytes: a complete snapshot, if it fits or soon will; otherwise, of stages
@@ -61,15 +44,18 @@ impl SnapshotSender {
             return Ok(Some(sent));
         };
         self.begin(tick)?;
-        let initial = self.encoder.initial(stages.precision());
+        let sent = self.newest_sent.and_then(|sent| self.sent.get(sent));
+        let start = match sent.map(Baseline::snapshot) {
+            Some(sent) if sent.has_form_of(wanted) => (self.newest_sent, sent),
+            _ => (None, self.encoder.initial(stages.precision())),
+        };
         let ages = &mut self.ages;
         let way = Way::of(&self.sent, &self.acked, stages.precision(), tick, ages);
         self.schedule.advance(
             tick,
             wanted,
-            within.gains,
-            within.groups,
-            initial,
+            &within,
+            start,
             |slot| way.as_of(slot),
             |sent_at| way.is_in_flight(sent_at),
         );
@@ -83,7 +69,7 @@ impl SnapshotSender {
             true => !self.schedule.due().is_empty(),
             false => !fits_soon(complete) && (within.growth == 0 || within.bytes >= MAX_BYTES),
         };
-        if !(is_worth || is_silent) || within.bytes < MIN_BYTES {
+        if !(is_worth || is_silent && within.bytes >= MIN_BYTES) {
             return Ok(None);
         }
         let mut out = self.sent.take_slot(tick);
@@ -198,10 +184,9 @@ impl SnapshotSender {
         self.schedule.longest_wait(tick)
     }
 
-    /// Ticks for which a body has waited until this one, if it does.
-    #[must_use]
-    pub fn waits(&self, body: usize, tick: u64) -> Option<u64> {
-        self.schedule.waits(body, tick)
+    /// How every body stands after this tick; none unless [`send_within`](Self::send_within) was called for it.
+    pub fn standings(&self, tick: u64, standings: &mut Vec<Standing>) {
+        self.schedule.standings(tick, standings);
     }
 }
 

@@ -3,6 +3,7 @@ use cubewire_codec::ladder::{CHANGED_FLAGS, UNCOMPRESSED};
 use cubewire_codec::{BodyState, Plan, QuantizedSnapshot};
 
 use super::*;
+use crate::schedule::{Standing, Within};
 
 fn sender() -> (SnapshotSender, QuantizedSnapshot) {
     let initial = Snapshot {
@@ -164,6 +165,67 @@ fn the_smallest_choice_finds_the_baseline_that_the_snapshot_repeats() {
         .send(4, CHANGED_FLAGS.stages, &snapshot, BaselineChoice::Smallest)
         .unwrap();
     assert_eq!(sent.named(), Some(1));
+}
+
+#[test]
+fn a_body_waits_behind_more_urgent_ones_and_is_in_flight_until_its_ack() {
+    let (mut sender, mut snapshot) = sender();
+    let stages = CHANGED_FLAGS.stages;
+    let moved = |metres: f32| BodyState {
+        position: Vec3::X * metres,
+        ..BodyState::default()
+    };
+    let bodies = [0.25, 0.5, 0.0].map(moved).to_vec();
+    snapshot
+        .quantize(&Snapshot { bodies }, stages.precision())
+        .unwrap();
+    let after = |sender: &mut SnapshotSender, tick: u64, bytes: usize, gains: &[f32]| {
+        let within = Within {
+            bytes,
+            gains,
+            ..Within::default()
+        };
+        sender.send_within(tick, stages, &snapshot, within).unwrap();
+        let mut standings = Vec::new();
+        sender.standings(tick + 1, &mut standings);
+        assert_eq!(standings, [], "of another tick");
+        sender.standings(tick, &mut standings);
+        standings
+    };
+    let never_sent = Standing::UpToDate { sent: None };
+
+    // Nothing fits.
+    let [nearer, further, still] = after(&mut sender, 7, 0, &[])[..] else {
+        panic!("three bodies");
+    };
+    let (Standing::Waits(nearer), Standing::Waits(further)) = (nearer, further) else {
+        panic!("{nearer:?}, {further:?}");
+    };
+    assert_eq!(still, never_sent);
+    assert_eq!(
+        (nearer.since, nearer.error, nearer.more_urgent),
+        (7, 0.25, 1)
+    );
+    assert_eq!(
+        (further.since, further.error, further.more_urgent),
+        (7, 0.5, 0)
+    );
+    assert!(further.priority > nearer.priority);
+
+    // One of them fits.
+    let standings = after(&mut sender, 8, 11, &[]);
+    assert_eq!(standings[0].waits(8), Some(1));
+    assert_eq!(standings[1..], [Standing::InFlight { sent: 8 }, never_sent]);
+    ack(&mut sender, 8, 0);
+    let standings = after(&mut sender, 9, 0, &[0.0]);
+    assert_eq!(
+        standings,
+        [
+            Standing::Withheld { since: 7 },
+            Standing::UpToDate { sent: Some(8) },
+            never_sent
+        ]
+    );
 }
 
 #[test]

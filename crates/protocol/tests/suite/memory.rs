@@ -50,8 +50,8 @@ fn a_baseline_of_a_partial_packet_takes_at_most_42_kilobytes() {
     let frames = recording::frames("dev-pull");
     let mut play = Play::new(&frames[0], PREDICTED.stages);
     for frame in &frames[..SENDER_RING + 20] {
-        play.send_within(frame, 130);
-        play.deliver(true);
+        let is_sent = play.send_within(frame, 130);
+        play.deliver(is_sent);
     }
     let sender = play.sender.memory_bytes();
     assert!(sender < 42_000 * SENDER_RING, "{sender}");

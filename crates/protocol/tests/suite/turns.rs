@@ -100,7 +100,9 @@ proptest! {
             let within = Within { bytes, groups: &groups, ..Within::default() };
             let Some(sent) = turns.step(30, within) else { continue };
             let group = |slot: usize| groups.get(slot).copied();
-            let waiting = (0..60).filter(|&slot| turns.sender.waits(slot, turns.tick).is_some());
+            let mut standings = Vec::new();
+            turns.sender.standings(turns.tick, &mut standings);
+            let waiting = (0..60).filter(|&slot: &usize| standings[slot].waits(turns.tick).is_some());
             for waiting in waiting.filter_map(group) {
                 let with = sent.iter().filter(|&&slot| group(slot) == Some(waiting));
                 let count = with.count();

@@ -218,15 +218,9 @@ fn tasks_are_ticked_off() {
 }
 
 #[test]
-fn a_paused_game_goes_on_in_the_tour_and_the_error_is_measured() {
+fn a_paused_game_goes_on_in_the_tour() {
     let (mut game, _) = game();
     act(&mut game, Action::Pause);
     act(&mut game, Action::Tour);
     assert!(!game.app.world().resource::<Time<Virtual>>().is_paused());
-    for _ in 0..40 {
-        game.step();
-    }
-    let [left, right] = tour(&game).errors_m;
-    assert_eq!(left, None);
-    assert!(right.is_some_and(|metres| metres < 1.0), "{right:?}");
 }

@@ -1,5 +1,7 @@
 //! What the pages of a packet and of a cube read.
 
+use cubewire_protocol::Standing;
+
 use crate::replication::{CubeError, LaneMeter};
 
 /// A lane, and when it is looked at.
@@ -10,4 +12,6 @@ pub(in crate::panel) struct Inspected<'a> {
     pub(in crate::panel) moment: Option<u64>,
     /// Errors of the displayed cubes.
     pub(in crate::panel) errors: &'a [CubeError],
+    /// How the cubes stand within the budget.
+    pub(in crate::panel) standings: &'a [Standing],
 }

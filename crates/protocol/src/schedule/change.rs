@@ -1,0 +1,58 @@
+//! What changes of bodies take, and what it costs a receiver not to know of them.
+
+use cubewire_codec::schema::Shape;
+use cubewire_codec::{Plan, QuantizedSnapshot};
+
+/// Errors count up to so many times [`UNIT_ERROR`].
+pub(super) const MAX_UNIT_ERRORS: f32 = 16.0;
+
+/// The error that doubles how fast a priority grows, in the scene's units of length.
+pub(super) const UNIT_ERROR: f32 = 0.05;
+
+/// An error as large as can be.
+pub(super) const MAX_ERROR: f32 = UNIT_ERROR * MAX_UNIT_ERRORS;
+
+/// How a body differs from what was sent of it.
+pub(super) struct Change {
+    /// In the scene's units of length.
+    pub(super) error: f32,
+    /// Estimated.
+    pub(super) bits: f32,
+}
+
+impl Change {
+    pub(super) fn of(wanted: &QuantizedSnapshot, sent: &QuantizedSnapshot, slot: usize) -> Self {
+        const WHOLE_BITS: f32 = 100.0;
+        let plan = wanted.plan();
+        if wanted.life(slot) != sent.life(slot) {
+            return Self {
+                error: MAX_ERROR,
+                bits: WHOLE_BITS,
+            };
+        }
+        let (to, from) = (wanted.body(slot), sent.body(slot));
+        let moved = to.position.distance(from.position);
+        let turned = to.orientation.angle_between(from.orientation);
+        let schema = plan.schema();
+        let steps = plan.bounds()[2].steps_per_unit as f32;
+        let steps_per_radian = f32::from(1_u16 << schema.component_bits) / 3.0;
+        Self {
+            error: moved + turned * reach(plan, wanted, slot),
+            bits: 8.0
+                + 3.0 * (1.0 + moved * steps).log2()
+                + 3.0 * (1.0 + turned * steps_per_radian).log2(),
+        }
+    }
+}
+
+/// How far the surface of a body is from its centre.
+fn reach(plan: &Plan, wanted: &QuantizedSnapshot, slot: usize) -> f32 {
+    let kinds = &plan.schema().kinds;
+    let kind = wanted.life(slot).map_or(0, |life| life.kind);
+    match kinds[usize::from(kind)].shape {
+        Shape::Box([x, y, z]) => x.max(y).max(z),
+        Shape::Ball(radius) => radius,
+        Shape::Capsule { half, radius } => half + radius,
+        Shape::Unknown => 0.5,
+    }
+}

@@ -1,0 +1,61 @@
+//! A lane with a budget, while the colours of the cubes show who waits.
+
+use cubewire::game::headless::LaneGame;
+use cubewire::replication::{SenderSettings, Standings};
+use cubewire::view::{CubeColors, ViewPlugin};
+use cubewire_protocol::Standing;
+use cubewire_scene::CUBES;
+
+use crate::common::{component, lane, script, steps};
+
+fn show(game: &mut LaneGame, colors: CubeColors) {
+    *game.app.world_mut().resource_mut::<CubeColors>() = colors;
+}
+
+fn standings(game: &LaneGame) -> Option<Vec<Standing>> {
+    let standings = game.app.world().get::<Standings>(game.lane)?;
+    Some(standings.0.clone())
+}
+
+#[test]
+fn how_the_cubes_stand_is_known_while_it_is_shown_and_there_is_a_budget() {
+    let mut settings = lane("predicted");
+    settings.sender.budget = Some(32);
+    let mut game = LaneGame::with_plugins(Some(script("katamari")), settings, ViewPlugin).unwrap();
+    steps(&mut game, 300);
+    assert_eq!(standings(&game), None);
+    show(&mut game, CubeColors::Wait);
+    let (mut waited, mut in_flight) = (0, 0);
+    for _ in 0..120 {
+        game.step();
+        let standings = standings(&game).unwrap();
+        assert_eq!(standings.len(), CUBES);
+        let sample = game.meter().samples().back().unwrap();
+        let waits = standings.iter().filter_map(|one| one.waits(sample.tick));
+        assert_eq!(waits.max().unwrap_or(0), sample.longest_wait_ticks);
+        assert_eq!(sample.budget_kbps, Some(32));
+        let mut ranks: Vec<_> = standings.iter().filter_map(rank).collect();
+        ranks.sort_unstable();
+        assert!(ranks.iter().copied().eq(0..ranks.len()), "{ranks:?}");
+        waited += ranks.len();
+        let flying = |one: &&Standing| matches!(one, Standing::InFlight { .. });
+        in_flight += standings.iter().filter(flying).count();
+    }
+    assert!(waited > 0 && in_flight > 0, "{waited}, {in_flight}");
+
+    component::<SenderSettings>(&mut game).budget = None;
+    steps(&mut game, 2);
+    assert_eq!(standings(&game), Some(Vec::new()));
+    let sample = game.meter().samples().back().unwrap();
+    assert_eq!((sample.budget_kbps, sample.longest_wait_ticks), (None, 0));
+    show(&mut game, CubeColors::Interaction);
+    steps(&mut game, 2);
+    assert_eq!(standings(&game), None);
+}
+
+fn rank(standing: &Standing) -> Option<usize> {
+    match standing {
+        Standing::Waits(wait) => Some(wait.more_urgent),
+        _ => None,
+    }
+}
