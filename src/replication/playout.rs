@@ -44,10 +44,13 @@ pub(super) fn advance(
         let now = time.elapsed();
         let adapted = playback.adaptive.update(now);
         let delay = match settings.delay {
-            // Within a budget, packets do not come at a rate that is known.
-            PlayoutDelay::Rule if sender.budget.is_none() => settings.rule_delay(sender),
+            PlayoutDelay::Rule => match settings.rule_delay(sender) {
+                // Packets come when they are full, at a rate that is not known.
+                rule if rule > Duration::ZERO && sender.kept_budget().is_some() => adapted,
+                rule => rule,
+            },
             PlayoutDelay::Fixed(delay) => delay,
-            PlayoutDelay::Rule | PlayoutDelay::Adaptive => adapted,
+            PlayoutDelay::Adaptive => adapted,
         };
         replica.0.advance_playout(now, delay);
     }

@@ -58,7 +58,8 @@ pub struct PlayoutSettings {
 /// How a lane's playout delay is chosen.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum PlayoutDelay {
-    /// Derived from the send rate: see [`playout_delay`].
+    /// Derived from the send rate: see [`playout_delay`]. Of a lane with a budget, which sends packets when they are full, as
+    /// [`Adaptive`](Self::Adaptive).
     #[default]
     Rule,
     /// A fixed delay.
