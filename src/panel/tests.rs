@@ -24,9 +24,9 @@ use egui_kittest::kittest::{NodeT as _, Queryable as _};
 use super::*;
 use crate::controls::Action;
 use crate::replication::{
-    Ablation, Accounting, ConnectionStatus, LaneCost, LaneMeter, LaneSettings, LaneSync,
-    METER_TICKS, PacketDetail, PacketRecord, Peer, PlayoutDelay, Sample, ServerConnection, Serving,
-    ShadowLadder, SocketTraffic,
+    Ablation, Accounting, ConnectionStatus, LaneBudget, LaneCost, LaneMeter, LaneSettings,
+    LaneSync, METER_TICKS, PacketDetail, PacketRecord, Peer, PlayoutDelay, Sample,
+    ServerConnection, Serving, ShadowLadder, SocketTraffic,
 };
 use crate::view::{PaneContent, Side, ViewMode};
 
@@ -155,7 +155,7 @@ fn show(ui: &mut egui::Ui, panel: &mut Panel) {
         ..
     } = panel;
     let sender = settings.sender;
-    let cost = LaneCost::default();
+    let (cost, budget) = (LaneCost::default(), LaneBudget::default());
     let peers = match (server, viewers) {
         (Some(connection), _) => Peers::Server {
             connection,
@@ -164,7 +164,7 @@ fn show(ui: &mut egui::Ui, panel: &mut Panel) {
         },
         (None, Some((serving, peer))) => Peers::Viewers {
             serving,
-            viewers: vec![(peer, &sender, &cost, meter)],
+            viewers: vec![(peer, &sender, &cost, &budget, meter)],
         },
         (None, None) => Peers::None,
     };

@@ -8,36 +8,31 @@ use renet::Bytes;
 
 use super::budget::{EncodeBudget, LaneCost};
 use super::detail::{Detailed, PacketDetail};
-use super::lane_budget::LaneBudget;
+use super::lane_budget::{Allowed, LaneBudget};
 use super::meter::{LaneMeter, Sample};
 use super::packet::PacketRecord;
 use super::quantized::QuantizedWorld;
 use super::rebuilds::Rebuilds;
-use super::sender::{LaneBackoff, Sender, is_due};
+use super::sender::{Sender, is_due};
 use super::settings::SenderSettings;
-use super::transport::{SLICE_BYTES, SenderMail};
+use super::transport::SenderMail;
 use crate::simulation::CubeWorld;
 
 type AckedLane<'a> = (
     &'a mut SenderMail,
     &'a mut Sender,
     &'a mut LaneMeter,
-    Option<&'a mut LaneBackoff>,
+    &'a mut LaneBudget,
 );
 
 /// Processes the acks that have arrived.
 pub(super) fn receive_acks(world: Res<CubeWorld>, mut lanes: Query<AckedLane<'_>>) {
-    for (mut mail, mut sender, mut meter, backoff) in &mut lanes {
-        let acked = sender.0.newest_acked();
+    for (mut mail, mut sender, mut meter, mut limit) in &mut lanes {
         while let Some(message) = mail.0.take() {
-            if sender.0.on_message(&message).is_err() {
-                meter.refused_acks += 1;
+            match sender.0.on_message(&message) {
+                Ok(feedback) => limit.on_feedback(world.tick(), &feedback),
+                Err(_) => meter.refused_acks += 1,
             }
-        }
-        if let Some(mut backoff) = backoff
-            && sender.0.newest_acked() != acked
-        {
-            backoff.0.on_ack(world.tick());
         }
     }
 }
@@ -49,7 +44,7 @@ type SendingLane<'a> = (
     &'a mut Sender,
     &'a mut LaneMeter,
     &'a mut LaneBudget,
-    Option<(&'a mut LaneBackoff, &'a mut LaneCost)>,
+    Option<&'a mut LaneCost>,
     Has<Detailed>,
 );
 
@@ -65,7 +60,7 @@ pub(super) fn send(
     let tick = world.tick();
     let mut due = Vec::new();
     for lane in &mut lanes {
-        let (lane, settings, mail, mut sender, mut meter, mut limit, remote, is_detailed) = lane;
+        let (lane, settings, mail, mut sender, mut meter, mut limit, cost, is_detailed) = lane;
         sender.0.itemize(is_detailed);
         let stages = settings.stages;
         let sample = Sample {
@@ -74,10 +69,10 @@ pub(super) fn send(
             acked_age_ticks: age(tick, sender.0.newest_acked()),
             ..Sample::default()
         };
-        let allowed_bytes = limit.begin(tick, settings, &meter);
+        let allowed = limit.begin(tick, settings, &meter);
         let must_send = rebuilds.is_planned() && sender.0.wants_state().is_some();
-        let wishes = remote.as_ref().map(|(backoff, cost)| (&**backoff, &**cost));
-        if must_send || is_due(lane, settings, wishes, tick) {
+        let is_due = is_due(lane, settings, cost.as_deref(), tick);
+        if must_send || is_due && allowed != Allowed::Nothing {
             quantized.get(tick, world.current(), stages.precision())?;
             due.push(Due {
                 settings,
@@ -85,10 +80,10 @@ pub(super) fn send(
                 sender,
                 meter,
                 limit,
-                remote,
+                cost,
                 is_detailed,
                 must_send,
-                allowed_bytes,
+                allowed,
                 sample,
             });
         } else {
@@ -120,12 +115,12 @@ struct Due<'a> {
     sender: Mut<'a, Sender>,
     meter: Mut<'a, LaneMeter>,
     limit: Mut<'a, LaneBudget>,
-    remote: Option<(Mut<'a, LaneBackoff>, Mut<'a, LaneCost>)>,
+    /// Of a lane to another process.
+    cost: Option<Mut<'a, LaneCost>>,
     is_detailed: bool,
     /// The scene is rebuilt after this tick, for the receiver among others.
     must_send: bool,
-    /// What the packet may take, if the lane has a budget.
-    allowed_bytes: Option<usize>,
+    allowed: Allowed,
     sample: Sample,
 }
 
@@ -138,7 +133,7 @@ impl Due<'_> {
         budget: Option<&EncodeBudget>,
     ) -> Result<(), SendError> {
         let has_time = budget.is_none_or(EncodeBudget::has_time);
-        if self.remote.is_none() || self.must_send || has_time {
+        if self.cost.is_none() || self.must_send || has_time {
             self.encode(world, quantized, budget)?;
         }
         self.meter.begin(self.sample);
@@ -156,8 +151,8 @@ impl Due<'_> {
         let Some(quantized) = quantized.found(tick, stages.precision()) else {
             return Ok(());
         };
-        let granted = match &self.remote {
-            Some((_, cost)) => cost.granted(self.settings),
+        let granted = match &self.cost {
+            Some(cost) => cost.granted(self.settings),
             None => *self.settings,
         };
         let protocol = &mut self.sender.0;
@@ -166,13 +161,14 @@ impl Due<'_> {
             protocol.offer_state(*rebuilt, state);
         }
         let inputs = Some(world.inputs());
-        let sent = match self.allowed_bytes.filter(|_| stages.can_be_partial()) {
-            None => {
+        let sent = match self.allowed {
+            Allowed::Bytes(bytes) => {
+                self.limit
+                    .send(protocol, tick, self.settings, quantized, bytes)?
+            }
+            Allowed::Whole | Allowed::Nothing => {
                 Some(protocol.send_simulated(tick, stages, quantized, granted.baseline, inputs)?)
             }
-            Some(bytes) => self
-                .limit
-                .send(protocol, tick, self.settings, quantized, bytes)?,
         };
         self.sample.longest_wait_ticks = protocol.longest_wait(tick);
         let Some(sent) = sent else {
@@ -182,11 +178,9 @@ impl Due<'_> {
         let newest = protocol.newest_acked();
         let [second, third] = protocol.acked_before(newest.unwrap_or(0));
         let packet = protocol.packet();
-        if let Some((backoff, cost)) = &mut self.remote {
-            backoff.0.on_sent(tick, packet.bytes.len() > SLICE_BYTES);
-            if let Some(budget) = budget {
-                budget.spend(cost, granted.baseline, took);
-            }
+        self.limit.on_sent(tick, stages, packet.bytes.len());
+        if let (Some(cost), Some(budget)) = (&mut self.cost, budget) {
+            budget.spend(cost, granted.baseline, took);
         }
         let bytes = Bytes::from(packet.bytes.clone());
         let detail = || PacketDetail::new(&packet.ledger, bytes.clone());

@@ -1,6 +1,10 @@
 //! A budget of bytes on the wire.
 
 use std::collections::VecDeque;
+use std::ops::RangeInclusive;
+
+/// Budgets that a receiver can ask for, in kilobits a second.
+pub const BUDGETS_KBPS: RangeInclusive<u32> = 16..=1024;
 
 /// How many bytes may be sent: at most so many in any second, and spread over it.
 ///
@@ -47,8 +51,16 @@ impl ByteBudget {
         self.bytes_per_second
     }
 
-    /// Sets the bytes a second.
-    pub const fn set_bytes_per_second(&mut self, bytes_per_second: u32) {
+    /// Sets the bytes a second. What was sent in the last second counts as the same part of the budget as before, so that a
+    /// lower one does not begin with a pause.
+    pub fn set_bytes_per_second(&mut self, bytes_per_second: u32) {
+        if bytes_per_second < self.bytes_per_second {
+            let [new, old] = [bytes_per_second, self.bytes_per_second].map(u64::from);
+            for (_, bytes) in &mut self.spent {
+                *bytes = (u64::from(*bytes) * new / old) as u32;
+            }
+            self.in_last_second = self.spent.iter().map(|(_, bytes)| bytes).sum();
+        }
         self.bytes_per_second = bytes_per_second;
     }
 
@@ -102,6 +114,25 @@ mod tests {
             for &(from, _) in &sent {
                 let second = sent.iter().filter(|&&(at, _)| (from..from + 60).contains(&at));
                 prop_assert!(second.map(|&(_, bytes)| bytes).sum::<usize>() <= rate as usize);
+            }
+        }
+
+        #[test]
+        fn a_lower_budget_goes_on_without_a_pause(
+            rates in prop::collection::vec(2_000_u32..100_000, 2..10),
+        ) {
+            let mut budget = ByteBudget::new(rates[0], 60);
+            let mut tick = 0;
+            for rate in rates {
+                budget.set_bytes_per_second(rate);
+                let mut total = 0;
+                for _ in 0..60 {
+                    let bytes = budget.available(tick);
+                    budget.spend(tick, bytes);
+                    total += bytes;
+                    tick += 1;
+                }
+                prop_assert!(total >= rate as usize / 2, "{total} bytes of {rate} a second");
             }
         }
 
