@@ -1,12 +1,10 @@
 //! How much gets through to a receiver, learned from its acks.
 
-use std::collections::VecDeque;
-
-use cubewire_codec::Sequence;
+mod way;
 
 use crate::budget::BUDGETS_KBPS;
-use crate::clock::sequence;
 use crate::feedback::Ack;
+use way::{DELAY_TICKS, Way};
 
 /// The bytes that may be sent to a receiver so that what is sent does no harm.
 ///
@@ -22,8 +20,8 @@ use crate::feedback::Ack;
 ///
 /// Each part is well known: the delay is compared as in LEDBAT (RFC 6817), which sees a queue before it overflows;
 /// the rate of what arrives is measured as in BBR, so that one cut suffices, from however high; the time below a limit that
-/// did harm is CUBIC's (RFC 9438), and the fall after silence QUIC's (RFC 9002, section 7.6). Loss alone is not a sign of
-/// congestion for any of them that works over radio, and neither is it here.
+/// did harm is CUBIC's (RFC 9438), and the fall after silence QUIC's (RFC 9002, section 7.6). A way that loses some packets all
+/// the time is not a full one, so loss by itself proves nothing.
 ///
 /// Ticks must not decrease. Times are for 60 ticks a second.
 #[derive(Clone, Debug)]
@@ -31,13 +29,7 @@ pub struct AdaptiveRate {
     ticks_per_second: u16,
     /// Bytes a second; there is no limit at [`MAX_RATE`].
     rate: f64,
-    /// Packets whose fate is not known, oldest first, at most [`MAX_PENDING`].
-    pending: VecDeque<Pending>,
-    /// Packets that have arrived, by when that was known: those of the last [`ARRIVALS_TICKS`], and [`FEWEST_DELAYS`].
-    arrivals: VecDeque<Arrived>,
-    /// Whether packets were lost, the newest in the lowest bit, and how many of the bits count.
-    lost: u64,
-    judged: u32,
+    way: Way,
     /// Ticks that packets take when nothing is wrong, with their acks; none before the first.
     usual_delay: Option<f64>,
     /// Part of the packets that is lost when nothing is wrong.
@@ -50,31 +42,11 @@ pub struct AdaptiveRate {
     /// Whether the limit doubles.
     is_starting: bool,
     changed_at: u64,
-    last_ack: u64,
-}
-
-#[derive(Clone, Copy, Debug)]
-struct Pending {
-    tick: u64,
-    /// When the last of it was sent.
-    left_at: u64,
-    bytes: usize,
-    has_arrived: bool,
-}
-
-#[derive(Clone, Copy, Debug)]
-struct Arrived {
-    at: u64,
-    bytes: usize,
-    delay: u64,
 }
 
 /// Less is sent, to see whether that helps.
 #[derive(Clone, Copy, Debug)]
 struct Trial {
-    since: u64,
-    /// When something arrived that was sent since.
-    arrived_at: Option<u64>,
     /// The limit before.
     rate: f64,
     /// Bytes a second that arrived.
@@ -100,7 +72,7 @@ const MAX_RATE: f64 = MAX_KBPS as f64 * BYTES_OF_KBPS;
 const MIN_RATE: f64 = *BUDGETS_KBPS.start() as f64 * BYTES_OF_KBPS;
 const BYTES_OF_KBPS: f64 = 125.0;
 
-/// Delay beyond the usual one that is harm: 67 ms, less than a playout delay can bridge.
+/// Delay beyond the usual one that is harm: 67 ms, less than the shortest playout delay.
 const HARMFUL_TICKS: f64 = 4.0;
 
 /// Loss beyond the usual one that is harm, as a part of the packets. That of a radio link varies by as much.
@@ -109,20 +81,14 @@ const HARMFUL_LOSS: f64 = 0.15;
 /// Loss that does little harm, wherever it comes from.
 const LIGHT_LOSS: f64 = 0.05;
 
-/// Fewest packets that tell a loss, of up to 64.
-const FEWEST_JUDGED: u32 = 20;
-
-/// Jitter and late acks hide a delay: the shortest of the last half second is compared, and of so many packets at least.
-const DELAY_TICKS: u64 = 30;
-const FEWEST_DELAYS: usize = 10;
-
-const ARRIVALS_TICKS: u64 = 2 * DELAY_TICKS;
-
 /// What is sent on trial, as a part of what has arrived: a queue drains in three times the time that it took to fill.
 const TRIAL_PART: f64 = 0.75;
 
 /// From the first arrival of what was sent on trial to the verdict.
 const TRIAL_TICKS: u64 = 90;
+
+/// The same where few packets are sent.
+const LONGEST_TRIAL_TICKS: u64 = 360;
 
 /// The limit below one that did harm, as a part of it.
 const HELD_PART: f64 = 0.9;
@@ -133,15 +99,6 @@ const MAX_HOLD_TICKS: u64 = 960;
 /// Harm after a longer time has nothing to do with the last.
 const FORGOTTEN_TICKS: u64 = 1800;
 
-/// A packet is lost if one that was sent so much later has arrived.
-const LATE_TICKS: u64 = 12;
-
-/// Ticks without an ack that delay and loss alone can explain, as a round trip by satellite takes 0.6 s.
-const SILENCE_TICKS: u64 = 60;
-
-/// As long as the sender keeps snapshots.
-const MAX_PENDING: usize = 256;
-
 impl AdaptiveRate {
     /// Begins without a limit.
     #[must_use]
@@ -149,10 +106,7 @@ impl AdaptiveRate {
         Self {
             ticks_per_second,
             rate: MAX_RATE,
-            pending: VecDeque::new(),
-            arrivals: VecDeque::new(),
-            lost: 0,
-            judged: 0,
+            way: Way::default(),
             usual_delay: None,
             usual_loss: 0.0,
             most_usual_loss: LIGHT_LOSS,
@@ -160,7 +114,6 @@ impl AdaptiveRate {
             harmful: None,
             is_starting: true,
             changed_at: 0,
-            last_ack: 0,
         }
     }
 
@@ -172,116 +125,47 @@ impl AdaptiveRate {
 
     /// Records the packet of a tick, with the tick in which the last of it leaves and the bytes that it takes on the wire.
     pub fn on_sent(&mut self, tick: u64, left_at: u64, bytes: usize) {
-        if self.pending.len() == MAX_PENDING
-            && let Some(oldest) = self.pending.pop_front()
-        {
-            self.judge(oldest);
-        }
-        self.pending.push_back(Pending {
-            tick,
-            left_at,
-            bytes,
-            has_arrived: false,
-        });
+        self.way.on_sent(tick, left_at, bytes);
     }
 
     /// Records an ack that has arrived in this tick, of packets that were sent.
     pub fn on_ack(&mut self, tick: u64, ack: &Ack) {
-        let mut newest = None;
-        for packet in &mut self.pending {
-            if !acks(ack, sequence(packet.tick)) {
-                continue;
-            }
-            newest = Some(packet.tick);
-            if packet.has_arrived {
-                continue;
-            }
-            packet.has_arrived = true;
-            self.last_ack = tick;
-            self.arrivals.push_back(Arrived {
-                at: tick,
-                bytes: packet.bytes,
-                delay: tick.saturating_sub(packet.left_at),
-            });
-            if let Some(trial) = &mut self.trial
-                && packet.tick >= trial.since
-            {
-                trial.arrived_at.get_or_insert(tick);
-            }
-        }
-        let is_late = |packet: &Pending| newest >= Some(packet.tick + LATE_TICKS);
-        while let Some(packet) = self
-            .pending
-            .pop_front_if(|packet| packet.has_arrived || is_late(packet))
-        {
-            self.judge(packet);
-        }
-    }
-
-    fn judge(&mut self, packet: Pending) {
-        if self.trial.is_some_and(|trial| packet.tick < trial.since) {
-            return;
-        }
-        let is_lost = !packet.has_arrived;
-        self.lost = self.lost << 1 | u64::from(is_lost);
-        self.judged = (self.judged + 1).min(u64::BITS);
-        if self.trial.is_none() && !self.is_lossy() {
-            self.usual_loss += (f64::from(u8::from(is_lost)) - self.usual_loss) / 256.0;
-            self.usual_loss = self.usual_loss.min(self.most_usual_loss);
-        }
+        self.way.on_ack(tick, ack);
     }
 
     /// Changes the limit, once a tick.
     pub fn update(&mut self, tick: u64) {
-        let aged = |arrived: &Arrived| arrived.at + ARRIVALS_TICKS <= tick;
-        while self.arrivals.len() > FEWEST_DELAYS && self.arrivals.front().is_some_and(aged) {
-            self.arrivals.pop_front();
-        }
-        if self.is_silent(tick) {
+        self.way.advance(tick);
+        if self.way.is_silent(tick) {
             return self.fall(tick);
         }
-        let Some(delay) = self.delay(tick) else {
+        let Some(delay) = self.way.delay(tick) else {
             return;
         };
-        let is_slow = self.learn_delay(delay);
+        let (is_slow, is_lossy) = (self.learn_delay(delay), self.learn_loss());
         if let Some(trial) = &mut self.trial {
             trial.longest_delay = trial.longest_delay.max(delay);
-            if trial.arrived_at.is_some_and(|at| at + TRIAL_TICKS <= tick) {
+            let arrived_at = self.way.first_counted();
+            let has_lasted = |ticks| arrived_at.is_some_and(|at| at + ticks <= tick);
+            let tells_loss = self.way.tells_loss() || has_lasted(LONGEST_TRIAL_TICKS);
+            if tells_loss && has_lasted(TRIAL_TICKS) {
                 self.decide(tick, delay, is_slow);
             }
-        } else if is_slow || self.is_lossy() {
-            self.try_less(tick, delay, is_slow);
+        } else if is_slow || is_lossy {
+            self.try_less(tick, delay, is_slow, is_lossy);
         } else if tick >= self.changed_at + DELAY_TICKS + delay {
             self.grow(tick);
         }
     }
 
-    /// Whether what was sent is not acked.
-    fn is_silent(&self, tick: u64) -> bool {
-        let mut pending = self.pending.iter();
-        let first = pending.find(|packet| !packet.has_arrived);
-        first.is_some_and(|first| tick >= first.left_at.max(self.last_ack) + SILENCE_TICKS)
-    }
-
     /// What was sent into the silence tells nothing about the time after it.
     fn fall(&mut self, tick: u64) {
         self.rate = MIN_RATE;
-        self.pending.clear();
-        self.arrivals.clear();
-        self.judged = 0;
+        self.way = Way::default();
         self.trial = None;
         self.harmful = None;
         self.is_starting = true;
         self.changed_at = tick;
-    }
-
-    /// Ticks that the fastest of the last packets took with its ack; none before the first.
-    fn delay(&self, tick: u64) -> Option<u64> {
-        let newest = self.arrivals.iter().rev().enumerate();
-        let recent = newest.take_while(|(index, arrived)| {
-            *index < FEWEST_DELAYS || arrived.at + DELAY_TICKS > tick
-        });
-        recent.map(|(_, arrived)| arrived.delay).min()
     }
 
     /// Learns which delay is usual, shorter ones soon and longer ones slowly. Returns whether this one is harm.
@@ -297,51 +181,37 @@ impl AdaptiveRate {
         is_slow
     }
 
-    /// Part of the last packets that was lost.
-    fn loss(&self) -> f64 {
-        let newest = u64::MAX
-            .checked_shl(self.judged)
-            .map_or(self.lost, |old| self.lost & !old);
-        f64::from(newest.count_ones()) / f64::from(self.judged.max(1))
+    /// Learns which loss is usual. Returns whether this one is harm.
+    fn learn_loss(&mut self) -> bool {
+        if !self.way.tells_loss() {
+            return false;
+        }
+        let loss = self.way.loss();
+        let is_lossy = loss > self.usual_loss + HARMFUL_LOSS;
+        if !is_lossy && self.trial.is_none() {
+            self.usual_loss += (loss - self.usual_loss) / 256.0;
+            self.usual_loss = self.usual_loss.min(self.most_usual_loss);
+        }
+        is_lossy
     }
 
-    fn is_lossy(&self) -> bool {
-        self.judged >= FEWEST_JUDGED && self.loss() > self.usual_loss + HARMFUL_LOSS
-    }
-
-    /// Bytes a second that arrive, at least for half a second.
-    fn arriving(&self, tick: u64) -> f64 {
-        let middle = tick.saturating_sub(DELAY_TICKS);
-        let (earlier, later) = self
-            .arrivals
-            .iter()
-            .fold((0, 0), |(earlier, later), arrived| match arrived.at {
-                at if at > middle => (earlier, later + arrived.bytes),
-                at if at + ARRIVALS_TICKS > tick => (earlier + arrived.bytes, later),
-                _ => (earlier, later),
-            });
-        earlier.max(later) as f64 * f64::from(self.ticks_per_second) / DELAY_TICKS as f64
-    }
-
-    fn try_less(&mut self, tick: u64, delay: u64, is_slow: bool) {
-        let arriving = self.arriving(tick);
+    fn try_less(&mut self, tick: u64, delay: u64, is_slow: bool, is_lossy: bool) {
+        let arriving = self.way.arriving(tick, self.ticks_per_second);
         let less = (TRIAL_PART * arriving).max(MIN_RATE);
         // While a queue drains, it goes on being slow.
         if less > HELD_PART * self.rate && self.rate > MIN_RATE {
             return;
         }
         self.trial = Some(Trial {
-            since: tick,
-            arrived_at: None,
             rate: self.rate,
             arriving,
             is_slow,
             longest_delay: delay,
-            is_lossy: self.is_lossy(),
-            loss: self.loss(),
+            is_lossy,
+            loss: self.way.loss(),
         });
         self.rate = less.min(self.rate);
-        self.judged = 0;
+        self.way.count_from(tick);
     }
 
     /// Decides whether sending less has helped.
@@ -349,8 +219,9 @@ impl AdaptiveRate {
         let Some(trial) = self.trial.take() else {
             return;
         };
-        let is_faster = !is_slow || (delay as f64) + HARMFUL_TICKS <= trial.longest_delay as f64;
-        let is_whole = self.loss() <= (trial.loss + self.usual_loss) / 2.0;
+        let loss = self.way.loss();
+        let is_faster = !is_slow || delay as f64 + HARMFUL_TICKS <= trial.longest_delay as f64;
+        let is_whole = loss <= (trial.loss + self.usual_loss) / 2.0;
         if trial.is_slow && is_faster || trial.is_lossy && is_whole {
             let last = self.harmful.filter(|last| tick - last.at < FORGOTTEN_TICKS);
             self.harmful = Some(Harmful {
@@ -363,8 +234,8 @@ impl AdaptiveRate {
             self.is_starting = false;
         } else {
             self.usual_delay = Some(delay as f64);
-            self.usual_loss = self.loss();
-            self.most_usual_loss = self.usual_loss.max(LIGHT_LOSS);
+            self.usual_loss = loss;
+            self.most_usual_loss = loss.max(LIGHT_LOSS);
             self.rate = trial.rate;
         }
         self.changed_at = tick;
@@ -379,17 +250,9 @@ impl AdaptiveRate {
     }
 }
 
-/// Whether an ack says that a packet is held.
-fn acks(ack: &Ack, number: Sequence) -> bool {
-    match ack.newest.ticks_since(number) {
-        0 => true,
-        age @ 1..=32 => ack.earlier >> (age - 1) & 1 == 1,
-        _ => false,
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use cubewire_codec::Sequence;
     use proptest::prelude::*;
 
     use super::*;
@@ -411,10 +274,9 @@ mod tests {
                     rate.on_sent(tick, tick + ticks % 128, 1200);
                 }
                 prop_assert!(rate.kbps().is_none_or(|kbps| (16..MAX_KBPS).contains(&kbps)));
-                prop_assert!(rate.pending.len() <= MAX_PENDING);
+                prop_assert!(rate.way.len() <= 2 * 256);
                 prop_assert!((0.0..=1.0).contains(&rate.usual_loss));
             }
-            prop_assert!(rate.arrivals.len() <= 400);
         }
     }
 }

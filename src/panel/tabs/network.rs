@@ -59,9 +59,7 @@ pub(in crate::panel) fn draw(
         ui.label("baseline").on_hover_text(terms::BASELINE);
         baseline(ui, &mut settings.sender);
     });
-    if settings.sender.stages.can_be_partial() {
-        ui.horizontal(|ui| budget(ui, &mut settings.sender));
-    }
+    ui.horizontal(|ui| budget(ui, &mut settings.sender));
     ui.separator();
     let link = meter.link;
     let of_sent = |count: u64| {

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use cubewire_codec::{Fingerprint, Limits, Plan, Stages, ladder};
-use cubewire_link::{Bandwidth, Conditions, Link, Loss};
+use cubewire_link::{Bandwidth, Conditions, Link, Loss, PRESETS};
 use cubewire_protocol::{
     AdaptiveRate, BaselineChoice, ByteBudget, Feedback, SnapshotReceiver, SnapshotSender, Welcome,
     Within,
@@ -214,6 +214,31 @@ fn loss_that_does_not_come_of_sending_changes_nothing() {
     // As many as a third are not so few that they cannot be told from congestion at once, but they are.
     let seconds = Stream::new(Some(256), lossy(0.3)).seconds(60);
     assert!(mean(&seconds[5..], |second| second.least_kbps.into()) > 220.0);
+}
+
+#[test]
+fn a_budget_that_is_the_lowest_grows_though_a_third_is_lost() {
+    let mut stream = Stream::new(Some(256), lossy(0.3));
+    stream.set(|conditions| conditions.cut = true);
+    stream.seconds(3);
+    stream.set(|conditions| conditions.cut = false);
+    let seconds = stream.seconds(40);
+    assert!(mean(&seconds[25..], |second| second.least_kbps.into()) > 200.0);
+}
+
+#[test]
+fn over_every_preset_the_budget_is_nearly_what_is_asked_for() {
+    for preset in &PRESETS {
+        let mut stream = Stream::new(Some(256), preset.conditions.clone());
+        let seconds = stream.seconds(60);
+        let given = mean(&seconds[5..], |second| second.least_kbps.into());
+        println!("{}: {given:.0} kbps given", preset.name);
+        let least = match preset.name {
+            "hostile" => 128.0,
+            _ => 230.0,
+        };
+        assert!(given > least, "{}: {given:.0} kbps given", preset.name);
+    }
 }
 
 #[test]
