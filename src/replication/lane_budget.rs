@@ -8,7 +8,7 @@ use cubewire_protocol::{
 };
 use cubewire_scene::TICKS_PER_SECOND;
 
-use super::meter::LaneMeter;
+use super::meter::{LaneMeter, Sample};
 use super::settings::SenderSettings;
 use super::transport::SLICE_BYTES;
 
@@ -41,6 +41,9 @@ pub(super) enum Allowed {
 
 /// The overhead until the first packet has been seen on the wire.
 const FIRST_OVERHEAD: usize = 64;
+
+/// The most that IP, UDP, netcode and renet take.
+const MAX_OVERHEAD: usize = 72;
 
 /// The longest time that a whole snapshot takes, so that its ack arrives before it is
 /// [too old](cubewire_protocol::MAX_BASELINE_AGE_TICKS) as a baseline. 2.1 s at 60 Hz.
@@ -94,12 +97,8 @@ impl LaneBudget {
             rate.update(tick);
         }
         let before = meter.samples().back();
-        if let Some(before) = before.filter(|before| before.traffic.packets > 0) {
-            let around = before
-                .traffic
-                .wire_bytes
-                .saturating_sub(before.payload_bytes());
-            self.overhead = around.div_ceil(before.traffic.packets);
+        if let Some(overhead) = before.and_then(overhead) {
+            self.overhead = overhead;
         }
         let granted = self.granted(settings).budget;
         self.bytes_per_second = granted.map(|kbps| kbps * 1000 / 8);
@@ -145,7 +144,7 @@ impl LaneBudget {
 
     /// Records a snapshot that was sent.
     pub(super) fn on_sent(&mut self, tick: u64, stages: Stages, bytes: usize) {
-        let datagrams = bytes.div_ceil(SLICE_BYTES).max(1);
+        let datagrams = datagrams(bytes);
         let wire = bytes + datagrams * self.overhead;
         self.spread_ticks = match self.bytes_per_second {
             Some(rate) if !stages.can_be_partial() => {
@@ -170,4 +169,18 @@ impl LaneBudget {
             rate.on_ack(tick, ack);
         }
     }
+}
+
+/// Bytes that a datagram of this sample took beside its payload; none unless there are as many as one snapshot takes. If a
+/// frame has several ticks, the last of them has the datagrams of all, and one datagram may have several snapshots.
+fn overhead(sample: &Sample) -> Option<usize> {
+    let payload = sample.payload_bytes();
+    let datagrams = datagrams(payload);
+    let around = sample.traffic.wire_bytes.checked_sub(payload)?;
+    let is_own = payload > 0 && sample.traffic.packets == datagrams;
+    is_own.then(|| around.div_ceil(datagrams).min(MAX_OVERHEAD))
+}
+
+fn datagrams(payload_bytes: usize) -> usize {
+    payload_bytes.div_ceil(SLICE_BYTES).max(1)
 }

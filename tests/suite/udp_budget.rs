@@ -1,6 +1,7 @@
 //! What viewers over UDP are sent: as much as they ask for, and no more than gets through.
 
 use bevy::prelude::*;
+use bevy::time::TimeUpdateStrategy;
 use cubewire::game::desktop::viewer::HeadlessViewer;
 use cubewire::game::headless::HeadlessGame;
 use cubewire::replication::SenderSettings;
@@ -55,6 +56,24 @@ fn a_viewer_is_sent_no_more_than_it_asks_for() {
         [Some(32); 2],
         "the server says it at its end"
     );
+}
+
+#[test]
+fn a_budget_is_used_where_a_frame_has_several_ticks() {
+    let mut game = server(Security::Insecure, 8);
+    let mut viewer = viewer(&game, "changed-flags");
+    ask(&mut viewer, Some(64));
+    seconds(&mut game, &mut viewer, 1);
+    for ticks in [2, 3] {
+        for app in [&mut game.app, &mut viewer.app] {
+            app.insert_resource(TimeUpdateStrategy::FixedTimesteps(ticks));
+        }
+        // Each is as many seconds as a frame has ticks.
+        let sent = seconds(&mut game, &mut viewer, 5);
+        println!("decoded, and kbit sent in the last second: {sent:?}");
+        assert!(sent.iter().all(|&(_, kbits)| (32..=64).contains(&kbits)));
+    }
+    agreeing(&game, &viewer);
 }
 
 #[test]
