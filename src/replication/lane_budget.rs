@@ -2,10 +2,8 @@
 //! from what gets through.
 
 use bevy::prelude::*;
-use cubewire_codec::{QuantizedSnapshot, Stages};
-use cubewire_protocol::{
-    AdaptiveRate, ByteBudget, Feedback, SendError, Sent, SnapshotSender, Within,
-};
+use cubewire_codec::Stages;
+use cubewire_protocol::{AdaptiveRate, ByteBudget, Feedback, Within};
 use cubewire_scene::TICKS_PER_SECOND;
 
 use super::meter::{LaneMeter, Sample};
@@ -30,12 +28,12 @@ pub struct LaneBudget {
 }
 
 /// What a lane may send in a tick.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug)]
 pub(super) enum Allowed {
     /// A whole snapshot.
     Whole,
-    /// So many bytes of one.
-    Bytes(usize),
+    /// As much of one.
+    Within(Within<'static>),
     Nothing,
 }
 
@@ -120,26 +118,16 @@ impl LaneBudget {
             none => none.insert(ByteBudget::new(rate, TICKS_PER_SECOND as u16)),
         };
         budget.set_bytes_per_second(rate);
-        let available = budget.available(tick);
-        let datagrams = available / (SLICE_BYTES + self.overhead) + 1;
-        Allowed::Bytes(available.saturating_sub(datagrams * self.overhead))
-    }
-
-    /// Sends within so many bytes.
-    pub(super) fn send(
-        &self,
-        protocol: &mut SnapshotSender,
-        tick: u64,
-        settings: &SenderSettings,
-        snapshot: &QuantizedSnapshot,
-        bytes: usize,
-    ) -> Result<Option<Sent>, SendError> {
-        let within = Within {
-            bytes,
-            overhead: self.overhead,
-            gains: &[],
+        let payload = |wire: usize| {
+            let datagrams = wire / (SLICE_BYTES + self.overhead) + 1;
+            wire.saturating_sub(datagrams * self.overhead)
         };
-        protocol.send_within(tick, settings.stages, snapshot, within)
+        Allowed::Within(Within {
+            bytes: payload(budget.available(tick)),
+            growth: budget.bytes_per_tick(),
+            most: payload(budget.most()),
+            ..Within::default()
+        })
     }
 
     /// Records a snapshot that was sent.

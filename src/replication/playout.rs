@@ -44,9 +44,10 @@ pub(super) fn advance(
         let now = time.elapsed();
         let adapted = playback.adaptive.update(now);
         let delay = match settings.delay {
-            PlayoutDelay::Rule => settings.rule_delay(sender),
+            // Within a budget, packets do not come at a rate that is known.
+            PlayoutDelay::Rule if sender.budget.is_none() => settings.rule_delay(sender),
             PlayoutDelay::Fixed(delay) => delay,
-            PlayoutDelay::Adaptive => adapted,
+            PlayoutDelay::Rule | PlayoutDelay::Adaptive => adapted,
         };
         replica.0.advance_playout(now, delay);
     }

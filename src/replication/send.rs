@@ -72,7 +72,7 @@ pub(super) fn send(
         let allowed = limit.begin(tick, settings, &meter);
         let must_send = rebuilds.is_planned() && sender.0.wants_state().is_some();
         let is_due = is_due(lane, settings, cost.as_deref(), tick);
-        if must_send || is_due && allowed != Allowed::Nothing {
+        if must_send || is_due && !matches!(allowed, Allowed::Nothing) {
             quantized.get(tick, world.current(), stages.precision())?;
             due.push(Due {
                 settings,
@@ -162,10 +162,7 @@ impl Due<'_> {
         }
         let inputs = Some(world.inputs());
         let sent = match self.allowed {
-            Allowed::Bytes(bytes) => {
-                self.limit
-                    .send(protocol, tick, self.settings, quantized, bytes)?
-            }
+            Allowed::Within(within) => protocol.send_within(tick, stages, quantized, within)?,
             Allowed::Whole | Allowed::Nothing => {
                 Some(protocol.send_simulated(tick, stages, quantized, granted.baseline, inputs)?)
             }

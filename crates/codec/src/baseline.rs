@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use crate::entropy::simulated::SceneBaseline;
 use crate::entropy::{BaselineView, StoredState};
+use crate::flags::flagged;
 use crate::ladder;
 use crate::limits::MAX_MERGED;
 use crate::memory::SharedMemory;
@@ -99,15 +100,23 @@ impl Baseline {
         self.motion.carried(body)
     }
 
-    /// Ticks from the last packet that carried a body, or what is [merged](crate::merge) of it, to this one; 255 for as
-    /// many or more.
-    ///
-    /// # Panics
-    /// If there is no such body.
-    #[must_use]
-    pub fn age(&self, body: usize) -> u8 {
-        assert!(body < self.snapshot.len(), "there is no body {body}");
-        self.motion.age(body)
+    /// The bodies that the packet [carried](Self::carried), ascending.
+    pub fn carried_bodies(&self) -> impl Iterator<Item = usize> {
+        let carried = &self.motion.tracks.carried;
+        let all = if carried.is_empty() {
+            self.snapshot.len()
+        } else {
+            0
+        };
+        flagged(carried).chain(0..all)
+    }
+
+    /// By body: ticks from the last packet that carried it, or what is [merged](crate::merge) of it, to this one; 255 for
+    /// as many or more.
+    pub fn ages(&self) -> impl Iterator<Item = u8> {
+        let ages = &self.motion.tracks.ages;
+        let none = self.snapshot.len() - ages.len();
+        ages.iter().copied().chain(std::iter::repeat_n(0, none))
     }
 
     /// Ticks before the packet in which others can be [merged](crate::merge) with it.
@@ -162,6 +171,7 @@ impl Baseline {
             motion: &self.motion,
             state: self.state.as_deref(),
             merged: &[],
+            hash: self.state.as_ref().map(|state| state.hash),
         }
     }
 

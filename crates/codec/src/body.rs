@@ -132,13 +132,9 @@ impl<'a> BodyCoder<'a> {
     fn predict(&self, body: usize) -> Prediction {
         let is_used = self.stages.relative_position == RelativePosition::Predicted
             || self.stages.relative_orientation == RelativeOrientation::GrowingRanges;
-        if is_used {
-            self.predictor.predict(body)
-        } else {
-            Prediction {
-                position: self.baseline.snapshot.position(body),
-                class: 0,
-            }
+        match is_used {
+            true => self.predictor.predict(body),
+            false => Prediction::default(),
         }
     }
 }

@@ -54,7 +54,7 @@ pub struct BegunPacket<'p> {
     header: Header,
     stages: Stages,
     named: Option<&'p Baseline>,
-    merges: Merges<'p>,
+    merges: Merges,
     bodies: Bodies<'p>,
 }
 
@@ -223,9 +223,7 @@ impl Decoder {
             }
         };
         self.initial.plan().check(stages)?;
-        let merges = Merges::default()
-            .code(&mut stream, named, held)?
-            .map_err(DecodeError::UnknownBaseline)?;
+        let merges = Merges::default().code(&mut stream, named)?;
         let bodies = match Variant::of(stages.delta) {
             Some(variant) => {
                 let scene = (stages.delta == Delta::ArithmeticSimulated)
@@ -281,7 +279,9 @@ impl Decoder {
         let sequence = header.sequence;
         let (initial, merged) = (&mut self.initial, &mut self.merged);
         let spares = &mut self.spares;
-        let relation = Relation::new(stages, named, &begun.merges, initial, merged, spares);
+        let merges = begun.merges;
+        let relation = Relation::new(stages, named, merges, &held, initial, merged, spares)
+            .map_err(DecodeError::UnknownBaseline)?;
         let reference = relation.from;
         let decoded = self.spares.unshared(&mut self.decoded);
         let mut simulated = None;

@@ -12,10 +12,9 @@ use crate::entropy::{
     BitCostObserver, CHECK_BITS, Coder, CodingContext, FixedBins, SnapshotHash, StoredState,
     TrainedModel, Variant,
 };
-use crate::flags::flagged;
+use crate::flags::{count, flagged};
 use crate::header::Header;
 use crate::initial::{InitialState, InitialStateError};
-use crate::ladder;
 use crate::ledger::{BitKind, BitLedger};
 use crate::limits::Limits;
 use crate::merge::{Merged, Merges};
@@ -112,7 +111,7 @@ pub struct Encoder {
     initial: InitialState,
     merged: Merged,
     /// What the receiver has after a partial packet.
-    target: QuantizedSnapshot,
+    target: Arc<QuantizedSnapshot>,
     writer: Writer,
 }
 
@@ -180,9 +179,8 @@ impl Encoder {
         initial: Snapshot,
         limits: Limits,
     ) -> Result<Self, InitialStateError> {
-        let precision = ladder::UNCOMPRESSED.stages.precision();
         Ok(Self {
-            target: QuantizedSnapshot::new(Arc::clone(&plan), precision),
+            target: Baseline::default().snapshot,
             initial: InitialState::new(plan, initial, limits)?,
             merged: Merged::default(),
             writer: Writer::default(),
@@ -240,34 +238,43 @@ impl Encoder {
         }
         self.check(stages, &snapshot, &references)?;
         let header = Header::new(sequence, stages, named);
-        let merges = Merges::of(named, references.merged);
+        let held = |sequence| {
+            let mut offered = references.merged.iter().copied();
+            offered.find(|other| other.sequence() == sequence)
+        };
+        let merges = Merges::of(named, held);
         let Self {
             initial,
             merged,
             target,
             writer,
         } = self;
-        let relation = Relation::new(stages, named, &merges, initial, merged, &mut writer.spares);
+        let spares = &mut writer.spares;
+        let relation = Relation::new(stages, named, merges, held, initial, merged, spares)
+            .expect("those to merge are held");
 
         // Of stages without a baseline, too, it is counted which bodies have changed.
-        let compared = offered.baseline.filter(|_| merges.is_empty());
-        let compared = compared.filter(|baseline| baseline.snapshot.has_form_of(&snapshot));
-        let compared = compared.unwrap_or(relation.from);
+        let unnamed = offered.baseline.filter(|_| named.is_none());
+        let unnamed = unnamed.filter(|baseline| baseline.snapshot.has_form_of(&snapshot));
+        let compared = unnamed.unwrap_or(relation.from);
         snapshot.compare(&compared.snapshot, &mut writer.changed);
         packet.changed_bodies = count(&writer.changed);
+        packet.sent_bodies = packet.changed_bodies;
         if stages.coverage() == Coverage::Partial {
+            let target = writer.spares.unshared(target);
             target.copy_from(&relation.from.snapshot);
             for body in flagged(references.carried) {
                 target.copy_slot(body, &snapshot);
             }
             writer.changed.copy_from_slice(references.carried);
+            packet.sent_bodies = count(references.carried);
             snapshot = CurrentSnapshot::Borrowed(target);
         }
-        packet.sent_bodies = match (stages.delta, references.simulated.inputs) {
-            (Delta::Off, _) => snapshot.len(),
-            (_, Some(_)) => 0,
-            (_, None) => count(&writer.changed),
-        };
+        if stages.delta == Delta::Off {
+            packet.sent_bodies = snapshot.len();
+        } else if references.simulated.inputs.is_some() {
+            packet.sent_bodies = 0;
+        }
         packet.bytes.clear();
         packet.ledger.reset();
         let state = baseline_out.as_deref_mut().map(|out| &mut out.state);
@@ -279,7 +286,10 @@ impl Encoder {
         };
         writer.put(&frame, &snapshot, &references, packet, state);
         if let Some(out) = baseline_out {
-            writer.store(snapshot, &mut out.snapshot);
+            match stages.coverage() {
+                Coverage::Complete => writer.store(snapshot, &mut out.snapshot),
+                Coverage::Partial => std::mem::swap(&mut out.snapshot, target),
+            }
             let sent = Some(&writer.changed[..]);
             let (from, ticks) = (relation.from, relation.ticks(sequence));
             out.finalize(sequence, stages, from, ticks, sent, &mut writer.spares);
@@ -332,14 +342,14 @@ impl Encoder {
 struct Frame<'a> {
     header: Header,
     stages: Stages,
-    merges: Merges<'a>,
+    merges: Merges,
     relation: Relation<'a>,
 }
 
 impl Frame<'_> {
     fn put(&self, stream: &mut BitStream<'_, Writing<'_>>) {
         let Ok(_) = self.header.code(stream);
-        let Ok(_) = self.merges.code(stream, self.relation.named, |_| None);
+        let Ok(_) = self.merges.code(stream, self.relation.named);
     }
 }
 
@@ -352,6 +362,8 @@ impl Writer {
         }
     }
 
+    /// Apart from [`put`](Self::put), so that its loops have all registers.
+    #[inline(never)]
     fn put_bodies(&mut self, frame: &Frame<'_>, current: &QuantizedSnapshot, packet: &mut Packet) {
         let Frame { stages, header, .. } = *frame;
         let reference = frame.relation.from;
@@ -455,8 +467,4 @@ impl Writer {
         }
         packet.ledger.record_overhead(&packet.bytes);
     }
-}
-
-fn count(flags: &[bool]) -> usize {
-    flags.iter().filter(|&&flag| flag).count()
 }

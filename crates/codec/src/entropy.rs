@@ -142,9 +142,7 @@ impl Coder {
         changed: &[bool],
     ) -> SnapshotHash {
         let reference = context.reference.snapshot;
-        let state = context.reference.state;
-        let stored = state.filter(|_| context.reference.merged.is_empty());
-        let stored = stored.map(|state| state.hash);
+        let stored = context.reference.hash;
         let mut hash = stored.unwrap_or_else(|| SnapshotHash::new(reference));
         for body in flagged(changed) {
             hash.replace(body, reference, current);

@@ -22,6 +22,14 @@ pub(crate) fn flagged(flags: &[bool]) -> impl Iterator<Item = usize> {
     })
 }
 
+/// How many flags are set.
+pub(crate) fn count(flags: &[bool]) -> usize {
+    // Few enough for a sum in a byte, of which SIMD instructions add many.
+    let chunks = flags.chunks(CHUNK);
+    let set = |chunk: &[bool]| chunk.iter().map(|&flag| u8::from(flag)).sum::<u8>();
+    chunks.map(|chunk| usize::from(set(chunk))).sum()
+}
+
 /// Sets the flags of the indices at which two columns differ.
 pub(crate) fn flag_differing<T: PartialEq>(flags: &mut [bool], ours: &[T], theirs: &[T]) {
     let (ours, our_rest) = ours.as_chunks::<CHUNK>();

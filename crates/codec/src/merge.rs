@@ -10,7 +10,7 @@
 
 use crate::baseline::Baseline;
 use crate::bits::{BitStream, Direction};
-use crate::entropy::{BaselineView, PackedHistory};
+use crate::entropy::{BaselineView, PackedHistory, SnapshotHash};
 use crate::ledger::BitKind;
 pub use crate::limits::MAX_MERGED;
 use crate::sequence::Sequence;
@@ -22,79 +22,96 @@ pub(crate) struct Merged {
     baseline: Baseline,
     /// How well the bodies that come from others were predicted.
     histories: Vec<(u16, Option<PackedHistory>)>,
+    /// Of the snapshot, if the named baseline has one.
+    hash: Option<SnapshotHash>,
 }
 
-/// Packets to merge with the named one, by their age before it, less one.
+/// Packets to merge with the named one: a bit for each, by its age before it, less one.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Merges<'a>([Option<&'a Baseline>; MAX_MERGED]);
+pub(crate) struct Merges(u32);
 
-impl<'a> Merges<'a> {
-    /// Those of the `offered` baselines that can be merged with the named one.
-    pub(crate) fn of(named: Option<&Baseline>, offered: &[&'a Baseline]) -> Self {
-        let mut merges = Self::default();
+impl Merges {
+    /// All that are held.
+    pub(crate) fn of<'b>(
+        named: Option<&Baseline>,
+        held: impl Fn(Sequence) -> Option<&'b Baseline>,
+    ) -> Self {
         let Some(named) = named else {
-            return merges;
+            return Self::default();
         };
-        for &other in offered {
-            let age = usize::from(named.sequence().ticks_since(other.sequence()));
-            if (1..=named.merge_reach()).contains(&age) && fits(named, other) {
-                merges.0[age - 1] = Some(other);
-            }
-        }
-        merges
+        let indices = 0..named.merge_reach();
+        let is_held = |&index: &usize| find(named, index, &held).is_ok();
+        Self(
+            indices
+                .filter(is_held)
+                .fold(0, |mask, index| mask | 1 << index),
+        )
     }
 
-    /// Codes the mask. `held` looks up the packets of a mask that is read.
+    /// Codes the mask.
     pub(crate) fn code<D: Direction>(
-        &self,
+        self,
         stream: &mut BitStream<'_, D>,
         named: Option<&Baseline>,
-        held: impl Fn(Sequence) -> Option<&'a Baseline>,
-    ) -> Result<Result<Self, Sequence>, D::Error> {
-        let Some(named) = named.filter(|named| named.merge_reach() > 0) else {
-            return Ok(Ok(Self::default()));
-        };
+    ) -> Result<Self, D::Error> {
         let mut merges = Self::default();
         let mut field = stream.field(BitKind::Header);
-        let mut missing = None;
-        for (index, merge) in merges.0[..named.merge_reach()].iter_mut().enumerate() {
-            if field.flag(self.0[index].is_some())? {
-                let sequence = Sequence(named.sequence().0.wrapping_sub(index as u16 + 1));
-                let found = self.0[index].or_else(|| held(sequence));
-                *merge = found.filter(|other| other.sequence() == sequence && fits(named, other));
-                if merge.is_none() {
-                    missing = missing.or(Some(sequence));
-                }
-            }
+        for index in 0..named.map_or(0, Baseline::merge_reach) {
+            merges.0 |= u32::from(field.flag(self.has(index))?) << index;
         }
-        Ok(missing.map_or(Ok(merges), Err))
+        Ok(merges)
     }
 
-    pub(crate) fn is_empty(&self) -> bool {
-        self.0.iter().all(Option::is_none)
+    pub(crate) const fn is_empty(self) -> bool {
+        self.0 == 0
+    }
+
+    const fn has(self, index: usize) -> bool {
+        self.0 >> index & 1 == 1
     }
 }
 
 impl Merged {
     /// Sets this to the named baseline with what the others carried and it did not: the newest of each body. The adaptive
     /// state is left out.
-    pub(crate) fn set(&mut self, named: &Baseline, merges: &Merges<'_>, spares: &mut Spares) {
+    ///
+    /// # Errors
+    /// The newest of the others that is not held.
+    pub(crate) fn set<'b>(
+        &mut self,
+        named: &Baseline,
+        merges: Merges,
+        held: impl Fn(Sequence) -> Option<&'b Baseline>,
+        spares: &mut Spares,
+    ) -> Result<(), Sequence> {
+        let mut others = [None; MAX_MERGED];
+        for (index, other) in others.iter_mut().enumerate() {
+            if merges.has(index) {
+                *other = Some(find(named, index, &held)?);
+            }
+        }
         self.baseline.copy_bodies(named, spares);
         self.histories.clear();
+        self.hash = named.held().hash;
         // From the oldest on, so that the newest is what stays.
-        for (index, other) in merges.0.iter().enumerate().rev() {
+        for (index, other) in others.iter().enumerate().rev() {
             let (Some(other), age) = (*other, index as u16 + 1) else {
                 continue;
             };
-            for body in 0..named.snapshot.len() {
-                if other.motion.carried(body) && !named.motion.carried(body) {
-                    self.baseline.take_body(body, other, age, spares);
-                    let state = other.state.as_ref();
-                    let history = state.and_then(|state| state.history(body));
-                    self.histories.push((body as u16, history));
+            for body in other.carried_bodies() {
+                if named.motion.carried(body) {
+                    continue;
                 }
+                if let Some(hash) = &mut self.hash {
+                    hash.replace(body, &self.baseline.snapshot, &other.snapshot);
+                }
+                self.baseline.take_body(body, other, age, spares);
+                let state = other.state.as_ref();
+                let history = state.and_then(|state| state.history(body));
+                self.histories.push((body as u16, history));
             }
         }
+        Ok(())
     }
 
     pub(crate) const fn baseline(&self) -> &Baseline {
@@ -106,11 +123,21 @@ impl Merged {
         BaselineView {
             state: named.state.as_deref(),
             merged: &self.histories,
+            hash: self.hash,
             ..self.baseline.held()
         }
     }
 }
 
-fn fits(named: &Baseline, other: &Baseline) -> bool {
-    other.snapshot.has_form_of(&named.snapshot)
+/// The packet that is older than the named one by one more than `index`.
+fn find<'b>(
+    named: &Baseline,
+    index: usize,
+    held: impl Fn(Sequence) -> Option<&'b Baseline>,
+) -> Result<&'b Baseline, Sequence> {
+    let sequence = Sequence(named.sequence().0.wrapping_sub(index as u16 + 1));
+    let fits = |other: &&Baseline| {
+        other.sequence() == sequence && other.snapshot.has_form_of(&named.snapshot)
+    };
+    held(sequence).filter(fits).ok_or(sequence)
 }

@@ -39,7 +39,7 @@ pub(crate) struct Tracks {
     /// By body: whether the packet carried it.
     pub(crate) carried: Vec<bool>,
     /// By body: ticks since a packet carried it; [`UNKNOWN_AGE`] for as many or more.
-    ages: Vec<u8>,
+    pub(crate) ages: Vec<u8>,
     /// By body: ticks from what it was before to what that packet carried, at most [`MAX_TICKS`]; 0 if unknown.
     spans: Vec<u8>,
 }
@@ -149,20 +149,21 @@ impl Motion {
             Some(carried) => tracks.carried.extend(carried),
             None => tracks.carried.resize(current.len(), true),
         }
+        for body in flagged(&tracks.carried) {
+            let age = u16::from(std::mem::take(&mut tracks.ages[body]));
+            let is_known = (1..=MAX_TICKS).contains(&age);
+            moved[body] = is_known && current.differs(reference, body);
+            let span = before.span(body);
+            let can_fall = moved[body] && span > 0 && from.is_some();
+            falling.set(body, can_fall && falls.is_falling(body, age, span));
+            if let Some(from) = &mut from {
+                from.copy_slot(body, reference);
+            }
+            tracks.spans[body] = if is_known { age as u8 } else { 0 };
+        }
         for (body, moved) in moved.iter_mut().enumerate() {
-            let age = u16::from(tracks.ages[body]);
-            if tracks.carried[body] {
-                let is_known = (1..=MAX_TICKS).contains(&age);
-                *moved = is_known && current.differs(reference, body);
-                let span = before.span(body);
-                let can_fall = *moved && span > 0 && from.is_some();
-                falling.set(body, can_fall && falls.is_falling(body, age, span));
-                if let Some(from) = &mut from {
-                    from.copy_slot(body, reference);
-                }
-                tracks.spans[body] = if is_known { age as u8 } else { 0 };
-                tracks.ages[body] = 0;
-            } else if age > MAX_TICKS {
+            // Nothing falls that has not moved.
+            if *moved && u16::from(tracks.ages[body]) > MAX_TICKS {
                 *moved = false;
                 falling.set(body, false);
             }
@@ -192,13 +193,12 @@ impl Motion {
         self.falling.resize(current.len());
         let tracks = &mut self.tracks;
         tracks.clear();
-        let bodies = 0..current.len();
-        tracks
-            .ages
-            .extend(bodies.clone().map(|body| other.age(body)));
-        tracks
-            .spans
-            .extend(bodies.map(|body| other.span(body) as u8));
+        tracks.ages.extend_from_slice(&other.tracks.ages);
+        tracks.spans.extend_from_slice(&other.tracks.spans);
+        if other.tracks.is_empty() {
+            tracks.ages.resize(current.len(), 0);
+            tracks.spans.resize(current.len(), other.ticks as u8);
+        }
     }
 
     /// Takes the motion of one body from that to another snapshot, which is older by `ticks`.

@@ -23,7 +23,7 @@ pub struct LinearPredictor<'a> {
 }
 
 /// The prediction of one body.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Prediction {
     /// Position in 1/512 m.
     pub position: [i32; 3],

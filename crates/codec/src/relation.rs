@@ -18,15 +18,19 @@ pub(crate) struct Relation<'a> {
 }
 
 impl<'a> Relation<'a> {
-    /// `merged` is memory for a baseline with what is merged.
-    pub(crate) fn new(
+    /// `merged` is memory for a baseline with what is merged, which `held` looks up.
+    ///
+    /// # Errors
+    /// The newest packet to merge that is not held.
+    pub(crate) fn new<'h>(
         stages: Stages,
         named: Option<&'a Baseline>,
-        merges: &Merges<'_>,
+        merges: Merges,
+        held: impl Fn(Sequence) -> Option<&'h Baseline>,
         initial: &'a mut InitialState,
         merged: &'a mut Merged,
         spares: &mut Spares,
-    ) -> Self {
+    ) -> Result<Self, Sequence> {
         let (from, view) = match named {
             None => {
                 let initial = initial.at(stages.precision());
@@ -34,11 +38,11 @@ impl<'a> Relation<'a> {
             }
             Some(named) if merges.is_empty() => (named, named.held()),
             Some(named) => {
-                merged.set(named, merges, spares);
+                merged.set(named, merges, held, spares)?;
                 (merged.baseline(), merged.held(named))
             }
         };
-        Self { named, from, view }
+        Ok(Self { named, from, view })
     }
 
     /// Ticks since the named baseline.

@@ -144,6 +144,15 @@ impl QuantizedSnapshot {
         }
     }
 
+    /// Orientation of a body as a word, alike for any number of bits per component.
+    #[inline]
+    pub(crate) fn orientation_word(&self, body: usize) -> u64 {
+        match self.narrow.get(body) {
+            Some(&word) => SmallestThree::from_narrow_word(word).to_word(),
+            None => self.wide[body],
+        }
+    }
+
     /// Velocity integers of every body, by index; empty where velocities are omitted.
     #[must_use]
     pub fn velocities(&self) -> &[[i32; 3]] {

@@ -73,7 +73,15 @@ fn messages() -> Vec<Seed> {
             .expect("the message was encoded");
         put_message(0, &feedback.encode(), &mut messages);
     }
-    vec![("receive", packets), ("feedback", messages)]
+    // Packets of 30 bytes, of which the second under way arrives.
+    let merged = [[0, 30, 1 << 2], [1, 30, 3 << 2 | 2], [16, 60, 1 << 2]]
+        .as_flattened()
+        .repeat(20);
+    vec![
+        ("receive", packets),
+        ("feedback", messages),
+        ("merge", merged),
+    ]
 }
 
 /// What is sent before the snapshots and along with them.

@@ -285,15 +285,25 @@ pub fn pair() -> (SnapshotSender, SnapshotReceiver) {
     (sender, receiver)
 }
 
-/// Sends the world of a tick on the rung with the most state.
-pub fn send(sender: &mut SnapshotSender, tick: u64) {
-    let stages = ladder::PREDICTED.stages;
+/// The world of both ends after a tick.
+pub fn quantized(tick: u64, stages: Stages) -> QuantizedSnapshot {
     let mut snapshot = QuantizedSnapshot::new(Plan::cubes(), stages.precision());
     snapshot
         .quantize(&world(PAIR_CUBES, tick as u16), stages.precision())
         .unwrap();
+    snapshot
+}
+
+/// Sends the world of a tick on the rung with the most state.
+pub fn send(sender: &mut SnapshotSender, tick: u64) {
+    let stages = ladder::PREDICTED.stages;
     sender
-        .send(tick, stages, &snapshot, BaselineChoice::Newest)
+        .send(
+            tick,
+            stages,
+            &quantized(tick, stages),
+            BaselineChoice::Newest,
+        )
         .unwrap();
 }
 

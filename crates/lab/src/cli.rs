@@ -7,6 +7,7 @@ use std::str::FromStr;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use cubewire_codec::ladder::{self, Rung};
+use cubewire_protocol::Urgency;
 use cubewire_recording::BASELINE_FRAMES;
 
 pub(crate) use self::record::{ArenaPlay, RecordArgs, RecordOptions, RecordScene};
@@ -26,6 +27,8 @@ pub(crate) struct Cli {
 pub(crate) enum Command {
     /// Encode and decode every frame, and print sizes and times for each rung
     Walkoff(WalkoffArgs),
+    /// Play a recording within budgets of bytes, and print how far what is shown is off
+    Budget(BudgetArgs),
     /// Damage packets at random, decode them, and count what becomes of them on each rung
     Mutate(MutateArgs),
     /// Print how frames differ from their baselines, and the cost of the differences
@@ -72,6 +75,63 @@ pub(crate) struct WalkoffArgs {
     #[arg(long)]
     pub(crate) allow_trained: bool,
 }
+
+/// Arguments of `budget`.
+#[derive(Debug, Args)]
+#[command(after_help = BUDGET_NOTES)]
+pub(crate) struct BudgetArgs {
+    /// Recording, `.bin` or `.bin.zst`
+    pub(crate) file: PathBuf,
+    /// Names of rungs, separated by commas
+    #[arg(long, default_value = "predicted,changed-flags")]
+    pub(crate) codec: Codecs,
+    /// Budgets in kilobits a second, separated by commas
+    #[arg(long, value_delimiter = ',', default_value = "256,128,64,32,20", value_parser = clap::value_parser!(u32).range(16..=100_000), allow_negative_numbers = true)]
+    pub(crate) kbps: Vec<u32>,
+    /// Also send a complete packet every so many frames, whatever it takes
+    #[arg(long, value_name = "FRAMES", value_parser = clap::value_parser!(u16).range(1..=60), allow_negative_numbers = true)]
+    pub(crate) every: Option<u16>,
+    /// Frames at the start that are played but not measured
+    #[arg(
+        long,
+        value_name = "FRAMES",
+        default_value_t = 0,
+        allow_negative_numbers = true
+    )]
+    pub(crate) skip: usize,
+    /// What makes a body urgent while it waits
+    #[arg(long, default_value = "error-per-bit")]
+    pub(crate) urgency: BudgetUrgency,
+    #[command(flatten)]
+    pub(crate) link: LinkArgs,
+}
+
+/// What can make a body urgent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum BudgetUrgency {
+    /// The time for which it has waited
+    Waiting,
+    /// That, and how wrong the receiver has it
+    Error,
+    /// That, for the bits that it takes
+    ErrorPerBit,
+}
+
+impl From<BudgetUrgency> for Urgency {
+    fn from(urgency: BudgetUrgency) -> Self {
+        match urgency {
+            BudgetUrgency::Waiting => Self::Waiting,
+            BudgetUrgency::Error => Self::Error,
+            BudgetUrgency::ErrorPerBit => Self::ErrorPerBit,
+        }
+    }
+}
+
+const BUDGET_NOTES: &str = "\
+For each rung, within each budget: partial packets, of the most urgent bodies, where not everything fits; and
+complete packets, of which as many are sent as the budget is enough for. A packet counts with the 28 bytes of
+IPv4 and UDP. The error is the distance between a body as it is shown and as it was in the recording at the tick that
+is shown; the mean is of bodies that moved in the second before. Waits are in frames. The playout delay adapts.";
 
 /// Conditions of the simulated link.
 #[derive(Debug, Args)]

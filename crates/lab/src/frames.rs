@@ -30,6 +30,11 @@ impl<'a> Frames<'a> {
         }
     }
 
+    /// The last frame that was quantized; before that, the initial state.
+    pub(crate) const fn state(&self) -> &Snapshot {
+        &self.state
+    }
+
     /// An encoder and a decoder that start from the initial state, before any frame is quantized.
     pub(crate) fn codecs(&self, model: &Arc<TrainedModel>) -> (Encoder, Decoder) {
         let limits = Limits::default();

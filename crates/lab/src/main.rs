@@ -8,6 +8,7 @@
 //! | `frames` | the frames of a recording in the precision of a rung |
 //! | `rungs` | the rungs that a recording can be measured on |
 //! | `walkoff` | encodes and decodes every frame on each rung, over the link of `path` |
+//! | `budget` | plays a recording within budgets of bytes |
 //! | `mutate` | decodes damaged packets |
 //! | `stats` | differences between frames and their cost |
 //! | `search` | searches for the best ranges |
@@ -17,6 +18,7 @@
 //! | `figures` | makes the figures of the documents again |
 
 mod ablate;
+mod budget;
 mod cli;
 mod error;
 mod figures;
@@ -56,6 +58,7 @@ fn run(command: Command, out: &mut impl Write) -> Result<(), LabError> {
     match command {
         Command::Record(args) => record::run(&args),
         Command::Walkoff(args) => walkoff::print(&args, out),
+        Command::Budget(args) => budget::run(&args, out),
         Command::Mutate(args) => mutate::run(&args, out),
         Command::Stats(args) => {
             let recording = Recording::read(&args.file)?;

@@ -1,5 +1,5 @@
 //! What a scene costs as it grows: bytes of a packet and memory of both ends, which are printed as a table, and the times of
-//! quantizing, encoding and decoding.
+//! quantizing, encoding and decoding. And what partial packets cost.
 //!
 //! Bodies are spread over the demo's floor. In every hundred of them, as many as are to change go to and fro, each in its own time.
 
@@ -9,7 +9,7 @@ mod play;
 mod replay;
 
 use std::hint::black_box;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use allocation_counter::measure;
 use criterion::{Criterion, SamplingMode, criterion_group, criterion_main};
@@ -23,6 +23,17 @@ use self::replay::Replay;
 
 const BODIES: [usize; 3] = [901, 10_000, 65_536];
 const PERCENTS: [usize; 4] = [0, 1, 5, 100];
+
+/// Most bytes of a partial packet.
+const PARTIAL_BYTES: usize = 150;
+
+/// The percent that change where complete packets take about as many bytes, or the fewest that there are.
+const COMPLETE: [(usize, Rung, usize); 4] = [
+    (901, CHANGED_FLAGS, 4),
+    (901, PREDICTED, 25),
+    (10_000, CHANGED_FLAGS, 1),
+    (10_000, PREDICTED, 2),
+];
 
 /// Ticks until everything is as it was.
 const PERIOD: usize = 32;
@@ -53,21 +64,30 @@ fn frames(bodies: usize, percent: usize) -> Vec<QuantizedSnapshot> {
     (0..PERIOD).map(frame).collect()
 }
 
-/// Megabytes of the sender's ring, of the receiver's, and of both ends in all, after they have been in use for long.
-fn megabytes(rung: Rung, frames: &[QuantizedSnapshot]) -> [f64; 3] {
+/// Sends a frame, of which no more than so many bytes if that is given. Returns the times that either end took.
+fn step(play: &mut Play, frame: &QuantizedSnapshot, within: Option<usize>) -> [Duration; 2] {
+    let start = Instant::now();
+    match within {
+        None => play.send(frame, BaselineChoice::Newest),
+        Some(bytes) => play.send_within(frame, bytes),
+    };
+    [start.elapsed(), play.deliver(true)]
+}
+
+/// Both ends after they have been in use for long, and megabytes of the sender's ring, of the receiver's, and of both in all.
+fn long_play(rung: Rung, frames: &[QuantizedSnapshot], within: Option<usize>) -> (Play, [f64; 3]) {
     // Dropped outside, so that what is left at the end is what it has taken.
     let mut play = None;
     let total = measure(|| {
         let play = play.insert(Play::new(&frames[0], rung.stages));
         for frame in frames.iter().cycle().take(RECEIVER_RING + PERIOD) {
-            play.send(frame, BaselineChoice::Newest);
-            play.deliver(true);
+            step(play, frame, within);
         }
     });
-    let (sent, received) = play.map_or((0, 0), |play| {
-        (play.sender.memory_bytes(), play.receiver.memory_bytes())
-    });
-    [sent as f64, received as f64, total.bytes_current as f64].map(|bytes| bytes / 1e6)
+    let play = play.expect("it was begun");
+    let (sent, received) = (play.sender.memory_bytes(), play.receiver.memory_bytes());
+    let bytes = [sent as f64, received as f64, total.bytes_current as f64];
+    (play, bytes.map(|bytes| bytes / 1e6))
 }
 
 fn scale(criterion: &mut Criterion) {
@@ -110,7 +130,8 @@ fn scale(criterion: &mut Criterion) {
                     });
                 }
             }
-            for megabytes in megabytes(rung, &frames(bodies, 1)) {
+            let (_, megabytes) = long_play(rung, &frames(bodies, 1), None);
+            for megabytes in megabytes {
                 row += &format!(" {megabytes:.1} |");
             }
             println!("{row}");
@@ -118,5 +139,44 @@ fn scale(criterion: &mut Criterion) {
     }
 }
 
-criterion_group!(benches, scale);
+/// Partial packets, and complete ones of about as many bytes: what a sender and a receiver take for each.
+fn partial(criterion: &mut Criterion) {
+    println!("| bodies | rung | packets | bytes | MB sent | MB received | MB of both ends |");
+    println!("| --- | --- | --- |{}", " ---: |".repeat(4));
+    let mut group = criterion.benchmark_group("partial");
+    group
+        .sample_size(10)
+        .sampling_mode(SamplingMode::Flat)
+        .warm_up_time(Duration::from_millis(100))
+        .measurement_time(Duration::from_millis(500));
+    for (bodies, rung, percent) in COMPLETE {
+        for (packets, percent, within) in [
+            ("complete", percent, None),
+            ("partial", 30, Some(PARTIAL_BYTES)),
+        ] {
+            let frames = frames(bodies, percent);
+            let (mut play, [sent, received, both]) = long_play(rung, &frames, within);
+            let bytes = play.sender.packet().bytes.len();
+            assert!(bytes <= within.unwrap_or(usize::MAX), "{bytes}");
+            let name = rung.name;
+            println!(
+                "| {bodies} | {name} | {packets} | {bytes} | {sent:.1} | {received:.1} | {both:.1} |"
+            );
+            let mut next = frames.iter().cycle().skip(RECEIVER_RING % PERIOD);
+            for (end, name) in ["send", "receive"].into_iter().enumerate() {
+                let name = format!("{bodies}/{packets}/{}/{name}", rung.name);
+                group.bench_function(name, |bencher| {
+                    bencher.iter_custom(|iterations| {
+                        let frames = next.by_ref().take(iterations as usize);
+                        frames
+                            .map(|frame| step(&mut play, frame, within)[end])
+                            .sum()
+                    });
+                });
+            }
+        }
+    }
+}
+
+criterion_group!(benches, scale, partial);
 criterion_main!(benches);

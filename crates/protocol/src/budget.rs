@@ -21,8 +21,8 @@ pub struct ByteBudget {
     filled_at: Option<u64>,
 }
 
-/// Ticks' worth of bytes that can be saved, as a part of a second.
-const SAVED_SECONDS: f64 = 0.1;
+/// Ticks' worth of bytes that can be saved, as a part of a second: above the time for which packets are saved up.
+const SAVED_SECONDS: f64 = 0.15;
 
 /// At least as much can be saved, so that a body that has just appeared fits.
 const MIN_SAVED: f64 = 256.0;
@@ -51,6 +51,18 @@ impl ByteBudget {
         self.bytes_per_second
     }
 
+    /// Bytes that become available in a tick.
+    #[must_use]
+    pub fn bytes_per_tick(&self) -> usize {
+        self.bytes_per_second as usize / usize::from(self.ticks_per_second)
+    }
+
+    /// The most bytes that can be available in a tick.
+    #[must_use]
+    pub fn most(&self) -> usize {
+        (f64::from(self.bytes_per_second) * SAVED_SECONDS).max(MIN_SAVED) as usize
+    }
+
     /// Sets the bytes a second. What was sent in the last second counts as the same part of the budget as before, so that a
     /// lower one does not begin with a pause.
     pub fn set_bytes_per_second(&mut self, bytes_per_second: u32) {
@@ -69,8 +81,7 @@ impl ByteBudget {
         let rate = f64::from(self.bytes_per_second);
         let per_tick = rate / f64::from(self.ticks_per_second);
         let ticks = tick.saturating_sub(self.filled_at.replace(tick).unwrap_or(tick));
-        let most = (rate * SAVED_SECONDS).max(MIN_SAVED);
-        self.saved = (self.saved + per_tick * ticks as f64).min(most);
+        self.saved = (self.saved + per_tick * ticks as f64).min(self.most() as f64);
         let second = u64::from(self.ticks_per_second);
         while let Some(&(then, bytes)) = self.spent.front()
             && then + second <= tick

@@ -9,9 +9,9 @@ pub enum Urgency {
     /// The time for which it has waited.
     Waiting,
     /// That, and how wrong the receiver has it.
-    #[default]
     Error,
     /// That, for the bits that it takes.
+    #[default]
     ErrorPerBit,
 }
 
@@ -19,7 +19,12 @@ pub enum Urgency {
 ///
 /// A body is *due* if it differs from what was last sent, or if that is known or presumed to be lost. Each tick adds to
 /// the priority of a due body; once it is sent, that begins with nothing again. As the errors that count are bounded,
-/// so is the time for which a body waits: see [`MAX_WEIGHT`].
+/// so is the time for which a body waits.
+///
+/// Let priorities grow by at least a and at most b = a [`MAX_WEIGHT_RATIO`] a tick, with gains of 1. A body that has waited
+/// for w ticks has a priority of at least a w, and so has each of the k bodies of every packet that is sent meanwhile. All n
+/// bodies together gain at most n b a tick, and none has more than the longest wait has added. So a k w² / 2 ≤ 2 n b w: no
+/// body waits for longer than 4 [`MAX_WEIGHT_RATIO`] n / k packets, unless they are lost.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Schedule {
     pub(crate) urgency: Urgency,
@@ -31,6 +36,8 @@ pub(crate) struct Schedule {
     sent_at: Vec<Option<u64>>,
     /// Whether the receiver is known to have that.
     is_confirmed: Vec<bool>,
+    /// Whether a body differs from what was last sent.
+    differs: Vec<bool>,
     /// Since when a body has been due.
     due_since: Vec<Option<u64>>,
     advanced_to: Option<u64>,
@@ -45,8 +52,15 @@ pub(crate) struct Schedule {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Due {
     pub(crate) slot: usize,
+    group: Option<u32>,
     priority: f32,
     bits: f32,
+}
+
+impl Due {
+    fn is_with(&self, other: &Self) -> bool {
+        self.group.is_some() && self.group == other.group
+    }
 }
 
 /// The tick of which the receiver is known to have a body.
@@ -59,25 +73,32 @@ pub(crate) enum AsOf {
     Tick(u64),
 }
 
-/// A body with the largest error waits for at least this part of the time of one with none.
-pub const MAX_WEIGHT: f32 = 16.0;
+/// How much faster than another a priority can grow, with equal gains.
+pub const MAX_WEIGHT_RATIO: f32 = (1.0 + MAX_UNIT_ERRORS) * MAX_BITS_WEIGHT * MAX_BITS_WEIGHT;
+
+/// Errors count up to so many times [`UNIT_ERROR`].
+const MAX_UNIT_ERRORS: f32 = 16.0;
+
+/// A body that takes few bits, or many, is so many times as urgent, or as little.
+const MAX_BITS_WEIGHT: f32 = 2.0;
 
 /// The error that doubles how fast a priority grows, in the scene's units of length.
 const UNIT_ERROR: f32 = 0.05;
 
 /// An error as large as can be.
-const MAX_ERROR: f32 = UNIT_ERROR * MAX_WEIGHT;
+const MAX_ERROR: f32 = UNIT_ERROR * MAX_UNIT_ERRORS;
 
 impl Schedule {
     /// Advances to a tick in which `wanted` is to be seen, by a receiver that had `initial` before all packets. `gains`
     /// say how fast the priority of each body grows: 1 for those beyond the list; none that is 0, negative or not a
-    /// number is sent. `as_of` is what the receiver is known to have of a body, and `is_in_flight` whether what was sent in
+    /// number is sent. `groups` are those of [`Within`](crate::Within). `as_of` is what the receiver is known to have of a body, and `is_in_flight` whether what was sent in
     /// a tick may yet arrive.
     pub(crate) fn advance(
         &mut self,
         tick: u64,
         wanted: &QuantizedSnapshot,
         gains: &[f32],
+        groups: &[u32],
         initial: &QuantizedSnapshot,
         as_of: impl Fn(usize) -> AsOf,
         is_in_flight: impl Fn(u64) -> bool,
@@ -91,18 +112,22 @@ impl Schedule {
             self.reset(initial);
         }
         let sent = self.sent.as_ref().expect("it was just set");
+        wanted.compare(sent, &mut self.differs);
         let ticks = tick - self.advanced_to.replace(tick).unwrap_or(tick);
         self.due.clear();
         self.complete_bits = 0.0;
         for slot in 0..bodies {
-            let as_of = as_of(slot);
-            let is_confirmed = match as_of {
-                AsOf::Initial => self.sent_at[slot].is_none(),
-                AsOf::Old => self.is_confirmed[slot] || self.sent_at[slot].is_none(),
-                AsOf::Tick(tick) => Some(tick) >= self.sent_at[slot],
-            };
-            self.is_confirmed[slot] = is_confirmed && !matches!(as_of, AsOf::Initial);
-            let differs = wanted.differs(sent, slot);
+            let is_confirmed = self.sent_at[slot].is_none_or(|sent_at| {
+                let as_of = as_of(slot);
+                let is_confirmed = match as_of {
+                    AsOf::Initial => false,
+                    AsOf::Old => self.is_confirmed[slot],
+                    AsOf::Tick(tick) => tick >= sent_at,
+                };
+                self.is_confirmed[slot] = is_confirmed;
+                is_confirmed
+            });
+            let differs = self.differs[slot];
             let is_lost = !is_confirmed && !self.sent_at[slot].is_some_and(&is_in_flight);
             if !differs && is_confirmed {
                 self.due_since[slot] = None;
@@ -126,19 +151,35 @@ impl Schedule {
                 Urgency::Waiting => 1.0,
                 Urgency::Error => 1.0 + error,
                 Urgency::ErrorPerBit => {
-                    (1.0 + error) * (TYPICAL_BITS / change.bits).clamp(0.5, 2.0)
+                    let per_bit = TYPICAL_BITS / change.bits;
+                    (1.0 + error) * per_bit.clamp(1.0 / MAX_BITS_WEIGHT, MAX_BITS_WEIGHT)
                 }
             };
             let priority = &mut self.priorities[slot];
             *priority = (*priority + gain * weight * ticks.max(1) as f32).min(f32::MAX / 2.0);
             self.due.push(Due {
                 slot,
+                group: groups.get(slot).copied(),
                 priority: *priority,
                 bits: change.bits,
             });
         }
-        self.due
-            .sort_unstable_by(|a, b| b.priority.total_cmp(&a.priority).then(a.slot.cmp(&b.slot)));
+        if !groups.is_empty() {
+            self.join_groups();
+        }
+        self.due.sort_unstable_by(|a, b| {
+            let urgency = b.priority.total_cmp(&a.priority);
+            urgency.then((a.group, a.slot).cmp(&(b.group, b.slot)))
+        });
+    }
+
+    /// Makes the due bodies of a group as urgent as the most urgent of them.
+    fn join_groups(&mut self) {
+        self.due.sort_unstable_by_key(|due| due.group);
+        for group in self.due.chunk_by_mut(Due::is_with) {
+            let priority = group.iter().map(|due| due.priority).fold(0.0, f32::max);
+            group.iter_mut().for_each(|due| due.priority = priority);
+        }
     }
 
     fn reset(&mut self, initial: &QuantizedSnapshot) {
@@ -163,16 +204,7 @@ impl Schedule {
 
     /// Estimated bytes of a complete packet.
     pub(crate) fn complete_bytes(&self) -> usize {
-        self.bytes(self.complete_bits, 0)
-    }
-
-    /// Estimated bytes of a partial packet of all due bodies.
-    pub(crate) fn due_bytes(&self) -> usize {
-        self.bytes(self.due.iter().map(|due| due.bits).sum(), 1)
-    }
-
-    fn bytes(&self, bits: f32, scale: usize) -> usize {
-        HEADER_BYTES + (bits * self.scales[scale] / 8.0) as usize
+        HEADER_BYTES + (self.complete_bits * self.scales[0] / 8.0) as usize
     }
 
     /// How many of the due bodies are expected to fit.
@@ -183,6 +215,18 @@ impl Schedule {
             left >= 0.0
         });
         fits.count()
+    }
+
+    /// How many of so many due bodies are left without a group that is cut; all of them if that leaves none.
+    pub(crate) fn whole_groups(&self, count: usize) -> usize {
+        let is_whole = |&count: &usize| {
+            let [.., last] = &self.due[..count] else {
+                return false;
+            };
+            let next = self.due.get(count);
+            next.is_none_or(|next| !last.is_with(next))
+        };
+        (1..=count).rev().find(is_whole).unwrap_or(count)
     }
 
     /// Learns from a packet that was encoded.

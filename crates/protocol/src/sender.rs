@@ -59,6 +59,8 @@ pub struct SnapshotSender {
     sync: SceneSync,
     schedule: Schedule,
     carried: Vec<bool>,
+    /// See [`partial`].
+    ages: Vec<u8>,
 }
 
 /// A snapshot that was sent.
@@ -120,6 +122,7 @@ impl SnapshotSender {
             sync: SceneSync::new(),
             schedule: Schedule::default(),
             carried: Vec::new(),
+            ages: Vec::new(),
         })
     }
 

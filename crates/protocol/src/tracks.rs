@@ -36,8 +36,7 @@ impl Received {
         self.has_velocity = baseline.stages().velocity != Velocity::Omitted;
         self.ages.clear();
         if baseline.stages().coverage() == Coverage::Partial {
-            self.ages
-                .extend((0..slots.len()).map(|slot| baseline.age(slot)));
+            self.ages.extend(baseline.ages());
         }
     }
 

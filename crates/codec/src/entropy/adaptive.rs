@@ -11,7 +11,7 @@ use super::layout::{
 };
 use super::model::TrainedModel;
 use super::pages::{Pages, SparePages};
-use crate::flags::flagged;
+use crate::flags::{count, flagged};
 use crate::memory::SharedMemory;
 
 /// How well a body was predicted in the packet that carried the reference.
@@ -213,8 +213,7 @@ impl SpareStates {
         stored.predictions.clear();
         match keep {
             Keep::Changed => {
-                let count = changed.iter().filter(|&&changed| changed).count();
-                self.most_changed = self.most_changed.max(count);
+                self.most_changed = self.most_changed.max(count(changed));
                 stored.predictions.reserve_exact(self.most_changed);
                 let histories =
                     flagged(changed).map(|body| (body as u16, next.predictions[body].pack()));

@@ -48,8 +48,7 @@ fn hash(snapshot: &QuantizedSnapshot, body: usize) -> u64 {
         .position()
         .map(|axis| u64::from(axis.cast_unsigned()));
     let position = x ^ y << 21 ^ z << 42 ^ u64::from(packed.is_interacting()) << 63;
-    let orientation = snapshot.smallest_three(body);
-    let mut hash = mix(mix(body as u64, position), orientation.to_word());
+    let mut hash = mix(mix(body as u64, position), snapshot.orientation_word(body));
     if snapshot.plan().has_slots() {
         hash = mix(hash, snapshot.life_word(body).to_bits().into());
         let words = snapshot.words_of(body).iter();

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::adaptive::{PackedHistory, StoredState};
+use super::check::SnapshotHash;
 use super::history::{BaselineHistory, OlderSnapshot};
 use super::layout::Variant;
 use crate::motion::Motion;
@@ -33,6 +34,8 @@ pub(crate) struct BaselineView<'a> {
     pub(crate) state: Option<&'a StoredState>,
     /// The bodies that are not its packet's, but [merged](crate::merge) from others, and how well they were predicted.
     pub(crate) merged: &'a [(u16, Option<PackedHistory>)],
+    /// Of the snapshot, if its packet was coded arithmetically.
+    pub(crate) hash: Option<SnapshotHash>,
 }
 
 impl BaselineView<'_> {

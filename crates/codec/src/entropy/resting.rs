@@ -65,8 +65,8 @@ impl Resting {
             .extend(bodies.map(|((&packed, is_active), body)| {
                 let mut next = NONE;
                 if !is_active {
-                    let [x, y, _] = packed.position();
-                    next = std::mem::replace(&mut cells[cell(x >> bits, y >> bits)], body);
+                    let [x, y] = packed.shifted_xy(bits);
+                    next = std::mem::replace(&mut cells[cell(x, y)], body);
                 }
                 Body {
                     packed,
@@ -91,10 +91,11 @@ impl Resting {
         self.approached += 1;
         let bits = self.cell_bits;
         let reach = if is_anchor { 2 } else { 1 };
-        let limit = (i64::from(reach) << bits) * (i64::from(reach) << bits);
-        for x in -reach..=reach {
-            for y in -reach..=reach {
-                let mut at = self.cells[cell((position[0] >> bits) + x, (position[1] >> bits) + y)];
+        let limit = i64::from(reach * reach) << (2 * bits);
+        let [column, row, _] = position.map(|axis| axis >> bits);
+        for x in column - reach..=column + reach {
+            for y in row - reach..=row + reach {
+                let mut at = self.cells[cell(x, y)];
                 while at != NONE {
                     let body = &mut self.bodies[at as usize];
                     let distance = distance_squared(position, body.packed.position());
@@ -127,7 +128,7 @@ impl Resting {
 
 const fn cell(x: i32, y: i32) -> usize {
     const MASK: i32 = CELLS - 1;
-    ((x & MASK) * CELLS + (y & MASK)) as usize
+    ((y & MASK) * CELLS + (x & MASK)) as usize
 }
 
 #[cfg(test)]

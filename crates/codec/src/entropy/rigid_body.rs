@@ -1,6 +1,8 @@
 //! The rigid-body predictor: bodies fly, fall and roll on their own, or move as if attached to the player or
 //! to the bodies around them.
 
+use wide::f32x4;
+
 use super::carriers::{Carriers, MeanMotion, RigidMotion};
 use super::extrapolation::{self, Body, LANES};
 use super::history::{BaselineHistory, Extrapolation, KinematicHistory, Position};
@@ -95,21 +97,22 @@ impl Predictor for RigidBodyPredictor<'_> {
             }
             _ => Height::Unknown,
         };
-        let mut batches = [([0; LANES], 0); 3];
-        for index in 0..histories.len() {
-            let (batch, count) = &mut batches[height(&histories[index]) as usize];
-            if *count > 0 && histories[batch[0]].ticks != histories[index].ticks {
-                extrapolate(plan, histories, &batch[..*count]);
-                *count = 0;
+        let group = |history: &KinematicHistory| (height(history) as u8, history.ticks);
+        for first in 0..histories.len() {
+            if histories[first].extrapolation.is_some() {
+                continue;
             }
-            batch[*count] = index;
-            *count += 1;
-            if *count == LANES {
-                extrapolate(plan, histories, batch);
-                *count = 0;
+            let own = group(&histories[first]);
+            let (mut batch, mut count) = ([first; LANES], 1);
+            for (index, history) in histories.iter().enumerate().skip(first + 1) {
+                if history.extrapolation.is_none() && group(history) == own {
+                    batch[count] = index;
+                    count += 1;
+                    if count == LANES {
+                        break;
+                    }
+                }
             }
-        }
-        for (batch, count) in batches {
             extrapolate(plan, histories, &batch[..count]);
         }
     }
@@ -191,8 +194,8 @@ impl Predictor for RigidBodyPredictor<'_> {
     }
 }
 
-/// Bodies that are extrapolated together: those that are high up touch nothing, and for others it is not known what they
-/// touch.
+/// Bodies that are extrapolated together, if for as many ticks: those that are high up touch nothing, and for others it is
+/// not known what they touch.
 #[derive(Clone, Copy)]
 enum Height {
     Low,
@@ -257,10 +260,13 @@ fn extrapolate(plan: &Plan, histories: &mut [KinematicHistory], indices: &[usize
 
 /// The nearest position within bounds: a body that was teleported seems to move at any speed.
 pub(super) fn quantize(plan: &Plan, position: Vector) -> Position {
+    let [x, y, z] = position;
+    let position = f32x4::from([x, y, z, 0.0]);
+    let sign = position & f32x4::from(-0.0);
+    let rounded = (position + (f32x4::HALF | sign)).trunc_int().to_array();
     std::array::from_fn(|axis| {
         let bounds = &plan.bounds()[axis];
-        let rounded = (position[axis] + 0.5_f32.copysign(position[axis])) as i32;
-        rounded.clamp(bounds.min, bounds.max)
+        rounded[axis].clamp(bounds.min, bounds.max)
     })
 }
 

@@ -22,18 +22,16 @@ impl Turned {
 /// Where a body at `position` is after it has rolled on its lowest point, from one orientation to another.
 #[inline]
 pub(super) fn rolled(solid: Solid, position: Vector, from: &Turned, to: &Turned) -> Vector {
-    // A point stays where it is.
-    let on = |point: Vector| {
-        let (from, to) = (transform(&from.matrix, point), transform(&to.matrix, point));
-        std::array::from_fn(|axis| position[axis] + from[axis] - to[axis])
-    };
-    let lowest = |half: Vector| {
-        let heights = from.matrix[2];
-        std::array::from_fn(|axis| match heights[axis] < 0.0 {
-            true => half[axis],
-            false => -half[axis],
-        })
-    };
+    match solid {
+        Solid::Cube(half) => tipped([half; 3], position, from, to),
+        Solid::Box(half) => tipped(half, position, from, to),
+        _ => rolled_round(solid, position, from, to),
+    }
+}
+
+/// As [`rolled`], of a body without corners.
+#[inline(never)]
+fn rolled_round(solid: Solid, position: Vector, from: &Turned, to: &Turned) -> Vector {
     let on_ball = |position: Vector, radius: f32| {
         let [x, y, _] = rotation_vector(to.orientation, from.orientation);
         [
@@ -43,14 +41,24 @@ pub(super) fn rolled(solid: Solid, position: Vector, from: &Turned, to: &Turned)
         ]
     };
     match solid {
-        Solid::Cube(half) => on(lowest([half; 3])),
-        Solid::Box(half) => on(lowest(half)),
         Solid::Ball(radius) => on_ball(position, radius),
         Solid::Capsule { half, axis, radius } => {
             let mut end = [0.0; 3];
             end[axis] = half;
-            on_ball(on(lowest(end)), radius)
+            on_ball(tipped(end, position, from, to), radius)
         }
-        Solid::Unknown => position,
+        _ => position,
     }
+}
+
+/// Where a box with halves of these sides is after it has turned about its lowest corner.
+#[inline]
+fn tipped(half: Vector, position: Vector, from: &Turned, to: &Turned) -> Vector {
+    let heights = from.matrix[2];
+    let lowest = std::array::from_fn(|axis| match heights[axis] < 0.0 {
+        true => half[axis],
+        false => -half[axis],
+    });
+    let [from, to] = [from, to].map(|turned| transform(&turned.matrix, lowest));
+    std::array::from_fn(|axis| position[axis] + from[axis] - to[axis])
 }

@@ -173,8 +173,16 @@ impl QuantizedSnapshot {
     /// # Panics
     /// If there is no such slot in both.
     pub fn copy_slot(&mut self, slot: usize, other: &Self) {
-        let copied = other.slot(slot);
-        self.set_slot(slot, &copied);
+        assert!(slot < self.len(), "there is no slot {slot}");
+        copy(slot, &mut self.packed_positions, &other.packed_positions);
+        copy(slot, &mut self.positions, &other.positions);
+        copy(slot, &mut self.interacting, &other.interacting);
+        copy(slot, &mut self.quaternions, &other.quaternions);
+        copy(slot, &mut self.narrow, &other.narrow);
+        copy(slot, &mut self.wide, &other.wide);
+        copy(slot, &mut self.velocities, &other.velocities);
+        copy(slot, &mut self.lives, &other.lives);
+        self.set_words(slot, other.words_of(slot));
     }
 
     /// The body in a slot, if there is one.
@@ -264,6 +272,13 @@ impl QuantizedSnapshot {
         }
         let words = self.plan.words();
         self.words[index * words..][..words].copy_from_slice(&slot.words[..words]);
+    }
+}
+
+/// Copies one value of a column, which can be empty.
+fn copy<T: Copy>(slot: usize, to: &mut [T], from: &[T]) {
+    if !to.is_empty() {
+        to[slot] = from[slot];
     }
 }
 

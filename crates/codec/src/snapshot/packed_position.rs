@@ -39,6 +39,13 @@ impl PackedPosition {
         ]
     }
 
+    /// The lower bits of x and y after they are shifted: as many of each as remain.
+    #[inline]
+    pub(crate) const fn shifted_xy(self, bits: u32) -> [i32; 2] {
+        let shifted = self.0 >> bits;
+        [shifted as i32, (shifted >> AXIS_BITS) as i32]
+    }
+
     #[inline]
     pub(crate) const fn is_interacting(self) -> bool {
         self.0 & INTERACTING != 0

@@ -71,7 +71,11 @@ pub(crate) fn assert_agree(first: &Baseline, second: &Kept) {
         assert_eq!(*body, kept.body, "{index}");
         assert_eq!(first.moved()[index], kept.moved, "{index}");
         assert_eq!(first.carried(index), kept.is_carried, "{index}");
-        assert_eq!(i64::from(first.age(index)), kept.age, "{index}");
+        assert_eq!(
+            i64::from(first.ages().nth(index).unwrap()),
+            kept.age,
+            "{index}"
+        );
     }
 }
 

@@ -79,7 +79,7 @@ fn send(plan: &Arc<Plan>, stages: Stages, seed: u64, ticks: u16) -> usize {
         for (slot, &is_chosen) in carried.iter().enumerate() {
             let is_whole = stages.coverage() == Coverage::Complete;
             assert_eq!(sent.carried(slot), is_whole || is_chosen);
-            let age = usize::from(sent.age(slot));
+            let age = usize::from(sent.ages().nth(slot).unwrap());
             assert_eq!(
                 age == 0,
                 sent.carried(slot),
@@ -97,7 +97,9 @@ fn send(plan: &Arc<Plan>, stages: Stages, seed: u64, ticks: u16) -> usize {
             }
         }
         if let Some(named) = acked.last() {
-            let is_older = |slot| sent.age(slot) > (sequence.ticks_since(named.sequence())) as u8;
+            let is_older = |slot| {
+                sent.ages().nth(slot).unwrap() > (sequence.ticks_since(named.sequence())) as u8
+            };
             let of_named = |slot: usize| is_same(sent.snapshot(), named.snapshot(), slot);
             let slots = 0..current.len();
             merged_bodies += slots.filter(|&s| is_older(s) && !of_named(s)).count();

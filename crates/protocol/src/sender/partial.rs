@@ -20,27 +20,32 @@ const REORDERED_TICKS: u64 = 3;
 /// Ticks for which a packet can be under way.
 const IN_FLIGHT_TICKS: u64 = 40;
 
-/// Ticks after which a packet is sent in any case, so that the receiver sees time go on.
+/// Ticks after which a packet is sent in any case, so that the receiver sees time go on; ten times a second at 60 Hz.
 const MAX_SILENCE_TICKS: u64 = 6;
 
 /// Fewest bytes of a packet that only shows that time goes on.
 const MIN_BYTES: usize = 16;
 
 /// What is to be sent of a tick, and at what price.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct Within<'a> {
     /// Bytes that the packet may take.
     pub bytes: usize,
-    /// Bytes that every packet takes on the wire beside its own. A packet of less than three times as many waits for a fuller
-    /// one.
-    pub overhead: usize,
+    /// By how many more they grow with each tick in which none is sent. Few large packets are better than many small ones:
+    /// they have fewer headers, and a body takes fewer bits among its neighbours.
+    pub growth: usize,
+    /// The most that they can grow to.
+    pub most: usize,
     /// By body: how fast it becomes urgent; 1 beyond the end. A body with 0 is never sent in a partial packet.
     pub gains: &'a [f32],
+    /// By body: the number of its group; beyond the end, each is by itself. Those of a group that wait are sent in one
+    /// packet, as urgent as the most urgent of them; only a group that no packet holds is sent in several.
+    pub groups: &'a [u32],
 }
 
 impl SnapshotSender {
-    /// As [`send`](Self::send), but at most so many bytes: a complete snapshot, if it fits; otherwise, of stages that list
-    /// changed bodies, those that are most urgent. `None` if it is better to wait.
+    /// As [`send`](Self::send), but at most so many bytes: a complete snapshot, if it fits or soon will; otherwise, of stages
+    /// that list changed bodies, those that are most urgent. `None` if it is better to wait.
     ///
     /// # Errors
     /// As [`send`](Self::send).
@@ -57,25 +62,35 @@ impl SnapshotSender {
         };
         self.begin(tick)?;
         let initial = self.encoder.initial(stages.precision());
-        let way = Way::of(&self.sent, &self.acked, stages.precision(), tick);
+        let ages = &mut self.ages;
+        let way = Way::of(&self.sent, &self.acked, stages.precision(), tick, ages);
         self.schedule.advance(
             tick,
             wanted,
             within.gains,
+            within.groups,
             initial,
             |slot| way.as_of(slot),
             |sent_at| way.is_in_flight(sent_at),
         );
-        let is_silent = self
-            .newest_sent
-            .is_none_or(|newest| tick >= newest + MAX_SILENCE_TICKS);
-        if !self.is_worth(is_silent, &within) {
+        let since = self.newest_sent.map_or(u64::MAX, |newest| tick - newest);
+        let patience = MAX_SILENCE_TICKS.saturating_sub(since);
+        let is_silent = patience == 0;
+        let soon = (within.bytes + within.growth * patience as usize).min(within.most);
+        let fits_soon = |complete| (within.bytes + 1..=soon).contains(&complete);
+        let complete = self.schedule.complete_bytes();
+        let is_worth = match complete <= within.bytes {
+            true => !self.schedule.due().is_empty(),
+            false => !fits_soon(complete) && (within.growth == 0 || within.bytes >= MAX_BYTES),
+        };
+        if !(is_worth || is_silent) || within.bytes < MIN_BYTES {
             return Ok(None);
         }
         let mut out = self.sent.take_slot(tick);
         let complete = self.encode_complete(tick, stages, wanted, within.bytes, &mut out)?;
         let encoded = match complete {
             Some(header) => Some((header, None)),
+            None if fits_soon(self.schedule.complete_bytes()) => None,
             None => {
                 let bytes = within.bytes.min(MAX_BYTES);
                 self.encode_urgent(tick, partial, wanted, bytes, is_silent, &mut out)?
@@ -122,7 +137,8 @@ impl SnapshotSender {
         out: &mut Baseline,
     ) -> Result<Option<(Header, usize)>, EncodeError> {
         let least = usize::from(is_silent && !self.schedule.due().is_empty());
-        let mut count = self.schedule.fitting(bytes).max(least);
+        let fitting = self.schedule.fitting(bytes);
+        let mut count = self.schedule.whole_groups(fitting).max(least);
         for attempt in 0.. {
             self.carry(count, wanted.len());
             let header = self.encode(tick, partial, wanted, out)?;
@@ -136,19 +152,12 @@ impl SnapshotSender {
             if count == 0 {
                 break;
             }
-            count = match attempt < 3 {
+            count = self.schedule.whole_groups(match attempt < 3 {
                 true => (count * bytes / size).min(count - 1),
                 false => count / 2,
-            };
+            });
         }
         Ok(None)
-    }
-
-    /// Whether a packet is worth its overhead, or has to show that time goes on.
-    fn is_worth(&self, is_silent: bool, within: &Within<'_>) -> bool {
-        let least = (2 * within.overhead).min(MAX_BYTES);
-        let is_full = self.schedule.due_bytes() >= least;
-        within.bytes >= least && is_full || is_silent && within.bytes >= MIN_BYTES
     }
 
     /// Sets the flags of the most urgent bodies.
@@ -215,47 +224,59 @@ fn newest<'s>(sent: &'s BaselineRing, acked: &VecDeque<u64>) -> Option<(u64, &'s
 /// What is known of the way of bodies to the receiver.
 struct Way<'s> {
     tick: u64,
-    /// The newest acked packet.
-    newest: Option<(u64, &'s Baseline)>,
-    merged: Vec<&'s Baseline>,
+    /// The tick of the newest acked packet.
+    newest: Option<u64>,
+    /// By body: ticks before that in which a packet carried it that the receiver has.
+    ages: &'s [u8],
     acked: &'s VecDeque<u64>,
 }
 
 impl<'s> Way<'s> {
+    /// Reuses the memory of `ages`.
     fn of(
         sent: &'s BaselineRing,
         acked: &'s VecDeque<u64>,
         precision: Precision,
         tick: u64,
+        ages: &'s mut Vec<u8>,
     ) -> Self {
         let newest =
             newest(sent, acked).filter(|(_, newest)| newest.snapshot().precision() == precision);
+        ages.clear();
+        if let Some((_, newest)) = newest {
+            ages.extend(newest.ages());
+            // From the oldest on, so that the newest is what stays.
+            for packet in merged(sent, acked).into_iter().rev() {
+                let age = newest.sequence().ticks_since(packet.sequence()) as u8;
+                for body in packet
+                    .carried_bodies()
+                    .filter(|&body| !newest.carried(body))
+                {
+                    ages[body] = age;
+                }
+            }
+        }
         Self {
             tick,
-            merged: newest.map_or_else(Vec::new, |_| merged(sent, acked)),
-            newest,
+            newest: newest.map(|(tick, _)| tick),
+            ages,
             acked,
         }
     }
 
     fn as_of(&self, slot: usize) -> AsOf {
-        let Some((tick, newest)) = self.newest else {
-            return AsOf::Initial;
-        };
-        let age = newest.age(slot);
-        let mut merged = self.merged.iter();
-        let age = match merged.find(|packet| age > 0 && packet.carried(slot)) {
-            Some(packet) => newest.sequence().ticks_since(packet.sequence()),
-            None if age == u8::MAX => return AsOf::Old,
-            None => age.into(),
-        };
-        AsOf::Tick(tick.saturating_sub(age.into()))
+        match (self.newest, self.ages.get(slot)) {
+            (None, _) | (_, None) => AsOf::Initial,
+            (_, Some(&u8::MAX)) => AsOf::Old,
+            (Some(newest), Some(&age)) => AsOf::Tick(newest.saturating_sub(age.into())),
+        }
     }
 
     /// Whether what was sent in a tick may yet arrive.
     fn is_in_flight(&self, sent_at: u64) -> bool {
-        let newest = self.newest.map(|(newest, _)| newest);
-        let is_overtaken = newest.is_some_and(|newest| newest > sent_at + REORDERED_TICKS);
+        let is_overtaken = self
+            .newest
+            .is_some_and(|newest| newest > sent_at + REORDERED_TICKS);
         !is_overtaken
             && self.tick <= sent_at + IN_FLIGHT_TICKS
             && self.acked.binary_search(&sent_at).is_err()

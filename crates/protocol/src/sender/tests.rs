@@ -172,8 +172,7 @@ fn no_acks_merge_more_packets_than_a_mask_names() {
     let stages = CHANGED_FLAGS.stages;
     let within = Within {
         bytes: 24,
-        overhead: 0,
-        gains: &[],
+        ..Within::default()
     };
     for tick in 1..=300 {
         let body = BodyState {

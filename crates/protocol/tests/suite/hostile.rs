@@ -217,8 +217,7 @@ impl Budgeted {
         let wanted = self.world.quantized(self.stages);
         let within = Within {
             bytes: Self::BYTES,
-            overhead: 0,
-            gains: &[],
+            ..Within::default()
         };
         let (tick, stages) = (self.tick, self.stages);
         let mut is_sent = false;

@@ -174,8 +174,9 @@ impl Pair {
         let bytes = budget.available(self.tick).saturating_sub(OVERHEAD);
         let within = Within {
             bytes,
-            overhead: OVERHEAD,
-            gains: &[],
+            growth: budget.bytes_per_tick(),
+            most: budget.most() - OVERHEAD,
+            ..Within::default()
         };
         let sent = self
             .sender
@@ -195,7 +196,7 @@ impl Pair {
     fn check_partial(&self, tick: u64, received: &Baseline) {
         let mut then = received.snapshot().clone();
         for slot in 0..self.world.len() {
-            let age = received.age(slot);
+            let age = received.ages().nth(slot).unwrap();
             if age < u8::MAX {
                 then.copy_slot(slot, &self.wanted[&(tick - u64::from(age))]);
             }

@@ -15,5 +15,6 @@ mod rate;
 mod recording;
 mod silence;
 mod smallest;
+mod turns;
 #[path = "../../../codec/tests/suite/world.rs"]
 mod world;

@@ -44,6 +44,19 @@ fn a_baseline_takes_at_most_31_kilobytes_with_all_that_an_end_has() {
     assert!(total.bytes_current < all, "{}", total.bytes_current);
 }
 
+/// Each has a snapshot from which the motion of its bodies starts of its own, as they were carried at different ticks.
+#[test]
+fn a_baseline_of_a_partial_packet_takes_at_most_42_kilobytes() {
+    let frames = recording::frames("dev-pull");
+    let mut play = Play::new(&frames[0], PREDICTED.stages);
+    for frame in &frames[..SENDER_RING + 20] {
+        play.send_within(frame, 130);
+        play.deliver(true);
+    }
+    let sender = play.sender.memory_bytes();
+    assert!(sender < 42_000 * SENDER_RING, "{sender}");
+}
+
 /// Sends the frames again and again until that allocates nothing more.
 fn settles(frames: &[QuantizedSnapshot], stages: Stages, choice: BaselineChoice) {
     let mut play = Play::new(&frames[0], stages);

@@ -2,11 +2,11 @@
 
 use std::collections::VecDeque;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use cubewire_codec::{Fingerprint, Limits, QuantizedSnapshot, Snapshot, Stages};
 use cubewire_protocol::{
-    Ack, Arrival, BaselineChoice, Feedback, Sent, SnapshotReceiver, SnapshotSender, Welcome,
+    Ack, Arrival, BaselineChoice, Feedback, Sent, SnapshotReceiver, SnapshotSender, Welcome, Within,
 };
 
 /// Ticks from a packet to the arrival of its ack.
@@ -58,12 +58,29 @@ impl Play {
         sent.unwrap()
     }
 
-    /// Delivers the packet that was sent last, if it `arrives`, and the ack of six ticks ago.
-    pub(crate) fn deliver(&mut self, arrives: bool) {
+    /// Sends of the next tick's snapshot what is most urgent and fits into so many bytes.
+    pub(crate) fn send_within(&mut self, current: &QuantizedSnapshot, bytes: usize) -> Sent {
+        self.tick += 1;
+        let within = Within {
+            bytes,
+            ..Within::default()
+        };
+        let sent = self
+            .sender
+            .send_within(self.tick, self.stages, current, within);
+        sent.unwrap().expect("every packet is worth its overhead")
+    }
+
+    /// Delivers the packet that was sent last, if it `arrives`, and the ack of six ticks ago. Returns the time that the
+    /// receiver took for the packet.
+    pub(crate) fn deliver(&mut self, arrives: bool) -> Duration {
         let now = self.now();
+        let mut time = Duration::ZERO;
         if arrives {
             let bytes = &self.sender.packet().bytes;
+            let start = Instant::now();
             let arrival = self.receiver.on_packet(now, bytes).unwrap();
+            time = start.elapsed();
             assert!(matches!(arrival, Arrival::Decoded { late: false, .. }));
             let (sent, received) = (self.sender.get(self.tick), self.receiver.get(self.tick));
             assert_eq!(sent, received);
@@ -83,5 +100,6 @@ impl Play {
                 self.sender.on_message(&bytes).unwrap();
             }
         }
+        time
     }
 }

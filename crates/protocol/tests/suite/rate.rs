@@ -159,8 +159,9 @@ impl Stream {
             budget.set_bytes_per_second(rate);
             let within = Within {
                 bytes: budget.available(tick).saturating_sub(OVERHEAD),
-                overhead: OVERHEAD,
-                gains: &[],
+                growth: budget.bytes_per_tick(),
+                most: budget.most() - OVERHEAD,
+                ..Within::default()
             };
             let sent = self.sender.send_within(tick, stages, &wanted, within);
             sent.unwrap().is_some()

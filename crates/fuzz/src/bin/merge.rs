@@ -1,0 +1,63 @@
+//! Whatever is lost, late or doubled, and whatever packets may take: a receiver decodes each of them to what its sender thinks
+//! that it has, with all that later packets depend on.
+
+#![no_main]
+
+use cubewire_codec::ladder;
+use cubewire_fuzz::{PAIR_CUBES, TICK, pair, quantized};
+use cubewire_protocol::{Arrival, MAX_BASELINE_AGE_TICKS, Within};
+use libfuzzer_sys::fuzz_target;
+
+/// Packets that are under way at a time.
+const UNDER_WAY: usize = 8;
+
+fuzz_target!(|bytes: &[u8]| {
+    let (mut sender, mut receiver) = pair();
+    let (mut packets, mut tick) = (Vec::<(u64, Vec<u8>)>::new(), 0);
+    // The ticks to the next packet and its bytes, and what happens: which packet arrives, whether it arrives again, and
+    // whether its ack does.
+    for &[ticks, bytes, event] in bytes.as_chunks().0 {
+        tick += u64::from(ticks % 16) + 1;
+        let stages = match ticks & 16 {
+            0 => ladder::CHANGED_FLAGS.stages,
+            _ => ladder::PREDICTED.stages,
+        };
+        let wanted = quantized(tick, stages);
+        let groups = [u32::from(ticks >> 5); PAIR_CUBES / 2];
+        let within = Within {
+            bytes: bytes.into(),
+            groups: &groups,
+            ..Within::default()
+        };
+        let sent = sender.send_within(tick, stages, &wanted, within);
+        if sent.expect("ticks go on").is_some() {
+            assert!(sender.packet().bytes.len() <= bytes.into());
+            packets.push((tick, sender.packet().bytes.clone()));
+        }
+        let arriving = usize::from(event >> 2) % UNDER_WAY;
+        if let Some((sent_at, packet)) = packets.get(arriving).cloned() {
+            if event & 1 == 0 {
+                packets.remove(arriving);
+            }
+            let is_old = tick - sent_at > MAX_BASELINE_AGE_TICKS.into();
+            match receiver.on_packet(TICK * tick as u32, &packet) {
+                Ok(Arrival::Decoded { tick: decoded, .. }) => {
+                    let (sent, received) = (sender.get(decoded), receiver.get(decoded));
+                    assert!(decoded == sent_at && (sent == received || is_old));
+                }
+                Ok(_) => {}
+                // The receiver has forgotten its baseline.
+                Err(error) => assert!(is_old, "{error}"),
+            }
+        }
+        while let Some(feedback) = receiver.poll_feedback() {
+            if event & 2 == 0 {
+                sender
+                    .on_message(&feedback.encode())
+                    .expect("it was encoded");
+            }
+        }
+        packets.truncate(UNDER_WAY);
+        receiver.advance_playout(TICK * tick as u32, 6 * TICK);
+    }
+});
