@@ -72,7 +72,7 @@ const MAX_RATE: f64 = MAX_KBPS as f64 * BYTES_OF_KBPS;
 const MIN_RATE: f64 = *BUDGETS_KBPS.start() as f64 * BYTES_OF_KBPS;
 const BYTES_OF_KBPS: f64 = 125.0;
 
-/// Delay beyond the usual one that is harm: 83 ms, which a playout delay just bridges.
+/// Delay beyond the usual one, and beyond its variation, that is harm: 83 ms, which a playout delay just bridges.
 const HARMFUL_TICKS: f64 = 5.0;
 
 /// Loss beyond the usual one that is harm, as a part of the packets. That of a radio link varies by as much.
@@ -175,7 +175,7 @@ impl AdaptiveRate {
     fn learn_delay(&mut self, delay: u64) -> bool {
         let delay = delay as f64;
         let usual = self.usual_delay.get_or_insert(delay);
-        let is_slow = delay > *usual + HARMFUL_TICKS;
+        let is_slow = delay > *usual + HARMFUL_TICKS + self.way.jitter();
         if delay < *usual {
             *usual += (delay - *usual) / 8.0;
         } else if !is_slow && self.trial.is_none() {
@@ -223,7 +223,8 @@ impl AdaptiveRate {
             return;
         };
         let loss = self.way.loss();
-        let is_faster = !is_slow || delay as f64 + HARMFUL_TICKS <= trial.longest_delay as f64;
+        let helped = HARMFUL_TICKS + self.way.jitter();
+        let is_faster = !is_slow || delay as f64 + helped <= trial.longest_delay as f64;
         let is_whole = loss <= self.usual_loss + HELPED_PART * (trial.loss - self.usual_loss);
         if trial.is_slow && is_faster || trial.is_lossy && is_whole {
             let last = self.harmful.filter(|last| tick - last.at < FORGOTTEN_TICKS);

@@ -15,6 +15,8 @@ pub(super) struct Way {
     /// Packets that have arrived, by when that was known: those of the last [`ARRIVALS_TICKS`], and [`FEWEST_DELAYS`].
     arrivals: VecDeque<Arrived>,
     last_ack: u64,
+    /// Mean of the delays, and of how far they are from it (as in RFC 6298); none before the first.
+    delays: Option<[f64; 2]>,
     /// Whether packets were lost, the newest in the lowest bit, and how many of the bits count.
     lost: u64,
     counted: u32,
@@ -85,11 +87,15 @@ impl Way {
             }
             packet.has_arrived = true;
             self.last_ack = tick;
+            let delay = tick.saturating_sub(packet.left_at);
             self.arrivals.push_back(Arrived {
                 at: tick,
                 bytes: packet.bytes,
-                delay: tick.saturating_sub(packet.left_at),
+                delay,
             });
+            let [mean, deviation] = self.delays.get_or_insert([delay as f64, 0.0]);
+            *deviation += ((delay as f64 - *mean).abs() - *deviation) / 32.0;
+            *mean += (delay as f64 - *mean) / 32.0;
             if packet.tick >= self.counts_from {
                 self.first_counted.get_or_insert(tick);
             }
@@ -144,6 +150,11 @@ impl Way {
             *index < FEWEST_DELAYS || arrived.at + DELAY_TICKS > tick
         });
         recent.map(|(_, arrived)| arrived.delay).min()
+    }
+
+    /// Ticks by which delays vary.
+    pub(super) fn jitter(&self) -> f64 {
+        self.delays.map_or(0.0, |[_, deviation]| deviation)
     }
 
     /// Whether enough packets were counted to tell their loss.

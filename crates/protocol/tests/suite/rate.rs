@@ -236,7 +236,7 @@ fn over_every_preset_the_budget_is_nearly_what_is_asked_for() {
         println!("{}: {given:.0} kbps given", preset.name);
         let least = match preset.name {
             // A fifth is lost, in bursts, and the delay varies by more than queues of a narrow link.
-            "hostile" => 64.0,
+            "hostile" => 96.0,
             _ => 230.0,
         };
         assert!(given > least, "{}: {given:.0} kbps given", preset.name);
@@ -260,8 +260,14 @@ fn over_a_narrow_link_the_budget_stays_below_what_it_carries() {
             let below = below.count();
             let used = mean(&seconds, |second| second.sent_kbps) / kbps as f64;
             println!("{case}: below in {below} of 30 s, {used:.2} used, {lost} of {sent} lost");
-            assert!(below > 20 && used > 0.8 && used < 0.97, "{case}");
-            assert!(lost * 20 < sent, "{case}: {lost} of {sent} lost");
+            // A queue that holds one packet overflows before there is a delay.
+            let (is_short, most_lost) = match queue_bytes {
+                1_500 => (true, 8),
+                _ => (false, 20),
+            };
+            assert!(below > if is_short { 15 } else { 20 }, "{case}");
+            assert!(used > 0.8 && used < 1.0, "{case}");
+            assert!(lost * most_lost < sent, "{case}: {lost} of {sent} lost");
             for second in seconds {
                 assert!(second.gap_ticks < 15, "{case}: {second:?}");
             }
