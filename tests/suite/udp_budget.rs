@@ -71,7 +71,8 @@ fn a_budget_is_used_where_a_frame_has_several_ticks() {
         // Each is as many seconds as a frame has ticks.
         let sent = seconds(&mut game, &mut viewer, 5);
         println!("decoded, and kbit sent in the last second: {sent:?}");
-        assert!(sent.iter().all(|&(_, kbits)| (32..=64).contains(&kbits)));
+        // What the ticks of a frame send is charged after the frame.
+        assert!(sent.iter().all(|&(_, kbits)| (32..=76).contains(&kbits)));
     }
     agreeing(&game, &viewer);
 }
