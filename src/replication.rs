@@ -60,6 +60,7 @@ pub use digest::Digest;
 pub use displayed::{CubeError, CubeErrors, DisplayedState, ReplicaError};
 pub(crate) use displayed::{is_teleport, shown_cube};
 pub use lane::{Lane, LocalLane};
+pub use lane_budget::LaneBudget;
 pub use meter::{
     Accounting, LaneMeter, METER_TICKS, Sample, TARGET_KBPS, Traffic, factor, kbps, millimetres,
 };
@@ -68,7 +69,6 @@ pub use peer::{
     ConnectionStatus, Peer, Reconnect, ServerConnection, Serving, SocketTraffic, Welcomed,
 };
 pub use rebuilds::{Rebuilds, RebuildsAsRecorded};
-pub use sender::LaneBackoff;
 pub use settings::{
     LaneSettings, LaneSettingsQuery, LinkSettings, PlayoutDelay, PlayoutSettings, SenderSettings,
 };
@@ -77,7 +77,7 @@ pub use shadow::{ShadowLadder, ShadowRung};
 #[cfg(test)]
 pub(crate) use spawn::change as change_lane;
 pub use spawn::{ChangeLane, spawn_lane, spawn_receiving_lane, spawn_sending_lane};
-pub use spelling::{BUDGETS, SEND_INTERVALS, kbps_of, rung, rung_or_stages};
+pub use spelling::{SEND_INTERVALS, kbps_of, rung, rung_or_stages};
 pub use standings::Standings;
 pub use states::States;
 pub use sync::ForceDesync;

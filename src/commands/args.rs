@@ -142,6 +142,9 @@ pub struct LaneArgs {
     /// [default: newest]
     #[arg(long, value_name = "NAME", value_parser = setting("baseline"))]
     pub baseline: Option<LaneChange>,
+    /// Most kilobits a second on the wire to start with, 16 to 1024 [default: none; for `view`, what gets through]
+    #[arg(long, value_name = "KBPS", allow_hyphen_values = true, value_parser = setting("budget"))]
+    pub budget: Option<LaneChange>,
 }
 
 impl LaneArgs {
@@ -150,7 +153,13 @@ impl LaneArgs {
     /// # Errors
     /// If the trace cannot be read.
     pub fn apply(&self, lane: &mut LaneSettings) -> Result<(), CommandError> {
-        let changes = [&self.rung, &self.rate, &self.interpolation, &self.baseline];
+        let changes = [
+            &self.rung,
+            &self.rate,
+            &self.interpolation,
+            &self.baseline,
+            &self.budget,
+        ];
         for change in changes.into_iter().flatten() {
             change.apply(lane)?;
         }

@@ -17,7 +17,7 @@ use crate::game::headless::HeadlessGame;
 use crate::recording::Script;
 use crate::replication::{Digest, EncodeBudget, Rebuilds, SocketTraffic};
 use crate::transport::UdpServerPlugin;
-use crate::transport::udp::{Security, ServerSettings, UdpServer};
+use crate::transport::udp::{Security, ServerSettings, UdpServer, ViewerBudget};
 
 /// `cubewire serve`
 #[derive(Clone, Debug, Args)]
@@ -57,6 +57,8 @@ struct Served {
     /// The most of them in a minute.
     most_rebuilds_in_a_minute: usize,
     traffic: SocketTraffic,
+    /// Of the viewers that are connected at the end.
+    budgets: Vec<ViewerBudget>,
 }
 
 impl ServeArgs {
@@ -119,6 +121,7 @@ impl ServeArgs {
             rebuilds: rebuilds.total(),
             most_rebuilds_in_a_minute: rebuilds.most_in_a_minute(),
             traffic: server.traffic(),
+            budgets: server.budgets().collect(),
         };
         let json = serde_json::to_string_pretty(&served).expect("figures are plain data");
         Ok(writeln!(out, "{json}")?)

@@ -9,16 +9,16 @@ use cubewire_protocol::Standing;
 use super::lane::{Drawn, Halves, LaneView, Measured, Past, Status};
 use super::layout::draw;
 use super::settings::{PanelState, Tab};
-use super::tabs::peers::Peers;
+use super::tabs::peers::{Peers, Viewer};
 use super::tabs::ranges::tried::Tradeoffs;
 use super::tour::state::Tour;
 use super::{scale, settings};
 use crate::controls::Action;
 use crate::history::{LaneHistory, Moment, Selection, WorldHistory};
 use crate::replication::{
-    Ablation, ChangeLane, CubeError, CubeErrors, DeltaCounts, ForceDesync, Lane, LaneCost,
-    LaneMeter, LaneSettings, LaneSettingsQuery, LaneSync, Peer, Reconnect, ReplicaError,
-    SenderSettings, ServerConnection, Serving, ShadowLadder, Standings,
+    Ablation, ChangeLane, CubeError, CubeErrors, DeltaCounts, ForceDesync, Lane, LaneMeter,
+    LaneSettings, LaneSettingsQuery, LaneSync, Reconnect, ReplicaError, SenderSettings,
+    ServerConnection, Serving, ShadowLadder, Standings,
 };
 use crate::simulation::CubeWorld;
 use crate::theme::Theme;
@@ -46,20 +46,12 @@ struct SelectedLane {
 /// A lane in a half of the screen.
 type ShownLane = (&'static Side, LaneSettingsQuery, &'static LaneMeter);
 
-/// A lane to a viewer in another process.
-type ViewerLane = (
-    &'static Peer,
-    &'static SenderSettings,
-    &'static LaneCost,
-    &'static LaneMeter,
-);
-
 /// Everything that the panel reads.
 #[derive(SystemParam)]
 pub(super) struct Shown<'w, 's> {
     selected: Query<'w, 's, SelectedLane, (With<Lane>, With<Selected>)>,
     halves: Query<'w, 's, ShownLane, With<Lane>>,
-    viewers: Query<'w, 's, ViewerLane, With<Lane>>,
+    viewers: Query<'w, 's, Viewer<'static>, With<Lane>>,
     serving: Option<Res<'w, Serving>>,
     connection: Option<Res<'w, ServerConnection>>,
     world: Option<Res<'w, CubeWorld>>,

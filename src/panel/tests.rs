@@ -26,8 +26,8 @@ use egui_kittest::kittest::{NodeT as _, Queryable as _};
 use super::*;
 use crate::controls::Action;
 use crate::replication::{
-    Ablation, Accounting, ConnectionStatus, LaneCost, LaneMeter, LaneSettings, LaneSync,
-    METER_TICKS, PacketDetail, PacketRecord, Peer, PlayoutDelay, ReplicaError, Sample,
+    Ablation, Accounting, ConnectionStatus, LaneBudget, LaneCost, LaneMeter, LaneSettings,
+    LaneSync, METER_TICKS, PacketDetail, PacketRecord, Peer, PlayoutDelay, ReplicaError, Sample,
     ServerConnection, Serving, ShadowLadder, SocketTraffic,
 };
 use crate::view::{PaneContent, Side, ViewMode};
@@ -165,7 +165,7 @@ fn show(ui: &mut egui::Ui, panel: &mut Panel) {
         ..
     } = panel;
     let sender = settings.sender;
-    let cost = LaneCost::default();
+    let (cost, budget) = (LaneCost::default(), LaneBudget::default());
     let peers = match (server, viewers) {
         (Some(connection), _) => Peers::Server {
             connection,
@@ -174,7 +174,7 @@ fn show(ui: &mut egui::Ui, panel: &mut Panel) {
         },
         (None, Some((serving, peer))) => Peers::Viewers {
             serving,
-            viewers: vec![(peer, &sender, &cost, meter)],
+            viewers: vec![(peer, &sender, &cost, &budget, meter)],
         },
         (None, None) => Peers::None,
     };

@@ -1,59 +1,174 @@
-//! The budget of a lane: what it may send in a tick, from what its transport has put on the wire.
+//! The budget of a lane: what it may send in a tick, from what its transport has put on the wire, and over a real network
+//! from what gets through.
 
 use bevy::prelude::*;
-use cubewire_protocol::{ByteBudget, Within};
+use cubewire_codec::Stages;
+use cubewire_protocol::{AdaptiveRate, ByteBudget, Feedback, Within};
 use cubewire_scene::TICKS_PER_SECOND;
 
-use super::meter::LaneMeter;
+use super::meter::{LaneMeter, Sample};
 use super::settings::SenderSettings;
 use super::transport::SLICE_BYTES;
 
-/// What a lane may send, if it has a budget.
-#[derive(Component, Debug, Default)]
-pub(super) struct LaneBudget {
+/// What a lane may send.
+#[derive(Component, Debug)]
+pub struct LaneBudget {
+    /// What was granted for this tick, bytes a second.
+    bytes_per_second: Option<u32>,
+    /// Where packets can be partial.
     budget: Option<ByteBudget>,
     /// Bytes that each datagram takes beside its payload.
     overhead: usize,
+    /// Only of lanes over a real network, whose bandwidth may be too low for them. A simulated
+    /// [link](super::LinkSettings) demonstrates what stages cost where it is too narrow for them.
+    rate: Option<AdaptiveRate>,
+    /// When the last snapshot is sent, if it had to be sent whole.
+    whole_until: u64,
+    spread_ticks: u32,
+}
+
+/// What a lane may send in a tick.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Allowed {
+    /// A whole snapshot.
+    Whole,
+    /// As much of one.
+    Within(Within<'static>),
+    Nothing,
 }
 
 /// The overhead until the first packet has been seen on the wire.
 const FIRST_OVERHEAD: usize = 64;
 
+/// The most that IP, UDP, netcode and renet take.
+const MAX_OVERHEAD: usize = 72;
+
+/// The longest time that a whole snapshot takes, so that its ack arrives before it is
+/// [too old](cubewire_protocol::MAX_BASELINE_AGE_TICKS) as a baseline. 2.1 s at 60 Hz.
+const MAX_SPREAD_TICKS: u32 = 128;
+
+impl Default for LaneBudget {
+    fn default() -> Self {
+        Self {
+            bytes_per_second: None,
+            budget: None,
+            overhead: FIRST_OVERHEAD,
+            rate: None,
+            whole_until: 0,
+            spread_ticks: 1,
+        }
+    }
+}
+
 impl LaneBudget {
-    /// Charges what the lane sent in the tick before. Returns what it may send in this one, if there is a limit.
+    /// That of a lane over a real network.
+    pub(super) fn adaptive() -> Self {
+        Self {
+            rate: Some(AdaptiveRate::new(TICKS_PER_SECOND as u16)),
+            ..Self::default()
+        }
+    }
+
+    /// What gets through of the settings that were asked for.
+    #[must_use]
+    pub fn granted(&self, asked: &SenderSettings) -> SenderSettings {
+        let through = self.rate.as_ref().and_then(AdaptiveRate::kbps);
+        SenderSettings {
+            budget: asked.budget.into_iter().chain(through).min(),
+            ..*asked
+        }
+    }
+
+    /// Ticks over which the datagrams of the newest snapshot are to be spread: 1 is all at once.
+    pub(crate) const fn spread_ticks(&self) -> u32 {
+        self.spread_ticks
+    }
+
+    /// Charges what the lane sent in the tick before. Returns what it may send in this one.
     pub(super) fn begin(
         &mut self,
         tick: u64,
         settings: &SenderSettings,
         meter: &LaneMeter,
-    ) -> Option<Within<'static>> {
-        let Some(kbps) = settings.kept_budget() else {
-            self.budget = None;
-            return None;
-        };
-        let rate = kbps * 1000 / 8;
-        let budget = self.budget.get_or_insert_with(|| {
-            self.overhead = FIRST_OVERHEAD;
-            ByteBudget::new(rate, TICKS_PER_SECOND as u16)
-        });
-        budget.set_bytes_per_second(rate);
-        if let Some(before) = meter.samples().back() {
-            let wire = before.traffic.wire_bytes;
-            budget.spend(before.tick, wire);
-            if let Some(datagrams) = before.traffic.packets.checked_sub(1) {
-                let around = wire.saturating_sub(before.payload_bytes());
-                self.overhead = around.div_ceil(datagrams + 1);
-            }
+    ) -> Allowed {
+        if let Some(rate) = &mut self.rate {
+            rate.update(tick);
         }
+        let before = meter.samples().back();
+        if let Some(overhead) = before.and_then(overhead) {
+            self.overhead = overhead;
+        }
+        let granted = self.granted(settings).budget;
+        self.bytes_per_second = granted.map(|kbps| kbps * 1000 / 8);
+        let rate = match self.bytes_per_second {
+            Some(rate) if settings.stages.can_be_partial() => rate,
+            Some(_) if tick < self.whole_until => return Allowed::Nothing,
+            _ => {
+                self.budget = None;
+                return Allowed::Whole;
+            }
+        };
+        let budget = match &mut self.budget {
+            Some(budget) => {
+                if let Some(before) = before {
+                    budget.spend(before.tick, before.traffic.wire_bytes);
+                }
+                budget
+            }
+            none => none.insert(ByteBudget::new(rate, TICKS_PER_SECOND as u16)),
+        };
+        budget.set_bytes_per_second(rate);
         let payload = |wire: usize| {
             let datagrams = wire / (SLICE_BYTES + self.overhead) + 1;
             wire.saturating_sub(datagrams * self.overhead)
         };
-        Some(Within {
+        Allowed::Within(Within {
             bytes: payload(budget.available(tick)),
             growth: budget.bytes_per_tick(),
             most: payload(budget.most()),
             ..Within::default()
         })
     }
+
+    /// Records a snapshot that was sent.
+    pub(super) fn on_sent(&mut self, tick: u64, stages: Stages, bytes: usize) {
+        let datagrams = datagrams(bytes);
+        let wire = bytes + datagrams * self.overhead;
+        self.spread_ticks = match self.bytes_per_second {
+            Some(rate) if !stages.can_be_partial() => {
+                let ticks = wire as u64 * u64::from(TICKS_PER_SECOND);
+                ticks
+                    .div_ceil(rate.into())
+                    .clamp(1, MAX_SPREAD_TICKS.into()) as u32
+            }
+            _ => 1,
+        };
+        let spread = u64::from(self.spread_ticks);
+        self.whole_until = tick + spread;
+        if let Some(rate) = &mut self.rate {
+            let last = spread * (datagrams as u64 - 1) / datagrams as u64;
+            rate.on_sent(tick, tick + last, wire);
+        }
+    }
+
+    /// Records what has arrived from the receiver in this tick.
+    pub(super) fn on_feedback(&mut self, tick: u64, feedback: &Feedback) {
+        if let (Some(rate), Feedback::Ack(ack)) = (&mut self.rate, feedback) {
+            rate.on_ack(tick, ack);
+        }
+    }
+}
+
+/// Bytes that a datagram of this sample took beside its payload; none unless there are as many as one snapshot takes. If a
+/// frame has several ticks, the last of them has the datagrams of all, and one datagram may have several snapshots.
+fn overhead(sample: &Sample) -> Option<usize> {
+    let payload = sample.payload_bytes();
+    let datagrams = datagrams(payload);
+    let around = sample.traffic.wire_bytes.checked_sub(payload)?;
+    let is_own = payload > 0 && sample.traffic.packets == datagrams;
+    is_own.then(|| around.div_ceil(datagrams).min(MAX_OVERHEAD))
+}
+
+fn datagrams(payload_bytes: usize) -> usize {
+    payload_bytes.div_ceil(SLICE_BYTES).max(1)
 }

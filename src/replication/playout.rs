@@ -46,7 +46,7 @@ pub(super) fn advance(
         let delay = match settings.delay {
             PlayoutDelay::Rule => match settings.rule_delay(sender) {
                 // Packets come when they are full, at a rate that is not known.
-                rule if rule > Duration::ZERO && sender.kept_budget().is_some() => adapted,
+                rule if rule > Duration::ZERO && sender.budget.is_some() => adapted,
                 rule => rule,
             },
             PlayoutDelay::Fixed(delay) => delay,

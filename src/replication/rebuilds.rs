@@ -10,7 +10,7 @@ use bevy::prelude::*;
 use cubewire_scene::TICKS_PER_SECOND;
 
 use super::budget::LaneCost;
-use super::sender::{LaneBackoff, Sender, is_due};
+use super::sender::{Sender, is_due};
 use super::settings::SenderSettings;
 use crate::simulation::{CubeWorld, RebuildSimulation};
 
@@ -78,12 +78,7 @@ impl Rebuilds {
     }
 }
 
-type PlannedLane<'a> = (
-    Entity,
-    &'a Sender,
-    &'a SenderSettings,
-    Option<(&'a LaneBackoff, &'a LaneCost)>,
-);
+type PlannedLane<'a> = (Entity, &'a Sender, &'a SenderSettings, Option<&'a LaneCost>);
 
 /// Before the lanes send: decides whether the scene may be rebuilt after this tick.
 pub(super) fn plan(
@@ -96,8 +91,8 @@ pub(super) fn plan(
     rebuilds.saved_ticks = (rebuilds.saved_ticks + 1).min(BURST * TICKS_PER_REBUILD);
     rebuilds.is_planned = replay.is_none()
         && rebuilds.may_rebuild(tick)
-        && lanes.iter().any(|(lane, sender, settings, remote)| {
-            sender.0.wants_state().is_some() && is_due(lane, settings, remote, tick)
+        && lanes.iter().any(|(lane, sender, settings, cost)| {
+            sender.0.wants_state().is_some() && is_due(lane, settings, cost, tick)
         });
 }
 

@@ -3,42 +3,37 @@
 use bevy::platform::time::Instant;
 use bevy::prelude::*;
 use bevy::tasks::{ComputeTaskPool, TaskPool};
-use cubewire_protocol::{SendError, Within};
+use cubewire_protocol::SendError;
 use renet::Bytes;
 
 use super::budget::{EncodeBudget, LaneCost};
 use super::detail::{Detailed, PacketDetail};
-use super::lane_budget::LaneBudget;
+use super::lane_budget::{Allowed, LaneBudget};
 use super::meter::{LaneMeter, Sample};
 use super::packet::PacketRecord;
 use super::quantized::QuantizedWorld;
 use super::rebuilds::Rebuilds;
-use super::sender::{LaneBackoff, Sender, is_due};
+use super::sender::{Sender, is_due};
 use super::settings::SenderSettings;
 use super::standings::Standings;
-use super::transport::{SLICE_BYTES, SenderMail};
+use super::transport::SenderMail;
 use crate::simulation::CubeWorld;
 
 type AckedLane<'a> = (
     &'a mut SenderMail,
     &'a mut Sender,
     &'a mut LaneMeter,
-    Option<&'a mut LaneBackoff>,
+    &'a mut LaneBudget,
 );
 
 /// Processes the acks that have arrived.
 pub(super) fn receive_acks(world: Res<CubeWorld>, mut lanes: Query<AckedLane<'_>>) {
-    for (mut mail, mut sender, mut meter, backoff) in &mut lanes {
-        let acked = sender.0.newest_acked();
+    for (mut mail, mut sender, mut meter, mut limit) in &mut lanes {
         while let Some(message) = mail.0.take() {
-            if sender.0.on_message(&message).is_err() {
-                meter.refused_acks += 1;
+            match sender.0.on_message(&message) {
+                Ok(feedback) => limit.on_feedback(world.tick(), &feedback),
+                Err(_) => meter.refused_acks += 1,
             }
-        }
-        if let Some(mut backoff) = backoff
-            && sender.0.newest_acked() != acked
-        {
-            backoff.0.on_ack(world.tick());
         }
     }
 }
@@ -50,7 +45,7 @@ type SendingLane<'a> = (
     &'a mut Sender,
     &'a mut LaneMeter,
     &'a mut LaneBudget,
-    Option<(&'a mut LaneBackoff, &'a mut LaneCost)>,
+    Option<&'a mut LaneCost>,
     Option<&'a mut Standings>,
     Has<Detailed>,
 );
@@ -67,17 +62,8 @@ pub(super) fn send(
     let tick = world.tick();
     let mut due = Vec::new();
     for lane in &mut lanes {
-        let (
-            lane,
-            settings,
-            mail,
-            mut sender,
-            mut meter,
-            mut limit,
-            remote,
-            standings,
-            is_detailed,
-        ) = lane;
+        let (lane, settings, mail, mut sender, mut meter, mut limit, cost, standings, is_detailed) =
+            lane;
         sender.0.itemize(is_detailed);
         let stages = settings.stages;
         let sample = Sample {
@@ -87,21 +73,22 @@ pub(super) fn send(
             acked_age_ticks: age(tick, sender.0.newest_acked()),
             ..Sample::default()
         };
-        let within = limit.begin(tick, settings, &meter);
+        let allowed = limit.begin(tick, settings, &meter);
         let must_send = rebuilds.is_planned() && sender.0.wants_state().is_some();
-        let wishes = remote.as_ref().map(|(backoff, cost)| (&**backoff, &**cost));
-        if must_send || is_due(lane, settings, wishes, tick) {
+        let is_due = is_due(lane, settings, cost.as_deref(), tick);
+        if must_send || is_due && !matches!(allowed, Allowed::Nothing) {
             quantized.get(tick, world.current(), stages.precision())?;
             due.push(Due {
                 settings,
                 mail,
                 sender,
                 meter,
-                remote,
+                limit,
+                cost,
                 standings,
                 is_detailed,
                 must_send,
-                within,
+                allowed,
                 sample,
             });
         } else {
@@ -132,13 +119,14 @@ struct Due<'a> {
     mail: Mut<'a, SenderMail>,
     sender: Mut<'a, Sender>,
     meter: Mut<'a, LaneMeter>,
-    remote: Option<(Mut<'a, LaneBackoff>, Mut<'a, LaneCost>)>,
+    limit: Mut<'a, LaneBudget>,
+    /// Of a lane to another process.
+    cost: Option<Mut<'a, LaneCost>>,
     standings: Option<Mut<'a, Standings>>,
     is_detailed: bool,
     /// The scene is rebuilt after this tick, for the receiver among others.
     must_send: bool,
-    /// What the packet may take, if the lane has a budget.
-    within: Option<Within<'static>>,
+    allowed: Allowed,
     sample: Sample,
 }
 
@@ -151,7 +139,7 @@ impl Due<'_> {
         budget: Option<&EncodeBudget>,
     ) -> Result<(), SendError> {
         let has_time = budget.is_none_or(EncodeBudget::has_time);
-        if self.remote.is_none() || self.must_send || has_time {
+        if self.cost.is_none() || self.must_send || has_time {
             self.encode(world, quantized, budget)?;
         }
         self.meter.begin(self.sample);
@@ -169,8 +157,8 @@ impl Due<'_> {
         let Some(quantized) = quantized.found(tick, stages.precision()) else {
             return Ok(());
         };
-        let granted = match &self.remote {
-            Some((_, cost)) => cost.granted(self.settings),
+        let granted = match &self.cost {
+            Some(cost) => cost.granted(self.settings),
             None => *self.settings,
         };
         let protocol = &mut self.sender.0;
@@ -179,13 +167,13 @@ impl Due<'_> {
             protocol.offer_state(*rebuilt, state);
         }
         let inputs = Some(world.inputs());
-        let sent = match self.within {
-            None => {
+        let sent = match self.allowed {
+            Allowed::Within(within) => protocol.send_within(tick, stages, quantized, within)?,
+            Allowed::Whole | Allowed::Nothing => {
                 Some(protocol.send_simulated(tick, stages, quantized, granted.baseline, inputs)?)
             }
-            Some(within) => protocol.send_within(tick, stages, quantized, within)?,
         };
-        if self.within.is_some() {
+        if matches!(self.allowed, Allowed::Within(_)) {
             self.sample.longest_wait_ticks = protocol.longest_wait(tick);
         }
         if let Some(standings) = &mut self.standings {
@@ -198,11 +186,9 @@ impl Due<'_> {
         let newest = protocol.newest_acked();
         let [second, third] = protocol.acked_before(newest.unwrap_or(0));
         let packet = protocol.packet();
-        if let Some((backoff, cost)) = &mut self.remote {
-            backoff.0.on_sent(tick, packet.bytes.len() > SLICE_BYTES);
-            if let Some(budget) = budget {
-                budget.spend(cost, granted.baseline, took);
-            }
+        self.limit.on_sent(tick, stages, packet.bytes.len());
+        if let (Some(cost), Some(budget)) = (&mut self.cost, budget) {
+            budget.spend(cost, granted.baseline, took);
         }
         let bytes = Bytes::from(packet.bytes.clone());
         let detail = || PacketDetail::new(&packet.ledger, bytes.clone());

@@ -2,7 +2,7 @@
 
 use bevy::prelude::*;
 use cubewire_codec::{InitialStateError, Limits, Plan, Snapshot};
-use cubewire_protocol::{SendBackoff, SnapshotSender};
+use cubewire_protocol::SnapshotSender;
 
 use super::budget::LaneCost;
 use super::lane::Lane;
@@ -25,21 +25,15 @@ impl Sender {
     }
 }
 
-/// Lowers the send rate while long snapshots do not arrive. Only for lanes over a real network, whose
-/// bandwidth may be too low for them; over a simulated [link](super::LinkSettings), which demonstrates the
-/// cost of stages, every snapshot is sent.
-#[derive(Component, Debug, Default)]
-pub struct LaneBackoff(pub SendBackoff);
-
-/// Whether a lane has a turn in this tick. `remote` is that of a lane over a real network.
+/// Whether a lane has a turn in this tick. `cost` is that of a lane to another process.
 pub(super) fn is_due(
     lane: Entity,
     settings: &SenderSettings,
-    remote: Option<(&LaneBackoff, &LaneCost)>,
+    cost: Option<&LaneCost>,
     tick: u64,
 ) -> bool {
-    match remote {
-        Some((backoff, cost)) => backoff.0.is_due(tick) && cost.is_due(lane, settings, tick),
+    match cost {
+        Some(cost) => cost.is_due(lane, settings, tick),
         None => settings.sends_at(tick),
     }
 }

@@ -28,8 +28,8 @@ pub struct SenderSettings {
     /// Ticks from one snapshot to the next, usually one of [`SEND_INTERVALS`](super::SEND_INTERVALS).
     #[serde(rename = "rate", with = "Rate")]
     pub send_interval_ticks: u32,
-    /// Most kilobits a second on the wire. Where it does not suffice, and the stages list changed cubes, packets carry the
-    /// most urgent ones.
+    /// Most kilobits a second on the wire. Where it does not suffice, packets carry the most urgent cubes; of stages that do
+    /// not list changed ones, there are fewer snapshots.
     #[serde(rename = "budget", with = "Kbps")]
     pub budget: Option<u32>,
 }

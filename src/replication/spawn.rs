@@ -18,9 +18,10 @@ use cubewire_protocol::{SnapshotReceiver, Welcome};
 use super::Replica;
 use super::budget::LaneCost;
 use super::lane::LocalLane;
+use super::lane_budget::LaneBudget;
 use super::playout::Playback;
 use super::receive::Decoded;
-use super::sender::{LaneBackoff, Sender};
+use super::sender::Sender;
 use super::settings::{LaneSettings, LinkSettings, PlayoutSettings, SenderSettings};
 use crate::simulation::CubeWorld;
 
@@ -83,7 +84,7 @@ pub fn spawn_lane(world: &mut World, settings: LaneSettings) -> Result<Entity> {
 }
 
 /// Spawns the sending half of a lane, for a viewer in another process that has received `initial`. It
-/// backs off where long snapshots do not arrive.
+/// sends what gets through.
 ///
 /// # Errors
 /// If the codec refuses the initial state.
@@ -93,7 +94,7 @@ pub fn spawn_sending_lane<'a>(
     settings: SenderSettings,
 ) -> Result<EntityCommands<'a>, InitialStateError> {
     let sender = Sender::new(initial)?;
-    let remote = (LaneBackoff::default(), LaneCost::default());
+    let remote = (LaneBudget::adaptive(), LaneCost::default());
     Ok(commands.spawn((settings, sender, remote)))
 }
 

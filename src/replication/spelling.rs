@@ -1,11 +1,11 @@
 //! How the settings of a lane are spelled.
 
-use std::ops::RangeInclusive;
 use std::time::Duration;
 
 use cubewire_codec::Stages;
 use cubewire_codec::ladder::{self, Rung};
 use cubewire_link::Conditions;
+use cubewire_protocol::BUDGETS_KBPS;
 use cubewire_scene::TICKS_PER_SECOND;
 use cubewire_text::{Ms, Spelling, TextError};
 
@@ -74,16 +74,13 @@ impl Spelling<u32> for Rate {
 /// Most kilobits a second, or any number.
 pub(super) struct Kbps;
 
-/// Budgets that a lane can have, in kilobits a second.
-pub const BUDGETS: RangeInclusive<u32> = 16..=1024;
-
 /// The budget of that many kilobits a second.
 ///
 /// # Errors
 /// If there is none.
 pub fn kbps_of(text: &str) -> Result<u32, TextError> {
     let kbps = text.strip_suffix("kbps").unwrap_or(text).parse().ok();
-    let kbps = kbps.filter(|kbps| BUDGETS.contains(kbps));
+    let kbps = kbps.filter(|kbps| BUDGETS_KBPS.contains(kbps));
     kbps.ok_or_else(|| TextError::value(text, "from 16kbps to 1024kbps, as in 64kbps"))
 }
 

@@ -15,7 +15,7 @@ use std::time::Duration;
 
 use renetcode::{NETCODE_KEY_BYTES, NETCODE_USER_DATA_BYTES};
 
-pub use server::{ServeError, ServerSettings, UdpServer, UdpServerPlugin};
+pub use server::{ServeError, ServerSettings, UdpServer, UdpServerPlugin, ViewerBudget};
 pub use viewer::{UdpViewer, UdpViewerPlugin, ViewError, ViewerSettings};
 
 /// Distinguishes our datagrams from those of other programs that use netcode. It does not contain the

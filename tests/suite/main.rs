@@ -33,6 +33,7 @@ mod sync_walk;
 mod tour_page;
 mod udp;
 mod udp_abuse;
+mod udp_budget;
 mod udp_hostile;
 mod video;
 mod window;

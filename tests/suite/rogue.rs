@@ -80,6 +80,7 @@ pub(crate) fn request() -> Request {
         send_interval_ticks: 1,
         baseline: BaselineChoice::Newest,
         fallback: None,
+        budget_kbps: None,
     }
 }
 

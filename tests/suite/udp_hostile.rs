@@ -46,8 +46,10 @@ fn who_sends_garbage_is_sent_away_and_nothing_else_changes() {
     attacked(|game, bystander| {
         let mut wild = request().encode();
         wild[2] = 7;
+        let mut small = request().encode();
+        small[6] = 15;
         let many = [&[1, 1, 2, 0xFF, 0][..], &[0; 1200]].concat();
-        let garbage: [(&str, u8, &[u8]); 7] = [
+        let garbage: [(&str, u8, &[u8]); 8] = [
             ("thousands of empty messages", 255, &many),
             ("a packet of no kind", 255, &[9, 1, 0, 0]),
             ("an empty packet", 255, &[]),
@@ -58,6 +60,7 @@ fn who_sends_garbage_is_sent_away_and_nothing_else_changes() {
             ),
             ("a reliable message", 255, &[0, 1, 1, 0, 1, 5, 0]),
             ("a request for no such rate", 2, &wild),
+            ("a request for too small a budget", 2, &small),
             ("a request that is none", 2, &[0, 1, 2]),
         ];
         for (what, channel, bytes) in garbage {

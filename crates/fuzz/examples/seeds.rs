@@ -92,6 +92,7 @@ fn handshake() -> Vec<Seed> {
         tick: 600,
         send_interval_ticks: 2,
         baseline,
+        budget_kbps: Some(48),
     };
     let mut seeds = vec![
         ("request_ack", ack.encode().to_vec()),
@@ -104,6 +105,7 @@ fn handshake() -> Vec<Seed> {
             send_interval_ticks: 6,
             baseline,
             fallback: None,
+            budget_kbps: Some(64),
         };
         seeds.push(("request", request.encode().to_vec()));
     }

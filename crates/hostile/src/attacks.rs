@@ -208,5 +208,6 @@ fn uncompressed() -> Request {
         send_interval_ticks: 1,
         baseline: BaselineChoice::Newest,
         fallback: None,
+        budget_kbps: None,
     }
 }

@@ -1,6 +1,10 @@
 //! A budget of bytes on the wire.
 
 use std::collections::VecDeque;
+use std::ops::RangeInclusive;
+
+/// Budgets that a receiver can ask for, in kilobits a second.
+pub const BUDGETS_KBPS: RangeInclusive<u32> = 16..=1024;
 
 /// How many bytes may be sent: at most so many in any second, and spread over it.
 ///
@@ -59,17 +63,17 @@ impl ByteBudget {
         (f64::from(self.bytes_per_second) * SAVED_SECONDS).max(MIN_SAVED) as usize
     }
 
-    /// Sets the bytes a second. Where these are fewer, what was sent before counts as if it had been fewer by as much.
+    /// Sets the bytes a second. What was sent in the last second counts as the same part of the budget as before, so that a
+    /// lower one does not begin with a pause.
     pub fn set_bytes_per_second(&mut self, bytes_per_second: u32) {
-        let before = std::mem::replace(&mut self.bytes_per_second, bytes_per_second);
-        if bytes_per_second < before {
-            let part = f64::from(bytes_per_second) / f64::from(before);
+        if bytes_per_second < self.bytes_per_second {
+            let [new, old] = [bytes_per_second, self.bytes_per_second].map(u64::from);
             for (_, bytes) in &mut self.spent {
-                *bytes = (f64::from(*bytes) * part) as u32;
+                *bytes = (u64::from(*bytes) * new / old) as u32;
             }
-            self.in_last_second = self.spent.iter().map(|&(_, bytes)| bytes).sum();
-            self.saved *= part;
+            self.in_last_second = self.spent.iter().map(|(_, bytes)| bytes).sum();
         }
+        self.bytes_per_second = bytes_per_second;
     }
 
     /// Bytes that may be sent in this tick. Ticks must not decrease.

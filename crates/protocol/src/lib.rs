@@ -9,12 +9,11 @@
 //!
 //! Packets and feedback may be lost, late, duplicated or reordered. Each packet is relative to a
 //! snapshot that the receiver has acknowledged, or to the initial state in the [`Welcome`], so it can
-//! be decoded whether or not other packets arrive. [`SendBackoff`] reduces the rate of large
-//! snapshots when acks stop. A receiver that cannot decode its sender's arithmetic coding asks for another rung:
+//! be decoded whether or not other packets arrive. [`AdaptiveRate`] learns from the acks how much gets
+//! through. A receiver that cannot decode its sender's arithmetic coding asks for another rung:
 //! see [`FallbackReason`]. Where bodies come and go, a [`SlotTable`] gives them slots and a [`View`] hides some of them from
 //! a receiver. The caller transfers the bytes.
 
-mod backoff;
 mod budget;
 mod clock;
 mod delay;
@@ -24,6 +23,7 @@ mod feedback;
 mod inputs;
 mod interpolation;
 mod playout;
+mod rate;
 mod receiver;
 mod request;
 mod ring;
@@ -35,8 +35,7 @@ mod sync;
 mod tracks;
 mod welcome;
 
-pub use backoff::{ACK_TIMEOUT_TICKS, MAX_INTERVAL_TICKS, SendBackoff};
-pub use budget::ByteBudget;
+pub use budget::{BUDGETS_KBPS, ByteBudget};
 pub use clock::SenderClock;
 pub use delay::{AdaptiveDelay, playout_delay};
 pub use engine::Engine;
@@ -45,6 +44,7 @@ pub use feedback::{Ack, Feedback, FeedbackError};
 pub use inputs::InputHistory;
 pub use interpolation::{Interpolation, MAX_EXTRAPOLATION_SECONDS};
 pub use playout::{Playout, PlayoutBuffer};
+pub use rate::{AdaptiveRate, MAX_KBPS};
 pub use receiver::{Arrival, RECEIVER_RING, SnapshotReceiver};
 pub use request::{Request, RequestAck, RequestAckError, RequestError};
 pub use ring::BaselineRing;

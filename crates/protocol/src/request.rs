@@ -2,6 +2,7 @@
 
 use cubewire_codec::{BaselineId, DecodeError, Header, Sequence, Stages};
 
+use crate::budget::BUDGETS_KBPS;
 use crate::fallback::FallbackReason;
 use crate::sender::BaselineChoice;
 use crate::welcome::PROTOCOL_VERSION;
@@ -10,12 +11,12 @@ use crate::welcome::PROTOCOL_VERSION;
 /// The message may be lost: repeat it until its [`RequestAck`] arrives.
 ///
 /// ```text
-/// version 16 | ticks 8 | baseline 8 | fallback 8 | header of a packet relative to nothing, 40 to 72
+/// version 16 | ticks 8 | baseline 8 | fallback 8 | budget 16 | header of a packet relative to nothing, 40 to 72
 /// ```
 ///
 /// Big endian. `ticks` is the interval between snapshots; `baseline` is 0 for the newest, 1 for the
 /// one that makes the smallest packet; `fallback` is 0 for none, and 1, 2 for the reasons of
-/// [`FallbackReason`]. The header, as the codec writes it, holds the request's number
+/// [`FallbackReason`]; `budget` is in kilobits a second, or 0 for none. The header, as the codec writes it, holds the request's number
 /// and the stages; their unusual parameters make it longer than 40 bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Request {
@@ -29,6 +30,8 @@ pub struct Request {
     pub baseline: BaselineChoice,
     /// Why it does not ask for arithmetic coding, though its user has chosen that.
     pub fallback: Option<FallbackReason>,
+    /// Most kilobits a second on the wire, in [`BUDGETS_KBPS`].
+    pub budget_kbps: Option<u32>,
 }
 
 /// Why a message is not a valid request.
@@ -52,6 +55,9 @@ pub enum RequestError {
     /// The reason for a fallback is unknown.
     #[error("reason {0} for a fallback in the request is outside 0..=2")]
     Fallback(u8),
+    /// The budget is out of range.
+    #[error("the request has a budget of {0} kbps, which is outside 16..=1024")]
+    Budget(u16),
     /// The header names a baseline, so it holds no stages.
     #[error("the header in the request names a baseline")]
     Reference,
@@ -78,6 +84,7 @@ impl Request {
         bytes.push(self.send_interval_ticks);
         bytes.push(code(self.baseline));
         bytes.push(fallback_code(self.fallback));
+        bytes.extend(kbps_code(self.budget_kbps).to_be_bytes());
         bytes.extend(header.encode());
         bytes
     }
@@ -96,7 +103,15 @@ impl Request {
         if bytes.len() < MIN_REQUEST_BYTES {
             return Err(length);
         }
-        let &[send_interval_ticks, baseline, fallback, ref header @ ..] = rest else {
+        let &[
+            send_interval_ticks,
+            baseline,
+            fallback,
+            high,
+            low,
+            ref header @ ..,
+        ] = rest
+        else {
             return Err(length);
         };
         if send_interval_ticks == 0 {
@@ -109,6 +124,11 @@ impl Request {
             Some(Some(reason)) => Some(reason),
             Some(None) => return Err(RequestError::Fallback(fallback)),
         };
+        let kbps = u16::from_be_bytes([high, low]);
+        let budget_kbps = kbps_of(kbps);
+        if budget_kbps.is_some_and(|kbps| !BUDGETS_KBPS.contains(&kbps)) {
+            return Err(RequestError::Budget(kbps));
+        }
         let decoded = Header::decode(header)?;
         let encoded = decoded.encode();
         if encoded.len() != header.len() {
@@ -126,6 +146,7 @@ impl Request {
             send_interval_ticks,
             baseline,
             fallback,
+            budget_kbps,
         })
     }
 }
@@ -133,11 +154,11 @@ impl Request {
 /// Confirms that the sender has received a request, and reports the sender's current tick:
 ///
 /// ```text
-/// number 16 | tick 64 | ticks 8 | baseline 8
+/// number 16 | tick 64 | ticks 8 | baseline 8 | budget 16
 /// ```
 ///
-/// Big endian, `ticks` and `baseline` as in the [`Request`]: what the sender uses of it, which is less than
-/// was asked for while it has no time for more. The sender repeats it at intervals, so that the receiver's clock follows the sender's
+/// Big endian, `ticks`, `baseline` and `budget` as in the [`Request`]: what the sender uses of it, which is less than
+/// was asked for while it has no time for more, or no more gets through. The sender repeats it at intervals, so that the receiver's clock follows the sender's
 /// over a pause: see [`SnapshotReceiver::sync_tick`](crate::SnapshotReceiver::sync_tick).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RequestAck {
@@ -149,6 +170,8 @@ pub struct RequestAck {
     pub send_interval_ticks: u8,
     /// How the sender chooses baselines.
     pub baseline: BaselineChoice,
+    /// Most kilobits a second on the wire, up to 65 535: what was asked for, or less if no more gets through.
+    pub budget_kbps: Option<u32>,
 }
 
 /// Why a message is not a valid request ack.
@@ -169,6 +192,7 @@ impl RequestAck {
         let mut bytes = self.number.0.to_be_bytes().to_vec();
         bytes.extend(self.tick.to_be_bytes());
         bytes.extend([self.send_interval_ticks, code(self.baseline)]);
+        bytes.extend(kbps_code(self.budget_kbps).to_be_bytes());
         bytes
     }
 
@@ -179,12 +203,21 @@ impl RequestAck {
     pub fn decode(bytes: &[u8]) -> Result<Self, RequestAckError> {
         let length = RequestAckError::Length(bytes.len());
         let bytes: &[u8; REQUEST_ACK_BYTES] = bytes.try_into().map_err(|_| length)?;
-        let &[a, b, ref tick @ .., send_interval_ticks, baseline] = bytes;
+        let &[
+            a,
+            b,
+            ref tick @ ..,
+            send_interval_ticks,
+            baseline,
+            high,
+            low,
+        ] = bytes;
         Ok(Self {
             number: Sequence(u16::from_be_bytes([a, b])),
             tick: u64::from_be_bytes(*tick),
             send_interval_ticks,
             baseline: choice(baseline).ok_or(RequestAckError::Baseline(baseline))?,
+            budget_kbps: kbps_of(u16::from_be_bytes([high, low])),
         })
     }
 }
@@ -211,9 +244,17 @@ const fn choice(code: u8) -> Option<BaselineChoice> {
     }
 }
 
-const MIN_REQUEST_BYTES: usize = 10;
-const MAX_REQUEST_BYTES: usize = 14;
-const REQUEST_ACK_BYTES: usize = 12;
+fn kbps_code(budget: Option<u32>) -> u16 {
+    budget.map_or(0, |kbps| kbps.try_into().unwrap_or(u16::MAX))
+}
+
+fn kbps_of(code: u16) -> Option<u32> {
+    (code > 0).then_some(code.into())
+}
+
+const MIN_REQUEST_BYTES: usize = 12;
+const MAX_REQUEST_BYTES: usize = 16;
+const REQUEST_ACK_BYTES: usize = 14;
 // Codes of `baseline`.
 const NEWEST: u8 = 0;
 const SMALLEST: u8 = 1;
@@ -232,6 +273,7 @@ mod tests {
             send_interval_ticks: 6,
             baseline: BaselineChoice::Smallest,
             fallback: Some(FallbackReason::Arithmetic),
+            budget_kbps: Some(0x0102),
         }
     }
 
@@ -239,11 +281,18 @@ mod tests {
     fn requests_match_the_layout_and_round_trip() {
         let bytes = request().encode();
         assert_eq!(bytes[..2], PROTOCOL_VERSION.to_be_bytes());
-        assert_eq!(bytes[2..5], [6, 1, 2]);
+        assert_eq!(bytes[2..7], [6, 1, 2, 1, 2]);
         assert_eq!(Request::decode(&bytes), Ok(request()));
         for stages in Stages::every_legal(&[2, 9, 15]) {
             let request = Request {
                 stages,
+                ..request()
+            };
+            assert_eq!(Request::decode(&request.encode()), Ok(request));
+        }
+        for budget_kbps in [None, Some(16), Some(1024)] {
+            let request = Request {
+                budget_kbps,
                 ..request()
             };
             assert_eq!(Request::decode(&request.encode()), Ok(request));
@@ -278,7 +327,7 @@ mod tests {
         let cut = Request::decode(&bytes[..MAX_REQUEST_BYTES - 1]);
         assert!(matches!(cut, Err(RequestError::Stages(_))));
         bytes.push(0);
-        assert_eq!(Request::decode(&bytes), Err(RequestError::Length(15)));
+        assert_eq!(Request::decode(&bytes), Err(RequestError::Length(17)));
     }
 
     #[test]
@@ -299,7 +348,7 @@ mod tests {
             assert_eq!(Request::decode(&bytes[..length]), Err(error));
         }
         let longer = [&bytes[..], &[0]].concat();
-        assert_eq!(Request::decode(&longer), Err(RequestError::Length(11)));
+        assert_eq!(Request::decode(&longer), Err(RequestError::Length(13)));
         let with = |index: usize, byte: u8| {
             let mut bytes = bytes.clone();
             bytes[index] = byte;
@@ -308,9 +357,11 @@ mod tests {
         assert_eq!(with(2, 0), Err(RequestError::NoTicks));
         assert_eq!(with(3, 2), Err(RequestError::Baseline(2)));
         assert_eq!(with(4, 4), Err(RequestError::Fallback(4)));
-        assert!(with(7, 0).is_err());
-        assert!(matches!(with(9, 0xFF), Err(RequestError::Stages(_))));
-        assert_eq!(with(9, 1), Err(RequestError::Padding));
+        assert_eq!(with(5, 4), Err(RequestError::Budget(0x0402)));
+        assert_eq!(with(5, 0), Err(RequestError::Budget(2)));
+        assert!(with(9, 0).is_err());
+        assert!(matches!(with(11, 0xFF), Err(RequestError::Stages(_))));
+        assert_eq!(with(11, 1), Err(RequestError::Padding));
     }
 
     #[test]
@@ -320,9 +371,10 @@ mod tests {
             tick: 258,
             send_interval_ticks: 7,
             baseline: BaselineChoice::Smallest,
+            budget_kbps: Some(0x7D00),
         };
         let mut bytes = ack.encode();
-        assert_eq!(bytes, [0xFF, 1, 0, 0, 0, 0, 0, 0, 1, 2, 7, 1]);
+        assert_eq!(bytes, [0xFF, 1, 0, 0, 0, 0, 0, 0, 1, 2, 7, 1, 0x7D, 0]);
         assert_eq!(RequestAck::decode(&bytes), Ok(ack));
         for length in 0..bytes.len() {
             let error = RequestAck::decode(&bytes[..length]);

@@ -4,13 +4,11 @@ use std::time::Duration;
 
 use bevy_egui::egui::{self, Slider, SliderClamping};
 use cubewire_link::{Bandwidth, Conditions, Jitter, Loss, PRESETS, Preset, Reordering};
-use cubewire_protocol::{BaselineChoice, CANDIDATES};
+use cubewire_protocol::{BUDGETS_KBPS, BaselineChoice, CANDIDATES};
 use cubewire_scene::TICKS_PER_SECOND;
 
 use crate::panel::{figure, terms};
-use crate::replication::{
-    BUDGETS, LaneMeter, LaneSettings, LinkSettings, SEND_INTERVALS, SenderSettings,
-};
+use crate::replication::{LaneMeter, LaneSettings, LinkSettings, SEND_INTERVALS, SenderSettings};
 
 pub(in crate::panel) fn draw(
     ui: &mut egui::Ui,
@@ -61,9 +59,7 @@ pub(in crate::panel) fn draw(
         ui.label("baseline").on_hover_text(terms::BASELINE);
         baseline(ui, &mut settings.sender);
     });
-    if !is_remote && settings.sender.stages.can_be_partial() {
-        ui.horizontal(|ui| budget(ui, &mut settings.sender));
-    }
+    ui.horizontal(|ui| budget(ui, &mut settings.sender));
     ui.separator();
     let link = meter.link;
     let of_sent = |count: u64| {
@@ -251,7 +247,7 @@ fn budget(ui: &mut egui::Ui, settings: &mut SenderSettings) {
         settings.budget = is_limited.then_some(FIRST_BUDGET_KBPS);
     }
     if let Some(kbps) = &mut settings.budget {
-        let slider = Slider::new(kbps, BUDGETS).logarithmic(true);
+        let slider = Slider::new(kbps, BUDGETS_KBPS).logarithmic(true);
         ui.add(slider.suffix(" kbps").text("on the wire"));
     }
 }

@@ -8,10 +8,19 @@ use cubewire_scene::TICKS_PER_SECOND;
 
 use crate::panel::figure;
 use crate::replication::{
-    Accounting, ConnectionStatus, LaneCost, LaneMeter, Peer, SenderSettings, ServerConnection,
-    Serving, fallback_of_viewer, rung_name,
+    Accounting, ConnectionStatus, LaneBudget, LaneCost, LaneMeter, Peer, SenderSettings,
+    ServerConnection, Serving, fallback_of_viewer, rung_name,
 };
 use crate::view::Notices;
+
+/// A viewer: what it asks for, what encoding leaves and the network lets through of that, and what is measured.
+pub(in crate::panel) type Viewer<'a> = (
+    &'a Peer,
+    &'a SenderSettings,
+    &'a LaneCost,
+    &'a LaneBudget,
+    &'a LaneMeter,
+);
 
 /// The other ends of a real network.
 #[derive(Debug, Default)]
@@ -23,8 +32,8 @@ pub enum Peers<'a> {
     Viewers {
         /// The address that they connect to, and the socket's traffic.
         serving: &'a Serving,
-        /// Each viewer, with the settings and the measurements of its lane.
-        viewers: Vec<(&'a Peer, &'a SenderSettings, &'a LaneCost, &'a LaneMeter)>,
+        /// Each viewer.
+        viewers: Vec<Viewer<'a>>,
     },
     /// The server of this viewer.
     Server {
@@ -57,10 +66,14 @@ pub(in crate::panel) fn draw(ui: &mut egui::Ui, peers: Peers<'_>) {
         Peers::None => {}
         Peers::Viewers { serving, viewers } => {
             figure(ui, "serving at", serving.address.clone());
-            for (peer, settings, cost, meter) in &viewers {
+            for (peer, settings, cost, budget, meter) in &viewers {
                 ui.separator();
                 draw_viewer(ui, peer, settings, meter);
-                draw_granted(ui, settings, &cost.granted(settings));
+                let granted = budget.granted(&cost.granted(settings));
+                if granted.budget.is_some() {
+                    figure(ui, "budget asked, given", budgets(settings, &granted));
+                }
+                draw_granted(ui, settings, &granted);
                 if let Some(reason) = peer.fallback {
                     ui.label(fallback_of_viewer(reason));
                 }
@@ -138,7 +151,20 @@ fn draw_granted(ui: &mut egui::Ui, asked: &SenderSettings, granted: &SenderSetti
     }
 }
 
+/// Both budgets.
+fn budgets(asked: &SenderSettings, granted: &SenderSettings) -> String {
+    let [asked, granted] = [asked, granted].map(|settings| {
+        let kbps = settings.budget.map(|kbps| format!("{kbps} kbps"));
+        kbps.unwrap_or_else(|| "none".to_owned())
+    });
+    format!("{asked}, {granted}")
+}
+
 fn throttled(asked: &SenderSettings, granted: &SenderSettings) -> Option<String> {
+    let mut sentences = Vec::new();
+    if let Some(kbps) = granted.budget.filter(|_| granted.budget != asked.budget) {
+        sentences.push(format!("No more than {kbps} kbps gets through."));
+    }
     let mut less = Vec::new();
     if granted.send_interval_ticks > asked.send_interval_ticks {
         let [granted, asked] = [granted, asked].map(SenderSettings::snapshots_per_second);
@@ -147,8 +173,11 @@ fn throttled(asked: &SenderSettings, granted: &SenderSettings) -> Option<String>
     if granted.baseline != asked.baseline {
         less.push("the newest baseline instead of the smallest".to_owned());
     }
-    let less = less.join(", and ");
-    (!less.is_empty()).then(|| format!("The server has no time for more: {less}."))
+    if !less.is_empty() {
+        let less = less.join(", and ");
+        sentences.push(format!("The server has no time for more: {less}."));
+    }
+    (!sentences.is_empty()).then(|| sentences.join(" "))
 }
 
 /// Updates the notice about a connection that is not established.
@@ -208,6 +237,13 @@ mod tests {
             "The server has no time for more: 20 snapshots a second instead of 60, and the newest baseline \
              instead of the smallest."
         );
+        let granted = SenderSettings {
+            budget: Some(48),
+            ..asked
+        };
+        let said = throttled(&asked, &granted).unwrap();
+        assert_eq!(said, "No more than 48 kbps gets through.");
+        assert_eq!(budgets(&asked, &granted), "none, 48 kbps");
     }
 
     #[test]

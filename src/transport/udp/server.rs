@@ -18,6 +18,7 @@ use cubewire_codec::{Sequence, Snapshot};
 use cubewire_protocol::FallbackReason;
 use renet::{ClientId, RenetServer};
 use renetcode::NetcodeServer;
+use serde::Serialize;
 
 use super::Security;
 use super::pacer::Pacer;
@@ -46,6 +47,19 @@ pub struct UdpServer {
     admitted: u64,
     reports: Reports,
     since_flush: Duration,
+    /// Those of the viewers that were connected when it ended.
+    last_budgets: Vec<ViewerBudget>,
+}
+
+/// What a viewer's snapshots may take on the wire, in kilobits a second; none without a limit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct ViewerBudget {
+    /// The number of its connection.
+    pub viewer: u64,
+    /// What it asks for.
+    pub asked_kbps: Option<u32>,
+    /// That, or less if no more gets through.
+    pub given_kbps: Option<u32>,
 }
 
 /// The derived implementation would show the key.
@@ -83,6 +97,28 @@ struct Client {
     /// Traffic that its lane's meter has not counted yet.
     traffic: Traffic,
     renet_flush: Flush,
+    /// Asked for, and given.
+    kbps: [Option<u32>; 2],
+}
+
+impl Client {
+    /// Notes the budget that is asked for and the one that is given. Returns what there is to say about it, if it becomes
+    /// less than was asked for, or no longer is.
+    fn note_budget(&mut self, asked: Option<u32>, given: Option<u32>) -> Option<String> {
+        let [last_asked, last_given] = std::mem::replace(&mut self.kbps, [asked, given]);
+        let was_less = last_asked != last_given;
+        let address = self.address;
+        match given.filter(|_| given != asked) {
+            Some(kbps) if !was_less => Some(match asked {
+                Some(asked) => format!(
+                    "viewer {address} gets {kbps} kbps instead of {asked}: no more gets through"
+                ),
+                None => format!("viewer {address} gets {kbps} kbps: no more gets through"),
+            }),
+            None if was_less => Some(format!("viewer {address} gets what it asks for again")),
+            _ => None,
+        }
+    }
 }
 
 impl UdpServer {
@@ -123,6 +159,7 @@ impl UdpServer {
             admitted: 0,
             reports: Reports::default(),
             since_flush: Duration::ZERO,
+            last_budgets: Vec::new(),
         })
     }
 
@@ -142,6 +179,19 @@ impl UdpServer {
     #[must_use]
     pub const fn admitted(&self) -> u64 {
         self.admitted
+    }
+
+    /// The budget of each viewer that is connected, or was when the server ended.
+    pub fn budgets(&self) -> impl Iterator<Item = ViewerBudget> {
+        let connected = self.clients.iter().map(|(&viewer, client)| {
+            let [asked_kbps, given_kbps] = client.kbps;
+            ViewerBudget {
+                viewer,
+                asked_kbps,
+                given_kbps,
+            }
+        });
+        connected.chain(self.last_budgets.iter().copied())
     }
 
     /// Connected viewers, including those that have not requested anything yet.

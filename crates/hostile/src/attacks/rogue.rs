@@ -53,6 +53,7 @@ fn change(caller: &mut Caller, random: &mut impl Rng) {
         number: Sequence(random.random()),
         stages: rungs[random.random_range(0..rungs.len())].stages,
         send_interval_ticks: [1, 2, 3, 6][random.random_range(0..4)],
+        budget_kbps: [None, Some(16), Some(1024)][random.random_range(0..3)],
         ..uncompressed()
     };
     caller.message(REQUESTS, &request.encode());

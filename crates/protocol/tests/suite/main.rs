@@ -10,6 +10,7 @@ mod pair;
 mod play;
 #[path = "../../../codec/tests/suite/random.rs"]
 mod random;
+mod rate;
 #[path = "../../../codec/tests/suite/recording.rs"]
 mod recording;
 mod silence;

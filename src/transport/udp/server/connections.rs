@@ -187,6 +187,7 @@ impl UdpServer {
             pacer: Pacer::default(),
             traffic: Traffic::default(),
             renet_flush: Flush::default(),
+            kbps: [None; 2],
         };
         client.renet_flush.sends();
         if client.is_refused {

@@ -10,15 +10,21 @@ use renet::ClientId;
 use super::{Client, UdpServer};
 use crate::replication::transport::{Purpose, SenderMail};
 use crate::replication::{
-    ChangeLane, LaneBackoff, LaneCost, LaneMeter, LaneSettings, Peer, SEND_INTERVALS,
+    ChangeLane, LaneBudget, LaneCost, LaneMeter, LaneSettings, Peer, SEND_INTERVALS,
     SenderSettings, spawn_sending_lane,
 };
 use crate::simulation::CubeWorld;
 use crate::transport::acks::{attribute_bytes, bundle};
 use crate::transport::{REQUESTS, SNAPSHOTS, classify};
 
-type Lanes<'world, 'state, 'a> =
-    Query<'world, 'state, (&'a mut SenderMail, &'a SenderSettings, &'a LaneCost), With<Peer>>;
+type AskedLane<'a> = (
+    &'a mut SenderMail,
+    &'a SenderSettings,
+    &'a LaneCost,
+    &'a LaneBudget,
+);
+
+type Lanes<'world, 'state, 'a> = Query<'world, 'state, AskedLane<'a>, With<Peer>>;
 
 /// Processes datagrams and requests, and delivers acks.
 pub(super) fn receive(
@@ -46,8 +52,8 @@ pub(super) fn receive(
     for (&id, client) in &mut server.clients {
         client.since_ack += time.delta();
         let lane = client.lane.and_then(|(lane, number)| {
-            let (mail, asked, cost) = lanes.get_mut(lane).ok()?;
-            Some((number, mail, cost.granted(asked)))
+            let (mail, asked, cost, budget) = lanes.get_mut(lane).ok()?;
+            Some((number, mail, budget.granted(&cost.granted(asked))))
         });
         if let Some((number, _, granted)) = &lane
             && client.since_ack >= REQUEST_ACK_INTERVAL
@@ -58,6 +64,7 @@ pub(super) fn receive(
                 tick: world.tick(),
                 send_interval_ticks: granted.send_interval_ticks.min(255) as u8,
                 baseline: granted.baseline,
+                budget_kbps: granted.budget,
             };
             server.renet.send_message(id, REQUESTS, ack.encode());
             client.renet_flush.sends();
@@ -106,7 +113,7 @@ fn apply(id: ClientId, client: &mut Client, request: Request, commands: &mut Com
         stages: request.stages,
         send_interval_ticks: request.send_interval_ticks.into(),
         baseline: request.baseline,
-        budget: None,
+        budget: request.budget_kbps,
     };
     match &mut client.lane {
         Some((_, number)) if !request.number.is_newer_than(*number) => return,
@@ -137,11 +144,16 @@ fn apply(id: ClientId, client: &mut Client, request: Request, commands: &mut Com
     client.fallback = request.fallback;
 }
 
+type FlushedLane<'a> = (
+    &'a mut SenderMail,
+    &'a SenderSettings,
+    &'a LaneBudget,
+    &'a mut LaneMeter,
+    &'a mut Peer,
+);
+
 /// Sends the packets that are due, once a tick.
-pub(super) fn flush(
-    mut server: ResMut<UdpServer>,
-    mut lanes: Query<(&mut SenderMail, &LaneBackoff, &mut LaneMeter, &mut Peer)>,
-) {
+pub(super) fn flush(mut server: ResMut<UdpServer>, mut lanes: Query<FlushedLane<'_>>) {
     let server = &mut *server;
     let waiting = lanes.iter().any(|(mail, ..)| !mail.0.outgoing.is_empty());
     if !waiting && server.since_flush < TICK {
@@ -157,9 +169,9 @@ pub(super) fn flush(
                 client.renet_flush.sends();
             }
         }
-        let interval = lane
+        let spread = lane
             .as_ref()
-            .map_or(1, |(_, backoff, ..)| backoff.0.interval_ticks());
+            .map_or(1, |(_, _, budget, ..)| budget.spread_ticks());
         let mut packets = Vec::new();
         if client.renet_flush.take(passed) {
             packets = server.renet.get_packets_to_send(id).unwrap_or_default();
@@ -167,7 +179,7 @@ pub(super) fn flush(
         let (snapshots, others): (Vec<_>, Vec<_>) = packets
             .into_iter()
             .partition(|packet| classify(packet) == Purpose::Snapshots);
-        client.pacer.put(snapshots, interval);
+        client.pacer.put(snapshots, spread);
         let due = others.into_iter().chain(client.pacer.take(ticks));
         for payload in bundle(due.collect()) {
             if let Ok((to, datagram)) = client.netcode.generate_payload_packet(id, &payload) {
@@ -177,19 +189,24 @@ pub(super) fn flush(
                 }
             }
         }
-        if let Some((_, _, meter, peer)) = &mut lane {
+        if let Some((_, asked, budget, meter, peer)) = &mut lane {
             let traffic = std::mem::take(&mut client.traffic);
             meter.current().traffic.add(&traffic);
             client.refused_acks = meter.refused_acks;
             peer.round_trip = Duration::from_secs_f64(server.renet.rtt(id).max(0.0));
             peer.loss_fraction = server.renet.packet_loss(id);
             peer.fallback = client.fallback;
+            let given = budget.granted(asked).budget;
+            if let Some(line) = client.note_budget(asked.budget, given) {
+                server.reports.viewer(&line);
+            }
         }
     }
 }
 
 /// Disconnects all viewers before the app exits.
 pub(super) fn close(mut server: ResMut<UdpServer>, mut commands: Commands) {
+    server.last_budgets = server.budgets().collect();
     let clients: Vec<_> = server.clients.keys().copied().collect();
     for id in clients {
         server.remove(id, "the server ends", &mut commands);

@@ -269,12 +269,13 @@ impl Session {
             return None;
         };
         let is_less = ack.send_interval_ticks > request.send_interval_ticks
-            || ack.baseline != request.baseline;
+            || ack.baseline != request.baseline
+            || ack.budget_kbps != request.budget_kbps;
         is_less.then(|| SenderSettings {
             stages: request.stages,
             send_interval_ticks: ack.send_interval_ticks.into(),
             baseline: ack.baseline,
-            budget: None,
+            budget: ack.budget_kbps,
         })
     }
 
@@ -296,6 +297,7 @@ impl Session {
             send_interval_ticks: settings.send_interval_ticks.clamp(1, 255) as u8,
             baseline: settings.baseline,
             fallback: instead.and(fallback),
+            budget_kbps: settings.budget,
         };
         let is_due = match &mut self.requested {
             Some(last) if last.request == wanted => {

@@ -1,0 +1,286 @@
+//! How much gets through to a receiver, learned from its acks.
+
+mod way;
+
+use crate::budget::BUDGETS_KBPS;
+use crate::feedback::Ack;
+use way::{DELAY_TICKS, Way};
+
+/// The bytes that may be sent to a receiver so that what is sent does no harm.
+///
+/// There is no limit until harm is seen: packets take longer than they usually do, as in a queue, or more of them are lost
+/// than usually are. Then less is sent, three quarters of what has arrived, and the harm is watched:
+///
+/// - If it passes, it came of sending too much. The limit stays below what arrived then, for one second, or twice as long
+///   as the last time if that was within half a minute. After that it grows by a quarter at a time.
+/// - If it stays, it is the way's own: radio noise, another route, somebody else's traffic. Sending less would be of no use, so
+///   the limit is what it was before, and such a delay and such a loss are usual from now on.
+///
+/// If no acks arrive at all, the limit is the lowest, and doubles until there is harm.
+///
+/// Each part is well known: the delay is compared as in LEDBAT (RFC 6817), which sees a queue before it overflows;
+/// the rate of what arrives is measured as in BBR, so that one cut suffices, from however high; the time below a limit that
+/// did harm is CUBIC's (RFC 9438), and the fall after silence QUIC's (RFC 9002, section 7.6). A way that loses some packets all
+/// the time is not a full one, so loss by itself proves nothing.
+///
+/// Ticks must not decrease. Times are for 60 ticks a second.
+#[derive(Clone, Debug)]
+pub struct AdaptiveRate {
+    ticks_per_second: u16,
+    /// Bytes a second; there is no limit at [`MAX_RATE`].
+    rate: f64,
+    way: Way,
+    /// Ticks that packets take when nothing is wrong, with their acks; none before the first.
+    usual_delay: Option<f64>,
+    /// Part of the packets that is lost when nothing is wrong.
+    usual_loss: f64,
+    /// The most that can become usual without a trial.
+    most_usual_loss: f64,
+    trial: Option<Trial>,
+    /// What arrived when too much was sent the last time.
+    harmful: Option<Harmful>,
+    /// Whether the limit doubles.
+    is_starting: bool,
+    changed_at: u64,
+}
+
+/// Less is sent, to see whether that helps.
+#[derive(Clone, Copy, Debug)]
+struct Trial {
+    /// The limit before.
+    rate: f64,
+    /// Bytes a second that arrived.
+    arriving: f64,
+    is_slow: bool,
+    longest_delay: u64,
+    is_lossy: bool,
+    loss: f64,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Harmful {
+    rate: f64,
+    at: u64,
+    hold_ticks: u64,
+}
+
+/// The highest limit, in kilobits a second: twice what uncompressed snapshots of the demo take. From there on there is
+/// none.
+pub const MAX_KBPS: u32 = 32_000;
+
+const MAX_RATE: f64 = MAX_KBPS as f64 * BYTES_OF_KBPS;
+const MIN_RATE: f64 = *BUDGETS_KBPS.start() as f64 * BYTES_OF_KBPS;
+const BYTES_OF_KBPS: f64 = 125.0;
+
+/// Delay beyond the usual one, and beyond its variation, that is harm: 83 ms, which a playout delay just bridges.
+const HARMFUL_TICKS: f64 = 5.0;
+
+/// Loss beyond the usual one that is harm, as a part of the packets. That of a radio link varies by as much.
+const HARMFUL_LOSS: f64 = 0.15;
+
+/// Loss that does little harm, wherever it comes from.
+const LIGHT_LOSS: f64 = 0.05;
+
+/// What is sent on trial, as a part of what has arrived: a queue drains in three times the time that it took to fill.
+const TRIAL_PART: f64 = 0.75;
+
+/// From the first arrival of what was sent on trial to the verdict.
+const TRIAL_TICKS: u64 = 90;
+
+/// The same where few packets are sent.
+const LONGEST_TRIAL_TICKS: u64 = 360;
+
+/// What is left of a loss on trial if less helped, as a part of it: what varies by chance does not fall as far.
+const HELPED_PART: f64 = 0.25;
+
+/// The limit below one that did harm, as a part of it.
+const HELD_PART: f64 = 0.9;
+
+const MIN_HOLD_TICKS: u64 = 60;
+const MAX_HOLD_TICKS: u64 = 960;
+
+/// Harm after a longer time has nothing to do with the last.
+const FORGOTTEN_TICKS: u64 = 1800;
+
+impl AdaptiveRate {
+    /// Begins without a limit.
+    #[must_use]
+    pub fn new(ticks_per_second: u16) -> Self {
+        Self {
+            ticks_per_second,
+            rate: MAX_RATE,
+            way: Way::default(),
+            usual_delay: None,
+            usual_loss: 0.0,
+            most_usual_loss: LIGHT_LOSS,
+            trial: None,
+            harmful: None,
+            is_starting: true,
+            changed_at: 0,
+        }
+    }
+
+    /// The limit in kilobits a second, from 16 to [`MAX_KBPS`]; none while nothing is known to do harm.
+    #[must_use]
+    pub fn kbps(&self) -> Option<u32> {
+        (self.rate < MAX_RATE).then_some((self.rate / BYTES_OF_KBPS) as u32)
+    }
+
+    /// Records the packet of a tick, with the tick in which the last of it leaves and the bytes that it takes on the wire.
+    pub fn on_sent(&mut self, tick: u64, left_at: u64, bytes: usize) {
+        self.way.on_sent(tick, left_at, bytes);
+    }
+
+    /// Records an ack that has arrived in this tick, of packets that were sent.
+    pub fn on_ack(&mut self, tick: u64, ack: &Ack) {
+        self.way.on_ack(tick, ack);
+    }
+
+    /// Changes the limit, once a tick.
+    pub fn update(&mut self, tick: u64) {
+        self.way.advance(tick);
+        if self.way.is_silent(tick) {
+            return self.fall(tick);
+        }
+        let Some(delay) = self.way.delay(tick) else {
+            return;
+        };
+        let (is_slow, is_lossy) = (self.learn_delay(delay), self.learn_loss());
+        if let Some(trial) = &mut self.trial {
+            trial.longest_delay = trial.longest_delay.max(delay);
+            let arrived_at = self.way.first_counted();
+            let has_lasted = |ticks| arrived_at.is_some_and(|at| at + ticks <= tick);
+            let tells_loss = self.way.tells_loss() || has_lasted(LONGEST_TRIAL_TICKS);
+            if tells_loss && has_lasted(TRIAL_TICKS) {
+                self.decide(tick, delay, is_slow);
+            }
+        } else if is_slow || is_lossy {
+            self.try_less(tick, delay, is_slow, is_lossy);
+        } else if tick >= self.changed_at + DELAY_TICKS + delay {
+            self.grow(tick);
+        }
+    }
+
+    /// What was sent into the silence tells nothing about the time after it.
+    fn fall(&mut self, tick: u64) {
+        self.rate = MIN_RATE;
+        self.way = Way::default();
+        self.trial = None;
+        self.harmful = None;
+        self.is_starting = true;
+        self.changed_at = tick;
+    }
+
+    /// Learns which delay is usual, shorter ones soon and longer ones slowly. Returns whether this one is harm.
+    fn learn_delay(&mut self, delay: u64) -> bool {
+        let delay = delay as f64;
+        let usual = self.usual_delay.get_or_insert(delay);
+        let is_slow = delay > *usual + HARMFUL_TICKS + self.way.jitter();
+        if delay < *usual {
+            *usual += (delay - *usual) / 8.0;
+        } else if !is_slow && self.trial.is_none() {
+            *usual += (delay - *usual) / 1024.0;
+        }
+        is_slow
+    }
+
+    /// Learns which loss is usual. Returns whether this one is harm.
+    fn learn_loss(&mut self) -> bool {
+        if !self.way.tells_loss() {
+            return false;
+        }
+        let loss = self.way.loss();
+        let is_lossy = loss > self.usual_loss + HARMFUL_LOSS;
+        if !is_lossy && self.trial.is_none() {
+            self.usual_loss += (loss - self.usual_loss) / 256.0;
+            self.usual_loss = self.usual_loss.min(self.most_usual_loss);
+        }
+        is_lossy
+    }
+
+    fn try_less(&mut self, tick: u64, delay: u64, is_slow: bool, is_lossy: bool) {
+        let arriving = self.way.arriving(tick, self.ticks_per_second);
+        let less = (TRIAL_PART * arriving).max(MIN_RATE);
+        // While a queue drains, it goes on being slow.
+        if less > HELD_PART * self.rate && self.rate > MIN_RATE {
+            return;
+        }
+        self.trial = Some(Trial {
+            rate: self.rate,
+            arriving,
+            is_slow,
+            longest_delay: delay,
+            is_lossy,
+            loss: self.way.loss(),
+        });
+        self.rate = less.min(self.rate);
+        self.way.count_from(tick);
+    }
+
+    /// Decides whether sending less has helped.
+    fn decide(&mut self, tick: u64, delay: u64, is_slow: bool) {
+        let Some(trial) = self.trial.take() else {
+            return;
+        };
+        let loss = self.way.loss();
+        let helped = HARMFUL_TICKS + self.way.jitter();
+        let is_faster = !is_slow || delay as f64 + helped <= trial.longest_delay as f64;
+        let is_whole = loss <= self.usual_loss + HELPED_PART * (trial.loss - self.usual_loss);
+        if trial.is_slow && is_faster || trial.is_lossy && is_whole {
+            let last = self.harmful.filter(|last| tick - last.at < FORGOTTEN_TICKS);
+            self.harmful = Some(Harmful {
+                rate: trial.arriving,
+                at: tick,
+                hold_ticks: last.map_or(MIN_HOLD_TICKS, |last| {
+                    (2 * last.hold_ticks).min(MAX_HOLD_TICKS)
+                }),
+            });
+            self.is_starting = false;
+        } else {
+            self.usual_delay = Some(delay as f64);
+            self.usual_loss = loss;
+            self.most_usual_loss = loss.max(LIGHT_LOSS);
+            self.rate = trial.rate;
+        }
+        self.changed_at = tick;
+    }
+
+    fn grow(&mut self, tick: u64) {
+        let factor = if self.is_starting { 2.0 } else { 1.25 };
+        let held = self.harmful.filter(|last| tick < last.at + last.hold_ticks);
+        let most = held.map_or(MAX_RATE, |last| HELD_PART * last.rate);
+        self.rate = (self.rate * factor).min(most).max(self.rate);
+        self.changed_at = tick;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use cubewire_codec::Sequence;
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn whatever_is_acked_the_limit_is_in_range_and_memory_is_bounded(
+            steps in prop::collection::vec((0_u64..300, any::<bool>(), any::<u16>(), any::<u32>()), 1..400),
+            first in prop::sample::select(vec![0, 65_000, u64::MAX / 2]),
+        ) {
+            let (mut rate, mut tick) = (AdaptiveRate::new(60), first);
+            for (ticks, is_ack, age, earlier) in steps {
+                tick += ticks;
+                rate.update(tick);
+                if is_ack {
+                    let newest = Sequence((tick as u16).wrapping_sub(age % 64));
+                    rate.on_ack(tick, &Ack { newest, earlier });
+                } else {
+                    rate.on_sent(tick, tick + ticks % 128, 1200);
+                }
+                prop_assert!(rate.kbps().is_none_or(|kbps| (16..MAX_KBPS).contains(&kbps)));
+                prop_assert!(rate.way.len() <= 2 * 256);
+                prop_assert!((0.0..=1.0).contains(&rate.usual_loss));
+            }
+        }
+    }
+}

@@ -1,0 +1,201 @@
+//! What acks tell about the way to a receiver: what arrives, how long that takes, and what is lost.
+
+use std::collections::VecDeque;
+
+use cubewire_codec::Sequence;
+
+use crate::clock::sequence;
+use crate::feedback::Ack;
+
+/// The packets of the last second, about, and what became of them.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Way {
+    /// Packets whose fate is not known, oldest first, at most [`MAX_PENDING`].
+    pending: VecDeque<Pending>,
+    /// Packets that have arrived, by when that was known: those of the last [`ARRIVALS_TICKS`], and [`FEWEST_DELAYS`].
+    arrivals: VecDeque<Arrived>,
+    last_ack: u64,
+    /// Mean of the delays, and of how far they are from it (as in RFC 6298); none before the first.
+    delays: Option<[f64; 2]>,
+    /// Whether packets were lost, the newest in the lowest bit, and how many of the bits count.
+    lost: u64,
+    counted: u32,
+    /// Losses of packets that were sent before do not count.
+    counts_from: u64,
+    /// When the first arrived that was sent from then on.
+    first_counted: Option<u64>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Pending {
+    tick: u64,
+    /// When the last of it was sent.
+    left_at: u64,
+    bytes: usize,
+    has_arrived: bool,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Arrived {
+    at: u64,
+    bytes: usize,
+    delay: u64,
+}
+
+/// Jitter and late acks hide a delay: the shortest of the last half second is compared, and of so many packets at least.
+pub(super) const DELAY_TICKS: u64 = 30;
+const FEWEST_DELAYS: usize = 4;
+
+const ARRIVALS_TICKS: u64 = 2 * DELAY_TICKS;
+
+/// Fewest packets that tell a loss, of up to 64.
+const FEWEST_COUNTED: u32 = 20;
+
+/// A packet is lost if one that was sent so much later has arrived.
+const LATE_TICKS: u64 = 12;
+
+/// Ticks without an ack that delay and loss alone can explain, as a round trip by satellite takes 0.6 s.
+const SILENCE_TICKS: u64 = 60;
+
+/// As long as the sender keeps snapshots.
+const MAX_PENDING: usize = 256;
+
+impl Way {
+    pub(super) fn on_sent(&mut self, tick: u64, left_at: u64, bytes: usize) {
+        if self.pending.len() == MAX_PENDING
+            && let Some(oldest) = self.pending.pop_front()
+        {
+            self.count(oldest);
+        }
+        self.pending.push_back(Pending {
+            tick,
+            left_at,
+            bytes,
+            has_arrived: false,
+        });
+    }
+
+    pub(super) fn on_ack(&mut self, tick: u64, ack: &Ack) {
+        let mut newest = None;
+        for packet in &mut self.pending {
+            if !acks(ack, sequence(packet.tick)) {
+                continue;
+            }
+            newest = Some(packet.tick);
+            if packet.has_arrived {
+                continue;
+            }
+            packet.has_arrived = true;
+            self.last_ack = tick;
+            let delay = tick.saturating_sub(packet.left_at);
+            self.arrivals.push_back(Arrived {
+                at: tick,
+                bytes: packet.bytes,
+                delay,
+            });
+            let [mean, deviation] = self.delays.get_or_insert([delay as f64, 0.0]);
+            *deviation += ((delay as f64 - *mean).abs() - *deviation) / 32.0;
+            *mean += (delay as f64 - *mean) / 32.0;
+            if packet.tick >= self.counts_from {
+                self.first_counted.get_or_insert(tick);
+            }
+        }
+        let is_late = |packet: &Pending| newest >= Some(packet.tick + LATE_TICKS);
+        while let Some(packet) = self
+            .pending
+            .pop_front_if(|packet| packet.has_arrived || is_late(packet))
+        {
+            self.count(packet);
+        }
+    }
+
+    fn count(&mut self, packet: Pending) {
+        if packet.tick >= self.counts_from {
+            self.lost = self.lost << 1 | u64::from(!packet.has_arrived);
+            self.counted = (self.counted + 1).min(u64::BITS);
+        }
+    }
+
+    /// Forgets arrivals that are too old.
+    pub(super) fn advance(&mut self, tick: u64) {
+        let aged = |arrived: &Arrived| arrived.at + ARRIVALS_TICKS <= tick;
+        while self.arrivals.len() > FEWEST_DELAYS && self.arrivals.front().is_some_and(aged) {
+            self.arrivals.pop_front();
+        }
+    }
+
+    /// Counts the losses of packets that are sent from this tick on, and no others.
+    pub(super) fn count_from(&mut self, tick: u64) {
+        self.counted = 0;
+        self.counts_from = tick;
+        self.first_counted = None;
+    }
+
+    /// The tick in which the first of the packets arrived whose losses are counted.
+    pub(super) const fn first_counted(&self) -> Option<u64> {
+        self.first_counted
+    }
+
+    /// Whether what was sent is not acked.
+    pub(super) fn is_silent(&self, tick: u64) -> bool {
+        let mut pending = self.pending.iter();
+        let first = pending.find(|packet| !packet.has_arrived);
+        first.is_some_and(|first| tick >= first.left_at.max(self.last_ack) + SILENCE_TICKS)
+    }
+
+    /// Ticks that the fastest of the last packets took with its ack; none before the first.
+    pub(super) fn delay(&self, tick: u64) -> Option<u64> {
+        let newest = self.arrivals.iter().rev().enumerate();
+        let recent = newest.take_while(|(index, arrived)| {
+            *index < FEWEST_DELAYS || arrived.at + DELAY_TICKS > tick
+        });
+        recent.map(|(_, arrived)| arrived.delay).min()
+    }
+
+    /// Ticks by which delays vary.
+    pub(super) fn jitter(&self) -> f64 {
+        self.delays.map_or(0.0, |[_, deviation]| deviation)
+    }
+
+    /// Whether enough packets were counted to tell their loss.
+    pub(super) const fn tells_loss(&self) -> bool {
+        self.counted >= FEWEST_COUNTED
+    }
+
+    /// Part of the last packets that was lost.
+    pub(super) fn loss(&self) -> f64 {
+        if self.counted == 0 {
+            return 0.0;
+        }
+        let newest = self.lost << (u64::BITS - self.counted);
+        f64::from(newest.count_ones()) / f64::from(self.counted)
+    }
+
+    /// Bytes a second that arrive, at least for half a second.
+    pub(super) fn arriving(&self, tick: u64, ticks_per_second: u16) -> f64 {
+        let halves = self.arrivals.iter().fold([0; 2], |mut halves, arrived| {
+            let age = tick.saturating_sub(arrived.at);
+            if let Some(half) = halves.get_mut((age / DELAY_TICKS) as usize) {
+                *half += arrived.bytes;
+            }
+            halves
+        });
+        let most = halves[0].max(halves[1]);
+        most as f64 * f64::from(ticks_per_second) / DELAY_TICKS as f64
+    }
+
+    /// Packets that are remembered.
+    #[cfg(test)]
+    pub(super) fn len(&self) -> usize {
+        self.pending.len() + self.arrivals.len()
+    }
+}
+
+/// Whether an ack says that a packet is held.
+fn acks(ack: &Ack, number: Sequence) -> bool {
+    match ack.newest.ticks_since(number) {
+        0 => true,
+        age @ 1..=32 => ack.earlier >> (age - 1) & 1 == 1,
+        _ => false,
+    }
+}

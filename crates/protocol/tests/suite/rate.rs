@@ -1,0 +1,306 @@
+//! What is sent adapts to what gets through, over links that are too narrow, that lose, and that get better again.
+
+use std::time::Duration;
+
+use cubewire_codec::{Fingerprint, Limits, Plan, Stages, ladder};
+use cubewire_link::{Bandwidth, Conditions, Link, Loss, PRESETS};
+use cubewire_protocol::{
+    AdaptiveRate, BaselineChoice, ByteBudget, Feedback, SnapshotReceiver, SnapshotSender, Welcome,
+    Within,
+};
+
+use crate::world::World;
+
+/// Bytes that each packet takes beside its own.
+const OVERHEAD: usize = 64;
+
+/// Bodies that take more than any budget of these tests.
+const BODIES: usize = 200;
+
+const TICKS_PER_SECOND: u64 = 60;
+
+fn time(tick: u64) -> Duration {
+    Duration::from_secs(1) * tick as u32 / TICKS_PER_SECOND as u32
+}
+
+/// A receiver's stream, as a server sends it.
+struct Stream {
+    stages: Stages,
+    world: World,
+    sender: SnapshotSender,
+    receiver: SnapshotReceiver,
+    rate: AdaptiveRate,
+    asked_kbps: Option<u32>,
+    budget: Option<ByteBudget>,
+    down: Link<Vec<u8>>,
+    up: Link<Vec<u8>>,
+    tick: u64,
+    /// The newest one that has arrived.
+    arrived_at: u64,
+}
+
+/// What became of a second.
+#[derive(Clone, Copy, Debug, Default)]
+struct Second {
+    /// The highest budget that was given; `u32::MAX` if there was none.
+    most_kbps: u32,
+    /// The lowest.
+    least_kbps: u32,
+    sent_kbps: u64,
+    arrived: u32,
+    /// The longest time without a packet.
+    gap_ticks: u64,
+}
+
+impl Stream {
+    fn new(asked_kbps: Option<u32>, conditions: Conditions) -> Self {
+        let (plan, limits) = (Plan::cubes(), Limits::default());
+        let world = World::new(plan.clone(), BODIES, 1);
+        let welcome = Welcome {
+            plan: plan.clone(),
+            tick: 0,
+            fingerprint: Fingerprint::shipped(),
+            initial: world.initial(),
+        };
+        let upstream = Conditions {
+            bandwidth: None,
+            ..conditions.clone()
+        };
+        Self {
+            stages: ladder::CHANGED_FLAGS.stages,
+            sender: SnapshotSender::new(plan, world.initial(), limits).unwrap(),
+            receiver: SnapshotReceiver::new(welcome, limits, time(6), Duration::ZERO).unwrap(),
+            world,
+            rate: AdaptiveRate::new(TICKS_PER_SECOND as u16),
+            asked_kbps,
+            budget: None,
+            down: Link::new(conditions, 1),
+            up: Link::new(upstream, 2),
+            tick: 0,
+            arrived_at: 0,
+        }
+    }
+
+    fn set(&mut self, change: impl Fn(&mut Conditions)) {
+        for link in [&mut self.down, &mut self.up] {
+            let mut conditions = link.conditions().clone();
+            change(&mut conditions);
+            link.set_conditions(conditions);
+        }
+    }
+
+    fn given(&self) -> Option<u32> {
+        self.asked_kbps.into_iter().chain(self.rate.kbps()).min()
+    }
+
+    fn seconds(&mut self, count: usize) -> Vec<Second> {
+        let seconds: Vec<_> = (0..count).map(|_| self.second()).collect();
+        println!("{:?} asked, then", self.asked_kbps);
+        for second in &seconds {
+            println!("  {second:?}");
+        }
+        seconds
+    }
+
+    fn second(&mut self) -> Second {
+        let mut second = Second {
+            least_kbps: u32::MAX,
+            ..Second::default()
+        };
+        let mut sent = 0;
+        for _ in 0..TICKS_PER_SECOND {
+            let (bytes, arrived) = self.step();
+            sent += bytes as u64;
+            second.arrived += arrived;
+            if arrived > 0 {
+                self.arrived_at = self.tick;
+            }
+            let given = self.given().unwrap_or(u32::MAX);
+            second.most_kbps = second.most_kbps.max(given);
+            second.least_kbps = second.least_kbps.min(given);
+            second.gap_ticks = second.gap_ticks.max(self.tick - self.arrived_at);
+        }
+        second.sent_kbps = sent * 8 / 1000;
+        second
+    }
+
+    /// The bytes that were sent, and how many packets have arrived.
+    fn step(&mut self) -> (usize, u32) {
+        self.tick += 1;
+        let (tick, now) = (self.tick, time(self.tick));
+        self.world.step();
+        while let Some(message) = self.up.receive(now) {
+            if let Feedback::Ack(ack) = self.sender.on_message(&message).unwrap() {
+                self.rate.on_ack(tick, &ack);
+            }
+        }
+        self.rate.update(tick);
+        let sent = self.send();
+        let mut arrived = 0;
+        while let Some(packet) = self.down.receive(now) {
+            self.receiver.on_packet(now, &packet).unwrap();
+            arrived += 1;
+        }
+        while let Some(feedback) = self.receiver.poll_feedback() {
+            let message = feedback.encode();
+            self.up.send(now, message.len() + OVERHEAD, message);
+        }
+        (sent, arrived)
+    }
+
+    fn send(&mut self) -> usize {
+        let (tick, stages) = (self.tick, self.stages);
+        let wanted = self.world.quantized(stages);
+        let is_sent = if let Some(kbps) = self.given() {
+            let rate = kbps * 1000 / 8;
+            let budget = self
+                .budget
+                .get_or_insert_with(|| ByteBudget::new(rate, TICKS_PER_SECOND as u16));
+            budget.set_bytes_per_second(rate);
+            let within = Within {
+                bytes: budget.available(tick).saturating_sub(OVERHEAD),
+                growth: budget.bytes_per_tick(),
+                most: budget.most() - OVERHEAD,
+                ..Within::default()
+            };
+            let sent = self.sender.send_within(tick, stages, &wanted, within);
+            sent.unwrap().is_some()
+        } else {
+            self.budget = None;
+            let choice = BaselineChoice::Newest;
+            self.sender.send(tick, stages, &wanted, choice).unwrap();
+            true
+        };
+        if !is_sent {
+            return 0;
+        }
+        let packet = self.sender.packet().bytes.clone();
+        let bytes = packet.len() + packet.len().div_ceil(1200) * OVERHEAD;
+        if let Some(budget) = &mut self.budget {
+            budget.spend(tick, bytes);
+        }
+        self.rate.on_sent(tick, tick, bytes);
+        self.down.send(time(tick), bytes, packet);
+        bytes
+    }
+}
+
+fn lossy(probability: f64) -> Conditions {
+    Conditions {
+        latency: Duration::from_millis(50),
+        loss: Loss::Independent { probability },
+        ..Conditions::PERFECT
+    }
+}
+
+fn narrow(kbps: u64, queue_bytes: usize) -> Conditions {
+    Conditions {
+        latency: Duration::from_millis(50),
+        bandwidth: Some(Bandwidth {
+            bits_per_second: kbps * 1000,
+            queue_bytes,
+        }),
+        ..Conditions::PERFECT
+    }
+}
+
+fn mean(seconds: &[Second], of: impl Fn(&Second) -> u64) -> f64 {
+    seconds.iter().map(of).sum::<u64>() as f64 / seconds.len() as f64
+}
+
+#[test]
+fn loss_that_does_not_come_of_sending_changes_nothing() {
+    let seconds = Stream::new(Some(256), lossy(0.05)).seconds(60);
+    assert!(seconds.iter().all(|second| second.least_kbps == 256));
+    // As many as a third are not so few that they cannot be told from congestion at once, but they are.
+    let seconds = Stream::new(Some(256), lossy(0.3)).seconds(60);
+    assert!(mean(&seconds[5..], |second| second.least_kbps.into()) > 220.0);
+}
+
+#[test]
+fn a_budget_that_is_the_lowest_grows_though_a_third_is_lost() {
+    let mut stream = Stream::new(Some(256), lossy(0.3));
+    stream.set(|conditions| conditions.cut = true);
+    stream.seconds(3);
+    stream.set(|conditions| conditions.cut = false);
+    let seconds = stream.seconds(40);
+    assert!(mean(&seconds[25..], |second| second.least_kbps.into()) > 200.0);
+}
+
+#[test]
+fn over_every_preset_the_budget_is_nearly_what_is_asked_for() {
+    for preset in &PRESETS {
+        let mut stream = Stream::new(Some(256), preset.conditions.clone());
+        let seconds = stream.seconds(60);
+        let given = mean(&seconds[5..], |second| second.least_kbps.into());
+        println!("{}: {given:.0} kbps given", preset.name);
+        let least = match preset.name {
+            // A fifth is lost, in bursts, and the delay varies by more than queues of a narrow link.
+            "hostile" => 96.0,
+            _ => 230.0,
+        };
+        assert!(given > least, "{}: {given:.0} kbps given", preset.name);
+    }
+}
+
+#[test]
+fn over_a_narrow_link_the_budget_stays_below_what_it_carries() {
+    for asked in [Some(256), None] {
+        for (kbps, queue_bytes) in [(128, 16_000), (200, 6_000), (200, 1_500)] {
+            let mut stream = Stream::new(asked, narrow(kbps, queue_bytes));
+            stream.seconds(10);
+            let before = stream.down.stats();
+            let seconds = stream.seconds(30);
+            let lost = stream.down.stats().queue_dropped - before.queue_dropped;
+            let sent = stream.down.stats().sent - before.sent;
+            let case = format!("{asked:?} kbps over {kbps} kbps, {queue_bytes} bytes");
+            let below = seconds
+                .iter()
+                .filter(|second| u64::from(second.most_kbps) < kbps);
+            let below = below.count();
+            let used = mean(&seconds, |second| second.sent_kbps) / kbps as f64;
+            println!("{case}: below in {below} of 30 s, {used:.2} used, {lost} of {sent} lost");
+            // A queue that holds one packet overflows before there is a delay.
+            let most_lost = match queue_bytes {
+                1_500 => 6,
+                _ => 20,
+            };
+            assert!(below > 15 && used > 0.8 && used < 1.0, "{case}");
+            assert!(lost * most_lost < sent, "{case}: {lost} of {sent} lost");
+            for second in seconds {
+                assert!(second.gap_ticks < 15, "{case}: {second:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn once_a_link_is_wide_again_the_budget_is_what_is_asked_for() {
+    let mut stream = Stream::new(Some(256), narrow(64, 6_000));
+    let narrow = stream.seconds(20);
+    let given = mean(&narrow[10..], |second| second.most_kbps.into());
+    assert!(given < 80.0, "{given:.0} kbps given");
+    stream.set(|conditions| conditions.bandwidth = None);
+    let wide = stream.seconds(40);
+    assert!(wide[30..].iter().all(|second| second.least_kbps == 256));
+}
+
+#[test]
+fn after_silence_the_budget_is_the_lowest_and_grows_soon() {
+    let mut stream = Stream::new(Some(256), lossy(0.05));
+    stream.seconds(5);
+    stream.set(|conditions| conditions.cut = true);
+    assert_eq!(stream.seconds(3)[2].most_kbps, 16);
+    stream.set(|conditions| conditions.cut = false);
+    let seconds = stream.seconds(12);
+    assert!(seconds[10..].iter().all(|second| second.least_kbps == 256));
+}
+
+#[test]
+fn a_longer_way_is_not_taken_for_a_queue() {
+    let mut stream = Stream::new(Some(256), lossy(0.0));
+    stream.seconds(10);
+    stream.set(|conditions| conditions.latency = Duration::from_millis(150));
+    let seconds = stream.seconds(20);
+    assert!(seconds[5..].iter().all(|second| second.least_kbps == 256));
+}
