@@ -142,7 +142,7 @@ fn a_calm_game_waits() {
 fn the_past_the_colours_and_a_cube_are_looked_at_with_keys_and_mouse() {
     let script = script_path("katamari");
     let window = Window::open(&["--script", script.to_str().unwrap()]);
-    for colors in ["Bits", "Form", "Distance", "Angle", "Interaction"] {
+    for colors in ["Bits", "Form", "Distance", "Angle", "Wait", "Interaction"] {
         window.press("b");
         window.expect("/panel/colors", colors);
         window.screenshot(colors);
