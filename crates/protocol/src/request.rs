@@ -76,8 +76,8 @@ impl Request {
         let mut bytes = Vec::with_capacity(MAX_REQUEST_BYTES);
         bytes.extend(PROTOCOL_VERSION.to_be_bytes());
         bytes.push(self.send_interval_ticks);
-        bytes.push(code(self.baseline));
-        bytes.push(fallback_code(self.fallback));
+        bytes.push(code(&CHOICES, &self.baseline));
+        bytes.push(code(&FALLBACKS, &self.fallback));
         bytes.extend(header.encode());
         bytes
     }
@@ -102,13 +102,8 @@ impl Request {
         if send_interval_ticks == 0 {
             return Err(RequestError::NoTicks);
         }
-        let baseline = choice(baseline).ok_or(RequestError::Baseline(baseline))?;
-        let reason = |index: u8| FallbackReason::ALL.get(usize::from(index)).copied();
-        let fallback = match fallback.checked_sub(1).map(reason) {
-            None => None,
-            Some(Some(reason)) => Some(reason),
-            Some(None) => return Err(RequestError::Fallback(fallback)),
-        };
+        let baseline = of_code(&CHOICES, baseline).ok_or(RequestError::Baseline(baseline))?;
+        let fallback = of_code(&FALLBACKS, fallback).ok_or(RequestError::Fallback(fallback))?;
         let decoded = Header::decode(header)?;
         let encoded = decoded.encode();
         if encoded.len() != header.len() {
@@ -168,7 +163,7 @@ impl RequestAck {
     pub fn encode(self) -> Vec<u8> {
         let mut bytes = self.number.0.to_be_bytes().to_vec();
         bytes.extend(self.tick.to_be_bytes());
-        bytes.extend([self.send_interval_ticks, code(self.baseline)]);
+        bytes.extend([self.send_interval_ticks, code(&CHOICES, &self.baseline)]);
         bytes
     }
 
@@ -184,39 +179,33 @@ impl RequestAck {
             number: Sequence(u16::from_be_bytes([a, b])),
             tick: u64::from_be_bytes(*tick),
             send_interval_ticks,
-            baseline: choice(baseline).ok_or(RequestAckError::Baseline(baseline))?,
+            baseline: of_code(&CHOICES, baseline).ok_or(RequestAckError::Baseline(baseline))?,
         })
     }
 }
 
-const fn code(choice: BaselineChoice) -> u8 {
-    match choice {
-        BaselineChoice::Newest => NEWEST,
-        BaselineChoice::Smallest => SMALLEST,
-    }
+/// In the order of the codes of `baseline`.
+const CHOICES: [BaselineChoice; 2] = [BaselineChoice::Newest, BaselineChoice::Smallest];
+
+/// In the order of the codes of `fallback`.
+const FALLBACKS: [Option<FallbackReason>; 3] = [
+    None,
+    Some(FallbackReason::Model),
+    Some(FallbackReason::Arithmetic),
+];
+
+fn code<T: PartialEq>(all: &[T], value: &T) -> u8 {
+    let index = all.iter().position(|of| of == value);
+    index.expect("all have codes") as u8
 }
 
-fn fallback_code(reason: Option<FallbackReason>) -> u8 {
-    let index = FallbackReason::ALL
-        .iter()
-        .position(|of| Some(*of) == reason);
-    index.map_or(0, |index| index as u8 + 1)
-}
-
-const fn choice(code: u8) -> Option<BaselineChoice> {
-    match code {
-        NEWEST => Some(BaselineChoice::Newest),
-        SMALLEST => Some(BaselineChoice::Smallest),
-        _ => None,
-    }
+fn of_code<T: Copy>(all: &[T], code: u8) -> Option<T> {
+    all.get(usize::from(code)).copied()
 }
 
 const MIN_REQUEST_BYTES: usize = 10;
 const MAX_REQUEST_BYTES: usize = 14;
 const REQUEST_ACK_BYTES: usize = 12;
-// Codes of `baseline`.
-const NEWEST: u8 = 0;
-const SMALLEST: u8 = 1;
 
 #[cfg(test)]
 mod tests {
@@ -248,7 +237,7 @@ mod tests {
             };
             assert_eq!(Request::decode(&request.encode()), Ok(request));
         }
-        for fallback in FallbackReason::ALL.map(Some).into_iter().chain([None]) {
+        for fallback in FALLBACKS {
             let request = Request {
                 fallback,
                 ..request()
