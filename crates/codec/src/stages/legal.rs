@@ -239,17 +239,17 @@ impl StageOptions {
             return Err(IllegalStages::StepsPerMetre(error));
         }
         if let Delta::RelativeIndices { small, large } = self.delta
-            && !self.delta.has_legal_ranges()
+            && !are_legal(small, large, Delta::MAX_RANGE_BITS)
         {
             return Err(IllegalStages::IndexRanges { small, large });
         }
         if let RelativePosition::TwoRanges { small, large } = self.relative_position
-            && !self.relative_position.has_legal_ranges()
+            && !are_legal(small, large, RelativePosition::MAX_RANGE_BITS)
         {
             return Err(IllegalStages::PositionRanges { small, large });
         }
         if let RelativeOrientation::TwoRanges { small, large } = self.relative_orientation
-            && !self.relative_orientation.has_legal_ranges()
+            && !are_legal(small, large, RelativeOrientation::MAX_RANGE_BITS)
         {
             return Err(IllegalStages::OrientationRanges { small, large });
         }
@@ -274,30 +274,9 @@ impl StageOptions {
     }
 }
 
-/// Whether the ranges of a stage, if it has them, are legal.
-const fn are_legal(range_bits: Option<[u8; 2]>, max: u8) -> bool {
-    match range_bits {
-        Some([small, large]) => 1 <= small && small <= large && large <= max,
-        None => true,
-    }
-}
-
-impl Delta {
-    pub(super) const fn has_legal_ranges(self) -> bool {
-        are_legal(self.range_bits(), Self::MAX_RANGE_BITS)
-    }
-}
-
-impl RelativePosition {
-    pub(super) const fn has_legal_ranges(self) -> bool {
-        are_legal(self.range_bits(), Self::MAX_RANGE_BITS)
-    }
-}
-
-impl RelativeOrientation {
-    pub(super) const fn has_legal_ranges(self) -> bool {
-        are_legal(self.range_bits(), Self::MAX_RANGE_BITS)
-    }
+/// Whether the widths of a stage's two ranges are legal.
+const fn are_legal(small: u8, large: u8, max: u8) -> bool {
+    1 <= small && small <= large && large <= max
 }
 
 #[cfg(test)]

@@ -49,24 +49,3 @@ fn an_hour_of_random_changes_over_three_wraps_of_the_sequence_is_exact() {
     assert!(pair.decoded > TICKS / 4, "{}", pair.decoded);
     assert_eq!(pair.rejected, []);
 }
-
-#[test]
-fn the_smallest_choice_makes_smaller_packets_in_total() {
-    let conditions = &PRESETS[8].conditions;
-    let total = |choice| {
-        let mut pair = Pair::new(conditions.clone(), 3);
-        pair.choice = choice;
-        (0..2_000)
-            .map(|_| {
-                pair.step();
-                pair.bytes
-            })
-            .sum::<usize>()
-    };
-    let (newest, smallest) = (
-        total(BaselineChoice::Newest),
-        total(BaselineChoice::Smallest),
-    );
-    assert!(0 < smallest, "nothing was sent");
-    assert!(smallest <= newest, "{smallest} and {newest} bytes");
-}

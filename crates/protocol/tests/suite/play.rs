@@ -1,13 +1,14 @@
 //! Frames sent through both ends, with acks that take six ticks.
 
 use std::collections::VecDeque;
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use cubewire_codec::{Fingerprint, Limits, QuantizedSnapshot, Snapshot, Stages};
+use cubewire_codec::{QuantizedSnapshot, Snapshot, Stages};
 use cubewire_protocol::{
-    Ack, Arrival, BaselineChoice, Feedback, Sent, SnapshotReceiver, SnapshotSender, Welcome, Within,
+    Ack, Arrival, BaselineChoice, Feedback, Sent, SnapshotReceiver, SnapshotSender, Within,
 };
+
+use crate::pair::ends;
 
 /// Ticks from a packet to the arrival of its ack.
 pub(crate) const ACK_TICKS: usize = 6;
@@ -25,22 +26,15 @@ pub(crate) struct Play {
 
 impl Play {
     pub(crate) fn new(first: &QuantizedSnapshot, stages: Stages) -> Self {
-        let plan = || Arc::clone(first.plan());
+        let plan = first.plan();
         let mut initial = Snapshot::default();
-        if !plan().has_lives() {
+        if !plan.has_lives() {
             first.dequantize(&mut initial);
         }
-        let welcome = Welcome {
-            plan: plan(),
-            tick: 0,
-            initial: initial.clone(),
-            fingerprint: Fingerprint::shipped(),
-        };
-        let limits = Limits::default();
+        let (sender, receiver) = ends(plan, 0, &initial, PLAYOUT_DELAY, Duration::ZERO);
         Self {
-            sender: SnapshotSender::new(plan(), initial, limits).unwrap(),
-            receiver: SnapshotReceiver::new(welcome, limits, PLAYOUT_DELAY, Duration::ZERO)
-                .unwrap(),
+            sender,
+            receiver,
             stages,
             acks: VecDeque::with_capacity(ACK_TICKS + 1),
             tick: 0,
