@@ -295,7 +295,8 @@ mod tests {
 
     #[test]
     fn every_refusal_of_a_combination_has_its_own_reason() {
-        let refused: [(fn(&mut StageOptions), IllegalStages); 8] = [
+        type Change = fn(&mut StageOptions);
+        let refused: [(Change, IllegalStages); 8] = [
             (
                 |top| top.delta = Delta::Off,
                 IllegalStages::RelativePositionWithoutDelta,

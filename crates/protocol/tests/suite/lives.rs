@@ -15,7 +15,7 @@ use cubewire_protocol::{
 use proptest::prelude::*;
 use rand::RngExt;
 
-use crate::pair::ends;
+use crate::play::ends;
 use crate::random::{cases, schema};
 use crate::world::World;
 

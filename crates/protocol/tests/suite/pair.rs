@@ -1,17 +1,16 @@
 //! A sender and a receiver with a link each way.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 use std::time::Duration;
 
 use cubewire_codec::glam::{Quat, Vec3};
-use cubewire_codec::{
-    BodyState, DecodeError, Fingerprint, Limits, Plan, QuantizedSnapshot, Snapshot, Stages, ladder,
-};
+use cubewire_codec::{BodyState, DecodeError, Plan, QuantizedSnapshot, Snapshot, Stages, ladder};
 use cubewire_link::{Conditions, Link};
-use cubewire_protocol::{Arrival, BaselineChoice, SnapshotReceiver, SnapshotSender, Welcome};
+use cubewire_protocol::{Arrival, BaselineChoice, SnapshotReceiver, SnapshotSender};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
+
+use crate::play::ends;
 
 pub(crate) const TICKS_PER_SECOND: u32 = 60;
 
@@ -195,25 +194,4 @@ fn time(tick: u64) -> Duration {
 fn new_ends(tick: u64, now: Duration, initial: &Snapshot) -> (SnapshotSender, SnapshotReceiver) {
     let delay = Duration::from_millis(85);
     ends(&Plan::cubes(), tick, initial, delay, now)
-}
-
-/// A sender, and a receiver that has read its welcome.
-pub(crate) fn ends(
-    plan: &Arc<Plan>,
-    tick: u64,
-    initial: &Snapshot,
-    delay: Duration,
-    now: Duration,
-) -> (SnapshotSender, SnapshotReceiver) {
-    let limits = Limits::default();
-    let sender = SnapshotSender::new(Arc::clone(plan), initial.clone(), limits).unwrap();
-    let welcome = Welcome {
-        plan: Arc::clone(plan),
-        tick,
-        fingerprint: Fingerprint::shipped(),
-        initial: initial.clone(),
-    };
-    let welcome = Welcome::decode(&welcome.encode().unwrap(), limits).unwrap();
-    let receiver = SnapshotReceiver::new(welcome, limits, delay, now).unwrap();
-    (sender, receiver)
 }

@@ -1,14 +1,13 @@
 //! Frames sent through both ends, with acks that take six ticks.
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use cubewire_codec::{QuantizedSnapshot, Snapshot, Stages};
+use cubewire_codec::{Fingerprint, Limits, Plan, QuantizedSnapshot, Snapshot, Stages};
 use cubewire_protocol::{
-    Ack, Arrival, BaselineChoice, Feedback, Sent, SnapshotReceiver, SnapshotSender, Within,
+    Ack, Arrival, BaselineChoice, Feedback, Sent, SnapshotReceiver, SnapshotSender, Welcome, Within,
 };
-
-use crate::pair::ends;
 
 /// Ticks from a packet to the arrival of its ack.
 pub(crate) const ACK_TICKS: usize = 6;
@@ -96,4 +95,25 @@ impl Play {
         }
         time
     }
+}
+
+/// A sender, and a receiver that has read its welcome.
+pub(crate) fn ends(
+    plan: &Arc<Plan>,
+    tick: u64,
+    initial: &Snapshot,
+    delay: Duration,
+    now: Duration,
+) -> (SnapshotSender, SnapshotReceiver) {
+    let limits = Limits::default();
+    let sender = SnapshotSender::new(Arc::clone(plan), initial.clone(), limits).unwrap();
+    let welcome = Welcome {
+        plan: Arc::clone(plan),
+        tick,
+        fingerprint: Fingerprint::shipped(),
+        initial: initial.clone(),
+    };
+    let welcome = Welcome::decode(&welcome.encode().unwrap(), limits).unwrap();
+    let receiver = SnapshotReceiver::new(welcome, limits, delay, now).unwrap();
+    (sender, receiver)
 }
