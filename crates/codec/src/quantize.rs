@@ -12,6 +12,5 @@ pub(crate) fn nearest(value: f64) -> i32 {
     (value + 0.5_f64.copysign(value)) as i32
 }
 
-pub use affine::{Affine, AffineError};
 pub use bounded::Bounded;
 pub use smallest_three::SmallestThree;

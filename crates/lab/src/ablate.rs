@@ -12,10 +12,10 @@ use serde::Serialize;
 use crate::cli::AblateArgs;
 use crate::error::LabError;
 use crate::path::Path;
-use crate::progress;
 use crate::rungs;
 use crate::train::{read_one_scene, train};
 use crate::walkoff;
+use crate::{print_json, progress};
 
 /// A row of the table.
 #[derive(Clone, Debug, Serialize)]
@@ -75,11 +75,7 @@ pub(crate) fn run(args: &AblateArgs, out: &mut impl Write) -> Result<(), LabErro
     }
     bar.finish_and_clear();
     if args.json {
-        for row in &rows {
-            serde_json::to_writer(&mut *out, row)?;
-            writeln!(out)?;
-        }
-        return Ok(());
+        return rows.iter().try_for_each(|row| print_json(row, out));
     }
     let mut table = Table::new(["decision", "without", "arithmetic", "%", "predicted", "%"]);
     for row in rows {

@@ -10,7 +10,7 @@ use cubewire_codec::ladder::{self, Rung};
 use cubewire_protocol::Urgency;
 use cubewire_recording::BASELINE_FRAMES;
 
-pub(crate) use self::record::{ArenaPlay, RecordArgs, RecordOptions, RecordScene};
+pub(crate) use self::record::{RecordArgs, RecordOptions, RecordScene};
 use crate::path::Path;
 
 /// Measures the codec on recordings of the cube scene and others.

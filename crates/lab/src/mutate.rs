@@ -26,7 +26,7 @@ use self::tally::Tally;
 use self::victims::{Victim, victims};
 use crate::cli::MutateArgs;
 use crate::error::LabError;
-use crate::progress;
+use crate::{print_json, progress};
 
 /// Damaged packets in a job.
 const JOB: u64 = 1000;
@@ -50,8 +50,7 @@ pub(crate) fn run(args: &MutateArgs, out: &mut impl Write) -> Result<(), LabErro
 
     if args.json {
         for (target, tally) in targets.iter().zip(&tallies) {
-            serde_json::to_writer(&mut *out, &tally.row(target.rung.name))?;
-            writeln!(out)?;
+            print_json(&tally.row(target.rung.name), out)?;
         }
         return Ok(());
     }

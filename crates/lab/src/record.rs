@@ -10,20 +10,16 @@ use cubewire_recording::{RecordingFile, Writer};
 use glam::Vec3;
 use indicatif::ProgressBar;
 
-use crate::cli::{ArenaPlay, RecordArgs, RecordOptions, RecordScene};
+use crate::cli::{RecordArgs, RecordOptions, RecordScene};
 use crate::error::{LabError, unwritable};
 use crate::progress;
-use crate::scenes::{ARENA, Arena, Play, SHIPS, Scene, SceneFrame, Ships};
+use crate::scenes::{ARENA, Arena, SHIPS, Scene, SceneFrame, Ships};
 
 /// Runs the command.
 pub(crate) fn run(args: &RecordArgs) -> Result<(), LabError> {
     match &args.scene {
         RecordScene::Arena { play, options } => {
-            let play = match play {
-                ArenaPlay::Rolling => Play::Rolling,
-                ArenaPlay::Damped => Play::Damped,
-            };
-            record(Arena::new(play, options.seed), ARENA, options)
+            record(Arena::new(*play, options.seed), ARENA, options)
         }
         RecordScene::Ships { options } => record(Ships::new(options.seed), SHIPS, options),
     }

@@ -24,8 +24,8 @@ use self::exchange::exchange;
 use crate::cli::WalkoffArgs;
 use crate::error::LabError;
 use crate::path::Path;
-use crate::progress;
 use crate::train::read_model;
+use crate::{print_json, progress};
 
 /// The result of a rung on a recording.
 #[derive(Clone, Debug, Serialize)]
@@ -89,10 +89,7 @@ pub(crate) fn print(args: &WalkoffArgs, out: &mut impl Write) -> Result<(), LabE
             lossy = Some(rung.name);
         }
         if args.json {
-            bar.suspend(|| -> Result<(), LabError> {
-                serde_json::to_writer(&mut *out, &outcome)?;
-                Ok(writeln!(out)?)
-            })?;
+            bar.suspend(|| print_json(&outcome, out))?;
         } else {
             table.row(outcome.cells(args.times));
             outcomes.push(outcome);

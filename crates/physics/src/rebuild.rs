@@ -1,7 +1,7 @@
 //! Rebuilds Rapier's sets from the state of the bodies.
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 use std::collections::HashSet;
 

@@ -16,9 +16,6 @@ pub enum FallbackReason {
 }
 
 impl FallbackReason {
-    /// All of them, in the order of their codes in a [`Request`](crate::Request), from 1.
-    pub(crate) const ALL: [Self; 2] = [Self::Model, Self::Arithmetic];
-
     /// The difference of two ends, if there is one.
     pub(crate) fn between(theirs: Fingerprint, own: Fingerprint) -> Option<Self> {
         if theirs.model != own.model {

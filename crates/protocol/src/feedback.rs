@@ -58,22 +58,15 @@ impl Feedback {
     /// Encodes the message.
     #[must_use]
     pub fn encode(self) -> Vec<u8> {
+        let (kind, Sequence(number), earlier) = match self {
+            Self::Ack(Ack { newest, earlier }) => (ACK, newest, Some(earlier.to_be_bytes())),
+            Self::MissingBaseline(baseline) => (MISSING, baseline, None),
+            Self::Desync(packet) => (DESYNC, packet, None),
+        };
         let mut bytes = Vec::with_capacity(ACK_BYTES);
-        match self {
-            Self::Ack(ack) => {
-                bytes.push(ACK);
-                bytes.extend(ack.newest.0.to_be_bytes());
-                bytes.extend(ack.earlier.to_be_bytes());
-            }
-            Self::MissingBaseline(baseline) => {
-                bytes.push(MISSING);
-                bytes.extend(baseline.0.to_be_bytes());
-            }
-            Self::Desync(packet) => {
-                bytes.push(DESYNC);
-                bytes.extend(packet.0.to_be_bytes());
-            }
-        }
+        bytes.push(kind);
+        bytes.extend(number.to_be_bytes());
+        bytes.extend(earlier.into_iter().flatten());
         bytes
     }
 
@@ -82,25 +75,21 @@ impl Feedback {
     /// # Errors
     /// [`FeedbackError`] if the kind is unknown or the length is wrong.
     pub fn decode(bytes: &[u8]) -> Result<Self, FeedbackError> {
-        let (expected, kind) = match bytes.first() {
-            None => return Err(FeedbackError::Empty),
-            Some(&ACK) => (ACK_BYTES, ACK),
-            Some(&MISSING) => (MISSING_BYTES, MISSING),
-            Some(&DESYNC) => (DESYNC_BYTES, DESYNC),
-            Some(&kind) => return Err(FeedbackError::Kind(kind)),
-        };
+        let number = |high, low| Sequence(u16::from_be_bytes([high, low]));
         match *bytes {
+            [] => Err(FeedbackError::Empty),
             [ACK, a, b, c, d, e, f] => Ok(Self::Ack(Ack {
-                newest: Sequence(u16::from_be_bytes([a, b])),
+                newest: number(a, b),
                 earlier: u32::from_be_bytes([c, d, e, f]),
             })),
-            [MISSING, a, b] => Ok(Self::MissingBaseline(Sequence(u16::from_be_bytes([a, b])))),
-            [DESYNC, a, b] => Ok(Self::Desync(Sequence(u16::from_be_bytes([a, b])))),
-            _ => Err(FeedbackError::Length {
+            [MISSING, a, b] => Ok(Self::MissingBaseline(number(a, b))),
+            [DESYNC, a, b] => Ok(Self::Desync(number(a, b))),
+            [kind @ (ACK | MISSING | DESYNC), ..] => Err(FeedbackError::Length {
                 kind,
-                expected,
+                expected: if kind == ACK { ACK_BYTES } else { OTHER_BYTES },
                 got: bytes.len(),
             }),
+            [kind, ..] => Err(FeedbackError::Kind(kind)),
         }
     }
 }
@@ -108,9 +97,8 @@ impl Feedback {
 const ACK: u8 = 0;
 const ACK_BYTES: usize = 7;
 const MISSING: u8 = 1;
-const MISSING_BYTES: usize = 3;
 const DESYNC: u8 = 2;
-const DESYNC_BYTES: usize = 3;
+const OTHER_BYTES: usize = 3;
 
 #[cfg(test)]
 mod tests {

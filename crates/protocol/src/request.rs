@@ -82,8 +82,8 @@ impl Request {
         let mut bytes = Vec::with_capacity(MAX_REQUEST_BYTES);
         bytes.extend(PROTOCOL_VERSION.to_be_bytes());
         bytes.push(self.send_interval_ticks);
-        bytes.push(code(self.baseline));
-        bytes.push(fallback_code(self.fallback));
+        bytes.push(code(&CHOICES, &self.baseline));
+        bytes.push(code(&FALLBACKS, &self.fallback));
         bytes.extend(kbps_code(self.budget_kbps).to_be_bytes());
         bytes.extend(header.encode());
         bytes
@@ -117,13 +117,8 @@ impl Request {
         if send_interval_ticks == 0 {
             return Err(RequestError::NoTicks);
         }
-        let baseline = choice(baseline).ok_or(RequestError::Baseline(baseline))?;
-        let reason = |index: u8| FallbackReason::ALL.get(usize::from(index)).copied();
-        let fallback = match fallback.checked_sub(1).map(reason) {
-            None => None,
-            Some(Some(reason)) => Some(reason),
-            Some(None) => return Err(RequestError::Fallback(fallback)),
-        };
+        let baseline = of_code(&CHOICES, baseline).ok_or(RequestError::Baseline(baseline))?;
+        let fallback = of_code(&FALLBACKS, fallback).ok_or(RequestError::Fallback(fallback))?;
         let kbps = u16::from_be_bytes([high, low]);
         let budget_kbps = kbps_of(kbps);
         if budget_kbps.is_some_and(|kbps| !BUDGETS_KBPS.contains(&kbps)) {
@@ -191,7 +186,7 @@ impl RequestAck {
     pub fn encode(self) -> Vec<u8> {
         let mut bytes = self.number.0.to_be_bytes().to_vec();
         bytes.extend(self.tick.to_be_bytes());
-        bytes.extend([self.send_interval_ticks, code(self.baseline)]);
+        bytes.extend([self.send_interval_ticks, code(&CHOICES, &self.baseline)]);
         bytes.extend(kbps_code(self.budget_kbps).to_be_bytes());
         bytes
     }
@@ -216,32 +211,29 @@ impl RequestAck {
             number: Sequence(u16::from_be_bytes([a, b])),
             tick: u64::from_be_bytes(*tick),
             send_interval_ticks,
-            baseline: choice(baseline).ok_or(RequestAckError::Baseline(baseline))?,
+            baseline: of_code(&CHOICES, baseline).ok_or(RequestAckError::Baseline(baseline))?,
             budget_kbps: kbps_of(u16::from_be_bytes([high, low])),
         })
     }
 }
 
-const fn code(choice: BaselineChoice) -> u8 {
-    match choice {
-        BaselineChoice::Newest => NEWEST,
-        BaselineChoice::Smallest => SMALLEST,
-    }
+/// In the order of the codes of `baseline`.
+const CHOICES: [BaselineChoice; 2] = [BaselineChoice::Newest, BaselineChoice::Smallest];
+
+/// In the order of the codes of `fallback`.
+const FALLBACKS: [Option<FallbackReason>; 3] = [
+    None,
+    Some(FallbackReason::Model),
+    Some(FallbackReason::Arithmetic),
+];
+
+fn code<T: PartialEq>(all: &[T], value: &T) -> u8 {
+    let index = all.iter().position(|of| of == value);
+    index.expect("all have codes") as u8
 }
 
-fn fallback_code(reason: Option<FallbackReason>) -> u8 {
-    let index = FallbackReason::ALL
-        .iter()
-        .position(|of| Some(*of) == reason);
-    index.map_or(0, |index| index as u8 + 1)
-}
-
-const fn choice(code: u8) -> Option<BaselineChoice> {
-    match code {
-        NEWEST => Some(BaselineChoice::Newest),
-        SMALLEST => Some(BaselineChoice::Smallest),
-        _ => None,
-    }
+fn of_code<T: Copy>(all: &[T], code: u8) -> Option<T> {
+    all.get(usize::from(code)).copied()
 }
 
 fn kbps_code(budget: Option<u32>) -> u16 {
@@ -255,9 +247,6 @@ fn kbps_of(code: u16) -> Option<u32> {
 const MIN_REQUEST_BYTES: usize = 12;
 const MAX_REQUEST_BYTES: usize = 16;
 const REQUEST_ACK_BYTES: usize = 14;
-// Codes of `baseline`.
-const NEWEST: u8 = 0;
-const SMALLEST: u8 = 1;
 
 #[cfg(test)]
 mod tests {
@@ -297,7 +286,7 @@ mod tests {
             };
             assert_eq!(Request::decode(&request.encode()), Ok(request));
         }
-        for fallback in FallbackReason::ALL.map(Some).into_iter().chain([None]) {
+        for fallback in FALLBACKS {
             let request = Request {
                 fallback,
                 ..request()

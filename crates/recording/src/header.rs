@@ -8,7 +8,7 @@ use std::sync::Arc;
 use cubewire_codec::schema::Schema;
 use cubewire_codec::{MAX_BODIES, Plan};
 
-use crate::error::RecordingError;
+use crate::error::{Fault, RecordingError};
 use crate::layout::Layout;
 use crate::source::Source;
 
@@ -38,13 +38,10 @@ pub(crate) fn read<R: BufRead>(
 ) -> Result<(Layout, Source<'_, impl BufRead>), RecordingError> {
     let mut start = Vec::new();
     let mut first = reader.by_ref().take(MAGIC.len() as u64);
-    first
-        .read_to_end(&mut start)
-        .map_err(|source| RecordingError::Unreadable {
-            path: path.to_owned(),
-            offset: start.len(),
-            source,
-        })?;
+    first.read_to_end(&mut start).map_err(|source| {
+        let offset = start.len();
+        Fault::Unreadable { offset, source }.of(path)
+    })?;
     let is_bare = start != MAGIC;
     let mut source = Source::new(Cursor::new(start).chain(reader), path);
     if is_bare {
@@ -54,11 +51,7 @@ pub(crate) fn read<R: BufRead>(
     source.number("the version", VERSION..=VERSION)?;
     let length = source.number("the length of the schema", 1..=Schema::MAX_TEXT_BYTES)?;
     let offset = source.offset();
-    let refused = |reason: String| RecordingError::Schema {
-        path: path.to_owned(),
-        offset,
-        reason,
-    };
+    let refused = |reason: String| Fault::Schema { offset, reason }.of(path);
     let mut text = vec![0; length];
     source.expect(&mut text)?;
     let text = String::from_utf8(text).map_err(|error| refused(error.to_string()))?;
@@ -76,10 +69,10 @@ impl<R: BufRead> Source<'_, R> {
     fn expect(&mut self, bytes: &mut [u8]) -> Result<(), RecordingError> {
         match self.fill(bytes)? {
             true => Ok(()),
-            false => Err(RecordingError::PartialHeader {
-                path: self.path.to_owned(),
-                offset: self.offset(),
-            }),
+            false => {
+                let offset = self.offset();
+                Err(Fault::PartialHeader { offset }.of(self.path))
+            }
         }
     }
 
@@ -107,13 +100,13 @@ impl<R: BufRead> Source<'_, R> {
             .fold(0, |number, digit| number * 10 + usize::from(digit - b'0'));
         match ended && !digits.is_empty() && bounds.contains(&number) {
             true => Ok(number),
-            false => Err(RecordingError::Number {
-                path: self.path.to_owned(),
+            false => Err(Fault::Number {
                 what,
                 offset,
                 min: *bounds.start(),
                 max: *bounds.end(),
-            }),
+            }
+            .of(self.path)),
         }
     }
 }

@@ -8,7 +8,7 @@ use cubewire_codec::quantize::SmallestThree;
 use cubewire_codec::quantize::smallest_three::max_component;
 use cubewire_codec::{Life, Plan, Precision, QuantizedBody, QuantizedSnapshot, ladder};
 
-use crate::error::RecordingError;
+use crate::error::{Fault, RecordingError};
 use crate::source::Source;
 use crate::{CUBES, MAX_BYTES, MAX_FRAMES};
 
@@ -198,17 +198,13 @@ impl Layout {
         let mut bytes = [0; 4];
         let bytes = &mut bytes[..column.bytes];
         if !source.fill(bytes)? {
-            return Err(RecordingError::PartialFrame {
-                path: source.path.to_owned(),
-                frame,
-                offset: source.offset(),
-            });
+            let offset = source.offset();
+            return Err(Fault::PartialFrame { frame, offset }.of(source.path));
         }
         let value = column.get(bytes);
         match (column.min..=column.max).contains(&value) {
             true => Ok(value),
-            false => Err(RecordingError::OutOfRange {
-                path: source.path.to_owned(),
+            false => Err(Fault::OutOfRange {
                 field: column.name.clone().into_owned(),
                 noun: self.noun,
                 index,
@@ -217,7 +213,8 @@ impl Layout {
                 value,
                 min: column.min,
                 max: column.max,
-            }),
+            }
+            .of(source.path)),
         }
     }
 

@@ -22,6 +22,7 @@ use std::sync::Arc;
 use cubewire_codec::quantize::SmallestThree;
 use cubewire_codec::{Plan, QuantizedSnapshot};
 
+use self::error::Fault;
 pub use self::error::RecordingError;
 pub use self::file::RecordingFile;
 use self::layout::Layout;
@@ -56,10 +57,7 @@ impl Recording {
     /// # Errors
     /// [`RecordingError`] with the path and the offset of the fault.
     pub fn read(path: &Path) -> Result<Self, RecordingError> {
-        let file = File::open(path).map_err(|source| RecordingError::Unopenable {
-            path: path.to_owned(),
-            source,
-        })?;
+        let file = File::open(path).map_err(|error| Fault::Unopenable(error).of(path))?;
         Self::from_reader(BufReader::new(file), path)
     }
 
@@ -68,10 +66,7 @@ impl Recording {
     /// # Errors
     /// As [`read`](Self::read).
     pub fn from_reader(mut file: impl BufRead, path: &Path) -> Result<Self, RecordingError> {
-        let unopenable = |source| RecordingError::Unopenable {
-            path: path.to_owned(),
-            source,
-        };
+        let unopenable = |error| Fault::Unopenable(error).of(path);
         let start = file.fill_buf().map_err(unopenable)?;
         if has_zstd_name(path) || start.starts_with(&ZSTD_MAGIC) {
             let contents = zstd::Decoder::with_buffer(file).map_err(unopenable)?;
@@ -153,23 +148,17 @@ impl Recording {
         while !source.is_at_end()? {
             let (frame, start) = (frames.len(), source.offset());
             if frame == max_frames {
-                return Err(RecordingError::TooLong {
-                    path: path.to_owned(),
-                    frames: frame,
-                    offset: start,
-                });
+                let (frames, offset) = (frame, start);
+                return Err(Fault::TooLong { frames, offset }.of(path));
             }
             frames.push(layout.read(&mut source, frame)?);
             if frame < BASELINE_FRAMES && !layout.plan().has_lives() {
-                check_initial(&layout, &frames, path, start)?;
+                check_initial(&layout, &frames, start).map_err(|fault| fault.of(path))?;
             }
         }
         if frames.len() <= BASELINE_FRAMES {
-            return Err(RecordingError::TooShort {
-                path: path.to_owned(),
-                frames: frames.len(),
-                offset: source.offset(),
-            });
+            let (frames, offset) = (frames.len(), source.offset());
+            return Err(Fault::TooShort { frames, offset }.of(path));
         }
         Ok(Self {
             plan: Arc::clone(layout.plan()),
@@ -184,30 +173,21 @@ fn has_zstd_name(path: &Path) -> bool {
 }
 
 /// Checks the last of the first six frames, which starts at this offset.
-fn check_initial(
-    layout: &Layout,
-    frames: &[QuantizedSnapshot],
-    path: &Path,
-    start: usize,
-) -> Result<(), RecordingError> {
+fn check_initial(layout: &Layout, frames: &[QuantizedSnapshot], start: usize) -> Result<(), Fault> {
     let frame = frames.len() - 1;
     let bits = layout.plan().schema().component_bits;
     if frame == 0
         && let Some(index) = unquantizable(&frames[0], bits)
     {
-        return Err(RecordingError::InitialCode {
-            path: path.to_owned(),
+        return Err(Fault::InitialCode {
             noun: layout.noun(),
             index,
             offset: start + layout.orientation_offset(index),
         });
     }
     if frames[frame] != frames[0] {
-        return Err(RecordingError::InitialFrames {
-            path: path.to_owned(),
-            frame,
-            offset: start,
-        });
+        let offset = start;
+        return Err(Fault::InitialFrames { frame, offset });
     }
     Ok(())
 }

@@ -3,7 +3,7 @@
 use std::io::{self, BufRead};
 use std::path::Path;
 
-use crate::error::RecordingError;
+use crate::error::{Fault, RecordingError};
 
 /// The contents of a file that are still to be read.
 pub(crate) struct Source<'a, R> {
@@ -54,10 +54,7 @@ impl<'a, R: BufRead> Source<'a, R> {
     }
 
     fn unreadable(&self, source: io::Error) -> RecordingError {
-        RecordingError::Unreadable {
-            path: self.path.to_owned(),
-            offset: self.offset,
-            source,
-        }
+        let offset = self.offset;
+        Fault::Unreadable { offset, source }.of(self.path)
     }
 }

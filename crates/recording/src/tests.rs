@@ -56,6 +56,15 @@ fn errors_name_the_fault_and_its_offset() {
         "{out_of_range}"
     );
 
+    let mut far = whole.clone();
+    let offset = FRAME_BYTES * 6 + 16;
+    far[offset..offset + 4].copy_from_slice(&131_072_i32.to_le_bytes());
+    let far = message(&far);
+    assert!(
+        far.contains("position_x of cube 0 in frame 6, at offset 173008, is 131072"),
+        "{far}"
+    );
+
     let mut differs = frame(1).repeat(3);
     differs.extend(frame(2).repeat(4));
     assert!(message(&differs).contains("frame 3, at offset 86496, differs from frame 0"));

@@ -83,13 +83,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn widths_are_the_articles() {
-        assert_eq!(POSITION_XY.bits(), 18);
-        assert_eq!(POSITION_Z.bits(), 14);
-        assert_eq!(VELOCITY.bits(), 11);
-    }
-
-    #[test]
     fn a_position_in_range_is_within_half_a_step() {
         for steps_per_metre in (5..=12).map(|log| 1 << log) {
             let half_step = 0.5 / f32::from(steps_per_metre);

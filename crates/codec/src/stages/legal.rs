@@ -239,17 +239,17 @@ impl StageOptions {
             return Err(IllegalStages::StepsPerMetre(error));
         }
         if let Delta::RelativeIndices { small, large } = self.delta
-            && !self.delta.has_legal_ranges()
+            && !are_legal(small, large, Delta::MAX_RANGE_BITS)
         {
             return Err(IllegalStages::IndexRanges { small, large });
         }
         if let RelativePosition::TwoRanges { small, large } = self.relative_position
-            && !self.relative_position.has_legal_ranges()
+            && !are_legal(small, large, RelativePosition::MAX_RANGE_BITS)
         {
             return Err(IllegalStages::PositionRanges { small, large });
         }
         if let RelativeOrientation::TwoRanges { small, large } = self.relative_orientation
-            && !self.relative_orientation.has_legal_ranges()
+            && !are_legal(small, large, RelativeOrientation::MAX_RANGE_BITS)
         {
             return Err(IllegalStages::OrientationRanges { small, large });
         }
@@ -274,30 +274,9 @@ impl StageOptions {
     }
 }
 
-/// Whether the ranges of a stage, if it has them, are legal.
-const fn are_legal(range_bits: Option<[u8; 2]>, max: u8) -> bool {
-    match range_bits {
-        Some([small, large]) => 1 <= small && small <= large && large <= max,
-        None => true,
-    }
-}
-
-impl Delta {
-    pub(super) const fn has_legal_ranges(self) -> bool {
-        are_legal(self.range_bits(), Self::MAX_RANGE_BITS)
-    }
-}
-
-impl RelativePosition {
-    pub(super) const fn has_legal_ranges(self) -> bool {
-        are_legal(self.range_bits(), Self::MAX_RANGE_BITS)
-    }
-}
-
-impl RelativeOrientation {
-    pub(super) const fn has_legal_ranges(self) -> bool {
-        are_legal(self.range_bits(), Self::MAX_RANGE_BITS)
-    }
+/// Whether the widths of a stage's two ranges are legal.
+const fn are_legal(small: u8, large: u8, max: u8) -> bool {
+    1 <= small && small <= large && large <= max
 }
 
 #[cfg(test)]
@@ -316,65 +295,57 @@ mod tests {
 
     #[test]
     fn every_refusal_of_a_combination_has_its_own_reason() {
-        let refused = [
+        type Change = fn(&mut StageOptions);
+        let refused: [(Change, IllegalStages); 8] = [
             (
-                StageOptions {
-                    delta: Delta::Off,
-                    ..TOP
-                },
+                |top| top.delta = Delta::Off,
                 IllegalStages::RelativePositionWithoutDelta,
             ),
             (
-                StageOptions {
-                    position: Position::Affine,
-                    ..TOP
-                },
+                |top| top.position = Position::Affine,
                 IllegalStages::RelativePositionUnquantized,
             ),
             (
-                StageOptions {
-                    relative_position: RelativePosition::Predicted,
-                    ..with_steps(TOP, 256)
+                |top| {
+                    *top = with_steps(*top, 256);
+                    top.relative_position = RelativePosition::Predicted;
                 },
                 IllegalStages::PredictedPositionSteps,
             ),
             (
-                StageOptions {
-                    delta: Delta::Off,
-                    relative_position: RelativePosition::Off,
-                    ..TOP
+                |top| {
+                    top.delta = Delta::Off;
+                    top.relative_position = RelativePosition::Off;
                 },
                 IllegalStages::RelativeOrientationWithoutDelta,
             ),
             (
-                StageOptions {
-                    orientation: Orientation::Full,
-                    ..TOP
-                },
+                |top| top.orientation = Orientation::Full,
                 IllegalStages::RelativeOrientationUnquantized,
             ),
             (
-                StageOptions {
-                    relative_orientation: RelativeOrientation::GrowingRanges,
-                    ..with_steps(TOP, 1024)
+                |top| {
+                    *top = with_steps(*top, 1024);
+                    top.relative_orientation = RelativeOrientation::GrowingRanges;
                 },
                 IllegalStages::GrowingRangesSteps,
             ),
             (
-                StageOptions {
-                    delta: Delta::Off,
-                    relative_position: RelativePosition::Off,
-                    relative_orientation: RelativeOrientation::Off,
-                    ..TOP
+                |top| {
+                    top.delta = Delta::Off;
+                    top.relative_position = RelativePosition::Off;
+                    top.relative_orientation = RelativeOrientation::Off;
                 },
                 IllegalStages::ChangedFlagsWithoutDelta,
             ),
             (
-                with_steps(*ladder::ARITHMETIC.stages, 1024),
+                |top| *top = with_steps(*ladder::ARITHMETIC.stages, 1024),
                 IllegalStages::ArithmeticNotAlone,
             ),
         ];
-        for (options, reason) in refused {
+        for (change, reason) in refused {
+            let mut options = TOP;
+            change(&mut options);
             assert_eq!(options.check(), Err(reason));
         }
     }
@@ -417,40 +388,25 @@ mod tests {
 
     #[test]
     fn reasons_say_what_is_legal() {
-        for (options, message) in [
+        let (small, large) = (5, 19);
+        for (reason, message) in [
             (
-                with_steps(TOP, 500),
-                "quantized positions have a power of two from 32 to 4096 steps per metre, not 500",
-            ),
-            (
-                StageOptions {
-                    delta: Delta::RelativeIndices { small: 6, large: 5 },
-                    ..TOP
-                },
+                IllegalStages::IndexRanges { small, large },
                 "ranges of relative indices have 1 to 16 bits, the small one at most as many as the large \
-                 one, not 6 and 5",
+                 one, not 5 and 19",
             ),
             (
-                StageOptions {
-                    relative_position: RelativePosition::TwoRanges { small: 0, large: 5 },
-                    ..TOP
-                },
+                IllegalStages::PositionRanges { small, large },
                 "ranges of relative positions have 1 to 18 bits, the small one at most as many as the large \
-                 one, not 0 and 5",
+                 one, not 5 and 19",
             ),
             (
-                StageOptions {
-                    relative_orientation: RelativeOrientation::TwoRanges {
-                        small: 5,
-                        large: 11,
-                    },
-                    ..TOP
-                },
+                IllegalStages::OrientationRanges { small, large },
                 "ranges of relative orientations have 1 to 10 bits for components of nine bits, the small \
-                 one at most as many as the large one, not 5 and 11",
+                 one at most as many as the large one, not 5 and 19",
             ),
         ] {
-            assert_eq!(options.check().unwrap_err().to_string(), message);
+            assert_eq!(reason.to_string(), message);
         }
     }
 }

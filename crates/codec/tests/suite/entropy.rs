@@ -6,77 +6,41 @@ use cubewire_codec::entropy::TrainedModel;
 use cubewire_codec::ladder::{ARITHMETIC, PREDICTED, Rung};
 use cubewire_codec::training::Trainer;
 use cubewire_codec::{
-    Baseline, Baselines, BodyState, DecodeError, Decoder, Encoder, Limits, Packet, Plan,
-    QuantizedSnapshot, Sequence, Snapshot,
+    Baseline, BitLedger, BodyState, QuantizedSnapshot, Sequence, Simulated, Snapshot,
 };
 
 use crate::recording;
+use crate::scene::Lane;
 
 /// Frames between a snapshot and its baseline.
 const AGE: usize = 6;
 
-/// Both ends, and what they keep.
-struct Ends {
-    encoder: Encoder,
-    decoder: Decoder,
-    sent: Vec<Baseline>,
-    received: Vec<Baseline>,
-    packet: Packet,
+/// The number of a frame, and the names of what it is relative to: of the frame six before it and, if `additional`, of
+/// the two before that.
+fn numbered(frame: usize, additional: bool) -> (Sequence, [Option<Sequence>; 3]) {
+    let names = [AGE, AGE + 1, AGE + 2].map(|age| {
+        let frame = frame.checked_sub(age)?;
+        (age == AGE || additional).then_some(Sequence(frame as u16))
+    });
+    (Sequence(frame as u16), names)
 }
 
-impl Ends {
-    fn new(initial: &Snapshot, model: &Arc<TrainedModel>) -> Self {
-        let encoder = Encoder::new(Plan::cubes(), initial.clone(), Limits::default()).unwrap();
-        let decoder = Decoder::new(Plan::cubes(), initial.clone(), Limits::default()).unwrap();
-        Self {
-            encoder: encoder.with_model(Arc::clone(model)),
-            decoder: decoder.with_model(Arc::clone(model)),
-            sent: Vec::new(),
-            received: Vec::new(),
-            packet: Packet::default(),
-        }
-    }
+/// Sends the next frame.
+fn send(lane: &mut Lane, rung: Rung, current: &QuantizedSnapshot, additional: bool) {
+    let (sequence, names) = numbered(lane.sent.len(), additional);
+    let numbered = (sequence, rung.stages);
+    lane.send_simulated(numbered, current, names, Simulated::default());
+}
 
-    /// Encodes the next frame, relative to the one six before it and, if `additional`, to the two before that.
-    fn encode(&mut self, rung: Rung, current: &QuantizedSnapshot, additional: bool) {
-        let frame = self.sent.len();
-        let at = |age: usize| Some(&self.sent[frame.checked_sub(age)?]);
-        let references = Baselines {
-            baseline: at(AGE),
-            additional: [AGE + 1, AGE + 2].map(|age| at(age).filter(|_| additional)),
-            ..Baselines::default()
-        };
-        let mut kept = Baseline::default();
-        let sequence = Sequence(frame as u16);
-        let (stages, packet) = (rung.stages, &mut self.packet);
-        self.encoder
-            .encode(
-                sequence,
-                stages,
-                current,
-                references,
-                packet,
-                Some(&mut kept),
-            )
-            .unwrap();
-        self.sent.push(kept);
-    }
-
-    fn decode(&mut self) -> Result<Baseline, DecodeError> {
-        let mut received = Baseline::default();
-        let held = |sequence: Sequence| self.received.get(usize::from(sequence.0));
-        self.decoder
-            .decode(&self.packet.bytes, held, &mut received)?;
-        Ok(received)
-    }
-
-    fn send(&mut self, rung: Rung, current: &QuantizedSnapshot, additional: bool) {
-        self.encode(rung, current, additional);
-        let received = self.decode().unwrap();
-        assert_eq!(&received, self.sent.last().unwrap());
-        assert_eq!(received.snapshot(), current);
-        self.received.push(received);
-    }
+/// Whether the receiver decodes the next frame.
+fn is_decoded(lane: &mut Lane, rung: Rung, current: &QuantizedSnapshot) -> bool {
+    let (sequence, names) = numbered(lane.sent.len(), true);
+    let numbered = (sequence, rung.stages);
+    lane.encode(numbered, current, names, Simulated::default());
+    let held = |sequence: Sequence| lane.received.get(&sequence.0);
+    let mut received = Baseline::default();
+    let decoded = lane.decoder.decode(&lane.packet.bytes, held, &mut received);
+    decoded.is_ok()
 }
 
 fn floats(snapshot: &QuantizedSnapshot) -> Snapshot {
@@ -108,29 +72,19 @@ fn trained(frames: &[QuantizedSnapshot]) -> Arc<TrainedModel> {
     Arc::new(trainer.finish(Vec::new()))
 }
 
-/// Mean bytes of the packets of some frames. Checks the memory of 256 baselines.
+/// Mean bytes of the packets of some frames.
 fn mean_bytes(
     frames: &[QuantizedSnapshot],
     rung: Rung,
     model: &Arc<TrainedModel>,
     additional: bool,
 ) -> f64 {
-    let mut ends = Ends::new(&floats(&frames[0]), model);
+    let mut lane = Lane::with_model(&floats(&frames[0]), model);
     let mut bytes = 0;
     for frame in frames {
-        ends.send(rung, frame, additional);
-        bytes += ends.packet.bytes.len();
-        let ledger = &ends.packet.ledger;
-        assert!((ledger.total() - ends.packet.bytes.len() as f64 * 8.0).abs() < 1e-6);
+        send(&mut lane, rung, frame, additional);
+        bytes += lane.packet.bytes.len();
     }
-    let memory: usize = ends
-        .sent
-        .iter()
-        .rev()
-        .take(256)
-        .map(Baseline::memory_bytes)
-        .sum();
-    assert!(memory < 64 << 20, "{memory} bytes for 256 baselines");
     bytes as f64 / frames.len() as f64
 }
 
@@ -156,14 +110,13 @@ fn a_model_trained_on_one_recording_improves_another() {
 
 #[test]
 fn a_world_at_rest_takes_at_most_eight_bytes() {
-    let frames = recording::frames("dev-mix");
-    let still = vec![frames[0].clone(); 40];
+    let frame = &recording::frames("dev-mix")[0];
     for rung in [ARITHMETIC, PREDICTED] {
-        let mut ends = Ends::new(&floats(&frames[0]), &TrainedModel::shipped());
-        for frame in &still {
-            ends.send(rung, frame, true);
+        let mut lane = Lane::new(&floats(frame), BitLedger::new());
+        for _ in 0..40 {
+            send(&mut lane, rung, frame, true);
         }
-        let bytes = ends.packet.bytes.len();
+        let bytes = lane.packet.bytes.len();
         assert!(bytes <= 8, "{}: {bytes} bytes", rung.name);
     }
 }
@@ -174,18 +127,16 @@ fn other_initial_states_and_models_are_detected() {
     let initial = floats(&frames[0]);
     let mut other = initial.clone();
     other.bodies[500].position.x += 0.1;
+    let model = trained(&frames[400..420]);
     for rung in [ARITHMETIC, PREDICTED] {
-        let mut ends = Ends::new(&initial, &TrainedModel::shipped());
-        let decoder = Decoder::new(Plan::cubes(), other.clone(), Limits::default()).unwrap();
-        ends.decoder = decoder;
-        ends.encode(rung, &frames[400], true);
-        assert!(ends.decode().is_err());
-
-        let mut ends = Ends::new(&initial, &TrainedModel::shipped());
-        let decoder = Decoder::new(Plan::cubes(), initial.clone(), Limits::default()).unwrap();
-        ends.decoder = decoder.with_model(trained(&frames[400..420]));
-        ends.encode(rung, &frames[400], true);
-        assert!(ends.decode().is_err());
+        for decoder in [
+            Lane::new(&other, BitLedger::new()).decoder,
+            Lane::with_model(&initial, &model).decoder,
+        ] {
+            let mut lane = Lane::new(&initial, BitLedger::new());
+            lane.decoder = decoder;
+            assert!(!is_decoded(&mut lane, rung, &frames[400]));
+        }
     }
 }
 
@@ -193,19 +144,17 @@ fn other_initial_states_and_models_are_detected() {
 fn a_drifted_adaptive_state_is_detected() {
     let frames = recording::frames("dev-mix");
     for rung in [ARITHMETIC, PREDICTED] {
-        let mut ends = Ends::new(&floats(&frames[0]), &TrainedModel::shipped());
+        let mut lane = Lane::new(&floats(&frames[0]), BitLedger::new());
         for frame in &frames[400..420] {
-            ends.send(rung, frame, true);
+            send(&mut lane, rung, frame, true);
         }
         // The receiver has the right bodies, but from another chain of packets.
-        let last = ends.received.len() - AGE;
-        let stages = rung.stages;
+        let last = (lane.sent.len() - AGE) as u16;
         let mut drifted = Baseline::default();
-        let (sequence, snapshot) = (ends.sent[last].sequence(), ends.sent[last].snapshot());
-        drifted.record(sequence, stages, snapshot, None);
-        ends.received[last] = drifted;
-        ends.encode(rung, &frames[420], true);
-        assert!(ends.decode().is_err(), "{}", rung.name);
+        let snapshot = lane.sent[&last].snapshot();
+        drifted.record(Sequence(last), rung.stages, snapshot, None);
+        lane.received.insert(last, drifted);
+        assert!(!is_decoded(&mut lane, rung, &frames[420]), "{}", rung.name);
     }
 }
 
@@ -220,36 +169,6 @@ fn as_many_bodies_as_there_may_be_can_move_at_one_point() {
     for body in &mut moved.bodies {
         body.position.z = 1.0;
     }
-    let mut quantized = QuantizedSnapshot::new(Plan::cubes(), PREDICTED.stages.precision());
-    quantized
-        .quantize(&moved, PREDICTED.stages.precision())
-        .unwrap();
-    let mut ends = Ends::new(&initial, &TrainedModel::shipped());
-    ends.send(PREDICTED, &quantized, true);
-}
-
-#[test]
-fn teleported_bodies_are_coded() {
-    // From corner to corner of the world, so that every prediction is far outside.
-    let mut initial = floats(&recording::frames("dev-mix")[0]);
-    for rung in [ARITHMETIC, PREDICTED] {
-        let mut ends = Ends::new(&initial, &TrainedModel::shipped());
-        let mut quantized = QuantizedSnapshot::new(Plan::cubes(), rung.stages.precision());
-        for frame in 0..60 {
-            for (index, body) in initial.bodies.iter_mut().enumerate().take(40) {
-                let corner = if (frame / (1 + index % 7)) % 2 == 0 {
-                    -255.9
-                } else {
-                    255.9
-                };
-                body.position.x = corner;
-                body.position.y = -corner;
-                body.position.z = 16.0 + corner / 17.0;
-            }
-            quantized
-                .quantize(&initial, rung.stages.precision())
-                .unwrap();
-            ends.send(rung, &quantized, true);
-        }
-    }
+    let mut lane = Lane::new(&initial, BitLedger::new());
+    lane.send(Sequence(0), PREDICTED.stages, &moved, None);
 }

@@ -46,26 +46,6 @@ fn forms(
 }
 
 #[test]
-fn the_form_of_a_position_is_that_of_its_largest_component() {
-    let before = snapshot(4, |_, _| ());
-    let after = snapshot(4, |body, state| {
-        let steps = [0.0, 15.0, 100.0, 3000.0][body];
-        state.position.y += steps / STEPS;
-        // Each of them changes.
-        state.interacting = true;
-    });
-    let expected = [Form::Exact, Form::Small, Form::Large, Form::OutOfRange];
-    let forms = forms(
-        RELATIVE_ORIENTATION.stages,
-        BitKind::Position,
-        &before,
-        &after,
-    );
-    let expected: Vec<_> = (0..).zip(expected.map(Some)).collect();
-    assert_eq!(forms, expected);
-}
-
-#[test]
 fn the_form_of_an_orientation_is_other_if_it_omits_another_component() {
     let before = snapshot(4, |_, _| ());
     let after = snapshot(4, |body, state| {

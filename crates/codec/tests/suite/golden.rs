@@ -25,11 +25,12 @@ use cubewire_codec::ladder::{
 };
 use cubewire_codec::quantize::smallest_three::SmallestThree;
 use cubewire_codec::{
-    Baseline, Baselines, BodyState, Coverage, Decoder, Encoder, Fingerprint, Inputs, Limits,
-    Origin, Packet, Plan, QuantizedBody, QuantizedSnapshot, Sequence, Simulated, Snapshot, Stages,
+    Baseline, BitLedger, BodyState, Coverage, Decoder, Fingerprint, Inputs, Limits, Origin, Plan,
+    QuantizedBody, QuantizedSnapshot, Sequence, Simulated, Snapshot, Stages,
 };
 use glam::Vec3;
 
+use crate::scene::Lane;
 use crate::wire_document::with_examples;
 
 const GOLDEN: &str = include_str!("../golden.txt");
@@ -237,44 +238,27 @@ fn stages((rung, coverage): (Rung, Coverage), tick: usize) -> Stages {
 /// The packets of a play, and what they leave a receiver with.
 fn packets(rung: (Rung, Coverage)) -> Vec<(Vec<u8>, Baseline)> {
     let (initial, frames) = play();
-    let mut encoder = Encoder::new(Plan::cubes(), initial, Limits::default()).unwrap();
-    let mut kept: Vec<Baseline> = Vec::new();
+    let mut lane = Lane::new(&initial, BitLedger::new());
     let mut packets = Vec::new();
     for (tick, frame) in frames.iter().enumerate() {
-        let [baseline, first, second] = ages(tick).map(|age| kept.get(tick - age?));
+        let ages = ages(tick);
+        let names = ages.map(|age| Some(sequence(tick - age?)));
         let (inputs, state_chunk) = scene(tick);
         // Of those that were acked, too, a third did not arrive in time to be merged.
-        let acked = ages(tick)[0].map_or(&[][..], |age| &kept[..tick - age]);
-        let merged = acked.iter().filter(|packet| packet.sequence().0 % 3 > 0);
-        let merged: Vec<&Baseline> = merged.collect();
-        let carried: Vec<bool> = (0..BODIES).map(|body| (body + tick) % 4 == 0).collect();
+        let acked = (0..ages[0].map_or(0, |age| tick - age)).map(sequence);
+        lane.merged = acked.filter(|packet| packet.0 % 3 > 0).collect();
+        lane.carried = (0..BODIES).map(|body| (body + tick) % 4 == 0).collect();
         // Other rungs ignore what is simulated.
-        let references = Baselines {
-            baseline,
-            additional: [first, second],
-            simulated: Simulated {
-                inputs: inputs.as_ref(),
-                state_chunk: &state_chunk,
-            },
-            merged: &merged,
-            carried: &carried,
+        let simulated = Simulated {
+            inputs: inputs.as_ref(),
+            state_chunk: &state_chunk,
         };
-        let (mut packet, mut next) = (Packet::default(), Baseline::default());
-        let kept_too = Some(&mut next);
-        encoder
-            .encode(
-                sequence(tick),
-                stages(rung, tick),
-                frame,
-                references,
-                &mut packet,
-                kept_too,
-            )
-            .unwrap();
-        kept.push(next);
-        packets.push(packet.bytes);
+        let numbered = (sequence(tick), stages(rung, tick));
+        let kept = lane.encode(numbered, frame, names, simulated);
+        lane.sent.insert(sequence(tick).0, kept.clone());
+        packets.push((lane.packet.bytes.clone(), kept));
     }
-    packets.into_iter().zip(kept).collect()
+    packets
 }
 
 fn document() -> String {

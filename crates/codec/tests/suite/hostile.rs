@@ -3,8 +3,8 @@
 use cubewire_codec::ladder::{AFFINE, ARITHMETIC, CHANGED_FLAGS, LADDER, PREDICTED, Rung};
 use cubewire_codec::stages::{Delta, Position, RelativeOrientation, RelativePosition};
 use cubewire_codec::{
-    Baseline, BitLedger, DecodeError, Decoder, Header, Limits, Plan, Snapshot, StageOptions,
-    decode_initial, encode_initial,
+    Baseline, BitLedger, DecodeError, Decoder, Header, Limits, Plan, QuantizedSnapshot, Snapshot,
+    StageOptions, Stages, decode_initial, encode_initial,
 };
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
@@ -19,13 +19,93 @@ use crate::scenes::{legal_rungs, send};
 /// Mutated packets per run, divided among the rungs.
 const MUTATIONS: usize = 200_000;
 
-/// A packet, the receiver that it was for, and what that receiver held.
-struct Victim {
-    bytes: Vec<u8>,
+/// A packet, the receiver that it was for, and what that receiver held and simulates.
+pub(crate) struct Victim {
+    pub(crate) bytes: Vec<u8>,
     decoder: Decoder,
     held: Vec<Baseline>,
+    prediction: Option<QuantizedSnapshot>,
     name: &'static str,
     is_arithmetic: bool,
+}
+
+impl Victim {
+    /// The last packet of a lane, with what was held before it.
+    pub(crate) fn of(lane: &Lane, held: Vec<Baseline>, name: &'static str, stages: Stages) -> Self {
+        Self {
+            bytes: lane.packet.bytes.clone(),
+            decoder: lane.decoder.clone(),
+            held,
+            prediction: None,
+            name,
+            is_arithmetic: stages.delta.is_arithmetic(),
+        }
+    }
+
+    pub(crate) fn simulating(self, prediction: &QuantizedSnapshot) -> Self {
+        let prediction = Some(prediction.clone());
+        Self { prediction, ..self }
+    }
+
+    /// Decodes bytes, and stays as it is if they are refused. Returns whether they asked for a simulation, too.
+    pub(crate) fn decode(&mut self, bytes: &[u8]) -> (bool, Result<Baseline, DecodeError>) {
+        let mut out = self.held.first().cloned().unwrap_or_default();
+        let before = out.clone();
+        let held = &self.held;
+        let lookup = |sequence| held.iter().find(|baseline| baseline.sequence() == sequence);
+        let begun = self.decoder.begin(bytes, lookup);
+        let inputs = begun.as_ref().ok().and_then(|begun| begun.inputs());
+        let inputs = inputs.copied();
+        if let Some(inputs) = &inputs {
+            assert!((1..=255).contains(&inputs.bytes().len()));
+            assert_eq!(inputs.bytes().len(), usize::from(inputs.origin().age()));
+        }
+        let prediction = self.prediction.as_ref();
+        let decoded =
+            begun.and_then(|begun| self.decoder.finish(begun, lookup, prediction, &mut out));
+        assert!(self.decoder.state_chunk().len() <= 1_023);
+        let decoded = match decoded {
+            Ok(header) => {
+                assert_eq!(out.sequence(), header.sequence);
+                assert_eq!(out.origin(), inputs.map(|inputs| inputs.origin()));
+                Ok(out)
+            }
+            Err(error) => {
+                assert_eq!(out, before, "{}: {error}", self.name);
+                // Nothing of a refused packet is left.
+                assert!(self.decoder.state_chunk().is_empty());
+                let ledger = self.decoder.ledger();
+                assert!(ledger.is_none_or(|ledger| ledger.total() == 0.0));
+                assert!(!error.to_string().is_empty());
+                Err(error)
+            }
+        };
+        (inputs.is_some(), decoded)
+    }
+}
+
+/// Decodes so many damaged packets, and after them the right ones. Returns how many were refused, and how many asked for a
+/// simulation.
+pub(crate) fn decode_damaged(
+    victims: &mut [Victim],
+    count: usize,
+    mut damage: impl FnMut(&mut Vec<u8>),
+) -> [usize; 2] {
+    let [mut refused, mut simulated] = [0; 2];
+    for round in 0..count {
+        let victim = &mut victims[round % victims.len()];
+        let mut bytes = victim.bytes.clone();
+        damage(&mut bytes);
+        let (is_simulated, decoded) = victim.decode(&bytes);
+        refused += usize::from(decoded.is_err());
+        simulated += usize::from(is_simulated);
+    }
+    // The same receivers still decode what they were sent.
+    for victim in victims {
+        let bytes = victim.bytes.clone();
+        victim.decode(&bytes).1.unwrap();
+    }
+    [refused, simulated]
 }
 
 /// Unusual parameters of every stage that has some.
@@ -69,13 +149,7 @@ fn victims(seed: u64) -> Vec<Victim> {
                 let held = lane.received.values().cloned().collect();
                 lane.send(sequence, rung.stages, &snapshot, before);
                 before = Some(sequence);
-                victims.push(Victim {
-                    bytes: lane.packet.bytes.clone(),
-                    decoder: lane.decoder.clone(),
-                    held,
-                    name: rung.name,
-                    is_arithmetic: rung.stages.delta.is_arithmetic(),
-                });
+                victims.push(Victim::of(&lane, held, rung.name, rung.stages));
             }
         }
     }
@@ -85,13 +159,8 @@ fn victims(seed: u64) -> Vec<Victim> {
         let rungs = legal_rungs(&plan);
         let rung = rungs[victims.len() % rungs.len()];
         let lane = send(&plan, &[rung], seed, 12);
-        victims.push(Victim {
-            bytes: lane.packet.bytes,
-            decoder: lane.decoder,
-            held: lane.received.into_values().collect(),
-            name: "another scene",
-            is_arithmetic: rung.delta.is_arithmetic(),
-        });
+        let held = lane.received.values().cloned().collect();
+        victims.push(Victim::of(&lane, held, "another scene", rung));
     }
     victims
 }
@@ -123,64 +192,29 @@ fn mutated_packets_are_a_snapshot_or_an_error() {
     let seed = crate::seed();
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     let mut victims = victims(seed);
-    let count = victims.len();
-    let (mut refused, mut accepted) = (0, 0);
-    for round in 0..MUTATIONS {
-        let victim = &mut victims[round % count];
-        let mut bytes = victim.bytes.clone();
-        mutate(&mut rng, &mut bytes);
-        let mut out = victim.held.first().cloned().unwrap_or_default();
-        let before = out.clone();
-        let held = &victim.held;
-        let lookup = |sequence| held.iter().find(|baseline| baseline.sequence() == sequence);
-        match victim.decoder.decode(&bytes, lookup, &mut out) {
-            Ok(header) => {
-                accepted += 1;
-                assert_eq!(out.sequence(), header.sequence);
-            }
-            Err(error) => {
-                refused += 1;
-                assert_eq!(out, before, "{}: {error}", victim.name);
-                let ledger = victim.decoder.ledger();
-                assert!(ledger.is_none_or(|ledger| ledger.total() == 0.0));
-                assert!(!error.to_string().is_empty());
-            }
-        }
-    }
+    let damage = |bytes: &mut Vec<u8>| mutate(&mut rng, bytes);
+    let [refused, _] = decode_damaged(&mut victims, MUTATIONS, damage);
+    let accepted = MUTATIONS - refused;
     assert!(
         refused > MUTATIONS / 4 && accepted > MUTATIONS / 100,
         "{refused} {accepted}"
     );
-
-    // The same receivers still decode what they were sent.
-    for victim in &mut victims {
-        let held = &victim.held;
-        let lookup = |sequence| held.iter().find(|baseline| baseline.sequence() == sequence);
-        let mut out = Baseline::default();
-        victim
-            .decoder
-            .decode(&victim.bytes, lookup, &mut out)
-            .unwrap();
-    }
 }
 
 #[test]
 fn every_truncation_and_every_extension_is_refused() {
     let (mut checked, mut passed) = (0, 0);
     for mut victim in victims(1) {
-        let held = &victim.held;
-        let lookup = |sequence| held.iter().find(|baseline| baseline.sequence() == sequence);
-        let mut out = Baseline::default();
-        for length in 0..victim.bytes.len() {
-            let cut = &victim.bytes[..length];
-            let error = match victim.decoder.decode(cut, lookup, &mut out) {
+        let whole = victim.bytes.clone();
+        for length in 0..whole.len() {
+            let error = match victim.decode(&whole[..length]).1 {
                 Err(error) => error,
                 // A check has 14 bits.
                 Ok(_) if victim.is_arithmetic => {
                     passed += 1;
                     continue;
                 }
-                Ok(header) => panic!("{}: {header:?}", victim.name),
+                Ok(_) => panic!("{}: {length} bytes", victim.name),
             };
             checked += usize::from(matches!(error, DecodeError::Check(_)));
             // Arithmetic coding reads zeros after the end, and detects the wrong result.
@@ -200,11 +234,8 @@ fn every_truncation_and_every_extension_is_refused() {
                 victim.name
             );
         }
-        victim.bytes.push(0);
-        let error = victim
-            .decoder
-            .decode(&victim.bytes, lookup, &mut out)
-            .unwrap_err();
+        let longer = [&whole[..], &[0]].concat();
+        let error = victim.decode(&longer).1.unwrap_err();
         assert!(matches!(
             error,
             DecodeError::TrailingBytes { bytes: 1, .. } | DecodeError::NonCanonical { .. }

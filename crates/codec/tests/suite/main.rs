@@ -4,7 +4,6 @@ mod allocation;
 mod arithmetic;
 mod components;
 mod conformance;
-mod counts;
 mod entropy;
 mod example_states;
 mod examples;

@@ -2,10 +2,11 @@
 
 use cubewire_codec::ladder;
 use cubewire_codec::quantize::SmallestThree;
+use cubewire_codec::simulation::MAX_STATE_CHUNK_BYTES;
 use cubewire_codec::stages::{Orientation, Position};
 use cubewire_codec::{
-    Baseline, EncodeError, Encoder, Limits, Packet, Plan, Precision, QuantizedBody,
-    QuantizedSnapshot, Sequence, Snapshot, StageOptions, Stages,
+    Baseline, Baselines, EncodeError, Encoder, Limits, Packet, Plan, Precision, QuantizedBody,
+    QuantizedSnapshot, Sequence, Simulated, Snapshot, StageOptions, Stages,
 };
 use glam::{Quat, Vec3};
 
@@ -147,15 +148,32 @@ fn what_does_not_fit_together_is_not_encoded() {
 
     let mut other_count = Baseline::default();
     other_count.record(Sequence(1), delta, &quantized(&bodies(2), delta), None);
+    let too_long = Simulated {
+        inputs: None,
+        state_chunk: &[0; MAX_STATE_CHUNK_BYTES + 1],
+    };
+    let too_long = Baselines {
+        simulated: too_long,
+        ..Baselines::default()
+    };
+    let (simulated, none) = (ladder::SIMULATED.stages, Baselines::default());
     let attempts = [
-        (ladder::NO_VELOCITY.stages, current.clone(), None),
-        (delta, quantized(&bodies(4), delta), None),
-        (delta, current, Some(&other_count)),
+        (ladder::NO_VELOCITY.stages, current.clone(), none),
+        (delta, quantized(&bodies(4), delta), none),
+        (delta, current, Some(&other_count).into()),
+        (simulated, quantized(&bodies(3), simulated), too_long),
     ];
     let mut errors = Vec::new();
-    for (stages, snapshot, baseline) in attempts {
+    for (stages, snapshot, references) in attempts {
         let kept = Some(&mut kept);
-        let outcome = encoder.encode(Sequence(2), stages, &snapshot, baseline, &mut packet, kept);
+        let outcome = encoder.encode(
+            Sequence(2),
+            stages,
+            &snapshot,
+            references,
+            &mut packet,
+            kept,
+        );
         errors.push(outcome.unwrap_err());
     }
     assert!(matches!(
@@ -170,7 +188,20 @@ fn what_does_not_fit_together_is_not_encoded() {
                 bodies: 2,
                 initial: 3
             },
+            EncodeError::StateChunk(1_024),
         ]
     ));
     assert_eq!((packet, kept), before);
+    // Stages without a baseline ignore it.
+    let (stages, mut packet) = (ladder::POSITION.stages, Packet::default());
+    let snapshot = quantized(&bodies(3), stages);
+    let outcome = encoder.encode(
+        Sequence(2),
+        stages,
+        &snapshot,
+        Some(&other_count),
+        &mut packet,
+        None,
+    );
+    assert!(outcome.is_ok());
 }

@@ -1,17 +1,16 @@
 //! Packets that carry some of the bodies, relative to what is merged of others.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use cubewire_codec::{
-    Baseline, Baselines, Coverage, Decoder, Encoder, Limits, Packet, Plan, QuantizedSnapshot,
-    Sequence, Stages, ladder,
+    BitLedger, Coverage, Plan, QuantizedSnapshot, Sequence, Simulated, Stages, ladder,
 };
 use proptest::prelude::*;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use crate::random::{cases, schema};
+use crate::scene::Lane;
 use crate::scenes::{legal_rungs, step};
 use crate::world::World;
 
@@ -23,60 +22,33 @@ const ACK_TICKS: u16 = 6;
 fn send(plan: &Arc<Plan>, stages: Stages, seed: u64, ticks: u16) -> usize {
     let mut world = World::new(Arc::clone(plan), 20, seed);
     let mut random = ChaCha8Rng::seed_from_u64(!seed);
-    let limits = Limits::default();
-    let mut encoder = Encoder::new(Arc::clone(plan), world.initial(), limits).unwrap();
-    let mut decoder = Decoder::new(Arc::clone(plan), world.initial(), limits).unwrap();
-    let mut held: BTreeMap<u16, [Baseline; 2]> = BTreeMap::new();
+    let mut lane = Lane::of(Arc::clone(plan), &world.initial(), BitLedger::new());
+    let mut arrived: Vec<u16> = Vec::new();
     let mut truth: Vec<QuantizedSnapshot> = Vec::new();
-    let (mut packet, mut merged_bodies) = (Packet::default(), 0);
-    let start = 65_500_u16;
+    let mut merged_bodies = 0;
+    let number = |tick: u16| Sequence(65_500_u16.wrapping_add(tick));
     for tick in 0..ticks {
         step(&mut world);
         let current = world.quantized(stages);
         truth.push(current.clone());
-        let acked = held.iter().filter(|(acked, _)| **acked + ACK_TICKS <= tick);
-        let acked: Vec<&Baseline> = acked.map(|(_, [sent, _])| sent).collect();
-        let merged: Vec<&Baseline> = acked
-            .iter()
-            .rev()
-            .skip(1)
-            .copied()
-            .filter(|_| random.random_ratio(9, 10))
-            .collect();
+        let acked = arrived.iter().filter(|&&acked| acked + ACK_TICKS <= tick);
+        let acked: Vec<Sequence> = acked.map(|&acked| number(acked)).collect();
+        let merged = acked.iter().rev().skip(1).copied();
+        lane.merged = merged.filter(|_| random.random_ratio(9, 10)).collect();
         let stages = match random.random_ratio(3, 4) {
             true => stages.with_coverage(Coverage::Partial).unwrap(),
             false => stages,
         };
         let rate = random.random_range(0.0..0.5);
-        let carried: Vec<bool> = (0..current.len())
+        lane.carried = (0..current.len())
             .map(|_| random.random_bool(rate))
             .collect();
-        let references = Baselines {
-            baseline: acked.last().copied(),
-            additional: [merged.first().copied(), merged.get(1).copied()],
-            merged: &merged,
-            carried: &carried,
-            ..Baselines::default()
-        };
-        let mut sent = Baseline::default();
-        let sequence = Sequence(start.wrapping_add(tick));
-        encoder
-            .encode(
-                sequence,
-                stages,
-                &current,
-                references,
-                &mut packet,
-                Some(&mut sent),
-            )
-            .unwrap();
-        let bits = packet.bytes.len() as f64 * 8.0;
-        assert!(
-            (packet.ledger.total() - bits).abs() < 1e-6,
-            "{:?}",
-            stages.options()
-        );
-        for (slot, &is_chosen) in carried.iter().enumerate() {
+        let merged = |index: usize| lane.merged.get(index).copied();
+        let names = [acked.last().copied(), merged(0), merged(1)];
+        let sequence = number(tick);
+        lane.send_simulated((sequence, stages), &current, names, Simulated::default());
+        let sent = &lane.sent[&sequence.0];
+        for (slot, &is_chosen) in lane.carried.iter().enumerate() {
             let is_whole = stages.coverage() == Coverage::Complete;
             assert_eq!(sent.carried(slot), is_whole || is_chosen);
             let age = usize::from(sent.ages().nth(slot).unwrap());
@@ -97,6 +69,7 @@ fn send(plan: &Arc<Plan>, stages: Stages, seed: u64, ticks: u16) -> usize {
             }
         }
         if let Some(named) = acked.last() {
+            let named = &lane.sent[&named.0];
             let is_older = |slot| {
                 sent.ages().nth(slot).unwrap() > (sequence.ticks_since(named.sequence())) as u8
             };
@@ -105,19 +78,11 @@ fn send(plan: &Arc<Plan>, stages: Stages, seed: u64, ticks: u16) -> usize {
             merged_bodies += slots.filter(|&s| is_older(s) && !of_named(s)).count();
         }
         if random.random_ratio(1, 3) {
-            continue;
+            lane.sent.remove(&sequence.0);
+            lane.received.remove(&sequence.0);
+        } else {
+            arrived.push(tick);
         }
-        let find = |sequence: Sequence| {
-            let tick = sequence.0.wrapping_sub(start);
-            held.get(&tick).map(|[_, received]| received)
-        };
-        let mut received = Baseline::default();
-        decoder
-            .decode(&packet.bytes, find, &mut received)
-            .unwrap_or_else(|error| panic!("{:?} at {tick}: {error}", stages.options()));
-        assert_eq!(received, sent, "{:?} at {tick}", stages.options());
-        held.insert(tick, [sent, received]);
-        held.retain(|&age, _| age + 100 > tick);
     }
     merged_bodies
 }

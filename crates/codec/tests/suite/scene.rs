@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use cubewire_codec::entropy::TrainedModel;
 use cubewire_codec::stages::{Delta, Position, RelativeOrientation, RelativePosition};
 use cubewire_codec::{
     Baseline, Baselines, BitKind, BitLedger, BodyState, Coverage, DecodeError, Decoder, Encoder,
@@ -212,6 +213,16 @@ impl Lane {
         }
     }
 
+    /// Of the demo's scene, with another model.
+    pub(crate) fn with_model(initial: &Snapshot, model: &Arc<TrainedModel>) -> Self {
+        let lane = Self::new(initial, BitLedger::new());
+        Self {
+            encoder: lane.encoder.with_model(Arc::clone(model)),
+            decoder: lane.decoder.with_model(Arc::clone(model)),
+            ..lane
+        }
+    }
+
     /// What the decoder is reading where the first `bytes` of the packet end.
     pub(crate) fn field_at_end_of(&mut self, bytes: usize) -> (BitKind, Option<usize>) {
         let bytes = &self.packet.bytes[..bytes];
@@ -259,27 +270,14 @@ impl Lane {
         names: [Option<Sequence>; 3],
         simulated: Simulated<'_>,
     ) {
+        let kept = self.encode((sequence, stages), current, names, simulated);
         let sent = |sequence: Sequence| self.sent.get(&sequence.0);
-        let [baseline, first, second] = names.map(|sequence| sequence.and_then(sent));
-        let merged: Vec<&Baseline> = self.merged.iter().copied().filter_map(sent).collect();
-        let references = Baselines {
-            baseline,
-            additional: [first, second],
-            simulated,
-            merged: &merged,
-            carried: &self.carried,
-        };
-        let mut kept = Baseline::default();
-        self.encoder
-            .encode(
-                sequence,
-                stages,
-                current,
-                references,
-                &mut self.packet,
-                Some(&mut kept),
-            )
-            .unwrap();
+        let baseline = names[0].and_then(sent);
+        let has_merged = self
+            .merged
+            .iter()
+            .copied()
+            .any(|other| sent(other).is_some());
         let bits = self.packet.bytes.len() as f64 * 8.0;
         let counted = self.packet.ledger.total();
         if stages.delta.is_arithmetic() {
@@ -288,7 +286,7 @@ impl Lane {
             assert_eq!(counted, bits, "{stages:?}");
         }
         let is_partial = stages.coverage() == Coverage::Partial;
-        let is_of_one = !is_partial && merged.is_empty();
+        let is_of_one = !is_partial && !has_merged;
         if is_of_one && !stages.delta.is_arithmetic() {
             let mut recorded = Baseline::default();
             recorded.record(sequence, stages, current, baseline);
@@ -296,7 +294,7 @@ impl Lane {
         }
 
         let changed = self.count_changed(current, baseline);
-        if merged.is_empty() {
+        if !has_merged {
             assert_eq!(self.packet.changed_bodies, changed, "{stages:?}");
         }
         let is_simulated = stages.delta == Delta::ArithmeticSimulated;
@@ -335,6 +333,32 @@ impl Lane {
         }
         self.sent.insert(sequence.0, kept);
         self.received.insert(sequence.0, received);
+    }
+
+    /// Encodes a snapshot, which is not sent.
+    pub(crate) fn encode(
+        &mut self,
+        (sequence, stages): (Sequence, Stages),
+        current: &QuantizedSnapshot,
+        names: [Option<Sequence>; 3],
+        simulated: Simulated<'_>,
+    ) -> Baseline {
+        let sent = |sequence: Sequence| self.sent.get(&sequence.0);
+        let [baseline, first, second] = names.map(|sequence| sequence.and_then(sent));
+        let merged: Vec<&Baseline> = self.merged.iter().copied().filter_map(sent).collect();
+        let references = Baselines {
+            baseline,
+            additional: [first, second],
+            simulated,
+            merged: &merged,
+            carried: &self.carried,
+        };
+        let (mut kept, packet) = (Baseline::default(), &mut self.packet);
+        let out = Some(&mut kept);
+        self.encoder
+            .encode(sequence, stages, current, references, packet, out)
+            .unwrap();
+        kept
     }
 
     fn count_changed(&self, current: &QuantizedSnapshot, baseline: Option<&Baseline>) -> usize {

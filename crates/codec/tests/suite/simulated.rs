@@ -3,8 +3,8 @@
 use cubewire_codec::ladder::{ARITHMETIC, DELTA, PREDICTED, SIMULATED};
 use cubewire_codec::simulation::{MAX_SIMULATED_TICKS, MAX_STATE_CHUNK_BYTES};
 use cubewire_codec::{
-    Baseline, Baselines, BitKind, BitLedger, DecodeError, EncodeError, Encoder, Inputs, Limits,
-    Origin, Packet, Plan, QuantizedSnapshot, Sequence, Simulated,
+    Baseline, BitKind, BitLedger, DecodeError, Inputs, Origin, QuantizedSnapshot, Sequence,
+    Simulated,
 };
 
 use crate::golden::play;
@@ -256,38 +256,6 @@ fn state_chunks_of_any_length_come_across_and_are_forgotten_with_the_next_packet
             .send_simulated(numbered, &ends.frames[7], names, none);
         assert!(ends.lane.decoder.state_chunk().is_empty());
     }
-}
-
-#[test]
-fn a_state_chunk_that_is_too_long_is_named_and_nothing_is_lost() {
-    let (initial, frames) = play();
-    let mut encoder = Encoder::new(Plan::cubes(), initial, Limits::default()).unwrap();
-    let (mut packet, mut baseline) = (Packet::default(), Baseline::default());
-    let mut encode = |state_chunk: &[u8], packet: &mut Packet, baseline: &mut Baseline| {
-        let simulated = Simulated {
-            inputs: None,
-            state_chunk,
-        };
-        let references = Baselines {
-            simulated,
-            ..Baselines::default()
-        };
-        let (sequence, stages) = (Sequence(1), SIMULATED.stages);
-        encoder.encode(
-            sequence,
-            stages,
-            &frames[6],
-            references,
-            packet,
-            Some(baseline),
-        )
-    };
-    encode(&[1], &mut packet, &mut baseline).unwrap();
-    let before = (packet.clone(), baseline.clone());
-    let too_long = [0; MAX_STATE_CHUNK_BYTES + 1];
-    let error = encode(&too_long, &mut packet, &mut baseline).unwrap_err();
-    assert_eq!(error, EncodeError::StateChunk(1_024));
-    assert_eq!((packet, baseline), before);
 }
 
 #[test]

@@ -3,14 +3,13 @@
 use cubewire_codec::entropy::coder::{BinCoder, BinEncoder};
 use cubewire_codec::ladder::SIMULATED;
 use cubewire_codec::{
-    Baseline, BitLedger, DecodeError, Decoder, Inputs, Origin, Plan, QuantizedSnapshot, Sequence,
-    Simulated,
+    Baseline, BitLedger, DecodeError, Inputs, Origin, Plan, QuantizedSnapshot, Sequence, Simulated,
 };
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use crate::golden::play;
-use crate::hostile::mutate;
+use crate::hostile::{Victim, decode_damaged, mutate};
 use crate::scene::{Lane, body_of};
 use crate::simulated::has_long_check;
 
@@ -82,14 +81,6 @@ fn a_step_of_one_body_does_not_pass_the_longer_check() {
     assert!(tried > 200_000 && passed == 0, "{passed} of {tried}");
 }
 
-/// A packet, and what its receiver holds and simulates.
-struct Victim {
-    bytes: Vec<u8>,
-    held: Vec<Baseline>,
-    decoder: Decoder,
-    prediction: QuantizedSnapshot,
-}
-
 /// Packets of all origins, some of them with state chunks.
 fn victims() -> Vec<Victim> {
     let (initial, frames) = play();
@@ -114,85 +105,28 @@ fn victims() -> Vec<Victim> {
         let names = [6, 7, 8].map(|age| Some(Sequence(tick.checked_sub(age)? as u16)));
         let numbered = (Sequence(tick as u16), SIMULATED.stages);
         lane.send_simulated(numbered, current, names, simulated);
-        victims.push(Victim {
-            bytes: lane.packet.bytes.clone(),
-            held,
-            decoder: lane.decoder.clone(),
-            prediction: current.clone(),
-        });
+        let victim = Victim::of(&lane, held, "simulated", SIMULATED.stages);
+        victims.push(victim.simulating(current));
     }
     victims
-}
-
-impl Victim {
-    /// Decodes bytes, and stays as it is if they are refused. Returns whether they asked for a simulation, too.
-    fn decode(&mut self, bytes: &[u8]) -> (bool, Result<Baseline, DecodeError>) {
-        let mut out = self.held.first().cloned().unwrap_or_default();
-        let before = out.clone();
-        let held = &self.held;
-        let lookup = |sequence| held.iter().find(|baseline| baseline.sequence() == sequence);
-        let begun = self.decoder.begin(bytes, lookup);
-        let inputs = begun
-            .as_ref()
-            .ok()
-            .and_then(|begun| begun.inputs())
-            .copied();
-        if let Some(inputs) = &inputs {
-            assert!((1..=255).contains(&inputs.bytes().len()));
-            assert_eq!(inputs.bytes().len(), usize::from(inputs.origin().age()));
-        }
-        let prediction = Some(&self.prediction);
-        let decoded =
-            begun.and_then(|begun| self.decoder.finish(begun, lookup, prediction, &mut out));
-        assert!(self.decoder.state_chunk().len() <= 1_023);
-        let decoded = match decoded {
-            Ok(header) => {
-                assert_eq!(out.sequence(), header.sequence);
-                assert_eq!(out.origin(), inputs.map(|inputs| inputs.origin()));
-                Ok(out)
-            }
-            Err(error) => {
-                assert_eq!(out, before, "{error}");
-                // Nothing of a refused packet is left.
-                assert!(self.decoder.state_chunk().is_empty());
-                assert!(!error.to_string().is_empty());
-                Err(error)
-            }
-        };
-        (inputs.is_some(), decoded)
-    }
 }
 
 #[test]
 fn mutated_simulated_packets_are_a_snapshot_or_an_error() {
     let mut random = ChaCha8Rng::seed_from_u64(crate::seed());
-    let mut victims = victims();
-    let (mut refused, mut simulated) = (0, 0);
-    for round in 0..60_000 {
-        let count = victims.len();
-        let victim = &mut victims[round % count];
-        let mut bytes = victim.bytes.clone();
-        match random.random_bool(0.3) {
-            // Behind the header.
-            true if bytes.len() > 6 => {
-                let index = random.random_range(6..bytes.len());
-                bytes[index] = random.random();
-            }
-            _ => mutate(&mut random, &mut bytes),
+    let damage = |bytes: &mut Vec<u8>| match random.random_bool(0.3) {
+        // Behind the header.
+        true if bytes.len() > 6 => {
+            let index = random.random_range(6..bytes.len());
+            bytes[index] = random.random();
         }
-        let (is_simulated, decoded) = victim.decode(&bytes);
-        refused += usize::from(decoded.is_err());
-        simulated += usize::from(is_simulated);
-    }
+        _ => mutate(&mut random, bytes),
+    };
+    let [refused, simulated] = decode_damaged(&mut victims(), 60_000, damage);
     assert!(
         refused > 20_000 && simulated > 5_000,
         "{refused} {simulated}"
     );
-    // The same receivers still decode what they were sent.
-    for victim in &mut victims {
-        let bytes = victim.bytes.clone();
-        victim.decode(&bytes).1.unwrap();
-    }
 }
 
 #[test]

@@ -2,7 +2,9 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, Subcommand, ValueEnum};
+use clap::{Args, Subcommand};
+
+use crate::scenes::Play;
 
 /// Arguments of `record`.
 #[derive(Debug, Args)]
@@ -19,7 +21,7 @@ pub(crate) enum RecordScene {
     Arena {
         /// How long what was pushed moves on
         #[arg(long)]
-        play: ArenaPlay,
+        play: Play,
         #[command(flatten)]
         options: RecordOptions,
     },
@@ -28,15 +30,6 @@ pub(crate) enum RecordScene {
         #[command(flatten)]
         options: RecordOptions,
     },
-}
-
-/// How much moves in the arena.
-#[derive(Clone, Copy, Debug, ValueEnum)]
-pub(crate) enum ArenaPlay {
-    /// Bodies roll on: about a third of them is awake
-    Rolling,
-    /// Bodies soon come to rest: about a tenth is awake
-    Damped,
 }
 
 /// What is recorded of a scene.

@@ -4,7 +4,7 @@ use std::fs;
 use std::io::Write;
 use std::path::Path;
 
-use crate::{FRAME_BYTES, clip, failure, lab, recording};
+use crate::{FRAME_BYTES, failure, lab, recording};
 
 /// Runs every command on the file, and returns the line that all of them print on standard error.
 fn error_line(path: &Path) -> String {
@@ -55,14 +55,6 @@ fn errors_name_the_file_and_the_offset() {
         empty.contains("ends at offset 0, after 0 frames"),
         "{empty}"
     );
-    let short = error_line(&write("short.bin", &frames()[..FRAME_BYTES * 6]));
-    assert!(
-        short.contains("ends at offset 172992, after 6 frames"),
-        "{short}"
-    );
-    let cut = error_line(&write("cut.bin", &frames()[..FRAME_BYTES * 7 + 5]));
-    assert!(cut.contains("offset 201829"), "{cut}");
-
     let mut wrong = frames();
     let offset = FRAME_BYTES * 7 + 32 * 900 + 28;
     wrong[offset] = 2;
@@ -72,15 +64,6 @@ fn errors_name_the_file_and_the_offset() {
             "interacting of cube 900 in frame 7, at offset {offset}, is 2, outside 0..=1"
         )),
         "{wrong}"
-    );
-
-    let mut far = frames();
-    let offset = FRAME_BYTES * 6 + 16;
-    far[offset..offset + 4].copy_from_slice(&131_072_i32.to_le_bytes());
-    let far = error_line(&write("far.bin", &far));
-    assert!(
-        far.contains("position_x of cube 0 in frame 6, at offset 173008, is 131072"),
-        "{far}"
     );
 
     let plain = error_line(&write("plain.bin.zst", &frames()));
@@ -132,13 +115,4 @@ fn arguments_out_of_range_are_rejected() {
     }
     let error = failure(&["walkoff", &mix, "--codec", "no-such-rung"]);
     assert!(error.contains("delta,index,relative-index"), "{error}");
-}
-
-#[test]
-fn errors_name_a_path_that_cannot_be_written() {
-    let folder = tempfile::tempdir().unwrap();
-    let mix = clip(folder.path(), "mix.bin", "dev-mix", 6..26);
-    let error = failure(&["train", &mix, "--out", "/no/such/folder/x.bin"]);
-    assert!(error.contains("/no/such/folder/x.bin"), "{error}");
-    assert!(error.contains("cannot be written"), "{error}");
 }

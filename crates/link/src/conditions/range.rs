@@ -140,32 +140,4 @@ mod tests {
             assert_eq!(conditions.clamped().check(), Ok(()), "{wanted}");
         }
     }
-
-    #[test]
-    fn clamping_keeps_conditions_that_are_in_range() {
-        let limits = Conditions {
-            latency: MAX_DELAY,
-            jitter: Jitter::LogNormal {
-                median: MAX_DELAY,
-                sigma: MAX_SIGMA,
-            },
-            loss: Loss::Independent { probability: 1.0 },
-            duplicate_probability: 1.0,
-            reordering: Some(Reordering {
-                probability: 1.0,
-                min_delay: MAX_DELAY,
-                max_delay: MAX_DELAY,
-            }),
-            bandwidth: Some(Bandwidth {
-                bits_per_second: MIN_BITS_PER_SECOND,
-                queue_bytes: 1,
-            }),
-            cut: true,
-            trace: None,
-        };
-        for conditions in [limits, Conditions::default()] {
-            assert_eq!(conditions.check(), Ok(()));
-            assert_eq!(conditions.clone().clamped(), conditions);
-        }
-    }
 }

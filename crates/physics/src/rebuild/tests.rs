@@ -1,12 +1,11 @@
-//! What a rebuild does to play, and how long states are.
+//! What a rebuild does to play.
 
-use cubewire_codec::{Plan, QuantizedSnapshot, ladder};
 use cubewire_scene::{self as scene, CUBES, Keys};
 
-use crate::{World, WorldState};
+use crate::World;
 
 /// Rolls to and fro.
-fn rolling(tick: u64, gather: bool) -> Keys {
+pub(crate) fn rolling(tick: u64, gather: bool) -> Keys {
     Keys {
         right: tick % 100 < 50,
         left: tick % 100 >= 50,
@@ -68,38 +67,4 @@ fn what_a_rebuild_changes_in_a_tick_is_small_and_wakes_nothing() {
             check_rebuild(&falling, rolling(tick + 11, false));
         }
     }
-}
-
-#[test]
-fn sizes_of_states() {
-    let mut world = World::new();
-    let mut sizes = Vec::new();
-    for tick in 0..1260 {
-        let keys = match tick {
-            0..600 => Keys::default(),
-            1200.. => Keys {
-                blow: true,
-                ..rolling(tick, false)
-            },
-            _ => rolling(tick, true),
-        };
-        world.step(keys);
-        if let 599 | 899 | 1199 | 1259 = tick {
-            let state = world.state();
-            let bytes = state.to_bytes();
-            println!(
-                "tick {}: {} awake, {} bytes",
-                tick + 1,
-                awake(&world),
-                bytes.len()
-            );
-            let mut snapshot =
-                QuantizedSnapshot::new(Plan::cubes(), ladder::SIMULATED.stages.precision());
-            world.quantize_into(&mut snapshot).unwrap();
-            let back = WorldState::from_bytes(&snapshot, &bytes);
-            assert_eq!(back, Ok(state.rounded().unwrap()));
-            sizes.push(bytes.len());
-        }
-    }
-    assert!(sizes[0] < 3_000 && sizes[3] < 20_000, "{sizes:?}");
 }

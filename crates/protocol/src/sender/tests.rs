@@ -149,25 +149,6 @@ fn ticks_must_increase_and_a_rejected_snapshot_changes_nothing() {
 }
 
 #[test]
-fn the_smallest_choice_finds_the_baseline_that_the_snapshot_repeats() {
-    let (mut sender, mut snapshot) = sender();
-    let precision = snapshot.precision();
-    for (tick, height) in [(1, 0.0), (2, 3.0), (3, 7.0)] {
-        let mut bodies = vec![BodyState::default(); 3];
-        bodies[1].position.z = height;
-        snapshot.quantize(&Snapshot { bodies }, precision).unwrap();
-        send(&mut sender, &snapshot, tick);
-    }
-    ack(&mut sender, 3, 0b11);
-    let bodies = vec![BodyState::default(); 3];
-    snapshot.quantize(&Snapshot { bodies }, precision).unwrap();
-    let sent = sender
-        .send(4, CHANGED_FLAGS.stages, &snapshot, BaselineChoice::Smallest)
-        .unwrap();
-    assert_eq!(sent.named(), Some(1));
-}
-
-#[test]
 fn a_body_waits_behind_more_urgent_ones_and_is_in_flight_until_its_ack() {
     let (mut sender, mut snapshot) = sender();
     let stages = CHANGED_FLAGS.stages;

@@ -146,6 +146,16 @@ fn a_clock_that_stood_still_is_corrected() {
     );
 }
 
+/// Removes a body, and adds one elsewhere.
+pub(crate) fn turn_over(world: &mut World, tick: usize) {
+    let life = Life {
+        kind: (tick % 2) as u8,
+        generation: tick as u8,
+    };
+    world.remove(tick * 7 % world.len());
+    world.add(tick * 5 % world.len(), life);
+}
+
 /// What a receiver answers to a packet, which it holds.
 #[derive(Clone, Copy, Debug)]
 enum Answer {
@@ -197,17 +207,6 @@ impl Budgeted {
             tick: Self::FIRST,
             taken_bytes: 0,
         }
-    }
-
-    fn change_world(&mut self) {
-        let (tick, slots) = (self.tick as usize, self.world.len());
-        let life = Life {
-            kind: (tick % 2) as u8,
-            generation: tick as u8,
-        };
-        self.world.remove(tick * 7 % slots);
-        self.world.add(tick * 5 % slots, life);
-        self.world.step();
     }
 
     /// Sends the world, and decodes the packet: what was sent is held, so that every ack is true, and every packet can be
@@ -279,7 +278,8 @@ proptest! {
         let answers = answers.iter().flat_map(|&(answer, count, ticks)| vec![(answer, count); ticks]);
         let mut partial = 0;
         for (answer, count) in answers.cycle().take(600) {
-            budgeted.change_world();
+            turn_over(&mut budgeted.world, budgeted.tick as usize);
+            budgeted.world.step();
             budgeted.send();
             budgeted.answer(answer, count);
             let sent = budgeted.sender.get(budgeted.tick);

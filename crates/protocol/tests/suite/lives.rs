@@ -6,17 +6,16 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use cubewire_codec::schema::Schema;
-use cubewire_codec::{
-    Baseline, BodyState, Coverage, Fingerprint, Limits, Plan, QuantizedSnapshot, Stages, ladder,
-};
+use cubewire_codec::{Baseline, BodyState, Coverage, Plan, QuantizedSnapshot, Stages, ladder};
 use cubewire_link::{Conditions, Jitter, Link, Loss};
 use cubewire_protocol::{
     Arrival, BaselineChoice, ByteBudget, Interpolation, SlotTable, SnapshotReceiver,
-    SnapshotSender, Standing, View, Visibility, Welcome, Within,
+    SnapshotSender, Standing, View, Visibility, Within,
 };
 use proptest::prelude::*;
 use rand::RngExt;
 
+use crate::play::ends;
 use crate::random::{cases, schema};
 use crate::world::World;
 
@@ -62,21 +61,14 @@ struct Pair {
 
 impl Pair {
     fn new(plan: Arc<Plan>, stages: Stages, seed: u64) -> Self {
-        let limits = Limits::default();
         let world = World::new(Arc::clone(&plan), 20, seed);
-        let welcome = Welcome {
-            plan: Arc::clone(&plan),
-            tick: FIRST,
-            fingerprint: Fingerprint::shipped(),
-            initial: world.initial(),
-        };
-        let welcome = Welcome::decode(&welcome.encode().unwrap(), limits).unwrap();
+        let delay = 6 * tick(&plan);
+        let (sender, receiver) = ends(&plan, FIRST, &world.initial(), delay, Duration::ZERO);
         let view = View::new(&world.quantized(stages));
         let link = |seed| Link::new(Conditions::PERFECT, seed);
         Self {
-            sender: SnapshotSender::new(Arc::clone(&plan), world.initial(), limits).unwrap(),
-            receiver: SnapshotReceiver::new(welcome, limits, 6 * tick(&plan), Duration::ZERO)
-                .unwrap(),
+            sender,
+            receiver,
             views: [view.clone(), view],
             stages,
             table: SlotTable::new(world.len()),

@@ -5,9 +5,10 @@ use std::sync::Arc;
 use allocation_counter::measure;
 use cubewire_codec::ladder::{CHANGED_FLAGS, PREDICTED};
 use cubewire_codec::schema::Schema;
-use cubewire_codec::{Life, Plan, QuantizedSnapshot, Stages};
+use cubewire_codec::{Plan, QuantizedSnapshot, Stages};
 use cubewire_protocol::{BaselineChoice, MAX_BASELINE_AGE_TICKS, RECEIVER_RING, View, Visibility};
 
+use crate::hostile::turn_over;
 use crate::lives::LIVING;
 use crate::play::Play;
 use crate::recording;
@@ -91,12 +92,7 @@ fn nothing_is_allocated_once_warm_where_bodies_come_and_go() {
         let stages = plan.legal(*rung.stages).unwrap();
         let mut world = World::new(Arc::clone(&plan), 0, 1);
         let frame = |tick: usize| {
-            let life = Life {
-                kind: (tick % 2) as u8,
-                generation: tick as u8,
-            };
-            world.remove(tick * 7 % world.len());
-            world.add(tick * 5 % world.len(), life);
+            turn_over(&mut world, tick);
             world.step();
             world.quantized(stages)
         };

@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use cubewire_codec::glam::{Quat, Vec3};
-use cubewire_codec::{
-    BodyState, DecodeError, Fingerprint, Limits, Plan, QuantizedSnapshot, Snapshot, Stages, ladder,
-};
+use cubewire_codec::{BodyState, DecodeError, Plan, QuantizedSnapshot, Snapshot, Stages, ladder};
 use cubewire_link::{Conditions, Link};
-use cubewire_protocol::{Arrival, BaselineChoice, SnapshotReceiver, SnapshotSender, Welcome};
+use cubewire_protocol::{Arrival, BaselineChoice, SnapshotReceiver, SnapshotSender};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
+
+use crate::play::ends;
 
 pub(crate) const TICKS_PER_SECOND: u32 = 60;
 
@@ -59,7 +59,7 @@ impl Pair {
         let initial = Snapshot {
             bodies: vec![BodyState::default(); 12],
         };
-        let (sender, receiver) = ends(tick, time(tick), &initial);
+        let (sender, receiver) = new_ends(tick, time(tick), &initial);
         Self {
             seed,
             tick,
@@ -100,7 +100,7 @@ impl Pair {
 
     /// Replaces both ends, as when a viewer leaves and another connects.
     pub(crate) fn reconnect(&mut self) {
-        (self.sender, self.receiver) = ends(self.tick, self.now(), &self.initial);
+        (self.sender, self.receiver) = new_ends(self.tick, self.now(), &self.initial);
         let now = self.now() + Duration::from_secs(3600);
         while self.down.receive(now).is_some() {}
         while self.up.receive(now).is_some() {}
@@ -108,7 +108,7 @@ impl Pair {
 
     /// Replaces the receiver alone; the sender does not know that it holds nothing.
     pub(crate) fn forget(&mut self) {
-        self.receiver = ends(self.tick, self.now(), &self.initial).1;
+        self.receiver = new_ends(self.tick, self.now(), &self.initial).1;
     }
 
     /// The sender advances by `ticks` while the receiver's clock stands still.
@@ -191,17 +191,7 @@ fn time(tick: u64) -> Duration {
     Duration::from_secs_f64(tick as f64 / f64::from(TICKS_PER_SECOND))
 }
 
-fn ends(tick: u64, now: Duration, initial: &Snapshot) -> (SnapshotSender, SnapshotReceiver) {
-    let limits = Limits::default();
-    let sender = SnapshotSender::new(Plan::cubes(), initial.clone(), limits).unwrap();
-    let welcome = Welcome {
-        plan: Plan::cubes(),
-        tick,
-        fingerprint: Fingerprint::shipped(),
-        initial: initial.clone(),
-    };
-    let welcome = Welcome::decode(&welcome.encode().unwrap(), limits).unwrap();
+fn new_ends(tick: u64, now: Duration, initial: &Snapshot) -> (SnapshotSender, SnapshotReceiver) {
     let delay = Duration::from_millis(85);
-    let receiver = SnapshotReceiver::new(welcome, limits, delay, now).unwrap();
-    (sender, receiver)
+    ends(&Plan::cubes(), tick, initial, delay, now)
 }

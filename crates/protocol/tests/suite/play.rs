@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use cubewire_codec::{Fingerprint, Limits, QuantizedSnapshot, Snapshot, Stages};
+use cubewire_codec::{Fingerprint, Limits, Plan, QuantizedSnapshot, Snapshot, Stages};
 use cubewire_protocol::{
     Ack, Arrival, BaselineChoice, Feedback, Sent, SnapshotReceiver, SnapshotSender, Welcome, Within,
 };
@@ -25,22 +25,15 @@ pub(crate) struct Play {
 
 impl Play {
     pub(crate) fn new(first: &QuantizedSnapshot, stages: Stages) -> Self {
-        let plan = || Arc::clone(first.plan());
+        let plan = first.plan();
         let mut initial = Snapshot::default();
-        if !plan().has_lives() {
+        if !plan.has_lives() {
             first.dequantize(&mut initial);
         }
-        let welcome = Welcome {
-            plan: plan(),
-            tick: 0,
-            initial: initial.clone(),
-            fingerprint: Fingerprint::shipped(),
-        };
-        let limits = Limits::default();
+        let (sender, receiver) = ends(plan, 0, &initial, PLAYOUT_DELAY, Duration::ZERO);
         Self {
-            sender: SnapshotSender::new(plan(), initial, limits).unwrap(),
-            receiver: SnapshotReceiver::new(welcome, limits, PLAYOUT_DELAY, Duration::ZERO)
-                .unwrap(),
+            sender,
+            receiver,
             stages,
             acks: VecDeque::with_capacity(ACK_TICKS + 1),
             tick: 0,
@@ -102,4 +95,25 @@ impl Play {
         }
         time
     }
+}
+
+/// A sender, and a receiver that has read its welcome.
+pub(crate) fn ends(
+    plan: &Arc<Plan>,
+    tick: u64,
+    initial: &Snapshot,
+    delay: Duration,
+    now: Duration,
+) -> (SnapshotSender, SnapshotReceiver) {
+    let limits = Limits::default();
+    let sender = SnapshotSender::new(Arc::clone(plan), initial.clone(), limits).unwrap();
+    let welcome = Welcome {
+        plan: Arc::clone(plan),
+        tick,
+        fingerprint: Fingerprint::shipped(),
+        initial: initial.clone(),
+    };
+    let welcome = Welcome::decode(&welcome.encode().unwrap(), limits).unwrap();
+    let receiver = SnapshotReceiver::new(welcome, limits, delay, now).unwrap();
+    (sender, receiver)
 }

@@ -80,12 +80,6 @@ fn faults_are_named_with_their_line_and_word() {
         ),
         (
             "ticks 60",
-            "ticks 99999999999999999999",
-            "line 2: ticks: the number per second must be a whole number from 1 to 1000, not \
-             `99999999999999999999`",
-        ),
-        (
-            "ticks 60",
             "scene cubes",
             "line 2: scene: it is there twice",
         ),
@@ -109,11 +103,6 @@ fn faults_are_named_with_their_line_and_word() {
             POSITION_Y,
             "position y 0 1e999 1",
             "line 5: position y: max must be a finite number, not `1e999`",
-        ),
-        (
-            POSITION_Y,
-            "position y 1 1 1",
-            "line 5: position y: min must be below max",
         ),
         (
             "anchor 0",
@@ -148,11 +137,6 @@ fn faults_are_named_with_their_line_and_word() {
         ),
         (
             FIELD,
-            "field health int 0 0",
-            "line 11: field health: min must be below max: a field of one value needs no bits",
-        ),
-        (
-            FIELD,
             "field health int 0 2147483648",
             "line 11: field health: max must be a whole number from -2147483648 to 2147483647, not `2147483648`",
         ),
@@ -170,21 +154,6 @@ fn faults_are_named_with_their_line_and_word() {
             "gravity 20",
             "gravity \u{7}inf",
             "line 12: gravity: it must be a finite number, not `\\u{7}inf`",
-        ),
-        (
-            "gravity 20",
-            "gravity -1",
-            "line 12: gravity: it must be at least 0",
-        ),
-        (
-            "gravity 20",
-            "gravity 1e7",
-            "line 12: gravity: it must be at most 1048576 steps per tick²",
-        ),
-        (
-            "floor 0",
-            "floor -0",
-            "line 13: floor: it is -0, which must be 0",
         ),
         (
             "linear 25 9 64841 102 250",

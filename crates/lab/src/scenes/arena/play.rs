@@ -1,11 +1,13 @@
 //! How much moves.
 
+use clap::ValueEnum;
+
 /// How much moves in the arena.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Play {
-    /// What was pushed rolls on: about a third of the bodies are awake.
+    /// Bodies roll on: about a third of them is awake
     Rolling,
-    /// What was pushed soon comes to rest: about a tenth is awake.
+    /// Bodies soon come to rest: about a tenth is awake
     Damped,
 }
 
