@@ -27,6 +27,7 @@ const TICKS: u16 = 600;
 const ROUND_TRIP_TICKS: usize = 6;
 
 fn main() -> Result<(), Box<dyn Error>> {
+    println!("A hundred cubes, each packet against a baseline that was acked 100 ms later:\n");
     println!("{:<22}{:>10}", "rung", "kbit/s");
     for rung in LADDER {
         let bytes = send_all(rung.stages)?;

@@ -2,6 +2,7 @@
 
 pub mod args;
 mod error;
+mod figures;
 pub mod headless;
 pub mod key;
 pub mod ladder;

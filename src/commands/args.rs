@@ -10,7 +10,6 @@ use std::sync::Arc;
 use bevy::math::UVec2;
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use cubewire_codec::ladder;
 use cubewire_link::{Preset, Trace};
 use cubewire_protocol::Interpolation;
 use cubewire_scene::TICKS_PER_SECOND;
@@ -73,24 +72,18 @@ impl FromStr for Size {
     }
 }
 
-/// Names of all rungs, for the help.
-pub(super) fn rungs() -> String {
-    join(ladder::all().map(|rung| rung.name))
-}
+/// Where the names of the rungs are, for the help.
+pub(super) const RUNGS: &str = "`cubewire ladder --list` prints their names";
 
 /// Names of all interpolations, for the help.
 pub(super) fn interpolations() -> String {
-    join(Interpolation::ALL.map(Interpolation::name).into_iter())
+    Interpolation::ALL.map(Interpolation::name).join(", ")
 }
 
 /// Snapshots a second, for the help.
 pub(super) fn rates() -> String {
     let rates = SEND_INTERVALS.map(|ticks| (TICKS_PER_SECOND / ticks).to_string());
     rates.join(", ")
-}
-
-fn join<'a>(names: impl Iterator<Item = &'a str>) -> String {
-    names.collect::<Vec<_>>().join(", ")
 }
 
 /// Parses one of an enum's names, and lists them in the help.
@@ -113,8 +106,7 @@ pub struct QualityArg {
 pub struct LaneArgs {
     #[expect(missing_docs, reason = "the help says it")]
     #[arg(long, value_name = "NAME", value_parser = setting("rung"), help = format!(
-        "Rung of the ladder to start with: {} [default: changed-flags]",
-        rungs()
+        "Rung of the ladder to start with: {RUNGS} [default: changed-flags]"
     ))]
     pub rung: Option<LaneChange>,
     #[expect(missing_docs, reason = "the help says it")]
@@ -138,7 +130,7 @@ pub struct LaneArgs {
         interpolations()
     ))]
     pub interpolation: Option<LaneChange>,
-    /// Baselines to start with: newest, or the one of several that makes the smallest packet, smallest
+    /// Baselines to start with: `newest`, or `smallest`, which takes of several the one with the smallest packet
     /// [default: newest]
     #[arg(long, value_name = "NAME", value_parser = setting("baseline"))]
     pub baseline: Option<LaneChange>,

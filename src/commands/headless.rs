@@ -12,7 +12,7 @@ use cubewire_codec::ladder::Rung;
 use cubewire_link::Preset;
 use cubewire_scene::TICKS_PER_SECOND;
 
-use super::args::{PlayArgs, Seconds, rungs, skipped_seconds};
+use super::args::{PlayArgs, RUNGS, Seconds, skipped_seconds};
 use super::error::CommandError;
 use crate::game::desktop::stop;
 use crate::game::headless::{HeadlessGame, LaneGame};
@@ -34,7 +34,7 @@ pub struct HeadlessArgs {
     pub play: PlayArgs,
     #[expect(missing_docs, reason = "the help says it")]
     #[arg(long, value_name = "NAME", default_value = "changed-flags", value_parser = replication::rung, help = format!(
-        "Rung of the ladder to send with: {}", rungs()
+        "Rung of the ladder to send with: {RUNGS}"
     ))]
     pub rung: Rung,
     #[expect(missing_docs, reason = "the help says it")]

@@ -34,6 +34,9 @@ pub struct LadderArgs {
     /// Print JSON
     #[arg(long, conflicts_with = "bits")]
     pub json: bool,
+    /// Print instead the names of the rungs, one a line
+    #[arg(long, exclusive = true)]
+    pub list: bool,
 }
 
 /// What one rung cost.
@@ -99,6 +102,9 @@ impl LadderArgs {
     /// # Errors
     /// See [`CommandError`].
     pub fn run(&self, out: &mut impl Write) -> Result<(), CommandError> {
+        if self.list {
+            return Ok(ladder::all().try_for_each(|rung| writeln!(out, "{}", rung.name))?);
+        }
         let script = self.play.script()?;
         let (ticks, skip) = self.play.ticks(script.as_ref())?;
         let game = LaneGame::new(script, LaneSettings::default())?;

@@ -4,6 +4,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use serde_json::json;
 
 use super::error::CommandError;
 use super::warning::warn;
@@ -34,6 +35,9 @@ pub struct PlayReplayArgs {
     /// Lane whose network, send rate and interpolation the rungs have, with `--ticks`
     #[arg(long, value_name = "LANE", value_parser = right_lane, requires = "ticks")]
     lane: Option<LaneSettings>,
+    /// Print JSON; needs --headless
+    #[arg(long, requires = "headless", conflicts_with = "ticks")]
+    json: bool,
     /// Settings of the window.
     #[command(flatten)]
     frame: FrameArgs,
@@ -123,10 +127,12 @@ impl PlayReplayArgs {
         let played = play(script, ticks)?;
         let name = self.file.display();
         let hash = played.hash;
-        writeln!(
-            out,
-            "{name}: {ticks} ticks, hash of every state: {hash:016x}"
-        )?;
+        if !self.json {
+            writeln!(
+                out,
+                "{name}: {ticks} ticks, hash of every state: {hash:016x}"
+            )?;
+        }
         let sentence = match played.outcome {
             None => "This is a script, without recorded states to compare with.",
             Some(Outcome::Same) => "Every state was as recorded, bit for bit.",
@@ -135,6 +141,15 @@ impl PlayReplayArgs {
             }
             Some(Outcome::Different(difference)) => return Err(difference.into()),
         };
-        Ok(writeln!(out, "{sentence}")?)
+        if !self.json {
+            return Ok(writeln!(out, "{sentence}")?);
+        }
+        let played = json!({
+            "file": name.to_string(),
+            "ticks": ticks,
+            "state_hash": format!("{hash:016x}"),
+            "comparison": sentence,
+        });
+        Ok(writeln!(out, "{played:#}")?)
     }
 }

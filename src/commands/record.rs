@@ -1,5 +1,7 @@
 //! `cubewire record`: renders a script or a replay to a video file.
 
+mod report;
+
 use std::io::Write;
 use std::path::PathBuf;
 
@@ -8,7 +10,7 @@ use clap::{Args, value_parser};
 use cubewire_scene::TICKS_PER_SECOND;
 
 use super::args::{
-    QualityArg, Seconds, Size, interpolations, load_script, named, rates, rungs, skipped_seconds,
+    QualityArg, RUNGS, Seconds, Size, interpolations, load_script, named, rates, skipped_seconds,
 };
 use super::error::CommandError;
 use super::warning::warn;
@@ -19,9 +21,11 @@ use crate::game::desktop::series::{Series, record_series};
 use crate::game::{halves, right_lane};
 use crate::recording::video::{FORMATS, Format, extensions};
 use crate::recording::{MAX_SECONDS, Outcome, Switch, SwitchError};
-use crate::replication::{self, LaneSettings, rung_or_stages};
+use crate::replication::{self, LaneSettings};
 use crate::theme::Theme;
 use crate::view::{CubeColors, Overlay, PaneContent, Part, Side};
+
+use report::Report;
 
 fn lanes() -> String {
     format!(
@@ -30,11 +34,10 @@ A LANE is `rung:NAME` or `stages:STAGE=VALUE+…`, then settings that differ fro
   link:PRESET|CONDITIONS  rate:RATE  interpolation:NAME  playout:rule|adaptive|150ms
   budget:64kbps  baseline:newest|smallest  seed:N
 as in `rung:delta,link:4g,rate:20`. --at changes the same settings.
-Rungs: {}
+Rungs: {RUNGS}
 Networks: {}
 Rates: {}
 Interpolations: {}",
-        rungs(),
         replication::network_names(),
         rates(),
         interpolations()
@@ -88,7 +91,7 @@ pub struct RecordArgs {
     series: Option<Series>,
     /// Change settings during the video: `4s:rung:delta` for the right lane, `4s:left.link:4g` for the left
     /// one, in seconds from the first visible frame; can be repeated
-    #[arg(long, value_name = "SECONDSs:SETTING:VALUE", value_parser = TimedSwitch::parse, allow_hyphen_values = true)]
+    #[arg(long, value_name = "TIME:SETTING:VALUE", value_parser = TimedSwitch::parse, allow_hyphen_values = true)]
     at: Vec<TimedSwitch>,
     /// Hide these parts of the overlay
     #[arg(long, value_name = "PARTS", value_delimiter = ',', value_parser = named::<Part>())]
@@ -107,10 +110,13 @@ pub struct RecordArgs {
     /// Name of the right half [default: replica]
     #[arg(long, value_name = "TEXT")]
     right_label: Option<String>,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
 }
 
 /// Arguments that a series chooses itself.
-const OF_ONE_VIDEO: [&str; 11] = [
+const OF_ONE_VIDEO: [&str; 12] = [
     "script",
     "replay",
     "left",
@@ -122,6 +128,7 @@ const OF_ONE_VIDEO: [&str; 11] = [
     "hide",
     "left_label",
     "right_label",
+    "json",
 ];
 
 /// The size without `--size`.
@@ -146,47 +153,10 @@ impl RecordArgs {
         let progress = progress(film.frames, "frames");
         let take = record(&film, &self.out, &progress)?;
         progress.finish_and_clear();
-        let seconds = take.frames as f64 / f64::from(film.frames_per_second);
-        writeln!(
-            out,
-            "{}: {} frames, {seconds:.2} s, {}x{}",
-            self.out.display(),
-            take.frames,
-            film.size.x,
-            film.size.y,
-        )?;
-        if take.frames < film.frames {
-            writeln!(
-                out,
-                "stopped early, after {} of {} frames",
-                take.frames, film.frames
-            )?;
-        }
-        let halves = [film.left.to_text(), film.right.to_text()];
-        for (side, text) in Side::ALL.into_iter().zip(halves) {
-            let kbps = take.mean_kbps[side as usize];
-            let kbps = kbps.map_or_else(String::new, |kbps| {
-                format!("; {kbps:.1} kbps, mean of the film")
-            });
-            let text = text.unwrap_or_default();
-            writeln!(out, "{}, at first: {text}{kbps}", side.name())?;
-            let by_stages = &take.kbps_of_stages[side as usize];
-            if by_stages.len() > 1 {
-                for (stages, kbps) in by_stages {
-                    writeln!(out, "  {kbps:.1} kbps with {}", rung_or_stages(*stages))?;
-                }
-            }
-        }
-        writeln!(out, "CRC-32 of the frames: {:08x}", take.checksum)?;
+        Report::new(&self.out, &film, &take).print(self.json, out)?;
         match take.replay {
-            None => Ok(()),
-            Some(Outcome::Same) => Ok(writeln!(out, "every state was as recorded")?),
-            Some(Outcome::Unfinished) => {
-                let sentence =
-                    "every state was as recorded so far; the replay was not played to its end";
-                Ok(writeln!(out, "{sentence}")?)
-            }
             Some(Outcome::Different(difference)) => Err(difference.into()),
+            _ => Ok(()),
         }
     }
 

@@ -15,7 +15,7 @@ pub struct SecurityArgs {
     /// File with a key of `cubewire key --out FILE`, which only you can read [default: the environment variable `CUBEWIRE_KEY`]
     #[arg(long, value_name = "FILE")]
     pub key_file: Option<PathBuf>,
-    /// Use no key: every program on this machine may connect, but no other machine
+    /// Use no key, which works within this machine alone, for all of its programs
     #[arg(long, conflicts_with = "key_file")]
     pub insecure: bool,
 }

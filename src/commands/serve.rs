@@ -9,6 +9,7 @@ use clap::builder::RangedU64ValueParser;
 use serde::Serialize;
 
 use super::error::CommandError;
+use super::figures;
 use super::security::SecurityArgs;
 use super::window::{WindowArgs, opens_window};
 use crate::game::desktop::peers;
@@ -40,6 +41,9 @@ pub struct ServeArgs {
     /// Write a CSV file at the end with a hash of every snapshot that was sent; needs --headless
     #[arg(long, value_name = "FILE", requires = "headless")]
     pub digest: Option<PathBuf>,
+    /// Print the figures at the end as JSON; needs --headless
+    #[arg(long, requires = "headless")]
+    pub json: bool,
     /// The game.
     #[command(flatten)]
     pub window: WindowArgs,
@@ -123,7 +127,30 @@ impl ServeArgs {
             traffic: server.traffic(),
             budgets: server.budgets().collect(),
         };
-        let json = serde_json::to_string_pretty(&served).expect("figures are plain data");
-        Ok(writeln!(out, "{json}")?)
+        Ok(figures::print(&served, served.rows(), self.json, out)?)
+    }
+}
+
+impl Served {
+    /// For people.
+    fn rows(&self) -> [(&'static str, String); 11] {
+        let traffic = &self.traffic;
+        let rows = [
+            ("ticks", self.ticks),
+            ("viewers admitted", self.viewers),
+            ("rebuilds of the scene", self.rebuilds),
+            (
+                "most rebuilds in a minute",
+                self.most_rebuilds_in_a_minute as u64,
+            ),
+            ("datagrams sent", traffic.sent),
+            ("bytes sent", traffic.sent_bytes),
+            ("datagrams received", traffic.received),
+            ("bytes received", traffic.received_bytes),
+            ("bytes of no viewer's lane", traffic.unassigned_bytes),
+            ("datagrams ignored", traffic.ignored),
+            ("datagrams not accepted by the system", traffic.unsent),
+        ];
+        rows.map(|(name, value)| (name, value.to_string()))
     }
 }

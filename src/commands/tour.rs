@@ -3,6 +3,7 @@
 use std::io::Write;
 
 use clap::Args;
+use clap::builder::RangedU64ValueParser;
 
 use super::error::CommandError;
 use super::window::FrameArgs;
@@ -13,13 +14,18 @@ use crate::panel::STEPS;
 /// `cubewire tour`
 #[derive(Clone, Debug, Args)]
 pub struct TourArgs {
+    #[expect(missing_docs, reason = "the help says it")]
+    #[arg(default_value_t = 1, value_parser = RangedU64ValueParser::<usize>::new().range(1..=STEPS.len() as u64), allow_negative_numbers = true, help = format!(
+        "Step to begin with, 1 to {}", STEPS.len()
+    ))]
+    pub step: usize,
     /// Settings of the window.
     #[command(flatten)]
     pub frame: FrameArgs,
 }
 
 impl TourArgs {
-    /// Opens the window with the first step; without a display, says so and prints what the steps say.
+    /// Opens the window with the step; without a display, says so and prints what it and those after it say.
     ///
     /// # Errors
     /// See [`CommandError`].
@@ -32,7 +38,7 @@ impl TourArgs {
             out,
             "Cubewire opens no window, because {missing}. This is what the tour says."
         )?;
-        Ok(print(out)?)
+        Ok(print(self.step, out)?)
     }
 
     /// The settings of the window.
@@ -43,18 +49,18 @@ impl TourArgs {
         Ok(WindowSettings {
             // The tour plays its own scripts.
             calm: true,
-            tour: true,
+            tour: Some(self.step - 1),
             ..self.frame.settings()?
         })
     }
 }
 
-/// Prints every step.
-fn print(out: &mut impl Write) -> std::io::Result<()> {
-    for (number, step) in (1..).zip(&STEPS) {
+/// Prints every step from this one on, counted from 1.
+fn print(first: usize, out: &mut impl Write) -> std::io::Result<()> {
+    for (number, step) in (1..).zip(&STEPS).skip(first - 1) {
         writeln!(out, "\n{number}. {}\n{}", step.title, step.text)?;
         if let Some(article) = step.article {
-            writeln!(out, "{}: the article: {article}", step.watch.name())?;
+            writeln!(out, "{}, in the article: {article}", step.watch.name())?;
         }
         if let Some(address) = step.address {
             writeln!(out, "{address}")?;
@@ -71,10 +77,14 @@ mod tests {
     #[test]
     fn without_a_display_the_tour_is_a_text() {
         let mut out = Vec::new();
-        print(&mut out).unwrap();
+        print(1, &mut out).unwrap();
         let text = String::from_utf8(out).unwrap();
         for step in &STEPS {
             assert!(text.contains(step.title) && text.contains(step.text));
         }
+        let mut out = Vec::new();
+        print(5, &mut out).unwrap();
+        let rest = String::from_utf8(out).unwrap();
+        assert!(rest.starts_with("\n5. ") && text.ends_with(&rest));
     }
 }

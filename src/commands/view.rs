@@ -11,6 +11,7 @@ use serde::Serialize;
 
 use super::args::LaneArgs;
 use super::error::CommandError;
+use super::figures;
 use super::security::SecurityArgs;
 use super::warning::warn;
 use super::window::{FrameArgs, opens_window};
@@ -42,6 +43,9 @@ pub struct ViewArgs {
     /// Write a CSV file at the end with a hash of every snapshot that was decoded; needs --headless
     #[arg(long, value_name = "FILE", requires = "headless")]
     pub digest: Option<PathBuf>,
+    /// Print the figures at the end as JSON; needs --headless
+    #[arg(long, requires = "headless")]
+    pub json: bool,
     /// What to request, and what to add to the real network.
     #[command(flatten)]
     pub lane: LaneArgs,
@@ -123,7 +127,7 @@ impl ViewArgs {
             if connection.status == ConnectionStatus::Connected && !was_connected {
                 was_connected = true;
                 let number = connection.id.unwrap_or_default();
-                // On standard error, as standard output is JSON. If it is closed, nobody waits for the line.
+                // On standard error, as standard output has the figures. If it is closed, nobody waits for the line.
                 let _ = writeln!(
                     io::stderr(),
                     "connected to {} as viewer {number}",
@@ -159,12 +163,34 @@ impl ViewArgs {
             article_kbps: meter.kbps(Accounting::PayloadAndUdp),
             wire_kbps: meter.kbps(Accounting::OnTheWire),
         };
-        let json = serde_json::to_string_pretty(&viewed).expect("figures are plain data");
-        writeln!(out, "{json}")?;
+        figures::print(&viewed, viewed.rows(), self.json, out)?;
         match connection.status {
             ConnectionStatus::Lost(why) => Err(CommandError::ConnectionLost(why)),
             ConnectionStatus::Connecting | ConnectionStatus::Connected => Ok(()),
         }
+    }
+}
+
+impl Viewed {
+    /// For people.
+    fn rows(&self) -> impl Iterator<Item = (&'static str, String)> {
+        let viewer = self.viewer.map(|viewer| ("viewer", viewer.to_string()));
+        let counts = [
+            ("snapshots decoded", self.snapshots),
+            ("snapshots received again", self.duplicates),
+            ("packets refused", self.refused),
+            ("stalls of playout", self.stalls),
+        ];
+        let rates = [
+            ("kbps of the last second", self.article_kbps),
+            ("the same on the wire", self.wire_kbps),
+        ];
+        let counts = counts.map(|(name, count)| (name, count.to_string()));
+        let rates = rates.map(|(name, kbps)| (name, format!("{kbps:.1}")));
+        let fallback = self.fallback.clone();
+        let fallback = fallback.map(|why| ("other stages than asked for", why));
+        let rows = viewer.into_iter().chain(counts);
+        rows.chain(rates).chain(fallback)
     }
 }
 

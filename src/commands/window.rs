@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap::Args;
 use directories::ProjectDirs;
 
-use super::args::{LaneArgs, QualityArg, Seconds, Size, check_folder, load_script};
+use super::args::{LaneArgs, QualityArg, Seconds, Size, check_folder, load_script, named};
 use super::error::CommandError;
 use super::ladder;
 use super::warning::warn;
@@ -14,6 +14,7 @@ use crate::display;
 use crate::game::window::{self, WindowSettings};
 use crate::game::{halves, right_lane};
 use crate::replication::LaneSettings;
+use crate::theme::Theme;
 use crate::view::PaneContent;
 
 /// `cubewire`
@@ -62,6 +63,9 @@ pub struct FrameArgs {
         allow_hyphen_values = true
     )]
     pub size: Size,
+    /// Colours of panel and scene [default: as in the last window, light at first]
+    #[arg(long, value_name = "THEME", value_parser = named::<Theme>())]
+    pub theme: Option<Theme>,
     /// The quality of rendering.
     #[command(flatten)]
     pub quality: QualityArg,
@@ -120,8 +124,9 @@ impl FrameArgs {
             seconds: self.seconds.map(|seconds| seconds.0),
             size: self.size.0,
             quality: self.quality.quality,
+            theme: self.theme,
             panel: panel_file(),
-            tour: false,
+            tour: None,
         })
     }
 }

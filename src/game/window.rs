@@ -13,10 +13,11 @@ use bevy_egui::{EguiPlugin, EguiPostUpdateSet};
 
 use super::{GameError, GamePlugins, show_halves};
 use crate::display;
-use crate::panel::PanelPlugin;
+use crate::panel::{PanelPlugin, PanelState};
 use crate::recording::export::ExportPlugin;
 use crate::recording::{InputLogPlugin, KeyboardPlugin, LivePlugin, RecordingFolder, Script};
 use crate::replication::LaneSettings;
+use crate::theme::Theme;
 use crate::view::{AppearancePlugin, PaneContent, Quality, ViewPlugin};
 
 /// How to open the window.
@@ -38,10 +39,12 @@ pub struct WindowSettings {
     pub size: UVec2,
     /// How much work goes into a frame.
     pub quality: Quality,
+    /// The theme, instead of the one of the last window.
+    pub theme: Option<Theme>,
     /// File for the state of the panel.
     pub panel: Option<PathBuf>,
-    /// Whether the tour begins at once.
-    pub tour: bool,
+    /// Index of the step of the tour that begins at once.
+    pub tour: Option<usize>,
 }
 
 /// Why the window closed, or did not open.
@@ -116,6 +119,9 @@ pub(super) fn add_frame(app: &mut App, settings: &WindowSettings) {
     app.add_plugins((LivePlugin, ExportPlugin))
         .insert_resource(RecordingFolder(settings.recordings.clone()))
         .insert_resource(settings.quality);
+    if let Some(theme) = settings.theme {
+        app.world_mut().resource_mut::<PanelState>().theme = theme;
+    }
     if let Some(seconds) = settings.seconds {
         app.insert_resource(CloseAfter(Duration::from_secs_f64(seconds)))
             .add_systems(PostUpdate, close.before(EguiPostUpdateSet::EndPass));
@@ -136,8 +142,8 @@ pub(super) fn add_play(app: &mut App, settings: WindowSettings) -> Result<(), Wi
     if let Some(script) = settings.script {
         replay::play(app, script);
     }
-    if settings.tour {
-        tour::begin(app);
+    if let Some(index) = settings.tour {
+        tour::begin(app, index);
     }
     Ok(show_halves(app.world_mut(), settings.left, settings.right)?)
 }

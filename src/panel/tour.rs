@@ -144,7 +144,7 @@ fn title(ui: &mut Ui, guide: &Guide, color: bevy_egui::egui::Color32) {
 impl Guide {
     /// What the step says, its figures, and its task.
     fn page(&self, ui: &mut Ui) {
-        ui.label(self.step.text);
+        ui.label(self.step.plain_text());
         let name = self.step.watch.name();
         if let Some(article) = self.step.article {
             figure(ui, &format!("{name}: the article"), article.to_owned());

@@ -69,8 +69,9 @@ pub fn start(query: &str, script_name: &str, script: Option<String>) -> Result<(
         // The canvas fills its element.
         size: UVec2::new(1280, 720),
         quality: address.quality,
+        theme: address.theme,
         panel: Some(PathBuf::from("panel.ron")),
-        tour: address.tour.is_some(),
+        tour: address.tour,
     };
     let mut app = window::open(&settings);
     window::add_game(&mut app, settings).map_err(sentence)?;
@@ -81,18 +82,8 @@ pub fn start(query: &str, script_name: &str, script: Option<String>) -> Result<(
     if address.script.is_some() {
         panel.explaining = false;
     }
-    if let Some(theme) = address.theme {
-        panel.theme = theme;
-    }
     if let Some(size) = address.panel {
         panel.size = size;
-    }
-    if let Some(index) = address.tour.filter(|index| *index > 0) {
-        app.add_systems(PostStartup, move |tour: Option<ResMut<Tour>>| {
-            if let Some(mut tour) = tour {
-                tour.index = Some(index);
-            }
-        });
     }
     // Between frames nothing runs: a frame that sleeps costs nothing.
     app.insert_resource(WinitSettings::continuous());

@@ -189,10 +189,7 @@ fn a_table_that_cannot_be_written_is_refused_before_the_play() {
     // A day of play would take an hour.
     let day = ["headless", "--seconds", "86400", "--csv"];
     let said = complaint(&[&day[..], &["/nowhere/x.csv"]].concat());
-    assert_eq!(
-        said,
-        "error: /nowhere/x.csv: No such file or directory (os error 2)\n"
-    );
+    assert_eq!(said, "error: /nowhere/x.csv: No such file or directory\n");
     let folder = tempfile::tempdir().unwrap();
     let said = complaint(&[&day[..], &[folder.path().to_str().unwrap()]].concat());
     assert!(said.ends_with(": is a directory\n"), "{said}");

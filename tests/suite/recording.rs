@@ -410,7 +410,7 @@ fn what_cannot_be_recorded_is_said_before_anything_is_drawn() {
         (
             "no/folder/a.mp4",
             "",
-            "no/folder/a.mp4: No such file or directory (os error 2)",
+            "no/folder/a.mp4: No such file or directory\n",
         ),
         (
             "a.avi",

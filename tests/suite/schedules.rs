@@ -93,7 +93,8 @@ fn window(
         size: UVec2::new(640, 360),
         quality: Quality::default(),
         panel: Some(folder.path().join("panel.ron")),
-        tour: false,
+        theme: None,
+        tour: None,
     };
     add(&mut app, settings).unwrap();
     app.init_resource::<Digest>();

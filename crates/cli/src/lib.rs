@@ -9,12 +9,30 @@ use tabled::builder::Builder;
 use tabled::settings::object::Columns;
 use tabled::settings::{Alignment, Style};
 
-/// Prints an error as clap does, and returns the exit code, 2. It may quote a file: see [`printable`].
+/// Prints an error as clap does, and returns the exit code, 2. It may quote a file: see [`printable`]. The numbers of
+/// the operating system's errors are left out: the words beside them say it.
 #[must_use]
 pub fn fail(error: impl Display) -> ExitCode {
+    let text = printable(&without_codes(&error.to_string()));
     // If even that cannot be written, the exit code says enough.
-    let _ = writeln!(io::stderr(), "error: {}", printable(&error.to_string()));
+    let _ = writeln!(io::stderr(), "error: {text}");
     ExitCode::from(2)
+}
+
+/// A text without what [`io::Error`] appends to the words for an error, as in "File exists (os error 17)".
+fn without_codes(text: &str) -> String {
+    let mut parts = text.split(" (os error ");
+    let mut kept = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        match part.split_once(')') {
+            Some((code, rest)) if code.parse::<i32>().is_ok() => kept.push_str(rest),
+            _ => {
+                kept.push_str(" (os error ");
+                kept.push_str(part);
+            }
+        }
+    }
+    kept
 }
 
 /// Reads the command line. A mistake in it ends the program as clap does; what it quotes is [`printable`].
@@ -110,6 +128,15 @@ mod tests {
         );
         let usual = "`größe` is no key:\n  it's \"e\u{301}\" \\ x";
         assert_eq!(printable(usual), usual);
+    }
+
+    #[test]
+    fn an_error_is_said_in_words_alone() {
+        let error = io::Error::from_raw_os_error(2);
+        let words = without_codes(&format!("a.ron: {error}: b"));
+        assert_eq!(words, "a.ron: No such file or directory: b");
+        let quoted = "a (os error b) (os error";
+        assert_eq!(without_codes(quoted), quoted);
     }
 
     #[test]

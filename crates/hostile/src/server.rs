@@ -87,7 +87,7 @@ impl Server {
     pub(crate) fn start(start: &Start<'_>) -> Result<Self, HostileError> {
         let path = start.cubewire.to_owned();
         let mut process = Command::new(start.cubewire)
-            .args(["serve", "--headless"])
+            .args(["serve", "--headless", "--json"])
             .args(["--bind", &start.bind.to_string()])
             .args(["--public", &format!("{},{}", start.bind, start.relay)])
             .args(["--viewers", &SLOTS.to_string()])

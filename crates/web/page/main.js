@@ -7,7 +7,8 @@ import { cubewire, hasTouch } from './page.js';
 const $ = (id) => document.getElementById(id);
 const canvas = $('game');
 const parameters = new URLSearchParams(location.search);
-const isInside = window !== window.top; // Of another page.
+const isInside = window !== window.top; // Of another page, which says what there is to say.
+$('still').hidden = isInside;
 
 // The script that was dropped on the page, until the tab is closed.
 const DROPPED = 'cubewire/dropped';
@@ -77,11 +78,28 @@ function setAsleep(value) {
   });
 }
 
+// Who wishes for less motion says when it begins: what would play by itself stands still until a click or a key.
+const wantsLessMotion = matchMedia('(prefers-reduced-motion: reduce)').matches;
+let isHeld = false;
+
+function hold() {
+  isHeld = true;
+  setAsleep(true);
+}
+
+function letGo() {
+  if (!isHeld) return;
+  isHeld = false;
+  setAsleep(false);
+  showHint();
+}
+for (const type of ['pointerdown', 'keydown']) window.addEventListener(type, letGo, { capture: true });
+
 // A page around this one may send `{cubewire: 'sleep'}`, `{cubewire: 'wake'}` and `{cubewire: {step: 3}}`.
 window.addEventListener('message', (event) => {
   const command = event.data?.cubewire;
   if (command === 'sleep') setAsleep(true);
-  if (command === 'wake') setAsleep(false);
+  if (command === 'wake' && !isHeld) setAsleep(false);
   if (command?.step && cubewire.drawn) game.tour_step(command.step);
 });
 
@@ -108,7 +126,8 @@ window.addEventListener('wheel', onWheel, { capture: true, passive: false });
 
 function showHint() {
   const hasFocus = document.hasFocus() && document.activeElement === canvas;
-  $('hint').hidden = !cubewire.drawn || hasFocus || hasTouch() || !$('cover').hidden;
+  const isUnneeded = (hasFocus || hasTouch()) && !isHeld;
+  $('hint').hidden = !cubewire.drawn || !$('cover').hidden || isUnneeded;
 }
 for (const type of ['focus', 'blur']) {
   canvas.addEventListener(type, showHint);
@@ -272,12 +291,15 @@ async function run() {
   if (!query.has('panel') && isSmall) query.set('panel', 'slim');
   // What other sites hang on a link.
   for (const name of parameters.keys()) if (/^(utm_|fbclid$|gclid$)/.test(name)) query.delete(name);
+  const playsByItself = query.has('tour') || (query.has('script') && !query.get('script').startsWith('file:'));
+  if (wantsLessMotion) query.set('calm', '');
   cubewire.onDrawn = () => {
     performance.mark('drawn');
     $('cover').hidden = true;
     $('fullscreen').hidden = !document.fullscreenEnabled;
     if (isInside) delete canvas.focus;
     else canvas.focus();
+    if (wantsLessMotion && playsByItself) hold();
     showHint();
     window.parent.postMessage({ cubewire: 'drawn' }, '*');
   };

@@ -40,10 +40,11 @@ for (const event of ['wheel', 'touchmove']) {
   // The browser may have scrolled before it reports these.
   window.addEventListener(event, () => release() || requestAnimationFrame(follow), { passive: true });
 }
+const behavior = matchMedia('(prefers-reduced-motion: reduce)').matches ? 'instant' : 'smooth';
 for (const step of steps) {
   step.addEventListener('click', () => {
     isClicked = true;
-    step.scrollIntoView({ behavior: 'smooth', block: 'start' });
+    step.scrollIntoView({ behavior, block: 'start' });
     select(step);
   });
 }

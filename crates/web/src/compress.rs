@@ -31,18 +31,27 @@ pub(crate) fn with_extension_added(path: &Path, extension: &str) -> PathBuf {
     name.into()
 }
 
-/// Compresses every file of the folder with one of these [`EXTENSIONS`], as `FILE.br` and `FILE.gz`.
+/// Compresses every file of the folder with one of these [`EXTENSIONS`], as `FILE.br` and `FILE.gz`. The others are
+/// sent as they are.
 ///
 /// # Errors
 /// If a file cannot be read or written.
 pub(crate) fn compress_all(folder: &Path) -> Result<Vec<Sizes>> {
     let mut all = Vec::new();
     for path in files(folder)? {
+        let bytes = fs::read(&path).with_context(|| path.display().to_string())?;
+        let name = path.strip_prefix(folder).unwrap_or(&path);
+        let mut sizes = Sizes {
+            name: name.display().to_string(),
+            plain: bytes.len(),
+            gzip: bytes.len(),
+            brotli: bytes.len(),
+        };
         let extension = path.extension().and_then(|extension| extension.to_str());
         if !extension.is_some_and(|extension| EXTENSIONS.contains(&extension)) {
+            all.push(sizes);
             continue;
         }
-        let bytes = fs::read(&path).with_context(|| path.display().to_string())?;
         // Quality and window: the most that browsers take.
         let mut brotli = CompressorWriter::new(Vec::new(), 1 << 16, 11, 24);
         brotli.write_all(&bytes)?;
@@ -54,13 +63,8 @@ pub(crate) fn compress_all(folder: &Path) -> Result<Vec<Sizes>> {
             let path = with_extension_added(&path, extension);
             fs::write(&path, compressed).with_context(|| path.display().to_string())?;
         }
-        let name = path.strip_prefix(folder).unwrap_or(&path);
-        all.push(Sizes {
-            name: name.display().to_string(),
-            plain: bytes.len(),
-            gzip: gzip.len(),
-            brotli: brotli.len(),
-        });
+        (sizes.gzip, sizes.brotli) = (gzip.len(), brotli.len());
+        all.push(sizes);
     }
     Ok(all)
 }
@@ -81,4 +85,31 @@ pub(crate) fn files(folder: &Path) -> Result<Vec<PathBuf>> {
     }
     files.sort();
     Ok(files)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_file_is_listed_and_pictures_stay_as_they_are() {
+        let folder = tempfile::tempdir().unwrap();
+        let write = |name: &str| fs::write(folder.path().join(name), [b'a'; 1000]).unwrap();
+        for name in ["a.js", "b.png"] {
+            write(name);
+        }
+        let sizes = compress_all(folder.path()).unwrap();
+        let [script, picture] = &sizes[..] else {
+            panic!("{sizes:?}");
+        };
+        assert!(script.name == "a.js" && script.gzip < 100 && script.brotli < script.gzip);
+        let unchanged = [picture.plain, picture.gzip, picture.brotli];
+        assert_eq!((&*picture.name, unchanged), ("b.png", [1000; 3]));
+        let names = files(folder.path()).unwrap();
+        let names = names.iter().map(|path| path.file_name().unwrap());
+        assert_eq!(
+            names.collect::<Vec<_>>(),
+            ["a.js", "a.js.br", "a.js.gz", "b.png"]
+        );
+    }
 }

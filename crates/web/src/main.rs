@@ -5,6 +5,7 @@
 mod compress;
 mod make;
 mod serve;
+mod still;
 mod toolchain;
 
 use std::path::PathBuf;
@@ -39,6 +40,9 @@ struct BuildArgs {
     /// Whose compiler to use
     #[arg(long, value_enum, default_value_t)]
     toolchain: Toolchain,
+    /// Address that the page will have, as in https://HOST/cubewire/: those who share a link see no picture without it
+    #[arg(long, value_name = "URL", value_parser = folder_address)]
+    url: Option<String>,
     /// Fail if a browser loads more than this over the wire before the game starts, in MB with brotli
     #[arg(long, value_name = "MB")]
     at_most: Option<f64>,
@@ -65,6 +69,18 @@ struct ServeArgs {
     port: u16,
 }
 
+/// An address that ends with a slash.
+fn folder_address(text: &str) -> std::result::Result<String, String> {
+    let is_odd = |c: char| c.is_whitespace() || "\"<>&?#".contains(c);
+    let is_web = ["http://", "https://"]
+        .iter()
+        .any(|start| text.starts_with(start));
+    if !is_web || text.contains(is_odd) {
+        return Err("not the address of a folder, as in https://HOST/cubewire/".to_owned());
+    }
+    Ok(format!("{}/", text.trim_end_matches('/')))
+}
+
 fn main() -> ExitCode {
     let result = match Cli::parse().command {
         Command::Build(args) => make::make(&args),
@@ -84,4 +100,19 @@ fn build_and_serve(args: &ServeArgs) -> Result<()> {
         make::make(&args.build)?;
     }
     serve::serve(&args.build.out, args.port)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_address_of_the_page_is_that_of_a_folder() {
+        for text in ["https://a.b/c", "https://a.b/c/"] {
+            assert_eq!(folder_address(text).unwrap(), "https://a.b/c/");
+        }
+        for text in ["a.b/c", "ftp://a.b", "https://a.b/?c", "https://a.b/\"c"] {
+            assert!(folder_address(text).is_err(), "{text}");
+        }
+    }
 }

@@ -9,6 +9,7 @@ use wasm_bindgen_cli_support::Bindgen;
 
 use crate::BuildArgs;
 use crate::compress::{COMPRESSED, Sizes, compress_all, files, with_extension_added};
+use crate::still::{self, PICTURE};
 use crate::toolchain::TARGET;
 
 /// The game's folder.
@@ -21,8 +22,9 @@ const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/page");
 const MADE: &str = ".cubewire-page";
 
 /// What a browser loads before the game starts.
-const AT_START: [&str; 6] = [
+const AT_START: [&str; 7] = [
     "index.html",
+    PICTURE,
     "style.css",
     "main.js",
     "page.js",
@@ -35,6 +37,11 @@ const BYTES: &str = "{{wasm-bytes}}";
 
 /// In `index.html`: the names of the scripts.
 const SCRIPTS: &str = "{{scripts}}";
+
+/// In pages: the address of the folder, empty if it is not known; the picture; and the rows of the ladder.
+const URL: &str = "{{url}}";
+const IMAGE: &str = "{{picture}}";
+const LADDER: &str = "{{ladder}}";
 
 /// Makes the page, and prints the sizes of its parts.
 ///
@@ -74,7 +81,7 @@ fn build(target: &Path, page: &Path, args: &BuildArgs) -> Result<()> {
         .web(true)?
         .generate(page)
         .context("wasm-bindgen")?;
-    copy_page(page)?;
+    copy_page(page, args.url.as_deref().unwrap_or_default())?;
     if !args.plain {
         let mb = print_sizes(&compress_all(page)?);
         let allowed = args.at_most.unwrap_or(f64::INFINITY);
@@ -86,8 +93,8 @@ fn build(target: &Path, page: &Path, args: &BuildArgs) -> Result<()> {
     Ok(())
 }
 
-/// Copies the page's files and the scripts.
-fn copy_page(out: &Path) -> Result<()> {
+/// Copies the page's files, its picture and the scripts. The page will be at `url`, if that is not empty.
+fn copy_page(out: &Path, url: &str) -> Result<()> {
     let mut names = Vec::new();
     for path in files(&Path::new(GAME).join("assets/scripts"))? {
         let to = out
@@ -97,15 +104,29 @@ fn copy_page(out: &Path) -> Result<()> {
         fs::copy(&path, &to).with_context(|| to.display().to_string())?;
         names.extend(path.file_stem().map(|name| name.display().to_string()));
     }
-    let bytes = fs::metadata(out.join("cubewire_bg.wasm"))?.len();
+    let bytes = fs::metadata(out.join("cubewire_bg.wasm"))?
+        .len()
+        .to_string();
+    let picture = Path::new(GAME).join("assets/screenshots").join(PICTURE);
+    fs::copy(&picture, out.join(PICTURE)).with_context(|| picture.display().to_string())?;
+    let ladder = still::ladder(&fs::read_to_string(Path::new(GAME).join("README.md"))?)?;
+    let names = names.join(" ");
+    let filled = [
+        (BYTES, &*bytes),
+        (SCRIPTS, &*names),
+        (URL, url),
+        (IMAGE, PICTURE),
+        (LADDER, &*ladder),
+    ];
     for path in files(Path::new(PAGE))? {
         let mut file = fs::read(&path).with_context(|| path.display().to_string())?;
         if path
             .extension()
             .is_some_and(|extension| extension == "html")
         {
-            let text = String::from_utf8(file)?.replace(BYTES, &bytes.to_string());
-            file = text.replace(SCRIPTS, &names.join(" ")).into_bytes();
+            let text = String::from_utf8(file)?;
+            let fill = |text: String, (name, value): (&str, &str)| text.replace(name, value);
+            file = filled.into_iter().fold(text, fill).into_bytes();
         }
         let to = out.join(path.file_name().unwrap_or_default());
         fs::write(&to, file).with_context(|| to.display().to_string())?;
@@ -113,18 +134,25 @@ fn copy_page(out: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Prints a table, and returns the MB that a browser loads before the game starts.
+/// Prints a table, and returns the MB that a browser loads before the game starts, with brotli.
 fn print_sizes(sizes: &[Sizes]) -> f64 {
-    let mb = |bytes: usize| bytes as f64 / 1e6;
-    println!("{:24} {:>9} {:>9} {:>9}", "MB", "plain", "gzip", "brotli");
+    println!("{:30} {:>9} {:>9} {:>9}", "MB", "plain", "gzip", "brotli");
+    let print = |name: &str, bytes: [usize; 3]| {
+        let [plain, gzip, brotli] = bytes.map(|bytes| bytes as f64 / 1e6);
+        println!("{name:30} {plain:9.3} {gzip:9.3} {brotli:9.3}");
+        brotli
+    };
+    let mut at_start = [0; 3];
     for part in sizes {
-        let [plain, gzip, brotli] = [part.plain, part.gzip, part.brotli].map(mb);
-        println!("{:24} {plain:9.3} {gzip:9.3} {brotli:9.3}", part.name);
+        let bytes = [part.plain, part.gzip, part.brotli];
+        print(&part.name, bytes);
+        if AT_START.contains(&&*part.name) {
+            for (sum, bytes) in at_start.iter_mut().zip(bytes) {
+                *sum += bytes;
+            }
+        }
     }
-    let at_start = sizes.iter().filter(|part| AT_START.contains(&&*part.name));
-    let at_start = mb(at_start.map(|part| part.brotli).sum());
-    println!("{:44} {at_start:9.3}", "loaded before the game starts");
-    at_start
+    print("loaded before the game starts", at_start)
 }
 
 /// Moves every file to its place in `out`, where other files are left alone. A compressed file without its
@@ -177,6 +205,31 @@ mod tests {
             "scripts/mix.ron new",
         ];
         assert_eq!(found.collect::<Vec<_>>(), wanted);
+    }
+
+    #[test]
+    fn the_pages_are_filled_in_with_the_picture_and_the_ladder() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join("cubewire_bg.wasm"), "1234567").unwrap();
+        copy_page(folder.path(), "https://a.b/c/").unwrap();
+        let read = |name: &str| fs::read_to_string(folder.path().join(name)).unwrap();
+        for name in ["index.html", "tour.html", "embed.html"] {
+            let page = read(name);
+            assert!(!page.contains("{{"), "{name}");
+        }
+        assert!(folder.path().join(PICTURE).is_file());
+        for name in ["index.html", "tour.html"] {
+            let image = format!("<meta property=\"og:image\" content=\"https://a.b/c/{PICTURE}\">");
+            let page = read(name);
+            assert!(page.contains(&image), "{name}");
+            for tag in ["og:title", "og:description", "twitter:card"] {
+                assert_eq!(page.matches(tag).count(), 1, "{name}: {tag}");
+            }
+        }
+        let page = read("index.html");
+        assert!(page.contains("data-bytes=\"7\"") && page.contains(" katamari "));
+        assert!(page.contains(&format!("<img src=\"{PICTURE}\"")));
+        assert!(page.matches("<tr><th scope=\"row\">").count() > 15);
     }
 
     #[test]

@@ -38,10 +38,13 @@ pub(super) fn install(app: &mut App) {
         );
 }
 
-/// Begins the tour with its first step, where it is installed.
-pub(super) fn begin(app: &mut App) {
-    app.add_systems(PostStartup, |mut commands: Commands| {
-        commands.trigger(Action::Tour);
+/// Begins the tour with a step, where it is installed.
+pub(super) fn begin(app: &mut App, index: usize) {
+    app.add_systems(PostStartup, move |world: &mut World| {
+        world.trigger(Action::Tour);
+        if let Some(mut tour) = world.get_resource_mut::<Tour>() {
+            tour.index = Some(index);
+        }
     });
 }
 

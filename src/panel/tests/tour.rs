@@ -31,7 +31,7 @@ fn every_step_has_its_text_and_buttons_that_turn_the_pages() {
         let mut harness = at(index, SIZE);
         for text in [
             step.title,
-            step.text,
+            &step.plain_text(),
             &format!("{} of {}", index + 1, STEPS.len()),
         ] {
             assert!(harness.query_by_label(text).is_some(), "{text}");
@@ -74,7 +74,7 @@ fn the_box_is_below_the_player_and_above_the_captions() {
             area.min.x >= 0.0 && area.max.x <= 440.0,
             "{index}: {area:?}"
         );
-        let wide: Vec<_> = [step.text, step.title]
+        let wide: Vec<_> = [&step.plain_text(), step.title]
             .into_iter()
             .map(|text| harness.get_by_label(text).rect())
             .filter(|rect| !area.contains_rect(*rect))

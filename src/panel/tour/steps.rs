@@ -63,6 +63,14 @@ pub enum Task {
     CutLink,
 }
 
+impl TourStep {
+    /// The text without the backticks around code.
+    #[must_use]
+    pub fn plain_text(&self) -> String {
+        self.text.replace('`', "")
+    }
+}
+
 impl Task {
     /// What to do.
     #[must_use]
@@ -129,13 +137,13 @@ pub const STEPS: [TourStep; 18] = [
                back through these rungs.",
         right: "rung:no-velocity",
         watch: Watch::Cube,
-        article: Some("159, then 127 or 160, then 126"),
+        article: Some("159; 127 at rest or 160; 126"),
         ..USUAL
     },
     TourStep {
         title: "Positions on a grid",
-        text: "Positions are bounded and quantized to 1/512 m, which takes 50 bits instead of 96. That is 2 mm: \
-               with the replica laid over the simulation, it is hard to see.",
+        text: "Positions are bounded and quantized to 1/512 m, which takes 50 bits instead of 96. That is 2 mm, too \
+               little to see. Laid over the simulation, the replica differs by more, because it is shown later.",
         right: "rung:position",
         watch: Watch::Cube,
         article: Some("80 bits, 4.3 Mbps"),
@@ -144,7 +152,7 @@ pub const STEPS: [TourStep; 18] = [
     },
     TourStep {
         title: "Delta: only what changed",
-        text: "Only cubes are sent that differ from the baseline, a snapshot that the receiver has \
+        text: "Only cubes that differ from the baseline are sent: from a snapshot that the receiver has \
                acknowledged. One bit for each of the 901 cubes marks them. The colours show what each cube takes.",
         right: "rung:delta",
         tab: Tab::Bits,
@@ -196,7 +204,7 @@ pub const STEPS: [TourStep; 18] = [
     },
     TourStep {
         title: "Changed flags",
-        text: "Some cubes slide without turning or turn in place, so a flag each says whether position and \
+        text: "Some cubes slide without turning or turn in place, so two flags say whether position and \
                orientation follow. In a rolling ball hardly any cube does: here, the flags cost more than they \
                save. This is the last stage of the article.",
         article: Some("target: 256 kbps"),
@@ -227,7 +235,7 @@ pub const STEPS: [TourStep; 18] = [
     },
     TourStep {
         title: "Beyond the article: prediction",
-        text: "The left replica is sent as the article ends. For the right one, both ends extrapolate each \
+        text: "The left replica is sent as at the end of the article. For the right one, both ends extrapolate each \
                position from the baseline's motion, and only the difference from that is sent.",
         left: "rung:changed-flags",
         right: "rung:predicted-position",
@@ -237,7 +245,7 @@ pub const STEPS: [TourStep; 18] = [
     },
     TourStep {
         title: "Beyond the article: arithmetic coding",
-        text: "Probabilities that adapt to the packets take the place of fixed numbers of bits: what is likely \
+        text: "Probabilities that adapt to the packets replace fixed numbers of bits: what is likely \
                costs a fraction of one. The left half codes differences from the baseline; the right one codes \
                differences from predictions, and takes less.",
         left: "rung:arithmetic",
@@ -272,8 +280,8 @@ pub const STEPS: [TourStep; 18] = [
     TourStep {
         title: "Beyond the article: simulation",
         text: "Now both ends run the physics. A packet has the keys and a check that the two agree, and cubes only \
-               where they do not: a thousandth of what it took. Now play: F1 explains the screen, 1 and PageUp \
-               climb the ladder again, and `cubewire record` films it.",
+               where they do not: a thousandth of what the floats took. Now play: F1 explains the screen, 1 and \
+               PageUp climb the ladder again, and `cubewire record` films it.",
         right: "rung:simulated",
         article: Some("target: 256 kbps"),
         ..USUAL

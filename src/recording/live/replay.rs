@@ -16,13 +16,11 @@ pub(super) fn end(log: &mut InputLog, folder: &Path) -> String {
     match file.and_then(|file| script.write(file)) {
         Ok(path) => {
             log.end();
-            {
-                let how = match display::address() {
-                    Some(_) => "drop it on the page to play it",
-                    None => "play it with `cubewire play`",
-                };
-                format!("{}: {how}", path.display())
-            }
+            let how = match display::address() {
+                Some(_) => "drop it on the page to play it",
+                None => "cubewire play plays it back",
+            };
+            format!("{}: {how}", path.display())
         }
         // The recording continues, so nothing is lost.
         Err(error) => format!("{}: {error}; F9 tries again", folder.display()),

@@ -7,17 +7,34 @@ pub(super) fn wrap(text: &str, columns: usize) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
+/// Breaks behind commas, if that takes no more lines than breaking at any space.
 fn wrap_line(line: &str, columns: usize) -> String {
+    let [phrases, words] = [", ", " "].map(|separator| pack(line, separator, columns));
+    let fit = |text: &str| text.split('\n').all(|line| line.chars().count() <= columns);
+    let lines = |text: &str| text.matches('\n').count();
+    if fit(&phrases) && lines(&phrases) <= lines(&words) {
+        phrases
+    } else {
+        words
+    }
+}
+
+/// Breaks only at these separators, which end with a space.
+fn pack(line: &str, separator: &str, columns: usize) -> String {
+    let mark = separator.trim_end();
+    let count = line.matches(separator).count();
     let mut wrapped = String::with_capacity(line.len());
     let mut used = 0;
-    for (index, word) in line.split(' ').enumerate() {
-        let length = word.chars().count();
+    for (index, part) in line.split(separator).enumerate() {
+        let mark = if index < count { mark } else { "" };
+        let length = part.chars().count() + mark.len();
         if index > 0 {
             let fits = used + 1 + length <= columns;
             wrapped.push(if fits { ' ' } else { '\n' });
             used = if fits { used + 1 } else { 0 };
         }
-        wrapped.push_str(word);
+        wrapped.push_str(part);
+        wrapped.push_str(mark);
         used += length;
     }
     wrapped
@@ -47,6 +64,15 @@ mod tests {
             "every character keeps its offset"
         );
         assert_eq!(longest_word(text), "changed-flags".len());
+    }
+
+    #[test]
+    fn a_phrase_stays_whole_where_that_takes_no_more_lines() {
+        let text = "10 a second, no interpolation";
+        assert_eq!(wrap(text, 16), "10 a second,\nno interpolation");
+        assert_eq!(wrap(text, 15), "10 a second, no\ninterpolation");
+        let longer = "one, two, three four five six";
+        assert_eq!(wrap(longer, 15), "one, two, three\nfour five six");
     }
 
     #[test]

@@ -128,6 +128,25 @@ test('a link with a script and lanes plays to its end, and says so', async () =>
   });
 });
 
+test('where less motion is wished for, a script waits for a click', async () => {
+  await play('?script=ball&report&quality=low', { reducedMotion: 'reduce' }, async (game) => {
+    assert.equal(await game.page.evaluate(() => window.cubewire.asleep), true);
+    await game.page.mouse.click(400, 225);
+    await game.until('the script plays', (report) => report.plays_script && report.simulation_tick > 60);
+  });
+});
+
+test('without JavaScript there is a text, a picture and the ladder', async () => {
+  const game = await Game.open(browser, server.address, '', { javaScriptEnabled: false });
+  try {
+    await game.page.locator('#still img').waitFor();
+    assert.ok((await game.page.locator('#still th[scope=row]').count()) > 15);
+    await game.picture('still');
+  } finally {
+    await game.close();
+  }
+});
+
 test('a replay is downloaded, dropped on the page again, and every state is the same', async () => {
   let replay;
   await play('?calm&report&quality=low', {}, async (game) => {

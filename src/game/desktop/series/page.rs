@@ -284,12 +284,12 @@ mod tests {
             let page = html(&ladder(rung.name)).unwrap();
             assert_eq!(page.matches("class=\"dearer\"").count(), 1, "{}", rung.name);
             assert!(
-                page.contains(&format!("{}</a> <i>dearer</i>", rung.name)),
+                page.contains(&format!("{}</a> <i>costs more</i>", rung.name)),
                 "{page}"
             );
         }
         let page = html(&ladder("changed-flags")).unwrap();
-        let wanted = "Dearer than relative-orientation: hardly any cube in a rolling ball keeps its position";
+        let wanted = "Costs more than relative-orientation: hardly any cube in a rolling ball keeps its position";
         assert!(page.contains(wanted), "{page}");
     }
 

@@ -28,6 +28,15 @@ fn what_every_step_shows_is_legal_and_its_script_is_in_the_program() {
     }
 }
 
+#[test]
+fn the_tour_begins_with_any_step() {
+    let mut app = App::new();
+    app.init_resource::<Tour>();
+    begin(&mut app, 4);
+    app.update();
+    assert_eq!(app.world().resource::<Tour>().index, Some(4));
+}
+
 /// A game with the tour, and a setting that no step has.
 fn game() -> (HeadlessGame, Setting) {
     struct Window;
