@@ -43,7 +43,7 @@ const COLUMNS: usize = (WIDTH * SCALE) as usize;
 const ROWS: usize = (HEIGHT * SCALE) as usize;
 
 /// Rows between the bandwidth at the top and the labels at the bottom.
-const SCENE: Range<usize> = 60..ROWS - 35;
+const SCENE: Range<usize> = 66..ROWS - 35;
 
 /// How much later a frame is than the one before: a click that takes 0.8 s is none for egui.
 const FRAME: Duration = Duration::from_millis(100);
@@ -367,7 +367,7 @@ impl Picture {
 
     /// Pixels of the red dot in the corner.
     fn dot(&self) -> usize {
-        let corner = self.pixels(0..20, 40..60);
+        let corner = self.pixels(0..20, 40..75);
         count(&corner, |red, green, blue| {
             red > green + 100 && red > blue + 100
         })
