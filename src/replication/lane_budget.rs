@@ -118,16 +118,7 @@ impl LaneBudget {
             none => none.insert(ByteBudget::new(rate, TICKS_PER_SECOND as u16)),
         };
         budget.set_bytes_per_second(rate);
-        let payload = |wire: usize| {
-            let datagrams = wire / (SLICE_BYTES + self.overhead) + 1;
-            wire.saturating_sub(datagrams * self.overhead)
-        };
-        Allowed::Within(Within {
-            bytes: payload(budget.available(tick)),
-            growth: budget.bytes_per_tick(),
-            most: payload(budget.most()),
-            ..Within::default()
-        })
+        Allowed::Within(budget.within(tick, SLICE_BYTES, self.overhead))
     }
 
     /// Records a snapshot that was sent.

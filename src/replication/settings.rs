@@ -146,7 +146,7 @@ impl SenderSettings {
         }
     }
 
-    /// The budget, if the stages list changed cubes: others cannot keep to one.
+    /// The budget, if the stages list changed cubes: a snapshot of others can take more than a second has.
     #[must_use]
     pub fn kept_budget(&self) -> Option<u32> {
         self.budget.filter(|_| self.stages.can_be_partial())

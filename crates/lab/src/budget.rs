@@ -10,7 +10,7 @@ use cubewire_codec::{Fingerprint, Life, Limits, Plan, QuantizedSnapshot};
 use cubewire_link::Link;
 use cubewire_protocol::{
     AdaptiveDelay, Arrival, BaselineChoice, ByteBudget, Interpolation, SnapshotReceiver,
-    SnapshotSender, Urgency, Welcome, Within,
+    SnapshotSender, Urgency, Welcome,
 };
 use cubewire_recording::{BASELINE_FRAMES, Recording};
 use glam::Vec3;
@@ -231,7 +231,6 @@ impl<'a> Play<'a> {
     /// Sends a frame. Returns whether there is a packet.
     fn send(&mut self, frame: usize) -> bool {
         let (stages, tick) = (self.rung.stages, frame as u64);
-        let available = self.budget.available(tick);
         let wanted = self.frames.quantize(frame);
         let valid = "rungs are legal and frames are quantized for them";
         let complete = |sender: &mut SnapshotSender| {
@@ -241,12 +240,7 @@ impl<'a> Play<'a> {
         };
         match self.sending {
             Sending::Partial(_) => {
-                let within = Within {
-                    bytes: payload(available),
-                    most: payload(self.budget.most()),
-                    growth: self.budget.bytes_per_tick(),
-                    ..Within::default()
-                };
+                let within = self.budget.within(tick, DATAGRAM, OVERHEAD);
                 let sent = self.sender.send_within(tick, stages, wanted, within);
                 let is_sent = sent.expect(valid).is_some();
                 if is_sent {
@@ -254,7 +248,9 @@ impl<'a> Play<'a> {
                 }
                 is_sent
             }
-            Sending::Complete(_) => available > OVERHEAD && complete(&mut self.sender),
+            Sending::Complete(_) => {
+                self.budget.available(tick) > OVERHEAD && complete(&mut self.sender)
+            }
             Sending::Every(frames) => {
                 tick.is_multiple_of(frames.into()) && complete(&mut self.sender)
             }
@@ -315,12 +311,6 @@ impl<'a> Play<'a> {
             }
         }
     }
-}
-
-/// What fits into so many bytes on the wire.
-const fn payload(wire: usize) -> usize {
-    let datagrams = wire / (DATAGRAM + OVERHEAD) + 1;
-    wire.saturating_sub(datagrams * OVERHEAD)
 }
 
 /// Where a body is between two frames, and which it is, if it is in both.

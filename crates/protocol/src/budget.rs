@@ -3,6 +3,8 @@
 use std::collections::VecDeque;
 use std::ops::RangeInclusive;
 
+use crate::schedule::Within;
+
 /// Budgets that a receiver can ask for, in kilobits a second.
 pub const BUDGETS_KBPS: RangeInclusive<u32> = 16..=1024;
 
@@ -51,15 +53,23 @@ impl ByteBudget {
         self.bytes_per_second
     }
 
-    /// Bytes that become available in a tick.
-    #[must_use]
-    pub fn bytes_per_tick(&self) -> usize {
-        self.bytes_per_second as usize / usize::from(self.ticks_per_second)
+    /// What a packet may take in this tick, in datagrams of at most so many bytes, around each of which the wire takes
+    /// `overhead` more. Ticks must not decrease.
+    pub fn within(&mut self, tick: u64, datagram: usize, overhead: usize) -> Within<'static> {
+        let payload = |wire: usize| {
+            let datagrams = wire / (datagram + overhead) + 1;
+            wire.saturating_sub(datagrams * overhead)
+        };
+        Within {
+            bytes: payload(self.available(tick)),
+            growth: self.bytes_per_second as usize / usize::from(self.ticks_per_second),
+            most: payload(self.most()),
+            ..Within::default()
+        }
     }
 
     /// The most bytes that can be available in a tick.
-    #[must_use]
-    pub fn most(&self) -> usize {
+    fn most(&self) -> usize {
         (f64::from(self.bytes_per_second) * SAVED_SECONDS).max(MIN_SAVED) as usize
     }
 

@@ -153,8 +153,8 @@ impl Request {
 /// ```
 ///
 /// Big endian, `ticks`, `baseline` and `budget` as in the [`Request`]: what the sender uses of it, which is less than
-/// was asked for while it has no time for more, or no more gets through. The sender repeats it at intervals, so that the receiver's clock follows the sender's
-/// over a pause: see [`SnapshotReceiver::sync_tick`](crate::SnapshotReceiver::sync_tick).
+/// was asked for while it has no time for more, or no more gets through. The sender repeats it at intervals, so that the
+/// receiver's clock follows the sender's over a pause: see [`SnapshotReceiver::sync_tick`](crate::SnapshotReceiver::sync_tick).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RequestAck {
     /// Number of the request.

@@ -65,7 +65,8 @@ impl SnapshotSender {
         let soon = (within.bytes + within.growth * patience as usize).min(within.most);
         let fits_soon = |complete| (within.bytes + 1..=soon).contains(&complete);
         let complete = self.schedule.complete_bytes();
-        let is_worth = match complete <= within.bytes {
+        let fits = complete <= within.bytes;
+        let is_worth = match fits {
             true => !self.schedule.due().is_empty(),
             false => !fits_soon(complete) && (within.growth == 0 || within.bytes >= MAX_BYTES),
         };
@@ -73,7 +74,10 @@ impl SnapshotSender {
             return Ok(None);
         }
         let mut out = self.sent.take_slot(tick);
-        let complete = self.encode_complete(tick, stages, wanted, within.bytes, &mut out)?;
+        let complete = match fits {
+            true => self.encode_complete(tick, stages, wanted, within.bytes, &mut out)?,
+            false => None,
+        };
         let encoded = match complete {
             Some(header) => Some((header, None)),
             None if fits_soon(self.schedule.complete_bytes()) => None,
@@ -93,7 +97,7 @@ impl SnapshotSender {
         Ok(Some(Sent { header, baseline }))
     }
 
-    /// Encodes everything, if it fits into so many bytes.
+    /// Encodes everything. `None` if it takes more than so many bytes.
     fn encode_complete(
         &mut self,
         tick: u64,
@@ -102,9 +106,6 @@ impl SnapshotSender {
         bytes: usize,
         out: &mut Baseline,
     ) -> Result<Option<Header>, EncodeError> {
-        if self.schedule.complete_bytes() > bytes {
-            return Ok(None);
-        }
         let header = self.encode(tick, stages, wanted, out)?;
         let size = self.packet.bytes.len();
         self.schedule.learn(size, None);

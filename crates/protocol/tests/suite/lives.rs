@@ -10,7 +10,7 @@ use cubewire_codec::{Baseline, BodyState, Coverage, Plan, QuantizedSnapshot, Sta
 use cubewire_link::{Conditions, Jitter, Link, Loss};
 use cubewire_protocol::{
     Arrival, BaselineChoice, ByteBudget, Interpolation, SlotTable, SnapshotReceiver,
-    SnapshotSender, Standing, View, Visibility, Within,
+    SnapshotSender, Standing, View, Visibility,
 };
 use proptest::prelude::*;
 use rand::RngExt;
@@ -28,6 +28,9 @@ const FIRST: u64 = 65_536 - 200;
 
 /// Bytes that each packet takes beside its own.
 const OVERHEAD: usize = 36;
+
+/// More bytes than any packet has.
+const ONE_DATAGRAM: usize = 1 << 20;
 
 /// Ticks that a packet takes.
 const LATENCY: u32 = 3;
@@ -164,13 +167,8 @@ impl Pair {
             let sent = self.sender.send(self.tick, self.stages, wanted, choice);
             return sent.is_ok();
         };
-        let bytes = budget.available(self.tick).saturating_sub(OVERHEAD);
-        let within = Within {
-            bytes,
-            growth: budget.bytes_per_tick(),
-            most: budget.most() - OVERHEAD,
-            ..Within::default()
-        };
+        let within = budget.within(self.tick, ONE_DATAGRAM, OVERHEAD);
+        let bytes = within.bytes;
         let sent = self
             .sender
             .send_within(self.tick, self.stages, wanted, within);

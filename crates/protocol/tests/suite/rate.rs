@@ -6,13 +6,15 @@ use cubewire_codec::{Fingerprint, Limits, Plan, Stages, ladder};
 use cubewire_link::{Bandwidth, Conditions, Link, Loss, PRESETS};
 use cubewire_protocol::{
     AdaptiveRate, BaselineChoice, ByteBudget, Feedback, SnapshotReceiver, SnapshotSender, Welcome,
-    Within,
 };
 
 use crate::world::World;
 
 /// Bytes that each packet takes beside its own.
 const OVERHEAD: usize = 64;
+
+/// Most bytes of a packet in a datagram.
+const DATAGRAM: usize = 1200;
 
 /// Bodies that take more than any budget of these tests.
 const BODIES: usize = 200;
@@ -157,12 +159,7 @@ impl Stream {
                 .budget
                 .get_or_insert_with(|| ByteBudget::new(rate, TICKS_PER_SECOND as u16));
             budget.set_bytes_per_second(rate);
-            let within = Within {
-                bytes: budget.available(tick).saturating_sub(OVERHEAD),
-                growth: budget.bytes_per_tick(),
-                most: budget.most() - OVERHEAD,
-                ..Within::default()
-            };
+            let within = budget.within(tick, DATAGRAM, OVERHEAD);
             let sent = self.sender.send_within(tick, stages, &wanted, within);
             sent.unwrap().is_some()
         } else {
@@ -175,7 +172,7 @@ impl Stream {
             return 0;
         }
         let packet = self.sender.packet().bytes.clone();
-        let bytes = packet.len() + packet.len().div_ceil(1200) * OVERHEAD;
+        let bytes = packet.len() + packet.len().div_ceil(DATAGRAM) * OVERHEAD;
         if let Some(budget) = &mut self.budget {
             budget.spend(tick, bytes);
         }
