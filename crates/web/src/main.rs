@@ -40,7 +40,7 @@ struct BuildArgs {
     /// Whose compiler to use
     #[arg(long, value_enum, default_value_t)]
     toolchain: Toolchain,
-    /// Address that the page will have, as in https://HOST/cubewire/: those who share a link see no picture without it
+    /// Address that the page will have, as in `https://HOST/cubewire/`: those who share a link see no picture without it
     #[arg(long, value_name = "URL", value_parser = folder_address)]
     url: Option<String>,
     /// Fail if a browser loads more than this over the wire before the game starts, in MB with brotli
