@@ -6,31 +6,59 @@ use cubewire_codec::{BitKind, Form};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Rgb(pub u8, pub u8, pub u8);
 
-/// Colours that depend on whether they are drawn on a light or a dark surface.
+/// Colours that depend on whether they are drawn on a light or a dark ground.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Colors {
-    /// Behind text and graphs.
+    /// Behind text.
+    pub ground: Rgb,
+    /// As [`ground`](Self::ground).
     pub surface: Rgb,
+    /// Buttons, cards and chips.
+    pub raised: Rgb,
+    /// Plots, fields, and what is behind text over the picture.
+    pub sunken: Rgb,
+    /// Lines between parts; never the only sign.
+    pub line: Rgb,
     /// The 3D view beyond the floor.
     pub sky: Rgb,
     /// Text, and the line of the 256 kbps target.
     pub ink: Rgb,
     /// Text of less importance.
     pub muted: Rgb,
-    /// Text that reports an error.
+    /// Text that reports an error, and marks of lost packets.
     pub error: Rgb,
-    /// Text that warns, and marks of lost and late packets.
+    /// Text that warns, marks of late packets, and the budget.
     pub warning: Rgb,
     /// Everything that belongs to the left half, the simulation or the first of two lanes: its name, its figures, its
-    /// line, its trails.
+    /// line, its trails. Text on it is [`ground`](Self::ground), as on the right one's and on ink.
     pub left: Rgb,
-    /// Everything that belongs to the right half, the replica.
+    /// Everything that belongs to the right half, the replica; and the one button to press.
     pub right: Rgb,
+    /// What is selected in the left half, behind text.
+    pub left_tint: Rgb,
+    /// What is selected in the right half, behind text.
+    pub right_tint: Rgb,
+    /// A bar above the target.
+    pub above_target: Rgb,
+    /// A quiet bar, and a dot that is not selected.
+    pub quiet: Rgb,
+    /// Text of an option that is not possible, on [`impossible_ground`](Self::impossible_ground).
+    pub impossible: Rgb,
+    /// Behind the text of an option that is not possible.
+    pub impossible_ground: Rgb,
+    /// The edge of a picture of a key.
+    pub key_edge: Rgb,
+    /// Header, interacting, check and state: the kinds of bits that a dark ground needs lighter.
+    dark_kinds: [Rgb; 4],
 }
 
-/// The colours for light surfaces.
+/// The colours for a light ground.
 pub const LIGHT: Colors = Colors {
+    ground: Rgb(0xF8, 0xFA, 0xFC),
     surface: Rgb(0xF8, 0xFA, 0xFC),
+    raised: Rgb(0xE6, 0xEA, 0xF0),
+    sunken: Rgb(0xFF, 0xFF, 0xFF),
+    line: Rgb(0xC4, 0xCC, 0xD6),
     sky: Rgb(0xCC, 0xD6, 0xE0),
     ink: Rgb(0x1F, 0x24, 0x2C),
     muted: Rgb(0x50, 0x58, 0x64),
@@ -38,64 +66,126 @@ pub const LIGHT: Colors = Colors {
     warning: Rgb(0x80, 0x4C, 0x00),
     left: Rgb(0x00, 0x5A, 0x91),
     right: Rgb(0x9C, 0x3D, 0x00),
+    left_tint: Rgb(0xD3, 0xE2, 0xEE),
+    right_tint: Rgb(0xF0, 0xDD, 0xD0),
+    above_target: Rgb(0xC0, 0x7F, 0x58),
+    quiet: Rgb(0x7C, 0x87, 0x94),
+    impossible: Rgb(0x6B, 0x76, 0x83),
+    impossible_ground: Rgb(0xED, 0xF0, 0xF4),
+    key_edge: Rgb(0x9A, 0xA4, 0xB0),
+    dark_kinds: [
+        Rgb(0x33, 0x22, 0x88),
+        Rgb(0x88, 0x22, 0x55),
+        Rgb(0x11, 0x77, 0x33),
+        Rgb(0x44, 0x33, 0x22),
+    ],
 };
 
-/// The colours for dark surfaces.
+/// The colours for a dark ground.
 pub const DARK: Colors = Colors {
-    surface: Rgb(0x1B, 0x1F, 0x26),
+    ground: Rgb(0x16, 0x1B, 0x22),
+    surface: Rgb(0x16, 0x1B, 0x22),
+    raised: Rgb(0x23, 0x2B, 0x35),
+    sunken: Rgb(0x0D, 0x10, 0x15),
+    line: Rgb(0x36, 0x41, 0x4D),
     sky: Rgb(0x20, 0x26, 0x2F),
-    ink: Rgb(0xE8, 0xEC, 0xF1),
-    muted: Rgb(0xA9, 0xB3, 0xBF),
+    ink: Rgb(0xEE, 0xF2, 0xF6),
+    muted: Rgb(0xAA, 0xB4, 0xC0),
     error: Rgb(0xFF, 0x8A, 0x80),
     warning: Rgb(0xF0, 0xC3, 0x6A),
-    left: Rgb(0x6F, 0x8C, 0xFF),
-    right: Rgb(0xFF, 0x6F, 0x4F),
+    left: Rgb(0x7F, 0x9B, 0xFF),
+    right: Rgb(0xFF, 0x7A, 0x59),
+    left_tint: Rgb(0x2A, 0x35, 0x5F),
+    right_tint: Rgb(0x4E, 0x2C, 0x24),
+    above_target: Rgb(0xB5, 0x63, 0x4D),
+    quiet: Rgb(0x7C, 0x87, 0x94),
+    impossible: Rgb(0x7A, 0x86, 0x94),
+    impossible_ground: Rgb(0x1A, 0x20, 0x28),
+    key_edge: Rgb(0x56, 0x63, 0x72),
+    dark_kinds: [
+        Rgb(0x77, 0x68, 0xEE),
+        Rgb(0xB4, 0x38, 0x76),
+        Rgb(0x5D, 0x88, 0x22),
+        Rgb(0x70, 0x67, 0x4C),
+    ],
 };
 
-/// The colour of a kind of bits, as a filled area. Based on the palette of Okabe and Ito, whose blue and
-/// vermilion are left to the halves.
+impl Colors {
+    /// The colour of a kind of bits, as a filled area. Based on the palette of Okabe and Ito, whose blue and
+    /// vermilion are left to the halves.
+    #[must_use]
+    pub const fn bit_kind(&self, kind: BitKind) -> Rgb {
+        match kind {
+            BitKind::Header => self.dark_kinds[0],
+            BitKind::Interacting => self.dark_kinds[1],
+            BitKind::Check => self.dark_kinds[2],
+            BitKind::State => self.dark_kinds[3],
+            BitKind::Inputs => Rgb(0xAA, 0xDD, 0xAA),
+            BitKind::Selection => Rgb(0x56, 0xB4, 0xE9),
+            BitKind::Life => Rgb(0x88, 0xCC, 0xEE),
+            BitKind::Flags => Rgb(0xE6, 0x9F, 0x00),
+            BitKind::Position => Rgb(0x00, 0x9E, 0x73),
+            BitKind::Orientation => Rgb(0xCC, 0x79, 0xA7),
+            BitKind::Velocity => Rgb(0xF0, 0xE4, 0x42),
+            BitKind::Padding => Rgb(0xBB, 0xBB, 0xBB),
+            // A field of a schema.
+            _ => Rgb(0x99, 0x99, 0x33),
+        }
+    }
+}
+
+/// The colour of text on the area of a kind of bits; none for those that are too dark, which are named beside it.
+#[must_use]
+pub const fn bit_kind_label(kind: BitKind) -> Option<Rgb> {
+    match kind {
+        BitKind::Header | BitKind::Interacting | BitKind::Check | BitKind::State => None,
+        _ => Some(Rgb(0x10, 0x15, 0x1B)),
+    }
+}
+
+/// As [`Colors::bit_kind`] on a light ground.
 #[must_use]
 pub const fn bit_kind(kind: BitKind) -> Rgb {
-    match kind {
-        BitKind::Header => Rgb(0x33, 0x22, 0x88),
-        BitKind::Inputs => Rgb(0xAA, 0xDD, 0xAA),
-        BitKind::State => Rgb(0x44, 0x33, 0x22),
-        BitKind::Selection => Rgb(0x56, 0xB4, 0xE9),
-        BitKind::Interacting => Rgb(0x88, 0x22, 0x55),
-        BitKind::Life => Rgb(0x88, 0xCC, 0xEE),
-        BitKind::Flags => Rgb(0xE6, 0x9F, 0x00),
-        BitKind::Position => Rgb(0x00, 0x9E, 0x73),
-        BitKind::Orientation => Rgb(0xCC, 0x79, 0xA7),
-        BitKind::Velocity => Rgb(0xF0, 0xE4, 0x42),
-        BitKind::Check => Rgb(0x11, 0x77, 0x33),
-        BitKind::Padding => Rgb(0xBB, 0xBB, 0xBB),
-        // A field of a schema.
-        _ => Rgb(0x99, 0x99, 0x33),
-    }
+    LIGHT.bit_kind(kind)
 }
 
 /// The colour of a cube by the [`Form`] in which a packet carries it; none if it does not.
 #[must_use]
 pub const fn form(form: Option<Form>) -> Rgb {
     match form {
-        None => CUBE,
+        None => NOT_SENT,
         Some(Form::Exact) => Rgb(0x00, 0x9E, 0x73),
         Some(Form::Small) => Rgb(0x56, 0xB4, 0xE9),
         Some(Form::Large) => Rgb(0xF0, 0xE4, 0x42),
-        Some(Form::Whole) => Rgb(0x33, 0x22, 0x88),
+        Some(Form::Whole) => Rgb(0x77, 0x68, 0xEE),
         Some(Form::OutOfRange) => Rgb(0xD5, 0x5E, 0x00),
         Some(Form::OtherLargest) => Rgb(0xCC, 0x79, 0xA7),
     }
 }
 
-/// The colour of an amount from 0 to 1: cividis, which is as even with colour-blind eyes.
+/// The colour of an amount from 0 to 1, linear between [`AMOUNTS`].
 #[must_use]
 pub fn amount(fraction: f32) -> Rgb {
-    let colorous::Color { r, g, b } =
-        colorous::CIVIDIS.eval_continuous(f64::from(fraction.clamp(0.0, 1.0)));
-    Rgb(r, g, b)
+    let steps = fraction.clamp(0.0, 1.0) * (AMOUNTS.len() - 1) as f32;
+    let from = (steps as usize).min(AMOUNTS.len() - 2);
+    let share = steps - from as f32;
+    let (a, b) = (AMOUNTS[from], AMOUNTS[from + 1]);
+    let mix = |a: u8, b: u8| (f32::from(a) + (f32::from(b) - f32::from(a)) * share).round() as u8;
+    Rgb(mix(a.0, b.0), mix(a.1, b.1), mix(a.2, b.2))
 }
 
+/// The colours of amounts in equal steps. Each is lighter than the one before, so that the order survives colour
+/// blindness.
+pub const AMOUNTS: [Rgb; 5] = [
+    Rgb(0x4F, 0x6B, 0xE8),
+    Rgb(0x2F, 0xA0, 0xD8),
+    Rgb(0x35, 0xC7, 0x95),
+    Rgb(0xBF, 0xDC, 0x4A),
+    Rgb(0xFF, 0xF2, 0xA6),
+];
+
+/// A cube that no packet carries, where colours show what cubes cost.
+pub const NOT_SENT: Rgb = Rgb(0x5E, 0x68, 0x75);
 /// A cube that is not interacting.
 pub const CUBE: Rgb = Rgb(0xB8, 0xBA, 0xBF);
 /// A cube that the player touched, or that touched one.
