@@ -13,16 +13,17 @@ mod export;
 mod graph;
 mod lane;
 mod layout;
+mod pages;
 mod scale;
 mod settings;
 mod small;
 mod style;
 mod system;
-mod tabs;
 mod terms;
 mod timeline;
 mod toolbar;
 mod tour;
+mod widgets;
 mod zoom;
 
 use std::path::PathBuf;
@@ -45,10 +46,10 @@ pub use graph::axis::Axis;
 pub use graph::{ShownGraph, ShownLine, ShownPoint};
 pub use lane::{Drawn, Halves, LaneView, Measured, Past, Status};
 pub use layout::draw;
-pub use settings::{PanelSize, PanelState, SavingsView, Tab};
+pub use pages::peers::Peers;
+pub use pages::ranges::tried::Tradeoffs;
+pub use settings::{Page, PanelSize, PanelState, Tab};
 pub use small::SmallGraphPlugin;
-pub use tabs::peers::Peers;
-pub use tabs::ranges::tried::Tradeoffs;
 pub use tour::{STEPS, Scene, Task, Tour, TourStep, Watch};
 
 /// The phases of the panel.
@@ -103,7 +104,7 @@ impl Plugin for PanelPlugin {
                     actions::record_rung,
                     explain::end_with_first_input,
                     show_hint,
-                    tabs::peers::show_connection,
+                    pages::peers::show_connection,
                     timeline::step,
                     count_deltas,
                 )
@@ -114,7 +115,7 @@ impl Plugin for PanelPlugin {
             )
             .add_systems(
                 FixedUpdate,
-                tabs::ranges::tried::record.after(ReplicationSystems::Observe),
+                pages::ranges::tried::record.after(ReplicationSystems::Observe),
             )
             .add_systems(PreUpdate, want_history.in_set(HistorySystems::PanelWants))
             .init_resource::<WantsAblation>()
@@ -128,19 +129,13 @@ impl Plugin for PanelPlugin {
     }
 }
 
-/// Draws a name at the left and its value with unit at the right. Returns the response of the name.
 fn figure(ui: &mut egui::Ui, name: &str, value: String) -> egui::Response {
-    let (label, _) = egui::Sides::new().shrink_left().truncate().show(
-        ui,
-        |ui| ui.label(name),
-        |ui| ui.monospace(value),
-    );
-    label
+    widgets::figure(ui, name, value, "")
 }
 
 fn want_history(state: Res<PanelState>, selection: Res<Selection>, mut wanted: ResMut<Wanted>) {
     wanted.set(Show::Timeline, state.timeline);
-    let is_inspected = state.shows(Tab::Packet) || selection.cube.is_some();
+    let is_inspected = state.shows(Page::Packet) || selection.cube.is_some();
     wanted.set(Show::Packet, is_inspected);
 }
 
@@ -150,7 +145,7 @@ fn count_deltas(
     lanes: Query<(Entity, Has<Selected>, Has<DeltaCounts>), With<Lane>>,
     mut commands: Commands,
 ) {
-    let is_shown = state.shows(Tab::Ranges);
+    let is_shown = state.shows(Page::Ranges);
     for (lane, is_selected, has_counts) in &lanes {
         match (is_shown && is_selected, has_counts) {
             (true, false) => {
@@ -165,7 +160,7 @@ fn count_deltas(
 }
 
 fn want_ablation(state: Res<PanelState>, mut wants: ResMut<WantsAblation>) {
-    wants.set_if_neq(WantsAblation(state.shows_ablation()));
+    wants.set_if_neq(WantsAblation(state.shows(Page::WithoutEach)));
 }
 
 /// Shows how to bring back the hidden panel, for a while, and the cubes.

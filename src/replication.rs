@@ -62,7 +62,8 @@ pub(crate) use displayed::{is_teleport, shown_cube};
 pub use lane::{Lane, LocalLane};
 pub use lane_budget::LaneBudget;
 pub use meter::{
-    Accounting, LaneMeter, METER_TICKS, Sample, TARGET_KBPS, Traffic, factor, kbps, millimetres,
+    Accounting, LaneMeter, METER_TICKS, Sample, TARGET_KBPS, Traffic, factor, grouped, kbps,
+    millimetres, rounded,
 };
 pub use packet::{Arrival, Fate, PacketRecord};
 pub use peer::{

@@ -3,8 +3,8 @@
 use bevy::prelude::*;
 use cubewire_codec::ladder::LADDER;
 
+use super::pages::ladder::{Step, index_of, step};
 use super::settings::PanelState;
-use super::tabs::ladder::{Step, index_of, step};
 use super::tour::state::Tour;
 use crate::controls::Action;
 use crate::replication::{ChangeLane, LaneSettingsQuery, Reconnect, SenderSettings};
@@ -18,7 +18,7 @@ pub(super) fn on_action(
     mut commands: Commands,
 ) {
     match *action {
-        Action::Panel => state.size = state.size.next(),
+        Action::Panel => state.resize(),
         Action::CubeColors => state.colors = state.colors.next(),
         Action::Timeline => state.timeline = !state.timeline,
         // The tour explains enough.

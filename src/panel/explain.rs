@@ -8,9 +8,9 @@ use bevy_egui::egui::{
 use bevy_egui::input::EguiWantsInput;
 
 use super::lane::LaneView;
+use super::pages::ladder::kbps_of;
 use super::settings::{PanelSize, PanelState};
 use super::style;
-use super::tabs::ladder::kbps_of;
 use cubewire_codec::ladder::LADDER;
 
 use crate::controls::{Action, key_of};

@@ -1,124 +1,147 @@
-//! The bandwidth graph: kilobits a second over the last seconds.
+//! The bandwidth graph: kilobits a second over the last seconds. Nothing is written in the plot: its legend, the flags
+//! of switches, its axis and its times have rows of their own.
 
 pub(super) mod axis;
-mod controls;
+mod flags;
 mod lines;
-mod scale;
 pub(super) mod series;
 mod shown;
 
-use std::ops::RangeInclusive;
-
-use bevy_egui::egui::{self, Align2, Color32, Sense, Shape, Stroke, TextStyle, pos2, vec2};
+use bevy_egui::egui::{Align, Layout, Rect, Response, Sense, Stroke, Ui, UiBuilder, pos2, vec2};
 use cubewire_scene::TICKS_PER_SECOND;
-use egui_plot::{AxisHints, HoverPosition, MarkerShape, Plot, PlotPoint, Text, VLine};
 
 use super::lane::Measured;
-use super::settings::PanelState;
-use super::style;
-use crate::replication::{Accounting, TARGET_KBPS};
-use crate::theme::{Theme, egui_color};
+use super::settings::{MAX_GRAPH_SECONDS, PanelState};
+use super::style::{GAP, LINE, Look, ROW, SMALL};
+use super::widgets::{AXIS, At, Chart, Pointing, Scale, chip, legend, text, triangle};
+use crate::replication::{TARGET_KBPS, grouped, rounded};
 use crate::view::Side;
-use lines::{LABEL_SIZE, Lines, series, ticks};
-use series::{Point, Series};
+use axis::Axis;
+use lines::{Lines, newest};
+use series::{Point, Points};
 
-pub(super) use controls::controls;
-pub(super) use scale::Scale;
 pub(super) use series::{SMOOTHING_TICKS, smooth};
 pub use shown::{ShownGraph, ShownLine, ShownPoint};
 
-/// Draws the graph with its legend, `height` logical points high in all.
+/// Height of all rows but the plot, logical points.
+pub(super) const AROUND_PLOT: f32 = ROW + GAP + LINE + 2.0 + LINE;
+
+/// Draws the graph with its legend, its options and its flags, `height` logical points high in all.
 ///
 /// `moment` is the tick of the past that the views show.
 pub(super) fn draw(
-    ui: &mut egui::Ui,
-    state: &PanelState,
+    ui: &mut Ui,
+    state: &mut PanelState,
     lanes: &[Measured<'_>],
     moment: Option<u64>,
     height: f32,
 ) {
+    let size = vec2(ui.available_width(), height);
+    let (all, response) = ui.allocate_exact_size(size, Sense::hover());
+    let (top, rest) = all.split_top_bottom_at_y(all.top() + ROW);
+    let flags = Rect::from_min_size(
+        pos2(rest.left() + AXIS, rest.top() + GAP),
+        vec2(rest.width() - AXIS, LINE),
+    );
+    let plot = flags
+        .with_min_y(flags.bottom() + 2.0)
+        .with_max_y(all.bottom() - LINE);
     let points = points(state, lanes);
     let lines = Lines::shown(state, &points);
-    let spacing = std::mem::replace(&mut ui.spacing_mut().item_spacing.y, 0.0);
-    let rest = 2.0 * ROW_HEIGHT;
-    legend(ui, state.theme, &lines);
-    plot(ui, state, &lines, moment, (height - rest).max(MIN_HEIGHT));
-    time(ui, state);
-    ui.spacing_mut().item_spacing.y = spacing;
+    let look = Look::of(ui);
+    let chart = Chart::new(
+        ui,
+        plot,
+        -lines.seconds..=0.0,
+        lines.ends.clone(),
+        lines.scale,
+    );
+    chart.axis(ui);
+    lines.draw(&chart, look, 2.0);
+    if let Some(seconds) = moment.and_then(|tick| lines.seconds_of(tick)) {
+        chart.upright(seconds, Stroke::new(2.0, look.ink));
+    }
+    losses(&chart, look, &lines);
+    let flag = flags::draw(ui, flags, &chart, &lines.switches(), state.flag_of_tour);
+    peak(ui, flags, &chart, &lines, flag.occupied.as_slice());
+    times(ui, &chart, state);
+    let chips = options(ui, state, lanes, top);
+    let words = top.with_max_x(chips.left() - GAP);
+    let hovered = response.hover_pos().filter(|at| plot.contains(*at));
+    if let Some(said) = flag.said {
+        flags::say(ui, words, &said);
+    } else if let Some(said) = hovered.and_then(|at| rates(&lines, chart.x_at(at.x))) {
+        text(ui.painter(), words, At::Left(0.0), said, SMALL, look.ink);
+    } else {
+        entries(ui, words, look, &lines);
+    }
+    about(ui, words, &response);
+}
+
+/// What the legend means.
+fn about(ui: &Ui, words: Rect, response: &Response) {
+    let legend = ui.interact(words, response.id.with("legend"), Sense::hover());
+    legend.on_hover_text(
+        "Kilobits a second, mean of a second, as the article counts: the payload of each snapshot and 28 bytes of IP and \
+         UDP headers. With a budget, which no second exceeds: every byte on the wire. A flag: stages were switched. A \
+         triangle on the floor: packets were lost.",
+    );
 }
 
 /// Draws the last seconds without axes, with the rate at the end of each line.
 pub(super) fn draw_small(
-    ui: &mut egui::Ui,
-    theme: Theme,
+    ui: &mut Ui,
     seconds: u32,
-    size: egui::Vec2,
+    size: bevy_egui::egui::Vec2,
     lanes: &[Measured<'_>],
 ) {
-    let ticks = seconds as usize * TICKS_PER_SECOND as usize;
-    let points = newest(lanes, ticks + SMOOTHING_TICKS - 1);
+    let (all, _) = ui.allocate_exact_size(size, Sense::hover());
+    let (top, rest) = all.split_top_bottom_at_y(all.top() + LINE);
+    let plot = rest.with_max_x(rest.right() - AXIS);
+    let ticks = (seconds * TICKS_PER_SECOND) as usize + SMOOTHING_TICKS - 1;
+    let points = newest(lanes, ticks);
     // Rungs may differ by three decades.
-    let lines = Lines::new(
-        series(&points, ticks, Accounting::PayloadAndUdp),
-        ticks,
-        true,
+    let lines = Lines::new(&points, seconds, |_| Scale::Logarithmic);
+    let look = Look::of(ui);
+    let chart = Chart::new(
+        ui,
+        plot,
+        -lines.seconds..=0.0,
+        lines.ends.clone(),
+        lines.scale,
     );
-    let ink = egui_color(theme.colors().ink);
-    let past = f64::from(seconds);
-    // Room for the labels.
-    let future = past * f64::from(LABEL_WIDTH / (size.x - LABEL_WIDTH).max(LABEL_WIDTH));
-    let labels = lines.labels(size.y);
-    base("small bandwidth", size.y)
-        .width(size.x)
-        .show_background(false)
-        .show_x(false)
-        .show_axes(false)
-        .show_grid(false)
-        .show(ui, |plot| {
-            plot.set_plot_bounds_x(-past..=future);
-            plot.set_plot_bounds_y(lines.heights.clone());
-            lines.draw(plot, theme, 2.5);
-            for (text, height, side) in labels {
-                let color = side.map_or(ink, |side| style::half(theme.colors(), side));
-                let at = PlotPoint::new(future * 0.1, height);
-                let text = egui::RichText::new(text).color(color).size(LABEL_SIZE);
-                let text = Text::new("rate", at, text);
-                plot.text(text.anchor(Align2::LEFT_CENTER).allow_hover(false));
-            }
-            let corner = PlotPoint::new(-past, *lines.heights.end());
-            let unit = egui::RichText::new(format!(" kbps, log, last {seconds} s"))
-                .color(ink)
-                .size(LABEL_SIZE);
-            let unit = Text::new("unit", corner, unit);
-            plot.text(unit.anchor(Align2::LEFT_TOP).allow_hover(false));
-        });
-}
-
-/// The points that the graph shows, and those before them that it needs for smoothing.
-fn points(state: &PanelState, lanes: &[Measured<'_>]) -> Vec<(Side, Vec<Point>)> {
-    let wanted = ticks(state) + SMOOTHING_TICKS - 1;
-    let Some(frozen) = &state.frozen else {
-        return newest(lanes, wanted);
-    };
-    let newest = frozen.iter().map(|(side, points)| {
-        let newest = points.len().saturating_sub(wanted);
-        (*side, points[newest..].to_vec())
-    });
-    newest.collect()
-}
-
-/// The newest points of each lane.
-fn newest(lanes: &[Measured<'_>], ticks: usize) -> Vec<(Side, Vec<Point>)> {
-    let lines = lanes.iter().map(|lane| {
-        let points = lane.meter.newest(ticks).map(Point::from);
-        (lane.side, points.collect())
-    });
-    lines.collect()
+    lines.draw(&chart, look, 2.5);
+    let unit = format!("kbps, log, last {seconds} s");
+    text(ui.painter(), top, At::Left(0.0), unit, SMALL, look.ink);
+    // The rates at the ends of the lines, and the target, far enough apart to be read.
+    let mut labels = vec![(chart.y_of(TARGET_KBPS), TARGET_KBPS, look.ink)];
+    for (side, series) in &lines.series {
+        let newest = series.newest_kbps();
+        labels.extend(newest.map(|kbps| (chart.y_of(kbps), kbps, look.of_half(*side))));
+    }
+    labels.sort_by(|a, b| b.0.total_cmp(&a.0));
+    let mut lowest = plot.bottom() - SMALL / 2.0;
+    for (y, kbps, color) in labels {
+        let middle = y.min(lowest);
+        lowest = middle - SMALL;
+        let row = Rect::from_min_max(
+            pos2(plot.right() + GAP, middle - SMALL / 2.0),
+            pos2(all.right(), middle + SMALL / 2.0),
+        );
+        text(
+            ui.painter(),
+            row,
+            At::Left(0.0),
+            grouped(kbps),
+            SMALL,
+            color,
+        );
+    }
 }
 
 /// A plot that only shows, whatever the pointer does.
-pub(super) fn base(id: &str, height: f32) -> Plot<'_> {
-    Plot::new(id)
+pub(super) fn base(id: &str, height: f32) -> egui_plot::Plot<'_> {
+    egui_plot::Plot::new(id)
         .height(height)
         .sense(Sense::hover())
         .allow_drag(false)
@@ -130,184 +153,160 @@ pub(super) fn base(id: &str, height: f32) -> Plot<'_> {
         .show_y(false)
 }
 
-fn plot(
-    ui: &mut egui::Ui,
-    state: &PanelState,
-    lines: &Lines<'_>,
-    moment: Option<u64>,
-    height: f32,
-) {
-    let scale = lines.scale;
-    let kbps_axis = AxisHints::new_y()
-        .label_spacing(KBPS_SPACING)
-        .min_thickness(AXIS_THICKNESS)
-        .formatter(move |mark, _| format!("{:.0}", scale.kbps(mark.value)));
-    let warning = egui_color(state.theme.colors().warning);
-    let muted = egui_color(state.theme.colors().muted);
-    let ink = egui_color(state.theme.colors().ink);
-    let surface = ui.visuals().extreme_bg_color;
-    base("bandwidth", height)
-        .show_axes([false, true])
-        .custom_y_axes(vec![kbps_axis])
-        // Vertical lines are switches.
-        .show_grid([false, true])
-        .y_grid_spacer(move |input| scale.marks(input))
-        .label_formatter(|hover| label(&lines.series, hover))
-        .show(ui, |plot| {
-            let (bottom, top) = (*lines.heights.start(), *lines.heights.end());
-            plot.set_plot_bounds_x(-f64::from(state.graph_seconds)..=0.0);
-            // The topmost label stays inside.
-            plot.set_plot_bounds_y(bottom..=top + HEADROOM * (top - bottom));
-            lines.draw(plot, state.theme, 1.5);
-            if let Some(seconds) = moment.and_then(|tick| lines.seconds_of(tick)) {
-                let moment = VLine::new("shown in the views", seconds)
-                    .color(ink)
-                    .width(2.0);
-                plot.vline(moment.allow_hover(false));
-            }
-            for (seconds, name) in lines.switch_labels() {
-                let at = PlotPoint::new(seconds, bottom + 0.93 * (top - bottom));
-                let text = egui::RichText::new(format!(" {name} "))
-                    .color(muted)
-                    .small();
-                let text = text.background_color(surface);
-                let text = Text::new("switched to", at, text);
-                plot.text(text.anchor(Align2::LEFT_CENTER).allow_hover(false));
-            }
-            for (_, series) in &lines.series {
-                let lost: Vec<_> = series.losses().map(|seconds| [seconds, bottom]).collect();
-                let lost = egui_plot::Points::new("lost packets", lost)
-                    .color(warning)
-                    .shape(MarkerShape::Up)
-                    .radius(3.0);
-                plot.points(lost.allow_hover(false));
-                for (seconds, kbps) in series.peaks_above(scale.kbps(top)) {
-                    let text = format!(" ▲ {kbps:.0} ");
-                    let text = egui::RichText::new(text).color(ink).small();
-                    let text = text.background_color(surface);
-                    let at = PlotPoint::new(seconds, top + HEADROOM * (top - bottom));
-                    let text = Text::new("peak", at, text);
-                    // Next to the line, and inside the plot.
-                    let anchor = match -seconds > PEAK_SHARE * lines.seconds {
-                        true => Align2::LEFT_TOP,
-                        false => Align2::RIGHT_TOP,
-                    };
-                    plot.text(text.anchor(anchor).allow_hover(false));
-                }
-            }
-        });
+/// The points that the graph shows, and those before them that it needs for smoothing.
+fn points(state: &PanelState, lanes: &[Measured<'_>]) -> Vec<(Side, Vec<Point>)> {
+    let wanted = (state.graph_seconds * TICKS_PER_SECOND) as usize + SMOOTHING_TICKS - 1;
+    let Some(frozen) = &state.frozen else {
+        return newest(lanes, wanted);
+    };
+    let newest = frozen.iter().map(|(side, points)| {
+        let newest = points.len().saturating_sub(wanted);
+        (*side, points[newest..].to_vec())
+    });
+    newest.collect()
 }
 
-/// The names of the lines with their rates now, above the plot.
-fn legend(ui: &mut egui::Ui, theme: Theme, lines: &Lines<'_>) {
-    let size = vec2(ui.available_width(), ROW_HEIGHT);
-    let (rect, response) = ui.allocate_exact_size(size, Sense::hover());
+/// The names of the lines.
+fn entries(ui: &Ui, row: Rect, look: Look, lines: &Lines<'_>) {
     let painter = ui.painter();
-    let mut x = rect.left();
-    let y = rect.center().y;
-    let mut entry = |text: String, color: Color32, is_dashed: bool| {
-        let line = [pos2(x, y), pos2(x + 16.0, y)];
-        let stroke = Stroke::new(2.0, color);
-        if is_dashed {
-            painter.extend(Shape::dashed_line(&line, stroke, 3.0, 3.0));
-        } else {
-            painter.line_segment(line, stroke);
-        }
-        let font = TextStyle::Small.resolve(ui.style());
-        let at = pos2(x + 20.0, y);
-        let text = painter.text(at, Align2::LEFT_CENTER, text, font, color);
-        x = text.right() + 10.0;
-    };
-    let colors = theme.colors();
+    let mut x = 0.0;
     for (side, _) in &lines.series {
-        entry(side.name().to_owned(), style::half(colors, *side), false);
+        let name = match lines.series.len() {
+            1 if lines.has_budget() => "sent",
+            1 => "replica",
+            _ => side.name(),
+        };
+        x = legend(painter, row, x, name, look.of_half(*side), None);
     }
-    let target = format!("target {TARGET_KBPS:.0} kbps");
-    entry(target, egui_color(colors.ink), true);
     let budgets = lines.series.iter();
-    let budgets: Vec<_> = budgets
-        .filter_map(|(_, series)| Some(series.newest_budget()?.to_string()))
-        .collect();
+    let budgets = budgets.filter_map(|(_, series)| Some(series.newest_budget()?.to_string()));
+    let budgets: Vec<_> = budgets.collect();
+    let target = match lines.series.len() + budgets.len() {
+        1 => format!("target {TARGET_KBPS:.0} kbps"),
+        _ => format!("target {TARGET_KBPS:.0}"),
+    };
+    x = legend(painter, row, x, &target, look.ink, Some(5.0));
     if !budgets.is_empty() {
         let budget = format!("budget {}", budgets.join(", "));
-        entry(budget, egui_color(colors.ink), false);
+        legend(painter, row, x, &budget, look.warning, None);
     }
-    let lost = lines
-        .series
-        .iter()
-        .any(|(_, series)| series.losses().next().is_some());
-    if lost {
-        let font = TextStyle::Small.resolve(ui.style());
-        let color = egui_color(colors.warning);
-        painter.text(
-            rect.right_center(),
-            Align2::RIGHT_CENTER,
-            "▲ lost",
-            font,
-            color,
-        );
-    }
-    response.on_hover_text(format!(
-        "Kilobits a second, mean of {SMOOTHING_TICKS} ticks, a second. A vertical line: stages were switched. Budget: \
-         no second takes more on the wire. A triangle at the bottom: packets were lost. ▲ with a number: a peak above the scale."
-    ));
 }
 
-/// The ends of the time axis, below the plot.
-fn time(ui: &mut egui::Ui, state: &PanelState) {
-    let size = vec2(ui.available_width(), ROW_HEIGHT);
-    let (rect, _) = ui.allocate_exact_size(size, Sense::hover());
-    let font = TextStyle::Small.resolve(ui.style());
-    let color = ui.visuals().weak_text_color();
-    let left = pos2(rect.left() + AXIS_THICKNESS, rect.center().y);
-    let (past, now) = match state.frozen {
-        Some(_) => (format!("{} s earlier", state.graph_seconds), "frozen"),
-        None => (format!("{} s ago", state.graph_seconds), "now"),
-    };
-    let painter = ui.painter();
-    painter.text(left, Align2::LEFT_CENTER, past, font.clone(), color);
-    painter.text(rect.right_center(), Align2::RIGHT_CENTER, now, font, color);
-}
-
-/// The lanes' rates at the tick under the pointer, at any distance from the lines.
-fn label(lanes: &[(Side, Series<'_>)], hover: &HoverPosition<'_>) -> Option<String> {
-    let (HoverPosition::NearDataPoint { position, .. } | HoverPosition::Elsewhere { position }) =
-        hover;
-    let mut tick = None;
-    let mut rates = Vec::new();
-    for (side, series) in lanes {
-        let Some(index) = series.index_at(position.x) else {
-            continue;
-        };
-        tick = Some(series.tick(index));
-        let kbps = series.kbps(index);
-        rates.push(if lanes.len() > 1 {
-            format!("{} {kbps:.1} kbps", side.name())
-        } else {
-            format!("{kbps:.1} kbps")
+/// Chips at the right end of the row: the scale, the span, and whether the graph stands still. A click takes the next.
+fn options(ui: &mut Ui, state: &mut PanelState, lanes: &[Measured<'_>], row: Rect) -> Rect {
+    let layout = Layout::right_to_left(Align::Center);
+    let builder = UiBuilder::new().max_rect(row).layout(layout);
+    let mut ui = ui.new_child(builder);
+    let is_frozen = state.frozen.is_some();
+    let freeze = chip(&mut ui, ROW, 4, "freeze", is_frozen)
+        .on_hover_text("Stops the graph. The game goes on.");
+    if freeze.clicked() {
+        state.frozen = (!is_frozen).then(|| {
+            let points = |lane: &Measured<'_>| -> Points {
+                lane.meter.samples().iter().map(Point::from).collect()
+            };
+            lanes.iter().map(|lane| (lane.side, points(lane))).collect()
         });
     }
-    Some(format!("tick {}: {}", tick?, rates.join(", ")))
+    let span = format!("{} s", state.graph_seconds);
+    let span = chip(&mut ui, ROW, 4, &span, false)
+        .on_hover_text("How far the graph goes back: 10, 20, 30 or 60 seconds.");
+    if span.clicked() {
+        let next = SPANS.into_iter().find(|span| *span > state.graph_seconds);
+        state.graph_seconds = next.unwrap_or(SPANS[0]);
+    }
+    let name = match state.axis {
+        Axis::Automatic => "auto",
+        Axis::Linear => "linear",
+        Axis::Logarithmic => "log",
+    };
+    let scale = chip(&mut ui, ROW, 4, name, false).on_hover_text(
+        "The vertical axis: linear, logarithmic, or by itself: logarithmic while the rates that are shown differ much.",
+    );
+    if scale.clicked() {
+        let index = Axis::ALL.iter().position(|axis| *axis == state.axis);
+        state.axis = Axis::ALL[index.map_or(0, |index| (index + 1) % Axis::ALL.len())];
+    }
+    ui.min_rect()
 }
 
-/// Logical points.
-const ROW_HEIGHT: f32 = 15.0;
-const MIN_HEIGHT: f32 = 30.0;
+const SPANS: [u32; 4] = [10, 20, 30, MAX_GRAPH_SECONDS];
 
-/// Logical points: wide enough for five digits, so that the plot does not shift with their number.
-const AXIS_THICKNESS: f32 = 40.0;
+/// Triangles on the floor where packets were lost.
+fn losses(chart: &Chart, look: Look, lines: &Lines<'_>) {
+    for (_, series) in &lines.series {
+        for seconds in series.losses() {
+            let at = pos2(chart.x_of(seconds), chart.rect.bottom() - 3.0);
+            triangle(
+                chart.painter(),
+                at,
+                vec2(6.0, 6.0),
+                Pointing::Up,
+                look.warning,
+            );
+        }
+    }
+}
 
-/// Logical points between two axis labels: invisible at the first value, opaque at the second.
-const KBPS_SPACING: RangeInclusive<f32> = 12.0..=16.0;
+/// The largest peak out of scale, in the row of the flags, unless one of those is near.
+fn peak(ui: &Ui, row: Rect, chart: &Chart, lines: &Lines<'_>, occupied: &[f32]) {
+    let look = Look::of(ui);
+    let peaks = lines
+        .series
+        .iter()
+        .flat_map(|(_, series)| series.peaks_above(*lines.ends.end()));
+    let Some((seconds, kbps)) = peaks.max_by(|a, b| a.1.total_cmp(&b.1)) else {
+        return;
+    };
+    let x = chart
+        .x_of(seconds)
+        .clamp(row.left() + 6.0, row.right() - 60.0);
+    if occupied.iter().any(|flag| (flag - x).abs() < PEAK_APART) {
+        return;
+    }
+    let at = pos2(x, row.center().y);
+    triangle(ui.painter(), at, vec2(8.0, 6.0), Pointing::Up, look.muted);
+    let beside = row.with_min_x(x + 8.0);
+    text(
+        ui.painter(),
+        beside,
+        At::Left(0.0),
+        grouped(kbps),
+        SMALL,
+        look.muted,
+    );
+}
 
-/// Share of the axis above its largest label.
-const HEADROOM: f64 = 0.07;
+/// The ends and the middle of the time axis.
+fn times(ui: &Ui, chart: &Chart, state: &PanelState) {
+    let (seconds, half) = (state.graph_seconds, state.graph_seconds / 2);
+    let (past, now) = match state.frozen {
+        Some(_) => (format!("{seconds} s earlier"), "frozen"),
+        None => (format!("{seconds} s ago"), "now"),
+    };
+    chart.times(ui, [&past, &format!("{half} s"), now]);
+}
 
-/// Share of the graph's width that the label of a peak takes, about.
-const PEAK_SHARE: f64 = 0.16;
+/// When, and the rate of each lane then.
+fn rates(lines: &Lines<'_>, seconds: f64) -> Option<String> {
+    let mut said = Vec::new();
+    let mut ago = None;
+    for (side, series) in &lines.series {
+        let Some(index) = series.index_at(seconds) else {
+            continue;
+        };
+        ago = Some(-series.seconds(index));
+        let kbps = rounded(series.kbps(index));
+        said.push(match lines.series.len() {
+            1 => format!("{kbps} kbps"),
+            _ => format!("{} {kbps}", side.name()),
+        });
+    }
+    Some(format!("{:.1} s ago: {}", ago?, said.join(", ")))
+}
 
-/// Width of the labels of a small graph, logical points.
-const LABEL_WIDTH: f32 = 40.0;
+/// Logical points from a flag within which a peak is left out.
+const PEAK_APART: f32 = 40.0;
 
 #[cfg(test)]
 mod tests {
@@ -315,29 +314,25 @@ mod tests {
     use crate::replication::{PacketRecord, Sample};
 
     #[test]
-    fn hovering_shows_the_tick_and_its_rate() {
-        let points: Vec<Point> = (500..620)
-            .map(|tick| {
-                Point::from(&Sample {
-                    tick,
-                    snapshots: vec![PacketRecord {
-                        payload_bytes: 97,
-                        ..PacketRecord::default()
-                    }],
-                    ..Sample::default()
-                })
-            })
-            .collect();
-        let series = || Series::new(&points, 120, Accounting::PayloadAndUdp);
-        let mut lanes = vec![(Side::Right, series())];
-        let over = |lanes: &[(Side, Series<'_>)], x: f64| {
-            let position = PlotPoint::new(x, 3.0);
-            label(lanes, &HoverPosition::Elsewhere { position })
+    fn hovering_says_when_and_the_rates_then() {
+        let points = || -> Vec<Point> {
+            let samples = (500..620).map(|tick| Sample {
+                tick,
+                snapshots: vec![PacketRecord {
+                    payload_bytes: 97,
+                    ..PacketRecord::default()
+                }],
+                ..Sample::default()
+            });
+            samples.map(|sample| Point::from(&sample)).collect()
         };
-        assert_eq!(over(&lanes, -1.0).as_deref(), Some("tick 559: 60.0 kbps"));
-        assert_eq!(over(&lanes, -5.0), None);
-        lanes.push((Side::Left, series()));
-        let both = "tick 559: right 60.0 kbps, left 60.0 kbps";
-        assert_eq!(over(&lanes, -1.0).as_deref(), Some(both));
+        let lanes = [(Side::Right, points())];
+        let lines = Lines::new(&lanes, 2, |_| Scale::Linear);
+        assert_eq!(rates(&lines, -1.0).as_deref(), Some("1.0 s ago: 60.0 kbps"));
+        assert_eq!(rates(&lines, -5.0), None);
+        let lanes = [(Side::Left, points()), (Side::Right, points())];
+        let lines = Lines::new(&lanes, 2, |_| Scale::Linear);
+        let both = "1.0 s ago: left 60.0, right 60.0";
+        assert_eq!(rates(&lines, -1.0).as_deref(), Some(both));
     }
 }

@@ -12,8 +12,8 @@ use crate::replication::{
 use crate::view::{CubeColors, Inset, PaneContent, Side, ViewMode};
 
 use super::export::Export;
-use super::tabs::peers::Peers;
-use super::tabs::ranges::tried::Tradeoffs;
+use super::pages::peers::Peers;
+use super::pages::ranges::tried::Tradeoffs;
 use super::tour::state::Tour;
 
 /// The data that [`draw`](super::draw) shows, and the settings that it may change.
@@ -103,7 +103,7 @@ pub struct Drawn {
     /// The part of the window that the panel covers.
     pub inset: Inset,
     /// The action whose button was pressed.
-    pub action: Option<Action>,
+    pub asked: Option<Action>,
     /// The file whose button was pressed.
     pub export: Option<Export>,
     /// Whether the lane is to lose its world: see [`ForceDesync`](crate::replication::ForceDesync).

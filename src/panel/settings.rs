@@ -9,9 +9,8 @@ use serde::{Deserialize, Serialize};
 
 use super::graph::axis::Axis;
 use super::graph::series::Points;
-use super::tabs::packet::rows::Order;
+use super::pages::packet::rows::Order;
 use crate::named::Named;
-use crate::replication::Accounting;
 use crate::theme::Theme;
 use crate::view::{CubeColors, Side};
 
@@ -21,18 +20,12 @@ use crate::view::{CubeColors, Side};
 pub struct PanelState {
     /// How much of the panel is shown.
     pub size: PanelSize,
-    /// Width of the whole panel in logical points.
-    pub width: f32,
-    /// The tab that is open.
-    pub tab: Tab,
-    /// What the tab of savings shows.
-    pub savings: SavingsView,
+    /// The page that is open.
+    pub page: Page,
     /// Seconds that the graph goes back, 10 to 60.
     pub graph_seconds: u32,
     /// The graph's vertical axis.
     pub axis: Axis,
-    /// How the graph counts bytes.
-    pub accounting: Accounting,
     /// Light or dark.
     pub theme: Theme,
     /// Factor of the size of text and panel, 0.5 to 4; none follows the size of the window.
@@ -55,6 +48,15 @@ pub struct PanelState {
     /// Whether the player touches the screen rather than uses keys.
     #[serde(skip)]
     pub has_touch: bool,
+    /// Whether the window is so narrow that the panel is a slim bar until it is asked for.
+    #[serde(skip)]
+    pub(super) is_narrow: bool,
+    /// Whether the whole panel has been asked for in a narrow window.
+    #[serde(skip)]
+    pub(super) is_asked_for: bool,
+    /// The step of the tour that the last switch of stages belongs to, counted from 1.
+    #[serde(skip)]
+    pub(super) flag_of_tour: Option<usize>,
     /// Index of the rung that was last selected.
     #[serde(skip)]
     pub last_rung: usize,
@@ -102,44 +104,91 @@ impl PanelSize {
     }
 }
 
-/// A page of the panel.
+/// A page of the panel. Each belongs to a [`Tab`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub enum Tab {
+pub enum Page {
     /// The rungs.
     #[default]
     Ladder,
-    /// What the rungs and the stages save.
+    /// What each rung saves over the one before.
     Savings,
+    /// What each rung cost in the last seconds.
+    OverTime,
+    /// What each part of the present stages saves.
+    WithoutEach,
+    /// Every bit of a packet, and of a cube.
+    Packet,
+    /// What the bits of a second are for.
+    Kinds,
     /// A switch for each stage.
     Stages,
     /// Parameters of the stages.
     Ranges,
-    /// Where the bits go.
-    Bits,
-    /// Every bit of a packet.
-    Packet,
-    /// The link, the send rate and the baseline.
-    Network,
-    /// Interpolation, jitter buffer and replica error.
-    Playout,
+    /// The budget, and what waits for it.
+    Budget,
+    /// The link, the other ends, playout and the error of the replica.
+    Link,
     /// What the halves show.
     Halves,
-    /// The keys, and the settings of the panel itself.
-    Keys,
-    /// The viewers of a server, or the server of a viewer.
-    Peers,
+    /// Theme, size, and the keys.
+    Help,
 }
 
-/// What the tab of savings shows.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub enum SavingsView {
-    /// What each rung saves over the one before.
-    #[default]
-    Steps,
-    /// What each rung cost in the last seconds.
-    OverTime,
-    /// What each part of the present stages saves.
-    Ablation,
+/// A group of pages.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Tab {
+    /// What the rungs cost.
+    Ladder,
+    /// Where the bits go.
+    Packet,
+    /// What can be set about the codec.
+    Tuning,
+    /// What lies between the ends.
+    Network,
+    /// How to use all of it.
+    Help,
+}
+
+impl Tab {
+    /// All of them, from left to right.
+    pub const ALL: [Self; 5] = [
+        Self::Ladder,
+        Self::Packet,
+        Self::Tuning,
+        Self::Network,
+        Self::Help,
+    ];
+
+    /// Its pages. The first is open at first.
+    #[must_use]
+    pub const fn pages(self) -> &'static [Page] {
+        match self {
+            Self::Ladder => &[
+                Page::Ladder,
+                Page::Savings,
+                Page::OverTime,
+                Page::WithoutEach,
+            ],
+            Self::Packet => &[Page::Packet, Page::Kinds],
+            Self::Tuning => &[Page::Stages, Page::Ranges, Page::Budget],
+            Self::Network => &[Page::Link, Page::Halves],
+            Self::Help => &[Page::Help],
+        }
+    }
+}
+
+impl Page {
+    /// The tab that it belongs to.
+    #[must_use]
+    pub const fn tab(self) -> Tab {
+        match self {
+            Self::Ladder | Self::Savings | Self::OverTime | Self::WithoutEach => Tab::Ladder,
+            Self::Packet | Self::Kinds => Tab::Packet,
+            Self::Stages | Self::Ranges | Self::Budget => Tab::Tuning,
+            Self::Link | Self::Halves => Tab::Network,
+            Self::Help => Tab::Help,
+        }
+    }
 }
 
 /// Ticks from the first to the last, both included.
@@ -162,12 +211,9 @@ impl Default for PanelState {
     fn default() -> Self {
         Self {
             size: PanelSize::default(),
-            width: 408.0,
-            tab: Tab::default(),
-            savings: SavingsView::default(),
+            page: Page::default(),
             graph_seconds: 20,
             axis: Axis::default(),
-            accounting: Accounting::default(),
             theme: Theme::default(),
             scale: None,
             timeline: false,
@@ -177,6 +223,9 @@ impl Default for PanelState {
             packet_order: Order::default(),
             explaining: false,
             has_touch: false,
+            is_narrow: false,
+            is_asked_for: false,
+            flag_of_tour: None,
             last_rung: 0,
             range: None,
             frozen: None,
@@ -212,22 +261,32 @@ impl PanelState {
         self.range = Some(TickRange::between(first, last));
     }
 
-    /// Whether the ablation is in sight.
-    pub(super) fn shows_ablation(&self) -> bool {
-        self.shows(Tab::Savings) && self.savings == SavingsView::Ablation
+    /// How much of the panel is shown: in a narrow window it is slim until the whole is asked for.
+    #[must_use]
+    pub fn shown_size(&self) -> PanelSize {
+        match self.size {
+            PanelSize::Whole if self.is_narrow && !self.is_asked_for => PanelSize::Slim,
+            size => size,
+        }
+    }
+
+    /// Shows the next size: the whole panel, the slim bar, nothing.
+    pub(super) fn resize(&mut self) {
+        if self.size != self.shown_size() {
+            self.is_asked_for = true;
+        } else {
+            self.size = self.size.next();
+            self.is_asked_for = false;
+        }
     }
 
     /// Whether that page is in sight.
-    pub(super) fn shows(&self, tab: Tab) -> bool {
-        self.size == PanelSize::Whole && self.tab == tab
+    pub(super) fn shows(&self, page: Page) -> bool {
+        self.shown_size() == PanelSize::Whole && self.page == page
     }
 
     /// These settings with every number clamped to its range, as the file may contain anything.
     fn bounded(mut self) -> Self {
-        let default = Self::default();
-        if !(1.0..=10_000.0).contains(&self.width) {
-            self.width = default.width;
-        }
         self.graph_seconds = self
             .graph_seconds
             .clamp(MIN_GRAPH_SECONDS, MAX_GRAPH_SECONDS);

@@ -50,7 +50,7 @@ fn draw(
     if ctx.viewport_rect().width() < MIN_VIEW_WIDTH {
         return Ok(());
     }
-    style::apply(ctx, *theme);
+    style::apply(ctx, *theme, None);
     let mut lanes: Vec<_> = lanes
         .iter()
         .map(|(&side, meter)| Measured {
@@ -72,7 +72,7 @@ fn draw(
                 .inner_margin(4)
                 .show(ui, |ui| {
                     let size = SIZE.min(ctx.viewport_rect().size() * MAX_FRACTION);
-                    graph::draw_small(ui, *theme, SECONDS, size, &lanes);
+                    graph::draw_small(ui, SECONDS, size, &lanes);
                 });
         });
     Ok(())

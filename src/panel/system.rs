@@ -8,9 +8,9 @@ use cubewire_protocol::Standing;
 
 use super::lane::{Drawn, Halves, LaneView, Measured, Past, Status};
 use super::layout::draw;
-use super::settings::{PanelState, Tab};
-use super::tabs::peers::{Peers, Viewer};
-use super::tabs::ranges::tried::Tradeoffs;
+use super::pages::peers::{Peers, Viewer};
+use super::pages::ranges::tried::Tradeoffs;
+use super::settings::{Page, PanelState};
 use super::tour::state::Tour;
 use super::{scale, settings};
 use crate::controls::Action;
@@ -87,7 +87,7 @@ impl Shown<'_, '_> {
 
     /// The errors of the selected lane's cubes at the moment; none in the present, or if none is shown.
     fn past_errors(&self, state: &PanelState) -> Option<Vec<CubeError>> {
-        let is_shown = state.shows(Tab::Packet);
+        let is_shown = state.shows(Page::Packet);
         let tick = self.moment.0.filter(|_| is_shown)?;
         let mut histories = self.histories.iter();
         let (history, ..) = histories.find(|(_, _, is_selected)| *is_selected)?;
@@ -255,7 +255,7 @@ fn show_moment(world: &mut World, tick: u64, clock_runs: bool) {
 
 /// Triggers what the buttons ask for.
 fn trigger_pressed(commands: &mut Commands<'_, '_>, entity: Entity, drawn: &Drawn) {
-    if let Some(action) = drawn.action {
+    if let Some(action) = drawn.asked {
         commands.trigger(action);
     }
     if let Some(export) = drawn.export {

@@ -26,8 +26,8 @@ use egui_kittest::kittest::{NodeT as _, Queryable as _};
 use super::*;
 use crate::controls::Action;
 use crate::replication::{
-    Ablation, Accounting, ConnectionStatus, LaneBudget, LaneCost, LaneMeter, LaneSettings,
-    LaneSync, METER_TICKS, PacketDetail, PacketRecord, Peer, PlayoutDelay, ReplicaError, Sample,
+    Ablation, ConnectionStatus, LaneBudget, LaneCost, LaneMeter, LaneSettings, LaneSync,
+    METER_TICKS, PacketDetail, PacketRecord, Peer, PlayoutDelay, ReplicaError, Sample,
     ServerConnection, Serving, ShadowLadder, SocketTraffic,
 };
 use crate::view::{PaneContent, Side, ViewMode};
@@ -111,14 +111,14 @@ pub(super) fn packet_of(stages: Stages) -> PacketRecord {
 
 const SIZE: egui::Vec2 = egui::vec2(1280.0, 720.0);
 
-fn harness(tab: Tab) -> Harness<'static, Panel> {
-    open(panel(tab))
+fn harness(page: Page) -> Harness<'static, Panel> {
+    open(panel(page))
 }
 
-fn panel(tab: Tab) -> Panel {
+fn panel(page: Page) -> Panel {
     Panel {
         state: PanelState {
-            tab,
+            page,
             ..PanelState::default()
         },
         meter: meter(),
@@ -201,7 +201,7 @@ fn show(ui: &mut egui::Ui, panel: &mut Panel) {
     };
     let drawn = draw(ui.ctx(), state, lane);
     panel.drawn = drawn;
-    panel.actions.extend(drawn.action);
+    panel.actions.extend(drawn.asked);
     panel.exports.extend(drawn.export);
     panel.desyncs += usize::from(drawn.desyncs);
     panel.moments.extend(drawn.moment);
@@ -230,8 +230,7 @@ fn click(harness: &mut Harness<'_, Panel>, label: &str) {
     harness.run();
 }
 
-/// The tabs of a panel without other ends.
-fn usual_tabs() -> impl Iterator<Item = Tab> {
-    let tabs = tabs::ROWS.into_iter().flatten().copied();
-    tabs.filter(|tab| *tab != Tab::Peers)
+/// Every page.
+fn pages() -> impl Iterator<Item = Page> {
+    Tab::ALL.into_iter().flat_map(Tab::pages).copied()
 }

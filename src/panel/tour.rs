@@ -78,6 +78,11 @@ impl Guide {
         let seen = values.collect::<Vec<_>>().join(", ");
         Some(Self { tour, step, seen })
     }
+
+    /// The number of the step, counted from 1.
+    pub(super) fn number(&self) -> Option<usize> {
+        self.tour.index.map(|index| index + 1)
+    }
 }
 
 /// Draws the box at the lower left of the view, next to the panel that covers `inset`. Returns the action

@@ -9,7 +9,7 @@ use cubewire::game::headless::LaneGame;
 use cubewire::panel::{Export, PanelState};
 use cubewire::recording::RecordingFolder;
 use cubewire::recording::export::{COLUMNS, ExportPlugin, GRAPH_SIZE};
-use cubewire::replication::{Detailed, LaneMeter, Sample, Totals};
+use cubewire::replication::{Accounting, Detailed, LaneMeter, Sample, Totals};
 use cubewire::view::{Notices, ViewPlugin};
 use cubewire_codec::BitKind;
 use cubewire_palette::{LIGHT, Rgb};
@@ -335,7 +335,7 @@ fn assert_graph(csv: &Path, meter: &LaneMeter) {
         .copied()
         .flatten()
         .unwrap();
-    let kbps = meter.kbps(PanelState::default().accounting);
+    let kbps = meter.kbps(Accounting::PayloadAndUdp);
     assert!((last - kbps).abs() < 1e-6, "{last}, {kbps}");
 }
 

@@ -288,10 +288,9 @@ fn settings_of_the_panel() {
     let default = PanelState::default().to_text().unwrap();
     let texts = [
         default,
-        "(width: 412.5, graph_seconds: 33, scale: Some(1.5), theme: Dark, tab: Network)".to_owned(),
+        "(graph_seconds: 33, scale: Some(1.5), theme: Dark, page: Link)".to_owned(),
     ];
     damage(&texts, PanelState::parse, |_, state| {
-        assert!((1.0..=10_000.0).contains(&state.width));
         assert!((10..=60).contains(&state.graph_seconds));
         let text = state.to_text().unwrap();
         assert_eq!(PanelState::parse(&text).unwrap(), state);

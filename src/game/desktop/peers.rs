@@ -4,7 +4,7 @@ use bevy::prelude::*;
 
 use crate::controls::ControlsPlugin;
 use crate::game::window::{self, WindowError, WindowSettings};
-use crate::panel::{PanelState, Tab};
+use crate::panel::{Page, PanelState};
 use crate::replication::{DisplayedState, EncodeBudget, ViewerPlugin, spawn_receiving_lane};
 use crate::transport::udp::{UdpServer, UdpViewer};
 use crate::transport::{UdpServerPlugin, UdpViewerPlugin};
@@ -62,5 +62,5 @@ pub fn add_viewer(app: &mut App, settings: &WindowSettings, viewer: UdpViewer) {
 }
 
 fn open_peers_tab(app: &mut App) {
-    app.world_mut().resource_mut::<PanelState>().tab = Tab::Peers;
+    app.world_mut().resource_mut::<PanelState>().page = Page::Link;
 }

@@ -12,7 +12,7 @@ use super::record::RecordError;
 use super::record::check_adapter;
 use crate::game::{GameError, ball, katamari, right_lane, show_halves};
 use crate::history::{Moment, Selection};
-use crate::panel::{PanelSize, PanelState, SavingsView, Tab, Tour};
+use crate::panel::{Page, PanelSize, PanelState, Tour};
 use crate::recording::ScriptPlayback;
 use crate::recording::video::{VideoError, round, write_png};
 use crate::replication::Ablation;
@@ -87,19 +87,19 @@ const fn ball_rolling(name: &'static str, halves: [&'static str; Side::ALL.len()
 /// Every tab, every view, and two steps of the tour.
 pub const SHOTS: [Shot; 30] = [
     usual("ladder", |_| {}),
-    usual("savings-steps", |panel| panel.tab = Tab::Savings),
+    usual("savings-steps", |panel| panel.page = Page::Savings),
     usual("savings-time", |panel| {
-        (panel.tab, panel.savings) = (Tab::Savings, SavingsView::OverTime);
+        panel.page = Page::OverTime;
     }),
     usual("savings-ablation", |panel| {
-        (panel.tab, panel.savings) = (Tab::Savings, SavingsView::Ablation);
+        panel.page = Page::WithoutEach;
     }),
-    usual("stages", |panel| panel.tab = Tab::Stages),
-    usual("bits", |panel| panel.tab = Tab::Bits),
-    usual("network", |panel| panel.tab = Tab::Network),
-    usual("playout", |panel| panel.tab = Tab::Playout),
-    usual("halves", |panel| panel.tab = Tab::Halves),
-    usual("keys", |panel| panel.tab = Tab::Keys),
+    usual("stages", |panel| panel.page = Page::Stages),
+    usual("bits", |panel| panel.page = Page::Kinds),
+    usual("network", |panel| panel.page = Page::Link),
+    usual("playout", |panel| panel.page = Page::Link),
+    usual("halves", |panel| panel.page = Page::Halves),
+    usual("keys", |panel| panel.page = Page::Help),
     usual("slim", |panel| panel.size = PanelSize::Slim),
     usual("hidden", |panel| panel.size = PanelSize::Hidden),
     usual("explained", |panel| panel.explaining = true),
@@ -108,37 +108,37 @@ pub const SHOTS: [Shot; 30] = [
     view("overlay", ViewMode::Difference),
     Shot {
         halves: ["rung:delta", "rung:changed-flags"],
-        ..usual("compared", |panel| panel.tab = Tab::Halves)
+        ..usual("compared", |panel| panel.page = Page::Halves)
     },
     cube("ranges", "rung:changed-flags", |panel| {
-        panel.tab = Tab::Ranges;
+        panel.page = Page::Ranges;
     }),
     cube("packet", "rung:changed-flags", |panel| {
-        panel.tab = Tab::Packet;
+        panel.page = Page::Packet;
     }),
     cube("packet-arithmetic", "rung:predicted", |panel| {
-        panel.tab = Tab::Packet;
+        panel.page = Page::Packet;
     }),
     usual("cubes-bits", |panel| {
-        (panel.tab, panel.colors) = (Tab::Bits, CubeColors::Bits);
+        (panel.page, panel.colors) = (Page::Kinds, CubeColors::Bits);
     }),
     usual("cubes-form", |panel| {
-        (panel.tab, panel.colors) = (Tab::Bits, CubeColors::Form);
+        (panel.page, panel.colors) = (Page::Kinds, CubeColors::Form);
     }),
     usual("cubes-distance", |panel| {
-        (panel.tab, panel.colors) = (Tab::Bits, CubeColors::Distance);
+        (panel.page, panel.colors) = (Page::Kinds, CubeColors::Distance);
     }),
     usual("cubes-angle", |panel| {
-        (panel.tab, panel.colors) = (Tab::Bits, CubeColors::Angle);
+        (panel.page, panel.colors) = (Page::Kinds, CubeColors::Angle);
     }),
     cube("cubes-wait", "rung:predicted,budget:64kbps", |panel| {
-        (panel.tab, panel.colors) = (Tab::Packet, CubeColors::Wait);
+        (panel.page, panel.colors) = (Page::Packet, CubeColors::Wait);
     }),
     Shot {
         halves: ["rung:delta,link:hostile", "rung:predicted,link:wi-fi-bad"],
         focus: Focus::Past,
         ..usual("timeline", |panel| {
-            (panel.tab, panel.timeline) = (Tab::Bits, true);
+            (panel.page, panel.timeline) = (Page::Kinds, true);
         })
     },
     ball_rolling(
@@ -166,7 +166,7 @@ pub const SHOTS: [Shot; 30] = [
         ],
         focus: Focus::Tour(16),
         ..usual("tour-17", |panel| {
-            (panel.tab, panel.colors) = (Tab::Network, CubeColors::Wait);
+            (panel.page, panel.colors) = (Page::Link, CubeColors::Wait);
         })
     },
 ];

@@ -7,7 +7,7 @@ use cubewire_scene::Keys;
 
 use crate::controls::{Action, ControlsSystems};
 use crate::game::{ball, katamari, rolling};
-use crate::panel::{PanelState, PanelSystems, STEPS, Scene, Tab, Task, Tour, TourStep};
+use crate::panel::{Page, PanelState, PanelSystems, STEPS, Scene, Task, Tour, TourStep};
 use crate::recording::{Script, ScriptPlayback};
 use crate::replication::{LaneSettingsQuery, LinkSettings};
 use crate::simulation::ResetSimulation;
@@ -68,7 +68,7 @@ struct Setting {
     selected: Side,
     view: ViewMode,
     has_trails: bool,
-    tab: Tab,
+    page: Page,
     colors: CubeColors,
 }
 
@@ -83,11 +83,11 @@ impl Setting {
         let mut selected = world.query_filtered::<&Side, With<Selected>>();
         let selected = selected.iter(world).next().copied();
         let panel = world.get_resource::<PanelState>();
-        let (tab, colors) = panel
-            .map(|panel| (panel.tab, panel.colors))
+        let (page, colors) = panel
+            .map(|panel| (panel.page, panel.colors))
             .unwrap_or_default();
         Self {
-            tab,
+            page,
             colors,
             halves: Side::ALL.map(|side| half_in(world, side)),
             selected: selected.unwrap_or(Side::Right),
@@ -104,7 +104,7 @@ impl Setting {
             selected: Side::Right,
             view: ViewMode::Split,
             has_trails: step.has_trails,
-            tab: step.tab,
+            page: step.page,
             colors: step.colors,
         }
     }
@@ -122,7 +122,7 @@ impl Setting {
             trails.shown = self.has_trails;
         }
         if let Some(mut panel) = world.get_resource_mut::<PanelState>() {
-            panel.tab = self.tab;
+            panel.page = self.page;
             panel.colors = self.colors;
         }
         Ok(())
@@ -207,7 +207,7 @@ impl Course {
 /// Whoever closes the window in the middle of the tour finds the tab of before at the next start.
 fn restore_tab(course: Res<Course>, mut panel: ResMut<PanelState>) {
     if let Some(before) = &course.before {
-        panel.tab = before.setting.tab;
+        panel.page = before.setting.page;
     }
 }
 

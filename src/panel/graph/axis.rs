@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::series::Series;
+use crate::panel::widgets::Scale;
 use crate::view::Side;
 
 /// The scale of the graph's vertical axis.
@@ -18,8 +19,19 @@ pub enum Axis {
 }
 
 impl Axis {
+    /// All of them, in the order in which a click goes through them.
+    pub(super) const ALL: [Self; 3] = [Self::Automatic, Self::Linear, Self::Logarithmic];
+
+    /// The scale for these lines.
+    pub(super) fn scale(self, lines: &[(Side, Series<'_>)]) -> Scale {
+        match self.is_logarithmic(lines) {
+            true => Scale::Logarithmic,
+            false => Scale::Linear,
+        }
+    }
+
     /// Whether it is logarithmic for these lines.
-    pub(super) fn is_logarithmic(self, lines: &[(Side, Series<'_>)]) -> bool {
+    fn is_logarithmic(self, lines: &[(Side, Series<'_>)]) -> bool {
         match self {
             Self::Automatic => {
                 let newest = lines.iter().filter_map(|(_, series)| series.newest_kbps());

@@ -3,34 +3,32 @@
 use std::ops::RangeInclusive;
 
 use bevy_egui::egui::Stroke;
-use cubewire_codec::ladder;
 use cubewire_scene::TICKS_PER_SECOND;
-use egui_plot::{Line, LineStyle, PlotPoints, PlotUi, Polygon, VLine};
 
-use super::scale::Scale;
 use super::series::{Point, Series};
+use crate::panel::lane::Measured;
 use crate::panel::settings::PanelState;
-use crate::panel::style;
+use crate::panel::style::Look;
+use crate::panel::widgets::{Chart, Scale};
 use crate::replication::{Accounting, TARGET_KBPS};
-use crate::theme::{Theme, egui_color};
 use crate::view::Side;
 
-/// How far the graph goes back.
-pub(super) const fn ticks(state: &PanelState) -> usize {
-    state.graph_seconds as usize * TICKS_PER_SECOND as usize
+/// The accounting of the graph: that of the article, unless a lane has a budget, which counts every byte on the wire.
+pub(super) fn accounting(lanes: &[(Side, Vec<Point>)]) -> Accounting {
+    let mut newest = lanes.iter().filter_map(|(_, points)| points.last());
+    match newest.any(|point| point.budget_kbps.is_some()) {
+        true => Accounting::OnTheWire,
+        false => Accounting::PayloadAndUdp,
+    }
 }
 
-/// The newest `ticks` of each lane, smoothed.
-pub(super) fn series(
-    lanes: &[(Side, Vec<Point>)],
-    ticks: usize,
-    accounting: Accounting,
-) -> Vec<(Side, Series<'_>)> {
-    let series = lanes.iter().map(|(side, points)| {
-        let series = Series::new(points, ticks, accounting);
-        (*side, series)
+/// The newest points of each lane.
+pub(super) fn newest(lanes: &[Measured<'_>], ticks: usize) -> Vec<(Side, Vec<Point>)> {
+    let lines = lanes.iter().map(|lane| {
+        let points = lane.meter.newest(ticks).map(Point::from);
+        (lane.side, points.collect())
     });
-    series.collect()
+    lines.collect()
 }
 
 /// The lines of all lanes, and the axis that they share.
@@ -40,19 +38,29 @@ pub(super) struct Lines<'a> {
     /// How far the graph goes back.
     pub(super) seconds: f64,
     pub(super) scale: Scale,
-    pub(super) heights: RangeInclusive<f64>,
+    /// The ends of the axis, kbps.
+    pub(super) ends: RangeInclusive<f64>,
 }
 
 impl<'a> Lines<'a> {
-    pub(super) fn new(series: Vec<(Side, Series<'a>)>, ticks: usize, logarithmic: bool) -> Self {
-        let scale = Scale { logarithmic };
-        let range = series.iter().filter_map(|(_, series)| {
+    /// The lines of the newest `seconds`; `scale` is chosen by what they show if it is not given.
+    pub(super) fn new(
+        lanes: &'a [(Side, Vec<Point>)],
+        seconds: u32,
+        choose: impl FnOnce(&[(Side, Series<'a>)]) -> Scale,
+    ) -> Self {
+        let ticks = (seconds * TICKS_PER_SECOND) as usize;
+        let accounting = accounting(lanes);
+        let series = lanes.iter().map(|(side, points)| {
+            let series = Series::new(points, ticks, accounting);
+            (*side, series)
+        });
+        let series: Vec<_> = series.collect();
+        let scale = choose(&series);
+        let range = series.iter().filter_map(|(_, series)| match scale {
+            Scale::Logarithmic => series.range(),
             // A single packet, such as the first one of a lane, does not squash all others.
-            Some(if logarithmic {
-                series.range()?
-            } else {
-                series.range_without_peaks()?
-            })
+            Scale::Linear => series.range_without_peaks(),
         });
         let budgets = series.iter().flat_map(|(_, series)| series.budgets());
         let budgets = budgets.map(|(_, kbps)| (kbps, kbps));
@@ -63,17 +71,17 @@ impl<'a> Lines<'a> {
             });
         Self {
             series,
-            seconds: ticks as f64 / f64::from(TICKS_PER_SECOND),
+            seconds: f64::from(seconds),
             scale,
-            heights: scale.heights(smallest, largest),
+            ends: scale.ends(smallest, largest),
         }
     }
 
-    /// The lines as the graph shows them; `points` are [its own](super::points).
+    /// The lines as the graph shows them.
     pub(super) fn shown(state: &PanelState, points: &'a [(Side, Vec<Point>)]) -> Self {
-        let series = series(points, ticks(state), state.accounting);
-        let logarithmic = state.axis.is_logarithmic(&series);
-        Self::new(series, ticks(state), logarithmic)
+        Self::new(points, state.graph_seconds, |series| {
+            state.axis.scale(series)
+        })
     }
 
     /// Where a tick lies, if the graph goes back that far.
@@ -84,97 +92,54 @@ impl<'a> Lines<'a> {
         (-self.seconds..=0.0).contains(&seconds).then_some(seconds)
     }
 
-    pub(super) fn draw(&self, plot: &mut PlotUi<'_>, theme: Theme, width: f32) {
-        let colors = theme.colors();
-        let [ink, muted] = [colors.ink, colors.muted].map(egui_color);
-        // Not beyond the newest point, where a small graph has its labels.
-        let target = self.scale.height(TARGET_KBPS);
-        let target = Line::new("target", vec![[-self.seconds, target], [0.0, target]])
-            .color(ink)
-            .style(LineStyle::dashed_dense());
-        plot.line(target.allow_hover(false));
+    pub(super) fn has_budget(&self) -> bool {
+        let mut series = self.series.iter();
+        series.any(|(_, series)| series.newest_budget().is_some())
+    }
+
+    /// When stages were switched, and the rungs before and after, oldest first.
+    pub(super) fn switches(&self) -> Vec<Switch> {
+        let switches = self.series.iter().flat_map(|(_, series)| {
+            series.switches().map(|index| Switch {
+                seconds: series.seconds(index),
+                from: crate::replication::rung_name(series.stages(index - 1)),
+                to: crate::replication::rung_name(series.stages(index)),
+            })
+        });
+        let mut switches: Vec<_> = switches.collect();
+        switches.sort_by(|a, b| a.seconds.total_cmp(&b.seconds));
+        switches
+    }
+
+    pub(super) fn draw(&self, chart: &Chart, look: Look, width: f32) {
+        let whole = -self.seconds..=0.0;
+        let target = Stroke::new(1.0, look.ink);
+        chart.level(whole, TARGET_KBPS, target, Some(5.0));
         // What one lane may take, another may exceed.
         let has_veil = self.series.len() == 1;
         for (side, series) in &self.series {
             for (times, kbps) in series.budgets() {
-                let (from, to) = (*times.start(), *times.end());
-                let height = self.scale.height(kbps);
                 if has_veil {
-                    let top = 2.0 * self.heights.end();
-                    let veil = vec![[from, height], [to, height], [to, top], [from, top]];
-                    let veil = Polygon::new("above the budget", veil)
-                        .fill_color(ink.gamma_multiply(VEIL))
-                        .stroke(Stroke::NONE);
-                    plot.polygon(veil.allow_hover(false));
+                    chart.veil(times.clone(), kbps, look.warning.gamma_multiply(VEIL));
                 }
-                let line = vec![[from, height], [to, height]];
-                let budget = Line::new("budget", line).color(ink).width(2.0);
-                plot.line(budget.allow_hover(false));
+                let budget = Stroke::new(2.0, look.warning);
+                chart.level(times, kbps, budget, None);
             }
-            for index in series.switches() {
-                let switch = VLine::new("stages switched", series.seconds(index)).color(muted);
-                plot.vline(switch.allow_hover(false));
-            }
-            let line: PlotPoints<'_> = series
-                .thinned()
-                .map(|index| [series.seconds(index), self.scale.height(series.kbps(index))])
-                .collect();
-            let line = Line::new(side.name(), line)
-                .color(style::half(colors, *side))
-                .width(width);
-            plot.line(line.allow_hover(false));
+            let points = series.thinned();
+            let points = points.map(|index| (series.seconds(index), series.kbps(index)));
+            chart.line(points, width, look.of_half(*side));
         }
-    }
-
-    /// The times of switches and the names of the rungs that follow, unless they would overlap the next.
-    pub(super) fn switch_labels(&self) -> Vec<(f64, &'static str)> {
-        let mut labels: Vec<(f64, &'static str)> = Vec::new();
-        for (_, series) in &self.series {
-            for index in series.switches() {
-                let rung = ladder::rung_of(series.stages(index));
-                let name = rung.map_or("custom", |rung| rung.name);
-                labels.push((series.seconds(index), name));
-            }
-        }
-        labels.sort_by(|a, b| a.0.total_cmp(&b.0));
-        let starts: Vec<f64> = labels.iter().skip(1).map(|label| label.0).collect();
-        let fits = |(index, label): (usize, (f64, &'static str))| {
-            let end = starts.get(index).copied().unwrap_or(0.0);
-            let width = self.seconds * LABEL_SHARE * label.1.len() as f64;
-            (end - label.0 >= width).then_some(label)
-        };
-        labels.into_iter().enumerate().filter_map(fits).collect()
-    }
-
-    /// The rates at the ends of the lines, and the target, each with its height; far enough apart to be
-    /// read on a graph of `points` logical points.
-    pub(super) fn labels(&self, points: f32) -> Vec<(String, f64, Option<Side>)> {
-        let mut labels = vec![(format!("{TARGET_KBPS:.0}"), TARGET_KBPS, None)];
-        for (side, series) in &self.series {
-            if let Some(kbps) = series.newest_kbps() {
-                labels.push((format!("{kbps:.0}"), kbps, Some(*side)));
-            }
-        }
-        for (_, height, _) in &mut labels {
-            *height = self.scale.height(*height);
-        }
-        labels.sort_by(|a, b| a.1.total_cmp(&b.1));
-        let span = self.heights.end() - self.heights.start();
-        let apart = span * f64::from(LABEL_SIZE / points);
-        let mut lowest = self.heights.start() + apart / 2.0;
-        for (_, height, _) in &mut labels {
-            *height = height.max(lowest);
-            lowest = *height + apart;
-        }
-        labels
     }
 }
 
-/// Share of the graph's width that a letter of a label takes, about.
-const LABEL_SHARE: f64 = 0.018;
+/// A switch of stages.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Switch {
+    /// When: 0 or less.
+    pub(super) seconds: f64,
+    pub(super) from: &'static str,
+    pub(super) to: &'static str,
+}
 
 /// Opacity of what is above a budget.
-const VEIL: f32 = 0.06;
-
-/// Font size of the labels of a small graph, logical points.
-pub(super) const LABEL_SIZE: f32 = 12.0;
+const VEIL: f32 = 0.1;

@@ -23,7 +23,7 @@ pub(in crate::panel) struct Point {
     pub(super) stages: Stages,
     article_bytes: usize,
     wire_bytes: usize,
-    budget_kbps: Option<u32>,
+    pub(super) budget_kbps: Option<u32>,
     has_losses: bool,
 }
 

@@ -2,13 +2,11 @@
 
 use std::ops::RangeInclusive;
 
-use egui_plot::GridInput;
-
-use super::lines::Lines;
+use super::lines::{Lines, accounting};
 use super::points;
-use super::scale::Scale;
 use crate::panel::lane::Measured;
 use crate::panel::settings::PanelState;
+use crate::panel::widgets::Scale;
 use crate::replication::Accounting;
 use crate::theme::Theme;
 use crate::view::Side;
@@ -27,7 +25,7 @@ pub struct ShownGraph {
     /// The times at which stages were switched, and the names of the rungs that follow.
     pub switches: Vec<(f64, &'static str)>,
     scale: Scale,
-    heights: RangeInclusive<f64>,
+    ends: RangeInclusive<f64>,
 }
 
 /// The line of a lane. Times are relative to the newest tick, seconds: 0 or less.
@@ -62,7 +60,7 @@ impl ShownGraph {
     pub fn of(state: &PanelState, lanes: &[Measured<'_>]) -> Self {
         let points = points(state, lanes);
         let lines = Lines::shown(state, &points);
-        let top = lines.scale.kbps(*lines.heights.end());
+        let top = *lines.ends.end();
         let shown = lines.series.iter().map(|(side, series)| {
             let rate = |index| ShownPoint {
                 tick: series.tick(index),
@@ -77,46 +75,30 @@ impl ShownGraph {
                 peaks: series.peaks_above(top).collect(),
             }
         });
+        let switches = lines.switches().into_iter();
         Self {
             theme: state.theme,
-            accounting: state.accounting,
+            accounting: accounting(&points),
             seconds: lines.seconds,
             lines: shown.collect(),
-            switches: lines.switch_labels(),
+            switches: switches.map(|switch| (switch.seconds, switch.to)).collect(),
             scale: lines.scale,
-            heights: lines.heights.clone(),
+            ends: lines.ends.clone(),
         }
     }
 
     /// Where a rate is on the vertical axis, linear or logarithmic: from 0 at the bottom to 1 at the top.
     #[must_use]
     pub fn height(&self, kbps: f64) -> f64 {
-        let (bottom, top) = (self.heights.start(), self.heights.end());
-        ((self.scale.height(kbps) - bottom) / (top - bottom)).clamp(0.0, 1.0)
+        self.scale.fraction(kbps, &self.ends)
     }
 
     /// The rates that are marked on the vertical axis, in ascending order.
     #[must_use]
     pub fn marks(&self) -> Vec<f64> {
-        let bounds = (*self.heights.start(), *self.heights.end());
-        let marks = self.scale.marks(GridInput {
-            bounds,
-            base_step_size: (bounds.1 - bounds.0) / 100.0,
-        });
-        // On a logarithmic axis those that begin with 1, 2 or 5.
-        let labelled = marks.iter().filter(|mark| mark.step_size >= LABELLED_STEP);
-        let mut marks: Vec<f64> = labelled
-            .map(|mark| self.scale.kbps(mark.value).round())
-            .filter(|kbps| bounds.0 <= self.scale.height(*kbps) + 1e-9)
-            .collect();
-        marks.sort_by(f64::total_cmp);
-        marks.dedup();
-        marks
+        self.scale.marks(&self.ends)
     }
 }
-
-/// Size of a grid mark from which it has a label.
-const LABELLED_STEP: f64 = 0.3;
 
 #[cfg(test)]
 mod tests {
@@ -170,10 +152,7 @@ mod tests {
             ..state
         };
         let graph = ShownGraph::of(&state, &lanes);
-        assert_eq!(
-            graph.marks(),
-            [10.0, 20.0, 50.0, 100.0, 200.0, 500.0, 1000.0]
-        );
+        assert_eq!(graph.marks(), [10.0, 100.0, 1000.0]);
         let tenfold = graph.height(500.0) - graph.height(50.0);
         assert!((tenfold - 0.5).abs() < 1e-9, "{tenfold}");
     }

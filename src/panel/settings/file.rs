@@ -131,8 +131,7 @@ mod tests {
 
     use super::*;
     use crate::panel::graph::axis::Axis;
-    use crate::panel::settings::{PanelSize, SavingsView, Tab};
-    use crate::replication::Accounting;
+    use crate::panel::settings::{Page, PanelSize};
     use crate::theme::Theme;
 
     #[test]
@@ -145,15 +144,12 @@ mod tests {
         assert!(!path.exists(), "nothing has changed");
 
         state.size = PanelSize::Slim;
-        state.width = 412.5;
-        state.tab = Tab::Network;
-        state.savings = SavingsView::Ablation;
+        state.page = Page::WithoutEach;
         state.theme = Theme::Dark;
         state.scale = Some(1.5);
         state.explained = true;
         state.graph_seconds = 60;
         state.axis = Axis::Logarithmic;
-        state.accounting = Accounting::OnTheWire;
         file.save(&state).unwrap();
         assert_eq!(load_or_default(&path), state);
     }
@@ -176,11 +172,11 @@ mod tests {
         let path = directory.path().join("panel.ron");
         fs::write(
             &path,
-            "(width: NaN, graph_seconds: 4000000000, scale: Some(1e9), axis: Logarithmic)",
+            "(page: Kinds, graph_seconds: 4000000000, scale: Some(1e9), axis: Logarithmic)",
         )
         .unwrap();
         let state = load_or_default(&path);
-        assert_eq!(state.width, PanelState::default().width);
+        assert_eq!(state.page, Page::Kinds);
         assert_eq!(state.graph_seconds, 60);
         assert_eq!((state.scale, state.size), (None, PanelSize::Whole));
         assert_eq!(state.axis, Axis::Logarithmic);

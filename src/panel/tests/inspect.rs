@@ -4,7 +4,7 @@ use super::*;
 
 /// The panel with the packets of `stages`.
 fn inspecting(stages: Stages) -> Harness<'static, Panel> {
-    let mut panel = panel(Tab::Packet);
+    let mut panel = panel(Page::Packet);
     panel.settings.sender.stages = stages;
     panel.meter = LaneMeter::from_samples((0..80).map(|tick| Sample {
         tick,
@@ -64,9 +64,8 @@ fn the_selected_cube_says_how_it_stands_within_the_budget() {
 }
 
 /// The page of savings, with figures of a lane that has these stages.
-fn savings(view: SavingsView, stages: Stages) -> Panel {
-    let mut panel = panel(Tab::Savings);
-    panel.state.savings = view;
+fn savings(view: Page, stages: Stages) -> Panel {
+    let mut panel = panel(view);
     panel.settings.sender.stages = stages;
     // The fourth rung costs more than the third.
     let bytes = |index: usize| 36_000 / (index + 1) + 6_000 * usize::from(index == 3);
@@ -78,31 +77,27 @@ fn savings(view: SavingsView, stages: Stages) -> Panel {
     panel
 }
 
-const SAVINGS: [SavingsView; 3] = [
-    SavingsView::Steps,
-    SavingsView::OverTime,
-    SavingsView::Ablation,
-];
+const SAVINGS: [Page; 3] = [Page::Savings, Page::OverTime, Page::WithoutEach];
 
 #[test]
 fn the_views_of_savings_are_chosen_by_a_click() {
-    let mut harness = open(savings(SavingsView::Steps, ladder::CHANGED_FLAGS.stages));
+    let mut harness = open(savings(Page::Savings, ladder::CHANGED_FLAGS.stages));
     let says = |harness: &Harness<'_, Panel>, text: &str| {
         let found = harness.query_all_by_label_contains(text).next();
         assert!(found.is_some(), "{text}");
     };
     says(&harness, "In all: ");
     says(&harness, "at-rest costs more than the rung before, now.");
-    assert!(!harness.state().state.shows_ablation());
+    assert!(!harness.state().state.shows(Page::WithoutEach));
     click(&mut harness, "Over time");
     says(&harness, "mean of a second, kbps, log");
     click(&mut harness, "Ablation");
     says(&harness, "without changed flags");
     says(&harness, "5 ticks old");
     says(&harness, "CPU in the background");
-    assert!(harness.state().state.shows_ablation());
+    assert!(harness.state().state.shows(Page::WithoutEach));
     harness.state_mut().state.size = PanelSize::Slim;
-    assert!(!harness.state().state.shows_ablation());
+    assert!(!harness.state().state.shows(Page::WithoutEach));
 }
 
 #[test]
@@ -112,9 +107,9 @@ fn every_row_of_the_savings_is_in_sight() {
         for rung in ladder::all() {
             let harness = open(savings(view, rung.stages));
             let last = match view {
-                SavingsView::Steps => "costs more than the rung before",
-                SavingsView::OverTime => "mean of a second, kbps, log",
-                SavingsView::Ablation => "CPU in the background",
+                Page::Savings => "costs more than the rung before",
+                Page::OverTime => "mean of a second, kbps, log",
+                _ => "CPU in the background",
             };
             let bottom = harness.get_by_label_contains(last).rect().max.y;
             let toolbar = harness.get_by_label_contains("Pause").rect().min.y;
@@ -130,8 +125,7 @@ fn every_row_of_the_savings_is_in_sight() {
 #[test]
 fn savings_are_measured_where_the_simulation_runs() {
     for view in SAVINGS {
-        let mut panel = panel(Tab::Savings);
-        panel.state.savings = view;
+        let mut panel = panel(view);
         let harness = open(panel);
         let text = "This is measured where the simulation runs.";
         assert!(harness.query_by_label(text).is_some(), "{view:?}");
@@ -158,7 +152,7 @@ fn pointing_at_bits_hovers_their_cube() {
 
 #[test]
 fn sliders_set_what_the_codec_accepts_and_are_disabled_without_their_stage() {
-    let mut panel = panel(Tab::Ranges);
+    let mut panel = panel(Page::Ranges);
     panel.settings.sender.stages = ladder::RELATIVE_ORIENTATION.stages;
     let mut harness = open(panel);
     let stages = |harness: &Harness<'_, Panel>| harness.state().settings.sender.stages;
@@ -192,7 +186,7 @@ fn sliders_set_what_the_codec_accepts_and_are_disabled_without_their_stage() {
 
 /// A panel with the timeline of 400 ticks, all recorded.
 fn timeline() -> Harness<'static, Panel> {
-    let mut panel = panel(Tab::Bits);
+    let mut panel = panel(Page::Kinds);
     panel.state.timeline = true;
     panel.past.first = Some(0);
     open(panel)
@@ -256,7 +250,7 @@ fn a_viewer_cannot_colour_the_cubes_by_what_only_the_sender_knows() {
         let button = harness.get_by_label(name);
         button.accesskit_node().is_disabled()
     };
-    let mut harness = harness(Tab::Bits);
+    let mut harness = harness(Page::Kinds);
     assert!(!is_disabled(&harness, "wait"));
     harness.state_mut().server = Some(ServerConnection {
         server: "192.168.1.5:7000".to_owned(),
@@ -273,7 +267,7 @@ fn a_viewer_cannot_colour_the_cubes_by_what_only_the_sender_knows() {
 
 #[test]
 fn the_error_stands_beside_the_kilobits_where_it_is_measured() {
-    let mut harness = harness(Tab::Ladder);
+    let mut harness = harness(Page::Ladder);
     assert!(harness.query_by_label_contains("4.0 mm").is_some());
     harness.state_mut().meter = LaneMeter::from_samples([Sample::default()]);
     harness.run();
@@ -282,7 +276,7 @@ fn the_error_stands_beside_the_kilobits_where_it_is_measured() {
 
 #[test]
 fn the_figures_are_those_of_the_second_before_the_moment() {
-    let mut panel = panel(Tab::Ladder);
+    let mut panel = panel(Page::Ladder);
     panel.meter = LaneMeter::from_samples((0..400).map(|tick| Sample {
         tick,
         snapshots: vec![PacketRecord {

@@ -3,32 +3,35 @@
 use super::*;
 
 #[test]
-fn a_tab_opens_with_a_click_and_the_graph_stays() {
-    let mut harness = harness(Tab::Ladder);
-    for (title, tab) in [
-        ("Savings", Tab::Savings),
-        ("Stages", Tab::Stages),
-        ("Bits", Tab::Bits),
-        ("Network", Tab::Network),
-        ("Playout", Tab::Playout),
-        ("Halves", Tab::Halves),
-        ("Keys", Tab::Keys),
-        ("Ladder", Tab::Ladder),
-    ] {
-        click(&mut harness, title);
-        assert_eq!(harness.state().state.tab, tab);
-        assert!(harness.query_by_label("freeze").is_some(), "{title}");
-        assert!(
-            harness.query_by_label_contains("Reset").is_some(),
-            "{title}"
-        );
+fn a_tab_opens_with_a_click_and_its_pages_with_another() {
+    let mut harness = harness(Page::Help);
+    for tab in Tab::ALL {
+        click(&mut harness, tab.title());
+        for page in tab.pages() {
+            if tab.pages().len() > 1 {
+                harness
+                    .get_all_by_label(page.title())
+                    .last()
+                    .unwrap()
+                    .click();
+                harness.run();
+            }
+            assert_eq!(harness.state().state.page, *page);
+            assert!(harness.query_by_label("freeze").is_some(), "{page:?}");
+        }
     }
+    click(&mut harness, "Network");
+    assert_eq!(
+        harness.state().state.page,
+        Page::Halves,
+        "the one that was open"
+    );
     assert_eq!(harness.state().settings, LaneSettings::default());
 }
 
 #[test]
 fn every_rung_is_in_sight_and_is_selected_by_a_click() {
-    let mut harness = harness(Tab::Ladder);
+    let mut harness = harness(Page::Ladder);
     for rung in LADDER.iter().chain([&ladder::AFFINE]) {
         let row = harness.get_all_by_label(rung.name).last().unwrap();
         assert!(
@@ -45,7 +48,7 @@ fn every_rung_is_in_sight_and_is_selected_by_a_click() {
 
 #[test]
 fn a_stage_is_switched_by_a_click_and_an_illegal_one_is_disabled() {
-    let mut harness = harness(Tab::Stages);
+    let mut harness = harness(Page::Stages);
     harness.state_mut().settings.sender.stages = ladder::POSITION.stages;
     harness.run();
     click(&mut harness, "changed bits");
@@ -59,7 +62,7 @@ fn a_stage_is_switched_by_a_click_and_an_illegal_one_is_disabled() {
 
 #[test]
 fn the_bits_tab_names_every_kind_and_both_accountings() {
-    let harness = harness(Tab::Bits);
+    let harness = harness(Page::Kinds);
     for kind in cubewire_codec::BitKind::DEMO {
         // No packet has them here.
         let is_simulated = matches!(kind.name(), "inputs" | "state");
@@ -77,19 +80,8 @@ fn the_bits_tab_names_every_kind_and_both_accountings() {
 }
 
 #[test]
-fn the_bits_tab_exports_what_its_buttons_say() {
-    let mut harness = harness(Tab::Bits);
-    for export in Export::ALL {
-        harness.get_by_label(export.name()).scroll_to_me();
-        harness.run();
-        click(&mut harness, export.name());
-    }
-    assert_eq!(harness.state().exports, Export::ALL);
-}
-
-#[test]
 fn the_network_tab_cuts_resets_and_sets_rate_and_baseline() {
-    let mut harness = harness(Tab::Network);
+    let mut harness = harness(Page::Link);
     click(&mut harness, "cut");
     assert!(harness.state().settings.link.conditions.cut);
     click(&mut harness, "20");
@@ -103,7 +95,7 @@ fn the_network_tab_cuts_resets_and_sets_rate_and_baseline() {
 
 #[test]
 fn every_preset_is_in_sight_in_its_list() {
-    let mut harness = harness(Tab::Network);
+    let mut harness = harness(Page::Link);
     harness.get_by_value("50 ms each way").click();
     harness.run();
     for preset in &cubewire_link::PRESETS {
@@ -117,7 +109,7 @@ fn every_preset_is_in_sight_in_its_list() {
 
 #[test]
 fn the_playout_tab_sets_interpolation_and_delay_and_warns_of_missing_velocities() {
-    let mut harness = harness(Tab::Playout);
+    let mut harness = harness(Page::Link);
     click(&mut harness, "hermite");
     click(&mut harness, "adaptive");
     let playout = harness.state().settings.playout;
@@ -135,7 +127,7 @@ fn the_playout_tab_sets_interpolation_and_delay_and_warns_of_missing_velocities(
 
 #[test]
 fn the_halves_tab_picks_a_second_lane_and_settings_of_each() {
-    let mut harness = harness(Tab::Halves);
+    let mut harness = harness(Page::Halves);
     click(&mut harness, "a lane");
     assert!(harness.state().halves.as_ref().unwrap().left_is_lane);
     harness.get_all_by_label("30").last().unwrap().click();
@@ -150,7 +142,7 @@ fn the_halves_tab_picks_a_second_lane_and_settings_of_each() {
 
 #[test]
 fn typed_lane_text_takes_effect_on_enter_and_an_error_is_shown_without_a_tooltip() {
-    let mut harness = harness(Tab::Halves);
+    let mut harness = harness(Page::Halves);
     let type_text = |harness: &mut Harness<'_, Panel>, text: &str| {
         harness.get_by_role(Role::TextInput).focus();
         harness.run();
@@ -194,7 +186,7 @@ fn typed_lane_text_takes_effect_on_enter_and_an_error_is_shown_without_a_tooltip
 
 #[test]
 fn the_copy_button_copies_and_says_so() {
-    let mut harness = harness(Tab::Halves);
+    let mut harness = harness(Page::Halves);
     harness.get_by_label("Copy for the command line").click();
     harness.step();
     let copied = harness
@@ -213,7 +205,7 @@ fn the_copy_button_copies_and_says_so() {
 
 #[test]
 fn the_keys_tab_lists_every_key_and_sets_theme_and_size() {
-    let mut harness = harness(Tab::Keys);
+    let mut harness = harness(Page::Help);
     for row in &crate::controls::BINDINGS {
         assert!(harness.query_by_label(row.about).is_some(), "{}", row.about);
     }
@@ -226,8 +218,8 @@ fn the_keys_tab_lists_every_key_and_sets_theme_and_size() {
 }
 
 /// The panel of a lane on the top rung.
-fn simulated(tab: Tab, sync: LaneSync) -> Harness<'static, Panel> {
-    let mut panel = panel(tab);
+fn simulated(page: Page, sync: LaneSync) -> Harness<'static, Panel> {
+    let mut panel = panel(page);
     panel.settings.sender.stages = ladder::SIMULATED.stages;
     panel.sync = Some(sync);
     panel.shadow = Some(ShadowLadder::of_bytes(60, |index, _| 2_000 - 100 * index));
@@ -246,23 +238,23 @@ fn the_top_rung_says_whether_both_ends_are_in_sync_within_the_page() {
         (sending, "sending a state: 8 of 21 chunks"),
         (LaneSync::default(), "Predicted: waiting for a state"),
     ] {
-        for tab in [Tab::Ladder, Tab::Stages] {
+        for tab in [Page::Ladder, Page::Stages] {
             let harness = simulated(tab, sync.clone());
             assert!(harness.query_by_label_contains(text).is_some(), "{text}");
             let bottom = harness.get_by_label("nudge").rect().max.y;
             let toolbar = harness.get_by_label_contains("Pause").rect().min.y;
             assert!(bottom <= toolbar, "{tab:?}: {bottom}, {toolbar}");
             let panel = harness.state();
-            assert_eq!(panel.drawn.inset.right, panel.state.width);
+            assert_eq!(panel.drawn.inset.right, 408.0);
         }
     }
-    let harness = harness(Tab::Ladder);
+    let harness = harness(Page::Ladder);
     assert!(harness.query_by_label("nudge").is_none());
 }
 
 #[test]
 fn the_top_rung_is_nudged_by_a_click() {
-    let mut harness = simulated(Tab::Ladder, LaneSync::default());
+    let mut harness = simulated(Page::Ladder, LaneSync::default());
     click(&mut harness, "nudge");
     harness.run();
     assert_eq!(harness.state().desyncs, 1);

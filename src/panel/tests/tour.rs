@@ -5,7 +5,7 @@ use crate::panel::tour::AREA;
 
 /// The panel with a step of the tour.
 fn at(index: usize, size: egui::Vec2) -> Harness<'static, Panel> {
-    let mut panel = panel(Tab::Ladder);
+    let mut panel = panel(Page::Ladder);
     panel.status.tour = Some(Tour {
         index: Some(index),
         plays: true,
@@ -132,7 +132,7 @@ fn a_task_is_ticked_once_it_is_done() {
 
 #[test]
 fn the_explanation_has_a_button_that_begins_the_tour_where_there_is_one() {
-    let mut harness = harness(Tab::Ladder);
+    let mut harness = harness(Page::Ladder);
     harness.state_mut().state.explaining = true;
     harness.run();
     assert!(harness.query_by_label_contains("Take the tour").is_none());

@@ -3,89 +3,118 @@
 use super::*;
 
 #[test]
-fn every_button_of_the_toolbar_asks_for_its_action() {
-    let mut harness = harness(Tab::Ladder);
-    for (name, action) in [
-        ("Pause", Action::Pause),
-        ("Reset", Action::Reset),
-        ("View: both", Action::NextView),
-        ("Trails", Action::Trails),
-        ("Cut link", Action::CutLink),
-        ("Replay", Action::Replay),
-        ("Video", Action::Video),
-        ("Picture", Action::Screenshot),
-        ("Colours", Action::CubeColors),
-        ("Timeline", Action::Timeline),
-        ("Camera", Action::ResetCamera),
-        ("?", Action::Help),
+fn every_button_and_entry_asks_for_its_action() {
+    let mut harness = harness(Page::Ladder);
+    for (list, name, action) in [
+        (None, "Pause", Action::Pause),
+        (None, "Reset", Action::Reset),
+        (None, "Cut link", Action::CutLink),
+        (Some("Look"), "View: both halves", Action::NextView),
+        (Some("Look"), "Colours: as they are", Action::CubeColors),
+        (Some("Look"), "Trails: hidden", Action::Trails),
+        (Some("Look"), "Timeline: hidden", Action::Timeline),
+        (Some("Look"), "Camera: turn back", Action::ResetCamera),
+        (Some("Look"), "What am I looking at?", Action::Help),
+        (Some("Save"), "Picture", Action::Screenshot),
+        (Some("Save"), "Video", Action::Video),
+        (Some("Save"), "Replay", Action::Replay),
+        (Some("Save"), "Copy command", Action::CopyLink),
+        (None, "Shrink the panel", Action::Panel),
     ] {
         harness.state_mut().actions.clear();
+        if let Some(list) = list {
+            click(&mut harness, list);
+        }
         harness.get_by_label_contains(name).click();
         harness.run();
         assert_eq!(harness.state().actions, [action], "{name}");
     }
+    for export in Export::ALL {
+        click(&mut harness, "Save");
+        click(&mut harness, export.name());
+    }
+    assert_eq!(harness.state().exports, Export::ALL);
 }
 
 #[test]
 fn a_viewer_cannot_do_what_the_server_does() {
-    let mut harness = harness(Tab::Ladder);
+    let mut harness = harness(Page::Ladder);
     harness.state_mut().status.plays = false;
     harness.run();
-    for name in ["Pause", "Reset", "Replay"] {
+    for (list, name) in [(None, "Pause"), (None, "Reset"), (Some("Save"), "Replay")] {
+        if let Some(list) = list {
+            click(&mut harness, list);
+        }
         let button = harness.get_by_label_contains(name);
         assert!(button.accesskit_node().is_disabled(), "{name}");
     }
 }
 
 #[test]
-fn the_panel_shrinks_to_a_bar_with_rung_and_graph_and_grows_again() {
-    let mut harness = harness(Tab::Ladder);
+fn the_panel_is_whole_a_slim_bar_or_hidden_and_in_a_narrow_window_slim_until_asked_for() {
+    let mut harness = harness(Page::Ladder);
     let whole = harness.state().drawn.inset;
-    assert!(whole.right > 300.0 && whole.bottom == 0.0);
-    click(&mut harness, "⬇");
-    let slim = harness.state().drawn.inset;
-    assert!(
-        slim.right == 0.0 && (50.0..120.0).contains(&slim.bottom),
-        "{slim:?}"
-    );
+    assert_eq!((whole.right, whole.bottom), (408.0, 0.0));
+    let slim = Inset {
+        right: 0.0,
+        bottom: 88.0,
+    };
+    harness.state_mut().state.resize();
+    harness.run();
+    assert_eq!(harness.state().drawn.inset, slim);
     assert!(harness.query_by_label_contains("kbps").is_some());
     assert!(harness.query_by_value("changed-flags").is_some());
-    click(&mut harness, "⬆");
-    assert_eq!(harness.state().state.size, PanelSize::Whole);
-    harness.state_mut().state.size = PanelSize::Hidden;
+    harness.state_mut().state.resize();
     harness.run();
     assert_eq!(harness.state().drawn.inset, Inset::default());
+    harness.state_mut().state.resize();
+    harness.set_size(egui::vec2(800.0, 450.0));
+    harness.run();
+    assert_eq!(harness.state().drawn.inset, slim);
+    harness.state_mut().state.resize();
+    harness.run();
+    assert_eq!(harness.state().drawn.inset.right, 0.45 * 800.0);
 }
 
 #[test]
-fn the_graph_switches_accounting_scale_and_freezes() {
-    let mut harness = harness(Tab::Ladder);
-    click(&mut harness, "wire");
-    click(&mut harness, "log");
+fn the_graph_changes_its_scale_and_span_and_freezes() {
+    let mut harness = harness(Page::Ladder);
+    for axis in [Axis::Linear, Axis::Logarithmic, Axis::Automatic] {
+        let name = match harness.state().state.axis {
+            Axis::Automatic => "auto",
+            Axis::Linear => "linear",
+            Axis::Logarithmic => "log",
+        };
+        click(&mut harness, name);
+        assert_eq!(harness.state().state.axis, axis);
+    }
+    for seconds in [30, 60, 10, 20] {
+        let span = format!("{} s", harness.state().state.graph_seconds);
+        click(&mut harness, &span);
+        assert_eq!(harness.state().state.graph_seconds, seconds);
+    }
     click(&mut harness, "freeze");
-    let state = &harness.state().state;
-    assert_eq!(state.accounting, Accounting::OnTheWire);
-    assert!(state.axis == Axis::Logarithmic && state.frozen.is_some());
+    assert!(harness.state().state.frozen.is_some());
     click(&mut harness, "freeze");
     assert!(harness.state().state.frozen.is_none());
 }
 
 #[test]
 fn no_tab_reaches_below_the_fold_with_what_matters() {
-    for tab in usual_tabs() {
+    for tab in pages() {
         let harness = harness(tab);
         let last = match tab {
-            Tab::Ladder => "affine",
-            Tab::Stages => "joint",
+            Page::Ladder => "affine",
+            Page::Stages => "joint",
             // Its views have a test of their own.
-            Tab::Savings => "Ablation",
-            Tab::Bits => "the transport's own acks, on the wire",
-            Tab::Packet | Tab::Ranges => continue,
-            Tab::Network => "smallest",
-            Tab::Playout => "late in the last second",
-            Tab::Halves => "Copy for the command line",
-            Tab::Keys => "reset",
-            Tab::Peers => continue,
+            Page::Savings => "Ablation",
+            Page::Kinds => "the transport's own acks, on the wire",
+            Page::Packet | Page::Ranges => continue,
+            Page::Link => "smallest",
+            Page::Link => "late in the last second",
+            Page::Halves => "Copy for the command line",
+            Page::Help => "reset",
+            Page::Link => continue,
         };
         let bottom = harness.get_all_by_label(last).last().unwrap().rect().max.y;
         let toolbar = harness.get_by_label_contains("Pause").rect().min.y;
@@ -98,7 +127,7 @@ fn no_tab_reaches_below_the_fold_with_what_matters() {
 
 #[test]
 fn the_explanation_says_what_is_seen_and_which_keys_there_are() {
-    let mut harness = harness(Tab::Ladder);
+    let mut harness = harness(Page::Ladder);
     let says =
         |harness: &Harness<'_, Panel>, text: &str| harness.query_by_label_contains(text).is_some();
     assert!(!says(&harness, "What another machine sees"));
@@ -125,7 +154,7 @@ fn the_explanation_says_what_is_seen_and_which_keys_there_are() {
 
 #[test]
 fn a_lane_without_the_arithmetic_coding_that_was_chosen_says_why() {
-    let mut harness = harness(Tab::Ladder);
+    let mut harness = harness(Page::Ladder);
     let text = "predicted-position instead of predicted: the two machines compute differently.";
     let says = |harness: &Harness<'_, Panel>| harness.query_by_label_contains(text).is_some();
     harness.state_mut().meter.fallback = Some(FallbackReason::Arithmetic);
@@ -144,10 +173,10 @@ fn a_lane_without_the_arithmetic_coding_that_was_chosen_says_why() {
 
 #[test]
 fn a_server_lists_its_viewers() {
-    let mut harness = harness(Tab::Peers);
+    let mut harness = harness(Page::Link);
     assert_eq!(
-        harness.state().state.tab,
-        Tab::Ladder,
+        harness.state().state.page,
+        Page::Ladder,
         "there are no peers yet"
     );
     harness.state_mut().viewers = Some((
@@ -177,7 +206,7 @@ fn a_server_lists_its_viewers() {
 
 #[test]
 fn a_viewer_that_lost_its_server_reconnects_with_a_click() {
-    let mut harness = harness(Tab::Ladder);
+    let mut harness = harness(Page::Ladder);
     harness.state_mut().halves = None;
     harness.state_mut().server = Some(ServerConnection {
         server: "192.168.1.5:7000".to_owned(),
@@ -198,21 +227,16 @@ fn a_viewer_that_lost_its_server_reconnects_with_a_click() {
 #[test]
 fn the_panel_keeps_its_width_whatever_it_shows() {
     let mut wide = Vec::new();
-    for width in [380.0, 408.0, 500.0] {
-        for is_compared in [false, true] {
-            for tab in usual_tabs() {
-                let mut panel = panel(tab);
-                panel.state.width = width;
-                panel.halves.as_mut().unwrap().left_is_lane = is_compared;
-                panel.settings.sender.stages = ladder::RELATIVE_ORIENTATION.stages;
-                panel.settings.playout.interpolation = Interpolation::Extrapolate;
-                let harness = open(panel);
-                let drawn = harness.state().drawn.inset.right;
-                if drawn != width {
-                    wide.push(format!(
-                        "{tab:?} at {width}, two lanes: {is_compared}: {drawn}"
-                    ));
-                }
+    for is_compared in [false, true] {
+        for page in pages() {
+            let mut panel = panel(page);
+            panel.halves.as_mut().unwrap().left_is_lane = is_compared;
+            panel.settings.sender.stages = ladder::RELATIVE_ORIENTATION.stages;
+            panel.settings.playout.interpolation = Interpolation::Extrapolate;
+            let harness = open(panel);
+            let drawn = harness.state().drawn.inset.right;
+            if drawn != 408.0 {
+                wide.push(format!("{page:?}, two lanes: {is_compared}: {drawn}"));
             }
         }
     }
@@ -222,11 +246,11 @@ fn the_panel_keeps_its_width_whatever_it_shows() {
 #[test]
 fn every_option_and_rung_explains_itself_or_its_refusal_under_the_pointer() {
     for (tab, label, text) in [
-        (Tab::Stages, "joint", "One bit for the usual case"),
-        (Tab::Stages, "growing ranges", "ranges that grow"),
-        (Tab::Stages, "arithmetic", "takes the place of"),
-        (Tab::Ladder, "delta", ladder::DELTA.summary),
-        (Tab::Network, "smallest", "encodes against each"),
+        (Page::Stages, "joint", "One bit for the usual case"),
+        (Page::Stages, "growing ranges", "ranges that grow"),
+        (Page::Stages, "arithmetic", "takes the place of"),
+        (Page::Ladder, "delta", ladder::DELTA.summary),
+        (Page::Link, "smallest", "encodes against each"),
     ] {
         let mut panel = panel(tab);
         panel.settings.sender.stages = ladder::PREDICTED_POSITION.stages;

@@ -4,7 +4,7 @@
 //! [terms](crate::panel), the ladder and the README.
 
 use super::watch::Watch;
-use crate::panel::settings::Tab;
+use crate::panel::settings::Page;
 use crate::view::CubeColors;
 
 /// A step of the tour.
@@ -23,7 +23,7 @@ pub struct TourStep {
     /// Whether trails are shown.
     pub has_trails: bool,
     /// The page of the panel that shows what the step is about.
-    pub tab: Tab,
+    pub page: Page,
     /// What the colours of the cubes show.
     pub colors: CubeColors,
     /// The number to watch.
@@ -91,7 +91,7 @@ const USUAL: TourStep = TourStep {
     right: "rung:changed-flags",
     scene: Scene::Katamari,
     has_trails: false,
-    tab: Tab::Ladder,
+    page: Page::Ladder,
     colors: CubeColors::Interaction,
     watch: Watch::Kbps,
     article: None,
@@ -155,7 +155,7 @@ pub const STEPS: [TourStep; 18] = [
         text: "Only cubes that differ from the baseline are sent: from a snapshot that the receiver has \
                acknowledged. One bit for each of the 901 cubes marks them. The colours show what each cube takes.",
         right: "rung:delta",
-        tab: Tab::Bits,
+        page: Page::Kinds,
         colors: CubeColors::Bits,
         article: Some("54 kbps for these bits alone"),
         ..USUAL
@@ -176,7 +176,7 @@ pub const STEPS: [TourStep; 18] = [
         text: "Changed cubes are often neighbours, and neighbours have similar indices. So each index is sent \
                as the distance from the previous one, in 4, 7 or 12 bits.",
         right: "rung:relative-index",
-        tab: Tab::Ranges,
+        page: Page::Ranges,
         watch: Watch::Selection,
         article: Some("5.5 bits instead of 10"),
         ..USUAL
@@ -186,7 +186,7 @@ pub const STEPS: [TourStep; 18] = [
         text: "A cube moves little between the baseline and now. The difference takes 5 bits per component if \
                it is small and 9 if it is larger; beyond that, the position is sent in full.",
         right: "rung:relative-position",
-        tab: Tab::Ranges,
+        page: Page::Ranges,
         watch: Watch::Position,
         article: Some("26.1 bits instead of 50"),
         ..USUAL
@@ -196,7 +196,7 @@ pub const STEPS: [TourStep; 18] = [
         text: "In nine of ten cases the largest component is still the same one. Then only differences of the \
                other three are sent, in 5 or 8 bits each. The colours show which form each cube takes.",
         right: "rung:relative-orientation",
-        tab: Tab::Ranges,
+        page: Page::Ranges,
         colors: CubeColors::Form,
         watch: Watch::Orientation,
         article: Some("23.3 bits instead of 29"),
@@ -215,7 +215,7 @@ pub const STEPS: [TourStep; 18] = [
         text: "This link also loses and delays packets. Nothing is sent again: every packet names a baseline \
                that has arrived, so the next one repairs what you see. Older baselines make larger packets.",
         right: "rung:changed-flags,link:article",
-        tab: Tab::Network,
+        page: Page::Link,
         watch: Watch::Lost,
         article: Some("5 %, and two frames of jitter"),
         task: Some(Task::CutLink),
@@ -229,7 +229,7 @@ pub const STEPS: [TourStep; 18] = [
         right: "rung:at-rest,rate:10,interpolation:hermite",
         scene: Scene::Ball,
         has_trails: true,
-        tab: Tab::Playout,
+        page: Page::Link,
         watch: Watch::Error,
         ..USUAL
     },
@@ -260,7 +260,7 @@ pub const STEPS: [TourStep; 18] = [
                further off it is. A packet carries the most urgent cubes, which begin with 0.",
         left: "rung:predicted",
         right: "rung:predicted,budget:64kbps",
-        tab: Tab::Network,
+        page: Page::Budget,
         address: Some(STATE_SYNCHRONIZATION),
         ..USUAL
     },
@@ -271,7 +271,7 @@ pub const STEPS: [TourStep; 18] = [
                but each cube is sent at last: nothing starves.",
         left: "rung:predicted,budget:128kbps",
         right: "rung:predicted,budget:32kbps",
-        tab: Tab::Network,
+        page: Page::Budget,
         colors: CubeColors::Wait,
         watch: Watch::Error,
         address: Some(STATE_SYNCHRONIZATION),

@@ -61,7 +61,7 @@ fn game() -> (HeadlessGame, Setting) {
     world.trigger(SelectHalf(Side::Left));
     *world.resource_mut::<ViewMode>() = ViewMode::Difference;
     let mut panel = world.resource_mut::<PanelState>();
-    panel.tab = Tab::Keys;
+    panel.page = Page::Help;
     panel.colors = CubeColors::Angle;
     world.flush();
     game.step();
@@ -150,7 +150,7 @@ fn escape_from_every_step_restores_the_settings_whatever_was_changed_there() {
         ] {
             act(&mut game, action);
         }
-        game.app.world_mut().resource_mut::<PanelState>().tab = Tab::Halves;
+        game.app.world_mut().resource_mut::<PanelState>().page = Page::Halves;
         assert_ne!(setting(&mut game), before);
         tap(&mut game, KeyCode::Escape);
         assert_eq!(tour(&game).index, None);
@@ -163,10 +163,10 @@ fn escape_from_every_step_restores_the_settings_whatever_was_changed_there() {
 fn the_tab_of_before_is_kept_when_the_window_is_closed_during_the_tour() {
     let (mut game, before) = game();
     act(&mut game, Action::Tour);
-    assert_ne!(setting(&mut game).tab, before.tab);
+    assert_ne!(setting(&mut game).page, before.page);
     game.app.world_mut().write_message(AppExit::Success);
     game.step();
-    assert_eq!(setting(&mut game).tab, before.tab);
+    assert_eq!(setting(&mut game).page, before.page);
 }
 
 #[test]

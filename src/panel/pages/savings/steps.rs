@@ -7,8 +7,8 @@ use cubewire_codec::Stages;
 use cubewire_codec::ladder::{LADDER, Rung};
 
 use super::{Axis, Look, row, signed, text};
-use crate::panel::tabs::axis::SCALE_KBPS;
-use crate::panel::tabs::ladder::kbps_of;
+use crate::panel::pages::axis::SCALE_KBPS;
+use crate::panel::pages::ladder::kbps_of;
 use crate::panel::terms;
 use crate::replication::{Accounting, ShadowLadder, TARGET_KBPS};
 

@@ -8,11 +8,12 @@ use cubewire_scene::TICKS_PER_SECOND;
 use egui_plot::{AxisHints, HoverPosition, Line, LineStyle, PlotPoint, PlotPoints, PlotUi, Text};
 
 use super::{Look, text};
-use crate::panel::graph::{SMOOTHING_TICKS, Scale, base, smooth};
+use crate::panel::graph::{SMOOTHING_TICKS, smooth};
 use crate::panel::settings::{MAX_GRAPH_SECONDS, PanelState};
 use crate::panel::style;
 use crate::replication::{ShadowLadder, ShadowRung, TARGET_KBPS};
 use crate::theme::egui_color;
+use egui_plot::Plot;
 
 pub(super) fn draw(
     ui: &mut egui::Ui,
@@ -291,6 +292,88 @@ const JOINT: f64 = 0.1;
 
 /// Share of the muted colour in a line that is not highlighted.
 const FAINT: f32 = 0.6;
+
+/// A plot that only shows, whatever the pointer does.
+fn base(id: &str, height: f32) -> Plot<'_> {
+    Plot::new(id)
+        .height(height)
+        .sense(Sense::hover())
+        .allow_drag(false)
+        .allow_zoom(false)
+        .allow_scroll(false)
+        .allow_boxed_zoom(false)
+        .allow_axis_zoom_drag(false)
+        .allow_double_click_reset(false)
+        .show_y(false)
+}
+use egui_plot::{GridInput, GridMark, uniform_grid_spacer};
+
+/// Maps rates to heights on the plot: unchanged, or as their common logarithm.
+#[derive(Clone, Copy, Debug)]
+struct Scale {
+    logarithmic: bool,
+}
+
+impl Scale {
+    /// The height of a rate.
+    fn height(self, kbps: f64) -> f64 {
+        if self.logarithmic {
+            kbps.max(MIN_LOGARITHMIC_KBPS).log10()
+        } else {
+            kbps
+        }
+    }
+
+    /// The rate at a height.
+    fn kbps(self, height: f64) -> f64 {
+        if self.logarithmic {
+            10_f64.powf(height)
+        } else {
+            height
+        }
+    }
+
+    fn marks(self, input: GridInput) -> Vec<GridMark> {
+        let (bottom, top) = input.bounds;
+        if !self.logarithmic {
+            let step = round_step(top);
+            return uniform_grid_spacer(move |_| [step, 5.0 * step, 10.0 * step])(input);
+        }
+        let decades = bottom.floor() as i32..=top.ceil() as i32;
+        decades
+            .flat_map(|decade| {
+                (1..=9_i32).map(move |digit| GridMark {
+                    value: f64::from(decade) + f64::from(digit).log10(),
+                    step_size: match digit {
+                        1 => 1.0,
+                        2 | 5 => 0.3,
+                        _ => 0.05,
+                    },
+                })
+            })
+            .filter(|mark| (bottom..=top).contains(&mark.value))
+            .collect()
+    }
+}
+
+/// A step of 1, 2 or 5 times a power of ten, such that `largest` is two to five steps.
+fn round_step(largest: f64) -> f64 {
+    let power = 10_f64.powi(largest.max(1.0).log10().floor() as i32);
+    let digits = largest.max(1.0) / power;
+    if digits < 2.0 {
+        power / 2.0
+    } else if digits < 5.0 {
+        power
+    } else {
+        power * 2.0
+    }
+}
+
+/// The lower end of a logarithmic axis, at least.
+const MIN_LOGARITHMIC_KBPS: f64 = 1.0;
+
+/// Factor of the largest rate that the axis reaches at least.
+const HEADROOM: f64 = 1.05;
 
 #[cfg(test)]
 mod tests {

@@ -10,34 +10,10 @@ use bevy_egui::egui::{
 use cubewire_codec::Stages;
 
 use super::axis::Axis;
-use crate::panel::settings::{PanelState, SavingsView};
+use crate::panel::settings::{Page, PanelState};
 use crate::panel::style;
 use crate::replication::{Ablation, ShadowLadder};
 use crate::view::Side;
-
-impl SavingsView {
-    /// All of them.
-    const ALL: [Self; 3] = [Self::Steps, Self::OverTime, Self::Ablation];
-
-    const fn title(self) -> &'static str {
-        match self {
-            Self::Steps => "Steps",
-            Self::OverTime => "Over time",
-            Self::Ablation => "Ablation",
-        }
-    }
-
-    const fn about(self) -> &'static str {
-        match self {
-            Self::Steps => "What each rung saves over the one above it in the list, now.",
-            Self::OverTime => "What each rung would have cost in the last seconds.",
-            Self::Ablation => {
-                "What the stages of this lane would cost with one of them taken away. While this is open, \
-                 more is encoded in the background."
-            }
-        }
-    }
-}
 
 /// What the page shows.
 #[derive(Clone, Copy, Debug)]
@@ -51,13 +27,6 @@ pub(in crate::panel) struct Measures<'a> {
 }
 
 pub(in crate::panel) fn draw(ui: &mut egui::Ui, state: &mut PanelState, measures: Measures<'_>) {
-    ui.horizontal(|ui| {
-        ui.spacing_mut().item_spacing.x = 3.0;
-        for view in SavingsView::ALL {
-            ui.selectable_value(&mut state.savings, view, view.title())
-                .on_hover_text(view.about());
-        }
-    });
     let Some(shadow) = measures.shadow else {
         ui.weak("This is measured where the simulation runs.");
         return;
@@ -67,10 +36,10 @@ pub(in crate::panel) fn draw(ui: &mut egui::Ui, state: &mut PanelState, measures
         half: style::half(state.theme.colors(), measures.side),
         warning: ui.visuals().warn_fg_color,
     };
-    match state.savings {
-        SavingsView::Steps => steps::draw(ui, look, measures.stages, shadow),
-        SavingsView::OverTime => time::draw(ui, state, look, measures.stages, shadow),
-        SavingsView::Ablation => ablation::draw(ui, look, measures, shadow),
+    match state.page {
+        Page::Savings => steps::draw(ui, look, measures.stages, shadow),
+        Page::OverTime => time::draw(ui, state, look, measures.stages, shadow),
+        _ => ablation::draw(ui, look, measures, shadow),
     }
 }
 

@@ -5,7 +5,6 @@ use cubewire_codec::BitKind;
 use cubewire_palette::bit_kind;
 
 use super::acks;
-use crate::panel::export::{self, Export};
 use crate::panel::settings::PanelState;
 use crate::panel::{figure, terms};
 use crate::replication::{Accounting, LaneMeter, Totals};
@@ -18,7 +17,7 @@ pub(in crate::panel) fn draw(
     meter: &LaneMeter,
     moment: Option<u64>,
     is_remote: bool,
-) -> Option<Export> {
+) {
     let totals = Totals::of(meter.second_until(moment));
     ui.spacing_mut().item_spacing.y = 3.0;
     if totals.snapshots == 0 {
@@ -42,8 +41,6 @@ pub(in crate::panel) fn draw(
     sizes(ui, &totals);
     ui.separator();
     acks::draw(ui, meter, is_remote);
-    ui.separator();
-    export::row(ui)
 }
 
 /// What the colours of the cubes show.

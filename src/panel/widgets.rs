@@ -1,0 +1,313 @@
+//! The parts that the pages are made of: rows, switches, chips, bars, figures with their units, plots.
+//!
+//! They take their colours from [`Look`], and their heights and type from [`style`](super::style). Whatever can be
+//! pressed is at least 20 points high, and says its name to those who cannot see it.
+
+mod chart;
+mod choice;
+mod shapes;
+
+use bevy_egui::egui::{
+    self, Align2, Color32, DragValue, FontId, Painter, Rect, Response, Sense, Shape, Stroke,
+    StrokeKind, Ui, WidgetInfo, WidgetType, pos2, vec2,
+};
+
+use super::style::{BODY, BUTTON, CONTROL, GAP, LARGE, LINE, Look, ROW, SMALL};
+
+pub(super) use chart::{AXIS, Chart, Scale};
+pub(super) use choice::{Choice, chip, segmented};
+pub(super) use shapes::{Pointing, ring, triangle};
+
+/// Where a text stands in its row: that far from the left edge, from the right edge, or around a point from the left.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum At {
+    Left(f32),
+    Right(f32),
+    Center(f32),
+}
+
+/// Paints a text in the vertical middle of a row. Returns its rectangle.
+pub(super) fn text(
+    painter: &Painter,
+    row: Rect,
+    at: At,
+    text: impl ToString,
+    size: f32,
+    color: Color32,
+) -> Rect {
+    let (x, align) = match at {
+        At::Left(x) => (row.left() + x, Align2::LEFT_CENTER),
+        At::Right(x) => (row.right() - x, Align2::RIGHT_CENTER),
+        At::Center(x) => (row.left() + x, Align2::CENTER_CENTER),
+    };
+    let font = FontId::proportional(size);
+    painter.text(pos2(x, row.center().y), align, text, font, color)
+}
+
+/// How wide a text is.
+pub(super) fn width(ui: &Ui, text: &str, size: f32) -> f32 {
+    let font = FontId::proportional(size);
+    let galley = ui
+        .painter()
+        .layout_no_wrap(text.to_owned(), font, Color32::PLACEHOLDER);
+    galley.size().x
+}
+
+/// A row of a table or a list, across the page.
+#[derive(Debug)]
+pub(super) struct Row {
+    pub(super) rect: Rect,
+    pub(super) response: Response,
+}
+
+impl Row {
+    /// A row that can only be pointed at. `name` is for those who cannot see it.
+    pub(super) fn show(ui: &mut Ui, height: f32, name: &str) -> Self {
+        Self::new(ui, height, name, Sense::hover(), false)
+    }
+
+    /// A row that can be pressed, marked if it is the selected one.
+    pub(super) fn button(ui: &mut Ui, height: f32, name: &str, is_selected: bool) -> Self {
+        Self::new(ui, height, name, Sense::click(), is_selected)
+    }
+
+    fn new(ui: &mut Ui, height: f32, name: &str, sense: Sense, is_selected: bool) -> Self {
+        let size = vec2(ui.available_width(), height);
+        let (rect, response) = ui.allocate_exact_size(size, sense);
+        let kind = match sense.senses_click() {
+            true => WidgetType::SelectableLabel,
+            false => WidgetType::Label,
+        };
+        response.widget_info(|| WidgetInfo::selected(kind, true, is_selected, name));
+        let look = Look::of(ui);
+        let wide = rect.expand2(vec2(BEYOND, 0.0));
+        let painter = ui.painter();
+        if is_selected {
+            painter.rect_filled(wide, 3.0, look.tint);
+            let edge = wide.with_max_x(wide.left() + 3.0);
+            painter.rect_filled(edge, 0.0, look.half);
+        } else if response.hovered() {
+            painter.rect_filled(wide, 3.0, look.raised);
+        }
+        if response.has_focus() {
+            focus_ring(painter, look, wide);
+        }
+        Self { rect, response }
+    }
+
+    /// Paints a text in it.
+    pub(super) fn text(
+        &self,
+        ui: &Ui,
+        at: At,
+        words: impl ToString,
+        size: f32,
+        color: Color32,
+    ) -> Rect {
+        text(ui.painter(), self.rect, at, words, size, color)
+    }
+
+    /// Paints a bar of 12 points in it.
+    pub(super) fn bar(&self, ui: &Ui, from: f32, to: f32, color: Color32) {
+        let middle = self.rect.center().y;
+        let left = self.rect.left();
+        let bar = Rect::from_x_y_ranges(left + from..=left + to, middle - 6.0..=middle + 6.0);
+        ui.painter().rect_filled(bar, 1.0, color);
+    }
+}
+
+/// How far a marked row reaches beyond the page at both sides.
+pub(super) const BEYOND: f32 = 8.0;
+
+/// The ring around what has the focus of the keyboard.
+pub(super) fn focus_ring(painter: &Painter, look: Look, around: Rect) {
+    let ring = Stroke::new(2.0, look.ink);
+    painter.rect_stroke(around.shrink(1.0), 4.0, ring, StrokeKind::Inside);
+}
+
+/// A name at the left, and its value with its unit at the right. Returns the response of the row.
+pub(super) fn figure(ui: &mut Ui, name: &str, value: impl ToString, unit: &str) -> Response {
+    let look = Look::of(ui);
+    let value = value.to_string();
+    let said = format!("{name}: {value} {unit}");
+    let row = Row::show(ui, ROW, said.trim_end());
+    row.text(ui, At::Left(0.0), name, SMALL, look.ink);
+    let space = match unit {
+        "" => 0.0,
+        _ => {
+            row.text(ui, At::Right(0.0), unit, SMALL, look.muted)
+                .width()
+                + GAP
+        }
+    };
+    row.text(ui, At::Right(space), value, SMALL, look.ink);
+    row.response
+}
+
+/// A key figure on a card: a caption, a large number, and what it refers to.
+pub(super) fn card(ui: &mut Ui, width: f32, caption: &str, value: &str, unit: &str) -> Response {
+    let look = Look::of(ui);
+    let (rect, response) = ui.allocate_exact_size(vec2(width, 56.0), Sense::hover());
+    response.widget_info(|| {
+        WidgetInfo::labeled(
+            WidgetType::Label,
+            true,
+            format!("{caption}: {value} {unit}"),
+        )
+    });
+    let painter = ui.painter();
+    painter.rect_filled(rect, 4.0, look.raised);
+    let inside = rect.shrink2(vec2(10.0, 5.0));
+    let (above, below) = inside.split_top_bottom_at_y(inside.top() + LINE);
+    text(painter, above, At::Left(0.0), caption, SMALL, look.muted);
+    let number = text(painter, below, At::Left(0.0), value, LARGE, look.ink);
+    let after = number.width() + 8.0;
+    text(
+        painter,
+        below.translate(vec2(0.0, 3.0)),
+        At::Left(after),
+        unit,
+        SMALL,
+        look.muted,
+    );
+    response
+}
+
+/// A line across the page, with space above and below.
+pub(super) fn divider(ui: &mut Ui) {
+    let look = Look::of(ui);
+    let (rect, _) = ui.allocate_exact_size(vec2(ui.available_width(), 9.0), Sense::hover());
+    let stroke = Stroke::new(1.0, look.line);
+    ui.painter().hline(rect.x_range(), rect.center().y, stroke);
+}
+
+/// Muted words of 12 points, which wrap.
+pub(super) fn note(ui: &mut Ui, words: impl Into<String>) -> Response {
+    let look = Look::of(ui);
+    let words = egui::RichText::new(words).size(SMALL).color(look.muted);
+    ui.add(egui::Label::new(words).wrap())
+}
+
+/// A heading of a part of the page, and muted words at its right end.
+pub(super) fn heading(ui: &mut Ui, name: &str, right: impl ToString) -> Response {
+    let look = Look::of(ui);
+    let row = Row::show(ui, ROW, name);
+    row.text(ui, At::Left(0.0), name, BODY, look.ink);
+    row.text(ui, At::Right(0.0), right, SMALL, look.muted);
+    row.response
+}
+
+/// A number that can be dragged and typed, in a sunken field of that width; the unit stands behind it.
+pub(super) fn field(ui: &mut Ui, width: f32, value: DragValue<'_>, unit: &str) -> Response {
+    let look = Look::of(ui);
+    ui.scope(|ui| {
+        ui.spacing_mut().interact_size = vec2(width, CONTROL);
+        ui.style_mut().override_font_id = Some(FontId::proportional(SMALL));
+        let widgets = &mut ui.visuals_mut().widgets;
+        for widget in [
+            &mut widgets.inactive,
+            &mut widgets.hovered,
+            &mut widgets.active,
+        ] {
+            widget.weak_bg_fill = look.sunken;
+            widget.bg_stroke = Stroke::new(1.0, look.line);
+        }
+        let response = ui.add_sized(vec2(width, CONTROL), value);
+        if !unit.is_empty() {
+            note(ui, unit);
+        }
+        response
+    })
+    .inner
+}
+
+/// How a [`button`] looks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// Raised, or tinted where it is on.
+    Usual { is_on: bool },
+    /// The one thing to press.
+    Primary,
+    /// An outline, for what leads away.
+    Secondary,
+}
+
+/// A button with the key that does the same. `width` is that of the whole button.
+pub(super) fn button(ui: &mut Ui, width: f32, name: &str, key: &str, kind: Kind) -> Response {
+    let look = Look::of(ui);
+    let (rect, response) = ui.allocate_exact_size(vec2(width, BUTTON), Sense::click());
+    let is_enabled = ui.is_enabled();
+    let is_on = kind == Kind::Usual { is_on: true };
+    let said = format!("{name} {key}");
+    response.widget_info(|| {
+        WidgetInfo::selected(WidgetType::Button, is_enabled, is_on, said.trim_end())
+    });
+    let (fill, ink, muted) = match kind {
+        _ if !is_enabled => (look.impossible[0], look.impossible[1], look.impossible[1]),
+        Kind::Usual { is_on: true } => (look.tint, look.ink, look.muted),
+        Kind::Usual { is_on: false } => (look.raised, look.ink, look.muted),
+        Kind::Primary => (
+            look.of_half(crate::view::Side::Right),
+            look.ground,
+            look.ground,
+        ),
+        Kind::Secondary => (look.ground, look.ink, look.muted),
+    };
+    let painter = ui.painter();
+    painter.rect_filled(rect, 4.0, fill);
+    let is_lit = kind == Kind::Secondary || (response.hovered() && is_enabled);
+    let edge = match response.hovered() {
+        true => look.quiet,
+        false => look.line,
+    };
+    if is_lit {
+        painter.rect_stroke(rect, 4.0, Stroke::new(1.0, edge), StrokeKind::Inside);
+    }
+    let inside = rect.shrink2(vec2(8.0, 0.0));
+    if key.is_empty() {
+        let middle = inside.width() / 2.0;
+        text(painter, inside, At::Center(middle), name, BODY, ink);
+    } else {
+        text(painter, inside, At::Left(0.0), name, BODY, ink);
+        let font = FontId::monospace(SMALL);
+        painter.text(
+            inside.right_center(),
+            Align2::RIGHT_CENTER,
+            key,
+            font,
+            muted,
+        );
+    }
+    if response.has_focus() {
+        focus_ring(painter, look, rect);
+    }
+    response
+}
+
+/// A line of a legend: a stroke, or a dashed one, and its name. Returns where the next begins.
+pub(super) fn legend(
+    painter: &Painter,
+    row: Rect,
+    x: f32,
+    name: &str,
+    color: Color32,
+    dash: Option<f32>,
+) -> f32 {
+    let y = row.center().y;
+    let line = [pos2(row.left() + x, y), pos2(row.left() + x + 16.0, y)];
+    let stroke = Stroke::new(2.0, color);
+    match dash {
+        Some(dash) => painter.extend(Shape::dashed_line(&line, stroke, dash, 3.0)),
+        None => {
+            painter.line_segment(line, stroke);
+        }
+    }
+    let name = text(painter, row, At::Left(x + 21.0), name, SMALL, color);
+    name.right() - row.left() + 12.0
+}
+
+/// A square of a kind's colour, 10 points wide.
+pub(super) fn swatch(painter: &Painter, row: Rect, x: f32, color: Color32) {
+    let center = pos2(row.left() + x + 5.0, row.center().y);
+    painter.rect_filled(Rect::from_center_size(center, vec2(10.0, 10.0)), 2.0, color);
+}
