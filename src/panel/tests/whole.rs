@@ -100,32 +100,6 @@ fn the_graph_changes_its_scale_and_span_and_freezes() {
 }
 
 #[test]
-fn no_tab_reaches_below_the_fold_with_what_matters() {
-    for tab in pages() {
-        let harness = harness(tab);
-        let last = match tab {
-            Page::Ladder => "affine",
-            Page::Stages => "joint",
-            // Its views have a test of their own.
-            Page::Savings => "Ablation",
-            Page::Kinds => "the transport's own acks, on the wire",
-            Page::Packet | Page::Ranges => continue,
-            Page::Link => "smallest",
-            Page::Link => "late in the last second",
-            Page::Halves => "Copy for the command line",
-            Page::Help => "reset",
-            Page::Link => continue,
-        };
-        let bottom = harness.get_all_by_label(last).last().unwrap().rect().max.y;
-        let toolbar = harness.get_by_label_contains("Pause").rect().min.y;
-        assert!(
-            bottom <= toolbar,
-            "{tab:?}: {last} ends at {bottom}, the toolbar begins at {toolbar}"
-        );
-    }
-}
-
-#[test]
 fn the_explanation_says_what_is_seen_and_which_keys_there_are() {
     let mut harness = harness(Page::Ladder);
     let says =
