@@ -2,7 +2,6 @@
 //! of switches, its axis and its times have rows of their own.
 
 pub(super) mod axis;
-mod flags;
 mod lines;
 pub(super) mod series;
 mod shown;
@@ -13,7 +12,9 @@ use cubewire_scene::TICKS_PER_SECOND;
 use super::lane::Measured;
 use super::settings::{MAX_GRAPH_SECONDS, PanelState};
 use super::style::{GAP, LINE, Look, ROW, SMALL};
-use super::widgets::{AXIS, At, Chart, Pointing, Scale, chip, legend, text, triangle};
+use super::widgets::{
+    AXIS, At, Chart, Pointing, Scale, Switch, chip, flags, legend, say_flag, text, triangle,
+};
 use crate::replication::{TARGET_KBPS, grouped, rounded};
 use crate::view::Side;
 use axis::Axis;
@@ -39,12 +40,12 @@ pub(super) fn draw(
     let size = vec2(ui.available_width(), height);
     let (all, response) = ui.allocate_exact_size(size, Sense::hover());
     let (top, rest) = all.split_top_bottom_at_y(all.top() + ROW);
-    let flags = Rect::from_min_size(
+    let above = Rect::from_min_size(
         pos2(rest.left() + AXIS, rest.top() + GAP),
         vec2(rest.width() - AXIS, LINE),
     );
-    let plot = flags
-        .with_min_y(flags.bottom() + 2.0)
+    let plot = above
+        .with_min_y(above.bottom() + 2.0)
         .with_max_y(all.bottom() - LINE);
     let points = points(state, lanes);
     let lines = Lines::shown(state, &points);
@@ -62,14 +63,23 @@ pub(super) fn draw(
         chart.upright(seconds, Stroke::new(2.0, look.ink));
     }
     losses(&chart, look, &lines);
-    let flag = flags::draw(ui, flags, &chart, &lines.switches(), state.flag_of_tour);
-    peak(ui, flags, &chart, &lines, flag.occupied.as_slice());
+    let switches = lines.switches().into_iter().map(|switch| Switch {
+        x: chart.x_of(-switch.ago),
+        ..switch
+    });
+    let switches: Vec<_> = switches.collect();
+    let flag = flags(ui, above, &switches, state.flag_of_tour);
+    for &x in &flag.at {
+        let stroke = Stroke::new(1.0, look.quiet);
+        chart.painter().vline(x, plot.y_range(), stroke);
+    }
+    peak(ui, above, &chart, &lines, &flag.at);
     times(ui, &chart, state);
     let chips = options(ui, state, lanes, top);
     let words = top.with_max_x(chips.left() - GAP);
     let hovered = response.hover_pos().filter(|at| plot.contains(*at));
     if let Some(said) = flag.said {
-        flags::say(ui, words, &said);
+        say_flag(ui, words, &said);
     } else if let Some(said) = hovered.and_then(|at| rates(&lines, chart.x_at(at.x))) {
         text(ui.painter(), words, At::Left(0.0), said, SMALL, look.ink);
     } else {

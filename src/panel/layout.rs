@@ -14,7 +14,7 @@ use super::settings::{PanelSize, PanelState};
 use super::style::{BODY, BUTTON, CONTROL, GAP, Look, MARGIN, SMALL};
 use super::timeline::Strip;
 use super::toolbar::Pressed;
-use super::tour::{self, Guide};
+use super::tour::{self, End, Guide};
 use super::widgets::{BEYOND, Choice, Pointing, segmented, triangle};
 use super::{graph, pages, style, terms, timeline, toolbar};
 use crate::controls::{Action, key_of};
@@ -32,8 +32,10 @@ pub fn draw(ctx: &egui::Context, state: &mut PanelState, lane: LaneView<'_>) -> 
     style::apply(ctx, state.theme, Some(lane.side));
     state.is_narrow = window.width() < NARROW;
     let guide = Guide::of(&lane);
-    state.flag_of_tour = guide.as_ref().and_then(Guide::number);
-    let explained = (state.explaining && guide.is_none()).then(|| Explained::of(&lane));
+    state.flag_of_tour = guide.as_ref().map(Guide::number);
+    let end = End::of(&lane);
+    let explained = state.explaining && guide.is_none() && end.is_none();
+    let explained = explained.then(|| Explained::of(&lane));
     let mut root = Ui::new(
         ctx.clone(),
         Id::new("panel_root"),
@@ -41,19 +43,27 @@ pub fn draw(ctx: &egui::Context, state: &mut PanelState, lane: LaneView<'_>) -> 
             .layer_id(egui::LayerId::background())
             .max_rect(window),
     );
-    let strip = state.timeline.then(|| Strip::of(&lane));
+    state.is_low = window.height() < LOW;
+    let strip = state
+        .shows_timeline(lane.status.is_paused)
+        .then(|| Strip::of(&lane));
     let mut drawn = match state.shown_size() {
         PanelSize::Whole => whole(&mut root, state, lane),
         PanelSize::Slim => slim(&mut root, state, lane),
         PanelSize::Hidden => Drawn::default(),
     };
+    if let Some(guide) = guide {
+        let (height, pressed) = tour::draw(&mut root, &guide);
+        drawn.inset.bottom += height;
+        drawn.asked = drawn.asked.or(pressed);
+    }
     if let Some(strip) = strip {
-        let (height, moment) = timeline::draw(&mut root, state.theme, &strip, &mut state.range);
+        let (height, moment) = timeline::draw(&mut root, &strip, &mut state.range);
         drawn.inset.bottom += height;
         drawn.moment = moment;
     }
-    if let Some(guide) = guide {
-        let pressed = tour::draw(ctx, state, &guide, drawn.inset);
+    if let Some(end) = end {
+        let pressed = end.draw(ctx, drawn.inset);
         drawn.asked = drawn.asked.or(pressed);
     }
     if let Some(explained) = explained {
