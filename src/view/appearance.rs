@@ -18,7 +18,9 @@ use super::quality::{self, Detail, Quality};
 use super::side::Side;
 use super::touch::TouchKeys;
 use super::{ViewMode, ViewSystems};
-use super::{bevel, camera, canvas, floor, overlay, panes, picking, player, stage, touch, trails};
+use super::{
+    bevel, camera, canvas, floor, notices, overlay, panes, picking, player, stage, touch, trails,
+};
 use crate::theme::{Theme, bevy_color};
 
 /// Width of an outline on each face next to its bevel, fraction of the side.
@@ -78,8 +80,7 @@ impl Plugin for AppearancePlugin {
                     )
                         .chain()
                         .run_if(resource_changed::<Theme>.or_eager(resource_changed::<Detail>)),
-                    player::paint
-                        .run_if(resource_changed::<Theme>.or_eager(resource_changed::<ViewMode>)),
+                    player::paint.run_if(resource_changed::<Theme>),
                 )
                     .chain(),
             )
@@ -96,7 +97,7 @@ impl Plugin for AppearancePlugin {
                         trails::show,
                     )
                         .chain(),
-                    overlay::notice,
+                    notices::follow,
                 )
                     .in_set(ViewSystems::Follow)
                     .before(CameraUpdateSystems)

@@ -130,7 +130,7 @@ pub(super) fn paint(
     let colors = theme.colors();
     let haze = bevy_color(colors.sky);
     // The gap between the halves shows it.
-    clear.0 = bevy_color(colors.surface);
+    clear.0 = bevy_color(colors.ground);
     for mut fog in &mut fogs {
         fog.color = haze;
     }
