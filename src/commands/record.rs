@@ -102,7 +102,7 @@ pub struct RecordArgs {
     #[command(flatten)]
     quality: QualityArg,
     /// Colours of panel and scene
-    #[arg(long, value_parser = named::<Theme>(), default_value = "light")]
+    #[arg(long, value_parser = named::<Theme>(), default_value = "dark")]
     theme: Theme,
     /// What the colours of the cubes show
     #[arg(long, value_parser = named::<CubeColors>(), default_value = "interaction", alias = "color")]

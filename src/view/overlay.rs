@@ -291,8 +291,11 @@ impl Shown<'_, '_> {
                     _ => half.area,
                 });
             }
-            let error = half.cost.as_ref().and_then(|cost| cost.error.as_deref());
             let settings = half.settings.as_ref();
+            // With a budget, the headline has it.
+            let has_budget = settings.is_some_and(|lane| lane.sender.kept_budget().is_some());
+            let cost = half.cost.as_ref().filter(|_| !has_budget);
+            let error = cost.and_then(|cost| cost.error.as_deref());
             let (name, rest) =
                 self.overlay
                     .caption(*self.mode, half.side, settings, half.is_remote, error);
@@ -350,7 +353,7 @@ impl Shown<'_, '_> {
             return;
         }
         let radius = pen.sizes.small / 2.0;
-        let top = top.max(picture.min.y + FIGURES_END);
+        let top = top.max(picture.min.y + FIGURES_END * pen.sizes.headline);
         let at = pos2(picture.min.x + pen.sizes.margin, top + 8.0);
         let dot = at + Vec2::splat(radius);
         let error = pen.colors().error;
@@ -365,7 +368,7 @@ impl Shown<'_, '_> {
     fn notices(&self, pen: &Pen<'_>, picture: Rect, top: f32, halves: &[Half<'_>]) {
         let colors = pen.colors();
         let row = 2.0 * pen.sizes.small + 4.0;
-        let mut top = (top + 8.0).max(picture.min.y + FIGURES_END);
+        let mut top = (top + 8.0).max(picture.min.y + FIGURES_END * pen.sizes.headline);
         let strip = |over: Rect, top, text: &str, color| {
             let at = pos2(over.center().x, top);
             let width = over.width() - 2.0 * pen.sizes.margin;
@@ -416,8 +419,8 @@ impl Shown<'_, '_> {
     }
 }
 
-/// From the top of the picture to the first row below large type, points.
-const FIGURES_END: f32 = 104.0;
+/// From the top of the picture to the first row below large type, in multiples of its size.
+const FIGURES_END: f32 = 2.6;
 
 #[cfg(test)]
 mod tests {

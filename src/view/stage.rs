@@ -189,7 +189,9 @@ pub(super) fn set_detail(
                 constant_object_thickness: 0.5,
             });
         }
-        camera.insert((Msaa::Off, Fxaa::default()));
+        camera.insert(Fxaa::default());
+        // Ambient occlusion does without; at high quality, panes have more pixels instead.
+        camera.insert(if is_high { Msaa::Off } else { Msaa::Sample4 });
         camera.insert(if is_high {
             ShadowFilteringMethod::Gaussian
         } else {

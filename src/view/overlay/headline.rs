@@ -2,6 +2,7 @@
 
 use bevy_egui::egui::{Align2, Pos2, Rect, Vec2, pos2, vec2};
 use cubewire_codec::ladder;
+use cubewire_scene::TICKS_PER_SECOND;
 
 use super::text::{Part, Pen};
 use crate::replication::{
@@ -16,8 +17,6 @@ use crate::words::{about, tabular, times, whole};
 pub(super) struct Cost {
     pub(super) kbps: f64,
     wire_kbps: f64,
-    /// As many snapshots, uncompressed.
-    uncompressed_kbps: f64,
     /// How far the replica is from the simulation, where that is measured.
     pub(super) error: Option<String>,
 }
@@ -49,10 +48,9 @@ impl Cost {
     pub(super) fn of(meter: &LaneMeter, moment: Option<u64>) -> Option<Self> {
         let tick = tick_of(meter, moment);
         let totals = Totals::of(meter.second_until(tick));
-        (totals.ticks >= cubewire_scene::TICKS_PER_SECOND as usize).then(|| Self {
+        (totals.ticks >= TICKS_PER_SECOND as usize).then(|| Self {
             kbps: totals.kbps(Accounting::PayloadAndUdp),
             wire_kbps: totals.kbps(Accounting::OnTheWire),
-            uncompressed_kbps: kbps(totals.snapshots * UNCOMPRESSED_BYTES, totals.ticks),
             error: totals.mean_error_m().map(millimetres),
         })
     }
@@ -62,9 +60,9 @@ impl Cost {
         whole(self.kbps)
     }
 
-    /// How many times less than uncompressed; none if it is not.
-    fn less(&self) -> Option<String> {
-        let factor = self.uncompressed_kbps / self.kbps;
+    /// How many times less than that is; none if it is not.
+    fn less(&self, uncompressed_kbps: f64) -> Option<String> {
+        let factor = uncompressed_kbps / self.kbps;
         (self.kbps >= 0.5 && factor >= SAME).then(|| format!("{} less", times(factor)))
     }
 
@@ -96,12 +94,14 @@ impl Pen<'_> {
         cost: Option<&Cost>,
     ) -> Rect {
         let about = about_rung(settings).0;
+        let rate = settings.sender.snapshots_per_second() as usize;
+        let uncompressed = kbps(rate * UNCOMPRESSED_BYTES, TICKS_PER_SECOND as usize);
         let (large, line) = match cost {
             None => ("…".to_owned(), about),
-            Some(cost) => match cost.less() {
+            Some(cost) => match cost.less(uncompressed) {
                 None => (cost.figure() + " kbps", about),
                 Some(less) => {
-                    let (now, before) = (cost.figure(), whole(cost.uncompressed_kbps));
+                    let (now, before) = (cost.figure(), whole(uncompressed));
                     let error = cost.error.as_ref();
                     let error = error.filter(|_| settings.sender.kept_budget().is_some());
                     let error = error.map_or(String::new(), |error| format!(", error {error}"));
@@ -233,7 +233,6 @@ mod tests {
         Cost {
             kbps,
             wire_kbps: kbps,
-            uncompressed_kbps: 17_368.8,
             error: None,
         }
     }
@@ -288,8 +287,8 @@ mod tests {
             Some("the same")
         );
         assert_eq!(ratio([&cost(100.0), &cost(0.0)]), None);
-        assert_eq!(cheap.less().as_deref(), Some("80× less"));
-        assert_eq!(cost(17_300.0).less(), None);
+        assert_eq!(cheap.less(17_368.8).as_deref(), Some("80× less"));
+        assert_eq!(cost(17_300.0).less(17_368.8), None);
     }
 
     #[test]

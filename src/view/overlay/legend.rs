@@ -20,7 +20,8 @@ impl Pen<'_> {
         let rows = match colors {
             _ if costs.unknown.is_some() => 1,
             CubeColors::Form => forms.len(),
-            _ => 3,
+            CubeColors::Bits => 3,
+            _ => 2,
         };
         let padding = Vec2::splat(0.66 * self.sizes.small);
         let size = vec2(WIDTH * self.sizes.small, row * (rows + 1) as f32) + 2.0 * padding;
