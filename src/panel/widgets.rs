@@ -377,6 +377,11 @@ pub(super) fn legend(
     name.right() - row.left() + 12.0
 }
 
+/// How far the next line of a legend begins after this one.
+pub(super) fn legend_width(ui: &Ui, name: &str) -> f32 {
+    width(ui, name, SMALL) + 33.0
+}
+
 /// A square of a kind's colour, 10 points wide.
 pub(super) fn swatch(painter: &Painter, row: Rect, x: f32, color: Color32) {
     let center = pos2(row.left() + x + 5.0, row.center().y);
