@@ -1,7 +1,9 @@
 //! The panel as people use it: found by its labels, clicked and typed into, without a window.
 
+mod help;
 mod inspect;
 mod pages;
+mod rungs;
 mod tour;
 mod whole;
 

@@ -1,0 +1,57 @@
+//! Keys of the keyboard, in the mono face.
+
+use bevy_egui::egui::{
+    Align2, Color32, FontId, Painter, Rect, Response, Sense, Stroke, StrokeKind, Ui, WidgetInfo,
+    WidgetType, pos2, vec2,
+};
+
+use super::{At, text};
+use crate::panel::style::{Look, SMALL};
+use crate::theme::egui_color;
+
+/// The name of a key without a cap, that far from the left of its row.
+pub(in crate::panel) fn key(painter: &Painter, row: Rect, x: f32, name: &str, color: Color32) {
+    let at = pos2(row.left() + x, row.center().y);
+    let font = FontId::monospace(SMALL);
+    painter.text(at, Align2::LEFT_CENTER, name, font, color);
+}
+
+/// A row of keys with their caps, and what they do.
+pub(in crate::panel) fn keys(ui: &mut Ui, width: f32, names: &[&str], about: &str) -> Response {
+    let look = Look::of(ui);
+    let (row, response) = ui.allocate_exact_size(vec2(width, HEIGHT), Sense::hover());
+    let said = format!("{}: {about}", names.join(", "));
+    response.widget_info(|| WidgetInfo::labeled(WidgetType::Label, true, &said));
+    let mut x = 0.0;
+    for name in names {
+        x += cap(ui.painter(), look, row, x, name) + 4.0;
+    }
+    text(ui.painter(), row, At::Left(x + 4.0), about, SMALL, look.ink);
+    response
+}
+
+/// The name of a group of keys, as high as a row of them.
+pub(in crate::panel) fn group(ui: &mut Ui, width: f32, name: &str) {
+    let look = Look::of(ui);
+    let (row, response) = ui.allocate_exact_size(vec2(width, HEIGHT), Sense::hover());
+    response.widget_info(|| WidgetInfo::labeled(WidgetType::Label, true, name));
+    let lower = row.translate(vec2(0.0, 2.0));
+    text(ui.painter(), lower, At::Left(0.0), name, SMALL, look.half);
+}
+
+/// A key's cap. Returns its width.
+fn cap(painter: &Painter, look: Look, row: Rect, x: f32, name: &str) -> f32 {
+    let font = FontId::monospace(SMALL);
+    let galley = painter.layout_no_wrap(name.to_owned(), font, look.ink);
+    let width = (galley.size().x + 10.0).max(20.0);
+    let middle = pos2(row.left() + x + width / 2.0, row.center().y);
+    let cap = Rect::from_center_size(middle, vec2(width, 18.0));
+    let edge = egui_color(look.theme.colors().key_edge);
+    painter.rect_filled(cap, 3.0, look.raised);
+    painter.rect_stroke(cap, 3.0, Stroke::new(1.0, edge), StrokeKind::Inside);
+    painter.galley(middle - galley.size() / 2.0, galley, look.ink);
+    width
+}
+
+/// Height of a row of keys, logical points.
+const HEIGHT: f32 = 22.0;
