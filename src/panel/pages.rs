@@ -16,6 +16,7 @@ mod playout;
 pub(super) mod ranges;
 mod savings;
 mod stages;
+mod strip;
 mod sync;
 mod without_each;
 
@@ -212,6 +213,7 @@ fn page(ui: &mut Ui, state: &mut PanelState, lane: LaneView<'_>) -> Asked {
             let shown = ladder::Shown {
                 stages: stages_shown,
                 moment: past.moment,
+                meter,
                 tick,
                 shadow,
                 sync,

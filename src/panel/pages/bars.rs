@@ -14,6 +14,8 @@ use crate::replication::{TARGET_KBPS, factor, rounded};
 /// Where the bars are in each row, and the first column of figures.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Bars {
+    /// From the left end of the row.
+    name: f32,
     width: f32,
     /// From the right end of the row.
     figure: f32,
@@ -24,9 +26,15 @@ impl Bars {
     pub(super) fn of(ui: &Ui, figure: f32, room: f32) -> Self {
         let width = ui.available_width() - LEFT - figure - room;
         Self {
+            name: NAME,
             width: width.max(MIN_WIDTH),
             figure,
         }
+    }
+
+    /// The same where no keys stand before the names.
+    pub(super) const fn without_keys(self) -> Self {
+        Self { name: KEY, ..self }
     }
 
     /// The position of a bandwidth, from the left end of a row.
@@ -42,7 +50,7 @@ impl Bars {
         response.widget_info(|| WidgetInfo::labeled(WidgetType::Label, true, names.join(", ")));
         let target = format!("{TARGET_KBPS:.0}");
         for (at, words, color) in [
-            (At::Left(NAME), names[0], look.muted),
+            (At::Left(self.name), names[0], look.muted),
             (At::Left(LEFT), "10", look.muted),
             (At::Center(self.at(TARGET_KBPS)), &target, look.ink),
             (At::Center(self.at(10_000.0)), "10k", look.muted),
@@ -132,7 +140,7 @@ pub(super) const SHOWN_AS_ZERO: f64 = 0.05;
 const GLIDE: f32 = 0.15;
 
 /// Logical points, from the left end of a row: its key, its name, its bar. From the right: the last figure.
-const KEY: f32 = 2.0;
+pub(super) const KEY: f32 = 2.0;
 const NAME: f32 = 26.0;
 const LEFT: f32 = 172.0;
 const LAST: f32 = 4.0;
@@ -147,6 +155,7 @@ mod tests {
     use super::*;
 
     const BARS: Bars = Bars {
+        name: NAME,
         width: 96.0,
         figure: 54.0,
     };

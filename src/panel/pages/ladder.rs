@@ -6,14 +6,14 @@ use cubewire_codec::ladder::{AFFINE, LADDER, Rung, SIMULATED, rung_of};
 use cubewire_scene::TICKS_PER_SECOND;
 
 use super::bars::{self, Bars};
-use super::sync;
+use super::{strip, sync};
 use crate::controls::RUNG_KEYS;
 use crate::panel::style::{LINE, Look, ROW};
 use crate::panel::terms;
 use crate::panel::widgets::{Row, line};
 use crate::replication::{
-    Accounting, LaneSync, SenderSettings, ShadowLadder, ShadowRung, TARGET_KBPS, factor, kbps,
-    rounded,
+    Accounting, LaneMeter, LaneSync, SenderSettings, ShadowLadder, ShadowRung, TARGET_KBPS, Totals,
+    factor, kbps, rounded,
 };
 
 /// A direction on the ladder.
@@ -69,6 +69,8 @@ pub(in crate::panel) struct Shown<'a> {
     pub(in crate::panel) stages: Stages,
     /// The tick of the past that they show.
     pub(in crate::panel) moment: Option<u64>,
+    /// Measurements of the lane.
+    pub(in crate::panel) meter: &'a LaneMeter,
     /// The tick of the simulation.
     pub(in crate::panel) tick: Option<u64>,
     pub(in crate::panel) shadow: Option<&'a ShadowLadder>,
@@ -82,7 +84,7 @@ pub(in crate::panel) fn draw(ui: &mut Ui, sender: &mut SenderSettings, shown: &S
     let look = Look::of(ui);
     let bars = Bars::of(ui, 54.0, 54.0);
     ui.spacing_mut().item_spacing.y = 0.0;
-    let height = bars::height(ui, LADDER.len() + 1, AFFINE_GAP + LINE + ROW);
+    let height = bars::height(ui, LADDER.len() + 1, AFFINE_GAP + GAP + LINE + ROW);
     match shown.shadow {
         Some(shadow) => bars.header(ui, ["rung", "kbps", "less"], &about(sender, shown, shadow)),
         None => {
@@ -104,9 +106,11 @@ pub(in crate::panel) fn draw(ui: &mut Ui, sender: &mut SenderSettings, shown: &S
     ui.add_space(AFFINE_GAP);
     rows.draw(ui, &mut sender.stages, "", &AFFINE);
     if shown.shadow.is_some() {
-        bars.target(ui, Rangef::new(top - 2.0, bottom));
+        bars.target(ui, Rangef::new(top, bottom));
     }
-    below(ui, rows.hovered, shown)
+    let desyncs = below(ui, rows.hovered, shown);
+    strip::draw_if_it_fits(ui, || Totals::of(shown.meter.second_until(shown.moment)));
+    desyncs
 }
 
 impl Shown<'_> {
@@ -190,6 +194,9 @@ fn below(ui: &mut Ui, hovered: Option<Rung>, shown: &Shown<'_>) -> bool {
         (_, _, Some(rung)) => rung.summary,
         (_, _, None) => "Stages of your own: see Tuning.",
     };
+    if sync.is_none() {
+        ui.add_space(GAP);
+    }
     line(ui, about, look.ink);
     if let Some(sync) = sync {
         return sync::nudge(ui, sync, shown.is_local);
@@ -222,7 +229,10 @@ fn about(sender: &SenderSettings, shown: &Shown<'_>, shadow: &ShadowLadder) -> S
 }
 
 /// Logical points between the ladder and the rung that is not part of it.
-const AFFINE_GAP: f32 = 4.0;
+const AFFINE_GAP: f32 = 3.0;
+
+/// Logical points above what is told about a rung.
+const GAP: f32 = 2.0;
 
 #[cfg(test)]
 mod tests {

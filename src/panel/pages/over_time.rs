@@ -42,7 +42,7 @@ pub(in crate::panel) fn draw(
         let about = "What each rung cost over time, kbps on a logarithmic scale";
         WidgetInfo::labeled(WidgetType::Image, true, about)
     });
-    let plot = all.with_min_x(all.left() + AXIS);
+    let plot = all.with_min_x(all.left() + AXIS + 6.0);
     let plot = plot.with_max_x(all.right() - NAMES);
     let past = -f64::from(seconds)..=0.0;
     let curves = Curves {

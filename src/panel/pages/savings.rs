@@ -39,7 +39,7 @@ pub(in crate::panel) fn draw(
         row.response.on_hover_text(fall.rung.summary);
     }
     if !falls.is_empty() {
-        bars.target(ui, Rangef::new(top - 2.0, ui.cursor().top()));
+        bars.target(ui, Rangef::new(top, ui.cursor().top()));
     }
     ui.add_space(GAP);
     line(ui, sum(&falls), look.ink);
@@ -156,7 +156,7 @@ mod tests {
         Fall::all(LADDER.into_iter().zip(costs.map(Some)))
     }
 
-    const COSTS: [f64; 5] = [17_368.8, 12_000.0, 8_600.0, 8_700.5, 56.1];
+    const COSTS: [f64; 5] = [17_368.8, 12_000.0, 8_600.0, 8_701.0, 56.1];
 
     #[test]
     fn each_step_starts_where_the_last_one_ended_and_they_add_up() {

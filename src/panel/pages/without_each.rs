@@ -9,7 +9,7 @@ use cubewire_codec::stages::{
     ChangedFlags, Delta, RelativeOrientation, RelativePosition, Velocity,
 };
 
-use super::bars::{Bars, SHOWN_AS_ZERO, signed};
+use super::bars::{Bars, KEY, SHOWN_AS_ZERO, signed};
 use crate::panel::style::{BODY, LINE, Look, ROW, SMALL};
 use crate::panel::terms;
 use crate::panel::widgets::{At, Row, line};
@@ -29,7 +29,7 @@ pub(in crate::panel) fn draw(
         line(ui, "Starts with the next tick.", look.muted);
         return;
     };
-    let bars = Bars::of(ui, 58.0, 62.0);
+    let bars = Bars::of(ui, 58.0, 62.0).without_keys();
     let rows = ablation.rows().iter();
     let rows = rows.map(|row| Cost::of(row.ablated(), row.kbps(), ablation.present()));
     let mut rows: Vec<_> = rows.collect();
@@ -41,7 +41,7 @@ pub(in crate::panel) fn draw(
         (row.is_taken, std::cmp::Reverse(length))
     });
     ui.spacing_mut().item_spacing.y = 0.0;
-    bars.header(ui, ["without", "kbps", "to now"], &header());
+    bars.header(ui, ["one stage less", "kbps", "to now"], &header());
     for row in &rows {
         row.draw(ui, bars, look, present);
     }
@@ -112,7 +112,7 @@ impl Cost {
 
     fn draw(&self, ui: &mut Ui, bars: Bars, look: Look, present: Option<f64>) {
         let row = Row::marked(ui, ROW, &self.title, !self.is_taken);
-        row.text(ui, At::Left(TITLE), &self.title, BODY, look.ink);
+        row.text(ui, At::Left(KEY), &self.title, BODY, look.ink);
         match (self.kbps, present) {
             (Some(kbps), Some(present)) if self.is_taken => {
                 let is_cheaper = kbps - present <= -SHOWN_AS_ZERO;
@@ -153,34 +153,34 @@ fn along(ablated: &Ablated) -> Option<String> {
 fn title(ablated: &Ablated) -> &'static str {
     let stages = ablated.stages;
     match ablated.part {
-        Part::Orientation => "with full orientation",
+        Part::Orientation => "full orientation",
         Part::Velocity => match stages.velocity {
-            Velocity::Quantized => "at-rest flag",
-            Velocity::AtRestFlag => "with velocity, at-rest flag",
-            _ => "with full velocity",
+            Velocity::Quantized => "no at-rest flag",
+            Velocity::AtRestFlag => "velocity, at-rest flag",
+            _ => "full velocity",
         },
-        Part::Position => "with full position",
+        Part::Position => "full position",
         Part::Delta => match stages.delta {
-            Delta::Off => "delta",
-            Delta::Indices => "relative indices",
-            Delta::RelativeIndices { .. } => "predicted indices",
-            _ => "delta listing",
+            Delta::Off => "no delta",
+            Delta::Indices => "no relative indices",
+            Delta::RelativeIndices { .. } => "no predicted indices",
+            _ => "no delta listing",
         },
-        Part::Coding => "arithmetic coding",
+        Part::Coding => "no arithmetic coding",
         Part::CodingForPacking => "bit-packed instead",
-        Part::Prediction => "prediction",
-        Part::Simulation => "simulation",
+        Part::Prediction => "no prediction",
+        Part::Simulation => "no simulation",
         Part::RelativePosition => match stages.relative_position {
-            RelativePosition::Off => "relative position",
-            _ => "predicted position",
+            RelativePosition::Off => "no relative position",
+            _ => "no predicted position",
         },
         Part::RelativeOrientation => match stages.relative_orientation {
-            RelativeOrientation::Off => "relative orientation",
-            _ => "growing ranges",
+            RelativeOrientation::Off => "no relative orientation",
+            _ => "no growing ranges",
         },
         Part::ChangedFlags => match stages.changed_flags {
-            ChangedFlags::Off => "changed flags",
-            _ => "joint flags",
+            ChangedFlags::Off => "no changed flags",
+            _ => "no joint flags",
         },
     }
 }
@@ -232,7 +232,6 @@ const BACKGROUND: &str = "Encoding in the background takes at most a quarter of 
      were encoded.";
 
 /// Logical points.
-const TITLE: f32 = 2.0;
 const ALONG: f32 = 10.0;
 const GAP: f32 = 6.0;
 
@@ -269,9 +268,9 @@ mod tests {
         assert_eq!(
             said(ladder::CHANGED_FLAGS.stages),
             [
-                "with full orientation and with it relative orientation",
-                "with full position and with it relative position",
-                "delta and with it relative position, relative orientation, changed flags",
+                "full orientation and with it relative orientation",
+                "full position and with it relative position",
+                "no delta and with it relative position, relative orientation, changed flags",
             ]
         );
         let packed = "bit-packed instead as on predicted-position".to_owned();

@@ -125,7 +125,7 @@ fn the_pages_of_the_tab_are_chosen_by_a_click() {
     click(&mut harness, "Over time");
     assert!(says(&harness, "Point at a curve"));
     click(&mut harness, "Without each");
-    for text in ["changed flags", "5 ticks old", "CPU in the background"] {
+    for text in ["no changed flags", "5 ticks old", "CPU in the background"] {
         assert!(says(&harness, text), "{text}");
     }
     assert!(harness.state().state.shows(Page::WithoutEach));
@@ -171,7 +171,11 @@ fn without_each_has_the_stage_that_saves_most_first() {
     let harness = open(measured(Page::WithoutEach, ladder::CHANGED_FLAGS.stages));
     let top = |label: &str| harness.get_by_label(label).rect().min.y;
     // The later in the list of stages, the more it saves here.
-    let order = ["changed flags", "relative orientation", "relative position"];
+    let order = [
+        "no changed flags",
+        "no relative orientation",
+        "no relative position",
+    ];
     assert!(top(order[0]) < top(order[1]) && top(order[1]) < top(order[2]));
     assert!(top("now: changed-flags") < top(order[0]));
 }

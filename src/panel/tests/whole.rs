@@ -106,7 +106,7 @@ fn no_tab_reaches_below_the_fold_with_what_matters() {
         let last = match tab {
             Page::Stages => "joint",
             Page::Kinds => "the transport's own acks, on the wire",
-            Page::Packet | Page::Ranges => continue,
+            Page::Packet | Page::Ranges | Page::Budget => continue,
             // They have tests of their own.
             Page::Ladder | Page::Savings | Page::OverTime | Page::WithoutEach | Page::Help => {
                 continue;

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use bevy_egui::egui::text::{LayoutJob, TextWrapping};
 use bevy_egui::egui::{
     Color32, FontId, Id, Label, Response, RichText, Sense, Stroke, StrokeKind, Ui, WidgetInfo,
     WidgetType, vec2,
@@ -44,10 +45,12 @@ pub(in crate::panel) fn code(ui: &mut Ui, width: f32, words: &str) -> Response {
     painter.rect_stroke(rect, 3.0, edge, StrokeKind::Inside);
     let inside = rect.shrink2(vec2(8.0, 0.0));
     let font = FontId::monospace(SMALL);
-    let galley = painter.layout_no_wrap(words.to_owned(), font, look.ink);
-    let is_cut = galley.size().x > inside.width();
+    let mut job = LayoutJob::simple_singleline(words.to_owned(), font, look.ink);
+    job.wrap = TextWrapping::truncate_at_width(inside.width());
+    let galley = painter.layout_job(job);
+    let is_cut = galley.elided;
     let at = inside.left_center() - vec2(0.0, galley.size().y / 2.0);
-    painter.with_clip_rect(inside).galley(at, galley, look.ink);
+    painter.galley(at, galley, look.ink);
     match is_cut {
         true => response.on_hover_text(words),
         false => response,
