@@ -33,7 +33,7 @@ fn card(ctx: &Context, look: Look, panel: f32) {
     let window = ctx.viewport_rect();
     let halves = window.with_max_x(panel);
     let width = CARD.min(window.width() - 2.0 * MARGIN);
-    let height = window.height() - 4.0 * MARGIN;
+    let height = window.height() - 4.0 * MARGIN - 3.0 * ROW;
     let area = Area::new(Id::new("all keys"))
         .order(Order::Foreground)
         .pivot(Align2::CENTER_CENTER)
@@ -50,7 +50,9 @@ fn card(ctx: &Context, look: Look, panel: f32) {
             ui.spacing_mut().item_spacing = vec2(0.0, 0.0);
             heading(ui, "All keys", "Esc or a click closes");
             ui.add_space(4.0);
-            let rows = ScrollArea::vertical().max_height(height - ROW);
+            let rows = ScrollArea::vertical()
+                .max_height(height)
+                .min_scrolled_height(height);
             rows.show(ui, |ui| {
                 for binding in &BINDINGS {
                     let about = binding.about.replace('`', "");
