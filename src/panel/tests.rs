@@ -1,8 +1,10 @@
 //! The panel as people use it: found by its labels, clicked and typed into, without a window.
 
+mod help;
 mod inspect;
 mod labels;
 mod pages;
+mod rungs;
 mod tour;
 mod whole;
 

@@ -8,6 +8,7 @@ mod choice;
 mod flags;
 mod keys;
 mod shapes;
+mod words;
 
 use bevy_egui::egui::{
     self, Align2, Color32, DragValue, FontId, Painter, Rect, Response, Sense, Shape, Stroke,
@@ -19,8 +20,9 @@ use super::style::{BODY, BUTTON, CONTROL, GAP, LARGE, LINE, Look, ROW, SMALL};
 pub(super) use chart::{AXIS, Chart, Scale};
 pub(super) use choice::{Choice, chip, segmented};
 pub(super) use flags::{Switch, flags, paint as flag, say_flag};
-pub(super) use keys::{Cap, key_cap};
+pub(super) use keys::{group, key, keys, keys_width};
 pub(super) use shapes::{Pointing, ring, triangle};
+pub(super) use words::{code, copy_button, label, line, warning};
 
 /// Where a text stands in its row: that far from the left edge, from the right edge, or around a point from the left.
 #[derive(Clone, Copy, Debug)]

@@ -1,4 +1,4 @@
-//! What shows where the bits go: packets, cubes, savings, ranges and the timeline.
+//! What shows where the bits go: packets, cubes, ranges and the timeline.
 
 use super::*;
 
@@ -61,75 +61,6 @@ fn the_selected_cube_says_how_it_stands_within_the_budget() {
     assert!(says(&mut harness, &[up_to_date, wait], waits));
     assert!(says(&mut harness, &[wait, up_to_date], "Up to date"));
     assert!(!says(&mut harness, &[], "Up to date"));
-}
-
-/// The page of savings, with figures of a lane that has these stages.
-fn savings(view: Page, stages: Stages) -> Panel {
-    let mut panel = panel(view);
-    panel.settings.sender.stages = stages;
-    // The fourth rung costs more than the third.
-    let bytes = |index: usize| 36_000 / (index + 1) + 6_000 * usize::from(index == 3);
-    panel.shadow = Some(ShadowLadder::of_bytes(1_500, move |index, tick| {
-        bytes(index) + tick as usize % 50
-    }));
-    panel.ablation = Some(Ablation::of_bytes(stages, 1_495, |index| 100 + 900 * index));
-    panel.tick = Some(1_500);
-    panel
-}
-
-const SAVINGS: [Page; 3] = [Page::Savings, Page::OverTime, Page::WithoutEach];
-
-#[test]
-fn the_views_of_savings_are_chosen_by_a_click() {
-    let mut harness = open(savings(Page::Savings, ladder::CHANGED_FLAGS.stages));
-    let says = |harness: &Harness<'_, Panel>, text: &str| {
-        let found = harness.query_all_by_label_contains(text).next();
-        assert!(found.is_some(), "{text}");
-    };
-    says(&harness, "In all: ");
-    says(&harness, "at-rest costs more than the rung before, now.");
-    assert!(!harness.state().state.shows(Page::WithoutEach));
-    click(&mut harness, "Over time");
-    says(&harness, "mean of a second, kbps, log");
-    click(&mut harness, "Ablation");
-    says(&harness, "without changed flags");
-    says(&harness, "5 ticks old");
-    says(&harness, "CPU in the background");
-    assert!(harness.state().state.shows(Page::WithoutEach));
-    harness.state_mut().state.size = PanelSize::Slim;
-    assert!(!harness.state().state.shows(Page::WithoutEach));
-}
-
-#[test]
-fn every_row_of_the_savings_is_in_sight() {
-    let mut low = Vec::new();
-    for view in SAVINGS {
-        for rung in ladder::all() {
-            let harness = open(savings(view, rung.stages));
-            let last = match view {
-                Page::Savings => "costs more than the rung before",
-                Page::OverTime => "mean of a second, kbps, log",
-                _ => "CPU in the background",
-            };
-            let bottom = harness.get_by_label_contains(last).rect().max.y;
-            let toolbar = harness.get_by_label_contains("Pause").rect().min.y;
-            if bottom > toolbar {
-                low.push(format!("{view:?}, {}: {bottom} below {toolbar}", rung.name));
-            }
-            assert_eq!(harness.state().drawn.inset.right, 408.0, "{view:?}");
-        }
-    }
-    assert_eq!(low, Vec::<String>::new());
-}
-
-#[test]
-fn savings_are_measured_where_the_simulation_runs() {
-    for view in SAVINGS {
-        let mut panel = panel(view);
-        let harness = open(panel);
-        let text = "This is measured where the simulation runs.";
-        assert!(harness.query_by_label(text).is_some(), "{view:?}");
-    }
 }
 
 #[test]

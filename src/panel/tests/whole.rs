@@ -223,7 +223,6 @@ fn every_option_and_rung_explains_itself_or_its_refusal_under_the_pointer() {
         (Page::Stages, "joint", "One bit for the usual case"),
         (Page::Stages, "growing ranges", "ranges that grow"),
         (Page::Stages, "arithmetic", "takes the place of"),
-        (Page::Ladder, "delta", ladder::DELTA.summary),
         (Page::Link, "smallest", "encodes against each"),
     ] {
         let mut panel = panel(tab);
