@@ -3,11 +3,9 @@
 pub(super) mod halves;
 pub(super) mod ladder;
 
-mod acks;
 mod axis;
-mod bits;
-mod cube;
 mod keys;
+mod kinds;
 mod network;
 pub(super) mod packet;
 pub(super) mod peers;
@@ -228,7 +226,7 @@ fn page(ui: &mut Ui, state: &mut PanelState, lane: LaneView<'_>) -> Asked {
             ranges::draw(ui, state, &mut settings.sender.stages, &measured);
         }
         Page::Budget => {}
-        Page::Kinds => bits::draw(ui, state, meter, past.moment, is_remote),
+        Page::Kinds => kinds::draw(ui, state, meter, past.moment, is_remote),
         Page::Packet => {
             let inspected = Inspected {
                 meter,
@@ -236,7 +234,7 @@ fn page(ui: &mut Ui, state: &mut PanelState, lane: LaneView<'_>) -> Asked {
                 errors,
                 standings,
             };
-            packet::draw(ui, state, selection, &inspected);
+            packet::draw(ui, &mut state.packet_order, selection, &inspected);
         }
         Page::Link => {
             peers::draw(ui, peers);

@@ -5,7 +5,9 @@
 
 mod chart;
 mod choice;
+mod list;
 mod shapes;
+mod stack;
 
 use bevy_egui::egui::{
     self, Align2, Color32, DragValue, FontId, Painter, Rect, Response, Sense, Shape, Stroke,
@@ -16,7 +18,9 @@ use super::style::{BODY, BUTTON, CONTROL, GAP, LARGE, LINE, Look, ROW, SMALL};
 
 pub(super) use chart::{AXIS, Chart, Scale};
 pub(super) use choice::{Choice, chip, segmented};
+pub(super) use list::list;
 pub(super) use shapes::{Pointing, ring, triangle};
+pub(super) use stack::{ramp, stack};
 
 /// Where a text stands in its row: that far from the left edge, from the right edge, or around a point from the left.
 #[derive(Clone, Copy, Debug)]

@@ -108,13 +108,10 @@ fn no_tab_reaches_below_the_fold_with_what_matters() {
             Page::Stages => "joint",
             // Its views have a test of their own.
             Page::Savings => "Ablation",
-            Page::Kinds => "the transport's own acks, on the wire",
-            Page::Packet | Page::Ranges => continue,
             Page::Link => "smallest",
-            Page::Link => "late in the last second",
             Page::Halves => "Copy for the command line",
             Page::Help => "reset",
-            Page::Link => continue,
+            _ => continue,
         };
         let bottom = harness.get_all_by_label(last).last().unwrap().rect().max.y;
         let toolbar = harness.get_by_label_contains("Pause").rect().min.y;

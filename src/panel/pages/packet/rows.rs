@@ -4,20 +4,25 @@ use std::collections::BTreeMap;
 
 use cubewire_codec::{BitItem, BitKind, Form};
 
-use crate::replication::PacketDetail;
+use crate::replication::{PacketDetail, grouped, rounded};
 
 /// In which order the chart has the bits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(in crate::panel) enum Order {
-    /// Packet, kind, cube, component: equal kinds together, the cubes with the most bits first.
+    /// Kind, cube, component: equal kinds together, the cubes with the most bits first.
     #[default]
     Kind,
-    /// Packet, cube, component, as they lie in the packet.
+    /// Cube, component, as they lie in the packet.
     InOrder,
 }
 
 impl Order {
-    pub(in crate::panel) const ALL: [Self; 2] = [Self::Kind, Self::InOrder];
+    pub(super) const fn next(self) -> Self {
+        match self {
+            Self::Kind => Self::InOrder,
+            Self::InOrder => Self::Kind,
+        }
+    }
 
     pub(super) const fn name(self) -> &'static str {
         match self {
@@ -26,10 +31,11 @@ impl Order {
         }
     }
 
-    pub(super) const fn about(self) -> &'static str {
-        match self {
-            Self::Kind => "Packet, kind, cube, component; the cubes with the most bits first.",
-            Self::InOrder => "Packet, cube, component, as they lie in the packet.",
+    /// What a click would change it to.
+    pub(super) const fn offer(self) -> &'static str {
+        match self.next() {
+            Self::Kind => "click for kinds, most bits first",
+            Self::InOrder => "click for the order of the packet",
         }
     }
 }
@@ -38,7 +44,7 @@ impl Order {
 const PREFIX: &str = "prefix";
 
 /// Some bits of a packet.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Span {
     /// Where it begins in the chart, bits.
     pub(super) start: f64,
@@ -50,30 +56,93 @@ pub(super) struct Span {
     pub(super) form: Option<Form>,
     /// The part of a field: its prefix or a component.
     pub(super) part: Option<&'static str>,
+    /// The bits of each component of a whole field.
+    components: Option<[f64; 3]>,
     /// Offset in the packet, bits, if it is a single run of bits.
     pub(super) offset: Option<f64>,
 }
 
 impl Span {
-    /// What it is, for people.
-    pub(super) fn words(&self) -> String {
-        let kind = self.kind.map_or("packet", BitKind::name);
-        let cube = self
-            .cube
-            .map_or_else(String::new, |cube| format!(" of cube {cube}"));
-        let form = self
-            .form
-            .map_or_else(String::new, |form| format!(", {}", form.name()));
-        let offset = self
-            .offset
-            .map_or_else(String::new, |at| format!(", from bit {at:.0}"));
-        let name = match (self.part, self.kind, self.cube) {
-            (Some(part), ..) => format!("{part} of the {kind}{cube}"),
-            (None, None, Some(cube)) => format!("cube {cube}"),
-            _ => format!("{kind}{cube}"),
-        };
-        format!("{name}: {:.1} bits{form}{offset}", self.bits)
+    fn of(item: &BitItem, offset: f64) -> Self {
+        Self {
+            bits: item.bits,
+            kind: Some(item.kind),
+            cube: item.body.map(usize::from),
+            form: item.form,
+            components: item.components,
+            offset: Some(offset),
+            ..Self::default()
+        }
     }
+
+    /// Whether the other lies within this one.
+    pub(super) fn covers(&self, other: &Self) -> bool {
+        (self.kind.is_none() || self.kind == other.kind)
+            && (self.cube.is_none() || self.cube == other.cube)
+            && (self.part.is_none() || self.part == other.part)
+    }
+
+    /// What it is, for people: the longest text first, the shortest last.
+    pub(super) fn words(&self) -> [String; 4] {
+        let part = self
+            .part
+            .map_or_else(String::new, |part| format!("{part} of "));
+        let cube = self.cube.map(|cube| format!("cube {cube}"));
+        let kind = self.kind.map(|kind| kind.name().to_owned());
+        let name = [kind, cube].into_iter().flatten().collect::<Vec<_>>();
+        let name = format!("{part}{}", name.join(", "));
+        let form = self.form.map(short_form);
+        let form = form.map_or_else(String::new, |form| format!(", {form}"));
+        let offset = self.offset.map(|at| format!(", from bit {}", grouped(at)));
+        let all = amount(self.bits);
+        let each = match self
+            .kind
+            .and_then(BitKind::component_names)
+            .zip(self.components)
+        {
+            Some(([a, b, c], components)) => {
+                let [x, y, z] = components.map(amount);
+                format!("{a} {x}, {b} {y}, {c} {z}")
+            }
+            None => all.clone(),
+        };
+        [
+            format!("{name}{form}: {each} bits{}", offset.unwrap_or_default()),
+            format!("{name}{form}: {each} bits"),
+            format!("{name}: {each} bits"),
+            format!("{name}: {all} bits"),
+        ]
+    }
+}
+
+/// Bits as text: whole numbers as they are.
+pub(super) fn amount(bits: f64) -> String {
+    match bits.fract() == 0.0 {
+        true => grouped(bits),
+        false => rounded(bits),
+    }
+}
+
+/// The name of a form where there is little room.
+pub(in crate::panel) const fn short_form(form: Form) -> &'static str {
+    match form {
+        Form::Exact => "exact",
+        Form::Small => "small",
+        Form::Large => "large",
+        Form::Whole => "whole",
+        Form::OutOfRange => "beyond",
+        Form::OtherLargest => "other",
+    }
+}
+
+/// The fields and their parts up to the first fraction of a bit, as they lie in the packet.
+pub(super) fn whole_bits(packet: &PacketDetail) -> Vec<Span> {
+    let items = with_offsets(packet).into_iter();
+    let whole = items.take_while(|(_, item)| item.bits.fract() == 0.0);
+    let fields = whole.map(|(offset, item)| (Span::of(&item, offset), item));
+    fields
+        .flat_map(|(field, item)| part_spans(&item, &field).collect::<Vec<_>>())
+        .collect()
 }
 
 /// Every row, the packet as a whole first. Each row has all of the packet's bits.
@@ -82,18 +151,9 @@ pub(super) fn rows(packet: &PacketDetail, order: Order) -> Vec<Vec<Span>> {
     if order == Order::Kind {
         sort_by_kind(&mut items);
     }
-    let single = |item: &BitItem, offset| Span {
-        start: 0.0,
-        bits: item.bits,
-        kind: Some(item.kind),
-        cube: item.body.map(usize::from),
-        form: item.form,
-        part: None,
-        offset: Some(offset),
-    };
     let fields: Vec<_> = items
         .iter()
-        .map(|(offset, item)| single(item, *offset))
+        .map(|(offset, item)| Span::of(item, *offset))
         .collect();
     let parts: Vec<_> = items
         .iter()
@@ -170,7 +230,7 @@ fn with_offsets(packet: &PacketDetail) -> Vec<(f64, BitItem)> {
 
 /// The parts of an item in the order of a bit-packed packet, with the bits of each: the prefix, if there is
 /// one, and the components by name; or the item itself, without a name, if it has no components.
-pub(super) fn parts(item: &BitItem) -> impl Iterator<Item = (Option<&'static str>, f64)> {
+fn parts(item: &BitItem) -> impl Iterator<Item = (Option<&'static str>, f64)> {
     let named = item.kind.component_names().zip(item.components);
     let parts = match named {
         Some(([a, b, c], components)) => {
@@ -205,6 +265,7 @@ fn part_spans(item: &BitItem, field: &Span) -> impl Iterator<Item = Span> {
         Span {
             bits,
             part,
+            components: field.components.filter(|_| part.is_none()),
             offset: at,
             ..field.clone()
         }
@@ -225,6 +286,7 @@ fn merge(
         clear(Span {
             bits,
             offset: run[0].offset.filter(|_| is_one),
+            components: run[0].components.filter(|_| is_one),
             form: run[0].form.filter(|_| same_form),
             ..run[0].clone()
         })
@@ -255,7 +317,7 @@ mod tests {
             let packet = packet_of(rung.stages);
             let detail = packet.detail.as_deref().unwrap();
             let all = packet.payload_bytes as f64 * 8.0;
-            for order in Order::ALL {
+            for order in [Order::Kind, Order::InOrder] {
                 let rows = rows(detail, order);
                 assert_eq!(rows[0].len(), 1);
                 for row in &rows {
@@ -294,30 +356,44 @@ mod tests {
     }
 
     #[test]
-    fn a_span_says_what_it_is() {
-        let span = Span {
-            start: 0.0,
-            bits: 18.25,
+    fn a_span_says_what_it_is_at_several_lengths() {
+        let field = Span {
+            bits: 31.0,
             kind: Some(BitKind::Position),
-            cube: Some(7),
+            cube: Some(465),
             form: Some(Form::Small),
-            part: None,
-            offset: Some(34.0),
+            components: Some([9.0, 9.0, 13.0]),
+            offset: Some(1_034.0),
+            ..Span::default()
         };
+        let [longest, .., shorter, shortest] = field.words();
         assert_eq!(
-            span.words(),
-            "position of cube 7: 18.2 bits, small difference, from bit 34"
+            longest,
+            "position, cube 465, small: x 9, y 9, z 13 bits, from bit 1\u{2009}034"
         );
+        assert_eq!(shorter, "position, cube 465: x 9, y 9, z 13 bits");
+        assert_eq!(shortest, "position, cube 465: 31 bits");
         let part = Span {
-            bits: 5.0,
+            bits: 5.25,
             part: Some("y"),
-            offset: Some(44.0),
-            ..span
+            components: None,
+            ..field
         };
-        assert_eq!(
-            part.words(),
-            "y of the position of cube 7: 5.0 bits, small difference, from bit 44"
-        );
+        assert_eq!(part.words()[3], "y of position, cube 465: 5.2 bits");
+    }
+
+    #[test]
+    fn a_span_covers_what_has_its_kind_its_cube_and_its_part() {
+        let packet = packet_of(ladder::SMALLEST_THREE.stages);
+        let detail = packet.detail.as_deref().unwrap();
+        let bits = whole_bits(detail);
+        for row in rows(detail, Order::Kind) {
+            for span in row {
+                let covered = bits.iter().filter(|part| span.covers(part));
+                let sum: f64 = covered.map(|part| part.bits).sum();
+                assert_eq!(sum, span.bits, "{span:?}");
+            }
+        }
     }
 
     /// Name, bits and offset of each part of a field of cube 1 in the lowest row, in the order of the packet.
