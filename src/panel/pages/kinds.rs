@@ -72,7 +72,7 @@ fn kinds(ui: &mut Ui, totals: &Totals) {
         .into_iter()
         .partition(|kind| of_kind(kind) > 0.0);
     let left = page_left(ui) - BELOW - if unused.is_empty() { 0.0 } else { LINE };
-    let height = (left / used.len() as f32).clamp(ROW, ROW + 2.0);
+    let height = (left / used.len() as f32).clamp(ROW - 2.0, ROW + 2.0);
     for kind in used {
         let bits = rounded(totals.per_snapshot(of_kind(&kind)));
         let said = format!("{kind}: {}, {bits} bits a packet", share(kind));

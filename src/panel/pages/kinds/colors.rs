@@ -4,7 +4,7 @@ use bevy_egui::egui::{Color32, Rect, Sense, Ui, WidgetInfo, WidgetType, vec2};
 use cubewire_codec::Form;
 use cubewire_palette::{AMOUNTS, CUBE, INTERACTING_CUBE, NOT_SENT, PLAYER_CUBE, form};
 
-use super::super::packet::rows::short_form;
+use super::super::packet::span::short_form;
 use crate::panel::style::{BODY, CONTROL, LINE, Look, ROW, SMALL};
 use crate::panel::terms;
 use crate::panel::widgets::{

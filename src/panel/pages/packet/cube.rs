@@ -7,8 +7,8 @@ use cubewire_codec::BitKind;
 use cubewire_protocol::{Standing, Wait};
 
 use super::inspected::Inspected;
-use super::rows::amount;
 use super::share::{PACKETS, Share, shares};
+use super::span::amount;
 use crate::history::Selection;
 use crate::panel::style::{BODY, BUTTON, GAP, LINE, Look, SMALL, page_left};
 use crate::panel::terms;

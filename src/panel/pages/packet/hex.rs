@@ -5,7 +5,8 @@ use std::array;
 use bevy_egui::egui::{Align2, Color32, FontId, Painter, Pos2, Rect, Sense, Ui, vec2};
 use cubewire_codec::BitKind;
 
-use super::rows::{Span, whole_bits};
+use super::rows::whole_bits;
+use super::span::Span;
 use crate::history::Selection;
 use crate::panel::style::{LINE, Look, SMALL};
 use crate::panel::widgets::{At, list, text, width};

@@ -8,7 +8,8 @@ use bevy_egui::egui::{
 };
 use cubewire_palette::bit_kind_label;
 
-use super::rows::{Order, Span, amount};
+use super::rows::Order;
+use super::span::{Span, amount};
 use crate::history::Selection;
 use crate::panel::style::{LINE, Look, ROW, SMALL};
 use crate::panel::widgets::{At, Pointing, focus_ring, text, triangle, width};

@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use cubewire_codec::{BitItem, BitKind, Form};
+use cubewire_codec::{BitItem, BitKind};
 
-use crate::replication::{PacketDetail, grouped, rounded};
+use super::span::Span;
+use crate::replication::PacketDetail;
 
 /// In which order the chart has the bits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -43,98 +44,6 @@ impl Order {
 /// The name of the part of a field that is of no component.
 const PREFIX: &str = "prefix";
 
-/// Some bits of a packet.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Span {
-    /// Where it begins in the chart, bits.
-    pub(super) start: f64,
-    /// How many bits.
-    pub(super) bits: f64,
-    /// None if they are of several kinds.
-    pub(super) kind: Option<BitKind>,
-    pub(super) cube: Option<usize>,
-    pub(super) form: Option<Form>,
-    /// The part of a field: its prefix or a component.
-    pub(super) part: Option<&'static str>,
-    /// The bits of each component of a whole field.
-    components: Option<[f64; 3]>,
-    /// Offset in the packet, bits, if it is a single run of bits.
-    pub(super) offset: Option<f64>,
-}
-
-impl Span {
-    fn of(item: &BitItem, offset: f64) -> Self {
-        Self {
-            bits: item.bits,
-            kind: Some(item.kind),
-            cube: item.body.map(usize::from),
-            form: item.form,
-            components: item.components,
-            offset: Some(offset),
-            ..Self::default()
-        }
-    }
-
-    /// Whether the other lies within this one.
-    pub(super) fn covers(&self, other: &Self) -> bool {
-        (self.kind.is_none() || self.kind == other.kind)
-            && (self.cube.is_none() || self.cube == other.cube)
-            && (self.part.is_none() || self.part == other.part)
-    }
-
-    /// What it is, for people: the longest text first, the shortest last.
-    pub(super) fn words(&self) -> [String; 4] {
-        let part = self
-            .part
-            .map_or_else(String::new, |part| format!("{part} of "));
-        let cube = self.cube.map(|cube| format!("cube {cube}"));
-        let kind = self.kind.map(|kind| kind.name().to_owned());
-        let name = [kind, cube].into_iter().flatten().collect::<Vec<_>>();
-        let name = format!("{part}{}", name.join(", "));
-        let form = self.form.map(short_form);
-        let form = form.map_or_else(String::new, |form| format!(", {form}"));
-        let offset = self.offset.map(|at| format!(", from bit {}", grouped(at)));
-        let all = amount(self.bits);
-        let each = match self
-            .kind
-            .and_then(BitKind::component_names)
-            .zip(self.components)
-        {
-            Some(([a, b, c], components)) => {
-                let [x, y, z] = components.map(amount);
-                format!("{a} {x}, {b} {y}, {c} {z}")
-            }
-            None => all.clone(),
-        };
-        [
-            format!("{name}{form}: {each} bits{}", offset.unwrap_or_default()),
-            format!("{name}{form}: {each} bits"),
-            format!("{name}: {each} bits"),
-            format!("{name}: {all} bits"),
-        ]
-    }
-}
-
-/// Bits as text: whole numbers as they are.
-pub(super) fn amount(bits: f64) -> String {
-    match bits.fract() == 0.0 {
-        true => grouped(bits),
-        false => rounded(bits),
-    }
-}
-
-/// The name of a form where there is little room.
-pub(in crate::panel) const fn short_form(form: Form) -> &'static str {
-    match form {
-        Form::Exact => "exact",
-        Form::Small => "small",
-        Form::Large => "large",
-        Form::Whole => "whole",
-        Form::OutOfRange => "beyond",
-        Form::OtherLargest => "other",
-    }
-}
-
 /// The fields and their parts up to the first fraction of a bit, as they lie in the packet.
 pub(super) fn whole_bits(packet: &PacketDetail) -> Vec<Span> {
     let items = with_offsets(packet).into_iter();
@@ -145,7 +54,7 @@ pub(super) fn whole_bits(packet: &PacketDetail) -> Vec<Span> {
         .collect()
 }
 
-/// Every row, the packet as a whole first. Each row has all of the packet's bits.
+/// Every row. Each has all of the packet's bits.
 pub(super) fn rows(packet: &PacketDetail, order: Order) -> Vec<Vec<Span>> {
     let mut items = with_offsets(packet);
     if order == Order::Kind {
@@ -160,15 +69,6 @@ pub(super) fn rows(packet: &PacketDetail, order: Order) -> Vec<Vec<Span>> {
         .zip(&fields)
         .flat_map(|((_, item), field)| part_spans(item, field))
         .collect();
-    let whole = merge(
-        &fields,
-        |_, _| true,
-        |span| Span {
-            kind: None,
-            cube: None,
-            ..span
-        },
-    );
     match order {
         Order::Kind => {
             let kinds = merge(
@@ -181,9 +81,9 @@ pub(super) fn rows(packet: &PacketDetail, order: Order) -> Vec<Vec<Span>> {
                 |a, b| (a.kind, a.cube) == (b.kind, b.cube),
                 |span| span,
             );
-            vec![whole, kinds, cubes, laid_out(parts)]
+            vec![kinds, cubes, laid_out(parts)]
         }
-        Order::InOrder => vec![whole, cubes_in_order(&fields), laid_out(parts)],
+        Order::InOrder => vec![cubes_in_order(&fields), laid_out(parts)],
     }
 }
 
@@ -319,7 +219,6 @@ mod tests {
             let all = packet.payload_bytes as f64 * 8.0;
             for order in [Order::Kind, Order::InOrder] {
                 let rows = rows(detail, order);
-                assert_eq!(rows[0].len(), 1);
                 for row in &rows {
                     let sum: f64 = row.iter().map(|span| span.bits).sum();
                     assert!((sum - all).abs() < 0.01, "{}: {sum} of {all}", rung.name);
@@ -339,47 +238,20 @@ mod tests {
     fn by_kind_there_is_one_span_for_each_kind_and_the_dearest_cube_is_first() {
         let packet = packet_of(ladder::RELATIVE_ORIENTATION.stages);
         let rows = rows(packet.detail.as_deref().unwrap(), Order::Kind);
-        let kinds: Vec<_> = rows[1]
+        let kinds: Vec<_> = rows[0]
             .iter()
             .map(|span| span.kind.unwrap().index())
             .collect();
         assert!(kinds.is_sorted_by(|a, b| a < b), "{kinds:?}");
-        for span in &rows[1] {
+        for span in &rows[0] {
             assert_eq!(span.bits, packet.ledger.kind(span.kind.unwrap()));
         }
-        let positions: Vec<_> = rows[2]
+        let positions: Vec<_> = rows[1]
             .iter()
             .filter(|span| span.kind == Some(BitKind::Position))
             .map(|span| span.bits)
             .collect();
         assert!(positions.is_sorted_by(|a, b| a >= b), "{positions:?}");
-    }
-
-    #[test]
-    fn a_span_says_what_it_is_at_several_lengths() {
-        let field = Span {
-            bits: 31.0,
-            kind: Some(BitKind::Position),
-            cube: Some(465),
-            form: Some(Form::Small),
-            components: Some([9.0, 9.0, 13.0]),
-            offset: Some(1_034.0),
-            ..Span::default()
-        };
-        let [longest, .., shorter, shortest] = field.words();
-        assert_eq!(
-            longest,
-            "position, cube 465, small: x 9, y 9, z 13 bits, from bit 1\u{2009}034"
-        );
-        assert_eq!(shorter, "position, cube 465: x 9, y 9, z 13 bits");
-        assert_eq!(shortest, "position, cube 465: 31 bits");
-        let part = Span {
-            bits: 5.25,
-            part: Some("y"),
-            components: None,
-            ..field
-        };
-        assert_eq!(part.words()[3], "y of position, cube 465: 5.2 bits");
     }
 
     #[test]

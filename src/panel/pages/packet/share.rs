@@ -5,7 +5,7 @@ use std::array;
 use cubewire_codec::{BitKind, Form};
 
 use super::inspected::Inspected;
-use super::rows::{amount, short_form};
+use super::span::{amount, short_form};
 use crate::replication::{PacketRecord, demo_index};
 
 /// Packets that are shown.
