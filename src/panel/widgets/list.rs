@@ -19,7 +19,10 @@ pub(in crate::panel) fn list(
     let (rect, _) = ui.allocate_exact_size(vec2(width, height), Sense::hover());
     let wide = rect.with_max_x(rect.right() + MARGIN);
     let mut child = ui.new_child(UiBuilder::new().id_salt(id).max_rect(wide));
-    child.spacing_mut().item_spacing.y = 0.0;
+    let spacing = child.spacing_mut();
+    spacing.item_spacing.y = 0.0;
+    // The last row is to be read, too.
+    spacing.scroll.fade.strength = 0.0;
     ScrollArea::vertical()
         .id_salt(id)
         .max_height(height)
