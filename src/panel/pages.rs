@@ -3,11 +3,9 @@
 pub(super) mod halves;
 pub(super) mod ladder;
 
-mod acks;
 mod bars;
-mod bits;
-mod cube;
 mod help;
+mod kinds;
 mod network;
 mod over_time;
 pub(super) mod packet;
@@ -244,7 +242,7 @@ fn page(ui: &mut Ui, state: &mut PanelState, lane: LaneView<'_>) -> Asked {
             ranges::draw(ui, state, &mut settings.sender.stages, &measured);
         }
         Page::Budget => {}
-        Page::Kinds => bits::draw(ui, state, meter, past.moment, is_remote),
+        Page::Kinds => kinds::draw(ui, state, meter, past.moment, is_remote),
         Page::Packet => {
             let inspected = Inspected {
                 meter,
@@ -252,7 +250,7 @@ fn page(ui: &mut Ui, state: &mut PanelState, lane: LaneView<'_>) -> Asked {
                 errors,
                 standings,
             };
-            packet::draw(ui, state, selection, &inspected);
+            packet::draw(ui, &mut state.packet_order, selection, &inspected);
         }
         Page::Link => {
             peers::draw(ui, peers);

@@ -3,6 +3,7 @@
 mod help;
 mod inspect;
 mod labels;
+mod packet;
 mod pages;
 mod rungs;
 mod tour;

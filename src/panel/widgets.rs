@@ -7,7 +7,9 @@ mod chart;
 mod choice;
 mod flags;
 mod keys;
+mod list;
 mod shapes;
+mod stack;
 mod words;
 
 use bevy_egui::egui::{
@@ -21,7 +23,9 @@ pub(super) use chart::{AXIS, Chart, Scale};
 pub(super) use choice::{Choice, chip, segmented};
 pub(super) use flags::{Switch, flags, paint as flag, say_flag};
 pub(super) use keys::{group, key, keys, keys_width};
+pub(super) use list::list;
 pub(super) use shapes::{Pointing, ring, triangle};
+pub(super) use stack::{ramp, stack};
 pub(super) use words::{code, copy_button, label, line, warning};
 
 /// Where a text stands in its row: that far from the left edge, from the right edge, or around a point from the left.

@@ -1,85 +1,6 @@
-//! What shows where the bits go: packets, cubes, ranges and the timeline.
+//! What shows where the bits go: ranges and the timeline.
 
 use super::*;
-
-/// The panel with the packets of `stages`.
-fn inspecting(stages: Stages) -> Harness<'static, Panel> {
-    let mut panel = panel(Page::Packet);
-    panel.settings.sender.stages = stages;
-    panel.meter = LaneMeter::from_samples((0..80).map(|tick| Sample {
-        tick,
-        stages,
-        snapshots: vec![packet_of(stages)],
-        ..Sample::default()
-    }));
-    open(panel)
-}
-
-#[test]
-fn the_packet_is_shown_in_words_and_a_cube_with_its_packets() {
-    for rung in [ladder::RELATIVE_ORIENTATION, ladder::PREDICTED] {
-        let mut harness = inspecting(rung.stages);
-        let bytes = packet_of(rung.stages).payload_bytes;
-        assert!(
-            harness
-                .query_by_label_contains(&format!("{bytes} bytes"))
-                .is_some()
-        );
-        assert!(
-            harness
-                .query_by_label_contains("Header: sequence 7")
-                .is_some()
-        );
-        assert!(harness.query_by_label_contains("Cube 1").is_none());
-        harness.state_mut().selection.cube = Some(1);
-        harness.run();
-        assert!(harness.query_by_label_contains("Cube 1").is_some());
-        click(&mut harness, "follow");
-        assert!(harness.state().selection.follows);
-        click(&mut harness, "clear");
-        assert_eq!(harness.state().selection, Selection::default());
-    }
-}
-
-#[test]
-fn the_selected_cube_says_how_it_stands_within_the_budget() {
-    let mut harness = inspecting(ladder::PREDICTED.stages);
-    harness.state_mut().selection.cube = Some(1);
-    let says = |harness: &mut Harness<'_, Panel>, standings: &[Standing], text: &str| {
-        harness.state_mut().standings = standings.to_vec();
-        harness.run();
-        harness.query_by_label_contains(text).is_some()
-    };
-    let up_to_date = Standing::UpToDate { sent: None };
-    let wait = Standing::Waits(Wait {
-        since: 70,
-        error: 0.012,
-        priority: 11.3,
-        more_urgent: 40,
-    });
-    let waits = "Waits for 9 ticks: moved 12.0 mm, priority 11.3, 40 cubes are more urgent.";
-    assert!(says(&mut harness, &[up_to_date, wait], waits));
-    assert!(says(&mut harness, &[wait, up_to_date], "Up to date"));
-    assert!(!says(&mut harness, &[], "Up to date"));
-}
-
-#[test]
-fn pointing_at_bits_hovers_their_cube() {
-    let mut harness = inspecting(ladder::RELATIVE_ORIENTATION.stages);
-    // The third row of the chart has the cubes, by kind.
-    let order = harness.get_by_label("by kind").rect();
-    let mut cubes = std::collections::HashSet::new();
-    for step in 0..40 {
-        let x = order.left() + step as f32 * 9.0;
-        harness.hover_at(egui::pos2(x, order.bottom() + 50.0));
-        harness.run();
-        cubes.extend(harness.state().selection.hovered);
-    }
-    assert!(
-        [0, 1, 2].iter().all(|cube| cubes.contains(cube)),
-        "{cubes:?}"
-    );
-}
 
 #[test]
 fn sliders_set_what_the_codec_accepts_and_are_disabled_without_their_stage() {
@@ -173,27 +94,6 @@ fn a_drag_over_the_timeline_goes_to_its_tick_and_with_shift_marks_a_range() {
     drag(&mut harness, middle, middle, Modifiers::NONE);
     let moment = *harness.state().moments.last().unwrap();
     assert!(moment.abs_diff(200) <= 5, "{moment}");
-}
-
-#[test]
-fn a_viewer_cannot_colour_the_cubes_by_what_only_the_sender_knows() {
-    let is_disabled = |harness: &Harness<'_, Panel>, name: &str| {
-        let button = harness.get_by_label(name);
-        button.accesskit_node().is_disabled()
-    };
-    let mut harness = harness(Page::Kinds);
-    assert!(!is_disabled(&harness, "wait"));
-    harness.state_mut().server = Some(ServerConnection {
-        server: "192.168.1.5:7000".to_owned(),
-        status: ConnectionStatus::Connected,
-        round_trip: None,
-        id: None,
-        granted: None,
-    });
-    harness.run();
-    for (name, expected) in [("form", false), ("error mm", true), ("wait", true)] {
-        assert_eq!(is_disabled(&harness, name), expected, "{name}");
-    }
 }
 
 #[test]

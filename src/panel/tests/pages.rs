@@ -44,25 +44,6 @@ fn a_stage_is_switched_by_a_click_and_an_illegal_one_is_disabled() {
 }
 
 #[test]
-fn the_bits_tab_names_every_kind_and_both_accountings() {
-    let harness = harness(Page::Kinds);
-    for kind in cubewire_codec::BitKind::DEMO {
-        // No packet has them here.
-        let is_simulated = matches!(kind.name(), "inputs" | "state");
-        let is_there = harness.query_by_label(kind.name()).is_some();
-        assert_eq!(is_there, !is_simulated, "{kind}");
-    }
-    for name in [
-        "snapshots, article accounting",
-        "snapshots, on the wire",
-        "acks of snapshots, on the wire",
-        "the transport's own acks, on the wire",
-    ] {
-        assert!(harness.query_by_label(name).is_some(), "{name}");
-    }
-}
-
-#[test]
 fn the_network_tab_cuts_resets_and_sets_rate_and_baseline() {
     let mut harness = harness(Page::Link);
     click(&mut harness, "cut");
