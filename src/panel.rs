@@ -135,7 +135,9 @@ fn figure(ui: &mut egui::Ui, name: &str, value: String) -> egui::Response {
 
 fn want_history(state: Res<PanelState>, selection: Res<Selection>, mut wanted: ResMut<Wanted>) {
     wanted.set(Show::Timeline, state.timeline);
-    let is_inspected = state.shows(Page::Packet) || selection.cube.is_some();
+    let pages = [Page::Packet, Page::Budget];
+    let is_shown = pages.into_iter().any(|page| state.shows(page));
+    let is_inspected = is_shown || selection.cube.is_some();
     wanted.set(Show::Packet, is_inspected);
 }
 
@@ -160,7 +162,9 @@ fn count_deltas(
 }
 
 fn want_ablation(state: Res<PanelState>, mut wants: ResMut<WantsAblation>) {
-    wants.set_if_neq(WantsAblation(state.shows(Page::WithoutEach)));
+    let pages = [Page::WithoutEach, Page::Stages];
+    let is_shown = pages.into_iter().any(|page| state.shows(page));
+    wants.set_if_neq(WantsAblation(is_shown));
 }
 
 /// Shows how to bring back the hidden panel, for a while, and the cubes.

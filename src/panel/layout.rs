@@ -1,24 +1,25 @@
 //! How the parts of the panel are laid out: whole at the right, or as a slim bar at the bottom.
 
 use bevy_egui::egui::{
-    self, Align, ComboBox, Frame, Id, Layout, Margin, Panel, RichText, ScrollArea, Sense, Stroke,
-    StrokeKind, Ui, UiBuilder, WidgetInfo, WidgetType, vec2,
+    self, Align, Frame, Id, Layout, Margin, Panel, RichText, ScrollArea, Sense, Stroke, StrokeKind,
+    Ui, UiBuilder, WidgetInfo, WidgetType, vec2,
 };
-use cubewire_codec::ladder::{self, LADDER};
+use cubewire_codec::ladder::LADDER;
 use cubewire_scene::TICKS_PER_SECOND;
 
 use super::explain::{self, Explained};
 use super::lane::{Drawn, LaneView};
 use super::pages::ladder::kbps_of;
+use super::pages::pickers;
 use super::settings::{PanelSize, PanelState};
-use super::style::{BODY, BUTTON, CONTROL, GAP, Look, MARGIN, SMALL};
+use super::style::{BODY, BUTTON, GAP, Look, MARGIN, SMALL};
 use super::timeline::Strip;
 use super::toolbar::Pressed;
 use super::tour::{self, Guide};
-use super::widgets::{BEYOND, Choice, Pointing, segmented, triangle};
+use super::widgets::{BEYOND, Choice, segmented};
 use super::{graph, pages, style, terms, timeline, toolbar};
 use crate::controls::{Action, key_of};
-use crate::replication::{Accounting, SenderSettings, Totals, factor, grouped, millimetres};
+use crate::replication::{Accounting, Totals, factor, grouped, millimetres};
 use crate::view::Side;
 
 /// Draws the panel in `ctx`, inside a running pass, and the explanation of the screen or the tour if
@@ -204,7 +205,7 @@ fn header(ui: &mut Ui, state: &mut PanelState, lane: &mut LaneView<'_>) -> Optio
             cost(ui, lane);
             let width = ui.available_width().min(MAX_PICKER);
             ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
-                rung(ui, &mut lane.settings.sender, width);
+                pickers::rung(ui, &mut lane.settings.sender, [width, BUTTON]);
             });
         });
     });
@@ -233,35 +234,6 @@ fn resize(ui: &mut Ui, state: &PanelState) -> bool {
     painter.rect_filled(part.shrink(1.0), 0.0, look.muted);
     let about = format!("{name}: {}", key_of(Action::Panel));
     response.on_hover_text(about).clicked()
-}
-
-/// The list of rungs.
-pub(super) fn rung(ui: &mut Ui, sender: &mut SenderSettings, width: f32) {
-    let current = ladder::rung_of(sender.stages);
-    let title = current.map_or("custom stages", |rung| rung.name);
-    ui.spacing_mut().interact_size.y = BUTTON.min(ui.available_height().max(CONTROL));
-    ComboBox::from_id_salt("rung")
-        .selected_text(title)
-        .width(width)
-        .truncate()
-        .icon(|ui, rect, visuals, _| {
-            let color = visuals.fg_stroke.color;
-            triangle(
-                ui.painter(),
-                rect.center(),
-                vec2(8.0, 5.0),
-                Pointing::Down,
-                color,
-            );
-        })
-        .show_ui(ui, |ui| {
-            for rung in LADDER {
-                ui.selectable_value(&mut sender.stages, rung.stages, rung.name)
-                    .on_hover_text(rung.summary);
-            }
-        })
-        .response
-        .on_hover_text("The stages of compression in use. PageUp and PageDown change the rung.");
 }
 
 /// The bandwidth of the lane, how many times less than uncompressed it is if it is shown alone, and how far the replica

@@ -194,6 +194,16 @@ fn visuals(look: Look) -> Visuals {
     visuals
 }
 
+/// Draws with the colours of a half, whichever is selected.
+pub(super) fn in_half<R>(ui: &mut Ui, side: Side, draw: impl FnOnce(&mut Ui) -> R) -> R {
+    let id = Id::new(LOOK);
+    let look = Look::of(ui);
+    ui.data_mut(|data| data.insert_temp(id, Look::new(look.theme, side)));
+    let drawn = draw(ui);
+    ui.data_mut(|data| data.insert_temp(id, look));
+    drawn
+}
+
 /// Where the colours are kept.
 const LOOK: &str = "colours of the panel";
 

@@ -5,7 +5,11 @@
 
 mod chart;
 mod choice;
+mod entry;
+mod marks;
+mod picker;
 mod shapes;
+mod slider;
 
 use bevy_egui::egui::{
     self, Align2, Color32, DragValue, FontId, Painter, Rect, Response, Sense, Shape, Stroke,
@@ -16,7 +20,11 @@ use super::style::{BODY, BUTTON, CONTROL, GAP, LARGE, LINE, Look, ROW, SMALL};
 
 pub(super) use chart::{AXIS, Chart, Scale};
 pub(super) use choice::{Choice, chip, segmented};
+pub(super) use entry::{Words, entry, labelled, plate, said, words};
+pub(super) use marks::Label;
+pub(super) use picker::picker;
 pub(super) use shapes::{Pointing, ring, triangle};
+pub(super) use slider::{Parameter, Slide, parameter, slider};
 
 /// Where a text stands in its row: that far from the left edge, from the right edge, or around a point from the left.
 #[derive(Clone, Copy, Debug)]
@@ -212,7 +220,10 @@ pub(super) fn field(ui: &mut Ui, width: f32, value: DragValue<'_>, unit: &str) -
             widget.weak_bg_fill = look.sunken;
             widget.bg_stroke = Stroke::new(1.0, look.line);
         }
-        let response = ui.add_sized(vec2(width, CONTROL), value);
+        let size = vec2(width, CONTROL);
+        let layout = egui::Layout::top_down(egui::Align::Max);
+        let response = ui.allocate_ui_with_layout(size, layout, |ui| ui.add(value));
+        let response = response.inner;
         if !unit.is_empty() {
             note(ui, unit);
         }
