@@ -139,20 +139,6 @@ pub(super) fn draw_small(
     }
 }
 
-/// A plot that only shows, whatever the pointer does.
-pub(super) fn base(id: &str, height: f32) -> egui_plot::Plot<'_> {
-    egui_plot::Plot::new(id)
-        .height(height)
-        .sense(Sense::hover())
-        .allow_drag(false)
-        .allow_zoom(false)
-        .allow_scroll(false)
-        .allow_boxed_zoom(false)
-        .allow_axis_zoom_drag(false)
-        .allow_double_click_reset(false)
-        .show_y(false)
-}
-
 /// The points that the graph shows, and those before them that it needs for smoothing.
 fn points(state: &PanelState, lanes: &[Measured<'_>]) -> Vec<(Side, Vec<Point>)> {
     let wanted = (state.graph_seconds * TICKS_PER_SECOND) as usize + SMOOTHING_TICKS - 1;

@@ -1,8 +1,10 @@
 //! The panel as people use it: found by its labels, clicked and typed into, without a window.
 
 mod inspect;
+mod network;
 mod pages;
 mod tour;
+mod tuning;
 mod whole;
 
 use std::time::Duration;

@@ -236,4 +236,4 @@ const LIST: f32 = 68.0;
 const ENTRY: f32 = 216.0;
 
 /// Height of the row, with the line above it.
-pub(super) const HEIGHT: f32 = BUTTON + 18.0;
+pub(super) const HEIGHT: f32 = BUTTON + 8.0;

@@ -20,7 +20,7 @@ use super::style::{BODY, BUTTON, CONTROL, GAP, LARGE, LINE, Look, ROW, SMALL};
 
 pub(super) use chart::{AXIS, Chart, Scale};
 pub(super) use choice::{Choice, chip, segmented};
-pub(super) use entry::{Words, entry, labelled, plate, said, words};
+pub(super) use entry::{Words, entry, labelled, named, plate, said, words};
 pub(super) use marks::Label;
 pub(super) use picker::picker;
 pub(super) use shapes::{Pointing, ring, triangle};

@@ -5,10 +5,10 @@ use cubewire_protocol::{BUDGETS_KBPS, Standing, Wait};
 use cubewire_scene::TICKS_PER_SECOND;
 
 use crate::history::Selection;
-use crate::panel::style::{CONTROL, LINE, Look, ROW, SMALL, page_left};
+use crate::panel::style::{BODY, CONTROL, LINE, Look, ROW, SMALL, page_left};
 use crate::panel::terms;
 use crate::panel::widgets::{
-    At, Choice, Row, Scale, Slide, card, field, heading, labelled, note, segmented, slider, text,
+    At, Choice, Row, Scale, Slide, card, field, heading, named, note, segmented, slider, text,
 };
 use crate::replication::{Accounting, LaneMeter, SenderSettings, Totals, grouped, rounded};
 
@@ -41,7 +41,7 @@ fn switch(ui: &mut Ui, sender: &mut SenderSettings) {
     let kept = ui.id().with("budget that was set last");
     let last: u32 = ui.data(|data| data.get_temp(kept)).unwrap_or(FIRST_KBPS);
     let width = ui.available_width();
-    labelled(ui, width - SWITCH - NUMBER, "Budget", |ui| {
+    named(ui, width - SWITCH - NUMBER, "Budget", BODY, |ui| {
         let mut kbps = sender.budget.unwrap_or(last);
         let drag = DragValue::new(&mut kbps).range(BUDGETS_KBPS);
         let number = field(ui, FIELD, drag, "kbps");
@@ -167,7 +167,9 @@ fn waiting(ui: &mut Ui, selection: &mut Selection, what: &Measured<'_>) {
         })
         .collect();
     waits.sort_by_key(|(_, wait)| (wait.since, wait.more_urgent));
-    let changed = newest.and_then(|sample| sample.snapshots.first());
+    // With a budget, not every tick has a packet.
+    let mut newest = what.meter.back_from(None).take(TICKS_PER_SECOND as usize);
+    let changed = newest.find_map(|sample| sample.snapshots.first());
     let changed = changed
         .map_or(0, |packet| packet.changed_cubes)
         .max(waits.len());
@@ -272,7 +274,7 @@ fn others(more_urgent: usize) -> String {
 }
 
 const fn millis(ticks: u64) -> u64 {
-    1000 * ticks / TICKS_PER_SECOND as u64
+    (1000 * ticks + HALF_TICK) / TICKS_PER_SECOND as u64
 }
 
 /// Where the columns begin, from the left.
@@ -290,6 +292,9 @@ impl Columns {
         }
     }
 }
+
+/// To round to the nearest.
+const HALF_TICK: u64 = TICKS_PER_SECOND as u64 / 2;
 
 /// What a budget is at first.
 const FIRST_KBPS: u32 = 64;

@@ -9,7 +9,7 @@ use bevy_egui::egui::{Id, Rect, Sense, Ui, pos2};
 use super::pickers;
 use crate::panel::lane::{Halves, Measured};
 use crate::panel::style::{self, BODY, CONTROL, Look};
-use crate::panel::widgets::{At, Choice, Kind, button, labelled, note, picker, segmented, text};
+use crate::panel::widgets::{At, Choice, Kind, button, labelled, picker, segmented, text};
 use crate::replication::{LaneSettings, PlayoutDelay};
 use crate::view::{PaneContent, Side};
 
@@ -71,7 +71,7 @@ fn what(ui: &mut Ui, halves: &mut Halves, side: Side) {
             ui.allocate_exact_size(bevy_egui::egui::vec2(LABEL, CONTROL), Sense::hover());
         text(ui.painter(), rect, At::Left(0.0), name, BODY, look.half);
         if side == Side::Right {
-            let always = note(ui, "always a replica");
+            let always = ui.weak("always a replica");
             always.on_hover_text("The other end of the network, rebuilt from packets alone.");
             return;
         }
@@ -214,7 +214,7 @@ fn copy(ui: &mut Ui, width: f32, arguments: Option<(String, String)>) {
 const COPIED_TIME: Duration = Duration::from_secs(2);
 
 /// Logical points.
-const ABOVE: f32 = 6.0;
+const ABOVE: f32 = 8.0;
 const BELOW: f32 = 8.0;
 const BETWEEN: f32 = 2.0;
 const EDGE: f32 = 3.0;

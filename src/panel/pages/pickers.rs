@@ -114,7 +114,7 @@ pub(super) const ADAPTIVE: &str = "As long as the packets of the last five secon
 
 /// The conditions at the start.
 const USUAL_TITLE: &str = "50 ms each way";
-const USUAL_SUMMARY: &str = "As at the start: 100 ms for a round trip, without jitter or losses.";
+const USUAL_SUMMARY: &str = "As at the start: a round trip of 100 ms, nothing lost.";
 
 #[cfg(test)]
 mod tests {

@@ -14,13 +14,24 @@ pub(in crate::panel) fn labelled<R>(
     name: &str,
     controls: impl FnOnce(&mut Ui) -> R,
 ) -> (Response, R) {
+    named(ui, label, name, SMALL, controls)
+}
+
+/// As [`labelled`], with a name of that size.
+pub(in crate::panel) fn named<R>(
+    ui: &mut Ui,
+    label: f32,
+    name: &str,
+    size: f32,
+    controls: impl FnOnce(&mut Ui) -> R,
+) -> (Response, R) {
     let look = Look::of(ui);
-    let size = vec2(ui.available_width(), CONTROL);
-    let row = ui.allocate_ui_with_layout(size, Layout::left_to_right(Align::Center), |ui| {
+    let whole = vec2(ui.available_width(), CONTROL);
+    let row = ui.allocate_ui_with_layout(whole, Layout::left_to_right(Align::Center), |ui| {
         ui.spacing_mut().item_spacing.x = 0.0;
         let (rect, response) = ui.allocate_exact_size(vec2(label, CONTROL), Sense::hover());
         response.widget_info(|| WidgetInfo::labeled(WidgetType::Label, true, name));
-        text(ui.painter(), rect, At::Left(0.0), name, SMALL, look.ink);
+        text(ui.painter(), rect, At::Left(0.0), name, size, look.ink);
         ui.spacing_mut().item_spacing.x = 8.0;
         (response, controls(ui))
     });

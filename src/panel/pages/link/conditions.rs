@@ -26,7 +26,8 @@ pub(super) fn presets(ui: &mut Ui, link: &mut Conditions) {
         }
     });
     ui.add_space(GAP);
-    note(ui, about).on_hover_text("In each direction.");
+    let said = format!("{about} In each direction.");
+    note(ui, about).on_hover_text(said);
     ui.add_space(2.0);
 }
 

@@ -155,7 +155,7 @@ const ABOUT: &str = "A point for each combination of stages that was used for a 
 const MAX_LABELS: usize = 3;
 
 /// Logical points.
-const PLOT: f32 = 60.0;
+const PLOT: f32 = 72.0;
 const NEAR: f32 = 12.0;
 
 #[cfg(test)]
